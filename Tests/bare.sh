@@ -1,10 +1,10 @@
 #!/bin/bash
-# Runs the README's commands as somebody with a new machine does: in a bare Debian that has nothing but its base system
-# and a Swift toolchain in a folder. Takes the release, the mirror and apt's settings of this machine.
+# Runs the README's commands as on a new machine: in a bare Debian with only the base system and a Swift toolchain in a
+# folder. Uses the release, the mirror and apt's settings of this machine.
 #
 #     Tests/bare.sh [COMMAND...]      default: examples/demo.sh
 #
-# Needs root, debootstrap and a network; what is committed is tested. Part of `make torture`.
+# Needs root, debootstrap and a network; tests the committed files. Part of `make torture`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -17,12 +17,12 @@ release=$(. /etc/os-release && echo "$VERSION_CODENAME")
 mirror=$(apt-get indextargets --format '$(REPO_URI)' "Codename: $release" | sort -u | head -n 1)
 
 bare=$(mktemp -d "${TMPDIR:-/tmp}/sdd-bare.XXXXXX")
-clean_up() { # only where nothing of this machine is mounted in it any more
+clean_up() { # only if nothing of this machine is still mounted in it
     umount "$bare"/proc "$bare"/dev "$bare/opt/toolchain" 2>/dev/null || true
     if ! grep -q " $bare/" /proc/mounts; then rm -rf "$bare"; fi
 }
 trap clean_up EXIT
-chmod 755 "$bare" # apt downloads as a user of its own
+chmod 755 "$bare" # apt downloads as its own user
 echo "== a bare $release in $bare"
 debootstrap --variant=minbase "$release" "$bare" "$mirror" >"$bare.log" 2>&1 || fail "debootstrap failed, see $bare.log"
 rm -f "$bare.log"

@@ -1,6 +1,7 @@
 #!/bin/bash
-# Lines of the Swift core that the tests reach: builds everything with counters, runs the Swift tests and the programs in C,
-# and prints a table of folders, and the files below the goal. The report by llvm-cov stays in build/coverage.
+# Measures which lines of the Swift core the tests reach: builds everything with counters, runs the Swift tests and the
+# programs in C, and prints a table of folders and the files below the goal. The report by llvm-cov stays in
+# build/coverage.
 #
 #     Tests/coverage.sh [NAME...]
 #

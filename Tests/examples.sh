@@ -1,12 +1,12 @@
 #!/bin/bash
-# Builds every example against an installed copy of the library, as a user would, and runs each against
-# the examples' own server, or nginx where a password, a cookie or a certificate is asked for. Installs with
-# apt-get what is missing for that, if it may. Prints "ok NAME" for each point that holds, "skip NAME" where a tool
-# is not at hand; ends at the first one that does not hold, with status 1.
+# Builds every example against an installed copy of the library, as a user would, and runs each against the examples'
+# own server, or nginx where a password, a cookie or a certificate is asked for. Installs missing packages with apt-get,
+# if it may. Prints "ok NAME" for each check that succeeds and "skip NAME" where a tool is missing; ends at the first
+# failure with status 1.
 #
 #     Tests/examples.sh
 #
-# But for such packages, nothing outside build/ is written.
+# Apart from such packages, it writes nothing outside build/.
 set -Eeuo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
@@ -20,7 +20,8 @@ skip() { echo "skip $*"; }
 have() { command -v "$1" >/dev/null; }
 trap 'echo "not ok: Tests/examples.sh, line $LINENO: $BASH_COMMAND" >&2' ERR
 
-# gives STATUS COMMAND...: runs it, with a limit of two minutes; its output goes to $work/out and $work/err.
+# gives STATUS COMMAND...: runs the command, with a limit of two minutes, and checks its status; its output goes to
+# $work/out and $work/err.
 gives() {
     local expected=$1 status=0
     shift
@@ -30,8 +31,8 @@ gives() {
     fail "status $status, not $expected: $*"
 }
 
-# says PATTERN: the last output has a line like that.
-# quiet NAME: standard error is empty, but for asyncio's remarks on a machine that was slow.
+# says PATTERN: checks that the last output has such a line.
+# quiet NAME: checks that standard error is empty, except for asyncio's warnings on a slow machine.
 quiet() { ! grep -v '^Executing <' "$work/err" || fail "$1: $(cat "$work/err")"; }
 says() {
     grep -Eq -- "$1" "$work/out" && return
@@ -45,16 +46,16 @@ says() {
 . Tests/Examples/dataset.sh
 . Tests/Examples/pictures.sh
 
-# ---- what some examples are built with, and a server for them
+# ---- packages that some examples need, and a server for them
 
 have_numpy() { [ -n "$(python_with_numpy)" ]; }
 missing=()
-need() { # need PACKAGE COMMAND...: the package, unless the command succeeds
+need() { # need PACKAGE COMMAND...: notes the package unless the command succeeds
     local package=$1
     shift
     "$@" >/dev/null 2>&1 || missing+=("$package")
 }
-export PATH=$PATH:/usr/sbin # where nginx is
+export PATH=$PATH:/usr/sbin # for nginx
 need libglib2.0-dev pkg-config --exists glib-2.0
 need libuv1-dev pkg-config --exists libuv
 need libwebp-dev pkg-config --exists libwebp libwebpdemux
@@ -73,7 +74,7 @@ if [ ${#missing[@]} -gt 0 ] && have apt-get; then
     echo "== installing ${missing[*]}"
     { "${as_root[@]}" apt-get -qq update && "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
         apt-get -qq -y --no-install-recommends install "${missing[@]}" >/dev/null; } ||
-        echo "== that did not work: some examples are skipped"
+        echo "== installing failed: some examples are skipped"
 fi
 
 # ---- the installed copy
@@ -86,21 +87,21 @@ pc_file=$(find "$stage" -name sdd.pc)
 library=$(find "$stage" -name libsdd.so.0)
 [ -n "$pc_file" ] && [ -n "$library" ] || fail "make install left no sdd.pc, or no libsdd.so.0"
 export PKG_CONFIG_PATH=${pc_file%/*}
-[[ $(pkg-config --cflags --libs sdd) = *"-I$stage"*"-L$stage"*-lsdd* ]] || fail "sdd.pc leads elsewhere"
+[[ $(pkg-config --cflags --libs sdd) = *"-I$stage"*"-L$stage"*-lsdd* ]] || fail "sdd.pc points to another folder"
 export LD_LIBRARY_PATH=${library%/*} SDD_LIBRARY=$library PYTHONDONTWRITEBYTECODE=1
-export XDG_CACHE_HOME=$work/caches # of the shared cache
+export XDG_CACHE_HOME=$work/caches # for the shared cache
 ok "make install"
 
 # ---- C and C++: each builds alone, by the command in its first line, and without a warning
 
-# build DIRECTORY FILE [COMPILER STANDARD]: the compiler is a second one, asked if it is there.
+# build DIRECTORY FILE [COMPILER STANDARD]: also builds with that second compiler, if it is installed.
 build() {
     local file=$2 compiler=${3:-clang} standard=${4:-c99} line packages
     cp "$root/examples/$1/$file" "$work/bin/"
     line=$(sed -nE '1s#^(/\*|//) ##p' "$work/bin/$file")
     packages=$(sed -nE 's/.*pkg-config --cflags --libs ([^)]*)\).*/\1/p' <<<"$line")
     if [ -n "$packages" ] && ! pkg-config --exists $packages; then
-        skip "$file: not all of $packages is here"
+        skip "$file: not all of $packages are installed"
         return
     fi
     (cd "$work/bin" && eval "$line -Wall -Wextra -pedantic -Werror")
@@ -108,7 +109,7 @@ build() {
         "$compiler" "-std=$standard" -Wall -Wextra -pedantic -Werror -fsyntax-only \
             $(pkg-config --cflags ${packages:-sdd}) "$work/bin/$file"
     fi
-    ok "$file builds by its first line"
+    ok "$file builds with the command in its first line"
 }
 for name in static_server make_pictures; do build server "$name.c"; done
 for name in get load gallery cancel auth cookies priorities custom_transport probe thumbnail progressive cache \
@@ -139,7 +140,7 @@ small=$work/small
 gives 0 "$bin/thumbnail" "$work/pictures/plasma.jpg" "$small.jpg" # 1600 x 1200
 says 'small.jpg: 160 x 120$'
 gives 0 "$bin/thumbnail" -s 50 -c 9 "$work/pictures/plasma.jpg" "$small ä.png"
-gives 0 "$bin/thumbnail" -s 800 -k 20 "$small ä.png" "$small.png" # not larger, and its corners show through
+gives 0 "$bin/thumbnail" -s 800 -k 20 "$small ä.png" "$small.png" # not enlarged, and its corners show through
 says 'small.png: 50 x 38$'
 gives 0 "$bin/thumbnail" -s 800 -k 20 "$work/pictures/plasma.jpg" "$small.20"
 [ "$(stat -c %s "$small.20")" -le 20480 ] || fail "thumbnail.c: -k"
@@ -157,19 +158,19 @@ gives 2 "$bin/thumbnail" "$work/pictures/plasma.jpg"
 ok "thumbnail"
 
 mkfifo "$work/alive"
-exec {alive}<>"$work/alive" # the servers' input: it ends when this script does
+exec {alive}<>"$work/alive" # the servers' input, which ends when this script does
 processes=()
 trap 'kill "${processes[@]}" 2>/dev/null || true' EXIT
 
-# start PATTERN COMMAND...: in the background; then $line is what stands after PATTERN in its first line with that,
-# and the lines after it come from $descriptor.
+# start PATTERN COMMAND...: runs the command in the background and waits for its first line with PATTERN; $line gets the
+# text after PATTERN, and $descriptor gives the lines after that one.
 start() {
     local pattern=$1 output=$work/output.${#processes[@]}
     shift
     mkfifo "$output"
     "$@" <"$work/alive" >"$output" 2>"$output.err" {alive}>&- &
     processes+=($!)
-    exec {descriptor}<"$output" # and stays open: what the program prints later must not hit a closed pipe
+    exec {descriptor}<"$output" # stays open: later output must not hit a closed pipe
     while read -t 60 -r line <&"$descriptor"; do
         [ "${line#"$pattern"}" = "$line" ] || break
     done
@@ -186,7 +187,7 @@ gives 0 "$bin/static_server" "$work/pictures" # with no input
 says '^listening http://127\.0\.0\.1:[0-9]+/$'
 ok "static_server ends with its input"
 
-# raw REQUEST: sends it as it is, and keeps the answer as the last output.
+# raw REQUEST: sends a request as it is, and keeps the response as the last output.
 raw() {
     local port=${base##*:} connection
     exec {connection}<>"/dev/tcp/127.0.0.1/${port%/}"
@@ -194,7 +195,7 @@ raw() {
     timeout 60 tr -d '\r\0' <&"$connection" >"$work/out"
     exec {connection}>&-
 }
-raw 'HEAD /tiles.png HTTP/1.1\r\n\r\nGET /page.html?x HTTP/1.1\r\nconnection: close\r\n\r\n' # on one connection
+raw 'HEAD /tiles.png HTTP/1.1\r\n\r\nGET /page.html?x HTTP/1.1\r\nconnection: close\r\n\r\n' # both on one connection
 [ "$(grep -c '^HTTP/1.1 200 OK$' "$work/out")" -eq 2 ] || fail "static_server: two requests on one connection"
 says '^Content-Type: image/png$'
 says "^Content-Length: $(stat -c %s "$work/pictures/tiles.png")$"
@@ -205,7 +206,7 @@ for path in /../reference/tiles.png.ppm //../list /.hidden "/$work/reference/til
 done
 ok "static_server: HEAD, keep-alive, nothing from outside its directory"
 
-http= # nginx, if it is there
+http= # stays empty without nginx
 if have nginx && have openssl; then
     start_nginx
     http=http://127.0.0.1:$port
@@ -213,7 +214,7 @@ fi
 
 urls=("${pictures[@]/#/$base}")
 
-# same_pictures DIRECTORY: it has exactly the pixels that were drawn, or that libjpeg reads.
+# same_pictures DIRECTORY: checks that it has exactly the pixels that were drawn, or that libjpeg decodes.
 same_pictures() {
     local number=0 picture reference
     for picture in "${pictures[@]}"; do
@@ -223,7 +224,7 @@ same_pictures() {
     done
 }
 
-# ---- get, in each language: one behaviour
+# ---- get: the same behaviour in each language
 
 check_get() { # check_get NAME COMMAND...
     local name=$1 directory=$work/$1
@@ -280,7 +281,7 @@ ok "gallery.c"
 gives 0 "$bin/cancel" "${slow}mandelbrot.png" "${slow}tiles.png" "${base}glass.png" "${base}plasma.jpg"
 says '^http.*/mandelbrot.png: SDD_ERROR_CANCELLED: .'
 says '^1 cancelled, 3 pictures, of 4$'
-gives 0 "$bin/cancel" "${slow}plasma.jpg" "${slow}plasma.jpg" # which share a transfer
+gives 0 "$bin/cancel" "${slow}plasma.jpg" "${slow}plasma.jpg" # these share a transfer
 gives 1 "$bin/cancel" "${slow}mandelbrot.png" "${base}missing.png"
 ok "cancel.c"
 
@@ -303,7 +304,7 @@ check_loop libuv_loop
 check_raii
 check_coders
 
-# ---- valgrind, over a program of somebody's: with the suppressions that are installed it sees that program's leaks alone
+# ---- valgrind, with a user's program: with the installed suppressions it reports only that program's leaks
 
 if have valgrind; then
     memcheck=(valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite,possible
@@ -320,7 +321,7 @@ C
     # shellcheck disable=SC2046 # words on purpose
     cc "$work/leak.c" $(pkg-config --cflags --libs sdd) -o "$work/leak"
     gives 9 "${memcheck[@]}" "$work/leak"
-    ok "valgrind: nothing of the library's, with its suppressions"
+    ok "valgrind: no report about the library, with its suppressions"
 fi
 
 # ---- Python
@@ -341,7 +342,7 @@ if have python3; then
         "${slow}mandelbrot.png" "${urls[0]}"
     says 'mandelbrot.png cancelled$'
     quiet asyncio_gallery.py
-    ok "asyncio_gallery.py: the sheet of gallery.c, and no more than is wanted"
+    ok "asyncio_gallery.py: the same sheet as gallery.c, with only the requested pictures"
 
     cat >"$work/cancelled.py" <<'PYTHON'
 import asyncio, gc, sys
@@ -368,7 +369,7 @@ async def main(slow, quick):
         while client.waiting:  # the terminal event of the cancelled one is still to come
             await next_turn()
         left_open = asyncio.create_task(client.get(slow))
-        await next_turn()  # lets it begin
+        await next_turn()  # lets the request begin
     try:
         await left_open
         sys.exit("not ended with the client")
@@ -377,7 +378,7 @@ async def main(slow, quick):
     row = image.pixels[image.stride:image.stride + 4]
     del image
     gc.collect()
-    return bytes(row)  # still the library's memory: the slice holds it
+    return bytes(row)  # a copy: the slice keeps the library's memory
 
 assert len(asyncio.run(main(*sys.argv[1:]))) == 4
 PYTHON
@@ -428,12 +429,12 @@ if have openssl && have cargo; then
     cmp "$work/reference/glass.png.pam" "$work/1-glass.png.pam"
     gives 1 "$bin/get" -o "$work" "$https/glass.png"
     says '^glass.png +SDD_ERROR_TLS: .'
-    ok "HTTPS: with its certificate, and not without"
+    ok "HTTPS: succeeds only with its certificate"
 else
     skip "HTTPS: no openssl, or no cargo"
 fi
 
-# ---- README.md: its programs, which print the same
+# ---- README.md: its programs, which print the same lines
 
 block() { awk -v fence="\`\`\`$1" '$0 == fence { on = 1; next } /^```/ { on = 0 } on' README.md; }
 asked=("${urls[@]}" "${base}missing.png")

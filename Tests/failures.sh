@@ -1,14 +1,15 @@
-# Sourced by the scripts that run many programs: what failed is said once more at the end, where one looks first.
-# They have set `work`, a folder of their own.
+# Sourced by the scripts that run many programs: repeats the failures at the end of the output. These scripts have set
+# `work`, a folder of their own.
 failures=()
 
-failed() { # failed NAME STATUS: what the program said is in $work/out
+failed() { # failed NAME STATUS: the program's output is in $work/out
     failures+=("$1 (status $2)")
     cp "$work/out" "$work/failure.${#failures[@]}"
 }
 
-# Prints of each failure the beginning and the end of what the program said, and ends the script; status 1 if there were
-# any. Of many the last ones by name alone, so that all of it stands among the last lines of a log.
+# Prints the beginning and the end of each failed program's output and ends the script, with status 1 if there were
+# failures. If there are many, the last ones are printed by name alone, so that everything fits into the last lines of a
+# log.
 end_with_failures() {
     [ ${#failures[@]} -gt 0 ] || exit 0
     local index file

@@ -1,10 +1,10 @@
 #!/bin/bash
-# A hundred pictures from nginx over TLS and HTTP/2, eight at a time, by the examples in C, Python and Rust: each
-# must bring all of them, with the pixels that were drawn. Prints "ok NAME: TIME" for each.
+# Fetches a hundred pictures from nginx over TLS and HTTP/2, eight at a time, with the examples in C, Python and Rust:
+# each must get all of them, with the pixels that were drawn. Prints "ok NAME: TIME" for each.
 #
 #     Tests/hundred.sh
 #
-# Nothing outside build/ is written.
+# Writes nothing outside build/.
 set -Eeuo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=$PWD/build/hundred
@@ -13,7 +13,7 @@ readonly work stage
 fail() { echo "not ok $*" >&2; exit 1; }
 trap 'echo "not ok: Tests/hundred.sh, line $LINENO: $BASH_COMMAND" >&2' ERR
 
-# ---- what is run
+# ---- the programs
 
 rm -rf "$work"
 mkdir -p "$work/files" "$work/reference" "$work/rust" "$work/nginx"
@@ -74,7 +74,7 @@ http {
 EOF
     "$nginx" -e "$work/nginx/error.log" -c "$work/nginx.conf" &
     server=$!
-    # It writes its process's number once it listens, and ends at once if it cannot.
+    # nginx writes its process id once it listens, and ends at once if it cannot.
     while kill -0 "$server" 2>/dev/null && ! is_up; do read -rt 0.05 <> <(:) || true; done
     if is_up; then break; fi
     server=
@@ -82,9 +82,9 @@ done
 [ -n "$server" ] || fail "nginx does not start: $(tail -1 "$work/nginx/error.log")"
 urls=("${names[@]/#/https://localhost:$port/}")
 
-# ---- the three
+# ---- the three examples
 
-fetch() { # fetch NAME LINES COMMAND...: all at once, by its own downloader
+fetch() { # fetch NAME LINES COMMAND...: fetches all pictures at once with the example's own downloader
     local name=$1 lines=$2 begin=${EPOCHREALTIME/./} status=0
     shift 2
     : >"$work/nginx/access.log"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Builds libsdd and runs all its tests: installs with apt-get what they need and is missing, then `make check`.
+# Builds libsdd and runs all its tests: installs missing packages with apt-get, then runs `make check`.
 #
 #     Tests/run.sh
 #
@@ -12,32 +12,32 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 need_toolchain
 need_libraries
 python3_with_numpy() { python3 -c 'import numpy, PIL' || /usr/bin/python3 -c 'import numpy, PIL'; }
-need nginx-light env PATH="$PATH:/usr/sbin" nginx -v # a server to test against
-need openssl has openssl                             # certificates for it
+need nginx-light env PATH="$PATH:/usr/sbin" nginx -v # a test server
+need openssl has openssl                             # its certificates
 need valgrind has valgrind
-need python3 has python3                             # for the examples in Python
+need python3 has python3                             # examples in Python
 need python3-numpy python3_with_numpy
 need python3-pil python3_with_numpy
-need cargo has cargo                                 # and in Rust
-need libglib2.0-dev pkg-config --exists glib-2.0      # and with GLib and libuv
+need cargo has cargo                                 # examples in Rust
+need libglib2.0-dev pkg-config --exists glib-2.0      # examples with GLib and libuv
 need libuv1-dev pkg-config --exists libuv
-need libsqlite3-dev pkg-config --exists sqlite3       # and with SQLite
-need libsdl2-dev pkg-config --exists sdl2             # and with SDL, in a display without a screen
+need libsqlite3-dev pkg-config --exists sqlite3       # example with SQLite
+need libsdl2-dev pkg-config --exists sdl2             # examples with SDL, on a display without a screen
 need xvfb has Xvfb
-need libwebp-dev pkg-config --exists libwebp libwebpdemux # and the example coders
+need libwebp-dev pkg-config --exists libwebp libwebpdemux # example coders
 need libgif-dev cc -include gif_lib.h -x c -fsyntax-only /dev/null
 need libavif-dev pkg-config --exists libavif
-need qt6-base-dev pkg-config --exists Qt6Widgets       # the header among others' headers
+need qt6-base-dev pkg-config --exists Qt6Widgets       # the header together with others
 need libgtk-4-dev pkg-config --exists gtk4
 need libx11-dev pkg-config --exists x11
-need bindgen has bindgen                              # and read by what makes bindings
+need bindgen has bindgen                              # tools that generate bindings
 need libclang-dev sh -c 'ldconfig -p | grep -q libclang-[0-9]'
 need swig has swig
 need python3-dev has /usr/bin/python3-config
 need python3-pycparser sh -c 'python3 -c "import pycparser" || /usr/bin/python3 -c "import pycparser"'
 need python3-cffi sh -c 'python3 -c "import cffi" || /usr/bin/python3 -c "import cffi"'
-need python3-pip python3 -m pip --version             # for ctypesgen
-need abigail-tools has abidw abidiff                 # what the interface was
+need python3-pip python3 -m pip --version             # installs ctypesgen
+need abigail-tools has abidw abidiff                 # comparison with the released interface
 need debhelper has dh                                # make deb
 need lintian has lintian                             # make check-deb
 
@@ -52,6 +52,6 @@ make check || status=$?
 if [ "$status" -eq 0 ]; then
     echo "Tests/run.sh: ALL TESTS PASSED"
 else
-    echo "Tests/run.sh: TESTS FAILED (status $status); what failed stands above" >&2
+    echo "Tests/run.sh: TESTS FAILED (status $status); the failures are listed above" >&2
 fi
 exit "$status"

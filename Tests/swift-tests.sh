@@ -1,7 +1,7 @@
 #!/bin/bash
-# Runs the tests of the Swift targets: `swift test` with these arguments. Shows what it says as it comes, without the
-# lines of what begins; keeps all of it in build/swift-tests.log; and if a test has failed, says at the end which, where
-# and why. The exit status is that of `swift test`.
+# Runs the tests of the Swift targets: `swift test` with these arguments. Prints its output as it comes, without the
+# lines of tests that begin; keeps all of it in build/swift-tests.log; and if a test has failed, prints at the end which
+# one, where and why. The exit status is that of `swift test`.
 #
 #     Tests/swift-tests.sh [ARGUMENT...]
 set -uo pipefail
@@ -9,7 +9,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 log=build/swift-tests.log
 mkdir -p build
 
-# Each issue with its comments, what the thread sanitizer and the compiler have found, and why the process died.
+# Prints each issue with its comments, reports of the thread sanitizer and the compiler, and why the process died.
 reasons() {
     awk '/ recorded an issue / { on = 1; print; next }
         on && /^↳ / { print; next }
@@ -17,7 +17,7 @@ reasons() {
         /: Fatal error: |^error: |: error: |^SUMMARY: ThreadSanitizer/ { print }' "$log" | uniq
 }
 
-# A crash, or a hang that somebody ended, names no test: those that had begun and not ended.
+# Prints the tests that began and did not end: a crash, or a hang that was ended, names no test.
 under_way() {
     awk '$2 != "Test" || $3 == "case" || $3 == "run" { next }
         sub(/ started\.$/, "") { sub(/^[^ ]+ /, ""); begun[$0] = 1; next }
@@ -30,8 +30,8 @@ swift test --disable-xctest "$@" 2>&1 | tee "$log" | grep --line-buffered -vE '^
 status=${PIPESTATUS[0]}
 [ "$status" -ne 0 ] || exit 0
 
-# The first ones say enough.
-echo "== swift test: status $status; what it said is in $log; the failures:"
+# The first failures are enough.
+echo "== swift test: status $status; its output is in $log; the failures:"
 reasons | cut -c 1-400 | head -n 14
 grep '^✘ Test run with' "$log" || under_way | head -n 6
 exit "$status"

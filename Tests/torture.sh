@@ -1,14 +1,14 @@
 #!/bin/bash
-# The long forms of all suites, one after the other, each with a limit of its own; then what they said goes into the first
-# part of docs/reliability.md. What is written by hand stands there behind a line, and stays.
+# Runs the long forms of all suites one after the other, each with its own time limit, and then writes their results
+# into the first part of docs/reliability.md. The part of that page written by hand, after a marker line, stays.
 #
 #     Tests/torture.sh [STEP...]
 #
-#   TORTURE_SCALE   1: the whole, some hours on two cores; 0.1: a tenth of the counts, and the short forms of suites
-#                   that know no counts
+#   TORTURE_SCALE   1: everything, some hours on two cores; 0.1: a tenth of the counts, and the short forms of suites
+#                   without counts
 #
-# A step that is named is run anew; the page has what the others said when they were last run, until build/torture is removed.
-# Needs build/libsdd.so and the fault server, as `make torture` makes them. Status 1 if a step of this run has failed.
+# Named steps run again; for the others the page keeps the results of their last run, until build/torture is removed.
+# Needs build/libsdd.so and the fault server, as `make torture` makes them. The status is 1 if a step of this run fails.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scale=${TORTURE_SCALE:-1}

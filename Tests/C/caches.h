@@ -1,6 +1,6 @@
 /*
- * caches.h - for the programs on caches: a cache in a folder of its own, entries made and read in one line, and the
- * files that it has.
+ * caches.h - for the programs that test caches: opens a cache in a folder of its own, makes and reads entries in one
+ * line, and lists the cache's files.
  */
 #ifndef CACHES_H
 #define CACHES_H
@@ -13,12 +13,12 @@
 #include <ftw.h>
 #include <sys/stat.h>
 
-/* Nobody is asked: no server has that name. */
+/* No server has this name, so nothing is downloaded. */
 #define KEY "https://host.example/pictures/cat.png"
 
 /* ------------------------------------------------------------------------------------------ folders */
 
-/* A new folder, empty, that only we may use. Good until the next one. */
+/* Makes a new, empty folder that only this user may access. The path is valid until the next call. */
 static inline const char *new_folder(void)
 {
     static char path[512];
@@ -38,7 +38,7 @@ static inline void remove_folder(const char *path)
     CHECK(nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0);
 }
 
-/* The last part of a path. */
+/* Returns the last component of a path. */
 static inline const char *name_of(const char *path) { return strrchr(path, '/') + 1; }
 
 static inline mode_t mode_of(const char *path)
@@ -48,7 +48,7 @@ static inline mode_t mode_of(const char *path)
     return status.st_mode & 07777;
 }
 
-/* The whole of a file, with a NUL behind it: to be freed. */
+/* Reads a whole file and appends a NUL. The caller frees the result. */
 static inline uint8_t *read_whole(const char *path, size_t *size)
 {
     FILE *file = fopen(path, "rb");
@@ -66,7 +66,7 @@ static inline void write_whole(const char *path, const void *bytes, size_t size)
     CHECK(fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
 }
 
-/* As if it had been stored, and used, so long ago. */
+/* Sets a file's access and modification times to so many seconds ago. */
 static inline void make_older(const char *path, time_t seconds)
 {
     struct timespec times[2];
@@ -78,7 +78,7 @@ static inline void make_older(const char *path, time_t seconds)
 
 /* ------------------------------------------------------------------------------------------- caches */
 
-/* A cache in a folder of its own, which close_cache() removes. */
+/* A cache with its own folder, which close_cache() removes. */
 typedef struct cache_in_folder {
     sdd_cache *cache;
     char folder[512];
@@ -118,7 +118,7 @@ static inline void close_cache(cache_in_folder *c)
     remove_folder(c->folder);
 }
 
-/* Where the file of a key is. Good until four more were asked for. */
+/* Returns the path of a key's file. Valid until four more calls. */
 static inline const char *path_of(sdd_cache *cache, const char *key)
 {
     static char made[4][1024];
@@ -152,7 +152,7 @@ static inline sdd_bytes *fixture_bytes(const char *name)
 
 static inline sdd_bytes *text_bytes(const char *text) { return sdd_bytes_create(text, strlen(text)); }
 
-/* An image as a download would give it: RGBA8, with its bytes. */
+/* Returns an image as a download would deliver it: RGBA8, with its bytes. */
 static inline sdd_image *fixture_image(const char *name)
 {
     size_t size;
@@ -173,7 +173,7 @@ static inline sdd_cache_item item_of(const char *key, sdd_image *image, sdd_byte
     return item;
 }
 
-/* Stores, and takes over the references. */
+/* Stores an entry and takes over the references. */
 static inline void put(sdd_cache *cache, const char *key, sdd_image *image, sdd_bytes *bytes)
 {
     sdd_cache_item item = item_of(key, image, bytes, SDD_CACHE_DEFAULT);
@@ -203,7 +203,7 @@ static inline int is_text(sdd_bytes *bytes, const char *text)
     return bytes && sdd_bytes_size(bytes) == strlen(text) && memcmp(sdd_bytes_data(bytes), text, strlen(text)) == 0;
 }
 
-/* Looks for the bytes of a key on disk: NULL text for a miss. */
+/* Looks up the bytes of a key on disk. NULL text stands for a miss. */
 static inline void check_text(sdd_cache *cache, const char *key, const char *text)
 {
     sdd_query query = query_of(key, SDD_CACHE_DISK, SDD_WANT_BYTES);
@@ -219,7 +219,7 @@ static inline void check_text(sdd_cache *cache, const char *key, const char *tex
     sdd_bytes_release(bytes);
 }
 
-/* Looks for the image of a key on all levels; one reference, NULL for a miss. */
+/* Looks up the image of a key on all levels. Returns one reference, or NULL for a miss. */
 static inline sdd_image *find_image(sdd_cache *cache, const char *key, const sdd_decode_options *decode, int32_t origin)
 {
     sdd_query query = query_of(key, SDD_CACHE_DEFAULT, SDD_WANT_IMAGE);
@@ -232,7 +232,7 @@ static inline sdd_image *find_image(sdd_cache *cache, const char *key, const sdd
     return image;
 }
 
-/* What memory, or the host, has of a key. */
+/* Whether memory or the application still holds the image of a key. */
 static inline int is_in_memory(sdd_cache *cache, const char *key)
 {
     sdd_image *image = sdd_cache_memory_image(cache, key);

@@ -1,9 +1,9 @@
 /*
- * check.h - what every program of this folder begins with: checks that end it with a message, a watchdog,
- * and counts of what a process holds. Include it before any other header.
+ * check.h - the common base of all programs in this folder: checks that end the program with a message, a watchdog, and
+ * counts of a process's threads and descriptors. Include it before any other header.
  *
- * Nothing here sleeps for a guessed time. `settles` alone looks again and again: the kernel gives no word
- * of a thread that has gone from /proc.
+ * Nothing here sleeps for a guessed time. Only `settles` polls, because the kernel does not notify anyone when a thread
+ * leaves /proc.
  */
 #ifndef CHECK_H
 #define CHECK_H
@@ -24,7 +24,7 @@
 
 static const char *current_case = "";
 
-/* Ends the process where it stands: threads of the library may be at work. */
+/* Ends the process at once, because threads of the library may still be at work. */
 #define FAIL(...) \
     do { \
         fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, current_case); \
@@ -38,7 +38,7 @@ static const char *current_case = "";
         if (!(condition)) FAIL("not so: %s", #condition); \
     } while (0)
 
-/* Two numbers, of any type. */
+/* Compares two numbers of any type. */
 #define CHECK_EQUAL(actual, expected) \
     do { \
         long long actual_ = (long long)(actual), expected_ = (long long)(expected); \
@@ -59,7 +59,7 @@ static const char *current_case = "";
             FAIL("%s is \"%s\", not \"%s\"", #actual, actual_ ? actual_ : "NULL", expected_); \
     } while (0)
 
-/* -------------------------------------------------------------------------- surroundings, by run.sh */
+/* ----------------------------------------------------------------------- environment, set by run.sh */
 
 static inline const char *setting(const char *name)
 {
@@ -68,7 +68,7 @@ static inline const char *setting(const char *name)
     return value;
 }
 
-/* `count` of the full test, less where programs run slowly; at least 1. */
+/* Returns `count`, reduced where programs run slowly; at least 1. */
 static inline int scaled(int count)
 {
     const char *scale = getenv("SDD_TEST_SCALE");
@@ -88,7 +88,7 @@ static inline void time_is_over(int number)
     _exit(3);
 }
 
-/* A test that hangs ends with a message. SDD_TEST_SECONDS: how long it may take. */
+/* Ends a test that hangs with a message. SDD_TEST_SECONDS is the time it may take. */
 static inline void start_watchdog(void)
 {
     const char *seconds = getenv("SDD_TEST_SECONDS");
@@ -103,9 +103,9 @@ static inline void start_watchdog(void)
         function(); \
     } while (0)
 
-/* ---------------------------------------------------------------------- what a process holds */
+/* ------------------------------------------------------------------- threads and descriptors */
 
-/* Entries of a folder in /proc, not counting the descriptor that reads it. */
+/* Counts the entries of a folder in /proc, without the descriptor that reads it. */
 static inline int count_entries(const char *folder, int own)
 {
     DIR *directory = opendir(folder);
@@ -117,7 +117,7 @@ static inline int count_entries(const char *folder, int own)
     return count - own;
 }
 
-/* The thread sanitizer opens some of its own when it needs to name a function. */
+/* The thread sanitizer opens descriptors of its own when it has to name a function. */
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define DESCRIPTORS_ARE_NOT_OURS_ALONE 1
@@ -135,7 +135,7 @@ static inline int count_descriptors(void)
 
 static inline int count_threads(void) { return count_entries("/proc/self/task", 0); }
 
-/* Whether count() comes down to `expected` within ten seconds: a joined thread stays in /proc for a moment. */
+/* Whether count() drops to `expected` within ten seconds: a joined thread stays in /proc for a moment. */
 static inline int settles(int (*count)(void), int expected)
 {
     time_t end = time(NULL) + 10;

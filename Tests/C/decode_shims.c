@@ -1,14 +1,14 @@
 /*
- * The decoders' C parts under the sanitizers, without Swift around them:
+ * Runs the decoders' C parts under the sanitizers, without Swift around them:
  *
  *     cc -g -fsanitize=address,undefined -ISources/CJPEG/include -ISources/CPNG/include \
  *        Tests/C/decode_shims.c Sources/CJPEG/jpeg_*.c Sources/CPNG/png_*.c -ljpeg -lpng -o decode_shims
  *     ./decode_shims $(find Tests/Fixtures/{facts,jpeg,png} -name "*.jpg" -o -name "*.png")
  *
- * A file with a .pam beside it must give those pixels, any other must fail. Then each is decoded cut at
- * every byte, and with random bytes changed, by the same two decoders and into memory of just the right
- * size: strictly or leniently, with previews between two pieces. After that the whole file must come out as before,
- * also in two pieces, wherever they meet.
+ * A file with a .pam beside it must give those pixels, and any other file must fail. Then each file is decoded cut at
+ * every byte, and with random bytes changed, by the same two decoders and into memory of just the right size: strictly
+ * or leniently, with previews between two pieces. After that the whole file must come out as before, also in two
+ * pieces, wherever they meet.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ struct file {
     size_t size;
 };
 
-/* How a picture is given: at once, or so much of it first, and a look at what there is then. */
+/* A way to feed a picture: all at once, or `first` bytes, a look at the result so far, and then the rest. */
 struct way {
     size_t first;
     bool is_lenient;
@@ -48,8 +48,8 @@ static struct file read_file(const char *path)
     return file;
 }
 
-/* Gives a picture in two pieces, or as a whole, and looks at it in between: previews go to memory of just the right
-   size. The pixels, to be freed, and how many bytes; NULL after an error. */
+/* Decodes a picture in two pieces or as a whole, and takes previews in between into memory of exactly the right size.
+   Returns the pixels, which the caller frees, and their size in bytes; NULL after an error. */
 static uint8_t *decode_jpeg(const uint8_t *bytes, size_t size, struct way way, size_t *pixel_bytes)
 {
     const sddj_rules rules = {500, 0, 0, way.is_lenient};
@@ -61,7 +61,7 @@ static uint8_t *decode_jpeg(const uint8_t *bytes, size_t size, struct way way, s
         if (pixels == NULL) {
             const sddj_status status = sddj_read_header(jpeg, &header);
             if (status == SDDJ_NEEDS_MORE) continue;
-            /* With a picture too large open: the next one must end it. */
+            /* Leaves a picture that is too large open: the next one must end it. */
             if (status != SDDJ_OK || (uint64_t)header.width * header.height > MOST_PIXELS) return NULL;
             *pixel_bytes = (size_t)header.width * header.height * 4;
             pixels = malloc(*pixel_bytes);
@@ -73,7 +73,7 @@ static uint8_t *decode_jpeg(const uint8_t *bytes, size_t size, struct way way, s
         if (status != SDDJ_NEEDS_MORE) break;
         uint8_t *preview = malloc(*pixel_bytes);
         if (preview == NULL) abort();
-        /* Twice, as for somebody who comes late. */
+        /* Taken twice, as for a subscriber that joins late. */
         if (sddj_preview(jpeg, preview, (size_t)header.width * 4) == SDDJ_OK) {
             sddj_preview(jpeg, preview, (size_t)header.width * 4);
         }
@@ -100,7 +100,7 @@ static uint8_t *decode_png(const uint8_t *bytes, size_t size, struct way way, si
             if (pixels == NULL) abort();
         }
         const sddp_status status = sddp_decode(png, pixels, (size_t)header.width * 4, SDDP_RGBA);
-        /* What a preview, or lenient reading, would go by. */
+        /* A preview, or lenient reading, relies on these counts. */
         if (sddp_rows(png) > header.height || sddp_passes(png) > 7) abort();
         if (status == SDDP_OK) return pixels;
         if (status != SDDP_NEEDS_MORE) break;
@@ -109,7 +109,7 @@ static uint8_t *decode_png(const uint8_t *bytes, size_t size, struct way way, si
     return NULL;
 }
 
-/* At an eighth of its size, by rows: only for what it does to memory. */
+/* Decodes at an eighth of the size, row by row, only to exercise memory access. */
 static void take_row(void *context, const uint8_t *row)
 {
     *(uint32_t *)context += row[0];
@@ -133,7 +133,7 @@ static uint8_t *decode(const uint8_t *bytes, size_t size, struct way way, size_t
     return is_png ? decode_png(bytes, size, way, pixel_bytes) : decode_jpeg(bytes, size, way, pixel_bytes);
 }
 
-/* Whether a whole file gives what it must, given at once or in two pieces. */
+/* Whether a whole file gives the expected pixels, given at once or in two pieces. */
 static int is_right(const struct file *file, const struct file *expected, size_t first)
 {
     size_t size = 0;
@@ -153,7 +153,7 @@ static uint32_t next_random(void)
     return (uint32_t)(state >> 33);
 }
 
-/* In memory of its exact size, so that a read past the end is seen. */
+/* The copy has the exact size, so that a read past the end is detected. */
 static void decode_damaged(const struct file *file, size_t size, int flips)
 {
     uint8_t *copy = malloc(size ? size : 1);

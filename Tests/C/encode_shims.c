@@ -1,13 +1,13 @@
 /*
- * The encoders' C parts under the sanitizers, without Swift around them:
+ * Runs the encoders' C parts under the sanitizers, without Swift around them:
  *
  *     cc -g -fsanitize=address,undefined -ISources/CJPEG/include -ISources/CPNG/include \
  *        Tests/C/encode_shims.c Sources/CJPEG/jpeg_*.c Sources/CPNG/png_*.c -ljpeg -lpng -o encode_shims
  *     ./encode_shims
  *
- * Pictures of several sizes, in each layout, in memory of just the right size. What is made is decoded again: a PNG
- * gives the same pixels, a JPEG pixels near them. Then the bytes are refused at every place, the rows are too many
- * and too few, and after each of that the same encoder still makes the same bytes.
+ * Pictures of several sizes, in each layout, are encoded from memory of exactly the right size. The result is decoded
+ * again: a PNG gives the same pixels, a JPEG pixels near them. Then the output is refused at every offset, and too many
+ * and too few rows are given; after each of these the same encoder still produces the same bytes.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -30,11 +30,11 @@ static sddp_encoder *png;
 static sddj_decoder *jpeg_decoder;
 static sddp_decoder *png_decoder;
 
-/* Where encoded bytes go. */
+/* The destination of the encoded bytes. */
 struct sink {
     uint8_t *bytes;
     size_t count;
-    size_t most; /* it takes no more */
+    size_t most; /* bytes after which it refuses more */
 };
 
 static bool take(void *context, const uint8_t *bytes, size_t count)
@@ -50,16 +50,16 @@ static bool take(void *context, const uint8_t *bytes, size_t count)
 
 /* ---------------------------------------------------------------------------------- pictures */
 
-static const size_t channels_of[] = {4, 4, 3, 1}; /* by layout, the same for both libraries */
+static const size_t channels_of[] = {4, 4, 3, 1}; /* indexed by layout, which is the same for both libraries */
 
-/* Rows that are further apart than they are long, but for the last one. */
+/* Rows whose stride is greater than their length, except for the last one. */
 struct rows {
     uint8_t *first;
     uint32_t width, height;
     size_t channels, stride;
 };
 
-/* Up and down, without a leap: a JPEG of quality 100 is near it. The colour is the same everywhere. */
+/* Values rise and fall without a jump, so that a JPEG of quality 100 comes close. The colour is the same everywhere. */
 static uint8_t sample(uint32_t x, uint32_t y, size_t channel)
 {
     const uint32_t place = (x * 2 + y * 3) % 256;
@@ -80,7 +80,7 @@ static struct rows make_rows(uint32_t width, uint32_t height, int layout)
     return rows;
 }
 
-/* The pixel as RGBA, whatever its layout. */
+/* Returns the pixel as RGBA, whatever its layout. */
 static void pixel_at(const struct rows *rows, int layout, bool has_alpha, uint32_t x, uint32_t y, uint8_t rgba[4])
 {
     const uint8_t *p = rows->first + y * rows->stride + x * rows->channels;
@@ -208,7 +208,7 @@ static void try_png(const struct rows *rows, const sddp_picture *picture)
     free(other.bytes);
 }
 
-/* ------------------------------------------------------------------------------------- all of it */
+/* ---------------------------------------------------------------------------------- all pictures */
 
 static int try_size(uint32_t width, uint32_t height, int variants)
 {

@@ -1,24 +1,24 @@
 /*
- * every_call.h - every function that takes a downloader, a cache or a batch, called with a handle that is dead:
- * destroyed, of the parent of this process, or of one that never was.
+ * every_call.h - calls every function that takes a downloader, a cache, a loader or a batch with a dead handle: one
+ * that was destroyed, that belongs to the parent process, or that never existed.
  */
 #ifndef EVERY_CALL_H
 #define EVERY_CALL_H
 
 #include "check.h"
 
-/* The call names itself, its argument, and what the handle is not. */
+/* Checks that the message names the call, its argument, and why the handle is not valid. */
 static inline void check_told_dead(const char *call)
 {
     const char *told = sdd_last_error_message();
     if (*call == '(') call = strchr(call, ')') + 1; /* a cast */
     size_t length = strcspn(call, "(");
-    if (strncmp(told, call, length) != 0 || told[length] != ':') FAIL("%s is not named: %s", call, told);
+    if (strncmp(told, call, length) != 0 || told[length] != ':') FAIL("the message does not name %s: %s", call, told);
     int names = strstr(told, "downloader: ") || strstr(told, "cache: ") || strstr(told, "loader: ") ||
                 strstr(told, "batch: ");
     int says = strstr(told, " is no living ") || strstr(told, " of this process: it is the parent's") ||
                strstr(told, "NULL stands for the shared ") || strstr(told, "batch: NULL is not allowed");
-    if (!names || !says) FAIL("%s is not explained: %s", call, told);
+    if (!names || !says) FAIL("the message does not explain %s: %s", call, told);
 }
 
 #define CHECK_DEAD(call, expected) \
@@ -91,7 +91,7 @@ static inline void never_closed(void *decoder, void *user_data)
 static inline void never_freed(void *user_data)
 {
     (void)user_data;
-    FAIL("what was refused is freed");
+    FAIL("user data of a refused call is freed");
 }
 
 static inline sdd_cache_item never_stored(const char *key)
@@ -113,7 +113,7 @@ static inline sdd_query never_looked_for(const char *key)
     return query;
 }
 
-/* What a downloader is asked and told. */
+/* Calls every function that reads or sets the rules of a downloader. */
 static inline void every_rule_gives(sdd_downloader *dead, sdd_status expected)
 {
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
@@ -167,7 +167,8 @@ static inline void every_rule_gives(sdd_downloader *dead, sdd_status expected)
     CHECK(network.max_redirects == 0 && statistics.requests == 0);
 }
 
-/* Requests, cookies, transfers and events. A token tells by itself where it belongs, and never what a handle says. */
+/* Calls every function on requests, cookies, transfers and events. A token identifies its request by itself, so calls
+   that take a token never report a dead handle. */
 static inline void every_request_gives(sdd_downloader *dead, sdd_token token, sdd_status expected)
 {
     const char *url = "http://127.0.0.1/";
@@ -216,7 +217,7 @@ static inline void every_request_gives(sdd_downloader *dead, sdd_token token, sd
     CHECK(count == 7 && response == NULL && cookies == NULL && bytes == NULL);
 }
 
-/* What a cache keeps and gives; `downloader` is alive, or NULL. */
+/* Calls every function that stores or reads entries of a cache; `downloader` is alive, or NULL. */
 static inline void every_entry_gives(sdd_downloader *downloader, sdd_cache *dead, sdd_status expected)
 {
     const char *key = "http://127.0.0.1/";
@@ -243,7 +244,7 @@ static inline void every_entry_gives(sdd_downloader *downloader, sdd_cache *dead
     CHECK(descriptor == -1 && image == NULL && bytes == NULL && extended == NULL);
 }
 
-/* What a cache is asked and told; all of it. NULL stands for the shared cache, which cannot be destroyed. */
+/* Calls every function that takes a cache. NULL stands for the shared cache, which cannot be destroyed. */
 static inline void every_cache_call_gives(sdd_downloader *downloader, sdd_cache *dead, sdd_status expected)
 {
     const char *key = "http://127.0.0.1/";
@@ -265,7 +266,7 @@ static inline void every_cache_call_gives(sdd_downloader *downloader, sdd_cache 
     if (dead) CHECK_DEAD(sdd_cache_destroy(dead), expected);
 }
 
-/* All that a batch has. */
+/* Calls every function that takes a batch. */
 static inline void every_batch_call_gives(sdd_batch *dead, sdd_status expected)
 {
     sdd_batch_item item = SDD_BATCH_ITEM_INIT;
@@ -284,7 +285,7 @@ static inline void every_batch_call_gives(sdd_batch *dead, sdd_status expected)
     CHECK_EQUAL(count, 7);
 }
 
-/* What a loader is asked and told; all of it. NULL stands for the shared loader, which cannot be destroyed. */
+/* Calls every function that takes a loader. NULL stands for the shared loader, which cannot be destroyed. */
 static inline void every_load_gives(sdd_loader *dead, sdd_status expected)
 {
     const char *url = "http://127.0.0.1/";
@@ -320,7 +321,8 @@ static inline void every_load_gives(sdd_loader *dead, sdd_status expected)
     if (dead) CHECK_DEAD(sdd_loader_destroy(dead), expected);
 }
 
-/* All that a downloader has. NULL stands for the shared downloader, which cannot be closed or destroyed. */
+/* Calls every function that takes a downloader. NULL stands for the shared downloader, which cannot be closed or
+   destroyed. */
 static inline void every_call_gives(sdd_downloader *dead, sdd_token token, sdd_status expected)
 {
     every_rule_gives(dead, expected);

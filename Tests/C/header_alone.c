@@ -1,4 +1,4 @@
-/* The header by itself: nothing before it, and itself twice. Compiled as C and as C++. */
+/* Includes the header first and twice, to prove that it stands alone. Compiled as C and as C++. */
 #include <sdd/sdd.h>
 #include <sdd/sdd.h>
 
@@ -6,7 +6,7 @@
 #error "the version macros are not numbers"
 #endif
 
-/* The initialisers as constants, as static objects need them. */
+/* The initialisers must be constants, so that static objects can use them. */
 static const sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
 static const sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
 static const sdd_event event = SDD_EVENT_INIT;

@@ -1,4 +1,4 @@
-// The header in C++: callbacks are lambdas without captures, and noexcept from C++17 on.
+// Uses the header from C++: callbacks are lambdas without captures, and noexcept from C++17 on.
 #define SDD_NOEXCEPT_CALLBACKS
 #include <sdd/sdd.h>
 

@@ -1,4 +1,4 @@
-/* A struct of zeros with its size is what its initialiser macro makes. Compiled as C and as C++. */
+/* Each initialiser macro makes a struct of zeros with its struct_size. Compiled as C and as C++. */
 #include <sdd/sdd.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static void expect(int condition, const char *what)
     }
 }
 
-/* What such a macro makes: zeros behind the size. */
+/* Checks that the bytes after struct_size are zero. */
 #define ONLY_ITS_SIZE(type, macro) \
     do { \
         const type made = macro; \

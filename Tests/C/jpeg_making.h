@@ -1,16 +1,17 @@
 /*
- * jpeg_making.h - grey JPEGs of any size, made without an encoder: each block takes two bits.
+ * jpeg_making.h - makes grey JPEGs of any size without an encoder: each block takes two bits.
  */
 #ifndef JPEG_MAKING_H
 #define JPEG_MAKING_H
 
 #include "check.h"
 
-/* Three components of the same sampling, 8 bits. `has_scans`: each has a scan of its own, so that a decoder keeps all
-   coefficients of the picture until the last one. With at least `pad` bytes in segments of comments. To be freed. */
+/* Makes a JPEG of three 8-bit components with the same sampling. With `has_scans` each component has its own scan, so
+   that a decoder keeps all coefficients of the picture until the last one. Comment segments take at least `pad` bytes.
+   The caller frees the result. */
 static inline uint8_t *grey_jpeg(int width, int height, int has_scans, size_t pad, size_t *size)
 {
-    /* One code of one bit in each Huffman table: a difference of 0, and the end of a block. */
+    /* Each Huffman table has one code of one bit: a difference of 0, and the end of a block. */
     static const uint8_t tables[] = { 0xff, 0xc4, 0, 38, 0x00, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
                                       0x10, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
     size_t blocks = ((size_t)width + 7) / 8 * (((size_t)height + 7) / 8), comments = pad / 65533 + 1;

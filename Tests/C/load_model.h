@@ -1,12 +1,12 @@
 /*
- * load_model.h - for the programs on many loads at once: what a host may be told of one load, and in which order,
- * whatever happens. A `tracked` is told of all events of one load; what must not be ends the program.
+ * load_model.h - for the programs that run many loads at once: a model of the events an application may receive for one
+ * load, and of their order. A `tracked` records all events of one load; an event that must not come ends the program.
  *
- *   - progress begins, and begins again, with (0, -1), and grows in between;
- *   - what the cache has is told once, before all of the download, and only to those who refresh;
- *   - facts come before previews, everything before the end, and nothing after it;
- *   - nothing but the end after a cancel on the thread that delivers has returned;
- *   - the end is one of those that the load may have, and comes once; then its data is let go, once.
+ *   - progress begins, and restarts, with (0, -1), and grows in between;
+ *   - the cached image is delivered once, before every event of the download, and only to loads that refresh;
+ *   - facts come before previews, and everything comes before the end;
+ *   - after a cancel on the delivering thread has returned, only the end comes;
+ *   - the load ends once, in one of the ways the model allows; then its user data is freed, once.
  */
 #ifndef LOAD_MODEL_H
 #define LOAD_MODEL_H
@@ -17,7 +17,7 @@
 
 /* --------------------------------------------------------------------------------------- chance */
 
-/* splitmix64: the same numbers for the same seed. */
+/* splitmix64 gives the same numbers for the same seed. */
 static inline uint32_t chance(uint64_t *state, uint32_t below)
 {
     uint64_t z = (*state += 0x9e3779b97f4a7c15u);
@@ -38,12 +38,12 @@ static inline uint64_t seed_of_the_run(void)
 /* ------------------------------------------------------------------------------------ the model */
 
 typedef struct tracked {
-    sdd_token token;          /* 0 until an event or the submitting call has told it */
-    sdd_status expected;      /* of its sources, unless the cache has it */
+    sdd_token token;          /* 0 until an event or the submitting call has set it */
+    sdd_status expected;      /* the result of its sources, unless the cache has it */
     int has_limit, refreshes, is_blockable, only_cached;
-    int32_t width, height;    /* of the picture in the form that is wanted; 0: of bytes alone */
-    int may_be_cancelled;     /* somebody has tried to */
-    int is_silenced;          /* cancelled on the thread that delivers: that thread's */
+    int32_t width, height;    /* size of the picture in the requested form; 0 for bytes alone */
+    int may_be_cancelled;     /* a cancel was tried */
+    int is_silenced;          /* cancelled on the delivering thread; only that thread uses this */
     int begun, facts, previews, cached, freed;
     atomic_int completed;
     int64_t received;
@@ -62,7 +62,7 @@ static inline void track_progress(tracked *t, int64_t received, int64_t expected
 {
     track_any(t, "progress");
     CHECK(received >= 0 && expected >= -1 && (expected < 0 || received <= expected));
-    /* What the HTTP cache has begins with its size. */
+    /* A body from the HTTP cache begins with its size. */
     if (received == 0 && (expected == -1 || t->begun == 0)) {
         t->begun++;
         t->received = 0;
@@ -134,9 +134,9 @@ static inline void track_freed(tracked *t)
     t->freed++;
 }
 
-/* ----------------------------------------------------------------------------- what is loaded */
+/* ------------------------------------------------------------------------------- random loads */
 
-/* One load of those that chance can choose, with all that its request points to. Good until it is submitted. */
+/* One load chosen at random, with everything its request points to. Valid until it is submitted. */
 typedef struct chosen {
     sdd_load_request request;
     sdd_decode_options decode;
@@ -146,7 +146,7 @@ typedef struct chosen {
     char key[40];
 } chosen;
 
-/* A picture of the server's: its number says which file; 19 x 13 or 37 x 29. */
+/* Chooses a picture on the server: its number selects the file, 19 x 13 or 37 x 29. */
 static inline const char *choose_picture(tracked *t, uint32_t number)
 {
     static const char *const files[] = { "png/rgb8.png", "jpeg/baseline-420.jpg", "jpeg/progressive-420.jpg" };
@@ -155,7 +155,7 @@ static inline const char *choose_picture(tracked *t, uint32_t number)
     return atf("/file/%s?soak%u", files[number % 3], number);
 }
 
-/* One that fails: as 404, a reset, a page of HTML, half a picture, or never. */
+/* Chooses a load that fails: by 404, a reset, an HTML page, half a picture, or a server that never answers. */
 static inline const char *choose_failure(tracked *t, chosen *c, uint64_t *state)
 {
     uint32_t kind = chance(state, 5), number = chance(state, 12);
@@ -174,7 +174,7 @@ static inline const char *choose_failure(tracked *t, chosen *c, uint64_t *state)
     }
 }
 
-/* In which form it is wanted. */
+/* Chooses the form of the picture: its size, transforms, or bytes alone. */
 static inline void choose_form(tracked *t, chosen *c, uint64_t *state)
 {
     if (chance(state, 3) == 0) {
@@ -214,7 +214,7 @@ static inline uint64_t choose_options(tracked *t, uint64_t *state)
     return options;
 }
 
-/* Fills in all but the callbacks. */
+/* Fills in everything but the callbacks. */
 static inline void choose_load(tracked *t, chosen *c, uint64_t *state)
 {
     uint32_t number = chance(state, 90), kind = chance(state, 100);
@@ -226,7 +226,7 @@ static inline void choose_load(tracked *t, chosen *c, uint64_t *state)
     }
     const char *url = choose_picture(t, number);
     c->request.url = url;
-    if (kind < 25) { /* the picture is at another URL; what is cached as `url` is for that alone to refresh */
+    if (kind < 25) { /* the picture is at another URL; only that URL may refresh what is cached as `url` */
         t->expected = SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE;
         t->is_blockable = 1;
         c->others[0] = url;
@@ -236,7 +236,7 @@ static inline void choose_load(tracked *t, chosen *c, uint64_t *state)
     }
     snprintf(c->key, sizeof c->key, "soak-%u", number);
     if (kind < 25 || kind >= 90) c->request.cache_key = c->key;
-    if (kind >= 80 && kind < 85) { /* ahead of time, the bytes alone */
+    if (kind >= 80 && kind < 85) { /* prefetch, bytes alone */
         c->request.options |= SDD_OPTION_BYTES_ONLY;
         c->request.download = &c->download;
         c->request.priority = SDD_PRIORITY_VERY_LOW;

@@ -1,5 +1,5 @@
-/* A shared object for test_coders: a coder of the body "LOAD", which is one grey pixel; run.sh builds it in several
-   ways, all but one of them wrong. */
+/* Source of the shared objects for test_coders: a coder of the body "LOAD", which is one grey pixel. run.sh builds it
+   in several variants, all but one of them wrong. */
 #include <sdd/sdd.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ static int32_t can_decode(const void *bytes, size_t size, void *user_data)
 
 static sdd_status open_one(const sdd_coder_task *task, void **decoder, void *user_data)
 {
-    static char only; /* nothing is kept */
+    static char only; /* the coder has no state */
     (void)task, (void)user_data;
     *decoder = &only;
     return SDD_OK;
@@ -36,7 +36,7 @@ static sdd_status next(void *decoder, sdd_coder_frame *frame, void *user_data)
 
 static void close_one(void *decoder, void *user_data) { (void)decoder, (void)user_data; }
 
-/* As a newer header may have it. */
+/* A coder struct with a field that only a newer header has. */
 static struct { sdd_coder known; void *unknown; } coder;
 
 const sdd_coder *sdd_coder_main(void);

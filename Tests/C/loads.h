@@ -1,20 +1,20 @@
 /*
- * loads.h - for the programs on loads: a loader over a downloader and a cache of its own, loads in one line, and what the
- * server has seen of them.
+ * loads.h - for the programs that test loads: a loader over its own downloader and cache, loads in one line, and what
+ * the server has seen of them.
  */
 #ifndef LOADS_H
 #define LOADS_H
 
 #include "caches.h"
 
-/* A loader with all that it is made of, which close_loader() takes down. */
+/* A loader with its downloader and cache; close_loader() closes all of it. */
 typedef struct loader_in_folder {
     sdd_loader *loader;
     sdd_downloader *downloader;
     cache_in_folder cache;
 } loader_in_folder;
 
-/* What has to be tried again is so at once. */
+/* Returns a config whose retries come at once. */
 static inline sdd_downloader_config quick_retries(config_groups *groups)
 {
     sdd_downloader_config config = config_over(groups);
@@ -22,7 +22,7 @@ static inline sdd_downloader_config quick_retries(config_groups *groups)
     return config;
 }
 
-/* `downloader` NULL: with quick retries. */
+/* Opens a loader. If `downloader` is NULL, it has quick retries. */
 static inline loader_in_folder open_loader_of(
     sdd_loader_config config, const sdd_downloader_config *downloader, sdd_cache_config cache)
 {
@@ -30,7 +30,7 @@ static inline loader_in_folder open_loader_of(
     config_groups groups;
     sdd_downloader_config standard = quick_retries(&groups);
     tries_again = 1;
-    cache.no_live_images = 1; /* a thread of the library may hold one for a moment longer */
+    cache.no_live_images = 1; /* a thread of the library may hold an image for a moment longer */
     l.cache = open_cache(cache);
     l.downloader = make_downloader(downloader ? downloader : &standard);
     config.downloader = l.downloader;
@@ -57,7 +57,7 @@ static inline void close_loader(loader_in_folder *l)
     close_cache(&l->cache);
 }
 
-/* A load whose callbacks go to `r`. */
+/* Returns a load request whose callbacks go to `r`. */
 static inline sdd_load_request record_load(record *r, const char *url, uint64_t options)
 {
     sdd_load_request request = SDD_LOAD_REQUEST_INIT;
@@ -79,7 +79,7 @@ static inline sdd_token submit_load(loader_in_folder *l, const sdd_load_request 
     return token;
 }
 
-/* Loads, and waits for the end. */
+/* Submits a load and waits for its end. */
 static inline void load_as(loader_in_folder *l, record *r, const sdd_load_request *request)
 {
     record_clear(r);
@@ -94,7 +94,7 @@ static inline void load(loader_in_folder *l, record *r, const char *url, uint64_
     load_as(l, r, &request);
 }
 
-/* A load that ends so, and comes from there. */
+/* Submits a load and checks that it succeeds and comes from `origin`. */
 static inline void load_from(loader_in_folder *l, const sdd_load_request *request, int32_t origin)
 {
     record *r = request->user_data;
@@ -109,14 +109,14 @@ static inline void get_from(loader_in_folder *l, record *r, const char *url, uin
     load_from(l, &request, origin);
 }
 
-/* Memory has nothing any more, and what was stored is on disk. */
+/* Waits until all entries are on disk, and then empties the memory level. */
 static inline void leave_to_disk(loader_in_folder *l)
 {
     CHECK_STATUS(sdd_cache_flush(l->cache.cache, -1), SDD_OK);
     CHECK_STATUS(sdd_cache_trim_memory(l->cache.cache, SDD_TRIM_ALL), SDD_OK);
 }
 
-/* To fit into a square. */
+/* Returns decode options that fit a picture into a square. */
 static inline sdd_decode_options inside(int32_t side)
 {
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
@@ -124,7 +124,7 @@ static inline sdd_decode_options inside(int32_t side)
     return decode;
 }
 
-/* The key of a URL in that form. Good until four more were asked for. */
+/* Returns the key of a URL in the form that `decode` and `transforms` give. Valid until four more calls. */
 static inline const char *key_of(
     sdd_cache *cache, const char *url, const sdd_decode_options *decode, const sdd_transform *transforms, size_t count)
 {
@@ -135,7 +135,7 @@ static inline const char *key_of(
     return place;
 }
 
-/* ------------------------------------------------------------------------------ what the server does */
+/* ---------------------------------------------------------------------------------------- the server */
 
 static inline char *add_escaped(char *end, const char *text)
 {
@@ -143,7 +143,7 @@ static inline char *add_escaped(char *end, const char *text)
     return end;
 }
 
-/* How often the server was asked for a path, or, with a query, for that very target. */
+/* Returns how often the server was asked for a path or, with a query, for exactly that target. */
 static inline long hits(const char *target)
 {
     char path[2000] = "/count?path=";
@@ -151,7 +151,7 @@ static inline long hits(const char *target)
     return order(path);
 }
 
-/* Returns when it has been asked for a target once. */
+/* Waits until the server was asked for a target once. */
 static inline void wait_for_hit(const char *target)
 {
     char path[2000] = "/wait?path=";
@@ -159,7 +159,8 @@ static inline void wait_for_hit(const char *target)
     order(path);
 }
 
-/* An address of /turns/NAME: what the first request gets, and what all after it. Good as what at() gives. */
+/* Returns a URL of /turns/NAME: the first request gets `first`, all later ones `then`. Valid as long as a result of
+   at(). */
 static inline const char *in_turns(const char *name, const char *first, const char *then)
 {
     char path[900];

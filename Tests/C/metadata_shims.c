@@ -1,12 +1,12 @@
 /*
- * The unpacking of a PNG's texts and profiles under the sanitizers, without Swift around it:
+ * Runs the unpacking of a PNG's texts and profiles under the sanitizers, without Swift around it:
  *
  *     cc -g -fsanitize=address,undefined -ISources/CPNG/include Tests/C/metadata_shims.c Sources/CPNG/png_metadata.c \
  *        -lpng -o metadata_shims
  *     ./metadata_shims $(find Tests/Fixtures/metadata -name "*.png")
  *
- * Each packed chunk is unpacked whole, cut at every byte, and with random bytes changed, from memory of just the right
- * size and under limits large and small.
+ * Each packed chunk is unpacked whole, cut at every byte, and with random bytes changed, from memory of exactly the
+ * right size and under limits large and small.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 enum { FLIPS = 1000, LARGE = 1 << 20 };
 
-static int unpacked; /* how often there was something */
+static int unpacked; /* how many chunks gave data */
 
 static uint32_t next_random(void)
 {
@@ -25,7 +25,7 @@ static uint32_t next_random(void)
     return (uint32_t)(state >> 33);
 }
 
-/* Looks at every byte, so that one that is not there is seen. */
+/* Reads every byte, so that a byte outside the block is detected. */
 static void unpack(sddp_packed_kind kind, const uint8_t *packed, size_t size, size_t limit)
 {
     void *made = NULL;

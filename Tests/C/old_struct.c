@@ -1,10 +1,9 @@
-/* Every layout that was ever released stays valid: programs compiled against an old header hand these to
- * the library for ever. Compiled as C and as C++; what is here is added to, never changed.
+/* Checks that every layout that was ever released stays valid: programs compiled against an old header keep passing
+ * these structs to the library. Compiled as C and as C++; entries in this file are added, never changed.
  *
- * The structs of each release stand here, and in layout_*.h, under names of their own, with pointers as plain
- * words. The compiler compares them with today's header, the program hands them to the library: each at the end
- * of readable memory, so that a byte read or written beyond struct_size ends the program.
- */
+ * The structs of each release are defined here and in layout_*.h under names of their own, with pointers as plain
+ * words. The compiler compares them with today's header, and the program passes them to the library, each at the end of
+ * readable memory, so that a byte read or written beyond struct_size ends the program. */
 #define _GNU_SOURCE 1
 #include <sdd/sdd.h>
 #include <stdio.h>
@@ -21,25 +20,25 @@
 #define ASSERT(name, condition) typedef char assert_##name[(condition) ? 1 : -1]
 #endif
 
-/* The field has the place, and the size, that it had. */
+/* The field has the offset and the size that it had in that release. */
 #define SAME(type, release, field) \
     ASSERT(type##_##release##_##field, \
            offsetof(type, field) == offsetof(struct type##_##release, field) \
                && sizeof(((type *)0)->field) == sizeof(((struct type##_##release *)0)->field))
-/* Today's struct is at least as large as that release's. */
+/* The current struct is at least as large as that release's. */
 #define GROWN(type, release) ASSERT(type##_##release##_grown, sizeof(type) >= sizeof(struct type##_##release))
 
-/* ---- 0.3.0: the first release whose layouts are promised */
+/* ---- 0.3.0: the first release with a promised layout */
 
 typedef void (*pointer_0)(void); /* as large as any pointer */
 
 #include "layout_0_3_0.h"
 
-/* Fixed for ever: it has no struct_size. */
+/* These structs can never change: they have no struct_size. */
 ASSERT(sdd_header_fixed, sizeof(sdd_header) == sizeof(struct sdd_header_0_3_0));
 ASSERT(sdd_prefetch_outcome_fixed, sizeof(sdd_prefetch_outcome) == sizeof(struct sdd_prefetch_outcome_0_3_0));
 
-/* ---- the same, handed to the library */
+/* ---- the same structs, passed to the library */
 
 static void expect(int condition, const char *what, size_t size)
 {
@@ -49,7 +48,8 @@ static void expect(int condition, const char *what, size_t size)
     exit(1);
 }
 
-/* `size` bytes of zeros, struct_size set, whose end is the end of readable memory. One at a time. */
+/* Returns `size` bytes of zeros with struct_size set, which end where readable memory ends. Only one block exists at a
+   time. */
 static void *at_the_edge(size_t size)
 {
     static unsigned char *pages;
@@ -129,9 +129,10 @@ static void events_are_filled(sdd_downloader *downloader, size_t size)
     }
 }
 
-/* ---- structs that are filled, and structs that are read */
+/* ---- structs that the library fills, and structs that it reads */
 
-/* A struct that is filled: as far as it goes, struct_size kept, what is beyond our knowledge zero. */
+/* A struct that the library fills: it fills as much as fits, keeps struct_size, and zeroes the fields that it does not
+   know. */
 typedef sdd_status (*fill_fn)(sdd_downloader *downloader, void *target);
 
 static sdd_status fill_config(sdd_downloader *downloader, void *target)
@@ -200,7 +201,7 @@ static sdd_status fill_facts_of_image(sdd_downloader *downloader, void *target)
     return sdd_image_get_facts(image_with_text, (sdd_image_facts *)target);
 }
 
-static sdd_token waiting_request; /* of a suspended downloader */
+static sdd_token waiting_request; /* a request of a suspended downloader */
 static sdd_cookies *cookies;
 
 static sdd_status fill_info(sdd_downloader *downloader, void *target)
@@ -234,7 +235,7 @@ static void is_filled(sdd_downloader *downloader, fill_fn fill, size_t size, siz
         memcpy(&length, target, sizeof length);
         expect(length == sizes[i], "struct_size is not kept", sizes[i]);
         if (sizes[i] <= size) {
-            /* Times that pass differ, the first fields do not. */
+            /* Elapsed times differ between calls, so only the first fields are compared. */
             length = sizes[i] < 24 ? sizes[i] : 24;
             expect(memcmp(target + sizeof(size_t), whole + sizeof(size_t), length - sizeof(size_t)) == 0,
                    "the fields are others", sizes[i]);
@@ -253,7 +254,7 @@ static void is_filled(sdd_downloader *downloader, fill_fn fill, size_t size, siz
     expect(fill(downloader, target) == SDD_ERROR_INVALID_ARGUMENT, "a pointer is cut in two", length);
 }
 
-/* A struct that is read: shorter ones, and longer ones whose tail is zero. */
+/* A struct that the library reads: it accepts shorter ones, and longer ones whose tail is zero. */
 typedef sdd_status (*read_fn)(sdd_downloader *downloader, const void *source);
 
 static sdd_status read_credential(sdd_downloader *downloader, const void *source)
@@ -320,7 +321,8 @@ static sdd_status read_transform(sdd_downloader *downloader, const void *source)
     return sdd_transform_key((const sdd_transform *)source, 1, key, sizeof key, NULL);
 }
 
-/* Two records in a row, the second at the end of readable memory: as far apart as the first one's size says. */
+/* Passes two records in a row, the second at the end of readable memory; their distance is the struct_size of the
+   first. */
 static void transforms_are_read(size_t size)
 {
     unsigned char *records = (unsigned char *)at_the_edge(2 * size);
@@ -336,7 +338,7 @@ static void transforms_are_read(size_t size)
            "an array of another size is not read", size);
 }
 
-/* In memory alone: a cache of a struct as short as it may be would be that of the user. */
+/* The cache has memory alone: with the shortest struct it would be the user's own cache on disk. */
 static sdd_cache *cache;
 
 static sdd_status read_cache_config(sdd_downloader *downloader, const void *source)
@@ -380,12 +382,12 @@ static sdd_status read_coder_of_process(sdd_downloader *downloader, const void *
     return status;
 }
 
-/* The first `size` bytes of `given` are enough; `known` is today's size. */
+/* The first `size` bytes of `given` are enough; `known` is the current size. */
 static void is_read(sdd_downloader *downloader, read_fn give, const void *given, size_t size, size_t known)
 {
     size_t longer = known + 24, i;
     unsigned char *source = NULL;
-    size = (size + sizeof(size_t) - 1) / sizeof(size_t) * sizeof(size_t); /* as large as C makes a struct */
+    size = (size + sizeof(size_t) - 1) / sizeof(size_t) * sizeof(size_t); /* as C rounds the size of a struct */
     for (i = 0; i < 2; i++) {
         size_t made = i == 0 ? size : longer;
         source = (unsigned char *)at_the_edge(made);
@@ -426,7 +428,7 @@ static void structs_of_caches_of_0_3_0(sdd_downloader *downloader)
     expect(sdd_cache_destroy(cache) == SDD_OK, "no destroy", 0);
 }
 
-/* No URL: it ends at once. The result is the library's, and as large as it is today. */
+/* A load without a URL ends at once. The library owns the result, which has the current size. */
 static void loaded(const sdd_result *result, void *user_data) SDD_NOEXCEPT
 {
     (void)user_data;
@@ -454,7 +456,7 @@ static sdd_status read_image_request(sdd_downloader *downloader, const void *sou
     return status;
 }
 
-/* Of what a load is told of its download. */
+/* Passes the download request inside a load request. */
 static sdd_status read_download_of_load(sdd_downloader *downloader, const void *source)
 {
     sdd_load_request request = SDD_LOAD_REQUEST_INIT;
@@ -518,7 +520,7 @@ static sdd_status fill_batch_host(sdd_downloader *downloader, void *target)
     return sdd_batch_get_host(batch, 0, (sdd_batch_host *)target);
 }
 
-/* Two records in a row, the second at the end of readable memory. */
+/* Passes two records in a row, the second at the end of readable memory. */
 static void batch_items_are_filled(size_t size)
 {
     unsigned char *records = (unsigned char *)at_the_edge(2 * size);
@@ -626,7 +628,8 @@ static void structs_of_0_3_0(sdd_downloader *downloader)
     coder.feed = no_feed;
     coder.next = no_next;
     coder.close = no_close;
-    /* As released, and with as little as makes sense: a later release may not ask for more. */
+    /* Each struct is passed as released, and with the fewest fields that make sense: a later release may not require
+       more. */
     is_read(downloader, read_credential, &credential, sizeof(struct sdd_credential_0_3_0), sizeof credential);
     is_read(downloader, read_credential, &credential, offsetof(sdd_credential, schemes), sizeof credential);
     is_read(downloader, read_decode, &decode, sizeof(struct sdd_decode_options_0_3_0), sizeof decode);
@@ -667,7 +670,7 @@ static void structs_of_0_3_0(sdd_downloader *downloader)
     expect(sdd_wait_idle(downloader, 30000) == SDD_OK, "no end", 0);
 }
 
-/* A notice comes in a record of 0.1.0, which has no place for it, too. */
+/* A notice is delivered even into a record of 0.1.0, which has no field for it. */
 static void noticed(const sdd_notice *notice, void *user_data) SDD_NOEXCEPT
 {
     (void)notice, (void)user_data;
@@ -695,7 +698,7 @@ static void notices_in_old_events(sdd_downloader *downloader)
 
 int main(void)
 {
-    /* As released; as short as it may be; and from a newer header, whose fields are zero. */
+    /* Passed as released, as short as possible, and from a newer header whose extra fields are zero. */
     config_is_accepted(sizeof(struct sdd_downloader_config_0_3_0));
     config_is_accepted(sizeof(size_t));
     config_is_accepted(offsetof(struct sdd_downloader_config_0_3_0, ageing_ms));

@@ -1,12 +1,12 @@
 /*
- * paced.h - a server of pictures in this process, which sends each as slowly as its path says, or up to a gate, and
- * notes when it has sent something last: so a test knows what nobody but the library can be late with.
+ * paced.h - a picture server in this process, which sends each picture as slowly as its path says, or up to a gate, and
+ * records when it last sent something, so that a test can tell a slow library from a slow server.
  *
- *     /png/WIDTH/HEIGHT/MS/PAD/NAME    a white PNG of one bit a pixel, stored without compression, with PAD bytes in a
+ *     /png/WIDTH/HEIGHT/MS/PAD/NAME    a black PNG of one bit a pixel, stored without compression, with PAD bytes in a
  *                                      chunk before its pixels; sent in pieces over MS milliseconds
- *     /flat/WIDTH/HEIGHT/MS/PAD/NAME   the same, compressed as well as can be
- *     /gate/WIDTH/HEIGHT/MS/PAD/NAME   as /png, but the last third of it is sent after gate_set(1)
- *     /scans/WIDTH/HEIGHT/MS/PAD/NAME  likewise, a grey JPEG with a scan for each component
+ *     /flat/WIDTH/HEIGHT/MS/PAD/NAME   the same picture, compressed as well as possible
+ *     /gate/WIDTH/HEIGHT/MS/PAD/NAME   like /png, but its last third is sent after gate_set(1)
+ *     /scans/WIDTH/HEIGHT/MS/PAD/NAME  like /gate, but a grey JPEG with a scan for each component
  */
 #ifndef PACED_H
 #define PACED_H
@@ -24,7 +24,7 @@
 typedef struct encoded {
     uint8_t *bytes;
     size_t size, room;
-    uint32_t bits, bit_count; /* of a deflate stream that are not yet a byte */
+    uint32_t bits, bit_count; /* bits of the deflate stream that do not fill a byte yet */
 } encoded;
 
 static inline void put(encoded *e, const void *bytes, size_t size)
@@ -59,7 +59,7 @@ static inline void make_crc_table(void)
     }
 }
 
-/* The chunk whose data begin at `start`, and whose length and type stand before that. */
+/* Ends the chunk whose data begins at `start`; its length and type are in front of that. */
 static inline void end_chunk(encoded *e, size_t start)
 {
     uint32_t crc = 0xffffffffu;
@@ -76,14 +76,15 @@ static inline size_t begin_chunk(encoded *e, const char *type)
     return e->size;
 }
 
-/* Bits of a deflate stream, the lowest first. */
+/* Appends bits to a deflate stream, the lowest bit first. */
 static inline void put_bits(encoded *e, uint32_t bits, int count)
 {
     e->bits |= bits << e->bit_count;
     for (e->bit_count += (uint32_t)count; e->bit_count >= 8; e->bit_count -= 8, e->bits >>= 8) put_byte(e, (int)(e->bits & 0xff));
 }
 
-/* `size` zero bytes in fixed codes (RFC 1951 section 3.2.6): one of them, then copies of 258 of what is before. */
+/* Appends `size` zero bytes in fixed codes (RFC 1951 section 3.2.6): one literal, then copies of the 258 bytes
+   before. */
 static inline void put_zeros_packed(encoded *e, size_t size)
 {
     put_bits(e, 1 | 1 << 1, 3);
@@ -108,7 +109,7 @@ static inline void put_zeros_stored(encoded *e, size_t size)
     }
 }
 
-/* A black PNG of one bit a pixel. */
+/* Makes a black PNG of one bit a pixel. */
 static inline encoded make_png(int width, int height, size_t pad, int is_packed)
 {
     encoded e = { 0 };
@@ -144,9 +145,9 @@ static struct {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    int is_open, connections; /* the gate; threads */
+    int is_open, connections; /* state of the gate; number of threads */
     int held;                 /* bodies that wait at the gate */
-    long sent;                /* bodies that were sent to their end */
+    long sent;                /* bodies that were sent completely */
     atomic_llong last_sent;   /* milliseconds of the monotonic clock */
 } paced = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 
@@ -177,7 +178,7 @@ static inline int send_all(int connection, const uint8_t *bytes, size_t size)
     return 1;
 }
 
-/* The pace: so much time passes, or the client goes. */
+/* Waits for so many milliseconds, or until the client closes the connection. */
 static inline int passes(int connection, int ms)
 {
     struct pollfd watched = { connection, POLLRDHUP, 0 };
@@ -186,7 +187,7 @@ static inline int passes(int connection, int ms)
     return count == 0 || (count < 0 && errno == EINTR);
 }
 
-/* Returns when so many bodies wait at the gate. */
+/* Waits until so many bodies wait at the gate. */
 static inline void wait_for_held(int count)
 {
     pthread_mutex_lock(&paced.lock);
@@ -283,7 +284,7 @@ static inline void start_paced(void)
     CHECK(pthread_create(&paced.thread, NULL, accept_thread, NULL) == 0);
 }
 
-/* When all downloaders are gone: waits for the threads. */
+/* Waits for the server's threads. Call it when all downloaders are destroyed. */
 static inline void stop_paced(void)
 {
     shutdown(paced.listener, SHUT_RDWR);
@@ -294,7 +295,7 @@ static inline void stop_paced(void)
     pthread_mutex_unlock(&paced.lock);
 }
 
-/* Returns when so many more bodies have been sent than `before`. */
+/* Waits until `count` more bodies than `before` have been sent. */
 static inline void wait_for_sent(long before, long count)
 {
     pthread_mutex_lock(&paced.lock);
@@ -310,7 +311,7 @@ static inline long sent_so_far(void)
     return sent;
 }
 
-/* An address on it. Good until 16 more were made on this thread. */
+/* Returns a URL on this server. Valid until 16 more calls on this thread. */
 static inline const char *paced_url(const char *kind, int width, int height, int ms, size_t pad, int name)
 {
     static __thread char made[16][160];

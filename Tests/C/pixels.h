@@ -1,12 +1,12 @@
 /*
- * pixels.h - images made of the fixtures' pixels, and images compared with them.
+ * pixels.h - makes images from the fixtures' pixels, and compares images with them.
  */
 #ifndef PIXELS_H
 #define PIXELS_H
 
 #include "server.h"
 
-/* The pixels of a PAM of this folder, RGBA without padding: to be freed. */
+/* Returns the pixels of a PAM of this folder, RGBA without padding. The caller frees them. */
 static inline uint8_t *pam_pixels(const char *name, int *width, int *height)
 {
     size_t size;

@@ -1,5 +1,6 @@
 /*
- * png_making.h - PNGs of noise, which does not get smaller, animated ones, and ones with more in them or behind them.
+ * png_making.h - makes PNGs of noise, which does not compress, animated ones, and ones with extra chunks or trailing
+ * bytes.
  */
 #ifndef PNG_MAKING_H
 #define PNG_MAKING_H
@@ -27,7 +28,7 @@ static inline size_t get32(const uint8_t *place)
     return (size_t)place[0] << 24 | (size_t)place[1] << 16 | (size_t)place[2] << 8 | place[3];
 }
 
-/* A chunk with `number` in front of its data, if that is not negative. Where the next is to go. */
+/* Writes a chunk, with `number` in front of its data unless it is negative. Returns the position after it. */
 static inline uint8_t *put_chunk(uint8_t *place, const char *name, int64_t number, const uint8_t *data, size_t size)
 {
     size_t length = size + (number < 0 ? 0 : 4);
@@ -39,7 +40,7 @@ static inline uint8_t *put_chunk(uint8_t *place, const char *name, int64_t numbe
     return place + 12 + length;
 }
 
-/* To be freed. */
+/* Makes a PNG of noise. The caller frees it. */
 static inline uint8_t *noisy_png(int width, int height, size_t *size)
 {
     size_t length = (size_t)width * (size_t)height * 4;
@@ -66,7 +67,7 @@ static inline uint8_t *noisy_png(int width, int height, size_t *size)
 
 enum { PNG_HEAD = 33 }; /* signature and IHDR */
 
-/* The data of all IDAT chunks, to be freed. */
+/* Returns the data of all IDAT chunks. The caller frees it. */
 static inline uint8_t *png_data(const uint8_t *file, size_t size, size_t *length)
 {
     uint8_t *data = malloc(size);
@@ -80,7 +81,7 @@ static inline uint8_t *png_data(const uint8_t *file, size_t size, size_t *length
     return data;
 }
 
-/* So many frames, all of the same noise. To be freed. */
+/* Makes an animated PNG of so many equal frames of noise. The caller frees it. */
 static inline uint8_t *moving_png(int width, int height, int frames, size_t *size)
 {
     size_t still, length;
@@ -105,7 +106,7 @@ static inline uint8_t *moving_png(int width, int height, int frames, size_t *siz
     return made;
 }
 
-/* The same picture with an Exif block of that size. To be freed. */
+/* Returns a copy of a picture with an Exif block of that size. The caller frees it. */
 static inline uint8_t *with_exif(const uint8_t *file, size_t size, size_t exif, size_t *made_size)
 {
     uint8_t *made = malloc(size + exif + 12), *block = calloc(1, exif);
@@ -118,7 +119,7 @@ static inline uint8_t *with_exif(const uint8_t *file, size_t size, size_t exif, 
     return made;
 }
 
-/* With so many bytes behind its end. To be freed. */
+/* Returns a copy of a file with so many bytes appended. The caller frees it. */
 static inline uint8_t *padded(const uint8_t *file, size_t size, size_t more, size_t *made_size)
 {
     uint8_t *made = malloc(size + more);

@@ -1,6 +1,6 @@
 /*
- * random_actions.h - for test_random_calls.c: what a thread may do next. Each action calls one function or a few of sdd.h,
- * with objects and values by chance.
+ * random_actions.h - for test_random_calls.c: the actions of a thread. Each calls one or a few functions of sdd.h with
+ * random objects and values.
  */
 #ifndef RANDOM_ACTIONS_H
 #define RANDOM_ACTIONS_H
@@ -31,7 +31,7 @@ static void do_download(void)
     const char *address = url(c->target, &c->size);
     sdd_completed_fn completed = one_in(40) ? NULL : on_completed;
     uint64_t options = one_in(2) ? SDD_OPTION_BYTES_ONLY : 1ull << chance(30);
-    if (options & SDD_OPTION_BODY_AS_SENT) c->target[0] = 0; /* packed bodies stay packed */
+    if (options & SDD_OPTION_BODY_AS_SENT) c->target[0] = 0; /* the body stays compressed */
     note_callbacks(c, 8, completed != NULL, 0);
     submitted(c, CALL(sdd_download, downloader, address, options,
                       one_in(2) ? on_progress : NULL, completed, c));
@@ -92,7 +92,7 @@ static void do_prefetch(void)
     if (one_in(3)) CALL(sdd_cancel, one_in(10) ? random_bits() : token);
 }
 
-/* Waits for one; nobody else hears of it. */
+/* Runs a request with sdd_get(), which sends no events. */
 static void do_get(void)
 {
     site *s;
@@ -179,7 +179,8 @@ static void look_at_event(const sdd_event *e)
     keep_sdd_bytes(e->bytes);
 }
 
-/* Takes events of a downloader whose application has no thread for it; what is lent is good while it is locked. */
+/* Takes the events of a downloader whose application has no thread for them; lent records are valid while the lock is
+   held. */
 static void take_events(site *s)
 {
     sdd_event events[4] = { SDD_EVENT_INIT, SDD_EVENT_INIT, SDD_EVENT_INIT, SDD_EVENT_INIT };

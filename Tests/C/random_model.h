@@ -1,12 +1,12 @@
 /*
- * random_model.h - for test_random_calls.c: what there is (downloaders, loaders, caches, batches, images, bytes), and
- * what each token must hear:
+ * random_model.h - for test_random_calls.c: the objects in use (downloaders, loaders, caches, batches, images, bytes),
+ * and the callbacks that each token must get:
  *
- *   - one terminal callback, never in the call that submitted it, none after the destruction of its downloader has
- *     returned, nothing after it; then its user_data_free, once;
- *   - the cancelled one if sdd_cancel() said so;
- *   - nothing at all if the submitting call gave no token;
- *   - an error with its class, its sentence and no body; with success the right bytes.
+ *   - one terminal callback, never inside the submitting call, never after the destruction of its downloader has
+ *     returned, and no callback after it; then its user_data_free, once;
+ *   - a cancelled result if sdd_cancel() succeeded;
+ *   - no callback if the submitting call gave no token;
+ *   - an error with its class, its sentence and no body; on success the right bytes.
  */
 #ifndef RANDOM_MODEL_H
 #define RANDOM_MODEL_H
@@ -15,41 +15,41 @@
 
 enum { THREADS = 8, SITES = 4, LOADERS = 3, CACHES = 3, BATCHES = 2, RECENT = 32, IMAGES = 16 };
 
-/* How the events of a downloader are taken. */
+/* The ways to take the events of a downloader. */
 enum { BY_THREAD, BY_DISPATCH, BY_DRAIN };
 
 struct call;
 
-/* One downloader, from its making to the end of the round. */
+/* One downloader, from its creation to the end of the round. */
 typedef struct site {
     sdd_downloader *downloader; /* NULL: the shared one */
     int way;
     atomic_int ends, destroyed; /* its destruction has begun; has returned */
-    atomic_int changes_bodies;  /* it had modifiers of its own */
+    atomic_int changes_bodies;  /* it had its own modifiers */
     _Atomic(struct call *) recent[RECENT];
-    pthread_mutex_t taking; /* while records of it are read; recursive */
+    pthread_mutex_t taking; /* held while its records are read; recursive */
     struct site *next;
 } site;
 
-/* One request, load, list, or call of a cache. */
+/* One request, load, list, or cache call. */
 typedef struct call {
     site *site;
     atomic_int is_submitting, completed, freed, was_cancelled, is_refused;
     pthread_t submitter;
     _Atomic(sdd_token) token;
     int has_completed, has_free; /* which callbacks the library was given */
-    char target[64];             /* what a good body is made of; "": anything */
+    char target[64];             /* seed of a good body's pattern; "" for any body */
     size_t size;
     _Atomic sdd_status error;
-    uint8_t *pixels; /* where it decodes to, or NULL */
+    uint8_t *pixels; /* destination of the decoded pixels, or NULL */
     struct call *next;
 } call;
 
 /* A loader, cache or batch. */
 typedef struct thing {
     void *handle;
-    site *site;   /* of a loader: where its loads are delivered */
-    void *memory; /* of a batch: its tensor */
+    site *site;   /* for a loader: the downloader that delivers its loads */
+    void *memory; /* for a batch: the memory of its tensor */
     atomic_int ends;
     struct thing *next;
 } thing;
@@ -59,8 +59,8 @@ static _Atomic(thing *) loaders[LOADERS], caches[CACHES], batches[BATCHES], all_
 static _Atomic(call *) all_calls;
 static site shared_site = { .taking = PTHREAD_MUTEX_INITIALIZER };
 static atomic_int open_calls, accepted_calls, good_calls, cancelled_calls;
-static atomic_int owed_frees; /* of observers, coders, transports and the like */
-static __thread int depth;    /* of callbacks on this thread */
+static atomic_int owed_frees; /* for observers, coders, transports and the like */
+static __thread int depth;    /* depth of nested callbacks on this thread */
 static pthread_mutex_t room_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t room = PTHREAD_COND_INITIALIZER;
 
@@ -77,7 +77,7 @@ static inline call *new_call(site *s)
     return c;
 }
 
-/* What is waited for of it at the end. */
+/* Whether the round waits for this call's callbacks at its end. */
 static inline int is_awaited(const call *c) { return c->has_completed || c->has_free; }
 
 static inline void open_call(call *c)
@@ -93,7 +93,7 @@ static inline void close_call(void)
     pthread_mutex_unlock(&room_lock);
 }
 
-/* After the submitting call: what it gave. */
+/* Records the token that the submitting call returned. */
 static inline void submitted(call *c, sdd_token token)
 {
     atomic_store(&c->is_submitting, 0);
@@ -109,12 +109,12 @@ static inline void submitted(call *c, sdd_token token)
     atomic_store(&c->site->recent[chance(RECENT)], c);
 }
 
-/* Something is told of a call: that may be. */
+/* Checks that a callback of this call may still come. */
 static inline void hear(call *c)
 {
     CHECK(!c->is_refused && c->completed == 0 && c->freed == 0);
     CHECK(c->site && !c->site->destroyed);
-    if (c->is_submitting && pthread_equal(c->submitter, pthread_self())) FAIL("told of inside the submitting call");
+    if (c->is_submitting && pthread_equal(c->submitter, pthread_self())) FAIL("a callback inside the submitting call");
 }
 
 static inline void end_call(call *c, sdd_status error)
@@ -136,7 +136,7 @@ static inline void free_call(void *user_data)
     close_call();
 }
 
-/* What holds of every result, whatever was asked for. */
+/* Checks the properties that every result has. */
 static inline void check_any_result(const sdd_result *result, int is_end)
 {
     CHECK(result->struct_size == sizeof *result && result->token != 0);
@@ -146,7 +146,7 @@ static inline void check_any_result(const sdd_result *result, int is_end)
     if (result->detail) CHECK_EQUAL(result->detail / 100, result->error);
     CHECK_EQUAL(result->error_class, class_of(result->error, result->detail));
     if (result->error == SDD_OK) return;
-    /* Of a transport of the application's the message is its own. */
+    /* A transport of the application sets its own message. */
     CHECK(result->message[0] != 0);
     CHECK(strcmp(sdd_status_name(result->error), "SDD_ERROR_UNKNOWN") != 0);
     CHECK(result->image == NULL && result->bytes == NULL && result->extended == NULL);
@@ -164,7 +164,7 @@ static inline void check_end(call *c, const sdd_result *result)
     if (!is_pattern(sdd_bytes_data(result->bytes), c->size, c->target)) FAIL("wrong bytes from %s", result->url);
 }
 
-/* What must be known of a call at the end of a round. */
+/* Checks the state of a call at the end of a round. */
 static inline void check_call(const call *c)
 {
     if (c->is_refused) {
@@ -178,7 +178,7 @@ static inline void check_call(const call *c)
         FAIL("cancelled, and ended with %s", sdd_status_name(c->error));
 }
 
-/* ------------------------------------------------------------------------- what is freed some time */
+/* ------------------------------------------------------------ user data that the library must free */
 
 static inline void owed_free(void *user_data)
 {
@@ -187,7 +187,8 @@ static inline void owed_free(void *user_data)
     atomic_fetch_sub(&owed_frees, 1);
 }
 
-/* User data that is to be let go of once: a place in a table, which stays, so that a second free is seen. */
+/* Returns user data that the library must free once: a counter in a table that is never freed, so that a second free is
+   detected. */
 static inline atomic_int *owe(void)
 {
     static atomic_int table[1 << 16];
@@ -201,14 +202,14 @@ static inline atomic_int *owe(void)
     }
 }
 
-/* The call that was to take it over has refused. */
+/* The call that should have taken over the user data has refused it. */
 static inline void owe_nothing(atomic_int *count)
 {
     CHECK_EQUAL(atomic_exchange(count, 0), 1);
     atomic_fetch_sub(&owed_frees, 1);
 }
 
-/* ------------------------------------------------------------------------------- which one of them */
+/* ------------------------------------------------------------------------------ choosing an object */
 
 static inline void add_thing(thing *t)
 {
@@ -216,7 +217,7 @@ static inline void add_thing(thing *t)
     while (!atomic_compare_exchange_weak(&all_things, &t->next, t)) continue;
 }
 
-/* A downloader that lives, or has lived; NULL stands for the shared one. *s is NULL for a handle that is none. */
+/* Returns a downloader that is or was alive; NULL stands for the shared one. *s is NULL for an invalid handle. */
 static inline sdd_downloader *any_downloader(site **s)
 {
     if (one_in(40)) {
@@ -228,7 +229,7 @@ static inline sdd_downloader *any_downloader(site **s)
     return (*s)->downloader;
 }
 
-/* The same of a pool of things; NULL where the place is empty, which is the shared one's name. */
+/* Returns an object of a pool that is or was alive; NULL, which stands for the shared one, if the slot is empty. */
 static inline void *any_of(_Atomic(thing *) *pool, uint32_t count, thing **t)
 {
     *t = NULL;
@@ -244,7 +245,7 @@ static inline sdd_cache *any_cache(void)
     return any_of(caches, CACHES, &t);
 }
 
-/* A loader, and where it delivers. */
+/* Returns a loader and the downloader that delivers its loads. */
 static inline sdd_loader *any_loader(site **s)
 {
     thing *t;
@@ -260,7 +261,7 @@ static sdd_image *kept_images[IMAGES];
 static sdd_bytes *kept_bytes[IMAGES];
 static sdd_response *kept_responses[IMAGES];
 
-/* One more reference to one of those that are kept; NULL sometimes. */
+/* Returns one more reference to one of the kept objects, or NULL now and then. */
 #define TAKE(kind, kept) \
     static inline kind *take_##kind(void) \
     { \
@@ -270,7 +271,7 @@ static sdd_response *kept_responses[IMAGES];
         pthread_mutex_unlock(&kept_lock); \
         return one; \
     } \
-    /* Keeps one in place of another; takes over the reference. */ \
+    /* Keeps one object in place of another and takes over the reference. */ \
     static inline void keep_##kind(kind *one) \
     { \
         if (one == NULL) return; \

@@ -1,5 +1,5 @@
 /*
- * random_objects.h - for test_random_calls.c: what may be done with images, bytes, responses, caches, batches, coders and
+ * random_objects.h - for test_random_calls.c: actions on images, bytes, responses, caches, batches, coders and
  * transports.
  */
 #ifndef RANDOM_OBJECTS_H
@@ -9,7 +9,7 @@
 
 /* -------------------------------------------------------------------------------------- fixed inputs */
 
-/* Pictures and things that are none, read once. */
+/* Pictures and bodies that are not pictures, read once. */
 static struct { uint8_t *bytes; size_t size; } inputs[9];
 enum { INPUTS = sizeof inputs / sizeof *inputs };
 
@@ -48,7 +48,7 @@ static void do_create(void)
     static uint8_t pixels[64 * 64 * 8];
     sdd_image *image = NULL;
     int32_t width = (int32_t)chance(64), height = (int32_t)chance(64);
-    int is_huge = one_in(20); /* then there are no pixels that could be read */
+    int is_huge = one_in(20); /* in that case there are no readable pixels */
     sdd_status status = CALL(sdd_image_create, is_huge ? INT32_MAX : width, is_huge ? number32() : height,
                              mostly32(1 + (int32_t)chance(9)), is_huge || one_in(20) ? NULL : pixels, 0,
                              one_in(60) ? NULL : &image);
@@ -82,7 +82,7 @@ static void look_at_image(sdd_image *image)
     const uint8_t *pixels = CALL(sdd_image_pixels, image);
     size = CALL(sdd_image_pixels_size, image);
     CHECK(pixels != NULL && size > 0 && CALL(sdd_image_stride, image) > 0);
-    volatile uint8_t ends = (uint8_t)(pixels[0] + pixels[size - 1]); /* readable from end to end */
+    volatile uint8_t ends = (uint8_t)(pixels[0] + pixels[size - 1]); /* all of it must be readable */
     (void)ends;
 }
 
@@ -338,7 +338,7 @@ static sdd_status coder_opened(const sdd_coder_task *task, void **decoder, void 
     (void)user_data;
     CHECK(task->struct_size == sizeof *task);
     sdd_status status = one_in(20) ? number32() : SDD_OK;
-    /* Where `open` fails, `close` is not called. */
+    /* `close` is not called where `open` fails. */
     *decoder = status != SDD_OK || one_in(20) ? NULL : malloc(4 * 4 * 4);
     return status;
 }
@@ -396,7 +396,7 @@ static void do_coder(void)
     if (one_in(20)) CALL(sdd_coder_load, one_in(2) ? "/etc/hostname" : text(), message, chance(100));
 }
 
-/* Transfers of the application's own that somebody may still answer. */
+/* Transfers of the application's transport that may still be answered. */
 static sdd_transfer open_transfers[16];
 static pthread_mutex_t transfers_lock = PTHREAD_MUTEX_INITIALIZER;
 

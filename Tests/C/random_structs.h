@@ -1,14 +1,14 @@
 /*
- * random_structs.h - for test_random_calls.c: the structs of sdd.h, filled by chance, and the callbacks in them.
+ * random_structs.h - for test_random_calls.c: the structs of sdd.h, filled at random, and the callbacks in them.
  */
 #ifndef RANDOM_STRUCTS_H
 #define RANDOM_STRUCTS_H
 
 #include "random_model.h"
 
-/* Any call that does not wait, for callbacks on threads that must not. */
+/* Makes a call that does not block, for callbacks on threads that must not wait. */
 static void call_something_quick(void);
-/* Any call, for callbacks of the application's threads. */
+/* Makes any call, for callbacks on the application's threads. */
 static void call_something(site *own);
 
 #define IN_CALLBACK(calls) \
@@ -18,7 +18,7 @@ static void call_something(site *own);
         depth--; \
     } while (0)
 
-/* ----------------------------------------------------------------------------- what a call is told of */
+/* -------------------------------------------------------------------------------- callbacks of a call */
 
 static void on_progress(sdd_token token, int64_t received, int64_t expected, const char *address, void *user_data)
 {
@@ -48,7 +48,7 @@ static void on_completed(const sdd_result *result, void *user_data)
     if (one_in(8)) IN_CALLBACK(call_something(c->site));
 }
 
-/* Previews, and what a cache has of what is refreshed. */
+/* Receives previews, and the cached image of a load that refreshes. */
 static void on_part(const sdd_result *result, void *user_data)
 {
     call *c = user_data;
@@ -95,7 +95,7 @@ static void on_notice(const sdd_notice *notice, void *user_data)
     if (one_in(50)) IN_CALLBACK(call_something(NULL));
 }
 
-/* ---------------------------------------------------------------------------- how bodies are changed */
+/* ----------------------------------------------------------------------------------------- modifiers */
 
 static sdd_status on_draft(sdd_draft *draft, void *user_data)
 {
@@ -161,11 +161,11 @@ static int32_t on_address(const char *address, int32_t port, void *user_data)
     return one_in(20) ? number32() : 1;
 }
 
-/* ------------------------------------------------------------------------------ how they are decoded */
+/* ------------------------------------------------------------------------------------ decode options */
 
 static const sdd_pixel_allocator good_allocator = { sizeof(sdd_pixel_allocator), on_allocate, on_release, NULL };
 
-/* `c`: of a request, which may bring its own memory, or NULL. */
+/* `c` is the call of a request, which may supply its own pixel memory, or NULL. */
 static sdd_decode_options random_decode(call *c)
 {
     sdd_decode_options d = SDD_DECODE_OPTIONS_INIT;
@@ -228,7 +228,7 @@ static sdd_modifiers random_modifiers(void)
 
 /* ----------------------------------------------------------------------------------------- requests */
 
-/* A request with all that it points to; good until it is submitted. */
+/* A request with everything it points to, valid until it is submitted. */
 typedef struct made_request {
     PLACE(sdd_download_request) p;
     sdd_decode_options decode;
@@ -270,12 +270,12 @@ static void randomize_request(made_request *m, call *c)
     if (one_in(30)) r->max_redirects = number32();
     if (one_in(30)) r->max_body_bytes = number64();
     if (one_in(40)) r->ca_file = text();
-    /* Then the body may be another than the URL's. */
+    /* These fields may change the body that the URL gives. */
     if (r->modifiers || r->sink || r->range || r->method || r->headers || r->integrity) c->target[0] = 0;
     if (r->redirects || r->options & SDD_OPTION_BODY_AS_SENT) c->target[0] = 0;
 }
 
-/* What of its callbacks the library sees, for the model. */
+/* Records for the model which callbacks the library sees. */
 static void note_callbacks(call *c, size_t size, int has_completed, int has_free)
 {
     c->has_completed = has_completed && size >= 8;
@@ -298,12 +298,12 @@ static void make_request(made_request *m, call *c)
     r->facts = one_in(4) ? on_facts : NULL;
     randomize_request(m, c);
     size_t size = r->struct_size = random_size(sizeof *r, m->p.room);
-    if (size < sizeof *r) c->target[0] = 0; /* fields that are not seen change what is meant */
+    if (size < sizeof *r) c->target[0] = 0; /* fields that the library does not see change the request */
     int sees_data = SEES(size, sdd_download_request, user_data);
     note_callbacks(c, size, r->completed && sees_data, r->user_data_free && SEES(size, sdd_download_request, user_data_free));
 }
 
-/* A load with all that it points to. */
+/* A load with everything it points to. */
 typedef struct made_load {
     PLACE(sdd_load_request) p;
     made_request download;

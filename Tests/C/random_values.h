@@ -1,6 +1,6 @@
 /*
- * random_values.h - for test_random_calls.c: chance, the counts of every function of sdd.h, a watch over calls that do
- * not return, and values for arguments: good ones, wrong ones, and those at the ends of their type.
+ * random_values.h - for test_random_calls.c: random numbers, the call counts of every function of sdd.h, a watch for
+ * calls that do not return, and argument values: good, wrong, and at the limits of their type.
  */
 #ifndef RANDOM_VALUES_H
 #define RANDOM_VALUES_H
@@ -15,11 +15,11 @@
 
 static uint64_t seed;
 
-/* The state of a thread's chance; callbacks go on with that of the thread they run on. */
+/* The random state of a thread; callbacks use the state of the thread they run on. */
 static __thread uint64_t own_state;
 static atomic_ullong state_count;
 
-/* splitmix64. */
+/* splitmix64 */
 static inline uint64_t random_bits(void)
 {
     if (own_state == 0) own_state = seed + (atomic_fetch_add(&state_count, 1) + 1) * 1000003;
@@ -32,14 +32,14 @@ static inline uint64_t random_bits(void)
 static inline uint32_t chance(uint32_t below) { return (uint32_t)(random_bits() >> 32) % below; }
 static inline int one_in(uint32_t count) { return chance(count) == 0; }
 
-/* --------------------------------------------------------------------- every function, and how often */
+/* --------------------------------------------------------------------- call counts of every function */
 
 enum { MOST_FUNCTIONS = 400, NAME_SIZE = 64 };
 static char function_names[MOST_FUNCTIONS][NAME_SIZE];
 static atomic_llong function_counts[MOST_FUNCTIONS];
 static int function_total;
 
-/* The library's own list: what is in it and is never called here ends the test. */
+/* Reads the library's own list of functions: one that is listed and never called ends the test. */
 static inline void read_functions(void)
 {
     char line[200];
@@ -76,10 +76,10 @@ static inline void check_all_functions(void)
     CHECK_EQUAL(count_missing(), 0);
 }
 
-/* ------------------------------------------------------------------- a watch over calls that hang */
+/* -------------------------------------------------------------------- a watch for calls that hang */
 
 typedef struct watched {
-    _Atomic(const char *) name; /* of the call that the thread is in; NULL: none that is known */
+    _Atomic(const char *) name; /* the call that the thread is in, or NULL */
     atomic_llong since;         /* milliseconds */
     struct watched *next;
 } watched;
@@ -87,7 +87,7 @@ typedef struct watched {
 static _Atomic(watched *) all_watched;
 static __thread watched *own_watched;
 
-/* The thread is in that call from now on; what it was in before. */
+/* Records that the thread is now in this call. Returns the call that it was in before. */
 static inline const char *watch_call(const char *name)
 {
     if (own_watched == NULL) {
@@ -99,10 +99,10 @@ static inline const char *watch_call(const char *name)
     return atomic_exchange(&own_watched->name, name);
 }
 
-/* A call has returned: the thread is in the outer one again, or in none. */
+/* Records that a call has returned: the thread is in the outer call again, or in none. */
 static inline void watch_outer_call(const char *const *outer) { watch_call(*outer); }
 
-/* Ends the test where a call takes half as long as the whole test may. */
+/* Ends the test if a call takes half as long as the whole test may. */
 static inline void check_no_call_hangs(void)
 {
     const char *given = getenv("SDD_TEST_SECONDS");
@@ -147,14 +147,14 @@ static inline int64_t number64(void)
     return all[chance(sizeof all / sizeof *all)];
 }
 
-/* Mostly what is meant, sometimes anything. */
+/* Returns mostly the meant value, sometimes any other. */
 static inline int32_t mostly32(int32_t meant) { return one_in(12) ? number32() : meant; }
 static inline int64_t mostly64(int64_t meant) { return one_in(12) ? number64() : meant; }
 
-/* One that nobody has open. */
+/* Returns a descriptor that is not open. */
 static inline int32_t wrong_descriptor(void) { return one_in(2) ? -1 : one_in(2) ? INT32_MAX : INT32_MIN; }
 
-/* A wait that ends. */
+/* Returns a finite time to wait. */
 static inline int64_t short_wait(void) { return (int64_t)chance(8); }
 
 static char long_text[70001];
@@ -170,14 +170,14 @@ static inline const char *text(void)
 
 static inline const char *mostly_text(const char *meant) { return one_in(12) ? text() : meant; }
 
-/* A place for a struct whose struct_size may say more, or less, than it is. */
+/* Memory for a struct whose struct_size may be greater or less than its real size. */
 #define PLACE(type) \
     union { \
         type s; \
         uint8_t room[4352]; \
     }
 
-/* What its struct_size says, mostly the truth; what it does not know is mostly zero. */
+/* Returns a struct_size, mostly the true one; the bytes beyond the known struct are mostly zero. */
 static inline size_t random_size(size_t truth, uint8_t *room)
 {
     if (!one_in(25)) return truth;
@@ -195,13 +195,13 @@ static inline size_t random_size(size_t truth, uint8_t *room)
     return size;
 }
 
-/* Whether a reader that believes struct_size sees a field. */
+/* Whether a reader that trusts struct_size sees a field. */
 #define SEES(size, type, field) ((size) >= offsetof(type, field) + sizeof(((type *)0)->field))
 
 /* -------------------------------------------------------------------------------------------- URLs */
 
-/* An address on the fault server, or a wrong one. With `target`: what the pattern of a good body is made of, "" if it
-   is not one; `size` is the body's. */
+/* Returns a URL on the fault server, or a wrong one. `target` gets the seed of the good body's pattern, or "" if there
+   is none, and `size` the size of the body. */
 static inline const char *url(char target[64], size_t *size)
 {
     static const char *const wrong[] = {
@@ -248,7 +248,7 @@ static inline const char *any_url(void)
     return url(target, &size);
 }
 
-/* A handle that never was: NULL is another matter. */
+/* Returns a handle that never existed. NULL is not among them. */
 static inline void *forged(void)
 {
     static const uintptr_t all[] = { 1, 8, 4095, 0xdeadbeef, UINTPTR_MAX, UINTPTR_MAX - 7 };

@@ -1,5 +1,6 @@
 /*
- * raw_packed.h - one text packed in each coding, for raw_replies.h: by zlib 1.2.13, Brotli 1.0.9 and Zstandard 1.5.4.
+ * raw_packed.h - one text compressed with each coding, for raw_replies.h: by zlib 1.2.13, Brotli 1.0.9 and Zstandard
+ * 1.5.4.
  */
 #ifndef RAW_PACKED_H
 #define RAW_PACKED_H
@@ -8,7 +9,7 @@
 
 #define GZIP_LENGTH "30"
 #define GZIP "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xcb\x48\xcd\xc9\xc9\xd7\x51\xc8\xc0\x49\x01\x00\xbc\x06\x44\xb1\x21\x00\x00\x00"
-/* Without its last byte, and without its second half. */
+/* Two truncations: without the last byte, and without the second half. */
 #define GZIP_SHORT_LENGTH "29"
 #define GZIP_SHORT "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xcb\x48\xcd\xc9\xc9\xd7\x51\xc8\xc0\x49\x01\x00\xbc\x06\x44\xb1\x21\x00\x00"
 #define GZIP_HALF_LENGTH "15"
@@ -16,7 +17,7 @@
 
 #define ZLIB_LENGTH "18"
 #define ZLIB "\x78\xda\xcb\x48\xcd\xc9\xc9\xd7\x51\xc8\xc0\x49\x01\x00\xc4\xa4\x0b\x95"
-/* Without its last byte, and without its second half. */
+/* Two truncations: without the last byte, and without the second half. */
 #define ZLIB_SHORT_LENGTH "17"
 #define ZLIB_SHORT "\x78\xda\xcb\x48\xcd\xc9\xc9\xd7\x51\xc8\xc0\x49\x01\x00\xc4\xa4\x0b"
 #define ZLIB_HALF_LENGTH "9"
@@ -24,7 +25,7 @@
 
 #define DEFLATE_LENGTH "12"
 #define DEFLATE "\xcb\x48\xcd\xc9\xc9\xd7\x51\xc8\xc0\x49\x01\x00"
-/* Without its last byte, and without its second half. */
+/* Two truncations: without the last byte, and without the second half. */
 #define DEFLATE_SHORT_LENGTH "11"
 #define DEFLATE_SHORT "\xcb\x48\xcd\xc9\xc9\xd7\x51\xc8\xc0\x49\x01"
 #define DEFLATE_HALF_LENGTH "6"
@@ -32,7 +33,7 @@
 
 #define BROTLI_LENGTH "15"
 #define BROTLI "\x1b\x20\x00\x00\xa4\x40\x58\x6a\x10\x6a\x2a\xf1\x9c\xce\x00"
-/* Without its last byte, and without its second half. */
+/* Two truncations: without the last byte, and without the second half. */
 #define BROTLI_SHORT_LENGTH "14"
 #define BROTLI_SHORT "\x1b\x20\x00\x00\xa4\x40\x58\x6a\x10\x6a\x2a\xf1\x9c\xce"
 #define BROTLI_HALF_LENGTH "7"
@@ -40,7 +41,7 @@
 
 #define ZSTD_LENGTH "26"
 #define ZSTD "\x28\xb5\x2f\xfd\x04\x58\x6d\x00\x00\x38\x68\x65\x6c\x6c\x6f\x2c\x20\x01\x00\xb2\x8b\x11\x0d\xac\xd1\x05"
-/* Without its last byte, and without its second half. */
+/* Two truncations: without the last byte, and without the second half. */
 #define ZSTD_SHORT_LENGTH "25"
 #define ZSTD_SHORT "\x28\xb5\x2f\xfd\x04\x58\x6d\x00\x00\x38\x68\x65\x6c\x6c\x6f\x2c\x20\x01\x00\xb2\x8b\x11\x0d\xac\xd1"
 #define ZSTD_HALF_LENGTH "13"

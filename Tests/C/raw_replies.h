@@ -1,6 +1,6 @@
 /*
- * raw_replies.h - the table of test_raw_replies.c: replies byte for byte, and what a request of each comes to. The
- * numbers in comments are sections of RFC 9112, where no other is named.
+ * raw_replies.h - the table of test_raw_replies.c: raw replies, and the expected result of a request for each. Section
+ * numbers in comments are of RFC 9112 unless another RFC is named.
  */
 #ifndef RAW_REPLIES_H
 #define RAW_REPLIES_H
@@ -14,12 +14,12 @@ struct row {
     size_t size;
     sdd_status error;
     int32_t detail;
-    const char *says; /* a part of the sentence, where it is a failure */
-    const char *body; /* where it is none */
+    const char *says; /* part of the message, for a failure */
+    const char *body; /* for a success */
     size_t body_size;
-    int closes;       /* the server, behind the reply */
-    int32_t status;   /* that the result has; 0: not looked at */
-    const char *method; /* NULL: GET */
+    int closes;       /* the server closes the connection after the reply */
+    int32_t status;   /* HTTP status of the result; 0: not checked */
+    const char *method; /* NULL for GET */
 };
 
 #define R(text) .reply = text, .size = sizeof(text) - 1
@@ -29,7 +29,7 @@ struct row {
 #define TWO "Content-Length: 2\r\n\r\nok"
 #define CHUNKED OK11 "Transfer-Encoding: chunked\r\n\r\n"
 
-/* A success with that body, and the failures that occur most. */
+/* A success with that body, and the most common failures. */
 #define GOOD(text, what, ...) { text, R(what), SDD_OK, __VA_ARGS__ }
 #define BAD(text, what, words, ...) { text, R(what), SDD_ERROR_PROTOCOL, 0, words, __VA_ARGS__ }
 #define CUT(text, what, ...) { text, R(what), SDD_ERROR_TRUNCATED_BODY, 0, "end", CLOSES, __VA_ARGS__ }

@@ -1,6 +1,6 @@
 /*
- * raw_server.h - a server in the program's own process that writes replies byte for byte as a table has them, right
- * or wrong, and counts the requests that it read. One thread serves all connections, one request at a time.
+ * raw_server.h - a server inside the test program that writes the raw replies of a table, right or wrong, and counts
+ * the requests that it has read. One thread serves all connections, one request at a time.
  *
  *     /good     a good reply; the connection stays open
  *     /raw/N    reply N of the table
@@ -20,14 +20,14 @@
 typedef struct raw_reply {
     const char *bytes;
     size_t size;
-    int closes; /* the connection, behind the reply */
+    int closes; /* the server closes the connection after the reply */
 } raw_reply;
 
 enum { RAW_CONNECTIONS = 64, RAW_REQUEST_BYTES = 16384 };
 
 typedef struct raw_connection {
-    int descriptor; /* -1: free */
-    int waits;      /* for others of /among/N */
+    int descriptor; /* -1 if the slot is free */
+    int waits;      /* it waits for other requests of /among/N */
     size_t filled;
     char text[RAW_REQUEST_BYTES];
 } raw_connection;
@@ -44,13 +44,13 @@ static struct raw_server {
 static inline void raw_close(raw_connection *c)
 {
     shutdown(c->descriptor, SHUT_WR);
-    /* With bytes unread, close() would reset the connection and take the reply's end along. */
+    /* If bytes stayed unread, close() would reset the connection and drop the end of the reply. */
     while (recv(c->descriptor, c->text, sizeof c->text, MSG_DONTWAIT) > 0) {}
     close(c->descriptor);
     c->descriptor = -1;
 }
 
-/* The client may be gone: it need not read what it does not like. */
+/* The client may be gone: it need not read a reply that it rejects. */
 static inline void raw_write(raw_connection *c, const char *bytes, size_t size)
 {
     while (size > 0) {
@@ -100,7 +100,7 @@ static inline void raw_answer(raw_connection *c)
     }
 }
 
-/* One request's header and body, if they have come. */
+/* Returns the size of one request's header and body, or 0 while they are incomplete. */
 static inline size_t raw_request_size(raw_connection *c)
 {
     c->text[c->filled] = 0;
@@ -178,7 +178,7 @@ static inline void raw_server_stop(void)
     close(raw_server.listener);
 }
 
-/* An address on it, good until 16 more were made. */
+/* Returns a URL on this server, valid until 16 more calls. */
 __attribute__((format(printf, 1, 2))) static inline const char *raw_url(const char *format, ...)
 {
     static char made[16][128];

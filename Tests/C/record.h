@@ -1,6 +1,6 @@
 /*
- * record.h - a recorder of what one request came to: what its callbacks were given, how often, in which
- * order. Give `record_request` a record; wait with `record_wait`.
+ * record.h - records the callbacks of one request: their arguments, how often they came, and in which order. Pass a
+ * record to `record_request`; wait with `record_wait`.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -16,7 +16,7 @@ typedef struct record {
     pthread_cond_t changed;
     int progress_count, begun_count, completed_count, freed_count;
     int64_t first_received, first_expected, last_received, last_expected;
-    pthread_t thread; /* of the terminal callback */
+    pthread_t thread; /* the thread of the terminal callback */
     sdd_token token;
     sdd_status error;
     int32_t detail, http_status, curl_code, system_error;
@@ -24,15 +24,15 @@ typedef struct record {
     int has_url;
     int32_t error_class, stage, retryable, origin;
     sdd_timings timings;
-    sdd_metrics metrics; /* without its remote_address, which is: */
+    sdd_metrics metrics; /* its remote_address points to the next field */
     char remote_address[64];
-    sdd_image *image;       /* with a reference */
-    sdd_bytes *bytes;       /* with a reference */
-    sdd_bytes *extended;    /* with a reference */
-    sdd_response *response; /* with a reference */
+    sdd_image *image;       /* retained */
+    sdd_bytes *bytes;       /* retained */
+    sdd_bytes *extended;    /* retained */
+    sdd_response *response; /* retained */
 } record;
 
-/* Set where a request may have more than one transfer: each begins its progress with (0, -1). */
+/* Set where a request may have several transfers: each starts its progress with (0, -1). */
 static int tries_again;
 
 #define RECORD_INIT { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER }
@@ -48,7 +48,7 @@ static inline void record_progress(
         r->first_received = received;
         r->first_expected = expected;
     }
-    /* A body that is asked for again begins again. */
+    /* A body that is requested again restarts its progress. */
     if (received == 0 && expected == -1) {
         r->begun_count++;
         r->last_received = 0;
@@ -60,7 +60,7 @@ static inline void record_progress(
     pthread_mutex_unlock(&r->lock);
 }
 
-/* The class of an error, from its numbers alone: see the comments on SDD_CLASS_. */
+/* Returns the class of an error from its status and detail: see the comments on SDD_CLASS_. */
 static inline int32_t class_of(sdd_status error, int32_t detail)
 {
     switch (error) {
@@ -99,7 +99,7 @@ static inline int32_t class_of(sdd_status error, int32_t detail)
     }
 }
 
-/* What holds for every result's measurements. */
+/* Checks the measurements that every result has. */
 static inline void check_measured(const sdd_timings *t, const sdd_metrics *m)
 {
     if (t->queue_us < 0 || t->name_lookup_us < 0 || t->connect_us < 0 || t->tls_us < 0 || t->first_byte_us < 0 ||
@@ -117,13 +117,13 @@ static inline void check_measured(const sdd_timings *t, const sdd_metrics *m)
     if (!tries_again) CHECK(m->attempts <= 1);
 }
 
-/* Set while requests have a sink, end before their bodies do, or store in a cache: then there are no bytes. */
+/* Set while requests have a sink, end before their bodies do, or store in a cache: then results have no bytes. */
 static int bodies_go_elsewhere;
 
 /* Set while pictures are transformed. */
 static int pictures_are_transformed;
 
-/* What holds for every result. */
+/* Checks the properties that every result has. */
 static inline void check_result(const sdd_result *result)
 {
     CHECK(result->struct_size == sizeof *result && result->timings->struct_size == sizeof *result->timings);
@@ -137,13 +137,13 @@ static inline void check_result(const sdd_result *result)
     if (result->error == SDD_OK) {
         CHECK_TEXT(result->message, "");
         CHECK(result->stage == SDD_STAGE_NONE && result->retryable == 0);
-        /* What memory has needs no bytes, or has them from elsewhere. Loads have none for a picture that was made to a
-           size or transformed. */
+        /* A result from memory may have no bytes, or bytes from elsewhere. A load has none for a picture that was
+           scaled or transformed. */
         int is_made = result->image && sdd_image_bytes(result->image) == NULL && result->bytes == NULL;
         if (result->origin == SDD_ORIGIN_NETWORK && !is_made)
             CHECK_EQUAL(result->bytes == NULL, bodies_go_elsewhere);
         CHECK((sdd_bytes_data(result->bytes) == NULL) == (sdd_bytes_size(result->bytes) == 0));
-        /* What was transformed has none of its own. */
+        /* A transformed picture has no bytes of its own. */
         if (result->origin != SDD_ORIGIN_MEMORY && result->image && result->bytes && !pictures_are_transformed) {
             sdd_bytes *own = sdd_image_bytes(result->image);
             CHECK(own == result->bytes || (own == NULL && result->origin == SDD_ORIGIN_DISK));
@@ -151,7 +151,7 @@ static inline void check_result(const sdd_result *result)
     } else {
         size_t length = strlen(result->message);
         if (length < 10 || result->message[length - 1] != '.' || strchr(result->message, '\n'))
-            FAIL("no sentence: \"%s\"", result->message);
+            FAIL("not a sentence: \"%s\"", result->message);
         CHECK(strncmp(sdd_status_name(result->error), "SDD_ERROR_", 10) == 0);
         CHECK(strcmp(sdd_status_name(result->error), "SDD_ERROR_UNKNOWN") != 0);
         CHECK(result->image == NULL && result->bytes == NULL && result->extended == NULL);
@@ -165,7 +165,8 @@ static inline void record_completed(const sdd_result *result, void *user_data)
     check_result(result);
     pthread_mutex_lock(&r->lock);
     CHECK(r->freed_count == 0 && r->completed_count == 0);
-    /* Each attempt begins once, also where a cache had to ask twice for it, and each of an alternative. */
+    /* Progress restarts once for each attempt, once for each time a cache had to ask again, and once for each
+       alternative. */
     CHECK(r->progress_count == 0 || r->begun_count <= result->metrics->attempts + 1 + 2 * (int)result->source_count);
     r->completed_count++;
     r->thread = pthread_self();
@@ -203,7 +204,7 @@ static inline void record_freed(void *user_data)
     pthread_mutex_unlock(&r->lock);
 }
 
-/* A request whose three callbacks go to `r`. */
+/* Returns a request whose three callbacks go to `r`. */
 static inline sdd_download_request record_request(record *r, const char *url)
 {
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
@@ -239,7 +240,7 @@ static inline void record_wait(record *r)
     pthread_mutex_unlock(&r->lock);
 }
 
-/* Waits until that many body bytes were reported. */
+/* Waits until so many body bytes were reported. */
 static inline void record_wait_received(record *r, int64_t received)
 {
     pthread_mutex_lock(&r->lock);
@@ -247,7 +248,7 @@ static inline void record_wait_received(record *r, int64_t received)
     pthread_mutex_unlock(&r->lock);
 }
 
-/* Gives back what the record holds, and makes it new. */
+/* Releases what the record holds, and resets it. */
 static inline void record_clear(record *r)
 {
     sdd_image_release(r->image);
@@ -266,7 +267,7 @@ static inline int record_is_open(record *r)
     return is_open;
 }
 
-/* One request that is given as a struct; its callbacks go to `r`, its options get BYTES_ONLY. */
+/* Submits a request given as a struct and waits for its end. Its callbacks go to `r`; its options get BYTES_ONLY. */
 static inline void fetch_request(sdd_downloader *downloader, record *r, sdd_download_request request)
 {
     record_clear(r);
@@ -279,7 +280,7 @@ static inline void fetch_request(sdd_downloader *downloader, record *r, sdd_down
     record_wait(r);
 }
 
-/* One request, from submission to end. */
+/* Submits a request for a URL and waits for its end. */
 static inline void fetch(sdd_downloader *downloader, record *r, const char *url, uint64_t options)
 {
     record_clear(r);
@@ -296,7 +297,7 @@ static inline void fetch(sdd_downloader *downloader, record *r, const char *url,
                  (r)->message, sdd_status_name(code), (int)(number)); \
     } while (0)
 
-/* The groups of a downloader's configuration, at hand. */
+/* The groups of a downloader's configuration, for a test to change. */
 typedef struct config_groups {
     sdd_callback_options callbacks;
     sdd_network_options network;
@@ -304,7 +305,7 @@ typedef struct config_groups {
     sdd_retry_options retry;
 } config_groups;
 
-/* A configuration with these groups, all at their defaults. They must stay as long as it. */
+/* Returns a configuration with these groups, all at their defaults. They must live as long as it is used. */
 static inline sdd_downloader_config config_over(config_groups *groups)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
@@ -329,9 +330,9 @@ static inline sdd_downloader *make_downloader(const sdd_downloader_config *confi
 
 static inline void destroy(sdd_downloader *downloader) { CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_OK); }
 
-/* --------------------------------------------------------------------------- what came of it */
+/* ---------------------------------------------------------------------- checks of the result */
 
-/* Whether the request that /echo shows has a line like that; header names in any case. */
+/* Whether the request that /echo returns has such a line; header names in any case. */
 static inline int echoes(const record *r, const char *line)
 {
     static char text[65536];

@@ -1,5 +1,5 @@
 /*
- * refusals.h - calls that must fail, each with the status and the sentence it must have.
+ * refusals.h - calls that must fail, each with the expected status and message.
  */
 #ifndef REFUSALS_H
 #define REFUSALS_H
@@ -8,33 +8,33 @@
 
 #include <stdint.h>
 
-/* The calls that have been seen to fail. */
+/* The calls that have failed so far. */
 static char refused_calls[400][64];
 static int refused_count;
 
-/* So that what is read afterwards is of the next call that fails. */
+/* Sets a known message, so that the next one is certain to be of the next failing call. */
 static inline void forget_sentence(void)
 {
-    if (sdd_set_priority(0, 4711) != SDD_ERROR_INVALID_ARGUMENT) FAIL("4711 is a priority");
+    if (sdd_set_priority(0, 4711) != SDD_ERROR_INVALID_ARGUMENT) FAIL("4711 is accepted as a priority");
 }
 
-/* "sdd_struct.field: ". */
+/* Whether the message begins with "sdd_struct.field: ". */
 static inline int names_a_field(const char *said)
 {
     size_t length = strcspn(said, ".: ");
     return strncmp(said, "sdd_", 4) == 0 && said[length] == '.';
 }
 
-/* One sentence on one line, on this call, with this part. */
+/* Checks that the message is one sentence on one line, names this call, and contains this part. */
 static inline void check_sentence(const char *call, const char *part, int is_of_request)
 {
     const char *said = sdd_last_error_message();
     size_t length = strlen(said);
-    if (strstr(said, " 4711 ") != NULL) FAIL("%s: nothing is said", call);
+    if (strstr(said, " 4711 ") != NULL) FAIL("%s: no message is set", call);
     if (strstr(said, part) == NULL) FAIL("%s: \"%s\" is not in: %s", call, part, said);
-    if (length < 12 || said[length - 1] != '.' || strchr(said, '\n') != NULL) FAIL("no sentence: %s", said);
+    if (length < 12 || said[length - 1] != '.' || strchr(said, '\n') != NULL) FAIL("not a sentence: %s", said);
     int names_call = strncmp(said, call, strlen(call)) == 0 && said[strlen(call)] == ':';
-    if (!is_of_request && !names_call && !names_a_field(said)) FAIL("%s is not named: %s", call, said);
+    if (!is_of_request && !names_call && !names_a_field(said)) FAIL("the message does not name %s: %s", call, said);
     for (int i = 0; i < refused_count; i++)
         if (strcmp(refused_calls[i], call) == 0) return;
     CHECK(refused_count < 400 && strlen(call) < sizeof *refused_calls);
@@ -50,7 +50,7 @@ static inline void check_sentence(const char *call, const char *part, int is_of_
         check_sentence(#call, part, 0); \
     } while (0)
 
-/* One whose sentence is that of the request, or of the picture, that it waits for. */
+/* A blocking call whose message is that of the request or of the picture. */
 #define REFUSES_AS_REQUEST(call, arguments, expected, part) \
     do { \
         forget_sentence(); \
@@ -59,15 +59,15 @@ static inline void check_sentence(const char *call, const char *part, int is_of_
         check_sentence(#call, part, 1); \
     } while (0)
 
-/* A call that gives something, and here `nothing`: 0, NULL or -1. */
+/* A call that fails by returning `nothing`: 0, NULL or -1. */
 #define GIVES(nothing, call, arguments, part) \
     do { \
         forget_sentence(); \
-        if ((intptr_t)call arguments != (nothing)) FAIL("%s%s gives something", #call, #arguments); \
+        if ((intptr_t)call arguments != (nothing)) FAIL("%s%s does not fail", #call, #arguments); \
         check_sentence(#call, part, 0); \
     } while (0)
 
-/* A call that starts a request, and tells the reason in a sdd_status, too. */
+/* A call that starts a request and also reports the reason in a sdd_status. */
 #define STARTS_NOT(call, arguments, status, expected, part) \
     do { \
         (status) = -1; \

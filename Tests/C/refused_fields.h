@@ -1,6 +1,6 @@
 /*
- * refused_fields.h - fields of structs that a call must refuse, by name, and the comparison of those that were with all
- * that the header has.
+ * refused_fields.h - struct fields that a call must refuse by name, and a comparison of the tested fields with all
+ * fields in the header.
  */
 #ifndef REFUSED_FIELDS_H
 #define REFUSED_FIELDS_H
@@ -10,22 +10,22 @@
 static char refused_fields[600][96];
 static int refused_field_count;
 
-/* The sentence names the field first. */
+/* Checks that the message names the field first. */
 static inline void check_named(const char *said, const char *owner, const char *field)
 {
     char name[96];
     size_t length = (size_t)snprintf(name, sizeof name, "%s.%s", owner, field);
     CHECK(length < sizeof name);
     if (strncmp(said, name, length) != 0 || (said[length] != ':' && said[length] != '['))
-        FAIL("%s is not named: %s", name, said);
-    if (strlen(said) < length + 10 || said[strlen(said) - 1] != '.') FAIL("no sentence: %s", said);
+        FAIL("the message does not name %s: %s", name, said);
+    if (strlen(said) < length + 10 || said[strlen(said) - 1] != '.') FAIL("not a sentence: %s", said);
     for (int i = 0; i < refused_field_count; i++)
         if (strcmp(refused_fields[i], name) == 0) return;
     CHECK(refused_field_count < 600);
     strcpy(refused_fields[refused_field_count++], name);
 }
 
-/* What a call refuses, for the field that its struct has wrong. */
+/* Checks that a call refuses a struct with this wrong field. */
 #define CALL_REFUSES(owner, field, expected, call) \
     do { \
         forget_sentence(); \
@@ -37,7 +37,7 @@ static inline void check_named(const char *said, const char *owner, const char *
 #define INVALID SDD_ERROR_INVALID_ARGUMENT
 #define UNSUPPORTED SDD_ERROR_UNSUPPORTED
 
-/* As CHECK_EQUAL, in an expression. */
+/* Like CHECK_EQUAL, but usable in an expression. */
 static inline void check_equal(long long actual, long long expected, const char *what)
 {
     if (actual != expected) FAIL("%s is %lld, not %lld", what, actual, expected);
@@ -51,7 +51,7 @@ static inline int is_listed(const char *name, const char *const *list, size_t co
     return 0;
 }
 
-/* The application's own data takes all, in every struct. */
+/* Fields with the application's own data accept any value, in every struct. */
 static inline int takes_all(const char *name, const char *const *list, size_t count)
 {
     const char *field = strchr(name, '.') + 1;
@@ -66,11 +66,11 @@ static inline int is_refused_field(const char *name)
     return 0;
 }
 
-/* Of the structs in `filled` each field was refused, or is one that takes all: not both, not neither. */
+/* Checks that each field of the structs in `filled` either was refused or accepts any value, but not both. */
 static inline void check_every_field(
     const char *const *filled, size_t filled_count, const char *const *take_all, size_t take_count)
 {
-    /* As check-docs.sh reads fields, one to a line, with the name of a pointer to a function in its parentheses. */
+    /* Reads fields as check-docs.sh does, one to a line; a pointer to a function has its name in parentheses. */
     FILE *fields = popen("for header in include/sdd/*.h; do cc -w -fpreprocessed -dD -E -P $header; done | tr '\\n' ' ' |"
                          " sed -E 's/typedef struct/\\ntypedef struct/g; s/; */;\\n/g' |"
                          " awk '/^typedef struct sdd_[a-z0-9_]+ \\{/ { owner = $3; sub(/.*\\{/, \"\") }"

@@ -1,5 +1,5 @@
 /*
- * refused_pictures.h - the calls on pictures and bytes, each made to fail: a part of test_refusals.c.
+ * refused_pictures.h - makes each call on pictures and bytes fail; a part of test_refusals.c.
  */
 #ifndef REFUSED_PICTURES_H
 #define REFUSED_PICTURES_H
@@ -9,7 +9,7 @@
 
 static sdd_image *image;
 
-static const void *volatile hidden_null; /* so that no compiler sees what is NULL */
+static const void *volatile hidden_null; /* volatile, so that no compiler sees that it is NULL */
 #define NIL ((void *)(uintptr_t)hidden_null)
 
 #define INVALID SDD_ERROR_INVALID_ARGUMENT

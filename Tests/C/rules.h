@@ -1,6 +1,6 @@
 /*
- * rules.h - for the programs on what runs when: requests with numbers, the order in which they ended, and what a
- * downloader tells of them.
+ * rules.h - for the programs that test scheduling: numbered requests, the order in which they ended, and the counts of
+ * a downloader.
  */
 #ifndef RULES_H
 #define RULES_H
@@ -17,7 +17,7 @@ static inline sdd_downloader *downloader_of(int32_t most)
     return make_downloader(&config);
 }
 
-/* -------------------------------------------------------------------------- who ended, in which order */
+/* -------------------------------------------------------------------- the order in which requests end */
 
 static struct {
     pthread_mutex_t lock;
@@ -35,7 +35,7 @@ static inline void note_end(const sdd_result *result, void *user_data)
     pthread_mutex_unlock(&ends.lock);
 }
 
-/* A request with a number; `path` has a %d for it. */
+/* Submits a request with a number; `path` has a %d for it. */
 static inline sdd_token submit_number(sdd_downloader *downloader, int number, const char *url, int32_t priority)
 {
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
@@ -63,7 +63,7 @@ static inline void check_order(sdd_downloader *downloader, const int *expected, 
         check_order(downloader, expected_, sizeof expected_ / sizeof *expected_); \
     } while (0)
 
-/* Whatever the order; the last thing a test does with a downloader. */
+/* Waits for all ends, in any order, and destroys the downloader. */
 static inline void destroy_after_ends(sdd_downloader *downloader, int count)
 {
     CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);

@@ -1,10 +1,11 @@
 #!/bin/bash
-# Compiles the programs of this folder against the built library, starts the servers they need, and runs
-# each. Prints "ok NAME" or "not ok NAME", and what the program said; at the end what failed, and why; status 1 then.
+# Compiles the programs of this folder against the built library, starts the servers they need, and runs each. Prints
+# "ok NAME" or "not ok NAME" and the program's output; at the end it lists the failures with their reasons and exits
+# with status 1 if there were any.
 #
 #     Tests/C/run.sh plain|asan|valgrind|tsan [NAME...]
 #
-#   plain      as users build
+#   plain      built as users build
 #   asan       programs with gcc's address, leak and undefined behaviour sanitizers; fewer requests
 #   valgrind   under memcheck, which also sees into the library; a twentieth of the requests
 #   tsan       programs and library with clang's thread sanitizer; a tenth of the requests
@@ -15,10 +16,10 @@
 #   SDD_STRESS     how many requests test_stress makes; default: 40,000, with tsan 20,000, less in the other modes
 #   SDD_SOAK       how many loads test_soak makes; default: 4000, less in the other modes; `make soak` makes 200,000
 #   SDD_RANDOM_CALLS, SDD_RANDOM_SECONDS, SDD_FAULTY_DOWNLOADS   see test_random_calls and test_faulty_downloads
-#   SDD_TEST_SEED  a number that a test has printed, to do again what it did with it
+#   SDD_TEST_SEED  a seed that a test has printed, to repeat that run
 #   SDD_MIXES      how many mixes test_room_mixes makes; default: 300, less in the other modes; SDD_TEST_LONG=1: 4000
 #
-# Nothing is written but a temporary folder, which goes when the script ends.
+# Writes only a temporary folder, which is removed when the script ends.
 set -Eeuo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . Tests/failures.sh
@@ -36,8 +37,8 @@ asan)
     ;;
 valgrind)
     export SDD_TEST_SCALE=${SDD_TEST_SCALE:-0.05} SDD_TEST_SECONDS=${SDD_TEST_SECONDS:-600}
-    # Pixels that libjpeg-turbo's vector code makes of small JPEGs look undefined to it, and are not: without it they
-    # are the same.
+    # valgrind wrongly takes pixels that libjpeg-turbo's vector code makes of small JPEGs for undefined; without that
+    # code the pixels are the same.
     export JSIMD_FORCENONE=1
     runner=(valgrind -q --leak-check=full --show-leak-kinds=definite
         --errors-for-leak-kinds=definite --error-exitcode=9
@@ -47,11 +48,11 @@ valgrind)
 tsan)
     export SDD_TEST_SCALE=${SDD_TEST_SCALE:-0.1} SDD_TEST_SECONDS=${SDD_TEST_SECONDS:-600}
     export SDD_STRESS=${SDD_STRESS:-20000}
-    # The library's half is Swift's own, so the program's must come from beside it.
+    # The library is instrumented by Swift's compiler, so the program needs the runtime that comes with it.
     swift_folder=$(dirname "$(realpath "$(command -v swift)")")
     CC=${CC:-$swift_folder/clang} CXX=${CXX:-$swift_folder/clang++}
     sanitize=(-fsanitize=thread -fuse-ld=lld)
-    runtime=${swift_folder%/bin}/lib/swift/linux # the sanitizer's own half wants libdispatch
+    runtime=${swift_folder%/bin}/lib/swift/linux # the sanitizer's runtime needs libdispatch
     extra_libraries=(-L"$runtime" -ldispatch -lBlocksRuntime -Wl,-rpath,"$runtime")
     if [ -z "${SDD_LIBDIR:-}" ]; then
         SDD_LIBDIR=.build-tsan/debug
@@ -73,11 +74,11 @@ trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# ---- the library: a copy, so that a build meanwhile does not pull it away from under a running program
+# ---- the library: a copy, so that a build meanwhile does not replace it under a running program
 
 mkdir "$work/lib" "$work/bin"
 cp "${SDD_LIBDIR:-build}/libsdd.so" "$work/lib/libsdd.so.0"
-# valgrind 3.19 does not get through the debug information of the Swift compiler.
+# valgrind 3.19 cannot read the debug information of the Swift compiler.
 [ "$mode" != valgrind ] || strip --strip-debug "$work/lib/libsdd.so.0"
 ln -s libsdd.so.0 "$work/lib/libsdd.so"
 
@@ -106,21 +107,21 @@ for name in "${names[@]}"; do
             build "$name.${compiler##*/}" "$compiler" -std=c++17 "Tests/C/$name.cc"
         done
     elif [[ $mode/$name =~ ^tsan/test_(fork|fork_shared|no_threads|exit)$ ]]; then
-        # TSan has threads and handlers of its own, and takes no locks in a fork.
+        # TSan has threads and handlers of its own, and does not take its locks in a fork.
         echo "skip $name: not with the thread sanitizer"
     elif [[ $mode/$name =~ ^(asan|valgrind|tsan)/test_no_memory$ ]]; then
         echo "skip $name: the tool takes more memory than the program may have"
     elif [[ $mode/$name =~ ^(asan|valgrind|tsan)/test_cache_allocations$ ]]; then
         echo "skip $name: the tool has an allocator of its own"
     elif [ "$mode/${name%_shared}" = asan/test_fork ]; then
-        # gcc's libasan takes no care of its allocator's locks in a fork: children of threads at work hang in malloc.
+        # gcc's libasan does not reset its allocator's locks in a fork: children of working threads hang in malloc.
         echo "skip $name: the sanitizer's allocator does not survive a fork"
     else
         build "$name" "${CC:-cc}" -std=c11 "Tests/C/$name.c"
     fi
 done
 
-# ---- what test_coders loads: one good, the others wrong
+# ---- shared objects for test_coders: one is good, the others are wrong
 
 export SDD_TEST_OBJECTS=$work/objects
 mkdir "$SDD_TEST_OBJECTS"
@@ -130,7 +131,7 @@ for way in GOOD NONE PARTIAL NEWER UNSIZED; do
         -o "$SDD_TEST_OBJECTS/loadable_${way,,}.so"
 done
 
-# ---- the fault server: ends with its input, which is this script's to hold open
+# ---- the fault server: it ends with its input, which this script holds open
 
 if [ -z "${FAULT_SERVER:-}" ]; then
     swift build --product fault-server >"$work/swift.log" 2>&1 || { cat "$work/swift.log" >&2; exit 1; }
@@ -147,15 +148,15 @@ start_fault_server() { # start_fault_server NAME: sets `port`
     read -r -t 30 word port <&"$said"
     [ "$word" = listening ]
 }
-start_fault_server second # another host, for limits and for redirects to elsewhere
+start_fault_server second # a second host, for limits and for redirects to another host
 export SDD_TEST_SERVER_2=http://127.0.0.1:$port
 start_fault_server first
 export SDD_TEST_SERVER=http://127.0.0.1:$port
 export SDD_TEST_FIXTURES=$PWD/Tests/Fixtures/
-export SDD_TEST_FOLDER=$work/files XDG_CACHE_HOME=$work/caches # where the shared cache is
+export SDD_TEST_FOLDER=$work/files XDG_CACHE_HOME=$work/caches # location of the shared cache
 mkdir "$work/files"
 
-# ---- certificates of an authority of our own
+# ---- certificates of our own authority
 
 cat >"$work/openssl.cnf" <<EOF
 [req]
@@ -188,7 +189,7 @@ subjectAltName = DNS:other.example
 EOF
 : >"$work/index.txt"
 quiet() { "$@" >"$work/openssl.log" 2>&1 || { cat "$work/openssl.log" >&2; exit 1; }; }
-new_key() { # new_key NAME ARGUMENTS...: a request or certificate with a key of its own
+new_key() { # new_key NAME ARGUMENTS...: makes a request or certificate with its own key
     local name=$1
     shift
     quiet openssl req -config "$work/openssl.cnf" -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes \
@@ -205,7 +206,7 @@ signed good localhost local 20200101000000Z 20991231235959Z
 signed expired localhost local 20200101000000Z 20200201000000Z
 signed wrong_host other.example other 20200101000000Z 20991231235959Z
 export SDD_TEST_CA=$work/ca.pem
-# Two persons, each with key and certificate in one file.
+# Two client identities, each with key and certificate in one file.
 for person in alice bob; do
     signed "$person" "$person" local 20200101000000Z 20991231235959Z
     cat "$work/$person.key" "$work/$person.pem" >"$work/$person-both.pem"
@@ -230,7 +231,7 @@ tls_server() { # tls_server PORT CERTIFICATE [http2]
     }
 EOF
 }
-client_server() { # client_server PORT: the fault server over TLS, which is told whose certificate the client has shown
+client_server() { # client_server PORT: the fault server over TLS, with the client's name in a request header
     cat <<EOF
     map \$ssl_client_s_dn \$person { default ""; "~CN=alice" alice; "~CN=bob" bob; }
     server {
@@ -249,7 +250,7 @@ client_server() { # client_server PORT: the fault server over TLS, which is told
     }
 EOF
 }
-start_nginx() { # start_nginx PORT: that one and the six above it
+start_nginx() { # start_nginx PORT: uses that port and the six above it
     local port
     {
         echo "daemon off; master_process off; pid $work/nginx.pid; error_log stderr error;"
@@ -274,7 +275,7 @@ start_nginx() { # start_nginx PORT: that one and the six above it
             sleep 0.02
         done
     done
-    # A port that answers may be another program's: then nginx has ended.
+    # A port that answers may belong to another program: then nginx has ended.
     kill -0 "$pid" 2>/dev/null && pids+=("$pid")
 }
 for _ in {1..10}; do
@@ -290,12 +291,12 @@ export SDD_TEST_TLS_CLIENT=https://localhost:$((base + 6))
 
 # ---- the run
 
-# A proxy of the machine's must not stand between the programs and their servers.
+# A proxy set on this machine must not stand between the programs and their servers.
 unset http_proxy https_proxy all_proxy HTTPS_PROXY ALL_PROXY
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1}
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/Tests/C/lsan.supp:print_suppressions=0}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=$PWD/Tests/C/tsan.supp}
-reset_server() { # reset_server PORT: counts from 0, and nothing is released
+reset_server() { # reset_server PORT: resets counts and releases
     local server port=$1
     exec {server}<>"/dev/tcp/127.0.0.1/$port"
     printf 'GET /reset-stats HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' >&"$server"
@@ -307,7 +308,7 @@ for program in "${programs[@]}"; do
     reset_server "${SDD_TEST_SERVER_2##*:}"
     status=0
     extra=()
-    # A child has the memory of its parent's threads, but not the threads: everything of theirs looks lost.
+    # A child has the memory of its parent's threads, but not the threads, so everything of theirs looks lost.
     if [ "$mode/${program%_shared}" = valgrind/test_fork ]; then extra=(--leak-check=no); fi
     "${runner[@]}" "${extra[@]}" "$work/bin/$program" >"$work/out" 2>&1 {alive}>&- || status=$?
     if [ "$status" -eq 0 ]; then

@@ -1,6 +1,6 @@
 /*
- * server.h - the servers that run.sh has started: addresses on them, orders to the fault server (see
- * Tests/FaultServer/README.md), and what their bodies must be.
+ * server.h - the servers that run.sh has started: URLs on them, commands to the fault server (see
+ * Tests/FaultServer/README.md), and the expected bodies.
  */
 #ifndef SERVER_H
 #define SERVER_H
@@ -14,7 +14,7 @@
 
 /* ------------------------------------------------------------------------------------ addresses */
 
-/* An address made of a variable's value and a path. Good until 16 more were made on this thread. */
+/* Returns a URL made of a variable's value and a path. Valid until 16 more calls on this thread. */
 static inline const char *address_at(const char *variable, const char *path)
 {
     static __thread char made[16][1024];
@@ -24,7 +24,7 @@ static inline const char *address_at(const char *variable, const char *path)
     return place;
 }
 
-/* An address on the fault server. */
+/* Returns a URL on the fault server. */
 static inline const char *at(const char *path) { return address_at("SDD_TEST_SERVER", path); }
 
 __attribute__((format(printf, 1, 2))) static inline const char *atf(const char *format, ...)
@@ -37,7 +37,7 @@ __attribute__((format(printf, 1, 2))) static inline const char *atf(const char *
     return at(path);
 }
 
-/* ------------------------------------------------------------------------- orders to the server */
+/* ----------------------------------------------------------------------- commands to the server */
 
 static inline int loopback_socket(struct sockaddr_in *address, int port)
 {
@@ -48,8 +48,8 @@ static inline int loopback_socket(struct sockaddr_in *address, int port)
     return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 }
 
-/* Requests a path without the library's help, of the server that a variable names; the number the reply's body
-   begins with. */
+/* Requests a path, without the library, from the server that a variable names. Returns the number at the start of the
+   reply's body. */
 static inline long order_at(const char *variable, const char *path)
 {
     struct sockaddr_in address;
@@ -63,7 +63,7 @@ static inline long order_at(const char *variable, const char *path)
         filled += (size_t)count;
     close(descriptor);
     text[filled] = 0;
-    if (strncmp(text, "HTTP/1.1 200", 12) != 0) FAIL("the server says to %s: %s", path, text);
+    if (strncmp(text, "HTTP/1.1 200", 12) != 0) FAIL("the server answers %s with: %s", path, text);
     const char *body = strstr(text, "\r\n\r\n");
     return body ? strtol(body + 4, NULL, 10) : 0;
 }
@@ -80,16 +80,16 @@ __attribute__((format(printf, 1, 2))) static inline long orderf(const char *form
     return order(path);
 }
 
-/* How often a path was requested. */
+/* Returns how often a path was requested. */
 static inline long requests_of(const char *path) { return orderf("/count?path=%s", path); }
-/* Returns when it has been requested so often. */
+/* Waits until a path was requested so often. */
 static inline void wait_for_requests(const char *path, int count) { orderf("/wait?path=%s&count=%d", path, count); }
-/* Lets go on what waits at /hold/NAME. */
+/* Releases the requests that wait at /hold/NAME. */
 static inline void release(const char *name) { orderf("/release/%s", name); }
 
 /* --------------------------------------------------------------------------------------- bodies */
 
-/* Whether these are the bytes that the server sends for a target: path and query. */
+/* Whether these are the bytes that the server sends for a target, which is a path and query. */
 static inline int is_pattern(const uint8_t *bytes, size_t size, const char *target)
 {
     uint32_t seed = 2166136261u;
@@ -99,7 +99,7 @@ static inline int is_pattern(const uint8_t *bytes, size_t size, const char *targ
     return 1;
 }
 
-/* A file of Tests/Fixtures, with a NUL behind it; to be freed. */
+/* Reads a file of Tests/Fixtures and appends a NUL. The caller frees the result. */
 static inline uint8_t *fixture(const char *name, size_t *size)
 {
     FILE *file = fopen(address_at("SDD_TEST_FIXTURES", name), "rb");

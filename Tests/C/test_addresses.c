@@ -1,10 +1,10 @@
-/* Which URLs a downloader goes to: exceptions of SDD_ADDRESS_PUBLIC_ONLY, on every hop; and data: URLs that are switched
-   off. */
+/* Addresses that a downloader may connect to: exceptions to SDD_ADDRESS_PUBLIC_ONLY, on every hop; and data: URLs that
+   are switched off. */
 #include "loads.h"
 
 static int port_of(const char *variable) { return atoi(strrchr(setting(variable), ':') + 1); }
 
-/* A downloader that goes to public addresses alone, and to these places; `resolve` may be NULL. */
+/* Makes a downloader that connects only to public addresses and to these exceptions; `resolve` may be NULL. */
 static sdd_downloader *public_but(const char *const *exceptions, size_t count, const char *resolve)
 {
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
@@ -26,7 +26,7 @@ static void check_goes(sdd_downloader *downloader, const char *url, int goes)
     record_clear(&r);
 }
 
-static void by_address_and_port(void)
+static void exceptions_match_addresses_and_ports(void)
 {
     char with_port[60], with_other[60];
     snprintf(with_port, sizeof with_port, "127.0.0.1:%d", port_of("SDD_TEST_SERVER"));
@@ -39,7 +39,7 @@ static void by_address_and_port(void)
         sdd_downloader *downloader = public_but(&cases[i].exception, cases[i].exception != NULL, NULL);
         check_goes(downloader, at("/ok"), cases[i].first);
         check_goes(downloader, address_at("SDD_TEST_SERVER_2", "/ok"), cases[i].second);
-        /* The address that is connected to counts, however the URL writes it. */
+        /* The resolved address counts, however the URL writes it. */
         char odd[100];
         snprintf(odd, sizeof odd, "http://0x7f.1:%d/ok", port_of("SDD_TEST_SERVER"));
         check_goes(downloader, odd, cases[i].first);
@@ -47,7 +47,7 @@ static void by_address_and_port(void)
     }
 }
 
-static void by_host(void)
+static void exceptions_match_host_names(void)
 {
     char url[100], other[100], resolve[100], with_port[60];
     int port = port_of("SDD_TEST_SERVER");
@@ -67,8 +67,8 @@ static void by_host(void)
     }
 }
 
-/* Each hop is asked about for itself, and a connection that is there opens no way for another host. */
-static void each_hop_is_asked_about(void)
+/* Each hop is checked by itself, and an open connection gives no other host a way around the check. */
+static void each_hop_is_checked(void)
 {
     char first[60];
     record r = RECORD_INIT;
@@ -84,7 +84,7 @@ static void each_hop_is_asked_about(void)
     destroy(downloader);
 }
 
-/* The filter is asked about exceptions, too. */
+/* The filter is also asked about addresses that are exceptions. */
 static int32_t refuse_all(const char *address, int32_t port, void *user_data)
 {
     (void)address, (void)port;
@@ -92,7 +92,7 @@ static int32_t refuse_all(const char *address, int32_t port, void *user_data)
     return 0;
 }
 
-static void the_filter_comes_after(void)
+static void the_filter_is_asked_about_exceptions(void)
 {
     int asked = 0;
     const char *exception = "127.0.0.1";
@@ -110,7 +110,7 @@ static void the_filter_comes_after(void)
     CHECK(asked > 0);
 }
 
-static void what_cannot_be_is_refused(void)
+static void bad_exceptions_are_refused(void)
 {
     static const char *const bad[] = {
         "", "10.0.0.1/8", "10.0.0.0/33", "fd00::/129", "host:0", "host:x", "http://host", "*", "a b", "\n", NULL,
@@ -127,7 +127,7 @@ static void what_cannot_be_is_refused(void)
     }
     network.address_exceptions = NULL;
     CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_ERROR_INVALID_ARGUMENT);
-    /* Exceptions of nothing. */
+    /* Exceptions without a policy to except from are refused. */
     const char *good = "10.0.0.0/8";
     network.address_exceptions = &good;
     network.address_policy = SDD_ADDRESS_ANY;
@@ -170,7 +170,7 @@ static void data_urls_are_switched_off(void)
     CHECK_EQUAL(config.network->no_data_urls, 1);
     fetch(l.downloader, &r, at("/ok"), SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_OK, 0);
-    /* A transport of the application's takes them all the same. */
+    /* An application's own transport still accepts data: URLs. */
     sdd_transport transport = SDD_TRANSPORT_INIT;
     transport.scheme = "data";
     transport.start = archive_start;
@@ -181,7 +181,7 @@ static void data_urls_are_switched_off(void)
     CHECK_EQUAL(sdd_bytes_size(r.bytes), 3);
     record_clear(&r);
     close_loader(&l);
-    /* By default they are read. */
+    /* By default data: URLs are read. */
     fetch(NULL, &r, urls[2], SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_OK, 0);
     record_clear(&r);
@@ -198,11 +198,11 @@ static void data_urls_are_switched_off(void)
 int main(void)
 {
     start_watchdog();
-    RUN(by_address_and_port);
-    RUN(by_host);
-    RUN(each_hop_is_asked_about);
-    RUN(the_filter_comes_after);
-    RUN(what_cannot_be_is_refused);
+    RUN(exceptions_match_addresses_and_ports);
+    RUN(exceptions_match_host_names);
+    RUN(each_hop_is_checked);
+    RUN(the_filter_is_asked_about_exceptions);
+    RUN(bad_exceptions_are_refused);
     RUN(data_urls_are_switched_off);
     return 0;
 }

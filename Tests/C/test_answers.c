@@ -1,5 +1,5 @@
-/* What a request can say of its answer: redirects, the limit on the body, a body as it was sent, the CA file, header fields
-   that come more than once; and the Accept that follows from the coders. */
+/* Request options that concern the response: redirects, the limit on the body, a body as it was sent, the CA file,
+   repeated header fields; and the Accept header that follows from the coders. */
 #include "loads.h"
 #include "toy_coder.h"
 
@@ -11,7 +11,7 @@ static sdd_download_request request_of(const char *url)
     return request;
 }
 
-/* An address that redirects, with a body unless `more` says otherwise; the place must be one that stands in a query as it
+/* Returns a URL that redirects, with a body unless `more` says otherwise. `place` must be usable in a query as it
    is. */
 static const char *to(int status, const char *place, const char *more)
 {
@@ -19,7 +19,7 @@ static const char *to(int status, const char *place, const char *more)
     return atf("/ok?status=%d&header=Location:%%20%s%s%s", status, place, body, more);
 }
 
-/* As fetch_request(), with options as they are. */
+/* Like fetch_request(), but keeps the options as they are. */
 static void fetch_decoded(sdd_downloader *downloader, record *r, const sdd_download_request *like)
 {
     sdd_download_request request = *like;
@@ -32,7 +32,7 @@ static void fetch_decoded(sdd_downloader *downloader, record *r, const sdd_downl
     record_wait(r);
 }
 
-/* Whether the bytes have that text somewhere. */
+/* Whether the bytes contain that text. */
 static int says(const record *r, const char *text)
 {
     return memmem(sdd_bytes_data(r->bytes), sdd_bytes_size(r->bytes), text, strlen(text)) != NULL;
@@ -48,7 +48,7 @@ static void a_redirect_is_handed_out(void)
         sdd_download_request request = request_of(to(statuses[i], "/ok/behind", ""));
         request.redirects = SDD_REDIRECT_HAND_OUT;
         fetch_request(NULL, &r, request);
-        /* By default such a status is not accepted; but the response is there. */
+        /* By default such a status is not accepted, but the result has the response. */
         CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
         CHECK_EQUAL(r.http_status, statuses[i]);
         CHECK_TEXT(sdd_response_header(r.response, "Location"), "/ok/behind");
@@ -62,7 +62,7 @@ static void a_redirect_is_handed_out(void)
         CHECK_TEXT(sdd_response_url(r.response), request.url);
     }
     CHECK_EQUAL(requests_of("/ok/behind"), 0);
-    /* Its body is decoded, as any other. */
+    /* The body of a handed-out redirect is decoded like any other. */
     sdd_download_request request = request_of(to(302, "/ok/behind", "&file=png/rgb8.png"));
     request.redirects = SDD_REDIRECT_HAND_OUT;
     request.accepted_status_codes = "302";
@@ -84,7 +84,7 @@ static void a_redirect_is_refused(void)
     CHECK(strstr(r.message, "http://host.example:81/there?x") != NULL && strstr(r.message, "secret") == NULL);
     CHECK(r.error_class == SDD_CLASS_RESPONSE && r.retryable == 0 && r.http_status == 302 && r.bytes == NULL);
     CHECK_TEXT(sdd_response_header(r.response, "Location"), place);
-    /* A relative one is told as what it leads to. */
+    /* A relative Location is reported as the URL it leads to. */
     request = request_of(to(308, "../far", ""));
     request.redirects = SDD_REDIRECT_REFUSE;
     fetch_request(NULL, &r, request);
@@ -136,7 +136,8 @@ static void redirects_of_loads(void)
     sdd_load_request request = record_load(&r, url, SDD_OPTION_WAIT_STORE_CACHE);
     load_from(&l, &request, SDD_ORIGIN_NETWORK);
     load_from(&l, &request, SDD_ORIGIN_MEMORY);
-    /* What came by way of a redirect is not for who refuses them, nor for who wants to see them. */
+    /* A cached result of a redirect is not given to loads that refuse redirects, nor to loads that want them handed
+       out. */
     request.download = &download;
     download.redirects = SDD_REDIRECT_REFUSE;
     load_as(&l, &r, &request);
@@ -173,12 +174,12 @@ static void a_request_has_a_limit_on_its_body(void)
             fetch_request(downloader, &r, request);
             CHECK_ENDED(&r, cases[i].fits ? SDD_OK : SDD_ERROR_BODY_TOO_LARGE, 0);
         }
-    /* Unpacked, it is too large. */
+    /* The body is within the limit as sent, but too large when decompressed. */
     sdd_download_request request = request_of(at("/gzip?text=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"));
     request.max_body_bytes = 30;
     fetch_request(downloader, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_BODY_TOO_LARGE, 0);
-    /* A URL that has its body in it. */
+    /* A data: URL has its body in it. */
     request = request_of("data:,0123456789");
     request.max_body_bytes = 9;
     fetch_request(downloader, &r, request);
@@ -215,8 +216,8 @@ static void the_http_cache_keeps_to_the_limit(void)
     close_loader(&l);
 }
 
-/* Who takes less than others finds URLs failed that have not failed for them. */
-static void own_limits_block_nobody_else(void)
+/* A caller with tighter limits finds URLs blocked that are not blocked for other callers. */
+static void a_callers_limits_block_no_other_caller(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -262,7 +263,7 @@ static void a_body_as_it_was_sent(void)
     fetch_request(NULL, &r, request);
     CHECK(echoes(&r, "Accept-Encoding: br, zstd\r\n") && !says(&r, "identity"));
 
-    /* What the server packs all the same stays packed, however often. */
+    /* A body that the server compresses unasked stays compressed, also if it is compressed twice. */
     request = request_of(at("/gzip?size=5000"));
     fetch_request(NULL, &r, request);
     CHECK_ENDED(&r, SDD_OK, 0);
@@ -285,7 +286,7 @@ static void a_body_as_it_was_sent(void)
     fetch_request(NULL, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_TRUNCATED_BODY, 0);
 
-    /* A picture is what the bytes are. */
+    /* The format of a picture follows from its bytes, so a compressed one cannot be decoded. */
     request.options = SDD_OPTION_BODY_AS_SENT;
     request.url = at("/gzip?file=png/rgb8.png");
     fetch_decoded(NULL, &r, &request);
@@ -300,8 +301,8 @@ static void a_body_as_it_was_sent(void)
     record_clear(&r);
 }
 
-/* Two of the same sort share a transfer, two of different sorts never do. */
-static void both_sorts_under_way_at_once(void)
+/* Two requests with the same option share a transfer; two with different options never do. */
+static void both_kinds_of_bodies_at_once(void)
 {
     record r[4] = { RECORD_INIT, RECORD_INIT, RECORD_INIT, RECORD_INIT };
     sdd_downloader *downloader = make_downloader(NULL);
@@ -320,7 +321,7 @@ static void both_sorts_under_way_at_once(void)
     destroy(downloader);
 }
 
-static void caches_keep_both_sorts_apart(void)
+static void caches_keep_both_kinds_apart(void)
 {
     record r = RECORD_INIT;
     loader_in_folder l = open_loader();
@@ -360,7 +361,7 @@ static void fetch_trusting(sdd_downloader *downloader, record *r, const char *ur
     fetch_request(downloader, r, request);
 }
 
-/* That of the self-signed server stands for another authority. */
+/* The certificate of the self-signed server serves as another authority's. */
 static void each_request_trusts_its_own_file(void)
 {
     static const char *const servers[] = { "SDD_TEST_TLS", "SDD_TEST_TLS_HTTP1" };
@@ -376,7 +377,7 @@ static void each_request_trusts_its_own_file(void)
         fetch_trusting(downloader, &r, url, ours);
         CHECK_ENDED(&r, SDD_OK, 0);
         CHECK_EQUAL(r.metrics.connection_reused, 0);
-        /* There is a connection, and a session that could be resumed; for who trusts the same, alone. */
+        /* The open connection, and its resumable session, are only for requests that trust the same file. */
         fetch_trusting(downloader, &r, url, other);
         CHECK_ENDED(&r, SDD_ERROR_TLS, SDD_DETAIL_TLS_UNKNOWN_ISSUER);
         fetch_trusting(downloader, &r, url, NULL);
@@ -393,7 +394,7 @@ static void each_request_trusts_its_own_file(void)
     }
 }
 
-/* A file of the request's takes the place of the config's. */
+/* A request's file replaces the config's. */
 static void the_file_replaces_the_configs(void)
 {
     record r = RECORD_INIT;
@@ -414,7 +415,7 @@ static void the_file_replaces_the_configs(void)
     destroy(downloader);
 }
 
-/* Under way at once, and many of them: no transfer and no connection serves both. */
+/* Many requests run at once; no transfer and no connection serves requests that trust different files. */
 static void no_connection_is_shared_between_files(void)
 {
     enum { REQUESTS = 24 };
@@ -444,7 +445,7 @@ static void no_connection_is_shared_between_files(void)
     destroy(downloader);
 }
 
-/* --------------------------------------------------------------------------------- what cannot be */
+/* ------------------------------------------------------------------------------------- bad values */
 
 static void check_refused(sdd_download_request request, int32_t detail, const char *field)
 {
@@ -457,7 +458,7 @@ static void check_refused(sdd_download_request request, int32_t detail, const ch
     record_clear(&r);
 }
 
-static void what_cannot_be_is_refused(void)
+static void bad_fields_are_refused(void)
 {
     static const int32_t kinds[] = { -1, 3, INT32_MAX, INT32_MIN };
     for (int i = 0; i < 4; i++) {
@@ -486,7 +487,7 @@ static void what_cannot_be_is_refused(void)
 
 /* ------------------------------------------------------------------------------- repeated headers */
 
-static void names_may_come_more_than_once(void)
+static void headers_may_be_repeated(void)
 {
     record r = RECORD_INIT;
     sdd_downloader *downloader = make_downloader(NULL);
@@ -504,7 +505,7 @@ static void names_may_come_more_than_once(void)
     CHECK(echoes(&r, "X-Tag: one\r\n") && echoes(&r, "X-Other: between\r\n"));
     CHECK(echoes(&r, "x-tag: two\r\nX-TAG: one\r\n"));
     CHECK(!says(&r, "of the downloader") && !echoes(&r, "X-Gone"));
-    /* Those of another order are another request. */
+    /* Fields in another order make another request. */
     record held[2] = { RECORD_INIT, RECORD_INIT };
     for (int i = 0; i < 2; i++) {
         sdd_header two[] = { { "X-Tag", i ? "b" : "a" }, { "X-Tag", i ? "a" : "b" } };
@@ -525,8 +526,9 @@ static void names_may_come_more_than_once(void)
     destroy(downloader);
 }
 
-/* All of a name go where one of it would have to: no secret of the second reaches another host. */
-static void all_of_a_name_stay_at_home(void)
+/* All fields of a name stay with the first host if one of them must: no secret in the second one reaches another
+   host. */
+static void repeated_secret_headers_stay_with_their_host(void)
 {
     record r = RECORD_INIT;
     sdd_header headers[] = { { "Cookie", "a=secret" }, { "Cookie", "b=secret" }, { "Authorization", "secret" },
@@ -541,7 +543,7 @@ static void all_of_a_name_stay_at_home(void)
 }
 
 /* A variant is selected by all values of a field (RFC 9111 section 4.1). */
-static void variants_by_all_values(void)
+static void variants_are_selected_by_all_values(void)
 {
     record r = RECORD_INIT;
     loader_in_folder l = open_loader();
@@ -598,7 +600,7 @@ static void accept_follows_from_the_coders(void)
     coder.mime_type = "Image/AVIF";
     CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder, NULL), SDD_OK);
     accepts(downloader, "image/jpeg,image/png,image/avif,image/webp,image/*;q=0.8,*/*;q=0.5");
-    /* One without a type, and one of a type that is there already. */
+    /* One coder has no type, the other a type that is listed already. */
     coder = toy_coder(&c);
     coder.mime_type = NULL;
     CHECK_STATUS(sdd_coder_register(&coder, NULL), SDD_OK);
@@ -609,7 +611,7 @@ static void accept_follows_from_the_coders(void)
     sdd_downloader *another = make_downloader(NULL);
     accepts(another, "image/jpeg,image/png,image/*;q=0.8,*/*;q=0.5");
     destroy(another);
-    /* What the application says stays. */
+    /* An Accept header that the application has set stays as it is. */
     accepts(own, "text/html");
     CHECK_STATUS(sdd_set_header(downloader, "ACCEPT", NULL), SDD_OK);
     coder = toy_coder(&d);
@@ -633,17 +635,17 @@ int main(void)
     RUN(redirects_of_loads);
     RUN(a_request_has_a_limit_on_its_body);
     RUN(the_http_cache_keeps_to_the_limit);
-    RUN(own_limits_block_nobody_else);
+    RUN(a_callers_limits_block_no_other_caller);
     RUN(a_body_as_it_was_sent);
-    RUN(both_sorts_under_way_at_once);
-    RUN(caches_keep_both_sorts_apart);
+    RUN(both_kinds_of_bodies_at_once);
+    RUN(caches_keep_both_kinds_apart);
     RUN(each_request_trusts_its_own_file);
     RUN(the_file_replaces_the_configs);
     RUN(no_connection_is_shared_between_files);
-    RUN(what_cannot_be_is_refused);
-    RUN(names_may_come_more_than_once);
-    RUN(all_of_a_name_stay_at_home);
-    RUN(variants_by_all_values);
+    RUN(bad_fields_are_refused);
+    RUN(headers_may_be_repeated);
+    RUN(repeated_secret_headers_stay_with_their_host);
+    RUN(variants_are_selected_by_all_values);
     RUN(accept_follows_from_the_coders);
     return 0;
 }

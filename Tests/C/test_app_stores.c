@@ -1,5 +1,6 @@
-/* A cache whose levels the application keeps: images in memory, entries in a table. What is stored is found through it
-   alone, by all ways that ask a cache; what is damaged is a miss; a store that fails is an error of the disk. */
+/* A cache whose levels the application keeps: images in memory, entries in a table. Everything that is stored is found
+   through these stores alone, by every call that asks a cache; a damaged entry is a miss; a store that fails is
+   reported as a disk error. */
 #include "loads.h"
 
 /* --------------------------------------------------------------------------------- a memory level */
@@ -255,7 +256,7 @@ static sdd_cache_config config_over_stores(sdd_memory_store *memory, sdd_entry_s
     sdd_entry_store entries = entries_of(t); \
     sdd_cache_config config = config_over_stores(&memory, &entries)
 
-static void what_is_stored_is_in_the_stores_alone(void)
+static void entries_are_in_the_applications_stores_alone(void)
 {
     OPENED;
     cache_in_folder c = open_cache(config);
@@ -294,7 +295,8 @@ static void what_is_stored_is_in_the_stores_alone(void)
     end_table(t);
 }
 
-/* Loads: from the network once, then from memory, and after that is gone from the table, with another cache over it. */
+/* A load comes from the network once, then from memory, and then, with another cache over the same table, from the
+   table. */
 static void loads_go_through_the_stores(void)
 {
     OPENED;
@@ -314,7 +316,7 @@ static void loads_go_through_the_stores(void)
     CHECK_EQUAL(s->freed, 1);
     CHECK_EQUAL(t->freed, 1);
 
-    /* Another directory, the same table. */
+    /* The directory is another, the table the same. */
     shelf_clear(s);
     s->freed = t->freed = 0;
     l = open_loader_of((sdd_loader_config)SDD_LOADER_CONFIG_INIT, NULL, config);
@@ -327,7 +329,7 @@ static void loads_go_through_the_stores(void)
     end_table(t);
 }
 
-/* Fresh by the rules of HTTP, from the table. */
+/* The HTTP cache serves a fresh response from the table. */
 static void the_http_cache_is_in_the_table(void)
 {
     OPENED;
@@ -350,8 +352,8 @@ static void the_http_cache_is_in_the_table(void)
     end_table(t);
 }
 
-/* Bytes of both blobs changed, and each cut: a miss, and a damaged entry goes. */
-static void what_is_damaged_is_a_miss(void)
+/* Each byte of both blobs is changed, and each blob is cut: every time it is a miss, and a damaged entry is removed. */
+static void a_damaged_entry_is_a_miss(void)
 {
     OPENED;
     config.levels = SDD_CACHE_DISK;
@@ -371,20 +373,20 @@ static void what_is_damaged_is_a_miss(void)
                 sdd_bytes_release(*place);
                 *place = sdd_bytes_create(copy, cut ? i : size);
                 check_text(c.cache, KEY, NULL);
-                /* Of another version of the library, or of another key by its hash: left alone. */
+                /* A changed extra blob may seem to have another library version or key: then it is left alone. */
                 if (which == 0) CHECK(t->keys[0][0] == 0);
             }
         }
     }
     CHECK(counts_of(c.cache).entries_damaged > 0);
     close_cache(&c);
-    CHECK_EQUAL(s->freed, 0); /* a level that the cache does not have was never taken */
+    CHECK_EQUAL(s->freed, 0); /* the cache has no memory level, so it never took over that store */
     s->freed = 1;
     end_shelf(s);
     end_table(t);
 }
 
-static void a_store_that_fails_is_told_of(void)
+static void a_failing_store_is_reported(void)
 {
     OPENED;
     cache_in_folder c = open_cache(config);
@@ -406,7 +408,7 @@ static void a_store_that_fails_is_told_of(void)
     end_table(t);
 }
 
-static void trimming_is_asked_of_the_table(void)
+static void a_trim_is_passed_to_the_table(void)
 {
     OPENED;
     config.max_disk_bytes = 1000;
@@ -425,7 +427,7 @@ static void trimming_is_asked_of_the_table(void)
     end_table(t);
 }
 
-/* A required function that is missing, a size that is none: refused, and nothing is taken over. */
+/* A missing required function or a bad struct_size is refused, and nothing is taken over. */
 static void wrong_stores_are_refused(void)
 {
     OPENED;
@@ -462,12 +464,12 @@ static void wrong_stores_are_refused(void)
 int main(void)
 {
     start_watchdog();
-    RUN(what_is_stored_is_in_the_stores_alone);
+    RUN(entries_are_in_the_applications_stores_alone);
     RUN(loads_go_through_the_stores);
     RUN(the_http_cache_is_in_the_table);
-    RUN(what_is_damaged_is_a_miss);
-    RUN(a_store_that_fails_is_told_of);
-    RUN(trimming_is_asked_of_the_table);
+    RUN(a_damaged_entry_is_a_miss);
+    RUN(a_failing_store_is_reported);
+    RUN(a_trim_is_passed_to_the_table);
     RUN(wrong_stores_are_refused);
     return 0;
 }

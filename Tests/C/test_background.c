@@ -1,9 +1,10 @@
-/* In the background nothing begins, and what runs is paused, but for what was asked to go on. Row O4. */
+/* In the background no transfer begins, and running ones are paused, except those that were asked to continue. Row
+   O4. */
 #include "rules.h"
 
 /* -------------------------------------------------------------------------------- background */
 
-/* A body whose first 1000 bytes come at once, and the rest after /release/NAME. */
+/* Submits a request whose first 1000 bytes come at once, and the rest after /release/NAME. */
 static void submit_body(sdd_downloader *downloader, record *r, const char *name, uint64_t options)
 {
     char path[100];
@@ -24,14 +25,14 @@ static void o4_background_pauses_and_foreground_goes_on(void)
     submit_body(downloader, &paused, "paused", 0);
     submit_body(downloader, &goes_on, "goes-on", SDD_OPTION_CONTINUE_IN_BACKGROUND);
     CHECK_STATUS(sdd_downloader_enter_background(downloader, -1), SDD_OK);
-    /* Nothing new begins, with the bit or without it. */
+    /* No transfer begins, with the bit or without it. */
     sdd_token token = record_submit(
         downloader, &waits, at("/ok/background"), SDD_OPTION_BYTES_ONLY | SDD_OPTION_CONTINUE_IN_BACKGROUND);
     release("goes-on");
     record_wait(&goes_on);
     CHECK_ENDED(&goes_on, SDD_OK, 0);
     CHECK_EQUAL(info_of(token).state, SDD_STATE_WAITING);
-    /* What is paused reads nothing, and its limit on silence rests: twice its time goes by. */
+    /* A paused transfer reads nothing, and its stall timer stops: twice its time passes. */
     release("paused");
     fetch(clock, &r, at("/ok?delay=800"), SDD_OPTION_BYTES_ONLY);
     CHECK(record_is_open(&paused) && paused.last_received < 300000);
@@ -58,7 +59,7 @@ static void o4_the_grace_time_ends(void)
         submit_body(downloader, &paused, "grace-paused", 0);
         submit_body(downloader, &goes_on, "grace", SDD_OPTION_CONTINUE_IN_BACKGROUND);
         int64_t start = milliseconds_now();
-        /* 0: none. Called again, the new time counts. */
+        /* 0 means no grace time. A second call replaces the time. */
         if (i == 2) CHECK_STATUS(sdd_downloader_enter_background(downloader, 60000), SDD_OK);
         CHECK_STATUS(sdd_downloader_enter_background(downloader, i == 0 ? 0 : 150), SDD_OK);
         record_wait(&goes_on);
@@ -74,7 +75,7 @@ static void o4_the_grace_time_ends(void)
         record_clear(&paused);
         record_clear(&goes_on);
     }
-    /* Whoever joins with the bit lets the transfer go on, for the other too. */
+    /* A request that joins with the bit lets the transfer continue, also for the other one. */
     submit_body(downloader, &paused, "grace-joined", 0);
     CHECK_STATUS(sdd_downloader_enter_background(downloader, -1), SDD_OK);
     record_submit(downloader, &joiner, at("/hold/grace-joined?after=1000&size=300000"),
@@ -89,9 +90,9 @@ static void o4_the_grace_time_ends(void)
     destroy(downloader);
 }
 
-/* A whole answer lies in the socket while its transfer goes on and is paused again, at once and more than once: then
-   libcurl takes it, and hands it out later, its header's lines in one piece. */
-static void o4_quick_turns_lose_nothing(void)
+/* A whole response waits in the socket while its transfer is resumed and paused again, several times in a row: libcurl
+   reads it and delivers it later, with each header line in one piece. */
+static void o4_quick_pauses_lose_nothing(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record r = RECORD_INIT;
@@ -119,8 +120,8 @@ static void o4_quick_turns_lose_nothing(void)
     destroy(downloader);
 }
 
-/* The total limit and the queue's go on in the background. A paused transfer can be cancelled. */
-static void o4_other_limits_go_on_in_the_background(void)
+/* The total limit and the queue limit keep running in the background. A paused transfer can be cancelled. */
+static void o4_other_limits_apply_in_the_background(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record total = RECORD_INIT, queue = RECORD_INIT, cancelled = RECORD_INIT;
@@ -151,7 +152,7 @@ int main(void)
     start_watchdog();
     RUN(o4_background_pauses_and_foreground_goes_on);
     RUN(o4_the_grace_time_ends);
-    RUN(o4_quick_turns_lose_nothing);
-    RUN(o4_other_limits_go_on_in_the_background);
+    RUN(o4_quick_pauses_lose_nothing);
+    RUN(o4_other_limits_apply_in_the_background);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* What a caller can get wrong: each wrong thing has its own number, nothing crashes, and nothing is sent. */
+/* Mistakes that a caller can make: each has its own error code, nothing crashes, and nothing is sent. */
 #include "every_call.h"
 #include "record.h"
 #include "server.h"
@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stddef.h>
 
-/* NULL where the header does not allow it, unseen by the compiler. */
+/* A NULL that the compiler cannot see, for arguments that must not be NULL. */
 static void *volatile none = NULL;
 
 static void ignore(const sdd_result *result, void *user_data)
@@ -53,7 +53,7 @@ static void null_never_crashes(void)
     CHECK_STATUS(sdd_downloader_set_max_concurrent_downloads(NULL, 6), SDD_OK);
 }
 
-static void null_never_crashes_what_came_with_0_2_0(void)
+static void null_never_crashes_functions_of_0_2_0(void)
 {
     sdd_cookie cookie = SDD_COOKIE_INIT;
     sdd_bytes *empty = sdd_bytes_create(NULL, 0);
@@ -271,8 +271,8 @@ static void structs_of_other_sizes(void)
     CHECK_STATUS(sdd_wait_idle(NULL, -1), SDD_OK);
 }
 
-/* C gives a struct a size that is a multiple of its alignment. Any other may end in the middle of a pointer, half of
- * which the library would follow: each byte of these structs is 0xff behind struct_size. */
+/* C gives a struct a size that is a multiple of its alignment. Any other size may cut a pointer in two, and the library
+ * would follow the half it sees: all bytes of these structs after struct_size are 0xff. */
 static void sizes_that_cut_a_field_in_two_are_refused(void)
 {
     static union { size_t struct_size; unsigned char bytes[4096]; } given;
@@ -346,7 +346,7 @@ static void limits_below_zero_are_refused(void)
     REFUSED(groups.network.ca_file, "");
     REFUSED(config.max_concurrent_per_host, -1);
     REFUSED(config.reserved_urgent_slots, -1);
-    REFUSED(config.reserved_urgent_slots, 6); /* of 6 */
+    REFUSED(config.reserved_urgent_slots, 6); /* of 6 slots in all */
     REFUSED(config.execution_order, 2);
     REFUSED(config.ageing_ms, -1);
     REFUSED(groups.limits.queue_timeout_ms, -1);
@@ -380,7 +380,7 @@ static void limits_below_zero_are_refused(void)
     REFUSED(groups.network.unix_socket_path, "");
     REFUSED(groups.network.cookie_file, "");
     for (int i = 0; i < 2; i++) {
-        /* What leads around the address policy. */
+        /* A proxy or a Unix socket would bypass the address policy. */
         sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
         sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
         config.network = &network;
@@ -395,7 +395,7 @@ static void limits_below_zero_are_refused(void)
 
 /* ---------------------------------------------------------------------------- tokens and handles */
 
-static void what_has_ended_stays_ended(void)
+static void an_ended_request_stays_ended(void)
 {
     sdd_downloader *downloader = make_downloader(NULL), *made_up = (sdd_downloader *)(uintptr_t)0x7ff0;
     record r = RECORD_INIT;
@@ -409,7 +409,7 @@ static void what_has_ended_stays_ended(void)
     record_clear(&r);
 }
 
-static void a_cache_that_is_destroyed_stays_so(void)
+static void a_destroyed_cache_stays_destroyed(void)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     sdd_cache *cache = NULL, *made_up = (sdd_cache *)(uintptr_t)0x7ff0;
@@ -419,14 +419,14 @@ static void a_cache_that_is_destroyed_stays_so(void)
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
     every_cache_call_gives(downloader, cache, SDD_ERROR_CLOSED);
     every_cache_call_gives(NULL, made_up, SDD_ERROR_CLOSED);
-    /* The handles of one kind are none of the other. */
+    /* A handle of one kind is not valid as another kind. */
     every_cache_call_gives(NULL, (sdd_cache *)downloader, SDD_ERROR_CLOSED);
     destroy(downloader);
 }
 
 /* ------------------------------------------------------------------------------------------ loads */
 
-static void a_loader_that_is_destroyed_stays_so(void)
+static void a_destroyed_loader_stays_destroyed(void)
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
     sdd_loader *loader = NULL, *made_up = (sdd_loader *)(uintptr_t)0x7ff0;
@@ -434,14 +434,14 @@ static void a_loader_that_is_destroyed_stays_so(void)
     config.downloader = downloader;
     config.no_cache = 1;
     CHECK_STATUS(sdd_loader_create(&config, &loader), SDD_OK);
-    /* The handles of one kind are none of the other. */
+    /* A handle of one kind is not valid as another kind. */
     every_load_gives((sdd_loader *)downloader, SDD_ERROR_CLOSED);
     every_call_gives((sdd_downloader *)loader, 1, SDD_ERROR_CLOSED);
     every_cache_call_gives(NULL, (sdd_cache *)loader, SDD_ERROR_CLOSED);
     CHECK_STATUS(sdd_loader_destroy(loader), SDD_OK);
     every_load_gives(loader, SDD_ERROR_CLOSED);
     every_load_gives(made_up, SDD_ERROR_CLOSED);
-    /* What a loader is made of must be alive. */
+    /* The downloader and the cache of a loader must be alive. */
     destroy(downloader);
     CHECK_STATUS(sdd_loader_create(&config, &loader), SDD_ERROR_CLOSED);
     config.downloader = NULL;
@@ -476,7 +476,7 @@ static void bad_fields_of_a_loader(void)
     REFUSED(struct_size, sizeof(size_t) - 1);
 }
 
-/* What leaves nothing to call: 0, and the reason. */
+/* Without a usable callback the call returns 0 and the reason. */
 static void fields_of_a_load_that_are_refused(void)
 {
     static const char *const urls[65] = { "http://127.0.0.1/" };
@@ -530,7 +530,7 @@ static void fields_of_a_load_that_are_refused(void)
     destroy(downloader);
 }
 
-/* What is wrong with the picture or the download ends the load, with the same numbers as a download. */
+/* A bad value for the picture or the download ends the load, with the same codes as for a download. */
 static void fields_that_end_a_load(void)
 {
     static uint8_t pixels[4];
@@ -585,7 +585,7 @@ int main(void)
 {
     start_watchdog();
     RUN(null_never_crashes);
-    RUN(null_never_crashes_what_came_with_0_2_0);
+    RUN(null_never_crashes_functions_of_0_2_0);
     RUN(every_bad_url_has_its_detail);
     RUN(a_url_has_a_longest_length);
     RUN(bad_headers_are_refused_at_the_call);
@@ -593,9 +593,9 @@ int main(void)
     RUN(structs_of_other_sizes);
     RUN(sizes_that_cut_a_field_in_two_are_refused);
     RUN(limits_below_zero_are_refused);
-    RUN(what_has_ended_stays_ended);
-    RUN(a_cache_that_is_destroyed_stays_so);
-    RUN(a_loader_that_is_destroyed_stays_so);
+    RUN(an_ended_request_stays_ended);
+    RUN(a_destroyed_cache_stays_destroyed);
+    RUN(a_destroyed_loader_stays_destroyed);
     RUN(bad_fields_of_a_loader);
     RUN(fields_of_a_load_that_are_refused);
     RUN(fields_that_end_a_load);

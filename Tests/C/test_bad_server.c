@@ -1,10 +1,10 @@
-/* What a server can get wrong: each wrong thing has its own number and sentence, and ends a request once. */
+/* Faults of a server: each has its own error code and message, and ends a request once. */
 #include "record.h"
 #include "server.h"
 
 #include <errno.h>
 
-/* A path on the fault server, and what a request of it comes to. */
+/* A path on the fault server, and the expected result of a request for it. */
 struct row {
     const char *path;
     sdd_status error;
@@ -63,7 +63,7 @@ static void a_reset_within_the_body(void)
     record_clear(&r);
 }
 
-/* The framing is sound, so that only the packed data can tell. */
+/* The framing is sound, so that only the compressed data shows the fault. */
 static void a_packed_body_that_ends_too_early(void)
 {
     static const int drops[] = { 1, 8, 12, 500 };
@@ -96,7 +96,7 @@ static void bodies_without_end(void)
     destroy(downloader);
 }
 
-static void statuses_that_bring_no_picture(void)
+static void error_statuses_give_no_picture(void)
 {
     static const int statuses[] = { 400, 401, 403, 404, 410, 429, 500, 502, 503, 300, 999 };
     record r = RECORD_INIT;
@@ -115,7 +115,7 @@ static void statuses_that_bring_no_picture(void)
     record_clear(&r);
 }
 
-static void bodies_that_are_no_picture(void)
+static void bodies_that_are_not_pictures(void)
 {
     static const struct row rows[] = {
         { "/html", SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT, 0 },
@@ -185,7 +185,7 @@ static void files_only_where_they_are_allowed(void)
 
 /* ----------------------------------------------------------------------------------- connections */
 
-/* A port of 127.0.0.1 that nobody else has while the socket is open. */
+/* Binds a port of 127.0.0.1 that stays reserved while the socket is open. */
 static int hold_port(int *port, int listens)
 {
     struct sockaddr_in address;
@@ -198,7 +198,7 @@ static int hold_port(int *port, int listens)
     return descriptor;
 }
 
-static void hosts_that_are_not_there(void)
+static void unreachable_hosts(void)
 {
     record r = RECORD_INIT;
     char url[100];
@@ -221,7 +221,7 @@ static void silence_has_a_limit(void)
         { "/silence", SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_STALL, 1 },
         { "/stall?size=1000", SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_STALL, 1 },
         { "/announce?size=1000", SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_STALL, 1 },
-        /* Four times as long as the limit, but never silent for long. */
+        /* It takes four times as long as the limit, but is never silent for long. */
         { "/trickle?size=40&every=50", SDD_OK, 0, 1 },
     };
     sdd_limits limits = SDD_LIMITS_INIT;
@@ -231,7 +231,7 @@ static void silence_has_a_limit(void)
     config.max_concurrent_downloads = 20;
     sdd_downloader *downloader = make_downloader(&config);
     CHECK_ROWS(downloader, rows);
-    /* The kernel takes the connection, and nobody shakes hands. */
+    /* The kernel accepts the connection, but no TLS handshake follows. */
     record r = RECORD_INIT;
     char url[100];
     int port, descriptor = hold_port(&port, 1);
@@ -265,7 +265,7 @@ static void certificates_are_checked(void)
         CHECK(r.curl_code != 0 && r.http_status == 0);
         fetch(downloader, &r, url, SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES);
         CHECK_ENDED(&r, SDD_OK, 0);
-        /* That one was let pass makes no difference to the next. */
+        /* Accepting the certificate once does not affect the next request. */
         fetch(downloader, &r, url, 0);
         CHECK_ENDED(&r, SDD_ERROR_TLS, all[i].detail);
     }
@@ -292,10 +292,10 @@ int main(void)
     RUN(broken_answers);
     RUN(a_reset_within_the_body);
     RUN(bodies_without_end);
-    RUN(statuses_that_bring_no_picture);
-    RUN(bodies_that_are_no_picture);
+    RUN(error_statuses_give_no_picture);
+    RUN(bodies_that_are_not_pictures);
     RUN(files_only_where_they_are_allowed);
-    RUN(hosts_that_are_not_there);
+    RUN(unreachable_hosts);
     RUN(silence_has_a_limit);
     RUN(certificates_are_checked);
     RUN(a_packed_body_that_ends_too_early);

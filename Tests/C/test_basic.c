@@ -1,4 +1,4 @@
-/* What the library is for: pictures and bytes come as the server has them. */
+/* The basic promise of the library: pictures and bytes arrive as the server has them. */
 #include "record.h"
 #include "server.h"
 
@@ -45,7 +45,7 @@ static void every_status_has_its_name(void)
 
 /* ------------------------------------------------------------------------------------- pictures */
 
-/* Compares with NAME.pam: RGBA, after seven lines of text. */
+/* Compares the pixels with NAME.pam: RGBA, after seven lines of text. */
 static void check_pixels(sdd_image *image, const char *name, int tolerance)
 {
     char pam_name[200];
@@ -102,7 +102,7 @@ static void pictures_come_over_http_and_https(void)
     network.ca_file = setting("SDD_TEST_CA");
     sdd_downloader *downloader = make_downloader(&config);
     record records[3][PICTURES];
-    /* All at once, and kept past the callback and the downloader. */
+    /* All requests run at once; the results outlive the callback and the downloader. */
     for (int root = 0; root < 3; root++)
         for (int i = 0; i < PICTURES; i++) {
             char path[200];
@@ -220,7 +220,7 @@ static void headers_are_set_read_and_removed(void)
     CHECK_STATUS(sdd_downloader_get_header(downloader, "X-One", NULL, 0, &length), SDD_ERROR_NOT_FOUND);
     fetch(downloader, &r, at("/echo?without"), SDD_OPTION_BYTES_ONLY);
     CHECK(!echoes(&r, "X-One") && !echoes(&r, "User-Agent") && !echoes(&r, "Accept:"));
-    /* Two fields come back by themselves, as the header says. */
+    /* Two fields are sent by default, as the header says. */
     CHECK_STATUS(sdd_set_header(downloader, "Host", "other.example"), SDD_OK);
     CHECK_STATUS(sdd_set_header(downloader, "Accept-Encoding", "identity"), SDD_OK);
     fetch(downloader, &r, at("/echo?own"), SDD_OPTION_BYTES_ONLY);
@@ -252,7 +252,7 @@ static void a_request_has_headers_method_and_body(void)
     request.body = body;
     request.body_size = strlen(body);
     submit(downloader, &request);
-    /* All of it was copied. */
+    /* The library must have copied all of it. */
     memset(body, '#', sizeof body - 1);
     memset(value, '#', sizeof value - 1);
     memset(name, '#', sizeof name - 1);

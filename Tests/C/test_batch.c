@@ -1,4 +1,4 @@
-/* Batches: many URLs in, each out once, pixels in one tensor. */
+/* Batches: many URLs in, each item out once, and all pixels in one tensor. */
 #include "every_call.h"
 #include "record.h"
 #include "server.h"
@@ -6,7 +6,7 @@
 #include <poll.h>
 
 static sdd_downloader *downloader;
-/* Where the header says that NULL is not allowed, and a caller does not listen. */
+/* A NULL for arguments that the header does not allow to be NULL. */
 static void *none;
 
 static sdd_batch_config config_of(const char *const *urls, size_t count)
@@ -38,7 +38,7 @@ static void let_go(sdd_batch_item *item)
     sdd_bytes_release(item->bytes);
 }
 
-/* Waits for one item; 0: all have been taken. */
+/* Waits for one item. Returns 0 when all have been taken. */
 static int take_one(sdd_batch *batch, sdd_batch_item *item)
 {
     size_t count = 7;
@@ -64,7 +64,7 @@ static int is_readable(sdd_batch *batch)
     return poll(&descriptor, 1, 0) == 1;
 }
 
-/* Returns when so many items have ended. */
+/* Waits until so many items have ended. */
 static void wait_for_ends(sdd_batch *batch, int64_t count)
 {
     sdd_batch_statistics statistics = SDD_BATCH_STATISTICS_INIT;
@@ -74,7 +74,7 @@ static void wait_for_ends(sdd_batch *batch, int64_t count)
     } while (statistics.items < count);
 }
 
-/* ------------------------------------------------------------------------------- what comes out */
+/* ---------------------------------------------------------------------------------------- items */
 
 enum { MANY = 200 };
 static char made_urls[MANY][128];
@@ -169,7 +169,7 @@ typedef struct giver {
     sdd_batch *batch;
     pthread_t thread;
     int given, count;
-    char url[128]; /* is copied after the function has returned */
+    char url[128]; /* copied after the function has returned */
 } giver;
 
 static int32_t give(sdd_batch_source *item, void *user_data)
@@ -190,7 +190,7 @@ static int32_t give(sdd_batch_source *item, void *user_data)
     return 1;
 }
 
-static void z14_a_function_gives_items_where_the_host_waits(void)
+static void z14_a_function_gives_items_to_a_waiting_application(void)
 {
     giver g = { NULL, pthread_self(), 0, 50, "" };
     sdd_batch_config config = config_of(NULL, 0);
@@ -285,7 +285,7 @@ static void z14_one_bad_item_does_not_stop_the_others(void)
         if (strcmp(host.host, strstr(setting("SDD_TEST_SERVER"), "//") + 2) == 0) CHECK_EQUAL(host.items, 5);
         hosts++;
     }
-    CHECK(hosts == 3 && items == COUNT && failed == COUNT - 1); /* the server, "x", and none */
+    CHECK(hosts == 3 && items == COUNT && failed == COUNT - 1); /* the server, "x", and no host */
     CHECK_STATUS(sdd_batch_get_host(batch, SIZE_MAX, &host), SDD_ERROR_NOT_FOUND);
     end_batch(batch);
     free(pixels);
@@ -310,7 +310,7 @@ static const char *const pictures[] = { "png/rgb8.png", "jpeg/baseline-420.jpg",
                                         "facts/orientation.png", "png/grey-alpha8.png", "jpeg/size-17x3.jpg" };
 enum { PICTURES = sizeof pictures / sizeof *pictures, GAP = 5 };
 
-/* The same picture by sdd_image_decode(). */
+/* Decodes the same picture with sdd_image_decode(). */
 static sdd_image *decoded(const char *name, const sdd_tensor *tensor)
 {
     static const int32_t fits[] = { SDD_FIT_FILL, SDD_FIT_STRETCH, SDD_FIT_INSIDE };
@@ -331,7 +331,7 @@ static sdd_image *decoded(const char *name, const sdd_tensor *tensor)
     return image;
 }
 
-/* A slot that has this picture at its top left, and zeros elsewhere. */
+/* Checks that a slot has this picture at its top left, and zeros elsewhere. */
 static void check_slot(const uint8_t *slot, sdd_image *image, const sdd_tensor *tensor)
 {
     int planes = tensor->layout == SDD_TENSOR_CHW ? 3 : 1;
@@ -372,7 +372,7 @@ static void fill_and_compare(int32_t format, int32_t layout, int32_t fit, int32_
     tensor.fit = fit;
     tensor.slot_choice = slots;
     tensor.background = 0x3366cc;
-    for (int i = 0; i < COUNT; i++) urls[i] = atf("/file/%s", pictures[i % PICTURES]); /* each of them twice */
+    for (int i = 0; i < COUNT; i++) urls[i] = atf("/file/%s", pictures[i % PICTURES]); /* each picture twice */
     sdd_batch_config config = config_of(urls, COUNT);
     config.tensor = &tensor;
     sdd_batch *batch = make_batch(&config);
@@ -392,7 +392,7 @@ static void fill_and_compare(int32_t format, int32_t layout, int32_t fit, int32_
             CHECK_STATUS(sdd_batch_release_slot(batch, item.slot), SDD_ERROR_NOT_FOUND);
             continue;
         }
-        if (taken % 2 == 0) continue; /* both in use: */
+        if (taken % 2 == 0) continue; /* from here on both slots are in use */
         CHECK(taken + 1 == COUNT || take_now(batch) == SDD_ERROR_TIMED_OUT);
         for (int i = 0; i < 2; i++) {
             CHECK_STATUS(sdd_batch_release_slot(batch, i), SDD_OK);
@@ -429,7 +429,7 @@ static void z14_without_a_tensor_there_are_images(void)
     config.decode = &options;
     sdd_batch *batch = make_batch(&config);
     sdd_batch_item item;
-    options.target_width = 9; /* it was copied */
+    options.target_width = 9; /* the options were copied */
     CHECK(take_one(batch, &item));
     CHECK(item.error == SDD_OK && item.bytes == NULL && item.slot == -1 && item.width == 5);
     end_batch(batch);
@@ -440,7 +440,7 @@ static void z14_without_a_tensor_there_are_images(void)
 
 /* --------------------------------------------------------------------------------- the ends */
 
-static void z14_no_more_than_the_look_ahead_is_asked_for(void)
+static void z14_the_look_ahead_limits_the_requests(void)
 {
     sdd_batch_item item;
     make_urls("/hold/ahead?size=10");
@@ -463,7 +463,7 @@ static void z14_no_more_than_the_look_ahead_is_asked_for(void)
     end_batch(batch);
 }
 
-static void z14_at_the_deadline_what_is_left_is_too_late(void)
+static void z14_items_after_the_deadline_are_too_late(void)
 {
     const char *urls[12];
     sdd_batch_item item;
@@ -489,7 +489,7 @@ static void z14_at_the_deadline_what_is_left_is_too_late(void)
     end_batch(batch);
 }
 
-/* Cancels when so many items have been taken, of a batch where some end, some hold, and some were never begun. */
+/* Cancels a batch after so many items were taken, while some items end, some hang, and some have not begun. */
 static void cancel_after(int count, int32_t order)
 {
     static uint8_t memory[40 * 12 * 10 * 3];
@@ -635,7 +635,7 @@ static void z14_several_threads_share_the_items(void)
     end_batch(shared.batch);
 }
 
-/* ----------------------------------------------------------------------------------- misuse */
+/* -------------------------------------------------------------------------------- wrong use */
 
 #define REFUSED(change, expected) \
     do { \
@@ -652,7 +652,7 @@ static void z14_several_threads_share_the_items(void)
         CHECK(out == NULL); \
     } while (0)
 
-static void what_cannot_be_is_refused(void)
+static void bad_configs_are_refused(void)
 {
     static uint8_t memory[16];
     static const uint64_t ids[1] = { 1 };
@@ -735,19 +735,19 @@ int main(void)
     downloader = make_downloader(&config);
     RUN(z14_each_item_is_taken_once);
     RUN(z14_items_come_in_order_if_that_is_asked_for);
-    RUN(z14_a_function_gives_items_where_the_host_waits);
+    RUN(z14_a_function_gives_items_to_a_waiting_application);
     RUN(z14_a_function_is_not_asked_after_a_cancel);
     RUN(z14_one_bad_item_does_not_stop_the_others);
     RUN(z14_an_item_is_tried_as_often_as_is_said);
     RUN(z14_a_tensor_has_the_pixels_of_image_decode);
     RUN(z14_without_a_tensor_there_are_images);
-    RUN(z14_no_more_than_the_look_ahead_is_asked_for);
-    RUN(z14_at_the_deadline_what_is_left_is_too_late);
+    RUN(z14_the_look_ahead_limits_the_requests);
+    RUN(z14_items_after_the_deadline_are_too_late);
     RUN(z14_a_cancel_ends_every_item_once_at_any_time);
     RUN(z14_a_batch_may_be_destroyed_at_any_time);
     RUN(z14_a_downloader_may_go_before_its_batch);
     RUN(z14_several_threads_share_the_items);
-    RUN(what_cannot_be_is_refused);
+    RUN(bad_configs_are_refused);
     RUN(a_dead_handle_does_nothing);
     destroy(downloader);
     return 0;

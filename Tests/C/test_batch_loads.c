@@ -1,9 +1,9 @@
-/* Batches of loads: what the cache has needs no network. */
+/* Batches of loads: cached items need no network. */
 #include "loads.h"
 
 #include <stdatomic.h>
 
-/* Takes all there is; how many came from the network, or -1 where something failed. */
+/* Takes all items. Returns how many came from the network, or -1 if one failed. */
 static int take_all(sdd_batch *batch, size_t total)
 {
     size_t taken = 0, count;
@@ -39,7 +39,7 @@ static sdd_batch *begin(loader_in_folder *l, const sdd_tensor *tensor, uint64_t 
     return batch;
 }
 
-static void z14_what_is_cached_is_not_downloaded(void)
+static void z14_cached_items_are_not_downloaded(void)
 {
     loader_in_folder l = open_loader();
     static char texts[20][200];
@@ -64,7 +64,7 @@ static void z14_what_is_cached_is_not_downloaded(void)
     close_loader(&l);
 }
 
-/* ---------------------------------------------------------------------- what a processor makes of items */
+/* ---------------------------------------------------------------- items changed by an options processor */
 
 static atomic_int freed;
 
@@ -105,7 +105,7 @@ static loader_in_folder open_processing(sdd_options_processor_fn processor)
     return open_loader_over(config, NULL);
 }
 
-static void b14_what_a_processor_gives_is_let_go(void)
+static void b14_modifiers_of_a_processor_are_freed(void)
 {
     loader_in_folder l = open_processing(give_modifiers);
     for (int i = 0; i < 20; i++) urls[i] = "data:,x";
@@ -114,7 +114,7 @@ static void b14_what_a_processor_gives_is_let_go(void)
     CHECK_EQUAL(freed, 20);
 }
 
-static void b14_what_a_processor_makes_may_be_impossible(void)
+static void b14_a_processor_may_make_bad_requests(void)
 {
     loader_in_folder l = open_processing(spoil);
     sdd_batch *batch = begin(&l, NULL, 0);
@@ -145,9 +145,9 @@ static void a_loader_has_a_downloader_of_its_own(void)
 int main(void)
 {
     start_watchdog();
-    RUN(z14_what_is_cached_is_not_downloaded);
-    RUN(b14_what_a_processor_gives_is_let_go);
-    RUN(b14_what_a_processor_makes_may_be_impossible);
+    RUN(z14_cached_items_are_not_downloaded);
+    RUN(b14_modifiers_of_a_processor_are_freed);
+    RUN(b14_a_processor_may_make_bad_requests);
     RUN(a_loader_has_a_downloader_of_its_own);
     return 0;
 }

@@ -1,4 +1,5 @@
-/* What a cache is for: what is stored is found again, in memory and on disk, as it was stored, without the network. */
+/* The basic promise of a cache: stored entries are found again, in memory and on disk, unchanged, without the
+   network. */
 #include "caches.h"
 
 /* ------------------------------------------------------------------------------- stored and found */
@@ -23,13 +24,13 @@ static void an_image_is_found_in_memory_and_then_on_disk(void)
     found = find_image(c.cache, KEY, NULL, SDD_ORIGIN_DISK);
     check_image(found, "png/rgb8.pam");
     sdd_image_release(found);
-    found = find_image(c.cache, KEY, NULL, SDD_ORIGIN_MEMORY); /* kept again */
+    found = find_image(c.cache, KEY, NULL, SDD_ORIGIN_MEMORY); /* stored in memory again */
     check_image(found, "png/rgb8.pam");
     sdd_image_release(found);
     close_cache(&c);
 }
 
-static void an_entry_is_there_for_the_next_cache_in_the_folder(void)
+static void the_next_cache_in_the_folder_finds_an_entry(void)
 {
     cache_in_folder c = open_default();
     put_text(c.cache, KEY, "kept");
@@ -52,7 +53,7 @@ static void bytes_and_extended_come_as_they_were_given(void)
     int32_t origin = -1;
     item.extended = sdd_bytes_create("any\0bytes", 9);
     CHECK_STATUS(sdd_cache_put(c.cache, &item, NULL), SDD_OK);
-    /* From the disk, though the image is in memory. */
+    /* The bytes come from the disk although the image is in memory. */
     CHECK_STATUS(sdd_cache_query(c.cache, &query, &image, &bytes, &extended, &origin), SDD_OK);
     CHECK(image == NULL && origin == SDD_ORIGIN_DISK && sdd_bytes_size(bytes) == sdd_bytes_size(picture));
     CHECK(memcmp(sdd_bytes_data(bytes), sdd_bytes_data(picture), sdd_bytes_size(picture)) == 0);
@@ -64,7 +65,7 @@ static void bytes_and_extended_come_as_they_were_given(void)
     CHECK(sdd_image_width(image) == 37 && sdd_bytes_size(bytes) == sdd_bytes_size(picture));
     sdd_image_release(image);
     sdd_bytes_release(bytes);
-    CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK); /* whether it is there */
+    CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK); /* only whether the entry exists */
     put(c.cache, KEY, NULL, text_bytes("no picture, and nothing of the host's"));
     query = query_of(KEY, SDD_CACHE_DISK, SDD_WANT_BYTES);
     CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, &extended, NULL), SDD_OK);
@@ -78,7 +79,7 @@ static void bytes_and_extended_come_as_they_were_given(void)
     close_cache(&c);
 }
 
-/* What the file of a key is, by its first bytes. */
+/* Returns the format of a key's file, by its first bytes. */
 static int32_t format_of(sdd_cache *cache, const char *key)
 {
     size_t size;
@@ -99,9 +100,9 @@ static void an_image_without_bytes_is_encoded(void)
     CHECK_EQUAL(format_of(c.cache, "opaque"), SDD_IMAGE_FORMAT_JPEG);
     CHECK_STATUS(sdd_cache_trim_memory(c.cache, SDD_TRIM_ALL), SDD_OK);
     sdd_image *image = find_image(c.cache, "translucent", NULL, SDD_ORIGIN_DISK);
-    check_image(image, "encoded/glass.pam"); /* a PNG loses nothing */
+    check_image(image, "encoded/glass.pam"); /* a PNG is lossless */
     sdd_image_release(image);
-    /* Those it was decoded from. */
+    /* The entry has the bytes that the image was decoded from. */
     size_t size;
     uint8_t *file = read_whole(path_of(c.cache, "decoded"), &size);
     CHECK(size >= sdd_bytes_size(picture) && memcmp(file, sdd_bytes_data(picture), sdd_bytes_size(picture)) == 0);
@@ -110,7 +111,7 @@ static void an_image_without_bytes_is_encoded(void)
     close_cache(&c);
 }
 
-static void the_levels_are_apart(void)
+static void the_levels_are_separate(void)
 {
     cache_in_folder c = open_default();
     sdd_cache_item item = item_of("memory", fixture_image("png/rgb8.png"), NULL, SDD_CACHE_MEMORY);
@@ -150,7 +151,7 @@ static void a_cache_of_one_level_has_no_other(void)
 
 /* ---------------------------------------------------------------------------- removed and cleared */
 
-static void what_is_removed_is_not_found_though_the_host_holds_it(void)
+static void a_removed_image_the_application_holds_is_not_found(void)
 {
     cache_in_folder c = open_default();
     sdd_image *held = fixture_image("png/rgb8.png");
@@ -168,7 +169,7 @@ static void what_is_removed_is_not_found_though_the_host_holds_it(void)
     CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
     CHECK(access(path_of(c.cache, "a"), F_OK) != 0 && access(path_of(c.cache, "b"), F_OK) == 0);
     CHECK(access(path_of(c.cache, "c"), F_OK) != 0);
-    put(c.cache, "a", sdd_image_retain(held), NULL); /* stored after it was removed: there */
+    put(c.cache, "a", sdd_image_retain(held), NULL); /* stored after the removal: it stays */
     CHECK_EQUAL(sdd_cache_contains(c.cache, "a", SDD_CACHE_ALL), SDD_CACHE_ALL);
     sdd_image_release(held);
     close_cache(&c);
@@ -240,7 +241,7 @@ static int private_to_us(const char *path, const struct stat *status, int kind, 
     return 0;
 }
 
-static void what_is_made_is_nobody_elses_to_read(void)
+static void only_the_user_may_read_files(void)
 {
     mode_t mask = umask(0);
     char base[512], folder[600];
@@ -274,7 +275,7 @@ static void a_viewer_opens_the_file_of_an_entry(void)
         CHECK(whole > (size_t)size && memcmp(file, sdd_bytes_data(picture), (size_t)size) == 0);
         CHECK(fcntl(descriptor, F_GETFD) == FD_CLOEXEC && (fcntl(descriptor, F_GETFL) & O_ACCMODE) == O_RDONLY);
         CHECK_EQUAL(lseek(descriptor, 0, SEEK_CUR), 0);
-        put_text(c.cache, pictures[i], "another"); /* what is open stays as it is */
+        put_text(c.cache, pictures[i], "another"); /* open files keep their content */
         CHECK(pread(descriptor, file, (size_t)size, 0) == size);
         CHECK(memcmp(file, sdd_bytes_data(picture), (size_t)size) == 0);
         close(descriptor);
@@ -294,7 +295,7 @@ static void large_entries_may_be_mapped(void)
     put(c.cache, KEY, NULL, sdd_bytes_retain(picture));
     CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, &bytes, NULL, NULL), SDD_OK);
     CHECK_STATUS(sdd_cache_clear(c.cache, SDD_CACHE_ALL), SDD_OK);
-    close_cache(&c); /* and they live on */
+    close_cache(&c); /* the bytes outlive the cache */
     CHECK_EQUAL(sdd_bytes_size(bytes), sdd_bytes_size(picture));
     CHECK(memcmp(sdd_bytes_data(bytes), sdd_bytes_data(picture), sdd_bytes_size(bytes)) == 0);
     sdd_bytes_release(bytes);
@@ -321,7 +322,7 @@ static void b7_a_thumbnail_is_made_of_the_original_without_the_network(void)
     CHECK(again == made);
     sdd_image_release(again);
     sdd_image_release(made);
-    /* The original is what it was, and no other form of it is taken for it. */
+    /* The original is unchanged, and no other form is found in its place. */
     made = find_image(c.cache, url, NULL, SDD_ORIGIN_DISK);
     CHECK_EQUAL(sdd_image_width(made), 640);
     sdd_image_release(made);
@@ -361,24 +362,24 @@ static void put_in_memory(sdd_cache *cache, const char *key)
 
 enum { COST = 19 * 13 * 4 + 822 }; /* of png/rgb8.png in RGBA8, and its bytes */
 
-static void what_was_used_longest_ago_goes_first(void)
+static void the_least_recently_used_is_evicted_first(void)
 {
     cache_in_folder c = open_default();
     CHECK_STATUS(sdd_cache_set_memory_limits(c.cache, -1, 3), SDD_OK);
     put_in_memory(c.cache, "a");
     put_in_memory(c.cache, "b");
     put_in_memory(c.cache, "c");
-    CHECK(is_in_memory(c.cache, "a")); /* used: "b" is older now */
+    CHECK(is_in_memory(c.cache, "a")); /* used, so that "b" is older now */
     put_in_memory(c.cache, "d");
     CHECK(!is_in_memory(c.cache, "b"));
     sdd_cache_statistics counts = counts_of(c.cache);
     CHECK(counts.memory_count == 3 && counts.memory_cost == 3 * COST && counts.max_memory_cost == -1);
     CHECK_EQUAL(counts.memory_evictions, 1);
-    CHECK_STATUS(sdd_cache_set_memory_limits(c.cache, 2 * COST, 0), SDD_OK); /* holds at once */
+    CHECK_STATUS(sdd_cache_set_memory_limits(c.cache, 2 * COST, 0), SDD_OK); /* applies at once */
     CHECK(!is_in_memory(c.cache, "c") && is_in_memory(c.cache, "a") && is_in_memory(c.cache, "d"));
     counts = counts_of(c.cache);
     CHECK(counts.memory_cost == 2 * COST && counts.max_memory_cost == 2 * COST && counts.memory_evictions == 2);
-    CHECK_STATUS(sdd_cache_set_memory_limits(c.cache, -1, -1), SDD_OK); /* each -1: no limit */
+    CHECK_STATUS(sdd_cache_set_memory_limits(c.cache, -1, -1), SDD_OK); /* -1 means no limit */
     put_in_memory(c.cache, "e");
     CHECK(is_in_memory(c.cache, "a") && is_in_memory(c.cache, "d") && is_in_memory(c.cache, "e"));
     CHECK_STATUS(sdd_cache_set_memory_limits(c.cache, -2, 0), SDD_ERROR_INVALID_ARGUMENT);
@@ -389,7 +390,7 @@ static void what_was_used_longest_ago_goes_first(void)
     close_cache(&c);
 }
 
-static void a_trim_takes_half_or_all(void)
+static void a_trim_removes_half_or_all(void)
 {
     static const char *const keys[] = { "a", "b", "c", "d" };
     cache_in_folder c = open_default();
@@ -403,7 +404,7 @@ static void a_trim_takes_half_or_all(void)
     close_cache(&c);
 }
 
-static void what_the_host_still_holds_is_found_after_a_trim(void)
+static void an_image_the_application_holds_is_found_after_a_trim(void)
 {
     for (int32_t off = 0; off < 2; off++) {
         sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
@@ -417,7 +418,7 @@ static void what_the_host_still_holds_is_found_after_a_trim(void)
         sdd_image *found = sdd_cache_memory_image(cache, KEY);
         CHECK(found == (off ? NULL : held));
         sdd_image_release(found);
-        CHECK_STATUS(sdd_cache_trim_memory(cache, SDD_TRIM_ALL), SDD_OK); /* it may have been kept again */
+        CHECK_STATUS(sdd_cache_trim_memory(cache, SDD_TRIM_ALL), SDD_OK); /* it may have been stored in memory again */
         sdd_image_release(held);
         CHECK(!is_in_memory(cache, KEY));
         CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
@@ -434,7 +435,7 @@ static void an_image_lives_longer_than_its_cache(void)
     sdd_image_release(held);
 }
 
-/* -------------------------------------------------------------------------------- age, size, counts */
+/* ---------------------------------------------------------------------------- age, size, statistics */
 
 static void an_old_entry_is_a_miss(void)
 {
@@ -448,7 +449,7 @@ static void an_old_entry_is_a_miss(void)
         config.max_disk_age_ms = all[i].max_age_ms;
         cache_in_folder c = open_cache(config);
         put_text(c.cache, KEY, "some time ago");
-        /* Where nothing may stay, the trim that opening the cache has begun may already have removed the file. */
+        /* Where nothing may stay, the trim that starts when the cache opens may already have removed the file. */
         if (all[i].age != 0) make_older(path_of(c.cache, KEY), all[i].age);
         check_text(c.cache, KEY, all[i].is_there ? "some time ago" : NULL);
         CHECK_EQUAL(sdd_cache_contains(c.cache, KEY, SDD_CACHE_DISK), all[i].is_there ? SDD_CACHE_DISK : 0);
@@ -464,7 +465,7 @@ static void put_large(sdd_cache *cache, const char *key)
     put(cache, key, NULL, sdd_bytes_create(zeros, sizeof zeros));
 }
 
-static void over_the_limit_the_oldest_go(void)
+static void over_the_limit_the_oldest_are_removed(void)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.disk_date = SDD_DATE_MODIFICATION;
@@ -487,7 +488,7 @@ static void over_the_limit_the_oldest_go(void)
     close_cache(&c);
 }
 
-static void with_dates_of_access_what_was_used_stays(void)
+static void with_access_dates_recently_used_entries_stay(void)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.low_water_percent = 90;
@@ -507,15 +508,15 @@ static void with_dates_of_access_what_was_used_stays(void)
     close_cache(&c);
 }
 
-static void every_count_counts(void)
+static void every_statistic_counts(void)
 {
     cache_in_folder c = open_default();
     sdd_bytes *picture = fixture_bytes("png/rgb8.png");
     sdd_query query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_IMAGE);
     put(c.cache, KEY, fixture_image("png/rgb8.png"), NULL);
-    CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK); /* memory */
+    CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK); /* from memory */
     CHECK_STATUS(sdd_cache_trim_memory(c.cache, SDD_TRIM_ALL), SDD_OK);
-    CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK); /* disk */
+    CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK); /* from disk */
     query.key = "missing";
     CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED);
     sdd_cache_statistics counts = counts_of(c.cache);
@@ -531,7 +532,7 @@ static void every_count_counts(void)
 
 /* --------------------------------------------------------------------------------- several caches */
 
-static void another_directory_is_taken_over(void)
+static void another_directory_is_merged(void)
 {
     cache_in_folder c = open_default(), old = open_default();
     int64_t merged = -1;
@@ -548,7 +549,7 @@ static void another_directory_is_taken_over(void)
     check_text(c.cache, "both", "ours");
     CHECK_EQUAL(counts_of(c.cache).disk_count, 2);
     CHECK(access(old.folder, F_OK) != 0);
-    CHECK_STATUS(sdd_cache_merge(c.cache, old.folder, NULL), SDD_ERROR_CACHE); /* it is gone */
+    CHECK_STATUS(sdd_cache_merge(c.cache, old.folder, NULL), SDD_ERROR_CACHE); /* the first call has removed it */
     sdd_cache_config memory = SDD_CACHE_CONFIG_INIT;
     memory.levels = SDD_CACHE_MEMORY;
     sdd_cache *other = make_cache(&memory);
@@ -577,7 +578,7 @@ static void two_handles_share_a_folder(void)
     close_cache(&c);
 }
 
-static void read_only_folders_are_asked_and_left_alone(void)
+static void read_only_folders_are_read_and_never_changed(void)
 {
     cache_in_folder first = open_default(), second = open_default();
     put_text(first.cache, "in both", "first");
@@ -591,7 +592,7 @@ static void read_only_folders_are_asked_and_left_alone(void)
     config.read_only_directories = folders;
     config.read_only_count = 2;
     cache_in_folder c = open_cache(config);
-    check_text(c.cache, "in both", "first"); /* in their order */
+    check_text(c.cache, "in both", "first"); /* the first folder in the list wins */
     check_text(c.cache, "in the second", "second");
     check_text(c.cache, "in none", NULL);
     CHECK_EQUAL(sdd_cache_contains(c.cache, "in the second", SDD_CACHE_DISK), SDD_CACHE_DISK);
@@ -612,29 +613,29 @@ int main(void)
 {
     start_watchdog();
     RUN(an_image_is_found_in_memory_and_then_on_disk);
-    RUN(an_entry_is_there_for_the_next_cache_in_the_folder);
+    RUN(the_next_cache_in_the_folder_finds_an_entry);
     RUN(bytes_and_extended_come_as_they_were_given);
     RUN(an_image_without_bytes_is_encoded);
-    RUN(the_levels_are_apart);
+    RUN(the_levels_are_separate);
     RUN(a_cache_of_one_level_has_no_other);
-    RUN(what_is_removed_is_not_found_though_the_host_holds_it);
+    RUN(a_removed_image_the_application_holds_is_not_found);
     RUN(clearing_leaves_foreign_files_and_readers_alone);
     RUN(a_file_is_named_by_the_md5_of_its_key);
-    RUN(what_is_made_is_nobody_elses_to_read);
+    RUN(only_the_user_may_read_files);
     RUN(a_viewer_opens_the_file_of_an_entry);
     RUN(large_entries_may_be_mapped);
     RUN(b7_a_thumbnail_is_made_of_the_original_without_the_network);
     RUN(a_thumbnail_that_was_stored_needs_no_original);
-    RUN(what_was_used_longest_ago_goes_first);
-    RUN(a_trim_takes_half_or_all);
-    RUN(what_the_host_still_holds_is_found_after_a_trim);
+    RUN(the_least_recently_used_is_evicted_first);
+    RUN(a_trim_removes_half_or_all);
+    RUN(an_image_the_application_holds_is_found_after_a_trim);
     RUN(an_image_lives_longer_than_its_cache);
     RUN(an_old_entry_is_a_miss);
-    RUN(over_the_limit_the_oldest_go);
-    RUN(with_dates_of_access_what_was_used_stays);
-    RUN(every_count_counts);
-    RUN(another_directory_is_taken_over);
+    RUN(over_the_limit_the_oldest_are_removed);
+    RUN(with_access_dates_recently_used_entries_stay);
+    RUN(every_statistic_counts);
+    RUN(another_directory_is_merged);
     RUN(two_handles_share_a_folder);
-    RUN(read_only_folders_are_asked_and_left_alone);
+    RUN(read_only_folders_are_read_and_never_changed);
     return 0;
 }

@@ -1,14 +1,14 @@
-/* A picture that is in memory is found without an allocation: by the callers of malloc() and the like, counted. */
+/* Finding a picture in memory allocates nothing: this program replaces malloc() and the like and counts their calls. */
 #include "caches.h"
 
 #include <stdatomic.h>
 
-/* ------------------------------------------------------------------------- malloc and the like, counted */
+/* ------------------------------------------------------------------------- counting malloc and the like */
 
-static atomic_int counts_now;   /* 1: calls are counted, */
+static atomic_int counts_now;   /* 1 while calls are counted */
 static atomic_long allocations; /* here */
 
-/* glibc's own, under other names: GNU C Library, malloc/malloc.c. */
+/* glibc's own allocator under its internal names: GNU C Library, malloc/malloc.c. */
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *old, size_t size);
@@ -59,7 +59,7 @@ static sdd_cache *cache;
 static char keys[8][64];
 static pthread_barrier_t together;
 
-/* Hits, and misses, once when nobody counts: what a thread's first call makes is made then. */
+/* The first round of hits and misses is not counted: it covers everything that a thread's first call allocates. */
 static void *look(void *unused)
 {
     for (int round = 0; round < 2; round++) {
@@ -68,7 +68,7 @@ static void *look(void *unused)
             CHECK_EQUAL(sdd_image_width(image), i % 8 < 6 ? 19 : 0);
             sdd_image_release(image);
         }
-        pthread_barrier_wait(&together); /* main begins to count, or has counted all */
+        pthread_barrier_wait(&together); /* main starts to count, or has counted */
         pthread_barrier_wait(&together);
     }
     return unused;
@@ -98,7 +98,7 @@ static void a_hit_in_memory_allocates_nothing(void)
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
 }
 
-static void the_library_is_counted_at_all(void)
+static void the_librarys_allocations_are_counted(void)
 {
     atomic_store(&counts_now, 1);
     sdd_bytes *bytes = text_bytes("these need memory");
@@ -111,7 +111,7 @@ static void the_library_is_counted_at_all(void)
 int main(void)
 {
     start_watchdog();
-    RUN(the_library_is_counted_at_all);
+    RUN(the_librarys_allocations_are_counted);
     RUN(a_hit_in_memory_allocates_nothing);
     return 0;
 }

@@ -1,15 +1,16 @@
-/* What can be wrong with a cache: arguments, folders, files. Each wrong thing has its own answer, what is damaged is a
-   miss, and nothing crashes, hangs, or is written to elsewhere. */
+/* Faults around a cache: arguments, folders, files. Each has its own error, a damaged entry is a miss, and nothing
+   crashes, hangs, or writes outside the folder. */
 #include "caches.h"
 
 #include <sys/resource.h>
 
-/* NULL where the header does not allow it, unseen by the compiler. */
+/* A NULL that the compiler cannot see, for arguments that must not be NULL. */
 static void *volatile none = NULL;
 
 /* --------------------------------------------------------------------------- the shared cache, first */
 
-/* Without a folder it is one of memory alone. XDG_CACHE_HOME is read when it is made: this case is the first. */
+/* Without a usable folder the shared cache has memory alone. XDG_CACHE_HOME is read when the cache is made, so this
+   case is the first. */
 static void the_shared_cache_works_without_its_folder(void)
 {
     char file[512], text[64];
@@ -64,7 +65,7 @@ static void null_never_crashes(void)
     close_cache(&c);
 }
 
-static void numbers_that_do_not_exist_are_refused(void)
+static void unknown_values_are_refused(void)
 {
     cache_in_folder c = open_default();
     sdd_query query = query_of(KEY, 4, SDD_WANT_IMAGE);
@@ -75,7 +76,7 @@ static void numbers_that_do_not_exist_are_refused(void)
     query = query_of(KEY, SDD_CACHE_ALL, 4);
     CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_INVALID_ARGUMENT);
     query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_IMAGE);
-    query.options = SDD_OPTION_USE_HTTP_CACHE; /* none of those that are listed */
+    query.options = SDD_OPTION_USE_HTTP_CACHE; /* not an option of queries */
     CHECK(sdd_cache_query(c.cache, &query, NULL, NULL, NULL, NULL) != SDD_OK);
     query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_IMAGE);
     query.decode = &decode;
@@ -124,7 +125,7 @@ static void items_that_cannot_be_stored(void)
     close_cache(&c);
 }
 
-static void keys_that_are_none_and_keys_that_are_odd(void)
+static void bad_keys_are_refused_and_odd_keys_work(void)
 {
     static const char *const bad[] = { NULL, "", "\xff", "\xc0\x80", "\xed\xa0\x80" };
     static const char *const odd[] = {
@@ -164,7 +165,7 @@ static void the_longest_key_and_the_longest_extension(void)
     CHECK_STATUS(sdd_cache_put(c.cache, &item, NULL), SDD_OK);
     check_text(c.cache, key, "x");
     sdd_bytes_release(bytes);
-    /* A name has 255 bytes: 32 of the MD5, the dot, and an extension of up to 222. */
+    /* A file name has at most 255 bytes: 32 of the MD5, the dot, and an extension of up to 222. */
     for (int length = 221; length <= 224; length++) {
         strcpy(key, "https://host/name.");
         memset(key + 18, 'e', (size_t)length);
@@ -183,7 +184,7 @@ static void the_longest_key_and_the_longest_extension(void)
 static void freed_for_nothing(void *user_data)
 {
     (void)user_data;
-    FAIL("user data of a cache that was never made is freed");
+    FAIL("user data of a cache that was not made is freed");
 }
 
 static void configs_that_are_refused(void)
@@ -233,7 +234,7 @@ static void configs_that_are_refused(void)
     remove_folder(folder);
 }
 
-static void a_name_leads_to_the_users_caches(void)
+static void a_name_is_a_folder_of_the_users_caches(void)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     char home[512], expected[600];
@@ -267,7 +268,7 @@ static void check_no_cache(const char *folder, int32_t expected)
     CHECK_STATUS(sdd_cache_create(&config, &cache, NULL), SDD_ERROR_CACHE);
 }
 
-static void folders_that_are_none_or_not_ours(void)
+static void bad_and_unsafe_folders_are_refused(void)
 {
     char folder[512], inside[600];
     snprintf(folder, sizeof folder, "%s", new_folder());
@@ -293,7 +294,7 @@ static void folders_that_are_none_or_not_ours(void)
 
 /* ------------------------------------------------------------------------------------------- damage */
 
-/* A file's bytes with one change each; then what is found must be nothing, or just what was stored. */
+/* Stores a file with one change: a lookup must find nothing, or exactly the stored bytes. */
 static void check_damaged(cache_in_folder *c, const uint8_t *bytes, size_t size, sdd_bytes *picture, int is_certain)
 {
     sdd_query query = query_of(KEY, SDD_CACHE_DISK, SDD_WANT_BYTES);
@@ -329,9 +330,9 @@ static void a_damaged_byte_is_a_miss(void)
     check_damaged(&c, longer, size + 100, picture, 0);
     memset(longer, 0, size);
     check_damaged(&c, longer, size, picture, 1);
-    check_damaged(&c, sdd_bytes_data(picture), body, picture, 1); /* a file of the user's */
+    check_damaged(&c, sdd_bytes_data(picture), body, picture, 1); /* a user's file without the library's trailer */
     write_whole(path_of(c.cache, KEY), file, size);
-    sdd_image_release(find_image(c.cache, KEY, NULL, SDD_ORIGIN_DISK)); /* as it was, it is good */
+    sdd_image_release(find_image(c.cache, KEY, NULL, SDD_ORIGIN_DISK)); /* the unchanged file is valid */
     free(longer);
     free(file);
     sdd_bytes_release(picture);
@@ -363,7 +364,7 @@ static void check_all_miss(sdd_cache *cache)
     CHECK_EQUAL(descriptor, -1);
 }
 
-/* The folder that a file is in may not be there yet. */
+/* Returns the path of a key's file. Its folder may not exist yet. */
 static const char *place_for(sdd_cache *cache)
 {
     put_text(cache, KEY, "first");
@@ -377,12 +378,12 @@ static void a_symlink_is_not_followed(void)
     cache_in_folder c = open_default(), other = open_default();
     struct stat status;
     char target[600];
-    put_text(other.cache, KEY, "elsewhere"); /* good, but for its place */
+    put_text(other.cache, KEY, "elsewhere"); /* valid, but in the wrong place */
     snprintf(target, sizeof target, "%s", path_of(other.cache, KEY));
     const char *place = place_for(c.cache);
     CHECK(symlink(target, place) == 0);
     check_all_miss(c.cache);
-    unlink(place); /* the library may have done so */
+    unlink(place); /* the library may have removed it */
     CHECK(symlink(target, place) == 0);
     put_text(c.cache, KEY, "in its place");
     check_text(c.cache, KEY, "in its place");
@@ -392,7 +393,7 @@ static void a_symlink_is_not_followed(void)
     close_cache(&other);
 }
 
-static void folders_and_pipes_in_the_place_of_files(void)
+static void folders_and_pipes_in_place_of_files(void)
 {
     for (int kind = 0; kind < 2; kind++) {
         cache_in_folder c = open_default();
@@ -401,7 +402,7 @@ static void folders_and_pipes_in_the_place_of_files(void)
         sdd_cache_item item = item_of(KEY, NULL, bytes, SDD_CACHE_DISK);
         int32_t detail = -1;
         CHECK((kind == 0 ? mkdir(place, 0700) : mkfifo(place, 0600)) == 0);
-        check_all_miss(c.cache); /* and nobody waits for the pipe's other end */
+        check_all_miss(c.cache); /* the library must not wait for the other end of the pipe */
         sdd_status status = sdd_cache_put(c.cache, &item, &detail);
         if (status == SDD_OK) {
             check_text(c.cache, KEY, "text");
@@ -418,12 +419,12 @@ static void folders_and_pipes_in_the_place_of_files(void)
     }
 }
 
-static void a_cache_goes_on_when_its_folder_has_gone(void)
+static void a_cache_works_after_its_folder_is_removed(void)
 {
     cache_in_folder c = open_default();
     sdd_cache_item item = item_of(KEY, fixture_image("png/rgb8.png"), NULL, SDD_CACHE_ALL);
     put_text(c.cache, "before", "that");
-    /* The cache may be writing its ledger meanwhile: until nothing is left, what came is removed as well. */
+    /* The cache may be writing its ledger meanwhile, so files are removed until the folder stays empty. */
     for (int i = 0; access(c.folder, F_OK) == 0; i++) {
         CHECK(i < 1000);
         nftw(c.folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
@@ -439,7 +440,7 @@ static void a_cache_goes_on_when_its_folder_has_gone(void)
 
 /* ------------------------------------------------------------------------------------------- limits */
 
-static void what_cannot_be_written_is_in_memory_all_the_same(void)
+static void an_entry_that_cannot_be_written_is_in_memory(void)
 {
     cache_in_folder c = open_default();
     struct rlimit old, none_more;
@@ -447,7 +448,7 @@ static void what_cannot_be_written_is_in_memory_all_the_same(void)
     sdd_cache_item item = item_of(KEY, fixture_image("large/rows.png"), NULL, SDD_CACHE_ALL);
     CHECK(getrlimit(RLIMIT_FSIZE, &old) == 0);
     none_more = old;
-    none_more.rlim_cur = 1000; /* of a larger file: EFBIG */
+    none_more.rlim_cur = 1000; /* writing a larger file fails with EFBIG */
     signal(SIGXFSZ, SIG_IGN);
     CHECK(setrlimit(RLIMIT_FSIZE, &none_more) == 0);
     sdd_status status = sdd_cache_put(c.cache, &item, &detail);
@@ -457,7 +458,7 @@ static void what_cannot_be_written_is_in_memory_all_the_same(void)
     CHECK_EQUAL(sdd_cache_contains(c.cache, KEY, SDD_CACHE_ALL), SDD_CACHE_MEMORY);
     CHECK(counts_of(c.cache).errors >= 1);
     CHECK_EQUAL(counts_of(c.cache).last_error, EFBIG);
-    CHECK_STATUS(sdd_cache_put(c.cache, &item, &detail), SDD_OK); /* and it goes on */
+    CHECK_STATUS(sdd_cache_put(c.cache, &item, &detail), SDD_OK); /* the cache continues to work */
     CHECK_EQUAL(sdd_cache_contains(c.cache, KEY, SDD_CACHE_ALL), SDD_CACHE_ALL);
     sdd_image_release(item.image);
     close_cache(&c);
@@ -486,19 +487,19 @@ int main(void)
     start_watchdog();
     RUN(the_shared_cache_works_without_its_folder);
     RUN(null_never_crashes);
-    RUN(numbers_that_do_not_exist_are_refused);
+    RUN(unknown_values_are_refused);
     RUN(items_that_cannot_be_stored);
-    RUN(keys_that_are_none_and_keys_that_are_odd);
+    RUN(bad_keys_are_refused_and_odd_keys_work);
     RUN(the_longest_key_and_the_longest_extension);
     RUN(configs_that_are_refused);
-    RUN(a_name_leads_to_the_users_caches);
-    RUN(folders_that_are_none_or_not_ours);
+    RUN(a_name_is_a_folder_of_the_users_caches);
+    RUN(bad_and_unsafe_folders_are_refused);
     RUN(a_damaged_byte_is_a_miss);
     RUN(an_entry_of_another_key_is_a_miss);
     RUN(a_symlink_is_not_followed);
-    RUN(folders_and_pipes_in_the_place_of_files);
-    RUN(a_cache_goes_on_when_its_folder_has_gone);
-    RUN(what_cannot_be_written_is_in_memory_all_the_same);
+    RUN(folders_and_pipes_in_place_of_files);
+    RUN(a_cache_works_after_its_folder_is_removed);
+    RUN(an_entry_that_cannot_be_written_is_in_memory);
     RUN(an_entry_larger_than_the_cache_is_refused);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* What a host makes of keys and bytes: keys of URLs and of smaller forms, filters of keys, serializers. */
+/* Keys and bytes that the application controls: keys of URLs and of smaller forms, key filters, serializers. */
 #include "caches.h"
 
 /* -------------------------------------------------------------------------------------------- keys */
@@ -78,7 +78,7 @@ static void a_url_is_its_own_key(void)
     close_cache(&c);
 }
 
-static void ignored_query_parameters_are_cut_out(void)
+static void ignored_query_parameters_are_removed(void)
 {
     static const struct { const char *url, *key; } all[] = {
         { "https://host/a.jpg?token=1&w=2&X-Amz-Date=9&Expires=4#part", "https://host/a.jpg?w=2" },
@@ -128,8 +128,8 @@ static void a_filter_makes_the_key(void)
     config.user_data_free = filter_freed;
     cache_in_folder c = open_cache(config);
     memset(longest, 'k', 65537);
-    check_key(c.cache, url, cut); /* NULL: the URL itself */
-    CHECK_TEXT(f.last_url, cut);  /* asked after that */
+    check_key(c.cache, url, cut); /* the filter returns NULL: the URL itself is the key */
+    CHECK_TEXT(f.last_url, cut);  /* the filter sees the URL without the parameter */
     CHECK_EQUAL(f.calls, 1);
     static const struct { const char *answer; size_t size; } bad[] = {
         { "", 0 }, { "\xff", 1 }, { "\xed\xa0\x80", 3 },
@@ -155,8 +155,8 @@ static void a_filter_makes_the_key(void)
     free(key);
 }
 
-/* The host's own keys are given as keys are: no filter is asked of them. */
-static void a_filter_is_not_asked_of_keys(void)
+/* Keys that the application passes are used as they are: the filter is not asked. */
+static void a_filter_is_not_asked_about_keys(void)
 {
     filter f = { .answer = "other", .answer_size = 5 };
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
@@ -178,7 +178,7 @@ typedef struct serializer {
     pthread_t thread;
     char thread_name[16], key[256];
     const char *answer; /* NULL: nothing; "same": the bytes it was given */
-    sdd_cache *cache;   /* waited for, if it is set */
+    sdd_cache *cache;   /* if set, serialize() waits for this cache */
 } serializer;
 
 static sdd_bytes *serialize(sdd_image *image, sdd_bytes *bytes, const char *key, void *user_data)
@@ -232,7 +232,7 @@ static void a_serializer_makes_what_goes_to_disk(void)
     CHECK_EQUAL(s.freed, 1);
 }
 
-static void what_a_serializer_does_not_make_is_not_on_disk(void)
+static void without_serialized_bytes_nothing_is_on_disk(void)
 {
     serializer s = { .lock = PTHREAD_MUTEX_INITIALIZER };
     cache_in_folder c = open_with(&s);
@@ -270,7 +270,7 @@ static void a_store_asks_the_serializer_on_a_thread_of_the_cache(void)
     destroy(downloader);
 }
 
-/* What memory alone is given needs no bytes. */
+/* An entry for memory alone needs no bytes. */
 static void nothing_is_serialized_for_memory(void)
 {
     serializer s = { .lock = PTHREAD_MUTEX_INITIALIZER, .answer = "never" };
@@ -288,11 +288,11 @@ int main(void)
     RUN(a_smaller_form_says_so_before_the_extension);
     RUN(transforms_are_part_of_a_key);
     RUN(a_url_is_its_own_key);
-    RUN(ignored_query_parameters_are_cut_out);
+    RUN(ignored_query_parameters_are_removed);
     RUN(a_filter_makes_the_key);
-    RUN(a_filter_is_not_asked_of_keys);
+    RUN(a_filter_is_not_asked_about_keys);
     RUN(a_serializer_makes_what_goes_to_disk);
-    RUN(what_a_serializer_does_not_make_is_not_on_disk);
+    RUN(without_serialized_bytes_nothing_is_on_disk);
     RUN(a_store_asks_the_serializer_on_a_thread_of_the_cache);
     RUN(nothing_is_serialized_for_memory);
     return 0;

@@ -1,7 +1,7 @@
-/* Stores and queries that do not wait: a token each, one end each, whatever is cancelled or destroyed meanwhile. */
+/* Asynchronous stores and queries: each has a token and ends once, whatever is cancelled or destroyed meanwhile. */
 #include "caches.h"
 
-/* A query whose end goes to `r`. */
+/* Returns a query whose end goes to `r`. */
 static sdd_query record_query(record *r, const char *key, int32_t wants)
 {
     sdd_query query = query_of(key, SDD_CACHE_DEFAULT, wants);
@@ -31,7 +31,7 @@ static void look_for(sdd_downloader *downloader, sdd_cache *cache, record *r, co
 
 /* ------------------------------------------------------------------------------------------ queries */
 
-static void a_query_ends_with_what_there_is(void)
+static void a_query_ends_with_the_cached_entry(void)
 {
     cache_in_folder c = open_default();
     sdd_downloader *downloader = make_downloader(NULL);
@@ -86,7 +86,7 @@ static void no_callback_comes_inside_the_call(void)
 
 enum { QUERIES = 60 };
 
-static void queries_for_the_same_share_the_decoding(void)
+static void equal_queries_share_the_decoding(void)
 {
     cache_in_folder c = open_default();
     sdd_downloader *downloader = make_downloader(NULL);
@@ -173,7 +173,7 @@ static void a_store_is_found_at_once_and_ends_on_disk(void)
     close_cache(&c);
 }
 
-/* In the order of the calls, whatever runs where: the last word counts. */
+/* Stores and removals take effect in the order of the calls: the last call wins. */
 static void stores_and_removals_keep_their_order(void)
 {
     cache_in_folder c = open_default();
@@ -195,7 +195,7 @@ static void stores_and_removals_keep_their_order(void)
     sdd_cache_item item = item_of(KEY, NULL, last, SDD_CACHE_DISK);
     CHECK(sdd_cache_put_async(c.cache, downloader, &item, NULL) != 0);
     sdd_bytes_release(last);
-    CHECK_STATUS(sdd_cache_destroy(c.cache), SDD_OK); /* writes what has been stored */
+    CHECK_STATUS(sdd_cache_destroy(c.cache), SDD_OK); /* destroying it writes all accepted stores */
     c.cache = cache_at(c.folder);
     check_text(c.cache, KEY, "last");
     CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
@@ -203,7 +203,7 @@ static void stores_and_removals_keep_their_order(void)
     close_cache(&c);
 }
 
-/* ----------------------------------------------------------------------------- destroyed meanwhile */
+/* -------------------------------------------------------------------------- destroyed while in use */
 
 static void every_query_ends_though_its_cache_is_destroyed(void)
 {
@@ -289,7 +289,7 @@ static void a_fresh_response_needs_no_network(void)
     fetch(downloader, &r, at("/ok/never-asked"), SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
     CHECK_EQUAL(requests_of("/ok/never-asked"), 0);
-    fetch(downloader, &r, at("/ok/asked"), SDD_OPTION_BYTES_ONLY); /* others go as ever */
+    fetch(downloader, &r, at("/ok/asked"), SDD_OPTION_BYTES_ONLY); /* other requests work as before */
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_STATUS(sdd_downloader_set_offline(downloader, 0), SDD_OK);
     record_clear(&r);
@@ -297,8 +297,8 @@ static void a_fresh_response_needs_no_network(void)
     close_cache(&c);
 }
 
-/* The cache of a config may go before its downloader. */
-static void without_its_cache_a_downloader_goes_on(void)
+/* A cache in a downloader's config may be destroyed before the downloader. */
+static void a_downloader_works_without_its_destroyed_cache(void)
 {
     const char *path = "/file/png/rgb8.png?header=Cache-Control:%20max-age=600&gone";
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
@@ -383,9 +383,9 @@ static void x16_x37_what_is_the_same_is_not_delivered(void)
 int main(void)
 {
     start_watchdog();
-    RUN(a_query_ends_with_what_there_is);
+    RUN(a_query_ends_with_the_cached_entry);
     RUN(no_callback_comes_inside_the_call);
-    RUN(queries_for_the_same_share_the_decoding);
+    RUN(equal_queries_share_the_decoding);
     RUN(a_cancelled_query_ends_once);
     RUN(a_store_is_found_at_once_and_ends_on_disk);
     RUN(stores_and_removals_keep_their_order);
@@ -393,7 +393,7 @@ int main(void)
     RUN(every_query_ends_though_its_downloader_is_destroyed);
     RUN(nothing_is_left_of_a_cache);
     RUN(a_fresh_response_needs_no_network);
-    RUN(without_its_cache_a_downloader_goes_on);
+    RUN(a_downloader_works_without_its_destroyed_cache);
     RUN(x32_without_the_bit_nothing_is_kept);
     RUN(x16_x37_what_is_the_same_is_not_delivered);
     return 0;

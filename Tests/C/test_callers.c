@@ -1,12 +1,12 @@
-/* Two callers and nobody in particular, every way to say who one is, and every place where requests share something:
-   nobody ever gets what is another's, and no file and no message has a secret in it. Each cell is named by its way and its
-   place, so that a failure says which it was. */
+/* Two callers with credentials and one without, every way to identify a caller, and every place where requests share
+   something: no caller ever gets what belongs to another, and no file and no message contains a secret. Each cell is
+   named by its way and its place, so that a failure says which one it was. */
 #include "loads.h"
 
 #include <ftw.h>
 #include <setjmp.h>
 
-/* --------------------------------------------------------------------------------------- persons */
+/* --------------------------------------------------------------------------------------- callers */
 
 enum { ALICE, BOB, NOBODY, PERSONS };
 
@@ -28,7 +28,7 @@ static const char *const way_names[WAYS] = {
     "client certificate", "user info of the URL", "header named by Vary", "proxy credential",
 };
 
-/* Nobody in particular is asked who he is, and gets nothing. */
+/* Whether the server challenges a caller without credentials, who then gets no picture. */
 static int is_challenged(way w) { return w == BASIC || w == DIGEST; }
 
 typedef enum place {
@@ -39,11 +39,11 @@ static const char *const place_names[PLACES] = {
     "transfers under way", "memory", "disk", "HTTP cache", "resume parts", "failed list", "thumbnails", "refresh",
 };
 
-/* The cell that is at work, for every message. */
+/* The name of the current cell, for every message. */
 static char cell[200];
 
 static int failed_cells;
-static int goes_on; /* the other cells are looked at, too */
+static int goes_on; /* a failed cell does not end the test */
 static jmp_buf next_cell;
 
 #define IN_CELL(...) \
@@ -56,11 +56,11 @@ static jmp_buf next_cell;
         longjmp(next_cell, 1); \
     } while (0)
 
-/* A world of its own for one way: a cache that all share, and downloaders and loaders over it, one for all persons
+/* The objects for one way: a cache that all callers share, and downloaders and loaders over it, shared by all callers
    where the way allows that. */
 typedef struct world {
     way w;
-    int is_varied; /* the server says by which fields it chooses */
+    int is_varied; /* the server sends Vary */
     cache_in_folder cache;
     sdd_downloader *downloaders[PERSONS];
     sdd_loader *loaders[PERSONS];
@@ -70,7 +70,7 @@ static int seat(const world *o, int person) { return o->w == PROXY ? person : 0;
 static sdd_downloader *downloader_of(const world *o, int person) { return o->downloaders[seat(o, person)]; }
 static sdd_loader *loader_of(const world *o, int person) { return o->loaders[seat(o, person)]; }
 
-/* ------------------------------------------------------------------------------ what the log says */
+/* ---------------------------------------------------------------------------------------- the log */
 
 static struct {
     pthread_mutex_t lock;
@@ -138,9 +138,9 @@ static void close_downloaders(world *o)
     }
 }
 
-/* --------------------------------------------------------------------------- one person's request */
+/* --------------------------------------------------------------------------- one caller's request */
 
-/* What a person says of himself. Good until the next one. */
+/* The credentials of one caller. Valid until the next identify(). */
 typedef struct identity {
     sdd_header header;
     size_t header_count;
@@ -152,7 +152,7 @@ typedef struct identity {
 
 static const char *certificate_of(int person) { return setting(person == ALICE ? "SDD_TEST_ALICE" : "SDD_TEST_BOB"); }
 
-/* The jar's cookie is changed for whoever comes next. */
+/* Replaces the jar's cookie by that of this caller. */
 static void fill_jar(const world *o, int person, uint64_t *options)
 {
     sdd_cookie cookie = SDD_COOKIE_INIT;
@@ -161,7 +161,7 @@ static void fill_jar(const world *o, int person, uint64_t *options)
     cookie.domain = "127.0.0.1";
     CHECK_STATUS(sdd_downloader_clear_cookies(downloader_of(o, person), NULL), SDD_OK);
     if (person != NOBODY) CHECK_STATUS(sdd_downloader_set_cookie(downloader_of(o, person), &cookie), SDD_OK);
-    /* Nobody is one with an empty jar, or one without a jar. */
+    /* The caller without credentials uses an empty jar, or no jar. */
     if (person != NOBODY || !o->is_varied) *options |= SDD_OPTION_HANDLE_COOKIES;
 }
 
@@ -185,7 +185,7 @@ static void identify(const world *o, int person, identity *i)
     if (o->w == CERTIFICATE) i->credential.client_certificate = certificate_of(person);
 }
 
-/* The request's own part of it. */
+/* Returns a request with the caller's credentials. */
 static sdd_download_request request_of(identity *i)
 {
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
@@ -196,7 +196,7 @@ static sdd_download_request request_of(identity *i)
     return request;
 }
 
-/* The target that a person gets: `word` "file", "hold/NAME", "ranged", with more parameters. */
+/* Appends the target for one caller: `word` is "file", "hold/NAME" or "ranged", followed by more parameters. */
 static void add_target(char *path, const world *o, int person, const char *word, const char *parameters)
 {
     char target[600];
@@ -209,7 +209,7 @@ static void add_target(char *path, const world *o, int person, const char *word,
     strcpy(path, "&");
 }
 
-/* A path with something else for each person. `words` has one for each. */
+/* Makes a path that gives each caller something else. `words` has one entry for each. */
 static void path_for(char *path, const world *o, const char *name, const char *const *words, const char *parameters)
 {
     sprintf(path, "/who/%s?", name);
@@ -235,7 +235,7 @@ static const char *url_for(const world *o, int person, const char *path)
     return made;
 }
 
-/* ------------------------------------------------------------------------------------ what he gets */
+/* ---------------------------------------------------------------------------- the expected results */
 
 static int is_of(const record *r, int person, const sdd_decode_options *decode)
 {
@@ -254,7 +254,7 @@ static int is_of(const record *r, int person, const sdd_decode_options *decode)
     return is_so;
 }
 
-/* The picture of that person, or the answer that he gets instead. */
+/* Checks that the result is this caller's picture, or the 401 in its place. */
 static void check_gets_own(const world *o, const record *r, int person, const sdd_decode_options *decode, const char *when)
 {
     if (person == NOBODY && is_challenged(o->w)) {
@@ -264,7 +264,8 @@ static void check_gets_own(const world *o, const record *r, int person, const sd
     }
     if (r->error != SDD_OK) IN_CELL("%s, %s: %s \"%s\"", when, names[person], sdd_status_name(r->error), r->message);
     for (int other = 0; other < PERSONS; other++)
-        if (other != person && is_of(r, other, decode)) IN_CELL("%s: %s gets what is %s's", when, names[person], names[other]);
+        if (other != person && is_of(r, other, decode))
+            IN_CELL("%s: %s gets what belongs to %s", when, names[person], names[other]);
     if (!is_of(r, person, decode)) IN_CELL("%s: %s gets something else", when, names[person]);
 }
 
@@ -321,13 +322,13 @@ static void download_for(const world *o, record *r, int person, const char *path
 
 static const char *const files[PERSONS] = { "ok", "ok", "ok" };
 
-/* All three at the same time, and none is answered before all have asked. */
+/* All three request at the same time, and none is answered before all have asked. */
 static void under_way(world *o)
 {
     static const char *const held[PERSONS] = { "hold/callers", "hold/callers", "hold/callers" };
     char path[4096];
     record all[PERSONS] = { RECORD_INIT, RECORD_INIT, RECORD_INIT };
-    /* The second server is the proxy, and answers itself. */
+    /* The second server is the proxy, and answers by itself. */
     const char *servers[2] = { "SDD_TEST_SERVER", "SDD_TEST_SERVER_2" };
     int counts[2] = { 0, 0 };
     path_for(path, o, "under-way", held, "");
@@ -350,7 +351,7 @@ static void under_way(world *o)
 
 static int has_picture(const world *o, int person) { return person != NOBODY || !is_challenged(o->w); }
 
-/* Each in turn loads, finds it again, and all of them once more in the other order. */
+/* Each caller loads, and finds the result again; then all load once more in the reverse order. */
 static void kept(world *o, const char *name, levels at, const sdd_decode_options *decode, int32_t origin)
 {
     char path[4096];
@@ -358,7 +359,7 @@ static void kept(world *o, const char *name, levels at, const sdd_decode_options
     path_for(path, o, name, files, "");
     for (int p = 0; p < PERSONS; p++) {
         load_for(o, &r, p, path, SDD_OPTION_FROM_CACHE_ONLY, at, decode);
-        if (r.error != SDD_ERROR_NOT_CACHED) IN_CELL("%s finds something before he has loaded it", names[p]);
+        if (r.error != SDD_ERROR_NOT_CACHED) IN_CELL("%s finds an entry before loading it", names[p]);
         load_for(o, &r, p, path, 0, at, decode);
         check_gets_own(o, &r, p, decode, "first");
         CHECK_STATUS(sdd_cache_flush(o->cache.cache, -1), SDD_OK);
@@ -379,7 +380,7 @@ static void in_memory(world *o)
     kept(o, "memory", (levels){ SDD_CACHE_MEMORY, SDD_CACHE_NONE }, NULL, SDD_ORIGIN_MEMORY);
 }
 
-/* Another process has the same folder. */
+/* A second cache on the same folder stands for another process. */
 static void on_disk(world *o)
 {
     levels at = { SDD_CACHE_DISK, SDD_CACHE_DISK };
@@ -400,7 +401,7 @@ static void on_disk(world *o)
     for (int p = 0; p < PERSONS; p++) {
         load_for(o, &r, p, path, 0, at, NULL);
         check_gets_own(o, &r, p, NULL, "by another process");
-        /* Of those who differ by a header field alone, only the last one is kept. */
+        /* If callers differ by a header field alone, only the last one's entry is kept. */
         if (o->w != VARIED && has_picture(o, p) && r.origin != SDD_ORIGIN_DISK)
             IN_CELL("%s's own is not found by another process", names[p]);
     }
@@ -416,7 +417,7 @@ static void thumbnails(world *o)
     sdd_decode_options small = inside(8);
     kept(o, "thumbnails", (levels){ SDD_CACHE_DEFAULT, SDD_CACHE_DEFAULT }, &small, SDD_ORIGIN_MEMORY);
     kept(o, "thumbnails-on-disk", (levels){ SDD_CACHE_DISK, SDD_CACHE_DISK }, &small, SDD_ORIGIN_DISK);
-    /* Made of the original alone, which one of them has left there. */
+    /* Thumbnails are made from the original alone, which one of the callers has stored. */
     kept(o, "thumbnails-of-originals", (levels){ SDD_CACHE_NONE, SDD_CACHE_DISK }, &small, SDD_ORIGIN_DISK);
 }
 
@@ -442,7 +443,7 @@ static void in_the_http_cache(world *o)
     record_clear(&r);
 }
 
-/* Again, until the part is there: it is written by another thread. */
+/* Repeats the download until the part is found: another thread writes it. */
 static void go_on(world *o, record *r, int person, const char *path, const char *when)
 {
     for (int tries = 0; tries < 1000; tries++) {
@@ -450,11 +451,11 @@ static void go_on(world *o, record *r, int person, const char *path, const char 
         if (r->error == SDD_OK) break;
     }
     check_gets_own(o, r, person, NULL, when);
-    if (r->metrics.resumed_bytes != 100) IN_CELL("%s does not go on with his own part", names[person]);
+    if (r->metrics.resumed_bytes != 100) IN_CELL("%s does not resume from the own part", names[person]);
 }
 
-/* Bodies break off at the same place, and all have the same ETag: a rest that is joined with another's part would be
-   believed. */
+/* All bodies break off at the same offset and have the same ETag, so that a rest joined with another caller's part
+   would be accepted. */
 static void parts(world *o)
 {
     static const char *const cut[PERSONS] = { "ranged", "ranged", "ranged" };
@@ -464,15 +465,16 @@ static void parts(world *o)
     for (int p = 0; p < PERSONS; p++) {
         download_for(o, &r, p, path, SDD_OPTION_RESUME | SDD_OPTION_BYTES_ONLY);
         if (!has_picture(o, p)) continue;
-        if (r.error == SDD_OK) IN_CELL("%s goes on with somebody's part", names[p]);
-        /* Of those who differ by a header field alone, only the last one's is kept: each goes on at once. */
+        if (r.error == SDD_OK) IN_CELL("%s resumes from another caller's part", names[p]);
+        /* If callers differ by a header field alone, only the last one's part is kept, so each continues at
+           once. */
         if (o->w == VARIED || p != ALICE) go_on(o, &r, p, path, "the rest");
     }
     if (o->w != VARIED) go_on(o, &r, ALICE, path, "the rest, later");
     record_clear(&r);
 }
 
-/* One of them is refused, which is nothing to the others. */
+/* One caller is refused, which must not affect the others. */
 static void in_the_failed_list(world *o)
 {
     static const char *const refuses[PERSONS][PERSONS] = {
@@ -483,12 +485,12 @@ static void in_the_failed_list(world *o)
     for (int refused = 0; refused < PERSONS; refused++) {
         char path[4096], name[20];
         snprintf(name, sizeof name, "refused-%d", refused);
-        /* The server's own word counts for longer than any machine is slow. */
+        /* Retry-After is longer than any slow machine takes. */
         path_for(path, o, name, refuses[refused], "&header=Retry-After:%203600");
         for (int turn = 0; turn < 2 && has_picture(o, refused); turn++) {
             load_for(o, &r, refused, path, 0, none, NULL);
             sdd_status wanted = turn ? SDD_ERROR_BLOCKED : SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE;
-            if (r.error != wanted) IN_CELL("%s, who is refused: %s", names[refused], sdd_status_name(r.error));
+            if (r.error != wanted) IN_CELL("%s, the refused caller: %s", names[refused], sdd_status_name(r.error));
         }
         for (int p = 0; p < PERSONS; p++) {
             if (p == refused) continue;
@@ -499,7 +501,7 @@ static void in_the_failed_list(world *o)
     record_clear(&r);
 }
 
-/* What is shown while the server is asked is one's own, too. */
+/* The cached image delivered during a refresh is the caller's own, too. */
 static void refreshed(world *o)
 {
     char path[4096];
@@ -517,7 +519,7 @@ static void refreshed(world *o)
     record_clear(&r);
 }
 
-/* --------------------------------------------------------------------------- secrets that are left */
+/* ------------------------------------------------------------------------------ search for secrets */
 
 enum { MOST_NEEDLES = 64 };
 static struct { char text[120]; } needles[MOST_NEEDLES];
@@ -529,13 +531,13 @@ static void add_needle(const char *text)
     strcpy(needles[needle_count++].text, text);
 }
 
-/* As it stands within something longer in base64, behind so many bytes before it. */
+/* Adds the base64 form of a text that stands behind `before` other bytes. */
 static void add_in_base64(const char *text, size_t before)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     char made[120];
     size_t count = 0;
-    /* Only digits that no neighbour has a bit in. */
+    /* Only digits that share no bit with the neighbouring bytes count. */
     size_t first = (before * 8 + 5) / 6, end = (before + strlen(text)) * 8 / 6;
     for (size_t digit = first; digit < end; digit++) {
         unsigned value = 0;
@@ -559,7 +561,7 @@ static void make_needles(void)
             add_in_base64(pair, before);
         }
     }
-    /* Whatever part of them. */
+    /* This is part of every secret. */
     add_needle("sesame");
 }
 
@@ -567,7 +569,7 @@ static void search(const char *where, const void *bytes, size_t size)
 {
     for (int i = 0; i < needle_count; i++)
         if (memmem(bytes, size, needles[i].text, strlen(needles[i].text)))
-            IN_CELL("%s has \"%s\" in it", where, needles[i].text);
+            IN_CELL("%s contains \"%s\"", where, needles[i].text);
 }
 
 static int files_searched;
@@ -578,7 +580,8 @@ static int search_file(const char *path, const struct stat *status, int kind, st
     search("the name of a file", path, strlen(path));
     if (kind != FTW_F) return 0;
     if (status->st_mode & 077) IN_CELL("%s may be read by others", path);
-    /* A lock may go between the listing and this: its request has ended, and lets go of it on another thread. */
+    /* A lock file may disappear between the listing and this open: its request has ended and releases it on another
+       thread. */
     int opened = open(path, O_RDONLY | O_CLOEXEC);
     if (opened < 0 && errno == ENOENT && strstr(path, "/locks/")) return 0;
     char same[40];
@@ -617,14 +620,14 @@ static void run_cell(world *o, place p)
     if (setjmp(next_cell) == 0) cells[p](o);
 }
 
-/* SDD_TEST_WAY and SDD_TEST_PLACE: numbers of one row and one column. */
+/* SDD_TEST_WAY and SDD_TEST_PLACE select one row and one column by index. */
 static int is_chosen(const char *variable, int number)
 {
     const char *chosen = getenv(variable);
     return chosen == NULL || atoi(chosen) == number;
 }
 
-static void nobody_gets_what_is_anothers(void)
+static void no_caller_gets_what_belongs_to_another(void)
 {
     make_needles();
     goes_on = 1;
@@ -645,10 +648,11 @@ static void nobody_gets_what_is_anothers(void)
     if (failed_cells) FAIL("%d cells failed", failed_cells);
 }
 
-/* ----------------------------------------------------------------- what changes on the way */
+/* ------------------------------------------------------- identities that change on the way */
 
-/* A load that asks by another's name after all: what comes is not kept under the first URL. */
-static void an_alternative_with_a_name_of_its_own(void)
+/* A load gets its picture from an alternative that carries another caller's user info: the result is not stored under
+   the first URL. */
+static void an_alternative_with_its_own_user_info(void)
 {
     world o = { 0 };
     record r = RECORD_INIT;
@@ -677,7 +681,7 @@ static void an_alternative_with_a_name_of_its_own(void)
     close_cache(&o.cache);
 }
 
-/* One and the same URL, without a cookie in between: by the HTTP cache, and by loads. */
+/* Checks that the same URL without the cookie gets its own result, by the HTTP cache and by loads. */
 static void check_kept_from_nobody(world *o, const char *url, const char *when)
 {
     record r = RECORD_INIT;
@@ -694,7 +698,7 @@ static void check_kept_from_nobody(world *o, const char *url, const char *when)
     record_clear(&r);
 }
 
-/* The jar's cookie comes after the request was made, and before it is sent. */
+/* The cookie is set after the request was submitted and before it is sent. */
 static void cookies_that_come_while_a_request_waits(void)
 {
     for (int is_load = 0; is_load < 2; is_load++) {
@@ -765,8 +769,8 @@ int main(void)
 {
     start_watchdog();
     tries_again = 1;
-    RUN(nobody_gets_what_is_anothers);
-    RUN(an_alternative_with_a_name_of_its_own);
+    RUN(no_caller_gets_what_belongs_to_another);
+    RUN(an_alternative_with_its_own_user_info);
     RUN(cookies_that_come_while_a_request_waits);
     RUN(cookies_of_another_host_behind_a_redirect);
     return 0;

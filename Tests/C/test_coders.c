@@ -1,4 +1,4 @@
-/* Coders of the host's: who is asked, what is checked of what they give, when they end. */
+/* The application's coders: which one is asked, how its output is checked, and when its user data is freed. */
 #include "server.h"
 #include "toy_coder.h"
 
@@ -12,7 +12,7 @@ static void check_is_toy(const record *r)
             CHECK_EQUAL(sdd_image_pixels(r->image)[(size_t)y * sdd_image_stride(r->image) + i], y * 12 + i);
 }
 
-/* ------------------------------------------------------------------------------------ who is asked */
+/* --------------------------------------------------------------------------- the choice of a coder */
 
 static void b18_a_downloader_has_a_coder(void)
 {
@@ -28,7 +28,7 @@ static void b18_a_downloader_has_a_coder(void)
     CHECK(own.opened == 1 && own.closed == 1 && own.wanted_side == 0 && own.max_pixels == 134217728);
     toy_fetch(other, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
-    /* "TOY" alone: it cannot tell, and nothing more comes. */
+    /* The body is "TOY" alone: the coder cannot decide, and no more bytes come. */
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), 3);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
     CHECK(own.asked == 2 && own.freed == 0);
@@ -43,7 +43,7 @@ static void b18_the_shared_downloader_may_have_one(void)
     record r = RECORD_INIT;
     static toy own = { .magic = "\x89PNG", .format = SDD_IMAGE_FORMAT_PNG };
     sdd_coder coder = toy_coder(&own);
-    coder.user_data_free = NULL; /* the shared one never ends */
+    coder.user_data_free = NULL; /* the shared downloader never ends */
     CHECK_STATUS(sdd_downloader_add_coder(NULL, &coder, NULL), SDD_OK);
     fetch(NULL, &r, at("/file/png/rgb8.png"), 0);
     CHECK_EQUAL(own.opened, 1);
@@ -54,7 +54,8 @@ static void b18_the_shared_downloader_may_have_one(void)
     record_clear(&r);
 }
 
-/* Those of the downloader before those of the process, of each the newest first, the library's own last. */
+/* A downloader's coders are asked before those of the process, each from the newest to the oldest, and the library's
+   own last. */
 static void c12_the_newest_is_asked_first(void)
 {
     record r = RECORD_INIT;
@@ -79,7 +80,7 @@ static void c12_the_newest_is_asked_first(void)
     CHECK(new.freed == 1 && old.freed == 0);
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     CHECK_EQUAL(sdd_image_format(r.image), 1001);
-    fetch(downloader, &r, at("/file/png/rgb8.png"), 0); /* which they do not take */
+    fetch(downloader, &r, at("/file/png/rgb8.png"), 0); /* a body that these coders do not accept */
     CHECK_EQUAL(sdd_image_format(r.image), SDD_IMAGE_FORMAT_PNG);
     CHECK_STATUS(sdd_coder_unregister("new"), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_coder_unregister("old"), SDD_OK);
@@ -88,8 +89,8 @@ static void c12_the_newest_is_asked_first(void)
     destroy(downloader);
 }
 
-/* A body that nobody knows is for whom the hint names; one that somebody knows is not. */
-static void b27_a_format_that_its_bytes_do_not_tell(void)
+/* The hint selects the coder of a body that no coder recognizes; it is ignored for a body that one does. */
+static void b27_the_hint_names_a_format_bytes_do_not_tell(void)
 {
     record r = RECORD_INIT;
     toy raw = { .name = "raw", .format = 1234, .magic = "none" }, known = { .name = "known", .magic = "KNOW" };
@@ -111,7 +112,7 @@ static void b27_a_format_that_its_bytes_do_not_tell(void)
     memcpy(bytes, "KNOW", 4);
     toy_fetch(downloader, &r, bytes, TOY_SIZE);
     CHECK_EQUAL(sdd_image_format(r.image), TOY_FORMAT);
-    options.format_hint = 1235; /* which nobody has */
+    options.format_hint = 1235; /* no coder has this format */
     CHECK_STATUS(sdd_downloader_set_decode_options(downloader, &options), SDD_OK);
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
@@ -120,9 +121,9 @@ static void b27_a_format_that_its_bytes_do_not_tell(void)
     destroy(downloader);
 }
 
-/* -------------------------------------------------------------------------- what is made of frames */
+/* ----------------------------------------------------------------------- frames and decode options */
 
-static void z11_z15_frames_become_what_is_wanted(void)
+static void z11_z15_frames_follow_the_decode_options(void)
 {
     record r = RECORD_INIT;
     toy own = { 0 };
@@ -159,7 +160,8 @@ static void no_preview(const sdd_result *result, void *user_data)
     FAIL("a preview of %s", result->url);
 }
 
-/* It is fed when all bytes are there, and not asked about each of them; what they do not tell, the hint does. */
+/* The coder is fed when all bytes are there, and not asked about each piece. If the bytes do not tell the format, the
+   hint does. */
 static void b18_a_body_that_comes_in_pieces(void)
 {
     sem_init(&has_begun, 0, 0);
@@ -218,7 +220,7 @@ static void every_fault_is_an_error(void)
         CHECK(strstr(r.message, "coder toy") != NULL);
         CHECK_EQUAL(own.closed, own.opened);
     }
-    toy_fetch(downloader, &r, toy_bytes(1, ENDLESS), TOY_SIZE); /* of which one is read */
+    toy_fetch(downloader, &r, toy_bytes(1, ENDLESS), TOY_SIZE); /* the coder reads one of them */
     check_is_toy(&r);
     for (size_t size = 4; size < 8 + 24; size++) {
         toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), size);
@@ -252,7 +254,7 @@ static void b18_a_coder_of_the_process_encodes(void)
     options.format = TOY_FORMAT;
     CHECK_STATUS(sdd_image_encode(image, &options, &bytes), SDD_ERROR_UNSUPPORTED);
     CHECK_STATUS(sdd_coder_register(&coders[0], NULL), SDD_OK);
-    CHECK_STATUS(sdd_coder_register(&coders[1], NULL), SDD_OK); /* which does not encode */
+    CHECK_STATUS(sdd_coder_register(&coders[1], NULL), SDD_OK); /* a coder without an encoder */
     options.quality = 5;
     CHECK_STATUS(sdd_image_encode(image, &options, &bytes), SDD_OK);
     CHECK_EQUAL(sdd_bytes_size(bytes), TOY_SIZE - 24 + 5);
@@ -268,7 +270,7 @@ static void b18_a_coder_of_the_process_encodes(void)
     CHECK(memcmp(sdd_bytes_data(bytes), toy_bytes(1, NO_FAULT), TOY_SIZE - 24) == 0);
     sdd_image_release(deep);
     sdd_bytes_release(bytes);
-    /* The quality that fits. */
+    /* The encoder searches for the quality that fits. */
     options.quality = 0;
     options.max_bytes = 32 + 40;
     CHECK_STATUS(sdd_image_encode(image, &options, &bytes), SDD_OK);
@@ -280,7 +282,7 @@ static void b18_a_coder_of_the_process_encodes(void)
     options.quality = 4;
     CHECK_STATUS(sdd_image_encode(image, &options, &bytes), SDD_ERROR_NO_RESOURCES);
     CHECK(bytes == NULL);
-    /* In place of the library's own. */
+    /* The application's encoder replaces the library's own. */
     options.quality = 7;
     options.format = SDD_IMAGE_FORMAT_JPEG;
     CHECK_STATUS(sdd_coder_register(&coders[2], NULL), SDD_OK);
@@ -299,7 +301,7 @@ static void b18_a_coder_of_the_process_encodes(void)
     sdd_image_release(image);
 }
 
-/* ------------------------------------------------------------------------------------- when it ends */
+/* ------------------------------------------------------------------------------ removal and the end */
 
 static sem_t is_inside, may_go_on;
 
@@ -310,7 +312,7 @@ static void wait_in_next(toy *self)
     take(&may_go_on);
 }
 
-static void taken_back_while_it_decodes(void)
+static void a_coder_is_removed_while_it_decodes(void)
 {
     record r = RECORD_INIT;
     toy own = { .in_next = wait_in_next };
@@ -335,8 +337,8 @@ static void taken_back_while_it_decodes(void)
 
 static void take_itself_back(toy *self) { CHECK_STATUS(sdd_coder_unregister(self->name), SDD_OK); }
 
-/* No lock is held while it is called. */
-static void a_coder_takes_itself_back(void)
+/* No lock is held while the coder is called, so it may remove itself. */
+static void a_coder_removes_itself(void)
 {
     record r = RECORD_INIT;
     toy own = { .in_next = take_itself_back };
@@ -350,7 +352,7 @@ static void a_coder_takes_itself_back(void)
     CHECK_EQUAL(own.freed, 1);
 }
 
-/* An animated picture can be asked for more frames: its coder stays as long as it. */
+/* An animated picture may be asked for more frames, so its coder lives as long as the picture. */
 static void an_animated_picture_keeps_its_coder(void)
 {
     record r = RECORD_INIT;
@@ -375,7 +377,7 @@ static void *come_and_go(void *unused)
     int count = 0;
     for (; !is_over || count < COMERS; count++) {
         toy *own = &comers[count % COMERS];
-        while (own->name && own->freed == 0) sched_yield(); /* still with somebody */
+        while (own->name && own->freed == 0) sched_yield(); /* another thread still uses it */
         *own = (toy){ 0 };
         sdd_coder coder = toy_coder(own);
         CHECK_STATUS(sdd_coder_register(&coder, NULL), SDD_OK);
@@ -411,7 +413,7 @@ static void coders_come_and_go_while_pictures_are_decoded(void)
     }
     is_over = 1;
     pthread_join(thread, NULL);
-    printf("%d of %d pictures met a coder\n", count, rounds);
+    printf("%d of %d pictures were decoded by a coder\n", count, rounds);
     free(records);
     destroy(downloader);
 }
@@ -437,7 +439,7 @@ static void a_coder_must_be_whole(void)
         else if (i < 11) coder.name = bad_names[i - 6], expected = "name";
         else if (i < 18) coder.mime_type = bad_types[i - 11], expected = "mime_type";
         else if (i < 23) coder.format = bad_formats[i - 18];
-        else { /* as short as it may be */
+        else { /* as short as allowed */
             coder.struct_size = offsetof(sdd_coder, format);
         }
         CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder, &missing), SDD_ERROR_INVALID_ARGUMENT);
@@ -460,7 +462,7 @@ static void a_coder_must_be_whole(void)
 
 /* ----------------------------------------------------------------------------------- shared objects */
 
-/* loadable_coder.c, built by run.sh in several ways. */
+/* Returns the path of a variant of loadable_coder.c, built by run.sh. */
 static const char *object(const char *name)
 {
     static char path[1024];
@@ -473,7 +475,7 @@ static void check_load(const char *path, sdd_status expected, const char *part)
     char message[2000] = "before";
     CHECK_STATUS(sdd_coder_load(path, message, sizeof message), expected);
     if (expected == SDD_OK) CHECK_TEXT(message, "");
-    else if (strstr(message, part) == NULL || message[strlen(message) - 1] != '.') FAIL("no sentence: %s", message);
+    else if (strstr(message, part) == NULL || message[strlen(message) - 1] != '.') FAIL("not a sentence: %s", message);
 }
 
 static void a_coder_from_a_shared_object(void)
@@ -484,7 +486,7 @@ static void a_coder_from_a_shared_object(void)
     toy_fetch(downloader, &r, (const uint8_t *)"LOAD", 4);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK(sdd_image_format(r.image) == 2000 && sdd_image_pixels(r.image)[0] == 9);
-    /* Taken back, and loaded again. */
+    /* The coder is removed, and the object loaded again. */
     CHECK_STATUS(sdd_coder_unregister("loadable"), SDD_OK);
     toy_fetch(downloader, &r, (const uint8_t *)"LOAD", 4);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
@@ -536,7 +538,7 @@ static void b34_formats_by_their_magic_number(void)
         { "<html>", 6, 0 }, { "", 0, 0 },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        uint8_t *copy = malloc(all[i].size + 1); /* so that a byte too many is seen */
+        uint8_t *copy = malloc(all[i].size + 1); /* so that a read past the end is detected */
         memcpy(copy, all[i].bytes, all[i].size);
         copy = realloc(copy, all[i].size ? all[i].size : 1);
         CHECK_EQUAL(sdd_image_sniff(copy, all[i].size), all[i].format);
@@ -555,13 +557,13 @@ int main(void)
     RUN(b18_a_downloader_has_a_coder);
     RUN(b18_the_shared_downloader_may_have_one);
     RUN(c12_the_newest_is_asked_first);
-    RUN(b27_a_format_that_its_bytes_do_not_tell);
-    RUN(z11_z15_frames_become_what_is_wanted);
+    RUN(b27_the_hint_names_a_format_bytes_do_not_tell);
+    RUN(z11_z15_frames_follow_the_decode_options);
     RUN(b18_a_body_that_comes_in_pieces);
     RUN(every_fault_is_an_error);
     RUN(b18_a_coder_of_the_process_encodes);
-    RUN(taken_back_while_it_decodes);
-    RUN(a_coder_takes_itself_back);
+    RUN(a_coder_is_removed_while_it_decodes);
+    RUN(a_coder_removes_itself);
     RUN(an_animated_picture_keeps_its_coder);
     RUN(coders_come_and_go_while_pictures_are_decoded);
     RUN(a_coder_from_a_shared_object);

@@ -1,5 +1,5 @@
-/* Cookies: only where a request asks for them, kept by one downloader, read from a file and written to it. Row H8 of
-   the contract. */
+/* Cookies: used only where a request asks for them, kept by one downloader, read from a file and written to it. Row H8
+   of the contract. */
 #include "record.h"
 #include "server.h"
 
@@ -26,7 +26,7 @@ static size_t count_cookies(sdd_downloader *downloader)
     return count;
 }
 
-/* Whether that is the Cookie header of a request that /echo shows; "": there is none. */
+/* Whether the request that /echo returns has that Cookie header; "" stands for none. */
 static int has_cookies(const record *r, const char *expected)
 {
     char line[300];
@@ -34,7 +34,7 @@ static int has_cookies(const record *r, const char *expected)
     return *expected ? echoes(r, line) : !echoes(r, "Cookie:");
 }
 
-/* Whether a request to the server, with these options, carries exactly that Cookie header; NULL: none. */
+/* Whether a request to the server, with these options, sends exactly that Cookie header; NULL stands for none. */
 static int sends(sdd_downloader *downloader, uint64_t options, const char *path, const char *expected)
 {
     record r = RECORD_INIT;
@@ -44,7 +44,7 @@ static int sends(sdd_downloader *downloader, uint64_t options, const char *path,
     return is_so;
 }
 
-/* Two of them, in any order. */
+/* Whether a request sends these two cookies, in any order. */
 static int sends_both(sdd_downloader *downloader, const char *path, const char *one, const char *other)
 {
     record r = RECORD_INIT;
@@ -75,17 +75,17 @@ static void h8_only_with_the_bit(void)
     CHECK_EQUAL(count_cookies(downloader), 1);
     CHECK(sends(downloader, HANDLES, "/echo?2", "a=1"));
     CHECK(sends(downloader, SDD_OPTION_BYTES_ONLY, "/echo?3", NULL));
-    /* Nor does what comes without the bit change what is there. */
+    /* Nor does a response to a request without the bit change the jar. */
     visit(downloader, SDD_OPTION_BYTES_ONLY, "a=2");
     CHECK(sends(downloader, HANDLES, "/echo?4", "a=1"));
     visit(downloader, HANDLES, "a=3");
     CHECK(sends(downloader, HANDLES, "/echo?5", "a=3"));
-    /* Nobody else has them: not another downloader, not the shared one. */
+    /* No other downloader has them, nor has the shared one. */
     CHECK(sends(other, HANDLES, "/echo?6", NULL) && sends(NULL, HANDLES, "/echo?7", NULL));
     CHECK(count_cookies(other) == 0 && count_cookies(NULL) == 0);
-    /* A redirect carries them on to the same host: set on one hop, sent on the next. */
+    /* A redirect to the same host carries cookies on: one set on a hop is sent on the next. */
     CHECK(sends_both(downloader, "/redirect?to=/echo%3F8&header=Set-Cookie:%20hop=1", "a=3", "hop=1"));
-    /* The end of its days. */
+    /* Max-Age=0 expires a cookie. */
     visit(downloader, HANDLES, "a=;%20Max-Age=0");
     visit(downloader, HANDLES, "hop=;%20Max-Age=0");
     CHECK_EQUAL(count_cookies(downloader), 0);
@@ -93,8 +93,8 @@ static void h8_only_with_the_bit(void)
     destroy(other);
 }
 
-/* What one that never began leaves behind in a handle is not in the way of the next. */
-static void h8_after_one_that_was_cancelled_at_once(void)
+/* A request that is cancelled before it begins leaves nothing in the handle that would affect the next. */
+static void h8_a_cancelled_request_leaves_no_cookie_state(void)
 {
     const sdd_cookie cookie = cookie_of("a", "1", "127.0.0.1");
     for (int i = 0; i < scaled(500); i++) {
@@ -112,7 +112,7 @@ static void h8_after_one_that_was_cancelled_at_once(void)
     }
 }
 
-/* D22: with the bit and without it are two requests. */
+/* D22: requests with the bit and without it do not share. */
 static void d22_h8_the_bit_keeps_requests_apart(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
@@ -128,7 +128,7 @@ static void d22_h8_the_bit_keeps_requests_apart(void)
     destroy(downloader);
 }
 
-static void h8_cookies_of_the_hosts_own(void)
+static void h8_the_application_sets_cookies(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     char name[] = "one", value[] = "first";
@@ -137,7 +137,7 @@ static void h8_cookies_of_the_hosts_own(void)
     memset(name, '#', sizeof name - 1);
     memset(value, '#', sizeof value - 1);
     CHECK(sends(downloader, HANDLES, "/echo?1", "one=first"));
-    /* Replaced: name, domain and path are its place. */
+    /* A cookie with the same name, domain and path replaces the old one. */
     cookie = cookie_of("one", "second", "127.0.0.1");
     CHECK_STATUS(sdd_downloader_set_cookie(downloader, &cookie), SDD_OK);
     CHECK_EQUAL(count_cookies(downloader), 1);
@@ -148,14 +148,14 @@ static void h8_cookies_of_the_hosts_own(void)
     CHECK_STATUS(sdd_downloader_clear_cookies(downloader, NULL), SDD_OK);
     CHECK_EQUAL(count_cookies(downloader), 0);
 
-    /* Of another host, and of another path: kept, and not sent here. */
+    /* Cookies of another host and of another path are kept, and not sent here. */
     cookie = cookie_of("elsewhere", "1", "example.org");
     CHECK_STATUS(sdd_downloader_set_cookie(downloader, &cookie), SDD_OK);
     cookie = cookie_of("deep", "1", "127.0.0.1");
     cookie.path = "/deep";
     CHECK_STATUS(sdd_downloader_set_cookie(downloader, &cookie), SDD_OK);
     CHECK(sends(downloader, HANDLES, "/echo?3", NULL));
-    /* One that was over before it came leaves nothing. */
+    /* A cookie that has already expired leaves nothing. */
     cookie = cookie_of("over", "1", "127.0.0.1");
     cookie.expires = 1000000000;
     CHECK_STATUS(sdd_downloader_set_cookie(downloader, &cookie), SDD_OK);
@@ -167,7 +167,7 @@ static void h8_cookies_of_the_hosts_own(void)
     destroy(downloader);
 }
 
-/* Where a header of the request's own and cookies meet, the caller's stands. */
+/* Every field of a cookie comes back as it was set. */
 static void h8_all_fields_come_back(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
@@ -184,7 +184,7 @@ static void h8_all_fields_come_back(void)
     sdd_cookies *cookies = NULL;
     CHECK_STATUS(sdd_downloader_get_cookies(downloader, &cookies), SDD_OK);
     CHECK_EQUAL(sdd_cookies_count(cookies), 3);
-    /* What was taken stays as it was. */
+    /* The list that was taken does not change. */
     CHECK_STATUS(sdd_downloader_clear_cookies(downloader, NULL), SDD_OK);
     int seen = 0;
     for (size_t i = 0; i < 3; i++) {
@@ -210,7 +210,7 @@ static void h8_all_fields_come_back(void)
     CHECK_TEXT(cookie.name, "unseen");
     sdd_cookies_release(cookies);
 
-    /* By domain: with those below it, and without those that only end alike. */
+    /* Cookies are selected by domain: subdomains count, domains that only end alike do not. */
     static const char *const domains[] = { "example.org", "sub.example.org", "notexample.org", "example.com" };
     for (int i = 0; i < 4; i++) {
         cookie = cookie_of("n", "v", domains[i]);
@@ -263,8 +263,8 @@ static void h8_bad_cookies_are_refused(void)
     destroy(downloader);
 }
 
-/* RFC 6265: no server sets a cookie for another host, for all of a suffix, or over plain HTTP for https alone. */
-static void h8_servers_keep_to_their_place(void)
+/* RFC 6265: no server sets a cookie for another host, for a whole public suffix, or over plain HTTP for https alone. */
+static void h8_servers_set_cookies_for_themselves_alone(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     visit(downloader, HANDLES, "a=1;%20Domain=example.org");
@@ -272,7 +272,7 @@ static void h8_servers_keep_to_their_place(void)
     CHECK_EQUAL(count_cookies(downloader), 0);
     visit(downloader, HANDLES, "d=1;%20Path=/deep");
     CHECK(sends(downloader, HANDLES, "/echo?place", NULL));
-    /* The same address under another name is another host. */
+    /* A different name for the address is a different host. */
     visit(downloader, HANDLES, "e=1");
     char url[100];
     snprintf(url, sizeof url, "http://localhost%s/echo", strrchr(setting("SDD_TEST_SERVER"), ':'));
@@ -280,7 +280,7 @@ static void h8_servers_keep_to_their_place(void)
     destroy(downloader);
 }
 
-/* To libcurl plain HTTP to 127.0.0.1 and localhost is as good as https: only elsewhere does Secure mean something. */
+/* libcurl treats plain HTTP to 127.0.0.1 and localhost like https: Secure has an effect only for other hosts. */
 static void h8_secure_cookies_are_for_https_alone(void)
 {
     char name[60], entry[80], url[80], with_header[160];
@@ -310,7 +310,7 @@ static void h8_secure_cookies_are_for_https_alone(void)
     destroy(downloader);
 }
 
-/* How many of the cookies that there are have which marks. */
+/* Checks how many of the cookies have which attributes. */
 static void check_marks(sdd_downloader *downloader, size_t count, int secure, int http_only)
 {
     sdd_cookies *cookies = NULL;
@@ -324,9 +324,10 @@ static void check_marks(sdd_downloader *downloader, size_t count, int secure, in
     sdd_cookies_release(cookies);
 }
 
-/* RFC 6265 section 5.2.5: an attribute is known by its name, whatever its value: "Secure=x" keeps the cookie from plain
-   http, also on the very next hop. No machine here is called plain.example, for which alone that counts. */
-static void h8_attributes_have_names_alone(void)
+/* RFC 6265 section 5.2.5: an attribute is recognized by its name, whatever its value: "Secure=x" keeps the cookie from
+   plain http, also on the very next hop. The test uses plain.example, because only hosts that are not the local machine
+   are affected. */
+static void h8_attributes_are_recognized_by_name_alone(void)
 {
     static const struct { const char *attributes; int secure, http_only; } cases[] = {
         { "Secure", 1, 0 },           { "Secure=", 1, 0 },          { "Secure=x", 1, 0 },
@@ -351,7 +352,7 @@ static void h8_attributes_have_names_alone(void)
         enum { LOOSE = HANDLES | SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES };
         sdd_downloader *downloader = make_downloader(&config);
         record r = RECORD_INIT;
-        /* Set over https, and on to plain http at once. */
+        /* The cookie is set over https, followed by a redirect to plain http. */
         snprintf(url, sizeof url, "%s/redirect?to=%s/echo&header=Set-Cookie:%%20a%%3D1;%s", safe, plain, cases[i].attributes);
         fetch(downloader, &r, url, LOOSE);
         if (!has_cookies(&r, cases[i].secure ? "" : "a=1")) FAIL("%s: on the next hop", cases[i].attributes);
@@ -362,7 +363,7 @@ static void h8_attributes_have_names_alone(void)
         snprintf(url, sizeof url, "%s/echo", safe);
         fetch(downloader, &r, url, LOOSE);
         if (!has_cookies(&r, "a=1")) FAIL("%s: not over https", cases[i].attributes);
-        /* Over plain http nobody can make one that is secure. */
+        /* Over plain http nobody can set a secure cookie. */
         CHECK_STATUS(sdd_downloader_clear_cookies(downloader, NULL), SDD_OK);
         snprintf(url, sizeof url, "%s/ok?header=Set-Cookie:%%20a%%3D1;%s", plain, cases[i].attributes);
         fetch(downloader, &r, url, LOOSE);
@@ -398,7 +399,7 @@ static void h8_cookies_outlive_their_downloader_in_a_file(void)
     snprintf(file_path, sizeof file_path, "%s/cookies", setting("SDD_TEST_FOLDER"));
     unlink(file_path);
     int before = count_entries(setting("SDD_TEST_FOLDER"), 0);
-    /* It need not exist. */
+    /* The file need not exist. */
     sdd_downloader *downloader = downloader_with_file();
     visit(downloader, HANDLES, "kept=1;%20Max-Age=1000");
     visit(downloader, HANDLES, "session=1");
@@ -418,20 +419,20 @@ static void h8_cookies_outlive_their_downloader_in_a_file(void)
     read_file(text, sizeof text);
     CHECK(strncmp(text, "# Netscape HTTP Cookie File\n", 28) == 0);
     CHECK(strstr(text, "\tkept\t1\n") && strstr(text, "example.org\tTRUE\t/p\tTRUE\t4000000000\town\t2\n"));
-    CHECK(strstr(text, "session") == NULL); /* it ended with its downloader */
+    CHECK(strstr(text, "session") == NULL); /* a session cookie ends with its downloader */
 
     downloader = downloader_with_file();
     CHECK_EQUAL(count_cookies(downloader), 2);
     CHECK(sends(downloader, HANDLES, "/echo?file", "kept=1"));
     CHECK_STATUS(sdd_downloader_clear_cookies(downloader, NULL), SDD_OK);
-    /* Others may read the file; its mode is made anew. */
+    /* Others may read the file now; writing it sets its mode again. */
     CHECK(chmod(file_path, 0644) == 0);
     destroy(downloader);
     CHECK(stat(file_path, &status) == 0);
     CHECK_EQUAL(status.st_mode & 07777, 0600);
     read_file(text, sizeof text);
     CHECK(strstr(text, "kept") == NULL && strstr(text, "example.org") == NULL);
-    CHECK_EQUAL(count_entries(setting("SDD_TEST_FOLDER"), 0), before + 1); /* and nothing beside it */
+    CHECK_EQUAL(count_entries(setting("SDD_TEST_FOLDER"), 0), before + 1); /* and no other file beside it */
     unlink(file_path);
 }
 
@@ -464,9 +465,9 @@ static void hear_error(const sdd_notice *notice, void *user_data)
     snprintf(last_message, sizeof last_message, "%s", notice->message);
 }
 
-static void h8_files_that_cannot_be(void)
+static void h8_bad_files_are_reported(void)
 {
-    /* A folder cannot be read: told at once, and nothing is left. */
+    /* A folder cannot be read as a file: the error comes at once, and nothing is left behind. */
     int threads = count_threads(), descriptors = count_descriptors();
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
@@ -477,7 +478,7 @@ static void h8_files_that_cannot_be(void)
     CHECK(downloader == NULL);
     CHECK_NOTHING_LEFT(threads, descriptors);
 
-    /* One that cannot be written is lost, and said to be. */
+    /* A file that cannot be written is lost, and that is reported. */
     char gone[1000], path[1010];
     snprintf(gone, sizeof gone, "%s/gone", setting("SDD_TEST_FOLDER"));
     snprintf(path, sizeof path, "%s/cookies", gone);
@@ -498,16 +499,16 @@ int main(void)
     start_watchdog();
     destroy(make_downloader(NULL));
     RUN(h8_only_with_the_bit);
-    RUN(h8_after_one_that_was_cancelled_at_once);
+    RUN(h8_a_cancelled_request_leaves_no_cookie_state);
     RUN(d22_h8_the_bit_keeps_requests_apart);
-    RUN(h8_cookies_of_the_hosts_own);
+    RUN(h8_the_application_sets_cookies);
     RUN(h8_all_fields_come_back);
     RUN(h8_bad_cookies_are_refused);
-    RUN(h8_servers_keep_to_their_place);
+    RUN(h8_servers_set_cookies_for_themselves_alone);
     RUN(h8_secure_cookies_are_for_https_alone);
-    RUN(h8_attributes_have_names_alone);
+    RUN(h8_attributes_are_recognized_by_name_alone);
     RUN(h8_cookies_outlive_their_downloader_in_a_file);
     RUN(h8_a_file_of_another_program);
-    RUN(h8_files_that_cannot_be);
+    RUN(h8_bad_files_are_reported);
     return 0;
 }

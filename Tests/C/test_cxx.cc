@@ -1,4 +1,4 @@
-// The header in C++17: callbacks are lambdas that are noexcept, references are held by a unique_ptr.
+// Uses the header from C++17: callbacks are noexcept lambdas, and a unique_ptr holds references.
 #define SDD_NOEXCEPT_CALLBACKS
 #include "server.h"
 
@@ -24,7 +24,7 @@ struct Outcome {
     bool freed = false;
 };
 
-// A callback that may throw does not fit.
+// A callback that may throw does not convert.
 using Thrower = void (*)(const sdd_result *, void *);
 static_assert(!std::is_convertible_v<Thrower, sdd_completed_fn>);
 

@@ -1,4 +1,5 @@
-/* data: URLs (RFC 2397): the answer is in the request. Row B16; the rest are rows of downloads that hold here too. */
+/* data: URLs (RFC 2397), which contain their response. Row B16; the other rows are those of downloads that apply here
+   too. */
 #include "loads.h"
 
 #include <malloc.h>
@@ -6,7 +7,7 @@
 
 /* ------------------------------------------------------------------------------------------- URLs */
 
-/* "data:TYPE;base64," and what is encoded; to be freed. */
+/* Returns "data:TYPE;base64," and the encoded bytes. The caller frees it. */
 static char *base64_url(const char *type, const uint8_t *bytes, size_t size)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -32,7 +33,7 @@ static void check_body(const record *r, const char *expected)
         FAIL("%s: \"%.*s\"", r->url, (int)sdd_bytes_size(r->bytes), (const char *)sdd_bytes_data(r->bytes));
 }
 
-/* -------------------------------------------------------------------------------------- what is good */
+/* ---------------------------------------------------------------------------------------- valid URLs */
 
 static void b16_a_picture_in_a_url_is_a_picture(void)
 {
@@ -47,7 +48,7 @@ static void b16_a_picture_in_a_url_is_a_picture(void)
         CHECK_ENDED(&r, SDD_OK, 0);
         CHECK(r.image && sdd_bytes_size(r.bytes) == size && memcmp(sdd_bytes_data(r.bytes), bytes, size) == 0);
         if (i == 0) CHECK(sdd_image_width(r.image) == 19 && sdd_image_height(r.image) == 13);
-        /* It is no answer of a server's. */
+        /* The response is not an HTTP response. */
         CHECK_EQUAL(r.http_status, 0);
         CHECK_TEXT(sdd_response_mime_type(r.response), names[i][1]);
         CHECK_TEXT(sdd_response_url(r.response), url);
@@ -88,8 +89,8 @@ static void b16_texts_and_types(void)
     record_clear(&r);
 }
 
-/* Neither the queue, nor a network that is not there, nor a cache has anything to do with it. */
-static void b16_it_waits_for_nothing(void)
+/* The queue, a missing network and a cache do not affect it. */
+static void b16_it_does_not_wait(void)
 {
     static const uint64_t caching[] = { 0, SDD_OPTION_USE_HTTP_CACHE, SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_RESUME };
     sdd_downloader *downloader = make_downloader(NULL);
@@ -110,7 +111,7 @@ static void b16_it_waits_for_nothing(void)
     destroy(downloader);
 }
 
-static void b16_waiting_for_one(void)
+static void b16_sdd_get_returns_one(void)
 {
     sdd_bytes *bytes = NULL;
     sdd_response *response = NULL;
@@ -122,7 +123,7 @@ static void b16_waiting_for_one(void)
     CHECK_STATUS(sdd_get(NULL, "data:", 0, -1, NULL, &bytes, NULL), SDD_ERROR_INVALID_URL);
 }
 
-/* ------------------------------------------------------------------------------------ what is not good */
+/* ---------------------------------------------------------------------------------------- invalid URLs */
 
 static void b16_bad_ones_have_their_detail(void)
 {
@@ -137,13 +138,13 @@ static void b16_bad_ones_have_their_detail(void)
     }
     fetch(NULL, &r, "data:,\xff", SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_NOT_UTF8);
-    /* A redirect leads to none. */
+    /* A redirect to a data: URL is refused. */
     fetch(NULL, &r, at("/redirect?to=data:,x"), SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_REDIRECT_REFUSED, SDD_DETAIL_REDIRECT_SCHEME);
     record_clear(&r);
 }
 
-/* A URL is as long as it likes, up to what a body of max_body_bytes takes in base64, and 1,024 bytes more. */
+/* A URL may be as long as a body of max_body_bytes in base64, plus 1,024 bytes. */
 static void z10_b16_limits(void)
 {
     enum { LIMIT = 90000, LONGEST = LIMIT / 3 * 4 + 1024 };
@@ -180,7 +181,7 @@ static void z10_b16_limits(void)
     destroy(downloader);
 }
 
-static void b16_it_can_only_be_got(void)
+static void b16_only_get_is_allowed(void)
 {
     record r = RECORD_INIT;
     sdd_download_request request = record_request(&r, "data:,abcdef");
@@ -196,7 +197,7 @@ static void b16_it_can_only_be_got(void)
     request.sink = SDD_SINK_DISCARD;
     fetch_request(NULL, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_BAD_SINK);
-    /* Header fields mean nothing to it. */
+    /* Range and other header fields have no effect. */
     request = record_request(&r, "data:,abcdef");
     request.range = "1-2";
     fetch_request(NULL, &r, request);
@@ -208,7 +209,7 @@ static void b16_it_can_only_be_got(void)
     record_clear(&r);
 }
 
-/* -------------------------------------------------------------------------------------- with the rest */
+/* ----------------------------------------------------------------------- together with other features */
 
 static sdd_status lead_to_data(sdd_draft *draft, void *user_data)
 {
@@ -226,7 +227,7 @@ static sdd_bytes *reverse(sdd_bytes *bytes, sdd_response *response, void *user_d
     return sdd_bytes_create(reversed, size);
 }
 
-static void b3_b16_modifiers_have_their_say(void)
+static void b3_b16_modifiers_apply(void)
 {
     record r = RECORD_INIT;
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
@@ -245,7 +246,7 @@ static void b3_b16_modifiers_have_their_say(void)
     record_clear(&r);
 }
 
-/* Whatever the bytes are: an end, and nothing that traps. */
+/* Any bytes end the request, and nothing traps. */
 static void z10_b16_any_bytes(void)
 {
     static const char *const pieces[] = { ";base64", ",", "%", "%4", "%41", "=", "Zm9v", "/", ";", " ", "\n", "\xc3\xa9",
@@ -295,7 +296,7 @@ static void many(const char *picture, int count)
     destroy(downloader);
 }
 
-/* More than any other URL may have; to be freed. */
+/* Returns a data: URL longer than any other URL may be. The caller frees it. */
 static char *long_url(void)
 {
     uint8_t *bytes = calloc(1, 100000);
@@ -333,8 +334,8 @@ static void z14_b16_long_ones_in_a_batch(void)
     free(url);
 }
 
-/* There is nobody to ask, whatever there is in the cache. */
-static void m12_b16_there_is_no_newer_one(void)
+/* There is no server to ask for a newer one, whatever the cache has. */
+static void m12_b16_a_refresh_has_nothing_to_ask(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -375,15 +376,15 @@ int main(void)
     start_watchdog();
     RUN(b16_a_picture_in_a_url_is_a_picture);
     RUN(b16_texts_and_types);
-    RUN(b16_it_waits_for_nothing);
-    RUN(b16_waiting_for_one);
+    RUN(b16_it_does_not_wait);
+    RUN(b16_sdd_get_returns_one);
     RUN(b16_bad_ones_have_their_detail);
     RUN(z10_b16_limits);
-    RUN(b16_it_can_only_be_got);
-    RUN(b3_b16_modifiers_have_their_say);
+    RUN(b16_only_get_is_allowed);
+    RUN(b3_b16_modifiers_apply);
     RUN(z10_b16_any_bytes);
     RUN(z14_b16_long_ones_in_a_batch);
-    RUN(m12_b16_there_is_no_newer_one);
+    RUN(m12_b16_a_refresh_has_nothing_to_ask);
     RUN(z1_b16_many_leave_nothing);
     return 0;
 }

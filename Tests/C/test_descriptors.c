@@ -1,12 +1,12 @@
-/* What waits holds no descriptor: thousands of loads in line leave the program its own, all of them end well under a limit
-   that is little above what six transfers need, and none keeps another process from downloading. */
+/* Waiting loads hold no descriptor: thousands of queued loads leave the program its descriptors, all of them succeed
+   under a limit just above what six transfers need, and none keeps another process from downloading. */
 #include "loads.h"
 
 #include <sys/resource.h>
 
 enum { RUNNING = 6 };
 
-/* Ends of many requests, of which nothing else is kept. */
+/* Counts the ends of many requests and keeps nothing else of them. */
 typedef struct ends {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -67,7 +67,7 @@ static void submit_cached(loader_in_folder *l, ends *e, const char *url)
     CHECK(sdd_downloader_submit(l->downloader, &request, NULL) != 0);
 }
 
-/* A loader whose downloader has the same cache. Waits for others as long as need be. */
+/* Opens a loader whose downloader has the same cache. It waits for other processes as long as necessary. */
 static loader_in_folder open_at(const char *folder)
 {
     loader_in_folder l;
@@ -98,7 +98,7 @@ static int64_t waiting_in(sdd_downloader *downloader)
     return counts.waiting;
 }
 
-static void what_waits_holds_no_descriptor(void)
+static void waiting_loads_hold_no_descriptor(void)
 {
     int count = scaled(2000), before = count_descriptors();
     order("/reset-stats");
@@ -113,15 +113,15 @@ static void what_waits_holds_no_descriptor(void)
     while (waiting_in(l.downloader) < count - RUNNING) sched_yield();
     int held = count_descriptors() - before;
     printf("%d loads, %d of them running: %d descriptors\n", count, expected, held);
-    if (held > 40) FAIL("%d descriptors for %d loads that wait", held, count - RUNNING);
+    if (held > 40) FAIL("%d descriptors for %d waiting loads", held, count - RUNNING);
     CHECK_STATUS(sdd_downloader_cancel_all(l.downloader), SDD_OK);
     wait_for_ends(&e, count);
     release("descriptors");
     close_loader(&l);
 }
 
-/* Half of them loads, half requests with the HTTP cache, each of a URL of its own. */
-static void none_fails_for_want_of_descriptors(void)
+/* Half of them are loads, half are requests with the HTTP cache, each for its own URL. */
+static void no_load_fails_for_lack_of_descriptors(void)
 {
     struct rlimit old, small;
     int count = scaled(10000);
@@ -149,8 +149,8 @@ static void none_fails_for_want_of_descriptors(void)
     close_loader(&l);
 }
 
-/* As another process would: with a cache of its own on the same folder. */
-static void what_waits_keeps_nobody_from_downloading(void)
+/* A second cache on the same folder stands for another process. */
+static void waiting_loads_do_not_block_another_process(void)
 {
     loader_in_folder l = open_one();
     ends waiting = ENDS_INIT;
@@ -171,7 +171,7 @@ static void what_waits_keeps_nobody_from_downloading(void)
     wait_for_ends(&quick, 2);
     CHECK_EQUAL(quick.succeeded, 2);
     CHECK_STATUS(sdd_cache_flush(other.cache.cache, -1), SDD_OK);
-    /* And what the other has brought meanwhile is not fetched again. */
+    /* A URL that the other one has downloaded meanwhile is not fetched again. */
     release("first");
     wait_for_ends(&waiting, RUNNING + 2);
     CHECK_EQUAL(waiting.succeeded, RUNNING + 2);
@@ -185,8 +185,8 @@ static void what_waits_keeps_nobody_from_downloading(void)
 int main(void)
 {
     start_watchdog();
-    RUN(what_waits_holds_no_descriptor);
-    RUN(what_waits_keeps_nobody_from_downloading);
-    RUN(none_fails_for_want_of_descriptors);
+    RUN(waiting_loads_hold_no_descriptor);
+    RUN(waiting_loads_do_not_block_another_process);
+    RUN(no_load_fails_for_lack_of_descriptors);
     return 0;
 }

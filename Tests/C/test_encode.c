@@ -1,11 +1,11 @@
-/* JPEGs and PNGs of images: to memory, to a descriptor, within limits. Rows B10 and I16 of the contract. */
+/* Encodes images as JPEG and PNG: to memory, to a descriptor, within limits. Rows B10 and I16 of the contract. */
 #include "record.h"
 #include "pixels.h"
 
 #include <errno.h>
 #include <fcntl.h>
 
-/* Where the header says that NULL is not allowed, and a caller does not listen. */
+/* A NULL for arguments that the header does not allow to be NULL. */
 static void *none;
 
 static sdd_bytes *encoded(sdd_image *image, const sdd_encode_options *options)
@@ -40,7 +40,7 @@ static int new_file(void)
     return descriptor;
 }
 
-static void b10_a_jpeg_is_that_of_cjpeg(void)
+static void b10_a_jpeg_equals_that_of_cjpeg(void)
 {
     sdd_image *opaque = image_of("encoded/opaque.pam"), *glass = image_of("encoded/glass.pam");
     sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
@@ -77,7 +77,7 @@ static void b10_a_jpeg_is_that_of_cjpeg(void)
     sdd_image_release(glass);
 }
 
-/* Through a file, and the library's own decoder, which is compared with Pillow elsewhere. */
+/* The PNG goes through a file and the library's own decoder, which is compared with Pillow elsewhere. */
 static void b10_i16_a_png_keeps_every_pixel(void)
 {
     char path[600], url[700];
@@ -109,7 +109,7 @@ static void b10_i16_a_png_keeps_every_pixel(void)
     unlink(path);
 }
 
-static void b10_a_picture_is_made_to_fit(void)
+static void b10_a_picture_is_scaled_to_fit(void)
 {
     sdd_image *image = image_of("encoded/opaque.pam");
     sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
@@ -167,14 +167,14 @@ static void a_jpeg_has_at_most_65500_pixels_a_side(void)
 
 /* ------------------------------------------------------------------------------- descriptors */
 
-static void a_descriptor_that_takes_nothing(void)
+static void a_descriptor_that_accepts_nothing(void)
 {
     sdd_image *image = image_of("encoded/opaque.pam");
     int32_t error = 0;
     int ends[2];
     CHECK(pipe(ends) == 0);
     close(ends[0]);
-    signal(SIGPIPE, SIG_DFL); /* which would end this program */
+    signal(SIGPIPE, SIG_DFL); /* the default action would end this program */
     CHECK_STATUS(sdd_image_encode_fd(image, NULL, ends[1], &error), SDD_ERROR_SINK);
     CHECK_EQUAL(error, EPIPE);
     CHECK_STATUS(sdd_image_encode_fd(image, NULL, ends[1], NULL), SDD_ERROR_SINK);
@@ -188,7 +188,7 @@ static void a_descriptor_that_takes_nothing(void)
     sdd_image_release(image);
 }
 
-static void what_fails_writes_nothing(void)
+static void a_failed_encode_writes_nothing(void)
 {
     sdd_image *image = image_of("encoded/opaque.pam");
     sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
@@ -239,12 +239,12 @@ static void bad_arguments_are_refused(void)
 int main(void)
 {
     start_watchdog();
-    RUN(b10_a_jpeg_is_that_of_cjpeg);
+    RUN(b10_a_jpeg_equals_that_of_cjpeg);
     RUN(b10_i16_a_png_keeps_every_pixel);
-    RUN(b10_a_picture_is_made_to_fit);
+    RUN(b10_a_picture_is_scaled_to_fit);
     RUN(a_jpeg_has_at_most_65500_pixels_a_side);
-    RUN(a_descriptor_that_takes_nothing);
-    RUN(what_fails_writes_nothing);
+    RUN(a_descriptor_that_accepts_nothing);
+    RUN(a_failed_encode_writes_nothing);
     RUN(bad_arguments_are_refused);
     return 0;
 }

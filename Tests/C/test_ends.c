@@ -1,4 +1,4 @@
-/* Where things of the host's come to their end: its data, its descriptors. */
+/* When things that belong to the application end: its user data and its descriptors. */
 #include "record.h"
 #include "server.h"
 
@@ -33,7 +33,7 @@ static sdd_status accept_all(sdd_response *response, sdd_response_change *change
     return SDD_OK;
 }
 
-/* Takes every lock there is: if one is held here, the watchdog says so. */
+/* Takes every lock there is: if the caller holds one, the watchdog reports it. */
 static void call_back(void *user_data)
 {
     (void)user_data;
@@ -111,13 +111,13 @@ static void x27_a_closed_pipe_is_an_error_and_no_signal(void)
     request.sink_fd = ends[1];
     CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
     close(ends[1]);
-    CHECK_STATUS(sdd_wait(downloader, &event, 1, 30000, &count), SDD_OK); /* it has begun */
+    CHECK_STATUS(sdd_wait(downloader, &event, 1, 30000, &count), SDD_OK); /* the transfer has begun */
     while (event.expected_bytes != -1 || transfer == 0) {
         event.struct_size = sizeof event;
         CHECK_STATUS(sdd_wait(downloader, &event, 1, 30000, &count), SDD_OK);
     }
     signal(SIGPIPE, SIG_DFL);
-    sdd_transfer_write(transfer, "data", 4); /* here, on a thread of the host's */
+    sdd_transfer_write(transfer, "data", 4); /* called on the application's thread */
     do {
         event.struct_size = sizeof event;
         CHECK_STATUS(sdd_wait(downloader, &event, 1, 30000, &count), SDD_OK);
@@ -127,7 +127,7 @@ static void x27_a_closed_pipe_is_an_error_and_no_signal(void)
     CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_OK);
 }
 
-/* ------------------------------------------------------------ what the host gave comes back at the end */
+/* --------------------------------------------------------------------- user data comes back at the end */
 
 static _Atomic char order_of_ends[8];
 static atomic_int ends;
@@ -216,7 +216,7 @@ static void d27_data_comes_back_after_the_last_callback(void)
         CHECK(ends_begin_with("e"));
         CHECK(settles(are_free, 0));
 
-        /* destroyed inside a callback: the URL that cannot be ends at once */
+        /* Destroyed inside a callback: a request with a bad URL ends at once. */
         downloader = make_with_data(delivery);
         CHECK(sdd_download(downloader, NULL, 0, NULL, destroy_and_note, downloader) != 0);
         if (delivery == SDD_DELIVERY_APPLICATION) CHECK_STATUS(sdd_dispatch(downloader, 1, NULL), SDD_OK);
@@ -247,7 +247,7 @@ static void z1_destroyed_where_drained_data_is_freed(void)
     CHECK_EQUAL(count, 1);
     event.struct_size = sizeof event;
     CHECK_STATUS(sdd_drain(downloader, &event, 1, &count), SDD_OK);
-    CHECK_EQUAL(count, 0); /* the second request has been called back by the end, as destroy does */
+    CHECK_EQUAL(count, 0); /* the end has called back the second request, as destroy does */
     CHECK(ends == 2 && ends_begin_with("ff"));
     CHECK_STATUS(sdd_drain(downloader, &event, 1, &count), SDD_ERROR_CLOSED);
 }
@@ -277,7 +277,7 @@ static void n5_an_observers_data_lives_while_it_is_lent(void)
     CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_OK);
 }
 
-static void h8_a_cookie_file_that_cannot_be_written_is_told(void)
+static void h8_a_cookie_file_that_cannot_be_written_is_reported(void)
 {
     for (int i = 0; i < scaled(40); i++) {
         int heard = 0;
@@ -322,7 +322,7 @@ int main(void)
     RUN(d27_data_comes_back_after_the_last_callback);
     RUN(z1_destroyed_where_drained_data_is_freed);
     RUN(n5_an_observers_data_lives_while_it_is_lent);
-    RUN(h8_a_cookie_file_that_cannot_be_written_is_told);
+    RUN(h8_a_cookie_file_that_cannot_be_written_is_reported);
     RUN(z18_no_proxy_hides_an_address_from_its_filter);
     return 0;
 }

@@ -1,5 +1,5 @@
-/* exit() with transfers under way: libcurl's and OpenSSL's exit handlers free what the network thread uses, so
-   the library must have ended it by then. Each try is a process of its own, which exits a little later. */
+/* exit() while transfers run: the exit handlers of libcurl and OpenSSL free what the network thread uses, so the
+   library must have ended that thread before. Each try is a process of its own, which exits a little later. */
 #include "record.h"
 #include "server.h"
 
@@ -23,8 +23,8 @@ static void ended(const sdd_result *result, void *user_data)
     atomic_fetch_add(&news, 1);
 }
 
-/* Exits in the middle of TLS handshakes and bodies: when `wanted` things have happened, or at once. Half of the processes
-   have a cache before they have a downloader: the library is told of the exit in time all the same. */
+/* Exits in the middle of TLS handshakes and bodies: after `wanted` callbacks, or at once. Half of the processes create a
+   cache before a downloader. */
 static _Noreturn void child(int wanted)
 {
     if (wanted % 2) CHECK(sdd_cache_shared() != NULL);
@@ -60,7 +60,7 @@ static void exits_cleanly_whatever_is_under_way(const char *program)
 int main(int argc, char **argv)
 {
     start_watchdog();
-    /* What a process that exits in the middle has not freed is no leak. */
+    /* Memory that a process has not freed when it exits in the middle is not a leak. */
     setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
     if (argc > 1) child(atoi(argv[1]));
     current_case = "exits_cleanly_whatever_is_under_way";

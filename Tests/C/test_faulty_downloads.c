@@ -1,19 +1,19 @@
-/* Downloads, each of which goes wrong in a way of its own, or not at all: resets, bodies that are cut, that stall, that are
-   longer than announced, chunks and gzip data that are damaged, heads that are none, and what recovers at the second
-   attempt. Goal G3: no wrong byte is delivered as success, no cut body is in a cache, and every request is told of its end.
+/* Runs downloads that each go wrong in a random way, or not at all: resets, bodies that are cut, that stall, that are
+   longer than announced, damaged chunks and gzip data, invalid heads, and servers that recover at the second attempt.
+   Goal G3: no wrong byte is delivered as success, no cut body is in a cache, and every request gets its end.
 
-   SDD_FAULTY_DOWNLOADS is the number of downloads: 500, or 10,000 with SDD_TEST_LONG=1; SDD_TEST_SEED is a number that was
-   printed, to do the same again. What is too long closes its connection: the rest would be the next reply. */
+   SDD_FAULTY_DOWNLOADS is the number of downloads: 500, or 10,000 with SDD_TEST_LONG=1; SDD_TEST_SEED repeats a run by
+   its printed seed. A body that is too long closes its connection, because the rest would be read as the next reply. */
 #include "caches.h"
 
 #include <stdatomic.h>
 
 enum { AT_ONCE = 48 };
 
-/* How a body goes wrong, and what its end may be. */
+/* One way a body goes wrong, and the ends it may have. */
 typedef struct fault {
-    const char *path;   /* %zu: the size, then %u: a number of its own, then %u: where it goes wrong */
-    int may_succeed;    /* the whole body comes after all */
+    const char *path;   /* %zu: the size, then %u: a unique number, then %u: the offset of the fault */
+    int may_succeed;    /* a retry may bring the whole body */
     sdd_status errors[4];
 } fault;
 
@@ -106,7 +106,7 @@ static void freed(void *user_data)
     pthread_mutex_unlock(&lock);
 }
 
-/* Every reply says that it may be kept: what is cut must not be, all the same. */
+/* Every reply allows caching; a cut body must not be cached all the same. */
 static void choose(download *d, unsigned number)
 {
     d->fault = &all_faults[chance(FAULTS)];
@@ -135,11 +135,11 @@ static void begin(sdd_downloader *downloader, download *d)
     submit(downloader, &request);
 }
 
-/* ------------------------------------------------------------------------------ what the cache has */
+/* ------------------------------------------------------------------------ the content of the cache */
 
 static int kept;
 
-/* Nobody is asked: what comes is what the cache has, and that is whole. */
+/* The server is not asked: the result comes from the cache and must be whole. */
 static void check_kept(sdd_downloader *downloader, const download *d)
 {
     sdd_bytes *bytes = NULL;
@@ -179,7 +179,7 @@ static void no_wrong_byte(int count)
     destroy(downloader);
     close_cache(&cache);
     free(all);
-    printf("%d downloads: %d good, %d failed; the cache has kept %d\n", count, good, failed, kept);
+    printf("%d downloads: %d good, %d failed; %d in the cache\n", count, good, failed, kept);
     CHECK(good > 0 && failed > 0 && kept > 0);
 }
 

@@ -1,5 +1,5 @@
-/* fork(): in the child, what the parent had is dead and says so, what it holds stays readable, and a
-   downloader of its own works. The parent goes on unharmed. */
+/* fork(): in the child the parent's handles are dead and report so, images and bytes it held stay readable, and a new
+   downloader works. The parent continues undisturbed. */
 #include "every_call.h"
 #include "record.h"
 #include "server.h"
@@ -34,7 +34,8 @@ static void the_sentence_is_the_parents_first(void)
     CHECK(strstr(sdd_last_error_message(), " is no downloader of this process") != NULL);
 }
 
-/* What may be done in any child, one forked inside a callback included. */
+/* Checks that every call with an old handle reports it dead; allowed in any child, also in one forked inside a
+   callback. */
 static void old_handles_are_dead(sdd_token token)
 {
     every_call_gives(threaded, token, SDD_ERROR_FORKED);
@@ -45,7 +46,7 @@ static void old_handles_are_dead(sdd_token token)
     CHECK(memcmp(sdd_bytes_data(held.bytes), "\x89PNG", 4) == 0);
 }
 
-/* Over the downloader with a thread, with no cache; and a load that a fork comes upon. */
+/* Makes a loader over the downloader with a thread, without a cache, and starts a load that runs during the fork. */
 static void make_loader(void)
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
@@ -136,7 +137,7 @@ static void a_fork_in_the_middle_of_transfers(void)
     if (process == 0) {
         the_sentence_is_the_parents_first();
         child(records[0].token);
-        /* A child of the child: two forks away from the parent, and one from what the child made. */
+        /* A child of the child: two forks away from the parent's objects, and one from the child's. */
         sdd_downloader *own = make_downloader(NULL);
         pid_t second = fork();
         if (second == 0) {
@@ -210,7 +211,7 @@ static void *submit_always(void *unused)
 
 static void *register_always(void *unused)
 {
-    static toy own; /* not on this stack: a child may ask it, where this thread is not */
+    static toy own; /* static, because a child may call the coder when this thread's stack is not there */
     while (!stops) {
         own = (toy){ .name = "passing", .magic = "none" };
         sdd_coder coder = toy_coder(&own);
@@ -221,7 +222,7 @@ static void *register_always(void *unused)
     return unused;
 }
 
-/* The process's coders are the child's too, and may be changed there. */
+/* The child inherits the process's coders and may change them. */
 static void coders_are_inherited(void)
 {
     record r = RECORD_INIT;
@@ -236,7 +237,7 @@ static void coders_are_inherited(void)
     destroy(downloader);
 }
 
-/* While other threads are inside the library: no lock may stay locked in the child. */
+/* Forks while other threads are inside the library: no lock may stay locked in the child. */
 static void forks_while_others_call(void)
 {
     pthread_t threads[3];
@@ -276,13 +277,14 @@ static void *play_always(void *unused)
     return unused;
 }
 
-/* What a picture keeps of its frames, and of what it says of itself, is locked by nobody in the child. */
+/* The locks of a picture's frames and metadata are free in the child. */
 static void forks_while_others_play(void)
 {
     pthread_t threads[2];
     stops = 0;
     fetch(NULL, &held, at("/file/frames/translucent.png"), 0);
-    /* Forks while frames are made for the first time in a process are what sdd.h warns of. */
+    /* Frames are made once before the forks: sdd.h warns against forking while a process makes frames for the first
+       time. */
     for (int index = 0; index < 19; index++) check_frame(index);
     for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, play_always, NULL);
     for (int i = 0; i < scaled(100); i++) {
@@ -300,7 +302,7 @@ static void forks_while_others_play(void)
     for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
 }
 
-/* --------------------------------------------------- a child that comes back from the callback */
+/* ------------------------------------------------------ a child that returns from the callback */
 
 static pid_t the_child;
 static int calls;
@@ -336,7 +338,7 @@ static void z19_a_child_forked_inside_a_callback_delivers_nothing(void)
     CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_OK);
 }
 
-/* In the child sdd-callback is the only thread: when the callback returns, it ends, and the process with it. */
+/* In the child sdd-callback is the only thread: when the callback returns, the thread ends, and the process with it. */
 static void z19_nor_does_one_forked_on_the_callback_thread(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);

@@ -1,5 +1,5 @@
-/* fork(): in the child NULL stands for new shared objects. The parent has used its own before, or is using them for
-   the first time just then; children load a hundred pictures, and have children. */
+/* fork(): in the child NULL stands for new shared objects. The parent has used its own before, or uses them for the
+   first time just then; children load a hundred pictures and fork themselves. */
 #include "record.h"
 #include "server.h"
 
@@ -20,7 +20,7 @@ static void count_pictures(const sdd_result *result, void *user_data)
     atomic_fetch_add((atomic_int *)user_data, 1);
 }
 
-/* Some of the pictures are in the cache by then; of three loads one is of a new picture. */
+/* Some of the pictures are cached by then; one of three loads is for a new picture. */
 static void load_pictures(int count)
 {
     static atomic_int loaded;
@@ -65,7 +65,7 @@ static void the_parents_are_dead(void)
     CHECK_STATUS(sdd_cancel(parents_token), SDD_ERROR_NOT_FOUND);
 }
 
-/* They are made on first use, stay the same, and cannot be destroyed. */
+/* The shared objects are made on first use, stay the same, and cannot be destroyed. */
 static void nulls_are_new(void)
 {
     sdd_downloader *downloader = sdd_downloader_shared();
@@ -79,7 +79,7 @@ static void nulls_are_new(void)
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_ERROR_INVALID_ARGUMENT);
 }
 
-/* What the parent has set on its shared downloader is not set on the child's. */
+/* Settings of the parent's shared downloader do not carry over to the child's. */
 static void nothing_is_inherited(void)
 {
     sdd_cookies *cookies = NULL;
@@ -117,7 +117,7 @@ static void a_child_and_its_child(void)
             _exit(0);
         }
         check_child(second);
-        exit(0); /* what runs at the exit is of the child's objects alone */
+        exit(0); /* exit handlers see the child's objects alone */
     }
     check_child(process);
 }
@@ -166,7 +166,8 @@ static void in_a_child_forked_inside_a_callback_too(void)
     CHECK_EQUAL(forked, 1);
 }
 
-/* Several children at a time, over one directory: each finds what it has loaded, and what the others have. */
+/* Several children share one directory at a time: each finds what it has loaded itself, and what the others have
+   loaded. */
 static void children_side_by_side(void)
 {
     pid_t processes[4];
@@ -200,7 +201,7 @@ static void *load_always(void *number)
     return NULL;
 }
 
-/* No lock that one of the parent's threads, or of the library's in it, holds at the fork may stay locked. */
+/* No lock that a thread of the parent or of the library holds at the fork may stay locked in the child. */
 static void fork_while_others_load(int forks, int turns)
 {
     pthread_t threads[2];
@@ -220,7 +221,7 @@ static void fork_while_others_load(int forks, int turns)
     for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
 }
 
-/* In processes that have used the library for a moment: what is done once in a process may still be under way. */
+/* Forks soon after the first use of the library: one-time initialization may still be running. */
 static void forks_soon_after_the_first_use(void)
 {
     for (int i = 0; i < scaled(20); i++) {

@@ -1,8 +1,8 @@
-/* Pixels as the host wants them: formats, orientation, background; by request and by downloader. */
+/* Decode options: pixel formats, orientation, background; by request and by downloader. */
 #include "record.h"
 #include "server.h"
 
-/* A file beside facts/orientation.png, whose pixels are 13 x 19 when upright: they are compared as they lie. */
+/* Compares pixels with a file beside facts/orientation.png, which is 13 x 19 when upright. */
 static void check_pixels(sdd_image *image, const char *name, size_t header)
 {
     size_t size, stride = sdd_image_stride(image), at = 0;
@@ -16,7 +16,7 @@ static void check_pixels(sdd_image *image, const char *name, size_t header)
     free(expected);
 }
 
-/* A PAM's header ends with ENDHDR and a line end. */
+/* Returns the size of a PAM's header, which ends with ENDHDR and a line end. */
 static size_t pam_header(const char *name)
 {
     size_t size;
@@ -57,7 +57,7 @@ static void check_form(sdd_image *image, int form)
     check_pixels(image, forms[form].file, forms[form].has_header ? pam_header(forms[form].file) : 0);
 }
 
-/* X39: all at once, over one transfer. */
+/* X39: all requests run at once, over one transfer. */
 static void x39_z15_each_request_has_its_own(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
@@ -66,7 +66,7 @@ static void x39_z15_each_request_has_its_own(void)
         records[i] = (record)RECORD_INIT;
         sdd_decode_options options = options_of(i);
         sdd_download_request request = record_request(&records[i], at("/hold/forms?file=facts/orientation.png"));
-        request.decode = &options; /* copied */
+        request.decode = &options; /* the library copies it */
         submit(downloader, &request);
     }
     wait_for_requests("/hold/forms", 1);
@@ -78,7 +78,7 @@ static void x39_z15_each_request_has_its_own(void)
         CHECK(sdd_image_bytes(records[i].image) == records[i].bytes);
     }
     CHECK_EQUAL(requests_of("/hold/forms"), 1);
-    CHECK(records[0].image == records[1].image); /* the same is the same */
+    CHECK(records[0].image == records[1].image); /* equal options share one image */
     sdd_statistics statistics = SDD_STATISTICS_INIT;
     CHECK_STATUS(sdd_downloader_get_statistics(downloader, &statistics), SDD_OK);
     CHECK_EQUAL(statistics.images_decoded, 1);
@@ -86,7 +86,7 @@ static void x39_z15_each_request_has_its_own(void)
     destroy(downloader);
 }
 
-static void z15_the_downloaders_hold_for_the_others(void)
+static void z15_the_downloaders_options_apply_to_the_others(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     const char *url = at("/file/facts/orientation.png");
@@ -98,7 +98,7 @@ static void z15_the_downloaders_hold_for_the_others(void)
         check_form(image, i);
         sdd_image_release(image);
     }
-    /* A request's own win, and NULL is the way it was. */
+    /* A request's own options replace the downloader's; NULL options restore the default. */
     record r = RECORD_INIT;
     sdd_decode_options options = options_of(2);
     sdd_download_request request = record_request(&r, url);
@@ -114,7 +114,7 @@ static void z15_the_downloaders_hold_for_the_others(void)
     destroy(downloader);
 }
 
-/* Z11: sizes are of the picture as it is turned; one body serves them all. */
+/* Z11: sizes refer to the upright picture; one body serves all requests. */
 static void z11_each_request_has_its_size(void)
 {
     static const struct { int32_t fit, width, height; int64_t bytes; int made_width, made_height; } sizes[] = {
@@ -132,7 +132,7 @@ static void z11_each_request_has_its_size(void)
         for (int i = 0; i < SIZES; i++) {
             records[i] = (record)RECORD_INIT;
             sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
-            /* The second picture is not turned: it lies. */
+            /* The second picture is not turned upright, so width and height are swapped. */
             options.fit = sizes[i].fit;
             options.target_width = name ? sizes[i].height : sizes[i].width;
             options.target_height = name ? sizes[i].width : sizes[i].height;
@@ -147,7 +147,7 @@ static void z11_each_request_has_its_size(void)
             CHECK_ENDED(&records[i], SDD_OK, 0);
             int width = sdd_image_width(records[i].image), height = sdd_image_height(records[i].image);
             int made = name ? height : width, other = name ? width : height;
-            /* The limit's arithmetic begins with the width: 18 x 12 for one that lies. */
+            /* The limit is computed from the width first: 18 x 12 for the picture that lies on its side. */
             int is_limited = name && i == SIZES - 1;
             CHECK_EQUAL(made, is_limited ? 12 : sizes[i].made_width);
             CHECK_EQUAL(other, is_limited ? 18 : sizes[i].made_height);
@@ -157,7 +157,7 @@ static void z11_each_request_has_its_size(void)
     destroy(downloader);
 }
 
-/* O8, C9: bit 8 is a limit of 60 MiB, which no picture here comes to; a limit of the options goes before it. */
+/* O8, C9: bit 8 is a limit of 60 MiB, which no picture here reaches; a limit in the options takes precedence. */
 static void o8_c9_large_pictures_are_scaled_down(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
@@ -195,7 +195,7 @@ static void o9_x44_pixels_are_decoded_when_they_are_asked_for(void)
     CHECK_STATUS(sdd_image_get_info(r.image, &info), SDD_OK);
     CHECK_EQUAL(info.is_decoded, 1);
     record_clear(&r);
-    /* The header is good, and a scan is not there. */
+    /* The header is valid, but a scan is missing. */
     fetch(NULL, &r, at("/file/jpeg/bad/scan-missing.jpg"), SDD_OPTION_AVOID_DECODE_IMAGE);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK(sdd_image_pixels(r.image) == NULL);
@@ -206,7 +206,7 @@ static void o9_x44_pixels_are_decoded_when_they_are_asked_for(void)
     record_clear(&r);
 }
 
-static void z15_what_does_not_exist_is_refused(void)
+static void z15_bad_options_are_refused(void)
 {
     static unsigned char pixels[64];
     const sdd_pixel_allocator none = SDD_PIXEL_ALLOCATOR_INIT, long_one = { 8192, NULL, NULL, NULL };
@@ -237,7 +237,8 @@ static void z15_what_does_not_exist_is_refused(void)
         record_clear(&r);
     }
     CHECK_EQUAL(requests_of("/ok/never"), 0);
-    /* Pixels are of one request; and what is no struct of ours. */
+    /* A downloader's options cannot have a pixel buffer, which belongs to one request; structs with bad sizes are
+       refused. */
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
     options.pixels = pixels;
     options.pixels_size = sizeof pixels;
@@ -254,10 +255,10 @@ int main(void)
 {
     start_watchdog();
     RUN(x39_z15_each_request_has_its_own);
-    RUN(z15_the_downloaders_hold_for_the_others);
+    RUN(z15_the_downloaders_options_apply_to_the_others);
     RUN(z11_each_request_has_its_size);
     RUN(o8_c9_large_pictures_are_scaled_down);
     RUN(o9_x44_pixels_are_decoded_when_they_are_asked_for);
-    RUN(z15_what_does_not_exist_is_refused);
+    RUN(z15_bad_options_are_refused);
     return 0;
 }

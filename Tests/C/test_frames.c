@@ -1,4 +1,4 @@
-/* Animated pictures: their frames, in order and out of it, now or with the picture. Rows O10, O11, B19. */
+/* Animated pictures: their frames, in order and out of order, on demand or with the picture. Rows O10, O11, B19. */
 #include "record.h"
 #include "server.h"
 
@@ -11,7 +11,7 @@ static sdd_image *get(sdd_downloader *downloader, const char *name, uint64_t opt
     return image;
 }
 
-/* Pixels that lie in a file one frame after the other, as the picture lies. */
+/* Compares a frame with a file that has the pixels of all frames in a row. */
 static void check_frame(sdd_image *image, int index, const uint8_t *expected)
 {
     int32_t detail = 7;
@@ -166,11 +166,11 @@ static void b19_damaged_frames(void)
     CHECK(frame == NULL && detail == SDD_DETAIL_IMAGE_CORRUPT);
     CHECK_STATUS(sdd_image_frame(image, 2, &frame, NULL), SDD_ERROR_BAD_IMAGE_DATA);
     sdd_image_release(image);
-    /* O11: all or nothing. */
+    /* O11: all frames or none. */
     check_still(get(NULL, "frames/bad/damaged-crc-2.png", SDD_OPTION_PRELOAD_ALL_FRAMES));
 }
 
-/* 7 frames of 154 pixels. */
+/* 7 frames of 154 pixels each count. */
 static void o11_all_frames_count_against_the_limit(void)
 {
     record r = RECORD_INIT;
@@ -190,8 +190,8 @@ static void o11_all_frames_count_against_the_limit(void)
     }
 }
 
-/* Over one transfer. */
-static void o10_o11_each_request_as_it_wants(void)
+/* All requests share one transfer. */
+static void o10_o11_each_request_gets_its_own_frames(void)
 {
     static const uint64_t options[] = { 0, SDD_OPTION_DECODE_FIRST_FRAME_ONLY, SDD_OPTION_PRELOAD_ALL_FRAMES };
     sdd_downloader *downloader = make_downloader(NULL);
@@ -262,7 +262,7 @@ int main(void)
     RUN(o10_still_pictures);
     RUN(b19_damaged_frames);
     RUN(o11_all_frames_count_against_the_limit);
-    RUN(o10_o11_each_request_as_it_wants);
+    RUN(o10_o11_each_request_gets_its_own_frames);
     RUN(facts_of_an_image);
     RUN(bad_arguments_are_refused);
     return 0;

@@ -1,4 +1,4 @@
-/* sdd_get(): one URL, waited for, in both delivery modes and from anywhere. Row P1 of the contract, and others. */
+/* sdd_get() waits for one URL, in both delivery modes and on any thread. Row P1 of the contract, and others. */
 #include "record.h"
 #include "server.h"
 
@@ -40,21 +40,21 @@ static void p1_a_picture_and_its_bytes(void)
         check_picture(downloader, at("/file/png/rgb8.png"));
         check_bytes(downloader, "/ok?size=5000", 5000, 60000);
         check_bytes(downloader, "/ok?size=5000&framing=chunked", 5000, INT64_MAX);
-        /* The picture alone, the bytes alone, and nothing but the answer that it is there. */
+        /* Asks for the picture alone, for the bytes alone, and for neither. */
         CHECK_STATUS(sdd_get(downloader, at("/file/png/rgb8.png"), 0, -1, &image, NULL, NULL), SDD_OK);
         CHECK_EQUAL(sdd_image_width(image), 19);
         sdd_image_release(image);
-        /* Without a place for a picture none is decoded. */
+        /* If the caller passes no place for a picture, none is decoded. */
         CHECK_STATUS(sdd_get(downloader, at("/html"), 0, -1, NULL, &bytes, NULL), SDD_OK);
         CHECK(sdd_bytes_size(bytes) > 0);
         sdd_bytes_release(bytes);
         CHECK_STATUS(sdd_get(downloader, at("/html"), 0, -1, NULL, NULL, NULL), SDD_OK);
-        /* A picture is not made where it was not asked for. */
+        /* BYTES_ONLY gives no picture, even if the caller passes a place for one. */
         const char *url = at("/file/png/rgb8.png");
         CHECK_STATUS(sdd_get(downloader, url, SDD_OPTION_BYTES_ONLY, -1, &image, &bytes, NULL), SDD_OK);
         CHECK(image == NULL && memcmp(sdd_bytes_data(bytes), "\x89PNG", 4) == 0);
         sdd_bytes_release(bytes);
-        /* Nothing of it is an event. */
+        /* sdd_get() makes no events. */
         if (delivery == SDD_DELIVERY_APPLICATION) {
             size_t count = 7;
             CHECK_STATUS(sdd_dispatch(downloader, 0, &count), SDD_OK);
@@ -66,7 +66,7 @@ static void p1_a_picture_and_its_bytes(void)
     check_picture(NULL, at("/file/png/rgb8.png")); /* the shared one */
 }
 
-static void e1_e10_it_gives_what_the_request_ended_with(void)
+static void e1_e10_it_returns_the_error_of_the_request(void)
 {
     static const struct { const char *path; uint64_t options; sdd_status error; } all[] = {
         { "/status/404", 0, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE },
@@ -88,7 +88,7 @@ static void e1_e10_it_gives_what_the_request_ended_with(void)
             CHECK_STATUS(sdd_get(downloader, url, all[i].options, -1, &image, &bytes, NULL), all[i].error);
             CHECK(image == NULL && bytes == NULL);
         }
-        /* Closed, and destroyed. */
+        /* A closed downloader and a destroyed one return an error. */
         CHECK_STATUS(sdd_downloader_close(downloader, SDD_CLOSE_DRAIN), SDD_OK);
         CHECK_STATUS(sdd_get(downloader, at("/ok"), 0, -1, NULL, NULL, NULL), SDD_ERROR_INVALID_DOWNLOAD_OPERATION);
         destroy(downloader);
@@ -98,7 +98,7 @@ static void e1_e10_it_gives_what_the_request_ended_with(void)
     }
 }
 
-/* The response comes with success and with an error, if one came at all. */
+/* The caller gets the response on success and on an error, if one arrived at all. */
 static void k4_the_response_comes_too(void)
 {
     static const struct { const char *path; sdd_status error; int32_t http_status; } all[] = {
@@ -133,7 +133,7 @@ static void k4_the_response_comes_too(void)
     }
 }
 
-static void z6_the_time_is_of_the_whole(void)
+static void z6_the_timeout_covers_the_whole_call(void)
 {
     for (int delivery = 0; delivery < 2; delivery++) {
         sdd_downloader *downloader = downloader_of(delivery);
@@ -145,7 +145,7 @@ static void z6_the_time_is_of_the_whole(void)
         CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
         CHECK_STATUS(sdd_get(downloader, at("/ok"), 0, 50, NULL, NULL, NULL), SDD_ERROR_TIMEOUT);
         CHECK_STATUS(sdd_downloader_resume(downloader), SDD_OK);
-        /* Without one the downloader's own limits hold. */
+        /* Without a timeout the downloader's own limits apply. */
         CHECK_STATUS(sdd_downloader_set_download_timeout(downloader, 100), SDD_OK);
         CHECK_STATUS(sdd_get(downloader, at("/silence"), 0, -1, NULL, NULL, NULL), SDD_ERROR_TIMEOUT);
         destroy(downloader);
@@ -162,7 +162,7 @@ static void *get_many(void *number)
 {
     for (int i = 0; i < scaled(50); i++) {
         char path[100];
-        /* Some alone, some shared with the others. */
+        /* Some of the requests are alone, some are shared with the other threads. */
         int who = i % 2 ? (int)(intptr_t)number : 0;
         size_t size = 100 + (size_t)((i * 37) % 20000);
         snprintf(path, sizeof path, "/ok?size=%zu&who=%d", size, who);
@@ -214,14 +214,14 @@ static void p1_inside_a_callback(void)
     }
 }
 
-/* It shares a transfer as any request does. */
+/* It shares a transfer like any request. */
 static void *get_shared(void *downloader)
 {
     check_bytes(downloader, "/hold/get-shared?size=3000", 3000, -1);
     return NULL;
 }
 
-static void z4_it_shares(void)
+static void z4_it_shares_transfers(void)
 {
     sdd_downloader *downloader = downloader_of(SDD_DELIVERY_THREAD);
     record r = RECORD_INIT;
@@ -241,7 +241,7 @@ static void z4_it_shares(void)
     destroy(downloader);
 }
 
-/* ----------------------------------------------------------------- ended by others while it waits */
+/* ---------------------------------------------------------- ended by other threads while it waits */
 
 static void *get_silence(void *downloader)
 {
@@ -251,7 +251,7 @@ static void *get_silence(void *downloader)
     return (void *)(intptr_t)status;
 }
 
-static void d17_d31_others_may_end_it(void)
+static void d17_d31_other_threads_may_end_it(void)
 {
     for (int turn = 0; turn < 6; turn++) {
         sdd_downloader *downloader = downloader_of(turn % 2);
@@ -269,14 +269,14 @@ static void d17_d31_others_may_end_it(void)
     }
 }
 
-/* The downloader's modifiers hold for it, too. */
+/* The downloader's modifiers apply to it, too. */
 static sdd_status to_another(sdd_draft *draft, void *user_data)
 {
     (void)user_data;
     return sdd_draft_set_url(draft, at("/ok?size=321&another"));
 }
 
-static void h7_it_is_modified(void)
+static void h7_modifiers_apply(void)
 {
     sdd_downloader *downloader = downloader_of(SDD_DELIVERY_APPLICATION);
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
@@ -293,13 +293,13 @@ int main(void)
 {
     start_watchdog();
     RUN(p1_a_picture_and_its_bytes);
-    RUN(e1_e10_it_gives_what_the_request_ended_with);
+    RUN(e1_e10_it_returns_the_error_of_the_request);
     RUN(k4_the_response_comes_too);
-    RUN(z6_the_time_is_of_the_whole);
+    RUN(z6_the_timeout_covers_the_whole_call);
     RUN(p1_from_many_threads);
     RUN(p1_inside_a_callback);
-    RUN(z4_it_shares);
-    RUN(d17_d31_others_may_end_it);
-    RUN(h7_it_is_modified);
+    RUN(z4_it_shares_transfers);
+    RUN(d17_d31_other_threads_may_end_it);
+    RUN(h7_modifiers_apply);
     return 0;
 }

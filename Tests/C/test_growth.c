@@ -1,5 +1,6 @@
-/* What each operation costs, n of them at a time: for thirty times as many hardly more than thirty times the processor
-   time. An operation that looks at all there is takes nine hundred times as much. SDD_TEST_LONG=1: up to 100,000. */
+/* Measures the processor time of each operation for n objects at a time: thirty times as many objects may cost hardly
+   more than thirty times as much. An operation that looks at all objects costs nine hundred times as much.
+   SDD_TEST_LONG=1 goes up to 100,000. */
 #include "loads.h"
 #include "png_making.h"
 #include "record.h"
@@ -9,12 +10,12 @@
 
 enum { FEW = 1000, MANY = 30000, VERY_MANY = 100000, TRIES = 4 };
 
-/* Beside the growth of n: what larger tables cost in caches of the processor, and a noisy machine. */
-#define SLACK 6.0 /* caches of the processor miss more often among many; a square would be n times as much, not 6 */
+/* Allowance beyond the growth of n, for processor cache misses in larger tables and for a noisy machine. */
+#define SLACK 6.0 /* more objects cause more processor cache misses; quadratic cost would be n times as much, not 6 */
 
 static int threads_before, descriptors_before;
 
-/* Of all threads, in seconds. */
+/* Returns the processor time of all threads in seconds. */
 static double processor_time(void)
 {
     struct timespec now;
@@ -32,7 +33,7 @@ static void progressed(sdd_token token, int64_t received, int64_t expected, cons
     (void)token, (void)received, (void)expected, (void)url, (void)user_data;
 }
 
-/* ----------------------------------------------------------- requests that wait, of one URL or many */
+/* ------------------------------------------------------------- waiting requests, of one URL or many */
 
 typedef struct crowd {
     sdd_downloader *downloader;
@@ -147,7 +148,7 @@ static double cancel_all_urls(int n) { return ending(n, 0, 0); }
 static double destroy_one_url(int n) { return ending(n, 1, 1); }
 static double destroy_urls(int n) { return ending(n, 0, 1); }
 
-/* ------------------------------------------------- transfers of a transport that answers when it is told to */
+/* ---------------------------------------------------------- transfers of a transport that answers on demand */
 
 typedef struct giver {
     pthread_mutex_t lock;
@@ -217,7 +218,7 @@ static void ask_all(sdd_downloader *downloader, int count, int is_one)
     }
 }
 
-/* The response, three pieces with progress, and the end. */
+/* Answers each transfer with a response, three pieces with progress, and the end. */
 static double answering(int count, int is_one)
 {
     giver g;
@@ -241,7 +242,7 @@ static double answering(int count, int is_one)
 static double progress_and_end_one_url(int n) { return answering(n, 1); }
 static double progress_and_end_urls(int n) { return answering(n, 0); }
 
-/* One picture in n sizes, all of one transfer. */
+/* Decodes one picture in n sizes from one transfer. */
 static double sizes_of_one_url(int count)
 {
     giver g;
@@ -273,7 +274,7 @@ static double sizes_of_one_url(int count)
     return cost;
 }
 
-/* Five hundred requests beside n transfers that hang, each with its clocks. */
+/* Runs five hundred requests while n transfers hang, each with its timeouts. */
 static double beside_hanging(int count)
 {
     giver g;
@@ -303,7 +304,7 @@ static double beside_hanging(int count)
     return cost;
 }
 
-/* Events that wait, taken one at a time. */
+/* Drains queued events one at a time. */
 static double draining(int count)
 {
     giver g;
@@ -337,7 +338,7 @@ static int32_t next_item(sdd_batch_source *item, void *user_data)
     return 1;
 }
 
-/* All items have ended; they are taken one at a time. */
+/* Takes the items of a finished batch one at a time. */
 static double taking_items(int count, int32_t order)
 {
     giver g;
@@ -374,7 +375,7 @@ static double batch_ordered(int n) { return taking_items(n, SDD_BATCH_ORDERED); 
 
 /* ----------------------------------------------------------------------------------------- loads */
 
-/* Loads of one URL, cancelled one by one. */
+/* Cancels loads of one URL one by one. */
 static double cancel_loads(int count)
 {
     loader_in_folder l = open_loader();
@@ -397,7 +398,7 @@ static double cancel_loads(int count)
     return cost;
 }
 
-/* Lists of one URL each, all of them under way, cancelled one by one. */
+/* Cancels running lists of one URL each one by one. */
 static double cancel_lists(int count)
 {
     loader_in_folder l = open_loader();
@@ -447,7 +448,7 @@ static double cookies_set(int count)
     return cost;
 }
 
-/* Three hundred responses that set one, beside those of others: a jar holds 3,000. */
+/* Receives three hundred responses that set a cookie, beside the cookies of other hosts: a jar holds 3,000. */
 static double beside_cookies(int count)
 {
     sdd_downloader *downloader = make_downloader(NULL);
@@ -466,7 +467,7 @@ static double beside_cookies(int count)
     return cost;
 }
 
-/* Those of 60 domains are forgotten one by one, beside those of others. */
+/* Clears the cookies of 60 domains one by one, beside those of other domains. */
 static double clear_domains(int count)
 {
     sdd_downloader *downloader = make_downloader(NULL);
@@ -493,8 +494,8 @@ static void note_refused(const sdd_result *result, void *user_data)
     CHECK(sem_post(&refused) == 0);
 }
 
-/* As many requests that must not be sent twice as others, all of them with libcurl: over one connection that nobody
-   accepts, so that only their beginning costs anything. A tenth of n: libcurl looks at all of them when one ends. */
+/* Starts requests of libcurl, half of which must not be sent twice. They share one connection that is never accepted,
+   so that only their start costs anything. It uses a tenth of n, because libcurl looks at all of them when one ends. */
 static double posts_beside_running(int count)
 {
     count /= 10;
@@ -542,7 +543,7 @@ static double posts_beside_running(int count)
 
 /* ---------------------------------------------------------------------------------------- the disk */
 
-/* Of n/3 entries half are too much. A trim goes by names and by what the file system tells: no entry is read. */
+/* Trims n/3 entries to half. A trim uses file names and file attributes and reads no entry. */
 static double trim_entries(int count)
 {
     count /= 3;
@@ -571,11 +572,12 @@ static double trim_entries(int count)
 
 /* ----------------------------------------------------------------------------------------- table */
 
-/* libcurl looks through the cookies of a domain for each that it is given, and the jar keeps 3,000 at most: from there on
- * each costs the same. */
+/* libcurl searches the cookies of a domain for each cookie it gets, and the jar keeps at most 3,000: from there on each
+ * cookie costs the same. */
 enum { FULL_JAR = 4000 };
 
-/* Each row: what is done, its cost for n, whether that is not to grow with n at all, and the least n that is compared. */
+/* Each row: the operation, its cost for n, whether the cost must not grow with n at all, and the smallest n to
+   compare. */
 static const struct { const char *name; double (*cost)(int n); int is_constant, least; } rows[] = {
     { "submit, one URL", submit_one_url, 0, 0 },
     { "submit, n URLs", submit_urls, 0, 0 },
@@ -618,7 +620,7 @@ static int is_slow(int row, int few, int many, double *growth)
 static void grows_no_faster_than_n(int row, int few, int many)
 {
     double growth = 0;
-    /* Once more where it looks slow: another program may have had the processor's caches. */
+    /* A slow result is measured again, because another program may have used the processor's caches. */
     for (int i = 0; i < TRIES; i++)
         if (!is_slow(row, few, many, &growth)) return;
     FAIL("%s: %.1f times as much for %d as for %d", rows[row].name, growth, many, few);
@@ -631,7 +633,7 @@ int main(int count, char **arguments)
     int many = is_long && *is_long == '1' ? VERY_MANY : scaled(MANY);
     start_watchdog();
     tries_again = 1;
-    sdd_downloader *first = NULL; /* the thread sanitizer starts a thread of its own with the first one of anybody's */
+    sdd_downloader *first = NULL; /* the thread sanitizer starts a thread of its own with the first one */
     CHECK_STATUS(sdd_downloader_create(NULL, &first), SDD_OK);
     destroy(first);
     threads_before = count_threads();

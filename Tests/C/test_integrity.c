@@ -1,9 +1,9 @@
-/* A request that says what its body must be: row Z12. */
+/* Requests that state the expected size or digest of the body: row Z12. */
 #include "caches.h"
 #include "record.h"
 #include "server.h"
 
-/* sha256sum and openssl say so of png/rgb8.png, which has 822 bytes. */
+/* The size and the SHA-256 digest of png/rgb8.png, by sha256sum and openssl. */
 #define SIZE 822
 #define HEX "efefaaa37694554e59d247dee3ea9d2b90e7bdad540fe6de1716529c5b7afaff"
 #define BASE64 "7++qo3aUVU5Z0kfe4+qdK5Dnva1UD+beFxZSnFt6+v8="
@@ -25,7 +25,7 @@ static void expect(const char *integrity, int64_t bytes, uint64_t options, sdd_s
     destroy(downloader);
 }
 
-static void what_is_expected_is_taken(void)
+static void a_matching_body_is_accepted(void)
 {
     for (int i = 0; i < 2; i++) {
         uint64_t options = i ? SDD_OPTION_BYTES_ONLY : 0;
@@ -35,7 +35,7 @@ static void what_is_expected_is_taken(void)
     }
 }
 
-static void what_is_not_expected_is_nothing(void)
+static void a_body_that_does_not_match_is_an_error(void)
 {
     static const char zeros[] = "sha256-0000000000000000000000000000000000000000000000000000000000000000";
     for (int i = 0; i < 2; i++) {
@@ -46,7 +46,7 @@ static void what_is_not_expected_is_nothing(void)
     }
 }
 
-static void what_cannot_be_expected_is_refused(void)
+static void bad_expectations_are_refused(void)
 {
     static const char *const texts[] = { "", "sha256", "sha256-", "sha512-" BASE64, "sha256-" HEX "0", "SHA256-" HEX,
                                          BASE64, "sha256-" BASE64 "=", "sha256-\x01", "sha256-g" };
@@ -55,7 +55,7 @@ static void what_cannot_be_expected_is_refused(void)
     expect(NULL, -1, 0, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_BAD_INTEGRITY);
 }
 
-/* Who expects something else has a transfer of his own. */
+/* Requests with different expectations have different transfers. */
 static void expectations_are_not_shared(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
@@ -78,7 +78,7 @@ static void expectations_are_not_shared(void)
     destroy(downloader);
 }
 
-static void nothing_unexpected_is_stored(void)
+static void a_body_that_does_not_match_is_not_stored(void)
 {
     cache_in_folder c = open_default();
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
@@ -106,10 +106,10 @@ static void nothing_unexpected_is_stored(void)
 int main(void)
 {
     start_watchdog();
-    RUN(what_is_expected_is_taken);
-    RUN(what_is_not_expected_is_nothing);
-    RUN(what_cannot_be_expected_is_refused);
+    RUN(a_matching_body_is_accepted);
+    RUN(a_body_that_does_not_match_is_an_error);
+    RUN(bad_expectations_are_refused);
     RUN(expectations_are_not_shared);
-    RUN(nothing_unexpected_is_stored);
+    RUN(a_body_that_does_not_match_is_not_stored);
     return 0;
 }

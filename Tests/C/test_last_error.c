@@ -1,9 +1,9 @@
-/* sdd_last_error_message(): whose sentence it is, how long it stays, and what it never says. That each call has one is
-   in test_refusals.c, that each field has in test_refused_fields.c. */
+/* sdd_last_error_message(): which call its message is about, how long it stays, and what it never contains. The message
+   of each call is tested in test_refusals.c, that of each field in test_refused_fields.c. */
 #include "record.h"
 #include "server.h"
 
-/* The sentence, for as long as this thread fails no more. */
+/* Returns the message, which stays valid until the next failure on this thread. */
 static const char *why(void) { return sdd_last_error_message(); }
 
 #define CHECK_SAYS(part) \
@@ -41,7 +41,7 @@ static void *has_none(void *given)
     return NULL;
 }
 
-static void a_thread_that_has_not_failed_has_none(void)
+static void a_thread_without_a_failure_has_no_message(void)
 {
     has_none(NULL);
     CHECK_STATUS(sdd_cancel(7), SDD_ERROR_NOT_FOUND);
@@ -50,7 +50,7 @@ static void a_thread_that_has_not_failed_has_none(void)
     CHECK_SAYS("sdd_cancel: token: 7 ");
 }
 
-static void what_succeeds_leaves_it(void)
+static void a_success_keeps_the_message(void)
 {
     CHECK_STATUS(sdd_set_priority(7, 99), SDD_ERROR_INVALID_ARGUMENT);
     const char *sentence = why();
@@ -58,7 +58,7 @@ static void what_succeeds_leaves_it(void)
     CHECK_STATUS(sdd_set_header(NULL, "X-Right", NULL), SDD_OK);
     CHECK(why() == sentence);
     CHECK_TEXT(sentence, "sdd_set_priority: priority: 99 is not one of SDD_PRIORITY_.");
-    /* An answer is no failure. */
+    /* Returning 0 as an answer is not a failure. */
     CHECK_EQUAL(sdd_downloader_is_suspended(NULL), 0);
     CHECK_EQUAL(sdd_downloader_current_download_count(NULL), 0);
     CHECK_EQUAL(sdd_image_sniff("no picture", 10), 0);
@@ -67,7 +67,7 @@ static void what_succeeds_leaves_it(void)
 
 enum { THREADS = 8, TURNS = 500 };
 
-/* Each thread sees its own numbers, whatever the others do. */
+/* Each thread sees only its own messages, whatever the other threads do. */
 static void *fails_often(void *given)
 {
     int number = *(int *)given;
@@ -81,7 +81,7 @@ static void *fails_often(void *given)
     return NULL;
 }
 
-static void each_thread_has_its_own(void)
+static void each_thread_has_its_own_message(void)
 {
     pthread_t threads[THREADS];
     int numbers[THREADS];
@@ -94,7 +94,7 @@ static void each_thread_has_its_own(void)
 
 static pthread_key_t late;
 
-/* What an application does while its thread ends is after, or before, the sentence has gone: both work. */
+/* A destructor of thread-specific data may run before or after the message is freed: both must work. */
 static void fails_late(void *value)
 {
     (void)value;
@@ -134,7 +134,7 @@ static sdd_downloader *make(int delivery)
     return downloader;
 }
 
-static void a_callback_has_that_of_the_thread_it_runs_on(void)
+static void a_callback_has_the_message_of_its_thread(void)
 {
     for (int delivery = SDD_DELIVERY_THREAD; delivery <= SDD_DELIVERY_APPLICATION; delivery++) {
         sdd_downloader *downloader = make(delivery);
@@ -155,7 +155,7 @@ static void a_callback_has_that_of_the_thread_it_runs_on(void)
 
 /* ------------------------------------------------------------------------------------ secrets */
 
-static void secrets_are_not_said(void)
+static void messages_contain_no_secrets(void)
 {
     sdd_credential credential = SDD_CREDENTIAL_INIT;
     sdd_cookie cookie = SDD_COOKIE_INIT;
@@ -204,7 +204,7 @@ static void values_are_short_and_printable(void)
     CHECK_STATUS(sdd_set_header(NULL, long_name, "x"), SDD_ERROR_INVALID_ARGUMENT);
     CHECK(strlen(why()) < 300);
     CHECK_SAYS("aaaa\xe2\x80\xa6\" is no token");
-    /* Never half a character, wherever it is cut. */
+    /* A message is never cut inside a character. */
     for (int i = 0; i < 4; i++) {
         char text[200] = "    ";
         text[i] = 0;
@@ -215,9 +215,9 @@ static void values_are_short_and_printable(void)
     }
 }
 
-/* ----------------------------------------------------------------------------- what waits */
+/* ------------------------------------------------------------------------- blocking calls */
 
-static void what_waits_has_the_sentence_of_its_request(void)
+static void a_blocking_call_has_its_requests_message(void)
 {
     static const char *const paths[] = { "/status/404", "/html", "/cut-head" };
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
@@ -236,13 +236,13 @@ static void what_waits_has_the_sentence_of_its_request(void)
 int main(void)
 {
     start_watchdog();
-    RUN(a_thread_that_has_not_failed_has_none);
-    RUN(what_succeeds_leaves_it);
-    RUN(each_thread_has_its_own);
+    RUN(a_thread_without_a_failure_has_no_message);
+    RUN(a_success_keeps_the_message);
+    RUN(each_thread_has_its_own_message);
     RUN(a_thread_may_fail_while_it_ends);
-    RUN(a_callback_has_that_of_the_thread_it_runs_on);
-    RUN(secrets_are_not_said);
+    RUN(a_callback_has_the_message_of_its_thread);
+    RUN(messages_contain_no_secrets);
     RUN(values_are_short_and_printable);
-    RUN(what_waits_has_the_sentence_of_its_request);
+    RUN(a_blocking_call_has_its_requests_message);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* Downloaders come and go, at any moment and from anywhere, and leave nothing behind. */
+/* Downloaders may be created and destroyed at any moment and on any thread, and leave nothing behind. */
 #include "record.h"
 #include "server.h"
 
@@ -26,7 +26,8 @@ static void many_come_and_go(void)
     for (int i = 0; i < 20; i++) destroy(all[i]);
 }
 
-/* Some waiting, some on the network, some being decoded, some over; each round a little later. */
+/* When the downloader is destroyed, some requests wait, some are on the network, some are being decoded, and some have
+   ended; each round destroys a little later. */
 static void destroy_comes_at_any_moment(void)
 {
     enum { REQUESTS = 40 };
@@ -87,7 +88,7 @@ static void destroyed_inside_a_callback(int delivery)
     inside.downloader = downloader_of(delivery);
     inside.calls = inside.ended_count = 0;
     sem_init(&inside.ended, 0, 0);
-    /* The last one ends and destroys the downloader, and has no place before all have been submitted. */
+    /* The last request destroys the downloader when it ends, and gets no slot before all requests are submitted. */
     for (int i = 0; i < 10; i++) {
         sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
         request.url = i == 9 ? at("/ok?size=10") : atf("/hold/inside?%d", i);
@@ -109,9 +110,9 @@ static void destroyed_inside_a_callback(int delivery)
 }
 
 static void destroy_inside_a_callback_of_its_thread(void) { destroyed_inside_a_callback(THREAD); }
-static void destroy_inside_a_callback_of_the_host(void) { destroyed_inside_a_callback(HOST); }
+static void destroy_inside_a_callback_of_the_application(void) { destroyed_inside_a_callback(HOST); }
 
-/* Every function, from inside one. */
+/* Calls every function inside a callback. */
 static void call_everything(const sdd_result *result, void *user_data)
 {
     sdd_downloader *d = inside.downloader, *other = downloader_of(THREAD);
@@ -284,8 +285,8 @@ static void hooks_run_once_on_the_callback_thread(void)
 
 static void every_thread_blocks_every_signal(void)
 {
-    /* Of 1 to 64, all but what nobody can block (KILL, STOP), and what the C library (32, 33) and valgrind (64)
-       keep for themselves. */
+    /* All of 1 to 64 except the signals that cannot be blocked (KILL, STOP) and those that the C library (32, 33) and
+       valgrind (64) reserve. */
     const unsigned long long wanted =
         ~(1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1) | 1ull << 31 | 1ull << 32 | 1ull << 63);
     sdd_downloader *downloader = downloader_of(THREAD);
@@ -327,7 +328,8 @@ static void every_thread_blocks_every_signal(void)
 int main(void)
 {
     start_watchdog();
-    /* What is made once in a process: the shared downloader, and what libraries below keep open. */
+    /* This creates everything that a process keeps for good: the shared downloader, and what the libraries below keep
+       open. */
     record r = RECORD_INIT;
     fetch(NULL, &r, at("/file/png/rgb8.png"), 0);
     record_clear(&r);
@@ -336,7 +338,7 @@ int main(void)
     RUN_CLEAN(many_come_and_go);
     RUN_CLEAN(destroy_comes_at_any_moment);
     RUN_CLEAN(destroy_inside_a_callback_of_its_thread);
-    RUN_CLEAN(destroy_inside_a_callback_of_the_host);
+    RUN_CLEAN(destroy_inside_a_callback_of_the_application);
     RUN_CLEAN(callbacks_may_call_every_function);
     RUN_CLEAN(no_progress_after_a_cancel);
     RUN_CLEAN(two_threads_destroy_one);

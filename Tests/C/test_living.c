@@ -1,5 +1,5 @@
-/* What lives in the process: images, bytes and lists to prefetch are counted from their beginning to their end; and pictures
-   that transforms make larger. */
+/* The process counts all living images, bytes and prefetch lists from their creation to their end; and transforms that
+   enlarge pictures. */
 #include "loads.h"
 
 static sdd_process_statistics living(void)
@@ -9,9 +9,9 @@ static sdd_process_statistics living(void)
     return now;
 }
 
-static sdd_process_statistics before; /* the test at work */
+static sdd_process_statistics before; /* the counts at the start of the test */
 
-/* The library may hold the last reference for a moment longer. */
+/* Returns how many more objects live than at the start. The library may hold the last reference for a moment longer. */
 static int extra(void)
 {
     sdd_process_statistics now = living();
@@ -28,7 +28,7 @@ static void images_and_bytes_are_counted(void)
     sdd_process_statistics now = living();
     CHECK_EQUAL(now.images, before.images + 1);
     CHECK(now.pixel_bytes >= before.pixel_bytes + 10 * 6 * 4 && now.bytes_objects == before.bytes_objects);
-    CHECK(sdd_image_retain(image) == image); /* the same once more */
+    CHECK(sdd_image_retain(image) == image); /* this returns the same image */
     CHECK_EQUAL(living().images, before.images + 1);
     sdd_image_release(image);
     sdd_bytes *bytes = NULL, *own = sdd_bytes_create(pixels, 100), *empty = sdd_bytes_create(NULL, 0);
@@ -49,19 +49,20 @@ static void images_and_bytes_are_counted(void)
     CHECK_STATUS(sdd_process_get_statistics(none), SDD_ERROR_INVALID_ARGUMENT);
 }
 
-/* Downloads, a memory of a cache, a result that is held: all of it goes with its last holder. */
+/* Images and bytes of downloads, of a cache's memory, and of a held result live until their last holder releases
+   them. */
 static void loads_leave_nothing_behind(void)
 {
     record r = RECORD_INIT;
     before = living();
-    fetch(NULL, &r, at("/file/png/rgb8.png?warm"), 0); /* by the default downloader */
+    fetch(NULL, &r, at("/file/png/rgb8.png?warm"), 0); /* by the shared downloader */
     record_clear(&r);
     CHECK(settles(extra, 0)); /* a thread of the library may hold the picture and its bytes for a moment longer */
     loader_in_folder l = open_loader();
     load(&l, &r, at("/file/png/rgb8.png?living"), SDD_OPTION_WAIT_STORE_CACHE);
     CHECK(living().images > before.images);
     record_clear(&r);
-    CHECK(living().images > before.images); /* the cache's memory has it */
+    CHECK(living().images > before.images); /* the cache's memory holds it */
     CHECK_STATUS(sdd_cache_trim_memory(l.cache.cache, SDD_TRIM_ALL), SDD_OK);
     for (int i = 0; i < 20; i++) load(&l, &r, atf("/file/png/rgb8.png?living%d", i), i % 2 ? SDD_OPTION_BYTES_ONLY : 0);
     load(&l, &r, at("/cut"), 0);
@@ -133,7 +134,7 @@ static void a_transform_may_enlarge(void)
                          sdd_image_pixels(expected) + (size_t)y * sdd_image_stride(expected),
                          (size_t)sdd_image_width(made) * 4) == 0);
         sdd_image_release(made), sdd_image_release(expected);
-        /* Without it nothing becomes larger. */
+        /* Without allow_enlarging nothing becomes larger. */
         list.allow_enlarging = 0;
         CHECK_STATUS(sdd_image_transform(image, &list, 1, &made), SDD_OK);
         CHECK(sdd_image_width(made) <= sdd_image_width(image) && sdd_image_height(made) <= sdd_image_height(image));
@@ -159,7 +160,7 @@ static void a_transform_may_enlarge(void)
     CHECK_TEXT(key, "resize(100,80,fill)");
 }
 
-/* A picture of a few bytes must not be made to take what a large one may not. */
+/* A picture of a few bytes must not be enlarged beyond the limits for large pictures. */
 static void limits_hold_for_enlarged_pictures(void)
 {
     static const struct { int64_t pixels, bytes; int32_t side, detail; } cases[] = {

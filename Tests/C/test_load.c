@@ -1,4 +1,4 @@
-/* A load from the cache to the network and back: rows M1 to M11, M17, M20 to M22, M26, B22, Z4 and Z7. */
+/* Loads from the cache to the network and back: rows M1 to M11, M17, M20 to M22, M26, B22, Z4 and Z7. */
 #include "loads.h"
 
 #include <poll.h>
@@ -24,8 +24,8 @@ static void m1_the_shared_loader(void)
     CHECK_EQUAL(sdd_loader_running_count(NULL), 0);
 }
 
-/* Another loader has its own cache and its own list of failed URLs. */
-static void m2_f1_loaders_are_apart(void)
+/* Each loader has its own cache and its own list of failed URLs. */
+static void m2_f1_loaders_are_separate(void)
 {
     loader_in_folder a = open_loader(), b = open_loader();
     record r = RECORD_INIT;
@@ -42,7 +42,7 @@ static void m2_f1_loaders_are_apart(void)
     close_loader(&b);
 }
 
-/* Over one downloader, and one cache, which the second finds. */
+/* Two loaders share a downloader and a cache, and the second finds what the first has stored. */
 static void m2_any_cache_and_any_downloader(void)
 {
     loader_in_folder a = open_loader();
@@ -69,10 +69,10 @@ static void m2_any_cache_and_any_downloader(void)
     close_loader(&a);
 }
 
-/* A token for what cannot be, and an end that is not inside the call; the second time no other one. */
-static void m3_m4_m6_what_is_no_url_ends_with_1000(void)
+/* A load of a bad URL has a token, and ends outside the submitting call; a second load ends in the same way. */
+static void m3_m4_m6_a_bad_url_ends_with_1000(void)
 {
-    /* Those that got so far as to be tried are blocked the second time. */
+    /* URLs that were actually tried are blocked the second time. */
     static const struct { const char *url; int32_t detail, is_tried; } bad[] = {
         { NULL, SDD_DETAIL_URL_NULL, 0 },
         { "", SDD_DETAIL_URL_EMPTY, 0 },
@@ -167,7 +167,7 @@ static void m11_nothing_cached(void)
     close_loader(&l);
 }
 
-/* The error, with what the server has said, and nothing in the cache. */
+/* A failed load ends with the error and the server's response, and stores nothing. */
 static void m17_other_errors(void)
 {
     loader_in_folder l = open_loader();
@@ -199,8 +199,8 @@ static sdd_bytes *slow_serializer(sdd_image *image, sdd_bytes *bytes, const char
     return sdd_bytes_retain(bytes);
 }
 
-/* The entry is not yet on its way to disk when the load has ended; with the bit it has not ended while it is. */
-static void m21_b5_the_end_waits_for_the_disk_if_it_is_to(void)
+/* The load has ended before its entry is written to disk; with the bit it ends only after that. */
+static void m21_b5_with_the_bit_the_end_waits_for_the_disk(void)
 {
     sdd_cache_config cache = SDD_CACHE_CONFIG_INIT;
     cache.serializer = slow_serializer;
@@ -228,7 +228,7 @@ static void m21_b5_the_end_waits_for_the_disk_if_it_is_to(void)
     close_loader(&l);
 }
 
-/* The key is the URL as it is, braces but for those; what is not a URL has none. */
+/* The key is the URL as it is, except that braces are escaped. */
 static void m22_m25_the_key_is_the_url(void)
 {
     loader_in_folder l = open_loader();
@@ -245,7 +245,7 @@ static void m22_m25_the_key_is_the_url(void)
     close_loader(&l);
 }
 
-/* Ends are queued where the downloader delivers: here they wait until they are taken. */
+/* The end of a load is an event of its downloader: here it waits until it is taken. */
 static void m26_ends_are_delivered_by_the_downloader(void)
 {
     config_groups groups;
@@ -268,7 +268,7 @@ static void m26_ends_are_delivered_by_the_downloader(void)
     close_loader(&l);
 }
 
-/* One transfer, one file of the original and one of each size, however many have come while it ran. */
+/* Equal loads share one transfer, one file of the original, and one of each size, however many join while it runs. */
 static void b22_z4_equal_work_is_shared(void)
 {
     enum { COUNT = 12 };
@@ -283,7 +283,7 @@ static void b22_z4_equal_work_is_shared(void)
         if (i == 1) wait_for_requests("/hold/b22", 1);
         submit_load(&l, &request);
     }
-    /* The later ones have asked the disk first, in their order: this one has come behind them. */
+    /* Disk lookups run in order, so when this load has ended, the earlier ones have joined the transfer. */
     record last = RECORD_INIT;
     load(&l, &last, at("/file/png/rgb8.png?b22"), 0);
     release("b22");
@@ -313,7 +313,7 @@ static void z7_there_are_two_attempts(void)
     load(&l, &r, at("/status/503?z7"), 0);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
     CHECK(r.metrics.attempts == 2 && hits("/status/503?z7") == 2);
-    /* No more where it would not help, or is not wanted. */
+    /* There is no second attempt where it would not help, or is not wanted. */
     load(&l, &r, at("/status/404?z7"), 0);
     CHECK(r.metrics.attempts == 1 && hits("/status/404?z7") == 1);
     sdd_load_request request = record_load(&r, in_turns("z7-one", "/status/503", "/file/png/rgb8.png"), 0);
@@ -335,14 +335,14 @@ int main(void)
     start_watchdog();
     tries_again = 1;
     RUN(m1_the_shared_loader);
-    RUN(m2_f1_loaders_are_apart);
+    RUN(m2_f1_loaders_are_separate);
     RUN(m2_any_cache_and_any_downloader);
-    RUN(m3_m4_m6_what_is_no_url_ends_with_1000);
+    RUN(m3_m4_m6_a_bad_url_ends_with_1000);
     RUN(m6_m7_one_token_and_a_count);
     RUN(m8_m10_m20_the_cache_is_asked_first);
     RUN(m11_nothing_cached);
     RUN(m17_other_errors);
-    RUN(m21_b5_the_end_waits_for_the_disk_if_it_is_to);
+    RUN(m21_b5_with_the_bit_the_end_waits_for_the_disk);
     RUN(m22_m25_the_key_is_the_url);
     RUN(m26_ends_are_delivered_by_the_downloader);
     RUN(b22_z4_equal_work_is_shared);

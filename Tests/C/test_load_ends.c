@@ -1,8 +1,8 @@
-/* Loads between two stages, where the downloader knows nothing of them, while something ends: the downloader, the cache,
-   the load itself. Rows M6, M16, B22. */
+/* Loads between two stages, where the downloader has no request for them, while the downloader, the cache or the load
+   itself ends. Rows M6, M16, B22. */
 #include "loads.h"
 
-/* What the host does while it is asked whether a URL may be downloaded. */
+/* The action of the application while it is asked whether a URL may be downloaded. */
 static void (*meanwhile)(void);
 static loader_in_folder l;
 static sdd_token token;
@@ -15,7 +15,7 @@ static int32_t act(const char *url, void *user_data)
     return 1;
 }
 
-/* The other thread does something, and says when to go on. */
+/* Waits while another thread acts, until that thread says to continue. */
 static void hold(void)
 {
     CHECK(sem_post(&asked) == 0);
@@ -60,7 +60,7 @@ static void a_load_goes_on_while_its_downloader_is_drained(void)
     const char *url = at("/file/png/rgb8.png?drained");
     load(&l, &r, url, 0);
     CHECK_ENDED(&r, SDD_OK, 0);
-    /* Later ones are refused, though the cache has it. */
+    /* Later loads are refused, even if the cache has the picture. */
     load(&l, &r, url, 0);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_CLOSED);
     load(&l, &r, at("/file/png/rgb8.png?late"), SDD_OPTION_FROM_LOADER_ONLY);
@@ -100,7 +100,7 @@ static void a_load_is_cancelled_where_its_downloader_is_destroyed(void)
     submit_load(&l, &request);
     wait_until_asked();
     CHECK(pthread_create(&thread, NULL, destroy_it, l.downloader) == 0);
-    /* Its handle is dead at once. */
+    /* The downloader's handle is dead at once. */
     while (sdd_downloader_suspend(l.downloader) != SDD_ERROR_CLOSED) sched_yield();
     CHECK(sem_post(&answered) == 0);
     record_wait(&r);
@@ -113,7 +113,7 @@ static void a_load_is_cancelled_where_its_downloader_is_destroyed(void)
     close_cache(&l.cache);
 }
 
-/* As sdd_cancel() promises: of what is queued, only the end is told. */
+/* As sdd_cancel() promises, of the queued events only the end is delivered. */
 static void m16_a_load_cancelled_between_two_stages_is_silent(void)
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
@@ -136,7 +136,7 @@ static void m16_a_load_cancelled_between_two_stages_is_silent(void)
     close_loader(&l);
 }
 
-/* What waits for the disk does not wait for one that is gone. */
+/* A load that waits for the disk ends when its cache is destroyed. */
 static void m21_a_destroyed_cache_keeps_no_load_waiting(void)
 {
     meanwhile = NULL;

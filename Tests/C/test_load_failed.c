@@ -1,4 +1,4 @@
-/* URLs that have failed: rows F1 to F7, M5, M17, M18, M23, B11, E4, Z7. */
+/* The list of failed URLs: rows F1 to F7, M5, M17, M18, M23, B11, E4, Z7. */
 #include "loads.h"
 
 static loader_in_folder open_with(int32_t policy)
@@ -8,7 +8,7 @@ static loader_in_folder open_with(int32_t policy)
     return open_loader_over(config, NULL);
 }
 
-/* One load of a URL that comes to nothing, and whether it is blocked then. */
+/* Checks that a load of this URL fails with `error`, and whether the URL is blocked then. */
 static void fails(loader_in_folder *l, const char *url, sdd_status error, int is_blocked)
 {
     record r = RECORD_INIT;
@@ -31,7 +31,7 @@ static void m5_f5_a_failed_url_ends_at_once(void)
         CHECK(r.http_status == 0 && r.stage == SDD_STAGE_SUBMIT && r.metrics.attempts == 0);
     }
     CHECK_EQUAL(hits("/status/404?m5"), 1);
-    /* Other targets are others, and downloads do not look at the list, nor add to it. */
+    /* Other URLs are not blocked, and plain downloads neither use the list nor add to it. */
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, at("/status/404?other")), 0);
     fetch(l.downloader, &r, url, 0);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
@@ -41,7 +41,7 @@ static void m5_f5_a_failed_url_ends_at_once(void)
     close_loader(&l);
 }
 
-/* It is the URL that is blocked, in whatever form and from whatever place the picture is wanted. */
+/* The URL is blocked in every form and from every source of the picture. */
 static void m5_before_the_cache_is_asked(void)
 {
     loader_in_folder l = open_loader();
@@ -63,7 +63,7 @@ static sdd_status say_range(sdd_response *response, sdd_response_change *change,
     return SDD_OK;
 }
 
-/* The list goes by the status that a response modifier has made: 404 is the URL's failure, and 416 is not. */
+/* The list uses the status that a response modifier has set: 404 is a failure of the URL, 416 is not. */
 static void the_modified_status_is_remembered(void)
 {
     loader_in_folder l = open_loader();
@@ -76,7 +76,7 @@ static void the_modified_status_is_remembered(void)
     close_loader(&l);
 }
 
-static void f7_what_is_remembered(void)
+static void f7_failures_of_the_url_are_remembered(void)
 {
     loader_in_folder l = open_loader();
     static const struct { const char *path; sdd_status error; int is_blocked; } failures[] = {
@@ -90,7 +90,7 @@ static void f7_what_is_remembered(void)
         { "/empty?f7", SDD_ERROR_BAD_IMAGE_DATA, 1 },
         { "/redirect-loop?f7", SDD_ERROR_TOO_MANY_REDIRECTS, 1 },
         { "/garbage?f7", SDD_ERROR_PROTOCOL, 1 },
-        /* Not what the connection has to do with, nor what the request does. */
+        /* Faults of the connection or of the request do not count against the URL. */
         { "/reset?f7", SDD_ERROR_CONNECTION_LOST, 0 },
         { "/cut?f7&file=png/rgb8.png", SDD_ERROR_TRUNCATED_BODY, 0 },
         { "/status/401?f7", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0 },
@@ -102,8 +102,8 @@ static void f7_what_is_remembered(void)
     close_loader(&l);
 }
 
-/* A limit of time, a modifier's refusal and a cancel say nothing of the URL. */
-static void f7_what_the_caller_does_is_not_remembered(void)
+/* A timeout, a modifier's refusal and a cancel say nothing about the URL. */
+static void f7_the_callers_own_ends_are_not_remembered(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -127,9 +127,9 @@ static void f7_what_the_caller_does_is_not_remembered(void)
     close_loader(&l);
 }
 
-/* What one caller alone does not take says nothing of the URL: the next one gets it. What all would take as a failure
-   stands in the way of all but those who take just that. */
-static void f7_conditions_are_one_callers_own(void)
+/* A condition that only one caller has says nothing about the URL: the next caller gets the picture. A failure for all
+   callers blocks the URL for all except those that accept exactly that response. */
+static void f7_conditions_concern_one_caller_alone(void)
 {
     static const char other[] = "sha256-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
     static const struct { const char *integrity, *types, *statuses; sdd_status error; } conditions[] = {
@@ -169,9 +169,9 @@ static void f7_conditions_are_one_callers_own(void)
     close_loader(&l);
 }
 
-/* A bad token's 403 is its caller's: blocked for who asks with it once more, and for nobody else. Taken from the list by
-   its URL, it is so for all. */
-static void f7_a_failure_is_of_who_asked(void)
+/* A 403 for a bad token blocks the URL only for requests with the same token. Removing the URL from the list unblocks
+   it for all callers. */
+static void f7_a_failure_concerns_the_caller_that_asked(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -198,8 +198,8 @@ static void f7_a_failure_is_of_who_asked(void)
     close_loader(&l);
 }
 
-/* After a 500 for a second: then it is tried again, and blocked for two. */
-static void f7_it_is_forgotten_again(void)
+/* After a 500 the URL is blocked for a second; after the next failure, for two. */
+static void f7_a_failure_expires(void)
 {
     loader_in_folder l = open_loader();
     const char *url = at("/status/500?f7-again");
@@ -207,20 +207,20 @@ static void f7_it_is_forgotten_again(void)
         int64_t start = milliseconds_now();
         fails(&l, url, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1);
         while (sdd_loader_is_blocked(l.loader, url)) sched_yield();
-        if (milliseconds_now() - start < 1000 * seconds) FAIL("not for %d seconds", seconds);
+        if (milliseconds_now() - start < 1000 * seconds) FAIL("blocked for less than %d seconds", seconds);
     }
     CHECK_EQUAL(hits("/status/500?f7-again"), 4);
     close_loader(&l);
 }
 
-/* The server's own word counts: a 503 would be blocked for a second. */
+/* Retry-After takes precedence: without it a 503 would block the URL for a second. */
 static void f7_z7_retry_after(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
     const char *url = at("/status/503?f7-after&header=Retry-After:%203600");
     fails(&l, url, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1);
-    /* Later than a retry may be: it was asked once. */
+    /* The delay is longer than a retry may wait, so there was one attempt. */
     CHECK_EQUAL(hits("/status/503?f7-after&header=Retry-After:%203600"), 1);
     const char *soon = at("/status/503?f7-soon&header=Retry-After:%200");
     fails(&l, soon, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1);
@@ -231,8 +231,8 @@ static void f7_z7_retry_after(void)
     record_clear(&r);
 }
 
-/* A picture ends it, if it came though the URL was blocked: row M18. */
-static void f6_m18_success_takes_it_from_the_list(void)
+/* A picture removes the URL from the list, if the load was tried in spite of the block: row M18. */
+static void f6_m18_a_success_removes_the_url(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -249,7 +249,7 @@ static void f6_m18_success_takes_it_from_the_list(void)
     close_loader(&l);
 }
 
-static void f6_b11_they_are_taken_from_the_list(void)
+static void f6_b11_urls_can_be_removed_from_the_list(void)
 {
     loader_in_folder l = open_loader();
     const char *urls[3];
@@ -268,8 +268,9 @@ static void f6_b11_they_are_taken_from_the_list(void)
     close_loader(&l);
 }
 
-/* Row F4: of the library's own numbers 1000 and 1001, of the transport's all but those of the connection; for ever. */
-static void f4_the_policy_of_the_original(void)
+/* Row F4: of the library's errors 1000 and 1001 block the URL, and of the transport's all but connection errors; for
+   good. */
+static void f4_the_policy_of_sdwebimage(void)
 {
     loader_in_folder l = open_with(SDD_FAIL_POLICY_SDWEBIMAGE);
     record r = RECORD_INIT;
@@ -289,7 +290,7 @@ static void f4_the_policy_of_the_original(void)
     fails(&l, "http://127.0.0.1:1/f4", SDD_ERROR_CONNECT, 0);
     load(&l, &r, at("/html?f4"), 0);
     CHECK_ENDED(&r, SDD_ERROR_BLOCKED, 0);
-    /* Not for ever, if it is asked for: the bit clears it with the first success. */
+    /* A load may still ask for it: with RETRY_FAILED the first success removes the URL from the list. */
     const char *url = in_turns("f4", "/html", "/file/png/rgb8.png");
     fails(&l, url, SDD_ERROR_BAD_IMAGE_DATA, 1);
     get_from(&l, &r, url, SDD_OPTION_RETRY_FAILED, SDD_ORIGIN_NETWORK);
@@ -308,7 +309,7 @@ static void f7_the_policy_that_remembers_nothing(void)
     close_loader(&l);
 }
 
-/* What the host was asked, and what it says. */
+/* The arguments of the application's should_block_failed_url, and its answer. */
 static struct {
     int calls, freed;
     int32_t answer, detail, http_status;
@@ -333,7 +334,7 @@ static void free_judge(void *user_data)
     judge.freed++;
 }
 
-static void m23_the_host_decides(void)
+static void m23_the_application_decides(void)
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
     config.should_block_failed_url = judge_url;
@@ -362,7 +363,7 @@ static void m23_the_host_decides(void)
         CHECK_EQUAL(judge.http_status, r.http_status);
         CHECK_TEXT(judge.url, url);
         if (sdd_loader_is_blocked(l.loader, url) != cases[i].is_blocked) FAIL("case %zu", i);
-        /* Not asked of a load that does not get so far. */
+        /* The application is not asked about a load that fails before its download. */
         load(&l, &r, url, SDD_OPTION_FROM_CACHE_ONLY);
         CHECK_EQUAL(r.error, cases[i].is_blocked ? SDD_ERROR_BLOCKED : SDD_ERROR_NOT_CACHED);
         get_from(&l, &r, at("/file/png/rgb8.png?m23"), 0, SDD_ORIGIN_NETWORK);
@@ -374,7 +375,7 @@ static void m23_the_host_decides(void)
     }
 }
 
-/* At most 4096: the oldest goes. None of them is a URL that anybody serves. */
+/* The list has at most 4096 URLs: the oldest is dropped. None of these URLs needs a server. */
 static void f1_the_list_is_bounded(void)
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
@@ -400,18 +401,18 @@ int main(void)
     start_watchdog();
     RUN(m5_f5_a_failed_url_ends_at_once);
     RUN(m5_before_the_cache_is_asked);
-    RUN(f7_what_is_remembered);
+    RUN(f7_failures_of_the_url_are_remembered);
     RUN(the_modified_status_is_remembered);
-    RUN(f7_what_the_caller_does_is_not_remembered);
-    RUN(f7_conditions_are_one_callers_own);
-    RUN(f7_a_failure_is_of_who_asked);
-    RUN(f7_it_is_forgotten_again);
+    RUN(f7_the_callers_own_ends_are_not_remembered);
+    RUN(f7_conditions_concern_one_caller_alone);
+    RUN(f7_a_failure_concerns_the_caller_that_asked);
+    RUN(f7_a_failure_expires);
     RUN(f7_z7_retry_after);
-    RUN(f6_m18_success_takes_it_from_the_list);
-    RUN(f6_b11_they_are_taken_from_the_list);
-    RUN(f4_the_policy_of_the_original);
+    RUN(f6_m18_a_success_removes_the_url);
+    RUN(f6_b11_urls_can_be_removed_from_the_list);
+    RUN(f4_the_policy_of_sdwebimage);
     RUN(f7_the_policy_that_remembers_nothing);
-    RUN(m23_the_host_decides);
+    RUN(m23_the_application_decides);
     RUN(f1_the_list_is_bounded);
     return 0;
 }

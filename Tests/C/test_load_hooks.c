@@ -1,4 +1,4 @@
-/* What the host has to say to loads: rows M9, M22, M23, B12, B14, Z23. */
+/* The application's callbacks in loads: rows M9, M22, M23, B12, B14, Z23. */
 #include "loads.h"
 
 #include <stdatomic.h>
@@ -38,7 +38,7 @@ static loader_in_folder open_asking(int32_t answer)
     return open_loader_over(config, NULL);
 }
 
-static void m9_the_host_is_asked_on_a_miss_alone(void)
+static void m9_the_application_is_asked_on_a_miss_alone(void)
 {
     loader_in_folder l = open_asking(1);
     record r = RECORD_INIT;
@@ -53,13 +53,13 @@ static void m9_the_host_is_asked_on_a_miss_alone(void)
     load(&l, &r, at(PICTURE "?m9-none"), SDD_OPTION_FROM_CACHE_ONLY);
     load(&l, &r, NULL, 0);
     CHECK_EQUAL(host.calls, 1);
-    /* Of a refresh, too; and where the cache is not asked. */
+    /* The application is also asked about a refresh, and about a load that skips the cache. */
     load(&l, &r, url, SDD_OPTION_REFRESH_CACHED);
     CHECK_ENDED(&r, SDD_ERROR_NOT_MODIFIED, 0);
     CHECK_EQUAL(host.calls, 2);
     get_from(&l, &r, url, SDD_OPTION_FROM_LOADER_ONLY, SDD_ORIGIN_NETWORK);
     CHECK_EQUAL(host.calls, 3);
-    /* What is blocked does not get so far. */
+    /* The application is not asked about a blocked URL. */
     load(&l, &r, at("/status/404?m9"), 0);
     load(&l, &r, at("/status/404?m9"), 0);
     CHECK_ENDED(&r, SDD_ERROR_BLOCKED, 0);
@@ -70,7 +70,7 @@ static void m9_the_host_is_asked_on_a_miss_alone(void)
     CHECK_EQUAL(host.freed, 1);
 }
 
-static void m9_the_host_says_no(void)
+static void m9_the_application_refuses(void)
 {
     loader_in_folder l = open_asking(0);
     record r = RECORD_INIT;
@@ -79,7 +79,7 @@ static void m9_the_host_says_no(void)
     CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
     CHECK(host.calls == 1 && hits(PICTURE "?m9-no") == 0);
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
-    /* What the cache has may be had all the same, and a refresh ends with it. */
+    /* Cached pictures are still delivered, and a refresh ends with the cached picture. */
     put(l.cache.cache, url, fixture_image("png/rgb8.png"), NULL);
     get_from(&l, &r, url, 0, SDD_ORIGIN_MEMORY);
     load(&l, &r, url, SDD_OPTION_REFRESH_CACHED);
@@ -94,13 +94,13 @@ static void m9_the_host_says_no(void)
 
 static sdd_decode_options small;
 
-/* Turns pictures of "thumb" into small ones from elsewhere, and lets "private" be kept nowhere. */
+/* Turns loads of "thumb" into small pictures of another URL, and keeps "private" out of the cache. */
 static void process(sdd_load_request *request, void *user_data)
 {
     CHECK(user_data == &host);
     CHECK_EQUAL(request->struct_size, sizeof *request);
     host.calls++;
-    request->user_data = &host; /* which is not for it to say */
+    request->user_data = &host; /* the processor cannot change callbacks and user data */
     request->completed = NULL;
     if (request->url == NULL) return;
     if (strstr(request->url, "thumb")) {
@@ -115,7 +115,7 @@ static void process(sdd_load_request *request, void *user_data)
     }
 }
 
-static void b14_the_processor_changes_what_is_wanted(void)
+static void b14_the_processor_changes_the_request(void)
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
     memset(&host, 0, sizeof host);
@@ -138,7 +138,7 @@ static void b14_the_processor_changes_what_is_wanted(void)
     load(&l, &r, NULL, 0);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_NULL);
     CHECK_EQUAL(host.calls, 5);
-    /* What it makes is checked as if it had been submitted so. */
+    /* The processor's request is checked like one that the application submits. */
     sdd_load_request request = record_load(&r, at(PICTURE "?b14-wrong"), 0);
     sdd_status status = SDD_OK;
     CHECK_EQUAL(sdd_loader_submit(l.loader, &request, &status), 0);
@@ -157,7 +157,7 @@ static sdd_bytes *name_alone(const char *url, void *user_data)
     return strstr(url, "filtered") ? sdd_bytes_create(name, strlen(name)) : NULL;
 }
 
-/* Two URLs of one key have one entry; the download is of the URL. */
+/* Two URLs with the same key share one entry; the download uses the URL. */
 static void b12_m22_the_filter_makes_the_key(void)
 {
     sdd_cache_config cache = SDD_CACHE_CONFIG_INIT;
@@ -176,7 +176,7 @@ static void b12_m22_the_filter_makes_the_key(void)
     close_loader(&l);
 }
 
-/* A key of the request's own; the filter is not asked. Its forms have keys made of it. */
+/* A request's own key is used without asking the filter. The keys of its smaller forms are derived from it. */
 static void m22_a_key_of_its_own(void)
 {
     sdd_cache_config cache = SDD_CACHE_CONFIG_INIT;
@@ -238,7 +238,8 @@ static sdd_transform callback_of(sdd_transform_fn function, const char *key)
     return transform;
 }
 
-/* Once for all loads that want the same, and kept; another key, or another order, is another picture. */
+/* A transform runs once for all equal loads, and its result is stored; another key, or another order, makes another
+   picture. */
 static void m24_b15_transforms_are_told_apart_by_their_keys(void)
 {
     enum { COUNT = 6 };
@@ -249,7 +250,7 @@ static void m24_b15_transforms_are_told_apart_by_their_keys(void)
     list[0].kind = SDD_TRANSFORM_CROP;
     list[0].width = list[0].height = 4;
     pictures_are_transformed = 1;
-    /* The cache is not asked, so that all have joined the transfer when they are submitted. */
+    /* These loads skip the cache, so that all have joined the transfer when they are submitted. */
     sdd_load_request request = record_load(NULL, url, SDD_OPTION_WAIT_STORE_CACHE | SDD_OPTION_FROM_LOADER_ONLY);
     request.transforms = list;
     request.transform_count = 2;
@@ -276,7 +277,7 @@ static void m24_b15_transforms_are_told_apart_by_their_keys(void)
     load_from(&l, &request, SDD_ORIGIN_DISK);
     CHECK_EQUAL(transformed, 1);
     list[1].key = "blacker";
-    load_from(&l, &request, SDD_ORIGIN_DISK); /* made of the original */
+    load_from(&l, &request, SDD_ORIGIN_DISK); /* made from the original */
     CHECK_EQUAL(transformed, 2);
     CHECK_EQUAL(requests_of("/hold/b15"), 1);
     pictures_are_transformed = 0;
@@ -295,7 +296,7 @@ static void m24_a_transform_that_fails(void)
     request.transform_count = 1;
     load_as(&l, &r, &request);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_TRANSFORM);
-    /* The URL has nothing to do with it: the picture may be had as it is. */
+    /* The URL is not at fault: the untransformed picture can be loaded. */
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
     load(&l, &r, url, 0);
     CHECK_ENDED(&r, SDD_OK, 0);
@@ -303,9 +304,9 @@ static void m24_a_transform_that_fails(void)
     close_loader(&l);
 }
 
-/* ------------------------------------------------------------------------------ what the download has */
+/* ---------------------------------------------------------------------------- options of the download */
 
-/* Who says who they are has entries of their own: nobody else is given what was meant for them. */
+/* Loads with credentials have entries of their own: no other caller gets their pictures. */
 static void z4_credentials_have_entries_of_their_own(void)
 {
     loader_in_folder l = open_loader();
@@ -355,8 +356,9 @@ static sdd_bytes *reverse(sdd_bytes *bytes, sdd_response *response, void *user_d
     return made;
 }
 
-/* What the application makes of a body is kept for loads, and is no response of the server's: the HTTP cache has none. */
-static void what_is_made_of_a_body_is_no_http_response(void)
+/* A body that the application has changed is stored for loads, but is not the server's response: the HTTP cache does
+   not serve it. */
+static void a_modified_body_is_no_http_response(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -379,8 +381,8 @@ static void what_is_made_of_a_body_is_no_http_response(void)
     close_loader(&l);
 }
 
-/* Headers, modifiers, integrity and limits are the download's; what is kept is what was made of the body. */
-static void z23_what_else_a_download_has(void)
+/* Headers, modifiers, integrity and limits come from the download; the cache stores the modified body. */
+static void z23_other_options_of_a_download_apply(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -392,7 +394,7 @@ static void z23_what_else_a_download_has(void)
     download.headers = &header;
     download.header_count = 1;
     download.modifiers = &modifiers;
-    download.method = "POST"; /* not looked at, as the URL is not */
+    download.method = "POST"; /* ignored, like its URL */
     download.url = "nonsense";
     request.download = &download;
     load_from(&l, &request, SDD_ORIGIN_NETWORK);
@@ -422,15 +424,15 @@ static void z23_what_else_a_download_has(void)
 int main(void)
 {
     start_watchdog();
-    RUN(m9_the_host_is_asked_on_a_miss_alone);
-    RUN(m9_the_host_says_no);
-    RUN(b14_the_processor_changes_what_is_wanted);
+    RUN(m9_the_application_is_asked_on_a_miss_alone);
+    RUN(m9_the_application_refuses);
+    RUN(b14_the_processor_changes_the_request);
     RUN(b12_m22_the_filter_makes_the_key);
     RUN(m22_a_key_of_its_own);
     RUN(m24_b15_transforms_are_told_apart_by_their_keys);
     RUN(m24_a_transform_that_fails);
     RUN(z4_credentials_have_entries_of_their_own);
-    RUN(what_is_made_of_a_body_is_no_http_response);
-    RUN(z23_what_else_a_download_has);
+    RUN(a_modified_body_is_no_http_response);
+    RUN(z23_other_options_of_a_download_apply);
     return 0;
 }

@@ -1,7 +1,7 @@
-/* Where loads look, and where they put what comes: rows B6, B7, B9, B13, B31, M20, M24. */
+/* The levels where loads look for pictures and store them: rows B6, B7, B9, B13, B31, M20, M24. */
 #include "loads.h"
 
-/* Two pictures that are not as high when they fit into 5 x 5: one can tell which entry was found. */
+/* Two pictures with different heights when they fit into 5 x 5, so that the test can tell which entry was found. */
 #define ORIGINAL "png/rgb8.png" /* 19 x 13: 5 x 3 */
 #define RESULT "jpeg/baseline-444.jpg" /* 37 x 29: 5 x 4 */
 
@@ -20,7 +20,7 @@ static sdd_image *decoded(const char *name, const sdd_decode_options *decode)
     return image;
 }
 
-/* Stores a picture under a key on just those levels. */
+/* Stores a picture under a key on exactly those levels. */
 static void lay(sdd_cache *cache, const char *key, const char *name, const sdd_decode_options *decode, int32_t on)
 {
     if (on == SDD_CACHE_NONE) return;
@@ -33,7 +33,7 @@ static void lay(sdd_cache *cache, const char *key, const char *name, const sdd_d
     CHECK_EQUAL(sdd_cache_contains(cache, key, SDD_CACHE_ALL), on);
 }
 
-/* A load that leaves everything as it is: what is not there is not downloaded, and nothing is stored. */
+/* Returns a load that changes nothing: it does not download, and stores nothing. */
 static sdd_load_request looking(record *r, const char *url)
 {
     sdd_load_request request = record_load(r, url, SDD_OPTION_FROM_CACHE_ONLY);
@@ -55,7 +55,7 @@ static void check_found(loader_in_folder *l, const sdd_load_request *request, in
     record_clear(r);
 }
 
-/* The original is on `there`, and looked for on each of the levels. */
+/* The original is on `there`, and the load looks for it on each set of levels. */
 static void b9_where_an_original_is_looked_for(void)
 {
     loader_in_folder l = open_loader();
@@ -79,8 +79,8 @@ static void b9_where_an_original_is_looked_for(void)
     close_loader(&l);
 }
 
-/* Result and original are on any levels, and looked for on any: first the result in memory, then on disk, then the
-   original in memory, then on disk. */
+/* Result and original are on any levels, and the load looks on any levels: first for the result in memory, then on
+   disk, then for the original in memory, then on disk. */
 static void look_for_thumbnail(loader_in_folder *l, const char *url, int32_t result, int32_t original)
 {
     sdd_decode_options decode = inside(5);
@@ -117,8 +117,8 @@ static void b6_b7_b9_where_a_thumbnail_is_looked_for(void)
     close_loader(&l);
 }
 
-/* What was downloaded is on just the levels that were said. */
-static void b9_m20_where_is_stored(void)
+/* A download is stored on exactly the requested levels. */
+static void b9_m20_where_downloads_are_stored(void)
 {
     loader_in_folder l = open_loader();
     sdd_decode_options decode = inside(5);
@@ -135,7 +135,7 @@ static void b9_m20_where_is_stored(void)
         record_clear(&r);
         CHECK_EQUAL(sdd_cache_contains(cache, key_of(cache, url, &decode, NULL, 0), SDD_CACHE_ALL), store < 0 ? 0 : store);
         CHECK_EQUAL(sdd_cache_contains(cache, url, SDD_CACHE_ALL), original < 0 ? 0 : original);
-        /* Where what is wanted is the original, its own levels count. */
+        /* For the original itself `store` applies, not `original_store`. */
         request.url = plain;
         request.decode = NULL;
         load_from(&l, &request, SDD_ORIGIN_NETWORK);
@@ -145,7 +145,8 @@ static void b9_m20_where_is_stored(void)
     close_loader(&l);
 }
 
-/* By default: the original on disk, the thumbnail in memory and on disk; the plain picture in both, written once. */
+/* By default the original is stored on disk, the thumbnail in memory and on disk, and a picture as it came in both,
+   written once. */
 static void m20_one_write_for_each(void)
 {
     loader_in_folder l = open_loader();
@@ -157,7 +158,7 @@ static void m20_one_write_for_each(void)
     request.decode = &decode;
     load_from(&l, &request, SDD_ORIGIN_NETWORK);
     CHECK_EQUAL(counts_of(l.cache.cache).entries_written, 3);
-    /* Of the original that is there, the thumbnail is written, and nothing again. */
+    /* A thumbnail of the cached original is written; the original is not written again. */
     request.url = at("/file/" ORIGINAL "?m20");
     load_from(&l, &request, SDD_ORIGIN_DISK);
     load_from(&l, &request, SDD_ORIGIN_MEMORY);
@@ -168,7 +169,7 @@ static void m20_one_write_for_each(void)
     close_loader(&l);
 }
 
-/* The original's bytes as they came, whatever the form that was wanted. */
+/* The original is stored with the bytes as they came, whatever form was requested. */
 static void b7_the_original_is_as_it_came(void)
 {
     loader_in_folder l = open_loader();
@@ -212,7 +213,7 @@ static void b31_originals_have_a_cache_of_their_own(void)
     CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_ALL), 0);
     CHECK_EQUAL(sdd_cache_contains(originals.cache, url, SDD_CACHE_ALL), SDD_CACHE_DISK);
     CHECK_EQUAL(sdd_cache_contains(originals.cache, key, SDD_CACHE_ALL), 0);
-    /* Another size is made of it there; what is wanted as it is belongs to the first cache. */
+    /* Another size is made from the original there; a picture as it came is stored in the first cache. */
     decode = inside(8);
     load_from(&l, &request, SDD_ORIGIN_DISK);
     CHECK_EQUAL(sdd_image_width(r.image), 8);
@@ -229,7 +230,7 @@ static struct {
     char keys[4][300];
 } served;
 
-/* A mark in front of what goes to disk would make it no picture: behind it, it is one. */
+/* Appends a mark to the bytes for the disk: a mark in front of them would make them undecodable. */
 static sdd_bytes *marking(sdd_image *image, sdd_bytes *bytes, const char *key, void *user_data)
 {
     CHECK(user_data == &served && served.calls < 4);
@@ -246,7 +247,7 @@ static sdd_bytes *marking(sdd_image *image, sdd_bytes *bytes, const char *key, v
     return made;
 }
 
-/* Asked for the original and for what was made of it; what it makes is what is found. */
+/* The serializer is asked for the original and for the thumbnail; its bytes are what a lookup finds. */
 static void b13_the_serializer_is_asked_for_both(void)
 {
     sdd_cache_config cache = SDD_CACHE_CONFIG_INIT;
@@ -278,8 +279,8 @@ static void b13_the_serializer_is_asked_for_both(void)
     close_loader(&l);
 }
 
-/* What was transformed has an entry of its own, which is not transformed once more. */
-static void m24_b15_what_was_transformed_is_kept(void)
+/* A transformed picture has an entry of its own, and is not transformed again. */
+static void m24_b15_transformed_pictures_are_stored(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -306,7 +307,7 @@ static void m24_b15_what_was_transformed_is_kept(void)
     CHECK(strstr(key, "-rotate(90).png?m24") != NULL);
     CHECK_EQUAL(sdd_cache_contains(l.cache.cache, key, SDD_CACHE_ALL), SDD_CACHE_ALL);
     CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_ALL), SDD_CACHE_DISK);
-    /* The pixel that is top left now was bottom left. */
+    /* The top left pixel of the rotated picture was at the bottom left. */
     get_from(&l, &r, url, 0, SDD_ORIGIN_DISK);
     CHECK(memcmp(sdd_image_pixels(r.image) + 12 * sdd_image_stride(r.image), first, 4) == 0);
     CHECK_EQUAL(hits("/file/" ORIGINAL "?m24"), 1);
@@ -314,7 +315,7 @@ static void m24_b15_what_was_transformed_is_kept(void)
     close_loader(&l);
 }
 
-/* Bytes alone: they are on disk under the key of the original, and there is no picture in memory. */
+/* A load of bytes alone stores them on disk under the original's key, and no picture in memory. */
 static void z13_bytes_only(void)
 {
     loader_in_folder l = open_loader();
@@ -327,14 +328,14 @@ static void z13_bytes_only(void)
     CHECK(r.image == NULL && is_pattern(sdd_bytes_data(r.bytes), 1000, "/ok?size=1000&z13"));
     CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_ALL), SDD_CACHE_DISK);
     CHECK_EQUAL(hits("/ok?size=1000&z13"), 1);
-    /* Who wants the picture finds the bytes; who wants bytes finds those of the picture. */
+    /* A load of the picture finds the stored bytes, and a load of bytes finds those of the picture. */
     request.url = picture;
     load_from(&l, &request, SDD_ORIGIN_NETWORK);
     get_from(&l, &r, picture, 0, SDD_ORIGIN_DISK);
     check_image(r.image, "png/rgb8.pam");
     load_from(&l, &request, SDD_ORIGIN_DISK);
     CHECK_EQUAL(hits("/file/" ORIGINAL "?z13"), 1);
-    /* And the file itself, without a copy. */
+    /* The application can also open the file without a copy. */
     int32_t descriptor = -1;
     int64_t size = 0;
     CHECK_STATUS(sdd_cache_open(l.cache.cache, url, &descriptor, &size), SDD_OK);
@@ -346,8 +347,8 @@ static void z13_bytes_only(void)
     close_loader(&l);
 }
 
-/* Pixels in the caller's memory have no key: the original is looked for and kept, the picture is not. */
-static void z15_pixels_of_the_callers_are_not_kept(void)
+/* Pixels in the caller's memory have no key: the load looks for the original and stores it, but not the picture. */
+static void z15_pixels_in_the_callers_memory_are_not_stored(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -371,8 +372,8 @@ static void z15_pixels_of_the_callers_are_not_kept(void)
     close_loader(&l);
 }
 
-/* A picture on disk that is damaged is downloaded anew, and replaced. */
-static void z12_what_is_damaged_is_downloaded_again(void)
+/* A damaged picture on disk is downloaded again and replaced. */
+static void z12_a_damaged_picture_is_downloaded_again(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -391,14 +392,14 @@ int main(void)
     start_watchdog();
     RUN(b9_where_an_original_is_looked_for);
     RUN(b6_b7_b9_where_a_thumbnail_is_looked_for);
-    RUN(b9_m20_where_is_stored);
+    RUN(b9_m20_where_downloads_are_stored);
     RUN(m20_one_write_for_each);
     RUN(b7_the_original_is_as_it_came);
     RUN(b31_originals_have_a_cache_of_their_own);
     RUN(b13_the_serializer_is_asked_for_both);
-    RUN(m24_b15_what_was_transformed_is_kept);
+    RUN(m24_b15_transformed_pictures_are_stored);
     RUN(z13_bytes_only);
-    RUN(z15_pixels_of_the_callers_are_not_kept);
-    RUN(z12_what_is_damaged_is_downloaded_again);
+    RUN(z15_pixels_in_the_callers_memory_are_not_stored);
+    RUN(z12_a_damaged_picture_is_downloaded_again);
     return 0;
 }

@@ -1,11 +1,11 @@
-/* One token for all stages of a load, and what ends it: rows M6, M7, M16, X11, Z1, Z5, Z6. */
+/* One token covers all stages of a load, and whatever ends it: rows M6, M7, M16, X11, Z1, Z5, Z6. */
 #include "loads.h"
 
 #include <stdatomic.h>
 
 #define PICTURE "/file/png/rgb8.png"
 
-/* Where something of the host's holds a load up, until it is let go on. */
+/* A callback of the application holds a load up in gate() until it is released. */
 static sem_t entered, may_go_on;
 
 static void gate(void)
@@ -42,7 +42,7 @@ static sdd_bytes *serialize(sdd_image *image, sdd_bytes *bytes, const char *key,
     return sdd_bytes_retain(bytes);
 }
 
-/* Cancels, and the end comes, once. */
+/* Cancels a load and checks that its end comes once. */
 static void check_cancel(loader_in_folder *l, record *r, sdd_token token, int32_t detail)
 {
     sdd_token_info info = SDD_TOKEN_INFO_INIT;
@@ -61,7 +61,7 @@ static void check_cancel(loader_in_folder *l, record *r, sdd_token token, int32_
 
 /* ------------------------------------------------------------------------------------- cancel, by stages */
 
-static void m16_while_it_waits_and_while_it_is_sent(void)
+static void m16_cancelled_while_it_waits_and_while_it_is_sent(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -73,7 +73,7 @@ static void m16_while_it_waits_and_while_it_is_sent(void)
     token = submit_load(&l, &request);
     wait_for_requests("/hold/m16", 1);
     check_cancel(&l, &r, token, SDD_DETAIL_CANCELLED_SENDING);
-    /* And of two who share the transfer, the other one goes on. */
+    /* If two loads share the transfer, the other one continues. */
     record other = RECORD_INIT;
     token = submit_load(&l, &request);
     wait_for_requests("/hold/m16", 2);
@@ -91,8 +91,8 @@ static void m16_while_it_waits_and_while_it_is_sent(void)
     close_loader(&l);
 }
 
-/* Between the cache and the network, where no request of the downloader's knows the token. */
-static void m16_while_the_host_is_asked(void)
+/* The load is between the cache and the network, where no request of the downloader has its token. */
+static void m16_cancelled_while_the_application_is_asked(void)
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
     config.should_download = held_up;
@@ -112,8 +112,8 @@ static void m16_while_the_host_is_asked(void)
     close_loader(&l);
 }
 
-/* Between two sources. */
-static void m16_while_a_failure_is_judged(void)
+/* The load is between two sources. */
+static void m16_cancelled_while_a_failure_is_judged(void)
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
     config.should_block_failed_url = judge;
@@ -135,8 +135,8 @@ static void m16_while_a_failure_is_judged(void)
     close_loader(&l);
 }
 
-/* While it is decoded: of the network, and then of what is on disk. */
-static void m16_x11_while_it_is_decoded(void)
+/* The load is being decoded: first from the network, then from the disk. */
+static void m16_x11_cancelled_while_it_is_decoded(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -154,7 +154,7 @@ static void m16_x11_while_it_is_decoded(void)
         take(&entered);
         check_cancel(&l, &r, token, i ? 0 : SDD_DETAIL_CANCELLED_DECODING);
         sem_post(&may_go_on);
-        /* The original is there, or comes with this one. */
+        /* The original is in the cache, or comes with this load. */
         get_from(&l, &r, url, SDD_OPTION_WAIT_STORE_CACHE, i ? SDD_ORIGIN_MEMORY : SDD_ORIGIN_NETWORK);
         record_clear(&r);
     }
@@ -162,7 +162,7 @@ static void m16_x11_while_it_is_decoded(void)
     close_loader(&l);
 }
 
-static void m16_while_it_is_stored(void)
+static void m16_cancelled_while_it_is_stored(void)
 {
     sdd_cache_config cache = SDD_CACHE_CONFIG_INIT;
     cache.serializer = serialize;
@@ -175,12 +175,12 @@ static void m16_while_it_is_stored(void)
     check_cancel(&l, &r, token, 0);
     sem_post(&may_go_on);
     CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
-    get_from(&l, &r, url, 0, SDD_ORIGIN_MEMORY); /* it is not taken back */
+    get_from(&l, &r, url, 0, SDD_ORIGIN_MEMORY); /* the store is not undone */
     record_clear(&r);
     close_loader(&l);
 }
 
-static void z7_while_it_waits_for_another_attempt(void)
+static void z7_cancelled_while_it_waits_for_another_attempt(void)
 {
     sdd_retry_options retry = SDD_RETRY_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
@@ -197,7 +197,7 @@ static void z7_while_it_waits_for_another_attempt(void)
     close_loader(&l);
 }
 
-/* Inside the callback of what the cache has, and inside that of the end. */
+/* The loads are cancelled inside their cached callback and inside their terminal callback. */
 static loader_in_folder *inner;
 
 static void cancel_inside(const sdd_result *result, void *user_data)
@@ -216,7 +216,7 @@ static void load_inside(const sdd_result *result, void *user_data)
     record_completed(result, user_data);
 }
 
-static void k6_inside_callbacks(void)
+static void k6_cancelled_inside_callbacks(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -237,10 +237,10 @@ static void k6_inside_callbacks(void)
     close_loader(&l);
 }
 
-/* ------------------------------------------------------------------------------- questions and clocks */
+/* ---------------------------------------------------------------------------- token info and timeouts */
 
-/* The load's priority is that of each of its stages. */
-static void z5_priority_and_questions_by_the_token(void)
+/* The load's priority applies to each of its stages. */
+static void z5_priority_and_info_by_the_token(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -270,7 +270,7 @@ static void z5_priority_and_questions_by_the_token(void)
     close_loader(&l);
 }
 
-/* The limit is of all stages together: neither of the two would have reached it alone. */
+/* The limit covers all stages together: neither of the two would have reached it alone. */
 static void z6_one_clock_over_all_stages(void)
 {
     loader_in_folder l = open_loader();
@@ -290,9 +290,9 @@ static void z6_one_clock_over_all_stages(void)
     close_loader(&l);
 }
 
-/* ------------------------------------------------------------------------------------------- the ends */
+/* ----------------------------------------------------------------------------------------------- ends */
 
-/* A load under way at each stage that can be held up. */
+/* A load is held up at each of these stages. */
 enum { ASKED, SENT, DECODED, STORED, STAGES };
 
 typedef struct held {
@@ -365,7 +365,7 @@ static void check_plain(held *h, const char *name, sdd_status error)
     record_clear(&h->plain);
 }
 
-/* Only what is the loader's ends. */
+/* Only the loads of this loader end. */
 static void m7_cancel_all(void)
 {
     held h;
@@ -395,14 +395,14 @@ static void the_loader_is_destroyed(void)
     close_cache(&h.l.cache);
 }
 
-/* Everything has ended when that returns. */
+/* When destroy() returns, everything has ended. */
 static void the_downloader_is_destroyed(void)
 {
     held h;
     record r = RECORD_INIT;
     sdd_status status = SDD_OK;
     hold_all(&h, "downloader");
-    let_go(); /* for it waits for callbacks of the host's */
+    let_go(); /* destroy() waits for these callbacks */
     destroy(h.l.downloader);
     for (int i = 0; i < STAGES; i++) CHECK(h.r[i].freed_count == 1);
     CHECK_EQUAL(h.r[SENT].error, SDD_ERROR_CANCELLED);
@@ -417,7 +417,7 @@ static void the_downloader_is_destroyed(void)
     close_cache(&h.l.cache);
 }
 
-/* A cache that is gone has nothing and keeps nothing; loads go on without it. */
+/* A destroyed cache finds nothing and stores nothing; loads go on without it. */
 static void the_cache_is_destroyed(void)
 {
     loader_in_folder l = open_loader();
@@ -444,7 +444,7 @@ static void the_cache_is_destroyed(void)
     destroy(l.downloader);
 }
 
-/* What all loads of a loader leave behind. */
+/* Threads and descriptors before the loads. */
 static int threads_before, descriptors_before;
 
 static void nothing_is_left(void) { CHECK_NOTHING_LEFT(threads_before, descriptors_before); }
@@ -452,19 +452,19 @@ static void nothing_is_left(void) { CHECK_NOTHING_LEFT(threads_before, descripto
 int main(void)
 {
     start_watchdog();
-    destroy(make_downloader(NULL)); /* a sanitizer may begin a thread of its own with the first */
+    destroy(make_downloader(NULL)); /* a sanitizer may start a thread of its own with the first one */
     threads_before = count_threads();
     descriptors_before = count_descriptors();
     sem_init(&entered, 0, 0);
     sem_init(&may_go_on, 0, 0);
-    RUN(m16_while_it_waits_and_while_it_is_sent);
-    RUN(m16_while_the_host_is_asked);
-    RUN(m16_while_a_failure_is_judged);
-    RUN(m16_x11_while_it_is_decoded);
-    RUN(m16_while_it_is_stored);
-    RUN(z7_while_it_waits_for_another_attempt);
-    RUN(k6_inside_callbacks);
-    RUN(z5_priority_and_questions_by_the_token);
+    RUN(m16_cancelled_while_it_waits_and_while_it_is_sent);
+    RUN(m16_cancelled_while_the_application_is_asked);
+    RUN(m16_cancelled_while_a_failure_is_judged);
+    RUN(m16_x11_cancelled_while_it_is_decoded);
+    RUN(m16_cancelled_while_it_is_stored);
+    RUN(z7_cancelled_while_it_waits_for_another_attempt);
+    RUN(k6_cancelled_inside_callbacks);
+    RUN(z5_priority_and_info_by_the_token);
     RUN(z6_one_clock_over_all_stages);
     RUN(m7_cancel_all);
     RUN(the_loader_is_destroyed);

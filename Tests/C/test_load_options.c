@@ -1,10 +1,10 @@
-/* Every option bit of a load: the table of section 1.8, M28. Refreshes have test_load_refresh.c, failed URLs
-   test_load_failed.c, WaitStoreCache test_load.c. */
+/* Every option bit of a load: the table of section 1.8, M28. Refreshes are in test_load_refresh.c, failed URLs in
+   test_load_failed.c, WaitStoreCache in test_load.c. */
 #include "loads.h"
 
 #define PICTURE "/file/png/rgb8.png"
 
-/* ------------------------------------------------------------------------------- bits that mean nothing here */
+/* ---------------------------------------------------------------------------------------------- unknown bits */
 
 static void unknown_bits_end_the_load(void)
 {
@@ -22,7 +22,7 @@ static void unknown_bits_end_the_load(void)
     close_loader(&l);
 }
 
-/* ------------------------------------------------------------------------------------- those of a download */
+/* ------------------------------------------------------------------------------------ bits of the download */
 
 static int32_t priority_of(loader_in_folder *l, const char *name, uint64_t options, int32_t priority)
 {
@@ -78,7 +78,7 @@ static void note_facts(sdd_token token, const sdd_image_facts *facts, void *user
     pthread_mutex_unlock(&s->r.lock);
 }
 
-/* Previews come while the body does, and are kept nowhere. Row M19. */
+/* Previews are delivered while the body arrives, and are never stored. Row M19. */
 static void m19_previews_are_passed_on_and_not_stored(void)
 {
     config_groups groups;
@@ -101,7 +101,7 @@ static void m19_previews_are_passed_on_and_not_stored(void)
     CHECK_ENDED(&s.r, SDD_OK, 0);
     CHECK(s.facts == 1 && sdd_image_is_preview(s.r.image) == 0);
     record_clear(&s.r);
-    /* From the cache: no preview of what is there. */
+    /* A cached picture has no previews. */
     s.previews = 0;
     load_as(&l, &s.r, &request);
     CHECK(s.r.origin == SDD_ORIGIN_MEMORY && s.previews == 0 && sdd_image_is_preview(s.r.image) == 0);
@@ -109,7 +109,7 @@ static void m19_previews_are_passed_on_and_not_stored(void)
     close_loader(&l);
 }
 
-/* Without the bit nothing begins in the background; with it what runs goes on. */
+/* In the background a running load pauses without the bit, and continues with it. */
 static void m28_continue_in_background(void)
 {
     loader_in_folder l = open_loader();
@@ -173,7 +173,7 @@ static sdd_image_info info_of_image(sdd_image *image)
     return info;
 }
 
-/* Lazily, from the network and from the disk; and small pictures are not made smaller. */
+/* Lazy decoding works from the network and from the disk; small pictures are not scaled down. */
 static void m28_decoding(void)
 {
     loader_in_folder l = open_loader();
@@ -199,7 +199,7 @@ static void m28_decoding(void)
     close_loader(&l);
 }
 
-/* Animated pictures stay as they are, unless the bit says otherwise. */
+/* Animated pictures are not transformed unless the bit is set. */
 static void m28_transform_animated_images(void)
 {
     loader_in_folder l = open_loader();
@@ -222,7 +222,7 @@ static void m28_transform_animated_images(void)
     close_loader(&l);
 }
 
-/* --------------------------------------------------------------------------------------- where to look */
+/* ----------------------------------------------------------------------------------- bits of the cache */
 
 static void bit_12_the_bytes_too(void)
 {
@@ -237,7 +237,7 @@ static void bit_12_the_bytes_too(void)
     request.options = SDD_OPTION_QUERY_MEMORY_DATA;
     load_from(&l, &request, SDD_ORIGIN_MEMORY);
     CHECK(r.bytes != NULL && sdd_bytes_size(r.bytes) > 8);
-    /* Of the small picture as it is on disk. */
+    /* The bytes are those of the thumbnail's entry on disk. */
     size_t size;
     CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
     uint8_t *file = read_whole(path_of(l.cache.cache, key_of(l.cache.cache, url, &decode, NULL, 0)), &size);
@@ -247,7 +247,7 @@ static void bit_12_the_bytes_too(void)
     close_loader(&l);
 }
 
-/* The event is there when sdd_load() has returned: nobody has to wait for it. */
+/* The event is queued when sdd_load() returns: no wait is needed. */
 static void check_queued(loader_in_folder *l, const char *url, uint64_t options, int32_t origin, int has_bytes)
 {
     sdd_event event = SDD_EVENT_INIT;
@@ -277,11 +277,11 @@ static void bits_13_and_14_on_the_calling_thread(void)
     put(l.cache.cache, url, NULL, fixture_bytes("png/rgb8.png"));
     check_queued(&l, url, SDD_OPTION_QUERY_DISK_DATA_SYNC, SDD_ORIGIN_DISK, 1);
     put(l.cache.cache, url, fixture_image("png/rgb8.png"), NULL);
-    check_queued(&l, url, 0, SDD_ORIGIN_MEMORY, 0); /* memory is asked at once anyway */
+    check_queued(&l, url, 0, SDD_ORIGIN_MEMORY, 0); /* memory is always asked during the call */
     check_queued(&l, url, SDD_OPTION_QUERY_MEMORY_DATA_SYNC, SDD_ORIGIN_MEMORY, 1);
     check_queued(&l, url, SDD_OPTION_QUERY_DISK_DATA_SYNC, SDD_ORIGIN_MEMORY, 0);
     CHECK_EQUAL(hits(PICTURE "?sync"), 0);
-    /* What the cache does not have comes later, as ever. */
+    /* A cache miss ends later, as without the bit. */
     sdd_event event = SDD_EVENT_INIT;
     size_t count = 0;
     sdd_token token = sdd_load(l.loader, at("/hold/sync?file=png/rgb8.png"), SDD_OPTION_QUERY_DISK_DATA_SYNC, NULL, NULL, &l);
@@ -323,14 +323,14 @@ static void bits_15_and_16_cache_or_network_alone(void)
     get_from(&l, &r, url, SDD_OPTION_FROM_CACHE_ONLY, SDD_ORIGIN_MEMORY);
     get_from(&l, &r, url, SDD_OPTION_FROM_LOADER_ONLY | SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
     CHECK_EQUAL(requests_of("/turns/bit16"), 2);
-    /* What came is stored, in place of what was there. */
+    /* The download replaces the stored entry. */
     get_from(&l, &r, url, SDD_OPTION_FROM_CACHE_ONLY, SDD_ORIGIN_MEMORY);
     CHECK_EQUAL(sdd_image_width(r.image), 37);
     record_clear(&r);
     leave_to_disk(&l);
     get_from(&l, &r, url, SDD_OPTION_FROM_CACHE_ONLY, SDD_ORIGIN_DISK);
     CHECK_EQUAL(sdd_image_width(r.image), 37);
-    /* Both of them leave nothing. */
+    /* With both bits the load has no source. */
     load(&l, &r, url, SDD_OPTION_FROM_CACHE_ONLY | SDD_OPTION_FROM_LOADER_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
     record_clear(&r);

@@ -1,8 +1,8 @@
-/* In which order a host hears of a load: by callbacks on a thread of the library's, by callbacks that it calls itself, and
-   as records. First loads whose every event is known, then many of all kinds at once, by load_model.h. */
+/* The order of a load's events: as callbacks on the library's thread, as callbacks that the application dispatches, and
+   as records. First come loads whose events are all known, then many of all kinds at once, by load_model.h. */
 #include "load_model.h"
 
-/* How events come. */
+/* The ways to receive events. */
 enum { BY_THREAD, BY_DISPATCH, BY_DRAIN, WAYS };
 
 static loader_in_folder l;
@@ -24,8 +24,8 @@ static void open_for(int wanted)
 
 /* --------------------------------------------------------------------------------- one load's events */
 
-/* Of each event a letter: b(egins), s(ize), p(rogress), f(acts), v for a preview, c for what is cached, E(nd), F(reed).
-   Equal ones in a row are one. */
+/* One letter for each event: b(egins), s(ize), p(rogress), f(acts), v for a preview, c for a cached image, E(nd),
+   F(reed). Equal letters in a row are written once. */
 typedef struct story {
     tracked tracked;
     pthread_mutex_t lock;
@@ -91,7 +91,7 @@ static void told_freed(void *user_data)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* One record, as the callbacks would have told it. */
+/* Handles one record as the callbacks would. */
 static void take_record(const sdd_event *event)
 {
     switch (event->kind) {
@@ -108,7 +108,7 @@ static void take_record(const sdd_event *event)
     sdd_bytes_release(event->bytes);
 }
 
-/* Delivers what waits, or waits for more. */
+/* Delivers queued events, or waits for the next ones. */
 static void deliver(int64_t milliseconds)
 {
     sdd_event events[2] = { SDD_EVENT_INIT, SDD_EVENT_INIT };
@@ -143,8 +143,8 @@ static sdd_token submit_story(story *s, sdd_load_request *request)
     return submit_load(&l, request);
 }
 
-/* Loads, and compares what was told: of several bodies of the last one, for counts of those before are told only if there
-   is time. How many began. */
+/* Runs a load and compares its letters. Of several bodies only the last one is compared, because progress of earlier
+   ones is delivered only if there is time. Returns how many bodies began. */
 static int check_story(tracked model, sdd_load_request request, const char *letters)
 {
     story s = { .tracked = model };
@@ -172,12 +172,12 @@ static void z1_the_order_of_each_kind_of_load(void)
     check_story(good, request_of(url, 0), "EF");
     sdd_load_request request = request_of(url, 0);
     request.query = SDD_CACHE_DISK;
-    check_story(good, request, "fEF"); /* decoded again */
+    check_story(good, request, "fEF"); /* decoded again, from disk */
     check_story(fresh, request_of(url, SDD_OPTION_REFRESH_CACHED), "cbspEF");
-    /* An attempt that fails, one that does not. */
+    /* The first attempt fails, the second succeeds. */
     const char *recovers = atf("/recover?file=jpeg/baseline-420.jpg&order%d", way);
     CHECK_EQUAL(check_story(good, request_of(recovers, 0), "bspfEF"), 2);
-    /* A source that fails with a body, then a good one. */
+    /* The first source fails with a body, the second succeeds. */
     const char *others[] = { at("/file/jpeg/baseline-420.jpg?alternative") };
     request = request_of(at("/html?order"), 0);
     request.alternatives = others;
@@ -196,7 +196,7 @@ static void z1_facts_then_previews_then_the_end(void)
     sdd_load_request request = request_of(name, SDD_OPTION_PROGRESSIVE_LOAD);
     submit_story(&s, &request);
     for (int step = 1; step <= 2; step++) {
-        /* Until there is a preview of what has come. */
+        /* The server continues when there is a preview of the first part. */
         if (way != BY_THREAD)
             while (s.tracked.previews == 0) deliver(-1);
         orderf("/release/order%d.%d", way, step);
@@ -206,7 +206,7 @@ static void z1_facts_then_previews_then_the_end(void)
     CHECK(s.letters[0] == 'b' && s.letters[1] == 's' && facts != NULL);
     if (way != BY_THREAD) CHECK(preview != NULL && facts < preview);
     CHECK_TEXT(s.letters + strlen(s.letters) - 2, "EF");
-    /* Previews are of a download: nothing of that is told of what the cache has. */
+    /* Only downloads have previews: a cached picture has none. */
     check_story((tracked){ .width = 640, .height = 480 }, request_of(name, SDD_OPTION_PROGRESSIVE_LOAD), "EF");
 }
 
@@ -216,7 +216,7 @@ enum { MANY = 1500, AT_ONCE = 40 };
 
 static uint64_t seed;
 
-/* Where the host delivers itself, a cancel between its deliveries is as good as one in a callback. */
+/* Where the application delivers events itself, a cancel between two deliveries is as good as one in a callback. */
 static void perhaps_cancel(story *s, sdd_token token, uint64_t *state)
 {
     if (way == BY_THREAD || chance(state, 8) != 0) return;

@@ -1,11 +1,11 @@
-/* SDD_OPTION_REFRESH_CACHED: what there is is told, the server is asked, and the load ends once. Rows M12 to M15, M28, U1 to
-   U5, E3. */
+/* SDD_OPTION_REFRESH_CACHED: the load delivers the cached image, asks the server, and ends once. Rows M12 to M15, M28,
+   U1 to U5, E3. */
 #include "loads.h"
 
 #define OLD "/file/png/rgb8.png"        /* 19 x 13 */
 #define NEW "/file/jpeg/baseline-444.jpg" /* 37 x 29 */
 
-/* What `cached` was given; the record is its load's. */
+/* The arguments of the `cached` callback; the record is that of the load. */
 typedef struct refresh {
     record r;
     int count, width;
@@ -33,7 +33,8 @@ static sdd_load_request refreshing(refresh *f, const char *url)
     return request;
 }
 
-/* The load ends so, after what the cache has was told: so wide, from there. Width 0: it has nothing. */
+/* Runs a refresh and checks its end, and that the cached image had this width and origin. Width 0 means that there is
+   none. */
 static void check_refresh(
     loader_in_folder *l, refresh *f, const sdd_load_request *request, sdd_status error, int32_t origin, int width)
 {
@@ -46,7 +47,7 @@ static void check_refresh(
     CHECK_EQUAL(f->width, width);
 }
 
-/* A first load, which stores. */
+/* Loads the old picture and stores it. */
 static void get_old(loader_in_folder *l, refresh *f, const char *url)
 {
     get_from(l, &f->r, url, SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
@@ -54,7 +55,7 @@ static void get_old(loader_in_folder *l, refresh *f, const char *url)
     record_clear(&f->r);
 }
 
-/* By its validator: the server says 304, and sends no body. */
+/* The entry has a validator, so the server answers 304 without a body. */
 static void m12_m13_u2_u4_a_304_ends_it(void)
 {
     loader_in_folder l = open_loader();
@@ -64,15 +65,15 @@ static void m12_m13_u2_u4_a_304_ends_it(void)
     sdd_load_request request = refreshing(&f, url);
     check_refresh(&l, &f, &request, SDD_ERROR_NOT_MODIFIED, SDD_ORIGIN_MEMORY, 19);
     CHECK_EQUAL(f.r.metrics.response_body_bytes, 0);
-    CHECK_EQUAL(f.r.http_status, 200); /* of what is stored: the 304 is not the caller's business */
+    CHECK_EQUAL(f.r.http_status, 200); /* the stored status: the 304 is not reported */
     CHECK_EQUAL(f.r.retryable, 0);
     CHECK_EQUAL(hits("/tagged?file=png/rgb8.png&m13"), 2);
-    /* Of what is on disk alone, it comes from there. */
+    /* With the image only on disk, the cached image comes from there. */
     record_clear(&f.r);
     leave_to_disk(&l);
     request = refreshing(&f, url);
     check_refresh(&l, &f, &request, SDD_ERROR_NOT_MODIFIED, SDD_ORIGIN_DISK, 19);
-    /* It is no failure that anybody remembers, and nothing was lost. */
+    /* The URL does not count as failed, and nothing was lost. */
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
     get_from(&l, &f.r, url, 0, SDD_ORIGIN_MEMORY);
     record_clear(&f.r);
@@ -83,7 +84,7 @@ static void m12_m13_u2_u4_a_304_ends_it(void)
     close_loader(&l);
 }
 
-/* Without validators the whole body comes, and is compared. */
+/* Without validators the whole body is downloaded and compared. */
 static void m13_u4_the_same_bytes_end_it(void)
 {
     loader_in_folder l = open_loader();
@@ -100,7 +101,7 @@ static void m13_u4_the_same_bytes_end_it(void)
     close_loader(&l);
 }
 
-/* The new picture ends it, and is in the cache on all levels. */
+/* The load ends with the new picture, which is in the cache on all levels. */
 static void check_changed(loader_in_folder *l, const char *url)
 {
     refresh f = { .r = RECORD_INIT };
@@ -123,14 +124,14 @@ static void m14_a_new_picture_ends_it(void)
     loader_in_folder l = open_loader();
     check_changed(&l, in_turns("m14", OLD, NEW));
     check_changed(&l, in_turns("m14-tags", "/tagged?file=png/rgb8.png", "/tagged?etag=\"v2\"&file=jpeg/baseline-444.jpg"));
-    /* The same tag, and now without one. */
+    /* The server answers with another entity tag, and then without one. */
     check_changed(&l, in_turns("m14-gone", "/tagged?file=png/rgb8.png", NEW));
     CHECK_EQUAL(requests_of("/turns/m14"), 2);
     close_loader(&l);
 }
 
-/* The refresh fails: its error ends it, and what was told stays. */
-static void m15_errors_leave_what_there_is(void)
+/* If the refresh fails, the load ends with that error, and the cached image stays. */
+static void m15_errors_keep_the_cached_image(void)
 {
     static const struct { const char *name, *then; sdd_status error; } bad[] = {
         { "m15-500", "/status/500", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE },
@@ -158,7 +159,7 @@ static void m15_errors_leave_what_there_is(void)
     close_loader(&l);
 }
 
-/* Alternatives cannot say whether what was told is right. */
+/* Alternatives cannot tell whether the cached image is current, so they are not asked. */
 static void m15_alternatives_are_not_asked(void)
 {
     loader_in_folder l = open_loader();
@@ -170,7 +171,7 @@ static void m15_alternatives_are_not_asked(void)
     request.alternative_count = 1;
     check_refresh(&l, &f, &request, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, SDD_ORIGIN_MEMORY, 19);
     CHECK_EQUAL(hits(NEW "?m15-alt"), 0);
-    /* But where nothing was told, they are. */
+    /* Without a cached image the alternatives are asked. */
     request = refreshing(&f, at("/status/404?m15-alt"));
     request.alternatives = &other;
     request.alternative_count = 1;
@@ -180,7 +181,7 @@ static void m15_alternatives_are_not_asked(void)
     close_loader(&l);
 }
 
-/* Nothing is told of what there is not; the end is that of any load. */
+/* Without a cached image there is no `cached` callback, and the load ends like any other. */
 static void m12_nothing_to_refresh(void)
 {
     loader_in_folder l = open_loader();
@@ -188,7 +189,7 @@ static void m12_nothing_to_refresh(void)
     sdd_load_request request = refreshing(&f, at(OLD "?m12-none"));
     check_refresh(&l, &f, &request, SDD_OK, 0, 0);
     CHECK(f.r.origin == SDD_ORIGIN_NETWORK && f.r.progress_count > 0);
-    /* With bit 15 there is nobody to ask: the end is what the cache has. */
+    /* With bit 15 the server is not asked: the load ends with the cached image. */
     request = refreshing(&f, at(OLD "?m12-none"));
     request.options |= SDD_OPTION_FROM_CACHE_ONLY;
     check_refresh(&l, &f, &request, SDD_OK, 0, 0);
@@ -204,7 +205,7 @@ static void m12_nothing_to_refresh(void)
     close_loader(&l);
 }
 
-/* A thumbnail that is told of, and the server asked of its original. */
+/* The cached thumbnail is delivered, and the server is asked for its original. */
 static void b6_a_thumbnail_is_refreshed(void)
 {
     loader_in_folder l = open_loader();
@@ -220,7 +221,7 @@ static void b6_a_thumbnail_is_refreshed(void)
         request.options |= SDD_OPTION_WAIT_STORE_CACHE;
         check_refresh(&l, &f, &request, i ? SDD_OK : SDD_ERROR_NOT_MODIFIED, SDD_ORIGIN_MEMORY, 5);
     }
-    /* 37 x 29 is 5 x 4, and so it is on disk; the original is the new one, too. */
+    /* The new picture is 37 x 29, so its thumbnail on disk is 5 x 4; the original is replaced, too. */
     CHECK_EQUAL(sdd_image_height(f.r.image), 4);
     record_clear(&f.r);
     leave_to_disk(&l);
@@ -235,7 +236,7 @@ static void b6_a_thumbnail_is_refreshed(void)
     close_loader(&l);
 }
 
-/* One transfer for all who refresh the same; each hears of what there is, and of the end. */
+/* All refreshes of one URL share a transfer; each gets the cached image and the end. */
 static void b22_refreshes_are_shared(void)
 {
     enum { COUNT = 5 };
@@ -261,14 +262,14 @@ static void b22_refreshes_are_shared(void)
     close_loader(&l);
 }
 
-/* Nobody wants to see the new picture grow over the old one. */
+/* During a refresh no preview of the new picture is shown over the old one. */
 static void no_preview(const sdd_result *result, void *user_data)
 {
     (void)result, (void)user_data;
     FAIL("a preview");
 }
 
-static void m28_no_previews_where_something_is_shown(void)
+static void m28_no_previews_over_a_cached_image(void)
 {
     config_groups groups;
     sdd_downloader_config config = quick_retries(&groups);
@@ -288,7 +289,7 @@ static void m28_no_previews_where_something_is_shown(void)
     close_loader(&l);
 }
 
-/* SDD_EVENT_CACHED, then SDD_EVENT_COMPLETED, each with its own reference. */
+/* SDD_EVENT_CACHED comes first, then SDD_EVENT_COMPLETED, each with its own reference. */
 static void m12_drained_events(void)
 {
     config_groups groups;
@@ -317,8 +318,8 @@ static void m12_drained_events(void)
     close_loader(&l);
 }
 
-/* What HTTP says of freshness means nothing to loads, whatever it is. */
-static void u1_u5_the_cache_is_good_for_as_long_as_it_keeps(void)
+/* By default loads ignore HTTP's rules on freshness. */
+static void u1_u5_loads_ignore_http_freshness(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -334,8 +335,8 @@ static void u1_u5_the_cache_is_good_for_as_long_as_it_keeps(void)
     close_loader(&l);
 }
 
-/* HTTP's rules, where they are wanted, and one file for both. */
-static void u1_u2_u3_http_where_it_is_wanted(void)
+/* With USE_HTTP_CACHE loads follow HTTP's rules; one file serves both. */
+static void u1_u2_u3_http_rules_by_option(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -362,14 +363,14 @@ int main(void)
     RUN(m12_m13_u2_u4_a_304_ends_it);
     RUN(m13_u4_the_same_bytes_end_it);
     RUN(m14_a_new_picture_ends_it);
-    RUN(m15_errors_leave_what_there_is);
+    RUN(m15_errors_keep_the_cached_image);
     RUN(m15_alternatives_are_not_asked);
     RUN(m12_nothing_to_refresh);
     RUN(b6_a_thumbnail_is_refreshed);
     RUN(b22_refreshes_are_shared);
-    RUN(m28_no_previews_where_something_is_shown);
+    RUN(m28_no_previews_over_a_cached_image);
     RUN(m12_drained_events);
-    RUN(u1_u5_the_cache_is_good_for_as_long_as_it_keeps);
-    RUN(u1_u2_u3_http_where_it_is_wanted);
+    RUN(u1_u5_loads_ignore_http_freshness);
+    RUN(u1_u2_u3_http_rules_by_option);
     return 0;
 }

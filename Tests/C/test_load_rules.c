@@ -1,4 +1,5 @@
-/* What loads keep, and hand out, by one rule wherever a picture comes from: rows B6, B9, B19, B31, I4, M20. */
+/* Rules for what loads store and deliver, which are the same for every source of a picture: rows B6, B9, B19, B31, I4,
+   M20. */
 #include "loads.h"
 
 #define PICTURE "jpeg/baseline-444.jpg" /* 37 x 29 */
@@ -24,8 +25,8 @@ static void put_on(sdd_cache *cache, const char *url, const char *name, int32_t 
     sdd_image_release(item.image);
 }
 
-/* A thumbnail of an original that the disk has is stored as one of a download is: the next start finds it. */
-static void m20_what_is_made_of_a_stored_original_is_stored(void)
+/* A thumbnail made from an original on disk is stored like one of a download, so that the next start finds it. */
+static void m20_a_thumbnail_of_a_stored_original_is_stored(void)
 {
     static const uint64_t ways[] = { SDD_OPTION_WAIT_STORE_CACHE, SDD_OPTION_WAIT_STORE_CACHE | SDD_OPTION_QUERY_DISK_DATA_SYNC };
     static const int32_t levels[] = { SDD_CACHE_DEFAULT, SDD_CACHE_ALL, SDD_CACHE_MEMORY, SDD_CACHE_DISK, SDD_CACHE_NONE };
@@ -45,7 +46,7 @@ static void m20_what_is_made_of_a_stored_original_is_stored(void)
             char key[300];
             snprintf(key, sizeof key, "%s", key_of(cache, request.url, &decode, NULL, 0));
             CHECK_EQUAL(sdd_cache_contains(cache, key, SDD_CACHE_ALL), stored);
-            /* As after a start: without the original there is the thumbnail, as it was. */
+            /* After a restart and without the original the thumbnail is still there, unchanged. */
             forget_memory(cache);
             CHECK_STATUS(sdd_cache_remove(cache, request.url, SDD_CACHE_ALL), SDD_OK);
             record_clear(&r);
@@ -60,8 +61,8 @@ static void m20_what_is_made_of_a_stored_original_is_stored(void)
     }
 }
 
-/* The same, but the server is asked for something newer, and has nothing. */
-static void m20_also_where_it_is_refreshed(void)
+/* The thumbnail is stored also by a refresh for which the server has nothing newer. */
+static void m20_a_refresh_stores_the_thumbnail_too(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -79,7 +80,8 @@ static void m20_also_where_it_is_refreshed(void)
     close_loader(&l);
 }
 
-/* With original_store's MEMORY the original is in memory, undecoded until it is asked for; other sizes are made of it. */
+/* If original_store includes MEMORY, the original is in memory, undecoded until it is requested; other sizes are made
+   from it. */
 static void b9_originals_in_memory(void)
 {
     static const int32_t levels[] = { SDD_CACHE_MEMORY, SDD_CACHE_ALL };
@@ -110,8 +112,9 @@ static void b9_originals_in_memory(void)
     }
 }
 
-/* What only memory has, with all its frames or without any, serves who wants the first one alone. */
-static void b19_the_first_frame_of_what_memory_has(void)
+/* An image that only memory has, with all frames or as a still picture, also serves a load that wants the first frame
+   alone. */
+static void b19_the_first_frame_of_an_image_in_memory(void)
 {
     static const char *const names[] = { PICTURE, MOVING, "png/rgba8.png" };
     loader_in_folder l = open_loader();
@@ -132,7 +135,8 @@ static void b19_the_first_frame_of_what_memory_has(void)
     close_loader(&l);
 }
 
-/* A file's extension is that of the URL's path, whose letters and digits may be escaped; no other escape is undone. */
+/* A file's extension comes from the URL's path, in which letters and digits may be escaped; no other escape is
+   undone. */
 static void i4_the_extension_of_an_escaped_path(void)
 {
     static const char *const names[][2] = {
@@ -162,7 +166,7 @@ static void check_bytes(const record *r, const uint8_t *file, size_t size)
     CHECK(sdd_bytes_size(r->bytes) == size && memcmp(sdd_bytes_data(r->bytes), file, size) == 0);
 }
 
-/* What the cache has on disk of a picture that was made to a size, where bit 12 asks for it. */
+/* Checks that a scaled picture with bit 12 comes with the bytes of its own entry on disk. */
 static void check_entry(loader_in_folder *l, const record *r, const char *key)
 {
     size_t size;
@@ -172,8 +176,9 @@ static void check_entry(loader_in_folder *l, const record *r, const char *key)
     free(file);
 }
 
-/* From the network, memory, disk, and made of the original on disk: the picture as stored has its bytes, also where bit 12
-   asks for them; one that is made to a size has none, but for its entry's with that bit. */
+/* The rule holds for pictures from the network, from memory, from disk, and made from the original on disk: a
+   picture as stored has its bytes, with or without bit 12; a scaled one has none, except those of its own entry with
+   that bit. */
 static void b12_bytes_by_one_rule(void)
 {
     static const uint64_t bits[] = { 0, SDD_OPTION_QUERY_MEMORY_DATA };
@@ -214,10 +219,10 @@ static void b12_bytes_by_one_rule(void)
 int main(void)
 {
     start_watchdog();
-    RUN(m20_what_is_made_of_a_stored_original_is_stored);
-    RUN(m20_also_where_it_is_refreshed);
+    RUN(m20_a_thumbnail_of_a_stored_original_is_stored);
+    RUN(m20_a_refresh_stores_the_thumbnail_too);
     RUN(b9_originals_in_memory);
-    RUN(b19_the_first_frame_of_what_memory_has);
+    RUN(b19_the_first_frame_of_an_image_in_memory);
     RUN(i4_the_extension_of_an_escaped_path);
     RUN(b12_bytes_by_one_rule);
     return 0;

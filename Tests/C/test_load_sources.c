@@ -1,9 +1,9 @@
-/* Where pictures come from: alternatives, files, data: URLs, the host's transports. Rows B16, M27. */
+/* Sources of pictures: alternatives, files, data: URLs, the application's transports. Rows B16, M27. */
 #include "loads.h"
 
 #define PICTURE "/file/png/rgb8.png"
 
-/* The first end of a load that looks at its sources. */
+/* The result of a load with its list of source errors. */
 typedef struct sources {
     record r;
     size_t count;
@@ -50,7 +50,7 @@ static void check_source(const sources *s, size_t i, const char *url, sdd_status
     if (s->of[i].detail) CHECK_EQUAL(s->of[i].detail / 100, error);
 }
 
-/* In their order, and no further than the first that is a picture; it is kept under the first URL. */
+/* Sources are tried in order until one gives a picture, which is stored under the first URL. */
 static void the_first_success_wins(void)
 {
     loader_in_folder l = open_loader();
@@ -67,7 +67,7 @@ static void the_first_success_wins(void)
     check_source(&s, 1, others[0], SDD_ERROR_BAD_IMAGE_DATA, 200);
     CHECK_EQUAL(s.of[1].detail, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
     CHECK_EQUAL(hits("/ok?alt"), 0);
-    /* It is found as the first URL; but that is blocked, without alternatives. */
+    /* The next load finds it under the first URL, although that URL counts as failed. */
     CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
     CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_ALL), SDD_CACHE_ALL);
     CHECK_EQUAL(sdd_cache_contains(l.cache.cache, others[1], SDD_CACHE_ALL), 0);
@@ -79,8 +79,8 @@ static void the_first_success_wins(void)
     close_loader(&l);
 }
 
-/* The load's error is the last one's; each is told. */
-static void all_of_them_fail(void)
+/* The load ends with the last source's error; the errors of all sources are listed. */
+static void all_sources_fail(void)
 {
     loader_in_folder l = open_loader();
     sources s = { .r = RECORD_INIT };
@@ -101,7 +101,8 @@ static void all_of_them_fail(void)
     close_loader(&l);
 }
 
-/* What an alternative brings is kept for loads, and is no response of the first URL's: the HTTP cache has none. */
+/* A picture from an alternative is stored for loads, but is not a response for the first URL: the HTTP cache does not
+   serve it. */
 static void an_alternative_is_no_http_response_of_the_first_url(void)
 {
     loader_in_folder l = open_loader();
@@ -123,7 +124,7 @@ static void an_alternative_is_no_http_response_of_the_first_url(void)
     close_loader(&l);
 }
 
-/* Without alternatives there is nothing to say that the result does not say. */
+/* Without alternatives the list would only repeat the result, so it is empty. */
 static void one_source(void)
 {
     loader_in_folder l = open_loader();
@@ -143,8 +144,8 @@ static void one_source(void)
     close_loader(&l);
 }
 
-/* What is blocked, or no URL, is passed over, and all else as ever. */
-static void blocked_ones_are_passed_over(void)
+/* Blocked and bad URLs are skipped, and the other sources are tried as usual. */
+static void blocked_sources_are_skipped(void)
 {
     loader_in_folder l = open_loader();
     sources s = { .r = RECORD_INIT };
@@ -156,14 +157,14 @@ static void blocked_ones_are_passed_over(void)
     CHECK_EQUAL(s.count, 1);
     check_source(&s, 0, bad, SDD_ERROR_BLOCKED, 0);
     CHECK_EQUAL(hits("/status/404?pass"), 1);
-    /* The first is no URL at all: then there is no name to keep it by. */
+    /* The first URL is NULL, so the picture is not stored. */
     request = with_sources(&s, NULL, &good, 1);
     load_as(&l, &s.r, &request);
     CHECK_ENDED(&s.r, SDD_OK, 0);
     CHECK(!s.r.has_url && !s.of[0].has_url);
     CHECK_EQUAL(s.of[0].detail, SDD_DETAIL_URL_NULL);
     CHECK_EQUAL(hits(PICTURE "?pass"), 2);
-    /* All else of the load holds for the others. */
+    /* The load's other options apply to every source. */
     const char *silent = at("/silence?pass");
     sdd_token_info info = SDD_TOKEN_INFO_INIT;
     request = with_sources(&s, "nonsense", &silent, 1);
@@ -175,7 +176,7 @@ static void blocked_ones_are_passed_over(void)
     record_wait(&s.r);
     CHECK_ENDED(&s.r, SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_TOTAL);
     record_clear(&s.r);
-    /* All of them blocked: at once. */
+    /* If all sources are blocked, the load ends at once. */
     const char *both[] = { bad };
     request = with_sources(&s, at("/status/404?pass-2"), both, 1);
     load_as(&l, &s.r, &request);
@@ -185,7 +186,7 @@ static void blocked_ones_are_passed_over(void)
     close_loader(&l);
 }
 
-/* A file is read again each time memory does not have it: it is on a disk already. */
+/* A file is read again whenever memory does not have it: it is on a disk already. */
 static void b16_files_where_they_are_allowed(void)
 {
     config_groups groups;
@@ -204,7 +205,7 @@ static void b16_files_where_they_are_allowed(void)
     record_clear(&r);
     leave_to_disk(&l);
     get_from(&l, &r, url, 0, SDD_ORIGIN_NETWORK);
-    /* One that is not there is not tried twice, and one that is another source is. */
+    /* A missing file is not tried twice, but the next source is tried. */
     sources s = { .r = RECORD_INIT };
     const char *good = url;
     sdd_load_request request = with_sources(&s, "file:///nowhere/at/all.png", &good, 1);
@@ -216,7 +217,7 @@ static void b16_files_where_they_are_allowed(void)
     close_loader(&l);
 }
 
-/* One grey pixel, of value 128. */
+/* A PNG of one grey pixel of value 128. */
 #define PIXEL \
     "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg=="
 
@@ -229,7 +230,7 @@ static void b16_data_urls(void)
     CHECK_EQUAL(sdd_image_pixels(r.image)[0], 128);
     get_from(&l, &r, PIXEL, 0, SDD_ORIGIN_MEMORY);
     CHECK_EQUAL(counts_of(l.cache.cache).entries_written, 0);
-    /* Also in place of what has failed. */
+    /* A data: URL can also be an alternative. */
     const char *other = PIXEL;
     sdd_load_request request = record_load(&r, at("/status/404?data"), 0);
     request.alternatives = &other;
@@ -240,7 +241,7 @@ static void b16_data_urls(void)
     close_loader(&l);
 }
 
-/* ---------------------------------------------------------------------------- a transport of the host's */
+/* --------------------------------------------------------------------------- an application's transport */
 
 static int started;
 static sdd_status answer;
@@ -268,8 +269,8 @@ static void cancel(sdd_transfer transfer, void *user_data)
     FAIL("a cancel");
 }
 
-/* What comes by a transport of the host's is kept as what comes by HTTP. */
-static void b16_m27_transports_of_the_hosts(void)
+/* Pictures from the application's transport are stored like those from HTTP. */
+static void b16_m27_transports_of_the_application(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -301,11 +302,11 @@ int main(void)
     start_watchdog();
     RUN(an_alternative_is_no_http_response_of_the_first_url);
     RUN(the_first_success_wins);
-    RUN(all_of_them_fail);
+    RUN(all_sources_fail);
     RUN(one_source);
-    RUN(blocked_ones_are_passed_over);
+    RUN(blocked_sources_are_skipped);
     RUN(b16_files_where_they_are_allowed);
     RUN(b16_data_urls);
-    RUN(b16_m27_transports_of_the_hosts);
+    RUN(b16_m27_transports_of_the_application);
     return 0;
 }

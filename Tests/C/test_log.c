@@ -1,5 +1,5 @@
-/* SDD_LOG, which is for who has no log: lines on standard error; a callback that takes long; an exit too early. Each case
-   is a process of its own, this program again, whose standard error keeps each write apart from the next. */
+/* SDD_LOG, for applications without a log: lines on standard error; a slow callback; an exit too early. Each case runs
+   this program again as a process of its own, whose standard error keeps each write separate. */
 #include "record.h"
 #include "server.h"
 
@@ -14,7 +14,7 @@ static const char *program;
 
 /* ---------------------------------------------------------------------------------- the processes */
 
-/* One picture comes; one fails, with a password and a token in its URL. */
+/* One request succeeds; one fails, with a password and a token in its URL. */
 static void one_of_two(void)
 {
     record good = RECORD_INIT, bad = RECORD_INIT;
@@ -43,7 +43,7 @@ static void with_a_log_of_its_own(void)
     one_of_two();
     CHECK_STATUS(sdd_wait_idle(NULL, -1), SDD_OK);
     CHECK(noticed > 0);
-    /* From now on there is none, and the environment's is. */
+    /* Now the downloader has no log, so SDD_LOG applies. */
     CHECK_STATUS(sdd_downloader_set_log(NULL, SDD_LOG_NONE, NULL, NULL, NULL), SDD_OK);
     int before = noticed;
     record bad = RECORD_INIT;
@@ -85,7 +85,7 @@ static void two_slow_callbacks_with_a_log(void)
 {
     CHECK_STATUS(sdd_downloader_set_log(NULL, SDD_LOG_WARNING, keep_notice, NULL, NULL), SDD_OK);
     two_slow_callbacks();
-    /* The message is queued behind the second end; behind the message comes this one. */
+    /* The message about the slow callback is queued after the second end; this request comes after the message. */
     record r = RECORD_INIT;
     fetch(NULL, &r, at("/ok"), SDD_OPTION_BYTES_ONLY);
     record_clear(&r);
@@ -107,7 +107,7 @@ static void exit_too_early(void)
     CHECK(sdd_load(NULL, at("/hold/never?2"), 0, NULL, never_told, NULL) != 0);
 }
 
-/* A program whose standard error nobody reads any more goes on. */
+/* A program continues when nothing reads its standard error. */
 static void without_a_reader(void)
 {
     int ends[2];
@@ -133,7 +133,7 @@ static const struct {
 
 /* ------------------------------------------------------------------------------------- the checks */
 
-/* Runs a process with SDD_LOG set, or not; then `lines` is what it has written, a write each. */
+/* Runs a process with or without SDD_LOG; `lines` gets its output, one line for each write. */
 static pid_t run(const char *name, const char *level)
 {
     int ends[2], status;
@@ -175,7 +175,7 @@ static int lines_with(const char *text)
     return count;
 }
 
-static void nothing_is_written_without_it(void)
+static void nothing_is_written_without_sdd_log(void)
 {
     run("one_of_two", NULL);
     CHECK_EQUAL(line_count, 0);
@@ -200,7 +200,7 @@ static void each_level_has_its_lines(void)
     CHECK(lines_with("]: debug: ") >= 3 && lines_with("]: info: ") == 1 && lines_with("/file/png/rgb8.png: ") >= 2);
 }
 
-static void an_unknown_level_is_told_of_once(void)
+static void an_unknown_level_is_reported_once(void)
 {
     run("one_of_two", "all\n");
     CHECK_EQUAL(line_count, 1);
@@ -213,7 +213,7 @@ static void the_applications_log_comes_first(void)
     CHECK(lines_with("404") == 0 && lines_with("rgb8") == 0 && lines_with("/status/410: ") >= 1);
 }
 
-static void a_slow_callback_is_told_of_once(void)
+static void a_slow_callback_is_reported_once(void)
 {
     run("two_slow_callbacks", "warning");
     CHECK_EQUAL(line_count, 1);
@@ -224,7 +224,7 @@ static void a_slow_callback_is_told_of_once(void)
     CHECK_EQUAL(line_count, 0);
 }
 
-static void an_exit_too_early_is_told_of(void)
+static void an_exit_too_early_is_reported(void)
 {
     run("exit_too_early", "warning");
     CHECK_EQUAL(line_count, 2);
@@ -234,7 +234,7 @@ static void an_exit_too_early_is_told_of(void)
     CHECK_EQUAL(line_count, 0);
 }
 
-static void nobody_needs_to_read(void)
+static void standard_error_needs_no_reader(void)
 {
     run("without_a_reader", "debug");
     CHECK_EQUAL(line_count, 0);
@@ -250,12 +250,12 @@ int main(int count, char **arguments)
         processes[i].run();
         return 0;
     }
-    RUN(nothing_is_written_without_it);
+    RUN(nothing_is_written_without_sdd_log);
     RUN(each_level_has_its_lines);
-    RUN(an_unknown_level_is_told_of_once);
+    RUN(an_unknown_level_is_reported_once);
     RUN(the_applications_log_comes_first);
-    RUN(a_slow_callback_is_told_of_once);
-    RUN(an_exit_too_early_is_told_of);
-    RUN(nobody_needs_to_read);
+    RUN(a_slow_callback_is_reported_once);
+    RUN(an_exit_too_early_is_reported);
+    RUN(standard_error_needs_no_reader);
     return 0;
 }

@@ -1,16 +1,16 @@
 /*
- * What a cache says it holds in memory beside what the process has: for every kind of entry, of many of a kind. A figure
- * that does not grow with the entries would be a leak that no limit stops. Rows I13, I15.
+ * Compares the memory that a cache reports with that of the process: for every kind of entry, with many of each kind. A
+ * figure that does not grow with the entries would be a leak that no limit stops. Rows I13, I15.
  */
 #include "loads.h"
 #include "png_making.h"
 
 #include <malloc.h>
 
-/* Of each kind so much is stored that what the process has for other reasons does not matter. */
+/* Each kind is stored so often that the process's other memory does not matter. */
 enum { ENOUGH = 24 << 20 };
 
-/* Bytes of the process that are no file's. */
+/* Returns the process's resident bytes that do not belong to files. */
 static int64_t resident(void)
 {
     FILE *file = fopen("/proc/self/smaps_rollup", "r");
@@ -24,7 +24,7 @@ static int64_t resident(void)
     return kilobytes * 1024;
 }
 
-/* Where nothing but the program itself takes memory: sanitizers and valgrind have much of their own. */
+/* True if only the program itself takes memory: sanitizers and valgrind have much of their own. */
 static int is_plain(void) { return scaled(1000) == 1000; }
 
 typedef struct kind {
@@ -32,7 +32,7 @@ typedef struct kind {
     uint8_t *file;
     size_t size;
     sdd_decode_options decode;
-    void (*use)(sdd_image *image); /* what an application does with the image while the cache has it */
+    void (*use)(sdd_image *image); /* use of the image by the application while the cache has it */
 } kind;
 
 static sdd_image *decoded(const kind *k)
@@ -46,10 +46,10 @@ static void check_told(const char *name, int64_t told, int64_t taken)
 {
     if (!is_plain()) return;
     if (told > taken + taken * 15 / 100 || told < taken - taken * 15 / 100)
-        FAIL("%s: %lld bytes are told, %lld taken", name, (long long)told, (long long)taken);
+        FAIL("%s: %lld bytes are reported, %lld used", name, (long long)told, (long long)taken);
 }
 
-/* Good until the next one. */
+/* Returns the key for a number. Valid until the next call. */
 static const char *key_number(int number)
 {
     static char key[64];
@@ -57,14 +57,14 @@ static const char *key_number(int number)
     return key;
 }
 
-/* Many images of a kind in memory, each used after it is there. */
+/* Stores many images of a kind in memory and uses each of them. */
 static void told_of(const kind *k)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.max_memory_cost = -1;
     cache_in_folder c = open_cache(config);
     int64_t before = 0;
-    int count = 1, first = 2; /* what is made once, with the first images, is not counted */
+    int count = 1, first = 2; /* one-time allocations of the first images are not counted */
     for (int i = 0; i < first + count; i++) {
         if (i == first) {
             int64_t one = counts_of(c.cache).memory_cost / first;
@@ -103,7 +103,7 @@ static void ask_for_metadata(sdd_image *image)
 
 static void look_at_pixels(sdd_image *image) { CHECK(sdd_image_pixels(image) != NULL); }
 
-static void i13_what_is_held_is_told(void)
+static void i13_held_memory_is_reported(void)
 {
     const sdd_decode_options plain = SDD_DECODE_OPTIONS_INIT;
     kind kinds[6];
@@ -128,7 +128,7 @@ static void i13_what_is_held_is_told(void)
     }
 }
 
-/* Images that share the application's own pixels with nobody. */
+/* Stores images over the application's own pixels; no two share them. */
 static void i13_pixels_of_the_application(void)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
@@ -150,7 +150,8 @@ static void i13_pixels_of_the_application(void)
     close_cache(&c);
 }
 
-/* Thumbnails that loads make of large files: the files are not theirs. From a folder, so that no disk has them. */
+/* Thumbnails that loads make of large files do not count the files. They come from a folder, so that they are not on
+   the cache's disk. */
 static void i13_thumbnails_of_large_files(void)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
@@ -185,13 +186,13 @@ static void i13_thumbnails_of_large_files(void)
     }
     told = counts_of(l.cache.cache).memory_cost - told;
     CHECK_EQUAL(told, (int64_t)count * 100 * 100 * 4);
-    /* Also the bodies and pixels that the library keeps for the next request, at most 36 MiB of those. */
+    /* Resident memory includes bodies and pixels that the library keeps for the next request, at most 36 MiB. */
     if (is_plain()) CHECK(resident() - before < told * 115 / 100 + (4 << 20));
     close_loader(&l);
 }
 
-/* The limit counts what is kept later, too: one that plays drives the others out. */
-static void i13_what_grows_makes_others_go(void)
+/* The limit also counts what an image takes later: an animated one that plays evicts the others. */
+static void i13_an_image_that_grows_evicts_others(void)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     size_t size;
@@ -218,7 +219,7 @@ static void i13_what_grows_makes_others_go(void)
     close_cache(&c);
 }
 
-/* Entries of bytes alone: the level in memory is for pictures, so these are held by nothing but the queue of writes. */
+/* The memory level is for pictures, so entries of bytes alone are held only by the queue of writes. */
 static void i13_bytes_alone_are_not_kept_in_memory(void)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
@@ -245,7 +246,7 @@ static void i13_bytes_alone_are_not_kept_in_memory(void)
 
 /* -------------------------------------------------------------------- pools, queues and budgets */
 
-/* Every transfer is the application's own: it sends a file when it is told to. */
+/* Every transfer belongs to the application, which sends a file on demand. */
 typedef struct sender {
     uint8_t *file;
     size_t size;
@@ -271,7 +272,7 @@ static void forget_transfer(sdd_transfer transfer, void *user_data)
     (void)transfer, (void)user_data;
 }
 
-/* Asks for so many, whose results wait for whoever takes them. */
+/* Submits so many requests, whose results wait to be taken. */
 static sdd_downloader *ask_sender(sender *s, int count, uint64_t options)
 {
     sdd_limits limits = SDD_LIMITS_INIT;
@@ -305,7 +306,7 @@ static sdd_statistics statistics_of(sdd_downloader *downloader)
     return statistics;
 }
 
-/* All results are taken: nothing is held any more. */
+/* Takes all results and checks that nothing is held any more. */
 static void take_all(sdd_downloader *downloader, int count)
 {
     sdd_event event = { .struct_size = sizeof event };
@@ -324,8 +325,8 @@ static void take_all(sdd_downloader *downloader, int count)
     destroy(downloader);
 }
 
-/* Bodies that are half there, and then as results that nobody has taken; as bytes, and as pictures. */
-static void i13_what_a_downloader_holds_is_told(void)
+/* Bodies are half received, and then wait as results; as bytes, and as pictures. */
+static void i13_a_downloaders_memory_is_reported(void)
 {
     for (int is_picture = 0; is_picture < 2; is_picture++) {
         sender s = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
@@ -358,11 +359,11 @@ static void i13_what_a_downloader_holds_is_told(void)
 int main(void)
 {
     start_watchdog();
-    RUN(i13_what_is_held_is_told);
+    RUN(i13_held_memory_is_reported);
     RUN(i13_pixels_of_the_application);
     RUN(i13_thumbnails_of_large_files);
-    RUN(i13_what_grows_makes_others_go);
+    RUN(i13_an_image_that_grows_evicts_others);
     RUN(i13_bytes_alone_are_not_kept_in_memory);
-    RUN(i13_what_a_downloader_holds_is_told);
+    RUN(i13_a_downloaders_memory_is_reported);
     return 0;
 }

@@ -32,7 +32,7 @@ static void check_blocks(sdd_image *image, const char *name)
     }
 }
 
-static void b32_what_pillow_wrote(void)
+static void b32_metadata_written_by_pillow(void)
 {
     sdd_image *image = get("pillow.png");
     check_blocks(image, "pillow");
@@ -65,7 +65,7 @@ static void b32_texts(void)
     text = text_of(image, 1);
     CHECK_TEXT(text.text, "");
     CHECK_EQUAL(text.text_size, 0);
-    /* With a NUL that should not be there. */
+    /* The text contains an invalid NUL. */
     text = text_of(image, 7);
     CHECK(text.text_size == 3 && memcmp(text.text, "a\0b", 4) == 0);
     sdd_image_release(image);
@@ -78,7 +78,7 @@ static void b32_texts(void)
     sdd_image_release(image);
 }
 
-static void b32_what_is_damaged_or_too_large(void)
+static void b32_damaged_or_too_large_metadata(void)
 {
     static const struct { const char *name; int32_t kind, detail; } all[] = {
         { "bad/icc-wrong-crc.png", SDD_METADATA_ICC, SDD_DETAIL_IMAGE_CORRUPT },
@@ -115,7 +115,7 @@ static void *read_profile(void *image)
     return (void *)(uintptr_t)data;
 }
 
-/* All who ask first get the same. */
+/* All threads that ask first get the same data. */
 static void b32_several_threads_at_a_time(void)
 {
     for (int turn = 0; turn < scaled(50); turn++) {
@@ -151,9 +151,9 @@ static void bad_arguments_are_refused(void)
     text.struct_size = 0;
     CHECK_STATUS(sdd_image_text_at(image, 0, &text), SDD_ERROR_INVALID_ARGUMENT);
     sdd_image_release(image);
-    /* A frame has no bytes, and so nothing of this. */
+    /* A frame has no bytes, and so no metadata. */
     CHECK_STATUS(sdd_get(NULL, at("/file/frames/pieces.png"), 0, -1, &image, NULL, NULL), SDD_OK);
-    CHECK_EQUAL(sdd_image_text_count(image), 23); /* one behind each fdAT chunk */
+    CHECK_EQUAL(sdd_image_text_count(image), 23); /* one after each fdAT chunk */
     CHECK_STATUS(sdd_image_frame(image, 1, &frame, NULL), SDD_OK);
     CHECK_EQUAL(sdd_image_text_count(frame), 0);
     CHECK_STATUS(sdd_image_metadata(frame, SDD_METADATA_ICC, &data, &size, NULL), SDD_ERROR_NOT_FOUND);
@@ -164,9 +164,9 @@ static void bad_arguments_are_refused(void)
 int main(void)
 {
     start_watchdog();
-    RUN(b32_what_pillow_wrote);
+    RUN(b32_metadata_written_by_pillow);
     RUN(b32_texts);
-    RUN(b32_what_is_damaged_or_too_large);
+    RUN(b32_damaged_or_too_large_metadata);
     RUN(b32_several_threads_at_a_time);
     RUN(bad_arguments_are_refused);
     return 0;

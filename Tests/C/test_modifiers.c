@@ -1,5 +1,5 @@
-/* Callbacks that change requests, responses and bodies: what the server sees, what is judged, what is decoded; where
-   they run, and that their data is let go once. The names begin with rows of the contract. */
+/* Callbacks that change requests, responses and bodies: what the server sees, what is checked, what is decoded; on
+   which threads they run; and that their data is freed once. The names begin with rows of the contract. */
 #include "record.h"
 #include "server.h"
 
@@ -14,10 +14,10 @@ static void count_free(void *user_data)
 
 static int count_frees(void) { return frees; }
 
-/* The data is let go on any thread, and may be so a moment after the request has ended. */
+/* The data may be freed on any thread, and a moment after the request has ended. */
 static void check_frees(int expected)
 {
-    if (!settles(count_frees, expected)) FAIL("%d times let go, not %d", count_frees(), expected);
+    if (!settles(count_frees, expected)) FAIL("freed %d times, not %d", count_frees(), expected);
 }
 
 static sdd_modifiers modifiers_of(
@@ -32,7 +32,7 @@ static sdd_modifiers modifiers_of(
     return modifiers;
 }
 
-/* A request with modifiers of its own, from submission to end. */
+/* Runs a request with its own modifiers, from submission to end. */
 static void fetch_modified(sdd_downloader *downloader, record *r, const char *url, const sdd_modifiers *modifiers)
 {
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
@@ -98,7 +98,7 @@ static void h7_a_request_modifier_changes_what_the_server_sees(void)
         fetch_request(downloader, &r, request);
         CHECK(echoes(&r, "PUT /echo?changed HTTP/1.1\r\n") && echoes(&r, "X-New: two\r\n") && !echoes(&r, "X-Own"));
         CHECK(echoes(&r, "Content-Length: 12\r\n") && echoes(&r, "changed body") && !echoes(&r, "X-New: one"));
-        CHECK_TEXT(r.url, at("/ok?original")); /* as asked for */
+        CHECK_TEXT(r.url, at("/ok?original")); /* the original URL */
         CHECK_TEXT(sdd_response_url(r.response), new_url);
         destroy(downloader);
         check_frees(1);
@@ -119,7 +119,7 @@ static sdd_status remove_the_body(sdd_draft *draft, void *user_data)
     return sdd_draft_set_body(draft, NULL, 0);
 }
 
-static void h7_a_body_may_go(void)
+static void h7_a_body_may_be_removed(void)
 {
     record r = RECORD_INIT;
     for (int i = 0; i < 2; i++) {
@@ -154,7 +154,7 @@ static sdd_status make_mistakes(sdd_draft *draft, void *user_data)
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
         CHECK_STATUS(sdd_draft_set_method(draft, methods[i]), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_draft_set_method(draft, none), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_draft_set_body(draft, "x", 1), SDD_ERROR_INVALID_ARGUMENT); /* its method is GET */
+    CHECK_STATUS(sdd_draft_set_body(draft, "x", 1), SDD_ERROR_INVALID_ARGUMENT); /* a GET has no body */
     CHECK_STATUS(sdd_draft_set_method(draft, "POST"), SDD_OK);
     CHECK_STATUS(sdd_draft_set_body(draft, none, 1), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_draft_set_method(draft, "GET"), SDD_OK);
@@ -175,7 +175,7 @@ static void h7_mistakes_leave_the_draft_as_it_was(void)
 static sdd_status refuse(sdd_draft *draft, void *user_data)
 {
     (void)draft, (void)user_data;
-    return SDD_ERROR_CANCELLED; /* anything but SDD_OK */
+    return SDD_ERROR_CANCELLED; /* any status but SDD_OK refuses */
 }
 
 static void h7_e5_a_modifier_may_refuse(void)
@@ -199,7 +199,7 @@ static void h7_e5_a_modifier_may_refuse(void)
     record_clear(&r);
 }
 
-/* Without its query, which a server is told nothing by. */
+/* Removes the query, which then must not reach the server. */
 static sdd_status forget_the_query(sdd_draft *draft, void *user_data)
 {
     char url[300];
@@ -219,7 +219,7 @@ static sdd_status count_up(sdd_draft *draft, void *user_data)
     return sdd_draft_set_header(draft, "X-Number", text);
 }
 
-/* Z4: what counts for sharing is what is sent. */
+/* Z4: sharing depends on the modified request. */
 static void z4_h7_requests_share_after_modification(void)
 {
     for (int differ = 0; differ < 2; differ++) {
@@ -234,7 +234,7 @@ static void z4_h7_requests_share_after_modification(void)
         }
         char url[200];
         CHECK_STATUS(sdd_token_get_url(token, url, sizeof url, NULL), SDD_OK);
-        CHECK_TEXT(url, atf("/hold/modified%d", differ)); /* after its modifier */
+        CHECK_TEXT(url, atf("/hold/modified%d", differ)); /* after its modifier has run */
         wait_for_requests(differ ? "/hold/modified1" : "/hold/modified0", differ ? 4 : 1);
         release(differ ? "modified1" : "modified0");
         CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
@@ -247,7 +247,7 @@ static void z4_h7_requests_share_after_modification(void)
     }
 }
 
-/* ------------------------------------------------------------------------- whose modifiers, whose data */
+/* ------------------------------------------------------------------------------ precedence and sharing */
 
 static char seen[8];
 
@@ -272,8 +272,8 @@ static sdd_bytes *see_body(sdd_bytes *body, sdd_response *response, void *user_d
     return sdd_bytes_retain(body);
 }
 
-/* The request's win, one by one. */
-static void b3_z23_a_requests_own_win(void)
+/* Each of the request's modifiers replaces the downloader's. */
+static void b3_z23_a_requests_own_modifiers_take_precedence(void)
 {
     static const char *const expected[] = { "ddd", "odd", "dod", "ddo", "ooo" };
     char of_downloader[] = "d", of_request[] = "o";
@@ -299,7 +299,7 @@ static void b3_z23_a_requests_own_win(void)
     destroy(downloader);
 }
 
-/* Only requests with the same ones share a transfer, and each lets go of its data. */
+/* Only requests with the same modifiers share a transfer, and each frees its data. */
 static void z4_b3_the_same_modifiers_share(void)
 {
     char a[] = "a", b[] = "b";
@@ -336,7 +336,7 @@ static int on_a_decode_thread(void)
     return strncmp(name, "sdd-decode", 10) == 0;
 }
 
-/* 404 of HTML becomes 200 of a picture, and the other way round. */
+/* Turns a 404 with HTML into a 200 with a picture, and the other way round. */
 static sdd_status turn_round(sdd_response *response, sdd_response_change *change, void *user_data)
 {
     CHECK(user_data == &frees && on_a_decode_thread());
@@ -376,7 +376,7 @@ static void b3_e8_a_response_modifier_changes_and_refuses(void)
     request.url = at("/file/png/rgb8.png?header=X-Type-Only:%20y");
     fetch_request(NULL, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE, 0);
-    request.accepted_content_types = "text/html"; /* the new type's case does not matter */
+    request.accepted_content_types = "text/html"; /* the case of the new type does not matter */
     fetch_request(NULL, &r, request);
     CHECK_ENDED(&r, SDD_OK, 0);
 
@@ -384,7 +384,7 @@ static void b3_e8_a_response_modifier_changes_and_refuses(void)
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_RESPONSE, 0);
     CHECK(r.error_class == SDD_CLASS_RESPONSE && r.stage == SDD_STAGE_DECODE && r.http_status == 200);
     CHECK_EQUAL(sdd_response_status(r.response), 200);
-    /* The body is wanted to its end, and the limits hold meanwhile. */
+    /* The body is read to its end, and the limits apply meanwhile. */
     fetch_modified(NULL, &r, at("/cut?status=404&size=1000"), &turns);
     CHECK_ENDED(&r, SDD_ERROR_TRUNCATED_BODY, 0);
     record_clear(&r);
@@ -451,7 +451,7 @@ static void b3_z23_a_body_transform_decrypts(void)
         CHECK(i ? r.image == NULL : sdd_image_width(r.image) == 19 && sdd_image_height(r.image) == 13);
         CHECK(sdd_bytes_size(r.bytes) == size && memcmp(sdd_bytes_data(r.bytes), plain, size) == 0);
     }
-    /* Without it, it is no picture. */
+    /* Without the transform the body is not a picture. */
     CHECK_STATUS(sdd_downloader_set_modifiers(downloader, NULL), SDD_OK);
     fetch(downloader, &r, url, 0);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
@@ -472,7 +472,7 @@ static void b3_z23_a_body_transform_decrypts(void)
     free(plain);
 }
 
-/* ------------------------------------------------------------------------- data is let go once */
+/* -------------------------------------------------------------------------- data is freed once */
 
 static struct {
     sem_t entered, leave;
@@ -487,7 +487,7 @@ static sdd_bytes *wait_in_transform(sdd_bytes *body, sdd_response *response, voi
     return sdd_bytes_retain(body);
 }
 
-static void z1_data_of_a_request_goes_once(void)
+static void z1_data_of_a_request_is_freed_once(void)
 {
     sdd_modifiers modifiers = modifiers_of(NULL, NULL, decrypt);
     sdd_downloader *downloader = make_downloader(NULL);
@@ -503,7 +503,8 @@ static void z1_data_of_a_request_goes_once(void)
     CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_MALFORMED);
     check_frees(1);
 
-    /* While it waits, while it is on the network, and never for a call that gave 0. */
+    /* The request is cancelled while it waits and while it is on the network; the data of a call that returned 0 is
+       never freed. */
     for (int i = 0; i < 2; i++) {
         frees = 0;
         record_clear(&r);
@@ -537,14 +538,15 @@ static void z1_data_of_a_request_goes_once(void)
     record_clear(&r);
 }
 
-/* Cancelled, or its downloader destroyed, while a transform is at work: it keeps its data till it is done. */
+/* The request is cancelled, or its downloader destroyed, while a transform runs: the data lives until the transform is
+   done. */
 static void *destroy_elsewhere(void *downloader)
 {
     destroy(downloader);
     return NULL;
 }
 
-static void z1_x11_data_stays_while_a_transform_runs(void)
+static void z1_x11_data_lives_while_a_transform_runs(void)
 {
     sem_init(&transform.entered, 0, 0);
     sem_init(&transform.leave, 0, 0);
@@ -575,7 +577,7 @@ static void z1_x11_data_stays_while_a_transform_runs(void)
     }
 }
 
-static void z1_data_of_a_downloader_goes_once(void)
+static void z1_data_of_a_downloader_is_freed_once(void)
 {
     struct { sdd_modifiers known; uint64_t unknown; } newer = { modifiers_of(NULL, NULL, decrypt), 1 };
     sdd_modifiers modifiers = modifiers_of(NULL, NULL, decrypt), waits = modifiers_of(NULL, NULL, wait_in_transform);
@@ -596,7 +598,7 @@ static void z1_data_of_a_downloader_goes_once(void)
     CHECK_STATUS(sdd_downloader_set_modifiers(downloader, &newer.known), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_EQUAL(frees, 0);
 
-    /* Replaced by others, by none, and gone with its downloader. */
+    /* The modifiers are replaced by others, removed, and destroyed with their downloader. */
     for (int i = 0; i < 3; i++) {
         CHECK_STATUS(sdd_downloader_set_modifiers(downloader, &modifiers), SDD_OK);
         check_frees(i);
@@ -612,7 +614,7 @@ static void z1_data_of_a_downloader_goes_once(void)
     destroy(downloader);
     check_frees(1);
 
-    /* Replaced while a request uses them: they go with the last that does. */
+    /* Modifiers that are replaced while requests use them live until the last of these ends. */
     frees = 0;
     downloader = downloader_with(&waits);
     record_clear(&r);
@@ -629,7 +631,7 @@ static void z1_data_of_a_downloader_goes_once(void)
     record_clear(&r);
 }
 
-/* Functions of the library may be called inside them. */
+/* Functions of the library may be called inside modifiers. */
 static sdd_status call_inside(sdd_draft *draft, void *downloader)
 {
     sdd_statistics statistics = SDD_STATISTICS_INIT;
@@ -669,17 +671,17 @@ int main(void)
 {
     start_watchdog();
     RUN(h7_a_request_modifier_changes_what_the_server_sees);
-    RUN(h7_a_body_may_go);
+    RUN(h7_a_body_may_be_removed);
     RUN(h7_mistakes_leave_the_draft_as_it_was);
     RUN(h7_e5_a_modifier_may_refuse);
     RUN(z4_h7_requests_share_after_modification);
-    RUN(b3_z23_a_requests_own_win);
+    RUN(b3_z23_a_requests_own_modifiers_take_precedence);
     RUN(z4_b3_the_same_modifiers_share);
     RUN(b3_e8_a_response_modifier_changes_and_refuses);
     RUN(b3_z23_a_body_transform_decrypts);
-    RUN(z1_data_of_a_request_goes_once);
-    RUN(z1_x11_data_stays_while_a_transform_runs);
-    RUN(z1_data_of_a_downloader_goes_once);
+    RUN(z1_data_of_a_request_is_freed_once);
+    RUN(z1_x11_data_lives_while_a_transform_runs);
+    RUN(z1_data_of_a_downloader_is_freed_once);
     RUN(p6_functions_may_be_called_inside_modifiers);
     return 0;
 }

@@ -1,11 +1,11 @@
-/* Without memory for what an image is to become, a call gives an error; with memory again, it works. */
+/* If there is no memory for an image, a call returns an error; when there is memory again, it works. */
 #include "check.h"
 
 #include <sys/resource.h>
 
 enum { SIDE = 6000 };
 
-/* So many bytes more than now may be mapped, of any kind. */
+/* Limits the process's address space to so many bytes more than it has now. */
 static void limit_memory(long long more)
 {
     long long pages = 0;
@@ -18,7 +18,7 @@ static void limit_memory(long long more)
     CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
 }
 
-/* Grey noise: 36 MB, which no encoder makes much smaller. */
+/* Makes grey noise of 36 MB, which no encoder makes much smaller. */
 static sdd_image *noise(void)
 {
     sdd_image *image = NULL;
@@ -38,12 +38,12 @@ static sdd_image *noise(void)
     return image;
 }
 
-static void an_encoder_says_so(void)
+static void an_encoder_reports_a_lack_of_memory(void)
 {
     static const struct { int32_t format, progressive; } all[] = {
-        { SDD_IMAGE_FORMAT_PNG, 0 },  /* for the bytes */
-        { SDD_IMAGE_FORMAT_JPEG, 0 }, /* for the bytes */
-        { SDD_IMAGE_FORMAT_JPEG, 1 }, /* for libjpeg's coefficients */
+        { SDD_IMAGE_FORMAT_PNG, 0 },  /* no memory for the bytes */
+        { SDD_IMAGE_FORMAT_JPEG, 0 }, /* no memory for the bytes */
+        { SDD_IMAGE_FORMAT_JPEG, 1 }, /* no memory for libjpeg's coefficients */
     };
     sdd_image *image = noise();
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -62,7 +62,7 @@ static void an_encoder_says_so(void)
     sdd_image_release(image);
 }
 
-static void a_transform_says_so(void)
+static void a_transform_reports_a_lack_of_memory(void)
 {
     sdd_transform turn = SDD_TRANSFORM_INIT, corners = SDD_TRANSFORM_INIT;
     sdd_image *image = noise(), *made = (sdd_image *)1;
@@ -83,7 +83,7 @@ static void a_transform_says_so(void)
 int main(void)
 {
     start_watchdog();
-    RUN(an_encoder_says_so);
-    RUN(a_transform_says_so);
+    RUN(an_encoder_reports_a_lack_of_memory);
+    RUN(a_transform_reports_a_lack_of_memory);
     return 0;
 }

@@ -1,5 +1,5 @@
-/* A system that gives no thread or no descriptor: a downloader or cache then is not made, and leaves nothing; one that
-   was made before ends its requests with an error, and works again when there is something to be had. */
+/* A system without free threads or descriptors: no downloader or cache is made then, and nothing is left behind; an
+   existing downloader ends its requests with an error, and works again when there are some. */
 #include "record.h"
 #include "server.h"
 
@@ -8,11 +8,11 @@
 #include <stdatomic.h>
 #include <sys/resource.h>
 
-/* --------------------------------------------------------- pthread_create, in place of the library's */
+/* -------------------------------------------------------------------- a pthread_create that can fail */
 
-static atomic_int creations;   /* since the count began */
-static atomic_int failing;     /* which of them fails; 0: none */
-static atomic_int fails_after; /* whether those after it fail, too */
+static atomic_int creations;   /* calls since the count began */
+static atomic_int failing;     /* the call that fails; 0 for none */
+static atomic_int fails_after; /* all later calls fail, too */
 
 int pthread_create(
     pthread_t *restrict thread, const pthread_attr_t *restrict attributes, void *(*start)(void *),
@@ -36,7 +36,7 @@ static sdd_downloader_config config_of(int delivery)
 
 static int threads_before, descriptors_before;
 
-/* Each creation of a thread fails once, and once with all that follow. */
+/* Each creation of a thread fails, once alone and once with all that follow. */
 static void no_thread_no_downloader(void)
 {
     for (int delivery = 0; delivery < 2; delivery++) {
@@ -61,7 +61,7 @@ static void no_thread_no_downloader(void)
     }
 }
 
-/* A cache has threads of its own; the folder it was to open stays as it is. */
+/* A cache has its own threads; its folder stays unchanged. */
 static void no_thread_no_cache(void)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
@@ -93,7 +93,7 @@ static void no_thread_no_cache(void)
     CHECK_NOTHING_LEFT(threads_before, descriptors_before);
 }
 
-/* libcurl looks names up on a thread. */
+/* libcurl resolves names on a thread. */
 static void no_thread_for_a_name(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
@@ -111,7 +111,7 @@ static void no_thread_for_a_name(void)
     destroy(downloader);
 }
 
-/* The first use of the shared downloader may be the one that fails: that is told, and the next one works. */
+/* The first use of the shared downloader may be the one that fails: it reports that, and the next use works. */
 static void no_thread_for_the_shared_downloader(void)
 {
     record r = RECORD_INIT;
@@ -133,7 +133,7 @@ static void no_thread_for_the_shared_downloader(void)
 
 /* ------------------------------------------------------------------------------------ descriptors */
 
-/* The number of descriptors a process may have, from now on: `more` beyond the lowest that is free. */
+/* Limits the process's descriptors to `more` beyond the lowest free one. Returns the old limit. */
 static struct rlimit allow_descriptors(int more)
 {
     struct rlimit old, limit;
@@ -154,8 +154,8 @@ static int is_open(record *r)
     return open;
 }
 
-/* One that was made is whole: while one transfer waits and the network thread sleeps, it hears of a new
-   request, of a cancel, and of its end. */
+/* Checks that a new downloader works: while one transfer waits and the network thread sleeps, a new request, a cancel
+   and the end reach it. */
 static void check_works(sdd_downloader *downloader, int turn)
 {
     record held = RECORD_INIT, r = RECORD_INIT;
@@ -205,7 +205,7 @@ static void no_descriptor_no_downloader(void)
     }
 }
 
-/* Descriptors run out for a downloader that is at work: each request ends, and later ones find some again. */
+/* A downloader at work runs out of descriptors: each request ends, and later ones find some again. */
 static void descriptors_run_out(void)
 {
     enum { REQUESTS = 60 };

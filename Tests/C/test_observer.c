@@ -1,5 +1,5 @@
-/* What a host hears of transfers and in which order, in both delivery modes, and messages by level. The names begin
-   with rows of the contract: N1 START, N2 RESPONSE, N3 STOP, N4 FINISH. */
+/* The notices of transfers and their order, in both delivery modes, and log messages by level. The names begin with
+   rows of the contract: N1 START, N2 RESPONSE, N3 STOP, N4 FINISH. */
 #include "record.h"
 #include "server.h"
 
@@ -7,7 +7,7 @@
 
 enum { MOST = 200 };
 
-/* One event of any kind as a letter: s(tart), r(esponse), f(inish), x for a stop, P(rogress), C(ompleted), L(og). */
+/* The events so far, one letter each: s(tart), r(esponse), f(inish), x for a stop, P(rogress), C(ompleted), L(og). */
 static struct {
     pthread_mutex_t lock;
     int count;
@@ -22,7 +22,7 @@ static struct {
     } all[MOST];
 } heard = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static int64_t drained;  /* ends of requests taken as records, of the downloader at hand */
+static int64_t drained;  /* requests of the current downloader that ended as records */
 static int the_observer; /* its address is the observer's data */
 
 static void forget(void)
@@ -59,7 +59,7 @@ static void check_notice(const sdd_notice *notice)
     CHECK_EQUAL(notice->struct_size, sizeof *notice);
     CHECK(notice->kind >= SDD_EVENT_START && notice->kind <= SDD_EVENT_LOG && notice->time_us > 0);
     CHECK(is_log == (notice->message != NULL) && is_log == (notice->level != 0));
-    /* Of a transfer that nobody waits for any more there may be a last word. */
+    /* A log message about a transfer may come after all its requests have left. */
     if (!is_log) CHECK(notice->url != NULL);
     if (notice->transfer == 0) CHECK(notice->url == NULL && notice->token == 0);
     if (is_log) {
@@ -112,7 +112,7 @@ static sdd_token start(sdd_downloader *downloader, const char *url, uint64_t opt
     return token;
 }
 
-/* Lets everything be delivered: by callbacks, or, `drains`, as records. */
+/* Delivers all events: by callbacks or, with `drains`, as records. */
 static void deliver(sdd_downloader *downloader, int drains)
 {
     if (!drains) {
@@ -144,7 +144,7 @@ static void deliver(sdd_downloader *downloader, int drains)
     }
 }
 
-/* The letters of all but the ends of requests. */
+/* Returns the letters of all events but the ends of requests. */
 static const char *notices(void)
 {
     static char kept[MOST + 1];
@@ -184,7 +184,7 @@ static void orders_of_a_transfer(int32_t delivery, int drains)
     } all[] = {
         { "/ok?size=50000", 1, "srfx", SDD_OK, 200 },
         { "/file/png/rgb8.png", 0, "srfx", SDD_OK, 200 },
-        { "/html", 0, "srfx", SDD_OK, 200 }, /* X34: the body came; that it is no picture is another matter */
+        { "/html", 0, "srfx", SDD_OK, 200 }, /* X34: the body is complete, but not a picture */
         { "/empty", 1, "srfx", SDD_OK, 200 },
         { "/status/404", 1, "srx", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 404 },
         { "/cut?size=1000", 1, "srx", SDD_ERROR_TRUNCATED_BODY, 200 },
@@ -205,7 +205,7 @@ static void orders_of_a_transfer(int32_t delivery, int drains)
             if (heard.letters[n] == 'r' || heard.letters[n] == 'f')
                 CHECK_EQUAL(heard.all[n].http_status, all[i].http_status);
     }
-    /* Nobody hears any more. */
+    /* Without an observer there are no notices. */
     forget();
     CHECK_STATUS(sdd_downloader_set_observer(downloader, NULL, NULL, NULL), SDD_OK);
     start(downloader, at("/ok?unheard"), SDD_OPTION_BYTES_ONLY);
@@ -218,7 +218,7 @@ static void n1_n4_x34_a_transfer_on_a_thread(void) { orders_of_a_transfer(SDD_DE
 static void n1_n4_x34_a_transfer_dispatched(void) { orders_of_a_transfer(SDD_DELIVERY_APPLICATION, 0); }
 static void n1_n4_x34_a_transfer_drained(void) { orders_of_a_transfer(SDD_DELIVERY_APPLICATION, 1); }
 
-/* START comes before the end, and STOP too: one order with the request's own events. */
+/* START comes before the end of the request, and so does STOP: notices share one order with the request's events. */
 static void n1_n3_one_order_with_the_ends(void)
 {
     for (int delivery = 0; delivery < 2; delivery++) {
@@ -233,18 +233,18 @@ static void n1_n3_one_order_with_the_ends(void)
     }
 }
 
-static void n3_cancelled(void)
+static void n3_a_cancelled_transfer_stops(void)
 {
     for (int delivery = 0; delivery < 2; delivery++) {
         sdd_downloader *downloader = observed_downloader(delivery);
-        /* On the network. */
+        /* The transfer is cancelled on the network. */
         sdd_token token = start(downloader, atf("/silence?%d", delivery), SDD_OPTION_BYTES_ONLY);
         order("/wait?path=/silence");
         CHECK_STATUS(sdd_cancel(token), SDD_OK);
         deliver(downloader, 0);
         CHECK_TEXT(notices(), "sx");
         check_transfer(token, atf("/silence?%d", delivery), SDD_ERROR_CANCELLED);
-        /* Before it began: it never was one. */
+        /* A request that is cancelled while it waits never becomes a transfer. */
         forget();
         CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
         token = start(downloader, at("/ok?waits"), SDD_OPTION_BYTES_ONLY);
@@ -257,8 +257,8 @@ static void n3_cancelled(void)
     }
 }
 
-/* Requests that share have one transfer, told of with the first one's token, also when that one has gone. */
-static void n1_n4_a_shared_transfer_is_told_of_once(void)
+/* Requests that share have one transfer, reported with the first one's token, even if that request has left. */
+static void n1_n4_a_shared_transfer_is_reported_once(void)
 {
     sdd_downloader *downloader = observed_downloader(SDD_DELIVERY_THREAD);
     sdd_token first = start(downloader, at("/hold/observed"), SDD_OPTION_BYTES_ONLY);
@@ -274,7 +274,7 @@ static void n1_n4_a_shared_transfer_is_told_of_once(void)
     destroy(downloader);
 }
 
-/* STOP comes for all that began, also when the downloader is destroyed or closed. */
+/* STOP comes for every transfer that began, also when the downloader is destroyed or closed. */
 static void n3_stop_always_comes(void)
 {
     for (int turn = 0; turn < 4; turn++) {
@@ -295,7 +295,7 @@ static void n3_stop_always_comes(void)
     }
 }
 
-/* What waits for one observer is not told to the next. */
+/* Notices that wait for one observer are not delivered to the next. */
 static int the_other;
 
 static void observe_other(const sdd_notice *notice, void *user_data)
@@ -305,12 +305,12 @@ static void observe_other(const sdd_notice *notice, void *user_data)
     hear('o', notice, notice->token, notice->error);
 }
 
-static void n1_another_observer(void)
+static void n1_a_new_observer_gets_no_old_notices(void)
 {
     sdd_downloader *downloader = observed_downloader(SDD_DELIVERY_APPLICATION);
     sdd_token token = start(downloader, at("/hold/another"), SDD_OPTION_BYTES_ONLY);
     wait_for_requests("/hold/another", 1);
-    /* START waits for the one before, and is his. */
+    /* START was queued for the first observer, so the second one does not get it. */
     CHECK_STATUS(sdd_downloader_set_observer(downloader, observe_other, &the_other, NULL), SDD_OK);
     release("another");
     deliver(downloader, 0);
@@ -319,7 +319,7 @@ static void n1_another_observer(void)
     destroy(downloader);
 }
 
-/* --------------------------------------------------------------------------- data is let go once */
+/* ---------------------------------------------------------------------------- data is freed once */
 
 static atomic_int frees;
 
@@ -333,7 +333,7 @@ static int count_frees(void) { return frees; }
 
 static void check_frees(int expected)
 {
-    if (!settles(count_frees, expected)) FAIL("%d times let go, not %d", count_frees(), expected);
+    if (!settles(count_frees, expected)) FAIL("freed %d times, not %d", count_frees(), expected);
 }
 
 static sdd_status set_it(sdd_downloader *downloader, int is_log, sdd_observer_fn observer)
@@ -342,8 +342,9 @@ static sdd_status set_it(sdd_downloader *downloader, int is_log, sdd_observer_fn
                   : sdd_downloader_set_observer(downloader, observer, &the_observer, count_free);
 }
 
-/* After another, after none, and with the downloader; never for a call that failed or named nobody. */
-static void z1_n1_an_observers_data_goes_once(void)
+/* The data is freed when another observer or none is set, and with the downloader; never for a call that failed or set
+   no callback. */
+static void z1_n1_an_observers_data_is_freed_once(void)
 {
     for (int is_log = 0; is_log < 2; is_log++)
         for (int delivery = 0; delivery < 2; delivery++) {
@@ -361,7 +362,7 @@ static void z1_n1_an_observers_data_goes_once(void)
             check_frees(1);
             CHECK_STATUS(set_it(downloader, is_log, NULL), SDD_OK);
             check_frees(2);
-            /* Notices that wait for it do not outlive it. */
+            /* Queued notices do not outlive the observer's data. */
             CHECK_STATUS(set_it(downloader, is_log, observe), SDD_OK);
             start(downloader, at("/reset?data"), SDD_OPTION_BYTES_ONLY);
             destroy(downloader);
@@ -380,7 +381,7 @@ static void replace_itself(const sdd_notice *notice, void *user_data)
     hear('o', notice, notice->token, notice->error);
 }
 
-/* An observer may see to it that it is not called again; its data goes after it has returned. */
+/* An observer may remove itself; its data is freed after it has returned. */
 static void z1_n1_an_observer_may_remove_itself(void)
 {
     for (int delivery = 0; delivery < 2; delivery++) {
@@ -411,7 +412,7 @@ static void n5_h13_messages_by_level(void)
     static const int32_t bad[] = { -1, 5, INT32_MAX };
     for (int i = 0; i < 3; i++)
         CHECK_STATUS(sdd_downloader_set_log(downloader, bad[i], observe, &the_observer, NULL), SDD_ERROR_INVALID_ARGUMENT);
-    /* Silent at first, and at level NONE. An observer hears no messages, a log hears of no START. */
+    /* There are no messages at first, and none at level NONE. An observer gets no messages, a log gets no START. */
     for (int32_t level = -1; level <= SDD_LOG_DEBUG; level++) {
         if (level >= 0) CHECK_STATUS(sdd_downloader_set_log(downloader, level, observe, &the_observer, NULL), SDD_OK);
         forget();
@@ -425,16 +426,16 @@ static void n5_h13_messages_by_level(void)
         CHECK_EQUAL(count_level(SDD_LOG_ERROR), 0);
         int warnings = count_level(SDD_LOG_WARNING), infos = count_level(SDD_LOG_INFO);
         int debugs = count_level(SDD_LOG_DEBUG);
-        CHECK_EQUAL(warnings, level >= SDD_LOG_WARNING);  /* the certificate that was not checked */
-        CHECK_EQUAL(infos, level >= SDD_LOG_INFO);        /* the transfer that failed */
+        CHECK_EQUAL(warnings, level >= SDD_LOG_WARNING);  /* one for the certificate that was not checked */
+        CHECK_EQUAL(infos, level >= SDD_LOG_INFO);        /* one for the failed transfer */
         if (level < SDD_LOG_DEBUG) CHECK_EQUAL(debugs, 0);
-        else CHECK(debugs >= 4 + 3 + 1);                  /* starts, ends of those that did not fail, a redirect */
+        else CHECK(debugs >= 4 + 3 + 1);                  /* starts, ends of successful transfers, a redirect */
         for (int i = 0; i < heard.count; i++) {
             if (heard.all[i].level == SDD_LOG_WARNING) CHECK(strncmp(heard.all[i].url, "https://", 8) == 0);
             if (heard.all[i].level == SDD_LOG_INFO) CHECK(strstr(heard.all[i].url, "/reset?log"));
         }
     }
-    /* Back to silence: by the level, and by nobody to hear. */
+    /* Messages can be turned off by the level and by a NULL callback. */
     for (int i = 0; i < 2; i++) {
         CHECK_STATUS(sdd_downloader_set_log(downloader, SDD_LOG_DEBUG, observe, &the_observer, NULL), SDD_OK);
         CHECK_STATUS(i ? sdd_downloader_set_log(downloader, SDD_LOG_DEBUG, NULL, NULL, NULL)
@@ -447,7 +448,7 @@ static void n5_h13_messages_by_level(void)
     destroy(downloader);
 }
 
-/* Both by one function, in records; no password, token or userinfo is ever in a message. */
+/* One function gets both, as records; no password, token or user info is ever in a message. */
 static void n5_observer_and_log_together(void)
 {
     sdd_downloader *downloader = observed_downloader(SDD_DELIVERY_APPLICATION);
@@ -472,11 +473,11 @@ int main(void)
     RUN(n1_n4_x34_a_transfer_dispatched);
     RUN(n1_n4_x34_a_transfer_drained);
     RUN(n1_n3_one_order_with_the_ends);
-    RUN(n3_cancelled);
-    RUN(n1_n4_a_shared_transfer_is_told_of_once);
+    RUN(n3_a_cancelled_transfer_stops);
+    RUN(n1_n4_a_shared_transfer_is_reported_once);
     RUN(n3_stop_always_comes);
-    RUN(n1_another_observer);
-    RUN(z1_n1_an_observers_data_goes_once);
+    RUN(n1_a_new_observer_gets_no_old_notices);
+    RUN(z1_n1_an_observers_data_is_freed_once);
     RUN(z1_n1_an_observer_may_remove_itself);
     RUN(n5_h13_messages_by_level);
     RUN(n5_observer_and_log_together);

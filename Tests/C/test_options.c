@@ -1,4 +1,5 @@
-/* Every bit of SDD_OPTION_ and every kind of call: it means what the header says there, or is refused by its name. */
+/* Every bit of SDD_OPTION_ with every kind of call: the bit has the documented meaning there, or is refused by its
+   name. */
 #include "loads.h"
 
 enum { D = 1, G = 2, L = 4, P = 8, B = 16, LB = 32, Q = 64 };
@@ -6,7 +7,7 @@ enum { D = 1, G = 2, L = 4, P = 8, B = 16, LB = 32, Q = 64 };
 static const struct {
     uint64_t bit;
     const char *name;
-    int means; /* something to these */
+    int means; /* the kinds of calls that accept it */
 } bits[] = {
 #define BIT(NAME, MEANS) { SDD_OPTION_##NAME, "SDD_OPTION_" #NAME, MEANS }
     BIT(LOW_PRIORITY, D | G | L | B | LB | Q),
@@ -41,7 +42,7 @@ enum { BITS = sizeof bits / sizeof *bits };
 
 static const char picture[] = "/file/png/rgb8.png";
 
-/* Of a bit by its number; NULL: this version has none. */
+/* Returns the name of a bit, or NULL if this version has none. */
 static const char *bit_name(int number, int *means)
 {
     for (int i = 0; i < BITS; i++) {
@@ -56,13 +57,13 @@ static const char *bit_name(int number, int *means)
 static void check_refused(const record *r, int number, const char *name)
 {
     CHECK_ENDED(r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS);
-    if (name != NULL && strstr(r->message, name) == NULL) FAIL("bit %d is not named: %s", number, r->message);
+    if (name != NULL && strstr(r->message, name) == NULL) FAIL("no name of bit %d: %s", number, r->message);
     char told[20];
     snprintf(told, sizeof told, "bit %d ", number);
-    if (name == NULL && strstr(r->message, told) == NULL) FAIL("bit %d is not told: %s", number, r->message);
+    if (name == NULL && strstr(r->message, told) == NULL) FAIL("no number of bit %d: %s", number, r->message);
 }
 
-static void each_bit_is_another(void)
+static void each_bit_is_different(void)
 {
     uint64_t all = 0;
     for (int i = 0; i < BITS; i++) {
@@ -116,7 +117,7 @@ static void bits_of_loads(void)
             CHECK_ENDED(&r, SDD_OK, 0);
         }
     }
-    /* Those of the download within it are no second set. */
+    /* The options of the download inside a load must be 0, because they would be a second set. */
     sdd_download_request download = SDD_DOWNLOAD_REQUEST_INIT;
     sdd_load_request request = record_load(&r, atf("%s?two", picture), 0);
     download.options = SDD_OPTION_BYTES_ONLY;
@@ -128,7 +129,7 @@ static void bits_of_loads(void)
     close_loader(&l);
 }
 
-/* What a call says that refuses bits itself. */
+/* Returns the expected status of a call that checks bits itself. */
 static sdd_status expected(int number, int use)
 {
     int means;
@@ -185,7 +186,7 @@ static void bits_of_queries(void)
 int main(void)
 {
     start_watchdog();
-    RUN(each_bit_is_another);
+    RUN(each_bit_is_different);
     RUN(bits_of_downloads);
     RUN(bits_of_sdd_get);
     RUN(bits_of_loads);

@@ -1,4 +1,4 @@
-/* Which of those that wait is the next: order, priorities, limits, places that are kept. */
+/* The choice of the next waiting request: order, priorities, limits, reserved slots. */
 #include "rules.h"
 
 /* -------------------------------------------------------------------------------- order, priorities */
@@ -12,7 +12,8 @@ static void d11_first_in_first_out(void)
     destroy(downloader);
 }
 
-/* D13: one at a time. 1 to 7 are submitted; when 7 starts, 8 to 14. The newest that waits is always the next. */
+/* D13: with one slot, 1 to 7 are submitted; when 7 starts, 8 to 14 are. The newest waiting request is always the
+   next. */
 static void d10_d13_last_in_first_out(void)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
@@ -29,7 +30,7 @@ static void d10_d13_last_in_first_out(void)
     destroy(downloader);
 }
 
-/* D10: a new order holds for those that wait already. D14: priority comes before order. */
+/* D10: a new order also applies to requests that wait already. D14: priority comes before order. */
 static void d10_d14_the_order_changes_while_they_wait(void)
 {
     sdd_downloader *downloader = downloader_of(1);
@@ -56,7 +57,7 @@ static void o0_o7_r1_r2_five_priorities(void)
     release("five");
     CHECK_ORDER(downloader, 0, 5, 6, 4, 7, 3, 8, 2, 9, 1, 10);
 
-    /* The option bits stand for three of them; of both bits HIGH counts, and a priority beats them. */
+    /* Two option bits stand for priorities; HIGH wins over LOW, and an explicit priority over both. */
     static const struct { uint64_t options; int32_t given, expected; } all[] = {
         { 0, 0, SDD_PRIORITY_NORMAL },
         { SDD_OPTION_LOW_PRIORITY, 0, SDD_PRIORITY_LOW },
@@ -99,23 +100,23 @@ static void r3_z5_priorities_change_while_they_wait(void)
     destroy(downloader);
 }
 
-/* R3: the most urgent of those who share counts, as long as it is there. */
-static void r3_z5_a_joiner_raises_and_leaving_lowers(void)
+/* R3: requests that share a transfer have the highest priority among them, as long as that one stays. */
+static void r3_z5_a_joiner_raises_the_priority_until_it_leaves(void)
 {
     sdd_downloader *downloader = downloader_of(1);
     submit_number(downloader, 0, at("/hold/joined"), 0);
     sdd_token first = submit_number(downloader, 1, at("/ok?joined1"), SDD_PRIORITY_LOW);
     submit_number(downloader, 2, at("/ok?joined2"), SDD_PRIORITY_NORMAL);
     sdd_token third = submit_number(downloader, 3, at("/ok?joined3"), SDD_PRIORITY_LOW);
-    /* Raised, for good. */
+    /* The joiner raises the priority and stays. */
     sdd_token joiner = submit_number(downloader, 11, at("/ok?joined1"), SDD_PRIORITY_HIGH);
     CHECK_EQUAL(info_of(first).priority, SDD_PRIORITY_LOW);
     CHECK_EQUAL(info_of(first).effective_priority, SDD_PRIORITY_HIGH);
     CHECK_EQUAL(info_of(joiner).effective_priority, SDD_PRIORITY_HIGH);
-    /* A joiner of less does not lower. */
+    /* A joiner with a lower priority does not lower it. */
     sdd_token less = submit_number(downloader, 12, at("/ok?joined1"), SDD_PRIORITY_VERY_LOW);
     CHECK_EQUAL(info_of(less).effective_priority, SDD_PRIORITY_HIGH);
-    /* Raised, and lowered again when that one leaves. */
+    /* The joiner raises the priority, which falls again when that one leaves. */
     sdd_token leaver = submit_number(downloader, 13, at("/ok?joined3"), SDD_PRIORITY_VERY_HIGH);
     CHECK_EQUAL(info_of(third).effective_priority, SDD_PRIORITY_VERY_HIGH);
     CHECK_STATUS(sdd_cancel(leaver), SDD_OK);
@@ -130,8 +131,9 @@ static void r3_z5_a_joiner_raises_and_leaving_lowers(void)
     destroy(downloader);
 }
 
-/* Z3: who has waited long enough counts as one higher, and once more. The waits are those of replies. */
-static void z3_waiting_raises(void)
+/* Z3: a request that has waited long enough gains one priority level, and later one more. The waits are those of
+   replies. */
+static void z3_waiting_raises_the_priority(void)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.max_concurrent_downloads = 1;
@@ -166,7 +168,7 @@ static void g1_z3_a_host_gets_no_more_than_its_share(void)
     config.max_concurrent_per_host = 2;
     sdd_downloader *downloader = make_downloader(&config);
     sdd_token one[5], other[5];
-    /* A host is a name with a port: two servers on two ports. */
+    /* A host is a name with a port, so these are two servers on two ports. */
     for (int i = 0; i < 5; i++) {
         char path[40];
         snprintf(path, sizeof path, "/hold/share?%d", i);
@@ -180,7 +182,7 @@ static void g1_z3_a_host_gets_no_more_than_its_share(void)
         CHECK_EQUAL(running_on(other, 5), most);
         wait_for_requests("/hold/share", most);
     }
-    /* Lowering it stops nothing; and the queue waits until there is room below it. */
+    /* Lowering the limit stops no transfer; the queue waits until fewer are running. */
     CHECK_STATUS(sdd_downloader_set_max_concurrent_per_host(downloader, 1), SDD_OK);
     CHECK_EQUAL(statistics_of(downloader).running, 8);
     CHECK_STATUS(sdd_cancel(one[0]), SDD_OK);
@@ -191,7 +193,7 @@ static void g1_z3_a_host_gets_no_more_than_its_share(void)
     destroy_after_ends(downloader, 10);
 }
 
-static void d7_the_limit_of_all_changes(void)
+static void d7_the_total_limit_changes(void)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.max_concurrent_downloads = 3;
@@ -209,7 +211,7 @@ static void d7_the_limit_of_all_changes(void)
     destroy_after_ends(downloader, 10);
 }
 
-static void z3_places_are_kept_for_the_urgent(void)
+static void z3_slots_are_reserved_for_urgent_requests(void)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.max_concurrent_downloads = 4;
@@ -222,7 +224,7 @@ static void z3_places_are_kept_for_the_urgent(void)
         urgent[i] = submit_number(downloader, 10 + i, atf("/hold/kept?urgent%d", i), SDD_PRIORITY_HIGH + i % 2);
     CHECK_EQUAL(running_on(urgent, 3), 2);
     CHECK_EQUAL(statistics_of(downloader).running, 4);
-    /* As many as there are, or more: one place is left for the others. */
+    /* The reserve is as large as all slots or larger: one slot still remains for the others. */
     CHECK_STATUS(sdd_downloader_set_reserved_urgent_slots(downloader, 9), SDD_OK);
     for (int i = 0; i < 6; i++) CHECK_STATUS(sdd_cancel(ordinary[i]), SDD_OK);
     for (int i = 0; i < 3; i++) CHECK_STATUS(sdd_cancel(urgent[i]), SDD_OK);
@@ -242,10 +244,10 @@ int main(void)
     RUN(d10_d14_the_order_changes_while_they_wait);
     RUN(o0_o7_r1_r2_five_priorities);
     RUN(r3_z5_priorities_change_while_they_wait);
-    RUN(r3_z5_a_joiner_raises_and_leaving_lowers);
-    RUN(z3_waiting_raises);
+    RUN(r3_z5_a_joiner_raises_the_priority_until_it_leaves);
+    RUN(z3_waiting_raises_the_priority);
     RUN(g1_z3_a_host_gets_no_more_than_its_share);
-    RUN(d7_the_limit_of_all_changes);
-    RUN(z3_places_are_kept_for_the_urgent);
+    RUN(d7_the_total_limit_changes);
+    RUN(z3_slots_are_reserved_for_urgent_requests);
     return 0;
 }

@@ -1,11 +1,11 @@
-/* Pixels where the host wants them, and pictures decoded without a downloader. */
+/* Pixels in the application's memory, and pictures decoded without a downloader. */
 #include "record.h"
 #include "server.h"
 
 #include <stdatomic.h>
 
-/* A file of Tests/Fixtures, decoded; its bytes lie at the end of a block of their own. */
-/* Where the header says that NULL is not allowed, and a caller does not listen. */
+/* Decodes a file of Tests/Fixtures, whose bytes end where their memory block ends. */
+/* A NULL for arguments that the header does not allow to be NULL. */
 static void *none;
 
 static sdd_status decode_file(const char *name, const sdd_decode_options *options, sdd_image **image, int32_t *detail)
@@ -28,7 +28,7 @@ static sdd_image *image_of(const char *name, const sdd_decode_options *options)
     return image;
 }
 
-/* The pixels that a .pam file has behind its header; to be freed. */
+/* Returns the pixels of a .pam file. The caller frees them. */
 static uint8_t *pam_pixels(const char *name)
 {
     size_t size;
@@ -59,7 +59,7 @@ static void z15_bytes_in_memory_are_decoded(void)
     sdd_image_release(image);
 }
 
-static void z15_an_image_tells_what_it_is(void)
+static void z15_an_image_has_info(void)
 {
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
     sdd_image_info info = SDD_IMAGE_INFO_INIT;
@@ -87,7 +87,7 @@ static void z15_an_image_tells_what_it_is(void)
     CHECK_EQUAL(sdd_image_pixels_size(NULL), 0);
 }
 
-static void c10_what_is_no_picture_says_why(void)
+static void c10_a_body_that_is_not_a_picture_has_a_detail(void)
 {
     static const struct { const char *name; int32_t detail; } all[] = {
         { "facts/facts.txt", SDD_DETAIL_IMAGE_UNKNOWN_FORMAT }, { "png/bad/no-idat.png", SDD_DETAIL_IMAGE_CORRUPT },
@@ -157,7 +157,7 @@ static void z15_pixels_go_into_a_buffer(void)
     uint8_t *expected = pam_pixels("facts/orientation.upright.pam");
     for (int i = 0; i < 4; i++) {
         size_t stride = strides[i] ? strides[i] : ROW, size = stride * (ROWS - 1) + ROW;
-        uint8_t *pixels = malloc(size); /* its end is the address sanitizer's to watch */
+        uint8_t *pixels = malloc(size); /* the address sanitizer watches its end */
         memset(pixels, 0xa5, size);
         sdd_decode_options options = into(pixels, size, strides[i]);
         sdd_image *image = image_of("facts/orientation.png", &options);
@@ -177,7 +177,8 @@ static void z15_pixels_go_into_a_buffer(void)
     free(expected);
 }
 
-/* One body for all: each its own, and one that fails fails alone, with the size that it needs. */
+/* All requests share one body: each has its own buffer, and one whose buffer is too small fails alone, with the size
+   that it needs. */
 static void z15_requests_have_buffers(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
@@ -215,7 +216,7 @@ static void z15_requests_have_buffers(void)
 
 typedef struct pool {
     atomic_int given, back;
-    atomic_size_t size; /* of the last */
+    atomic_size_t size; /* of the last allocation */
     int is_empty, is_odd;
 } pool;
 
@@ -272,7 +273,7 @@ static void z15_pixels_come_from_an_allocator(void)
     }
 }
 
-static void z15_what_fails_is_given_back(void)
+static void z15_memory_of_a_failed_decode_is_freed(void)
 {
     static const char *const names[] = { "png/bad/idat-wrong-crc.png", "jpeg/bad/two-ends.jpg" };
     pool it = { 0 };
@@ -293,7 +294,7 @@ static void z15_what_fails_is_given_back(void)
     CHECK(it.given == 3 && it.back == 3 && detail == SDD_DETAIL_IMAGE_NO_MEMORY);
 }
 
-/* A downloader's holds for all its requests, and its images outlive it. */
+/* A downloader's allocator serves all its requests, and its images outlive the downloader. */
 static void z15_a_downloader_has_an_allocator(void)
 {
     pool it = { 0 };
@@ -333,7 +334,7 @@ static void z15_pictures_grow_only_when_asked(void)
     image = image_of("facts/orientation.png", &options);
     CHECK(sdd_image_width(image) == 52 && sdd_image_height(image) == 76);
     sdd_image_release(image);
-    /* As high as a picture makes it, within the limit. */
+    /* The height follows from the picture, within the limit. */
     int32_t detail = 0;
     options.target_width = 0x7fffffff;
     CHECK_STATUS(decode_file("png/size-3x17.png", &options, &image, &detail), SDD_ERROR_BAD_IMAGE_DATA);
@@ -344,14 +345,14 @@ int main(void)
 {
     start_watchdog();
     RUN(z15_bytes_in_memory_are_decoded);
-    RUN(z15_an_image_tells_what_it_is);
-    RUN(c10_what_is_no_picture_says_why);
+    RUN(z15_an_image_has_info);
+    RUN(c10_a_body_that_is_not_a_picture_has_a_detail);
     RUN(bad_arguments_are_refused);
     RUN(c7_sixteen_bits_are_kept);
     RUN(z15_pixels_go_into_a_buffer);
     RUN(z15_requests_have_buffers);
     RUN(z15_pixels_come_from_an_allocator);
-    RUN(z15_what_fails_is_given_back);
+    RUN(z15_memory_of_a_failed_decode_is_freed);
     RUN(z15_a_downloader_has_an_allocator);
     RUN(z15_pictures_grow_only_when_asked);
     return 0;

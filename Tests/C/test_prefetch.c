@@ -1,11 +1,11 @@
-/* Lists of URLs loaded ahead of time: rows B30 and Z22. */
+/* Prefetching lists of URLs: rows B30 and Z22. */
 #include "loads.h"
 
 /* ------------------------------------------------------------------------------------------- lists */
 
 enum { MOST = 64 };
 
-/* What a list's callbacks were given. */
+/* Records the callbacks of one list. */
 typedef struct list_record {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -14,7 +14,7 @@ typedef struct list_record {
     sdd_status error[MOST];
     size_t finished, skipped;
     sdd_token token;
-    sdd_prefetch_report report; /* its outcomes are those below */
+    sdd_prefetch_report report; /* its outcomes are copied below */
     sdd_prefetch_outcome outcomes[MOST];
 } list_record;
 
@@ -38,7 +38,7 @@ static void record_list_progress(sdd_token token, size_t finished, size_t skippe
     list_record *l = user_data;
     pthread_mutex_lock(&l->lock);
     CHECK(token != 0 && l->completed_count == 0);
-    /* It comes behind the URL that it counts. */
+    /* The progress callback comes after that of the URL it counts. */
     CHECK_EQUAL(++l->progress_count, l->each_count);
     CHECK(finished == l->finished + 1 && finished <= total && skipped >= l->skipped && skipped <= finished);
     l->finished = finished;
@@ -97,7 +97,7 @@ static void submit_list(loader_in_folder *l, list_record *r, const char *const *
 {
     sdd_prefetch_list list = list_of(r, urls, count, to);
     sdd_status status = -1;
-    /* Before the end can come. */
+    /* The lock keeps the end from being handled before the token is known. */
     pthread_mutex_lock(&r->lock);
     r->token = sdd_prefetch(l->loader, &list, &status);
     pthread_mutex_unlock(&r->lock);
@@ -105,9 +105,9 @@ static void submit_list(loader_in_folder *l, list_record *r, const char *const *
     CHECK(r->token != 0);
 }
 
-/* ------------------------------------------------------------------------------------ what it does */
+/* ----------------------------------------------------------------------------------------- results */
 
-static void b30_what_was_prefetched_to_memory_is_there_at_once(void)
+static void b30_prefetched_pictures_are_in_memory_at_once(void)
 {
     loader_in_folder l = open_loader();
     list_record list = LIST_RECORD_INIT;
@@ -149,7 +149,7 @@ static void z22_to_disk_alone_nothing_is_decoded(void)
     CHECK_EQUAL(r.origin, SDD_ORIGIN_DISK);
     check_image(r.image, "png/rgb8.pam");
     record_clear(&r);
-    /* What is there already is not asked for again. */
+    /* Cached pictures are not downloaded again. */
     submit_list(&l, &again, urls, 1, SDD_PREFETCH_DISK);
     wait_for_list(&again);
     CHECK(again.outcomes[0].error == SDD_OK && again.outcomes[0].origin == SDD_ORIGIN_DISK);
@@ -183,7 +183,7 @@ static void b30_three_run_at_once_and_more_when_allowed(void)
     close_loader(&l);
 }
 
-static void b30_a_cancelled_list_ends_once_with_what_there_is(void)
+static void b30_a_cancelled_list_ends_once_with_its_outcomes(void)
 {
     loader_in_folder l = open_loader();
     list_record list = LIST_RECORD_INIT;
@@ -234,9 +234,9 @@ static void destroying_the_downloader_ends_them_too(void)
     close_cache(&l.cache);
 }
 
-/* ------------------------------------------------------------------------------------- what it takes */
+/* ----------------------------------------------------------------------------- bad and odd arguments */
 
-static void what_is_no_url_fails_alone(void)
+static void a_bad_url_fails_alone(void)
 {
     loader_in_folder l = open_loader();
     list_record list = LIST_RECORD_INIT;
@@ -276,7 +276,7 @@ static void refused(loader_in_folder *l, const sdd_prefetch_list *list, sdd_stat
     CHECK_STATUS(status, expected);
 }
 
-static void what_cannot_be_is_refused_and_nothing_is_called(void)
+static void bad_lists_are_refused_without_a_callback(void)
 {
     loader_in_folder l = open_loader();
     list_record list = LIST_RECORD_INIT;
@@ -303,9 +303,9 @@ static void what_cannot_be_is_refused_and_nothing_is_called(void)
     close_loader(&l);
 }
 
-/* --------------------------------------------------------------------------------------------- drain */
+/* --------------------------------------------------------------------------------- events as records */
 
-static void z2_a_host_that_drains_gets_the_same(void)
+static void z2_an_application_that_drains_gets_the_same(void)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.delivery = SDD_DELIVERY_APPLICATION;
@@ -343,15 +343,15 @@ static void z2_a_host_that_drains_gets_the_same(void)
 int main(void)
 {
     start_watchdog();
-    RUN(b30_what_was_prefetched_to_memory_is_there_at_once);
+    RUN(b30_prefetched_pictures_are_in_memory_at_once);
     RUN(z22_to_disk_alone_nothing_is_decoded);
     RUN(b30_three_run_at_once_and_more_when_allowed);
-    RUN(b30_a_cancelled_list_ends_once_with_what_there_is);
+    RUN(b30_a_cancelled_list_ends_once_with_its_outcomes);
     RUN(destroying_a_loader_ends_its_lists);
     RUN(destroying_the_downloader_ends_them_too);
-    RUN(what_is_no_url_fails_alone);
+    RUN(a_bad_url_fails_alone);
     RUN(an_empty_list_and_one_without_callbacks);
-    RUN(what_cannot_be_is_refused_and_nothing_is_called);
-    RUN(z2_a_host_that_drains_gets_the_same);
+    RUN(bad_lists_are_refused_without_a_callback);
+    RUN(z2_an_application_that_drains_gets_the_same);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* Pictures that are seen while they come: previews, facts, and transfers that end when the picture is complete. The
+/* Pictures that are shown while they arrive: previews, facts, and transfers that end when the picture is complete. The
    names begin with rows of the contract. */
 #include "record.h"
 #include "server.h"
@@ -7,14 +7,14 @@
 
 enum { MOST = 16 };
 
-/* What was shown of one request. Under the record's lock. */
+/* The previews of one request. Guarded by the record's lock. */
 typedef struct album {
     record r;
     int count, rows[MOST];
-    sdd_image *images[MOST]; /* with a reference */
+    sdd_image *images[MOST]; /* retained */
     int facts_count;
     sdd_image_facts facts;
-    sem_t *entered, *leave; /* where the first preview stays for a while; NULL: nowhere */
+    sem_t *entered, *leave; /* the first preview blocks on these; NULL: it does not */
 } album;
 
 #define ALBUM_INIT { .r = RECORD_INIT }
@@ -63,7 +63,8 @@ static void album_facts(sdd_token token, const sdd_image_facts *facts, void *use
     pthread_mutex_unlock(&a->r.lock);
 }
 
-/* The record is the album's first member: what is given to its callbacks is both. */
+/* Returns a request whose callbacks go to the album. The record is the album's first member, so that callbacks of both
+   can use the same pointer. */
 static sdd_download_request album_request(album *a, const char *url)
 {
     sdd_download_request request = record_request(&a->r, url);
@@ -90,13 +91,13 @@ static void album_clear(album *a)
     *a = (album)ALBUM_INIT;
 }
 
-/* Previews of every step, however soon it comes: but one is left out if it comes sooner than four times the cost of the
-   last one. */
+/* Returns a config with previews of every step; only a preview that comes sooner than four times the cost of the last
+   one is left out. */
 static sdd_downloader_config quick_config(config_groups *groups)
 {
     sdd_downloader_config config = config_over(groups);
     groups->callbacks.min_preview_interval_ms = -1;
-    groups->limits.download_timeout_ms = 100000; /* gates stay closed for long in a tool that makes all slow */
+    groups->limits.download_timeout_ms = 100000; /* a tool may slow the program down */
     return config;
 }
 
@@ -126,7 +127,7 @@ static const struct { const char *file; int width, height, format, comes_by_rows
 };
 enum { PICTURES = sizeof pictures / sizeof *pictures };
 
-/* What the previews of a picture must be, once its end is there. */
+/* Checks the previews of a picture after its end. */
 static void check_album(album *a, int picture)
 {
     sdd_image *last = a->r.image;
@@ -153,10 +154,10 @@ static void check_album(album *a, int picture)
     CHECK_EQUAL(a->facts.is_progressive, !pictures[picture].comes_by_rows);
 }
 
-/* C4, C5, O1, X31: at each gate, one preview more. What they show outlives the request and the downloader. */
+/* C4, C5, O1, X31: each gate gives one more preview. The images outlive the request and the downloader. */
 static void o1_c4_c5_x31_previews_come_as_the_body_does(void)
 {
-    for (int framing = 0; framing < 2; framing++) { /* X28: also where nobody says how much is to come */
+    for (int framing = 0; framing < 2; framing++) { /* X28: also where the size is not announced */
         for (int i = 0; i < PICTURES; i++) {
             config_groups groups;
             sdd_downloader_config config = quick_config(&groups);
@@ -167,7 +168,7 @@ static void o1_c4_c5_x31_previews_come_as_the_body_does(void)
             sdd_download_request request = album_request(&a, url);
             submit(downloader, &request);
             for (int step = 1; step <= 3; step++) {
-                /* A preview that the rule on its cost leaves out is made up for by none: only the first is sure. */
+                /* A preview that is left out because of its cost is not made up for: only the first one is certain. */
                 if (step == 1) wait_for_previews(&a, 1);
                 record_wait_received(&a.r, step == 1 ? 9000 : step == 2 ? 18000 : 26000);
                 orderf("/release/p%d%d.%d", framing, i, step);
@@ -180,10 +181,10 @@ static void o1_c4_c5_x31_previews_come_as_the_body_does(void)
     }
 }
 
-/* X39, Z20: over one transfer, each has previews of its own size; who wants none has none. */
+/* X39, Z20: over one transfer each request has previews of its own size; a request without previews gets none. */
 static void x39_z20_each_request_has_previews_of_its_size(void)
 {
-    /* Which libjpeg makes of halves and quarters: of a third, a picture in passes would be complete too soon. */
+    /* libjpeg makes halves and quarters itself; at a third, a progressive picture would be complete too soon. */
     static const int sides[] = { 0, 300, 150 };
     config_groups groups;
     sdd_downloader_config config = quick_config(&groups);
@@ -200,7 +201,7 @@ static void x39_z20_each_request_has_previews_of_its_size(void)
             request.decode = &options;
             submit(downloader, &request);
         }
-        record_submit(downloader, &silent, url, SDD_OPTION_PROGRESSIVE_LOAD); /* but no callback */
+        record_submit(downloader, &silent, url, SDD_OPTION_PROGRESSIVE_LOAD); /* without a preview callback */
         for (int k = 0; k < 3; k++) wait_for_previews(&albums[k], 1);
         orderf("/release/s%d.1", i);
         for (int k = 0; k < 3; k++) record_wait(&albums[k].r);
@@ -294,7 +295,7 @@ static void x31_drain_hands_previews_and_facts_out(void)
     album_clear(&a);
 }
 
-/* X11, X30: after sdd_cancel() has returned, none but the one that was running. */
+/* X11, X30: after sdd_cancel() has returned, no preview comes except the one that was running. */
 static void x11_x30_none_after_a_cancel(void)
 {
     sem_t entered, leave;
@@ -310,7 +311,7 @@ static void x11_x30_none_after_a_cancel(void)
     a.leave = &leave;
     sdd_token token = submit(downloader, &request);
     take(&entered);
-    /* One who shares the transfer keeps it going. */
+    /* Another request that shares the transfer keeps it running. */
     request = album_request(&other, url);
     submit(downloader, &request);
     release("cancel.1");
@@ -324,7 +325,7 @@ static void x11_x30_none_after_a_cancel(void)
     CHECK_ENDED(&other.r, SDD_OK, 0);
     CHECK(a.count == 1 && a.r.completed_count == 1);
     destroy(downloader);
-    /* What was shown is still there. */
+    /* The preview's pixels are still there. */
     CHECK(same_rows(a.images[0], other.r.image, a.rows[0]) && is_empty_from(a.images[0], a.rows[0]));
     album_clear(&a);
     album_clear(&other);
@@ -332,7 +333,7 @@ static void x11_x30_none_after_a_cancel(void)
     sem_destroy(&leave);
 }
 
-/* A downloader that is destroyed while pictures are being shown. */
+/* A downloader is destroyed while previews are being delivered. */
 static void x30_none_after_the_end_of_a_downloader(void)
 {
     for (int i = 0; i < PICTURES; i++) {
@@ -357,7 +358,7 @@ static sdd_bytes *as_it_is(sdd_bytes *bytes, sdd_response *response, void *user_
     return sdd_bytes_retain(bytes);
 }
 
-/* X30: what the host makes of the body is not known before its end; the facts are of that. */
+/* X30: the transformed body is not known before its end; the facts describe that body. */
 static void x30_none_where_the_body_is_transformed(void)
 {
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
@@ -378,7 +379,7 @@ static void x30_none_where_the_body_is_transformed(void)
     destroy(downloader);
 }
 
-/* The facts come before the end, also where nothing is decoded, and where all comes at once. */
+/* Facts come before the end, also where nothing is decoded, and where the whole body comes at once. */
 static void facts_come_with_every_picture(void)
 {
     static const char *const urls[] = {
@@ -402,8 +403,8 @@ static void facts_come_with_every_picture(void)
     destroy(downloader);
 }
 
-/* Of a progressive JPEG made small, the last scans bring nothing: they need not come. */
-static void z11_the_rest_is_not_waited_for(void)
+/* The last scans add nothing to a progressive JPEG that is scaled down, so the request does not wait for them. */
+static void z11_a_request_does_not_wait_for_the_rest(void)
 {
     const char *const url = at("/steps/stop?at=33000&file=large/progressive.jpg");
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
@@ -415,17 +416,17 @@ static void z11_the_rest_is_not_waited_for(void)
     request.options = SDD_OPTION_STOP_WHEN_COMPLETE;
     bodies_go_elsewhere = 1;
     submit(downloader, &request);
-    record_wait(&early); /* and nobody has let the rest go */
+    record_wait(&early); /* and the rest was not released */
     CHECK_ENDED(&early, SDD_OK, 0);
     CHECK(early.image != NULL && early.bytes == NULL && sdd_image_bytes(early.image) == NULL);
     CHECK(!sdd_image_is_preview(early.image) && sdd_image_width(early.image) == 40);
     size_t size;
     free(fixture("large/progressive.jpg", &size));
     CHECK(early.metrics.saved_bytes >= (int64_t)size - 33000 && early.metrics.saved_bytes < (int64_t)size);
-    order("/wait-idle"); /* the server has seen it go */
+    order("/wait-idle"); /* the server has seen the connection close */
     bodies_go_elsewhere = 0;
 
-    /* The same picture as from all of it; and who wants the bytes gets them all. */
+    /* The picture equals that of the whole file, and a request for the bytes gets all of them. */
     release("stop.1");
     request = record_request(&whole, url);
     request.decode = &options;
@@ -440,8 +441,8 @@ static void z11_the_rest_is_not_waited_for(void)
     destroy(downloader);
 }
 
-/* Only if all who share the transfer want it so. */
-static void z11_all_must_want_it(void)
+/* The transfer ends early only if all requests that share it allow that. */
+static void z11_all_requests_must_allow_it(void)
 {
     const char *const url = at("/steps/all?at=33000&file=large/progressive.jpg");
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
@@ -488,12 +489,12 @@ static void bad_limits_are_refused(void)
         case 9: callbacks.min_preview_bytes = INT64_MAX; break;
         default: limits.max_scans = INT32_MIN; break;
         }
-        if (sdd_downloader_create(&config, &downloader) != SDD_ERROR_INVALID_ARGUMENT) FAIL("config %d is taken", i);
+        if (sdd_downloader_create(&config, &downloader) != SDD_ERROR_INVALID_ARGUMENT) FAIL("config %d is accepted", i);
         CHECK(downloader == NULL);
     }
 }
 
-/* The scans that a picture may have, and how many more each preview must show. */
+/* The limits are the number of a picture's scans, and how many more scans each preview must show. */
 static void z20_the_limits_hold(void)
 {
     record r = RECORD_INIT;
@@ -508,7 +509,7 @@ static void z20_the_limits_hold(void)
     record_clear(&r);
     destroy(downloader);
 
-    /* The first one is shown in any case, and no other comes so many bytes, or so much time, later. */
+    /* The first preview is always shown; no other comes so many bytes, or so much time, later. */
     for (int i = 0; i < 3; i++) {
         album a = ALBUM_INIT;
         config = quick_config(&groups);
@@ -540,8 +541,8 @@ int main(void)
     RUN(x30_none_after_the_end_of_a_downloader);
     RUN(x30_none_where_the_body_is_transformed);
     RUN(facts_come_with_every_picture);
-    RUN(z11_the_rest_is_not_waited_for);
-    RUN(z11_all_must_want_it);
+    RUN(z11_a_request_does_not_wait_for_the_rest);
+    RUN(z11_all_requests_must_allow_it);
     RUN(bad_limits_are_refused);
     RUN(z20_the_limits_hold);
     return 0;

@@ -1,8 +1,8 @@
-/* What a picture is, told without decoding it. */
+/* sdd_image_probe() reads the facts of a picture without decoding it. */
 #include "check.h"
 #include "server.h"
 
-/* The facts of so many bytes, which lie at the end of a block of their own. */
+/* Probes so many bytes, which end where their memory block ends. */
 static sdd_status probe(const uint8_t *bytes, size_t size, sdd_image_facts *facts)
 {
     uint8_t *copy = malloc(size ? size : 1);
@@ -42,7 +42,7 @@ static void c8_the_facts_of_pictures(void)
     CHECK(facts.is_animated == 1 && facts.frame_count == 2 && facts.loop_count == 0);
 }
 
-/* With every beginning: SDD_ERROR_INCOMPLETE, then SDD_OK for good. */
+/* Prefixes of a file give SDD_ERROR_INCOMPLETE up to some length, and SDD_OK from there on. */
 static void c8_from_a_beginning(void)
 {
     static const char *const names[] = { "jpeg/progressive-420.jpg", "png/palette8-trns.png", "facts/animated.png" };
@@ -62,7 +62,7 @@ static void c8_from_a_beginning(void)
     }
 }
 
-static void c10_what_is_no_picture(void)
+static void c10_bytes_that_are_not_a_picture(void)
 {
     sdd_image_facts facts = SDD_IMAGE_FACTS_INIT;
     CHECK_STATUS(probe((const uint8_t *)"<html>", 6, &facts), SDD_ERROR_BAD_IMAGE_DATA);
@@ -89,7 +89,7 @@ int main(void)
     start_watchdog();
     RUN(c8_the_facts_of_pictures);
     RUN(c8_from_a_beginning);
-    RUN(c10_what_is_no_picture);
+    RUN(c10_bytes_that_are_not_a_picture);
     RUN(bad_arguments_are_refused);
     return 0;
 }

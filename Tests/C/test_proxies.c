@@ -1,9 +1,9 @@
-/* The proxies of the environment: those of the moment when a downloader is made. Alone in its program, which has no
-   thread while it changes its environment (getenv(3)). */
+/* The proxies of the environment, which a downloader reads when it is made. A program of its own, because no other
+   thread may run while it changes the environment (getenv(3)). */
 #include "record.h"
 #include "server.h"
 
-/* What a request to a host that does not exist comes to: a proxy answers it. */
+/* Requests a host that does not exist. Only a proxy can answer. */
 static sdd_status get_nowhere(sdd_downloader *downloader, const char *host)
 {
     char url[100];
@@ -20,7 +20,7 @@ static sdd_downloader *downloader_with(int32_t proxy_mode)
     return make_downloader(&config);
 }
 
-static void g4_they_are_read_once(void)
+static void g4_proxies_are_read_once(void)
 {
     unsetenv("http_proxy");
     unsetenv("all_proxy");
@@ -42,8 +42,8 @@ static void g4_they_are_read_once(void)
     destroy(after);
 }
 
-/* By name, without what it is to know the user by. */
-static void one_that_fails_is_named(void)
+/* The message names the proxy, but without its user name and password. */
+static void a_failing_proxy_is_named(void)
 {
     setenv("http_proxy", "user:geheim@proxy.invalid:3128", 1);
     sdd_downloader *downloader = downloader_with(SDD_PROXY_ENVIRONMENT);
@@ -54,7 +54,7 @@ static void one_that_fails_is_named(void)
     destroy(downloader);
 }
 
-static void z18_a_policy_uses_none(void)
+static void z18_an_address_policy_uses_no_proxy(void)
 {
     setenv("http_proxy", setting("SDD_TEST_SERVER"), 1);
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
@@ -70,8 +70,8 @@ static void z18_a_policy_uses_none(void)
 int main(void)
 {
     start_watchdog();
-    RUN(g4_they_are_read_once);
-    RUN(one_that_fails_is_named);
-    RUN(z18_a_policy_uses_none);
+    RUN(g4_proxies_are_read_once);
+    RUN(a_failing_proxy_is_named);
+    RUN(z18_an_address_policy_uses_no_proxy);
     return 0;
 }

@@ -1,6 +1,6 @@
-/* A hundred thousand requests that wait: what they cost, in which order they begin, how fast they can be dropped; and
-   ten thousand with few descriptors to be had. Rows Z3 and Z10 of the contract. Prints what it measures; what depends
-   on speed or memory is checked only in a program without sanitizers. */
+/* A hundred thousand waiting requests: their cost, the order in which they start, and how fast they can be dropped; and
+   ten thousand requests with few descriptors. Rows Z3 and Z10 of the contract. Prints its measurements; speed and
+   memory are checked only in a program without sanitizers. */
 #include "record.h"
 #include "server.h"
 
@@ -30,17 +30,17 @@ static size_t heap_bytes(void)
 /* ---------------------------------------------------------------------- a transport without a network */
 
 static struct {
-    int started, last_of[6]; /* the number of the last one started, by priority */
-    int32_t least;           /* the least urgent that was started */
+    int started, last_of[6]; /* index of the last request started, by priority */
+    int32_t least;           /* the lowest priority started so far */
     atomic_int frees;
 } instant;
 
-/* Requests carry their number in their URL; inside a priority they begin in the order of their submission. */
+/* Requests have their index in their URL; within a priority they start in the order of their submission. */
 static void start_instantly(sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
 {
     int number = atoi(strrchr(request->url, '=') + 1);
     CHECK(user_data == &instant && request->priority >= SDD_PRIORITY_VERY_LOW);
-    if (request->priority > instant.least) FAIL("%d began after less urgent ones", number);
+    if (request->priority > instant.least) FAIL("%d began after requests of lower priority", number);
     if (number <= instant.last_of[request->priority])
         FAIL("%d began after %d", number, instant.last_of[request->priority]);
     instant.least = request->priority;
@@ -53,7 +53,7 @@ static void start_instantly(sdd_transfer transfer, const sdd_transfer_request *r
 static void never_cancel(sdd_transfer transfer, void *user_data)
 {
     (void)user_data;
-    FAIL("transfer %llu is cancelled, and never ran", (unsigned long long)transfer);
+    FAIL("transfer %llu is cancelled, but never ran", (unsigned long long)transfer);
 }
 
 static void count_free(void *user_data)
@@ -65,7 +65,7 @@ static void count_free(void *user_data)
 /* --------------------------------------------------------------------------------------- requests */
 
 static atomic_int good, cancelled, failed;
-static sdd_token *tokens; /* by number */
+static sdd_token *tokens; /* by index */
 
 static void count_end(const sdd_result *result, void *user_data)
 {
@@ -82,7 +82,7 @@ static void count_end(const sdd_result *result, void *user_data)
     }
 }
 
-/* A downloader that waits, with all requests in its queue: of every priority, to a hundred hosts. */
+/* Makes a suspended downloader with all requests in its queue: of every priority, to a hundred hosts. */
 static sdd_downloader *full_queue(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
@@ -112,7 +112,7 @@ static sdd_downloader *full_queue(void)
     return downloader;
 }
 
-/* G10 of the goals: under 2 KB each. */
+/* Goal G10: each waiting request takes under 2 KB. */
 static void z3_z10_what_a_waiting_request_costs(void)
 {
     malloc_trim(0);
@@ -120,9 +120,9 @@ static void z3_z10_what_a_waiting_request_costs(void)
     sdd_downloader *downloader = full_queue();
     int64_t each = (resident_bytes() - before) / requests, time = milliseconds_now() - start;
     printf("%d requests wait: %lld bytes each, submitted in %lld ms\n", requests, (long long)each, (long long)time);
-    if (is_full_test() && each >= 2048) FAIL("a request that waits costs %lld bytes", (long long)each);
+    if (is_full_test() && each >= 2048) FAIL("a waiting request costs %lld bytes", (long long)each);
 
-    /* All of them, the most urgent first, and in their order. */
+    /* All requests run, the highest priority first, and in their order. */
     start = milliseconds_now();
     CHECK_STATUS(sdd_downloader_resume(downloader), SDD_OK);
     CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
@@ -142,13 +142,13 @@ static void z3_all_are_cancelled_in_no_time(void)
     CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 0);
     CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
     int64_t all = milliseconds_now() - start;
-    printf("all of them cancelled in %lld ms, and told so in %lld ms\n", (long long)call, (long long)all);
+    printf("all of them cancelled in %lld ms, their ends delivered in %lld ms\n", (long long)call, (long long)all);
     if (is_full_test() && all >= 2000) FAIL("cancelling took %lld ms", (long long)all);
     CHECK(cancelled == requests && instant.started == 0);
     destroy(downloader);
 }
 
-/* One by one, every other one; what is left begins in its order. */
+/* Cancels every other request one by one; the rest start in their order. */
 static void z3_each_is_cancelled_in_no_time(void)
 {
     sdd_downloader *downloader = full_queue();
@@ -163,7 +163,7 @@ static void z3_each_is_cancelled_in_no_time(void)
     destroy(downloader);
 }
 
-/* With a full queue the end is as fast. */
+/* A downloader with a full queue is destroyed as fast. */
 static void d31_a_full_queue_is_destroyed(void)
 {
     sdd_downloader *downloader = full_queue();
@@ -199,7 +199,7 @@ static void count_any_end(const sdd_result *result, void *user_data)
         atomic_fetch_add(&good, 1);
         return;
     }
-    /* No socket, or none for the name of the host. */
+    /* No descriptor was free for a socket, or for resolving the host. */
     if (result->error != SDD_ERROR_INVALID_DOWNLOAD_OPERATION || result->detail != SDD_DETAIL_OPERATION_NO_TRANSFER)
         FAIL("%s: %s %d", result->url, sdd_status_name(result->error), (int)result->detail);
     atomic_fetch_add(&failed, 1);
@@ -222,7 +222,7 @@ static void load(int count, int32_t at_a_time)
     CHECK_NOTHING_LEFT(threads_before, descriptors_before);
 }
 
-/* G11 of the goals. */
+/* Goal G11: ten thousand requests with 64 descriptors. */
 static void z10_ten_thousand_with_64_descriptors(void)
 {
     struct rlimit old, few;
@@ -231,10 +231,10 @@ static void z10_ten_thousand_with_64_descriptors(void)
     few = old;
     few.rlim_cur = 64;
     CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
-    /* As many at a time as there are descriptors for: all come. */
+    /* No more requests run at a time than there are descriptors for: all succeed. */
     load(count, 20);
     CHECK(good == count);
-    /* Far more: those that get none end with an error, and take nothing away. */
+    /* Far more requests run: those without a descriptor end with an error and leave nothing behind. */
     load(count, 500);
     printf("%d requests with 64 descriptors: %d good, %d without a socket\n", count, good, failed);
     CHECK(good > 0);
@@ -248,7 +248,7 @@ int main(void)
     start_watchdog();
     requests = scaled(100000);
     tokens = malloc(sizeof *tokens * (size_t)(requests + 1));
-    memset(tokens, 0xff, sizeof *tokens * (size_t)(requests + 1)); /* its memory is there before the first measure */
+    memset(tokens, 0xff, sizeof *tokens * (size_t)(requests + 1)); /* touches the memory before the first measurement */
     destroy(make_downloader(NULL));
     threads_before = count_threads();
     descriptors_before = count_descriptors();

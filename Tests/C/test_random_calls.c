@@ -1,10 +1,10 @@
-/* Every function of sdd.h, called by chance: from eight threads and from callbacks, with good, wrong and extreme arguments,
-   on objects that live, are dead, belong to another kind, or never were, and that are made and destroyed at any time. A
-   model (random_model.h) knows what each token must hear. At the end of a round nothing may be left: no call that was
-   not told of its end, no user data, no thread, no descriptor.
+/* Every function of sdd.h, called by chance: from eight threads and from callbacks, with good, wrong and extreme
+   arguments, on objects that are alive, dead, of another kind, or never existed, and that are made and destroyed at any
+   time. A model (random_model.h) knows the callbacks that each token must get. At the end of a round nothing may be
+   left: no call without its end, no user data, no thread, no descriptor.
 
-   SDD_RANDOM_CALLS is the number of actions; SDD_RANDOM_SECONDS how long rounds of so many go on (SDD_TEST_LONG=1: 60);
-   SDD_TEST_SEED is a number that was printed, to do the same again as far as threads allow. */
+   SDD_RANDOM_CALLS is the number of actions; SDD_RANDOM_SECONDS is how long rounds of so many continue
+   (SDD_TEST_LONG=1: 60); SDD_TEST_SEED repeats a run by its printed seed, as far as threads allow. */
 #include "random_actions.h"
 #include "random_objects.h"
 
@@ -14,7 +14,7 @@
 
 static char folders[CACHES][600];
 
-/* Of one group or the other some fields, and which of the groups are there. */
+/* Sets some fields of one group or another, and some of the groups. */
 static void randomize_config(sdd_downloader_config *c, config_groups *groups)
 {
     static const char *const resolve[] = { "host.example:80:127.0.0.1", "nonsense" };
@@ -76,7 +76,7 @@ static site *make_site(void)
     if (!SEES(p.s.struct_size, sdd_downloader_config, delivery)) s->way = BY_THREAD;
     sdd_status status = CALL(sdd_downloader_create, &p.s, &s->downloader);
     CHECK((status == SDD_OK) == (s->downloader != NULL));
-    if (s->downloader == NULL) { /* what cannot be is refused */
+    if (s->downloader == NULL) { /* a bad config is refused */
         plain = config_over(&groups);
         fill_site(s, &plain);
         plain.cache = NULL;
@@ -91,17 +91,17 @@ static site *make_site(void)
     return s;
 }
 
-/* Destroys a downloader, with requests in every state; not inside a callback of another. */
+/* Destroys a downloader, with requests in every state; not inside a callback of another one. */
 static void end_site(site *s)
 {
     if (one_in(3)) CALL(sdd_downloader_close, s->downloader, (int32_t)chance(2));
     if (atomic_exchange(&s->ends, 1)) {
-        CALL(sdd_downloader_destroy, s->downloader); /* once more does no harm */
+        CALL(sdd_downloader_destroy, s->downloader); /* a second call does no harm */
         return;
     }
     int is_inside = depth > 0;
     if (s->way == BY_DRAIN) pthread_mutex_lock(&s->taking);
-    depth++; /* the callbacks that are owed run here */
+    depth++; /* pending callbacks run here */
     CHECK_STATUS(CALL(sdd_downloader_destroy, s->downloader), SDD_OK);
     depth--;
     if (s->way == BY_DRAIN) pthread_mutex_unlock(&s->taking);
@@ -214,7 +214,7 @@ static sdd_status destroy_cache(void *handle) { return CALL(sdd_cache_destroy, h
 static sdd_status destroy_loader(void *handle) { return CALL(sdd_loader_destroy, handle); }
 static sdd_status destroy_batch(void *handle) { return CALL(sdd_batch_destroy, handle); }
 
-/* One in the place of another: while others use that. */
+/* Replaces an object by a new one while other threads use it. */
 static void do_replace(void)
 {
     switch (chance(4)) {
@@ -225,7 +225,7 @@ static void do_replace(void)
     }
 }
 
-/* In a callback of its own a downloader may be destroyed; another's could wait for this one. */
+/* A downloader may be destroyed in its own callback; destroying another one there could wait for this one. */
 static void end_inside(site *own)
 {
     for (int i = 0; i < SITES; i++) {
@@ -269,7 +269,7 @@ static void call_something_quick(void)
     }
 }
 
-/* What keeps requests from ending is undone. */
+/* Undoes everything that keeps requests from ending. */
 static void let_all_go_on(int is_last)
 {
     for (int i = 0; i <= SITES; i++) {
@@ -282,7 +282,7 @@ static void let_all_go_on(int is_last)
     }
 }
 
-/* Waits for room; ends what does not end by itself. */
+/* Waits until at most so many calls are open, and ends those that do not end by themselves. */
 static void wait_for_room(int most)
 {
     pthread_mutex_lock(&room_lock);
@@ -312,7 +312,7 @@ static void *act(void *count)
     return NULL;
 }
 
-/* Looks now and then whether calls return; its end is rung by the main thread. */
+/* Checks every now and then whether calls return; the main thread ends it. */
 static atomic_int watch_ends;
 static void *watch(void *unused)
 {
@@ -343,7 +343,7 @@ static void end_all_objects(void)
             if (!s->ends) end_site(s), ended = 0;
     }
     for (int i = 0; i < CACHES; i++) end_thing(atomic_exchange(&caches[i], NULL), destroy_cache);
-    /* Also of what has no callback that is waited for: its progress may still be told. */
+    /* Calls without an awaited callback must end, too: their progress may still come. */
     for (int i = 0, is_idle = 0; i < 100 && (open_calls > 0 || !is_idle); i++) {
         CALL(sdd_downloader_resume, NULL);
         CALL(sdd_downloader_enter_foreground, NULL);
@@ -358,7 +358,7 @@ static void end_all_objects(void)
 
 static int count_open_calls(void) { return open_calls; }
 
-/* Descriptors but for sockets: the shared downloader lives on, and keeps connections. */
+/* Counts the descriptors except sockets, because the shared downloader lives on and keeps connections. */
 static int look_at_files(int shows)
 {
     int count = 0;
@@ -377,8 +377,8 @@ static int look_at_files(int shows)
     return count;
 }
 
-/* More than at the beginning: the shared cache may have closed its list of entries when it was cleared. The thread
-   sanitizer opens some of its own. */
+/* Returns how many more descriptors are open than at the start. The shared cache may have closed its entry list when it
+   was cleared, and the thread sanitizer opens some of its own. */
 static int count_surplus_files(void)
 {
     int count = look_at_files(0);
@@ -388,7 +388,7 @@ static int count_surplus_files(void)
 
 static void check_and_forget(void)
 {
-    if (!settles(count_open_calls, 0)) FAIL("%d calls were not told of their end", open_calls);
+    if (!settles(count_open_calls, 0)) FAIL("%d calls have not ended", open_calls);
     let_go_of_all();
     if (!settles(count_threads, threads_before)) FAIL("%d threads, not %d", count_threads(), threads_before);
     if (!settles(count_surplus_files, 0)) FAIL("%d files are open, not %d", look_at_files(1), files_before);
@@ -425,7 +425,7 @@ static void begin_shared_ones(void)
 {
     CHECK(sdd_downloader_shared() != NULL && sdd_cache_shared() != NULL && sdd_loader_shared() != NULL);
     CHECK_STATUS(sdd_get(NULL, at("/ok"), SDD_OPTION_BYTES_ONLY, -1, NULL, NULL, NULL), SDD_OK);
-    put_text(NULL, "first", "one"); /* opens the files that it has for good */
+    put_text(NULL, "first", "one"); /* opens the files that stay open for good */
     CHECK_STATUS(sdd_cache_flush(NULL, -1), SDD_OK);
     for (int i = 0; i < CACHES; i++) snprintf(folders[i], sizeof folders[i], "%s", new_folder());
     null_device = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -445,7 +445,7 @@ int main(void)
     read_functions();
     read_inputs();
     begin_shared_ones();
-    CHECK(chdir(folders[0]) == 0); /* what is relative lies there */
+    CHECK(chdir(folders[0]) == 0); /* relative paths go there */
     pthread_t watcher;
     CHECK(pthread_create(&watcher, NULL, watch, NULL) == 0);
     threads_before = count_threads();
@@ -454,14 +454,14 @@ int main(void)
     if (getenv("SDD_RANDOM_SECONDS")) seconds = atoi(getenv("SDD_RANDOM_SECONDS"));
     else if (getenv("SDD_TEST_LONG")) seconds = 60;
     int count = wanted ? atoi(wanted) : scaled(16000), rounds = 0;
-    int wants_all = scaled(100) >= 10; /* where programs run very slowly, some functions are left out */
+    int wants_all = scaled(100) >= 10; /* some functions are left out where programs run very slowly */
     do round_of(count / 4), rounds++;
     while (rounds < 4 || milliseconds_now() - begin < seconds * 1000 || (wants_all && count_missing() > 0 && rounds < 200));
     atomic_store(&watch_ends, 1);
     pthread_join(watcher, NULL);
     long long calls = 0;
     for (int i = 0; i < function_total; i++) calls += function_counts[i];
-    printf("%lld calls of %d functions in %d rounds: %d tokens, %d ended well, %d cancelled, %d kept user data\n", calls,
+    printf("%lld calls of %d functions in %d rounds: %d tokens, %d succeeded, %d cancelled, %d kept user data\n", calls,
            function_total, rounds, accepted_calls, good_calls, cancelled_calls, owed_frees);
     if (wants_all) check_all_functions();
     CHECK(good_calls > 0 && cancelled_calls > 0);

@@ -1,7 +1,7 @@
 /*
- * Replies of a server byte for byte, and what a request of each comes to: status, sub-code, sentence, body. Each on a
- * fresh downloader, on one whose connection has been used before, and behind a redirect; and bad ones by turns with
- * good ones, since what libcurl keeps of one response must not meet the next.
+ * Replies of a server, byte for byte, and the result of a request for each: status, detail, message, body. Each is
+ * requested on a fresh downloader, on one with a used connection, and behind a redirect; and bad replies alternate with
+ * good ones, because nothing that libcurl keeps of one response may affect the next.
  */
 #include "caches.h"
 #include "raw_replies.h"
@@ -15,7 +15,7 @@ static raw_reply reply_of(int number)
 
 static int wrong_rows;
 
-/* One row that is wrong does not hide the next. */
+/* Reports a wrong row and continues with the next. */
 #define WRONG(...) \
     do { \
         fprintf(stderr, __VA_ARGS__); \
@@ -66,7 +66,7 @@ static void on_a_fresh_downloader(void)
     record_clear(&r);
 }
 
-static void on_a_used_one(void)
+static void on_a_used_connection(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record r = RECORD_INIT;
@@ -100,7 +100,7 @@ static int row_named(const char *name)
     FAIL("there is no row \"%s\"", name);
 }
 
-/* libcurl 7.88 joins a first header line that begins with white space with a line of the response before. */
+/* libcurl 7.88 joins a first header line that begins with white space to a line of the response before. */
 static void good_and_bad_by_turns(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
@@ -115,7 +115,7 @@ static void good_and_bad_by_turns(void)
     record_clear(&r);
 }
 
-/* A cache hands on what could not be unpacked as it came, and with the field that says how it is packed. */
+/* A cache delivers a body with an unknown coding as it came, with its Content-Encoding field. */
 static void an_unknown_coding_from_a_cache(void)
 {
     cache_in_folder c = open_default();
@@ -136,7 +136,7 @@ static void an_unknown_coding_from_a_cache(void)
     record_clear(&r);
 }
 
-/* Its decoder says what it is. */
+/* The decoder decides whether the body is a picture, whatever Content-Encoding says. */
 static void a_picture_in_an_unknown_coding(void)
 {
     record r = RECORD_INIT;
@@ -155,7 +155,7 @@ int main(void)
     raw_server_start(reply_of);
     RUN(good_and_bad_by_turns);
     RUN(on_a_fresh_downloader);
-    RUN(on_a_used_one);
+    RUN(on_a_used_connection);
     RUN(behind_a_redirect);
     RUN(an_unknown_coding_from_a_cache);
     RUN(a_picture_in_an_unknown_coding);

@@ -1,6 +1,7 @@
-/* Every call of the library that can fail is made to fail, and says why: the argument, its value and what is allowed.
-   At the end the calls are compared with Tests/abi/symbols.expected, so that a new one needs an entry here. Fields of
-   structs are in test_refused_fields.c; handles that are dead, of another kind or made up are in every_call.h, too. */
+/* Every call of the library that can fail is made to fail, and its message must name the argument, its value and the
+   allowed values. At the end the calls are compared with Tests/abi/symbols.expected, so that a new one needs an entry
+   here. Fields of structs are in test_refused_fields.c; handles that are dead, of another kind or made up are also in
+   every_call.h. */
 #include "every_call.h"
 #include "record.h"
 #include "refused_pictures.h"
@@ -10,9 +11,9 @@ static const char url[] = "http://127.0.0.1:1/";
 static sdd_downloader *downloader, *hosted, *dead;
 static sdd_cache *cache, *dead_cache;
 static sdd_loader *loader, *dead_loader;
-static int forged; /* whose address is no handle */
+static int forged; /* its address is not a handle */
 
-/* Calls that do not fail, with the reason. */
+/* Calls that cannot fail, with the reason. */
 static const struct { const char *name, *reason; } never_fails[] = {
     { "sdd_bytes_release", "NULL is allowed" },
     { "sdd_bytes_retain", "gives what it was given" },
@@ -387,7 +388,7 @@ static void batches(void)
     CHECK_EQUAL(count, 7);
 }
 
-/* ----------------------------------------------------------------------------------- all of them */
+/* ------------------------------------------------------------------------------------- all calls */
 
 static int is_refused(const char *name)
 {
@@ -445,7 +446,7 @@ static void make_objects(void)
     CHECK_STATUS(sdd_image_create(2, 2, SDD_PIXEL_FORMAT_RGBA8, pixels, 0, &image), SDD_OK);
 }
 
-static void handles_that_are_none(void)
+static void handles_that_are_not_valid(void)
 {
     sdd_downloader *made_up = (sdd_downloader *)&forged;
     every_call_gives(made_up, 1, SDD_ERROR_CLOSED);
@@ -473,7 +474,7 @@ int main(void)
     RUN(entries);
     RUN(loads);
     RUN(batches);
-    RUN(handles_that_are_none);
+    RUN(handles_that_are_not_valid);
     RUN(every_exported_call_has_failed);
     sdd_image_release(image);
     CHECK_STATUS(sdd_loader_destroy(loader), SDD_OK);

@@ -1,6 +1,7 @@
-/* Every field of every struct that the application fills is given what it cannot have: the call says no, names the field,
-   and nothing has changed. Here those of configurations, vtables and pictures; the others in test_refused_requests.c. At the end the
-   fields are compared with the header, so that a new one needs an entry here. */
+/* Every field of every struct that the application fills gets a value that it cannot have: the call fails, its message
+   names the field, and nothing has changed. This program has configurations, vtables and pictures;
+   test_refused_requests.c has the others. At the end the fields are compared with the header, so that a new one needs
+   an entry here. */
 #include "every_call.h"
 #include "record.h"
 #include "refused_fields.h"
@@ -14,7 +15,7 @@ static char text_of_70000[70001];
 
 /* ------------------------------------------------------------------------ downloaders' configs */
 
-/* The configuration of a downloader and its groups. */
+/* A downloader's configuration with its groups. */
 typedef struct settings {
     sdd_downloader_config config;
     sdd_callback_options callbacks;
@@ -160,7 +161,7 @@ static void networks(void)
 
 /* ----------------------------------------------------------- credentials, cookies, vtables, pixels */
 
-/* What a downloader had before is as it was. */
+/* Checks that the call leaves the downloader's configuration unchanged. */
 #define UNCHANGED(...) \
     do { \
         sdd_downloader_config before_ = SDD_DOWNLOADER_CONFIG_INIT, after_ = SDD_DOWNLOADER_CONFIG_INIT; \
@@ -279,13 +280,13 @@ static void vtables(void)
 static void *never_allocated(size_t size, size_t alignment, void *user_data)
 {
     (void)alignment, (void)user_data;
-    FAIL("%zu bytes are asked for", size);
+    FAIL("an allocator is asked for %zu bytes", size);
 }
 
 static void never_released(void *pixels, size_t size, void *user_data)
 {
     (void)pixels, (void)user_data;
-    FAIL("%zu bytes are given back", size);
+    FAIL("an allocator frees %zu bytes", size);
 }
 
 #define DECODE(field, ...) \
@@ -398,7 +399,7 @@ static void encoding_and_transforms(void)
     TRANSFORM(SDD_TRANSFORM_CALLBACK, callback, NULL);
 }
 
-/* -------------------------------------------------------------------------- all fields there are */
+/* ------------------------------------------------------------------------------------ all fields */
 
 /* Structs that the application fills. */
 static const char *const filled[] = {
@@ -407,8 +408,8 @@ static const char *const filled[] = {
     "sdd_pixel_allocator", "sdd_retry_options", "sdd_transform", "sdd_transport",
 };
 
-/* Fields that take whatever there is: the application's own functions, structs and arrays whose own fields are refused,
-   objects that are followed, and numbers of which each means something. */
+/* Fields that accept any value: the application's own functions, structs and arrays whose fields are checked
+   themselves, pointers to objects, and numbers without an invalid value. */
 static const char *const take_all[] = {
     "sdd_callback_options.on_thread_start", "sdd_callback_options.on_thread_stop",
     "sdd_callback_options.thread_user_data", "sdd_coder.encode", "sdd_downloader_config.callbacks",
@@ -419,7 +420,7 @@ static const char *const take_all[] = {
     "sdd_transport.set_priority",
 };
 
-static void every_field_was_refused(void)
+static void every_field_is_refused(void)
 {
     check_every_field(filled, sizeof filled / sizeof *filled, take_all, sizeof take_all / sizeof *take_all);
 }
@@ -436,7 +437,7 @@ int main(void)
     RUN(networks);
     UNCHANGED(RUN(credentials); RUN(cookies); RUN(vtables); RUN(decode_options));
     RUN(encoding_and_transforms);
-    RUN(every_field_was_refused);
+    RUN(every_field_is_refused);
     sdd_image_release(image);
     destroy(downloader);
     return 0;

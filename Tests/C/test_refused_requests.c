@@ -1,6 +1,6 @@
-/* Every field of every struct that the application fills is given what it cannot have: the call says no, names the field,
-   and nothing has changed. Here those of requests, caches, loads and batches; the others in test_refused_fields.c. At the end the
-   fields are compared with the header, so that a new one needs an entry here. */
+/* Every field of every struct that the application fills gets a value that it cannot have: the call fails, its message
+   names the field, and nothing has changed. This program has requests, caches, loads and batches; test_refused_fields.c
+   has the others. At the end the fields are compared with the header, so that a new one needs an entry here. */
 #include "every_call.h"
 #include "record.h"
 #include "refused_fields.h"
@@ -13,7 +13,7 @@ static char text_of_70000[70001];
 
 /* ------------------------------------------------------------------------------------- requests */
 
-/* What ends a request before anything is sent, with a message in the same words. */
+/* Checks that a request ends before anything is sent, with a message in the same words. */
 static void check_ends(const sdd_download_request *given, int32_t detail, const char *field)
 {
     record r = RECORD_INIT;
@@ -83,7 +83,7 @@ static void requests(void)
     ENDS(BAD_CREDENTIAL, ca_file, "");
 }
 
-/* A struct in a struct: its own fields are named. */
+/* The message names the field of the inner struct. */
 static void structs_in_requests(void)
 {
     sdd_credential half = SDD_CREDENTIAL_INIT;
@@ -185,7 +185,7 @@ static sdd_status no_entries_cleared(void *user_data)
     FAIL("all is taken away");
 }
 
-/* The levels of a cache that the application brings. */
+/* Stores of a cache that the application provides. */
 static sdd_status create_over(const sdd_memory_store *memory, const sdd_entry_store *entries)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
@@ -302,7 +302,7 @@ static void caches(void)
                      (CHECK_EQUAL_(sdd_prefetch(loader, &given, &status_), 0), status_)); \
     } while (0)
 
-/* Of a load that ends before anything is asked. */
+/* Checks that a load ends before any lookup. */
 static void load_ends(int i)
 {
     record r = RECORD_INIT;
@@ -422,7 +422,7 @@ static void batches(void)
     BATCH_AS(UNSUPPORTED, "sdd_tensor", tensor, reserved, 1);
 }
 
-/* -------------------------------------------------------------------------- all fields there are */
+/* ------------------------------------------------------------------------------------ all fields */
 
 /* Structs that the application fills. */
 static const char *const filled[] = {
@@ -431,8 +431,8 @@ static const char *const filled[] = {
     "sdd_loader_config", "sdd_prefetch_list", "sdd_query", "sdd_tensor",
 };
 
-/* Fields that take whatever there is: the application's own functions, structs and arrays whose own fields are refused,
-   objects that are followed, and numbers of which each means something. */
+/* Fields that accept any value: the application's own functions, structs and arrays whose fields are checked
+   themselves, pointers to objects, and numbers without an invalid value. */
 static const char *const take_all[] = {
     "sdd_cache_config.entry_store", "sdd_cache_config.memory_store", "sdd_entry_store.trim", "sdd_entry_store.usage",
     "sdd_memory_store.trim",
@@ -447,7 +447,7 @@ static const char *const take_all[] = {
     "sdd_prefetch_list.each", "sdd_prefetch_list.progress", "sdd_query.completed", "sdd_query.decode",
 };
 
-static void every_field_was_refused(void)
+static void every_field_is_refused(void)
 {
     check_every_field(filled, sizeof filled / sizeof *filled, take_all, sizeof take_all / sizeof *take_all);
 }
@@ -466,7 +466,7 @@ int main(void)
     RUN(caches);
     RUN(loads);
     RUN(batches);
-    RUN(every_field_was_refused);
+    RUN(every_field_is_refused);
     CHECK_STATUS(sdd_loader_destroy(loader), SDD_OK);
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
     destroy(downloader);

@@ -1,5 +1,5 @@
-/* What a request can say of itself, and what its result says of it: referrer, range, time limits, what is accepted,
-   who asks; response, metrics, timings, class of an error. The names begin with rows of the contract. */
+/* Fields of a request and of its result: referrer, range, timeouts, accepted statuses and types, credentials; response,
+   metrics, timings, class of an error. The names begin with rows of the contract. */
 #include "record.h"
 #include "server.h"
 
@@ -12,7 +12,7 @@ static sdd_download_request request_of(const char *url)
     return request;
 }
 
-/* Whether a request's end is that of a bad field: nothing was sent. */
+/* Checks that a request ends because of a bad field, before anything is sent. */
 static void check_refused(sdd_downloader *downloader, sdd_download_request request, int32_t detail)
 {
     record r = RECORD_INIT;
@@ -35,7 +35,7 @@ static void d32_the_referrer_is_a_header(void)
     request.referrer = "https://example.org/page";
     fetch_request(NULL, &r, request);
     CHECK(echoes(&r, "Referer: https://example.org/page\r\n"));
-    /* `headers` win. */
+    /* `headers` take precedence. */
     sdd_header headers[] = { { "referer", "https://example.org/other" } };
     request.headers = headers;
     request.header_count = 1;
@@ -50,7 +50,7 @@ static void d32_the_referrer_is_a_header(void)
     record_clear(&r);
 }
 
-static void d32_a_range_brings_a_part(void)
+static void d32_a_range_gives_a_part(void)
 {
     static const struct { const char *range; size_t from, to; /* of 100; from the end if `to` is 0 */ } parts[] = {
         { "0-9", 0, 10 }, { "10-", 10, SIZE_MAX }, { "-5", 5, 0 }, { "7-7", 7, 8 }, { "3-100000", 3, SIZE_MAX },
@@ -97,7 +97,7 @@ static void d32_a_range_brings_a_part(void)
 
 /* ------------------------------------------------------------------------------------ time limits */
 
-/* A port of 127.0.0.1 whose connections are neither taken nor refused: its line is full. */
+/* Opens a port of 127.0.0.1 that neither accepts nor refuses connections, because its backlog is full. */
 static int full_port(int *port, int *client)
 {
     struct sockaddr_in address;
@@ -150,7 +150,7 @@ static void d9_z6_each_stage_has_its_limit(void)
     request.download_timeout_ms = 140;
     check_limit(downloader, request, SDD_DETAIL_TIMEOUT_STALL, SDD_STAGE_BODY, 140);
 
-    /* Never silent, and never over. */
+    /* The body is never silent and never ends. */
     request = request_of(at("/trickle?size=100000&every=10"));
     request.total_timeout_ms = 160;
     request.download_timeout_ms = 5000;
@@ -159,7 +159,7 @@ static void d9_z6_each_stage_has_its_limit(void)
     request.total_timeout_ms = 110;
     check_limit(downloader, request, SDD_DETAIL_TIMEOUT_TOTAL, SDD_STAGE_RESPONSE, 110);
 
-    /* What is in time is not ended. */
+    /* A request within its limits is not affected. */
     record r = RECORD_INIT;
     request = request_of(at("/trickle?size=30&every=20&delay=200"));
     request.queue_timeout_ms = request.connect_timeout_ms = request.first_byte_timeout_ms = 5000;
@@ -173,7 +173,7 @@ static void d9_z6_each_stage_has_its_limit(void)
     destroy(downloader);
 }
 
-/* Of all requests, by the config: then SDD_NO_TIMEOUT is that of one which has none. */
+/* The config sets each limit for all requests; SDD_NO_TIMEOUT removes it for one. */
 static void z6_a_request_may_have_no_limit(void)
 {
     enum { QUEUE, CONNECT, FIRST_BYTE, STALL, TOTAL, LIMITS };
@@ -195,7 +195,7 @@ static void z6_a_request_may_have_no_limit(void)
         if (limit == TOTAL) limits.total_timeout_ms = 150;
         sdd_downloader *downloader = make_downloader(&config);
         record with = RECORD_INIT, without = RECORD_INIT;
-        /* One that would end by itself after twice the time, but for the connect, which never does. */
+        /* The request would end by itself after twice the time, except for the connect, which never ends. */
         const char *path = limit == CONNECT ? url : atf("/ok?delay=400&none%d", limit);
         sdd_download_request request = record_request(&without, path);
         request.options = SDD_OPTION_BYTES_ONLY;
@@ -222,7 +222,7 @@ static void z6_a_request_may_have_no_limit(void)
     close(client);
 }
 
-static void z6_numbers_that_are_no_limit(void)
+static void z6_bad_limits_are_refused(void)
 {
     static const int64_t bad[] = { -2, INT64_MIN };
     for (int i = 0; i < 2; i++)
@@ -243,7 +243,7 @@ static void z6_numbers_that_are_no_limit(void)
     }
 }
 
-/* Z4: who shares a transfer keeps its own total limit; a limit on silence of its own makes another transfer. */
+/* Z4: each request that shares a transfer keeps its own total limit; a different stall limit needs another transfer. */
 static void z4_z6_sharing_and_limits(void)
 {
     record patient = RECORD_INIT, hasty = RECORD_INIT, other = RECORD_INIT;
@@ -271,7 +271,7 @@ static void z4_z6_sharing_and_limits(void)
     record_clear(&other);
 }
 
-/* --------------------------------------------------------------------------------- what is accepted */
+/* ---------------------------------------------------------------------- accepted statuses and types */
 
 static void g8_g9_x22_x23_accepted_statuses_and_types(void)
 {
@@ -297,7 +297,7 @@ static void g8_g9_x22_x23_accepted_statuses_and_types(void)
         { "/file/png/rgb8.png", NULL, "image/jpeg", SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE },
         { "/ok?type=IMAGE/Png;%20charset=x", NULL, "image/png", SDD_OK },
         { "/ok?type=imagepng", NULL, "image/*", SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE },
-        /* The status is judged first. */
+        /* The status is checked first. */
         { "/status/404", NULL, "image/png", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE },
         { "/status/404", "*", "image/png", SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE },
     };
@@ -311,7 +311,7 @@ static void g8_g9_x22_x23_accepted_statuses_and_types(void)
         CHECK(r.detail == 0 && r.http_status != 0 && r.response != NULL);
         if (r.error != SDD_OK) CHECK(r.error_class == SDD_CLASS_RESPONSE && r.stage == SDD_STAGE_RESPONSE);
     }
-    /* Of all requests, and then a request's own. */
+    /* The config's lists apply to all requests; a request's own replace them. */
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.accepted_status_codes = "404";
     config.accepted_content_types = "text/html";
@@ -343,7 +343,7 @@ static void x22_a_refused_body_is_not_read(void)
     record_clear(&r);
 }
 
-static void g8_g9_lists_that_are_none(void)
+static void g8_g9_bad_lists_are_refused(void)
 {
     static const char *const statuses[] = {
         "", ",", "200,", "200-", "-200", "299-200", "abc", "20", "2000", "200;300", "200-299-300", "**", "2*", "a\nb",
@@ -365,8 +365,8 @@ static void g8_g9_lists_that_are_none(void)
     }
 }
 
-/* Z4: one transfer, and each who shares it judges for itself. */
-static void z4_g8_who_shares_judges_for_itself(void)
+/* Z4: requests share a transfer, and each is checked by its own lists. */
+static void z4_g8_requests_that_share_are_checked_separately(void)
 {
     static const struct { const char *statuses, *types; sdd_status error; } all[] = {
         { NULL, NULL, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE },
@@ -392,7 +392,7 @@ static void z4_g8_who_shares_judges_for_itself(void)
     CHECK_EQUAL(requests_of("/status/404?delay=150%26judges"), 1);
 }
 
-/* ------------------------------------------------------------------------------------ who asks */
+/* --------------------------------------------------------------------------------- credentials */
 
 static sdd_downloader *tls_downloader(void)
 {
@@ -409,7 +409,7 @@ static void h9_h10_a_password_answers_a_challenge(void)
     sdd_credential credential = SDD_CREDENTIAL_INIT;
     record r = RECORD_INIT;
     sdd_download_request request = request_of(address_at("SDD_TEST_TLS", "/private"));
-    /* H12: without one the answer is the server's 401. */
+    /* H12: without a credential the request ends with the server's 401. */
     fetch_request(downloader, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
     CHECK_EQUAL(r.http_status, 401);
@@ -424,7 +424,7 @@ static void h9_h10_a_password_answers_a_challenge(void)
         CHECK_EQUAL(r.http_status, 200);
         CHECK(memcmp(sdd_bytes_data(r.bytes), "\x89PNG", 4) == 0);
     }
-    /* What the server asks for may not be used. */
+    /* The server's scheme is not among the allowed ones. */
     credential.schemes = SDD_AUTH_DIGEST;
     fetch_request(downloader, &r, request);
     CHECK_EQUAL(r.http_status, 401);
@@ -433,7 +433,7 @@ static void h9_h10_a_password_answers_a_challenge(void)
     fetch_request(downloader, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
     CHECK_EQUAL(r.http_status, 401);
-    /* That it was let in once does not help who comes without. */
+    /* An earlier login does not help a request without a credential. */
     request.credential = NULL;
     fetch_request(downloader, &r, request);
     CHECK_EQUAL(r.http_status, 401);
@@ -443,7 +443,7 @@ static void h9_h10_a_password_answers_a_challenge(void)
 
 #define CHALLENGE "status=401&header=WWW-Authenticate:%20Basic%20realm=%22x%22"
 
-static void h10_h11_sent_when_asked_and_once(void)
+static void h10_h11_a_password_is_sent_once_and_on_request(void)
 {
     sdd_credential credential = SDD_CREDENTIAL_INIT;
     credential.username = "user";
@@ -457,7 +457,7 @@ static void h10_h11_sent_when_asked_and_once(void)
     fetch_request(NULL, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
     CHECK_EQUAL(r.http_status, 401);
-    CHECK_EQUAL(requests_of("/ok/challenge"), 2); /* without, and once with it */
+    CHECK_EQUAL(requests_of("/ok/challenge"), 2); /* once without the password, and once with it */
     request.url = at("/echo?" CHALLENGE);
     request.accepted_status_codes = "401";
     fetch_request(NULL, &r, request);
@@ -479,7 +479,7 @@ static void h9_h14_a_bearer_token_stays_with_its_host(void)
     request.url = at("/redirect?to=/echo");
     fetch_request(downloader, &r, request);
     CHECK(echoes(&r, "Authorization: Bearer abc.def\r\n"));
-    /* To another port: gone, and not back again where the chain comes back. */
+    /* The token is not sent to another port, nor again when the redirects come back. */
     char url[600];
     snprintf(url, sizeof url, "%s%s", at("/redirect?to="), address_at("SDD_TEST_SERVER_2", "/echo"));
     request.url = url;
@@ -491,7 +491,7 @@ static void h9_h14_a_bearer_token_stays_with_its_host(void)
     fetch_request(downloader, &r, request);
     CHECK(echoes(&r, "GET /echo HTTP/1.1\r\n") && !echoes(&r, "Authorization"));
 
-    /* The downloader's, for who has none; also changed, and removed. */
+    /* The downloader's credential serves requests without one; it can be changed and removed. */
     CHECK_STATUS(sdd_downloader_set_credential(downloader, &credential), SDD_OK);
     fetch(downloader, &r, at("/echo?1"), SDD_OPTION_BYTES_ONLY);
     CHECK(echoes(&r, "Authorization: Bearer abc.def\r\n"));
@@ -499,7 +499,7 @@ static void h9_h14_a_bearer_token_stays_with_its_host(void)
     request.credential = &other;
     fetch_request(downloader, &r, request);
     CHECK(echoes(&r, "Authorization: Bearer own\r\n"));
-    /* One in which nothing is set takes it away: for one request, and for all. */
+    /* A credential with no field set removes it: for one request, and for all. */
     sdd_credential nothing = SDD_CREDENTIAL_INIT;
     request.url = at("/echo?empty");
     request.credential = &nothing;
@@ -512,7 +512,7 @@ static void h9_h14_a_bearer_token_stays_with_its_host(void)
         CHECK(!echoes(&r, "Authorization"));
     }
 
-    /* D22: who asks as somebody else shares nothing. */
+    /* D22: requests with different credentials do not share. */
     record first = RECORD_INIT, second = RECORD_INIT;
     record_submit(downloader, &first, at("/hold/who"), SDD_OPTION_BYTES_ONLY);
     sdd_download_request as_other = record_request(&second, at("/hold/who"));
@@ -528,7 +528,7 @@ static void h9_h14_a_bearer_token_stays_with_its_host(void)
     record_clear(&r);
     destroy(downloader);
 
-    /* And from the config. */
+    /* The config can have a credential, too. */
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.credential = &credential;
     downloader = make_downloader(&config);
@@ -538,7 +538,7 @@ static void h9_h14_a_bearer_token_stays_with_its_host(void)
     destroy(downloader);
 }
 
-static void h9_credentials_that_cannot_be(void)
+static void h9_bad_credentials_are_refused(void)
 {
     static const sdd_credential all[] = {
         { sizeof(sdd_credential), "user", NULL, 0, NULL, NULL, NULL, NULL },
@@ -563,7 +563,7 @@ static void h9_credentials_that_cannot_be(void)
         CHECK_STATUS(sdd_downloader_create(&config, &none), SDD_ERROR_INVALID_ARGUMENT);
         CHECK(none == NULL);
     }
-    /* A certificate that is not there is told by TLS. */
+    /* A missing certificate file is a TLS error. */
     sdd_credential credential = SDD_CREDENTIAL_INIT;
     record r = RECORD_INIT;
     credential.client_certificate = "/nonexistent/client.pem";
@@ -577,7 +577,7 @@ static void h9_credentials_that_cannot_be(void)
     destroy(downloader);
 }
 
-/* ------------------------------------------------------------------------------ what comes back */
+/* --------------------------------------------------------------------------------- the response */
 
 static void k4_a_response_has_url_status_type_and_fields(void)
 {
@@ -592,7 +592,7 @@ static void k4_a_response_has_url_status_type_and_fields(void)
     record_clear(&r);
     destroy(downloader);
 
-    /* It outlives all else. */
+    /* The response outlives the request and the downloader. */
     CHECK(strncmp(sdd_response_url(response), at("/ok?type="), strlen(at("/ok?type="))) == 0);
     CHECK_EQUAL(sdd_response_status(response), 200);
     CHECK_TEXT(sdd_response_mime_type(response), "image/png");
@@ -621,7 +621,7 @@ static void k4_a_response_has_url_status_type_and_fields(void)
     CHECK_STATUS(sdd_response_header_at(response, SIZE_MAX, NULL, NULL), SDD_ERROR_NOT_FOUND);
     sdd_response_release(response);
 
-    /* With an error, too; without a type; and none where none came. */
+    /* Errors have a response, too; it may have no type; and there is none if none arrived. */
     fetch(NULL, &r, at("/status/404?header=X-Why:%20gone"), 0);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
     CHECK_EQUAL(sdd_response_status(r.response), 404);
@@ -665,7 +665,7 @@ static void k5_z21_metrics_and_timings(void)
     CHECK(r.timings.decode_us > 0);
     CHECK(r.timings.total_us >= r.timings.queue_us + r.timings.transfer_us + r.timings.decode_us);
 
-    /* Who waits in the queue waits there, and not on the network. */
+    /* Time in the queue counts as queue time, not as network time. */
     record held = RECORD_INIT;
     CHECK_STATUS(sdd_downloader_set_max_concurrent_downloads(downloader, 1), SDD_OK);
     record_submit(downloader, &held, at("/ok?delay=100&metrics"), SDD_OPTION_BYTES_ONLY);
@@ -673,7 +673,7 @@ static void k5_z21_metrics_and_timings(void)
     CHECK(r.timings.queue_us >= 80000 && r.timings.transfer_us < r.timings.total_us - 80000);
     record_wait(&held);
     record_clear(&held);
-    /* One that was never tried. */
+    /* A request that was never tried has no metrics. */
     fetch(downloader, &r, "nonsense", 0);
     CHECK(r.metrics.attempts == 0 && r.metrics.remote_port == 0 && r.metrics.http_version == 0);
     CHECK_TEXT(r.remote_address, "");
@@ -701,7 +701,7 @@ static int32_t refuse_address(const char *address, int32_t port, void *user_data
     return 0;
 }
 
-static void e10_z16_every_error_has_class_stage_and_hope(void)
+static void e10_z16_every_error_has_class_stage_and_retryable(void)
 {
     static const struct {
         const char *path;
@@ -852,22 +852,22 @@ int main(void)
 {
     start_watchdog();
     RUN(d32_the_referrer_is_a_header);
-    RUN(d32_a_range_brings_a_part);
+    RUN(d32_a_range_gives_a_part);
     RUN(d9_z6_each_stage_has_its_limit);
     RUN(z6_a_request_may_have_no_limit);
-    RUN(z6_numbers_that_are_no_limit);
+    RUN(z6_bad_limits_are_refused);
     RUN(z4_z6_sharing_and_limits);
     RUN(g8_g9_x22_x23_accepted_statuses_and_types);
     RUN(x22_a_refused_body_is_not_read);
-    RUN(g8_g9_lists_that_are_none);
-    RUN(z4_g8_who_shares_judges_for_itself);
+    RUN(g8_g9_bad_lists_are_refused);
+    RUN(z4_g8_requests_that_share_are_checked_separately);
     RUN(h9_h10_a_password_answers_a_challenge);
-    RUN(h10_h11_sent_when_asked_and_once);
+    RUN(h10_h11_a_password_is_sent_once_and_on_request);
     RUN(h9_h14_a_bearer_token_stays_with_its_host);
-    RUN(h9_credentials_that_cannot_be);
+    RUN(h9_bad_credentials_are_refused);
     RUN(k4_a_response_has_url_status_type_and_fields);
     RUN(k5_z21_metrics_and_timings);
-    RUN(e10_z16_every_error_has_class_stage_and_hope);
+    RUN(e10_z16_every_error_has_class_stage_and_retryable);
     RUN(g7_by_default_there_is_no_credential);
     RUN(x21_the_size_that_is_announced);
     return 0;

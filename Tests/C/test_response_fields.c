@@ -1,23 +1,23 @@
-/* Response modifiers that set header fields: who sees them, and what follows from them. */
+/* Response modifiers that set header fields: who sees these fields, and their effects. */
 #include "loads.h"
 
 #include <stdatomic.h>
 
-/* What the modifier at work does. */
+/* The settings of the current modifier. */
 typedef struct wanted {
     const sdd_header *headers;
     size_t count;
-    const char *type;      /* NULL: as it is */
-    int32_t status;        /* 0: as it is */
+    const char *type;      /* NULL: unchanged */
+    int32_t status;        /* 0: unchanged */
     atomic_int asked, transformed;
-    char seen[100]; /* by the body transform, of X-Own */
+    char seen[100]; /* X-Own as the body transform saw it */
 } wanted;
 
 static sdd_status modify(sdd_response *response, sdd_response_change *change, void *user_data)
 {
     wanted *w = user_data;
     CHECK(change->struct_size == sizeof *change && change->headers == NULL && change->header_count == 0);
-    CHECK(sdd_response_header(response, "X-Own") == NULL); /* as the server gave it */
+    CHECK(sdd_response_header(response, "X-Own") == NULL); /* the server's response has no such field */
     change->headers = w->headers;
     change->header_count = w->count;
     if (w->type != NULL) change->mime_type = w->type;
@@ -81,8 +81,8 @@ static void fields_are_set_replaced_and_removed(void)
     record_clear(&r);
 }
 
-/* The type follows from Content-Type, unless the modifier says one. */
-static void the_type_follows(void)
+/* The type follows from Content-Type, unless the modifier sets one. */
+static void the_type_follows_from_the_field(void)
 {
     static const sdd_header png[] = { { "content-type", "Image/PNG; x=y" } }, none[] = { { "Content-Type", NULL } };
     static const struct {
@@ -106,7 +106,7 @@ static void the_type_follows(void)
     record_clear(&r);
 }
 
-static void fields_that_cannot_be_refuse(void)
+static void bad_fields_refuse_the_response(void)
 {
     static const sdd_header bad[] = {
         { "X Y", "v" }, { "", "v" }, { NULL, "v" }, { "X", "a\r\nb" }, { "X", "\x01" }, { NULL, NULL }, { "X:", NULL },
@@ -130,7 +130,7 @@ static void fields_that_cannot_be_refuse(void)
     record_clear(&r);
 }
 
-/* A Retry-After of the modifier's is longer than any retry may wait: then there is none. Without it there is one. */
+/* A Retry-After from the modifier that is longer than a retry may wait prevents the retry; without it there is one. */
 static void retry_after_counts(void)
 {
     static const sdd_header later[] = { { "Retry-After", "100000" } };
@@ -156,7 +156,7 @@ static void retry_after_counts(void)
     destroy(downloader);
 }
 
-/* The HTTP cache goes by what the server said, keeps that, and asks the modifier again. */
+/* The HTTP cache follows the server's own fields, stores these, and asks the modifier again. */
 static void caches_keep_what_the_server_said(void)
 {
     static const sdd_header forbids[] = { { "Cache-Control", "no-store" }, { "X-Own", "1" }, { "Vary", "*" } };
@@ -188,8 +188,8 @@ static void caches_keep_what_the_server_said(void)
     close_loader(&l);
 }
 
-/* Of a load, too; and what it keeps is found again, for the server chooses by nothing. */
-static void loads_have_them(void)
+/* Loads use them, too; the stored entry is found again, because the server sent no Vary. */
+static void loads_see_modified_fields(void)
 {
     static const sdd_header own[] = { { "X-Own", "1" }, { "Vary", "*" } };
     record r = RECORD_INIT;
@@ -215,10 +215,10 @@ int main(void)
 {
     start_watchdog();
     RUN(fields_are_set_replaced_and_removed);
-    RUN(the_type_follows);
-    RUN(fields_that_cannot_be_refuse);
+    RUN(the_type_follows_from_the_field);
+    RUN(bad_fields_refuse_the_response);
     RUN(retry_after_counts);
     RUN(caches_keep_what_the_server_said);
-    RUN(loads_have_them);
+    RUN(loads_see_modified_fields);
     return 0;
 }

@@ -1,10 +1,10 @@
-/* Failed transfers that are tried again, and the least time between two to a host. Names begin with rows of the
-   contract: Z7 retry, Z14 politeness. Times are lower bounds alone. */
+/* Retries of failed transfers, and the minimum time between two transfers to a host. Names begin with rows of the
+   contract: Z7 retry, Z14 politeness. Times are checked only as lower bounds. */
 #include "caches.h"
 
 enum { MOST = 60 };
 
-/* What the observer has heard. */
+/* The notices so far. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -23,7 +23,7 @@ static void hear(const sdd_notice *notice, void *user_data)
     pthread_mutex_unlock(&heard.lock);
 }
 
-/* The notice of that kind with that number, from 0; waits for it. */
+/* Waits for a notice of that kind and index, from 0, and returns it. */
 static sdd_notice notice_of(int32_t kind, int number)
 {
     sdd_notice found = { 0 };
@@ -60,7 +60,7 @@ static sdd_downloader *retrying(int32_t attempts, int64_t delay)
     return make_observed(&config);
 }
 
-/* A failure, a pause and a second transfer: what both have in common. */
+/* Checks a failure, a pause and a second transfer. */
 static void recovers(const char *path, sdd_status error)
 {
     sdd_downloader *downloader = retrying(3, 20);
@@ -81,7 +81,7 @@ static void recovers(const char *path, sdd_status error)
 
 static void z7_a_status_that_passes(void) { recovers("/recover?a&by=503", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE); }
 static void z7_a_connection_that_breaks(void) { recovers("/recover?by=reset", SDD_ERROR_CONNECTION_LOST); }
-static void z7_a_body_cut_off(void) { recovers("/recover?by=cut&size=3000", SDD_ERROR_TRUNCATED_BODY); }
+static void z7_a_body_that_is_cut_off(void) { recovers("/recover?by=cut&size=3000", SDD_ERROR_TRUNCATED_BODY); }
 
 static void z7_attempts_are_exhausted(void)
 {
@@ -128,7 +128,7 @@ static void z7_retry_after(void)
     destroy(downloader);
 }
 
-static void z7_what_must_not_be_sent_twice(void)
+static void z7_requests_that_must_not_be_sent_twice(void)
 {
     sdd_downloader *downloader = retrying(2, 1);
     record r = RECORD_INIT;
@@ -147,8 +147,8 @@ static void z7_what_must_not_be_sent_twice(void)
     destroy(downloader);
 }
 
-/* The second transfer brings the rest. */
-static void z7_z17_what_broke_off_goes_on(void)
+/* The second transfer requests the rest. */
+static void z7_z17_a_broken_download_is_resumed(void)
 {
     const char *path = "/ranged?size=300000&cuts=200000";
     sdd_cache_config cached = SDD_CACHE_CONFIG_INIT;
@@ -213,7 +213,7 @@ static void z7_the_budget_is_spent(void)
     destroy(downloader);
 }
 
-static void z14_a_least_time_between_two_starts(void)
+static void z14_a_minimum_time_between_two_starts(void)
 {
     enum { COUNT = 4 };
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
@@ -227,7 +227,7 @@ static void z14_a_least_time_between_two_starts(void)
         if (i == 0) continue;
         CHECK(notice_of(SDD_EVENT_START, i).time_us - notice_of(SDD_EVENT_START, i - 1).time_us >= 50000);
     }
-    /* Another rule lets go what waits. */
+    /* A shorter interval lets waiting requests start. */
     CHECK_STATUS(sdd_downloader_set_min_host_interval(downloader, 3600000), SDD_OK);
     record_submit(downloader, &r[COUNT], at("/ok?polite=x"), SDD_OPTION_BYTES_ONLY);
     record_submit(downloader, &r[COUNT + 1], at("/ok?polite=y"), SDD_OPTION_BYTES_ONLY);
@@ -247,13 +247,13 @@ int main(void)
     tries_again = 1;
     RUN(z7_a_status_that_passes);
     RUN(z7_a_connection_that_breaks);
-    RUN(z7_a_body_cut_off);
+    RUN(z7_a_body_that_is_cut_off);
     RUN(z7_attempts_are_exhausted);
     RUN(z7_retry_after);
-    RUN(z7_what_must_not_be_sent_twice);
-    RUN(z7_z17_what_broke_off_goes_on);
+    RUN(z7_requests_that_must_not_be_sent_twice);
+    RUN(z7_z17_a_broken_download_is_resumed);
     RUN(z7_cancelled_while_it_waits);
     RUN(z7_the_budget_is_spent);
-    RUN(z14_a_least_time_between_two_starts);
+    RUN(z14_a_minimum_time_between_two_starts);
     return 0;
 }

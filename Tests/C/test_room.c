@@ -1,5 +1,6 @@
-/* Memory for pictures that are decoded, one by one: no picture waits for a slow server of another, no call that blocks for
-   a picture waits for what waits for the caller, and no small file asks for much. Random mixes are in test_room_mixes.c. */
+/* Memory for decoding, which pictures share: no picture waits for another one's slow server, no call that blocks for a
+   picture waits for something that waits for the caller, and a small file cannot claim much memory. Random mixes are in
+   test_room_mixes.c. */
 #include "record.h"
 #include "paced.h"
 
@@ -22,7 +23,7 @@ static sdd_downloader *downloader_of(int32_t delivery, int32_t threads, int32_t 
     return make_downloader(&config);
 }
 
-/* Resident memory is the tool's, where there is one. */
+/* True unless a tool takes most of the resident memory. */
 static int memory_is_ours(void)
 {
     const char *scale = getenv("SDD_TEST_SCALE");
@@ -40,7 +41,7 @@ static void note_preview(const sdd_result *result, void *user_data)
     CHECK(sem_post(&previewed) == 0);
 }
 
-/* The large one has begun to be decoded, and its server says no more: the small ones come, and end. */
+/* The decoding of the large picture has begun, and its server pauses: the small ones arrive and end. */
 static void small_pictures_do_not_wait_for_a_slow_large_one(void)
 {
     for (int threads = 1; threads <= 2; threads++) {
@@ -96,8 +97,8 @@ static void note_large(const sdd_result *result, void *user_data)
     CHECK(sem_post(&of_the_large) == 0);
 }
 
-/* All is as it is by default, but that there are two decode threads: 324 MB of pixels, of which 192 MiB are allowed, arrive
-   from a server that stops for a while, and four small pictures come meanwhile. */
+/* The defaults apply, except for two decode threads: 324 MB of pixels, of which 192 MiB are allowed, arrive from a
+   server that pauses, and four small pictures come meanwhile. */
 static void by_default_small_pictures_pass_one_that_is_larger_than_the_limit(void)
 {
     enum { SMALL = 4 };
@@ -135,12 +136,12 @@ static void by_default_small_pictures_pass_one_that_is_larger_than_the_limit(voi
     CHECK_STATUS(sdd_process_set_decode_memory_limit(0), SDD_OK);
 }
 
-/* ------------------------------------------------------------- calls that block, in a callback */
+/* ---------------------------------------------------------------- blocking calls in a callback */
 
 enum { WAY_GET, WAY_GET_OF_ONE_THAT_WAITS, WAY_BATCH, WAY_LAZY, WAYS };
 enum { OTHERS = 20 };
 
-/* What one picture's callback does while the results of the others wait behind it. */
+/* A picture whose callback makes a blocking call while the results of the others wait behind it. */
 typedef struct blocker {
     sdd_downloader *downloader;
     int way, has_blocked, ended, lasts;
@@ -183,7 +184,7 @@ static void take_a_batch(blocker *b)
 
 static void block(blocker *b)
 {
-    /* All the others have come, and want room. */
+    /* All the other bodies have arrived and wait for memory. */
     wait_for_sent(b->sent_before, b->lasts);
     switch (b->way) {
     case WAY_GET: get_one(b, paced_url("png", 1000, 1000, 0, 9 * MIB, 900)); break;
@@ -226,7 +227,7 @@ static void calls_that_block_in_a_callback_return(void)
         b.way = round % WAYS;
         b.lazy = b.way == WAY_LAZY ? lazy_image() : NULL;
         b.sent_before = sent_so_far();
-        /* Over 8 MiB of bodies that wait no more transfers begin: six have begun before that. */
+        /* If more than 8 MiB of bodies wait, no more transfers start: six have started before that. */
         b.lasts = 6;
         b.downloader = downloader_of(is_host ? SDD_DELIVERY_APPLICATION : SDD_DELIVERY_THREAD, 1 + round % 3, 6);
         for (int i = 0; i < OTHERS; i++) {
@@ -250,7 +251,7 @@ static void calls_that_block_in_a_callback_return(void)
     CHECK_STATUS(sdd_process_set_decode_memory_limit(0), SDD_OK);
 }
 
-/* ------------------------------------------------------------------------ a small file, and much memory */
+/* ------------------------------------------------------------------ a small file that needs much memory */
 
 static long kib_of(const char *name)
 {
@@ -266,14 +267,14 @@ static long kib_of(const char *name)
 static long peak_kib(void) { return kib_of("VmHWM:"); }
 static long resident_kib(void) { return kib_of("VmRSS:"); }
 
-/* The height of resident memory is counted anew from here on. */
+/* Resets the peak of resident memory. */
 static void reset_peak(void)
 {
     FILE *file = fopen("/proc/self/clear_refs", "w");
     CHECK(file != NULL && fputs("5", file) >= 0 && fclose(file) == 0);
 }
 
-static void a_small_file_cannot_ask_for_much_memory(void)
+static void a_small_file_cannot_claim_much_memory(void)
 {
     record r = RECORD_INIT;
     sdd_downloader *downloader = downloader_of(SDD_DELIVERY_THREAD, 2, 6);
@@ -286,7 +287,7 @@ static void a_small_file_cannot_ask_for_much_memory(void)
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_TOO_MUCH_MEMORY);
     CHECK(strstr(r.message, "max_decode_ratio") != NULL);
     record_clear(&r);
-    /* Made smaller while it is decoded it takes little; 36 million pixels take a tool minutes. */
+    /* Scaled down while it is decoded, it takes little memory; a tool takes minutes for 36 million pixels. */
     if (memory_is_ours()) {
         sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
         r = (record)RECORD_INIT;
@@ -300,10 +301,10 @@ static void a_small_file_cannot_ask_for_much_memory(void)
         record_clear(&r);
     }
     destroy(downloader);
-    if (memory_is_ours() && peak_kib() - before > 48 << 10) FAIL("%ld KiB more at the height", peak_kib() - before);
+    if (memory_is_ours() && peak_kib() - before > 48 << 10) FAIL("a peak of %ld KiB more", peak_kib() - before);
 }
 
-static void who_needs_more_than_a_small_file_may_ask_for_says_so(void)
+static void max_decode_ratio_allows_more_memory(void)
 {
     sdd_limits limits = SDD_LIMITS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
@@ -316,7 +317,7 @@ static void who_needs_more_than_a_small_file_may_ask_for_says_so(void)
     CHECK_EQUAL(sdd_image_width(image), 6000);
     sdd_image_release(image);
     destroy(downloader);
-    /* One that is large enough for its pixels needs no permission. */
+    /* A file that is large enough for its pixels needs no special limit. */
     limits.max_decode_ratio = 0;
     downloader = make_downloader(&config);
     CHECK_STATUS(sdd_get(downloader, paced_url("png", 6000, 6000, 0, 0, 2), 0, -1, &image, NULL, NULL), SDD_OK);
@@ -336,8 +337,8 @@ static void completed_scans(const sdd_result *result, void *user_data)
     CHECK(sem_post(&scans_ended) == 0);
 }
 
-/* JPEGs that are not progressive, but have a scan for each component: their decoder keeps all coefficients, which take more
-   than the pixels. Many of them arrive at once, and together take what the limit allows. */
+/* These JPEGs are not progressive, but have a scan for each component: their decoder keeps all coefficients, which take
+   more memory than the pixels. Many arrive at once, and together they stay within the limit. */
 static void coefficients_of_all_scans_count(void)
 {
     enum { PICTURES = 8, LIMIT = 64 * MIB, KEPT = 36 * MIB, SLACK = 8 * MIB };
@@ -362,17 +363,17 @@ static void coefficients_of_all_scans_count(void)
     destroy(downloader);
     sem_destroy(&scans_ended);
     CHECK_STATUS(sdd_process_set_decode_memory_limit(0), SDD_OK);
-    if (memory_is_ours() && more > (LIMIT + KEPT + SLACK) >> 10) FAIL("%ld KiB more at the height", more);
+    if (memory_is_ours() && more > (LIMIT + KEPT + SLACK) >> 10) FAIL("a peak of %ld KiB more", more);
 }
 
 int main(void)
 {
     start_watchdog();
-    mallopt(M_MMAP_THRESHOLD, MIB); /* what is freed goes back to the system: else malloc keeps it for each thread */
+    mallopt(M_MMAP_THRESHOLD, MIB); /* otherwise malloc keeps freed memory for each thread */
     start_paced();
     int threads = count_threads(), descriptors = count_descriptors();
-    RUN(a_small_file_cannot_ask_for_much_memory);
-    RUN(who_needs_more_than_a_small_file_may_ask_for_says_so);
+    RUN(a_small_file_cannot_claim_much_memory);
+    RUN(max_decode_ratio_allows_more_memory);
     RUN(small_pictures_do_not_wait_for_a_slow_large_one);
     RUN(by_default_small_pictures_pass_one_that_is_larger_than_the_limit);
     RUN(coefficients_of_all_scans_count);

@@ -1,10 +1,9 @@
-/* Memory for pictures that are decoded, in random mixes: sizes, paces of the server, budgets from 8 MiB, decode threads,
-   deliveries, calls that block inside callbacks, forms of pixels, previews, cancels and priorities, without any time limit
-   of a request. Every request ends. A mix hangs if none of its requests has ended, and its server has sent nothing, for
-   longer than anything takes that the library has to do.
+/* Memory for decoding in random mixes: sizes, paces of the server, budgets from 8 MiB, decode threads, deliveries,
+   calls that block inside callbacks, forms of pixels, previews, cancels and priorities, without any time limit of a
+   request. Every request ends. A mix hangs if none of its requests has ended, and its server has sent nothing, for
+   longer than any work of the library takes.
 
-   SDD_MIXES is how many there are (with SDD_TEST_LONG=1: 4000), SDD_TEST_SEED a number that was printed, to do the same
-   again. */
+   SDD_MIXES is the number of mixes (with SDD_TEST_LONG=1: 4000); SDD_TEST_SEED repeats a run by its printed seed. */
 #include "record.h"
 #include "paced.h"
 
@@ -21,9 +20,9 @@ static uint32_t chance(uint64_t *state, uint32_t below)
     return (uint32_t)((z ^ z >> 31) >> 32) % below;
 }
 
-/* One downloader, and what was asked of it. */
+/* One downloader and its requests. */
 typedef struct mix {
-    uint64_t state; /* of the thread that makes it */
+    uint64_t state; /* used only by the thread that makes the mix */
     uint64_t number;
     sdd_downloader *downloader;
     int is_host, accepted, ended;
@@ -47,11 +46,11 @@ static void note_end(void)
     atomic_fetch_add(&ended_calls, 1);
 }
 
-/* ------------------------------------------------------------------------------ what is asked for */
+/* --------------------------------------------------------------------------------------- requests */
 
 static const int sides[] = { 40, 200, 500, 900, 1400 };
 
-/* Few addresses, so that equal requests meet. */
+/* There are few URLs, so that equal requests share. */
 static const char *choose(uint64_t *state, int *width)
 {
     int side = sides[chance(state, 5)];
@@ -139,7 +138,7 @@ static void completed(const sdd_result *result, void *user_data)
     mix *m = c->m;
     uint64_t state = seed ^ result->token << 20;
     check_end(c, result);
-    /* A lazy picture is decoded here, if it is at all. */
+    /* A lazy picture is decoded here, if at all. */
     if (result->image && chance(&state, 2)) CHECK(sdd_image_pixels(result->image) != NULL);
     block_sometimes(m, &state);
     note_end();
@@ -160,7 +159,7 @@ static void submit_one(mix *m, int index)
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
     c->m = m;
     c->index = index;
-    /* Any of them: which one is cancelled is known too late for its callback. */
+    /* Any request may be the cancelled one: its callback may run before the choice is known. */
     c->may_be_cancelled = 1;
     request.url = choose(state, &c->width);
     request.priority = (int32_t)chance(state, 6);
@@ -247,7 +246,8 @@ static void *lane(void *context)
     return NULL;
 }
 
-/* The server knows when it has sent something last, and nothing that the library does takes longer than this. */
+/* Ends the test if no request has ended, and the server has sent nothing, for longer than any work of the library
+   takes. */
 static void *look_for_hangs(void *context)
 {
     const char *seconds = getenv("SDD_TEST_SECONDS");

@@ -1,5 +1,5 @@
-/* The rules of a downloader, told and changed while it lives; suspending, closing; bits of options. The names of all
-   such cases begin with the rows of the contract that they show. */
+/* The rules of a downloader, read and changed while it lives; suspending, closing, option bits. The names begin with
+   the rows of the contract. */
 #include "rules.h"
 
 /* ------------------------------------------------------------------------------- config and setters */
@@ -46,7 +46,7 @@ static void d15_g1_g11_the_defaults_are_the_headers(void)
     destroy(downloader);
 }
 
-/* What a config says is what comes back, with strings of the downloader's own; and it can be given again. */
+/* A config is returned as it was given, with the downloader's own copies of strings, and can be used again. */
 static void d2_d15_a_config_comes_back(void)
 {
     char status_codes[] = "200-299,404", types[] = "image/*", ca_file[300];
@@ -117,7 +117,7 @@ static void d2_d15_a_config_comes_back(void)
         CHECK_TEXT(config.accepted_status_codes, "200-299,404");
         CHECK_TEXT(config.accepted_content_types, "image/*");
         CHECK_TEXT(config.network->ca_file, ca_file);
-        /* All else byte for byte. */
+        /* Everything else is equal byte for byte. */
         sdd_downloader_config same = config;
         sdd_network_options network = *config.network;
         same.accepted_status_codes = given.accepted_status_codes;
@@ -171,7 +171,7 @@ static void g1_g2_d7_d9_d10_setters_change_the_config_and_refuse_the_rest(void)
     CHECK_STATUS(sdd_downloader_set_download_timeout(downloader, 0), SDD_OK);
     config = config_of(downloader);
     CHECK(config.reserved_urgent_slots == 0 && config.limits->download_timeout_ms == 15000);
-    /* The new limit holds for what comes from now on. */
+    /* The new limit applies to requests submitted from now on. */
     record early = RECORD_INIT, late = RECORD_INIT;
     record_submit(downloader, &early, at("/hold/timeout?1"), SDD_OPTION_BYTES_ONLY);
     CHECK_STATUS(sdd_downloader_set_download_timeout(downloader, 500), SDD_OK);
@@ -204,12 +204,12 @@ static void d19_a_suspended_downloader_starts_nothing(void)
     }
     CHECK_EQUAL(sdd_downloader_is_suspended(downloader), 1);
     CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 4);
-    /* What runs goes on, and its place stays empty. */
+    /* A running transfer continues, and its slot stays empty. */
     release("suspended0");
     record_wait(&records[0]);
     CHECK_ENDED(&records[0], SDD_OK, 0);
     for (int i = 1; i < 4; i++) CHECK_EQUAL(info_of(tokens[i]).state, SDD_STATE_WAITING);
-    /* X9: a request that waits can be cancelled, and leaves the queue at once. */
+    /* X9: a waiting request can be cancelled, and leaves the queue at once. */
     CHECK_STATUS(sdd_cancel(tokens[2]), SDD_OK);
     record_wait(&records[2]);
     CHECK_ENDED(&records[2], SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_WAITING);
@@ -230,7 +230,7 @@ static void d19_a_suspended_downloader_starts_nothing(void)
     CHECK_EQUAL(sdd_downloader_is_suspended(downloader), 0);
 }
 
-/* D18: what comes after the close ends, once, with its own number, and in the same way as all else. */
+/* D18: a request after the close ends once, with its own error code, by the usual callback. */
 static void check_closed(sdd_downloader *downloader)
 {
     record r = RECORD_INIT;
@@ -244,7 +244,7 @@ static void check_closed(sdd_downloader *downloader)
     record_clear(&r);
 }
 
-static void d17_d18_close_cancels(void)
+static void d17_d18_close_can_cancel(void)
 {
     sdd_downloader *downloader = downloader_of(1);
     record running = RECORD_INIT, joined = RECORD_INIT, waiting = RECORD_INIT;
@@ -269,7 +269,7 @@ static void d17_d18_close_cancels(void)
     CHECK_STATUS(sdd_downloader_close(downloader, SDD_CLOSE_CANCEL), SDD_ERROR_CLOSED);
 }
 
-static void d17_d18_close_drains(void)
+static void d17_d18_close_can_drain(void)
 {
     sdd_downloader *downloader = downloader_of(1);
     record running = RECORD_INIT, waiting = RECORD_INIT;
@@ -286,7 +286,7 @@ static void d17_d18_close_drains(void)
     record_clear(&waiting);
     destroy(downloader);
 
-    /* One that is drained may be closed again, by cancelling. */
+    /* A downloader that drains may be closed again, by cancelling. */
     downloader = downloader_of(1);
     record_submit(downloader, &running, at("/silence"), SDD_OPTION_BYTES_ONLY);
     CHECK_STATUS(sdd_downloader_close(downloader, SDD_CLOSE_DRAIN), SDD_OK);
@@ -310,7 +310,7 @@ static void d17_the_shared_downloader_is_not_closed(void)
     record_clear(&r);
 }
 
-/* D8: what waits and what runs, but not what shares, and not what is over. */
+/* D8: the count includes waiting and running transfers, but not requests that join one, nor those that have ended. */
 static void d8_the_count_is_of_transfers(void)
 {
     sdd_downloader *downloader = downloader_of(2);
@@ -365,8 +365,8 @@ int main(void)
     RUN(d2_d15_a_config_comes_back);
     RUN(g1_g2_d7_d9_d10_setters_change_the_config_and_refuse_the_rest);
     RUN(d19_a_suspended_downloader_starts_nothing);
-    RUN(d17_d18_close_cancels);
-    RUN(d17_d18_close_drains);
+    RUN(d17_d18_close_can_cancel);
+    RUN(d17_d18_close_can_drain);
     RUN(d17_the_shared_downloader_is_not_closed);
     RUN(d8_the_count_is_of_transfers);
     RUN(d16_a_second_downloader_has_a_session_of_its_own);

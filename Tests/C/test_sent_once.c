@@ -1,6 +1,6 @@
 /*
- * A server that closes the connection when a request has come, over connections that were used before: a request that
- * may have had an effect is not sent again (RFC 9110, 9.2.2), and any other once more at most.
+ * A server that closes used connections when a request arrives: a request that may have had an effect is not sent again
+ * (RFC 9110, 9.2.2), and any other is sent at most once more.
  */
 #include "record.h"
 #include "raw_server.h"
@@ -13,7 +13,7 @@ static raw_reply no_reply(int number)
     return (raw_reply){ "", 0, 1 };
 }
 
-/* Each waits for the other's answer, so that none uses a connection again. */
+/* Opens several connections: each request waits for the others, so that none reuses a connection. */
 static void open_connections(sdd_downloader *downloader)
 {
     record records[CONNECTIONS];
@@ -48,7 +48,7 @@ static int times_sent(const char *method, const char *body, int uses_connections
     return __atomic_load_n(&raw_server.dropped, __ATOMIC_SEQ_CST) - before;
 }
 
-static void what_may_have_had_an_effect(void)
+static void a_request_with_a_possible_effect_is_sent_once(void)
 {
     static const struct { const char *method, *body; } all[] = {
         { "POST", "order=1" }, { "POST", NULL }, { "PATCH", "x" }, { "BUY", "x" }, { "BUY", NULL },
@@ -57,7 +57,7 @@ static void what_may_have_had_an_effect(void)
         for (int again = 0; again < 2; again++) CHECK_EQUAL(times_sent(all[i].method, all[i].body, again), 1);
 }
 
-static void what_may_come_twice(void)
+static void an_idempotent_request_is_sent_again(void)
 {
     static const struct { const char *method, *body; } all[] = {
         { "GET", NULL }, { "HEAD", NULL }, { "PUT", "x" }, { "DELETE", NULL }, { "OPTIONS", NULL },
@@ -68,7 +68,7 @@ static void what_may_come_twice(void)
     }
 }
 
-/* An answer in between makes the second time another request. */
+/* Each POST gets its answer, so the next one is a new request and may use the connection again. */
 static void a_post_over_a_used_connection(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
@@ -91,8 +91,8 @@ int main(void)
 {
     start_watchdog();
     raw_server_start(no_reply);
-    RUN(what_may_have_had_an_effect);
-    RUN(what_may_come_twice);
+    RUN(a_request_with_a_possible_effect_is_sent_once);
+    RUN(an_idempotent_request_is_sent_again);
     RUN(a_post_over_a_used_connection);
     raw_server_stop();
     return 0;

@@ -1,5 +1,5 @@
-/* What the sentence of a result says that a person would do next: of each HTTP status what it means, the proxy by its
-   name where the proxy failed, the address and the rule where one was refused. */
+/* Messages of results that help a person to act: the meaning of each HTTP status, the proxy by its name where the proxy
+   failed, the address and the rule where an address was refused. */
 #include "record.h"
 #include "server.h"
 
@@ -8,7 +8,7 @@
 #define CHECK_SAYS(r, part) \
     do { \
         if (strstr((r)->message, part) == NULL) FAIL("\"%s\" is not in: %s", part, (r)->message); \
-        if ((r)->message[strlen((r)->message) - 1] != '.') FAIL("no sentence: %s", (r)->message); \
+        if ((r)->message[strlen((r)->message) - 1] != '.') FAIL("not a sentence: %s", (r)->message); \
     } while (0)
 
 #define CHECK_SAYS_NOT(r, part) \
@@ -53,7 +53,7 @@ static void each_status_says_what_it_means(void)
 
 /* ------------------------------------------------------------------------------------- proxies */
 
-/* A proxy that answers whatever it is asked with one status. */
+/* A proxy that answers every request with one status. */
 typedef struct refusing_proxy {
     int listener, port, status;
     pthread_t thread;
@@ -141,7 +141,7 @@ static void a_proxy_that_cannot_be_reached_is_named(void)
     socklen_t size = sizeof address;
     char url[100], name[100];
     record r = RECORD_INIT;
-    /* Bound, and nobody listens. */
+    /* The port is bound, but nothing listens. */
     int taken = loopback_socket(&address, 0);
     CHECK(bind(taken, (struct sockaddr *)&address, size) == 0);
     CHECK(getsockname(taken, (struct sockaddr *)&address, &size) == 0);
@@ -162,7 +162,7 @@ static void a_proxy_that_cannot_be_reached_is_named(void)
     CHECK_SAYS(&r, "The name of the proxy socks5h://proxy.invalid:3128 could not be resolved");
     CHECK_SAYS_NOT(&r, "geheim");
     destroy(unknown);
-    /* Without a proxy it is the host that is named. */
+    /* Without a proxy the message names the host. */
     sdd_downloader *direct = make_downloader(NULL);
     snprintf(url, sizeof url, "http://127.0.0.1:%d/", ntohs(address.sin_port));
     fetch(direct, &r, url, 0);

@@ -1,11 +1,12 @@
 /*
- * TLS sessions, which the library keeps between libcurl's handles: a new connection may go on with one that began under
- * the same conditions, and with no other. (Debian's libcurl 7.88.1 goes on with none, nor does its curl program.)
+ * TLS sessions, which the library keeps between libcurl's handles: a new connection may resume one that began under the
+ * same conditions, and no other. (Debian's libcurl 7.88.1 resumes none, nor does its curl program.)
  */
 #include "record.h"
 #include "server.h"
 
-/* What nginx says of a connection that this request alone uses: "r" for a session that goes on, "." for a new one. */
+/* Makes a request on its own connection and returns what nginx says of its session: "r" for a resumed one, "." for a
+   new one. */
 static char session_of(sdd_downloader *downloader, uint64_t options)
 {
     static const sdd_header closes = { "Connection", "close" };
@@ -23,7 +24,7 @@ static char session_of(sdd_downloader *downloader, uint64_t options)
     return said;
 }
 
-static void no_session_goes_on_under_other_conditions(void)
+static void no_session_resumes_under_other_conditions(void)
 {
     static const struct { uint64_t options; int is_new; } turns[] = {
         { 0, 1 }, { 0, 0 },
@@ -40,7 +41,7 @@ static void no_session_goes_on_under_other_conditions(void)
         if (said != '.' && (turns[i].is_new || said != 'r')) FAIL("turn %zu: nginx says '%c'", i, said);
     }
     destroy(downloader);
-    /* Another downloader knows nothing of it. */
+    /* Another downloader has no session to resume. */
     downloader = make_downloader(&config);
     CHECK_EQUAL(session_of(downloader, 0), '.');
     destroy(downloader);
@@ -49,6 +50,6 @@ static void no_session_goes_on_under_other_conditions(void)
 int main(void)
 {
     start_watchdog();
-    RUN(no_session_goes_on_under_other_conditions);
+    RUN(no_session_resumes_under_other_conditions);
     return 0;
 }

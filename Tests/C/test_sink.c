@@ -1,4 +1,4 @@
-/* Bodies that go to a descriptor, or nowhere, and never into memory. Rows X27 and Z13 of the contract. */
+/* Bodies that go to a descriptor or are discarded, and never stay in memory. Rows X27 and Z13 of the contract. */
 #include "record.h"
 #include "server.h"
 
@@ -33,7 +33,7 @@ static int new_file(void)
     return descriptor;
 }
 
-/* Whether a file has these bytes of a target's pattern, from `offset` on, and nothing behind them. */
+/* Checks that a file has `size` bytes of a target's pattern from `offset` on, and nothing after them. */
 static void check_file(int descriptor, off_t offset, size_t size, const char *target)
 {
     off_t end = lseek(descriptor, 0, SEEK_END);
@@ -58,7 +58,7 @@ static void x27_z13_a_body_goes_to_a_file(void)
     record r = RECORD_INIT;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         int file = new_file();
-        /* From where it stands. */
+        /* The body is written from the file's current position. */
         CHECK(write(file, "head", 4) == 4);
         fetch_to(downloader, &r, at(all[i].path), SDD_SINK_FD, file);
         CHECK_ENDED(&r, SDD_OK, 0);
@@ -68,7 +68,7 @@ static void x27_z13_a_body_goes_to_a_file(void)
         check_file(file, 4, all[i].size, all[i].target);
         close(file);
     }
-    /* A memfd is as good, and may be closed as soon as the call has returned. */
+    /* A memfd works as well, and may be closed as soon as the call has returned. */
     int file = memfd_create("sink", MFD_CLOEXEC), copy = dup(file);
     record_clear(&r);
     sdd_download_request request = request_to(&r, at("/hold/sink?size=70000&after=100"), SDD_SINK_FD, file);
@@ -84,8 +84,8 @@ static void x27_z13_a_body_goes_to_a_file(void)
     CHECK_NOTHING_LEFT(threads_before, descriptors_before);
 }
 
-/* More than max_body_bytes would let into memory does not go there; the limit itself still holds. */
-static void z10_x27_nothing_is_kept_and_limits_hold(void)
+/* A large body is not kept in memory; max_body_bytes still applies. */
+static void z10_x27_nothing_stays_in_memory_and_limits_apply(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record r = RECORD_INIT;
@@ -116,7 +116,7 @@ static void z10_x27_nothing_is_kept_and_limits_hold(void)
     destroy(downloader);
 }
 
-/* Only what is accepted is written; what was written before an error stays. */
+/* Only an accepted body is written; bytes written before an error stay. */
 static void g8_x27_a_refused_body_is_not_written(void)
 {
     static const struct { const char *path; sdd_status error; int written; } all[] = {
@@ -143,7 +143,7 @@ static void g8_x27_a_refused_body_is_not_written(void)
     record_clear(&r);
 }
 
-static void x27_sinks_that_cannot_be(void)
+static void x27_bad_sinks_are_refused(void)
 {
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
     record r = RECORD_INIT;
@@ -158,7 +158,7 @@ static void x27_sinks_that_cannot_be(void)
         CHECK_EQUAL(r.stage, SDD_STAGE_SUBMIT);
     }
     CHECK_EQUAL(requests_of("/ok/never-sent"), 0);
-    /* A transform needs the whole body; a request modifier does not. */
+    /* A transform needs the whole body, so it is refused; a request modifier is allowed. */
     record_clear(&r);
     sdd_download_request request = request_to(&r, at("/ok?size=10"), SDD_SINK_DISCARD, 0);
     request.modifiers = &modifiers;
@@ -168,7 +168,8 @@ static void x27_sinks_that_cannot_be(void)
     record_clear(&r);
 }
 
-/* A descriptor that takes nothing: one to read from, a full disk, a pipe whose reader is gone. No signal is raised. */
+/* Descriptors that accept nothing: one opened for reading, a full disk, a pipe whose reader is gone. No signal is
+   raised. */
 static void x27_errors_of_writing(void)
 {
     int ends[2], full = open("/dev/full", O_WRONLY | O_CLOEXEC), readable = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -185,7 +186,7 @@ static void x27_errors_of_writing(void)
         CHECK_EQUAL(r.system_error, bad[i].error);
         CHECK(r.error_class == SDD_CLASS_SYSTEM && r.stage == SDD_STAGE_BODY && r.http_status == 200);
     }
-    /* And the downloader goes on. */
+    /* The downloader continues to work. */
     fetch_to(downloader, &r, at("/ok?size=2000000"), SDD_SINK_DISCARD, 0);
     CHECK_ENDED(&r, SDD_OK, 0);
     close(full);
@@ -196,7 +197,7 @@ static void x27_errors_of_writing(void)
     CHECK_NOTHING_LEFT(threads_before, descriptors_before);
 }
 
-/* Each has a transfer of its own, with another sink or none. */
+/* Each request with a sink has a transfer of its own. */
 static void z4_x27_such_requests_share_nothing(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
@@ -222,7 +223,8 @@ static void z4_x27_such_requests_share_nothing(void)
     destroy(downloader);
 }
 
-/* Cancelled, or destroyed, in the middle: nothing more is written, and the descriptor is given back. */
+/* The request is cancelled, or its downloader destroyed, in the middle: nothing more is written, and the library
+   closes its descriptor. */
 static void x10_x27_cancelled_in_the_middle(void)
 {
     for (int destroys = 0; destroys < 2; destroys++) {
@@ -245,7 +247,7 @@ static void x10_x27_cancelled_in_the_middle(void)
     }
 }
 
-/* A host's transport writes there, too. */
+/* An application's transport writes to the sink, too. */
 static void start_pieces(sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
 {
     (void)request, (void)user_data;
@@ -282,7 +284,7 @@ static void d27_x27_a_transports_body(void)
 int main(void)
 {
     start_watchdog();
-    /* What the shared downloader has is there before the count. */
+    /* The shared downloader opens its threads and descriptors before the count. */
     record r = RECORD_INIT;
     fetch(NULL, &r, at("/ok"), SDD_OPTION_BYTES_ONLY);
     record_clear(&r);
@@ -291,12 +293,12 @@ int main(void)
     descriptors_before = count_descriptors();
     bodies_go_elsewhere = 1;
     RUN(x27_z13_a_body_goes_to_a_file);
-    RUN(z10_x27_nothing_is_kept_and_limits_hold);
+    RUN(z10_x27_nothing_stays_in_memory_and_limits_apply);
     RUN(x27_errors_of_writing);
     RUN(z4_x27_such_requests_share_nothing);
     RUN(x10_x27_cancelled_in_the_middle);
     RUN(d27_x27_a_transports_body);
     RUN(g8_x27_a_refused_body_is_not_written);
-    RUN(x27_sinks_that_cannot_be);
+    RUN(x27_bad_sinks_are_refused);
     return 0;
 }

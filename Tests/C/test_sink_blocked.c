@@ -1,4 +1,4 @@
-/* Sinks whose reader does not read: they hold up their own transfer, and nothing else. */
+/* Sinks whose reader does not read: they block their own transfer, and nothing else. */
 #include "record.h"
 #include "server.h"
 
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <termios.h>
 
-/* Larger than any pipe or socket buffer, so that a body is never taken whole. */
+/* Larger than any pipe or socket buffer, so that a body never fits. */
 #define SIZE 3000000
 #define PATH "/ok?size=3000000"
 
@@ -42,7 +42,7 @@ static ends new_fifo(void)
     return (ends){ reader, writer };
 }
 
-/* Raw, so that the bytes come as they are. */
+/* Opens a terminal in raw mode, so that the bytes arrive unchanged. */
 static ends new_terminal(void)
 {
     int reader = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -76,7 +76,7 @@ static sdd_token begin(sdd_downloader *downloader, record *r, const char *url, i
     return submit(downloader, &request);
 }
 
-/* The reader's end has all that it takes. */
+/* Waits until the sink accepts no more bytes. */
 static void wait_until_full(int writer)
 {
     struct pollfd entry = { writer, POLLOUT, 0 };
@@ -94,7 +94,7 @@ static void others_go_on(sdd_downloader *downloader)
     record_clear(&r);
 }
 
-/* The limits of the request run on, and the others of its downloader go on. */
+/* The request's limits keep running, and other requests of the downloader continue. */
 static void a_sink_that_nobody_reads_ends_by_its_total_limit(void)
 {
     for (int kind = 0; kind < KINDS; kind++) {
@@ -117,8 +117,8 @@ static void a_sink_that_nobody_reads_ends_by_its_total_limit(void)
     }
 }
 
-/* And by the limit on silence, with a sentence of its own. */
-static void a_sink_that_nobody_reads_is_told_of(void)
+/* The request also ends by the stall limit, with a message of its own. */
+static void a_sink_that_nobody_reads_is_reported(void)
 {
     for (int kind = 0; kind < KINDS; kind++) {
         sdd_limits limits = SDD_LIMITS_INIT;
@@ -161,7 +161,7 @@ static void a_downloader_ends_with_sinks_that_nobody_reads(void)
     CHECK_NOTHING_LEFT(threads_before, descriptors_before);
 }
 
-/* Reads all, in pieces of `piece` bytes. */
+/* Reads the whole body in pieces of `piece` bytes. */
 static void read_all(int reader, size_t size, size_t piece, const char *target)
 {
     uint8_t *bytes = malloc(size);
@@ -175,7 +175,7 @@ static void read_all(int reader, size_t size, size_t piece, const char *target)
     free(bytes);
 }
 
-/* A reader that comes late gets every byte, also of a body that was whole meanwhile, and of one that was paused. */
+/* A late reader gets every byte, also of a body that has arrived completely meanwhile, and of one that was paused. */
 static void a_late_reader_gets_all(void)
 {
     static const struct { const char *path; size_t size; } bodies[] = {
@@ -206,7 +206,7 @@ static void a_late_reader_gets_all(void)
     CHECK_NOTHING_LEFT(threads_before, descriptors_before);
 }
 
-/* What was in the pipe before stays before, and the reader sees the end when all writers are closed. */
+/* Bytes that were in the pipe before stay first, and the reader sees the end when all writers are closed. */
 static void a_pipe_keeps_its_order_and_its_end(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
@@ -227,7 +227,7 @@ static void a_pipe_keeps_its_order_and_its_end(void)
     CHECK_NOTHING_LEFT(threads_before, descriptors_before);
 }
 
-/* The reader goes while the writer waits for it. No signal comes. */
+/* The reader closes while the writer waits for it. No signal comes. */
 static void a_reader_that_goes_away_ends_the_request(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
@@ -268,7 +268,7 @@ static void a_request_can_be_cancelled_while_its_sink_blocks(void)
     CHECK_NOTHING_LEFT(threads_before, descriptors_before);
 }
 
-/* Over HTTP/2 streams share a connection, and one whose sink blocks must not hold up the other. */
+/* Over HTTP/2 streams share a connection, and a stream whose sink blocks must not block another. */
 static void one_stream_does_not_block_another(void)
 {
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
@@ -330,7 +330,7 @@ static void transport_cancelled(sdd_transfer transfer, void *user_data)
     (void)transfer, (void)user_data;
 }
 
-static void a_transport_is_never_held_up(void)
+static void a_transport_is_never_blocked(void)
 {
     static uint8_t piece[100000];
     for (int reads = 0; reads < 2; reads++) {
@@ -351,7 +351,7 @@ static void a_transport_is_never_held_up(void)
         record r = RECORD_INIT;
         begin(downloader, &r, "given:body", e.writer);
         sem_wait(&g.started);
-        /* More than the pipe takes. */
+        /* These are more bytes than the pipe holds. */
         for (int i = 0; i < 10; i++)
             CHECK_STATUS(sdd_transfer_write(g.transfer, piece, sizeof piece), SDD_OK);
         if (reads) CHECK_STATUS(sdd_transfer_finish(g.transfer, SDD_OK, NULL), SDD_OK);
@@ -380,13 +380,13 @@ int main(void)
     threads_before = count_threads();
     descriptors_before = count_descriptors();
     RUN(a_sink_that_nobody_reads_ends_by_its_total_limit);
-    RUN(a_sink_that_nobody_reads_is_told_of);
+    RUN(a_sink_that_nobody_reads_is_reported);
     RUN(a_downloader_ends_with_sinks_that_nobody_reads);
     RUN(a_late_reader_gets_all);
     RUN(a_pipe_keeps_its_order_and_its_end);
     RUN(a_reader_that_goes_away_ends_the_request);
     RUN(a_request_can_be_cancelled_while_its_sink_blocks);
     RUN(one_stream_does_not_block_another);
-    RUN(a_transport_is_never_held_up);
+    RUN(a_transport_is_never_blocked);
     return 0;
 }

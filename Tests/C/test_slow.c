@@ -1,4 +1,4 @@
-/* Transfers that are never silent, and never come to an end: the limit on slowness. */
+/* Transfers that are never silent and never end: the limit on slow transfers. */
 #include "record.h"
 #include "server.h"
 
@@ -32,8 +32,8 @@ static void check_slow(record *r)
     CHECK(strstr(r->message, "slower") != NULL && r->curl_code == 28);
 }
 
-/* Six bodies of a byte now and then, as many as there are places. What waits behind them gets its turn. */
-static void slow_bodies_give_their_places_back(void)
+/* Six bodies arrive a byte at a time and take all slots. The requests behind them still get their turn. */
+static void slow_bodies_free_their_slots(void)
 {
     static const char *const slow[] = {
         "/trickle?size=100000&every=20&a", "/trickle?size=100000&every=20&b", "/trickle?size=100000&every=20&c",
@@ -61,7 +61,7 @@ static void slow_bodies_give_their_places_back(void)
     CHECK_NOTHING_LEFT(threads_before, descriptors_before);
 }
 
-/* A request has its own limit, or none; the config says so for all. */
+/* A request has its own limit or none; the config sets it for all. */
 static void a_request_may_be_as_slow_as_it_likes(void)
 {
     sdd_downloader *strict = downloader_with(1000, 300), *patient = downloader_with(0, -1);
@@ -94,7 +94,8 @@ static void a_request_may_be_as_slow_as_it_likes(void)
     destroy(patient);
 }
 
-/* Packed bytes count: a few that unpack to many are as slow as others. A server that thinks is not slow. */
+/* Bytes count as sent: a compressed body that is slow on the wire is slow, however large it is decompressed. The
+   server's thinking time does not count. */
 static void only_bytes_on_the_way_count(void)
 {
     sdd_downloader *downloader = downloader_with(1000000, 300);
@@ -107,7 +108,7 @@ static void only_bytes_on_the_way_count(void)
     destroy(downloader);
 }
 
-/* While the library itself reads nothing, that is nobody's slowness. */
+/* While the library itself pauses a transfer, it does not count as slow. */
 static void pauses_do_not_count(void)
 {
     sdd_downloader *downloader = downloader_with(1000, 400);
@@ -116,7 +117,7 @@ static void pauses_do_not_count(void)
     submit(downloader, &request);
     record_wait_received(&r, 1000);
     CHECK_STATUS(sdd_downloader_enter_background(downloader, 0), SDD_OK);
-    /* Two windows, measured by a transfer that ends after them. */
+    /* Two windows pass, measured by a transfer that ends after them. */
     sdd_downloader *other = downloader_with(1000, 800);
     record measure = RECORD_INIT;
     sdd_download_request slow = bytes_of(&measure, at("/trickle?size=100000&every=20&measure"));
@@ -137,7 +138,7 @@ static void pauses_do_not_count(void)
 
 typedef struct server { int listener; atomic_int is_over; } server;
 
-/* Takes a few bytes of a request at its own pace, until the client goes. */
+/* Reads a few bytes of a request at a slow pace, until the client closes the connection. */
 static void *read_slowly(void *context)
 {
     server *s = context;
@@ -149,7 +150,7 @@ static void *read_slowly(void *context)
     return NULL;
 }
 
-static void bodies_that_are_sent_count_too(void)
+static void uploads_count_too(void)
 {
     struct sockaddr_in address;
     socklen_t length = sizeof address;
@@ -182,7 +183,7 @@ static void bodies_that_are_sent_count_too(void)
     CHECK_NOTHING_LEFT(threads_before, descriptors_before);
 }
 
-/* An application's own transport is held to it too. */
+/* The limit also applies to an application's own transport. */
 static void start_slowly(sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
 {
     (void)request, (void)user_data;
@@ -212,7 +213,7 @@ static void transports_count_too(void)
     destroy(downloader);
 }
 
-static void limits_that_cannot_be_are_refused(void)
+static void bad_limits_are_refused(void)
 {
     config_groups groups;
     sdd_downloader_config config = config_over(&groups), filled = SDD_DOWNLOADER_CONFIG_INIT;
@@ -241,15 +242,15 @@ static void limits_that_cannot_be_are_refused(void)
 int main(void)
 {
     start_watchdog();
-    destroy(make_downloader(NULL)); /* the thread sanitizer starts a thread of its own with the first one of anybody's */
+    destroy(make_downloader(NULL)); /* the thread sanitizer starts a thread of its own with the first one */
     threads_before = count_threads();
     descriptors_before = count_descriptors();
-    RUN(slow_bodies_give_their_places_back);
+    RUN(slow_bodies_free_their_slots);
     RUN(a_request_may_be_as_slow_as_it_likes);
     RUN(only_bytes_on_the_way_count);
     RUN(pauses_do_not_count);
-    RUN(bodies_that_are_sent_count_too);
+    RUN(uploads_count_too);
     RUN(transports_count_too);
-    RUN(limits_that_cannot_be_are_refused);
+    RUN(bad_limits_are_refused);
     return 0;
 }

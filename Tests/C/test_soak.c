@@ -1,31 +1,31 @@
-/* Many loads of every kind through one loader for a long time: eight threads, small caches that are cleared meanwhile,
-   rules that change, cancels at any time. Row Z1 of the contract, for loads:
+/* Runs many loads of every kind through one loader for a long time: with eight threads, small caches that are cleared
+   meanwhile, rules that change, and cancels at any time. Row Z1 of the contract, for loads:
 
-   - each has one terminal callback, then one user_data_free, in the order that load_model.h tells;
-   - pictures come in the form that was asked for, however many share a key;
-   - at the end nothing is under way, what the downloader has counted adds up, and nothing is left;
-   - memory stays as it is: after the last tenth of the loads, with nothing under way, it is within 5 % of what it was
-     after the first.
+   - each has one terminal callback, then one user_data_free, in the order that load_model.h defines;
+   - pictures come in the requested form, however many loads share a key;
+   - at the end no request is running, the downloader's counts add up, and nothing is left;
+   - memory does not grow: after the last tenth of the loads, with no request running, it is within 5 % of the value
+     after the first tenth.
 
-   SDD_SOAK is the number of loads; memory is judged from 20,000 on: `make soak`. SDD_TEST_SEED: a number that was printed,
-   to do the same again. */
+   SDD_SOAK is the number of loads; memory is checked from 20,000 on: `make soak`. SDD_TEST_SEED repeats a run by its
+   printed seed. */
 #include "load_model.h"
 
 #include <malloc.h>
 
 enum { THREADS = 8, PLACES = 400, MEMORY_JUDGED_FROM = 20000 };
 
-/* One load's place, used again and again, so that this program's own memory stays as it is. */
+/* The data of one load, used again and again, so that this program's own memory does not grow. */
 typedef struct place {
     tracked tracked;
-    uint64_t luck; /* of its callbacks */
+    uint64_t luck; /* random state of its callbacks */
     long cancels_before;
-    _Atomic(sdd_token) token;   /* of the load that has it now, or had */
-    atomic_int may_be_cancelled; /* somebody has tried to; perhaps the one before */
+    _Atomic(sdd_token) token;   /* of the current or last load */
+    atomic_int may_be_cancelled; /* a cancel was tried, perhaps for the previous load */
     struct place *next;
 } place;
 
-/* A sanitizer's memory grows by what it writes down. */
+/* A sanitizer's own records make memory grow. */
 #if defined(__SANITIZE_ADDRESS__) || defined(DESCRIPTORS_ARE_NOT_OURS_ALONE)
 static const int is_our_own_memory = 0;
 #else
@@ -38,8 +38,8 @@ static loader_in_folder l;
 static place places[PLACES], *free_places;
 static pthread_mutex_t room_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t room = PTHREAD_COND_INITIALIZER;
-static atomic_long submitted, cancels_begun, cancels_done; /* the last two: of all loads at once */
-/* Of the thread that delivers, until all have ended. */
+static atomic_long submitted, cancels_begun, cancels_done; /* the last two count all loads */
+/* Used only by the delivering thread, until all loads have ended. */
 static long good, cancelled, failed, by_origin[6], told_cached, previewed, freed_loads;
 
 static place *take_place(void)
@@ -65,13 +65,13 @@ static void give_place(place *p)
 
 static double resident[10], allocated[10]; /* KB, after each tenth of the loads */
 
-/* What the process has in memory when nothing is under way, and what of that malloc has given out. */
+/* Measures the process's resident memory when nothing is running, and what malloc has handed out of it. */
 static void sample_memory(int tenth)
 {
     char line[200];
     CHECK_STATUS(sdd_downloader_set_min_host_interval(l.downloader, 0), SDD_OK);
     CHECK_STATUS(sdd_wait_idle(l.downloader, -1), SDD_OK);
-    malloc_trim(0); /* what glibc keeps for later is none of ours */
+    malloc_trim(0); /* excludes what glibc keeps for later */
     struct mallinfo2 heap = mallinfo2();
     FILE *file = fopen("/proc/self/smaps_rollup", "r");
     if (file == NULL) FAIL("there is no /proc/self/smaps_rollup");
@@ -100,7 +100,7 @@ static void check_memory(void)
 
 /* ------------------------------------------------------------------------------------- callbacks */
 
-/* A cancel where it is certain that nothing more may be told. */
+/* Cancels now and then, at a point after which nothing more may be delivered. */
 static void perhaps_cancel(place *p, sdd_token token)
 {
     if (chance(&p->luck, 60) != 0) return;
@@ -163,7 +163,7 @@ static void let_go(void *user_data)
     give_place(p);
 }
 
-/* ----------------------------------------------------------------------------- what threads do */
+/* --------------------------------------------------------------------------- the threads' work */
 
 static void submit_one(uint64_t *state)
 {
@@ -186,7 +186,7 @@ static void submit_one(uint64_t *state)
     atomic_fetch_add(&submitted, 1);
     sdd_token token = sdd_loader_submit(l.loader, &c.request, &status);
     CHECK_STATUS(status, SDD_OK);
-    /* It may have ended already, and the place may be another's: then this token is just unknown. */
+    /* The load may have ended already, and another load may use this place: then the token is unknown. */
     atomic_store(&p->token, token);
 }
 
@@ -237,7 +237,7 @@ static void do_to_the_loader(uint64_t *state)
     CHECK_STATUS(status, SDD_OK);
 }
 
-/* One thread's part of a tenth of the loads. */
+/* Runs one thread's part of a tenth of the loads. */
 static void *act(void *argument)
 {
     long number = (intptr_t)argument, mine = total / 10 / THREADS;
@@ -302,14 +302,14 @@ int main(void)
     start_watchdog();
     pictures_are_transformed = 1;
     current_case = "soak";
-    /* Else glibc raises it with the largest block it has given back, and keeps that much for each thread: the size of a
-       process would tell of glibc's luck. */
+    /* Otherwise glibc raises the threshold to the largest block it has freed and keeps that much for each thread, so
+       that the process's size would depend on chance. */
     mallopt(M_MMAP_THRESHOLD, 128 << 10);
     seed = seed_of_the_run();
     tries_again = 1;
     total = wanted ? atol(wanted) : scaled(4000);
     total -= total % (10 * THREADS);
-    destroy(make_downloader(NULL)); /* what is there from the first thread on, for good, is there */
+    destroy(make_downloader(NULL)); /* everything that stays from the first thread on is there now */
     int threads_before = count_threads(), descriptors_before = count_descriptors();
     open_all();
     int64_t start = milliseconds_now();

@@ -1,15 +1,15 @@
-/* Everything at once: eight threads and several downloaders, which come and go; every kind of answer; joins, cancels,
-   priorities, suspending, background, new headers and rules, from anywhere. A model knows of each request what may
-   become of it. What must hold (row Z1 of the contract):
+/* Uses everything at once: eight threads and several downloaders, which come and go; every kind of response; joins,
+   cancels, priorities, suspending, background, new headers and rules, on any thread. A model knows how each request may
+   end. These rules must hold (row Z1 of the contract):
 
    - each accepted request has one terminal callback, then one user_data_free; nothing comes for a request of a
      downloader whose destruction has returned; no progress comes after the end, nor after a cancel in a callback;
-   - the end is one of those that the model allows, and the cancelled one if sdd_cancel() said so;
-   - bodies that came as good are the right ones;
-   - what began to be told of a transfer is told to its end;
+   - the model allows the end, which is a cancelled result if sdd_cancel() succeeded;
+   - bodies of successful requests are right;
+   - every transfer that is reported as started is also reported as stopped;
    - nothing is left: no thread, no descriptor, no memory.
 
-   SDD_STRESS is the number of requests, SDD_TEST_SEED a number that was printed, to do the same again. */
+   SDD_STRESS is the number of requests, and SDD_TEST_SEED repeats a run by its printed seed. */
 #include "record.h"
 #include "server.h"
 
@@ -24,7 +24,7 @@ enum { THREADS = 8, SLOTS = 4, RECENT = 64 };
 
 static uint64_t seed;
 
-/* splitmix64: the number of a turn says what happens in it. */
+/* splitmix64; the index of a turn determines all its choices. */
 static uint32_t chance(uint64_t *state, uint32_t below)
 {
     uint64_t z = (*state += 0x9e3779b97f4a7c15u);
@@ -37,17 +37,18 @@ static uint32_t chance(uint64_t *state, uint32_t below)
 
 struct call;
 
-/* One downloader, from its making to the end of the round: what was ever done to all of its requests. */
+/* One downloader, from its creation to the end of the round, with everything that was ever done to all of its
+   requests. */
 typedef struct site {
     sdd_downloader *downloader;
     int32_t delivery;
     int drains;
-    atomic_int cancels_all, goes_to_background, closes, ends; /* began to */
+    atomic_int cancels_all, goes_to_background, closes, ends; /* the call has begun */
     atomic_int destroyed;                                     /* the call has returned */
     atomic_long starts, stops;
     _Atomic(struct call *) recent[RECENT];
-    pthread_mutex_t drained; /* while somebody reads records of it, if it `drains` */
-    int descriptor;          /* its events, likewise */
+    pthread_mutex_t drained; /* held while its records are read, if it `drains` */
+    int descriptor;          /* its event descriptor, if it `drains` */
     pthread_t taker;
     struct site *next;
 } site;
@@ -55,11 +56,11 @@ typedef struct site {
 /* One request. */
 typedef struct call {
     site *site;
-    char target[64]; /* on the server, after redirects: what the body's pattern is made of; "" for pictures */
+    char target[64]; /* target on the server, after redirects, which seeds the body's pattern; "" for pictures */
     size_t size;
-    sdd_status expected; /* unless something is done to it */
+    sdd_status expected; /* unless something happens to it */
     int has_limit, has_modifiers;
-    _Atomic(sdd_token) token; /* once it is known */
+    _Atomic(sdd_token) token; /* set when it is known */
     atomic_int may_be_cancelled, was_cancelled, is_silenced;
     atomic_int completed, freed, let_go;
     sdd_status error;
@@ -75,7 +76,7 @@ static int most_open, threads_before, descriptors_before;
 static pthread_mutex_t room_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t room = PTHREAD_COND_INITIALIZER;
 
-/* Whether the request may have ended so. */
+/* Whether the request may have ended in this way. */
 static int is_possible(const call *c, sdd_status error, int32_t detail)
 {
     const site *s = c->site;
@@ -183,7 +184,7 @@ static void let_go(void *user_data)
 
 /* --------------------------------------------------------------------------------------- requests */
 
-/* What is asked for, and what must come of it. Few sorts of each, so that equal requests meet. */
+/* Chooses a URL and the expected result. There are few variants of each kind, so that equal requests share. */
 static const char *choose(call *c, uint64_t *state, uint64_t *options)
 {
     uint32_t kind = chance(state, 100), sort = chance(state, 40);
@@ -258,7 +259,7 @@ static void submit_one(site *s, uint64_t *state)
     sdd_status status = -1;
     sdd_token token = sdd_downloader_submit(s->downloader, &request, &status);
     if (token == 0) {
-        /* Its downloader is not there any more. */
+        /* The downloader is already destroyed. */
         CHECK(status == SDD_ERROR_CLOSED && s->ends && c->completed == 0 && c->freed == 0 && c->let_go == 0);
         atomic_store(&c->may_be_cancelled, -1);
         atomic_fetch_sub(&open_calls, 1);
@@ -271,7 +272,7 @@ static void submit_one(site *s, uint64_t *state)
 
 /* ------------------------------------------------------------------------------------ downloaders */
 
-/* Takes the events of a host-driven downloader, until it is destroyed. */
+/* Takes the events of a downloader with SDD_DELIVERY_APPLICATION by dispatching, until it is destroyed. */
 static void *dispatch_events(void *user_data)
 {
     site *s = user_data;
@@ -282,7 +283,8 @@ static void *dispatch_events(void *user_data)
     return NULL;
 }
 
-/* The same by records. What they lend is good until anybody takes more, or destroys the downloader: hence the lock. */
+/* Takes the events as records. Borrowed data is valid until another call takes events or destroys the downloader: hence
+   the lock. */
 static void *drain_events(void *user_data)
 {
     site *s = user_data;
@@ -291,7 +293,7 @@ static void *drain_events(void *user_data)
     do {
         sdd_event events[5] = { SDD_EVENT_INIT, SDD_EVENT_INIT, SDD_EVENT_INIT, SDD_EVENT_INIT, SDD_EVENT_INIT };
         size_t count = 0;
-        poll(&watched, 1, 20); /* who destroys it does not ring */
+        poll(&watched, 1, 20); /* destroying the downloader does not wake this poll */
         pthread_mutex_lock(&s->drained);
         status = sdd_drain(s->downloader, events, 5, &count);
         for (size_t i = 0; i < count; i++) {
@@ -335,7 +337,7 @@ static site *make_site(uint64_t *state)
     return s;
 }
 
-/* Ends a downloader with requests in every state, while others go on using it. Whether it was this call that did. */
+/* Ends a downloader with requests in every state, while other threads use it. Returns whether this call ended it. */
 static int end(site *s, uint64_t *state)
 {
     uint32_t kind = chance(state, 4);
@@ -344,9 +346,9 @@ static int end(site *s, uint64_t *state)
         sdd_status status = sdd_downloader_close(s->downloader, kind == 0 ? SDD_CLOSE_CANCEL : SDD_CLOSE_DRAIN);
         CHECK(status == SDD_OK || (status == SDD_ERROR_CLOSED && s->ends));
     }
-    /* A thread of the host's that takes events may be in the way, and so may be the end. */
+    /* This may fail, because another thread takes events or ends the downloader. */
     if (kind == 1 && !s->drains) sdd_wait_idle(s->downloader, chance(state, 20));
-    if (atomic_exchange(&s->ends, 1)) return 0; /* somebody else is at it */
+    if (atomic_exchange(&s->ends, 1)) return 0; /* another thread ends it */
     sdd_statistics statistics = SDD_STATISTICS_INIT;
     CHECK_STATUS(sdd_downloader_get_statistics(s->downloader, &statistics), SDD_OK);
     atomic_fetch_add(&joined_calls, (int)statistics.requests_joined);
@@ -356,20 +358,21 @@ static int end(site *s, uint64_t *state)
     return 1;
 }
 
-/* Puts a new one in the place of one, and ends that. */
+/* Puts a new downloader in place of an old one and ends the old one. */
 static void replace(int slot, uint64_t *state)
 {
     site *old = atomic_exchange(&slots[slot], make_site(state));
     if (end(old, state)) atomic_store(&old->destroyed, 1);
 }
 
-/* The same in a callback of that downloader. Of another's it could wait for one that waits for this one. */
+/* Replaces a downloader in one of its own callbacks. Ending another one there could wait for one that waits for this
+   one. */
 static void end_inside(site *s, uint64_t *state)
 {
     for (int slot = 0; slot < SLOTS; slot++) {
         if (atomic_load(&slots[slot]) != s) continue;
         site *old = atomic_exchange(&slots[slot], make_site(state));
-        if (old != s) return; /* replaced meanwhile: that one ends with the round */
+        if (old != s) return; /* replaced meanwhile: it ends with the round */
         end(s, state);
         return;
     }
@@ -416,7 +419,7 @@ static void do_to_a_call(site *s, uint64_t *state)
     CHECK(status == SDD_OK || status == SDD_ERROR_NOT_FOUND);
 }
 
-/* Waits for one that shares with the others. Somebody may suspend or end the downloader meanwhile. */
+/* Waits for a request that shares with others. Other threads may suspend or end the downloader meanwhile. */
 static void get_one(site *s)
 {
     sdd_bytes *bytes = NULL;
@@ -463,7 +466,7 @@ static void do_to_a_site(site *s, uint64_t *state)
     CHECK(status == SDD_OK || (status == SDD_ERROR_CLOSED && s->ends));
 }
 
-/* Waits for room, and sees to it that there will be some: what is suspended goes on. */
+/* Waits until at most so many calls are open, and resumes everything that is suspended. */
 static void wait_for_room(int most)
 {
     pthread_mutex_lock(&room_lock);
@@ -498,7 +501,7 @@ static void *act(void *count)
 
 /* ----------------------------------------------------------------------------------------- rounds */
 
-/* What must be known of each at the end. */
+/* Checks the state of a call at the end. */
 static void check_call(const call *c)
 {
     if (c->may_be_cancelled < 0) { /* refused */
@@ -521,14 +524,14 @@ static void round_of(int requests)
     for (int i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, act, (void *)(intptr_t)(requests / THREADS));
     for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
-    /* With requests in every state; callbacks may still make other downloaders. */
+    /* Downloaders end with requests in every state; callbacks may still make others. */
     for (int ended = 0; !ended;) {
         ended = 1;
         for (site *s = atomic_load(&all_sites); s; s = s->next)
             if (!s->ends) end(s, &state), ended = 0;
     }
     wait_for_room(0);
-    /* What a callback destroyed may be at its end yet; from then on it lets go of nothing. */
+    /* A downloader that a callback destroyed may still be ending; it frees no more user data. */
     for (site *s = all_sites; s; s = s->next)
         if (s->delivery == SDD_DELIVERY_APPLICATION) pthread_join(s->taker, NULL);
     CHECK_NOTHING_LEFT(threads_before, descriptors_before);
@@ -554,7 +557,7 @@ int main(void)
     fflush(stdout);
 
     int requests = wanted ? atoi(wanted) : scaled(40000);
-    destroy(make_downloader(NULL)); /* what is there from the first thread on, for good, is there */
+    destroy(make_downloader(NULL)); /* everything that stays from the first thread on is there now */
     threads_before = count_threads();
     descriptors_before = count_descriptors();
     most_open = THREADS * scaled(100);

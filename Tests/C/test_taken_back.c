@@ -1,9 +1,9 @@
-/* Transports and coders of a downloader that are taken back, also while requests are at them: these end as they would have,
-   nobody else gets to them, and their data is given back once, when nothing uses it any more. */
+/* Transports and coders that are removed from a downloader, also while requests use them: these requests end as they
+   would have, no other request gets to them, and their user data is freed once, when nothing uses it any more. */
 #include "loads.h"
 #include "toy_coder.h"
 
-/* NULL where the header does not allow it, unseen by the compiler. */
+/* A NULL that the compiler cannot see, for arguments that must not be NULL. */
 static void *volatile none = NULL;
 
 #include <stdatomic.h>
@@ -17,8 +17,8 @@ typedef struct archive {
     pthread_cond_t changed;
     int started, cancelled, freed;
     sdd_transfer transfers[MOST];
-    const char *text; /* given at once; NULL: when the test says so */
-    sdd_downloader *remover; /* the transport takes itself back as it starts */
+    const char *text; /* the immediate answer; NULL: the test answers later */
+    sdd_downloader *remover; /* the transport removes itself as it starts */
 } archive;
 
 #define ARCHIVE_INIT { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER }
@@ -52,7 +52,7 @@ static void archive_cancel(sdd_transfer transfer, void *user_data)
     pthread_mutex_unlock(&a->lock);
 }
 
-/* With no lock of the library held: it asks the library. */
+/* The library holds no lock when it calls this, so it may call the library. */
 static void archive_free(void *user_data)
 {
     archive *a = user_data;
@@ -91,7 +91,7 @@ static int is_freed(archive *a)
     return freed;
 }
 
-/* The library may hold it for a moment longer than the callback. */
+/* The library may hold the data for a moment longer than the callback. */
 static void wait_freed(archive *a)
 {
     pthread_mutex_lock(&a->lock);
@@ -104,7 +104,7 @@ static int says(const record *r, const char *text)
     return sdd_bytes_size(r->bytes) == strlen(text) && memcmp(sdd_bytes_data(r->bytes), text, strlen(text)) == 0;
 }
 
-static void a_transport_is_taken_back(void)
+static void a_transport_is_removed(void)
 {
     archive a = ARCHIVE_INIT;
     record r = RECORD_INIT;
@@ -129,10 +129,10 @@ static void a_transport_is_taken_back(void)
     CHECK_EQUAL(a.freed, 1);
 }
 
-/* The last one first, and then the library itself. */
+/* The most recently added transport is asked first, and the library itself last. */
 static int32_t take_all(const char *url, void *user_data) { (void)url, (void)user_data; return 1; }
 
-static void the_one_before_takes_over(void)
+static void the_transport_added_before_takes_over(void)
 {
     archive a = ARCHIVE_INIT, b = ARCHIVE_INIT, any = ARCHIVE_INIT;
     record r = RECORD_INIT;
@@ -164,8 +164,8 @@ static void the_one_before_takes_over(void)
     CHECK(a.freed == 1 && b.freed == 1 && any.freed == 1);
 }
 
-/* Running, waiting for a place, and waiting for another attempt. */
-static void requests_end_with_the_transport_that_they_had(void)
+/* Requests run, wait for a slot, and wait for another attempt. */
+static void requests_end_with_the_transport_they_began_with(void)
 {
     enum { REQUESTS = 5 };
     archive a = ARCHIVE_INIT, b = ARCHIVE_INIT;
@@ -188,13 +188,13 @@ static void requests_end_with_the_transport_that_they_had(void)
     wait_started(&a, 2);
     b.text = "b";
     add(downloader, "archive", &b);
-    CHECK_STATUS(sdd_downloader_remove_transport(downloader, "archive"), SDD_OK); /* the newest */
+    CHECK_STATUS(sdd_downloader_remove_transport(downloader, "archive"), SDD_OK); /* removes the newest */
     wait_freed(&b);
     CHECK_STATUS(sdd_downloader_remove_transport(downloader, "archive"), SDD_OK);
     CHECK_EQUAL(is_freed(&a), 0);
     fetch(downloader, &late, "archive:late", SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&late, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_SCHEME);
-    /* The first fails, and is tried again with the same; the others are served in their turn. */
+    /* The first request fails and is retried with the same transport; the others follow in turn. */
     CHECK_STATUS(sdd_transfer_finish(a.transfers[0], SDD_ERROR_CONNECTION_LOST, NULL), SDD_OK);
     for (int i = 1; i <= REQUESTS; i++) {
         wait_started(&a, i + 1);
@@ -214,8 +214,8 @@ static void requests_end_with_the_transport_that_they_had(void)
     CHECK(a.freed == 1 && b.freed == 1);
 }
 
-/* Cancelled, and answered all the same, in whichever order: nobody is left that would free it too early, or never. */
-static void what_is_cancelled_lets_it_go(void)
+/* Transfers are cancelled and answered nevertheless, in either order: the data is freed neither too early nor never. */
+static void a_cancelled_transfer_frees_its_transport(void)
 {
     for (int i = 0; i < scaled(60); i++) {
         archive a = ARCHIVE_INIT;
@@ -241,7 +241,7 @@ static void what_is_cancelled_lets_it_go(void)
     }
 }
 
-static void a_transport_takes_itself_back(void)
+static void a_transport_removes_itself(void)
 {
     archive a = ARCHIVE_INIT;
     record r = RECORD_INIT;
@@ -258,8 +258,8 @@ static void a_transport_takes_itself_back(void)
     CHECK_EQUAL(a.freed, 1);
 }
 
-/* A loader's loads have them, too. */
-static void loads_end_with_theirs(void)
+/* A loader's loads use the transports, too. */
+static void loads_end_with_their_removed_transport(void)
 {
     archive a = ARCHIVE_INIT;
     record r = RECORD_INIT;
@@ -295,8 +295,8 @@ static void *change(void *given)
     return NULL;
 }
 
-/* Several threads add and take back while others are submitted. */
-static void taken_back_by_many_threads(void)
+/* Several threads add and remove transports while others submit requests. */
+static void transports_are_removed_by_many_threads(void)
 {
     enum { THREADS = 3, EACH = 60 };
     static archive archives[THREADS * EACH];
@@ -326,7 +326,7 @@ static void taken_back_by_many_threads(void)
 
 /* ------------------------------------------------------------------------------------------- coders */
 
-static void a_coder_is_taken_back(void)
+static void a_coder_is_removed(void)
 {
     record r = RECORD_INIT;
     toy first = { .name = "toy" }, second = { .name = "toy" }, other = { .name = "other" };
@@ -339,7 +339,7 @@ static void a_coder_is_taken_back(void)
     CHECK_STATUS(sdd_downloader_remove_coder(downloader, "none"), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_downloader_remove_coder(downloader, ""), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_downloader_remove_coder(downloader, none), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_coder_unregister("toy"), SDD_ERROR_NOT_FOUND); /* those of the process are others */
+    CHECK_STATUS(sdd_coder_unregister("toy"), SDD_ERROR_NOT_FOUND); /* the process's coders are separate */
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     CHECK(r.error == SDD_OK && other.opened == 1);
     record_clear(&r);
@@ -373,8 +373,8 @@ static void take_back(toy *self)
     CHECK_EQUAL(self->freed, 0);
 }
 
-/* At a picture, on a decode thread; and an animated one asks for its further frames later. */
-static void a_coder_at_work_is_taken_back(void)
+/* The coder is decoding on a decode thread when it is removed; an animated picture asks it for more frames later. */
+static void a_coder_at_work_is_removed(void)
 {
     record r = RECORD_INIT;
     toy own = { .name = "toy", .in_next = take_back };
@@ -397,14 +397,14 @@ static void a_coder_at_work_is_taken_back(void)
 int main(void)
 {
     start_watchdog();
-    RUN(a_transport_is_taken_back);
-    RUN(the_one_before_takes_over);
-    RUN(requests_end_with_the_transport_that_they_had);
-    RUN(what_is_cancelled_lets_it_go);
-    RUN(a_transport_takes_itself_back);
-    RUN(loads_end_with_theirs);
-    RUN(taken_back_by_many_threads);
-    RUN(a_coder_is_taken_back);
-    RUN(a_coder_at_work_is_taken_back);
+    RUN(a_transport_is_removed);
+    RUN(the_transport_added_before_takes_over);
+    RUN(requests_end_with_the_transport_they_began_with);
+    RUN(a_cancelled_transfer_frees_its_transport);
+    RUN(a_transport_removes_itself);
+    RUN(loads_end_with_their_removed_transport);
+    RUN(transports_are_removed_by_many_threads);
+    RUN(a_coder_is_removed);
+    RUN(a_coder_at_work_is_removed);
     return 0;
 }

@@ -1,12 +1,12 @@
-/* A token alone says where its request is: whatever it is of, wherever it was submitted, and for as long as it has not
-   ended. Any other number is SDD_ERROR_NOT_FOUND, and reaches nobody. */
+/* A token alone identifies its request, whatever its kind and wherever it was submitted, for as long as the request has
+   not ended. Any other number gives SDD_ERROR_NOT_FOUND and affects nothing. */
 #include "loads.h"
 
 #include <stdatomic.h>
 
-/* -------------------------------------------------------------------------------- what every token does */
+/* ------------------------------------------------------------------------------- checks for every token */
 
-/* The token of nothing. */
+/* Checks that a token belongs to nothing. */
 static void is_none(sdd_token token)
 {
     sdd_token_info info = SDD_TOKEN_INFO_INIT;
@@ -66,7 +66,7 @@ static void takes_priority(sdd_token token, int32_t first)
     CHECK_EQUAL(info_of(token).priority, SDD_PRIORITY_VERY_HIGH);
 }
 
-/* Cancelled once, and then it is of nothing: before its callback has come, and behind it. */
+/* Cancels a token once; then it belongs to nothing, before and after its callback. */
 static void is_cancelled_once(sdd_token token, record *r)
 {
     CHECK_STATUS(sdd_cancel(token), SDD_OK);
@@ -102,7 +102,7 @@ static void a_download(void)
     takes_priority(token, SDD_PRIORITY_NORMAL);
     is_cancelled_once(token, &r);
 
-    /* One that ends by itself. */
+    /* This request ends by itself. */
     fetch(downloader, &r, at("/ok?token"), SDD_OPTION_BYTES_ONLY);
     is_none(r.token);
     record_clear(&r);
@@ -140,7 +140,7 @@ static void reset_gate(void)
     sem_init(&leave, 0, 0);
 }
 
-/* Keeps the thread of the cache that writes until the test lets it go. */
+/* Blocks the cache's writing thread until the test releases it. */
 static sdd_bytes *wait_in_serializer(sdd_image *image, sdd_bytes *bytes, const char *key, void *user_data)
 {
     (void)image, (void)key, (void)user_data;
@@ -189,7 +189,7 @@ static void a_store(void)
     close_cache(&c);
 }
 
-/* Keeps a decode thread. */
+/* Blocks a decode thread. */
 static sdd_bytes *wait_in_transform(sdd_bytes *body, sdd_response *response, void *user_data)
 {
     (void)response, (void)user_data;
@@ -198,7 +198,7 @@ static sdd_bytes *wait_in_transform(sdd_bytes *body, sdd_response *response, voi
     return sdd_bytes_retain(body);
 }
 
-/* It waits for the only decode thread. */
+/* The query waits for the only decode thread. */
 static void a_query(void)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
@@ -262,7 +262,7 @@ static sdd_token submit_list(sdd_loader *loader, list_end *end, const char *cons
     return token;
 }
 
-/* With no cache: a load is at its download as soon as it was submitted. */
+/* Makes a loader without a cache: its loads reach their download as soon as they are submitted. */
 static sdd_loader *loader_over(sdd_downloader *downloader)
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
@@ -302,7 +302,7 @@ static void a_list(void)
     destroy(downloader);
 }
 
-/* Each of its loads shares a transfer with a load of the test's, which tells how urgent that is by now. */
+/* Each load of the list shares a transfer with a load of the test, which shows its current priority. */
 static void the_priority_of_a_list_is_that_of_its_loads(void)
 {
     enum { URLS = 3 };
@@ -314,7 +314,7 @@ static void the_priority_of_a_list_is_that_of_its_loads(void)
     record records[URLS];
     for (int i = 0; i < URLS; i++) urls[i] = strdup(atf("/file/png/rgb8.png?list-%d", i));
     CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
-    /* Two of the three begin. */
+    /* Two of the three loads begin. */
     CHECK_STATUS(sdd_loader_set_max_concurrent_prefetches(loader, 2), SDD_OK);
     sdd_token list = submit_list(loader, &end, urls, URLS);
     for (int i = 0; i < URLS; i++) {
@@ -329,7 +329,7 @@ static void the_priority_of_a_list_is_that_of_its_loads(void)
         CHECK_EQUAL(info_of(tokens[i]).priority, SDD_PRIORITY_VERY_LOW);
         CHECK_EQUAL(info_of(tokens[i]).effective_priority, i < 2 ? SDD_PRIORITY_HIGH : SDD_PRIORITY_VERY_LOW);
     }
-    /* The third begins with what the list has by then. */
+    /* The third load begins with the list's current priority. */
     CHECK_STATUS(sdd_loader_set_max_concurrent_prefetches(loader, 3), SDD_OK);
     CHECK_EQUAL(info_of(tokens[2]).effective_priority, SDD_PRIORITY_HIGH);
     CHECK_STATUS(sdd_set_priority(list, SDD_PRIORITY_LOW), SDD_OK);
@@ -347,9 +347,9 @@ static void the_priority_of_a_list_is_that_of_its_loads(void)
     destroy(downloader);
 }
 
-/* ------------------------------------------------------------------------ the end of what gave them out */
+/* ------------------------------------------------------------------ the owner of the token is destroyed */
 
-static void tokens_of_what_was_destroyed(void)
+static void tokens_of_destroyed_objects(void)
 {
     sdd_downloader *downloader = make_downloader(NULL), *other = make_downloader(NULL);
     sdd_loader *loader = loader_over(downloader);
@@ -391,7 +391,7 @@ static uint64_t next_random(uint64_t *state)
     return *state;
 }
 
-static void numbers_that_are_no_tokens(void)
+static void other_numbers_are_no_tokens(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record r = RECORD_INIT;
@@ -405,18 +405,18 @@ static void numbers_that_are_no_tokens(void)
     is_none(UINT64_MAX);
     is_none((sdd_token)(uintptr_t)downloader);
     for (int i = scaled(200000); i > 0; i--) is_none(next_random(&state));
-    /* None of them has done anything to the one that there is. */
+    /* None of these numbers has affected the one request. */
     CHECK_EQUAL(info_of(token).priority, SDD_PRIORITY_NORMAL);
     CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 1);
     is_cancelled_once(token, &r);
     destroy(downloader);
 }
 
-/* ------------------------------------------------------------------------------------------ at once */
+/* ---------------------------------------------------------------------------- eight threads at once */
 
 enum { CALLERS = 8, SHOWN = 256 };
 
-/* Tokens that the callers show one another, of whatever kind, alive or dead. */
+/* Tokens of any kind, alive or dead, that the threads share. */
 static _Atomic sdd_token shown[SHOWN];
 static atomic_int completions, frees;
 
@@ -501,7 +501,7 @@ static void eight_threads_at_once(void)
         submitted += atomic_load((atomic_int *)count);
         free(count);
     }
-    /* Each was told of once, though others cancelled it. */
+    /* Each request ended once, though other threads cancelled it. */
     CHECK_EQUAL(frees, submitted);
     CHECK(completions > 0 && completions <= submitted);
     for (int i = 0; i < SHOWN; i++)
@@ -517,8 +517,8 @@ int main(void)
     RUN(a_query);
     RUN(a_list);
     RUN(the_priority_of_a_list_is_that_of_its_loads);
-    RUN(tokens_of_what_was_destroyed);
-    RUN(numbers_that_are_no_tokens);
+    RUN(tokens_of_destroyed_objects);
+    RUN(other_numbers_are_no_tokens);
     RUN(eight_threads_at_once);
     return 0;
 }

@@ -1,5 +1,5 @@
-/* What results and items of batches tell besides pictures: items their sentence and their response, results whether the
-   transforms of a load were done to them. */
+/* Details of results and batch items besides pictures: an item's message and response, and whether a load's transforms
+   were applied. */
 #include "loads.h"
 
 /* ------------------------------------------------------------------------------------ items of batches */
@@ -36,7 +36,7 @@ static void check_items(sdd_batch *batch, int responses, size_t stride)
             CHECK_STATUS(item.error, SDD_ERROR_INVALID_URL);
             CHECK(strstr(item.message, "malformed") != NULL && item.response == NULL);
         } else if (item.index == 3) {
-            /* Longer than there is room for: it is cut, and ends with NUL. */
+            /* The message is longer than the field: it is cut and ends with NUL. */
             CHECK_STATUS(item.error, SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE);
             CHECK_EQUAL(strlen(item.message), sizeof item.message - 1);
         } else {
@@ -53,7 +53,7 @@ static void check_items(sdd_batch *batch, int responses, size_t stride)
     CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
 }
 
-static void items_tell(void)
+static void items_have_message_and_response(void)
 {
     char urls[ITEMS][1024];
     const char *list[ITEMS];
@@ -79,7 +79,7 @@ static void items_tell(void)
                 config.responses = responses;
                 config.options = loads ? SDD_OPTION_RETRY_FAILED | SDD_OPTION_FROM_LOADER_ONLY : 0;
                 CHECK_STATUS(sdd_batch_create(&config, &batch), SDD_OK);
-                /* Who does not know of them is not lent what he would have to give back. */
+                /* An application that does not know the response field gets none, because it could not release it. */
                 check_items(batch, responses && !is_old,
                             is_old ? offsetof(sdd_batch_item, response) : sizeof(sdd_batch_item));
             }
@@ -122,7 +122,7 @@ static void told_preview(const sdd_result *result, void *user_data)
 
 static void told_freed(void *user_data) { record_freed(&((told *)user_data)->r); }
 
-/* The same for events and callbacks: `transformed` of what comes. */
+/* Runs a load and returns `transformed` of its result or, if nothing was modified, of its cached image. */
 static int load_told(loader_in_folder *l, sdd_load_request request, int32_t origin)
 {
     told t = { .r = RECORD_INIT, .transformed = -1, .cached_transformed = -1 };
@@ -151,7 +151,7 @@ static sdd_load_request load_of(const char *url, const sdd_transform *transforms
     return request;
 }
 
-static void results_tell_of_transforms(void)
+static void results_report_transforms(void)
 {
     loader_in_folder l = open_loader();
     sdd_transform flip = SDD_TRANSFORM_INIT, nothing = SDD_TRANSFORM_INIT;
@@ -164,7 +164,7 @@ static void results_tell_of_transforms(void)
     sdd_load_request request = load_of(still, NULL, 0);
     CHECK_EQUAL(load_told(&l, request, SDD_ORIGIN_NETWORK), 0);
     CHECK_EQUAL(load_told(&l, request, SDD_ORIGIN_MEMORY), 0);
-    /* Made of the original that the cache has, then kept as it is. */
+    /* The picture is made from the cached original, and then stored. */
     request = load_of(still, &flip, 1);
     CHECK_EQUAL(load_told(&l, request, SDD_ORIGIN_DISK), 1);
     CHECK_EQUAL(load_told(&l, request, SDD_ORIGIN_MEMORY), 1);
@@ -175,18 +175,18 @@ static void results_tell_of_transforms(void)
     request = load_of(still, &nothing, 1);
     request.options |= SDD_OPTION_FROM_LOADER_ONLY;
     CHECK_EQUAL(load_told(&l, request, SDD_ORIGIN_NETWORK), 1);
-    /* Bytes are none. */
+    /* Bytes alone are not transformed. */
     request = load_of(still, &flip, 1);
     request.options |= SDD_OPTION_BYTES_ONLY;
     CHECK_EQUAL(load_told(&l, request, SDD_ORIGIN_DISK), 0);
 
-    /* An animated picture stays what it is, unless it is to become a still one. */
+    /* An animated picture is not transformed, unless it becomes a still one. */
     request = load_of(animated, &flip, 1);
     CHECK_EQUAL(load_told(&l, request, SDD_ORIGIN_NETWORK), 0);
     CHECK_EQUAL(load_told(&l, request, SDD_ORIGIN_MEMORY), 0);
     request.options |= SDD_OPTION_TRANSFORM_ANIMATED_IMAGE | SDD_OPTION_FROM_LOADER_ONLY;
     CHECK_EQUAL(load_told(&l, request, SDD_ORIGIN_NETWORK), 1);
-    /* What is told of a refresh meanwhile. */
+    /* The cached image of a refresh is marked as transformed, too. */
     request = load_of(at("/tagged?file=png/rgb8.png&told"), &flip, 1);
     CHECK_EQUAL(load_told(&l, request, SDD_ORIGIN_NETWORK), 1);
     request.options |= SDD_OPTION_REFRESH_CACHED;
@@ -197,7 +197,7 @@ static void results_tell_of_transforms(void)
 int main(void)
 {
     start_watchdog();
-    RUN(items_tell);
-    RUN(results_tell_of_transforms);
+    RUN(items_have_message_and_response);
+    RUN(results_report_transforms);
     return 0;
 }

@@ -1,11 +1,11 @@
-/* Images of the host's own pixels, and images made of images: by kind, in chains, with a function of the host's. Row
- * B15 of the contract. */
+/* Images from the application's own pixels, and images made from images: by kind, in chains, and with an application's
+ * function. Row B15 of the contract. */
 #include "record.h"
 #include "pixels.h"
 
 #define T(...) { .struct_size = sizeof(sdd_transform), __VA_ARGS__ }
 
-/* Where the header says that NULL is not allowed, and a caller does not listen. */
+/* A NULL for arguments that the header does not allow to be NULL. */
 static void *none;
 
 static sdd_image *transformed(sdd_image *image, const sdd_transform *list, size_t count)
@@ -52,7 +52,7 @@ static void b15_sizes_and_corners(void)
         T(.kind = SDD_TRANSFORM_ROUND_CORNERS, .radius = 2),
         T(.kind = SDD_TRANSFORM_ROUND_CORNERS, .radius = 1000000, .corners = SDD_CORNER_BOTTOM_RIGHT),
     };
-    /* By hand: see the Swift tests. */
+    /* Computed by hand: see the Swift tests. */
     static const uint8_t alphas[16] = { 97, 234, 234, 97, 234, 255, 255, 234, 234, 255, 255, 234, 97, 234, 234, 97 };
     uint8_t white[9 * 7 * 3];
     char key[100];
@@ -76,7 +76,7 @@ static void b15_sizes_and_corners(void)
     sdd_image_release(image);
 }
 
-/* A downloaded picture: what is made of it has no bytes, and its format. */
+/* An image made from a downloaded picture has no bytes, but keeps its format. */
 static void b15_a_downloaded_picture(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
@@ -96,7 +96,7 @@ static void b15_a_downloaded_picture(void)
     destroy(downloader);
 }
 
-/* ------------------------------------------------------------------------- the host's functions */
+/* ------------------------------------------------------------------ the application's functions */
 
 typedef struct calls {
     int count;
@@ -137,7 +137,7 @@ static sdd_image *never(sdd_image *image, void *user_data)
     FAIL("called after a failure");
 }
 
-static void b15_functions_of_the_hosts(void)
+static void b15_functions_of_the_application(void)
 {
     calls seen = { 0, NULL };
     sdd_transform twice[] = {
@@ -234,9 +234,9 @@ static void keys_fit_their_buffers(void)
     free(key);
 }
 
-static void images_of_the_hosts_pixels(void)
+static void images_of_the_applications_pixels(void)
 {
-    /* Three rows of two grey pixels, five bytes apart; the last row ends the memory. */
+    /* Three rows of two grey pixels, five bytes apart; the last row ends where the memory ends. */
     uint8_t *rows = malloc(12);
     memcpy(rows, "\1\2___\3\4___\5\6", 12);
     sdd_image *image = NULL;
@@ -272,9 +272,9 @@ int main(void)
     RUN(b15_pixels_move_as_pillow_moves_them);
     RUN(b15_sizes_and_corners);
     RUN(b15_a_downloaded_picture);
-    RUN(b15_functions_of_the_hosts);
+    RUN(b15_functions_of_the_application);
     RUN(bad_transforms_are_refused);
     RUN(keys_fit_their_buffers);
-    RUN(images_of_the_hosts_pixels);
+    RUN(images_of_the_applications_pixels);
     return 0;
 }

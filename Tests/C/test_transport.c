@@ -1,5 +1,5 @@
-/* A host's transport, in place of the network: what it is asked, how it may answer, and what ends it. The names begin
-   with rows of the contract. */
+/* An application's transport in place of the network: its requests, its answers, and its end. The names begin with rows
+   of the contract. */
 #include "record.h"
 #include "server.h"
 
@@ -10,18 +10,18 @@
 
 enum { MOST = 64 };
 
-/* What one was asked. */
+/* A transport with a record of its calls. */
 typedef struct plug {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     int started, cancelled, raised, freed;
     sdd_downloader *downloader;
     sdd_transfer transfers[MOST];
-    int32_t priorities[MOST]; /* at the start, then as they were set */
+    int32_t priorities[MOST]; /* at the start, and then each new one */
     char url[300], method[20], header[100], body[100];
     size_t body_size;
-    atomic_int busy;    /* its functions are called one at a time */
-    char elsewhere[16]; /* the thread that called one and is not sdd-net */
+    atomic_int busy;    /* set during a call: calls must not overlap */
+    char elsewhere[16]; /* the name of a thread other than sdd-net that called a function */
     void (*answer)(struct plug *plug, sdd_transfer transfer, const char *url);
 } plug;
 
@@ -136,7 +136,7 @@ static sdd_downloader *downloader_with(plug *p)
         pthread_mutex_unlock(&(p)->lock); \
     } while (0)
 
-/* The transfer that was started last, when `count` of them were. */
+/* Waits until `count` transfers were started and returns the last one. */
 static sdd_transfer started(plug *p, int count)
 {
     WAIT_UNTIL(p, p->started >= count);
@@ -147,7 +147,7 @@ static sdd_transfer started(plug *p, int count)
 
 static int is_over(sdd_status status) { return status == SDD_ERROR_NOT_FOUND; }
 
-/* The whole picture, inside `start`. */
+/* Answers with the whole picture inside `start`. */
 static void answer_picture(plug *p, sdd_transfer transfer, const char *url)
 {
     static const sdd_header headers[] = { { "Content-Type", "Image/PNG; x=y" }, { "X-From", "archive" } };
@@ -158,7 +158,7 @@ static void answer_picture(plug *p, sdd_transfer transfer, const char *url)
     CHECK_STATUS(sdd_transfer_write(transfer, bytes, size), SDD_OK);
     free(bytes);
     CHECK_STATUS(sdd_transfer_finish(transfer, SDD_OK, NULL), SDD_OK);
-    /* And that was all; the downloader may be gone by now. */
+    /* The transfer is over; the downloader may be destroyed by now. */
     CHECK(is_over(sdd_transfer_finish(transfer, SDD_OK, NULL)));
     CHECK(is_over(sdd_transfer_write(transfer, "x", 1)));
     CHECK(is_over(sdd_transfer_respond(transfer, 200, NULL, 0, -1)));
@@ -183,7 +183,7 @@ static void d27_answers_inside_start(void)
     CHECK_TEXT(p.url, "archive:some/picture");
     CHECK_TEXT(p.method, "GET");
 
-    /* What a request has arrives there; names of schemes have no case. */
+    /* The transport gets the fields of the request; schemes are case-insensitive. */
     sdd_header headers[] = { { "X-Test", "value" } };
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
     request.url = "ARCHIVE://host/path?query";
@@ -205,7 +205,7 @@ static void d27_answers_inside_start(void)
     CHECK_EQUAL(p.freed, 1);
 }
 
-/* From this thread, in pieces: each is progress. */
+/* The answer comes from this thread in pieces, each of which makes progress. */
 static void d27_answers_from_another_thread_in_pieces(void)
 {
     plug p = PLUG_INIT;
@@ -234,7 +234,7 @@ static void d27_answers_from_another_thread_in_pieces(void)
         CHECK(r.progress_count >= 10 && r.last_received == 10000 && sdd_bytes_size(r.bytes) == 10000);
         for (int i = 0; i < 10000; i++) CHECK_EQUAL(sdd_bytes_data(r.bytes)[i], 'a' + i / 1000);
     }
-    /* No response, no data: an empty body with 200. */
+    /* Without a response and data the result is an empty body with status 200. */
     record_clear(&r);
     record_submit(downloader, &r, "archive:empty", SDD_OPTION_BYTES_ONLY);
     CHECK_STATUS(sdd_transfer_finish(started(&p, 3), SDD_OK, NULL), SDD_OK);
@@ -264,12 +264,12 @@ static void d27_answers_that_are_refused(void)
     CHECK_STATUS(sdd_transfer_respond(transfer, -1, NULL, 0, -1), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_transfer_respond(transfer, 200, NULL, 0, -2), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_transfer_write(transfer, none, 5), SDD_ERROR_INVALID_ARGUMENT);
-    /* Unknown: never started, or none at all. */
+    /* Unknown transfers: never started, or made up. */
     CHECK_STATUS(sdd_transfer_write(transfer + 1000000, "x", 1), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_transfer_write(0, "x", 1), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_transfer_finish(UINT64_MAX, SDD_OK, NULL), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_transfer_respond(transfer ^ 1, 200, NULL, 0, -1), SDD_ERROR_NOT_FOUND);
-    /* Twice, and too late. */
+    /* A second response, and calls after the end. */
     CHECK_STATUS(sdd_transfer_respond(transfer, 200, NULL, 0, -1), SDD_OK);
     CHECK_STATUS(sdd_transfer_respond(transfer, 200, NULL, 0, -1), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_transfer_write(transfer, "good", 4), SDD_OK);
@@ -299,7 +299,7 @@ static void e10_d27_errors_keep_their_class(void)
         CHECK(r.response == NULL && r.http_status == 0);
         if (message) CHECK_TEXT(r.message, message);
     }
-    /* After a part of the body. */
+    /* The transport fails after a part of the body. */
     record_clear(&r);
     record_submit(downloader, &r, "archive:error", SDD_OPTION_BYTES_ONLY);
     CHECK_STATUS(sdd_transfer_write(started(&p, ++count), "part", 4), SDD_OK);
@@ -312,7 +312,7 @@ static void e10_d27_errors_keep_their_class(void)
     destroy(downloader);
 }
 
-/* A status is judged, and nothing more of such a body is wanted; 0 is none. */
+/* The status is checked, and the body of a bad one is not read; 0 is not a status. */
 static void g8_d27_statuses_are_judged(void)
 {
     plug p = PLUG_INIT;
@@ -339,7 +339,7 @@ static void g8_d27_statuses_are_judged(void)
     destroy(downloader);
 }
 
-/* Z10: the limit on bodies holds here too. */
+/* Z10: the limit on the body applies here too. */
 static void z10_d27_a_body_over_the_limit(void)
 {
     static char piece[60000];
@@ -395,7 +395,7 @@ static void x10_d27_cancel_is_called_once(void)
     plug p = PLUG_INIT;
     record first = RECORD_INIT, second = RECORD_INIT;
     sdd_downloader *downloader = downloader_with(&p);
-    /* For the last one who waits for it. */
+    /* `cancel` is called when the last request leaves. */
     sdd_token one = record_submit(downloader, &first, "archive:shared", SDD_OPTION_BYTES_ONLY);
     sdd_token two = record_submit(downloader, &second, "archive:shared", SDD_OPTION_BYTES_ONLY);
     sdd_transfer transfer = started(&p, 1);
@@ -408,7 +408,7 @@ static void x10_d27_cancel_is_called_once(void)
     CHECK_ENDED(&second, SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_SENDING);
     WAIT_UNTIL(&p, p.cancelled == 1);
     CHECK_STATUS(sdd_transfer_write(transfer, "x", 1), SDD_ERROR_NOT_FOUND);
-    /* For all that are under way at the end. */
+    /* `cancel` is called for all running transfers at the end. */
     record_clear(&first);
     record_clear(&second);
     record_submit(downloader, &first, "archive:one", SDD_OPTION_BYTES_ONLY);
@@ -441,7 +441,7 @@ static void r2_d27_priorities_are_passed_on(void)
     record_wait(&r);
     record_wait(&joiner);
 
-    /* Without that function nobody is told. */
+    /* Without set_priority the change is not reported. */
     sdd_transport transport = transport_of("plain", &plain);
     transport.set_priority = NULL;
     CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_OK);
@@ -458,7 +458,7 @@ static void r2_d27_priorities_are_passed_on(void)
     CHECK(plain.raised == 0 && plain.freed == 1 && p.freed == 1);
 }
 
-/* The queue is the library's, for these too. */
+/* The library's queue also applies to these transfers. */
 static void g1_d27_limits_and_order_hold(void)
 {
     plug p = PLUG_INIT;
@@ -488,8 +488,8 @@ static void g1_d27_limits_and_order_hold(void)
     destroy(downloader);
 }
 
-/* The functions are called on sdd-net alone, also `cancel` after a body that is too large; but for what is left at
-   the end. */
+/* The functions are called on sdd-net alone, also `cancel` after a body that is too large; except for transfers that
+   are left at the end. */
 static void d27_its_functions_are_called_on_sdd_net(void)
 {
     static char piece[100001];
@@ -559,7 +559,8 @@ static void check_answered_by(sdd_downloader *downloader, const char *url, plug 
     record_clear(&r);
 }
 
-/* In place of libcurl, too; of several the last one. Each is let go when the downloader has ended, not before. */
+/* A transport may also replace libcurl; of several the last one is asked. Each is freed when the downloader has ended,
+   not before. */
 static void d27_b16_the_last_one_added_is_asked(void)
 {
     plug first = PLUG_INIT, second = PLUG_INIT, web = PLUG_INIT;
@@ -575,12 +576,12 @@ static void d27_b16_the_last_one_added_is_asked(void)
     add(downloader, "http", &web);
     check_answered_by(downloader, "http://example.org/picture", &web);
     check_answered_by(downloader, "x-1.a+b:some", &second);
-    /* Rules on URLs of http stay. */
+    /* The rules for http URLs still apply. */
     fetch(downloader, &r, "http://", SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_MALFORMED);
     fetch(downloader, &r, "x-1.a+b:", SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_MALFORMED);
-    /* It is one downloader's: others know nothing of it. */
+    /* A transport belongs to one downloader: others do not know it. */
     fetch(NULL, &r, "x-1.a+b:some", SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_SCHEME);
     fetch(NULL, &r, at("/ok?size=10"), SDD_OPTION_BYTES_ONLY);
@@ -591,9 +592,9 @@ static void d27_b16_the_last_one_added_is_asked(void)
     CHECK(first.freed == 1 && second.freed == 1 && web.freed == 1);
 }
 
-/* ------------------------------------------------------------------------ one that decides for itself */
+/* ------------------------------------------------------------------------------------------- can_load */
 
-/* What can_load was asked, of all that use it. */
+/* The calls of can_load, for all transports of the test. */
 static struct { pthread_mutex_t lock; int asked; char url[300]; pthread_t thread; } asked = {
     .lock = PTHREAD_MUTEX_INITIALIZER
 };
@@ -607,7 +608,7 @@ static void was_asked(const char *url)
     pthread_mutex_unlock(&asked.lock);
 }
 
-/* Only pictures of cats. */
+/* Accepts only URLs of cats. */
 static int32_t takes_cats(const char *url, void *user_data)
 {
     CHECK(user_data != NULL);
@@ -615,7 +616,7 @@ static int32_t takes_cats(const char *url, void *user_data)
     return strstr(url, "cat") != NULL;
 }
 
-/* Any other number than 1 is a no. */
+/* Any value but 1 means no. */
 static int32_t takes_none(const char *url, void *user_data)
 {
     (void)user_data;
@@ -623,7 +624,7 @@ static int32_t takes_none(const char *url, void *user_data)
     return 2;
 }
 
-/* With no lock held: the library can be called from there. */
+/* No lock is held: can_load may call the library. */
 static int32_t calls_back(const char *url, void *user_data)
 {
     plug *p = user_data;
@@ -641,7 +642,7 @@ static void add_deciding(
     CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_OK);
 }
 
-static void m27_b16_a_transport_takes_what_it_can(void)
+static void m27_b16_can_load_selects_a_transport(void)
 {
     plug all = PLUG_INIT, cats = PLUG_INIT, web = PLUG_INIT, park = PLUG_INIT, none = PLUG_INIT;
     record r = RECORD_INIT;
@@ -650,7 +651,7 @@ static void m27_b16_a_transport_takes_what_it_can(void)
     add(downloader, "zoo", &all);
     add_deciding(downloader, "zoo", &cats, takes_cats);
     add_deciding(downloader, "zoo", &none, takes_none);
-    /* The newest first; the others' URLs are none of theirs. */
+    /* The newest transport is asked first; a URL that it rejects goes to the next. */
     check_answered_by(downloader, "zoo:cat", &cats);
     CHECK_EQUAL(asked.asked, 2);
     CHECK_TEXT(asked.url, "zoo:cat");
@@ -660,7 +661,7 @@ static void m27_b16_a_transport_takes_what_it_can(void)
     fetch(downloader, &r, at("/ok?size=10"), SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_EQUAL(asked.asked, 4);
-    /* Of a scheme that the library has itself, it takes the rest; of others nobody does. */
+    /* Rejected URLs go to the library if it has their scheme; otherwise they are an error. */
     add_deciding(downloader, "http", &web, takes_cats);
     check_answered_by(downloader, "http://cat.example/", &web);
     fetch(downloader, &r, at("/ok?size=10"), SDD_OPTION_BYTES_ONLY);
@@ -700,7 +701,7 @@ static void m27_b16_a_transport_of_any_scheme(void)
     CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_MALFORMED);
     fetch(downloader, &r, "1zoo:cat", SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_SCHEME);
-    /* One of the scheme itself that comes later is asked before. */
+    /* A transport for the scheme itself that is added later is asked first. */
     zoo.answer = answer_own_name;
     add(downloader, "x-zoo", &zoo);
     check_answered_by(downloader, "x-zoo:cat", &zoo);
@@ -709,7 +710,7 @@ static void m27_b16_a_transport_of_any_scheme(void)
     CHECK(p.freed == 1 && zoo.freed == 1);
 }
 
-/* A redirect from the network does not lead there: such schemes are for the host's own URLs. */
+/* A redirect from the network does not lead to a transport: its schemes are only for the application's own URLs. */
 static void d29_d27_no_redirect_leads_to_a_transport(void)
 {
     plug p = PLUG_INIT;
@@ -723,7 +724,7 @@ static void d29_d27_no_redirect_leads_to_a_transport(void)
     destroy(downloader);
 }
 
-/* ------------------------------------------------------------------------------------------ many */
+/* -------------------------------------------------------------------------------- many transfers */
 
 static atomic_int ends;
 
@@ -778,11 +779,11 @@ static void z1_a_hundred_thousand_leave_nothing(void)
     CHECK_NOTHING_LEFT(threads, descriptors);
     malloc_trim(0);
     size_t after = mallinfo2().uordblks + mallinfo2().hblkhd;
-    /* Half a byte a request: none leaves anything. */
+    /* The allowance is half a byte a request, so none may leave anything. */
     if (after > before + (size_t)count / 2 + 8192) FAIL("%zu bytes, %zu before", after, before);
 }
 
-/* Their numbers tell of which downloader they are, however many there are, and are none of its tokens. */
+/* A transfer's id identifies its downloader, however many there are, and is not one of its tokens. */
 static void d27_a_transfer_is_of_its_own_downloader(void)
 {
     plug first = PLUG_INIT, p;
@@ -790,7 +791,7 @@ static void d27_a_transfer_is_of_its_own_downloader(void)
     sdd_downloader *downloader = downloader_with(&first);
     sdd_token token = record_submit(downloader, &waits, "archive:waits", SDD_OPTION_BYTES_ONLY);
     sdd_transfer waiting = started(&first, 1), last = waiting;
-    for (int i = 0; i < 70; i++) { /* they take some 64 turns to come round */
+    for (int i = 0; i < 70; i++) { /* ids repeat after some 64 downloaders */
         p = (plug)PLUG_INIT;
         sdd_downloader *other = downloader_with(&p);
         sdd_token asked = record_submit(other, &r, i % 2 ? "archive:odd" : "archive:even", SDD_OPTION_BYTES_ONLY);
@@ -832,7 +833,7 @@ int main(void)
     RUN(g1_d27_limits_and_order_hold);
     RUN(d27_a_vtable_with_a_hole_is_refused);
     RUN(d27_b16_the_last_one_added_is_asked);
-    RUN(m27_b16_a_transport_takes_what_it_can);
+    RUN(m27_b16_can_load_selects_a_transport);
     RUN(m27_b16_a_transport_of_any_scheme);
     RUN(d29_d27_no_redirect_leads_to_a_transport);
     RUN(z1_a_hundred_thousand_leave_nothing);

@@ -1,14 +1,14 @@
-/* Requests under way: what is told of them in each state, how they are cancelled, and what they add up to. */
+/* Running requests: their reported state, how they are cancelled, and the statistics. */
 #include "rules.h"
 
 /* ------------------------------------------------------------------------- requests under way */
 
-static void x7_x8_the_last_who_cancels_ends_the_transfer(void)
+static void x7_x8_the_last_cancel_ends_the_transfer(void)
 {
     sdd_downloader *downloader = downloader_of(1);
     record records[3];
     sdd_token tokens[3];
-    /* On the network, and in the queue: the last one who leaves ends it. */
+    /* Requests share a transfer on the network, and in the queue: the last one that leaves ends it. */
     for (int turn = 0; turn < 2; turn++) {
         if (turn == 1) CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
         for (int i = 0; i < 3; i++) {
@@ -69,7 +69,7 @@ static void check_state(sdd_token token, const char *url, int32_t state)
     }
 }
 
-static void k1_k4_x1_a_request_tells_of_itself_in_every_state(void)
+static void k1_k4_x1_a_request_has_info_in_every_state(void)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
@@ -94,7 +94,7 @@ static void k1_k4_x1_a_request_tells_of_itself_in_every_state(void)
     sdd_response *kept = NULL;
     CHECK_STATUS(sdd_token_get_response(token, &kept), SDD_OK);
 
-    /* The only decode thread is at the first one; the second waits for it. */
+    /* The only decode thread works on the first request; the second waits for it. */
     release("state0");
     take(&transform.entered);
     check_state(token, url[0], SDD_STATE_DECODING);
@@ -109,7 +109,7 @@ static void k1_k4_x1_a_request_tells_of_itself_in_every_state(void)
     CHECK_EQUAL(statistics_of(downloader).decoding, 3);
     CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 0);
 
-    /* X11: cancelled there, it ends once, and what the decode thread makes is dropped. */
+    /* X11: a request cancelled there ends once, and its decoded picture is dropped. */
     CHECK_STATUS(sdd_cancel(behind), SDD_OK);
     record_wait(&second);
     CHECK_ENDED(&second, SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_DECODING);
@@ -121,7 +121,7 @@ static void k1_k4_x1_a_request_tells_of_itself_in_every_state(void)
     sem_post(&transform.leave);
     record_wait(&third);
     CHECK_ENDED(&third, SDD_OK, 0);
-    /* K3: and then there is nothing to be told. */
+    /* K3: a request that has ended has no info. */
     size_t length = 7;
     sdd_response *response = (sdd_response *)&info;
     for (int i = 0; i < 2; i++) {
@@ -177,7 +177,7 @@ static void z21_statistics_add_up(void)
     CHECK_EQUAL(s.requests_failed, 4);
     CHECK_EQUAL(s.requests_cancelled, 2);
     CHECK_EQUAL(s.requests, s.requests_succeeded + s.requests_failed + s.requests_cancelled);
-    CHECK_EQUAL(s.transfers_started, 7); /* 4 shared one, 2 pictures, html, 404, reset, silence */
+    CHECK_EQUAL(s.transfers_started, 7); /* one shared by 4, 2 pictures, html, 404, reset, silence */
     CHECK_EQUAL(s.transfers_succeeded, 4);
     CHECK_EQUAL(s.images_decoded, 2);
     CHECK(s.decode_us > 0 && s.connections_opened >= 1 && s.connections_opened <= 7);
@@ -220,8 +220,8 @@ static void d28_each_answer_reaches_its_own_request(void)
 int main(void)
 {
     start_watchdog();
-    RUN(x7_x8_the_last_who_cancels_ends_the_transfer);
-    RUN(k1_k4_x1_a_request_tells_of_itself_in_every_state);
+    RUN(x7_x8_the_last_cancel_ends_the_transfer);
+    RUN(k1_k4_x1_a_request_has_info_in_every_state);
     RUN(z21_statistics_add_up);
     RUN(d28_each_answer_reaches_its_own_request);
     return 0;

@@ -1,9 +1,9 @@
-/* The other form of what waits, or does not: encoding as a request, and loads that are waited for. */
+/* Asynchronous encoding, and loads with a blocking call. */
 #include "loads.h"
 
 #include <stdatomic.h>
 
-static void *none; /* where the header says that NULL is not allowed */
+static void *none; /* for arguments that must not be NULL */
 
 /* ------------------------------------------------------------------------------------------ encoding */
 
@@ -49,7 +49,7 @@ static void encoding_is_a_request(void)
         CHECK_STATUS(sdd_cancel(token), SDD_ERROR_NOT_FOUND);
         record_clear(&r);
     }
-    /* The image is retained until the end. */
+    /* The library retains the image until the end. */
     begin_encoding(&r, image, downloader, NULL);
     sdd_image_release(image);
     record_wait(&r);
@@ -58,7 +58,7 @@ static void encoding_is_a_request(void)
     destroy(downloader);
 }
 
-static void encoding_fails_as_it_does_when_one_waits(void)
+static void encoding_fails_like_the_blocking_call(void)
 {
     record r = RECORD_INIT;
     sdd_downloader *downloader = make_downloader(NULL);
@@ -77,7 +77,7 @@ static void encoding_fails_as_it_does_when_one_waits(void)
     record_wait(&r);
     CHECK_ENDED(&r, SDD_ERROR_UNSUPPORTED, 0);
     record_clear(&r);
-    /* Pixels that are decoded only now. */
+    /* The pixels are decoded during the encoding. */
     fetch(downloader, &r, at("/file/png/rgb8.png?lazy"), SDD_OPTION_AVOID_DECODE_IMAGE);
     CHECK_ENDED(&r, SDD_OK, 0);
     lazy = sdd_image_retain(r.image);
@@ -105,7 +105,7 @@ static void encoding_fails_as_it_does_when_one_waits(void)
     CHECK(r.completed_count == 0 && r.freed_count == 0);
 }
 
-/* Where the application takes events; and many at once, of which some are cancelled. */
+/* The application takes the events itself; many run at once, and some are cancelled. */
 static void encoding_ends_once(void)
 {
     enum { MANY = 40 };
@@ -129,7 +129,7 @@ static void encoding_ends_once(void)
         else CHECK_STATUS(r[i].error, SDD_ERROR_CANCELLED);
         record_clear(&r[i]);
     }
-    /* Destroyed while it is at work: the end comes all the same. */
+    /* The downloader is destroyed while it encodes: the end comes all the same. */
     for (int i = 0; i < 4; i++) {
         r[i] = (record)RECORD_INIT;
         begin_encoding(&r[i], image, downloader, NULL);
@@ -183,7 +183,7 @@ static void a_load_is_waited_for(void)
     CHECK_STATUS(sdd_loader_get(l.loader, &request, 60000, &loaded), SDD_OK);
     CHECK_EQUAL(loaded.transformed, 1);
     let_go(&loaded);
-    /* Nobody wants to see it. */
+    /* The caller passes no place for the result. */
     request = load_of(at("/file/png/rgb8.png?unseen"), SDD_OPTION_WAIT_STORE_CACHE);
     CHECK_STATUS(sdd_loader_get(l.loader, &request, -1, NULL), SDD_OK);
     request.options = SDD_OPTION_FROM_CACHE_ONLY;
@@ -195,7 +195,7 @@ static void a_load_is_waited_for(void)
     CHECK(loaded.image == NULL && loaded.error == 0);
 }
 
-static void a_load_that_fails_says_why(void)
+static void a_failed_load_has_a_message(void)
 {
     loader_in_folder l = open_loader();
     sdd_loaded loaded = SDD_LOADED_INIT;
@@ -215,7 +215,7 @@ static void a_load_that_fails_says_why(void)
     CHECK_STATUS(sdd_loader_get(l.loader, &request, 50, &loaded), SDD_ERROR_TIMEOUT);
     CHECK_EQUAL(loaded.detail, SDD_DETAIL_TIMEOUT_TOTAL);
     let_go(&loaded);
-    /* Bits that are for callbacks. */
+    /* These bits need callbacks. */
     static const uint64_t bits[] = { SDD_OPTION_PROGRESSIVE_LOAD, SDD_OPTION_PROGRESS_EVENTS, SDD_OPTION_FACTS_EVENTS, UINT64_C(1) << 60 };
     for (int i = 0; i < 4; i++) {
         request = load_of(at("/ok"), bits[i]);
@@ -224,7 +224,7 @@ static void a_load_that_fails_says_why(void)
         CHECK(i == 3 || strstr(loaded.message, "sdd_loader_get()") != NULL);
         let_go(&loaded);
     }
-    /* Callbacks that nobody would call, and structs that cannot be. */
+    /* Callbacks that would never be called, and bad structs, are refused. */
     record r = RECORD_INIT;
     request = record_load(&r, at("/ok"), 0);
     CHECK_STATUS(sdd_loader_get(l.loader, &request, -1, &loaded), SDD_ERROR_INVALID_ARGUMENT);
@@ -236,7 +236,7 @@ static void a_load_that_fails_says_why(void)
     close_loader(&l);
 }
 
-/* With what the cache has, where the server has nothing new, or does not answer. */
+/* A refresh returns the cached picture if the server has nothing new or does not answer. */
 static void a_refresh_is_waited_for(void)
 {
     loader_in_folder l = open_loader();
@@ -257,7 +257,7 @@ static void a_refresh_is_waited_for(void)
     close_loader(&l);
 }
 
-/* Inside a callback, in both modes. */
+/* A load may be waited for inside a callback, in both delivery modes. */
 static loader_in_folder *inner;
 static atomic_int waited;
 
@@ -291,10 +291,10 @@ int main(void)
 {
     start_watchdog();
     RUN(encoding_is_a_request);
-    RUN(encoding_fails_as_it_does_when_one_waits);
+    RUN(encoding_fails_like_the_blocking_call);
     RUN(encoding_ends_once);
     RUN(a_load_is_waited_for);
-    RUN(a_load_that_fails_says_why);
+    RUN(a_failed_load_has_a_message);
     RUN(a_refresh_is_waited_for);
     RUN(a_callback_may_wait);
     return 0;

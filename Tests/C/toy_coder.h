@@ -1,5 +1,5 @@
 /*
- * toy_coder.h - a coder of a format of its own, which fails on demand, and a transport that gives its bodies.
+ * toy_coder.h - a coder of a made-up format, which fails on demand, and a transport that serves its bodies.
  *
  * The format: "TOY!", then one byte each of width, height, number of frames, fault; then RGBA, frame after frame.
  */
@@ -12,16 +12,16 @@
 
 enum { TOY_FORMAT = SDD_IMAGE_FORMAT_HOST + 7 };
 
-/* What a body asks the coder to do wrong. */
+/* The faults that a body can ask the coder for. */
 enum fault {
     NO_FAULT, NO_WIDTH, NEGATIVE_HEIGHT, NO_PIXELS, SHORT_STRIDE, HUGE_STRIDE, NO_FORMAT, NO_ORIENTATION,
     NEGATIVE_COUNT, LARGER_THAN_PICTURE, FEED_REFUSES, NO_FRAME, NEEDS_MORE, OTHER_STATUS, A_DETAIL, NO_MEMORY,
     ENDLESS, OVER_MAX_PIXELS, NOTHING_AT_ALL, BEYOND_MAX_PIXELS,
-    /* Of `open`, which has no bytes: by the coder's `fault_of_open`. */
+    /* Faults of `open`, which has no bytes yet: set by the coder's `fault_of_open`. */
     OPEN_REFUSES, NO_DECODER
 };
 
-/* One coder, its user data. */
+/* One coder; it is its own user data. */
 typedef struct toy {
     const char *name;
     int32_t format;
@@ -33,7 +33,7 @@ typedef struct toy {
     void (*in_next)(struct toy *self);
 } toy;
 
-/* What `open` makes. */
+/* A decoder, made by `open`. */
 typedef struct toy_decoder {
     toy *coder;
     const uint8_t *bytes;
@@ -66,7 +66,7 @@ static inline sdd_status toy_open(const sdd_coder_task *task, void **out, void *
     return SDD_OK;
 }
 
-/* One thread at a time for one decoder. */
+/* Checks that only one thread at a time uses a decoder. */
 static inline void begin_use(toy_decoder *decoder, void *user_data)
 {
     CHECK(decoder->coder == user_data && decoder->is_used == 0 && decoder->coder->freed == 0);
@@ -85,7 +85,7 @@ static inline sdd_status toy_feed(void *given, const void *bytes, size_t size, i
 {
     toy_decoder *decoder = given;
     begin_use(decoder, user_data);
-    CHECK(decoder->bytes == NULL && is_last == 1); /* whole, so that it stays */
+    CHECK(decoder->bytes == NULL && is_last == 1); /* the whole body, which stays valid */
     decoder->bytes = bytes;
     decoder->size = size;
     if (size > 7 && decoder->bytes[7] == FEED_REFUSES) return end_use(decoder, SDD_ERROR_BAD_IMAGE_DATA);
@@ -136,7 +136,7 @@ static inline sdd_status toy_next(void *given, sdd_coder_frame *frame, void *use
     return end_use(decoder, SDD_OK);
 }
 
-/* "TOY!", the size, one frame, the quality; then as many bytes as the quality says. */
+/* Writes "TOY!", the size, one frame and the quality; then as many bytes as the quality says. */
 static inline sdd_status toy_encode(
     const sdd_coder_frame *picture, int32_t quality, sdd_coder_write_fn write, void *context, void *user_data)
 {
@@ -193,7 +193,7 @@ static inline sdd_coder toy_coder(toy *coder)
 
 /* ------------------------------------------------------------------------- bodies without a network */
 
-/* What every URL of the scheme "toy" gives. Set while nothing is under way. */
+/* The body that every URL of the scheme "toy" gives. Set it only while no request runs. */
 static struct { const uint8_t *bytes; size_t size; } toy_body;
 
 static inline void toy_start(sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
@@ -219,7 +219,7 @@ static inline sdd_downloader *toy_downloader(void)
     return downloader;
 }
 
-/* 3 x 2 pixels of 2 frames: 0, 1, 2, ... */
+/* Returns a picture of 3 x 2 pixels with 2 frames: 0, 1, 2, ... */
 enum { TOY_SIZE = 8 + 2 * 3 * 2 * 4 };
 static inline const uint8_t *toy_bytes(int frames, enum fault fault)
 {
@@ -230,7 +230,7 @@ static inline const uint8_t *toy_bytes(int frames, enum fault fault)
     return made;
 }
 
-/* What comes of a body; its request is `r`. */
+/* Fetches a body and records the result in `r`. */
 static inline void toy_fetch(sdd_downloader *downloader, record *r, const uint8_t *bytes, size_t size)
 {
     toy_body.bytes = bytes;

@@ -1,6 +1,6 @@
 /*
- * callers.h - for calls.c: who makes a call. Which object of the process an address belongs to, which function of it,
- * and how many calls of each kind came from each place.
+ * callers.h - for calls.c: identifies the caller of a function: the object of the process that an address belongs to,
+ * the function of the library, and how many calls of each kind came from each place.
  */
 #ifndef CALLERS_H
 #define CALLERS_H
@@ -60,7 +60,7 @@ static int is_of_the_program(const void *caller) { return object_count > 0 && ob
 
 /* ---------------------------------------------------------------------------------------- functions */
 
-/* The table of symbols in the library's file, which the loader does not map. */
+/* The symbol table of the library's file, which the loader does not map. */
 static const Elf64_Sym *symbols;
 static const char *symbol_names;
 static size_t symbol_count;
@@ -92,7 +92,7 @@ static void find_symbols(const object *library)
     }
 }
 
-/* The name of the function of libsdd.so that an address is in; "" where that is not known. */
+/* Returns the name of the function of libsdd.so that contains an address, or "" if it is unknown. */
 static const char *function_of(const object *library, const void *address)
 {
     if (!library || strncmp(library->name, "libsdd", 6) != 0) return "";
@@ -119,8 +119,8 @@ static int looks_like_the_runtime(const void *caller)
            begins_with(name, "$ss") || begins_with(name, "$sS");
 }
 
-/* Whether memory is asked for by Swift's runtime or its standard library, which end the process without it; found out
-   once for each place. */
+/* Whether Swift's runtime or its standard library asks for this memory; without it they end the process. Found out once
+   for each place. */
 static int is_of_the_runtime(const void *caller)
 {
     static _Atomic(const void *) known[4096];
@@ -136,7 +136,7 @@ static int is_of_the_runtime(const void *caller)
 
 /* -------------------------------------------------------------------------------------------- places */
 
-/* A call from there: the first of its kind, and how often. */
+/* Calls from one place: the index of the first among its kind, and their number. */
 typedef struct place {
     _Atomic(const void *) caller;
     const char *kind;
@@ -155,7 +155,7 @@ static struct {
     { "swift", 0 },   { "clock", 0 },  { "bell", 0 },   { "hear", 0 },
 };
 
-/* The kinds that kill -9 is tried at. */
+/* Whether a kind of call changes files, so that kill -9 is tried there. */
 static int changes_files(const char *kind)
 {
     for (int i = 0; i < 8; i++)
@@ -206,7 +206,7 @@ static void count_call(const char *kind, const void *caller)
     }
 }
 
-/* Lines "place KIND FIRST COUNT OBJECT+OFFSET FUNCTION", and "all KIND COUNT". */
+/* Writes lines "place KIND FIRST COUNT OBJECT+OFFSET FUNCTION", and "all KIND COUNT". */
 void calls_report(void)
 {
     char where[400], line[500];

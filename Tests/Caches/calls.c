@@ -1,17 +1,17 @@
 /*
- * calls.so - in front of the C library (LD_PRELOAD): counts the calls of the system and of malloc, and fails one of them,
- * or ends the process at one, as a full disk or kill -9 would. It also sets the clock. It counts from calls_arm() on, and
- * leaves out the calls of the program itself.
+ * calls.so - is loaded before the C library (LD_PRELOAD). It counts system calls and calls of malloc, and makes one of
+ * them fail, or ends the process at one, as a full disk or kill -9 would. It also sets the clock. It counts from
+ * calls_arm() on, without the calls of the program itself.
  *
- *     CALLS_FAIL="NAME N ERRNO"   the N-th call of that kind fails; ERRNO -1: it does less than it was asked to.
+ *     CALLS_FAIL="NAME N ERRNO"   the N-th call of that kind fails; ERRNO -1: it does less than requested.
  *                                 The kinds are in callers.h
- *     CALLS_REPORT=PATH           calls_report() writes there how many calls there were of each kind, and from where;
- *                                 what fails is written there at once
- *     CALLS_KILL=N                the process is gone before the N-th call of any kind
- *     CALLS_TORN=1                with that: a write is half done by then
+ *     CALLS_REPORT=PATH           calls_report() writes the number of calls of each kind and their places there;
+ *                                 a failed call is written there at once
+ *     CALLS_KILL=N                the process ends before the N-th call of any kind
+ *     CALLS_TORN=1                with CALLS_KILL: a write is half done before that
  *
- * Between calls_hold() and calls_go_on() the disk hangs: no rename comes back. After calls_hold_removals() no
- * removal of an entry does.
+ * Between calls_hold() and calls_go_on() the disk hangs: no rename returns. After calls_hold_removals() no removal of
+ * an entry returns.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -66,7 +66,7 @@ void calls_go_on(void)
     pthread_mutex_unlock(&hold_lock);
 }
 
-/* Returns when some call hangs. */
+/* Waits until a call hangs. */
 void calls_wait_for_held(void)
 {
     pthread_mutex_lock(&hold_lock);
@@ -105,7 +105,7 @@ __attribute__((constructor)) static void read_settings(void)
     open_report(getenv("CALLS_REPORT"));
 }
 
-/* The function behind that name in the library proper. */
+/* Looks up the next function of that name, in the C library. */
 #define REAL(name) \
     static __typeof__(&name) real; \
     if (!real) real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
@@ -150,7 +150,7 @@ static void end_here(void)
     case ENDS: end_here(); \
     }
 
-/* What may do less than it was asked to: then `less` is done. */
+/* For a call that may do less than it was asked to: then `less` is done. */
 #define PASS_OR_LESS(kind, less) \
     switch (next_call(kind, CALLER)) { \
     case FAILS: \
@@ -205,7 +205,7 @@ int unlinkat(int at, const char *path, int flags)
 
 /* ----------------------------------------------------------------------------------------- contents */
 
-/* A bell that does not ring is no fault of a disk. */
+/* A failure to wake another thread through a descriptor is not a disk fault. */
 #define PASS_WRITE(descriptor, less) \
     switch (next_call(is_file(descriptor) ? "write" : "bell", CALLER)) { \
     case FAILS: \
@@ -213,11 +213,11 @@ int unlinkat(int at, const char *path, int flags)
         errno = fail_errno; \
         return -1; \
     case ENDS: \
-        if (is_torn && (less) < 0) end_here(); /* failed, or done by half: gone in any case */ \
+        if (is_torn && (less) < 0) end_here(); /* failed, or half written: the process ends in any case */ \
         end_here(); \
     }
 
-/* Half of it, but something. */
+/* Half of the count, but at least 1. */
 #define LESS(count) (((count) + 1) / 2)
 
 ssize_t write(int file, const void *bytes, size_t count)
@@ -260,7 +260,7 @@ int ftruncate(int file, off_t size) { REAL(ftruncate); PASS("cut", -1) return re
 int ftruncate64(int file, off64_t size) { REAL(ftruncate64); PASS("cut", -1) return real(file, size); }
 
 
-/* ------------------------------------------------------------------------------------------ what there is */
+/* ---------------------------------------------------------------------------------------- file attributes */
 
 int stat(const char *restrict path, struct stat *restrict status)
 {
@@ -346,13 +346,14 @@ void *mmap(void *at, size_t size, int protection, int flags, int file, off_t off
     REAL(mmap); PASS("mmap", MAP_FAILED) return real(at, size, protection, flags, file, offset);
 }
 
-/* The C library's own names: dlsym(3) itself may allocate. */
+/* The C library's internal names, because dlsym(3) may allocate memory itself. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *memory, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
 
-/* Blocks below a page are left out. Swift's own are a kind of their own, for they end the process. */
+/* Blocks smaller than a page are not counted. Swift's own allocations are a kind of their own, because their failure
+   ends the process. */
 #define PASS_MEMORY(size) \
     if ((size) >= 4096 && atomic_load(&is_armed)) PASS(is_of_the_runtime(CALLER) ? "swift" : "malloc", NULL)
 

@@ -1,5 +1,5 @@
-/* The clock is set back and forward under a cache: nothing hangs, no age is negative, and what is not surely fresh is asked
-   for again. calls.so is the clock. */
+/* The clock is set back and forward while a cache is in use: nothing hangs, no age is negative, and a response that may
+   not be fresh is requested again. calls.so sets the clock. */
 #include "drivers.h"
 
 enum { DAY = 86400 };
@@ -13,7 +13,7 @@ static void fetch_right(sdd_downloader *downloader, record *r, const char *url)
     CHECK(is_body_of(r->bytes, url, 3000));
 }
 
-/* The Age of a response, which a cache adds; -1: none. */
+/* Returns the Age field of a response, which a cache adds, or -1. */
 static long age_of(const record *r)
 {
     const char *text = sdd_response_header(r->response, "Age");
@@ -36,7 +36,7 @@ static void check_asked_again(long shift)
     fetch_right(downloader, &r, url);
     CHECK_EQUAL(r.origin, SDD_ORIGIN_NETWORK);
     CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
-    fetch_right(downloader, &r, url); /* stored by the new time */
+    fetch_right(downloader, &r, url); /* stored at the new time */
     CHECK(age_of(&r) >= 0);
     shift_clock(0);
     fetch_right(downloader, &r, url);
@@ -49,7 +49,7 @@ static void check_asked_again(long shift)
     close_cache(&c);
 }
 
-static void a_response_is_asked_for_again(void)
+static void a_response_is_requested_again(void)
 {
     check_asked_again(DAY);
     check_asked_again(-DAY);
@@ -57,13 +57,13 @@ static void a_response_is_asked_for_again(void)
     check_asked_again(-19000L * DAY);
 }
 
-/* One that is kept for 7 days, as by default. */
+/* An entry is kept for 7 days, the default. */
 static void entries_age_by_the_clock_there_is(void)
 {
     cache_in_folder c = open_default();
     CHECK_STATUS(put_numbered(c.cache, 1, 1, 5000, NULL), SDD_OK);
     shift_clock(-30L * DAY);
-    CHECK(check_numbered(c.cache, 1)); /* from the future is from now */
+    CHECK(check_numbered(c.cache, 1)); /* an entry from the future counts as stored now */
     CHECK_STATUS(put_numbered(c.cache, 2, 1, 5000, NULL), SDD_OK);
     check_trimmed(c.cache, c.folder);
     CHECK(check_numbered(c.cache, 1) && check_numbered(c.cache, 2));
@@ -78,8 +78,8 @@ static void entries_age_by_the_clock_there_is(void)
     close_cache(&c);
 }
 
-/* Waits and timers do not go by that clock. */
-static void nobody_waits_for_the_clock(void)
+/* Waits and timers do not depend on this clock. */
+static void no_wait_depends_on_the_clock(void)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.trim_interval_ms = 1;
@@ -96,7 +96,7 @@ static void nobody_waits_for_the_clock(void)
         shift_clock(0);
         close_cache(&c);
     }
-    if (milliseconds_now() - began > 10000) FAIL("the clock makes something wait");
+    if (milliseconds_now() - began > 10000) FAIL("a wait depends on the clock");
 }
 
 static void time_itself_has_moved(void)
@@ -111,7 +111,7 @@ int main(int count, char **words)
 {
     (void)words;
     start_watchdog();
-    if (count == 1) { /* with calls.so in front */
+    if (count == 1) { /* loaded with calls.so */
         worker w = START(VARIABLES("CALLS=1"), "shifted");
         CHECK_ENDS_WELL(&w);
         return 0;
@@ -119,8 +119,8 @@ int main(int count, char **words)
     *(void **)&shift_clock = dlsym(RTLD_DEFAULT, "calls_shift_clock");
     CHECK(shift_clock != NULL);
     RUN(time_itself_has_moved);
-    RUN(a_response_is_asked_for_again);
+    RUN(a_response_is_requested_again);
     RUN(entries_age_by_the_clock_there_is);
-    RUN(nobody_waits_for_the_clock);
+    RUN(no_wait_depends_on_the_clock);
     return 0;
 }

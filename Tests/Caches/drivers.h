@@ -1,6 +1,6 @@
 /*
- * drivers.h - for the drivers of this folder: the program starts itself again as a worker, which reads orders from its
- * standard input and tells what it does on its standard output; and what there is in a cache's directory.
+ * drivers.h - for the drivers of this folder: the program starts itself again as a worker, which reads commands from
+ * its standard input and reports on its standard output; and checks of the files in a cache's directory.
  */
 #ifndef DRIVERS_H
 #define DRIVERS_H
@@ -11,7 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-/* `small` where SDD_TEST_LONG is not set. */
+/* Returns `small` unless SDD_TEST_LONG is set. */
 static inline int amount(int small, int large) { return getenv("SDD_TEST_LONG") ? large : small; }
 
 static inline int64_t microseconds_now(void)
@@ -38,7 +38,8 @@ typedef struct worker {
 
 extern char **environ;
 
-/* Words of a line: NULL ends them. With variables "NAME=VALUE", or NULL, calls.so is in front of it. */
+/* Starts a worker with these arguments, which NULL ends. With `variables` of the form "NAME=VALUE", calls.so is loaded
+   into it. */
 static inline worker start_worker(const char *const *words, const char *const *variables)
 {
     static char preload[600];
@@ -68,7 +69,7 @@ static inline worker start_worker(const char *const *words, const char *const *v
 #define START(variables, ...) start_worker((const char *const[]){ __VA_ARGS__, NULL }, variables)
 #define VARIABLES(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
-/* The next line a worker says, without its end; NULL when it has ended. Good until the next one. */
+/* Returns the worker's next line without its line end, or NULL when the worker has ended. Valid until the next call. */
 static inline const char *hear(worker *w)
 {
     static char line[512];
@@ -82,7 +83,7 @@ static inline void order_worker(worker *w, const char *text)
     CHECK(write(w->orders, text, strlen(text)) == (ssize_t)strlen(text) && write(w->orders, "\n", 1) == 1);
 }
 
-/* Waits for its end: what waitpid(2) says. */
+/* Waits until the worker has ended, and returns its status as waitpid(2) does. */
 static inline int end_of(worker *w)
 {
     int status;
@@ -98,7 +99,7 @@ static inline int end_of(worker *w)
         if (ended_ != 0) FAIL("worker: status %d, signal %d", WEXITSTATUS(ended_), WTERMSIG(ended_)); \
     } while (0)
 
-/* The worker's side. */
+/* Used by the worker. */
 static inline void say(const char *text)
 {
     printf("%s\n", text);
@@ -111,7 +112,7 @@ static inline void wait_for_order(void)
     if (fgets(line, sizeof line, stdin) == NULL) _exit(122);
 }
 
-/* A function of calls.so; NULL where it is not in front. */
+/* Returns a function of calls.so, or NULL if it is not loaded. */
 static inline void (*calls_function(const char *name))(void)
 {
     void (*function)(void);
@@ -125,7 +126,7 @@ static inline void arm_calls(void)
     if (arm) arm();
 }
 
-/* -------------------------------------------------------------------------------- what lies in a folder */
+/* ------------------------------------------------------------------------------------ files in a folder */
 
 typedef struct tally {
     int64_t bytes;
@@ -160,7 +161,7 @@ static inline tally tally_of(const char *folder)
     return sum;
 }
 
-/* One trim leaves nothing that nobody wants, and knows what there is. */
+/* Checks that one trim removes all leftovers, and that the counts are right. */
 static inline void check_trimmed(sdd_cache *cache, const char *folder)
 {
     CHECK_STATUS(sdd_cache_flush(cache, -1), SDD_OK);
@@ -172,7 +173,7 @@ static inline void check_trimmed(sdd_cache *cache, const char *folder)
     CHECK_EQUAL(counts.disk_bytes, there.bytes);
 }
 
-/* The only part of a body there; empty: none. */
+/* Returns the path of the only part of a body, or an empty string. */
 static inline void path_of_part(const char *folder, char *path, size_t capacity)
 {
     char parts[800];
@@ -185,7 +186,7 @@ static inline void path_of_part(const char *folder, char *path, size_t capacity)
     closedir(directory);
 }
 
-/* It is written behind the request's end, of which the library gives no word. */
+/* Waits for the part, which is written after the request's end without a notification. */
 static inline void wait_for_part(const char *folder, char *path, size_t capacity, int64_t size)
 {
     time_t end = time(NULL) + 10;
@@ -197,7 +198,7 @@ static inline void wait_for_part(const char *folder, char *path, size_t capacity
     } while (*path == 0 || stat(path, &status) != 0 || status.st_size < size);
 }
 
-/* --------------------------------------------------------------------------------- entries by number */
+/* ---------------------------------------------------------------------------------- numbered entries */
 
 enum { LONGEST_ENTRY = 300000 };
 
@@ -208,7 +209,7 @@ static inline const char *key_of(int number)
     return key;
 }
 
-/* Bytes that say whose they are, in which version, and how many they must be; the rest follows from that. */
+/* Makes bytes that contain their number, version and size; all other bytes follow from these. */
 static inline sdd_bytes *numbered_bytes(uint32_t number, uint32_t version, uint32_t size)
 {
     uint32_t *words = malloc(size / 4 * 4);
@@ -242,7 +243,7 @@ static inline sdd_status put_numbered(sdd_cache *cache, int number, uint32_t ver
     return status;
 }
 
-/* The bytes of a key on disk: NULL for a miss. */
+/* Returns the bytes of a key on disk, or NULL for a miss. */
 static inline sdd_bytes *bytes_on_disk(sdd_cache *cache, const char *key)
 {
     sdd_query query = query_of(key, SDD_CACHE_DISK, SDD_WANT_BYTES);
@@ -253,7 +254,7 @@ static inline sdd_bytes *bytes_on_disk(sdd_cache *cache, const char *key)
     return bytes;
 }
 
-/* Whole, or not there. */
+/* Whether the entry is there; if it is, it must be whole. */
 static inline int check_numbered(sdd_cache *cache, int number)
 {
     sdd_bytes *bytes = bytes_on_disk(cache, key_of(number));
@@ -263,7 +264,7 @@ static inline int check_numbered(sdd_cache *cache, int number)
     return is_there;
 }
 
-/* The target of an absolute URL: what its pattern is made from. */
+/* Returns the target of an absolute URL, which seeds its pattern. */
 static inline const char *target_of(const char *url)
 {
     const char *slash = strchr(strstr(url, "://") + 3, '/');
@@ -275,7 +276,7 @@ static inline int is_body_of(sdd_bytes *bytes, const char *url, size_t size)
     return bytes && sdd_bytes_size(bytes) == size && is_pattern(sdd_bytes_data(bytes), size, target_of(url));
 }
 
-/* A downloader that uses a cache for all it does. */
+/* Makes a downloader that uses a cache for everything. */
 static inline sdd_downloader *downloader_with(sdd_cache *cache)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;

@@ -1,20 +1,20 @@
 /*
- * everything.h - for places.c: a program that does once what there is to do: downloads, caches, loads, batches,
- * decoding, encoding. One call of the system fails while it does so; each part then delivers what is right, or ends with
- * an error that says that the system failed, once.
+ * everything.h - for places.c: uses every part of the library once: downloads, caches, loads, batches, decoding,
+ * encoding. One system call fails meanwhile; each part then delivers the right result, or ends once with an error that
+ * explains the failure.
  */
 #ifndef EVERYTHING_H
 #define EVERYTHING_H
 
 #include "drivers.h"
 
-/* ------------------------------------------------------------------------------------ what must come */
+/* ---------------------------------------------------------------------------------- expected results */
 
-/* What is decoded before anything fails, to compare with. */
+/* A picture that is decoded before anything fails, for later comparison. */
 typedef struct sample {
     const char *file;
-    int32_t side;  /* it is made to fit into; 0: as large as it is */
-    int32_t frame; /* -1: the picture itself */
+    int32_t side;  /* the size to fit into; 0: its own size */
+    int32_t frame; /* -1: the still picture */
     uint64_t hash;
 } sample;
 
@@ -37,9 +37,9 @@ static uint64_t hash_of(sdd_image *image)
 }
 
 static int (*has_failed)(void);
-static int fails_softly; /* the call that fails may be made again, or does less: nothing at all may be felt */
+static int fails_softly; /* the failing call is retried or does less: there must be no effect at all */
 
-/* An error that the failing system explains. */
+/* Whether the failing system call explains this error. */
 static int is_explained(sdd_status status, int32_t detail)
 {
     switch (status) {
@@ -49,8 +49,8 @@ static int is_explained(sdd_status status, int32_t detail)
     case SDD_ERROR_TIMEOUT:
     case SDD_ERROR_CONNECTION_LOST:
     case SDD_ERROR_TRUNCATED_BODY:
-    case SDD_ERROR_CONTENT_ENCODING: /* zlib's memory */
-    case SDD_ERROR_HEADERS_TOO_LARGE: /* libcurl has one number for that and for no memory while it reads a header */
+    case SDD_ERROR_CONTENT_ENCODING: /* zlib had no memory */
+    case SDD_ERROR_HEADERS_TOO_LARGE: /* libcurl reports a lack of memory while it reads a header in the same way */
     case SDD_ERROR_FILE_NOT_READABLE:
     case SDD_ERROR_SINK:
     case SDD_ERROR_NO_RESOURCES:
@@ -62,12 +62,12 @@ static int is_explained(sdd_status status, int32_t detail)
     }
 }
 
-/* Whether it went well; anything but what a failed call explains ends the program. */
+/* Whether a call succeeded; an error that the failing call does not explain ends the program. */
 static int went_well(const char *what, sdd_status status, int32_t detail)
 {
     if (status == SDD_OK) return 1;
-    if (!has_failed()) FAIL("%s: %s %d, and nothing has failed", what, sdd_status_name(status), (int)detail);
-    if (fails_softly) FAIL("%s: %s %d, for a call that may be made again", what, sdd_status_name(status), (int)detail);
+    if (!has_failed()) FAIL("%s: %s %d, but no call has failed", what, sdd_status_name(status), (int)detail);
+    if (fails_softly) FAIL("%s: %s %d, although the call can be retried", what, sdd_status_name(status), (int)detail);
     if (!is_explained(status, detail)) FAIL("%s: %s %d", what, sdd_status_name(status), (int)detail);
     return 0;
 }
@@ -237,18 +237,18 @@ static void use_downloader(sdd_downloader *downloader, const char *folder)
     record r = RECORD_INIT;
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
     snprintf(local, sizeof local, "http://localhost:%s/ok?size=500", strrchr(setting("SDD_TEST_SERVER"), ':') + 1);
-    request.url = local; /* a name, which has to be looked up */
+    request.url = local; /* a name that has to be resolved */
     request.options = SDD_OPTION_BYTES_ONLY;
     if (fetched(downloader, &r, &request)) CHECK(is_body_of(r.bytes, local, 500));
     record_clear(&r);
     sdd_bytes *bytes = NULL;
     sdd_status status = sdd_get(downloader, at("/ok?size=700"), SDD_OPTION_BYTES_ONLY, -1, NULL, &bytes, NULL);
-    if (went_well("sdd_get", status, SDD_DETAIL_OPERATION_NO_TRANSFER)) /* the detail is not told */
+    if (went_well("sdd_get", status, SDD_DETAIL_OPERATION_NO_TRANSFER)) /* sdd_get() does not report the detail */
         CHECK(sdd_bytes_size(bytes) == 700 && is_pattern(sdd_bytes_data(bytes), 700, "/ok?size=700"));
     sdd_bytes_release(bytes);
 }
 
-/* Events that the application takes by itself. */
+/* Uses a downloader whose events the application takes. */
 static void use_host_delivery(void)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
@@ -340,7 +340,7 @@ static void use_batch(sdd_downloader *downloader)
 
 /* -------------------------------------------------------------------------------------------- caches */
 
-/* The bytes of a key: as they must be, or not there. */
+/* Checks that the bytes of a key are right, or missing. */
 static int is_entry_good(sdd_cache *cache, int number, sdd_bytes **expected)
 {
     sdd_query query = query_of(key_of(number), SDD_CACHE_DISK, SDD_WANT_BYTES);
@@ -348,7 +348,7 @@ static int is_entry_good(sdd_cache *cache, int number, sdd_bytes **expected)
     sdd_status status = sdd_cache_query(cache, &query, NULL, &bytes, NULL, NULL);
     if (status != SDD_ERROR_NOT_CACHED && went_well("sdd_cache_query", status, 0)) {
         int version = number == 0 ? 3 : number, is_right = 0;
-        for (int v = version; v >= 0; v -= 3) /* an older one, where storing the newer one failed */
+        for (int v = version; v >= 0; v -= 3) /* an older version, if storing the newer one failed */
             if (expected[v] && sdd_bytes_size(bytes) == sdd_bytes_size(expected[v]))
                 is_right |= memcmp(sdd_bytes_data(bytes), sdd_bytes_data(expected[v]), sdd_bytes_size(bytes)) == 0;
         CHECK(is_right);
@@ -387,7 +387,7 @@ static void use_entries(sdd_cache *cache)
     for (int number = 0; number < 4; number++) sdd_bytes_release(bytes[number]);
 }
 
-/* All of it, with a cache in that folder. */
+/* Uses everything, with a cache in that folder. */
 static void use_everything(const char *folder)
 {
     sdd_cache_config cache_config = SDD_CACHE_CONFIG_INIT;
@@ -401,7 +401,7 @@ static void use_everything(const char *folder)
     cache_config.sync = SDD_SYNC_FULL;
     cache_config.map_from_bytes = 16384;
     retry.max_attempts = 1;
-    tries_again = 1; /* a load may ask again */
+    tries_again = 1; /* a load may retry */
     use_decoders();
     sdd_status status = sdd_cache_create(&cache_config, &cache, &detail);
     went_well("sdd_cache_create", status, detail);

@@ -1,7 +1,7 @@
 /*
- * Each call that works on files fails once, the first, the second, until the last (in the short form not all): what is
- * downloaded comes all the same, what is stored is there or an error says why not, and whoever opens the cache next
- * finds it good.
+ * Each call that works on files fails once: the first, the second, and so on to the last (in the short form not all of
+ * them). Downloads succeed all the same, stores succeed or report an error, and the next process that opens the cache
+ * finds it valid.
  */
 #include "drivers.h"
 
@@ -47,7 +47,7 @@ static void use_cache(sdd_cache *cache)
         CHECK(is_clean(status));
         CHECK((status == SDD_OK) == (detail == 0));
     }
-    /* What could not be removed is still there, and the call says so. */
+    /* A failed removal is reported, and the entry is still there. */
     sdd_status removal = sdd_cache_remove(cache, key_of(2), SDD_CACHE_DISK);
     CHECK(removal == SDD_OK || removal == SDD_ERROR_CACHE);
     CHECK(removal != SDD_OK || !check_numbered(cache, 2));
@@ -113,7 +113,7 @@ static void fail_each(const char *kind, int error)
         if (status == NOT_REACHED) break;
     }
     CHECK(count > 1);
-    printf("%s, %s: %d calls failed, %d times there was no cache\n", kind, strerror(error), count, without);
+    printf("%s, %s: %d calls failed, %d times the cache could not be opened\n", kind, strerror(error), count, without);
 }
 
 static void each_call_fails_once(void)

@@ -1,6 +1,6 @@
 /*
- * A process that stores, downloads, removes, clears and trims is killed at any moment: whoever comes next finds each
- * entry whole or not at all, and after one trim nothing else.
+ * A process that stores, downloads, removes, clears and trims is killed at any moment: the next process finds each
+ * entry whole or not at all, and after one trim no other files.
  */
 #include "drivers.h"
 
@@ -17,7 +17,7 @@ static sdd_cache_config small_cache(const char *folder)
     return config;
 }
 
-/* Sizes differ, so that a mixture of two is seen. */
+/* The sizes differ, so that a mixture of two bodies is detected. */
 static int body_size(int target) { return 5000 + target * 9000; }
 
 static const char *stored_url(int target)
@@ -65,7 +65,7 @@ static void change_something(sdd_downloader *downloader, sdd_cache *cache)
     }
 }
 
-/* Until it is killed. */
+/* Changes the cache until the process is killed. */
 static void change_for_ever(const char *folder)
 {
     sdd_cache_config config = small_cache(folder);
@@ -75,7 +75,7 @@ static void change_for_ever(const char *folder)
     for (;;) change_something(downloader, cache);
 }
 
-/* The same in every run, each kind of step at least once. */
+/* Makes the same changes in every run, with each kind of step at least once. */
 static void change_by_plan(const char *folder)
 {
     sdd_cache_config config = small_cache(folder);
@@ -107,7 +107,7 @@ static int check_target(sdd_cache *cache, const char *url, int target)
     return is_there;
 }
 
-/* How many entries there are. */
+/* Checks the entries and returns how many there are. */
 static int check_what_is_left(const char *folder)
 {
     sdd_cache_config config = small_cache(folder);
@@ -138,7 +138,7 @@ static void killed_at_any_moment(void)
         snprintf(seed, sizeof seed, "%d", i + 1);
         worker w = START(NULL, "for-ever", folder, seed);
         if (hear(&w) == NULL) FAIL("the worker ended with %d before it was at work", end_of(&w));
-        /* At a random moment; if the worker ends before, its pipe says so. */
+        /* Kills the worker at a random moment; if it ends before that, its pipe reports it. */
         struct timespec moment = { 0, (long)next_random(20000) * 1000 };
         struct pollfd ended = { fileno(w.said), POLLIN, 0 };
         CHECK(ppoll(&ended, 1, &moment, NULL) >= 0);
@@ -154,7 +154,7 @@ static void killed_at_any_moment(void)
     remove_folder(folder);
 }
 
-/* A pass ends when the worker comes through. */
+/* A pass ends when the worker runs to its end. */
 static void killed_at_every_call(void)
 {
     for (int torn = amount(1, 0); torn < 2; torn++) {

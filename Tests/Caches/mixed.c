@@ -1,6 +1,6 @@
 /*
- * Two processes on one cache, three threads each, do everything that there is to do, one of them also clears and trims:
- * no wrong picture, no error.
+ * Two processes with three threads each do everything on one cache, and one of them also clears and trims it: no wrong
+ * picture, no error.
  */
 #include "drivers.h"
 

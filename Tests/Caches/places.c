@@ -1,11 +1,11 @@
 /*
- * One fault at every place: a run in which nothing fails tells how often everything.h makes each kind of call and from
- * where; then it runs once for each call, with that one failing. Every run must end by itself, with what is right or
- * with errors that say so, and, the fault being over, do all of it again without any.
+ * Tests one fault at every place: a run without faults records how often everything.h makes each kind of call, and from
+ * where; then it runs once for each call, which fails. Every run must end by itself, with right results or with errors
+ * that explain the fault, and must then repeat everything without an error.
  *
- * Memory that Swift itself asks for is a kind of its own: without it the process ends, which is counted and shown.
+ * Allocations of Swift itself are a kind of their own: their failure ends the process, which is counted and shown.
  *
- * In the short form each place fails once, at a call that the seed chooses, of as many places as SDD_TEST_PLACES says.
+ * In the short form each place fails once, at a call that the seed selects; SDD_TEST_PLACES is the number of places.
  */
 #include "everything.h"
 
@@ -13,7 +13,7 @@
 
 enum { MOST_KINDS = 40, MOST_PLACES = 2048, MOST_JOBS = 8 };
 
-/* What a run ends with. */
+/* Exit statuses of a run. */
 enum { WELL = 0, NOT_REACHED = 10 };
 
 /* ------------------------------------------------------------------------------------------- worker */
@@ -40,7 +40,7 @@ static int use_all(const char *folder)
     int was_reached = has_failed();
     if (!was_reached) return fault ? NOT_REACHED : WELL;
     current_case = "everything, afterwards";
-    fails_softly = 1; /* no error is explained any more */
+    fails_softly = 1; /* from here on no error is explained */
     use_everything(folder);
     return WELL;
 }
@@ -49,7 +49,7 @@ static int use_all(const char *folder)
 
 typedef struct kind {
     const char *name;
-    int errors[6]; /* the first one in the short form; -1: less than was asked for; 0 ends them */
+    int errors[6]; /* the first one in the short form; -1: a short count; 0 ends the list */
 } kind;
 
 static const kind all_kinds[] = {
@@ -84,7 +84,7 @@ static const kind all_kinds[] = {
 };
 enum { KINDS = sizeof all_kinds / sizeof *all_kinds };
 
-/* A fault: the `number`-th call of a kind. */
+/* A fault: the `number`-th call of a kind fails. */
 typedef struct fault {
     const kind *kind;
     int number, error;
@@ -126,7 +126,7 @@ static void begin(job *j, fault f)
                  "use", deep);
 }
 
-/* Where the call was made that failed: as the report says. */
+/* Returns the place of the failed call, as the report names it. */
 static const char *place_of(const job *j)
 {
     static char line[600];
@@ -139,7 +139,7 @@ static const char *place_of(const job *j)
     return strncmp(line, "failed", 6) == 0 ? line : "not reached";
 }
 
-/* The beginning of what a run said. */
+/* Prints the beginning of a run's output. */
 static void show_what_it_said(const job *j)
 {
     char path[700], line[400];
@@ -149,7 +149,7 @@ static void show_what_it_said(const job *j)
     if (file) fclose(file);
 }
 
-/* Judges a run that has ended so. */
+/* Checks a run that has ended with this status. */
 static void judge(job *j, int ended)
 {
     int is_swift = j->fault.kind && strcmp(j->fault.kind->name, "swift") == 0;
@@ -178,7 +178,7 @@ static int finish(job *j)
     return ended;
 }
 
-/* ------------------------------------------------------------------------------------- what there is */
+/* -------------------------------------------------------------------------------- the calls of a run */
 
 static void read_places(const char *path)
 {
@@ -236,7 +236,7 @@ static void add_fault(const kind *k, int number, int error)
     faults[fault_count++] = (fault){ k, number, error };
 }
 
-/* Every call with every error, or, with SDD_TEST_EVERY=N, each N-th of them. */
+/* Chooses every call with every error or, with SDD_TEST_EVERY=N, each N-th of them. */
 static void choose_all(void)
 {
     const char *only = getenv("SDD_TEST_KIND"), *every = getenv("SDD_TEST_EVERY");
@@ -249,7 +249,7 @@ static void choose_all(void)
     }
 }
 
-/* Of each place one call, with one error; of those as many as are wanted. */
+/* Chooses one call with one error for each place, and of these as many as wanted. */
 static void choose_some(int wanted)
 {
     for (int i = 0; i < found_count; i++) {

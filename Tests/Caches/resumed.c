@@ -1,6 +1,6 @@
 /*
- * A large body comes slowly, and the process that downloads it is killed again and again: in the end the body is right,
- * and little of what had been received was asked for again.
+ * A large body arrives slowly, and the process that downloads it is killed again and again: in the end the body is
+ * right, and few of the received bytes were requested again.
  */
 #include "drivers.h"
 
@@ -62,10 +62,10 @@ static int by_size(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
-/* What nginx has written down: the first byte of each response, once there are so many. Sorted, because nginx may
-   notice late that a client is gone, and each process goes on from no earlier place than the one before. Gives the
-   bytes that it has handed to the system for all of them. Of those a killed process never saw what the sockets still
-   held. */
+/* Waits until nginx has logged so many responses, and stores the first byte of each. They are sorted, because nginx may
+   notice late that a client is gone, and no process continues from an earlier offset than the one before. Returns the
+   bytes that nginx has passed to the system for all of them. A killed process never saw those that were still in the
+   sockets. */
 static int64_t responses_of(int count, int64_t *starts)
 {
     time_t end = time(NULL) + 30;
@@ -86,7 +86,7 @@ static int64_t responses_of(int count, int64_t *starts)
             qsort(starts, (size_t)count, sizeof *starts, by_size);
             return sum;
         }
-        if (time(NULL) > end) FAIL("nginx tells of %d responses, not %d", i, count);
+        if (time(NULL) > end) FAIL("nginx has logged %d responses, not %d", i, count);
         sched_yield();
     }
 }
@@ -114,17 +114,17 @@ static void killed_on_the_way(void)
     CHECK_ENDS_WELL(&w);
     int64_t sent = responses_of(responses + 1, starts);
     for (int i = 0; i < responses; i++) again += places[i] > starts[i + 1] ? places[i] - starts[i + 1] : 0;
-    printf("killed %d times; the last one went on from %lld of %lld bytes; %lld were received twice, %lld sent\n",
+    printf("killed %d times; the last one resumed from %lld of %lld bytes; %lld were received twice, %lld sent\n",
            responses, resumed, (long long)size, (long long)again, (long long)sent);
     CHECK(resumed > 0 && starts[0] == 0 && starts[responses] == resumed && sent >= size);
-    if (again > size / 2) FAIL("that is too much");
+    if (again > size / 2) FAIL("too many bytes were received twice");
     sdd_cache *cache = cache_at(folder);
     check_trimmed(cache, folder);
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
     remove_folder(folder);
 }
 
-/* Head, body and the connection's end come together. */
+/* Head, body and the end of the connection arrive together. */
 static void a_body_that_breaks_off_at_once_is_kept(void)
 {
     const char *url = at("/ranged?size=50000&cuts=1000");

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Caches on disk among many processes, on full disks, and under calls that fail: builds the drivers of this folder against
-# the built library, starts the servers they need, and runs each. Prints "ok NAME" or "not ok NAME", and what it said;
-# at the end what failed, and why; status 1 then.
+# Tests caches on disk with many processes, on full disks, and with failing system calls: builds the drivers of this
+# folder against the built library, starts the servers they need, and runs each. Prints "ok NAME" or "not ok NAME" and
+# the driver's output; at the end it lists the failures with their reasons and exits with status 1 if there were any.
 #
 #     Tests/Caches/run.sh [NAME...]
 #
@@ -11,8 +11,8 @@
 #   FAULT_SERVER   the program Tests/FaultServer; default: built here
 #   CC             the compiler; default: cc
 #
-# As root, or where user namespaces are allowed, `spaces` has small file systems of its own; else it is skipped.
-# Nothing is written but a temporary folder, which goes when the script ends.
+# `spaces` needs root or user namespaces for its own small file systems; otherwise it is skipped. Writes only a
+# temporary folder, which is removed when the script ends.
 set -Eeuo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . Tests/failures.sh
@@ -30,9 +30,9 @@ trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# ---- the library, a copy so that a build meanwhile does no harm, and the drivers
+# ---- the library (a copy, so that a build meanwhile does no harm) and the drivers
 
-chmod 711 "$work" # one case is another user's
+chmod 711 "$work" # one case runs as another user
 mkdir -m 755 "$work/lib" "$work/bin"
 cp "${SDD_LIBDIR:-build}/libsdd.so" "$work/lib/libsdd.so.0"
 ln -s libsdd.so.0 "$work/lib/libsdd.so"
@@ -46,7 +46,7 @@ done
 export SDD_TEST_CALLS=$work/lib/calls.so
 "${CC:-cc}" "${flags[@]}" -shared -fPIC Tests/Caches/calls.c -o "$SDD_TEST_CALLS" -ldl
 
-# ---- the fault server: ends with its input, which is this script's to hold open
+# ---- the fault server: it ends with its input, which this script holds open
 
 if [ -z "${FAULT_SERVER:-}" ]; then
     swift build --product fault-server >"$work/swift.log" 2>&1 || { cat "$work/swift.log" >&2; exit 1; }
@@ -63,7 +63,7 @@ export SDD_TEST_SERVER=http://127.0.0.1:$port SDD_TEST_FIXTURES=$PWD/Tests/Fixtu
 export SDD_TEST_FOLDER=$work/files XDG_CACHE_HOME=$work/caches
 mkdir -m 755 "$work/files"
 
-# ---- nginx, which sends a large file slowly, knows ranges, and writes down what it sent and from where on
+# ---- nginx, which sends a large file slowly, supports ranges, and logs what it sent and from which offset
 
 nginx=$(command -v nginx || echo /usr/sbin/nginx)
 export SDD_TEST_LARGE_FILE=$work/www/large SDD_TEST_LARGE_LOG=$work/nginx.sent
@@ -104,7 +104,7 @@ fi
 unset http_proxy https_proxy all_proxy HTTPS_PROXY ALL_PROXY
 for name in "${names[@]}"; do
     status=0 runner=()
-    if [ "$name" = spaces ]; then # with mounts that nobody else sees
+    if [ "$name" = spaces ]; then # with mounts that only it sees
         runner=(unshare -m)
         "${runner[@]}" true 2>/dev/null || runner=(unshare -rm)
         if ! "${runner[@]}" mount -t tmpfs tmpfs "$work/files" 2>/dev/null; then

@@ -1,6 +1,7 @@
 /*
- * A disk that hangs: what waits to be written stays within its budget, however much comes; who waits is told; the cache
- * ends in the time that it has; and once the disk goes on, all is as it should be. A trim that takes long holds up nobody.
+ * A disk that hangs: the queue of writes stays within its budget, however much is stored; every waiting call gets its
+ * end; the cache is destroyed in the time it has; and once the disk continues, everything is in order. A trim that
+ * takes long blocks nothing.
  */
 #include "drivers.h"
 
@@ -29,11 +30,11 @@ static sdd_cache *cache_with_budget(const char *folder, int64_t destroy_timeout_
     config.max_queued_bytes = BUDGET;
     config.destroy_timeout_ms = destroy_timeout_ms;
     sdd_cache *cache = make_cache(&config);
-    CHECK(counts_of(cache).disk_count >= 0); /* counted: no thread of the cache writes a ledger now */
+    CHECK(counts_of(cache).disk_count >= 0); /* counted: from here on no thread of the cache writes a ledger */
     return cache;
 }
 
-/* The first write hangs in its last call. */
+/* Makes the first write hang in its last call. */
 static void begin_to_hang(sdd_cache *cache, sdd_downloader *downloader, record *r)
 {
     hold();
@@ -73,7 +74,7 @@ static void what_nobody_waits_for_is_dropped(const char *folder)
     CHECK_EQUAL(counts.errors, 0);
     if (most - before > BUDGET + (64 << 20)) FAIL("%lld MiB more", (long long)(most - before) >> 20);
     CHECK_STATUS(sdd_cache_flush(cache, 10), SDD_ERROR_TIMED_OUT);
-    bodies_go_elsewhere = 1; /* what is stored has none to hand out */
+    bodies_go_elsewhere = 1; /* results of stores have no bytes */
     destroy(downloader);
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
     go_on();
@@ -81,14 +82,14 @@ static void what_nobody_waits_for_is_dropped(const char *folder)
     record_clear(&first);
 }
 
-/* All are told, once: those that were written, and those that could not be any more. */
+/* Every store gets its end once: those that were written, and those that could not be written. */
 static void who_waits_is_told(const char *folder)
 {
     enum { COUNT = 20 };
     sdd_cache *cache = cache_with_budget(folder, 100);
     sdd_downloader *downloader = make_downloader(NULL);
     record first = RECORD_INIT, records[COUNT];
-    bodies_go_elsewhere = 1; /* what is stored has none to hand out */
+    bodies_go_elsewhere = 1; /* results of stores have no bytes */
     begin_to_hang(cache, downloader, &first);
     malloc_trim(0);
     int64_t before = resident_bytes();
@@ -106,7 +107,7 @@ static void who_waits_is_told(const char *folder)
     int64_t told = counts_of(cache).queued_bytes, taken = resident_bytes() - before;
     CHECK(told > COUNT * (int64_t)BODY);
     if (told > taken + taken * 15 / 100 || told < taken - taken * 15 / 100)
-        FAIL("%lld bytes are told, %lld taken", (long long)told, (long long)taken);
+        FAIL("%lld bytes are reported, %lld used", (long long)told, (long long)taken);
     int64_t began = milliseconds_now();
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
     for (int i = 0; i < COUNT; i++) {
@@ -125,7 +126,7 @@ static void who_waits_is_told(const char *folder)
     destroy(downloader);
 }
 
-/* ------------------------------------------------------------------------------ a trim that takes long */
+/* ----------------------------------------------------------------------------------------- a slow trim */
 
 enum { OLD_ENTRIES = 2000 };
 
@@ -138,7 +139,7 @@ static void *trim(void *cache)
     return NULL;
 }
 
-/* Files that a trim takes for entries. */
+/* Creates files that a trim takes for entries. */
 static void fill_folder(const char *folder)
 {
     for (int i = 0; i < OLD_ENTRIES; i++) {
@@ -149,7 +150,7 @@ static void fill_folder(const char *folder)
     }
 }
 
-/* Stored, read, removed: each is done although the trim has not gone on. */
+/* Stores, reads and removes entries while the trim hangs. */
 static void use_meanwhile(sdd_cache *cache, sdd_downloader *downloader, int first)
 {
     for (int i = first; i < first + 3; i++) {
@@ -168,7 +169,7 @@ static void use_meanwhile(sdd_cache *cache, sdd_downloader *downloader, int firs
     }
 }
 
-/* The trim is the application's own, or begins by itself on a thread of the cache: its first removal hangs. */
+/* The trim is a call of the application, or starts by itself on a thread of the cache: its first removal hangs. */
 static void nobody_waits_for_a_trim(const char *folder)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
@@ -178,7 +179,7 @@ static void nobody_waits_for_a_trim(const char *folder)
     config.max_disk_bytes = OLD_ENTRIES / 2 * 4096;
     config.trim_interval_ms = -1;
     sdd_downloader *downloader = make_downloader(NULL);
-    bodies_go_elsewhere = 1; /* what is stored has none to hand out */
+    bodies_go_elsewhere = 1; /* results of stores have no bytes */
     fill_folder(folder);
     hold_removals();
     sdd_cache *cache = make_cache(&config);
@@ -215,7 +216,7 @@ static void check_with(const char *what)
     if (said) printf("%s\n", said);
     CHECK_ENDS_WELL(&w);
     sdd_cache *cache = cache_at(folder);
-    /* Of the first one's end nobody has heard where its downloader was destroyed before. */
+    /* If the downloader was destroyed first, the end of the first store was not reported. */
     if (!check_numbered(cache, 0)) CHECK(strcmp(what, "told") != 0);
     for (int i = 1; i <= 20; i++) check_numbered(cache, i);
     check_trimmed(cache, folder);
@@ -224,16 +225,16 @@ static void check_with(const char *what)
     remove_folder(folder);
 }
 
-static void a_trim_that_takes_long_holds_up_nobody(void) { check_with("trim"); }
+static void a_slow_trim_blocks_nothing(void) { check_with("trim"); }
 static void a_budget_holds(void) { check_with("budget"); }
-static void those_who_wait_are_told(void) { check_with("told"); }
+static void every_waiting_store_gets_its_end(void) { check_with("told"); }
 
 int main(int count, char **words)
 {
     start_watchdog();
     if (count == 4) return hang(words[2], words[3]), 0;
     RUN(a_budget_holds);
-    RUN(those_who_wait_are_told);
-    RUN(a_trim_that_takes_long_holds_up_nobody);
+    RUN(every_waiting_store_gets_its_end);
+    RUN(a_slow_trim_blocks_nothing);
     return 0;
 }

@@ -1,6 +1,7 @@
 /*
- * Disks that are full, out of inodes, read-only, or not ours to write to: pictures come all the same, errors are counted,
- * and the cache is of use again when the disk is. Has small file systems of its own, in a namespace that run.sh makes.
+ * Disks that are full, out of inodes, read-only, or not writable for this user: pictures are delivered all the same,
+ * errors are counted, and the cache works again when the disk does. Uses small file systems of its own, in a namespace
+ * that run.sh makes.
  */
 #include "drivers.h"
 
@@ -10,7 +11,7 @@ static const char *const picture = "/file/large/baseline.jpg?header=Cache-Contro
 
 static char mounted[512], folder[600];
 
-/* A new file system, with a place for a cache in it. */
+/* Mounts a new file system, with a folder for a cache in it. */
 static void mount_new(const char *options)
 {
     snprintf(mounted, sizeof mounted, "%s", new_folder());
@@ -25,7 +26,7 @@ static void unmount(void)
     CHECK(rmdir(mounted) == 0);
 }
 
-/* Takes all the space but so many bytes. */
+/* Fills the disk except for so many bytes. */
 static void fill_space(int64_t left)
 {
     char path[600];
@@ -54,7 +55,7 @@ static void check_errors(sdd_cache *cache, int expected_errno)
     CHECK_EQUAL(counts.last_error, expected_errno);
 }
 
-/* Over a new URL each time, so that nothing is found. */
+/* Uses a new URL each time, so that nothing is cached. */
 static void check_picture_comes(sdd_downloader *downloader, int number, int32_t origin)
 {
     record r = RECORD_INIT;
@@ -93,10 +94,10 @@ static void a_full_disk_while_storing(void)
     check_errors(cache, ENOSPC);
     for (int number = 0; number < count; number++) CHECK(check_numbered(cache, number));
     CHECK(!check_numbered(cache, count));
-    /* The place of an entry that cannot be replaced is its old one's. */
+    /* An entry that cannot be replaced keeps its old file. */
     CHECK_STATUS(put_numbered(cache, 3, 8, 90000, NULL), SDD_ERROR_CACHE);
     CHECK(check_numbered(cache, 3));
-    /* Memory takes it all the same. */
+    /* The memory level still stores it. */
     sdd_image *image = fixture_image("large/baseline.jpg");
     sdd_cache_item item = item_of(KEY, image, NULL, SDD_CACHE_ALL);
     fill_space(0);
@@ -149,7 +150,7 @@ static void a_disk_that_was_full_from_the_start(void)
     unmount();
 }
 
-/* With no more than a few, there may be a ledger, or none: then the cache counts for itself. */
+/* With only a few inodes there may be no ledger: then the cache counts the files itself. */
 static void check_inodes(int inodes, int least)
 {
     int count = 0;
@@ -205,10 +206,10 @@ static void a_disk_that_has_become_read_only(void)
 
 enum { NOBODY = 65534 };
 
-/* As another user, for whom permissions count. */
+/* Continues as another user, to whom permissions apply. */
 static int be_without_permission(const char *mode)
 {
-    if (setgid(NOBODY) != 0 || setuid(NOBODY) != 0) return 77; /* a user namespace with one user in it */
+    if (setgid(NOBODY) != 0 || setuid(NOBODY) != 0) return 77; /* the user namespace has only one user */
     int32_t detail = 0;
     sdd_cache *cache = NULL;
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
@@ -245,7 +246,7 @@ static void directories_without_permission(void)
 {
     mount_new("size=1m");
     CHECK(mkdir(folder, 0755) == 0);
-    check_as_nobody("closed"); /* another user's */
+    check_as_nobody("closed"); /* the folder of another user */
     char name[700];
     for (int i = 0; i < 2; i++) {
         snprintf(name, sizeof name, "%s/%s", folder, i ? "locks" : "parts");

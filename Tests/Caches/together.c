@@ -1,11 +1,12 @@
-/* Many processes want one URL at once: one downloads it, whoever is killed or stopped meanwhile, and nobody hangs. */
+/* Many processes want one URL at once: one downloads it, whichever of them is killed or stopped meanwhile, and none
+   hangs. */
 #include "drivers.h"
 
 enum { WORKERS = 16, SIZE = 60000 };
 
 /* ------------------------------------------------------------------------------------------- workers */
 
-/* The bytes of a URL as a load. */
+/* Loads a URL and takes its bytes. */
 static void load_once(sdd_downloader *downloader, sdd_cache *cache, record *r, const char *url)
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
@@ -24,7 +25,7 @@ static void load_once(sdd_downloader *downloader, sdd_cache *cache, record *r, c
     CHECK_STATUS(sdd_loader_destroy(loader), SDD_OK);
 }
 
-/* Says "status right milliseconds" of one download, or load. */
+/* Runs one download or load, and prints "status right milliseconds". */
 static void fetch_once(const char *how, const char *folder, const char *url, const char *wait_ms)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
@@ -63,7 +64,7 @@ static void start_all(worker *workers, const char *folder, const char *url, cons
     start_all_to("fetch", workers, folder, url, wait_ms);
 }
 
-/* How long it took, in milliseconds. */
+/* Checks the worker's result and returns how long it took, in milliseconds. */
 static int hear_end(worker *w, int expected)
 {
     const char *said = hear(w);
@@ -87,7 +88,7 @@ static int longest_of(worker *workers, int expected)
     return longest;
 }
 
-/* Whose the only lock is. */
+/* Returns the process that holds the only lock. */
 static pid_t owner_of_lock(const char *folder)
 {
     char path[1200];
@@ -119,7 +120,7 @@ static worker *worker_with(worker *workers, pid_t pid)
 {
     for (int i = 0; i < WORKERS; i++)
         if (workers[i].pid == pid) return &workers[i];
-    FAIL("the owner, %d, is none of the workers that live; %ld requests", (int)pid, requests_to("killed"));
+    FAIL("the owner, %d, is not a living worker; %ld requests", (int)pid, requests_to("killed"));
 }
 
 static void kill_owner(worker *workers, const char *folder)
@@ -130,7 +131,7 @@ static void kill_owner(worker *workers, const char *folder)
     owner->pid = 0;
 }
 
-/* A path on which the server waits in the middle of the body. */
+/* Returns a path on which the server pauses in the middle of the body. */
 static const char *held(const char *name)
 {
     static char path[200];
@@ -160,7 +161,7 @@ static void one_downloads_for_all(void)
     remove_folder(folder);
 }
 
-/* Whatever HTTP says of it: for loads the cache's own rules count. */
+/* For loads the cache's own rules apply, whatever HTTP says. */
 static void one_loads_for_all(void)
 {
     worker workers[WORKERS];
@@ -175,7 +176,7 @@ static void one_loads_for_all(void)
     remove_folder(folder);
 }
 
-static void the_next_goes_on_where_one_is_killed(void)
+static void the_next_process_continues_when_one_is_killed(void)
 {
     worker workers[WORKERS];
     char folder[512];
@@ -193,7 +194,7 @@ static void the_next_goes_on_where_one_is_killed(void)
     remove_folder(folder);
 }
 
-static void nobody_hangs_where_one_is_stopped(void)
+static void no_process_hangs_when_one_is_stopped(void)
 {
     worker workers[WORKERS];
     char folder[512];
@@ -213,7 +214,8 @@ static void nobody_hangs_where_one_is_stopped(void)
     remove_folder(folder);
 }
 
-/* What may not be kept helps nobody: each asks for itself, and not one after the other, which would take 16 * 400 ms. */
+/* A response that may not be stored cannot be shared: every process asks for itself, and not one after the other, which
+   would take 16 * 400 ms. */
 static void check_not_shared(const char *path, sdd_status expected)
 {
     worker workers[WORKERS];
@@ -226,7 +228,7 @@ static void check_not_shared(const char *path, sdd_status expected)
     remove_folder(folder);
 }
 
-static void nobody_waits_for_what_is_not_stored(void)
+static void no_process_waits_for_an_unstorable_response(void)
 {
     char path[200];
     snprintf(path, sizeof path, "/ok?delay=400&size=%d&header=Cache-Control:%%20no-store", SIZE);
@@ -234,7 +236,7 @@ static void nobody_waits_for_what_is_not_stored(void)
     CHECK(requests_of("/ok") <= WORKERS);
 }
 
-static void nobody_waits_for_what_is_not_there(void)
+static void no_process_waits_for_a_missing_url(void)
 {
     check_not_shared("/status/404?delay=400", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
     CHECK(requests_of("/status/404") <= WORKERS);
@@ -250,10 +252,10 @@ int main(int count, char **words)
         order("/reset-stats");
         RUN(one_downloads_for_all);
         RUN(one_loads_for_all);
-        RUN(the_next_goes_on_where_one_is_killed);
-        RUN(nobody_hangs_where_one_is_stopped);
-        RUN(nobody_waits_for_what_is_not_stored);
-        RUN(nobody_waits_for_what_is_not_there);
+        RUN(the_next_process_continues_when_one_is_killed);
+        RUN(no_process_hangs_when_one_is_stopped);
+        RUN(no_process_waits_for_an_unstorable_response);
+        RUN(no_process_waits_for_a_missing_url);
     }
     return 0;
 }

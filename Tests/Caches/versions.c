@@ -1,12 +1,12 @@
 /*
- * Two versions of this library on one cache: what is written in a format of another number is a miss, and no error; it
- * stays what it is until something is stored in its place.
+ * Two versions of this library on one cache: an entry in another format version is a miss and not an error; it stays
+ * unchanged until another entry is stored in its place.
  */
 #include "drivers.h"
 
-enum { VERSION_FROM_END = 12, VERSION_OF_PART = 8 }; /* where it stands: EntryTrailer.swift, PartFormat.swift */
+enum { VERSION_FROM_END = 12, VERSION_OF_PART = 8 }; /* offsets of the version: EntryTrailer.swift, PartFormat.swift */
 
-/* Puts a number, in the order of the network, into a file; negative offsets count from its end. */
+/* Writes a number in network byte order into a file; negative offsets count from the end. */
 static void put_version(const char *path, off_t offset, uint32_t expected, uint32_t version)
 {
     int file = open(path, O_RDWR);
@@ -68,7 +68,7 @@ static void an_older_and_a_newer_entry(void)
     an_entry_of_another_version(UINT32_MAX);
 }
 
-static void a_response_of_another_version_is_asked_for_again(void)
+static void a_response_of_another_version_is_requested_again(void)
 {
     const char *url = at("/ok?size=5000&header=Cache-Control:%20max-age=600");
     cache_in_folder c = open_default();
@@ -89,7 +89,7 @@ static void a_response_of_another_version_is_asked_for_again(void)
     close_cache(&c);
 }
 
-static void a_part_of_another_version_is_begun_anew(void)
+static void a_part_of_another_version_starts_again(void)
 {
     const char *url = at("/ranged?size=50000&cuts=20000");
     char path[1200];
@@ -102,7 +102,7 @@ static void a_part_of_another_version_is_begun_anew(void)
         wait_for_part(c.folder, path, sizeof path, 20000);
         if (is_other) put_version(path, VERSION_OF_PART, 2, 1);
         fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY | SDD_OPTION_RESUME);
-        CHECK_ENDED(&r, is_other ? SDD_ERROR_TRUNCATED_BODY : SDD_OK, 0); /* cut again, where it began at 0 */
+        CHECK_ENDED(&r, is_other ? SDD_ERROR_TRUNCATED_BODY : SDD_OK, 0); /* cut again, because it started at 0 */
         if (!is_other) CHECK(is_body_of(r.bytes, url, 50000) && r.metrics.resumed_bytes == 20000);
         CHECK_STATUS(sdd_cache_clear(c.cache, SDD_CACHE_DISK), SDD_OK);
         CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
@@ -118,7 +118,7 @@ int main(void)
     start_watchdog();
     order("/reset-stats");
     RUN(an_older_and_a_newer_entry);
-    RUN(a_response_of_another_version_is_asked_for_again);
-    RUN(a_part_of_another_version_is_begun_anew);
+    RUN(a_response_of_another_version_is_requested_again);
+    RUN(a_part_of_another_version_starts_again);
     return 0;
 }

@@ -1,13 +1,13 @@
 /*
- * damage.c - decodes good, odd and damaged pictures with libsdd, all in this one process.
+ * damage.c - decodes good, odd and damaged pictures with libsdd, all in one process.
  *
- *     damage damaged FILE...   each as it is, cut at 16 places, and 8 times with up to 8 random bytes changed; full size
- *                              and small
- *     damage bombs FILE...     each as it is, with what it costs: at full size it must be refused in 50 ms and 16 MB,
- *                              small it may be decoded
+ *     damage damaged FILE...   each as it is, cut at 16 offsets, and 8 times with up to 8 random bytes changed; at full
+ *                              and at a small size
+ *     damage bombs FILE...     each as it is, and its cost: at full size it must be refused within 50 ms and 16 MB, at
+ *                              a small size it may be decoded
  *
- * Milliseconds are of processor time. Status 1 after a hang of 10 s, growth over 512 MB, or a bomb that cost too much; a crash is the process's end, and
- * says with which file.
+ * Milliseconds are processor time. The status is 1 after a hang of 10 s, growth over 512 MB, or a bomb that cost too
+ * much; a crash ends the process after naming the file.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -26,12 +26,12 @@ enum { CUTS = 16, FLIPS = 8, MOST_SECONDS = 10, MOST_GROWTH_KB = 512 * 1024, MEM
 enum { BOMB_MS = 50, BOMB_KB = 16 * 1024 };
 
 static char doing[512];  /* for the signal handler */
-static char scratch[64]; /* the file that is decoded */
+static char scratch[64]; /* path of the file to decode */
 static char scratch_url[80];
 static unsigned patience = MOST_SECONDS;
 static uint64_t decodes, pictures;
 
-/* ---------------------------------------------------------------------------------- what it costs */
+/* ------------------------------------------------------------------------------------------- cost */
 
 static long most_kb(void)
 {
@@ -40,7 +40,7 @@ static long most_kb(void)
     return usage.ru_maxrss;
 }
 
-/* From now on most_kb() tells of what comes. */
+/* Resets the peak that most_kb() returns. */
 static void forget_most(void)
 {
     int file = open("/proc/self/clear_refs", O_WRONLY);
@@ -48,7 +48,7 @@ static void forget_most(void)
     close(file);
 }
 
-/* Of all threads: what a busy machine does beside is not counted. */
+/* Returns the processor time of all threads, so that other programs on a busy machine do not count. */
 static double processor_ms(void)
 {
     struct timespec now;
@@ -182,7 +182,7 @@ static int damage_all(int count, char **paths)
 
 /* ------------------------------------------------------------------------------------------ bombs */
 
-/* Reading the file is not counted: it is read once before. */
+/* The file is read once before, so that reading it does not count. */
 static int bomb(const char *name, const char *how, sdd_downloader *downloader, size_t size, double most_ms, long most)
 {
     sdd_bytes *bytes = NULL;
@@ -204,7 +204,7 @@ static int bomb(const char *name, const char *how, sdd_downloader *downloader, s
 static int bombs(int count, char **paths)
 {
     int wrong = 0;
-    patience = 6 * MOST_SECONDS; /* the processor time is looked at apart */
+    patience = 6 * MOST_SECONDS; /* the processor time is checked separately */
     sdd_downloader *usual = make_downloader(0, 128 << 20), *thumbnails = make_downloader(64, 1LL << 33);
     for (int i = 0; i < count; i++) {
         size_t size = 0;

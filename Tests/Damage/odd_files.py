@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Odd pictures for `make damage`, and decompression bombs: odd_files.py FOLDER.
+"""Makes odd pictures and decompression bombs for `make damage`: odd_files.py FOLDER.
 
-They are made anew each time and never compared with anything: what matters is that nothing breaks. Needs cjpeg,
-jpegtran and Python, nothing else.
+They are made again each time and compared with nothing: only crashes and hangs count. Needs only cjpeg, jpegtran and
+Python.
 """
 
 import os
@@ -28,7 +28,7 @@ def save(name, data):
 
 
 def tool(*command, data):
-    """What the program writes; None where this one cannot do it."""
+    """Returns the program's output, or None if it fails."""
     done = subprocess.run(command, input=data, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     return done.stdout if done.returncode == 0 else None
 
@@ -41,7 +41,7 @@ def pnm(width, height, channels):
 
 # ------------------------------------------------------------------------------------------- JPEG
 
-# jpegtran takes at most 100.
+# jpegtran accepts at most 100 scans.
 COLOUR_SCANS = "0 1 2: 0 0 0 0;" + "".join(f"0: {k} {k} 0 0;" for k in range(1, 64)) + "1: 1 63 0 0; 2: 1 63 0 0;"
 GREY_SCANS = {
     "one-each": "0: 0 0 0 0;" + "".join(f"0: {k} {k} 0 0;" for k in range(1, 64)),
@@ -149,7 +149,7 @@ SIDE = 65500
 
 
 def jpeg_bomb(frame, scan_end, bits_of_a_block):
-    """One grey: every code is one bit, a 0, and says that nothing changes."""
+    """Makes a plain grey JPEG: every code is a single 0 bit, for no change."""
     def segment(marker, data): return b"\xff" + bytes([marker]) + struct.pack(">H", len(data) + 2) + data
     table = bytes([1] + [0] * 15 + [0])
     blocks = ((SIDE + 7) // 8) ** 2
@@ -161,7 +161,7 @@ def jpeg_bomb(frame, scan_end, bits_of_a_block):
 
 
 def png_bomb(interlaced):
-    """One bit a pixel; interlaced, it is not even whole."""
+    """Makes a PNG of one bit a pixel; if it is interlaced, it is also incomplete."""
     pack = zlib.compressobj(9)
     row = bytes(1 + (SIDE + 7) // 8)
     data = b"".join(pack.compress(row * 100) for _ in range(SIDE // 100)) + pack.flush()

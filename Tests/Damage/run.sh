@@ -1,7 +1,7 @@
 #!/bin/bash
-# `make damage`: odd and damaged pictures, and decompression bombs, through the built library. docs/fuzzing.md.
+# `make damage`: decodes odd and damaged pictures and decompression bombs with the built library; see docs/fuzzing.md.
 #
-#     Tests/Damage/run.sh [FOLDER]    pictures of your own as well
+#     Tests/Damage/run.sh [FOLDER]    also decodes the pictures in FOLDER
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . tools/packages.sh

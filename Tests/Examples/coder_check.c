@@ -1,14 +1,13 @@
-/* Calls the coder in a shared object without the library between, so that a sanitizer sees nothing but the coder:
+/* Calls the coder in a shared object directly, without the library, so that a sanitizer sees only the coder:
  *
  *     coder_check frames OBJECT FILE         writes every frame as a PAM; then "FRAMES LOOPS ORIENTATION", and how many
- *                                            milliseconds each is shown, to the standard error
+ *                                            milliseconds each is shown, to standard error
  *     coder_check pieces OBJECT FILE         the same, the file in pieces of 7 bytes
  *     coder_check limit OBJECT FILE          asks with max_pixels one too small
- *     coder_check damage OBJECT FILE         every truncation, then every byte changed in several ways: all of the
- *                                            former give an error, none of the latter too many frames or pixels
- *     coder_check near FILE OTHER            two files are as long, and no byte differs by more than 3
- *     coder_check encode OBJECT FILE QUALITY the first frame of FILE as the coder encodes it
- */
+ *     coder_check damage OBJECT FILE         every truncation, then every byte changed in several ways: the
+ *                                            truncations give an error, the changes never too many frames or pixels
+ *     coder_check near FILE OTHER            checks that two files are equally long, and no byte differs by more than 3
+ *     coder_check encode OBJECT FILE QUALITY encodes the first frame of FILE with the coder */
 #include <dlfcn.h>
 #include <sdd/sdd.h>
 #include <stdio.h>
@@ -36,7 +35,7 @@ static unsigned char *read_file(const char *name, size_t *size)
     return bytes;
 }
 
-/* Reads all there is of a decoder's pixels: a sanitizer sees what is not its own. */
+/* Reads all pixels of a decoder, so that a sanitizer detects any outside its memory. */
 static void check_frame(const sdd_coder_frame *frame)
 {
     unsigned sum = 0;
@@ -61,7 +60,7 @@ static void *open_fed(const unsigned char *bytes, size_t size, size_t piece, sdd
     do {
         sdd_coder_frame frame = { .struct_size = sizeof frame };
         size_t count = size - at < piece ? size - at : piece;
-        unsigned char *copy = piece < size ? malloc(count) : NULL; /* gone when the call returns */
+        unsigned char *copy = piece < size ? malloc(count) : NULL; /* freed when the call returns */
         if (copy != NULL)
             memcpy(copy, bytes + at, count);
         *status = coder->feed(decoder, copy ? copy : bytes + at, count, at + count == size, coder->user_data);
@@ -73,7 +72,7 @@ static void *open_fed(const unsigned char *bytes, size_t size, size_t piece, sdd
     return decoder;
 }
 
-/* How many frames there are; `status`: what came behind the last. */
+/* Returns the number of frames; `status` gets the status after the last one. */
 static int read_frames(const unsigned char *bytes, size_t size, size_t piece, int writes, sdd_status *status)
 {
     void *decoder = open_fed(bytes, size, piece, status);
@@ -99,7 +98,7 @@ static int read_frames(const unsigned char *bytes, size_t size, size_t piece, in
     return count;
 }
 
-/* In memory of just that size, so that a byte too many is seen. */
+/* The copy has the exact size, so that a read past the end is detected. */
 static sdd_status try_bytes(const unsigned char *bytes, size_t size, int *count)
 {
     unsigned char *copy = malloc(size ? size : 1);
@@ -119,7 +118,7 @@ static void damage(unsigned char *bytes, size_t size)
     CHECK(try_bytes(bytes, size, &whole) == SDD_ERROR_NOT_FOUND && whole > 0);
     for (size_t length = 0; length < size; length++) {
         status = try_bytes(bytes, length, &count);
-        /* The last byte of a GIF, and what pads a WebP's last chunk, may be missing. */
+        /* The last byte of a GIF and the padding of a WebP's last chunk may be missing. */
         if (length + 2 < size)
             CHECK(status != SDD_ERROR_NOT_FOUND && count < whole);
         if (length < 12)

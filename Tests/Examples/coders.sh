@@ -1,13 +1,13 @@
-# The coders of examples/coders, for Tests/examples.sh, which sources this: with the library, and, under the address and
-# undefined behaviour sanitizers, without it between. Uses $work, $bin, $root, fail, ok, skip, have, gives, says.
+# Tests the coders of examples/coders; sourced by Tests/examples.sh. Each runs with the library and, under the address
+# and undefined behaviour sanitizers, directly. Uses $work, $bin, $root, fail, ok, skip, have, gives, says.
 
-# build_coder NAME CHECK...: by its first line, without a warning; and once more with the sanitizers. Skipped unless CHECK
-# succeeds, which asks for its library.
+# build_coder NAME CHECK...: builds it by the command in its first line, without a warning, and once more with the
+# sanitizers. Skipped unless CHECK succeeds, which looks for its library.
 build_coder() {
     local name=$1 line
     shift
     if ! "$@" >/dev/null 2>&1; then
-        skip "$name.c: its library is not here"
+        skip "$name.c: its library is not installed"
         return
     fi
     cp "$root/examples/coders/"{body.h,"$name.c"} "$work/coders/"
@@ -18,10 +18,10 @@ build_coder() {
         clang -std=c99 -Wall -Wextra -pedantic -Werror -fsyntax-only $(pkg-config --cflags sdd) "$work/coders/$name.c"
     fi
     coders+=("$name")
-    ok "$name.c builds by its first line"
+    ok "$name.c builds with the command in its first line"
 }
 
-# says_of FILE: what its first line says, "FRAMES LOOPS ORIENTATION", and how long each frame is shown.
+# says_of FILE: prints the expected first line, "FRAMES LOOPS ORIENTATION" and how long each frame is shown.
 says_of() {
     case $1 in
     moving.webp) echo "4 3 0: 40 70 100 250" ;;
@@ -37,7 +37,7 @@ says_of() {
     esac
 }
 
-# same_frames FILE: the last output; to the last bit, but where the file itself is not exact.
+# same_frames FILE: compares the last output exactly, unless the format itself is lossy.
 same_frames() {
     case $1 in
     photo.*|moving.avif) "$work/coders/check" near "$work/out" "$fixtures/$1.pams" ;;
@@ -45,7 +45,7 @@ same_frames() {
     esac || fail "$1: other pixels"
 }
 
-check_coder() { # check_coder NAME: every picture of that format
+check_coder() { # check_coder NAME: checks every picture of that format
     local name=$1 object=$work/coders/$1-checked.so file way size
     for file in "$fixtures"/*."$name"; do
         file=${file##*/}
@@ -57,7 +57,7 @@ check_coder() { # check_coder NAME: every picture of that format
         done
         gives 0 "$work/coders/check" limit "$object" "$fixtures/$file"
         gives 0 "$work/coders/check" damage "$object" "$fixtures/$file"
-        # Through the library: the first frame, turned.
+        # Decodes through the library: the first frame, upright.
         gives 0 "$bin/to_pam" "$work/coders/$name.so" "$fixtures/$file"
         size=$(stat -c %s "$work/out")
         if [ -f "$fixtures/$file.upright.pam" ]; then
@@ -88,7 +88,7 @@ check_coders() {
         same_frames lossless.webp
         gives 0 "$work/coders/check" encode "$work/coders/webp-checked.so" "$fixtures/photo.webp" 10
         [ "$(stat -c %s "$work/out")" -lt "$(stat -c %s "$fixtures/photo.webp")" ] || fail "webp.c: quality 10 is larger"
-        gives 0 "$bin/to_pam" -w 10 "$work/coders/webp.so" "$fixtures/photo.webp" # of 37 x 29
+        gives 0 "$bin/to_pam" -w 10 "$work/coders/webp.so" "$fixtures/photo.webp" # of a picture of 37 x 29
         says '^WIDTH 10$'
         says '^HEIGHT 8$'
         ok "webp.c: encodes, and makes pictures smaller"

@@ -1,6 +1,7 @@
-# dataset.py, for Tests/examples.sh, which sources this. Uses $work, $base, $pictures, $urls, fail, ok, skip, gives, says.
+# Tests dataset.py; sourced by Tests/examples.sh. Uses $work, $base, $pictures, $urls, fail, ok, skip, gives, says.
 
-# The Python that has NumPy and Pillow: that on the PATH may be another than the system's, which apt-get gives them to.
+# Prints the Python that has NumPy and Pillow: apt-get installs them for the system's, and another may come first on the
+# PATH.
 python_with_numpy() {
     local python
     for python in python3 /usr/bin/python3; do
@@ -10,7 +11,7 @@ python_with_numpy() {
     done
 }
 
-# same_as_pillow ARRAY LAYOUT FIT URL-NAME...: every picture is what Pillow makes of it, nearly.
+# same_as_pillow ARRAY LAYOUT FIT URL-NAME...: every picture is nearly what Pillow makes of it.
 same_as_pillow() {
     "$python" - "$work/pictures" "$@" <<'PYTHON' || fail "dataset.py: other pictures than Pillow's"
 import pathlib, sys
@@ -23,12 +24,12 @@ if layout == "chw":
     array = array.transpose(0, 2, 3, 1)
 assert array.shape == (len(pictures), 96, 128, 3) and array.dtype == np.uint8, array.shape
 for number, picture in enumerate(pictures):
-    if picture == "-":  # it failed
+    if picture == "-":  # this item failed
         assert not array[number].any(), number
         continue
     image = Image.open(pathlib.Path(folder, picture)).convert("RGBA")
     image = Image.alpha_composite(Image.new("RGBA", image.size, "black"), image).convert("RGB")
-    # What is made larger is interpolated.
+    # Enlarged pictures are interpolated.
     way = Image.Resampling.BILINEAR if image.width < 128 else Image.Resampling.BOX
     expected = np.zeros((96, 128, 3), np.uint8)
     if fit == "fill":
@@ -40,7 +41,7 @@ for number, picture in enumerate(pictures):
         assert made.shape[0] == 96 or made.shape[1] == 128
         expected[:made.shape[0], :made.shape[1]] = made
     difference = np.abs(array[number].astype(int) - expected.astype(int))
-    # libjpeg reduces before it transforms, which sharp edges show.
+    # libjpeg reduces before it transforms, which changes sharp edges.
     assert difference.mean() < 6, (picture, fit, difference.mean())
 PYTHON
 }

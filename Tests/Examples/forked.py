@@ -1,8 +1,8 @@
-"""A process pool of Python's: it forks a process that has used the library, and its workers use it, too.
+"""Runs a Python process pool: it forks a process that has used the library, and its workers use it, too.
 
     python3 Tests/Examples/forked.py URL...
 
-What NULL stands for is used in the parent before and after, and in each worker. Prints what all of them have loaded.
+The shared objects are used in the parent before and after, and in each worker. Prints how many pictures each loads.
 """
 
 import multiprocessing
@@ -15,7 +15,7 @@ from sdd_helpers import check
 
 
 def load(urls):
-    """Loads pictures by the shared loader; how many have come."""
+    """Loads pictures with the shared loader and returns how many succeeded."""
     widths = []
 
     @sdd.CompletedFn
@@ -34,7 +34,7 @@ def load(urls):
 
 
 def main():
-    # Most loads are new: the query makes another address of it.
+    # Most loads are new, because the query makes a new URL.
     lists = [[f"{url}?{worker}-{i}" for i in range(100 // len(sys.argv[1:])) for url in sys.argv[1:]]
              for worker in range(4)]
     before = load(lists[0])

@@ -1,12 +1,12 @@
-# nginx for Tests/examples.sh, which sources this: pictures for those who have a password, a token, a cookie or a
-# certificate. Uses $work, $processes, fail.
+# Starts nginx for Tests/examples.sh, which sources this: it serves pictures to clients with a password, a token, a
+# cookie or a certificate. Uses $work, $processes, fail.
 
-# ask_nginx PORT: after that, its log of all requests before is complete, since it has one thread.
+# ask_nginx PORT: makes a request; after it the log of all requests before is complete, because nginx has one thread.
 ask_nginx() {
     (exec 3<>"/dev/tcp/127.0.0.1/$1" && printf 'GET /nothing HTTP/1.0\r\n\r\n' >&3 && cat <&3) >"$work/asked"
 }
 
-# logged COUNT PATTERN: so many requests since empty_log.
+# logged COUNT PATTERN: checks that there were so many requests since empty_log.
 logged() {
     ask_nginx "$port"
     [ "$(grep -cE -- "$2" "$work/nginx/access.log")" -eq "$1" ] && return
@@ -19,7 +19,7 @@ empty_log() {
     : >"$work/nginx/access.log"
 }
 
-certificate() { # certificate NAME: of somebody who signs himself
+certificate() { # certificate NAME: makes a self-signed one
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj "/CN=$1" \
         -addext subjectAltName=DNS:localhost,IP:127.0.0.1 \
         -keyout "$work/nginx/$1.key" -out "$work/nginx/$1.pem" 2>"$work/err"

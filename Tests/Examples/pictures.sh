@@ -1,9 +1,10 @@
-# The examples that show many pictures, for Tests/examples.sh, which sources this: is what they show what Pillow makes of
-# the same files? Uses $bin, $work, $base, $slow, $pictures, $urls, start, gives, says, skip, fail, ok, and of dataset.sh
-# which Python has Pillow.
+# Tests the examples that show many pictures: they must show what Pillow makes of the same files. Sourced by
+# Tests/examples.sh. Uses $bin, $work, $base, $slow, $pictures, $urls, start, gives, says, skip, fail, ok, and from
+# dataset.sh the Python that has Pillow.
 
-# shows FILE WIDTH HEIGHT COLUMNS GREY FIT NAME...: FILE has those pictures in cells of that size, each in the middle of its
-# own, before grey; "-" is an empty cell. With FIT "preview" the rows of the picture at the top alone are there, not all.
+# shows FILE WIDTH HEIGHT COLUMNS GREY FIT NAME...: checks that FILE has those pictures in cells of that size, each in
+# the middle of its cell, over grey; "-" is an empty cell. With FIT "preview" only the top rows of the picture are
+# there.
 shows() {
     local python
     python=$(python_with_numpy)
@@ -29,7 +30,7 @@ def drawn(name):
         return cell
     picture = Image.open(folder / name).convert("RGBA")
     picture = Image.alpha_composite(Image.new("RGBA", picture.size, ground), picture).convert("RGB")
-    if fit == "fill":  # what is made larger is interpolated
+    if fit == "fill":  # enlarged pictures are interpolated
         return ImageOps.fit(picture, (width, height), Image.BILINEAR if picture.width < width else Image.BOX)
     if picture.width > width or picture.height > height:
         picture = ImageOps.contain(picture, (width, height), Image.BOX)
@@ -47,9 +48,9 @@ for number, name in enumerate(names):
         empty = (cell == grey).all(axis=(1, 2))
         rows = int(empty.argmax()) if empty.any() else height
         assert 0 < rows < height - 4, rows
-        assert empty[rows:-4].all()  # the last four are the progress bar's
+        assert empty[rows:-4].all()  # the last four rows are the progress bar
         cell, expected = cell[:rows - 1], expected[:rows - 1]  # the last row may be of half a pixel
-    # libjpeg reduces before it transforms, which sharp edges show.
+    # libjpeg reduces before it transforms, which changes sharp edges.
     assert differ(cell, expected) < (0.01 if name == "-" else 6), (number, name, differ(cell, expected))
 PYTHON
 }
@@ -67,7 +68,7 @@ check_load() {
     ok "load.c"
 }
 
-check_sdd_load() { # check_sdd_load COMMAND...: in Rust
+check_sdd_load() { # check_sdd_load COMMAND...: the example in Rust
     local directory=$work/sdd-load
     gives 1 "$@" -d "$directory" -s 100 "${base}plasma.jpg" "${base}missing.png" "${base}tiles.png"
     [ "$(sed -nE 's/.*(plasma|tiles).*from: ([a-z]+), [0-9]+ ms$/\1 \2/p; s/.*(missing).png: (SDD_ERROR_[A-Z_]+): .*/\1 \2/p' \
@@ -88,7 +89,7 @@ tiles memory" ] || fail "sdd-load: $(cat "$work/out")"
 
 check_contact_sheet() {
     local sheet=("$bin/contact_sheet" -d "$work/contact-sheet") names=() many=() number
-    for number in {1..33}; do # another URL each time: the server takes no notice of what is behind the "?"
+    for number in {1..33}; do # another URL each time: the server ignores the query
         names+=("${pictures[@]}")
         many+=("${pictures[@]/%/?$number}")
     done
@@ -99,14 +100,14 @@ check_contact_sheet() {
     says '/missing.png: SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE: .'
     says '/page.html: SDD_ERROR_BAD_IMAGE_DATA: .'
     shows "$work/sheet.png" 160 120 15 128 inside "${names[@]}"
-    gives 1 "${sheet[@]}" -i "$work/list" -n 20 -f -s 60x90 -j 2 -o "$work/sheet.jpg" # another size, of what is there
+    gives 1 "${sheet[@]}" -i "$work/list" -n 20 -f -s 60x90 -j 2 -o "$work/sheet.jpg" # made of cached pictures
     says '^198 pictures, 198 of them from the disk, 2 missing$'
     gives 0 "$bin/probe" "$work/sheet.jpg"
     says ': JPEG, 1200 x 900, 3 channels of 8 bits$'
     gives 0 "${sheet[@]}" -f -s 200x100 -o "$work/sheet.png" "${urls[@]}"
     shows "$work/sheet.png" 200 100 3 128 fill "${pictures[@]}"
     gives 1 "${sheet[@]}" -o "$work/nowhere/sheet.png" "${urls[@]}"
-    gives 1 "$bin/contact_sheet" -d "$work/list" -o "$work/sheet.none" "${urls[@]}" # no directory
+    gives 1 "$bin/contact_sheet" -d "$work/list" -o "$work/sheet.none" "${urls[@]}" # a file in place of a directory
     gives 2 "${sheet[@]}" -s 0x100 -o "$work/sheet.none" "${urls[@]}"
     gives 2 "${sheet[@]}" -o "$work/sheet.none"
     [ ! -e "$work/sheet.none" ] || fail "contact_sheet.c: a sheet without pictures"
@@ -114,7 +115,7 @@ check_contact_sheet() {
 }
 
 check_viewer() {
-    if [ ! -x "$bin/viewer" ]; then return; fi # skipped when it was to be built
+    if [ ! -x "$bin/viewer" ]; then return; fi # skipped at build time
     export SDL_RENDER_DRIVER=software
     if have Xvfb; then
         start "display " bash -c 'exec Xvfb -displayfd 3 -screen 0 1280x1024x24 3> >(exec sed -u "s/^/display /")'
@@ -126,11 +127,11 @@ check_viewer() {
     gives 0 "$bin/viewer" -s 400x400 -o "$work/viewer.png" "${base}plasma.jpg"
     says '/plasma.jpg: 400 x 300$'
     shows "$work/viewer.png" 400 400 1 32 inside plasma.jpg
-    gives 0 "$bin/viewer" -s 400x300 -o "$work/viewer.png" "${base}glass.png" # the ground shows through
+    gives 0 "$bin/viewer" -s 400x300 -o "$work/viewer.png" "${base}glass.png" # the background shows through
     shows "$work/viewer.png" 400 300 1 32 inside glass.png
     gives 0 "$bin/viewer" -p 0 -s 400x300 -o "$work/viewer.png" "${urls[@]}"
     [ "$(wc -l <"$work/out")" -ge ${#urls[@]} ] || fail "viewer.c: not all were shown"
-    shows "$work/viewer.png" 400 300 1 32 inside tiles.png # the last
+    shows "$work/viewer.png" 400 300 1 32 inside tiles.png # the last picture
     gives 0 "$bin/viewer" -1 -o "$work/viewer.png" "${slow}mandelbrot.png"
     shows "$work/viewer.png" 800 600 1 32 preview mandelbrot.png
     gives 1 "$bin/viewer" -o "$work/viewer.png" "${base}missing.png" "${urls[0]}"

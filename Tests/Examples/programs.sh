@@ -1,5 +1,5 @@
-# One function for each of the later examples, for Tests/examples.sh, which sources this. Uses what that defines,
-# and of nginx.sh what the server is asked.
+# Tests the later examples, with one function for each; sourced by Tests/examples.sh. Uses the functions of that script,
+# and those of nginx.sh that check the server's log.
 
 check_auth() {
     gives 0 "$bin/auth" -u guest:open "$http/asking/tiles.png"
@@ -10,7 +10,7 @@ check_auth() {
     logged 1 '^/asking/tiles.png 401 user=- '     # the challenge
     logged 1 '^/asking/tiles.png 401 user=guest ' # a wrong password is sent once
     gives 3 "$bin/auth" "$http/asking/tiles.png"
-    gives 3 "$bin/auth" -u guest:open "$http/away.png" # it is for one server, and "localhost" is another
+    gives 3 "$bin/auth" -u guest:open "$http/away.png" # the password is for one server, and "localhost" is another
     gives 2 "$bin/auth" -u guest "$http/asking/tiles.png"
     ok "auth.c: user and password"
 
@@ -74,16 +74,16 @@ check_cache() {
     says '^HTTP: 2 fresh, 0 revalidated, 0 missed$'
     logged 1 '^/fresh/plasma.jpg 200 '
     [ "$(stat -c %a "$directory")" = 700 ] || fail "cache.c: who may read the directory"
-    entry=$(find "$directory" -type f -name '*.jpg') # which viewers open
+    entry=$(find "$directory" -type f -name '*.jpg') # viewers open such a file
     gives 0 "$bin/probe" "$entry"
     says ': JPEG, 1600 x 1200, '
     gives 1 "$bin/cache" "$directory" "$http/missing.png"
-    gives 1 "$bin/cache" "$work/nginx/access.log" "$http/fresh/plasma.jpg" # no directory
+    gives 1 "$bin/cache" "$work/nginx/access.log" "$http/fresh/plasma.jpg" # a file in place of a directory
     gives 2 "$bin/cache" "$directory"
     ok "cache.c"
 }
 
-# Two processes at once, then a third; then a row that somebody has changed.
+# Two processes run at once, then a third; then a row of the database is damaged.
 check_sqlite_cache() {
     local directory=$work/sqlite first urls=()
     [ -x "$bin/sqlite_cache" ] || return 0
@@ -129,7 +129,8 @@ check_cached() {
     ok "cached.py"
 }
 
-# begins LOW HIGH: those that ended first are from there: of the seventeen that can have begun by then.
+# begins LOW HIGH: the first requests to end have numbers from LOW to HIGH, among the seventeen that can have begun by
+# then.
 begins() {
     local number
     for number in $(sed -n 's/^order: \(.*\) \.\.\.$/\1/p' "$work/out"); do
@@ -138,7 +139,7 @@ begins() {
 }
 
 check_priorities() {
-    gives 0 "$bin/priorities" -n 120 "${slow}glass.png" # slow: what is urgent must not wait for the others
+    gives 0 "$bin/priorities" -n 120 "${slow}glass.png" # slow: urgent requests must not wait for the others
     begins 104 120
     says '^number 1, raised: ended at place [1-5]?[0-9] of 121$'
     says '^the urgent one: ended at place [1-4]?[0-9] of 121, after [0-9.]+ ms, [0-9]{1,2}\.[0-9] of them in the queue$'
@@ -146,7 +147,7 @@ check_priorities() {
     begins 1 17
     says '^the urgent one: ended at place [0-9]+ of 301, '
     gives 0 "$bin/priorities" -r 0 "${base}tiles.png"
-    gives 1 "$bin/priorities" -r 6 "${base}tiles.png" # one place must remain
+    gives 1 "$bin/priorities" -r 6 "${base}tiles.png" # one slot must remain
     gives 1 "$bin/priorities" -n 120 "${base}missing.png"
     gives 2 "$bin/priorities" -n 1 "${base}tiles.png"
     ok "priorities.c"
@@ -167,7 +168,7 @@ check_custom_transport() {
     says '^instant:dot: 1 x 1$'
     gives 1 "$bin/custom_transport" "$archive" "${outside[@]/#/archive:}"
     [ "$(grep -c ': SDD_ERROR_FILE_NOT_READABLE: Not in the archive.$' "$work/out")" -eq ${#outside[@]} ] ||
-        fail "custom_transport.c: what is not in the archive: $(cat "$work/out")"
+        fail "custom_transport.c: a picture missing in the archive: $(cat "$work/out")"
     gives 1 "$bin/custom_transport" "$archive" instant:broken instant:else "file:$archive/plasma.jpg" instant:dot
     says '^instant:broken: SDD_ERROR_CONNECTION_LOST: .'
     says '^instant:else: SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE: .* 404'
@@ -194,7 +195,7 @@ PYTHON
 }
 
 check_loop() { # check_loop NAME
-    if [ ! -x "$bin/$1" ]; then return; fi # skipped when it was to be built
+    if [ ! -x "$bin/$1" ]; then return; fi # skipped at build time
     gives 0 "$bin/$1" "${urls[@]}" "${urls[@]}" "${urls[@]}" "${urls[@]}" "${urls[@]}" "${urls[@]}"
     [ "$(grep -c '/plasma.jpg: 1600 x 1200$' "$work/out")" -eq 6 ] || fail "$1.c: not one line each"
     gives 1 "$bin/$1" "${base}missing.png" "${urls[0]}"
@@ -210,14 +211,14 @@ check_loop() { # check_loop NAME
 check_progressive() {
     local directory=$work/progressive
     mkdir -p "$directory"
-    gives 0 "$bin/progressive" -o "$directory" "${slow}plasma.jpg" # by rows
+    gives 0 "$bin/progressive" -o "$directory" "${slow}plasma.jpg" # row by row
     says '^ *[0-9]+ ms  preview-1.png: ([1-9]|[1-9][0-9]|[1-9][0-9]{2}|1[01][0-9]{2}) of 1200 rows$'
     says '^ *[0-9]+ ms  final.png: 1200 of 1200 rows$'
     gives 0 "$bin/probe" "$directory/preview-1.png" "$directory/final.png"
-    says 'preview-1.png: PNG, 1600 x 1200, 4 channels of 8 bits$' # nothing shows where nothing has come
+    says 'preview-1.png: PNG, 1600 x 1200, 4 channels of 8 bits$' # transparent where no bytes have arrived
     says 'final.png: PNG, 1600 x 1200, [34] channels of 8 bits$'
     rm "$directory"/*.png
-    gives 0 "$bin/progressive" -o "$directory" "${slow}circles.jpg" # in passes
+    gives 0 "$bin/progressive" -o "$directory" "${slow}circles.jpg" # scan by scan
     says '^ *[0-9]+ ms  preview-1.png: 767 of 767 rows$'
     says '^ *[0-9]+ ms  final.png: 767 of 767 rows$'
     cmp -s "$directory/preview-1.png" "$directory/final.png" && fail "progressive.c: a preview that is the picture"
@@ -239,7 +240,7 @@ check_raii() {
     ok "raii.cc"
 }
 
-check_session() { # check_session NAME COMMAND...: the same in each language
+check_session() { # check_session NAME COMMAND...: the same checks for each language
     local name=$1 directory=$work/$1
     shift
     mkdir -p "$directory"

@@ -1,4 +1,4 @@
-/* What libFuzzer calls, for the one target that -DTARGET= names: a function of Targets/. */
+/* The function that libFuzzer calls. It calls the one target of Targets/ that -DTARGET= names. */
 #include <stddef.h>
 #include <stdint.h>
 

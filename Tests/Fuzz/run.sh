@@ -1,5 +1,5 @@
 #!/bin/bash
-# Fuzzes: docs/fuzzing.md says what, and what to do with a finding.
+# Runs the fuzz targets: docs/fuzzing.md describes them, and what to do with a finding.
 #
 #     Tests/Fuzz/run.sh [TARGET...]
 #
@@ -8,7 +8,7 @@
 #   FUZZ_SCRATCH   SwiftPM's build folder; default: .build-fuzz
 #
 # Corpora stay in build/fuzz/corpus/TARGET and grow from run to run; inputs that are findings lie in
-# build/fuzz/findings. Status 1 if there is one of this run.
+# build/fuzz/findings. The status is 1 if this run has one.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 seconds=${FUZZ_SECONDS:-60} jobs=${FUZZ_JOBS:-1} scratch=${FUZZ_SCRATCH:-.build-fuzz}
@@ -18,26 +18,26 @@ clang=$(dirname "$(realpath "$(command -v swift)")")/clang
 folder=build/fuzz
 mkdir -p $folder/findings
 
-# ---- build: the library's code as it is shipped, its checks included, with the sanitizer and counters
+# ---- build: the library's code as shipped, with its checks, the sanitizer and counters
 
-# -enable-testing: the targets see what is internal. Not by --sanitize: given two of them, SwiftPM orders them by chance,
-# and with the one order there are no counters in Swift.
+# -enable-testing gives the targets access to internal declarations. --sanitize is not used: given two of them, SwiftPM
+# orders them at random, and in one order Swift has no counters.
 SDD_FUZZ=1 swift build -c release --product sdd-fuzz --scratch-path "$scratch" \
     -Xswiftc -sanitize=fuzzer,address -Xcc -fsanitize=fuzzer-no-link,address -Xswiftc -enable-testing
-install "$scratch/release/libsdd-fuzz.so" "$folder/new.so" # a copy, so that the next build takes it from nobody
+install "$scratch/release/libsdd-fuzz.so" "$folder/new.so" # a copy, so that a build cannot replace it
 mv "$folder/new.so" "$folder/libsdd-fuzz.so"
 for target in "${targets[@]}"; do
     "$clang" -g -O1 -fuse-ld=lld -fsanitize=fuzzer,address "-DTARGET=fuzz_$target" Tests/Fuzz/entry.c \
         -o "$folder/$target" -L"$folder" -lsdd-fuzz -Wl,-rpath,'$ORIGIN'
 done
 
-# ---- seeds: fixtures behind some control bytes, which make pieces of 16, 4096, 1 and 200 bytes or so
+# ---- seeds: fixtures after some control bytes, which make pieces of about 16, 4096, 1 and 200 bytes
 
-seed() { # seed TARGET FILE CONTROL: CONTROL is for printf
+seed() { # seed TARGET FILE CONTROL: CONTROL is a printf format
     { printf "$3"; cat "$2"; } >"$folder/corpus/$1/seed-$(printf '%s%s' "$2" "$3" | cksum | cut -d' ' -f1)"
 }
 control_bytes=('\x10\x7f\x01\x42\x00\x07\x07\x00' '\xff\xff\xff\xff\x88\x05\x00\x00' '\x3f\x41\x40\x50\x61\x0b\x09\x00')
-seed_all() { # seed_all TARGET PATTERN...: fixtures of those names
+seed_all() { # seed_all TARGET PATTERN...: makes seeds of the fixtures with those names
     local target=$1 file control
     mkdir -p "$folder/corpus/$target"
     shift
@@ -67,7 +67,7 @@ for target in "${targets[@]}"; do
     case $target in
     jpeg) seed_all jpeg '*.jpg' ;;
     png | frames) seed_all "$target" '*.png' ;;
-    text | http | files) mkdir -p "$folder/corpus/$target" ;; # their dictionaries are enough
+    text | http | files) mkdir -p "$folder/corpus/$target" ;; # their dictionaries suffice
     *) seed_all "$target" '*.jpg' '*.png' ;;
     esac
     if [ $running -ge "$jobs" ]; then

@@ -1,4 +1,4 @@
-"""What the servers do, and what must come of it. Each case is one hostile answer, or one connection full of them."""
+"""Scripts of the servers and the expected verdicts. Each case is one hostile response, or one connection of them."""
 
 import struct
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import frames as f
 from server import GOOD_BODY
 
-# What a verdict may be, see `suite.judge`.
+# Verdicts, see `suite.judge`.
 GOOD, TOLD, FAILS, FLOOD = "good", "told", "fails", "flood"
 CUT = "SDD_ERROR_TRUNCATED_BODY"
 LOST = "SDD_ERROR_CONNECTION_LOST"
@@ -28,7 +28,7 @@ class Case:
     greeting: bytes | None = None
     options: str = ""
     config: str = ""
-    # Requests that the server must have seen at the end of the hostile one; None: it does not matter.
+    # Requests that the server must have seen at the end of the hostile request; None: not checked.
     requests: int | None = None
     reads_body: bool = False
     group: str = ""
@@ -48,7 +48,7 @@ PART = bytes(range(250)) * 10
 PNG_END = b"\0\0\0\0IEND\xaeB`\x82"
 
 
-# ---- floods: frames as fast as they are read, none of which brings a byte of an answer
+# ---- floods: frames as fast as they are read, without a byte of a response
 
 FLOODS = {
     "empty DATA": lambda s: f.data(s),
@@ -86,8 +86,8 @@ def flood(kind, before):
 
 for kind in FLOODS:
     add(f"flood of {kind} before the answer", flood(kind, None), FLOOD, FAILS, group="flood")
-    # nghttp2 may end the session over any of these. Where that falls into the turn that the body came in, libcurl speaks
-    # of a good end, and the body can only be told as unproven.
+    # nghttp2 may end the session over any of these. If it does so in the turn of the loop in which the body arrived,
+    # libcurl reports success, and the body can only be marked as unproven.
     add(f"flood of {kind} within a body", flood(kind, lambda s: (f.head(s), f.data(s, PART))), FLOOD, FAILS, TOLD,
         group="flood")
 
@@ -174,13 +174,13 @@ for length in (None, 5000):
     told = "no length" if length is None else "a length"
     for index, (what, _) in enumerate(bodies(1, length)):
         for way in ("close", "cut"):
-            # The length of two frames is that of the whole body, but for the end of the stream.
+            # Two frames are as long as the whole body; only the end of the stream is missing.
             whole = length == 5000 and what == "two frames"
             add(f"{way} after {what}, {told}", ends_after(index, length, way), FAILS, *([GOOD] if whole else []),
                 body=PART * 2, errors=BROKEN)
 
 
-# ---- the connection is broken by the server's own fault, in the midst of a body
+# ---- faults of the server that break the connection in the middle of a body
 
 FAULTS = {
     "a PING of 7 bytes": lambda s: f.ping(payload=b"1234567"),
@@ -227,7 +227,7 @@ def fault(kind, length, stays, separate):
 
 
 for kind in FAULTS:
-    # Where it cannot be seen that libcurl has broken the connection, the least is that it is told.
+    # Where the test cannot see that libcurl has broken the connection, the body must at least be marked as unproven.
     add(f"{kind}, no length", fault(kind, None, True, True), FAILS, TOLD, errors=BROKEN, body=PART, group="seen")
     add(f"{kind}, no length, with the body", fault(kind, None, True, False), FAILS, TOLD, errors=BROKEN, body=PART)
     add(f"{kind}, no length, and closed", fault(kind, None, False, True), FAILS, TOLD, errors=BROKEN, body=PART)
@@ -262,7 +262,7 @@ for code in (*range(14), 0xFFFF):
         *([] if code == 0 else [FAILS]), errors=BROKEN, body=PART)
 
 
-# ---- GOAWAY and REFUSED_STREAM: not processed, and so to be asked for again, whatever the method
+# ---- GOAWAY and REFUSED_STREAM: not processed, so requested again, whatever the method
 
 def away(last=0, code=f.NO_ERROR, closes=False):
     def script(connection, stream):
@@ -350,14 +350,14 @@ HEADER_FAULTS = {
     "trailers that do not end the stream": lambda s: f.head(s, 11) + f.data(s, GOOD_BODY) + f.trailers(s, ("a", "b"), end=False),
     "status 101": header((":status", "101")),
 }
-# nghttp2 takes these for what they say; the body is whole, and proven by its length or told.
+# nghttp2 accepts these; the body is whole, and proven by its length or marked as unproven.
 MILD = {"a Keep-Alive field", "trailers that do not end the stream", "HEADERS that depend on themselves",
         "a status of two digits", "a size of the table at the end", "an unknown pseudo field"}
 for kind, script in HEADER_FAULTS.items():
     add(kind, answers(script), FAILS, *([GOOD, TOLD] if kind in MILD else []), options="total=3000", group="header")
 
 
-# ---- what is right, though rare, must go well
+# ---- rare but valid responses must succeed
 
 def gradually(connection, stream):
     connection.send(f.head(stream, len(GOOD_BODY)))

@@ -1,5 +1,5 @@
-/* A program that does what its standard input says, a line each, and tells what came of it: the client of the hostile
- * servers. See `usage` for the lines. */
+/* The client of the hostile servers: a program that reads one command a line from its standard input and reports the
+ * results. See `usage` for the commands. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

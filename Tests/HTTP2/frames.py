@@ -1,4 +1,4 @@
-"""Frames of HTTP/2 (RFC 9113) and header blocks (RFC 7541), written by hand, so that wrong ones can be made too."""
+"""HTTP/2 frames (RFC 9113) and header blocks (RFC 7541), encoded by hand, so that wrong ones are possible too."""
 
 import struct
 
@@ -13,13 +13,13 @@ PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
 
 def frame(kind, flags, stream, payload=b"", length=None):
-    """`length` is told in place of the true one."""
+    """Makes a frame. `length` replaces the true length."""
     told = len(payload) if length is None else length
     return struct.pack(">I", told)[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
 
 
 def integer(value, bits, first=0):
-    """RFC 7541 section 5.1."""
+    """Encodes an integer: RFC 7541 section 5.1."""
     most = (1 << bits) - 1
     if value < most:
         return bytes([first | value])
@@ -37,7 +37,7 @@ def text(value):
 
 
 def field(name, value):
-    """A literal that enters no table: section 6.2.2."""
+    """Encodes a literal field without indexing: section 6.2.2."""
     return b"\x00" + text(name) + text(value)
 
 
@@ -82,7 +82,7 @@ def trailers(stream, *fields, end=True):
 
 
 def head(stream, length=None, status="200", end=False, more=()):
-    """A good header; a length of None is not announced."""
+    """Makes a good header. A length of None is not announced."""
     fields = [(":status", status), *more]
     if length is not None:
         fields.append(("content-length", str(length)))

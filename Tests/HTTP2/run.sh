@@ -4,10 +4,10 @@
 #     Tests/HTTP2/run.sh [NAME...]     only cases whose names contain one of NAME
 #
 #   SDD_LIBDIR       where libsdd.so is; default: build/
-#   SDD_TEST_LONG=1  each flood lasts up to a minute, and stories of many floods are told
+#   SDD_TEST_LONG=1  each flood lasts up to a minute, and stories with many floods are run
 #   SDD_TEST_JOBS    cases at a time; default 4
 #
-# Nothing is written but a temporary folder, which goes when the script ends.
+# Writes only a temporary folder, which is removed when the script ends.
 set -Eeuo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 

@@ -1,4 +1,4 @@
-"""A server of HTTP/2 over TLS for one script: what it sends is what the script says, byte for byte."""
+"""An HTTP/2 server over TLS, which sends exactly the bytes of its script."""
 
 import select
 import socket
@@ -11,7 +11,7 @@ import frames
 
 
 class Gone(Exception):
-    """The client has left."""
+    """Raised when the client has closed the connection."""
 
 
 class Connection:
@@ -23,7 +23,7 @@ class Connection:
         self._write(b"".join(parts))
 
     def _write(self, raw):
-        """All of it; what the client sends meanwhile is read, so that neither waits for the other."""
+        """Writes everything, and reads what the client sends meanwhile, so that neither side blocks the other."""
         while True:
             try:
                 self.socket.send(raw)
@@ -37,7 +37,7 @@ class Connection:
                 raise Gone from error
 
     def _drain(self):
-        """What is there: to the buffer."""
+        """Reads the available bytes into the buffer."""
         try:
             while piece := self.socket.recv(65536):
                 self.buffer += piece
@@ -63,12 +63,12 @@ class Connection:
         stream = struct.unpack(">I", head[5:])[0] & 0x7FFFFFFF
         payload = self._need(length)
         if kind == frames.GOAWAY:
-            # It has found a fault, and so have servers that close then.
+            # The client has found a fault; servers close the connection then, too.
             self.close()
         return kind, flags, stream, payload
 
     def heard(self, *parts):
-        """Sends them, and returns when the client has read them: when it has answered a PING behind them."""
+        """Sends frames and waits until the client has read them: until it answers a PING after them."""
         self.send(*parts, frames.ping(payload=b"heard? ."))
         while True:
             kind, flags, stream, payload = self.next_frame()
@@ -77,7 +77,7 @@ class Connection:
             self.pending.append((kind, flags, stream, payload))
 
     def flood(self, raw):
-        """The same frames again and again, until the client leaves or the server has had enough."""
+        """Repeats the same frames until the client leaves or the time for a flood is over."""
         chunk = raw * max(1, 16000 // len(raw))
         end = time.monotonic() + self.server.longest_flood
         self.server.flood_began.set()
@@ -85,7 +85,7 @@ class Connection:
             try:
                 self._write(chunk)
                 self.server.flooded += len(chunk)
-                # What it answers is read at times, and forgotten.
+                # Reads the client's answers now and then, and drops them.
                 self._drain()
                 self.buffer = b""
             except Gone:
@@ -98,7 +98,7 @@ class Connection:
         event.wait(seconds)
 
     def close(self):
-        """With TLS's own word for it."""
+        """Closes the connection with TLS's close_notify."""
         try:
             self.socket.setblocking(True)
             self.socket.settimeout(1)
@@ -108,7 +108,7 @@ class Connection:
         raise Gone
 
     def cut(self):
-        """Without a word: the client sees a reset."""
+        """Cuts the connection, so that the client sees a reset."""
         self.plain.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         raise Gone
 
@@ -121,7 +121,7 @@ def good(connection, stream):
 
 
 class Server:
-    """The first `hostile` requests are answered by the script, those after them well."""
+    """A server whose first `hostile` requests are answered by the script, and all later ones well."""
 
     def __init__(self, certificate, script=good, hostile=1, greeting=None, longest_flood=20, reads_body=False):
         self.script, self.hostile, self.longest_flood = script, hostile, longest_flood

@@ -1,5 +1,5 @@
-"""What takes more than one hostile answer: the end of a downloader and of a request under a flood, and what caches keep of
-bodies whose end nothing proves. Each story returns what went wrong, as a list."""
+"""Tests with more than one hostile response: the end of a downloader and of a request under a flood, and the caching of
+bodies whose end is unproven. Each story returns a list of faults."""
 
 import gzip
 import socket
@@ -40,7 +40,7 @@ def cancelled_under_a_flood(client, certificate):
     client.tell("cancel a")
     end = client.end("a")
     wrong = [] if end and end["error"] == "SDD_ERROR_CANCELLED" else [f"the request ended with {end}"]
-    # A cancel between two turns of the loop leaves a connection that nobody reads: that is closed at the latest here.
+    # A cancel between two turns of the loop leaves a connection that nothing reads: it is closed here at the latest.
     client.tell("destroy")
     if client.number("destroyed") is None:
         wrong.append("it was not destroyed")
@@ -51,7 +51,7 @@ def cancelled_under_a_flood(client, certificate):
 
 
 def silent_connection_not_used_again(client, certificate):
-    """A host that has fallen silent on a connection is asked over another one."""
+    """After a connection has become silent, the host is asked over another one."""
     connections = []
 
     def script(connection, stream):
@@ -90,7 +90,7 @@ def not_tried_again_for_ever(client, certificate):
 
 
 def _kept(client, url, told, entries):
-    """Asks twice with an HTTP cache."""
+    """Requests a URL twice with an HTTP cache."""
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
         client.tell(f"make cache={folder}/cache")
@@ -148,7 +148,7 @@ def packed_bytes_without_a_length(client, certificate):
 
 
 class Plain:
-    """Over HTTP/1.1, each body ending with its connection."""
+    """An HTTP/1.1 server whose bodies end with their connection."""
 
     def __init__(self, body):
         self.body = body

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs the cases of cases.py: a hostile server of HTTP/2, a good one beside it, and the client program.
+"""Runs the cases of cases.py with a hostile HTTP/2 server, a good one, and the client program.
 
     suite.py CLIENT CERTIFICATE [NAME...]     only cases whose names contain one of NAME; -NAME: none of these
 
-Judged are: the verdict on the hostile request; that the answer of another server came while the hostile one was at it;
-that the next answer of the hostile server, and of the other, is good; how much memory the client took; that a flood was
-cut off by the client, and not ended by the server; and that the downloader could be destroyed.
+It checks the verdict on the hostile request; that the other server's response came meanwhile; that the next responses
+of both servers are good; how much memory the client took; that a flood was cut off by the client, and not ended by the
+server; and that the downloader could be destroyed.
 """
 
 import concurrent.futures
@@ -23,12 +23,12 @@ from stories import STORIES
 
 LONG = os.environ.get("SDD_TEST_LONG") == "1"
 FLOOD_DETAIL = 300701
-# No verdict depends on it but that there is one: a machine under load is slow.
+# Verdicts need only some limit, because a machine under load is slow.
 PATIENCE = 120
 
 
 def fnv(body):
-    """As the client sums a body; of long ones only their size is compared, for this is slow."""
+    """Returns the hash that the client computes. It is slow, so of long bodies only the size is compared."""
     value = 1469598103934665603
     for byte in body:
         value = (value ^ byte) * 1099511628211 & 0xFFFFFFFFFFFFFFFF
@@ -72,7 +72,7 @@ class Client:
         return self.ends.get(tag)
 
     def number(self, word):
-        """Of the answer "WORD NUMBER"."""
+        """Returns the number of the client's answer "WORD NUMBER"."""
         def found():
             return next((line for line in self.lines if line.startswith(word + " ")), None)
         self._wait(found)
@@ -98,8 +98,8 @@ def is_right(end, body):
 
 
 def reads_no_more(server):
-    """Whether the client has cut the flood off, or leaves it to the system's buffers: a connection that no transfer
-    uses is not read, and once they are full the server can send nothing."""
+    """Whether the client has cut the flood off or reads no more of it: it does not read a connection that no transfer
+    uses, and once the system's buffers are full the server can send nothing."""
     end = time.monotonic() + PATIENCE
     unchanged, before = 0, -1
     while time.monotonic() < end:
@@ -115,14 +115,14 @@ def reads_no_more(server):
 
 
 def judge(case, end, server):
-    """- Returns: what is wrong with the end of the hostile request; None if nothing."""
+    """Returns the fault in the end of the hostile request, or None."""
     if end is None:
         return "never ended"
     failed = end["error"] != "SDD_OK"
     if failed and not end["message"]:
-        return "an error without a sentence"
+        return "an error without a message"
     if failed and end["unproven"] != "0":
-        return "an error is told as a body without a proven end"
+        return "an error is marked as a body without a proven end"
     if FLOOD in case.verdicts and failed and int(end["detail"]) == FLOOD_DETAIL:
         return None if server.was_cut_off.wait(PATIENCE) else "the flood was not cut off"
     if failed and FAILS in case.verdicts:
@@ -138,14 +138,14 @@ def judge(case, end, server):
     if TOLD in case.verdicts and end["unproven"] == "1":
         is_flood = case.group == "flood"
         return "the flood was not cut off" if is_flood and not reads_no_more(server) else None
-    return f"taken for good with {end['bytes']} bytes, unproven={end['unproven']}"
+    return f"accepted as good with {end['bytes']} bytes, unproven={end['unproven']}"
 
 
 def run(case, program, certificate):
-    """- Returns: what went wrong, as a list."""
+    """Returns a list of faults."""
     wrong = []
     server = Server(certificate, case.script, case.hostile, case.greeting, 60 if LONG else 20, case.reads_body)
-    # Its answer is ready when the flood is at its height.
+    # Its response is ready when the flood is at its peak.
     other = Server(certificate, lambda c, s: (c.wait(server.flood_began if case.group == "flood" else ready, 5),
                                               good(c, s)))
     client = Client(program)
@@ -221,7 +221,7 @@ def main():
     chosen = [case for case in CASES if not wanted or any(name in case.name for name in wanted)]
     chosen = [case for case in chosen if not any(name in case.name for name in unwanted)]
     if not LONG and not names:
-        # Each flood takes more than a second: of those at two places one is enough.
+        # Each flood takes more than a second, so one of two positions is enough.
         chosen = [case for case in chosen if not (case.group == "flood" and case.name.endswith("before the answer"))]
     stories = [story for story in STORIES if not names or any(name in story.__name__ for name in wanted)]
     begun = time.monotonic()
@@ -240,7 +240,7 @@ def main():
             failures += bool(wrong)
             if wrong:
                 print(f"not ok {story.__name__}", *wrong, sep="\n    ", flush=True)
-    # What can be told from outside depends on how the frames meet the turns of the client's loop; mostly it can.
+    # Whether a fault is visible depends on how the frames fall into the turns of the client's loop; mostly it is.
     seen = [case.settings["said"]["error"] != "SDD_OK" for case in chosen if case.group == "seen" and case.settings.get("said")]
     if len(seen) > 10 and sum(seen) < len(seen) / 2:
         print(f"not ok: of {len(seen)} connections that broke within a body only {sum(seen)} were seen to")

@@ -1,16 +1,16 @@
 #!/bin/bash
-# The interface of the header is that of abi/, which was written for the release: nothing that a program was compiled
-# against has gone or has changed. What has come since is no matter: a call, a number, a field behind the last one of a
-# struct that begins with struct_size.
+# Compares the header's interface with abi/, which was written for the release: nothing that a program was compiled
+# against may disappear or change. Additions are allowed: a call, a number, a field after the last one of a struct that
+# begins with struct_size.
 #
 #     Tests/abi/check-abi.sh               compares
-#     Tests/abi/check-abi.sh --write       writes abi/ anew: `make abi-description`, see docs/abi.md on when
-#     Tests/abi/check-abi.sh --test        tries it on copies of the header with a break each
-#     Tests/abi/check-abi.sh --fields      prints what the header has, as abi/fields; --numbers: as abi/numbers
+#     Tests/abi/check-abi.sh --write       writes abi/ again: `make abi-description`; docs/abi.md says when
+#     Tests/abi/check-abi.sh --test        checks that it notices breaks in copies of the header
+#     Tests/abi/check-abi.sh --fields      prints the header's fields as in abi/fields; --numbers: as in abi/numbers
 #
-#   abi/libsdd0.abi    what abidw makes of all calls and structs: of an object in C, since the library is none
-#   abi/fields         where each field of each struct is, and how large
-#   abi/numbers        the value of each number with a name
+#   abi/libsdd0.abi    abidw's description of all calls and structs, made of a C object because the library is Swift
+#   abi/fields         offset and size of each field of each struct
+#   abi/numbers        the value of each named number
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 readonly mode=${1:-} description=abi/libsdd0.abi numbers=abi/numbers layout=abi/fields
@@ -27,17 +27,18 @@ for tool in abidw abidiff; do
     fi
 done
 
-# calls INCLUDE: the functions. A name, then a parenthesis; of pointers to functions the name stands inside one.
+# calls INCLUDE: prints the functions: a name, then a parenthesis; pointers to functions have their name inside
+# parentheses.
 calls() { gcc -E -P "-I$1" "$1/sdd/sdd.h" | grep -oP '\bsdd_[a-z0-9_]+ *\((?![ *])' | tr -d ' (' | sort; }
-# structs INCLUDE
+# structs INCLUDE: prints the structs
 structs() { gcc -E -P "-I$1" "$1/sdd/sdd.h" | grep -oP '^\} \Ksdd_[a-z0-9_]+(?=;)' | sort; }
-# fixed INCLUDE: those of them that do not begin with their size, and can never grow.
+# fixed INCLUDE: prints the structs that do not begin with their size and can never grow.
 fixed() {
     gcc -E -P "-I$1" "$1/sdd/sdd.h" |
         awk '/^typedef struct sdd_[a-z0-9_]+ \{/ { name = $3; getline; if (!/size_t struct_size;/) print name }' | sort
 }
 
-# object INCLUDE FILE: has a pointer to each call and each struct, and debug information.
+# object INCLUDE FILE: builds an object with a pointer to each call and each struct, and with debug information.
 object() {
     {
         echo '#include <sdd/sdd.h>'
@@ -47,7 +48,7 @@ object() {
     gcc -g -O0 -fPIC -shared "-I$1" "$work/object.c" -o "$2" || fail "the header does not compile"
 }
 
-# values INCLUDE: NAME VALUE, of what is in an SDD_ENUM and of the macros that are plain numbers.
+# values INCLUDE: prints NAME VALUE for each name in an SDD_ENUM and each macro that is a plain number.
 values() {
     {
         echo '#include <sdd/sdd.h>'
@@ -63,8 +64,8 @@ values() {
     "$work/values"
 }
 
-# fields INCLUDE: STRUCT.FIELD OFFSET SIZE, and the size of each struct that can never grow. abidiff leaves open what is
-# only another order.
+# fields INCLUDE: prints STRUCT.FIELD OFFSET SIZE, and the size of each struct that can never grow. abidiff does not
+# report fields that only changed their order.
 fields() {
     {
         echo '#include <sdd/sdd.h>'
@@ -84,7 +85,7 @@ fields() {
     "$work/fields"
 }
 
-# lost OLD NEW WHAT: status 1 if a line has gone.
+# lost OLD NEW WHAT: returns status 1 if a line is missing in NEW.
 lost() {
     comm -23 "$1" "$2" >"$work/changed"
     [ -s "$work/changed" ] || return 0
@@ -92,7 +93,7 @@ lost() {
     return 1
 }
 
-# compare INCLUDE: status 1, and what has changed, if that is a break.
+# compare INCLUDE: prints the changes and returns status 1 if they break the interface.
 compare() {
     local include=$1 status=0 names
     object "$include" "$work/now.so"
@@ -119,9 +120,9 @@ write() {
     echo "wrote $description, $layout and $numbers"
 }
 
-# ---- whether it notices: each of these is a break, or none
+# ---- a test of the check: each of these changes is a break, or is allowed
 
-# change WHAT SED...: of a copy of the header, which must become another.
+# change WHAT SED...: changes a copy of the header, which must differ from the original.
 change() {
     local what=$1
     shift
@@ -133,7 +134,7 @@ change() {
 breaks() {
     change "$@"
     ! compare "$work/copy" >"$work/found" || fail "not noticed: $1"
-    [ -s "$work/found" ] || fail "noticed without a word: $1"
+    [ -s "$work/found" ] || fail "noticed without a message: $1"
 }
 allows() {
     change "$@"
@@ -153,7 +154,7 @@ try() {
     allows "a field behind the last one" 's/^} sdd_metrics;/    int64_t more;\n&/'
     allows "another call" 's/^SDD_API size_t sdd_bytes_size/SDD_API int sdd_another_call(void);\n&/'
     allows "another number" 's/^    SDD_ERROR_CLOSED =/    SDD_ERROR_ANOTHER = 4998,\n&/'
-    echo "ok ABI: the watch notices a break of each kind"
+    echo "ok ABI: the check notices a break of each kind"
 }
 
 case $mode in
@@ -162,8 +163,8 @@ case $mode in
     --fields) fields include | sort ;;
     --numbers) values include | sort ;;
     '')
-        compare include >&2 || fail "that is a break of the interface that abi/ describes: see docs/abi.md"
+        compare include >&2 || fail "the interface no longer matches abi/: see docs/abi.md"
         echo "ok ABI: $(calls include | wc -l) calls, $(structs include | wc -l) structs, $(wc -l <"$numbers") numbers as in abi/"
         ;;
-    *) fail "what is $mode?" ;;
+    *) fail "unknown option: $mode" ;;
 esac

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The tools that make bindings of headers read this one: bindgen (Rust), cffi and ctypesgen (Python), SWIG (Python, of C).
-# What they make is compiled, and calls the library. A tool that is not there is skipped; Tests/run.sh installs them.
+# Generates bindings from the header with bindgen (Rust), cffi and ctypesgen (Python), and SWIG (C to Python), compiles
+# them, and calls the library through them. A missing tool is skipped; Tests/run.sh installs them.
 #
 #     Tests/abi/check-binders.sh build/libsdd.so.0.1.0
 set -euo pipefail
@@ -16,7 +16,7 @@ quiet() { timeout 120 "$@" >"$work/said" 2>&1 || fail "status $?: $*"; }
 ln -s "$library" "$work/libsdd.so"
 ln -s "$library" "$work/libsdd.so.0"
 export LD_LIBRARY_PATH=$work XDG_CACHE_HOME=$work/caches PYTHONDONTWRITEBYTECODE=1
-builtin=$(gcc -print-file-name=include) # stddef.h, where there is no clang of the system
+builtin=$(gcc -print-file-name=include) # stddef.h, in case the system has no clang
 
 # ---- Rust
 
@@ -26,7 +26,7 @@ if has bindgen && has rustc; then
     BINDINGS=$work/bindings.rs quiet rustc --edition 2021 -A warnings -L "$work" -l sdd -o "$work/bindgen" \
         Tests/abi/binders/bindgen.rs
     quiet "$work/bindgen"
-    # bindgen's own tests of the size, alignment and offsets of what it has read.
+    # bindgen's own tests check the size, alignment and offsets of the structs.
     if grep -q '#\[test\]' "$work/bindings.rs"; then
         quiet rustc --edition 2021 --test -A warnings -A deref_nullptr -L "$work" -l sdd -o "$work/layouts" --crate-type lib \
             "$work/bindings.rs"
@@ -45,9 +45,9 @@ for candidate in python3 /usr/bin/python3; do
 done
 if [ -n "$python" ]; then
     gcc -E -P -Iinclude -DSDD_API= include/sdd/sdd.h | sed '/__extension__/d' >"$work/all"
-    # What the system's headers say is cffi's own.
+    # cffi declares the system headers' types itself.
     gcc -E -P -Iinclude -DSDD_API= -x c - <<<$'#include <stddef.h>\n#include <stdint.h>' >"$work/system"
-    grep -vxFf "$work/system" "$work/all" >"$work/cdef" || fail "nothing is left of the header"
+    grep -vxFf "$work/system" "$work/all" >"$work/cdef" || fail "the header is empty without the system's lines"
     quiet "$python" Tests/abi/binders/cffi_check.py "$work/cdef" "$library"
     echo "ok cffi"
 else
@@ -56,7 +56,7 @@ fi
 
 if has python3; then
     if ! python3 -c 'import ctypesgen' 2>/dev/null; then
-        # No distribution has it.
+        # No distribution packages it.
         python3 -m pip -q install --disable-pip-version-check --target "$work/pip" ctypesgen==1.1.1 >"$work/said" 2>&1 || true
     fi
     export PYTHONPATH=$work/pip:$work
@@ -66,7 +66,7 @@ if has python3; then
         quiet python3 Tests/abi/binders/ctypesgen_check.py
         echo "ok ctypesgen"
     else
-        echo "skip ctypesgen: not installed, and pip does not bring it"
+        echo "skip ctypesgen: not installed, and pip cannot install it"
     fi
 fi
 

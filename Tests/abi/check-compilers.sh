@@ -1,7 +1,8 @@
 #!/bin/bash
-# The header compiles where its users are: before and behind the headers of Qt 6, GTK 4, GLib and X11, whose macros are
-# short words (slots, signals, emit, foreach, None, Status, Bool, True, Success), as C and as C++; with other linkage of
-# the functions; and the README's program as C99 to C++20. What is not installed is skipped; Tests/run.sh installs all of it.
+# Checks that the header compiles together with others: before and after the headers of Qt 6, GTK 4, GLib and X11, whose
+# macros are short words (slots, signals, emit, foreach, None, Status, Bool, True, Success), as C and as C++; with other
+# linkage of the functions; and the README's program as C99 to C++20. Missing packages are skipped; Tests/run.sh
+# installs all of them.
 #
 #     Tests/abi/check-compilers.sh       needs no build
 set -euo pipefail
@@ -20,7 +21,7 @@ elif command -v swift >/dev/null && [ -x "$(dirname "$(realpath "$(command -v sw
 fi
 
 count=0
-# compile LANGUAGE STANDARD FILE FLAG...: by gcc and clang
+# compile LANGUAGE STANDARD FILE FLAG...: compiles with gcc and clang
 compile() {
     local language=$1 standard=$2 file=$3 compiler
     shift 3
@@ -31,10 +32,11 @@ compile() {
     done
 }
 
-# ---- before and behind others' headers
+# ---- before and after others' headers
 
-# among PACKAGE LANGUAGE STANDARD HEADER [FLAG...]: the headers' own folders are the system's, so that only our warnings
-# count. Uses every struct and every inline word, so that a macro between the two includes is seen.
+# among PACKAGE LANGUAGE STANDARD HEADER [FLAG...]: treats the other headers' folders as the system's, so that only our
+# own warnings count. Uses every struct and every inline function, so that a macro between the two includes has an
+# effect.
 among() {
     local package=$1 language=$2 standard=$3 header=$4 flags
     shift 4
@@ -58,7 +60,7 @@ among x11 c++ c++20 X11/Xlib.h
 among Qt6Core c++ c++17 QtCore/QtCore -fPIC
 among Qt6Widgets c++ c++20 QtWidgets/QWidget -fPIC
 
-# The words by themselves, which are macros without a meaning there or with another.
+# Defines each of these words as an empty macro or with another meaning.
 {
     printf '#define %s\n' slots signals emit foreach Q_SLOTS forever
     printf '#define %s 0L\n' None Success False Always Bool Status True Unsorted KeyPress
@@ -67,7 +69,7 @@ among Qt6Widgets c++ c++20 QtWidgets/QWidget -fPIC
 compile c c99 "$work/words"
 compile c++ c++11 "$work/words"
 
-# ---- other linkage, and none that throws
+# ---- other linkage, and functions that cannot throw
 
 printf '#define SDD_API static\n#include <sdd/sdd.h>\nint here;\n' >"$work/linkage"
 compile c c99 "$work/linkage" -Wno-unused-function

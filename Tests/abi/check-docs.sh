@@ -1,13 +1,13 @@
 #!/bin/bash
-# Every name of libsdd in the pages named below is one of the header: functions, types, macros, numbers, and the field
-# in `sdd_struct.field`. What ends in "_" or "_*" stands for names that begin so.
+# Checks that every libsdd name in the pages named below exists in the header: functions, types, macros, numbers, and the
+# field in `sdd_struct.field`. A name that ends in "_" or "_*" stands for all names with that prefix.
 #
 #     Tests/abi/check-docs.sh [PAGE...]       needs no build
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 pages=("$@")
 [ $# -gt 0 ] || pages=(README.md docs/sdwebimage.md docs/debugging.md docs/requirements.md)
-# What looks like a name of libsdd, and is none: a module of the examples, and a variable of the environment.
+# Names that only look like libsdd's: modules of the examples, and environment variables.
 readonly others=(sdd_ctypes sdd_helpers SDD_LIBRARY SDD_LOG)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -15,15 +15,15 @@ export LC_ALL=C
 
 fail() { echo "check-docs.sh: $*" >&2; exit 1; }
 
-# Without comments, so that a name that only a comment still has does not count. Macros stay; nothing is included. Those
-# of several compilers are defined one after the other: -w.
+# Comments are removed, so that a name that only a comment still has does not count. Macros stay; nothing is included.
+# -w: macros with a version for each compiler are defined several times.
 for header in include/sdd/*.h; do
     gcc -w -fpreprocessed -dD -E -P "$header"
 done >"$work/header"
 grep -oE '\b(sdd|SDD)_[A-Za-z0-9_]+' "$work/header" | sort -u >"$work/names"
 [ -s "$work/names" ] || fail "no name found in include/sdd"
 
-# Fields, as sdd_struct.field: each word between `typedef struct sdd_struct {` and its `}`.
+# Lists fields as sdd_struct.field: each word between `typedef struct sdd_struct {` and its `}`.
 awk '/^typedef struct sdd_[a-z0-9_]+ \{/ { struct = $3; next }
      /^}/ { struct = "" }
      struct { gsub(/[^A-Za-z0-9_]/, " "); for (i = 1; i <= NF; i++) print struct "." $i }' "$work/header" |
@@ -35,22 +35,22 @@ report() { echo "check-docs.sh: $*" >&2; wrong=1; }
 
 count=0
 for page in "${pages[@]}"; do
-    grep -oE '\b(sdd|SDD)_[A-Za-z0-9_]+' "$page" | sort -u >"$work/page" || fail "$page names nothing of libsdd"
+    grep -oE '\b(sdd|SDD)_[A-Za-z0-9_]+' "$page" | sort -u >"$work/page" || fail "$page contains no name of libsdd"
     while read -r name; do
         count=$((count + 1))
         case $name in
-            *_) grep -q "^$name" "$work/names" || report "$page: no name of the header begins with $name" ;;
+            *_) grep -q "^$name" "$work/names" || report "$page: no name in the header begins with $name" ;;
             *)
                 grep -qx "$name" "$work/names" && continue
-                [[ " ${others[*]} " == *" $name "* ]] || report "$page: $name is no name of the header"
+                [[ " ${others[*]} " == *" $name "* ]] || report "$page: $name is not a name in the header"
                 ;;
         esac
     done <"$work/page"
     while read -r field; do
         count=$((count + 1))
-        # A struct's name, a dot and a word; of a file's name ("sdd_ctypes.py") the first is no struct.
+        # Checks a struct's name, a dot and a word; in a file's name ("sdd_ctypes.py") the first word is not a struct.
         grep -q "^${field%%.*}\." "$work/fields" || continue
-        grep -qx "$field" "$work/fields" || report "$page: $field is no field of the header"
+        grep -qx "$field" "$work/fields" || report "$page: $field is not a field in the header"
     done < <(grep -oE '\bsdd_[a-z0-9_]+\.[a-z][A-Za-z0-9_]*' "$page" | sort -u)
 done
 [ $wrong = 0 ] || exit 1

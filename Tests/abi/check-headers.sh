@@ -1,6 +1,6 @@
 #!/bin/bash
-# The public header compiles alone and without a warning, as C and as C++, with gcc and clang, and so does each of its
-# chapters, none of which is too long; and what its macros and structs say is what the library does:
+# Checks that the public header compiles alone and without a warning, as C and as C++, with gcc and clang, and so does
+# each of its chapters, none of which is too long; and that the library agrees with its macros and structs:
 # Tests/C/header_*.c, Tests/C/old_struct.c.
 #
 #     Tests/abi/check-headers.sh       after `make`
@@ -11,7 +11,7 @@ readonly warnings=(-Wall -Wextra -pedantic -Werror -Wundef -Wshadow)
 readonly own=(-Iinclude -Lbuild -Wl,-rpath,"$PWD/build")
 mkdir -p "$output"
 
-# Clang comes with the Swift toolchain, beside or behind the `swift` that is on the PATH.
+# Clang comes with the Swift toolchain, next to `swift` on the PATH or to the file it links to.
 compilers=(gcc)
 if command -v clang >/dev/null; then
     compilers+=(clang)
@@ -25,12 +25,12 @@ for chapter in include/sdd/*.h; do
     [ "$(wc -l <"$chapter")" -le 500 ] || { echo "check-headers.sh: $chapter has over 500 lines" >&2; exit 1; }
     if grep -nE '^.{101}' "$chapter"; then echo "check-headers.sh: $chapter has lines of over 100 columns" >&2; exit 1; fi
 done
-# Numbers have the type of their fields, for tools that read the header.
+# Constants have the type of their fields, for tools that read the header.
 if grep -nE '^ *(typedef )?enum( |$)' include/sdd/*.h; then
-    echo "check-headers.sh: an enum that is no SDD_ENUM" >&2
+    echo "check-headers.sh: an enum that is not an SDD_ENUM" >&2
     exit 1
 fi
-# Every initialiser macro is one that header_init.c compares with zeros.
+# header_init.c must compare every initialiser macro with zeros.
 for macro in $(grep -ohE '^#define SDD_[A-Z_]+_INIT' include/sdd/*.h | cut -d' ' -f2); do
     grep -q "$macro)" Tests/C/header_init.c || { echo "check-headers.sh: header_init.c lacks $macro" >&2; exit 1; }
 done
@@ -46,7 +46,7 @@ for chapter in include/sdd/*.h; do
 done
 for compiler in "${compilers[@]}"; do
     for file in "$output"/chapters/*.c Tests/C/header_alone.c Tests/C/header_init.c Tests/C/old_struct.c; do
-        for standard in c99 c11 c17 c2x; do # c2x is C23, and c++2b C++23, for compilers that know no other name
+        for standard in c99 c11 c17 c2x; do # c2x is C23 and c++2b is C++23, for compilers without the final names
             compile "$compiler" $standard c "$file"
         done
         for standard in c++11 c++14 c++17 c++20 c++2b; do
@@ -61,7 +61,7 @@ for standard in c++11 c++14 c++17 c++20 c++2b; do
 done
 echo "ok header: $count compilations by ${compilers[*]##*/}, no warning"
 
-run() { # run NAME COMPILER...: the program of that source, against the library
+run() { # run NAME COMPILER...: builds the program of that source with the library and runs it
     local source=$1
     shift
     "$@" "${warnings[@]}" "${own[@]}" -lsdd -o "$output/${source%.*}"

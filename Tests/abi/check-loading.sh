@@ -1,5 +1,5 @@
 #!/bin/bash
-# What loading the library does to a process, seen from C and from Python: see load_probe.c.
+# Checks the effects of loading the library on a process, from C and from Python: see load_probe.c.
 #
 #     Tests/abi/check-loading.sh build/libsdd.so.0.1.0
 set -euo pipefail

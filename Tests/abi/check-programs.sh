@@ -1,8 +1,8 @@
 #!/bin/bash
-# The program at the head of each chapter of the header, and of sdd.h, does what stands beneath it: it compiles as it is,
-# as C99, C++17 and C++20, runs, and prints the line behind "It prints:".
+# Checks the program at the top of each chapter of the header, and of sdd.h: it must compile unchanged as C99, C++17 and
+# C++20, run, and print the line after "It prints:".
 #
-#     Tests/abi/check-programs.sh       after `make`; FAULT_SERVER names the server that https://example.org/ stands for
+#     Tests/abi/check-programs.sh       after `make`; FAULT_SERVER names the server that replaces https://example.org/
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 : "${FAULT_SERVER:?names no server: make fault-server}"
@@ -27,7 +27,7 @@ exec {alive}<>"$work/alive"
 server=$!
 read -r -t 30 _ port <"$work/said" || fail "the server does not listen"
 
-# The lines behind " *     " of the first comment, and what is printed.
+# Prints the lines after " *     " in the first comment, and the expected output.
 program() { awk '/^ \*\// { exit } /^ \*     / || (on && /^ \*$/) { on = 1; print substr($0, 8) } on && !/^ \*(     .*)?$/ { exit }' "$1"; }
 prints() { sed -n 's/^ \* It prints: //p' "$1"; }
 
@@ -36,7 +36,7 @@ count=0
 for header in include/sdd/*.h; do
     name=$(basename "$header" .h)
     program "$header" >"$work/$name.c"
-    grep -q 'int main(void)' "$work/$name.c" || fail "$header begins with no program"
+    grep -q 'int main(void)' "$work/$name.c" || fail "$header does not begin with a program"
     prints "$header" >"$work/$name.expected"
     for standard in c99 c++17 c++20; do
         compiler=(gcc -x c)

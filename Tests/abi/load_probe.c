@@ -1,11 +1,10 @@
-/* What the library does to a process that loads it: nothing.
+/* Checks that loading the library changes nothing in a process.
  *
  *     load_probe LIBRARY
  *
- * Loads it, compares signal handlers, the signal mask, threads, descriptors, the working directory's and
- * the environment's state with what they were before; uses it; compares the handlers again; unloads it
- * while its threads run, and calls it once more.
- */
+ * Loads it, compares signal handlers, the signal mask, threads, descriptors, the working directory's and the
+ * environment's state with what they were before; uses it; compares the handlers again; unloads it while its threads
+ * run, and calls it once more. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -60,7 +59,7 @@ static struct state look(void)
     struct state state;
     memset(&state, 0, sizeof state);
     for (int number = 1; number < NSIG; number++)
-        sigaction(number, NULL, &state.actions[number]); /* 32 and 33 are glibc's: refused, and stay zero */
+        sigaction(number, NULL, &state.actions[number]); /* 32 and 33 belong to glibc: refused, and stay zero */
     sigprocmask(SIG_SETMASK, NULL, &state.mask);
     state.threads = entries("/proc/self/task");
     state.descriptors = entries("/proc/self/fd");
@@ -106,7 +105,7 @@ int main(int argc, char **argv)
     CHECK(after.descriptors == before.descriptors, "loading opens %d descriptors", after.descriptors - before.descriptors);
     CHECK(after.environment == before.environment, "loading changes the environment");
 
-    /* ISO C has no conversion of void * to a function pointer: through the bytes, as POSIX shows. */
+    /* ISO C has no conversion from void * to a function pointer, so the bytes are copied, as POSIX shows. */
     uint32_t (*version)(void);
     sdd_token (*download)(sdd_downloader *, const char *, uint64_t, sdd_progress_fn, sdd_completed_fn, void *);
     sdd_status (*wait_idle)(sdd_downloader *, int64_t);

@@ -1,8 +1,8 @@
-"""What a language binding does: takes the header and the library as they are, without a compiler.
+"""Does what a language binding does: uses the header and the library as they are, without a compiler.
 
     load_python.py LIBRARY HEADER
 
-With ctypes, and with cffi where that is at hand: its parser must understand the header as it stands.
+It uses ctypes and, if it is installed, cffi, whose parser must understand the header as it is.
 """
 
 import ctypes
@@ -32,7 +32,7 @@ def check_cffi(library, header):
     except ImportError:
         print("skip cffi: not installed")
         return
-    # Without the system's headers, whose types cffi knows, and without attributes, which it does not parse.
+    # Removes the system headers, whose types cffi knows, and attributes, which it does not parse.
     with tempfile.TemporaryDirectory() as folder:
         for path in glob.glob(os.path.join(os.path.dirname(header), "*.h")):
             with open(path) as file, open(os.path.join(folder, os.path.basename(path)), "w") as copy:
@@ -43,7 +43,7 @@ def check_cffi(library, header):
     ffi.cdef(re.sub(r"__attribute__\s*\(\(.*?\)\)\)", "", text))
     sdd = ffi.dlopen(library)
     config = ffi.new("sdd_downloader_config *")
-    assert sdd.sdd_downloader_get_config(ffi.NULL, config) == sdd.SDD_ERROR_INVALID_ARGUMENT  # a struct_size of 0
+    assert sdd.sdd_downloader_get_config(ffi.NULL, config) == sdd.SDD_ERROR_INVALID_ARGUMENT  # struct_size is 0
     assert ffi.string(sdd.sdd_status_name(sdd.SDD_ERROR_TLS)) == b"SDD_ERROR_TLS"
     print("ok cffi")
 

@@ -1,4 +1,4 @@
-# The functions of a header, each with the version that its comment names behind "Since:".
+# Prints the functions of a header, each with the version after "Since:" in its comment.
 /^\/\*\*/ { since = "" }
 { while (match($0, /Since: [0-9]+\.[0-9]+\.[0-9]+/)) { since = substr($0, RSTART + 7, RLENGTH - 7); break } }
 /^SDD_API/ { text = $0; while (text !~ /sdd_[a-z0-9_]+\(/) { getline; text = text " " $0 } match(text, /sdd_[a-z0-9_]+\(/); print substr(text, RSTART, RLENGTH - 1), since }

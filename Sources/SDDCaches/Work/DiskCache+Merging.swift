@@ -1,4 +1,4 @@
-package import SDDBase
+import SDDBase
 
 /// Merging of another cache's directory.
 extension DiskCache {

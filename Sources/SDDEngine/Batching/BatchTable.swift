@@ -1,3 +1,5 @@
+import SDDBase
+
 /// Decides for one batch which item may begin, which may be taken, and into which slot it goes. A state machine without
 /// threads or clock, as a value type: `Batch` keeps it under its lock and carries out its decisions. `Outcome` is the
 /// result of a request.

@@ -2,8 +2,8 @@ import SDDBase
 
 @testable import SDDCaches
 
-/// What stands in a cache's directory, and may have been written by anybody: trailers of entries, parts of bodies,
-/// ledgers. Their sums are put right first, for the fuzzer would hardly find them.
+/// Files of a cache's directory, which anybody may have written: trailers of entries, parts of bodies, ledgers. Their
+/// checksums are corrected first, because the fuzzer would hardly find them.
 @_cdecl("fuzz_files")
 public func fuzzFiles(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     guard let bytes, count > 2 else { return Verdict.rejected }
@@ -17,7 +17,7 @@ public func fuzzFiles(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     return Verdict.interesting
 }
 
-/// With a footer that fits.
+/// Returns the bytes with a matching footer.
 private func signed(_ bytes: [UInt8]) -> [UInt8] {
     let metadata = EntryMetadata(key: "k")
     guard let model = EntryTrailer(metadata: metadata, bodyLength: 0, bodySum: 0).encoded() else { return bytes }
@@ -31,7 +31,7 @@ private func replace<Number: FixedWidthInteger>(_ bytes: inout [UInt8], at offse
     withUnsafeBytes(of: number.bigEndian) { bytes.replaceSubrange(offset..<(offset + $0.count), with: $0) }
 }
 
-/// What is a trailer is the same when it is written again. The key is what stands where keys do.
+/// Checks that a valid trailer is the same when it is written again. The key comes from the place where keys are.
 private func checkTrailer(_ bytes: [UInt8], keyLength: Int) {
     bytes.withUnsafeBytes { all in
         guard let length = try? EntryTrailer.length(ofFileEndingWith: all), length <= all.count else { return }
@@ -55,5 +55,5 @@ private func checkPart(_ bytes: [UInt8], keyLength: Int) {
 private func checkLedger(_ bytes: [UInt8]) {
     var reading = LedgerReading()
     bytes.withUnsafeBytes { _ = reading.take($0) }
-    guard reading.offset <= Int64(bytes.count) else { finding("lines that are not there") }
+    guard reading.offset <= Int64(bytes.count) else { finding("lines that do not exist") }
 }

@@ -1,7 +1,7 @@
 import SDDBase
 import SDDCoders
 
-/// A picture, changed with odd numbers and encoded: as a PNG it must come back as it was, as a JPEG of its size.
+/// Changes a picture with odd numbers and encodes it: a PNG must decode to the same pixels, a JPEG to the same size.
 @_cdecl("fuzz_edit")
 public func fuzzEdit(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     guard let input = FuzzInput(bytes, count), let body = input.beginning(input.body.count),
@@ -18,7 +18,7 @@ private func decoded(_ body: Bytes) -> PixelBuffer? {
     return try? step?.pictures?.first?.image.get().decoded()
 }
 
-/// Small numbers, and those where overflows begin.
+/// Returns small numbers, and numbers near overflows.
 private func number(_ byte: UInt8) -> Int {
     switch byte {
     case 0: .min
@@ -45,7 +45,7 @@ private func transform(_ input: FuzzInput) -> PictureTransform {
 
 private func checkPNG(_ pixels: PixelBuffer) {
     guard let bytes = try? ImageEncoder.encode(pixels, EncodeOptions(format: .png)) else { finding("not encoded") }
-    guard let back = decoded(bytes), back.isEqual(to: pixels) else { finding("another picture comes back") }
+    guard let back = decoded(bytes), back.isEqual(to: pixels) else { finding("a different picture is decoded") }
 }
 
 private func checkJPEG(_ pixels: PixelBuffer, _ input: FuzzInput) {
@@ -55,7 +55,7 @@ private func checkJPEG(_ pixels: PixelBuffer, _ input: FuzzInput) {
     options.isProgressive = input.control[6] & 4 != 0
     options.byteLimit = Int64(input.control[7]) * 16
     guard let bytes = try? ImageEncoder.encode(pixels, options) else { return }
-    guard options.byteLimit == 0 || bytes.count <= options.byteLimit else { finding("over the limit of bytes") }
+    guard options.byteLimit == 0 || bytes.count <= options.byteLimit else { finding("more bytes than the limit") }
     let back = decoded(bytes)
-    guard back?.width == pixels.width, back?.height == pixels.height else { finding("of another size") }
+    guard back?.width == pixels.width, back?.height == pixels.height else { finding("a picture of a different size") }
 }

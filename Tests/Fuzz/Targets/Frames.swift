@@ -1,8 +1,8 @@
 import SDDBase
 import SDDCoders
 
-/// The frames of an animation: the same in any order, and with a cache that holds none but the last; as many of a
-/// beginning as are complete, never fewer when more comes.
+/// Decodes the frames of an animation: they must be the same in any order and with a cache of only the last frame; a
+/// prefix has as many frames as are complete, and never fewer when more bytes arrive.
 @_cdecl("fuzz_frames")
 public func fuzzFrames(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     guard let input = FuzzInput(bytes, count), let body = input.beginning(input.body.count),
@@ -50,7 +50,7 @@ private func checkBeginnings(_ input: FuzzInput) {
     for count in input.counts {
         guard let bytes = input.beginning(count) else { return }
         let complete = APNGAnimation.completeFrames(in: bytes)
-        // 0: what came breaks the rules, and it is a still picture.
+        // 0 means that the bytes break the rules, and the picture is a still one.
         guard complete >= least || complete == 0 else { finding("\(least) frames were complete, now \(complete)") }
         least = complete
     }

@@ -2,11 +2,11 @@ import SDDBase
 
 @testable import SDDCaches
 
-/// What servers, callers and the disk say to the rules of HTTP caching: dates, directives, stored responses.
+/// Input for the rules of HTTP caching from servers, callers and the disk: dates, directives, stored responses.
 @_cdecl("fuzz_http")
 public func fuzzHTTP(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     guard let bytes, count > 1 else { return Verdict.rejected }
-    // In memory of its own, so that the sanitizer sees who reads on.
+    // The copy has its own memory, so that the sanitizer detects reads past its end.
     guard let copy = Bytes(copying: UnsafeRawBufferPointer(start: bytes + 1, count: count - 1)) else {
         return Verdict.rejected
     }
@@ -19,7 +19,7 @@ public func fuzzHTTP(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     return Verdict.interesting
 }
 
-/// What is a date is one when it is written again, and the same.
+/// Checks that a valid date is the same when it is written and parsed again.
 private func checkDate(_ bytes: UnsafeRawBufferPointer, now: Int64) {
     guard let time = HTTPDate.parse(bytes, now: now) else { return }
     guard HTTPDate.parse(HTTPDate.text(time).utf8, now: now) == time else { finding("another date") }
@@ -31,10 +31,10 @@ private func checkDirectives(_ text: String) {
     guard numbers.allSatisfy({ (0...DeltaSeconds.largest).contains($0) }) else { finding("too many seconds") }
     guard control.minFresh ?? 0 >= 0, control.maxStale ?? 0 >= 0 else { finding("negative seconds") }
     _ = (control.needsValidation, control.withheldFields, control.asksForValidation, control.isOnlyIfCached)
-    guard CacheControl([text + ", no-store"]).isNoStore else { finding("rubbish hides no-store") }
+    guard CacheControl([text + ", no-store"]).isNoStore else { finding("garbage hides no-store") }
 }
 
-/// Lines of a response, and those of a request behind an empty one.
+/// Uses lines of a response and, after an empty line, those of a request.
 private func checkMessages(_ text: String) {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     let response = lines.prefix { !$0.isEmpty }.map(parts)
@@ -56,7 +56,7 @@ private func parts(_ line: Substring) -> (name: String, value: String) {
     return (String(line[..<colon]), String(line[colon...].dropFirst(2)))
 }
 
-/// What is a stored response is written as it was read.
+/// Checks that a stored response is written as it was read.
 private func checkStored(_ bytes: UnsafeRawBufferPointer) {
     guard let stored = StoredResponse(decoding: bytes) else { return }
     guard stored.encoded().elementsEqual(bytes) else { finding("another stored response") }
@@ -67,7 +67,7 @@ private func check(_ stored: StoredResponse, _ request: CacheableRequest, now: I
     let freshness = Freshness(of: stored, now: now)
     guard freshness.age >= 0, freshness.lifetime >= 0 else { finding("a negative age") }
     if case .fresh = CacheRules.answer(to: request, stored: stored, now: now) {
-        guard freshness.isFresh, !stored.cacheControl.needsValidation else { finding("stale for fresh") }
+        guard freshness.isFresh, !stored.cacheControl.needsValidation else { finding("stale, but used as fresh") }
     }
     _ = CacheRules.variantKey(varyOf: stored, request)
     _ = CacheRules.servedFields(stored, age: freshness.age)

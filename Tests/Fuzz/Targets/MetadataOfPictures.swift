@@ -1,7 +1,7 @@
 import SDDBase
 import SDDCoders
 
-/// Profiles, Exif blocks and texts, of JPEGs and PNGs: all of them read through, and valid texts.
+/// Profiles, Exif blocks and texts of JPEGs and PNGs: all bytes must be readable, and all texts valid.
 @_cdecl("fuzz_metadata")
 public func fuzzMetadata(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     guard let input = FuzzInput(bytes, count), let body = input.beginning(input.body.count),
@@ -20,7 +20,7 @@ public func fuzzMetadata(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 
     return Verdict.interesting
 }
 
-/// For the sanitizer.
+/// Reads all bytes, so that the sanitizer checks them.
 private func readThrough(_ bytes: Bytes) {
     let sum = bytes.pointer.reduce(UInt8(0)) { $0 ^ $1 }
     withExtendedLifetime(sum) {}

@@ -1,7 +1,7 @@
 import Glibc
 import SDDCoders
 
-/// What decoding came to: for each form a picture, or nil for an error.
+/// The result of decoding: for each form a picture, or `nil` for an error.
 struct Outcome {
     private let images: [(form: PixelForm, image: Image?)]
 
@@ -13,8 +13,8 @@ struct Outcome {
         images = pictures.map { ($0.form, try? $0.image.get()) }
     }
 
-    /// nil: there is none. An error is equal to any other: what a cut or damaged picture is told to be may depend on
-    /// where its pieces met.
+    /// Returns the difference, or `nil` if there is none. All errors are equal, because the error of a cut or damaged
+    /// picture may depend on how it was split.
     func difference(from other: Outcome) -> String? {
         guard images.count == other.images.count else { return "\(images.count) and \(other.images.count) forms" }
         for ((form, a), (_, b)) in zip(images, other.images) {

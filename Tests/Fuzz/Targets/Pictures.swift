@@ -7,7 +7,7 @@ public func fuzzJPEG(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 { fu
 @_cdecl("fuzz_png")
 public func fuzzPNG(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 { fuzzPicture(.png, bytes, count) }
 
-/// A picture that comes in pieces, with previews, must become what it becomes when it comes at once.
+/// Decodes a picture in pieces, with previews: the result must equal that of decoding it at once.
 private func fuzzPicture(_ format: ImageFormat, _ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     guard let input = FuzzInput(bytes, count), let body = input.beginning(input.body.count),
         ImageFormat(sniffing: body) == format
@@ -24,7 +24,7 @@ private func fuzzPicture(_ format: ImageFormat, _ bytes: UnsafePointer<UInt8>?, 
     return Verdict.interesting
 }
 
-/// What the input's first bytes ask for.
+/// The choices that the input's first bytes make.
 struct FuzzChoices {
     private let flags: UInt8
     private let size: SizeRule
@@ -43,13 +43,13 @@ struct FuzzChoices {
     static let limits: DecodeLimits = {
         var limits = DecodeLimits(maxPixels: 1 << 16)
         limits.maxScans = 20
-        limits.milliseconds = 0  // any: a clock makes outcomes differ
+        limits.milliseconds = 0  // no limit: with a clock results would vary
         return limits
     }()
 
     static func stream() -> PictureStream { PictureStream(limits: limits, registry: .builtIn) }
 
-    /// Of full size, smaller, and turned; perhaps one alone, which goes another way.
+    /// Full size, scaled, and upright; perhaps one form alone, which takes another code path.
     func forms(isLenient: Bool) -> [PixelForm] {
         let all = [
             PixelForm(format: format, isUpright: false, isLenient: isLenient),
@@ -59,12 +59,12 @@ struct FuzzChoices {
         return flags & 0x10 == 0 ? all : [all[flags & 0x08 == 0 ? 0 : 1]]
     }
 
-    /// What it comes to, previews looked at and forgotten.
+    /// Decodes the body in pieces and drops the previews.
     func readInPieces(_ input: FuzzInput, _ forms: [PixelForm]) throws(CoderError) -> PictureStream.Step {
         let stream = Self.stream()
         for count in counts.dropLast() {
             guard let bytes = input.beginning(count) else { throw CoderError(.noMemory) }
-            // A step that fails is no verdict: libjpeg finds more wrong where it has less to look ahead.
+            // A failed step is not the final result: libjpeg reports more errors when it has fewer bytes to look ahead.
             _ = try? stream.read(bytes, forms: forms, isLast: false, previewScans: flags & 0x80 == 0 ? 1 : nil)
         }
         guard let bytes = input.beginning(input.body.count) else { throw CoderError(.noMemory) }

@@ -1,7 +1,7 @@
 import SDDBase
 import SDDCoders
 
-/// What is known of a picture from its first bytes: of all of them, and of each beginning.
+/// Probes a picture's first bytes: all of them, and each prefix.
 @_cdecl("fuzz_probe")
 public func fuzzProbe(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     guard let input = FuzzInput(bytes, count) else { return Verdict.rejected }
@@ -17,7 +17,7 @@ private func facts(_ input: FuzzInput, _ count: Int) -> Answer {
     return Answer { () throws(ImageFacts.Failure) in try ImageFacts(of: bytes.pointer) }
 }
 
-/// What was said of a beginning stays true when more comes.
+/// Checks that the answer for a prefix stays true when more bytes arrive.
 private func check(_ answer: Answer, against whole: Answer) {
     switch (answer, whole) {
     case (.failure(.incomplete), _): break

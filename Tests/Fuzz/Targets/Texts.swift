@@ -2,7 +2,7 @@ import SDDBase
 
 @testable import SDDTransport
 
-/// What servers, callers and files say in text: URLs, header lines, cookies, redirects.
+/// Texts from servers, callers and files: URLs, header lines, cookies, redirects.
 @_cdecl("fuzz_text")
 public func fuzzText(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     guard let bytes, count > 1 else { return Verdict.rejected }
@@ -20,18 +20,18 @@ public func fuzzText(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
 
 private func url(_ bytes: UnsafeBufferPointer<UInt8>) -> ImageURL? { try? ImageURL(checking: bytes, allowsFiles: true) }
 
-/// Taken once, it is taken again, and equal.
+/// Checks that an accepted URL is accepted again, and equal.
 private func checkURL(_ bytes: UnsafeBufferPointer<UInt8>) {
     guard let url = url(bytes) else { return }
     guard url.text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else { finding("a URL that is not plain ASCII") }
-    // What is percent-encoded may be too long the second time.
+    // Percent-encoding may make the URL too long the second time.
     let again = Array(url.text.utf8).withUnsafeBufferPointer { SDDFuzz.url($0) }
     guard again == url || url.text.utf8.count > ImageURL.maxLength else { finding("another URL the second time") }
     _ = URLText.host(url.text)
     _ = URLParts(url.text)?.origin
 }
 
-/// Taken once, it is taken again; its body is no longer than its text.
+/// Checks that an accepted data: URL is accepted again, and that its body is no longer than its text.
 private func checkDataURL(_ bytes: UnsafeBufferPointer<UInt8>) {
     guard ImageURL.isData(bytes), let url = try? ImageURL(data: bytes, limit: bytes.count) else { return }
     guard url.text.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) else { finding("a data: URL that is not ASCII") }
@@ -39,14 +39,14 @@ private func checkDataURL(_ bytes: UnsafeBufferPointer<UInt8>) {
     guard again == url else { finding("another data: URL the second time") }
     guard let data = try? DataURL(url, limit: Int64(bytes.count)) else { return }
     guard data.body.count <= bytes.count else { finding("a body longer than its URL") }
-    guard data.mediaType.utf8.contains(UInt8(ascii: "/")) else { finding("a media type that is none") }
+    guard data.mediaType.utf8.contains(UInt8(ascii: "/")) else { finding("an invalid media type") }
 }
 
-/// Line by line, then read back.
+/// Reads a header line by line, and checks the result.
 private func checkHeader(_ text: UnsafeRawBufferPointer) {
     var reader = HeaderReader()
     for line in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
-        // In memory of its own, so that the sanitizer sees who reads on.
+        // The line has its own memory, so that the sanitizer detects reads past its end.
         guard let line = Bytes(copying: UnsafeRawBufferPointer(rebasing: line)) else { continue }
         reader.read(line.pointer)
     }
@@ -62,25 +62,25 @@ private func checkHeader(_ text: UnsafeRawBufferPointer) {
     if let length = reader.length, length < 0 { finding("a negative length") }
 }
 
-/// What is well formed goes through a file and comes back.
+/// Checks that a well-formed cookie survives being written to a file and read back.
 private func checkCookies(_ text: String) {
     for line in text.split(whereSeparator: { $0 == "\n" || $0 == "\r" || $0 == "\r\n" }) {
         guard let cookie = Cookie(line: line), cookie.isWellFormed else { continue }
-        guard Cookie(line: cookie.line) == cookie else { finding("another cookie comes back") }
+        guard Cookie(line: cookie.line) == cookie else { finding("a different cookie is read back") }
         _ = CookieJar.surplus(of: [cookie, cookie.deletion])
         _ = cookie.belongs(to: "example.org")
     }
 }
 
-/// Wherever it leads: to http or https, without a downgrade, and without secrets to another place.
+/// Checks that a redirect leads to http or https, without a downgrade, and carries no secrets to another place.
 private func checkRedirect(_ location: String, status: Int32) {
     let start = Array("https://user:secret@a.test:8443/x/y?q#f".utf8)
-    guard let from = start.withUnsafeBufferPointer({ url($0) }) else { finding("the URL to begin with") }
+    guard let from = start.withUnsafeBufferPointer({ url($0) }) else { finding("the start URL is rejected") }
     var request = HTTPRequest(url: from)
     request.headers.set("Authorization", to: "secret")
     var redirects = Redirects(limit: 3, allowsDowngrade: false)
     guard let next = try? redirects.follow(location, status: status, from: request) else { return }
     guard next.url.scheme == .https else { finding("a redirect away from https") }
     guard URLParts(next.url.text)?.origin != URLParts(from.text)?.origin else { return }
-    guard next.headers["Authorization"] == nil, !next.url.hasUserinfo else { finding("secrets go elsewhere") }
+    guard next.headers["Authorization"] == nil, !next.url.hasUserinfo else { finding("secrets go to another host") }
 }

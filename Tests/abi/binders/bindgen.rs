@@ -1,5 +1,5 @@
-// What bindgen makes of the header: a status compares with its constants, options with their bits, structs have their
-// size, and a request goes through.
+// Uses bindgen's output for the header: a status compares with its constants, options with their bits, structs have
+// their size, and a request succeeds.
 #![allow(non_camel_case_types, non_upper_case_globals, non_snake_case, dead_code)]
 include!(env!("BINDINGS"));
 

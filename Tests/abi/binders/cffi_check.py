@@ -1,4 +1,4 @@
-"""What cffi makes of the preprocessed header, without a compiler: structs have their size, and a request goes through.
+"""Uses the preprocessed header with cffi, without a compiler: structs have their size, and a request succeeds.
 
     python3 cffi_check.py HEADER_TEXT LIBRARY
 """

@@ -1,4 +1,4 @@
-"""What ctypesgen has made of the header, as the module `made`: a request goes through."""
+"""Uses ctypesgen's module `made`: a request succeeds."""
 
 import ctypes
 

@@ -1,4 +1,4 @@
-"""What SWIG has made of the header, as the module `sdd_swig`: structs have their fields, and a blocking call works."""
+"""Uses SWIG's module `sdd_swig`: structs have their fields, and a blocking call works."""
 
 import sdd_swig as sdd
 

@@ -1,4 +1,4 @@
-/* SDD_DELIVERY_APPLICATION: events wait for a thread of the host's, which takes them when and as it likes. */
+/* SDD_DELIVERY_APPLICATION: events wait until a thread of the application takes them, when and as it likes. */
 #include "record.h"
 #include "server.h"
 
@@ -23,8 +23,8 @@ static int is_readable(sdd_downloader *downloader, int milliseconds)
     return count;
 }
 
-/* Readable exactly while events wait, and callbacks on this thread. */
-static void the_descriptor_tells_of_events(void)
+/* The descriptor is readable exactly while events wait, and callbacks run on this thread. */
+static void the_descriptor_is_readable_while_events_wait(void)
 {
     sdd_downloader *downloader = host_downloader();
     record r = RECORD_INIT;
@@ -44,7 +44,7 @@ static void the_descriptor_tells_of_events(void)
     CHECK(!is_readable(downloader, 0));
     record_clear(&r);
 
-    /* An error that is known at once waits, too, and is not told inside the submitting call. */
+    /* An error that is known at once is queued as well, and not reported inside the submitting call. */
     record_submit(downloader, &r, "nonsense", 0);
     CHECK_EQUAL(r.completed_count, 0);
     CHECK(is_readable(downloader, 0));
@@ -54,7 +54,7 @@ static void the_descriptor_tells_of_events(void)
     destroy(downloader);
 }
 
-/* The events of three requests, taken in portions, with references of their own. */
+/* The events of three requests are taken in portions; each event owns its references. */
 static void drain_takes_events_in_portions(void)
 {
     sdd_downloader *downloader = host_downloader();
@@ -101,8 +101,8 @@ static void drain_takes_events_in_portions(void)
     }
 }
 
-/* A result stays until the next call, which is also what lets go of the user data. */
-static void what_drain_lends_stays_until_the_next_call(void)
+/* A drained result stays valid until the next call, which also frees the user data. */
+static void a_drained_result_is_valid_until_the_next_call(void)
 {
     sdd_downloader *downloader = host_downloader();
     sdd_event event = SDD_EVENT_INIT;
@@ -119,7 +119,7 @@ static void what_drain_lends_stays_until_the_next_call(void)
         CHECK_EQUAL(r.completed_count, 0);
         check_result(event.result);
         CHECK_TEXT(event.result->url, at("/status/404"));
-        /* The recorder demands that the terminal callback came first: here, it is taken as an event. */
+        /* The recorder expects the terminal callback first; here the event takes its place. */
         r.completed_count = 1;
         CHECK_EQUAL(r.freed_count, 0);
         if (i == 0) CHECK_STATUS(sdd_drain(downloader, &event, 1, &count), SDD_OK);
@@ -127,12 +127,12 @@ static void what_drain_lends_stays_until_the_next_call(void)
         if (i == 2) CHECK_STATUS(sdd_wait(downloader, NULL, 0, 0, NULL), SDD_ERROR_TIMED_OUT);
         if (i == 3) CHECK_STATUS(sdd_wait_idle(downloader, 0), SDD_OK);
         if (i == 4) destroy(downloader);
-        if (r.freed_count != 1) FAIL("call %d let go of nothing", i);
+        if (r.freed_count != 1) FAIL("call %d freed nothing", i);
     }
     record_clear(&r);
 }
 
-static void events_may_be_larger_than_known(void)
+static void events_may_be_larger_than_the_library_knows(void)
 {
     struct { sdd_event known; uint64_t unknown; } events[3];
     sdd_downloader *downloader = host_downloader();
@@ -144,7 +144,7 @@ static void events_may_be_larger_than_known(void)
     CHECK_EQUAL(count, 2);
     CHECK(events[1].known.error == SDD_ERROR_INVALID_URL && events[1].known.token > events[0].known.token);
     CHECK(events[1].known.struct_size == sizeof events[0] && events[2].unknown == 0xaaaaaaaaaaaaaaaa);
-    events[0].known.struct_size = offsetof(sdd_event, result); /* "result" was there from the first day */
+    events[0].known.struct_size = offsetof(sdd_event, result); /* "result" has been part of the struct from the start */
     CHECK_STATUS(sdd_drain(downloader, &events[0].known, 2, &count), SDD_ERROR_INVALID_ARGUMENT);
     events[0].known.struct_size = sizeof(sdd_event);
     CHECK_STATUS(sdd_drain(downloader, &events[0].known, 0, &count), SDD_ERROR_INVALID_ARGUMENT);
@@ -155,7 +155,7 @@ static void events_may_be_larger_than_known(void)
     destroy(downloader);
 }
 
-/* Counts that nobody takes are merged: (0, -1), (0, N), then the newest one, then the end. */
+/* Progress that is not taken is merged: (0, -1), (0, N), then the newest count, then the end. */
 static void progress_is_merged(void)
 {
     sdd_downloader *downloader = host_downloader();
@@ -165,7 +165,7 @@ static void progress_is_merged(void)
     order("/wait?path=/trickle");
     order("/wait-idle");
     record other = RECORD_INIT;
-    /* Its end, behind the other's in the queue, says that the other's has come. */
+    /* The end of this request is queued behind the end of the first one, so it proves that the first one has ended. */
     record_submit(downloader, &other, at("/ok?behind"), SDD_OPTION_BYTES_ONLY);
     order("/wait?path=/ok?behind");
     while (r.completed_count == 0) CHECK_STATUS(sdd_wait(downloader, NULL, 1, -1, &count), SDD_OK);
@@ -268,7 +268,7 @@ static void two_threads_do_not_take_events_at_once(void)
     destroy(inside.downloader);
 }
 
-static void destroy_delivers_here_what_is_owed(void)
+static void destroy_delivers_pending_events_here(void)
 {
     sdd_downloader *downloader = host_downloader();
     record records[30];
@@ -330,15 +330,15 @@ static void d24_d25_what_cannot_begin_ends_by_its_callback(void)
 int main(void)
 {
     start_watchdog();
-    RUN(the_descriptor_tells_of_events);
+    RUN(the_descriptor_is_readable_while_events_wait);
     RUN(drain_takes_events_in_portions);
-    RUN(what_drain_lends_stays_until_the_next_call);
-    RUN(events_may_be_larger_than_known);
+    RUN(a_drained_result_is_valid_until_the_next_call);
+    RUN(events_may_be_larger_than_the_library_knows);
     RUN(progress_is_merged);
     RUN(waits_end_in_time);
     RUN(a_callback_may_dispatch);
     RUN(two_threads_do_not_take_events_at_once);
-    RUN(destroy_delivers_here_what_is_owed);
+    RUN(destroy_delivers_pending_events_here);
     RUN(d24_d25_what_cannot_begin_ends_by_its_callback);
     return 0;
 }

@@ -1,4 +1,5 @@
 internal import Glibc
+package import SDDBase
 
 /// The content of a data: URL (RFC 2397), parsed like the "data: URL processor" of the Fetch Standard. A value type;
 /// safe on any thread.

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import SDDEngine
+@testable import SDDBase
 
 @Suite struct NumberMapTests {
     @Test func findsWhatWasSetLast() {

@@ -2,6 +2,8 @@ import SDDBase
 import TestSupport
 import Testing
 
+@testable import SDDEngine
+
 /// data: URLs, as the Fetch Standard's "data: URL processor" has them.
 @Suite struct DataURLTests {
     /// Media type and body.

@@ -1,6 +1,8 @@
 import SDDBase
 import Testing
 
+@testable import SDDEngine
+
 /// The test vectors of RFC 4648 §10, and what the Infra Standard §8 says of the rest.
 @Suite struct ForgivingBase64Tests {
     @Test(arguments: [

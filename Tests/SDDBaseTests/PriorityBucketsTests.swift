@@ -1,8 +1,7 @@
-import SDDBase
 import TestSupport
 import Testing
 
-@testable import SDDEngine
+@testable import SDDBase
 
 @Suite struct PriorityBucketsTests {
     @Test func servesTheMostUrgentFirstAndInOrderWithinAClass() {

@@ -1,0 +1,25 @@
+/// The caller's credential, only for the host, port and scheme of the request's URL.
+package struct Credential: Hashable, Sendable {
+    package struct Schemes: OptionSet, Hashable, Sendable {
+        package let rawValue: UInt64
+        package init(rawValue: UInt64) { self.rawValue = rawValue }
+        package static let basic = Schemes(rawValue: 1)
+        package static let digest = Schemes(rawValue: 2)
+        package static let negotiate = Schemes(rawValue: 4)
+        package static let ntlm = Schemes(rawValue: 8)
+        package static let all: Schemes = [.basic, .digest, .negotiate, .ntlm]
+    }
+
+    /// The user name and password are sent only when the server has asked for them, once.
+    package var username: String?
+    package var password: String?
+    package var schemes = Schemes.all
+    /// The token is sent at once.
+    package var bearerToken: String?
+    /// Paths of PEM files with the client's certificate and its key.
+    package var clientCertificate: String?
+    package var clientKey: String?
+    package var clientKeyPassword: String?
+
+    package init() {}
+}

@@ -1,0 +1,20 @@
+package import SDDBase
+
+package struct ResponseHead: Sendable {
+    package var response: Response
+    /// Bytes of the body as it will be delivered; -1 if unknown.
+    package var expectedBytes: Int64
+    /// The times at which the request of the last hop began and at which this header was complete (RFC 9111 §4.2.3), in
+    /// microseconds of the wall clock.
+    package var requestTime: Int64
+    package var responseTime: Int64
+    /// Bytes of the body that were already there; see `HTTPRequest.resume`.
+    package var resumedBytes: Int64 = 0
+
+    package init(response: Response, expectedBytes: Int64, requestTime: Int64 = 0, responseTime: Int64 = 0) {
+        self.response = response
+        self.expectedBytes = expectedBytes
+        self.requestTime = requestTime
+        self.responseTime = responseTime
+    }
+}
