@@ -53,11 +53,13 @@ let package = Package(
             providers: [.apt(["libjpeg62-turbo-dev", "libjpeg-turbo8-dev"])]),
         .systemLibrary(name: "CLibPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
         .systemLibrary(name: "CSDD", path: "include"),
-        .systemLibrary(name: "CSystem"),
 
         // The setjmp shims: libjpeg and libpng leave an error by longjmp, which must not cross Swift.
         .target(name: "CJPEG", dependencies: ["CLibJPEG"], cSettings: [.unsafeFlags(["-O3"])]),
         .target(name: "CPNG", dependencies: ["CLibPNG"], cSettings: [.unsafeFlags(["-O3"])]),
+
+        // System calls that Swift's Glibc module lacks.
+        .target(name: "CSystem", exclude: ["work_clock.h"]),
 
         // What runs at a fork, known to the system as soon as the library is loaded.
         .target(name: "CFork"),
@@ -66,7 +68,7 @@ let package = Package(
         .target(name: "SDDCoders", dependencies: ["SDDBase", "CJPEG", "CPNG"], swiftSettings: strict),
         .target(name: "SDDTransport", dependencies: ["SDDBase", "CCurl"], swiftSettings: strict + small),
         .target(
-            name: "SDDCaches", dependencies: ["SDDBase"], swiftSettings: strict),
+            name: "SDDCaches", dependencies: ["SDDBase", "CSystem"], swiftSettings: strict),
         .target(
             name: "SDDEngine", dependencies: ["SDDBase", "SDDCoders", "SDDTransport", "SDDCaches"],
             swiftSettings: strict + [.strictMemorySafety()]),

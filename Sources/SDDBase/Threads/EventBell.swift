@@ -14,10 +14,7 @@ package final class EventBell: Sendable {
 
     deinit { close(descriptor) }
 
-    package func ring() { eventfd_write(descriptor, 1) }
+    package func ring() { sddsys_eventfd_ring(descriptor) }
 
-    package func silence() {
-        var count = eventfd_t()
-        eventfd_read(descriptor, &count)
-    }
+    package func silence() { sddsys_eventfd_reset(descriptor) }
 }

@@ -39,7 +39,7 @@ package final class NativeThread: @unchecked Sendable {
         var until = timespec()
         clock_gettime(CLOCK_REALTIME, &until)
         until.tv_sec += Int(clamping: milliseconds / 1000)
-        if sddsys_join_until(handle, until) != 0 { detach() }
+        if sddsys_join_until(handle, Int64(until.tv_sec), Int64(until.tv_nsec)) != 0 { detach() }
     }
 
     /// Detaches the thread, so that it ends on its own and is not joined.

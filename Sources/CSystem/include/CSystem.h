@@ -1,0 +1,51 @@
+// System calls that Swift's Glibc module lacks: GNU extensions, and variadic functions. It includes no header of the C
+// library but <stdint.h>, so that Swift finds the C library's types in one module alone.
+#ifndef SDD_CSYSTEM_H
+#define SDD_CSYSTEM_H
+
+#include <stdint.h>
+
+// O_NOATIME and UTIME_OMIT: the first is a GNU extension, the second a macro that Swift cannot import.
+extern const int32_t sddsys_open_noatime;
+extern const int64_t sddsys_utime_omit;
+
+/// Creates an eventfd that does not block and is closed on exec. Returns its descriptor, or a negative number on an
+/// error, with errno set.
+int sddsys_eventfd(void);
+
+/// Makes an eventfd readable.
+void sddsys_eventfd_ring(int descriptor);
+
+/// Makes an eventfd unreadable until it rings again.
+void sddsys_eventfd_reset(int descriptor);
+
+/// Creates a file in memory that is closed on exec. Returns its descriptor, or a negative number on an error, with
+/// errno set.
+int sddsys_memory_file(const char *name);
+
+/// Sets the name of a thread that gdb, perf and top show; at most 15 bytes.
+void sddsys_name_this_thread(unsigned long thread, const char *name);
+
+/// Waits for a thread to end, at most until a time of CLOCK_REALTIME. Returns 0 if it has ended, otherwise an error
+/// number.
+int sddsys_join_until(unsigned long thread, int64_t seconds, int64_t nanoseconds);
+
+/// Returns the number of processors that this process may run on, at least 1.
+int sddsys_processors(void);
+
+/// Returns the number of received bytes that were not read yet, or a negative number on an error.
+int sddsys_unread(int descriptor);
+
+/// Returns the number of written bytes that the peer does not have yet, or a negative number on an error.
+int sddsys_unsent(int descriptor);
+
+struct sddsys_tcp_counts {
+    uint64_t acknowledged;
+    uint64_t received;
+};
+
+/// Gets the number of bytes that a TCP connection has transferred so far in each direction. Returns 0, or -1 for
+/// another kind of socket.
+int sddsys_count_tcp(int descriptor, struct sddsys_tcp_counts *counts);
+
+#endif

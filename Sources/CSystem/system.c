@@ -1,0 +1,64 @@
+#define _GNU_SOURCE
+#include "CSystem.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+const int32_t sddsys_open_noatime = O_NOATIME;
+const int64_t sddsys_utime_omit = UTIME_OMIT;
+
+int sddsys_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
+
+void sddsys_eventfd_ring(int descriptor) { (void)eventfd_write(descriptor, 1); }
+
+void sddsys_eventfd_reset(int descriptor) {
+    eventfd_t count = 0;
+    (void)eventfd_read(descriptor, &count);
+}
+
+int sddsys_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
+
+void sddsys_name_this_thread(unsigned long thread, const char *name) { (void)pthread_setname_np(thread, name); }
+
+int sddsys_join_until(unsigned long thread, int64_t seconds, int64_t nanoseconds) {
+    const struct timespec until = {.tv_sec = seconds, .tv_nsec = nanoseconds};
+    return pthread_timedjoin_np(thread, NULL, &until);
+}
+
+int sddsys_processors(void) {
+    cpu_set_t set[8]; // up to 8192 processors
+    memset(set, 0, sizeof set);
+    if (sched_getaffinity(0, sizeof set, set) != 0) return 1;
+    const int count = CPU_COUNT_S(sizeof set, set);
+    return count > 0 ? count : 1;
+}
+
+int sddsys_unread(int descriptor) {
+    int count = 0;
+    return ioctl(descriptor, FIONREAD, &count) == 0 ? count : -1;
+}
+
+int sddsys_unsent(int descriptor) {
+    int count = 0;
+    return ioctl(descriptor, TIOCOUTQ, &count) == 0 ? count : -1;
+}
+
+// The counts are read at fixed offsets, since the C library's struct tcp_info ends before these fields, and the kernel's
+// header conflicts with the C library's.
+int sddsys_count_tcp(int descriptor, struct sddsys_tcp_counts *counts) {
+    enum { ip_protocol_tcp = 6, tcp_info = 11, acknowledged = 120, received = 128 }; // <linux/tcp.h>
+    unsigned char info[256];
+    socklen_t length = sizeof info;
+    if (getsockopt(descriptor, ip_protocol_tcp, tcp_info, info, &length) != 0) return -1;
+    if (length < received + sizeof counts->received) return -1;
+    memcpy(&counts->acknowledged, info + acknowledged, sizeof counts->acknowledged);
+    memcpy(&counts->received, info + received, sizeof counts->received);
+    return 0;
+}
