@@ -1,14 +1,14 @@
 # Builds, checks, installs and packages libsdd. `make help` lists the targets.
 #
-#   PREFIX, LIBDIR, INCLUDEDIR, DATADIR, DESTDIR   where `make install` puts things
-#   PC_PREFIX                             the prefix in sdd.pc; default: found from where sdd.pc lies
-#   SCRATCH, SWIFTFLAGS                   SwiftPM's build folder, and more flags for `swift build`
+#   PREFIX, LIBDIR, INCLUDEDIR, DATADIR, DESTDIR   the folders that `make install` writes to
+#   PC_PREFIX                             the prefix in sdd.pc; default: relative to the folder of sdd.pc
+#   SCRATCH, SWIFTFLAGS                   SwiftPM's build folder, and additional flags for `swift build`
 #   STRIP=:                               installs the library with its debug information
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euc
 .DELETE_ON_ERROR:
-.NOTPARALLEL: # each step uses all processors by itself
+.NOTPARALLEL: # each step uses all processors
 
 VERSION := $(shell sed -n 's/^\#define SDD_VERSION_STRING "\(.*\)"/\1/p' include/sdd/base.h)
 SONAME := libsdd.so.0
@@ -38,15 +38,15 @@ headers := $(wildcard include/sdd/*.h)
 .PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-http2 test-caches test-abi test-binders \
 	abi-description bindings test-examples sanitize torture coverage fuzz damage soak fault-server format bench deb check-deb
 
-all: build/libsdd.so ## (default) build/libsdd.so, optimised, with the Swift runtime inside
+all: build/libsdd.so ## (default) builds build/libsdd.so, optimised, with the Swift runtime inside
 
-help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 16
+help: ## prints this list
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 16
 
 # ---- build
 
-# SwiftPM links before it is told the version, and leaves no links beside the library.
-# --disable-local-rpath: a system library must not look for others in the folder it lies in.
+# SwiftPM does not put the version into the library's name, and creates no symbolic links beside it.
+# --disable-local-rpath: a system library must not search its own folder for other libraries.
 $(LIBRARY): $(sources)
 	swift build -c release --product sdd --scratch-path $(SCRATCH) --disable-local-rpath $(SWIFTFLAGS)
 	mkdir -p build
@@ -64,7 +64,7 @@ clean: ## removes build/ and SwiftPM's folders
 
 # ---- install
 
-install: all ## to $(DESTDIR)$(PREFIX), /usr/local by default
+install: all ## installs to $(DESTDIR)$(PREFIX), /usr/local by default
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/sdd
 	install -m 644 $(LIBRARY) $(DESTDIR)$(LIBDIR)/
 	$(STRIP) --strip-unneeded $(DESTDIR)$(LIBDIR)/libsdd.so.$(VERSION)
@@ -80,7 +80,7 @@ install: all ## to $(DESTDIR)$(PREFIX), /usr/local by default
 	install -m 644 tools/libsdd.supp $(DESTDIR)$(DATADIR)/libsdd/
 	if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 
-uninstall: ## removes what `make install` put there
+uninstall: ## removes the files of `make install`
 	rm -f $(DESTDIR)$(DATADIR)/libsdd/libsdd.supp
 	if [ -d $(DESTDIR)$(DATADIR)/libsdd ]; then rmdir --ignore-fail-on-non-empty $(DESTDIR)$(DATADIR)/libsdd; fi
 	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libsdd.so $(SONAME) libsdd.so.$(VERSION) pkgconfig/sdd.pc)
@@ -90,54 +90,54 @@ uninstall: ## removes what `make install` put there
 
 # ---- checks
 
-check: lint all test-swift test-headers test-c test-http2 test-caches test-abi test-binders \
-	test-examples ## all of the following:
+check: ## runs all of the following:
+check: lint all test-swift test-headers test-c test-http2 test-caches test-abi test-binders test-examples
 	@echo "make check: everything passed"
 
-lint: ##   the format of the Swift code; rows of docs/requirements.md and their tests
+lint: ##   checks the format of the Swift code, and rows of docs/requirements.md against their tests
 	Tests/requirements.py
 	swift format lint --strict --recursive Package.swift Sources Tests
 
-test-swift: ##   the tests of the Swift targets
+test-swift: ##   runs the tests of the Swift targets
 	Tests/swift-tests.sh --scratch-path $(SCRATCH)
 
-test-headers: all ##   the header under gcc and clang, C99 to C23 and C++11 to C++20; struct layouts; names in docs
+test-headers: all ##   compiles the header with gcc and clang, C99 to C23, C++11 to C++23; checks layouts, names in docs
 	Tests/abi/check-docs.sh
 	Tests/abi/check-headers.sh
 	Tests/abi/check-compilers.sh
 
-test-c: all fault-server bench ##   programs in C against the library, those of the header among them
+test-c: all fault-server bench ##   runs programs in C against the library, also those in the header's comments
 	$(with_server) Tests/abi/check-programs.sh
 	$(with_server) Tests/C/run.sh plain
 
-test-http2: all ##   hostile servers of HTTP/2; SDD_TEST_LONG=1: the long form
+test-http2: all ##   runs hostile HTTP/2 servers; SDD_TEST_LONG=1: the long form
 	Tests/HTTP2/run.sh
 
-test-caches: all fault-server ##   caches of many processes, killed ones, full disks; SDD_TEST_LONG=1: the long form
+test-caches: all fault-server ##   tests caches with many and killed processes, full disks; SDD_TEST_LONG=1: the long form
 	$(with_server) Tests/Caches/run.sh
 
-test-abi: all ##   exported symbols, linkage, and what loading the library does to a process
+test-abi: all ##   checks exported symbols, linkage, and side effects of loading the library
 	Tests/abi/check-symbols.sh $(LIBRARY)
 	Tests/abi/check-abi.sh
 	Tests/abi/check-abi.sh --test
 	Tests/abi/check-linkage.sh $(LIBRARY)
 	Tests/abi/check-loading.sh $(LIBRARY)
 
-test-binders: all ##   what bindgen, cffi, ctypesgen and SWIG make of the header; what the examples have of it
+test-binders: all ##   reads the header with bindgen, cffi, ctypesgen and SWIG; checks the bindings of the examples
 	Tests/abi/check-binders.sh $(LIBRARY)
 	Tests/abi/check-bindings.sh $(LIBRARY)
 
-abi-description: ## writes abi/ anew, what `make check` compares the interface with: docs/abi.md says when
+abi-description: ## writes abi/, the description that `make check` compares the header with: docs/abi.md
 	Tests/abi/check-abi.sh --write
 
-bindings: ## what the examples in Python and Rust have of the header: after each change of the header
+bindings: ## generates the bindings of the Python and Rust examples; run it after each change of the header
 	tools/bindings.sh
 
-test-examples: all ##   the examples, the README's programs and the demo
+test-examples: all ##   runs the examples, the programs of the README and the demo
 	Tests/examples.sh
 	Tests/hundred.sh
 
-sanitize: all fault-server ## the Swift tests under TSan; the programs in C under ASan, UBSan, valgrind and TSan
+sanitize: all fault-server ## runs the Swift tests with TSan; the programs in C with ASan, UBSan, valgrind and TSan
 	TSAN_OPTIONS=allocator_may_return_null=1 Tests/swift-tests.sh --scratch-path .build-tsan --sanitize=thread
 	mkdir -p build/tests
 	for shims in decode_shims encode_shims metadata_shims; do \
@@ -152,31 +152,31 @@ sanitize: all fault-server ## the Swift tests under TSan; the programs in C unde
 	$(with_server) Tests/C/run.sh valgrind
 	$(with_server) Tests/C/run.sh tsan
 
-torture: all fault-server ## the long forms of all suites, times TORTURE_SCALE, into docs/reliability.md: some hours
+torture: all fault-server ## runs the long forms of all suites, times TORTURE_SCALE, for hours: docs/reliability.md
 	$(with_server) TORTURE_SCALE=$(TORTURE_SCALE) Tests/torture.sh
 
-coverage: ## lines of each folder that the tests reach, and the files that they do not
+coverage: ## prints the share of lines that the tests reach, by folder, and files below the goal
 	Tests/coverage.sh
 
-fuzz: ## libFuzzer, with FUZZ_SECONDS, FUZZ_TARGETS and FUZZ_JOBS: see docs/fuzzing.md
+fuzz: ## runs libFuzzer, with FUZZ_SECONDS, FUZZ_TARGETS and FUZZ_JOBS: see docs/fuzzing.md
 	FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_JOBS=$(FUZZ_JOBS) Tests/Fuzz/run.sh $(FUZZ_TARGETS)
 
-damage: all ## odd and damaged files in one process with a limit on memory: see docs/fuzzing.md
+damage: all ## decodes odd and damaged files in one process with a memory limit: see docs/fuzzing.md
 	Tests/Damage/run.sh
 
-soak: all fault-server ## SOAK_LOADS mixed loads through one loader, and a tenth under TSan: see docs/fuzzing.md
+soak: all fault-server ## runs SOAK_LOADS mixed loads through one loader, a tenth with TSan: see docs/fuzzing.md
 	SDD_SOAK=$(SOAK_LOADS) SDD_TEST_SECONDS=7200 $(with_server) Tests/C/run.sh plain test_soak
 	SDD_SOAK=$$(($(SOAK_LOADS) / 10)) SDD_TEST_SECONDS=7200 $(with_server) Tests/C/run.sh tsan test_soak
 
 format: ## formats the Swift code
 	swift format --in-place --recursive Package.swift Sources Tests
 
-fault-server: # the server of the programs in C
+fault-server: # builds the server of the programs in C
 	swift build --product fault-server --scratch-path $(SCRATCH)
 
 # ---- benchmark
 
-bench: build/sdd-bench build/sdd-overhead build/sdd-stream build/sdd-decode build/sdd-cache ## the benchmark programs, see bench/README.md
+bench: build/sdd-bench build/sdd-overhead build/sdd-stream build/sdd-decode build/sdd-cache ## builds the benchmark programs, see bench/README.md
 
 build/sdd-%: bench/sdd_%.c $(headers) build/libsdd.so
 	$(CC) -std=c99 -O2 -Wall -Wextra -pedantic -Werror -Iinclude -pthread -o $@ $(filter %.c,$^) -Lbuild -lsdd $(BENCH_LIBS) -Wl,-rpath,'$$ORIGIN'
@@ -187,10 +187,10 @@ build/sdd-decode: BENCH_LIBS = $(shell pkg-config --libs libjpeg libpng)
 
 # ---- Debian packages, built in a copy of the tree
 
-deb: build/deb/.built ## Debian packages: build/deb/libsdd0_*.deb, build/deb/libsdd-dev_*.deb
+deb: build/deb/.built ## builds Debian packages: build/deb/libsdd0_*.deb, build/deb/libsdd-dev_*.deb
 
 build/deb/.built: $(sources) Makefile pkgconfig/sdd.pc.in $(shell find debian -type f)
 	debian/scripts/build
 
-check-deb: deb ## lints the packages; builds a program with them, and runs it
+check-deb: deb ## lints the packages; builds a program with them and runs it
 	debian/scripts/check

@@ -1,9 +1,9 @@
 /*
- * sdd_bench - fetches a list of URLs through the public API and says how long it took, as one line of JSON.
+ * sdd_bench - fetches a list of URLs through the public API, and prints the time it took as one line of JSON.
  *
- *     make bench          builds build/sdd-bench; bench/README.md says what is measured
+ *     make bench          builds build/sdd-bench; bench/README.md describes the workloads
  *
- * Everything it does a host could do: the downloader is the library's default but for the limits given.
+ * It does nothing that an application could not do: the downloader has all defaults except the limits given.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "sdd_bench.h"
@@ -76,7 +76,7 @@ void completed(const sdd_result *result, void *user_data)
         return;
     }
     count_ok(result->image, result->bytes);
-    if (!result->bytes) /* went into a sink */
+    if (!result->bytes) /* the body went to a sink */
         total.bytes += (uint64_t)result->metrics->body_bytes;
 }
 
@@ -145,7 +145,7 @@ static int usage(const char *problem)
     return 2;
 }
 
-/* The option's value is the next argument. Returns 0 for one that is unknown. */
+/* Sets an option, whose value is the next argument. Returns 0 for an unknown option. */
 static int take_option(const char *name, const char *value)
 {
     if (!strcmp(name, "--workload"))
@@ -207,7 +207,7 @@ static int parse(int argc, char **argv)
     return 0;
 }
 
-/* All from the network; with --prefill into the cache. */
+/* Fetches all URLs from the network; with --prefill also stores them in the cache. */
 static void fetch_all(sdd_downloader *downloader, char **urls, size_t count)
 {
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;

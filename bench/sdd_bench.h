@@ -1,4 +1,4 @@
-/* What the parts of sdd-bench share. */
+/* Declarations that the parts of sdd-bench share. */
 #ifndef SDD_BENCH_H
 #define SDD_BENCH_H
 
@@ -11,17 +11,17 @@ typedef struct arguments {
 
 extern arguments_t arguments;
 
-/* What has come of a URL; image and bytes are borrowed, and either may be NULL. One thread at a time. */
+/* Counts the result of a URL; image and bytes are borrowed, and either may be NULL. One thread at a time. */
 void count_ok(sdd_image *image, sdd_bytes *bytes);
 void count_failed(const char *url, const char *message);
 
-/* A terminal event; user_data is not looked at. One thread at a time. */
+/* Counts a terminal event; user_data is not used. One thread at a time. */
 void completed(const sdd_result *result, void *user_data);
 
-/* Loads all URLs, by a loader over both; cache NULL: without one. Returns when all have ended. */
+/* Loads all URLs with a loader over both; cache NULL: without a cache. Returns when all have ended. */
 void load_all(sdd_downloader *downloader, sdd_cache *cache, char **urls, size_t count);
 
-/* Takes all URLs out of --cache, without a network. */
+/* Reads all URLs from --cache, without a network. */
 void take_from_cache(sdd_downloader *downloader, sdd_cache *cache, char **urls, size_t count);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * W9 and W9d of sdd-bench: a list of URLs out of a warm cache, in one of the four ways that a host has;
- * and what loads are made of in any workload.
+ * W9 and W9d of sdd-bench: a list of URLs from a warm cache, in one of the four ways that an application can use;
+ * and the loads of any workload.
  *
- *     --by get     sdd_cache_query() on --threads threads: the key's entry, whatever HTTP says of it
+ *     --by get     sdd_cache_query() on --threads threads: the key's entry, whether or not it is fresh
  *     --by query   sdd_cache_query_async(): the same on the library's threads
  *     --by http    sdd_downloader_submit() with SDD_OPTION_USE_HTTP_CACHE: if it is fresh by the rules of RFC 9111
- *     --by load    sdd_loader_submit(): as --by query, and from the network what is not there
+ *     --by load    sdd_loader_submit(): as --by query, and missing pictures from the network
  */
 #include "sdd_bench.h"
 #include <pthread.h>
@@ -23,7 +23,7 @@ static sdd_query query_for(const char *url)
     sdd_query query = SDD_QUERY_INIT;
     query.key = url;
     query.wants = arguments.bytes_only ? SDD_WANT_BYTES : SDD_WANT_IMAGE;
-    query.levels = SDD_CACHE_DISK; /* each picture is looked at once: memory is not to keep it */
+    query.levels = SDD_CACHE_DISK; /* each picture is queried once, so memory need not keep it */
     return query;
 }
 
@@ -106,7 +106,7 @@ void load_all(sdd_downloader *downloader, sdd_cache *cache, char **urls, size_t 
     request.download = arguments.bytes_only ? &bytes : NULL;
     decode.target_width = decode.target_height = 512;
     request.decode = strcmp(arguments.workload, "W4") ? NULL : &decode;
-    request.query = request.store = SDD_CACHE_DISK; /* each picture is looked at once: memory is not to keep it */
+    request.query = request.store = SDD_CACHE_DISK; /* each picture is loaded once, so memory need not keep it */
     request.completed = completed;
     for (size_t i = 0; i < count; i++) {
         request.url = urls[i];

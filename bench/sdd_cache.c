@@ -1,9 +1,9 @@
 /*
- * sdd_cache - what the cache itself costs, beside the files alone. A line of JSON for each part.
+ * sdd_cache - measures the cost of the cache itself, compared with plain files. Prints a line of JSON for each part.
  *
  *     build/sdd-cache [--long] DIR [PART...]      parts: memory, disk, write, many; default: all
  *
- * DIR is made if it is missing, and had better be empty. bench/README.md says what the figures mean.
+ * DIR is made if it is missing, and should be empty. bench/README.md explains the figures.
  */
 #define _GNU_SOURCE
 #include <sdd/sdd.h>
@@ -43,9 +43,9 @@ static void check_file(int result, const char *what)
     exit(1);
 }
 
-/* ---- allocations: this program's functions stand in front of the C library's, for libsdd too */
+/* ---- allocations: this program's functions replace those of the C library, for libsdd too */
 
-static long allocations; /* of all threads, while they are counted */
+static long allocations; /* by all threads, while they are counted */
 static int is_counting;
 
 extern void *__libc_malloc(size_t size);
@@ -89,7 +89,7 @@ int posix_memalign(void **block, size_t alignment, size_t size)
     return *block ? 0 : 12; /* ENOMEM */
 }
 
-/* ---- caches with something in them */
+/* ---- filled caches */
 
 static sdd_cache *open_cache(const char *name)
 {
@@ -97,7 +97,7 @@ static sdd_cache *open_cache(const char *name)
     snprintf(path, sizeof path, "%s/%s", directory, name);
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.directory = path;
-    config.max_disk_bytes = config.max_disk_age_ms = config.trim_interval_ms = -1; /* nothing is trimmed */
+    config.max_disk_bytes = config.max_disk_age_ms = config.trim_interval_ms = -1; /* no trims */
     sdd_cache *cache = NULL;
     check(sdd_cache_create(&config, &cache, NULL), path);
     return cache;
@@ -119,7 +119,7 @@ static sdd_bytes *make_body(size_t size)
     return bytes;
 }
 
-/* Returns seconds for each. */
+/* Returns the seconds for each entry. */
 static double put_all(sdd_cache *cache, size_t size)
 {
     char key[64];
@@ -152,7 +152,7 @@ static void *hit(void *cache)
     return NULL;
 }
 
-/* The same without the cache: what making the keys takes. */
+/* The same work without the cache: the cost of making the keys. */
 static double keys_alone(void)
 {
     char key[64];
@@ -250,7 +250,7 @@ static int compare(const void *a, const void *b)
     return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
 }
 
-/* By turns, each round; medians. */
+/* Measures cache and files alternately in each round, and prints medians. */
 static void measure_disk(void)
 {
     sdd_cache *cache = open_cache("disk");
@@ -269,7 +269,7 @@ static void measure_disk(void)
             get_one(cache, i);
         __atomic_store_n(&is_counting, 0, __ATOMIC_RELAXED);
         times[2] = clock_now(CLOCK_PROCESS_CPUTIME_ID);
-        if (round < 0) /* warms up */
+        if (round < 0) /* a warm-up round */
             continue;
         plain[round] = (times[1] - times[0]) / KEYS;
         hits[round] = (times[2] - times[1]) / KEYS;
@@ -293,9 +293,9 @@ static void measure_write(void)
     sdd_cache_destroy(cache);
 }
 
-/* ---- many entries: those of KEYS, and others that are only counted */
+/* ---- many entries: those of KEYS are read, the others are only counted */
 
-/* Links, some thousands to one file, for a file system bears no more. */
+/* Makes links, some thousands to each file, because file systems limit their number. */
 static void fill(const char *name, long count)
 {
     char file[4096], path[4096];
@@ -311,12 +311,12 @@ static void fill(const char *name, long count)
         if (link(file, path) != 0 && access(path, F_OK) != 0)
             check_file(-1, path);
     }
-    /* What is not of the cache's own making it learns of by looking at everything. */
+    /* The cache did not make these files: it counts them only by looking at every file. */
     snprintf(path, sizeof path, "%s/%s/ledger", directory, name);
     remove(path);
 }
 
-/* Returns seconds until it is open, and the number of entries is known. */
+/* Returns the seconds until the cache is open and the number of its entries is known. */
 static double open_and_count(const char *name, long expected, sdd_cache **cache)
 {
     sdd_cache_statistics statistics = SDD_CACHE_STATISTICS_INIT;

@@ -1,11 +1,12 @@
 /*
- * sdd_decode - decoding by libsdd and by libjpeg and libpng themselves, in turn, as a ratio of processor time.
+ * sdd_decode - decodes with libsdd and with libjpeg and libpng directly, alternately, and prints the ratio of processor
+ * time.
  *
- *     make bench          builds build/sdd-decode; bench/README.md says what is measured
+ *     make bench          builds build/sdd-decode; bench/README.md describes the figures
  *     build/sdd-decode [--rounds N] [--size N] FILE...
  *
- * RGBA8 to memory of malloc's. With --size, libsdd alone makes pictures to fit into N x N; then the peak of resident
- * memory over what it was before the first is told, too. One line of JSON for all files together.
+ * Pixels are RGBA8, in memory from malloc. With --size only libsdd decodes, to fit into N x N, and the growth of peak
+ * resident memory since the first picture is printed, too. Prints one line of JSON for all files together.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <sdd/sdd.h>
@@ -16,7 +17,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include <jpeglib.h> /* needs those before it */
+#include <jpeglib.h> /* requires the headers before it */
 #include <png.h>
 
 enum { MOST_ROUNDS = 199 };
@@ -63,7 +64,7 @@ static struct file read_file(const char *path)
     return file;
 }
 
-/* ---- directly */
+/* ---- with libjpeg and libpng */
 
 static void decode_jpeg(const struct file *file)
 {
@@ -133,7 +134,7 @@ static void decode_directly(const struct file *file)
         decode_jpeg(file);
 }
 
-/* ---- by libsdd: bytes are not copied for the first, as a download would not */
+/* ---- with libsdd: the bytes are not copied for the first picture, as in a download */
 
 static void decode(const struct file *file, int side)
 {

@@ -1,11 +1,11 @@
 /*
- * sdd_overhead - what a request costs in the library itself: over a transport that answers at once, so that
- * no network and no picture is in the figures. One line of JSON.
+ * sdd_overhead - measures the cost of a request in the library itself, over a transport that responds at once, so that
+ * the figures contain no network and no picture. Prints one line of JSON.
  *
  *     build/sdd-overhead [requests, default 100000]
  *
- * request_us: from submitting to the terminal callback, requests one behind the other in a full queue.
- * queued_bytes: growth of the resident set for each request that waits. cancel_all_s: ends them all.
+ * request_us: time from submitting to the terminal callback, for requests in a full queue.
+ * queued_bytes: growth of the resident set for each waiting request. cancel_all_s: time to cancel all of them.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <sdd/sdd.h>
@@ -96,7 +96,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "sdd-overhead: %s\n", sdd_status_message(status));
         return 1;
     }
-    submit(downloader, 1000); /* the first ones pay for what is made once */
+    submit(downloader, 1000); /* the first requests pay for one-time initialisation */
     sdd_wait_idle(downloader, -1);
 
     double wall = seconds(), cpu = cpu_seconds();

@@ -1,11 +1,12 @@
 /*
- * sdd_stream - how long after its last byte a picture is there, when its bytes come slowly and when they come at once.
+ * sdd_stream - measures the time from a picture's last byte to its pixels, when its bytes arrive slowly and at once.
  *
- *     make bench          builds build/sdd-stream; bench/README.md says what is measured
+ *     make bench          builds build/sdd-stream; bench/README.md describes the figures
  *     build/sdd-stream FILE [MEGABYTES_A_SECOND] [ROUNDS]
  *
- * The bytes come from a transport of its own, so that no network takes part: all at once, and in pieces at that rate.
- * One line of JSON: medians of the time from the last byte to the picture, in milliseconds, and of the processor time.
+ * A transport of the program gives the bytes, all at once and in pieces at that rate, so that no network is involved.
+ * Prints one line of JSON: medians of the time from the last byte to the picture, in milliseconds, and of processor
+ * time.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
@@ -88,7 +89,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Medians over the rounds of: milliseconds from the last byte to the picture, and of processor time. */
+/* Computes the medians over all rounds: milliseconds from the last byte to the picture, and processor time. */
 static void measure(sdd_downloader *downloader, double rate, int rounds, double *wait_ms, double *cpu_ms)
 {
     double waits[MOST_ROUNDS], costs[MOST_ROUNDS];

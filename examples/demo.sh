@@ -1,12 +1,12 @@
 #!/bin/bash
 # The demo: builds libsdd and an example in C, draws six pictures, serves them on 127.0.0.1, downloads
-# them with a progress display, and prints a line on each.
+# them with a progress display, and prints a line about each.
 #
 #     examples/demo.sh           all of that
 #     examples/demo.sh URL...    downloads these instead; starts no server
 #
-# The pixels are then in build/demo/. Needs the Swift toolchain on the PATH; installs with apt-get what else is missing,
-# what the toolchain itself needs included, after saying what that is.
+# It writes the pixels to build/demo/. It needs the Swift toolchain on the PATH, and installs other missing packages
+# with apt-get after printing their names, including those that the toolchain itself needs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -39,7 +39,8 @@ cc -std=c99 -O2 -pthread examples/server/static_server.c -o build/examples/stati
 mkdir -p build/demo/pictures
 build/examples/make_pictures build/demo/pictures
 
-# The server takes a free port and says which. It also ends by itself when its input, this script, does.
+# The server takes a free port and prints it. It also ends by itself when its input is closed, at the end of this
+# script.
 coproc server { exec build/examples/static_server --rate 300000 build/demo/pictures; }
 server_id=$server_PID
 trap 'kill "$server_id" 2>/dev/null || true' EXIT

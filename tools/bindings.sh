@@ -1,12 +1,12 @@
 #!/bin/bash
-# Makes what the examples in Python and Rust have of the header: every call, struct, callback type and constant.
+# Generates the bindings of the Python and Rust examples: every call, struct, callback type and constant of the header.
 #
-#     tools/bindings.sh                         both, to the examples: `make bindings`
-#     tools/bindings.sh python|rust FILE        one, to a file
+#     tools/bindings.sh                         generates both, for the examples: `make bindings`
+#     tools/bindings.sh python|rust FILE        generates one, to a file
 #
-# Python's comes from tools/make_ctypes.py, which needs pycparser; Rust's from bindgen, whose version stands in the first
-# line of what it makes. Debian: python3-pycparser, bindgen. Debian 12 has bindgen 0.60.1, which the file in the
-# repository is made with: another version writes the same in another way.
+# tools/make_ctypes.py, which needs pycparser, generates those for Python; bindgen generates those for Rust, and writes
+# its version into the first line. Debian: python3-pycparser, bindgen. The file in the repository is generated with
+# bindgen 0.60.1 of Debian 12; another version writes the same declarations in another form.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=$(mktemp -d)
@@ -28,7 +28,7 @@ rust() { # rust FILE
     command -v bindgen >/dev/null || fail "no bindgen (Debian: bindgen)"
     options=(--no-layout-tests --no-doc-comments --with-derive-default --rust-target 1.47
         --allowlist-function 'sdd_.*' --allowlist-type 'sdd_.*' --allowlist-var 'SDD_.*')
-    # Later versions do what the first one asks for unasked, and have another name for the second one.
+    # Later versions always use usize, and have another name for the second option.
     bindgen --help >"$work/help"
     ! grep -q -- ' --size_t-is-usize' "$work/help" || options+=(--size_t-is-usize)
     if grep -q -- ' --no-rustfmt-bindings' "$work/help"; then
@@ -38,7 +38,7 @@ rust() { # rust FILE
     fi
     {
         echo '#include <sdd/sdd.h>'
-        # bindgen does not see what a macro is that has a cast: a constant of that name takes its place.
+        # bindgen cannot evaluate a macro with a cast, so a constant of that name replaces it.
         gcc -dM -E -Iinclude include/sdd/sdd.h | LC_ALL=C sort |
             sed -nE 's/^#define (SDD_[A-Z0-9_]+) \(\((u?int[0-9]+_t)\).*/\1 \2/p' | while read -r name type; do
                 echo "enum : $type { value_of_$name = $name };"
@@ -50,7 +50,7 @@ rust() { # rust FILE
         --raw-line '// Made from include/sdd/*.h by tools/bindings.sh: `make bindings` makes it anew. Nothing is changed by hand.' \
         --raw-line '// What the calls and fields do stands in the header.' \
         --raw-line '#![allow(dead_code, non_camel_case_types, non_upper_case_globals, clippy::all)]' \
-        -- -Iinclude -isystem "$(gcc -print-file-name=include)" # stddef.h, where there is no clang of the system
+        -- -Iinclude -isystem "$(gcc -print-file-name=include)" # stddef.h, if the system has no clang
     if command -v rustfmt >/dev/null; then
         rustfmt --edition 2021 --config-path examples/rust "$work/ffi.rs"
     else

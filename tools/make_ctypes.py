@@ -23,7 +23,7 @@ INCLUDE = os.path.join(ROOT, "include")
 HEADER = "#include <sdd/sdd.h>\n"
 WIDTH = 120
 
-# The types of the system that the header uses. pycparser gets them from here: glibc's headers are GNU C.
+# The system types that the header uses. They are defined here because pycparser cannot read glibc's headers (GNU C).
 SYSTEM = {
     "stddef.h": {"size_t": "unsigned long"},
     "stdint.h": {"uint8_t": "unsigned char", "int32_t": "int", "uint32_t": "unsigned int", "int64_t": "long",
@@ -121,7 +121,7 @@ def run(*command, **options):
     return done.stdout
 
 
-# ---- what the header has
+# ---- reading the header
 
 
 def parse():
@@ -140,7 +140,7 @@ def macros():
     """Three lists of names: the macros that are numbers, those that are texts, those that begin a struct (_INIT)."""
     options = "-E", "-P", f"-I{INCLUDE}", "-DSDD_API=", "-x", "c", "-"
     given = sorted(re.findall(r"^#define (SDD_\w+) ", run("gcc", "-dM", *options, input=HEADER), re.MULTILINE))
-    # In the second run each name is text before the sign, and becomes its meaning behind it.
+    # In the second run each name is text before the sign, and the preprocessor replaces it after the sign.
     asked = "".join(f'"{name}" => {name}\n' for name in given)
     numbers, texts, beginnings = [], [], []
     for name, meaning in re.findall(r'^"(\w+)" => *(\S.*)$', run("gcc", *options, input=HEADER + asked), re.MULTILINE):
@@ -175,7 +175,7 @@ def values_of(numbers, texts, beginnings):
     return values
 
 
-# ---- the names in Python
+# ---- names in Python
 
 
 def camel(name):
@@ -189,14 +189,14 @@ def checked(name):
     return name
 
 
-# ---- the types in Python
+# ---- types in Python
 
 
 class Types:
     """Takes declarations of C, and has the lines that define each type in Python, in an order that Python can read."""
 
     def __init__(self, nodes):
-        self.texts = {}  # by the name in Python: what defines it; in the order of the file
+        self.texts = {}  # definitions by Python name, in the order of the file
         self.handles, self.aliases, self.structs, self.functions = [], [], {}, {}
         for node in nodes:
             if isinstance(node, c_ast.Typedef):

@@ -1,12 +1,12 @@
-# Installs the Debian packages that a build of libsdd needs and that are missing. Sourced by the scripts that somebody
-# runs first: examples/demo.sh and Tests/run.sh. A script names its needs, then calls install_missing.
+# Installs missing Debian packages that a build of libsdd needs. Sourced by the scripts that are run first after a
+# clone: examples/demo.sh and Tests/run.sh. A script declares its needs, then calls install_missing.
 #
-#   fail SENTENCE               ends the script, saying why
-#   has COMMAND...              succeeds if all of the commands are there
-#   need PACKAGE COMMAND...     notes the package, unless the command succeeds
-#   need_toolchain              notes what the Swift toolchain on the PATH lacks; fails where there is none
-#   need_libraries              notes the compilers and libraries that libsdd is built with
-#   install_missing             installs what was noted, after saying what that is
+#   fail SENTENCE               ends the script with that message
+#   has COMMAND...              succeeds if all of the commands exist
+#   need PACKAGE COMMAND...     records the package as missing, unless the command succeeds
+#   need_toolchain              records libraries that the Swift toolchain on the PATH lacks; fails without a toolchain
+#   need_libraries              records missing compilers and libraries that libsdd is built with
+#   install_missing             prints the recorded packages and installs them
 #   check_toolchain             fails unless Swift runs and is new enough; sets swift_version
 
 get_swift="get it from https://www.swift.org/install/linux/ and put its usr/bin on the PATH"
@@ -20,17 +20,17 @@ need() {
     local package=$1
     shift
     if "$@" >/dev/null 2>&1; then return; fi
-    # One package may answer several needs.
+    # One package may satisfy several needs.
     [[ " ${missing[*]} " == *" $package "* ]] || missing+=("$package")
 }
 
-# ---- the Swift toolchain: no package of the system brings it, so nothing has installed what it is linked with
+# ---- the Swift toolchain: it is not a Debian package, so the libraries it is linked with may be missing
 
 need_toolchain() {
     has swift || fail "the Swift toolchain (6.3 or later) is not on the PATH: $get_swift"
     local folder library
     folder=$(dirname "$(realpath "$(command -v swift)")")
-    # The programs of the toolchain that a build runs. lldb needs more, and no build needs lldb.
+    # The programs of the toolchain that a build runs. lldb has more dependencies, but a build does not need it.
     for library in $(for program in swift-driver swift-frontend swift-build swift-package swift-test clang lld; do
         [ ! -e "$folder/$program" ] || ldd "$folder/$program" 2>/dev/null
     done | sed -n 's/^[[:space:]]*\([^ ]*\) => not found$/\1/p' | sort -u); do
@@ -44,8 +44,8 @@ need_toolchain() {
         *) echo "${0##*/}: the Swift toolchain needs $library, and no package is known for it" >&2 ;;
         esac
     done
-    # The compiler links with the system's C and C++ libraries and linker: build-essential brings libstdc++-dev,
-    # libgcc-dev and binutils. The package manager calls git; time zones and zlib are what its own packages list.
+    # The compiler links with the system's C and C++ libraries and linker: build-essential contains libstdc++-dev,
+    # libgcc-dev and binutils. The package manager calls git. Swift's own packages depend on tzdata and zlib.
     need build-essential has gcc g++ make ld
     need git has git
     need tzdata test -e /usr/share/zoneinfo/UTC
@@ -63,7 +63,7 @@ check_toolchain() {
         fail "Swift $swift_version is too old, libsdd needs 6.3 or later: $get_swift"
 }
 
-# ---- what libsdd is built with
+# ---- compilers and libraries that libsdd is built with
 
 need_libraries() {
     local jpeg=libjpeg62-turbo-dev
@@ -82,7 +82,7 @@ install_missing() {
     echo "== missing: ${missing[*]}; asking apt-get for them"
     as_root apt-get -qq update
     local index
-    for index in "${!missing[@]}"; do # the cargo of Debian 12 is too old for the example, its cargo-web is not
+    for index in "${!missing[@]}"; do # Debian 12's cargo is too old for the example; its cargo-web is newer
         if [ "${missing[index]}" = cargo ] && apt-cache show cargo-web >/dev/null 2>&1; then
             missing[index]=cargo-web
         fi

@@ -1,13 +1,13 @@
 /* cc -std=c99 -O2 auth.c $(pkg-config --cflags --libs sdd) -o auth
  *
- * auth: downloads one picture from a server that wants to know who asks.
+ * auth: downloads one picture from a server that requires authentication.
  *
  *     auth [-u USER:PASSWORD | -t TOKEN] [-e CERTIFICATE [-k KEY]] [-c CA_FILE] URL
  *
- * -u answers the server's challenge (Basic, Digest and what else libcurl has). -t sends a bearer token at once.
- * -e proves who we are in the TLS handshake, by a PEM file; its key may be in there too, or in KEY. -c trusts the
- * certificates in CA_FILE, in place of the system's. Exit status 0: there is a picture; 3: the server answered 401 or
- * 403; 1: something else.
+ * -u answers the server's challenge (Basic, Digest and other schemes of libcurl). -t sends a bearer token at once.
+ * -e sends a client certificate in the TLS handshake, from a PEM file; its key may be in the same file, or in KEY. -c
+ * trusts the certificates in CA_FILE instead of the system's. Exit status 0: success; 3: the server responded with 401
+ * or 403; 1: another error.
  */
 #define _POSIX_C_SOURCE 200809L /* getopt */
 #include <sdd/sdd.h>
@@ -26,13 +26,13 @@ static void completed(const sdd_result *result, void *user_data)
                (int)sdd_image_height(result->image));
         *outcome = GOOD;
     } else if (result->http_status == 401 || result->http_status == 403) {
-        /* A password that is not taken is sent once: no server locks an account because of us. The response is
-         * there on errors too, and says what the server would like to have. */
+        /* A rejected password is sent only once, so that no server locks the account. The response is available
+         * on errors too, and names the schemes that the server accepts. */
         const char *wanted = sdd_response_header(result->response, "WWW-Authenticate");
         printf("%s: HTTP %d, wanted: %s\n", result->url, (int)result->http_status, wanted != NULL ? wanted : "?");
         *outcome = REFUSED;
     } else {
-        /* The detail tells a client certificate that cannot be read from a server that is not trusted. */
+        /* The detail distinguishes an unreadable client certificate from an untrusted server. */
         printf("%s: %s (detail %d): %s\n", result->url, sdd_status_name(result->error), (int)result->detail,
                result->message);
         *outcome = FAILED;
@@ -47,8 +47,8 @@ static int download(sdd_downloader *downloader, const char *url, const sdd_crede
     int outcome = FAILED;
 
     request.url = url;
-    /* A credential is for the server of this URL: a redirect to another host, port or scheme leaves it behind.
-     * One in sdd_downloader_config would go with every request that has none, wherever that leads. */
+    /* A credential is for the server of this URL: a redirect to another host, port or scheme drops it. A credential
+     * in sdd_downloader_config would be sent with every request that has none, whatever its server. */
     request.credential = credential;
     request.completed = completed;
     request.user_data = &outcome;
@@ -75,7 +75,7 @@ int main(int argc, char **argv)
     while ((option = getopt(argc, argv, "u:t:e:k:c:")) != -1) {
         given |= option != 'c';
         if (option == 'u' && (colon = strchr(optarg, ':')) != NULL) {
-            /* Other users of the machine can read command lines: a real program asks, or reads a file. */
+            /* Other users of the machine can read command lines: a real program prompts, or reads a file. */
             *colon = '\0';
             credential.username = optarg;
             credential.password = colon + 1;
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "auth: %s\n", sdd_last_error_message());
         return FAILED;
     }
-    outcome = download(downloader, argv[optind], given ? &credential : NULL); /* an empty one would be refused */
+    outcome = download(downloader, argv[optind], given ? &credential : NULL); /* an empty credential is refused */
     status = sdd_downloader_destroy(downloader);
     return status == SDD_OK ? outcome : FAILED;
 }

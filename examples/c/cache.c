@@ -1,12 +1,12 @@
 /* cc -std=c99 -O2 cache.c $(pkg-config --cflags --libs sdd) -o cache
  *
- * cache: downloads a picture twice with the HTTP cache, and says where it came from; then takes a thumbnail of it
+ * cache: downloads a picture twice with the HTTP cache, and prints where it came from; then makes a thumbnail of it
  * from the cache, without the network.
  *
  *     cache DIRECTORY URL
  *
- * DIRECTORY is made if it is not there; what is in it stays for the next run, and for other programs that open it at
- * the same time. Exit status 0: all worked.
+ * DIRECTORY is made if it does not exist. Its entries stay for the next run, and other programs may use it at the same
+ * time. Exit status 0: success.
  */
 #include <inttypes.h>
 #include <sdd/sdd.h>
@@ -24,7 +24,7 @@ static const char *origin_name(int32_t origin)
     }
 }
 
-/* On one thread of the library: main waits until it has returned. */
+/* Runs on a thread of the library; main waits until it has returned. */
 static void completed(const sdd_result *result, void *user_data)
 {
     int *failed = user_data;
@@ -46,7 +46,7 @@ static int download(sdd_downloader *downloader, const char *url)
     return failed;
 }
 
-/* A thumbnail is made of the original on disk the first time, and then found under its own key. */
+/* The first query makes the thumbnail from the original on disk; later ones find it under its own key. */
 static int show_thumbnail(sdd_cache *cache, const char *url)
 {
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
@@ -56,7 +56,7 @@ static int show_thumbnail(sdd_cache *cache, const char *url)
     int32_t origin = 0;
 
     decode.target_width = decode.target_height = 100;
-    /* The key of the original is that of its URL: the URL itself, if the cache's config has no filter. */
+    /* The key of the original is made from its URL: it is the URL itself if the cache's config has no filter. */
     sdd_status status = sdd_cache_key(cache, url, NULL, NULL, 0, key, sizeof key, NULL);
     query.key = key;
     query.decode = &decode;
@@ -107,7 +107,7 @@ int main(int argc, char **argv)
         sdd_downloader_destroy(downloader);
     }
     print_statistics(cache);
-    if (sdd_cache_destroy(cache) != SDD_OK) /* writes what is not on disk yet */
+    if (sdd_cache_destroy(cache) != SDD_OK) /* writes all entries that are not on disk yet */
         failed = 1;
     return failed;
 }

@@ -1,7 +1,7 @@
 /* cc -std=c99 -O2 cancel.c $(pkg-config --cflags --libs sdd) -o cancel
  *
- * cancel: starts several downloads and cancels the first of them as soon as it makes progress. That
- * one ends too, with SDD_ERROR_CANCELLED; the others end with pictures.
+ * cancel: starts several downloads and cancels the first of them as soon as it makes progress. The
+ * cancelled one ends with SDD_ERROR_CANCELLED, the others with pictures.
  *
  *     cancel URL URL...
  *
@@ -10,16 +10,16 @@
 #include <sdd/sdd.h>
 #include <stdio.h>
 
-/* The program's state. The callbacks run on one thread of the downloader, and main() looks only when
- * sdd_wait_idle() has returned: no lock. */
+/* The program's state. It needs no lock: the callbacks run on one thread of the downloader, and main() reads it only
+ * after sdd_wait_idle() has returned. */
 struct state {
     sdd_downloader *downloader;
-    int ended, pictures, cancelled; /* how many requests came to what */
-    int first_asked;                /* whether the first one was told to stop */
-    int late;                       /* progress of the first one after that: must stay 0 */
+    int ended, pictures, cancelled; /* numbers of requests by outcome */
+    int first_asked;                /* whether the first request has been cancelled */
+    int late;                       /* its progress calls after that: must stay 0 */
 };
 
-/* One request: what its callbacks are given. */
+/* One request, passed to its callbacks as user_data. */
 struct request {
     struct state *state;
     int number; /* from 0 */
@@ -36,7 +36,7 @@ static void progress(sdd_token token, int64_t received, int64_t expected, const 
         state->late++;
         return;
     }
-    /* Any function may be called inside a callback. The terminal callback comes later, not in here. */
+    /* Any function may be called inside a callback. The terminal callback follows later, not inside this call. */
     state->first_asked = sdd_cancel(token) == SDD_OK;
     printf("%s: cancelled at %lld of %lld bytes\n", url, (long long)received, (long long)expected);
 }
@@ -71,7 +71,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: cancel URL URL... (from 2 to %d)\n", MOST);
         return 2;
     }
-    /* A downloader of our own; NULL in place of the configuration would mean all defaults. */
+    /* A downloader of the program's own; NULL in place of the configuration would mean all defaults. */
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.max_concurrent_downloads = 4;
     status = sdd_downloader_create(&config, &state.downloader);
@@ -86,7 +86,7 @@ int main(int argc, char **argv)
             return 1;
     }
     sdd_wait_idle(state.downloader, -1);
-    sdd_downloader_destroy(state.downloader); /* from here on no callback can come */
+    sdd_downloader_destroy(state.downloader); /* no callback runs after this */
 
     printf("%d cancelled, %d pictures, of %d\n", state.cancelled, state.pictures, count);
     return state.first_asked && state.late == 0 && state.cancelled == 1 && state.pictures == count - 1 &&

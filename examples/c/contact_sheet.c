@@ -4,11 +4,11 @@
  *
  *     contact_sheet [-i FILE] [-o SHEET] [-s WIDTHxHEIGHT] [-n COLUMNS] [-f] [-d DIRECTORY] [-j COUNT] [URL...]
  *
- * -i reads more URLs, one a line. SHEET (default contact-sheet.jpg) is a PNG if it is called so, else a JPEG, with cells of
- * 160x120 in as many columns as make it about square, or in COLUMNS. Pictures keep their sides' ratio and lie in the middle
- * of their cells; with -f they fill them, and what sticks out is cut off. The cell of one that could not be had is grey.
- * The originals are kept in DIRECTORY ($XDG_CACHE_HOME/sdd/contact-sheet), so that the next sheet of them, of any size,
- * needs no network. -j: how many to download at a time (6). Exit status 0: all worked.
+ * -i reads more URLs, one a line. SHEET (default contact-sheet.jpg) is a PNG if its name ends in .png, else a JPEG. Its
+ * cells of 160x120 stand in COLUMNS columns, or in as many as make it about square. Pictures keep their aspect ratio
+ * and lie in the middle of their cells; with -f they fill the cells and are cropped. The cell of a picture that failed
+ * is grey. The originals are stored in DIRECTORY ($XDG_CACHE_HOME/sdd/contact-sheet), so that the next sheet of them,
+ * of any size, needs no network. -j: number of downloads at a time (6). Exit status 0: success.
  */
 #define _POSIX_C_SOURCE 200809L /* getline, getopt, strdup */
 #include <errno.h>
@@ -23,7 +23,7 @@ enum { GREY = 0x80, PIXEL = 3 /* bytes, of SDD_PIXEL_FORMAT_RGB8 */ };
 
 struct cell {
     char *url;
-    int32_t width, height; /* of the picture in it; 0: there is none */
+    int32_t width, height; /* size of the picture in the cell; 0: there is none */
     int32_t origin;
 };
 
@@ -79,7 +79,7 @@ static uint8_t *corner_of(const struct sheet *sheet, size_t index)
     return sheet->pixels + row * sheet->cell_height * sheet->stride + column * sheet->cell_width * PIXEL;
 }
 
-/* All grey. The sides have been checked: no product of them is too large for 64 bits. */
+/* Makes a grey sheet. The sides have been checked: no product of them is too large for 64 bits. */
 static int lay_out(struct sheet *sheet, size_t columns)
 {
     if (columns == 0)
@@ -94,7 +94,7 @@ static int lay_out(struct sheet *sheet, size_t columns)
     return sheet->pixels != NULL;
 }
 
-/* On one thread of the library. The pixels of the picture are in its cell. */
+/* Runs on a thread of the library. The pixels of the picture are in its cell. */
 static void completed(const sdd_result *result, void *user_data)
 {
     struct cell *cell = user_data;
@@ -120,11 +120,11 @@ static int submit(sdd_loader *loader, const struct sheet *sheet, size_t index, i
     decode.allow_enlarging = fills;
     decode.target_width = (int32_t)sheet->cell_width;
     decode.target_height = (int32_t)sheet->cell_height;
-    decode.pixels = corner_of(sheet, index); /* rows of the sheet: what lies between those of the cell is not touched */
+    decode.pixels = corner_of(sheet, index); /* rows of the sheet; bytes between the cell's rows are not touched */
     decode.pixels_stride = sheet->stride;
     decode.pixels_size = (sheet->cell_height - 1) * sheet->stride + sheet->cell_width * PIXEL;
     request.url = sheet->cells[index].url;
-    request.decode = &decode; /* copied, as all of the request is */
+    request.decode = &decode; /* copied with the request */
     request.completed = completed;
     request.user_data = &sheet->cells[index];
     if (sdd_loader_submit(loader, &request, &status) == 0)
@@ -132,7 +132,7 @@ static int submit(sdd_loader *loader, const struct sheet *sheet, size_t index, i
     return 1;
 }
 
-/* Loads all, and waits. What is under way when this fails is ended with the downloader, before the sheet goes. */
+/* Loads all pictures, and waits. If this fails, destroying the downloader ends the loads before the sheet is freed. */
 static int load_all(const struct sheet *sheet, const char *directory, int32_t downloads, int fills)
 {
     sdd_cache_config cache_config = SDD_CACHE_CONFIG_INIT;
@@ -158,13 +158,13 @@ static int load_all(const struct sheet *sheet, const char *directory, int32_t do
     }
     if (status != SDD_OK)
         good = !say("cannot load", sdd_status_message(status));
-    sdd_loader_destroy(loader); /* NULL, of what could not be made, is refused, and nothing happens */
+    sdd_loader_destroy(loader); /* refuses NULL, if it could not be made */
     sdd_downloader_destroy(loader_config.downloader);
-    sdd_cache_destroy(loader_config.cache); /* writes what is not on disk yet */
+    sdd_cache_destroy(loader_config.cache); /* writes all entries that are not on disk yet */
     return good;
 }
 
-/* A picture lies in the corner of its cell, where it was written: moves it to the middle. */
+/* Moves a picture from the corner of its cell, where it was decoded, to the middle. */
 static void centre(const struct sheet *sheet, size_t index)
 {
     const struct cell *cell = &sheet->cells[index];
@@ -178,7 +178,7 @@ static void centre(const struct sheet *sheet, size_t index)
     }
 }
 
-/* After an error the pixels in a cell are worth nothing. */
+/* Clears a cell: after an error its pixels are undefined. */
 static void make_grey(const struct sheet *sheet, size_t index)
 {
     for (size_t y = 0; y < sheet->cell_height; y++)
@@ -210,7 +210,7 @@ static int write_sheet(const struct sheet *sheet, const char *path)
     return 1;
 }
 
-/* Puts the sheet in order, and says what there is on it. The number of pictures that are missing. */
+/* Centres the pictures and prints a summary. Returns the number of missing pictures. */
 static size_t finish(const struct sheet *sheet)
 {
     size_t missing = 0, stored = 0;

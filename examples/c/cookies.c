@@ -1,12 +1,12 @@
 /* cc -std=c99 -O2 cookies.c $(pkg-config --cflags --libs sdd) -o cookies
  *
- * cookies: a session. Fetches URLs one after the other: what the first sets, the next ones send. Then lists the
- * cookies there are.
+ * cookies: a session. Fetches URLs one after the other: the cookies that one response sets are sent with the next
+ * requests. Then lists the cookies.
  *
  *     cookies [-f FILE] [-s DOMAIN:NAME=VALUE]... [-x DOMAIN] URL...
  *
- * -f keeps the cookies in FILE from one run to the next. -s sets one before anything is fetched. -x forgets those
- * of DOMAIN at the end. Exit status 0: all worked.
+ * -f keeps the cookies in FILE from one run to the next. -s sets a cookie before the first request. -x removes those
+ * of DOMAIN at the end. Exit status 0: success.
  */
 #define _POSIX_C_SOURCE 200809L /* getopt */
 #include <sdd/sdd.h>
@@ -21,7 +21,7 @@ static int check(const char *what, sdd_status status)
     return status == SDD_OK;
 }
 
-/* Takes "DOMAIN:NAME=VALUE" apart, in place. */
+/* Splits "DOMAIN:NAME=VALUE" in place, and sets the cookie. */
 static int set_cookie(sdd_downloader *downloader, char *text)
 {
     char *name = strchr(text, ':'), *value = name != NULL ? strchr(name, '=') : NULL;
@@ -35,12 +35,12 @@ static int set_cookie(sdd_downloader *downloader, char *text)
     cookie.domain = text;
     cookie.name = name + 1;
     cookie.value = value + 1;
-    return check("set", sdd_downloader_set_cookie(downloader, &cookie)); /* a session's cookie, for "/" and below */
+    return check("set", sdd_downloader_set_cookie(downloader, &cookie)); /* a session cookie, for "/" and below */
 }
 
 static int fetch(sdd_downloader *downloader, const char *url)
 {
-    /* Cookies are sent and kept only where a request asks for it. The page of a login is no picture: bytes only. */
+    /* Cookies are sent and stored only for requests with this option. A login page is not a picture, so bytes only. */
     uint64_t options = SDD_OPTION_HANDLE_COOKIES | SDD_OPTION_BYTES_ONLY;
     sdd_bytes *bytes;
     sdd_status status = sdd_get(downloader, url, options, 30000, NULL, &bytes, NULL);
@@ -57,7 +57,7 @@ static int fetch(sdd_downloader *downloader, const char *url)
 static int list(sdd_downloader *downloader)
 {
     sdd_cookie cookie = SDD_COOKIE_INIT;
-    sdd_cookies *cookies; /* as they are now; what comes later does not change them */
+    sdd_cookies *cookies; /* a snapshot, which later changes do not affect */
 
     if (!check("list", sdd_downloader_get_cookies(downloader, &cookies)))
         return 0;
@@ -65,7 +65,7 @@ static int list(sdd_downloader *downloader)
     for (size_t i = 0; sdd_cookies_at(cookies, i, &cookie) == SDD_OK; i++)
         printf("    %s=%s for %s%s%s%s\n", cookie.name, cookie.value, cookie.domain, cookie.path,
                cookie.secure ? ", https only" : "", cookie.expires == 0 ? ", till the end of the session" : "");
-    sdd_cookies_release(cookies); /* and with them the strings */
+    sdd_cookies_release(cookies); /* and frees their strings */
     return 1;
 }
 
@@ -91,9 +91,9 @@ int main(int argc, char **argv)
     if (!check("create", sdd_downloader_create(&config, &downloader)))
         return 1;
     optind = 1;
-    while ((option = getopt(argc, argv, "f:s:x:")) != -1) /* once more, now that there is a downloader */
+    while ((option = getopt(argc, argv, "f:s:x:")) != -1) /* again, now that there is a downloader */
         good = (option != 's' || set_cookie(downloader, optarg)) && good;
-    for (; optind < argc; optind++) /* one after the other: each sends what those before it were given */
+    for (; optind < argc; optind++) /* one after the other: each sends the cookies of those before it */
         good = fetch(downloader, argv[optind]) && good;
     good = list(downloader) && good;
     if (forget != NULL)

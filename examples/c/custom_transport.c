@@ -1,15 +1,15 @@
 /* cc -std=c99 -O2 -pthread custom_transport.c $(pkg-config --cflags --libs sdd) -o custom_transport
  *
- * custom_transport: pictures from where no server is. Teaches a downloader two schemes of URLs:
+ * custom_transport: pictures without a server. Adds two URL schemes to a downloader:
  *
- *     archive:NAME   a file of one folder, read by a thread of our own
- *     instant:WORD   for tests: answers at once, "dot" with a picture of one pixel, "broken" with half of it,
- *                    "silent" with a header and nothing after it, and everything else with status 404
+ *     archive:NAME   a file of one folder, read by a thread of the program
+ *     instant:WORD   for tests: responds at once, to "dot" with a picture of one pixel, to "broken" with half of it,
+ *                    to "silent" with only a header, and to everything else with status 404
  *
  *     custom_transport [-c] FOLDER URL...
  *
- * Queue, priorities, limits, sharing and decoding are as for HTTP. -c cancels each download as soon as it
- * is answered. Exit status 0: each URL ended with a picture.
+ * Queue, priorities, limits, sharing and decoding are as for HTTP. -c cancels each download as soon as its
+ * response arrives. Exit status 0: each URL ended with a picture.
  */
 #define _POSIX_C_SOURCE 200809L /* getopt, openat */
 #include <ctype.h>
@@ -22,7 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- archive: the files of a folder. `start` must not block, and reading does: so a thread does it. */
+/* ---- archive: the files of a folder. `start` must not block, so a thread reads the files. */
 
 struct job {
     sdd_transfer transfer;
@@ -33,13 +33,13 @@ struct job {
 struct archive {
     int folder;
     pthread_t thread;
-    pthread_mutex_t mutex; /* of the three below */
+    pthread_mutex_t mutex; /* guards the three fields below */
     pthread_cond_t changed;
-    struct job *jobs; /* that wait, the oldest first */
+    struct job *jobs; /* waiting jobs, the oldest first */
     int ends;
 };
 
-/* "%41" is "A". A URL has only ASCII: what else a file is called stands in it like that. */
+/* Decodes percent-encoding: "%41" is "A". URLs are ASCII, so other characters of file names are encoded. */
 static int decode(char *text)
 {
     char *to = text;
@@ -60,15 +60,15 @@ static int decode(char *text)
     return 1;
 }
 
-/* A URL may come from anywhere: nothing but plain files that lie in the folder itself, and are not hidden. */
+/* Opens the file of a URL. URLs are untrusted: only plain files in the folder itself that are not hidden are opened. */
 static int open_file(int folder, char *url, struct stat *info)
 {
-    char *name = strchr(url, ':') + 1; /* there is one: the library has looked for the scheme */
+    char *name = strchr(url, ':') + 1; /* there is one: the library has found the scheme */
     int file;
 
     if (!decode(name) || name[0] == '.' || strchr(name, '/') != NULL)
         return -1;
-    file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); /* no link, no wait for a pipe */
+    file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); /* no links; no wait for pipes */
     if (file >= 0 && (fstat(file, info) != 0 || !S_ISREG(info->st_mode))) {
         close(file);
         return -1;
@@ -76,7 +76,7 @@ static int open_file(int folder, char *url, struct stat *info)
     return file;
 }
 
-/* Each of the three calls says whether the transfer is still wanted: SDD_ERROR_NOT_FOUND after a cancel. */
+/* Sends the response. Each of the three calls returns SDD_ERROR_NOT_FOUND once the transfer has been cancelled. */
 static void serve(int folder, struct job *job)
 {
     struct stat info;
@@ -89,7 +89,7 @@ static void serve(int folder, struct job *job)
         sdd_transfer_finish(job->transfer, SDD_ERROR_FILE_NOT_READABLE, "Not in the archive.");
         return;
     }
-    /* Status 0: there is no such thing here. With the size, progress knows what part has come. */
+    /* Status 0: this scheme has no status. With the size, progress reports which part has arrived. */
     status = sdd_transfer_respond(job->transfer, 0, NULL, 0, info.st_size);
     while (status == SDD_OK && (got = read(file, block, sizeof block)) > 0)
         status = sdd_transfer_write(job->transfer, block, (size_t)got);
@@ -113,7 +113,7 @@ static void *run_archive(void *user_data)
         pthread_mutex_unlock(&archive->mutex);
         if (job == NULL)
             return NULL;
-        serve(archive->folder, job); /* with no lock held, since the library may call us meanwhile */
+        serve(archive->folder, job); /* without the lock, since the library may call this transport meanwhile */
         free(job);
     }
 }
@@ -130,16 +130,16 @@ static void archive_start(sdd_transfer transfer, const sdd_transfer_request *req
     }
     job->transfer = transfer;
     job->next = NULL;
-    memcpy(job->url, request->url, size); /* it is lent to this call only */
+    memcpy(job->url, request->url, size); /* valid only during this call */
     pthread_mutex_lock(&archive->mutex);
-    while (*end != NULL) /* a few at most: the downloader starts only so many at a time */
+    while (*end != NULL) /* a short list: the downloader limits the number of transfers */
         end = &(*end)->next;
     *end = job;
     pthread_cond_signal(&archive->changed);
     pthread_mutex_unlock(&archive->mutex);
 }
 
-/* Nobody wants it any more. What is being read hears of it from sdd_transfer_write(). */
+/* Drops a transfer that is no longer wanted. If its file is being read, sdd_transfer_write() fails. */
 static void archive_cancel(sdd_transfer transfer, void *user_data)
 {
     struct archive *archive = user_data;
@@ -153,7 +153,7 @@ static void archive_cancel(sdd_transfer transfer, void *user_data)
     free(job);
 }
 
-/* The downloader has ended: every transfer has been finished or cancelled. */
+/* Called when the downloader has ended: every transfer has been finished or cancelled. */
 static void archive_free(void *user_data)
 {
     struct archive *archive = user_data;
@@ -196,12 +196,12 @@ static int add_archive(sdd_downloader *downloader, const char *folder)
     status = sdd_downloader_add_transport(downloader, &transport, &missing);
     if (status != SDD_OK) {
         fprintf(stderr, "archive: %s (%s)\n", sdd_last_error_message(), missing != NULL ? missing : "-");
-        archive_free(archive); /* it was not taken, so it stayed ours */
+        archive_free(archive); /* it was refused, so the program still owns it */
     }
     return status == SDD_OK;
 }
 
-/* ---- instant: all within `start`. A test that loads pictures needs no server and no wait with this. */
+/* ---- instant: responds within `start`, so that tests need neither a server nor a wait. */
 
 static const unsigned char dot[] = { /* a PNG of one pixel */
     0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', 0, 0, 0, 13, 'I', 'H', 'D', 'R', 0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0,
@@ -226,7 +226,7 @@ static void instant_start(sdd_transfer transfer, const sdd_transfer_request *req
         sdd_transfer_finish(transfer, broken ? SDD_ERROR_CONNECTION_LOST : SDD_OK, NULL);
 }
 
-/* Called once for a transfer that has not been finished, on a thread of the library's or on the one that destroys the
+/* Called once for a transfer that has not been finished, on a thread of the library or on the one that destroys the
  * downloader. */
 static void instant_cancel(sdd_transfer transfer, void *user_data)
 {
@@ -244,13 +244,13 @@ static int add_instant(sdd_downloader *downloader)
     return sdd_downloader_add_transport(downloader, &transport, NULL) == SDD_OK;
 }
 
-/* ---- the program, which is like any other */
+/* ---- the program */
 
 static void progress(sdd_token token, int64_t received, int64_t expected, const char *url, void *user_data)
 {
     (void)received, (void)url, (void)user_data;
-    if (expected >= 0) /* before the answer, it is -1 */
-        sdd_cancel(token); /* SDD_ERROR_NOT_FOUND if it has ended: not our concern */
+    if (expected >= 0) /* it is -1 before the response */
+        sdd_cancel(token); /* SDD_ERROR_NOT_FOUND if it has ended, which is harmless */
 }
 
 static void completed(const sdd_result *result, void *user_data)

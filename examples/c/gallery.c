@@ -5,9 +5,9 @@
  *
  *     gallery [-i FILE] [-o SHEET] [-c CA_FILE] [-j COUNT] [URL...]
  *
- * -i reads more URLs, one a line. -c trusts the certificates in CA_FILE, in place of the system's; -j says how
- * many to download at a time, six if it does not. SHEET (default gallery.ppm) is a PPM file with six pictures a row,
- * in the order of the URLs; one that could not be had leaves its place grey. Exit status 0: all worked.
+ * -i reads more URLs, one a line. -c trusts the certificates in CA_FILE instead of the system's; -j sets the number
+ * of downloads at a time, by default six. SHEET (default gallery.ppm) is a PPM file with six pictures a row, in the
+ * order of the URLs; the place of a picture that failed stays grey. Exit status 0: success.
  */
 #define _POSIX_C_SOURCE 200809L /* getline, getopt, isatty, poll, strdup */
 #include <ctype.h>
@@ -27,7 +27,7 @@ struct item {
     char name[32];
     enum stage stage;
     int64_t received, expected;
-    sdd_image *image; /* one reference of ours, or NULL */
+    sdd_image *image; /* one reference, or NULL */
 };
 
 static struct item *items;
@@ -48,7 +48,7 @@ static void add_item(const char *url)
         exit(1);
     while (from > url && from[-1] != '/')
         from--;
-    for (; from < end && size + 1 < sizeof item->name; from++) /* nothing that a terminal could mind */
+    for (; from < end && size + 1 < sizeof item->name; from++) /* only characters that are safe for a terminal */
         item->name[size++] = isalnum((unsigned char)*from) || strchr("._-", *from) ? *from : '_';
 }
 
@@ -72,7 +72,7 @@ static int add_items_of_file(const char *path)
     return 1;
 }
 
-/* The bars stand below the lines of what has ended: they are wiped before such a line is printed. */
+/* Erases the progress bars, which stand below the lines of ended downloads, before such a line is printed. */
 static void wipe_bars(void)
 {
     if (bars_drawn > 0)
@@ -99,7 +99,7 @@ static void draw_bars(void)
     fflush(stdout);
 }
 
-/* Both callbacks run inside sdd_dispatch(), that is, on the thread of main(). */
+/* Both callbacks run inside sdd_dispatch(), on the thread of main(). */
 
 static void progress(sdd_token token, int64_t received, int64_t expected, const char *url, void *user_data)
 {
@@ -116,7 +116,7 @@ static void completed(const sdd_result *result, void *user_data)
     struct item *item = user_data;
 
     item->stage = ENDED;
-    item->image = sdd_image_retain(result->image); /* lent to the callback: keep it for the sheet */
+    item->image = sdd_image_retain(result->image); /* borrowed by the callback: keep it for the sheet */
     ended_count++;
     wipe_bars();
     if (result->error != SDD_OK)
@@ -126,7 +126,7 @@ static void completed(const sdd_result *result, void *user_data)
                (int)sdd_image_height(item->image));
 }
 
-/* Makes the picture fit into its cell, by picking pixels, with what is transparent over the grey. */
+/* Scales a picture to fit into its cell by picking pixels, with the grey shown through transparent ones. */
 static void paste(uint8_t *sheet, size_t sheet_width, size_t number, sdd_image *image)
 {
     int64_t width = sdd_image_width(image), height = sdd_image_height(image);
@@ -174,13 +174,13 @@ static int write_sheet(const char *path)
 
 static int run_loop(sdd_downloader *downloader)
 {
-    /* A real program watches more descriptors than this one, and has timers: poll() is its own. */
+    /* A real program also has other descriptors and timers in its poll() loop. */
     struct pollfd watched = { sdd_event_fd(downloader), POLLIN, 0 };
 
     while (ended_count < item_count) {
         draw_bars();
         if (poll(&watched, 1, -1) < 0)
-            continue; /* a signal */
+            continue; /* interrupted by a signal */
         if (sdd_dispatch(downloader, 0, NULL) != SDD_OK)
             return 0;
     }
@@ -215,14 +215,14 @@ int main(int argc, char **argv)
     }
     on_terminal = isatty(STDOUT_FILENO);
 
-    config.delivery = SDD_DELIVERY_APPLICATION; /* no callback runs but inside sdd_dispatch() */
+    config.delivery = SDD_DELIVERY_APPLICATION; /* callbacks run only inside sdd_dispatch() */
     if (sdd_downloader_create(&config, &downloader) != SDD_OK)
         return 1;
     for (size_t i = 0; i < item_count; i++)
         if (sdd_download(downloader, items[i].url, 0, progress, completed, &items[i]) == 0)
             return 1;
     good = run_loop(downloader);
-    sdd_downloader_destroy(downloader); /* images live on */
+    sdd_downloader_destroy(downloader); /* images stay valid */
 
     good = write_sheet(sheet) && good;
     for (size_t i = 0; i < item_count; i++) {

@@ -3,7 +3,7 @@
  * Downloads pictures, all at once, and writes the pixels of each into a file:
  *     get [-o DIR] [-H "Name: value"]... URL...
  * Picture N goes to DIR/N-NAME.ppm, where NAME is the last part of its URL; one that is not opaque
- * goes to DIR/N-NAME.pam, netpbm's format with alpha. -H sets a header field. Exit status 0: all worked. */
+ * goes to DIR/N-NAME.pam, netpbm's format with alpha. -H sets a header field. Exit status 0: success. */
 #define _POSIX_C_SOURCE 200809L /* getopt, isatty */
 #include <ctype.h>
 #include <sdd/sdd.h>
@@ -13,17 +13,17 @@
 #include <unistd.h>
 #define PAM_HEAD "P7\nWIDTH %d\nHEIGHT %d\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n"
 
-/* One URL. The callbacks run on one thread of the library, one after the other: nothing needs a lock. */
+/* One URL. It needs no lock: the callbacks run on one thread of the library, one after the other. */
 struct job {
     char name[48];
-    double part; /* of it that has arrived, 0 to 1 */
+    double part; /* the part that has arrived, 0 to 1 */
 };
 
 static struct job *jobs;
 static int job_count, finished, failed, on_terminal;
 static const char *directory = ".";
 
-/* The last part of the URL's path, with nothing in it that a file name or a terminal could mind. */
+/* Copies the last part of the URL's path, with only characters that are safe in a file name and a terminal. */
 static void set_name(struct job *job, const char *url)
 {
     const char *end = url + strcspn(url, "?#"), *from = end;
@@ -59,7 +59,7 @@ static void progress(sdd_token token, int64_t received, int64_t expected, const 
 {
     double sum = 0;
     (void)token, (void)url;
-    if (expected > 0) /* else it is not known, or not yet */
+    if (expected > 0) /* otherwise it is not known, or not yet */
         ((struct job *)user_data)->part = (double)received / (double)expected;
     for (int i = 0; i < job_count; i++)
         sum += jobs[i].part;
@@ -68,7 +68,7 @@ static void progress(sdd_token token, int64_t received, int64_t expected, const 
                 "========================================", finished, job_count);
 }
 
-/* Comes once for each URL, whatever happens. The image is lent: sdd_image_retain() would keep it. */
+/* Called once for each URL, whatever happens. The image is borrowed: sdd_image_retain() would keep it. */
 static void completed(const sdd_result *result, void *user_data)
 {
     struct job *job = user_data;
@@ -97,7 +97,7 @@ int main(int argc, char **argv)
         char *colon = option == 'H' ? strchr(optarg, ':') : NULL;
         if (option == 'o')
             directory = optarg;
-        else if (colon != NULL) /* sdd_set_header(NULL, ...): of the shared downloader, used throughout */
+        else if (colon != NULL) /* NULL: the shared downloader, which the whole program uses */
             *colon = '\0', bad |= sdd_set_header(NULL, optarg, colon + 1 + strspn(colon + 1, " ")) != SDD_OK;
         else
             bad = 1;
@@ -108,7 +108,7 @@ int main(int argc, char **argv)
     on_terminal = isatty(STDERR_FILENO);
     request.progress = progress;
     request.completed = completed;
-    for (int i = 0; i < job_count; i++) { /* six are transferred at a time, the others wait */
+    for (int i = 0; i < job_count; i++) { /* six run at a time, the others wait */
         struct job *job = request.user_data = &jobs[i];
         set_name(job, request.url = argv[optind + i]);
         if (sdd_downloader_submit(NULL, &request, NULL) == 0)

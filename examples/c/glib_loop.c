@@ -1,7 +1,7 @@
 /* cc -std=c99 -O2 glib_loop.c $(pkg-config --cflags --libs sdd glib-2.0) -o glib_loop
  *
- * glib_loop: downloads in a GLib main loop, as programs with GTK have one: every callback runs in the loop, where
- * it may touch widgets. Ctrl-C cancels what is left.
+ * glib_loop: downloads in a GLib main loop, as in a GTK program: every callback runs in the loop, where it may use
+ * widgets. Ctrl-C cancels the remaining downloads.
  *
  *     glib_loop URL...
  *
@@ -34,8 +34,8 @@ static void completed(const sdd_result *result, void *user_data)
         g_main_loop_quit(program->loop);
 }
 
-/* The library's descriptor is readable: events wait. A few at a time, so that the loop stays quick for others: the
- * descriptor stays readable while there are more. */
+/* Called when the library's descriptor is readable because events wait. Takes a few at a time, so that the loop stays
+ * responsive: the descriptor stays readable while there are more. */
 static gboolean take_events(gint descriptor, GIOCondition condition, gpointer user_data)
 {
     struct program *program = user_data;
@@ -53,11 +53,11 @@ static gboolean interrupted(gpointer user_data)
 {
     struct program *program = user_data;
 
-    sdd_downloader_cancel_all(program->downloader); /* each ends with SDD_ERROR_CANCELLED, and the last one ends the loop */
+    sdd_downloader_cancel_all(program->downloader); /* each ends with SDD_ERROR_CANCELLED; the last one ends the loop */
     return G_SOURCE_CONTINUE;
 }
 
-/* A timer, as programs have them: the loop is free while pictures are downloaded and decoded. */
+/* A timer, to show that the loop is free while pictures are downloaded and decoded. */
 static gboolean tick(gpointer user_data)
 {
     const struct program *program = user_data;
@@ -77,7 +77,7 @@ int main(int argc, char **argv)
         g_printerr("usage: glib_loop URL...\n");
         return 2;
     }
-    config.delivery = SDD_DELIVERY_APPLICATION; /* no callback but inside sdd_dispatch() */
+    config.delivery = SDD_DELIVERY_APPLICATION; /* callbacks run only inside sdd_dispatch() */
     status = sdd_downloader_create(&config, &program.downloader);
     if (status != SDD_OK) {
         g_printerr("glib_loop: %s\n", sdd_last_error_message());

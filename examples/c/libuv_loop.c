@@ -1,6 +1,7 @@
 /* cc -std=c99 -O2 libuv_loop.c $(pkg-config --cflags --libs sdd libuv) -o libuv_loop
  *
- * libuv_loop: downloads in a libuv loop: every callback runs in the loop, on its thread. Ctrl-C cancels what is left.
+ * libuv_loop: downloads in a libuv loop: every callback runs in the loop, on its thread. Ctrl-C cancels the
+ * remaining downloads.
  *
  *     libuv_loop URL...
  *
@@ -20,7 +21,7 @@ struct program {
     int asked, ended, pictures;
 };
 
-/* A loop ends by itself when it has nothing to watch any more. */
+/* Closes all handles of the loop: it ends by itself when it has none. */
 static void stop(struct program *program)
 {
     if (!uv_is_closing((uv_handle_t *)&program->events))
@@ -46,8 +47,8 @@ static void completed(const sdd_result *result, void *user_data)
         stop(program);
 }
 
-/* Events wait. A few at a time, so that the loop stays quick for others: the descriptor stays readable while there
- * are more. */
+/* Called when events wait. Takes a few at a time, so that the loop stays responsive: the descriptor stays readable
+ * while there are more. */
 static void take_events(uv_poll_t *events, int error, int readable)
 {
     struct program *program = events->data;
@@ -65,10 +66,10 @@ static void interrupted(uv_signal_t *ctrl_c, int number)
     struct program *program = ctrl_c->data;
 
     (void)number;
-    sdd_downloader_cancel_all(program->downloader); /* each ends with SDD_ERROR_CANCELLED, and the last one ends the loop */
+    sdd_downloader_cancel_all(program->downloader); /* each ends with SDD_ERROR_CANCELLED; the last one ends the loop */
 }
 
-/* What the loop watches. */
+/* Adds the library's descriptor and SIGINT to the loop. */
 static int watch(struct program *program)
 {
     int error = uv_poll_init(&program->loop, &program->events, sdd_event_fd(program->downloader));
@@ -92,7 +93,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: libuv_loop URL...\n");
         return 2;
     }
-    config.delivery = SDD_DELIVERY_APPLICATION; /* no callback but inside sdd_dispatch() */
+    config.delivery = SDD_DELIVERY_APPLICATION; /* callbacks run only inside sdd_dispatch() */
     if (sdd_downloader_create(&config, &program.downloader) != SDD_OK)
         return 1;
     if ((error = uv_loop_init(&program.loop)) != 0 || (error = watch(&program)) != 0) {
@@ -106,7 +107,7 @@ int main(int argc, char **argv)
         stop(&program);
     error = uv_run(&program.loop, UV_RUN_DEFAULT);
 
-    sdd_downloader_destroy(program.downloader); /* closes the descriptor, which the loop has let go of */
+    sdd_downloader_destroy(program.downloader); /* closes the descriptor, which the loop no longer watches */
     if (error == 0)
         error = uv_loop_close(&program.loop);
     if (error != 0)

@@ -1,11 +1,11 @@
 /* cc -std=c99 -O2 load.c $(pkg-config --cflags --libs sdd) -o load
  *
- * load: loads each picture twice, and says where it came from.
+ * load: loads each picture twice, and prints where it came from.
  *
  *     load URL...
  *
- * The first time that is the network, or the cache on disk ($XDG_CACHE_HOME/sdd/default), if an earlier run has left it
- * there; the second time it is the memory. Exit status 0: all worked.
+ * The first time it comes from the network, or from the cache on disk ($XDG_CACHE_HOME/sdd/default) if an earlier run
+ * has stored it; the second time it comes from memory. Exit status 0: success.
  */
 #include <sdd/sdd.h>
 #include <stdio.h>
@@ -15,11 +15,11 @@ static const char *origin_name(int32_t origin)
     switch (origin) {
     case SDD_ORIGIN_MEMORY: return "memory";
     case SDD_ORIGIN_DISK: return "disk";
-    default: return "network"; /* without the HTTP cache there are no others */
+    default: return "network"; /* the other origins occur only with the HTTP cache */
     }
 }
 
-/* On one thread of the library. main() reads the number when sdd_wait_idle() has returned. */
+/* Runs on a thread of the library. main() reads the number when sdd_wait_idle() has returned. */
 static void completed(const sdd_result *result, void *user_data)
 {
     int *failures = user_data;
@@ -48,7 +48,7 @@ int main(int argc, char **argv)
         if (sdd_wait_idle(NULL, -1) != SDD_OK)
             return 1;
     }
-    if (sdd_cache_flush(NULL, -1) != SDD_OK) /* what came is written behind the callbacks: the next run is to find it */
+    if (sdd_cache_flush(NULL, -1) != SDD_OK) /* waits until all pictures are on disk for the next run */
         return 1;
     return failures == 0 ? 0 : 1;
 }

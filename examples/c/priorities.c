@@ -1,13 +1,13 @@
 /* cc -std=c99 -O2 priorities.c $(pkg-config --cflags --libs sdd) -o priorities
  *
- * priorities: what a program does that fetches ahead. It asks for some hundred pictures that may be looked at later;
- * then somebody opens one that is wanted now, and scrolls to one that has been waiting since the beginning.
+ * priorities: prefetching with priorities. The program requests some hundred pictures that may be viewed later. Then
+ * the user opens another one that is needed at once, and scrolls to one that has been waiting since the beginning.
  *
  *     priorities [-f] [-n COUNT] [-r RESERVED] URL
  *
  * Fetches URL?ahead=1 to URL?ahead=COUNT (default 300), newest first, or, with -f, oldest first; and URL?now
- * when a tenth of them is there. -r keeps that many of the six places free for what is urgent (default 1). Exit
- * status 0: all worked.
+ * when a tenth of them has arrived. -r reserves that many of the six slots for urgent requests (default 1). Exit
+ * status 0: success.
  */
 #define _POSIX_C_SOURCE 200809L /* getopt */
 #include <sdd/sdd.h>
@@ -23,10 +23,10 @@ struct state {
     char *url; /* with room for a query */
     size_t url_length, url_size;
     int count, ended, failed;
-    sdd_token first;       /* of those that are fetched ahead: newest first, its turn would come last */
-    int64_t longest_us;    /* that one of those waited */
-    int order[SHOWN];      /* in which the first of them ended */
-    int raised, urgent;    /* which place those two came to */
+    sdd_token first;       /* the first prefetched one: with newest first, its turn would come last */
+    int64_t longest_us;    /* the longest wait of a prefetched one */
+    int order[SHOWN];      /* the order in which the first of them ended */
+    int raised, urgent;    /* the places of these two in that order */
     int64_t urgent_queue_us, urgent_total_us;
 };
 
@@ -38,16 +38,16 @@ struct request {
 
 static sdd_token submit(struct request *from, const char *query, int32_t priority);
 
-/* Something is wanted now, while most of the others wait. */
+/* Requests the urgent picture while most of the others wait, and raises the priority of the first one. */
 static void open_one(struct state *state, struct request *urgent)
 {
     sdd_status status;
 
     if (submit(urgent, "now", SDD_PRIORITY_VERY_HIGH) == 0)
         state->failed++;
-    /* Asking for the same URL again, more urgently, would do as well: the two would share one transfer. */
+    /* Another request for the same URL with a higher priority would work as well: both would share one transfer. */
     status = sdd_set_priority(state->first, SDD_PRIORITY_NORMAL);
-    if (status != SDD_OK && status != SDD_ERROR_NOT_FOUND) /* which it is with -f: it has ended long ago */
+    if (status != SDD_OK && status != SDD_ERROR_NOT_FOUND) /* with -f it has ended long ago */
         state->failed++;
 }
 
@@ -83,8 +83,8 @@ static sdd_token submit(struct request *from, const char *query, int32_t priorit
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
 
     snprintf(state->url + state->url_length, state->url_size - state->url_length, "?%s", query);
-    request.url = state->url; /* copied, like all the rest */
-    request.options = SDD_OPTION_BYTES_ONLY; /* fetching ahead for a cache of files, say: no pixels yet */
+    request.url = state->url; /* copied with the request */
+    request.options = SDD_OPTION_BYTES_ONLY; /* prefetching needs no pixels yet */
     request.priority = priority;
     request.completed = completed;
     request.user_data = from;
@@ -95,7 +95,7 @@ static int run(struct state *state, struct request *requests)
 {
     char query[32];
 
-    /* Nothing starts before all of them wait: the order that is printed is then that of the queue alone. */
+    /* No transfer starts before all of them wait, so that the printed order depends only on the queue. */
     if (sdd_downloader_suspend(state->downloader) != SDD_OK)
         return 0;
     for (int i = 0; i <= state->count; i++) {
@@ -103,14 +103,14 @@ static int run(struct state *state, struct request *requests)
         requests[i].state = state;
         requests[i].number = i;
         if (i == 0)
-            continue; /* the urgent one, later */
+            continue; /* the urgent one is submitted later */
         snprintf(query, sizeof query, "ahead=%d", i);
         if ((token = submit(&requests[i], query, SDD_PRIORITY_VERY_LOW)) == 0)
             return 0;
         if (i == 1)
             state->first = token;
     }
-    /* What a callback submits is waited for too. */
+    /* This also waits for requests that callbacks submit. */
     return sdd_downloader_resume(state->downloader) == SDD_OK && sdd_wait_idle(state->downloader, -1) == SDD_OK;
 }
 
@@ -133,9 +133,9 @@ int main(int argc, char **argv)
     int option, good;
 
     config.delivery = SDD_DELIVERY_APPLICATION; /* callbacks run inside sdd_wait_idle(), on this thread */
-    config.execution_order = SDD_ORDER_LIFO; /* what came into view last is looked at first */
+    config.execution_order = SDD_ORDER_LIFO; /* the last pictures to come into view are needed first */
     config.max_concurrent_downloads = 6;
-    config.reserved_urgent_slots = 1; /* five fetch ahead; the sixth stands ready for SDD_PRIORITY_HIGH and above */
+    config.reserved_urgent_slots = 1; /* five prefetch; the sixth is free for SDD_PRIORITY_HIGH and above */
     while ((option = getopt(argc, argv, "fn:r:")) != -1) {
         if (option == 'f')
             config.execution_order = SDD_ORDER_FIFO;
@@ -160,7 +160,7 @@ int main(int argc, char **argv)
     }
     memcpy(state.url, argv[optind], state.url_length);
     good = run(&state, requests);
-    good = sdd_downloader_destroy(state.downloader) == SDD_OK && good; /* after it, no callback */
+    good = sdd_downloader_destroy(state.downloader) == SDD_OK && good; /* no callback runs after this */
     print(&state);
     free(requests);
     free(state.url);

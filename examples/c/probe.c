@@ -1,7 +1,7 @@
 /* cc -std=c99 -O2 probe.c $(pkg-config --cflags --libs sdd) -o probe
  *
- * probe: says what pictures in files are, without decoding them. It reads each file only as far as it must, which
- * is what a program would do with bytes that are still arriving.
+ * probe: prints the format, size and other facts of pictures in files, without decoding them. It reads each file only
+ * as far as needed, as a program would do with bytes that are still arriving.
  *
  *     probe FILE...
  *
@@ -22,7 +22,7 @@ static int probe(const char *name)
     sdd_status status = SDD_ERROR_INCOMPLETE;
     size_t size = 0, room = 4096;
     char *bytes = NULL;
-    do { /* twice as much each time, so that nothing is read over and over */
+    do { /* reads twice as much each time, so that the total work stays small */
         room *= 2;
         char *grown = realloc(bytes, room);
         if (!grown)

@@ -1,12 +1,12 @@
 /* cc -std=c99 -O2 progressive.c $(pkg-config --cflags --libs sdd) -o progressive
  *
- * progressive: shows a picture while it comes. Each preview becomes a file.
+ * progressive: shows a picture while it arrives. Each preview is written to a file.
  *
  *     progressive [-o DIR] URL
  *
- * Writes preview-1.png, preview-2.png, ... and final.png to DIR (the current one), and prints when each came and how
- * many of its rows there are. A progressive JPEG and an interlaced PNG have all rows from the first preview on, and
- * become sharper. Exit status 0: the picture is there.
+ * Writes preview-1.png, preview-2.png, ... and final.png to DIR (the current one), and prints when each arrived and how
+ * many of its rows are valid. A progressive JPEG and an interlaced PNG have all rows from the first preview on, and
+ * become sharper. Exit status 0: success.
  */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime, getopt */
 #include <errno.h>
@@ -54,7 +54,7 @@ static int write_picture(sdd_image *image, const char *directory, const char *na
     return 0;
 }
 
-/* Events wait until they are taken: previews that come while one is being written replace one another. */
+/* Events wait until they are taken: previews that arrive while one is being written replace each other. */
 static int take_events(sdd_downloader *downloader, const char *url, const char *directory)
 {
     const long start = milliseconds_now();

@@ -17,7 +17,7 @@
 
 static sdd_status status_of(int code) { return code == SQLITE_DONE || code == SQLITE_OK ? SDD_OK : SDD_ERROR_CACHE; }
 
-/* A statement of one run with its key bound. Called on several threads: each has statements of its own. */
+/* Prepares a statement for one run, with its key bound. Several threads call it, and each has its own statements. */
 static sqlite3_stmt *prepare(sqlite3 *database, const char *text, const char *key)
 {
     sqlite3_stmt *statement = NULL;
@@ -65,7 +65,7 @@ static sdd_status remove_entry(const char *key, void *user_data)
 
 static sdd_status clear(void *user_data) { return run(prepare(user_data, "DELETE FROM entries", NULL)); }
 
-/* What is too old goes, then the oldest until the rest is small enough. */
+/* Removes entries that are too old, then the oldest until the rest is small enough. */
 static sdd_status trim(int64_t max_bytes, int64_t max_age_ms, void *user_data)
 {
     sdd_status status = SDD_OK;
@@ -103,7 +103,7 @@ static sdd_status usage(int64_t *bytes, int64_t *count, void *user_data)
 
 static void close_database(void *user_data) { sqlite3_close(user_data); }
 
-/* Each statement is a transaction of its own, and waits up to ten seconds for those of other processes. */
+/* Opens the database. Each statement is a transaction of its own, and waits up to ten seconds for other processes. */
 static sqlite3 *open_database(const char *directory)
 {
     char path[4096];
@@ -126,7 +126,7 @@ static sqlite3 *open_database(const char *directory)
 
 /* ---- loading */
 
-/* On one thread of the library, one call at a time; main reads it when all have returned. */
+/* Runs on a thread of the library, one call at a time; main reads the count when all calls have returned. */
 static void completed(const sdd_result *result, void *user_data)
 {
     int *failures = user_data;
@@ -162,7 +162,7 @@ int main(int count, char **words)
     sdd_loader *loader = NULL;
     int status = 1;
 
-    /* The cache makes the directory; but the database is in it, and is opened first. */
+    /* The cache would make the directory, but the database in it is opened first. */
     sdd_cache_config plain = SDD_CACHE_CONFIG_INIT;
     plain.directory = words[1];
     if (sdd_cache_create(&plain, &cache, NULL) != SDD_OK || sdd_cache_destroy(cache) != SDD_OK) {
@@ -179,7 +179,7 @@ int main(int count, char **words)
     store.trim = trim;
     store.usage = usage;
     store.user_data = database;
-    store.user_data_free = close_database; /* when the cache has written all */
+    store.user_data_free = close_database; /* called when the cache has written all entries */
     cache_config.directory = words[1];
     cache_config.entry_store = &store;
     if (sdd_cache_create(&cache_config, &cache, NULL) != SDD_OK) {
@@ -195,6 +195,6 @@ int main(int count, char **words)
     }
     sdd_loader_destroy(loader);
     sdd_downloader_destroy(downloader);
-    sdd_cache_destroy(cache); /* waits until all is in the database */
+    sdd_cache_destroy(cache); /* waits until all entries are in the database */
     return status;
 }

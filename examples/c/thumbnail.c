@@ -1,12 +1,12 @@
 /* cc -std=c99 -O2 thumbnail.c $(pkg-config --cflags --libs sdd) -o thumbnail
  *
- * thumbnail: makes a small picture of one from a file or a URL.
+ * thumbnail: makes a thumbnail of a picture from a file or a URL.
  *
  *     thumbnail [-s PIXELS] [-k KIB] [-c RADIUS] PICTURE TARGET
  *
- * At most PIXELS (160) a side, which is done while it is decoded: the whole of a large picture is never in memory.
- * -k: at most so many kibibytes. -c: round corners. TARGET is a JPEG, or a PNG where something shows through, as
- * round corners do. Exit status 0: it is there.
+ * It has at most PIXELS (160) a side. It is scaled while it is decoded, so that a large picture is never completely in
+ * memory. -k: at most that many kibibytes. -c: round corners. TARGET is a JPEG, or a PNG if any pixel is transparent,
+ * as with round corners. Exit status 0: success.
  */
 #define _XOPEN_SOURCE 700 /* getopt, realpath */
 #include <errno.h>
@@ -23,7 +23,7 @@ static int say(const char *what, const char *why)
     return 1;
 }
 
-/* A file's name as a URL: absolute, with what is special in URLs written as %XX. To be freed; NULL without a file. */
+/* Returns the URL of a file, with special characters as %XX. Free it; NULL if there is no such file. */
 static char *url_of_file(const char *name)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/-._~";
@@ -37,7 +37,7 @@ static char *url_of_file(const char *name)
     return url;
 }
 
-/* The picture, made smaller while it was decoded: with one reference. */
+/* Returns the picture, scaled while it was decoded, with one reference. */
 static sdd_status load(const char *url, int32_t side, sdd_image **image)
 {
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
@@ -106,7 +106,7 @@ int main(int argc, char **argv)
         return say(picture, strerror(errno));
     sdd_status status = load(url, (int32_t)side, &image);
     free(url);
-    /* No list of transforms gives the same image, with one reference more: it is released in either case. */
+    /* An empty list of transforms gives the same image with one more reference: release it in either case. */
     if (status == SDD_OK)
         status = sdd_image_transform(image, &corners, corners.radius != 0, &made);
     sdd_image_release(image);

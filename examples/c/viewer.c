@@ -1,14 +1,14 @@
 /* cc -std=c99 -O2 viewer.c $(pkg-config --cflags --libs sdd sdl2) -o viewer
  *
- * viewer: shows pictures in a window of SDL's, one at a time, while they come. Everything happens on one thread: each
- * frame takes what the library has to tell, for a few milliseconds at most, and draws.
+ * viewer: shows pictures in an SDL window, one at a time, while they arrive. Everything runs on one thread: each frame
+ * takes the library's events, for a few milliseconds at most, and draws.
  *
  *     viewer [-s WIDTHxHEIGHT] [-p MS] [-o SCREENSHOT] [-1] [-n FRAMES] URL...
  *
- * Space and the right arrow go on, the left one goes back, Escape and Q end it. -p: goes on by itself, when a picture has
- * been there for MS milliseconds, and ends behind the last. For tests, -o writes what is to be seen to a PNG, and ends, as
- * soon as the picture is there, with -p the last one; with -1, as soon as there is a preview of it. -n ends in any case
- * after so many frames. Exit status 0: all that were shown could be had.
+ * Space and the right arrow show the next picture, the left arrow the previous one, Escape and Q quit. -p: shows the
+ * next picture when one has been visible for MS milliseconds, and quits after the last. For tests, -o writes the
+ * window's content to a PNG and quits as soon as the picture (with -p: the last one) is complete; with -1, as soon as
+ * there is a preview of it. -n quits after that many frames. Exit status 0: all pictures shown were loaded.
  */
 #define _POSIX_C_SOURCE 200809L /* getopt */
 #include <SDL.h>
@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FRAME_MS = 16, BUDGET_MS = 4 /* of them for events of the library's */, AHEAD = 2 /* pictures beside */ };
+enum { FRAME_MS = 16, BUDGET_MS = 4 /* of each frame, for the library's events */, AHEAD = 2 /* neighbours */ };
 
 enum state { ASLEEP, LOADING, SHOWN, FAILED };
 
@@ -41,7 +41,7 @@ static struct {
     sdd_loader *loader;
     struct slide *slides;
     int count, current, failures;
-    Uint32 shown_since; /* when the current picture was there; SDL's milliseconds */
+    Uint32 shown_since; /* time when the current picture was complete, in SDL's milliseconds */
 } viewer;
 
 static int say(const char *what, const char *why)
@@ -50,7 +50,7 @@ static int say(const char *what, const char *why)
     return 1;
 }
 
-/* ---- what the library calls: inside sdd_dispatch(), that is, on the thread of main(), which may draw */
+/* ---- callbacks: they run inside sdd_dispatch(), on the thread of main(), which may draw */
 
 static void progress(sdd_token token, int64_t received, int64_t expected, const char *url, void *user_data)
 {
@@ -70,7 +70,7 @@ static void take_picture(struct slide *slide, sdd_image *image)
                                        slide->height);
     if (slide->texture == NULL)
         return;
-    SDL_SetTextureBlendMode(slide->texture, SDL_BLENDMODE_BLEND); /* of a preview, what has not come is transparent */
+    SDL_SetTextureBlendMode(slide->texture, SDL_BLENDMODE_BLEND); /* missing parts of a preview are transparent */
     SDL_UpdateTexture(slide->texture, NULL, sdd_image_pixels(image), (int)sdd_image_stride(image));
 }
 
@@ -87,7 +87,7 @@ static void completed(const sdd_result *result, void *user_data)
     struct slide *slide = user_data;
 
     slide->token = 0;
-    if (result->error == SDD_ERROR_CANCELLED) { /* by leave(): it was too far away */
+    if (result->error == SDD_ERROR_CANCELLED) { /* by leave(), because it was too far away */
         slide->state = ASLEEP;
         return;
     }
@@ -104,9 +104,9 @@ static void completed(const sdd_result *result, void *user_data)
         viewer.shown_since = SDL_GetTicks();
 }
 
-/* ---- which pictures are there */
+/* ---- loading */
 
-/* The current one comes first. Called again it changes the priority of what is under way. */
+/* Loads the current picture first. Called again, it changes the priorities of running loads. */
 static void want(int index)
 {
     struct slide *slide = &viewer.slides[index];
@@ -133,7 +133,7 @@ static void want(int index)
     viewer.failures += slide->state == FAILED;
 }
 
-/* What is far away is let go of: the cache has it still, or has it the next time. */
+/* Releases a picture that is far away: the cache keeps it, or will have it next time. */
 static void leave(int index)
 {
     struct slide *slide = &viewer.slides[index];
@@ -158,7 +158,7 @@ static void go_to(int index)
     SDL_SetWindowTitle(viewer.window, title);
 }
 
-/* Each frame, since a load that was left may end, and be wanted again, at any time. */
+/* Called in each frame, since a cancelled load may end, and be wanted again, at any time. */
 static void look_around(void)
 {
     for (int i = 0; i < viewer.count; i++)
@@ -175,7 +175,7 @@ static void look_around(void)
 
 /* ---- a frame */
 
-static int take_keys(void) /* 0: the end */
+static int take_keys(void) /* returns 0 to quit */
 {
     SDL_Event event;
 
@@ -194,7 +194,7 @@ static int take_keys(void) /* 0: the end */
     return 1;
 }
 
-/* One event at a time, till there are none or the time is over: the others wait for the next frame. */
+/* Takes events until there are none or the time is over; the others wait for the next frame. */
 static void take_events(void)
 {
     const Uint32 start = SDL_GetTicks();
@@ -213,7 +213,7 @@ static void draw(void)
 
     SDL_SetRenderDrawColor(viewer.renderer, 32, 32, 32, 255);
     SDL_RenderClear(viewer.renderer);
-    if (slide->texture != NULL) { /* decoded to fit the window: in its middle, as it is */
+    if (slide->texture != NULL) { /* decoded to fit the window: drawn unscaled in its middle */
         SDL_Rect place = { (viewer.width - slide->width) / 2, (viewer.height - slide->height) / 2, slide->width,
                            slide->height };
         SDL_RenderCopy(viewer.renderer, slide->texture, NULL, &place);
@@ -225,7 +225,7 @@ static void draw(void)
     }
 }
 
-/* Draws once more, into a texture: what is in the window belongs to the window system. */
+/* Draws once more, into a texture, since the window's content belongs to the window system. */
 static int read_back(uint8_t *pixels, size_t stride)
 {
     SDL_Texture *target = SDL_CreateTexture(viewer.renderer, SDL_PIXELFORMAT_RGBA32, SDL_TEXTUREACCESS_TARGET,
@@ -271,10 +271,10 @@ static int write_screenshot(const char *path)
 struct plan {
     const char *screenshot;
     int at_preview;
-    long play_ms, frames; /* -1: not so */
+    long play_ms, frames; /* -1: not set */
 };
 
-/* Whether what is on the screen is what was to be seen. Goes on, where that is the plan. */
+/* Returns whether the program should end. With -p, shows the next picture when it is time. */
 static int is_over(const struct plan *plan)
 {
     const struct slide *slide = &viewer.slides[viewer.current];
@@ -330,7 +330,7 @@ static sdd_status open_loader(void)
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     sdd_loader_config loader_config = SDD_LOADER_CONFIG_INIT; /* with the shared cache */
 
-    config.delivery = SDD_DELIVERY_APPLICATION; /* no callback runs but inside sdd_dispatch() */
+    config.delivery = SDD_DELIVERY_APPLICATION; /* callbacks run only inside sdd_dispatch() */
     sdd_status status = sdd_downloader_create(&config, &viewer.downloader);
     loader_config.downloader = viewer.downloader;
     return status == SDD_OK ? sdd_loader_create(&loader_config, &viewer.loader) : status;
@@ -339,7 +339,7 @@ static sdd_status open_loader(void)
 static void close_all(void)
 {
     sdd_loader_destroy(viewer.loader);
-    sdd_downloader_destroy(viewer.downloader); /* calls what is owed, here */
+    sdd_downloader_destroy(viewer.downloader); /* calls outstanding callbacks on this thread */
     for (int i = 0; i < viewer.count; i++)
         SDL_DestroyTexture(viewer.slides[i].texture);
     free(viewer.slides);

@@ -54,7 +54,7 @@ static sdd_status status_of(avifResult result)
     }
 }
 
-/* libavif reads the sizes; then they are judged, and only then is there memory for pixels. */
+/* Opens the decoder: libavif reads the sizes, which are checked before memory for pixels is allocated. */
 static sdd_status begin(struct decoder *decoder)
 {
     sdd_status status;
@@ -62,7 +62,7 @@ static sdd_status begin(struct decoder *decoder)
     if (avif == NULL)
         return SDD_ERROR_NO_RESOURCES;
     decoder->avif = avif;
-    avif->maxThreads = 1; /* the library has decode threads enough */
+    avif->maxThreads = 1; /* libsdd has several decode threads */
     avif->ignoreXMP = AVIF_TRUE;
     if (decoder->max_pixels < AVIF_DEFAULT_IMAGE_SIZE_LIMIT)
         avif->imageSizeLimit = decoder->max_pixels > 0 ? (uint32_t)decoder->max_pixels : 1;
@@ -80,7 +80,7 @@ static sdd_status begin(struct decoder *decoder)
     return decoder->pixels == NULL ? SDD_ERROR_NO_RESOURCES : SDD_OK;
 }
 
-/* Exif's number for what AVIF's two properties say: first a turn to the left by quarters, then a mirror. */
+/* Returns the Exif orientation for AVIF's two properties: rotation to the left by quarters, then mirroring. */
 static int32_t orientation_of(const avifImage *image)
 {
     static const int32_t turned[4] = { 1, 8, 3, 6 };
@@ -117,7 +117,7 @@ static sdd_status avif_next(void *given, sdd_coder_frame *frame, void *user_data
     if (status != SDD_OK)
         return status;
     image = decoder->avif->image;
-    if (image->width != width || image->height != height) /* other than it said, or than the frame before */
+    if (image->width != width || image->height != height) /* differs from the header, or from the previous frame */
         return SDD_ERROR_BAD_IMAGE_DATA;
     avifRGBImageSetDefaults(&decoder->rgb, image);
     decoder->rgb.depth = 8;

@@ -1,6 +1,6 @@
 /*
- * body.h - the bytes a coder is fed, in one piece: for libraries that want them so. If the first piece is the whole
- * body, it stays where it is and nothing is copied.
+ * body.h - joins the bytes that a coder is fed, for decoding libraries that need them in one piece. If the first piece
+ * is the whole body, nothing is copied.
  */
 #ifndef BODY_H
 #define BODY_H
@@ -13,11 +13,11 @@ struct body {
     const unsigned char *bytes;
     size_t size;
     int is_whole;
-    unsigned char *copy; /* of what came in pieces; else NULL */
+    unsigned char *copy; /* copy of a body that came in pieces; else NULL */
     size_t room;
 };
 
-/* What `feed` is to do. */
+/* The work of `feed`: appends a piece. */
 static sdd_status body_add(struct body *body, const void *bytes, size_t size, int32_t is_last)
 {
     body->is_whole = is_last != 0;

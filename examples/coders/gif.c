@@ -1,6 +1,6 @@
 /* cc -std=c99 -O2 -shared -fPIC gif.c $(pkg-config --cflags --libs sdd) -lgif -o gif.so
  *
- * gif: a coder for GIF, by giflib: still pictures and animated ones, with each frame composed on those before it. Load
+ * gif: a coder for GIF, with giflib: still and animated pictures, with each frame composed onto the previous ones. Load
  * it with sdd_coder_load().
  */
 #include "body.h"
@@ -9,19 +9,19 @@
 #include <sdd/sdd.h>
 
 struct rectangle {
-    int left, top, right, bottom; /* right and bottom are outside */
+    int left, top, right, bottom; /* right and bottom are exclusive */
 };
 
 struct decoder {
     struct body body;
-    size_t read; /* by giflib */
+    size_t read; /* bytes that giflib has read */
     int64_t max_pixels;
     GifFileType *gif; /* NULL before the first frame */
     int32_t width, height, frame_count, loop_count;
     uint32_t *canvas;   /* pixels as bytes: red, green, blue, alpha */
-    uint32_t *previous; /* the canvas before the last frame, if that is to be brought back; else NULL */
+    uint32_t *previous; /* the canvas before the last frame, if it must be restored; else NULL */
     GifPixelType *line;
-    int disposal;           /* what is to be done to the last frame, where: */
+    int disposal;           /* disposal of the last frame, in this area: */
     struct rectangle drawn;
 };
 
@@ -50,9 +50,9 @@ static sdd_status gif_feed(void *decoder, const void *bytes, size_t size, int32_
     return body_add(&((struct decoder *)decoder)->body, bytes, size, is_last);
 }
 
-/* ---- how many frames there are, which a GIF does not say: its blocks are walked, and nothing is unpacked */
+/* ---- counting frames, whose number a GIF does not state: walks its blocks without decompressing them */
 
-/* Behind the parts of a block, of which each has its length in front and the last is empty; 0: the bytes end. */
+/* Returns the position after a block's parts; each begins with its length, and the last is empty. 0: the bytes end. */
 static size_t behind_parts(const struct body *body, size_t at)
 {
     while (at < body->size && body->bytes[at] != 0)
@@ -60,7 +60,7 @@ static size_t behind_parts(const struct body *body, size_t at)
     return at < body->size ? at + 1 : 0;
 }
 
-/* Colours of a table, 3 bytes each, as its flags say. */
+/* Returns the size of a colour table from its flags, at 3 bytes a colour. */
 static size_t table_size(unsigned char flags) { return flags & 0x80 ? (size_t)3 << ((flags & 7) + 1) : 0; }
 
 static void read_loops(struct decoder *decoder, size_t at)
@@ -70,11 +70,11 @@ static void read_loops(struct decoder *decoder, size_t at)
     if (body->size - at > sizeof name + 1 && memcmp(body->bytes + at, name, sizeof name - 1) == 0) {
         const unsigned char *count = body->bytes + at + sizeof name - 1;
         int again = count[0] | count[1] << 8;
-        decoder->loop_count = again == 0 ? 0 : again + 1; /* once, and so often again */
+        decoder->loop_count = again == 0 ? 0 : again + 1; /* GIF counts repetitions, libsdd counts runs */
     }
 }
 
-/* A cut file is an error, but for its last byte, which some leave out. */
+/* A cut file is an error, except that the last byte may be missing, as some writers leave it out. */
 static sdd_status count_frames(struct decoder *decoder)
 {
     const struct body *body = &decoder->body;
@@ -148,14 +148,14 @@ static sdd_status begin(struct decoder *decoder)
     return decoder->canvas == NULL || decoder->line == NULL ? SDD_ERROR_NO_RESOURCES : SDD_OK;
 }
 
-/* ---- one frame on the other */
+/* ---- composing frames */
 
 static size_t canvas_bytes(const struct decoder *decoder)
 {
     return (size_t)decoder->width * (size_t)decoder->height * sizeof *decoder->canvas;
 }
 
-/* What the last frame wants before the next is drawn. "Background" is transparent, as browsers have it. */
+/* Disposes of the last frame before the next is drawn. "Background" means transparent, as in browsers. */
 static void dispose(struct decoder *decoder)
 {
     if (decoder->disposal == DISPOSE_PREVIOUS && decoder->previous != NULL) {
@@ -180,8 +180,8 @@ static sdd_status keep_canvas(struct decoder *decoder)
 
 static int smaller(int one, int other) { return one < other ? one : other; }
 
-/* A line of the frame, as far as it lies on the canvas. A pixel that is transparent, or of a colour that the table does
-   not have, leaves what is there. */
+/* Draws a line of the frame, as far as it lies on the canvas. A pixel that is transparent, or whose colour is not in
+   the table, leaves the canvas unchanged. */
 static void draw_line(struct decoder *decoder, const ColorMapObject *colours, int transparent, int y)
 {
     uint32_t *target = decoder->canvas + (size_t)y * (size_t)decoder->width;
@@ -224,7 +224,7 @@ static sdd_status draw(struct decoder *decoder, const GraphicsControlBlock *cont
     return SDD_OK;
 }
 
-/* The next frame with the blocks in front of it, onto the canvas. */
+/* Reads the next frame, with the blocks in front of it, and draws it onto the canvas. */
 static sdd_status read_frame(struct decoder *decoder, GraphicsControlBlock *control)
 {
     GifRecordType type;

@@ -1,10 +1,10 @@
 /* cc -std=c99 -O2 to_pam.c $(pkg-config --cflags --libs sdd) -o to_pam
  *
- * to_pam: decodes a file with coders that are loaded for it, and writes its pixels to the standard output as a PAM.
+ * to_pam: loads coders, decodes a file with them, and writes its pixels to standard output as a PAM file.
  *
  *     to_pam [-w WIDTH] CODER.so... FILE
  *
- * -w makes the picture so wide, if it is wider. Exit status 0: there is a picture.
+ * -w limits the width of the picture. Exit status 0: success.
  */
 #define _POSIX_C_SOURCE 200809L /* realpath */
 #define _XOPEN_SOURCE 700
@@ -22,7 +22,7 @@ static int write_pam(sdd_image *image)
     return fflush(stdout) == 0;
 }
 
-/* file: URLs have "%41" for what is no letter; here for everything. */
+/* Returns the file: URL of a path. Every byte is encoded as %XX, which is allowed. */
 static char *url_of(const char *name)
 {
     char *path = realpath(name, NULL), *url = path ? malloc(8 + 3 * strlen(path)) : NULL, *end = url;

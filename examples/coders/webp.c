@@ -1,6 +1,7 @@
 /* cc -std=c99 -O2 -shared -fPIC webp.c $(pkg-config --cflags --libs sdd libwebp libwebpdemux) -o webp.so
  *
- * webp: a coder for WebP, by libwebp: still pictures and animated ones, and it encodes. Load it with sdd_coder_load().
+ * webp: a coder for WebP, with libwebp: decodes still and animated pictures, and encodes. Load it with
+ * sdd_coder_load().
  */
 #include "body.h"
 
@@ -14,8 +15,8 @@ struct decoder {
     struct body body;
     int64_t max_pixels;
     int32_t wanted_side;
-    uint8_t *still;         /* our pixels of a still picture */
-    WebPAnimDecoder *frames; /* libwebp's, of an animated one, which it composes */
+    uint8_t *still;         /* pixels of a still picture */
+    WebPAnimDecoder *frames; /* libwebp's decoder of an animated one, which composes frames */
     int32_t width, height, picture_width, picture_height, frame_count, loop_count;
     int shown_until; /* milliseconds since the first frame */
     int is_begun, is_done;
@@ -47,7 +48,7 @@ static sdd_status webp_feed(void *decoder, const void *bytes, size_t size, int32
     return body_add(&((struct decoder *)decoder)->body, bytes, size, is_last);
 }
 
-/* What is missing, or damaged: its header says how long a file is. */
+/* Returns the error for a body that libwebp refuses: cut or damaged. Its header states the length of the file. */
 static sdd_status what_is_wrong(const struct decoder *decoder)
 {
     const unsigned char *size = decoder->body.bytes + 4;
@@ -58,7 +59,7 @@ static sdd_status what_is_wrong(const struct decoder *decoder)
     return decoder->body.size < length ? SDD_ERROR_INCOMPLETE : SDD_ERROR_BAD_IMAGE_DATA;
 }
 
-/* libwebp makes a still picture smaller while it decodes: as small as may be, if that is smaller. */
+/* Chooses the size of a still picture: the smallest one allowed, since libwebp scales while it decodes. */
 static void choose_size(struct decoder *decoder)
 {
     int64_t width = decoder->picture_width, height = decoder->picture_height, side = decoder->wanted_side;
@@ -110,7 +111,7 @@ static sdd_status open_frames(struct decoder *decoder)
     return SDD_OK;
 }
 
-/* Sizes come first, then memory. */
+/* Reads the sizes, and allocates memory only after they have been checked. */
 static sdd_status begin(struct decoder *decoder)
 {
     WebPBitstreamFeatures features;
@@ -176,7 +177,7 @@ static void webp_close(void *given, void *user_data)
     free(decoder);
 }
 
-/* Without a loss at quality 100. */
+/* Encodes; lossless at quality 100. */
 static sdd_status webp_encode(
     const sdd_coder_frame *picture, int32_t quality, sdd_coder_write_fn write, void *context, void *user_data)
 {

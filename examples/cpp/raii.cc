@@ -1,11 +1,11 @@
 // c++ -std=c++17 -O2 raii.cc $(pkg-config --cflags --libs sdd) -o raii
 //
-// raii: libsdd in C++. Handles that give themselves back, exceptions for errors, and downloads and loads that are futures
-// which cancel themselves when nobody waits for them any more.
+// raii: libsdd in C++. Handles that release themselves, exceptions for errors, and downloads and loads that are futures
+// and cancel themselves when they are destroyed.
 //
 //     raii URL...
 //
-// Downloads them, and loads the first one small. Exit status 0: each URL ended with a picture.
+// Downloads all URLs, and loads a thumbnail of the first one. Exit status 0: each URL ended with a picture.
 #include <sdd/sdd.h>
 
 #include <chrono>
@@ -26,7 +26,7 @@ public:
         : std::runtime_error(std::string(sdd_status_name(status)) + ": " + message), status(status)
     {
     }
-    /* Of the call just made, which has failed. */
+    /* Makes the error of the call that has just failed. */
     explicit Error(sdd_status status) : Error(status, sdd_last_error_message()) {}
 
     const sdd_status status;
@@ -38,14 +38,14 @@ inline void check(sdd_status status)
         throw Error(status);
 }
 
-// A picture: one reference to it, which moves. clone() makes another one, of the same pixels.
+// A picture: one reference, which can be moved. clone() makes another reference to the same pixels.
 class Image {
 public:
     explicit Image(sdd_image *owned) noexcept : handle(owned) {}
 
     int width() const noexcept { return sdd_image_width(handle.get()); }
     int height() const noexcept { return sdd_image_height(handle.get()); }
-    // 4 bytes a pixel: red, green, blue, alpha. As long as the image lives.
+    // 4 bytes a pixel: red, green, blue, alpha. Valid as long as the image.
     const uint8_t *row(int y) const noexcept
     {
         return sdd_image_pixels(handle.get()) + static_cast<size_t>(y) * sdd_image_stride(handle.get());
@@ -59,8 +59,8 @@ private:
     std::unique_ptr<sdd_image, Release> handle; // makes the class move-only, and frees
 };
 
-// One download under way. get() waits for the picture, or throws what went wrong; a download that goes before it
-// has ended is cancelled. It may outlive its downloader: a dead token does nothing.
+// A running download. get() waits for the picture, or throws the error; a download that is destroyed before it has
+// ended is cancelled. It may outlive its downloader: a dead token does nothing.
 class Download {
 public:
     Download(sdd_token token, std::future<Image> picture) noexcept : token(token), picture(std::move(picture)) {}
@@ -89,14 +89,14 @@ struct Options {
     std::string referrer;
 };
 
-// On a thread of the library. It is noexcept: an exception that left it would end the process.
+// Runs on a thread of the library. It is noexcept: an exception that left it would end the process.
 inline void completed(const sdd_result *result, void *user_data) noexcept
 {
     auto &promise = *static_cast<std::promise<Image> *>(user_data);
     try {
         if (result->error != SDD_OK)
             throw Error(result->error, result->message);
-        promise.set_value(Image(sdd_image_retain(result->image))); // it was only lent
+        promise.set_value(Image(sdd_image_retain(result->image))); // it was only borrowed
     } catch (...) {
         promise.set_exception(std::current_exception());
     }
@@ -144,10 +144,10 @@ private:
     struct Destroy {
         void operator()(sdd_downloader *downloader) const noexcept { sdd_downloader_destroy(downloader); }
     };
-    std::unique_ptr<sdd_downloader, Destroy> handle; // what is under way when it goes is cancelled
+    std::unique_ptr<sdd_downloader, Destroy> handle; // destroying it cancels running downloads
 };
 
-// Pictures from the shared cache, or by a downloader, which must live longer.
+// Loads pictures from the shared cache, or with a downloader, which must live longer.
 class Loader {
 public:
     explicit Loader(const Downloader &over) : downloader(over.get())
@@ -159,7 +159,7 @@ public:
         handle.reset(created);
     }
 
-    // Made to fit into a square while it is decoded.
+    // Scaled to fit into a square while it is decoded.
     Download load(const std::string &url, int32_t side)
     {
         sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
@@ -177,7 +177,7 @@ private:
         void operator()(sdd_loader *loader) const noexcept { sdd_loader_destroy(loader); }
     };
     sdd_downloader *downloader;
-    std::unique_ptr<sdd_loader, Destroy> handle; // as for a downloader
+    std::unique_ptr<sdd_loader, Destroy> handle; // destroying it cancels running loads
 };
 
 } // namespace sdd
@@ -193,7 +193,7 @@ try {
     std::vector<sdd::Download> downloads;
     for (int i = 1; i < argc; i++)
         downloads.push_back(downloader.download(argv[i], { SDD_PRIORITY_HIGH, "https://example.org/" }));
-    downloader.download(argv[1]); // nobody keeps this one: it is cancelled here, and the first one goes on
+    downloader.download(argv[1]); // destroyed at once, so it is cancelled; the first one continues
     sdd::Download small = loader.load(argv[1], 64);
 
     int pictures = 0;

@@ -1,14 +1,14 @@
 /* cc -std=c99 -O2 make_pictures.c -ljpeg -lpng -lm -o make_pictures
  *
- * make_pictures: draws six pictures, of every kind that libsdd reads, for the demo and the tests.
+ * make_pictures: draws six pictures in all variants that libsdd reads, for the demo and the tests.
  *
  *     make_pictures DIR [REFERENCE_DIR]
  *
- * DIR gets the pictures. REFERENCE_DIR gets, as NAME.ppm or NAME.pam, the pixels a decoder has to
- * find in each: of a PNG those that were drawn, of a JPEG those that libjpeg reads back.
+ * It writes the pictures to DIR, and to REFERENCE_DIR, as NAME.ppm or NAME.pam, the pixels that a decoder must
+ * produce for each: for a PNG the pixels that were drawn, for a JPEG those that libjpeg reads back.
  */
 #include <math.h>
-#include <stdio.h> /* before jpeglib.h, which needs it */
+#include <stdio.h> /* required before jpeglib.h */
 #include <stdlib.h>
 #include <string.h>
 #include <jpeglib.h>
@@ -25,7 +25,7 @@ static unsigned char level(double value) /* from 0 to 1 */
     return (unsigned char)(value <= 0 ? 0 : value >= 1 ? 255 : value * 255 + 0.5);
 }
 
-/* The painters: x and y run from 0 to 1; shape is width / height. */
+/* The painting functions: x and y run from 0 to 1; shape is width / height. */
 
 static void plasma(double x, double y, double shape, unsigned char rgba[4])
 {
@@ -113,7 +113,7 @@ static void close_written(FILE *file)
     }
 }
 
-/* libjpeg's and libpng's own error handlers end the program with a message, which is right here. */
+/* The default error handlers of libjpeg and libpng end the program with a message, which is sufficient here. */
 static void write_jpeg(FILE *file, enum kind kind, const unsigned char *rgba, int width, int height)
 {
     struct jpeg_compress_struct jpeg;
@@ -143,7 +143,7 @@ static void write_jpeg(FILE *file, enum kind kind, const unsigned char *rgba, in
     free(row);
 }
 
-/* Puts what libjpeg makes of the file in place of what was drawn. */
+/* Replaces the drawn pixels with those that libjpeg decodes from the file. */
 static void read_jpeg(FILE *file, unsigned char *rgba)
 {
     struct jpeg_decompress_struct jpeg;
@@ -168,7 +168,7 @@ static void read_jpeg(FILE *file, unsigned char *rgba)
     free(row);
 }
 
-/* The colour's place in the palette, where it is put if it is new. */
+/* Returns the index of a colour in the palette, and adds a new colour. */
 static unsigned char find_colour(png_color palette[256], int *count, const unsigned char *rgb)
 {
     int i = 0;
@@ -252,7 +252,7 @@ int main(int argc, char **argv)
         return 2;
     }
     make(argv + 1, "plasma.jpg", JPEG_BASELINE, plasma, 1600, 1200);
-    make(argv + 1, "circles.jpg", JPEG_PROGRESSIVE, circles, 1023, 767); /* not whole blocks, on purpose */
+    make(argv + 1, "circles.jpg", JPEG_PROGRESSIVE, circles, 1023, 767); /* no multiple of the block size */
     make(argv + 1, "ripples.jpg", JPEG_GREY, ripples, 800, 600);
     make(argv + 1, "mandelbrot.png", PNG_RGB, mandelbrot, 1200, 900);
     make(argv + 1, "glass.png", PNG_RGBA, glass, 512, 512);

@@ -1,13 +1,13 @@
 /* cc -std=c99 -O2 -pthread static_server.c -o static_server
  *
- * static_server: serves the files of one directory over HTTP/1.1, on 127.0.0.1 only. Made for the
- * demo and the tests: enough to download pictures from, and no more.
+ * static_server: serves the files of one directory over HTTP/1.1, on 127.0.0.1 only. It has just
+ * enough functions for the demo and the tests.
  *
  *     static_server [--rate BYTES_PER_SECOND] [--require "Name: value"] DIR [PORT]
  *
- * --rate     slows each connection down, so that progress can be seen.
- * --require  answers 403 to requests without that header line, as sites do that look at the Referer.
- * PORT       0, the default, takes a free one. The line "listening http://127.0.0.1:PORT/" tells.
+ * --rate     slows each connection down, so that progress is visible.
+ * --require  responds with 403 to requests without that header line, like sites that check the Referer.
+ * PORT       0, the default, takes a free one. The line "listening http://127.0.0.1:PORT/" names it.
  *
  * It ends at SIGTERM or SIGINT, and when its standard input is closed: give it a pipe, and it ends
  * with the program that started it.
@@ -30,8 +30,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static int root;             /* the directory; set before the first connection, as are the next two */
-static long rate;            /* bytes a second, 0: as fast as it goes */
+static int root;             /* the directory; set before the first connection, like the next two */
+static long rate;            /* bytes a second; 0: no limit */
 static const char *required; /* a whole header line, or NULL */
 
 static void stop(int signal_number)
@@ -54,7 +54,7 @@ static int send_all(int peer, const char *data, size_t size)
     return 1;
 }
 
-/* Sends exactly `left` bytes of the file, twenty portions a second where there is a rate. */
+/* Sends exactly `left` bytes of the file, in twenty portions a second if there is a rate. */
 static int send_file(int peer, int file, off_t left)
 {
     char block[65536];
@@ -66,7 +66,7 @@ static int send_file(int peer, int file, off_t left)
     while (left > 0) {
         ssize_t got = read(file, block, left < (off_t)portion ? (size_t)left : portion);
         if (got <= 0 || !send_all(peer, block, (size_t)got))
-            return 0; /* the length is announced already: all that is left is to hang up */
+            return 0; /* the length has been sent already, so the connection must be closed */
         left -= got;
         if (rate > 0 && left > 0)
             nanosleep(&pause, NULL);
@@ -74,7 +74,7 @@ static int send_file(int peer, int file, off_t left)
     return 1;
 }
 
-/* Cuts the query off, and says whether the path stays inside the directory. Nothing is decoded: a "%2e" is no dot. */
+/* Cuts off the query, and returns whether the path stays inside the directory. It does not decode "%2e" to a dot. */
 static int clean_path(char *path)
 {
     path[strcspn(path, "?#")] = '\0';
@@ -93,7 +93,7 @@ static const char *type_of(const char *path)
     return "application/octet-stream";
 }
 
-/* Whether one of the header lines after the request line begins with `line` (and, if whole, ends there). */
+/* Returns whether one of the header lines begins with `line` (and, if `whole`, ends there). */
 static int has_line(const char *head, const char *line, int whole)
 {
     size_t length = strlen(line);
@@ -117,7 +117,7 @@ static int refuse(int peer, int status, const char *reason, int with_body, int k
     return send_all(peer, text, strlen(text)) && keep;
 }
 
-/* Answers one request; its head ends with an empty line and a NUL. Says whether the connection goes on. */
+/* Handles one request, whose head ends with an empty line and a NUL. Returns whether the connection continues. */
 static int answer(int peer, char *head)
 {
     char method[8], path[4096], version[16], text[256];
@@ -129,7 +129,7 @@ static int answer(int peer, char *head)
     with_body = strcmp(method, "HEAD") != 0;
     keep = strcmp(version, "HTTP/1.1") == 0 && !has_line(head, "Connection: close", 1);
     if (with_body && strcmp(method, "GET") != 0)
-        return refuse(peer, 405, "Method Not Allowed", 1, 0); /* a body may follow: hang up */
+        return refuse(peer, 405, "Method Not Allowed", 1, 0); /* a body may follow: close the connection */
     if (has_line(head, "Content-Length:", 0) || has_line(head, "Transfer-Encoding:", 0))
         return refuse(peer, 400, "Bad Request", with_body, 0);
     if (required != NULL && !has_line(head, required, 1))
@@ -151,7 +151,7 @@ static int answer(int peer, char *head)
     return ok && keep;
 }
 
-/* One connection: requests one after the other, until one side has enough. */
+/* Handles a connection: one request after the other, until one side closes it. */
 static void *serve(void *argument)
 {
     int peer = *(int *)argument, go_on = 1;
@@ -186,13 +186,13 @@ static void *serve(void *argument)
 
 static void start_thread(int peer)
 {
-    struct timeval limit = { 60, 0 }; /* for a peer that says nothing, or takes nothing */
+    struct timeval limit = { 60, 0 }; /* for a peer that sends nothing, or accepts nothing */
     int *argument = malloc(sizeof *argument), yes = 1;
     pthread_t thread;
 
     setsockopt(peer, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     setsockopt(peer, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-    setsockopt(peer, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes); /* a small file must not wait behind its head */
+    setsockopt(peer, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes); /* a small file must not be delayed after its head */
     if (argument == NULL)
         exit(1);
     *argument = peer;

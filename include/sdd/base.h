@@ -53,9 +53,9 @@
 #define SDD_NOEXCEPT
 #endif
 
-/* SDD_ENUM(type) begins numbers with names. Where the language allows it they have the type of the
-   fields that they are for: tools that read the header, such as bindgen, then find what they
-   compare with. Not where Swift reads it, as the library itself does. */
+/* SDD_ENUM(type) begins a list of named numbers. Where the language allows it they have the type of
+   the fields that they are for, so that in the output of tools such as bindgen a field can be
+   compared with them. When Swift reads the header, as the library itself does, they have none. */
 #if (defined(__cplusplus) && __cplusplus >= 201103L && !defined(SWIG)) || \
     (defined(__clang__) && !defined(__swift__)) || \
     (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
@@ -64,7 +64,7 @@
 #define SDD_ENUM(type) enum
 #endif
 
-/* SDD_BEGIN_DECLS and SDD_END_DECLS stand around the declarations of each chapter. */
+/* SDD_BEGIN_DECLS and SDD_END_DECLS enclose the declarations of each chapter. */
 #ifdef __cplusplus
 #define SDD_EXTERN_C_BEGIN extern "C" {
 #define SDD_EXTERN_C_END }
@@ -132,7 +132,7 @@ typedef struct sdd_response sdd_response;
 /** A snapshot of a downloader's cookies. Since: 0.2.0. */
 typedef struct sdd_cookies sdd_cookies;
 
-/** A request in the hands of a request modifier. Since: 0.2.0. */
+/** A request that a request modifier may change. Since: 0.2.0. */
 typedef struct sdd_draft sdd_draft;
 
 /**

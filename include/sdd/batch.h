@@ -63,7 +63,7 @@ SDD_ENUM(int32_t) {
 };
 
 /**
- * How a picture is fitted into a slot: sdd_tensor.fit. Smaller pictures are enlarged. Since: 0.2.0.
+ * Ways to fit a picture into a slot: sdd_tensor.fit. Smaller pictures are enlarged. Since: 0.2.0.
  */
 SDD_ENUM(int32_t) {
     SDD_TENSOR_FILL = 0,    /* covers the slot; the excess is cropped: SDD_FIT_FILL */
@@ -72,7 +72,7 @@ SDD_ENUM(int32_t) {
     SDD_TENSOR_INSIDE = 2
 };
 
-/** How slots are assigned to items: sdd_tensor.slot_choice. Since: 0.2.0. */
+/** Ways to assign slots to items: sdd_tensor.slot_choice. Since: 0.2.0. */
 SDD_ENUM(int32_t) {
     /* Item i gets slot i. A function is asked for at most slot_count items. */
     SDD_TENSOR_SLOT_OF_INDEX = 0,
@@ -163,8 +163,8 @@ typedef struct sdd_batch_config {
     /* Limit on the whole batch, from sdd_batch_create() on. Items that have not ended by then end
        with SDD_ERROR_TIMEOUT and SDD_DETAIL_TIMEOUT_TOTAL. 0: none. */
     int64_t deadline_ms;
-    /* Most items that are under way or wait to be taken, at most 65,536; 0: 64. What has arrived
-       for them is in memory. */
+    /* Most items that are running or wait to be taken, at most 65,536; 0: 64. Their bodies and
+       pictures are in memory. */
     int32_t look_ahead;
     int32_t order; /* SDD_BATCH_AS_COMPLETED or _ORDERED */
     /* Transfers for one item, at most 1000, as sdd_download_request.max_attempts; 0: as the
@@ -197,7 +197,7 @@ SDD_API sdd_status sdd_batch_create(const sdd_batch_config *SDD_NONNULL config,
                                     sdd_batch *SDD_NULLABLE *SDD_NONNULL out);
 
 /**
- * Cancels what is under way and WAITS for it, and for calls of sdd_batch_wait() on other threads,
+ * Cancels all running items and WAITS for them, and for calls of sdd_batch_wait() on other threads,
  * which return with SDD_ERROR_CLOSED. Afterwards nothing is written to the tensor. Images and bytes
  * live on by their own references.
  *
@@ -233,10 +233,11 @@ typedef struct sdd_batch_item {
 
     /* Since 0.3.0: */
 
-    /* With sdd_batch_config.responses: with its header fields, also of an item that failed. Owned
-       by the caller: release with sdd_response_release(). NULL if none came */
+    /* Only with sdd_batch_config.responses: the response with its header fields, also of an item
+       that failed. Owned by the caller: release with sdd_response_release(). NULL if none came. */
     sdd_response *SDD_NULLABLE response;
-    int32_t transformed; /* as sdd_result.transformed: of loads alone, by their options_processor */
+    /* As sdd_result.transformed. Only for loads, whose options_processor sets transforms. */
+    int32_t transformed;
     int32_t reserved;
     /* One sentence on the error, as sdd_result.message, cut if it is longer; "" for SDD_OK */
     char message[256];

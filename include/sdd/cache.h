@@ -29,32 +29,32 @@ SDD_BEGIN_DECLS
  * A cache keeps pictures in memory, ready to be shown, and their encoded bytes on disk. Each cache
  * has one directory. Any number of processes may share it, and it stays consistent when one of them
  * is killed at any moment. Calls with NULL give SDD_ERROR_NO_RESOURCES if the shared cache cannot
- * be made. A level that a cache does not have is passed over.
+ * be made. A level that a cache does not have is ignored.
  *
  * KEYS. An entry has a key: any text of 1 to 65,536 bytes of UTF-8. The key of a URL is its
  * absolute text without user and password, or what the cache's filter makes of it. The key of a
  * smaller or transformed picture names that form. sdd_cache_key() gives all of them; it and the
- * HTTP cache ask the filter, every other call takes a key as it is given. A file's name is the MD5
+ * HTTP cache call the filter, every other call takes a key as it is given. A file's name is the MD5
  * of the key and the (percent-decoded) extension of the URL's path.
  *
  * FILES. An entry is one file: the encoded bytes, so that image viewers open it, followed by the
  * cache's own data. New directories have mode 0700, files 0600. A file that is damaged, cut, or of
  * another key or version is a miss, never an error.
  *
- * WHO ASKS. A response to one user is not shown to another. Requests and loads that identify
- * somebody have entries of their own, under keys that sdd_cache_key() does not give. A request
- * identifies somebody by the headers Authorization, Cookie and Proxy-Authorization, a credential,
- * user and password in the URL or in sdd_network_options.proxy, cookies of the downloader for the
- * URL's host, and unverified certificates. Further differences are named by the server in Vary (RFC
- * 9110 section 12.5.5). A response to cookies that were set while the request was under way is not
- * kept. No file contains such a secret: keyed hashes stand for them, made with 32 random bytes in
- * the file `key` of the directory, mode 0600.
+ * IDENTITY. A response to one user is not delivered to another. Requests and loads that present an
+ * identity have entries of their own, under keys that sdd_cache_key() does not give. The identity
+ * consists of the headers Authorization, Cookie and Proxy-Authorization, a credential, user and
+ * password in the URL or in sdd_network_options.proxy, cookies of the downloader for the URL's
+ * host, and unverified certificates. The server names further differences in Vary (RFC 9110 section
+ * 12.5.5). A response to cookies that were set while the request was running is not stored. No file
+ * contains such a secret: it contains keyed hashes instead, made with 32 random bytes in the file
+ * `key` of the directory, mode 0600.
  *
  * THE HTTP CACHE is used by downloaders with sdd_downloader_config.http_cache and by requests with
  * SDD_OPTION_USE_HTTP_CACHE. GET requests are answered from the disk of the downloader's cache, and
  * responses are kept there, by the rules of a private cache: RFC 9111, RFC 5861
  * (stale-while-revalidate, stale-if-error), RFC 8246 (immutable). An entry is the same file as in
- * the picture cache. A fresh response needs no place in the queue and no network. If several
+ * the picture cache. A fresh response needs no slot in the queue and no network. If several
  * processes want a URL at once, one downloads it and the others wait for it. A request with a Range
  * or a condition (If-None-Match, If-Modified-Since and the like) of its own bypasses the HTTP
  * cache. A request's own Cache-Control asks for less or more than the rules say: "no-cache",
@@ -71,19 +71,19 @@ SDD_ENUM(int32_t) {
     SDD_CACHE_NONE = -1 /* neither; for loads */
 };
 
-/** How far an entry is written through: sdd_cache_config.sync. Since: 0.2.0. */
+/** Durability of written entries: sdd_cache_config.sync. Since: 0.2.0. */
 SDD_ENUM(int32_t) {
-    /* The system decides. A killed process loses no whole entry; a power cut may, and a torn entry
-       is a miss. */
+    /* The system decides when. A killed process loses no complete entry; a power cut may, and an
+       incomplete entry is a miss. */
     SDD_SYNC_NONE = 0,
-    SDD_SYNC_DATA = 1, /* an entry's bytes, before the entry appears: fdatasync(2) */
-    SDD_SYNC_FULL = 2  /* the bytes, and the directory after them */
+    SDD_SYNC_DATA = 1, /* fdatasync(2) on an entry's bytes before the entry appears */
+    SDD_SYNC_FULL = 2  /* the same, then fsync(2) on the directory */
 };
 
-/** The date that decides an entry's age and turn: sdd_cache_config.disk_date. Since: 0.2.0. */
+/** The date that an entry's age counts from: sdd_cache_config.disk_date. Since: 0.2.0. */
 SDD_ENUM(int32_t) {
     SDD_DATE_ACCESS = 0,      /* last use: the file's access time, which the library sets itself */
-    SDD_DATE_MODIFICATION = 1 /* when it was stored: the file's modification time */
+    SDD_DATE_MODIFICATION = 1 /* time of storing: the file's modification time */
 };
 
 /**
@@ -152,9 +152,9 @@ typedef struct sdd_memory_store {
  * sdd_cache_config.entry_store. Since: 0.3.0.
  *
  * An entry has a key and two blobs: `body`, the encoded bytes, and `extra`, which the library makes
- * and checks: what comes back changed, cut or under another key is a miss. What processes share is
- * decided by the store; the directory of the cache still has the locks by which one process
- * downloads what several want. sdd_cache_path() gives SDD_ERROR_NOT_FOUND, sdd_cache_open() a
+ * and checks: an entry that comes back changed, cut or under another key is a miss. The store
+ * decides what processes share; the directory of the cache still has the locks by which one process
+ * downloads a URL that several want. sdd_cache_path() gives SDD_ERROR_NOT_FOUND, sdd_cache_open() a
  * memory file (memfd_create(2)).
  *
  * The functions return SDD_OK, SDD_ERROR_NOT_FOUND where there is no such entry, or any other
@@ -187,7 +187,7 @@ typedef struct sdd_entry_store {
     sdd_status (*SDD_NULLABLE usage)(int64_t *SDD_NONNULL bytes, int64_t *SDD_NONNULL count,
                                      void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
     void *SDD_NULLABLE user_data;
-    /* As of sdd_memory_store; after sdd_cache_destroy() has written what was stored. */
+    /* As in sdd_memory_store; called after sdd_cache_destroy() has written all stored entries. */
     void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 } sdd_entry_store;
 
@@ -209,9 +209,9 @@ typedef struct sdd_cache_config {
     /* A directory's name without "/": the cache is in $XDG_CACHE_HOME/sdd/NAME, or in
        $HOME/.cache/sdd/NAME. Default "default". The environment is read once, at creation. */
     const char *SDD_NULLABLE name;
-    const char *SDD_NULLABLE directory; /* used in place of that, and made if it does not exist */
-    /* read_only_count directories of caches, asked in this order for entries that `directory` does
-       not have, and never changed. */
+    const char *SDD_NULLABLE directory; /* used in place of `name`; made if it does not exist */
+    /* read_only_count directories of caches, searched in this order for entries that `directory`
+       does not have, and never changed. */
     const char *SDD_NULLABLE const *SDD_NULLABLE read_only_directories;
     size_t read_only_count;
     int32_t levels; /* one of SDD_CACHE_ */
@@ -223,7 +223,7 @@ typedef struct sdd_cache_config {
     int32_t no_live_images;
     /* Bytes that all pictures in memory take together: pixels, also those not decoded yet; encoded
        bytes (sdd_image_bytes()); frames decoded with the picture or kept by sdd_image_frame();
-       metadata that was asked for. A picture that grows later may evict others. Default: an eighth
+       metadata that has been read. A picture that grows later may evict others. Default: an eighth
        of the machine's memory, or of the cgroup's limit if that is less, between 16 MiB and 512
        MiB; -1: no limit. */
     int64_t max_memory_cost;
@@ -246,8 +246,8 @@ typedef struct sdd_cache_config {
        of the processes that share the directory. Default 10 minutes; -1: only when max_disk_bytes
        is exceeded. */
     int64_t trim_interval_ms;
-    /* Entries with at least so many encoded bytes are mapped (mmap(2)) and not read: nobody may cut
-       the files meanwhile. Default: none are. */
+    /* Entries with at least this many encoded bytes are mapped (mmap(2)) instead of read: no
+       program may cut the files meanwhile. Default: none. */
     int64_t map_from_bytes;
     /* Longest wait for another process that downloads the same URL; default 30000; -1: processes do
        not wait for each other. */
@@ -260,27 +260,27 @@ typedef struct sdd_cache_config {
     /* "token,Expires,X-Amz-*": names, or beginnings of names, of query parameters that are left out
        of the keys of URLs. The fragment is then left out too. */
     const char *SDD_NULLABLE ignored_query_parameters;
-    sdd_cache_key_fn SDD_NULLABLE key_filter; /* asked after that */
-    /* Asked whenever a load, sdd_cache_put() or sdd_cache_put_async() stores something, originals
+    sdd_cache_key_fn SDD_NULLABLE key_filter; /* called after that */
+    /* Called whenever a load, sdd_cache_put() or sdd_cache_put_async() stores something, originals
        included. */
     sdd_cache_serializer_fn SDD_NULLABLE serializer;
     void *SDD_NULLABLE user_data; /* of both callbacks */
-    /* Called once, on any thread, when user_data is not used any more; never if
-       sdd_cache_create() failed. */
+    /* Called once, on any thread, when user_data is no longer used; never if sdd_cache_create()
+       failed. */
     void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 
     /* Writing. */
 
-    /* Bytes that entries may hold in memory until they are written. Over it, the oldest entries
-       that nobody waits for are dropped and counted in writes_dropped. sdd_cache_put(),
+    /* Bytes that entries may hold in memory until they are written. Over the limit, the oldest
+       entries that no caller waits for are dropped and counted in writes_dropped. sdd_cache_put(),
        sdd_cache_put_async(), sdd_cache_flush() and SDD_OPTION_WAIT_STORE_CACHE wait for theirs.
        Default 128 MiB; -1: no limit. */
     int64_t max_queued_bytes;
-    /* Longest time that sdd_cache_destroy() writes; what is left is dropped and counted. Default
-       10000; -1: no limit. */
+    /* Longest time that sdd_cache_destroy() writes; the remaining entries are dropped and counted.
+       Default 10000; -1: no limit. */
     int64_t destroy_timeout_ms;
 
-    /* Levels of the application's own, each copied; NULL: the library's. */
+    /* Levels that the application keeps itself; the structs are copied. NULL: the library's. */
 
     /* In place of the library's memory level. max_memory_cost, max_memory_count and no_live_images
        then have no effect. */
@@ -296,7 +296,7 @@ typedef struct sdd_cache_config {
 
 /**
  * Opens a cache and starts its threads (sdd-disk). WAITS for the directory to be made and opened,
- * but reads no entries: if the file with their sums is missing, a thread of the cache counts them.
+ * but reads no entries: if the file with the totals is missing, a thread of the cache counts them.
  *
  * @param config Copied. NULL: all defaults.
  * @param out Receives the handle, to be destroyed with sdd_cache_destroy(); NULL on an error.
@@ -310,7 +310,7 @@ SDD_API sdd_status sdd_cache_create(const sdd_cache_config *SDD_NULLABLE config,
                                     int32_t *SDD_NULLABLE detail);
 
 /**
- * Writes what is stored, trims, and ends the threads. WAITS for that, not much longer than
+ * Writes all stored entries, trims, and ends the threads. WAITS for that, not much longer than
  * destroy_timeout_ms: a thread that a disk holds up in a system call ends later, by itself.
  * Requests that use the cache find nothing from now on. Images and bytes live on.
  *
@@ -322,10 +322,10 @@ SDD_API sdd_status sdd_cache_create(const sdd_cache_config *SDD_NULLABLE config,
 SDD_API sdd_status sdd_cache_destroy(sdd_cache *SDD_NULLABLE cache);
 
 /**
- * Returns the shared cache, which NULL stands for: all defaults; memory alone if its directory
- * cannot be used, and sdd_cache_statistics.last_error then says why. It cannot be destroyed.
+ * Returns the shared cache, which NULL stands for. It has all defaults, and only memory if its
+ * directory cannot be used; sdd_cache_statistics.last_error then says why. It cannot be destroyed.
  *
- * @return NULL if it cannot be made (no thread). In the child of a fork another one.
+ * @return NULL if it cannot be made (no thread). The child of a fork has another one.
  * Thread: any. Lifetime: as long as the process. Since: 0.2.0.
  */
 SDD_API sdd_cache *SDD_NULLABLE sdd_cache_shared(void);
@@ -333,7 +333,7 @@ SDD_API sdd_cache *SDD_NULLABLE sdd_cache_shared(void);
 /* ------------------------------------------------------------------------ flushing and trimming */
 
 /**
- * WAITS until everything that was stored, removed and cleared before the call is done on disk.
+ * WAITS until the disk has all changes made before the call: entries stored, removed and cleared.
  *
  * @param timeout_ms Longest wait; negative: no limit.
  * @return SDD_OK; SDD_ERROR_TIMED_OUT; SDD_ERROR_WOULD_DEADLOCK inside the cache's serializer;
@@ -342,7 +342,7 @@ SDD_API sdd_cache *SDD_NULLABLE sdd_cache_shared(void);
  */
 SDD_API sdd_status sdd_cache_flush(sdd_cache *SDD_NULLABLE cache, int64_t timeout_ms);
 
-/** How much of the memory level is removed: sdd_cache_trim_memory(). Since: 0.2.0. */
+/** Amounts to remove from the memory level: sdd_cache_trim_memory(). Since: 0.2.0. */
 SDD_ENUM(int32_t) {
     SDD_TRIM_HALF = 1, /* the half that was used longest ago */
     SDD_TRIM_ALL = 2   /* all; pictures that the application holds are still found */
@@ -369,13 +369,13 @@ SDD_API sdd_status sdd_cache_trim_disk(sdd_cache *SDD_NULLABLE cache);
 
 /**
  * Moves the entries of another cache's directory into this cache, with their dates, and WAITS for
- * it; a trim follows. An entry that this cache has under the same key stays, and the other one is
- * removed, as are entries that are damaged and those of requests with credentials, whose keys
- * nothing outside that directory can find. The directory goes with its last entry, unless another
- * program has files in it. No cache may be open in it. A merge that failed may be repeated: it goes
- * on where it ended.
+ * it; a trim follows. If this cache has an entry under the same key, it keeps its own and the other
+ * one is removed. Also removed are damaged entries, and entries of requests with an identity, whose
+ * keys cannot be computed outside that directory. The directory is removed with its last entry,
+ * unless another program has files in it. No cache may be open in it. A merge that failed may be
+ * repeated: it continues where it ended.
  *
- * @param directory A path; a directory of this user that nobody else may write to.
+ * @param directory A path of a directory of this user that no other user may write to.
  * @param merged Receives the number of entries moved; 0 after a failure. May be NULL.
  * @return SDD_OK; SDD_ERROR_CACHE: the directory cannot be used, or not every entry was moved;
  *     SDD_ERROR_INVALID_ARGUMENT: also for the directory of the cache itself, and for a cache
@@ -416,7 +416,7 @@ typedef struct sdd_cache_statistics {
     int64_t memory_misses;
     int64_t disk_hits;
     int64_t disk_misses;
-    int64_t disk_read_bytes; /* of entries' bodies */
+    int64_t disk_read_bytes; /* bytes of entries' bodies */
     int64_t disk_written_bytes;
     int64_t entries_written;
     int64_t entries_damaged; /* found damaged, and removed */
@@ -428,7 +428,7 @@ typedef struct sdd_cache_statistics {
     int64_t http_fresh;       /* requests answered with SDD_ORIGIN_HTTP_FRESH */
     int64_t http_revalidated; /* with SDD_ORIGIN_HTTP_REVALIDATED */
     int64_t http_stale;       /* with SDD_ORIGIN_HTTP_STALE */
-    int64_t http_misses;      /* from the network, the HTTP cache having nothing */
+    int64_t http_misses;      /* requests for which the HTTP cache had nothing */
     int64_t shared_downloads; /* successful waits for another process's download */
     int64_t resumed_downloads;
     int64_t resumed_bytes;
@@ -439,8 +439,8 @@ typedef struct sdd_cache_statistics {
     int64_t disk_count;
     int32_t last_error; /* errno of the last error; 0: none */
     int32_t reserved;
-    int64_t writes_dropped; /* entries not written, for max_queued_bytes or destroy_timeout_ms */
-    int64_t queued_bytes;   /* now: held by entries that wait to be written */
+    int64_t writes_dropped; /* entries dropped by max_queued_bytes or destroy_timeout_ms */
+    int64_t queued_bytes;   /* now: bytes held by entries that wait to be written */
 } sdd_cache_statistics;
 
 #define SDD_CACHE_STATISTICS_INIT \
@@ -448,7 +448,7 @@ typedef struct sdd_cache_statistics {
       0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
- * Fills in the statistics of a cache. WAITS for the disk; if the file with the sums is missing,
+ * Fills in the statistics of a cache. WAITS for the disk; if the file with the totals is missing,
  * until the entries have been counted.
  *
  * @param statistics Its struct_size says how much is wanted.

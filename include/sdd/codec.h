@@ -58,7 +58,7 @@ typedef struct sdd_pixel_allocator {
     { sizeof(sdd_pixel_allocator), NULL, NULL, NULL }
 
 /**
- * How a picture is scaled down to target_width x target_height: sdd_decode_options.fit.
+ * Ways to scale a picture down to target_width x target_height: sdd_decode_options.fit.
  * Since: 0.2.0.
  */
 SDD_ENUM(int32_t) {
@@ -71,7 +71,7 @@ SDD_ENUM(int32_t) {
 };
 
 /**
- * How a truncated or damaged picture is handled: sdd_decode_options.integrity. Since: 0.2.0.
+ * Handling of truncated and damaged pictures: sdd_decode_options.integrity. Since: 0.2.0.
  *
  * Damage is what loses pixels. In a JPEG: libjpeg's warnings on data that does not decode, on
  * markers within it and on restarts that do not fit (JWRN_HUFF_BAD_CODE, JWRN_HIT_MARKER,
@@ -88,7 +88,7 @@ SDD_ENUM(int32_t) {
     SDD_INTEGRITY_LENIENT = 1
 };
 
-/** How a picture is scaled down: sdd_decode_options.scaling. Since: 0.2.0. */
+/** Methods of scaling a picture down: sdd_decode_options.scaling. Since: 0.2.0. */
 SDD_ENUM(int32_t) {
     /* A JPEG is first scaled by libjpeg, to the smallest of 1/8, 1/4 and 1/2 that is large enough,
        whose pixels are means of 8 x 8, 4 x 4 or 2 x 2; the area means are taken of those. Above one
@@ -99,7 +99,7 @@ SDD_ENUM(int32_t) {
 };
 
 /**
- * How a body is decoded to pixels. All 0: RGBA8, turned by its Exif orientation, at full size.
+ * Options for decoding a body to pixels. All 0: RGBA8, turned by its Exif orientation, at full size.
  * Begin with SDD_DECODE_OPTIONS_INIT.
  *
  * Pictures are scaled down row by row while they are decoded, so that the full-size picture is
@@ -194,7 +194,7 @@ SDD_ENUM(int32_t) {
 };
 
 /**
- * How an image is encoded. All 0: the whole image, in a format chosen from its pixels. Begin with
+ * Options for encoding an image. All 0: the whole image, in a format chosen from its pixels. Begin with
  * SDD_ENCODE_OPTIONS_INIT.
  *
  * A PNG keeps every pixel; premultiplied alpha is divided out, and an alpha channel without
@@ -259,22 +259,23 @@ SDD_API sdd_status sdd_image_encode_fd(sdd_image *SDD_NONNULL image,
                                        int32_t *SDD_NULLABLE system_error);
 
 /**
- * As sdd_image_encode(), on a decode thread of a downloader, and without waiting: a request like
- * others, whose token can be cancelled, and which ends once, where the downloader delivers.
+ * Encodes an image like sdd_image_encode(), on a decode thread of a downloader and without waiting.
+ * It is a request like others: its token can be cancelled, and it ends exactly once.
  *
- * @param image Retained until the end. Its pixels count, not the bytes it came from.
- * @param downloader Whose decode thread it is, after bodies of higher priority, and where the end
- *     is delivered. NULL: the shared one.
+ * @param image Retained until the end. Its pixels are encoded; the bytes it came from are not used.
+ * @param downloader The downloader whose decode threads encode, after bodies of higher priority,
+ *     and that delivers the end. NULL: the shared one.
  * @param options Copied. NULL: the defaults.
- * @param completed Its result has the encoded bytes (no image, no url, no response), or with an
- *     error what sdd_image_encode() would have returned: SDD_ERROR_DOES_NOT_FIT,
- *     SDD_ERROR_NO_RESOURCES, SDD_ERROR_UNSUPPORTED, or SDD_ERROR_BAD_IMAGE_DATA for pixels that
- *     are decoded only now, and cannot be. May be NULL only with SDD_DELIVERY_APPLICATION.
- * @param user_data Handed to it.
+ * @param completed Receives a result with the encoded bytes (no image, no url, no response), or
+ *     with the error that sdd_image_encode() would return: SDD_ERROR_DOES_NOT_FIT,
+ *     SDD_ERROR_NO_RESOURCES, SDD_ERROR_UNSUPPORTED, or SDD_ERROR_BAD_IMAGE_DATA if the image came
+ *     with SDD_OPTION_AVOID_DECODE_IMAGE and cannot be decoded. May be NULL only with
+ *     SDD_DELIVERY_APPLICATION.
+ * @param user_data Passed to `completed`.
  * @param user_data_free Called once, after the end, if a token was returned. May be NULL.
- * @param status Receives why 0 was returned: SDD_ERROR_INVALID_ARGUMENT, SDD_ERROR_UNSUPPORTED for
- *     options of a newer header, SDD_ERROR_CLOSED, SDD_ERROR_FORKED, SDD_ERROR_NO_RESOURCES. May be
- *     NULL.
+ * @param status Receives the reason for a token of 0: SDD_ERROR_INVALID_ARGUMENT,
+ *     SDD_ERROR_UNSUPPORTED for options of a newer header, SDD_ERROR_CLOSED, SDD_ERROR_FORKED,
+ *     SDD_ERROR_NO_RESOURCES. May be NULL.
  * @return The token; 0: nothing will be called.
  * Thread: any. Since: 0.3.0.
  */
@@ -354,9 +355,9 @@ typedef struct sdd_transform {
     const char *SDD_NULLABLE key;
     sdd_transform_fn SDD_NULLABLE callback; /* callback: required */
     void *SDD_NULLABLE user_data;           /* passed to the callback */
-    /* Resize: 1: a smaller picture is made larger, each new pixel interpolated between those beside
-       it. In a load the result may have at most max_pixels (SDD_DETAIL_IMAGE_TOO_MANY_PIXELS), and
-       its memory counts as memory of the decode. Since 0.3.0. */
+    /* Resize: 1: a smaller picture is enlarged, by interpolation between neighbouring pixels. In a
+       load the result may have at most max_pixels (SDD_DETAIL_IMAGE_TOO_MANY_PIXELS), and its
+       memory counts as decode memory. Since 0.3.0. */
     int32_t allow_enlarging;
     int32_t reserved; /* 0 */
 } sdd_transform;
@@ -368,7 +369,7 @@ typedef struct sdd_transform {
  * Applies transforms to an image, one after the other, and makes another image. WAITS for the work,
  * on the calling thread.
  *
- * The image itself never changes; where nothing is to be done, `out` is `image` with one more
+ * The image itself never changes; if the transforms have no effect, `out` is `image` with one more
  * reference. The result keeps sdd_image_format() and the pixel format (round corners of a format
  * without alpha give RGBA8), and has no sdd_image_bytes().
  *
@@ -379,7 +380,7 @@ typedef struct sdd_transform {
  * @param out Receives the image, owned by the caller: release with sdd_image_release(). NULL on an
  *     error.
  * @return SDD_OK; SDD_ERROR_DOES_NOT_FIT: a crop outside the picture, or a side longer than an
- *     int32_t can tell; SDD_ERROR_BAD_IMAGE_DATA: a callback returned NULL, or the image came with
+ *     int32_t can hold; SDD_ERROR_BAD_IMAGE_DATA: a callback returned NULL, or the image came with
  *     SDD_OPTION_AVOID_DECODE_IMAGE and cannot be decoded; SDD_ERROR_NO_RESOURCES: no memory;
  *     SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_UNSUPPORTED.
  * Thread: any. Since: 0.2.0.

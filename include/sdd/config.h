@@ -36,8 +36,8 @@ SDD_ENUM(int32_t) {
 };
 
 /**
- * In which order requests of the same priority begin: sdd_downloader_config.execution_order. Since:
- * 0.2.0.
+ * The order in which requests of the same priority begin: sdd_downloader_config.execution_order.
+ * Since: 0.2.0.
  */
 SDD_ENUM(int32_t) {
     SDD_ORDER_FIFO = 0, /* the one that was submitted first */
@@ -47,26 +47,26 @@ SDD_ENUM(int32_t) {
 /** Where a downloader may connect to: sdd_network_options.address_policy. Since: 0.2.0. */
 SDD_ENUM(int32_t) {
     SDD_ADDRESS_ANY = 0,
-    /* For URLs that others give: refuses loopback, private, link-local, shared, multicast, reserved
-       and unique-local addresses, also within IPv4-mapped, NAT64 and 6to4 ones; but see
-       sdd_network_options.address_exceptions. No proxy is used, not even the environment's */
+    /* For untrusted URLs: refuses loopback, private, link-local, shared, multicast, reserved and
+       unique-local addresses, also within IPv4-mapped, NAT64 and 6to4 addresses, except those of
+       sdd_network_options.address_exceptions. No proxy is used, not even the environment's. */
     SDD_ADDRESS_PUBLIC_ONLY = 1
 };
 
-/** Which IP versions are used: sdd_network_options.ip_version. Since: 0.2.0. */
+/** IP versions to use: sdd_network_options.ip_version. Since: 0.2.0. */
 SDD_ENUM(int32_t) {
     SDD_IP_ANY = 0,
     SDD_IP_V4 = 4,
     SDD_IP_V6 = 6
 };
 
-/** The version of HTTP that is asked for: sdd_network_options.http_version. Since: 0.2.0. */
+/** The version of HTTP that is requested: sdd_network_options.http_version. Since: 0.2.0. */
 SDD_ENUM(int32_t) {
-    SDD_HTTP_DEFAULT = 0, /* HTTP/2 over TLS where the server has it, else HTTP/1.1 */
+    SDD_HTTP_DEFAULT = 0, /* HTTP/2 over TLS where the server supports it, else HTTP/1.1 */
     SDD_HTTP_1_0 = 10,
     SDD_HTTP_1_1 = 11,
     SDD_HTTP_2 = 20, /* also over plain TCP, by Upgrade */
-    /* Over plain TCP without asking: the server is known to have it */
+    /* Over plain TCP without negotiation: the server is known to support it. */
     SDD_HTTP_2_PRIOR_KNOWLEDGE = 21
 };
 
@@ -79,10 +79,10 @@ SDD_ENUM(int32_t) {
     SDD_TLS_1_3 = 13
 };
 
-/** Which proxy is used: sdd_network_options.proxy_mode. Since: 0.2.0. */
+/** The proxy to use: sdd_network_options.proxy_mode. Since: 0.2.0. */
 SDD_ENUM(int32_t) {
     /* http_proxy, https_proxy, all_proxy, no_proxy, by the rules of libcurl's CURLOPT_PROXY, as
-       they are when the downloader is created; `proxy` wins if it is set */
+       they are when the downloader is created; `proxy` overrides them */
     SDD_PROXY_ENVIRONMENT = 0,
     SDD_PROXY_NONE = 1 /* no proxy, whatever the environment says */
 };
@@ -103,11 +103,11 @@ typedef int32_t (*sdd_address_filter_fn)(const char *SDD_NONNULL address, int32_
 /* ------------------------------------------------------------------- groups of further settings */
 
 /**
- * On which terms callbacks are called: sdd_downloader_config.callbacks. Since: 0.3.0.
+ * Settings of callbacks: sdd_downloader_config.callbacks. Since: 0.3.0.
  *
- * Progress and previews are thinned out by these: one is left out if it brings less, or comes
- * sooner after the last one told, than they say. The last progress of a body is always told.
- * Making previews never takes more than about a fifth of a decode thread's time.
+ * The minimum values thin out progress and previews: a call is left out if less has arrived since
+ * the last call, or less time has passed, than they require. The last progress of a body is always
+ * reported. Making previews never takes more than about a fifth of a decode thread's time.
  */
 typedef struct sdd_callback_options {
     size_t struct_size;
@@ -128,7 +128,7 @@ typedef struct sdd_callback_options {
 #define SDD_CALLBACK_OPTIONS_INIT \
     { sizeof(sdd_callback_options), NULL, NULL, NULL, 0, 0, 0, 0, 0, 0 }
 
-/** How servers are reached: sdd_downloader_config.network. Since: 0.3.0. */
+/** Network settings: sdd_downloader_config.network. Since: 0.3.0. */
 typedef struct sdd_network_options {
     size_t struct_size;
 
@@ -150,13 +150,14 @@ typedef struct sdd_network_options {
     int32_t ip_version;     /* one of SDD_IP_ */
     int32_t address_policy; /* one of SDD_ADDRESS_ */
     int32_t proxy_mode;     /* one of SDD_PROXY_ */
-    /* Asked after address_policy. With a filter no proxy is used, not even the environment's. */
+    /* Called for addresses that address_policy allows. With a filter no proxy is used, not even the
+       environment's. */
     sdd_address_filter_fn SDD_NULLABLE address_filter;
     void *SDD_NULLABLE address_filter_user_data;
     /* "http://user:password@host:port", also https, socks4, socks4a, socks5, socks5h; see
        CURLOPT_PROXY. Not with SDD_ADDRESS_PUBLIC_ONLY or address_filter. */
     const char *SDD_NULLABLE proxy;
-    /* Hosts that `proxy` is not for: "localhost,.example.org"; see CURLOPT_NOPROXY. */
+    /* Hosts that are reached without `proxy`: "localhost,.example.org"; see CURLOPT_NOPROXY. */
     const char *SDD_NULLABLE no_proxy;
     const char *SDD_NULLABLE network_interface; /* "eth0", "192.0.2.7"; see CURLOPT_INTERFACE */
     /* A Unix socket that is connected to in place of TCP. Not with SDD_ADDRESS_PUBLIC_ONLY. */
@@ -168,7 +169,7 @@ typedef struct sdd_network_options {
        CURLOPT_RESOLVE. */
     const char *SDD_NULLABLE const *SDD_NULLABLE resolve;
     size_t resolve_count;
-    /* "192.0.2.53,192.0.2.54:5353". Needs a libcurl that is built with c-ares; with any other
+    /* "192.0.2.53,192.0.2.54:5353". Requires a libcurl that is built with c-ares; otherwise
        sdd_downloader_create() gives SDD_ERROR_UNSUPPORTED. */
     const char *SDD_NULLABLE dns_servers;
     int64_t dns_cache_ms; /* how long looked up names are kept; default 60000; -1: for ever */
@@ -177,10 +178,10 @@ typedef struct sdd_network_options {
 
     int32_t max_connections;          /* open at a time, in use or idle; default: no limit */
     int32_t max_connections_per_host; /* open at a time to one host; default: no limit */
-    /* Idle connections kept for later requests; default: as many as bursts have needed, at most
-       512. */
+    /* Idle connections kept for later requests; default: as many as bursts of requests have needed,
+       at most 512. */
     int32_t max_idle_connections;
-    /* Seconds of silence before the kernel asks whether the other end is still there; default 60;
+    /* Seconds of silence before the kernel probes whether the other end still responds; default 60;
        -1: never. */
     int32_t tcp_keepalive_s;
     int32_t receive_buffer_bytes; /* 1024 to 524288; default 65536 */
@@ -190,16 +191,16 @@ typedef struct sdd_network_options {
        destroyed, in one step, with mode 0600. NULL: cookies are not kept. */
     const char *SDD_NULLABLE cookie_file;
 
-    /* address_exception_count places that SDD_ADDRESS_PUBLIC_ONLY does not refuse: a block of
+    /* address_exception_count destinations that SDD_ADDRESS_PUBLIC_ONLY does not refuse: a block of
        addresses ("10.1.0.0/16", "fd00::/8"), an address ("10.1.2.3", "fd00::1"), or a host as URLs
        name it, whatever its addresses ("intranet", "cdn.example.org"); address and host also with a
-       port ("10.1.2.3:8080", "[fd00::1]:8080", "intranet:8080"). Asked, as the policy is, on each
-       hop of a redirect and for each address that is connected to. An entry that is none of these,
-       or exceptions without that policy: SDD_ERROR_INVALID_ARGUMENT. */
+       port ("10.1.2.3:8080", "[fd00::1]:8080", "intranet:8080"). They are checked, like the policy,
+       on each hop of a redirect and for each address before it is connected to. An entry that is
+       none of these, or exceptions without that policy, give SDD_ERROR_INVALID_ARGUMENT. */
     const char *SDD_NULLABLE const *SDD_NULLABLE address_exceptions;
     size_t address_exception_count;
     /* 1: data: URLs end with SDD_ERROR_INVALID_URL and SDD_DETAIL_URL_SCHEME, unless a transport of
-       the application's takes them; default 0. */
+       the application takes them; default 0. */
     int32_t no_data_urls;
     int32_t reserved2; /* 0 */
 } sdd_network_options;
@@ -208,11 +209,11 @@ typedef struct sdd_network_options {
     { sizeof(sdd_network_options), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, \
       NULL, NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0 }
 
-/** What a request may take: sdd_downloader_config.limits. Since: 0.3.0. */
+/** Limits of a request: sdd_downloader_config.limits. Since: 0.3.0. */
 typedef struct sdd_limits {
     size_t struct_size;
 
-    /* Time, each from the start of its stage. Those of a request win. */
+    /* Time limits, each from the start of its stage. Those of a request override these. */
 
     int64_t queue_timeout_ms;   /* from submitting to the start of the transfer; default: none */
     int64_t connect_timeout_ms; /* name lookup, connect, TLS; default: download_timeout_ms */
@@ -223,15 +224,16 @@ typedef struct sdd_limits {
     int64_t download_timeout_ms;
     int64_t total_timeout_ms; /* from submitting to the end; default: none */
 
-    /* Slowness: a transfer that brings fewer bytes a second than low_speed_limit, on the average of
+    /* Low speed: a transfer that moves fewer bytes a second than low_speed_limit, averaged over
        low_speed_time_ms, ends with SDD_DETAIL_TIMEOUT_SLOW. Bytes are counted as they are sent and
-       received, packed, header and body. Time does not count while the server has yet to answer
-       (see first_byte_timeout_ms) nor while the library itself takes nothing: in the background,
-       where decoding lags behind, where a sink takes nothing. The default ends a server that holds
-       a place with a byte now and then; six transfers that share a line of 5 kbit/s are faster. */
+       received, packed, header and body. Time does not count while the server has yet to respond
+       (see first_byte_timeout_ms), nor while the library itself takes nothing: in the background,
+       while decoding lags behind, or while a sink accepts nothing. The default ends transfers from
+       a server that occupies a slot with a byte now and then; six transfers that share a line of 5
+       kbit/s are faster. */
 
     int64_t low_speed_limit;   /* bytes a second; default 100 */
-    int64_t low_speed_time_ms; /* default 60000; -1: as slow as it may be */
+    int64_t low_speed_time_ms; /* default 60000; -1: no limit */
 
     /* Size. */
 
@@ -243,17 +245,17 @@ typedef struct sdd_limits {
 
     int32_t max_scans;  /* of a progressive JPEG; default 500 */
     int64_t max_pixels; /* largest width * height; default 128 Mi (134,217,728) */
-    /* Processor time for one picture, and again for all its frames or one that is asked for;
-       default 5000; -1: no limit. */
+    /* Processor time for one picture, and again for its frames: for all that are preloaded, or for
+       one that is requested; default 5000; -1: no limit. */
     int64_t decode_time_ms;
     int64_t decode_time_ms_per_mib; /* more time for each MiB of its body; default 1000; -1: none */
-    /* Memory for one picture while it is decoded, its pixels and what its format needs besides, as
-       estimated from its header; default 1 GiB; -1: no limit. How much several pictures may take
-       together: sdd_process_set_decode_memory_limit(). */
+    /* Memory for one picture while it is decoded, for its pixels and the decoder's own data, as
+       estimated from its header; default 1 GiB; -1: no limit. For the limit on all pictures
+       together see sdd_process_set_decode_memory_limit(). */
     int64_t max_decode_bytes;
-    /* A picture that takes more than 128 MiB while it is decoded must have a body of at least one
-       byte in so many of that: a small file could otherwise ask for much memory. Default 512, which
-       photographs, screen shots and diagrams stay well below; -1: no limit. */
+    /* A picture that takes more than 128 MiB while it is decoded must have at least one byte of
+       body for each max_decode_ratio bytes of memory; otherwise a small file could take much
+       memory. Default 512: photographs, screen shots and diagrams stay well below; -1: no limit. */
     int64_t max_decode_ratio;
 } sdd_limits;
 
@@ -261,29 +263,29 @@ typedef struct sdd_limits {
     { sizeof(sdd_limits), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
- * What is tried again: sdd_downloader_config.retry. Since: 0.3.0.
+ * Retries: sdd_downloader_config.retry. Since: 0.3.0.
  *
- * A transfer is tried again if its failure may pass (sdd_result.retryable: HTTP status 408, 425,
- * 429, 500, 502, 503 and 504 where they are not accepted, names not resolved, connections not made
- * or lost, bodies cut off, limits on connecting, first byte, silence and slowness), and its method
- * may be sent twice (GET, HEAD, PUT, DELETE, OPTIONS, TRACE: RFC 9110 section 9.2.2) or nothing of
- * it was sent. It is not tried again where a part of its body has gone to a sink, nor for a request
- * that has been shown facts or a preview of it, nor if the picture does not decode. The request
- * keeps its token and waits without a place among the transfers; its queue limit does not run
- * again, its total limit does. With SDD_OPTION_RESUME the next transfer goes on where the last one
- * broke off. Progress begins again, with (0, -1).
+ * A transfer is retried if its failure may be temporary (sdd_result.retryable: HTTP status 408,
+ * 425, 429, 500, 502, 503 and 504 where they are not accepted, names not resolved, connections not
+ * made or lost, bodies cut off, limits on connecting, first byte, silence and low speed), and its
+ * method may be sent twice (GET, HEAD, PUT, DELETE, OPTIONS, TRACE: RFC 9110 section 9.2.2) or
+ * nothing of it was sent. It is not retried if a part of its body has been written to a sink, nor
+ * for a request that has received facts or a preview of it, nor if the picture does not decode. The
+ * request keeps its token and occupies no slot while it waits; its queue limit does not apply
+ * again, and its total limit continues. With SDD_OPTION_RESUME the next transfer continues where
+ * the last one broke off. Progress begins again, with (0, -1).
  */
 typedef struct sdd_retry_options {
     size_t struct_size;
-    int32_t max_attempts; /* transfers for one request, the first included; default 1, most 1000 */
-    /* Retries that a host and port may have in hand; each takes one, and five transfers that
-       succeed bring one back; default 10; -1: no limit. */
+    int32_t max_attempts; /* transfers for one request, first one included; default 1, max. 1000 */
+    /* Retries available for each host and port; each retry uses one up, and every five successful
+       transfers restore one; default 10; -1: no limit. */
     int32_t budget;
-    /* Before the second transfer; doubled before each further one, and shortened at random to no
-       less than half, so that not all come at once; default 500. A Retry-After of the response (RFC
-       9110 section 10.2.3) takes its place. */
+    /* Delay before the second transfer; it doubles before each further one, and is shortened at
+       random to no less than half, so that retries are spread; default 500. A Retry-After of the
+       response (RFC 9110 section 10.2.3) replaces it. */
     int64_t delay_ms;
-    int64_t max_delay_ms; /* longest; a longer Retry-After means no retry; default 30000 */
+    int64_t max_delay_ms; /* longest delay; no retry after a longer Retry-After; default 30000 */
 } sdd_retry_options;
 
 #define SDD_RETRY_OPTIONS_INIT \
@@ -292,10 +294,10 @@ typedef struct sdd_retry_options {
 /* -------------------------------------------------------------------------------- configuration */
 
 /**
- * How a downloader is to be. Begin with SDD_DOWNLOADER_CONFIG_INIT; sdd_downloader_create() copies
- * it, with all that it points to. 0 or NULL in a field is its default, and a group that is NULL is
- * one of zeros; a negative number is refused, except where -1 is said to mean something.
- * Since: 0.1.0; with groups: 0.3.0.
+ * The configuration of a downloader. Begin with SDD_DOWNLOADER_CONFIG_INIT; sdd_downloader_create()
+ * copies it, with everything that it points to. 0 or NULL in a field means its default, and a group
+ * that is NULL means a group of zeros; a negative number is refused, except -1 where a comment
+ * gives it a meaning. Since: 0.1.0; with groups: 0.3.0.
  */
 typedef struct sdd_downloader_config {
     size_t struct_size;
@@ -307,31 +309,32 @@ typedef struct sdd_downloader_config {
     int32_t max_concurrent_per_host;  /* transfers at a time to one host and port; default 6 */
     int32_t decode_threads; /* default: the processors that the process may use, at most 8 */
     int32_t execution_order; /* one of SDD_ORDER_ */
-    /* Slots of max_concurrent_downloads kept free for requests of SDD_PRIORITY_HIGH and above; less
-       than it; default 0. */
+    /* Slots of max_concurrent_downloads kept free for requests of SDD_PRIORITY_HIGH and above; must
+       be less than max_concurrent_downloads; default 0. */
     int32_t reserved_urgent_slots;
-    /* A request that has waited so long counts as one priority higher, then waits so long again;
-       default 0: never. */
+    /* A request that has waited this long counts as one priority higher, and again each time this
+       much longer; default 0: never. */
     int64_t ageing_ms;
-    /* From the start of one transfer to the start of the next to the same host and port, retries
-       included, redirects not; transfers to others begin meanwhile; default 0. */
+    /* Least time from the start of one transfer to the start of the next to the same host and port,
+       for retries too, but not for redirects; transfers to other hosts begin meanwhile; default 0.
+     */
     int64_t min_host_interval_ms;
 
-    /* Requests that say nothing else. */
+    /* Defaults of requests. */
 
     const char *SDD_NULLABLE accepted_status_codes; /* "200-299,304"; "*": all. Default "200-299" */
     /* Media types: "image/jpeg,image/png", or "image/" and "*" for all images; "*": all, also none.
        Default "*". */
     const char *SDD_NULLABLE accepted_content_types;
-    /* For requests without a credential of their own, to whatever host they go: only for a
-       downloader of one server. */
+    /* For requests without a credential of their own, whatever their host: set it only for a
+       downloader that is used with one server. */
     const sdd_credential *SDD_NULLABLE credential;
     const sdd_modifiers *SDD_NULLABLE modifiers; /* for requests without modifiers of their own */
 
     /* Caching: see THE HTTP CACHE in cache.h. */
 
-    /* For SDD_OPTION_USE_HTTP_CACHE and SDD_OPTION_RESUME. May be destroyed before the downloader:
-       it then has nothing. NULL: the shared cache. */
+    /* For SDD_OPTION_USE_HTTP_CACHE and SDD_OPTION_RESUME. May be destroyed before the downloader;
+       requests then find nothing in it. NULL: the shared cache. */
     sdd_cache *SDD_NULLABLE cache;
     int32_t http_cache; /* 1: all requests have SDD_OPTION_USE_HTTP_CACHE; default 0 */
     int32_t resume;     /* 1: all requests have SDD_OPTION_RESUME; default 0 */

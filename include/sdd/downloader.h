@@ -46,7 +46,7 @@ SDD_API sdd_status sdd_downloader_create(const sdd_downloader_config *SDD_NULLAB
                                          sdd_downloader *SDD_NULLABLE *SDD_NONNULL out);
 
 /**
- * Cancels everything under way, delivers every outstanding terminal callback and ends the threads.
+ * Cancels all running requests, delivers every outstanding terminal callback and ends the threads.
  * WAITS for all of that, about as long as a callback of the application and one decoding step take.
  *
  * With SDD_DELIVERY_APPLICATION the outstanding callbacks are called here, on the calling thread.
@@ -60,10 +60,10 @@ SDD_API sdd_status sdd_downloader_create(const sdd_downloader_config *SDD_NULLAB
  */
 SDD_API sdd_status sdd_downloader_destroy(sdd_downloader *SDD_NULLABLE downloader);
 
-/** How sdd_downloader_close() ends what is under way. Since: 0.2.0. */
+/** Treatment of running requests by sdd_downloader_close(). Since: 0.2.0. */
 SDD_ENUM(int32_t) {
-    SDD_CLOSE_CANCEL = 0, /* cancels it */
-    SDD_CLOSE_DRAIN = 1   /* lets it end, including waiting requests */
+    SDD_CLOSE_CANCEL = 0, /* cancels them */
+    SDD_CLOSE_DRAIN = 1   /* lets them end, including waiting requests */
 };
 
 /**
@@ -243,9 +243,9 @@ SDD_API sdd_status sdd_downloader_set_decode_options(sdd_downloader *SDD_NULLABL
  * application that does not take its results blocks no other downloader. Memory stops counting when
  * the callback that delivers it begins.
  *
- * sdd_get() and batches never wait for results that nobody takes: their pictures have room of their
- * own in each downloader and count only while they are decoded, and their transfers always start
- * and go on. Both may thus be called inside a callback, whatever waits behind it.
+ * sdd_get() and batches never wait for results that are not taken: their pictures have room of
+ * their own in each downloader and count only while they are decoded, and their transfers always
+ * start and go on. Both may thus be called inside a callback, whatever waits behind it.
  *
  * @param bytes At least 1; 0: the default, 192 MiB.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for a negative number.
@@ -254,7 +254,7 @@ SDD_API sdd_status sdd_downloader_set_decode_options(sdd_downloader *SDD_NULLABL
 SDD_API sdd_status sdd_process_set_decode_memory_limit(int64_t bytes);
 
 /**
- * Reads the current configuration: what was given at creation, with defaults filled in and later
+ * Reads the current configuration: the one given at creation, with defaults filled in and later
  * changes included.
  *
  * @param downloader NULL: the shared one.

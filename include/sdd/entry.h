@@ -209,7 +209,7 @@ SDD_API sdd_status sdd_cache_clear(sdd_cache *SDD_NULLABLE cache, int32_t levels
  * other decode options as in "name-Form({fill,format=3}).jpg". Query and fragment stay at the end.
  * Braces in the URL are escaped.
  *
- * @param cache The cache whose filter is asked. NULL: the shared one.
+ * @param cache The cache whose filter is called. NULL: the shared one.
  * @param url An absolute URL; any other text is taken as a key.
  * @param decode, transforms, transform_count The form. NULL and 0: the original. Without `pixels`.
  * @param buffer, capacity, length As for sdd_downloader_get_header().

@@ -40,8 +40,8 @@ SDD_ENUM(int32_t) {
     SDD_ERROR_INVALID_URL = 1000,
     /* No data, not a picture, corrupt, truncated, or over the pixel limit. */
     SDD_ERROR_BAD_IMAGE_DATA = 1001,
-    /* HTTP 304: the conditional header field of the application holds, and no body came; or, with
-       SDD_OPTION_IGNORE_CACHED_RESPONSE, what the HTTP cache has is still valid. */
+    /* HTTP 304: the server confirmed the condition in the application's header field, and sent no
+       body; or, with SDD_OPTION_IGNORE_CACHED_RESPONSE, the HTTP cache's entry is still valid. */
     SDD_ERROR_NOT_MODIFIED = 1002,
     /* The URL failed recently, see FAILED URLS in loader.h. Since: 0.2.0. */
     SDD_ERROR_BLOCKED = 1003,
@@ -201,7 +201,7 @@ SDD_ENUM(int32_t) {
     SDD_DETAIL_REDIRECT_MALFORMED = 301003, /* to an invalid URL */
     /* The request has SDD_REDIRECT_REFUSE. Since: 0.3.0. */
     SDD_DETAIL_REDIRECT_UNWANTED = 301004,
-    /* sink_fd took no byte for download_timeout_ms: nobody reads the pipe or socket.
+    /* sink_fd took no byte for download_timeout_ms: no process reads the pipe or socket.
        Since: 0.2.0. */
     SDD_DETAIL_SINK_BLOCKED = 301601,
     /* The directory cannot be created or opened, or is not one. */
@@ -239,23 +239,24 @@ SDD_API const char *SDD_NONNULL sdd_status_name(sdd_status status);
 SDD_API const char *SDD_NONNULL sdd_status_message(sdd_status status);
 
 /**
- * Why the calling thread's last failed call failed: one English sentence for people, which names
- * the argument or the field, its value, and what is allowed.
+ * Returns why the calling thread's last failed call failed: one English sentence for people, which
+ * names the argument or the field, its value, and the values that are allowed.
  *
  *     sdd_limits.max_pixels: -1 is not 0 to 1099511627776.
  *     sdd_set_priority: priority: 9 is not one of SDD_PRIORITY_.
  *
- * A call has failed if it returns another status than SDD_OK, or 0, NULL or a negative number in
- * place of what it was asked for. (That a picture is not in memory, a header field not there or a
- * count 0 is an answer, and no failure.) Of a call that waits for a request, such as sdd_get(), it
- * is the request's own sentence, as in sdd_result.message. Calls that succeed leave it as it is, so
- * ask only after a failure; calls in callbacks on the same thread count, too.
+ * A call has failed if it returns a status other than SDD_OK, or 0, NULL or a negative number
+ * instead of a result. (A picture that is not in memory, a missing header field or a count of 0 is
+ * a result and not a failure.) For a call that waits for a request, such as sdd_get(), it is the
+ * request's own sentence, as in sdd_result.message. Successful calls leave it unchanged, so read it
+ * only after a failure; calls in callbacks on the same thread count, too.
  *
- * What may be a secret is never in it: passwords, tokens, cookies, values of header fields, and of
- * a URL the user information and the query. A value is shown as far as it is short, with what is
- * not printable as \xNN. The words may be others in the next version: programs compare statuses.
+ * It never contains possible secrets: passwords, tokens, cookies, values of header fields, and the
+ * user information and query of a URL. Only the beginning of a long value is shown, and bytes that
+ * are not printable appear as \xNN. The wording may change in the next version: programs should
+ * compare statuses.
  * @return Never NULL; "" if no call of this thread has failed yet.
- * Thread: any; each has its own. In the child of a fork() that of the thread that forked.
+ * Thread: any; each thread has its own. The child of a fork() has that of the forking thread.
  * Lifetime: until the next failed call of this thread, or its end. Since: 0.3.0.
  */
 SDD_API const char *SDD_NONNULL sdd_last_error_message(void);
@@ -263,10 +264,10 @@ SDD_API const char *SDD_NONNULL sdd_last_error_message(void);
 /** The kind of failure: sdd_result.error_class. Since: 0.2.0. */
 SDD_ENUM(int32_t) {
     SDD_CLASS_NONE = 0,
-    /* The application's: URL, headers, options, buffer, a modifier's refusal. */
+    /* The application's input: URL, headers, options, buffer, a modifier's refusal. */
     SDD_CLASS_REQUEST = 1,
     SDD_CLASS_CANCELLED = 2, /* the application cancelled it */
-    /* The server's answer: its status or media type, a redirect that is not followed. */
+    /* The server's response: its status or media type, a redirect that is not followed. */
     SDD_CLASS_RESPONSE = 3,
     SDD_CLASS_IMAGE = 4,   /* the body is not a picture that can be decoded */
     SDD_CLASS_NETWORK = 5, /* name lookup, connection, protocol, a body that broke off */

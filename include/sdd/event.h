@@ -80,8 +80,7 @@ typedef void (*sdd_observer_fn)(const sdd_notice *SDD_NONNULL notice,
 /**
  * Sets the observer of every transfer of a downloader. It receives START, RESPONSE (valid or not),
  * FINISH (the body came without error) and, last, STOP (the transfer is over, for whatever reason).
- * RETRY follows STOP if the transfer failed and will be tried again. Initially there is no
- * observer.
+ * RETRY follows STOP if the transfer failed and will be retried. Initially there is no observer.
  *
  * @param downloader NULL: the shared one.
  * @param observer NULL: none. After the call has returned, at most one call of the previous
@@ -147,7 +146,7 @@ typedef struct sdd_statistics {
     int64_t receiving_bytes;
     int64_t waiting_bytes; /* bodies that wait for a decode thread or for room for their pictures */
     /* Bodies and image memory of results whose callback has not begun or whose event was not taken.
-       What several results share counts for each. */
+       Memory that several results share counts for each. */
     int64_t undelivered_bytes;
     /* Pictures being decoded or not yet delivered, including those in undelivered_bytes, see
        sdd_process_set_decode_memory_limit(). */
@@ -169,19 +168,19 @@ SDD_API sdd_status sdd_downloader_get_statistics(sdd_downloader *SDD_NULLABLE do
                                       sdd_statistics *SDD_NONNULL statistics);
 
 /**
- * What lives in the process now, whoever made it and whoever holds it: for who looks for references
- * that are never given back. Filled by the library. Since: 0.3.0.
+ * Objects that exist in the process now, whichever code made or holds them: to find references that
+ * are never released. Filled by the library. Since: 0.3.0.
  */
 typedef struct sdd_process_statistics {
     size_t struct_size;
-    /* Images: those that the application has, those in caches and results, previews */
+    /* Images: those that the application holds, those in caches and results, previews. */
     int64_t images;
-    /* Their pixels, and those of pictures that are being made; none that lie in memory which a
-       request lent (sdd_decode_options.pixels, an sdd_tensor) */
+    /* Bytes of their pixels, and of the pixels of pictures that are being decoded; without pixels
+       in memory that a request lent (sdd_decode_options.pixels, an sdd_tensor). */
     int64_t pixel_bytes;
-    /* Blocks of bytes: bodies, what was encoded or made by sdd_bytes_create(), header fields */
+    /* Byte buffers: bodies, encoded pictures, sdd_bytes_create(), header fields. */
     int64_t bytes_objects;
-    int64_t bytes_bytes;    /* what they hold; none of mapped files */
+    int64_t bytes_bytes;    /* bytes that they hold, without mapped files */
     int64_t prefetch_lists; /* lists of all loaders of the process that have not ended */
 } sdd_process_statistics;
 
@@ -189,11 +188,11 @@ typedef struct sdd_process_statistics {
     { sizeof(sdd_process_statistics), 0, 0, 0, 0, 0 }
 
 /**
- * Tells what lives in the process. Cheap.
+ * Reads the counts of objects in the process, at little cost.
  *
  * @param statistics Its struct_size says how much is wanted.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT.
- * Thread: any. In the child of a fork, what it has of its parent counts. Since: 0.3.0.
+ * Thread: any. In the child of a fork, objects inherited from the parent count. Since: 0.3.0.
  */
 SDD_API sdd_status sdd_process_get_statistics(sdd_process_statistics *SDD_NONNULL statistics);
 

@@ -113,7 +113,7 @@ SDD_API sdd_status sdd_downloader_add_transport(sdd_downloader *SDD_NULLABLE dow
 
 /**
  * Removes a transport from a downloader. Requests submitted before keep it to their end, also those
- * that wait or are tried again; later ones are fetched as if it had never been there. Its
+ * that wait or are retried; later ones are fetched as if it had never been there. Its
  * user_data_free is called once, on any thread, when the last of these requests has ended, perhaps
  * before this call has returned.
  *
@@ -226,8 +226,8 @@ typedef sdd_status (*sdd_coder_write_fn)(void *SDD_NULLABLE context, const void 
  * turned, scaled and converted for each request like any picture.
  *
  * A body goes through `open`, `feed` until is_last, `next` for the first frame, and `close`.
- * Further frames are read by more calls of `next`, or by all of that again. After a failure only
- * `close` follows.
+ * Further frames are read by more calls of `next`, or by another decoder from the start. After a
+ * failure only `close` follows.
  *
  * `open`, `feed`, `next` and `encode` return SDD_OK or an error: SDD_ERROR_BAD_IMAGE_DATA for
  * damage, or one of SDD_DETAIL_IMAGE_ to be more exact (SDD_DETAIL_IMAGE_TOO_MANY_PIXELS,
@@ -324,10 +324,10 @@ SDD_API sdd_status sdd_downloader_add_coder(sdd_downloader *SDD_NULLABLE downloa
                                             const char *SDD_NULLABLE *SDD_NULLABLE missing);
 
 /**
- * Removes a coder from a downloader. Bodies that it is decoding go on, and what it has made stays;
- * it is not asked about later ones. Its user_data_free is called once, on any thread, when the last
- * of these pictures is made and the last image that takes frames from it is gone, perhaps before
- * this call has returned.
+ * Removes a coder from a downloader. It finishes the bodies that it is decoding, and its images
+ * stay valid; it is not asked about later bodies. Its user_data_free is called once, on any thread,
+ * when the last of these pictures is decoded and the last image that takes frames from it is
+ * released, perhaps before this call has returned.
  *
  * @param downloader NULL: the shared one.
  * @param name If several coders of the downloader have this name, the newest is removed. Coders of
@@ -353,8 +353,8 @@ typedef const sdd_coder *SDD_NULLABLE (*sdd_coder_main_fn)(void) SDD_NOEXCEPT;
  * RTLD_NOW and RTLD_LOCAL, then its sdd_coder_main(). The object stays loaded for ever. WAITS for
  * the disk. Each call registers the coder again; sdd_coder_unregister() removes it.
  *
- * @param path As for dlopen(3): without a "/" it is looked for in the library directories. Whoever
- *     can write to that file runs code in this process.
+ * @param path As for dlopen(3): without a "/" it is looked for in the library directories. Anyone
+ *     who can write to that file can run code in this process.
  * @param message Receives one sentence on an error, cut to capacity; "" on success. May be NULL.
  * @param capacity Size of message in bytes, with its NUL.
  * @return SDD_OK; SDD_ERROR_FILE_NOT_READABLE: no such file, or the system cannot load it;

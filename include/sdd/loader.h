@@ -34,12 +34,12 @@ SDD_BEGIN_DECLS
 /* ---------------------------------------------------------------------------------------- loads */
 
 /*
- * A load looks in a cache, downloads what the cache does not have, decodes to size, transforms,
- * stores, and ends once. It is what most programs want:
+ * A load looks in a cache, downloads the picture if it is missing, decodes to size, transforms,
+ * stores, and ends once. Most programs need only this call:
  *
  * sdd_load(NULL, "https://example.org/a.jpg", 0, NULL, completed, NULL);
  *
- * A loader joins a downloader and a cache. The shared loader uses the shared downloader and the
+ * A loader combines a downloader and a cache. The shared loader uses the shared downloader and the
  * shared cache. Loads that want the same of a stage share it. The stages are:
  *
  * 1. A URL that failed recently ends with SDD_ERROR_BLOCKED: see FAILED URLS.
@@ -60,21 +60,21 @@ SDD_BEGIN_DECLS
  *
  * One token stands for all stages, and the loader's downloader delivers the events. sdd_cancel(),
  * sdd_set_priority() and the like affect only that load, not others that share a stage with it.
- * Requests with credentials have cache entries of their own: see WHO ASKS in cache.h.
+ * Requests with an identity have cache entries of their own: see IDENTITY in cache.h.
  *
  * BYTES. A picture as it is stored has its encoded bytes, in sdd_result.bytes and
  * sdd_image_bytes(), wherever it comes from. A scaled or transformed picture has none, and no
- * metadata, wherever it comes from; only with SDD_OPTION_QUERY_MEMORY_DATA is sdd_result.bytes what
- * the cache has of it on disk, if anything. To get the original, load without size and transforms,
- * or with SDD_OPTION_BYTES_ONLY.
+ * metadata, wherever it comes from; only with SDD_OPTION_QUERY_MEMORY_DATA has sdd_result.bytes its
+ * encoded bytes, if they are on disk. To get the original, load without size and transforms, or
+ * with SDD_OPTION_BYTES_ONLY.
  *
  * FAILED URLS. A loader remembers up to 4096 URLs that failed for a reason that will last: the
  * status, the picture or the URL, not the connection. Such a URL is blocked for 1 second, and after
  * each further failure for twice as long, up to 5 minutes; after status 404 and 410, from 1 minute
  * up to 1 hour; with a Retry-After, for that time (RFC 9110 section 10.2.3), at most a day. A
- * success unblocks it. A failure counts for its requester only (see WHO ASKS in cache.h): other
- * requesters are let through, and so are loads with other values of header fields that the
- * response's Vary names, and loads that accept the status that came, or decode in another way.
+ * success unblocks it. A failure blocks only loads of the same identity (see IDENTITY in cache.h).
+ * It does not block loads with other values of header fields that the response's Vary names, nor
+ * loads that accept the response's status, or decode in another way.
  * Failures of one load's own conditions are not remembered: integrity, expected_bytes,
  * accepted_content_types, and accepted_status_codes that exclude a success (200 to 299).
  */
@@ -180,9 +180,9 @@ typedef int32_t (*sdd_should_block_fn)(const char *SDD_NONNULL url, sdd_status e
 /**
  * Inspects a load before anything else is done, and may change it: SDWebImage's options processor.
  *
- * @param request A copy of what was submitted, in the library's size. Whatever it is made to point
- *     to must stay valid until the submitting call has returned. Changes to user_data,
- *     user_data_free and `completed` are ignored.
+ * @param request A copy of the submitted request, in the library's size. Data that the callback
+ *     makes it point to must stay valid until the submitting call has returned. Changes to
+ *     user_data, user_data_free and `completed` are ignored.
  * @param user_data The loader's.
  * Thread: the submitting one, inside the submitting call.
  */
@@ -226,7 +226,7 @@ SDD_API sdd_status sdd_loader_create(const sdd_loader_config *SDD_NULLABLE confi
                                      sdd_loader *SDD_NULLABLE *SDD_NONNULL out);
 
 /**
- * Cancels everything the loader has under way, and ends it. Its loads end with SDD_ERROR_CANCELLED;
+ * Cancels all loads of the loader, and ends it. Its loads end with SDD_ERROR_CANCELLED;
  * the downloader delivers that, perhaps after this call has returned.
  *
  * @param loader Dead from now on. NULL and the shared loader are refused.
@@ -275,17 +275,17 @@ SDD_API sdd_token sdd_loader_submit(sdd_loader *SDD_NULLABLE loader,
                                     const sdd_load_request *SDD_NONNULL request,
                                     sdd_status *SDD_NULLABLE status);
 
-/** What sdd_loader_get() has loaded. Filled by the library. Since: 0.3.0. */
+/** The result of sdd_loader_get(). Filled by the library. Since: 0.3.0. */
 typedef struct sdd_loaded {
     size_t struct_size;
-    sdd_status error; /* what the call returns */
+    sdd_status error; /* the status that the call returns */
     int32_t detail;   /* one of SDD_DETAIL_ */
     int32_t http_status;
     int32_t origin;      /* one of SDD_ORIGIN_ */
     int32_t transformed; /* as sdd_result.transformed */
     int32_t reserved;
-    /* All three owned by the caller, to be released, or NULL. On an error there is no image, and
-       there are no bytes, but for a refresh; of the bytes see "BYTES" at sdd_load() */
+    /* Each is owned by the caller: release it; or NULL. On an error there is neither image nor
+       bytes, except for a refresh. For the bytes see BYTES at the top. */
     sdd_image *SDD_NULLABLE image;
     sdd_bytes *SDD_NULLABLE bytes;
     sdd_response *SDD_NULLABLE response; /* also with an error */
@@ -297,16 +297,17 @@ typedef struct sdd_loaded {
 
 /**
  * Loads a picture, from the cache or the network, and WAITS for it, as sdd_get() for downloads.
- * Works in both delivery modes and inside callbacks, since nothing of it is delivered there. With
- * SDD_OPTION_REFRESH_CACHED it waits for the server; where that has nothing new
- * (SDD_ERROR_NOT_MODIFIED), or fails, image and bytes are what the cache has.
+ * Works in both delivery modes and inside callbacks, since it delivers no events. With
+ * SDD_OPTION_REFRESH_CACHED it waits for the server; if the picture has not changed
+ * (SDD_ERROR_NOT_MODIFIED), or the refresh fails, image and bytes are those of the cache.
+ *
  * @param loader NULL: the shared one.
  * @param request Copied. Its callbacks and user_data_free must be NULL. Option bits for callbacks
- *     (SDD_OPTION_PROGRESSIVE_LOAD, _PROGRESS_EVENTS, _FACTS_EVENTS) mean nothing here.
- * @param timeout_ms Of the whole; negative: sdd_load_request.total_timeout_ms.
+ *     (SDD_OPTION_PROGRESSIVE_LOAD, _PROGRESS_EVENTS, _FACTS_EVENTS) have no meaning here.
+ * @param timeout_ms Limit on the whole call; negative: sdd_load_request.total_timeout_ms.
  * @param loaded Its struct_size, which must reach `response`, says how much is wanted. Filled also
  *     on an error. May be NULL.
- * @return SDD_OK; what the load ended with; or why sdd_loader_submit() gives 0.
+ * @return SDD_OK; the error of the load; or the reasons of sdd_loader_submit() for a token of 0.
  * Thread: any, but not sdd-net and decode threads (see the rules in sdd.h). Since: 0.3.0.
  */
 SDD_API sdd_status sdd_loader_get(sdd_loader *SDD_NULLABLE loader,
@@ -328,7 +329,7 @@ SDD_API int64_t sdd_loader_running_count(sdd_loader *SDD_NULLABLE loader);
 SDD_API sdd_status sdd_loader_cancel_all(sdd_loader *SDD_NULLABLE loader);
 
 /**
- * Removes a URL from the failed ones, for all requesters.
+ * Removes a URL from the failed ones, for all identities.
  *
  * @return SDD_OK, also if it was not among them; SDD_ERROR_INVALID_ARGUMENT for NULL;
  *     SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
@@ -341,7 +342,7 @@ SDD_API sdd_status sdd_loader_remove_failed_url(sdd_loader *SDD_NULLABLE loader,
 SDD_API sdd_status sdd_loader_remove_all_failed_urls(sdd_loader *SDD_NULLABLE loader);
 
 /**
- * Returns 1 if a URL is blocked at this moment for any requester; else 0, also for NULL or a dead
+ * Returns 1 if a URL is blocked at this moment for any identity; else 0, also for NULL or a dead
  * handle.
  * Thread: any. Since: 0.2.0.
  */
@@ -451,8 +452,8 @@ typedef struct sdd_prefetch_list {
  * that order, `each` and then `progress`; at last `completed`, once.
  *
  * All lists of a loader together load at most 3 URLs at once, earlier lists first. Each is a load
- * with SDD_PRIORITY_VERY_LOW until sdd_set_priority() changes it. A load shares what other loads
- * and downloads have under way, and is then as urgent as those. The application's options_processor
+ * with SDD_PRIORITY_VERY_LOW until sdd_set_priority() changes it. A load joins running transfers of
+ * other loads and downloads, and is then as urgent as those. The application's options_processor
  * sees each load as it begins, on any thread. URLs already in memory are counted inside the call.
  *
  * sdd_loader_cancel_all() and sdd_loader_destroy() cancel all lists of a loader.

@@ -66,7 +66,7 @@ SDD_ENUM(uint64_t) {
     SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES = 1 << 3,
     /* D L P B: continues during the grace time of sdd_downloader_enter_background(). */
     SDD_OPTION_CONTINUE_IN_BACKGROUND = 1 << 4,
-    /* D L P B: keeps in the cache what has arrived of a body that breaks off, or whose request is
+    /* D L P B: keeps in the cache the received part of a body that breaks off, or whose request is
        cancelled. The next request with this bit asks for the rest (RFC 9110 section 14.2, with
        If-Range). Only for GET without Range. */
     SDD_OPTION_RESUME = 1 << 5,
@@ -109,8 +109,8 @@ SDD_ENUM(uint64_t) {
 
     /* D L P B: follows RFC 9111, see THE HTTP CACHE in cache.h. */
     SDD_OPTION_USE_HTTP_CACHE = 1 << 16,
-    /* D, with USE_HTTP_CACHE: does not deliver what the HTTP cache has. If that is still valid, or
-       the same bytes arrive, the request ends with SDD_ERROR_NOT_MODIFIED. */
+    /* D, with USE_HTTP_CACHE: does not deliver the HTTP cache's entry. If the entry is still valid,
+       or the same bytes arrive, the request ends with SDD_ERROR_NOT_MODIFIED. */
     SDD_OPTION_IGNORE_CACHED_RESPONSE = 1 << 17,
     /* L P B: loads the URL although it failed recently, see FAILED URLS in loader.h. A success
        unblocks it. */
@@ -123,7 +123,7 @@ SDD_ENUM(uint64_t) {
     SDD_OPTION_FROM_CACHE_ONLY = 1 << 20, /* L P B: never uses the network: SDD_ERROR_NOT_CACHED */
     /* L P B: does not read the cache, but stores what arrives. */
     SDD_OPTION_FROM_LOADER_ONLY = 1 << 21,
-    SDD_OPTION_WAIT_STORE_CACHE = 1 << 22, /* L P B: ends when what it stores is on disk */
+    SDD_OPTION_WAIT_STORE_CACHE = 1 << 22, /* L P B: ends when its entries are on disk */
     /* L: for a picture in memory, also reads its encoded bytes from disk, see BYTES in loader.h. */
     SDD_OPTION_QUERY_MEMORY_DATA = 1 << 23,
     /* L: the same, and sdd_load() WAITS for the disk. When it returns, a cached picture is already
@@ -137,14 +137,14 @@ SDD_ENUM(uint64_t) {
 
     /* D L P B: leaves the body as the server sends it. The request says "Accept-Encoding: identity"
        (RFC 9110 section 12.5.3) unless its headers say otherwise, and no Content-Encoding is
-       unpacked: the bytes delivered, checked, decoded and stored are the server's. What is stored
-       is found only by requests with this bit. */
+       unpacked: the bytes delivered, checked, decoded and stored are the server's. The stored
+       entries are found only by requests with this bit. */
     SDD_OPTION_BODY_AS_SENT = 1 << 26
 };
 
 /**
- * How a redirect is handled, a response with status 301, 302, 303, 307 or 308 and a Location (RFC
- * 9110 section 15.4): sdd_download_request.redirects. The application's own transports never follow
+ * Treatment of redirects, responses with status 301, 302, 303, 307 or 308 and a Location (RFC 9110
+ * section 15.4): sdd_download_request.redirects. The application's own transports never follow
  * redirects; their responses are delivered as they are. Since: 0.3.0.
  */
 SDD_ENUM(int32_t) {
@@ -297,8 +297,8 @@ typedef struct sdd_download_request {
     int64_t low_speed_limit;   /* bytes a second; 0: as the config says */
     int64_t low_speed_time_ms; /* 0: as the config says; SDD_NO_TIMEOUT: no lower limit on speed */
 
-    /* Since 0.3.0. What a request with `redirects` or `ca_file` stores in a cache is found only by
-       requests with the same value. */
+    /* Since 0.3.0. Cache entries that a request with `redirects` or `ca_file` stores are found only
+       by requests with the same value. */
 
     int32_t redirects;     /* one of SDD_REDIRECT_ */
     int32_t max_redirects; /* most redirects to follow, at most 1000; 0: as the config says */

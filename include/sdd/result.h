@@ -219,9 +219,9 @@ typedef struct sdd_result {
 
     /* Since 0.3.0: */
 
-    /* 1: the image has been through all of sdd_load_request.transforms, now or before it was kept,
-       also where they left it as it was. 0: there are none, there is no image, or it is animated
-       and not to be transformed (SDD_OPTION_TRANSFORM_ANIMATED_IMAGE), or it is a preview */
+    /* 1: all of sdd_load_request.transforms have been applied to the image, now or before it was
+       cached, even if they did not change it. 0: there are no transforms or no image, the image is
+       a preview, or it is animated and SDD_OPTION_TRANSFORM_ANIMATED_IMAGE is not set. */
     int32_t transformed;
     int32_t reserved2;
 } sdd_result;

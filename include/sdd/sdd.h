@@ -24,9 +24,9 @@
  *
  * For everything that a load can have, fill an sdd_load_request and give it to
  * sdd_loader_submit(); where no cache is wanted, an sdd_download_request to
- * sdd_downloader_submit(). sdd_downloader_create(), sdd_cache_create() and sdd_loader_create() make
- * objects of one's own; sdd_event_fd() and sdd_drain() deliver events to a thread of the
- * application.
+ * sdd_downloader_submit(). sdd_downloader_create(), sdd_cache_create() and sdd_loader_create()
+ * create separate objects in place of the shared ones; sdd_event_fd() and sdd_drain() deliver
+ * events to a thread of the application.
  *
  * CHAPTERS
  *
@@ -59,18 +59,20 @@
  * Tokens     An sdd_token is a 64-bit id, never used twice in a process; 0 is none. A call with the
  *            token of a request that has ended does nothing and gives SDD_ERROR_NOT_FOUND.
  * Threads    Every function may be called from any thread at any time, also inside a callback. A
- *            function blocks only where its comment says WAITS, and for what it says; all others
- *            take locks for a moment and do no I/O. The first use of a shared object creates it,
- *            which starts threads and opens the cache's directory. Functions that WAIT for requests
- *            must not be called on sdd-net (functions of an sdd_transport, address_filter) nor on
- *            decode threads (response modifier, body transform, functions of an sdd_coder): they
- *            would wait for themselves. Callbacks run with no lock of the library held: on one
- *            long-lived thread of the downloader (SDD_DELIVERY_THREAD), or inside sdd_dispatch(),
- *            sdd_wait(), sdd_wait_idle() and sdd_downloader_destroy() (SDD_DELIVERY_APPLICATION).
+ *            function blocks only where its comment says WAITS, and only for what the comment
+ *            names; all others take locks for a moment and do no I/O. The first use of a shared
+ *            object creates it, which starts threads and opens the cache's directory. Functions
+ *            that WAIT for requests must not be called on sdd-net (functions of an sdd_transport,
+ *            address_filter) nor on decode threads (response modifier, body transform, functions of
+ *            an sdd_coder): they would wait for themselves. Callbacks run with no lock of the
+ *            library held: on one long-lived thread of the downloader (SDD_DELIVERY_THREAD), or
+ *            inside sdd_dispatch(), sdd_wait(), sdd_wait_idle() and sdd_downloader_destroy()
+ *            (SDD_DELIVERY_APPLICATION).
  * Callbacks  must not throw a C++ exception, longjmp, or call pthread_exit: nothing above them
  *            could clean up. With SDD_NOEXCEPT_CALLBACKS their types are noexcept.
- * Strings    are UTF-8 and end with NUL. The library copies what it is given before the call
- *            returns. What it gives is borrowed, until the time that its comment names.
+ * Strings    are UTF-8 and end with NUL. The library copies strings that it is given before the
+ *            call returns. Strings that it gives are borrowed until the time that their comment
+ *            names.
  * Structs    begin with `struct_size`, set by the SDD_..._INIT macro, or by hand in a zeroed
  *            struct. 0 or NULL in any other field always means its default. Later versions only
  *            append fields: a shorter struct (from an older header) is read with the missing fields
@@ -80,33 +82,33 @@
  *            A struct that the library fills is never written past struct_size.
  * Errors     Functions that can fail return an sdd_status. Outputs are written only on success,
  *            unless a comment says otherwise. A NULL that is not allowed gives
- *            SDD_ERROR_INVALID_ARGUMENT, never a crash. sdd_last_error_message() tells in a
- *            sentence why a call failed, or gave 0 or NULL.
+ *            SDD_ERROR_INVALID_ARGUMENT, never a crash. sdd_last_error_message() returns a sentence
+ *            on why a call failed, or gave 0 or NULL.
  * fork       In the child of a fork() every handle of the parent is dead, also those of its shared
- *            objects: calls give SDD_ERROR_FORKED, take no lock and touch nothing; questions about
- *            its tokens and transfers give SDD_ERROR_NOT_FOUND; none of its callbacks runs there. A
+ *            objects: calls give SDD_ERROR_FORKED, take no lock and change nothing; calls with its
+ *            tokens and transfers give SDD_ERROR_NOT_FOUND; none of its callbacks runs there. A
  *            child that was forked inside a callback ends if it returns from it on sdd-callback.
  *            Images and bytes that the child holds stay readable. The child may create objects of
  *            its own, and NULL stands for new shared objects there, made on first use with all
- *            defaults: header fields, cookies and limits that were set on the parent's shared
- *            objects are not theirs. Settings of the process stay: the coders of
+ *            defaults: they do not inherit header fields, cookies and limits that were set on the
+ *            parent's shared objects. Settings of the process stay: the coders of
  *            sdd_coder_register(), and sdd_process_set_decode_memory_limit(). A child that ends by
- *            _exit(), as the children of Python's process pools do, calls sdd_cache_flush() first
- *            if what it stored is to be on disk. Fork before the first use of the library, or when
- *            no other thread is using a part of it for the first time: locks of the Swift runtime
- *            that are held at that moment stay held in the child.
- * exit       A process may exit at any time: what is under way is dropped, without its callbacks,
+ *            _exit(), as the children of Python's process pools do, must call sdd_cache_flush()
+ *            first to have its stored entries on disk. Fork before the first use of the library, or
+ *            when no other thread is using a part of it for the first time: locks of the Swift
+ *            runtime that are held at that moment stay held in the child.
+ * exit       A process may exit at any time: running requests are dropped, without their callbacks,
  *            after a wait of a few milliseconds for the network threads. Destroy a downloader first
- *            if its callbacks matter. With SDD_LOG=warning a line tells how many requests nobody
- *            waited for.
+ *            if its callbacks matter. With SDD_LOG=warning a line reports the number of unfinished
+ *            requests.
  * Signals    The library installs no signal handler, raises no SIGPIPE, and its threads have every
  *            signal blocked.
- * Memory     Bodies and pixels, whose size a server decides, are allocated with a check, under
- *            limits that come first. Small allocations that fail end the process, as in any program
- *            in Swift.
+ * Memory     Bodies and pixels, whose size a server decides, are allocated after their limits have
+ *            been checked, and a failure is an error. Small allocations that fail end the process,
+ *            as in any program in Swift.
  *
  * Durations are int64_t milliseconds, measured times int64_t microseconds, sizes bytes or pixels.
- * Numbers in these headers never change their meaning, and are never used again for another.
+ * Numbers in these headers never change their meaning, and are never reused.
  */
 #ifndef SDD_SDD_H
 #define SDD_SDD_H
