@@ -228,8 +228,8 @@ static void an_exit_too_early_is_reported(void)
 {
     run("exit_too_early", "warning");
     CHECK_EQUAL(line_count, 2);
-    CHECK(lines_with("warning: The process exits with 1 request under way that nobody waited for") == 1);
-    CHECK(lines_with("warning: The process exits with 2 requests under way that nobody waited for") == 1);
+    CHECK(lines_with("warning: The process exits with 1 request still under way") == 1);
+    CHECK(lines_with("warning: The process exits with 2 requests still under way") == 1);
     run("exit_too_early", "error");
     CHECK_EQUAL(line_count, 0);
 }
