@@ -20,7 +20,7 @@
 
 static const struct { int status; const char *says; } statuses[] = {
     { 300, "accepted_status_codes" }, { 400, "does not understand the request" }, { 401, "credentials" },
-    { 402, "payment" }, { 403, "it forbids this" }, { 404, "nothing under this URL" }, { 405, "the method" },
+    { 402, "payment" }, { 403, "it refuses this" }, { 404, "nothing under this URL" }, { 405, "the method" },
     { 406, "Accept" }, { 407, "the proxy wants a user and password" }, { 408, "waited too long" },
     { 410, "gone for good" }, { 413, "body is too large" }, { 414, "URL is too long" }, { 418, "does not take this" },
     { 421, "not the server for this host" }, { 425, "try again" }, { 429, "too many requests come from here" },
