@@ -67,7 +67,7 @@ void count_failed(const char *url, const char *message)
         fprintf(stderr, "%s: %s\n", url ? url : "(no URL)", message);
 }
 
-/* Thread: the callback thread, or the main thread with --host; one at a time in both. */
+/* Thread: the callback thread, or the main thread with --drain; one at a time in both. */
 void completed(const sdd_result *result, void *user_data)
 {
     (void)user_data;
@@ -139,7 +139,7 @@ static int usage(const char *problem)
     fprintf(stderr,
             "sdd-bench: %s\n"
             "usage: sdd-bench --workload W1|W2|W3|W4|W5|W6|W7|W8|W8h1|W9|W9d|W10 --urls FILE [--inflight N]\n"
-            "                 [--threads N] [--cacert PEM] [--verify] [--host] [--sink] [--load]\n"
+            "                 [--threads N] [--cacert PEM] [--verify] [--drain] [--sink] [--load]\n"
             "                 [--cache DIR [--prefill] [--by get|query|http|load]]\n",
             problem);
     return 2;
@@ -179,8 +179,8 @@ static int parse(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--verify"))
             arguments.verify = 1;
-        else if (!strcmp(argv[i], "--host"))
-            arguments.host = 1;
+        else if (!strcmp(argv[i], "--drain"))
+            arguments.drain = 1;
         else if (!strcmp(argv[i], "--sink"))
             arguments.sink = 1;
         else if (!strcmp(argv[i], "--load"))
@@ -214,20 +214,20 @@ static void fetch_all(sdd_downloader *downloader, char **urls, size_t count)
     request.options = arguments.bytes_only || arguments.prefill ? (uint64_t)SDD_OPTION_BYTES_ONLY : 0;
     if (arguments.prefill)
         request.options |= (uint64_t)SDD_OPTION_USE_HTTP_CACHE;
-    request.completed = arguments.host ? NULL : completed;
+    request.completed = arguments.drain ? NULL : completed;
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
     decode.target_width = decode.target_height = 512;
     request.decode = strcmp(arguments.workload, "W4") ? NULL : &decode;
     if (!strcmp(arguments.workload, "W10")) {
         request.options |= SDD_OPTION_PROGRESSIVE_LOAD;
-        request.preview = arguments.host ? NULL : previewed;
+        request.preview = arguments.drain ? NULL : previewed;
     }
     request.sink = arguments.sink ? SDD_SINK_DISCARD : SDD_SINK_MEMORY;
     for (size_t i = 0; i < count; i++) {
         request.url = urls[i];
         sdd_downloader_submit(downloader, &request, NULL);
     }
-    if (arguments.host)
+    if (arguments.drain)
         drain_all(downloader, count);
     else
         sdd_wait_idle(downloader, -1);
@@ -260,7 +260,7 @@ int main(int argc, char **argv)
     config.decode_threads = arguments.threads;
     network.ca_file = arguments.ca_file;
     limits.max_body_bytes = INT64_C(1) << 30;
-    config.delivery = arguments.host ? SDD_DELIVERY_APPLICATION : SDD_DELIVERY_THREAD;
+    config.delivery = arguments.drain ? SDD_DELIVERY_APPLICATION : SDD_DELIVERY_THREAD;
     sdd_cache *cache = NULL;
     sdd_downloader *downloader = NULL;
     sdd_status status = open_cache(&cache);

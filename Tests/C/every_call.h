@@ -131,7 +131,7 @@ static inline void every_rule_gives(sdd_downloader *dead, sdd_status expected)
     transport.cancel = never_cancelled;
     transport.user_data_free = never_freed;
     coder.name = "never";
-    coder.format = SDD_IMAGE_FORMAT_HOST;
+    coder.format = SDD_IMAGE_FORMAT_APPLICATION;
     coder.can_decode = never_asked;
     coder.open = never_opened;
     coder.feed = never_fed;

@@ -622,7 +622,7 @@ static void structs_of_0_3_0(sdd_downloader *downloader)
     allocator.allocate = no_pixels;
     allocator.release = never_released;
     coder.name = "old";
-    coder.format = SDD_IMAGE_FORMAT_HOST;
+    coder.format = SDD_IMAGE_FORMAT_APPLICATION;
     coder.can_decode = never_takes;
     coder.open = no_open;
     coder.feed = no_feed;

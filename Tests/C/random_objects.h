@@ -380,7 +380,7 @@ static void do_coder(void)
     atomic_int *count = owe();
     coder.name = one_in(12) ? text() : one_in(2) ? "one" : "two";
     coder.mime_type = text();
-    coder.format = one_in(6) ? number32() : SDD_IMAGE_FORMAT_HOST + (int32_t)chance(3);
+    coder.format = one_in(6) ? number32() : SDD_IMAGE_FORMAT_APPLICATION + (int32_t)chance(3);
     coder.can_decode = coder_asked;
     coder.open = coder_opened;
     coder.feed = coder_fed;

@@ -16,6 +16,8 @@
 #   SDD_STRESS     how many requests test_stress makes; default: 40,000, with tsan 20,000, less in the other modes
 #   SDD_SOAK       how many loads test_soak makes; default: 4000, less in the other modes; `make soak` makes 200,000
 #   SDD_RANDOM_CALLS, SDD_RANDOM_SECONDS, SDD_FAULTY_DOWNLOADS   see test_random_calls and test_faulty_downloads
+#   SDD_TEST_JOBS  how many programs run at a time, each beside servers of its own; default: 1 for plain, else the number
+#                  of processors, at most 4
 #   SDD_TEST_SEED  a seed that a test has printed, to repeat that run
 #   SDD_MIXES      how many mixes test_room_mixes makes; default: 300, less in the other modes; SDD_TEST_LONG=1: 4000
 #
@@ -62,6 +64,34 @@ tsan)
 *) usage ;;
 esac
 
+names=("$@")
+if [ $# -eq 0 ]; then
+    for source in Tests/C/test_*.c Tests/C/test_*.cc; do
+        source=${source##*/}
+        names+=("${source%.*}")
+    done
+fi
+
+# ---- several at a time: this script once more for each share of the programs
+
+if [ "$mode" = plain ]; then jobs=1; else jobs=$(nproc); fi
+jobs=${SDD_TEST_JOBS:-$((jobs < 4 ? jobs : 4))}
+if [ "$jobs" -gt 1 ] && [ "${#names[@]}" -gt "$jobs" ]; then
+    logs=$(mktemp -d "${TMPDIR:-/tmp}/sdd-c.XXXXXX")
+    shares=() status=0
+    trap 'kill "${shares[@]}" 2>/dev/null || true; rm -rf "$logs"' EXIT
+    for ((job = 0; job < jobs; job++)); do
+        share=()
+        for ((i = job; i < ${#names[@]}; i += jobs)); do share+=("${names[i]}"); done
+        SDD_TEST_JOBS=1 SDD_LIBDIR=${SDD_LIBDIR:-build} Tests/C/run.sh "$mode" "${share[@]}" > >(tee "$logs/$job") 2>&1 &
+        shares+=($!)
+    done
+    for share in "${shares[@]}"; do wait "$share" || status=$?; done
+    # The failures again, at the end.
+    [ "$status" -eq 0 ] || sed -n '/^== failed/,$p' "$logs"/*
+    exit "$status"
+fi
+
 work=$(mktemp -d "${TMPDIR:-/tmp}/sdd-c.XXXXXX")
 pids=()
 clean_up() {
@@ -84,13 +114,6 @@ ln -s libsdd.so.0 "$work/lib/libsdd.so"
 
 # ---- programs
 
-names=("$@")
-if [ $# -eq 0 ]; then
-    for source in Tests/C/test_*.c Tests/C/test_*.cc; do
-        source=${source##*/}
-        names+=("${source%.*}")
-    done
-fi
 warnings=(-g -Wall -Wextra -Werror -Iinclude)
 libraries=(-L"$work/lib" -lsdd -Wl,-rpath,"$work/lib" "${extra_libraries[@]}" -pthread -ldl)
 programs=()

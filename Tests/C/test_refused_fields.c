@@ -240,7 +240,7 @@ static void cookies(void)
     do { \
         sdd_coder given = SDD_CODER_INIT; \
         given.name = "never"; \
-        given.format = SDD_IMAGE_FORMAT_HOST; \
+        given.format = SDD_IMAGE_FORMAT_APPLICATION; \
         given.can_decode = never_asked; \
         given.open = never_opened; \
         given.feed = never_fed; \

@@ -10,7 +10,7 @@
 
 #include <stdatomic.h>
 
-enum { TOY_FORMAT = SDD_IMAGE_FORMAT_HOST + 7 };
+enum { TOY_FORMAT = SDD_IMAGE_FORMAT_APPLICATION + 7 };
 
 /* The faults that a body can ask the coder for. */
 enum fault {

@@ -247,7 +247,7 @@ typedef struct sdd_coder {
     const char *SDD_NULLABLE name;
     const char *SDD_NULLABLE mime_type; /* "image/webp", for "Accept"; may be NULL */
     /* Required. One of SDD_IMAGE_FORMAT_ (_JPEG and _PNG replace the library's own), or any number
-       from SDD_IMAGE_FORMAT_HOST on. */
+       from SDD_IMAGE_FORMAT_APPLICATION on. */
     int32_t format;
     int32_t reserved;
     /* Required. Returns 1 if it takes a body with these first bytes, 0 if not, -1 if they are too

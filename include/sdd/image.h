@@ -71,7 +71,7 @@ SDD_ENUM(int32_t) {
     SDD_IMAGE_FORMAT_BMP = 8,
     SDD_IMAGE_FORMAT_PDF = 9,
     SDD_IMAGE_FORMAT_SVG = 10,
-    SDD_IMAGE_FORMAT_HOST = 1000 /* the first of the application's own numbers */
+    SDD_IMAGE_FORMAT_APPLICATION = 1000 /* the first of the application's own numbers */
 };
 
 /**

@@ -255,7 +255,7 @@ pub const SDD_IMAGE_FORMAT_TIFF: _bindgen_ty_6 = 7;
 pub const SDD_IMAGE_FORMAT_BMP: _bindgen_ty_6 = 8;
 pub const SDD_IMAGE_FORMAT_PDF: _bindgen_ty_6 = 9;
 pub const SDD_IMAGE_FORMAT_SVG: _bindgen_ty_6 = 10;
-pub const SDD_IMAGE_FORMAT_HOST: _bindgen_ty_6 = 1000;
+pub const SDD_IMAGE_FORMAT_APPLICATION: _bindgen_ty_6 = 1000;
 pub type _bindgen_ty_6 = i32;
 extern "C" {
     pub fn sdd_image_retain(image: *mut sdd_image) -> *mut sdd_image;
