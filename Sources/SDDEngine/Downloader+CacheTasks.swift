@@ -6,13 +6,13 @@ import SDDTransport
 /// table.
 extension Downloader {
     func run(_ cacheTasks: [CacheTask]) {
-        for errand in cacheTasks {
-            switch errand {
-            case .ask(let id, let lookup, let question):
-                let ask = { @Sendable [self] in
-                    lookup.ask(question, answer: answer(of: id))
+        for task in cacheTasks {
+            switch task {
+            case .ask(let id, let lookup, let context):
+                let start = { @Sendable [self] in
+                    lookup.start(context, answer: answer(of: id))
                 }
-                if let saver = question.after { saver.whenDone(ask) } else { ask() }
+                if let saver = context.after { saver.whenDone(start) } else { start() }
             case .claim(let id, let look): look.claim(answer: answer(of: id))
             case .awaitOther(let id, let look): look.lookLater(answer: answer(of: id))
             case .revalidate(let request, let lookup): revalidate(request, lookup)
@@ -26,8 +26,8 @@ extension Downloader {
     }
 
     private func answer(of id: TransferID) -> @Sendable (LookupResult) -> Void {
-        { [self] finding in
-            change { table, now, events in table.answered(id, finding, at: now, &events) }
+        { [self] result in
+            change { table, now, events in table.answered(id, result, at: now, &events) }
         }
     }
 
@@ -53,7 +53,7 @@ private final class Nobody: AppCallbacks {
 }
 
 extension CacheTask {
-    /// True if running the errand may report an answer immediately.
+    /// True if running the task may report an answer immediately.
     var asks: Bool {
         switch self {
         case .ask, .claim, .awaitOther: true

@@ -38,7 +38,7 @@ import Testing
     private func answer() throws {
         for case .ask(let id, let lookup, let question) in driver.cacheTasks() {
             let findings = Recorder<LookupResult>()
-            lookup.ask(question) { findings.record($0) }
+            lookup.start(question) { findings.record($0) }
             driver.answer(id.number, try #require(findings.all.first))
         }
     }

@@ -123,7 +123,7 @@ extension HTTPCacheWorld {
     func picture(at target: String) -> CacheHit? {
         ImageCacheLookup(
             cache, key: server.url(target), form: DecodeOptions(), levels: .disk, wantsImage: false, wantsBytes: true
-        ).askNow()
+        ).hitNow()
     }
 }
 

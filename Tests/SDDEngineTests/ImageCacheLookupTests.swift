@@ -24,9 +24,9 @@ import Testing
     /// Asked in both ways, which must say the same.
     private func ask(_ lookup: ImageCacheLookup) throws -> CacheHit? {
         let findings = Recorder<LookupResult>()
-        lookup.ask(LookupContext(isOffline: false)) { findings.record($0) }
+        lookup.start(LookupContext(isOffline: false)) { findings.record($0) }
         let finding = try #require(findings.wait(count: 1)?.first)
-        let now = lookup.askNow()
+        let now = lookup.hitNow()
         switch finding {
         case .found(let found):
             #expect(found.origin == now?.origin && found.image === now?.image)

@@ -254,8 +254,10 @@ import Testing
         let answers = Recorder<String>()
         let lookup = ImageCacheLookup(
             cache, key: "k", form: DecodeOptions(), levels: .all, wantsImage: true, wantsBytes: false)
-        lookup.ask(LookupContext(isOffline: false)) { answers.record("\($0)".hasPrefix("failed") ? "failed" : "found") }
-        StoreLookup(cache, item("k", held)).ask(LookupContext(isOffline: false)) { _ in answers.record("stored") }
+        lookup.start(LookupContext(isOffline: false)) {
+            answers.record("\($0)".hasPrefix("failed") ? "failed" : "found")
+        }
+        StoreLookup(cache, item("k", held)).start(LookupContext(isOffline: false)) { _ in answers.record("stored") }
         #expect(answers.all == ["failed", "stored"])
         // What was stored before is still there for the next one.
         #expect(try store.contains("k"))

@@ -63,7 +63,7 @@ final class FakeLookup: CacheLookup {
 
     func isSame(as other: any CacheLookup) -> Bool { (other as? FakeLookup)?.name == name }
 
-    func ask(_ question: LookupContext, answer: @escaping @Sendable (LookupResult) -> Void) {
+    func start(_ context: LookupContext, answer: @escaping @Sendable (LookupResult) -> Void) {
         Issue.record("a table asks nobody by itself")
     }
 }

@@ -121,7 +121,7 @@ public func sdd_cache_query(
         var given = sdd_query()
         try read(query, "query", into: &given)
         let made = try readQuery(given, cache, standard: DecodeOptions())
-        guard let found = made.lookup.askNow() else { throw notCached(made.key) }
+        guard let found = made.lookup.hitNow() else { throw notCached(made.key) }
         if made.wantsImage {
             let picture = try coded(nil) { () throws(CoderError) in try found.picture(in: made.form) }
             image?.pointee = Handle.retained(picture)

@@ -10,7 +10,7 @@ package protocol CacheLookup: AnyObject, Sendable {
     func isSame(as other: any CacheLookup) -> Bool
     /// Looks in the cache. Called with no lock held.
     /// - Parameter answer: called once, before this returns or later on a disk thread.
-    func ask(_ question: LookupContext, answer: @escaping @Sendable (LookupResult) -> Void)
+    func start(_ context: LookupContext, answer: @escaping @Sendable (LookupResult) -> Void)
     /// Whether the network's response would do as well: requests with and without this lookup may share a running
     /// transfer.
     var isOptional: Bool { get }

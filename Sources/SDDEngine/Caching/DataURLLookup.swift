@@ -47,7 +47,7 @@ package final class DataURLLookup: CacheLookup {
 
     package func isSame(as other: any CacheLookup) -> Bool { other is DataURLLookup }
 
-    package func ask(_ question: LookupContext, answer: @escaping @Sendable (LookupResult) -> Void) {
+    package func start(_ context: LookupContext, answer: @escaping @Sendable (LookupResult) -> Void) {
         answer(.found(CacheHit(body: body, head: head, origin: .network)))
     }
 }

@@ -65,11 +65,11 @@ package final class HTTPCacheLookup: CacheLookup {
         return cache === other.cache && wishes == other.wishes && key == other.key
     }
 
-    package func ask(_ question: LookupContext, answer: @escaping @Sendable (LookupResult) -> Void) {
+    package func start(_ context: LookupContext, answer: @escaping @Sendable (LookupResult) -> Void) {
         guard cache.isOpen, let disk = cache.disk else {
-            return answer(question.isOffline && wishes.contains(.http) ? .failed(.notCached) : .network(nil))
+            return answer(context.isOffline && wishes.contains(.http) ? .failed(.notCached) : .network(nil))
         }
-        HTTPLookupJob(self, disk, question).look(answer: answer)
+        HTTPLookupJob(self, disk, context).look(answer: answer)
     }
 
     /// Returns all keys a URL may be stored under for this caller: the caller's own and the shared one.

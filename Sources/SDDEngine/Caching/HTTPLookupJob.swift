@@ -18,10 +18,10 @@ package final class HTTPLookupJob: Sendable {
     /// Milliseconds until the next check.
     private let pause: Int64
 
-    init(_ lookup: HTTPCacheLookup, _ disk: DiskCache, _ question: LookupContext) {
+    init(_ lookup: HTTPCacheLookup, _ disk: DiskCache, _ context: LookupContext) {
         self.lookup = lookup
         self.disk = disk
-        isOffline = question.isOffline
+        isOffline = context.isOffline
         awaited = nil
         busySince = 0
         pause = 2
@@ -43,7 +43,7 @@ package final class HTTPLookupJob: Sendable {
         disk.read { [self] in
             let entries = lookup.entries(disk, isOffline: isOffline)
             let said = self.answer(by: entries)
-            if let finding = finding(said, entries) { return answer(finding) }
+            if let result = result(said, entries) { return answer(result) }
             // Without a claim to ask for, there is no reason to look again later.
             answer(isShared && said != .bypass ? .turn(self) : goOn(entries, said, claimed: nil))
         }
@@ -55,7 +55,7 @@ package final class HTTPLookupJob: Sendable {
     /// Checks again, after a pause, while another process downloads.
     func lookLater(answer: @escaping Answer) {
         disk.read(afterMilliseconds: pause) { [self] in
-            if let finding = lookAgain().2 { return answer(shared(finding)) }
+            if let result = lookAgain().2 { return answer(shared(result)) }
             let lock = disk.store.downloads.owner(of: lookup.key)
             // If no other process downloads any more, or it takes too long, the request waits for its turn again.
             guard let lock, !isOver, !isAnother(lock), !disk.isStopping else { return answer(.turn(self)) }
@@ -80,23 +80,23 @@ extension HTTPLookupJob {
 
     /// Looks again, since the entry may have arrived before the claim was taken.
     private func owned(_ claim: DownloadClaim) -> LookupResult {
-        let (entries, said, finding) = lookAgain()
-        guard let finding else { return goOn(entries, said, claimed: claim) }
+        let (entries, said, result) = lookAgain()
+        guard let result else { return goOn(entries, said, claimed: claim) }
         claim.release()
-        return shared(finding)
+        return shared(result)
     }
 
     private func unclaimed() -> LookupResult {
         guard isHTTP else { return goOn(HTTPCacheLookup.Entries(), nil, claimed: nil) }
-        let (entries, said, finding) = lookAgain()
-        return finding ?? goOn(entries, said, claimed: nil)
+        let (entries, said, result) = lookAgain()
+        return result ?? goOn(entries, said, claimed: nil)
     }
 
     private func lookAgain() -> (HTTPCacheLookup.Entries, CacheAnswer?, LookupResult?) {
         if isHTTP {
             let entries = lookup.entries(disk, isOffline: isOffline)
             let said = answer(by: entries)
-            return (entries, said, finding(said, entries))
+            return (entries, said, result(said, entries))
         }
         guard let entry = disk.read(lookup.key),
             let selection = lookup.cache.selection(of: entry, lookup.request.headers)
@@ -126,9 +126,9 @@ extension HTTPLookupJob {
         awaited.map { $0 != 0 && lock != 0 && $0 != lock } ?? false
     }
 
-    private func shared(_ finding: LookupResult) -> LookupResult {
+    private func shared(_ result: LookupResult) -> LookupResult {
         lookup.cache.counters.add(.sharedDownloads, 1)
-        return finding
+        return result
     }
 }
 
@@ -162,7 +162,7 @@ extension HTTPLookupJob {
     }
 
     /// Returns the answer from the cache; `nil` means the request goes to the network.
-    private func finding(_ said: CacheAnswer, _ entries: HTTPCacheLookup.Entries) -> LookupResult? {
+    private func result(_ said: CacheAnswer, _ entries: HTTPCacheLookup.Entries) -> LookupResult? {
         let counters = lookup.cache.counters
         switch said {
         case .fresh(let age):

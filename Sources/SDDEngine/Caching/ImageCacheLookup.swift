@@ -64,19 +64,72 @@ package final class ImageCacheLookup: CacheLookup {
     /// Whether an original on disk would do.
     var takesOriginals: Bool { (hasOriginal ? originals.levels : levels).contains(.disk) }
 
-    package func ask(_ question: LookupContext, answer: @escaping @Sendable (LookupResult) -> Void) {
-        let (ready, undecoded) = held
-        if let ready, !wantsBytes { return answer(.found(CacheHit(image: ready, origin: .memory))) }
-        if let undecoded, let found = found(undecoded: undecoded) { return answer(.found(found)) }
-        guard let key = wanted ?? (hasOriginal ? nil : original), let disk = ownDisk else {
-            return askForOriginal(ready, answer: answer)
-        }
-        disk.read(key) { [self] entry in
-            let entry = mine(entry)
-            if entry == nil, hasOriginal { return askForOriginal(ready, answer: answer) }
-            answer(finding(entry, ready, isMade: hasOriginal))
+    package func start(_ context: LookupContext, answer: @escaping @Sendable (LookupResult) -> Void) {
+        run(firstStep(), answer)
+    }
+
+    private func run(_ step: Step, _ answer: @escaping @Sendable (LookupResult) -> Void) {
+        switch step {
+        case .done(let hit): answer(hit.map { .found($0) } ?? .failed(.notCached))
+        case .readWanted(let disk, let key, let ready):
+            disk.read(key) { [self] entry in run(self.step(afterWanted: entry, ready), answer) }
+        case .readOriginal(let disk, let ready):
+            disk.read(original) { [self] entry in run(self.step(afterOriginal: entry, ready), answer) }
         }
     }
+
+    /// Looks in all levels on the calling thread, and waits for the disk.
+    package func hitNow() -> CacheHit? {
+        var step = firstStep()
+        while true {
+            switch step {
+            case .done(let hit): return hit
+            case .readWanted(let disk, let key, let ready): step = self.step(afterWanted: disk.read(key), ready)
+            case .readOriginal(let disk, let ready): step = self.step(afterOriginal: disk.read(original), ready)
+            }
+        }
+    }
+
+    /// Returns the image in exactly the wanted form, if memory has it and no bytes are wanted. Never blocks.
+    func memoryHit() -> CacheHit? {
+        guard !wantsBytes, let ready = held.ready else { return nil }
+        return CacheHit(image: ready, origin: .memory)
+    }
+
+    // MARK: The order: memory, the wanted form on disk, the original in memory, the original on disk
+
+    private enum Step {
+        case done(CacheHit?)
+        /// `ready` is the image in memory, of which only the bytes are missing.
+        case readWanted(DiskCache, key: String, ready: Image?)
+        case readOriginal(DiskCache, ready: Image?)
+    }
+
+    private func firstStep() -> Step {
+        let (ready, undecoded) = held
+        if let ready, !wantsBytes { return .done(CacheHit(image: ready, origin: .memory)) }
+        if let undecoded, let hit = found(undecoded: undecoded) { return .done(hit) }
+        guard let key = wanted ?? (hasOriginal ? nil : original), let disk = ownDisk else {
+            return stepToOriginal(ready)
+        }
+        return .readWanted(disk, key: key, ready: ready)
+    }
+
+    private func step(afterWanted entry: StoredEntry?, _ ready: Image?) -> Step {
+        let entry = mine(entry)
+        if entry == nil, hasOriginal { return stepToOriginal(ready) }
+        return .done(found(entry, ready, isMade: hasOriginal))
+    }
+
+    private func stepToOriginal(_ ready: Image?) -> Step {
+        if ready == nil, let hit = foundInMemory() { return .done(hit) }
+        guard let disk = originalDisk else { return .done(found(nil, ready)) }
+        return .readOriginal(disk, ready: ready)
+    }
+
+    private func step(afterOriginal entry: StoredEntry?, _ ready: Image?) -> Step { .done(found(mine(entry), ready)) }
+
+    // MARK: The levels
 
     /// True if what is wanted is not the original itself: it is made from the original, or its form has no key.
     private var hasOriginal: Bool { wanted != original }
@@ -85,12 +138,6 @@ package final class ImageCacheLookup: CacheLookup {
 
     private var originalDisk: DiskCache? {
         hasOriginal && originals.levels.contains(.disk) && originals.cache.isOpen ? originals.cache.disk : nil
-    }
-
-    private func askForOriginal(_ ready: Image?, answer: @escaping @Sendable (LookupResult) -> Void) {
-        if ready == nil, let found = foundInMemory() { return answer(.found(found)) }
-        guard let disk = originalDisk else { return answer(finding(nil, ready)) }
-        disk.read(original) { [self] entry in answer(finding(mine(entry), ready)) }
     }
 
     /// Finds the original in memory; its bytes are as good as those on disk.
@@ -109,23 +156,6 @@ package final class ImageCacheLookup: CacheLookup {
     private func mine(_ entry: StoredEntry?) -> StoredEntry? {
         guard let entry, let headers, cache.selection(of: entry, headers) == nil else { return entry }
         return nil
-    }
-
-    /// Returns the image in exactly the wanted form, if memory has it and no bytes are wanted. Never blocks.
-    func memoryFound() -> CacheHit? {
-        guard !wantsBytes, let ready = held.ready else { return nil }
-        return CacheHit(image: ready, origin: .memory)
-    }
-
-    /// Looks in all levels on the calling thread, and waits for the disk.
-    package func askNow() -> CacheHit? {
-        let (ready, undecoded) = held
-        if let ready, !wantsBytes { return CacheHit(image: ready, origin: .memory) }
-        if let undecoded { return found(undecoded: undecoded) }
-        let key = wanted ?? (hasOriginal ? nil : original)
-        if let key, let entry = mine(ownDisk?.read(key)) { return found(entry, ready, isMade: hasOriginal) }
-        if ready == nil, let found = foundInMemory() { return found }
-        return found(mine(originalDisk?.read(original)), ready)
     }
 
     /// The image that memory holds under the wanted key: `ready` in the wanted form, or `undecoded` to make it from, if
@@ -162,10 +192,6 @@ package final class ImageCacheLookup: CacheLookup {
     }
 
     /// - Parameter isMade: the entry is the wanted image, not its original.
-    private func finding(_ entry: StoredEntry?, _ ready: Image?, isMade: Bool = false) -> LookupResult {
-        found(entry, ready, isMade: isMade).map { .found($0) } ?? .failed(.notCached)
-    }
-
     private func found(_ entry: StoredEntry?, _ ready: Image?, isMade: Bool = false) -> CacheHit? {
         guard let entry else { return ready.map { CacheHit(image: $0, origin: .memory) } }
         var found = found(entry.body, origin: ready == nil ? .disk : .memory)
@@ -223,7 +249,7 @@ package final class StoreLookup: CacheLookup {
     package var hashKey: UInt64 { 0 }
     package func isSame(as other: any CacheLookup) -> Bool { self === other }
 
-    package func ask(_ question: LookupContext, answer: @escaping @Sendable (LookupResult) -> Void) {
+    package func start(_ context: LookupContext, answer: @escaping @Sendable (LookupResult) -> Void) {
         cache.store(item) { error in answer(error.map { .failed($0) } ?? .done) }
     }
 }

@@ -160,8 +160,8 @@ extension Loader {
     /// if the caller waits for it.
     private func ask(_ load: Load) {
         guard let lookup = load.plan.lookup else { return }
-        if load.has(.asksInPlace) { return answered(load, lookup.askNow()) }
-        if let found = lookup.memoryFound() { return answered(load, found) }
+        if load.has(.asksInPlace) { return answered(load, lookup.hitNow()) }
+        if let found = lookup.memoryHit() { return answered(load, found) }
         var request = DownloadRequest(transfer: HTTPRequest(url: ImageURL(key: lookup.originalKey)))
         request.lookup = lookup
         request.wantsPixels = load.plan.wantsPixels
@@ -190,7 +190,7 @@ extension Loader {
 
     private func fetch(_ load: Load, _ source: LoadPlan.Source, limit: Int64) {
         guard case .success(var request) = source.request else { return }
-        if !load.has(.refreshCached), let found = load.plan.lookup?.memoryFound() {
+        if !load.has(.refreshCached), let found = load.plan.lookup?.memoryHit() {
             return change { table, now, actions in
                 table.foundMeanwhile(load.token, found.result(found.image, at: now), at: now, &actions)
             }

@@ -7,7 +7,7 @@ package final class WorkLookup: CacheLookup {
     package var hashKey: UInt64 { 0 }
     package func isSame(as other: any CacheLookup) -> Bool { self === other }
 
-    package func ask(_ question: LookupContext, answer: @escaping @Sendable (LookupResult) -> Void) {
+    package func start(_ context: LookupContext, answer: @escaping @Sendable (LookupResult) -> Void) {
         // The body is empty at first; `BodyWork` makes the actual one.
         answer(.found(CacheHit(body: unsafe Bytes(adopting: nil, count: 0), origin: .network)))
     }
