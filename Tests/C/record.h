@@ -244,7 +244,8 @@ static inline void record_wait(record *r)
 static inline void record_wait_received(record *r, int64_t received)
 {
     pthread_mutex_lock(&r->lock);
-    while (r->last_received < received) pthread_cond_wait(&r->changed, &r->lock);
+    while (r->last_received < received && r->freed_count == 0) pthread_cond_wait(&r->changed, &r->lock);
+    if (r->last_received < received) FAIL("%s ended before %lld bytes came: %s", r->url, (long long)received, r->message);
     pthread_mutex_unlock(&r->lock);
 }
 

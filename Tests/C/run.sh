@@ -16,8 +16,8 @@
 #   SDD_STRESS     how many requests test_stress makes; default: 40,000, with tsan 20,000, less in the other modes
 #   SDD_SOAK       how many loads test_soak makes; default: 4000, less in the other modes; `make soak` makes 200,000
 #   SDD_RANDOM_CALLS, SDD_RANDOM_SECONDS, SDD_FAULTY_DOWNLOADS   see test_random_calls and test_faulty_downloads
-#   SDD_TEST_JOBS  how many programs run at a time, each beside servers of its own; default: 1 for plain, else the number
-#                  of processors, at most 4
+#   SDD_TEST_JOBS  how many programs run at a time, each beside servers of its own; default: 1, because a few tests
+#                  have short time limits, which a busy machine exceeds
 #   SDD_TEST_SEED  a seed that a test has printed, to repeat that run
 #   SDD_MIXES      how many mixes test_room_mixes makes; default: 300, less in the other modes; SDD_TEST_LONG=1: 4000
 #
@@ -74,8 +74,7 @@ fi
 
 # ---- several at a time: this script once more for each share of the programs
 
-if [ "$mode" = plain ]; then jobs=1; else jobs=$(nproc); fi
-jobs=${SDD_TEST_JOBS:-$((jobs < 4 ? jobs : 4))}
+jobs=${SDD_TEST_JOBS:-1}
 if [ "$jobs" -gt 1 ] && [ "${#names[@]}" -gt "$jobs" ]; then
     logs=$(mktemp -d "${TMPDIR:-/tmp}/sdd-c.XXXXXX")
     shares=() status=0

@@ -19,7 +19,7 @@ static void o4_background_pauses_and_foreground_goes_on(void)
     sdd_limits limits = SDD_LIMITS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.limits = &limits;
-    limits.download_timeout_ms = 400;
+    limits.download_timeout_ms = 1500;
     sdd_downloader *downloader = make_downloader(&config), *clock = make_downloader(NULL);
     record paused, goes_on, waits = RECORD_INIT, r = RECORD_INIT;
     submit_body(downloader, &paused, "paused", 0);
@@ -34,7 +34,7 @@ static void o4_background_pauses_and_foreground_goes_on(void)
     CHECK_EQUAL(info_of(token).state, SDD_STATE_WAITING);
     /* A paused transfer reads nothing, and its stall timer stops: twice its time passes. */
     release("paused");
-    fetch(clock, &r, at("/ok?delay=800"), SDD_OPTION_BYTES_ONLY);
+    fetch(clock, &r, at("/ok?delay=3000"), SDD_OPTION_BYTES_ONLY);
     CHECK(record_is_open(&paused) && paused.last_received < 300000);
     CHECK_STATUS(sdd_downloader_enter_foreground(downloader), SDD_OK);
     record_wait(&paused);
