@@ -269,7 +269,7 @@ int main(int argc, char **argv)
     if (status == SDD_OK && !needs_none)
         status = sdd_downloader_create(&config, &downloader);
     if (status != SDD_OK)
-        return usage(sdd_status_message(status));
+        return usage(sdd_last_error_message());
     if (arguments.load)
         load_all(downloader, cache, urls, url_count);
     else if (cache && !arguments.prefill)

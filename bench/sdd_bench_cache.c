@@ -42,7 +42,7 @@ static void *get_some(void *unused)
         if (status == SDD_OK)
             count_ok(image, bytes);
         else
-            count_failed(url, sdd_status_message(status));
+            count_failed(url, sdd_last_error_message());
         pthread_mutex_unlock(&work.lock);
         sdd_image_release(image);
         sdd_bytes_release(bytes);

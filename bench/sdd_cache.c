@@ -31,7 +31,7 @@ static void check(sdd_status status, const char *what)
 {
     if (status == SDD_OK)
         return;
-    fprintf(stderr, "sdd-cache: %s: %s\n", what, sdd_status_message(status));
+    fprintf(stderr, "sdd-cache: %s: %s\n", what, sdd_last_error_message());
     exit(1);
 }
 

@@ -93,7 +93,7 @@ int main(int argc, char **argv)
     if (status == SDD_OK)
         status = sdd_downloader_add_transport(downloader, &transport, NULL);
     if (status != SDD_OK) {
-        fprintf(stderr, "sdd-overhead: %s\n", sdd_status_message(status));
+        fprintf(stderr, "sdd-overhead: %s\n", sdd_last_error_message());
         return 1;
     }
     submit(downloader, 1000); /* the first requests pay for one-time initialisation */

@@ -63,7 +63,7 @@ static int show_thumbnail(sdd_cache *cache, const char *url)
     if (status == SDD_OK)
         status = sdd_cache_query(cache, &query, &image, NULL, NULL, &origin);
     if (status != SDD_OK) {
-        printf("thumbnail: %s\n", sdd_status_message(status));
+        printf("thumbnail: %s\n", sdd_last_error_message());
         return 1;
     }
     printf("thumbnail: %d x %d from: %s\n", (int)sdd_image_width(image), (int)sdd_image_height(image),

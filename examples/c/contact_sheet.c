@@ -128,7 +128,7 @@ static int submit(sdd_loader *loader, const struct sheet *sheet, size_t index, i
     request.completed = completed;
     request.user_data = &sheet->cells[index];
     if (sdd_loader_submit(loader, &request, &status) == 0)
-        return !say(request.url, sdd_status_message(status));
+        return !say(request.url, sdd_last_error_message());
     return 1;
 }
 
@@ -157,7 +157,7 @@ static int load_all(const struct sheet *sheet, const char *directory, int32_t do
             status = sdd_wait_idle(loader_config.downloader, -1);
     }
     if (status != SDD_OK)
-        good = !say("cannot load", sdd_status_message(status));
+        good = !say("cannot load", sdd_last_error_message());
     sdd_loader_destroy(loader); /* refuses NULL, if it could not be made */
     sdd_downloader_destroy(loader_config.downloader);
     sdd_cache_destroy(loader_config.cache); /* writes all entries that are not on disk yet */
@@ -195,7 +195,7 @@ static int write_sheet(const struct sheet *sheet, const char *path)
                                          (int32_t)(sheet->rows * sheet->cell_height), SDD_PIXEL_FORMAT_RGB8,
                                          sheet->pixels, sheet->stride, &image);
     if (status != SDD_OK)
-        return !say(path, sdd_status_message(status));
+        return !say(path, sdd_last_error_message());
     int file = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0666);
     options.format = extension && strcmp(extension, ".png") == 0 ? SDD_IMAGE_FORMAT_PNG : SDD_IMAGE_FORMAT_JPEG;
     options.quality = 90;
@@ -206,7 +206,7 @@ static int write_sheet(const struct sheet *sheet, const char *path)
     }
     sdd_image_release(image);
     if (status != SDD_OK)
-        return !say(path, status == SDD_ERROR_SINK ? strerror(error) : sdd_status_message(status));
+        return !say(path, status == SDD_ERROR_SINK ? strerror(error) : sdd_last_error_message());
     return 1;
 }
 

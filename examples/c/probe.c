@@ -34,7 +34,7 @@ static int probe(const char *name)
     free(bytes);
     fclose(file);
     if (status != SDD_OK) {
-        printf("%s: %s\n", name, sdd_status_message(status));
+        printf("%s: %s\n", name, sdd_last_error_message());
         return 0;
     }
     printf("%s: %s, %d x %d, %d channels of %d bits", name, facts.format == SDD_IMAGE_FORMAT_PNG ? "PNG" : "JPEG",

@@ -379,7 +379,7 @@ int main(int argc, char **argv)
         say("no window", SDL_GetError());
     } else {
         sdd_status status = open_loader();
-        failed = status == SDD_OK ? run(&plan) : say("cannot begin", sdd_status_message(status));
+        failed = status == SDD_OK ? run(&plan) : say("cannot begin", sdd_last_error_message());
     }
     close_all();
     return failed;
