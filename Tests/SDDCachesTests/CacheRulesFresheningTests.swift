@@ -7,7 +7,7 @@ import Testing
         let testDescription: String
         let stored: [String]
         let notModified: [String]
-        /// nil when the 304 speaks of another response.
+        /// nil if the 304 is about another response.
         let gives: [String]?
 
         init(_ rule: String, _ stored: [String], by notModified: [String], gives: [String]?) {
@@ -96,7 +96,7 @@ import Testing
         if let gives = test.gives { #expect(lines(fresh?.fields) == gives) }
     }
 
-    @Test("9111 §4.3.4, §4.2.3: its age begins anew")
+    @Test("9111 §4.3.4, §4.2.3: its age starts anew")
     func times() throws {
         // given
         let old = try #require(response(["Cache-Control: max-age=60", "Age: 50", "ETag: \"a\""]))
@@ -107,14 +107,14 @@ import Testing
         #expect(fresh.status == 200 && fresh.family == old.family && fresh.url == old.url)
     }
 
-    @Test("9111 §4.1: a 304 that says of what else the response depends")
+    @Test("9111 §4.1: a 304 that adds a field to Vary")
     func newVary() throws {
         let old = try #require(response(["Cache-Control: max-age=60", "ETag: \"a\""]))
         let fresh = try #require(freshen(old, by: ["ETag: \"a\"", "Vary: A"], ask: ["A: 1"]))
         #expect(CacheRules.selects(fresh, request(["A: 1"])) && !CacheRules.selects(fresh, request(["A: 2"])))
     }
 
-    @Test("9111 §5.2.2.5, §4.1: a 304 that forbids to keep it")
+    @Test("9111 §5.2.2.5, §4.1: a 304 that forbids storing")
     func noLongerKept() throws {
         let old = try #require(response(["ETag: \"a\""]))
         #expect(CacheRules.mayBeKept(old))

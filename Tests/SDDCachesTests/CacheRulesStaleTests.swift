@@ -92,7 +92,7 @@ import Testing
         #expect(CacheRules.invalidates(method: method, status: status) == isInvalidating)
     }
 
-    @Test("9111 §4.4: and what goes with it, of the same origin only")
+    @Test("9111 §4.4: Location and Content-Location are invalidated too, if of the same origin")
     func alsoInvalidated() {
         let fields = responseFields(["Content-Location: /b", "Location: /a", "Location: http://b.test/"])
         let urls = CacheRules.alsoInvalidated(by: fields) { reference in

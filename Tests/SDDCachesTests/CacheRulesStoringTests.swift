@@ -129,7 +129,7 @@ import Testing
         #expect(lines(response(came)?.fields) == kept, "\(rule)")
     }
 
-    @Test("9111 §5.1: what is served says its age, and no other")
+    @Test("9111 §5.1: a served response has its own Age and no other")
     func servedFields() throws {
         let stored = try #require(response(["Age: 5", "A: 1", "age: 6", "Date: \(Moment.start)"]))
         #expect(lines(CacheRules.servedFields(stored, age: 7)) == ["A: 1", "Date: \(Moment.start)", "Age: 7"])
@@ -137,7 +137,7 @@ import Testing
         #expect(lines(CacheRules.servedFields(stored, age: -1)).last == "Age: 0")
     }
 
-    @Test("9111 §4.1: one key for requests that choose alike, another for others")
+    @Test("9111 §4.1: requests that select the same variant have the same key")
     func variantKeys() throws {
         let stored = try #require(response(["Vary: B, a", "Vary: A"]))
         let mark = { (name: String, value: String) in SecretKey.process.mark(of: "vary\n\(name)\n\(value)") }

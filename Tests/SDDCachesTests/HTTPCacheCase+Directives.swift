@@ -1,6 +1,6 @@
 import SDDCaches
 
-/// What servers say: RFC 9111 §5.2.2, RFC 5861, RFC 8246, and the validators of §4.3.1.
+/// Directives of responses: RFC 9111 §5.2.2, RFC 5861, RFC 8246, and the validators of §4.3.1.
 extension HTTPCacheCase {
     static let directives: [HTTPCacheCase] = [
         .init("9111 §5.2.2.4: no-cache is always validated", ["Cache-Control: no-cache, max-age=60"], gives: asks()),

@@ -1,6 +1,6 @@
 import SDDCaches
 
-/// How old, and how old it may be: RFC 9111 §4.2, §5.1 and §5.3.
+/// Age and freshness lifetime: RFC 9111 §4.2, §5.1 and §5.3.
 extension HTTPCacheCase {
     static let ages: [HTTPCacheCase] = [
         .init("9111 §4.2.3: nothing has passed", ["Cache-Control: max-age=60"], gives: .fresh(age: 0)),

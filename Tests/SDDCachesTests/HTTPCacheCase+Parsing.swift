@@ -1,6 +1,6 @@
 import SDDCaches
 
-/// How directives are read: RFC 9111 §1.2.2, §4.2.1 and §5.2.
+/// Parsing of directives: RFC 9111 §1.2.2, §4.2.1 and §5.2.
 extension HTTPCacheCase {
     static let parsing: [HTTPCacheCase] = [
         .init("9111 §5.2: names have no case", ["Cache-Control: MaX-AgE=60"], gives: .fresh(age: 0)),

@@ -1,6 +1,6 @@
 import SDDCaches
 
-/// What callers say: RFC 9111 §5.2.1, §5.4, methods, preconditions, and the options of a request.
+/// Directives of requests: RFC 9111 §5.2.1, §5.4, methods, preconditions, and the options of a request.
 extension HTTPCacheCase {
     static let requests: [HTTPCacheCase] = [
         .init(

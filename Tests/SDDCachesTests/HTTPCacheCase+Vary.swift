@@ -1,6 +1,6 @@
 import SDDCaches
 
-/// Which variant answers: RFC 9111 §4.1.
+/// Selection of a variant: RFC 9111 §4.1.
 extension HTTPCacheCase {
     private static func vary(
         _ rule: String, _ vary: String..., asked: [String] = [], ask: [String] = [], gives: CacheAnswer
