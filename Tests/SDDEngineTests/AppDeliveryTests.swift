@@ -6,7 +6,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// A downloader whose events the host takes, on threads of its own.
+/// A downloader whose events the application takes, on threads of its own.
 @Suite struct AppDeliveryTests {
     private let transport = FakeTransport()
 
@@ -40,8 +40,8 @@ import Testing
         downloader.destroy()
     }
 
-    @Test("D21: nothing is told inside the submitting call")
-    func nothingIsToldInsideTheSubmittingCall() throws {
+    @Test("D21: no event is delivered inside the submitting call")
+    func noEventIsDeliveredInsideTheSubmittingCall() throws {
         let downloader = try transport.makeDownloader(host: true)
         let callbacks = RecordingCallbacks()
         _ = downloader.submit(.failure(DownloadError(.invalidURL, .urlNull, "no")), callbacks: callbacks)
@@ -53,7 +53,7 @@ import Testing
         downloader.destroy()
     }
 
-    @Test func drainedEventsAndWhatWasLentWithThemAreLetGoAtTheNextCall() throws {
+    @Test func drainedEventsAndTheirDataAreFreedAtTheNextCall() throws {
         final class Lent: Sendable {
             let end: TestSupport.Expectation
             init(_ end: TestSupport.Expectation) { self.end = end }
@@ -78,7 +78,7 @@ import Testing
         #expect(callbacks.record.releases == 1)
     }
 
-    @Test func destroyInTheHostsModeDeliversOnTheCallingThread() throws {
+    @Test func destroyInAppModeDeliversOnTheCallingThread() throws {
         let downloader = try transport.makeDownloader(host: true)
         let receivers = (0..<3).map { _ in RecordingCallbacks() }
         for (number, callbacks) in receivers.enumerated() { try downloader.submit("\(number)", callbacks: callbacks) }
@@ -129,7 +129,7 @@ import Testing
         downloader.destroy()
     }
 
-    @Test func cancelDropsTheProgressThatWaits() throws {
+    @Test func cancelDropsWaitingProgress() throws {
         let downloader = try transport.makeDownloader(host: true)
         let callbacks = RecordingCallbacks()
         let token = try #require(try downloader.submit("a", callbacks: callbacks) { $0.wantsProgress = true })
@@ -141,7 +141,7 @@ import Testing
         downloader.destroy()
     }
 
-    @Test func theCallsOfTheOtherModeAreRefused() throws {
+    @Test func callsOfTheOtherModeAreRefused() throws {
         let downloader = try transport.makeDownloader()
         #expect(!downloader.isAppDriven && downloader.eventDescriptor == -1)
         #expect(throws: DeliveryFailure.wrongMode) { try downloader.dispatch(max: 0) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// What a downloader is told and asked besides requests: rules, closing, background, counts, the host's transports.
+/// Settings and queries of a downloader: rules, closing, background, counts, the application's transports.
 @Suite struct DownloaderRulesTests {
     private let transport = FakeTransport()
 
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test("G3 Z3: times are given in milliseconds")
-    func timesAreInMilliseconds() throws {
+    func timesAreGivenInMilliseconds() throws {
         let downloader = try transport.makeDownloader(host: true) {
             $0.minProgressMilliseconds = .max
             $0.ageingMilliseconds = .max
@@ -67,7 +67,7 @@ import Testing
         downloader.destroy()
     }
 
-    @Test("D17 D18: drained, it takes nothing more and lets what is there end")
+    @Test("D17 D18: drained, it accepts nothing more and lets its requests finish")
     func drains() throws {
         let downloader = try transport.makeDownloader()
         let (first, late) = (RecordingCallbacks(), RecordingCallbacks())
@@ -84,7 +84,7 @@ import Testing
         downloader.destroy()
     }
 
-    @Test("D17: closed with cancel, all is over with 2002")
+    @Test("D17: closed with cancel, every request ends with 2002")
     func closesWithCancel() throws {
         let downloader = try transport.makeDownloader()
         let callbacks = RecordingCallbacks()
@@ -123,7 +123,7 @@ import Testing
         downloader.destroy()
     }
 
-    @Test("D8 D20: counts what there is, and what it has done")
+    @Test("D8 D20: counts its requests and its work")
     func counts() throws {
         let picture = try Fixtures.array("png/size-1x1.png")
         let downloader = try transport.makeDownloader { $0.maxConcurrentDownloads = 1 }
@@ -144,7 +144,7 @@ import Testing
         downloader.destroy()
     }
 
-    // MARK: - The host's own transports
+    // MARK: - The application's own transports
 
     private func submit(
         _ downloader: Downloader, _ plugin: FakeAppTransport, _ callbacks: RecordingCallbacks, stall: Int64 = 15_000
@@ -157,8 +157,8 @@ import Testing
         }
     }
 
-    @Test("D27: a transfer of the host's own transport goes by it, and its answers come back")
-    func aPluginAnswers() throws {
+    @Test("D27: an app transport gets its transfer, and its answers are delivered")
+    func anAppTransportAnswers() throws {
         let plugin = FakeAppTransport()
         let downloader = try transport.makeDownloader()
         let callbacks = RecordingCallbacks()
@@ -177,7 +177,7 @@ import Testing
     }
 
     @Test("D27: more than max_body_bytes ends it; a cancel and the end of the downloader reach it")
-    func aPluginIsStopped() throws {
+    func anAppTransportIsStopped() throws {
         let plugin = FakeAppTransport()
         let downloader = try transport.makeDownloader { $0.transport.maxBodyBytes = 2 }
         let receivers = (0..<3).map { _ in RecordingCallbacks() }
@@ -197,12 +197,12 @@ import Testing
         #expect(plugin.called.last == .cancel(3))
     }
 
-    @Test("D27 Z6: its time limits are kept, though nobody but the clock wakes the loop")
-    func aSilentPluginTimesOut() throws {
+    @Test("D27 Z6: its time limits apply, though only the clock wakes the loop")
+    func aSilentAppTransportTimesOut() throws {
         let downloader = try transport.makeDownloader()
         let callbacks = RecordingCallbacks()
         try submit(downloader, FakeAppTransport(), callbacks, stall: 1)
-        // The turn that starts it tells already when to ask again.
+        // The turn that starts it already returns when to ask again.
         transport.turn()
         #expect(transport.deadline < SystemTime().monotonicMicroseconds() + 2000)
         while downloader.currentDownloadCount > 0 { transport.turn() }

@@ -2,9 +2,9 @@ import Testing
 
 @testable import SDDEngine
 
-/// RFC 9111 §5.2.1: what a request says about what may answer it.
+/// RFC 9111 §5.2.1: directives of requests.
 @Suite struct HTTPCacheDirectiveTests {
-    @Test(arguments: cases) func heedsWhatTheRequestSays(_ sequence: HTTPSequence) throws { try sequence.run() }
+    @Test(arguments: cases) func followsTheDirectivesOfRequests(_ sequence: HTTPSequence) throws { try sequence.run() }
 
     private static let hour = HTTPStep.answered("Cache-Control: max-age=3600", "ETag: \"a\"")
     private static let old = HTTPStep.answered("Cache-Control: max-age=3600", "ETag: \"a\"", "Age: 4000")

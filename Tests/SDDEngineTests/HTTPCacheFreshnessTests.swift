@@ -2,9 +2,9 @@ import Testing
 
 @testable import SDDEngine
 
-/// RFC 9111 §4.2: for how long what is stored needs no asking.
+/// RFC 9111 §4.2: how long a stored response is served without asking the server.
 @Suite struct HTTPCacheFreshnessTests {
-    @Test(arguments: cases) func isFreshForAsLongAsTheServerSaid(_ sequence: HTTPSequence) throws { try sequence.run() }
+    @Test(arguments: cases) func isFreshForTheServersLifetime(_ sequence: HTTPSequence) throws { try sequence.run() }
 
     static let cases: [HTTPSequence] = [
         // max-age

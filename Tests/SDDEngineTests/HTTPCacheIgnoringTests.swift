@@ -4,9 +4,9 @@ import Testing
 
 @testable import SDDEngine
 
-/// O3, U4: what the cache has is not delivered, for its caller has it already.
+/// O3, U4: requests whose application has the cached response already, so that it is not delivered.
 @Suite struct HTTPCacheIgnoringTests {
-    @Test(arguments: cases) func tellsThatNothingIsNew(_ sequence: HTTPSequence) throws { try sequence.run() }
+    @Test(arguments: cases) func reportsThatNothingHasChanged(_ sequence: HTTPSequence) throws { try sequence.run() }
 
     private static let tag = "If-None-Match: \"a\""
     private static func ignoring(_ step: HTTPStep) -> HTTPStep { step.wishing([.http, .ignoresCached]) }
@@ -38,8 +38,8 @@ import Testing
             ignoring(.stale).offline.after(100).fails(.notModified)),
     ]
 
-    @Test("9111 §4.3.3: the same bytes, though the server sends them anew, are not modified")
-    func knowsTheSameBytes() throws {
+    @Test("9111 §4.3.3: the same bytes, sent again by the server, are not modified")
+    func recognizesTheSameBytes() throws {
         let world = try HTTPCacheWorld()
         let same = ScriptedReply(200, ["Cache-Control: max-age=0"], body: [1, 2, 3])
         world.server.script("s", same, same, ScriptedReply(200, ["Cache-Control: max-age=0"], body: [1, 2, 4]))
@@ -51,7 +51,7 @@ import Testing
         #expect(world.server.requests.count == 3)
     }
 
-    @Test("9111 §4.3.3: those who ignore what is stored, and those who do not, ask apart")
+    @Test("9111 §4.3.3: requests that ignore stored responses do not share lookups with others")
     func doesNotJoinOthers() throws {
         let world = try HTTPCacheWorld()
         world.server.script("s", ScriptedReply(200, ["ETag: \"a\""], body: [1]))

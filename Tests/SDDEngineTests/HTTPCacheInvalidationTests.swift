@@ -2,9 +2,9 @@ import Testing
 
 @testable import SDDEngine
 
-/// RFC 9111 §4.4: unsafe requests and what they make of what is stored.
+/// RFC 9111 §4.4: unsafe requests invalidate stored responses.
 @Suite struct HTTPCacheInvalidationTests {
-    @Test(arguments: cases) func forgetsWhatWasChanged(_ sequence: HTTPSequence) throws { try sequence.run() }
+    @Test(arguments: cases) func invalidatesChangedResponses(_ sequence: HTTPSequence) throws { try sequence.run() }
 
     private static let stored = HTTPStep.answered("Cache-Control: max-age=3600")
     private static let other = stored.at("/other")

@@ -3,10 +3,10 @@ import Testing
 
 @testable import SDDEngine
 
-/// RFC 9111 §4, RFC 9110 §15.4: what lies behind a redirect is stored for the URL that was asked for, and asked about each
+/// RFC 9111 §4, RFC 9110 §15.4: the response behind a redirect is stored under the requested URL, and revalidated each
 /// time, since the redirect itself may have changed.
 @Suite struct HTTPCacheRedirectTests {
-    @Test(arguments: cases) func asksTheRedirectEachTime(_ sequence: HTTPSequence) throws { try sequence.run() }
+    @Test(arguments: cases) func revalidatesRedirectsEachTime(_ sequence: HTTPSequence) throws { try sequence.run() }
 
     private static let tag = "If-None-Match: \"a\""
     private static func redirect(to path: String, _ fields: String...) -> HTTPStep {

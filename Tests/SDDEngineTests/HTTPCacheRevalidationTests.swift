@@ -2,14 +2,15 @@ import Testing
 
 @testable import SDDEngine
 
-/// RFC 9111 §4.3: asking whether what is stored holds, and what the answer does to it.
+/// RFC 9111 §4.3: revalidating a stored response, and the effect of the answer.
 @Suite struct HTTPCacheRevalidationTests {
-    @Test(arguments: cases) func asksWithWhatIsStored(_ sequence: HTTPSequence) throws { try sequence.run() }
+    @Test(arguments: cases)
+    func revalidatesWithTheStoredValidators(_ sequence: HTTPSequence) throws { try sequence.run() }
 
     private static let tag = "If-None-Match: \"a\""
 
     static let cases: [HTTPSequence] = [
-        // What is asked
+        // Conditions
         .init("9111 §4.3.1: an entity tag", .answered("ETag: \"a\""), .validated(by: tag)),
         .init("9111 §4.3.1: a weak one", .answered("ETag: W/\"a\""), .validated(by: "If-None-Match: W/\"a\"")),
         .init("9111 §4.3.1: without quotes as it came", .answered("ETag: a"), .validated(by: "If-None-Match: a")),
@@ -88,7 +89,7 @@ import Testing
             .validated(by: tag, says: ["Cache-Control: no-store"]), .answered()),
         .init("9110 §15.4.5: a 304 that nobody has asked for", .answered(status: 304).fails(.notModified), .answered()),
 
-        // Anything else
+        // Other answers
         .init(
             "9111 §4.3.3: a 200 takes its place", .answered("ETag: \"a\""),
             .replaced(by: tag, says: ["ETag: \"b\"", "Cache-Control: max-age=3600"]), .fresh.body(of: 1)),
@@ -112,7 +113,7 @@ import Testing
             .replaced(by: tag, says: ["Content-Range: bytes 0-5/100"], status: 206).fails(.protocol),
             .validated(by: tag)),
 
-        // Directives that make it necessary
+        // Directives that require it
         .init(
             "9111 §5.2.2.4: no-cache is stored and always asked about",
             .answered("Cache-Control: no-cache, max-age=3600", "ETag: \"a\""), .validated(by: tag), .validated(by: tag)),

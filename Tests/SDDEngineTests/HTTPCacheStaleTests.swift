@@ -4,9 +4,9 @@ import Testing
 
 @testable import SDDEngine
 
-/// RFC 5861, and RFC 9111 §4.2.4: what is stale, and better than waiting or than nothing.
+/// RFC 5861, and RFC 9111 §4.2.4: stale responses that are better than waiting, or than no response.
 @Suite struct HTTPCacheStaleTests {
-    @Test(arguments: cases) func servesStaleWhereThatIsAllowed(_ sequence: HTTPSequence) throws { try sequence.run() }
+    @Test(arguments: cases) func servesStaleWhereAllowed(_ sequence: HTTPSequence) throws { try sequence.run() }
 
     private static let tag = "If-None-Match: \"a\""
     private static let window = HTTPStep.answered(
@@ -96,7 +96,7 @@ import Testing
         .init("9111 §4.2.4: offline is for those who use the cache", HTTPStep.answered().wishing([]).offline),
     ]
 
-    @Test("5861 §4: nobody listens any more")
+    @Test("5861 §4: the server does not listen any more")
     func servesStaleWhenTheServerIsGone() throws {
         let world = try HTTPCacheWorld()
         world.server.script(

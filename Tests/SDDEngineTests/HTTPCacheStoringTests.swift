@@ -2,9 +2,9 @@ import Testing
 
 @testable import SDDEngine
 
-/// RFC 9111 §3: what is stored, and what of it.
+/// RFC 9111 §3: which responses are stored, and which of their fields.
 @Suite struct HTTPCacheStoringTests {
-    @Test(arguments: cases) func keepsWhatMayBeKept(_ sequence: HTTPSequence) throws { try sequence.run() }
+    @Test(arguments: cases) func storesWhatMayBeStored(_ sequence: HTTPSequence) throws { try sequence.run() }
 
     static let cases: [HTTPSequence] = [
         .init("9111 §5.2.2.5: no-store", .answered("Cache-Control: no-store, max-age=3600"), .answered()),
@@ -118,7 +118,7 @@ import Testing
             "9110 §14.2: and is not stored", .answered("Cache-Control: max-age=3600").asking("Range: bytes=0-5"),
             .answered()),
 
-        // Who asks
+        // Credentials
         .init(
             "9111 §3.5: with Authorization it is stored for who sent it",
             .answered("Cache-Control: max-age=3600").asking("Authorization: Bearer one"),

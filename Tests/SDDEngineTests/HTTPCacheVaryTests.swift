@@ -2,9 +2,10 @@ import Testing
 
 @testable import SDDEngine
 
-/// RFC 9111 §4.1: which of several responses to a URL answers which request.
+/// RFC 9111 §4.1: which of several responses to a URL answers a request.
 @Suite struct HTTPCacheVaryTests {
-    @Test(arguments: cases) func choosesAsTheServerWould(_ sequence: HTTPSequence) throws { try sequence.run() }
+    @Test(arguments: cases)
+    func selectsTheVariantAsTheServerWould(_ sequence: HTTPSequence) throws { try sequence.run() }
 
     private static func german(_ step: HTTPStep) -> HTTPStep { step.asking("Accept-Language: de") }
     private static func french(_ step: HTTPStep) -> HTTPStep { step.asking("Accept-Language: fr") }
@@ -86,7 +87,7 @@ import Testing
         .init(
             "9111 §4.1: offline another variant is none", german(byLanguage), french(.notCached).offline,
             german(.fresh).offline),
-        // The cookies of the jar are compared, too (Tests/C/test_callers.c): here it has none.
+        // Cookies of the jar are compared, too (Tests/C/test_callers.c); here the jar is empty.
         .init(
             "9111 §4.1: the jar has no cookie, as when it was stored",
             HTTPStep.answered("Vary: Cookie", "Cache-Control: max-age=3600").withCookies,
