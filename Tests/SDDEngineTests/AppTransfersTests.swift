@@ -8,7 +8,7 @@ import Testing
 /// D27: transports of the application: the commands passed on to them, and the events made of their answers.
 @Suite struct AppTransfersTests {
     private let time = ManualTime(microseconds: 1_000_000)
-    private let plugin = FakeAppTransport()
+    private let appTransport = FakeAppTransport()
     private let transfers: AppTransfers
 
     init() { transfers = AppTransfers(maxBodyBytes: 10, time: time) }
@@ -18,7 +18,8 @@ import Testing
         var values = TransferOptions.Values()
         (values.clocks.stall, values.clocks.firstByte, values.clocks.slowness) = (stall, firstByte, 0)
         let request = HTTPRequest(
-            url: try Sample.url("archive:a", others: ["archive"]), options: TransferOptions(values), plugin: plugin)
+            url: try Sample.url("archive:a", others: ["archive"]), options: TransferOptions(values),
+            plugin: appTransport)
         var commands = [TransportCommand.start(TransferID(number), request, .high)]
         transfers.take(from: &commands)
         #expect(commands.isEmpty)
@@ -69,7 +70,7 @@ import Testing
             commands.map { Order($0) } == [
                 .start(2, .normal), .setPriority(2, .low), .pause(2), .resume(2), .cancel(2),
             ])
-        #expect(plugin.called == [.start(1, url: "archive:a", .high), .setPriority(1, .low), .cancel(1)])
+        #expect(appTransport.called == [.start(1, url: "archive:a", .high), .setPriority(1, .low), .cancel(1)])
     }
 
     @Test func cancelsRemainingTransfersAtTheEnd() throws {
@@ -79,8 +80,9 @@ import Testing
         // when
         transfers.cancelAll()
         // then
-        #expect(plugin.called.suffix(2).contains(.cancel(1)) && plugin.called.suffix(2).contains(.cancel(3)))
-        #expect(plugin.called.count == 5)
+        let last = appTransport.called.suffix(2)
+        #expect(last.contains(.cancel(1)) && last.contains(.cancel(3)))
+        #expect(appTransport.called.count == 5)
         #expect(throws: AppTransfers.Refusal.unknown) { try finish(1) }
     }
 
@@ -232,12 +234,12 @@ import Testing
         // given
         let given = Monitor<[TransferEvent]>([])
         let transfers = transfers
-        let plugin = FakeAppTransport { id in
+        let appTransport = FakeAppTransport { id in
             let events = try? transfers.finished(id, nil)
             given.withLock { $0 = events ?? [] }
         }
         let url = try Sample.url("archive:a", others: ["archive"])
-        var commands = [TransportCommand.start(TransferID(1), HTTPRequest(url: url, plugin: plugin), .normal)]
+        var commands = [TransportCommand.start(TransferID(1), HTTPRequest(url: url, plugin: appTransport), .normal)]
         // when
         transfers.take(from: &commands)
         // then
@@ -262,7 +264,7 @@ import Testing
         time.advance(milliseconds: 1)
         let (ended, next) = look()
         #expect(failure(of: ended) == .stall && next == .max)
-        #expect(plugin.called.last == .cancel(1))
+        #expect(appTransport.called.last == .cancel(1))
         #expect(throws: AppTransfers.Refusal.unknown) { try finish() }
     }
 
@@ -277,7 +279,7 @@ import Testing
         // then
         let (ended, next) = look()
         #expect(ended.count == 1 && failure(of: ended) == .firstByteTimeout && next == .max)
-        #expect(plugin.called.last == .cancel(1))
+        #expect(appTransport.called.last == .cancel(1))
     }
 
     @Test("Z6: returns the time of the next look: the soonest limit, or never without limits")

@@ -169,7 +169,7 @@ import Testing
 /// A source whose items end when the test says so.
 private final class HeldSource: BatchSource {
     private struct State {
-        var receivers: [any AppCallbacks] = []
+        var callbacks: [any AppCallbacks] = []
         var limits: [Int64] = []
         var cancelled = 0
         var isClosed = false
@@ -178,7 +178,7 @@ private final class HeldSource: BatchSource {
 
     private let state = Monitor(State())
 
-    var submitted: Int { state.withLock { $0.receivers.count } }
+    var submitted: Int { state.withLock { $0.callbacks.count } }
     var cancelled: Int { state.withLock { $0.cancelled } }
     var limits: [Int64] { state.withLock { $0.limits } }
     var isClosed: Bool {
@@ -190,9 +190,9 @@ private final class HeldSource: BatchSource {
     {
         state.withLock { state in
             if state.isClosed { return nil }
-            state.receivers.append(callbacks)
+            state.callbacks.append(callbacks)
             state.limits.append(totalLimit)
-            return UInt64(state.receivers.count - 1)
+            return UInt64(state.callbacks.count - 1)
         }
     }
 
@@ -211,7 +211,7 @@ private final class HeldSource: BatchSource {
 
     private func end(_ index: Int, _ result: DownloadResult) {
         let callbacks = state.withLock { state in
-            state.ended.insert(index).inserted ? state.receivers[index] : nil
+            state.ended.insert(index).inserted ? state.callbacks[index] : nil
         }
         callbacks?.completed(result, token: UInt64(index))
     }

@@ -112,7 +112,7 @@ import Testing
             (2, .progress(listener, received: 0, expected: -1)), (4, .progress(listener, received: 9, expected: 9)),
         ]
         // when
-        for (ticket, effect) in batches { delivery.enqueue([effect], ticket: ticket) }
+        for (ticket, event) in batches { delivery.enqueue([event], ticket: ticket) }
         #expect(try dispatch() == 0)
         delivery.enqueue([], ticket: 1)
         // then

@@ -35,7 +35,7 @@ import Testing
 
     @Test("G3 Z3: times are given in milliseconds")
     func timesAreGivenInMilliseconds() throws {
-        let downloader = try transport.makeDownloader(host: true) {
+        let downloader = try transport.makeDownloader(isAppDriven: true) {
             $0.minProgressMilliseconds = .max
             $0.ageingMilliseconds = .max
         }
@@ -147,24 +147,25 @@ import Testing
     // MARK: - The application's own transports
 
     private func submit(
-        _ downloader: Downloader, _ plugin: FakeAppTransport, _ callbacks: RecordingCallbacks, stall: Int64 = 15_000
+        _ downloader: Downloader, _ appTransport: FakeAppTransport, _ callbacks: RecordingCallbacks,
+        stall: Int64 = 15_000
     ) throws {
         var values = TransferOptions.Values()
         values.clocks.stall = stall
         try downloader.submit("a", callbacks: callbacks) {
-            $0.transfer.plugin = plugin
+            $0.transfer.plugin = appTransport
             $0.transfer.options = TransferOptions(values)
         }
     }
 
     @Test("D27: an app transport gets its transfer, and its answers are delivered")
     func anAppTransportAnswers() throws {
-        let plugin = FakeAppTransport()
+        let appTransport = FakeAppTransport()
         let downloader = try transport.makeDownloader()
         let callbacks = RecordingCallbacks()
-        try submit(downloader, plugin, callbacks)
+        try submit(downloader, appTransport, callbacks)
         #expect(commands().isEmpty)
-        #expect(plugin.called == [.start(1, url: "http://host/a", .normal)])
+        #expect(appTransport.called == [.start(1, url: "http://host/a", .normal)])
         try downloader.appResponded(1, status: 206, fields: Sample.fields(type: "image/png"), expectedBytes: 3)
         let isTaken = try [UInt8](1...3).withUnsafeBytes { try downloader.appReceived(1, $0) }
         #expect(isTaken)
@@ -178,23 +179,23 @@ import Testing
 
     @Test("D27: more than max_body_bytes ends it; a cancel and the end of the downloader reach it")
     func anAppTransportIsStopped() throws {
-        let plugin = FakeAppTransport()
+        let appTransport = FakeAppTransport()
         let downloader = try transport.makeDownloader { $0.transport.maxBodyBytes = 2 }
-        let receivers = (0..<3).map { _ in RecordingCallbacks() }
-        try submit(downloader, plugin, receivers[0])
+        let recorders = (0..<3).map { _ in RecordingCallbacks() }
+        try submit(downloader, appTransport, recorders[0])
         _ = commands()
         let isTaken = try [UInt8](1...3).withUnsafeBytes { try downloader.appReceived(1, $0) }
-        #expect(!isTaken && receivers[0].waitUntilReleased())
-        #expect(receivers[0].record.results.first?.error?.code == .bodyTooLarge)
-        try submit(downloader, plugin, receivers[1])
+        #expect(!isTaken && recorders[0].waitUntilReleased())
+        #expect(recorders[0].record.results.first?.error?.code == .bodyTooLarge)
+        try submit(downloader, appTransport, recorders[1])
         _ = commands()
         downloader.cancelAll()
         _ = commands()
-        #expect(plugin.called.last == .cancel(2))
-        try submit(downloader, plugin, receivers[2])
+        #expect(appTransport.called.last == .cancel(2))
+        try submit(downloader, appTransport, recorders[2])
         _ = commands()
         downloader.destroy()
-        #expect(plugin.called.last == .cancel(3))
+        #expect(appTransport.called.last == .cancel(3))
     }
 
     @Test("D27 Z6: its time limits apply, though only the clock wakes the loop")

@@ -54,13 +54,13 @@ import Testing
     @Test("Z1 Z19: destroying delivers all pending events before it returns; afterwards no request is accepted")
     func destroyDeliversPendingEventsBeforeItReturns() throws {
         let downloader = try transport.makeDownloader()
-        let receivers = (0..<100).map { _ in RecordingCallbacks() }
-        for (number, callbacks) in receivers.enumerated() {
+        let recorders = (0..<100).map { _ in RecordingCallbacks() }
+        for (number, callbacks) in recorders.enumerated() {
             #expect(try downloader.submit("\(number)", callbacks: callbacks) != nil)
         }
         transport.turn()
         downloader.destroy()
-        for callbacks in receivers {
+        for callbacks in recorders {
             #expect(callbacks.record.results.map(\.error?.code) == [.cancelled])
             #expect(callbacks.record.releases == 1)
         }

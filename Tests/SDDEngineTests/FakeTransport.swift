@@ -86,11 +86,11 @@ final class FakeTransport: Transport {
 
 extension FakeTransport {
     /// Makes a downloader on this transport, whose transfers are 1, 2, and so on.
-    func makeDownloader(host: Bool = false, set: (inout DownloaderConfiguration) -> Void = { _ in }) throws
+    func makeDownloader(isAppDriven: Bool = false, set: (inout DownloaderConfiguration) -> Void = { _ in }) throws
         -> Downloader
     {
         var configuration = DownloaderConfiguration()
-        if host { configuration.delivery = .application }
+        if isAppDriven { configuration.delivery = .application }
         set(&configuration)
         let last = Monitor<UInt64>(0)
         return try Downloader.make(configuration, transport: self) {

@@ -54,14 +54,14 @@ import Testing
         let (entered, gate) = block(world.disk)
         #expect(entered.wait())
         world.server.script("s", ScriptedReply(200, fresh, body: [1]))
-        let receivers = [RecordingCallbacks(), RecordingCallbacks()]
-        let tokens = try receivers.map {
+        let recorders = [RecordingCallbacks(), RecordingCallbacks()]
+        let tokens = try recorders.map {
             world.downloader.submit(.success(try world.request("/script/s")), callbacks: $0)
         }
         #expect(world.downloader.cancel(try #require(tokens[0])) != nil)
         gate.fulfil()
-        #expect(try world.end(of: receivers[0]).error?.code == .cancelled)
-        #expect(try world.end(of: receivers[1]).array == [1])
+        #expect(try world.end(of: recorders[0]).error?.code == .cancelled)
+        #expect(try world.end(of: recorders[1]).array == [1])
         #expect(world.server.requests.count == 1)
     }
 

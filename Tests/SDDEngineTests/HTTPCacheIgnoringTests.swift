@@ -57,11 +57,11 @@ import Testing
         world.server.script("s", ScriptedReply(200, ["ETag: \"a\""], body: [1]))
         _ = try world.run(world.request("/script/s"))
         world.server.script("s", ScriptedReply(304), ScriptedReply(304))
-        let receivers = [RecordingCallbacks(), RecordingCallbacks()]
-        _ = world.downloader.submit(.success(try world.request("/script/s")), callbacks: receivers[0])
+        let recorders = [RecordingCallbacks(), RecordingCallbacks()]
+        _ = world.downloader.submit(.success(try world.request("/script/s")), callbacks: recorders[0])
         _ = world.downloader.submit(
-            .success(try world.request("/script/s", wishes: [.http, .ignoresCached])), callbacks: receivers[1])
-        #expect(try world.end(of: receivers[0]).origin == .httpRevalidated)
-        #expect(try world.end(of: receivers[1]).error?.code == .notModified)
+            .success(try world.request("/script/s", wishes: [.http, .ignoresCached])), callbacks: recorders[1])
+        #expect(try world.end(of: recorders[0]).origin == .httpRevalidated)
+        #expect(try world.end(of: recorders[1]).error?.code == .notModified)
     }
 }

@@ -32,13 +32,13 @@ import Testing
     func looksUpOnceForTwo() throws {
         let world = try HTTPCacheWorld()
         world.server.script("s", ScriptedReply(200, fresh, body: [1], gate: "s"))
-        let receivers = (0..<2).map { _ in RecordingCallbacks() }
-        for callbacks in receivers {
+        let recorders = (0..<2).map { _ in RecordingCallbacks() }
+        for callbacks in recorders {
             _ = world.downloader.submit(.success(try world.request("/script/s")), callbacks: callbacks)
         }
         #expect(world.server.waitForRequests("/script/s"))
         world.server.release("s")
-        for callbacks in receivers { #expect(try world.end(of: callbacks).array == [1]) }
+        for callbacks in recorders { #expect(try world.end(of: callbacks).array == [1]) }
         #expect(world.server.requests.count == 1)
         #expect(world.cache.counters[.httpMisses] == 1)
     }
@@ -47,10 +47,10 @@ import Testing
     func looksUpSeparatelyForDifferentOptions() throws {
         let world = try HTTPCacheWorld()
         world.server.script("s", ScriptedReply(200, fresh, body: [1]), ScriptedReply(200, fresh, body: [1]))
-        let receivers = (0..<2).map { _ in RecordingCallbacks() }
-        _ = world.downloader.submit(.success(try world.request("/script/s")), callbacks: receivers[0])
-        _ = world.downloader.submit(.success(try world.request("/script/s", wishes: [])), callbacks: receivers[1])
-        for callbacks in receivers { #expect(try world.end(of: callbacks).array == [1]) }
+        let recorders = (0..<2).map { _ in RecordingCallbacks() }
+        _ = world.downloader.submit(.success(try world.request("/script/s")), callbacks: recorders[0])
+        _ = world.downloader.submit(.success(try world.request("/script/s", wishes: [])), callbacks: recorders[1])
+        for callbacks in recorders { #expect(try world.end(of: callbacks).array == [1]) }
         #expect(world.server.requests.count == 2)
     }
 
@@ -95,13 +95,13 @@ import Testing
         let first = try HTTPCacheWorld(shareWait: 30_000_000)
         let second = try HTTPCacheWorld(folder: first.folder, server: first.server, shareWait: 30_000_000)
         first.server.script("s", ScriptedReply(200, fresh, body: [1], gate: "s"))
-        let receivers = [RecordingCallbacks(), RecordingCallbacks()]
-        _ = first.downloader.submit(.success(try first.request("/script/s")), callbacks: receivers[0])
+        let recorders = [RecordingCallbacks(), RecordingCallbacks()]
+        _ = first.downloader.submit(.success(try first.request("/script/s")), callbacks: recorders[0])
         #expect(first.server.waitForRequests("/script/s"))
-        _ = second.downloader.submit(.success(try second.request("/script/s")), callbacks: receivers[1])
+        _ = second.downloader.submit(.success(try second.request("/script/s")), callbacks: recorders[1])
         first.server.release("s")
-        #expect(try first.end(of: receivers[0]).origin == .network)
-        #expect(try second.end(of: receivers[1]).origin == .httpFresh)
+        #expect(try first.end(of: recorders[0]).origin == .network)
+        #expect(try second.end(of: recorders[1]).origin == .httpFresh)
         #expect(first.server.requests.count == 1)
         second.end()
     }

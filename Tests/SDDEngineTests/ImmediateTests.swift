@@ -10,7 +10,7 @@ import Testing
     private let transport = FakeTransport()
 
     @Test func endsOnTheDecidingThreadWithoutDelivery() throws {
-        let downloader = try transport.makeDownloader(host: true)
+        let downloader = try transport.makeDownloader(isAppDriven: true)
         let callbacks = RecordingCallbacks()
         try downloader.submit("a", callbacks: callbacks, isImmediate: true) { $0.wantsProgress = true }
         transport.answerAll(with: [1, 2])
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func aRequestThatCannotBeMadeEndsInTheSubmittingCall() throws {
-        let downloader = try transport.makeDownloader(host: true)
+        let downloader = try transport.makeDownloader(isAppDriven: true)
         let callbacks = RecordingCallbacks()
         let error = DownloadError(.invalidURL, .urlNull, "no")
         _ = downloader.submit(.failure(error), callbacks: callbacks, isImmediate: true)
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func sharesATransferWithOthersAndEachEndsItsWay() throws {
-        let downloader = try transport.makeDownloader(host: true)
+        let downloader = try transport.makeDownloader(isAppDriven: true)
         let (immediate, host) = (RecordingCallbacks(), RecordingCallbacks())
         try downloader.submit("a", callbacks: host)
         try downloader.submit("a", callbacks: immediate, isImmediate: true)
@@ -68,7 +68,7 @@ import Testing
 
     @Test("Z1: cancelled or destroyed, it ends once, too", arguments: [false, true])
     func endsOnceWithTheDownloader(destroys: Bool) throws {
-        let downloader = try transport.makeDownloader(host: true)
+        let downloader = try transport.makeDownloader(isAppDriven: true)
         let callbacks = RecordingCallbacks()
         try downloader.submit("a", callbacks: callbacks, isImmediate: true)
         if !destroys { downloader.cancelAll() }
