@@ -84,7 +84,7 @@ struct NaiveLoads {
         return mayFetch ? tryNext(load, at: now) : over(load, load.isShown ? "disk" : "notCached")
     }
 
-    /// Z14 and T4: fetches the next URL, unless the time of the load is over.
+    /// Z6: fetches the next URL, unless the time of the load is over.
     private mutating func tryNext(_ load: Load, at now: Int64) -> [String] {
         var load = load
         if let end = load.end, now >= end { return over(load, "timeout") }
