@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(
-        "letters and digits of a URL's path may be escaped, and mean the same in its extension; nothing else is undone",
+        "only letters and digits of a URL's extension are percent-decoded",
         arguments: [
             ("http://h/a.%6Ap%67", ".jpg"), ("http://h/a.j%70%32", ".jp2"), ("http://h/a.%2e%2E", ".%2e%2E"),
             ("http://h/a.%2fb", ".%2fb"), ("http://h/a.p%00", ".p%00"), ("http://h/a.%5C", ".%5C"),

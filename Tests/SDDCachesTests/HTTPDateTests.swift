@@ -36,7 +36,7 @@ import Testing
     func dates(text: String, seconds: Int64) { #expect(parse(text) == seconds) }
 
     @Test(
-        "9110 §5.6.7: two digits are at most 50 years ahead",
+        "9110 §5.6.7: two digits are at most 50 years in the future",
         arguments: [
             ("Monday, 15-Jun-76 12:00:00 GMT", 3_359_448_000),
             ("Tuesday, 15-Jun-76 12:00:01 GMT", 203_688_001),
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(
-        "what is no date",
+        "malformed dates",
         arguments: [
             "", "0", "-1", "now", "Sun", "Sun,", "Sun, 06 Nov 1994", "Sun, 06 Nov 1994 08:49:37",
             "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 06 Nov 1994 08:49:37 EST", "Sun, 06 Nov 1994 08:49:37 +0000",

@@ -6,7 +6,7 @@ import Testing
     private static let bytes = (0..<1000).map { UInt8(truncatingIfNeeded: $0 * 7 + 3) }
 
     @Test(
-        "what the xxhash module of Python says, with the seeds 0 and 0x0123456789abcdef",
+        "hashes by the xxhash module of Python, with the seeds 0 and 0x0123456789abcdef",
         arguments: [
             (0, 0xef46_db37_51d8_e999, 0x51e2_4c0e_9077_a48c), (1, 0x1f25_c8d0_bc1f_4bb6, 0x20f9_f4e3_fba1_be06),
             (3, 0x31d2_363f_52e5_64c9, 0x076b_7719_9119_d7dd), (4, 0x9bb6_4b7d_66ee_9fda, 0x27a7_e558_7a8a_5c2e),

@@ -13,24 +13,24 @@ import Testing
 
     static let cases: [HTTPSequence] = [
         .init(
-            "9111 §4.2: fresh: not modified, and nobody is asked", .answered("Cache-Control: max-age=3600"),
+            "9111 §4.2: fresh: not modified, without asking the server", .answered("Cache-Control: max-age=3600"),
             ignoring(.fresh).fails(.notModified)),
         .init(
             "9111 §4.3.3: a 304: not modified", .answered("ETag: \"a\""),
             ignoring(.validated(by: tag)).fails(.notModified)),
         .init(
-            "9111 §4.3.4: and what is stored is freshened by it", .answered("ETag: \"a\""),
+            "9111 §4.3.4: a 304 freshens the stored response", .answered("ETag: \"a\""),
             ignoring(.validated(by: tag, says: ["Cache-Control: max-age=60"])).fails(.notModified), .fresh),
         .init(
             "9111 §4.3.3: something new is delivered", .answered("ETag: \"a\""),
             ignoring(.replaced(by: tag, says: ["Cache-Control: max-age=60"])), .fresh.body(of: 1)),
         .init("9111 §3: nothing stored: delivered", ignoring(.answered("Cache-Control: max-age=60")), .fresh),
         .init(
-            "5861 §3: stale within the window: the caller has that",
+            "5861 §3: stale within the window: not modified",
             .answered("Cache-Control: max-age=60, stale-while-revalidate=600", "ETag: \"a\""),
             ignoring(.validated(by: tag)).after(61).fails(.notModified)),
         .init(
-            "5861 §4: an error is told, not what is stored",
+            "5861 §4: an error is reported, not replaced by the stored response",
             .answered("Cache-Control: max-age=60, stale-if-error=600", "ETag: \"a\""),
             ignoring(.replaced(by: tag, status: 503)).after(61)),
         .init(

@@ -85,7 +85,7 @@ import Testing
                 testDescription: "9110 §14.2: 200 in place of 206",
                 replies: [ScriptedReply(200, ["ETag: \"b\""], body: other)]),
             Refusal(
-                testDescription: "9110 §15.3.7: a 206 of another state",
+                testDescription: "9110 §15.3.7: a 206 of another version",
                 replies: [
                     ScriptedReply(206, ["ETag: \"b\"", "Content-Range: bytes 60000-69999/70000"], body: [1]),
                     ScriptedReply(200, ["ETag: \"b\""], body: other),
