@@ -144,7 +144,7 @@ struct NaiveTable {
     }
 }
 
-// MARK: - Who runs
+// MARK: - Scheduling
 
 extension NaiveTable {
     private var mayStart: Bool {

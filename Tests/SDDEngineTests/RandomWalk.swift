@@ -82,7 +82,7 @@ struct RandomWalk {
     }
 }
 
-// MARK: - The caller
+// MARK: - Requests
 
 extension RandomWalk {
     private mutating func submit() throws {

@@ -93,7 +93,7 @@ import Testing
         #expect(driver.commands() == [.pause(2)])
         // when
         try driver.submit(4) { $0.isPrompt = true }
-        // then: the one that was paused goes on, for it might be in the way
+        // then: the paused transfer resumes, since it might be the one that a prompt request needs
         #expect(driver.commands() == [.resume(2), .start(5, .normal)])
         // when
         driver.answer(5)
