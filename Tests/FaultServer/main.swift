@@ -1,5 +1,5 @@
-// fault-server: the scripted server as a program, for tests in other languages. Prints "listening PORT", and
-// runs until its standard input ends or it gets SIGTERM or SIGINT. README.md has the language of its URLs.
+// fault-server: the scripted server as a program, for tests in other languages. It prints "listening PORT" and runs
+// until its standard input ends or it gets SIGTERM or SIGINT. README.md describes the language of its URLs.
 import Glibc
 import TestSupport
 
@@ -22,7 +22,7 @@ struct Arguments {
     }
 }
 
-/// Blocked, the signals that say stop wait for `waitForEnd`. Before there is any other thread.
+/// Blocks the signals that end the program, for `waitForEnd` to wait for. Called before any other thread starts.
 func blockedStopSignals() -> sigset_t {
     var signals = sigset_t()
     sigemptyset(&signals)
@@ -32,7 +32,7 @@ func blockedStopSignals() -> sigset_t {
     return signals
 }
 
-/// Returns when nobody holds the other end of the standard input any more, or when a signal says stop.
+/// Returns when the other end of the standard input is closed, or when a signal ends the program.
 func waitForEnd(_ signals: sigset_t) {
     // A thread turns the end of the input into a signal too, so that there is one thing to wait for.
     var reader = pthread_t()

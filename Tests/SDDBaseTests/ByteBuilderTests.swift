@@ -38,7 +38,7 @@ import Testing
         #expect(Array(first.pointer) == [1, 2, 3])
     }
 
-    @Test func givesEmptyBytesWhenNothingWasAppended() {
+    @Test func givesEmptyBytesIfNothingWasAppended() {
         // given
         let builder = ByteBuilder()
         let isReserved = builder.reserve(100)
@@ -49,7 +49,7 @@ import Testing
         #expect(counts == [0, 0])
     }
 
-    @Test func fillsWhatWasReserved() {
+    @Test func fillsReservedRoom() {
         // given
         let builder = ByteBuilder()
         let isReserved = builder.reserve(10_000)
@@ -61,8 +61,8 @@ import Testing
         #expect(bytes.pointer.allSatisfy { $0 == 5 })
     }
 
-    // Under the thread or address sanitizer: allocator_may_return_null=1, else it ends the process itself.
-    @Test func saysNoToMoreThanThereIsMemoryAndKeepsWhatItHas() {
+    // Under the thread or address sanitizer this needs allocator_may_return_null=1; otherwise they end the process.
+    @Test func refusesToReserveMoreThanMemoryAndKeepsItsBytes() {
         // given
         let builder = ByteBuilder()
         append([1, 2], to: builder)
@@ -71,16 +71,16 @@ import Testing
         let hasRoomForNegative = builder.reserve(-1)
         // then
         #expect(!hasRoom)
-        #expect(hasRoomForNegative, "no more than there is already")
+        #expect(hasRoomForNegative, "less than is there already")
         let kept = builder.take()
         #expect(Array(kept.pointer) == [1, 2])
     }
 
-    @Test func saysNoToACountThatOverflows() {
+    @Test func refusesACountThatOverflows() {
         // given
         let builder = ByteBuilder()
         append([1], to: builder)
-        // when: the bytes are not read, since the room is asked for first
+        // when: the bytes are not read, since the builder makes room first
         var byte: UInt8 = 0
         let isAppended = builder.append(&byte, count: .max)
         // then
@@ -89,15 +89,15 @@ import Testing
         #expect(count == 1)
     }
 
-    // MARK: - What there is so far
+    // MARK: - Bytes so far
 
     @Test(arguments: [1, 400, 5000, 100_000])
-    func whatWasLentStaysWhatItWasHoweverMuchComes(size: Int) {
+    func lentBytesDoNotChangeAsMoreAreAppended(size: Int) {
         // given
         let builder = ByteBuilder()
         append([UInt8](repeating: 1, count: size), to: builder)
         let lent = builder.soFar()
-        // when: into the room that is left, and out of it
+        // when: first within the room that is left, then beyond it
         append([2], to: builder)
         let second = builder.soFar()
         append([UInt8](repeating: 3, count: 3 * size + 600), to: builder)
@@ -112,7 +112,7 @@ import Testing
         #expect(Array(last.pointer) == [UInt8](repeating: 4, count: size))
     }
 
-    @Test func whatIsLentIsNoCopy() {
+    @Test func lentBytesAreNotCopied() {
         // given
         let builder = ByteBuilder()
         let isReserved = builder.reserve(10_000)
@@ -126,7 +126,7 @@ import Testing
         #expect(addresses.allSatisfy { $0 != nil && $0 == addresses[0] })
     }
 
-    @Test func whatIsLentMovesOnlyTheBuilder() {
+    @Test func growingMovesTheBuilderButNotLentBytes() {
         // given
         let builder = ByteBuilder()
         append([UInt8](repeating: 1, count: 512), to: builder)
@@ -139,7 +139,7 @@ import Testing
         #expect(moved.count == 513 && lent.count == 512)
     }
 
-    @Test func thereIsNothingSoFar() {
+    @Test func anEmptyBuilderHasNoBytesSoFar() {
         let builder = ByteBuilder()
         let isReserved = builder.reserve(100)
         #expect(isReserved && builder.soFar().count == 0)
@@ -150,7 +150,7 @@ import Testing
     }
 
     private func append(_ bytes: [UInt8], to builder: ByteBuilder) {
-        // An empty array may have no address.
+        // The pointer of an empty array may be nil.
         let isAppended = bytes.withUnsafeBytes { bytes in
             bytes.baseAddress.map { builder.append($0, count: bytes.count) } ?? true
         }

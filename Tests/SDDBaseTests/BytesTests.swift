@@ -3,7 +3,7 @@ import SDDBase
 import Testing
 
 @Suite struct BytesTests {
-    @Test func copiesWhatItIsGiven() throws {
+    @Test func copiesTheGivenBytes() throws {
         // given
         var source: [UInt8] = [1, 2, 3]
         // when
@@ -14,7 +14,7 @@ import Testing
         #expect(bytes.count == 3)
     }
 
-    @Test func holdsNothingWithoutMemory() throws {
+    @Test func isEmptyWithoutMemory() throws {
         // given, when
         let bytes = try #require(Bytes(copying: UnsafeRawBufferPointer(start: nil, count: 0)))
         // then

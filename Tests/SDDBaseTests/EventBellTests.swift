@@ -3,7 +3,7 @@ import SDDBase
 import Testing
 
 @Suite struct EventBellTests {
-    @Test func canBeReadFromRingToSilence() throws {
+    @Test func isReadableFromRingToSilence() throws {
         // given
         let bell = try EventBell()
         #expect(!isReadable(bell))

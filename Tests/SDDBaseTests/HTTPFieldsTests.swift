@@ -2,7 +2,7 @@ import SDDBase
 import Testing
 
 @Suite struct HTTPFieldsTests {
-    @Test func findsAFieldWhateverItsCase() {
+    @Test func findsAFieldInAnyCase() {
         // given
         var fields = HTTPFields()
         // when
@@ -37,18 +37,18 @@ import Testing
         #expect(fields.fields.map(\.name) == ["B"])
     }
 
-    @Test func aNameMayComeMoreThanOnce() {
+    @Test func aNameMayOccurMoreThanOnce() {
         // given
         var fields = HTTPFields()
         fields.append("A", "1")
         fields.append("B", "2")
         fields.append("a", "3")
         fields.append("A", "4")
-        // when, then: the first, and all
+        // when, then: the first one, and all
         #expect(fields["a"] == "1")
         #expect(fields.combined("a") == "1, 3, 4")
         #expect(fields.combined("b") == "2" && fields.combined("c") == nil)
-        // when one takes the place of all
+        // when one replaces all
         var one = fields
         one.set("a", to: "5")
         #expect(one.fields.map { $0.name + $0.value } == ["a5", "B2"])
@@ -57,7 +57,7 @@ import Testing
         #expect(fields.fields.map { $0.name + $0.value } == ["B2"])
     }
 
-    @Test func equalFieldsHaveTheSameNumber() {
+    @Test func equalFieldsHaveTheSameHashKey() {
         // given
         var (a, b) = (HTTPFields(), HTTPFields())
         a.append("A", "1")
@@ -79,7 +79,7 @@ import Testing
         #expect(fields["Accept"] == "")
     }
 
-    @Test func comparesOnlyLettersWithoutCase() {
+    @Test func onlyLettersAreComparedWithoutCase() {
         // given: '[' and '{' differ in the same bit as 'A' and 'a'
         var fields = HTTPFields()
         fields.set("a^b", to: "1")
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(arguments: ["", "a b", "a:", "a\r\nb", "a\u{0}", "(a)", "ä", "a\t", "\"a\"", "a,b", "\u{7f}"])
-    func refusesWhatIsNoToken(name: String) {
+    func refusesNamesThatAreNotTokens(name: String) {
         #expect(!isToken(name))
     }
 

@@ -7,11 +7,11 @@ import Testing
         "http://example.org/a.png", "https://example.org", "HTTPS://Example.org:8443/a?b=c#d", "http://127.0.0.1:80/",
         "http://[::1]/", "http://user:password@host/", "http://host?query", "http://a/%zz",
     ])
-    func takesAnAddressAsItIs(text: String) throws {
+    func takesAValidURLUnchanged(text: String) throws {
         #expect(try checked(text).text == text)
     }
 
-    @Test func namesTheSchemeWhateverItsCase() throws {
+    @Test func recognizesTheSchemeInAnyCase() throws {
         #expect(try checked("http://h/").scheme == .http)
         #expect(try checked("HtTpS://h/").scheme == .https)
         #expect(try checked("FILE:///etc/motd", allowsFiles: true).scheme == .file)
@@ -36,7 +36,7 @@ import Testing
         #expect(throws: ImageURL.Flaw.notUTF8) { try checked(bytes) }
     }
 
-    @Test func takesTheLongestAddressAndRefusesOneByteMore() throws {
+    @Test func takesTheLongestURLAndRefusesOneByteMore() throws {
         // given
         let start = "http://h/"
         let longest = start + String(repeating: "a", count: ImageURL.maxLength - start.utf8.count)
@@ -45,16 +45,16 @@ import Testing
         #expect(throws: ImageURL.Flaw.tooLong) { try checked(longest + "a") }
     }
 
-    @Test func writesBytesOutsideASCIIWithPercentSigns() throws {
+    @Test func percentEncodesBytesOutsideASCII() throws {
         #expect(try checked("http://h/bücher?ß=%41").text == "http://h/b%C3%BCcher?%C3%9F=%41")
     }
 
-    @Test func takesAFileOnlyWhereItIsAllowedAndNeedsNoHost() throws {
+    @Test func takesFileURLsOnlyIfAllowedAndWithoutAHost() throws {
         #expect(try checked("file:///a.png", allowsFiles: true).text == "file:///a.png")
         #expect(throws: ImageURL.Flaw.scheme) { try checked("file:///a.png", allowsFiles: false) }
     }
 
-    @Test func knowsTheSchemesOfTheHostsOwnTransports() throws {
+    @Test func takesTheSchemesOfAppTransports() throws {
         // given
         let others = ["archive", "file"]
         // when, then
@@ -66,7 +66,7 @@ import Testing
         #expect(throws: ImageURL.Flaw.malformed) { try checked("archive:", others: others) }
         #expect(throws: ImageURL.Flaw.malformed) { try checked("archive:a b", others: others) }
         #expect(throws: ImageURL.Flaw.scheme) { try checked("archives:a", others: others) }
-        // Any, if it is a scheme at all: RFC 3986 §3.1.
+        // "*" allows any scheme that RFC 3986 §3.1 does.
         #expect(try checked("archives:a", others: ["*"]).scheme == .other)
         #expect(try checked("a+b-c.9:a", others: ["*"]).scheme == .other)
         #expect(try checked("https://h/", others: ["*"]).scheme == .https)
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(
-        "Z3: the same number for a host and port, however it is written",
+        "Z3: the same key for equal hosts and ports, however they are written",
         arguments: [
             ("http://example.org/a", "http://EXAMPLE.org:80?b", true), ("https://h", "https://h:443/", true),
             ("http://h:/", "http://h/", true), ("http://h:0080/", "http://h/", true),
@@ -85,12 +85,12 @@ import Testing
             ("http://h/", "https://h/", false), ("http://h/", "http://h:81/", false), ("http://h/", "http://i/", false),
             ("http://[::1]:80/", "http://[::1]:81/", false), ("http://h:8/", "http://h8/", false),
         ])
-    func numbersHosts(one: String, other: String, isSame: Bool) throws {
+    func hostKeysIdentifyHostAndPort(one: String, other: String, isSame: Bool) throws {
         #expect((try checked(one).hostKey == checked(other).hostKey) == isSame)
         #expect(try checked(one).hostKey != 0)
     }
 
-    @Test func whatHasNoHostHasNoNumberOfOne() throws {
+    @Test func aURLWithoutAHostHasNoHostKey() throws {
         #expect(try checked("file:///a", allowsFiles: true).hostKey == 0)
         #expect(try checked("file://host/a", allowsFiles: true).hostKey == 0)
         #expect(try checked("archive://host/a", others: ["archive"]).hostKey == 0)
@@ -100,14 +100,14 @@ import Testing
         #expect(try checked("http://h:99999999999999999999999999/").hostKey != 0)
     }
 
-    @Test func tellsWhetherAUserIsNamed() throws {
+    @Test func detectsUserinfo() throws {
         #expect(try checked("http://u:p@h/").hasUserinfo)
         #expect(try checked("http://@h/").hasUserinfo)
         #expect(try !checked("http://h/u@v").hasUserinfo)
         #expect(try !checked("archive:u@v", others: ["archive"]).hasUserinfo)
     }
 
-    @Test func equalAreURLsThatAreSentAlike() throws {
+    @Test func urlsSentAlikeAreEqual() throws {
         // given
         let urls = try ["http://h/\u{fc}", "http://h/%C3%BC", "http://h/%c3%bc", "http://h/"].map { try checked($0) }
         // when, then

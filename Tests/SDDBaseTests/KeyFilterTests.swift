@@ -28,7 +28,7 @@ import Testing
         ("https://h/a?=1", "https://h/a?=1"),
         ("", ""),
     ])
-    func leavesAllElse(url: String, key: String) {
+    func leavesOtherParametersAlone(url: String, key: String) {
         #expect(filter.key(of: url) == key)
     }
 
@@ -45,15 +45,15 @@ import Testing
         #expect(filter.key(of: url) == key)
     }
 
-    @Test func aStarAloneIsAnyName() {
+    @Test func aStarAloneMatchesAnyName() {
         #expect(KeyFilter(dropping: ["*"]).key(of: "https://h/a?x=1&y&=") == "https://h/a")
     }
 
-    @Test func noNamesDropNothing() {
+    @Test func withoutNamesNothingIsDropped() {
         #expect(KeyFilter(dropping: []).key(of: "https://h/a?token=1&x") == "https://h/a?token=1&x")
     }
 
-    @Test func anEmptyNameIsThatOfAParameterWithoutOne() {
+    @Test func anEmptyNameMatchesParametersWithoutAName() {
         #expect(KeyFilter(dropping: [""]).key(of: "https://h/a?=1&x=2") == "https://h/a?x=2")
     }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import SDDBase
 
 @Suite struct LinkedListTests {
-    @Test func givesElementsInTheOrderOfTheList() {
+    @Test func returnsElementsInOrder() {
         // given
         var list = LinkedList<Int>()
         // when
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func isEmptyAgainAfterTheLastAndCanBeFilledAgain() {
+    @Test func isEmptyAfterTheLastAndCanBeRefilled() {
         // given
         var list = LinkedList<String>()
         #expect(list.popFirst() == nil)
@@ -42,7 +42,7 @@ import Testing
         #expect(drained(list) == ["b"])
     }
 
-    @Test func letsGoOfWhatWasRemoved() {
+    @Test func freesRemovedElements() {
         // given
         final class Witness {}
         weak var gone: Witness?
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: 0..<20 as Range<UInt64>)
-    func behavesAsAnArrayDoes(seed: UInt64) {
+    func behavesLikeAnArray(seed: UInt64) {
         // given
         var random = SeededRandom(seed: seed)
         var list = LinkedList<Int>()

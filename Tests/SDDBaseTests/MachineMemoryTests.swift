@@ -13,12 +13,12 @@ import Testing
         MachineMemory(reader: { files[$0] }, fallback: fallback).limit
     }
 
-    @Test func isThatOfTheMachineWhereNoGroupLimitsIt() {
+    @Test func isTheMachinesMemoryUnlessAGroupLimitsIt() {
         #expect(limit(["/proc/meminfo": meminfo]) == machine)
         #expect(limit(["/proc/meminfo": meminfo, "/proc/self/cgroup": "0::/\n"]) == machine)
     }
 
-    @Test func isThatOfTheInnermostGroup() {
+    @Test func isTheLimitOfTheInnermostGroup() {
         // given
         let files = [
             "/proc/meminfo": meminfo, "/proc/self/cgroup": "0::/user.slice/app.service\n",
@@ -29,7 +29,7 @@ import Testing
         #expect(limit(files) == 134_217_728)
     }
 
-    @Test func isThatOfAGroupAroundWhereThatIsLess() {
+    @Test func isTheLimitOfAParentGroupIfLower() {
         // given
         let files = [
             "/proc/meminfo": meminfo, "/proc/self/cgroup": "0::/a/b/c\n",
@@ -40,7 +40,7 @@ import Testing
         #expect(limit(files) == 200_000_000)
     }
 
-    @Test func isWhereAGroupIsSlowedDownIfThatIsLess() {
+    @Test func isTheHighMarkOfAGroupIfLower() {
         // given
         let files = [
             "/proc/meminfo": meminfo, "/proc/self/cgroup": "0::/a\n", "/sys/fs/cgroup/a/memory.max": "300000000\n",
@@ -50,21 +50,21 @@ import Testing
         #expect(limit(files) == 250_000_000)
     }
 
-    /// The path is the machine's, and what is mounted begins at the group of the container.
-    @Test func isThatOfTheContainerWhosePathIsNotThere() {
+    /// The path is as the machine sees it, but the mounted tree begins at the group of the container.
+    @Test func isTheLimitOfTheContainerIfItsPathIsNotMounted() {
         // given
         var files = [
             "/proc/meminfo": meminfo, "/proc/self/cgroup": "5:devices:/x\n4:cpu,memory:/docker/1f:2\n0::/\n",
             "/sys/fs/cgroup/memory/memory.limit_in_bytes": "134217728\n",
         ]
         #expect(limit(files) == 134_217_728)
-        // when: of the first version, and with a colon in its name
+        // when: a group of cgroup v1 with a colon in its name
         files["/sys/fs/cgroup/memory/docker/1f:2/memory.limit_in_bytes"] = "67108864\n"
         // then
         #expect(limit(files) == 67_108_864)
     }
 
-    @Test func theFirstVersionsNumberBeyondAnyMemoryIsNoLimit() {
+    @Test func theHugeNumberOfCgroupV1MeansNoLimit() {
         // given
         let files = [
             "/proc/meminfo": meminfo, "/proc/self/cgroup": "4:memory:/\n",
@@ -74,7 +74,7 @@ import Testing
         #expect(limit(files) == machine)
     }
 
-    @Test func leadsNowhereOutOfWhatIsMounted() {
+    @Test func doesNotLeaveTheMountedTree() {
         // given: a process of another namespace
         let files = [
             "/proc/meminfo": meminfo, "/proc/self/cgroup": "0::/../other\n",
@@ -88,30 +88,30 @@ import Testing
         "", "MemTotal:", "MemTotal: kB\n", "MemTotal: 0 kB\n", "MemTotal: 9223372036854775807 kB\n",
         "MemTotal: 99999999999999999999 kB\n", "MemFree: 5 kB\n", "\u{fffd}\n",
     ])
-    func whereTheKernelDoesNotSayTheLibraryDoes(meminfo: String) {
+    func fallsBackToADefaultIfTheKernelDoesNotSay(meminfo: String) {
         #expect(limit(["/proc/meminfo": meminfo], fallback: 1 << 30) == 1 << 30)
     }
 
     @Test(arguments: ["", "\n", ":", "::", "0:", "0::", "0::/a/b", "x:memory:/a", "4:memory", "4:memory:\n\n"])
-    func damagedGroupsLimitNothing(groups: String) {
+    func damagedGroupsSetNoLimit(groups: String) {
         #expect(limit(["/proc/meminfo": meminfo, "/proc/self/cgroup": groups]) == machine)
     }
 
     @Test(arguments: ["max", "", "-1", "99999999999999999999", "abc"])
-    func whatIsNoNumberIsNoLimit(text: String) {
+    func textThatIsNotANumberIsNoLimit(text: String) {
         // given
         let files = ["/proc/meminfo": meminfo, "/proc/self/cgroup": "0::/a\n", "/sys/fs/cgroup/a/memory.max": text]
         // then
         #expect(limit(files) == machine)
     }
 
-    @Test func aGroupVeryDeepDownIsNotFollowed() {
+    @Test func aVeryDeepGroupIsNotFollowed() {
         // given
         let deep = String(repeating: "/a", count: 20_000)
         let files = [
             "/proc/meminfo": meminfo, "/proc/self/cgroup": "0::\(deep)\n", "/sys/fs/cgroup/a/memory.max": "150000000\n",
         ]
-        // then: what is around it is
+        // then: only the groups above it count
         #expect(limit(files) == 150_000_000)
     }
 
@@ -120,7 +120,7 @@ import Testing
         #expect(MachineMemory.limit <= sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE)))
     }
 
-    @Test func readsFilesAsTheyAre() throws {
+    @Test func readsSmallFilesAndTheStartOfLargeOnes() throws {
         // given
         let folder = try TemporaryFolder()
         let file = try folder.write("file", "some text\n")

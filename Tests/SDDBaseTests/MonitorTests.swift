@@ -18,8 +18,8 @@ import Testing
         #expect(received.withLock { $0 } == 42)
     }
 
-    @Test func looksBeforeItWaits() {
-        // given: nobody ever signals
+    @Test func checksTheConditionBeforeItWaits() {
+        // given: no thread ever signals
         let monitor = Monitor(1)
         // when, then
         #expect(monitor.wait { $0 == 1 ? "there" : nil } == "there")
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 20] as [Int64])
-    func givesUpAfterTheLimitAndNotBefore(limit: Int64) {
+    func timesOutAfterTheLimitAndNotBefore(limit: Int64) {
         // given
         let monitor = Monitor(0)
         let start = SystemTime().monotonicMicroseconds()
@@ -39,7 +39,7 @@ import Testing
         #expect(SystemTime().monotonicMicroseconds() - start >= limit * 1000)
     }
 
-    @Test func takesLimitsBeyondAllTime() throws {
+    @Test func takesLimitsBeyondTheClocksRange() throws {
         // given
         let monitor = Monitor(false)
         let thread = try NativeThread(name: "setter") {
@@ -91,7 +91,7 @@ import Testing
         let monitor = Monitor(0)
         // when
         #expect(throws: Refused.self) { try monitor.withLock { _ throws(Refused) in throw Refused() } }
-        // then: would wait for ever otherwise
+        // then: if the lock were still held, this would wait forever
         #expect(monitor.withLock { $0 } == 0)
     }
 }

@@ -15,7 +15,7 @@ import Testing
         #expect(!thread.isCurrent)
     }
 
-    @Test func hasEverySignalBlockedAndLeavesTheMakersMaskAlone() throws {
+    @Test func blocksEverySignalAndLeavesTheCreatorsMaskAlone() throws {
         // given
         let before = blockedSignals()
         let inside = Monitor<[Int32]>([])
@@ -28,7 +28,7 @@ import Testing
         #expect(blockedSignals() == before)
     }
 
-    @Test func isNamed() throws {
+    @Test func hasItsName() throws {
         // given
         let name = Monitor("")
         // when
@@ -38,7 +38,7 @@ import Testing
         #expect(name.withLock { $0 } == "a-name")
     }
 
-    @Test func letsGoOfItsBodyAtTheEnd() throws {
+    @Test func freesItsBodyAtTheEnd() throws {
         // given
         final class Witness: Sendable {}
         weak var gone: Witness?
@@ -52,7 +52,7 @@ import Testing
         #expect(gone == nil)
     }
 
-    @Test func runsOnWithNobodyWaitingWhenDetached() throws {
+    @Test func runsOnWhenDetached() throws {
         // given
         let done = Monitor(false)
         // when

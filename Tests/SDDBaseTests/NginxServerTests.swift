@@ -2,9 +2,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// That nginx and the certificates are what the tests of the transport take them for, seen through openssl.
+/// Checks through openssl that nginx and the certificates are what the tests of the transport rely on.
 @Suite struct NginxServerTests {
-    @Test func speaksHTTP2AndNamesTheFlawOfEachCertificate() throws {
+    @Test func speaksHTTP2AndEachCertificateHasItsFlaw() throws {
         // given
         let server = try NginxServer.shared
         let expected: [CertificateKind: String] = [

@@ -4,7 +4,7 @@ import Testing
 @testable import SDDBase
 
 @Suite struct NumberMapTests {
-    @Test func findsWhatWasSetLast() {
+    @Test func findsTheLatestValue() {
         // given
         var map = NumberMap<String>()
         #expect(map.isEmpty && map[0] == nil)
@@ -17,7 +17,7 @@ import Testing
         #expect(map.count == 2 && map.values.sorted() == ["most", "nought"])
     }
 
-    @Test func forgetsWhatWasRemovedAndMindsNothingThatIsNotThere() {
+    @Test func removesValuesAndIgnoresMissingKeys() {
         // given
         var map = NumberMap<Int>()
         map[1] = 1
@@ -41,7 +41,7 @@ import Testing
         #expect(copy[1] == 1 && copy[2] == nil && copy.count == 1)
     }
 
-    @Test func letsGoOfWhatWasRemoved() {
+    @Test func freesRemovedValues() {
         // given
         final class Held {}
         var map = NumberMap<Held>()
@@ -58,7 +58,7 @@ import Testing
         #expect(held == nil)
     }
 
-    @Test func holdsManyThatFollowOneAnother() {
+    @Test func holdsManyConsecutiveKeys() {
         // given
         var map = NumberMap<UInt64>()
         // when
@@ -70,8 +70,8 @@ import Testing
     }
 
     @Test(arguments: 0..<20 as Range<UInt64>)
-    func behavesAsADictionaryDoes(seed: UInt64) {
-        // given: few keys, so that they are removed and set again, some of which stand close to one another
+    func behavesLikeADictionary(seed: UInt64) {
+        // given: few keys, some close to one another, so that they are removed and set again
         var random = SeededRandom(seed: seed)
         var keys = Array(0..<20 as Range<UInt64>)
         keys += keys.map { $0 << 40 }

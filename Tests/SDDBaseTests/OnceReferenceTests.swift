@@ -19,7 +19,7 @@ import Testing
         let value = OnceReference<Value>()
     }
 
-    @Test func keepsWhatWasStoredFirst() {
+    @Test func keepsTheFirstStoredValue() {
         // given
         let living = Monitor(0)
         let owner = Owner()
@@ -33,7 +33,7 @@ import Testing
         #expect(living.withLock { $0 } == 1)
     }
 
-    @Test func letsGoOfItAtTheEnd() {
+    @Test func freesItsValueAtTheEnd() {
         // given
         let living = Monitor(0)
         var owner: Owner? = Owner()
@@ -45,8 +45,8 @@ import Testing
         #expect(owner == nil && living.withLock { $0 } == 0)
     }
 
-    /// The threads write and read what they store without a lock, which the thread sanitizer is to find right.
-    @Test func allThreadsGetTheSame() throws {
+    /// The threads write and read the reference without a lock; the thread sanitizer must not report that.
+    @Test func allThreadsGetTheSameValue() throws {
         for _ in 0..<100 {
             // given
             let living = Monitor(0)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SDDBase
 
-/// With sockets in place of the kernel's files: an urgent byte of TCP is POLLPRI too.
+/// Uses sockets in place of the kernel's files: an urgent byte of TCP is POLLPRI too.
 @Suite struct PressureWatchTests {
     @Test func tellsWhichTriggerFired() throws {
         // given
@@ -24,7 +24,7 @@ import Testing
         withExtendedLifetime(watch) {}
     }
 
-    @Test func runsOnAThreadOfItsNameUntilItIsLetGo() throws {
+    @Test func runsOnANamedThreadUntilItIsFreed() throws {
         // given
         let fake = try FakeTrigger()
         let told = Recorder<String>()
@@ -34,15 +34,15 @@ import Testing
         }
         fake.fire()
         #expect(told.wait(count: 1) == ["sdd-pressure\n"])
-        // when: that waits for the thread
+        // when: freeing it waits for the thread
         watch = nil
         fake.fire()
-        // then: nobody is there to be told
+        // then: the handler is not called any more
         #expect(told.all.count == 1)
         #expect(watch == nil)
     }
 
-    @Test func aTriggerThatIsGoneIsWatchedNoMore() throws {
+    @Test func stopsWatchingATriggerThatHungUp() throws {
         // given
         let (gone, other) = (try FakeTrigger(), try FakeTrigger())
         let told = Recorder<MemoryPressure>()
@@ -58,7 +58,7 @@ import Testing
         withExtendedLifetime(watch) {}
     }
 
-    @Test func mayBeLetGoByWhatItCalls() throws {
+    @Test func mayBeFreedInItsHandler() throws {
         // given
         let fake = try FakeTrigger()
         let place = Monitor<PressureWatch?>(nil)
@@ -76,10 +76,10 @@ import Testing
         #expect(done.wait())
     }
 
-    @Test func saysWhyThereIsNoneToWatch() throws {
+    @Test func reportsWhyNothingCanBeWatched() throws {
         // given
         let folder = try TemporaryFolder()
-        // then: no file, and one that is none to write to
+        // then: no file, and one that cannot be written to
         #expect(throws: SystemError(errno: ENOENT)) {
             try PressureWatch(files: [folder.path("none")]) { _ in }
         }
@@ -91,15 +91,15 @@ import Testing
         // given
         let folder = try TemporaryFolder()
         let file = try folder.write("memory.pressure", String(repeating: "-", count: 40))
-        // when: a plain file takes them too, each from its beginning, and never tells of anything
+        // when: a plain file takes them too, each from its beginning, and never becomes ready
         withExtendedLifetime(try PressureWatch(files: [folder.path("none"), file]) { _ in }) {}
-        // then: what was written last, with its NUL
+        // then: the last text written, with its NUL
         let text = try #require(MachineMemory.smallFile(file))
         #expect(text == "full 200000 2000000\0" + String(repeating: "-", count: 20))
     }
 }
 
-/// The last reference goes with the call.
+/// Hands the last reference over.
 private func hand(_ watch: consuming PressureWatch, to place: Monitor<PressureWatch?>) {
     let watch = watch
     place.withLock { $0 = watch }
@@ -115,7 +115,7 @@ private final class FakeTrigger: Sendable {
     init() throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(listener) }
-        // Not bound: the system takes a port.
+        // The socket is not bound: the system chooses a port.
         try #require(listen(listener, 1) == 0)
         var address = sockaddr_in()
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -133,12 +133,12 @@ private final class FakeTrigger: Sendable {
 
     func fire() { send(other, "!", 1, Int32(MSG_OOB)) }
 
-    /// The kernel's files forget that they fired when they have told.
+    /// Clears the urgent byte, as the kernel's files forget an event once they have reported it.
     func settle() {
         var byte: UInt8 = 0
         recv(descriptor, &byte, 1, Int32(MSG_OOB))
     }
 
-    /// As a control group that is removed.
+    /// Hangs up, as the file of a removed control group does.
     func hangUp() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 }

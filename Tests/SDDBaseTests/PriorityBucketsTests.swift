@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: 0..<10 as Range<UInt64>)
-    func behavesAsAStableSortDoes(seed: UInt64) {
+    func behavesLikeAStableSort(seed: UInt64) {
         // given
         var random = SeededRandom(seed: seed)
         var queue = PriorityBuckets<Int>()

@@ -2,7 +2,7 @@ import SDDBase
 import Testing
 
 @Suite struct PriorityTests {
-    @Test("R1: five levels, with the header's numbers, in order of urgency")
+    @Test("R1: five levels, with the numbers of sdd.h, in order of urgency")
     func hasFiveLevelsInOrder() {
         #expect(Priority.allCases.map(\.rawValue) == [1, 2, 3, 4, 5])
         #expect(Priority.allCases == Priority.allCases.sorted())
@@ -17,7 +17,7 @@ import Testing
             (.high, 7, .veryHigh),
             (.veryHigh, 1, .veryHigh),
         ] as [(Priority, Int32, Priority)])
-    func isRaisedUpToTheMostUrgent(from: Priority, by levels: Int32, to: Priority) {
+    func isRaisedNoHigherThanTheMostUrgent(from: Priority, by levels: Int32, to: Priority) {
         #expect(from.raised(by: levels) == to)
     }
 }

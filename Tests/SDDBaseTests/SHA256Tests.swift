@@ -8,7 +8,7 @@ import Testing
         return String(sum.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
     }
 
-    /// FIPS 180-4 examples, NIST.
+    /// Examples of FIPS 180-4, by NIST.
     @Test(arguments: [
         ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
         (
@@ -16,11 +16,11 @@ import Testing
             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
         ),
     ])
-    func isThatOfTheStandard(text: String, expected: String) {
+    func givesTheDigestsOfTheStandard(text: String, expected: String) {
         #expect(digest(Array(text.utf8)) == expected)
     }
 
-    /// Of bytes i * 7 + n, by Python's hashlib: lengths around those of a block.
+    /// Digests of bytes i * 7 + n, by Python's hashlib, for lengths around that of a block.
     @Test(arguments: [
         (0, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
         (1, "4bf5122f344554c53bde2ebb8cd2b7e3d1600ad631c385a5d7cce23c7785459a"),
@@ -33,7 +33,7 @@ import Testing
         (120, "42500cf6a1e3936d6b9e0bcfe296d654b63255e525487d3634d0b15fde591c4d"),
         (1000, "6b0df76627243d095b0c4400cb658b7e804dd03461cc03aee8fc8fe0bcada168"),
     ])
-    func isThatOfOthers(count: Int, expected: String) {
+    func givesTheDigestsOfPython(count: Int, expected: String) {
         #expect(digest((0..<count).map { UInt8(truncatingIfNeeded: $0 * 7 + count) }) == expected)
     }
 }

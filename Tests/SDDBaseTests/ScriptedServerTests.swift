@@ -3,7 +3,7 @@ import SDDBase
 import TestSupport
 import Testing
 
-/// That the test server itself does what its README says, seen through a bare socket.
+/// Checks through a bare socket that the test server does what its README says.
 @Suite struct ScriptedServerTests {
     @Test func sendsTheBytesItPromises() throws {
         // given
@@ -16,7 +16,7 @@ import Testing
         #expect(reply.bytes.suffix(70_000) == ScriptedServer.body(of: "/ok?size=70000&close", size: 70_000)[...])
     }
 
-    @Test func computesThePatternOfItsREADME() {
+    @Test func sendsThePatternOfItsREADME() {
         // given
         let target = "/ok?size=1000"
         let seed = target.utf8.reduce(2_166_136_261 as UInt32) { ($0 ^ UInt32($1)) &* 16_777_619 }
@@ -30,7 +30,7 @@ import Testing
         #expect(body == expected)
     }
 
-    @Test func failsAsOftenAsItIsTold() throws {
+    @Test func failsAsOftenAsRequested() throws {
         // given
         let server = try ScriptedServer()
         let target = "/recover?fails=2&by=429&failing-header=Retry-After:%207&text=good&close"
@@ -46,7 +46,7 @@ import Testing
         #expect(try exchange(with: server, "/recover?by=reset&close").bytes.isEmpty)
     }
 
-    @Test func usesAConnectionAgainAndRecordsInOrder() throws {
+    @Test func reusesAConnectionAndRecordsInOrder() throws {
         // given
         let server = try ScriptedServer()
         let first = "GET /ok?size=1 HTTP/1.1\r\nX-Test: a\r\n\r\n"
@@ -81,7 +81,7 @@ import Testing
         #expect(server.peakConcurrent == 1)
     }
 
-    @Test func remembersAReleaseThatCameFirst() throws {
+    @Test func remembersAReleaseBeforeTheRequest() throws {
         // given
         let server = try ScriptedServer()
         // when
@@ -91,7 +91,7 @@ import Testing
         #expect(try exchange(with: server, "/steps/any?at=1&text=xy&close").text.hasSuffix("xy"))
     }
 
-    @Test func seesAClientGoThatItHolds() throws {
+    @Test func noticesThatAHeldClientDisconnects() throws {
         // given
         let server = try ScriptedServer()
         let client = try connectToLoopback(port: server.port)
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(arguments: ["/silence", "/hold/x", "/endless", "/stall", "/header-flood", "/trickle?every=100000"])
-    func stopsWhateverItIsAt(target: String) throws {
+    func stopsDuringAnyReply(target: String) throws {
         // given
         let server = try ScriptedServer()
         let client = try connectToLoopback(port: server.port)
@@ -120,7 +120,7 @@ import Testing
         #expect(throws: SystemError.self) { try connectToLoopback(port: server.port) }
     }
 
-    @Test func saysWhatItDoesNotUnderstand() throws {
+    @Test func refusesURLsThatItDoesNotUnderstand() throws {
         // given
         let server = try ScriptedServer()
         // when, then

@@ -4,10 +4,10 @@ import Testing
 @testable import SDDBase
 
 @Suite struct SpareMemoryTests {
-    /// The library's own are the process's, and other tests use them at the same time.
+    /// A pool of the test's own: the library's is shared by the process, and other tests use it at the same time.
     private let memory = SpareMemory(mostBytes: 4 << 20)
 
-    @Test func aBlockIsUsedAgainWhileRequestsAreUnderWay() throws {
+    @Test func reusesABlockWhileRequestsAreUnderWay() throws {
         // given
         SpareMemory.beginUse()
         defer { SpareMemory.endUse() }
@@ -21,7 +21,7 @@ import Testing
         memory.free(second)
     }
 
-    @Test func aBlockThatWouldWasteMuchIsNotUsed() throws {
+    @Test func doesNotReuseABlockThatIsMuchTooLarge() throws {
         // given
         SpareMemory.beginUse()
         defer { SpareMemory.endUse() }
@@ -34,11 +34,11 @@ import Testing
         memory.free(small)
     }
 
-    @Test func whatCannotBeHadIsRefused() {
+    @Test func refusesMoreThanMemory() {
         #expect(memory.allocate(.max) == nil)
     }
 
-    @Test func whatIsTooMuchIsNotKept() throws {
+    @Test func keepsNoMoreThanItsLimit() throws {
         // given
         SpareMemory.beginUse()
         defer { SpareMemory.endUse() }
@@ -46,13 +46,14 @@ import Testing
         // when
         for block in blocks { memory.free(block) }
         let again = try (0..<4).map { _ in try #require(memory.allocate(1 << 20)) }
-        // then: the last one came too late
+        // then: the last one was over the limit and was not kept
         #expect(again.map(\.base) == blocks.prefix(4).reversed().map(\.base))
         for block in again { memory.free(block) }
     }
 
-    /// To what the library keeps of bodies: unless others have just filled it, or taken it, so that one time is enough.
-    @Test func aBodyGivesItsMemoryBack() throws {
+    /// The memory returns to the library's pool for bodies. Other tests may just have filled or emptied it, so one
+    /// success among many tries is enough.
+    @Test func aBodyReturnsItsMemory() throws {
         SpareMemory.beginUse()
         defer { SpareMemory.endUse() }
         let data = [UInt8](repeating: 7, count: 888_001)
@@ -62,7 +63,7 @@ import Testing
             #expect(builder.reserve(888_001))
             #expect(try data.withUnsafeBytes { builder.append(try #require($0.baseAddress), count: 888_001) })
             let address = builder.take().pointer.baseAddress
-            // when: the bytes are gone
+            // when: the bytes have been freed
             let next = try #require(SpareMemory.bodies.allocate(888_000))
             defer { SpareMemory.bodies.free(next) }
             return UnsafeRawPointer(next.base) == address
@@ -71,9 +72,9 @@ import Testing
         #expect(isUsedAgain)
     }
 
-    /// In whatever order those that share it let go, its memory comes back when the last one does, and once.
+    /// The memory returns with the last reference, whatever the order in which they are freed, and only once.
     @Test(arguments: [[0, 1, 2], [2, 1, 0], [1, 2, 0]])
-    func aBodyThatWasLentGivesItsMemoryBackOnce(order: [Int]) throws {
+    func aSharedBodyReturnsItsMemoryOnce(order: [Int]) throws {
         SpareMemory.beginUse()
         defer { SpareMemory.endUse() }
         let size = 655_001 + order[0]

@@ -3,13 +3,13 @@ import TestSupport
 import Testing
 
 @Suite struct WorkerPoolTests {
-    /// Jobs that a pool's threads pull, first come first served.
+    /// Jobs that the threads of a pool take, in the order in which they were added.
     private final class Jobs: Sendable {
         private let waiting = Monitor<[@Sendable () -> Void]>([])
 
         func add(_ job: @escaping @Sendable () -> Void) { waiting.withLock { $0.append(job) } }
 
-        /// One piece of work, as a pool's worker does it.
+        /// Runs one job, as a worker of a pool does. Returns false if there was none.
         func doOne() -> Bool {
             guard let job = waiting.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return false }
             job()
@@ -28,7 +28,7 @@ import Testing
         pool.join()
     }
 
-    @Test func doesEveryPieceOnce() throws {
+    @Test func runsEveryJobOnce() throws {
         // given
         let done = Recorder<Int>()
         let pool = try makePool(threads: 3)
@@ -44,7 +44,7 @@ import Testing
         #expect(done.all.count == 500)
     }
 
-    @Test func doesAllThatIsThereThoughItWasWokenForOnePiece() throws {
+    @Test func runsAllJobsThoughWokenForOne() throws {
         // given
         let done = Expectation(count: 100)
         for _ in 0..<100 { jobs.add { done.fulfil() } }
@@ -56,7 +56,7 @@ import Testing
         end(pool)
     }
 
-    @Test func looksForWorkOnlyWhenItIsWoken() throws {
+    @Test func looksForWorkOnlyWhenWoken() throws {
         // given
         let asked = Recorder<Bool>()
         let pool = try WorkerPool(name: "pool", threads: 1) {
@@ -65,7 +65,7 @@ import Testing
                 return false
             }
         }
-        // when, then: once for each call, and not before
+        // when, then: once for each wake-up, and not before
         for count in 1...3 {
             pool.wake(for: 1)
             #expect(asked.wait(count: count)?.count == count)
@@ -74,7 +74,7 @@ import Testing
         #expect(asked.all.count == 3)
     }
 
-    @Test func wokenForNothingItDoesNothing() throws {
+    @Test func aWakeUpForNoJobsRunsNothing() throws {
         // given
         let ran = Expectation()
         jobs.add { ran.fulfil() }
@@ -86,12 +86,12 @@ import Testing
         #expect(!ran.isFulfilled)
     }
 
-    @Test func worksOnAsManyPiecesAtOnceAsItHasThreads() throws {
+    @Test func runsAsManyJobsAtOnceAsItHasThreads() throws {
         // given
         let pool = try makePool(threads: 4)
         let areRunning = Expectation(count: 4)
         let mayEnd = Expectation()
-        // when: each piece waits until all four run
+        // when: each job waits until all four run
         for _ in 0..<4 {
             jobs.add {
                 areRunning.fulfil()
@@ -105,7 +105,7 @@ import Testing
         end(pool)
     }
 
-    @Test func whatComesWhileAllThreadsAreBusyIsDoneAfterwards() throws {
+    @Test func runsJobsAddedWhileAllThreadsAreBusy() throws {
         // given
         let pool = try makePool(threads: 1)
         let (isBusy, mayGoOn, isDone) = (Expectation(), Expectation(), Expectation(count: 20))
@@ -150,7 +150,7 @@ import Testing
         #expect(made.all.count == 2)
     }
 
-    @Test func leavesWhatWaitsWhenItStopsAndEndsThePieceItIsAt() throws {
+    @Test func stoppingFinishesTheRunningJobAndDropsTheWaitingOnes() throws {
         // given
         let pool = try makePool(threads: 1)
         let (isBusy, mayGoOn) = (Expectation(), Expectation())

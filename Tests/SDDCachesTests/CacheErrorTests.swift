@@ -2,7 +2,7 @@ import SDDCaches
 import Testing
 
 @Suite struct CacheErrorTests {
-    @Test func tellsFailuresOfTheSystemByTheirErrno() {
+    @Test func systemErrorsDifferByTheirErrno() {
         #expect(CacheError.system(.write, errno: 28) != CacheError.system(.write, errno: 5))
     }
 }

@@ -3,34 +3,34 @@ import SDDCaches
 import Testing
 
 @Suite struct CacheRulesAnswerTests {
-    @Test("how old it is", arguments: HTTPCacheCase.ages)
+    @Test("current age", arguments: HTTPCacheCase.ages)
     func age(_ test: HTTPCacheCase) { #expect(test.answer == test.gives) }
 
-    @Test("how old it may be", arguments: HTTPCacheCase.lifetimes)
+    @Test("freshness lifetime", arguments: HTTPCacheCase.lifetimes)
     func lifetime(_ test: HTTPCacheCase) { #expect(test.answer == test.gives) }
 
-    @Test("what is guessed", arguments: HTTPCacheCase.heuristics)
+    @Test("heuristic lifetime", arguments: HTTPCacheCase.heuristics)
     func heuristic(_ test: HTTPCacheCase) { #expect(test.answer == test.gives) }
 
-    @Test("how directives are read", arguments: HTTPCacheCase.parsing)
+    @Test("parsing of directives", arguments: HTTPCacheCase.parsing)
     func parsing(_ test: HTTPCacheCase) { #expect(test.answer == test.gives) }
 
-    @Test("what servers say", arguments: HTTPCacheCase.directives)
+    @Test("directives of responses", arguments: HTTPCacheCase.directives)
     func directive(_ test: HTTPCacheCase) { #expect(test.answer == test.gives) }
 
-    @Test("how a server is asked", arguments: HTTPCacheCase.validators)
+    @Test("conditional requests", arguments: HTTPCacheCase.validators)
     func validator(_ test: HTTPCacheCase) { #expect(test.answer == test.gives) }
 
-    @Test("what callers say", arguments: HTTPCacheCase.requests)
+    @Test("directives of requests", arguments: HTTPCacheCase.requests)
     func request(_ test: HTTPCacheCase) { #expect(test.answer == test.gives) }
 
-    @Test("without a network", arguments: HTTPCacheCase.offline)
+    @Test("offline", arguments: HTTPCacheCase.offline)
     func offline(_ test: HTTPCacheCase) { #expect(test.answer == test.gives) }
 
-    @Test("which variant", arguments: HTTPCacheCase.variants)
+    @Test("variants", arguments: HTTPCacheCase.variants)
     func variant(_ test: HTTPCacheCase) { #expect(test.answer == test.gives) }
 
-    @Test("9111 §4, §5.2.1.7, §4.2.4: nothing is stored")
+    @Test("9111 §4, §5.2.1.7, §4.2.4: no response is stored")
     func nothingStored() {
         func answer(_ request: CacheableRequest) -> CacheAnswer {
             CacheRules.answer(to: request, stored: nil, now: 0)
@@ -41,7 +41,7 @@ import Testing
         #expect(answer(SDDCachesTests.request(["Cache-Control: no-store"])) == .bypass)
     }
 
-    @Test("9111 §4.3.1: a tag that is no UTF-8 cannot be sent, nor the time without it")
+    @Test("9111 §4.3.1: an entity tag that is not UTF-8 cannot be sent, nor the date without it")
     func tagOfOtherBytes() throws {
         // given
         var builder = ResponseFieldsBuilder()

@@ -25,9 +25,9 @@ import Testing
     }
 
     static let cases: [Case] = [
-        .init("9111 §4.2.4: nobody allowed it", "max-age=60", false),
-        .init("9111 §4.2.4: nor for 503", "max-age=60", failure: .status(503), false),
-        .init("5861 §4: no network", "max-age=60, stale-if-error=10", true),
+        .init("9111 §4.2.4: not allowed by any directive", "max-age=60", false),
+        .init("9111 §4.2.4: not allowed for 503 either", "max-age=60", failure: .status(503), false),
+        .init("5861 §4: a network failure", "max-age=60, stale-if-error=10", true),
         .init("5861 §4: 500", "max-age=60, stale-if-error=10", failure: .status(500), true),
         .init("5861 §4: 502", "max-age=60, stale-if-error=10", failure: .status(502), true),
         .init("5861 §4: 503", "max-age=60, stale-if-error=10", failure: .status(503), true),
@@ -35,20 +35,24 @@ import Testing
         .init("5861 §4: not 501", "max-age=60, stale-if-error=10", failure: .status(501), false),
         .init("5861 §4: not 404", "max-age=60, stale-if-error=10", failure: .status(404), false),
         .init("5861 §4: not 429", "max-age=60, stale-if-error=10", failure: .status(429), false),
-        .init("5861 §4: to the end of the window", "max-age=60, stale-if-error=10", after: 69, true),
-        .init("5861 §4: not behind it", "max-age=60, stale-if-error=10", after: 70, false),
+        .init("5861 §4: at the end of the window", "max-age=60, stale-if-error=10", after: 69, true),
+        .init("5861 §4: not after the window", "max-age=60, stale-if-error=10", after: 70, false),
         .init("5861 §4: a window of 0", "max-age=60, stale-if-error=0", after: 60, false),
-        .init("5861 §4: a window that is no number", "max-age=60, stale-if-error=x", false),
-        .init("5861 §4: the request's", "max-age=60", ask: ["Cache-Control: stale-if-error=10"], true),
+        .init("5861 §4: a window that is not a number", "max-age=60, stale-if-error=x", false),
+        .init("5861 §4: stale-if-error of the request", "max-age=60", ask: ["Cache-Control: stale-if-error=10"], true),
         .init(
-            "5861 §4: the request's, behind it", "max-age=60", ask: ["Cache-Control: stale-if-error=10"], after: 70,
+            "5861 §4: stale-if-error of the request, after the window", "max-age=60",
+            ask: ["Cache-Control: stale-if-error=10"], after: 70,
             false),
         .init(
-            "5861 §4: the longer of both", "max-age=60, stale-if-error=1", ask: ["Cache-Control: stale-if-error=10"],
+            "5861 §4: the longer window counts", "max-age=60, stale-if-error=1",
+            ask: ["Cache-Control: stale-if-error=10"],
             true),
         .init("9111 §5.2.2.2: must-revalidate", "max-age=60, stale-if-error=10, must-revalidate", false),
         .init("9111 §5.2.2.4: no-cache", "no-cache, stale-if-error=10", after: 5, false),
-        .init("9111 §5.2.2.8: proxy-revalidate is not for us", "max-age=60, stale-if-error=10, proxy-revalidate", true),
+        .init(
+            "9111 §5.2.2.8: proxy-revalidate is for shared caches only",
+            "max-age=60, stale-if-error=10, proxy-revalidate", true),
         .init("9111 §5.2.2.5: no-store", "max-age=60, stale-if-error=10, no-store", false),
         .init(
             "9111 §5.2.1.4: the request's no-cache", "max-age=60, stale-if-error=10", ask: ["Cache-Control: no-cache"],
@@ -60,7 +64,7 @@ import Testing
             "9111 §5.2.1.3: the request's min-fresh", "max-age=60, stale-if-error=10",
             ask: ["Cache-Control: min-fresh=9"], false),
         .init(
-            "9111 §5.2.1.1: fresh, but not for its caller", "max-age=60", ask: ["Cache-Control: max-age=9"], after: 10,
+            "9111 §5.2.1.1: fresh, but not for the request", "max-age=60", ask: ["Cache-Control: max-age=9"], after: 10,
             false),
         .init("9111 §4.2.4: offline", "max-age=60, must-revalidate", after: 9999, isOffline: true, true),
         .init("9111 §5.2.2.5: offline, but no-store", "no-store", isOffline: true, false),
@@ -82,7 +86,7 @@ import Testing
     }
 
     @Test(
-        "9111 §4.4: what invalidates",
+        "9111 §4.4: methods and statuses that invalidate",
         arguments: [
             ("POST", 200, true), ("PUT", 204, true), ("DELETE", 302, true), ("PATCH", 399, true), ("NOBODY", 200, true),
             ("get", 200, true), ("POST", 400, false), ("POST", 500, false), ("POST", 199, false), ("GET", 200, false),
@@ -92,7 +96,7 @@ import Testing
         #expect(CacheRules.invalidates(method: method, status: status) == isInvalidating)
     }
 
-    @Test("9111 §4.4: and what goes with it, of the same origin only")
+    @Test("9111 §4.4: Location and Content-Location are invalidated too, if of the same origin")
     func alsoInvalidated() {
         let fields = responseFields(["Content-Location: /b", "Location: /a", "Location: http://b.test/"])
         let urls = CacheRules.alsoInvalidated(by: fields) { reference in

@@ -23,13 +23,13 @@ import Testing
     }
 
     static let cases: [Case] = [
-        .init("9111 §3: 200 as it is", [], true),
+        .init("9111 §3: 200 without directives", [], true),
         .init("9111 §3: POST", ["Cache-Control: max-age=60"], method: "POST", false),
         .init("9111 §3: HEAD", ["Cache-Control: max-age=60"], method: "HEAD", false),
         .init("9111 §3: an interim response", ["Cache-Control: max-age=60"], status: 103, false),
         .init("9111 §3: no status at all", ["Cache-Control: max-age=60"], status: 0, false),
         .init("9110 §15: a status over 599", ["Cache-Control: max-age=60"], status: 600, false),
-        .init("9111 §3.3: a part", ["Cache-Control: max-age=60", "Content-Range: bytes 0-9/10"], status: 206, false),
+        .init("9111 §3.3: 206", ["Cache-Control: max-age=60", "Content-Range: bytes 0-9/10"], status: 206, false),
         .init("9111 §4.3.3: 304", ["Cache-Control: max-age=60"], status: 304, false),
         .init("9110 §15.5.13: 412", ["Cache-Control: max-age=60"], status: 412, false),
         .init("9110 §15.5.17: 416", ["Cache-Control: max-age=60"], status: 416, false),
@@ -40,31 +40,33 @@ import Testing
         .init("6585 §5: 431", ["Cache-Control: max-age=60"], status: 431, false),
         .init("6585 §6: 511", ["Cache-Control: max-age=60"], status: 511, false),
         .init("9111 §5.2.2.5: no-store", ["Cache-Control: no-store"], false),
-        .init("9111 §5.2.2.5: whatever its case", ["Cache-Control: nO-StOrE"], false),
+        .init("9111 §5.2.2.5: no-store in another case", ["Cache-Control: nO-StOrE"], false),
         .init(
-            "9111 §5.2.2.5: whatever else is there",
+            "9111 §5.2.2.5: no-store beside other directives",
             ["Cache-Control: max-age=60, no-store", "Expires: \(Moment.hourAfter)"], false),
-        .init("9111 §5.2.2.5: in another line", ["Cache-Control: max-age=60", "Cache-Control: no-store"], false),
-        .init("9111 §5.2.2.5: with an argument it has not", ["Cache-Control: no-store=a"], false),
-        .init("9111 §5.2.2.5: behind rubbish", ["Cache-Control: =\"a, no-store"], false),
-        .init("9111 §5.2.2.5: quoted it is nothing", ["Cache-Control: a=\"no-store\""], true),
+        .init(
+            "9111 §5.2.2.5: no-store in a second line", ["Cache-Control: max-age=60", "Cache-Control: no-store"], false),
+        .init("9111 §5.2.2.5: no-store with an undefined argument", ["Cache-Control: no-store=a"], false),
+        .init("9111 §5.2.2.5: no-store after garbage", ["Cache-Control: =\"a, no-store"], false),
+        .init("9111 §5.2.2.5: no-store in quotes is ignored", ["Cache-Control: a=\"no-store\""], true),
         .init(
             "9111 §5.2.1.5: the request's no-store", ["Cache-Control: max-age=60"], ask: ["Cache-Control: no-store"],
             false),
         .init("9111 §5.2.2.3: must-understand before no-store", ["Cache-Control: no-store, must-understand"], true),
         .init(
             "9111 §5.2.2.3: 599 is not understood", ["Cache-Control: must-understand, max-age=60"], status: 599, false),
-        .init("9111 §5.2.2.3: nor 206", ["Cache-Control: must-understand, max-age=60"], status: 206, false),
+        .init(
+            "9111 §5.2.2.3: 206 is not understood", ["Cache-Control: must-understand, max-age=60"], status: 206, false),
         .init("9111 §5.2.2.4: no-cache is stored", ["Cache-Control: no-cache"], true),
         .init("9111 §5.2.2.7: private", ["Cache-Control: private"], true),
         .init("9111 §3: private, of any status", ["Cache-Control: private"], status: 403, true),
         .init("9111 §3: public, of any status", ["Cache-Control: public"], status: 599, true),
         .init("9111 §3: max-age, of any status", ["Cache-Control: max-age=60"], status: 503, true),
         .init("9111 §3: Expires, of any status", ["Expires: 0"], status: 403, true),
-        .init("9111 §3: s-maxage is not for us", ["Cache-Control: s-maxage=60"], status: 403, false),
-        .init("9111 §3: 403 as it is", [], status: 403, false),
-        .init("9111 §3: 302 as it is", [], status: 302, false),
-        .init("9111 §3: 500 as it is", [], status: 500, false),
+        .init("9111 §3: s-maxage is for shared caches only", ["Cache-Control: s-maxage=60"], status: 403, false),
+        .init("9111 §3: 403 without directives", [], status: 403, false),
+        .init("9111 §3: 302 without directives", [], status: 302, false),
+        .init("9111 §3: 500 without directives", [], status: 500, false),
         .init("9110 §15.1: 203", [], status: 203, true),
         .init("9110 §15.1: 301", [], status: 301, true),
         .init("9110 §15.1: 404", [], status: 404, true),
@@ -74,9 +76,9 @@ import Testing
         .init("9111 §7.3: Set-Cookie", ["Set-Cookie: a=b"], true),
         .init("9111 §4.1: Vary", ["Vary: Accept"], true),
         .init("9111 §4.1: Vary: * could never be used", ["Vary: *", "Cache-Control: max-age=60"], false),
-        .init("9110 §14.2: what came for a range", ["Cache-Control: max-age=60"], ask: ["Range: bytes=0-"], false),
+        .init("9110 §14.2: the response to a Range", ["Cache-Control: max-age=60"], ask: ["Range: bytes=0-"], false),
         .init(
-            "9110 §13: what came for the caller's own question", ["Cache-Control: max-age=60"],
+            "9110 §13: the response to the request's own precondition", ["Cache-Control: max-age=60"],
             ask: ["If-None-Match: \"a\""], false),
     ]
 
@@ -89,9 +91,9 @@ import Testing
 
     @Test(
         arguments: [
-            ("9111 §3.1: unknown ones are kept", ["X: 1", "X: 2"], ["X: 1", "X: 2"]),
+            ("9111 §3.1: unknown fields are kept", ["X: 1", "X: 2"], ["X: 1", "X: 2"]),
             (
-                "9111 §3.1, 9110 §7.6.1: those of the connection",
+                "9111 §3.1, 9110 §7.6.1: fields of the connection",
                 [
                     "Connection: close, A", "Connection: b", "A: 1", "B: 2", "C: 3", "Keep-Alive: x", "TE: x",
                     "Upgrade: x",
@@ -99,27 +101,28 @@ import Testing
                 ["C: 3"]
             ),
             (
-                "9110 §7.6.1: but not those that we go by", ["Connection: Cache-Control", "Cache-Control: no-cache"],
+                "9110 §7.6.1: Connection does not remove fields that the cache needs",
+                ["Connection: Cache-Control", "Cache-Control: no-cache"],
                 ["Cache-Control: no-cache"]
             ),
             (
-                "9111 §3.1: the proxy's",
+                "9111 §3.1: fields for the proxy",
                 [
                     "Proxy-Authenticate: a", "Proxy-Authentication-Info: a", "Proxy-Authorization: a",
                     "Proxy-Connection: a",
                 ], []
             ),
-            ("9112 §6.1: of the transfer", ["Transfer-Encoding: chunked", "Trailer: A"], []),
+            ("9112 §6.1: fields of the transfer", ["Transfer-Encoding: chunked", "Trailer: A"], []),
             (
-                "9111 §5.2.2.4: those that no-cache names",
+                "9111 §5.2.2.4: fields that no-cache names",
                 ["Cache-Control: no-cache=\"A, b\"", "A: 1", "B: 2", "C: 3"],
                 ["Cache-Control: no-cache=\"A, b\"", "C: 3"]
             ),
             (
-                "9111 §5.2.2.7: those that private names are ours", ["Cache-Control: private=\"A\"", "A: 1"],
+                "9111 §5.2.2.7: fields that private names are kept", ["Cache-Control: private=\"A\"", "A: 1"],
                 ["Cache-Control: private=\"A\"", "A: 1"]
             ),
-            ("9111 §7.3: cookies were set once", ["Set-Cookie: a=b", "set-cookie2: c=d", "A: 1"], ["A: 1"]),
+            ("9111 §7.3: cookies are set only once", ["Set-Cookie: a=b", "set-cookie2: c=d", "A: 1"], ["A: 1"]),
             (
                 "9111 §3.1: Content-Length and the like", ["Content-Length: 5", "Content-Type: a/b"],
                 ["Content-Length: 5", "Content-Type: a/b"]
@@ -129,7 +132,7 @@ import Testing
         #expect(lines(response(came)?.fields) == kept, "\(rule)")
     }
 
-    @Test("9111 §5.1: what is served says its age, and no other")
+    @Test("9111 §5.1: a served response has its own Age and no other")
     func servedFields() throws {
         let stored = try #require(response(["Age: 5", "A: 1", "age: 6", "Date: \(Moment.start)"]))
         #expect(lines(CacheRules.servedFields(stored, age: 7)) == ["A: 1", "Date: \(Moment.start)", "Age: 7"])
@@ -137,7 +140,7 @@ import Testing
         #expect(lines(CacheRules.servedFields(stored, age: -1)).last == "Age: 0")
     }
 
-    @Test("9111 §4.1: one key for requests that choose alike, another for others")
+    @Test("9111 §4.1: requests that select the same variant have the same key")
     func variantKeys() throws {
         let stored = try #require(response(["Vary: B, a", "Vary: A"]))
         let mark = { (name: String, value: String) in SecretKey.process.mark(of: "vary\n\(name)\n\(value)") }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDDCaches
 
-/// Taking over another cache's directory.
+/// Takes over another cache's directory.
 @Suite struct DirectoryMergeTests {
     private let fixture: DiskFixture
     private let other: DiskFixture
@@ -26,7 +26,7 @@ import Testing
 
     private var isOtherGone: Bool { access(other.directory, F_OK) != 0 }
 
-    @Test func entriesMoveWithTheirDatesAndTheDirectoryGoes() throws {
+    @Test func entriesMoveWithTheirDatesAndTheDirectoryIsRemoved() throws {
         // given
         let old = try other.store()
         for key in ["a", "b.png"] { try old.write(key, Array(key.utf8), http: [1], user: [2]) }
@@ -45,13 +45,13 @@ import Testing
         let metadata = try #require(try store.readMetadata("a"))
         #expect(metadata.http == [1] && metadata.user == [2])
         #expect(isOtherGone)
-        // The ledger has what a count finds.
+        // The ledger agrees with a count of the files.
         let summed = try store.totals()
         try fixture.files.remove("ledger", in: store.directory.descriptor)
         #expect(try fixture.store().totals() == summed && summed.count == 2)
     }
 
-    @Test func anEntryThatIsThereStays() throws {
+    @Test func anExistingEntryStays() throws {
         let old = try other.store()
         let store = try fixture.store()
         try old.write("a", Array("theirs".utf8))
@@ -60,7 +60,7 @@ import Testing
         #expect(try text(store, "a") == "ours" && isOtherGone)
     }
 
-    @Test func aDamagedFileUnderTheNameIsReplaced() throws {
+    @Test func aDamagedFileOfTheSameNameIsReplaced() throws {
         let old = try other.store()
         let store = try fixture.store()
         try old.write("a", Array("theirs".utf8))
@@ -69,7 +69,7 @@ import Testing
         #expect(try text(store, "a") == "theirs")
     }
 
-    @Test func whatNothingCanFindIsRemoved() throws {
+    @Test func unwantedAndDamagedFilesAreRemoved() throws {
         let old = try other.store()
         let store = try fixture.store()
         for key in ["a", "a\ncaller:1"] { try old.write(key, Array("bytes".utf8)) }
@@ -83,14 +83,14 @@ import Testing
         let old = try other.store()
         try old.write("a", Array("bytes".utf8))
         try other.put("notes.txt", Array("mine".utf8))
-        // An entry's name, but not the name of its key.
+        // Valid as an entry's name, but not the name of the entry's key.
         let renamed = String(repeating: "0", count: 32)
         _ = try run(["cp", other.directory + "/" + EntryName(key: "a").full, other.directory + "/" + renamed])
         #expect(try merge(fixture.store()) == 1)
         #expect(try Set(other.names()) == ["notes.txt", renamed])
     }
 
-    @Test("on another file system the bytes are copied, and the dates", arguments: [EXDEV, EPERM, EMLINK])
+    @Test("entries of another file system are copied with their dates", arguments: [EXDEV, EPERM, EMLINK])
     func copies(code: Int32) throws {
         let old = try other.store()
         try old.write("a", Array("bytes".utf8), user: [7])
@@ -102,7 +102,7 @@ import Testing
         #expect(try fixture.stat(EntryName(key: "a").full, "%Y") == stored)
     }
 
-    @Test func noCallThatFailsLosesAnEntry() throws {
+    @Test func noFailingCallLosesAnEntry() throws {
         // given
         let keys = ["a", "b.png", "c"]
         var failed = 0
@@ -135,7 +135,7 @@ import Testing
         #expect(failed > 10 && failed < 1000)
     }
 
-    @Test func theOwnDirectoryIsKnownByAnyPath() throws {
+    @Test func theOwnDirectoryIsRecognizedByAnyPath() throws {
         let store = try fixture.store()
         #expect(try DirectoryMerge(of: fixture.directory + "/../cache/.", into: store).isOwnDirectory())
         #expect(throws: CacheError.system(.open, errno: ENOENT)) {

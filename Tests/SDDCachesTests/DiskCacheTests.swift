@@ -5,16 +5,16 @@ import Testing
 
 @testable import SDDCaches
 
-/// The threads, on a real store.
+/// A disk cache with its threads, on a real store.
 @Suite struct DiskCacheTests {
     private let fixture: DiskFixture
     private let counters = CacheCounters()
 
     init() throws { fixture = try DiskFixture() }
 
-    /// Whoever makes it stops it.
+    /// Makes a cache, which the test must stop.
     private func cache(trimInterval: Int64? = nil, mostHeldBytes: Int = .max) throws -> DiskCache {
-        // So that no thread begins by counting what there is.
+        // Count now, so that no thread begins by counting the entries.
         _ = try fixture.soundStore().totals()
         return try DiskCache.make(
             fixture.store(), counters: counters, trimInterval: trimInterval, mostHeldBytes: mostHeldBytes,
@@ -29,7 +29,7 @@ import Testing
         entry.map { String(decoding: $0.body.pointer, as: UTF8.self) }
     }
 
-    /// Writes of entries stand still until the gate is opened.
+    /// Blocks writes of entries until the gate is opened.
     private func blockWrites() -> (reached: TestSupport.Expectation, gate: TestSupport.Expectation) {
         let (reached, gate) = (Expectation(), Expectation())
         fixture.files.plan = FaultyFiles.Plan { kind in
@@ -47,10 +47,10 @@ import Testing
         return try #require(answers.wait(count: 1)).first ?? nil
     }
 
-    // MARK: Who is woken
+    // MARK: Wake-ups
 
-    /// A wake-up for the threads that went to whoever waits in a flush would leave the change undone for ever.
-    @Test func aFlushTakesNoWakeUpFromTheThreads() throws {
+    /// If a flush that waits took a wake-up meant for the disk threads, the change would never be made.
+    @Test func aFlushDoesNotConsumeTheThreadsWakeUps() throws {
         // given
         let cache = try cache()
         defer { cache.stop() }
@@ -62,22 +62,22 @@ import Testing
                     done.withLock { $0 = number }
                     done.broadcast()
                 }
-                // Else the next change wakes a thread for this one.
+                // Otherwise the next change would wake a thread for this one.
                 if done.wait(milliseconds: 20_000, until: { $0 == number ? true : nil }) == nil { return }
             }
         }
-        // when: whatever has been asked for so far
+        // when: each flush covers the changes so far
         var isWhole = true
         while isWhole, done.withLock({ $0 }) < count { isWhole = cache.flush(milliseconds: 10_000) }
         // then
         #expect(isWhole)
-        // What is asked for now wakes a thread, so that both get on.
+        // A new task wakes a thread, so that both can go on.
         if !isWhole { cache.read {} }
         thread.join()
         #expect(done.withLock { $0 } == count)
     }
 
-    // MARK: Seen before it is written
+    // MARK: Visible before it is written
 
     @Test func aReadIsServedWhileAWriteStandsStill() throws {
         // given
@@ -91,7 +91,7 @@ import Testing
         #expect(reached.wait())
         // then
         #expect(try read(cache, "b") == "old")
-        // Both that which is being written and that which waits for it.
+        // Lookups see both the write under way and the one that waits.
         cache.store(entry("c"), try body("later"))
         #expect(try read(cache, "a") == "new" && read(cache, "c") == "later")
         #expect(text(cache.read("c")) == "later" && cache.contains("c"))
@@ -99,7 +99,7 @@ import Testing
         #expect(counters[.diskHits] == 4 && counters[.diskMisses] == 0)
     }
 
-    @Test func whatIsRemovedIsGoneInFrontOfOlderWrites() throws {
+    @Test func aRemovedEntryIsGoneBeforeOlderWritesFinish() throws {
         // given
         try fixture.soundStore().write("b", Array("old".utf8))
         let cache = try cache()
@@ -119,7 +119,7 @@ import Testing
         #expect(counters[.diskMisses] == 2)
     }
 
-    @Test func whatIsClearedIsGoneInFrontOfOlderWrites() throws {
+    @Test func clearedEntriesAreGoneBeforeOlderWritesFinish() throws {
         // given
         try fixture.soundStore().write("b", Array("old".utf8))
         let cache = try cache()
@@ -138,7 +138,7 @@ import Testing
         #expect(try fixture.soundStore().body("c") == Array("after".utf8))
     }
 
-    @Test func ofManyForAKeyTheNewestIsWrittenAndAllAreToldOnce() throws {
+    @Test func ofManyWritesForAKeyTheNewestIsWrittenAndEachFinishesOnce() throws {
         // given
         let cache = try cache()
         defer { cache.stop() }
@@ -158,7 +158,7 @@ import Testing
         #expect(counters[.entriesWritten] == 2)
     }
 
-    @Test func aFlushWaitsForWhatWasAskedForBefore() throws {
+    @Test func aFlushWaitsForEarlierChanges() throws {
         // given
         let cache = try cache()
         defer { cache.stop() }
@@ -172,7 +172,7 @@ import Testing
         #expect(try fixture.soundStore().body("a") == Array("new".utf8))
     }
 
-    // MARK: Made on a disk thread
+    // MARK: Entries made on a disk thread
 
     @Test func anEntryIsMadeOnceAndReadersWaitForIt() throws {
         // given
@@ -199,7 +199,7 @@ import Testing
         #expect(answers.wait(count: 1) == ["made"] && told.wait(count: 1) == [nil])
     }
 
-    @Test("what makes an entry may ask for that very entry: a disk thread does not wait for itself")
+    @Test("the function that makes an entry may read the same key: a disk thread does not wait for itself")
     func aMakerMayReadItsOwnKey() throws {
         // given
         try fixture.soundStore().write("a", Array("old".utf8))
@@ -223,7 +223,7 @@ import Testing
     }
 
     /// Otherwise an image that the application has freed and trimmed could still be found in memory for a moment.
-    @Test func theEntryIsFreedBeforeItsWriterIsTold() throws {
+    @Test func anEntryIsFreedBeforeItsCompletionIsCalled() throws {
         // given
         let cache = try cache()
         defer { cache.stop() }
@@ -242,7 +242,7 @@ import Testing
         #expect(isFreedWhenTold.wait(count: 20) == Array(repeating: true, count: 20))
     }
 
-    @Test func whatCannotBeMadeIsAFailure() throws {
+    @Test func anEntryThatCannotBeMadeIsAFailure() throws {
         let cache = try cache()
         defer { cache.stop() }
         let told = Recorder<CacheError?>()
@@ -257,7 +257,7 @@ import Testing
 
     // MARK: Failures
 
-    @Test func aFullDiskIsToldAndCountedAndAMiss() throws {
+    @Test func aFullDiskIsReportedCountedAndAMiss() throws {
         // given
         let cache = try cache()
         defer { cache.stop() }
@@ -271,7 +271,7 @@ import Testing
         #expect(counters[.errors] == 1 && counters.lastError == ENOSPC && counters[.entriesWritten] == 0)
     }
 
-    @Test func whatCannotBeRemovedIsToldAndNotFound() throws {
+    @Test func aFailedRemovalIsReportedAndTheEntryIsNotFound() throws {
         // given
         let cache = try cache()
         defer { cache.stop() }
@@ -293,8 +293,8 @@ import Testing
         #expect(try fixture.soundStore().body("a") == nil)
     }
 
-    @Test("what was removed is not there again because the next write failed")
-    func aWriteThatFailsBringsNothingBack() throws {
+    @Test("a removed entry does not come back because the next write failed")
+    func aFailedWriteDoesNotBringBackARemovedEntry() throws {
         let cache = try cache()
         defer { cache.stop() }
         cache.store(entry("a"), try body("old"))
@@ -314,7 +314,7 @@ import Testing
         #expect(try read(cache, "a") == nil && fixture.soundStore().body("a") == nil)
     }
 
-    @Test func aTrimSaysWhatItCouldNotRemove() throws {
+    @Test func aTrimReportsFailedRemovals() throws {
         // given
         let cache = try cache()
         defer { cache.stop() }
@@ -330,9 +330,9 @@ import Testing
         #expect(cache.trim() && cache.totals?.count == 0)
     }
 
-    // MARK: A disk that does not come back
+    // MARK: A disk that hangs
 
-    @Test func writesThatNobodyWaitsForAreDroppedOverTheBudget() throws {
+    @Test func writesNotWaitedForAreDroppedOverTheBudget() throws {
         // given
         let cache = try cache(mostHeldBytes: 100_000)
         defer { cache.stop() }
@@ -354,7 +354,7 @@ import Testing
         #expect(try fixture.soundStore().body("49") != nil && fixture.soundStore().body("0") == nil)
     }
 
-    @Test func anEndHasItsTimeOnADiskThatHangs() throws {
+    @Test func stoppingTimesOutOnADiskThatHangs() throws {
         // given
         let cache = try cache()
         let (reached, gate) = blockWrites()
@@ -369,12 +369,12 @@ import Testing
         // then
         #expect(told.all == Array(repeating: .dropped, count: 10) && counters[.writesDropped] == 10)
         #expect(cache.contains("0") == false && cache.isStopping)
-        // The thread that hung ends by itself, and does what is left.
+        // The blocked thread ends by itself after it has done the rest of the work.
         gate.fulfil()
         #expect(told.wait(count: 11)?.last == .some(nil) && done.wait())
     }
 
-    @Test func aStoreIsNotHeldUpByATrim() throws {
+    @Test func aTrimDoesNotDelayAStore() throws {
         // given
         let cache = try cache()
         defer { cache.stop() }
@@ -397,9 +397,9 @@ import Testing
         #expect(cache.trim() && cache.totals?.count == 0)
     }
 
-    // MARK: The end
+    // MARK: Stopping
 
-    @Test func stoppingDoesAllThatWasAskedFor() throws {
+    @Test func stoppingFinishesAllWork() throws {
         // given
         let cache = try cache()
         let done = Recorder<Int>()
@@ -416,8 +416,8 @@ import Testing
         for number in 1...50 { #expect(try store.body("\(number)") == Array("\(number)".utf8)) }
     }
 
-    @Test("what comes too late is answered all the same, and once")
-    func nobodyWaitsForACacheThatHasEnded() throws {
+    @Test("calls after the end are answered, and once")
+    func callsAfterTheEndAreAnswered() throws {
         // given
         let cache = try cache()
         cache.store(entry("a"), try body("old"))
@@ -442,7 +442,7 @@ import Testing
         #expect(cache.flush(milliseconds: 0) && text(cache.read("a")) == "old" && cache.isStopping)
     }
 
-    @Test func stoppingBesideRequestsLosesNoAnswer() throws {
+    @Test func stoppingDuringRequestsLosesNoAnswer() throws {
         for round in 0..<20 {
             let cache = try cache()
             let (told, started) = (Recorder<Int>(), Expectation(count: 100))
@@ -463,7 +463,7 @@ import Testing
 
     // MARK: Threads
 
-    @Test func itsThreadsAreItsOwn() throws {
+    @Test func recognizesItsOwnThreads() throws {
         let cache = try cache()
         defer { cache.stop() }
         let answers = Recorder<Bool>()
@@ -473,8 +473,8 @@ import Testing
         #expect(!cache.isOwnThread)
     }
 
-    @Test("what gives way to something newer is let go without the lock: it may be the host's, and ask")
-    func nothingIsLetGoUnderTheLock() throws {
+    @Test("a replaced value is freed outside the lock, since it may be the application's and call the cache")
+    func replacedValuesAreFreedOutsideTheLock() throws {
         // given
         let cache = try cache()
         defer { cache.stop() }
@@ -500,8 +500,8 @@ import Testing
 
     // MARK: Times
 
-    /// One thread does nothing else, so that the other's order is that of the queue.
-    @Test func whatIsToComeLaterComesInTheOrderOfTimes() throws {
+    /// One of the two threads is blocked, so that the order of the other is that of the queue.
+    @Test func delayedWorkRunsInTheOrderOfTheTimes() throws {
         // given
         let cache = try cache()
         let (reached, gate) = (Expectation(), Expectation())
@@ -524,8 +524,8 @@ import Testing
         #expect(order.all == [100_000, 200_000, 300_000])
     }
 
-    @Test("a trim is planned where something has happened, and nobody wakes up where nothing does")
-    func anIdleCacheIsLeftAlone() throws {
+    @Test("a change schedules a trim, and an idle cache does not wake up")
+    func anIdleCacheDoesNothing() throws {
         // given
         var fixture = fixture
         fixture.options.limits.maxAge = 1_000_000
@@ -535,7 +535,7 @@ import Testing
         defer { cache.stop() }
         #expect(cache.flush(milliseconds: -1))
         let removed = Expectation()
-        // Nothing has happened yet.
+        // The cache has not changed yet.
         try pass(cache)
         let before = fixture.files.calls
         try pass(cache)
@@ -554,7 +554,7 @@ import Testing
         #expect(fixture.files.calls == after)
     }
 
-    /// Much time passes, and both threads see it and do what is due.
+    /// Moves the clock by an hour and lets both threads notice and do the work that is due.
     private func pass(_ cache: DiskCache) throws {
         fixture.time.advance(milliseconds: 3_600_000)
         for _ in 0..<2 {

@@ -4,12 +4,12 @@ import SDDCaches
 import TestSupport
 import Testing
 
-/// Each call to the system fails once, in everything that a store does.
+/// Makes each system call fail once, during everything that a store does.
 @Suite struct DiskFaultTests {
     private static let old = randomBytes(3000, seed: 1)
     private static let new = randomBytes(5000, seed: 2)
 
-    /// Everything once. What fails is for the caller to see, or to be counted.
+    /// Uses every operation once. Failures are reported to the caller, or counted.
     private func exercise(_ fixture: DiskFixture) {
         guard let store = try? fixture.store() else { return }
         try? store.write("a.png", Self.new)
@@ -40,7 +40,7 @@ import Testing
         for key in ["a.png", "b", "c"] { try store.write(key, Self.old) }
     }
 
-    /// After it, each entry is whole or absent, and nothing is left behind.
+    /// Checks that each entry is whole or absent, and that no temporary file is left.
     private func check(_ fixture: DiskFixture, _ comment: Comment) throws {
         let store = try fixture.soundStore()
         for key in ["a.png", "b", "c", "d"] {
@@ -58,7 +58,7 @@ import Testing
         #expect(try fixture.entries().allSatisfy { !$0.utf8.starts(with: "new.".utf8) }, comment)
         #expect(try store.totals().count == Int64(fixture.entries().count), comment)
         guard case .owned = store.downloads.claim("a.png") else {
-            Issue.record("a lock is left behind: \(comment)")
+            Issue.record("a lock is left: \(comment)")
             return
         }
     }
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func aFullDiskIsSaidAndLeavesWhatWasThere() throws {
+    @Test func aFullDiskIsReportedAndKeepsTheOldEntries() throws {
         let fixture = try DiskFixture()
         try prepare(fixture)
         let store = try fixture.store()
@@ -90,7 +90,7 @@ import Testing
         #expect(try fixture.entries().count == 3)
     }
 
-    @Test func readErrorsAreSaidAndRemoveNothing() throws {
+    @Test func readErrorsAreReportedAndRemoveNothing() throws {
         let fixture = try DiskFixture()
         try prepare(fixture)
         let store = try fixture.store()
@@ -102,7 +102,7 @@ import Testing
         #expect(try store.body("b") == Self.old)
     }
 
-    /// - Returns: false for what was never stored.
+    /// - Returns: False if an entry was read that was never stored.
     private static func step(
         _ store: DiskStore, _ key: String, _ bodies: [[UInt8]], _ random: inout SeededRandom
     ) throws -> Bool {

@@ -3,7 +3,7 @@ import SDDBase
 import SDDCaches
 import TestSupport
 
-/// A new directory with a cache in it, and what tests ask of it.
+/// A new directory with a cache in it, and helpers to examine it.
 struct DiskFixture {
     let folder: TemporaryFolder
     let time = ManualTime()
@@ -19,10 +19,10 @@ struct DiskFixture {
 
     func store() throws -> DiskStore { try DiskStore(options: options, files: files, time: time) }
 
-    /// With calls that never fail.
+    /// Returns a store whose system calls never fail.
     func soundStore() throws -> DiskStore { try DiskStore(options: options, time: time) }
 
-    /// What the cache's directory has, without directories and the files of the cache's own.
+    /// The file names in the cache's directory, without directories and the cache's own files.
     func entries() throws -> [String] {
         try names().filter { !["ledger", "trim.lock", "locks", "parts", "key"].contains($0) }
     }
@@ -35,7 +35,7 @@ struct DiskFixture {
 
     func put(_ name: String, _ bytes: [UInt8]) throws { try folder.write("cache/" + name, bytes) }
 
-    /// What `stat` of coreutils says: sizes in blocks of 512 bytes, times in seconds.
+    /// Runs `stat` of coreutils: sizes are in blocks of 512 bytes, times in seconds.
     func stat(_ name: String, _ format: String) throws -> Int64 {
         Int64(try run(["stat", "-c", format, directory + "/" + name]).text.filter { $0 != "\n" }) ?? -1
     }
@@ -51,7 +51,7 @@ extension DiskStore {
     func body(_ key: String) throws -> [UInt8]? { try read(key).map { Array($0.body.pointer) } }
 }
 
-/// Two digits a byte.
+/// Parses two hexadecimal digits per byte.
 func bytes(hex: String) -> [UInt8] {
     let digits = Array(hex)
     return stride(from: 0, to: digits.count, by: 2).compactMap { UInt8(String(digits[$0...($0 + 1)]), radix: 16) }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import SDDCaches
 
-/// What an operation costs does not depend on how many entries there are: calls to the system for each, counted.
+/// The number of system calls that an operation makes does not depend on the number of entries.
 @Suite struct DiskGrowthTests {
-    /// Of each operation, the calls that it makes for one entry among so many.
+    /// Returns the number of calls that each operation makes per hundred entries, among `count` entries.
     private func calls(among count: Int) throws -> [String: Int] {
         let fixture = try DiskFixture()
         let store = try fixture.store()
@@ -38,13 +38,13 @@ import Testing
         #expect(few.count == 6 && few.values.allSatisfy { $0 > 0 })
         for (name, count) in few {
             let more = many[name] ?? .max
-            // Some calls are for the whole, and stand out where there are few.
+            // Some calls are made once for all entries, and weigh more among few.
             #expect(more <= count + count / 10, "\(name): \(more) calls for a hundred, \(count) among few")
         }
     }
 
-    /// Opening looks at no entry, and a piece of a trim at no more than so many.
-    @Test func aPieceOfATrimIsBounded() throws {
+    /// Opening examines no entry, and one step of a trim examines a limited number.
+    @Test func aStepOfATrimIsBounded() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
         for number in 0..<3000 { try store.write("k\(number)", [1]) }
@@ -65,7 +65,7 @@ import Testing
     }
 
     /// Without a ledger the entries are counted while others are stored: each is counted once, whenever the count ends.
-    @Test func whatIsStoredDuringACountIsCountedOnce() async throws {
+    @Test func anEntryStoredDuringACountIsCountedOnce() async throws {
         for round in 0..<40 {
             let fixture = try DiskFixture()
             let store = try fixture.soundStore()

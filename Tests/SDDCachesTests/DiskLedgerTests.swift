@@ -11,7 +11,7 @@ import Testing
         return DiskTotals(bytes: blocks.reduce(0, +), count: Int64(blocks.count))
     }
 
-    @Test func countsWhatAllStoresDo() throws {
+    @Test func countsTheChangesOfAllStores() throws {
         // given
         let fixture = try DiskFixture()
         let stores = [try fixture.store(), try fixture.soundStore()]
@@ -33,17 +33,18 @@ import Testing
         #expect(try fixture.store().totals() == expected(fixture))
     }
 
-    @Test func openingLooksAtNoEntry() throws {
+    @Test func openingExaminesNoEntry() throws {
         let fixture = try DiskFixture()
         for number in 0..<50 { try fixture.soundStore().write("k\(number)", [1]) }
-        // One directory and two beside it, each of them made, opened and looked at, and the file with the key for marks.
+        // One directory and two subdirectories, each of which is created, opened and checked, and the file with the
+        // secret key.
         _ = try fixture.store()
         #expect(fixture.files.calls < 20)
         #expect(try fixture.names().contains("ledger") == false)
         #expect(try fixture.store().totals().count == 50)
     }
 
-    @Test func whatIsStoredAndRemovedWhileItIsCountedIsCountedOnce() throws {
+    @Test func changesDuringACountAreCountedOnce() throws {
         // given
         let fixture = try DiskFixture()
         let store = try fixture.store()
@@ -73,7 +74,7 @@ import Testing
         #expect(try store.totals().count == Int64(fixture.entries().count))
     }
 
-    @Test func isNotMadeAnewByOpening() throws {
+    @Test func openingDoesNotRebuildIt() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
         #expect(try store.totals() == DiskTotals())
@@ -96,7 +97,7 @@ import Testing
         #expect(try fixture.store().totals().count == 6)
     }
 
-    @Test func aLineThatStayedShortIsFoundWithTheNext() throws {
+    @Test func anIncompleteRecordIsDetectedWithTheNext() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
         _ = try store.totals()
@@ -108,7 +109,7 @@ import Testing
         #expect(try fixture.store().totals() == expected)
     }
 
-    @Test func aChangedBitIsFoundAndTheLedgerMadeAnew() throws {
+    @Test func aChangedBitIsDetectedAndTheLedgerRebuilt() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
         _ = try store.totals()
@@ -124,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func aLineThatIsStillComingIsLeftForLater() throws {
+    @Test func anIncompleteRecordIsLeftForLater() throws {
         var reading = LedgerReading()
         let lines =
             LedgerRecord.opening(DiskTotals(bytes: 5, count: 1), lastTrim: 9).bytes
@@ -137,7 +138,7 @@ import Testing
         #expect(lines[40...].withUnsafeBytes { reading.take($0) })
         #expect(reading.totals == DiskTotals(bytes: 3, count: 4))
         #expect(reading.lastTrim == 9)
-        // A second opening, or a change before the first, is no ledger.
+        // A second opening record, or a change before the first opening, makes a ledger invalid.
         #expect(!lines.withUnsafeBytes { reading.take($0) })
         var other = LedgerReading()
         #expect(!lines[40...].withUnsafeBytes { other.take($0) })
@@ -152,7 +153,7 @@ import Testing
         #expect(-DiskTotals(bytes: .min, count: .max) == DiskTotals(bytes: .max, count: -.max))
     }
 
-    @Test func withoutALedgerItCountsForItself() throws {
+    @Test func withoutALedgerAStoreCountsForItself() throws {
         let fixture = try DiskFixture()
         fixture.files.plan = .init(kind: .rename, errno: ENOSPC)
         let store = try fixture.store()

@@ -19,7 +19,7 @@ import Testing
         return metadata.format
     }
 
-    /// The only one that has given way to a newer one.
+    /// Returns the format of the only value that a newer one replaced.
     private func format(_ released: ReleasedChanges) -> Int32? {
         guard released.values.count == 1, case .entry(let metadata, _)? = released.values.first else { return nil }
         return metadata.format
@@ -47,7 +47,7 @@ import Testing
         #expect(staged(queue.next(at: 0)) == 2)
     }
 
-    @Test func aReadWaitsForNoChange() {
+    @Test func aReadDoesNotWaitForChanges() {
         var queue = DiskQueue()
         _ = queue.stage(Self.entry("a", 1), for: "a")
         #expect(queue.stage(Self.entry("b", 2), for: "b").values.isEmpty)
@@ -56,7 +56,7 @@ import Testing
         #expect(isRead(queue.next(at: 0)))
     }
 
-    @Test func theNewestOfAKeyIsAllThatIsWritten() throws {
+    @Test func onlyTheNewestValueOfAKeyIsWritten() throws {
         // given
         var queue = DiskQueue()
         _ = queue.stage(Self.entry("a", 1), for: "a")
@@ -70,7 +70,7 @@ import Testing
         #expect(staged(queue.next(at: 0)) == 2)
     }
 
-    @Test func whileItIsWrittenANewerOneIsKept() throws {
+    @Test func aNewerValueIsKeptWhileAnOlderOneIsWritten() throws {
         // given
         var queue = DiskQueue()
         _ = queue.stage(Self.entry("a", 1), for: "a")
@@ -82,7 +82,7 @@ import Testing
         #expect(format(queue.known("a")) == 2)
     }
 
-    @Test func aClearedDiskHasNothingFromNowOn() throws {
+    @Test func afterAClearNothingIsFound() throws {
         // given
         var queue = DiskQueue()
         _ = queue.stage(Self.entry("a", 1), for: "a")
@@ -98,9 +98,9 @@ import Testing
         #expect(isUnknown(queue.known("a")) && isUnknown(queue.known("b")))
     }
 
-    // MARK: What is given up
+    // MARK: Dropped writes
 
-    @Test func overTheBudgetTheOldestThatNobodyWaitsForIsDropped() {
+    @Test func overTheBudgetTheOldestUnawaitedWriteIsDropped() {
         // given
         var queue = DiskQueue(mostHeldBytes: 10_000)
         let told = Recorder<String>()
@@ -119,12 +119,12 @@ import Testing
         // then
         #expect(told.all == ["a dropped"] && isUnknown(queue.known("a")))
         #expect(queue.heldBytes <= 10_000 && queue.heldBytes > 9000)
-        // All that is left is awaited, under way, or the newest.
+        // Everything left is awaited, under way, or the newest.
         #expect(stage("c", isAwaited: true) == 1 && told.all.last == "b dropped")
         #expect(stage("d") == 0 && queue.heldBytes > 10_000)
     }
 
-    @Test func whatAFlushWaitsForIsNotDropped() {
+    @Test func aWriteThatAFlushWaitsForIsNotDropped() {
         var queue = DiskQueue(mostHeldBytes: 1000)
         _ = queue.stage(Self.entry("a", 1), for: "a", cost: 900)
         let last = queue.beginFlush()
@@ -134,7 +134,7 @@ import Testing
         queue.endFlush(last)
     }
 
-    @Test func whereAWriteIsDroppedTheRemovalBeforeItIsNot() throws {
+    @Test func aDroppedWriteDoesNotDropTheRemovalBeforeIt() throws {
         // given
         var queue = DiskQueue(mostHeldBytes: 1000)
         _ = queue.stage(.removed, for: "a")
@@ -151,7 +151,7 @@ import Testing
         #expect(removed == 1 && isUnknown(queue.known("a")) && queue.heldBytes == 0)
     }
 
-    @Test func aRemovalGoesInFrontOfWrites() throws {
+    @Test func aRemovalIsDoneBeforeWrites() throws {
         // given
         var queue = DiskQueue()
         for key in ["a", "b", "c"] { _ = queue.stage(Self.entry(key, 1), for: key) }
@@ -162,14 +162,14 @@ import Testing
         _ = queue.changed(first)
         // then
         guard let removal = change(queue.next(at: 0)), case .removed? = removal.staged else {
-            Issue.record("a write was in front of it")
+            Issue.record("a write came before it")
             return
         }
         _ = queue.changed(removal)
         #expect(queue.done == 1 && staged(queue.next(at: 0)) == 1)
     }
 
-    @Test func whatCouldNotBeRemovedIsNotFound() throws {
+    @Test func anEntryWhoseRemovalFailedIsNotFound() throws {
         // given
         var queue = DiskQueue()
         _ = queue.stage(.removed, for: "a")
@@ -179,7 +179,7 @@ import Testing
         #expect(isNothing(queue.known("a")) && queue.isEmpty && queue.done == queue.lastChange)
         _ = queue.stage(Self.entry("a", 1), for: "a")
         #expect(format(queue.known("a")) == 1)
-        // Of so many no more are remembered.
+        // The number of failed removals that are remembered is limited.
         for number in 0...DiskQueue.mostFailedRemovals {
             _ = queue.stage(.removed, for: "\(number)")
             while let piece = queue.next(at: 0) {
@@ -190,7 +190,7 @@ import Testing
         #expect(isUnknown(queue.known("\(DiskQueue.mostFailedRemovals)")))
     }
 
-    @Test func whatIsDroppedLeavesNoPlaceInLine() {
+    @Test func aDroppedWriteLeavesNothingInTheQueue() {
         var queue = DiskQueue(mostHeldBytes: 10_000)
         for number in 0..<100_000 { _ = queue.stage(Self.entry("\(number)", 1), for: "\(number)", cost: 1000) }
         var pieces = 0
@@ -201,7 +201,7 @@ import Testing
         #expect(pieces < 200 && queue.done == 100_000 && queue.isEmpty)
     }
 
-    @Test func whenThereIsNoTimeNothingIsWrittenAndAllAreTold() {
+    @Test func dropAllWritesNothingAndCompletesEveryChange() {
         // given
         var queue = DiskQueue()
         let told = Recorder<CacheError?>()
@@ -215,7 +215,7 @@ import Testing
         // then
         #expect(released.droppedCount == 2 && told.all == [.dropped, .dropped, .dropped] as [CacheError?])
         guard let change = change(queue.next(at: 0)), case .other(let work) = change.kind else {
-            Issue.record("work in line is done all the same")
+            Issue.record("queued work must still be done")
             return
         }
         work()
@@ -225,7 +225,7 @@ import Testing
 
     // MARK: Times
 
-    @Test func whatWaitsForItsTimeIsDoneInTheOrderOfTimes() {
+    @Test func delayedReadsRunInTheOrderOfTheTimes() {
         // given
         var queue = DiskQueue()
         let order = Recorder<Int>()
@@ -237,7 +237,7 @@ import Testing
         #expect(order.all == [1, 11, 2] && queue.nextTime == 30)
     }
 
-    @Test func atTheEndNothingWaitsForItsTime() {
+    @Test func delayedReadsRunAtOnceWhenStopped() {
         // given
         var queue = DiskQueue()
         queue.at(.max) {}

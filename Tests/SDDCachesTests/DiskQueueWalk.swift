@@ -4,10 +4,10 @@ import Testing
 
 @testable import SDDCaches
 
-/// Plays random wishes to a queue and does what it gives out on a disk that is a table. Whatever is said to be known
-/// must be what the wishes that are not done come to, one after the other, on top of what is on that disk.
+/// Makes random changes to a queue, and executes its work on a disk that is a dictionary. At any time the queue must
+/// know the state that follows from the content of that disk and the pending changes, in their order.
 struct DiskQueueWalk {
-    /// A change that is wanted and not done.
+    /// A change that was requested and has not been made yet.
     private struct Wish {
         enum Kind { case store, remove, clear }
 
@@ -22,21 +22,21 @@ struct DiskQueueWalk {
     private var random: SeededRandom
     private let budget: Int
     private var now: Int64 = 0
-    /// What is on disk: the format stands for the entry.
+    /// The simulated disk: the format stands for the entry.
     private var disk: [String: Int32] = [:]
     private var pending: [Wish] = []
     private var changing: (DiskQueue.Change, DiskQueue.Staged?)?
-    /// Numbers of what was wished, and how often each was told its end.
+    /// The number of changes requested so far, the stores among them, and the completions of each.
     private var wishes: Int32 = 0
     private var stored: Set<Int32> = []
     private let told = Recorder<Int32>()
     private let droppedNow = Recorder<Int32>()
     private var dropped = 0
-    /// Flushes that wait, as the queue has numbered them, and the wishes before each.
+    /// The flushes that wait, by the queue's number, and the last change before each.
     private var flushes: [(UInt64, Int32)] = []
-    /// Stores that a flush has waited for: they are not dropped then, and may not be later.
+    /// Stores that a flush has waited for. They must not be dropped then, and need not be dropped later.
     private var flushed: Set<Int32> = []
-    /// The reads in line, and those that wait for their time.
+    /// The queued reads, and those that are delayed.
     private var line: [Int32] = []
     private var timed: [(time: Int64, number: Int32)] = []
     private let done = Recorder<Int32>()
@@ -82,7 +82,7 @@ struct DiskQueueWalk {
         try #require(budget == .max ? dropped == 0 : dropped > 0)
     }
 
-    // MARK: Wishes
+    // MARK: Requested changes
 
     private mutating func store(_ key: String, isMade: Bool) throws {
         let (number, told, droppedNow) = (wishes, told, droppedNow)
@@ -91,7 +91,7 @@ struct DiskQueueWalk {
         let value: DiskQueue.Staged = isMade ? .making { .entry(entry, body) } : .entry(entry, body)
         let cost = Int.random(in: 0..<3000, using: &random)
         let isAwaited = Int.random(in: 0..<4, using: &random) == 0
-        giveUp(key)
+        removeReplaced(key)
         let released = queue.stage(value, for: key, cost: cost, isAwaited: isAwaited) { error in
             told.record(number)
             if error == .dropped { droppedNow.record(number) }
@@ -102,7 +102,7 @@ struct DiskQueueWalk {
         released.tell()
         let gone = Set(droppedNow.all[count...])
         try #require(gone.count == Int(released.droppedCount) && !gone.contains(number))
-        // Nobody waited for any of those.
+        // None of them was waited for.
         for wish in pending where gone.contains(wish.number) {
             try #require(!wish.isAwaited && !isFlushed(wish) && wish.number != numberUnderWay)
         }
@@ -111,20 +111,20 @@ struct DiskQueueWalk {
         try checkBudget(newest: number)
     }
 
-    /// What gives way to a newer one; not if it is being written.
-    private mutating func giveUp(_ key: String) {
+    /// Removes a store that a newer change replaces, unless it is being written.
+    private mutating func removeReplaced(_ key: String) {
         let kept = numberUnderWay
         pending.removeAll { $0.kind == .store && $0.key == key && $0.number != kept }
     }
 
     private mutating func remove(_ key: String) {
-        giveUp(key)
+        removeReplaced(key)
         _ = queue.stage(.removed, for: key)
         pending.append(Wish(number: wishes, kind: .remove, key: key))
     }
 
     private mutating func clear() {
-        for key in Self.keys { giveUp(key) }
+        for key in Self.keys { removeReplaced(key) }
         _ = queue.clear()
         pending.append(Wish(number: wishes, kind: .clear, key: ""))
     }
@@ -151,7 +151,7 @@ struct DiskQueueWalk {
 
     // MARK: The threads' side
 
-    /// That of a store.
+    /// The number of the store that is being written.
     private var numberUnderWay: Int32? {
         switch changing?.1 {
         case .entry(let metadata, _)?: metadata.format
@@ -176,7 +176,7 @@ struct DiskQueueWalk {
         }
     }
 
-    /// What is being changed is on disk now.
+    /// Completes the change under way: its effect is on disk now.
     private mutating func changed() {
         guard let (change, staged) = changing else { return }
         defer { changing = nil }
@@ -190,7 +190,7 @@ struct DiskQueueWalk {
             case .removed?:
                 disk[staging.key] = nil
                 pending.removeAll { $0.key == staging.key && $0.kind == .remove }
-            // Something newer has taken its place, and sees to what it was to do.
+            // A newer change has replaced this one, and does its work.
             case nil: break
             }
         case .clear, .other:
@@ -201,7 +201,7 @@ struct DiskQueueWalk {
         change.then?(nil)
     }
 
-    // MARK: What must hold
+    // MARK: Invariants
 
     private var wanted: [String: Int32] {
         var wanted = disk
@@ -229,7 +229,8 @@ struct DiskQueueWalk {
         try #require(queue.done <= queue.lastChange)
     }
 
-    /// Over it are only those that somebody waits for, or has waited for, the newest, and the one that is being written.
+    /// Checks that above the budget there are only stores that are or were waited for, the newest, and the one being
+    /// written.
     private func checkBudget(newest: Int32) throws {
         guard queue.heldBytes > budget else { return }
         let mayGo = pending.filter { wish in

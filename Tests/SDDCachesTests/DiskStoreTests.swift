@@ -7,16 +7,16 @@ import Testing
 @Suite struct DiskStoreTests {
     private static let key = "https://example.com/a.jpg"
     private static let name = "7cff6e664a8bf6783610a2814043d343.jpg"
-    /// An entry of that key, put together by hand with Python's struct and xxhash.
+    /// An entry of that key, assembled by hand with Python's struct and xxhash.
     private static let file = bytes(
         hex: "ffd868656c6c6f20626f6479ffd900000066667265650000000700060a2418202240000000000000"
             + "000ef44798833ab6e5ee00000019000000020000000368747470733a2f2f6578616d706c652e636f"
             + "6d2f612e6a70674831010203119727a7feb7f4070000006600000002736464656e747279")
     private static let body = [0xff, 0xd8] + Array("hello body".utf8) + [0xff, 0xd9]
 
-    // MARK: What is stored
+    // MARK: Storing
 
-    @Test func readsAnEntryPutTogetherByHand() throws {
+    @Test func readsAnEntryAssembledByHand() throws {
         // given
         var fixture = try DiskFixture()
         fixture.options.limits.maxAge = nil
@@ -35,7 +35,7 @@ import Testing
         #expect(try store.contains(Self.key))
     }
 
-    @Test func writesWhatWasPutTogetherByHand() throws {
+    @Test func writesTheEntryAssembledByHand() throws {
         let fixture = try DiskFixture()
         fixture.time.setWall(microseconds: 1_700_000_000_123_456)
         let store = try fixture.store()
@@ -49,13 +49,13 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 100, 4095, 4096, 70_000, 3_000_000])
-    func givesBackBodiesOfAnySize(size: Int) throws {
+    func returnsBodiesOfAnySize(size: Int) throws {
         // given
         var fixture = try DiskFixture()
         fixture.options.mapFrom = 2_000_000
         let store = try fixture.store()
         let body = randomBytes(size)
-        // A trailer longer than what is read at once.
+        // A trailer that is longer than one read.
         let user = size == 70_000 ? randomBytes(9000) : []
         // when
         try store.write("k", body, user: user)
@@ -82,7 +82,7 @@ import Testing
         #expect(Array(entry.body.pointer) == body)
     }
 
-    @Test func aWriteIsOneFileAndOneRename() throws {
+    @Test func aWriteCreatesOneFileAndRenamesIt() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
         try store.write("k.png", [1])
@@ -93,7 +93,7 @@ import Testing
         #expect(try fixture.entries().count == 1)
     }
 
-    @Test func writesThatComeInPiecesAreWhole() throws {
+    @Test func shortWritesAreContinued() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
         fixture.files.plan.mostWritten = 7
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test("I5: an entry without extension is found, and gone once another is stored")
+    @Test("I5: an entry without extension is found, and removed once one with it is stored")
     func findsTheOtherName() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
@@ -133,7 +133,7 @@ import Testing
         #expect(try !store.remove(Self.key))
     }
 
-    @Test("I30: others' directories are read and never written to")
+    @Test("I30: secondary directories are read and never written to")
     func readsSecondaryDirectories() throws {
         // given
         let other = try DiskFixture()
@@ -144,7 +144,7 @@ import Testing
         var fixture = try DiskFixture()
         fixture.options.secondaryDirectories = ["/nowhere", other.directory]
         let store = try fixture.store()
-        // They may be of any age.
+        // Entries of secondary directories may be of any age.
         store.limits.maxAge = 0
         // when, then
         #expect(try store.body("k") == [1])
@@ -157,7 +157,7 @@ import Testing
         #expect(try other.store().body("k") == [1])
     }
 
-    @Test func refusesWhatIsLargerThanTheCache() throws {
+    @Test func refusesAnEntryLargerThanTheCache() throws {
         var fixture = try DiskFixture()
         fixture.options.limits.maxBytes = 1000
         let store = try fixture.store()
@@ -167,9 +167,9 @@ import Testing
         #expect(throws: CacheError.tooLarge) { try store.write("k", [], user: randomBytes(17 << 20)) }
     }
 
-    // MARK: What is no entry
+    // MARK: Invalid entries
 
-    @Test func bodiesCutOrChangedAnywhereAreNeverServed() throws {
+    @Test func truncatedOrChangedBodiesAreNeverServed() throws {
         var fixture = try DiskFixture()
         fixture.options.limits.maxAge = nil
         let store = try fixture.store()
@@ -221,7 +221,7 @@ import Testing
             #expect(try store.read(Self.key) == nil)
             #expect(try store.readMetadata(Self.key) == nil)
         }
-        // A file that is huge and empty, and one that ends like an entry.
+        // A huge file that is empty, and one that ends like an entry.
         _ = try run(["truncate", "-s", "1T", store.path(Self.key)])
         #expect(try store.read(Self.key) == nil)
         try fixture.put(Self.name, Self.file)
@@ -232,7 +232,7 @@ import Testing
     }
 
     @Test(arguments: ["ln -s /etc/passwd", "mkfifo", "mkdir", "ln -s ."])
-    func whatIsNoFileIsAMissAndNeverWaitedFor(command: String) throws {
+    func anEntryThatIsNotAFileIsAMissAndNeverBlocks(command: String) throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
         _ = try run(["sh", "-c", command + " " + store.path(Self.key)])
@@ -251,7 +251,7 @@ import Testing
 
     // MARK: Directories
 
-    @Test func makesParentsForThisUserAlone() throws {
+    @Test func createsParentDirectoriesForThisUserOnly() throws {
         var fixture = try DiskFixture()
         let base = fixture.directory
         fixture.options.directory = base + "/x/y//z/"
@@ -263,14 +263,14 @@ import Testing
     }
 
     @Test(arguments: ["mkdir -m 777", "mkdir -m 770", "ln -s /tmp"])
-    func refusesDirectoriesThatOthersWriteTo(command: String) throws {
+    func refusesDirectoriesThatOthersMayWriteTo(command: String) throws {
         let fixture = try DiskFixture()
         _ = try run(["sh", "-c", command + " " + fixture.directory])
         #expect(throws: CacheError.unsafeDirectory) { try fixture.store() }
         #expect(fixture.files.opened == 0)
     }
 
-    @Test func aFileIsNoDirectory() throws {
+    @Test func aFileIsNotADirectory() throws {
         let fixture = try DiskFixture()
         _ = try run(["touch", fixture.directory])
         #expect(throws: CacheError.system(.open, errno: ENOTDIR)) { try fixture.store() }
@@ -285,7 +285,7 @@ import Testing
     }
 
     @Test(arguments: ["", "a\0b", "/proc/nothing/x"])
-    func saysWhatIsNoDirectory(path: String) throws {
+    func refusesPathsThatCannotBeDirectories(path: String) throws {
         var fixture = try DiskFixture()
         fixture.options.directory = path
         #expect(throws: CacheError.self) { try fixture.store() }
@@ -296,7 +296,7 @@ import Testing
     @Test(
         "I6: negative is for ever, 0 is never",
         arguments: [(nil, true), (-1, true), (0, false), (5, true)] as [(Int64?, Bool)])
-    func keepsToTheAgeLimit(maxAge: Int64?, isServed: Bool) throws {
+    func respectsTheAgeLimit(maxAge: Int64?, isServed: Bool) throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
         store.limits.maxAge = maxAge
@@ -319,7 +319,7 @@ import Testing
         store.limits.dates = .stored
         #expect(try store.body("k") == nil)
         store.limits.dates = .used
-        // Another process does not know of it yet.
+        // The use is not on disk yet, so another process does not see it.
         #expect(try fixture.soundStore().contains("k"))
         let patient = try fixture.soundStore()
         patient.limits.maxAge = 100_000_000
@@ -329,7 +329,7 @@ import Testing
         #expect(try store.body("k") == [1])
     }
 
-    @Test func usesAreWrittenOnceAndLeaveTheOtherTime() throws {
+    @Test func usesAreWrittenOnceAndKeepTheStoringTime() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
         try store.write("k", [1])
@@ -346,9 +346,9 @@ import Testing
         #expect(try fixture.stat(name, "%Y") == stored)
     }
 
-    /// - Parameter isNoted: of a use 59 seconds after the last.
+    /// - Parameter isNoted: Whether a use 59 seconds after the last one is written.
     @Test(arguments: [(nil, false), (7 * 86_400, false), (3840, false), (640, true), (-1, false)] as [(Int64?, Bool)])
-    func aUseWithinAMinuteOfTheLastIsNotNotedUnlessThatIsLong(maxAge: Int64?, isNoted: Bool) throws {
+    func aUseWithinAMinuteOfTheLastIsWrittenOnlyIfAMinuteIsLong(maxAge: Int64?, isNoted: Bool) throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
         store.limits.maxAge = maxAge.map { $0 * 1_000_000 }

@@ -14,7 +14,7 @@ import Testing
 
     // MARK: The plan
 
-    /// What is to stay, by the plainest means: look for the one that goes next, again and again.
+    /// Returns the names of the entries to keep, by the simplest means: it looks for the next victim again and again.
     private func naive(_ entries: [DirectoryScan.Entry], _ limits: DiskLimits, now: Int64) -> Set<String> {
         func date(_ entry: DirectoryScan.Entry) -> Int64 {
             let date = limits.dates == .stored ? entry.modified : max(entry.used, entry.modified)
@@ -37,8 +37,8 @@ import Testing
         return Set(kept.map(\.name))
     }
 
-    @Test("I8: by age, then the oldest, as the naive way has it")
-    func plansAsTheNaiveWay() {
+    @Test("I8: by age, then the oldest, as a naive plan does")
+    func plansLikeANaiveModel() {
         for seed: UInt64 in 0..<2000 {
             var random = SeededRandom(seed: seed)
             let now: Int64 = 1000
@@ -86,7 +86,7 @@ import Testing
         }
         let size = try fixture.stat(EntryName(key: "k0").full, "%b") * 512
         #expect(try store.totals() == DiskTotals(bytes: 10 * size, count: 10))
-        // Used last of all, in memory only.
+        // Used last of all, but only in memory.
         #expect(try store.read("k0") != nil)
         // when
         store.limits.maxBytes = 10 * size - 1
@@ -102,7 +102,7 @@ import Testing
         #expect(try store.isTrimDue())
     }
 
-    @Test func leavesWhatIsNotItsOwn() throws {
+    @Test func leavesForeignFilesAlone() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
         try store.write("k", [1])
@@ -120,7 +120,7 @@ import Testing
         #expect(own.count == 1)
     }
 
-    @Test func removesWhatDeadWritersLeft() throws {
+    @Test func removesTemporaryFilesOfDeadWriters() throws {
         // given
         let fixture = try DiskFixture()
         let store = try fixture.store()
@@ -137,7 +137,7 @@ import Testing
         #expect(try fixture.entries().isEmpty)
     }
 
-    @Test func oneTrimsAtATime() throws {
+    @Test func onlyOneTrimRunsAtATime() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
         let lock = open(fixture.directory + "/trim.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -151,7 +151,7 @@ import Testing
         #expect(try store.trim() != nil)
     }
 
-    @Test("I25: who has an entry open keeps it")
+    @Test("I25: a reader keeps the entry that it has open")
     func clearsUnderReaders() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()

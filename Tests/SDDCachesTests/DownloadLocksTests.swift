@@ -37,14 +37,14 @@ import Testing
         #expect(Self.claim(a) != nil)
     }
 
-    @Test func aDeadOwnersLockIsGoneWithIt() throws {
+    @Test func aDeadOwnersLockIsFree() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
         try fixture.put(Self.name, Array("1-2-3".utf8))
         #expect(Self.claim(store) != nil)
     }
 
-    @Test func whoTakesOverFromADeadOwnerKeepsItsNumber() throws {
+    @Test func theHeirOfADeadOwnerKeepsItsNumber() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
         func number() -> UInt64? {
@@ -59,7 +59,7 @@ import Testing
         next.release()
     }
 
-    /// As a forked child of the owner holds it: the lock is there, its owner is not.
+    /// Holds the lock as a forked child of its owner does: the lock is held, but its owner is gone.
     private func hold(_ fixture: DiskFixture, as owner: ProcessIdentity?) throws -> Int32 {
         try fixture.put(Self.name, Array((owner.map { $0.text + " 5" } ?? "").utf8))
         let descriptor = open(fixture.directory + "/" + Self.name, O_RDWR | O_CLOEXEC)
@@ -67,7 +67,8 @@ import Testing
         return descriptor
     }
 
-    /// Closing alone would not do: a program that another test is just starting has a copy until it runs.
+    /// Frees the lock. Closing alone would not do: a program that another test is just starting has a copy until it
+    /// runs.
     private static func free(_ descriptor: Int32) {
         flock(descriptor, LOCK_UN)
         close(descriptor)
@@ -89,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func anOwnerThatEndsWhileItIsLookedAtLeavesItsNumber() throws {
+    @Test func anOwnerThatEndsDuringTheCheckLeavesItsNumber() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
         let ended = ProcessIdentity(process: .max, start: 5, namespace: ProcessIdentity.current().namespace)
@@ -104,12 +105,12 @@ import Testing
         claim.release()
     }
 
-    @Test func aLockThatIsTakenOverMeanwhileIsNotBroken() throws {
+    @Test func aLockTakenOverMeanwhileIsNotBroken() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
         let ended = ProcessIdentity(process: .max, start: 5, namespace: ProcessIdentity.current().namespace)
         let descriptor = try hold(fixture, as: ended)
-        // Who breaks locks is just at it, or whoever takes this one over.
+        // The lock file for breaking locks is held by another process, as while it breaks or takes over this lock.
         let breaking = open(fixture.directory + "/locks/breaking", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         #expect(flock(breaking, LOCK_EX | LOCK_NB) == 0)
         #expect(isBusy(store))
@@ -119,7 +120,7 @@ import Testing
         #expect(Self.claim(store) != nil)
     }
 
-    @Test func aLockIsNotBrokenWhoseOwnerMayLive() throws {
+    @Test func aLockWhoseOwnerMayBeAliveIsNotBroken() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
         let me = ProcessIdentity.current()
@@ -132,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func whatIsBeingStoredIsSomebodysWithoutADescriptor() throws {
+    @Test func aDownloadThatIsBeingStoredStaysOwnedWithoutADescriptor() throws {
         // given
         let fixture = try DiskFixture()
         let (a, b) = (try fixture.store(), try fixture.store())
@@ -157,7 +158,7 @@ import Testing
         next.release()
     }
 
-    @Test func whatADeadProcessWasStoringIsTakenOver() throws {
+    @Test func theDownloadOfADeadProcessIsTakenOver() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
         let me = ProcessIdentity.current()
@@ -166,15 +167,15 @@ import Testing
         #expect(store.downloads.owner(of: "k") == nil)
         let heir = try #require(Self.claim(store))
         #expect(store.downloads.owner(of: "k") == 77)
-        // Released by one that was taken for dead, it stays the heir's.
+        // An owner that was taken for dead releases the lock, but it stays the heir's.
         try fixture.put(Self.name, Array((me.text + " 78").utf8))
         heir.closeWhileStoring()
         heir.release()
         #expect(try locks(fixture).count == 1)
     }
 
-    @Test("a process that cannot be seen from here counts as living for some minutes")
-    func whatAnUnseenProcessWasStoringIsKeptForAWhile() throws {
+    @Test("a process that is not visible from here counts as alive for some minutes")
+    func theDownloadOfAnInvisibleProcessStaysOwnedForAWhile() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
         let far = ProcessIdentity(process: 1, start: 5, namespace: ProcessIdentity.current().namespace + 1)
@@ -186,7 +187,7 @@ import Testing
         #expect(Self.claim(store) != nil)
     }
 
-    @Test func aLookTakesNothing() throws {
+    @Test func askingForTheOwnerTakesNoLock() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
         #expect(store.downloads.owner(of: "k") == nil)
@@ -201,13 +202,13 @@ import Testing
         Self.free(descriptor)
     }
 
-    @Test func saysWhereThereAreNoLocks() throws {
+    @Test func reportsThatLocksAreUnavailable() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
         for kind in [FaultyFiles.Kind.open, .lock, .write] {
             fixture.files.plan = .init(kind: kind, errno: ENOLCK)
             guard case .unavailable = store.downloads.claim("k") else {
-                Issue.record("\(kind)")
+                Issue.record("\(kind): a lock was given")
                 continue
             }
             #expect(fixture.files.wrongCloses == 0)
@@ -215,12 +216,12 @@ import Testing
         fixture.files.plan = .init()
         _ = try run(["ln", "-s", "/tmp", fixture.directory + "/" + Self.name])
         guard case .unavailable = store.downloads.claim("k") else {
-            Issue.record("a link is no lock")
+            Issue.record("a symbolic link was taken for a lock")
             return
         }
     }
 
-    @Test func manyThreadsOneAtATime() throws {
+    @Test func onlyOneOfManyThreadsHoldsALock() throws {
         let fixture = try DiskFixture()
         let stores = [try fixture.soundStore(), try fixture.soundStore()]
         let holders = Monitor((now: 0, most: 0, all: 0))
@@ -239,7 +240,7 @@ import Testing
         #expect(holders.withLock { $0.all } > 0)
     }
 
-    @Test func aTrimRemovesOldLocksThatNobodyHolds() throws {
+    @Test func aTrimRemovesOldLocksThatAreNotHeld() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
         try fixture.put("locks/16ada05214aa9a815c6159c4ab557994.lock", [])

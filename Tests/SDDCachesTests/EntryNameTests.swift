@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(
-        "letters and digits of a URL's path may be escaped, and mean the same in its extension; nothing else is undone",
+        "only letters and digits of a URL's extension are percent-decoded",
         arguments: [
             ("http://h/a.%6Ap%67", ".jpg"), ("http://h/a.j%70%32", ".jp2"), ("http://h/a.%2e%2E", ".%2e%2E"),
             ("http://h/a.%2fb", ".%2fb"), ("http://h/a.p%00", ".p%00"), ("http://h/a.%5C", ".%5C"),
@@ -44,17 +44,17 @@ import Testing
         #expect(EntryName.isEntry(name.full))
     }
 
-    @Test func isNoLongerThanAFileMayBeCalled() {
+    @Test func isNoLongerThanAFileNameMayBe() {
         #expect(EntryName(key: "x." + String(repeating: "e", count: 222)).full.utf8.count == 255)
     }
 
-    @Test func removesZeros() {
+    @Test func removesNULBytes() {
         #expect(EntryName(key: "x.p\0ng").full.utf8.suffix(4).elementsEqual(".png".utf8))
         #expect(EntryName(key: "x.\0").full.utf8.count == 32)
     }
 
-    @Test("I5: without the extension comes second")
-    func looksWithoutTheExtension() {
+    @Test("I5: the name without extension comes second")
+    func alsoGivesTheNameWithoutExtension() {
         let digits = "16ada05214aa9a815c6159c4ab557994"
         #expect(EntryName(key: "photo.jpeg").other == digits)
         #expect(EntryName(key: "").other == nil)
@@ -64,7 +64,7 @@ import Testing
         "ledger", "trim.lock", "new.1-2-3.x", "16ada05214aa9a815c6159c4ab55799", "16ADA05214AA9A815C6159C4AB557994",
         "16ada05214aa9a815c6159c4ab557994.", "16ada05214aa9a815c6159c4ab557994x", "", "README",
     ])
-    func othersAreNoEntries(name: String) {
+    func otherNamesAreNotEntries(name: String) {
         #expect(!EntryName.isEntry(name))
     }
 }

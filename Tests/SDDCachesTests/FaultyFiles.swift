@@ -2,22 +2,22 @@ import Glibc
 import SDDBase
 import SDDCaches
 
-/// The system's calls, of which one fails, or all of a kind: what tests of damage and full disks are made with.
-/// Any thread.
+/// The system's calls, of which one or all of a kind can be made to fail, for tests of damage and full disks. Callable
+/// from any thread.
 final class FaultyFiles: FileCalls {
     enum Kind: Sendable {
         case open, close, read, write, cut, sync, map, lock, status, times, rename, link, remove, make, list
     }
 
     struct Plan: Sendable {
-        /// Which call fails, counted from 0 over all kinds.
+        /// The number of the call that fails, counted from 0 over all kinds.
         var fails: Int?
         /// All calls of this kind fail.
         var kind: Kind?
         var errno: Int32 = EIO
-        /// Writes take no more than this at a time.
+        /// The most bytes that one write takes.
         var mostWritten = Int.max
-        /// Called in front of each call, with no lock held: it may wait.
+        /// Called before each call, without the lock: it may block.
         var before: (@Sendable (Kind) -> Void)?
     }
 
@@ -35,21 +35,21 @@ final class FaultyFiles: FileCalls {
 
     init(_ plan: Plan = Plan()) { self.plan = plan }
 
-    /// Counting begins anew.
+    /// The plan; setting it resets the counters.
     var plan: Plan {
         get { state.withLock { $0.plan } }
         set { state.withLock { $0 = State(plan: newValue) } }
     }
 
     var calls: Int { state.withLock { $0.calls } }
-    /// How many were opened and not closed since.
+    /// The number of descriptors that are open.
     var opened: Int { state.withLock { $0.opened } }
-    /// What was created and renamed.
+    /// The files created and renamed.
     var names: [String] { state.withLock { $0.names } }
 
-    /// Of what was not open: somebody else's, next time.
+    /// The number of closes of descriptors that were not open, which could next time be another's.
     var wrongCloses: Int { state.withLock { $0.wrongCloses } }
-    /// What happens elsewhere just before the next read.
+    /// Sets an action that runs just before the next read, as if another process did it.
     func onRead(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.beforeRead = body } }
 
     private func pass(_ kind: Kind) throws(SystemError) {
@@ -72,7 +72,7 @@ final class FaultyFiles: FileCalls {
     }
 
     func close(_ descriptor: Int32) throws(SystemError) {
-        // It is closed all the same, as by the system.
+        // The descriptor is closed even so, as by the system.
         do throws(SystemError) {
             try system.close(descriptor)
         } catch {

@@ -1,6 +1,6 @@
 import SDDCaches
 
-/// Which variant answers: RFC 9111 §4.1.
+/// Selection of a variant: RFC 9111 §4.1.
 extension HTTPCacheCase {
     private static func vary(
         _ rule: String, _ vary: String..., asked: [String] = [], ask: [String] = [], gives: CacheAnswer
@@ -9,49 +9,53 @@ extension HTTPCacheCase {
     }
 
     static let variants: [HTTPCacheCase] = [
-        vary("9111 §4.1: the same", "A", asked: ["A: 1"], ask: ["A: 1"], gives: .fresh(age: 0)),
-        vary("9111 §4.1: another", "A", asked: ["A: 1"], ask: ["A: 2"], gives: .miss),
-        vary("9111 §4.1: sent now and not then", "A", ask: ["A: 1"], gives: .miss),
-        vary("9111 §4.1: sent then and not now", "A", asked: ["A: 1"], gives: .miss),
-        vary("9111 §4.1: sent neither time", "A", gives: .fresh(age: 0)),
+        vary("9111 §4.1: the same value", "A", asked: ["A: 1"], ask: ["A: 1"], gives: .fresh(age: 0)),
+        vary("9111 §4.1: another value", "A", asked: ["A: 1"], ask: ["A: 2"], gives: .miss),
+        vary("9111 §4.1: sent now, but not with the stored request", "A", ask: ["A: 1"], gives: .miss),
+        vary("9111 §4.1: sent with the stored request, but not now", "A", asked: ["A: 1"], gives: .miss),
+        vary("9111 §4.1: sent with neither request", "A", gives: .fresh(age: 0)),
         vary("9111 §4.1: empty is not absent", "A", ask: ["A: "], gives: .miss),
         vary(
-            "9111 §4.1: others do not matter", "A", asked: ["A: 1", "B: 1"], ask: ["A: 1", "B: 2"],
+            "9111 §4.1: other fields do not matter", "A", asked: ["A: 1", "B: 1"], ask: ["A: 1", "B: 2"],
             gives: .fresh(age: 0)),
-        vary("9111 §4.1: names have no case", "aCCept", asked: ["Accept: x"], ask: ["ACCEPT: y"], gives: .miss),
+        vary(
+            "9111 §4.1: names are compared without case", "aCCept", asked: ["Accept: x"], ask: ["ACCEPT: y"],
+            gives: .miss),
         vary("9111 §4.1: two names", "A, B", asked: ["A: 1", "B: 1"], ask: ["B: 1", "A: 1"], gives: .fresh(age: 0)),
         vary(
             "9111 §4.1: two names, one differs", "A, B", asked: ["A: 1", "B: 1"], ask: ["A: 1", "B: 2"], gives: .miss),
         vary("9111 §4.1: two lines", "A", "B", asked: ["A: 1", "B: 1"], ask: ["A: 1", "B: 2"], gives: .miss),
         vary(
-            "9111 §4.1: the values of two names change places", "A, B", asked: ["A: 1", "B: 2"], ask: ["A: 2", "B: 1"],
+            "9111 §4.1: the values of two names are swapped", "A, B", asked: ["A: 1", "B: 2"], ask: ["A: 2", "B: 1"],
             gives: .miss),
         vary("9111 §4.1: *", "*", gives: .miss),
         vary("9111 §4.1: * among others", "A, *", gives: .miss),
         vary("9111 §4.1: * in a line of its own", "A", "*", gives: .miss),
-        vary("9111 §4.1: * behind nothing", ", *", gives: .miss),
-        vary("9111 §4.1: what is no name", "A B", gives: .miss),
+        vary("9111 §4.1: * after an empty member", ", *", gives: .miss),
+        vary("9111 §4.1: an invalid name", "A B", gives: .miss),
         vary("9110 §5.6.1: an empty list", ",", gives: .fresh(age: 0)),
         vary("9111 §4.1: white space around commas", "A", asked: ["A: 1, 2"], ask: ["A: 1 ,2"], gives: .fresh(age: 0)),
         vary("9111 §4.1: white space around the value", "A", asked: ["A: 1"], ask: ["A:  1\t"], gives: .fresh(age: 0)),
         vary(
-            "9111 §4.1: white space at a parameter", "Accept", asked: ["Accept: a/b;q=1"], ask: ["Accept: a/b ; q=1"],
+            "9111 §4.1: white space around a parameter", "Accept", asked: ["Accept: a/b;q=1"],
+            ask: ["Accept: a/b ; q=1"],
             gives: .fresh(age: 0)),
         vary(
             "9110 §5.6.4: white space in quotes matters", "A", asked: ["A: \"1, 2\""], ask: ["A: \"1,2\""], gives: .miss
         ),
         vary(
-            "9111 §4.1: white space between words is not nothing", "A", asked: ["A: a b"], ask: ["A: ab"], gives: .miss),
+            "9111 §4.1: white space between words matters", "A", asked: ["A: a b"], ask: ["A: ab"], gives: .miss),
         vary("9111 §4.1: the order of values", "A", asked: ["A: 1, 2"], ask: ["A: 2, 1"], gives: .miss),
         vary(
-            "9110 §12.5.4: languages have no case", "Accept-Language", asked: ["Accept-Language: EN, de"],
+            "9110 §12.5.4: languages are compared without case", "Accept-Language", asked: ["Accept-Language: EN, de"],
             ask: ["Accept-Language: en,DE"], gives: .fresh(age: 0)),
         vary(
-            "9110 §12.5.3: codings have no case", "Accept-Encoding", asked: ["Accept-Encoding: GZip"],
+            "9110 §12.5.3: codings are compared without case", "Accept-Encoding", asked: ["Accept-Encoding: GZip"],
             ask: ["Accept-Encoding: gzip"], gives: .fresh(age: 0)),
-        vary("9111 §4.1: others may have one", "A", asked: ["A: x"], ask: ["A: X"], gives: .miss),
+        vary("9111 §4.1: other values are compared with case", "A", asked: ["A: x"], ask: ["A: X"], gives: .miss),
         vary(
-            "9111 §4.1: texts that Unicode holds for the same", "A", asked: ["A: \u{e9}"], ask: ["A: e\u{301}"],
+            "9111 §4.1: texts that are canonically equivalent in Unicode", "A", asked: ["A: \u{e9}"],
+            ask: ["A: e\u{301}"],
             gives: .miss),
     ]
 }

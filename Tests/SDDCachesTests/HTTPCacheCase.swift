@@ -2,13 +2,13 @@ import SDDBase
 import SDDCaches
 import Testing
 
-/// One line of the tables of HTTP caching: a response that was stored, a request some time later, and what the RFC has
-/// the cache do. Header fields are written as they stand in a message. The response comes at `start`.
+/// One row of the tables for HTTP caching: a stored response, a request some time later, and what the cache must do by
+/// the RFC. Header fields are written as in a message. The response arrives at `start`.
 struct HTTPCacheCase: Sendable, CustomTestStringConvertible {
     /// Sun, 09 Sep 2001 01:46:40 GMT
     static let start: Int64 = 1_000_000_000
 
-    /// The section, and what it says.
+    /// The section of the RFC, and what it says.
     let rule: String
     let stored: [String]
     let ask: [String]
@@ -16,9 +16,9 @@ struct HTTPCacheCase: Sendable, CustomTestStringConvertible {
     let after: Int64
     let gives: CacheAnswer
     var status: Int32 = 200
-    /// The request that brought the stored response.
+    /// The header fields of the request whose response was stored.
     var asked: [String] = []
-    /// Seconds that response took.
+    /// The seconds that the response took.
     var delay: Int64 = 0
     var method = "GET"
     var isOffline = false
@@ -53,14 +53,14 @@ struct HTTPCacheCase: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// A stored response, as `makeStored` makes it.
+/// Makes a stored response with `makeStored`.
 func response(_ lines: [String], asked: [String] = [], status: Int32 = 200, delay: Int64 = 0) -> StoredResponse? {
     let request = CacheableRequest(url: "http://a.test/", headers: requestFields(asked))
     let start = HTTPCacheCase.start
     let made = CacheRules.makeStored(
         request, status: status, url: "http://a.test/", fields: responseFields(lines), requestTime: start - delay,
         responseTime: start, family: 1)
-    // What depends on everything is not made, but may have been written down by somebody else.
+    // A response with `Vary: *` is not stored, but another process may have written one.
     return made
         ?? StoredResponse(
             status: status, url: "http://a.test/", fields: responseFields(lines), requestTime: start - delay,
@@ -79,7 +79,7 @@ func requestFields(_ lines: [String]) -> HTTPFields {
     return fields
 }
 
-/// The lines of a response, for comparison.
+/// Formats the fields of a response as lines, for comparison.
 func lines(_ fields: ResponseFields?) -> [String] {
     fields?.all.map { "\(String(cString: $0.name)): \(String(cString: $0.value))" } ?? []
 }
@@ -89,7 +89,7 @@ private func parts(_ line: String) -> (name: String, value: String) {
     return (String(line[..<colon]), String(line[colon...].dropFirst(2)))
 }
 
-/// The answer to ask the server, with these fields.
+/// Returns the answer that a request with these fields must be sent to the server.
 func asks(_ lines: String..., orServes: Bool = false) -> CacheAnswer {
     .validate(conditions: requestFields(lines), mayServeIfError: orServes)
 }

@@ -2,7 +2,7 @@ import SDDBase
 import TestSupport
 import Testing
 
-/// Numbers by Python's datetime.
+/// The numbers are by Python's datetime.
 @Suite struct HTTPDateTests {
     /// Mon, 15 Jun 2026 12:00:00 GMT
     private static let now: Int64 = 1_781_524_800
@@ -27,16 +27,16 @@ import Testing
             ("Thu, 29 Feb 2024 00:00:00 GMT", 1_709_164_800),
             // A leap second is the first of the next minute.
             ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_800),
-            // 9111 §4.2: whatever the case.
+            // RFC 9111 §4.2: in any case.
             ("sUN, 06 nOV 1994 08:49:37 gmt", 784_111_777),
             ("SUNDAY, 06-NOV-94 08:49:37 GMT", 784_111_777),
-            // The day of the week is not held against the date.
+            // A wrong day of the week is ignored.
             ("Mon, 06 Nov 1994 08:49:37 GMT", 784_111_777),
         ] as [(String, Int64)])
     func dates(text: String, seconds: Int64) { #expect(parse(text) == seconds) }
 
     @Test(
-        "9110 §5.6.7: two digits are at most 50 years ahead",
+        "9110 §5.6.7: two digits are at most 50 years in the future",
         arguments: [
             ("Monday, 15-Jun-76 12:00:00 GMT", 3_359_448_000),
             ("Tuesday, 15-Jun-76 12:00:01 GMT", 203_688_001),
@@ -48,16 +48,16 @@ import Testing
 
     @Test("9110 §5.6.7: the rule moves with the time")
     func twoDigitsAtOtherTimes() {
-        // In 1999 the year 50 is over by a year: 51 years ahead.
+        // In 1999, a year of 50 means 1950: 2050 would be 51 years in the future.
         #expect(parse("Sunday, 01-Jan-50 00:00:00 GMT", now: 915_148_800) == -631_152_000)
-        // In 2099 the year 00 is the next one.
+        // In 2099, a year of 00 means 2100.
         #expect(parse("Sunday, 28-Feb-00 00:00:00 GMT", now: 4_075_920_000) == 4_107_456_000)
         for now in [Int64.min, -62_135_596_800, 0, .max] { _ = parse("Sunday, 06-Nov-94 08:49:37 GMT", now: now) }
         #expect(parse("Sunday, 06-Nov-94 08:49:37 GMT", now: .min) == nil)
     }
 
     @Test(
-        "what is no date",
+        "malformed dates",
         arguments: [
             "", "0", "-1", "now", "Sun", "Sun,", "Sun, 06 Nov 1994", "Sun, 06 Nov 1994 08:49:37",
             "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 06 Nov 1994 08:49:37 EST", "Sun, 06 Nov 1994 08:49:37 +0000",
@@ -88,7 +88,7 @@ import Testing
         ] as [(Int64, String)])
     func texts(seconds: Int64, text: String) { #expect(HTTPDate.text(seconds) == text) }
 
-    @Test("any time is read as it was written, and no text is too odd to be looked at")
+    @Test("a time that was written is read back, and any text may be parsed")
     func randomTexts() {
         var random = SeededRandom(seed: 9110)
         let alphabet = Array("SunMonday, 0619Nov-94:37 GMT".utf8)

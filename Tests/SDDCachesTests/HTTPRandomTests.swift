@@ -3,8 +3,8 @@ import SDDCaches
 import TestSupport
 import Testing
 
-/// Fields put together from pieces of what servers and callers say, and of rubbish: nothing traps, what is written
-/// comes back, and some promises hold whatever was said.
+/// Header fields assembled from pieces of real directives and garbage: nothing traps, encoding round-trips, and some
+/// invariants hold in any case.
 @Suite struct HTTPRandomTests {
     private static let pieces = [
         "max-age=", "max-stale", "min-fresh=", "no-cache", "no-store", "only-if-cached", "must-revalidate", "private",
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    /// One byte is another: a response or none, and no trap.
+    /// Changes one byte: decoding gives a response or nil, and does not trap.
     private func checkDamaged(_ bytes: [UInt8], _ random: inout SeededRandom) {
         var bytes = bytes
         guard let place = bytes.indices.randomElement(using: &random) else { return }

@@ -4,7 +4,7 @@ import Testing
 @testable import SDDCaches
 
 @Suite struct LRUStoreTests {
-    @Test func findsWhatWasSetLastUnderTheVeryBytes() {
+    @Test func findsTheLatestValueByTheKeysBytes() {
         // given
         var store = LRUStore(limits: MemoryLimits())
         let (a, b, c) = (Witness(1), Witness(2), Witness(3))
@@ -19,20 +19,20 @@ import Testing
         #expect(store.count == 3 && store.totalCost == 3)
     }
 
-    @Test func theLeastRecentlyUsedGoesFirst() {
+    @Test func theLeastRecentlyUsedIsEvictedFirst() {
         // given
         var store = LRUStore(limits: MemoryLimits(cost: 30, findsLive: false))
         for key in ["a", "b", "c"] { store.store(key, Witness(0), cost: 10) }
         // when
         _ = store.find("a")
         store.store("d", Witness(0), cost: 15)
-        // then: both b and c had to
+        // then: b and c both had to be evicted
         #expect(store.find("a") != nil && store.find("d") != nil)
         #expect(store.find("b") == nil && store.find("c") == nil)
         #expect(store.totalCost == 25 && store.evictions == 2)
     }
 
-    @Test func aLimitOfTheCountIsOneToo() {
+    @Test func theCountHasALimitToo() {
         // given
         var store = LRUStore(limits: MemoryLimits(count: 2, findsLive: false))
         // when
@@ -41,7 +41,7 @@ import Testing
         #expect(store.count == 2 && store.find("a") == nil && store.find("b") != nil)
     }
 
-    @Test func limitsChangeAtOnce() {
+    @Test func newLimitsApplyAtOnce() {
         // given
         var store = LRUStore(limits: MemoryLimits(findsLive: false))
         for key in ["a", "b", "c", "d"] { store.store(key, Witness(0), cost: 10) }
@@ -56,19 +56,19 @@ import Testing
         #expect(store.find("d") == nil && store.slotCount == 0)
     }
 
-    @Test func whatIsOverTheWholeLimitDrivesNothingOut() {
+    @Test func aValueOverTheWholeLimitEvictsNothing() {
         // given
         var store = LRUStore(limits: MemoryLimits(cost: 100))
         store.store("small", Witness(1), cost: 100)
         // when
         let large = Witness(2)
         store.store("large", large, cost: 101)
-        // then: it is found while it lives, and takes nothing of the limit
+        // then: it is found while it lives, and does not count against the limit
         #expect(store.find("large") === large && store.find("large") === large)
         #expect(store.count == 1 && store.totalCost == 100 && store.find("small") != nil)
     }
 
-    @Test func whatIsOverTheWholeLimitTakesThePlaceOfWhatWasThere() {
+    @Test func aValueOverTheWholeLimitReplacesTheOldOne() {
         // given
         var store = LRUStore(limits: MemoryLimits(cost: 100, findsLive: false))
         store.store("key", Witness(1), cost: 1)
@@ -92,7 +92,7 @@ import Testing
         #expect(store.totalCost == 1)
     }
 
-    @Test func whatTheHostHoldsIsFoundAgainAndKeptAgain() {
+    @Test func aValueThatTheApplicationHoldsIsFoundAndKeptAgain() {
         // given
         var store = LRUStore(limits: MemoryLimits(count: 1))
         let held = Witness(1)
@@ -101,12 +101,12 @@ import Testing
         #expect(store.count == 1)
         // when
         let found = store.find("held")
-        // then: in the place of the other, which nobody holds
+        // then: it replaces the other, which is not held
         #expect(found === held && store.count == 1)
         #expect(store.find("let go") == nil && store.slotCount == 1)
     }
 
-    @Test func whatNobodyHoldsGoesWhenItIsEvicted() {
+    @Test func aValueThatIsNotHeldIsFreedWhenEvicted() {
         // given
         weak var gone: Witness?
         var store = LRUStore(limits: MemoryLimits())
@@ -134,7 +134,7 @@ import Testing
         #expect(store.count == 1 && !store.hasEvicted)
     }
 
-    @Test func withoutTheTableOfTheLivingNothingIsFoundAgain() {
+    @Test func withoutTheTableOfLiveValuesNothingIsFoundAgain() {
         // given
         var store = LRUStore(limits: MemoryLimits(count: 1))
         let (a, b) = (Witness(1), Witness(2))
@@ -146,7 +146,7 @@ import Testing
         #expect(store.find("a") == nil && store.find("b") === b && store.slotCount == 1)
     }
 
-    @Test func removesWhatIsKeptAndWhatIsOnlyLive() {
+    @Test func removesKeptAndLiveValues() {
         // given
         var store = LRUStore(limits: MemoryLimits(count: 1))
         let (a, b) = (Witness(1), Witness(2))
@@ -173,8 +173,8 @@ import Testing
         #expect(store.count == 0 && store.slotCount == 0 && store.limits.count == 1 && store.evictions == 1)
     }
 
-    @Test func theDeadDoNotPileUp() {
-        // given: 50 that the host holds among those it does not
+    @Test func slotsOfFreedValuesAreReused() {
+        // given: 50 values that the application holds, among others that it does not
         var store = LRUStore(limits: MemoryLimits(count: 10))
         let held = (0..<50).map { Witness($0) }
         for object in held { store.store("held \(object.number)", object) }
@@ -189,7 +189,7 @@ import Testing
 }
 
 extension LRUStore {
-    /// With the release that a cache does, outside of its lock.
+    /// Stores a value and releases the evicted ones, as a cache does outside its lock.
     mutating func store(_ key: String, _ object: Witness, cost: Int = 1) {
         _ = withKey(key) { set(object, cost: cost, for: $0) }
         release()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SDDCaches
 
-/// Random calls, and a naive model of what they should do: an array in the order of use, searched from end to end.
+/// Random calls, compared with a naive model: an array in the order of use, searched from end to end.
 @Suite struct LRUStoreWalkTests {
     @Test(arguments: 0..<40 as Range<UInt64>)
     func behavesAsAListInTheOrderOfUse(seed: UInt64) {
@@ -24,7 +24,7 @@ private struct StoreWalk {
         var limits = MemoryLimits(cost: 100, count: 8)
         /// The least recently used first.
         var kept: [(key: String, number: Int, cost: Int)] = []
-        /// Evicted, and found while the host holds it.
+        /// Evicted, but found while the application holds them.
         var evicted: [(key: String, number: Int, cost: Int)] = []
 
         mutating func keep(_ key: String, _ number: Int, _ cost: Int) {
@@ -65,7 +65,7 @@ private struct StoreWalk {
     private var random: SeededRandom
     private var store: LRUStore
     private var model = Model()
-    /// What the host holds.
+    /// The values that the application holds.
     private var held: [Int: Witness] = [:]
     private let alive = Monitor<Set<Int>>([])
     private var last = 0
@@ -77,7 +77,7 @@ private struct StoreWalk {
         store = LRUStore(limits: model.limits)
     }
 
-    /// - Returns: what was called.
+    /// - Returns: A description of the call.
     mutating func step() -> String {
         let key = "key \(Int.random(in: 0..<25, using: &random))"
         let call = Int.random(in: 0..<100, using: &random)
@@ -107,7 +107,7 @@ private struct StoreWalk {
         model.keep(key, number, cost)
     }
 
-    /// Of what is there, or of something else, which changes nothing.
+    /// Changes the cost of a stored value, or of another one, which has no effect.
     private mutating func changeCost(_ key: String) {
         let cost = Int.random(in: 0...120, using: &random)
         guard let object = withKey(key, { store.peek($0) }) as? Witness else { return }
@@ -163,9 +163,9 @@ private struct StoreWalk {
     private mutating func check() {
         agree(store.count == model.kept.count)
         agree(store.totalCost == model.kept.reduce(0) { $0 + $1.cost })
-        // Nothing else is held, and nothing less.
+        // Exactly the values of the model are held.
         agree(alive.withLock { $0 } == Set(model.kept.map { $0.number }).union(held.keys))
-        // In particular no key has two slots.
+        // In particular, no key has two slots.
         agree(store.slotCount >= store.count && store.slotCount <= 25)
     }
 

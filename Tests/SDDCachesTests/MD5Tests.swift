@@ -17,7 +17,7 @@ import Testing
             ),
             (String(repeating: "1234567890", count: 8), "57edf4a22be3c955ac49da2e2107b67a"),
         ])
-    func isTheOneOfTheRFC(text: String, digits: String) {
+    func givesTheDigestsOfTheRFC(text: String, digits: String) {
         #expect(MD5.hex(of: text) == digits)
     }
 
@@ -35,7 +35,7 @@ import Testing
         #expect(MD5.hex(of: text) == digits)
     }
 
-    @Test func countsBytesOfUTF8() {
+    @Test func hashesTheUTF8Bytes() {
         #expect(MD5.hex(of: "naïve/Ünï.png") == "dd4d2d2de9a7ff84205fc5718d859041")
     }
 }

@@ -19,7 +19,7 @@ import Testing
         #expect(cache.count == 1 && cache.totalCost == 1)
     }
 
-    @Test func tellsWhatItContainsWithoutUsingIt() {
+    @Test func containsDoesNotCountAsUse() {
         // given
         let cache = MemoryCache(limits: MemoryLimits(count: 2))
         let held = Witness(0)
@@ -37,24 +37,24 @@ import Testing
         let cache = MemoryCache(limits: MemoryLimits(count: 2))
         let held = (0..<3).map { Witness($0) }
         for object in held { cache.store("\(object.number)", object) }
-        // when, then: what is kept, and what is only live
+        // when, then: both kept and merely live values are removed
         #expect(withKey("0", cache.remove) && withKey("1", cache.remove) && !withKey("1", cache.remove))
         #expect(cache.count == 1)
         cache.removeAll()
         #expect(cache.find("2") == nil && cache.count == 0 && cache.totalCost == 0)
     }
 
-    @Test func givesUpHalfUnderModeratePressure() {
+    @Test func evictsHalfUnderModeratePressure() {
         // given
         let cache = MemoryCache(limits: MemoryLimits())
         for number in 0..<10 { cache.store("\(number)", Witness(number), cost: 10) }
         // when
         cache.trim(.moderate)
-        // then: the older ones
+        // then: the older ones are evicted
         #expect(cache.totalCost == 50 && cache.find("4") == nil && cache.find("5") != nil)
     }
 
-    @Test func givesUpAllThatNobodyHoldsUnderCriticalPressure() {
+    @Test func freesAllThatIsNotHeldUnderCriticalPressure() {
         // given
         let cache = MemoryCache(limits: MemoryLimits())
         let held = Witness(1)
@@ -77,12 +77,12 @@ import Testing
         #expect(cache.count == 3 && cache.limits == MemoryLimits(cost: 35))
     }
 
-    /// A picture's end may be long, and what it calls may call the cache.
+    /// Freeing an image may take long, and the application's function that it calls may call the cache.
     @Test func releasesNothingUnderItsLock() {
         // given
         let cache = MemoryCache(limits: MemoryLimits(count: 4))
         let gone = Monitor(0)
-        // Safety of the test: a lock that was held here would never be got, and the test never end.
+        // If the lock were held here, this would deadlock and the test would never end.
         let make = {
             Witness($0) {
                 _ = cache.count
@@ -102,20 +102,20 @@ import Testing
         #expect(gone.withLock { $0 } == 120)
     }
 
-    /// In MiB: an eighth, within bounds.
+    /// Memory and limit in MiB: the limit is an eighth, within bounds.
     @Test(arguments: [(0, 16), (128, 16), (256, 32), (4096, 512), (65_536, 512)])
     func theDefaultLimitIsAShareOfTheMemory(memory: Int, cost: Int) {
         #expect(MemoryLimits.defaultCost(ofMemory: memory << 20) == cost << 20)
     }
 
-    @Test func theDefaultLimitIsBoundedForAnyNumber() {
+    @Test func theDefaultLimitIsBoundedForAnyMemorySize() {
         #expect(MemoryLimits.defaultCost(ofMemory: .max) == 512 << 20)
         #expect(MemoryLimits.defaultCost(ofMemory: .min) == 16 << 20)
         #expect((16 << 20...512 << 20).contains(MemoryCache().limits.cost))
     }
 
-    @Test func bearsManyThreads() throws {
-        // given: few keys, a small limit, and objects whose hosts let go of them at any time
+    @Test func survivesManyThreads() throws {
+        // given: few keys, a small limit, and objects that the application frees at any time
         let cache = MemoryCache(limits: MemoryLimits(cost: 200, count: 20))
         let alive = Monitor(0)
         let make = { @Sendable (number: Int) in
@@ -135,7 +135,7 @@ import Testing
     }
 }
 
-// thread: one of several
+// Runs on each of several threads.
 private func use(_ cache: MemoryCache, seed: UInt64, _ make: @Sendable (Int) -> Witness) {
     var random = SeededRandom(seed: seed)
     var held: [Witness] = []

@@ -9,7 +9,7 @@ import Testing
     private static let key = "https://example.com/a.jpg"
     private static let name = "parts/7cff6e664a8bf6783610a2814043d343.part"
     private static let validator = Array("\"e\"".utf8)
-    /// A part put together by hand with Python's struct and xxhash: "first piece", "second".
+    /// A part assembled by hand with Python's struct and xxhash: "first piece", "second".
     private static let file = bytes(
         hex: "7364642d7061727400000002000000190000000368747470733a2f2f6578616d706c652e636f6d2f"
             + "612e6a70672265220f1095b2be0d432a0000000bf0d9257e17553ad2666972737420706965636500"
@@ -24,19 +24,19 @@ import Testing
         try store.parts.begin(Self.key, validator: Self.validator, mostBytes: mostBytes)
     }
 
-    @Test func writesWhatWasPutTogetherByHand() throws {
+    @Test func writesThePartAssembledByHand() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
         let writer = try begin(store)
         try append(writer, "first piece")
         try append(writer, "second")
-        // Also while it is written: a kill would leave just this.
+        // The file is complete before `close`, in case the process is killed now.
         #expect(try fixture.content(Self.name) == Self.file)
         writer.close()
         #expect(try run(["stat", "-c", "%a", fixture.directory + "/" + Self.name]).text == "600\n")
     }
 
-    @Test func readsWhatIsGoodHoweverItWasCutOrChanged() throws {
+    @Test func readsTheIntactBytesOfADamagedPart() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
         try fixture.put(Self.name, Self.file)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("Z17: goes on behind what is good")
+    @Test("Z17: resumes after the intact bytes")
     func resumes() throws {
         // given
         let fixture = try DiskFixture()
@@ -73,7 +73,7 @@ import Testing
         #expect(part.body.count == 11)
         // when
         let writer = try #require(try store.parts.resume(part, mostBytes: 1 << 20))
-        // Nobody else may meanwhile.
+        // The writer is the only one meanwhile.
         #expect(try store.parts.resume(part, mostBytes: 1 << 20) == nil)
         try append(writer, "second")
         writer.close()
@@ -81,7 +81,7 @@ import Testing
         #expect(try fixture.content(Self.name) == Self.file)
     }
 
-    @Test func doesNotResumeWhatHasBeenReplaced() throws {
+    @Test func doesNotResumeAReplacedPart() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
         try begin(store).close()
@@ -96,7 +96,7 @@ import Testing
         #expect(try store.parts.open(Self.key) == nil)
     }
 
-    @Test func aWriterThatWasReplacedHarmsNobody() throws {
+    @Test func aReplacedWriterDoesNoHarm() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
         let first = try begin(store)
@@ -110,7 +110,7 @@ import Testing
         #expect(try fixture.names("parts").isEmpty)
     }
 
-    @Test func keepsToItsBudget() throws {
+    @Test func respectsItsBudget() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
         let writer = try begin(store, mostBytes: 200)
@@ -122,7 +122,7 @@ import Testing
         #expect(try store.parts.open(Self.key)?.body.count == 11)
     }
 
-    @Test func afterAFullDiskThePartIsWhatItWas() throws {
+    @Test func aFullDiskLeavesThePartUnchanged() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
         let writer = try begin(store)
@@ -134,7 +134,7 @@ import Testing
         #expect(try store.parts.open(Self.key)?.body.count == 11)
     }
 
-    @Test("Z17: budget and age, kept by trim")
+    @Test("Z17: a trim enforces the budget and the age limit")
     func trimsParts() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()

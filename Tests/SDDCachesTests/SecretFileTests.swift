@@ -18,7 +18,7 @@ import Testing
         #expect(try fixture.names().allSatisfy { !TemporaryName.isOne($0) })
     }
 
-    @Test("a key that is cut, or that others may read, is replaced", arguments: ["truncate -s 31", "chmod 644"])
+    @Test("a truncated key, or one that others may read, is replaced", arguments: ["truncate -s 31", "chmod 644"])
     func aBadKeyIsReplaced(command: String) throws {
         let fixture = try DiskFixture()
         let before = mark(try fixture.soundStore())
@@ -29,7 +29,7 @@ import Testing
         #expect(try fixture.content("key").count == 32 && fixture.stat("key", "%a") == 600)
     }
 
-    @Test("of many that make it at once, all have the same")
+    @Test("if many create it at once, all get the same key")
     func manyAtOnce() throws {
         let fixture = try DiskFixture()
         let marks = Monitor<[String]>([])
@@ -44,8 +44,8 @@ import Testing
         #expect(Set(marks.withLock { $0 }).count == 1 && marks.withLock { $0 } != ["none"])
     }
 
-    @Test("whatever call fails, there is a key, and the file is whole or not there")
-    func whateverFails() throws {
+    @Test("if any call fails, there is still a key, and the file is whole or absent")
+    func anyCallMayFail() throws {
         for call in 0..<40 {
             let fixture = try DiskFixture()
             _ = try run(["mkdir", "-m", "700", fixture.directory])

@@ -8,7 +8,7 @@ import Testing
         bytes.withUnsafeBytes { StoredResponse(decoding: $0) }
     }
 
-    /// Written by hand, from what the extension's comment says.
+    /// Written by hand, following the format in the comment of the extension.
     private static let example: [UInt8] =
         [2]
         + [2, 0, 0, 0] + [1, 0, 0, 0, 97, 1, 32, 0, 0, 0] + Array(SecretKey.process.mark(of: "vary\na\n12").utf8)
@@ -18,7 +18,7 @@ import Testing
         + [3, 0, 0, 0] + Array("u:/".utf8)
         + [1, 0, 0, 0] + [4, 0, 0, 0] + Array("Vary".utf8) + [4, 0, 0, 0] + Array("A, B".utf8)
 
-    @Test func isWrittenAsItIsSaid() throws {
+    @Test func isEncodedAsDocumented() throws {
         // given
         let stored = try #require(
             CacheRules.makeStored(
@@ -33,16 +33,16 @@ import Testing
         #expect(CacheRules.selects(back, request(["A: 12"])))
     }
 
-    @Test func whatIsCutOrLongerIsNone() {
+    @Test func truncatedOrLongerBytesAreRefused() {
         for count in Self.example.indices { #expect(decoded(Array(Self.example.prefix(count))) == nil) }
         #expect(decoded(Self.example + [0]) == nil)
     }
 
-    @Test func anotherVersionIsNone() {
+    @Test func anotherVersionIsRefused() {
         for version in [0, 1, 255] as [UInt8] { #expect(decoded([version] + Self.example.dropFirst()) == nil) }
     }
 
-    @Test func hugeCountsAndTextsWithNULAreNone() throws {
+    @Test func hugeCountsAndTextsWithNULAreRefused() throws {
         for place in Self.example.indices.dropLast(3) {
             var bytes = Self.example
             bytes.replaceSubrange(place..<place + 4, with: [255, 255, 255, 255])
@@ -54,7 +54,7 @@ import Testing
         #expect(decoded(bytes) == nil)
     }
 
-    @Test func bytesThatAreNoUTF8ComeBack() throws {
+    @Test func bytesThatAreNotUTF8RoundTrip() throws {
         // given
         var bytes = Self.example
         let value = try #require(bytes.firstIndex(of: UInt8(ascii: ",")))
@@ -63,7 +63,7 @@ import Testing
         #expect(decoded(bytes)?.encoded() == bytes)
     }
 
-    @Test func variantsOfOtherFamiliesAreLeftOver() throws {
+    @Test func variantsOfOtherFamiliesDoNotMatch() throws {
         var (primary, variant) = (try #require(response([])), try #require(response([])))
         primary.family = 1
         variant.family = 2

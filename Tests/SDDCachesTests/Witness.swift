@@ -1,6 +1,6 @@
 import SDDBase
 
-/// What tests put into a memory cache: something that tells when it goes.
+/// An object for memory caches in tests, which reports when it is freed.
 final class Witness: Sendable {
     let number: Int
     private let whenGone: (@Sendable () -> Void)?
@@ -13,7 +13,7 @@ final class Witness: Sendable {
     deinit { whenGone?() }
 }
 
-/// The bytes of a key, as a caller hands them in.
+/// Passes the bytes of a key, as a caller has them.
 func withKey<Result>(_ key: String, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     Array(key.utf8).withUnsafeBytes(body)
 }

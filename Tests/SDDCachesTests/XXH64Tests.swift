@@ -2,11 +2,11 @@ import SDDBase
 import Testing
 
 @Suite struct XXH64Tests {
-    /// Bytes that anybody can make again: 3, 10, 17 …
+    /// Bytes that are easy to reproduce: 3, 10, 17 …
     private static let bytes = (0..<1000).map { UInt8(truncatingIfNeeded: $0 * 7 + 3) }
 
     @Test(
-        "what the xxhash module of Python says, with the seeds 0 and 0x0123456789abcdef",
+        "hashes by the xxhash module of Python, with the seeds 0 and 0x0123456789abcdef",
         arguments: [
             (0, 0xef46_db37_51d8_e999, 0x51e2_4c0e_9077_a48c), (1, 0x1f25_c8d0_bc1f_4bb6, 0x20f9_f4e3_fba1_be06),
             (3, 0x31d2_363f_52e5_64c9, 0x076b_7719_9119_d7dd), (4, 0x9bb6_4b7d_66ee_9fda, 0x27a7_e558_7a8a_5c2e),
@@ -17,14 +17,14 @@ import Testing
             (100, 0xa61f_8d4c_170f_e531, 0xfe1f_ce73_2c97_c212), (255, 0x39ae_55a2_9989_206f, 0x1bd0_320a_df00_8db1),
             (1000, 0x5f23_5fa0_33f1_a3fb, 0x86fe_41ff_40ab_90db),
         ] as [(Int, UInt64, UInt64)])
-    func isTheOneOfTheSpecification(count: Int, plain: UInt64, seeded: UInt64) {
+    func givesTheHashesOfTheSpecification(count: Int, plain: UInt64, seeded: UInt64) {
         Self.bytes[..<count].withUnsafeBytes {
             #expect(XXH64.sum(of: $0) == plain)
             #expect(XXH64.sum(of: $0, seed: 0x0123_4567_89ab_cdef) == seeded)
         }
     }
 
-    @Test func isTheSameInPieces() {
+    @Test func givesTheSameHashInPieces() {
         Self.bytes.withUnsafeBytes { bytes in
             var sum = XXH64()
             #expect(sum.consume(UnsafeRawBufferPointer(rebasing: bytes[..<64])) == 64)

@@ -21,7 +21,7 @@ import Testing
         #expect(animation.decodedFrames == fixture.frames.count)
     }
 
-    /// Whatever is asked for, in whatever order, with whatever is kept.
+    /// Frames are the same in any order of requests and with any cache size.
     @Test(arguments: AnimationFixture.names, [0, 50_000, 32 << 20])
     func givesTheSameInAnyOrder(name: String, frameCacheBytes: Int) throws {
         // given
@@ -46,18 +46,18 @@ import Testing
         #expect(animation.decodedFrames == animation.frameCount)
         _ = try animation.frame(animation.frameCount - 1)
         #expect(animation.decodedFrames == animation.frameCount)
-        // A step back is the way from the beginning.
+        // A step back decodes everything from the beginning.
         _ = try animation.frame(animation.frameCount - 2)
         #expect(animation.decodedFrames == 2 * animation.frameCount - 1)
     }
 
-    @Test func playsAgainFromWhatIsKept() throws {
+    @Test func playsAgainFromTheFrameCache() throws {
         let animation = try APNGAnimation.make(AnimationFixture("every-operation").bytes)
         for index in 0..<3 * animation.frameCount { _ = try animation.frame(index % animation.frameCount) }
         #expect(animation.decodedFrames == animation.frameCount)
     }
 
-    /// All of the frames of "pieces" fill the canvas, so that none needs another.
+    /// All frames of "pieces" fill the canvas, so that none needs another.
     @Test func beginsWithAFrameThatNeedsNoOther() throws {
         let animation = try APNGAnimation.make(AnimationFixture("pieces").bytes, frameCacheBytes: 0)
         _ = try animation.frame(2)
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: ["damaged-crc-2", "damaged-data-1", "damaged-short-2", "damaged-empty-1"])
-    func tellsOfADamagedFrameWhenItIsNeeded(name: String) throws {
+    func reportsADamagedFrameWhenItIsNeeded(name: String) throws {
         // given
         let animation = try APNGAnimation.make(Fixtures.bytes("frames/bad/\(name).png"))
         let damaged = try #require(name.last?.wholeNumberValue)
@@ -101,11 +101,11 @@ import Testing
             let error = #expect(throws: CoderError.self) { try animation.frame(damaged) }
             #expect(error?.kind == .corrupt || error?.kind == .truncated)
         }
-        // What comes later and fills the canvas does not need it.
+        // A later frame that fills the canvas does not need the damaged one.
         if damaged == 1 { _ = try animation.frame(2) }
     }
 
-    @Test func hasNoFrameBeyondItsLast() throws {
+    @Test func hasNoFrameAfterTheLast() throws {
         let animation = try APNGAnimation.make(AnimationFixture("pillow").bytes)
         #expect(throws: CoderError.self) { try animation.frame(animation.frameCount) }
         #expect(throws: CoderError.self) { try animation.frame(-1) }
@@ -122,7 +122,7 @@ import Testing
         #expect(oneOver.decodedFrames == 0)
     }
 
-    @Test func ofABeginningHasWhatIsThere() throws {
+    @Test func theBeginningOfAFileHasItsCompleteFrames() throws {
         // given
         let fixture = try AnimationFixture("as-pillow")
         let whole = Array(fixture.bytes.pointer)

@@ -13,9 +13,9 @@ import Testing
         "fctl-wrong-crc", "fdat-before-idat", "fdat-first", "fdat-short", "number-again", "number-gap", "number-not-0",
     ]
 
-    /// What breaks a rule is a still picture, never an error.
+    /// A file that breaks a rule is a still picture, never an error.
     @Test(arguments: broken)
-    func leavesAStillPicture(name: String) throws {
+    func aBrokenAnimationIsAStillPicture(name: String) throws {
         // given
         let bytes = try Fixtures.bytes("frames/bad/\(name).png")
         // when
@@ -30,7 +30,7 @@ import Testing
     func readsToTheEnd(name: String) throws {
         let fixture = try AnimationFixture(name)
         #expect(parsed(fixture.bytes) == .complete)
-        // What follows the picture is nobody's business.
+        // Bytes after the picture are ignored.
         let more = bytes(of: Array(fixture.bytes.pointer) + Array(fixture.bytes.pointer))
         #expect(parsed(more) == .complete)
     }
@@ -42,10 +42,10 @@ import Testing
         #expect(APNGAnimation.completeFrames(in: bytes) == 0)
     }
 
-    /// By every beginning: complete is a frame when something else has begun.
+    /// Parses each beginning of a file: a frame is complete when something else has begun.
     @Test(arguments: AnimationFixture.names)
     func countsTheFramesThatAreComplete(name: String) throws {
-        // given: where the chunks begin, by a walk of this test's own
+        // given: the offsets of the chunks, by a walk of this test's own
         let fixture = try AnimationFixture(name)
         let whole = Array(fixture.bytes.pointer)
         var complete: [(from: Int, frames: Int)] = [(0, 0)]
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func knowsTheCheckSumOfTheStandard() {
+    @Test func computesTheChecksumOfTheStandard() {
         // given: the check value of CRC-32 in the catalogue of such sums
         var sum = CRC32()
         // when

@@ -4,7 +4,7 @@ import Testing
 @testable import SDDCoders
 
 @Suite struct AnimationCacheTests {
-    /// 100,000 bytes of pixels, 16,384 for the entry.
+    /// The cost of one frame: 100,000 bytes of pixels and 16,384 for the entry.
     private static let cost = 116_384
 
     private func frame(_ index: Int, covers: Bool = false) throws -> ComposedFrame {
@@ -13,7 +13,7 @@ import Testing
         return ComposedFrame(index: index, canvas: canvas, covered: covered)
     }
 
-    @Test func keepsWhatWasUsedLast() throws {
+    @Test func keepsTheMostRecentlyUsed() throws {
         // given
         var cache = AnimationCache(limit: 3 * Self.cost)
         for index in 0..<3 { cache.insert(try frame(index)) }
@@ -25,14 +25,14 @@ import Testing
         #expect(cache.byteCount == 3 * Self.cost)
     }
 
-    @Test func keepsTheLastWhateverItTakes() throws {
+    @Test func keepsTheLastFrameWhateverItCosts() throws {
         var cache = AnimationCache(limit: 0)
         for index in [4, 2, 9] { cache.insert(try frame(index)) }
         #expect(cache.indices == [9])
         #expect(cache.byteCount == Self.cost)
     }
 
-    @Test func countsWhatIsCoveredToo() throws {
+    @Test func countsCoveredPixelsToo() throws {
         var cache = AnimationCache(limit: 2 * Self.cost)
         cache.insert(try frame(0, covers: true))
         #expect(cache.byteCount == Self.cost + 50_000)
@@ -40,7 +40,7 @@ import Testing
         #expect(cache.indices == [1])
     }
 
-    @Test func findsTheShortestWay() throws {
+    @Test func findsTheNearestFrameBefore() throws {
         var cache = AnimationCache(limit: 10 * Self.cost)
         #expect(cache.nearest(to: 5) == nil)
         for index in [7, 2, 4] { cache.insert(try frame(index)) }
@@ -57,7 +57,7 @@ import Testing
         #expect(cache.byteCount == 2 * Self.cost)
     }
 
-    @Test func neverExceedsItsLimitButForOne() throws {
+    @Test func exceedsItsLimitByAtMostOneFrame() throws {
         var random = SeededRandom(seed: 3)
         var cache = AnimationCache(limit: 4 * Self.cost)
         for _ in 0..<500 {

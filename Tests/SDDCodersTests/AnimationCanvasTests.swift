@@ -3,7 +3,7 @@ import Testing
 @testable import SDDCoders
 
 @Suite struct AnimationCanvasTests {
-    /// Every pair of alphas, with colours that show each rounding: against the definition in real numbers.
+    /// Compares every pair of alphas, with colours that show each rounding, with the definition in real numbers.
     @Test func blendsExactly() throws {
         // given: lower alphas along x, upper ones along y
         let colours: [(UInt8, UInt8)] = [(255, 0), (0, 255), (200, 100), (1, 254), (77, 78), (255, 255)]
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func keepsToItsArea() throws {
+    @Test func drawsOnlyItsArea() throws {
         // given
         let canvas = try AnimationCanvas(copying: plane { x, y in (UInt8(x), UInt8(y), 9, 255) })
         let area = FrameArea(x: 250, y: 3, width: 6, height: 2)
@@ -44,8 +44,8 @@ import Testing
         #expect(canvas.pixels.plainBytes == before)
     }
 
-    /// Nothing is written beside the canvas, whatever was read.
-    @Test func refusesWhatSticksOut() throws {
+    /// No byte beside the canvas is written, whatever the frame says.
+    @Test func refusesFramesBeyondTheCanvas() throws {
         let canvas = try AnimationCanvas(width: 4, height: 4)
         let source = try #require(PixelBuffer(width: 2, height: 2))
         memset(source, 255)
@@ -60,7 +60,7 @@ import Testing
         pixels.base.initializeMemory(as: UInt8.self, repeating: value, count: pixels.byteCount)
     }
 
-    /// Colour and alpha of one pixel over another's.
+    /// Returns colour and alpha of one pixel over another, by the definition.
     private func over(_ upper: (Double, Double), _ lower: (Double, Double)) -> (UInt8, UInt8) {
         if upper.1 == 0 { return (UInt8(lower.0), UInt8(lower.1)) }
         let share = upper.1 / 255, rest = lower.1 / 255 * (1 - upper.1 / 255)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SDDCoders
 
-/// Whatever a server sends as an animation: frames or an error, and never an end of the process.
+/// Damaged animations give frames or an error, and never end the process.
 @Suite struct AnimationDamageTests {
     private static let names = ["every-operation", "palette", "grey1", "apart", "delays", "pieces", "interlaced"]
 
@@ -23,10 +23,10 @@ import Testing
             }
             // when
             framesSeen += play(damaged, fixture)
-            // With check sums that are right, what is behind them is met too.
+            // With correct checksums, the code behind their check runs too.
             framesSeen += play(summed(damaged), fixture)
         }
-        // then: not all was refused at once
+        // then: not everything was refused
         #expect(framesSeen > 0)
         #expect(play(whole, fixture) == fixture.frames.count)
     }
@@ -67,7 +67,7 @@ import Testing
         #expect(play(whole, fixture) == fixture.frames.count)
     }
 
-    /// - Returns: how many frames there were.
+    /// - Returns: The number of frames.
     private func play(_ array: [UInt8], _ fixture: AnimationFixture) -> Int {
         var limits = DecodeLimits(maxPixels: 1 << 16)
         limits.maxFrames = 40
@@ -79,7 +79,7 @@ import Testing
         return frames
     }
 
-    /// The same with the right check sum for each chunk.
+    /// Corrects the checksum of each chunk.
     private func summed(_ array: [UInt8]) -> [UInt8] {
         var made = array
         array.withUnsafeBytes { bytes in

@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import SDDCoders
 
-/// The animations of Tests/Fixtures/frames, and what is to come of them.
+/// An animation of Tests/Fixtures/frames, and the expected frames.
 struct AnimationFixture {
     static let names = [
         "every-operation", "as-pillow", "translucent", "interlaced", "palette", "palette-over", "grey1",
@@ -14,10 +14,10 @@ struct AnimationFixture {
     let bytes: Bytes
     let width: Int
     let height: Int
-    /// Composed: RGBA without padding.
+    /// The composed frames as RGBA without padding.
     let frames: [[UInt8]]
     let loopCount: Int
-    /// Microseconds.
+    /// The durations of the frames in microseconds.
     let durations: [Int64]
 
     init(_ name: String) throws {
@@ -38,7 +38,7 @@ struct AnimationFixture {
 }
 
 extension APNGAnimation {
-    /// Of bytes that are an animation.
+    /// Makes an animation; the test fails if the bytes are not one.
     static func make(_ bytes: Bytes, frameCacheBytes: Int = 32 << 20, maxFrames: Int = 10_000) throws -> APNGAnimation {
         var limits = DecodeLimits()
         limits.frameCacheBytes = frameCacheBytes

@@ -4,12 +4,12 @@ import Testing
 
 @testable import SDDCoders
 
-/// Frames in the form that the picture has.
+/// Frames as the decode options ask for them.
 @Suite struct AnimationTests {
     private let decoders = DecoderSet(registry: .builtIn)
 
     @Test(arguments: AnimationFixture.names)
-    func framesOfAPictureAreItsAnimations(name: String) throws {
+    func framesAreThoseOfTheAnimation(name: String) throws {
         // given
         let fixture = try AnimationFixture(name)
         // when
@@ -25,9 +25,9 @@ import Testing
         #expect(try image.frame(-1) == nil && image.frame(fixture.frames.count) == nil)
     }
 
-    /// Each frame, saved as a still picture, decoded in that form.
+    /// Each frame, saved as a still picture, gives the same pixels with those options.
     @Test(arguments: PixelFormat.allCases)
-    func framesHaveThePicturesForm(format: PixelFormat) throws {
+    func framesFollowTheDecodeOptions(format: PixelFormat) throws {
         // given
         let fixture = try AnimationFixture("translucent")
         let turned = bytes(of: Self.turned(Array(fixture.bytes.pointer)))
@@ -65,15 +65,15 @@ import Testing
         #expect(image.facts?.frameCount == fixture.frames.count)
     }
 
-    /// The picture that is not part of the animation is still the picture.
-    @Test func aPictureMayStandApart() throws {
+    /// A default image that is not part of the animation is still the image's picture.
+    @Test func theDefaultImageMayBeNoFrame() throws {
         let fixture = try AnimationFixture("apart")
         let image = try decode(fixture.bytes, DecodeOptions())
         #expect(image.pixels.plainBytes != fixture.frames[0])
         #expect(try image.frame(0)?.pixels.plainBytes == fixture.frames[0])
     }
 
-    // MARK: - All at once
+    // MARK: - Preloaded frames
 
     @Test(arguments: AnimationFixture.names)
     func framesMayBeDecodedWithThePicture(name: String) throws {
@@ -98,7 +98,7 @@ import Testing
         #expect(try decode(bytes, DecodeOptions()).frameCount == 3)
     }
 
-    @Test func tooManyFramesAreNotDecodedAtOnce() throws {
+    @Test func tooManyFramesAreNotPreloaded() throws {
         // given: 7 frames of 14 x 11 pixels
         let fixture = try AnimationFixture("pillow")
         let outcome = { (maxFrames: Int, maxPixels: Int, size: SizeRule, maxBytes: Int) -> CoderError? in
@@ -118,14 +118,14 @@ import Testing
         #expect(outcome(7, 7 * 154, .none, 0) == nil)
         #expect(outcome(6, 7 * 154, .none, 0) == CoderError(.tooManyFrames, "7 frames"))
         #expect(outcome(7, 7 * 154 - 1, .none, 0) == CoderError(.tooManyFrames, "7 frames of 14 x 11 pixels"))
-        // It is their size in memory that counts.
+        // The limit is on their size in memory.
         #expect(outcome(7, 154, SizeRule(width: 4, height: 4), 0) == nil)
         #expect(outcome(7, 7 * 154, .none, 7 * 616) == nil)
         #expect(outcome(7, 7 * 154, .none, 7 * 616 - 1) == CoderError(.tooMuchMemory, "7 frames of 616 bytes"))
     }
 
-    /// Once all are there, nothing holds on to where they came from.
-    @Test func whatIsDecodedAtOnceIsAsked() throws {
+    /// Once all frames are decoded, the source of the frames is freed.
+    @Test func preloadedFramesFreeTheirSource() throws {
         // given
         var source: OneColourFrames? = OneColourFrames()
         weak let remains = source
@@ -145,8 +145,8 @@ import Testing
         #expect(animation.duration(of: 3) == 0 && animation.duration(of: -1) == 0)
     }
 
-    /// All frames together have the time of one picture.
-    @Test func takesNoLongerThanAllowed() throws {
+    /// All frames together have the time limit of one picture.
+    @Test func respectsTheTimeLimit() throws {
         // given: three frames that take 2 ms each
         let source = OneColourFrames(milliseconds: 2)
         var limits = DecodeLimits()
@@ -170,7 +170,7 @@ import Testing
         #expect(outcome(limits, 0) == nil)
     }
 
-    @Test func eachFormHasItsFrames() throws {
+    @Test func eachSetOfOptionsHasItsFrames() throws {
         let fixture = try AnimationFixture("as-pillow")
         let forms = [
             DecodeOptions(), DecodeOptions(frames: .preload), DecodeOptions(frames: .firstOnly),
@@ -185,7 +185,7 @@ import Testing
         try decoders.decode(bytes, form: form, maxPixels: 1 << 20)
     }
 
-    /// The pixels of a whole frame, in a form, by way of a PNG that is not animated.
+    /// Returns the pixels of a whole frame with these options, by way of a PNG that is not animated.
     private func stillPicture(_ rgba: [UInt8], _ fixture: AnimationFixture, _ form: DecodeOptions) throws -> PixelBuffer
     {
         let canvas = try #require(PixelBuffer(width: fixture.width, height: fixture.height))
@@ -202,7 +202,7 @@ import Testing
         return try PixelConverter(plan.isWhole ? canvas : reduced, to: form, orientation: 6).make()
     }
 
-    /// With an Exif block that says 6, a turn by a quarter, behind the header.
+    /// Inserts an Exif block after the header that says 6, a turn by a quarter.
     private static func turned(_ png: [UInt8]) -> [UInt8] {
         let block: [UInt8] = [
             0x4d, 0x4d, 0, 42, 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0, 0, 0, 0, 0,
@@ -215,7 +215,7 @@ import Testing
     }
 }
 
-/// Three frames of one grey pixel each.
+/// A source of three frames of one grey pixel each.
 private final class OneColourFrames: FrameSource {
     var encodedByteCount: Int { 0 }
     var keptByteCount: Int { 0 }
@@ -231,7 +231,7 @@ private final class OneColourFrames: FrameSource {
         var limits = DecodeLimits()
         (limits.milliseconds, limits.millisecondsPerMiB) = (Int64(milliseconds), 0)
         let clock = DecodeClock(limits, byteCount: 0)
-        // Of processor time, as the limit is.
+        // It takes processor time, as the limit is on that.
         while milliseconds > 0, (try? clock.check()) != nil {}
         let pixels = try PixelBuffer.make(width: 1, height: 1, .rgba8)
         let grey = UInt32(index * 50) * 0x01_0101 | 0xff00_0000

@@ -3,7 +3,7 @@ import SDDCoders
 import TestSupport
 import Testing
 
-@Suite struct HostCoderTests {
+@Suite struct AppCoderTests {
     private let own = AppCoderList()
     private let process = AppCoderList()
     private var decoders: DecoderSet { DecoderSet(registry: .builtIn.asking([own, process])) }
@@ -15,7 +15,7 @@ import Testing
         try decoders.decode(bytes(of: array), form: form, maxPixels: maxPixels)
     }
 
-    /// One frame, as a coder gives it.
+    /// Decodes one frame of a coder that `change` adjusts.
     private func outcome(
         maxPixels: Int = 1 << 20, _ change: @escaping @Sendable (inout AppFrame) -> Void
     ) -> Outcome {
@@ -24,9 +24,9 @@ import Testing
         return decoders.outcome(bytes(of: [7, 1]), maxPixels: maxPixels)
     }
 
-    // MARK: - Who is asked
+    // MARK: - Order of coders
 
-    @Test func asksTheNewestFirstAndADownloadersBeforeTheProcesss() throws {
+    @Test func asksTheNewestFirstAndADownloadersBeforeTheProcess() throws {
         // given
         process.add(ToyCoder("old", format: 1001))
         process.add(ToyCoder("new", format: 1002))
@@ -43,7 +43,7 @@ import Testing
         #expect(decoders.outcome([7, 1]) == .failure(.unknownFormat))
     }
 
-    @Test func asksTheLibrarysOwnLast() throws {
+    @Test func asksTheBuiltInCodersLast() throws {
         // given
         let png = try Fixtures.bytes("png/rgb8.png")
         let decoders = decoders
@@ -61,8 +61,8 @@ import Testing
         #expect(try after == .picture(Pictures.expected("png/rgb8.png")))
     }
 
-    @Test func aBodyThatComesInPiecesIsForWhoTakesItsBeginning() throws {
-        // given: one that needs two bytes to tell, in front of one that needs one
+    @Test func aPartialBodyIsForTheCoderThatTakesItsBeginning() throws {
+        // given: a coder that needs two bytes to decide, before one that needs one
         process.add(ToyCoder("quick", format: 1001))
         own.add(ToyCoder("slow", format: 1002, first: 8, least: 2))
         let streams = (0..<4).map { [own, process] _ in
@@ -73,7 +73,7 @@ import Testing
                 .get()
                 .format?.rawValue
         }
-        // then: who comes first is waited for
+        // then: the first coder is waited for
         #expect(try format(0, [], false) == nil)
         #expect(try format(0, [8], false) == nil)
         #expect(try format(0, [8, 1], false) == nil)
@@ -81,15 +81,15 @@ import Testing
         #expect(try format(0, [8, 1, 2], true) == 1002)
         #expect(try format(1, [7], false) == nil)
         #expect(try format(1, [7, 1], true) == 1001)
-        // and nobody for ever
+        // and its decision is not waited for beyond the last byte
         #expect(throws: CoderError(.unknownFormat)) { try format(2, [8], true) }
-        // nor kept, once it is taken back
+        // and a coder that was removed is not used any more
         #expect(try format(3, [8, 1], false) == nil)
         own.removeAll()
         #expect(throws: CoderError(.unknownFormat)) { try format(3, [8, 1, 2], true) }
     }
 
-    @Test func endsWithItsLastUser() throws {
+    @Test func isFreedWithItsLastUser() throws {
         // given
         let hasEnded = Monitor(false)
         own.add(ToyCoder(isAnimated: true, ended: { hasEnded.withLock { $0 = true } }))
@@ -103,7 +103,7 @@ import Testing
         #expect(hasEnded.withLock { $0 })
     }
 
-    // MARK: - What it gives
+    // MARK: - Frames of a coder
 
     @Test(
         arguments: [
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test func copiesRowsAndTurnsThem() throws {
-        // given: 2 x 3 pixels, 10 bytes apart, to be turned to the right
+        // given: 2 x 3 pixels, rows 10 bytes apart, to be turned to the right
         own.add(
             ToyCoder { frame in
                 (frame.width, frame.height, frame.stride, frame.orientation) = (2, 3, 10, 6)
@@ -145,7 +145,7 @@ import Testing
         #expect(upright.facts?.width == 2)
     }
 
-    @Test func makesItSmallerAndSaysHowLargeItIsToBe() throws {
+    @Test func reducesFramesAndTellsTheCoderTheWantedSize() throws {
         // given: 4 x 2 pixels of 0 ... 7
         let coder = ToyCoder { frame in (frame.width, frame.height, frame.stride) = (4, 2, 4) }
         own.add(coder)
@@ -165,8 +165,8 @@ import Testing
         #expect(coder.log.withLock { $0 }.filter { $0.hasPrefix("frame") }.count == 3)
     }
 
-    @Test func aCoderMayMakeItSmallerItselfButNotTooSmall() throws {
-        // given: of 8 x 4 pixels it gives 4 x 2
+    @Test func aCoderMayReduceThePictureItselfButNotTooFar() throws {
+        // given: a picture of 8 x 4 pixels, of which the coder gives 4 x 2
         own.add(
             ToyCoder { frame in
                 (frame.width, frame.height, frame.stride) = (4, 2, 4)
@@ -181,7 +181,7 @@ import Testing
         #expect(decoders.outcome([7, 1]) == .failure(.coder))
     }
 
-    // MARK: - What it must not give
+    // MARK: - Invalid frames
 
     @Test(
         arguments: [
@@ -193,7 +193,7 @@ import Testing
             { ($0.pictureWidth, $0.pictureHeight) = (1, 0) }, { ($0.pictureWidth, $0.pictureHeight) = (-1, -1) },
             { ($0.pictureWidth, $0.pictureHeight) = (.min, .max) }, { ($0.pictureWidth, $0.pictureHeight) = (2, 1) },
         ] as [@Sendable (inout AppFrame) -> Void])
-    func refusesFramesThatCannotBe(change: @escaping @Sendable (inout AppFrame) -> Void) {
+    func refusesInvalidFrames(change: @escaping @Sendable (inout AppFrame) -> Void) {
         #expect(outcome(change) == .failure(.coder))
     }
 
@@ -206,7 +206,7 @@ import Testing
             outcome(maxPixels: 5) { ($0.pictureWidth, $0.pictureHeight) = (3, 2) } == .failure(.tooManyPixels))
     }
 
-    @Test func itsErrorsAreThoseOfThePicture() {
+    @Test func coderErrorsAreErrorsOfThePicture() {
         // given
         let coder = ToyCoder()
         own.add(coder)
@@ -233,7 +233,7 @@ import Testing
         let frames = try #require(image.animation)
         // when
         let greys = try [2, 3, 0, 1, 3, 3].map { try frames.frame($0).plainBytes[0] }
-        // then: what is further on is read on to, and what is before begins anew
+        // then: a later frame is read up to, and an earlier one starts anew
         #expect(greys == [70, 80, 50, 60, 80, 80])
         let again = ["open 0", "frame 0"]
         #expect(
@@ -250,7 +250,7 @@ import Testing
         #expect(image.facts?.frameCount == 4)
     }
 
-    @Test func aDurationMayBeAskedForFirst() throws {
+    @Test func aDurationMayBeReadBeforeAnyFrame() throws {
         own.add(ToyCoder(isAnimated: true))
         let frames = try #require(decode([7, 1, 2, 3, 4]).animation)
         #expect(frames.duration(of: 2) == 3000)
@@ -299,7 +299,7 @@ import Testing
 
     // MARK: - Encoding
 
-    @Test func encodesByTheNewestThatCan() throws {
+    @Test func encodesWithTheNewestCoderThatCan() throws {
         // given
         own.add(ToyCoder("encodes", first: 7, canEncode: true))
         own.add(ToyCoder("decodes", first: 8))
@@ -316,7 +316,7 @@ import Testing
         #expect(throws: CoderError(.unknownFormat)) { try registry.encode(pixels, as: .jpeg, quality: 80) }
     }
 
-    @Test func whatAHostsCoderDecodesIsTransformed() throws {
+    @Test func picturesOfAppCodersAreTransformed() throws {
         // given
         let coder = ToyCoder()
         own.add(coder)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SDDCoders
 
-/// Row Z11: the mean of the area each new pixel covers, against the definition written out.
+/// Row Z11: the mean of the area that each new pixel covers, compared with the definition written out.
 @Suite struct AreaReducerTests {
     private typealias Pixels = Means.Pixels
 
@@ -26,14 +26,14 @@ import Testing
         }
     }
 
-    /// What is larger is linear; where one side grows and the other does not, each is what it would be alone.
+    /// Enlarged pictures are linear; if one side grows and the other does not, each is as it would be alone.
     @Test(arguments: [
         (SizeRule(width: 50, height: 41, fit: .stretch), 13, 11),
         (SizeRule(width: 14, height: 12, fit: .stretch), 13, 11),
         (SizeRule(width: 9, height: 9, fit: .stretch), 1, 1), (SizeRule(width: 30, height: 7, fit: .stretch), 1, 3),
         (SizeRule(width: 40, height: 30, fit: .fill), 9, 21),
     ])
-    func isLinearWhereItIsLarger(rule: SizeRule, width: Int, height: Int) throws {
+    func isLinearWhereItEnlarges(rule: SizeRule, width: Int, height: Int) throws {
         let rule = SizeRule(width: rule.width, height: rule.height, fit: rule.fit, allowsEnlarging: true)
         for isOpaque in [true, false] {
             let picture = Self.picture(width, height, isOpaque: isOpaque)
@@ -57,13 +57,14 @@ import Testing
             for x in made[y].indices {
                 let difference = made[y][x] - expected[y][x]
                 let most = max(abs(difference.x), abs(difference.y), abs(difference.z), abs(difference.w))
-                // Half for the rounding, and a little for the arithmetic; no colour of what is transparent.
+                // Tolerates half for the rounding and a little for the arithmetic; colours of transparent pixels are
+                // not compared.
                 try #require(most < 0.51, "\(x), \(y): \(made[y][x]), not \(expected[y][x])")
             }
         }
     }
 
-    @Test func keepsWhatIsOneColour() throws {
+    @Test func keepsASingleColour() throws {
         let colour = SIMD4<Double>(200, 3, 77, 128)
         let picture = Array(repeating: Array(repeating: colour, count: 50), count: 40)
         let plan = SizeRule(width: 17, height: 13, fit: .stretch).plan(width: 50, height: 40)
@@ -71,7 +72,7 @@ import Testing
         #expect(made.allSatisfy { $0.allSatisfy { $0 == colour } })
     }
 
-    @Test func whatIsTransparentHasNoSay() throws {
+    @Test func transparentPixelsDoNotCount() throws {
         let row = [SIMD4<Double>(255, 0, 0, 255), SIMD4<Double>(0, 255, 0, 0)]
         let plan = SizeRule(width: 1, height: 1, fit: .stretch).plan(width: 2, height: 1)
         #expect(try Self.reduce([row], plan, isOpaque: false) == [[SIMD4(255, 0, 0, 128)]])

@@ -3,7 +3,7 @@ import SDDCoders
 import TestSupport
 import Testing
 
-/// Whatever a server sends: a picture or an error, and a decoder that goes on as if nothing had been.
+/// Damaged files give a picture or an error, and the decoder works normally afterwards.
 @Suite struct DamageTests {
     @Test(arguments: Pictures.jpegs + Pictures.pngs)
     func survivesRandomBytes(name: String) throws {
@@ -28,7 +28,7 @@ import Testing
         #expect(decoders.outcome(whole) == expected)
     }
 
-    /// In pieces, with previews after each, strictly and leniently, whole and smaller.
+    /// Decodes in pieces, with previews after each, strictly and leniently, at full size and smaller.
     @Test(arguments: Pictures.jpegs + Pictures.pngs)
     func survivesRandomBytesInPieces(name: String) throws {
         // given
@@ -48,7 +48,7 @@ import Testing
             var rows = 0
             for image in images {
                 let good = image.goodRows ?? image.pixels.height
-                // Counted before the picture was turned.
+                // The good rows are counted before the picture is turned.
                 #expect(good >= 0 && good <= max(image.pixels.height, image.pixels.width))
                 if image.isPreview {
                     // A JPEG whose components come one after the other has no good rows before the last of them.

@@ -3,9 +3,9 @@ import SDDCoders
 import TestSupport
 import Testing
 
-/// The room that a stream asks for before it takes any pixel memory.
+/// The memory that a stream reserves before it allocates pixels.
 @Suite struct DecodeCostTests {
-    /// Gives room for everything, and notes what was asked for.
+    /// Grants every reservation, and records the sizes.
     private final class Notes: MemoryKeeping, @unchecked Sendable {
         // Safety: a test uses it on one thread.
         private(set) var asked: [Int] = []
@@ -40,18 +40,18 @@ import Testing
     }
 
     private static let pixels = 640 * 480 * 4
-    /// Those of colour have half as many rows and columns, of 40 blocks of 8 and 30.
+    /// The two colour components have half as many rows and columns, of 40 blocks of 8 and 30.
     private static let coefficients = 640 * 480 * 2 + 2 * 320 * 240 * 2
 
-    @Test func aScanForEachComponentCostsWhatAProgressivePictureDoes() throws {
+    @Test func aScanForEachComponentCostsAsMuchAsAProgressivePicture() throws {
         #expect(try asked(for: "large/baseline.jpg") == [Self.pixels])
         #expect(try asked(for: "large/progressive.jpg") == [Self.pixels + Self.coefficients])
         #expect(try asked(for: "large/sequential-scans.jpg") == [Self.pixels + Self.coefficients])
     }
 
-    /// However the bytes come, and whatever size the picture is made to.
+    /// The reservation is the same for any piece size and any size of the picture.
     @Test(arguments: ["baseline", "progressive", "sequential-scans", "arithmetic-progressive"])
-    func nothingIsAskedForBeforeTheFirstScanIsKnown(name: String) throws {
+    func nothingIsReservedBeforeTheFirstScanIsKnown(name: String) throws {
         for size in [SizeRule.none, SizeRule(width: 80)] {
             let whole = try asked(for: "large/\(name).jpg", size: size)
             for step in [1, 7, 100] {
@@ -65,7 +65,7 @@ import Testing
         ("jpeg/progressive-420", (48 * 32 + 2 * 24 * 16) * 2), ("jpeg/sequential-scans", (48 * 32 + 2 * 24 * 16) * 2),
         ("jpeg/progressive-grey", 40 * 32 * 2), ("jpeg/ycck-progressive", 4 * 40 * 32 * 2), ("jpeg/baseline-444", 0),
     ])
-    func coefficientsAreCountedByTheirSampling(name: String, coefficients: Int) throws {
+    func coefficientsAreCountedByTheSampling(name: String, coefficients: Int) throws {
         let file = try Fixtures.bytes("\(name).jpg")
         let size = try withExtendedLifetime(file) { try ImageFacts(of: file.pointer) }
         #expect(try asked(for: "\(name).jpg") == [size.width * size.height * 4 + coefficients])

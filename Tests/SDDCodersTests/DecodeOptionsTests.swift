@@ -4,8 +4,8 @@ import Testing
 
 @testable import SDDCoders
 
-/// Rows C6 to C8: pixels as the caller wants them; compared with what Pillow makes of the same files.
-@Suite struct PixelFormTests {
+/// Rows C6 to C8: pixels as the decode options ask for them, compared with those of Pillow for the same files.
+@Suite struct DecodeOptionsTests {
     private static let names =
         [
             "animated.png", "animated-default-apart.png", "grey.jpg", "inks.jpg", "levels.png", "orientation.png",
@@ -16,13 +16,13 @@ import Testing
         (.rgb8, "rgb8"), (.grey8, "grey8"),
     ]
 
-    /// The ways in which a form may be wanted beside its format.
+    /// The sizes that are combined with each format.
     private static let sizes = [SizeRule.none, SizeRule(width: 5), SizeRule(width: 7, height: 6, fit: .fill)]
 
     private let decoders = DecoderSet(registry: .builtIn)
 
     @Test(arguments: names)
-    func isThatOfPillow(name: String) throws {
+    func givesThePixelsOfPillow(name: String) throws {
         // given
         let bytes = try Fixtures.bytes("facts/\(name)")
         let stem = "facts/\(name.dropLast(4))."
@@ -40,16 +40,16 @@ import Testing
         #expect(try Raster(stored) == Raster(pam: Fixtures.array(stem + "pam")))
     }
 
-    /// In planes what RGB8 is pixel by pixel.
+    /// The planes hold the bytes that RGB8 has pixel by pixel.
     @Test(arguments: names)
-    func planesAreThoseOfRGB(name: String) throws {
+    func planesHoldTheBytesOfRGB8(name: String) throws {
         let expected = try Fixtures.array("facts/\(name.dropLast(4)).rgb8")
         let form = DecodeOptions(format: .rgb8Planar, background: 0x336699)
         let planes = (0..<3).flatMap { plane in expected.indices.filter { $0 % 3 == plane }.map { expected[$0] } }
         #expect(try decode(Fixtures.bytes("facts/\(name)"), form).pixels.plainBytes == planes)
     }
 
-    /// Rows begin at multiples of what is asked for, and are the same.
+    /// Rows begin at multiples of the alignment, and are otherwise the same.
     @Test(arguments: names)
     func rowsAreAligned(name: String) throws {
         let bytes = try Fixtures.bytes("facts/\(name)")
@@ -70,9 +70,9 @@ import Testing
         }
     }
 
-    /// Whatever else is asked for at the same time.
+    /// The pixels do not depend on what else is decoded at the same time.
     @Test(arguments: names)
-    func isTheSameInCompany(name: String) throws {
+    func otherOptionsDoNotChangeThePixels(name: String) throws {
         // given
         let bytes = try Fixtures.bytes("facts/\(name)")
         let forms = PixelFormat.allCases.flatMap { format in
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    /// Larger than a tile, in every way a picture can lie, against the definition.
+    /// Compares pictures larger than a tile, in every orientation, with the definition.
     @Test(arguments: 1...8)
     func turnsLargePicturesToo(orientation: Int) throws {
         // given
@@ -111,7 +111,7 @@ import Testing
         let made = pixels.plainBytes
         for y in 0..<pixels.height {
             for x in 0..<pixels.width {
-                // Where the corner of the stored picture has gone, by the names Exif gives its sides.
+                // Maps back to the stored picture: Exif names an orientation by where its first row and column lie.
                 let (column, row) = isTurned ? (y, x) : (x, y)
                 let sourceX = [2, 3, 7, 8].contains(orientation) ? width - 1 - column : column
                 let sourceY = [3, 4, 6, 7].contains(orientation) ? height - 1 - row : row
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func equalFormsAreEqual() {
+    @Test func equalOptionsAreEqual() {
         #expect(DecodeOptions(background: 1) == DecodeOptions(background: 2))
         #expect(DecodeOptions(format: .rgb8, background: 1) != DecodeOptions(format: .rgb8, background: 2))
         #expect(DecodeOptions(format: .rgb8, background: 0xff00_0001) == DecodeOptions(format: .rgb8, background: 1))
@@ -128,7 +128,7 @@ import Testing
         #expect(DecodeOptions(memory: PixelMemory(rowAlignment: 4)) != DecodeOptions())
     }
 
-    @Test func aLimitHoldsForEveryForm() throws {
+    @Test func aLimitAppliesToAllOptions() throws {
         let bytes = try Fixtures.bytes("facts/orientation-6.jpg")
         for form in [DecodeOptions(), DecodeOptions(format: .grey8), DecodeOptions(format: .bgra8, isUpright: false)] {
             #expect(throws: CoderError(.tooManyPixels, "12 x 8 pixels")) {

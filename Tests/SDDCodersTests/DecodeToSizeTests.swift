@@ -4,11 +4,11 @@ import Testing
 
 @testable import SDDCoders
 
-/// Row Z11: pictures made smaller while they are decoded.
+/// Row Z11: pictures reduced while they are decoded.
 @Suite struct DecodeToSizeTests {
     private let decoders = DecoderSet(registry: .builtIn)
 
-    /// A PNG is the mean of its areas, interlaced or not, to the last bit what the reducer makes of all its rows.
+    /// A PNG is the mean of its areas, interlaced or not, bit for bit what the reducer makes of all its rows.
     @Test(arguments: Pictures.pngs)
     func aPNGIsReducedByArea(name: String) throws {
         let whole = try Pictures.expected(name)
@@ -33,7 +33,7 @@ import Testing
             #expect(made.width == expected.width && made.height == expected.height)
             let differences = zip(made.rgba, expected.rgba).map { abs(Int($0) - Int($1)) }
             let mean = Double(differences.reduce(0, +)) / Double(differences.count)
-            // At a half, a quarter and an eighth libjpeg does it; above that there is no difference.
+            // At a half, a quarter and an eighth libjpeg reduces; above that there is no difference.
             let isByAreaAlone = width > (whole.width + 1) / 2
             #expect(isByAreaAlone ? mean == 0 : mean < 18, "\(width): \(mean)")
             let exact = SizeRule(width: width, isExact: true)
@@ -42,9 +42,9 @@ import Testing
         }
     }
 
-    /// How far pictures of any size are from the exact mean of what they cover: what the header says of `scaling`.
+    /// Measures how far pictures of any size are from the exact mean of their areas, as sdd.h says of `scaling`.
     @Test(arguments: ["baseline", "progressive", "arithmetic"])
-    func anySizeIsNearTheMean(name: String) throws {
+    func anySizeIsCloseToTheMean(name: String) throws {
         let bytes = try Fixtures.bytes("large/\(name).jpg")
         let whole = try decode(bytes, .none)
         for width in [79, 80, 100, 159, 160, 161, 200, 240, 270, 319, 320, 321, 400, 480, 560, 639] {
@@ -60,12 +60,12 @@ import Testing
         }
     }
 
-    /// Of 255, on average over a picture of edges and grain.
+    /// The mean error allowed, of 255, over a picture of edges and grain.
     private static let mostOffTheMean = 6.0
 
-    /// Where libjpeg makes just what is wanted, that is it.
+    /// Where libjpeg makes exactly the wanted size, its result is used.
     @Test(arguments: ["baseline-420", "progressive-420", "baseline-444", "grey"])
-    func halvesAreThoseOfDjpeg(name: String) throws {
+    func halvesAreAsByDjpeg(name: String) throws {
         for eighths in [1, 2, 4] {
             let expected = try Raster(pam: Fixtures.array("facts/\(name).\(eighths)-eighths.pam"))
             let rule = SizeRule(width: expected.width, height: expected.height, fit: .stretch)
@@ -74,7 +74,7 @@ import Testing
     }
 
     /// Pillow rounds between the two directions.
-    @Test func larger() throws {
+    @Test func enlargesLikePillow() throws {
         let expected = try Raster(pam: Fixtures.array("facts/rgb8.enlarged.pam"))
         let rule = SizeRule(width: 50, height: 41, fit: .stretch, allowsEnlarging: true)
         let made = try decode(Fixtures.bytes("png/rgb8.png"), rule)
@@ -86,8 +86,8 @@ import Testing
         #expect(try jpeg == reduced(whole, SizeRule(width: 99, allowsEnlarging: true), isOpaque: true))
     }
 
-    /// Where the sides keep their ratio, how high it gets is a server's to say.
-    @Test func notLargerThanAPictureMayBe() throws {
+    /// If the sides keep their ratio, the server's picture determines the height, which must be limited.
+    @Test func doesNotEnlargeBeyondTheLargestPicture() throws {
         let bytes = try Fixtures.bytes("png/size-3x17.png")
         for (rule, size) in [
             (SizeRule(width: 100, allowsEnlarging: true), "100 x 567"),
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(arguments: 1...8)
-    func aSizeIsThatOfTheTurnedPicture(orientation: Int) throws {
+    func theSizeIsThatOfTheTurnedPicture(orientation: Int) throws {
         let bytes = try Fixtures.bytes("facts/orientation-\(orientation).jpg")
         let isTurned = orientation > 4
         let upright = try decode(bytes, SizeRule(width: 6, height: 6), isUpright: true)
@@ -111,13 +111,13 @@ import Testing
         #expect(stretched.width == 3 && stretched.height == 2)
         let stored = try decode(bytes, SizeRule(width: 6, height: 6))
         #expect(stored.width == 6 && stored.height == 4)
-        // and turning what was reduced is the same as reducing what was turned
+        // and turning the reduced picture gives the same as reducing the turned one
         let turned = try PixelConverter(buffer(of: stored), to: DecodeOptions(), orientation: orientation).make()
         let image = Image(pixels: turned, format: .jpeg, bytes: bytes)
         #expect(Raster(image) == upright)
     }
 
-    @Test func formsOfOneSizeAreDecodedOnce() throws {
+    @Test func optionsOfOneSizeAreDecodedOnce() throws {
         // given
         let bytes = try Fixtures.bytes("facts/orientation-3.jpg")
         let sizes = [SizeRule(width: 5), .none, SizeRule(width: 5, height: 5, fit: .fill)]
@@ -136,10 +136,10 @@ import Testing
         }
     }
 
-    /// Scans of finer detail than the picture is to have are not read: damage in them does not matter.
+    /// Scans of finer detail than the result needs are not read, so damage in them does not matter.
     @Test(arguments: ["jpeg/progressive-420.jpg", "large/progressive.jpg"])
-    func passesOverScansOfDetail(name: String) throws {
-        // given: the last scan refines what an eighth does not have
+    func skipsScansOfUnneededDetail(name: String) throws {
+        // given: the last scan refines detail that an eighth does not have
         let whole = try Fixtures.array(name)
         let scans = whole.indices.dropLast().filter { whole[$0] == 0xff && whole[$0 + 1] == 0xda }
         let last = try #require(scans.last)
@@ -154,9 +154,9 @@ import Testing
         #expect(decoders.outcome(damaged) == .failure(.corrupt))
     }
 
-    /// The limit is on what is stored; and what is damaged is no picture at any size.
+    /// The limit is on the stored size, and a damaged picture fails at any size.
     @Test(arguments: ["jpeg/progressive-420.jpg", "jpeg/baseline-420.jpg", "png/rgba8.png", "png/rgba8-interlaced.png"])
-    func damageAndLimitsAreWhatTheyWere(name: String) throws {
+    func damageAndLimitsAreTheSameAtAnySize(name: String) throws {
         let whole = try Fixtures.array(name)
         let form = DecodeOptions(isUpright: false, size: SizeRule(width: 4, height: 4))
         let outcome = { (bytes: Bytes, maxPixels: Int) -> CoderError.Kind? in

@@ -6,12 +6,12 @@ import Testing
 @Suite struct DecoderSetTests {
     private let decoders = DecoderSet(registry: .builtIn)
 
-    @Test func callsABodyOfNoBytesEmpty() {
+    @Test func anEmptyBodyIsReportedAsEmpty() {
         #expect(decoders.outcome([]) == .failure(.empty))
     }
 
     @Test(arguments: ["<!DOCTYPE html><html></html>", "GIF89a", "\u{89}", "PNG", "x"])
-    func doesNotKnowWhatIsNoPicture(text: String) {
+    func bytesThatAreNoPictureAreOfUnknownFormat(text: String) {
         #expect(decoders.outcome(text.utf8) == .failure(.unknownFormat))
     }
 
@@ -19,12 +19,12 @@ import Testing
         arguments: [
             [0xff, 0xd8], [0xff, 0xd8, 0xff], [0x89, 0x50], [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a],
         ] as [[UInt8]])
-    func callsAHeaderWithNothingBehindTruncated(bytes: [UInt8]) {
+    func aHeaderAloneIsTruncated(bytes: [UInt8]) {
         #expect(decoders.outcome(bytes) == .failure(.truncated))
     }
 
     @Test(arguments: ["jpeg/size-17x3.jpg", "png/size-17x3.png"])
-    func takesAsManyPixelsAsAllowedAndNotOneMore(name: String) throws {
+    func takesUpToTheLimitOfPixels(name: String) throws {
         // given
         let bytes = try Fixtures.bytes(name)
         // when
@@ -37,7 +37,7 @@ import Testing
         #expect(nonsense == .failure(.tooManyPixels))
     }
 
-    @Test func namesTheSizeThatIsTooMuch() throws {
+    @Test func theErrorSaysTheExcessiveSize() throws {
         // given
         let bytes = try Fixtures.bytes("png/bad/huge.png")
         // when
@@ -63,7 +63,7 @@ import Testing
         #expect(try untouched == .picture(Pictures.expected("png/rgb8.png")))
     }
 
-    @Test func doesNotKnowAFormatThatHasNoCoder() throws {
+    @Test func aFormatWithoutACoderIsUnknown() throws {
         // given
         let decoders = DecoderSet(registry: CoderRegistry([JPEGCoder()]))
         // when

@@ -4,16 +4,16 @@ import Testing
 
 @testable import SDDCoders
 
-/// Row C7: 16 bits a channel where they are asked for.
+/// Row C7: 16 bits per channel where the options ask for them.
 @Suite struct DeepPixelTests {
     private static let deep = Pictures.pngs.filter { $0.contains("16") }
 
     private let decoders = DecoderSet(registry: .builtIn)
 
-    @Test func thereAreSuchPictures() { #expect(Self.deep.count == 10) }
+    @Test func theFixturesHaveDeepPictures() { #expect(Self.deep.count == 10) }
 
     @Test(arguments: deep)
-    func whatIsStoredIsKept(name: String) throws {
+    func all16BitsAreKept(name: String) throws {
         // given
         let stored = try Fixtures.array(name.dropLast(3) + "rgba16")
         let expected = stride(from: 0, to: stored.count, by: 2).map { UInt16(stored[$0]) << 8 | UInt16(stored[$0 + 1]) }
@@ -25,23 +25,23 @@ import Testing
         #expect(multiplied == Self.multiplied(expected))
     }
 
-    /// Of 8 bits it is the value times 257, whatever the picture.
+    /// A channel of 8 bits is widened to the value times 257, in any picture.
     @Test(arguments: Pictures.pngs.filter { !$0.contains("16") } + Pictures.jpegs)
-    func whatHasFewerBitsIsWidened(name: String) throws {
+    func fewerBitsAreWidened(name: String) throws {
         let expected = try Pictures.expected(name).rgba.map { UInt16($0) * 257 }
         #expect(try channels(name, .rgba16) == expected)
         #expect(try channels(name, .rgba16Premultiplied) == Self.multiplied(expected))
     }
 
     @Test(arguments: 1...8)
-    func isTurned(orientation: Int) throws {
+    func deepPixelsAreTurned(orientation: Int) throws {
         let name = "facts/orientation-\(orientation)"
         let expected = try Raster(pam: Fixtures.array("\(name).upright.pam")).rgba.map { UInt16($0) * 257 }
         #expect(try channels("\(name).jpg", .rgba16, isUpright: true) == expected)
     }
 
     @Test(arguments: deep)
-    func isMadeSmallerInAllItsBits(name: String) throws {
+    func allBitsTakePartInReducing(name: String) throws {
         // given
         let whole = try decode(name, DecodeOptions(format: .rgba16, isUpright: false))
         for rule in [SizeRule(width: 7, height: 7), SizeRule(width: 5, height: 2, fit: .fill), SizeRule(height: 3)] {
@@ -53,8 +53,8 @@ import Testing
             for (row, expectedRow) in zip(made, expected) {
                 for (pixel, mean) in zip(row, expectedRow) {
                     let difference = pixel - mean
-                    // A float has 24 bits, of which rounding takes what is over the 16; of nearly transparent
-                    // colours less is known.
+                    // A float has 24 bits, and rounding affects those beyond the 16; colours that are nearly
+                    // transparent are less precise.
                     let most = max(abs(difference.x), abs(difference.y), abs(difference.z), abs(difference.w))
                     try #require(most < 0.6, "\(rule): \(pixel), not \(mean)")
                 }
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    /// In the machine's byte order.
+    /// The channels, in the machine's byte order.
     private static func channels(_ pixels: PixelBuffer) -> [UInt16] {
         pixels.plainBytes.withUnsafeBytes { bytes in
             stride(from: 0, to: bytes.count, by: 2).map { bytes.loadUnaligned(fromByteOffset: $0, as: UInt16.self) }

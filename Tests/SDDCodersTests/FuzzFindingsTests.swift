@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDDCoders
 
-/// What the fuzzer once found, and files as odd as that: see docs/fuzzing.md.
+/// Files that the fuzzer once found, and similar ones: see docs/fuzzing.md.
 @Suite struct FuzzFindingsTests {
     private static let names: [String] = {
         guard let folder = opendir(Fixtures.path("fuzz")) else { return [] }
@@ -20,9 +20,9 @@ import Testing
         return names.sorted()
     }()
 
-    @Test func thereAreSome() { #expect(!Self.names.isEmpty) }
+    @Test func theFixturesHaveFindings() { #expect(!Self.names.isEmpty) }
 
-    /// At full size, small and turned, strictly and leniently, at once and in pieces of each of these sizes.
+    /// Decodes at full size, small and turned, strictly and leniently, at once and in pieces of each of these sizes.
     @Test(arguments: names, [1, 7, 100, Int.max])
     func survives(name: String, step: Int) throws {
         let whole = try Fixtures.array(name)
@@ -42,12 +42,12 @@ import Testing
         }
     }
 
-    /// The pictures; nil for an error.
+    /// Decodes in steps, and returns the pictures; nil for an error.
     private static func outcome(_ forms: [DecodeOptions], _ counts: [Int], of whole: [UInt8]) -> [Raster]? {
         let stream = PictureStream(limits: DecodeLimits(maxPixels: 1 << 16), registry: .builtIn)
         var last: PictureStream.Step?
         for count in counts {
-            // Only the last step says what it is.
+            // Only the last step gives pictures.
             last = try? stream.read(
                 bytes(of: whole[..<count]), forms: forms, isLast: count == whole.count, previewScans: 1)
         }

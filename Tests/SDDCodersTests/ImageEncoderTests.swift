@@ -4,7 +4,7 @@ import Testing
 
 @testable import SDDCoders
 
-/// JPEGs and PNGs of pixels: the files of `cjpeg`, and every pixel of a PNG.
+/// JPEGs are compared with the files of `cjpeg`, and PNGs pixel by pixel.
 @Suite struct ImageEncoderTests {
     private let decoders = DecoderSet(registry: .builtIn)
 
@@ -17,7 +17,7 @@ import Testing
         #expect(try encode("opaque", options) == Fixtures.array("encoded/opaque-\(quality).jpg"))
     }
 
-    @Test func chromaAndScansAreThoseOfCjpeg() throws {
+    @Test func chromaAndScansAreAsByCjpeg() throws {
         var options = EncodeOptions(format: .jpeg)
         (options.quality, options.chroma) = (90, .halfWidth)
         #expect(try encode("opaque", options) == Fixtures.array("encoded/opaque-90-422.jpg"))
@@ -27,8 +27,8 @@ import Testing
         #expect(try encode("opaque", options) == Fixtures.array("encoded/opaque-60-progressive.jpg"))
     }
 
-    /// Grey is stored as grey; the other orders of bytes are the same picture.
-    @Test func aJPEGIsOfAnyPixelFormat() throws {
+    /// Grey is stored as grey; all other formats give the same picture.
+    @Test func aJPEGIsMadeOfAnyPixelFormat() throws {
         var options = EncodeOptions(format: .jpeg)
         options.quality = 80
         #expect(try encode("opaque", options, as: .grey8) == Fixtures.array("encoded/opaque-80-grey.jpg"))
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 2, 700, 900, 1100, 1400, 3000])
-    func theHighestQualityThatFits(limit: Int64) throws {
+    func usesTheHighestQualityThatFits(limit: Int64) throws {
         // given
         var options = EncodeOptions(format: .jpeg)
         options.quality = 95
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func aPNGIsMadeSmallerUntilItFits() throws {
+    @Test func aPNGIsReducedUntilItFits() throws {
         let pixels = try Self.pixels("glass")
         let whole = try ImageEncoder.encode(pixels, EncodeOptions(format: .png)).count
         var options = EncodeOptions(format: .png)
@@ -111,20 +111,20 @@ import Testing
             let made = try ImageEncoder.encode(pixels, options)
             let image = try decoders.decode(made, form: DecodeOptions(), maxPixels: 1 << 20)
             #expect(made.count <= limit && (image.pixels.width == 37) == (limit == whole))
-            // It is not smaller than it must be, by much.
+            // The result is not much smaller than it has to be.
             #expect(made.count > limit / 2, "\(limit): \(made.count)")
             let expected = try pixels.resized(
                 SizeRule(width: image.pixels.width, height: image.pixels.height, fit: .stretch))
             #expect(image.pixels.plainBytes == expected.plainBytes)
         }
-        // Signature, IHDR, IDAT and IEND of one pixel are more.
+        // The signature, IHDR, IDAT and IEND of a single pixel are larger.
         options.byteLimit = 56
         #expect(throws: EncodeError.doesNotFit) { try ImageEncoder.encode(pixels, options) }
     }
 
     // MARK: Both
 
-    @Test func theFormatIsChosenByWhatShowsThrough() throws {
+    @Test func transparencyDecidesTheFormat() throws {
         for format in PixelFormat.allCases {
             let glass = try ImageEncoder.encode(Self.pixels("glass", as: format), EncodeOptions())
             #expect(ImageFormat(sniffing: glass) == (format.hasAlpha ? .png : .jpeg), "\(format)")

@@ -3,7 +3,7 @@ import SDDCoders
 import TestSupport
 import Testing
 
-/// Rows C8 and C10 as far as they are known before the pixels; compared with what Pillow says.
+/// Rows C8 and C10, as far as they are known before the pixels; compared with Pillow.
 @Suite struct ImageFactsTests {
     @Test func agreeWithPillow() throws {
         let lines = String(decoding: try Fixtures.array("facts/facts.txt"), as: UTF8.self).split(separator: "\n")
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func areTheDecodersToo() throws {
+    @Test func agreeWithTheDecoder() throws {
         let decoders = DecoderSet(registry: .builtIn)
         for name in Pictures.jpegs + Pictures.pngs {
             let image = try decoders.decode(
@@ -33,8 +33,8 @@ import Testing
         }
     }
 
-    /// Of every beginning: too little of it, until they are there, and the same from then on.
-    @Test func comeFromABeginning() throws {
+    /// The facts of each beginning of a file: incomplete while it is too short, then always the same.
+    @Test func areKnownFromABeginning() throws {
         for name in Pictures.jpegs + Pictures.pngs + ["facts/animated.png", "facts/orientation-3.jpg"] {
             // given
             let whole = try Fixtures.array(name)
@@ -50,8 +50,8 @@ import Testing
         }
     }
 
-    /// The bytes behind the beginning are never looked at.
-    @Test func needNoPixels() throws {
+    /// Bytes after the beginning are never read.
+    @Test func doNotNeedThePixels() throws {
         let jpeg = Array(try Fixtures.array("jpeg/progressive-420.jpg").prefix(400))
         #expect(try facts(of: jpeg).isProgressive)
         #expect(try facts(of: jpeg + Array(repeating: 0, count: 1000)) == facts(of: jpeg))
@@ -63,18 +63,18 @@ import Testing
         ("png/bad/over-31-bits.png", .malformed), ("png/bad/no-idat.png", .malformed),
         ("png/bad/unknown-critical.png", .malformed), ("README.md", .unknownFormat),
     ])
-    func tellWhatCannotBe(name: String, failure: ImageFacts.Failure) throws {
+    func refuseInvalidPictures(name: String, failure: ImageFacts.Failure) throws {
         #expect(outcome(try Fixtures.array(name)) == .failure(failure))
     }
 
-    @Test func ofAPictureThatCannotBeDecodedAreFacts() throws {
+    @Test func existForAPictureThatCannotBeDecoded() throws {
         #expect(try facts(of: Fixtures.array("jpeg/bad/twelve-bit.jpg")).depth == 12)
         #expect(try facts(of: Fixtures.array("jpeg/bad/huge.jpg")).width == 65_500)
         #expect(try facts(of: Fixtures.array("png/bad/huge.png")).height == Int(Int32.max))
     }
 
     @Test func refuseHeadersThatBreakTheRules() throws {
-        // given: a good header, and what may stand at the places of its fields
+        // given: a good header, and values to put into its fields
         let good = try Fixtures.array("png/rgb8.png")
         let places: [(offset: Int, bad: [UInt8])] = [
             (8, [1]), (11, [12, 14]), (12, [0]), (16, [0x80]), (24, [0, 1, 3, 5, 7, 32]), (25, [1, 5, 7]), (26, [1]),
@@ -98,14 +98,14 @@ import Testing
         let start: [UInt8] = [0xff, 0xd8, 0xff]
         let frame: [UInt8] = [0xc0, 0, 11, 8, 0, 2, 0, 3, 1, 1, 0x11, 0]
         #expect(outcome(start + frame).map { $0.width } == .success(3))
-        // fill bytes, restart markers, garbage and tables in front are passed over
+        // fill bytes, restart markers, garbage and tables in front are skipped
         #expect(outcome(start + [0xff, 0xff] + frame).map { $0.height } == .success(2))
         #expect(outcome(start + [0xd3, 0xff, 0x01, 7, 0, 0xff] + frame).map { $0.height } == .success(2))
         #expect(outcome(start + [0xc4, 0, 3, 9, 0xff] + frame).map { $0.channels } == .success(1))
         for bad in [[0xd8], [0xd9], [0xda, 0, 2], [0xe0, 0, 1], [0xe0, 0, 0]] as [[UInt8]] {
             #expect(outcome(start + bad + [0xff] + frame) == .failure(.malformed), "\(bad)")
         }
-        // a length that does not fit the components, none of them, no size
+        // a length that does not fit the components, no components, no size
         for (offset, byte) in [(2, 12), (2, 10), (8, 0), (8, 2), (5, 0), (7, 0)] as [(Int, UInt8)] {
             var bytes = frame
             bytes[offset] = byte
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func ofAnAnimationThatMakesNoSenseAreThoseOfAStillPicture() throws {
+    @Test func aBrokenAnimationHasTheFactsOfAStillPicture() throws {
         // given
         let good = try Fixtures.array("facts/animated.png")
         let name = try #require(good.indices.first { good[$0...].starts(with: Array("acTL".utf8)) })
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func ofExifThatMakesNoSenseIsNoOrientation() throws {
+    @Test func brokenExifMeansNoOrientation() throws {
         // given
         let good = try Fixtures.array("facts/orientation-6.jpg")
         let block = try #require(good.indices.first { good[$0...].starts(with: Array("Exif".utf8)) })
@@ -160,7 +160,7 @@ import Testing
             }
             counts[Outcome(outcome(bytes)), default: 0] += 1
         }
-        // Each of the ends has been come to.
+        // Each kind of outcome has occurred.
         #expect(counts.count == 4, "\(counts)")
     }
 
@@ -180,7 +180,7 @@ import Testing
     private func facts(of bytes: [UInt8]) throws -> ImageFacts { try outcome(bytes).get() }
 
     private func outcome(_ bytes: [UInt8]) -> Result<ImageFacts, ImageFacts.Failure> {
-        // A block of its own, so that a sanitizer sees a byte read behind its end.
+        // Copies into a block of its own, so that a sanitizer detects a read behind its end.
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
         defer { copy.deallocate() }
         copy.copyBytes(from: bytes)

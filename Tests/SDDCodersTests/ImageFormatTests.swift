@@ -12,7 +12,7 @@ import Testing
             (ftyp + "avif\0\0\0\0avifmif1", .avif), (ftyp + "avis\0\0\0\0avifmif1", .avif),
             (ftyp + "mif1\0\0\0\0mif1avif", .avif), (ftyp + "heic\0\0\0\0heicmif1", .heif),
             (ftyp + "mif1\0\0\0\0mif1heic", .heif), (ftyp + "msf1\0\0\0\0msf1hevc", .heif),
-            // Of any codec; and what is behind the box's end does not count.
+            // Any codec will do, and bytes after the box do not count.
             (ftyp + "mif1\0\0\0\0mif1miaf", .heif), ("\0\0\0\u{14}ftypmif1\0\0\0\0mif1avif", .heif),
             (ftyp + "isom\0\0\0\0avifmif1", nil), ("\0\0\0\u{0f}ftypavif\0\0\0\0", nil), (ftyp + "avif", nil),
             ("II*\0", .tiff), ("MM\0*", .tiff), ("II*", nil), ("MM*\0", nil), ("II+\0\u{8}\0\0\0", .tiff),
@@ -21,11 +21,11 @@ import Testing
             ("BM\0\0\0\0\0\0\0\0\0\0\0\0\u{29}\0\0\0", nil), ("BMW, a car maker in Munich", nil), ("BM", nil),
             ("%PDF-1.7", .pdf), ("%PDF", nil), ("", nil), ("<", nil), ("plain text", nil),
         ] as [(String, ImageFormat?)])
-    func isToldByAllOfItsMagicNumber(text: String, expected: ImageFormat?) {
-        // Text of Latin-1: one byte a character.
+    func isRecognizedByItsWholeMagicNumber(text: String, expected: ImageFormat?) {
+        // The text is in Latin-1: one byte per character.
         let bytes = text.unicodeScalars.map { UInt8($0.value) }
         #expect(sniffed(bytes) == (text.hasPrefix("\u{89}") ? .png : expected))
-        // Nothing is of a format while its number is cut.
+        // No format is recognized while its magic number is incomplete.
         if let expected, expected != .heif { #expect(sniffed(bytes.dropLast(bytes.count / 2 + 1)) == nil) }
     }
 
@@ -40,12 +40,12 @@ import Testing
             (String(repeating: " ", count: 60_000) + "<svg>", true),
             (String(repeating: "<?", count: 30_000), false), (String(repeating: "<!---->", count: 9000), false),
         ])
-    func ofAnSVGItsFirstElementIsLookedFor(text: String, isSVG: Bool) {
+    func anSVGIsRecognizedByItsFirstElement(text: String, isSVG: Bool) {
         #expect(sniffed(text.utf8) == (isSVG ? .svg : nil))
     }
 
     @Test(arguments: Pictures.jpegs + Pictures.pngs)
-    func knowsThePicturesOfTheLibrary(name: String) throws {
+    func recognizesTheFixtures(name: String) throws {
         #expect(try sniffed(Fixtures.array(name)) == (name.hasSuffix("jpg") ? .jpeg : .png))
     }
 
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func numbersThatMeanNothingAreNoFormats() {
+    @Test func otherNumbersAreNotFormats() {
         #expect([-1, 0, 11, 999, Int32.min].allSatisfy { ImageFormat(rawValue: $0) == nil })
         #expect([1, 10, 1000, Int32.max].allSatisfy { ImageFormat(rawValue: $0)?.rawValue == $0 })
     }

@@ -24,7 +24,7 @@ import Testing
         ("twelve-bit", .unsupported), ("two-ends", .corrupt), ("zero-height", .zeroPixels),
         ("zero-width", .zeroPixels),
     ])
-    func tellsWhatIsWrong(name: String, kind: CoderError.Kind) throws {
+    func reportsTheKindOfError(name: String, kind: CoderError.Kind) throws {
         // given
         let bytes = try Fixtures.bytes("jpeg/bad/\(name).jpg")
         // when
@@ -33,7 +33,7 @@ import Testing
         #expect(outcome == .failure(kind))
     }
 
-    @Test func keepsWhatTheLibrarySaid() throws {
+    @Test func keepsTheMessageOfTheLibrary() throws {
         // given
         let bytes = try Fixtures.bytes("jpeg/bad/twelve-bit.jpg")
         // when
@@ -44,8 +44,8 @@ import Testing
         #expect(error?.reason.contains("12") == true)
     }
 
-    /// Only the end marker, of two bytes, may be missing; of arithmetic coding, where zeros at the end of a scan need
-    /// not be there, no more than what the decoder does not look at.
+    /// Only the end marker, of two bytes, may be missing; with arithmetic coding, where zeros at the end of a scan may
+    /// be left out, also bytes that the decoder does not read.
     @Test(arguments: Pictures.jpegs)
     func needsEveryByteUpToTheLastPixel(name: String) throws {
         // given
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func ignoresWhatFollowsTheLastPixel() throws {
+    @Test func ignoresBytesAfterTheLastPixel() throws {
         // given
         let name = "jpeg/progressive-420.jpg"
         let whole = try Fixtures.array(name)
@@ -74,9 +74,9 @@ import Testing
     }
 
     @Test(arguments: [(500, true), (501, false), (5000, false)])
-    func takesFiveHundredScansAtMost(count: Int, isTaken: Bool) throws {
+    func takesAtMost500Scans(count: Int, isTaken: Bool) throws {
         // given
-        let name = "jpeg/progressive-spectral.jpg"  // of four scans
+        let name = "jpeg/progressive-spectral.jpg"  // has four scans
         let whole = try Fixtures.array(name)
         let start = try #require(whole.indices.last { whole[$0...].starts(with: [0xff, 0xda]) })
         let lastScan = whole[start..<(whole.count - 2)]
@@ -87,9 +87,9 @@ import Testing
         #expect(try outcome == (isTaken ? .picture(Pictures.expected(name)) : .failure(.tooManyScans)))
     }
 
-    /// In a progressive picture bytes that belong to nothing may be what is left of a scan.
+    /// In a progressive picture, bytes that belong to nothing may be the rest of a scan.
     @Test(arguments: ["jpeg/progressive-420.jpg", "jpeg/arithmetic-progressive.jpg"])
-    func noticesAScanWhoseMarkerIsLost(name: String) throws {
+    func detectsAScanWithoutAMarker(name: String) throws {
         // given
         var bytes = try Fixtures.array(name)
         let start = try #require(bytes.indices.last { bytes[$0...].starts(with: [0xff, 0xda]) })
@@ -100,7 +100,7 @@ import Testing
         #expect(outcome == .failure(.corrupt))
     }
 
-    @Test func doesNotLendTheTablesOfOnePictureToTheNext() throws {
+    @Test func doesNotReuseTheTablesOfAnotherPicture() throws {
         // given
         let whole = try Fixtures.array("jpeg/baseline-420.jpg")
         let table = try #require(whole.indices.first { whole[$0...].starts(with: [0xff, 0xdb]) })

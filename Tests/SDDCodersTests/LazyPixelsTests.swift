@@ -3,7 +3,7 @@ import SDDCoders
 import TestSupport
 import Testing
 
-/// Row O9: an image is all there but its pixels, which are decoded when somebody asks.
+/// Row O9: an image is complete except for its pixels, which are decoded on demand.
 @Suite struct LazyPixelsTests {
     private func image(_ bytes: Bytes, _ form: DecodeOptions) throws -> Image {
         let stream = PictureStream(limits: DecodeLimits(maxPixels: 1 << 20), registry: .builtIn)
@@ -13,7 +13,7 @@ import Testing
     @Test(
         arguments: ["facts/orientation-6.jpg", "jpeg/progressive-420.jpg", "png/rgba16.png"],
         [SizeRule.none, SizeRule(width: 5, height: 9), SizeRule(width: 6, height: 6, fit: .fill)])
-    func becomesWhatItWouldHaveBeen(name: String, size: SizeRule) throws {
+    func givesTheSamePixelsAsEagerDecoding(name: String, size: SizeRule) throws {
         // given
         let bytes = try Fixtures.bytes(name)
         let eager = try image(bytes, DecodeOptions(format: .bgra8, size: size))
@@ -27,7 +27,7 @@ import Testing
         #expect(lazy.ready === (try lazy.decoded()))
     }
 
-    @Test func manyMayAskAndOneDecodes() throws {
+    @Test func manyThreadsShareOneDecode() throws {
         // given
         let lazy = try image(Fixtures.bytes("large/progressive.jpg"), DecodeOptions(isLazy: true))
         let seen = Monitor<[ObjectIdentifier]>([])
@@ -44,7 +44,7 @@ import Testing
         #expect(Set(seen.withLock { $0 }).count == 1)
     }
 
-    @Test func damageShowsWhenItIsAskedFor() throws {
+    @Test func damageIsReportedOnDecoding() throws {
         let whole = try Fixtures.array("jpeg/baseline-420.jpg")
         let lazy = try image(bytes(of: whole[..<(whole.count / 2)]), DecodeOptions(isLazy: true))
         for _ in 0..<2 {
@@ -54,12 +54,12 @@ import Testing
         #expect(lazy.ready == nil)
     }
 
-    @Test func whatIsNoPictureFailsAtOnce() throws {
+    @Test func bytesThatAreNoPictureFailAtOnce() throws {
         #expect(throws: CoderError.self) { try image(Fixtures.bytes("png/bad/huge.png"), DecodeOptions(isLazy: true)) }
         #expect(throws: CoderError.self) { try image(bytes(of: [1, 2, 3]), DecodeOptions(isLazy: true)) }
     }
 
-    @Test func otherFormsAreDecodedAsEver() throws {
+    @Test func otherOptionsAreDecodedAtOnce() throws {
         let bytes = try Fixtures.bytes("png/rgb8.png")
         let stream = PictureStream(limits: DecodeLimits(), registry: .builtIn)
         let forms = [DecodeOptions(isLazy: true), DecodeOptions()]
@@ -68,10 +68,10 @@ import Testing
     }
 }
 
-/// An animation's frames are counted while it comes.
+/// The frames of an animation are counted while its bytes arrive.
 @Suite struct FramesSoFarTests {
     @Test(arguments: [DecodeOptions.Frames.access, .preload])
-    func previewsHaveTheFramesThatAreThere(frames: DecodeOptions.Frames) throws {
+    func previewsHaveTheFramesSoFar(frames: DecodeOptions.Frames) throws {
         // given
         let whole = try Fixtures.array("frames/as-pillow.png")
         let form = DecodeOptions(frames: frames)

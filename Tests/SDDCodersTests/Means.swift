@@ -1,10 +1,10 @@
 @testable import SDDCoders
 
-/// What a picture of another size is, by the definition written out: rows of red, green, blue and alpha.
+/// Resized pictures by the definition, written out: rows of red, green, blue and alpha.
 enum Means {
     typealias Pixels = [[SIMD4<Double>]]
 
-    /// The mean of the area that each new pixel covers, with colours weighted by alpha.
+    /// Returns the mean of the area that each new pixel covers, with colours weighted by alpha.
     static func of(_ picture: Pixels, _ plan: SizePlan) -> Pixels {
         let (stepX, stepY) = (plan.partWidth / Double(plan.width), plan.partHeight / Double(plan.height))
         return made(of: picture, plan) { x, y, column, row in
@@ -15,7 +15,8 @@ enum Means {
         }
     }
 
-    /// Linear between the pixels around the middle of each new one; past the middle of the last there is only that.
+    /// Interpolates linearly between the pixels around the middle of each new one; beyond the middle of the last pixel
+    /// its value counts alone.
     static func between(_ picture: Pixels, _ plan: SizePlan) -> Pixels {
         let (stepX, stepY) = (plan.partWidth / Double(plan.width), plan.partHeight / Double(plan.height))
         let near = { (place: Double, index: Int, count: Int) in

@@ -4,12 +4,12 @@ import Testing
 
 @testable import SDDCoders
 
-/// What pictures carry beside their pixels; compared with what went in and what Pillow reads.
+/// Metadata of pictures, compared with what was put in and what Pillow reads.
 @Suite struct MetadataTests {
     private static let names = ["grey", "kinds-jpeg", "kinds", "palette", "pillow-jpeg", "pillow"]
 
     @Test(arguments: names)
-    func blocksAreThoseOfTheFile(name: String) throws {
+    func givesTheBlocksOfTheFile(name: String) throws {
         let image = try picture(name)
         for (kind, ending) in [(Metadata.Kind.icc, "icc"), (.exif, "exif"), (.xmp, "xmp")] {
             // given
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: names)
-    func textsAreThoseOfTheFile(name: String) throws {
+    func givesTheTextsOfTheFile(name: String) throws {
         // given: keyword, text, language, translated keyword
         let lines = try Fixtures.array("metadata/\(name).texts").split(separator: UInt8(ascii: "\n"))
         let expected = lines.map { line in
@@ -35,7 +35,7 @@ import Testing
         #expect(told == expected)
     }
 
-    @Test func arePartOfTheImage() throws {
+    @Test func metadataIsPartOfTheImage() throws {
         let image = try picture("pillow")
         #expect(image.metadata === image.metadata)
         #expect(try image.metadata?.block(.icc) === image.metadata?.block(.icc))
@@ -59,7 +59,7 @@ import Testing
     ]
 
     @Test(arguments: damaged)
-    func whatIsDamagedIsAnError(name: String, kind: Metadata.Kind, expected: CoderError.Kind) throws {
+    func damagedMetadataIsAnError(name: String, kind: Metadata.Kind, expected: CoderError.Kind) throws {
         // given: the picture itself is good
         let bytes = try Fixtures.bytes("metadata/bad/\(name)")
         let image = try DecoderSet(registry: .builtIn).decode(bytes, form: DecodeOptions(), maxPixels: 1 << 20)
@@ -71,16 +71,16 @@ import Testing
 
     // MARK: - Limits
 
-    @Test func textsThatAreTooLargeAreLeftOut() throws {
+    @Test func tooLargeTextsAreLeftOut() throws {
         #expect(try keywords("metadata/bad/text-bombs.png") == ["Title"])
         #expect(try keywords("png/text-bomb.png") == [])
-        // Eight of them are as much as all texts may come to.
+        // Eight of them reach the limit of all texts together.
         #expect(try keywords("metadata/bad/many-bombs.png") == [])
     }
 
-    @Test func textsAreCounted() throws { #expect(try keywords("png/many-texts.png").count == 128) }
+    @Test func theNumberOfTextsIsLimited() throws { #expect(try keywords("png/many-texts.png").count == 128) }
 
-    /// What just fits, and a little more.
+    /// Sizes up to the limit, and one above it.
     @Test(arguments: [(0, 0), (1, 1), (5000, 5000), (8_380_000, 8_380_000), (8_388_609, nil)] as [(Int, Int?)])
     func unpacksUpToEightMiB(size: Int, expected: Int?) throws {
         // given
@@ -91,7 +91,7 @@ import Testing
         #expect(metadata.texts.first?.text.count == expected.map { $0 + 1 })
     }
 
-    /// So many letters, deflated without packing (RFC 1950; RFC 1951, 3.2.4).
+    /// Returns that many letters, deflated without compression (RFC 1950; RFC 1951, 3.2.4).
     private static func stored(_ size: Int) -> [UInt8] {
         var packed: [UInt8] = [0x78, 0x01]
         var left = size
@@ -157,13 +157,13 @@ import Testing
         }
     }
 
-    /// A signature and one chunk.
+    /// Returns a signature and one chunk.
     private static func png(_ name: String, _ data: [UInt8]) -> [UInt8] {
         let count = (0..<4).map { UInt8(truncatingIfNeeded: data.count >> (24 - 8 * $0)) }
         return summed(ImageFormat.png.magicNumber + count + Array(name.utf8) + data + [0, 0, 0, 0])
     }
 
-    /// The same with the right check sum for each chunk of a PNG.
+    /// Corrects the checksum of each chunk of a PNG.
     private static func summed(_ array: [UInt8]) -> [UInt8] {
         var made = array
         array.withUnsafeBytes { bytes in

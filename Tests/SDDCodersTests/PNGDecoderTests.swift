@@ -26,7 +26,7 @@ import Testing
         ("trns-wrong-crc", .corrupt), ("unknown-critical", .unsupported), ("zero-height", .zeroPixels),
         ("zero-width", .zeroPixels),
     ])
-    func tellsWhatIsWrong(name: String, kind: CoderError.Kind) throws {
+    func reportsTheKindOfError(name: String, kind: CoderError.Kind) throws {
         // given
         let bytes = try Fixtures.bytes("png/bad/\(name).png")
         // when
@@ -35,7 +35,7 @@ import Testing
         #expect(outcome == .failure(kind))
     }
 
-    @Test func keepsWhatTheLibrarySaid() throws {
+    @Test func keepsTheMessageOfTheLibrary() throws {
         // given
         let bytes = try Fixtures.bytes("png/bad/idat-wrong-crc.png")
         // when
@@ -50,7 +50,7 @@ import Testing
     func needsEveryByteUpToTheEnd(name: String) throws {
         // given
         let whole = try Fixtures.array(name)
-        // Every cut of a small file; of one that is large for its texts, every 61st.
+        // Every cut of a small file; of the one with large texts, every 61st.
         for count in stride(from: 2, to: whole.count, by: whole.count < 4096 ? 1 : 61) {
             // when
             let outcome = decoders.outcome(whole.prefix(count))
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func ignoresWhatFollowsTheEnd() throws {
+    @Test func ignoresBytesAfterTheEnd() throws {
         // given
         let name = "png/palette4-interlaced.png"
         let whole = try Fixtures.array(name)

@@ -3,17 +3,17 @@ import SDDCoders
 import TestSupport
 import Testing
 
-/// However the bytes come, the picture is the same.
+/// The picture is the same for any sizes of the pieces.
 @Suite struct PictureStreamTests {
     static let forms = [DecodeOptions.stored, DecodeOptions(isUpright: false, size: SizeRule(width: 7, height: 7))]
 
     @Test(arguments: Pictures.jpegs + Pictures.pngs)
-    func makesTheSameOfEveryByte(name: String) throws {
+    func singleBytesGiveTheSamePicture(name: String) throws {
         try expectTheSame(name) { _ in 1 }
     }
 
     @Test(arguments: Pictures.jpegs + Pictures.pngs, [1, 2, 3])
-    func makesTheSameOfPieces(name: String, seed: UInt64) throws {
+    func piecesGiveTheSamePicture(name: String, seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         try expectTheSame(name) { count in Int.random(in: 1...max(2, count / 3), using: &random) }
     }
@@ -39,13 +39,13 @@ import Testing
         }
     }
 
-    /// Cut anywhere, and told so: the very error that the whole would give.
+    /// A file cut anywhere, and ended there, gives the error that the cut file would give at once.
     @Test(arguments: [
         "jpeg/baseline-420.jpg", "jpeg/progressive-420.jpg", "jpeg/restart-markers.jpg", "png/rgb8-interlaced.png",
         "png/palette4.png", "facts/animated.png", "jpeg/arithmetic.jpg", "jpeg/arithmetic-progressive.jpg",
         "jpeg/arithmetic-restarts.jpg", "jpeg/arithmetic-scans.jpg", "png/bad/idat-apart.png",
     ])
-    func tellsOfEveryCut(name: String) throws {
+    func reportsEveryCut(name: String) throws {
         let whole = try Fixtures.array(name)
         for form in Self.forms {
             for count in 0..<whole.count {
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    /// Each shows at least what the one before did, and the last all that there is.
+    /// Each preview shows at least as much as the one before, and the last shows everything.
     @Test(arguments: Pictures.jpegs + Pictures.pngs)
     func showsMoreAndMore(name: String) throws {
         let whole = try Fixtures.array(name)
@@ -91,7 +91,7 @@ import Testing
         return try withExtendedLifetime(bytes) { try ImageFacts(of: bytes.pointer).isProgressive }
     }
 
-    /// Its good rows are the picture's; the others nothing, if they are alone.
+    /// Expects the good rows to be the picture's, and the others to be empty if no other scan fills them.
     private static func expectUpperRows(of picture: Raster, in preview: Image, isAlone: Bool) {
         let length = picture.width * 4
         let rows = preview.goodRows ?? 0
@@ -100,7 +100,7 @@ import Testing
         if isAlone { #expect(shown[(rows * length)...].allSatisfy { $0 == 0 }) }
     }
 
-    /// While the last scan of a picture with one for each component comes, more and more rows are as they will stay.
+    /// While the last of several scans with one component each arrives, more and more rows are final.
     @Test(arguments: [SizeRule.none, SizeRule(width: 300), SizeRule(width: 80)])
     func rowsOfTheLastScanAreGood(rule: SizeRule) throws {
         let whole = try Fixtures.array("large/sequential-scans.jpg")
@@ -124,7 +124,7 @@ import Testing
         #expect(counts.first == 0 && counts == counts.sorted() && (counts.last ?? 0) > picture.height / 2)
     }
 
-    /// libjpeg cannot wait in the middle of arithmetic coding: each scan is shown once it is there.
+    /// libjpeg cannot suspend in the middle of arithmetic coding, so each scan is shown once it is complete.
     @Test func showsScansOfArithmeticCoding() throws {
         // given
         let whole = try Fixtures.array("large/arithmetic-progressive.jpg")
@@ -152,9 +152,9 @@ import Testing
     @Test(arguments: [
         "large/baseline.jpg", "large/progressive.jpg", "large/rows.png", "large/interlaced.png",
     ])
-    func showsTheSameAgainIfAsked(name: String) throws {
+    func showsTheSamePreviewAgainOnRequest(name: String) throws {
         let half = try Fixtures.array(name).dropLast(10_000)
-        // Of the smaller one of a JPEG in passes, a part would be the whole.
+        // For a reduced progressive JPEG, a part would already be the whole.
         for form in [DecodeOptions.stored, DecodeOptions(isUpright: false, size: SizeRule(width: 300, height: 300))] {
             // given
             let stream = PictureStream(limits: DecodeLimits(), registry: .builtIn)
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func isCompleteBeforeTheDetailThatItDoesNotHave() throws {
+    @Test func isCompleteBeforeScansOfUnneededDetail() throws {
         // given
         let whole = try Fixtures.array("jpeg/progressive-420.jpg")
         let form = DecodeOptions(isUpright: false, size: SizeRule(width: 4, height: 4))
@@ -189,7 +189,7 @@ import Testing
         #expect(image.bytes == nil)
     }
 
-    /// The scans of detail are looked at after all, and their loss found.
+    /// The remaining scans are checked nevertheless, and their loss is found.
     @Test func aPictureThatIsCompleteMustStillHaveItsEnd() throws {
         // given
         let whole = try Fixtures.array("jpeg/progressive-420.jpg")
@@ -204,7 +204,7 @@ import Testing
         #expect(error?.kind == .truncated)
     }
 
-    /// The previews, and the picture behind them, if it is one.
+    /// Returns the previews, and the final picture if there is one.
     static func images(_ steps: [Bytes], _ form: DecodeOptions) -> [Image] {
         let stream = PictureStream(limits: DecodeLimits(maxPixels: 1 << 20), registry: .builtIn)
         var images: [Image] = []
@@ -215,7 +215,7 @@ import Testing
                 images += step.previews.map(\.image) + (step.pictures ?? []).compactMap { try? $0.image.get() }
             }
         } catch {
-            // Damaged, and told so.
+            // The file is damaged, and the stream says so.
         }
         return images
     }
@@ -237,7 +237,7 @@ import Testing
     }
 }
 
-/// With `isLenient`, a damaged picture is what is good of it.
+/// With `isLenient`, a damaged picture gives its good part.
 @Suite struct LenientTests {
     @Test(arguments: ["jpeg/baseline-444.jpg", "jpeg/arithmetic.jpg", "png/rgb8.png"])
     func keepsTheRowsAboveTheCut(name: String) throws {

@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import SDDCoders
 
-/// The pictures of Tests/Fixtures, by their names without folder and ending.
+/// The pictures of Tests/Fixtures, by their names without folder and extension.
 enum Pictures {
     static let jpegs = [
         "arithmetic", "arithmetic-progressive", "arithmetic-restarts", "arithmetic-scans", "baseline-411",
@@ -25,7 +25,7 @@ enum Pictures {
         "size-1x1-interlaced", "size-3x17", "size-3x17-interlaced", "text-bomb", "text-wrong-crc",
     ].map { "png/\($0).png" }
 
-    /// What a decoder must make of a good picture: the .pam file beside it.
+    /// Returns the pixels a decoder must give for a good picture, from the .pam file beside it.
     static func expected(_ name: String) throws -> Raster {
         try Raster(pam: Fixtures.array(name.dropLast(3) + "pam"))
     }
@@ -55,7 +55,7 @@ struct Raster: Equatable {
         self.rgba = rgba
     }
 
-    /// Lines of text, then the pixels.
+    /// Parses a PAM file: lines of text, then the pixels.
     init(pam: [UInt8]) throws {
         let end = Array("ENDHDR\n".utf8)
         guard let at = pam.indices.first(where: { pam[$0...].starts(with: end) }) else {
@@ -72,7 +72,7 @@ struct Raster: Equatable {
 }
 
 extension Raster {
-    /// The pixels in another format, over black where that has no alpha.
+    /// Returns the pixels in another format, over black if that has no alpha.
     func pixels(as format: PixelFormat) throws -> PixelBuffer {
         let pixels = try PixelBuffer.make(width: width, height: height, .rgba8)
         for y in 0..<height {
@@ -84,19 +84,19 @@ extension Raster {
     }
 }
 
-/// A test that has no memory may end here.
+/// Returns the array as `Bytes`. The process ends here if there is no memory for it.
 func bytes(of array: some Sequence<UInt8>) -> Bytes {
     Array(array).withUnsafeBytes { Bytes(copying: $0)! }
 }
 
-/// What a decode came to, to be compared.
+/// The comparable outcome of a decode.
 enum Outcome: Equatable {
     case picture(Raster)
     case failure(CoderError.Kind)
 }
 
 extension DecoderSet {
-    /// The picture in one form.
+    /// Decodes the picture with one set of options.
     func decode(_ bytes: Bytes, form: DecodeOptions, maxPixels: Int) throws(CoderError) -> Image {
         try decode(bytes, forms: [form], limits: DecodeLimits(maxPixels: maxPixels))[0].image.get()
     }
@@ -113,12 +113,12 @@ extension DecoderSet {
 }
 
 extension DecodeOptions {
-    /// As the .pam files beside the pictures have it.
+    /// The options that give pixels as in the .pam files beside the pictures.
     static let stored = DecodeOptions(isUpright: false)
 }
 
 extension PixelBuffer {
-    /// The rows without what is between them.
+    /// The rows without the padding between them.
     var plainBytes: [UInt8] {
         // Safety: the buffer lives until the bytes are copied.
         withExtendedLifetime(self) {
@@ -130,6 +130,6 @@ extension PixelBuffer {
 }
 
 extension Image {
-    /// Those of a picture that can be decoded; a test that has no memory may end here.
+    /// Returns the pixels of a picture that can be decoded. The process ends here if there is no memory for them.
     var pixels: PixelBuffer { (try? decoded()) ?? PixelBuffer(width: 1, height: 1)! }
 }

@@ -2,7 +2,7 @@ import SDDCoders
 import Testing
 
 @Suite struct PixelBufferTests {
-    @Test func hasARowOfFourBytesAPixel() throws {
+    @Test func hasFourBytesPerPixel() throws {
         // when
         let pixels = try #require(PixelBuffer(width: 17, height: 3))
         // then
@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(arguments: [(0, 1), (1, 0), (-1, 1), (1, -1), (Int.max, 1), (Int.max / 4, 2), (1 << 31, 1 << 31)])
-    func isNotThereForSizesThatCannotBe(width: Int, height: Int) {
+    func isNilForImpossibleSizes(width: Int, height: Int) {
         #expect(PixelBuffer(width: width, height: height) == nil)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDDCoders
 
-/// Row Z15: pixels in memory of the host's.
+/// Row Z15: pixels in memory of the application.
 @Suite struct PixelMemoryTests {
     private static let names = [
         "facts/grey.jpg", "facts/inks.jpg", "facts/orientation-6.jpg", "facts/orientation.png", "facts/levels.png",
@@ -19,53 +19,53 @@ import Testing
     private let decoders = DecoderSet(registry: .builtIn)
 
     @Test(arguments: names)
-    func anAllocatorIsAskedAndGivenBackTo(name: String) throws {
+    func anAllocatorAllocatesAndFreesThePixels(name: String) throws {
         let bytes = try Fixtures.bytes(name)
         for form in Self.forms {
             // given
             let expected = try decode(bytes, form)
-            let host = HostMemory()
+            let app = AppMemory()
             // when
-            var image: Image? = try decode(bytes, form.with(.allocator(host.allocator), alignment: 32))
+            var image: Image? = try decode(bytes, form.with(.allocator(app.allocator), alignment: 32))
             // then
             #expect(image?.pixels.plainBytes == expected.pixels.plainBytes, "\(form)")
             #expect((image?.pixels.stride ?? 1) % 32 == 0)
-            #expect(host.sizes == [image?.pixels.byteCount] && host.alignments == [32] && host.givenBack == [])
+            #expect(app.sizes == [image?.pixels.byteCount] && app.alignments == [32] && app.freed == [])
             image = nil
-            #expect(host.givenBack == host.sizes)
+            #expect(app.freed == app.sizes)
         }
     }
 
-    @Test func nothingIsKeptOfWhatFails() throws {
+    @Test func aFailedDecodeFreesItsMemory() throws {
         for name in ["jpeg/baseline-420.jpg", "jpeg/progressive-420.jpg", "png/rgba8.png", "png/rgba8-interlaced.png"] {
             let whole = try Fixtures.array(name)
             for form in Self.forms {
-                let host = HostMemory()
-                let form = form.with(.allocator(host.allocator))
+                let app = AppMemory()
+                let form = form.with(.allocator(app.allocator))
                 for count in [whole.count / 3, whole.count / 2, whole.count * 9 / 10] {
                     #expect(throws: CoderError.self) { try decode(bytes(of: whole[..<count]), form) }
                 }
-                #expect(host.givenBack == host.sizes)
+                #expect(app.freed == app.sizes)
             }
         }
     }
 
-    @Test func anAllocatorMayHaveNone() throws {
+    @Test func anAllocatorMayReturnNull() throws {
         let bytes = try Fixtures.bytes("facts/orientation.png")
         for form in Self.forms {
-            let host = HostMemory()
-            host.isEmpty = true
-            let error = #expect(throws: CoderError.self) { try decode(bytes, form.with(.allocator(host.allocator))) }
+            let app = AppMemory()
+            app.isEmpty = true
+            let error = #expect(throws: CoderError.self) { try decode(bytes, form.with(.allocator(app.allocator))) }
             #expect(error?.kind == .noMemory)
-            host.isEmpty = false
-            host.isOdd = true
-            #expect(throws: CoderError.self) { try decode(bytes, form.with(.allocator(host.allocator))) }
-            #expect(host.sizes.count == 1 && host.givenBack == host.sizes)
+            app.isEmpty = false
+            app.isOdd = true
+            #expect(throws: CoderError.self) { try decode(bytes, form.with(.allocator(app.allocator))) }
+            #expect(app.sizes.count == 1 && app.freed == app.sizes)
         }
     }
 
     @Test(arguments: names)
-    func aBufferIsWrittenToAndNothingBesideIt(name: String) throws {
+    func aBufferIsWrittenToAndNothingAroundIt(name: String) throws {
         let bytes = try Fixtures.bytes(name)
         for form in Self.forms {
             for padding in [0, 1, 32] {
@@ -104,9 +104,9 @@ import Testing
         }
     }
 
-    /// Its previews are elsewhere: what the host has in its hands does not change.
+    /// Previews are elsewhere, so that the application's buffer does not change before the picture is complete.
     @Test(arguments: ["jpeg/baseline-444.jpg", "jpeg/grey.jpg", "png/rgba8.png", "png/rgb16.png", "png/grey8.png"])
-    func aBufferIsForThePictureAlone(name: String) throws {
+    func aBufferIsNotUsedForPreviews(name: String) throws {
         let whole = try Fixtures.array(name)
         for form in Self.forms where form.size.width != 40 {
             // given
@@ -137,8 +137,9 @@ import Testing
         }
     }
 
-    /// What is one for all ends it as soon as it is known; what is one form's does not.
-    @Test func aFormMayFailBeforeTheOthersAreDone() throws {
+    /// A failure that concerns all options ends the decode as soon as it is known; one that concerns a single set does
+    /// not.
+    @Test func aBufferTooSmallFailsItsPictureAlone() throws {
         // given
         let whole = try Fixtures.array("png/rgba8.png")
         let space = try #require(malloc(1))
@@ -158,8 +159,9 @@ import Testing
         #expect(throws: CoderError.self) { try alone.read(half, forms: [small], isLast: false) }
     }
 
-    /// Who brought it may be gone, and the memory with it: nobody else's picture is made of what is there.
-    @Test func nothingIsMadeOfAnothersBuffer() throws {
+    /// The request that brought the buffer may be gone, and its memory with it: no other picture is made from that
+    /// buffer.
+    @Test func noPictureIsMadeFromAnothersBuffer() throws {
         // given
         let whole = try Fixtures.array("png/rgba8.png")
         let half = bytes(of: whole[..<(whole.count / 2)])
@@ -177,15 +179,15 @@ import Testing
         #expect(image.pixels.base != space && pictures?.count == 1)
     }
 
-    /// One that fails does not take the others with it.
-    @Test func eachGetsItsOwnInCompany() throws {
+    /// A picture that fails does not affect the others.
+    @Test func eachPictureGetsItsOwnMemory() throws {
         // given
         let bytes = try Fixtures.bytes("facts/orientation.png")
-        let (host, size) = (HostMemory(), 13 * 19 * 4)
+        let (app, size) = (AppMemory(), 13 * 19 * 4)
         let space = try #require(malloc(size))
         defer { free(space) }
         let owners: [PixelMemory.Owner] = [
-            .library, .allocator(host.allocator), .caller(PixelSpace(base: space, size: size, stride: 0)),
+            .library, .allocator(app.allocator), .caller(PixelSpace(base: space, size: size, stride: 0)),
             .caller(PixelSpace(base: space, size: size - 1, stride: 0)),
         ]
         // when
@@ -194,12 +196,12 @@ import Testing
         // then
         let made = pictures.map { try? $0.image.get().pixels }
         #expect(made[0]?.plainBytes == made[1]?.plainBytes && made[0]?.plainBytes == made[2]?.plainBytes)
-        #expect(made[2]?.base == space && host.sizes == [size] && made[0] != nil)
+        #expect(made[2]?.base == space && app.sizes == [size] && made[0] != nil)
         #expect(throws: CoderError(.bufferTooSmall, "988 bytes for 13 x 19 pixels")) { try pictures[3].image.get() }
     }
 
-    @Test func onlyTheSameIsTheSame() throws {
-        let (one, other) = (HostMemory(), HostMemory())
+    @Test func memoryIsEqualOnlyIfItIsTheSame() throws {
+        let (one, other) = (AppMemory(), AppMemory())
         #expect(DecodeOptions().with(.allocator(one.allocator)) == DecodeOptions().with(.allocator(one.allocator)))
         #expect(DecodeOptions().with(.allocator(one.allocator)) != DecodeOptions().with(.allocator(other.allocator)))
         #expect(DecodeOptions().with(.allocator(one.allocator)) != DecodeOptions())
@@ -211,15 +213,15 @@ import Testing
     }
 
     @Test(arguments: [(0, 1), (1, 0), (-1, 1), (Int.max, 1), (Int.max / 4, 2), (1 << 31, 1 << 31)])
-    func sizesThatCannotBeAreNotAskedFor(width: Int, height: Int) {
-        let host = HostMemory()
+    func impossibleSizesAreNotAllocated(width: Int, height: Int) {
+        let app = AppMemory()
         for format in PixelFormat.allCases {
-            let memory = DecodeOptions(format: format).with(.allocator(host.allocator), alignment: 4096).memory
+            let memory = DecodeOptions(format: format).with(.allocator(app.allocator), alignment: 4096).memory
             #expect(throws: CoderError.self) {
                 try PixelBuffer.make(width: width, height: height, format, in: memory)
             }
         }
-        #expect(host.sizes.isEmpty)
+        #expect(app.sizes.isEmpty)
     }
 
     private func decode(_ bytes: Bytes, _ form: DecodeOptions) throws -> Image {
@@ -235,32 +237,32 @@ extension DecodeOptions {
     }
 }
 
-/// A host's allocator, which remembers what it was asked for. One thread.
-private final class HostMemory {
+/// An allocator of the application, which records its calls. Used on one thread.
+private final class AppMemory {
     var sizes: [Int?] = []
     var alignments: [Int] = []
-    var givenBack: [Int?] = []
+    var freed: [Int?] = []
     var isEmpty = false
-    /// Memory is given that is not aligned.
+    /// Whether the allocator returns memory that is not aligned.
     var isOdd = false
 
     var allocator: PixelAllocator {
         PixelAllocator(
-            allocate: { size, alignment, host in
-                guard let host = HostMemory.at(host), !host.isEmpty else { return nil }
-                host.sizes.append(size)
-                host.alignments.append(alignment)
+            allocate: { size, alignment, app in
+                guard let app = AppMemory.at(app), !app.isEmpty else { return nil }
+                app.sizes.append(size)
+                app.alignments.append(alignment)
                 let base = aligned_alloc(alignment, (size + 2 * alignment - 1) & ~(alignment - 1))
-                return host.isOdd ? base.map { $0 + 8 } : base
+                return app.isOdd ? base.map { $0 + 8 } : base
             },
-            release: { base, size, host in
-                guard let host = HostMemory.at(host) else { return }
-                host.givenBack.append(size)
-                free(host.isOdd ? base.map { $0 - 8 } : base)
+            release: { base, size, app in
+                guard let app = AppMemory.at(app) else { return }
+                app.freed.append(size)
+                free(app.isOdd ? base.map { $0 - 8 } : base)
             }, userData: Unmanaged.passUnretained(self).toOpaque())
     }
 
-    private static func at(_ place: UnsafeMutableRawPointer?) -> HostMemory? {
-        place.map { Unmanaged<HostMemory>.fromOpaque($0).takeUnretainedValue() }
+    private static func at(_ place: UnsafeMutableRawPointer?) -> AppMemory? {
+        place.map { Unmanaged<AppMemory>.fromOpaque($0).takeUnretainedValue() }
     }
 }

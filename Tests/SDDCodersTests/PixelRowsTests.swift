@@ -12,11 +12,11 @@ import Testing
             (.rgba8Premultiplied, [64, 128, 3, 128], [128, 255, 6, 128]),
             (.bgra8Premultiplied, [64, 128, 3, 128], [6, 255, 128, 128]),
             (.rgba8Premultiplied, [7, 8, 9, 255], [7, 8, 9, 255]), (.rgba8Premultiplied, [0, 0, 0, 0], [0, 0, 0, 0]),
-            // What cannot be: colours above their alpha.
+            // Impossible values: colours above their alpha.
             (.rgba8Premultiplied, [255, 11, 0, 10], [255, 255, 0, 10]),
             (.bgra8Premultiplied, [9, 9, 9, 0], [0, 0, 0, 0]),
         ] as [(PixelFormat, [UInt8], [UInt8])])
-    func aPixelIsStraightAndRedFirst(format: PixelFormat, stored: [UInt8], expected: [UInt8]) throws {
+    func readsPixelsAsStraightRGBA(format: PixelFormat, stored: [UInt8], expected: [UInt8]) throws {
         let pixels = try #require(PixelBuffer(width: 3, height: 2, format: format))
         pixels.base.initializeMemory(as: UInt8.self, repeating: 0, count: pixels.byteCount)
         let size = format.bytesPerPixel
@@ -27,8 +27,8 @@ import Testing
         #expect(row == none + expected + none + [99])
     }
 
-    /// What is multiplied in comes back, whatever the alpha.
-    @Test func dividedAndMultipliedIsWhatItWas() throws {
+    /// Premultiplying after unpremultiplying restores the value, for any alpha.
+    @Test func unpremultiplyingCanBeUndone() throws {
         let pixels = try #require(PixelBuffer(width: 256, height: 256, format: .rgba8Premultiplied))
         for alpha in 0...255 {
             for x in 0...255 {
@@ -42,7 +42,7 @@ import Testing
         #expect(again.plainBytes == pixels.plainBytes)
     }
 
-    /// Of 16 bits too, and of 8 the nearest.
+    /// Rows with 16 bits are read too, and give the nearest value of 8 bits.
     @Test func deepRowsAreRead() throws {
         let pixels = try #require(PixelBuffer(width: 3, height: 1, format: .rgba16Premultiplied))
         let channels: [UInt16] = [100, 32_768, 0, 32_768, 7, 8, 9, 0, 65_535, 128, 385, 65_535]
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: PixelFormat.allCases)
-    func onePixelIsEnoughNotToBeOpaque(format: PixelFormat) throws {
+    func onePixelMakesARowNotOpaque(format: PixelFormat) throws {
         let pixels = try #require(PixelBuffer(width: 5, height: 4, format: format))
         pixels.base.initializeMemory(as: UInt8.self, repeating: 255, count: pixels.byteCount)
         #expect(pixels.isOpaque)

@@ -3,37 +3,37 @@ import Testing
 
 @testable import SDDCoders
 
-/// Rows C9 and Z11: which size a picture is made.
+/// Rows C9 and Z11: the size that a picture is made.
 @Suite struct SizeRuleTests {
     @Test(arguments: [
-        // as it is
+        // none: unchanged
         (SizeRule(), 400, 300, 400, 300), (SizeRule(width: 400, height: 300), 400, 300, 400, 300),
-        // inside: the tighter side counts; a side that is free follows; rounded; at least 1; never up
+        // inside: the tighter side counts; a side without limit follows; rounded; at least 1; never enlarged
         (SizeRule(width: 100, height: 100), 400, 300, 100, 75), (SizeRule(width: 100, height: 100), 300, 400, 75, 100),
         (SizeRule(width: 100), 400, 300, 100, 75), (SizeRule(height: 100), 400, 300, 133, 100),
         (SizeRule(width: 3, height: 100), 400, 300, 3, 2), (SizeRule(width: 10, height: 10), 4000, 3, 10, 1),
         (SizeRule(width: 800, height: 800), 400, 300, 400, 300), (SizeRule(width: 263), 5250, 3450, 263, 173),
-        // fill: just that, or what there is
+        // fill: exactly that size, or what there is
         (SizeRule(width: 100, height: 100, fit: .fill), 400, 300, 100, 100),
         (SizeRule(width: 100, height: 900, fit: .fill), 400, 300, 100, 300),
         (SizeRule(width: 800, height: 900, fit: .fill), 400, 300, 400, 300),
         (SizeRule(width: 100, fit: .fill), 400, 300, 100, 75),
-        // stretch: each side by itself
+        // stretch: each side on its own
         (SizeRule(width: 100, height: 100, fit: .stretch), 400, 300, 100, 100),
         (SizeRule(width: 100, height: 900, fit: .stretch), 400, 300, 100, 300),
         (SizeRule(height: 7, fit: .stretch), 400, 300, 400, 7),
-        // bytes: floor(sqrt(pixels * w / h)), then the height from that, floor; beats the size
+        // bytes: floor(sqrt(pixels * w / h)), then the height from that, floor; overrides the size
         (SizeRule(byteLimit: 480_000), 400, 300, 400, 300), (SizeRule(byteLimit: 479_999), 400, 300, 399, 299),
         (SizeRule(width: 5, byteLimit: 60 << 20), 12_000, 9000, 4579, 3434), (SizeRule(byteLimit: 1), 400, 300, 1, 1),
         (SizeRule(byteLimit: 400), 100_000, 1, 3162, 1), (SizeRule(byteLimit: .max), 400, 300, 400, 300),
     ])
-    func makes(rule: SizeRule, width: Int, height: Int, madeWidth: Int, madeHeight: Int) {
+    func givesTheSize(rule: SizeRule, width: Int, height: Int, madeWidth: Int, madeHeight: Int) {
         let plan = rule.plan(width: width, height: height)
         #expect(plan.width == madeWidth && plan.height == madeHeight)
         #expect(plan.isWhole == (madeWidth == width && madeHeight == height))
     }
 
-    /// Only where that is asked for, and never by a limit.
+    /// A picture is enlarged only if the options ask for it, and never because of a limit.
     @Test(arguments: [
         (SizeRule(width: 800, height: 800, allowsEnlarging: true), 400, 300, 800, 600),
         (SizeRule(width: 1000, allowsEnlarging: true), 400, 300, 1000, 750),

@@ -2,9 +2,9 @@ import Testing
 
 @testable import SDDCoders
 
-/// Where pictures come to lie in a caller's memory for many.
+/// Layout of pictures in an application's memory for a batch.
 @Suite struct TensorTests {
-    /// Bytes that nobody has written.
+    /// The value of bytes that have not been written.
     private static let untouched: UInt8 = 0xa5
     private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 256, alignment: 16)
 
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// A picture whose bytes count from 1, plane after plane, row after row.
+    /// Returns a picture whose bytes count from 1, plane after plane, row after row.
     private func image(_ format: PixelFormat, _ width: Int, _ height: Int) throws -> Image {
         let pixels = try PixelBuffer.make(width: width, height: height, format, in: PixelMemory(rowAlignment: 16))
         var next: UInt8 = 1
@@ -36,7 +36,7 @@ import Testing
 
     private func bytes(_ range: Range<Int>) -> [UInt8] { Array(memory[range]) }
 
-    @Test("Z14: rows of a slot have nothing between them, and zeros beside and below a smaller picture")
+    @Test("Z14: rows of a slot have no padding, and zeros fill the space beside and below a smaller picture")
     func fillsWithZerosAround() throws {
         defer { memory.deallocate() }
         let tensor = try #require(self.tensor(.rgb8))
@@ -50,7 +50,7 @@ import Testing
             bytes(0..<36).allSatisfy { $0 == Self.untouched } && bytes(72..<256).allSatisfy { $0 == Self.untouched })
     }
 
-    @Test("Z14: each plane has its own place, also of a smaller picture") func fillsPlanes() throws {
+    @Test("Z14: each plane has its own place, also for a smaller picture") func fillsPlanes() throws {
         defer { memory.deallocate() }
         let tensor = try #require(self.tensor(.rgb8Planar, slots: 2, stride: 40, 3, 2))
         try tensor.fill(1, with: image(.rgb8Planar, 2, 1))
@@ -60,7 +60,7 @@ import Testing
         #expect(bytes(40..<58).allSatisfy { $0 == 0 } && bytes(58..<80).allSatisfy { $0 == Self.untouched })
     }
 
-    @Test func whatDoesNotFitIsRefused() throws {
+    @Test func aPictureThatDoesNotFitIsRefused() throws {
         defer { memory.deallocate() }
         let tensor = try #require(self.tensor(.grey8))
         #expect(throws: CoderError.self) { try tensor.fill(0, with: image(.grey8, 5, 1)) }
@@ -76,12 +76,12 @@ import Testing
         #expect(try #require(self.tensor(.rgb8)).form(for: 2).isCallers == false)
         let pixels = try PixelBuffer.make(width: 4, height: 3, .rgb8, in: tensor.form(for: 2).memory)
         #expect(pixels.base == memory.baseAddress.map { $0 + 72 })
-        // It is there already.
+        // The picture is there already.
         try tensor.fill(2, with: Image(pixels: pixels, format: nil, bytes: nil))
         #expect(bytes(72..<108).allSatisfy { $0 == Self.untouched })
     }
 
-    @Test func numbersThatCannotBeAreRefused() {
+    @Test func impossibleSizesAreRefused() {
         defer { memory.deallocate() }
         #expect(tensor(slots: 0) == nil && tensor(slots: -1) == nil)
         #expect(tensor(stride: 35) == nil && tensor(stride: -1) == nil && tensor(stride: 36) != nil)

@@ -1,14 +1,14 @@
 import SDDBase
 import SDDCoders
 
-/// A coder of a format that begins with one byte; each byte behind it is a frame of one pixel, grey or what `change`
-/// makes of it. What it does goes to `log`.
+/// A coder of a format that begins with one byte. Each further byte is a frame of one pixel, grey or as `change` makes
+/// it. Calls are recorded in `log`.
 final class ToyCoder: AppCoder {
     let name: String
     let format: ImageFormat
     let canEncode: Bool
     let first: UInt8
-    /// So many bytes it must see.
+    /// The number of bytes that it needs in order to decide.
     let least: Int
     let isAnimated: Bool
     let log = Monitor<[String]>([])

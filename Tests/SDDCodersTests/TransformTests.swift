@@ -3,7 +3,7 @@ import Testing
 
 @testable import SDDCoders
 
-/// What transforms make of pixels, by Pillow and by their definitions.
+/// Transforms of pixels, compared with Pillow and with their definitions.
 @Suite struct TransformTests {
     static let moves: [(PictureTransform, String)] = [
         (.flip(.horizontal), "flip-horizontal"), (.flip(.vertical), "flip-vertical"), (.flip(.both), "rotate-180"),
@@ -20,7 +20,7 @@ import Testing
         #expect(made.plainBytes == expected.plainBytes)
     }
 
-    /// Larger than a tile.
+    /// These pictures are larger than a tile.
     @Test(arguments: PixelFormat.allCases)
     func largePicturesAreTurnedToo(format: PixelFormat) throws {
         let (width, height) = (97, 71)
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func whatIsDoneTwiceIsUndone() throws {
+    @Test func turningAndFlippingCanBeUndone() throws {
         let picture = try Self.picture("picture")
         for chain in [
             [.flip(.horizontal), .flip(.horizontal)], [.rotate(.one), .rotate(.three)], [.rotate(.two), .flip(.both)],
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func aPartIsWhatLiesWithinThePicture() throws {
+    @Test func aCropIsClippedToThePicture() throws {
         let picture = try Self.picture("picture")
         let crop = { (x: Int, y: Int, width: Int, height: Int) throws(TransformError) -> PixelBuffer in
             try TransformChain([.crop(x: x, y: y, width: width, height: height)]).apply(to: picture)
@@ -70,7 +70,7 @@ import Testing
         SizeRule(width: 5, height: 5), SizeRule(width: 5, height: 5, fit: .fill),
         SizeRule(width: 4, height: 3, fit: .stretch), SizeRule(height: 3),
     ])
-    func aResizedPictureIsTheReducers(rule: SizeRule) throws {
+    func resizingIsTheReducers(rule: SizeRule) throws {
         // given
         let raster = try Raster(pam: Fixtures.array("transformed/picture.pam"))
         let plan = rule.plan(width: 13, height: 7)
@@ -88,14 +88,14 @@ import Testing
         #expect(try swapped.plainBytes == Raster(target).pixels(as: .bgra8).plainBytes)
     }
 
-    @Test func aPictureIsNeverMadeLarger() throws {
+    @Test func resizingNeverEnlarges() throws {
         let picture = try Self.picture("picture")
         #expect(try TransformChain([.resize(SizeRule(width: 14, height: 8))]).apply(to: picture) === picture)
     }
 
     // MARK: Corners
 
-    /// Against 16 x 16 points a pixel: by distance is not by area to the last bit.
+    /// Compared with 16 x 16 points per pixel: coverage by distance differs from coverage by area in the last bits.
     @Test(arguments: [1, 3, 4, 5, 100], [PictureTransform.Corners.all, .topLeft, [.topRight, .bottomLeft]])
     func cornersAreQuarterCircles(radius: Int, corners: PictureTransform.Corners) throws {
         let (width, height) = (13, 9)
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func numbersOfACornerByHand() throws {
+    @Test func aCornerHasTheValuesComputedByHand() throws {
         // A circle of radius 2 around (2, 2): the pixels' middles are 2.121, 1.581 and 0.707 away from it.
         let pixels = try Raster(width: 4, height: 4, rgba: .init(repeating: 255, count: 64)).pixels(as: .rgba8)
         let made = try TransformChain([.roundCorners(radius: 2, .all)]).apply(to: pixels).plainBytes
@@ -147,12 +147,12 @@ import Testing
         let form = DecodeOptions(format: made.format)
         let expected = try PixelConverter(last, to: form, orientation: 1).make()
         #expect(Array(made.plainBytes.suffix(expected.byteCount)) == expected.plainBytes)
-        // Of two bytes the second is the higher.
+        // The second of the two bytes is the higher one.
         let top = format.bytesPerPixel / 8
         if format.isPremultiplied { #expect(made.plainBytes[top] < picture.plainBytes[top]) }
     }
 
-    @Test func noRadiusIsNoCorner() throws {
+    @Test func withoutARadiusNothingIsRounded() throws {
         let picture = try Self.picture("picture")
         let made = try TransformChain([.roundCorners(radius: 0, .all)]).apply(to: picture)
         #expect(made.plainBytes == picture.plainBytes)
@@ -160,7 +160,7 @@ import Testing
 
     // MARK: Chains
 
-    @Test func aChainIsDoneInItsOrder() throws {
+    @Test func aChainRunsInOrder() throws {
         let picture = try Self.picture("picture")
         let crop = PictureTransform.crop(x: 0, y: 0, width: 2, height: 2)
         let one = try TransformChain([.rotate(.one), crop]).apply(to: picture)
@@ -169,7 +169,7 @@ import Testing
         #expect(try TransformChain().apply(to: picture) === picture)
     }
 
-    @Test func aFunctionOfTheHostsTakesPart() throws {
+    @Test func aChainMayHaveAnAppFunction() throws {
         let picture = try Self.picture("picture")
         let flip = PictureTransform.custom(key: "mine") { try? TransformChain([.flip(.vertical)]).apply(to: $0) }
         let made = try TransformChain([.flip(.horizontal), flip]).apply(to: picture)
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    /// Names of stored pictures are made of them: they must never become others.
+    /// Names of stored pictures contain them, so that they must never change.
     @Test func keysNeverChange() {
         let chain = TransformChain([
             .resize(SizeRule(width: 100, height: 100, fit: .fill)), .resize(SizeRule(width: 7)),

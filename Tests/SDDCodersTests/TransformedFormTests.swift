@@ -4,8 +4,8 @@ import Testing
 
 @testable import SDDCoders
 
-/// Transforms that are part of a form: done by whoever decodes, once for equal forms.
-@Suite struct TransformedFormTests {
+/// Transforms as part of the decode options: done by the decoding thread, once for equal options.
+@Suite struct TransformedDecodeTests {
     private let decoders = DecoderSet(registry: .builtIn)
     private static let flip = PictureTransform.flip(.horizontal)
 
@@ -18,7 +18,7 @@ import Testing
         return form
     }
 
-    /// RGBA rows with the pixels of each in the other order, done by hand.
+    /// Returns the RGBA rows with the pixels of each in reverse order, computed by hand.
     private func mirrored(_ raster: Raster) -> Raster {
         var rgba: [UInt8] = []
         for y in 0..<raster.height {
@@ -36,13 +36,13 @@ import Testing
     func thePictureIsTransformed(name: String) throws {
         let image = try decoders.decode(Fixtures.bytes(name), in: form(Self.flip))
         #expect(try Raster(image) == mirrored(Pictures.expected(name)))
-        // It has no bytes of its own, and nothing that they would say.
+        // It has neither encoded bytes nor facts, since it is not what the file holds.
         #expect(image.bytes == nil && image.facts == nil && image.form == form(Self.flip))
         #expect(image.format == (name.hasPrefix("png") ? .png : .jpeg))
     }
 
-    @Test func theyFollowTheSize() throws {
-        // 17 x 3 pixels.
+    @Test func transformsFollowTheSize() throws {
+        // The file has 17 x 3 pixels.
         let small = DecodeOptions(size: SizeRule(width: 8, height: 3, fit: .stretch))
         let image = try decoders.decode(
             Fixtures.bytes("png/size-17x3.png"),
@@ -50,9 +50,9 @@ import Testing
         #expect(image.width == 2 && image.height == 5)
     }
 
-    /// Whatever the transforms make of it, the pixels are of the form's format and lie as it says.
+    /// For any result of the transforms, the result has the format and layout of the options.
     @Test(arguments: PixelFormat.allCases)
-    func theFormatStays(format: PixelFormat) throws {
+    func transformsKeepTheFormat(format: PixelFormat) throws {
         // given
         let bytes = try Fixtures.bytes("png/rgba16.png")
         let plain = DecodeOptions(format: format, background: 0x336699)
@@ -72,7 +72,7 @@ import Testing
         #expect(rounded.format == format)
     }
 
-    @Test("where there is no alpha, the background is what is seen behind round corners")
+    @Test("in formats without alpha the background shows behind round corners")
     func roundCornersShowTheBackground() throws {
         let plain = DecodeOptions(format: .rgb8, background: 0x336699)
         let pixels = try decoders.decode(
@@ -81,7 +81,7 @@ import Testing
         #expect(pixels.plainBytes.prefix(3) == [0x33, 0x66, 0x99])
     }
 
-    @Test func equalFormsAreTransformedOnce() throws {
+    @Test func equalOptionsAreTransformedOnce() throws {
         // given
         let calls = Recorder<Int>()
         let counted = PictureTransform.custom(key: "counted") { pixels in
@@ -97,13 +97,13 @@ import Testing
         let images = try made.map { try $0.image.get() }
         #expect(Raster(images[0]) == Raster(images[2]) && Raster(images[1]) == mirrored(Raster(images[0])))
         #expect(images[1].bytes != nil && images[0].bytes == nil)
-        // The key is what tells them apart.
+        // Transforms are compared by their keys.
         #expect(form(counted) == form(other) && form(counted).hashValue == form(other).hashValue)
         #expect(form(counted) != form(Self.flip) && form(counted) != DecodeOptions() && form() == DecodeOptions())
         #expect(form(counted) != form(counted, animated: true))
     }
 
-    @Test func whatCannotBeTransformedFailsForItsFormAlone() throws {
+    @Test func aFailedTransformFailsItsPictureAlone() throws {
         let outside = form(.crop(x: 900, y: 0, width: 1, height: 1))
         let refused = form(.custom(key: "no") { _ in nil })
         let made = try decoders.decode(
@@ -114,7 +114,7 @@ import Testing
         #expect(try made[1].image.get().width > 0)
     }
 
-    @Test func nothingToDoLeavesThePictureWhatItIs() throws {
+    @Test func transformsWithoutEffectKeepBytesAndFacts() throws {
         let image = try decoders.decode(Fixtures.bytes("png/rgb8.png"), in: form(.resize(SizeRule(width: 900))))
         #expect(image.bytes != nil && image.facts != nil)
     }
@@ -138,7 +138,7 @@ import Testing
         #expect(try end.pictures?.first?.image.get().width == 3)
     }
 
-    @Test func whatIsGoodOfADamagedPictureIsNotKnown() throws {
+    @Test func aTransformedPartialPictureHasNoGoodRows() throws {
         let whole = try Fixtures.array("png/rgb8.png")
         let image = try decoders.decode(
             bytes(of: whole[..<(whole.count - 100)]), in: form(Self.flip, base: DecodeOptions(isLenient: true)))
@@ -147,7 +147,7 @@ import Testing
 
     // MARK: Animations
 
-    @Test func anAnimationStaysWhatItIs() throws {
+    @Test func anAnimationIsNotTransformed() throws {
         let fixture = try AnimationFixture("as-pillow")
         let image = try decoders.decode(fixture.bytes, in: form(Self.flip))
         #expect(image.frameCount == fixture.frames.count && image.pixels.plainBytes == fixture.frames[0])
@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test(arguments: [DecodeOptions.Frames.access, .preload, .firstOnly])
-    func orItsFirstFrameIsAStillPicture(frames: DecodeOptions.Frames) throws {
+    func anAnimationsFirstFrameIsTransformedOnRequest(frames: DecodeOptions.Frames) throws {
         // given
         let fixture = try AnimationFixture("as-pillow")
         let first = Raster(width: fixture.width, height: fixture.height, rgba: fixture.frames[0])
@@ -172,10 +172,10 @@ import Testing
         #expect(image.frameCount == 1 && image.pixels.plainBytes != fixture.frames[0])
     }
 
-    // MARK: What was made before
+    // MARK: Stored results
 
-    @Test func whatWasMadeIsOnlyDecoded() throws {
-        // given: 17 x 3, cut to 9 x 3, and turned
+    @Test func aStoredResultIsOnlyDecoded() throws {
+        // given: 17 x 3, cropped to 9 x 3, and turned
         let wanted = form(.rotate(.one), base: DecodeOptions(size: SizeRule(width: 9, height: 3, fit: .fill)))
         let made = try decoders.decode(Fixtures.bytes("png/size-17x3.png"), in: wanted)
         let encoded = try ImageEncoder.encode(made.decoded(), EncodeOptions(format: .png), registry: .builtIn)
@@ -184,11 +184,11 @@ import Testing
         // then
         #expect(Raster(again) == Raster(made) && again.width == 3 && again.height == 9)
         #expect(again.form == wanted && again.bytes === encoded)
-        // Made of what is no entry of its own, it would be made once more.
+        // If the stored result were taken for an original, it would be transformed again.
         #expect(try Raster(decoders.decode(encoded, in: wanted)) != Raster(made))
     }
 
-    @Test func anAnimationThatWasStoredIsMadeAsEver() throws {
+    @Test func aStoredAnimationIsTransformedAsUsual() throws {
         let fixture = try AnimationFixture("as-pillow")
         let small = DecodeOptions(size: SizeRule(width: 2))
         for isMade in [false, true] {
@@ -199,9 +199,9 @@ import Testing
         }
     }
 
-    // MARK: What cannot be
+    // MARK: Invalid options
 
-    @Test func transformsAreNeitherForLaterNorForMemoryOfOthers() throws {
+    @Test func transformsExcludeLazyPixelsAndAppMemory() throws {
         let memory = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 16)
         defer { memory.deallocate() }
         let callers = PixelMemory(owner: .caller(PixelSpace(base: memory, size: 64, stride: 0)))

@@ -22,7 +22,7 @@ import Testing
     func takesStatuses(_ statuses: String?, taken: [Int32], refused: [Int32]) throws {
         for status in taken { #expect(try takes(status, statuses), "\(status)") }
         for status in refused { #expect(try !takes(status, statuses), "\(status)") }
-        // A scheme that has none.
+        // Schemes without statuses are always accepted.
         #expect(try takes(0, statuses))
     }
 
@@ -58,8 +58,8 @@ import Testing
         #expect(Acceptance(statuses: nil, types: types) == nil)
     }
 
-    @Test("B20: what a request does not say is as the downloader has it")
-    func whatIsNotSaidIsAsTheStandard() throws {
+    @Test("B20: what a request leaves out is taken from the downloader")
+    func missingRulesAreTheDownloaders() throws {
         let standard = try Sample.acceptance(statuses: "404", types: "text/*")
         let request = try #require(Acceptance(statuses: nil, types: "image/png", standard: standard))
         #expect(request.takes(status: 404) && !request.takes(status: 200))
@@ -69,7 +69,7 @@ import Testing
         #expect(other.takes(type: "text/plain") && !other.takes(type: "image/png"))
     }
 
-    @Test func theTypeIsReadOnlyWhenItIsAskedFor() throws {
+    @Test func theTypeIsReadOnlyWhenNeeded() throws {
         var reads = 0
         func type() -> String {
             reads += 1

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// A downloader whose events the host takes, on threads of its own.
+/// A downloader whose events the application takes, on threads of its own.
 @Suite struct AppDeliveryTests {
     private let transport = FakeTransport()
 
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test func theDescriptorIsReadableExactlyWhileEventsWait() throws {
-        let downloader = try transport.makeDownloader(host: true)
+        let downloader = try transport.makeDownloader(isAppDriven: true)
         let descriptor = downloader.eventDescriptor
         #expect(!isReadable(descriptor))
         for name in ["a", "b"] { try downloader.submit(name, callbacks: RecordingCallbacks()) }
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func dispatchCallsOnTheCallingThread() throws {
-        let downloader = try transport.makeDownloader(host: true)
+        let downloader = try transport.makeDownloader(isAppDriven: true)
         let callbacks = RecordingCallbacks()
         try downloader.submit("a", callbacks: callbacks)
         transport.answerAll(with: [1])
@@ -40,9 +40,9 @@ import Testing
         downloader.destroy()
     }
 
-    @Test("D21: nothing is told inside the submitting call")
-    func nothingIsToldInsideTheSubmittingCall() throws {
-        let downloader = try transport.makeDownloader(host: true)
+    @Test("D21: no event is delivered inside the submitting call")
+    func noEventIsDeliveredInsideTheSubmittingCall() throws {
+        let downloader = try transport.makeDownloader(isAppDriven: true)
         let callbacks = RecordingCallbacks()
         _ = downloader.submit(.failure(DownloadError(.invalidURL, .urlNull, "no")), callbacks: callbacks)
         downloader.close(cancels: false)
@@ -53,13 +53,13 @@ import Testing
         downloader.destroy()
     }
 
-    @Test func drainedEventsAndWhatWasLentWithThemAreLetGoAtTheNextCall() throws {
+    @Test func drainedEventsAndTheirDataAreFreedAtTheNextCall() throws {
         final class Lent: Sendable {
             let end: TestSupport.Expectation
             init(_ end: TestSupport.Expectation) { self.end = end }
             deinit { end.fulfil() }
         }
-        let downloader = try transport.makeDownloader(host: true)
+        let downloader = try transport.makeDownloader(isAppDriven: true)
         let callbacks = RecordingCallbacks()
         let isLetGo = Expectation()
         try downloader.submit("a", callbacks: callbacks)
@@ -78,17 +78,17 @@ import Testing
         #expect(callbacks.record.releases == 1)
     }
 
-    @Test func destroyInTheHostsModeDeliversOnTheCallingThread() throws {
-        let downloader = try transport.makeDownloader(host: true)
-        let receivers = (0..<3).map { _ in RecordingCallbacks() }
-        for (number, callbacks) in receivers.enumerated() { try downloader.submit("\(number)", callbacks: callbacks) }
+    @Test func destroyInAppModeDeliversOnTheCallingThread() throws {
+        let downloader = try transport.makeDownloader(isAppDriven: true)
+        let recorders = (0..<3).map { _ in RecordingCallbacks() }
+        for (number, callbacks) in recorders.enumerated() { try downloader.submit("\(number)", callbacks: callbacks) }
         downloader.destroy()
-        #expect(receivers.allSatisfy { $0.record.thread == .current && $0.record.releases == 1 })
+        #expect(recorders.allSatisfy { $0.record.thread == .current && $0.record.releases == 1 })
         #expect(transport.isEnded)
     }
 
     @Test func destroyInsideADispatchedCallbackEndsAfterIt() throws {
-        let downloader = try transport.makeDownloader(host: true)
+        let downloader = try transport.makeDownloader(isAppDriven: true)
         let other = RecordingCallbacks()
         try downloader.submit("a", callbacks: RecordingCallbacks(onCompleted: { _ in downloader.destroy() }))
         try downloader.submit("b", callbacks: other)
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test func onlyOneThreadTakesEventsAtATime() throws {
-        let downloader = try transport.makeDownloader(host: true)
+        let downloader = try transport.makeDownloader(isAppDriven: true)
         let outcome = Monitor<DeliveryFailure?>(nil)
         let callbacks = RecordingCallbacks(onCompleted: { _ in
             let other = try? NativeThread(name: "other") {
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test func progressMergesWhileItWaitsButKeepsStartResponseAndEnd() throws {
-        let downloader = try transport.makeDownloader(host: true)
+        let downloader = try transport.makeDownloader(isAppDriven: true)
         let callbacks = RecordingCallbacks()
         try downloader.submit("a", callbacks: callbacks) { $0.wantsProgress = true }
         let id = try #require(transport.started().first)
@@ -129,8 +129,8 @@ import Testing
         downloader.destroy()
     }
 
-    @Test func cancelDropsTheProgressThatWaits() throws {
-        let downloader = try transport.makeDownloader(host: true)
+    @Test func cancelDropsWaitingProgress() throws {
+        let downloader = try transport.makeDownloader(isAppDriven: true)
         let callbacks = RecordingCallbacks()
         let token = try #require(try downloader.submit("a", callbacks: callbacks) { $0.wantsProgress = true })
         transport.report([.received(try #require(transport.started().first), 1)])
@@ -141,7 +141,7 @@ import Testing
         downloader.destroy()
     }
 
-    @Test func theCallsOfTheOtherModeAreRefused() throws {
+    @Test func callsOfTheOtherModeAreRefused() throws {
         let downloader = try transport.makeDownloader()
         #expect(!downloader.isAppDriven && downloader.eventDescriptor == -1)
         #expect(throws: DeliveryFailure.wrongMode) { try downloader.dispatch(max: 0) }

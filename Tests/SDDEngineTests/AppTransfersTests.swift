@@ -5,20 +5,21 @@ import Testing
 
 @testable import SDDEngine
 
-/// D27: transports of the host's. What is passed on to them, and what is made of their answers.
-@Suite struct PluginTransfersTests {
+/// D27: transports of the application: the commands passed on to them, and the events made of their answers.
+@Suite struct AppTransfersTests {
     private let time = ManualTime(microseconds: 1_000_000)
-    private let plugin = FakeAppTransport()
+    private let appTransport = FakeAppTransport()
     private let transfers: AppTransfers
 
     init() { transfers = AppTransfers(maxBodyBytes: 10, time: time) }
 
-    /// Starts a transfer, by the time limits given in milliseconds.
+    /// Starts a transfer, with the time limits in milliseconds.
     private func start(_ number: UInt64 = 1, stall: Int64 = 0, firstByte: Int64 = 0) throws {
         var values = TransferOptions.Values()
         (values.clocks.stall, values.clocks.firstByte, values.clocks.slowness) = (stall, firstByte, 0)
         let request = HTTPRequest(
-            url: try Sample.url("archive:a", others: ["archive"]), options: TransferOptions(values), plugin: plugin)
+            url: try Sample.url("archive:a", others: ["archive"]), options: TransferOptions(values),
+            plugin: appTransport)
         var commands = [TransportCommand.start(TransferID(number), request, .high)]
         transfers.take(from: &commands)
         #expect(commands.isEmpty)
@@ -51,9 +52,9 @@ import Testing
         return error.kind
     }
 
-    // MARK: - Orders
+    // MARK: - Commands
 
-    @Test func passesOnWhatIsForItAndLeavesTheRest() throws {
+    @Test func takesItsCommandsAndLeavesTheOthers() throws {
         // given
         try start(1)
         let ours = TransferID(1), other = TransferID(2)
@@ -69,34 +70,35 @@ import Testing
             commands.map { Order($0) } == [
                 .start(2, .normal), .setPriority(2, .low), .pause(2), .resume(2), .cancel(2),
             ])
-        #expect(plugin.called == [.start(1, url: "archive:a", .high), .setPriority(1, .low), .cancel(1)])
+        #expect(appTransport.called == [.start(1, url: "archive:a", .high), .setPriority(1, .low), .cancel(1)])
     }
 
-    @Test func cancelsWhatIsLeftAtTheEnd() throws {
+    @Test func cancelsRemainingTransfersAtTheEnd() throws {
         // given
         for number in 1...3 as ClosedRange<UInt64> { try start(number) }
         _ = try finish(2)
         // when
         transfers.cancelAll()
         // then
-        #expect(plugin.called.suffix(2).contains(.cancel(1)) && plugin.called.suffix(2).contains(.cancel(3)))
-        #expect(plugin.called.count == 5)
+        #expect(
+            appTransport.called.suffix(2).contains(.cancel(1)) && appTransport.called.suffix(2).contains(.cancel(3)))
+        #expect(appTransport.called.count == 5)
         #expect(throws: AppTransfers.Refusal.unknown) { try finish(1) }
     }
 
     // MARK: - Answers
 
-    @Test func showsABodyThatIsAskedForWithItsNextData() throws {
+    @Test func showsABodyOnRequestWithItsNextData() throws {
         // given
         try start()
         let before = try receive([1, 2]).events
-        // when: another one's is left to whom it is for
+        // when: a command for another transport's transfer is left in the list
         var commands: [TransportCommand] = [.show(TransferID(1)), .show(TransferID(2))]
         transfers.take(from: &commands)
         let shown = try [receive([3]).events, receive([]).events, receive([4, 5]).events].map { events in
             events.compactMap { event in if case .body(_, let bytes) = event { bytes } else { nil } }
         }
-        // then: and what was shown stays what it was
+        // then: bytes that were shown do not change
         #expect(commands.map { Order($0) } == [.show(2)])
         #expect(before.allSatisfy { if case .body = $0 { false } else { true } })
         #expect(shown.map { $0.map { Array($0.pointer) } } == [[[1, 2, 3]], [[1, 2, 3]], [[1, 2, 3, 4, 5]]])
@@ -116,7 +118,7 @@ import Testing
         guard case .response(_, let head)? = response.first, case .received(_, let count)? = second.events.first,
             case .finished(let id, let transferEnd)? = end.first
         else {
-            Issue.record("other events")
+            Issue.record("unexpected events")
             return
         }
         #expect(head.response.status == 206 && head.expectedBytes == 5 && head.response.url == "archive:a")
@@ -126,7 +128,7 @@ import Testing
         #expect(transferEnd.response === head.response && transferEnd.timings.total == 7000)
     }
 
-    @Test func aResponseThatIsLeftOutIs200WithoutFields() throws {
+    @Test func aMissingResponseIs200WithoutFields() throws {
         for (number, data) in [(1, [1]), (2, [])] as [(UInt64, [UInt8])] {
             // given
             try start(number)
@@ -160,7 +162,7 @@ import Testing
         #expect(throws: AppTransfers.Refusal.outOfOrder) { try respond(2) }
     }
 
-    @Test func whatIsUnknownOrOverIsRefused() throws {
+    @Test func answersForUnknownOrEndedTransfersAreRefused() throws {
         // given
         try start()
         _ = try finish()
@@ -201,43 +203,43 @@ import Testing
         #expect(failure(of: try finish()) == .truncatedBody)
     }
 
-    @Test func whatTheTransportSaysWentWrongComesFirst() throws {
+    @Test func theTransportsErrorComesFirst() throws {
         try start()
         _ = try respond(expected: 3)
         let events = try finish(1, TransportError(.connectionLost, message: "gone"))
         #expect(failure(of: events) == .connectionLost)
     }
 
-    @Test func aResponseWithoutABodyMayTellTheLengthOfOne() throws {
+    @Test func aResponseWithoutABodyMayHaveALength() throws {
         try start()
         _ = try respond(status: 304, expected: 3)
         #expect(try body(of: finish()) == [])
     }
 
-    /// Else more bytes would be told of than are expected.
-    @Test func aBodyWhereThereIsNoneIsAnError() throws {
+    /// Otherwise more bytes would be reported than are expected.
+    @Test func aBodyWhereNoneIsAllowedIsAnError() throws {
         try start()
         _ = try respond(status: 304, expected: 3)
         let (events, isTooLarge) = try receive([1, 2, 3, 4])
         #expect(isTooLarge && failure(of: events) == .notHTTP)
     }
 
-    @Test func emptyDataIsTaken() throws {
+    @Test func emptyDataIsAccepted() throws {
         try start()
         #expect(try !receive([]).isTooLarge)
         #expect(try body(of: finish()) == [])
     }
 
-    @Test func anAnswerFromInsideStartIsTaken() throws {
+    @Test func anAnswerInsideStartIsAccepted() throws {
         // given
         let given = Monitor<[TransferEvent]>([])
         let transfers = transfers
-        let plugin = FakeAppTransport { id in
+        let appTransport = FakeAppTransport { id in
             let events = try? transfers.finished(id, nil)
             given.withLock { $0 = events ?? [] }
         }
         let url = try Sample.url("archive:a", others: ["archive"])
-        var commands = [TransportCommand.start(TransferID(1), HTTPRequest(url: url, plugin: plugin), .normal)]
+        var commands = [TransportCommand.start(TransferID(1), HTTPRequest(url: url, plugin: appTransport), .normal)]
         // when
         transfers.take(from: &commands)
         // then
@@ -246,7 +248,7 @@ import Testing
 
     // MARK: - Clocks
 
-    @Test("Z6: silence ends a transfer; every answer begins it anew")
+    @Test("Z6: silence ends a transfer; every answer restarts the limit")
     func silenceEndsATransfer() throws {
         // given
         try start(stall: 100)
@@ -262,7 +264,7 @@ import Testing
         time.advance(milliseconds: 1)
         let (ended, next) = look()
         #expect(failure(of: ended) == .stall && next == .max)
-        #expect(plugin.called.last == .cancel(1))
+        #expect(appTransport.called.last == .cancel(1))
         #expect(throws: AppTransfers.Refusal.unknown) { try finish() }
     }
 
@@ -277,11 +279,11 @@ import Testing
         // then
         let (ended, next) = look()
         #expect(ended.count == 1 && failure(of: ended) == .firstByteTimeout && next == .max)
-        #expect(plugin.called.last == .cancel(1))
+        #expect(appTransport.called.last == .cancel(1))
     }
 
-    @Test("Z6: tells when to look again: at the soonest, never without limits")
-    func tellsWhenToLookAgain() throws {
+    @Test("Z6: returns the time of the next look: the soonest limit, or never without limits")
+    func returnsTheTimeOfTheNextLook() throws {
         try start(1)
         #expect(look().next == .max)
         try start(2, stall: 500)
@@ -289,8 +291,8 @@ import Testing
         #expect(look().next == time.monotonicMicroseconds() + 200_000)
     }
 
-    @Test("Z6 O4: clocks rest while a transfer is paused")
-    func clocksRestWhilePaused() throws {
+    @Test("Z6 O4: clocks stand still while a transfer is paused")
+    func clocksStandStillWhilePaused() throws {
         // given
         try start(stall: 100, firstByte: 200)
         time.advance(milliseconds: 60)
@@ -301,7 +303,7 @@ import Testing
         #expect(look().ended.isEmpty && look().next == .max)
         commands = [.resume(TransferID(1))]
         transfers.take(from: &commands)
-        // then: what was left is left
+        // then: the remaining time is unchanged
         time.advance(milliseconds: 39)
         #expect(look().ended.isEmpty)
         time.advance(milliseconds: 1)

@@ -6,7 +6,7 @@ import Testing
 @testable import SDDCoders
 @testable import SDDEngine
 
-/// Jobs of which a cache is asked before they go to the network.
+/// Jobs that look into a cache before they go to the network.
 @Suite struct AskingTests {
     private let driver: Driver
 
@@ -14,7 +14,7 @@ import Testing
 
     // MARK: Before the network
 
-    @Test func aCacheIsAskedFirst() throws {
+    @Test func aCacheIsAskedBeforeTheNetwork() throws {
         // when
         let token = try driver.submit(0, asking: FakeLookup())
         // then
@@ -30,7 +30,7 @@ import Testing
         #expect(driver.isEmpty)
     }
 
-    @Test func whatIsFoundIsHandedOutWithoutTheNetwork() throws {
+    @Test func aHitIsHandedOutWithoutTheNetwork() throws {
         // given
         let token = try driver.submit(0, asking: FakeLookup(), pixels: false) { $0.wantsProgress = true }
         // when
@@ -67,7 +67,7 @@ import Testing
         #expect(driver.isEmpty)
     }
 
-    @Test func aPictureThatIsReadyIsNotDecoded() throws {
+    @Test func aDecodedPictureIsNotDecodedAgain() throws {
         // given
         let token = try driver.submit(0, asking: FakeLookup())
         let image = Made.image()
@@ -81,7 +81,7 @@ import Testing
         #expect(driver.nextWork() == nil && driver.isEmpty)
     }
 
-    @Test func whatWasTransformedBeforeIsToldToTheDecoder() throws {
+    @Test func theDecoderKnowsThatAHitIsTransformedAlready() throws {
         for isMade in [false, true] {
             let token = try driver.submit(0, asking: FakeLookup())
             driver.found(isMade ? 2 : 1) { $0.isMade = isMade }
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func aFormThatCannotBeIsRefused() throws {
+    @Test func impossibleOptionsAreRefused() throws {
         // given
         var form = DecodeOptions(isLazy: true)
         form.transforms = TransformChain([.rotate(.one)])
@@ -103,41 +103,41 @@ import Testing
         #expect(driver.isEmpty && driver.table.currentStatistics.failed == 1)
     }
 
-    @Test func aFindingOfNothingIsAMiss() throws {
+    @Test func anEmptyHitIsAMiss() throws {
         let token = try driver.submit(0, asking: FakeLookup())
         driver.answer(1, .found(CacheHit(origin: .disk)))
         #expect(driver.error(of: token)?.code == .notCached && driver.isEmpty)
     }
 
-    @Test func whatIsDoneEndsWithNothing() throws {
+    @Test func aRequestMayEndWithoutAResult() throws {
         let token = try driver.submit(0, asking: FakeLookup())
         driver.answer(1, .done)
         let result = try #require(driver.ended[token])
         #expect(result.error == nil && result.image == nil && result.bytes == nil && driver.isEmpty)
     }
 
-    @Test func aFailureIsTold() throws {
+    @Test func aFailureOfTheCacheIsReported() throws {
         let token = try driver.submit(0, asking: FakeLookup())
         driver.answer(1, .failed(.nothingToStore))
         let result = try #require(driver.ended[token])
         #expect(result.error?.detail == .cacheNothing && result.stage == .queue && driver.isEmpty)
     }
 
-    @Test func theQuestionSaysWhetherThereIsANetwork() throws {
+    @Test func theLookupKnowsWhetherItIsOffline() throws {
         driver.setRules { $0.isOffline = true }
         try driver.submit(0, asking: FakeLookup())
         driver.setRules { $0.isOffline = false }
         try driver.submit(1, asking: FakeLookup())
-        let offline = driver.cacheTasks().compactMap { errand -> Bool? in
-            guard case .ask(_, _, let question) = errand else { return nil }
-            return question.isOffline
+        let offline = driver.cacheTasks().compactMap { task -> Bool? in
+            guard case .ask(_, _, let context) = task else { return nil }
+            return context.isOffline
         }
         #expect(offline == [true, false])
     }
 
     // MARK: Several requests
 
-    @Test func equalOnesAreAskedOnceAndOthersAlone() throws {
+    @Test func equalLookupsAreSharedAndOthersAreNot() throws {
         // when
         let first = try driver.submit(0, asking: FakeLookup(1), pixels: false)
         let second = try driver.submit(0, asking: FakeLookup(1), pixels: false)
@@ -153,7 +153,7 @@ import Testing
         #expect(driver.table.currentStatistics.joined == 1)
     }
 
-    @Test func eachFormIsDecodedOnceForAll() throws {
+    @Test func eachSetOfOptionsIsDecodedOnceForAll() throws {
         // given
         let first = try driver.submit(0, asking: FakeLookup())
         let second = try driver.submit(0, asking: FakeLookup()) { $0.form = DecodeOptions(format: .bgra8) }
@@ -162,7 +162,7 @@ import Testing
         driver.found(1)
         // then
         #expect(driver.endOrder == [bytes])
-        // Who comes now joins what is there.
+        // A later request joins the decode.
         let late = try driver.submit(0, asking: FakeLookup())
         driver.work()
         #expect(driver.ended[first]?.image?.pixelFormat == .rgba8)
@@ -171,7 +171,7 @@ import Testing
         #expect(driver.isEmpty)
     }
 
-    @Test func factsOfWhatIsFoundAreToldOnce() throws {
+    @Test func factsOfAHitAreReportedOnce() throws {
         let token = try driver.submit(0, asking: FakeLookup()) { $0.wantsFacts = true }
         driver.found(1)
         let work = try #require(driver.nextWork())
@@ -180,9 +180,9 @@ import Testing
         #expect(driver.isEmpty)
     }
 
-    // MARK: Who leaves
+    // MARK: Leaving requests
 
-    @Test func aLateAnswerAfterACancelIsNobodys() throws {
+    @Test func anAnswerAfterACancelIsDropped() throws {
         // given
         let fixture = try CacheFixture()
         let token = try driver.submit(0, asking: FakeLookup())
@@ -198,7 +198,7 @@ import Testing
         #expect(driver.endOrder == [token])
     }
 
-    @Test func theOthersStay() throws {
+    @Test func theOtherRequestsStay() throws {
         let first = try driver.submit(0, asking: FakeLookup(), pixels: false)
         let second = try driver.submit(0, asking: FakeLookup(), pixels: false)
         #expect(driver.cancel(first) == false)
@@ -207,7 +207,7 @@ import Testing
         #expect(driver.isEmpty)
     }
 
-    @Test func whoeverIsLetGoIsLetGoWithoutTheLock() throws {
+    @Test func lookupsAreFreedOutsideTheLock() throws {
         // given
         weak var lookup: FakeLookup?
         func submit() throws -> UInt64 {
@@ -227,7 +227,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func closingLetsThemEnd(cancels: Bool) throws {
+    func closingEndsLookups(cancels: Bool) throws {
         // given
         let token = try driver.submit(0, asking: FakeLookup(), pixels: false)
         // when
@@ -238,9 +238,9 @@ import Testing
         #expect(driver.endOrder == [token])
     }
 
-    // MARK: What keeps transfers back
+    // MARK: Reasons that hold transfers back
 
-    @Test func whatIsSuspendedStillHasWhatIsCached() throws {
+    @Test func aSuspendedDownloaderStillServesHits() throws {
         // given
         driver.suspend(true)
         let hit = try driver.submit(0, asking: FakeLookup(), pixels: false)
@@ -254,7 +254,7 @@ import Testing
         #expect(driver.commands().started == [2])
     }
 
-    @Test func soInTheBackground() throws {
+    @Test func hitsAreServedInTheBackground() throws {
         // given
         let hit = try driver.submit(0, asking: FakeLookup(), pixels: false)
         try driver.submit(1, asking: FakeLookup())
@@ -269,14 +269,14 @@ import Testing
         #expect(driver.commands().started == [2])
     }
 
-    @Test func thePriorityThatIsSetMeanwhileCounts() throws {
+    @Test func aPriorityThatIsSetMeanwhileCounts() throws {
         let token = try driver.submit(0, asking: FakeLookup())
         #expect(driver.setPriority(.veryHigh, of: token))
         driver.answer(1, .network(nil))
         #expect(driver.commands() == [.start(1, .veryHigh)])
     }
 
-    @Test func timeLimitsRunWhileACacheIsAsked() throws {
+    @Test func timeLimitsRunDuringALookup() throws {
         // given
         let total = try driver.submit(0, asking: FakeLookup()) { $0.totalLimit = 500 }
         let queue = try driver.submit(1, asking: FakeLookup()) { $0.queueLimit = 600 }
@@ -297,7 +297,7 @@ import Testing
 
     // MARK: A stored response
 
-    @Test func aStoredStatusIsJudgedAsAnyOther() throws {
+    @Test func aStoredStatusIsJudgedLikeAnyOther() throws {
         // given
         let standard = try driver.submit(0, asking: FakeLookup(), pixels: false)
         let all = try driver.submit(0, asking: FakeLookup(), pixels: false) {
@@ -313,7 +313,7 @@ import Testing
         #expect(driver.isEmpty)
     }
 
-    @Test func whereNobodyTakesItNothingIsLeft() throws {
+    @Test func aStoredResponseThatIsRefusedLeavesNothing() throws {
         let token = try driver.submit(0, asking: FakeLookup())
         driver.found(1) { $0.head = Sample.head(404, expected: 4) }
         let result = try #require(driver.ended[token])
@@ -321,7 +321,7 @@ import Testing
         #expect(result.metrics.savedBytes == 0 && driver.commands().isEmpty && driver.isEmpty)
     }
 
-    @Test func whatIsServedStaleIsAskedForAnew() throws {
+    @Test func aStaleHitIsRevalidated() throws {
         // given
         let fixture = try CacheFixture()
         let lookup = try fixture.revalidation(0, stored: nil).lookup

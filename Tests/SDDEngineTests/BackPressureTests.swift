@@ -5,10 +5,10 @@ import Testing
 
 @testable import SDDEngine
 
-/// Decoders that fall far behind hold the network back.
+/// Decoders that fall far behind slow down the network.
 @Suite struct BackPressureTests {
-    @Test("Z10: bodies that wait for a decoder pause the transfers behind them, and let them go on")
-    func pausesWhatRuns() throws {
+    @Test("Z10: bodies that wait for a decoder pause later transfers, and resume them")
+    func pausesRunningTransfers() throws {
         // given
         let driver = try Driver { $0.maxConcurrent = 4 }
         for number in 0..<6 { try driver.submit(number) }
@@ -20,7 +20,7 @@ import Testing
         // then
         #expect(before == [])
         #expect(driver.commands() == [.pause(3), .pause(4)])
-        // when: one is still too much
+        // when: one body is still too much
         driver.work()
         #expect(driver.commands() == [])
         driver.work()
@@ -28,7 +28,7 @@ import Testing
         #expect(driver.commands() == [.resume(3), .resume(4), .start(5, .normal), .start(6, .normal)])
     }
 
-    @Test func whoIsCancelledHoldsNobodyBack() throws {
+    @Test func aCancelledBodyHoldsNothingBack() throws {
         let driver = try Driver { $0.maxConcurrent = 2 }
         let token = try driver.submit(0)
         try driver.submit(1)

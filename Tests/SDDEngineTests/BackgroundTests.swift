@@ -3,13 +3,13 @@ import Testing
 
 @testable import SDDEngine
 
-/// The host's time in the background, O4, and suspension, D19.
+/// The application in the background, O4, and suspension, D19.
 @Suite struct BackgroundTests {
     private func submit(_ driver: Driver, _ number: Int, continues: Bool) throws -> UInt64 {
         try driver.submit(number) { $0.continuesInBackground = continues }
     }
 
-    @Test("O4: what is not to go on is paused, what is goes on until the grace time is over, and is cancelled then")
+    @Test("O4: transfers are paused unless they may continue during the grace time; then they are cancelled")
     func theGraceTimeEnds() throws {
         let driver = try Driver { $0.maxConcurrent = 2 }
         let going = try submit(driver, 0, continues: true)
@@ -23,15 +23,15 @@ import Testing
         #expect(driver.turn() == ([.cancel(1)], .max))
         #expect(driver.error(of: going)?.code == .cancelled)
         #expect(driver.error(of: going)?.detail == .cancelledBackground)
-        // No other takes its place; those wait on.
+        // No other transfer takes its place; waiting ones stay in the queue.
         #expect(driver.endOrder == [going])
         driver.enterForeground()
         #expect(driver.commands() == [.resume(2), .start(3, .normal)])
         _ = (paused, waiting)
     }
 
-    @Test("O4: no grace time ends at once what would go on; one without end never", arguments: [0, -1] as [Int64])
-    func aGraceTimeOfNoneOrWithoutEnd(grace: Int64) throws {
+    @Test("O4: no grace time ends continuing transfers at once; an infinite one never", arguments: [0, -1] as [Int64])
+    func noGraceTimeAndAnInfiniteOne(grace: Int64) throws {
         let driver = try Driver()
         let token = try submit(driver, 0, continues: true)
         _ = driver.commands()
@@ -41,7 +41,7 @@ import Testing
         #expect(driver.error(of: token)?.detail == (grace == 0 ? .cancelledBackground : nil))
     }
 
-    @Test("O4: nothing starts in the background, whatever it may")
+    @Test("O4: nothing starts in the background")
     func nothingStartsInTheBackground() throws {
         let driver = try Driver()
         driver.enterBackground(grace: -1)
@@ -53,7 +53,7 @@ import Testing
         #expect(driver.commands() == [.start(1, .normal)])
     }
 
-    @Test("O4: called again, the new grace time counts")
+    @Test("O4: after another call the new grace time counts")
     func theNewGraceTimeCounts() throws {
         let driver = try Driver()
         let token = try submit(driver, 0, continues: true)
@@ -68,8 +68,8 @@ import Testing
         #expect(driver.error(of: token)?.detail == .cancelledBackground)
     }
 
-    @Test("O4: a transfer goes on while one waits for it that is to: joins and leavings resume and pause it")
-    func joinsAndLeavingsDecide() throws {
+    @Test("O4: a transfer continues while one of its requests may: joins and leavings resume and pause it")
+    func joinsAndLeavingsResumeAndPause() throws {
         let driver = try Driver()
         let plain = try submit(driver, 0, continues: false)
         _ = driver.commands()
@@ -82,8 +82,8 @@ import Testing
         #expect(driver.commands() == [.cancel(1)])
     }
 
-    @Test("O4: the leaving of one that refuses the response pauses it, too")
-    func theRefusalOfTheOneThatGoesOnPauses() throws {
+    @Test("O4: a request that refuses the response leaves, which may pause the transfer")
+    func theRefusalOfTheContinuingRequestPauses() throws {
         let driver = try Driver()
         try driver.submit(0) { $0.acceptance = try Sample.acceptance(statuses: "*") }
         _ = try submit(driver, 0, continues: true)
@@ -93,8 +93,8 @@ import Testing
         #expect(driver.commands() == [.pause(1)])
     }
 
-    @Test("O4: back in the foreground the most urgent goes on first")
-    func theMostUrgentGoesOnFirst() throws {
+    @Test("O4: in the foreground the most urgent transfer resumes first")
+    func theMostUrgentResumesFirst() throws {
         let driver = try Driver()
         for (number, priority) in [Priority.low, .high, .low, .veryHigh].enumerated() {
             try driver.submit(number, priority: priority)
@@ -104,7 +104,7 @@ import Testing
         #expect(driver.commands() == [.pause(1), .pause(2), .pause(3), .pause(4)])
         driver.enterForeground()
         #expect(driver.commands() == [.resume(4), .resume(2), .resume(1), .resume(3)])
-        // A second time it says nothing.
+        // A second call has no effect.
         driver.enterForeground()
         #expect(driver.commands().isEmpty)
     }
@@ -121,8 +121,8 @@ import Testing
         #expect(driver.error(of: waiting)?.detail == .timeoutQueue)
     }
 
-    @Test("O4: a body that is there is decoded and delivered in the background")
-    func whatIsThereIsDelivered() throws {
+    @Test("O4: a received body is decoded and delivered in the background")
+    func receivedBodiesAreDelivered() throws {
         let driver = try Driver()
         let token = try driver.submit(0)
         driver.answer(1)
@@ -131,7 +131,7 @@ import Testing
         #expect(driver.ended[token]?.image != nil)
     }
 
-    @Test("D19: while suspended nothing starts; what runs goes on, what waits can be cancelled and joined")
+    @Test("D19: while suspended nothing starts; running transfers continue, waiting ones can be cancelled and joined")
     func suspensionStartsNothing() throws {
         let driver = try Driver()
         let running = try driver.submit(0, pixels: false)

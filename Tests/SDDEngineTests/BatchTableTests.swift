@@ -2,7 +2,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// Which items begin, which are taken, and in which slots.
+/// The order in which items are started and taken, and their slots.
 @Suite struct BatchTableTests {
     private typealias Table = BatchTable<String>
 
@@ -12,7 +12,7 @@ import Testing
         Table(rules: .init(lookAhead: lookAhead, isOrdered: isOrdered, slots: slots, count: count))
     }
 
-    /// Gives items until there is no room, with their index as token and id.
+    /// Starts items until there is no room, with their index as token and id.
     @discardableResult
     private func fill(_ table: inout Table) -> [Int] {
         var begun: [Int] = []
@@ -29,7 +29,7 @@ import Testing
 
     private func indexes(_ taken: [Table.Taken]) -> [Int] { taken.map(\.index) }
 
-    @Test("Z14: no more are under way than the look-ahead, those that wait to be taken counted in")
+    @Test("Z14: no more items are under way than the look-ahead, including those that wait to be taken")
     func looksAheadNoFurther() {
         var table = table(count: 5)
         #expect(fill(&table) == [0, 1])
@@ -43,8 +43,8 @@ import Testing
         #expect(fill(&table) == [2])
     }
 
-    @Test("Z14: as they end, or in order", arguments: [false, true])
-    func isTakenAsTheOrderSays(isOrdered: Bool) {
+    @Test("Z14: items are taken as they end, or in order", arguments: [false, true])
+    func itemsAreTakenInTheSpecifiedOrder(isOrdered: Bool) {
         var table = table(count: 3, lookAhead: 3, isOrdered: isOrdered)
         fill(&table)
         table.ended(2, "c", succeeded: true, wasCancelled: false)
@@ -57,7 +57,7 @@ import Testing
         #expect(indexes(table.take(most: 9)) == [])
     }
 
-    @Test func anEndIsTakenOnceAndTheFirstCounts() {
+    @Test func anItemEndsOnceAndTheFirstEndCounts() {
         var table = table(count: 1)
         fill(&table)
         table.ended(0, "first", succeeded: true, wasCancelled: false)
@@ -89,7 +89,7 @@ import Testing
         #expect(table.take(most: 9).map(\.slot) == [0])
     }
 
-    @Test func inOrderOneWithoutASlotHoldsUpTheOthers() {
+    @Test func inOrderAnItemWithoutASlotHoldsUpTheOthers() {
         var table = table(count: 3, lookAhead: 3, isOrdered: true, slots: .next(1))
         fill(&table)
         for index in 0..<3 { table.ended(index, "", succeeded: index < 2, wasCancelled: false) }
@@ -110,7 +110,7 @@ import Testing
         #expect(table.beginsAsking() == false)
     }
 
-    @Test("Z14: after a cancel each item of a list ends, and a function is not asked for more")
+    @Test("Z14: after a cancel each item of a list ends, and the input function is not called again")
     func endsAfterACancel() {
         var list = table(count: 5)
         fill(&list)
@@ -142,7 +142,7 @@ import Testing
         #expect(table.goesOnAsking() == true)
         #expect(table.stopped(.cancelled) == [])
         #expect(table.began(first, token: 70) == true)
-        // The function was just at it: what it gives is an item.
+        // The function was being called: the item it returns is still part of the batch.
         let (second, begins) = table.given(id: 8)
         #expect(!begins)
         #expect(table.goesOnAsking() == false)
@@ -162,7 +162,7 @@ import Testing
         #expect(table.began(index, token: 1) == false)
     }
 
-    @Test func oneAsksAtATime() {
+    @Test func onlyOneThreadAsksAtATime() {
         var table = table()
         #expect(table.beginsAsking() == true)
         #expect(table.beginsAsking() == false)
@@ -172,7 +172,7 @@ import Testing
         #expect(table.beginsAsking() == false)
     }
 
-    @Test func nothingToDoIsOverAtOnce() {
+    @Test func anEmptyBatchEndsAtOnce() {
         var table = table(count: 0)
         #expect(table.isOver)
         #expect(table.beginsAsking() == false)

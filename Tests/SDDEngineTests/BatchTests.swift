@@ -6,7 +6,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// A batch on a source that does nothing by itself: items end when the test says so.
+/// A batch over a source that does nothing by itself: items end when the test says so.
 @Suite struct BatchTests {
     private let source = HeldSource()
     private let time = ManualTime()
@@ -22,7 +22,7 @@ import Testing
         return poll(&entry, 1, 0) == 1
     }
 
-    @Test("Z14: an item that fails is one of many")
+    @Test("Z14: the failure of an item does not affect the others")
     func oneFailureDoesNotStopTheOthers() throws {
         let batch = try batch(3)
         source.end(1, error: .notModified)
@@ -41,7 +41,7 @@ import Testing
         batch.close()
     }
 
-    @Test("Z14: taking an item begins another") func beginsAsItIsTaken() throws {
+    @Test("Z14: taking an item starts another") func takingAnItemStartsAnother() throws {
         let batch = try batch(3) { $0.lookAhead = 1 }
         #expect(source.submitted == 1)
         source.end(0, body: [])
@@ -51,7 +51,7 @@ import Testing
         batch.close()
     }
 
-    @Test("Z14: the descriptor is readable while there is something, and at the end") func ringsTheBell() throws {
+    @Test("Z14: the descriptor is readable while there are results, and at the end") func ringsTheBell() throws {
         let batch = try batch(1)
         #expect(!isReadable(batch))
         source.end(0, body: [])
@@ -71,7 +71,7 @@ import Testing
         #expect(throws: BatchFailure.closed) { try batch.wait(most: 1, milliseconds: .min) }
     }
 
-    @Test("Z14: at the deadline what has not ended ends as too late") func endsAtItsDeadline() throws {
+    @Test("Z14: at the deadline the remaining items time out") func endsAtItsDeadline() throws {
         let batch = try batch(5) {
             $0.lookAhead = 2
             $0.limit = 1000
@@ -107,7 +107,7 @@ import Testing
         batch.close()
     }
 
-    @Test func whatCannotBeSubmittedFails() throws {
+    @Test func itemsThatCannotBeSubmittedFail() throws {
         source.isClosed = true
         let batch = try batch(2)
         let items = try batch.wait(most: 9, milliseconds: 0)
@@ -115,7 +115,7 @@ import Testing
         batch.close()
     }
 
-    @Test("Z14: closing waits for what is under way, and wakes who waits") func closesWhileAThreadWaits() throws {
+    @Test("Z14: closing waits for items under way, and wakes waiting threads") func closesWhileAThreadWaits() throws {
         let batch = try batch(1)
         let (begun, closed) = (Expectation(), Expectation())
         let waiter = try NativeThread(name: "waiter") {
@@ -130,7 +130,7 @@ import Testing
         waiter.join()
     }
 
-    @Test("Z14: in the function that gives items nobody waits for them") func refusesToWaitForItself() throws {
+    @Test("Z14: waiting inside the input function is refused") func refusesToWaitForItself() throws {
         let input = AskingInput()
         let batch = try Batch.make(input, source: source, rules: Batch.Rules(), time: time)
         #expect(input.failures == 0)
@@ -153,7 +153,7 @@ import Testing
         #expect(BatchEntry(url: nil, id: 0).host == "" && BatchEntry(url: [], id: 0).host == "")
     }
 
-    @Test("Z14: hosts are bounded") func boundsTheHosts() {
+    @Test("Z14: the requests to a host are limited") func boundsTheHosts() {
         var counts = BatchCounts()
         for number in 0..<1500 { counts.count(DownloadResult(ended: 0), of: "h\(number)") }
         counts.count(DownloadResult(ended: 0), of: "h0")
@@ -164,12 +164,12 @@ import Testing
     }
 }
 
-// MARK: - What it is given
+// MARK: - Sources and inputs
 
-/// Items that end when the test says so.
+/// A source whose items end when the test says so.
 private final class HeldSource: BatchSource {
     private struct State {
-        var receivers: [any AppCallbacks] = []
+        var callbacks: [any AppCallbacks] = []
         var limits: [Int64] = []
         var cancelled = 0
         var isClosed = false
@@ -178,7 +178,7 @@ private final class HeldSource: BatchSource {
 
     private let state = Monitor(State())
 
-    var submitted: Int { state.withLock { $0.receivers.count } }
+    var submitted: Int { state.withLock { $0.callbacks.count } }
     var cancelled: Int { state.withLock { $0.cancelled } }
     var limits: [Int64] { state.withLock { $0.limits } }
     var isClosed: Bool {
@@ -190,9 +190,9 @@ private final class HeldSource: BatchSource {
     {
         state.withLock { state in
             if state.isClosed { return nil }
-            state.receivers.append(callbacks)
+            state.callbacks.append(callbacks)
             state.limits.append(totalLimit)
-            return UInt64(state.receivers.count - 1)
+            return UInt64(state.callbacks.count - 1)
         }
     }
 
@@ -211,7 +211,7 @@ private final class HeldSource: BatchSource {
 
     private func end(_ index: Int, _ result: DownloadResult) {
         let callbacks = state.withLock { state in
-            state.ended.insert(index).inserted ? state.receivers[index] : nil
+            state.ended.insert(index).inserted ? state.callbacks[index] : nil
         }
         callbacks?.completed(result, token: UInt64(index))
     }
@@ -230,9 +230,9 @@ private final class CountedInput: BatchInput, @unchecked Sendable {
     }
 }
 
-/// One item; asked for a second one it tries what it must not.
+/// An input of one item; the second call tries calls that are forbidden inside it.
 private final class AskingInput: BatchInput, @unchecked Sendable {
-    // Safety: one thread.
+    // Safety: used on one thread.
     var batch: Batch?
     var failures = 0
     private var given = 0

@@ -3,8 +3,8 @@ import Testing
 
 @testable import SDDEngine
 
-/// Everything that can happen to a batch, in random order, against a model that knows each item from its beginning and
-/// looks at all of them for every answer.
+/// All events of a batch in random order, compared with a model that keeps each item from its start and examines all of
+/// them for every answer.
 @Suite struct BatchWalkTests {
     @Test("Z14: the table agrees with a naive model in any order of events", arguments: 1...24 as ClosedRange<UInt64>)
     func agreesWithANaiveModel(seed: UInt64) throws {
@@ -59,7 +59,7 @@ private struct BatchWalk {
     private var open: Int { states.count { $0 != .taken } }
     private var hasRoom: Bool { !isExhaustedNow && open < rules.lookAhead }
 
-    /// Those that may be taken now, in the order in which they would be, given so many free slots.
+    /// The items that may be taken now, in their order, given the number of free slots.
     private var takeable: [Int] {
         var free = 0
         if case .next(let count) = rules.slots { free = count - slotsTaken.count }
@@ -181,7 +181,7 @@ private struct BatchWalk {
         }
     }
 
-    /// Whatever the state, a cancel and taking bring it to its end.
+    /// In any state, a cancel and taking the items bring the batch to its end.
     mutating func end() throws {
         try stopAll()
         for _ in 0..<1000 where !isDone {

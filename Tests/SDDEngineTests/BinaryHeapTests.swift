@@ -5,7 +5,7 @@ import Testing
 @testable import SDDEngine
 
 @Suite struct BinaryHeapTests {
-    @Test func isEmptyAtFirst() {
+    @Test func startsEmpty() {
         // given
         var heap = BinaryHeap<Int>()
         // when, then
@@ -14,7 +14,7 @@ import Testing
         #expect(heap.popFirst() == nil)
     }
 
-    @Test func givesTheSmallestFirst() {
+    @Test func returnsTheSmallestFirst() {
         // given
         var heap = BinaryHeap([5, 3, 9, 3, 1])
         // when
@@ -25,7 +25,7 @@ import Testing
         #expect((0..<7).map { _ in heap.popFirst() } == [1, 3, 3, 4, 5, 9, nil])
     }
 
-    @Test func keepsWhatIsWorthKeeping() {
+    @Test func keepsElementsThatPassTheFilter() {
         // given
         var heap = BinaryHeap(Array((0..<100).reversed()))
         // when
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: 0..<20 as Range<UInt64>)
-    func behavesAsASortedArrayDoes(seed: UInt64) {
+    func behavesLikeASortedArray(seed: UInt64) {
         // given
         var random = SeededRandom(seed: seed)
         var model = (0..<Int.random(in: 0...50, using: &random)).map { _ in Int.random(in: 0..<20, using: &random) }

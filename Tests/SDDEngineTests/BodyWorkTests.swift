@@ -4,7 +4,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// The host's own work on responses and bodies: B3 of the contract.
+/// Functions of the application for responses and bodies: B3 of the contract.
 @Suite struct BodyWorkTests {
     private func work(
         _ modifier: BodyWork.Modifier? = nil, transform: BodyWork.Transform? = nil, identity: UInt = 1
@@ -12,7 +12,7 @@ import Testing
         BodyWork(modifier: modifier, transform: transform, identity: [identity])
     }
 
-    @Test("B3: equal are those with the same functions and data, and their requests share a transfer")
+    @Test("B3: work with the same functions and data is equal, and its requests share a transfer")
     func equalWorkShares() throws {
         let (first, same, other) = (work(), work(), work(identity: 2))
         #expect(first == same && first != other)
@@ -21,7 +21,7 @@ import Testing
         #expect(driver.commands().started == [1, 2])
     }
 
-    @Test("B3: a modifier sees the response before it is judged, and what it says is judged")
+    @Test("B3: a modifier sees the response before it is judged, and its result is judged")
     func aModifierChangesTheStatus() throws {
         let driver = try Driver()
         let token = try driver.submit(0) {
@@ -29,13 +29,13 @@ import Testing
         }
         _ = driver.commands()
         driver.respond(1, 404)
-        // Read to its end, since nobody can say yet what it will be.
+        // The body is read to its end, since the status is not final yet.
         #expect(driver.commands().isEmpty && driver.endOrder.isEmpty)
         driver.finish(1)
         driver.work()
         driver.work()
         #expect(driver.ended[token]?.image != nil)
-        // The request was judged by what the modifier said.
+        // The request was judged by the modified response.
         #expect(driver.ended[token]?.httpStatus == 200)
     }
 
@@ -52,8 +52,8 @@ import Testing
         #expect(driver.ended[token]?.bytes != nil)
     }
 
-    @Test("B3 B20: what a modifier has made is judged by each for itself")
-    func eachJudgesWhatAModifierHasMade() throws {
+    @Test("B3 B20: each request judges the modified response for itself")
+    func eachRequestJudgesTheModifiedResponse() throws {
         let work = work { _ in .init(404, "") }
         let driver = try Driver()
         let standard = try driver.submit(0) { $0.bodyWork = work }
@@ -82,7 +82,7 @@ import Testing
         #expect(driver.ended[1]?.stage == .decode)
     }
 
-    @Test("B3: a transform gets the whole body and the response, and what it makes is handed out and decoded")
+    @Test("B3: a transform gets the whole body and the response, and its result is handed out and decoded")
     func aTransformMakesOtherBytes() throws {
         let other = try Sample.body([7, 8, 9])
         let driver = try Driver()
@@ -93,7 +93,7 @@ import Testing
         let bytes = try driver.submit(0, pixels: false) { $0.bodyWork = work(transform: transform) }
         driver.respond(1, 206)
         driver.finish(1, size: 5)
-        // Nobody has had the body as it was.
+        // No request gets the body as it was.
         #expect(driver.endOrder.isEmpty)
         driver.work()
         #expect(driver.ended[bytes]?.bytes === other)
@@ -103,8 +103,8 @@ import Testing
         #expect(driver.ended[pixels]?.metrics.bodyBytes == 3)
     }
 
-    @Test("B3: a transform that gives nothing ends the request with 1001 and the detail for it")
-    func aTransformGivesNothing() throws {
+    @Test("B3: a transform that returns nothing ends the request with 1001 and the detail for it")
+    func aTransformReturnsNothing() throws {
         let driver = try Driver()
         let token = try driver.submit(0) { $0.bodyWork = work(transform: { _, _ in nil }) }
         driver.answer(1)
@@ -123,7 +123,7 @@ import Testing
         #expect(driver.commands() == [.cancel(1)])
     }
 
-    @Test("B3: with both, the response's refusal comes before the transform's nothing")
+    @Test("B3: with both, the refusal of the response comes before the transform's failure")
     func theRefusalComesBeforeTheTransform() throws {
         let driver = try Driver()
         let work = work({ _ in .init(404, "") }, transform: { _, _ in nil })
@@ -138,7 +138,7 @@ import Testing
         #expect(driver.error(of: tolerant)?.detail == .imageTransform)
     }
 
-    @Test("B3: with both, the transform gets the server's response, and each is called once for all who share")
+    @Test("B3: with both, the transform gets the server's response, and each is called once for all requests")
     func bothAreCalledOnce() throws {
         let driver = try Driver()
         let work = work(
@@ -152,8 +152,8 @@ import Testing
         #expect(driver.work() == nil)
     }
 
-    @Test("X40: who joins while the host's work is to be done, or under way, gets what comes of it")
-    func lateJoinersGetWhatComesOfIt() throws {
+    @Test("X40: a request that joins before or during the application's work gets its result")
+    func lateJoinersGetTheResultOfTheWork() throws {
         let driver = try Driver()
         let work = work(transform: { bytes, _ in bytes })
         try driver.submit(0) { $0.bodyWork = work }
@@ -165,12 +165,12 @@ import Testing
         let made = Sample.body(2)
         driver.processed(1, .done(Judged(Sample.response()), made))
         #expect(driver.ended[early]?.bytes === made && driver.ended[late]?.bytes === made)
-        // And now they are served at once.
+        // Now they are served at once.
         let latest = try driver.submit(0, pixels: false) { $0.bodyWork = work }
         #expect(driver.ended[latest]?.bytes === made)
     }
 
-    @Test("X11: what comes of work on a body that nobody waits for any more is dropped")
+    @Test("X11: the result of work that no request waits for any more is dropped")
     func aLateOutcomeIsDropped() throws {
         let driver = try Driver()
         let token = try driver.submit(0) { $0.bodyWork = work() }
@@ -183,7 +183,7 @@ import Testing
         #expect(driver.nextWork() == nil)
     }
 
-    @Test func theHostsDataIsLetGoOutsideTheLockWhenTheTransferIsOver() throws {
+    @Test func appDataIsFreedOutsideTheLockWhenTheTransferIsOver() throws {
         let driver = try Driver { $0.maxConcurrent = 1 }
         let works = (0..<3).map { work(identity: $0) }
         for work in works { try driver.submit(0) { $0.bodyWork = work } }

@@ -12,7 +12,7 @@ import Testing
         #expect(CacheKeys.key(of: "https://h/a.png", as: DecodeOptions()) == "https://h/a.png")
     }
 
-    @Test func noURLPassesForTheThumbnailOfAnother() throws {
+    @Test func noURLEqualsAThumbnailKeyOfAnother() throws {
         // given
         let forged = try url("https://h/a-Thumbnail({200.000000,100.000000},1).png")
         // then
@@ -20,7 +20,7 @@ import Testing
         #expect(CacheKeys.key(of: "https://h/a.png", as: thumbnail) == forged.text)
     }
 
-    /// The rows that are as SDWebImage has them: its SDThumbnailedKeyForKey, but for the last three.
+    /// The rows agree with SDThumbnailedKeyForKey of SDWebImage, except the last three.
     @Test(arguments: [
         ("https://h/a.png", "https://h/a-Thumbnail({200.000000,100.000000},1).png"),
         ("https://h/b/a.b.png?x=1.5#f.g", "https://h/b/a.b-Thumbnail({200.000000,100.000000},1).png?x=1.5#f.g"),
@@ -35,7 +35,7 @@ import Testing
         ("https://h/a.png/", "https://h/a.png/-Thumbnail({200.000000,100.000000},1)"),
         ("", "-Thumbnail({200.000000,100.000000},1)"),
     ])
-    func aThumbnailsKeyStandsBeforeTheExtension(original: String, key: String) {
+    func theThumbnailSuffixComesBeforeTheExtension(original: String, key: String) {
         #expect(CacheKeys.key(of: original, as: thumbnail) == key)
     }
 
@@ -52,7 +52,7 @@ import Testing
         (SizeRule(byteLimit: 62_914_560), "a-Form({bytes=62914560}).png"),
         (SizeRule(width: .max, height: 1), "a-Thumbnail({9223372036854775807.000000,1.000000},1).png"),
     ])
-    func tellsSizesApart(size: SizeRule, key: String) {
+    func sizesHaveDifferentKeys(size: SizeRule, key: String) {
         #expect(CacheKeys.key(of: "a.png", as: DecodeOptions(size: size)) == key)
     }
 
@@ -65,7 +65,7 @@ import Testing
         (DecodeOptions(frames: .firstOnly), "a-Form({first}).png"),
         (DecodeOptions(frames: .preload), "a-Form({preload}).png"),
         (DecodeOptions(formatHint: .webp), "a-Form({hint=4}).png"),
-        // What is decoded only when it is asked for is the same then.
+        // Options that only delay decoding give the same key.
         (DecodeOptions(isLazy: true), "a.png"),
         (
             DecodeOptions(
@@ -74,11 +74,11 @@ import Testing
             "a-Thumbnail({1.000000,2.000000},1)-Form({fill,format=6,background=1,stored,lenient,rows=16,first,hint=2}).png"
         ),
     ])
-    func tellsFormsApart(form: DecodeOptions, key: String) {
+    func optionsHaveDifferentKeys(form: DecodeOptions, key: String) {
         #expect(CacheKeys.key(of: "a.png", as: form) == key)
     }
 
-    @Test func transformsFollowInTheirOrder() {
+    @Test func transformsAreAppendedInTheirOrder() {
         // given
         let chain = TransformChain([.flip(.both), .rotate(.one)])
         var (plain, small) = (DecodeOptions(), thumbnail)
@@ -93,14 +93,14 @@ import Testing
         #expect(
             CacheKeys.key(of: "a", as: small)
                 == "a-Thumbnail({200.000000,100.000000},1)-flip(both)-rotate(90)")
-        // None are none; and what becomes of animations is not told apart.
+        // An empty list means no transforms; the treatment of animations does not change the key.
         plain.transformsAnimated = true
         #expect(CacheKeys.key(of: "a.png", as: plain) == "a-flip(both)-rotate(90).png")
         plain.transforms = TransformChain()
         #expect(plain.transforms == nil && CacheKeys.key(of: "a.png", as: plain) == "a.png")
     }
 
-    @Test func whatLiesInMemoryOfTheHostsHasNoKey() {
+    @Test func pixelsInAppMemoryHaveNoKey() {
         // given
         let memory = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 16)
         defer { memory.deallocate() }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import SDDEngine
 
-/// The end that a caller asks for, at every stage of a request.
+/// Cancelling at every stage of a request.
 @Suite struct CancelTests {
-    @Test("X9 X10 X11 B1: a cancelled request ends with 2002, which says how far it had come")
+    @Test("X9 X10 X11 B1: a cancelled request ends with 2002, with a detail that says how far it had come")
     func saysHowFarTheRequestHadCome() throws {
         let driver = try Driver { $0.maxConcurrent = 1 }
         let working = try driver.submit(0)
@@ -31,8 +31,8 @@ import Testing
         #expect(driver.table.jobs.isEmpty)
     }
 
-    @Test("K6 K7 X12: only the first cancel does anything; tokens that are over or never were do no harm")
-    func cancellingTwiceFindsNothing() throws {
+    @Test("K6 K7 X12: only the first cancel has an effect; tokens of ended requests or of none are harmless")
+    func aSecondCancelHasNoEffect() throws {
         let driver = try Driver()
         let token = try driver.submit(0)
         #expect(driver.cancel(token) == true)
@@ -46,7 +46,7 @@ import Testing
         #expect(driver.endOrder == [token, done])
     }
 
-    @Test("X7 X8: one of many leaves without the others; the transfer ends with the last, which is told so")
+    @Test("X7 X8: one of many leaves alone; the transfer ends with the last, whose cancel says so")
     func theTransferEndsWithItsLastRequest() throws {
         let driver = try Driver()
         let tokens = try (0..<3).map { _ in try driver.submit(0) }
@@ -95,7 +95,7 @@ import Testing
         #expect(driver.commands() == [.cancel(1), .start(2, .normal)])
     }
 
-    @Test("X11 X33: what a decode thread brings for a cancelled request is dropped", arguments: [false, true])
+    @Test("X11 X33: the decode result of a cancelled request is dropped", arguments: [false, true])
     func aLateDecodeResultIsDropped(succeeds: Bool) throws {
         let driver = try Driver()
         let token = try driver.submit(0)
@@ -107,7 +107,7 @@ import Testing
         #expect(driver.error(of: token)?.code == .cancelled)
     }
 
-    @Test("X10 X33: what the transport still reports of a cancelled transfer is dropped")
+    @Test("X10 X33: reports of a cancelled transfer are dropped")
     func lateReportsAreDropped() throws {
         let driver = try Driver()
         let token = try driver.submit(0) { $0.wantsProgress = true }
@@ -122,7 +122,7 @@ import Testing
         #expect(driver.table.running == 0)
     }
 
-    @Test("D20 B1: cancelling all ends every request with 2002, in the order in which they came")
+    @Test("D20 B1: cancelling all ends every request with 2002, in the order of submission")
     func cancelAllEndsEveryRequest() throws {
         let driver = try Driver { $0.maxConcurrent = 2 }
         let decoding = try driver.submit(0)
@@ -132,10 +132,10 @@ import Testing
         driver.cancelAll()
         #expect(driver.endOrder == [decoding] + rest)
         #expect(driver.endOrder.allSatisfy { driver.error(of: $0)?.code == .cancelled })
-        // At once, as far as the table goes: the transfers end, and nothing else starts.
+        // The effect is immediate: the transfers end, and nothing else starts.
         #expect(driver.commands() == [.cancel(2), .cancel(3)])
         #expect(driver.table.currentDownloadCount == 0)
-        // And the downloader is of use as before.
+        // The downloader works as before.
         try driver.submit(9)
         #expect(driver.commands().started == [6])
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// Jobs whose cache has nothing that would do: when their turn has come, the right to download is asked for, among all
+/// Jobs whose cache has no usable response: when their turn comes, they claim the right to download among all
 /// processes.
 @Suite struct ClaimingTests {
     private let driver: Driver
@@ -16,7 +16,7 @@ import Testing
         fixture = try CacheFixture(shareWait: 3_600_000_000)
     }
 
-    /// So many requests that are to wait for their turns, with transfers from 1 on.
+    /// Submits requests that wait for their turns, with transfers from 1 on.
     private func submit(_ count: Int, _ change: (inout DownloadRequest) throws -> Void = { _ in }) throws {
         for number in 0..<count {
             try driver.submit(number, asking: FakeLookup(UInt64(number)), pixels: false, change: change)
@@ -28,7 +28,7 @@ import Testing
         driver.answer(id, .network(try fixture.revalidation(number, stored: nil)))
     }
 
-    @Test func noMoreClaimThanMayRun() throws {
+    @Test func noMoreJobsClaimThanMayRun() throws {
         // given
         try submit(5)
         // then
@@ -42,7 +42,7 @@ import Testing
         #expect(driver.cacheTasks().claimed == [3])
     }
 
-    @Test func aPlaceIsForOthersWhileAnotherProcessIsAtIt() throws {
+    @Test func aJobThatAwaitsAnotherProcessFreesItsSlot() throws {
         // given
         try submit(3)
         _ = driver.cacheTasks()
@@ -51,14 +51,14 @@ import Testing
         // then
         let cacheTasks = driver.cacheTasks()
         #expect(cacheTasks.awaited == [1] && cacheTasks.claimed == [3] && driver.table.running == 2)
-        // Nobody is at it any more: it waits for its turn like the rest.
+        // When the other process has finished, the job waits for its turn like the rest.
         driver.answer(1, .turn(try fixture.look(0)))
         #expect(driver.cacheTasks().claimed.isEmpty && driver.table.waiting.count == 1)
         driver.answer(2, .busy(try fixture.look(1)))
         #expect(driver.cacheTasks().claimed == [1])
     }
 
-    @Test func whatHasComeMeanwhileNeedsNoTransfer() throws {
+    @Test func aResponseStoredMeanwhileNeedsNoTransfer() throws {
         try submit(1)
         _ = driver.cacheTasks()
         driver.found(1)
@@ -66,7 +66,7 @@ import Testing
         #expect(driver.ended[1]?.bytes != nil && driver.isEmpty)
     }
 
-    @Test func aRequestMayLeaveWhileItClaims() throws {
+    @Test func aRequestMayBeCancelledWhileItClaims() throws {
         // given
         try submit(3)
         _ = driver.cacheTasks()
@@ -79,7 +79,7 @@ import Testing
         #expect(driver.commands().isEmpty && driver.table.running == 2)
     }
 
-    @Test func timeLimitsOfTheQueueRunWhileItClaims() throws {
+    @Test func theQueueLimitRunsWhileAJobClaims() throws {
         try submit(1) { $0.queueLimit = 600 }
         _ = driver.cacheTasks()
         driver.now += 600
@@ -87,7 +87,7 @@ import Testing
         #expect(driver.error(of: 1)?.detail == .timeoutQueue && driver.isEmpty)
     }
 
-    @Test func thePriorityThatIsSetWhileItClaimsCounts() throws {
+    @Test func aPriorityThatIsSetDuringTheClaimCounts() throws {
         try submit(1)
         #expect(driver.setPriority(.veryHigh, of: 1))
         try goOn(1, 0)
@@ -96,7 +96,7 @@ import Testing
         #expect(driver.isEmpty)
     }
 
-    @Test func itWaitsInTheBackground() throws {
+    @Test func aClaimedTransferWaitsInTheBackground() throws {
         // given
         try submit(1)
         _ = driver.cacheTasks()
@@ -109,9 +109,9 @@ import Testing
         #expect(driver.commands().contains(.resume(1)))
     }
 
-    // MARK: Handlers that have asked for another key, or nobody
+    // MARK: Handlers with another lookup, or without one
 
-    /// Two requests for one URL: the first waits for its turn, and the second joins it before that comes.
+    /// Submits two requests for one URL: the first waits for its turn, and the second joins it before that comes.
     private func submitTwo(_ second: FakeLookup?) throws {
         driver.suspend(true)
         try driver.submit(0, asking: FakeLookup(1, isOptional: true), pixels: false)
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: [FakeLookup(2, isOptional: true), nil])
-    func whatOneKeyHasIsNotForAnother(_ second: FakeLookup?) throws {
+    func aHitOfOneLookupIsNotUsedByAnother(_ second: FakeLookup?) throws {
         // given
         try submitTwo(second)
         // when
@@ -133,28 +133,28 @@ import Testing
     }
 
     @Test(arguments: [FakeLookup(2, isOptional: true), nil])
-    func theProcessThatIsAtOneKeyIsNotWaitedForByAnother(_ second: FakeLookup?) throws {
+    func anotherLookupDoesNotAwaitTheProcess(_ second: FakeLookup?) throws {
         try submitTwo(second)
         driver.answer(1, .busy(try fixture.look(0)))
         #expect(driver.cacheTasks().awaited.isEmpty && driver.commands().started == [1])
     }
 
-    @Test func whoHasAskedForTheSameKeyHasItToo() throws {
+    @Test func anEqualLookupGetsTheHitToo() throws {
         try submitTwo(FakeLookup(1, isOptional: true))
         driver.found(1)
         #expect(driver.ended.count == 2 && driver.commands().isEmpty && driver.isEmpty)
     }
 
-    // MARK: What the disk says
+    // MARK: Claims on disk
 
-    @Test func aLookClaimsFromOneProcessAfterTheOther() throws {
+    @Test func processesClaimOneAfterTheOther() throws {
         // given
         let findings = Recorder<LookupResult>()
         let look = try fixture.look(0)
         // when
         look.claim { findings.record($0) }
         guard case .network(let revalidation?)? = findings.wait(count: 1)?.first else {
-            Issue.record("nobody else is at it")
+            Issue.record("the right to download was refused")
             return
         }
         try fixture.look(0).claim { findings.record($0) }
@@ -166,7 +166,7 @@ import Testing
         next.lookLater { findings.record($0) }
         revalidation.apply(.nothing)
         guard case .turn? = findings.wait(count: 3)?.last else {
-            Issue.record("its turn comes when the other has let go")
+            Issue.record("the second lookup did not get its turn after the first was done")
             return
         }
     }

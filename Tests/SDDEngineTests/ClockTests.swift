@@ -4,7 +4,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// Limits on the time in the queue and on the whole: Z6, those clocks that are the table's.
+/// Limits on the time in the queue and on the total time: the clocks of Z6 that the table keeps.
 @Suite struct ClockTests {
     private func waiting(_ change: (inout DownloadRequest) -> Void) throws -> (Driver, UInt64) {
         let driver = try Driver { $0.maxConcurrent = 1 }
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test("Z6: a request that waits longer than its queue limit ends with 3004 and the detail for it")
-    func theQueueLimitEndsWhatWaits() throws {
+    func theQueueLimitEndsAWaitingRequest() throws {
         let (driver, token) = try waiting { $0.queueLimit = 500 }
         driver.now += 499
         #expect(driver.turn().deadline == driver.now + 1)
@@ -53,8 +53,8 @@ import Testing
         #expect(commands == (stage == 1 || stage == 2 ? [.cancel(1)] : []))
     }
 
-    @Test("Z4 Z6: each of those that share a transfer has its own limits, from its own submitting on")
-    func eachHasItsOwnLimits() throws {
+    @Test("Z4 Z6: requests that share a transfer have their own limits, each from its submission")
+    func eachRequestHasItsOwnLimits() throws {
         let driver = try Driver()
         let first = try driver.submit(0) { $0.totalLimit = 1000 }
         driver.now += 600
@@ -72,8 +72,8 @@ import Testing
         #expect(driver.endOrder.count == 3)
     }
 
-    @Test("Z4 Z6: the queue limit of one does not end the others of a waiting transfer")
-    func theQueueLimitIsOnesOwn() throws {
+    @Test("Z4 Z6: the queue limit of one request does not end the others of a waiting transfer")
+    func theQueueLimitEndsOnlyItsRequest() throws {
         let driver = try Driver { $0.maxConcurrent = 1 }
         try driver.submit(0)
         let hasty = try driver.submit(1, priority: .veryHigh) { $0.queueLimit = 10 }
@@ -109,8 +109,10 @@ import Testing
         #expect(driver.error(of: token)?.detail == .timeoutQueue)
     }
 
-    @Test("Z6: no limit is the default, and one beyond all times is none", arguments: [0, .max, .max - 1_000_000])
-    func aLimitBeyondAllTimesIsNone(limit: Int64) throws {
+    @Test(
+        "Z6: there is no limit by default, and a limit beyond the clock's range is none",
+        arguments: [0, .max, .max - 1_000_000])
+    func aLimitBeyondTheClocksRangeIsNone(limit: Int64) throws {
         let driver = try Driver()
         try driver.submit(0) {
             $0.totalLimit = limit
@@ -122,7 +124,7 @@ import Testing
         #expect(driver.endOrder.isEmpty)
     }
 
-    @Test("Z6: what ends one request makes room for another")
+    @Test("Z6: an expired transfer makes room for another")
     func anExpiredTransferMakesRoom() throws {
         let driver = try Driver { $0.maxConcurrent = 1 }
         try driver.submit(0) { $0.totalLimit = 10 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// The end of a downloader, and what is known of requests and of it until then.
+/// Closing a downloader, and the information about it and its requests until then.
 @Suite struct ClosingTests {
     @Test("D17: closed with cancel, everything ends at once with 2002")
     func closingWithCancelEndsEverything() throws {
@@ -16,8 +16,8 @@ import Testing
         #expect(!driver.table.isClosed)
     }
 
-    @Test("D17: closed with drain, what runs and what waits goes on to its end; cancel may follow")
-    func closingWithDrainLetsGoOn() throws {
+    @Test("D17: closed with drain, running and waiting requests finish; a close with cancel may follow")
+    func closingWithDrainLetsRequestsFinish() throws {
         let driver = try Driver { $0.maxConcurrent = 1 }
         let tokens = try (0..<4).map { try driver.submit($0, pixels: false) }
         driver.closing(cancels: false)
@@ -34,7 +34,7 @@ import Testing
         let driver = try Driver()
         try driver.submit(0)
         driver.closing(cancels: cancels)
-        // Of the same URL, too: nothing is joined.
+        // A request of the same URL is refused too, rather than joined.
         for number in [0, 1] {
             let token = try driver.submit(number)
             #expect(driver.error(of: token)?.code == .invalidOperation && driver.error(of: token)?.detail == .closed)
@@ -55,9 +55,9 @@ import Testing
         #expect(driver.table.jobs.isEmpty && driver.table.sharedJobs.isEmpty && driver.table.jobOfToken.isEmpty)
     }
 
-    // MARK: - What is known
+    // MARK: - Information
 
-    @Test("X1: waiting, running, received, decoding, and nothing when it is over")
+    @Test("X1: waiting, running, received, decoding, and no information afterwards")
     func aRequestGoesThroughItsStates() throws {
         let driver = try Driver { $0.maxConcurrent = 1 }
         try driver.submit(9)
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test("X1 Z5: a request's own priority, and that of its transfer")
-    func tellsBothPriorities() throws {
+    func informationHasBothPriorities() throws {
         let driver = try Driver()
         let low = try driver.submit(0, priority: .low)
         try driver.submit(0, priority: .high)
@@ -98,7 +98,7 @@ import Testing
         driver.table.handler(of: token).map { RequestInformation($0.job, $0.handler, at: driver.now) }
     }
 
-    @Test func countsWhatItDoes() throws {
+    @Test func countsItsWork() throws {
         let driver = try Driver { $0.maxConcurrent = 2 }
         for number in [0, 0, 1, 2, 3, 4] { try driver.submit(number) }
         driver.answer(1, size: 10)

@@ -6,8 +6,8 @@ import Testing
 @testable import SDDCoders
 @testable import SDDEngine
 
-/// Requests for data: URLs: answered by what is in the URL, without the network.
-@Suite struct DataInquiryTests {
+/// Requests for data: URLs, answered from the URL without the network.
+@Suite struct DataURLLookupTests {
     private let driver: Driver
 
     init() throws { driver = try Driver() }
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// Whoever is asked answers at once.
+    /// Answers the lookup at once, as a cache thread does.
     private func answer() throws {
         for case .ask(let id, let lookup, let question) in driver.cacheTasks() {
             let findings = Recorder<LookupResult>()
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func theAnswerIsInTheURL() throws {
+    @Test func answersFromTheURL() throws {
         // given
         driver.setRules { ($0.maxConcurrent, $0.isOffline) = (1, true) }
         try driver.submit(7, host: "busy")
@@ -71,7 +71,7 @@ import Testing
         #expect(driver.error(of: refused)?.code == .invalidContentType)
     }
 
-    @Test func equalOnesAreDecodedOnce() throws {
+    @Test func equalRequestsAreDecodedOnce() throws {
         // given
         let tokens = [
             try driver.submit(request("data:,x") { $0.wantsPixels = true }),
@@ -87,7 +87,7 @@ import Testing
         #expect(driver.ended[tokens[2]] == nil && driver.table.currentStatistics.joined == 1)
     }
 
-    @Test func whatCannotBeIsRefused() {
+    @Test func invalidRequestsAreRefused() {
         #expect(refusal("data:image/png") == .urlMalformed && refusal("data:;base64,Z") == .urlMalformed)
         #expect(refusal("data:,abc", limit: 3) == nil && refusal("data:,abcd", limit: 3) == DownloadError.Detail.none)
         #expect(refusal("data:,x") { $0.transfer.method = "POST" } == .badMethod)
@@ -96,11 +96,11 @@ import Testing
         #expect(refusal("data:,x") { $0.transfer.headers.set("Range", to: "bytes=0-0") } == nil)
     }
 
-    @Test func othersAreLeftAsTheyAre() throws {
+    @Test func otherRequestsAreUnchanged() throws {
         var other = try Sample.request("http://h/")
         try other.answerDataURL(limit: 1)
         #expect(other.lookup == nil)
-        // A transport of the host's for data: comes first.
+        // An application's transport for data: takes precedence.
         let plugged = try request("data:") { $0.transfer.plugin = FakeAppTransport() }
         #expect(plugged.lookup == nil)
     }

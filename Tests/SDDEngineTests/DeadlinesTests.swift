@@ -6,7 +6,7 @@ import Testing
 @Suite struct DeadlinesTests {
     private let everything: (UInt64) -> Bool = { _ in true }
 
-    @Test func givesTheSoonestFirstAndOnlyWhenItsTimeHasCome() {
+    @Test func returnsTheSoonestFirstAndOnlyWhenDue() {
         // given
         var deadlines = Deadlines()
         #expect(deadlines.isEmpty)
@@ -25,7 +25,7 @@ import Testing
         #expect(deadlines.next(isAlive: everything) == .max)
     }
 
-    @Test func keepsNoLimitThatIsNone() {
+    @Test func doesNotKeepAnInfiniteLimit() {
         // given
         var deadlines = Deadlines()
         // when
@@ -34,7 +34,7 @@ import Testing
         #expect(deadlines.isEmpty)
     }
 
-    @Test func forgetsThoseThatHaveEndedWhenTheyAreNext() {
+    @Test func dropsEndedRequestsWhenTheyAreNext() {
         // given
         var deadlines = Deadlines()
         for token in 1...4 as ClosedRange<UInt64> {
@@ -47,20 +47,20 @@ import Testing
         #expect(deadlines.isEmpty)
     }
 
-    @Test func doesNotGrowWithThoseThatHaveEnded() {
-        // given: far limits, of which ten are alive at any time
+    @Test func doesNotGrowWithEndedRequests() {
+        // given: distant limits, of which ten are alive at any time
         var deadlines = Deadlines()
         // when
         for token in 1...20_000 as ClosedRange<UInt64> {
             deadlines.add(.total, of: token, after: 1 << 40, from: Int64(token)) { $0 + 10 > token }
         }
-        // then: what is left is little
+        // then: few are left
         var left = 0
         while deadlines.popExpired(at: .max) != nil { left += 1 }
         #expect((10...2048).contains(left))
     }
 
-    @Test func losesNoneOfManyThatAreAlive() {
+    @Test func losesNoLiveLimit() {
         // given
         var deadlines = Deadlines()
         var random = SeededRandom(seed: 3)

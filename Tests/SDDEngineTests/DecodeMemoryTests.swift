@@ -4,13 +4,13 @@ import Testing
 
 @testable import SDDEngine
 
-/// How much memory pictures may take together, as the accounts of downloaders see it.
+/// The memory limit for all pictures together, as the accounts of downloaders see it.
 @Suite struct DecodeMemoryTests {
     let memory = DecodeMemory()
 
     init() { memory.setLimit(100) }
 
-    /// How often an account's bell has rung.
+    /// Counts the rings of an account's bell.
     private final class Rings: Sendable {
         private let count = Monitor(0)
         var total: Int { count.withLock { $0 } }
@@ -18,7 +18,7 @@ import Testing
         init(_ account: DecodeAccount) { account.setBell { [count] in count.withLock { $0 += 1 } } }
     }
 
-    @Test func givesRoomUpToTheLimit() {
+    @Test func grantsMemoryUpToTheLimit() {
         let (one, other) = (memory.makeAccount(), memory.makeAccount())
         let first = one.reserve(60, isArriving: false)
         let second = other.reserve(40, isArriving: false)
@@ -26,19 +26,19 @@ import Testing
         #expect(one.reserve(1, isArriving: false) == nil && other.reserve(1, isArriving: true) == nil)
     }
 
-    @Test func lateReferencesGiveItBack() {
+    @Test func theLastReferenceReturnsTheMemory() {
         let account = memory.makeAccount()
         var first = account.reserve(60, isArriving: false)
         first?.shrink(to: 10)
         #expect(memory.used == 10)
-        // Never more.
+        // The memory is returned only once.
         first?.shrink(to: 50)
         #expect(memory.used == 10)
         first = nil
         #expect(memory.used == 0)
     }
 
-    @Test func anAccountThatHoldsNothingIsLetIn() {
+    @Test func anAccountWithoutMemoryIsAlwaysGranted() {
         let (one, other) = (memory.makeAccount(), memory.makeAccount())
         let large = one.reserve(1000, isArriving: false)
         let alone = other.reserve(500, isArriving: false)
@@ -46,8 +46,8 @@ import Testing
         #expect(one.reserve(1, isArriving: false) == nil)
     }
 
-    @Test("room for a picture that arrives does not keep out one that is complete, of the same downloader or another")
-    func arrivingPicturesKeepNobodyOut() {
+    @Test("memory of an arriving picture does not block a complete one, of the same downloader or another")
+    func arrivingPicturesDoNotBlockCompleteOnes() {
         let (one, other) = (memory.makeAccount(), memory.makeAccount())
         let arriving = one.reserve(1000, isArriving: true)
         let complete = one.reserve(50, isArriving: false)
@@ -56,8 +56,8 @@ import Testing
         #expect(memory.used == 1100)
     }
 
-    @Test("a body that waits rings for arriving pictures to go, and is rung for when they have gone")
-    func arrivingPicturesAreAskedToGo() {
+    @Test("a waiting body rings for arriving pictures to be dropped, and its bell rings when they are gone")
+    func arrivingPicturesAreAskedToFreeTheirMemory() {
         let (one, other) = (memory.makeAccount(), memory.makeAccount())
         let rings = (Rings(one), Rings(other))
         var arriving = one.reserve(90, isArriving: true)
@@ -76,8 +76,8 @@ import Testing
         withExtendedLifetime((complete, arriving)) {}
     }
 
-    @Test("a picture whose body has arrived is asked for nothing")
-    func settledPicturesStay() {
+    @Test("a picture whose body has arrived keeps its memory")
+    func settledPicturesKeepTheirMemory() {
         let (one, other) = (memory.makeAccount(), memory.makeAccount())
         let rings = Rings(one)
         let settled = one.reserve(90, isArriving: true)
@@ -89,22 +89,22 @@ import Testing
         #expect(memory.used == 10 && complete != nil)
     }
 
-    @Test("room that is given back is kept for the account that has waited longest")
-    func nobodyOvertakes() {
+    @Test("freed memory is reserved for the account that has waited longest")
+    func noAccountOvertakesAnother() {
         let accounts = (0..<3).map { _ in memory.makeAccount() }
         let held = accounts.map { $0.reserve(30, isArriving: false) }
         #expect(accounts[0].ask(for: 40) == nil)
         #expect(accounts[1].ask(for: 20) == nil)
         // when
         held[2]?.shrink(to: 0)
-        // then: of 40 bytes none are left for the second, which is not alone
+        // then: of 40 bytes none are left for the second account, which is not the only one
         #expect(accounts[1].ask(for: 20) == nil)
         #expect(accounts[0].ask(for: 40) != nil)
         withExtendedLifetime(held) {}
     }
 
-    @Test("what an account of prompt requests has decoded does not count any more")
-    func promptPicturesCountWhileTheyAreDecoded() {
+    @Test("decoded pictures of an account for prompt requests do not count")
+    func promptPicturesCountOnlyDuringTheDecode() {
         let (kept, prompt) = (memory.makeAccount(), memory.makeAccount(keepsUndelivered: false))
         let (first, second) = (kept.reserve(40, isArriving: false), prompt.reserve(40, isArriving: false))
         first?.decoded(keeping: 30)
@@ -112,7 +112,7 @@ import Testing
         #expect(memory.used == 30 && second?.bytes == 0)
     }
 
-    @Test func aDownloaderThatEndsHasNoLine() {
+    @Test func anEndedDownloaderLeavesTheLine() {
         let (one, other) = (memory.makeAccount(), memory.makeAccount())
         let held = (one.reserve(80, isArriving: false), other.reserve(20, isArriving: false))
         #expect(one.ask(for: 30) == nil && other.ask(for: 80) == nil)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// Batches of effects that come in another order than they were decided in.
+/// Batches of events that arrive in another order than they were decided in.
 @Suite struct DeliveryOrderTests {
     private let callbacks = RecordingCallbacks()
     private let delivery: Delivery
@@ -21,8 +21,8 @@ import Testing
 
     private func dispatch() throws -> Int { try delivery.dispatch(max: 0) {} }
 
-    @Test func aBatchThatHasOvertakenAnotherWaitsForIt() throws {
-        // given: the end comes before the progress that was decided earlier
+    @Test func aBatchThatOvertookAnotherWaitsForIt() throws {
+        // given: the end arrives before the progress that was decided earlier
         delivery.enqueue([end()], ticket: 2)
         #expect(try dispatch() == 0)
         // when
@@ -33,7 +33,7 @@ import Testing
         #expect(callbacks.record.results.count == 1)
     }
 
-    @Test func whoHasCancelledHearsNoProgressThatIsStillOnItsWay() throws {
+    @Test func afterACancelNoEarlierProgressIsDelivered() throws {
         // given
         delivery.enqueue([end(.cancelledSending)], ticket: 2)
         // when
@@ -44,7 +44,7 @@ import Testing
         #expect(callbacks.record.results.first?.error?.code == .cancelled)
     }
 
-    @Test func whoHasCancelledIsShownNoPreviewThatIsStillInLine() throws {
+    @Test func afterACancelNoQueuedPreviewIsDelivered() throws {
         // given
         delivery.enqueue([preview(), .facts(listener, try #require(Made.facts))], ticket: 1)
         // when: the cancel has overtaken another batch, and has returned
@@ -57,7 +57,7 @@ import Testing
         #expect(callbacks.record.results.count == 1)
     }
 
-    @Test func previewsThatAreNotTakenAreReplacedByTheNextAndByTheEnd() throws {
+    @Test func previewsNotTakenAreReplacedByTheNextOrTheEnd() throws {
         // given
         let last = DownloadResult(image: Made.image(isPreview: true), ended: 0)
         delivery.enqueue([preview(), preview(), .preview(listener, last)], ticket: 1)
@@ -75,9 +75,9 @@ import Testing
         .preview(listener, DownloadResult(image: Made.image(isPreview: true), ended: 0))
     }
 
-    @Test("Z7: progress of a body that begins afresh does not come before its beginning")
-    func progressBeginsAgain() throws {
-        // given: nobody takes what there is
+    @Test("Z7: progress of a restarted body does not come before its restart")
+    func progressOfARestartedBodyIsInOrder() throws {
+        // given: the events are not taken
         let counts: [(Int64, Int64)] = [(0, -1), (0, 9), (5, 9), (7, 9), (0, -1), (0, 9), (2, 9), (3, 9)]
         for (index, count) in counts.enumerated() {
             delivery.enqueue(
@@ -88,15 +88,15 @@ import Testing
         #expect(callbacks.record.progress == [[0, -1], [0, 9], [0, -1], [0, 9], [3, 9]])
     }
 
-    @Test("X10: progress behind a cancel is not told, and takes no other event with it")
-    func progressBehindACancel() throws {
-        // given: a load that is cancelled between two stages, and counts that were taken out of the line untold
+    @Test("X10: progress after a cancel is not delivered, and no other event is lost with it")
+    func progressAfterACancelIsDropped() throws {
+        // given: a load that is cancelled between two stages, whose counts were removed undelivered
         let other = RecordingCallbacks()
         delivery.accepted()
         delivery.enqueue([.progress(listener, received: 5, expected: 9)], ticket: 1)
         delivery.mute(listener)
         #expect(try dispatch() == 0)
-        // when: another's end stands where they stood, and the next stage begins
+        // when: the end of another request takes their place in the queue, and the next stage begins
         let end = DownloadResult(ended: 0)
         delivery.enqueue([.finish(Listener(token: 2, callbacks: other), end)], ticket: 2)
         delivery.enqueue([.progress(listener, received: 0, expected: -1)], ticket: 3)
@@ -105,14 +105,14 @@ import Testing
         #expect(other.record.results.count == 1 && callbacks.record.progress.isEmpty)
     }
 
-    @Test func manyBatchesInAnyOrderComeInTheirs() throws {
+    @Test func batchesInAnyOrderAreDeliveredInOrder() throws {
         // given
         let batches: [(UInt64, Delivery.Event)] = [
             (3, .progress(listener, received: 0, expected: 9)), (5, end()),
             (2, .progress(listener, received: 0, expected: -1)), (4, .progress(listener, received: 9, expected: 9)),
         ]
         // when
-        for (ticket, effect) in batches { delivery.enqueue([effect], ticket: ticket) }
+        for (ticket, event) in batches { delivery.enqueue([event], ticket: ticket) }
         #expect(try dispatch() == 0)
         delivery.enqueue([], ticket: 1)
         // then

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// What a downloader is told and asked besides requests: rules, closing, background, counts, the host's transports.
+/// Settings and queries of a downloader: rules, closing, background, counts, the application's transports.
 @Suite struct DownloaderRulesTests {
     private let transport = FakeTransport()
 
@@ -34,8 +34,8 @@ import Testing
     }
 
     @Test("G3 Z3: times are given in milliseconds")
-    func timesAreInMilliseconds() throws {
-        let downloader = try transport.makeDownloader(host: true) {
+    func timesAreGivenInMilliseconds() throws {
+        let downloader = try transport.makeDownloader(isAppDriven: true) {
             $0.minProgressMilliseconds = .max
             $0.ageingMilliseconds = .max
         }
@@ -67,7 +67,7 @@ import Testing
         downloader.destroy()
     }
 
-    @Test("D17 D18: drained, it takes nothing more and lets what is there end")
+    @Test("D17 D18: drained, it accepts nothing more and lets its requests finish")
     func drains() throws {
         let downloader = try transport.makeDownloader()
         let (first, late) = (RecordingCallbacks(), RecordingCallbacks())
@@ -84,7 +84,7 @@ import Testing
         downloader.destroy()
     }
 
-    @Test("D17: closed with cancel, all is over with 2002")
+    @Test("D17: closed with cancel, every request ends with 2002")
     func closesWithCancel() throws {
         let downloader = try transport.makeDownloader()
         let callbacks = RecordingCallbacks()
@@ -123,7 +123,7 @@ import Testing
         downloader.destroy()
     }
 
-    @Test("D8 D20: counts what there is, and what it has done")
+    @Test("D8 D20: counts its requests and its work")
     func counts() throws {
         let picture = try Fixtures.array("png/size-1x1.png")
         let downloader = try transport.makeDownloader { $0.maxConcurrentDownloads = 1 }
@@ -144,27 +144,28 @@ import Testing
         downloader.destroy()
     }
 
-    // MARK: - The host's own transports
+    // MARK: - The application's own transports
 
     private func submit(
-        _ downloader: Downloader, _ plugin: FakeAppTransport, _ callbacks: RecordingCallbacks, stall: Int64 = 15_000
+        _ downloader: Downloader, _ appTransport: FakeAppTransport, _ callbacks: RecordingCallbacks,
+        stall: Int64 = 15_000
     ) throws {
         var values = TransferOptions.Values()
         values.clocks.stall = stall
         try downloader.submit("a", callbacks: callbacks) {
-            $0.transfer.plugin = plugin
+            $0.transfer.plugin = appTransport
             $0.transfer.options = TransferOptions(values)
         }
     }
 
-    @Test("D27: a transfer of the host's own transport goes by it, and its answers come back")
-    func aPluginAnswers() throws {
-        let plugin = FakeAppTransport()
+    @Test("D27: an app transport gets its transfer, and its answers are delivered")
+    func anAppTransportAnswers() throws {
+        let appTransport = FakeAppTransport()
         let downloader = try transport.makeDownloader()
         let callbacks = RecordingCallbacks()
-        try submit(downloader, plugin, callbacks)
+        try submit(downloader, appTransport, callbacks)
         #expect(commands().isEmpty)
-        #expect(plugin.called == [.start(1, url: "http://host/a", .normal)])
+        #expect(appTransport.called == [.start(1, url: "http://host/a", .normal)])
         try downloader.appResponded(1, status: 206, fields: Sample.fields(type: "image/png"), expectedBytes: 3)
         let isTaken = try [UInt8](1...3).withUnsafeBytes { try downloader.appReceived(1, $0) }
         #expect(isTaken)
@@ -177,32 +178,32 @@ import Testing
     }
 
     @Test("D27: more than max_body_bytes ends it; a cancel and the end of the downloader reach it")
-    func aPluginIsStopped() throws {
-        let plugin = FakeAppTransport()
+    func anAppTransportIsStopped() throws {
+        let appTransport = FakeAppTransport()
         let downloader = try transport.makeDownloader { $0.transport.maxBodyBytes = 2 }
-        let receivers = (0..<3).map { _ in RecordingCallbacks() }
-        try submit(downloader, plugin, receivers[0])
+        let recorders = (0..<3).map { _ in RecordingCallbacks() }
+        try submit(downloader, appTransport, recorders[0])
         _ = commands()
         let isTaken = try [UInt8](1...3).withUnsafeBytes { try downloader.appReceived(1, $0) }
-        #expect(!isTaken && receivers[0].waitUntilReleased())
-        #expect(receivers[0].record.results.first?.error?.code == .bodyTooLarge)
-        try submit(downloader, plugin, receivers[1])
+        #expect(!isTaken && recorders[0].waitUntilReleased())
+        #expect(recorders[0].record.results.first?.error?.code == .bodyTooLarge)
+        try submit(downloader, appTransport, recorders[1])
         _ = commands()
         downloader.cancelAll()
         _ = commands()
-        #expect(plugin.called.last == .cancel(2))
-        try submit(downloader, plugin, receivers[2])
+        #expect(appTransport.called.last == .cancel(2))
+        try submit(downloader, appTransport, recorders[2])
         _ = commands()
         downloader.destroy()
-        #expect(plugin.called.last == .cancel(3))
+        #expect(appTransport.called.last == .cancel(3))
     }
 
-    @Test("D27 Z6: its time limits are kept, though nobody but the clock wakes the loop")
-    func aSilentPluginTimesOut() throws {
+    @Test("D27 Z6: its time limits apply, though only the clock wakes the loop")
+    func aSilentAppTransportTimesOut() throws {
         let downloader = try transport.makeDownloader()
         let callbacks = RecordingCallbacks()
         try submit(downloader, FakeAppTransport(), callbacks, stall: 1)
-        // The turn that starts it tells already when to ask again.
+        // The turn that starts it already returns when to ask again.
         transport.turn()
         #expect(transport.deadline < SystemTime().monotonicMicroseconds() + 2000)
         while downloader.currentDownloadCount > 0 { transport.turn() }

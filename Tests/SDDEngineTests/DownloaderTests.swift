@@ -7,12 +7,12 @@ import Testing
 
 @testable import SDDEngine
 
-/// A whole downloader over a network that the test plays: its threads, its ends, its delivery.
+/// A whole downloader over a network that the test plays: its threads, its end, its delivery.
 @Suite struct DownloaderTests {
     private let transport = FakeTransport()
 
-    @Test("D21 Z1: tells the end once, on a thread of its own, and then lets go")
-    func tellsTheEndOnceOnItsOwnThread() throws {
+    @Test("D21 Z1: delivers the end once, on its own thread, and then frees the callbacks")
+    func deliversTheEndOnceOnItsOwnThread() throws {
         let downloader = try transport.makeDownloader()
         let callbacks = RecordingCallbacks()
         let token = try #require(try downloader.submit("a", callbacks: callbacks))
@@ -27,8 +27,8 @@ import Testing
         #expect(transport.isEnded)
     }
 
-    @Test("D21: a request that cannot be made ends by the same way, with its error")
-    func anUnusableRequestEndsByTheSameWay() throws {
+    @Test("D21: a request that cannot be made ends by its callback, with its error")
+    func anInvalidRequestEndsByItsCallback() throws {
         let downloader = try transport.makeDownloader()
         let callbacks = RecordingCallbacks()
         let token = downloader.submit(.failure(DownloadError(.invalidURL, .urlNull, "no")), callbacks: callbacks)
@@ -39,28 +39,28 @@ import Testing
         downloader.destroy()
     }
 
-    @Test("D26: the transport is woken by a submitted request, and asks for it")
+    @Test("D26: a submitted request wakes the transport, which asks for it")
     func aSubmittedRequestWakesTheTransport() throws {
         let downloader = try transport.makeDownloader { $0.maxConcurrentDownloads = 1 }
         try downloader.submit("a", callbacks: RecordingCallbacks())
         #expect(transport.wakes == 1)
         #expect(transport.turn().map { Order($0) } == [.start(1, .normal)])
-        // One that has to wait is nothing to wake it for.
+        // A request that has to wait does not wake it.
         try downloader.submit("b", callbacks: RecordingCallbacks())
         #expect(transport.wakes == 1)
         downloader.destroy()
     }
 
-    @Test("Z1 Z19: destroying delivers what is owed before it returns; after it nothing is taken")
-    func destroyDeliversWhatIsOwedBeforeItReturns() throws {
+    @Test("Z1 Z19: destroying delivers all pending events before it returns; afterwards no request is accepted")
+    func destroyDeliversPendingEventsBeforeItReturns() throws {
         let downloader = try transport.makeDownloader()
-        let receivers = (0..<100).map { _ in RecordingCallbacks() }
-        for (number, callbacks) in receivers.enumerated() {
+        let recorders = (0..<100).map { _ in RecordingCallbacks() }
+        for (number, callbacks) in recorders.enumerated() {
             #expect(try downloader.submit("\(number)", callbacks: callbacks) != nil)
         }
         transport.turn()
         downloader.destroy()
-        for callbacks in receivers {
+        for callbacks in recorders {
             #expect(callbacks.record.results.map(\.error?.code) == [.cancelled])
             #expect(callbacks.record.releases == 1)
         }
@@ -111,7 +111,7 @@ import Testing
         #expect(!callbacks.record.calledAfterRelease)
     }
 
-    @Test func theLastProgressComesAlsoWhenThePictureIsDecodedAtOnce() throws {
+    @Test func theLastProgressIsDeliveredEvenIfThePictureIsDecodedAtOnce() throws {
         let picture = try Fixtures.array("png/size-1x1.png")
         let downloader = try transport.makeDownloader()
         for number in 0..<300 {
@@ -129,12 +129,12 @@ import Testing
     }
 
     @Test(
-        "X36 X38: the real decoders' errors, by the whole way",
+        "X36 X38: errors of the real decoders, through the whole downloader",
         arguments: [
             ([], .imageEmpty), ([1, 2, 3], .imageUnknownFormat), (Array("<html>".utf8), .imageUnknownFormat),
             ([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a], .imageTruncated), ([0xff, 0xd8, 0xff], .imageTruncated),
         ] as [([UInt8], DownloadError.Detail)])
-    func whatIsNoPictureIsBadData(_ body: [UInt8], _ detail: DownloadError.Detail) throws {
+    func aBodyThatIsNoPictureIsBadData(_ body: [UInt8], _ detail: DownloadError.Detail) throws {
         let downloader = try transport.makeDownloader()
         let callbacks = RecordingCallbacks()
         try downloader.submit("a", callbacks: callbacks) { $0.wantsPixels = true }
@@ -145,7 +145,7 @@ import Testing
         downloader.destroy()
     }
 
-    @Test("B3: the host's work on a body runs on a decode thread, and its result is decoded")
+    @Test("B3: the application's work on a body runs on a decode thread, and its result is decoded")
     func bodyWorkRunsOnADecodeThread() throws {
         let picture = try Fixtures.bytes("png/size-1x1.png")
         let threads = Recorder<ThreadIdentity>()
@@ -169,7 +169,7 @@ import Testing
         downloader.destroy()
     }
 
-    @Test func waitingInsideACallbackIsRefusedAsADeadlock() throws {
+    @Test func waitingInsideACallbackIsRefused() throws {
         let downloader = try transport.makeDownloader()
         let refused = Expectation()
         let callbacks = RecordingCallbacks(onCompleted: { _ in
@@ -186,7 +186,7 @@ import Testing
         downloader.destroy()
     }
 
-    @Test func waitingForWhatNeverEndsTimesOut() throws {
+    @Test func waitingForASilentTransferTimesOut() throws {
         let downloader = try transport.makeDownloader()
         try downloader.submit("a", callbacks: RecordingCallbacks())
         #expect(throws: DeliveryFailure.timedOut) { try downloader.waitUntilIdle(milliseconds: 1) }
@@ -194,23 +194,23 @@ import Testing
     }
 
     @Test(
-        "a transport that cannot start leaves nothing behind, and says why",
+        "if the transport cannot start, nothing is left behind, and the error says why",
         arguments: [
             (.noResources, .noResources("no")), (.unsupported, .unsupported("no")),
             (.badConfiguration, .badConfiguration("no")),
         ] as [(TransportError.Kind, CreationFailure)])
-    func aTransportThatCannotStart(_ kind: TransportError.Kind, _ failure: CreationFailure) {
+    func aFailedStartOfTheTransportIsReported(_ kind: TransportError.Kind, _ failure: CreationFailure) {
         let error = TransportError(kind, systemError: EAGAIN, message: "no")
         #expect(throws: failure) { try FakeTransport(failingToStart: error).makeDownloader() }
     }
 
-    @Test("Z6: a limit that runs out ends its request in the turn at which the downloader wanted to be asked")
+    @Test("Z6: an expired limit ends its request in the turn for which the downloader asked")
     func aLimitEndsARequest() throws {
         let downloader = try transport.makeDownloader()
         let callbacks = RecordingCallbacks()
         try downloader.submit("a", callbacks: callbacks) { $0.totalLimit = 1000 }
         #expect(transport.started().count <= 1)
-        // A thousandth of a second, for which the loop turns.
+        // A millisecond, for which the loop turns.
         while downloader.currentDownloadCount > 0 { transport.turn() }
         #expect(callbacks.waitUntilReleased())
         #expect(callbacks.record.results.first?.error?.detail == .timeoutTotal)

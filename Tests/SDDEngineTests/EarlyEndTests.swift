@@ -10,7 +10,7 @@ import Testing
 @Suite struct EarlyEndTests {
     private let small = DecodeOptions(size: SizeRule(width: 1, height: 1))
 
-    @Test func theRestOfTheBodyIsNotWaitedFor() throws {
+    @Test func doesNotWaitForTheRestOfTheBody() throws {
         let driver = try Driver { $0.maxConcurrent = 1 }
         driver.table.observes = true
         let token = try driver.begin(0, expected: 100_000) { $0.endsEarly = true }
@@ -29,7 +29,7 @@ import Testing
         #expect(driver.commands() == [.cancel(1), .start(2, .normal)])
         #expect(driver.table.currentStatistics.imagesDecoded == 1)
         #expect(driver.notices.filter { $0.transfer == 1 }.map(\.kind) == [.start, .response, .stop])
-        // What comes late is nobody's.
+        // Bytes that arrive late are dropped.
         driver.show(1, 50_000)
         driver.finish(1, size: 100_000)
         driver.advanced(1, Made.pictures())
@@ -38,7 +38,7 @@ import Testing
         #expect(driver.hasNothingAhead && driver.table.running == 0)
     }
 
-    @Test func whatWasNotAnnouncedIsNotSaved() throws {
+    @Test func withoutALengthNoSavedBytesAreCounted() throws {
         let driver = try Driver()
         let token = try driver.begin(0, expected: -1) { $0.endsEarly = true }
         driver.show(1, 30_000)
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "all who share must want it",
+        "all requests of the transfer must want it",
         arguments: [
             { $0.wantsPixels = false }, { $0.endsEarly = false },
             {
@@ -56,7 +56,7 @@ import Testing
                 $0.endsEarly = true
             },
         ] as [@Sendable (inout DownloadRequest) -> Void])
-    func allMustWantIt(_ change: @Sendable (inout DownloadRequest) -> Void) throws {
+    func allRequestsMustWantIt(_ change: @Sendable (inout DownloadRequest) -> Void) throws {
         let driver = try Driver()
         _ = try driver.begin(0) { $0.endsEarly = true }
         let other = try driver.submit(0, change: change)
@@ -64,7 +64,7 @@ import Testing
         #expect(driver.nextPart()?.part.endsEarly == false)
         driver.advanced(1, .init(facts: Made.facts, isComplete: true))
         #expect(driver.endOrder.isEmpty)
-        // when: only those are left who do
+        // when: the requests that do not want it leave
         driver.cancel(other)
         driver.show(1, 40_000)
         #expect(driver.nextPart()?.part.endsEarly == true)
@@ -72,13 +72,13 @@ import Testing
         #expect(driver.endOrder == [2, 1])
     }
 
-    @Test("who joins during the step keeps it going", arguments: [true, false])
-    func whoJoinsKeepsItGoing(wantsIt: Bool) throws {
+    @Test("a request that joins during the step may keep it going", arguments: [true, false])
+    func aJoinerKeepsTheTransferGoing(wantsIt: Bool) throws {
         let driver = try Driver()
         let first = try driver.begin(0) { $0.endsEarly = true }
         driver.show(1, 30_000)
         _ = driver.nextPart()
-        // when: one who wants all of it, or another size
+        // when: a request joins that wants the whole body, or another size
         let late = try driver.submit(0) {
             $0.endsEarly = wantsIt
             if wantsIt { $0.form = small }
@@ -100,7 +100,7 @@ import Testing
         #expect(driver.endOrder.sorted() == [first, late] && driver.hasNothingAhead)
     }
 
-    @Test func theFactsAreToldFirst() throws {
+    @Test func theFactsAreDeliveredFirst() throws {
         let driver = try Driver()
         let token = try driver.begin(0) {
             $0.endsEarly = true

@@ -7,12 +7,12 @@ import Testing
 @testable import SDDCoders
 @testable import SDDEngine
 
-/// Jobs that an HTTP cache has sent to the network: what becomes of the answer.
+/// Jobs that an HTTP cache has sent to the network, and the effects of the response.
 @Suite struct ExchangeTests {
     private let driver: Driver
     private let fixture: CacheFixture
 
-    /// Stale, and good while the server is out of order: RFC 5861 §4.
+    /// A stale response that may be used while the server is failing: RFC 5861 §4.
     private static let stale = [
         ("Cache-Control", "max-age=10, stale-if-error=100000"), ("ETag", "\"a\""), ("Content-Type", "image/png"),
     ]
@@ -22,7 +22,7 @@ import Testing
         fixture = try CacheFixture()
     }
 
-    /// A request whose transfer 1 is on its way.
+    /// Submits a request whose transfer 1 is running.
     private func start(
         stored fields: [(String, String)]? = stale, wishes: HTTPCacheLookup.Wishes = .http, pixels: Bool = false,
         change: (inout DownloadRequest) throws -> Void = { _ in }
@@ -30,7 +30,7 @@ import Testing
         let token = try driver.submit(0, asking: FakeLookup(), pixels: pixels, change: change)
         _ = driver.cacheTasks()
         driver.answer(1, .network(try fixture.revalidation(0, stored: fields, wishes: wishes)))
-        // A body may begin and break off in one turn: where it is to be kept, it is shown from its start on.
+        // A body may begin and break off in one turn: if it should be kept, it is shown from its start on.
         let shows: [Order] = wishes.contains(.resumes) ? [.show(1)] : []
         #expect(driver.commands() == [.start(1, .normal)] + shows)
         return token
@@ -55,8 +55,8 @@ import Testing
 
     // MARK: 304
 
-    @Test("RFC 9111 §4.3.3: a 304 stands for what is stored")
-    func notModifiedIsWhatIsStored() throws {
+    @Test("RFC 9111 §4.3.3: a 304 is answered with the stored response")
+    func a304GivesTheStoredResponse() throws {
         // given
         let token = try start { $0.wantsProgress = true }
         #expect(driver.table.jobs[1]?.request.headers["If-None-Match"] == "\"a\"")
@@ -80,8 +80,8 @@ import Testing
         #expect(outcomes == ["store 5"] && driver.isEmpty)
     }
 
-    @Test("RFC 9111 §4.3.3: a 304 of something else is asked again, without a condition, once")
-    func a304OfSomethingElseIsAskedAgain() throws {
+    @Test("RFC 9111 §4.3.3: a 304 about another response is followed by one unconditional request")
+    func a304AboutAnotherResponseIsRepeatedWithoutCondition() throws {
         // given
         let token = try start()
         // when
@@ -97,7 +97,7 @@ import Testing
         #expect(outcomes == ["nothing"] && driver.isEmpty)
     }
 
-    @Test func whoIsAskedAgainMayBringAWhole() throws {
+    @Test func theRepeatedRequestMayBringABody() throws {
         let token = try start()
         respond(304, [("ETag", "\"a\"")], url: "http://host/elsewhere")
         driver.finish(1, size: 0)
@@ -108,10 +108,10 @@ import Testing
         #expect(outcomes == ["store 7"] && driver.isEmpty)
     }
 
-    // MARK: What is stored in place of an error
+    // MARK: Stored responses in place of errors
 
-    @Test("RFC 5861 §4: a 503 gives way to what is stored, and is not read")
-    func aServerOutOfOrderIsCovered() throws {
+    @Test("RFC 5861 §4: a stored response replaces a 503, whose body is not read")
+    func aServerErrorIsReplacedByTheStoredResponse() throws {
         // given
         let token = try start(pixels: true)
         // when
@@ -125,7 +125,7 @@ import Testing
         #expect(outcomes == ["nothing"] && driver.isEmpty)
     }
 
-    @Test func whatMayNotBeServedStaleIsNot() throws {
+    @Test func aResponseThatMustNotBeServedStaleIsNot() throws {
         let token = try start(stored: [("Cache-Control", "max-age=10"), ("ETag", "\"a\"")])
         respond(503)
         #expect(driver.error(of: token)?.code == .invalidStatusCode)
@@ -133,8 +133,8 @@ import Testing
         #expect(outcomes == ["nothing"] && driver.isEmpty)
     }
 
-    @Test("RFC 5861 §4: so does a network that fails")
-    func aNetworkThatFailsIsCovered() throws {
+    @Test("RFC 5861 §4: a stored response replaces a network failure")
+    func aNetworkFailureIsReplacedByTheStoredResponse() throws {
         let token = try start()
         driver.fail(1, .connect)
         #expect(bytes(token) == [1, 2, 3] && driver.ended[token]?.origin == .httpStale)
@@ -147,8 +147,8 @@ import Testing
         #expect(driver.error(of: token)?.code == .connectionLost && outcomes == ["nothing"] && driver.isEmpty)
     }
 
-    @Test("what has come of a body is no part of the stored one", arguments: [true, false])
-    func nothingIsMixed(isAtWork: Bool) throws {
+    @Test("bytes of a broken body are not mixed with the stored one", arguments: [true, false])
+    func bodiesAreNotMixed(isAtWork: Bool) throws {
         // given
         let token = try start(pixels: true) { request in
             request.wantsPreviews = true
@@ -165,7 +165,7 @@ import Testing
         #expect(driver.previews[token] == nil && driver.facts[token] == nil)
         let work = try #require(driver.nextWork())
         guard case .decode(let forms, let stream) = work.step else {
-            Issue.record("it is decoded as a whole")
+            Issue.record("the stored body is not decoded as a whole")
             return
         }
         #expect(forms.count == 1 && stream == nil && Array(work.bytes.pointer) == [1, 2, 3])
@@ -174,10 +174,10 @@ import Testing
         #expect(driver.progress[token]?.last == [3, 3] && driver.isEmpty && driver.nextWork() == nil)
     }
 
-    // MARK: What is not to be handed out
+    // MARK: Bodies that are not handed out
 
-    @Test("O3: who ignores what is cached hears that nothing has changed")
-    func unchangedIsToldAsSuch() throws {
+    @Test("O3: a request that ignores cached responses is told that nothing has changed")
+    func anUnchangedResponseIsReportedAsSuch() throws {
         // given
         let token = try start(wishes: [.http, .ignoresCached])
         // when
@@ -188,7 +188,7 @@ import Testing
         #expect(outcomes == ["freshened \"a\""] && driver.isEmpty)
     }
 
-    @Test("U4: and so where the same bytes have come once more", arguments: [[1, 2, 3], [1, 2, 4], [1, 2]])
+    @Test("U4: the same happens if the same bytes arrive again", arguments: [[1, 2, 3], [1, 2, 4], [1, 2]])
     func equalBytesAreUnchanged(body: [UInt8]) throws {
         let token = try start(wishes: [.http, .ignoresCached])
         respond(200, [("Cache-Control", "max-age=60")])
@@ -197,8 +197,8 @@ import Testing
         #expect(outcomes == ["store \(body.count)"] && driver.isEmpty)
     }
 
-    @Test("Z12: what is damaged is not stored")
-    func damageIsNotStored() throws {
+    @Test("Z12: a damaged picture is not stored")
+    func aDamagedPictureIsNotStored() throws {
         let token = try start(stored: nil, pixels: true)
         respond(200, [("Cache-Control", "max-age=60")])
         driver.finish(1, size: 5)
@@ -216,10 +216,10 @@ import Testing
         #expect(outcomes == ["nothing"] && driver.isEmpty)
     }
 
-    // MARK: What breaks off
+    // MARK: Interrupted bodies
 
     @Test(arguments: [true, false])
-    func aBodyIsKeptAsItComes(isWhole: Bool) throws {
+    func aBodyIsKeptAsItArrives(isWhole: Bool) throws {
         // given
         let token = try start(stored: nil, wishes: [.http, .resumes])
         // when
@@ -232,8 +232,8 @@ import Testing
         #expect((driver.ended[token]?.error == nil) == isWhole && driver.isEmpty)
     }
 
-    @Test("RFC 9110 §8.8.1: what has no strong validator cannot be gone on with, and is not kept")
-    func onlyWhatCanBeGoneOnWithIsKept() throws {
+    @Test("RFC 9110 §8.8.1: a body without a strong validator cannot be resumed, and is not kept")
+    func onlyResumableBodiesAreKept() throws {
         _ = try start(stored: nil, wishes: [.http, .resumes])
         respond(200, [("ETag", "W/\"a\"")])
         #expect(driver.commands().isEmpty)
@@ -253,7 +253,7 @@ import Testing
         #expect(driver.cacheTasks().savingEnds == [false] && driver.isEmpty)
     }
 
-    @Test func whatMakesNoSenseIsNotKept() throws {
+    @Test func inconsistentBodiesAreNotKept() throws {
         _ = try start(stored: nil, wishes: [.http, .resumes])
         respond(200, [("ETag", "\"b\"")])
         driver.fail(1, .notHTTP)

@@ -5,9 +5,9 @@ import Testing
 @testable import SDDCoders
 @testable import SDDEngine
 
-/// What the picture is: told once, and before the end.
+/// The facts of a picture: delivered once, and before the end.
 @Suite struct FactsTests {
-    @Test func theyAreToldOnceToEachWhoWantsThem() throws {
+    @Test func factsAreDeliveredOnceToEachRequest() throws {
         let driver = try Driver()
         let first = try driver.begin(0) { $0.wantsFacts = true }
         let bytes = try driver.submit(0, pixels: false) { $0.wantsFacts = true }
@@ -26,8 +26,8 @@ import Testing
         #expect(driver.endOrder.sorted() == [first, bytes, other, late])
     }
 
-    @Test("a body that comes in one piece, too")
-    func theyAreToldOfASmallBody() throws {
+    @Test("also for a body that arrives in one piece")
+    func factsOfASmallBodyAreDelivered() throws {
         let driver = try Driver()
         let token = try driver.submit(0) { $0.wantsFacts = true }
         driver.answer(1)
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: [nil, CoderError.Kind.corrupt])
-    func whoWantsBytesWaitsForThem(failure: CoderError.Kind?) throws {
+    func aRequestForBytesWaitsForTheFacts(failure: CoderError.Kind?) throws {
         let driver = try Driver()
         let bytes = try driver.submit(0, pixels: false) { $0.wantsFacts = true }
         let plain = try driver.submit(0, pixels: false)
@@ -48,7 +48,7 @@ import Testing
         guard case .decode([], nil)? = driver.nextWork()?.step else { throw TestSupportFailure("no look") }
         let late = try driver.submit(0, pixels: false) { $0.wantsFacts = true }
         driver.decoded(1, failure: failure, facts: failure == nil ? Made.facts : nil)
-        // then: whatever it is
+        // then: with any outcome
         for token in [bytes, late] {
             #expect(driver.ended[token]?.bytes?.count == 5)
             #expect(driver.facts[token, default: []].count == (failure == nil ? 1 : 0))
@@ -57,7 +57,7 @@ import Testing
         #expect(driver.hasNothingAhead && driver.nextWork() == nil)
     }
 
-    @Test func whoWantsBytesIsNotKeptByABadPicture() throws {
+    @Test func aBadPictureDoesNotDelayARequestForBytes() throws {
         let driver = try Driver()
         let pixels = try driver.submit(0)
         let bytes = try driver.submit(0, pixels: false) { $0.wantsFacts = true }
@@ -69,8 +69,8 @@ import Testing
         #expect(driver.facts[pixels] == nil)
     }
 
-    @Test("when they are known, and nobody wants the picture, no more is read")
-    func theReadingEndsWithThem() throws {
+    @Test("when they are known, and no request wants the picture, no more is read")
+    func readingEndsWhenTheFactsAreKnown() throws {
         let driver = try Driver()
         let token = try driver.begin(0, pixels: false) { $0.wantsFacts = true }
         driver.show(1, 100)
@@ -79,7 +79,7 @@ import Testing
         #expect(driver.table.streams == 0)
         driver.show(1, 500_000)
         #expect(driver.nextWork() == nil)
-        // when: somebody wants the picture, too
+        // when: a request joins that wants the picture, too
         let late = try driver.submit(0) {
             $0.wantsPreviews = true
             $0.wantsFacts = true
@@ -95,8 +95,8 @@ import Testing
         #expect(driver.hasNothingAhead)
     }
 
-    @Test("and once, where who comes late makes it decoded again")
-    func theyAreToldOnceOfWhatIsDecodedTwice() throws {
+    @Test("facts are delivered once, even if a late request makes the picture decode again")
+    func factsAreDeliveredOnceIfThePictureIsDecodedTwice() throws {
         let driver = try Driver()
         let first = try driver.submit(0) { $0.wantsFacts = true }
         driver.answer(1)
@@ -113,8 +113,8 @@ import Testing
         #expect(driver.facts[first]?.count == 1 && driver.facts[late]?.count == 1)
     }
 
-    @Test("they are of what the host's transform has made", arguments: [true, false])
-    func theyAreOfTheTransformedBody(pixels: Bool) throws {
+    @Test("they are of the body that the application's transform made", arguments: [true, false])
+    func factsAreOfTheTransformedBody(pixels: Bool) throws {
         let driver = try Driver()
         let token = try driver.submit(0, pixels: pixels) {
             $0.wantsFacts = true

@@ -2,14 +2,14 @@ import Testing
 
 @testable import SDDEngine
 
-/// What is blocked, and until when. Times are microseconds; each case is counted by hand.
+/// Blocked URLs and the end of their block. Times are in microseconds; each case is computed by hand.
 @Suite struct FailedURLsTests {
     private let second: Int64 = 1_000_000
     private let corrupt = DownloadError(.badImageData, .imageCorrupt, "")
     private let status = DownloadError(.invalidStatusCode, .none, "")
     private let lost = DownloadError(.connectionLost, .none, "")
 
-    /// Fails as often as there are `waits`, each time at the very end of the wait before, and checks each.
+    /// Lets a URL fail once for each of `waits`, each time at the very end of the wait before, and checks each wait.
     private func checkWaits(
         _ waits: [Int64], _ error: DownloadError, status: Int32 = 0, in failed: inout FailedURLs
     ) {
@@ -23,8 +23,8 @@ import Testing
         }
     }
 
-    @Test("F1 F5: what has not failed is not blocked")
-    func whatHasNotFailedIsNotBlocked() {
+    @Test("F1 F5: a URL that has not failed is not blocked")
+    func aURLThatHasNotFailedIsNotBlocked() {
         var failed = FailedURLs()
         failed.record("a", corrupt, status: 0, retryAfter: nil, at: 0)
         #expect(failed.isBlocked("a", at: 0) && !failed.isBlocked("b", at: 0))
@@ -37,13 +37,13 @@ import Testing
         checkWaits([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300], corrupt, in: &failed)
     }
 
-    @Test("F7: for what is gone it doubles from 1 min to 1 h")
-    func forWhatIsGoneItDoublesToAnHour() {
+    @Test("F7: for a URL that is gone the wait doubles from 1 min to 1 h")
+    func forAURLThatIsGoneTheWaitDoublesToAnHour() {
         var failed = FailedURLs()
         checkWaits([60, 120, 240, 480, 960, 1920, 3600, 3600], status, status: 404, in: &failed)
     }
 
-    @Test("F7: loads that had begun before, and fail in the wait, do not make it longer")
+    @Test("F7: loads that began earlier and fail during the wait do not make it longer")
     func failuresInTheWaitDoNotMakeItLonger() {
         var failed = FailedURLs()
         for now in [0, 0, 1, 2] as [Int64] { failed.record("a", corrupt, status: 0, retryAfter: nil, at: now) }
@@ -53,16 +53,16 @@ import Testing
         #expect(failed.isBlocked("a", at: 4 * second - 1) && !failed.isBlocked("a", at: 4 * second))
     }
 
-    @Test("F7: a wait that turns out to be for what is gone is as long as that")
-    func aWaitBecomesLongerForWhatIsGone() {
+    @Test("F7: if the URL turns out to be gone, the wait becomes as long as for that")
+    func theWaitBecomesLongerForAURLThatIsGone() {
         var failed = FailedURLs()
         failed.record("a", status, status: 500, retryAfter: nil, at: 0)
         failed.record("a", status, status: 410, retryAfter: nil, at: second / 2)
         #expect(failed.isBlocked("a", at: 60 * second) && !failed.isBlocked("a", at: 61 * second))
     }
 
-    @Test("F7: what was gone and is only broken now waits no longer than what is broken")
-    func whatIsOnlyBrokenNowWaitsNoLongerThanThat() {
+    @Test("F7: a URL that was gone and is only failing now waits no longer than a failing one")
+    func aURLThatIsOnlyFailingNowWaitsNoLongerThanThat() {
         var failed = FailedURLs()
         failed.record("a", status, status: 404, retryAfter: nil, at: 0)
         failed.record("a", status, status: 500, retryAfter: nil, at: 60 * second)
@@ -71,14 +71,14 @@ import Testing
         #expect(failed.isBlocked("a", at: 720 * second - 1) && !failed.isBlocked("a", at: 720 * second))
     }
 
-    @Test("F7: Retry-After is respected, where it is longer, up to a day")
+    @Test("F7: Retry-After is respected if it is longer, up to a day")
     func retryAfterIsRespected() {
         var failed = FailedURLs()
         failed.record("a", status, status: 503, retryAfter: 90 * second, at: 0)
         #expect(failed.isBlocked("a", at: 90 * second - 1) && !failed.isBlocked("a", at: 90 * second))
         failed.record("b", status, status: 404, retryAfter: 40 * second, at: 0)
         #expect(failed.isBlocked("b", at: 60 * second - 1) && !failed.isBlocked("b", at: 60 * second))
-        // It is no wait of ours, so the next one is twice the second that ours would have been.
+        // This wait does not count as our own, so the next one is twice the second that ours would have been.
         failed.record("a", status, status: 503, retryAfter: nil, at: 90 * second)
         #expect(failed.isBlocked("a", at: 92 * second - 1) && !failed.isBlocked("a", at: 92 * second))
         for (key, asked) in [("c", Int64.max), ("d", Int64.min), ("e", -1)] {
@@ -100,7 +100,7 @@ import Testing
         #expect(failed.isBlocked("b", at: 61 * second - 1) && !failed.isBlocked("b", at: 61 * second))
     }
 
-    @Test("F7: an hour after its wait a URL counts as one that has not failed")
+    @Test("F7: an hour after its wait a URL is forgotten")
     func anHourAfterItsWaitAURLIsForgotten() {
         var failed = FailedURLs()
         for key in ["a", "b"] { failed.record(key, corrupt, status: 0, retryAfter: nil, at: 0) }
@@ -110,8 +110,8 @@ import Testing
         #expect(!failed.isBlocked("b", at: 3602 * second))
     }
 
-    @Test("F7: a lost connection neither blocks a URL nor forgives what it did before")
-    func aLostConnectionNeitherBlocksNorForgives() {
+    @Test("F7: a lost connection neither blocks a URL nor clears its earlier failures")
+    func aLostConnectionNeitherBlocksNorClears() {
         var failed = FailedURLs()
         failed.record("a", lost, status: 0, retryAfter: nil, at: 0)
         #expect(!failed.isBlocked("a", at: 0) && failed.count == 0)
@@ -122,8 +122,8 @@ import Testing
         #expect(failed.isBlocked("a", at: 3 * second - 1))
     }
 
-    @Test("F6 M18: any success forgives")
-    func anySuccessForgives() {
+    @Test("F6 M18: any success removes the URL from the list")
+    func anySuccessRemovesTheURL() {
         var failed = FailedURLs()
         failed.record("a", corrupt, status: 0, retryAfter: nil, at: 0)
         failed.succeeded("a")
@@ -131,21 +131,21 @@ import Testing
         checkWaits([1, 2], corrupt, in: &failed)
     }
 
-    @Test("F6: one is removed, or all are")
-    func oneIsRemovedOrAllAre() {
+    @Test("F6: removes one URL or all")
+    func removesOneURLOrAll() {
         var failed = FailedURLs(policy: .sdWebImage)
         for key in ["a", "b", "c"] { failed.record(key, corrupt, status: 0, retryAfter: nil, at: 0) }
         #expect(failed.remove("b") && !failed.remove("b"))
         #expect(failed.isBlocked("a", at: 1) && !failed.isBlocked("b", at: 1))
         failed.removeAll()
         #expect(failed.count == 0 && !failed.isBlocked("a", at: 1))
-        // It is the same list as before, with the same policy.
+        // The list keeps working as before, with the same policy.
         failed.record("a", corrupt, status: 0, retryAfter: nil, at: 0)
         #expect(failed.isBlocked("a", at: .max - 1))
     }
 
-    @Test("F4: the permanent rule is permanent")
-    func thePermanentRuleIsPermanent() {
+    @Test("F4: the permanent policy blocks for ever")
+    func thePermanentPolicyBlocksForEver() {
         var failed = FailedURLs(policy: .sdWebImage)
         for now in [1, second, .max - 5] as [Int64] {
             failed.record("a", corrupt, status: 0, retryAfter: second, at: now)
@@ -155,7 +155,7 @@ import Testing
         #expect(!failed.isBlocked("b", at: 0))
     }
 
-    @Test("F7: off remembers nothing; the host's word counts all the same (M23)")
+    @Test("F7: off remembers nothing, but the application's decision still counts (M23)")
     func offRemembersNothing() {
         var failed = FailedURLs(policy: .off)
         failed.record("a", corrupt, status: 0, retryAfter: nil, at: 0)
@@ -165,7 +165,7 @@ import Testing
     }
 
     @Test("F1: there are never more than 4096, and the oldest failure goes first")
-    func theOldestFailureGoesFirst() {
+    func theOldestFailureIsDroppedFirst() {
         var failed = FailedURLs(policy: .sdWebImage)
         for number in 0..<4096 { failed.record("\(number)", corrupt, status: 0, retryAfter: nil, at: 0) }
         failed.record("0", corrupt, status: 0, retryAfter: nil, at: 1)
@@ -179,7 +179,7 @@ import Testing
     func longURLsCountForMore() {
         var failed = FailedURLs()
         let long = String(repeating: "x", count: 65_535)
-        // 64 of 65,536 bytes are 4 MiB.
+        // 64 URLs of 65,536 bytes are 4 MiB.
         for number in 0..<70 {
             let digit = String(UnicodeScalar(UInt8(40 + number)))
             failed.record(long + digit, corrupt, status: 0, retryAfter: nil, at: 0)
@@ -190,8 +190,8 @@ import Testing
         #expect(failed.count == 64 && !failed.isBlocked(tooLong, at: 0))
     }
 
-    @Test("M4: no URL at all is not remembered")
-    func noURLAtAllIsNotRemembered() {
+    @Test("M4: an empty URL is not remembered")
+    func anEmptyURLIsNotRemembered() {
         var failed = FailedURLs()
         failed.record("", DownloadError(.invalidURL, .urlEmpty, ""), status: 0, retryAfter: nil, at: 0)
         #expect(failed.count == 0 && !failed.isBlocked("", at: 0))

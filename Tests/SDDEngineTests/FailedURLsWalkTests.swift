@@ -3,8 +3,8 @@ import Testing
 
 @testable import SDDEngine
 
-/// Random calls, and a naive model of the rule: an array, searched from end to end, that keeps of each URL only its
-/// failures, and works out from them when it is let through.
+/// Random calls, compared with a naive model of the rule: an array, searched from end to end, that keeps only the
+/// failures of each URL and computes from them when it is allowed again.
 @Suite struct FailedURLsWalkTests {
     @Test("F1 F7: the list agrees with a naive model in any order of calls", arguments: 0..<20 as Range<UInt64>)
     func agreesWithANaiveModel(seed: UInt64) {
@@ -18,7 +18,7 @@ import Testing
 }
 
 private struct FailedURLsWalk {
-    /// Seconds, as in the rule's own words.
+    /// A failure; times are in seconds, as in the text of the rule.
     private struct Failure {
         let time: Double
         let first: Double
@@ -27,7 +27,7 @@ private struct FailedURLsWalk {
     }
 
     private struct Model {
-        /// By the time of the last failure.
+        /// The failures of each URL, ordered by the time of the last one.
         var urls: [(key: String, failures: [Failure])] = []
 
         mutating func add(_ failure: Failure, to key: String) {
@@ -42,7 +42,7 @@ private struct FailedURLsWalk {
             return urls.remove(at: place).failures
         }
 
-        /// When it is let through, told from all its failures.
+        /// Returns when the URL is allowed again, computed from all its failures.
         func end(of key: String) -> Double {
             var (wait, end) = (0.0, -1e9)
             for failure in urls.first(where: { $0.key == key })?.failures ?? [] {
@@ -62,7 +62,7 @@ private struct FailedURLsWalk {
     private var random: SeededRandom
     private var failed = FailedURLs()
     private var model = Model()
-    /// Seconds, always whole, so that the model counts exactly.
+    /// The time in seconds, always whole, so that the model computes exactly.
     private var now: Double = 0
     private(set) var isAgreed = true
 
@@ -77,7 +77,7 @@ private struct FailedURLsWalk {
         case 0..<9: fail(key)
         case 9: fail(key, forgotten: true)
         case 10..<17: break
-        case 17, 18: forgive(key)
+        case 17, 18: succeed(key)
         default: if Int.random(in: 0..<8, using: &random) == 0 { removeAll() }
         }
         for number in 0..<12 {
@@ -99,7 +99,7 @@ private struct FailedURLsWalk {
         model.add(failure, to: key)
     }
 
-    private mutating func forgive(_ key: String) {
+    private mutating func succeed(_ key: String) {
         if Bool.random(using: &random) { failed.succeeded(key) } else { failed.remove(key) }
         model.remove(key)
     }

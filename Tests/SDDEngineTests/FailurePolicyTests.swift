@@ -2,7 +2,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// Which failures are remembered, and how long.
+/// The failures that each policy remembers, and for how long.
 @Suite struct FailurePolicyTests {
     private typealias Code = DownloadError.Code
 
@@ -16,7 +16,7 @@ import Testing
             after: DownloadError(code, detail, ""), status: status, hasRetryAfter: hasRetryAfter, decision: decision)
     }
 
-    /// Every number of the header, and whether it is remembered: by backOff, by sdWebImage.
+    /// Every error number of the header, and whether it is remembered: by backOff, by sdWebImage.
     private static let table: [(Int32, Bool, Bool)] = [
         (1000, true, true), (1001, true, true), (1002, false, false), (1003, false, false), (1004, false, false),
         (2000, false, false), (2001, true, false), (2002, false, false), (2003, false, false), (2004, false, false),
@@ -27,8 +27,8 @@ import Testing
         (4012, false, false), (4013, false, false),
     ]
 
-    @Test("F4 F7: every failure is remembered or not, as each policy says")
-    func everyFailureIsRememberedOrNot() throws {
+    @Test("F4 F7: each policy decides which failures are remembered")
+    func eachPolicyDecidesWhatIsRemembered() throws {
         #expect(Set(Self.table.map(\.0)) == Set(Code.allCases.map(\.rawValue)))
         for (number, backsOff, isBlockedForEver) in Self.table {
             let code = try #require(Code(rawValue: number))
@@ -38,16 +38,16 @@ import Testing
         }
     }
 
-    @Test("F4: what SDWebImage remembers has no end, whatever the status")
-    func whatSDWebImageRemembersHasNoEnd() {
+    @Test("F4: the SDWebImage policy remembers for ever, whatever the status")
+    func theSDWebImagePolicyRemembersForEver() {
         #expect(wait(.sdWebImage, .badImageData)?.first == .max)
         for status: Int32 in [401, 404, 410, 500, 503] {
             #expect(wait(.sdWebImage, .invalidStatusCode, status: status) == nil)
         }
     }
 
-    @Test("F7: from 1 s to 5 min, and for what is gone from 1 min to 1 h")
-    func waitsAreShortAndForWhatIsGoneLong() {
+    @Test("F7: waits are 1 s to 5 min, and 1 min to 1 h for a URL that is gone")
+    func waitsAreShortAndLongForAURLThatIsGone() {
         for status: Int32 in [400, 403, 429, 500, 502, 503, 504] {
             let wait = wait(.backOff, .invalidStatusCode, status: status)
             #expect(wait?.first == second && wait?.longest == 300 * second, "\(status)")
@@ -59,24 +59,24 @@ import Testing
         #expect(wait(.backOff, .badImageData, .imageCorrupt)?.first == second)
     }
 
-    @Test("F7: a status about the request, and not the URL, is forgotten")
-    func aStatusAboutTheRequestIsForgotten() {
+    @Test("F7: a status that concerns the request, and not the URL, is not remembered")
+    func aStatusThatConcernsTheRequestIsNotRemembered() {
         for status: Int32 in [401, 407, 408, 412, 416, 417, 425] {
             #expect(wait(.backOff, .invalidStatusCode, status: status) == nil, "\(status)")
         }
     }
 
-    @Test("F7: a server that says when to come again is believed")
-    func aServerThatSaysWhenToComeAgainIsBelieved() {
+    @Test("F7: a Retry-After of the server is respected")
+    func retryAfterIsRespected() {
         #expect(wait(.backOff, .invalidStatusCode, status: 408, hasRetryAfter: true)?.first == second)
         #expect(wait(.backOff, .invalidStatusCode, status: 401, hasRetryAfter: true) == nil)
     }
 
-    @Test("F7: a picture that failed for what is missing here is forgotten")
-    func aPictureThatFailedForWhatIsMissingHereIsForgotten() {
+    @Test("F7: a picture that failed for lack of memory or a coder is not remembered")
+    func aPictureThatFailedForLackOfResourcesIsNotRemembered() {
         for detail: DownloadError.Detail in [.imageNoMemory, .imageBufferTooSmall, .imageTransform] {
             #expect(wait(.backOff, .badImageData, detail) == nil)
-            // Row F4 knows no details.
+            // Row F4 ignores the detail.
             #expect(wait(.sdWebImage, .badImageData, detail) != nil)
         }
         for detail: DownloadError.Detail in [.imageEmpty, .imageTruncated, .imageTooManyPixels] {
@@ -84,16 +84,16 @@ import Testing
         }
     }
 
-    @Test("F7: what only this caller did not take is forgotten", arguments: FailurePolicy.allCases)
-    func whatOnlyThisCallerDidNotTakeIsForgotten(policy: FailurePolicy) {
+    @Test("F7: a response that only this request refused is not remembered", arguments: FailurePolicy.allCases)
+    func aResponseThatOnlyOneRequestRefusedIsNotRemembered(policy: FailurePolicy) {
         #expect(wait(policy, .invalidContentType, status: 200) == nil)
         #expect(wait(policy, .badImageData, .imageIntegrity, status: 200) == nil)
         for status: Int32 in [200, 204, 299] { #expect(wait(policy, .invalidStatusCode, status: status) == nil) }
         #expect((wait(policy, .invalidStatusCode, status: 300) != nil) == (policy == .backOff))
     }
 
-    @Test("M23: what the host decides stands above each policy", arguments: FailurePolicy.allCases)
-    func whatTheHostDecidesStandsAboveThePolicy(policy: FailurePolicy) {
+    @Test("M23: the application's decision overrides each policy", arguments: FailurePolicy.allCases)
+    func theApplicationsDecisionOverridesThePolicy(policy: FailurePolicy) {
         for code in Code.allCases {
             #expect(wait(policy, code, status: 404, decision: false) == nil)
             let given = wait(policy, code, status: 500, decision: true)
@@ -101,8 +101,8 @@ import Testing
         }
     }
 
-    @Test("M23: a host that agrees changes nothing about how long")
-    func aHostThatAgreesChangesNothing() {
+    @Test("M23: an application that agrees does not change the wait")
+    func anApplicationThatAgreesChangesNothing() {
         #expect(wait(.backOff, .invalidStatusCode, status: 404, decision: true)?.first == 60 * second)
     }
 }

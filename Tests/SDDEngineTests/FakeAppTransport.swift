@@ -2,7 +2,7 @@ import SDDBase
 import SDDTransport
 import TestSupport
 
-/// A transport of the host's that writes down what it is told.
+/// A transport of the application that records its calls.
 final class FakeAppTransport: AppTransport {
     enum Call: Equatable {
         case start(UInt64, url: String, Priority)
@@ -13,7 +13,7 @@ final class FakeAppTransport: AppTransport {
     private let calls = Recorder<Call>()
     private let onStart: @Sendable (TransferID) -> Void
 
-    /// - Parameter onStart: an answer from inside `start`, which hosts may give.
+    /// - Parameter onStart: An answer from inside `start`, which applications may give.
     init(onStart: @escaping @Sendable (TransferID) -> Void = { _ in }) { self.onStart = onStart }
 
     var called: [Call] { calls.all }

@@ -3,7 +3,7 @@ import SDDTransport
 
 @testable import SDDEngine
 
-/// A loader whose loads end when the test says so. They are called by the last part of their URL's path.
+/// A loader whose loads end when the test says so. A load's name is the last component of its URL's path.
 final class FakePrefetchLoader: PrefetchLoading {
     private struct State {
         var loads: [(name: String, token: UInt64, callbacks: any AppCallbacks)] = []
@@ -29,10 +29,10 @@ final class FakePrefetchLoader: PrefetchLoading {
 
     var running: [String] { state.withLock { $0.loads.map(\.name).sorted() } }
     var cancelled: [String] { state.withLock { $0.cancelled } }
-    /// Of each load when it began, and whenever it was set: "a veryLow".
+    /// The priority of each load when it began, and each later change: "a veryLow".
     var priorities: [String] { state.withLock { $0.priorities } }
 
-    /// Called inside `prefetch`, before it returns the token.
+    /// Sets a function that is called inside `prefetch`, before it returns the token.
     func whenBegun(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.whenBegun = body } }
 
     func prefetch(_ url: ImageURL, priority: Priority, callbacks: any AppCallbacks) -> UInt64? {
@@ -64,7 +64,7 @@ final class FakePrefetchLoader: PrefetchLoading {
         }
     }
 
-    /// The oldest of that name.
+    /// Ends the oldest load of that name.
     func end(_ name: String, _ code: DownloadError.Code? = nil) {
         let load = state.withLock { state in
             state.loads.firstIndex { $0.name == name }.map { state.loads.remove(at: $0) }
@@ -84,7 +84,7 @@ final class FakePrefetchLoader: PrefetchLoading {
     }
 }
 
-/// The least that a loader can be: a downloader.
+/// A minimal loader on top of a downloader.
 final class DownloadingLoader: PrefetchLoading {
     private let downloader: Downloader
 

@@ -3,7 +3,7 @@ import SDDTransport
 
 @testable import SDDEngine
 
-/// A transport whose network is the test: the test pulls the commands and makes up the answers.
+/// A transport whose network is the test: the test takes the commands and makes up the responses.
 final class FakeTransport: Transport {
     private struct State {
         var delegate: (any TransportDelegate)?
@@ -38,13 +38,13 @@ final class FakeTransport: Transport {
     var cookies: CookieJar? { nil }
 
     var wakes: Int { state.withLock { $0.wakes } }
-    /// When the downloader wanted to be asked again, at the last turn.
+    /// The time for which the downloader asked to be called again, at the last turn.
     var deadline: Int64 { state.withLock { $0.deadline } }
     var isEnded: Bool { state.withLock { $0.isStopped && $0.isJoined } }
 
     private var delegate: (any TransportDelegate)? { state.withLock { $0.delegate } }
 
-    /// One turn of the loop: what the downloader orders.
+    /// Runs one turn of the loop, and returns the downloader's commands.
     @discardableResult
     func turn() -> [TransportCommand] {
         var commands: [TransportCommand] = []
@@ -53,12 +53,12 @@ final class FakeTransport: Transport {
         return commands
     }
 
-    /// One turn, of which the transfers that are started are given.
+    /// Runs one turn, and returns the transfers that it starts.
     func started() -> [TransferID] {
         turn().compactMap { if case .start(let id, _, _) = $0 { id } else { nil } }
     }
 
-    /// One turn, answered: every transfer that is started brings `body` at once.
+    /// Runs one turn, and completes every transfer that it starts with `body`.
     func answerAll(with body: [UInt8], status: Int32 = 200) {
         for id in started() { answer(id, with: body, status: status) }
     }
@@ -85,12 +85,12 @@ final class FakeTransport: Transport {
 }
 
 extension FakeTransport {
-    /// A downloader on this transport, whose transfers are 1, 2, and so on.
-    func makeDownloader(host: Bool = false, set: (inout DownloaderConfiguration) -> Void = { _ in }) throws
+    /// Makes a downloader on this transport, whose transfers are 1, 2, and so on.
+    func makeDownloader(isAppDriven: Bool = false, set: (inout DownloaderConfiguration) -> Void = { _ in }) throws
         -> Downloader
     {
         var configuration = DownloaderConfiguration()
-        if host { configuration.delivery = .application }
+        if isAppDriven { configuration.delivery = .application }
         set(&configuration)
         let last = Monitor<UInt64>(0)
         return try Downloader.make(configuration, transport: self) {
@@ -103,7 +103,7 @@ extension FakeTransport {
 }
 
 extension Downloader {
-    /// A request for the bytes of http://host/`path`.
+    /// Submits a request for the bytes of http://host/`path`.
     @discardableResult
     func submit(
         _ path: String, callbacks: any AppCallbacks, isImmediate: Bool = false,

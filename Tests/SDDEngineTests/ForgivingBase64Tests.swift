@@ -3,21 +3,21 @@ import Testing
 
 @testable import SDDEngine
 
-/// The test vectors of RFC 4648 §10, and what the Infra Standard §8 says of the rest.
+/// The test vectors of RFC 4648 §10, and the other cases of the Infra Standard §8.
 @Suite struct ForgivingBase64Tests {
     @Test(arguments: [
         ("", ""), ("Zg==", "f"), ("Zm8=", "fo"), ("Zm9v", "foo"), ("Zm9vYg==", "foob"), ("Zm9vYmE=", "fooba"),
         ("Zm9vYmFy", "foobar"),
         // Padding may be left out, and white space may be anywhere, also within it.
         ("Zg", "f"), ("Zm8", "fo"), (" Z m\t9\nv\r Y\u{c}g= = ", "foob"),
-        // Bits behind the last byte do not matter: python's base64 says so of these two.
+        // Bits beyond the last byte are ignored; these two are by Python's base64.
         ("Zh==", "f"), ("Zm9=", "fo"),
     ])
     func decodes(text: String, plain: String) {
         #expect(decoded(text) == Array(plain.utf8))
     }
 
-    @Test func knowsAllDigits() {
+    @Test func decodesAllDigits() {
         // Values 0 to 63, six bits each.
         let digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
         let bits = (0..<64).flatMap { value in (0..<6).map { value >> (5 - $0) & 1 } }

@@ -5,12 +5,12 @@ import Testing
 
 @testable import SDDEngine
 
-/// A request of the HTTP cache cancelled at each of its stages: it ends at once, and nothing is left behind that would keep
-/// the next from what it wants.
+/// A request of the HTTP cache is cancelled at each of its stages: it ends at once, and leaves nothing behind that
+/// would affect the next request.
 @Suite struct HTTPCacheCancelTests {
     private let fresh = ["Cache-Control: max-age=3600", "ETag: \"a\""]
 
-    /// Keeps both disk threads from looking at anything, until it is opened.
+    /// Blocks both disk threads until the gate is opened.
     private func block(_ disk: DiskCache) -> (entered: TestSupport.Expectation, gate: TestSupport.Expectation) {
         let (entered, gate) = (Expectation(count: 2), Expectation())
         for _ in 0..<2 {
@@ -27,7 +27,7 @@ import Testing
         #expect(try world.end(of: callbacks).error?.code == .cancelled)
     }
 
-    /// It works as if nothing had happened.
+    /// Checks that the next request works normally.
     private func isUnharmed(_ world: HTTPCacheWorld, requests: Int) throws {
         world.server.script("s", ScriptedReply(200, fresh, body: [7]))
         #expect(try world.run(world.request("/script/s")).array == [7])
@@ -35,8 +35,8 @@ import Testing
         #expect(world.server.requests.count == requests)
     }
 
-    @Test("while the cache is asked: the server never is")
-    func whileTheCacheIsAsked() throws {
+    @Test("during the lookup: the server is not asked")
+    func duringTheLookup() throws {
         let world = try HTTPCacheWorld(shareWait: 30_000_000)
         let (entered, gate) = block(world.disk)
         #expect(entered.wait())
@@ -48,20 +48,20 @@ import Testing
         try isUnharmed(world, requests: 1)
     }
 
-    @Test("one of two while the cache is asked: the other goes on")
-    func oneOfTwoWhileTheCacheIsAsked() throws {
+    @Test("one of two during the lookup: the other continues")
+    func oneOfTwoDuringTheLookup() throws {
         let world = try HTTPCacheWorld()
         let (entered, gate) = block(world.disk)
         #expect(entered.wait())
         world.server.script("s", ScriptedReply(200, fresh, body: [1]))
-        let receivers = [RecordingCallbacks(), RecordingCallbacks()]
-        let tokens = try receivers.map {
+        let recorders = [RecordingCallbacks(), RecordingCallbacks()]
+        let tokens = try recorders.map {
             world.downloader.submit(.success(try world.request("/script/s")), callbacks: $0)
         }
         #expect(world.downloader.cancel(try #require(tokens[0])) != nil)
         gate.fulfil()
-        #expect(try world.end(of: receivers[0]).error?.code == .cancelled)
-        #expect(try world.end(of: receivers[1]).array == [1])
+        #expect(try world.end(of: recorders[0]).error?.code == .cancelled)
+        #expect(try world.end(of: recorders[1]).array == [1])
         #expect(world.server.requests.count == 1)
     }
 
@@ -80,7 +80,7 @@ import Testing
         try isUnharmed(world, requests: 2)
     }
 
-    @Test("before the header, and the right to download is given back")
+    @Test("before the header: the right to download is released")
     func beforeTheHeader() throws {
         let world = try HTTPCacheWorld(shareWait: 30_000_000)
         world.server.script("s", ScriptedReply(200, fresh, body: [1], gate: "s"))
@@ -106,8 +106,8 @@ import Testing
         #expect(try world.run(world.request(target)).origin == .httpFresh)
     }
 
-    @Test("while it is validated: what is stored stays")
-    func whileItIsValidated() throws {
+    @Test("during the revalidation: the stored response stays")
+    func duringTheRevalidation() throws {
         let world = try HTTPCacheWorld()
         world.server.script("s", ScriptedReply(200, ["ETag: \"a\""], body: [1]), ScriptedReply(304, gate: "s"))
         _ = try world.run(world.request("/script/s"))
@@ -119,8 +119,8 @@ import Testing
         #expect(try world.run(world.request("/script/s")).origin == .httpRevalidated)
     }
 
-    @Test("who was served stale is not kept by what goes on meanwhile, nor is destroying")
-    func destroyWhileItIsRevalidated() throws {
+    @Test("a background revalidation delays neither a stale hit nor destroying")
+    func destroyDuringTheRevalidation() throws {
         let world = try HTTPCacheWorld()
         let window = ["Cache-Control: max-age=60, stale-while-revalidate=600", "ETag: \"a\""]
         world.server.script("s", ScriptedReply(200, window, body: [1]), ScriptedReply(304, gate: "s"))

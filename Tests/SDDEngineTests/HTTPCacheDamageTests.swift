@@ -6,21 +6,21 @@ import Testing
 
 @testable import SDDEngine
 
-/// Z12: what is no whole picture is not stored, whatever HTTP says of it.
+/// Z12: a body that is not a whole picture is not stored, whatever HTTP says of it.
 @Suite struct HTTPCacheDamageTests {
     private static let fields = ["Cache-Control: max-age=3600", "ETag: \"a\""]
 
     @Test(
-        "pictures cut at every 16th byte, with a Content-Length that is right",
+        "pictures cut at every 16th byte, with a correct Content-Length",
         arguments: ["png/grey4.png", "jpeg/grey.jpg"])
-    func storesNoCutPicture(fixture: String) throws {
+    func storesNoTruncatedPicture(fixture: String) throws {
         let whole = try Fixtures.array(fixture)
         let world = try HTTPCacheWorld()
         for count in stride(from: 0, to: whole.count, by: 16) {
             let target = "/script/\(count)"
             world.server.script("\(count)", ScriptedReply(200, Self.fields, body: Array(whole[..<count])))
             let cut = try world.run(world.request(target, pixels: true))
-            // A decoder may not need the last few bytes: then it is a picture.
+            // A decoder may not need the last few bytes, so that the body is a picture.
             guard cut.error != nil else { continue }
             #expect(cut.error?.code == .badImageData, "\(fixture), \(count) bytes")
             world.server.script("\(count)", ScriptedReply(200, Self.fields, body: whole))
@@ -31,7 +31,7 @@ import Testing
         #expect(world.server.requests.count > 2 * (whole.count / 16) - 4)
     }
 
-    @Test("a picture of which a lenient caller takes the upper half is not stored either")
+    @Test("a partial picture for a lenient request is not stored either")
     func storesNoPartialPicture() throws {
         let whole = try Fixtures.array("jpeg/grey.jpg")
         let world = try HTTPCacheWorld()
@@ -45,7 +45,7 @@ import Testing
         #expect(next.origin == .network && next.image?.isPartial == false)
     }
 
-    @Test("a page in place of a picture is not stored for who wants a picture")
+    @Test("a page in place of a picture is not stored if a picture is wanted")
     func storesNoPage() throws {
         let world = try HTTPCacheWorld()
         world.server.script("s", ScriptedReply(200, Self.fields, body: Array("<html>log in</html>".utf8)))
@@ -55,7 +55,7 @@ import Testing
         #expect(try world.run(world.request("/script/s", pixels: true)).origin == .httpFresh)
     }
 
-    @Test("5861 §4: a picture that was decoded ahead of a break does not get into that which is served stale")
+    @Test("5861 §4: pixels decoded before the body broke off do not appear in the stale picture that is served")
     func servesTheStoredPictureAfterABreak() throws {
         let world = try HTTPCacheWorld()
         let (old, new) = (try Fixtures.array("png/size-17x3.png"), try Fixtures.array("jpeg/grey.jpg"))

@@ -4,33 +4,33 @@ import Testing
 
 @testable import SDDEngine
 
-/// O3, U4: what the cache has is not delivered, for its caller has it already.
+/// O3, U4: requests whose application has the cached response already, so that it is not delivered.
 @Suite struct HTTPCacheIgnoringTests {
-    @Test(arguments: cases) func tellsThatNothingIsNew(_ sequence: HTTPSequence) throws { try sequence.run() }
+    @Test(arguments: cases) func reportsThatNothingHasChanged(_ sequence: HTTPSequence) throws { try sequence.run() }
 
     private static let tag = "If-None-Match: \"a\""
     private static func ignoring(_ step: HTTPStep) -> HTTPStep { step.wishing([.http, .ignoresCached]) }
 
     static let cases: [HTTPSequence] = [
         .init(
-            "9111 §4.2: fresh: not modified, and nobody is asked", .answered("Cache-Control: max-age=3600"),
+            "9111 §4.2: fresh: not modified, without asking the server", .answered("Cache-Control: max-age=3600"),
             ignoring(.fresh).fails(.notModified)),
         .init(
             "9111 §4.3.3: a 304: not modified", .answered("ETag: \"a\""),
             ignoring(.validated(by: tag)).fails(.notModified)),
         .init(
-            "9111 §4.3.4: and what is stored is freshened by it", .answered("ETag: \"a\""),
+            "9111 §4.3.4: a 304 freshens the stored response", .answered("ETag: \"a\""),
             ignoring(.validated(by: tag, says: ["Cache-Control: max-age=60"])).fails(.notModified), .fresh),
         .init(
             "9111 §4.3.3: something new is delivered", .answered("ETag: \"a\""),
             ignoring(.replaced(by: tag, says: ["Cache-Control: max-age=60"])), .fresh.body(of: 1)),
         .init("9111 §3: nothing stored: delivered", ignoring(.answered("Cache-Control: max-age=60")), .fresh),
         .init(
-            "5861 §3: stale within the window: the caller has that",
+            "5861 §3: stale within the window: not modified",
             .answered("Cache-Control: max-age=60, stale-while-revalidate=600", "ETag: \"a\""),
             ignoring(.validated(by: tag)).after(61).fails(.notModified)),
         .init(
-            "5861 §4: an error is told, not what is stored",
+            "5861 §4: an error is reported, not replaced by the stored response",
             .answered("Cache-Control: max-age=60, stale-if-error=600", "ETag: \"a\""),
             ignoring(.replaced(by: tag, status: 503)).after(61)),
         .init(
@@ -38,8 +38,8 @@ import Testing
             ignoring(.stale).offline.after(100).fails(.notModified)),
     ]
 
-    @Test("9111 §4.3.3: the same bytes, though the server sends them anew, are not modified")
-    func knowsTheSameBytes() throws {
+    @Test("9111 §4.3.3: the same bytes, sent again by the server, are not modified")
+    func recognizesTheSameBytes() throws {
         let world = try HTTPCacheWorld()
         let same = ScriptedReply(200, ["Cache-Control: max-age=0"], body: [1, 2, 3])
         world.server.script("s", same, same, ScriptedReply(200, ["Cache-Control: max-age=0"], body: [1, 2, 4]))
@@ -51,17 +51,17 @@ import Testing
         #expect(world.server.requests.count == 3)
     }
 
-    @Test("9111 §4.3.3: those who ignore what is stored, and those who do not, ask apart")
+    @Test("9111 §4.3.3: requests that ignore stored responses do not share lookups with others")
     func doesNotJoinOthers() throws {
         let world = try HTTPCacheWorld()
         world.server.script("s", ScriptedReply(200, ["ETag: \"a\""], body: [1]))
         _ = try world.run(world.request("/script/s"))
         world.server.script("s", ScriptedReply(304), ScriptedReply(304))
-        let receivers = [RecordingCallbacks(), RecordingCallbacks()]
-        _ = world.downloader.submit(.success(try world.request("/script/s")), callbacks: receivers[0])
+        let recorders = [RecordingCallbacks(), RecordingCallbacks()]
+        _ = world.downloader.submit(.success(try world.request("/script/s")), callbacks: recorders[0])
         _ = world.downloader.submit(
-            .success(try world.request("/script/s", wishes: [.http, .ignoresCached])), callbacks: receivers[1])
-        #expect(try world.end(of: receivers[0]).origin == .httpRevalidated)
-        #expect(try world.end(of: receivers[1]).error?.code == .notModified)
+            .success(try world.request("/script/s", wishes: [.http, .ignoresCached])), callbacks: recorders[1])
+        #expect(try world.end(of: recorders[0]).origin == .httpRevalidated)
+        #expect(try world.end(of: recorders[1]).error?.code == .notModified)
     }
 }

@@ -2,9 +2,9 @@ import Testing
 
 @testable import SDDEngine
 
-/// RFC 9111 §4.4: unsafe requests and what they make of what is stored.
+/// RFC 9111 §4.4: unsafe requests invalidate stored responses.
 @Suite struct HTTPCacheInvalidationTests {
-    @Test(arguments: cases) func forgetsWhatWasChanged(_ sequence: HTTPSequence) throws { try sequence.run() }
+    @Test(arguments: cases) func invalidatesChangedResponses(_ sequence: HTTPSequence) throws { try sequence.run() }
 
     private static let stored = HTTPStep.answered("Cache-Control: max-age=3600")
     private static let other = stored.at("/other")
@@ -18,39 +18,41 @@ import Testing
         .init("9111 §4.4: PUT", stored, .answered(status: 201).by("PUT"), .answered()),
         .init("9111 §4.4: DELETE", stored, .answered(status: 204).by("DELETE"), .answered()),
         .init("9111 §4.4: PATCH", stored, .answered().by("PATCH"), .answered()),
-        .init("9111 §4.4: a method nobody knows", stored, .answered().by("FROB"), .answered()),
-        .init("9111 §4.4: not by a GET past the cache", stored, .answered().asking("Cache-Control: no-store"), .fresh),
+        .init("9111 §4.4: an unknown method", stored, .answered().by("FROB"), .answered()),
+        .init(
+            "9111 §4.4: not by a GET that bypasses the cache", stored, .answered().asking("Cache-Control: no-store"),
+            .fresh),
         .init("9111 §4.4: not by OPTIONS", stored, .answered().by("OPTIONS"), .fresh),
         .init("9111 §4.4: not by an error of the client", stored, .answered(status: 400).by("POST"), .fresh),
         .init("9111 §4.4: not by an error of the server", stored, .answered(status: 500).by("POST"), .fresh),
         .init("9111 §4.4: also by a redirect", stored, .answered(status: 302).by("POST"), .answered()),
         .init(
-            "9111 §4.4: what is at Location", stored, other,
+            "9111 §4.4: the URL of Location", stored, other,
             .answered("Location: /script/s/other", status: 201).by("POST"), HTTPStep.answered().at("/other")),
         .init(
-            "9111 §4.4: what is at Content-Location", stored, other,
+            "9111 §4.4: the URL of Content-Location", stored, other,
             .answered("Content-Location: /script/s/other").by("POST"), HTTPStep.answered().at("/other")),
         .init(
-            "9111 §4.4: relative to the URL", stored, other, .answered("Location: s/other", status: 201).by("POST"),
+            "9111 §4.4: a relative Location", stored, other, .answered("Location: s/other", status: 201).by("POST"),
             HTTPStep.answered().at("/other")),
         .init(
-            "9111 §4.4: nothing else", stored, other, .answered().by("POST"), HTTPStep.fresh.at("/other").body(of: 1)),
+            "9111 §4.4: no other URL", stored, other, .answered().by("POST"), HTTPStep.fresh.at("/other").body(of: 1)),
         .init(
-            "9111 §4.4: nothing of another origin", stored, other,
+            "9111 §4.4: no URL of another origin", stored, other,
             .answered("Location: http://other.test/script/s/other", status: 201).by("POST"),
             HTTPStep.fresh.at("/other").body(of: 1)),
         .init(
-            "9111 §4.4: nothing by a Location of an error", stored, other,
+            "9111 §4.4: not by the Location of an error", stored, other,
             .answered("Location: /script/s/other", status: 404).by("POST"), HTTPStep.fresh.at("/other").body(of: 1)),
         .init("9111 §4.4: every variant", inGerman, inFrench, .answered().by("POST"), inFrench, inGerman),
         .init(
-            "9111 §4.4: also when who changes it says who he is", stored,
+            "9111 §4.4: also by a request with Authorization", stored,
             .answered().by("POST").asking("Authorization: Bearer one"), .answered()),
         .init(
-            "9111 §4.4: and his own entry", stored.asking("Authorization: Bearer one"),
+            "9111 §4.4: also the entry of that user", stored.asking("Authorization: Bearer one"),
             .answered().by("POST").asking("Authorization: Bearer one"), .answered().asking("Authorization: Bearer one")),
         .init(
-            "9111 §4: what comes of a POST is not stored", .answered("Cache-Control: max-age=3600").by("POST"),
+            "9111 §4: the response to a POST is not stored", .answered("Cache-Control: max-age=3600").by("POST"),
             .answered()),
     ]
 }

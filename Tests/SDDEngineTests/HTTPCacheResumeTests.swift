@@ -6,7 +6,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// Z17, RFC 9110 §14 and §15.3.7: bodies that broke off, and what the next request makes of what is kept of them.
+/// Z17, RFC 9110 §14 and §15.3.7: interrupted bodies, and how the next request uses the stored part.
 @Suite struct HTTPCacheResumeTests {
     private static let wishes: HTTPCacheLookup.Wishes = [.http, .resumes]
 
@@ -16,7 +16,7 @@ import Testing
         return result
     }
 
-    /// The part is closed on one of the two disk threads: when both are here, that is done.
+    /// Waits until the part is closed: one of the two disk threads does that before both are free for this.
     private func settle(_ world: HTTPCacheWorld) {
         let areHere = Expectation(count: 2)
         for _ in 0..<2 {
@@ -30,8 +30,8 @@ import Testing
 
     private func sent(_ target: String, _ size: Int) -> [UInt8] { ScriptedServer.body(of: target, size: size) }
 
-    @Test("9110 §14.2: cut at random places, it comes whole, and about once", arguments: 1...12)
-    func bearsCuts(seed: UInt64) throws {
+    @Test("9110 §14.2: a body cut at random places arrives whole, and little of it twice", arguments: 1...12)
+    func resumesAfterCuts(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let world = try HTTPCacheWorld()
         let size = Int.random(in: 100_000...400_000, using: &random)
@@ -53,8 +53,8 @@ import Testing
         #expect(try world.disk.store.parts.open(world.server.url(target)) == nil)
     }
 
-    @Test("9110 §13.1.5: If-Range goes with the Range; a cancelled body is gone on with")
-    func goesOnAfterACancel() throws {
+    @Test("9110 §13.1.5: If-Range is sent with the Range; a cancelled body is resumed")
+    func resumesAfterACancel() throws {
         let world = try HTTPCacheWorld()
         let whole = sent("/x", 100_000)
         world.server.script("s", ScriptedReply(200, ["ETag: \"a\""], body: whole, cut: 60_000))
@@ -79,13 +79,13 @@ import Testing
     private static let other = Array(repeating: UInt8(9), count: 70_000)
 
     @Test(
-        "and never is a body mixed",
+        "bodies are never mixed",
         arguments: [
             Refusal(
                 testDescription: "9110 §14.2: 200 in place of 206",
                 replies: [ScriptedReply(200, ["ETag: \"b\""], body: other)]),
             Refusal(
-                testDescription: "9110 §15.3.7: a 206 of another state",
+                testDescription: "9110 §15.3.7: a 206 of another version",
                 replies: [
                     ScriptedReply(206, ["ETag: \"b\"", "Content-Range: bytes 60000-69999/70000"], body: [1]),
                     ScriptedReply(200, ["ETag: \"b\""], body: other),
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(
-        "9110 §8.8.1, 9111 §5.2.2.5: of what could not be joined, or must not be kept, no part is kept",
+        "9110 §8.8.1, 9111 §5.2.2.5: no part is kept of a body that could not be joined or must not be stored",
         arguments: [
             ([], []), (["ETag: W/\"a\""], []), (["ETag: \"a\"", "Accept-Ranges: none"], []),
             (["ETag: \"a\"", "Cache-Control: no-store"], []), (["ETag: \"a\""], ["Cache-Control: no-store"]),
@@ -129,8 +129,8 @@ import Testing
         #expect(world.server.requests.last?.header("Range") == nil)
     }
 
-    @Test("9110 §14.2: nothing is resumed for who has not asked for that")
-    func resumesOnlyOnWish() throws {
+    @Test("9110 §14.2: nothing is resumed unless the request asks for that")
+    func resumesOnlyOnRequest() throws {
         let world = try HTTPCacheWorld()
         world.server.script("s", ScriptedReply(200, ["ETag: \"a\""], body: sent("/x", 100_000), cut: 60_000))
         #expect(try world.run(world.request("/script/s")).error?.code == .truncatedBody)
@@ -139,7 +139,7 @@ import Testing
         #expect(world.server.requests.last?.header("Range") == nil)
     }
 
-    @Test("Z17: a body that is cancelled leaves its part")
+    @Test("Z17: a cancelled body leaves its part")
     func keepsThePartOfACancelledBody() throws {
         let world = try HTTPCacheWorld()
         let target = "/hold/h?after=60000&size=100000&header=ETag:%20%22v1%22"
@@ -150,11 +150,11 @@ import Testing
         #expect(callbacks.waitForProgress(3))
         #expect(world.downloader.cancel(try #require(token)) != nil)
         _ = try world.end(of: callbacks)
-        // Who asks before the part is there asks for all.
+        // A request before the part is stored asks for the whole body.
         settle(world)
         world.server.release("h")
         let second = try run(world, target)
-        // This server knows no ranges: what it has is all, and all of it is from now.
+        // This server does not support ranges, so the whole body is new.
         #expect(second.array == sent(target, 100_000))
         #expect(world.server.requests.last?.header("Range")?.hasPrefix("bytes=") == true)
     }

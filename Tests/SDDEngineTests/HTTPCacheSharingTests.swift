@@ -7,11 +7,11 @@ import Testing
 
 @testable import SDDEngine
 
-/// Several requests at once: what is fresh waits for nothing, and what is wanted twice is asked and fetched once.
+/// Several requests at once: a fresh hit waits for nothing, and equal requests share one lookup and one transfer.
 @Suite struct HTTPCacheSharingTests {
     private let fresh = ["Cache-Control: max-age=3600"]
 
-    @Test("9111 §4: a fresh hit does not wait for downloads that take every place")
+    @Test("9111 §4: a fresh hit does not wait for downloads that take every slot")
     func doesNotWaitInTheQueue() throws {
         let world = try HTTPCacheWorld()
         world.server.script("s", ScriptedReply(200, fresh, body: [1]))
@@ -28,33 +28,33 @@ import Testing
         for callbacks in slow { #expect(try world.end(of: callbacks).error == nil) }
     }
 
-    @Test("Two requests while the cache is asked: one look, one transfer")
-    func asksOnceForTwo() throws {
+    @Test("Two requests during the lookup: one lookup, one transfer")
+    func looksUpOnceForTwo() throws {
         let world = try HTTPCacheWorld()
         world.server.script("s", ScriptedReply(200, fresh, body: [1], gate: "s"))
-        let receivers = (0..<2).map { _ in RecordingCallbacks() }
-        for callbacks in receivers {
+        let recorders = (0..<2).map { _ in RecordingCallbacks() }
+        for callbacks in recorders {
             _ = world.downloader.submit(.success(try world.request("/script/s")), callbacks: callbacks)
         }
         #expect(world.server.waitForRequests("/script/s"))
         world.server.release("s")
-        for callbacks in receivers { #expect(try world.end(of: callbacks).array == [1]) }
+        for callbacks in recorders { #expect(try world.end(of: callbacks).array == [1]) }
         #expect(world.server.requests.count == 1)
         #expect(world.cache.counters[.httpMisses] == 1)
     }
 
     @Test("Two requests of which one does not use the cache are two transfers")
-    func asksTwiceForDifferentWishes() throws {
+    func looksUpSeparatelyForDifferentOptions() throws {
         let world = try HTTPCacheWorld()
         world.server.script("s", ScriptedReply(200, fresh, body: [1]), ScriptedReply(200, fresh, body: [1]))
-        let receivers = (0..<2).map { _ in RecordingCallbacks() }
-        _ = world.downloader.submit(.success(try world.request("/script/s")), callbacks: receivers[0])
-        _ = world.downloader.submit(.success(try world.request("/script/s", wishes: [])), callbacks: receivers[1])
-        for callbacks in receivers { #expect(try world.end(of: callbacks).array == [1]) }
+        let recorders = (0..<2).map { _ in RecordingCallbacks() }
+        _ = world.downloader.submit(.success(try world.request("/script/s")), callbacks: recorders[0])
+        _ = world.downloader.submit(.success(try world.request("/script/s", wishes: [])), callbacks: recorders[1])
+        for callbacks in recorders { #expect(try world.end(of: callbacks).array == [1]) }
         #expect(world.server.requests.count == 2)
     }
 
-    @Test("5861 §3: many who are served stale at once cause one request")
+    @Test("5861 §3: many stale hits at once cause one revalidation")
     func revalidatesOnceForMany() throws {
         let world = try HTTPCacheWorld()
         let window = ["Cache-Control: max-age=60, stale-while-revalidate=600", "ETag: \"a\""]
@@ -70,14 +70,14 @@ import Testing
         #expect(world.server.requests.count == 2)
     }
 
-    @Test("5861 §3: when its caller hears of what is stale, the request that asks about it is there")
-    func revalidatesBeforeItTells() throws {
+    @Test("5861 §3: the revalidation exists before the stale hit is delivered")
+    func revalidatesBeforeItDelivers() throws {
         let world = try HTTPCacheWorld()
         let window = ["Cache-Control: max-age=60, stale-while-revalidate=600", "ETag: \"a\""]
         world.server.script("s", ScriptedReply(200, window, body: [1]), ScriptedReply(304))
         _ = try world.run(world.request("/script/s"))
         world.time.pass(seconds: 100)
-        // when: told on the thread that decides it, which does nothing else meanwhile
+        // when: delivered on the thread that decides it, which does nothing else meanwhile
         let counts = Recorder<Int64>()
         let callbacks = RecordingCallbacks(onCompleted: { [downloader = world.downloader] _ in
             counts.record(downloader.statistics.requests)
@@ -90,18 +90,18 @@ import Testing
         #expect(world.waitForStops(2))
     }
 
-    @Test("Two caches on one directory: one of them downloads, the other has what it brought")
+    @Test("Two caches on one directory: one of them downloads, the other uses the stored response")
     func downloadsOnceForTwoProcesses() throws {
         let first = try HTTPCacheWorld(shareWait: 30_000_000)
         let second = try HTTPCacheWorld(folder: first.folder, server: first.server, shareWait: 30_000_000)
         first.server.script("s", ScriptedReply(200, fresh, body: [1], gate: "s"))
-        let receivers = [RecordingCallbacks(), RecordingCallbacks()]
-        _ = first.downloader.submit(.success(try first.request("/script/s")), callbacks: receivers[0])
+        let recorders = [RecordingCallbacks(), RecordingCallbacks()]
+        _ = first.downloader.submit(.success(try first.request("/script/s")), callbacks: recorders[0])
         #expect(first.server.waitForRequests("/script/s"))
-        _ = second.downloader.submit(.success(try second.request("/script/s")), callbacks: receivers[1])
+        _ = second.downloader.submit(.success(try second.request("/script/s")), callbacks: recorders[1])
         first.server.release("s")
-        #expect(try first.end(of: receivers[0]).origin == .network)
-        #expect(try second.end(of: receivers[1]).origin == .httpFresh)
+        #expect(try first.end(of: recorders[0]).origin == .network)
+        #expect(try second.end(of: recorders[1]).origin == .httpFresh)
         #expect(first.server.requests.count == 1)
         second.end()
     }
@@ -121,8 +121,8 @@ import Testing
         #expect(world.server.requests.count == 1)
     }
 
-    @Test("What the host stores under a URL is no HTTP response: the server is asked")
-    func doesNotServeWhatTheHostStored() throws {
+    @Test("A picture that the application stores under a URL is no HTTP response: the server is asked")
+    func doesNotServeWhatTheApplicationStored() throws {
         let world = try HTTPCacheWorld()
         let item = CacheItem(
             key: world.server.url("/script/s"), image: nil, bytes: try Sample.body([9]), extended: nil, levels: .disk)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import SDDEngine
 
-/// RFC 5861, and RFC 9111 §4.2.4: what is stale, and better than waiting or than nothing.
+/// RFC 5861, and RFC 9111 §4.2.4: stale responses that are better than waiting, or than no response.
 @Suite struct HTTPCacheStaleTests {
-    @Test(arguments: cases) func servesStaleWhereThatIsAllowed(_ sequence: HTTPSequence) throws { try sequence.run() }
+    @Test(arguments: cases) func servesStaleWhereAllowed(_ sequence: HTTPSequence) throws { try sequence.run() }
 
     private static let tag = "If-None-Match: \"a\""
     private static let window = HTTPStep.answered(
@@ -17,40 +17,41 @@ import Testing
     static let cases: [HTTPSequence] = [
         // stale-while-revalidate
         .init(
-            "5861 §3: stale at once, asked meanwhile, fresh then", window, .stale.after(100).meanwhile(304, by: [tag]),
+            "5861 §3: stale at once, then revalidated, then fresh", window, .stale.after(100).meanwhile(304, by: [tag]),
             .fresh),
         .init(
-            "5861 §3: what comes meanwhile is for the next", window,
+            "5861 §3: the new response is for the next request", window,
             .stale.after(100).meanwhile(200, by: [tag], "Cache-Control: max-age=60"), .fresh.body(of: 1)),
-        .init("5861 §3: fresh before", window, .fresh.after(30)),
-        .init("5861 §3: not behind the window", window, .validated(by: tag).after(700)),
+        .init("5861 §3: fresh before the window", window, .fresh.after(30)),
+        .init("5861 §3: not after the window", window, .validated(by: tag).after(700)),
         .init(
-            "5861 §3: again each time that it is stale", window, .stale.after(100).meanwhile(304, by: [tag]),
+            "5861 §3: revalidated each time that it is stale", window, .stale.after(100).meanwhile(304, by: [tag]),
             .stale.after(100).meanwhile(304, by: [tag]), .fresh),
         .init(
-            "5861 §3: a server that fails meanwhile changes nothing", window,
+            "5861 §3: a failing revalidation changes nothing", window,
             .stale.after(100).meanwhile(500, by: [tag]), .stale.meanwhile(304, by: [tag]), .fresh),
         .init(
             "5861 §3: without a validator", .answered("Cache-Control: max-age=60, stale-while-revalidate=600"),
             .stale.after(100).meanwhile(200, "Cache-Control: max-age=60"), .fresh.body(of: 1)),
         .init(
-            "5861 §3: a window that is no number",
+            "5861 §3: a window that is not a number",
             .answered("Cache-Control: max-age=60, stale-while-revalidate=x", "ETag: \"a\""),
             .validated(by: tag).after(61)),
         .init(
-            "9111 §5.2.2.2: must-revalidate closes it",
+            "9111 §5.2.2.2: must-revalidate closes the window",
             .answered("Cache-Control: max-age=60, stale-while-revalidate=600, must-revalidate", "ETag: \"a\""),
             .validated(by: tag).after(61)),
         .init(
-            "9111 §5.2.2.4: so does no-cache",
+            "9111 §5.2.2.4: no-cache closes the window",
             .answered("Cache-Control: no-cache, stale-while-revalidate=600", "ETag: \"a\""), .validated(by: tag)),
         .init(
-            "9111 §5.2.1.4: and the request's", window, .validated(by: tag).after(61).asking("Cache-Control: no-cache")),
+            "9111 §5.2.1.4: the request's no-cache", window,
+            .validated(by: tag).after(61).asking("Cache-Control: no-cache")),
         .init(
-            "9111 §5.2.1.1: who wants an age wants nothing stale", window,
+            "9111 §5.2.1.1: the request's max-age excludes stale responses", window,
             .validated(by: tag).after(61).asking("Cache-Control: max-age=90")),
         .init(
-            "5861 §3: of a variant", window.asking("X-A: 1"),
+            "5861 §3: a stale variant", window.asking("X-A: 1"),
             .stale.after(100).asking("X-A: 1").meanwhile(304, by: [tag])),
 
         // stale-if-error
@@ -61,15 +62,15 @@ import Testing
             "5861 §4: 504", shield, .replaced(by: tag, status: 504).after(100).from(.httpStale).status(200).body(of: 0)),
         .init("5861 §4: not 404", shield, .replaced(by: tag, status: 404).after(100)),
         .init("5861 §4: not 501", shield, .replaced(by: tag, status: 501).after(100)),
-        .init("5861 §4: not behind the window", shield, failing.after(700)),
+        .init("5861 §4: not after the window", shield, failing.after(700)),
         .init(
             "5861 §4: the server is asked each time", shield,
             failing.after(100).from(.httpStale).status(200).body(of: 0), .validated(by: tag), .fresh),
         .init(
-            "5861 §4: a request's own", .answered("Cache-Control: max-age=60", "ETag: \"a\""),
+            "5861 §4: a window of the request", .answered("Cache-Control: max-age=60", "ETag: \"a\""),
             failing.after(100).asking("Cache-Control: stale-if-error=600").from(.httpStale).status(200).body(of: 0)),
         .init(
-            "9111 §4.2.4: nobody allowed it", .answered("Cache-Control: max-age=60", "ETag: \"a\""), failing.after(100)),
+            "9111 §4.2.4: not allowed", .answered("Cache-Control: max-age=60", "ETag: \"a\""), failing.after(100)),
         .init(
             "9111 §5.2.2.2: must-revalidate",
             .answered("Cache-Control: max-age=60, stale-if-error=600, must-revalidate", "ETag: \"a\""),
@@ -81,22 +82,24 @@ import Testing
             .replaced(by: tag).cut(after: 3).after(100).from(.httpStale).body(of: 0), .validated(by: tag)),
 
         // Offline
-        .init("9111 §4.2.4: offline it is fresh as ever", .answered("Cache-Control: max-age=60"), .fresh.offline),
         .init(
-            "9111 §4.2.4: offline stale is good", .answered("Cache-Control: max-age=60"), .stale.after(100_000).offline),
-        .init("9111 §4.2.4: offline nothing is revalidated meanwhile", window, .stale.after(100).offline),
+            "9111 §4.2.4: offline a fresh response is served", .answered("Cache-Control: max-age=60"), .fresh.offline),
         .init(
-            "9111 §4.2.4: offline no-cache is good", .answered("Cache-Control: no-cache, max-age=60"), .fresh.offline),
-        .init("9111 §4.2.4: offline there may be nothing", .notCached.offline),
-        .init("9111 §5.2.2.5: offline no-store is not there", .answered("Cache-Control: no-store"), .notCached.offline),
+            "9111 §4.2.4: offline stale is served", .answered("Cache-Control: max-age=60"),
+            .stale.after(100_000).offline),
+        .init("9111 §4.2.4: offline nothing is revalidated", window, .stale.after(100).offline),
+        .init(
+            "9111 §4.2.4: offline no-cache is served", .answered("Cache-Control: no-cache, max-age=60"), .fresh.offline),
+        .init("9111 §4.2.4: offline without a stored response", .notCached.offline),
+        .init("9111 §5.2.2.5: no-store is absent offline", .answered("Cache-Control: no-store"), .notCached.offline),
         .init("9111 §4: offline a POST ends", .notCached.by("POST").offline),
         .init(
-            "9111 §4.2.4: back on the network it is asked about", .answered("Cache-Control: max-age=60", "ETag: \"a\""),
+            "9111 §4.2.4: back on the network it is revalidated", .answered("Cache-Control: max-age=60", "ETag: \"a\""),
             .stale.after(100).offline, .validated(by: tag)),
-        .init("9111 §4.2.4: offline is for those who use the cache", HTTPStep.answered().wishing([]).offline),
+        .init("9111 §4.2.4: offline affects only requests that use the cache", HTTPStep.answered().wishing([]).offline),
     ]
 
-    @Test("5861 §4: nobody listens any more")
+    @Test("5861 §4: the server does not listen any more")
     func servesStaleWhenTheServerIsGone() throws {
         let world = try HTTPCacheWorld()
         world.server.script(

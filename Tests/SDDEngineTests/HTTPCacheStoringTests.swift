@@ -2,29 +2,32 @@ import Testing
 
 @testable import SDDEngine
 
-/// RFC 9111 §3: what is stored, and what of it.
+/// RFC 9111 §3: which responses are stored, and which of their fields.
 @Suite struct HTTPCacheStoringTests {
-    @Test(arguments: cases) func keepsWhatMayBeKept(_ sequence: HTTPSequence) throws { try sequence.run() }
+    @Test(arguments: cases) func storesWhatMayBeStored(_ sequence: HTTPSequence) throws { try sequence.run() }
 
     static let cases: [HTTPSequence] = [
         .init("9111 §5.2.2.5: no-store", .answered("Cache-Control: no-store, max-age=3600"), .answered()),
-        .init("9111 §5.2.2.5: behind rubbish", .answered("Cache-Control: =\"x, max-age=3600, no-store"), .answered()),
+        .init(
+            "9111 §5.2.2.5: no-store after garbage", .answered("Cache-Control: =\"x, max-age=3600, no-store"),
+            .answered()),
         .init(
             "9111 §5.2.2.5: no-store with an argument", .answered("Cache-Control: no-store=1, max-age=3600"),
             .answered()),
         .init(
-            "9111 §5.2.2.5: in capitals, in the second field",
+            "9111 §5.2.2.5: no-store in capitals, in the second field",
             .answered("Cache-Control: max-age=3600", "Cache-Control: NO-STORE"), .answered()),
         .init(
-            "9111 §5.2.2.3: must-understand outweighs it, for a status that is understood",
+            "9111 §5.2.2.3: must-understand overrides no-store for a known status",
             .answered("Cache-Control: no-store, must-understand, max-age=3600"), .fresh),
         .init(
-            "9111 §5.2.2.3: not for one that is not",
+            "9111 §5.2.2.3: must-understand with an unknown status",
             .answered("Cache-Control: must-understand, max-age=3600", status: 299),
             .answered()),
-        .init("9111 §5.2.2.7: private is for us", .answered("Cache-Control: private, max-age=3600"), .fresh),
+        .init("9111 §5.2.2.7: private is stored", .answered("Cache-Control: private, max-age=3600"), .fresh),
         .init(
-            "9111 §5.2.2.7: also with names", .answered("Cache-Control: private=\"X-A\", max-age=3600", "X-A: 1"),
+            "9111 §5.2.2.7: private with names is stored",
+            .answered("Cache-Control: private=\"X-A\", max-age=3600", "X-A: 1"),
             .fresh.showing("X-A: 1")),
         .init(
             "9111 §5.2.1.5: the request's no-store",
@@ -41,11 +44,11 @@ import Testing
         .init(
             "9111 §3: 500 with a lifetime", .answered("Cache-Control: max-age=3600", status: 500), .fresh.status(500)),
         .init(
-            "9111 §3: a status nobody knows, with a lifetime", .answered("Cache-Control: max-age=3600", status: 599),
+            "9111 §3: an unknown status with a lifetime", .answered("Cache-Control: max-age=3600", status: 599),
             .fresh.status(599)),
         .init("9111 §3: without a lifetime it is not stored", .answered("ETag: \"a\"", status: 500), .answered()),
         .init(
-            "9111 §3.3, 9110 §15.3.7: a 206 that nobody has asked for is a fault, and not stored",
+            "9111 §3.3, 9110 §15.3.7: an unrequested 206 is an error, and not stored",
             .answered("Cache-Control: max-age=3600", "Content-Range: bytes 0-5/6", status: 206).fails(.protocol),
             .answered()),
         .init("6585 §4: 429", .answered("Cache-Control: max-age=3600", status: 429), .answered()),
@@ -53,11 +56,11 @@ import Testing
         .init("6585 §6: 511 is a captive portal", .answered("Cache-Control: max-age=3600", status: 511), .answered()),
         .init("9110 §15.5.2: 401", .answered("Cache-Control: max-age=3600", status: 401), .answered()),
         .init(
-            "9110 §15.5.5: a 404 that its caller does not take is not read, and not stored",
+            "9110 §15.5.5: a 404 that the request refuses is not read, and not stored",
             .answered("Cache-Control: max-age=3600", status: 404).accepting("200-299").fails(.invalidStatusCode),
             .answered()),
         .init(
-            "9110 §15.5.5: a stored 404 is an error to who does not take it",
+            "9110 §15.5.5: a stored 404 is an error for a request that refuses it",
             .answered("Cache-Control: max-age=3600", status: 404),
             HTTPStep.fresh.accepting("200-299").fails(.invalidStatusCode)),
 
@@ -66,87 +69,94 @@ import Testing
             "9111 §3.3: a body that breaks off",
             .answered("Cache-Control: max-age=3600", "ETag: \"a\"").cut(after: 3).fails(.truncatedBody), .answered()),
         .init(
-            "9111 §3.3: behind its head", .answered("Cache-Control: max-age=3600").cut(after: 0).fails(.truncatedBody),
+            "9111 §3.3: a body that breaks off after the head",
+            .answered("Cache-Control: max-age=3600").cut(after: 0).fails(.truncatedBody),
             .answered()),
         .init(
-            "9111 §3.3: leaves what was stored before", .answered("ETag: \"a\""),
+            "9111 §3.3: a broken body leaves the stored response", .answered("ETag: \"a\""),
             .replaced(by: "If-None-Match: \"a\"", says: ["Cache-Control: max-age=60"]).cut(after: 3).fails(
                 .truncatedBody),
             .validated(by: "If-None-Match: \"a\"")),
 
         // Fields
         .init(
-            "9111 §3.1: those of a connection are not stored",
+            "9111 §3.1: fields of the connection are not stored",
             .answered("Cache-Control: max-age=3600", "Keep-Alive: timeout=5", "Proxy-Authenticate: Basic", "X-A: 1"),
             .fresh.showing("Keep-Alive", "Proxy-Authenticate", "X-A: 1")),
         .init(
-            "9110 §7.6.1: nor those that Connection names",
+            "9110 §7.6.1: fields that Connection names are not stored",
             .answered("Cache-Control: max-age=3600", "Connection: keep-alive, X-Hop", "X-Hop: 1"),
             .fresh.showing("X-Hop", "Connection")),
         .init(
-            "9110 §7.6.1: Connection cannot take away what the rules go by",
+            "9110 §7.6.1: Connection does not remove fields that the cache needs",
             .answered("Connection: keep-alive, cache-control", "Cache-Control: no-cache, max-age=3600", "ETag: \"a\""),
             .validated(by: "If-None-Match: \"a\"")),
         .init(
-            "9111 §7.3: a Set-Cookie is not given twice",
+            "9111 §7.3: a Set-Cookie is not delivered twice",
             .answered("Cache-Control: max-age=3600", "Set-Cookie: a=1").showing("Set-Cookie: a=1"),
             .fresh.showing("Set-Cookie")),
         .init(
-            "9111 §7.3: and keeps nothing from being stored",
+            "9111 §7.3: a Set-Cookie does not prevent storing",
             HTTPStep.answered("Cache-Control: max-age=3600", "Set-Cookie: a=1").withCookies,
             HTTPStep.fresh.withCookies),
-        .init("9111 §5.1: Age is told", .answered("Cache-Control: max-age=3600"), .fresh.showing("Content-Length: 6")),
+        .init(
+            "9111 §5.1: the result has an Age", .answered("Cache-Control: max-age=3600"),
+            .fresh.showing("Content-Length: 6")),
 
         // Keys
         .init("9111 §2: another path", .answered("Cache-Control: max-age=3600"), .answered().at("/other")),
         .init("9110 §4.2.3: the query counts", .answered("Cache-Control: max-age=3600"), .fresh),
         .init(
-            "9110 §9.1: GET in lower case is a method nobody knows, and not safe",
+            "9110 §9.1: GET in lower case is an unknown method, and not safe",
             .answered("Cache-Control: max-age=3600"), .answered().by("get"), .answered()),
         .init(
-            "9110 §9.3.2: HEAD goes past it", .answered("Cache-Control: max-age=3600"), .answered().by("HEAD"), .fresh),
+            "9110 §9.3.2: HEAD bypasses the cache", .answered("Cache-Control: max-age=3600"), .answered().by("HEAD"),
+            .fresh),
         .init(
-            "9110 §9.3.2: and what it brings is not stored", .answered("Cache-Control: max-age=3600").by("HEAD"),
+            "9110 §9.3.2: a response to HEAD is not stored", .answered("Cache-Control: max-age=3600").by("HEAD"),
             .answered()),
         .init(
-            "9110 §9.3.3: POST is not answered by it", .answered("ETag: \"a\""),
+            "9110 §9.3.3: POST is not answered by the cache", .answered("ETag: \"a\""),
             .answered("Cache-Control: max-age=3600", status: 500).by("POST"), .validated(by: "If-None-Match: \"a\"")),
         .init(
-            "9110 §14.2: a Range of the caller's goes past it", .answered("Cache-Control: max-age=3600"),
+            "9110 §14.2: a Range of the request bypasses the cache", .answered("Cache-Control: max-age=3600"),
             .answered("Content-Range: bytes 0-5/9", status: 206).asking("Range: bytes=0-5"), .fresh),
         .init(
-            "9110 §14.2: and is not stored", .answered("Cache-Control: max-age=3600").asking("Range: bytes=0-5"),
+            "9110 §14.2: a response to a Range is not stored",
+            .answered("Cache-Control: max-age=3600").asking("Range: bytes=0-5"),
             .answered()),
 
-        // Who asks
+        // Credentials
         .init(
-            "9111 §3.5: with Authorization it is stored for who sent it",
+            "9111 §3.5: with Authorization it is stored for that user",
             .answered("Cache-Control: max-age=3600").asking("Authorization: Bearer one"),
             .fresh.asking("Authorization: Bearer one")),
         .init(
-            "9111 §3.5: and for nobody else",
+            "9111 §3.5: it is not stored for another user",
             .answered("Cache-Control: max-age=3600").asking("Authorization: Bearer one"),
             .answered().asking("Authorization: Bearer two")),
         .init(
-            "9111 §3.5: nor for who sends none",
+            "9111 §3.5: it is not stored for requests without one",
             .answered("Cache-Control: max-age=3600").asking("Authorization: Bearer one"), .answered()),
         .init(
-            "9111 §3.5: what came without is not for who sends one", .answered("Cache-Control: max-age=3600"),
+            "9111 §3.5: a response without Authorization is not for a user", .answered("Cache-Control: max-age=3600"),
             .answered().asking("Authorization: Bearer one")),
         .init(
-            "9111 §3.5: each keeps its own",
+            "9111 §3.5: each user has an entry",
             .answered("Cache-Control: max-age=3600").asking("Authorization: Bearer one"),
             .answered("Cache-Control: max-age=3600").asking("Authorization: Bearer two"),
             .fresh.asking("Authorization: Bearer one")),
         .init(
-            "9111 §3.5: a bearer token of the credential's",
+            "9111 §3.5: a bearer token of the credential",
             HTTPStep.answered("Cache-Control: max-age=3600").withBearer("one"), HTTPStep.fresh.withBearer("one"),
             HTTPStep.answered().withBearer("two")),
         .init(
-            "9111 §3: only what asks for it is stored", HTTPStep.answered("Cache-Control: max-age=3600").wishing([]),
+            "9111 §3: only requests with the option are stored",
+            HTTPStep.answered("Cache-Control: max-age=3600").wishing([]),
             .answered()),
         .init(
-            "9111 §4: only who asks for it is answered by it", .answered("Cache-Control: max-age=3600"),
+            "9111 §4: only requests with the option are answered by the cache",
+            .answered("Cache-Control: max-age=3600"),
             HTTPStep.answered().wishing([]), .fresh),
     ]
 }

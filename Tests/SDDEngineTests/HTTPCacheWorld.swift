@@ -9,7 +9,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// The system's clocks, of which the wall's can be put forward: as if so much time had passed. Any thread.
+/// The system's clocks; the wall clock can be moved forward, as if that much time had passed. Callable from any thread.
 final class ShiftedTime: TimeSource {
     private let seconds = Atomic<Int64>(0)
 
@@ -22,13 +22,13 @@ final class ShiftedTime: TimeSource {
     }
 }
 
-/// All that a test of the HTTP cache needs, and all of it real but for the server's replies: a downloader over libcurl,
-/// an image cache in a folder of its own, a server. Each test makes its own; the test's thread alone.
+/// Everything that a test of the HTTP cache needs, real except for the server's replies: a downloader over libcurl, an
+/// image cache in a folder of its own, a server. Each test makes its own and uses it on the test's thread.
 final class HTTPCacheWorld {
     let server: ScriptedServer
     let folder: TemporaryFolder
     let time = ShiftedTime()
-    /// Seconds since 1970: what the dates of a sequence are counted from.
+    /// The start in seconds since 1970, from which the dates of a sequence are counted.
     let start: Int64
     let cache: ImageCache
     let disk: DiskCache
@@ -60,7 +60,7 @@ final class HTTPCacheWorld {
 
     private var hasEnded = false
 
-    /// As a process that ends in good order.
+    /// Ends everything, as a process does that exits normally.
     func end() {
         if hasEnded { return }
         hasEnded = true
@@ -68,7 +68,7 @@ final class HTTPCacheWorld {
         cache.close()
     }
 
-    /// Transfers that have left the network.
+    /// Records the transfers that have left the network.
     private final class Ears: Observer {
         let stops = Recorder<UInt64>()
 
@@ -77,7 +77,7 @@ final class HTTPCacheWorld {
 
     var stopCount: Int { ears.stops.all.count }
 
-    /// Until so many have left the network, and what they have brought is stored.
+    /// Waits until that many transfers have left the network, and their responses are stored.
     func waitForStops(_ count: Int) -> Bool { ears.stops.wait(count: count) != nil && flush() }
 
     func flush() -> Bool { disk.flush(milliseconds: 30_000) }
@@ -86,7 +86,7 @@ final class HTTPCacheWorld {
 // MARK: - Requests
 
 extension HTTPCacheWorld {
-    /// For the bytes of a target of the server, by way of the HTTP cache.
+    /// Makes a request for the bytes of a target of the server, through the HTTP cache.
     func request(
         _ target: String, _ fields: [String] = [], method: String = "GET", wishes: HTTPCacheLookup.Wishes = .http,
         options: TransferOptions = .standard, pixels: Bool = false
@@ -96,7 +96,7 @@ extension HTTPCacheWorld {
             let parts = field.split(separator: ":", maxSplits: 1)
             transfer.headers.set(String(parts[0]), to: String(parts[1].drop { $0 == " " }))
         }
-        // The jar is empty: nobody in particular asks.
+        // The jar is empty, so the request is anonymous.
         if options.values.usesCookies { transfer.cookies = [] }
         if method == "POST" { transfer.body = try Sample.body([1]) }
         var request = DownloadRequest(transfer: transfer)
@@ -106,7 +106,7 @@ extension HTTPCacheWorld {
         return request
     }
 
-    /// Its end; the test fails without one.
+    /// Runs a request and returns its result; the test fails if it does not end.
     func run(_ request: DownloadRequest) throws -> DownloadResult {
         let callbacks = RecordingCallbacks()
         _ = downloader.submit(.success(request), callbacks: callbacks)
@@ -119,7 +119,7 @@ extension HTTPCacheWorld {
         return try #require(callbacks.record.results.first)
     }
 
-    /// What the picture cache has under a URL.
+    /// Returns the entry of the image cache under a URL.
     func picture(at target: String) -> CacheHit? {
         ImageCacheLookup(
             cache, key: server.url(target), form: DecodeOptions(), levels: .disk, wantsImage: false, wantsBytes: true

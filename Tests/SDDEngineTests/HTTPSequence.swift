@@ -6,11 +6,11 @@ import Testing
 
 @testable import SDDEngine
 
-/// One line of the tables of the HTTP cache as a whole: requests for a URL, one after the other, what a real server says
-/// to those that reach it, and what their caller gets. The rule names the section of the RFC, 9111 or another.
+/// One row of the tables for the whole HTTP cache: requests for a URL, one after the other, the replies of a real
+/// server to those that reach it, and the expected results. The rule names the section of the RFC, 9111 or another.
 ///
-/// `{-60}` in a field is the date a minute before the sequence began; `{-60 rfc850}` and `{-60 asctime}` are the same in
-/// the other two forms of RFC 9110 §5.6.7.
+/// `{-60}` in a field is the date a minute before the sequence began; `{-60 rfc850}` and `{-60 asctime}` are that date
+/// in the other two forms of RFC 9110 §5.6.7.
 struct HTTPSequence: Sendable, CustomTestStringConvertible {
     let rule: String
     let steps: [HTTPStep]
@@ -29,7 +29,7 @@ struct HTTPSequence: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// One step of a sequence. What a server says first has the body "body N", N being the number of its step from 0 on.
+/// One step of a sequence. The first reply of a step has the body "body N", N being the number of the step from 0 on.
 struct HTTPStep: Sendable {
     // The request.
     var method = "GET"
@@ -39,29 +39,29 @@ struct HTTPStep: Sendable {
     var isOffline = false
     var options = TransferOptions.Values()
     var accepts = Acceptance.all
-    /// Seconds since the step before.
+    /// The seconds since the step before.
     var passed: Int64 = 0
 
-    // What the server says, if it is asked: to the path, or to others behind it.
+    // The server's replies, if it is asked: to the path, or to others behind it.
     var replies: [(path: String, reply: ScriptedReply)] = []
-    /// Nobody waits for it.
+    /// Whether the server is asked in the background, and the request does not wait for it.
     var isMeanwhile = false
 
-    // What is expected.
+    // The expectations.
     var conditions: [String] = []
     var origin = DownloadResult.Origin.network
     var status: Int32 = 200
-    /// The step that the body comes from; nil: its own.
+    /// The step whose body is expected; nil means this one.
     var bodyOf: Int?
     var error: DownloadError.Code?
-    /// "NAME: VALUE", or "NAME" for a field that is not there.
+    /// Fields of the result: "NAME: VALUE", or "NAME" for a field that must be absent.
     var shown: [String] = []
 }
 
-// MARK: - What happens in a step
+// MARK: - Kinds of steps
 
 extension HTTPStep {
-    /// The server is asked for the whole, and has this.
+    /// The server is asked without conditions, and sends a whole response.
     static func answered(_ fields: String..., status: Int = 200) -> HTTPStep {
         var step = HTTPStep()
         step.replies = [("", ScriptedReply(status, fields))]
@@ -69,7 +69,7 @@ extension HTTPStep {
         return step
     }
 
-    /// The server is asked with these conditions whether what is stored holds, and says that it does.
+    /// The server is asked with these conditions, and answers that the stored response is valid.
     static func validated(by conditions: String..., says fields: [String] = []) -> HTTPStep {
         var step = HTTPStep()
         step.replies = [("", ScriptedReply(304, fields))]
@@ -79,7 +79,7 @@ extension HTTPStep {
         return step
     }
 
-    /// The server is asked with these conditions, and has something else.
+    /// The server is asked with these conditions, and sends another response.
     static func replaced(by conditions: String..., says fields: [String] = [], status: Int = 200) -> HTTPStep {
         var step = HTTPStep()
         step.replies = [("", ScriptedReply(status, fields))]
@@ -99,11 +99,11 @@ extension HTTPStep {
         return step
     }
 
-    /// Nor is there anything that could be served.
+    /// The server is not asked, and no stored response can be served.
     static var notCached: HTTPStep { HTTPStep().fails(.notCached) }
 }
 
-// MARK: - What is particular about it
+// MARK: - Variations of a step
 
 extension HTTPStep {
     private func with(_ change: (inout HTTPStep) -> Void) -> HTTPStep {
@@ -115,7 +115,7 @@ extension HTTPStep {
     func asking(_ fields: String...) -> HTTPStep { with { $0.asked = fields } }
     func after(_ seconds: Int64) -> HTTPStep { with { $0.passed = seconds } }
     func by(_ method: String) -> HTTPStep { with { $0.method = method } }
-    /// A URL below that of the sequence.
+    /// Uses a URL below that of the sequence.
     func at(_ path: String) -> HTTPStep {
         with { step in
             step.path = path
@@ -134,19 +134,19 @@ extension HTTPStep {
     func accepting(_ statuses: String) -> HTTPStep {
         with { $0.accepts = Acceptance(statuses: statuses, types: nil) ?? .all }
     }
-    /// The body is that of this step.
+    /// Expects the body of that step.
     func body(of step: Int) -> HTTPStep { with { $0.bodyOf = step } }
     func status(_ status: Int32) -> HTTPStep { with { $0.status = status } }
     func from(_ origin: DownloadResult.Origin) -> HTTPStep { with { $0.origin = origin } }
     func fails(_ code: DownloadError.Code) -> HTTPStep { with { $0.error = code } }
     func showing(_ fields: String...) -> HTTPStep { with { $0.shown = fields } }
-    /// The body breaks off.
+    /// Cuts off the body.
     func cut(after count: Int) -> HTTPStep { with { $0.replies[$0.replies.count - 1].reply.cut = count } }
-    /// The server is asked once more in this step, or at a URL to which it has sent us.
+    /// The server is asked once more in this step, or at the URL of a redirect.
     func then(_ status: Int = 200, at path: String? = nil, _ fields: String...) -> HTTPStep {
         with { $0.replies.append((path ?? $0.path, ScriptedReply(status, fields))) }
     }
-    /// The server is asked as well, with nobody waiting for it.
+    /// The server is also asked in the background.
     func meanwhile(_ status: Int = 200, _ fields: String...) -> HTTPStep {
         with {
             $0.replies.append(($0.path, ScriptedReply(status, fields)))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// A step of a sequence, done and looked at.
+/// Runs a step of a sequence and checks it.
 extension HTTPStep {
     private static let base = "/script/s"
 
@@ -36,15 +36,15 @@ extension HTTPStep {
         }
     }
 
-    /// What the server has seen of this step.
+    /// Checks the requests that the server received in this step.
     private func check(_ requests: [ServerRequest], in world: HTTPCacheWorld, _ comment: Comment) {
         #expect(requests.map { $0.path } == replies.map { Self.base + $0.path }, comment)
         let expected = conditions.map { dated($0, world.start) }.sorted()
-        // Of a second try nothing is asked with conditions.
+        // A second attempt is sent without conditions.
         guard let first = requests.first else { return }
         let names = ["If-None-Match", "If-Modified-Since"]
         let sent = names.compactMap { name in first.header(name).map { "\(name): \($0)" } }
-        // The caller's own are not the cache's.
+        // The request's own fields are not added by the cache.
         let own = asked.filter { field in names.contains { field.hasPrefix($0) } }
         #expect(sent.sorted() == (expected + own).sorted(), comment)
     }
@@ -66,7 +66,7 @@ extension HTTPStep {
 
 // MARK: - Dates
 
-/// A field with the dates that stand in it in braces.
+/// Replaces the dates in braces in a field.
 private func dated(_ field: String, _ start: Int64) -> String {
     let parts = field.split(separator: "{", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, let end = parts[1].firstIndex(of: "}") else { return field }
@@ -76,7 +76,7 @@ private func dated(_ field: String, _ start: Int64) -> String {
     return parts[0] + text(of: start + shift, form: form) + dated(String(parts[1][end...].dropFirst()), start)
 }
 
-/// RFC 9110 §5.6.7, by the system's own calendar.
+/// Formats a time as RFC 9110 §5.6.7 has it, with the system's own calendar.
 private func text(of seconds: Int64, form: String) -> String {
     let formats = ["rfc850": "%A, %d-%b-%y %H:%M:%S GMT", "asctime": "%a %b %e %H:%M:%S %Y"]
     var time = time_t(seconds)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// The handlers of one job, against an array that is looked at from one end to the other.
+/// The handlers of one job, compared with an array that is searched from end to end.
 @Suite struct HandlersTests {
     private typealias Handler = Job<Int>.Handler
 
@@ -20,7 +20,7 @@ import Testing
             keeper: nil, submitted: 0, queueLimit: 0, maxAttempts: 1)
     }
 
-    @Test("what they want is what a look at each of them finds", arguments: 1...20 as ClosedRange<UInt64>)
+    @Test("the combined wishes agree with those of each handler", arguments: 1...20 as ClosedRange<UInt64>)
     func agreesWithAnArray(seed: UInt64) {
         // given
         var random = SeededRandom(seed: seed)

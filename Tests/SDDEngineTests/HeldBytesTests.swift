@@ -4,7 +4,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// What the statistics say of bodies in memory.
+/// The statistics on bodies in memory.
 @Suite struct HeldBytesTests {
     private let driver: Driver
 
@@ -13,13 +13,13 @@ import Testing
     private var receiving: Int64 { driver.table.currentStatistics.receivingBytes }
     private var waiting: Int64 { driver.table.currentStatistics.waitingBytes }
 
-    @Test func bodiesOnTheNetworkCountAsFarAsTheyHaveCome() throws {
+    @Test func arrivingBodiesCountTheirReceivedBytes() throws {
         _ = try driver.submit(0)
         let other = try driver.submit(1)
         driver.receive(1, 100)
         driver.receive(2, 1000)
         #expect(receiving == 1100)
-        // a body that begins afresh
+        // the body starts again
         driver.receive(1, 30)
         #expect(receiving == 1030)
         _ = driver.cancel(other)
@@ -30,7 +30,7 @@ import Testing
         #expect(waiting == 0)
     }
 
-    @Test func whatGoesToASinkIsNotHeld() throws {
+    @Test func bytesForASinkAreNotHeld() throws {
         _ = try driver.submit(0, pixels: false) {
             $0.transfer.sink = try BodySink(descriptor: nil) { _ in true }
         }

@@ -4,12 +4,12 @@ import Testing
 
 @testable import SDDEngine
 
-/// The least time between two starts to one host.
+/// The minimum time between two starts to one host.
 @Suite struct HostIntervalTests {
     private static let start: Int64 = 1_000_000
 
-    @Test("Z14: one after the other to a host, with a pause; others begin meanwhile; files have no host")
-    func oneAfterTheOther() throws {
+    @Test("Z14: transfers to a host start one after the other, at an interval; others do not wait, nor do files")
+    func startsToAHostKeepTheInterval() throws {
         // given
         let driver = try Driver {
             ($0.maxConcurrent, $0.minHostInterval) = (9, 100)
@@ -27,8 +27,8 @@ import Testing
         #expect(driver.turn() == ([.start(3, .normal)], .max))
     }
 
-    @Test("Z14: it runs on while a transfer does, and ends with none")
-    func itRunsFromTheStart() throws {
+    @Test("Z14: the interval runs from the start of a transfer, whenever that ends")
+    func theIntervalRunsFromTheStart() throws {
         let driver = try Driver { $0.minHostInterval = 100 }
         try driver.submit(0)
         #expect(driver.commands().started == [1])
@@ -40,7 +40,7 @@ import Testing
         #expect(driver.commands().started == [2])
     }
 
-    @Test("Z14: among those of a host the most urgent is next, whenever it has come")
+    @Test("Z14: the most urgent transfer of a host is next, whenever it was submitted")
     func theMostUrgentIsNext() throws {
         let driver = try Driver { $0.minHostInterval = 100 }
         for number in 0..<3 { try driver.submit(number) }
@@ -51,8 +51,8 @@ import Testing
         _ = token
     }
 
-    @Test("Z14: who is cancelled while its host rests leaves nothing to wake up for")
-    func cancelledMeanwhile() throws {
+    @Test("Z14: a transfer cancelled during the interval causes no wake-up")
+    func aCancelDuringTheIntervalCausesNoWakeUp() throws {
         let driver = try Driver { $0.minHostInterval = 100 }
         try driver.submit(0)
         let token = try driver.submit(1)
@@ -62,8 +62,8 @@ import Testing
         #expect(driver.error(of: token)?.detail == .cancelledWaiting)
     }
 
-    @Test("Z14: a rule that changes holds for hosts that rest, from their last start on", arguments: [0, 50, 200])
-    func theRuleChanges(interval: Int64) throws {
+    @Test("Z14: a new interval applies to waiting hosts, from their last start on", arguments: [0, 50, 200])
+    func aNewIntervalAppliesToWaitingHosts(interval: Int64) throws {
         let driver = try Driver { $0.minHostInterval = 100 }
         for number in 0..<2 { try driver.submit(number) }
         _ = driver.commands()
@@ -76,8 +76,8 @@ import Testing
         }
     }
 
-    @Test("Z14: an interval without end holds what waits, and no time of it overflows")
-    func anIntervalWithoutEnd() throws {
+    @Test("Z14: an infinite interval holds transfers back, and no time overflows")
+    func anInfiniteIntervalHoldsTransfersBack() throws {
         let driver = try Driver { $0.minHostInterval = .max }
         for number in 0..<2 { try driver.submit(number) }
         #expect(driver.turn() == ([.start(1, .normal)], .max))
@@ -87,7 +87,7 @@ import Testing
         #expect(driver.commands().started == [2])
     }
 
-    @Test("hosts are forgotten when they have rested enough")
+    @Test("hosts are forgotten after their interval")
     func hostsAreForgotten() {
         var queue = WaitingQueue(minInterval: 100)
         for host in 1...1000 as ClosedRange<UInt64> {

@@ -6,8 +6,8 @@ import Testing
 @testable import SDDCoders
 @testable import SDDEngine
 
-/// Where a picture is looked for, and in which order: in memory, on disk in its form, on disk as its original.
-@Suite struct PictureInquiryTests {
+/// The order of a lookup: in memory, on disk with its options, on disk as the original.
+@Suite struct ImageCacheLookupTests {
     private let fixture: CacheFixture
     private static let key = "http://h/a.png"
     private static let thumbnail = DecodeOptions(size: SizeRule(width: 2, height: 2))
@@ -21,7 +21,7 @@ import Testing
             fixture.cache, key: Self.key, form: form, levels: levels, wantsImage: image, wantsBytes: bytes)
     }
 
-    /// Asked in both ways, which must say the same.
+    /// Looks up in both ways, which must give the same result.
     private func ask(_ lookup: ImageCacheLookup) throws -> CacheHit? {
         let findings = Recorder<LookupResult>()
         lookup.start(LookupContext(isOffline: false)) { findings.record($0) }
@@ -36,7 +36,7 @@ import Testing
             #expect(error.code == .notCached && now == nil)
             return nil
         case .network, .turn, .busy, .done:
-            Issue.record("it has nothing to do with a network")
+            Issue.record("a lookup in the image cache asked for the network")
             return nil
         }
     }
@@ -52,7 +52,7 @@ import Testing
 
     private var thumbnailKey: String { CacheKeys.key(of: Self.key, as: Self.thumbnail) ?? "" }
 
-    @Test func whereNothingIsThereIsNothing() throws {
+    @Test func anEmptyCacheGivesNothing() throws {
         #expect(try ask(lookup()) == nil && ask(lookup(Self.thumbnail, bytes: true)) == nil)
     }
 
@@ -69,7 +69,7 @@ import Testing
         #expect(try ask(lookup(DecodeOptions(), .memory))?.origin == .memory)
     }
 
-    @Test func whoWantsBothHasTheImageOfMemoryWithTheBytesOfTheDisk() throws {
+    @Test func aRequestForBothGetsTheImageFromMemoryAndTheBytesFromDisk() throws {
         let image = Made.image()
         fixture.cache.storeInMemory(image, for: Self.key)
         #expect(try ask(lookup(bytes: true))?.body == nil)
@@ -79,7 +79,7 @@ import Testing
         #expect(found.extended.map { Array($0.pointer) } == [9])
     }
 
-    @Test func whoWantsBytesAloneHasNoUseForMemory() throws {
+    @Test func aRequestForBytesIgnoresMemory() throws {
         fixture.cache.storeInMemory(Made.image(), for: Self.key)
         #expect(try ask(lookup(image: false, bytes: true)) == nil)
         try put(Self.key, [1])
@@ -87,7 +87,7 @@ import Testing
         #expect(found.image == nil && body(found) == [1] && found.keeper == nil)
     }
 
-    @Test func theFormsOwnEntryComesBeforeTheOriginal() throws {
+    @Test func theEntryWithTheOptionsComesBeforeTheOriginal() throws {
         try put(Self.key, [1])
         #expect(try body(ask(lookup(Self.thumbnail))) == [1])
         try put(thumbnailKey, [2])
@@ -95,14 +95,14 @@ import Testing
         #expect(try body(ask(lookup(Self.thumbnail, image: false, bytes: true))) == [1])
     }
 
-    @Test("an image under the key is not the one wanted if it is of another form")
-    func memoryServesItsOwnFormAlone() throws {
+    @Test("an image under the key does not match if it was decoded with other options")
+    func memoryServesOnlyEqualOptions() throws {
         fixture.cache.storeInMemory(Made.image(DecodeOptions(format: .bgra8)), for: Self.key)
         #expect(try ask(lookup()) == nil)
     }
 
-    @Test("B7: a thumbnail that was made of an original is kept under its own key")
-    func theKeeperKeepsUnderTheFormsKey() throws {
+    @Test("B7: a thumbnail made from an original is stored under its own key")
+    func aThumbnailIsStoredUnderItsOwnKey() throws {
         // given
         try put(Self.key, Fixtures.array("png/rgb8.png"))
         // when
@@ -114,14 +114,14 @@ import Testing
         #expect(again.image === made && again.origin == .memory)
     }
 
-    @Test func whoAsksTheDiskAloneKeepsNothing() throws {
+    @Test func aLookupOfTheDiskAloneStoresNothing() throws {
         try put(Self.key, Fixtures.array("png/rgb8.png"))
         let found = try #require(try ask(lookup(Self.thumbnail, .disk)))
         _ = try found.picture(in: Self.thumbnail)
         #expect(fixture.cache.image(for: thumbnailKey) == nil)
     }
 
-    @Test func equalAreThoseWithTheSameWish() throws {
+    @Test func lookupsWithTheSameOptionsAreEqual() throws {
         let one = lookup()
         #expect(one.isSame(as: lookup()) && one.hashKey == lookup(Self.thumbnail).hashKey)
         let others = [
@@ -144,7 +144,7 @@ import Testing
         return form
     }()
 
-    @Test func whatIsMadeOfTheOriginalIsTransformed() throws {
+    @Test func aPictureFromTheOriginalIsTransformed() throws {
         // given
         try put(Self.key, Fixtures.array("png/rgb8.png"))
         // when
@@ -166,8 +166,8 @@ import Testing
         DecodeOptions(isUpright: false, size: SizeRule(height: 4)),
     ]
 
-    @Test("what is stored under a form's own key comes out the same", arguments: forms, [false, true])
-    func whatWasStoredTransformedIsNotTransformedAgain(form: DecodeOptions, isTransformed: Bool) throws {
+    @Test("a picture stored under its own key gives the same pixels", arguments: forms, [false, true])
+    func aPictureStoredTransformedIsNotTransformedAgain(form: DecodeOptions, isTransformed: Bool) throws {
         // given
         var form = form
         if isTransformed { form.transforms = Self.turned.transforms }
@@ -182,12 +182,12 @@ import Testing
         #expect(found.isMade == isTransformed && made.form == form)
         #expect((made.width, made.height) == (original.width, original.height))
         #expect(try made.decoded().plain == original.decoded().plain)
-        // The next has it from memory.
+        // The next lookup finds it in memory.
         #expect(try ask(lookup(form))?.image === made)
     }
 
-    @Test("a size alone may be made twice: what is found is as wanted, whoever has stored it")
-    func aSizeIsMadeOfItsOwnEntryToo() throws {
+    @Test("a size may be applied twice: the hit has the wanted size, whoever stored it")
+    func aSizeIsAppliedToItsOwnEntryToo() throws {
         try put(thumbnailKey, Fixtures.array("png/rgb8.png"))
         let found = try #require(try ask(lookup(Self.thumbnail)))
         #expect(try !found.isMade && found.picture(in: Self.thumbnail).width == 2)

@@ -6,7 +6,7 @@ import Testing
 @testable import SDDCoders
 @testable import SDDEngine
 
-/// Both levels of a cache of pictures, on a real disk.
+/// An image cache with both levels, on a real disk.
 @Suite struct ImageCacheTests {
     private let fixture: CacheFixture
     private var cache: ImageCache { fixture.cache }
@@ -20,7 +20,7 @@ import Testing
         CacheItem(key: key, image: image, bytes: bytes, extended: extended, levels: levels)
     }
 
-    /// 3 x 2 pixels that were never encoded.
+    /// Makes an image of 3 x 2 pixels that were never encoded.
     private func image(_ format: PixelFormat = .rgba8, filled: UInt8 = 0xFF, of encoded: ImageFormat? = nil) throws
         -> Image
     {
@@ -40,7 +40,7 @@ import Testing
     // MARK: Levels
 
     @Test(arguments: [CacheLevels.memory, .disk, .all])
-    func whatIsStoredIsAtTheLevelsThatWereSaid(levels: CacheLevels) throws {
+    func storesAtTheGivenLevels(levels: CacheLevels) throws {
         // when
         let made = try image()
         #expect(cache.storeNow(item("k", made, levels)) == nil)
@@ -61,8 +61,8 @@ import Testing
         }
     }
 
-    @Test("the table of live images: what the host holds is found again, whatever the limits")
-    func whatTheHostHoldsIsFound() throws {
+    @Test("the table of live images: an image that the application holds is found again, whatever the limits")
+    func anImageThatTheApplicationHoldsIsFound() throws {
         // given
         let held = try image()
         cache.store(item("held", held, .memory)) { _ in }
@@ -73,15 +73,15 @@ import Testing
         #expect(cache.image(for: "held") === held && cache.image(for: "let go") == nil)
     }
 
-    @Test func previewsAndPartsAreNotForLater() throws {
+    @Test func previewsAndPartialPicturesAreNotStored() throws {
         let pixels = try #require(PixelBuffer(width: 3, height: 2, format: .rgba8))
         cache.storeInMemory(Image(pixels: pixels, format: .png, bytes: nil, isPreview: true), for: "preview")
         cache.storeInMemory(Image(pixels: pixels, format: .png, bytes: nil, goodRows: 1), for: "part")
         #expect(cache.contains("preview", .all).isEmpty && cache.contains("part", .all).isEmpty)
     }
 
-    @Test("what is stored without an image takes the place of one that was")
-    func bytesAloneForgetTheImage() throws {
+    @Test("bytes stored without an image remove the image in memory")
+    func bytesAloneRemoveTheImage() throws {
         let held = try image()
         #expect(cache.storeNow(item("k", held)) == nil)
         #expect(cache.storeNow(item("k", bytes: try Sample.body([1, 2]))) == nil)
@@ -99,7 +99,7 @@ import Testing
         #expect(try small.bytes == nil && small.memoryCost == small.decoded().byteCount)
     }
 
-    @Test("I13: and all its frames, that were decoded with it, or are kept")
+    @Test("I13: an animation costs all its frames that are decoded or cached")
     func anAnimationCostsAllItsFrames() throws {
         var form = DecodeOptions()
         form.frames = .preload
@@ -111,12 +111,12 @@ import Testing
         #expect(preloaded.memoryCost == still + frame * preloaded.frameCount)
         #expect(played.memoryCost == still)
         for index in 0..<played.frameCount { _ = try played.frame(index) }
-        // With what lies under those that are taken away again.
+        // The cost includes the covered pixels that are restored later.
         #expect(played.memoryCost >= still + frame * played.frameCount)
     }
 
-    @Test("what grows later is counted where it is kept, once, and only there")
-    func aCacheIsToldOfWhatGrows() throws {
+    @Test("growth of an image is counted in the cache that keeps it, once")
+    func growthIsCountedOnce() throws {
         let played = try decoded("frames/every-operation.png", DecodeOptions())
         for _ in 0..<3 { cache.storeInMemory(played, for: "k") }
         cache.storeInMemory(played, for: "l")
@@ -124,14 +124,14 @@ import Testing
         cache.storeInMemory(other, for: "other")
         _ = try played.frame(3)
         #expect(cache.memory?.totalCost == 2 * played.memoryCost + other.memoryCost)
-        // What has taken its place does not cost more for it.
+        // Its replacement does not cost more because of it.
         cache.storeInMemory(other, for: "k")
         _ = try played.frame(4)
         #expect(cache.memory?.totalCost == played.memoryCost + 2 * other.memoryCost)
     }
 
-    @Test("pixels that are not decoded yet cost what they will, and the bytes that they are made of")
-    func whatIsLazyCostsWhatItWill() throws {
+    @Test("pixels that are not decoded yet cost their later size, and the encoded bytes")
+    func lazyPixelsCostTheirLaterSize() throws {
         var form = DecodeOptions(format: .rgb8, size: SizeRule(width: 8)).withOwnBytesAlone
         form.isLazy = true
         let lazy = try decoded("png/rgb8.png", form)
@@ -141,9 +141,9 @@ import Testing
         #expect(cache.memory?.totalCost == pixels.byteCount && lazy.memoryCost == pixels.byteCount)
     }
 
-    // MARK: What goes to disk
+    // MARK: Storing on disk
 
-    @Test func bytesAreStoredAsTheyAre() throws {
+    @Test func bytesAreStoredUnchanged() throws {
         let bytes = try Fixtures.bytes("png/rgb8.png")
         #expect(cache.storeNow(item("k", try image(), bytes: bytes)) == nil)
         let entry = try #require(onDisk("k"))
@@ -151,7 +151,7 @@ import Testing
         #expect(entry.metadata.format == ImageFormat.png.rawValue)
     }
 
-    @Test func whatAnImageWasMadeOfIsStored() throws {
+    @Test func anImagesBytesAreStored() throws {
         let made = try decoded("jpeg/baseline-420.jpg")
         #expect(cache.storeNow(item("k", made)) == nil)
         let entry = try #require(onDisk("k"))
@@ -159,7 +159,7 @@ import Testing
         #expect(entry.metadata.format == ImageFormat.jpeg.rawValue)
     }
 
-    @Test("a thumbnail is not what it was made of, and is encoded in the same format")
+    @Test("a thumbnail is encoded anew, in the format of its original")
     func aThumbnailIsEncoded() throws {
         // given
         let made = try decoded("jpeg/baseline-420.jpg", DecodeOptions(size: SizeRule(width: 8, height: 8)))
@@ -174,24 +174,24 @@ import Testing
     }
 
     @Test(
-        "I16: PNG where something shows through, else JPEG; an own format before both",
+        "I16: PNG for transparent images, otherwise JPEG; the image's own format comes first",
         arguments: [
             (UInt8(0xFF), ImageFormat?.none, ImageFormat.jpeg), (0x40, nil, .png), (0xFF, .png, .png),
             (0x40, .webp, .png), (0xFF, .webp, .jpeg),
         ])
-    func whatWasNeverEncodedIs(filled: UInt8, own: ImageFormat?, expected: ImageFormat) throws {
+    func rawPixelsAreEncoded(filled: UInt8, own: ImageFormat?, expected: ImageFormat) throws {
         #expect(cache.storeNow(item("k", try image(filled: filled, of: own))) == nil)
         let entry = try #require(onDisk("k"))
         #expect(try ImageFacts(of: entry.body.pointer).format == expected)
         #expect(entry.metadata.format == expected.rawValue)
     }
 
-    @Test func thereMustBeSomethingToStore() {
+    @Test func anEmptyItemIsRefused() {
         #expect(cache.storeNow(item("k"))?.detail == .cacheNothing)
         #expect(cache.contains("k", .all).isEmpty)
     }
 
-    @Test func theHostsBytesAreKeptBesideIt() throws {
+    @Test func theApplicationsBytesAreStoredWithIt() throws {
         let extended = try Sample.body([7, 0, 8])
         #expect(cache.storeNow(item("k", bytes: try Sample.body([1]), extended: extended)) == nil)
         #expect(onDisk("k")?.extended.map { Array($0.pointer) } == [7, 0, 8])
@@ -201,7 +201,7 @@ import Testing
 
     // MARK: The serializer
 
-    @Test func theSerializerSaysWhatGoesToDisk() throws {
+    @Test func theSerializerDecidesWhatIsStoredOnDisk() throws {
         // given
         let seen = Recorder<String>()
         let made = try Sample.body([5, 6])
@@ -218,8 +218,8 @@ import Testing
         #expect(fixture.disk.read("c") == nil)
     }
 
-    @Test("what it makes nothing of is not on disk any more, and is in memory")
-    func whatTheSerializerRefusesIsRemoved() throws {
+    @Test("an image that it refuses is removed from disk, and kept in memory")
+    func anImageThatTheSerializerRefusesIsRemoved() throws {
         // given
         let refuses = Monitor(false)
         let made = try Sample.body([5])
@@ -235,7 +235,7 @@ import Testing
 
     // MARK: The end
 
-    @Test func aClosedCacheHasNothingAndKeepsNobodyWaiting() throws {
+    @Test func aClosedCacheFindsNothingAndAnswersEveryCall() throws {
         // given
         let folder = try TemporaryFolder()
         let counters = CacheCounters()
@@ -259,7 +259,7 @@ import Testing
         }
         StoreLookup(cache, item("k", held)).start(LookupContext(isOffline: false)) { _ in answers.record("stored") }
         #expect(answers.all == ["failed", "stored"])
-        // What was stored before is still there for the next one.
+        // Entries stored before are still there for the next cache.
         #expect(try store.contains("k"))
     }
 }

@@ -5,18 +5,18 @@ import Testing
 
 @testable import SDDEngine
 
-/// Requests of the library's own, whose ends are told on the deciding thread: nobody need take events.
+/// Internal requests of the library, whose ends are reported on the deciding thread, without taking events.
 @Suite struct ImmediateTests {
     private let transport = FakeTransport()
 
-    @Test func endsWhereItIsDecidedWithoutAnyDelivery() throws {
-        let downloader = try transport.makeDownloader(host: true)
+    @Test func endsOnTheDecidingThreadWithoutDelivery() throws {
+        let downloader = try transport.makeDownloader(isAppDriven: true)
         let callbacks = RecordingCallbacks()
         try downloader.submit("a", callbacks: callbacks, isImmediate: true) { $0.wantsProgress = true }
         transport.answerAll(with: [1, 2])
         #expect(callbacks.record.results.first?.bytes?.count == 2)
         #expect(callbacks.record.thread == .current && callbacks.record.releases == 1)
-        // Nothing of it waits for the host, no progress either.
+        // No event is queued for the application, not even progress.
         #expect(try downloader.dispatch(max: 0) == 0)
         #expect(callbacks.record.progress.isEmpty)
         try downloader.waitUntilIdle(milliseconds: 0)
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func aRequestThatCannotBeMadeEndsInTheSubmittingCall() throws {
-        let downloader = try transport.makeDownloader(host: true)
+        let downloader = try transport.makeDownloader(isAppDriven: true)
         let callbacks = RecordingCallbacks()
         let error = DownloadError(.invalidURL, .urlNull, "no")
         _ = downloader.submit(.failure(error), callbacks: callbacks, isImmediate: true)
@@ -54,8 +54,8 @@ import Testing
         downloader.destroy()
     }
 
-    @Test func sharesATransferWithOthersAndEachIsToldItsWay() throws {
-        let downloader = try transport.makeDownloader(host: true)
+    @Test func sharesATransferWithOthersAndEachEndsItsWay() throws {
+        let downloader = try transport.makeDownloader(isAppDriven: true)
         let (immediate, host) = (RecordingCallbacks(), RecordingCallbacks())
         try downloader.submit("a", callbacks: host)
         try downloader.submit("a", callbacks: immediate, isImmediate: true)
@@ -68,7 +68,7 @@ import Testing
 
     @Test("Z1: cancelled or destroyed, it ends once, too", arguments: [false, true])
     func endsOnceWithTheDownloader(destroys: Bool) throws {
-        let downloader = try transport.makeDownloader(host: true)
+        let downloader = try transport.makeDownloader(isAppDriven: true)
         let callbacks = RecordingCallbacks()
         try downloader.submit("a", callbacks: callbacks, isImmediate: true)
         if !destroys { downloader.cancelAll() }

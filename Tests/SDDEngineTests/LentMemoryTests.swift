@@ -7,19 +7,19 @@ import Testing
 
 @testable import SDDEngine
 
-/// A caller that has lent memory for its pixels hears of its end when nobody writes there any more.
+/// A request with pixel memory of the application ends only when no thread writes there any more.
 @Suite struct LentMemoryTests {
     let driver: Driver
     let form: DecodeOptions
 
     init() throws {
         driver = try Driver()
-        // Nobody writes there: the decoder is the test.
+        // No thread writes there: the test is the decoder.
         let base = try #require(UnsafeMutableRawPointer(bitPattern: 4096))
         form = DecodeOptions(memory: PixelMemory(owner: .caller(PixelSpace(base: base, size: 64, stride: 0))))
     }
 
-    @Test("Z15: a cancel while the decoder writes is told when it has done so")
+    @Test("Z15: a cancel while the decoder writes is reported after the decode")
     func waitsForTheWriter() throws {
         // given
         let lender = try driver.submit(1) { $0.form = form }
@@ -36,7 +36,7 @@ import Testing
         #expect(driver.ended[other]?.error == nil && driver.ended[other] != nil)
     }
 
-    @Test func waitsAlsoWhenNobodyElseIsLeft() throws {
+    @Test func waitsEvenIfNoOtherRequestIsLeft() throws {
         let lender = try driver.submit(1) { $0.form = form }
         driver.answer(1)
         _ = driver.nextWork()
@@ -49,7 +49,7 @@ import Testing
         #expect(driver.table.detained.isEmpty)
     }
 
-    @Test func isToldAtOnceWhereNobodyWrites() throws {
+    @Test func endsAtOnceIfNoThreadWrites() throws {
         let running = try driver.submit(1) { $0.form = form }
         driver.cancel(running)
         #expect(driver.error(of: running)?.detail == .cancelledSending)

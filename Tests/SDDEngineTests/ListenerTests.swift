@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// Who listens to a downloader, and how notices come to them: in order with the other events, in both modes.
+/// The listeners of a downloader. Notices are delivered in order with the other events, in both modes.
 @Suite struct ListenerTests {
     private final class Listener: Observer {
         let heard = Recorder<Notice>()
@@ -23,7 +23,7 @@ import Testing
     private let listener = Listener()
 
     @Test("N1 N2 N3 N4: on the callback thread, before the end that they belong to")
-    func tellsOnTheCallbackThread() throws {
+    func notifiesOnTheCallbackThread() throws {
         let downloader = try transport.makeDownloader()
         downloader.setObserver(listener)
         let heardBefore = Recorder<Int>()
@@ -37,9 +37,9 @@ import Testing
         downloader.destroy()
     }
 
-    @Test("N1 N2 N3 N4: in the host's mode they are events like the others, in one order with them")
-    func tellsTheHostInOrder() throws {
-        let downloader = try transport.makeDownloader(host: true)
+    @Test("N1 N2 N3 N4: in the application's mode notices are events, in one order with the others")
+    func notifiesTheApplicationInOrder() throws {
+        let downloader = try transport.makeDownloader(isAppDriven: true)
         downloader.setObserver(listener)
         try downloader.submit("a", callbacks: RecordingCallbacks()) { $0.wantsProgress = true }
         transport.answerAll(with: [1])
@@ -60,8 +60,8 @@ import Testing
         downloader.destroy()
     }
 
-    @Test func dispatchCallsTheObserver() throws {
-        let downloader = try transport.makeDownloader(host: true)
+    @Test func dispatchCallsTheListener() throws {
+        let downloader = try transport.makeDownloader(isAppDriven: true)
         downloader.setObserver(listener)
         try downloader.submit("a", callbacks: RecordingCallbacks())
         #expect(try downloader.dispatch(max: 0) == 1)
@@ -71,9 +71,9 @@ import Testing
         #expect(listener.heard.all.last?.error == 2002)
     }
 
-    @Test("N5: nobody listens at first; who stops listening does not hear what waited")
-    func stoppingMutesWhatWaits() throws {
-        let downloader = try transport.makeDownloader(host: true)
+    @Test("N5: there is no listener at first; a listener that is removed does not get queued notices")
+    func removingAListenerDropsQueuedNotices() throws {
+        let downloader = try transport.makeDownloader(isAppDriven: true)
         try downloader.submit("before", callbacks: RecordingCallbacks())
         downloader.setObserver(listener)
         try downloader.submit("a", callbacks: RecordingCallbacks())
@@ -85,9 +85,9 @@ import Testing
         #expect(listener.kinds.isEmpty)
     }
 
-    @Test func anotherListenerHearsNothingOfWhatWaitedForTheOneBefore() throws {
+    @Test func aNewListenerDoesNotGetNoticesQueuedForTheOld() throws {
         let other = Listener()
-        let downloader = try transport.makeDownloader(host: true)
+        let downloader = try transport.makeDownloader(isAppDriven: true)
         downloader.setObserver(other)
         try downloader.submit("a", callbacks: RecordingCallbacks())
         downloader.setObserver(listener)
@@ -102,15 +102,15 @@ import Testing
 
     private func say(_ level: LogLevel, _ text: String) { transport.report([.message(TransferID(1), level, text)]) }
 
-    @Test("messages up to a level come to the listener for them", arguments: [false, true])
-    func messagesComeToTheirListener(host: Bool) throws {
-        let downloader = try transport.makeDownloader(host: host)
+    @Test("messages up to a level go to their listener", arguments: [false, true])
+    func messagesGoToTheirListener(isAppDriven: Bool) throws {
+        let downloader = try transport.makeDownloader(isAppDriven: isAppDriven)
         let logs = downloader.configuration.transport.logs
         #expect(logs() == .none)
         downloader.setLog(.warning, listener)
         #expect(logs() == .warning)
         for level in [LogLevel.error, .info, .warning, .debug] { say(level, "\(level)") }
-        if host { #expect(try downloader.dispatch(max: 0) == 2) }
+        if isAppDriven { #expect(try downloader.dispatch(max: 0) == 2) }
         #expect(listener.heard.wait(count: 2)?.map(\.message) == ["error", "warning"])
         downloader.destroy()
         #expect(listener.heard.all.count == 2)
@@ -118,14 +118,14 @@ import Testing
 
     @Test func messagesAndTransfersHaveListenersOfTheirOwn() throws {
         let observer = Listener()
-        let downloader = try transport.makeDownloader(host: true)
+        let downloader = try transport.makeDownloader(isAppDriven: true)
         downloader.setLog(.debug, listener)
         downloader.setObserver(observer)
         try downloader.submit("a", callbacks: RecordingCallbacks())
         say(.info, "a")
         _ = try downloader.dispatch(max: 0)
         #expect(listener.kinds == [.log] && observer.kinds == [.start])
-        // One may be both.
+        // One listener may have both roles.
         downloader.setObserver(listener)
         say(.info, "b")
         transport.answerAll(with: [1])
@@ -134,16 +134,16 @@ import Testing
         downloader.destroy()
     }
 
-    @Test("no listener, or no level, is nobody", arguments: [false, true])
-    func noListenerOrNoLevelIsNobody(byLevel: Bool) throws {
-        let downloader = try transport.makeDownloader(host: true)
+    @Test("without a listener or a level no message is delivered", arguments: [false, true])
+    func withoutAListenerOrALevelNoMessageIsDelivered(byLevel: Bool) throws {
+        let downloader = try transport.makeDownloader(isAppDriven: true)
         downloader.setLog(.debug, listener)
         say(.error, "waits")
         downloader.setLog(byLevel ? .none : .debug, byLevel ? listener : nil)
         say(.error, "later")
         #expect(downloader.configuration.transport.logs() == .none)
         _ = try downloader.dispatch(max: 0)
-        // At no level nothing more is made; what was made before goes to who still listens.
+        // Without a level no more messages are made; those made before still go to the listener.
         #expect(listener.heard.all.map(\.message) == (byLevel ? ["waits"] : []))
         downloader.destroy()
     }

@@ -4,10 +4,10 @@ import Testing
 
 @testable import SDDEngine
 
-/// The priority of a transfer is that of the most urgent request that waits for it, at any time: R and Z5.
+/// A transfer has the priority of its most urgent waiting request at any time: R and Z5.
 @Suite struct LivePriorityTests {
     @Test("R2: the transport is told how urgent what it starts is", arguments: Priority.allCases)
-    func theStartTellsThePriority(_ priority: Priority) throws {
+    func theStartHasThePriority(_ priority: Priority) throws {
         let driver = try Driver()
         try driver.submit(0, priority: priority)
         #expect(driver.commands() == [.start(1, priority)])
@@ -21,7 +21,7 @@ import Testing
         try driver.submit(2)
         let urgent = try driver.submit(1, priority: .high)
         #expect(driver.effectivePriority(of: urgent) == .high)
-        // A less urgent joiner changes nothing.
+        // A less urgent request that joins changes nothing.
         try driver.submit(1, priority: .veryLow)
         #expect(driver.effectivePriority(of: urgent) == .high)
         driver.cancel(urgent)
@@ -36,8 +36,8 @@ import Testing
         #expect(driver.startOrder() == [1, 4, 2, 3])
     }
 
-    @Test("R3: join, change and leaving are passed on to a running transfer, if they make a difference")
-    func aRunningTransferIsTold() throws {
+    @Test("R3: joins, changes and leavings are passed on to a running transfer if they change its priority")
+    func aRunningTransferGetsChanges() throws {
         let driver = try Driver()
         let first = try driver.submit(0)
         _ = driver.commands()
@@ -53,7 +53,7 @@ import Testing
         #expect(driver.commands() == [.setPriority(1, .low)])
     }
 
-    @Test("R3: whose body waits for a decode thread is decoded by its priority")
+    @Test("R3: a received body waits for a decode thread by its priority")
     func aReceivedBodyMovesInTheDecodersQueue() throws {
         let driver = try Driver()
         let tokens = try (0..<4).map { try driver.submit($0) }
@@ -66,8 +66,8 @@ import Testing
         #expect((0..<4).map { _ in driver.work() } == [4, 3, 2, 1])
     }
 
-    @Test("R3: who wanted bytes alone is gone when a body waits for the decoder")
-    func theUrgentOneForBytesHasLeft() throws {
+    @Test("R3: a request for bytes alone has left when a body waits for the decoder")
+    func anUrgentRequestForBytesHasLeft() throws {
         let driver = try Driver()
         try driver.submit(0, priority: .low)
         try driver.submit(0, priority: .veryHigh, pixels: false)
@@ -77,8 +77,8 @@ import Testing
         #expect(driver.work() == 2)
     }
 
-    @Test("R3: setting the priority of a request that is over finds nothing")
-    func settingThePriorityOfWhatIsOverFindsNothing() throws {
+    @Test("R3: setting the priority of a request that has ended has no effect")
+    func settingThePriorityOfAnEndedRequestHasNoEffect() throws {
         let driver = try Driver()
         let token = try driver.submit(0)
         driver.cancel(token)
@@ -101,12 +101,12 @@ import Testing
     }
 
     @Test(
-        "Z5: after any joins, leavings and changes it is the most urgent one's, at every stage",
+        "Z5: after any joins, leavings and changes it is that of the most urgent request, at every stage",
         arguments: 0..<20 as Range<UInt64>)
-    func isAlwaysTheMostUrgentOnes(seed: UInt64) throws {
+    func isAlwaysThatOfTheMostUrgentRequest(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let driver = try Driver { $0.maxConcurrent = 1 }
-        // Waiting, running, received or at the decoder: by the seed.
+        // The seed selects the stage: waiting, running, received or at the decoder.
         if seed % 4 == 0 { try driver.submit(1) }
         var live = [try driver.submit(0, priority: .low): Priority.low]
         if seed % 4 >= 2 { driver.answer(1) }

@@ -5,13 +5,13 @@ import SDDTransport
 @testable import SDDCoders
 @testable import SDDEngine
 
-/// A table of loads with a clock of the test's, and words for what it decides: "fetch a 0" is the first URL of load a.
-/// Tells the table what the test says has happened, and nothing by itself.
+/// Drives a table of loads with a clock of the test's, and describes its decisions in words: "fetch a 0" is the first
+/// URL of load a. It passes on the test's events and does nothing by itself.
 final class LoadDriver {
     private(set) var table: LoadTable
     var now: Int64 = 1_000_000
     private(set) var results: [String: DownloadResult] = [:]
-    /// Of the last fetch of a load: microseconds.
+    /// The time limit of a load's last fetch, in microseconds.
     private(set) var limits: [String: Int64] = [:]
     private var decided: [String] = []
     private var tokens: [String: UInt64] = [:]
@@ -21,7 +21,7 @@ final class LoadDriver {
         table = LoadTable(failures: FailedURLs(policy: policy), consults: consults, judges: judges)
     }
 
-    /// What the table has decided since the last question.
+    /// Takes the decisions of the table since the last call.
     func take() -> [String] {
         defer { decided = [] }
         return decided
@@ -30,7 +30,7 @@ final class LoadDriver {
     // MARK: Events
 
     func submit(_ name: String, _ plan: LoadPlan) {
-        let listener = Listener(token: TokenSeat.makeSerial(), callbacks: NoReceiver())
+        let listener = Listener(token: TokenSeat.makeSerial(), callbacks: NoCallbacks())
         tokens[name] = listener.token
         names[listener.token] = name
         let load = Load(listener, plan)
@@ -92,13 +92,13 @@ final class LoadDriver {
     ) -> Outcome {
         var actions: [LoadTable.Action] = []
         let outcome = event(&table, now, &actions)
-        for effect in actions { decided.append(word(for: effect)) }
+        for action in actions { decided.append(word(for: action)) }
         return outcome
     }
 
-    private func word(for effect: LoadTable.Action) -> String {
+    private func word(for action: LoadTable.Action) -> String {
         func name(_ load: Load) -> String { names[load.token] ?? "?" }
-        switch effect {
+        switch action {
         case .ask(let load): return "ask \(name(load))"
         case .consult(let load): return "consult \(name(load))"
         case .fetch(let load, _, let limit):
@@ -114,14 +114,14 @@ final class LoadDriver {
         }
     }
 
-    /// The number of the error, or where it comes from.
+    /// Returns the error's name, or the origin of the result.
     static func word(for result: DownloadResult) -> String {
         result.error.map { "\($0.code)" } ?? "\(result.origin)"
     }
 }
 
 extension LoadPlan {
-    /// For a table alone, which looks at nothing in them but whether they are there.
+    /// A plan for tests of the table alone, which only checks which parts are present.
     static func sample(
         _ urls: [String] = ["u"], options: Options = [], asks: Bool = true, stores: Bool = true, limit: Int64 = 0,
         makes levels: CacheLevels? = nil
@@ -145,14 +145,14 @@ extension LoadPlan {
 }
 
 extension DownloadError {
-    /// Of an empty URL in `LoadPlan.sample`.
+    /// The error of the empty URL in `LoadPlan.sample`.
     static let noURL = DownloadError(.invalidURL, .urlEmpty, "no")
     static let badImage = DownloadError(.badImageData, .imageCorrupt, "no")
     static let lost = DownloadError(.connectionLost, .none, "no")
     static let missing = DownloadError(.notCached, .none, "no")
 }
 
-private final class NoReceiver: AppCallbacks {
+private final class NoCallbacks: AppCallbacks {
     func progressed(token: UInt64, received: Int64, expected: Int64) {}
     func learned(_ facts: ImageFacts, token: UInt64) {}
     func previewed(_ result: DownloadResult, token: UInt64) {}

@@ -4,12 +4,12 @@ import Testing
 
 @testable import SDDEngine
 
-/// Stages of loads at the table of their downloader: requests with the load's token, one after another.
+/// The stages of loads in their downloader's table: requests with the load's token, one after another.
 @Suite struct LoadStagesTests {
     private let driver: Driver
     private let token: UInt64 = 100
 
-    /// One transfer at a time.
+    /// The downloader runs one transfer at a time.
     init() throws { driver = try Driver { $0.maxConcurrent = 1 } }
 
     private func begin(_ path: String, queueLimit: Int64 = 0) throws {
@@ -21,7 +21,7 @@ import Testing
         driver.play { $0.submitted(request, token: token, listener: token, at: driver.now, &$1) }
     }
 
-    @Test("what one stage may wait is not counted from the beginning of the one before")
+    @Test("the queue limit of a stage is not counted from the start of the stage before")
     func queueLimits() throws {
         // given: a stage that takes most of its time, and fails
         try begin("a", queueLimit: 1_000_000)
@@ -42,7 +42,7 @@ import Testing
         #expect(driver.error(of: token)?.detail == .timeoutQueue)
     }
 
-    @Test("while a downloader is drained the stages of its loads go on")
+    @Test("while a downloader is drained the stages of its loads continue")
     func drained() throws {
         driver.closing(cancels: false)
         try begin("a")
@@ -53,7 +53,7 @@ import Testing
         #expect(driver.error(of: driver.lastToken)?.detail == .closed)
     }
 
-    @Test("when it is closed otherwise they are cancelled, also after it was drained")
+    @Test("closing with cancel cancels them, also after a drain")
     func cancelled() throws {
         driver.closing(cancels: false)
         driver.closing(cancels: true)

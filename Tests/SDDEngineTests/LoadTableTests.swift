@@ -3,13 +3,13 @@ import Testing
 @testable import SDDCoders
 @testable import SDDEngine
 
-/// What a loader decides, step by step: rows M4 to M26 of the contract.
+/// The decisions of a loader, step by step: rows M4 to M26 of the contract.
 @Suite struct LoadTableTests {
     private var driver = LoadDriver()
 
     // MARK: From the cache
 
-    @Test("M8: what the cache has is the end") mutating func whatTheCacheHasIsTheEnd() throws {
+    @Test("M8: a cache hit ends the load") mutating func aCacheHitEndsTheLoad() throws {
         driver.submit("a", try .sample())
         #expect(driver.take() == ["ask a"])
         driver.answer("a")
@@ -17,8 +17,8 @@ import Testing
         #expect(driver.table.count == 0)
     }
 
-    @Test("M20: what is made of an original that the cache has is stored by the same rules as of a download")
-    mutating func whatIsMadeOfAnOriginalIsStored() throws {
+    @Test("M20: a picture made from a cached original is stored by the same rules as from a download")
+    mutating func aPictureMadeFromAnOriginalIsStored() throws {
         let image = Image(pixels: try #require(PixelBuffer(width: 1, height: 1)), format: .png, bytes: nil)
         for (levels, options, expected) in [
             (CacheLevels.all, LoadPlan.Options(), ["ask a", "store a", "finish a disk"]),
@@ -39,14 +39,14 @@ import Testing
             default: break
             }
         }
-        // What is the original itself is there already.
+        // The original itself is stored already.
         driver.submit("b", try .sample())
         driver.answer("b", of: image)
         #expect(driver.take() == ["ask b", "finish b disk"])
     }
 
-    @Test("M9 M18: what it has not is downloaded, and stored before the end")
-    mutating func whatItHasNotIsDownloadedAndStored() throws {
+    @Test("M9 M18: a missing picture is downloaded, and stored before the end")
+    mutating func aMissingPictureIsDownloadedAndStored() throws {
         driver.submit("a", try .sample())
         driver.answer("a", .missing)
         #expect(driver.take() == ["ask a", "fetch a 0"])
@@ -54,8 +54,8 @@ import Testing
         #expect(driver.take() == ["store a", "finish a network"])
     }
 
-    @Test("without a cache there is nobody to ask, and nothing to store")
-    mutating func withoutACacheNobodyIsAsked() throws {
+    @Test("without a cache there is no lookup and no store")
+    mutating func withoutACacheThereIsNoLookup() throws {
         driver.submit("a", try .sample(asks: false, stores: false))
         driver.fetch("a")
         #expect(driver.take() == ["fetch a 0", "finish a network"])
@@ -73,8 +73,8 @@ import Testing
 
     // MARK: Refreshes
 
-    @Test("M12: a refresh shows what there is, and ends when the server has answered")
-    mutating func aRefreshShowsWhatThereIs() throws {
+    @Test("M12: a refresh shows the cached picture, and ends when the server has answered")
+    mutating func aRefreshShowsTheCachedPicture() throws {
         for (error, end) in [
             (nil, "finish a network"), (DownloadError.notModified, "finish a notModified"),
             (.lost, "finish a connectionLost"),
@@ -87,28 +87,28 @@ import Testing
         }
     }
 
-    @Test("M12: of nothing, nothing is shown") mutating func aRefreshOfNothing() throws {
+    @Test("M12: without a cached picture nothing is shown") mutating func aRefreshWithoutACachedPicture() throws {
         driver.submit("a", try .sample(options: .refreshCached))
         driver.answer("a", .missing)
         #expect(driver.take() == ["ask a", "fetch a 0"])
     }
 
-    @Test("M12: what was shown is for its own URL alone to refresh, and for no alternative")
-    mutating func noAlternativeRefreshes() throws {
+    @Test("M12: only its own URL refreshes the shown picture, not an alternative")
+    mutating func alternativesDoNotRefresh() throws {
         let plan = try LoadPlan.sample(["u", "v"], options: .refreshCached)
         driver.submit("a", plan)
         driver.answer("a")
         driver.fetch("a", .badImage)
         #expect(driver.take().last == "finish a badImageData")
-        // Nor where it is blocked.
+        // If its URL is blocked, no alternative is tried either.
         driver.submit("b", plan)
         driver.answer("b")
         #expect(driver.take() == ["ask b", "show b and go on", "finish b blocked"])
     }
 
-    // MARK: The host
+    // MARK: The application
 
-    @Test("M9: the host may forbid the download") mutating func theHostMayForbidIt() throws {
+    @Test("M9: the application may forbid the download") mutating func theApplicationMayForbidIt() throws {
         driver = LoadDriver(consults: true)
         driver.submit("a", try .sample())
         driver.answer("a", .missing)
@@ -124,8 +124,8 @@ import Testing
         #expect(driver.take() == ["consult c", "fetch c 0"])
     }
 
-    @Test("M23: the host decides which failure blocks", arguments: [true, false, nil] as [Bool?])
-    mutating func theHostDecidesWhatBlocks(decision: Bool?) throws {
+    @Test("M23: the application decides which failures block", arguments: [true, false, nil] as [Bool?])
+    mutating func theApplicationDecidesWhichFailuresBlock(decision: Bool?) throws {
         driver = LoadDriver(judges: true)
         for (name, error) in [("u", DownloadError.badImage), ("v", .lost)] {
             driver.submit("a", try .sample([name], asks: false))
@@ -139,7 +139,7 @@ import Testing
 
     // MARK: Failed URLs, alternatives
 
-    @Test("M4: a load of no URL ends at once, and blocks nothing") mutating func noURL() throws {
+    @Test("M4: a load of an empty URL ends at once, and blocks nothing") mutating func anEmptyURLEndsAtOnce() throws {
         driver.submit("a", try .sample([""]))
         #expect(driver.take() == ["finish a invalidURL"])
         #expect(driver.table.failures.count == 0)
@@ -169,21 +169,21 @@ import Testing
         #expect(driver.results["a"]?.failures.map(\.error.code) == [.connectionLost, .invalidURL])
     }
 
-    @Test("when all have failed, the last one's error is the load's")
+    @Test("when all have failed, the load ends with the last error")
     mutating func allAlternativesFail() throws {
         driver.submit("a", try .sample(["u", "v", ""], asks: false))
         driver.fetch("a", .badImage)
         driver.fetch("a", .lost)
         #expect(driver.take() == ["fetch a 0", "fetch a 1", "finish a invalidURL"])
         #expect(driver.results["a"]?.failures.count == 3)
-        // The one that is blocked is passed by.
+        // A blocked alternative is skipped.
         driver.submit("b", try .sample(["u", "w"], asks: false))
         #expect(driver.take() == ["fetch b 1"])
     }
 
     // MARK: Storing
 
-    @Test("M21: who waits for the store ends behind it") mutating func whoWaitsForTheStore() throws {
+    @Test("M21: a load that waits for the store ends after it") mutating func aLoadThatWaitsForTheStore() throws {
         driver.submit("a", try .sample(options: .waitsForStore, asks: false))
         driver.fetch("a")
         #expect(driver.take() == ["fetch a 0", "store a first"])
@@ -195,8 +195,8 @@ import Testing
         #expect(driver.take().isEmpty)
     }
 
-    @Test("what the same load of somebody else's has brought into memory is the end")
-    mutating func whatIsFoundMeanwhile() throws {
+    @Test("a picture that another load has brought into memory ends the load")
+    mutating func aPictureFoundMeanwhileEndsTheLoad() throws {
         driver.submit("a", try .sample())
         driver.answer("a", .missing)
         driver.find("a")
@@ -204,19 +204,19 @@ import Testing
     }
 }
 
-/// Cancels and limits of time, at each stage and between them.
+/// Cancels and time limits, at each stage and between stages.
 @Suite struct LoadTableEndTests {
     private var driver = LoadDriver()
 
-    @Test("what the downloader has cancelled is the end", arguments: ["asking", "fetching"])
-    mutating func whatTheDownloaderCancelled(stage: String) throws {
+    @Test("a cancel by the downloader ends the load", arguments: ["asking", "fetching"])
+    mutating func aCancelByTheDownloaderEndsTheLoad(stage: String) throws {
         driver.submit("a", try .sample(options: .refreshCached, asks: stage == "asking"))
         if stage == "asking" { driver.answer("a", .cancelledAsking) } else { driver.fetch("a", .cancelledSending) }
         #expect(driver.take().last == "finish a cancelled")
         #expect(driver.table.failures.count == 0)
     }
 
-    @Test("M16: between two stages a load is silent, and ends as cancelled with the next event")
+    @Test("M16: between two stages a cancelled load is muted, and ends with the next event")
     mutating func betweenTwoStages() throws {
         let events: [(LoadDriver) -> Void] = [
             { $0.answer("a") }, { $0.answer("a", .missing) },
@@ -236,7 +236,7 @@ import Testing
         }
     }
 
-    @Test("M16: while the host is asked") mutating func whileTheHostIsAsked() throws {
+    @Test("M16: while the application is asked") mutating func whileTheApplicationIsAsked() throws {
         driver = LoadDriver(consults: true, judges: true)
         for mayFetch in [true, false] {
             driver.submit("a", try .sample(asks: false))
@@ -252,7 +252,7 @@ import Testing
         #expect(driver.take() == ["consult b", "fetch b 0", "judge b 0", "mute b", "finish b cancelled"])
     }
 
-    @Test("M16 M21: while it is stored, where nothing else would end it") mutating func whileItIsStored() throws {
+    @Test("M16 M21: during the store, after which nothing else would end it") mutating func duringTheStore() throws {
         driver.submit("a", try .sample(options: .waitsForStore, asks: false))
         driver.fetch("a")
         #expect(driver.cancel("a"))
@@ -261,7 +261,7 @@ import Testing
         #expect(driver.take().isEmpty && !driver.cancel("a"))
     }
 
-    @Test("Z6: the limit is one for all stages: each gets what is left")
+    @Test("Z6: the limit is for all stages together: each gets the remaining time")
     mutating func theLimitIsForAllStages() throws {
         driver.submit("a", try .sample(["u", "v", "w"], limit: 1000))
         driver.now += 300
@@ -270,7 +270,7 @@ import Testing
         driver.now += 699
         driver.fetch("a", .lost)
         #expect(driver.limits["a"] == 1)
-        // Not 0, which would be no limit at all.
+        // The remaining time must not be 0, which would mean no limit.
         driver.now += 1
         driver.fetch("a", .lost)
         #expect(driver.take() == ["ask a", "fetch a 0", "fetch a 1", "finish a timeout"])
@@ -278,7 +278,7 @@ import Testing
         #expect(driver.results["a"]?.timings.total == 1000)
     }
 
-    @Test("Z6: when the limit is over no alternative is tried", arguments: [false, true])
+    @Test("Z6: after the limit no alternative is tried", arguments: [false, true])
     mutating func noAlternativeAfterTheLimit(judges: Bool) throws {
         driver = LoadDriver(judges: judges)
         driver.submit("a", try .sample(["u", "v"], asks: false, limit: 1000))
@@ -286,14 +286,14 @@ import Testing
         #expect(driver.take() == ["fetch a 0", "finish a timeout"])
     }
 
-    @Test("no limit is none") mutating func noLimit() throws {
+    @Test("without a limit a load does not time out") mutating func noLimit() throws {
         driver.submit("a", try .sample())
         driver.now = .max
         driver.answer("a", .missing)
         #expect(driver.limits["a"] == 0)
     }
 
-    @Test("events of loads that are over, or at another stage, change nothing")
+    @Test("events of ended loads, or of another stage, have no effect")
     mutating func strayEvents() throws {
         driver.submit("a", try .sample(asks: false))
         _ = driver.take()

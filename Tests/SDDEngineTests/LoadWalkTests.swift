@@ -3,7 +3,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// Random events of many loads, at the stage at which they are and at others.
+/// Random events of many loads, at their current stage and at others.
 @Suite struct LoadWalkTests {
     @Test("Z1 M4-M26: any order of events agrees with a naive model", arguments: 0..<20 as Range<UInt64>)
     func anyOrderOfEventsAgreesWithANaiveModel(seed: UInt64) throws {
@@ -24,7 +24,7 @@ private struct LoadWalk {
     private var naive: NaiveLoads
     private var count = 0
     private var ended: [String: Int] = [:]
-    /// The kinds of ends that there were.
+    /// The kinds of ends that have occurred.
     private(set) var endings: Set<String> = []
     private(set) var flaw: String?
 
@@ -53,7 +53,7 @@ private struct LoadWalk {
         }
     }
 
-    /// Of the last forty: some have ended.
+    /// Returns one of the last forty loads, some of which have ended.
     private mutating func anyName() -> String { "\(max(0, count - Int.random(in: 0..<40, using: &random)))" }
 
     private mutating func submit() throws {
@@ -76,7 +76,7 @@ private struct LoadWalk {
         check(naive.submit(load, at: driver.now), "submit \(plan.options) \(urls)")
     }
 
-    /// What is under way for a load comes to its end.
+    /// Completes the operation that is under way for a load.
     private mutating func goOn(_ name: String) {
         let now = driver.now
         switch naive.loads[name]?.stage {
@@ -123,7 +123,7 @@ private struct LoadWalk {
         check(expected ?? [], "cancel \(name)")
     }
 
-    /// One that perhaps is over, or waits for something else.
+    /// Sends an event for a load that may be over or at another stage.
     private mutating func stray(_ name: String) {
         switch Int.random(in: 0..<4, using: &random) {
         case 0: answer(name)

@@ -6,7 +6,7 @@ import Testing
 @testable import SDDCoders
 @testable import SDDEngine
 
-/// Whole loads: what they share, and what they store.
+/// Whole loads: sharing of transfers, and storing.
 @Suite struct LoaderTests {
     private let world: LoaderWorld
     private static let picture = "png/rgb8.png"  // 19 x 13
@@ -21,23 +21,23 @@ import Testing
     @Test("B6 M14: ten loads of one URL in three sizes: one transfer, one original on disk, three decodes")
     func tenLoadsShareOneTransfer() throws {
         let forms = [DecodeOptions(), Self.small, Self.smaller]
-        let receivers = try (0..<10).map { try world.submit("a", forms[$0 % 3]) }
+        let recorders = try (0..<10).map { try world.submit("a", forms[$0 % 3]) }
         let transfers = world.transport.started()
         try #require(transfers.count == 1)
         world.transport.answer(transfers[0], with: try Fixtures.array(Self.picture))
         var images: [Image] = []
-        for (number, callbacks) in receivers.enumerated() {
+        for (number, callbacks) in recorders.enumerated() {
             let end = try #require(LoaderWorld.end(of: callbacks))
             images += [try #require(end.image)]
             #expect(end.error == nil && end.origin == .network)
             #expect(end.image?.width == [19, 8, 4][number % 3])
         }
         #expect(world.downloader.statistics.joined == 9)
-        // Made once for each size, in one pass over the body.
+        // Decoded once for each size, in one pass over the body.
         #expect(Set(images.map { ObjectIdentifier($0) }).count == 3)
         #expect(world.downloader.statistics.imagesDecoded == 1)
         #expect(try world.onDisk("a") == Fixtures.array(Self.picture))
-        // The original once, and each of the two that were made of it once.
+        // The original is stored once, and so is each of the two pictures made from it.
         #expect(world.written == 3)
         #expect(world.loader.runningCount == 0)
     }
@@ -54,8 +54,8 @@ import Testing
         #expect(try world.load("a", Self.other, Self.small).origin == .memory)
     }
 
-    @Test("B6: a size that is not there is made of the original on disk, without the network")
-    func aSizeIsMadeOfTheOriginal() throws {
+    @Test("B6: a missing size is made from the original on disk, without the network")
+    func aSizeIsMadeFromTheOriginal() throws {
         _ = try world.load("a", Self.picture)
         let end = try world.load("a", Self.other, Self.small)
         #expect(end.origin == .disk && end.image?.width == 8)
@@ -83,8 +83,8 @@ import Testing
 
     // MARK: Storing
 
-    @Test("M21: who waits for the store finds it on disk at the end", arguments: [DecodeOptions(), small])
-    func whoWaitsForTheStore(form: DecodeOptions) throws {
+    @Test("M21: a load that waits for the store ends when the entry is on disk", arguments: [DecodeOptions(), small])
+    func aLoadThatWaitsForTheStore(form: DecodeOptions) throws {
         let disk = world.fixture.disk
         let key = try #require(world.plan("a", form).store?.key)
         let found = Recorder<Bool>()
@@ -95,7 +95,8 @@ import Testing
         #expect(found.wait(count: 1) == [true])
     }
 
-    @Test("Z12: what is no picture is not stored, and its URL is blocked") func whatIsNoPictureIsNotStored() throws {
+    @Test("Z12: a body that is no picture is not stored, and its URL is blocked")
+    func aBodyThatIsNoPictureIsNotStored() throws {
         let callbacks = try world.submit("a")
         world.transport.answerAll(with: [1, 2, 3])
         #expect(LoaderWorld.end(of: callbacks)?.error?.code == .badImageData)
@@ -106,7 +107,7 @@ import Testing
 
     // MARK: Refreshes
 
-    @Test("M12: without validators a refresh compares bytes: the same are no news, others are stored")
+    @Test("M12: without validators a refresh compares bytes: equal bytes are not delivered, others are stored")
     func aRefreshComparesBytes() throws {
         _ = try world.load("a", Self.picture)
         #expect(world.written == 1)
@@ -123,7 +124,7 @@ import Testing
         #expect(try world.load("a", Self.picture).image?.width == 37)
     }
 
-    @Test("M12: a refresh that fails leaves what there is") func aRefreshThatFails() throws {
+    @Test("M12: a refresh that fails leaves the cached picture") func aRefreshThatFails() throws {
         _ = try world.load("a", Self.picture)
         let callbacks = try world.submit("a", Self.small, .refreshCached)
         #expect(world.answerNext(with: [1, 2, 3], status: 404))
@@ -135,8 +136,8 @@ import Testing
 
     // MARK: Between stages
 
-    @Test("what another load has brought into memory meanwhile is not downloaded again")
-    func whatIsFoundMeanwhile() throws {
+    @Test("a picture that another load has brought into memory meanwhile is not downloaded again")
+    func aPictureFoundMeanwhileIsNotDownloaded() throws {
         let world = try LoaderWorld(consults: true)
         let first = try world.submit("a")
         let body = try Fixtures.array(Self.picture)
@@ -149,8 +150,8 @@ import Testing
         #expect(world.downloader.statistics.transfersStarted == 1)
     }
 
-    @Test("K1: a load that is cancelled while the host is asked starts nothing, and ends once")
-    func cancelledWhileTheHostIsAsked() throws {
+    @Test("K1: a load that is cancelled while the application is asked starts nothing, and ends once")
+    func cancelledWhileTheApplicationIsAsked() throws {
         let world = try LoaderWorld(consults: true)
         world.hooks.onConsult = { [loader = world.loader] in
             loader.cancelAll()
@@ -163,9 +164,9 @@ import Testing
     }
 
     @Test("a downloader that is destroyed ends its loads") func aDestroyedDownloaderEndsItsLoads() throws {
-        let receivers = try (0..<3).map { try world.submit("\($0)") }
+        let recorders = try (0..<3).map { try world.submit("\($0)") }
         world.destroy()
-        #expect(receivers.allSatisfy { $0.record.results.map { $0.error?.code } == [.cancelled] })
+        #expect(recorders.allSatisfy { $0.record.results.map { $0.error?.code } == [.cancelled] })
         #expect(world.loader.runningCount == 0)
         #expect(try world.loader.submit(world.plan("late"), callbacks: RecordingCallbacks()) == nil)
     }

@@ -27,15 +27,15 @@ final class LoaderWorld {
 
     private var isDestroyed = false
 
-    /// Once: see `Downloader.destroy`.
+    /// Destroys the downloader once: see `Downloader.destroy`.
     func destroy() {
         if isDestroyed { return }
         isDestroyed = true
         downloader.destroy()
     }
 
-    /// Of http://host/`path`, as the host's requests are made. What the disk has is asked for on the submitting thread: when
-    /// that returns, all is under way.
+    /// Makes a plan for http://host/`path`, as the library makes it for applications. The lookup runs on the submitting
+    /// thread, so everything is under way when that returns.
     func plan(_ path: String, _ form: DecodeOptions = DecodeOptions(), _ options: LoadPlan.Options = []) throws
         -> LoadPlan
     {
@@ -68,7 +68,7 @@ final class LoaderWorld {
         return callbacks
     }
 
-    /// From submission to end, over a network that has `file`.
+    /// Runs a load from submission to end, over a network that has `file`.
     func load(
         _ path: String, _ file: String, _ form: DecodeOptions = DecodeOptions(), _ options: LoadPlan.Options = []
     ) throws -> DownloadResult {
@@ -77,7 +77,8 @@ final class LoaderWorld {
         return try #require(Self.end(of: callbacks))
     }
 
-    /// Answers the next transfer. Where the cache has something to refresh, the disk is asked for it first: this waits.
+    /// Answers the next transfer. If there is a picture to refresh, the disk is read first: this waits for the
+    /// transfer.
     func answerNext(with body: [UInt8], status: Int32 = 200) -> Bool {
         let limit = SystemTime().monotonicMicroseconds() + 30_000_000
         while SystemTime().monotonicMicroseconds() < limit {
@@ -90,7 +91,7 @@ final class LoaderWorld {
         return false
     }
 
-    /// nil unless it has ended once.
+    /// Returns the result; nil unless the load has ended exactly once.
     static func end(of callbacks: RecordingCallbacks) -> DownloadResult? {
         guard callbacks.waitUntilReleased(), callbacks.record.results.count == 1 else { return nil }
         return callbacks.record.results.first
@@ -105,7 +106,7 @@ final class LoaderWorld {
     var written: Int64 { fixture.disk.flush(milliseconds: -1) ? fixture.cache.counters[.entriesWritten] : -1 }
 }
 
-/// A host with something to say, or nothing. Set before loads are submitted.
+/// The hooks of an application that may have something to say. Set before loads are submitted.
 final class FakeHooks: LoadHooks, @unchecked Sendable {
     var hasShouldDownload = false
     var hasShouldBlock = false

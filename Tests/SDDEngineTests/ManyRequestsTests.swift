@@ -4,7 +4,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// A hundred thousand requests in the queue. How long that takes is measured elsewhere.
+/// A hundred thousand requests in the queue. The time that takes is measured elsewhere.
 @Suite struct ManyRequestsTests {
     private static let count = 100_000
 
@@ -53,7 +53,7 @@ import Testing
         #expect(driver.table.jobs.isEmpty && driver.table.waiting.isEmpty)
     }
 
-    @Test("Z3: one that is never urgent enough does not slow down those that pass it")
+    @Test("Z3: a request that is never urgent enough does not slow down those that overtake it")
     func theUnurgentDoesNotSlowDownTheOthers() throws {
         let driver = try Driver { $0.maxConcurrent = 1 }
         try driver.submit(0, priority: .veryHigh)

@@ -1,7 +1,7 @@
 @testable import SDDEngine
 
-/// What is expected of a table of loads, written down from the rows of the contract without a thought of speed: for each
-/// event the words of `LoadDriver` that must follow. Remembers failures for ever, as row F4 has it.
+/// The expected behaviour of a table of loads, written down from the rows of the contract without regard to speed: for
+/// each event, the words of `LoadDriver` that must follow. Remembers failures for ever, as row F4 says.
 struct NaiveLoads {
     enum Stage: Equatable {
         case asking, consulting, storing
@@ -25,7 +25,7 @@ struct NaiveLoads {
 
     let consults: Bool
     let judges: Bool
-    /// Those that have not ended.
+    /// The loads that have not ended.
     private(set) var loads: [String: Load] = [:]
     private(set) var blocked: Set<String> = []
 
@@ -59,7 +59,7 @@ struct NaiveLoads {
         if let error, endsAll(error) { return over(load, "\(error.code)") }
         if error != nil { return missed(load, at: now) }
         if load.isCancelled { return over(load, "") }
-        // M12: only who refreshes, and may download, goes on.
+        // M12: only a refresh that may download continues.
         if load.options.contains(.fromCacheOnly) || !load.options.contains(.refreshCached) { return over(load, "disk") }
         load.isShown = true
         return ["show \(name) and go on"] + missed(load, at: now)
@@ -84,7 +84,7 @@ struct NaiveLoads {
         return mayFetch ? tryNext(load, at: now) : over(load, load.isShown ? "disk" : "notCached")
     }
 
-    /// Z14, and T4: what is left of its time.
+    /// Z6: fetches the next URL, unless the time of the load is over.
     private mutating func tryNext(_ load: Load, at now: Int64) -> [String] {
         var load = load
         if let end = load.end, now >= end { return over(load, "timeout") }
@@ -111,7 +111,7 @@ struct NaiveLoads {
     }
 
     private mutating func succeed(_ load: Load) -> [String] {
-        // M18: it counts as one that has never failed.
+        // M18: the URL counts as one that has never failed.
         blocked.remove(load.urls[load.source])
         guard load.stores else { return over(load, "network") }
         if load.options.contains(.waitsForStore), !load.isCancelled {
@@ -130,7 +130,7 @@ struct NaiveLoads {
         _ load: Load, _ code: DownloadError.Code, decision: Bool?, at now: Int64
     ) -> [String] {
         var load = load
-        // F4: of what is tried here only a damaged picture; M23: the host stands above that.
+        // F4: of the failures tried here only a damaged picture blocks; M23: the application overrides that.
         if decision ?? (code == .badImageData) { blocked.insert(load.urls[load.source]) }
         load.lastError = "\(code)"
         load.source += 1
@@ -148,7 +148,7 @@ struct NaiveLoads {
         return over(load, "network")
     }
 
-    /// nil for one that is not there.
+    /// Cancels a load; nil if it does not exist.
     mutating func cancel(_ name: String) -> [String]? {
         guard var load = loads[name] else { return nil }
         load.isCancelled = true

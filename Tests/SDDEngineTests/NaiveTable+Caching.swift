@@ -3,11 +3,11 @@ import SDDCoders
 @testable import SDDEngine
 
 extension NaiveTable {
-    /// What a cache has said.
+    /// The result of a lookup.
     enum Answer {
         case network
         case body(Int, Verdict?)
-        /// Ready, in that format.
+        /// A decoded picture in that format.
         case image(PixelFormat)
         case done, nothing
     }
@@ -19,7 +19,7 @@ extension NaiveTable {
             jobs[index].stage = .waiting
             (jobs[index].arrival, jobs[index].age) = (arrival(), now)
         case .body(let size, let verdict):
-            // What a modifier may change is judged later.
+            // A response that a modifier may change is judged later.
             if let verdict, jobs[index].work != .modifier { judge(index, verdict) }
             if jobs[index].handlers.isEmpty { jobs.remove(at: index) } else { bodyIsThere(index, size: size) }
         case .image(let format):

@@ -17,13 +17,13 @@ extension NaiveTable {
         deadlines.removeAll { $0.token == end.token }
     }
 
-    /// All who wait for a job end alike, and it with them.
+    /// Ends all requests of a job with the same error, and the job with them.
     mutating func endJob(at index: Int, _ error: DownloadError.Code, _ detail: DownloadError.Detail = .none) {
         let job = jobs.remove(at: index)
         for handler in job.handlers { end(handler.token, error, detail) }
     }
 
-    /// The same, wherever the job stands.
+    /// Cancels a job at any stage.
     mutating func cancelJob(at index: Int, _ detail: DownloadError.Detail? = nil) {
         if jobs[index].stage == .running { commands.append(.cancel(jobs[index].id)) }
         endJob(at: index, .cancelled, detail ?? Self.detail(of: jobs[index].stage))
@@ -38,7 +38,7 @@ extension NaiveTable {
         }
     }
 
-    /// Those who do not take a response end. The job stays, also with nobody left.
+    /// Ends the requests that do not accept the response. The job stays, even without requests.
     mutating func judge(_ index: Int, _ verdict: Verdict) {
         let before = jobs[index].priority
         jobs[index].verdict = verdict

@@ -27,7 +27,7 @@ extension NaiveTable {
         deadlines.append(Deadline(time: now + limit, token: token, isQueue: isQueue))
     }
 
-    /// - Returns: whether the newcomer has to wait.
+    /// - Returns: Whether the new request has to wait.
     private mutating func join(_ index: Int, _ wish: Wish) -> Bool {
         let job = jobs[index]
         if let verdict = job.verdict, let error = Self.refusal(of: verdict, by: wish.accepts) {
@@ -46,7 +46,7 @@ extension NaiveTable {
         return true
     }
 
-    /// - Returns: whether the transfer has ended with it; nil for a token that is none.
+    /// - Returns: Whether the transfer has ended with it; nil for a token of no request.
     mutating func cancel(_ token: UInt64) -> Bool? {
         guard let index = index(waitedForBy: token) else { return nil }
         let isLast = jobs[index].handlers.count == 1

@@ -2,17 +2,17 @@ import SDDBase
 
 @testable import SDDEngine
 
-// Attempts after the first.
+// Retries: attempts after the first.
 extension NaiveTable {
     typealias Failure = (error: DownloadError.Code, mayPass: Bool)
 
-    /// nil for who takes it.
+    /// Returns the failure for a request; nil if it accepts the response.
     static func failure(of verdict: Verdict, for handler: Wish) -> Failure? {
         guard let error = refusal(of: verdict, by: handler.accepts) else { return nil }
         return (error, error == .invalidStatusCode && verdict.status == 500)
     }
 
-    /// All have failed, and somebody may try again: who may not ends.
+    /// All have failed. If some may retry, starts over for them and ends the others.
     mutating func retries(_ index: Int, after why: (Wish) -> Failure?) -> Bool {
         let job = jobs[index]
         let failures = job.handlers.map { why($0) }
@@ -43,7 +43,7 @@ extension NaiveTable {
         (jobs[index].isStarted, jobs[index].isPaused, jobs[index].hasResponded) = (false, false, false)
         (jobs[index].verdict, jobs[index].hasBody, jobs[index].size) = (nil, false, 0)
         jobs[index].needsWork = jobs[index].work != .none
-        // Under its new number it is the last one.
+        // With its new id, the job is the last one.
         jobs.append(jobs.remove(at: index))
     }
 
@@ -56,7 +56,7 @@ extension NaiveTable {
         }
     }
 
-    /// Nothing has been sent yet for that request.
+    /// Whether nothing has been sent yet for that request.
     func isToBeStarted(_ index: Int, _ token: UInt64) -> Bool {
         let job = jobs[index]
         guard let handler = job.handlers.first(where: { $0.token == token }) else { return false }

@@ -4,7 +4,7 @@ import SDDTransport
 @testable import SDDEngine
 
 extension NaiveTable {
-    /// - Returns: the orders since the last time, and when to ask again.
+    /// - Returns: The commands since the last call, and the time of the next one.
     mutating func transportAsks() -> (commands: [Order], deadline: Int64) {
         lookAtClocks()
         fill()
@@ -16,7 +16,7 @@ extension NaiveTable {
     mutating func respond(_ id: UInt64, _ verdict: Verdict) {
         guard let index = index(of: id), jobs[index].stage == .running else { return }
         jobs[index].hasResponded = true
-        // What a modifier may change is judged later.
+        // A response that a modifier may change is judged later.
         if jobs[index].work == .modifier { return }
         if retries(index, after: { Self.failure(of: verdict, for: $0) }) { return fill() }
         judge(index, verdict)
@@ -32,7 +32,7 @@ extension NaiveTable {
         fill()
     }
 
-    /// - Parameter status: of the response; nil: none was told.
+    /// - Parameter status: The status of the response; nil if there was none.
     mutating func arrive(_ id: UInt64, size: Int, status: Int32?) {
         guard let index = index(of: id), jobs[index].stage == .running else { return }
         countCost()
@@ -66,7 +66,7 @@ extension NaiveTable {
         newWork += 1
     }
 
-    /// Who wants bytes has them, who wants pixels waits.
+    /// Ends the requests for bytes; those for pixels wait.
     private mutating func handOut(_ index: Int) {
         let job = jobs[index]
         for handler in job.handlers where !handler.wantsPixels { end(End(token: handler.token, hasBytes: true)) }
@@ -80,9 +80,9 @@ extension NaiveTable {
 
     // MARK: - Decoding
 
-    /// A decode thread is free.
-    /// - Returns: the transfer whose body it gets, and whether the host's own work is to be done on it.
-    mutating func decoderAsks() -> (id: UInt64, isHostWork: Bool)? {
+    /// Gives work to an idle decode thread.
+    /// - Returns: The transfer whose body it gets, and whether the application's own work must be done on it.
+    mutating func decoderAsks() -> (id: UInt64, isAppWork: Bool)? {
         let waiting = jobs.indices.filter { jobs[$0].stage == .received }
         let next = waiting.min { a, b in
             (jobs[b].priority, jobs[a].arrival) < (jobs[a].priority, jobs[b].arrival)

@@ -3,23 +3,24 @@ import SDDCoders
 
 @testable import SDDEngine
 
-/// What a downloader's table must do, written the slow and obvious way: lists, searched from end to end. What is
-/// derived in the table, who runs, how urgent a transfer is, is worked out anew here each time.
+/// The behaviour of a downloader's table, written in the slow and obvious way: lists, searched from end to end.
+/// Everything that the table derives, such as which transfers run and how urgent they are, is computed anew here each
+/// time.
 ///
-/// The events are in `NaiveTable+Callers`, `+Caching` and `+Transport`.
+/// The events are in `NaiveTable+Requests`, `+Caching` and `+Transport`.
 struct NaiveTable {
     /// One request.
     struct Wish {
-        /// Requests of equal ones share a transfer; nil for one that never does.
+        /// Requests whose shares are equal share a transfer; nil for a request that never does.
         struct Share: Equatable { let url: Int, work: Work, asks: Bool }
         enum Work: UInt { case none, transform, modifier }
 
         let token: UInt64
         let share: Share?
         let work: Work
-        /// A cache is asked first.
+        /// Whether a cache is asked first.
         var asks = false
-        /// 0: none.
+        /// 0 means no host.
         let host: Int
         var priority: Priority
         let wantsPixels: Bool
@@ -28,23 +29,23 @@ struct NaiveTable {
         let accepts: Accepts
         let queueLimit: Int64
         let totalLimit: Int64
-        /// 0: as the rules say.
+        /// 0 means the limit of the rules.
         var maxAttempts: Int32 = 0
-        /// Attempts of its job before it came.
+        /// The attempts of its job before it joined.
         var attemptsBefore: Int32 = 0
     }
 
     enum Accepts: CaseIterable { case standard, everything, notFound, images }
 
-    /// What a response is judged by.
+    /// The properties of a response that requests judge.
     struct Verdict: Equatable { let status: Int32, type: String }
 
-    /// What a request has come to.
+    /// The result of a request.
     struct End: Equatable {
         let token: UInt64
         var error: DownloadError.Code?
         var detail = DownloadError.Detail.none
-        /// Of the picture.
+        /// The format of the picture.
         var format: PixelFormat?
         var hasBytes = false
     }
@@ -52,19 +53,19 @@ struct NaiveTable {
     enum Stage: Equatable { case asking, waiting, running, received, working, pausing }
 
     struct Job {
-        /// Another one for each attempt.
+        /// The id, which is new for each attempt.
         var id: UInt64
         let share: Wish.Share?
         let work: Wish.Work
         let host: Int
         var handlers: [Wish]
         var stage = Stage.waiting
-        /// When it took its place among those of its priority, and the time then.
+        /// The order in which it entered its priority class, and the time of that.
         var arrival: Int
         var age: Int64
         var boost: Int32 = 0
         var asks = false
-        /// Transfers that have begun, and whether this one has.
+        /// The number of attempts that have started, and whether this one has.
         var attempts: Int32 = 0
         var isStarted = false
         var pauseEnd: Int64 = 0
@@ -74,10 +75,10 @@ struct NaiveTable {
         var needsWork: Bool
         var hasBody = false
         var size = 0
-        /// While it runs.
+        /// The bytes received while it runs.
         var received: Int64 = 0
         var workBegan: Int64 = 0
-        /// What the decoder that is at it has been asked for.
+        /// The formats that the decode under way makes.
         var decoding: [PixelFormat] = []
 
         var priority: Priority {
@@ -93,13 +94,13 @@ struct NaiveTable {
     var deadlines: [Deadline] = []
     var maxConcurrent: Int, maxPerHost: Int, reserved: Int
     var isLIFO = false
-    /// Between two starts to a host, and the hosts of which one has begun less than that ago.
+    /// The least time between two starts to a host, and the hosts for which one was within that time.
     var minHostInterval: Int64 = 0
     var rests: [(start: Int64, host: Int)] = []
     var retry = RetryPolicy()
-    /// As the table has them.
+    /// The generator of the table, with the same seed.
     var jitter = XorShift(seed: 1)
-    /// By host: retries that are not in hand, and successes since one was earned.
+    /// By host: the retries that are used up, and the successes since one was earned back.
     var spent: [Int: (retries: Int, successes: Int)] = [:]
     let ageing: Int64
     var isSuspended = false
@@ -107,10 +108,10 @@ struct NaiveTable {
     var isClosing = false
     var now: Int64 = 0
 
-    // What comes out, until it is taken.
+    // Output that has not been taken yet.
     var ends: [End] = []
     var commands: [Order] = []
-    /// Transfers of which a cache is to be asked.
+    /// Transfers for which a cache must be asked.
     var asked: [UInt64] = []
     var newWork = 0
     var promised = Int64.max
@@ -143,7 +144,7 @@ struct NaiveTable {
     }
 }
 
-// MARK: - Who runs
+// MARK: - Scheduling
 
 extension NaiveTable {
     private var mayStart: Bool {
@@ -167,7 +168,7 @@ extension NaiveTable {
         }
     }
 
-    /// The most urgent of those that may start now.
+    /// Returns the most urgent of the jobs that may start now.
     private func next() -> Int? {
         let ordinary = jobs.filter { $0.stage == .running && $0.priority < .high }.count
         let isFull = ordinary >= max(1, maxConcurrent - reserved)
@@ -189,7 +190,7 @@ extension NaiveTable {
         let overdue = jobs.indices.filter {
             jobs[$0].stage == .waiting && jobs[$0].priority < .veryHigh && now - jobs[$0].age >= ageing
         }
-        // Those of a class that is to be left take their new places in the order of the old ones.
+        // Jobs that leave a class enter the next one in their old order.
         for index in overdue.sorted(by: {
             (jobs[$1].priority, jobs[$0].arrival) < (jobs[$0].priority, jobs[$1].arrival)
         }) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// What a listener hears of transfers: START, RESPONSE, FINISH, STOP.
+/// Notices that a listener gets about transfers: START, RESPONSE, FINISH, STOP.
 @Suite struct NoticeTests {
     private func listening(_ set: (inout Driver.Table.Rules) -> Void = { _ in }) throws -> Driver {
         let driver = try Driver(set)
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test("N1 N2 N3 N4: a good transfer, shared or not: START, RESPONSE, FINISH, STOP")
-    func tellsOfAGoodTransfer() throws {
+    func reportsAGoodTransfer() throws {
         let driver = try listening()
         let token = try driver.submit(0)
         try driver.submit(0)
@@ -32,16 +32,16 @@ import Testing
         #expect(driver.notices.map(\.time) == [1_000_000, 1_000_005, 1_000_005, 1_000_005])
     }
 
-    @Test("N5: nothing is told while nobody listens, and nothing of what was before")
-    func tellsNothingByDefault() throws {
+    @Test("N5: without a listener there are no notices, and a new one gets none about the past")
+    func reportsNothingByDefault() throws {
         let driver = try Driver()
         try driver.submit(0)
         driver.answer(1)
         #expect(driver.notices.isEmpty)
     }
 
-    @Test("N2 N3 X34: a refused response is told, and then the stop with its error; no FINISH")
-    func tellsOfARefusedResponse() throws {
+    @Test("N2 N3 X34: a refused response gives RESPONSE, and then STOP with its error; no FINISH")
+    func reportsARefusedResponse() throws {
         let driver = try listening()
         try driver.submit(0)
         driver.respond(1, 404)
@@ -49,8 +49,8 @@ import Testing
         #expect(driver.notices.last?.error == 2001 && driver.notices.last?.httpStatus == 404)
     }
 
-    @Test("N3 X34: a failure is told as a stop with its error", arguments: [false, true])
-    func tellsOfAFailure(afterResponse: Bool) throws {
+    @Test("N3 X34: a failure gives STOP with its error", arguments: [false, true])
+    func reportsAFailure(afterResponse: Bool) throws {
         let driver = try listening()
         try driver.submit(0)
         if afterResponse { driver.respond(1) }
@@ -59,8 +59,8 @@ import Testing
         #expect(driver.notices.last?.error == 3005)
     }
 
-    @Test("N3: a cancel is told as a stop with 2002, once, when the last has left")
-    func tellsOfACancel() throws {
+    @Test("N3: a cancel gives STOP with 2002, once, when the last request has left")
+    func reportsACancel() throws {
         let driver = try listening()
         let tokens = try (0..<2).map { _ in try driver.submit(0) }
         driver.cancel(tokens[0])
@@ -71,8 +71,8 @@ import Testing
         #expect(driver.notices.last?.error == 2002)
     }
 
-    @Test("N1 N3: a transfer that never started never stops")
-    func tellsNothingOfWhatOnlyWaited() throws {
+    @Test("N1 N3: a transfer that never started gives no STOP")
+    func reportsNothingOfATransferThatOnlyWaited() throws {
         let driver = try listening { $0.maxConcurrent = 1 }
         try driver.submit(0)
         driver.cancel(try driver.submit(1))
@@ -81,7 +81,7 @@ import Testing
         #expect(kinds(driver, of: 2).isEmpty)
     }
 
-    @Test("X34 N4: FINISH tells of the transfer: a bad picture, or a cancel while it is decoded, changes nothing")
+    @Test("X34 N4: FINISH is about the transfer: a bad picture, or a cancel during the decode, changes nothing")
     func finishIsOfTheTransferAlone() throws {
         let driver = try listening()
         try driver.submit(0)
@@ -96,8 +96,8 @@ import Testing
         #expect(driver.notices.last?.error == 0)
     }
 
-    @Test("N3: every way to an end has its stop: limits, closing, the end of the grace time")
-    func everyEndHasItsStop() throws {
+    @Test("N3: every kind of end gives STOP: limits, closing, the end of the grace time")
+    func everyEndGivesAStop() throws {
         let driver = try listening { $0.maxConcurrent = 3 }
         try driver.submit(0) { $0.totalLimit = 100 }
         try driver.submit(1) { $0.continuesInBackground = true }
@@ -113,7 +113,7 @@ import Testing
         #expect(stops.map(\.error) == [3004, 2002, 2002])
     }
 
-    @Test func messagesComeUpToTheLevelThatWasAskedFor() throws {
+    @Test func messagesAreDeliveredUpToTheRequestedLevel() throws {
         let driver = try Driver()
         let token = try driver.submit(0)
         let levels: [LogLevel] = [.error, .warning, .info, .debug]
@@ -125,7 +125,7 @@ import Testing
         #expect(driver.notices.allSatisfy { $0.kind == .log && $0.token == token && $0.url == "http://host/0" })
     }
 
-    @Test func aMessageOfATransferThatIsOverComesWithoutItsRequest() throws {
+    @Test func aMessageOfAnEndedTransferHasNoRequest() throws {
         let driver = try Driver()
         driver.table.logs = .debug
         driver.report(.message(TransferID(77), .error, "late"))

@@ -2,10 +2,10 @@ import SDDBase
 
 @testable import SDDEngine
 
-/// A table of lists to prefetch, with names for what happens: "A0" is the first URL of list A.
+/// A table of lists to prefetch, with names for its loads: "A0" is the first URL of list A.
 struct PrefetchDriver {
     private(set) var table: PrefetchTable<String>
-    /// Whether a load that starts has its token at once.
+    /// Whether a load that starts gets its token at once.
     var tellsTokens = true
     var keepsLogs = true
     private(set) var steps: [DownloadResult] = []
@@ -13,15 +13,15 @@ struct PrefetchDriver {
 
     private var starts: [String] = []
     private var cancels: [String] = []
-    /// What running loads were set to: "A0 high".
+    /// The priorities that running loads were set to: "A0 high".
     private var priorities: [String] = []
-    /// What each began with.
+    /// The priority that each load began with.
     private(set) var begun: [String: Priority] = [:]
     private var told: [String] = []
     private var loads: [String: UInt64] = [:]
     private var lists: [String: UInt64] = [:]
     private var lastToken: UInt64 = 100
-    /// By the tokens of loads.
+    /// The names of loads by token.
     private var names: [UInt64: String] = [:]
 
     init(limit: Int) { table = PrefetchTable(limit: limit) }
@@ -68,7 +68,7 @@ struct PrefetchDriver {
     mutating func setLimit(_ limit: Int) { change { $0.limitChanged(to: limit, &$1) } }
     mutating func close() { change { $0.closed(&$1) } }
 
-    // MARK: What was decided since the last question
+    // MARK: Decisions since the last call
 
     mutating func takeStarts() -> [String] { take(&starts) }
     mutating func takeCancels() -> [String] { take(&cancels) }
@@ -85,12 +85,12 @@ struct PrefetchDriver {
     ) -> Outcome {
         var actions: [PrefetchTable<String>.Action] = []
         let outcome = event(&table, &actions)
-        for effect in actions { note(effect) }
+        for action in actions { note(action) }
         return outcome
     }
 
-    private mutating func note(_ effect: PrefetchTable<String>.Action) {
-        switch effect {
+    private mutating func note(_ action: PrefetchTable<String>.Action) {
+        switch action {
         case .start(let id, let index, let priority, let list):
             loads["\(list)\(index)"] = id
             begun["\(list)\(index)"] = priority

@@ -3,7 +3,7 @@ import SDDCoders
 
 @testable import SDDEngine
 
-/// A host that writes down what it is told of a list.
+/// An application that records the events of a list.
 final class PrefetchRecorder: AppCallbacks {
     private struct Record {
         var told: [String] = []

@@ -3,12 +3,12 @@ import Testing
 
 @testable import SDDEngine
 
-/// Which URLs begin when, and what a list's host is told: rows B30 and Z22.
+/// The order in which URLs begin, and the events that a list's application gets: rows B30 and Z22.
 @Suite struct PrefetchTableTests {
     private func begun(_ limit: Int = 3) -> PrefetchDriver { PrefetchDriver(limit: limit) }
 
     @Test("B30: at most 3 run at once, over all lists, the first list first")
-    func atMostThreeRunTheFirstListFirst() {
+    func atMostThreeLoadsRunTheFirstListFirst() {
         var driver = begun()
         driver.submit("A", 2)
         driver.submit("B", 2)
@@ -22,8 +22,8 @@ import Testing
         #expect(driver.table.loadCount == 2)
     }
 
-    @Test("B30: finished counts every URL that has ended, skipped those of them that failed")
-    func finishedCountsAllSkippedTheFailed() {
+    @Test("B30: finished counts every URL that has ended, skipped counts those that failed")
+    func finishedCountsAllAndSkippedTheFailed() {
         var driver = begun()
         driver.submit("A", 3)
         driver.end("A1", .badImageData)
@@ -44,8 +44,8 @@ import Testing
         #expect(driver.table.listCount == 0)
     }
 
-    @Test("Z22: the outcome of each URL is told, without what it brought")
-    func theOutcomeOfEachURLIsTold() throws {
+    @Test("Z22: the outcome of each URL is reported, without its data")
+    func theOutcomeOfEachURLIsReported() throws {
         var driver = begun()
         driver.submit("A", 2)
         let bytes = try Sample.body([1, 2, 3])
@@ -63,7 +63,7 @@ import Testing
         #expect(outcomes.map(\.origin) == [.network, .disk])
     }
 
-    @Test("B30 Z5: a new priority goes to the loads that run, and those to come begin with it")
+    @Test("B30 Z5: a new priority applies to running loads, and later ones begin with it")
     func aNewPriority() {
         var driver = begun(2)
         driver.submit("A", 4)
@@ -77,12 +77,12 @@ import Testing
         #expect(driver.setPriority(.low, "A") == true)
         #expect(driver.takePriorities() == ["A1 low", "A2 low"])
         for name in ["A1", "A2", "A3"] { driver.end(name) }
-        // Another list has its own.
+        // Another list has a priority of its own.
         #expect(driver.begun["A3"] == .low && driver.begun["B0"] == .veryLow && driver.priority("B") == .veryLow)
     }
 
-    @Test("Z5: a load whose token comes late gets the priority that its list has by then")
-    func aPriorityBeforeTheToken() {
+    @Test("Z5: a load whose token arrives late gets the current priority of its list")
+    func aPriorityIsSetBeforeTheToken() {
         var driver = begun(2)
         driver.tellsTokens = false
         driver.submit("A", 2)
@@ -93,8 +93,8 @@ import Testing
         #expect(driver.takePriorities() == ["A1 veryHigh"])
     }
 
-    @Test("Z5: a list that has ended, or never was, has no priority")
-    func thePriorityOfNone() {
+    @Test("Z5: a list that has ended, or never existed, has no priority")
+    func anEndedListHasNoPriority() {
         var driver = begun()
         driver.tellsTokens = false
         driver.submit("A", 1)
@@ -102,7 +102,7 @@ import Testing
         #expect(driver.cancel("A") == true)
         #expect(driver.setPriority(.high, "A") == false)
         #expect(driver.priority("A") == nil)
-        // Its load is cancelled when its token comes, and nothing else.
+        // Its load is cancelled when its token arrives, and has no other effect.
         driver.tellToken("A0")
         #expect(driver.takeCancels() == ["A0"])
         driver.end("B0")
@@ -112,7 +112,7 @@ import Testing
         #expect(driver.takePriorities() == [])
     }
 
-    @Test("B30: a list that is cancelled ends once, and nothing of its URLs is told any more")
+    @Test("B30: a cancelled list ends once, and no more of its URLs are reported")
     func aCancelledListEndsOnce() throws {
         var driver = begun()
         driver.submit("A", 6)
@@ -135,8 +135,8 @@ import Testing
         #expect(driver.table.loadCount == 0)
     }
 
-    @Test("B30: loads of a cancelled list take their places until they have ended")
-    func cancelledLoadsTakeTheirPlacesUntilTheEnd() {
+    @Test("B30: loads of a cancelled list keep their slots until they have ended")
+    func cancelledLoadsKeepTheirSlotsUntilTheEnd() {
         var driver = begun(2)
         driver.submit("A", 2)
         driver.submit("B", 2)
@@ -148,7 +148,7 @@ import Testing
         #expect(driver.takeStarts() == ["B1"])
     }
 
-    @Test("a list that waits is cancelled without a load, and the others are not touched")
+    @Test("a waiting list is cancelled without a load, and the others are not affected")
     func aWaitingListIsCancelledWithoutALoad() {
         var driver = begun(1)
         driver.submit("A", 2)
@@ -162,8 +162,8 @@ import Testing
         #expect(driver.takeStarts() == ["A0", "A1", "C0"])
     }
 
-    @Test("a load whose token comes after the cancel is cancelled then")
-    func aLoadWhoseTokenComesLaterIsCancelledThen() {
+    @Test("a load whose token arrives after the cancel is cancelled then")
+    func aLoadWhoseTokenArrivesLateIsCancelledThen() {
         var driver = begun()
         driver.tellsTokens = false
         driver.submit("A", 1)
@@ -174,7 +174,7 @@ import Testing
         #expect(driver.takeCancels() == ["A0"])
     }
 
-    @Test("a load may end before its token is known, and twice means once")
+    @Test("a load may end before its token is known, and a second end is ignored")
     func aLoadMayEndBeforeItsTokenIsKnown() {
         var driver = begun()
         driver.tellsTokens = false
@@ -186,7 +186,7 @@ import Testing
         #expect(driver.takeCancels().isEmpty)
     }
 
-    @Test("the limit may change at any time; what runs goes on")
+    @Test("the limit may change at any time; running loads continue")
     func theLimitMayChangeAtAnyTime() {
         var driver = begun(1)
         driver.submit("A", 6)
@@ -200,8 +200,8 @@ import Testing
         #expect(driver.takeStarts() == ["A4"])
     }
 
-    @Test("closed: all lists end as cancelled, and so does each that comes later")
-    func closedAllListsEndAsCancelled() {
+    @Test("after closing all lists end as cancelled, and so does each later one")
+    func closingEndsAllListsAsCancelled() {
         var driver = begun()
         driver.submit("A", 4)
         driver.submit("B", 1)
@@ -214,11 +214,11 @@ import Testing
         #expect(driver.takeStarts() == ["A0", "A1", "A2"])
     }
 
-    @Test("a list of many URLs costs as much a URL as one of few", .timeLimit(.minutes(1)))
-    func aListOfManyURLsCostsNoMoreAURL() {
+    @Test("a list of many URLs costs as much per URL as one of few", .timeLimit(.minutes(1)))
+    func aListOfManyURLsCostsNoMorePerURL() {
         var driver = begun()
         driver.keepsLogs = false
-        // With a copy of all outcomes for each URL this would be a terabyte of them.
+        // With a copy of all outcomes for each URL this would take a terabyte.
         let count = 200_000
         driver.submit("A", count)
         for index in 0..<count { driver.end("A", index) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// Random calls, and what must hold whatever their order.
+/// Random calls, and what must hold in any order of them.
 @Suite struct PrefetchWalkTests {
     @Test("B30 Z22: any order of calls agrees with a naive model", arguments: 0..<20 as Range<UInt64>)
     func anyOrderOfCallsAgreesWithANaiveModel(seed: UInt64) throws {
@@ -17,7 +17,7 @@ import Testing
     }
 }
 
-/// The model keeps every list with a word for each of its URLs, and looks at all of them for every question.
+/// The model keeps every list with a state for each of its URLs, and examines all of them for every answer.
 private struct PrefetchWalk {
     private enum Word { case waiting, running, done, failed }
 
@@ -36,7 +36,7 @@ private struct PrefetchWalk {
     private var driver: PrefetchDriver
     private var lists: [List] = []
     private var limit = 3
-    /// Loads that run, or are cancelled and have not ended.
+    /// Loads that run, or that were cancelled and have not ended.
     private var running: [(list: Int, index: Int)] = []
     private(set) var flaw: String?
 

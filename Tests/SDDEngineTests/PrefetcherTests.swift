@@ -5,13 +5,13 @@ import Testing
 
 @testable import SDDEngine
 
-/// Lists through a prefetcher: a loader that is the test's, a downloader that delivers where the test asks.
+/// Lists through a prefetcher, with a loader that the test controls and a downloader that delivers where the test asks.
 @Suite struct PrefetcherTests {
     private let transport = FakeTransport()
     private let loader = FakePrefetchLoader()
 
     private func withPrefetcher(_ body: (Prefetcher, Downloader) throws -> Void) throws {
-        let downloader = try transport.makeDownloader(host: true)
+        let downloader = try transport.makeDownloader(isAppDriven: true)
         try body(Prefetcher(delivering: downloader), downloader)
         downloader.destroy()
     }
@@ -26,7 +26,7 @@ import Testing
         return PrefetchList(urls: urls, loads: loads ?? loader)
     }
 
-    @Test("B30: URLs are loaded three at a time, and each is told, with the counts, before the end")
+    @Test("B30: URLs are loaded three at a time, and each is reported with the counts before the end")
     func urlsAreLoadedThreeAtATime() throws {
         try withPrefetcher { prefetcher, downloader in
             let callbacks = PrefetchRecorder()
@@ -42,8 +42,8 @@ import Testing
         }
     }
 
-    @Test("Z1: nothing is told inside the submitting call, and the end of no URLs comes too")
-    func nothingIsToldInsideTheSubmittingCall() throws {
+    @Test("Z1: no event is delivered inside the submitting call, and an empty list ends too")
+    func noListEventIsDeliveredInsideTheSubmittingCall() throws {
         try withPrefetcher { prefetcher, downloader in
             let callbacks = PrefetchRecorder()
             #expect(prefetcher.submit(list([]), callbacks: callbacks) != nil)
@@ -54,8 +54,8 @@ import Testing
         }
     }
 
-    @Test("what is no URL fails alone")
-    func whatIsNoURLFailsAlone() throws {
+    @Test("an invalid URL fails alone")
+    func anInvalidURLFailsAlone() throws {
         try withPrefetcher { prefetcher, downloader in
             let callbacks = PrefetchRecorder()
             _ = prefetcher.submit(list(["not a url", "b"]), callbacks: callbacks)
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("a loader that takes no more loads ends the list, each URL with the reason")
+    @Test("a loader that accepts no more loads ends the list, each URL with the reason")
     func aClosedLoaderEndsTheList() throws {
         try withPrefetcher { prefetcher, downloader in
             loader.isClosed = true
@@ -80,8 +80,8 @@ import Testing
         }
     }
 
-    @Test("loads that end inside the call, however many, are no deeper than one", .timeLimit(.minutes(2)))
-    func loadsThatEndInsideTheCallAreNoDeeperThanOne() throws {
+    @Test("many loads that end inside the call do not recurse", .timeLimit(.minutes(2)))
+    func loadsThatEndInsideTheCallDoNotRecurse() throws {
         try withPrefetcher { prefetcher, downloader in
             loader.endsAtOnce = true
             let callbacks = PrefetchRecorder()
@@ -91,8 +91,8 @@ import Testing
         }
     }
 
-    @Test("B30: cancel stops the loads, drops what was not told yet, and ends the list once")
-    func cancelDropsWhatWasNotTold() throws {
+    @Test("B30: cancel stops the loads, drops undelivered events, and ends the list once")
+    func cancelDropsUndeliveredEvents() throws {
         try withPrefetcher { prefetcher, downloader in
             let callbacks = PrefetchRecorder()
             let token = try #require(prefetcher.submit(list(["a", "b", "c", "d"]), callbacks: callbacks))
@@ -100,14 +100,14 @@ import Testing
             #expect(prefetcher.cancel(token) != nil && prefetcher.cancel(token) == nil)
             #expect(loader.cancelled == ["b", "c", "d"])
             while try downloader.dispatch(max: 0) > 0 {}
-            // That a was loaded is in the report.
+            // The report counts a as loaded.
             #expect(callbacks.told == ["end 1/0/4 cancelled 3", "released"])
             for name in ["b", "c", "d"] { loader.end(name, .cancelled) }
             #expect(try downloader.dispatch(max: 0) == 0)
         }
     }
 
-    @Test("B30 Z5: a list's priority is that of the loads that run, and of those that begin later")
+    @Test("B30 Z5: a list's priority applies to its running loads, and to those that begin later")
     func aNewPriority() throws {
         try withPrefetcher { prefetcher, downloader in
             let callbacks = PrefetchRecorder()
@@ -124,8 +124,8 @@ import Testing
         }
     }
 
-    @Test("a priority that is set while a load begins reaches it, and nothing reaches one that has ended")
-    func aPriorityThatIsSetMeanwhile() throws {
+    @Test("a priority that is set while a load begins reaches it, but not one that has ended")
+    func aPriorityThatIsSetWhileALoadBegins() throws {
         try withPrefetcher { prefetcher, downloader in
             let callbacks = PrefetchRecorder()
             let token = Monitor<UInt64>(0)
@@ -133,7 +133,7 @@ import Testing
             token.withLock { $0 = first }
             loader.whenBegun { _ = prefetcher.setPriority(.low, of: token.withLock { $0 }) }
             loader.end("a")
-            // d began as very low, and its token came after the change, which reached the others at once.
+            // d began as very low, and its token arrived after the change, which reached the others at once.
             #expect(loader.priorities.suffix(4).sorted() == ["b low", "c low", "d low", "d veryLow"])
             loader.whenBegun {}
             for name in ["b", "c", "d"] { loader.end(name) }
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test("B30: a cancel inside a URL's callback is the last of the list but the end")
+    @Test("B30: after a cancel inside a URL's callback only the end follows")
     func aCancelInsideACallback() throws {
         try withPrefetcher { prefetcher, downloader in
             let callbacks = PrefetchRecorder { token in _ = prefetcher.cancel(token) }
@@ -152,8 +152,8 @@ import Testing
         }
     }
 
-    @Test("Z2: a host that drains gets the same, and its data goes with the next call")
-    func aHostThatDrainsGetsTheSame() throws {
+    @Test("Z2: an application that drains gets the same events, and its data is freed with the next call")
+    func anApplicationThatDrainsGetsTheSameEvents() throws {
         try withPrefetcher { prefetcher, downloader in
             let callbacks = PrefetchRecorder()
             _ = prefetcher.submit(list(["a"]), callbacks: callbacks)
@@ -170,15 +170,15 @@ import Testing
         }
     }
 
-    @Test("Z1: a downloader that is destroyed waits for the ends of lists, and tells them")
-    func destroyTellsTheEndsOfLists() throws {
-        let downloader = try transport.makeDownloader(host: true)
+    @Test("Z1: a downloader that is destroyed waits for the ends of lists, and delivers them")
+    func destroyDeliversTheEndsOfLists() throws {
+        let downloader = try transport.makeDownloader(isAppDriven: true)
         let prefetcher = Prefetcher(delivering: downloader)
         let loads = DownloadingLoader(downloader)
-        let receivers = (0..<2).map { _ in PrefetchRecorder() }
-        for callbacks in receivers { _ = prefetcher.submit(list(["a", "b", "c", "d"], loads), callbacks: callbacks) }
+        let recorders = (0..<2).map { _ in PrefetchRecorder() }
+        for callbacks in recorders { _ = prefetcher.submit(list(["a", "b", "c", "d"], loads), callbacks: callbacks) }
         downloader.destroy()
-        for callbacks in receivers { #expect(callbacks.told.suffix(2) == ["end 4/4/4", "released"]) }
+        for callbacks in recorders { #expect(callbacks.told.suffix(2) == ["end 4/4/4", "released"]) }
         #expect(prefetcher.submit(list(["a"]), callbacks: PrefetchRecorder()) == nil)
         #expect(prefetcher.listCount == 0)
     }
@@ -186,14 +186,14 @@ import Testing
     @Test("closing cancels all lists, and the limit may change meanwhile")
     func closingCancelsAllLists() throws {
         try withPrefetcher { prefetcher, downloader in
-            let receivers = (0..<2).map { _ in PrefetchRecorder() }
-            for callbacks in receivers { _ = prefetcher.submit(list(["a", "b"]), callbacks: callbacks) }
+            let recorders = (0..<2).map { _ in PrefetchRecorder() }
+            for callbacks in recorders { _ = prefetcher.submit(list(["a", "b"]), callbacks: callbacks) }
             prefetcher.setLimit(4)
             #expect(loader.running.count == 4)
             prefetcher.close()
             #expect(loader.cancelled.count == 4)
             while try downloader.dispatch(max: 0) > 0 {}
-            for callbacks in receivers { #expect(callbacks.told == ["end 0/0/2 cancelled 2", "released"]) }
+            for callbacks in recorders { #expect(callbacks.told == ["end 0/0/2 cancelled 2", "released"]) }
         }
     }
 
@@ -201,9 +201,9 @@ import Testing
     func threadsEndLoadsWhileOthersCancel() throws {
         let downloader = try transport.makeDownloader()
         let prefetcher = Prefetcher(delivering: downloader)
-        let receivers = (0..<60).map { _ in PrefetchRecorder() }
+        let recorders = (0..<60).map { _ in PrefetchRecorder() }
         let names = (0..<20).map { "\($0)" }
-        let tokens = receivers.map { prefetcher.submit(list(names), callbacks: $0) }
+        let tokens = recorders.map { prefetcher.submit(list(names), callbacks: $0) }
         let enders = try (0..<2).map { _ in
             try NativeThread(name: "ender") { [loader] in
                 while prefetcher.listCount > 0 { loader.endOne() }
@@ -214,10 +214,10 @@ import Testing
         }
         for thread in enders { thread.join() }
         downloader.destroy()
-        for (number, callbacks) in receivers.enumerated() {
+        for (number, callbacks) in recorders.enumerated() {
             #expect(callbacks.reports.count == 1 && callbacks.told.last == "released", "list \(number)")
             let told = callbacks.told.dropLast(2)
-            // Each step says how many there were: they come in order, and none is missing in the middle.
+            // Each step has the number of finished URLs: the steps come in order, and none is missing in the middle.
             #expect(told.map(\.finished) == Array(1..<(told.count + 1)), "list \(number)")
             if callbacks.reports.last?.isCancelled == false { #expect(told.count == 20) }
         }
@@ -225,6 +225,6 @@ import Testing
 }
 
 extension String {
-    /// "2 1/0/3": 1.
+    /// The first count: 1 of "2 1/0/3".
     fileprivate var finished: Int { Int(split(separator: " ").last?.split(separator: "/").first ?? "") ?? -1 }
 }

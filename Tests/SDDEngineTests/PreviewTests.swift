@@ -5,35 +5,35 @@ import Testing
 @testable import SDDCoders
 @testable import SDDEngine
 
-/// Which previews are made, and who is shown them.
+/// The previews that are made, and the requests that they are shown to.
 @Suite struct PreviewTests {
     private let small = DecodeOptions(size: SizeRule(width: 1, height: 1))
 
-    /// The next step of transfer 1, with so much of its body.
+    /// Takes the next step of transfer 1, with that many bytes of its body.
     private func wantsPreviews(_ driver: Driver, _ count: Int) throws -> Bool {
         driver.show(1, count)
         return try #require(driver.nextPart()).part.wantsPreviews
     }
 
-    @Test("Z20: not so soon after the last one")
-    func theyKeepTheirDistanceInTime() throws {
+    @Test("Z20: previews have a minimum distance in time")
+    func previewsHaveAMinimumDistanceInTime() throws {
         let driver = try Driver()
         _ = try driver.begin(0) { $0.wantsPreviews = true }
         #expect(try wantsPreviews(driver, 5000))
         driver.advanced(1, Made.previews())
         driver.now += 99_999
         #expect(try !wantsPreviews(driver, 10_000))
-        // A step without one changes nothing.
+        // A step without a preview changes nothing.
         driver.advanced(1)
         driver.now += 1
         #expect(try wantsPreviews(driver, 15_000))
-        // Nothing more to show, so the next step may have it.
+        // The step had nothing more to show, so the next one may make a preview.
         driver.advanced(1)
         #expect(try wantsPreviews(driver, 20_000))
     }
 
-    @Test("Z20: not of so little more")
-    func theyKeepTheirDistanceInBytes() throws {
+    @Test("Z20: previews have a minimum distance in bytes")
+    func previewsHaveAMinimumDistanceInBytes() throws {
         let driver = try Driver {
             $0.progressive.previewMicroseconds = 0
             $0.progressive.previewBytes = 10_000
@@ -47,8 +47,8 @@ import Testing
         #expect(driver.nextPart()?.part.wantsPreviews == true)
     }
 
-    @Test("Z20: what takes long is made less often: a fifth of a thread's time at most")
-    func theyKeepTheirDistanceInCost() throws {
+    @Test("Z20: slow previews are made less often: they take at most a fifth of a thread's time")
+    func previewsHaveAMaximumCost() throws {
         let driver = try Driver()
         _ = try driver.begin(0) { $0.wantsPreviews = true }
         #expect(try wantsPreviews(driver, 5000))
@@ -61,7 +61,7 @@ import Testing
         #expect(try wantsPreviews(driver, 15_000))
     }
 
-    @Test("Z20: the rule on scans goes with each step")
+    @Test("Z20: each step has the rule on scans")
     func theDecoderCountsTheScans() throws {
         let driver = try Driver { $0.progressive.previewScans = 3 }
         _ = try driver.begin(0) { $0.wantsPreviews = true }
@@ -69,8 +69,8 @@ import Testing
         #expect(driver.nextPart()?.part.leastScans == 3)
     }
 
-    @Test("X30 X39 Z20: each who wants them is shown its own form, others nothing")
-    func eachHasItsOwn() throws {
+    @Test("X30 X39 Z20: each request that wants previews gets its own options, others get nothing")
+    func eachRequestGetsItsOwnPreviews() throws {
         let driver = try Driver()
         let large = try driver.begin(0) { $0.wantsPreviews = true }
         let tiny = try driver.submit(0) {
@@ -89,8 +89,8 @@ import Testing
         #expect(driver.previews[large]?.first?.isPreview == true)
     }
 
-    @Test("X40 Z20: who joins on the way is shown what comes from then on")
-    func whoJoinsLateIsShownTheRest() throws {
+    @Test("X40 Z20: a request that joins during the transfer gets later previews")
+    func aLateJoinerGetsLaterPreviews() throws {
         let driver = try Driver { $0.progressive.previewMicroseconds = 0 }
         let first = try driver.begin(0) { $0.wantsPreviews = true }
         driver.show(1, 5000)
@@ -109,8 +109,10 @@ import Testing
         #expect(driver.previews[first]?.count == 2 && driver.previews[late]?.count == 1)
     }
 
-    @Test("X40: who joins where nothing comes is shown what there is, others nothing twice", arguments: [true, false])
-    func whoJoinsLateIsShownWhatThereIs(joinsInAStep: Bool) throws {
+    @Test(
+        "X40: a request that joins a stalled transfer gets a preview, others do not get it twice",
+        arguments: [true, false])
+    func aLateJoinerGetsAPreviewOfTheBodySoFar(joinsInAStep: Bool) throws {
         let driver = try Driver()
         let first = try driver.begin(0) { $0.wantsPreviews = true }
         driver.show(1, 5000)
@@ -119,7 +121,7 @@ import Testing
         // when
         let late = try driver.submit(0) { $0.wantsPreviews = true }
         if joinsInAStep { driver.advanced(1, Made.previews()) }
-        // then: all the same, for the rule on time holds for the first
+        // then: a step is taken nevertheless, since the rule on time is for the first request
         let step = try #require(driver.nextPart())
         #expect(step.count == 5000 && step.part.wantsPreviews && step.part.leastScans == 0)
         let shown = joinsInAStep ? 1 : 0
@@ -129,8 +131,8 @@ import Testing
         #expect(driver.nextWork() == nil)
     }
 
-    @Test("X11 X30: who leaves is shown nothing more, and the others go on")
-    func whoLeavesIsShownNothingMore() throws {
+    @Test("X11 X30: a request that leaves gets no more previews, the others do")
+    func aRequestThatLeavesGetsNoMorePreviews() throws {
         let driver = try Driver()
         let leaving = try driver.begin(0) { $0.wantsPreviews = true }
         let staying = try driver.submit(0) { $0.wantsPreviews = true }
@@ -142,7 +144,7 @@ import Testing
         #expect(driver.ended[leaving]?.error?.code == .cancelled)
     }
 
-    @Test func nobodyIsLeftToBeShownThem() throws {
+    @Test func withoutRequestsForPreviewsNoneAreMade() throws {
         let driver = try Driver()
         let watching = try driver.begin(0) { $0.wantsPreviews = true }
         _ = try driver.submit(0, pixels: false)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// Which counts of a body are told, to whom.
+/// The counts of a body that are reported, and the requests that get them.
 @Suite struct ProgressTests {
     private func submit(_ driver: Driver) throws -> UInt64 { try driver.submit(0) { $0.wantsProgress = true } }
 
@@ -19,7 +19,7 @@ import Testing
         #expect(driver.progress[first] == [[0, -1], [0, 10], [4, 10], [10, 10]])
     }
 
-    @Test func theWholeIsToldOnceThoughItWasToldAsItCame() throws {
+    @Test func theWholeIsReportedOnlyOnce() throws {
         let driver = try Driver()
         let token = try submit(driver)
         driver.respond(1, expected: 10)
@@ -42,14 +42,14 @@ import Testing
     }
 
     @Test("X24: a refused response brings no count")
-    func aRefusedResponseBringsNoCount() throws {
+    func aRefusedResponseGivesNoCount() throws {
         let driver = try Driver()
         let token = try submit(driver)
         driver.respond(1, 404, expected: 10)
         #expect(driver.progress[token] == [[0, -1]])
     }
 
-    @Test func onlyWhoWantsItIsToldAndALateJoinerHearsWhatItMissed() throws {
+    @Test func onlyRequestsForProgressGetItAndALateJoinerGetsTheCurrentCount() throws {
         let driver = try Driver()
         let silent = try driver.submit(0)
         driver.respond(1, expected: 10)
@@ -73,8 +73,8 @@ import Testing
         #expect(driver.progress[token]?.count == 52)
     }
 
-    @Test("X29 G3: a count that brings less of the whole than the fraction is left out, but never the last")
-    func leavesOutWhatBringsTooLittle() throws {
+    @Test("X29 G3: a count that adds less than the fraction of the whole is left out, but never the last")
+    func leavesOutCountsThatAddTooLittle() throws {
         let driver = try Driver { $0.progressFraction = 0.51 }
         let token = try submit(driver)
         driver.respond(1, expected: 100)
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test("X29: a fraction of an unknown size means nothing")
-    func aFractionOfAnUnknownSizeMeansNothing() throws {
+    func aFractionOfAnUnknownSizeIsIgnored() throws {
         let driver = try Driver { $0.progressFraction = 1 }
         let token = try submit(driver)
         driver.respond(1, expected: -1)
@@ -93,8 +93,8 @@ import Testing
         #expect(driver.progress[token] == [[0, -1], [0, -1], [1, -1], [2, -1]])
     }
 
-    @Test("G3: a count that comes too soon after the last one told is left out, but never the last")
-    func leavesOutWhatComesTooSoon() throws {
+    @Test("G3: a count too soon after the last reported one is left out, but never the last")
+    func leavesOutCountsThatComeTooSoon() throws {
         let driver = try Driver { $0.progressMicroseconds = 1000 }
         let token = try submit(driver)
         driver.respond(1, expected: 100)
@@ -106,8 +106,8 @@ import Testing
         #expect(driver.progress[token] == [[0, -1], [0, 100], [10, 100], [30, 100], [100, 100]])
     }
 
-    @Test("G3 Z4: each has its own count of what it was told")
-    func eachHasItsOwnCount() throws {
+    @Test("G3 Z4: each request has its own last reported count")
+    func eachRequestHasItsOwnCount() throws {
         let driver = try Driver { $0.progressFraction = 0.5 }
         let first = try submit(driver)
         driver.respond(1, expected: 100)

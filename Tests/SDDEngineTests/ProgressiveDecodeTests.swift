@@ -6,11 +6,11 @@ import Testing
 @testable import SDDCoders
 @testable import SDDEngine
 
-/// Which bodies are read before their last byte, and in which steps.
-@Suite struct AheadTests {
-    // MARK: - Whose
+/// The bodies that are decoded before their last byte, and the steps of that.
+@Suite struct ProgressiveDecodeTests {
+    // MARK: - Which transfers
 
-    @Test func aLargeBodyThatComesSlowlyIsReadAhead() throws {
+    @Test func aLargeSlowBodyIsDecodedProgressively() throws {
         let driver = try Driver()
         _ = try driver.begin(0, expected: 192 << 10)
         driver.receive(1, 1000)
@@ -27,11 +27,11 @@ import Testing
     @Test(
         arguments: [
             (196_608, 1000, true), (196_607, 1000, false),
-            // At least a tenth of what is there must be missing.
+            // At least a tenth of the received bytes must be missing.
             (1_100_000, 999_999, true), (1_100_000, 1_000_000, false),
             (-1, 196_607, false), (-1, 196_608, true),
         ] as [(Int64, Int64, Bool)])
-    func itMustBeWorthAThreadsWakingUp(expected: Int64, received: Int64, isRead: Bool) throws {
+    func enoughBytesMustBeMissing(expected: Int64, received: Int64, isRead: Bool) throws {
         let driver = try Driver()
         _ = try driver.begin(0, expected: expected)
         driver.now += 25_000
@@ -44,7 +44,7 @@ import Testing
             { $0.wantsPixels = false },
             { $0.bodyWork = Sample.bodyWork(1, transforms: true) },
             { $0.transfer.sink = try! BodySink(descriptor: nil) { _ in true } },
-            // Nor if it is watched.
+            // Watched transfers are excluded for the same reasons.
             {
                 $0.wantsPreviews = true
                 $0.bodyWork = Sample.bodyWork(1, modifies: true)
@@ -54,7 +54,7 @@ import Testing
                 $0.transfer.sink = try! BodySink(descriptor: nil) { _ in true }
             },
         ] as [@Sendable (inout DownloadRequest) -> Void])
-    func someAreNeverReadAhead(_ change: @Sendable (inout DownloadRequest) -> Void) throws {
+    func someBodiesAreNeverDecodedProgressively(_ change: @Sendable (inout DownloadRequest) -> Void) throws {
         let driver = try Driver()
         _ = try driver.begin(0, change: change)
         driver.now += 1_000_000
@@ -62,7 +62,7 @@ import Testing
         #expect(driver.commands().isEmpty && driver.table.streams == 0)
     }
 
-    @Test func noneWhileABodyWaitsForADecodeThread() throws {
+    @Test func noneStartsWhileABodyWaitsForADecodeThread() throws {
         let driver = try Driver()
         _ = try driver.begin(0)
         _ = try driver.begin(1)
@@ -75,7 +75,7 @@ import Testing
         #expect(driver.commands() == [.show(1)])
     }
 
-    @Test func onlySoManyAtATime() throws {
+    @Test func theNumberAtATimeIsLimited() throws {
         let driver = try Driver { $0.progressive.streams = 2 }
         for number in 0..<3 { _ = try driver.begin(number) }
         driver.now += 25_000
@@ -95,14 +95,14 @@ import Testing
                 $0.wantsPixels = false
             },
         ] as [@Sendable (inout DownloadRequest) -> Void])
-    func whatIsWatchedIsReadFromItsFirstByte(_ change: @Sendable (inout DownloadRequest) -> Void) throws {
+    func aWatchedBodyIsDecodedFromItsFirstByte(_ change: @Sendable (inout DownloadRequest) -> Void) throws {
         let driver = try Driver { $0.progressive.streams = 0 }
         _ = try driver.begin(0, expected: 10, change: change)
         driver.receive(1, 1)
         #expect(driver.commands() == [.show(1)])
     }
 
-    @Test func whoJoinsLateAndWatchesBeginsIt() throws {
+    @Test func aLateJoinerThatWatchesStartsIt() throws {
         let driver = try Driver()
         _ = try driver.begin(0)
         driver.receive(1, 5000)
@@ -132,15 +132,15 @@ import Testing
         #expect(driver.nextWork() == nil)
     }
 
-    @Test("each step wakes one thread, and waits until there is enough for it", arguments: [true, false])
-    func stepsHaveALeastSize(isWatched: Bool) throws {
+    @Test("each step wakes one thread, and waits until there are enough bytes for it", arguments: [true, false])
+    func stepsHaveAMinimumSize(isWatched: Bool) throws {
         let driver = try Driver()
         _ = try driver.begin(0, expected: 4 << 20) { $0.wantsPreviews = isWatched }
         driver.now += 25_000
-        // A watched one's is 1 KiB, and with the first preview a 64th of what has been read, at least 4 KiB; else a 32nd of
-        // the whole, at least 32 KiB.
+        // The least step of a watched transfer is 1 KiB, and with the first preview a 64th of the bytes read, at least
+        // 4 KiB; otherwise a 32nd of the whole, at least 32 KiB.
         let least = isWatched ? [1 << 10, 16 << 10] : [128 << 10, 128 << 10]
-        // when: it is not known yet what it is
+        // when: the kind of the picture is not known yet
         driver.show(1, 1)
         _ = driver.table.takeWakes()
         #expect(driver.nextPart()?.count == 1)
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test("R3: the most urgent transfer's step is first, also if it has become so in line")
+    @Test("R3: the step of the most urgent transfer is first, even if it has become so in the queue")
     func stepsGoByPriority() throws {
         let driver = try Driver()
         for (number, priority) in [Priority.low, .high, .normal].enumerated() {
@@ -180,7 +180,7 @@ import Testing
         #expect(driver.nextPart()?.id == 3)
     }
 
-    @Test func aBodyThatIsCompleteGoesFirst() throws {
+    @Test func aCompleteBodyGoesFirst() throws {
         let driver = try Driver()
         _ = try driver.begin(0, priority: .veryHigh) { $0.wantsPreviews = true }
         _ = try driver.begin(1, priority: .veryLow)
@@ -190,15 +190,15 @@ import Testing
         #expect(driver.nextPart()?.id == 1)
     }
 
-    @Test("X10: a picture is told of in the end by the stream that has begun it")
-    func theLastStepIsTheSameStreams() throws {
+    @Test("X10: the stream that began a picture also ends it")
+    func theSameStreamDoesTheLastStep() throws {
         let driver = try Driver()
         let token = try driver.begin(0) { $0.wantsPreviews = true }
         driver.show(1, 5000)
         guard case .advance(let stream, _)? = driver.nextWork()?.step else { throw TestSupportFailure("no step") }
         driver.advanced(1)
         driver.show(1, 50_000)
-        // when: it is still in line
+        // when: the step is still in the queue
         driver.finish(1, size: 60_000)
         // then
         guard case .decode(_, let last)? = driver.nextWork()?.step else { throw TestSupportFailure("no decode") }
@@ -208,8 +208,8 @@ import Testing
         #expect(driver.ended[token]?.image != nil && driver.hasNothingAhead)
     }
 
-    @Test("X30: the last byte comes during a step: no preview any more, and the picture once")
-    func theLastByteComesDuringAStep() throws {
+    @Test("X30: the last byte arrives during a step: there is no more preview, and the picture once")
+    func theLastByteArrivesDuringAStep() throws {
         let driver = try Driver()
         let token = try driver.begin(0) {
             $0.wantsPreviews = true
@@ -231,7 +231,7 @@ import Testing
         #expect(driver.hasNothingAhead)
     }
 
-    @Test func aStepThatFailsLeavesItToTheWholeBody() throws {
+    @Test func aFailedStepLeavesTheDecodeToTheWholeBody() throws {
         let driver = try Driver()
         let token = try driver.begin(0) { $0.wantsPreviews = true }
         driver.show(1, 5000)
@@ -251,7 +251,7 @@ import Testing
         #expect(driver.hasNothingAhead)
     }
 
-    @Test func aStepThatFailsWhenTheBodyIsThereLeavesItToo() throws {
+    @Test func aFailedStepOfACompleteBodyLeavesTheDecodeToo() throws {
         let driver = try Driver()
         let token = try driver.begin(0) { $0.wantsPreviews = true }
         driver.show(1, 5000)
@@ -263,9 +263,9 @@ import Testing
         #expect(driver.ended[token]?.image != nil && driver.hasNothingAhead)
     }
 
-    // MARK: - Ends on the way
+    // MARK: - Ends during a progressive decode
 
-    /// Where the reading ahead stands.
+    /// The states of a progressive decode.
     enum Standing: CaseIterable { case begun, inLine, working, workingWithMore, between, received, workingAtTheEnd }
 
     private func bring(_ driver: Driver, to standing: Standing) throws -> UInt64 {
@@ -288,7 +288,7 @@ import Testing
         return token
     }
 
-    @Test("X11 X30: after a cancel nothing is left of it, and nothing is told", arguments: Standing.allCases)
+    @Test("X11 X30: after a cancel nothing is left of it, and nothing is reported", arguments: Standing.allCases)
     func aCancelLeavesNothing(standing: Standing) throws {
         let driver = try Driver()
         let token = try bring(driver, to: standing)
@@ -313,8 +313,8 @@ import Testing
         #expect(driver.error(of: token)?.code == .connectionLost)
     }
 
-    @Test("O1: with the decoder itself: previews of a JPEG in passes, then the picture")
-    func previewsAreMadeOfWhatHasCome() throws {
+    @Test("O1: with the decoder itself: previews of a progressive JPEG, then the picture")
+    func previewsAreMadeOfTheReceivedBytes() throws {
         let whole = try Fixtures.array("large/progressive.jpg")
         let driver = try Driver { $0.progressive.previewMicroseconds = 0 }
         let token = try driver.begin(0, expected: Int64(whole.count)) { $0.wantsPreviews = true }

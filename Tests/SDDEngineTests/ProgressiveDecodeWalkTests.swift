@@ -6,12 +6,13 @@ import Testing
 @testable import SDDCoders
 @testable import SDDEngine
 
-/// Watched requests in random order: what must hold whatever happens. Who runs and who waits is the other walk's.
-@Suite struct AheadWalkTests {
+/// Watched requests in random order, and what must hold in any order. `RandomWalkTests` checks which transfers run and
+/// wait.
+@Suite struct ProgressiveDecodeWalkTests {
     @Test(
         "X30 X39 X40: previews, facts and early ends in any order of events", arguments: 1...6 as ClosedRange<UInt64>)
-    func whatMustHoldDoes(seed: UInt64) throws {
-        var walk = try AheadWalk(seed: seed)
+    func invariantsHoldInAnyOrder(seed: UInt64) throws {
+        var walk = try ProgressiveDecodeWalk(seed: seed)
         for step in 0..<6000 {
             do { try walk.step() } catch {
                 Issue.record("seed \(seed), step \(step)")
@@ -22,8 +23,8 @@ import Testing
     }
 }
 
-/// Plays transport, decode threads and callers, and knows of each only what it has been told.
-private struct AheadWalk {
+/// Plays transport, decode threads and callers, each of which knows only the commands and events it got.
+private struct ProgressiveDecodeWalk {
     struct Transfer {
         var hasResponded = false
         var isShown = false
@@ -34,7 +35,7 @@ private struct AheadWalk {
     var random: SeededRandom
     var requests: [UInt64: DownloadRequest] = [:]
     var transfers: [UInt64: Transfer] = [:]
-    /// What decode threads are at.
+    /// The work of the decode threads.
     var works: [DecodeWork] = []
 
     init(seed: UInt64) throws {
@@ -65,7 +66,7 @@ private struct AheadWalk {
         try check()
     }
 
-    /// Lets everything come to its end.
+    /// Lets everything finish.
     mutating func end() throws {
         for _ in 0..<1000 where !driver.table.jobs.isEmpty {
             obey()
@@ -131,7 +132,7 @@ private struct AheadWalk {
 
     private mutating func takeWork() throws {
         guard let work = driver.nextWork() else { return }
-        // One at a time for one transfer.
+        // Only one step at a time for one transfer.
         try #require(!works.contains { $0.id == work.id })
         works.append(work)
     }
@@ -153,7 +154,7 @@ private struct AheadWalk {
                 step.pictures = part.forms.map { ($0, .success(Made.image($0))) }
             }
             driver.advanced(work.id.number, step)
-        case .process: Issue.record("no host's work was asked for")
+        case .process: Issue.record("no work of the application was requested")
         }
     }
 

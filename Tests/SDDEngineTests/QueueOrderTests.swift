@@ -4,7 +4,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// Who runs, and in which order: what the table decides by limits, classes and the order inside a class.
+/// The transfers that run, and their order: the table decides by limits, classes and the order inside a class.
 @Suite struct QueueOrderTests {
     @Test("D7 G1: six transfers at a time by default, the seventh when one has ended")
     func startsSixAtATime() throws {
@@ -26,15 +26,15 @@ import Testing
         try driver.submit(0)
         #expect(driver.table.takeWakes().transport)
         #expect(driver.table.running == 1)
-        // A second, more urgent one comes too late, though the transport has not asked yet.
+        // A second, more urgent request comes too late, though the transport has not asked yet.
         try driver.submit(1, priority: .veryHigh)
         #expect(driver.commands() == [.start(1, .normal)])
-        // What only waits is no reason to wake anybody.
+        // A request that only waits does not wake the transport.
         try driver.submit(2)
         #expect(!driver.table.takeWakes().transport)
     }
 
-    @Test("D7: a raised limit starts at once what waits; a lowered one stops nothing that runs")
+    @Test("D7: a raised limit starts waiting transfers at once; a lowered one stops no running transfer")
     func theLimitChangesWhileTransfersRun() throws {
         let driver = try Driver { $0.maxConcurrent = 1 }
         for number in 0..<6 { try driver.submit(number) }
@@ -50,7 +50,7 @@ import Testing
         #expect(driver.commands().started == [4])
     }
 
-    @Test("D8: the count is of transfers that wait or run, not of requests, nor of what is being decoded")
+    @Test("D8: the count is of transfers that wait or run, not of requests, nor of bodies being decoded")
     func countsTransfersThatWaitOrRun() throws {
         let driver = try Driver { $0.maxConcurrent = 1 }
         for number in [0, 0, 1, 2, 2] { try driver.submit(number) }
@@ -68,7 +68,7 @@ import Testing
         #expect(driver.startOrder() == Array(1...20))
     }
 
-    @Test("D10 D13 B2: last in, first out: the newest that waits starts next, and what runs is not stopped")
+    @Test("D10 D13 B2: last in, first out: the newest waiting request starts next, and running ones are not stopped")
     func servesTheNewestFirst() throws {
         let driver = try Driver {
             $0.maxConcurrent = 1
@@ -80,7 +80,7 @@ import Testing
         driver.fail(1)
         #expect(driver.commands() == [.start(7, .normal)])
         for number in 8...14 { try driver.submit(number) }
-        // The seventh goes on.
+        // The running transfer continues.
         #expect(driver.commands().isEmpty)
         done.append(7)
         driver.fail(7)
@@ -102,8 +102,8 @@ import Testing
         #expect(driver.startOrder() == (isLIFO ? last : first))
     }
 
-    @Test("D10: a new order holds for those that wait already")
-    func theOrderChangesForThoseThatWait() throws {
+    @Test("D10: a new order applies to waiting requests")
+    func theOrderChangesForWaitingRequests() throws {
         let driver = try Driver { $0.maxConcurrent = 1 }
         for number in 1...5 { try driver.submit(number) }
         driver.setRules { $0.order = .lifo }
@@ -119,17 +119,17 @@ import Testing
         let driver = try Driver { $0.maxConcurrent = 2 }
         for number in 0..<4 { try driver.submit(number) }
         #expect(driver.commands().started == [1, 2])
-        // Up to the limit the network goes on: 3 starts as soon as 1 is done.
+        // Up to the limit the network continues: 3 starts as soon as 1 is done.
         driver.answer(1, size: 5 << 20)
         driver.answer(2, size: 5 << 20)
         #expect(driver.commands().started == [3])
-        // One that a decode thread has taken waits no more.
+        // A body that a decode thread has taken does not wait any more.
         #expect(driver.nextWork()?.id.number == 1)
         #expect(driver.table.takeWakes().transport)
         #expect(driver.commands().started == [4])
     }
 
-    @Test func aCancelledBodyDoesNotHoldTransfersBackAnyMore() throws {
+    @Test func aCancelledBodyNoLongerHoldsTransfersBack() throws {
         let driver = try Driver { $0.maxConcurrent = 1 }
         let large = try driver.submit(0)
         try driver.submit(1)

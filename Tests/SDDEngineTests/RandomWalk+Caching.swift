@@ -38,7 +38,7 @@ extension RandomWalk {
         }
     }
 
-    /// Each transfer that is to ask does so once.
+    /// Checks that each transfer with a lookup asks exactly once.
     mutating func checkAsked() throws {
         try #require(driver.cacheTasks().asked == model.asked)
         model.asked = []

@@ -68,9 +68,9 @@ extension RandomWalk {
         #expect(given?.id.number == wanted?.id)
         guard let given, let wanted else { return }
         switch given.step {
-        case .decode: #expect(!wanted.isHostWork)
-        case .process: #expect(wanted.isHostWork)
-        case .advance: Issue.record("nobody watches, and nothing comes slowly")
+        case .decode: #expect(!wanted.isAppWork)
+        case .process: #expect(wanted.isAppWork)
+        case .advance: Issue.record("a progressive step, though no request watches and no body is slow")
         }
     }
 
@@ -85,7 +85,7 @@ extension RandomWalk {
             driver.decoded(job.id, failure: succeeds ? nil : .corrupt)
             return model.decoded(job.id, succeeds: succeeds)
         }
-        // Only a modifier changes what has been judged.
+        // Only a modifier changes a response that has been judged.
         let verdict = job.work == .modifier ? verdict() : job.verdict ?? verdict()
         let judged = Judged(.init(verdict.status, verdict.type), of: Response(status: 0))
         switch Int.random(in: 0..<6, using: &random) {
@@ -102,7 +102,7 @@ extension RandomWalk {
         }
     }
 
-    /// Events of transfers that are over, or not yet so far: the table must not mind.
+    /// Sends events of transfers that are over, or not yet that far: the table must ignore them.
     mutating func playWhatIsOver() {
         let id = UInt64.random(in: 0...driver.lastToken, using: &random)
         let stage = model.jobs.first { $0.id == id }?.stage
@@ -118,7 +118,7 @@ extension RandomWalk {
     }
 }
 
-// MARK: - What both say
+// MARK: - Comparison
 
 extension RandomWalk {
     mutating func check() throws {
@@ -129,7 +129,7 @@ extension RandomWalk {
         try checkAsked()
         try checkEnds()
         try checkStatistics()
-        // One of them each time.
+        // One of them is checked each time.
         guard let job = model.jobs.randomElement(using: &random), let handler = job.handlers.first else { return }
         try #require(driver.effectivePriority(of: handler.token) == job.priority)
     }

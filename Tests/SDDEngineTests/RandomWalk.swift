@@ -6,12 +6,12 @@ import Testing
 
 @testable import SDDEngine
 
-/// Plays random events to the table and to the naive model, and compares all that the two say.
+/// Plays random events to the table and to the naive model, and compares their outputs.
 struct RandomWalk {
     let driver: Driver
     var model: NaiveTable
     var random: SeededRandom
-    /// Times at which a limit runs out: no two at once, for their order would be nobody's business.
+    /// The times at which limits expire: no two are equal, since the order of such two is not specified.
     private var usedTimes: Set<Int64> = []
 
     init(seed: UInt64) throws {
@@ -19,7 +19,7 @@ struct RandomWalk {
         // Every second walk has ageing, faster or slower: it cannot be switched on later.
         let ageing: Int64 = [2000, 0, 10_000, 0][Int(seed % 4)]
         model = NaiveTable(maxConcurrent: 3, maxPerHost: 2, reserved: 1, ageing: ageing)
-        // Every second one retries what does not say how often.
+        // Every second walk retries requests that do not say how often.
         let retry = RetryPolicy(maxAttempts: seed % 2 == 0 ? 3 : 1, budget: 20, delay: 1000, maxDelay: 3000)
         model.retry = retry
         driver = try Driver {
@@ -55,7 +55,7 @@ struct RandomWalk {
         try check()
     }
 
-    /// Closes, and lets everything that is left run to its end.
+    /// Closes, and lets everything that is left finish.
     mutating func end(cancels: Bool) throws {
         suspend(false)
         enterForeground()
@@ -82,7 +82,7 @@ struct RandomWalk {
     }
 }
 
-// MARK: - The caller
+// MARK: - Requests
 
 extension RandomWalk {
     private mutating func submit() throws {
@@ -114,7 +114,7 @@ extension RandomWalk {
         return limit
     }
 
-    /// Of host 0, a file, which has no limit; of the others two share a name but not the port.
+    /// Host 0 is a file, which has no limit; two of the others share a name but not the port.
     private static func hostName(_ host: Int) -> String { ["file", "a", "a:81", "b"][host] }
 
     private static func fill(_ request: inout DownloadRequest, _ wish: NaiveTable.Wish) throws {
@@ -141,7 +141,7 @@ extension RandomWalk {
         }
     }
 
-    /// Mostly one that is there, sometimes one that never was or is over.
+    /// Returns mostly a live token, sometimes one that never existed or has ended.
     private mutating func anyToken() -> UInt64 {
         let token = model.tokens.randomElement(using: &random) ?? 0
         let isStray = Int.random(in: 0..<6, using: &random) == 0

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// Everything, in random order.
+/// All events of a downloader's table, in random order.
 @Suite struct RandomWalkTests {
     @Test(
         "Z3 Z4 Z5 Z6: the table agrees with a naive model in any order of events",

@@ -4,7 +4,7 @@ import SDDCoders
 
 @testable import SDDEngine
 
-/// A host that writes down what it is told.
+/// An application that records its callbacks.
 final class RecordingCallbacks: AppCallbacks {
     struct Record {
         var progress: [[Int64]] = []
@@ -76,7 +76,7 @@ final class RecordingCallbacks: AppCallbacks {
 
     var record: Record { state.withLock { $0 } }
 
-    /// Waits, with a long limit, until the request is over.
+    /// Waits, with a long limit, until the request has ended and its callbacks were freed.
     func waitUntilReleased() -> Bool {
         state.wait(milliseconds: 30_000) { $0.releases > 0 ? true : nil } ?? false
     }
@@ -89,7 +89,7 @@ final class RecordingCallbacks: AppCallbacks {
         state.wait(milliseconds: 30_000) { $0.facts.isEmpty ? nil : true } ?? false
     }
 
-    /// Waits, with a long limit, until so many progress reports have come.
+    /// Waits, with a long limit, for that many progress reports.
     func waitForProgress(_ count: Int) -> Bool {
         state.wait(milliseconds: 30_000) { $0.progress.count >= count ? true : nil } ?? false
     }

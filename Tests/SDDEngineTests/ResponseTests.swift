@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// What is made of a response: accepted or not, by each request for itself.
+/// Responses, which each request accepts or refuses for itself.
 @Suite struct ResponseTests {
     @Test(
         "X22 X24 G8: by default the statuses 200 to 299 are accepted; another ends the transfer at once, with 2001",
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "G8 B20: a set of one's own",
+        "G8 B20: a set of the request's own",
         arguments: [(404, true), (200, false), (503, true), (504, false)] as [(Int32, Bool)])
     func acceptsAStatusOfItsOwnSet(_ status: Int32, isAccepted: Bool) throws {
         let driver = try Driver()
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test("X22: a scheme without statuses is not judged by them")
-    func acceptsWhatHasNoStatus() throws {
+    func acceptsResponsesWithoutAStatus() throws {
         let driver = try Driver()
         let token = try driver.submit(0, pixels: false)
         driver.respond(1, 0)
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test("X23: status 304 is 1002, whatever is accepted", arguments: [nil, "304", "*"] as [String?])
-    func notModifiedIsAnEndOfItsOwn(_ statuses: String?) throws {
+    func notModifiedHasItsOwnError(_ statuses: String?) throws {
         let driver = try Driver()
         let token = try driver.submit(0) { $0.acceptance = try Sample.acceptance(statuses: statuses) }
         _ = driver.commands()
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(
-        "G9 B20: the media type, when only some are accepted; else 2004",
+        "G9 B20: the media type, if only some are accepted; others end with 2004",
         arguments: [
             ("image/png", "image/png", true), ("image/png,image/jpeg", "image/jpeg", true),
             ("image/*", "image/x", true),
@@ -76,7 +76,7 @@ import Testing
         #expect(driver.commands() == (isAccepted ? [] : [.cancel(1)]))
     }
 
-    @Test("G9: a type is named with parameters and in any case, and compared without")
+    @Test("G9: a type may have parameters and any case, which are ignored")
     func readsTheMediaTypeOfAField() throws {
         let driver = try Driver()
         let token = try driver.submit(0, pixels: false) { $0.acceptance = try Sample.acceptance(types: "image/png") }
@@ -85,8 +85,8 @@ import Testing
         #expect(driver.ended[token]?.bytes != nil)
     }
 
-    @Test("B20 Z4: of those that share a transfer each judges for itself; it goes on for those that accept")
-    func eachJudgesForItself() throws {
+    @Test("B20 Z4: requests that share a transfer judge for themselves; it continues for those that accept")
+    func eachRequestJudgesForItself() throws {
         let driver = try Driver()
         let standard = try driver.submit(0)
         let tolerant = try driver.submit(0, pixels: false) { $0.acceptance = try Sample.acceptance(statuses: "*") }
@@ -101,7 +101,7 @@ import Testing
         #expect(driver.ended[tolerant]?.bytes?.count == 7)
     }
 
-    @Test("B20 X40: who joins after the response is judged by it at once")
+    @Test("B20 X40: a request that joins after the response is judged at once")
     func aLateJoinerIsJudgedAtOnce() throws {
         let driver = try Driver()
         try driver.submit(0) { $0.acceptance = try Sample.acceptance(statuses: "*") }
@@ -113,7 +113,7 @@ import Testing
         #expect(driver.error(of: later)?.code == .invalidStatusCode)
     }
 
-    @Test func theLeavingOfTheRefusedLowersThePriority() throws {
+    @Test func aRefusedRequestThatLeavesLowersThePriority() throws {
         let driver = try Driver()
         try driver.submit(0, priority: .veryHigh)
         try driver.submit(0, priority: .low) { $0.acceptance = try Sample.acceptance(statuses: "*") }
@@ -122,8 +122,8 @@ import Testing
         #expect(driver.commands() == [.setPriority(1, .low)])
     }
 
-    @Test("X35 X33: the response's error stands, whatever the transport says afterwards")
-    func theFirstErrorStands() throws {
+    @Test("X35 X33: the response's error counts, whatever the transport reports afterwards")
+    func theFirstErrorCounts() throws {
         let driver = try Driver()
         let token = try driver.submit(0)
         driver.respond(1, 500)
@@ -147,7 +147,7 @@ import Testing
             (.truncated, .imageTruncated), (.zeroPixels, .imageZeroPixels), (.tooManyPixels, .imageTooManyPixels),
             (.unsupported, .imageUnsupported), (.noMemory, .imageNoMemory), (.tooManyScans, .imageTooManyScans),
         ] as [(CoderError.Kind, DownloadError.Detail)])
-    func whatCannotBeDecodedIsBadData(_ kind: CoderError.Kind, _ detail: DownloadError.Detail) throws {
+    func aBodyThatCannotBeDecodedIsBadData(_ kind: CoderError.Kind, _ detail: DownloadError.Detail) throws {
         let driver = try Driver()
         let token = try driver.submit(0)
         driver.answer(1)
@@ -159,12 +159,12 @@ import Testing
     }
 
     @Test(
-        "a failure says at which stage it was",
+        "a failure has the stage at which it occurred",
         arguments: [
             (.resolve, .connect), (.connect, .connect), (.tlsHandshake, .connect), (.connectTimeout, .connect),
             (.addressRefused, .connect), (.firstByteTimeout, .response), (.connectionLost, .response),
         ] as [(TransportError.Kind, DownloadResult.Stage)])
-    func aFailureSaysItsStage(_ kind: TransportError.Kind, _ stage: DownloadResult.Stage) throws {
+    func aFailureHasItsStage(_ kind: TransportError.Kind, _ stage: DownloadResult.Stage) throws {
         let driver = try Driver()
         let token = try driver.submit(0)
         driver.fail(1, kind)

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(
-        "Z7: seconds, with white space around them; anything else is nothing",
+        "Z7: seconds, with white space around them; anything else is ignored",
         arguments: [
             ("120", 120), ("0", 0), ("  7\t", 7), ("007", 7), ("2147483648", 1 << 31), ("2147483649", 1 << 31),
             ("99999999999999999999999999", 1 << 31), ("", nil), (" ", nil), ("-1", nil), ("+1", nil), ("1.5", nil),
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "Z7: a date, from when the response came; one that is over means now",
+        "Z7: a date, counted from the response; a past one means now",
         arguments: [
             ("Fri, 31 Dec 1999 23:59:59 GMT", 0, 0), ("Fri, 31 Dec 1999 23:59:59 GMT", -20, 20),
             (" Friday, 31-Dec-99 23:59:59 GMT ", -20, 20), ("Fri Dec 31 23:59:59 1999", -20, 20),
@@ -36,24 +36,24 @@ import Testing
         #expect(seconds(value, now: Self.theDate + before) == wanted)
     }
 
-    @Test("Z7: the server's own clock counts, where it shows one: ours may be wrong")
+    @Test("Z7: the server's own clock counts if it sends a Date, since ours may be wrong")
     func theServersClock() {
         let (date, shown) = ("Fri, 31 Dec 1999 23:59:59 GMT", "Fri, 31 Dec 1999 23:59:49 GMT")
         #expect(seconds(date, date: shown, now: 1) == 10)
         #expect(seconds(date, date: "yesterday", now: Self.theDate - 3) == 3)
-        // Neither is known.
+        // Neither clock is known.
         #expect(seconds(date, now: 0) == nil)
         #expect(seconds("5", now: 0) == 5)
     }
 
-    @Test("Z7: who says nothing has asked for nothing")
-    func nothingIsSaid() {
+    @Test("Z7: without Retry-After there is no wait")
+    func withoutRetryAfterThereIsNoWait() {
         #expect(seconds(nil) == nil)
         #expect(RetryAfter.seconds(in: nil, now: 5) == nil)
     }
 
-    @Test("Z7: no clock is too wrong", arguments: [.max, .min, -1] as [Int64])
-    func anyClock(now: Int64) {
+    @Test("Z7: any clock value is allowed", arguments: [.max, .min, -1] as [Int64])
+    func anyClockValueIsAllowed(now: Int64) {
         let given = seconds("Fri, 31 Dec 1999 23:59:59 GMT", now: now)
         #expect(given == nil || given == 0)
     }

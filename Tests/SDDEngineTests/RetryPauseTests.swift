@@ -6,12 +6,12 @@ import Testing
 @testable import SDDCaches
 @testable import SDDEngine
 
-/// Row Z7: what can happen to a request that waits for its next attempt.
+/// Row Z7: requests that wait for their next attempt.
 @Suite struct RetryPauseTests {
     private let driver: Driver
     private let token: UInt64
 
-    /// A request whose first transfer has failed; the pause is of 500 to 1000 microseconds.
+    /// A request whose first transfer has failed; the pause is 500 to 1000 microseconds.
     init() throws {
         driver = try Driver {
             ($0.maxConcurrent, $0.retry) = (1, RetryPolicy(maxAttempts: 2, delay: 1000))
@@ -23,8 +23,8 @@ import Testing
         driver.fail(1)
     }
 
-    @Test("Z7: it counts as waiting, and takes no place from others")
-    func countsAsWaiting() throws {
+    @Test("Z7: it counts as waiting, and occupies no slot")
+    func aPausingRequestCountsAsWaiting() throws {
         #expect(driver.table.currentDownloadCount == 1)
         let counts = driver.table.currentStatistics
         #expect(counts.waiting == 1 && counts.running == 0 && counts.decoding == 0 && counts.transfersStarted == 1)
@@ -36,7 +36,7 @@ import Testing
         #expect(driver.commands().started == [3])
     }
 
-    @Test("Z7: cancelled, it ends at once, and nothing begins")
+    @Test("Z7: cancelled, it ends at once, and nothing starts")
     func cancelled() {
         #expect(driver.cancel(token) == true)
         #expect(driver.error(of: token)?.detail == .cancelledWaiting)
@@ -45,7 +45,7 @@ import Testing
         #expect(driver.turn() == ([], .max))
     }
 
-    @Test("Z7: close by cancel, and the end of the downloader, end it; close by drain does not")
+    @Test("Z7: closing with cancel, and the end of the downloader, end it; closing with drain does not")
     func closed() throws {
         driver.closing(cancels: false)
         #expect(driver.endOrder.isEmpty)
@@ -61,7 +61,7 @@ import Testing
         #expect(third.driver.error(of: third.token)?.detail == .cancelledWaiting && third.driver.isEmpty)
     }
 
-    @Test("Z7 Z6: its limit in the queue is over once it has begun; that of a newcomer is not; the total runs on")
+    @Test("Z7 Z6: its queue limit ended with the first attempt, that of a new request did not; the total limit runs on")
     func clocks() throws {
         let late = try driver.submit(0) { $0.queueLimit = 60 }
         driver.now += 100
@@ -75,8 +75,8 @@ import Testing
         #expect(driver.error(of: token)?.detail == .timeoutTotal && driver.isEmpty)
     }
 
-    @Test("Z7: suspended or in the background, nothing begins when the pause is over", arguments: [false, true])
-    func heldUp(inBackground: Bool) {
+    @Test("Z7: suspended or in the background, nothing starts when the pause is over", arguments: [false, true])
+    func nothingStartsWhileSuspendedOrInTheBackground(inBackground: Bool) {
         if inBackground { driver.enterBackground(grace: 100) } else { driver.suspend(true) }
         driver.now += 2000
         #expect(driver.commands().isEmpty && driver.endOrder.isEmpty)
@@ -85,8 +85,8 @@ import Testing
         #expect(driver.commands() == [.start(2, .normal)])
     }
 
-    @Test("Z7: what is still told of the first transfer is of nobody any more")
-    func lateEvents() {
+    @Test("Z7: late events of the first transfer are ignored")
+    func lateEventsAreIgnored() {
         driver.respond(1)
         driver.receive(1, 10)
         driver.finish(1)
@@ -98,8 +98,8 @@ import Testing
         #expect(driver.endOrder.isEmpty && driver.table.running == 1)
     }
 
-    @Test("Z7: the host's interval holds for retries, too")
-    func politeness() throws {
+    @Test("Z7: the interval between starts to a host applies to retries, too")
+    func theHostIntervalAppliesToRetries() throws {
         let driver = try Driver {
             ($0.minHostInterval, $0.retry) = (10_000, RetryPolicy(maxAttempts: 2, delay: 1000))
         }
@@ -112,8 +112,8 @@ import Testing
         #expect(driver.commands() == [.start(2, .normal)])
     }
 
-    @Test("Z7: a thousand that are cancelled while they pause leave nothing behind")
-    func manyCancelled() throws {
+    @Test("Z7: thousands that are cancelled during the pause leave nothing behind")
+    func manyCancelledPausesLeaveNothingBehind() throws {
         let driver = try Driver {
             $0.maxConcurrent = 9
             $0.retry = RetryPolicy(maxAttempts: 2, budget: nil, delay: 1 << 40, maxDelay: 1 << 40)
@@ -130,7 +130,7 @@ import Testing
 
     // MARK: Caches
 
-    @Test("Z7 Z17: a cache is settled with and its part ended, and then it is asked again")
+    @Test("Z7 Z17: the exchange with the cache and its part end, and then it is asked again")
     func cachesAreAskedAgain() throws {
         // given
         let fixture = try CacheFixture()
@@ -148,7 +148,7 @@ import Testing
         #expect(cacheTasks.savingEnds == [false] && cacheTasks.outcomes.count == 1 && cacheTasks.asked.isEmpty)
         driver.now = driver.turn().deadline
         #expect(driver.commands().isEmpty && driver.cacheTasks().asked == [2])
-        // What is answered to the first question is of nobody any more.
+        // An answer to the first lookup is ignored.
         driver.answer(1, .done)
         driver.answer(2, .network(try fixture.revalidation(0, stored: nil, wishes: .resumes)))
         #expect(driver.commands() == [.start(2, .normal), .show(2)])
@@ -157,8 +157,8 @@ import Testing
         #expect(driver.isEmpty)
     }
 
-    @Test("Z7: what another process has stored meanwhile is the answer")
-    func foundTheSecondTime() throws {
+    @Test("Z7: a response that another process has stored meanwhile is used")
+    func aResponseStoredMeanwhileIsUsed() throws {
         let fixture = try CacheFixture()
         let driver = try Driver { $0.retry = RetryPolicy(maxAttempts: 2, delay: 1000) }
         let token = try driver.submit(0, asking: FakeLookup(), pixels: false)
@@ -172,8 +172,8 @@ import Testing
         #expect(driver.ended[token]?.metrics.attempts == 1)
     }
 
-    @Test("Z7 RFC 5861 §4: what may be served in place of an error is, without another attempt")
-    func staleComesFirst() throws {
+    @Test("Z7 RFC 5861 §4: a stale response that may replace an error is served, without another attempt")
+    func aStaleResponseComesBeforeARetry() throws {
         let fixture = try CacheFixture()
         let driver = try Driver { $0.retry = RetryPolicy(maxAttempts: 2, delay: 1000) }
         let token = try driver.submit(0, asking: FakeLookup(), pixels: false)

@@ -4,11 +4,11 @@ import Testing
 
 @testable import SDDEngine
 
-/// Row Z7 at the table: what is tried again, for whom, and what can happen meanwhile.
+/// Row Z7 in the table: the requests that are retried, and the events that can occur meanwhile.
 @Suite struct RetryTests {
     private let driver: Driver
 
-    /// Three attempts, one second before the second one.
+    /// Allows three attempts, with one second before the second one.
     init() throws {
         driver = try Driver {
             $0.retry = RetryPolicy(maxAttempts: 3, delay: 1_000_000, maxDelay: 60_000_000)
@@ -19,7 +19,7 @@ import Testing
     private var kinds: [Notice.Kind] { driver.notices.map(\.kind) }
     private var pauses: [Int64] { driver.notices.filter { $0.kind == .retry }.map(\.delay) }
 
-    /// The pause ends; the transfer that begins then.
+    /// Ends the pause, and returns the transfer that starts then.
     private func next() throws -> UInt64 {
         let (commands, deadline) = driver.turn()
         #expect(commands.started.isEmpty)
@@ -31,10 +31,10 @@ import Testing
         driver.report(.response(TransferID(id), Sample.head(status, fields)))
     }
 
-    // MARK: What is tried again
+    // MARK: Retried failures
 
     @Test("Z7: 503, then 200: one end, two transfers, and a notice between them")
-    func refusedThenGood() throws {
+    func aRefusedResponseIsRetried() throws {
         // given
         let token = try driver.submit(0, pixels: false) { $0.wantsProgress = true }
         #expect(driver.commands() == [.start(1, .normal)])
@@ -57,7 +57,7 @@ import Testing
         #expect(driver.isEmpty && driver.table.pausing == 0)
     }
 
-    @Test("Z7: when all attempts have failed, the last failure is told", arguments: [1, 2, 5] as [Int32])
+    @Test("Z7: when all attempts have failed, the last failure is reported", arguments: [1, 2, 5] as [Int32])
     func attemptsAreExhausted(most: Int32) throws {
         let token = try driver.submit(0) { $0.maxAttempts = most }
         var id = try #require(driver.commands().started.first)
@@ -77,19 +77,19 @@ import Testing
     }
 
     @Test(
-        "Z7: failures of the network that may pass",
+        "Z7: transient failures of the network are retried",
         arguments: [
             .resolve, .connect, .connectTimeout, .firstByteTimeout, .stall, .tooSlow, .connectionLost, .truncatedBody,
             .noResources, .tlsHandshake, .notProcessed,
         ] as [TransportError.Kind])
-    func whatMayPass(kind: TransportError.Kind) throws {
+    func transientFailuresAreRetried(kind: TransportError.Kind) throws {
         try driver.submit(0)
         driver.fail(1, kind)
         #expect(driver.endOrder.isEmpty && pauses.count == 1)
     }
 
     @Test("Z7: other failures are final", arguments: TransportError.Kind.allCases)
-    func whatIsFinal(kind: TransportError.Kind) throws {
+    func otherFailuresAreFinal(kind: TransportError.Kind) throws {
         let passing: [TransportError.Kind] = [
             .resolve, .connect, .connectTimeout, .firstByteTimeout, .stall, .tooSlow, .connectionLost, .truncatedBody,
             .noResources, .unsupported, .badConfiguration, .tlsHandshake, .notProcessed,
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(
-        "Z7: a broken HTTP/2 connection may pass, though it is a fault of the protocol", arguments: [16, 8] as [Int32])
+        "Z7: a broken HTTP/2 connection is retried, though it is a protocol error", arguments: [16, 8] as [Int32])
     func brokenStreams(code: Int32) throws {
         try driver.submit(0)
         _ = driver.commands()
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test(
-        "Z7: statuses that may pass, and others",
+        "Z7: transient statuses are retried, others are not",
         arguments: [
             (408, true), (425, true), (429, true), (500, true), (502, true), (503, true), (504, true), (304, false),
             (400, false), (401, false), (403, false), (404, false), (410, false), (501, false), (505, false),
@@ -123,7 +123,7 @@ import Testing
 
     @Test("Z7: a method that must not be sent twice is sent again only if it was not sent")
     func unsafeMethods() throws {
-        // given: what every transfer has sent here is 100 bytes
+        // given: every transfer here has sent 100 bytes
         let post = try driver.submit(0) { $0.transfer.method = "POST" }
         let put = try driver.submit(1) { $0.transfer.method = "PUT" }
         let unsent = try driver.submit(2) { $0.transfer.method = "POST" }
@@ -137,7 +137,7 @@ import Testing
         _ = (put, unsent)
     }
 
-    @Test("Z7: not what has gone to a descriptor in part", arguments: [false, true])
+    @Test("Z7: a body partly written to a descriptor is not retried", arguments: [false, true])
     func sinks(isWritten: Bool) throws {
         let sink = try BodySink(descriptor: nil) { _ in true }
         let token = try driver.submit(0, pixels: false) { $0.transfer.sink = sink }
@@ -148,8 +148,8 @@ import Testing
         #expect(driver.endOrder == (isWritten ? [token] : []))
     }
 
-    @Test("Z7: who has been shown facts or a preview of it is told the failure; others wait on")
-    func whatWasShown() throws {
+    @Test("Z7: requests that got facts or a preview of the body fail; others wait on")
+    func requestsThatGotPreviewsAreNotRetried() throws {
         let knowing = try driver.submit(0) { $0.wantsFacts = true }
         let watching = try driver.submit(0) { $0.wantsPreviews = true }
         let other = try driver.submit(0)
@@ -162,7 +162,7 @@ import Testing
         driver.fail(1)
         #expect(driver.endOrder == [knowing, watching])
         #expect(driver.error(of: watching)?.code == .connectionLost)
-        // Nothing of the first body is left.
+        // The stream of the first body is gone.
         let id = try next()
         #expect(driver.table.streams == 0 && driver.table.job(of: other)?.progressive == nil)
         driver.answer(id)
@@ -170,8 +170,8 @@ import Testing
         #expect(driver.error(of: other) == nil && driver.isEmpty)
     }
 
-    @Test("Z7: a response that a modifier has made bad is asked for again, too")
-    func afterAModifier() throws {
+    @Test("Z7: a response that a modifier has turned into a failure is retried, too")
+    func aResponseAModifierRefusedIsRetried() throws {
         let token = try driver.submit(0, pixels: false) { $0.bodyWork = Sample.bodyWork(1, modifies: true) }
         _ = driver.commands()
         driver.respond(1, 503)
@@ -196,7 +196,7 @@ import Testing
         #expect(pauses == [42_000_000, 30_000_000])
     }
 
-    @Test("Z7: who is to come back later than that is told so at once")
+    @Test("Z7: a longer Retry-After than allowed ends the request at once")
     func retryAfterTooLong() throws {
         let token = try driver.submit(0)
         _ = driver.commands()
@@ -204,7 +204,7 @@ import Testing
         #expect(driver.endOrder == [token] && pauses.isEmpty)
     }
 
-    @Test("Z7: a good response's Retry-After has nothing to do with a body that is cut off")
+    @Test("Z7: the Retry-After of a good response does not apply to a truncated body")
     func retryAfterOfAGoodResponse() throws {
         try driver.submit(0)
         _ = driver.commands()
@@ -215,7 +215,7 @@ import Testing
 
     // MARK: The budget
 
-    @Test("Z7: a host that has no retries left has failures that are final; another has its own")
+    @Test("Z7: failures of a host without retries left are final; another host has its own")
     func theBudgetIsSpent() throws {
         let driver = try Driver { $0.retry = RetryPolicy(maxAttempts: 2, budget: 2) }
         let tokens = try (0..<3).map { try driver.submit($0) } + [try driver.submit(0, host: "other")]
@@ -225,10 +225,10 @@ import Testing
         #expect(driver.table.pausing == 3)
     }
 
-    // MARK: Several who wait
+    // MARK: Several requests
 
-    @Test("Z7: who has had his attempts ends, the others wait on, and a newcomer has all of his")
-    func differentLimits() throws {
+    @Test("Z7: a request that has had its attempts ends, the others wait on, and a new one has all of its attempts")
+    func eachRequestHasItsOwnAttempts() throws {
         // given
         let one = try driver.submit(0) { $0.maxAttempts = 1 }
         let two = try driver.submit(0) { $0.maxAttempts = 2 }
@@ -248,8 +248,8 @@ import Testing
         #expect(driver.isEmpty)
     }
 
-    @Test("Z7: who takes the response has it, and who does not has nothing to wait for")
-    func somebodyTakesIt() throws {
+    @Test("Z7: a request that accepts the response gets it, and one that does not has no retry")
+    func aRequestThatAcceptsTheResponseGetsIt() throws {
         let picky = try driver.submit(0, pixels: false)
         let taking = try driver.submit(0, pixels: false) { $0.acceptance = try Sample.acceptance(statuses: "*") }
         _ = driver.commands()
@@ -259,7 +259,7 @@ import Testing
         #expect(driver.endOrder == [picky, taking] && driver.error(of: taking) == nil)
     }
 
-    @Test("Z7 Z5: the next transfer is as urgent as its most urgent request is then")
+    @Test("Z7 Z5: the next transfer is as urgent as its most urgent request at that time")
     func prioritiesMeanwhile() throws {
         let token = try driver.submit(0, priority: .low)
         _ = driver.commands()

@@ -10,7 +10,7 @@ import Testing
 /// Random mixes of requests with little memory for pictures: every request ends, whatever the servers, the applications
 /// and the other downloaders of the process do.
 @Suite struct RoomWalkTests {
-    /// SDD_TEST_LONG=1: thousands of mixes.
+    /// SDD_TEST_LONG=1 runs thousands of mixes.
     private static let mixes: UInt64 = getenv("SDD_TEST_LONG") == nil ? 500 : 10_000
 
     @Test func everyRequestEnds() throws {
@@ -27,7 +27,7 @@ import Testing
             refused += world.refused
             takenBack += world.takenBack
         }
-        // The mixes are what they are meant to be.
+        // The mixes exercise both cases.
         #expect(refused > 0 && takenBack > 0)
     }
 
@@ -44,12 +44,12 @@ import Testing
 
     private static func end(_ world: RoomWorld) throws {
         world.isWild = false
-        // Some servers say nothing: all that has come is decoded and delivered all the same.
+        // Some servers are silent, but all received bodies are decoded and delivered.
         try run(world)
         for site in world.sites {
             try #require(site.driver.table.waiting.isEmpty)
             if let (other, token) = site.blockedFor {
-                // Only because the callback itself waits for a silent server.
+                // The callback itself waits for a silent server, which is the only excuse.
                 try #require(other.driver.table.job(of: token)?.isRunning == true)
                 continue
             }
@@ -68,7 +68,7 @@ import Testing
         try #require(world.memory.used == 0)
     }
 
-    /// Until nobody is able to go on.
+    /// Runs everything until no part can continue.
     private static func run(_ world: RoomWorld) throws {
         var isAble = true
         while isAble {
@@ -82,10 +82,10 @@ import Testing
         }
     }
 
-    // MARK: - One by one
+    // MARK: - Single cases
 
-    @Test("bodies that wait for a delivery keep nobody from starting, or going on, who is told at once")
-    func promptTransfersStartAndGoOn() throws {
+    @Test("bodies that wait for a delivery do not hold up prompt requests")
+    func promptTransfersStartAndContinue() throws {
         let driver = try Driver { $0.maxConcurrent = 2 }
         for number in 0..<4 { try driver.submit(number) }
         _ = driver.commands()
@@ -93,7 +93,7 @@ import Testing
         #expect(driver.commands() == [.pause(2)])
         // when
         try driver.submit(4) { $0.isPrompt = true }
-        // then: the one that was paused goes on, for it might be in the way
+        // then: the paused transfer resumes, since it might be the one that a prompt request needs
         #expect(driver.commands() == [.resume(2), .start(5, .normal)])
         // when
         driver.answer(5)
@@ -103,8 +103,8 @@ import Testing
         #expect(driver.commands() == [.start(3, .normal)])
     }
 
-    @Test("a request that joins one in line for room, and is told at once, takes it to the other line")
-    func aPromptRequestTakesTheJobAlong() throws {
+    @Test("a prompt request that joins a job in line for memory moves it to the other line")
+    func aPromptRequestMovesTheJobToItsLine() throws {
         let memory = DecodeMemory()
         let site = try RoomWorld.Site(memory, threads: 1) { _ in }
         memory.setLimit(1)

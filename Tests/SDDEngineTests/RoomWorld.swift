@@ -7,39 +7,40 @@ import Testing
 @testable import SDDCoders
 @testable import SDDEngine
 
-/// Some downloaders of one process with little memory for pictures, without any thread: tables, accounts and decoders are
-/// the real ones, and the test plays the network, the decode threads and the deliveries, each as far as it is able to go
-/// on. Where nobody is able to, and a request has not ended, the library would hang.
+/// Several downloaders of one process with little memory for pictures, without threads. Tables, accounts and decoders
+/// are the real ones; the test plays the network, the decode threads and the deliveries, each as far as it can
+/// continue. If none can and a request has not ended, the library would hang.
 final class RoomWorld {
-    /// How many bytes a transfer has brought, and what it may do.
+    /// The bytes that a transfer has received, and its state.
     struct Transfer {
         let body: Bytes
         var hasResponded = false
         var isShown = false
         var isPaused = false
         var received = 0
-        /// Its server says nothing more for now.
+        /// The server sends nothing more for now.
         var isStuck: Bool
     }
 
     enum Thread {
         case idle
-        /// Looks for work.
+        /// Looking for work.
         case awake
         case busy(DecodeWork, PictureStream, Decoded)
     }
 
-    /// One downloader.
+    /// One downloader with its network and threads.
     final class Site {
         let driver: Driver
         let accounts: [DecodeAccount]
         var transfers: [UInt64: Transfer] = [:]
         var threads: [Thread]
-        /// Threads that are to look for work once more, as `WorkerPool` counts them. Also the accounts' bells add to it.
+        /// The number of threads that should look for work once more, as `WorkerPool` counts them. The accounts' bells
+        /// add to it.
         private let wanted = Monitor(0)
-        /// Requests that are told their end at once.
+        /// Requests whose end is reported at once.
         var prompt: Set<UInt64> = []
-        /// Ends that wait to be delivered, and whose callback is under way: it waits for that request.
+        /// Ends that wait for delivery, and the request that the running callback waits for.
         var queue: [UInt64] = []
         var blockedFor: (site: Site, token: UInt64)?
         var seenEnds = 0
@@ -57,7 +58,7 @@ final class RoomWorld {
 
         func takeOne() { wanted.withLock { $0 -= 1 } }
 
-        /// Everything that came of an event.
+        /// Handles all effects of an event.
         func settle() {
             wake(driver.table.takeWakes().decoders)
             for token in driver.endOrder[seenEnds...] {
@@ -70,9 +71,9 @@ final class RoomWorld {
     let memory = DecodeMemory()
     private(set) var sites: [Site] = []
     var random: SeededRandom
-    /// Callbacks block, and servers fall silent; neither any more when the walk comes to its end.
+    /// Whether callbacks may block and servers may fall silent; false once the walk ends.
     var isWild = true
-    /// Complete bodies that found no room, and arriving ones that had to give theirs up.
+    /// The number of complete bodies that got no memory, and of arriving ones that had to free theirs.
     private(set) var refused = 0
     private(set) var takenBack = 0
 
@@ -95,7 +96,7 @@ final class RoomWorld {
 
     /// Bodies whose pictures take from 3 KB to 80 KB.
     static let bodies: [Bytes] = [(30, 25), (60, 40), (100, 70), (160, 125)].map { width, height in
-        // A test that has no memory may end here.
+        // The process ends here if there is no memory.
         let pixels = PixelBuffer(width: width, height: height, format: .rgba8)!
         var noise = SeededRandom(seed: UInt64(width))
         for offset in 0..<pixels.byteCount {
@@ -116,7 +117,7 @@ extension RoomWorld {
         let priority = Priority.allCases.randomElement(using: &random) ?? .normal
         let isPlain = happens(one: 3)
         let token = site.driver.lastToken + 1
-        // Before its end, which may come at once.
+        // This comes before the request's end, which may come at once.
         if isPrompt { site.prompt.insert(token) }
         try site.driver.submit(number, priority: priority) {
             $0.isPrompt = isPrompt
@@ -144,7 +145,7 @@ extension RoomWorld {
         site.settle()
     }
 
-    /// A delivery goes on: it begins the next callback, or a callback that was blocked returns.
+    /// Continues a delivery: it begins the next callback, or a blocked callback returns.
     func deliver(at site: Site) throws -> Bool {
         if let (other, token) = site.blockedFor {
             guard other.driver.ended[token] != nil else { return false }
@@ -155,7 +156,8 @@ extension RoomWorld {
         let token = site.queue.removeFirst()
         site.driver.ended[token]?.delivered()
         if isWild, happens(one: 3) {
-            // Of this downloader or another, whose own delivery may be blocked for one of this.
+            // The request goes to this downloader or to another, whose own delivery may be blocked by a request of this
+            // one.
             let other = randomSite
             site.blockedFor = (other, try submit(to: other, isPrompt: true))
         }
@@ -166,7 +168,7 @@ extension RoomWorld {
 // MARK: - Networks
 
 extension RoomWorld {
-    /// One turn of the loop, and something more of one body.
+    /// Runs one turn of the loop, and delivers some more bytes of one body.
     func network(of site: Site) throws -> Bool {
         let commands = site.driver.commands()
         for order in commands { obey(order, at: site) }
@@ -181,7 +183,7 @@ extension RoomWorld {
         case .start(let id, _):
             let path = site.driver.table.jobs[id]?.request.url.text.split(separator: "/").last.flatMap { Int($0) }
             let body = Self.bodies[(path ?? 0) % Self.bodies.count]
-            // Never all places: one that is silent for ever would keep them.
+            // At least one slot stays free, since a server that is silent for ever would keep it.
             let stuck = site.transfers.values.count { $0.isStuck }
             site.transfers[id] = Transfer(body: body, isStuck: isWild && stuck < 2 && happens(one: 4))
         case .cancel(let id): site.transfers[id] = nil
@@ -192,7 +194,7 @@ extension RoomWorld {
         }
     }
 
-    /// A body comes in some pieces.
+    /// Delivers a body in several pieces.
     private func bring(_ id: UInt64, at site: Site) {
         guard let transfer = site.transfers[id] else { return }
         if !transfer.hasResponded {
@@ -212,11 +214,11 @@ extension RoomWorld {
     }
 
     private static func beginning(of body: Bytes, _ count: Int) -> Bytes {
-        // A test that has no memory may end here.
+        // The process ends here if there is no memory.
         Bytes(copying: UnsafeRawBufferPointer(rebasing: body.pointer[..<count]))!
     }
 
-    /// A server that has sent a part says nothing more.
+    /// Silences a server that has sent a part.
     func fallSilent() {
         let site = randomSite
         guard let id = site.transfers.keys.sorted().randomElement(using: &random) else { return }
@@ -233,7 +235,7 @@ extension RoomWorld {
 // MARK: - Decode threads
 
 extension RoomWorld {
-    /// A thread of a downloader does its next step.
+    /// Runs the next step of a thread of a downloader.
     func decode(at site: Site) -> Bool {
         let able = site.threads.indices.filter { index in
             if case .idle = site.threads[index] { site.isWanted } else { true }
@@ -252,7 +254,7 @@ extension RoomWorld {
         return true
     }
 
-    /// All of the work at once; what came of it is told later, and the room is kept until then.
+    /// Does all of the work at once; its result is reported later, and the memory is kept until then.
     private func begin(_ work: DecodeWork) -> Thread {
         switch work.step {
         case .decode(let forms, let progressive):
@@ -272,7 +274,7 @@ extension RoomWorld {
                         previewScans: part.wantsPreviews ? part.leastScans : nil, endsEarly: part.endsEarly)
                 })
         case .process:
-            Issue.record("no body work was asked for")
+            Issue.record("no body work was requested")
             return .awake
         }
     }

@@ -6,9 +6,9 @@ import Testing
 
 @testable import SDDEngine
 
-/// Makings of requests and answers, for all tests of the engine.
+/// Sample requests and responses for the tests of the engine.
 enum Sample {
-    /// Fails the test when the text is no URL.
+    /// Parses a URL; the test fails if it is invalid.
     static func url(_ text: String, others: [String] = []) throws -> ImageURL {
         var text = text
         return try text.withUTF8 { try ImageURL(checking: $0, allowsFiles: true, others: others) }
@@ -22,7 +22,7 @@ enum Sample {
         Response(status: status, url: "http://host/", fields: fields(type: type))
     }
 
-    /// Those of a response with that media type; "" for none.
+    /// Makes the fields of a response with that media type; "" for none.
     static func fields(type: String) -> ResponseFields {
         guard !type.isEmpty else { return ResponseFields() }
         var builder = ResponseFieldsBuilder()
@@ -33,7 +33,7 @@ enum Sample {
         return isKept ? builder.take() : ResponseFields()
     }
 
-    /// A body of so many bytes, whatever they are.
+    /// Makes a body of that size with arbitrary bytes.
     static func body(_ size: Int) -> Bytes { Bytes(adopting: size > 0 ? calloc(size, 1) : nil, count: size) }
 
     static func body(_ bytes: [UInt8]) throws -> Bytes {
@@ -44,7 +44,7 @@ enum Sample {
         try #require(Acceptance(statuses: statuses, types: types))
     }
 
-    /// Body work that leaves all as it is; equal if the number is.
+    /// Makes body work without an effect; equal if the number is.
     static func bodyWork(_ number: UInt, modifies: Bool = false, transforms: Bool = false) -> BodyWork {
         let modifier: BodyWork.Modifier = { .init($0.status, $0.fields.mimeType) }
         let transform: BodyWork.Transform = { bytes, _ in bytes }
@@ -53,7 +53,7 @@ enum Sample {
     }
 }
 
-/// What a transport was ordered, in a form that can be compared.
+/// A command to a transport in a comparable form.
 enum Order: Equatable {
     case start(UInt64, Priority)
     case cancel(UInt64)
@@ -80,6 +80,6 @@ extension [Order] {
 }
 
 extension Image {
-    /// Those of a picture that can be decoded; a test that has no memory may end here.
+    /// Returns the pixels of a picture that can be decoded. The process ends here if there is no memory for them.
     var pixels: PixelBuffer { (try? decoded()) ?? PixelBuffer(width: 1, height: 1)! }
 }

@@ -3,11 +3,11 @@ import Testing
 
 @testable import SDDEngine
 
-/// Limits by host, places for the urgent, ageing: Z3.
+/// Limits by host, slots for urgent requests, ageing: Z3.
 @Suite struct SchedulerTests {
     // MARK: - Hosts
 
-    @Test("Z3: so many at a time to one host, while others go on")
+    @Test("Z3: the number of transfers to one host is limited, while others continue")
     func aHostHasALimitOfItsOwn() throws {
         let driver = try Driver {
             $0.maxConcurrent = 4
@@ -33,7 +33,7 @@ import Testing
         #expect(driver.commands().started == (isSame ? [1] : [1, 2]))
     }
 
-    @Test("Z3: what has no host has no limit by host")
+    @Test("Z3: a URL without a host has no limit by host")
     func filesHaveNoHost() throws {
         let driver = try Driver { $0.maxPerHost = 1 }
         for number in 0..<3 { driver.submit(try Sample.request("file:///\(number)")) }
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test("Z3: an urgent request to a full host does not hold the others up, and is next when it has room")
-    func aFullHostHoldsNobodyUp() throws {
+    func aFullHostDoesNotHoldUpOthers() throws {
         let driver = try Driver {
             $0.maxConcurrent = 2
             $0.maxPerHost = 1
@@ -72,8 +72,8 @@ import Testing
 
     // MARK: - Reserve
 
-    @Test("Z3: reserved places are for the urgent alone, who may have all")
-    func reservedPlacesAreForTheUrgent() throws {
+    @Test("Z3: reserved slots are for urgent requests only, which may use all")
+    func reservedSlotsAreForUrgentRequests() throws {
         let driver = try Driver {
             $0.maxConcurrent = 3
             $0.reservedForUrgent = 2
@@ -86,13 +86,13 @@ import Testing
         #expect(driver.commands().started == [4, 5])
         driver.fail(4)
         #expect(driver.commands().started == [6])
-        // The place of an ordinary one is for whoever is next.
+        // The slot of an ordinary transfer goes to the next request.
         driver.fail(1)
         #expect(driver.commands().started == [2])
     }
 
-    @Test("Z3: one place is always left for the others", arguments: [1, 2, 9])
-    func onePlaceIsLeftForTheOthers(reserved: Int) throws {
+    @Test("Z3: one slot is always left for the others", arguments: [1, 2, 9])
+    func oneSlotIsLeftForTheOthers(reserved: Int) throws {
         let driver = try Driver { $0.maxConcurrent = 1 }
         driver.setRules { $0.reservedForUrgent = reserved }
         try driver.submit(0, priority: .veryLow)
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test("Z3: under a thousand prefetches an urgent request starts at once")
-    func theUrgentDoNotWaitForPrefetches() throws {
+    func urgentRequestsDoNotWaitForPrefetches() throws {
         let driver = try Driver {
             $0.maxConcurrent = 6
             $0.reservedForUrgent = 1
@@ -113,8 +113,8 @@ import Testing
 
     // MARK: - Ageing
 
-    @Test("Z3: who has waited for so long counts as one class higher, and so on, up to the reserved places")
-    func waitingRaises() throws {
+    @Test("Z3: a request that has waited for the time counts as one class higher, and so on, up to the reserved slots")
+    func waitingRaisesThePriority() throws {
         let driver = try Driver {
             $0.maxConcurrent = 2
             $0.reservedForUrgent = 1
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test("Z3: waiting raises by as many levels as it lasted, also if nothing happened meanwhile")
+    @Test("Z3: a long wait raises by several levels, even if nothing happened meanwhile")
     func longWaitingRaisesByManyLevels() throws {
         let driver = try Driver {
             $0.maxConcurrent = 1
@@ -161,8 +161,8 @@ import Testing
         #expect(driver.effectivePriority(of: old) == (ageing > 0 ? .veryHigh : .veryLow))
     }
 
-    /// One place, one millisecond a transfer, and always a more urgent newcomer.
-    /// - Returns: how many ran before the one that is not urgent; nil if it never came to run.
+    /// Simulates one slot, one millisecond per transfer, and always a more urgent new request.
+    /// - Returns: The number of transfers before the one that is not urgent; nil if it never ran.
     private func transfersBefore(ageing: Int64) throws -> Int? {
         let driver = try Driver {
             $0.maxConcurrent = 1
@@ -180,16 +180,16 @@ import Testing
         return nil
     }
 
-    @Test("Z3: with ageing nobody waits for ever; without, the urgent go on for ever")
+    @Test("Z3: with ageing no request waits for ever; without, urgent ones may run for ever")
     func ageingIsFair() throws {
         #expect(try transfersBefore(ageing: 0) == nil)
-        // Four raises to the highest class, of ten transfers each, and the queue of that class.
+        // It takes four raises to the highest class, of ten transfers each, and the queue of that class.
         let count = try #require(try transfersBefore(ageing: 10_000))
         #expect((30...80).contains(count))
     }
 
-    @Test("Z3: in simulated time hosts share the places, though one has a long queue")
-    func hostsShareThePlaces() throws {
+    @Test("Z3: in simulated time hosts share the slots, though one has a long queue")
+    func hostsShareTheSlots() throws {
         let driver = try Driver {
             $0.maxConcurrent = 6
             $0.maxPerHost = 3
@@ -198,7 +198,7 @@ import Testing
         var running = driver.commands().started
         var waits: [Int64] = []
         for round in 0..<50 {
-            // A newcomer for another host each round; a transfer takes one round.
+            // A new request for another host comes each round; a transfer takes one round.
             let token = try driver.submit(round, host: "quiet")
             let began = driver.now
             running += driver.commands().started

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// Which requests share a transfer, a body and a picture, and that each is told of its own end.
+/// Requests that share a transfer, a body and a picture, each with its own end.
 @Suite struct SharingTests {
     @Test("D22 X5 Z4: equal requests share one transfer, with a token and an end for each")
     func equalRequestsShareOneTransfer() throws {
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "D22: requests of which something differs that is sent have transfers of their own",
+        "D22: requests that would send something different have transfers of their own",
         arguments: [
             { $0.transfer.method = "HEAD" },
             { $0.transfer.headers.set("X-Key", to: "2") },
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(
-        "D22 Z4: what each keeps for itself does not part them",
+        "D22 Z4: options that are not sent do not prevent sharing",
         arguments: [
             { $0.priority = .veryHigh },
             { $0.wantsPixels = false },
@@ -55,7 +55,7 @@ import Testing
             { $0.acceptance = Acceptance(statuses: "*", types: "*") ?? .standard },
             { $0.transfer.options = TransferOptions(TransferOptions.Values()) },
         ] as [@Sendable (inout DownloadRequest) -> Void])
-    func whatIsOnesOwnDoesNotPart(_ change: @Sendable (inout DownloadRequest) -> Void) throws {
+    func optionsThatAreNotSentDoNotPreventSharing(_ change: @Sendable (inout DownloadRequest) -> Void) throws {
         let driver = try Driver()
         try driver.submit(0)
         try driver.submit(0, change: change)
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(
-        "D22: what is not safe to send once for two is never shared",
+        "D22: requests that are not safe to send once for two are never shared",
         arguments: [
             { $0.transfer.method = "POST" }, { $0.transfer.method = "DELETE" },
             { $0.transfer.body = Sample.body(1) },
@@ -87,7 +87,7 @@ import Testing
         #expect(driver.ended[second]?.image != nil)
     }
 
-    @Test("D23: nor is one that has failed, was refused, or is done")
+    @Test("D23: a transfer that has failed, was refused, or is done is not joined")
     func anEndedTransferIsNotJoined() throws {
         let driver = try Driver { $0.maxConcurrent = 1 }
         try driver.submit(0)
@@ -100,8 +100,8 @@ import Testing
         #expect(driver.commands().started == [1, 2, 3, 4])
     }
 
-    @Test("D26: an answer that comes as soon as it can finds the handler there")
-    func noFastAnswerIsLost() throws {
+    @Test("D26: a response that arrives as soon as possible finds its request")
+    func noFastResponseIsLost() throws {
         let driver = try Driver()
         let token = try driver.submit(0, pixels: false)
         driver.answer(1)
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test("X39: each distinct set of decode options is decoded once, in one go")
-    func formsAreMadeInOneGo() throws {
+    func distinctOptionsAreDecodedInOneGo() throws {
         // given
         let driver = try Driver()
         let formats = [PixelFormat.rgba8, .bgra8, .bgra8, .rgba8]
@@ -149,8 +149,8 @@ import Testing
         #expect(driver.table.statistics.imagesDecoded == 1 && driver.nextWork() == nil)
     }
 
-    @Test("X39 X40: who comes during the decode with a form of its own is served by another one")
-    func aLateFormIsMadeAfterwards() throws {
+    @Test("X39 X40: a request that joins during the decode with other options is served by another decode")
+    func lateOptionsAreDecodedAfterwards() throws {
         // given
         let driver = try Driver()
         let first = try driver.submit(0)
@@ -165,7 +165,7 @@ import Testing
         #expect(driver.ended[first]?.image != nil && driver.ended[same]?.image != nil)
         #expect(driver.ended[other] == nil && driver.table.job(of: other)?.priority == .high)
         #expect(driver.table.decodeBacklog == 7 && driver.table.takeWakes().decoders == 2)
-        // and a joiner now waits with them
+        // and a later request now waits with them
         let late = try driver.submit(0) { $0.form = DecodeOptions(isUpright: false) }
         #expect(driver.work() == 1)
         #expect(driver.ended[other]?.image?.pixels.format == .rgb8)
@@ -173,7 +173,7 @@ import Testing
         #expect(driver.commands().started == [1] && driver.table.jobs.isEmpty)
     }
 
-    @Test("X40 B22: who comes while a body waits for the decoder, or is at it, is served from it")
+    @Test("X40 B22: a request that joins while a body waits for the decoder, or is being decoded, is served from it")
     func lateJoinersAreServedFromTheSameBody() throws {
         let driver = try Driver()
         try driver.submit(0)
@@ -190,8 +190,8 @@ import Testing
         #expect(driver.commands().started == [1])
     }
 
-    @Test("B22: those who came late are told of a failure, too")
-    func lateJoinersAreToldOfAFailure() throws {
+    @Test("B22: late requests are told of a failure, too")
+    func lateJoinersGetAFailure() throws {
         let driver = try Driver()
         try driver.submit(0)
         driver.answer(1)

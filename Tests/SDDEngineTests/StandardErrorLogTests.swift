@@ -3,7 +3,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// What SDD_LOG means, and what a line looks like.
+/// The values of SDD_LOG, and the format of a line.
 struct StandardErrorLogTests {
     @Test func fourNamesAreLevels() {
         #expect(StandardErrorLog.reading("error").level == .error)
@@ -14,13 +14,13 @@ struct StandardErrorLogTests {
     }
 
     @Test(arguments: ["DEBUG", "1", "none", "debug ", "verbose"])
-    func anyOtherIsComplainedOf(_ value: String) {
+    func anyOtherNameIsReported(_ value: String) {
         let (level, complaint) = StandardErrorLog.reading(value)
         #expect(level == .none)
         #expect(complaint == "SDD_LOG: \"\(value)\" is none of error, warning, info, debug.")
     }
 
-    @Test func aLineIsOneLineThatAPipeTakesWhole() {
+    @Test func aLineHasNoLineBreaksAndFitsAPipe() {
         let line = StandardErrorLog.line("a\nb\u{1b}[2Jc", process: 7)
         #expect(String(decoding: line, as: UTF8.self) == "libsdd[7]: a?b?[2Jc\n")
         let long = StandardErrorLog.line(String(repeating: "x", count: 10_000), process: 7)

@@ -7,9 +7,9 @@ import Testing
 @testable import SDDCoders
 @testable import SDDEngine
 
-// Caches that are asked first, for which the test answers.
+// Requests with a cache that is asked first, for which the test answers.
 extension Driver {
-    /// A request for the picture of that number, of which somebody is asked first.
+    /// Submits a request for the picture of that number, with a lookup.
     @discardableResult
     func submit(
         _ number: Int, asking lookup: any CacheLookup, pixels: Bool = true,
@@ -21,10 +21,10 @@ extension Driver {
         }
     }
 
-    /// What caches are to do since the last time.
+    /// Takes the tasks for caches since the last call.
     func cacheTasks() -> [CacheTask] { table.takeCacheTasks() }
 
-    func answer(_ id: UInt64, _ finding: LookupResult) { play { $0.answered(TransferID(id), finding, at: now, &$1) } }
+    func answer(_ id: UInt64, _ result: LookupResult) { play { $0.answered(TransferID(id), result, at: now, &$1) } }
 
     func found(_ id: UInt64, size: Int = 4, change: (inout CacheHit) -> Void = { _ in }) {
         var found = CacheHit(body: Sample.body(size), origin: .disk)
@@ -50,7 +50,7 @@ extension [CacheTask] {
     var savingEnds: [Bool] { compactMap { if case .endSaving(_, let isComplete) = $0 { isComplete } else { nil } } }
 }
 
-/// Who is asked. Equal to those of the same name.
+/// A lookup. Lookups of the same name are equal.
 final class FakeLookup: CacheLookup {
     let name: UInt64
     let isOptional: Bool
@@ -64,7 +64,7 @@ final class FakeLookup: CacheLookup {
     func isSame(as other: any CacheLookup) -> Bool { (other as? FakeLookup)?.name == name }
 
     func start(_ context: LookupContext, answer: @escaping @Sendable (LookupResult) -> Void) {
-        Issue.record("a table asks nobody by itself")
+        Issue.record("a table does no lookups itself")
     }
 }
 
@@ -74,7 +74,7 @@ final class CacheFixture {
     let cache: ImageCache
     let disk: DiskCache
 
-    /// - Parameter shareWait: microseconds that processes wait for one another; nil: they do not.
+    /// - Parameter shareWait: The microseconds that processes wait for one another; nil means that they do not.
     init(_ serializer: ImageCache.Serializer? = nil, shareWait: Int64? = nil) throws {
         folder = try TemporaryFolder()
         let counters = CacheCounters()
@@ -87,14 +87,14 @@ final class CacheFixture {
 
     deinit { cache.close() }
 
-    /// What asks for the right to download the picture of that number.
+    /// Makes the job that claims the right to download the picture of that number.
     func look(_ number: Int) throws -> HTTPLookupJob {
         let request = try Sample.request("http://host/\(number)")
         let lookup = try #require(HTTPCacheLookup(cache, request.transfer, .http))
         return HTTPLookupJob(lookup, disk, LookupContext(isOffline: false))
     }
 
-    /// What is on the way to the network, with a stored response of so many seconds ago.
+    /// Makes a revalidation under way, whose stored response is that many seconds old.
     func revalidation(
         _ number: Int, stored fields: [(String, String)]?, body: [UInt8] = [1, 2, 3],
         wishes: HTTPCacheLookup.Wishes = .http, age: Int64 = 100
@@ -128,7 +128,7 @@ extension Sample {
         return builder.take()
     }
 
-    /// A header that has just come.
+    /// Makes a response head that has just arrived.
     static func head(
         _ status: Int32, _ fields: [(String, String)] = [], url: String = "http://host/0", expected: Int64 = -1
     ) -> ResponseHead {

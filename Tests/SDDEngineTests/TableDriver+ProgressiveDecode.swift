@@ -5,9 +5,9 @@ import Testing
 @testable import SDDCoders
 @testable import SDDEngine
 
-// Bodies that are read before they are complete, with decoders that make what the test says.
+// Bodies that are decoded before they are complete, with decoders whose results the test determines.
 extension Driver {
-    /// A request that has its response, and whose orders have been taken; the first is transfer 1.
+    /// Submits a request and gives it its response, and takes the commands; the first is transfer 1.
     func begin(
         _ number: Int, priority: Priority = .normal, pixels: Bool = true, expected: Int64 = 1 << 20,
         change: (inout DownloadRequest) throws -> Void = { _ in }
@@ -18,7 +18,7 @@ extension Driver {
         return token
     }
 
-    /// So much of a body is there, and has been shown.
+    /// Receives and shows that many bytes of a body.
     func show(_ id: UInt64, _ count: Int) {
         receive(id, Int64(count))
         report(.body(TransferID(id), Sample.body(count)))
@@ -32,7 +32,7 @@ extension Driver {
         play { $0.advanced(TransferID(id), .failure(CoderError(failure)), at: now, &$1) }
     }
 
-    /// What a decode thread is to do ahead of a body's end; nil if it is something else, or nothing.
+    /// Returns the next step of a progressive decode; nil if the next work is something else, or there is none.
     func nextPart() -> (id: UInt64, count: Int, part: DecodeWork.Part)? {
         guard let work = nextWork(), case .advance(_, let part) = work.step else { return nil }
         return (work.id.number, work.bytes.count, part)
@@ -53,13 +53,13 @@ extension PictureStream.Step {
     }
 }
 
-/// What decoders make.
+/// Results of decoders.
 enum Made {
     static let facts: ImageFacts? = try? ImageFacts(
         format: .png, width: 3, height: 2, channels: 3, depth: 8, isProgressive: true)
 
     static func image(_ form: DecodeOptions = DecodeOptions(), isPreview: Bool = false) -> Image {
-        // A test that has no memory may end here.
+        // The process ends here if there is no memory.
         let pixels = PixelBuffer(width: 3, height: 2, format: form.format)!
         return Image(pixels: pixels, format: .png, bytes: nil, facts: facts, form: form, isPreview: isPreview)
     }

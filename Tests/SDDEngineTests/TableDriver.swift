@@ -6,15 +6,15 @@ import Testing
 
 @testable import SDDEngine
 
-/// Feeds a table and keeps what it answers. Its clock stands still until the test moves it. Transfers are numbered
-/// from 1 in the order of their first requests, and so are the tokens of requests.
+/// Feeds a table and records its output. Its clock stands still until the test moves it. Transfers are numbered from 1
+/// in the order of their first requests, and so are the tokens of requests.
 final class Driver {
     typealias Table = DownloadTable<UInt64>
 
     var table: Table
     var now: Int64 = 1_000_000
     private(set) var ended: [UInt64: DownloadResult] = [:]
-    /// In the order of their ends.
+    /// The tokens in the order of their ends.
     private(set) var endOrder: [UInt64] = []
     private(set) var progress: [UInt64: [[Int64]]] = [:]
     private(set) var facts: [UInt64: [ImageFacts]] = [:]
@@ -23,7 +23,7 @@ final class Driver {
     private(set) var muted: [UInt64] = []
     private(set) var free: [BodyWork] = []
     private(set) var lastToken: UInt64 = 0
-    /// The forms that a decoder has been asked for last, by transfer.
+    /// The options that a decoder was last asked for, by transfer.
     private var asked: [UInt64: [DecodeOptions]] = [:]
 
     init(room: RoomLines = RoomLines(), _ set: (inout Table.Rules) -> Void = { _ in }) throws {
@@ -32,12 +32,12 @@ final class Driver {
         table = DownloadTable(rules: rules, room: room)
     }
 
-    /// One event at the table.
+    /// Passes one event to the table.
     func play<Outcome>(_ event: (inout Table, inout [Table.Event]) -> Outcome) -> Outcome {
         var events: [Table.Event] = []
         let outcome = event(&table, &events)
-        for effect in events {
-            switch effect {
+        for event in events {
+            switch event {
             case .end(let token, let result):
                 #expect(ended[token] == nil, "request \(token) has ended twice")
                 ended[token] = result
@@ -52,7 +52,7 @@ final class Driver {
                 #expect(ended[token] == nil, "request \(token) has ended")
                 previews[token, default: []].append(result)
             case .notice(let notice): notices.append(notice)
-            case .finish, .cached: Issue.record("only loads have those")
+            case .finish, .cached: Issue.record("only loads have such events")
             case .free(let job): if let work = job.bodyWork { free.append(work) }
             case .drop: break
             }
@@ -64,7 +64,7 @@ final class Driver {
 
     func effectivePriority(of token: UInt64) -> Priority? { table.job(of: token)?.priority }
 
-    /// Only for the walk, which has compared them.
+    /// For the walk alone, which has compared them.
     func forgetEnds() {
         ended = [:]
         endOrder = []
@@ -72,7 +72,7 @@ final class Driver {
     }
 }
 
-// MARK: - The caller's side
+// MARK: - Requests
 
 extension Driver {
     @discardableResult
@@ -82,7 +82,7 @@ extension Driver {
         return lastToken
     }
 
-    /// A request for the picture of that number at a host.
+    /// Submits a request for the picture of that number at a host.
     @discardableResult
     func submit(
         _ number: Int, host: String = "host", priority: Priority = .normal, pixels: Bool = true,
@@ -121,10 +121,10 @@ extension Driver {
     func close() { play { $0.closed(at: now, &$1) } }
 }
 
-// MARK: - The transport's side
+// MARK: - Transport
 
 extension Driver {
-    /// One turn of the transport's loop: its orders, and when it is to ask again.
+    /// Runs one turn of the transport's loop, and returns its commands and the time of the next turn.
     func turn() -> (commands: [Order], deadline: Int64) {
         var commands: [TransportCommand] = []
         let deadline = play { $0.transportAsks(for: &commands, at: now, &$1) }
@@ -149,13 +149,13 @@ extension Driver {
         report(.finished(TransferID(id), TransferEnd(result: result, response: response, metrics: Self.metrics)))
     }
 
-    /// A good response, and its body.
+    /// Delivers a good response and its body.
     func answer(_ id: UInt64, size: Int = 1) {
         respond(id, expected: Int64(size))
         finish(id, size: size)
     }
 
-    /// What every transfer costs here.
+    /// The metrics of every transfer here.
     static let metrics: TransferMetrics = {
         var metrics = TransferMetrics()
         (metrics.requestBytes, metrics.headerBytes, metrics.bodyBytes, metrics.connectionsOpened) = (100, 20, 3, 1)
@@ -166,7 +166,7 @@ extension Driver {
         finish(id, .failure(TransportError(kind, message: "lost")))
     }
 
-    /// Runs one transfer after the other, to a failure, and gives the order in which they were started.
+    /// Runs one transfer after the other, each to a failure, and returns the order in which they were started.
     func startOrder() -> [UInt64] {
         var order: [UInt64] = []
         var started = commands().started
@@ -179,7 +179,7 @@ extension Driver {
     }
 }
 
-// MARK: - The decode threads' side
+// MARK: - Decode threads
 
 extension Driver {
     func nextWork() -> DecodeWork? {
@@ -198,12 +198,12 @@ extension Driver {
     }
 
     private static func picture(in form: DecodeOptions) -> Image {
-        // A test that has no memory may end here.
+        // The process ends here if there is no memory.
         let pixels = PixelBuffer(width: 1, height: 1, format: form.format)!
         return Image(pixels: pixels, format: .png, bytes: Bytes(adopting: nil, count: 0))
     }
 
-    /// A step of a stream, with the stream itself.
+    /// Makes a step of the stream, with the stream itself.
     private func advance(_ work: DecodeWork, _ stream: PictureStream, _ part: DecodeWork.Part) {
         let outcome = Result<PictureStream.Step, CoderError> { () throws(CoderError) in
             try stream.read(
@@ -217,7 +217,7 @@ extension Driver {
         play { $0.processed(TransferID(id), outcome, at: now, &$1) }
     }
 
-    /// A decode thread does one piece of work, whatever it is; gives the transfer it was for.
+    /// Does one piece of work, as a decode thread does, and returns the transfer it was for.
     @discardableResult
     func work() -> UInt64? {
         guard let work = nextWork() else { return nil }

@@ -3,18 +3,18 @@ import Testing
 
 @testable import SDDEngine
 
-/// Who is asked about a token, and that a number which is none reaches nobody. Downloaders of other tests are made and
-/// asked meanwhile.
+/// Requests by token reach the owner of the token, and invalid numbers reach no owner. Downloaders of other tests are
+/// created and asked meanwhile.
 @Suite(.serialized) struct TokenOwnersTests {
-    /// The name of the test's owner who knows the token.
+    /// Returns the name of the test's owner that knows the token.
     private func name(by token: UInt64) -> String? {
         TokenOwners.ask(of: token) { owner in
             owner.information(on: token) == nil ? nil : (owner as? FakeOwner)?.name
         }
     }
 
-    @Test("a token is its owner's, however many there are")
-    func aTokenIsItsOwners() {
+    @Test("a token reaches its owner, however many there are")
+    func aTokenReachesItsOwner() {
         let owners = (0..<3 * TokenOwners.placeCount).map { FakeOwner("\($0)") }
         let tokens = (0..<3).map { _ in owners.map { $0.make() } }
         #expect(Set(tokens.joined()).count == 3 * owners.count)
@@ -22,12 +22,12 @@ import Testing
             for round in tokens { #expect(name(by: round[number]) == owner.name) }
             #expect(owner.asked.isSuperset(of: tokens.map { $0[number] }))
         }
-        // Those at a place are asked for one another's, and the owners at other places never are.
+        // Owners at the same place are asked for one another's tokens, but never those at other places.
         for owner in owners { #expect(owner.asked.allSatisfy { $0 & 0xff == owner.place }) }
         withExtendedLifetime(owners) {}
     }
 
-    @Test("later tokens are larger, whoever gives them out")
+    @Test("later tokens are larger, whichever owner issues them")
     func laterTokensAreLarger() {
         let owners = (0..<5).map { FakeOwner("\($0)") }
         let tokens = (0..<1000).map { owners[$0 * 7 % 5].make() }
@@ -35,8 +35,8 @@ import Testing
         #expect(zip(tokens, tokens.dropFirst()).allSatisfy { $0 < $1 })
     }
 
-    @Test("what is done by a token is done by its owner, once")
-    func whatIsDoneByAToken() {
+    @Test("an operation on a token is done by its owner, once")
+    func anOperationIsDoneByTheOwnerOnce() {
         let owners = [FakeOwner("one"), FakeOwner("two")]
         let tokens = owners.map { $0.make() }
         func cancel(_ token: UInt64) -> Bool { TokenOwners.ask(of: token) { $0.cancel(token) } != nil }
@@ -45,36 +45,36 @@ import Testing
         #expect(cancel(tokens[0]) && !cancel(tokens[0]))
     }
 
-    @Test("the tokens of an owner that has gone are nobody's, and it is kept alive by none of them")
-    func anOwnerThatHasGone() throws {
+    @Test("tokens of a freed owner are invalid, and do not keep it alive")
+    func tokensOfAFreedOwnerAreInvalid() throws {
         var owner: FakeOwner? = FakeOwner("gone")
         let token = try #require(owner?.make())
         weak let trace = owner
         #expect(name(by: token) == "gone")
         owner = nil
         #expect(trace == nil && name(by: token) == nil)
-        // Others sit where it sat.
+        // Other owners take its place.
         let others = (0..<TokenOwners.placeCount).map { FakeOwner("\($0)") }
         #expect(name(by: token) == nil)
         #expect(others.map { name(by: $0.make()) } == others.map(\.name))
     }
 
-    @Test("a number of another fork generation, of another place, or of a serial that was never given out is none")
-    func forgedNumbers() {
+    @Test("a number of another fork generation, of another place, or of an unused serial is no token")
+    func forgedNumbersAreNoTokens() {
         let owner = FakeOwner("real")
         let token = owner.make()
         #expect(name(by: token) == "real")
         for bit in 0..<64 as Range<UInt64> { #expect(name(by: token ^ 1 << bit) == nil, "bit \(bit)") }
-        // No place has such a number.
+        // There are no places with these numbers.
         for place in UInt64(TokenOwners.placeCount)...255 { #expect(name(by: token & ~0xff | place) == nil) }
         for number in [0, 1, UInt64.max, 1 << 63, 0xffff, owner.seat.outside(0)] { #expect(name(by: number) == nil) }
-        // Fakes know each of their own; a downloader of another test may be asked, and has no answer either.
+        // Fake owners know only their own tokens; a downloader of another test may be asked, and has no answer either.
         var random = SystemRandomNumberGenerator()
         for _ in 0..<10_000 { #expect(name(by: random.next()) == nil) }
     }
 
-    @Test("a parent's owner is not asked for a child's token, though it sits at the same place")
-    func anotherGeneration() {
+    @Test("a parent's owner is not asked for a child's token, though it has the same place")
+    func tokensOfAnotherForkGenerationAreNotAsked() {
         let owner = FakeOwner("parent")
         let token = owner.make()
         let later = token ^ 1 << 8
@@ -111,7 +111,7 @@ import Testing
     }
 }
 
-/// Gives out tokens, and knows them until they are cancelled.
+/// Issues tokens, and knows them until they are cancelled.
 private final class FakeOwner: TokenOwner {
     let name: String
     let seat = TokenSeat()
@@ -122,7 +122,7 @@ private final class FakeOwner: TokenOwner {
         seat.join(self)
     }
 
-    /// Tokens it was asked about.
+    /// The tokens it was asked about.
     var asked: Set<UInt64> { state.withLock { $0.asked } }
     var place: UInt64 { seat.outside(0) & 0xff }
 

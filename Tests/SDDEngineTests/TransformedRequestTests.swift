@@ -9,7 +9,7 @@ import Testing
 @Suite struct TransformedRequestTests {
     private let transport = FakeTransport()
 
-    @Test("one transform for all who want the same, the original bytes for each")
+    @Test("equal requests share one transform, and each gets the original bytes")
     func oneTransformForAll() throws {
         // given
         let png = try Fixtures.array("png/rgb8.png")
@@ -24,16 +24,16 @@ import Testing
         var refused = DecodeOptions()
         refused.transforms = TransformChain([.custom(key: "no") { _ in nil }])
         let downloader = try transport.makeDownloader()
-        let receivers = [turned, turned, refused, DecodeOptions()].map { form in (form, RecordingCallbacks()) }
+        let recorders = [turned, turned, refused, DecodeOptions()].map { form in (form, RecordingCallbacks()) }
         // when
-        for (form, callbacks) in receivers {
+        for (form, callbacks) in recorders {
             try downloader.submit("a.png", callbacks: callbacks) { ($0.wantsPixels, $0.form) = (true, form) }
         }
         transport.answerAll(with: png)
-        for (_, callbacks) in receivers { #expect(callbacks.waitUntilReleased()) }
+        for (_, callbacks) in recorders { #expect(callbacks.waitUntilReleased()) }
         downloader.destroy()
         // then: 19 x 13 pixels
-        let results = try receivers.map { try #require($0.1.record.results.first) }
+        let results = try recorders.map { try #require($0.1.record.results.first) }
         #expect(results[0].image?.width == 13 && results[0].image === results[1].image)
         #expect(results[2].error?.detail == .imageTransform && results[2].stage == .decode)
         #expect(results[3].image?.width == 19)

@@ -6,7 +6,7 @@ import Testing
 @testable import SDDEngine
 
 @Suite struct WaitingQueueTests {
-    /// Starts the next one, of the place it was given.
+    /// Starts the next request, from the place it was given.
     private func start(_ queue: inout WaitingQueue, _ places: [UInt64: WaitingQueue.Place]) -> UInt64? {
         guard let id = queue.next(atLeast: .veryLow)?.number, let place = places[id] else { return nil }
         queue.started(place, at: 0)
@@ -37,7 +37,7 @@ import Testing
         #expect(queue.isEmpty && queue.next(atLeast: .veryLow) == nil)
     }
 
-    @Test func theNextStaysUntilItHasStarted() {
+    @Test func theNextStaysFirstUntilItHasStarted() {
         // given
         var queue = WaitingQueue()
         _ = filled(&queue, [(1, .normal), (1, .normal)])
@@ -47,7 +47,7 @@ import Testing
         #expect(queue.count == 2)
     }
 
-    @Test func givesNoneThatIsLessUrgentThanAsked() {
+    @Test func returnsNoneBelowTheGivenPriority() {
         // given
         var queue = WaitingQueue()
         _ = filled(&queue, [(1, .normal), (2, .low)])
@@ -56,8 +56,8 @@ import Testing
         #expect(queue.next(atLeast: .normal)?.number == 1)
     }
 
-    @Test("Z3: not more than its limit to a host; host 0 has none")
-    func keepsTheLimitOfAHost() {
+    @Test("Z3: a host gets no more than its limit; host 0 has none")
+    func respectsTheLimitOfAHost() {
         // given
         var queue = WaitingQueue(maxPerHost: 1)
         let places = filled(&queue, [(7, .high), (7, .high), (8, .low), (0, .low), (0, .low)])
@@ -68,7 +68,7 @@ import Testing
         #expect(queue.isEmpty)
     }
 
-    @Test func removesAnyByItsPlace() {
+    @Test func removesARequestByItsPlace() {
         // given
         var queue = WaitingQueue(ageing: 10)
         let places = filled(&queue, [(1, .normal), (1, .normal), (2, .normal), (2, .low)])
@@ -79,7 +79,7 @@ import Testing
         #expect((0..<3).map { _ in start(&queue, places) } == [2, 4, nil])
     }
 
-    @Test func rulesChangeForThoseThatWait() {
+    @Test func rulesChangeForWaitingRequests() {
         // given
         var queue = WaitingQueue(maxPerHost: 2)
         let places = filled(&queue, [(1, .normal), (1, .normal), (1, .normal), (1, .normal)])
@@ -98,8 +98,8 @@ import Testing
         #expect(start(&queue, places) == 2)
     }
 
-    @Test("Z3: overdue is who has waited for the time, by so many levels; the highest class never is")
-    func tellsWhoIsOverdue() throws {
+    @Test("Z3: a request that has waited for the time is overdue, by a number of levels; the highest class never is")
+    func findsOverdueRequests() throws {
         // given
         var queue = WaitingQueue(ageing: 100)
         _ = queue.append(TransferID(1), host: 1, priority: .veryHigh, at: 0)
@@ -114,14 +114,14 @@ import Testing
         queue.remove(place)
         #expect(queue.overdue(at: 159) == nil)
         #expect(try #require(queue.overdue(at: 160)).id == TransferID(3))
-        // Without ageing nobody is.
+        // Without ageing no request is overdue.
         var patient = WaitingQueue()
         _ = patient.append(TransferID(1), host: 1, priority: .low, at: 0)
         #expect(patient.overdue(at: .max) == nil)
     }
 
     @Test("a thousand hosts that come and go leave nothing behind", arguments: 0..<4 as Range<UInt64>)
-    func behavesAsAListDoes(seed: UInt64) {
+    func behavesLikeAList(seed: UInt64) {
         // given
         struct Entry { let id: UInt64, host: UInt64, priority: Priority, place: WaitingQueue.Place }
         var random = SeededRandom(seed: seed)

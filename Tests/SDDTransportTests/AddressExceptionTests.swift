@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct AddressExceptionTests {
     @Test(
-        "what an exception allows",
+        "addresses that an exception allows",
         arguments: [
             ("10.1.0.0/16", "10.1.255.9", 80, "x", true), ("10.1.0.0/16", "10.2.0.0", 80, "x", false),
             ("10.1.0.0/16", "::ffff:10.1.2.3", 80, "x", true), ("0.0.0.0/0", "192.168.3.4", 1, "x", true),
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(
-        "what is no exception",
+        "malformed exceptions",
         arguments: [
             "", "/", "/8", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/+8", "10.0.0.0/8/8", "10.0.0.1/8",
             "fd00::1/8", "fd00::/129", "[fd00::]/8", "10.0.0.0/8:80", "host/8", "host:", "host:0", "host:65536",
@@ -37,11 +37,11 @@ import Testing
             "ho st", "*.test", "http://host", "user@host", ":80", "10.0.0", "1", "10.0.0.256", "[::1", "::1]", "[::1]x",
             "[]", "::g", ".host", "host:80:80", "ä",
         ])
-    func refused(text: String) {
+    func refusesMalformedExceptions(text: String) {
         #expect(AddressException(text) == nil)
     }
 
-    @Test("hosts are compared without regard to case and the last dot")
+    @Test("host names are compared without case and final dot")
     func plainHosts() {
         #expect(AddressException.plain("A.B.") == "a.b" && AddressException.plain("[::1]") == "[::1]")
     }

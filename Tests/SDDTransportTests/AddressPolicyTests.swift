@@ -3,7 +3,7 @@ import SDDTransport
 import TestSupport
 import Testing
 
-/// Z18: where connections may go, looked at when they are opened.
+/// Z18: the addresses that connections may go to, checked when they are opened.
 @Suite struct AddressPolicyTests {
     private func transport(_ change: (inout TransportConfiguration) -> Void) throws -> TransportUnderTest {
         var configuration = TransportConfiguration()
@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(
-        "Z18: refuses what is not public",
+        "Z18: refuses addresses that are not public",
         arguments: [
             "127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "10.0.0.1", "169.254.169.254", "0.0.0.0",
             "2130706433",
@@ -32,8 +32,8 @@ import Testing
         expectOneSentence(failure.message)
     }
 
-    @Test("Z18: looks at the address, whatever the name") func z18_rebinding() throws {
-        // given: a name that leads to this machine
+    @Test("Z18: checks the address, whatever the name") func z18_rebinding() throws {
+        // given: a name that resolves to this machine
         let server = try ScriptedServer()
         let transport = try transport {
             $0.addressPolicy = .publicOnly
@@ -45,7 +45,7 @@ import Testing
         #expect(server.connectionCount == 0)
     }
 
-    @Test("Z18: looks at every hop of a redirect") func z18_redirect() throws {
+    @Test("Z18: checks every hop of a redirect") func z18_redirect() throws {
         // given
         let (first, second) = (try ScriptedServer(), try ScriptedServer())
         let asked = Recorder<String>()
@@ -65,7 +65,7 @@ import Testing
         #expect(asked.all == ["127.0.0.1:\(first.port)", "127.0.0.1:\(second.port)"])
     }
 
-    @Test("Z18: goes on with an address that is allowed") func z18_anotherAddress() throws {
+    @Test("Z18: continues with an address that is allowed") func z18_anotherAddress() throws {
         // given
         let server = try ScriptedServer()
         let transport = try transport {
@@ -78,7 +78,7 @@ import Testing
         #expect(end.metrics.remoteAddress == "127.0.0.1")
     }
 
-    @Test("Z18: asks the filter only what the policy allows") func z18_policyFirst() throws {
+    @Test("Z18: asks the filter only about addresses that the policy allows") func z18_policyFirst() throws {
         // given
         let asked = Recorder<String>()
         let transport = try transport {

@@ -3,9 +3,9 @@ import SDDTransport
 import TestSupport
 import Testing
 
-/// Z17: transports of the host's, which know nothing of parts; and when their responses came.
+/// Z17: transports of the application, which know nothing of partial bodies; and the times of their responses.
 @Suite struct AppTransportResumeTests {
-    private final class Plugin: AppTransport {
+    private final class SilentAppTransport: AppTransport {
         let requests = Recorder<HTTPRequest>()
 
         func start(_ id: TransferID, _ request: HTTPRequest, priority: Priority) { requests.record(request) }
@@ -15,9 +15,11 @@ import Testing
 
     private let time = ManualTime(wallMicroseconds: 1_700_000_000_000_000)
 
-    private func start(_ plugin: Plugin, in transfers: AppTransfers, resume: ResumePoint? = nil) throws -> TransferID {
+    private func start(_ appTransport: SilentAppTransport, in transfers: AppTransfers, resume: ResumePoint? = nil)
+        throws -> TransferID
+    {
         let plain = try HTTPRequest(to: "http://a.test/")
-        var request = HTTPRequest(url: plain.url, plugin: plugin)
+        var request = HTTPRequest(url: plain.url, plugin: appTransport)
         request.resume = resume
         let id = TransferID(1)
         var commands = [TransportCommand.start(id, request, .normal)]
@@ -25,18 +27,18 @@ import Testing
         return id
     }
 
-    @Test func handsOutWhatTheHostGivesAndNothingBefore() throws {
+    @Test func handsOutTheAppTransportsBytesWithoutTheStoredPart() throws {
         // given
-        let plugin = Plugin()
+        let appTransport = SilentAppTransport()
         let transfers = AppTransfers(maxBodyBytes: 100, time: time)
         let part = try #require([1, 2, 3].withUnsafeBytes { Bytes(copying: $0) })
         // when
         let id = try start(
-            plugin, in: transfers, resume: ResumePoint(bytes: part, validator: .entityTag("\"a\"")))
+            appTransport, in: transfers, resume: ResumePoint(bytes: part, validator: .entityTag("\"a\"")))
         _ = try ([9, 8] as [UInt8]).withUnsafeBytes { try transfers.received(id, $0) }
         let events = try transfers.finished(id, nil)
         // then
-        #expect(plugin.requests.all.map { $0.resume == nil } == [true])
+        #expect(appTransport.requests.all.map { $0.resume == nil } == [true])
         guard case .finished(_, let end)? = events.last else {
             Issue.record("no end")
             return
@@ -45,11 +47,11 @@ import Testing
         #expect(end.metrics.resumedBytes == 0)
     }
 
-    @Test func tellsWhenItWasAskedAndWhenItAnswered() throws {
+    @Test func givesTheTimesOfRequestAndResponse() throws {
         // given
         let transfers = AppTransfers(maxBodyBytes: 100, time: time)
-        let plugin = Plugin()
-        let id = try start(plugin, in: transfers)
+        let appTransport = SilentAppTransport()
+        let id = try start(appTransport, in: transfers)
         // when
         time.advance(milliseconds: 700)
         let events = try transfers.responded(id, status: 200, fields: ResponseFields(), expectedBytes: -1)

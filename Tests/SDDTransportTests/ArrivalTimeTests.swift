@@ -3,7 +3,7 @@ import SDDTransport
 import TestSupport
 import Testing
 
-/// When a response was asked for and when it came, for its age (RFC 9111 §4.2.3).
+/// The times of a request and its response, for the age of the response (RFC 9111 §4.2.3).
 @Suite struct ArrivalTimeTests {
     private static let start: Int64 = 1_700_000_000_000_000
 
@@ -16,13 +16,13 @@ import Testing
         transport = try TransportUnderTest(time: time)
     }
 
-    /// Since the start.
+    /// Returns request time and response time in seconds since the start.
     private func times(of id: TransferID) -> [Int64] {
         let heads = transport.events(of: id).compactMap(\.head)
         return heads.flatMap { [$0.requestTime - Self.start, $0.responseTime - Self.start] }
     }
 
-    @Test func spansTheWaitForTheHeader() throws {
+    @Test func includesTheWaitForTheHeader() throws {
         // given
         let id = transport.start(try HTTPRequest(to: server.url("/hold/a?size=10")))
         #expect(server.waitForRequests("/hold/a"))
@@ -34,7 +34,7 @@ import Testing
         #expect(times(of: id) == [0, 700_000])
     }
 
-    @Test func leavesOutTheBody() throws {
+    @Test func excludesTheBody() throws {
         // given
         let id = transport.start(try HTTPRequest(to: server.url("/hold/b?size=100&after=10")))
         #expect(transport.wait(for: id) { $0.received == 10 } != nil)
@@ -46,7 +46,7 @@ import Testing
         #expect(times(of: id) == [0, 0])
     }
 
-    @Test func beginsAnewWithARedirect() throws {
+    @Test func startsAnewWithARedirect() throws {
         // given
         let target = "/hold/first?status=302&header=Location:%20/hold/second"
         let id = transport.start(try HTTPRequest(to: server.url(target)))
@@ -62,7 +62,7 @@ import Testing
         #expect(times(of: id) == [300_000, 800_000])
     }
 
-    @Test func goesWithAClockThatIsSetBack() throws {
+    @Test func followsAClockThatIsSetBack() throws {
         // given
         let id = transport.start(try HTTPRequest(to: server.url("/hold/c?size=10")))
         #expect(server.waitForRequests("/hold/c"))

@@ -21,14 +21,14 @@ import Testing
         ("/stall?framing=chunked&after=5", .stall, 5),
         ("/announce?size=90000", .stall, 10), ("/redirect?to=/silence", .stall, 0),
     ])
-    func endsATransferThatIsSilent(target: String, kind: TransportError.Kind, received: Int64) throws {
-        // given: time stands still until all that will come has come
+    func endsASilentTransfer(target: String, kind: TransportError.Kind, received: Int64) throws {
+        // given: time stands still until everything has arrived
         let server = try ScriptedServer()
         let time = ManualTime(microseconds: 1)
         let transport = try TransportUnderTest(time: time)
         let id = transport.start(try request(server.url(target), stall: 10_000))
         #expect(server.waitForRequests(target.contains("redirect") ? "/silence" : target))
-        // a whole transfer later the turn that brought it is over
+        // after a whole further transfer, the loop's turn that received it is over
         #expect(try transport.body(of: HTTPRequest(to: server.url("/ok"))).count == 64)
         if received > 0 { #expect(transport.wait(for: id) { $0.received == received } != nil) }
         // when
@@ -42,7 +42,7 @@ import Testing
         #expect(server.wait { $0.active == 0 })
     }
 
-    @Test func beginsAfreshWithEveryByte() throws {
+    @Test func everyByteRestartsTheSilenceLimit() throws {
         // given
         let server = try ScriptedServer()
         let time = ManualTime()
@@ -58,7 +58,7 @@ import Testing
         #expect(try transport.waitForEnd(of: id).bytes().count == 4)
     }
 
-    @Test func leavesOthersAloneWhenOneIsSilent() throws {
+    @Test func aSilentTransferDoesNotAffectOthers() throws {
         // given
         let server = try ScriptedServer()
         let time = ManualTime()
@@ -79,8 +79,8 @@ import Testing
         #expect(try transport.waitForEnd(of: later).bytes().count == 64)
     }
 
-    @Test func endsAConnectThatIsSilent() throws {
-        // given: a server that takes the connection and never says a word of TLS
+    @Test func endsASilentHandshake() throws {
+        // given: a server that accepts the connection and never answers the TLS handshake
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
         // when
@@ -90,7 +90,7 @@ import Testing
         #expect(end.status == 0)
     }
 
-    @Test func noticesSilenceWithoutBeingWoken() throws {
+    @Test func noticesSilenceWithoutAWakeUp() throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
@@ -115,7 +115,7 @@ import Testing
         #expect(transport.events(of: id).isEmpty)
         time.advance(milliseconds: 2000)
         transport.transport.wake()
-        // then: a body is known to be sent only when somebody looks
+        // then: that a body has been sent is noticed only at the next look at the clocks
         if body != nil {
             #expect(transport.waitForATurn())
             time.advance(milliseconds: 3000)
@@ -128,7 +128,8 @@ import Testing
         expectOneSentence(failure.message)
     }
 
-    @Test("Z6: asks no first byte of an answer that has begun") func z6_firstByteStopsAtTheAnswer() throws {
+    @Test("Z6: the limit on the first byte ends with the response")
+    func z6_theFirstByteLimitEndsWithTheResponse() throws {
         // given
         let server = try ScriptedServer()
         let time = ManualTime()
@@ -143,7 +144,7 @@ import Testing
         #expect(try transport.waitForEnd(of: id).bytes().count == 64)
     }
 
-    @Test("Z6: begins anew with each hop") func z6_beginsAnewWithEachHop() throws {
+    @Test("Z6: starts anew with each hop") func z6_startsAnewWithEachHop() throws {
         // given
         let server = try ScriptedServer()
         let time = ManualTime()
@@ -165,14 +166,14 @@ import Testing
         #expect(try transport.waitForEnd(of: id).bytes().count == 64)
     }
 
-    @Test("Z6: has no limits where none are wanted") func z6_hasNoLimitsWhereNoneAreWanted() throws {
+    @Test("Z6: sets no limits unless asked to") func z6_hasNoLimitsByDefault() throws {
         // given
         let server = try ScriptedServer()
         let time = ManualTime()
         let transport = try TransportUnderTest(time: time)
         let id = transport.start(try request(server.url("/hold/n"), connect: 0, stall: 0))
         #expect(server.waitForRequests("/hold/n"))
-        // when: a year
+        // when: a year passes
         time.advance(milliseconds: 365 * 86_400_000)
         #expect(transport.waitForATurn())
         server.release("n")
@@ -180,15 +181,15 @@ import Testing
         #expect(try transport.waitForEnd(of: id).bytes().count == 64)
     }
 
-    @Test("Z6: a limit that is over is noticed in time", arguments: [30, 90] as [Int64])
+    @Test("Z6: an expired limit is noticed in time", arguments: [30, 90] as [Int64])
     func z6_isPrecise(limit: Int64) throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
         let clock = SystemTime()
         var took = Int64.max
-        // when: once more where it is late, for a machine that is busy is so now and then, and a loop that waits for
-        // the wrong thing always
+        // when: tried again if it is late, because a busy machine is late now and then, and a loop that waits for the
+        // wrong thing is always late
         for _ in 0..<20 where took >= limit * 1000 + 500_000 {
             let began = clock.monotonicMicroseconds()
             let failure = try transport.failure(of: request(server.url("/silence"), firstByte: limit))
@@ -200,13 +201,13 @@ import Testing
         #expect(took < limit * 1000 + 500_000)
     }
 
-    @Test func asksItsDelegateAgainWhenItWants() throws {
+    @Test func asksItsDelegateAgainAtItsDeadline() throws {
         // given
         let clock = SystemTime()
         let transport = try TransportUnderTest()
         #expect(transport.waitForATurn())
         let before = transport.timesAsked
-        // when: nobody wakes the loop after this
+        // when: the loop is not woken after this
         transport.ask(again: clock.monotonicMicroseconds() + 30_000)
         #expect(transport.waitForATurn())
         // then

@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import SDDTransport
 
-/// Whole streams of each coding end at their last byte, and no part of one does.
+/// Complete streams of each coding end at their last byte, and no prefix of a stream does.
 @Suite struct CodingEndTests {
     private static let text = "hello, hello, hello, hello, hello"
     private static let zlib: [UInt8] = [
@@ -33,9 +33,9 @@ import TestSupport
         (PackedEnd.Coding.deflate, zlib), (.deflate, Array(zlib[2..<14])), (.brotli, brotli), (.zstd, zstd),
         (.zstd, skippable + zstd), (.zstd, zstd + skippable),
     ])
-    func endsAtTheLastByteAlone(coding: PackedEnd.Coding, bytes: [UInt8]) throws {
+    func endsOnlyAtTheLastByte(coding: PackedEnd.Coding, bytes: [UInt8]) throws {
         for piece in [1, 2, 3, 7, .max] { #expect(try isWhole(coding, bytes, piece: piece)) }
-        // A frame that is passed over may be the end or not.
+        // After a skipped frame the stream may be complete or not.
         let last = bytes.suffix(Self.skippable.count) == Self.skippable[...] ? Self.skippable.count : 0
         for count in 1..<bytes.count where count != bytes.count - last {
             if bytes.starts(with: Self.skippable) && count == Self.skippable.count { continue }
@@ -44,7 +44,7 @@ import TestSupport
     }
 
     /// gzip has deflated data between a header of 10 bytes and a trailer of 8.
-    @Test(arguments: [1, 6, 9]) func followsWhatGzipMakes(level: Int) throws {
+    @Test(arguments: [1, 6, 9]) func followsTheOutputOfGzip(level: Int) throws {
         let folder = try TemporaryFolder()
         for seed in 0..<12 as Range<UInt64> {
             // given
@@ -62,7 +62,7 @@ import TestSupport
         }
     }
 
-    /// Of each kind of block: nothing, what does not pack, few letters, long repeats.
+    /// Returns data for each kind of block: empty, incompressible, few letters, long repeats.
     private func content(_ random: inout SeededRandom) -> [UInt8] {
         let size = [0, 1, 40, 5000, 70_000].randomElement(using: &random) ?? 0
         let letters = [1, 3, 20, 256].randomElement(using: &random) ?? 1
@@ -84,7 +84,7 @@ import TestSupport
         return end.isWhole
     }
 
-    @Test func bearsAnyBytes() throws {
+    @Test func survivesAnyBytes() throws {
         var random = SeededRandom(seed: 1)
         for _ in 0..<3000 {
             var bytes = (0..<Int.random(in: 0..<200, using: &random)).map { _ in

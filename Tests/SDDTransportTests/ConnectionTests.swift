@@ -3,7 +3,7 @@ import SDDTransport
 import TestSupport
 import Testing
 
-/// Which connections transfers share, and which they must not.
+/// Connections that transfers share, and those that they must not share.
 @Suite struct ConnectionTests {
     private func secureTransport() throws -> TransportUnderTest {
         var configuration = TransportConfiguration()
@@ -28,7 +28,7 @@ import Testing
         #expect(server.statistics.requests == 300)
     }
 
-    @Test func keepsTheConnectionsOfABurst() throws {
+    @Test func reusesTheConnectionsOfABurst() throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
@@ -44,8 +44,8 @@ import Testing
         #expect(server.connectionCount == 40)
     }
 
-    @Test func triesAgainWhenAKeptConnectionHasGone() throws {
-        // given: a server that closes after each reply, and says so to nobody
+    @Test func retriesIfAReusedConnectionWasClosed() throws {
+        // given: a server that closes after each reply without announcing it
         let transport = try TransportUnderTest()
         let first = try ScriptedServer()
         #expect(try transport.body(of: HTTPRequest(to: first.url("/ok"))).count == 64)
@@ -72,7 +72,7 @@ import Testing
         #expect(ends.filter { $0.timings.tls > 0 }.count == 1)
     }
 
-    @Test func unpacksOverHTTP2() throws {
+    @Test func decompressesOverHTTP2() throws {
         // given
         let server = try NginxServer.shared
         let content = [UInt8](repeating: 65, count: 100_000)
@@ -89,7 +89,7 @@ import Testing
         (CertificateKind.expired, TransportError.Kind.certificateExpired), (.notYetValid, .certificateExpired),
         (.wrongHost, .certificateWrongHost), (.selfSigned, .certificateSelfSigned),
     ])
-    func verifiesEachRequestThatWantsIt(kind: CertificateKind, failure: TransportError.Kind) throws {
+    func verifiesEachRequestThatAsksForIt(kind: CertificateKind, failure: TransportError.Kind) throws {
         // given
         let server = try NginxServer.shared
         let name = "verified-\(kind).bin"
@@ -97,7 +97,7 @@ import Testing
         let transport = try secureTransport()
         let url = server.secureURL("/" + name, kind)
         for _ in 0..<3 {
-            // when: one without verification leaves a connection and a session behind
+            // when: a request without verification leaves a connection and a TLS session behind
             let unverified = try transport.run(HTTPRequest(to: url, verifies: false))
             let verified = try transport.run(HTTPRequest(to: url))
             // then
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func keepsVerifiedAndUnverifiedApartAtTheSameTime() throws {
+    @Test func verifiedAndUnverifiedTransfersDoNotShareConnections() throws {
         // given
         let server = try NginxServer.shared
         try server.add("apart.bin", [1])
@@ -129,8 +129,8 @@ import Testing
         }
     }
 
-    @Test func trustsNobodyButTheGivenFile() throws {
-        // given: the test's own certificate file, and then none of it
+    @Test func trustsOnlyTheGivenFile() throws {
+        // given: the test's own certificate file, and then no file
         let server = try NginxServer.shared
         try server.add("trusted.bin", [1])
         let withSystem = try TransportUnderTest()
@@ -144,7 +144,7 @@ import Testing
         #expect(try withoutFile.failure(of: request).kind == .caFile)
     }
 
-    @Test func saysThatAPortDoesNotSpeakTLS() throws {
+    @Test func reportsThatAPortDoesNotSpeakTLS() throws {
         // given
         let server = try NginxServer.shared
         let transport = try TransportUnderTest()

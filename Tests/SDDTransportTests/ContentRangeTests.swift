@@ -26,7 +26,7 @@ import Testing
     ])
     func refuses(text: String) { #expect(ContentRange(text) == nil) }
 
-    @Test func bearsAnyText() {
+    @Test func survivesAnyText() {
         var random = SeededRandom(seed: 14)
         let pieces = [" ", "-", "/", "*", "0", "9", "9223372036854775807", "99999999999999999999", "é", "+", "bytes"]
         var count = 0

@@ -7,7 +7,7 @@ import Testing
 
 /// H8: cookies over the network.
 @Suite struct CookieTests {
-    /// Names of its own for 127.0.0.1.
+    /// Makes a transport that resolves names of its own to 127.0.0.1.
     private func transport(_ server: ScriptedServer, file: String? = nil) throws -> TransportUnderTest {
         var configuration = TransportConfiguration()
         configuration.resolve = ["a.example", "sub.a.example", "other.example"].map {
@@ -28,20 +28,20 @@ import Testing
             + cookies.map { "header=Set-Cookie:%20" + $0.replacing(" ", with: "%20") }.joined(separator: "&")
     }
 
-    @Test("H8: keeps and sends cookies for who asks for it, and for nobody else") func h8_onRequest() throws {
+    @Test("H8: keeps and sends cookies only for requests that ask for it") func h8_onRequest() throws {
         // given
         let server = try ScriptedServer()
         let transport = try transport(server)
-        // when: on one handle, in turns
+        // when: in turns, on one handle
         for usesCookies in [false, false, true, true, false, true] {
             _ = try transport.run(request(server, setting("a=1"), usesCookies: usesCookies))
         }
-        // then: the third sets it
+        // then: the third request sets it
         #expect(server.requests.map { $0.header("Cookie") } == [nil, nil, nil, "a=1", nil, "a=1"])
         #expect(transport.transport.cookies?.all().map(\.name) == ["a"])
     }
 
-    @Test("H8: no transport sees another's cookies") func h8_areOneTransports() throws {
+    @Test("H8: a transport does not see another's cookies") func h8_eachTransportHasItsOwn() throws {
         // given
         let server = try ScriptedServer()
         let (first, second) = (try transport(server), try transport(server))
@@ -89,7 +89,7 @@ import Testing
         #expect(sent == [nil, nil, nil, ["a=1"], ["a=1", "b=1"]])
     }
 
-    @Test("H8: sends what the host sets") func h8_hostSets() throws {
+    @Test("H8: sends cookies that the application sets") func h8_appSets() throws {
         // given
         let server = try ScriptedServer()
         let transport = try transport(server)
@@ -109,7 +109,7 @@ import Testing
         #expect(server.requests.map { $0.header("Cookie") } == ["a=1", nil, "b=1", nil])
     }
 
-    @Test("H8: outlive their transport in a file, but for those of the session") func h8_file() throws {
+    @Test("H8: a file keeps cookies beyond the transport, except session cookies") func h8_file() throws {
         // given
         let server = try ScriptedServer()
         let folder = try TemporaryFolder()
@@ -129,11 +129,13 @@ import Testing
         var status = stat()
         stat(file, &status)
         #expect(status.st_mode & 0o777 == 0o600)
-        // and only once, with nothing beside it
+        // and it is written only once, with no other file beside it
         #expect(try TestSupport.run(["ls", folder.path]).text == "cookies.txt\n")
     }
 
-    @Test("H8: a cookie file that is no file stops the start", arguments: ["folder", "pipe", "folder/x/y", "huge"])
+    @Test(
+        "H8: a cookie file that is not a regular file prevents the start",
+        arguments: ["folder", "pipe", "folder/x/y", "huge"])
     func h8_badFile(name: String) throws {
         // given
         let folder = try TemporaryFolder()
@@ -147,15 +149,15 @@ import Testing
         // then
         do {
             _ = try TransportUnderTest(configuration)
-            Issue.record("it started")
+            Issue.record("the transport started")
         } catch {
             #expect(error.kind == .badConfiguration)
             expectOneSentence(error.message)
         }
     }
 
-    @Test("H8: says when the file cannot be written") func h8_unwritable() throws {
-        // given: its folder goes meanwhile
+    @Test("H8: reports that the file cannot be written") func h8_unwritable() throws {
+        // given: its folder is removed meanwhile
         let folder = try TemporaryFolder()
         mkdir(folder.path("gone"), 0o700)
         var configuration = TransportConfiguration()
@@ -173,8 +175,8 @@ import Testing
         expectOneSentence(messages.first?.1 ?? "")
     }
 
-    @Test func keepsNoMoreThanThereMayBe() throws {
-        // given: a server that sets more and more
+    @Test func keepsNoMoreThanTheLimit() throws {
+        // given: a server that sets more and more cookies
         let server = try ScriptedServer()
         let transport = try transport(server)
         // when
@@ -182,12 +184,12 @@ import Testing
             let cookies = (0..<20).map { "header=Set-Cookie:%20c\(round)-\($0)=1;%20Max-Age=\(1000 + round * 20 + $0)" }
             _ = try transport.run(request(server, "/ok?" + cookies.joined(separator: "&")))
         }
-        // then: those that end last
+        // then: those that expire last are kept
         let names = try #require(transport.transport.cookies).all().map(\.name)
         #expect(Set(names) == Set((30..<80).map { "c\($0 / 20)-\($0 % 20)" }))
     }
 
-    @Test func bearsManyThreads() throws {
+    @Test func survivesManyThreads() throws {
         // given
         let server = try ScriptedServer(keepsRequests: false)
         let transport = try transport(server)
@@ -211,7 +213,7 @@ import Testing
     }
 }
 
-/// The jar alone.
+/// The cookie jar without a transport.
 @Suite struct CookieJarTests {
     @Test func replacesTheCookieInItsPlace() throws {
         // given
@@ -227,7 +229,7 @@ import Testing
         #expect(jar.all().map { "\($0.path)=\($0.value)" }.sorted() == ["/=2", "/x=2"])
     }
 
-    @Test func keepsEveryPart() throws {
+    @Test func keepsEveryAttribute() throws {
         // given
         let jar = try CookieJar(file: nil)
         var cookie = Cookie(name: "a-b", value: "x \"y\", z=1", domain: "a.example")
@@ -242,13 +244,13 @@ import Testing
         #expect(jar.all() == [cookie])
     }
 
-    @Test func takesADotBeforeADomainForNothing() throws {
+    @Test func ignoresADotBeforeADomain() throws {
         let jar = try CookieJar(file: nil)
         #expect(jar.set(Cookie(name: "a", value: "", domain: ".a.example")))
         #expect(jar.all().map(\.domain) == ["a.example"])
     }
 
-    @Test func refusesWhatCannotBe() throws {
+    @Test func refusesInvalidCookies() throws {
         // given
         let jar = try CookieJar(file: nil)
         let long = String(repeating: "x", count: 4097)
@@ -292,7 +294,7 @@ import Testing
         #expect(jar.set(cookie))
     }
 
-    @Test func forgetsADomainAndThoseBelow() throws {
+    @Test func removesADomainAndItsSubdomains() throws {
         // given
         let jar = try CookieJar(file: nil)
         for domain in ["a.example", "b.a.example", "ba.example", "example.org"] {
@@ -309,7 +311,7 @@ import Testing
         jar.clear(domain: nil)
     }
 
-    @Test func takesAnEndInThePastForADeletion() throws {
+    @Test func anExpiryInThePastDeletes() throws {
         // given
         let jar = try CookieJar(file: nil)
         var cookie = Cookie(name: "a", value: "1", domain: "a.example")
@@ -321,8 +323,8 @@ import Testing
         #expect(jar.all() == [])
     }
 
-    @Test func readsWhatOthersHaveWritten() throws {
-        // given: comments, a blank value, the old domain form, lines that are none
+    @Test func readsCookieFilesOfOtherPrograms() throws {
+        // given: comments, a blank value, the old domain form, invalid lines
         let folder = try TemporaryFolder()
         let file = try folder.write(
             "cookies.txt",
@@ -350,7 +352,7 @@ import Testing
         #expect(try Set(CookieJar(file: file).all().map(\.line)) == Set(jar.all().map(\.line)))
     }
 
-    @Test func writesOverNobodysLink() throws {
+    @Test func doesNotWriteThroughALink() throws {
         // given: the file is a link to another
         let folder = try TemporaryFolder()
         let other = try folder.write("other", "precious")
@@ -366,8 +368,8 @@ import Testing
         #expect(try CookieJar(file: folder.path("cookies.txt")).all() == [cookie])
     }
 
-    @Test func choosesWhatIsTooMuch() {
-        // given: of one domain 55, of others 2990
+    @Test func choosesTheSurplus() {
+        // given: 55 cookies of one domain, 2990 of others
         func cookie(_ name: String, _ domain: String, _ expires: Int64) -> Cookie {
             var cookie = Cookie(name: name, value: "", domain: domain)
             cookie.expires = expires
@@ -377,7 +379,8 @@ import Testing
         let others = (0..<2990).map { cookie("o\($0)", "\($0 / 20).example", 5000) }
         // when
         let surplus = CookieJar.surplus(of: one + others)
-        // then: five of the one, then forty of all, those that end soonest; without an end counts as last
+        // then: five of the one domain, then forty of all, those that expire soonest; cookies without an expiry come
+        // last
         #expect(surplus.count == 45)
         #expect(Set(surplus.prefix(5).map(\.name)) == ["1", "2", "3", "4", "5"])
         #expect(!surplus.contains { $0.expires == 0 })

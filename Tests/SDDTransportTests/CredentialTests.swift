@@ -3,7 +3,7 @@ import SDDTransport
 import TestSupport
 import Testing
 
-/// H9 to H12, H14: who the caller is, and whom that is told.
+/// H9 to H12, H14: credentials, and the origins that they are sent to.
 @Suite struct CredentialTests {
     private func request(
         _ url: String, method: String = "GET", body: String? = nil, _ change: (inout Credential) -> Void
@@ -68,7 +68,7 @@ import Testing
         #expect(sent.last??.contains("secret") == false)
     }
 
-    @Test("H10: says nothing to a scheme that is not allowed") func h10_keepsToTheAllowedSchemes() throws {
+    @Test("H10: does not answer a scheme that is not allowed") func h10_keepsToTheAllowedSchemes() throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
@@ -99,7 +99,7 @@ import Testing
         #expect(transport.events(of: id).compactMap(\.head).map(\.response.status) == [401])
     }
 
-    @Test("H12: hands out a 401 to who has no credential") func h12_handsOutTheChallenge() throws {
+    @Test("H12: hands out a 401 to a request without a credential") func h12_handsOutTheChallenge() throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test("H10: sends a bearer token at once") func h10_sendsABearerTokenAtOnce() throws {
-        // given
+        // when: each alternates with a request without credentials
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
         // when: each beside the same without
@@ -137,8 +137,9 @@ import Testing
         #expect(server.requests.map { $0.header("Authorization") } == ["Bearer a.b-c", nil, "Bearer a.b-c", nil])
     }
 
-    @Test("H14: tells no other origin, on no later hop either") func h14_tellsNoOtherOrigin() throws {
-        // given: home, away, and home again
+    @Test("H14: does not send credentials to another origin, nor after a redirect through one")
+    func h14_sendsNothingToAnotherOrigin() throws {
+        // given: one origin, another one, and the first one again
         let home = try ScriptedServer()
         let away = try ScriptedServer()
         let transport = try TransportUnderTest()
@@ -154,7 +155,8 @@ import Testing
         #expect(withToken.metrics.redirects == 2)
     }
 
-    @Test("H14: goes on at the same origin") func h14_goesOnAtHome() throws {
+    @Test("H14: sends credentials after a redirect to the same origin")
+    func h14_sendsCredentialsToTheSameOrigin() throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
@@ -177,7 +179,7 @@ import Testing
         #expect(end.response?.url == server.url("/challenge/basic"))
     }
 
-    @Test func leavesNothingToTheNextRequest() throws {
+    @Test func doesNotAffectTheNextRequest() throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
@@ -190,7 +192,7 @@ import Testing
     }
 }
 
-/// H9: certificates of the client.
+/// H9: client certificates.
 @Suite struct ClientCertificateTests {
     private func transport() throws -> TransportUnderTest {
         var configuration = TransportConfiguration()
@@ -204,7 +206,7 @@ import Testing
         credential.clientCertificate = try Certificates.shared.clientCertificateFile
         credential.clientKey = try Certificates.shared.clientKeyFile
         change(&credential)
-        // One for each, since writing it anew would empty it for a moment.
+        // The file is written once, since rewriting would empty it for a moment.
         let name = "client-\(UInt64.random(in: 0...UInt64.max)).bin"
         try server.add(name, [1, 2, 3])
         return try HTTPRequest(to: "https://localhost:\(server.port(.clientCertificate))/\(name)") {
@@ -212,12 +214,13 @@ import Testing
         }
     }
 
-    @Test("H9: shows its certificate, and to no connection without") func h9_showsItsCertificate() throws {
+    @Test("H9: sends its certificate, and does not share connections without one")
+    func h9_sendsItsCertificate() throws {
         // given
         let transport = try transport()
         let with = try request()
         let without = try HTTPRequest(to: with.url.text)
-        // when: in turns, and then all at once
+        // when: one after the other, and then all at once
         for _ in 0..<3 {
             let end = try transport.run(with)
             #expect(try end.bytes() == [1, 2, 3])
@@ -242,8 +245,9 @@ import Testing
         #expect(try end.bytes() == [1, 2, 3])
     }
 
-    @Test("H9: uses no connection that another key or password has opened") func h9_keepsKeysApart() throws {
-        // given: the right password, and a connection that waits
+    @Test("H9: does not reuse connections of another key or password")
+    func h9_doesNotShareConnectionsBetweenKeys() throws {
+        // given: the right password, and a connection that is kept open
         let transport = try transport()
         let locked = try Certificates.shared.lockedClientKeyFile
         let right = try request {
@@ -265,11 +269,11 @@ import Testing
     }
 
     @Test(
-        "H9: says that a certificate cannot be used, and asks nobody at a terminal",
+        "H9: reports that a certificate cannot be used, without a prompt on the terminal",
         arguments: [
             "missing", "no certificate", "missing key", "other key", "locked", "wrong password",
         ])
-    func h9_saysThatACertificateCannotBeUsed(flaw: String) throws {
+    func h9_reportsThatACertificateCannotBeUsed(flaw: String) throws {
         // given
         let certificates = try Certificates.shared
         let request = try request {

@@ -4,7 +4,7 @@ import SDDTransport
 import TestSupport
 import Testing
 
-/// Every kind of failure, and that what is said about it is one sentence.
+/// Every kind of failure, each with a message of one sentence.
 @Suite struct FailureTests {
     @Test(arguments: [
         ("/cut", TransportError.Kind.truncatedBody), ("/cut?after=0", .truncatedBody), ("/cut-chunked", .truncatedBody),
@@ -22,7 +22,7 @@ import Testing
         ("/gzip-corrupt?where=magic", .contentEncoding),
         ("/ok?header=Content-Encoding:%20gzip,%20gzip", .contentEncoding),
     ])
-    func tellsWhatAServerDidWrong(target: String, kind: TransportError.Kind) throws {
+    func reportsTheServersFault(target: String, kind: TransportError.Kind) throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
@@ -32,7 +32,7 @@ import Testing
         // then
         #expect(failure.kind == kind, "\(failure)")
         expectOneSentence(failure.message)
-        // and the transport goes on
+        // and the transport works as before
         #expect(try transport.body(of: HTTPRequest(to: server.url("/ok"))).count == 64)
         #expect(transport.events(of: id).last?.isEnd == true)
     }
@@ -42,7 +42,7 @@ import Testing
         ("http://127.0.0.1:99999/", .malformedURL, 3), ("http://[::1/", .malformedURL, 3),
         ("file:///etc/passwd", .unsupportedScheme, 1), ("file:///no-such-file", .unsupportedScheme, 1),
     ])
-    func tellsWhyThereIsNoConnection(url: String, kind: TransportError.Kind, code: Int32) throws {
+    func reportsWhyThereIsNoConnection(url: String, kind: TransportError.Kind, code: Int32) throws {
         // given
         let transport = try TransportUnderTest()
         // when
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(arguments: ["missing", "folder", "pipe"])
-    func refusesWhatIsNoReadableFile(name: String) throws {
+    func refusesAFileThatIsNotReadable(name: String) throws {
         // given
         let folder = try TemporaryFolder()
         mkdir(folder.path("folder"), 0o700)
@@ -87,14 +87,14 @@ import Testing
         var configuration = TransportConfiguration()
         configuration.allowsFiles = true
         let transport = try TransportUnderTest(configuration)
-        // when: a pipe without a writer would hold up the whole thread
+        // when: a pipe without a writer would block the whole thread
         let failure = try transport.failure(of: HTTPRequest(to: "file://" + folder.path(name)))
         // then
         #expect(failure.kind == .fileNotReadable)
         #expect(failure.systemError == (name == "missing" ? ENOENT : 0))
     }
 
-    @Test func takesWhatIsTooMuchForNoMoreThanWasAnnounced() throws {
+    @Test func takesNoMoreBytesThanAnnounced() throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SDDTransport
 
-/// The judge alone, with numbers for time and for what the system counts.
+/// The judge alone, with simulated time and simulated counters of the system.
 @Suite struct FloodJudgeTests {
     private static let second: Int64 = 1_000_000
     private static let much: Int64 = 1 << 20
@@ -11,7 +11,7 @@ import Testing
         OpenSockets.Reading(number: number, taken: taken, hasMore: hasMore)
     }
 
-    /// Looks four times a second at one turn that began at 1, and tells the first look that found a flood.
+    /// Looks four times a second at one turn that began at 1, and returns the first look that found a flood.
     private func found(
         isLate: Bool = false, looks: Int = 12, handedOut: (Int) -> UInt64 = { _ in 7 },
         readings: (Int) -> [OpenSockets.Reading]
@@ -25,38 +25,38 @@ import Testing
         return nil
     }
 
-    @Test func findsTheSocketThatBringsNothing() {
-        // given: two sockets, of which one is read all the time
+    @Test func findsTheSocketThatDeliversNothing() {
+        // given: two sockets, one of which is read all the time
         let found = found { look in [reading(1, 100), reading(2, Int64(look) * Self.much)] }
         // then: as soon as the turn has lasted a second
         #expect(found?.socket == 2)
         #expect(found?.look == 4)
     }
 
-    @Test func isQuickerWhereALimitIsOver() {
+    @Test func decidesSoonerWhenALimitHasExpired() {
         let found = found(isLate: true) { look in [reading(2, Int64(look) * Self.much)] }
         #expect(found?.look == 2)
     }
 
-    @Test func leavesAFastBodyAlone() {
-        // given: as much is read, but pieces of it are handed out
+    @Test func sparesAFastBody() {
+        // given: as many bytes are read, but parts of them are handed out
         #expect(found(handedOut: { UInt64($0) }) { look in [reading(1, Int64(look) * Self.much)] } == nil)
     }
 
-    @Test func leavesALoopAloneThatGetsNoProcessor() {
-        // given: the kernel has more and more of a body, and nobody takes it
+    @Test func sparesALoopThatDoesNotRun() {
+        // given: the kernel has more and more of a body, and the loop does not read
         #expect(found { _ in [reading(1, 5000)] } == nil)
     }
 
-    @Test func leavesATurnAloneThatReadsLittle() {
+    @Test func sparesATurnThatReadsLittle() {
         #expect(found { look in [reading(1, Int64(look) * 1000)] } == nil)
     }
 
-    @Test func leavesManyShortTurnsAlone() {
+    @Test func sparesManyShortTurns() {
         // given
         var judge = FloodJudge()
         for look in 1...40 {
-            // when: each turn is another one
+            // when: each look is at another turn
             let now = Int64(look) * Self.second / 4
             let turn = FloodJudge.Turn(began: now - Self.second / 5, handedOut: 7, isLate: true)
             // then
@@ -64,17 +64,17 @@ import Testing
         }
     }
 
-    @Test func leavesALoopAloneThatIsOutside() {
+    @Test func sparesALoopBetweenTwoTurns() {
         var judge = FloodJudge()
         let turn = FloodJudge.Turn(began: 0, handedOut: 7, isLate: true)
         #expect(judge.look(turn, at: 60 * Self.second) { [reading(1, Self.much)] } == nil)
     }
 
-    @Test func takesTheSocketThatAlwaysHasMoreWhereNobodyCounts() {
+    @Test func withoutCountersTakesTheSocketThatAlwaysHasMore() {
         #expect(found { _ in [reading(1, nil, hasMore: false), reading(2, nil)] }?.socket == 2)
     }
 
-    @Test func doesNotCompareASocketThatIsNew() {
+    @Test func doesNotCompareNewSockets() {
         // given: each look sees another connection
         #expect(found { look in [reading(UInt64(look), Int64(look) * Self.much)] } == nil)
     }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct IPAddressTests {
     @Test(
-        "Z18: knows what is not public",
+        "Z18: recognizes addresses that are not public",
         arguments: [
             "0.0.0.0", "0.255.255.255", "10.0.0.1", "10.255.255.255", "100.64.0.1", "100.127.255.255", "127.0.0.1",
             "127.255.255.254", "169.254.169.254", "172.16.0.1", "172.31.255.255", "192.0.0.8", "192.0.2.1",
@@ -24,7 +24,7 @@ import Testing
     func z18_refuses(text: String) throws { #expect(try !#require(IPAddress(text)).isPublic) }
 
     @Test(
-        "Z18: knows what is public",
+        "Z18: recognizes public addresses",
         arguments: [
             "1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255",
             "128.0.0.0", "169.253.255.255", "169.255.0.0", "172.15.255.255", "172.32.0.0", "192.0.1.0", "192.0.3.0",
@@ -44,5 +44,5 @@ import Testing
     }
 
     @Test(arguments: ["", "1.2.3", "1.2.3.4.5", "256.1.1.1", "a.test", ":::", "1.2.3.4 ", "[::1]"])
-    func readsNothingElse(text: String) { #expect(IPAddress(text) == nil) }
+    func refusesOtherTexts(text: String) { #expect(IPAddress(text) == nil) }
 }

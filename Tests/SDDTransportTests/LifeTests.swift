@@ -4,9 +4,9 @@ import SDDTransport
 import TestSupport
 import Testing
 
-/// Cancel, stop, and the ends of the thread.
+/// Cancelling, stopping, and the end of the thread.
 @Suite struct LifeTests {
-    @Test func sendsNoEventAfterACancelWasTaken() throws {
+    @Test func sendsNoEventAfterACancel() throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
@@ -19,7 +19,7 @@ import Testing
         // when
         transport.cancel(ids)
         #expect(transport.waitUntilTaken())
-        // a whole transfer later nothing can be on its way any more
+        // after a whole further transfer, no event can be on its way any more
         #expect(try transport.body(of: HTTPRequest(to: server.url("/ok"))).count == 64)
         let soFar = transport.events.filter { ids.contains($0.id) }.count
         server.release("c")
@@ -30,11 +30,11 @@ import Testing
         #expect(server.wait { $0.active == 0 })
     }
 
-    @Test func takesStartAndCancelInOrder() throws {
+    @Test func startsAndCancelsInOrder() throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
-        // when: cancelled in the same turn, before a byte was sent; and one that does not exist
+        // when: cancelled in the same turn, before a byte was sent; and an id that does not exist
         for _ in 0..<100 {
             let id = transport.start(try HTTPRequest(to: server.url("/silence")))
             transport.cancel([id, TransferID(999_999)])
@@ -45,7 +45,7 @@ import Testing
         #expect(transport.events.filter(\.isEnd).count == 1)
     }
 
-    @Test func usesAHandleAgainAfterACancel() throws {
+    @Test func reusesAHandleAfterACancel() throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
@@ -80,8 +80,8 @@ import Testing
         _ = ids
     }
 
-    /// At many different moments of the loop's first turns.
-    @Test func hearsEveryStop() throws {
+    /// Stops at many different moments of the loop's first turns.
+    @Test func noticesEveryStop() throws {
         // given
         let ended = Monitor(0)
         let thread = try NativeThread(name: "stops") {
@@ -94,7 +94,7 @@ import Testing
                 ended.broadcast()
             }
         }
-        // then: each in time; all of them may take long
+        // then: each stops in time; all of them together may take long
         let areAllHeard = (1...2000).allSatisfy { count in
             ended.wait(milliseconds: 30_000) { $0 >= count ? true : nil } ?? false
         }
@@ -102,7 +102,7 @@ import Testing
         if areAllHeard { thread.join() } else { thread.detach() }
     }
 
-    @Test func bearsEveryCallAfterTheEnd() throws {
+    @Test func allowsEveryCallAfterTheEnd() throws {
         // given
         let transport = try TransportUnderTest()
         transport.end()
@@ -115,16 +115,16 @@ import Testing
         #expect(transport.events.isEmpty)
     }
 
-    @Test func bearsCallsBeforeTheStart() {
+    @Test func allowsCallsBeforeTheStart() {
         // given
         let transport = CurlTransport(configuration: TransportConfiguration())
-        // when, then: nothing happens, and nothing breaks
+        // when, then: nothing happens
         transport.wake()
         transport.stop()
         transport.join()
     }
 
-    @Test func endsWhileANameIsBeingLookedUp() throws {
+    @Test func endsDuringANameLookup() throws {
         // given
         let transport = try TransportUnderTest()
         // when
@@ -135,8 +135,8 @@ import Testing
         #expect(transport.batches.count <= 20)
     }
 
-    /// Many threads start, cancel and wake, while transfers run; each that was not cancelled ends once.
-    @Test func keepsCountUnderManyThreads() throws {
+    /// Many threads start, cancel and wake while transfers run; each transfer that was not cancelled ends once.
+    @Test func survivesManyThreads() throws {
         // given
         let server = try ScriptedServer(keepsRequests: false)
         let transport = try TransportUnderTest()

@@ -34,7 +34,7 @@ import Testing
     @Test(arguments: [
         "/ok?size=100000", "/ok?size=100000&framing=chunked", "/ok?size=100000&framing=close", "/gzip?size=100000",
     ])
-    func takesABodyOfJustTheLimit(target: String) throws {
+    func takesABodyOfExactlyTheLimit(target: String) throws {
         // given
         let server = try ScriptedServer()
         let transport = try transport()

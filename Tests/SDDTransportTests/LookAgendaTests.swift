@@ -18,7 +18,7 @@ import Testing
         return id?.number
     }
 
-    @Test mutating func givesTheSoonestFirstAndNoneTooEarly() {
+    @Test mutating func returnsTheSoonestFirstAndNoneTooEarly() {
         // given
         for (number, time) in [(1, 30), (2, 10), (3, 20)] as [(UInt64, Int64)] { plan(number, at: time) }
         // then
@@ -31,12 +31,12 @@ import Testing
         plan(1, at: 20)
         plan(1, at: 30)
         plan(1, at: 10)
-        // then: once
+        // then: only once
         let due = [popDue(at: 40), popDue(at: 40)]
         #expect(due == [1, nil])
     }
 
-    @Test mutating func forgetsWhatHasEnded() {
+    @Test mutating func forgetsEndedTransfers() {
         // given
         plan(1, at: 10)
         plan(2, at: 20)
@@ -72,7 +72,7 @@ import Testing
     }
 
     /// Transfers that end long before their time leave entries behind.
-    @Test mutating func holdsNoMoreThanTwiceWhatCounts() {
+    @Test mutating func holdsAtMostTwiceAsManyEntriesAsTransfers() {
         for number in UInt64(1)...100_000 {
             plan(number, at: Int64(number) + 1_000_000)
             if number > 10 { planned[TransferID(number - 10)] = nil }

@@ -2,9 +2,9 @@ import Testing
 
 @testable import SDDTransport
 
-/// The line between the loop and others, with the steps of the two in every order that matters.
+/// The signalling between the loop and other threads, with the steps of the two in every order that matters.
 @Suite struct LoopLineTests {
-    /// No multi handle at all: one is touched only while somebody sleeps on it.
+    /// Makes a line without a multi handle, which is only used while a thread sleeps on it.
     private func makeLine() throws -> LoopLine {
         let line = LoopLine(.init(raw: try #require(UnsafeMutableRawPointer(bitPattern: 8))))
         line.close()
@@ -17,7 +17,7 @@ import Testing
         return hasSlept
     }
 
-    @Test func sleepsWhenNobodyWantsAnything() throws {
+    @Test func sleepsWhenNotWoken() throws {
         // given
         let line = try makeLine()
         // when, then
@@ -26,21 +26,21 @@ import Testing
         #expect(line.turnBegins())
     }
 
-    @Test func staysAwakeForAWakeWithinTheTurn() throws {
+    @Test func staysAwakeAfterAWakeDuringTheTurn() throws {
         // given
         let line = try makeLine()
         #expect(line.turnBegins())
         // when
         line.wake()
         line.wake()
-        // then: for one more turn
+        // then: it stays awake for one more turn
         #expect(!sleeps(line))
         #expect(line.turnBegins())
         #expect(sleeps(line))
     }
 
-    /// The loop slept on for ever when it had looked for a stop before it took the wake back.
-    @Test func seesAStopBetweenTwoTurns() throws {
+    /// The loop would sleep forever if it checked for a stop before it cleared the wake-up.
+    @Test func noticesAStopBetweenTwoTurns() throws {
         // given
         let line = try makeLine()
         #expect(line.turnBegins())
@@ -51,7 +51,7 @@ import Testing
         #expect(!line.turnBegins())
     }
 
-    @Test func staysAwakeForAStopWithinTheTurn() throws {
+    @Test func staysAwakeAfterAStopDuringTheTurn() throws {
         // given
         let line = try makeLine()
         #expect(line.turnBegins())

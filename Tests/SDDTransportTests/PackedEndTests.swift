@@ -3,7 +3,7 @@ import Testing
 @testable import SDDTransport
 
 @Suite struct PackedEndTests {
-    /// As long as the shortest gzip stream, with 300 as the size it tells at its end.
+    /// A stream as long as the shortest gzip stream, with 300 as the size at its end.
     private static let packed = [UInt8](repeating: 1, count: 16) + [0x2C, 0x01, 0, 0]
 
     private func end(_ bytes: [UInt8], isChunked: Bool, length: Int64 = -1, piece: Int = .max) throws -> PackedEnd {
@@ -43,18 +43,18 @@ import Testing
         #expect(try !end(Self.packed, isChunked: false).isEnd(ofUnpacked: 299))
     }
 
-    @Test func leavesOutWhatComesAfterTheAnnouncedEnd() throws {
+    @Test func ignoresBytesAfterTheAnnouncedEnd() throws {
         #expect(try end(Self.packed + [9, 9, 9], isChunked: false, length: 20).isEnd(ofUnpacked: 300))
     }
 
-    @Test func takesNothingForACompleteNothing() throws {
+    @Test func anEmptyStreamIsComplete() throws {
         #expect(try end([], isChunked: false).isEnd(ofUnpacked: 0))
         #expect(try !end([1, 2, 3], isChunked: false).isEnd(ofUnpacked: 0))
         #expect(try !end(Array(Self.packed.dropLast()), isChunked: false).isEnd(ofUnpacked: 300))
     }
 
     @Test(arguments: ["zz\r\n", "ffffffffffffffffffffffff\r\nabc", "5\r\nabc", "\n\n\n", "-1\r\n", "5;"])
-    func bearsChunksThatMakeNoSense(text: String) throws {
+    func survivesMalformedChunks(text: String) throws {
         #expect(try !end(Array(text.utf8), isChunked: true, piece: 2).isEnd(ofUnpacked: 300))
     }
 }

@@ -3,7 +3,7 @@ import SDDTransport
 import TestSupport
 import Testing
 
-/// Pause and resume, and priorities while a transfer runs.
+/// Pausing and resuming transfers, and changing the priority of running ones.
 @Suite struct PauseTests {
     private func request(_ url: String) throws -> HTTPRequest {
         try HTTPRequest(to: url) {
@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    @Test func stopsReadingUntilItGoesOn() throws {
+    @Test func stopsReadingUntilResumed() throws {
         // given
         let server = try ScriptedServer()
         let time = ManualTime()
@@ -25,7 +25,7 @@ import Testing
         server.release("p")
         #expect(server.wait { $0.active == 0 })
         #expect(try transport.body(of: HTTPRequest(to: server.url("/ok"))).count == 64)
-        // then: its clocks rest
+        // then: its clocks stand still
         #expect(transport.events(of: id).compactMap(\.received) == [10])
         time.advance(milliseconds: 60_000)
         #expect(transport.waitForATurn())
@@ -51,7 +51,7 @@ import Testing
         #expect(try transport.waitForEnd(of: id).bytes().count == 9)
     }
 
-    @Test func countsWhatWasLeftOfAClock() throws {
+    @Test func clocksContinueAfterAPause() throws {
         // given
         let server = try ScriptedServer()
         let time = ManualTime()
@@ -59,7 +59,7 @@ import Testing
         let id = transport.start(try request(server.url("/silence")))
         #expect(server.waitForRequests("/silence"))
         #expect(transport.waitForATurn())
-        // when: four of five seconds, a rest, and two more
+        // when: four of five seconds, a pause, and two more
         time.advance(milliseconds: 4000)
         transport.give([.pause(id)])
         #expect(transport.waitForATurn())
@@ -73,7 +73,7 @@ import Testing
         #expect(try transport.waitForEnd(of: id).failure().kind == .firstByteTimeout)
     }
 
-    @Test(arguments: [false, true]) func cancelsWhatIsPaused(isConnected: Bool) throws {
+    @Test(arguments: [false, true]) func cancelsAPausedTransfer(isConnected: Bool) throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
@@ -107,11 +107,11 @@ import Testing
         #expect(try transport.waitForEnd(of: id).bytes().count == 9)
     }
 
-    @Test func unpacksWhatWasKeptBack() throws {
+    @Test func decompressesBytesHeldDuringAPause() throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
-        // when: paused again and again, at whatever moment
+        // when: paused again and again, at any moment
         let ids = transport.start(try (0..<10).map { try HTTPRequest(to: server.url("/gzip?size=\(20_000 + $0)")) })
         for _ in 0..<20 {
             transport.give(ids.map { .pause($0) })
@@ -126,8 +126,8 @@ import Testing
         }
     }
 
-    /// Several transfers share one connection there: those that go on must not wait for the others.
-    @Test func pausesOneOfManyOverHTTP2() throws {
+    /// Several transfers share one connection there, and a paused one must not block the others.
+    @Test func pausesOneOfManyTransfersOverHTTP2() throws {
         // given
         let server = try NginxServer.shared
         let content = (0..<20_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) }
@@ -137,7 +137,7 @@ import Testing
         let transport = try TransportUnderTest(configuration)
         let request = try HTTPRequest(to: server.secureURL("/paused.bin"))
         let ids = (1000..<1004).map { TransferID($0) }
-        // when: as soon as something comes, for all of it may have come before this thread knows
+        // when: paused at the first event, since the whole body may have arrived before this thread runs
         transport.give([.pause(ids[0]), .pause(ids[1])]) { $0.id == ids[0] && ($0.received ?? 0) > 0 }
         transport.give(ids.map { .start($0, request, .normal) })
         for id in ids.suffix(2) { #expect(try transport.waitForEnd(of: id).bytes() == content) }

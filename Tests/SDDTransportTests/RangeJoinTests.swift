@@ -3,7 +3,7 @@ import Testing
 
 @testable import SDDTransport
 
-/// Z17: what may be joined with a part of four bytes, by numbers alone.
+/// Z17: the responses that may be joined with a part of four bytes, without a network.
 @Suite struct RangeJoinTests {
     private static let tag = Validator.entityTag("\"a\"")
     private static let date = Validator.lastModified("Sun, 06 Nov 1994 08:49:37 GMT")
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "RFC 9110 §15.3.7.3: joins the rest, and nothing else",
+        "RFC 9110 §15.3.7.3: joins only the rest of the same body",
         arguments: [
             ("bytes 4-9/10", 10, 10), ("bytes 4-9/10", nil, 10), ("bytes 4-9/*", 10, 10), ("bytes 4-10/11", nil, 11),
             ("bytes 4-9/*", nil, nil), ("bytes 5-9/10", 10, nil), ("bytes 3-9/10", 10, nil),
@@ -30,7 +30,7 @@ import Testing
             ("bytes 4-9/11", nil, nil), ("bytes 4-10/11", 10, nil), ("bytes 4-8/*", 10, nil),
             ("bytes */10", 10, nil), ("items 4-9/10", 10, nil), ("", 10, nil), ("bytes 4-9", 10, nil),
         ] as [(String, Int64?, Int64?)])
-    func joinsTheRestAlone(range: String, total: Int64?, joined: Int64?) throws {
+    func joinsOnlyTheRest(range: String, total: Int64?, joined: Int64?) throws {
         let verdict = judge(try point(total: total), [("Content-Range", range), ("ETag", "\"a\"")])
         #expect(verdict == (joined.map { .joins(total: $0) } ?? .startsOver))
     }
@@ -45,7 +45,7 @@ import Testing
         [("Content-Encoding", "gzip")], [("Content-Encoding", "identity")],
         [("Content-Type", "multipart/byteranges; boundary=x")], [("Content-Type", "Multipart/ByteRanges")],
     ])
-    func joinsNothingPackedOrInPieces(fields: [(String, String)]) throws {
+    func joinsNoCodedOrMultipartBody(fields: [(String, String)]) throws {
         #expect(judge(try point(), [("Content-Range", "bytes 4-9/10")] + fields) == .startsOver)
     }
 
@@ -67,7 +67,7 @@ import Testing
         arguments: [
             (6, true), (nil, true), (5, false), (7, false), (10, false), (0, false), (.max, false),
         ] as [(Int64?, Bool)])
-    func wantsTheLengthThatTheRangeHas(length: Int64?, joins: Bool) throws {
+    func requiresTheLengthOfTheRange(length: Int64?, joins: Bool) throws {
         let verdict = judge(try point(), [("Content-Range", "bytes 4-9/10")], length: length)
         #expect(verdict == (joins ? .joins(total: 10) : .startsOver))
     }
@@ -82,14 +82,15 @@ import Testing
         #expect(judge(try point(), status: status, [("Content-Range", "bytes 4-9/10")], length: 6) == verdict)
     }
 
-    @Test func bearsTheLargestNumbers() throws {
+    @Test func survivesTheLargestNumbers() throws {
         let last = Int64.max - 1
         let verdict = judge(try point(total: nil), [("Content-Range", "bytes 4-\(last)/\(Int64.max)")], length: .max)
         #expect(verdict == .startsOver)
         #expect(judge(try point(total: .min), [("Content-Range", "bytes 4-9/*")]) == .startsOver)
     }
 
-    @Test("RFC 9111 §3.4: makes the 200 of it that would have brought the whole") func looksLikeTheWhole() throws {
+    @Test("RFC 9111 §3.4: turns the response into a 200 with the whole body")
+    func makesAResponseForTheWholeBody() throws {
         // given
         let rest = Response(
             status: 206, httpVersion: 11, url: "http://a.test/",
@@ -111,7 +112,7 @@ import Testing
         #expect(whole.fields.mimeType == "image/png")
     }
 
-    @Test func keepsTheValidatorThatTheRestDoesNotRepeat() throws {
+    @Test func keepsAValidatorThatThe206DoesNotRepeat() throws {
         let rest = Response(status: 206)
         #expect(RangeJoin(try point()).joined(rest, total: 10)?.fields["ETag"] == "\"a\"")
         let modified = RangeJoin(try point(Self.date)).joined(rest, total: 10)?.fields

@@ -39,7 +39,7 @@ import Testing
         "data:image/png;base64,AAAA", "unheard-of://127.0.0.1/",
     ])
     func refusesOtherSchemes(target: String) throws {
-        // given: also where the host allows files
+        // given: even if the application allows files
         let server = try ScriptedServer()
         var configuration = TransportConfiguration()
         configuration.allowsFiles = true
@@ -50,7 +50,7 @@ import Testing
         #expect(failure.kind == .redirectScheme)
     }
 
-    @Test func goesUpToHTTPSAndNotDown() throws {
+    @Test func followsToHTTPSButNotBackToHTTP() throws {
         // given
         let server = try NginxServer.shared
         try server.add("redirected.bin", [1, 2, 3])
@@ -74,7 +74,7 @@ import Testing
         let transport = try TransportUnderTest()
         let secrets = [("Authorization", "Bearer secret"), ("Cookie", "a=secret"), ("X-Other", "stays")]
         let target = "/redirect?to=\(second.url("/ok"))"
-        // when: given as fields, and in the URL
+        // when: given as header fields, and in the URL
         _ = try transport.run(HTTPRequest(to: first.url(target), headers: secrets))
         _ = try transport.run(HTTPRequest(to: first.url(target).replacing("http://127", with: "http://u:secret@127")))
         // then
@@ -98,7 +98,7 @@ import Testing
     @Test(arguments: [
         (302, "POST", "GET"), (303, "POST", "GET"), (307, "POST", "POST"), (308, "PUT", "PUT"), (301, "PUT", "PUT"),
     ])
-    func keepsOrChangesTheMethodAsHTTPWants(status: Int, method: String, then: String) throws {
+    func keepsOrChangesTheMethodAsHTTPRequires(status: Int, method: String, then: String) throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
@@ -110,8 +110,8 @@ import Testing
         #expect(server.requests[1].body == (then == "GET" ? [] : Array("abc".utf8)))
     }
 
-    @Test func unpacksAfterAPackedRedirect() throws {
-        // given: a hop that says its body, of nothing, is packed
+    @Test func decompressesAfterACompressedRedirect() throws {
+        // given: a redirect that claims its empty body is compressed
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
         let hop = "/redirect?header=Content-Encoding:%20gzip&to="
@@ -123,8 +123,8 @@ import Testing
         #expect(packed == ScriptedServer.body(of: "/gzip?size=5000", size: 5000))
     }
 
-    @Test func countsTheLimitOfTheBodyAtTheLastHopAlone() throws {
-        // given: redirects whose own bodies are of no interest
+    @Test func theBodyLimitAppliesToTheLastHopOnly() throws {
+        // given: redirects whose own bodies do not matter
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
         // when

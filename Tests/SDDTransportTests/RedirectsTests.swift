@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(
-        "D29: follows to http and https alone",
+        "D29: follows only to http and https",
         arguments: [
             ("file:///etc/passwd", TransportError.Kind.redirectScheme), ("file:/etc/passwd", .redirectScheme),
             ("FILE:///etc/passwd", .redirectScheme), ("ftp://a.test/", .redirectScheme),
@@ -59,16 +59,16 @@ import Testing
             ("http://a.test/\u{1}", .redirectMalformed),
             ("http://bücher.test/", .redirectMalformed),
         ])
-    func d29_refusesWhatIsNoTarget(location: String, kind: TransportError.Kind) throws {
+    func d29_refusesInvalidTargets(location: String, kind: TransportError.Kind) throws {
         #expect(try self.kind(location, from: "http://a.test/") == kind)
     }
 
-    @Test func d29_refusesWhatIsTooLong() throws {
+    @Test func d29_refusesTooLongURLs() throws {
         let long = "/" + String(repeating: "a", count: 70_000)
         #expect(try kind(long, from: "http://a.test/") == .redirectMalformed)
     }
 
-    @Test("D29: goes down from https to http only where that is allowed") func d29_downgrade() throws {
+    @Test("D29: follows from https to http only where allowed") func d29_downgrade() throws {
         // given
         let request = try HTTPRequest(to: "https://a.test/x", headers: [("Referer", "https://a.test/secret")])
         // then
@@ -76,7 +76,7 @@ import Testing
         let next = try follow("http://a.test/y", from: request, allowsDowngrade: true)
         #expect(next.url.text == "http://a.test/y")
         #expect(next.headers["Referer"] == nil)
-        // and at any hop
+        // the same holds at any hop
         let up = try follow("https://b.test/", from: HTTPRequest(to: "http://a.test/"))
         #expect(throws: TransportError.self) { try follow("http://b.test/", from: up) }
     }
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(
-        "D29: keeps or changes method and body as HTTP wants",
+        "D29: keeps or changes method and body as HTTP requires",
         arguments: [
             (301, "POST", "GET"), (302, "POST", "GET"), (303, "POST", "GET"), (303, "PUT", "GET"),
             (303, "HEAD", "HEAD"),
@@ -122,7 +122,7 @@ import Testing
         #expect(next.headers["X-A"] == "1")
     }
 
-    @Test func d29_knowsWhichStatusesRedirect() {
+    @Test func d29_recognizesRedirectStatuses() {
         #expect((100..<600).filter { Redirects.isRedirect($0) } == [301, 302, 303, 307, 308])
     }
 
@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test(
-        "H14: drops what is secret at another host, port or scheme, for good",
+        "H14: drops secrets permanently at another host, port or scheme",
         arguments: [
             ("http://u:p@a.test/", "http://b.test/"), ("http://u:p@a.test/", "http://a.test:8080/"),
             ("http://u:p@a.test/", "https://a.test/"), ("https://u:p@a.test/", "https://a.test:80/"),
@@ -154,7 +154,7 @@ import Testing
             ("http://u:p@a.test/", "http://a.test./"),
         ])
     func h14_dropsSecretsElsewhere(from: String, location: String) throws {
-        // when: away, and back again
+        // when: to another origin, and back again
         let next = try follow(location, from: Self.secret(from))
         let back = try follow(next.url.scheme == .https ? "https://a.test/" : "http://a.test/", from: next)
         // then
@@ -167,13 +167,13 @@ import Testing
     }
 
     @Test(
-        "H14: keeps them at the same origin",
+        "H14: keeps secrets at the same origin",
         arguments: [
             ("http://u:p@a.test/", "/y"), ("http://u:p@a.test/", "http://a.test:80/y"),
             ("http://u:p@a.test:80/", "http://a.test/y"), ("https://u:p@a.test/", "https://A.TEST:443/y"),
             ("http://u:p@a.test/", "http://u:p@a.test/y"), ("http://u:p@[::1]/", "http://[::1]:80/"),
         ])
-    func h14_keepsSecretsAtHome(from: String, location: String) throws {
+    func h14_keepsSecretsAtTheSameOrigin(from: String, location: String) throws {
         // when
         let next = try follow(location, from: Self.secret(from))
         // then

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SDDTransport
 
-@Suite struct CallerTests {
+@Suite struct RequestIdentityTests {
     private static func request(
         _ url: String = "http://a.test/x", _ fields: [(String, String)] = [], cookies: [String]? = nil,
         _ change: (inout TransferOptions.Values) -> Void = { _ in }
@@ -24,8 +24,8 @@ import Testing
         return { [credential] in $0.credential = credential }
     }
 
-    @Test("each way to say who one is makes another caller, and none is nobody")
-    func eachWayIsAnother() throws {
+    @Test("each kind of credential gives another identity, and none is anonymous")
+    func eachCredentialGivesAnotherIdentity() throws {
         let requests = try [
             Self.request("http://a.test/x", [("Authorization", "x")]),
             Self.request("http://a.test/x", [("cookie", "x")]),
@@ -48,8 +48,8 @@ import Testing
         for request in requests { #expect(RequestIdentity(of: request) == RequestIdentity(of: request)) }
     }
 
-    @Test("what says nothing of the caller is nobody's")
-    func nobody() throws {
+    @Test("a request without credentials is anonymous")
+    func requestsWithoutCredentialsAreAnonymous() throws {
         #expect(RequestIdentity(of: try Self.request()).isAnonymous)
         #expect(RequestIdentity(of: try Self.request { ($0.maxRedirects, $0.maxBodyBytes) = (1, 1) }).isAnonymous)
         #expect(
@@ -80,7 +80,7 @@ import Testing
         return sent.areKnown
     }
 
-    @Test("only cookies that the request knew of have been sent")
+    @Test("detects cookies that the request did not know of")
     func sentCookies() throws {
         let head = "GET / HTTP/1.1\r\nHost: a\r\n"
         #expect(try areKnown([], [head + "\r\n"]))
@@ -90,7 +90,7 @@ import Testing
         #expect(try !areKnown(["a=1"], [head + "Cookie: a=2\r\n\r\n"]))
         #expect(try !areKnown(["a=1"], [head + "Cookie: a=1; b=1\r\n\r\n"]))
         #expect(try !areKnown(["a=1"], [head + "Cookie: a=2\r\n\r\n", head + "\r\n"]))
-        // Nothing has been seen, or not all of it.
+        // The request has not been seen, or only a part of it.
         #expect(try !areKnown([], []))
         #expect(try !areKnown([], [head]))
         #expect(SentCookies(try Self.request()) == nil)
@@ -99,7 +99,7 @@ import Testing
     // MARK: Set-Cookie
 
     @Test(
-        "attributes that libcurl passes over",
+        "attributes that libcurl ignores",
         arguments: [
             ("a=b; Secure=x", "a", true, false), (" a = b ;secure = ; x", "a", true, false),
             ("a=b;HTTPONLY=1", "a", false, true), ("a=b=c;Secure=;HttpOnly=0", "a", true, true),
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test(
-        "lines that libcurl reads as they are meant",
+        "lines that libcurl parses as intended",
         arguments: [
             "", ";", "a", "a=b", "a=b;Secure", "a=b; HttpOnly; Path=/", "Secure=x", "Secure=x; Path=/", "a;Secure=x",
             "a=b; Secured=x", "a=b; x=Secure",

@@ -3,7 +3,7 @@ import SDDTransport
 import TestSupport
 import Testing
 
-/// What a server sees of a request.
+/// Requests as a server sees them.
 @Suite struct RequestTests {
     @Test func sendsHeaderFieldsExactlyAsGiven() throws {
         // given
@@ -26,7 +26,7 @@ import Testing
         #expect(server.requests[0].header("X-Blank") == "")
     }
 
-    @Test func addsNothingThatWasNotAskedFor() throws {
+    @Test func addsNoUnneededFields() throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
@@ -39,7 +39,7 @@ import Testing
         #expect(server.requests[1].headers.map(\.name) == ["Host", "Accept-Encoding", "Content-Length"])
     }
 
-    @Test func offersWhatItUnpacksAndIsTold() throws {
+    @Test func offersTheCodingsItDecompresses() throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
@@ -51,7 +51,7 @@ import Testing
         #expect(server.requests[1].headers.filter { $0.name == "Accept-Encoding" }.map(\.value) == ["identity"])
     }
 
-    /// Each on the handle that served the one before, so that none inherits anything.
+    /// Each request runs on the handle of the one before, and must inherit nothing from it.
     @Test func forgetsEachRequestBeforeTheNext() throws {
         // given
         let server = try ScriptedServer()
@@ -95,8 +95,8 @@ import Testing
         #expect(echo.suffix(body.utf8.count) == Array(body.utf8)[...])
     }
 
-    @Test func announcesNoBodyForHEADWhateverTheLength() throws {
-        // given: a length over the limit, of a body that does not come
+    @Test func hasNoBodyForHEADWhateverTheLength() throws {
+        // given: a length over the limit, of a body that is not sent
         let server = try ScriptedServer()
         var configuration = TransportConfiguration()
         configuration.maxBodyBytes = 1000

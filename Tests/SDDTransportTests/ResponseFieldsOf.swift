@@ -1,7 +1,7 @@
 import SDDBase
 
 extension ResponseFields {
-    /// Fields from a test's table.
+    /// Makes fields from a test's table.
     init(_ fields: [(String, String)]) {
         var builder = ResponseFieldsBuilder()
         for (name, value) in fields {
@@ -13,7 +13,7 @@ extension ResponseFields {
         self = builder.take()
     }
 
-    /// In the order they have.
+    /// The fields as tuples, in their order.
     var list: [String] {
         (0..<count).compactMap { at($0) }.map { "\(String(cString: $0.name)): \(String(cString: $0.value))" }
     }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import SDDTransport
 
-/// What is told of a response, of what a transfer cost, and of what went on.
+/// The response that is handed out, the metrics of a transfer, and the messages about it.
 @Suite struct ResponseTests {
-    @Test func handsOutTheFieldsAsTheyCame() throws {
+    @Test func handsOutTheFieldsUnchanged() throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
@@ -50,7 +50,7 @@ import Testing
         #expect(none.response == nil)
     }
 
-    @Test func tellsOfTheResponseBeforeItsBody() throws {
+    @Test func reportsTheResponseBeforeItsBody() throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func dropsTheBodiesOfRedirects() throws {
-        // given: bodies with a length, with none, and without an end
+        // given: bodies with a length, without one, and without an end
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
         let hops = ["/ok?size=100", "/ok?size=60000", "/endless?x", "/gzip?size=3000", "/announce?size=99999999999999"]
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func usesAConnectionAgainAfterAShortRedirect() throws {
+    @Test func reusesAConnectionAfterAShortRedirect() throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
@@ -90,7 +90,7 @@ import Testing
         #expect(end.metrics.connectionsOpened == 1)
     }
 
-    @Test func takesARedirectWithoutLocationForAnAnswer() throws {
+    @Test func handsOutARedirectWithoutLocation() throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
@@ -102,20 +102,20 @@ import Testing
     }
 
     @Test(arguments: ["compress", "gzip, x-what", "none", "identity", "utf-8"])
-    func handsOutWhatItCannotUnpack(coding: String) throws {
+    func handsOutUnknownCodingsUnchanged(coding: String) throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
         let target = "/ok?header=Content-Encoding:%20" + coding.replacing(" ", with: "%20")
         // when
         let end = try transport.run(HTTPRequest(to: server.url(target)))
-        // then: as it came, and with the field that says how
+        // then: unchanged, with the field that names the coding
         #expect(try end.bytes().count == 64)
         #expect(end.response?.fields["Content-Encoding"] == coding)
     }
 
     @Test(arguments: ["br", "zstd", "deflate", "gzip, br", "identity, br"])
-    func refusesWhatDoesNotUnpack(coding: String) throws {
+    func refusesABodyThatDoesNotDecompress(coding: String) throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
@@ -128,7 +128,7 @@ import Testing
         #expect(try transport.run(HTTPRequest(to: server.url(target), method: "HEAD")).status == 200)
     }
 
-    @Test func asksForGzipButNotOfAPart() throws {
+    @Test func asksForGzipUnlessForARange() throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
@@ -142,12 +142,12 @@ import Testing
 }
 
 @Suite struct MetricsTests {
-    @Test func countsWhatWasSentAndReceived() throws {
+    @Test func countsBytesSentAndReceived() throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
         let body = String(repeating: "b", count: 300_000)
-        // when: the echo is the request as it came
+        // when: the reply's body is the request as it arrived
         let get = try transport.run(HTTPRequest(to: server.url("/echo"), headers: [("X-A", "1")]))
         let post = try transport.run(HTTPRequest(to: server.url("/echo"), method: "POST", body: body))
         let small = try transport.run(HTTPRequest(to: server.url("/echo"), method: "POST", body: "abc"))
@@ -162,7 +162,7 @@ import Testing
         #expect([get, post, small].map(\.metrics.connectionsOpened) == [1, 0, 0])
     }
 
-    @Test func countsABodyAsItIsPacked() throws {
+    @Test func countsABodyAsCompressed() throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
@@ -174,7 +174,7 @@ import Testing
     }
 
     @Test func addsUpOverRedirects() throws {
-        // given: the hops one by one
+        // given: the hops measured one by one
         let server = try ScriptedServer()
         var configuration = TransportConfiguration()
         configuration.maxRedirects = 0
@@ -206,7 +206,7 @@ import Testing
         #expect(end.timings.connect == 0)
     }
 
-    @Test func tellsOfAFailureToo() throws {
+    @Test func measuresAFailureToo() throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
@@ -237,7 +237,7 @@ import Testing
         return messages
     }
 
-    @Test func tellsOfStartRedirectAndEnd() throws {
+    @Test func reportsStartRedirectAndEnd() throws {
         let url = { (server: ScriptedServer) in
             try HTTPRequest(
                 to: server.url("/redirect?to=/ok?key=secret").replacing("http://", with: "http://u:secret@"))
@@ -246,14 +246,14 @@ import Testing
         #expect(try messages(.info, url).isEmpty)
     }
 
-    @Test func tellsOfFailures() throws {
+    @Test func reportsFailures() throws {
         let cut = { (server: ScriptedServer) in try HTTPRequest(to: server.url("/cut")) }
         #expect(try messages(.debug, cut).map(\.0) == [.debug, .info])
         #expect(try messages(.info, cut).map(\.0) == [.info])
         #expect(try messages(.warning, cut).isEmpty)
     }
 
-    @Test("H13: warns of a certificate that is not verified") func h13_warns() throws {
+    @Test("H13: warns that a certificate is not verified") func h13_warns() throws {
         let unverified = { (_: ScriptedServer) in
             try HTTPRequest(to: NginxServer.shared.secureURL("/status/404", .selfSigned), verifies: false)
         }

@@ -3,7 +3,7 @@ import SDDTransport
 import TestSupport
 import Testing
 
-/// Z17: resuming with a server that is not ours, over HTTP/1.1 and HTTP/2.
+/// Z17: resuming with nginx, over HTTP/1.1 and HTTP/2.
 @Suite struct ResumeAtNginxTests {
     private let server: NginxServer
     private let transport: TransportUnderTest
@@ -19,7 +19,7 @@ import Testing
         (0..<size).map { UInt8(truncatingIfNeeded: $0 &* factor) }
     }
 
-    /// A request for the rest of what that response would have brought.
+    /// Makes a request for the rest of that response's body.
     private func request(_ url: String, part: ArraySlice<UInt8>, of response: Response?) throws -> HTTPRequest {
         let validator = try #require(response?.resumeValidator)
         let bytes = try #require(Array(part).withUnsafeBytes { Bytes(copying: $0) })
@@ -49,8 +49,8 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func takesTheWholeOfWhatHasChanged(isSecure: Bool) throws {
-        // given: the size is part of nginx's entity tag
+    func takesTheWholeBodyIfItHasChanged(isSecure: Bool) throws {
+        // given: nginx derives the entity tag from the size
         let name = "changed-\(isSecure).bin"
         try server.add(name, content(7, 300_000))
         let url = isSecure ? server.secureURL("/" + name) : server.url("/" + name)
@@ -64,14 +64,14 @@ import Testing
         #expect(end.metrics.resumedBytes == 0)
     }
 
-    @Test func startsOverWhereThePartIsLongerThanTheWhole() throws {
+    @Test func startsOverIfThePartIsLongerThanTheBody() throws {
         // given
         let name = "shorter.bin"
         let whole = content(5, 1000)
         try server.add(name, whole)
         let url = server.url("/" + name)
         let first = try transport.run(HTTPRequest(to: url))
-        // when: so nginx answers 416
+        // when: nginx answers 416
         let end = try transport.run(request(url, part: (whole + whole)[...], of: first.response))
         // then
         #expect(try end.bytes() == whole)

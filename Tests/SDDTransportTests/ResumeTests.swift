@@ -4,7 +4,7 @@ import SDDTransport
 import TestSupport
 import Testing
 
-/// Z17: bodies that broke off and go on, over a real connection.
+/// Z17: interrupted bodies that are resumed, over a real connection.
 @Suite struct ResumeTests {
     private static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
     private let server: ScriptedServer
@@ -28,7 +28,7 @@ import Testing
 
     private func sent(_ target: String, _ size: Int) -> [UInt8] { ScriptedServer.body(of: target, size: size) }
 
-    /// What was asked, in order: its Range.
+    /// The Range fields of the requests, in order.
     private var ranges: [String?] { server.requests.map { $0.header("Range") } }
 
     // MARK: - Joining
@@ -75,8 +75,8 @@ import Testing
         #expect(end.metrics.resumedBytes == 1000)
     }
 
-    @Test("Z17: connections cut at random offsets: the bytes are equal, and come once")
-    func bearsCutsAtRandomOffsets() throws {
+    @Test("Z17: with connections cut at random offsets each byte arrives correctly, and once")
+    func resumesAfterCutsAtRandomOffsets() throws {
         var random = SeededRandom(seed: 2026)
         for round in 0..<40 {
             // given
@@ -87,7 +87,7 @@ import Testing
             let framing = Bool.random(using: &random) ? "" : "&framing=chunked"
             let target = "/ranged?size=\(size)&cuts=\(list)" + framing
             server.reset()
-            // when: each attempt goes on from what the one before has shown
+            // when: each attempt resumes from the bytes that the one before has shown
             var part: ResumePoint?
             var metrics: [TransferMetrics] = []
             var body: [UInt8]?
@@ -100,13 +100,13 @@ import Testing
             #expect(metrics.count <= cuts.count + 1, comment)
             #expect(server.requests.count == metrics.count, comment)
             let received = metrics.reduce(0) { $0 + $1.bodyBytes }
-            // Frames of chunks, where there are any, come on top.
+            // With chunked framing, the bytes of the framing are added.
             #expect(received >= size && received < size + 1000, comment)
         }
     }
 
-    /// One transfer.
-    /// - Returns: the whole body, or what to go on from.
+    /// Runs one transfer.
+    /// - Returns: The whole body, or the point to resume from.
     private func attempt(
         _ target: String, from part: ResumePoint?, _ metrics: inout [TransferMetrics]
     ) throws -> ([UInt8]?, ResumePoint?) {
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test func showsThePartAtOnce() throws {
-        // given: a rest of which one byte comes
+        // given: a rest of which one byte arrives
         let target = "/ranged?size=5000&cuts=1001"
         let whole = sent(target, 5000)
         let id = TransferID(1000)
@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test(arguments: ["&framing=chunked", "&framing=close"])
-    func seesThatARestEndsEarlyThoughItsFramingIsSound(framing: String) throws {
+    func detectsARestThatEndsEarly(framing: String) throws {
         // given: 100 bytes fewer than the Content-Range says
         let target = "/ranged?size=4900&range=bytes%201000-4999/5000" + framing
         // when
@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test(arguments: ["&framing=chunked", "&framing=close"])
-    func takesNothingBehindTheEnd(framing: String) throws {
+    func refusesBytesBeyondTheRange(framing: String) throws {
         // given
         let target = "/ranged?size=5001&range=bytes%201000-4999/5000" + framing
         let id = TransferID(1000)
@@ -170,7 +170,7 @@ import Testing
         #expect(transport.events(of: id).compactMap(\.received).allSatisfy { $0 <= 5000 })
     }
 
-    @Test func keepsTheLimitForTheWhole() throws {
+    @Test func theBodyLimitAppliesToTheWhole() throws {
         // given
         var configuration = TransportConfiguration()
         configuration.maxBodyBytes = 5000
@@ -206,8 +206,8 @@ import Testing
         #expect(readFile(path) == sent(target, 5000))
     }
 
-    @Test func takesFromBeforeWhatTheRestDoesNotSay() throws {
-        // given: a 206 without a type, as one is to be
+    @Test func keepsStoredFieldsThatThe206Lacks() throws {
+        // given: a 206 without a type, as it should be
         let target = "/ranged?size=5000&type=&part-header=Cache-Control:%20max-age=7"
         let part = Array(sent(target, 5000)[..<1000])
         // when
@@ -222,7 +222,7 @@ import Testing
     // MARK: - Starting over
 
     @Test(
-        "RFC 9110 §15.3.7.3: asks for all of it where the rest is not that of the same body",
+        "RFC 9110 §15.3.7.3: asks for the whole body if the rest is of another one",
         arguments: [
             "refuse=416", "refuse=412", "range=bytes%201001-4999/5000", "range=bytes%20999-4999/5000",
             "range=bytes%201000-4999/6000", "range=", "range=items%201000-4999/5000", "end=4000", "part-etag=%22v2%22",
@@ -230,7 +230,7 @@ import Testing
             "range=bytes%201000-4998/4999", "range=bytes%201000-4998/4999&framing=chunked&end=4999",
         ])
     func startsOver(how: String) throws {
-        // given: a part that must not be seen in the body
+        // given: a part that must not appear in the body
         let target = "/ranged?size=5000&" + how
         let part = [UInt8](repeating: 7, count: 1000)
         let id = TransferID(1000)
@@ -250,8 +250,8 @@ import Testing
         #expect(events.compactMap(\.body).allSatisfy { sent(target, 5000).starts(with: $0.pointer) })
     }
 
-    @Test func takesTheWholeWhereItComesInPlaceOfTheRest() throws {
-        // given: another state of it
+    @Test func takesTheWholeBodyIfSentInPlaceOfTheRest() throws {
+        // given: another version of the body
         let target = "/ranged?size=5000&etag=%22v2%22"
         // when
         let end = try transport.run(request(target, part: [UInt8](repeating: 7, count: 1000), total: 5000))
@@ -262,14 +262,14 @@ import Testing
         #expect(ranges == ["bytes=1000-"])
     }
 
-    @Test func takesTheWholeFromWhoKnowsNoRanges() throws {
+    @Test func takesTheWholeBodyFromAServerWithoutRanges() throws {
         // when
         let end = try transport.run(request("/ok?size=5000", part: [UInt8](repeating: 7, count: 1000)))
         // then
         #expect(try end.bytes() == sent("/ok?size=5000", 5000))
     }
 
-    @Test func startsOverBehindTheEnd() throws {
+    @Test func startsOverIfThePartIsTooLong() throws {
         // given: the body has become shorter than the part
         let target = "/ranged?size=500"
         // when
@@ -280,14 +280,14 @@ import Testing
     }
 
     @Test func startsOverOnlyOnce() throws {
-        // when: all that is asked for is refused
+        // when: every request is refused
         let end = try transport.run(request("/status/416?size=10", part: [1, 2, 3]))
         // then
         #expect(end.status == 416)
         #expect(ranges == ["bytes=3-", nil])
     }
 
-    @Test func tellsAnErrorAsItIs() throws {
+    @Test func handsOutErrorsUnchanged() throws {
         // when
         let end = try transport.run(request("/status/404?size=10", part: [1, 2, 3]))
         // then
@@ -296,19 +296,19 @@ import Testing
         #expect(ranges == ["bytes=3-"])
     }
 
-    @Test func readsNoLongBodyOfARefusal() throws {
+    @Test func doesNotReadTheLongBodyOfARefusal() throws {
         // given
         let target = "/ranged?size=3000000&range=bytes%201-2/3"
         // when
         let end = try transport.run(request(target, part: [1, 2, 3]))
-        // then: but for what had come with the header
+        // then: except for the bytes that had arrived with the header
         #expect(try end.bytes() == sent(target, 3_000_000))
         #expect(end.metrics.bodyBytes < 3_300_000)
     }
 
     // MARK: - Other requests
 
-    @Test func asksForTheRestWhereARedirectLeads() throws {
+    @Test func asksForTheRestAfterARedirect() throws {
         // given
         let target = "/ranged?size=5000"
         let part = Array(sent(target, 5000)[..<1000])
@@ -322,7 +322,7 @@ import Testing
         #expect(end.metrics.resumedBytes == 1000)
     }
 
-    @Test func keepsSecretsFromOthersAsEver() throws {
+    @Test func keepsSecretsFromOtherOrigins() throws {
         // given
         let other = try ScriptedServer()
         let target = "/ranged?size=5000&refuse=412"
@@ -342,7 +342,7 @@ import Testing
         ("Range", "bytes=1-2"), ("If-Range", "\"a\""), ("If-None-Match", "\"a\""), ("If-Match", "*"),
         ("If-Modified-Since", date), ("If-Unmodified-Since", date),
     ])
-    func leavesConditionsOfTheCallersAlone(name: String, value: String) throws {
+    func keepsConditionsOfTheRequest(name: String, value: String) throws {
         // when
         let end = try transport.run(request("/ok?size=50", part: [1, 2, 3], headers: [(name, value)]))
         // then
@@ -351,7 +351,7 @@ import Testing
         #expect(server.requests[0].header(name) == value)
     }
 
-    @Test func resumesNothingButAGET() throws {
+    @Test func resumesOnlyAGET() throws {
         _ = try transport.run(request("/ok?size=50", part: [1, 2, 3], method: "HEAD"))
         _ = try transport.run(request("/ok?size=50", part: [1, 2, 3], method: "POST", body: "x"))
         _ = try transport.run(request("/ok?size=50", part: []))
@@ -359,7 +359,7 @@ import Testing
         #expect(ranges == [nil, nil, nil, nil])
     }
 
-    @Test func givesTheRequestAfterItNoRange() throws {
+    @Test func doesNotAddARangeToTheNextRequest() throws {
         // given: one after another on the same handle
         let target = "/ranged?size=5000"
         let part = Array(sent(target, 5000)[..<1000])
@@ -373,7 +373,7 @@ import Testing
         #expect(ranges == [nil, "bytes=1000-", nil, "bytes=1000-", nil, "bytes=1000-"])
     }
 
-    @Test func takesTheCallersCodingsAgainWhenItStartsOver() throws {
+    @Test func restoresTheRequestsCodingsWhenItStartsOver() throws {
         let headers = [("Accept-Encoding", "gzip;q=0.5")]
         _ = try transport.run(request("/ranged?size=50&refuse=416", part: [1], headers: headers))
         #expect(server.requests.map { $0.header("Accept-Encoding") } == ["identity", "gzip;q=0.5"])

@@ -3,7 +3,7 @@ import SDDTransport
 import TestSupport
 import Testing
 
-/// Bodies that are shown while they come.
+/// Bodies that are shown while they arrive.
 @Suite struct ShowTests {
     private let server: ScriptedServer
     private let transport: TransportUnderTest
@@ -17,7 +17,7 @@ import Testing
         "/ok?size=2000003", "/ok?size=300000&framing=chunked", "/ok?size=300000&framing=close", "/gzip?size=300000",
         "/redirect?to=/ok?seed=a%26size=300000&size=5000", "/ok?size=1",
     ])
-    func showsEverMoreOfIt(target: String) throws {
+    func showsMoreAndMoreOfTheBody(target: String) throws {
         // when
         let id = TransferID(1000)
         transport.give([.start(id, try HTTPRequest(to: server.url(target)), .normal), .show(id)])
@@ -35,14 +35,14 @@ import Testing
         #expect(events.last?.isEnd == true)
     }
 
-    @Test func showsWhatIsThereWhenItIsAskedLate() throws {
+    @Test func aLateShowShowsTheBytesSoFar() throws {
         // given
         let target = "/steps/late?at=100,200&size=5000"
         let id = transport.start(try HTTPRequest(to: server.url(target)))
         #expect(transport.wait(for: id) { $0.received == 100 } != nil)
         // when
         transport.give([.show(id)])
-        // then: without telling the count again
+        // then: the count is not reported again
         let first = try #require(transport.wait(for: id) { $0.body != nil }?.body)
         #expect(first.count == 100)
         transport.give([.show(id)])
@@ -53,7 +53,7 @@ import Testing
         server.release("late.1")
         #expect(transport.wait(for: id) { $0.body?.count == 200 } != nil)
         server.release("late.2")
-        // then: what has been shown stays what it was
+        // then: the bytes shown before have not changed
         let sent = ScriptedServer.body(of: target, size: 5000)
         #expect(try transport.waitForEnd(of: id).bytes() == sent)
         for body in transport.events(of: id).compactMap(\.body) {
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(
-        "Z17: shows all that has come before it tells of the failure",
+        "Z17: shows all received bytes before it reports the failure",
         arguments: [
             ("/cut?size=300000&after=123457", 123_457, TransportError.Kind.truncatedBody),
             ("/cut-chunked?size=300000&after=123457", 123_457, .truncatedBody),
@@ -70,8 +70,8 @@ import Testing
             ("/stall?size=300000&after=123457", 123_457, .stall), ("/bad-chunk", 5, .notHTTP),
             ("/redirect?to=/cut?after=7%26size=300000", 7, .truncatedBody),
         ])
-    func showsAllThatHasComeBeforeAFailure(target: String, count: Int, kind: TransportError.Kind) throws {
-        // given: time that passes for those only who are to stall, and when all has come
+    func showsAllReceivedBytesBeforeAFailure(target: String, count: Int, kind: TransportError.Kind) throws {
+        // given: for the transfer that stalls, time passes once everything has arrived
         let time = ManualTime()
         let transport = try TransportUnderTest(time: time)
         let request = try HTTPRequest(to: server.url(target)) { $0.clocks.stall = 1000 }
@@ -92,8 +92,8 @@ import Testing
         #expect(events.last?.isEnd == true)
     }
 
-    @Test func showsWhatFitsOfABodyThatIsTooLarge() throws {
-        // given: nothing but one turn of the loop between its first byte and the one too many
+    @Test func showsThePartOfATooLargeBodyThatFits() throws {
+        // given: a single turn of the loop may lie between the first byte and the one too many
         var configuration = TransportConfiguration()
         configuration.maxBodyBytes = 50_000
         let transport = try TransportUnderTest(configuration)
@@ -108,7 +108,7 @@ import Testing
         #expect(Int64(events.compactMap(\.body).last?.count ?? 0) == end.metrics.handedOutBytes)
     }
 
-    @Test func showsInTheEndWhatHasComeInAPause() throws {
+    @Test func showsBytesReceivedDuringAPauseAtTheEnd() throws {
         // given: paused, and the rest sent meanwhile
         let id = TransferID(1000)
         let request = try HTTPRequest(to: server.url("/steps/cut?at=100&size=5000"))
@@ -116,7 +116,7 @@ import Testing
         #expect(transport.wait(for: id) { $0.body?.count == 100 } != nil)
         transport.give([.pause(id)])
         #expect(transport.waitUntilTaken())
-        // when: the connection breaks while nobody reads
+        // when: the connection breaks while the transfer is paused
         server.stop()
         transport.give([.resume(id)])
         // then
@@ -125,11 +125,11 @@ import Testing
         #expect(Int64(transport.events(of: id).compactMap(\.body).last?.count ?? 0) == end.metrics.handedOutBytes)
     }
 
-    @Test func showsNothingUnlessItIsAsked() throws {
+    @Test func showsNothingUnlessAsked() throws {
         // given
         let id = transport.start(try HTTPRequest(to: server.url("/hold/other?after=100&size=5000")))
         #expect(transport.wait(for: id) { $0.received == 100 } != nil)
-        // when: for another one, which is over
+        // when: the command is for another transfer, which is over
         transport.give([.show(TransferID(7777))])
         #expect(transport.waitForATurn())
         server.release("other")
@@ -138,7 +138,7 @@ import Testing
         #expect(transport.events.allSatisfy { $0.body == nil })
     }
 
-    @Test func showsNothingInAPauseAndWhatHasComeAfterIt() throws {
+    @Test func showsNothingDuringAPauseButAfterIt() throws {
         // given
         let id = transport.start(try HTTPRequest(to: server.url("/hold/pause?after=100&size=5000")))
         #expect(transport.wait(for: id) { $0.received == 100 } != nil)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SDDTransport
 
-/// The clocks alone, with numbers for time.
+/// The clocks alone, with simulated time.
 @Suite struct StageClocksTests {
     private func clocks(
         connect: Int64 = 0, firstByte: Int64 = 0, stall: Int64 = 0, slowness: Int64 = 0, countsConnect: Bool = true
@@ -25,19 +25,19 @@ import Testing
         #expect(clocks.look(at: 1_010_000) == .expired(.connectTimeout))
     }
 
-    @Test func boundsAConnectWithoutALimitByTheSilence() {
+    @Test func theSilenceLimitBoundsAConnectWithoutOne() {
         var silent = clocks(stall: 2)
         var unlimited = clocks()
         #expect(silent.look(at: 1_002_000) == .expired(.stall))
         #expect(unlimited.look(at: .max - 1) == .later(.max))
     }
 
-    @Test func leavesTheConnectToLibcurlWhereTransfersAreHeldBack() {
+    @Test func leavesTheConnectToLibcurlIfTransfersAreQueued() {
         var clocks = clocks(connect: 10, stall: 2, countsConnect: false)
         #expect(clocks.look(at: .max - 1) == .later(.max))
     }
 
-    @Test func takesTheNearerOfFirstByteAndSilence() {
+    @Test func theEarlierOfFirstByteAndSilenceCounts() {
         // given
         var short = clocks(firstByte: 5, stall: 10)
         var long = clocks(firstByte: 10, stall: 5)
@@ -49,11 +49,11 @@ import Testing
         #expect(long.look(at: 2_005_000) == .expired(.stall))
     }
 
-    @Test func beginsTheFirstByteWhenTheBodyIsSent() {
+    @Test func theFirstByteLimitStartsWhenTheBodyIsSent() {
         // given
         var clocks = clocks(firstByte: 80, stall: 800)
         clocks.connected(hasBody: true, at: 2_000_000)
-        // then: looked at every eighth of the shortest limit meanwhile
+        // then: they look every eighth of the shortest limit meanwhile
         #expect(clocks.isSending)
         #expect(clocks.look(at: 2_000_000) == .later(2_010_000))
         #expect(clocks.look(at: 2_500_000) == .later(2_510_000))
@@ -65,7 +65,7 @@ import Testing
         #expect(clocks.look(at: 2_680_000) == .expired(.firstByteTimeout))
     }
 
-    @Test func asksNothingButBytesOnceAnAnswerHasBegun() {
+    @Test func onlySilenceCountsOnceAResponseHasBegun() {
         // given
         var clocks = clocks(connect: 1, firstByte: 1, stall: 10)
         clocks.connected(hasBody: false, at: 2_000_000)
@@ -77,7 +77,7 @@ import Testing
         #expect(clocks.look(at: 2_019_000) == .expired(.stall))
     }
 
-    @Test func restsWhilePaused() {
+    @Test func standsStillWhilePaused() {
         // given
         var clocks = clocks(firstByte: 5, stall: 10)
         clocks.connected(hasBody: false, at: 2_000_000)
@@ -92,7 +92,7 @@ import Testing
         #expect(clocks.look(at: 9_005_000) == .expired(.firstByteTimeout))
     }
 
-    @Test func bearsTheLargestLimits() {
+    @Test func survivesTheLargestLimits() {
         var clocks = clocks(connect: .max, firstByte: .max, stall: .max, slowness: .max)
         #expect(clocks.look(at: 1_000_000) == .later(.max))
         clocks.connected(hasBody: true, at: 2_000_000)
@@ -101,11 +101,11 @@ import Testing
 
     // MARK: - Slowness: 1000 bytes a second, over 20 ms: 20 bytes
 
-    @Test func endsAnAnswerThatComesTooSlowly() {
+    @Test func endsATooSlowResponse() {
         // given
         var clocks = clocks(stall: 10, slowness: 20)
         clocks.connected(hasBody: false, at: 2_000_000)
-        // when: a byte every 9 ms, and never silent
+        // when: a byte every 9 ms, never silent
         clocks.received(at: 2_009_000)
         clocks.received(at: 2_018_000)
         clocks.received(at: 2_027_000)
@@ -114,18 +114,18 @@ import Testing
         #expect(clocks.look(at: 2_029_000) { 19 } == .expired(.tooSlow))
     }
 
-    @Test func countsEachWindowByItself() {
-        // given: enough in the first
+    @Test func countsEachWindowSeparately() {
+        // given: enough bytes in the first window
         var clocks = clocks(slowness: 20)
         clocks.connected(hasBody: false, at: 2_000_000)
         clocks.received(at: 2_000_000)
         #expect(clocks.look(at: 2_020_000) { 1_000_000 } == .later(2_040_000))
-        // then: the second is as long, from where that ended
+        // then: the second window is as long, starting where the first ended
         #expect(clocks.look(at: 2_040_000) { 1_000_020 } == .later(2_060_000))
         #expect(clocks.look(at: 2_060_000) { 1_000_039 } == .expired(.tooSlow))
     }
 
-    @Test func countsWhatIsSent() {
+    @Test func countsSentBytes() {
         // given
         var clocks = clocks(slowness: 20)
         clocks.connected(hasBody: true, at: 2_000_000)
@@ -134,19 +134,19 @@ import Testing
         #expect(clocks.look(at: 2_040_000) { 39 } == .expired(.tooSlow))
     }
 
-    @Test func leavesTheServerTimeToThink() {
-        // given: all is sent, and nothing comes
+    @Test func doesNotCountTheWaitForTheResponse() {
+        // given: everything is sent, and no response arrives
         var clocks = clocks(slowness: 20)
         clocks.connected(hasBody: true, at: 2_000_000)
         clocks.sentAll(100, at: 2_001_000)
         #expect(clocks.look(at: 9_000_000) { 100 } == .later(.max))
         // when
         clocks.received(at: 9_000_000)
-        // then: what was sent is no part of the answer
+        // then: bytes that were sent are not part of the response
         #expect(clocks.look(at: 9_020_000) { 119 } == .expired(.tooSlow))
     }
 
-    @Test func looksAtABodyThatIsSentWhileTheAnswerComes() {
+    @Test func watchesABodyThatIsSentDuringTheResponse() {
         // given
         var clocks = clocks(stall: 80)
         clocks.connected(hasBody: true, at: 2_000_000)
@@ -161,7 +161,7 @@ import Testing
         #expect(clocks.look(at: 2_011_000) == .later(2_081_000))
     }
 
-    @Test func doesNotCountWhileTheLibraryHoldsBack() {
+    @Test func doesNotCountPausesOfTheLibrary() {
         // given: half a window
         var clocks = clocks(stall: 50, slowness: 20)
         clocks.connected(hasBody: false, at: 2_000_000)
@@ -176,7 +176,7 @@ import Testing
         #expect(clocks.look(at: 3_050_000) { 0 } == .expired(.tooSlow))
     }
 
-    @Test func hasAWindowOfOneByteAtLeast() {
+    @Test func aWindowHasAtLeastOneByte() {
         var limits = TransferClocks()
         (limits.slowness, limits.leastBytesPerSecond) = (1, 1)
         var clocks = StageClocks(limits, startedAt: 0)
@@ -186,10 +186,10 @@ import Testing
         #expect(clocks.look(at: 2000) { 1 } == .expired(.tooSlow))
     }
 
-    // MARK: - A sink that takes nothing
+    // MARK: - A blocked sink
 
-    @Test func givesASinkAsLongAsSilenceMayLast() {
-        // given: the server is not to blame, however long it takes
+    @Test func aBlockedSinkHasTheSilenceLimit() {
+        // given: silence that is not the server's fault, however long it lasts
         var clocks = clocks(stall: 10, slowness: 5)
         clocks.connected(hasBody: false, at: 2_000_000)
         clocks.received(at: 2_000_000)
@@ -198,15 +198,15 @@ import Testing
         // then
         #expect(clocks.look(at: 2_010_999) == .later(2_011_000))
         #expect(clocks.look(at: 2_011_000) == .expired(.sinkBlocked))
-        // when: it takes a part
+        // when: the sink takes a part
         clocks.sinkTookSome(at: 2_010_000)
         // then
         #expect(clocks.look(at: 2_019_999) == .later(2_020_000))
         #expect(clocks.look(at: 2_020_000) == .expired(.sinkBlocked))
     }
 
-    @Test func rewardsNoByteThatComesWhileASinkBlocks() {
-        // given: over HTTP/2 what comes is kept meanwhile
+    @Test func bytesReceivedWhileASinkBlocksDoNotCount() {
+        // given: over HTTP/2, bytes that arrive meanwhile are kept
         var clocks = clocks(stall: 10)
         clocks.connected(hasBody: false, at: 2_000_000)
         clocks.received(at: 2_000_000)

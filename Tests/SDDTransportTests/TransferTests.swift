@@ -3,7 +3,7 @@ import SDDTransport
 import TestSupport
 import Testing
 
-/// What goes well: that bytes arrive as they were sent, and requests as they were given.
+/// Successful transfers: bytes arrive as they were sent, and requests as they were given.
 @Suite struct TransferTests {
     @Test(arguments: [
         "/ok?size=1", "/ok?size=1000003", "/ok?size=300000&framing=chunked", "/ok?size=300000&framing=close",
@@ -12,7 +12,7 @@ import Testing
         "/interim?count=3&size=100",
         "/header-flood?count=100&size=70000", "/ok?size=50&header=Content-Encoding:%20identity",
     ])
-    func bringsTheBodyIntact(target: String) throws {
+    func deliversTheBodyIntact(target: String) throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
@@ -25,11 +25,11 @@ import Testing
         #expect(try end.bytes() == sent)
     }
 
-    @Test func tellsOfTheResponseThenOfGrowingCountsThenOfTheEnd() throws {
+    @Test func reportsResponseGrowingCountsAndEnd() throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
-        // when: each step is sent when the one before has been heard of
+        // when: each step is sent after the event of the one before
         let id = transport.start(try HTTPRequest(to: server.url("/steps/a?at=10,20&size=30")))
         #expect(transport.wait(for: id) { $0.received == 10 } != nil)
         server.release("a.1")
@@ -44,7 +44,7 @@ import Testing
         #expect(events.last?.isEnd == true)
     }
 
-    @Test func reportsAtMostOneCountATurn() throws {
+    @Test func reportsAtMostOneCountPerTurn() throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
@@ -61,7 +61,7 @@ import Testing
         ("/gzip?size=700", -1), ("/empty", 0), ("/status/204", 0), ("/status/304", 0), ("/redirect?to=/ok?size=9", 9),
         ("/empty?framing=chunked", -1),
     ])
-    func knowsTheLengthThatWillBeHandedOut(target: String, length: Int64) throws {
+    func reportsTheLengthOfTheDecodedBody(target: String, length: Int64) throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
@@ -86,7 +86,7 @@ import Testing
         #expect(try end.bytes().isEmpty == [204, 304].contains(status))
     }
 
-    @Test func measuresTheStagesAndNoneThatDidNotHappen() throws {
+    @Test func measuresOnlyStagesThatHappened() throws {
         // given
         let server = try ScriptedServer()
         let transport = try TransportUnderTest()
@@ -122,13 +122,13 @@ import Testing
         #expect(try end.bytes() == content)
         #expect(transport.events(of: id).first?.head?.summary == [0, 300_000])
         #expect(try transport.body(of: HTTPRequest(to: "file://localhost" + folder.path("empty"))).isEmpty)
-        // and the handle forgets that it was allowed to
+        // and the handle does not keep the permission
         let server = try ScriptedServer()
         let redirect = try HTTPRequest(to: server.url("/redirect?to=\(url)"))
         #expect(try transport.failure(of: redirect).kind == .redirectScheme)
     }
 
-    @Test func knowsItsLibrary() {
+    @Test func reportsItsLibrary() {
         // when
         let version = CurlTransport.curlVersion()
         // then

@@ -3,7 +3,8 @@ import SDDTransport
 import Synchronization
 import TestSupport
 
-/// A `CurlTransport` with the test as its delegate: gives it commands, collects its events. Any thread.
+/// A `CurlTransport` with the test as its delegate: gives it commands and collects its events. Callable from any
+/// thread.
 final class TransportUnderTest: Sendable {
     let transport: CurlTransport
     private let inbox = Inbox()
@@ -18,7 +19,7 @@ final class TransportUnderTest: Sendable {
 
     deinit { end() }
 
-    /// More than once is fine.
+    /// Ends the transport. May be called more than once.
     func end() {
         transport.stop()
         transport.join()
@@ -27,7 +28,7 @@ final class TransportUnderTest: Sendable {
     @discardableResult
     func start(_ request: HTTPRequest) -> TransferID { start([request])[0] }
 
-    /// All in one turn of the loop.
+    /// Starts all of them in one turn of the loop.
     @discardableResult
     func start(_ requests: [HTTPRequest], priority: Priority = .normal) -> [TransferID] {
         let ids = requests.map { _ in TransferID(next.add(1, ordering: .relaxed).oldValue) }
@@ -37,26 +38,26 @@ final class TransportUnderTest: Sendable {
 
     func cancel(_ ids: [TransferID]) { give(ids.map { .cancel($0) }) }
 
-    /// All in one turn of the loop.
+    /// Gives all commands in one turn of the loop.
     func give(_ commands: [TransportCommand]) {
         inbox.add(commands)
         transport.wake()
     }
 
-    /// When such an event comes, once: on sdd-net, before anything more is read.
+    /// Gives the commands at the first event that meets the condition: on sdd-net, before anything more is read.
     func give(_ commands: [TransportCommand], at condition: @escaping @Sendable (TransferEvent) -> Bool) {
         inbox.reaction.withLock { $0 = (condition, commands) }
     }
 
-    /// From now on the delegate wants to be asked again then.
+    /// Makes the delegate ask to be called again at that time.
     func ask(again deadline: Int64) { inbox.deadline.store(deadline, ordering: .sequentiallyConsistent) }
 
-    /// How often the delegate has been asked for commands.
+    /// The number of times the delegate has been asked for commands.
     var timesAsked: Int { inbox.timesAsked.load(ordering: .sequentiallyConsistent) }
 
-    /// Returns once the loop has begun another turn, and with it ended the one that was.
+    /// Returns once the loop has begun another turn, so that the current one has ended.
     func waitForATurn() -> Bool {
-        // The wake may come within a turn that has asked already, and so may the next.
+        // The wake-up may come during a turn that has asked already, and so may the next.
         let times = timesAsked
         for turn in 1...2 {
             give([])
@@ -68,12 +69,12 @@ final class TransportUnderTest: Sendable {
     /// Returns once the transport has taken every command given so far.
     func waitUntilTaken() -> Bool { inbox.waitUntilTaken() }
 
-    /// Returns once the delegate has been asked more often than that, without a wake.
+    /// Returns once the delegate has been asked more than `times` times, without a wake-up.
     func waitForATurnWithoutWake(after times: Int) -> Bool { inbox.waitUntilAsked(after: times) }
 
     var events: [TransferEvent] { inbox.events.all.flatMap { $0 } }
 
-    /// One element for each call of `handle`.
+    /// The events, one element for each call of `handle`.
     var batches: [[TransferEvent]] { inbox.events.all }
 
     func events(of id: TransferID) -> [TransferEvent] { events.filter { $0.id == id } }
@@ -88,13 +89,13 @@ final class TransportUnderTest: Sendable {
         return end
     }
 
-    /// Starts it and waits for its end.
+    /// Starts a transfer and waits for its end.
     func run(_ request: HTTPRequest) throws -> TransferEnd { try waitForEnd(of: start(request)) }
 
-    /// The body of a transfer that is to go well.
+    /// Runs a transfer that must succeed, and returns its body.
     func body(of request: HTTPRequest) throws -> [UInt8] { try run(request).bytes() }
 
-    /// The error of a transfer that is to fail.
+    /// Runs a transfer that must fail, and returns its error.
     func failure(of request: HTTPRequest) throws -> TransportError { try run(request).failure() }
 
     struct NoEnd: Error { let id: TransferID }
@@ -134,7 +135,7 @@ private final class Inbox: TransportDelegate {
             reaction = nil
             return due.commands
         }
-        // The loop asks once more in this turn.
+        // The loop asks for commands once more in this turn.
         add(commands)
         self.events.record(events)
     }
@@ -156,14 +157,14 @@ extension TransferEvent {
 }
 
 extension ResponseHead {
-    /// Status and length.
+    /// The status and the expected length.
     var summary: [Int64] { [Int64(response.status), expectedBytes] }
 }
 
 extension TransferEnd {
     struct Unexpected: Error { let end: TransferEnd }
 
-    /// 0 if there was no response.
+    /// The status; 0 if there was no response.
     var status: Int32 { response?.status ?? 0 }
 
     func bytes() throws -> [UInt8] { Array(try result.get().pointer) }
@@ -175,7 +176,7 @@ extension TransferEnd {
 }
 
 extension HTTPRequest {
-    /// A GET, as a rule.
+    /// Makes a request, by default a GET.
     init(
         to url: String, method: String = "GET", headers: [(String, String)] = [], body: String? = nil,
         verifies: Bool = true, _ change: (inout TransferOptions.Values) -> Void = { _ in }

@@ -1,7 +1,7 @@
 import SDDTransport
 import Testing
 
-/// What a Location or Content-Location means, for what is to be forgotten with it (RFC 9111 §4.4).
+/// Resolving a Location or Content-Location, for the URLs that are invalidated with a response (RFC 9111 §4.4).
 @Suite struct URLReferenceTests {
     @Test(
         "RFC 3986 §5.4.1 and §5.4.2: the examples",
@@ -27,7 +27,7 @@ import Testing
     @Test(arguments: [
         ("//g/h", "http://g/h"), ("https://b.test/x", "https://b.test/x"), ("HTTP://b.test/", "http://b.test/"),
     ])
-    func resolvesToOthers(reference: String, to url: String) {
+    func resolvesToOtherSchemes(reference: String, to url: String) {
         #expect(URLReference.resolve(reference, against: "http://a/b/c/d;p?q")?.lowercased() == url)
     }
 
@@ -39,7 +39,7 @@ import Testing
         #expect(URLReference.resolve(reference, against: "http://a/b/c/d;p?q") == nil)
     }
 
-    @Test func refusesABaseThatIsNone() {
+    @Test func refusesAnInvalidBase() {
         #expect(URLReference.resolve("/x", against: "") == nil)
         #expect(URLReference.resolve("/x", against: "no url") == nil)
         #expect(URLReference.resolve("x", against: "file:///etc/passwd") == nil)

@@ -24,7 +24,7 @@ import Testing
         ("http://u:p@h/a@b", "http://h/a@b"), ("https://u@v@h:1?x=@", "https://h:1?x=@"), ("http://h/@", "http://h/@"),
         ("http://@h", "http://h"), ("", ""),
     ])
-    func leavesOutCredentials(url: String, rest: String) {
+    func removesCredentials(url: String, rest: String) {
         #expect(URLText.withoutCredentials(url) == rest)
     }
 
@@ -33,7 +33,7 @@ import Testing
         ("file:///%zz%4", "/%zz%4"),
         ("file:///%C3%A9", "/é"), ("file://", ""),
     ])
-    func unpacksTheFilePath(url: String, path: String) {
+    func decodesTheFilePath(url: String, path: String) {
         #expect(URLText.filePath(url) == path)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDDTransport
 
-/// Proxies, addresses, versions, connections.
+/// Proxies, addresses, HTTP and TLS versions, and connections.
 @Suite(.serialized) struct WayTests {
     private func transport(_ change: (inout TransportConfiguration) throws -> Void) throws -> TransportUnderTest {
         var configuration = TransportConfiguration()
@@ -16,7 +16,7 @@ import Testing
 
     // MARK: Proxies
 
-    @Test func goesThroughTheProxy() throws {
+    @Test func usesTheProxy() throws {
         // given
         let proxy = try ScriptedServer()
         let transport = try transport {
@@ -29,13 +29,13 @@ import Testing
         #expect(proxy.requests.map(\.target) == ["http://somewhere.test/ok?size=9"])
         #expect(proxy.requests[0].header("Proxy-Authorization") == "Basic dXNlcjpzZWNyZXQ=")
         #expect(proxy.requests[0].header("Authorization") == nil)
-        // and around it
+        // and other hosts bypass it
         #expect(try transport.failure(of: HTTPRequest(to: "http://x.intern.test/")).kind == .resolve)
         #expect(proxy.requests.count == 1)
     }
 
-    @Test func saysThatTheProxyRefused() throws {
-        // given: one that knows no CONNECT
+    @Test func reportsThatTheProxyRefused() throws {
+        // given: a proxy that does not support CONNECT
         let proxy = try ScriptedServer()
         let transport = try transport { $0.proxy = .url("127.0.0.1:\(proxy.port)", except: nil) }
         // when
@@ -46,15 +46,15 @@ import Testing
         expectOneSentence(failure.message)
     }
 
-    @Test func saysThatThereIsNoProxy() throws {
+    @Test func reportsThatTheProxyIsUnreachable() throws {
         let none = try transport { $0.proxy = .url("http://127.0.0.1:1", except: nil) }
         let unknown = try transport { $0.proxy = .url("socks5h://no-such-proxy.invalid", except: nil) }
         #expect(try none.failure(of: HTTPRequest(to: "http://somewhere.test/")).kind == .connect)
         #expect(try unknown.failure(of: HTTPRequest(to: "http://somewhere.test/")).kind == .resolve)
     }
 
-    /// What libcurl's page on CURLOPT_PROXY says; that it is used is shown by Tests/C/test_proxies.c, for no program
-    /// with threads may change its environment.
+    /// The rules are those of libcurl's page on CURLOPT_PROXY. That they are used is tested by Tests/C/test_proxies.c,
+    /// since a program with threads must not change its environment.
     @Test(
         arguments: [
             ([:], "", "", ""), (["http_proxy": "a"], "a", "", ""), (["HTTP_PROXY": "a"], "", "", ""),
@@ -86,7 +86,7 @@ import Testing
         #expect(server.requests[0].header("Host") == "a.test:\(server.port)")
     }
 
-    @Test func keepsToOneIPVersion() throws {
+    @Test func usesOnlyTheGivenIPVersion() throws {
         // given
         let server = try ScriptedServer()
         let entry = "a.test:\(server.port):127.0.0.1"
@@ -138,23 +138,23 @@ import Testing
             (TransportConfiguration.HTTPVersion.standard, 20, 11), (.http1_0, 10, 10), (.http1_1, 11, 11),
             (.http2, 20, 20), (.http2PriorKnowledge, 20, 20),
         ] as [(TransportConfiguration.HTTPVersion, Int32, Int32)])
-    func speaksTheWantedHTTP(version: TransportConfiguration.HTTPVersion, secure: Int32, plain: Int32) throws {
+    func usesTheRequestedHTTPVersion(version: TransportConfiguration.HTTPVersion, secure: Int32, plain: Int32) throws {
         // given
         let server = try NginxServer.shared
         try server.add("version.bin", [1])
         let transport = try transport { $0.httpVersion = version }
-        // when: nginx speaks HTTP/2 without TLS only to who knows
+        // when: nginx speaks HTTP/2 without TLS only with prior knowledge
         let port = version == .http2PriorKnowledge ? server.port(.cleartextHTTP2) : server.plainPort
         let overTLS = try transport.run(HTTPRequest(to: server.secureURL("/version.bin")))
         let without = try transport.run(HTTPRequest(to: "http://127.0.0.1:\(port)/version.bin"))
-        // then: nginx does not know Upgrade either, and 1.0 is answered with 1.1
+        // then: nginx does not support Upgrade, and answers 1.0 with 1.1
         let answered = [overTLS, without].map { $0.response?.fields["X-Protocol"] }
         let names: [Int32: String] = [10: "HTTP/1.0", 11: "HTTP/1.1", 20: "HTTP/2.0"]
         #expect(answered == [names[secure], version == .http2 ? "HTTP/1.1" : names[plain]])
         #expect(overTLS.response?.httpVersion == (secure == 10 ? 11 : secure))
     }
 
-    @Test func keepsToTheLowestTLS() throws {
+    @Test func respectsTheLowestTLSVersion() throws {
         // given
         let server = try NginxServer.shared
         try server.add("tls.bin", [1])
@@ -183,7 +183,7 @@ import Testing
     }
 
     @Test(arguments: [(2, 0), (0, 2)] as [(Int32, Int32)])
-    func opensNoMoreConnectionsThanItMay(inAll: Int32, perHost: Int32) throws {
+    func respectsTheConnectionLimits(inAll: Int32, perHost: Int32) throws {
         // given
         let server = try ScriptedServer()
         let time = ManualTime()
@@ -197,7 +197,7 @@ import Testing
         #expect(server.wait { $0.active == 2 })
         #expect(transport.waitForATurn())
         #expect(server.connectionCount == 2)
-        // then: those that wait for a connection do not run out of time, those that have one do
+        // then: transfers that wait for a connection do not time out, and those that have one do
         time.advance(milliseconds: 20_000)
         #expect(transport.waitForATurn())
         server.release("*")
@@ -206,7 +206,7 @@ import Testing
         #expect(ends.filter { (try? $0.bytes().count) == 64 }.count == 4)
     }
 
-    @Test func keepsOnlySoManyIdleConnections() throws {
+    @Test func limitsIdleConnections() throws {
         // given
         let server = try ScriptedServer()
         let transport = try transport { $0.maxIdleConnections = 2 }
@@ -219,24 +219,24 @@ import Testing
         #expect(server.wait { $0.open <= 2 })
     }
 
-    // MARK: What cannot be
+    // MARK: Invalid configurations
 
     @Test(arguments: [
         "ftp://127.0.0.1", "http://", "unheard-of://x", "http://[::1", "http://a b", "",
     ])
-    func refusesAProxyThatCannotBe(url: String) { expectBadStart { $0.proxy = .url(url, except: nil) } }
+    func refusesAnInvalidProxy(url: String) { expectBadStart { $0.proxy = .url(url, except: nil) } }
 
     @Test(arguments: [
         "", "a.test", "a.test:80", "a.test:80:", "a.test:x:127.0.0.1", "a.test:0:127.0.0.1", "a.test:70000:127.0.0.1",
         "a.test:80:b.test", "a.test:80:127.0.0.1,", ":80:127.0.0.1", "a.test:80:[::1", "a.test:80:127.0.0.1;::1",
     ])
-    func refusesAnAddressThatCannotBe(entry: String) { expectBadStart { $0.resolve = [entry] } }
+    func refusesAnInvalidAddress(entry: String) { expectBadStart { $0.resolve = [entry] } }
 
-    @Test func refusesAPathThatCannotBe() {
+    @Test func refusesAnInvalidPath() {
         expectBadStart { $0.unixSocketPath = "/" + String(repeating: "x", count: 200) }
     }
 
-    @Test func saysWhatTheLibraryDoesNotHave() throws {
+    @Test func reportsFeaturesThatLibcurlLacks() throws {
         // given: Debian's libcurl is built without c-ares
         var configuration = TransportConfiguration()
         configuration.dnsServers = "192.0.2.53"

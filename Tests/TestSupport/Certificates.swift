@@ -1,35 +1,35 @@
-/// Which flaw a server's certificate has.
+/// Kinds of server certificates: one that is valid, and one for each flaw.
 package enum CertificateKind: String, CaseIterable, Sendable {
-    /// For localhost and 127.0.0.1, signed by the test CA.
+    /// Valid for localhost and 127.0.0.1, signed by the test CA.
     case valid
-    /// The same, but its time was over in 2020.
+    /// Like `valid`, but it expired in 2020.
     case expired
-    /// The same, but its time begins in 2099.
+    /// Like `valid`, but its validity begins in 2099.
     case notYetValid
-    /// For other.example, signed by the test CA.
+    /// Issued for other.example, signed by the test CA.
     case wrongHost
-    /// For localhost and 127.0.0.1, signed by nobody else.
+    /// Issued for localhost and 127.0.0.1, and self-signed.
     case selfSigned
 }
 
-/// A certificate authority of the test's own and what it signed, made with the openssl command. Immutable.
+/// A certificate authority for tests and the certificates it signed, made with the openssl command. Immutable.
 package final class Certificates: Sendable {
     private static let made = Result { () throws(TestSupportFailure) in try Certificates() }
 
-    /// Made once in a process.
+    /// The certificates of this process, made on first use.
     package static var shared: Certificates {
         get throws(TestSupportFailure) { try made.get() }
     }
 
     private let folder: TemporaryFolder
 
-    /// What a client needs to trust `.valid`.
+    /// The CA certificate, which a client needs to trust `.valid`.
     package var authorityFile: String { folder.path("ca.pem") }
 
-    /// For a client, signed by the test CA.
+    /// A client certificate, signed by the test CA.
     package var clientCertificateFile: String { folder.path("client.pem") }
     package var clientKeyFile: String { folder.path("client.key") }
-    /// The same key, locked with `clientKeyPassword`.
+    /// The client's key, encrypted with `clientKeyPassword`.
     package var lockedClientKeyFile: String { folder.path("client-locked.key") }
     package static let clientKeyPassword = "a pass phrase"
 
@@ -74,7 +74,7 @@ package final class Certificates: Sendable {
             ] + newKey(name))
     }
 
-    /// `openssl ca`, since it alone takes dates in the past in every release since 1.0.
+    /// Signs with `openssl ca`, since it alone takes dates in the past in every release since 1.0.
     private func makeSigned(
         _ kind: CertificateKind, from start: String, until end: String, _ extensions: String = "local"
     ) throws(TestSupportFailure) {

@@ -1,6 +1,6 @@
 import SDDBase
 
-/// Something that is to happen once or several times, for a test to wait for. Any thread.
+/// Something that should happen once or several times, which a test can wait for. Callable from any thread.
 package final class Expectation: Sendable {
     private let rest: Monitor<Int>
 
@@ -11,16 +11,17 @@ package final class Expectation: Sendable {
         rest.broadcast()
     }
 
-    /// Whether it happened as often as expected, or more often. The limit is long: it only ends tests that fail.
+    /// Waits until it has happened as often as expected, or more often. The limit is long: it only ends tests that
+    /// fail.
     package func wait(milliseconds: Int64 = 30_000) -> Bool {
         rest.wait(milliseconds: milliseconds) { $0 <= 0 ? true : nil } ?? false
     }
 
-    /// By now, without waiting.
+    /// Whether it has happened as often as expected, without waiting.
     package var isFulfilled: Bool { rest.withLock { $0 <= 0 } }
 }
 
-/// Collects what callbacks are given, in order, for a test to wait for and to look at. Any thread.
+/// Collects the arguments of callbacks, in order, for a test to wait for and to examine. Callable from any thread.
 package final class Recorder<Element: Sendable>: Sendable {
     private let elements = Monitor<[Element]>([])
 
@@ -33,12 +34,12 @@ package final class Recorder<Element: Sendable>: Sendable {
 
     package var all: [Element] { elements.withLock { $0 } }
 
-    /// Everything so far once there are `count` or more; nil when the limit was over first.
+    /// Waits for `count` elements and returns everything recorded so far; nil if the limit ran out first.
     package func wait(count: Int, milliseconds: Int64 = 30_000) -> [Element]? {
         elements.wait(milliseconds: milliseconds) { $0.count >= count ? $0 : nil }
     }
 
-    /// The first that meets the condition, once there is one.
+    /// Waits for an element that meets the condition, and returns the first such.
     package func wait(milliseconds: Int64 = 30_000, for condition: (Element) -> Bool) -> Element? {
         elements.wait(milliseconds: milliseconds) { $0.first(where: condition) }
     }

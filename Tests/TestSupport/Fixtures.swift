@@ -1,8 +1,8 @@
 package import SDDBase
 
-/// The files of Tests/Fixtures.
+/// Access to the files of Tests/Fixtures.
 package enum Fixtures {
-    /// The directory, found from where this file was compiled.
+    /// The fixture directory, found from the path of this source file at compile time.
     package static let directory: String = {
         let parts = #filePath.split(separator: "/").dropLast(2)
         return "/" + parts.joined(separator: "/") + "/Fixtures"
@@ -25,7 +25,7 @@ package enum Fixtures {
     }
 }
 
-/// What a test needs and does not get: a file, a program, a port. Not a failure of what is being tested.
+/// A missing prerequisite of a test: a file, a program, a port. It is not a failure of the code under test.
 package struct TestSupportFailure: Error, CustomStringConvertible {
     package let description: String
 

@@ -1,7 +1,7 @@
 import Glibc
 package import SDDBase
 
-/// A TCP socket bound to 127.0.0.1; port 0 takes a free one.
+/// Returns a TCP socket bound to 127.0.0.1; port 0 takes a free one.
 func bindLoopback(port: UInt16) throws(SystemError) -> (descriptor: Int32, port: UInt16) {
     let descriptor = try tcpSocket()
     var on: Int32 = 1
@@ -15,7 +15,7 @@ func bindLoopback(port: UInt16) throws(SystemError) -> (descriptor: Int32, port:
     return (descriptor, UInt16(bigEndian: address.sin_port))
 }
 
-/// A TCP connection to 127.0.0.1, for tests that speak HTTP by hand. Whoever calls closes it.
+/// Opens a TCP connection to 127.0.0.1, for tests that speak HTTP by hand. The caller closes it.
 package func connectToLoopback(port: UInt16) throws(SystemError) -> Int32 {
     let descriptor = try tcpSocket()
     var address = loopbackAddress(port: port)
@@ -24,7 +24,7 @@ package func connectToLoopback(port: UInt16) throws(SystemError) -> Int32 {
     return descriptor
 }
 
-/// A connection to a Unix socket. Whoever calls closes it.
+/// Opens a connection to a Unix socket. The caller closes it.
 package func connectToUnixSocket(_ path: String) throws(SystemError) -> Int32 {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
@@ -48,7 +48,7 @@ private func tcpSocket() throws(SystemError) -> Int32 {
     return descriptor
 }
 
-/// Closes, and keeps the error of the call before.
+/// Closes the descriptor and returns the error of the call before.
 private func closing(_ descriptor: Int32) -> SystemError {
     let error = SystemError(errno: errno)
     close(descriptor)

@@ -1,7 +1,7 @@
 import SDDBase
 import Synchronization
 
-/// Clocks that stand still until the test moves them. Any thread.
+/// Clocks that stand still until the test moves them. Callable from any thread.
 package final class ManualTime: TimeSource {
     private let now: Atomic<Int64>
     private let wall: Atomic<Int64>
@@ -15,7 +15,7 @@ package final class ManualTime: TimeSource {
 
     package func wallMicroseconds() -> Int64 { wall.load(ordering: .sequentiallyConsistent) }
 
-    /// Both clocks.
+    /// Moves both clocks forward.
     package func advance(microseconds: Int64) {
         now.add(microseconds, ordering: .sequentiallyConsistent)
         wall.add(microseconds, ordering: .sequentiallyConsistent)
@@ -23,6 +23,6 @@ package final class ManualTime: TimeSource {
 
     package func advance(milliseconds: Int64) { advance(microseconds: milliseconds * 1000) }
 
-    /// Somebody has set the wall clock.
+    /// Sets the wall clock, as a user or NTP may do.
     package func setWall(microseconds: Int64) { wall.store(microseconds, ordering: .sequentiallyConsistent) }
 }

@@ -1,5 +1,5 @@
-/// The configuration file of `NginxServer`: everything it writes is in its own folder, so that it needs no
-/// root; one process in the foreground. A value.
+/// The configuration file of `NginxServer`. Everything nginx writes goes into its own folder, so it needs no root; it
+/// runs as one process in the foreground. A value.
 struct NginxConfiguration {
     let folder: String
     let certificates: Certificates

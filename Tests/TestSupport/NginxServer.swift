@@ -1,7 +1,8 @@
 import Glibc
 import SDDBase
 
-/// nginx on ports of 127.0.0.1: what the scripted server cannot do, HTTP/2 and TLS. Any thread.
+/// An nginx on ports of 127.0.0.1, for HTTP/2 and TLS, which the scripted server does not speak. Callable from any
+/// thread.
 ///
 /// Every port serves the same:
 /// - `/NAME` a file of `root`; `/fixtures/NAME` one of Tests/Fixtures; text/plain packed with gzip when asked for
@@ -9,47 +10,49 @@ import SDDBase
 /// - `/redirect/NAME` 302 to `/NAME`; `/to-http/NAME` and `/to-https/NAME` 302 to the other scheme
 /// - `/status/404` (403, 410, 429, 500, 502, 503)
 ///
-/// There are ports for plain HTTP/1.1 (and a Unix socket), for each kind of certificate, and for what is `Special`.
+/// There are ports for plain HTTP/1.1 (and a Unix socket), for each kind of certificate, and for each case of
+/// `Special`.
 ///
 /// Each reply says in X-Protocol which HTTP it was ("HTTP/2.0"), and in X-Connection which connection.
 package final class NginxServer: Sendable {
     private static let started = Result { () throws(TestSupportFailure) in
         let server = try NginxServer()
-        // The guardian of the process ends nginx in any case; here it ends before its folder is removed.
+        // The shell that guards the process ends nginx in any case; here it ends before its folder is removed.
         atexit { NginxServer.stopShared() }
         return server
     }
 
-    /// One for the whole process.
+    /// The server that all tests of the process share.
     package static var shared: NginxServer {
         get throws(TestSupportFailure) { try started.get() }
     }
 
     private static func stopShared() { try? started.get().stop() }
 
-    /// Servers that want something of their own.
+    /// Servers with a particular configuration.
     package enum Special: CaseIterable, Sendable {
-        /// HTTPS for clients with a certificate of the test CA; says in X-Client whose. Others get status 400.
+        /// HTTPS for clients with a certificate of the test CA, whose subject is sent in X-Client. Others get status
+        /// 400.
         case clientCertificate
-        /// HTTPS with TLS 1.2 and nothing later.
+        /// HTTPS with TLS 1.2 at most.
         case oldTLS
         /// HTTP/2 without TLS.
         case cleartextHTTP2
     }
 
-    /// Of plain HTTP/1.1.
+    /// The port for plain HTTP/1.1.
     package let plainPort: UInt16
     private let tlsPorts: [CertificateKind: UInt16]
     private let specialPorts: [Special: UInt16]
     private let folder: TemporaryFolder
     private let process: ChildProcess
 
-    /// HTTPS with HTTP/2, with a certificate of that kind.
+    /// Returns the port for HTTPS with HTTP/2 with the given certificate.
     package func tlsPort(_ kind: CertificateKind = .valid) -> UInt16 { tlsPorts[kind] ?? 0 }
 
     package func port(_ special: Special) -> UInt16 { specialPorts[special] ?? 0 }
 
-    /// Where the plain server listens, too.
+    /// The Unix socket on which the plain server listens, too.
     package var unixSocketPath: String { folder.path("socket") }
 
     package func url(_ path: String) -> String { "http://127.0.0.1:\(plainPort)\(path)" }
@@ -58,7 +61,7 @@ package final class NginxServer: Sendable {
         "https://localhost:\(tlsPort(kind))\(path)"
     }
 
-    /// Makes a file that is served as `/NAME`.
+    /// Creates a file that is served as `/NAME`.
     package func add(_ name: String, _ content: some Sequence<UInt8>) throws(TestSupportFailure) {
         try folder.write("root/\(name)", content)
     }
@@ -77,7 +80,7 @@ package final class NginxServer: Sendable {
             let configuration = NginxConfiguration(
                 folder: folder.path, certificates: certificates, plainPort: ports[0], tlsPorts: tlsPorts,
                 specialPorts: specialPorts)
-            // Of an attempt before.
+            // Remove the socket of a previous attempt.
             unlink(folder.path("socket"))
             let file = try folder.write("nginx.conf", configuration.text)
             let process = try ChildProcess([Self.program, "-c", file, "-p", folder.path, "-e", "stderr"])
@@ -88,31 +91,33 @@ package final class NginxServer: Sendable {
                 plainPort = ports[0]
                 return
             }
-            // Another process took one of the ports in between, as a rule: once more.
+            // Usually another process took one of the ports in between, so try again.
         }
         throw TestSupportFailure("nginx does not start; is it installed?")
     }
 
     package func stop() { process.stop() }
 
-    /// Debian puts it where only root's PATH leads.
+    /// The path of nginx, which Debian installs where only root's PATH leads.
     private static var program: String { access("/usr/sbin/nginx", X_OK) == 0 ? "/usr/sbin/nginx" : "nginx" }
 
-    /// Waits until every port takes connections; false when nginx ended.
+    /// Waits until every port accepts connections. Returns false if nginx exited.
     private static func accepts(_ process: ChildProcess, ports: [UInt16]) -> Bool {
         let end = SystemTime().monotonicMicroseconds() + 30_000_000
         for port in ports {
             while !canConnect(port) {
-                // Its output ends with it; what it writes before is a complaint, and more may follow.
+                // The pipe reaches its end when nginx exits; anything it writes before is a warning, and more may
+                // follow.
                 let hasEnded = process.waitForOutput(milliseconds: 20) && process.readOutput().isEmpty
                 if hasEnded || SystemTime().monotonicMicroseconds() > end { return false }
             }
         }
-        // Without this a foreign server that took a port would pass for nginx.
+        // Without this check, another server that took one of the ports would be mistaken for nginx.
         return !(process.waitForOutput(milliseconds: 0) && process.readOutput().isEmpty)
     }
 
-    /// nginx listens at some ports while it tries for seconds to have another, and answers nowhere before it has all.
+    /// Returns whether nginx answers. While it retries a port that is taken, it listens at the others already, but
+    /// answers on none of them.
     private static func answers(_ process: ChildProcess, at socketPath: String) -> Bool {
         guard let descriptor = try? connectToUnixSocket(socketPath) else { return false }
         defer { close(descriptor) }
@@ -137,7 +142,7 @@ private func canConnect(_ port: UInt16) -> Bool {
     return true
 }
 
-/// Ports that were free a moment ago: all bound at once, so that they differ.
+/// Returns ports that were free a moment ago, all bound at once so that they differ.
 private func freePorts(_ count: Int) throws(TestSupportFailure) -> [UInt16] {
     var ports: [UInt16] = []
     var held: [Int32] = []

@@ -1,18 +1,18 @@
 import Glibc
 import SDDBase
 
-/// How a command ended and what it wrote.
+/// The exit code and output of a command.
 package struct CommandResult: Sendable {
     /// The exit code, or minus the number of the signal that ended it.
     package let status: Int32
-    /// Standard output; with standard error, where `run` was told so.
+    /// Standard output, including standard error if `run` was told to merge them.
     package let output: [UInt8]
 
     package var text: String { String(decoding: output, as: UTF8.self) }
 }
 
-/// Runs a command to its end, with /dev/null as its input.
-/// - Parameter mergesErrors: whether `output` has standard error too, which goes to ours otherwise.
+/// Runs a command until it exits, with /dev/null as its input.
+/// - Parameter mergesErrors: Whether `output` includes standard error, which otherwise goes to ours.
 package func run(_ command: [String], mergesErrors: Bool = false) throws(TestSupportFailure) -> CommandResult {
     let output = try Pipe()
     let input = open("/dev/null", O_RDONLY | O_CLOEXEC)
@@ -24,16 +24,16 @@ package func run(_ command: [String], mergesErrors: Bool = false) throws(TestSup
     return CommandResult(status: waitFor(process), output: bytes)
 }
 
-/// A program that runs beside the test: ends with `stop()`, with the last reference, and in any case with
-/// this process, however that ends. Any thread.
+/// A program that runs beside the test. It ends with `stop()`, with the last reference, and in any case with this
+/// process, however that ends. Callable from any thread.
 package final class ChildProcess: Sendable {
     private let guardian: pid_t
     private let life: Pipe
     private let output: Pipe
     private let isRunning = Monitor(true)
 
-    /// The program is the child of a shell that waits for the end of its input, which only this process
-    /// holds open: so not even a crash leaves the program behind.
+    /// Starts the program as the child of a shell that waits for the end of its input, which only this process holds
+    /// open: so even a crash does not leave the program behind.
     package init(_ command: [String]) throws(TestSupportFailure) {
         life = try Pipe()
         output = try Pipe()
@@ -47,7 +47,7 @@ package final class ChildProcess: Sendable {
 
     deinit { stop() }
 
-    /// Sends SIGTERM and returns when the program has ended. More than once is fine.
+    /// Sends SIGTERM and returns when the program has exited. May be called more than once.
     package func stop() {
         let wasRunning = isRunning.withLock { isRunning in
             defer { isRunning = false }
@@ -58,19 +58,19 @@ package final class ChildProcess: Sendable {
         _ = waitFor(guardian)
     }
 
-    /// Waits until the program has written something, or has ended.
+    /// Waits until the program has written something or has exited.
     package func waitForOutput(milliseconds: Int32) -> Bool {
         var watched = pollfd(fd: output.reading, events: Int16(POLLIN), revents: 0)
         return poll(&watched, 1, milliseconds) > 0
     }
 
-    /// The next part of its output, both streams together; empty when the program has ended.
+    /// Reads the next part of its output, both streams together; empty when the program has exited.
     package func readOutput() -> [UInt8] { output.readSome() }
 }
 
 // MARK: -
 
-/// Both ends of a pipe; closed with the object, or before.
+/// The two ends of a pipe; closed with the object, or earlier.
 private final class Pipe: Sendable {
     let reading: Int32
     let writing: Int32
@@ -124,15 +124,15 @@ private func spawn(
     posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
     posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
-    // A socket that the child inherits stays open when the test closes it, and the other side waits for ever.
-    // Closing what is not open does no harm, within the limit.
+    // If the child inherited a socket, it would stay open when the test closes it, and the other side would wait
+    // forever. Closing descriptors that are not open is harmless, within the limit.
     for descriptor in 3..<min(1024, Int32(clamping: sysconf(Int32(_SC_OPEN_MAX)))) {
         posix_spawn_file_actions_addclose(&actions, descriptor)
     }
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
-    // The thread that spawns may have signals blocked, and the test runner may ignore some.
+    // The spawning thread may have signals blocked, and the test runner may ignore some.
     var signals = sigset_t()
     sigemptyset(&signals)
     posix_spawnattr_setsigmask(&attributes, &signals)
@@ -151,7 +151,7 @@ private func spawn(
 private func waitFor(_ process: pid_t) -> Int32 {
     var status: Int32 = 0
     while waitpid(process, &status, 0) < 0 && errno == EINTR {}
-    // The macros of <sys/wait.h>: the low seven bits are the signal.
+    // As the macros of <sys/wait.h> do: the low seven bits are the signal.
     let signal = status & 0x7F
     return signal == 0 ? status >> 8 & 0xFF : -signal
 }

@@ -1,5 +1,5 @@
-/// SplitMix64 (Steele, Lea and Flood, 2014): the same numbers for the same seed, so that a random test that
-/// failed can be run again. Say the seed in the test's message.
+/// SplitMix64 (Steele, Lea and Flood, 2014): the same numbers for the same seed, so that a random test that failed can
+/// be repeated. Tests put the seed into their messages.
 package struct SeededRandom: RandomNumberGenerator {
     private var state: UInt64
 

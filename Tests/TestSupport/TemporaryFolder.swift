@@ -21,7 +21,7 @@ package final class TemporaryFolder: Sendable {
 
     package func path(_ name: String) -> String { path + "/" + name }
 
-    /// - Returns: the path of the file.
+    /// - Returns: The path of the file.
     @discardableResult
     package func write(_ name: String, _ content: some Sequence<UInt8>) throws(TestSupportFailure) -> String {
         let file = path(name)
@@ -48,7 +48,7 @@ package final class TemporaryFolder: Sendable {
 
     private static let existing = Monitor<Set<String>>([])
 
-    /// Folders of servers that are shared for the whole process have no last reference.
+    /// Removes at exit what has no last reference: the folders of servers that the whole process shares.
     private static let removesAtExit: Void = {
         atexit {
             for path in TemporaryFolder.existing.withLock({ $0 }) { TemporaryFolder.remove(path) }

@@ -1,8 +1,8 @@
 import Glibc
 import SDDBase
 
-/// The connections of a scripted server and their threads. `accept` runs on the accepting thread, `serve`
-/// on one thread for each connection.
+/// The connections of a scripted server and their threads. `accept` runs on the accepting thread, `serve` on one thread
+/// per connection.
 final class Connections: Sendable {
     private struct State {
         var isStopping = false
@@ -38,7 +38,8 @@ final class Connections: Sendable {
 
     private var isStopping: Bool { state.withLock { $0.isStopping } }
 
-    /// Out of descriptors: the next connection that ends gives one back, or another part of the process does.
+    /// Waits when the process is out of descriptors: the next connection that ends frees one, or another part of the
+    /// process does.
     private func waitForDescriptor() {
         _ = state.wait(milliseconds: 100) { $0.isStopping || !$0.finished.isEmpty ? true : nil }
     }
@@ -69,7 +70,7 @@ final class Connections: Sendable {
 
     // MARK: Stopping
 
-    /// Whether the caller is the first.
+    /// Begins to stop the server. Returns whether this call is the first.
     func beginStop() -> Bool {
         let isFirst = state.withLock { state in
             defer { state.isStopping = true }
@@ -79,10 +80,10 @@ final class Connections: Sendable {
         return isFirst
     }
 
-    /// Once nothing accepts any more: ends every connection and joins its thread.
+    /// Ends every connection and joins its thread. Called once the server accepts no more connections.
     func closeAll() {
         let threads = state.withLock { state in
-            // Under the lock, in which `end` takes a descriptor out before it closes it.
+            // This needs the lock, under which `end` removes a descriptor before it closes it.
             for descriptor in state.descriptors.values { shutdown(descriptor, Int32(SHUT_RDWR)) }
             defer { state.threads = [:] }
             return state.threads.values

@@ -1,11 +1,11 @@
-/// How the end of a body is told.
+/// The way the end of a body is marked.
 enum Framing {
-    /// Content-Length; text, since some replies announce what no Int holds.
+    /// Content-Length; as text, since some replies announce more than fits into an Int.
     case length(String)
     case chunked
-    /// By closing the connection.
+    /// The end of the connection ends the body.
     case close
-    /// There is no body, nor can there be one: 1xx, 204, 304.
+    /// No body, as with 1xx, 204 and 304, which cannot have one.
     case none
 }
 
@@ -24,7 +24,7 @@ final class Exchange {
         keepsAlive = !request.wantsClose && request.parameter("close") == nil
     }
 
-    /// What follows the first part of the path: `a/b` of `/hold/a/b`; empty when there is nothing.
+    /// The path after its first component: `a/b` of `/hold/a/b`; empty if there is nothing more.
     var name: String {
         let parts = request.path.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: true)
         return parts.count > 1 ? percentDecoded(parts[1]) : ""
@@ -47,7 +47,7 @@ final class Exchange {
         return numbers
     }
 
-    /// What `file=`, `text=` or `size=` say.
+    /// Returns the body that `file=`, `text=` or `size=` ask for.
     func body() throws(ReplyEnd) -> ReplyBody {
         if let name = request.parameter("file") {
             guard let body = ReplyBody(file: name, below: site.fileRoot) else {
@@ -68,7 +68,7 @@ final class Exchange {
 
     // MARK: Sending
 
-    /// A whole reply, framed as `framing=` says.
+    /// Sends a whole reply, framed as `framing=` says.
     func reply(_ status: Int = 200, type: String, _ body: ReplyBody, headers: [String] = []) throws(ReplyEnd) {
         let framing = try wantedFraming(of: body)
         try sendHead(status, type: type, framing, headers: headers)
@@ -106,7 +106,7 @@ final class Exchange {
         try socket.send(lines.joined(separator: "\r\n") + "\r\n\r\n")
     }
 
-    /// A part of the body, in pieces of at most `most` bytes, doing `between` after each.
+    /// Sends a part of the body, in pieces of at most `most` bytes, calling `between` after each.
     func send(
         _ body: ReplyBody, _ range: Range<Int>, _ framing: Framing, most: Int = 65_536,
         between: () throws(ReplyEnd) -> Void = {}
@@ -136,7 +136,7 @@ final class Exchange {
         if case .chunked = framing, request.method != "HEAD" { try socket.send("0\r\n\r\n") }
     }
 
-    /// Until the client goes.
+    /// Waits until the client disconnects.
     func waitForEver() throws(ReplyEnd) { try socket.pause(milliseconds: -1) }
 }
 

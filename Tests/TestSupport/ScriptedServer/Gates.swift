@@ -1,18 +1,19 @@
 import SDDBase
 
-/// The named gates that `/hold` and `/steps` wait at. A gate that was opened stays open, so that it does not
-/// matter which comes first, the request or the release. Any thread.
+/// The named gates that `/hold` and `/steps` wait at. An open gate stays open, so it does not matter whether the
+/// request or the release comes first. Callable from any thread.
 final class Gates: Sendable {
-    /// Opens every gate, those too that nobody has waited at yet.
+    /// The name that opens every gate, including those that no request waits at yet.
     static let all = "*"
 
     private struct State {
         var open: Set<String> = []
-        /// A waiting thread polls its bell together with its socket, to see a client that goes.
+        /// The bell of each waiting thread, which polls it together with its socket to notice when the client
+        /// disconnects.
         var waiting: [ObjectIdentifier: (name: String, bell: EventBell)] = [:]
     }
 
-    // A Monitor although nobody waits on it: the thread sanitizer does not understand the locks of Mutex.
+    // A Monitor, although no thread waits on it, because the thread sanitizer does not understand the locks of Mutex.
     private let state = Monitor(State())
 
     func open(_ name: String) {

@@ -1,4 +1,4 @@
-/// Replies that no server should give: cut, endless, or not HTTP.
+/// Replies that no correct server sends: cut off, endless, or not HTTP.
 extension Replies {
     static let broken: [String: Reply] = [
         "cut": cut, "cut-chunked": cutChunked, "cut-head": cutHead, "reset": reset,
@@ -30,10 +30,10 @@ extension Replies {
         try sendPart(exchange, body, .length(String(body.count)))
     }
 
-    /// The head, as many bytes as `after=` says (else half), and no more on this connection.
+    /// Sends the head and as many bytes as `after=` says (default: half), and nothing more on this connection.
     private static func sendPart(_ exchange: Exchange, _ body: ReplyBody, _ framing: Framing) throws(ReplyEnd) {
         let after = try exchange.number("after") ?? body.count / 2
-        // Only after the head, so that it does not say "Connection: close".
+        // Set after the head is sent, so that it does not say "Connection: close".
         try exchange.sendHead(type: exchange.bodyType, framing)
         exchange.keepsAlive = false
         try exchange.send(body, 0..<after, framing)

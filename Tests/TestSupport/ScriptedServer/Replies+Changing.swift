@@ -1,8 +1,8 @@
-/// Replies that depend on what was asked before, or on what the client has already.
+/// Replies that depend on earlier requests, or on what the client has already.
 extension Replies {
     static let changing: [String: Reply] = ["turns": turns, "tagged": tagged]
 
-    /// As often as the path has been requested, so far in the list of `reply=`; the last is for all that follow.
+    /// Answers the Nth request of a path as the Nth `reply=` says; the last one serves all that follow.
     private static let turns: Reply = { exchange throws(ReplyEnd) in
         let replies = exchange.request.parameters("reply")
         let turn = min(exchange.site.log.count(exchange.request.path), replies.count) - 1
@@ -13,7 +13,7 @@ extension Replies {
         try run(inner)
     }
 
-    /// RFC 9110 §13.1.2: 304 for who has it under that very tag.
+    /// Sends 304 if the If-None-Match of the request is that very tag (RFC 9110 §13.1.2).
     private static let tagged: Reply = { exchange throws(ReplyEnd) in
         let tag = exchange.request.parameter("etag") ?? "\"v1\""
         if exchange.request.header("If-None-Match") == tag {
@@ -24,7 +24,7 @@ extension Replies {
 }
 
 extension ServerRequest {
-    /// The same of another target; nil for what is none.
+    /// Returns this request with another target; nil if that is not a valid target.
     func asked(for target: String) -> ServerRequest? {
         guard target.hasPrefix("/"), !target.contains(" ") else { return nil }
         let fields = head.drop { $0 != UInt8(ascii: "\r") }

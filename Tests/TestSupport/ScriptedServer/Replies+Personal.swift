@@ -1,11 +1,11 @@
-/// Replies that depend on who asks.
+/// Replies that depend on the user that the request names.
 extension Replies {
     static let personal: [String: Reply] = ["who": who]
 
-    /// Each parameter that names a person says which target is answered in place of this one for a request whose header
-    /// fields name the same person, packed by base64 or not; `nobody=` for all others.
+    /// Answers as for another target, chosen by the user. Each parameter is named after a user and holds the target for
+    /// requests whose header fields contain that name, in plain text or base64; `nobody=` is for all others.
     private static let who: Reply = { exchange throws(ReplyEnd) in
-        let said = exchange.request.whatItSays
+        let said = exchange.request.headerFieldText
         let found = exchange.request.query.first { $0.name != "nobody" && said.contains($0.name.lowercased()) }
         guard let target = found?.value ?? exchange.request.parameter("nobody"),
             let request = exchange.request.asked(for: target), word(of: request.path) != "who"
@@ -17,9 +17,9 @@ extension Replies {
 }
 
 extension ServerRequest {
-    /// The values of all header fields in lower case, with what stands there in base64. Without the `uri` of a digest
-    /// (RFC 7616 §3.4), which has all names in it.
-    fileprivate var whatItSays: String {
+    /// The values of all header fields in lower case, with base64 decoded. The `uri` of a digest (RFC 7616 §3.4) is
+    /// left out, since it contains all names.
+    fileprivate var headerFieldText: String {
         headers.map { field in
             let words = field.value.split(separator: " ").filter { !$0.hasPrefix("uri=") }
             let unpacked = words.compactMap { base64Decoded($0) }.map { String(decoding: $0, as: UTF8.self) }
@@ -28,7 +28,7 @@ extension ServerRequest {
     }
 }
 
-/// RFC 4648 §4; nil for what is none.
+/// Decodes base64 (RFC 4648 §4); nil if it is malformed.
 private func base64Decoded(_ text: Substring) -> [UInt8]? {
     let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     var (bytes, bits, count) = ([UInt8](), UInt32(0), 0)

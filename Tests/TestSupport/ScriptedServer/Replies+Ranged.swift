@@ -1,4 +1,5 @@
-/// Replies that bring the rest of a body to who has its beginning: "bytes=N-" (RFC 9110 §14.2), no other range.
+/// Replies that send the rest of a body to a client that has its beginning: "bytes=N-" (RFC 9110 §14.2), and no other
+/// range.
 extension Replies {
     static let ranged: [String: Reply] = ["ranged": rest]
 
@@ -14,7 +15,7 @@ extension Replies {
         try sendPart(exchange, body, from: start)
     }
 
-    /// nil: all of it.
+    /// Returns the first byte that the request asks for; nil means the whole body.
     private static func wantedStart(_ exchange: Exchange) -> Int? {
         guard let range = exchange.request.header("Range"), range.hasPrefix("bytes="), range.hasSuffix("-") else {
             return nil
@@ -41,7 +42,7 @@ extension Replies {
             headers += exchange.request.parameters("part-header")
         }
         try exchange.sendHead(start == nil ? 200 : 206, type: exchange.bodyType, framing, headers: headers)
-        // Only after the head, so that it does not say "Connection: close".
+        // Set after the head is sent, so that it does not say "Connection: close".
         if cut < end { exchange.keepsAlive = false }
         try exchange.send(body, first..<min(cut, end), framing)
         if cut >= end { try exchange.finish(framing) }

@@ -1,10 +1,10 @@
-/// Replies that fail at first, and are good later.
+/// Replies that fail at first and succeed later.
 extension Replies {
     static let recovering: [String: Reply] = ["recover": recover]
 
     private static let recover: Reply = { exchange throws(ReplyEnd) in
         let fails = try exchange.number("fails") ?? 1
-        // This request is counted already.
+        // The count includes this request.
         guard exchange.site.log.count(exchange.request.target) <= fails else {
             return try exchange.reply(type: exchange.bodyType, try exchange.body())
         }

@@ -1,4 +1,4 @@
-/// Replies that take their time: they wait for an order, for the client, or for the clock.
+/// Slow replies: they wait for a release, for the client, or for the clock.
 extension Replies {
     static let slow: [String: Reply] = [
         "hold": hold, "steps": steps, "silence": silence, "stall": stall, "trickle": trickle,
@@ -19,7 +19,7 @@ extension Replies {
         try inSteps(exchange, stops: marks.enumerated().map { ($1, "\(exchange.name).\($0 + 1)") })
     }
 
-    /// Sends up to each mark, and beyond it when its gate opens.
+    /// Sends the body up to each mark, and continues when the gate of that mark opens.
     private static func inSteps(_ exchange: Exchange, stops: [(mark: Int, gate: String)]) throws(ReplyEnd) {
         let body = try exchange.body()
         let framing = try exchange.wantedFraming(of: body)

@@ -1,5 +1,5 @@
-/// The language of the server: the first part of a request's path names what happens. Described for its
-/// users in Tests/FaultServer/README.md; whoever adds a word here adds it there.
+/// The language of the server: the first component of a request's path names the reply. Tests/FaultServer/README.md
+/// describes it for users; each word that is added here must be added there.
 enum Replies {
     typealias Reply = @Sendable (Exchange) throws(ReplyEnd) -> Void
 
@@ -12,7 +12,7 @@ enum Replies {
         .merging(changing, uniquingKeysWith: { a, _ in a })
         .merging(personal, uniquingKeysWith: { a, _ in a })
 
-    /// What arrives here is an order to the server and no request under test: not counted, not recorded.
+    /// Words that control the server. Such requests are not under test: they are not counted and not recorded.
     static let control: [String: Reply] = [
         "release": release, "stats": statistics, "count": count, "reset-stats": resetStatistics,
         "wait": wait, "wait-idle": waitIdle,
@@ -97,7 +97,7 @@ enum Replies {
         try exchange.sendHead(302, .length("0"), headers: ["Location: \(target)"])
     }
 
-    /// What is said in answer is not checked, but for its being there: tests look at it themselves.
+    /// Asks for credentials. An answer is accepted whatever it says: tests check it themselves.
     private static let challenge: Reply = { exchange throws(ReplyEnd) in
         let isAnswered = exchange.request.header("Authorization") != nil
         if isAnswered && exchange.request.parameter("refuse") == nil { return try ok(exchange) }

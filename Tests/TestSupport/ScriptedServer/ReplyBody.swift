@@ -1,7 +1,7 @@
 import Glibc
 import SDDBase
 
-/// The bytes of a reply: one block, repeated up to `count`. So a body of gigabytes takes no memory. A value.
+/// The bytes of a reply: one block, repeated up to `count`, so that a body of gigabytes takes no memory. A value.
 package struct ReplyBody: Sendable {
     package let count: Int
     private let block: [UInt8]
@@ -13,9 +13,9 @@ package struct ReplyBody: Sendable {
 
     init(_ text: String) { self.init(Array(text.utf8)) }
 
-    /// The pattern that a client can compute for itself, see the README of the fault server.
+    /// Makes the pattern that a client can compute for itself; see the README of the fault server.
     package init(seed: UInt32, count: Int) {
-        // The pattern repeats itself after 65,536 bytes.
+        // The pattern repeats after 65,536 bytes.
         block = [UInt8](unsafeUninitializedCapacity: min(count, 65_536)) { bytes, filled in
             filled = bytes.count
             for index in 0..<bytes.count {
@@ -26,7 +26,7 @@ package struct ReplyBody: Sendable {
         self.count = count
     }
 
-    /// All of it, for comparing.
+    /// The whole body, to compare with.
     package var bytes: [UInt8] {
         var all: [UInt8] = []
         all.reserveCapacity(count)
@@ -34,19 +34,19 @@ package struct ReplyBody: Sendable {
         return all
     }
 
-    /// At most `most` bytes from there on; at least one, if there are any.
+    /// Returns at most `most` bytes from `offset` on; at least one, unless the body ends there.
     func piece(at offset: Int, most: Int) -> ArraySlice<UInt8> {
         guard offset < count, most > 0 else { return [] }
         let start = offset % block.count
         return block[start..<min(block.count, start + min(most, count - offset))]
     }
 
-    /// FNV-1a over the target of the request, so that different URLs have different bodies.
+    /// Returns the FNV-1a hash of the request's target, so that different URLs have different bodies.
     package static func seed(of target: String) -> UInt32 {
         target.utf8.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 }
     }
 
-    /// The content of a file below `root`; nil when there is none. `name` stays below it: no "..".
+    /// Returns the content of a file below `root`; nil if it does not exist. `name` must stay below it: no "..".
     init?(file name: String, below root: String?) {
         let parts = name.split(separator: "/")
         guard let root, !parts.isEmpty, !parts.contains("..") else { return nil }
@@ -55,7 +55,7 @@ package struct ReplyBody: Sendable {
     }
 }
 
-/// The content of a regular file; nil when it cannot be read.
+/// Returns the content of a regular file; nil if it cannot be read.
 package func readFile(_ path: String) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
@@ -72,7 +72,7 @@ package func readFile(_ path: String) -> [UInt8]? {
     return bytes
 }
 
-/// By extension; a test that wants another says `type=`.
+/// Returns the type for the file name's extension; a test that wants another says `type=`.
 func contentType(ofFile name: String) -> String {
     switch name.split(separator: ".").last?.lowercased() {
     case "jpg", "jpeg": "image/jpeg"

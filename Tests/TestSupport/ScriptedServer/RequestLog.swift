@@ -1,6 +1,6 @@
 import SDDBase
 
-/// What the scripted server has seen. A value, taken at one moment.
+/// Counts of what the scripted server has seen, taken at one moment. A value.
 package struct ServerStatistics: Sendable, Equatable {
     /// Requests received, those in progress included.
     package internal(set) var requests = 0
@@ -8,13 +8,13 @@ package struct ServerStatistics: Sendable, Equatable {
     package internal(set) var connections = 0
     /// Connections that are open now.
     package internal(set) var open = 0
-    /// Requests received and not yet answered to the end.
+    /// Requests received and not yet fully answered.
     package internal(set) var active = 0
-    /// The most that `active` has been.
+    /// The maximum of `active` so far.
     package internal(set) var peak = 0
 }
 
-/// Counts and records requests, and lets others wait for them. Any thread.
+/// Counts and records requests, and lets others wait for them. Callable from any thread.
 final class RequestLog: Sendable {
     private struct State {
         var statistics = ServerStatistics()
@@ -31,7 +31,7 @@ final class RequestLog: Sendable {
     var statistics: ServerStatistics { state.withLock { $0.statistics } }
     var recorded: [ServerRequest] { state.withLock { $0.recorded } }
 
-    /// By path, for all queries together, or by target, for exactly one.
+    /// Returns the count by path, for all queries together, or by exact target.
     func count(_ target: String) -> Int { state.withLock { $0.counts[target] ?? 0 } }
 
     func connectionOpened() {
@@ -43,7 +43,7 @@ final class RequestLog: Sendable {
 
     func connectionClosed() { change { $0.statistics.open -= 1 } }
 
-    /// A connection that turned out to carry orders to the server is not the client's under test.
+    /// Takes back the count of a connection that turned out to carry orders to the server, and so is not under test.
     func connectionIsForControl() { change { $0.statistics.connections -= 1 } }
 
     func began(_ request: ServerRequest) {
@@ -59,7 +59,7 @@ final class RequestLog: Sendable {
 
     func ended() { change { $0.statistics.active -= 1 } }
 
-    /// Begins to count afresh; what is open or in progress stays so.
+    /// Starts counting anew; open connections and requests in progress stay counted.
     func reset() {
         change { state in
             let now = state.statistics

@@ -1,17 +1,17 @@
 import SDDBase
 
-/// One reply of a test that does not stand in the URL of its request: those of `/script/NAME` are laid down before, each
-/// is given once, in order. A value.
+/// One reply of a test that the URL of its request does not describe. Replies of `/script/NAME` are laid down
+/// beforehand, and each is given once, in order. A value.
 package struct ScriptedReply: Sendable {
     package var status: Int
     /// Header lines, "NAME: VALUE".
     package var fields: [String]
     package var body: [UInt8]
-    /// So many bytes of the body are sent, and then the connection is closed; nil: all.
+    /// Number of bytes of the body that are sent before the connection is closed; nil means all, and no close.
     package var cut: Int?
     /// The gate that it waits at before anything is sent.
     package var gate: String?
-    /// And the one it waits at before it is cut.
+    /// The gate that it waits at before it is cut.
     package var cutGate: String?
 
     package init(
@@ -27,7 +27,7 @@ package struct ScriptedReply: Sendable {
     }
 }
 
-/// The replies that are laid down, by name. Any thread.
+/// The replies laid down, by name. Callable from any thread.
 final class Scripts: Sendable {
     private let replies = Monitor<[String: [ScriptedReply]]>([:])
 
@@ -42,11 +42,11 @@ final class Scripts: Sendable {
 }
 
 extension ScriptedServer {
-    /// Lays down the next replies to `/script/NAME`. Without one it answers 500.
+    /// Lays down the next replies to `/script/NAME`. When none is left, the server answers 500.
     package func script(_ name: String, _ replies: ScriptedReply...) { site.scripts.add(replies, for: name) }
 }
 
-/// Replies that a test has laid down.
+/// Replies that a test has laid down beforehand.
 extension Replies {
     static let scripted: [String: Reply] = ["script": script]
 
@@ -60,7 +60,7 @@ extension Replies {
         let framing = hasBody ? Framing.length(String(body.count)) : .none
         try exchange.sendHead(reply.status, framing, headers: reply.fields)
         guard hasBody else { return }
-        // Only after the head, so that it does not say "Connection: close".
+        // Set after the head is sent, so that it does not say "Connection: close".
         if reply.cut != nil { exchange.keepsAlive = false }
         try exchange.send(body, 0..<(reply.cut ?? body.count), framing)
         if let gate = reply.cutGate { try exchange.site.gates.pass(gate, on: exchange.socket) }

@@ -1,7 +1,7 @@
 import Glibc
 package import SDDBase
 
-/// What every connection shares.
+/// The state that all connections share.
 struct Site: Sendable {
     let fileRoot: String?
     let gates = Gates()
@@ -9,11 +9,11 @@ struct Site: Sendable {
     let log: RequestLog
 }
 
-/// An HTTP/1.1 server on 127.0.0.1 for tests: it does what the URL of each request says (see
-/// Tests/FaultServer/README.md), counts and records. One thread accepts, one serves each connection.
-/// Every method may be called on any thread.
+/// An HTTP/1.1 server on 127.0.0.1 for tests. It does what the URL of each request says (see
+/// Tests/FaultServer/README.md), and counts and records requests. One thread accepts connections, one more serves each
+/// of them. Every method is callable from any thread.
 package final class ScriptedServer: Sendable {
-    /// Of everything that waits here; long, since it ends only tests that fail.
+    /// The limit for everything that waits here; long, since it ends only tests that fail.
     package static let waitLimit: Int64 = 30_000
 
     package let port: UInt16
@@ -25,7 +25,7 @@ package final class ScriptedServer: Sendable {
     /// - Parameters:
     ///   - fileRoot: The directory whose files `/file/NAME` and `file=NAME` serve.
     ///   - port: 0 takes a free one.
-    ///   - keepsRequests: false for long runs: they are counted then, and not kept.
+    ///   - keepsRequests: False for long runs, which only count their requests.
     package init(fileRoot: String? = nil, port: UInt16 = 0, keepsRequests: Bool = true) throws(SystemError) {
         let (listener, boundPort) = try listenOnLoopback(port: port)
         let site = Site(fileRoot: fileRoot, log: RequestLog(keepsRequests: keepsRequests))
@@ -44,49 +44,49 @@ package final class ScriptedServer: Sendable {
 
     deinit { stop() }
 
-    /// An absolute URL of this server.
+    /// Returns an absolute URL of this server.
     package func url(_ target: String) -> String { "http://127.0.0.1:\(port)\(target)" }
 
-    /// The bytes that a reply with `size=` has, for a request with this target.
+    /// Returns the bytes that a reply with `size=` has, for a request with this target.
     package static func body(of target: String, size: Int) -> [UInt8] {
         ReplyBody(seed: ReplyBody.seed(of: target), count: size).bytes
     }
 
-    /// Lets go on what waits, or will wait, in `/hold/NAME` (or at `NAME.K` of `/steps/NAME`); `*` is all.
+    /// Releases requests that wait now or later in `/hold/NAME` (or at `NAME.K` of `/steps/NAME`); `*` releases all.
     package func release(_ name: String) { site.gates.open(name) }
 
     // MARK: What it has seen
 
-    /// In the order of arrival.
+    /// The requests received, in the order of arrival.
     package var requests: [ServerRequest] { site.log.recorded }
     package var statistics: ServerStatistics { site.log.statistics }
     package var connectionCount: Int { statistics.connections }
     package var peakConcurrent: Int { statistics.peak }
 
-    /// How often a path ("/ok", with any query) or a target ("/ok?size=3", exactly that one) was requested.
+    /// Returns how often a path ("/ok", with any query) or a target ("/ok?size=3", exactly that one) was requested.
     package func count(_ target: String) -> Int { site.log.count(target) }
 
-    /// Waits until a path or target has been requested that often; false when the limit was over first.
+    /// Waits until a path or target has been requested that often. Returns false if the limit ran out first.
     package func waitForRequests(_ target: String, count: Int = 1) -> Bool {
         site.log.wait(milliseconds: Self.waitLimit, target: target, count: count)
     }
 
-    /// Waits until what was seen meets a condition: `{ $0.active == 0 }`, say.
+    /// Waits until the statistics meet a condition, such as `{ $0.active == 0 }`.
     package func wait(until condition: (ServerStatistics) -> Bool) -> Bool {
         site.log.wait(milliseconds: Self.waitLimit, until: condition)
     }
 
-    /// Begins to count afresh, and closes the gates that were opened.
+    /// Starts counting anew, and closes the gates that were opened.
     package func reset() {
         site.log.reset()
         site.gates.closeAll()
     }
 
-    /// Closes the listener and every connection and returns when all threads have ended. More than once is fine.
+    /// Closes the listener and every connection, and returns when all threads have ended. May be called more than once.
     package func stop() {
         guard connections.beginStop() else { return }
         site.log.stop()
-        // On Linux this makes `accept` return, which closing would not.
+        // On Linux this makes `accept` return, which closing would not do.
         shutdown(listener, Int32(SHUT_RDWR))
         acceptor.join()
         close(listener)

@@ -7,27 +7,27 @@ package struct ServerRequest: Sendable {
         package let value: String
     }
 
-    /// Which connection it came on, counted from 1: equal numbers are one connection used again.
+    /// The connection it came on, counted from 1: equal numbers mean that a connection was reused.
     package let connection: Int
     package let method: String
-    /// As it stood in the request line.
+    /// The target as in the request line.
     package let target: String
-    /// `target` without scheme and host, where a client that uses a proxy sends them, and without query.
+    /// `target` without the query, and without scheme and host, which clients send to a proxy.
     package let path: String
     package let version: String
-    /// In the order and spelling of the client, repeated ones repeated.
+    /// The header fields in the order and spelling of the client, with repetitions.
     package let headers: [Header]
     package internal(set) var body: [UInt8] = []
 
     let query: [(name: String, value: String)]
     let head: [UInt8]
 
-    /// The value of the first header of that name, whatever its case.
+    /// Returns the value of the first header field of that name, in any case.
     package func header(_ name: String) -> String? {
         headers.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 
-    /// The values of every query parameter of that name, percent-decoded.
+    /// Returns the values of every query parameter of that name, percent-decoded.
     func parameters(_ name: String) -> [String] {
         query.filter { $0.name == name }.map(\.value)
     }
@@ -41,7 +41,7 @@ package struct ServerRequest: Sendable {
         return version == "HTTP/1.0" ? connection != "keep-alive" : connection == "close"
     }
 
-    /// nil for a head that is not HTTP/1.
+    /// Parses a head; nil if it is not HTTP/1.
     init?(head: [UInt8], connection: Int) {
         let lines = head.dropLast(4).split(separator: 0x0A, omittingEmptySubsequences: false).map {
             String(decoding: $0.last == 0x0D ? $0.dropLast() : $0, as: UTF8.self)
@@ -71,7 +71,7 @@ package struct ServerRequest: Sendable {
         return String(text)
     }
 
-    /// RFC 9112 §3.2.2: a client that talks to a proxy names the origin too.
+    /// Removes scheme and host, which a client sends to a proxy (RFC 9112 §3.2.2).
     private static func withoutOrigin(_ target: String) -> Substring {
         guard target.hasPrefix("http://") else { return target[...] }
         let rest = target.dropFirst("http://".count).drop { $0 != "/" && $0 != "?" }
@@ -86,7 +86,7 @@ package struct ServerRequest: Sendable {
     }
 }
 
-/// `%41` is `A`; a percent sign with anything else after it stands for itself.
+/// Decodes percent-encoding: `%41` is `A`; a percent sign with anything else after it stands for itself.
 func percentDecoded(_ text: some StringProtocol) -> String {
     let bytes = Array(text.utf8)
     var decoded: [UInt8] = []
@@ -115,7 +115,7 @@ private func hexValue(_ byte: UInt8) -> UInt8? {
 }
 
 extension ServerSocket {
-    /// The next request with its body; nil once the client has closed or sends what is not HTTP.
+    /// Reads the next request with its body; nil once the client has closed or sends something other than HTTP.
     func readRequest(connection: Int) -> ServerRequest? {
         guard let head = readHead(), var request = ServerRequest(head: head, connection: connection) else { return nil }
         if request.header("Expect")?.lowercased() == "100-continue" {
@@ -142,7 +142,7 @@ extension ServerSocket {
             guard let chunk = readBytes(count), readLine() != nil else { return nil }
             body += chunk
         }
-        // Trailer fields, up to the empty line.
+        // Skip the trailer fields, up to the empty line.
         while let line = readLine() {
             if line.isEmpty { return body }
         }

@@ -1,18 +1,18 @@
 import Glibc
 
-/// POLLRDHUP, which glibc shows only to programs that ask for GNU's own names.
+/// POLLRDHUP, which glibc declares only for programs that ask for GNU extensions.
 private let closedByPeer: Int16 = 0x2000
 
-/// Why a reply ends before its script does.
+/// The reason why a reply ends before its script does.
 enum ReplyEnd: Error {
     /// The client closed the connection, or the server stops.
     case clientGone
-    /// The request's URL is not one that the server understands; the text says why.
+    /// The server does not understand the request's URL; the text says why.
     case misspelt(String)
 }
 
-/// The server's end of one connection. Touched by the connection's own thread alone; only `shutdown` on
-/// the descriptor comes from outside, when the server stops, and makes every call here end.
+/// The server's end of one connection. Used only by the connection's own thread; when the server stops, another thread
+/// calls `shutdown` on the descriptor, which makes every call here fail.
 final class ServerSocket {
     let descriptor: Int32
     private var received: [UInt8] = []
@@ -26,7 +26,7 @@ final class ServerSocket {
 
     // MARK: Receiving
 
-    /// Everything up to the next CRLF CRLF, that included; nil when the client closed, or went beyond the limit.
+    /// Reads everything up to and including the next CRLF CRLF; nil if the client closed or the limit was exceeded.
     func readHead(limit: Int = 1 << 20) -> [UInt8]? {
         var searched = 0
         while true {
@@ -36,7 +36,7 @@ final class ServerSocket {
         }
     }
 
-    /// One line without its CRLF, of a chunked body.
+    /// Reads one line of a chunked body, without its CRLF.
     func readLine() -> [UInt8]? {
         var searched = 0
         while true {
@@ -96,7 +96,8 @@ final class ServerSocket {
         var sent = 0
         while sent < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[sent...])
-            // MSG_NOSIGNAL: a client that has gone is an ordinary event here, SIGPIPE would end the process.
+            // MSG_NOSIGNAL, because a client that disconnected is an ordinary event here and SIGPIPE would end the
+            // process.
             let count = Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
             if count < 0 && errno == EINTR { continue }
             guard count > 0 else { return false }
@@ -105,7 +106,7 @@ final class ServerSocket {
         return true
     }
 
-    /// Makes the coming close an RST in place of a FIN.
+    /// Makes the next close send an RST in place of a FIN.
     func resetOnClose() {
         var now = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
@@ -113,26 +114,26 @@ final class ServerSocket {
 
     // MARK: Waiting
 
-    /// Does nothing for that long, or for ever when negative; ends early when the client goes.
+    /// Waits for that long, or forever if negative; ends early when the client disconnects.
     func pause(milliseconds: Int) throws(ReplyEnd) {
         _ = try wait(for: nil, milliseconds: milliseconds)
     }
 
-    /// Waits until `event`, a descriptor, can be read.
+    /// Waits until `event`, a descriptor, is readable.
     func wait(for event: Int32) throws(ReplyEnd) {
         _ = try wait(for: event, milliseconds: -1)
     }
 
     private func wait(for event: Int32?, milliseconds: Int) throws(ReplyEnd) -> Bool {
         let timeout = Int32(clamping: milliseconds)
-        // A negative descriptor is one that poll passes over.
+        // poll ignores a negative descriptor.
         var watched = [
             pollfd(fd: descriptor, events: closedByPeer, revents: 0),
             pollfd(fd: event ?? -1, events: Int16(POLLIN), revents: 0),
         ]
         while true {
             let count = poll(&watched, 2, timeout)
-            // The threads of the server have every signal blocked, so that a restart of the time is rare.
+            // The threads of the server have every signal blocked, so it rarely happens that the timeout starts again.
             if count < 0 && errno == EINTR { continue }
             if count < 0 || watched[0].revents != 0 { throw .clientGone }
             return count > 0
