@@ -14,7 +14,7 @@
 
 struct program {
     uv_loop_t loop;
-    uv_poll_t events;   /* the library's descriptor */
+    uv_poll_t events; /* the library's descriptor */
     uv_signal_t ctrl_c;
     sdd_downloader *downloader;
     int asked, ended, pictures;
@@ -23,10 +23,8 @@ struct program {
 /* A loop ends by itself when it has nothing to watch any more. */
 static void stop(struct program *program)
 {
-    if (!uv_is_closing((uv_handle_t *)&program->events))
-        uv_close((uv_handle_t *)&program->events, NULL);
-    if (!uv_is_closing((uv_handle_t *)&program->ctrl_c))
-        uv_close((uv_handle_t *)&program->ctrl_c, NULL);
+    if (!uv_is_closing((uv_handle_t *)&program->events)) uv_close((uv_handle_t *)&program->events, NULL);
+    if (!uv_is_closing((uv_handle_t *)&program->ctrl_c)) uv_close((uv_handle_t *)&program->ctrl_c, NULL);
 }
 
 static void completed(const sdd_result *result, void *user_data)
@@ -36,14 +34,12 @@ static void completed(const sdd_result *result, void *user_data)
     program->ended++;
     if (result->error == SDD_OK) {
         program->pictures++;
-        printf("%s: %d x %d\n", result->url, (int)sdd_image_width(result->image),
-               (int)sdd_image_height(result->image));
+        printf("%s: %d x %d\n", result->url, (int)sdd_image_width(result->image), (int)sdd_image_height(result->image));
     } else {
         printf("%s: %s: %s\n", result->url, sdd_status_name(result->error), result->message);
     }
     fflush(stdout);
-    if (program->ended == program->asked)
-        stop(program);
+    if (program->ended == program->asked) stop(program);
 }
 
 /* Events wait. A few at a time, so that the loop stays quick for others: the descriptor stays readable while there
@@ -65,7 +61,7 @@ static void interrupted(uv_signal_t *ctrl_c, int number)
     struct program *program = ctrl_c->data;
 
     (void)number;
-    sdd_downloader_cancel_all(program->downloader); /* each ends with SDD_ERROR_CANCELLED, and the last one ends the loop */
+    sdd_downloader_cancel_all(program->downloader); /* the last request to end ends the loop */
 }
 
 /* What the loop watches. */
@@ -73,10 +69,8 @@ static int watch(struct program *program)
 {
     int error = uv_poll_init(&program->loop, &program->events, sdd_event_fd(program->downloader));
 
-    if (error == 0)
-        error = uv_signal_init(&program->loop, &program->ctrl_c);
-    if (error != 0)
-        return error;
+    if (error == 0) error = uv_signal_init(&program->loop, &program->ctrl_c);
+    if (error != 0) return error;
     program->events.data = program->ctrl_c.data = program;
     error = uv_poll_start(&program->events, UV_READABLE, take_events);
     return error != 0 ? error : uv_signal_start(&program->ctrl_c, interrupted, SIGINT);
@@ -93,23 +87,18 @@ int main(int argc, char **argv)
         return 2;
     }
     config.delivery = SDD_DELIVERY_APPLICATION; /* no callback but inside sdd_dispatch() */
-    if (sdd_downloader_create(&config, &program.downloader) != SDD_OK)
-        return 1;
+    if (sdd_downloader_create(&config, &program.downloader) != SDD_OK) return 1;
     if ((error = uv_loop_init(&program.loop)) != 0 || (error = watch(&program)) != 0) {
         fprintf(stderr, "libuv_loop: %s\n", uv_strerror(error));
         return 1;
     }
     for (int i = 1; i < argc; i++)
-        if (sdd_download(program.downloader, argv[i], 0, NULL, completed, &program) != 0)
-            program.asked++;
-    if (program.asked == 0)
-        stop(&program);
+        if (sdd_download(program.downloader, argv[i], 0, NULL, completed, &program) != 0) program.asked++;
+    if (program.asked == 0) stop(&program);
     error = uv_run(&program.loop, UV_RUN_DEFAULT);
 
     sdd_downloader_destroy(program.downloader); /* closes the descriptor, which the loop has let go of */
-    if (error == 0)
-        error = uv_loop_close(&program.loop);
-    if (error != 0)
-        fprintf(stderr, "libuv_loop: %s\n", uv_strerror(error));
+    if (error == 0) error = uv_loop_close(&program.loop);
+    if (error != 0) fprintf(stderr, "libuv_loop: %s\n", uv_strerror(error));
     return error == 0 && program.pictures == argc - 1 ? 0 : 1;
 }
