@@ -35,6 +35,11 @@ with_server = FAULT_SERVER=$(SCRATCH)/debug/fault-server
 sources := Package.swift $(shell find Sources include -type f)
 headers := $(wildcard include/sdd/*.h)
 
+# The C code that has the format of .clang-format. Not in it: include/, whose columns are laid out by hand, and the programs
+# in Tests, whose tables of test cases have rows and anonymous structs on one line, which clang-format would take apart.
+CLANG_FORMAT ?= clang-format-14
+formatted_c = $(shell find Sources examples bench -name '*.[ch]')
+
 .PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-http2 test-caches test-abi test-binders \
 	abi-description bindings test-examples sanitize torture coverage fuzz damage soak fault-server format bench deb check-deb
 
@@ -94,8 +99,10 @@ check: lint all test-swift test-headers test-c test-http2 test-caches test-abi t
 	test-examples ## all of the following:
 	@echo "make check: everything passed"
 
-lint: ##   the format of the Swift code; rows of docs/requirements.md and their tests
+lint: ##   the format of Swift and C code; rows of docs/requirements.md and their tests
 	Tests/requirements.py
+	@echo "$(CLANG_FORMAT) --dry-run -Werror (C)"
+	@$(CLANG_FORMAT) --dry-run -Werror $(formatted_c)
 	swift format lint --strict --recursive Package.swift Sources Tests
 
 test-swift: ##   the tests of the Swift targets
@@ -168,7 +175,8 @@ soak: all fault-server ## SOAK_LOADS mixed loads through one loader, and a tenth
 	SDD_SOAK=$(SOAK_LOADS) SDD_TEST_SECONDS=7200 $(with_server) Tests/C/run.sh plain test_soak
 	SDD_SOAK=$$(($(SOAK_LOADS) / 10)) SDD_TEST_SECONDS=7200 $(with_server) Tests/C/run.sh tsan test_soak
 
-format: ## formats the Swift code
+format: ## formats the Swift and C code
+	$(CLANG_FORMAT) -i $(formatted_c)
 	swift format --in-place --recursive Package.swift Sources Tests
 
 fault-server: # the server of the programs in C
