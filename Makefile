@@ -99,8 +99,9 @@ check: lint all test-swift test-headers test-c test-http2 test-caches test-abi t
 	test-examples ## all of the following:
 	@echo "make check: everything passed"
 
-lint: ##   the format of Swift and C code; rows of docs/requirements.md and their tests
+lint: ##   the format of Swift and C code, sizes of files and functions; rows of docs/requirements.md and their tests
 	Tests/requirements.py
+	Tests/limits.py
 	@echo "$(CLANG_FORMAT) --dry-run -Werror (C)"
 	@$(CLANG_FORMAT) --dry-run -Werror $(formatted_c)
 	swift format lint --strict --recursive Package.swift Sources Tests
