@@ -35,12 +35,12 @@ with_server = FAULT_SERVER=$(SCRATCH)/debug/fault-server
 sources := Package.swift $(shell find Sources include -type f)
 headers := $(wildcard include/sdd/*.h)
 
-# The C code that has the format of .clang-format. Not in it: include/, whose columns are laid out by hand, and the programs
-# in Tests, whose tables of test cases have rows and anonymous structs on one line, which clang-format would take apart.
+# The C code in the format of .clang-format. It leaves out include/, whose columns are laid out by hand, and Tests, because
+# clang-format would break up the tables of test cases: their anonymous structs, and the rows that share a line.
 CLANG_FORMAT ?= clang-format-14
 formatted_c = $(shell find Sources examples bench -name '*.[ch]')
 
-.PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-http2 test-caches test-abi test-binders \
+.PHONY: all help install uninstall clean check lint circles docs test-swift test-headers test-c test-http2 test-caches test-abi test-binders \
 	abi-description bindings test-examples sanitize torture coverage fuzz damage soak fault-server format bench deb check-deb
 
 all: build/libsdd.so ## (default) build/libsdd.so, optimised, with the Swift runtime inside
@@ -99,12 +99,16 @@ check: lint all test-swift test-headers test-c test-http2 test-caches test-abi t
 	test-examples ## all of the following:
 	@echo "make check: everything passed"
 
-lint: ##   the format of Swift and C code, sizes of files and functions; rows of docs/requirements.md and their tests
+lint: ##   formats, sizes of files and functions, circles of files, docs/requirements.md
 	Tests/requirements.py
 	Tests/limits.py
+	Tests/circles.py
 	@echo "$(CLANG_FORMAT) --dry-run -Werror (C)"
 	@$(CLANG_FORMAT) --dry-run -Werror $(formatted_c)
 	swift format lint --strict --recursive Package.swift Sources Tests
+
+circles: ## circles of files in each Swift target, with what ties them together
+	Tests/circles.py --ties SDD SDDBase SDDCaches SDDCoders SDDEngine SDDTransport
 
 test-swift: ##   the tests of the Swift targets
 	Tests/swift-tests.sh --scratch-path $(SCRATCH)
