@@ -35,13 +35,14 @@ with_server = FAULT_SERVER=$(SCRATCH)/debug/fault-server
 sources := Package.swift $(shell find Sources include -type f)
 headers := $(wildcard include/sdd/*.h)
 
-# The C code in the format of .clang-format. It leaves out include/, whose columns are laid out by hand, and Tests, because
-# clang-format would break up the tables of test cases: their anonymous structs, and the rows that share a line.
+# The C code in the format of .clang-format. It leaves out include/, whose columns are laid out by hand, and Tests,
+# where clang-format would break up the tables of test cases: their anonymous structs, and the rows that share a line.
 CLANG_FORMAT ?= clang-format-14
 formatted_c = $(shell find Sources examples bench -name '*.[ch]')
 
-.PHONY: all help install uninstall clean check lint circles docs test-swift test-headers test-c test-http2 test-caches test-abi test-binders \
-	abi-description bindings test-examples sanitize torture coverage fuzz damage soak fault-server format bench deb check-deb
+.PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-http2 test-caches test-abi \
+	test-binders abi-description bindings test-examples sanitize torture coverage fuzz damage soak fault-server \
+	circles docs format bench deb check-deb
 
 all: build/libsdd.so ## (default) build/libsdd.so, optimised, with the Swift runtime inside
 
@@ -106,9 +107,6 @@ lint: ##   formats, sizes of files and functions, circles of files, docs/require
 	@echo "$(CLANG_FORMAT) --dry-run -Werror (C)"
 	@$(CLANG_FORMAT) --dry-run -Werror $(formatted_c)
 	swift format lint --strict --recursive Package.swift Sources Tests
-
-circles: ## circles of files in each Swift target, with what ties them together
-	Tests/circles.py --ties SDD SDDBase SDDCaches SDDCoders SDDEngine SDDTransport
 
 test-swift: ##   the tests of the Swift targets
 	Tests/swift-tests.sh --scratch-path $(SCRATCH)
@@ -179,6 +177,18 @@ damage: all ## odd and damaged files in one process with a limit on memory: see 
 soak: all fault-server ## SOAK_LOADS mixed loads through one loader, and a tenth under TSan: see docs/fuzzing.md
 	SDD_SOAK=$(SOAK_LOADS) SDD_TEST_SECONDS=7200 $(with_server) Tests/C/run.sh plain test_soak
 	SDD_SOAK=$$(($(SOAK_LOADS) / 10)) SDD_TEST_SECONDS=7200 $(with_server) Tests/C/run.sh tsan test_soak
+
+circles: ## circles of files in each Swift target, with what ties them together
+	Tests/circles.py --ties SDD SDDBase SDDCaches SDDCoders SDDEngine SDDTransport
+
+# Works offline; the search of the site is a script of its own.
+docs: ## the reference of the header and all of docs/ as a site, in build/docs/html; needs doxygen and graphviz
+	@for tool in doxygen dot python3; do command -v $$tool >/dev/null || \
+	    { echo "make docs: $$tool is missing: apt-get install doxygen graphviz python3" >&2; exit 1; }; done
+	mkdir -p build
+	rm -rf build/docs
+	doxygen docs/Doxyfile
+	@echo "open build/docs/html/index.html"
 
 format: ## formats the Swift and C code
 	$(CLANG_FORMAT) -i $(formatted_c)

@@ -17,8 +17,8 @@ A circle is a strongly connected component of these arrows, and its size is its 
 circle larger than its limit below. The limits are the sizes when this check was written, and may only go down.
 
     Tests/circles.py                     the size of the largest circle of each target
-    Tests/circles.py --ties TARGET...    its files, and each arrow in it, with its names (and their uses), after the size
-                                         of the largest circle that would remain without the arrow
+    Tests/circles.py --ties TARGET...    its files, and each arrow in it, with its names (and their uses), after the
+                                         size of the largest circle that would remain without the arrow
 """
 import collections
 import re
