@@ -35,8 +35,14 @@ with_server = FAULT_SERVER=$(SCRATCH)/debug/fault-server
 sources := Package.swift $(shell find Sources include -type f)
 headers := $(wildcard include/sdd/*.h)
 
-.PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-http2 test-caches test-abi test-binders \
-	abi-description bindings test-examples sanitize torture coverage fuzz damage soak fault-server format bench deb check-deb
+# The C code in the format of .clang-format. It leaves out include/, whose columns are laid out by hand, and Tests,
+# where clang-format would break up the tables of test cases: their anonymous structs, and the rows that share a line.
+CLANG_FORMAT ?= clang-format-14
+formatted_c = $(shell find Sources examples bench -name '*.[ch]')
+
+.PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-http2 test-caches test-abi \
+	test-binders abi-description bindings test-examples sanitize torture coverage fuzz damage soak fault-server \
+	circles docs format bench deb check-deb
 
 all: build/libsdd.so ## (default) builds build/libsdd.so, optimised, with the Swift runtime inside
 
@@ -94,8 +100,12 @@ check: ## runs all of the following:
 check: lint all test-swift test-headers test-c test-http2 test-caches test-abi test-binders test-examples
 	@echo "make check: everything passed"
 
-lint: ##   checks the format of the Swift code, and rows of docs/requirements.md against their tests
+lint: ##   checks formats, sizes of files and functions, circles of files, docs/requirements.md
 	Tests/requirements.py
+	Tests/limits.py
+	Tests/circles.py
+	@echo "$(CLANG_FORMAT) --dry-run -Werror (C)"
+	@$(CLANG_FORMAT) --dry-run -Werror $(formatted_c)
 	swift format lint --strict --recursive Package.swift Sources Tests
 
 test-swift: ##   runs the tests of the Swift targets
@@ -168,7 +178,20 @@ soak: all fault-server ## runs SOAK_LOADS mixed loads through one loader, a tent
 	SDD_SOAK=$(SOAK_LOADS) SDD_TEST_SECONDS=7200 $(with_server) Tests/C/run.sh plain test_soak
 	SDD_SOAK=$$(($(SOAK_LOADS) / 10)) SDD_TEST_SECONDS=7200 $(with_server) Tests/C/run.sh tsan test_soak
 
-format: ## formats the Swift code
+circles: ## prints circles of files in each Swift target, with what ties them together
+	Tests/circles.py --ties SDD SDDBase SDDCaches SDDCoders SDDEngine SDDTransport
+
+# Works offline; the search of the site is a script of its own.
+docs: ## builds a site of the header and docs/ in build/docs/html; needs doxygen and graphviz
+	@for tool in doxygen dot python3; do command -v $$tool >/dev/null || \
+	    { echo "make docs: $$tool is missing: apt-get install doxygen graphviz python3" >&2; exit 1; }; done
+	mkdir -p build
+	rm -rf build/docs
+	doxygen docs/Doxyfile
+	@echo "open build/docs/html/index.html"
+
+format: ## formats the Swift and C code
+	$(CLANG_FORMAT) -i $(formatted_c)
 	swift format --in-place --recursive Package.swift Sources Tests
 
 fault-server: # builds the server of the programs in C

@@ -15,6 +15,7 @@ python3_with_numpy() { python3 -c 'import numpy, PIL' || /usr/bin/python3 -c 'im
 need nginx-light env PATH="$PATH:/usr/sbin" nginx -v # a test server
 need openssl has openssl                             # its certificates
 need valgrind has valgrind
+need clang-format-14 has clang-format-14               # make lint
 need python3 has python3                             # examples in Python
 need python3-numpy python3_with_numpy
 need python3-pil python3_with_numpy

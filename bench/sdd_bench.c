@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-arguments_t arguments = {.workload = "W1", .by = "get", .inflight = 6};
+arguments_t arguments = { .workload = "W1", .by = "get", .inflight = 6 };
 
 static struct {
     uint64_t ok, failed, bytes, pixels, checksum;
@@ -29,8 +29,7 @@ static double seconds(void)
 /* FNV-1a, 64 bit. */
 static uint64_t hash(const uint8_t *bytes, size_t count, uint64_t state)
 {
-    for (size_t i = 0; i < count; i++)
-        state = (state ^ bytes[i]) * UINT64_C(1099511628211);
+    for (size_t i = 0; i < count; i++) state = (state ^ bytes[i]) * UINT64_C(1099511628211);
     return state;
 }
 
@@ -46,15 +45,13 @@ static uint64_t hash_image(sdd_image *image)
 static void count_image(sdd_image *image)
 {
     total.pixels += (uint64_t)sdd_image_width(image) * (uint64_t)sdd_image_height(image);
-    if (arguments.verify)
-        total.checksum ^= hash_image(image);
+    if (arguments.verify) total.checksum ^= hash_image(image);
 }
 
 void count_ok(sdd_image *image, sdd_bytes *bytes)
 {
     total.ok++;
-    if (bytes)
-        total.bytes += sdd_bytes_size(bytes);
+    if (bytes) total.bytes += sdd_bytes_size(bytes);
     if (image)
         count_image(image);
     else if (arguments.verify)
@@ -63,8 +60,7 @@ void count_ok(sdd_image *image, sdd_bytes *bytes)
 
 void count_failed(const char *url, const char *message)
 {
-    if (total.failed++ == 0)
-        fprintf(stderr, "%s: %s\n", url ? url : "(no URL)", message);
+    if (total.failed++ == 0) fprintf(stderr, "%s: %s\n", url ? url : "(no URL)", message);
 }
 
 /* Thread: the callback thread, or the main thread with --drain; one at a time in both. */
@@ -85,8 +81,7 @@ static void previewed(const sdd_result *result, void *user_data)
 {
     (void)result;
     (void)user_data;
-    if (total.first_frame == 0)
-        total.first_frame = seconds();
+    if (total.first_frame == 0) total.first_frame = seconds();
 }
 
 /* Takes events in batches, as a language binding would. */
@@ -96,11 +91,9 @@ static int drain_all(sdd_downloader *downloader, size_t expected)
     while (expected > 0) {
         size_t taken = 0;
         events[0].struct_size = sizeof(sdd_event);
-        if (sdd_wait(downloader, events, 64, -1, &taken) != SDD_OK)
-            return -1;
+        if (sdd_wait(downloader, events, 64, -1, &taken) != SDD_OK) return -1;
         for (size_t i = 0; i < taken; i++) {
-            if (events[i].kind != SDD_EVENT_COMPLETED)
-                continue;
+            if (events[i].kind != SDD_EVENT_COMPLETED) continue;
             completed(events[i].result, NULL);
             sdd_image_release(events[i].image);
             sdd_bytes_release(events[i].bytes);
@@ -116,16 +109,12 @@ static char **read_lines(const char *path, size_t *count)
     FILE *file = fopen(path, "r");
     char **lines = NULL, *line = NULL;
     size_t capacity = 0;
-    if (!file)
-        return NULL;
+    if (!file) return NULL;
     for (ssize_t length; (length = getline(&line, &capacity, file)) > 0;) {
-        while (length > 0 && (line[length - 1] == '\n' || line[length - 1] == '\r'))
-            line[--length] = 0;
-        if (length == 0)
-            continue;
+        while (length > 0 && (line[length - 1] == '\n' || line[length - 1] == '\r')) line[--length] = 0;
+        if (length == 0) continue;
         char **grown = realloc(lines, (*count + 1) * sizeof *lines);
-        if (!grown)
-            exit(2);
+        if (!grown) exit(2);
         lines = grown;
         lines[(*count)++] = strdup(line);
     }
@@ -194,16 +183,13 @@ static int parse(int argc, char **argv)
     }
     int is_warm = !strncmp(arguments.workload, "W9", 2);
     arguments.bytes_only = is_one_of(arguments.workload, "W1 W6 W7 W8 W8h1 W9 ");
-    if (!arguments.urls)
-        return usage("--urls is missing");
+    if (!arguments.urls) return usage("--urls is missing");
     if (!arguments.bytes_only && !is_one_of(arguments.workload, "W2 W3 W4 W5 W9d W10 "))
         return usage("this version does not do that workload");
     if (!arguments.load && is_warm != (arguments.cache != NULL))
         return usage("--cache is for W9 and W9d, and needed there, and for --load");
-    if (!is_one_of(arguments.by, "get query http load "))
-        return usage("--by get, query, http or load");
-    if (arguments.threads == 0)
-        arguments.threads = is_warm && arguments.bytes_only ? 1 : 2;
+    if (!is_one_of(arguments.by, "get query http load ")) return usage("--by get, query, http or load");
+    if (arguments.threads == 0) arguments.threads = is_warm && arguments.bytes_only ? 1 : 2;
     return 0;
 }
 
@@ -212,8 +198,7 @@ static void fetch_all(sdd_downloader *downloader, char **urls, size_t count)
 {
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
     request.options = arguments.bytes_only || arguments.prefill ? (uint64_t)SDD_OPTION_BYTES_ONLY : 0;
-    if (arguments.prefill)
-        request.options |= (uint64_t)SDD_OPTION_USE_HTTP_CACHE;
+    if (arguments.prefill) request.options |= (uint64_t)SDD_OPTION_USE_HTTP_CACHE;
     request.completed = arguments.drain ? NULL : completed;
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
     decode.target_width = decode.target_height = 512;
@@ -245,10 +230,8 @@ int main(int argc, char **argv)
     int bad = parse(argc, argv);
     size_t url_count = 0;
     char **urls = bad ? NULL : read_lines(arguments.urls, &url_count);
-    if (bad)
-        return bad;
-    if (!urls)
-        return usage("the file of URLs cannot be read, or is empty");
+    if (bad) return bad;
+    if (!urls) return usage("the file of URLs cannot be read, or is empty");
 
     double start = seconds();
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
@@ -266,10 +249,8 @@ int main(int argc, char **argv)
     sdd_status status = open_cache(&cache);
     int needs_none = cache && !arguments.prefill && !arguments.load && !strcmp(arguments.by, "get");
     config.cache = cache;
-    if (status == SDD_OK && !needs_none)
-        status = sdd_downloader_create(&config, &downloader);
-    if (status != SDD_OK)
-        return usage(sdd_last_error_message());
+    if (status == SDD_OK && !needs_none) status = sdd_downloader_create(&config, &downloader);
+    if (status != SDD_OK) return usage(sdd_last_error_message());
     if (arguments.load)
         load_all(downloader, cache, urls, url_count);
     else if (cache && !arguments.prefill)
@@ -277,18 +258,15 @@ int main(int argc, char **argv)
     else
         fetch_all(downloader, urls, url_count);
     double wall = seconds() - start;
-    if (downloader)
-        sdd_downloader_destroy(downloader);
+    if (downloader) sdd_downloader_destroy(downloader);
     sdd_cache_destroy(cache);
 
     printf("{\"workload\":\"%s\",\"ok\":%llu,\"failed\":%llu,\"bytes\":%llu,\"pixels\":%llu,\"wall_s\":%.6f,"
            "\"first_frame_ms\":%.3f,\"checksum\":\"%016llx\"}\n",
            arguments.workload, (unsigned long long)total.ok, (unsigned long long)total.failed,
            (unsigned long long)total.bytes, (unsigned long long)total.pixels, wall,
-           total.first_frame == 0 ? -1 : (total.first_frame - start) * 1e3,
-           (unsigned long long)total.checksum);
-    for (size_t i = 0; i < url_count; i++)
-        free(urls[i]);
+           total.first_frame == 0 ? -1 : (total.first_frame - start) * 1e3, (unsigned long long)total.checksum);
+    for (size_t i = 0; i < url_count; i++) free(urls[i]);
     free(urls);
     return total.failed ? 1 : 0;
 }

@@ -16,7 +16,7 @@ static struct {
     sdd_cache *cache;
     char **urls;
     size_t next, count;
-} work = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} work = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static sdd_query query_for(const char *url)
 {
@@ -56,12 +56,11 @@ static void get_all(void)
 {
     pthread_t others[64];
     int started = 0;
-    while (started < arguments.threads - 1 && started < 64
-           && pthread_create(&others[started], NULL, get_some, NULL) == 0)
+    while (started < arguments.threads - 1 && started < 64 &&
+           pthread_create(&others[started], NULL, get_some, NULL) == 0)
         started++;
     get_some(NULL);
-    while (started > 0)
-        pthread_join(others[--started], NULL);
+    while (started > 0) pthread_join(others[--started], NULL);
 }
 
 static void query_all(sdd_downloader *downloader)
@@ -78,8 +77,7 @@ static void request_all(sdd_downloader *downloader)
 {
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
     request.options = (uint64_t)SDD_OPTION_USE_HTTP_CACHE;
-    if (arguments.bytes_only)
-        request.options |= (uint64_t)SDD_OPTION_BYTES_ONLY;
+    if (arguments.bytes_only) request.options |= (uint64_t)SDD_OPTION_BYTES_ONLY;
     request.completed = completed;
     for (size_t i = 0; i < work.count; i++) {
         request.url = work.urls[i];

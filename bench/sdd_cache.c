@@ -29,16 +29,14 @@ static double clock_now(clockid_t clock)
 
 static void check(sdd_status status, const char *what)
 {
-    if (status == SDD_OK)
-        return;
+    if (status == SDD_OK) return;
     fprintf(stderr, "sdd-cache: %s: %s\n", what, sdd_last_error_message());
     exit(1);
 }
 
 static void check_file(int result, const char *what)
 {
-    if (result >= 0)
-        return;
+    if (result >= 0) return;
     perror(what);
     exit(1);
 }
@@ -55,8 +53,7 @@ extern void *__libc_memalign(size_t alignment, size_t size);
 
 static void count_allocation(void)
 {
-    if (__atomic_load_n(&is_counting, __ATOMIC_RELAXED))
-        __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED);
+    if (__atomic_load_n(&is_counting, __ATOMIC_RELAXED)) __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED);
 }
 
 void *malloc(size_t size)
@@ -112,8 +109,7 @@ static char *key_of(int number, char *place)
 static sdd_bytes *make_body(size_t size)
 {
     unsigned char *memory = malloc(size);
-    for (size_t i = 0; i < size; i++)
-        memory[i] = (unsigned char)(i * 2654435761u >> 13);
+    for (size_t i = 0; i < size; i++) memory[i] = (unsigned char)(i * 2654435761u >> 13);
     sdd_bytes *bytes = sdd_bytes_create(memory, size);
     free(memory);
     return bytes;
@@ -145,8 +141,7 @@ static void *hit(void *cache)
     char key[64];
     for (int i = 0; i < HITS; i++) {
         sdd_image *image = sdd_cache_memory_image(cache, key_of(i * 7 % KEYS, key));
-        if (!image)
-            exit(1);
+        if (!image) exit(1);
         sdd_image_release(image);
     }
     return NULL;
@@ -158,8 +153,7 @@ static double keys_alone(void)
     char key[64];
     unsigned sum = 0;
     double start = clock_now(CLOCK_PROCESS_CPUTIME_ID);
-    for (int i = 0; i < HITS; i++)
-        sum += (unsigned)key_of(i * 7 % KEYS, key)[48];
+    for (int i = 0; i < HITS; i++) sum += (unsigned)key_of(i * 7 % KEYS, key)[48];
     start = clock_now(CLOCK_PROCESS_CPUTIME_ID) - start;
     return sum == 1 ? 0 : start / HITS;
 }
@@ -180,11 +174,9 @@ static void measure_memory(void)
     }
     pthread_t threads[THREADS];
     double keys = keys_alone(), wall = clock_now(CLOCK_MONOTONIC), cpu = clock_now(CLOCK_PROCESS_CPUTIME_ID);
-    for (int i = 0; i < THREADS; i++)
-        check_file(-pthread_create(&threads[i], NULL, hit, cache), "pthread_create");
+    for (int i = 0; i < THREADS; i++) check_file(-pthread_create(&threads[i], NULL, hit, cache), "pthread_create");
     __atomic_store_n(&is_counting, 1, __ATOMIC_RELAXED);
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
+    for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
     __atomic_store_n(&is_counting, 0, __ATOMIC_RELAXED);
     wall = clock_now(CLOCK_MONOTONIC) - wall;
     cpu = clock_now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
@@ -213,8 +205,7 @@ static void read_plain(int number)
     check_file(file, path);
     check_file(fstat(file, &status), path);
     void *memory = malloc((size_t)status.st_size);
-    if (read(file, memory, (size_t)status.st_size) != status.st_size)
-        check_file(-1, path);
+    if (read(file, memory, (size_t)status.st_size) != status.st_size) check_file(-1, path);
     close(file);
     free(memory);
 }
@@ -238,8 +229,7 @@ static double write_all_plain(void)
     mkdir(path, 0700);
     void *body = calloc(1, ENTRY);
     double start = clock_now(CLOCK_MONOTONIC);
-    for (int i = 0; i < KEYS; i++)
-        write_plain(i, body);
+    for (int i = 0; i < KEYS; i++) write_plain(i, body);
     start = clock_now(CLOCK_MONOTONIC) - start;
     free(body);
     return start / KEYS;
@@ -261,12 +251,10 @@ static void measure_disk(void)
     for (int round = -1; round < ROUNDS; round++) {
         double times[3];
         times[0] = clock_now(CLOCK_PROCESS_CPUTIME_ID);
-        for (int i = 0; i < KEYS; i++)
-            read_plain(i);
+        for (int i = 0; i < KEYS; i++) read_plain(i);
         times[1] = clock_now(CLOCK_PROCESS_CPUTIME_ID);
         __atomic_store_n(&is_counting, round == 0, __ATOMIC_RELAXED);
-        for (int i = 0; i < KEYS; i++)
-            get_one(cache, i);
+        for (int i = 0; i < KEYS; i++) get_one(cache, i);
         __atomic_store_n(&is_counting, 0, __ATOMIC_RELAXED);
         times[2] = clock_now(CLOCK_PROCESS_CPUTIME_ID);
         if (round < 0) /* a warm-up round */
@@ -279,8 +267,7 @@ static void measure_disk(void)
     qsort(plain, ROUNDS, sizeof *plain, compare);
     qsort(ratios, ROUNDS, sizeof *ratios, compare);
     printf("{\"part\":\"disk\",\"bytes\":%d,\"hit_us\":%.2f,\"plain_us\":%.2f,\"ratio\":%.2f,\"allocations\":%.1f}\n",
-           ENTRY, hits[ROUNDS / 2] * 1e6, plain[ROUNDS / 2] * 1e6, ratios[ROUNDS / 2],
-           (double)allocations / KEYS);
+           ENTRY, hits[ROUNDS / 2] * 1e6, plain[ROUNDS / 2] * 1e6, ratios[ROUNDS / 2], (double)allocations / KEYS);
     sdd_cache_destroy(cache);
 }
 
@@ -308,8 +295,7 @@ static void fill(const char *name, long count)
             continue;
         }
         snprintf(path, sizeof path, "%s/%s/%016llx%016lx", directory, name, i * 0x9e3779b97f4a7c15ull, i);
-        if (link(file, path) != 0 && access(path, F_OK) != 0)
-            check_file(-1, path);
+        if (link(file, path) != 0 && access(path, F_OK) != 0) check_file(-1, path);
     }
     /* The cache did not make these files: it counts them only by looking at every file. */
     snprintf(path, sizeof path, "%s/%s/ledger", directory, name);
@@ -342,10 +328,8 @@ static void measure_many(long count)
     double opened = open_and_count(name, count, &cache), lookups[ROUNDS];
     for (int round = -1; round < ROUNDS; round++) {
         double start = clock_now(CLOCK_PROCESS_CPUTIME_ID);
-        for (int i = 0; i < KEYS; i++)
-            get_one(cache, i);
-        if (round >= 0)
-            lookups[round] = (clock_now(CLOCK_PROCESS_CPUTIME_ID) - start) / KEYS;
+        for (int i = 0; i < KEYS; i++) get_one(cache, i);
+        if (round >= 0) lookups[round] = (clock_now(CLOCK_PROCESS_CPUTIME_ID) - start) / KEYS;
     }
     qsort(lookups, ROUNDS, sizeof *lookups, compare);
     printf("{\"part\":\"many\",\"entries\":%ld,\"open_s\":%.4f,\"rebuild_s\":%.4f,\"lookup_us\":%.2f}\n", count, opened,
@@ -361,17 +345,14 @@ int main(int argc, char **argv)
         return 2;
     }
     char **parts = argv + 2 + is_long;
-    static char *all[] = {"memory", "disk", "write", "many", NULL};
+    static char *all[] = { "memory", "disk", "write", "many", NULL };
     directory = parts[-1];
     mkdir(directory, 0700);
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (char **part = *parts ? parts : all; *part; part++) {
-        if (!strcmp(*part, "memory"))
-            measure_memory();
-        if (!strcmp(*part, "disk"))
-            measure_disk();
-        if (!strcmp(*part, "write"))
-            measure_write();
+        if (!strcmp(*part, "memory")) measure_memory();
+        if (!strcmp(*part, "disk")) measure_disk();
+        if (!strcmp(*part, "write")) measure_write();
         for (long count = 1000; !strcmp(*part, "many") && count <= (is_long ? 1000000 : 100000); count *= 10)
             measure_many(count);
     }

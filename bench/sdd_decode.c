@@ -50,16 +50,14 @@ static void fail(const char *path, const char *what)
 
 static struct file read_file(const char *path)
 {
-    struct file file = {path, NULL, 0};
+    struct file file = { path, NULL, 0 };
     FILE *stream = fopen(path, "rb");
-    if (!stream)
-        fail(path, "cannot be read");
+    if (!stream) fail(path, "cannot be read");
     fseek(stream, 0, SEEK_END);
     file.size = (size_t)ftell(stream);
     rewind(stream);
     file.bytes = malloc(file.size + 1);
-    if (!file.bytes || fread(file.bytes, 1, file.size, stream) != file.size)
-        fail(path, "cannot be read");
+    if (!file.bytes || fread(file.bytes, 1, file.size, stream) != file.size) fail(path, "cannot be read");
     fclose(stream);
     return file;
 }
@@ -102,11 +100,10 @@ static void read_bytes(png_structp png, png_bytep bytes, size_t size)
 
 static void decode_png(const struct file *file)
 {
-    struct reading reading = {file->bytes};
+    struct reading reading = { file->bytes };
     png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
     png_infop info = png_create_info_struct(png);
-    if (setjmp(png_jmpbuf(png)))
-        fail(file->path, "libpng does not take it");
+    if (setjmp(png_jmpbuf(png))) fail(file->path, "libpng does not take it");
     png_set_read_fn(png, &reading, read_bytes);
     png_read_info(png, info);
     png_set_expand(png);
@@ -185,8 +182,8 @@ int main(int argc, char **argv)
         direct[round] = processor_ms() - start;
         ratios[round] = side == 0 ? ours[round] / direct[round] : 0;
     }
-    printf("{\"files\":%d,\"size\":%d,\"ours_ms\":%.3f,\"direct_ms\":%.3f,\"ratio\":%.4f,\"grown_kb\":%ld}\n", count, side,
-           median(ours, rounds), median(direct, rounds), median(ratios, rounds), peak_kb() - before);
+    printf("{\"files\":%d,\"size\":%d,\"ours_ms\":%.3f,\"direct_ms\":%.3f,\"ratio\":%.4f,\"grown_kb\":%ld}\n", count,
+           side, median(ours, rounds), median(direct, rounds), median(ratios, rounds), peak_kb() - before);
     for (int i = 0; i < count; i++) free(files[i].bytes);
     free(files);
     return 0;

@@ -33,10 +33,8 @@ static double resident_bytes(void)
 {
     long pages = 0, resident = 0;
     FILE *file = fopen("/proc/self/statm", "r");
-    if (!file)
-        return 0;
-    if (fscanf(file, "%ld %ld", &pages, &resident) != 2)
-        resident = 0;
+    if (!file) return 0;
+    if (fscanf(file, "%ld %ld", &pages, &resident) != 2) resident = 0;
     fclose(file);
     return (double)resident * (double)sysconf(_SC_PAGESIZE);
 }
@@ -90,8 +88,7 @@ int main(int argc, char **argv)
     transport.scheme = "instant";
     transport.start = start;
     transport.cancel = cancel;
-    if (status == SDD_OK)
-        status = sdd_downloader_add_transport(downloader, &transport, NULL);
+    if (status == SDD_OK) status = sdd_downloader_add_transport(downloader, &transport, NULL);
     if (status != SDD_OK) {
         fprintf(stderr, "sdd-overhead: %s\n", sdd_last_error_message());
         return 1;

@@ -44,11 +44,9 @@ static void *feed(void *argument)
         const size_t piece = run.size - sent < most ? run.size - sent : most;
         sent += piece;
         const double due = run.rate > 0 ? start + (double)sent / run.rate : 0;
-        struct timespec until = {(time_t)due, (long)((due - (double)(time_t)due) * 1e9)};
-        if (run.rate > 0)
-            clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
-        if (sent == run.size)
-            run.last_byte = now(CLOCK_MONOTONIC);
+        struct timespec until = { (time_t)due, (long)((due - (double)(time_t)due) * 1e9) };
+        if (run.rate > 0) clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+        if (sent == run.size) run.last_byte = now(CLOCK_MONOTONIC);
         sdd_transfer_write(transfer, run.bytes + sent - piece, piece);
     }
     sdd_transfer_finish(transfer, SDD_OK, NULL);
@@ -120,8 +118,7 @@ int main(int argc, char **argv)
     run.size = (size_t)ftell(file);
     rewind(file);
     run.bytes = malloc(run.size);
-    if (!run.bytes || fread(run.bytes, 1, run.size, file) != run.size)
-        return 2;
+    if (!run.bytes || fread(run.bytes, 1, run.size, file) != run.size) return 2;
     fclose(file);
 
     sdd_downloader *downloader = NULL;
@@ -129,8 +126,8 @@ int main(int argc, char **argv)
     transport.scheme = "file-in-memory";
     transport.start = start;
     transport.cancel = cancel;
-    if (sdd_downloader_create(NULL, &downloader) != SDD_OK
-        || sdd_downloader_add_transport(downloader, &transport, NULL) != SDD_OK)
+    if (sdd_downloader_create(NULL, &downloader) != SDD_OK ||
+        sdd_downloader_add_transport(downloader, &transport, NULL) != SDD_OK)
         return 1;
     double at_once, at_once_cpu, streamed, streamed_cpu;
     measure(downloader, 0, rounds, &at_once, &at_once_cpu);

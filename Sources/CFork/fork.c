@@ -17,7 +17,8 @@ static atomic_int is_done[SDDFORK_WORK_COUNT];
 static struct sddfork_handlers known;
 unsigned sddfork_generation;
 
-void sddfork_once(enum sddfork_work which, void (*work)(void)) {
+void sddfork_once(enum sddfork_work which, void (*work)(void))
+{
     if (atomic_load_explicit(&is_done[which], memory_order_acquire)) return;
     pthread_mutex_lock(&locks[which]);
     if (!atomic_load_explicit(&is_done[which], memory_order_relaxed)) {
@@ -29,21 +30,24 @@ void sddfork_once(enum sddfork_work which, void (*work)(void)) {
 
 void sddfork_set_handlers(struct sddfork_handlers handlers) { known = handlers; }
 
-static void before(void) {
+static void before(void)
+{
     pthread_mutex_lock(&locks[SDDFORK_FIRST_USE]);
     if (known.before) known.before();
     pthread_mutex_lock(&locks[SDDFORK_FIRST_DOWNLOADER]);
     sddfork_hold_once();
 }
 
-static void in_parent(void) {
+static void in_parent(void)
+{
     sddfork_let_once_go();
     pthread_mutex_unlock(&locks[SDDFORK_FIRST_DOWNLOADER]);
     if (known.in_parent) known.in_parent();
     pthread_mutex_unlock(&locks[SDDFORK_FIRST_USE]);
 }
 
-static void in_child(void) {
+static void in_child(void)
+{
     sddfork_generation++;
     sddfork_renew_once();
     for (int i = 0; i < SDDFORK_WORK_COUNT; i++) pthread_mutex_init(&locks[i], NULL);

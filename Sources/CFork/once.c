@@ -16,7 +16,8 @@ enum { unmade = 0, made = -1 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
-static int begin(_Atomic(int32_t) *word, int32_t now) {
+static int begin(_Atomic(int32_t) *word, int32_t now)
+{
     pthread_mutex_lock(&lock);
     int32_t state;
     while ((state = atomic_load_explicit(word, memory_order_acquire)) == now) pthread_cond_wait(&changed, &lock);
@@ -25,19 +26,21 @@ static int begin(_Atomic(int32_t) *word, int32_t now) {
     return state != made;
 }
 
-static void end(_Atomic(int32_t) *word) {
+static void end(_Atomic(int32_t) *word)
+{
     pthread_mutex_lock(&lock);
     atomic_store_explicit(word, made, memory_order_release);
     pthread_mutex_unlock(&lock);
     pthread_cond_broadcast(&changed);
 }
 
-void __wrap__ZN5swift14threading_impl9once_slowERNS0_6once_tEPFvPvES3_(
-    _Atomic(int32_t) *word, void (*make)(void *), void *context);
+void __wrap__ZN5swift14threading_impl9once_slowERNS0_6once_tEPFvPvES3_(_Atomic(int32_t) *word, void (*make)(void *),
+                                                                       void *context);
 
 // Replaces swift::threading_impl::once_slow(). The word is the first four bytes of an object that is zero at the start.
-void __wrap__ZN5swift14threading_impl9once_slowERNS0_6once_tEPFvPvES3_(
-    _Atomic(int32_t) *word, void (*make)(void *), void *context) {
+void __wrap__ZN5swift14threading_impl9once_slowERNS0_6once_tEPFvPvES3_(_Atomic(int32_t) *word, void (*make)(void *),
+                                                                       void *context)
+{
     if (!begin(word, (int32_t)sddfork_generation + 1)) return;
     make(context);
     end(word);
@@ -47,7 +50,8 @@ void sddfork_hold_once(void) { pthread_mutex_lock(&lock); }
 
 void sddfork_let_once_go(void) { pthread_mutex_unlock(&lock); }
 
-void sddfork_renew_once(void) {
+void sddfork_renew_once(void)
+{
     pthread_mutex_init(&lock, NULL);
     pthread_cond_init(&changed, NULL);
 }

@@ -41,10 +41,8 @@ static sddj_status status_of_error(const sddj_decoder *d)
     case JERR_IMAGE_TOO_BIG:
     case JERR_NOT_COMPILED:
     case JERR_SOF_UNSUPPORTED:
-    case JERR_WIDTH_OVERFLOW:
-        return SDDJ_UNSUPPORTED;
-    default:
-        return SDDJ_CORRUPT;
+    case JERR_WIDTH_OVERFLOW: return SDDJ_UNSUPPORTED;
+    default: return SDDJ_CORRUPT;
     }
 }
 
@@ -89,21 +87,15 @@ static void on_message(j_common_ptr jpeg, int level)
     case JWRN_BOGUS_PROGRESSION:
     case JWRN_HIT_MARKER:
     case JWRN_HUFF_BAD_CODE:
-    case JWRN_MUST_RESYNC:
-        lose(d);
-        break;
+    case JWRN_MUST_RESYNC: lose(d); break;
     case JWRN_EXTRANEOUS_DATA:
         if (is_loss_of_bytes(d)) d->bytes_skipped = true;
         break;
-    default:
-        break;
+    default: break;
     }
 }
 
-static void print_nothing(j_common_ptr jpeg)
-{
-    (void)jpeg;
-}
+static void print_nothing(j_common_ptr jpeg) { (void)jpeg; }
 
 static void keep_time(sddj_decoder *d)
 {
@@ -115,19 +107,12 @@ static void keep_time(sddj_decoder *d)
 static bool colours_of(J_COLOR_SPACE stored, sddj_colours *colours)
 {
     switch (stored) {
-    case JCS_GRAYSCALE:
-        *colours = SDDJ_GREY;
-        return true;
+    case JCS_GRAYSCALE: *colours = SDDJ_GREY; return true;
     case JCS_RGB:
-    case JCS_YCbCr:
-        *colours = SDDJ_COLOUR;
-        return true;
+    case JCS_YCbCr: *colours = SDDJ_COLOUR; return true;
     case JCS_CMYK:
-    case JCS_YCCK:
-        *colours = SDDJ_INKS;
-        return true;
-    default:
-        return false;
+    case JCS_YCCK: *colours = SDDJ_INKS; return true;
+    default: return false;
     }
 }
 
@@ -424,10 +409,7 @@ void sddj_give(sddj_decoder *d, const void *bytes, size_t size, bool is_last)
     sddj_show(d, at);
 }
 
-sddj_status sddj_read_header(sddj_decoder *d, sddj_header *header)
-{
-    GUARD(d, read_header(d, header));
-}
+sddj_status sddj_read_header(sddj_decoder *d, sddj_header *header) { GUARD(d, read_header(d, header)); }
 
 sddj_status sddj_scale(sddj_decoder *d, uint32_t eighths, uint32_t *width, uint32_t *height)
 {
@@ -451,40 +433,25 @@ sddj_status sddj_decode_rows(sddj_decoder *d, sddj_take_row take, void *context)
     GUARD(d, decode_rows(d, take, context));
 }
 
-sddj_status sddj_preview(sddj_decoder *d, void *pixels, size_t stride)
-{
-    GUARD(d, preview(d, pixels, stride));
-}
+sddj_status sddj_preview(sddj_decoder *d, void *pixels, size_t stride) { GUARD(d, preview(d, pixels, stride)); }
 
 sddj_status sddj_preview_rows(sddj_decoder *d, sddj_take_row take, void *context)
 {
     GUARD(d, preview_rows(d, take, context));
 }
 
-uint32_t sddj_rows(const sddj_decoder *d)
-{
-    return d->rows;
-}
+uint32_t sddj_rows(const sddj_decoder *d) { return d->rows; }
 
-uint32_t sddj_scans(const sddj_decoder *d)
-{
-    return (uint32_t)d->scans;
-}
+uint32_t sddj_scans(const sddj_decoder *d) { return (uint32_t)d->scans; }
 
-uint32_t sddj_final_preview_rows(const sddj_decoder *d)
-{
-    return d->final_rows;
-}
+uint32_t sddj_final_preview_rows(const sddj_decoder *d) { return d->final_rows; }
 
 bool sddj_is_ended(const sddj_decoder *d, const void *bytes, size_t size)
 {
     return !d->is_complete || sddj_has_end(d, bytes, size);
 }
 
-bool sddj_is_partial(const sddj_decoder *d)
-{
-    return d->is_partial;
-}
+bool sddj_is_partial(const sddj_decoder *d) { return d->is_partial; }
 
 /* Needs no setjmp: libjpeg raises no errors while it frees memory. */
 void sddj_end(sddj_decoder *d)
@@ -494,12 +461,6 @@ void sddj_end(sddj_decoder *d)
     jpeg_destroy_decompress(&d->jpeg);
 }
 
-const char *sddj_message(const sddj_decoder *d)
-{
-    return d->message;
-}
+const char *sddj_message(const sddj_decoder *d) { return d->message; }
 
-int32_t sddj_warning_count(const sddj_decoder *d)
-{
-    return d->warnings;
-}
+int32_t sddj_warning_count(const sddj_decoder *d) { return d->warnings; }

@@ -20,10 +20,10 @@ typedef struct sddj_gap {
 
 enum sddj_stage {
     STAGE_CLOSED,
-    STAGE_HEADER,  /* the header is not complete yet */
-    STAGE_READY,   /* the header has been read, and nothing is decoded yet */
-    STAGE_SCANS,   /* reading scans in libjpeg's buffered-image mode */
-    STAGE_ROWS     /* writing rows of the final picture */
+    STAGE_HEADER, /* the header is not complete yet */
+    STAGE_READY,  /* the header has been read, and nothing is decoded yet */
+    STAGE_SCANS,  /* reading scans in libjpeg's buffered-image mode */
+    STAGE_ROWS    /* writing rows of the final picture */
 };
 
 struct sddj_decoder {
@@ -40,9 +40,9 @@ struct sddj_decoder {
     const uint8_t *bytes;
     size_t size;
     bool is_last;
-    size_t to_skip;        /* bytes that libjpeg skips and that have not arrived yet */
-    bool source_ended;     /* libjpeg has asked for bytes past the end of the body */
-    sddj_gap *gaps;        /* in file order; allocated from libjpeg's image pool */
+    size_t to_skip;    /* bytes that libjpeg skips and that have not arrived yet */
+    bool source_ended; /* libjpeg has asked for bytes past the end of the body */
+    sddj_gap *gaps;    /* in file order; allocated from libjpeg's image pool */
     size_t gap_count;
     size_t next_gap;
 
@@ -51,20 +51,20 @@ struct sddj_decoder {
     int component_count;
     /* per component, the coefficients that the output size uses: one bit per zigzag position */
     uint64_t needed[MAX_COMPONENTS];
-    bool needs_all;        /* the output size uses every coefficient */
-    bool is_complete;      /* no later scan changes a pixel */
-    bool is_showing;       /* a preview's output pass has begun and is not finished */
-    bool is_in_scan;       /* libjpeg has read a scan's header, but not all of the scan's data */
+    bool needs_all;   /* the output size uses every coefficient */
+    bool is_complete; /* no later scan changes a pixel */
+    bool is_showing;  /* a preview's output pass has begun and is not finished */
+    bool is_in_scan;  /* libjpeg has read a scan's header, but not all of the scan's data */
     /* libjpeg needed more input where it cannot suspend: the whole body has to be decoded anew */
     bool must_begin_again;
-    size_t searched;       /* offset up to which the end of this scan's data was searched for */
-    uint32_t final_rows;   /* see sddj_final_preview_rows() */
-    size_t used;           /* bytes of input that the scans so far take up */
-    int shown;             /* number of the scan that the last preview showed */
-    int scans;             /* number of complete scans */
-    uint8_t *row_group;    /* buffer for the row callbacks; allocated from libjpeg's image pool */
+    size_t searched;     /* offset up to which the end of this scan's data was searched for */
+    uint32_t final_rows; /* see sddj_final_preview_rows() */
+    size_t used;         /* bytes of input that the scans so far take up */
+    int shown;           /* number of the scan that the last preview showed */
+    int scans;           /* number of complete scans */
+    uint8_t *row_group;  /* buffer for the row callbacks; allocated from libjpeg's image pool */
 
-    bool bytes_skipped;    /* libjpeg passed over bytes that belong to no marker and no scan */
+    bool bytes_skipped; /* libjpeg passed over bytes that belong to no marker and no scan */
     bool is_partial;
     uint32_t rows;
     int32_t warnings;

@@ -31,13 +31,10 @@ static _Noreturn void leave(sddj_encoder *e, sddj_encoded status)
 static _Noreturn void on_error(j_common_ptr jpeg)
 {
     switch (jpeg->err->msg_code) {
-    case JERR_OUT_OF_MEMORY:
-        leave(jpeg->client_data, SDDJ_ENCODE_NO_MEMORY);
+    case JERR_OUT_OF_MEMORY: leave(jpeg->client_data, SDDJ_ENCODE_NO_MEMORY);
     case JERR_IMAGE_TOO_BIG:
-    case JERR_WIDTH_OVERFLOW:
-        leave(jpeg->client_data, SDDJ_ENCODE_TOO_LARGE);
-    default:
-        leave(jpeg->client_data, SDDJ_ENCODE_FAILED);
+    case JERR_WIDTH_OVERFLOW: leave(jpeg->client_data, SDDJ_ENCODE_TOO_LARGE);
+    default: leave(jpeg->client_data, SDDJ_ENCODE_FAILED);
     }
 }
 
@@ -47,10 +44,7 @@ static void on_message(j_common_ptr jpeg, int level)
     (void)level;
 }
 
-static void print_nothing(j_common_ptr jpeg)
-{
-    (void)jpeg;
-}
+static void print_nothing(j_common_ptr jpeg) { (void)jpeg; }
 
 /* ------------------------------------------------------------------------------------- output */
 
@@ -60,10 +54,7 @@ static void empty(sddj_encoder *e)
     e->destination.free_in_buffer = sizeof e->bytes;
 }
 
-static void begin_bytes(j_compress_ptr jpeg)
-{
-    empty(jpeg->client_data);
-}
+static void begin_bytes(j_compress_ptr jpeg) { empty(jpeg->client_data); }
 
 /* libjpeg expects the whole buffer to be written, whatever free_in_buffer says. */
 static boolean pass_bytes_on(j_compress_ptr jpeg)
@@ -86,9 +77,12 @@ static void end_bytes(j_compress_ptr jpeg)
 static void describe(struct jpeg_compress_struct *jpeg, sddj_layout layout)
 {
     static const J_COLOR_SPACE spaces[] = {
-        [SDDJ_RGBA] = JCS_EXT_RGBX, [SDDJ_BGRA] = JCS_EXT_BGRX, [SDDJ_RGB] = JCS_EXT_RGB, [SDDJ_Y] = JCS_GRAYSCALE,
+        [SDDJ_RGBA] = JCS_EXT_RGBX,
+        [SDDJ_BGRA] = JCS_EXT_BGRX,
+        [SDDJ_RGB] = JCS_EXT_RGB,
+        [SDDJ_Y] = JCS_GRAYSCALE,
     };
-    static const int components[] = {[SDDJ_RGBA] = 4, [SDDJ_BGRA] = 4, [SDDJ_RGB] = 3, [SDDJ_Y] = 1};
+    static const int components[] = { [SDDJ_RGBA] = 4, [SDDJ_BGRA] = 4, [SDDJ_RGB] = 3, [SDDJ_Y] = 1 };
     jpeg->in_color_space = spaces[layout];
     jpeg->input_components = components[layout];
 }
@@ -122,10 +116,7 @@ __attribute__((noinline)) static void write_rows(sddj_encoder *e, const uint8_t 
     }
 }
 
-__attribute__((noinline)) static void finish(sddj_encoder *e)
-{
-    jpeg_finish_compress(&e->jpeg);
-}
+__attribute__((noinline)) static void finish(sddj_encoder *e) { jpeg_finish_compress(&e->jpeg); }
 
 /* ------------------------------------------------------------------ entry points, calling setjmp */
 

@@ -10,10 +10,12 @@
 #include <string.h>
 
 /* T.81, figure A.6: position of the k-th coefficient of a scan in its block, by rows of 8. */
+/* clang-format off */
 static const uint8_t natural_order[DCTSIZE2] = {
     0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,  12, 19, 26, 33, 40, 48,
     41, 34, 27, 20, 13, 6,  7,  14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23,
-    30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
+    30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63 };
+/* clang-format on */
 
 /* ------------------------------------------------------------------------------ coefficients */
 
@@ -21,7 +23,7 @@ static int block_size(const jpeg_component_info *component)
 {
 #if JPEG_LIB_VERSION >= 70
     return component->DCT_h_scaled_size > component->DCT_v_scaled_size ? component->DCT_h_scaled_size
-                                                                        : component->DCT_v_scaled_size;
+                                                                       : component->DCT_v_scaled_size;
 #else
     return component->DCT_scaled_size;
 #endif
@@ -84,7 +86,7 @@ void sddj_check_scans(sddj_decoder *d)
 enum { MOST_SCANS = 500 };
 
 struct scan {
-    sddj_gap place; /* from the scan's SOS marker to the marker after its data */
+    sddj_gap place;      /* from the scan's SOS marker to the marker after its data */
     uint32_t components; /* one bit per component */
     uint64_t band;
     bool refines;
@@ -142,10 +144,7 @@ uint32_t sddj_final_rows(const sddj_decoder *d)
     return rows < highest ? 0 : (uint32_t)(rows - highest);
 }
 
-static uint64_t band_of(unsigned first, unsigned last)
-{
-    return (UINT64_MAX >> (63 - last)) & (UINT64_MAX << first);
-}
+static uint64_t band_of(unsigned first, unsigned last) { return (UINT64_MAX >> (63 - last)) & (UINT64_MAX << first); }
 
 /* Parses a scan header (B.2.3). Returns false if it is invalid. */
 static bool read_scan(const sddj_decoder *d, const uint8_t *segment, size_t length, struct scan *scan)
@@ -184,7 +183,8 @@ static int find_scans(const sddj_decoder *d, const uint8_t *bytes, size_t size, 
         if (code == JPEG_EOI) return count;
         if (size - at < 4) return -1;
         const bool is_coding = code == 0xc4 || code == 0xcc; /* DHT or DAC */
-        const bool is_table = is_coding || code == 0xdb || code == 0xdd || (code >= 0xe0 && code <= 0xef) || code == 0xfe;
+        const bool is_table = is_coding || code == 0xdb || code == 0xdd || (code >= 0xe0 && code <= 0xef) ||
+                              code == 0xfe;
         const size_t length = (size_t)bytes[at + 2] << 8 | bytes[at + 3];
         if ((!is_table && code != 0xda) || length < 2 || size - at - 2 < length) return -1;
         const size_t start = at;
@@ -192,7 +192,7 @@ static int find_scans(const sddj_decoder *d, const uint8_t *bytes, size_t size, 
         if (is_table) continue;
         if (count == MOST_SCANS || !read_scan(d, bytes + start + 2, length, &scans[count])) return -1;
         at = end_of_data(bytes, size, at);
-        scans[count].place = (sddj_gap){start, at};
+        scans[count].place = (sddj_gap){ start, at };
         count++;
     }
     return -1;

@@ -3,10 +3,7 @@
  */
 #include "jpeg_decoder.h"
 
-static void do_nothing(j_decompress_ptr jpeg)
-{
-    (void)jpeg;
-}
+static void do_nothing(j_decompress_ptr jpeg) { (void)jpeg; }
 
 /* Shows libjpeg the bytes from `at` up to the next gap, or up to the end of the input so far. */
 void sddj_show(sddj_decoder *d, size_t at)
@@ -30,7 +27,7 @@ static void lose_end_of_scan(sddj_decoder *d)
    data that it misses, and source_ended tells why. */
 static boolean show_more(j_decompress_ptr jpeg)
 {
-    static const JOCTET end_of_image[2] = {0xff, JPEG_EOI};
+    static const JOCTET end_of_image[2] = { 0xff, JPEG_EOI };
     sddj_decoder *d = jpeg->client_data;
     if (!d->is_last) return FALSE;
     while (!d->source_ended && d->next_gap < d->gap_count) {

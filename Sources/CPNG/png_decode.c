@@ -22,9 +22,9 @@ struct sddp_decoder {
     size_t size;
     bool is_last;
     size_t at;
-    size_t to_skip;    /* rest of a chunk that is skipped; it may not have arrived yet */
-    size_t chunk_left; /* rest of an IDAT chunk, including its checksum */
-    bool saw_pixels;   /* the first IDAT chunk has been found */
+    size_t to_skip;       /* rest of a chunk that is skipped; it may not have arrived yet */
+    size_t chunk_left;    /* rest of an IDAT chunk, including its checksum */
+    bool saw_pixels;      /* the first IDAT chunk has been found */
     bool saw_last_pixels; /* another chunk has been found after the IDAT chunks */
 
     /* Destination of the pixels. */
@@ -36,9 +36,9 @@ struct sddp_decoder {
     bool is_interlaced;
     uint32_t rows;
     uint32_t passes;
-    bool has_ended;    /* libpng has read the IEND chunk */
+    bool has_ended; /* libpng has read the IEND chunk */
     bool no_memory;
-    bool is_empty;     /* the header has a width or height of 0 */
+    bool is_empty; /* the header has a width or height of 0 */
     char message[192];
 };
 
@@ -76,9 +76,9 @@ static bool is_one_of(const char *message, const char *const list[], size_t coun
 /* libpng 1.6 tells warnings apart only by their text. Most are about chunks that do not affect our pixels. */
 static void on_warning(png_structp png, png_const_charp message)
 {
-    static const char *const empty[] = {"Image width is zero in IHDR", "Image height is zero in IHDR"};
+    static const char *const empty[] = { "Image width is zero in IHDR", "Image height is zero in IHDR" };
     /* libpng drops a damaged tRNS chunk; the zlib checksum of the pixels does not match. */
-    static const char *const loss[] = {"tRNS: CRC error", "Truncated compressed data in IDAT"};
+    static const char *const loss[] = { "tRNS: CRC error", "Truncated compressed data in IDAT" };
     sddp_decoder *d = png_get_error_ptr(png);
     if (is_one_of(message, empty, sizeof empty / sizeof *empty)) {
         d->is_empty = true; /* libpng reports the error next */
@@ -108,21 +108,15 @@ static void release(png_structp png, png_voidp memory)
    read. */
 enum { CHUNK_HEAD = 8, CHUNK_SUM = 4, MOST_OF_A_TABLE = 1024 };
 
-static bool is_named(const uint8_t *head, const char *name)
-{
-    return memcmp(head + 4, name, 4) == 0;
-}
+static bool is_named(const uint8_t *head, const char *name) { return memcmp(head + 4, name, 4) == 0; }
 
-static bool is_letter(uint8_t byte)
-{
-    return (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z');
-}
+static bool is_letter(uint8_t byte) { return (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z'); }
 
 /* Whether these bytes can be the head of a chunk. */
 static bool is_head(const uint8_t *head, size_t length)
 {
-    return is_letter(head[4]) && is_letter(head[5]) && is_letter(head[6]) && is_letter(head[7])
-        && length <= PNG_UINT_31_MAX;
+    return is_letter(head[4]) && is_letter(head[5]) && is_letter(head[6]) && is_letter(head[7]) &&
+           length <= PNG_UINT_31_MAX;
 }
 
 /* Whether a chunk does not affect our pixels: texts, profiles, gamma, the frames of an animation. Such chunks are
@@ -135,10 +129,7 @@ static bool is_passed_over(const uint8_t *head, size_t length)
 
 /* Refuses an IDAT chunk after another chunk that follows IDAT chunks. They must be consecutive (PNG, Third
    Edition, section 5.6), but libpng's progressive reader accepts them anywhere. */
-static _Noreturn void refuse_late_pixels(sddp_decoder *d)
-{
-    png_error(d->png, "pixels in two places");
-}
+static _Noreturn void refuse_late_pixels(sddp_decoder *d) { png_error(d->png, "pixels in two places"); }
 
 /* Fails on a chunk that libpng would wait for in vain, or refuse once it is complete. */
 static _Noreturn void refuse(sddp_decoder *d, const uint8_t *head, size_t length)
@@ -242,8 +233,7 @@ static void on_end(png_structp png, png_infop info)
 
 __attribute__((noinline)) static void create(sddp_decoder *d)
 {
-    d->png = png_create_read_struct_2(
-        PNG_LIBPNG_VER_STRING, d, on_error, on_warning, d, allocate, release);
+    d->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, d, on_error, on_warning, d, allocate, release);
     /* This fails without memory, or if the loaded libpng is of another release series than the headers. */
     if (d->png == NULL) leave(d, d->no_memory ? SDDP_NO_MEMORY : SDDP_UNSUPPORTED);
     d->info = png_create_info_struct(d->png);
@@ -290,8 +280,10 @@ static void ask_for_layout(png_structp png, sddp_layout layout)
 {
     const bool is_deep = layout == SDDP_RGBA16;
     png_set_expand(png); /* expands palettes, samples of less than 8 bits, and tRNS */
-    if (is_deep) png_set_expand_16(png); /* multiplies 8-bit samples by 257 */
-    else png_set_scale_16(png);
+    if (is_deep)
+        png_set_expand_16(png); /* multiplies 8-bit samples by 257 */
+    else
+        png_set_scale_16(png);
     if (layout != SDDP_GREY) png_set_gray_to_rgb(png);
     if (bytes_of(layout) >= 4) {
         png_set_add_alpha(png, is_deep ? 0xffff : 0xff, PNG_FILLER_AFTER); /* only for pixels without alpha */
@@ -351,16 +343,14 @@ __attribute__((noinline)) static bool decode(sddp_decoder *d)
     do { \
         if ((d)->png == NULL) return (d)->status == SDDP_OK ? SDDP_CORRUPT : (d)->status; \
         sddsys_work_begins(&(d)->clock); \
-        if (setjmp((d)->escape) == 0) (d)->status = (call) ? SDDP_OK : (d)->is_last ? SDDP_TRUNCATED : SDDP_NEEDS_MORE; \
+        if (setjmp((d)->escape) == 0) \
+            (d)->status = (call) ? SDDP_OK : (d)->is_last ? SDDP_TRUNCATED : SDDP_NEEDS_MORE; \
         sddsys_work_rests(&(d)->clock); \
         if ((d)->status != SDDP_OK && (d)->status != SDDP_NEEDS_MORE) sddp_end(d); \
         return (d)->status; \
     } while (0)
 
-sddp_decoder *sddp_create(void)
-{
-    return calloc(1, sizeof(sddp_decoder));
-}
+sddp_decoder *sddp_create(void) { return calloc(1, sizeof(sddp_decoder)); }
 
 void sddp_destroy(sddp_decoder *d)
 {
@@ -387,10 +377,7 @@ void sddp_give(sddp_decoder *d, const void *bytes, size_t size, bool is_last)
     d->is_last = is_last;
 }
 
-sddp_status sddp_read_header(sddp_decoder *d, sddp_header *header)
-{
-    GUARD(d, read_header(d, header));
-}
+sddp_status sddp_read_header(sddp_decoder *d, sddp_header *header) { GUARD(d, read_header(d, header)); }
 
 sddp_status sddp_decode(sddp_decoder *d, void *pixels, size_t stride, sddp_layout layout)
 {
@@ -409,15 +396,9 @@ sddp_status sddp_decode_rows(sddp_decoder *d, sddp_layout layout, sddp_take_row 
     GUARD(d, decode(d));
 }
 
-uint32_t sddp_rows(const sddp_decoder *d)
-{
-    return d->rows;
-}
+uint32_t sddp_rows(const sddp_decoder *d) { return d->rows; }
 
-uint32_t sddp_passes(const sddp_decoder *d)
-{
-    return d->passes;
-}
+uint32_t sddp_passes(const sddp_decoder *d) { return d->passes; }
 
 /* Needs no setjmp: libpng raises no errors while it frees memory. */
 void sddp_end(sddp_decoder *d)
@@ -425,7 +406,4 @@ void sddp_end(sddp_decoder *d)
     png_destroy_read_struct(&d->png, &d->info, NULL); /* sets both to NULL, and accepts NULL */
 }
 
-const char *sddp_message(const sddp_decoder *d)
-{
-    return d->message;
-}
+const char *sddp_message(const sddp_decoder *d) { return d->message; }

@@ -58,30 +58,23 @@ static void pass_bytes_on(png_structp png, png_bytep bytes, size_t count)
     if (!e->take(e->context, bytes, count)) leave(e, SDDP_NOT_TAKEN);
 }
 
-static void do_nothing(png_structp png)
-{
-    (void)png;
-}
+static void do_nothing(png_structp png) { (void)png; }
 
 /* ------------------------------------------------------------------------------------- pixels */
 
 static int colour_type(const sddp_picture *picture)
 {
     switch (picture->layout) {
-    case SDDP_GREY:
-        return PNG_COLOR_TYPE_GRAY;
-    case SDDP_RGB:
-        return PNG_COLOR_TYPE_RGB;
-    default:
-        return picture->drops_alpha ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_RGB_ALPHA;
+    case SDDP_GREY: return PNG_COLOR_TYPE_GRAY;
+    case SDDP_RGB: return PNG_COLOR_TYPE_RGB;
+    default: return picture->drops_alpha ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_RGB_ALPHA;
     }
 }
 
 __attribute__((noinline)) static void start(sddp_encoder *e, const sddp_picture *picture)
 {
     const bool has_four = picture->layout == SDDP_RGBA || picture->layout == SDDP_BGRA;
-    e->png = png_create_write_struct_2(
-        PNG_LIBPNG_VER_STRING, e, on_error, on_warning, e, allocate, release);
+    e->png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, e, on_error, on_warning, e, allocate, release);
     /* This fails without memory, or if the loaded libpng is of another release series than the headers. */
     if (e->png == NULL) leave(e, e->no_memory ? SDDP_ENCODE_NO_MEMORY : SDDP_ENCODE_FAILED);
     e->info = png_create_info_struct(e->png);
@@ -91,9 +84,8 @@ __attribute__((noinline)) static void start(sddp_encoder *e, const sddp_picture 
     png_set_user_limits(e->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_compression_buffer_size(e->png, 64 * 1024); /* size of an IDAT chunk */
     png_set_write_fn(e->png, e, pass_bytes_on, do_nothing);
-    png_set_IHDR(
-        e->png, e->info, picture->width, picture->height, 8, colour_type(picture), PNG_INTERLACE_NONE,
-        PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_set_IHDR(e->png, e->info, picture->width, picture->height, 8, colour_type(picture), PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_write_info(e->png, e->info);
     if (picture->layout == SDDP_BGRA) png_set_bgr(e->png);
     if (has_four && picture->drops_alpha) png_set_filler(e->png, 0, PNG_FILLER_AFTER);
@@ -115,16 +107,10 @@ __attribute__((noinline)) static void finish(sddp_encoder *e)
 
 /* ------------------------------------------------------------------ entry points, calling setjmp */
 
-sddp_encoder *sddp_encoder_create(void)
-{
-    return calloc(1, sizeof(sddp_encoder));
-}
+sddp_encoder *sddp_encoder_create(void) { return calloc(1, sizeof(sddp_encoder)); }
 
 /* Needs no setjmp: libpng raises no errors while it frees memory. Sets both pointers to NULL, and accepts NULL. */
-static void end(sddp_encoder *e)
-{
-    png_destroy_write_struct(&e->png, &e->info);
-}
+static void end(sddp_encoder *e) { png_destroy_write_struct(&e->png, &e->info); }
 
 void sddp_encoder_destroy(sddp_encoder *e)
 {

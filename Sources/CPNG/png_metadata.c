@@ -90,11 +90,11 @@ static void set_piece(struct unpacking *u, int number, const void *bytes, size_t
 static void make_pieces(struct unpacking *u, sddp_packed_kind kind, const void *packed, size_t size)
 {
     /* A header for one grey pixel. Checksums are ignored, see unpack(). */
-    static const uint8_t header[HEADER_SIZE] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', 0, 0, 0, 13,
-                                                'I', 'H', 'D', 'R', 0, 0, 0, 1, 0, 0, 0, 1, 8};
-    static const uint8_t text[CHUNK_SIZE] = {0, 0, 0, 0, 'z', 'T', 'X', 't', 'x', 0, 0};
-    static const uint8_t profile[CHUNK_SIZE] = {0, 0, 0, 0, 'i', 'C', 'C', 'P', 'x', 0, 0};
-    static const uint8_t end[] = {0, 0, 0, 0, 0, 0, 0, 0, 'I', 'D', 'A', 'T'};
+    static const uint8_t header[HEADER_SIZE] = { 0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', 0, 0, 0, 13, 'I',
+                                                 'H',  'D', 'R', 0,   0,    0,    1,    0,    0, 0, 1, 8 };
+    static const uint8_t text[CHUNK_SIZE] = { 0, 0, 0, 0, 'z', 'T', 'X', 't', 'x', 0, 0 };
+    static const uint8_t profile[CHUNK_SIZE] = { 0, 0, 0, 0, 'i', 'C', 'C', 'P', 'x', 0, 0 };
+    static const uint8_t end[] = { 0, 0, 0, 0, 0, 0, 0, 0, 'I', 'D', 'A', 'T' };
     memcpy(u->header, header, HEADER_SIZE);
     /* libpng accepts a profile only if both it and the pixels are colour, or both are grey. */
     if (kind == SDDP_COLOUR_PROFILE) u->header[COLOUR_TYPE] = PNG_COLOR_TYPE_RGB;
@@ -139,8 +139,8 @@ __attribute__((noinline)) static void unpack(struct unpacking *u, sddp_packed_ki
 }
 
 /* Contains the setjmp call; unpack() runs inside it. */
-sddp_status sddp_unpack(
-    sddp_packed_kind kind, const void *packed, size_t size, size_t limit, void **unpacked, size_t *unpacked_size)
+sddp_status sddp_unpack(sddp_packed_kind kind, const void *packed, size_t size, size_t limit, void **unpacked,
+                        size_t *unpacked_size)
 {
     if (limit > PNG_UINT_31_MAX / 2) limit = PNG_UINT_31_MAX / 2;
     if (size > limit) return SDDP_TOO_LARGE;

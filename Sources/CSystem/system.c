@@ -18,7 +18,8 @@ int sddsys_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
 
 void sddsys_eventfd_ring(int descriptor) { (void)eventfd_write(descriptor, 1); }
 
-void sddsys_eventfd_reset(int descriptor) {
+void sddsys_eventfd_reset(int descriptor)
+{
     eventfd_t count = 0;
     (void)eventfd_read(descriptor, &count);
 }
@@ -27,12 +28,14 @@ int sddsys_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC
 
 void sddsys_name_this_thread(unsigned long thread, const char *name) { (void)pthread_setname_np(thread, name); }
 
-int sddsys_join_until(unsigned long thread, int64_t seconds, int64_t nanoseconds) {
-    const struct timespec until = {.tv_sec = seconds, .tv_nsec = nanoseconds};
+int sddsys_join_until(unsigned long thread, int64_t seconds, int64_t nanoseconds)
+{
+    const struct timespec until = { .tv_sec = seconds, .tv_nsec = nanoseconds };
     return pthread_timedjoin_np(thread, NULL, &until);
 }
 
-int sddsys_processors(void) {
+int sddsys_processors(void)
+{
     cpu_set_t set[8]; // up to 8192 processors
     memset(set, 0, sizeof set);
     if (sched_getaffinity(0, sizeof set, set) != 0) return 1;
@@ -40,19 +43,22 @@ int sddsys_processors(void) {
     return count > 0 ? count : 1;
 }
 
-int sddsys_unread(int descriptor) {
+int sddsys_unread(int descriptor)
+{
     int count = 0;
     return ioctl(descriptor, FIONREAD, &count) == 0 ? count : -1;
 }
 
-int sddsys_unsent(int descriptor) {
+int sddsys_unsent(int descriptor)
+{
     int count = 0;
     return ioctl(descriptor, TIOCOUTQ, &count) == 0 ? count : -1;
 }
 
 // The counts are read at fixed offsets, since the C library's struct tcp_info ends before these fields, and the kernel's
 // header conflicts with the C library's.
-int sddsys_count_tcp(int descriptor, struct sddsys_tcp_counts *counts) {
+int sddsys_count_tcp(int descriptor, struct sddsys_tcp_counts *counts)
+{
     enum { ip_protocol_tcp = 6, tcp_info = 11, acknowledged = 120, received = 128 }; // <linux/tcp.h>
     unsigned char info[256];
     socklen_t length = sizeof info;

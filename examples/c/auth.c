@@ -22,8 +22,7 @@ static void completed(const sdd_result *result, void *user_data)
     int *outcome = user_data;
 
     if (result->error == SDD_OK) {
-        printf("%s: %d x %d\n", result->url, (int)sdd_image_width(result->image),
-               (int)sdd_image_height(result->image));
+        printf("%s: %d x %d\n", result->url, (int)sdd_image_width(result->image), (int)sdd_image_height(result->image));
         *outcome = GOOD;
     } else if (result->http_status == 401 || result->http_status == 403) {
         /* A rejected password is sent only once, so that no server locks the account. The response is available
@@ -53,7 +52,7 @@ static int download(sdd_downloader *downloader, const char *url, const sdd_crede
     request.completed = completed;
     request.user_data = &outcome;
     if (sdd_downloader_submit(downloader, &request, &status) != 0) /* copies all of it, the credential too */
-        status = sdd_wait_idle(downloader, -1);                   /* calls completed() */
+        status = sdd_wait_idle(downloader, -1);                    /* calls completed() */
     if (status != SDD_OK) {
         fprintf(stderr, "auth: %s\n", sdd_last_error_message());
         return FAILED;

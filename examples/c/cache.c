@@ -60,8 +60,7 @@ static int show_thumbnail(sdd_cache *cache, const char *url)
     sdd_status status = sdd_cache_key(cache, url, NULL, NULL, 0, key, sizeof key, NULL);
     query.key = key;
     query.decode = &decode;
-    if (status == SDD_OK)
-        status = sdd_cache_query(cache, &query, &image, NULL, NULL, &origin);
+    if (status == SDD_OK) status = sdd_cache_query(cache, &query, &image, NULL, NULL, &origin);
     if (status != SDD_OK) {
         printf("thumbnail: %s\n", sdd_last_error_message());
         return 1;

@@ -30,8 +30,7 @@ static void progress(sdd_token token, int64_t received, int64_t expected, const 
     struct request *request = user_data;
     struct state *state = request->state;
 
-    if (request->number != 0)
-        return;
+    if (request->number != 0) return;
     if (state->first_asked) {
         state->late++;
         return;
@@ -49,12 +48,10 @@ static void completed(const sdd_result *result, void *user_data)
     state->ended++;
     if (result->error == SDD_OK) {
         state->pictures++;
-        printf("%s: %d x %d\n", result->url, (int)sdd_image_width(result->image),
-               (int)sdd_image_height(result->image));
+        printf("%s: %d x %d\n", result->url, (int)sdd_image_width(result->image), (int)sdd_image_height(result->image));
         return;
     }
-    if (request->number == 0 && result->error == SDD_ERROR_CANCELLED)
-        state->cancelled++;
+    if (request->number == 0 && result->error == SDD_ERROR_CANCELLED) state->cancelled++;
     printf("%s: %s: %s\n", result->url, sdd_status_name(result->error), result->message);
 }
 
@@ -82,8 +79,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < count; i++) {
         requests[i].state = &state;
         requests[i].number = i;
-        if (sdd_download(state.downloader, argv[i + 1], 0, progress, completed, &requests[i]) == 0)
-            return 1;
+        if (sdd_download(state.downloader, argv[i + 1], 0, progress, completed, &requests[i]) == 0) return 1;
     }
     sdd_wait_idle(state.downloader, -1);
     sdd_downloader_destroy(state.downloader); /* no callback runs after this */

@@ -44,13 +44,11 @@ static int add_url(struct sheet *sheet, const char *url)
 {
     struct cell *cells = realloc(sheet->cells, (sheet->count + 1) * sizeof *cells), *cell;
 
-    if (cells == NULL)
-        return 0;
+    if (cells == NULL) return 0;
     sheet->cells = cells;
     cell = &cells[sheet->count];
     memset(cell, 0, sizeof *cell);
-    if ((cell->url = strdup(url)) == NULL)
-        return 0;
+    if ((cell->url = strdup(url)) == NULL) return 0;
     sheet->count++;
     return 1;
 }
@@ -62,8 +60,7 @@ static int add_urls_of_file(struct sheet *sheet, const char *path)
     size_t capacity = 0;
     int good = file != NULL;
 
-    if (!good)
-        return !say(path, strerror(errno));
+    if (!good) return !say(path, strerror(errno));
     while (good && getline(&line, &capacity, file) > 0) {
         line[strcspn(line, "\r\n")] = '\0';
         good = line[0] == '\0' || add_url(sheet, line);
@@ -83,14 +80,12 @@ static uint8_t *corner_of(const struct sheet *sheet, size_t index)
 static int lay_out(struct sheet *sheet, size_t columns)
 {
     if (columns == 0)
-        while (columns * columns < sheet->count)
-            columns++;
+        while (columns * columns < sheet->count) columns++;
     sheet->columns = columns < sheet->count ? columns : sheet->count;
     sheet->rows = (sheet->count + sheet->columns - 1) / sheet->columns;
     sheet->stride = sheet->columns * sheet->cell_width * PIXEL;
     sheet->pixels = malloc(sheet->stride * sheet->cell_height * sheet->rows);
-    if (sheet->pixels != NULL)
-        memset(sheet->pixels, GREY, sheet->stride * sheet->cell_height * sheet->rows);
+    if (sheet->pixels != NULL) memset(sheet->pixels, GREY, sheet->stride * sheet->cell_height * sheet->rows);
     return sheet->pixels != NULL;
 }
 
@@ -127,8 +122,7 @@ static int submit(sdd_loader *loader, const struct sheet *sheet, size_t index, i
     request.decode = &decode; /* copied with the request */
     request.completed = completed;
     request.user_data = &sheet->cells[index];
-    if (sdd_loader_submit(loader, &request, &status) == 0)
-        return !say(request.url, sdd_last_error_message());
+    if (sdd_loader_submit(loader, &request, &status) == 0) return !say(request.url, sdd_last_error_message());
     return 1;
 }
 
@@ -145,19 +139,14 @@ static int load_all(const struct sheet *sheet, const char *directory, int32_t do
     cache_config.directory = directory;
     config.max_concurrent_downloads = config.max_concurrent_per_host = downloads;
     sdd_status status = sdd_cache_create(&cache_config, &loader_config.cache, NULL);
-    if (status == SDD_OK)
-        status = sdd_downloader_create(&config, &loader_config.downloader);
-    if (status == SDD_OK)
-        status = sdd_loader_create(&loader_config, &loader);
+    if (status == SDD_OK) status = sdd_downloader_create(&config, &loader_config.downloader);
+    if (status == SDD_OK) status = sdd_loader_create(&loader_config, &loader);
     if (status == SDD_OK) {
         good = 1;
-        for (size_t i = 0; i < sheet->count && good; i++)
-            good = submit(loader, sheet, i, fills);
-        if (good)
-            status = sdd_wait_idle(loader_config.downloader, -1);
+        for (size_t i = 0; i < sheet->count && good; i++) good = submit(loader, sheet, i, fills);
+        if (good) status = sdd_wait_idle(loader_config.downloader, -1);
     }
-    if (status != SDD_OK)
-        good = !say("cannot load", sdd_last_error_message());
+    if (status != SDD_OK) good = !say("cannot load", sdd_last_error_message());
     sdd_loader_destroy(loader); /* refuses NULL, if it could not be made */
     sdd_downloader_destroy(loader_config.downloader);
     sdd_cache_destroy(loader_config.cache); /* writes all entries that are not on disk yet */
@@ -194,8 +183,7 @@ static int write_sheet(const struct sheet *sheet, const char *path)
     sdd_status status = sdd_image_create((int32_t)(sheet->columns * sheet->cell_width),
                                          (int32_t)(sheet->rows * sheet->cell_height), SDD_PIXEL_FORMAT_RGB8,
                                          sheet->pixels, sheet->stride, &image);
-    if (status != SDD_OK)
-        return !say(path, sdd_last_error_message());
+    if (status != SDD_OK) return !say(path, sdd_last_error_message());
     int file = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0666);
     options.format = extension && strcmp(extension, ".png") == 0 ? SDD_IMAGE_FORMAT_PNG : SDD_IMAGE_FORMAT_JPEG;
     options.quality = 90;
@@ -205,8 +193,7 @@ static int write_sheet(const struct sheet *sheet, const char *path)
         error = errno;
     }
     sdd_image_release(image);
-    if (status != SDD_OK)
-        return !say(path, status == SDD_ERROR_SINK ? strerror(error) : sdd_last_error_message());
+    if (status != SDD_OK) return !say(path, status == SDD_ERROR_SINK ? strerror(error) : sdd_last_error_message());
     return 1;
 }
 
@@ -247,8 +234,7 @@ int main(int argc, char **argv)
         default: good = 0;
         }
     }
-    for (; good && optind < argc; optind++)
-        good = add_url(&sheet, argv[optind]);
+    for (; good && optind < argc; optind++) good = add_url(&sheet, argv[optind]);
     if (!good || sheet.count == 0 || sheet.count > 10000 || width < 1 || width > 1000 || height < 1 || height > 1000) {
         fprintf(stderr, "usage: contact_sheet [-i FILE] [-o SHEET] [-s WIDTHxHEIGHT] [-n COLUMNS] [-f] [-d DIRECTORY] "
                         "[-j COUNT] [URL...]\n");
@@ -256,15 +242,13 @@ int main(int argc, char **argv)
     }
     sheet.cell_width = width;
     sheet.cell_height = height;
-    if (!lay_out(&sheet, (size_t)columns))
-        return say("no memory for the sheet", strerror(errno));
+    if (!lay_out(&sheet, (size_t)columns)) return say("no memory for the sheet", strerror(errno));
     good = load_all(&sheet, directory, downloads, fills);
     if (good) {
         size_t missing = finish(&sheet);
         good = write_sheet(&sheet, path) && missing == 0;
     }
-    for (size_t i = 0; i < sheet.count; i++)
-        free(sheet.cells[i].url);
+    for (size_t i = 0; i < sheet.count; i++) free(sheet.cells[i].url);
     free(sheet.cells);
     free(sheet.pixels);
     return good ? 0 : 1;

@@ -16,8 +16,7 @@
 
 static int check(const char *what, sdd_status status)
 {
-    if (status != SDD_OK)
-        fprintf(stderr, "cookies: %s: %s\n", what, sdd_last_error_message());
+    if (status != SDD_OK) fprintf(stderr, "cookies: %s: %s\n", what, sdd_last_error_message());
     return status == SDD_OK;
 }
 
@@ -59,8 +58,7 @@ static int list(sdd_downloader *downloader)
     sdd_cookie cookie = SDD_COOKIE_INIT;
     sdd_cookies *cookies; /* a snapshot, which later changes do not affect */
 
-    if (!check("list", sdd_downloader_get_cookies(downloader, &cookies)))
-        return 0;
+    if (!check("list", sdd_downloader_get_cookies(downloader, &cookies))) return 0;
     printf("%zu cookies\n", sdd_cookies_count(cookies));
     for (size_t i = 0; sdd_cookies_at(cookies, i, &cookie) == SDD_OK; i++)
         printf("    %s=%s for %s%s%s%s\n", cookie.name, cookie.value, cookie.domain, cookie.path,
@@ -86,10 +84,8 @@ int main(int argc, char **argv)
         else if (option != 's')
             return fputs(usage, stderr), 2;
     }
-    if (optind == argc)
-        return fputs(usage, stderr), 2;
-    if (!check("create", sdd_downloader_create(&config, &downloader)))
-        return 1;
+    if (optind == argc) return fputs(usage, stderr), 2;
+    if (!check("create", sdd_downloader_create(&config, &downloader))) return 1;
     optind = 1;
     while ((option = getopt(argc, argv, "f:s:x:")) != -1) /* again, now that there is a downloader */
         good = (option != 's' || set_cookie(downloader, optarg)) && good;

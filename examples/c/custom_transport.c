@@ -66,8 +66,7 @@ static int open_file(int folder, char *url, struct stat *info)
     char *name = strchr(url, ':') + 1; /* there is one: the library has found the scheme */
     int file;
 
-    if (!decode(name) || name[0] == '.' || strchr(name, '/') != NULL)
-        return -1;
+    if (!decode(name) || name[0] == '.' || strchr(name, '/') != NULL) return -1;
     file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); /* no links; no wait for pipes */
     if (file >= 0 && (fstat(file, info) != 0 || !S_ISREG(info->st_mode))) {
         close(file);
@@ -94,8 +93,7 @@ static void serve(int folder, struct job *job)
     while (status == SDD_OK && (got = read(file, block, sizeof block)) > 0)
         status = sdd_transfer_write(job->transfer, block, (size_t)got);
     close(file);
-    if (status == SDD_OK)
-        sdd_transfer_finish(job->transfer, got == 0 ? SDD_OK : SDD_ERROR_FILE_NOT_READABLE, NULL);
+    if (status == SDD_OK) sdd_transfer_finish(job->transfer, got == 0 ? SDD_OK : SDD_ERROR_FILE_NOT_READABLE, NULL);
 }
 
 static void *run_archive(void *user_data)
@@ -105,14 +103,11 @@ static void *run_archive(void *user_data)
 
     for (;;) {
         pthread_mutex_lock(&archive->mutex);
-        while (archive->jobs == NULL && !archive->ends)
-            pthread_cond_wait(&archive->changed, &archive->mutex);
+        while (archive->jobs == NULL && !archive->ends) pthread_cond_wait(&archive->changed, &archive->mutex);
         job = archive->jobs;
-        if (job != NULL)
-            archive->jobs = job->next;
+        if (job != NULL) archive->jobs = job->next;
         pthread_mutex_unlock(&archive->mutex);
-        if (job == NULL)
-            return NULL;
+        if (job == NULL) return NULL;
         serve(archive->folder, job); /* without the lock, since the library may call this transport meanwhile */
         free(job);
     }
@@ -145,10 +140,8 @@ static void archive_cancel(sdd_transfer transfer, void *user_data)
     struct archive *archive = user_data;
     struct job *job, **link = &archive->jobs;
     pthread_mutex_lock(&archive->mutex);
-    while (*link != NULL && (*link)->transfer != transfer)
-        link = &(*link)->next;
-    if ((job = *link) != NULL)
-        *link = job->next;
+    while (*link != NULL && (*link)->transfer != transfer) link = &(*link)->next;
+    if ((job = *link) != NULL) *link = job->next;
     pthread_mutex_unlock(&archive->mutex);
     free(job);
 }
@@ -203,11 +196,14 @@ static int add_archive(sdd_downloader *downloader, const char *folder)
 
 /* ---- instant: responds within `start`, so that tests need neither a server nor a wait. */
 
-static const unsigned char dot[] = { /* a PNG of one pixel */
+/* A PNG of one pixel. */
+/* clang-format off */
+static const unsigned char dot[] = {
     0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', 0, 0, 0, 13, 'I', 'H', 'D', 'R', 0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0,
     0, 0x3a, 0x7e, 0x9b, 0x55, 0, 0, 0, 10, 'I', 'D', 'A', 'T', 0x78, 0x9c, 0x63, 0x60, 0, 0, 0, 2, 0, 1, 0x48, 0xaf,
     0xa4, 0x71, 0, 0, 0, 0, 'I', 'E', 'N', 'D', 0xae, 0x42, 0x60, 0x82
 };
+/* clang-format on */
 
 static void instant_start(sdd_transfer transfer, const sdd_transfer_request *request, void *user_data)
 {
@@ -218,12 +214,10 @@ static void instant_start(sdd_transfer transfer, const sdd_transfer_request *req
     sdd_status status;
 
     (void)user_data;
-    status = sdd_transfer_respond(transfer, known ? 200 : 404, headers, (size_t)known,
-                                   known ? (int64_t)sizeof dot : 0);
+    status = sdd_transfer_respond(transfer, known ? 200 : 404, headers, (size_t)known, known ? (int64_t)sizeof dot : 0);
     if (status == SDD_OK && known && !silent)
         status = sdd_transfer_write(transfer, dot, broken ? sizeof dot / 2 : sizeof dot);
-    if (status == SDD_OK && !silent)
-        sdd_transfer_finish(transfer, broken ? SDD_ERROR_CONNECTION_LOST : SDD_OK, NULL);
+    if (status == SDD_OK && !silent) sdd_transfer_finish(transfer, broken ? SDD_ERROR_CONNECTION_LOST : SDD_OK, NULL);
 }
 
 /* Called once for a transfer that has not been finished, on a thread of the library or on the one that destroys the
@@ -249,7 +243,7 @@ static int add_instant(sdd_downloader *downloader)
 static void progress(sdd_token token, int64_t received, int64_t expected, const char *url, void *user_data)
 {
     (void)received, (void)url, (void)user_data;
-    if (expected >= 0) /* it is -1 before the response */
+    if (expected >= 0)     /* it is -1 before the response */
         sdd_cancel(token); /* SDD_ERROR_NOT_FOUND if it has ended, which is harmless */
 }
 
@@ -277,8 +271,7 @@ int main(int argc, char **argv)
         return 2;
     }
     config.delivery = SDD_DELIVERY_APPLICATION; /* callbacks run inside sdd_wait_idle(), on this thread */
-    if (sdd_downloader_create(&config, &downloader) != SDD_OK)
-        return 1;
+    if (sdd_downloader_create(&config, &downloader) != SDD_OK) return 1;
     if (!add_archive(downloader, argv[first - 1]) || !add_instant(downloader)) {
         sdd_downloader_destroy(downloader);
         return 1;

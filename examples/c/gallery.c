@@ -40,14 +40,11 @@ static void add_item(const char *url)
     struct item *item;
     size_t size = 0;
 
-    if ((items = realloc(items, (item_count + 1) * sizeof *items)) == NULL)
-        exit(1);
+    if ((items = realloc(items, (item_count + 1) * sizeof *items)) == NULL) exit(1);
     item = &items[item_count++];
     memset(item, 0, sizeof *item);
-    if ((item->url = strdup(url)) == NULL)
-        exit(1);
-    while (from > url && from[-1] != '/')
-        from--;
+    if ((item->url = strdup(url)) == NULL) exit(1);
+    while (from > url && from[-1] != '/') from--;
     for (; from < end && size + 1 < sizeof item->name; from++) /* only characters that are safe for a terminal */
         item->name[size++] = isalnum((unsigned char)*from) || strchr("._-", *from) ? *from : '_';
 }
@@ -64,8 +61,7 @@ static int add_items_of_file(const char *path)
     }
     while (getline(&line, &capacity, file) > 0) {
         line[strcspn(line, "\r\n")] = '\0';
-        if (line[0] != '\0')
-            add_item(line);
+        if (line[0] != '\0') add_item(line);
     }
     free(line);
     fclose(file);
@@ -75,23 +71,20 @@ static int add_items_of_file(const char *path)
 /* Erases the progress bars, which stand below the lines of ended downloads, before such a line is printed. */
 static void wipe_bars(void)
 {
-    if (bars_drawn > 0)
-        printf("\033[%dA\033[J", bars_drawn);
+    if (bars_drawn > 0) printf("\033[%dA\033[J", bars_drawn);
     bars_drawn = 0;
 }
 
 static void draw_bars(void)
 {
-    if (!on_terminal)
-        return;
+    if (!on_terminal) return;
     wipe_bars();
     for (size_t i = 0; i < item_count; i++) {
         const struct item *item = &items[i];
         int filled = item->expected > 0 ? (int)(item->received * BAR / item->expected) : 0;
-        if (item->stage != RUNNING)
-            continue;
-        printf("%-24.24s [%.*s%*s] %lld\n", item->name, filled, "========================================",
-               BAR - filled, "", (long long)item->received);
+        if (item->stage != RUNNING) continue;
+        printf("%-24.24s [%.*s%*s] %lld\n", item->name, filled,
+               "========================================", BAR - filled, "", (long long)item->received);
         bars_drawn++;
     }
     printf("%zu of %zu\n", ended_count, item_count);
@@ -122,8 +115,7 @@ static void completed(const sdd_result *result, void *user_data)
     if (result->error != SDD_OK)
         printf("%-24s %s: %s\n", item->name, sdd_status_name(result->error), result->message);
     else
-        printf("%-24s %d x %d\n", item->name, (int)sdd_image_width(item->image),
-               (int)sdd_image_height(item->image));
+        printf("%-24s %d x %d\n", item->name, (int)sdd_image_width(item->image), (int)sdd_image_height(item->image));
 }
 
 /* Scales a picture to fit into its cell by picking pixels, with the grey shown through transparent ones. */
@@ -144,8 +136,7 @@ static void paste(uint8_t *sheet, size_t sheet_width, size_t number, sdd_image *
         for (int64_t x = 0; x < fit_width; x++) {
             const uint8_t *from = row + (size_t)(x * width / fit_width) * 4;
             uint8_t *to = corner + ((size_t)y * sheet_width + (size_t)x) * 3;
-            for (int i = 0; i < 3; i++)
-                to[i] = (uint8_t)((from[i] * from[3] + to[i] * (255 - from[3])) / 255);
+            for (int i = 0; i < 3; i++) to[i] = (uint8_t)((from[i] * from[3] + to[i] * (255 - from[3])) / 255);
         }
     }
 }
@@ -164,8 +155,7 @@ static int write_sheet(const char *path)
     }
     memset(sheet, 128, width * height * 3);
     for (size_t i = 0; i < item_count; i++)
-        if (items[i].image != NULL)
-            paste(sheet, width, i, items[i].image);
+        if (items[i].image != NULL) paste(sheet, width, i, items[i].image);
     fprintf(file, "P6\n%zu %zu\n255\n", width, height);
     good = fwrite(sheet, 3, width * height, file) == width * height;
     free(sheet);
@@ -179,10 +169,8 @@ static int run_loop(sdd_downloader *downloader)
 
     while (ended_count < item_count) {
         draw_bars();
-        if (poll(&watched, 1, -1) < 0)
-            continue; /* interrupted by a signal */
-        if (sdd_dispatch(downloader, 0, NULL) != SDD_OK)
-            return 0;
+        if (poll(&watched, 1, -1) < 0) continue; /* interrupted by a signal */
+        if (sdd_dispatch(downloader, 0, NULL) != SDD_OK) return 0;
     }
     wipe_bars();
     return 1;
@@ -207,8 +195,7 @@ int main(int argc, char **argv)
         else if (option != 'i' || !add_items_of_file(optarg))
             return 2;
     }
-    for (; optind < argc; optind++)
-        add_item(argv[optind]);
+    for (; optind < argc; optind++) add_item(argv[optind]);
     if (item_count == 0) {
         fprintf(stderr, "usage: gallery [-i FILE] [-o SHEET] [-c CA_FILE] [-j COUNT] [URL...]\n");
         return 2;
@@ -216,11 +203,9 @@ int main(int argc, char **argv)
     on_terminal = isatty(STDOUT_FILENO);
 
     config.delivery = SDD_DELIVERY_APPLICATION; /* callbacks run only inside sdd_dispatch() */
-    if (sdd_downloader_create(&config, &downloader) != SDD_OK)
-        return 1;
+    if (sdd_downloader_create(&config, &downloader) != SDD_OK) return 1;
     for (size_t i = 0; i < item_count; i++)
-        if (sdd_download(downloader, items[i].url, 0, progress, completed, &items[i]) == 0)
-            return 1;
+        if (sdd_download(downloader, items[i].url, 0, progress, completed, &items[i]) == 0) return 1;
     good = run_loop(downloader);
     sdd_downloader_destroy(downloader); /* images stay valid */
 

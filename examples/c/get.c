@@ -28,8 +28,7 @@ static void set_name(struct job *job, const char *url)
 {
     const char *end = url + strcspn(url, "?#"), *from = end;
     size_t size = 0;
-    while (from > url && from[-1] != '/')
-        from--;
+    while (from > url && from[-1] != '/') from--;
     for (; from < end && size + 1 < sizeof job->name; from++)
         job->name[size++] = isalnum((unsigned char)*from) || strchr("._-", *from) ? *from : '_';
 }
@@ -41,16 +40,13 @@ static int write_picture(const struct job *job, sdd_image *image)
     const uint8_t *pixels = sdd_image_pixels(image);
     char path[4096];
     for (int y = 0; y < height; y++)
-        for (int x = 0; x < width; x++)
-            opaque &= pixels[(size_t)y * stride + (size_t)x * 4 + 3] == 255;
+        for (int x = 0; x < width; x++) opaque &= pixels[(size_t)y * stride + (size_t)x * 4 + 3] == 255;
     snprintf(path, sizeof path, "%s/%d-%s.%s", directory, (int)(job - jobs) + 1, job->name, opaque ? "ppm" : "pam");
     FILE *file = fopen(path, "wb");
-    if (file == NULL)
-        return 0;
+    if (file == NULL) return 0;
     fprintf(file, opaque ? "P6\n%d %d\n255\n" : PAM_HEAD, width, height);
     for (int y = 0; y < height; y++)
-        for (int x = 0; x < width; x++)
-            fwrite(pixels + (size_t)y * stride + (size_t)x * 4, 1, opaque ? 3 : 4, file);
+        for (int x = 0; x < width; x++) fwrite(pixels + (size_t)y * stride + (size_t)x * 4, 1, opaque ? 3 : 4, file);
     int bad = ferror(file);
     return fclose(file) == 0 && !bad;
 }
@@ -61,8 +57,7 @@ static void progress(sdd_token token, int64_t received, int64_t expected, const 
     (void)token, (void)url;
     if (expected > 0) /* otherwise it is not known, or not yet */
         ((struct job *)user_data)->part = (double)received / (double)expected;
-    for (int i = 0; i < job_count; i++)
-        sum += jobs[i].part;
+    for (int i = 0; i < job_count; i++) sum += jobs[i].part;
     if (on_terminal)
         fprintf(stderr, "\r\033[K[%-40.*s] %d of %d", (int)(sum / job_count * 40),
                 "========================================", finished, job_count);
@@ -76,16 +71,15 @@ static void completed(const sdd_result *result, void *user_data)
     job->part = 1;
     finished++;
     failed += !written;
-    if (on_terminal)
-        fputs("\r\033[K", stderr);
+    if (on_terminal) fputs("\r\033[K", stderr);
     if (result->error != SDD_OK)
         printf("%-20s %s: %s\n", job->name, sdd_status_name(result->error), result->message);
     else if (!written)
         printf("%-20s cannot be written to %s\n", job->name, directory);
     else
         printf("%-20s %5d x %-5d %9zu bytes %6d ms  HTTP %d\n", job->name, sdd_image_width(result->image),
-               sdd_image_height(result->image), sdd_bytes_size(result->bytes),
-               (int)(result->timings->total_us / 1000), result->http_status);
+               sdd_image_height(result->image), sdd_bytes_size(result->bytes), (int)(result->timings->total_us / 1000),
+               result->http_status);
     fflush(stdout);
 }
 
@@ -111,8 +105,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < job_count; i++) { /* six run at a time, the others wait */
         struct job *job = request.user_data = &jobs[i];
         set_name(job, request.url = argv[optind + i]);
-        if (sdd_downloader_submit(NULL, &request, NULL) == 0)
-            return fprintf(stderr, "get: cannot start\n"), 1;
+        if (sdd_downloader_submit(NULL, &request, NULL) == 0) return fprintf(stderr, "get: cannot start\n"), 1;
     }
     sdd_wait_idle(NULL, -1);
     free(jobs);

@@ -30,8 +30,7 @@ static void completed(const sdd_result *result, void *user_data)
     } else {
         g_print("%s: %s: %s\n", result->url, sdd_status_name(result->error), result->message);
     }
-    if (program->ended == program->asked)
-        g_main_loop_quit(program->loop);
+    if (program->ended == program->asked) g_main_loop_quit(program->loop);
 }
 
 /* Called when the library's descriptor is readable because events wait. Takes a few at a time, so that the loop stays
@@ -42,8 +41,7 @@ static gboolean take_events(gint descriptor, GIOCondition condition, gpointer us
     sdd_status status = sdd_dispatch(program->downloader, 32, NULL);
 
     (void)descriptor, (void)condition;
-    if (status == SDD_OK)
-        return G_SOURCE_CONTINUE;
+    if (status == SDD_OK) return G_SOURCE_CONTINUE;
     g_printerr("glib_loop: %s\n", sdd_last_error_message());
     g_main_loop_quit(program->loop);
     return G_SOURCE_CONTINUE; /* main() removes it */
@@ -86,19 +84,15 @@ int main(int argc, char **argv)
     program.loop = g_main_loop_new(NULL, FALSE);
     events = g_unix_fd_add(sdd_event_fd(program.downloader), G_IO_IN, take_events, &program);
     signals = g_unix_signal_add(SIGINT, interrupted, &program);
-    if (isatty(STDERR_FILENO))
-        timer = g_timeout_add(100, tick, &program);
+    if (isatty(STDERR_FILENO)) timer = g_timeout_add(100, tick, &program);
 
     for (int i = 1; i < argc; i++)
-        if (sdd_download(program.downloader, argv[i], 0, NULL, completed, &program) != 0)
-            program.asked++;
-    if (program.asked > 0)
-        g_main_loop_run(program.loop);
+        if (sdd_download(program.downloader, argv[i], 0, NULL, completed, &program) != 0) program.asked++;
+    if (program.asked > 0) g_main_loop_run(program.loop);
 
     g_source_remove(events); /* before the descriptor is closed */
     g_source_remove(signals);
-    if (timer != 0)
-        g_source_remove(timer);
+    if (timer != 0) g_source_remove(timer);
     sdd_downloader_destroy(program.downloader);
     g_main_loop_unref(program.loop);
     return program.pictures == argc - 1 ? 0 : 1;

@@ -15,7 +15,7 @@
 
 struct program {
     uv_loop_t loop;
-    uv_poll_t events;   /* the library's descriptor */
+    uv_poll_t events; /* the library's descriptor */
     uv_signal_t ctrl_c;
     sdd_downloader *downloader;
     int asked, ended, pictures;
@@ -24,10 +24,8 @@ struct program {
 /* Closes all handles of the loop: it ends by itself when it has none. */
 static void stop(struct program *program)
 {
-    if (!uv_is_closing((uv_handle_t *)&program->events))
-        uv_close((uv_handle_t *)&program->events, NULL);
-    if (!uv_is_closing((uv_handle_t *)&program->ctrl_c))
-        uv_close((uv_handle_t *)&program->ctrl_c, NULL);
+    if (!uv_is_closing((uv_handle_t *)&program->events)) uv_close((uv_handle_t *)&program->events, NULL);
+    if (!uv_is_closing((uv_handle_t *)&program->ctrl_c)) uv_close((uv_handle_t *)&program->ctrl_c, NULL);
 }
 
 static void completed(const sdd_result *result, void *user_data)
@@ -37,14 +35,12 @@ static void completed(const sdd_result *result, void *user_data)
     program->ended++;
     if (result->error == SDD_OK) {
         program->pictures++;
-        printf("%s: %d x %d\n", result->url, (int)sdd_image_width(result->image),
-               (int)sdd_image_height(result->image));
+        printf("%s: %d x %d\n", result->url, (int)sdd_image_width(result->image), (int)sdd_image_height(result->image));
     } else {
         printf("%s: %s: %s\n", result->url, sdd_status_name(result->error), result->message);
     }
     fflush(stdout);
-    if (program->ended == program->asked)
-        stop(program);
+    if (program->ended == program->asked) stop(program);
 }
 
 /* Called when events wait. Takes a few at a time, so that the loop stays responsive: the descriptor stays readable
@@ -74,10 +70,8 @@ static int watch(struct program *program)
 {
     int error = uv_poll_init(&program->loop, &program->events, sdd_event_fd(program->downloader));
 
-    if (error == 0)
-        error = uv_signal_init(&program->loop, &program->ctrl_c);
-    if (error != 0)
-        return error;
+    if (error == 0) error = uv_signal_init(&program->loop, &program->ctrl_c);
+    if (error != 0) return error;
     program->events.data = program->ctrl_c.data = program;
     error = uv_poll_start(&program->events, UV_READABLE, take_events);
     return error != 0 ? error : uv_signal_start(&program->ctrl_c, interrupted, SIGINT);
@@ -94,23 +88,18 @@ int main(int argc, char **argv)
         return 2;
     }
     config.delivery = SDD_DELIVERY_APPLICATION; /* callbacks run only inside sdd_dispatch() */
-    if (sdd_downloader_create(&config, &program.downloader) != SDD_OK)
-        return 1;
+    if (sdd_downloader_create(&config, &program.downloader) != SDD_OK) return 1;
     if ((error = uv_loop_init(&program.loop)) != 0 || (error = watch(&program)) != 0) {
         fprintf(stderr, "libuv_loop: %s\n", uv_strerror(error));
         return 1;
     }
     for (int i = 1; i < argc; i++)
-        if (sdd_download(program.downloader, argv[i], 0, NULL, completed, &program) != 0)
-            program.asked++;
-    if (program.asked == 0)
-        stop(&program);
+        if (sdd_download(program.downloader, argv[i], 0, NULL, completed, &program) != 0) program.asked++;
+    if (program.asked == 0) stop(&program);
     error = uv_run(&program.loop, UV_RUN_DEFAULT);
 
     sdd_downloader_destroy(program.downloader); /* closes the descriptor, which the loop no longer watches */
-    if (error == 0)
-        error = uv_loop_close(&program.loop);
-    if (error != 0)
-        fprintf(stderr, "libuv_loop: %s\n", uv_strerror(error));
+    if (error == 0) error = uv_loop_close(&program.loop);
+    if (error != 0) fprintf(stderr, "libuv_loop: %s\n", uv_strerror(error));
     return error == 0 && program.pictures == argc - 1 ? 0 : 1;
 }

@@ -45,8 +45,7 @@ int main(int argc, char **argv)
         for (int i = 1; i < argc; i++)
             if (sdd_load(NULL, argv[i], 0, NULL, completed, &failures) == 0) /* NULL: the shared loader */
                 return 1;
-        if (sdd_wait_idle(NULL, -1) != SDD_OK)
-            return 1;
+        if (sdd_wait_idle(NULL, -1) != SDD_OK) return 1;
     }
     if (sdd_cache_flush(NULL, -1) != SDD_OK) /* waits until all pictures are on disk for the next run */
         return 1;

@@ -23,10 +23,10 @@ struct state {
     char *url; /* with room for a query */
     size_t url_length, url_size;
     int count, ended, failed;
-    sdd_token first;       /* the first prefetched one: with newest first, its turn would come last */
-    int64_t longest_us;    /* the longest wait of a prefetched one */
-    int order[SHOWN];      /* the order in which the first of them ended */
-    int raised, urgent;    /* the places of these two in that order */
+    sdd_token first;    /* the first prefetched one: with newest first, its turn would come last */
+    int64_t longest_us; /* the longest wait of a prefetched one */
+    int order[SHOWN];   /* the order in which the first of them ended */
+    int raised, urgent; /* the places of these two in that order */
     int64_t urgent_queue_us, urgent_total_us;
 };
 
@@ -43,8 +43,7 @@ static void open_one(struct state *state, struct request *urgent)
 {
     sdd_status status;
 
-    if (submit(urgent, "now", SDD_PRIORITY_VERY_HIGH) == 0)
-        state->failed++;
+    if (submit(urgent, "now", SDD_PRIORITY_VERY_HIGH) == 0) state->failed++;
     /* Another request for the same URL with a higher priority would work as well: both would share one transfer. */
     status = sdd_set_priority(state->first, SDD_PRIORITY_NORMAL);
     if (status != SDD_OK && status != SDD_ERROR_NOT_FOUND) /* with -f it has ended long ago */
@@ -67,12 +66,9 @@ static void completed(const sdd_result *result, void *user_data)
         state->urgent_total_us = result->timings->total_us;
         return;
     }
-    if (request->number == 1)
-        state->raised = state->ended;
-    if (state->ended <= SHOWN)
-        state->order[state->ended - 1] = request->number;
-    if (result->timings->queue_us > state->longest_us)
-        state->longest_us = result->timings->queue_us;
+    if (request->number == 1) state->raised = state->ended;
+    if (state->ended <= SHOWN) state->order[state->ended - 1] = request->number;
+    if (result->timings->queue_us > state->longest_us) state->longest_us = result->timings->queue_us;
     if (state->ended == state->count / 10)
         open_one(state, request - request->number); /* the first of the array is the urgent one */
 }
@@ -83,7 +79,7 @@ static sdd_token submit(struct request *from, const char *query, int32_t priorit
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
 
     snprintf(state->url + state->url_length, state->url_size - state->url_length, "?%s", query);
-    request.url = state->url; /* copied with the request */
+    request.url = state->url;                /* copied with the request */
     request.options = SDD_OPTION_BYTES_ONLY; /* prefetching needs no pixels yet */
     request.priority = priority;
     request.completed = completed;
@@ -96,19 +92,15 @@ static int run(struct state *state, struct request *requests)
     char query[32];
 
     /* No transfer starts before all of them wait, so that the printed order depends only on the queue. */
-    if (sdd_downloader_suspend(state->downloader) != SDD_OK)
-        return 0;
+    if (sdd_downloader_suspend(state->downloader) != SDD_OK) return 0;
     for (int i = 0; i <= state->count; i++) {
         sdd_token token;
         requests[i].state = state;
         requests[i].number = i;
-        if (i == 0)
-            continue; /* the urgent one is submitted later */
+        if (i == 0) continue; /* the urgent one is submitted later */
         snprintf(query, sizeof query, "ahead=%d", i);
-        if ((token = submit(&requests[i], query, SDD_PRIORITY_VERY_LOW)) == 0)
-            return 0;
-        if (i == 1)
-            state->first = token;
+        if ((token = submit(&requests[i], query, SDD_PRIORITY_VERY_LOW)) == 0) return 0;
+        if (i == 1) state->first = token;
     }
     /* This also waits for requests that callbacks submit. */
     return sdd_downloader_resume(state->downloader) == SDD_OK && sdd_wait_idle(state->downloader, -1) == SDD_OK;
@@ -117,8 +109,7 @@ static int run(struct state *state, struct request *requests)
 static void print(const struct state *state)
 {
     printf("order:");
-    for (int i = 0; i < SHOWN && i < state->count; i++)
-        printf(" %d", state->order[i]);
+    for (int i = 0; i < SHOWN && i < state->count; i++) printf(" %d", state->order[i]);
     printf(" ...\nahead: waited up to %.1f ms\n", (double)state->longest_us / 1000);
     printf("number 1, raised: ended at place %d of %d\n", state->raised, state->ended);
     printf("the urgent one: ended at place %d of %d, after %.1f ms, %.1f of them in the queue\n", state->urgent,
@@ -133,7 +124,7 @@ int main(int argc, char **argv)
     int option, good;
 
     config.delivery = SDD_DELIVERY_APPLICATION; /* callbacks run inside sdd_wait_idle(), on this thread */
-    config.execution_order = SDD_ORDER_LIFO; /* the last pictures to come into view are needed first */
+    config.execution_order = SDD_ORDER_LIFO;    /* the last pictures to come into view are needed first */
     config.max_concurrent_downloads = 6;
     config.reserved_urgent_slots = 1; /* five prefetch; the sixth is free for SDD_PRIORITY_HIGH and above */
     while ((option = getopt(argc, argv, "fn:r:")) != -1) {

@@ -25,8 +25,7 @@ static int probe(const char *name)
     do { /* reads twice as much each time, so that the total work stays small */
         room *= 2;
         char *grown = realloc(bytes, room);
-        if (!grown)
-            break;
+        if (!grown) break;
         bytes = grown;
         size += fread(bytes + size, 1, room - size, file);
         status = sdd_image_probe(bytes, size, &facts);
@@ -39,12 +38,9 @@ static int probe(const char *name)
     }
     printf("%s: %s, %d x %d, %d channels of %d bits", name, facts.format == SDD_IMAGE_FORMAT_PNG ? "PNG" : "JPEG",
            facts.width, facts.height, facts.channels, facts.depth);
-    if (facts.is_progressive)
-        printf(", %s", facts.format == SDD_IMAGE_FORMAT_PNG ? "interlaced" : "progressive");
-    if (facts.is_animated)
-        printf(", %d frames", facts.frame_count);
-    if (facts.orientation != 1)
-        printf(", orientation %d", facts.orientation);
+    if (facts.is_progressive) printf(", %s", facts.format == SDD_IMAGE_FORMAT_PNG ? "interlaced" : "progressive");
+    if (facts.is_animated) printf(", %d frames", facts.frame_count);
+    if (facts.orientation != 1) printf(", orientation %d", facts.orientation);
     printf("\n");
     return 1;
 }
@@ -52,9 +48,7 @@ static int probe(const char *name)
 int main(int argc, char **argv)
 {
     int good = argc > 1;
-    for (int i = 1; i < argc; i++)
-        good &= probe(argv[i]);
-    if (argc < 2)
-        fprintf(stderr, "usage: probe FILE...\n");
+    for (int i = 1; i < argc; i++) good &= probe(argv[i]);
+    if (argc < 2) fprintf(stderr, "usage: probe FILE...\n");
     return argc < 2 ? 2 : !good;
 }

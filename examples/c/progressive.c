@@ -39,16 +39,14 @@ static int write_picture(sdd_image *image, const char *directory, const char *na
     if (snprintf(path, sizeof path, "%s/%s", directory, name) >= (int)sizeof path)
         return say(directory, strerror(ENAMETOOLONG));
     int file = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0666);
-    if (file < 0)
-        return say(path, strerror(errno));
+    if (file < 0) return say(path, strerror(errno));
     options.format = SDD_IMAGE_FORMAT_PNG;
     sdd_status status = sdd_image_encode_fd(image, &options, file, &error);
     if (close(file) != 0 && status == SDD_OK) {
         status = SDD_ERROR_SINK;
         error = errno;
     }
-    if (status != SDD_OK)
-        return say(path, status == SDD_ERROR_SINK ? strerror(error) : sdd_last_error_message());
+    if (status != SDD_OK) return say(path, status == SDD_ERROR_SINK ? strerror(error) : sdd_last_error_message());
     printf("%6ld ms  %s: %d of %d rows\n", milliseconds, name, (int)sdd_image_good_rows(image),
            (int)sdd_image_height(image));
     return 0;
@@ -64,24 +62,20 @@ static int take_events(sdd_downloader *downloader, const char *url, const char *
         sdd_event event = SDD_EVENT_INIT;
         size_t count = 0;
         sdd_status status = sdd_wait(downloader, &event, 1, -1, &count);
-        if (status != SDD_OK)
-            return say(url, sdd_last_error_message());
-        if (count == 0)
-            continue;
+        if (status != SDD_OK) return say(url, sdd_last_error_message());
+        if (count == 0) continue;
         const int is_last = event.kind == SDD_EVENT_COMPLETED;
         int failed = 0;
         if (is_last && event.error != SDD_OK) {
             failed = say(url, event.result->message);
         } else if (is_last || event.kind == SDD_EVENT_PREVIEW) {
             char name[32] = "final.png";
-            if (!is_last)
-                snprintf(name, sizeof name, "preview-%d.png", ++previews);
+            if (!is_last) snprintf(name, sizeof name, "preview-%d.png", ++previews);
             failed = write_picture(event.image, directory, name, milliseconds_now() - start);
         }
         sdd_image_release(event.image);
         sdd_bytes_release(event.bytes);
-        if (failed || is_last)
-            return failed;
+        if (failed || is_last) return failed;
     }
 }
 
@@ -93,16 +87,14 @@ int main(int argc, char **argv)
     const char *directory = ".";
     int option, failed = 1;
 
-    while ((option = getopt(argc, argv, "o:")) == 'o')
-        directory = optarg;
+    while ((option = getopt(argc, argv, "o:")) == 'o') directory = optarg;
     if (option != -1 || argc - optind != 1) {
         fprintf(stderr, "usage: progressive [-o DIR] URL\n");
         return 2;
     }
     config.delivery = SDD_DELIVERY_APPLICATION; /* events wait for this thread */
     sdd_status status = sdd_downloader_create(&config, &downloader);
-    if (status != SDD_OK)
-        return say("cannot begin", sdd_last_error_message());
+    if (status != SDD_OK) return say("cannot begin", sdd_last_error_message());
     request.url = argv[optind];
     request.options = SDD_OPTION_PROGRESSIVE_LOAD;
     if (sdd_downloader_submit(downloader, &request, &status) == 0)

@@ -89,8 +89,8 @@ static sdd_status trim(int64_t max_bytes, int64_t max_age_ms, void *user_data)
 
 static sdd_status usage(int64_t *bytes, int64_t *count, void *user_data)
 {
-    sqlite3_stmt *sums = prepare(
-        user_data, "SELECT COALESCE(SUM(LENGTH(body) + LENGTH(extra)), 0), COUNT(*) FROM entries", NULL);
+    sqlite3_stmt *sums = prepare(user_data,
+                                 "SELECT COALESCE(SUM(LENGTH(body) + LENGTH(extra)), 0), COUNT(*) FROM entries", NULL);
     if (sums == NULL) return SDD_ERROR_CACHE;
     int code = sqlite3_step(sums);
     if (code == SQLITE_ROW) {
@@ -111,13 +111,13 @@ static sqlite3 *open_database(const char *directory)
     int length = snprintf(path, sizeof path, "%s/pictures.db", directory);
     if (length < 0 || (size_t)length >= sizeof path) return NULL;
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX;
-    if (sqlite3_open_v2(path, &database, flags, NULL) == SQLITE_OK
-        && sqlite3_busy_timeout(database, 10000) == SQLITE_OK
-        && sqlite3_exec(database,
-                        "PRAGMA synchronous = NORMAL;"
-                        "CREATE TABLE IF NOT EXISTS entries"
-                        " (key TEXT PRIMARY KEY, body BLOB, extra BLOB, stored INTEGER)",
-                        NULL, NULL, NULL) == SQLITE_OK)
+    if (sqlite3_open_v2(path, &database, flags, NULL) == SQLITE_OK &&
+        sqlite3_busy_timeout(database, 10000) == SQLITE_OK &&
+        sqlite3_exec(database,
+                     "PRAGMA synchronous = NORMAL;"
+                     "CREATE TABLE IF NOT EXISTS entries"
+                     " (key TEXT PRIMARY KEY, body BLOB, extra BLOB, stored INTEGER)",
+                     NULL, NULL, NULL) == SQLITE_OK)
         return database;
     fprintf(stderr, "%s: %s\n", path, sqlite3_errmsg(database));
     sqlite3_close(database);

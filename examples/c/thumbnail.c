@@ -30,8 +30,7 @@ static char *url_of_file(const char *name)
     char *path = realpath(name, NULL), *url = path ? malloc(8 + 3 * strlen(path)) : NULL, *end = url;
     if (url) {
         end += sprintf(end, "file://");
-        for (const char *c = path; *c; c++)
-            end += sprintf(end, strchr(plain, *c) ? "%c" : "%%%02X", (unsigned char)*c);
+        for (const char *c = path; *c; c++) end += sprintf(end, strchr(plain, *c) ? "%c" : "%%%02X", (unsigned char)*c);
     }
     free(path);
     return url;
@@ -49,12 +48,10 @@ static sdd_status load(const char *url, int32_t side, sdd_image **image)
 
     network.allow_file_urls = 1;
     status = sdd_downloader_create(&config, &downloader);
-    if (status != SDD_OK)
-        return status;
+    if (status != SDD_OK) return status;
     decode.target_width = decode.target_height = side;
     status = sdd_downloader_set_decode_options(downloader, &decode);
-    if (status == SDD_OK)
-        status = sdd_get(downloader, url, 0, 30000, image, NULL, NULL);
+    if (status == SDD_OK) status = sdd_get(downloader, url, 0, 30000, image, NULL, NULL);
     sdd_downloader_destroy(downloader);
     return status;
 }
@@ -64,8 +61,7 @@ static int write_thumbnail(sdd_image *image, int64_t most_bytes, const char *tar
     sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT; /* chooses the format */
     int32_t error = 0;
     int file = open(target, O_CREAT | O_TRUNC | O_WRONLY, 0666);
-    if (file < 0)
-        return say(target, strerror(errno));
+    if (file < 0) return say(target, strerror(errno));
     options.quality = 85;
     options.max_bytes = most_bytes;
     sdd_status status = sdd_image_encode_fd(image, &options, file, &error);
@@ -73,8 +69,7 @@ static int write_thumbnail(sdd_image *image, int64_t most_bytes, const char *tar
         status = SDD_ERROR_SINK;
         error = errno;
     }
-    if (status != SDD_OK)
-        return say(target, status == SDD_ERROR_SINK ? strerror(error) : sdd_last_error_message());
+    if (status != SDD_OK) return say(target, status == SDD_ERROR_SINK ? strerror(error) : sdd_last_error_message());
     return 0;
 }
 
@@ -102,19 +97,15 @@ int main(int argc, char **argv)
     }
     const char *picture = argv[optind];
     char *url = strstr(picture, "://") ? strdup(picture) : url_of_file(picture);
-    if (!url)
-        return say(picture, strerror(errno));
+    if (!url) return say(picture, strerror(errno));
     sdd_status status = load(url, (int32_t)side, &image);
     free(url);
     /* An empty list of transforms gives the same image with one more reference: release it in either case. */
-    if (status == SDD_OK)
-        status = sdd_image_transform(image, &corners, corners.radius != 0, &made);
+    if (status == SDD_OK) status = sdd_image_transform(image, &corners, corners.radius != 0, &made);
     sdd_image_release(image);
-    if (status != SDD_OK)
-        return say(picture, sdd_last_error_message());
+    if (status != SDD_OK) return say(picture, sdd_last_error_message());
     int failed = write_thumbnail(made, kibibytes * 1024, argv[optind + 1]);
-    if (!failed)
-        printf("%s: %d x %d\n", argv[optind + 1], (int)sdd_image_width(made), (int)sdd_image_height(made));
+    if (!failed) printf("%s: %d x %d\n", argv[optind + 1], (int)sdd_image_width(made), (int)sdd_image_height(made));
     sdd_image_release(made);
     return failed;
 }

@@ -68,8 +68,7 @@ static void take_picture(struct slide *slide, sdd_image *image)
     slide->height = sdd_image_height(image);
     slide->texture = SDL_CreateTexture(viewer.renderer, SDL_PIXELFORMAT_RGBA32, SDL_TEXTUREACCESS_STATIC, slide->width,
                                        slide->height);
-    if (slide->texture == NULL)
-        return;
+    if (slide->texture == NULL) return;
     SDL_SetTextureBlendMode(slide->texture, SDL_BLENDMODE_BLEND); /* missing parts of a preview are transparent */
     SDL_UpdateTexture(slide->texture, NULL, sdd_image_pixels(image), (int)sdd_image_stride(image));
 }
@@ -100,8 +99,7 @@ static void completed(const sdd_result *result, void *user_data)
         viewer.failures++;
         printf("%s: %s: %s\n", slide->url, sdd_status_name(result->error), result->message);
     }
-    if (slide == &viewer.slides[viewer.current])
-        viewer.shown_since = SDL_GetTicks();
+    if (slide == &viewer.slides[viewer.current]) viewer.shown_since = SDL_GetTicks();
 }
 
 /* ---- loading */
@@ -114,10 +112,8 @@ static void want(int index)
     sdd_load_request request = SDD_LOAD_REQUEST_INIT;
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT; /* RGBA8 */
 
-    if (slide->state == LOADING)
-        sdd_set_priority(slide->token, priority);
-    if (slide->state != ASLEEP)
-        return;
+    if (slide->state == LOADING) sdd_set_priority(slide->token, priority);
+    if (slide->state != ASLEEP) return;
     decode.target_width = viewer.width;
     decode.target_height = viewer.height;
     request.url = slide->url;
@@ -150,8 +146,7 @@ static void go_to(int index)
 {
     char title[64];
 
-    if (index < 0 || index >= viewer.count)
-        return;
+    if (index < 0 || index >= viewer.count) return;
     viewer.current = index;
     viewer.shown_since = SDL_GetTicks();
     snprintf(title, sizeof title, "%d of %d", index + 1, viewer.count);
@@ -162,14 +157,11 @@ static void go_to(int index)
 static void look_around(void)
 {
     for (int i = 0; i < viewer.count; i++)
-        if (abs(i - viewer.current) > AHEAD)
-            leave(i);
+        if (abs(i - viewer.current) > AHEAD) leave(i);
     want(viewer.current);
     for (int distance = 1; distance <= AHEAD; distance++) {
-        if (viewer.current + distance < viewer.count)
-            want(viewer.current + distance);
-        if (viewer.current - distance >= 0)
-            want(viewer.current - distance);
+        if (viewer.current + distance < viewer.count) want(viewer.current + distance);
+        if (viewer.current - distance >= 0) want(viewer.current - distance);
     }
 }
 
@@ -180,13 +172,13 @@ static int take_keys(void) /* returns 0 to quit */
     SDL_Event event;
 
     while (SDL_PollEvent(&event)) {
-        if (event.type == SDL_QUIT)
-            return 0;
-        if (event.type != SDL_KEYDOWN)
-            continue;
+        if (event.type == SDL_QUIT) return 0;
+        if (event.type != SDL_KEYDOWN) continue;
         switch (event.key.keysym.sym) {
-        case SDLK_ESCAPE: case SDLK_q: return 0;
-        case SDLK_SPACE: case SDLK_RIGHT: go_to(viewer.current + 1); break;
+        case SDLK_ESCAPE:
+        case SDLK_q: return 0;
+        case SDLK_SPACE:
+        case SDLK_RIGHT: go_to(viewer.current + 1); break;
         case SDLK_LEFT: go_to(viewer.current - 1); break;
         default: break;
         }
@@ -202,8 +194,7 @@ static void take_events(void)
 
     do {
         count = 0;
-        if (sdd_dispatch(viewer.downloader, 1, &count) != SDD_OK)
-            return;
+        if (sdd_dispatch(viewer.downloader, 1, &count) != SDD_OK) return;
     } while (count > 0 && SDL_GetTicks() - start < BUDGET_MS);
 }
 
@@ -257,12 +248,10 @@ static int write_screenshot(const char *path)
         say(path, SDL_GetError());
     else if (sdd_image_create(viewer.width, viewer.height, SDD_PIXEL_FORMAT_RGB8, pixels, stride, &image) == SDD_OK)
         failed = sdd_image_encode_fd(image, &options, file, &error) != SDD_OK;
-    if (error != 0)
-        say(path, strerror(error));
+    if (error != 0) say(path, strerror(error));
     sdd_image_release(image);
     free(pixels);
-    if (file >= 0 && close(file) != 0)
-        failed = say(path, strerror(errno));
+    if (file >= 0 && close(file) != 0) failed = say(path, strerror(errno));
     return failed;
 }
 
@@ -279,16 +268,11 @@ static int is_over(const struct plan *plan)
 {
     const struct slide *slide = &viewer.slides[viewer.current];
 
-    if (plan->at_preview && slide->previews > 0)
-        return 1;
-    if (slide->state != SHOWN && slide->state != FAILED)
-        return 0;
-    if (plan->play_ms < 0)
-        return plan->screenshot != NULL;
-    if ((long)(SDL_GetTicks() - viewer.shown_since) < plan->play_ms)
-        return 0;
-    if (viewer.current + 1 == viewer.count)
-        return 1;
+    if (plan->at_preview && slide->previews > 0) return 1;
+    if (slide->state != SHOWN && slide->state != FAILED) return 0;
+    if (plan->play_ms < 0) return plan->screenshot != NULL;
+    if ((long)(SDL_GetTicks() - viewer.shown_since) < plan->play_ms) return 0;
+    if (viewer.current + 1 == viewer.count) return 1;
     go_to(viewer.current + 1);
     return 0;
 }
@@ -305,23 +289,19 @@ static int run(const struct plan *plan)
         draw();
         over = is_over(plan) || frame == plan->frames;
         SDL_RenderPresent(viewer.renderer);
-        if (over && plan->screenshot != NULL)
-            failed = write_screenshot(plan->screenshot);
+        if (over && plan->screenshot != NULL) failed = write_screenshot(plan->screenshot);
         const Uint32 taken = SDL_GetTicks() - start;
-        if (taken < FRAME_MS)
-            SDL_Delay(FRAME_MS - taken);
+        if (taken < FRAME_MS) SDL_Delay(FRAME_MS - taken);
     }
     return failed || viewer.failures > 0;
 }
 
 static int open_window(void)
 {
-    if (SDL_Init(SDL_INIT_VIDEO) != 0)
-        return 0;
+    if (SDL_Init(SDL_INIT_VIDEO) != 0) return 0;
     viewer.window = SDL_CreateWindow("viewer", SDL_WINDOWPOS_UNDEFINED, SDL_WINDOWPOS_UNDEFINED, viewer.width,
                                      viewer.height, 0);
-    if (viewer.window != NULL)
-        viewer.renderer = SDL_CreateRenderer(viewer.window, -1, 0);
+    if (viewer.window != NULL) viewer.renderer = SDL_CreateRenderer(viewer.window, -1, 0);
     return viewer.renderer != NULL;
 }
 
@@ -340,8 +320,7 @@ static void close_all(void)
 {
     sdd_loader_destroy(viewer.loader);
     sdd_downloader_destroy(viewer.downloader); /* calls outstanding callbacks on this thread */
-    for (int i = 0; i < viewer.count; i++)
-        SDL_DestroyTexture(viewer.slides[i].texture);
+    for (int i = 0; i < viewer.count; i++) SDL_DestroyTexture(viewer.slides[i].texture);
     free(viewer.slides);
     SDL_DestroyRenderer(viewer.renderer);
     SDL_DestroyWindow(viewer.window);
@@ -373,8 +352,7 @@ int main(int argc, char **argv)
     }
     if ((viewer.slides = calloc((size_t)viewer.count, sizeof *viewer.slides)) == NULL)
         return say("cannot begin", strerror(errno));
-    for (int i = 0; i < viewer.count; i++)
-        viewer.slides[i].url = argv[optind + i];
+    for (int i = 0; i < viewer.count; i++) viewer.slides[i].url = argv[optind + i];
     if (!open_window()) {
         say("no window", SDL_GetError());
     } else {

@@ -18,8 +18,7 @@ struct decoder {
 static int32_t avif_can_decode(const void *bytes, size_t size, void *user_data)
 {
     (void)user_data;
-    if (sdd_image_sniff(bytes, size) == SDD_IMAGE_FORMAT_AVIF)
-        return 1;
+    if (sdd_image_sniff(bytes, size) == SDD_IMAGE_FORMAT_AVIF) return 1;
     return size < 12 ? -1 : 0;
 }
 
@@ -27,8 +26,7 @@ static sdd_status avif_open(const sdd_coder_task *task, void **out, void *user_d
 {
     struct decoder *decoder = calloc(1, sizeof *decoder);
     (void)user_data;
-    if (decoder == NULL)
-        return SDD_ERROR_NO_RESOURCES;
+    if (decoder == NULL) return SDD_ERROR_NO_RESOURCES;
     decoder->max_pixels = task->max_pixels;
     *out = decoder;
     return SDD_OK;
@@ -59,20 +57,16 @@ static sdd_status begin(struct decoder *decoder)
 {
     sdd_status status;
     avifDecoder *avif = avifDecoderCreate();
-    if (avif == NULL)
-        return SDD_ERROR_NO_RESOURCES;
+    if (avif == NULL) return SDD_ERROR_NO_RESOURCES;
     decoder->avif = avif;
     avif->maxThreads = 1; /* libsdd has several decode threads */
     avif->ignoreXMP = AVIF_TRUE;
     if (decoder->max_pixels < AVIF_DEFAULT_IMAGE_SIZE_LIMIT)
         avif->imageSizeLimit = decoder->max_pixels > 0 ? (uint32_t)decoder->max_pixels : 1;
     status = status_of(avifDecoderSetIOMemory(avif, decoder->body.bytes, decoder->body.size));
-    if (status == SDD_OK)
-        status = status_of(avifDecoderParse(avif));
-    if (status != SDD_OK)
-        return status;
-    if (avif->imageCount < 1 || avif->image->width == 0 || avif->image->height == 0)
-        return SDD_ERROR_BAD_IMAGE_DATA;
+    if (status == SDD_OK) status = status_of(avifDecoderParse(avif));
+    if (status != SDD_OK) return status;
+    if (avif->imageCount < 1 || avif->image->width == 0 || avif->image->height == 0) return SDD_ERROR_BAD_IMAGE_DATA;
     if (avif->image->width > INT32_MAX / 4 || avif->image->height > INT32_MAX ||
         (int64_t)avif->image->width * avif->image->height > decoder->max_pixels)
         return SDD_DETAIL_IMAGE_TOO_MANY_PIXELS;
@@ -92,8 +86,7 @@ static int32_t orientation_of(const avifImage *image)
 #else
     int axis = image->imir.mode;
 #endif
-    if (!(image->transformFlags & AVIF_TRANSFORM_IMIR))
-        return turned[turn];
+    if (!(image->transformFlags & AVIF_TRANSFORM_IMIR)) return turned[turn];
     return axis == 0 ? upside_down[turn] : mirrored[turn];
 }
 
@@ -104,18 +97,14 @@ static sdd_status avif_next(void *given, sdd_coder_frame *frame, void *user_data
     uint32_t width, height;
     sdd_status status = SDD_OK;
     (void)user_data;
-    if (!decoder->body.is_whole)
-        return SDD_ERROR_INCOMPLETE;
-    if (decoder->avif == NULL)
-        status = begin(decoder);
-    if (status != SDD_OK)
-        return status;
+    if (!decoder->body.is_whole) return SDD_ERROR_INCOMPLETE;
+    if (decoder->avif == NULL) status = begin(decoder);
+    if (status != SDD_OK) return status;
     image = decoder->avif->image;
     width = image->width;
     height = image->height;
     status = status_of(avifDecoderNextImage(decoder->avif));
-    if (status != SDD_OK)
-        return status;
+    if (status != SDD_OK) return status;
     image = decoder->avif->image;
     if (image->width != width || image->height != height) /* differs from the header, or from the previous frame */
         return SDD_ERROR_BAD_IMAGE_DATA;
@@ -125,8 +114,7 @@ static sdd_status avif_next(void *given, sdd_coder_frame *frame, void *user_data
     decoder->rgb.pixels = decoder->pixels;
     decoder->rgb.rowBytes = width * 4;
     status = status_of(avifImageYUVToRGB(image, &decoder->rgb));
-    if (status != SDD_OK)
-        return status;
+    if (status != SDD_OK) return status;
     frame->pixels = decoder->pixels;
     frame->stride = decoder->rgb.rowBytes;
     frame->width = (int32_t)width;
@@ -147,8 +135,7 @@ static void avif_close(void *given, void *user_data)
 {
     struct decoder *decoder = given;
     (void)user_data;
-    if (decoder->avif != NULL)
-        avifDecoderDestroy(decoder->avif);
+    if (decoder->avif != NULL) avifDecoderDestroy(decoder->avif);
     free(decoder->pixels);
     body_free(&decoder->body);
     free(decoder);

@@ -29,17 +29,14 @@ static sdd_status body_add(struct body *body, const void *bytes, size_t size, in
     if (size > body->room - body->size) {
         size_t room = body->size + size;
         unsigned char *copy;
-        if (room < size || room > (size_t)-1 / 2)
-            return SDD_ERROR_NO_RESOURCES;
+        if (room < size || room > (size_t)-1 / 2) return SDD_ERROR_NO_RESOURCES;
         room += room / 2;
         copy = realloc(body->copy, room);
-        if (copy == NULL)
-            return SDD_ERROR_NO_RESOURCES;
+        if (copy == NULL) return SDD_ERROR_NO_RESOURCES;
         body->bytes = body->copy = copy;
         body->room = room;
     }
-    if (size > 0)
-        memcpy(body->copy + body->size, bytes, size);
+    if (size > 0) memcpy(body->copy + body->size, bytes, size);
     body->size += size;
     return SDD_OK;
 }

@@ -21,15 +21,14 @@ struct decoder {
     uint32_t *canvas;   /* pixels as bytes: red, green, blue, alpha */
     uint32_t *previous; /* the canvas before the last frame, if it must be restored; else NULL */
     GifPixelType *line;
-    int disposal;           /* disposal of the last frame, in this area: */
+    int disposal; /* disposal of the last frame, in this area: */
     struct rectangle drawn;
 };
 
 static int32_t gif_can_decode(const void *bytes, size_t size, void *user_data)
 {
     (void)user_data;
-    if (sdd_image_sniff(bytes, size) == SDD_IMAGE_FORMAT_GIF)
-        return 1;
+    if (sdd_image_sniff(bytes, size) == SDD_IMAGE_FORMAT_GIF) return 1;
     return size < 6 ? -1 : 0;
 }
 
@@ -37,8 +36,7 @@ static sdd_status gif_open(const sdd_coder_task *task, void **out, void *user_da
 {
     struct decoder *decoder = calloc(1, sizeof *decoder);
     (void)user_data;
-    if (decoder == NULL)
-        return SDD_ERROR_NO_RESOURCES;
+    if (decoder == NULL) return SDD_ERROR_NO_RESOURCES;
     decoder->max_pixels = task->max_pixels;
     *out = decoder;
     return SDD_OK;
@@ -55,8 +53,7 @@ static sdd_status gif_feed(void *decoder, const void *bytes, size_t size, int32_
 /* Returns the position after a block's parts; each begins with its length, and the last is empty. 0: the bytes end. */
 static size_t behind_parts(const struct body *body, size_t at)
 {
-    while (at < body->size && body->bytes[at] != 0)
-        at += 1 + (size_t)body->bytes[at];
+    while (at < body->size && body->bytes[at] != 0) at += 1 + (size_t)body->bytes[at];
     return at < body->size ? at + 1 : 0;
 }
 
@@ -79,8 +76,7 @@ static sdd_status count_frames(struct decoder *decoder)
 {
     const struct body *body = &decoder->body;
     size_t at = 13;
-    if (body->size < at)
-        return SDD_ERROR_INCOMPLETE;
+    if (body->size < at) return SDD_ERROR_INCOMPLETE;
     at += table_size(body->bytes[10]);
     decoder->loop_count = 1;
     while (at < body->size && body->bytes[at] != ';') {
@@ -88,16 +84,13 @@ static sdd_status count_frames(struct decoder *decoder)
             read_loops(decoder, at + 1);
             at = behind_parts(body, at + 2);
         } else if (body->bytes[at] == ',') {
-            if (body->size - at < 10)
-                return SDD_ERROR_INCOMPLETE;
+            if (body->size - at < 10) return SDD_ERROR_INCOMPLETE;
             at = behind_parts(body, at + 11 + table_size(body->bytes[at + 9]));
-            if (at != 0 && decoder->frame_count < INT32_MAX)
-                decoder->frame_count++;
+            if (at != 0 && decoder->frame_count < INT32_MAX) decoder->frame_count++;
         } else {
             return SDD_ERROR_BAD_IMAGE_DATA;
         }
-        if (at == 0)
-            return SDD_ERROR_INCOMPLETE;
+        if (at == 0) return SDD_ERROR_INCOMPLETE;
     }
     return decoder->frame_count > 0 ? SDD_OK : SDD_ERROR_INCOMPLETE;
 }
@@ -108,10 +101,8 @@ static int read_body(GifFileType *gif, GifByteType *target, int wanted)
 {
     struct decoder *decoder = gif->UserData;
     size_t left = decoder->body.size - decoder->read, count = wanted < 0 ? 0 : (size_t)wanted;
-    if (count > left)
-        count = left;
-    if (count > 0)
-        memcpy(target, decoder->body.bytes + decoder->read, count);
+    if (count > left) count = left;
+    if (count > 0) memcpy(target, decoder->body.bytes + decoder->read, count);
     decoder->read += count;
     return (int)count;
 }
@@ -131,17 +122,13 @@ static sdd_status begin(struct decoder *decoder)
     int error = 0;
     size_t pixels;
     sdd_status status = count_frames(decoder);
-    if (status != SDD_OK)
-        return status;
+    if (status != SDD_OK) return status;
     decoder->gif = DGifOpen(decoder, read_body, &error);
-    if (decoder->gif == NULL)
-        return status_of(error);
+    if (decoder->gif == NULL) return status_of(error);
     decoder->width = decoder->gif->SWidth; /* at most 65,535 */
     decoder->height = decoder->gif->SHeight;
-    if (decoder->width <= 0 || decoder->height <= 0)
-        return SDD_DETAIL_IMAGE_ZERO_PIXELS;
-    if ((int64_t)decoder->width * decoder->height > decoder->max_pixels)
-        return SDD_DETAIL_IMAGE_TOO_MANY_PIXELS;
+    if (decoder->width <= 0 || decoder->height <= 0) return SDD_DETAIL_IMAGE_ZERO_PIXELS;
+    if ((int64_t)decoder->width * decoder->height > decoder->max_pixels) return SDD_DETAIL_IMAGE_TOO_MANY_PIXELS;
     pixels = (size_t)decoder->width * (size_t)decoder->height;
     decoder->canvas = calloc(pixels, sizeof *decoder->canvas); /* transparent */
     decoder->line = malloc(65536);
@@ -170,10 +157,8 @@ static void dispose(struct decoder *decoder)
 
 static sdd_status keep_canvas(struct decoder *decoder)
 {
-    if (decoder->previous == NULL)
-        decoder->previous = malloc(canvas_bytes(decoder));
-    if (decoder->previous == NULL)
-        return SDD_ERROR_NO_RESOURCES;
+    if (decoder->previous == NULL) decoder->previous = malloc(canvas_bytes(decoder));
+    if (decoder->previous == NULL) return SDD_ERROR_NO_RESOURCES;
     memcpy(decoder->previous, decoder->canvas, canvas_bytes(decoder));
     return SDD_OK;
 }
@@ -197,7 +182,9 @@ static void draw_line(struct decoder *decoder, const ColorMapObject *colours, in
 
 static sdd_status draw(struct decoder *decoder, const GraphicsControlBlock *control)
 {
-    static const struct { int first, step; } passes[] = { { 0, 8 }, { 4, 8 }, { 2, 4 }, { 1, 2 }, { 0, 1 } };
+    static const struct {
+        int first, step;
+    } passes[] = { { 0, 8 }, { 4, 8 }, { 2, 4 }, { 1, 2 }, { 0, 1 } };
     const GifImageDesc *frame = &decoder->gif->Image;
     const ColorMapObject *colours = frame->ColorMap != NULL ? frame->ColorMap : decoder->gif->SColorMap;
     if (frame->Left < 0 || frame->Top < 0 || frame->Width <= 0 || frame->Height <= 0 || frame->Width > 65535 ||
@@ -209,8 +196,7 @@ static sdd_status draw(struct decoder *decoder, const GraphicsControlBlock *cont
     decoder->drawn.bottom = smaller(frame->Top + frame->Height, decoder->height);
     if (control->DisposalMode == DISPOSE_PREVIOUS) {
         sdd_status status = keep_canvas(decoder);
-        if (status != SDD_OK)
-            return status;
+        if (status != SDD_OK) return status;
     }
     decoder->disposal = control->DisposalMode;
     for (int pass = frame->Interlace ? 0 : 4; pass < (frame->Interlace ? 4 : 5); pass++) {
@@ -229,25 +215,19 @@ static sdd_status read_frame(struct decoder *decoder, GraphicsControlBlock *cont
 {
     GifRecordType type;
     for (;;) {
-        if (DGifGetRecordType(decoder->gif, &type) == GIF_ERROR)
-            return status_of(decoder->gif->Error);
-        if (type == TERMINATE_RECORD_TYPE)
-            return SDD_ERROR_NOT_FOUND;
+        if (DGifGetRecordType(decoder->gif, &type) == GIF_ERROR) return status_of(decoder->gif->Error);
+        if (type == TERMINATE_RECORD_TYPE) return SDD_ERROR_NOT_FOUND;
         if (type == IMAGE_DESC_RECORD_TYPE) {
-            if (DGifGetImageDesc(decoder->gif) == GIF_ERROR)
-                return status_of(decoder->gif->Error);
+            if (DGifGetImageDesc(decoder->gif) == GIF_ERROR) return status_of(decoder->gif->Error);
             return draw(decoder, control);
         }
         if (type == EXTENSION_RECORD_TYPE) {
             int code;
             GifByteType *block;
-            if (DGifGetExtension(decoder->gif, &code, &block) == GIF_ERROR)
-                return status_of(decoder->gif->Error);
-            if (code == GRAPHICS_EXT_FUNC_CODE && block != NULL)
-                DGifExtensionToGCB(block[0], block + 1, control);
+            if (DGifGetExtension(decoder->gif, &code, &block) == GIF_ERROR) return status_of(decoder->gif->Error);
+            if (code == GRAPHICS_EXT_FUNC_CODE && block != NULL) DGifExtensionToGCB(block[0], block + 1, control);
             while (block != NULL)
-                if (DGifGetExtensionNext(decoder->gif, &block) == GIF_ERROR)
-                    return status_of(decoder->gif->Error);
+                if (DGifGetExtensionNext(decoder->gif, &block) == GIF_ERROR) return status_of(decoder->gif->Error);
         }
     }
 }
@@ -258,16 +238,12 @@ static sdd_status gif_next(void *given, sdd_coder_frame *frame, void *user_data)
     GraphicsControlBlock control = { DISPOSAL_UNSPECIFIED, false, 0, NO_TRANSPARENT_COLOR };
     sdd_status status = SDD_OK;
     (void)user_data;
-    if (!decoder->body.is_whole)
-        return SDD_ERROR_INCOMPLETE;
-    if (decoder->gif == NULL)
-        status = begin(decoder);
-    if (status != SDD_OK)
-        return status;
+    if (!decoder->body.is_whole) return SDD_ERROR_INCOMPLETE;
+    if (decoder->gif == NULL) status = begin(decoder);
+    if (status != SDD_OK) return status;
     dispose(decoder);
     status = read_frame(decoder, &control);
-    if (status != SDD_OK)
-        return status;
+    if (status != SDD_OK) return status;
     frame->pixels = decoder->canvas;
     frame->stride = (size_t)decoder->width * 4;
     frame->width = decoder->width;
@@ -283,8 +259,7 @@ static void gif_close(void *given, void *user_data)
 {
     struct decoder *decoder = given;
     (void)user_data;
-    if (decoder->gif != NULL)
-        DGifCloseFile(decoder->gif, NULL);
+    if (decoder->gif != NULL) DGifCloseFile(decoder->gif, NULL);
     free(decoder->canvas);
     free(decoder->previous);
     free(decoder->line);

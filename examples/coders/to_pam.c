@@ -62,18 +62,14 @@ int main(int argc, char **argv)
     }
     network.allow_file_urls = 1;
     status = sdd_downloader_create(&config, &downloader);
-    if (status == SDD_OK)
-        status = sdd_downloader_set_decode_options(downloader, &options);
+    if (status == SDD_OK) status = sdd_downloader_set_decode_options(downloader, &options);
     url = url_of(argv[argc - 1]);
-    if (status == SDD_OK && url != NULL)
-        status = sdd_get(downloader, url, 0, -1, &image, NULL, NULL);
+    if (status == SDD_OK && url != NULL) status = sdd_get(downloader, url, 0, -1, &image, NULL, NULL);
     if (status != SDD_OK || url == NULL)
         fprintf(stderr, "%s: %s\n", argv[argc - 1], url ? sdd_status_message(status) : "no such file");
-    if (image != NULL)
-        is_good = write_pam(image);
+    if (image != NULL) is_good = write_pam(image);
     free(url);
     sdd_image_release(image);
-    if (downloader != NULL)
-        sdd_downloader_destroy(downloader);
+    if (downloader != NULL) sdd_downloader_destroy(downloader);
     return !is_good;
 }

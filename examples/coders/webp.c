@@ -15,7 +15,7 @@ struct decoder {
     struct body body;
     int64_t max_pixels;
     int32_t wanted_side;
-    uint8_t *still;         /* pixels of a still picture */
+    uint8_t *still;          /* pixels of a still picture */
     WebPAnimDecoder *frames; /* libwebp's decoder of an animated one, which composes frames */
     int32_t width, height, picture_width, picture_height, frame_count, loop_count;
     int shown_until; /* milliseconds since the first frame */
@@ -25,8 +25,7 @@ struct decoder {
 static int32_t webp_can_decode(const void *bytes, size_t size, void *user_data)
 {
     (void)user_data;
-    if (sdd_image_sniff(bytes, size) == SDD_IMAGE_FORMAT_WEBP)
-        return 1;
+    if (sdd_image_sniff(bytes, size) == SDD_IMAGE_FORMAT_WEBP) return 1;
     return size < 12 ? -1 : 0;
 }
 
@@ -34,8 +33,7 @@ static sdd_status webp_open(const sdd_coder_task *task, void **out, void *user_d
 {
     struct decoder *decoder = calloc(1, sizeof *decoder);
     (void)user_data;
-    if (decoder == NULL)
-        return SDD_ERROR_NO_RESOURCES;
+    if (decoder == NULL) return SDD_ERROR_NO_RESOURCES;
     decoder->max_pixels = task->max_pixels;
     decoder->wanted_side = task->wanted_side;
     *out = decoder;
@@ -53,8 +51,7 @@ static sdd_status what_is_wrong(const struct decoder *decoder)
 {
     const unsigned char *size = decoder->body.bytes + 4;
     uint64_t length;
-    if (decoder->body.size < 12)
-        return SDD_ERROR_INCOMPLETE;
+    if (decoder->body.size < 12) return SDD_ERROR_INCOMPLETE;
     length = 8 + (size[0] | (uint64_t)size[1] << 8 | (uint64_t)size[2] << 16 | (uint64_t)size[3] << 24);
     return decoder->body.size < length ? SDD_ERROR_INCOMPLETE : SDD_ERROR_BAD_IMAGE_DATA;
 }
@@ -74,13 +71,11 @@ static sdd_status decode_still(struct decoder *decoder)
     WebPDecoderConfig config;
     VP8StatusCode status;
     size_t size;
-    if (!WebPInitDecoderConfig(&config))
-        return SDD_ERROR_UNSUPPORTED;
+    if (!WebPInitDecoderConfig(&config)) return SDD_ERROR_UNSUPPORTED;
     choose_size(decoder);
     size = (size_t)decoder->width * (size_t)decoder->height * 4; /* at most 16,383 x 16,383 pixels */
     decoder->still = malloc(size);
-    if (decoder->still == NULL)
-        return SDD_ERROR_NO_RESOURCES;
+    if (decoder->still == NULL) return SDD_ERROR_NO_RESOURCES;
     config.output.colorspace = MODE_RGBA;
     config.output.is_external_memory = 1;
     config.output.u.RGBA.rgba = decoder->still;
@@ -91,8 +86,7 @@ static sdd_status decode_still(struct decoder *decoder)
     config.options.scaled_height = decoder->height;
     status = WebPDecode(decoder->body.bytes, decoder->body.size, &config);
     WebPFreeDecBuffer(&config.output);
-    if (status == VP8_STATUS_OUT_OF_MEMORY)
-        return SDD_ERROR_NO_RESOURCES;
+    if (status == VP8_STATUS_OUT_OF_MEMORY) return SDD_ERROR_NO_RESOURCES;
     return status == VP8_STATUS_OK ? SDD_OK : what_is_wrong(decoder);
 }
 
@@ -101,8 +95,7 @@ static sdd_status open_frames(struct decoder *decoder)
     WebPData data = { decoder->body.bytes, decoder->body.size };
     WebPAnimInfo info;
     decoder->frames = WebPAnimDecoderNew(&data, NULL); /* RGBA, one thread */
-    if (decoder->frames == NULL)
-        return what_is_wrong(decoder);
+    if (decoder->frames == NULL) return what_is_wrong(decoder);
     if (!WebPAnimDecoderGetInfo(decoder->frames, &info) || info.canvas_width != (uint32_t)decoder->width ||
         info.canvas_height != (uint32_t)decoder->height || info.frame_count == 0 || info.frame_count > INT32_MAX)
         return SDD_ERROR_BAD_IMAGE_DATA;
@@ -118,10 +111,8 @@ static sdd_status begin(struct decoder *decoder)
     VP8StatusCode status = WebPGetFeatures(decoder->body.bytes, decoder->body.size, &features);
     if (status != VP8_STATUS_OK)
         return status == VP8_STATUS_NOT_ENOUGH_DATA ? SDD_ERROR_INCOMPLETE : SDD_ERROR_BAD_IMAGE_DATA;
-    if (features.width <= 0 || features.height <= 0)
-        return SDD_ERROR_BAD_IMAGE_DATA;
-    if ((int64_t)features.width * features.height > decoder->max_pixels)
-        return SDD_DETAIL_IMAGE_TOO_MANY_PIXELS;
+    if (features.width <= 0 || features.height <= 0) return SDD_ERROR_BAD_IMAGE_DATA;
+    if ((int64_t)features.width * features.height > decoder->max_pixels) return SDD_DETAIL_IMAGE_TOO_MANY_PIXELS;
     decoder->width = decoder->picture_width = features.width;
     decoder->height = decoder->picture_height = features.height;
     decoder->is_begun = 1;
@@ -132,22 +123,17 @@ static sdd_status webp_next(void *given, sdd_coder_frame *frame, void *user_data
 {
     struct decoder *decoder = given;
     (void)user_data;
-    if (!decoder->body.is_whole)
-        return SDD_ERROR_INCOMPLETE;
+    if (!decoder->body.is_whole) return SDD_ERROR_INCOMPLETE;
     if (!decoder->is_begun) {
         sdd_status status = begin(decoder);
-        if (status != SDD_OK)
-            return status;
+        if (status != SDD_OK) return status;
     }
-    if (decoder->is_done)
-        return SDD_ERROR_NOT_FOUND;
+    if (decoder->is_done) return SDD_ERROR_NOT_FOUND;
     if (decoder->frames != NULL) {
         uint8_t *pixels;
         int shown_until;
-        if (!WebPAnimDecoderHasMoreFrames(decoder->frames))
-            return SDD_ERROR_NOT_FOUND;
-        if (!WebPAnimDecoderGetNext(decoder->frames, &pixels, &shown_until))
-            return SDD_ERROR_BAD_IMAGE_DATA;
+        if (!WebPAnimDecoderHasMoreFrames(decoder->frames)) return SDD_ERROR_NOT_FOUND;
+        if (!WebPAnimDecoderGetNext(decoder->frames, &pixels, &shown_until)) return SDD_ERROR_BAD_IMAGE_DATA;
         frame->pixels = pixels;
         if (shown_until > decoder->shown_until)
             frame->duration_us = ((int64_t)shown_until - decoder->shown_until) * 1000;
@@ -178,8 +164,8 @@ static void webp_close(void *given, void *user_data)
 }
 
 /* Encodes; lossless at quality 100. */
-static sdd_status webp_encode(
-    const sdd_coder_frame *picture, int32_t quality, sdd_coder_write_fn write, void *context, void *user_data)
+static sdd_status webp_encode(const sdd_coder_frame *picture, int32_t quality, sdd_coder_write_fn write, void *context,
+                              void *user_data)
 {
     uint8_t *made = NULL;
     sdd_status status;
@@ -187,12 +173,11 @@ static sdd_status webp_encode(
     (void)user_data;
     if (picture->width > WEBP_MAX_DIMENSION || picture->height > WEBP_MAX_DIMENSION || picture->stride > INT_MAX)
         return SDD_ERROR_UNSUPPORTED;
-    size = quality >= 100 ? WebPEncodeLosslessRGBA(
-                                picture->pixels, picture->width, picture->height, (int)picture->stride, &made)
-                          : WebPEncodeRGBA(picture->pixels, picture->width, picture->height, (int)picture->stride,
-                                           (float)quality, &made);
-    if (size == 0)
-        return SDD_ERROR_NO_RESOURCES;
+    size = quality >= 100
+               ? WebPEncodeLosslessRGBA(picture->pixels, picture->width, picture->height, (int)picture->stride, &made)
+               : WebPEncodeRGBA(picture->pixels, picture->width, picture->height, (int)picture->stride, (float)quality,
+                                &made);
+    if (size == 0) return SDD_ERROR_NO_RESOURCES;
     status = write(context, made, size);
     WebPFree(made);
     return status;

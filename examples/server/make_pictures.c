@@ -32,8 +32,7 @@ static void plasma(double x, double y, double shape, unsigned char rgba[4])
     double u = x * shape * 7, v = y * 7;
     double sum = sin(u) + sin(v * 1.3 + 1) + sin((u + v) * 0.7) + sin(hypot(u - 4, v - 3) * 1.9);
 
-    for (int i = 0; i < 3; i++)
-        rgba[i] = level(0.5 + 0.5 * sin(sum * 1.2 + i * 2 * PI / 3));
+    for (int i = 0; i < 3; i++) rgba[i] = level(0.5 + 0.5 * sin(sum * 1.2 + i * 2 * PI / 3));
 }
 
 static void circles(double x, double y, double shape, unsigned char rgba[4])
@@ -69,8 +68,7 @@ static void mandelbrot(double x, double y, double shape, unsigned char rgba[4])
         return;
     }
     smooth = step + 1 - log2(log2(u * u + v * v));
-    for (int i = 0; i < 3; i++)
-        rgba[i] = level(0.5 - 0.5 * cos(0.25 * smooth + 0.6 * i));
+    for (int i = 0; i < 3; i++) rgba[i] = level(0.5 - 0.5 * cos(0.25 * smooth + 0.6 * i));
 }
 
 static void glass(double x, double y, double shape, unsigned char rgba[4])
@@ -130,12 +128,10 @@ static void write_jpeg(FILE *file, enum kind kind, const unsigned char *rgba, in
     jpeg.in_color_space = samples == 1 ? JCS_GRAYSCALE : JCS_RGB;
     jpeg_set_defaults(&jpeg);
     jpeg_set_quality(&jpeg, 90, TRUE);
-    if (kind == JPEG_PROGRESSIVE)
-        jpeg_simple_progression(&jpeg);
+    if (kind == JPEG_PROGRESSIVE) jpeg_simple_progression(&jpeg);
     jpeg_start_compress(&jpeg, TRUE);
     while (jpeg.next_scanline < jpeg.image_height) {
-        for (int x = 0; x < width; x++, rgba += 4)
-            memcpy(row + x * samples, rgba, (size_t)samples);
+        for (int x = 0; x < width; x++, rgba += 4) memcpy(row + x * samples, rgba, (size_t)samples);
         jpeg_write_scanlines(&jpeg, &row, 1);
     }
     jpeg_finish_compress(&jpeg);
@@ -160,8 +156,7 @@ static void read_jpeg(FILE *file, unsigned char *rgba)
     row = malloc((size_t)jpeg.output_width * 3);
     while (jpeg.output_scanline < jpeg.output_height) {
         jpeg_read_scanlines(&jpeg, &row, 1);
-        for (JDIMENSION x = 0; x < jpeg.output_width; x++, rgba += 4)
-            memcpy(rgba, row + x * 3, 3);
+        for (JDIMENSION x = 0; x < jpeg.output_width; x++, rgba += 4) memcpy(rgba, row + x * 3, 3);
     }
     jpeg_finish_decompress(&jpeg);
     jpeg_destroy_decompress(&jpeg);
@@ -173,10 +168,8 @@ static unsigned char find_colour(png_color palette[256], int *count, const unsig
 {
     int i = 0;
 
-    while (i < *count && memcmp(&palette[i], rgb, 3) != 0)
-        i++;
-    if (i == *count && *count < 256)
-        memcpy(&palette[(*count)++], rgb, 3);
+    while (i < *count && memcmp(&palette[i], rgb, 3) != 0) i++;
+    if (i == *count && *count < 256) memcpy(&palette[(*count)++], rgb, 3);
     return (unsigned char)i;
 }
 
@@ -197,13 +190,13 @@ static void write_png(FILE *file, enum kind kind, const unsigned char *rgba, int
     }
     png_init_io(png, file);
     png_set_IHDR(png, info, (png_uint_32)width, (png_uint_32)height, 8,
-                 samples == 4 ? PNG_COLOR_TYPE_RGBA : samples == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_PALETTE,
+                 samples == 4   ? PNG_COLOR_TYPE_RGBA
+                 : samples == 3 ? PNG_COLOR_TYPE_RGB
+                                : PNG_COLOR_TYPE_PALETTE,
                  PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-    if (samples == 1)
-        png_set_PLTE(png, info, palette, colours);
+    if (samples == 1) png_set_PLTE(png, info, palette, colours);
     png_write_info(png, info);
-    for (int y = 0; y < height; y++)
-        png_write_row(png, packed + (size_t)y * (size_t)width * samples);
+    for (int y = 0; y < height; y++) png_write_row(png, packed + (size_t)y * (size_t)width * samples);
     png_write_end(png, info);
     png_destroy_write_struct(&png, &info);
     free(packed);
@@ -215,8 +208,7 @@ static void write_reference(FILE *file, int with_alpha, const unsigned char *rgb
         fprintf(file, "P7\nWIDTH %d\nHEIGHT %d\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n", width, height);
     else
         fprintf(file, "P6\n%d %d\n255\n", width, height);
-    for (long i = 0; i < (long)width * height; i++, rgba += 4)
-        fwrite(rgba, 1, with_alpha ? 4 : 3, file);
+    for (long i = 0; i < (long)width * height; i++, rgba += 4) fwrite(rgba, 1, with_alpha ? 4 : 3, file);
 }
 
 static void make(char **directories, const char *name, enum kind kind, painter paint, int width, int height)

@@ -44,10 +44,8 @@ static int send_all(int peer, const char *data, size_t size)
 {
     while (size > 0) {
         ssize_t sent = send(peer, data, size, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR)
-            continue;
-        if (sent <= 0)
-            return 0;
+        if (sent < 0 && errno == EINTR) continue;
+        if (sent <= 0) return 0;
         data += sent;
         size -= (size_t)sent;
     }
@@ -61,15 +59,13 @@ static int send_file(int peer, int file, off_t left)
     size_t portion = sizeof block;
     struct timespec pause = { 0, 50000000 };
 
-    if (rate > 0 && (size_t)rate / 20 < portion)
-        portion = rate < 20 ? 1 : (size_t)rate / 20;
+    if (rate > 0 && (size_t)rate / 20 < portion) portion = rate < 20 ? 1 : (size_t)rate / 20;
     while (left > 0) {
         ssize_t got = read(file, block, left < (off_t)portion ? (size_t)left : portion);
         if (got <= 0 || !send_all(peer, block, (size_t)got))
             return 0; /* the length has been sent already, so the connection must be closed */
         left -= got;
-        if (rate > 0 && left > 0)
-            nanosleep(&pause, NULL);
+        if (rate > 0 && left > 0) nanosleep(&pause, NULL);
     }
     return 1;
 }
@@ -83,13 +79,13 @@ static int clean_path(char *path)
 
 static const char *type_of(const char *path)
 {
-    static const char *const types[][2] = { { ".jpg", "image/jpeg" }, { ".jpeg", "image/jpeg" },
-                                            { ".png", "image/png" }, { ".html", "text/html" } };
+    static const char *const types[][2] = {
+        { ".jpg", "image/jpeg" }, { ".jpeg", "image/jpeg" }, { ".png", "image/png" }, { ".html", "text/html" }
+    };
     const char *dot = strrchr(path, '.');
 
     for (size_t i = 0; dot != NULL && i < sizeof types / sizeof types[0]; i++)
-        if (strcasecmp(dot, types[i][0]) == 0)
-            return types[i][1];
+        if (strcasecmp(dot, types[i][0]) == 0) return types[i][1];
     return "application/octet-stream";
 }
 
@@ -100,8 +96,7 @@ static int has_line(const char *head, const char *line, int whole)
 
     while ((head = strstr(head, "\r\n")) != NULL) {
         head += 2;
-        if (strncasecmp(head, line, length) == 0 && (!whole || strncmp(head + length, "\r\n", 2) == 0))
-            return 1;
+        if (strncasecmp(head, line, length) == 0 && (!whole || strncmp(head + length, "\r\n", 2) == 0)) return 1;
     }
     return 0;
 }
@@ -112,8 +107,8 @@ static int refuse(int peer, int status, const char *reason, int with_body, int k
     int size = snprintf(body, sizeof body, "%d %s\n", status, reason);
 
     snprintf(text, sizeof text,
-             "HTTP/1.1 %d %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\nConnection: %s\r\n\r\n%s",
-             status, reason, size, keep ? "keep-alive" : "close", with_body ? body : "");
+             "HTTP/1.1 %d %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\nConnection: %s\r\n\r\n%s", status,
+             reason, size, keep ? "keep-alive" : "close", with_body ? body : "");
     return send_all(peer, text, strlen(text)) && keep;
 }
 
@@ -132,19 +127,15 @@ static int answer(int peer, char *head)
         return refuse(peer, 405, "Method Not Allowed", 1, 0); /* a body may follow: close the connection */
     if (has_line(head, "Content-Length:", 0) || has_line(head, "Transfer-Encoding:", 0))
         return refuse(peer, 400, "Bad Request", with_body, 0);
-    if (required != NULL && !has_line(head, required, 1))
-        return refuse(peer, 403, "Forbidden", with_body, keep);
-    if (!clean_path(path))
-        return refuse(peer, 404, "Not Found", with_body, keep);
+    if (required != NULL && !has_line(head, required, 1)) return refuse(peer, 403, "Forbidden", with_body, keep);
+    if (!clean_path(path)) return refuse(peer, 404, "Not Found", with_body, keep);
     file = openat(root, strcmp(path, "/") == 0 ? "index.html" : path + 1 + strspn(path + 1, "/"),
                   O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file < 0 || fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
-        if (file >= 0)
-            close(file);
+        if (file >= 0) close(file);
         return refuse(peer, 404, "Not Found", with_body, keep);
     }
-    snprintf(text, sizeof text,
-             "HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %lld\r\nConnection: %s\r\n\r\n",
+    snprintf(text, sizeof text, "HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %lld\r\nConnection: %s\r\n\r\n",
              type_of(path), (long long)status.st_size, keep ? "keep-alive" : "close");
     ok = send_all(peer, text, strlen(text)) && (!with_body || send_file(peer, file, status.st_size));
     close(file);
@@ -164,11 +155,9 @@ static void *serve(void *argument)
         ssize_t got;
         buffer[filled] = '\0';
         if ((end = strstr(buffer, "\r\n\r\n")) == NULL) {
-            if (filled + 1 == sizeof buffer)
-                break;
+            if (filled + 1 == sizeof buffer) break;
             got = recv(peer, buffer + filled, sizeof buffer - 1 - filled, 0);
-            if (got <= 0)
-                break;
+            if (got <= 0) break;
             filled += (size_t)got;
             continue;
         }
@@ -193,8 +182,7 @@ static void start_thread(int peer)
     setsockopt(peer, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     setsockopt(peer, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     setsockopt(peer, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes); /* a small file must not be delayed after its head */
-    if (argument == NULL)
-        exit(1);
+    if (argument == NULL) exit(1);
     *argument = peer;
     if (pthread_create(&thread, NULL, serve, argument) == 0) {
         pthread_detach(thread);
@@ -254,14 +242,11 @@ int main(int argc, char **argv)
     watched[0].fd = listen_on(port);
     for (;;) {
         char ignored[256];
-        if (poll(watched, 2, -1) < 0)
-            continue;
-        if (watched[1].revents != 0 && read(STDIN_FILENO, ignored, sizeof ignored) <= 0)
-            return 0;
+        if (poll(watched, 2, -1) < 0) continue;
+        if (watched[1].revents != 0 && read(STDIN_FILENO, ignored, sizeof ignored) <= 0) return 0;
         if (watched[0].revents != 0) {
             int peer = accept(watched[0].fd, NULL, NULL);
-            if (peer >= 0)
-                start_thread(peer);
+            if (peer >= 0) start_thread(peer);
         }
     }
 }

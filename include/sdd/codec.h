@@ -99,8 +99,8 @@ SDD_ENUM(int32_t) {
 };
 
 /**
- * Options for decoding a body to pixels. All 0: RGBA8, turned by its Exif orientation, at full size.
- * Begin with SDD_DECODE_OPTIONS_INIT.
+ * Options for decoding a body to pixels. All 0: RGBA8, turned by its Exif orientation, at full
+ * size. Begin with SDD_DECODE_OPTIONS_INIT.
  *
  * Pictures are scaled down row by row while they are decoded, so that the full-size picture is
  * never in memory (except that of an interlaced PNG). Each new pixel is the mean of the area it
@@ -194,8 +194,8 @@ SDD_ENUM(int32_t) {
 };
 
 /**
- * Options for encoding an image. All 0: the whole image, in a format chosen from its pixels. Begin with
- * SDD_ENCODE_OPTIONS_INIT.
+ * Options for encoding an image. All 0: the whole image, in a format chosen from its pixels. Begin
+ * with SDD_ENCODE_OPTIONS_INIT.
  *
  * A PNG keeps every pixel; premultiplied alpha is divided out, and an alpha channel without
  * transparency is not stored. A JPEG is encoded with libjpeg's defaults, with 8-bit tables at any

@@ -21,23 +21,23 @@ typedef struct sddj_decoder sddj_decoder;
 
 typedef enum sddj_status {
     SDDJ_OK = 0,
-    SDDJ_NEEDS_MORE,    /* give more bytes and repeat the call */
-    SDDJ_CORRUPT,       /* invalid data; pixels are lost */
-    SDDJ_TRUNCATED,     /* the data ends before the last pixel */
-    SDDJ_ZERO_PIXELS,   /* a width or height of 0 in the header */
-    SDDJ_UNSUPPORTED,   /* not 8 bits, lossless, unknown colour space, or a side over 65,500 */
+    SDDJ_NEEDS_MORE,  /* give more bytes and repeat the call */
+    SDDJ_CORRUPT,     /* invalid data; pixels are lost */
+    SDDJ_TRUNCATED,   /* the data ends before the last pixel */
+    SDDJ_ZERO_PIXELS, /* a width or height of 0 in the header */
+    SDDJ_UNSUPPORTED, /* not 8 bits, lossless, unknown colour space, or a side over 65,500 */
     SDDJ_TOO_MANY_SCANS,
-    SDDJ_TOO_SLOW,      /* took longer than sddj_rules allows */
+    SDDJ_TOO_SLOW, /* took longer than sddj_rules allows */
     SDDJ_NO_MEMORY
 } sddj_status;
 
 typedef enum sddj_colours { SDDJ_GREY, SDDJ_COLOUR, SDDJ_INKS } sddj_colours;
 
 typedef struct sddj_rules {
-    uint32_t max_scans;        /* each scan costs a pass over all coefficients */
-    int64_t max_microseconds;  /* limit on the thread's CPU time; 0 means no limit */
+    uint32_t max_scans;           /* each scan costs a pass over all coefficients */
+    int64_t max_microseconds;     /* limit on the thread's CPU time; 0 means no limit */
     int64_t microseconds_per_mib; /* added to that limit for each MiB of input */
-    bool is_lenient;           /* accept a picture with several scans although some are missing or damaged */
+    bool is_lenient;              /* accept a picture with several scans although some are missing or damaged */
 } sddj_rules;
 
 typedef struct sddj_header {

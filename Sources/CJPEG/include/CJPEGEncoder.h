@@ -46,8 +46,7 @@ sddj_encoder *sddj_encoder_create(void);
 void sddj_encoder_destroy(sddj_encoder *encoder);
 
 /* Begins a picture and ends the previous one. */
-sddj_encoded sddj_encode_start(
-    sddj_encoder *encoder, const sddj_picture *picture, sddj_take_bytes take, void *context);
+sddj_encoded sddj_encode_start(sddj_encoder *encoder, const sddj_picture *picture, sddj_take_bytes take, void *context);
 
 /* Encodes the next `count` rows, `stride` bytes apart. Returns SDDJ_ENCODE_FAILED after an error or past the last
    row. */

@@ -28,7 +28,7 @@ typedef enum sddp_status {
     SDDP_UNSUPPORTED, /* a critical chunk that libpng does not know */
     SDDP_TOO_SLOW,    /* took longer than sddp_open() allows */
     SDDP_NO_MEMORY,
-    SDDP_TOO_LARGE    /* more bytes than sddp_unpack() may unpack */
+    SDDP_TOO_LARGE /* more bytes than sddp_unpack() may unpack */
 } sddp_status;
 
 typedef struct sddp_header {

@@ -27,7 +27,7 @@ typedef struct sddp_picture {
     uint32_t width;
     uint32_t height;
     sddp_layout layout; /* layout of the input rows; 8 bits per channel */
-    bool drops_alpha; /* true if the fourth byte of each 4-byte pixel is not stored */
+    bool drops_alpha;   /* true if the fourth byte of each 4-byte pixel is not stored */
 } sddp_picture;
 
 /* Receives the encoded bytes piece by piece; `bytes` is valid only during the call. Must return normally; false
@@ -41,8 +41,7 @@ sddp_encoder *sddp_encoder_create(void);
 void sddp_encoder_destroy(sddp_encoder *encoder);
 
 /* Begins a picture and ends the previous one. */
-sddp_encoded sddp_encode_start(
-    sddp_encoder *encoder, const sddp_picture *picture, sddp_take_bytes take, void *context);
+sddp_encoded sddp_encode_start(sddp_encoder *encoder, const sddp_picture *picture, sddp_take_bytes take, void *context);
 
 /* Encodes the next `count` rows, `stride` bytes apart. Returns SDDP_ENCODE_FAILED after an error or past the last
    row. */

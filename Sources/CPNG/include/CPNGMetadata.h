@@ -18,7 +18,7 @@ typedef enum sddp_packed_kind {
  * caller frees with free() and which is NULL if there are no bytes, and `unpacked_size`. Returns SDDP_TOO_LARGE if
  * the data has more than `limit` bytes, packed or unpacked, and detects that without allocating memory for them.
  */
-sddp_status sddp_unpack(
-    sddp_packed_kind kind, const void *packed, size_t size, size_t limit, void **unpacked, size_t *unpacked_size);
+sddp_status sddp_unpack(sddp_packed_kind kind, const void *packed, size_t size, size_t limit, void **unpacked,
+                        size_t *unpacked_size);
 
 #endif

@@ -7,37 +7,6 @@ internal import SDDBase
 /// the multi handle. Owned by `CurlLoop`, and never moved, because libcurl holds its address.
 /// thread: sdd-net
 final class CurlTransfer {
-    /// State that the transfers of a loop share, and that the loop reads.
-    final class News {
-        /// Transfers that have something new since the loop last looked.
-        var transfers: [CurlTransfer] = []
-        /// Number of running transfers that must not be sent twice. While there are any, every transfer that may use
-        /// HTTP/2 reads libcurl's log.
-        var listeners = 0
-        /// Number of hops on each connection that may use HTTP/2, by its local port.
-        var users: [Int32: Int] = [:]
-        /// Running transfers that may use HTTP/2 and began while there were no listeners.
-        var deaf: Set<TransferID> = []
-    }
-
-    /// Objects that all transfers of a loop share.
-    struct Surroundings {
-        let options: CurlOptions
-        let news: News
-        let time: any TimeSource
-        let watch: TurnWatch
-    }
-
-    /// The end of a hop.
-    enum Conclusion {
-        case ended(TransferEnd)
-        case redirected(HTTPRequest)
-        /// The body received so far is useless; the request starts over.
-        case startsOver(HTTPRequest)
-        /// The server did not process the request; it is sent again.
-        case asksAgain(HTTPRequest)
-    }
-
     let id: TransferID
     private let surroundings: Surroundings
     /// The handle of the current hop. libcurl reads the request's body and the header list in place.
@@ -54,74 +23,6 @@ final class CurlTransfer {
     /// True while the transfer counts among `News.listeners`, until its end.
     var isListener = false
 
-    /// State that lasts from the first hop of a transfer to its last.
-    private struct Progress {
-        var priority = Priority.normal
-        var redirects: Redirects
-        var headerBudget: HeaderBudget
-        var measures = TransferMeasures()
-        var clocks: StageClocks
-        var lastResponse: Response?
-        var cookieCount = 0
-        /// `nil` if the sent cookies need not be checked.
-        var sentCookies: SentCookies?
-        var pause: Pause?
-        /// libcurl's result for a hop that ended during a pause, or while the sink was blocked.
-        var heldCode: CURLcode?
-        var sink = SinkPause.none
-        var isAnnounced = false
-        var isOver = false
-        /// Number of times the server did not process the request.
-        var refusals = 0
-        var reportedBytes = 0
-        /// Bytes of the body that were shown; `nil` if the body is not to be shown.
-        var shownBytes: Int?
-        var isInNews = false
-    }
-
-    private enum Pause {
-        /// There is no connection. libcurl cannot pause that, so the transfer is removed from the multi handle.
-        case takenAway
-        /// libcurl does not read, which makes the server stop sending eventually.
-        case stopped
-        /// libcurl goes on, but no events are reported. libcurl 7.88 supports no other pause over HTTP/2: unread data
-        /// of one stream blocks the others on its connection, and part of it may be lost.
-        case hushed
-    }
-
-    /// The effect of a sink that takes no bytes at the moment.
-    private enum SinkPause {
-        case none
-        /// Bytes that still arrive are kept, up to the limit on bodies. Over HTTP/2 that is all of the body; see
-        /// `Pause.hushed`.
-        case waits
-        /// libcurl does not read.
-        case stopped
-    }
-
-    private struct Hop {
-        enum Step { case connected, received }
-
-        /// The latest step since the loop last looked.
-        var step: Step?
-        var isConnected = false
-        /// The local port of a connection that may use HTTP/2; 0 if there is none.
-        var port: Int32 = 0
-        /// True if the request was sent, and no byte of a response has arrived.
-        var isUnanswered = false
-        /// Number of times the request was sent again without a response in between.
-        var repeats = 0
-        static let mostRepeats = 1
-        /// True if the request was sent as often as it may be.
-        var hasGivenUp = false
-        var sentBytes: Int64 = 0
-        /// The errno of a failed socket() call.
-        var socketError: Int32 = 0
-        /// The last address that the policy refused. It is the cause of a failure only if no socket was opened.
-        var refusedAddress: AddressRefusal?
-        var hasOpenedSocket = false
-    }
-
     init(
         _ id: TransferID, _ request: HTTPRequest, priority: Priority, headers: HeaderList,
         in surroundings: Surroundings, at now: Int64
@@ -134,8 +35,8 @@ final class CurlTransfer {
         self.request = request
         self.headers = headers
         reader = ResponseReader(easy, request, in: surroundings)
-        witness = Self.witness(request, surroundings, at: now)
-        progress = Self.progress(configuration, request.options.values, at: now)
+        witness = surroundings.witness(of: request, at: now)
+        progress = Progress(configuration, request.options.values, at: now)
         progress.priority = priority
         progress.sentCookies = SentCookies(request)
         if request.url.scheme == .file && configuration.allowsFiles { try PlainFile.check(request.url.text) }
@@ -168,29 +69,6 @@ final class CurlTransfer {
             surroundings.news.deaf.insert(id)
         }
     }
-
-    private static func witness(
-        _ request: HTTPRequest, _ surroundings: Surroundings, at now: Int64
-    ) -> ConnectionWitness {
-        ConnectionWitness(surroundings.watch, isSecure: request.url.scheme == .https, at: now)
-    }
-
-    private static func progress(
-        _ configuration: TransportConfiguration, _ values: TransferOptions.Values, at now: Int64
-    ) -> Progress {
-        Progress(
-            redirects: Redirects(
-                limit: values.maxRedirects > 0 ? values.maxRedirects : configuration.maxRedirects,
-                allowsDowngrade: configuration.allowsDowngrade),
-            headerBudget: HeaderBudget(configuration), clocks: clock(configuration, values.clocks, at: now))
-    }
-
-    private static func clock(
-        _ configuration: TransportConfiguration, _ clocks: TransferClocks, at now: Int64
-    ) -> StageClocks {
-        let isHeldBack = configuration.maxConnections > 0 || configuration.maxConnectionsPerHost > 0
-        return StageClocks(clocks, countsConnect: !isHeldBack, startedAt: now)
-    }
 }
 
 // MARK: - Begin and end
@@ -210,8 +88,8 @@ extension CurlTransfer {
         leaveConnection()
         hop = Hop()
         reader = ResponseReader(next, request, in: surroundings)
-        witness = Self.witness(request, surroundings, at: now)
-        progress.clocks = Self.clock(options.configuration, request.options.values.clocks, at: now)
+        witness = surroundings.witness(of: request, at: now)
+        progress.clocks = Progress.clocks(options.configuration, request.options.values.clocks, at: now)
         try setUp()
     }
 
@@ -258,13 +136,11 @@ extension CurlTransfer {
 
     private func refused(_ code: CURLcode) -> Conclusion {
         progress.refusals += 1
-        if progress.refusals <= Self.mostRefusals { return .asksAgain(request) }
+        if progress.refusals <= Progress.mostRefusals { return .asksAgain(request) }
         var error = TransportError.notProcessed(host: outcome(code).host, times: progress.refusals)
         error.curlCode = Int32(code.rawValue)
         return .ended(end(error))
     }
-
-    private static let mostRefusals = 3
 
     /// Ends the transfer because a time limit has expired.
     func endOfPatience(_ kind: TransportError.Kind) -> TransferEnd {
@@ -439,17 +315,7 @@ extension CurlTransfer {
 
     /// Opens a socket with close-on-exec, which libcurl 7.88 leaves to the application.
     func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
-        if !options.addressPolicy.allowsEverything,
-            let refusal = options.addressPolicy.refusal(of: address, for: request.url.text)
-        {
-            hop.refusedAddress = refusal
-            return -1
-        }
-        hop.hasOpenedSocket = true
-        let type = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
-        let descriptor = socket(address.pointee.family, type, address.pointee.protocol)
-        if descriptor < 0 { hop.socketError = errno } else { surroundings.watch.sockets.opened(descriptor) }
-        return descriptor
+        hop.openSocket(address, for: request.url.text, in: surroundings)
     }
 }
 

@@ -1,0 +1,151 @@
+internal import CCurl
+internal import Glibc
+internal import SDDBase
+
+// MARK: - State shared by the transfers of a loop
+
+extension CurlTransfer {
+    /// State that the transfers of a loop share, and that the loop reads.
+    final class News {
+        /// Transfers that have something new since the loop last looked.
+        var transfers: [CurlTransfer] = []
+        /// Number of running transfers that must not be sent twice. While there are any, every transfer that may use
+        /// HTTP/2 reads libcurl's log.
+        var listeners = 0
+        /// Number of hops on each connection that may use HTTP/2, by its local port.
+        var users: [Int32: Int] = [:]
+        /// Running transfers that may use HTTP/2 and began while there were no listeners.
+        var deaf: Set<TransferID> = []
+    }
+
+    /// Objects that all transfers of a loop share.
+    struct Surroundings {
+        let options: CurlOptions
+        let news: News
+        let time: any TimeSource
+        let watch: TurnWatch
+
+        func witness(of request: HTTPRequest, at now: Int64) -> ConnectionWitness {
+            ConnectionWitness(watch, isSecure: request.url.scheme == .https, at: now)
+        }
+    }
+}
+
+// MARK: - State of a transfer and its hops
+
+extension CurlTransfer {
+    /// The end of a hop.
+    enum Conclusion {
+        case ended(TransferEnd)
+        case redirected(HTTPRequest)
+        /// The body received so far is useless; the request starts over.
+        case startsOver(HTTPRequest)
+        /// The server did not process the request; it is sent again.
+        case asksAgain(HTTPRequest)
+    }
+
+    /// State that lasts from the first hop of a transfer to its last.
+    struct Progress {
+        var priority = Priority.normal
+        var redirects: Redirects
+        var headerBudget: HeaderBudget
+        var measures = TransferMeasures()
+        var clocks: StageClocks
+        var lastResponse: Response?
+        var cookieCount = 0
+        /// `nil` if the sent cookies need not be checked.
+        var sentCookies: SentCookies?
+        var pause: Pause?
+        /// libcurl's result for a hop that ended during a pause, or while the sink was blocked.
+        var heldCode: CURLcode?
+        var sink = SinkPause.none
+        var isAnnounced = false
+        var isOver = false
+        /// Number of times the server did not process the request.
+        var refusals = 0
+        static let mostRefusals = 3
+        var reportedBytes = 0
+        /// Bytes of the body that were shown; `nil` if the body is not to be shown.
+        var shownBytes: Int?
+        var isInNews = false
+    }
+
+    enum Pause {
+        /// There is no connection. libcurl cannot pause that, so the transfer is removed from the multi handle.
+        case takenAway
+        /// libcurl does not read, which makes the server stop sending eventually.
+        case stopped
+        /// libcurl goes on, but no events are reported. libcurl 7.88 supports no other pause over HTTP/2: unread data
+        /// of one stream blocks the others on its connection, and part of it may be lost.
+        case hushed
+    }
+
+    /// The effect of a sink that takes no bytes at the moment.
+    enum SinkPause {
+        case none
+        /// Bytes that still arrive are kept, up to the limit on bodies. Over HTTP/2 that is all of the body; see
+        /// `Pause.hushed`.
+        case waits
+        /// libcurl does not read.
+        case stopped
+    }
+
+    struct Hop {
+        enum Step { case connected, received }
+
+        /// The latest step since the loop last looked.
+        var step: Step?
+        var isConnected = false
+        /// The local port of a connection that may use HTTP/2; 0 if there is none.
+        var port: Int32 = 0
+        /// True if the request was sent, and no byte of a response has arrived.
+        var isUnanswered = false
+        /// Number of times the request was sent again without a response in between.
+        var repeats = 0
+        static let mostRepeats = 1
+        /// True if the request was sent as often as it may be.
+        var hasGivenUp = false
+        var sentBytes: Int64 = 0
+        /// The errno of a failed socket() call.
+        var socketError: Int32 = 0
+        /// The last address that the policy refused. It is the cause of a failure only if no socket was opened.
+        var refusedAddress: AddressRefusal?
+        var hasOpenedSocket = false
+    }
+}
+
+extension CurlTransfer.Hop {
+    mutating func openSocket(
+        _ address: UnsafeMutablePointer<curl_sockaddr>, for url: String, in surroundings: CurlTransfer.Surroundings
+    ) -> curl_socket_t {
+        let policy = surroundings.options.addressPolicy
+        if !policy.allowsEverything, let refusal = policy.refusal(of: address, for: url) {
+            refusedAddress = refusal
+            return -1
+        }
+        hasOpenedSocket = true
+        let type = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(address.pointee.family, type, address.pointee.protocol)
+        if descriptor < 0 { socketError = errno } else { surroundings.watch.sockets.opened(descriptor) }
+        return descriptor
+    }
+}
+
+extension CurlTransfer.Progress {
+    init(_ configuration: TransportConfiguration, _ values: TransferOptions.Values, at now: Int64) {
+        self.init(
+            redirects: Redirects(
+                limit: values.maxRedirects > 0 ? values.maxRedirects : configuration.maxRedirects,
+                allowsDowngrade: configuration.allowsDowngrade),
+            headerBudget: HeaderBudget(configuration),
+            clocks: Self.clocks(configuration, values.clocks, at: now))
+    }
+
+    /// Returns the clocks of a new hop.
+    static func clocks(
+        _ configuration: TransportConfiguration, _ clocks: TransferClocks, at now: Int64
+    ) -> StageClocks {
+        let isHeldBack = configuration.maxConnections > 0 || configuration.maxConnectionsPerHost > 0
+        return StageClocks(clocks, countsConnect: !isHeldBack, startedAt: now)
+    }
+}
