@@ -37,14 +37,6 @@ package final class OriginalKeeper: Sendable {
             ? OriginalKeeper(cache, key: key, levels: .memory, isOfAlternative: isOfAlternative) : nil
     }
 
-    /// Whether the HTTP cache has the original under the same key, or is about to.
-    func isServed<Listener>(by caching: Job<Listener>.Caching?) -> Bool {
-        guard let caching, let http = caching.lookup as? HTTPCacheLookup, http.cache === cache, http.key == key else {
-            return false
-        }
-        return caching.origin != .network || caching.outcome?.isWritten == true
-    }
-
     /// Stores the original, with its HTTP metadata where that may be kept, so that it can be revalidated later.
     func keep(_ original: Original) {
         if original.head?.response.isOfUnknownCaller == true { return }

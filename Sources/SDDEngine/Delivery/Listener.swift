@@ -43,7 +43,7 @@ package final class Listener: @unchecked Sendable {
     // Safety: the rest is read and written only by `Delivery`, under its lock.
 
     /// The newest progress that waits for delivery, and its place in the queue; earlier progress is merged into it.
-    var latest: (received: Int64, expected: Int64, place: LinkedList<Delivery.Entry>.Place)?
+    var latest: (received: Int64, expected: Int64, place: LinkedList<DeliveryEntry>.Place)?
     /// The newest preview that waits for delivery.
     var preview: DownloadResult?
     /// Bytes that its result holds while it waits to be delivered; a part of `Delivery.State.undeliveredBytes`.

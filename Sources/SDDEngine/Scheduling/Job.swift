@@ -335,3 +335,13 @@ extension Job {
         }
     }
 }
+
+extension OriginalKeeper {
+    /// Whether the HTTP cache has the original under the same key, or is about to.
+    func isServed<Listener>(by caching: Job<Listener>.Caching?) -> Bool {
+        guard let caching, let http = caching.lookup as? HTTPCacheLookup, http.cache === cache, http.key == key else {
+            return false
+        }
+        return caching.origin != .network || caching.outcome?.isWritten == true
+    }
+}

@@ -1,19 +1,6 @@
 import SDDBase
 import SDDCoders
 
-/// The failure of one source of a load. Immutable.
-package struct SourceFailure: Sendable {
-    package let url: String
-    package let error: DownloadError
-    package let httpStatus: Int32
-
-    init(url: String, result: DownloadResult) {
-        self.url = url
-        error = result.error ?? .notCached
-        httpStatus = result.httpStatus
-    }
-}
-
 extension Load {
     /// The result of a load that has no source left.
     var lastFailure: DownloadResult? {
