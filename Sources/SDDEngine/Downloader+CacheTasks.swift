@@ -27,7 +27,7 @@ extension Downloader {
 
     private func answer(of id: TransferID) -> @Sendable (LookupResult) -> Void {
         { [self] finding in
-            change { table, now, events in table.answered(id, finding, at: now, &events) }
+            change { table, now in table.answered(id, finding, at: now) }
         }
     }
 

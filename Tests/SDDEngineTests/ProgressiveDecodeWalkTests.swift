@@ -144,7 +144,7 @@ private struct AheadWalk {
         case .decode(let forms, _):
             let step = PictureStream.Step(pictures: forms.map { ($0, .success(Made.image($0))) })
             let outcome = fails ? Decoded.failure(CoderError(.corrupt)) : .success(step)
-            driver.play { $0.decoded(work.id, outcome, Made.facts, at: driver.now, &$1) }
+            driver.play { $0.decoded(work.id, outcome, Made.facts, at: driver.now) }
         case .advance(_, let part):
             if fails { return driver.advanced(work.id.number, failure: .corrupt) }
             var step = PictureStream.Step(facts: happens(one: 2) ? nil : Made.facts)

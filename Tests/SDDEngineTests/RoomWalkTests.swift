@@ -115,7 +115,7 @@ import Testing
         _ = site.driver.nextWork()
         var step = PictureStream.Step()
         step.lacksRoom = 100
-        site.driver.play { $0.decoded(TransferID(1), .success(step), nil, at: site.driver.now, &$1) }
+        site.driver.play { $0.decoded(TransferID(1), .success(step), nil, at: site.driver.now) }
         #expect(site.driver.nextWork() == nil && site.accounts[0].isWanted)
         #expect(site.driver.table.decodeBacklog == 10)
         // when
@@ -143,7 +143,7 @@ import Testing
             _ = site.driver.nextWork()
             var step = PictureStream.Step()
             step.lacksRoom = bytes
-            site.driver.play { $0.decoded(TransferID(id), .success(step), nil, at: site.driver.now, &$1) }
+            site.driver.play { $0.decoded(TransferID(id), .success(step), nil, at: site.driver.now) }
         }
         #expect(site.driver.nextWork() == nil)
         _ = site.driver.table.takeWakes()

@@ -22,9 +22,9 @@ extension Driver {
     }
 
     /// What caches are to do since the last time.
-    func cacheTasks() -> [CacheTask] { table.takeCacheTasks() }
+    func cacheTasks() -> [CacheTask] { table.outbox.takeCacheTasks() }
 
-    func answer(_ id: UInt64, _ finding: LookupResult) { play { $0.answered(TransferID(id), finding, at: now, &$1) } }
+    func answer(_ id: UInt64, _ finding: LookupResult) { play { $0.answered(TransferID(id), finding, at: now) } }
 
     func found(_ id: UInt64, size: Int = 4, change: (inout CacheHit) -> Void = { _ in }) {
         var found = CacheHit(body: Sample.body(size), origin: .disk)

@@ -25,11 +25,11 @@ extension Driver {
     }
 
     func advanced(_ id: UInt64, _ step: PictureStream.Step = PictureStream.Step()) {
-        play { $0.advanced(TransferID(id), .success(step), at: now, &$1) }
+        play { $0.advanced(TransferID(id), .success(step), at: now) }
     }
 
     func advanced(_ id: UInt64, failure: CoderError.Kind) {
-        play { $0.advanced(TransferID(id), .failure(CoderError(failure)), at: now, &$1) }
+        play { $0.advanced(TransferID(id), .failure(CoderError(failure)), at: now) }
     }
 
     /// What a decode thread is to do ahead of a body's end; nil if it is something else, or nothing.

@@ -41,20 +41,20 @@ extension DownloadTable {
     // MARK: - Complete bodies
 
     /// Makes a job wait for memory, because a decode thread found none for its image.
-    mutating func lineUp(_ job: Job<Listener>, _ events: inout [Event]) {
+    mutating func lineUp(_ job: Job<Listener>) {
         // Handlers that did not want the image have already ended.
-        if job.handlers.isEmpty { return remove(job, &events) }
+        if job.handlers.isEmpty { return remove(job) }
         job.priority = job.wantedPriority
         job.stage = .lacking(room.append(job.id, priority: job.priority, isPrompt: job.isPrompt))
         backlogChanged(by: job.body?.count ?? 0, for: job)
         // Memory may have become free meanwhile, before anything asked for it.
-        newWork += 1
+        outbox.addWork()
     }
 
     /// Removes a job from its line before it has got memory. The next job may need less.
     mutating func stopLacking(_ place: RoomLines.Place) {
         room.remove(place)
-        newWork += 1
+        outbox.addWork()
     }
 
     /// Removes and returns the first job of a line for which there is enough memory now, with the memory.
@@ -67,7 +67,7 @@ extension DownloadTable {
             else { continue }
             room.remove(place)
             // There may be memory for the next job, too.
-            if !room.isEmpty { newWork += 1 }
+            if !room.isEmpty { outbox.addWork() }
             return (job, granted)
         }
         return nil
@@ -77,25 +77,23 @@ extension DownloadTable {
 
     /// Takes memory back from progressive decodes, because complete bodies wait for it. Their bodies are decoded when
     /// they are complete.
-    mutating func takeRoomBack(_ events: inout [Event]) {
+    mutating func takeRoomBack() {
         for number in streaming.sorted() {
             guard let job = jobs[number], let progressive = job.progressive else { continue }
             if progressive.isWorking {
                 progressive.isTakenBack = true
             } else if progressive.stream?.holdsRoom == true {
-                takeRoomBack(of: job, progressive, &events)
+                takeRoomBack(of: job, progressive)
             }
         }
     }
 
     /// Takes the memory of one progressive decode back. Previews may start again once twice as much of the body has
     /// arrived, which limits the bytes decoded again to the bytes of the body.
-    mutating func takeRoomBack(
-        of job: Job<Listener>, _ progressive: Job<Listener>.ProgressiveDecode, _ events: inout [Event]
-    ) {
+    mutating func takeRoomBack(of job: Job<Listener>, _ progressive: Job<Listener>.ProgressiveDecode) {
         progressive.isTakenBack = false
         progressive.beginsAgain = max(1, progressive.body?.count ?? progressive.read).multipliedSaturating(by: 2)
-        endProgressive(of: job, &events)
+        endProgressive(of: job)
         progressive.body = nil
     }
 }

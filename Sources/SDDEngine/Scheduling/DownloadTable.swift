@@ -3,10 +3,11 @@ import SDDCoders
 import SDDTransport
 
 /// Makes all decisions of a downloader: which requests share a transfer, which transfers run or wait, and which events
-/// handlers get, including exactly one terminal event each. A state machine with events as input and effects as output.
+/// handlers get, including exactly one terminal event each. A state machine with events as input and effects as output,
+/// which collect in its `Outbox`.
 /// It knows no thread, clock, socket or callback; `Downloader` keeps it under a lock and runs the effects.
 ///
-/// The events are in `DownloadTable+Callers`, `+Caching`, `+Transport`, `+Decoding`, `+ProgressiveDecode`, `+Retrying` and
+/// The events are in `DownloadTable+Requests`, `+Caching`, `+Transport`, `+Decoding`, `+ProgressiveDecode`, `+Retrying` and
 /// `+Clocks`.
 struct DownloadTable<Listener> {
     typealias Token = UInt64
@@ -88,10 +89,7 @@ struct DownloadTable<Listener> {
     var pauses = Deadlines()
     var budget: RetryBudget
     var random: XorShift
-    /// Commands for the transport, in order.
-    var commands: [TransportCommand] = []
-    /// Work for the caches.
-    var cacheTasks: [CacheTask] = []
+    var outbox = Outbox<Listener>()
     var rules: Rules
     var statistics = Statistics()
     let tally = Job<Listener>.Tally()
@@ -120,11 +118,6 @@ struct DownloadTable<Listener> {
     private var lastJob: UInt64 = 0
     /// Generates the numbers of job ids; `nil` counts from 1.
     private let numbers: (@Sendable () -> UInt64)?
-    private var lastTicket: UInt64 = 0
-    /// Pieces of work for the decode threads since the last `takeWakes`.
-    var newWork = 0
-    /// The time by which the transport has been told to ask again.
-    private var promisedDeadline = Int64.max
 
     /// - Parameters:
     ///   - seed: seed of the random numbers that spread retries out.
@@ -168,32 +161,11 @@ extension DownloadTable {
 
     /// Returns the threads for which the events since the last call have produced work.
     mutating func takeWakes() -> Wakes {
-        defer { newWork = 0 }
-        return Wakes(transport: !commands.isEmpty || nextDeadline() < promisedDeadline, decoders: newWork)
+        let wakesTransport = outbox.hasCommands || outbox.isLate(for: nextDeadline())
+        return Wakes(transport: wakesTransport, decoders: outbox.takeWork())
     }
 
-    /// Returns the position of a batch of effects in the order of all batches. Effects run after the unlock on threads
-    /// that may overtake one another, but must reach the application in the order in which they were decided.
-    mutating func nextTicket() -> UInt64 {
-        lastTicket += 1
-        return lastTicket
-    }
-
-    mutating func takeCacheTasks() -> [CacheTask] {
-        if cacheTasks.isEmpty { return [] }
-        defer { cacheTasks = [] }
-        return cacheTasks
-    }
-
-    /// Moves the pending commands to `commands`, and returns the time by which the transport must ask again.
-    mutating func takeCommands(into taken: inout [TransportCommand]) -> Int64 {
-        taken += commands
-        commands.removeAll(keepingCapacity: true)
-        promisedDeadline = nextDeadline()
-        return promisedDeadline
-    }
-
-    private mutating func nextDeadline() -> Int64 {
+    mutating func nextDeadline() -> Int64 {
         var soonest = min(graceEnd, waiting.nextRestEnd)
         // The closures use copies, because they must not access a table that is being modified.
         if !deadlines.isEmpty {
@@ -221,7 +193,7 @@ extension DownloadTable {
     }
 
     /// Starts as many waiting jobs as may run.
-    mutating func fill(at now: Int64, _ events: inout [Event]) {
+    mutating func fill(at now: Int64) {
         waiting.restsEnded(at: now)
         guard mayStart, !waiting.isEmpty else { return }
         raiseOverdue(at: now)
@@ -235,32 +207,32 @@ extension DownloadTable {
                 return
             }
             waiting.started(place, at: now)
-            start(job, at: now, &events)
+            start(job, at: now)
         }
     }
 
-    private mutating func start(_ job: Job<Listener>, at now: Int64, _ events: inout [Event]) {
+    private mutating func start(_ job: Job<Listener>, at now: Int64) {
         running += 1
         if job.priority < Self.urgent { runningOrdinary += 1 }
-        guard let turn = job.caching?.turn else { return begin(job, at: now, &events) }
+        guard let turn = job.caching?.turn else { return begin(job, at: now) }
         job.caching?.turn = nil
         job.stage = .claiming
-        cacheTasks.append(.claim(job.id, turn))
+        outbox.run(.claim(job.id, turn))
     }
 
     /// Starts the transfer of a job that has a slot and the right to download.
-    mutating func begin(_ job: Job<Listener>, at now: Int64, _ events: inout [Event]) {
+    mutating func begin(_ job: Job<Listener>, at now: Int64) {
         job.stage = .running
         if job.started == 0 { job.attempts += 1 }
         job.started = now
         runners[job.id.number] = job
         statistics.transfersStarted += 1
-        commands.append(.start(job.id, job.request, job.priority))
+        outbox.send(.start(job.id, job.request, job.priority))
         // Ask for the body now: it may begin and break off within one turn of the transport, and its part must be
         // saved.
-        if job.caching?.revalidation?.resumes == true { commands.append(.show(job.id)) }
-        if observes { events.append(.notice(notice(.start, job, at: now))) }
-        tell(0, of: -1, in: job, at: now, &events)
+        if job.caching?.revalidation?.resumes == true { outbox.send(.show(job.id)) }
+        if observes { outbox.append(.notice(notice(.start, job, at: now))) }
+        tell(0, of: -1, in: job, at: now)
     }
 
     private mutating func raiseOverdue(at now: Int64) {
@@ -297,7 +269,7 @@ extension DownloadTable {
         case .claiming: runningOrdinary += (new < Self.urgent ? 1 : 0) - (old < Self.urgent ? 1 : 0)
         case .running:
             runningOrdinary += (new < Self.urgent ? 1 : 0) - (old < Self.urgent ? 1 : 0)
-            commands.append(.setPriority(job.id, new))
+            outbox.send(.setPriority(job.id, new))
             if let place = job.progressive?.place {
                 progressiveLine.remove(place)
                 job.progressive?.place = progressiveLine.append(job.id, priority: new)
@@ -309,7 +281,7 @@ extension DownloadTable {
             room.remove(place)
             job.stage = .lacking(room.append(job.id, priority: new, isPrompt: job.isPrompt))
             // Another job may be first in line now.
-            newWork += 1
+            outbox.addWork()
         case .asking, .working, .pausing: break
         }
     }
@@ -326,7 +298,7 @@ extension DownloadTable {
             }
         guard pauses != job.isPaused else { return }
         job.isPaused = pauses
-        commands.append(pauses ? .pause(job.id) : .resume(job.id))
+        outbox.send(pauses ? .pause(job.id) : .resume(job.id))
     }
 }
 
@@ -336,8 +308,7 @@ extension DownloadTable {
     /// Tells one handler its end. The handler must leave its job's list, or the job the table.
     mutating func end(
         _ handler: Handler, of job: Job<Listener>, image: Image? = nil, reserved: (any MemoryReserved)? = nil,
-        error: DownloadError? = nil, failedAt stage: DownloadResult.Stage? = nil, at now: Int64,
-        _ events: inout [Event]
+        error: DownloadError? = nil, failedAt stage: DownloadResult.Stage? = nil, at now: Int64
     ) {
         jobOfToken[handler.token] = nil
         if !handler.isStage { count(error) }
@@ -345,11 +316,11 @@ extension DownloadTable {
             handler.listener,
             job.result(for: handler, image: image, reserved: reserved, error: error, failedAt: stage, at: now))
         guard job.isWriting, handler.form.isCallers else {
-            events.append(end)
+            outbox.append(end)
             return
         }
         // A caller may reuse its memory once it has been told its end.
-        events.append(.mute(handler.listener))
+        outbox.append(.mute(handler.listener))
         detained[job.id.number, default: []].append(end)
     }
 
@@ -364,25 +335,25 @@ extension DownloadTable {
     /// Ends all handlers alike, and their job, which must have left the network.
     mutating func endAll(
         _ job: Job<Listener>, error: DownloadError? = nil, failedAt stage: DownloadResult.Stage? = nil,
-        at now: Int64, _ events: inout [Event]
+        at now: Int64
     ) {
-        remove(job, &events)
+        remove(job)
         for handler in job.handlers {
-            end(handler, of: job, error: error, failedAt: stage, at: now, &events)
+            end(handler, of: job, error: error, failedAt: stage, at: now)
         }
         job.handlers.removeAll()
     }
 
-    mutating func remove(_ job: Job<Listener>, _ events: inout [Event]) {
+    mutating func remove(_ job: Job<Listener>) {
         jobs[job.id.number] = nil
         job.leaveTable()
         if job.isShared { unshare(job) }
         if job.isPrompt { promptJobsChanged(by: -1) }
-        endProgressive(of: job, &events)
+        endProgressive(of: job)
         leaveCaches(job)
         // An inquiry may hold the last reference to a cache or to pixels in the application's memory.
         if job.bodyWork != nil || job.request.plugin != nil || job.caching != nil || !job.kept.isEmpty {
-            events.append(.free(job))
+            outbox.append(.free(job))
         }
     }
 
@@ -413,14 +384,14 @@ extension DownloadTable {
     }
 
     /// Removes a job that no caller waits for any more from the table, and from the line or slot that it occupies.
-    mutating func abandon(_ job: Job<Listener>, error: DownloadError, at now: Int64, _ events: inout [Event]) {
-        remove(job, &events)
+    mutating func abandon(_ job: Job<Listener>, error: DownloadError, at now: Int64) {
+        remove(job)
         switch job.stage {
         case .waiting(let place): waiting.remove(place)
         case .running:
             stopped(job)
-            commands.append(.cancel(job.id))
-            if observes { events.append(.notice(notice(.stop, job, error: error, at: now))) }
+            outbox.send(.cancel(job.id))
+            if observes { outbox.append(.notice(notice(.stop, job, error: error, at: now))) }
         case .received(let place):
             received.remove(place)
             backlogChanged(by: -(job.body?.count ?? 0), for: job)
@@ -438,10 +409,7 @@ extension DownloadTable {
 
 extension DownloadTable {
     /// Reports progress to the handlers that want it. Counts between the first and the last may be skipped.
-    mutating func tell(
-        _ count: Int64, of expected: Int64, in job: Job<Listener>, isLast: Bool = false, at now: Int64,
-        _ events: inout [Event]
-    ) {
+    mutating func tell(_ count: Int64, of expected: Int64, in job: Job<Listener>, isLast: Bool = false, at now: Int64) {
         guard job.handlers.wantProgress else { return }
         var next = job.handlers.firstPlace
         while let place = next, let handler = job.handlers[place] {
@@ -451,7 +419,7 @@ extension DownloadTable {
             if isLast, handler.told.count == count, job.head?.expectedBytes == expected { continue }
             if count > 0, !isLast, isTooSoon(count, of: expected, after: handler.told, at: now) { continue }
             if count > 0 { job.handlers.setTold((count, now), at: place) }
-            events.append(.progress(handler.listener, received: count, expected: expected))
+            outbox.append(.progress(handler.listener, received: count, expected: expected))
         }
     }
 
