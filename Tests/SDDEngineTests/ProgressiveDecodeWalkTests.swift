@@ -158,7 +158,7 @@ private struct AheadWalk {
     }
 
     private func check() throws {
-        let jobs = driver.table.jobs.values
+        let jobs = driver.table.jobs.sorted
         try #require(driver.table.streams == jobs.count { $0.progressive?.stream != nil })
         try #require(driver.table.progressiveLine.count == jobs.count { $0.progressive?.place != nil })
         let waiting = jobs.filter { if case .received = $0.stage { true } else { false } }

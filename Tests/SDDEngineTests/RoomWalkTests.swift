@@ -54,7 +54,7 @@ import Testing
                 continue
             }
             try #require(site.queue.isEmpty)
-            for job in site.driver.table.jobs.values { try #require(job.isRunning, "a body waits: \(job.stage)") }
+            for job in site.driver.table.jobs.sorted { try #require(job.isRunning, "a body waits: \(job.stage)") }
         }
         world.speakAgain()
         try run(world)

@@ -33,7 +33,7 @@ extension Driver {
     }
 
     var isEmpty: Bool {
-        table.jobs.isEmpty && table.sharedJobs.isEmpty && table.jobOfToken.isEmpty && table.running == 0
+        table.jobs.isEmpty && table.running == 0
             && table.waiting.isEmpty && table.decodeBacklog == 0 && table.streams == 0
     }
 }

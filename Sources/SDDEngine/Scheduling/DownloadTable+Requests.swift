@@ -20,7 +20,7 @@ extension DownloadTable {
             keeper: request.keeper, submitted: now,
             queueLimit: request.queueLimit,
             maxAttempts: request.maxAttempts > 0 ? request.maxAttempts : rules.retry.maxAttempts)
-        if request.isShareable, let job = sharedJob(for: request) {
+        if request.isShareable, let job = jobs.sharedJob(for: request) {
             statistics.joined += 1
             job.caching?.joined(with: request.lookup)
             guard join(job, handler, at: now) else { return }
@@ -60,7 +60,7 @@ extension DownloadTable {
     }
 
     private mutating func add(_ request: DownloadRequest, _ handler: Handler, at now: Int64) {
-        let id = newID()
+        let id = jobs.makeID()
         let stage: Job<Listener>.Stage
         if let lookup = request.lookup {
             stage = .asking
@@ -70,18 +70,17 @@ extension DownloadTable {
             stage = .waiting(
                 waiting.append(id, host: host, priority: request.priority, isPrompt: request.isPrompt, at: now))
         }
-        let job = Job<Listener>(id: id, request, handler, stage, tally)
-        jobs[id.number] = job
-        if job.isShared { share(job) }
+        let job = Job<Listener>(id: id, request, handler, stage)
+        jobs.insert(job)
         if job.isPrompt { promptJobsChanged(by: 1) }
-        if let place = job.handlers.firstPlace { jobOfToken[handler.token] = Member(job: job, place: place) }
+        if let place = job.handlers.firstPlace { jobs.add(token: handler.token, at: place, of: job) }
     }
 
     private mutating func setClocks(of token: Token, _ request: DownloadRequest, at now: Int64) {
         guard request.queueLimit > 0 || request.totalLimit > 0 else { return }
-        let tokens = jobOfToken
-        deadlines.add(.queue, of: token, after: request.queueLimit, from: now) { tokens[$0] != nil }
-        deadlines.add(.total, of: token, after: request.totalLimit, from: now) { tokens[$0] != nil }
+        let all = jobs
+        deadlines.add(.queue, of: token, after: request.queueLimit, from: now) { all.contains(token: $0) }
+        deadlines.add(.total, of: token, after: request.totalLimit, from: now) { all.contains(token: $0) }
     }
 
     /// - Returns: false if the handler has already been given its end.
@@ -100,7 +99,7 @@ extension DownloadTable {
         // An attempt that is under way counts as the new handler's first.
         handler.attemptsBefore = max(0, job.started > 0 ? job.attempts - 1 : job.attempts)
         if job.received > 0 { handler.told = (job.received, now) }
-        jobOfToken[handler.token] = Member(job: job, place: job.handlers.append(handler))
+        jobs.add(token: handler.token, at: job.handlers.append(handler), of: job)
         if handler.isPrompt { makePrompt(job, at: now) }
         reprioritize(job, at: now)
         updatePause(job)
@@ -133,7 +132,7 @@ extension DownloadTable {
     mutating func leave(
         _ token: Token, error: DownloadError, failedAt stage: DownloadResult.Stage? = nil, at now: Int64
     ) {
-        guard let member = jobOfToken[token], let handler = member.job.handlers[member.place] else { return }
+        guard let member = jobs.member(of: token), let handler = member.handler else { return }
         let job = member.job
         if job.handlers.count == 1 { abandon(job, error: error, at: now) }
         end(handler, of: job, error: error, failedAt: stage, at: now)
@@ -156,8 +155,8 @@ extension DownloadTable {
 
     /// Cancels all requests, in the order of their jobs' ids.
     mutating func cancelledAll(at now: Int64) {
-        outbox.reserveEvents(jobOfToken.count)
-        for job in jobs.sortedValues {
+        outbox.reserveEvents(jobs.tokenCount)
+        for job in jobs.sorted {
             let error = Self.cancellation(in: job.stage)
             abandon(job, error: error, at: now)
             for handler in job.handlers { end(handler, of: job, error: error, at: now) }
@@ -167,7 +166,7 @@ extension DownloadTable {
 
     /// - Returns: false if the request has ended.
     mutating func prioritySet(_ priority: Priority, of token: Token, at now: Int64) -> Bool {
-        guard let member = jobOfToken[token] else { return false }
+        guard let member = jobs.member(of: token) else { return false }
         member.job.handlers.setPriority(priority, at: member.place)
         reprioritize(member.job, at: now)
         fill(at: now)
@@ -227,10 +226,10 @@ extension DownloadTable {
 // MARK: - Queries
 
 extension DownloadTable {
-    func job(of token: Token) -> Job<Listener>? { jobOfToken[token]?.job }
+    func job(of token: Token) -> Job<Listener>? { jobs.member(of: token)?.job }
 
     func handler(of token: Token) -> (job: Job<Listener>, handler: Handler)? {
-        guard let member = jobOfToken[token], let handler = member.job.handlers[member.place] else { return nil }
+        guard let member = jobs.member(of: token), let handler = member.handler else { return nil }
         return (member.job, handler)
     }
 
@@ -241,7 +240,7 @@ extension DownloadTable {
         var statistics = statistics
         statistics.waiting = Int64(waiting.count + pausing)
         statistics.running = Int64(running)
-        statistics.decoding = Int64(jobs.count - waiting.count - pausing - running - tally.asking)
+        statistics.decoding = Int64(jobs.count - waiting.count - pausing - running - jobs.askingCount)
         statistics.waitingBytes = Int64(backlog.total)
         return statistics
     }

@@ -102,10 +102,7 @@ extension DownloadTable {
     }
 
     private mutating func pause(_ job: Job<Listener>, for duration: Int64, at now: Int64) {
-        // A new id keeps late events of the previous transfer from reaching the job.
-        jobs[job.id.number] = nil
-        job.id = newID()
-        jobs[job.id.number] = job
+        jobs.renumber(job)
         job.stage = .pausing
         job.priority = job.wantedPriority
         pausing += 1

@@ -54,12 +54,6 @@ struct DownloadTable<Listener> {
         var isOffline = false
     }
 
-    /// A handler's position: its job, and its place in the job's list.
-    struct Member {
-        let job: Job<Listener>
-        let place: Handlers<Listener>.Place
-    }
-
     enum Background {
         case no
         /// Background transfers continue until the grace time is over.
@@ -67,11 +61,7 @@ struct DownloadTable<Listener> {
         case over
     }
 
-    /// All jobs by the number of their id.
-    var jobs = NumberMap<Job<Listener>>()
-    /// Jobs that other requests may join, by the hash key of their request. Jobs with the same hash key form a chain.
-    var sharedJobs = NumberMap<Job<Listener>>()
-    var jobOfToken = NumberMap<Member>()
+    var jobs: JobIndex<Listener>
     /// Jobs on the network, by the number of their id.
     var runners = NumberMap<Job<Listener>>()
     var waiting: WaitingQueue
@@ -92,7 +82,6 @@ struct DownloadTable<Listener> {
     var outbox = Outbox<Listener>()
     var rules: Rules
     var statistics = Statistics()
-    let tally = Job<Listener>.Tally()
     /// True if a listener wants the events of transfers.
     var observes = false
     var logs = LogLevel.none
@@ -115,9 +104,6 @@ struct DownloadTable<Listener> {
     var isDraining = false
     /// True once nothing can be submitted any more, because the downloader is being destroyed.
     private(set) var isClosed = false
-    private var lastJob: UInt64 = 0
-    /// Generates the numbers of job ids; `nil` counts from 1.
-    private let numbers: (@Sendable () -> UInt64)?
 
     /// - Parameters:
     ///   - seed: seed of the random numbers that spread retries out.
@@ -126,7 +112,7 @@ struct DownloadTable<Listener> {
         rules: Rules, registry: CoderRegistry = .builtIn, room: RoomLines = RoomLines(), seed: UInt64 = 1,
         numbers: (@Sendable () -> UInt64)? = nil
     ) {
-        self.numbers = numbers
+        jobs = JobIndex(numbers: numbers)
         self.rules = rules
         self.registry = registry
         self.room = room
@@ -138,11 +124,6 @@ struct DownloadTable<Listener> {
 
     /// The lowest priority that counts as urgent.
     static var urgent: Priority { .high }
-
-    mutating func newID() -> TransferID {
-        lastJob = numbers?() ?? lastJob + 1
-        return TransferID(lastJob)
-    }
 
     mutating func close() {
         isClosing = true
@@ -169,8 +150,8 @@ extension DownloadTable {
         var soonest = min(graceEnd, waiting.nextRestEnd)
         // The closures use copies, because they must not access a table that is being modified.
         if !deadlines.isEmpty {
-            let tokens = jobOfToken
-            soonest = min(soonest, deadlines.next { tokens[$0] != nil })
+            let all = jobs
+            soonest = min(soonest, deadlines.next { all.contains(token: $0) })
         }
         if !pauses.isEmpty {
             let all = jobs
@@ -310,7 +291,7 @@ extension DownloadTable {
         _ handler: Handler, of job: Job<Listener>, image: Image? = nil, reserved: (any MemoryReserved)? = nil,
         error: DownloadError? = nil, failedAt stage: DownloadResult.Stage? = nil, at now: Int64
     ) {
-        jobOfToken[handler.token] = nil
+        jobs.remove(token: handler.token)
         if !handler.isStage { count(error) }
         let end = Event.end(
             handler.listener,
@@ -345,9 +326,7 @@ extension DownloadTable {
     }
 
     mutating func remove(_ job: Job<Listener>) {
-        jobs[job.id.number] = nil
-        job.leaveTable()
-        if job.isShared { unshare(job) }
+        jobs.remove(job)
         if job.isPrompt { promptJobsChanged(by: -1) }
         endProgressive(of: job)
         leaveCaches(job)
@@ -355,32 +334,6 @@ extension DownloadTable {
         if job.bodyWork != nil || job.request.plugin != nil || job.caching != nil || !job.kept.isEmpty {
             outbox.append(.free(job))
         }
-    }
-
-    /// Returns the job that a new request may join, if there is one.
-    func sharedJob(for request: DownloadRequest) -> Job<Listener>? {
-        var job = sharedJobs[request.hashKey]
-        while let candidate = job, !candidate.serves(request) { job = candidate.nextShared }
-        return job
-    }
-
-    mutating func share(_ job: Job<Listener>) {
-        let key = job.hashKey
-        job.nextShared = sharedJobs[key]
-        sharedJobs[key] = job
-    }
-
-    private mutating func unshare(_ job: Job<Listener>) {
-        let key = job.hashKey
-        guard let first = sharedJobs[key] else { return }
-        if first === job {
-            sharedJobs[key] = job.nextShared
-        } else {
-            var before = first
-            while let next = before.nextShared, next !== job { before = next }
-            before.nextShared = job.nextShared
-        }
-        job.nextShared = nil
     }
 
     /// Removes a job that no caller waits for any more from the table, and from the line or slot that it occupies.
