@@ -351,7 +351,7 @@ extension Downloader {
         change { table, now in table.suspended(isSuspended, at: now) }
     }
 
-    package var isSuspended: Bool { table.withLock { $0.isSuspended } }
+    package var isSuspended: Bool { table.withLock { $0.slots.isSuspended } }
 
     /// - Parameter milliseconds: the grace time; negative means no limit.
     package func enterBackground(milliseconds: Int64) {

@@ -74,7 +74,7 @@ private struct AheadWalk {
             while !works.isEmpty { try endWork() }
             try check()
         }
-        try #require(driver.hasNothingAhead && driver.table.running == 0 && driver.table.decodeBacklog == 0)
+        try #require(driver.hasNothingAhead && driver.table.slots.running == 0 && driver.table.decodeBacklog == 0)
         try #require(driver.ended.count == requests.count)
         for (token, request) in requests where request.wantsFacts && driver.ended[token]?.error == nil {
             try #require(driver.facts[token]?.count == 1)

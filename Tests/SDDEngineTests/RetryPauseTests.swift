@@ -95,7 +95,7 @@ import Testing
         #expect(driver.commands() == [.start(2, .normal)])
         driver.finish(1)
         driver.fail(1)
-        #expect(driver.endOrder.isEmpty && driver.table.running == 1)
+        #expect(driver.endOrder.isEmpty && driver.table.slots.running == 1)
     }
 
     @Test("Z7: the host's interval holds for retries, too")

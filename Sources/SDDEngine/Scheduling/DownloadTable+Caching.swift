@@ -48,7 +48,7 @@ extension DownloadTable {
 
     mutating func wait(_ job: Job<Listener>, at now: Int64) {
         job.stage = .waiting(
-            waiting.append(job.id, host: job.host, priority: job.priority, isPrompt: job.isPrompt, at: now))
+            slots.append(job.id, host: job.host, priority: job.priority, isPrompt: job.isPrompt, at: now))
     }
 
     private mutating func handOut(

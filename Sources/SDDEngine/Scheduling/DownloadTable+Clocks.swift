@@ -8,7 +8,7 @@ extension DownloadTable {
             expired(deadline, at: now)
         }
         pausesLookedAt(at: now)
-        if case .grace(let until) = background, until <= now { graceEnded(at: now) }
+        if slots.graceEnded(at: now) { graceEnded(at: now) }
     }
 
     private mutating func expired(_ deadline: Deadlines.Deadline, at now: Int64) {
@@ -28,8 +28,7 @@ extension DownloadTable {
 
     /// Cancels transfers that continued in the background; paused transfers stay paused.
     private mutating func graceEnded(at now: Int64) {
-        background = .over
-        for job in runners.sortedValues where !job.isPaused {
+        for job in slots.onNetwork where !job.isPaused {
             abandon(job, error: .cancelledBackground, at: now)
             for handler in job.handlers { end(handler, of: job, error: .cancelledBackground, at: now) }
             job.handlers.removeAll()

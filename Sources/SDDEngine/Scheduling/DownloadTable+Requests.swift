@@ -68,7 +68,7 @@ extension DownloadTable {
         } else {
             let host = request.transfer.url.hostKey
             stage = .waiting(
-                waiting.append(id, host: host, priority: request.priority, isPrompt: request.isPrompt, at: now))
+                slots.append(id, host: host, priority: request.priority, isPrompt: request.isPrompt, at: now))
         }
         let job = Job<Listener>(id: id, request, handler, stage)
         jobs.insert(job)
@@ -191,34 +191,28 @@ extension DownloadTable {
     }
 
     mutating func rulesChanged(at now: Int64, _ change: (inout Rules) -> Void) {
-        let before = rules
         change(&rules)
-        if rules.order != before.order { waiting.orderChanged(to: rules.order) }
-        if rules.maxPerHost != before.maxPerHost { waiting.maxPerHostChanged(to: rules.maxPerHost) }
-        if rules.minHostInterval != before.minHostInterval {
-            waiting.minIntervalChanged(to: rules.minHostInterval, at: now)
-        }
+        slots.rulesChanged(to: rules, at: now)
         fill(at: now)
     }
 
     mutating func suspended(_ isSuspended: Bool, at now: Int64) {
-        self.isSuspended = isSuspended
+        slots.suspended(isSuspended)
         fill(at: now)
     }
 
     /// - Parameter grace: microseconds; negative means no limit.
     mutating func enteredBackground(grace: Int64, at now: Int64) {
         let (end, overflow) = now.addingReportingOverflow(grace)
-        background = .grace(until: grace < 0 || overflow ? .max : end)
-        for job in runners.sortedValues { updatePause(job) }
+        slots.enteredBackground(until: grace < 0 || overflow ? .max : end)
+        for job in slots.onNetwork { updatePause(job) }
         clocksLookedAt(at: now)
     }
 
     /// Resumes all transfers, the most urgent first.
     mutating func enteredForeground(at now: Int64) {
-        background = .no
-        let paused = runners.values.filter { $0.isPaused }
-        for job in paused.sorted(by: { ($1.priority, $0.id.number) < ($0.priority, $1.id.number) }) { updatePause(job) }
+        slots.enteredForeground()
+        for job in slots.paused { updatePause(job) }
         fill(at: now)
     }
 }
@@ -234,13 +228,13 @@ extension DownloadTable {
     }
 
     /// The number of transfers that wait, pause or run.
-    var currentDownloadCount: Int { waiting.count + pausing + running }
+    var currentDownloadCount: Int { slots.waitingCount + pausing + slots.running }
 
     var currentStatistics: Statistics {
         var statistics = statistics
-        statistics.waiting = Int64(waiting.count + pausing)
-        statistics.running = Int64(running)
-        statistics.decoding = Int64(jobs.count - waiting.count - pausing - running - jobs.askingCount)
+        statistics.waiting = Int64(slots.waitingCount + pausing)
+        statistics.running = Int64(slots.running)
+        statistics.decoding = Int64(jobs.count - currentDownloadCount - jobs.askingCount)
         statistics.waitingBytes = Int64(backlog.total)
         return statistics
     }

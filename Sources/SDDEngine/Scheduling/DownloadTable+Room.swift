@@ -17,7 +17,7 @@ extension DownloadTable {
 
     private mutating func updateHold() {
         guard backlog.update() else { return }
-        for job in runners.sortedValues { updatePause(job) }
+        for job in slots.onNetwork { updatePause(job) }
     }
 
     /// Makes a job prompt when a caller joins it that may be blocked until its end.
@@ -26,7 +26,7 @@ extension DownloadTable {
         job.isPrompt = true
         switch job.stage {
         case .waiting(let place):
-            waiting.remove(place)
+            slots.remove(place)
             wait(job, at: now)
         case .received: backlog.becamePrompt(job.body?.count ?? 0)
         case .lacking(let place):

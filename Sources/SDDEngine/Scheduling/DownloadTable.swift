@@ -54,17 +54,8 @@ struct DownloadTable<Listener> {
         var isOffline = false
     }
 
-    enum Background {
-        case no
-        /// Background transfers continue until the grace time is over.
-        case grace(until: Int64)
-        case over
-    }
-
     var jobs: JobIndex<Listener>
-    /// Jobs on the network, by the number of their id.
-    var runners = NumberMap<Job<Listener>>()
-    var waiting: WaitingQueue
+    var slots: TransferSlots<Listener>
     var received = PriorityBuckets<TransferID>()
     /// Jobs with an incomplete body whose streams have a step to take.
     var progressiveLine = PriorityBuckets<TransferID>()
@@ -88,16 +79,11 @@ struct DownloadTable<Listener> {
 
     /// The number of jobs that pause between two attempts.
     var pausing = 0
-    var running = 0
-    /// The number of running jobs below urgent priority.
-    var runningOrdinary = 0
     var decodeBacklog: Int { backlog.total }
     var backlog = DecodeBacklog()
     /// Terminal events held back until a decode thread has stopped writing to the caller's memory, by the number of the
     /// job's id.
     var detained: [UInt64: [Event]] = [:]
-    var isSuspended = false
-    var background = Background.no
     /// True if no more requests are accepted; existing ones may continue.
     var isClosing = false
     /// True if existing loads may continue with their next stages.
@@ -116,14 +102,10 @@ struct DownloadTable<Listener> {
         self.rules = rules
         self.registry = registry
         self.room = room
-        waiting = WaitingQueue(
-            order: rules.order, maxPerHost: rules.maxPerHost, minInterval: rules.minHostInterval, ageing: rules.ageing)
+        slots = TransferSlots(rules)
         budget = RetryBudget(most: rules.retry.budget)
         random = XorShift(seed: seed)
     }
-
-    /// The lowest priority that counts as urgent.
-    static var urgent: Priority { .high }
 
     mutating func close() {
         isClosing = true
@@ -147,7 +129,7 @@ extension DownloadTable {
     }
 
     mutating func nextDeadline() -> Int64 {
-        var soonest = min(graceEnd, waiting.nextRestEnd)
+        var soonest = slots.nextTime
         // The closures use copies, because they must not access a table that is being modified.
         if !deadlines.isEmpty {
             let all = jobs
@@ -159,42 +141,23 @@ extension DownloadTable {
         }
         return soonest
     }
-
-    private var graceEnd: Int64 {
-        if case .grace(let until) = background { until } else { .max }
-    }
 }
 
 // MARK: - Scheduling
 
 extension DownloadTable {
-    private var mayStart: Bool {
-        guard !isSuspended, running < rules.maxConcurrent, case .no = background else { return false }
-        return !backlog.isFull(forPrompt: false) || waiting.promptCount > 0 && !backlog.isFull(forPrompt: true)
-    }
-
     /// Starts as many waiting jobs as may run.
     mutating func fill(at now: Int64) {
-        waiting.restsEnded(at: now)
-        guard mayStart, !waiting.isEmpty else { return }
+        slots.restsEnded(at: now)
+        guard slots.mayStart(behind: backlog), slots.waitingCount > 0 else { return }
         raiseOverdue(at: now)
-        while mayStart {
-            let ordinary = max(1, rules.maxConcurrent - rules.reservedForUrgent)
-            let least = runningOrdinary < ordinary ? Priority.veryLow : Self.urgent
-            let isPrompt = backlog.isFull(forPrompt: false)
-            guard let id = waiting.next(atLeast: least, isPrompt: isPrompt), let job = jobs[id.number],
-                case .waiting(let place) = job.stage
-            else {
-                return
-            }
-            waiting.started(place, at: now)
+        while let id = slots.next(behind: backlog), let job = jobs[id.number], case .waiting(let place) = job.stage {
+            slots.started(place, priority: job.priority, at: now)
             start(job, at: now)
         }
     }
 
     private mutating func start(_ job: Job<Listener>, at now: Int64) {
-        running += 1
-        if job.priority < Self.urgent { runningOrdinary += 1 }
         guard let turn = job.caching?.turn else { return begin(job, at: now) }
         job.caching?.turn = nil
         job.stage = .claiming
@@ -206,7 +169,7 @@ extension DownloadTable {
         job.stage = .running
         if job.started == 0 { job.attempts += 1 }
         job.started = now
-        runners[job.id.number] = job
+        slots.began(job)
         statistics.transfersStarted += 1
         outbox.send(.start(job.id, job.request, job.priority))
         // Ask for the body now: it may begin and break off within one turn of the transport, and its part must be
@@ -217,7 +180,7 @@ extension DownloadTable {
     }
 
     private mutating func raiseOverdue(at now: Int64) {
-        while let (id, levels) = waiting.overdue(at: now), let job = jobs[id.number] {
+        while let (id, levels) = slots.overdue(at: now), let job = jobs[id.number] {
             job.boost += levels
             reprioritize(job, at: now)
         }
@@ -225,10 +188,7 @@ extension DownloadTable {
 
     /// Removes a job from the network and frees its slot.
     mutating func stopped(_ job: Job<Listener>) {
-        running -= 1
-        runners[job.id.number] = nil
-        if job.priority < Self.urgent { runningOrdinary -= 1 }
-        waiting.ended(host: job.host)
+        slots.ended(job)
         holds(0, of: job)
     }
 
@@ -245,11 +205,11 @@ extension DownloadTable {
         job.priority = new
         switch job.stage {
         case .waiting(let place):
-            waiting.remove(place)
+            slots.remove(place)
             wait(job, at: now)
-        case .claiming: runningOrdinary += (new < Self.urgent ? 1 : 0) - (old < Self.urgent ? 1 : 0)
+        case .claiming: slots.priorityChanged(from: old, to: new)
         case .running:
-            runningOrdinary += (new < Self.urgent ? 1 : 0) - (old < Self.urgent ? 1 : 0)
+            slots.priorityChanged(from: old, to: new)
             outbox.send(.setPriority(job.id, new))
             if let place = job.progressive?.place {
                 progressiveLine.remove(place)
@@ -267,16 +227,10 @@ extension DownloadTable {
         }
     }
 
-    /// Pauses or resumes a running job. In the foreground it pauses while the decoders are far behind. In the
-    /// background it runs only during the grace time, and only if one of its handlers wants that.
+    /// Pauses or resumes a running job, as `TransferSlots.pauses` decides.
     mutating func updatePause(_ job: Job<Listener>) {
         guard job.isRunning else { return }
-        let pauses =
-            switch background {
-            case .no: backlog.isHeldBack
-            case .grace: !job.handlers.continueInBackground
-            case .over: true
-            }
+        let pauses = slots.pauses(job, isHeldBack: backlog.isHeldBack)
         guard pauses != job.isPaused else { return }
         job.isPaused = pauses
         outbox.send(pauses ? .pause(job.id) : .resume(job.id))
@@ -340,7 +294,7 @@ extension DownloadTable {
     mutating func abandon(_ job: Job<Listener>, error: DownloadError, at now: Int64) {
         remove(job)
         switch job.stage {
-        case .waiting(let place): waiting.remove(place)
+        case .waiting(let place): slots.remove(place)
         case .running:
             stopped(job)
             outbox.send(.cancel(job.id))
