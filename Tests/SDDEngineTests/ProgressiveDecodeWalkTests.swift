@@ -74,7 +74,7 @@ private struct AheadWalk {
             while !works.isEmpty { try endWork() }
             try check()
         }
-        try #require(driver.hasNothingAhead && driver.table.slots.running == 0 && driver.table.decodeBacklog == 0)
+        try #require(driver.hasNothingAhead && driver.table.slots.running == 0 && driver.table.decoding.isEmpty)
         try #require(driver.ended.count == requests.count)
         for (token, request) in requests where request.wantsFacts && driver.ended[token]?.error == nil {
             try #require(driver.facts[token]?.count == 1)
@@ -159,10 +159,10 @@ private struct AheadWalk {
 
     private func check() throws {
         let jobs = driver.table.jobs.sorted
-        try #require(driver.table.streams == jobs.count { $0.progressive?.stream != nil })
-        try #require(driver.table.progressiveLine.count == jobs.count { $0.progressive?.place != nil })
+        try #require(driver.table.decoding.streamCount == jobs.count { $0.progressive?.stream != nil })
+        try #require(driver.table.decoding.stepCount == jobs.count { $0.progressive?.place != nil })
         let waiting = jobs.filter { if case .received = $0.stage { true } else { false } }
-        try #require(driver.table.decodeBacklog == waiting.map { $0.body?.count ?? 0 }.reduce(0, +))
+        try #require(driver.table.decoding.backlog.total == waiting.map { $0.body?.count ?? 0 }.reduce(0, +))
         try #require(jobs.allSatisfy { $0.progressive?.place == nil || $0.progressive?.isWorking == false })
         for (token, facts) in driver.facts {
             try #require(facts.count == 1 && requests[token]?.wantsFacts == true)

@@ -78,7 +78,7 @@ struct RandomWalk {
         try #require(driver.table.jobs.isEmpty)
         try #require(driver.table.slots.running == 0 && driver.table.slots.runningOrdinary == 0)
         try #require(driver.table.pausing == 0 && driver.table.slots.waitingCount == 0)
-        try #require(driver.table.decodeBacklog == 0)
+        try #require(driver.table.decoding.backlog.total == 0)
     }
 }
 

@@ -164,7 +164,7 @@ import Testing
         #expect(driver.error(of: watching)?.code == .connectionLost)
         // Nothing of the first body is left.
         let id = try next()
-        #expect(driver.table.streams == 0 && driver.table.job(of: other)?.progressive == nil)
+        #expect(driver.table.decoding.streamCount == 0 && driver.table.job(of: other)?.progressive == nil)
         driver.answer(id)
         driver.work()
         #expect(driver.error(of: other) == nil && driver.isEmpty)

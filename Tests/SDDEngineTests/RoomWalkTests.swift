@@ -59,8 +59,7 @@ import Testing
         world.speakAgain()
         try run(world)
         for site in world.sites {
-            try #require(site.driver.isEmpty && site.driver.table.room.isEmpty)
-            try #require(site.driver.table.backlog.prompt == 0 && site.driver.table.backlog.promptJobs == 0)
+            try #require(site.driver.isEmpty && site.driver.table.decoding.isEmpty)
             try #require(site.driver.ended.count == Int(site.driver.lastToken))
             try #require(site.driver.ended.values.allSatisfy { $0.error == nil || $0.error?.code == .cancelled })
             try #require(!site.accounts[0].isWanted)
@@ -117,7 +116,7 @@ import Testing
         step.lacksRoom = 100
         site.driver.play { $0.decoded(TransferID(1), .success(step), nil, at: site.driver.now) }
         #expect(site.driver.nextWork() == nil && site.accounts[0].isWanted)
-        #expect(site.driver.table.decodeBacklog == 10)
+        #expect(site.driver.table.decoding.backlog.total == 10)
         // when
         _ = try site.driver.submit(0) { $0.isPrompt = true }
         // then

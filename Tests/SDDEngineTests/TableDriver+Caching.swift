@@ -33,8 +33,7 @@ extension Driver {
     }
 
     var isEmpty: Bool {
-        table.jobs.isEmpty && table.slots.running == 0
-            && table.slots.waitingCount == 0 && table.decodeBacklog == 0 && table.streams == 0
+        table.jobs.isEmpty && table.slots.running == 0 && table.slots.waitingCount == 0 && table.decoding.isEmpty
     }
 }
 

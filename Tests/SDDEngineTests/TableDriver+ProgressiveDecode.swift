@@ -38,7 +38,7 @@ extension Driver {
         return (work.id.number, work.bytes.count, part)
     }
 
-    var hasNothingAhead: Bool { table.streams == 0 && table.progressiveLine.isEmpty && table.jobs.isEmpty }
+    var hasNothingAhead: Bool { table.decoding.streamCount == 0 && table.decoding.stepCount == 0 && table.jobs.isEmpty }
 }
 
 extension PictureStream.Step {

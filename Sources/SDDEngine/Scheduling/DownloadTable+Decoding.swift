@@ -39,9 +39,9 @@ typealias Decoded = Result<PictureStream.Step, CoderError>
 extension DownloadTable {
     /// Returns the most urgent piece of work for a free decode thread, or `nil` if there is none.
     mutating func decoderAsks(at now: Int64) -> DecodeWork? {
-        if room.isWanted { takeRoomBack() }
+        if decoding.isRoomWanted { takeRoomBack() }
         if let (job, room) = nextWithRoom() { return work(on: job, room, at: now) }
-        guard let id = received.popFirst(), let job = jobs[id.number] else { return decoderContinues(at: now) }
+        guard let id = decoding.popFirst(), let job = jobs[id.number] else { return decoderContinues(at: now) }
         return work(on: job, nil, at: now)
     }
 
@@ -50,7 +50,8 @@ extension DownloadTable {
         guard let bytes = job.body else { return nil }
         job.stage = .working
         job.workBegan = now
-        backlogChanged(by: -bytes.count, for: job)
+        decoding.workBegan(on: job)
+        updateHold()
         fill(at: now)
         if job.needsBodyWork, let work = job.bodyWork {
             return DecodeWork(id: job.id, bytes: bytes, step: .process(work, job.response ?? Response(status: 0)))
@@ -58,7 +59,8 @@ extension DownloadTable {
         job.isWriting = true
         return DecodeWork(
             id: job.id, bytes: bytes, step: .decode(job.forms, takeProgressive(of: job)),
-            isMade: job.caching?.isMade ?? false, memory: room.keeper(for: job, hasRoom: granted != nil), room: granted)
+            isMade: job.caching?.isMade ?? false, memory: decoding.keeper(for: job, hasRoom: granted != nil),
+            room: granted)
     }
 
     /// Handles the outcome of the application's processing of a body.
@@ -98,7 +100,7 @@ extension DownloadTable {
     }
 
     mutating func decoded(_ id: TransferID, _ outcome: Decoded, _ facts: ImageFacts?, at now: Int64) {
-        if let ends = detained.removeValue(forKey: id.number) { outbox.append(ends) }
+        if let ends = decoding.release(id.number) { outbox.append(ends) }
         jobs[id.number]?.isWriting = false
         // The job was cancelled meanwhile; the pixels are dropped.
         guard let job = jobs[id.number], case .working = job.stage else { return }

@@ -32,22 +32,22 @@ extension DownloadTable {
         else { return }
         guard job.isWatched || isWorthProgressiveDecode(job, at: now) else { return }
         let stream = PictureStream(
-            limits: rules.decodeLimits, registry: registry, memory: room.keeper(for: job, hasRoom: true))
+            limits: rules.decodeLimits, registry: registry, memory: decoding.keeper(for: job, hasRoom: true))
         let progressive = Job<Listener>.ProgressiveDecode(stream)
         progressive.facts = job.facts
         // Previews that were shown before the memory was taken back still count as shown.
         progressive.previewed = job.progressive?.previewed
         let isShown = job.progressive?.beginsAgain ?? 0 > 0
         job.progressive = progressive
-        streaming.insert(job.id.number)
+        decoding.insertStream(of: job)
         // The transport is asked only once to show a body.
         if !isShown { outbox.send(.show(job.id)) }
     }
 
     private func isWorthProgressiveDecode(_ job: Job<Listener>, at now: Int64) -> Bool {
         let (least, elapsed) = (rules.progressive.leastBytes, now - job.responded)
-        guard received.isEmpty, streams < rules.progressive.streams, elapsed >= rules.progressive.patience,
-            job.handlers.wantLibraryPixels
+        guard !decoding.hasBodies, decoding.streamCount < rules.progressive.streams,
+            elapsed >= rules.progressive.patience, job.handlers.wantLibraryPixels
         else { return false }
         guard let expected = job.head?.expectedBytes, expected > 0 else { return job.received >= least }
         // A remainder below a tenth of the received bytes is not worth waking a thread for.
@@ -76,7 +76,7 @@ extension DownloadTable {
             let body = progressive.body,
             progressive.owesPreview || body.count - progressive.read >= leastStep(job, progressive)
         else { return }
-        progressive.place = progressiveLine.append(job.id, priority: job.priority)
+        progressive.place = decoding.appendStep(of: job)
         outbox.addWork()
     }
 
@@ -91,7 +91,7 @@ extension DownloadTable {
 
     /// Returns the next step for a free decode thread. Called only if no complete body waits for it.
     mutating func decoderContinues(at now: Int64) -> DecodeWork? {
-        while let id = progressiveLine.popFirst() {
+        while let id = decoding.popStep() {
             guard let job = jobs[id.number], let progressive = job.progressive, let stream = progressive.stream,
                 let body = progressive.body
             else { continue }
@@ -187,10 +187,9 @@ extension DownloadTable {
     /// Detaches and returns the job's stream, if there is one, so that the caller can continue it.
     mutating func takeProgressive(of job: Job<Listener>) -> PictureStream? {
         guard let progressive = job.progressive, let stream = progressive.stream else { return nil }
-        if let place = progressive.place { progressiveLine.remove(place) }
+        decoding.removeStream(of: job, step: progressive.place)
         progressive.place = nil
         progressive.stream = nil
-        streaming.remove(job.id.number)
         return stream
     }
 }

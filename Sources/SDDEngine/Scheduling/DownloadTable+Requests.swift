@@ -235,7 +235,7 @@ extension DownloadTable {
         statistics.waiting = Int64(slots.waitingCount + pausing)
         statistics.running = Int64(slots.running)
         statistics.decoding = Int64(jobs.count - currentDownloadCount - jobs.askingCount)
-        statistics.waitingBytes = Int64(backlog.total)
+        statistics.waitingBytes = Int64(decoding.backlog.total)
         return statistics
     }
 }

@@ -4,19 +4,14 @@ import SDDTransport
 
 /// Complete bodies that wait for decode memory, and progressive decodes whose memory is taken back for them.
 extension DownloadTable {
-    /// Updates the backlog of undecoded bytes, and pauses or resumes transfers accordingly.
-    mutating func backlogChanged(by bytes: Int, for job: Job<Listener>) {
-        backlog.add(bytes, isPrompt: job.isPrompt)
-        updateHold()
-    }
-
     mutating func promptJobsChanged(by count: Int) {
-        backlog.promptJobs += count
+        decoding.promptJobsChanged(by: count)
         updateHold()
     }
 
-    private mutating func updateHold() {
-        guard backlog.update() else { return }
+    /// Pauses or resumes transfers after a change of the bytes that wait for decode threads.
+    mutating func updateHold() {
+        guard decoding.updateHold() else { return }
         for job in slots.onNetwork { updatePause(job) }
     }
 
@@ -28,11 +23,12 @@ extension DownloadTable {
         case .waiting(let place):
             slots.remove(place)
             wait(job, at: now)
-        case .received: backlog.becamePrompt(job.body?.count ?? 0)
+        case .received: decoding.becamePrompt(job)
         case .lacking(let place):
-            backlog.becamePrompt(job.body?.count ?? 0)
-            stopLacking(place)
-            job.stage = .lacking(room.append(job.id, priority: job.priority, isPrompt: true))
+            decoding.becamePrompt(job)
+            job.stage = .lacking(decoding.moveLacking(place, of: job))
+            // Another job may be first in line now.
+            outbox.addWork()
         case .asking, .claiming, .running, .working, .pausing: break
         }
         promptJobsChanged(by: 1)
@@ -45,29 +41,23 @@ extension DownloadTable {
         // Handlers that did not want the image have already ended.
         if job.handlers.isEmpty { return remove(job) }
         job.priority = job.wantedPriority
-        job.stage = .lacking(room.append(job.id, priority: job.priority, isPrompt: job.isPrompt))
-        backlogChanged(by: job.body?.count ?? 0, for: job)
+        job.stage = .lacking(decoding.appendLacking(job))
+        updateHold()
         // Memory may have become free meanwhile, before anything asked for it.
-        outbox.addWork()
-    }
-
-    /// Removes a job from its line before it has got memory. The next job may need less.
-    mutating func stopLacking(_ place: RoomLines.Place) {
-        room.remove(place)
         outbox.addWork()
     }
 
     /// Removes and returns the first job of a line for which there is enough memory now, with the memory.
     mutating func nextWithRoom() -> (Job<Listener>, any MemoryReserved)? {
-        if room.isEmpty { return nil }
+        guard decoding.lacksRoom else { return nil }
         for isPrompt in [true, false] {
-            guard let id = room.first(isPrompt: isPrompt, before: received.first?.rank), let job = jobs[id],
+            guard let number = decoding.firstLacking(isPrompt: isPrompt), let job = jobs[number],
                 case .lacking(let place) = job.stage,
-                let granted = room.ask(isPrompt: isPrompt, for: job.roomNeeded)
+                let granted = decoding.takeRoom(isPrompt: isPrompt, for: job.roomNeeded)
             else { continue }
-            room.remove(place)
+            decoding.gotRoom(place)
             // There may be memory for the next job, too.
-            if !room.isEmpty { outbox.addWork() }
+            if decoding.lacksRoom { outbox.addWork() }
             return (job, granted)
         }
         return nil
@@ -78,7 +68,7 @@ extension DownloadTable {
     /// Takes memory back from progressive decodes, because complete bodies wait for it. Their bodies are decoded when
     /// they are complete.
     mutating func takeRoomBack() {
-        for number in streaming.sorted() {
+        for number in decoding.streamNumbers {
             guard let job = jobs[number], let progressive = job.progressive else { continue }
             if progressive.isWorking {
                 progressive.isTakenBack = true

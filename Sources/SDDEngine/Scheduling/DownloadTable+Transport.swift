@@ -167,8 +167,8 @@ extension DownloadTable {
             return
         }
         job.priority = job.wantedPriority
-        job.stage = .received(received.append(job.id, priority: job.priority))
-        backlogChanged(by: job.body?.count ?? 0, for: job)
+        job.stage = .received(decoding.append(job))
+        updateHold()
         outbox.addWork()
     }
 }

@@ -56,15 +56,8 @@ struct DownloadTable<Listener> {
 
     var jobs: JobIndex<Listener>
     var slots: TransferSlots<Listener>
-    var received = PriorityBuckets<TransferID>()
-    /// Jobs with an incomplete body whose streams have a step to take.
-    var progressiveLine = PriorityBuckets<TransferID>()
-    /// Jobs that have a stream for the received part of their body.
-    var streaming: Set<UInt64> = []
-    var streams: Int { streaming.count }
+    var decoding: DecodeQueue<Listener>
     let registry: CoderRegistry
-    /// Jobs with complete bodies that wait for decode memory, and the keepers that grant it.
-    var room: RoomLines
     var deadlines = Deadlines()
     /// The times at which paused jobs start their next attempt.
     var pauses = Deadlines()
@@ -79,11 +72,6 @@ struct DownloadTable<Listener> {
 
     /// The number of jobs that pause between two attempts.
     var pausing = 0
-    var decodeBacklog: Int { backlog.total }
-    var backlog = DecodeBacklog()
-    /// Terminal events held back until a decode thread has stopped writing to the caller's memory, by the number of the
-    /// job's id.
-    var detained: [UInt64: [Event]] = [:]
     /// True if no more requests are accepted; existing ones may continue.
     var isClosing = false
     /// True if existing loads may continue with their next stages.
@@ -101,7 +89,7 @@ struct DownloadTable<Listener> {
         jobs = JobIndex(numbers: numbers)
         self.rules = rules
         self.registry = registry
-        self.room = room
+        decoding = DecodeQueue(room: room)
         slots = TransferSlots(rules)
         budget = RetryBudget(most: rules.retry.budget)
         random = XorShift(seed: seed)
@@ -149,9 +137,11 @@ extension DownloadTable {
     /// Starts as many waiting jobs as may run.
     mutating func fill(at now: Int64) {
         slots.restsEnded(at: now)
-        guard slots.mayStart(behind: backlog), slots.waitingCount > 0 else { return }
+        guard slots.mayStart(behind: decoding.backlog), slots.waitingCount > 0 else { return }
         raiseOverdue(at: now)
-        while let id = slots.next(behind: backlog), let job = jobs[id.number], case .waiting(let place) = job.stage {
+        while let id = slots.next(behind: decoding.backlog), let job = jobs[id.number],
+            case .waiting(let place) = job.stage
+        {
             slots.started(place, priority: job.priority, at: now)
             start(job, at: now)
         }
@@ -212,15 +202,12 @@ extension DownloadTable {
             slots.priorityChanged(from: old, to: new)
             outbox.send(.setPriority(job.id, new))
             if let place = job.progressive?.place {
-                progressiveLine.remove(place)
-                job.progressive?.place = progressiveLine.append(job.id, priority: new)
+                job.progressive?.place = decoding.moveStep(place, of: job)
             }
         case .received(let place):
-            received.remove(place)
-            job.stage = .received(received.append(job.id, priority: new))
+            job.stage = .received(decoding.move(place, of: job))
         case .lacking(let place):
-            room.remove(place)
-            job.stage = .lacking(room.append(job.id, priority: new, isPrompt: job.isPrompt))
+            job.stage = .lacking(decoding.moveLacking(place, of: job))
             // Another job may be first in line now.
             outbox.addWork()
         case .asking, .working, .pausing: break
@@ -230,7 +217,7 @@ extension DownloadTable {
     /// Pauses or resumes a running job, as `TransferSlots.pauses` decides.
     mutating func updatePause(_ job: Job<Listener>) {
         guard job.isRunning else { return }
-        let pauses = slots.pauses(job, isHeldBack: backlog.isHeldBack)
+        let pauses = slots.pauses(job, isHeldBack: decoding.backlog.isHeldBack)
         guard pauses != job.isPaused else { return }
         job.isPaused = pauses
         outbox.send(pauses ? .pause(job.id) : .resume(job.id))
@@ -256,7 +243,7 @@ extension DownloadTable {
         }
         // A caller may reuse its memory once it has been told its end.
         outbox.append(.mute(handler.listener))
-        detained[job.id.number, default: []].append(end)
+        decoding.detain(end, of: job)
     }
 
     mutating func count(_ error: DownloadError?) {
@@ -300,11 +287,13 @@ extension DownloadTable {
             outbox.send(.cancel(job.id))
             if observes { outbox.append(.notice(notice(.stop, job, error: error, at: now))) }
         case .received(let place):
-            received.remove(place)
-            backlogChanged(by: -(job.body?.count ?? 0), for: job)
+            decoding.remove(place, of: job)
+            updateHold()
         case .lacking(let place):
-            stopLacking(place)
-            backlogChanged(by: -(job.body?.count ?? 0), for: job)
+            decoding.removeLacking(place, of: job)
+            // The next job may need less memory.
+            outbox.addWork()
+            updateHold()
         case .claiming: stopped(job)
         case .pausing: pausing -= 1
         case .asking, .working: break
