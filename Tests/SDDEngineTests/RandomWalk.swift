@@ -77,7 +77,7 @@ struct RandomWalk {
         try check()
         try #require(driver.table.jobs.isEmpty)
         try #require(driver.table.slots.running == 0 && driver.table.slots.runningOrdinary == 0)
-        try #require(driver.table.pausing == 0 && driver.table.slots.waitingCount == 0)
+        try #require(driver.table.retries.count == 0 && driver.table.slots.waitingCount == 0)
         try #require(driver.table.decoding.backlog.total == 0)
     }
 }

@@ -54,7 +54,7 @@ import Testing
         #expect(driver.error(of: token) == nil && driver.ended[token]?.metrics.attempts == 2)
         #expect(driver.notices.suffix(4).map(\.attempt) == [2, 2, 2, 2])
         #expect(driver.progress[token] == [[0, -1], [0, -1], [0, 3], [3, 3]])
-        #expect(driver.isEmpty && driver.table.pausing == 0)
+        #expect(driver.isEmpty && driver.table.retries.count == 0)
     }
 
     @Test("Z7: when all attempts have failed, the last failure is told", arguments: [1, 2, 5] as [Int32])
@@ -222,7 +222,7 @@ import Testing
         _ = driver.commands()
         for id in 1...4 as ClosedRange<UInt64> { driver.fail(id) }
         #expect(driver.endOrder == [tokens[2]])
-        #expect(driver.table.pausing == 3)
+        #expect(driver.table.retries.count == 3)
     }
 
     // MARK: Several who wait

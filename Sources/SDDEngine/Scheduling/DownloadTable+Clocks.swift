@@ -21,7 +21,7 @@ extension DownloadTable {
             leave(deadline.token, error: .timeout(.timeoutQueue), at: now)
         case .total:
             leave(deadline.token, error: .timeout(.timeoutTotal), at: now)
-        // Pauses are kept in `pauses`, not in `deadlines`.
+        // Pauses are kept in `retries`, not in `deadlines`.
         case .pause: break
         }
     }

@@ -19,7 +19,7 @@ extension DownloadTable {
             acceptance: request.acceptance, isStage: request.isStage, isPrompt: request.isPrompt,
             keeper: request.keeper, submitted: now,
             queueLimit: request.queueLimit,
-            maxAttempts: request.maxAttempts > 0 ? request.maxAttempts : rules.retry.maxAttempts)
+            maxAttempts: request.maxAttempts > 0 ? request.maxAttempts : retries.maxAttempts)
         if request.isShareable, let job = jobs.sharedJob(for: request) {
             statistics.joined += 1
             job.caching?.joined(with: request.lookup)
@@ -228,11 +228,11 @@ extension DownloadTable {
     }
 
     /// The number of transfers that wait, pause or run.
-    var currentDownloadCount: Int { slots.waitingCount + pausing + slots.running }
+    var currentDownloadCount: Int { slots.waitingCount + retries.count + slots.running }
 
     var currentStatistics: Statistics {
         var statistics = statistics
-        statistics.waiting = Int64(slots.waitingCount + pausing)
+        statistics.waiting = Int64(slots.waitingCount + retries.count)
         statistics.running = Int64(slots.running)
         statistics.decoding = Int64(jobs.count - currentDownloadCount - jobs.askingCount)
         statistics.waitingBytes = Int64(decoding.backlog.total)

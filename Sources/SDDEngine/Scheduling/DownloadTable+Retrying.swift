@@ -29,9 +29,8 @@ extension DownloadTable {
 
     /// Restarts the jobs whose pause is over.
     mutating func pausesLookedAt(at now: Int64) {
-        while let pause = pauses.popExpired(at: now) {
-            guard let job = jobs[pause.token], job.isPausing else { continue }
-            pausing -= 1
+        while let number = retries.popEnded(at: now) {
+            guard let job = jobs[number] else { continue }
             if let caching = job.caching {
                 job.stage = .asking
                 let question = LookupContext(isOffline: rules.isOffline, after: caching.lastSaver)
@@ -67,9 +66,8 @@ extension DownloadTable {
         guard errors.count == job.handlers.count else { return nil }
         let trying = zip(job.handlers, errors).filter { handler, error in job.mayTryAgain(handler, after: error) }
         guard let error = trying.first?.1,
-            let pause = rules.retry.pause(
-                after: job.attempts, asked: job.secondsAskedFor(by: error), using: &random),
-            budget.take(for: job.host)
+            let pause = retries.takeRetry(
+                for: job.host, after: job.attempts, asked: job.secondsAskedFor(by: error))
         else { return nil }
         return Retry(handlers: trying.map { $0.0 }, error: error, pause: pause)
     }
@@ -105,9 +103,7 @@ extension DownloadTable {
         jobs.renumber(job)
         job.stage = .pausing
         job.priority = job.wantedPriority
-        pausing += 1
-        let all = jobs
-        pauses.add(.pause, of: job.id.number, after: max(1, duration), from: now) { all[$0]?.isPausing == true }
+        retries.insert(job.id.number, for: duration, from: now)
     }
 }
 

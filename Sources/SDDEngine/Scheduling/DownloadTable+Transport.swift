@@ -93,7 +93,7 @@ extension DownloadTable {
         case .success(let bytes):
             stopped(job)
             job.isEndUnproven = !end.isEndProven && !PictureEnd.isReached(in: bytes)
-            if (end.response?.status ?? 0) < 400 { budget.succeeded(at: job.host) }
+            if (end.response?.status ?? 0) < 400 { retries.succeeded(at: job.host) }
             if observes {
                 outbox.append(.notice(notice(.finish, job, at: now)))
                 outbox.append(.notice(notice(.stop, job, at: now)))

@@ -4,10 +4,11 @@ import SDDTransport
 
 /// Makes all decisions of a downloader: which requests share a transfer, which transfers run or wait, and which events
 /// handlers get, including exactly one terminal event each. A state machine with events as input and effects as output,
-/// which collect in its `Outbox`.
-/// It knows no thread, clock, socket or callback; `Downloader` keeps it under a lock and runs the effects.
+/// which collect in its `Outbox`. It knows no thread, clock, socket or callback; `Downloader` keeps it under a lock and
+/// runs the effects.
 ///
-/// The events are in `DownloadTable+Requests`, `+Caching`, `+Transport`, `+Decoding`, `+ProgressiveDecode`, `+Retrying` and
+/// Its state is in its parts: `JobIndex`, `TransferSlots`, `DecodeQueue`, `RetryQueue` and `Outbox`. The events are in
+/// `DownloadTable+Requests`, `+Caching`, `+Transport`, `+Decoding`, `+ProgressiveDecode`, `+Room`, `+Retrying` and
 /// `+Clocks`.
 struct DownloadTable<Listener> {
     typealias Token = UInt64
@@ -48,7 +49,7 @@ struct DownloadTable<Listener> {
         var progressMicroseconds: Int64 = 0
         var progressive = ProgressiveRules()
         var decodeLimits = DecodeLimits()
-        /// The retry rules. Changing their budget later has no effect.
+        /// The retry rules. Changing them later has no effect.
         var retry = RetryPolicy()
         /// True if only caches may be used.
         var isOffline = false
@@ -59,10 +60,7 @@ struct DownloadTable<Listener> {
     var decoding: DecodeQueue<Listener>
     let registry: CoderRegistry
     var deadlines = Deadlines()
-    /// The times at which paused jobs start their next attempt.
-    var pauses = Deadlines()
-    var budget: RetryBudget
-    var random: XorShift
+    var retries: RetryQueue
     var outbox = Outbox<Listener>()
     var rules: Rules
     var statistics = Statistics()
@@ -70,8 +68,6 @@ struct DownloadTable<Listener> {
     var observes = false
     var logs = LogLevel.none
 
-    /// The number of jobs that pause between two attempts.
-    var pausing = 0
     /// True if no more requests are accepted; existing ones may continue.
     var isClosing = false
     /// True if existing loads may continue with their next stages.
@@ -91,8 +87,7 @@ struct DownloadTable<Listener> {
         self.registry = registry
         decoding = DecodeQueue(room: room)
         slots = TransferSlots(rules)
-        budget = RetryBudget(most: rules.retry.budget)
-        random = XorShift(seed: seed)
+        retries = RetryQueue(rules.retry, seed: seed)
     }
 
     mutating func close() {
@@ -117,15 +112,11 @@ extension DownloadTable {
     }
 
     mutating func nextDeadline() -> Int64 {
-        var soonest = slots.nextTime
-        // The closures use copies, because they must not access a table that is being modified.
+        var soonest = min(slots.nextTime, retries.nextEnd())
         if !deadlines.isEmpty {
+            // The closure uses a copy, because it must not access a table that is being modified.
             let all = jobs
             soonest = min(soonest, deadlines.next { all.contains(token: $0) })
-        }
-        if !pauses.isEmpty {
-            let all = jobs
-            soonest = min(soonest, pauses.next { all[$0]?.isPausing == true })
         }
         return soonest
     }
@@ -295,7 +286,7 @@ extension DownloadTable {
             outbox.addWork()
             updateHold()
         case .claiming: stopped(job)
-        case .pausing: pausing -= 1
+        case .pausing: retries.remove(job.id.number)
         case .asking, .working: break
         }
     }

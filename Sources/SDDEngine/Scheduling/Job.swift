@@ -240,7 +240,6 @@ final class Job<Listener> {
     var isRunning: Bool { if case .running = stage { true } else { false } }
     var isAsking: Bool { stage.isAsking }
     var isClaiming: Bool { if case .claiming = stage { true } else { false } }
-    var isPausing: Bool { if case .pausing = stage { true } else { false } }
 
     /// Whether nothing has been sent for this handler yet.
     func isToBeStarted(for handler: Handler) -> Bool {
