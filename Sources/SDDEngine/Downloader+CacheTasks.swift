@@ -27,7 +27,7 @@ extension Downloader {
 
     private func answer(of id: TransferID) -> @Sendable (LookupResult) -> Void {
         { [self] result in
-            change { table, now, events in table.answered(id, result, at: now, &events) }
+            change { table, now in table.answered(id, result, at: now) }
         }
     }
 

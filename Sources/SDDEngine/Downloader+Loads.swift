@@ -4,7 +4,7 @@ import SDDBase
 extension Downloader {
     /// Admits a load. Unless the result is `nobody`, the end of the load is owed from now on.
     func admitLoad() -> LoadAdmission {
-        change { table, _, _ in
+        change { table, _ in
             let admission = table.loadSubmitted()
             if admission != .nobody { delivery.accepted() }
             return admission
@@ -13,11 +13,11 @@ extension Downloader {
 
     /// - Returns: false if the downloader is being destroyed; the subscriber then gets no events.
     func submitStage(_ request: DownloadRequest, _ listener: Listener) -> Bool {
-        change { table, now, events in
+        change { table, now in
             if table.isClosed { return false }
             var request = request
             request.isPrompt = listener.isImmediate
-            table.submitted(request, token: listener.token, listener: listener, at: now, &events)
+            table.submitted(request, token: listener.token, listener: listener, at: now)
             return true
         }
     }
@@ -25,7 +25,7 @@ extension Downloader {
     /// Cancels the current stage of a load, if there is one. Queued events of the load are no longer delivered.
     func cancelStage(_ listener: Listener) {
         delivery.mute(listener)
-        _ = change { table, now, events in table.cancelled(listener.token, at: now, &events) }
+        _ = change { table, now in table.cancelled(listener.token, at: now) }
     }
 
     func show(_ listener: Listener, _ result: DownloadResult) {
@@ -35,11 +35,11 @@ extension Downloader {
             result.delivered()
             return listener.callbacks.foundCached(result, token: listener.token)
         }
-        change { _, _, events in events.append(.cached(listener, result)) }
+        change { table, _ in table.outbox.append(.cached(listener, result)) }
     }
 
     func finish(_ listener: Listener, _ result: DownloadResult) {
-        change { table, _, events in table.loadFinished(listener, result, &events) }
+        change { table, _ in table.loadFinished(listener, result) }
     }
 }
 

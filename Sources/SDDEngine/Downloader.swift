@@ -6,7 +6,6 @@ package import SDDTransport
 /// decoders and the delivery after releasing the lock. Callable from any thread.
 package final class Downloader: Sendable {
     package typealias Failure = DeliveryFailure
-    typealias Event = DownloadTable<Listener>.Event
 
     let table: Monitor<DownloadTable<Listener>>
     private let transport: any Transport
@@ -94,16 +93,16 @@ package final class Downloader: Sendable {
     private func makeDecodePool() throws(SystemError) -> DecodePool {
         let client = DecodePool.Client(
             next: { [unowned self] in
-                change { table, now, events in table.decoderAsks(at: now, &events) }
+                change { table, now in table.decoderAsks(at: now) }
             },
             decoded: { [unowned self] id, outcome, facts in
-                change { table, now, events in table.decoded(id, outcome, facts, at: now, &events) }
+                change { table, now in table.decoded(id, outcome, facts, at: now) }
             },
             advanced: { [unowned self] id, outcome in
-                change { table, now, events in table.advanced(id, outcome, at: now, &events) }
+                change { table, now in table.advanced(id, outcome, at: now) }
             },
             processed: { [unowned self] id, outcome in
-                change { table, now, events in table.processed(id, outcome, at: now, &events) }
+                change { table, now in table.processed(id, outcome, at: now) }
             })
         return try DecodePool(
             threads: configuration.decodeThreads, registry: registry,
@@ -165,15 +164,15 @@ extension Downloader: TokenOwner {
         _ request: Result<DownloadRequest, DownloadError>, callbacks: any AppCallbacks, isImmediate: Bool = false
     ) -> UInt64? {
         let listener = Listener(token: seat.makeToken(), callbacks: callbacks, isImmediate: isImmediate)
-        let isAccepted = change { table, now, events in
+        let isAccepted = change { table, now in
             guard !table.isClosed else { return false }
             delivery.accepted()
             switch request {
             case .success(var request):
                 request.isPrompt = isImmediate
-                table.submitted(request, token: listener.token, listener: listener, at: now, &events)
+                table.submitted(request, token: listener.token, listener: listener, at: now)
             case .failure(let error):
-                table.refused(table.isClosing ? .closed : error, listener: listener, at: now, &events)
+                table.refused(table.isClosing ? .closed : error, listener: listener, at: now)
             }
             return true
         }
@@ -181,29 +180,29 @@ extension Downloader: TokenOwner {
     }
 
     package func cancel(_ token: UInt64) -> Cancelled? {
-        let isCancelled = change { table, now, events in table.cancelled(token, at: now, &events) }
+        let isCancelled = change { table, now in table.cancelled(token, at: now) }
         return isCancelled ? Cancelled() : nil
     }
 
     package func cancelAll() {
-        change { table, now, events in table.cancelledAll(at: now, &events) }
+        change { table, now in table.cancelledAll(at: now) }
         loaders.cancelledAll()
     }
 
     package func setPriority(_ priority: Priority, of token: UInt64) -> Bool {
-        change { table, now, events in table.prioritySet(priority, of: token, at: now, &events) }
+        change { table, now in table.prioritySet(priority, of: token, at: now) }
     }
 
     /// Stops accepting requests. Existing requests are cancelled, or run to their normal end.
     package func close(cancels: Bool) {
-        change { table, now, events in table.closing(cancels: cancels, at: now, &events) }
+        change { table, now in table.closing(cancels: cancels, at: now) }
         if cancels { loaders.cancelledAll() }
     }
 
     /// Ends every request, delivers all outstanding events, and ends the threads. Waits until that is done, unless
     /// called inside a callback; then it happens after that callback has returned. Must be called once.
     package func destroy() {
-        change { table, now, events in table.closed(at: now, &events) }
+        change { table, now in table.closed(at: now) }
         loaders.cancelledAll()
         transport.stop()
         decoders.withLock { $0?.stop() }
@@ -251,20 +250,19 @@ extension Downloader {
     /// - Parameter wakesTransport: false on the thread sdd-net, which asks for commands again by itself.
     func change<Outcome>(
         wakesTransport: Bool = true,
-        _ event: (inout DownloadTable<Listener>, Int64, inout [Event]) -> Outcome
+        _ event: (inout DownloadTable<Listener>, Int64) -> Outcome
     ) -> Outcome {
-        var events: [Event] = []
-        let (outcome, wakes, ticket, cacheTasks) = table.withLock { table in
+        let (outcome, wakes, batch, cacheTasks) = table.withLock { table in
             // The time is read under the lock, so that it never runs backwards for the table.
-            let outcome = event(&table, time.monotonicMicroseconds(), &events)
-            return (outcome, table.takeWakes(), events.isEmpty ? 0 : table.nextTicket(), table.takeCacheTasks())
+            let outcome = event(&table, time.monotonicMicroseconds())
+            return (outcome, table.takeWakes(), table.outbox.takeEvents(), table.outbox.takeCacheTasks())
         }
         // Errands that store data or start revalidations run before any event is delivered, so that a listener finds
         // the data in place.
         if !cacheTasks.isEmpty { run(cacheTasks.filter { !$0.asks }) }
         // Queue the events before waking decode threads: a decode may queue the end of a request at any moment, and no
         // progress may follow that.
-        if ticket > 0 { delivery.enqueue(events, ticket: ticket) }
+        if batch.ticket > 0 { delivery.enqueue(batch.events, ticket: batch.ticket) }
         if wakes.decoders > 0 {
             let pool = decoders.withLock { $0 }
             pool?.wake(for: wakes.decoders)
@@ -286,8 +284,8 @@ extension Downloader: TransportDelegate {
         let now = time.monotonicMicroseconds()
         let ended = plugins.lookAtClocks(at: now).ended
         if !ended.isEmpty { handle(ended) }
-        let deadline = change(wakesTransport: false) { table, now, events in
-            table.transportAsks(for: &taken, at: now, &events)
+        let deadline = change(wakesTransport: false) { table, now in
+            table.transportAsks(for: &taken, at: now)
         }
         plugins.take(from: &taken)
         commands += taken
@@ -296,8 +294,8 @@ extension Downloader: TransportDelegate {
     }
 
     package func handle(_ reports: [TransferEvent]) {
-        change(wakesTransport: false) { table, now, events in
-            for report in reports { table.transportReports(report, at: now, &events) }
+        change(wakesTransport: false) { table, now in
+            for report in reports { table.transportReports(report, at: now) }
         }
     }
 }
@@ -325,8 +323,8 @@ extension Downloader {
     }
 
     private func answered(_ reports: [TransferEvent]) {
-        change { table, now, events in
-            for report in reports { table.transportReports(report, at: now, &events) }
+        change { table, now in
+            for report in reports { table.transportReports(report, at: now) }
         }
         if plugins.needsTurn { transport.wake() }
     }
@@ -344,25 +342,25 @@ extension Downloader {
     package func setOrder(_ order: DownloaderConfiguration.Order) { setRules { $0.order = order.ofQueue } }
 
     private func setRules(_ set: (inout DownloadTable<Listener>.Rules) -> Void) {
-        change { table, now, events in table.rulesChanged(at: now, &events, set) }
+        change { table, now in table.rulesChanged(at: now, set) }
     }
 
     package func setOffline(_ isOffline: Bool) { setRules { $0.isOffline = isOffline } }
 
     package func setSuspended(_ isSuspended: Bool) {
-        change { table, now, events in table.suspended(isSuspended, at: now, &events) }
+        change { table, now in table.suspended(isSuspended, at: now) }
     }
 
-    package var isSuspended: Bool { table.withLock { $0.isSuspended } }
+    package var isSuspended: Bool { table.withLock { $0.slots.isSuspended } }
 
     /// - Parameter milliseconds: the grace time; negative means no limit.
     package func enterBackground(milliseconds: Int64) {
         let grace = milliseconds < 0 ? -1 : min(milliseconds, 1 << 40) * 1000
-        change { table, now, events in table.enteredBackground(grace: grace, at: now, &events) }
+        change { table, now in table.enteredBackground(grace: grace, at: now) }
     }
 
     package func enterForeground() {
-        change { table, now, events in table.enteredForeground(at: now, &events) }
+        change { table, now in table.enteredForeground(at: now) }
     }
 
     /// The configuration with all later changes applied.

@@ -218,11 +218,10 @@ import Testing
         let token = try submit()
         _ = driver.cacheTasks()
         // when
-        var events: [Driver.Table.Event] = []
-        _ = driver.table.cancelled(token, at: driver.now, &events)
+        _ = driver.table.cancelled(token, at: driver.now)
         // then
         #expect(lookup != nil && driver.isEmpty)
-        events = []
+        _ = driver.table.outbox.takeEvents()
         #expect(lookup == nil)
     }
 

@@ -136,7 +136,7 @@ import Testing
         let driver = try Driver()
         let running = try driver.submit(0, pixels: false)
         driver.suspend(true)
-        #expect(driver.table.isSuspended)
+        #expect(driver.table.slots.isSuspended)
         let tokens = try (1..<4).map { try driver.submit($0) }
         #expect(driver.commands().started == [1])
         driver.answer(1)
@@ -146,6 +146,6 @@ import Testing
         #expect(driver.commands().isEmpty)
         driver.suspend(false)
         #expect(driver.commands() == [.start(4, .high), .start(2, .normal)])
-        #expect(!driver.table.isSuspended)
+        #expect(!driver.table.slots.isSuspended)
     }
 }

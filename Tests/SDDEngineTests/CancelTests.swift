@@ -119,7 +119,7 @@ import Testing
         driver.fail(1)
         #expect(driver.endOrder == [token])
         #expect(driver.progress == progress)
-        #expect(driver.table.running == 0)
+        #expect(driver.table.slots.running == 0)
     }
 
     @Test("D20 B1: cancelling all ends every request with 2002, in the order of submission")

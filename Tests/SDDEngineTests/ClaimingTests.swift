@@ -33,7 +33,7 @@ import Testing
         try submit(5)
         // then
         #expect(driver.cacheTasks().claimed == [1, 2] && driver.commands().isEmpty)
-        #expect(driver.table.running == 2 && driver.table.waiting.count == 3)
+        #expect(driver.table.slots.running == 2 && driver.table.slots.waitingCount == 3)
         // when
         try goOn(1, 0)
         #expect(driver.commands().started == [1] && driver.cacheTasks().claimed.isEmpty)
@@ -50,10 +50,10 @@ import Testing
         driver.answer(1, .busy(try fixture.look(0)))
         // then
         let cacheTasks = driver.cacheTasks()
-        #expect(cacheTasks.awaited == [1] && cacheTasks.claimed == [3] && driver.table.running == 2)
+        #expect(cacheTasks.awaited == [1] && cacheTasks.claimed == [3] && driver.table.slots.running == 2)
         // When the other process has finished, the job waits for its turn like the rest.
         driver.answer(1, .turn(try fixture.look(0)))
-        #expect(driver.cacheTasks().claimed.isEmpty && driver.table.waiting.count == 1)
+        #expect(driver.cacheTasks().claimed.isEmpty && driver.table.slots.waitingCount == 1)
         driver.answer(2, .busy(try fixture.look(1)))
         #expect(driver.cacheTasks().claimed == [1])
     }
@@ -62,7 +62,7 @@ import Testing
         try submit(1)
         _ = driver.cacheTasks()
         driver.found(1)
-        #expect(driver.commands().isEmpty && driver.table.running == 0)
+        #expect(driver.commands().isEmpty && driver.table.slots.running == 0)
         #expect(driver.ended[1]?.bytes != nil && driver.isEmpty)
     }
 
@@ -76,7 +76,7 @@ import Testing
         #expect(driver.ended[1]?.error?.code == .cancelled && driver.ended[1]?.stage == .queue)
         #expect(driver.cacheTasks().claimed == [3] && driver.commands().isEmpty)
         try goOn(1, 0)
-        #expect(driver.commands().isEmpty && driver.table.running == 2)
+        #expect(driver.commands().isEmpty && driver.table.slots.running == 2)
     }
 
     @Test func theQueueLimitRunsWhileAJobClaims() throws {

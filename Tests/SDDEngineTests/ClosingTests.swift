@@ -52,7 +52,7 @@ import Testing
         driver.close()
         #expect(driver.endOrder.sorted() == [1, 2, 3, 4, 5])
         #expect(driver.table.isClosed)
-        #expect(driver.table.jobs.isEmpty && driver.table.sharedJobs.isEmpty && driver.table.jobOfToken.isEmpty)
+        #expect(driver.table.jobs.isEmpty)
     }
 
     // MARK: - Information

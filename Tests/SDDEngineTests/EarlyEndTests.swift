@@ -33,9 +33,9 @@ import Testing
         driver.show(1, 50_000)
         driver.finish(1, size: 100_000)
         driver.advanced(1, Made.pictures())
-        #expect(driver.endOrder == [token] && driver.table.streams == 0 && driver.table.running == 1)
+        #expect(driver.endOrder == [token] && driver.table.decoding.streamCount == 0 && driver.table.slots.running == 1)
         driver.cancel(next)
-        #expect(driver.hasNothingAhead && driver.table.running == 0)
+        #expect(driver.hasNothingAhead && driver.table.slots.running == 0)
     }
 
     @Test func withoutALengthNoSavedBytesAreCounted() throws {

@@ -90,7 +90,7 @@ import Testing
         // then
         #expect(driver.ended.isEmpty && driver.commands().started == [1])
         #expect(driver.table.jobs[1]?.request.headers["If-None-Match"] == nil)
-        #expect(driver.table.currentStatistics.transfersStarted == 2 && driver.table.running == 1)
+        #expect(driver.table.currentStatistics.transfersStarted == 2 && driver.table.slots.running == 1)
         respond(304, [("ETag", "\"a\"")])
         #expect(driver.error(of: token)?.code == .notModified)
         _ = driver.commands()
@@ -117,7 +117,7 @@ import Testing
         // when
         respond(503)
         // then
-        #expect(driver.commands().cancelled == [1] && driver.table.running == 0)
+        #expect(driver.commands().cancelled == [1] && driver.table.slots.running == 0)
         driver.finish(1)
         driver.work()
         #expect(driver.ended[token]?.origin == .httpStale && driver.ended[token]?.httpStatus == 200)

@@ -76,7 +76,7 @@ import Testing
         driver.show(1, 100)
         _ = driver.nextPart()
         driver.advanced(1, .init(facts: Made.facts))
-        #expect(driver.table.streams == 0)
+        #expect(driver.table.decoding.streamCount == 0)
         driver.show(1, 500_000)
         #expect(driver.nextWork() == nil)
         // when: a request joins that wants the picture, too

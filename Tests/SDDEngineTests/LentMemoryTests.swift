@@ -46,7 +46,7 @@ import Testing
         #expect(driver.ended[lender] == nil)
         driver.decoded(1)
         #expect(driver.error(of: lender)?.code == .cancelled)
-        #expect(driver.table.detained.isEmpty)
+        #expect(driver.table.decoding.isEmpty)
     }
 
     @Test func endsAtOnceIfNoThreadWrites() throws {

@@ -18,7 +18,7 @@ import Testing
         request.isStage = true
         request.wantsPixels = false
         request.queueLimit = queueLimit
-        driver.play { $0.submitted(request, token: token, listener: token, at: driver.now, &$1) }
+        driver.play { $0.submitted(request, token: token, listener: token, at: driver.now) }
     }
 
     @Test("the queue limit of a stage is not counted from the start of the stage before")
@@ -64,11 +64,11 @@ import Testing
 
     @Test("a load is accepted, but does not begin, once requests are refused")
     func accepted() {
-        #expect(driver.play { table, _ in table.loadSubmitted() } == .accepted)
+        #expect(driver.play { table in table.loadSubmitted() } == .accepted)
         driver.closing(cancels: false)
-        #expect(driver.play { table, _ in table.loadSubmitted() } == .refused)
+        #expect(driver.play { table in table.loadSubmitted() } == .refused)
         #expect(driver.table.currentStatistics.requests == 2)
         driver.close()
-        #expect(driver.play { table, _ in table.loadSubmitted() } == .nobody)
+        #expect(driver.play { table in table.loadSubmitted() } == .nobody)
     }
 }

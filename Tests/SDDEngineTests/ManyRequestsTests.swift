@@ -50,7 +50,7 @@ import Testing
         let (driver, _) = try filled { $0.ageing = 1000 }
         var random = SeededRandom(seed: 7)
         for token in (1...UInt64(Self.count)).shuffled(using: &random) { #expect(driver.cancel(token) == true) }
-        #expect(driver.table.jobs.isEmpty && driver.table.waiting.isEmpty)
+        #expect(driver.table.jobs.isEmpty && driver.table.slots.waitingCount == 0)
     }
 
     @Test("Z3: a request that is never urgent enough does not slow down those that overtake it")

@@ -154,7 +154,7 @@ import Testing
         #expect(driver.nextPart()?.part.wantsPreviews == false)
         driver.advanced(1, .init(facts: Made.facts))
         // then
-        #expect(driver.table.streams == 0)
+        #expect(driver.table.decoding.streamCount == 0)
         driver.show(1, 900_000)
         #expect(driver.nextWork() == nil)
         driver.finish(1, size: 1 << 20)

@@ -21,7 +21,7 @@ import Testing
         driver.receive(1, 3000)
         driver.receive(1, 4000)
         #expect(driver.commands() == [.show(1)])
-        #expect(driver.table.streams == 1)
+        #expect(driver.table.decoding.streamCount == 1)
     }
 
     @Test(
@@ -59,7 +59,7 @@ import Testing
         _ = try driver.begin(0, change: change)
         driver.now += 1_000_000
         driver.receive(1, 500_000)
-        #expect(driver.commands().isEmpty && driver.table.streams == 0)
+        #expect(driver.commands().isEmpty && driver.table.decoding.streamCount == 0)
     }
 
     @Test func noneStartsWhileABodyWaitsForADecodeThread() throws {
@@ -84,7 +84,7 @@ import Testing
         driver.fail(1)
         driver.receive(3, 2000)
         #expect(driver.commands() == [.show(3)])
-        #expect(driver.table.streams == 2)
+        #expect(driver.table.decoding.streamCount == 2)
     }
 
     @Test(
@@ -203,7 +203,7 @@ import Testing
         // then
         guard case .decode(_, let last)? = driver.nextWork()?.step else { throw TestSupportFailure("no decode") }
         #expect(last === stream)
-        #expect(driver.table.streams == 0 && driver.nextWork() == nil)
+        #expect(driver.table.decoding.streamCount == 0 && driver.nextWork() == nil)
         driver.decoded(1)
         #expect(driver.ended[token]?.image != nil && driver.hasNothingAhead)
     }
@@ -237,7 +237,7 @@ import Testing
         driver.show(1, 5000)
         _ = driver.nextPart()
         driver.advanced(1, failure: .corrupt)
-        #expect(driver.table.streams == 0)
+        #expect(driver.table.decoding.streamCount == 0)
         // when
         driver.show(1, 50_000)
         try driver.submit(0) { $0.wantsPreviews = true }
@@ -294,7 +294,7 @@ import Testing
         let token = try bring(driver, to: standing)
         let previews = driver.previews[token, default: []].count
         driver.cancel(token)
-        #expect(driver.hasNothingAhead && driver.table.decodeBacklog == 0)
+        #expect(driver.hasNothingAhead && driver.table.decoding.backlog.total == 0)
         driver.advanced(1, Made.previews())
         driver.advanced(1, failure: .corrupt)
         driver.show(1, 90_000)

@@ -75,7 +75,7 @@ private struct ProgressiveDecodeWalk {
             while !works.isEmpty { try endWork() }
             try check()
         }
-        try #require(driver.hasNothingAhead && driver.table.running == 0 && driver.table.decodeBacklog == 0)
+        try #require(driver.hasNothingAhead && driver.table.slots.running == 0 && driver.table.decoding.isEmpty)
         try #require(driver.ended.count == requests.count)
         for (token, request) in requests where request.wantsFacts && driver.ended[token]?.error == nil {
             try #require(driver.facts[token]?.count == 1)
@@ -145,7 +145,7 @@ private struct ProgressiveDecodeWalk {
         case .decode(let forms, _):
             let step = PictureStream.Step(pictures: forms.map { ($0, .success(Made.image($0))) })
             let outcome = fails ? Decoded.failure(CoderError(.corrupt)) : .success(step)
-            driver.play { $0.decoded(work.id, outcome, Made.facts, at: driver.now, &$1) }
+            driver.play { $0.decoded(work.id, outcome, Made.facts, at: driver.now) }
         case .advance(_, let part):
             if fails { return driver.advanced(work.id.number, failure: .corrupt) }
             var step = PictureStream.Step(facts: happens(one: 2) ? nil : Made.facts)
@@ -159,11 +159,11 @@ private struct ProgressiveDecodeWalk {
     }
 
     private func check() throws {
-        let jobs = driver.table.jobs.values
-        try #require(driver.table.streams == jobs.count { $0.progressive?.stream != nil })
-        try #require(driver.table.progressiveLine.count == jobs.count { $0.progressive?.place != nil })
+        let jobs = driver.table.jobs.sorted
+        try #require(driver.table.decoding.streamCount == jobs.count { $0.progressive?.stream != nil })
+        try #require(driver.table.decoding.stepCount == jobs.count { $0.progressive?.place != nil })
         let waiting = jobs.filter { if case .received = $0.stage { true } else { false } }
-        try #require(driver.table.decodeBacklog == waiting.map { $0.body?.count ?? 0 }.reduce(0, +))
+        try #require(driver.table.decoding.backlog.total == waiting.map { $0.body?.count ?? 0 }.reduce(0, +))
         try #require(jobs.allSatisfy { $0.progressive?.place == nil || $0.progressive?.isWorking == false })
         for (token, facts) in driver.facts {
             try #require(facts.count == 1 && requests[token]?.wantsFacts == true)

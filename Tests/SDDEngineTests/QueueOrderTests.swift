@@ -25,7 +25,7 @@ import Testing
         let driver = try Driver { $0.maxConcurrent = 1 }
         try driver.submit(0)
         #expect(driver.table.takeWakes().transport)
-        #expect(driver.table.running == 1)
+        #expect(driver.table.slots.running == 1)
         // A second, more urgent request comes too late, though the transport has not asked yet.
         try driver.submit(1, priority: .veryHigh)
         #expect(driver.commands() == [.start(1, .normal)])

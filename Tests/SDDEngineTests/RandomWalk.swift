@@ -75,10 +75,10 @@ struct RandomWalk {
         }
         try ask()
         try check()
-        try #require(driver.table.jobs.isEmpty && driver.table.sharedJobs.isEmpty && driver.table.jobOfToken.isEmpty)
-        try #require(driver.table.running == 0 && driver.table.runningOrdinary == 0)
-        try #require(driver.table.pausing == 0 && driver.table.waiting.isEmpty)
-        try #require(driver.table.decodeBacklog == 0)
+        try #require(driver.table.jobs.isEmpty)
+        try #require(driver.table.slots.running == 0 && driver.table.slots.runningOrdinary == 0)
+        try #require(driver.table.retries.count == 0 && driver.table.slots.waitingCount == 0)
+        try #require(driver.table.decoding.backlog.total == 0)
     }
 }
 

@@ -41,7 +41,7 @@ import Testing
         #expect(driver.cancel(token) == true)
         #expect(driver.error(of: token)?.detail == .cancelledWaiting)
         #expect(driver.ended[token]?.metrics.attempts == 1)
-        #expect(driver.isEmpty && driver.table.pausing == 0)
+        #expect(driver.isEmpty && driver.table.retries.count == 0)
         #expect(driver.turn() == ([], .max))
     }
 
@@ -90,12 +90,12 @@ import Testing
         driver.respond(1)
         driver.receive(1, 10)
         driver.finish(1)
-        #expect(driver.endOrder.isEmpty && driver.table.pausing == 1)
+        #expect(driver.endOrder.isEmpty && driver.table.retries.count == 1)
         driver.now += 2000
         #expect(driver.commands() == [.start(2, .normal)])
         driver.finish(1)
         driver.fail(1)
-        #expect(driver.endOrder.isEmpty && driver.table.running == 1)
+        #expect(driver.endOrder.isEmpty && driver.table.slots.running == 1)
     }
 
     @Test("Z7: the interval between starts to a host applies to retries, too")
@@ -124,8 +124,8 @@ import Testing
             driver.fail(id)
             driver.cancel(token)
         }
-        #expect(driver.isEmpty && driver.table.pausing == 0 && driver.table.pauses.count <= 1025)
-        #expect(driver.turn().deadline == .max && driver.table.pauses.isEmpty)
+        #expect(driver.isEmpty && driver.table.retries.count == 0 && driver.table.retries.endCount <= 1025)
+        #expect(driver.turn().deadline == .max && driver.table.retries.endCount == 0)
     }
 
     // MARK: Caches

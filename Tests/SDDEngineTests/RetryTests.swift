@@ -54,7 +54,7 @@ import Testing
         #expect(driver.error(of: token) == nil && driver.ended[token]?.metrics.attempts == 2)
         #expect(driver.notices.suffix(4).map(\.attempt) == [2, 2, 2, 2])
         #expect(driver.progress[token] == [[0, -1], [0, -1], [0, 3], [3, 3]])
-        #expect(driver.isEmpty && driver.table.pausing == 0)
+        #expect(driver.isEmpty && driver.table.retries.count == 0)
     }
 
     @Test("Z7: when all attempts have failed, the last failure is reported", arguments: [1, 2, 5] as [Int32])
@@ -164,7 +164,7 @@ import Testing
         #expect(driver.error(of: watching)?.code == .connectionLost)
         // The stream of the first body is gone.
         let id = try next()
-        #expect(driver.table.streams == 0 && driver.table.job(of: other)?.progressive == nil)
+        #expect(driver.table.decoding.streamCount == 0 && driver.table.job(of: other)?.progressive == nil)
         driver.answer(id)
         driver.work()
         #expect(driver.error(of: other) == nil && driver.isEmpty)
@@ -222,7 +222,7 @@ import Testing
         _ = driver.commands()
         for id in 1...4 as ClosedRange<UInt64> { driver.fail(id) }
         #expect(driver.endOrder == [tokens[2]])
-        #expect(driver.table.pausing == 3)
+        #expect(driver.table.retries.count == 3)
     }
 
     // MARK: Several requests

@@ -47,20 +47,19 @@ import Testing
         // Some servers are silent, but all received bodies are decoded and delivered.
         try run(world)
         for site in world.sites {
-            try #require(site.driver.table.waiting.isEmpty)
+            try #require(site.driver.table.slots.waitingCount == 0)
             if let (other, token) = site.blockedFor {
                 // The callback itself waits for a silent server, which is the only excuse.
                 try #require(other.driver.table.job(of: token)?.isRunning == true)
                 continue
             }
             try #require(site.queue.isEmpty)
-            for job in site.driver.table.jobs.values { try #require(job.isRunning, "a body waits: \(job.stage)") }
+            for job in site.driver.table.jobs.sorted { try #require(job.isRunning, "a body waits: \(job.stage)") }
         }
         world.speakAgain()
         try run(world)
         for site in world.sites {
-            try #require(site.driver.isEmpty && site.driver.table.room.isEmpty)
-            try #require(site.driver.table.backlog.prompt == 0 && site.driver.table.backlog.promptJobs == 0)
+            try #require(site.driver.isEmpty && site.driver.table.decoding.isEmpty)
             try #require(site.driver.ended.count == Int(site.driver.lastToken))
             try #require(site.driver.ended.values.allSatisfy { $0.error == nil || $0.error?.code == .cancelled })
             try #require(!site.accounts[0].isWanted)
@@ -115,9 +114,9 @@ import Testing
         _ = site.driver.nextWork()
         var step = PictureStream.Step()
         step.lacksRoom = 100
-        site.driver.play { $0.decoded(TransferID(1), .success(step), nil, at: site.driver.now, &$1) }
+        site.driver.play { $0.decoded(TransferID(1), .success(step), nil, at: site.driver.now) }
         #expect(site.driver.nextWork() == nil && site.accounts[0].isWanted)
-        #expect(site.driver.table.decodeBacklog == 10)
+        #expect(site.driver.table.decoding.backlog.total == 10)
         // when
         _ = try site.driver.submit(0) { $0.isPrompt = true }
         // then
@@ -143,7 +142,7 @@ import Testing
             _ = site.driver.nextWork()
             var step = PictureStream.Step()
             step.lacksRoom = bytes
-            site.driver.play { $0.decoded(TransferID(id), .success(step), nil, at: site.driver.now, &$1) }
+            site.driver.play { $0.decoded(TransferID(id), .success(step), nil, at: site.driver.now) }
         }
         #expect(site.driver.nextWork() == nil)
         _ = site.driver.table.takeWakes()

@@ -287,11 +287,11 @@ extension RoomWorld {
         } else {
             refused += lacksRoom ? 1 : 0
         }
-        site.driver.play { table, events in
+        site.driver.play { table in
             if case .advance = work.step {
-                table.advanced(work.id, outcome, at: site.driver.now, &events)
+                table.advanced(work.id, outcome, at: site.driver.now)
             } else {
-                table.decoded(work.id, outcome, stream.facts, at: site.driver.now, &events)
+                table.decoded(work.id, outcome, stream.facts, at: site.driver.now)
             }
         }
     }

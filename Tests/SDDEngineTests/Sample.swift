@@ -40,6 +40,27 @@ enum Sample {
         try #require(bytes.withUnsafeBytes { Bytes(copying: $0) })
     }
 
+    static func handler(
+        _ token: UInt64, priority: Priority = .normal, form: DecodeOptions = DecodeOptions(),
+        continuesInBackground: Bool = false, isPrompt: Bool = false
+    ) -> Job<UInt64>.Handler {
+        Job<UInt64>.Handler(
+            token: token, listener: token, priority: priority, wantsPixels: true, form: form, wantsProgress: false,
+            wantsPreviews: false, wantsFacts: false, endsEarly: false, continuesInBackground: continuesInBackground,
+            acceptance: .standard, isStage: false, isPrompt: isPrompt, keeper: nil, submitted: 0, queueLimit: 0,
+            maxAttempts: 1)
+    }
+
+    /// A job with one handler.
+    static func job(
+        _ id: TransferID, _ url: String, token: UInt64 = 0, priority: Priority = .normal, isPrompt: Bool = false,
+        stage: Job<UInt64>.Stage = .running, change: (inout DownloadRequest) -> Void = { _ in }
+    ) throws -> Job<UInt64> {
+        var request = try request(url)
+        change(&request)
+        return Job(id: id, request, handler(token, priority: priority, isPrompt: isPrompt), stage)
+    }
+
     static func acceptance(statuses: String? = nil, types: String? = nil) throws -> Acceptance {
         try #require(Acceptance(statuses: statuses, types: types))
     }

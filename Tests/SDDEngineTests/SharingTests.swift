@@ -164,7 +164,7 @@ import Testing
         // then
         #expect(driver.ended[first]?.image != nil && driver.ended[same]?.image != nil)
         #expect(driver.ended[other] == nil && driver.table.job(of: other)?.priority == .high)
-        #expect(driver.table.decodeBacklog == 7 && driver.table.takeWakes().decoders == 2)
+        #expect(driver.table.decoding.backlog.total == 7 && driver.table.takeWakes().decoders == 2)
         // and a later request now waits with them
         let late = try driver.submit(0) { $0.form = DecodeOptions(isUpright: false) }
         #expect(driver.work() == 1)

@@ -22,9 +22,9 @@ extension Driver {
     }
 
     /// Takes the tasks for caches since the last call.
-    func cacheTasks() -> [CacheTask] { table.takeCacheTasks() }
+    func cacheTasks() -> [CacheTask] { table.outbox.takeCacheTasks() }
 
-    func answer(_ id: UInt64, _ result: LookupResult) { play { $0.answered(TransferID(id), result, at: now, &$1) } }
+    func answer(_ id: UInt64, _ result: LookupResult) { play { $0.answered(TransferID(id), result, at: now) } }
 
     func found(_ id: UInt64, size: Int = 4, change: (inout CacheHit) -> Void = { _ in }) {
         var found = CacheHit(body: Sample.body(size), origin: .disk)
@@ -33,8 +33,7 @@ extension Driver {
     }
 
     var isEmpty: Bool {
-        table.jobs.isEmpty && table.sharedJobs.isEmpty && table.jobOfToken.isEmpty && table.running == 0
-            && table.waiting.isEmpty && table.decodeBacklog == 0 && table.streams == 0
+        table.jobs.isEmpty && table.slots.running == 0 && table.slots.waitingCount == 0 && table.decoding.isEmpty
     }
 }
 

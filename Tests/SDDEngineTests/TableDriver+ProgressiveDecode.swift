@@ -25,11 +25,11 @@ extension Driver {
     }
 
     func advanced(_ id: UInt64, _ step: PictureStream.Step = PictureStream.Step()) {
-        play { $0.advanced(TransferID(id), .success(step), at: now, &$1) }
+        play { $0.advanced(TransferID(id), .success(step), at: now) }
     }
 
     func advanced(_ id: UInt64, failure: CoderError.Kind) {
-        play { $0.advanced(TransferID(id), .failure(CoderError(failure)), at: now, &$1) }
+        play { $0.advanced(TransferID(id), .failure(CoderError(failure)), at: now) }
     }
 
     /// Returns the next step of a progressive decode; nil if the next work is something else, or there is none.
@@ -38,7 +38,7 @@ extension Driver {
         return (work.id.number, work.bytes.count, part)
     }
 
-    var hasNothingAhead: Bool { table.streams == 0 && table.progressiveLine.isEmpty && table.jobs.isEmpty }
+    var hasNothingAhead: Bool { table.decoding.streamCount == 0 && table.decoding.stepCount == 0 && table.jobs.isEmpty }
 }
 
 extension PictureStream.Step {

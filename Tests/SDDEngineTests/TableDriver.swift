@@ -33,10 +33,9 @@ final class Driver {
     }
 
     /// Passes one event to the table.
-    func play<Outcome>(_ event: (inout Table, inout [Table.Event]) -> Outcome) -> Outcome {
-        var events: [Table.Event] = []
-        let outcome = event(&table, &events)
-        for event in events {
+    func play<Outcome>(_ event: (inout Table) -> Outcome) -> Outcome {
+        let outcome = event(&table)
+        for event in table.outbox.takeEvents().events {
             switch event {
             case .end(let token, let result):
                 #expect(ended[token] == nil, "request \(token) has ended twice")
@@ -78,7 +77,7 @@ extension Driver {
     @discardableResult
     func submit(_ request: DownloadRequest) -> UInt64 {
         lastToken += 1
-        play { $0.submitted(request, token: lastToken, listener: lastToken, at: now, &$1) }
+        play { $0.submitted(request, token: lastToken, listener: lastToken, at: now) }
         return lastToken
     }
 
@@ -98,27 +97,27 @@ extension Driver {
     @discardableResult
     func cancel(_ token: UInt64) -> Bool? {
         let job = table.job(of: token)
-        return play { $0.cancelled(token, at: now, &$1) } ? job?.handlers.isEmpty : nil
+        return play { $0.cancelled(token, at: now) } ? job?.handlers.isEmpty : nil
     }
 
-    func cancelAll() { play { $0.cancelledAll(at: now, &$1) } }
+    func cancelAll() { play { $0.cancelledAll(at: now) } }
 
     @discardableResult
     func setPriority(_ priority: Priority, of token: UInt64) -> Bool {
-        play { $0.prioritySet(priority, of: token, at: now, &$1) }
+        play { $0.prioritySet(priority, of: token, at: now) }
     }
 
-    func setRules(_ set: (inout Table.Rules) -> Void) { play { $0.rulesChanged(at: now, &$1, set) } }
+    func setRules(_ set: (inout Table.Rules) -> Void) { play { $0.rulesChanged(at: now, set) } }
 
-    func suspend(_ isSuspended: Bool) { play { $0.suspended(isSuspended, at: now, &$1) } }
+    func suspend(_ isSuspended: Bool) { play { $0.suspended(isSuspended, at: now) } }
 
-    func enterBackground(grace: Int64) { play { $0.enteredBackground(grace: grace, at: now, &$1) } }
+    func enterBackground(grace: Int64) { play { $0.enteredBackground(grace: grace, at: now) } }
 
-    func enterForeground() { play { $0.enteredForeground(at: now, &$1) } }
+    func enterForeground() { play { $0.enteredForeground(at: now) } }
 
-    func closing(cancels: Bool) { play { $0.closing(cancels: cancels, at: now, &$1) } }
+    func closing(cancels: Bool) { play { $0.closing(cancels: cancels, at: now) } }
 
-    func close() { play { $0.closed(at: now, &$1) } }
+    func close() { play { $0.closed(at: now) } }
 }
 
 // MARK: - Transport
@@ -127,13 +126,13 @@ extension Driver {
     /// Runs one turn of the transport's loop, and returns its commands and the time of the next turn.
     func turn() -> (commands: [Order], deadline: Int64) {
         var commands: [TransportCommand] = []
-        let deadline = play { $0.transportAsks(for: &commands, at: now, &$1) }
+        let deadline = play { $0.transportAsks(for: &commands, at: now) }
         return (commands.map { Order($0) }, deadline)
     }
 
     func commands() -> [Order] { turn().commands }
 
-    func report(_ event: TransferEvent) { play { $0.transportReports(event, at: now, &$1) } }
+    func report(_ event: TransferEvent) { play { $0.transportReports(event, at: now) } }
 
     func respond(_ id: UInt64, _ status: Int32 = 200, type: String = "image/png", expected: Int64 = -1) {
         let response = Sample.response(status, type: type)
@@ -183,7 +182,7 @@ extension Driver {
 
 extension Driver {
     func nextWork() -> DecodeWork? {
-        let work = play { $0.decoderAsks(at: now, &$1) }
+        let work = play { $0.decoderAsks(at: now) }
         if let work, case .decode(let forms, _) = work.step { asked[work.id.number] = forms }
         return work
     }
@@ -194,7 +193,7 @@ extension Driver {
         }
         let outcome =
             failure.map { Decoded.failure(CoderError($0)) } ?? .success(PictureStream.Step(pictures: pictures))
-        play { $0.decoded(TransferID(id), outcome, facts, at: now, &$1) }
+        play { $0.decoded(TransferID(id), outcome, facts, at: now) }
     }
 
     private static func picture(in form: DecodeOptions) -> Image {
@@ -210,11 +209,11 @@ extension Driver {
                 work.bytes, forms: part.forms, isLast: false, previewScans: part.wantsPreviews ? part.leastScans : nil,
                 endsEarly: part.endsEarly)
         }
-        play { $0.advanced(work.id, outcome, at: now, &$1) }
+        play { $0.advanced(work.id, outcome, at: now) }
     }
 
     func processed(_ id: UInt64, _ outcome: BodyWork.Outcome) {
-        play { $0.processed(TransferID(id), outcome, at: now, &$1) }
+        play { $0.processed(TransferID(id), outcome, at: now) }
     }
 
     /// Does one piece of work, as a decode thread does, and returns the transfer it was for.

@@ -29,7 +29,7 @@ extension Downloader {
     /// Counts an accepted list, whose end is owed from now on.
     /// - Returns: false if the downloader is being destroyed.
     func acceptPrefetch() -> Bool {
-        change { table, _, _ in
+        change { table, _ in
             if !table.isClosed { delivery.accepted() }
             return !table.isClosed
         }

@@ -5,14 +5,14 @@ import SDDTransport
 /// The part of caches in a job: they are asked before the network, they see the response, and they store the result.
 extension DownloadTable {
     /// Handles the answer of a cache that was asked before the network, or before the transfer's start.
-    mutating func answered(_ id: TransferID, _ finding: LookupResult, at now: Int64, _ events: inout [Event]) {
+    mutating func answered(_ id: TransferID, _ finding: LookupResult, at now: Int64) {
         // The job was cancelled meanwhile.
         guard let job = jobs[id.number], let caching = job.caching, job.isAsking || job.isClaiming else { return }
         let finding = caching.servesOthers ? finding.forAll : finding
         if case .network(let revalidation) = finding, job.isClaiming {
             caching.revalidation = revalidation
             if let revalidation { prepare(job, for: revalidation) }
-            begin(job, at: now, &events)
+            begin(job, at: now)
             // Transfers may have been held back while the cache was being asked.
             return updatePause(job)
         }
@@ -24,7 +24,7 @@ extension DownloadTable {
             caching.answered = now
         }
         switch finding {
-        case .found(let found): handOut(found, to: job, caching, at: now, &events)
+        case .found(let found): handOut(found, to: job, caching, at: now)
         case .network(let revalidation):
             caching.revalidation = revalidation
             if let revalidation { prepare(job, for: revalidation) }
@@ -32,11 +32,11 @@ extension DownloadTable {
         case .turn(let look):
             caching.turn = look
             wait(job, at: now)
-        case .busy(let look): cacheTasks.append(.awaitOther(job.id, look))
-        case .done: endAll(job, at: now, &events)
-        case .failed(let error): endAll(job, error: error, failedAt: .queue, at: now, &events)
+        case .busy(let look): outbox.run(.awaitOther(job.id, look))
+        case .done: endAll(job, at: now)
+        case .failed(let error): endAll(job, error: error, failedAt: .queue, at: now)
         }
-        fill(at: now, &events)
+        fill(at: now)
     }
 
     private func prepare(_ job: Job<Listener>, for revalidation: Revalidation) {
@@ -48,12 +48,11 @@ extension DownloadTable {
 
     mutating func wait(_ job: Job<Listener>, at now: Int64) {
         job.stage = .waiting(
-            waiting.append(job.id, host: job.host, priority: job.priority, isPrompt: job.isPrompt, at: now))
+            slots.append(job.id, host: job.host, priority: job.priority, isPrompt: job.isPrompt, at: now))
     }
 
     private mutating func handOut(
-        _ found: CacheHit, to job: Job<Listener>, _ caching: Job<Listener>.Caching, at now: Int64,
-        _ events: inout [Event]
+        _ found: CacheHit, to job: Job<Listener>, _ caching: Job<Listener>.Caching, at now: Int64
     ) {
         caching.origin = found.origin
         caching.extended = found.extended
@@ -62,30 +61,28 @@ extension DownloadTable {
         caching.keeper = found.keeper
         caching.selection = found.selection
         job.finished = now
-        if let lookup = found.revalidation { cacheTasks.append(.revalidate(job.original, lookup)) }
-        if let head = found.head, !serve(head, of: job, at: now, &events) { return }
+        if let lookup = found.revalidation { outbox.run(.revalidate(job.original, lookup)) }
+        if let head = found.head, !serve(head, of: job, at: now) { return }
         guard let image = found.image else {
-            guard let body = found.body else { return endAll(job, error: .notCached, at: now, &events) }
-            return arrived(job, body, at: now, &events)
+            guard let body = found.body else { return endAll(job, error: .notCached, at: now) }
+            return arrived(job, body, at: now)
         }
         job.body = found.body
-        remove(job, &events)
+        remove(job)
         for handler in job.handlers {
-            end(handler, of: job, image: handler.wantsPixels ? image : nil, at: now, &events)
+            end(handler, of: job, image: handler.wantsPixels ? image : nil, at: now)
         }
         job.handlers.removeAll()
     }
 
     /// Uses the stored header in place of a response.
     /// - Returns: false if no handler accepts it.
-    private mutating func serve(
-        _ head: ResponseHead, of job: Job<Listener>, at now: Int64, _ events: inout [Event]
-    ) -> Bool {
+    private mutating func serve(_ head: ResponseHead, of job: Job<Listener>, at now: Int64) -> Bool {
         job.head = head
         job.responded = now
-        if job.bodyWork?.modifier == nil { judge(job, Judged(head.response), at: now, &events) }
+        if job.bodyWork?.modifier == nil { judge(job, Judged(head.response), at: now) }
         if job.handlers.isEmpty { return false }
-        tell(0, of: head.expectedBytes, in: job, at: now, &events)
+        tell(0, of: head.expectedBytes, in: job, at: now)
         return true
     }
 }
@@ -94,9 +91,7 @@ extension DownloadTable {
 
 extension DownloadTable {
     /// - Returns: the header to continue with; nil if the response is not to be handed out.
-    mutating func cacheSees(
-        _ head: ResponseHead, of job: Job<Listener>, at now: Int64, _ events: inout [Event]
-    ) -> ResponseHead? {
+    mutating func cacheSees(_ head: ResponseHead, of job: Job<Listener>, at now: Int64) -> ResponseHead? {
         guard let caching = job.caching, let revalidation = caching.revalidation else { return head }
         switch revalidation.verdict(on: head) {
         case .asItIs:
@@ -109,10 +104,10 @@ extension DownloadTable {
             return served
         case .stale(let served):
             stopped(job)
-            commands.append(.cancel(job.id))
-            if observes { events.append(.notice(notice(.stop, job, at: now))) }
-            serveStored(job, served, at: now, &events)
-            fill(at: now, &events)
+            outbox.send(.cancel(job.id))
+            if observes { outbox.append(.notice(notice(.stop, job, at: now))) }
+            serveStored(job, served, at: now)
+            fill(at: now)
             return nil
         case .again:
             caching.asksAgain = true
@@ -122,9 +117,7 @@ extension DownloadTable {
 
     /// Lets the cache see the whole body of a response.
     /// - Returns: the bytes to continue with; nil if there is nothing left to do.
-    mutating func cacheSees(
-        _ bytes: Bytes, of job: Job<Listener>, at now: Int64, _ events: inout [Event]
-    ) -> Bytes? {
+    mutating func cacheSees(_ bytes: Bytes, of job: Job<Listener>, at now: Int64) -> Bytes? {
         guard let caching = job.caching, let revalidation = caching.revalidation else { return bytes }
         revalidation.countResumed(job.end?.metrics.resumedBytes ?? 0)
         if caching.asksAgain {
@@ -135,7 +128,7 @@ extension DownloadTable {
             caching.extended = revalidation.extended
             // Report the stored response that the 304 stands for.
             job.end?.response = job.head?.response
-            return revalidation.ignoresCached ? endUnchanged(job, at: now, &events) : stored
+            return revalidation.ignoresCached ? endUnchanged(job, at: now) : stored
         }
         if let head = job.head {
             let outcome = revalidation.outcome(of: head, body: bytes)
@@ -146,13 +139,11 @@ extension DownloadTable {
                 caching.outcome = outcome
             }
         }
-        return revalidation.ignoresCached && revalidation.isSame(bytes) ? endUnchanged(job, at: now, &events) : bytes
+        return revalidation.ignoresCached && revalidation.isSame(bytes) ? endUnchanged(job, at: now) : bytes
     }
 
-    private mutating func endUnchanged(
-        _ job: Job<Listener>, at now: Int64, _ events: inout [Event]
-    ) -> Bytes? {
-        endAll(job, error: .cachedIsRight, failedAt: .response, at: now, &events)
+    private mutating func endUnchanged(_ job: Job<Listener>, at now: Int64) -> Bytes? {
+        endAll(job, error: .cachedIsRight, failedAt: .response, at: now)
         return nil
     }
 
@@ -168,25 +159,25 @@ extension DownloadTable {
     /// Discards the saved part of a body, because the response to the request for its rest was invalid.
     mutating func forgetPart(of job: Job<Listener>) {
         guard let saver = job.caching?.saver else { return }
-        cacheTasks.append(.endSaving(saver, isComplete: true))
+        outbox.run(.endSaving(saver, isComplete: true))
         job.caching?.saver = nil
     }
 
     /// Serves a stored response after a failed transfer, if the cache rules allow that.
-    mutating func servesStale(_ job: Job<Listener>, at now: Int64, _ events: inout [Event]) -> Bool {
+    mutating func servesStale(_ job: Job<Listener>, at now: Int64) -> Bool {
         guard let caching = job.caching, caching.outcome == nil,
             let head = caching.revalidation?.headInstead()
         else { return false }
-        if observes { events.append(.notice(notice(.stop, job, at: now))) }
+        if observes { outbox.append(.notice(notice(.stop, job, at: now))) }
         job.end = nil
-        forgetBody(of: job, &events)
-        serveStored(job, head, at: now, &events)
+        forgetBody(of: job)
+        serveStored(job, head, at: now)
         return true
     }
 
     /// Discards progress and previews of a body that another body replaces.
-    mutating func forgetBody(of job: Job<Listener>, _ events: inout [Event]) {
-        endProgressive(of: job, &events)
+    mutating func forgetBody(of job: Job<Listener>) {
+        endProgressive(of: job)
         job.progressive = nil
         job.received = 0
         var next = job.handlers.firstPlace
@@ -197,18 +188,16 @@ extension DownloadTable {
     }
 
     /// Serves the stored response for a job that has left the network.
-    private mutating func serveStored(
-        _ job: Job<Listener>, _ head: ResponseHead, at now: Int64, _ events: inout [Event]
-    ) {
+    private mutating func serveStored(_ job: Job<Listener>, _ head: ResponseHead, at now: Int64) {
         guard let caching = job.caching, let stored = caching.revalidation?.storedBody else { return }
         // The progressive decode belongs to another body.
-        endProgressive(of: job, &events)
+        endProgressive(of: job)
         job.progressive = nil
         job.stage = .asking
         caching.origin = .httpStale
         caching.extended = caching.revalidation?.extended
         job.finished = now
-        if serve(head, of: job, at: now, &events) { arrived(job, stored, at: now, &events) }
+        if serve(head, of: job, at: now) { arrived(job, stored, at: now) }
     }
 }
 
@@ -220,9 +209,9 @@ extension DownloadTable {
         guard let caching = job.caching else { return }
         // A stored response served in place of a broken transfer does not complete the saved part.
         let isComplete = job.body != nil && caching.origin == .network
-        if let saver = caching.saver { cacheTasks.append(.endSaving(saver, isComplete: isComplete)) }
+        if let saver = caching.saver { outbox.run(.endSaving(saver, isComplete: isComplete)) }
         if let revalidation = caching.revalidation {
-            cacheTasks.append(.apply(revalidation, caching.outcome ?? .nothing))
+            outbox.run(.apply(revalidation, caching.outcome ?? .nothing))
         }
         caching.lastSaver = caching.saver
         caching.saver = nil
@@ -237,7 +226,7 @@ extension DownloadTable {
             guard case .success(let image) = picture.image else { continue }
             if let selection = job.caching?.selection { image.keep(for: selection) }
             if !image.isPartial, whole == nil || !image.isScaled { whole = image }
-            if let keeper = job.caching?.keeper { cacheTasks.append(.keep(keeper, image)) }
+            if let keeper = job.caching?.keeper { outbox.run(.keep(keeper, image)) }
         }
         if whole != nil { keepOriginal(of: job, for: job.handlers, image: whole) }
         if whole != nil || pictures.isEmpty { return }
@@ -262,7 +251,7 @@ extension DownloadTable {
                 body: body, image: image?.isScaled == false ? image : nil, head: job.head, request: job.original,
                 selection: job.caching?.selection,
                 isOfApplication: job.bodyWork?.modifier != nil || job.bodyWork?.transform != nil)
-            cacheTasks.append(.keepOriginal(keeper, original))
+            outbox.run(.keepOriginal(keeper, original))
         }
     }
 

@@ -38,116 +38,108 @@ typealias Decoded = Result<PictureStream.Step, CoderError>
 
 extension DownloadTable {
     /// Returns the most urgent piece of work for a free decode thread, or `nil` if there is none.
-    mutating func decoderAsks(at now: Int64, _ events: inout [Event]) -> DecodeWork? {
-        if room.isWanted { takeRoomBack(&events) }
-        if let (job, room) = nextWithRoom() { return work(on: job, room, at: now, &events) }
-        guard let id = received.popFirst(), let job = jobs[id.number] else { return decoderContinues(at: now) }
-        return work(on: job, nil, at: now, &events)
+    mutating func decoderAsks(at now: Int64) -> DecodeWork? {
+        if decoding.isRoomWanted { takeRoomBack() }
+        if let (job, room) = nextWithRoom() { return work(on: job, room, at: now) }
+        guard let id = decoding.popFirst(), let job = jobs[id.number] else { return decoderContinues(at: now) }
+        return work(on: job, nil, at: now)
     }
 
     /// - Parameter granted: the memory reserved for the image, if the job has waited for it.
-    private mutating func work(
-        on job: Job<Listener>, _ granted: (any MemoryReserved)?, at now: Int64, _ events: inout [Event]
-    ) -> DecodeWork? {
+    private mutating func work(on job: Job<Listener>, _ granted: (any MemoryReserved)?, at now: Int64) -> DecodeWork? {
         guard let bytes = job.body else { return nil }
         job.stage = .working
         job.workBegan = now
-        backlogChanged(by: -bytes.count, for: job)
-        fill(at: now, &events)
+        decoding.workBegan(on: job)
+        updateHold()
+        fill(at: now)
         if job.needsBodyWork, let work = job.bodyWork {
             return DecodeWork(id: job.id, bytes: bytes, step: .process(work, job.response ?? Response(status: 0)))
         }
         job.isWriting = true
         return DecodeWork(
             id: job.id, bytes: bytes, step: .decode(job.forms, takeProgressive(of: job)),
-            isMade: job.caching?.isMade ?? false, memory: room.keeper(for: job, hasRoom: granted != nil), room: granted)
+            isMade: job.caching?.isMade ?? false, memory: decoding.keeper(for: job, hasRoom: granted != nil),
+            room: granted)
     }
 
     /// Handles the outcome of the application's processing of a body.
-    mutating func processed(
-        _ id: TransferID, _ outcome: BodyWork.Outcome, at now: Int64, _ events: inout [Event]
-    ) {
+    mutating func processed(_ id: TransferID, _ outcome: BodyWork.Outcome, at now: Int64) {
         // The job was cancelled meanwhile.
         guard let job = jobs[id.number], case .working = job.stage else { return }
         job.needsBodyWork = false
         switch outcome {
-        case .refused: endAll(job, error: .responseRefused, failedAt: .decode, at: now, &events)
-        case .failed(let error): endAll(job, error: error, failedAt: .decode, at: now, &events)
+        case .refused: endAll(job, error: .responseRefused, failedAt: .decode, at: now)
+        case .failed(let error): endAll(job, error: error, failedAt: .decode, at: now)
         case .unexpected:
             isNoPicture(job, .unexpectedBody)
-            endAll(job, error: .unexpectedBody, failedAt: .decode, at: now, &events)
+            endAll(job, error: .unexpectedBody, failedAt: .decode, at: now)
         case .nothing(let judged):
-            guard judgeLate(job, judged, at: now, &events) else { break }
-            endAll(job, error: .transformFailed, failedAt: .decode, at: now, &events)
+            guard judgeLate(job, judged, at: now) else { break }
+            endAll(job, error: .transformFailed, failedAt: .decode, at: now)
         case .done(let judged, let bytes):
-            guard judgeLate(job, judged, at: now, &events) else { break }
+            guard judgeLate(job, judged, at: now) else { break }
             job.body = bytes
-            handOut(job, at: now, &events)
+            handOut(job, at: now)
         }
-        fill(at: now, &events)
+        fill(at: now)
     }
 
     /// Judges the response after a modifier has changed it, and ends the handlers that do not accept it.
     /// - Returns: false if another transfer follows.
-    private mutating func judgeLate(
-        _ job: Job<Listener>, _ judged: Judged, at now: Int64, _ events: inout [Event]
-    ) -> Bool {
+    private mutating func judgeLate(_ job: Job<Listener>, _ judged: Judged, at now: Int64) -> Bool {
         job.judged = judged
-        if triesAgain(job, refusing: judged, at: now, &events) { return false }
+        if triesAgain(job, refusing: judged, at: now) { return false }
         let handlers = job.handlers
         job.handlers.removeAll { judged.refusal(by: $0.acceptance) != nil }
         for handler in handlers {
             guard let error = judged.refusal(by: handler.acceptance) else { continue }
-            end(handler, of: job, error: error, failedAt: .response, at: now, &events)
+            end(handler, of: job, error: error, failedAt: .response, at: now)
         }
         return true
     }
 
-    mutating func decoded(
-        _ id: TransferID, _ outcome: Decoded, _ facts: ImageFacts?, at now: Int64, _ events: inout [Event]
-    ) {
-        if let ends = detained.removeValue(forKey: id.number) { events += ends }
+    mutating func decoded(_ id: TransferID, _ outcome: Decoded, _ facts: ImageFacts?, at now: Int64) {
+        if let ends = decoding.release(id.number) { outbox.append(ends) }
         jobs[id.number]?.isWriting = false
         // The job was cancelled meanwhile; the pixels are dropped.
         guard let job = jobs[id.number], case .working = job.stage else { return }
         statistics.decodeMicroseconds += now - job.workBegan
-        tell(facts, of: job, &events)
-        endWhoWantBytes(job, at: now, &events)
+        tell(facts, of: job)
+        endWhoWantBytes(job, at: now)
         switch outcome {
         case .success(let step) where step.lacksRoom != nil:
             job.roomNeeded = step.lacksRoom ?? 0
-            lineUp(job, &events)
+            lineUp(job)
         case .success(let step):
             let isDecoded = (step.pictures ?? []).contains { if case .success = $0.image { true } else { false } }
             statistics.imagesDecoded += isDecoded ? 1 : 0
-            handOut(step, of: job, at: now, &events)
+            handOut(step, of: job, at: now)
         case .failure(let error):
             isNoPicture(job, DownloadError(error))
-            endAll(job, error: DownloadError(error), failedAt: .decode, at: now, &events)
+            endAll(job, error: DownloadError(error), failedAt: .decode, at: now)
         }
-        fill(at: now, &events)
+        fill(at: now)
     }
 
     /// Ends the handlers that wanted no pixels. They waited only for the facts, so the outcome of the decode does not
     /// matter.
-    private mutating func endWhoWantBytes(_ job: Job<Listener>, at now: Int64, _ events: inout [Event]) {
-        for handler in job.handlers where !handler.wantsPixels { end(handler, of: job, at: now, &events) }
+    private mutating func endWhoWantBytes(_ job: Job<Listener>, at now: Int64) {
+        for handler in job.handlers where !handler.wantsPixels { end(handler, of: job, at: now) }
         job.handlers.removeAll { !$0.wantsPixels }
     }
 
     /// Gives the images to their handlers. A handler that joined during the decode and wants another form waits for a
     /// further decode.
-    private mutating func handOut(
-        _ step: PictureStream.Step, of job: Job<Listener>, at now: Int64, _ events: inout [Event]
-    ) {
+    private mutating func handOut(_ step: PictureStream.Step, of job: Job<Listener>, at now: Int64) {
         let pictures = step.pictures ?? []
         keep(pictures, of: job)
         let forms = FormIndex(pictures.lazy.map(\.form))
         let isServed = { (handler: Handler) in forms.position(of: handler.form) != nil }
-        if job.handlers.allSatisfy(isServed) { remove(job, &events) }
+        if job.handlers.allSatisfy(isServed) { remove(job) }
         for handler in job.handlers {
             guard let position = forms.position(of: handler.form) else { continue }
-            end(handler, of: job, with: pictures[position].image, reserved: step.reserved, at: now, &events)
+            end(handler, of: job, with: pictures[position].image, reserved: step.reserved, at: now)
         }
         job.handlers.removeAll(where: isServed)
         if !job.handlers.isEmpty { queue(job) }
@@ -155,12 +147,12 @@ extension DownloadTable {
 
     mutating func end(
         _ handler: Handler, of job: Job<Listener>, with picture: Result<Image, CoderError>,
-        reserved: (any MemoryReserved)?, at now: Int64, _ events: inout [Event]
+        reserved: (any MemoryReserved)?, at now: Int64
     ) {
         switch picture {
-        case .success(let image): end(handler, of: job, image: image, reserved: reserved, at: now, &events)
+        case .success(let image): end(handler, of: job, image: image, reserved: reserved, at: now)
         case .failure(let error):
-            end(handler, of: job, error: DownloadError(error), failedAt: .decode, at: now, &events)
+            end(handler, of: job, error: DownloadError(error), failedAt: .decode, at: now)
         }
     }
 }

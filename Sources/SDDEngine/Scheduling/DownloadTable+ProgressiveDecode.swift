@@ -32,22 +32,22 @@ extension DownloadTable {
         else { return }
         guard job.isWatched || isWorthProgressiveDecode(job, at: now) else { return }
         let stream = PictureStream(
-            limits: rules.decodeLimits, registry: registry, memory: room.keeper(for: job, hasRoom: true))
+            limits: rules.decodeLimits, registry: registry, memory: decoding.keeper(for: job, hasRoom: true))
         let progressive = Job<Listener>.ProgressiveDecode(stream)
         progressive.facts = job.facts
         // Previews that were shown before the memory was taken back still count as shown.
         progressive.previewed = job.progressive?.previewed
         let isShown = job.progressive?.beginsAgain ?? 0 > 0
         job.progressive = progressive
-        streaming.insert(job.id.number)
+        decoding.insertStream(of: job)
         // The transport is asked only once to show a body.
-        if !isShown { commands.append(.show(job.id)) }
+        if !isShown { outbox.send(.show(job.id)) }
     }
 
     private func isWorthProgressiveDecode(_ job: Job<Listener>, at now: Int64) -> Bool {
         let (least, elapsed) = (rules.progressive.leastBytes, now - job.responded)
-        guard received.isEmpty, streams < rules.progressive.streams, elapsed >= rules.progressive.patience,
-            job.handlers.wantLibraryPixels
+        guard !decoding.hasBodies, decoding.streamCount < rules.progressive.streams,
+            elapsed >= rules.progressive.patience, job.handlers.wantLibraryPixels
         else { return false }
         guard let expected = job.head?.expectedBytes, expected > 0 else { return job.received >= least }
         // A remainder below a tenth of the received bytes is not worth waking a thread for.
@@ -56,7 +56,7 @@ extension DownloadTable {
 
     /// Gives the received part of the body to the progressive decode and to the saver of partial bodies.
     mutating func bodyShown(_ job: Job<Listener>, _ bytes: Bytes) {
-        if let saver = job.caching?.saver { cacheTasks.append(.save(saver, bytes)) }
+        if let saver = job.caching?.saver { outbox.run(.save(saver, bytes)) }
         guard let progressive = job.progressive, progressive.stream != nil else { return }
         progressive.body = bytes
         feed(job)
@@ -76,8 +76,8 @@ extension DownloadTable {
             let body = progressive.body,
             progressive.owesPreview || body.count - progressive.read >= leastStep(job, progressive)
         else { return }
-        progressive.place = progressiveLine.append(job.id, priority: job.priority)
-        newWork += 1
+        progressive.place = decoding.appendStep(of: job)
+        outbox.addWork()
     }
 
     /// Returns the minimum number of new bytes for a step. Each step wakes a thread, so steps must be few enough to
@@ -91,7 +91,7 @@ extension DownloadTable {
 
     /// Returns the next step for a free decode thread. Called only if no complete body waits for it.
     mutating func decoderContinues(at now: Int64) -> DecodeWork? {
-        while let id = progressiveLine.popFirst() {
+        while let id = decoding.popStep() {
             guard let job = jobs[id.number], let progressive = job.progressive, let stream = progressive.stream,
                 let body = progressive.body
             else { continue }
@@ -120,50 +120,47 @@ extension DownloadTable {
     }
 
     /// Handles the outcome of a step.
-    mutating func advanced(
-        _ id: TransferID, _ outcome: Result<PictureStream.Step, CoderError>, at now: Int64, _ events: inout [Event]
-    ) {
+    mutating func advanced(_ id: TransferID, _ outcome: Result<PictureStream.Step, CoderError>, at now: Int64) {
         // The job was cancelled meanwhile.
         guard let job = jobs[id.number], let progressive = job.progressive, progressive.isWorking else { return }
         progressive.isWorking = false
         statistics.decodeMicroseconds += now - progressive.began
         switch outcome {
         // A decode of the whole body will report the error, if there is one.
-        case .failure: endProgressive(of: job, &events)
-        case .success(let step) where step.wantsWhole: endProgressive(of: job, &events)
+        case .failure: endProgressive(of: job)
+        case .success(let step) where step.wantsWhole: endProgressive(of: job)
         case .success(let step):
             if step.lacksRoom != nil { progressive.isTakenBack = true }
-            tell(step.facts, of: job, &events)
-            show(step.previews, of: job, at: now, &events)
+            tell(step.facts, of: job)
+            show(step.previews, of: job, at: now)
             if let pictures = step.pictures {
                 let forms = FormIndex(pictures.lazy.map(\.form))
                 if isEnough(forms, for: job) {
-                    return endEarly(job, pictures, forms, step.reserved, at: now, &events)
+                    return endEarly(job, pictures, forms, step.reserved, at: now)
                 }
             }
         }
-        if progressive.isTakenBack { takeRoomBack(of: job, progressive, &events) }
+        if progressive.isTakenBack { takeRoomBack(of: job, progressive) }
         if progressive.bodyWaits { return queue(job) }
         // Callers that wanted the facts have them, and no caller wants the image.
         if job.forms.isEmpty, !job.isWatched {
-            endProgressive(of: job, &events)
+            endProgressive(of: job)
             progressive.isIdle = true
         }
         feed(job)
     }
 
-    func tell(_ facts: ImageFacts?, of job: Job<Listener>, _ events: inout [Event]) {
+    mutating func tell(_ facts: ImageFacts?, of job: Job<Listener>) {
         guard let facts, job.facts == nil, job.progressive != nil || job.handlers.wantFacts else {
             return
         }
         job.progressive = job.progressive ?? Job<Listener>.ProgressiveDecode(nil)
         job.progressive?.facts = facts
-        for handler in job.handlers where handler.wantsFacts { events.append(.facts(handler.listener, facts)) }
+        for handler in job.handlers where handler.wantsFacts { outbox.append(.facts(handler.listener, facts)) }
     }
 
-    private func show(
-        _ previews: [(form: DecodeOptions, image: Image)], of job: Job<Listener>, at now: Int64,
-        _ events: inout [Event]
+    private mutating func show(
+        _ previews: [(form: DecodeOptions, image: Image)], of job: Job<Listener>, at now: Int64
     ) {
         guard !previews.isEmpty, let progressive = job.progressive else { return }
         progressive.previewed = (now, now - progressive.began, progressive.read)
@@ -178,22 +175,21 @@ extension DownloadTable {
             else { continue }
             job.handlers.setShown(at: place)
             let image = previews[position].image
-            events.append(.preview(handler.listener, job.result(for: handler, image: image, at: now)))
+            outbox.append(.preview(handler.listener, job.result(for: handler, image: image, at: now)))
         }
     }
 
     /// Discards the progressive decode of a job.
-    mutating func endProgressive(of job: Job<Listener>, _ events: inout [Event]) {
-        if let stream = takeProgressive(of: job) { events.append(.drop(stream)) }
+    mutating func endProgressive(of job: Job<Listener>) {
+        if let stream = takeProgressive(of: job) { outbox.append(.drop(stream)) }
     }
 
     /// Detaches and returns the job's stream, if there is one, so that the caller can continue it.
     mutating func takeProgressive(of job: Job<Listener>) -> PictureStream? {
         guard let progressive = job.progressive, let stream = progressive.stream else { return nil }
-        if let place = progressive.place { progressiveLine.remove(place) }
+        decoding.removeStream(of: job, step: progressive.place)
         progressive.place = nil
         progressive.stream = nil
-        streaming.remove(job.id.number)
         return stream
     }
 }
@@ -209,19 +205,19 @@ extension DownloadTable {
     /// Ends the job and its transfer, because the image is complete and no caller wants the rest of the body.
     private mutating func endEarly(
         _ job: Job<Listener>, _ pictures: [FormedPicture], _ forms: FormIndex, _ reserved: (any MemoryReserved)?,
-        at now: Int64, _ events: inout [Event]
+        at now: Int64
     ) {
         stopped(job)
-        commands.append(.cancel(job.id))
-        if observes { events.append(.notice(notice(.stop, job, at: now))) }
+        outbox.send(.cancel(job.id))
+        if observes { outbox.append(.notice(notice(.stop, job, at: now))) }
         statistics.imagesDecoded += 1
         job.finished = now
-        remove(job, &events)
+        remove(job)
         for handler in job.handlers {
             guard let position = forms.position(of: handler.form) else { continue }
-            end(handler, of: job, with: pictures[position].image, reserved: reserved, at: now, &events)
+            end(handler, of: job, with: pictures[position].image, reserved: reserved, at: now)
         }
         job.handlers.removeAll()
-        fill(at: now, &events)
+        fill(at: now)
     }
 }

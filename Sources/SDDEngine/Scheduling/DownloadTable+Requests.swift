@@ -5,12 +5,10 @@ import SDDTransport
 // MARK: - Requests
 
 extension DownloadTable {
-    mutating func submitted(
-        _ request: DownloadRequest, token: Token, listener: Listener, at now: Int64, _ events: inout [Event]
-    ) {
+    mutating func submitted(_ request: DownloadRequest, token: Token, listener: Listener, at now: Int64) {
         if let error = refusal(of: request) {
-            if !request.isStage { return refused(error, listener: listener, at: now, &events) }
-            return events.append(.end(listener, DownloadResult(error: error, stage: .submit, ended: now)))
+            if !request.isStage { return refused(error, listener: listener, at: now) }
+            return outbox.append(.end(listener, DownloadResult(error: error, stage: .submit, ended: now)))
         }
         if !request.isStage { statistics.requests += 1 }
         let handler = Handler(
@@ -21,16 +19,16 @@ extension DownloadTable {
             acceptance: request.acceptance, isStage: request.isStage, isPrompt: request.isPrompt,
             keeper: request.keeper, submitted: now,
             queueLimit: request.queueLimit,
-            maxAttempts: request.maxAttempts > 0 ? request.maxAttempts : rules.retry.maxAttempts)
-        if request.isShareable, let job = sharedJob(for: request) {
+            maxAttempts: request.maxAttempts > 0 ? request.maxAttempts : retries.maxAttempts)
+        if request.isShareable, let job = jobs.sharedJob(for: request) {
             statistics.joined += 1
             job.caching?.joined(with: request.lookup)
-            guard join(job, handler, at: now, &events) else { return }
+            guard join(job, handler, at: now) else { return }
         } else {
             add(request, handler, at: now)
         }
         setClocks(of: token, request, at: now)
-        fill(at: now, &events)
+        fill(at: now)
     }
 
     private func refusal(of request: DownloadRequest) -> DownloadError? {
@@ -49,64 +47,59 @@ extension DownloadTable {
     }
 
     /// Records the end of a load.
-    mutating func loadFinished(_ listener: Listener, _ result: DownloadResult, _ events: inout [Event]) {
+    mutating func loadFinished(_ listener: Listener, _ result: DownloadResult) {
         count(result.error)
-        events.append(.finish(listener, result))
+        outbox.append(.finish(listener, result))
     }
 
     /// Ends a request immediately that cannot be made.
-    mutating func refused(
-        _ error: DownloadError, listener: Listener, at now: Int64, _ events: inout [Event]
-    ) {
+    mutating func refused(_ error: DownloadError, listener: Listener, at now: Int64) {
         statistics.requests += 1
         count(error)
-        events.append(.end(listener, DownloadResult(error: error, stage: .submit, ended: now)))
+        outbox.append(.end(listener, DownloadResult(error: error, stage: .submit, ended: now)))
     }
 
     private mutating func add(_ request: DownloadRequest, _ handler: Handler, at now: Int64) {
-        let id = newID()
+        let id = jobs.makeID()
         let stage: Job<Listener>.Stage
         if let lookup = request.lookup {
             stage = .asking
-            cacheTasks.append(.ask(id, lookup, LookupContext(isOffline: rules.isOffline)))
+            outbox.run(.ask(id, lookup, LookupContext(isOffline: rules.isOffline)))
         } else {
             let host = request.transfer.url.hostKey
             stage = .waiting(
-                waiting.append(id, host: host, priority: request.priority, isPrompt: request.isPrompt, at: now))
+                slots.append(id, host: host, priority: request.priority, isPrompt: request.isPrompt, at: now))
         }
-        let job = Job<Listener>(id: id, request, handler, stage, tally)
-        jobs[id.number] = job
-        if job.isShared { share(job) }
+        let job = Job<Listener>(id: id, request, handler, stage)
+        jobs.insert(job)
         if job.isPrompt { promptJobsChanged(by: 1) }
-        if let place = job.handlers.firstPlace { jobOfToken[handler.token] = Member(job: job, place: place) }
+        if let place = job.handlers.firstPlace { jobs.add(token: handler.token, at: place, of: job) }
     }
 
     private mutating func setClocks(of token: Token, _ request: DownloadRequest, at now: Int64) {
         guard request.queueLimit > 0 || request.totalLimit > 0 else { return }
-        let tokens = jobOfToken
-        deadlines.add(.queue, of: token, after: request.queueLimit, from: now) { tokens[$0] != nil }
-        deadlines.add(.total, of: token, after: request.totalLimit, from: now) { tokens[$0] != nil }
+        let all = jobs
+        deadlines.add(.queue, of: token, after: request.queueLimit, from: now) { all.contains(token: $0) }
+        deadlines.add(.total, of: token, after: request.totalLimit, from: now) { all.contains(token: $0) }
     }
 
     /// - Returns: false if the handler has already been given its end.
-    private mutating func join(
-        _ job: Job<Listener>, _ handler: Handler, at now: Int64, _ events: inout [Event]
-    ) -> Bool {
+    private mutating func join(_ job: Job<Listener>, _ handler: Handler, at now: Int64) -> Bool {
         if let error = job.judged?.refusal(by: handler.acceptance) {
-            end(handler, of: job, error: error, failedAt: .response, at: now, &events)
+            end(handler, of: job, error: error, failedAt: .response, at: now)
             return false
         }
-        tellThePast(of: job, to: handler, &events)
+        tellThePast(of: job, to: handler)
         if job.body != nil, !job.needsBodyWork, !job.isDecodedFor(handler) {
             keepOriginal(of: job, for: [handler])
-            end(handler, of: job, at: now, &events)
+            end(handler, of: job, at: now)
             return false
         }
         var handler = handler
         // An attempt that is under way counts as the new handler's first.
         handler.attemptsBefore = max(0, job.started > 0 ? job.attempts - 1 : job.attempts)
         if job.received > 0 { handler.told = (job.received, now) }
-        jobOfToken[handler.token] = Member(job: job, place: job.handlers.append(handler))
+        jobs.add(token: handler.token, at: job.handlers.append(handler), of: job)
         if handler.isPrompt { makePrompt(job, at: now) }
         reprioritize(job, at: now)
         updatePause(job)
@@ -116,40 +109,39 @@ extension DownloadTable {
     }
 
     /// Sends a new handler the facts and the progress that the others have already received.
-    private func tellThePast(of job: Job<Listener>, to handler: Handler, _ events: inout [Event]) {
-        if handler.wantsFacts, let facts = job.facts { events.append(.facts(handler.listener, facts)) }
+    private mutating func tellThePast(of job: Job<Listener>, to handler: Handler) {
+        if handler.wantsFacts, let facts = job.facts { outbox.append(.facts(handler.listener, facts)) }
         guard handler.wantsProgress, job.started > 0 else { return }
-        events.append(.progress(handler.listener, received: 0, expected: -1))
+        outbox.append(.progress(handler.listener, received: 0, expected: -1))
         let size = job.end == nil ? job.head?.expectedBytes : job.received
         guard let size else { return }
-        events.append(.progress(handler.listener, received: 0, expected: size))
+        outbox.append(.progress(handler.listener, received: 0, expected: size))
         if job.received > 0 {
-            events.append(.progress(handler.listener, received: job.received, expected: size))
+            outbox.append(.progress(handler.listener, received: job.received, expected: size))
         }
     }
 
     /// - Returns: false if the request has already ended or never existed.
-    mutating func cancelled(_ token: Token, at now: Int64, _ events: inout [Event]) -> Bool {
+    mutating func cancelled(_ token: Token, at now: Int64) -> Bool {
         guard let job = job(of: token) else { return false }
-        leave(token, error: Self.cancellation(in: job.stage), at: now, &events)
+        leave(token, error: Self.cancellation(in: job.stage), at: now)
         return true
     }
 
     /// Ends one handler before its job ends.
     mutating func leave(
-        _ token: Token, error: DownloadError, failedAt stage: DownloadResult.Stage? = nil, at now: Int64,
-        _ events: inout [Event]
+        _ token: Token, error: DownloadError, failedAt stage: DownloadResult.Stage? = nil, at now: Int64
     ) {
-        guard let member = jobOfToken[token], let handler = member.job.handlers[member.place] else { return }
+        guard let member = jobs.member(of: token), let handler = member.handler else { return }
         let job = member.job
-        if job.handlers.count == 1 { abandon(job, error: error, at: now, &events) }
-        end(handler, of: job, error: error, failedAt: stage, at: now, &events)
+        if job.handlers.count == 1 { abandon(job, error: error, at: now) }
+        end(handler, of: job, error: error, failedAt: stage, at: now)
         job.handlers.remove(member.place)
         if !job.handlers.isEmpty {
             reprioritize(job, at: now)
             updatePause(job)
         }
-        fill(at: now, &events)
+        fill(at: now)
     }
 
     private static func cancellation(in stage: Job<Listener>.Stage) -> DownloadError {
@@ -162,22 +154,22 @@ extension DownloadTable {
     }
 
     /// Cancels all requests, in the order of their jobs' ids.
-    mutating func cancelledAll(at now: Int64, _ events: inout [Event]) {
-        events.reserveCapacity(events.count + jobOfToken.count)
-        for job in jobs.sortedValues {
+    mutating func cancelledAll(at now: Int64) {
+        outbox.reserveEvents(jobs.tokenCount)
+        for job in jobs.sorted {
             let error = Self.cancellation(in: job.stage)
-            abandon(job, error: error, at: now, &events)
-            for handler in job.handlers { end(handler, of: job, error: error, at: now, &events) }
+            abandon(job, error: error, at: now)
+            for handler in job.handlers { end(handler, of: job, error: error, at: now) }
             job.handlers.removeAll()
         }
     }
 
     /// - Returns: false if the request has ended.
-    mutating func prioritySet(_ priority: Priority, of token: Token, at now: Int64, _ events: inout [Event]) -> Bool {
-        guard let member = jobOfToken[token] else { return false }
+    mutating func prioritySet(_ priority: Priority, of token: Token, at now: Int64) -> Bool {
+        guard let member = jobs.member(of: token) else { return false }
         member.job.handlers.setPriority(priority, at: member.place)
         reprioritize(member.job, at: now)
-        fill(at: now, &events)
+        fill(at: now)
         return true
     }
 }
@@ -186,70 +178,64 @@ extension DownloadTable {
 
 extension DownloadTable {
     /// Stops accepting requests for good. Existing requests are cancelled, or run to their normal end.
-    mutating func closing(cancels: Bool, at now: Int64, _ events: inout [Event]) {
+    mutating func closing(cancels: Bool, at now: Int64) {
         isClosing = true
         isDraining = !cancels
-        if cancels { cancelledAll(at: now, &events) }
+        if cancels { cancelledAll(at: now) }
     }
 
     /// Ends everything and starts nothing more, because the downloader is being destroyed.
-    mutating func closed(at now: Int64, _ events: inout [Event]) {
+    mutating func closed(at now: Int64) {
         close()
-        cancelledAll(at: now, &events)
+        cancelledAll(at: now)
     }
 
-    mutating func rulesChanged(at now: Int64, _ events: inout [Event], _ change: (inout Rules) -> Void) {
-        let before = rules
+    mutating func rulesChanged(at now: Int64, _ change: (inout Rules) -> Void) {
         change(&rules)
-        if rules.order != before.order { waiting.orderChanged(to: rules.order) }
-        if rules.maxPerHost != before.maxPerHost { waiting.maxPerHostChanged(to: rules.maxPerHost) }
-        if rules.minHostInterval != before.minHostInterval {
-            waiting.minIntervalChanged(to: rules.minHostInterval, at: now)
-        }
-        fill(at: now, &events)
+        slots.rulesChanged(to: rules, at: now)
+        fill(at: now)
     }
 
-    mutating func suspended(_ isSuspended: Bool, at now: Int64, _ events: inout [Event]) {
-        self.isSuspended = isSuspended
-        fill(at: now, &events)
+    mutating func suspended(_ isSuspended: Bool, at now: Int64) {
+        slots.suspended(isSuspended)
+        fill(at: now)
     }
 
     /// - Parameter grace: microseconds; negative means no limit.
-    mutating func enteredBackground(grace: Int64, at now: Int64, _ events: inout [Event]) {
+    mutating func enteredBackground(grace: Int64, at now: Int64) {
         let (end, overflow) = now.addingReportingOverflow(grace)
-        background = .grace(until: grace < 0 || overflow ? .max : end)
-        for job in runners.sortedValues { updatePause(job) }
-        clocksLookedAt(at: now, &events)
+        slots.enteredBackground(until: grace < 0 || overflow ? .max : end)
+        for job in slots.onNetwork { updatePause(job) }
+        clocksLookedAt(at: now)
     }
 
     /// Resumes all transfers, the most urgent first.
-    mutating func enteredForeground(at now: Int64, _ events: inout [Event]) {
-        background = .no
-        let paused = runners.values.filter { $0.isPaused }
-        for job in paused.sorted(by: { ($1.priority, $0.id.number) < ($0.priority, $1.id.number) }) { updatePause(job) }
-        fill(at: now, &events)
+    mutating func enteredForeground(at now: Int64) {
+        slots.enteredForeground()
+        for job in slots.paused { updatePause(job) }
+        fill(at: now)
     }
 }
 
 // MARK: - Queries
 
 extension DownloadTable {
-    func job(of token: Token) -> Job<Listener>? { jobOfToken[token]?.job }
+    func job(of token: Token) -> Job<Listener>? { jobs.member(of: token)?.job }
 
     func handler(of token: Token) -> (job: Job<Listener>, handler: Handler)? {
-        guard let member = jobOfToken[token], let handler = member.job.handlers[member.place] else { return nil }
+        guard let member = jobs.member(of: token), let handler = member.handler else { return nil }
         return (member.job, handler)
     }
 
     /// The number of transfers that wait, pause or run.
-    var currentDownloadCount: Int { waiting.count + pausing + running }
+    var currentDownloadCount: Int { slots.waitingCount + retries.count + slots.running }
 
     var currentStatistics: Statistics {
         var statistics = statistics
-        statistics.waiting = Int64(waiting.count + pausing)
-        statistics.running = Int64(running)
-        statistics.decoding = Int64(jobs.count - waiting.count - pausing - running - tally.asking)
-        statistics.waitingBytes = Int64(backlog.total)
+        statistics.waiting = Int64(slots.waitingCount + retries.count)
+        statistics.running = Int64(slots.running)
+        statistics.decoding = Int64(jobs.count - currentDownloadCount - jobs.askingCount)
+        statistics.waitingBytes = Int64(decoding.backlog.total)
         return statistics
     }
 }

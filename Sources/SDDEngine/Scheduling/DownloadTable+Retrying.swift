@@ -6,41 +6,35 @@ import SDDTransport
 extension DownloadTable {
     /// Handles a failed transfer that has left the network. Handlers that may retry wait for the next attempt; the
     /// others end.
-    mutating func failed(
-        _ job: Job<Listener>, _ error: DownloadError, at stage: DownloadResult.Stage, at now: Int64,
-        _ events: inout [Event]
-    ) {
+    mutating func failed(_ job: Job<Listener>, _ error: DownloadError, at stage: DownloadResult.Stage, at now: Int64) {
         guard let retry = retry(of: job, after: { _ in error }, at: now) else {
-            return endAll(job, error: error, failedAt: stage, at: now, &events)
+            return endAll(job, error: error, failedAt: stage, at: now)
         }
-        carryOut(retry, of: job, after: { _ in error }, failedAt: stage, at: now, &events)
+        carryOut(retry, of: job, after: { _ in error }, failedAt: stage, at: now)
     }
 
     /// Retries a job whose response was refused, if no handler accepts the response and one may retry.
     /// - Returns: false if there is no further attempt.
-    mutating func triesAgain(
-        _ job: Job<Listener>, refusing judged: Judged, at now: Int64, _ events: inout [Event]
-    ) -> Bool {
+    mutating func triesAgain(_ job: Job<Listener>, refusing judged: Judged, at now: Int64) -> Bool {
         let refusal = { (handler: Handler) in judged.refusal(by: handler.acceptance) }
         guard let retry = retry(of: job, after: refusal, at: now) else { return false }
         if job.isRunning {
             stopped(job)
-            commands.append(.cancel(job.id))
-            if observes { events.append(.notice(notice(.stop, job, error: retry.error, at: now))) }
+            outbox.send(.cancel(job.id))
+            if observes { outbox.append(.notice(notice(.stop, job, error: retry.error, at: now))) }
         }
-        carryOut(retry, of: job, after: refusal, failedAt: .response, at: now, &events)
+        carryOut(retry, of: job, after: refusal, failedAt: .response, at: now)
         return true
     }
 
     /// Restarts the jobs whose pause is over.
     mutating func pausesLookedAt(at now: Int64) {
-        while let pause = pauses.popExpired(at: now) {
-            guard let job = jobs[pause.token], job.isPausing else { continue }
-            pausing -= 1
+        while let number = retries.popEnded(at: now) {
+            guard let job = jobs[number] else { continue }
             if let caching = job.caching {
                 job.stage = .asking
                 let question = LookupContext(isOffline: rules.isOffline, after: caching.lastSaver)
-                cacheTasks.append(.ask(job.id, caching.lookup, question))
+                outbox.run(.ask(job.id, caching.lookup, question))
                 caching.lastSaver = nil
             } else {
                 wait(job, at: now)
@@ -72,32 +66,31 @@ extension DownloadTable {
         guard errors.count == job.handlers.count else { return nil }
         let trying = zip(job.handlers, errors).filter { handler, error in job.mayTryAgain(handler, after: error) }
         guard let error = trying.first?.1,
-            let pause = rules.retry.pause(
-                after: job.attempts, asked: job.secondsAskedFor(by: error), using: &random),
-            budget.take(for: job.host)
+            let pause = retries.takeRetry(
+                for: job.host, after: job.attempts, asked: job.secondsAskedFor(by: error))
         else { return nil }
         return Retry(handlers: trying.map { $0.0 }, error: error, pause: pause)
     }
 
     private mutating func carryOut(
         _ retry: Retry, of job: Job<Listener>, after why: (Handler) -> DownloadError?,
-        failedAt stage: DownloadResult.Stage, at now: Int64, _ events: inout [Event]
+        failedAt stage: DownloadResult.Stage, at now: Int64
     ) {
         let tokens = Set(retry.handlers.map { $0.token })
         for handler in job.handlers where !tokens.contains(handler.token) {
-            end(handler, of: job, error: why(handler), failedAt: stage, at: now, &events)
+            end(handler, of: job, error: why(handler), failedAt: stage, at: now)
         }
         job.handlers.removeAll { !tokens.contains($0.token) }
         if observes {
-            events.append(.notice(notice(.retry, job, error: retry.error, at: now, delay: retry.pause)))
+            outbox.append(.notice(notice(.retry, job, error: retry.error, at: now, delay: retry.pause)))
         }
-        startOver(job, &events)
+        startOver(job)
         pause(job, for: retry.pause, at: now)
     }
 
     /// Resets the job for the next attempt. The part of its body that was saved on disk is kept.
-    private mutating func startOver(_ job: Job<Listener>, _ events: inout [Event]) {
-        forgetBody(of: job, &events)
+    private mutating func startOver(_ job: Job<Listener>) {
+        forgetBody(of: job)
         leaveCaches(job)
         job.caching?.startOver()
         job.request = job.original
@@ -107,15 +100,10 @@ extension DownloadTable {
     }
 
     private mutating func pause(_ job: Job<Listener>, for duration: Int64, at now: Int64) {
-        // A new id keeps late events of the previous transfer from reaching the job.
-        jobs[job.id.number] = nil
-        job.id = newID()
-        jobs[job.id.number] = job
+        jobs.renumber(job)
         job.stage = .pausing
         job.priority = job.wantedPriority
-        pausing += 1
-        let all = jobs
-        pauses.add(.pause, of: job.id.number, after: max(1, duration), from: now) { all[$0]?.isPausing == true }
+        retries.insert(job.id.number, for: duration, from: now)
     }
 }
 

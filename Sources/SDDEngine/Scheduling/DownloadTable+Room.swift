@@ -4,20 +4,15 @@ import SDDTransport
 
 /// Complete bodies that wait for decode memory, and progressive decodes whose memory is taken back for them.
 extension DownloadTable {
-    /// Updates the backlog of undecoded bytes, and pauses or resumes transfers accordingly.
-    mutating func backlogChanged(by bytes: Int, for job: Job<Listener>) {
-        backlog.add(bytes, isPrompt: job.isPrompt)
-        updateHold()
-    }
-
     mutating func promptJobsChanged(by count: Int) {
-        backlog.promptJobs += count
+        decoding.promptJobsChanged(by: count)
         updateHold()
     }
 
-    private mutating func updateHold() {
-        guard backlog.update() else { return }
-        for job in runners.sortedValues { updatePause(job) }
+    /// Pauses or resumes transfers after a change of the bytes that wait for decode threads.
+    mutating func updateHold() {
+        guard decoding.updateHold() else { return }
+        for job in slots.onNetwork { updatePause(job) }
     }
 
     /// Makes a job prompt when a caller joins it that may be blocked until its end.
@@ -26,13 +21,14 @@ extension DownloadTable {
         job.isPrompt = true
         switch job.stage {
         case .waiting(let place):
-            waiting.remove(place)
+            slots.remove(place)
             wait(job, at: now)
-        case .received: backlog.becamePrompt(job.body?.count ?? 0)
+        case .received: decoding.becamePrompt(job)
         case .lacking(let place):
-            backlog.becamePrompt(job.body?.count ?? 0)
-            stopLacking(place)
-            job.stage = .lacking(room.append(job.id, priority: job.priority, isPrompt: true))
+            decoding.becamePrompt(job)
+            job.stage = .lacking(decoding.moveLacking(place, of: job))
+            // Another job may be first in line now.
+            outbox.addWork()
         case .asking, .claiming, .running, .working, .pausing: break
         }
         promptJobsChanged(by: 1)
@@ -41,33 +37,27 @@ extension DownloadTable {
     // MARK: - Complete bodies
 
     /// Makes a job wait for memory, because a decode thread found none for its image.
-    mutating func lineUp(_ job: Job<Listener>, _ events: inout [Event]) {
+    mutating func lineUp(_ job: Job<Listener>) {
         // Handlers that did not want the image have already ended.
-        if job.handlers.isEmpty { return remove(job, &events) }
+        if job.handlers.isEmpty { return remove(job) }
         job.priority = job.wantedPriority
-        job.stage = .lacking(room.append(job.id, priority: job.priority, isPrompt: job.isPrompt))
-        backlogChanged(by: job.body?.count ?? 0, for: job)
+        job.stage = .lacking(decoding.appendLacking(job))
+        updateHold()
         // Memory may have become free meanwhile, before anything asked for it.
-        newWork += 1
-    }
-
-    /// Removes a job from its line before it has got memory. The next job may need less.
-    mutating func stopLacking(_ place: RoomLines.Place) {
-        room.remove(place)
-        newWork += 1
+        outbox.addWork()
     }
 
     /// Removes and returns the first job of a line for which there is enough memory now, with the memory.
     mutating func nextWithRoom() -> (Job<Listener>, any MemoryReserved)? {
-        if room.isEmpty { return nil }
+        guard decoding.lacksRoom else { return nil }
         for isPrompt in [true, false] {
-            guard let id = room.first(isPrompt: isPrompt, before: received.first?.rank), let job = jobs[id],
+            guard let number = decoding.firstLacking(isPrompt: isPrompt), let job = jobs[number],
                 case .lacking(let place) = job.stage,
-                let granted = room.ask(isPrompt: isPrompt, for: job.roomNeeded)
+                let granted = decoding.takeRoom(isPrompt: isPrompt, for: job.roomNeeded)
             else { continue }
-            room.remove(place)
+            decoding.gotRoom(place)
             // There may be memory for the next job, too.
-            if !room.isEmpty { newWork += 1 }
+            if decoding.lacksRoom { outbox.addWork() }
             return (job, granted)
         }
         return nil
@@ -77,25 +67,23 @@ extension DownloadTable {
 
     /// Takes memory back from progressive decodes, because complete bodies wait for it. Their bodies are decoded when
     /// they are complete.
-    mutating func takeRoomBack(_ events: inout [Event]) {
-        for number in streaming.sorted() {
+    mutating func takeRoomBack() {
+        for number in decoding.streamNumbers {
             guard let job = jobs[number], let progressive = job.progressive else { continue }
             if progressive.isWorking {
                 progressive.isTakenBack = true
             } else if progressive.stream?.holdsRoom == true {
-                takeRoomBack(of: job, progressive, &events)
+                takeRoomBack(of: job, progressive)
             }
         }
     }
 
     /// Takes the memory of one progressive decode back. Previews may start again once twice as much of the body has
     /// arrived, which limits the bytes decoded again to the bytes of the body.
-    mutating func takeRoomBack(
-        of job: Job<Listener>, _ progressive: Job<Listener>.ProgressiveDecode, _ events: inout [Event]
-    ) {
+    mutating func takeRoomBack(of job: Job<Listener>, _ progressive: Job<Listener>.ProgressiveDecode) {
         progressive.isTakenBack = false
         progressive.beginsAgain = max(1, progressive.body?.count ?? progressive.read).multipliedSaturating(by: 2)
-        endProgressive(of: job, &events)
+        endProgressive(of: job)
         progressive.body = nil
     }
 }

@@ -5,25 +5,25 @@ import SDDTransport
 extension DownloadTable {
     /// Takes the transport's next commands, in order.
     /// - Returns: the time by which the transport must ask again.
-    mutating func transportAsks(
-        for commands: inout [TransportCommand], at now: Int64, _ events: inout [Event]
-    ) -> Int64 {
-        clocksLookedAt(at: now, &events)
-        fill(at: now, &events)
-        return takeCommands(into: &commands)
+    mutating func transportAsks(for commands: inout [TransportCommand], at now: Int64) -> Int64 {
+        clocksLookedAt(at: now)
+        fill(at: now)
+        let deadline = nextDeadline()
+        outbox.takeCommands(into: &commands, promising: deadline)
+        return deadline
     }
 
-    mutating func transportReports(_ event: TransferEvent, at now: Int64, _ events: inout [Event]) {
+    mutating func transportReports(_ event: TransferEvent, at now: Int64) {
         switch event {
         case .response(let id, let head):
-            if let job = runningJob(id) { responded(job, head, at: now, &events) }
+            if let job = runningJob(id) { responded(job, head, at: now) }
         case .received(let id, let count):
-            if let job = runningJob(id) { received(job, count, at: now, &events) }
+            if let job = runningJob(id) { received(job, count, at: now) }
         case .body(let id, let bytes):
             if let job = runningJob(id) { bodyShown(job, bytes) }
         case .finished(let id, let end):
-            if let job = runningJob(id) { finished(job, end, at: now, &events) }
-        case .message(let id, let level, let text): said(id, level, text, at: now, &events)
+            if let job = runningJob(id) { finished(job, end, at: now) }
+        case .message(let id, let level, let text): said(id, level, text, at: now)
         }
     }
 
@@ -32,41 +32,37 @@ extension DownloadTable {
         return job
     }
 
-    private mutating func responded(
-        _ job: Job<Listener>, _ head: ResponseHead, at now: Int64, _ events: inout [Event]
-    ) {
-        guard let head = cacheSees(head, of: job, at: now, &events) else { return }
+    private mutating func responded(_ job: Job<Listener>, _ head: ResponseHead, at now: Int64) {
+        guard let head = cacheSees(head, of: job, at: now) else { return }
         job.head = head
         job.responded = now
-        if observes { events.append(.notice(notice(.response, job, at: now))) }
+        if observes { outbox.append(.notice(notice(.response, job, at: now))) }
         // A response that a modifier may change is judged after the modifier has run.
         if job.bodyWork?.modifier == nil {
-            judge(job, Judged(head.response), at: now, &events)
+            judge(job, Judged(head.response), at: now)
             if job.handlers.isEmpty || !job.isRunning {
-                fill(at: now, &events)
+                fill(at: now)
                 return
             }
         }
-        tell(0, of: head.expectedBytes, in: job, at: now, &events)
+        tell(0, of: head.expectedBytes, in: job, at: now)
     }
 
     /// Ends the handlers that do not accept the response. If none is left, the transfer is cancelled too, because its
     /// body is not worth reading, unless the job retries.
-    mutating func judge(
-        _ job: Job<Listener>, _ judged: Judged, at now: Int64, _ events: inout [Event]
-    ) {
+    mutating func judge(_ job: Job<Listener>, _ judged: Judged, at now: Int64) {
         job.judged = judged
         guard job.handlers.contains(where: { judged.refusal(by: $0.acceptance) != nil }) else { return }
-        if job.isRunning, triesAgain(job, refusing: judged, at: now, &events) { return }
+        if job.isRunning, triesAgain(job, refusing: judged, at: now) { return }
         let handlers = job.handlers
         job.handlers.removeAll { judged.refusal(by: $0.acceptance) != nil }
         for handler in handlers {
             guard let error = judged.refusal(by: handler.acceptance) else { continue }
             if job.handlers.isEmpty, jobs[job.id.number] != nil {
-                sayRefused(job, error, at: now, &events)
-                abandon(job, error: error, at: now, &events)
+                sayRefused(job, error, at: now)
+                abandon(job, error: error, at: now)
             }
-            end(handler, of: job, error: error, failedAt: .response, at: now, &events)
+            end(handler, of: job, error: error, failedAt: .response, at: now)
         }
         if !job.handlers.isEmpty {
             reprioritize(job, at: now)
@@ -74,18 +70,14 @@ extension DownloadTable {
         }
     }
 
-    private mutating func received(
-        _ job: Job<Listener>, _ count: Int64, at now: Int64, _ events: inout [Event]
-    ) {
+    private mutating func received(_ job: Job<Listener>, _ count: Int64, at now: Int64) {
         job.received = count
         if job.request.sink == nil { holds(count, of: job) }
         considerProgressive(job, at: now)
-        tell(count, of: job.head?.expectedBytes ?? -1, in: job, at: now, &events)
+        tell(count, of: job.head?.expectedBytes ?? -1, in: job, at: now)
     }
 
-    private mutating func finished(
-        _ job: Job<Listener>, _ end: TransferEnd, at now: Int64, _ events: inout [Event]
-    ) {
+    private mutating func finished(_ job: Job<Listener>, _ end: TransferEnd, at now: Int64) {
         job.end = end
         job.finished = now
         count(end)
@@ -95,20 +87,20 @@ extension DownloadTable {
             let stage = error.connectStage ?? job.stageReached
             stopped(job)
             if error.code == .protocol { forgetPart(of: job) }
-            if servesStale(job, at: now, &events) { break }
-            if observes { events.append(.notice(notice(.stop, job, error: error, at: now))) }
-            failed(job, error, at: stage, at: now, &events)
+            if servesStale(job, at: now) { break }
+            if observes { outbox.append(.notice(notice(.stop, job, error: error, at: now))) }
+            failed(job, error, at: stage, at: now)
         case .success(let bytes):
             stopped(job)
             job.isEndUnproven = !end.isEndProven && !PictureEnd.isReached(in: bytes)
-            if (end.response?.status ?? 0) < 400 { budget.succeeded(at: job.host) }
+            if (end.response?.status ?? 0) < 400 { retries.succeeded(at: job.host) }
             if observes {
-                events.append(.notice(notice(.finish, job, at: now)))
-                events.append(.notice(notice(.stop, job, at: now)))
+                outbox.append(.notice(notice(.finish, job, at: now)))
+                outbox.append(.notice(notice(.stop, job, at: now)))
             }
-            if let bytes = cacheSees(bytes, of: job, at: now, &events) { arrived(job, bytes, at: now, &events) }
+            if let bytes = cacheSees(bytes, of: job, at: now) { arrived(job, bytes, at: now) }
         }
-        fill(at: now, &events)
+        fill(at: now)
     }
 
     private mutating func count(_ end: TransferEnd) {
@@ -123,36 +115,30 @@ extension DownloadTable {
     }
 
     /// Handles a complete body.
-    mutating func arrived(
-        _ job: Job<Listener>, _ bytes: Bytes, at now: Int64, _ events: inout [Event]
-    ) {
+    mutating func arrived(_ job: Job<Listener>, _ bytes: Bytes, at now: Int64) {
         job.body = bytes
         job.received = job.request.sink == nil ? Int64(bytes.count) : job.end?.metrics.handedOutBytes ?? 0
         // The last progress of a complete body reports its size as the total, even if no length was announced. A cached
         // body from disk is not a download and has no progress, unless it stands for a response.
         if job.received > 0, job.caching?.origin != .disk || job.head != nil {
-            tell(job.received, of: job.received, in: job, isLast: true, at: now, &events)
+            tell(job.received, of: job.received, in: job, isLast: true, at: now)
         }
-        if job.needsBodyWork { queue(job) } else { handOut(job, at: now, &events) }
+        if job.needsBodyWork { queue(job) } else { handOut(job, at: now) }
     }
 
     /// Logs that no caller accepts the response.
-    private func sayRefused(
-        _ job: Job<Listener>, _ error: DownloadError, at now: Int64, _ events: inout [Event]
-    ) {
+    private mutating func sayRefused(_ job: Job<Listener>, _ error: DownloadError, at now: Int64) {
         guard logs >= .info else { return }
         let message = "Failed: \(error.message)"
-        events.append(.notice(notice(.log, job, at: now, level: .info, message: message)))
+        outbox.append(.notice(notice(.log, job, at: now, level: .info, message: message)))
     }
 
-    private mutating func said(
-        _ id: TransferID, _ level: LogLevel, _ text: String, at now: Int64, _ events: inout [Event]
-    ) {
+    private mutating func said(_ id: TransferID, _ level: LogLevel, _ text: String, at now: Int64) {
         guard level <= logs else { return }
         if let job = jobs[id.number] {
-            events.append(.notice(notice(.log, job, at: now, level: level, message: text)))
+            outbox.append(.notice(notice(.log, job, at: now, level: level, message: text)))
         } else {
-            events.append(
+            outbox.append(
                 .notice(
                     Notice(.log, transfer: id.number, token: 0, url: nil, time: now, level: level, message: text)))
         }
@@ -163,11 +149,11 @@ extension DownloadTable {
 
 extension DownloadTable {
     /// Ends the handlers that want bytes, and queues the job for a decode thread if others want pixels or facts.
-    mutating func handOut(_ job: Job<Listener>, at now: Int64, _ events: inout [Event]) {
+    mutating func handOut(_ job: Job<Listener>, at now: Int64) {
         let handlers = job.handlers
         keepOriginal(of: job, for: handlers.filter { !$0.wantsPixels })
-        if !handlers.contains(where: { job.isDecodedFor($0) }) { return endAll(job, at: now, &events) }
-        for handler in handlers where !job.isDecodedFor(handler) { end(handler, of: job, at: now, &events) }
+        if !handlers.contains(where: { job.isDecodedFor($0) }) { return endAll(job, at: now) }
+        for handler in handlers where !job.isDecodedFor(handler) { end(handler, of: job, at: now) }
         job.handlers.removeAll { !job.isDecodedFor($0) }
         queue(job)
     }
@@ -181,8 +167,8 @@ extension DownloadTable {
             return
         }
         job.priority = job.wantedPriority
-        job.stage = .received(received.append(job.id, priority: job.priority))
-        backlogChanged(by: job.body?.count ?? 0, for: job)
-        newWork += 1
+        job.stage = .received(decoding.append(job))
+        updateHold()
+        outbox.addWork()
     }
 }

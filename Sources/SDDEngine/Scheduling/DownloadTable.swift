@@ -3,10 +3,12 @@ import SDDCoders
 import SDDTransport
 
 /// Makes all decisions of a downloader: which requests share a transfer, which transfers run or wait, and which events
-/// handlers get, including exactly one terminal event each. A state machine with events as input and effects as output.
-/// It knows no thread, clock, socket or callback; `Downloader` keeps it under a lock and runs the effects.
+/// handlers get, including exactly one terminal event each. A state machine with events as input and effects as output,
+/// which collect in its `Outbox`. It knows no thread, clock, socket or callback; `Downloader` keeps it under a lock and
+/// runs the effects.
 ///
-/// The events are in `DownloadTable+Callers`, `+Caching`, `+Transport`, `+Decoding`, `+ProgressiveDecode`, `+Retrying` and
+/// Its state is in its parts: `JobIndex`, `TransferSlots`, `DecodeQueue`, `RetryQueue` and `Outbox`. The events are in
+/// `DownloadTable+Requests`, `+Caching`, `+Transport`, `+Decoding`, `+ProgressiveDecode`, `+Room`, `+Retrying` and
 /// `+Clocks`.
 struct DownloadTable<Listener> {
     typealias Token = UInt64
@@ -47,84 +49,31 @@ struct DownloadTable<Listener> {
         var progressMicroseconds: Int64 = 0
         var progressive = ProgressiveRules()
         var decodeLimits = DecodeLimits()
-        /// The retry rules. Changing their budget later has no effect.
+        /// The retry rules. Changing them later has no effect.
         var retry = RetryPolicy()
         /// True if only caches may be used.
         var isOffline = false
     }
 
-    /// A handler's position: its job, and its place in the job's list.
-    struct Member {
-        let job: Job<Listener>
-        let place: Handlers<Listener>.Place
-    }
-
-    enum Background {
-        case no
-        /// Background transfers continue until the grace time is over.
-        case grace(until: Int64)
-        case over
-    }
-
-    /// All jobs by the number of their id.
-    var jobs = NumberMap<Job<Listener>>()
-    /// Jobs that other requests may join, by the hash key of their request. Jobs with the same hash key form a chain.
-    var sharedJobs = NumberMap<Job<Listener>>()
-    var jobOfToken = NumberMap<Member>()
-    /// Jobs on the network, by the number of their id.
-    var runners = NumberMap<Job<Listener>>()
-    var waiting: WaitingQueue
-    var received = PriorityBuckets<TransferID>()
-    /// Jobs with an incomplete body whose streams have a step to take.
-    var progressiveLine = PriorityBuckets<TransferID>()
-    /// Jobs that have a stream for the received part of their body.
-    var streaming: Set<UInt64> = []
-    var streams: Int { streaming.count }
+    var jobs: JobIndex<Listener>
+    var slots: TransferSlots<Listener>
+    var decoding: DecodeQueue<Listener>
     let registry: CoderRegistry
-    /// Jobs with complete bodies that wait for decode memory, and the keepers that grant it.
-    var room: RoomLines
     var deadlines = Deadlines()
-    /// The times at which paused jobs start their next attempt.
-    var pauses = Deadlines()
-    var budget: RetryBudget
-    var random: XorShift
-    /// Commands for the transport, in order.
-    var commands: [TransportCommand] = []
-    /// Work for the caches.
-    var cacheTasks: [CacheTask] = []
+    var retries: RetryQueue
+    var outbox = Outbox<Listener>()
     var rules: Rules
     var statistics = Statistics()
-    let tally = Job<Listener>.Tally()
     /// True if a listener wants the events of transfers.
     var observes = false
     var logs = LogLevel.none
 
-    /// The number of jobs that pause between two attempts.
-    var pausing = 0
-    var running = 0
-    /// The number of running jobs below urgent priority.
-    var runningOrdinary = 0
-    var decodeBacklog: Int { backlog.total }
-    var backlog = DecodeBacklog()
-    /// Terminal events held back until a decode thread has stopped writing to the caller's memory, by the number of the
-    /// job's id.
-    var detained: [UInt64: [Event]] = [:]
-    var isSuspended = false
-    var background = Background.no
     /// True if no more requests are accepted; existing ones may continue.
     var isClosing = false
     /// True if existing loads may continue with their next stages.
     var isDraining = false
     /// True once nothing can be submitted any more, because the downloader is being destroyed.
     private(set) var isClosed = false
-    private var lastJob: UInt64 = 0
-    /// Generates the numbers of job ids; `nil` counts from 1.
-    private let numbers: (@Sendable () -> UInt64)?
-    private var lastTicket: UInt64 = 0
-    /// Pieces of work for the decode threads since the last `takeWakes`.
-    var newWork = 0
-    /// The time by which the transport has been told to ask again.
-    private var promisedDeadline = Int64.max
 
     /// - Parameters:
     ///   - seed: seed of the random numbers that spread retries out.
@@ -133,22 +82,12 @@ struct DownloadTable<Listener> {
         rules: Rules, registry: CoderRegistry = .builtIn, room: RoomLines = RoomLines(), seed: UInt64 = 1,
         numbers: (@Sendable () -> UInt64)? = nil
     ) {
-        self.numbers = numbers
+        jobs = JobIndex(numbers: numbers)
         self.rules = rules
         self.registry = registry
-        self.room = room
-        waiting = WaitingQueue(
-            order: rules.order, maxPerHost: rules.maxPerHost, minInterval: rules.minHostInterval, ageing: rules.ageing)
-        budget = RetryBudget(most: rules.retry.budget)
-        random = XorShift(seed: seed)
-    }
-
-    /// The lowest priority that counts as urgent.
-    static var urgent: Priority { .high }
-
-    mutating func newID() -> TransferID {
-        lastJob = numbers?() ?? lastJob + 1
-        return TransferID(lastJob)
+        decoding = DecodeQueue(room: room)
+        slots = TransferSlots(rules)
+        retries = RetryQueue(rules.retry, seed: seed)
     }
 
     mutating func close() {
@@ -168,103 +107,61 @@ extension DownloadTable {
 
     /// Returns the threads for which the events since the last call have produced work.
     mutating func takeWakes() -> Wakes {
-        defer { newWork = 0 }
-        return Wakes(transport: !commands.isEmpty || nextDeadline() < promisedDeadline, decoders: newWork)
+        let wakesTransport = outbox.hasCommands || outbox.isLate(for: nextDeadline())
+        return Wakes(transport: wakesTransport, decoders: outbox.takeWork())
     }
 
-    /// Returns the position of a batch of effects in the order of all batches. Effects run after the unlock on threads
-    /// that may overtake one another, but must reach the application in the order in which they were decided.
-    mutating func nextTicket() -> UInt64 {
-        lastTicket += 1
-        return lastTicket
-    }
-
-    mutating func takeCacheTasks() -> [CacheTask] {
-        if cacheTasks.isEmpty { return [] }
-        defer { cacheTasks = [] }
-        return cacheTasks
-    }
-
-    /// Moves the pending commands to `commands`, and returns the time by which the transport must ask again.
-    mutating func takeCommands(into taken: inout [TransportCommand]) -> Int64 {
-        taken += commands
-        commands.removeAll(keepingCapacity: true)
-        promisedDeadline = nextDeadline()
-        return promisedDeadline
-    }
-
-    private mutating func nextDeadline() -> Int64 {
-        var soonest = min(graceEnd, waiting.nextRestEnd)
-        // The closures use copies, because they must not access a table that is being modified.
+    mutating func nextDeadline() -> Int64 {
+        var soonest = min(slots.nextTime, retries.nextEnd())
         if !deadlines.isEmpty {
-            let tokens = jobOfToken
-            soonest = min(soonest, deadlines.next { tokens[$0] != nil })
-        }
-        if !pauses.isEmpty {
+            // The closure uses a copy, because it must not access a table that is being modified.
             let all = jobs
-            soonest = min(soonest, pauses.next { all[$0]?.isPausing == true })
+            soonest = min(soonest, deadlines.next { all.contains(token: $0) })
         }
         return soonest
-    }
-
-    private var graceEnd: Int64 {
-        if case .grace(let until) = background { until } else { .max }
     }
 }
 
 // MARK: - Scheduling
 
 extension DownloadTable {
-    private var mayStart: Bool {
-        guard !isSuspended, running < rules.maxConcurrent, case .no = background else { return false }
-        return !backlog.isFull(forPrompt: false) || waiting.promptCount > 0 && !backlog.isFull(forPrompt: true)
-    }
-
     /// Starts as many waiting jobs as may run.
-    mutating func fill(at now: Int64, _ events: inout [Event]) {
-        waiting.restsEnded(at: now)
-        guard mayStart, !waiting.isEmpty else { return }
+    mutating func fill(at now: Int64) {
+        slots.restsEnded(at: now)
+        guard slots.mayStart(behind: decoding.backlog), slots.waitingCount > 0 else { return }
         raiseOverdue(at: now)
-        while mayStart {
-            let ordinary = max(1, rules.maxConcurrent - rules.reservedForUrgent)
-            let least = runningOrdinary < ordinary ? Priority.veryLow : Self.urgent
-            let isPrompt = backlog.isFull(forPrompt: false)
-            guard let id = waiting.next(atLeast: least, isPrompt: isPrompt), let job = jobs[id.number],
-                case .waiting(let place) = job.stage
-            else {
-                return
-            }
-            waiting.started(place, at: now)
-            start(job, at: now, &events)
+        while let id = slots.next(behind: decoding.backlog), let job = jobs[id.number],
+            case .waiting(let place) = job.stage
+        {
+            slots.started(place, priority: job.priority, at: now)
+            start(job, at: now)
         }
     }
 
-    private mutating func start(_ job: Job<Listener>, at now: Int64, _ events: inout [Event]) {
-        running += 1
-        if job.priority < Self.urgent { runningOrdinary += 1 }
-        guard let turn = job.caching?.turn else { return begin(job, at: now, &events) }
+    private mutating func start(_ job: Job<Listener>, at now: Int64) {
+        guard let turn = job.caching?.turn else { return begin(job, at: now) }
         job.caching?.turn = nil
         job.stage = .claiming
-        cacheTasks.append(.claim(job.id, turn))
+        outbox.run(.claim(job.id, turn))
     }
 
     /// Starts the transfer of a job that has a slot and the right to download.
-    mutating func begin(_ job: Job<Listener>, at now: Int64, _ events: inout [Event]) {
+    mutating func begin(_ job: Job<Listener>, at now: Int64) {
         job.stage = .running
         if job.started == 0 { job.attempts += 1 }
         job.started = now
-        runners[job.id.number] = job
+        slots.began(job)
         statistics.transfersStarted += 1
-        commands.append(.start(job.id, job.request, job.priority))
+        outbox.send(.start(job.id, job.request, job.priority))
         // Ask for the body now: it may begin and break off within one turn of the transport, and its part must be
         // saved.
-        if job.caching?.revalidation?.resumes == true { commands.append(.show(job.id)) }
-        if observes { events.append(.notice(notice(.start, job, at: now))) }
-        tell(0, of: -1, in: job, at: now, &events)
+        if job.caching?.revalidation?.resumes == true { outbox.send(.show(job.id)) }
+        if observes { outbox.append(.notice(notice(.start, job, at: now))) }
+        tell(0, of: -1, in: job, at: now)
     }
 
     private mutating func raiseOverdue(at now: Int64) {
-        while let (id, levels) = waiting.overdue(at: now), let job = jobs[id.number] {
+        while let (id, levels) = slots.overdue(at: now), let job = jobs[id.number] {
             job.boost += levels
             reprioritize(job, at: now)
         }
@@ -272,10 +169,7 @@ extension DownloadTable {
 
     /// Removes a job from the network and frees its slot.
     mutating func stopped(_ job: Job<Listener>) {
-        running -= 1
-        runners[job.id.number] = nil
-        if job.priority < Self.urgent { runningOrdinary -= 1 }
-        waiting.ended(host: job.host)
+        slots.ended(job)
         holds(0, of: job)
     }
 
@@ -292,41 +186,32 @@ extension DownloadTable {
         job.priority = new
         switch job.stage {
         case .waiting(let place):
-            waiting.remove(place)
+            slots.remove(place)
             wait(job, at: now)
-        case .claiming: runningOrdinary += (new < Self.urgent ? 1 : 0) - (old < Self.urgent ? 1 : 0)
+        case .claiming: slots.priorityChanged(from: old, to: new)
         case .running:
-            runningOrdinary += (new < Self.urgent ? 1 : 0) - (old < Self.urgent ? 1 : 0)
-            commands.append(.setPriority(job.id, new))
+            slots.priorityChanged(from: old, to: new)
+            outbox.send(.setPriority(job.id, new))
             if let place = job.progressive?.place {
-                progressiveLine.remove(place)
-                job.progressive?.place = progressiveLine.append(job.id, priority: new)
+                job.progressive?.place = decoding.moveStep(place, of: job)
             }
         case .received(let place):
-            received.remove(place)
-            job.stage = .received(received.append(job.id, priority: new))
+            job.stage = .received(decoding.move(place, of: job))
         case .lacking(let place):
-            room.remove(place)
-            job.stage = .lacking(room.append(job.id, priority: new, isPrompt: job.isPrompt))
+            job.stage = .lacking(decoding.moveLacking(place, of: job))
             // Another job may be first in line now.
-            newWork += 1
+            outbox.addWork()
         case .asking, .working, .pausing: break
         }
     }
 
-    /// Pauses or resumes a running job. In the foreground it pauses while the decoders are far behind. In the
-    /// background it runs only during the grace time, and only if one of its handlers wants that.
+    /// Pauses or resumes a running job, as `TransferSlots.pauses` decides.
     mutating func updatePause(_ job: Job<Listener>) {
         guard job.isRunning else { return }
-        let pauses =
-            switch background {
-            case .no: backlog.isHeldBack
-            case .grace: !job.handlers.continueInBackground
-            case .over: true
-            }
+        let pauses = slots.pauses(job, isHeldBack: decoding.backlog.isHeldBack)
         guard pauses != job.isPaused else { return }
         job.isPaused = pauses
-        commands.append(pauses ? .pause(job.id) : .resume(job.id))
+        outbox.send(pauses ? .pause(job.id) : .resume(job.id))
     }
 }
 
@@ -336,21 +221,20 @@ extension DownloadTable {
     /// Tells one handler its end. The handler must leave its job's list, or the job the table.
     mutating func end(
         _ handler: Handler, of job: Job<Listener>, image: Image? = nil, reserved: (any MemoryReserved)? = nil,
-        error: DownloadError? = nil, failedAt stage: DownloadResult.Stage? = nil, at now: Int64,
-        _ events: inout [Event]
+        error: DownloadError? = nil, failedAt stage: DownloadResult.Stage? = nil, at now: Int64
     ) {
-        jobOfToken[handler.token] = nil
+        jobs.remove(token: handler.token)
         if !handler.isStage { count(error) }
         let end = Event.end(
             handler.listener,
             job.result(for: handler, image: image, reserved: reserved, error: error, failedAt: stage, at: now))
         guard job.isWriting, handler.form.isCallers else {
-            events.append(end)
+            outbox.append(end)
             return
         }
         // A caller may reuse its memory once it has been told its end.
-        events.append(.mute(handler.listener))
-        detained[job.id.number, default: []].append(end)
+        outbox.append(.mute(handler.listener))
+        decoding.detain(end, of: job)
     }
 
     mutating func count(_ error: DownloadError?) {
@@ -364,71 +248,45 @@ extension DownloadTable {
     /// Ends all handlers alike, and their job, which must have left the network.
     mutating func endAll(
         _ job: Job<Listener>, error: DownloadError? = nil, failedAt stage: DownloadResult.Stage? = nil,
-        at now: Int64, _ events: inout [Event]
+        at now: Int64
     ) {
-        remove(job, &events)
+        remove(job)
         for handler in job.handlers {
-            end(handler, of: job, error: error, failedAt: stage, at: now, &events)
+            end(handler, of: job, error: error, failedAt: stage, at: now)
         }
         job.handlers.removeAll()
     }
 
-    mutating func remove(_ job: Job<Listener>, _ events: inout [Event]) {
-        jobs[job.id.number] = nil
-        job.leaveTable()
-        if job.isShared { unshare(job) }
+    mutating func remove(_ job: Job<Listener>) {
+        jobs.remove(job)
         if job.isPrompt { promptJobsChanged(by: -1) }
-        endProgressive(of: job, &events)
+        endProgressive(of: job)
         leaveCaches(job)
         // An inquiry may hold the last reference to a cache or to pixels in the application's memory.
         if job.bodyWork != nil || job.request.plugin != nil || job.caching != nil || !job.kept.isEmpty {
-            events.append(.free(job))
+            outbox.append(.free(job))
         }
-    }
-
-    /// Returns the job that a new request may join, if there is one.
-    func sharedJob(for request: DownloadRequest) -> Job<Listener>? {
-        var job = sharedJobs[request.hashKey]
-        while let candidate = job, !candidate.serves(request) { job = candidate.nextShared }
-        return job
-    }
-
-    mutating func share(_ job: Job<Listener>) {
-        let key = job.hashKey
-        job.nextShared = sharedJobs[key]
-        sharedJobs[key] = job
-    }
-
-    private mutating func unshare(_ job: Job<Listener>) {
-        let key = job.hashKey
-        guard let first = sharedJobs[key] else { return }
-        if first === job {
-            sharedJobs[key] = job.nextShared
-        } else {
-            var before = first
-            while let next = before.nextShared, next !== job { before = next }
-            before.nextShared = job.nextShared
-        }
-        job.nextShared = nil
     }
 
     /// Removes a job that no caller waits for any more from the table, and from the line or slot that it occupies.
-    mutating func abandon(_ job: Job<Listener>, error: DownloadError, at now: Int64, _ events: inout [Event]) {
-        remove(job, &events)
+    mutating func abandon(_ job: Job<Listener>, error: DownloadError, at now: Int64) {
+        remove(job)
         switch job.stage {
-        case .waiting(let place): waiting.remove(place)
+        case .waiting(let place): slots.remove(place)
         case .running:
             stopped(job)
-            commands.append(.cancel(job.id))
-            if observes { events.append(.notice(notice(.stop, job, error: error, at: now))) }
+            outbox.send(.cancel(job.id))
+            if observes { outbox.append(.notice(notice(.stop, job, error: error, at: now))) }
         case .received(let place):
-            received.remove(place)
-            backlogChanged(by: -(job.body?.count ?? 0), for: job)
+            decoding.remove(place, of: job)
+            updateHold()
         case .lacking(let place):
-            stopLacking(place)
-            backlogChanged(by: -(job.body?.count ?? 0), for: job)
+            decoding.removeLacking(place, of: job)
+            // The next job may need less memory.
+            outbox.addWork()
+            updateHold()
         case .claiming: stopped(job)
-        case .pausing: pausing -= 1
+        case .pausing: retries.remove(job.id.number)
         case .asking, .working: break
         }
     }
@@ -438,10 +296,7 @@ extension DownloadTable {
 
 extension DownloadTable {
     /// Reports progress to the handlers that want it. Counts between the first and the last may be skipped.
-    mutating func tell(
-        _ count: Int64, of expected: Int64, in job: Job<Listener>, isLast: Bool = false, at now: Int64,
-        _ events: inout [Event]
-    ) {
+    mutating func tell(_ count: Int64, of expected: Int64, in job: Job<Listener>, isLast: Bool = false, at now: Int64) {
         guard job.handlers.wantProgress else { return }
         var next = job.handlers.firstPlace
         while let place = next, let handler = job.handlers[place] {
@@ -451,7 +306,7 @@ extension DownloadTable {
             if isLast, handler.told.count == count, job.head?.expectedBytes == expected { continue }
             if count > 0, !isLast, isTooSoon(count, of: expected, after: handler.told, at: now) { continue }
             if count > 0 { job.handlers.setTold((count, now), at: place) }
-            events.append(.progress(handler.listener, received: count, expected: expected))
+            outbox.append(.progress(handler.listener, received: count, expected: expected))
         }
     }
 

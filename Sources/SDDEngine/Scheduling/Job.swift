@@ -63,7 +63,7 @@ final class Job<Listener> {
     let isShared: Bool
     /// The hash key of the request.
     let hashKey: UInt64
-    /// The next job in the table whose request has the same hash key; see `DownloadTable.sharedJobs`.
+    /// The next job in the table whose request has the same hash key; see `JobIndex`.
     var nextShared: Job?
     /// The request as it is sent.
     var request: HTTPRequest
@@ -74,7 +74,7 @@ final class Job<Listener> {
     let firstToken: UInt64
     var handlers: Handlers<Listener>
     var stage: Stage { didSet { tally?.changed(from: oldValue.isAsking, to: stage.isAsking) } }
-    /// The counter of the table that holds the job.
+    /// The counter of the index that holds the job.
     private var tally: Tally?
     /// The priority of the most urgent handler, raised by `boost`.
     var priority: Priority
@@ -118,7 +118,7 @@ final class Job<Listener> {
     /// The job's use of a cache; `nil` if it uses none.
     let caching: Caching?
 
-    init(id: TransferID, _ request: DownloadRequest, _ handler: Handler, _ stage: Stage, _ tally: Tally) {
+    init(id: TransferID, _ request: DownloadRequest, _ handler: Handler, _ stage: Stage) {
         self.id = id
         isShared = request.isShareable
         hashKey = request.hashKey
@@ -132,6 +132,10 @@ final class Job<Listener> {
         isPrompt = handler.isPrompt
         self.stage = stage
         priority = handler.priority
+    }
+
+    /// Counts the job among those of a table.
+    func enterTable(_ tally: Tally) {
         self.tally = tally
         tally.changed(from: false, to: stage.isAsking)
     }
@@ -236,7 +240,6 @@ final class Job<Listener> {
     var isRunning: Bool { if case .running = stage { true } else { false } }
     var isAsking: Bool { stage.isAsking }
     var isClaiming: Bool { if case .claiming = stage { true } else { false } }
-    var isPausing: Bool { if case .pausing = stage { true } else { false } }
 
     /// Whether nothing has been sent for this handler yet.
     func isToBeStarted(for handler: Handler) -> Bool {

@@ -1,0 +1,109 @@
+import SDDBase
+import SDDTransport
+
+/// The jobs of a `DownloadTable`, found by id, by the token of a request, or by what a new request asks for. It also
+/// generates their ids. A value, part of the table.
+struct JobIndex<Listener> {
+    /// A handler's position: its job, and its place in the job's list.
+    struct Member {
+        let job: Job<Listener>
+        let place: Handlers<Listener>.Place
+
+        var handler: Job<Listener>.Handler? { job.handlers[place] }
+    }
+
+    /// All jobs by the number of their id.
+    private var jobs = NumberMap<Job<Listener>>()
+    private var members = NumberMap<Member>()
+    /// Jobs that other requests may join, by the hash key of their request. Jobs with the same hash key form a chain,
+    /// `Job.nextShared`.
+    private var shared = NumberMap<Job<Listener>>()
+    private let tally = Job<Listener>.Tally()
+    private var lastNumber: UInt64 = 0
+    /// Generates the numbers of ids; `nil` counts from 1.
+    private let numbers: (@Sendable () -> UInt64)?
+
+    /// - Parameter numbers: generates the numbers of ids, each larger than those before.
+    init(numbers: (@Sendable () -> UInt64)? = nil) { self.numbers = numbers }
+
+    mutating func makeID() -> TransferID {
+        lastNumber = numbers?() ?? lastNumber + 1
+        return TransferID(lastNumber)
+    }
+
+    // MARK: - Jobs
+
+    var count: Int { jobs.count }
+    /// The number of jobs in a cache lookup.
+    var askingCount: Int { tally.asking }
+    /// The jobs in the order of their ids.
+    var sorted: [Job<Listener>] { jobs.sortedValues }
+    /// True if no job, token or chain is left.
+    var isEmpty: Bool { jobs.isEmpty && members.isEmpty && shared.isEmpty }
+
+    /// The job with this number in its id.
+    subscript(number: UInt64) -> Job<Listener>? { jobs[number] }
+
+    /// Adds a job without its handlers.
+    mutating func insert(_ job: Job<Listener>) {
+        jobs[job.id.number] = job
+        job.enterTable(tally)
+        if job.isShared { share(job) }
+    }
+
+    /// Removes a job; the tokens of its handlers stay until each of them is removed.
+    mutating func remove(_ job: Job<Listener>) {
+        jobs[job.id.number] = nil
+        job.leaveTable()
+        if job.isShared { unshare(job) }
+    }
+
+    /// Gives a job a new id, so that late events of its previous transfer do not reach it.
+    mutating func renumber(_ job: Job<Listener>) {
+        jobs[job.id.number] = nil
+        job.id = makeID()
+        jobs[job.id.number] = job
+    }
+
+    // MARK: - Tokens
+
+    var tokenCount: Int { members.count }
+
+    func contains(token: UInt64) -> Bool { members[token] != nil }
+
+    func member(of token: UInt64) -> Member? { members[token] }
+
+    mutating func add(token: UInt64, at place: Handlers<Listener>.Place, of job: Job<Listener>) {
+        members[token] = Member(job: job, place: place)
+    }
+
+    mutating func remove(token: UInt64) { members[token] = nil }
+
+    // MARK: - Sharing
+
+    /// Returns the job that a new request may join, if there is one.
+    func sharedJob(for request: DownloadRequest) -> Job<Listener>? {
+        var job = shared[request.hashKey]
+        while let candidate = job, !candidate.serves(request) { job = candidate.nextShared }
+        return job
+    }
+
+    private mutating func share(_ job: Job<Listener>) {
+        let key = job.hashKey
+        job.nextShared = shared[key]
+        shared[key] = job
+    }
+
+    private mutating func unshare(_ job: Job<Listener>) {
+        let key = job.hashKey
+        guard let first = shared[key] else { return }
+        if first === job {
+            shared[key] = job.nextShared
+        } else {
+            var before = first
+            while let next = before.nextShared, next !== job { before = next }
+            before.nextShared = job.nextShared
+        }
+        job.nextShared = nil
+    }
+}

@@ -1,0 +1,69 @@
+import SDDBase
+import SDDTransport
+
+/// The decisions of a `DownloadTable` that others have to carry out: events for listeners, commands for the transport,
+/// work for caches, and wake-ups of the decode threads. Each kind keeps its order. A value, part of the table.
+struct Outbox<Listener> {
+    typealias Event = DownloadTable<Listener>.Event
+
+    private var events: [Event] = []
+    private var commands: [TransportCommand] = []
+    private var cacheTasks: [CacheTask] = []
+    private var lastTicket: UInt64 = 0
+    /// Pieces of work for the decode threads since the last `takeWork`.
+    private var newWork = 0
+    /// The time by which the transport has been told to ask again.
+    private var promisedDeadline = Int64.max
+
+    // MARK: - Adding
+
+    mutating func append(_ event: Event) { events.append(event) }
+    mutating func append(_ more: [Event]) { events += more }
+    mutating func send(_ command: TransportCommand) { commands.append(command) }
+    mutating func run(_ task: CacheTask) { cacheTasks.append(task) }
+    /// Announces one more piece of work for the decode threads.
+    mutating func addWork() { newWork += 1 }
+
+    /// Makes room for this many more events.
+    mutating func reserveEvents(_ count: Int) { events.reserveCapacity(events.count + count) }
+
+    // MARK: - Taking
+
+    /// Removes and returns the events, with the batch's position in the order of all batches; 0 if there are no events.
+    /// Effects run after the unlock on threads that may overtake one another, but must reach the application in the
+    /// order in which they were decided.
+    mutating func takeEvents() -> (events: [Event], ticket: UInt64) {
+        if events.isEmpty { return ([], 0) }
+        lastTicket += 1
+        var taken: [Event] = []
+        swap(&taken, &events)
+        return (taken, lastTicket)
+    }
+
+    mutating func takeCacheTasks() -> [CacheTask] {
+        if cacheTasks.isEmpty { return [] }
+        var taken: [CacheTask] = []
+        swap(&taken, &cacheTasks)
+        return taken
+    }
+
+    /// Moves the pending commands to `taken`.
+    /// - Parameter deadline: the time by which the transport must ask again, which it is told now.
+    mutating func takeCommands(into taken: inout [TransportCommand], promising deadline: Int64) {
+        taken += commands
+        commands.removeAll(keepingCapacity: true)
+        promisedDeadline = deadline
+    }
+
+    /// Removes and returns the number of pieces of work for the decode threads.
+    mutating func takeWork() -> Int {
+        defer { newWork = 0 }
+        return newWork
+    }
+
+    /// True if commands are pending, so that the transport must be woken.
+    var hasCommands: Bool { !commands.isEmpty }
+
+    /// True if the transport would ask too late for this time.
+    func isLate(for deadline: Int64) -> Bool { deadline < promisedDeadline }
+}
