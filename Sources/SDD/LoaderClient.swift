@@ -7,16 +7,14 @@ internal import SDDEngine
 final class LoaderClient: Sendable {
     let loader: Loader
     let client: Client
-    /// The cache for loads; `nil` means no cache.
-    let cache: ImageCache?
-    let originals: ImageCache?
+    /// The caches for loads; `nil` means no cache.
+    let caches: LoadCaches?
     let hooks: AppLoadHooks
     let prefetcher: Prefetcher
 
-    init(_ client: Client, cache: ImageCache?, originals: ImageCache?, policy: FailurePolicy, hooks: AppLoadHooks) {
+    init(_ client: Client, caches: LoadCaches?, policy: FailurePolicy, hooks: AppLoadHooks) {
         self.client = client
-        self.cache = cache
-        self.originals = originals
+        self.caches = caches
         self.hooks = hooks
         loader = Loader(client.downloader, failPolicy: policy, hooks: hooks)
         prefetcher = Prefetcher(delivering: client.downloader)
@@ -95,16 +93,16 @@ func makeLoader(_ config: sdd_loader_config) throws(Refusal) -> LoaderClient {
     }
     let hasNoCache = try flag(config.no_cache, "sdd_loader_config.no_cache")
     let client = try Handle.client(config.downloader, "sdd_loader_config.downloader")
-    var cache: ImageCache?
-    var originals: ImageCache?
+    var caches: LoadCaches?
     if !hasNoCache {
-        cache = try Handle.cache(config.cache, "sdd_loader_config.cache")
-        originals =
+        let images = try Handle.cache(config.cache, "sdd_loader_config.cache")
+        let originals =
             config.original_cache == nil
-            ? cache : try Handle.cache(config.original_cache, "sdd_loader_config.original_cache")
+            ? images : try Handle.cache(config.original_cache, "sdd_loader_config.original_cache")
+        caches = LoadCaches(images: images, originals: originals)
     }
     let hooks = AppLoadHooks(config)
-    let made = LoaderClient(client, cache: cache, originals: originals, policy: policy, hooks: hooks)
+    let made = LoaderClient(client, caches: caches, policy: policy, hooks: hooks)
     hooks.data.own()
     return made
 }

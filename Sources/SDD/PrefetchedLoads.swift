@@ -13,7 +13,7 @@ final class PrefetchedLoads: PrefetchLoading, @unchecked Sendable {
 
     init(_ given: sdd_prefetch_list, _ client: LoaderClient) throws(Refusal) {
         self.client = client
-        try RequestOptions.refuse(given.options, "sdd_prefetch_list.options", for: .prefetch)
+        _ = try RequestOptions.read(given.options, "sdd_prefetch_list.options", for: .prefetch)
         options = given.options
         isToDisk = try choice(
             given.to, "sdd_prefetch_list.to", "SDD_PREFETCH_", [SDD_PREFETCH_MEMORY: false, SDD_PREFETCH_DISK: true])

@@ -16,7 +16,7 @@ func makeBatch(_ config: sdd_batch_config) throws(Refusal) -> Batch {
         if let loader { loader.client } else { try Handle.client(config.downloader, "sdd_batch_config.downloader") }
     guard config.reserved == 0 else { throw .reserved("sdd_batch_config.reserved") }
     guard config.reserved2 == 0 else { throw .reserved("sdd_batch_config.reserved2") }
-    try RequestOptions.refuse(
+    _ = try RequestOptions.read(
         config.options, "sdd_batch_config.options", for: loader == nil ? .batch : .loadedBatch)
     let rules = try rules(config, standard: client.currentDefaults.form)
     let input = try input(config, client.currentDefaults)
@@ -61,7 +61,7 @@ private func rules(_ config: sdd_batch_config, standard: DecodeOptions) throws(R
     guard config.decode == nil else {
         throw wrong("sdd_batch_config.decode", "it must be NULL where there is a tensor, which says all of it")
     }
-    guard !has(SDD_OPTION_BYTES_ONLY, in: config.options) else {
+    guard !has(.bytesOnly, in: config.options) else {
         throw wrong("sdd_batch_config.options", "SDD_OPTION_BYTES_ONLY means nothing where pixels go to a tensor")
     }
     rules.tensor = try tensor(given)

@@ -1,5 +1,6 @@
 internal import CSDD
 internal import SDDCoders
+internal import SDDEngine
 
 /// Reads sdd_decode_options; returns `nil` for NULL.
 func pixelForm(_ source: UnsafePointer<sdd_decode_options>?, _ place: Place) throws(Refusal) -> DecodeOptions? {
@@ -31,10 +32,10 @@ func pixelForm(
     _ source: UnsafePointer<sdd_decode_options>?, _ place: Place, options: UInt64, standard: DecodeOptions
 ) throws(Refusal) -> DecodeOptions {
     var form = try pixelForm(source, place) ?? standard
-    if has(SDD_OPTION_SCALE_DOWN_LARGE_IMAGES, in: options) { form = form.scaledDown }
-    if has(SDD_OPTION_PRELOAD_ALL_FRAMES, in: options) { form.frames = .preload }
-    if has(SDD_OPTION_DECODE_FIRST_FRAME_ONLY, in: options) { form.frames = .firstOnly }
-    form.isLazy = has(SDD_OPTION_AVOID_DECODE_IMAGE, in: options)
+    if has(.scaleDownLargeImages, in: options) { form = form.scaledDown }
+    if has(.preloadAllFrames, in: options) { form.frames = .preload }
+    if has(.decodeFirstFrameOnly, in: options) { form.frames = .firstOnly }
+    form.isLazy = has(.avoidDecodeImage, in: options)
     guard form.isPossible else {
         throw Refusal(
             SDD_ERROR_INVALID_ARGUMENT, "sdd_decode_options.pixels",

@@ -16,7 +16,7 @@ func makeRequest(
     for use: RequestOptions.Use = .download, names: RequestNames = .download
 ) -> Result<DownloadRequest, DownloadError> {
     do throws(RequestOptions.Flaw) {
-        try RequestOptions.check(request.options, for: use)
+        try RequestOptions(rawValue: request.options).check(for: use)
     } catch {
         return .failure(
             DownloadError(.invalidOperation, .unknownOptions, "\(names.options.text): \(error.words)."))
@@ -103,13 +103,13 @@ private func finish(
             url: draft.url, method: draft.method, headers: draft.headers, body: draft.body,
             options: try options(request, defaults), plugin: try defaults.plugin(for: draft.url)))
     made.priority = try priority(request, names)
-    made.wantsPixels = !has(SDD_OPTION_BYTES_ONLY, in: request.options)
+    made.wantsPixels = !has(.bytesOnly, in: request.options)
     made.form = try form(request, defaults, names)
-    made.wantsProgress = request.progress != nil || has(SDD_OPTION_PROGRESS_EVENTS, in: request.options)
-    made.wantsPreviews = made.wantsPixels && has(SDD_OPTION_PROGRESSIVE_LOAD, in: request.options)
-    made.wantsFacts = request.facts != nil || has(SDD_OPTION_FACTS_EVENTS, in: request.options)
-    made.endsEarly = made.wantsPixels && has(SDD_OPTION_STOP_WHEN_COMPLETE, in: request.options)
-    made.continuesInBackground = has(SDD_OPTION_CONTINUE_IN_BACKGROUND, in: request.options)
+    made.wantsProgress = request.progress != nil || has(.progressEvents, in: request.options)
+    made.wantsPreviews = made.wantsPixels && has(.progressiveLoad, in: request.options)
+    made.wantsFacts = request.facts != nil || has(.factsEvents, in: request.options)
+    made.endsEarly = made.wantsPixels && has(.stopWhenComplete, in: request.options)
+    made.continuesInBackground = has(.continueInBackground, in: request.options)
     made.queueLimit =
         try limit(
             request.queue_timeout_ms, "sdd_download_request.queue_timeout_ms", default: defaults.queueLimit) * 1000
@@ -135,11 +135,11 @@ private func finish(
 /// Returns the ways in which a request uses the HTTP cache.
 private func cacheWishes(_ request: sdd_download_request, _ defaults: RequestDefaults) -> HTTPCacheLookup.Wishes {
     var wishes: HTTPCacheLookup.Wishes = []
-    if defaults.usesHTTPCache || has(SDD_OPTION_USE_HTTP_CACHE, in: request.options) {
+    if defaults.usesHTTPCache || has(.useHTTPCache, in: request.options) {
         wishes.insert(.http)
-        if has(SDD_OPTION_IGNORE_CACHED_RESPONSE, in: request.options) { wishes.insert(.ignoresCached) }
+        if has(.ignoreCachedResponse, in: request.options) { wishes.insert(.ignoresCached) }
     }
-    if defaults.resumes || has(SDD_OPTION_RESUME, in: request.options) { wishes.insert(.resumes) }
+    if defaults.resumes || has(.resume, in: request.options) { wishes.insert(.resumes) }
     return wishes
 }
 
@@ -167,8 +167,8 @@ private func priority(_ request: sdd_download_request, _ names: RequestNames) th
         }
         return priority
     }
-    if has(SDD_OPTION_HIGH_PRIORITY, in: request.options) { return .high }
-    return has(SDD_OPTION_LOW_PRIORITY, in: request.options) ? .low : .normal
+    if has(.highPriority, in: request.options) { return .high }
+    return has(.lowPriority, in: request.options) ? .low : .normal
 }
 
 /// The largest limit on redirects.
@@ -222,8 +222,8 @@ private func options(_ request: sdd_download_request, _ defaults: RequestDefault
         && isOrdinaryAnswer(request)
     if isOrdinary { return defaults.options }
     var values = defaults.options.values
-    values.verifiesCertificate = !has(SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES, in: request.options)
-    values.usesCookies = has(SDD_OPTION_HANDLE_COOKIES, in: request.options)
+    values.verifiesCertificate = !has(.allowInvalidCertificates, in: request.options)
+    values.usesCookies = has(.handleCookies, in: request.options)
     if values.usesCookies { values.cookieVersion = defaults.cookies?.version ?? 0 }
     try readClocks(request, &values.clocks)
     do throws(Refusal) {
@@ -239,7 +239,7 @@ private func options(_ request: sdd_download_request, _ defaults: RequestDefault
 /// Whether a request has default settings for redirects, the body and the CA file.
 private func isOrdinaryAnswer(_ request: sdd_download_request) -> Bool {
     request.redirects == 0 && request.max_redirects == 0 && request.max_body_bytes == 0 && request.ca_file == nil
-        && !has(SDD_OPTION_BODY_AS_SENT, in: request.options)
+        && !has(.bodyAsSent, in: request.options)
 }
 
 private func addAnswer(
@@ -266,7 +266,7 @@ private func addAnswer(
     }
     values.maxRedirects = request.max_redirects
     values.maxBodyBytes = request.max_body_bytes
-    values.staysPacked = has(SDD_OPTION_BODY_AS_SENT, in: request.options)
+    values.staysPacked = has(.bodyAsSent, in: request.options)
     do throws(Refusal) {
         if let file = try path(request.ca_file, "sdd_download_request.ca_file") { values.caFile = file }
     } catch {
