@@ -18,6 +18,7 @@ struct LoadReading {
         guard given.reserved == 0 else { throw .reserved("sdd_load_request.reserved") }
         var download = sdd_download_request()
         if given.download != nil { try read(given.download, "sdd_load_request.download", into: &download) }
+        let options = RequestOptions(rawValue: given.options)
         let request = Self.request(given, download)
         let hasTwoOptions = download.options != 0
         modifiers = try AppModifiers.make(download.modifiers, "sdd_download_request.modifiers")
@@ -26,7 +27,7 @@ struct LoadReading {
             given, hasTwoOptions: hasTwoOptions, request, defaults, modifiers, client, form, names)
         callbacks = RequestCallbacks(
             request, keepsURL: sources[0].request.hasReadableURL(given.url), cached: given.cached)
-        var wish = LoadWish(options: RequestOptions(rawValue: given.options))
+        var wish = LoadWish(options: options)
         wish.levels = try LoadLevels(given)
         wish.key = given.cache_key == nil ? nil : try cacheKey(given.cache_key, "sdd_load_request.cache_key")
         wish.totalLimit = try Self.totalLimit(given, defaults)
@@ -98,10 +99,7 @@ extension LoadReading {
 
     /// Returns the downloader's defaults with the loader's cache as the HTTP cache.
     private static func defaults(of client: LoaderClient) -> RequestDefaults {
-        var defaults = client.client.currentDefaults
-        defaults.cache = client.caches?.images
-        if client.caches == nil { (defaults.usesHTTPCache, defaults.resumes) = (false, false) }
-        return defaults
+        client.client.currentDefaults.withCaches(client.caches)
     }
 
     private static let mostAlternatives = 64
@@ -114,16 +112,17 @@ extension LoadReading {
         let chain = try transformChain(
             given.transforms, "sdd_load_request.transforms",
             count: given.transform_count, "sdd_load_request.transform_count")
+        let options = RequestOptions(rawValue: given.options).withCaches(client.caches)
         func source(_ url: UnsafePointer<CChar>?) -> LoadPlan.Source {
             if hasTwoOptions { return LoadPlan.Source(url: "", request: .failure(twoOptions)) }
             var request = request
             request.url = url
-            if client.caches == nil { request.options &= ~UInt64(SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_RESUME) }
+            request.options = options.rawValue
             let made = makeRequest(request, defaults, modifiers, for: .load, names: names).map { made in
                 var made = made
                 if let form { made.form = form }
                 made.form.transforms = chain
-                made.form.transformsAnimated = has(.transformAnimatedImage, in: given.options)
+                made.form.transformsAnimated = options.contains(.transformAnimatedImage)
                 made.form = made.form.withOwnBytesAlone
                 // Previews would reach neither a callback nor an event.
                 if given.preview == nil, !client.client.downloader.isAppDriven { made.wantsPreviews = false }

@@ -16,6 +16,3 @@ extension RequestOptions {
         return options
     }
 }
-
-/// Whether SDD_OPTION_ bits contain an option.
-func has(_ option: RequestOptions, in bits: UInt64) -> Bool { RequestOptions(rawValue: bits).contains(option) }

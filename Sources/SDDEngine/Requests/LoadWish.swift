@@ -120,3 +120,22 @@ extension LoadPlan.Options {
         if !options.isDisjoint(with: [.queryMemoryDataSync, .queryDiskDataSync]) { insert(.asksInPlace) }
     }
 }
+
+// MARK: - Downloads of loads
+
+extension RequestDefaults {
+    /// Returns the defaults for the downloads of a load: the cache of its images is the HTTP cache.
+    package func withCaches(_ caches: LoadCaches?) -> RequestDefaults {
+        var defaults = self
+        defaults.cache = caches?.images
+        if caches == nil { (defaults.usesHTTPCache, defaults.resumes) = (false, false) }
+        return defaults
+    }
+}
+
+extension RequestOptions {
+    /// Returns the options for the downloads of a load: without a cache there is no HTTP cache and nothing to resume.
+    package func withCaches(_ caches: LoadCaches?) -> RequestOptions {
+        caches == nil ? subtracting([.useHTTPCache, .resume]) : self
+    }
+}
