@@ -40,10 +40,9 @@ final class LoaderClient: Sendable {
     }
 }
 
-private func failedURLKey(_ url: ImageURL) -> String { askedURL(url.textWithoutUserinfo) }
-
-/// Returns a URL as hooks and failure records get it; "" for a data: URL longer than other URLs may be.
-func askedURL(_ text: String) -> String { text.utf8.count <= ImageURL.maxLength ? text : "" }
+private func failedURLKey(_ url: ImageURL) -> String {
+    LoadPlan.Source.askedURL(url.textWithoutUserinfo)
+}
 
 /// The callbacks of a loader's config. Thread: the one that makes the decision, with no lock held; for the options
 /// processor, the submitting one.
@@ -62,6 +61,7 @@ final class AppLoadHooks: LoadHooks {
 
     var hasShouldDownload: Bool { download != nil }
     var hasShouldBlock: Bool { block != nil }
+    var hasProcessor: Bool { processor != nil }
 
     func shouldDownload(_ url: String) -> Bool {
         url.withCString { download?($0, data.pointer) != 0 }

@@ -27,12 +27,9 @@ func makeBatch(_ config: sdd_batch_config) throws(Refusal) -> Batch {
     }
     let attempts = try number(
         config.max_attempts, "sdd_batch_config.max_attempts", default: 0, most: mostAttempts)
+    let wish = RequestWish(options: options, maxAttempts: attempts)
     let source: any BatchSource =
-        if let loader {
-            LoadedBatchSource(loader, options: config.options, maxAttempts: attempts)
-        } else {
-            DownloadedBatchSource(client, options: config.options, maxAttempts: attempts)
-        }
+        if let loader { LoadedBatchSource(loader, wish) } else { DownloadedBatchSource(client, wish) }
     do throws(SystemError) {
         return try Batch.make(input, source: source, rules: rules)
     } catch {

@@ -114,21 +114,18 @@ extension LoadReading {
             count: given.transform_count, "sdd_load_request.transform_count")
         let options = RequestOptions(rawValue: given.options).withCaches(client.caches)
         func source(_ url: UnsafePointer<CChar>?) -> LoadPlan.Source {
-            if hasTwoOptions { return LoadPlan.Source(url: "", request: .failure(twoOptions)) }
+            if hasTwoOptions { return LoadPlan.Source(.failure(twoOptions)) }
             var request = request
             request.url = url
             request.options = options.rawValue
             let made = makeRequest(request, defaults, modifiers, for: .load, names: names).map { made in
                 var made = made
                 if let form { made.form = form }
-                made.form.transforms = chain
-                made.form.transformsAnimated = options.contains(.transformAnimatedImage)
-                made.form = made.form.withOwnBytesAlone
-                // Previews would reach neither a callback nor an event.
-                if given.preview == nil, !client.client.downloader.isAppDriven { made.wantsPreviews = false }
-                return made
+                return made.ofLoad(
+                    options, transforms: chain,
+                    showsPreviews: given.preview != nil || client.client.downloader.isAppDriven)
             }
-            return LoadPlan.Source(url: (try? made.get()).map { askedURL($0.transfer.url.text) } ?? "", request: made)
+            return LoadPlan.Source(made)
         }
         var sources = [source(given.url)]
         if given.alternative_count == 0 { return sources }

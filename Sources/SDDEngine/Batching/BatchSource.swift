@@ -32,6 +32,12 @@ package struct BatchEntry: Sendable {
         self.id = id
     }
 
+    /// Calls `body` with the bytes of the URL, without the NUL; nil if there is no URL.
+    package func withURL<Result>(_ body: (UnsafeBufferPointer<UInt8>?) -> Result) -> Result {
+        guard let url else { return body(nil) }
+        return unsafe url.withUnsafeBufferPointer { unsafe body(UnsafeBufferPointer(rebasing: $0.dropLast())) }
+    }
+
     /// The URL's host, for statistics only: the part between "//" and the path, in lower case, without user info. "" if
     /// there is none.
     var host: String {

@@ -33,6 +33,16 @@ extension RequestDefaults {
     }
 }
 
+extension RequestDefaults {
+    /// Returns the options of the transfer of a request that sets none of its own.
+    package func transferOptions(_ options: RequestOptions) -> TransferOptions {
+        if options.isDisjoint(with: .ofTransfer) { return self.options }
+        var values = self.options.values
+        values.apply(options, cookies: cookies)
+        return TransferOptions(values)
+    }
+}
+
 extension DownloadRequest {
     /// Applies all option bits but those about the transfer (`TransferOptions.Values.apply`) and caches (`complete`).
     package mutating func apply(_ options: RequestOptions) {
