@@ -27,8 +27,8 @@ import sys
 sys.dont_write_bytecode = True
 from sources import ROOT, closing, swift_code  # noqa: E402
 
-# Nodes of the largest circle. The aim for SDDEngine is 6.
-LIMITS = {"SDD": 14, "SDDBase": 0, "SDDCaches": 5, "SDDCoders": 4, "SDDEngine": 5, "SDDTransport": 6}
+# Nodes of the largest circle. The aim is 6 at most, in each target.
+LIMITS = {"SDD": 13, "SDDBase": 0, "SDDCaches": 5, "SDDCoders": 4, "SDDEngine": 5, "SDDTransport": 6}
 
 TYPE = "struct|class|enum|actor|protocol|typealias|associatedtype"
 DECLARATION = re.compile(

@@ -101,7 +101,7 @@ enum Handle {
     static func bytes(_ handle: OpaquePointer?) -> Bytes? { object(handle) }
     static func response(_ handle: OpaquePointer?) -> Response? { object(handle) }
     static func cookies(_ handle: OpaquePointer?) -> CookieList? { object(handle) }
-    static func draft(_ handle: OpaquePointer?) -> RequestDraft? { object(handle) }
+    static func draft(_ handle: OpaquePointer?) -> LentDraft? { object(handle) }
 
     /// Takes over a reference to bytes that the application passes to the library.
     static func takenOver(_ handle: OpaquePointer?) -> Bytes? {

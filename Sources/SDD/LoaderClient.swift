@@ -7,16 +7,14 @@ internal import SDDEngine
 final class LoaderClient: Sendable {
     let loader: Loader
     let client: Client
-    /// The cache for loads; `nil` means no cache.
-    let cache: ImageCache?
-    let originals: ImageCache?
+    /// The caches for loads; `nil` means no cache.
+    let caches: LoadCaches?
     let hooks: AppLoadHooks
     let prefetcher: Prefetcher
 
-    init(_ client: Client, cache: ImageCache?, originals: ImageCache?, policy: FailurePolicy, hooks: AppLoadHooks) {
+    init(_ client: Client, caches: LoadCaches?, policy: FailurePolicy, hooks: AppLoadHooks) {
         self.client = client
-        self.cache = cache
-        self.originals = originals
+        self.caches = caches
         self.hooks = hooks
         loader = Loader(client.downloader, failPolicy: policy, hooks: hooks)
         prefetcher = Prefetcher(delivering: client.downloader)
@@ -42,10 +40,9 @@ final class LoaderClient: Sendable {
     }
 }
 
-private func failedURLKey(_ url: ImageURL) -> String { askedURL(url.textWithoutUserinfo) }
-
-/// Returns a URL as hooks and failure records get it; "" for a data: URL longer than other URLs may be.
-func askedURL(_ text: String) -> String { text.utf8.count <= ImageURL.maxLength ? text : "" }
+private func failedURLKey(_ url: ImageURL) -> String {
+    LoadPlan.Source.askedURL(url.textWithoutUserinfo)
+}
 
 /// The callbacks of a loader's config. Thread: the one that makes the decision, with no lock held; for the options
 /// processor, the submitting one.
@@ -64,6 +61,7 @@ final class AppLoadHooks: LoadHooks {
 
     var hasShouldDownload: Bool { download != nil }
     var hasShouldBlock: Bool { block != nil }
+    var hasProcessor: Bool { processor != nil }
 
     func shouldDownload(_ url: String) -> Bool {
         url.withCString { download?($0, data.pointer) != 0 }
@@ -95,16 +93,16 @@ func makeLoader(_ config: sdd_loader_config) throws(Refusal) -> LoaderClient {
     }
     let hasNoCache = try flag(config.no_cache, "sdd_loader_config.no_cache")
     let client = try Handle.client(config.downloader, "sdd_loader_config.downloader")
-    var cache: ImageCache?
-    var originals: ImageCache?
+    var caches: LoadCaches?
     if !hasNoCache {
-        cache = try Handle.cache(config.cache, "sdd_loader_config.cache")
-        originals =
+        let images = try Handle.cache(config.cache, "sdd_loader_config.cache")
+        let originals =
             config.original_cache == nil
-            ? cache : try Handle.cache(config.original_cache, "sdd_loader_config.original_cache")
+            ? images : try Handle.cache(config.original_cache, "sdd_loader_config.original_cache")
+        caches = LoadCaches(images: images, originals: originals)
     }
     let hooks = AppLoadHooks(config)
-    let made = LoaderClient(client, cache: cache, originals: originals, policy: policy, hooks: hooks)
+    let made = LoaderClient(client, caches: caches, policy: policy, hooks: hooks)
     hooks.data.own()
     return made
 }

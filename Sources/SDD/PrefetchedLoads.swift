@@ -7,22 +7,25 @@ internal import SDDEngine
 final class PrefetchedLoads: PrefetchLoading, @unchecked Sendable {
     // Safety: nothing changes after `init`, and `decode` holds no pointers.
     private let client: LoaderClient
-    private let options: UInt64
+    private let wish: LoadWish
+    private let request: RequestWish
+    /// The decode options as an options processor gets them.
     private let decode: sdd_decode_options?
-    private let isToDisk: Bool
 
     init(_ given: sdd_prefetch_list, _ client: LoaderClient) throws(Refusal) {
         self.client = client
-        try RequestOptions.refuse(given.options, "sdd_prefetch_list.options", for: .prefetch)
-        options = given.options
-        isToDisk = try choice(
+        let options = try RequestOptions.read(given.options, "sdd_prefetch_list.options", for: .prefetch)
+        let isToDisk = try choice(
             given.to, "sdd_prefetch_list.to", "SDD_PREFETCH_", [SDD_PREFETCH_MEMORY: false, SDD_PREFETCH_DISK: true])
+        var wish = LoadWish(options: isToDisk ? options.union(.bytesOnly) : options)
+        if isToDisk { (wish.levels.query, wish.levels.store) = (.disk, .disk) }
+        wish.caches = client.caches
+        self.wish = wish
+        request = RequestWish(form: try pixelForm(given.decode, "sdd_prefetch_list.decode"))
         guard given.decode != nil else {
             decode = nil
             return
         }
-        // Read the options here once, so that the submitting call refuses invalid ones.
-        _ = try pixelForm(given.decode, "sdd_prefetch_list.decode")
         var copy = sdd_decode_options()
         try read(given.decode, "sdd_prefetch_list.decode", into: &copy)
         guard copy.pixels == nil else { throw ownMemory("of a list") }
@@ -38,11 +41,9 @@ final class PrefetchedLoads: PrefetchLoading, @unchecked Sendable {
         _ url: ImageURL, priority: Priority, callbacks: any AppCallbacks
     ) throws(DownloadError) -> UInt64? {
         do throws(Refusal) {
-            let made = try reading(CText(url.text), priority)
-            guard let token = client.loader.submit(made.plan, callbacks: callbacks, isImmediate: true) else {
-                return nil
-            }
-            made.modifiers?.data.own()
+            let (plan, modifiers) = try plan(url, priority)
+            guard let token = client.loader.submit(plan, callbacks: callbacks, isImmediate: true) else { return nil }
+            modifiers?.data.own()
             return token
         } catch {
             throw LoadReading.badlyProcessed
@@ -52,16 +53,26 @@ final class PrefetchedLoads: PrefetchLoading, @unchecked Sendable {
     func cancel(_ token: UInt64) { _ = client.loader.cancel(token) }
     func setPriority(_ priority: Priority, of token: UInt64) { _ = client.loader.setPriority(priority, of: token) }
 
-    private func reading(_ url: CText, _ priority: Priority) throws(Refusal) -> LoadReading {
+    private func plan(_ url: ImageURL, _ priority: Priority) throws(Refusal) -> (LoadPlan, AppModifiers?) {
+        if client.hooks.hasProcessor {
+            let made = try processed(CText(url.text), priority)
+            return (made.plan, made.modifiers)
+        }
+        var request = request
+        request.priority = priority
+        return (wish.plan(for: url, request, client.client.currentDefaults), nil)
+    }
+
+    /// Reads the load that the options processor has changed.
+    private func processed(_ url: CText, _ priority: Priority) throws(Refusal) -> LoadReading {
         defer { withExtendedLifetime(url) {} }
         var request = sdd_load_request()
         request.url = url.pointer
-        request.options = options
+        request.options = wish.options.rawValue
         request.priority = priority.rawValue
         var download = sdd_download_request()
         download.struct_size = MemoryLayout<sdd_download_request>.size
-        if isToDisk {
-            request.options |= UInt64(SDD_OPTION_BYTES_ONLY)
+        if wish.levels.query == .disk {
             (request.query, request.store) = (Int32(SDD_CACHE_DISK), Int32(SDD_CACHE_DISK))
         }
         return try withUnsafePointer(to: download) { download throws(Refusal) in

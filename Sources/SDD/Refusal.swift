@@ -118,49 +118,18 @@ func systemWords(_ code: Int32) -> String {
     strerror(code).map { String(cString: $0) } ?? "system error \(code)"
 }
 
-/// Returns a caller's text as messages show it: in quotes, cut if it is long, with unprintable bytes as \xNN.
+/// Returns a caller's text as messages show it.
 func shown(_ text: UnsafePointer<CChar>?) -> String {
     guard let text = bytes(of: text, limit: longestShown) else { return "NULL" }
-    return shown(text)
+    return shown(Array(text))
 }
 
-func shown(_ text: String) -> String {
-    var text = text
-    return text.withUTF8 { shown($0) }
-}
+func shown(_ text: String) -> String { shown(Array(text.utf8)) }
 
-private let longestShown = 64
-
-private func shown(_ text: UnsafeBufferPointer<UInt8>) -> String {
-    var part = text.prefix(longestShown)
-    let isCut = part.count < text.count
-    // Do not cut a character in two.
-    while isCut, let last = part.last, last & 0xc0 == 0x80 { part.removeLast() }
-    if isCut, let last = part.last, last >= 0xc0 { part.removeLast() }
-    let isText = String(validating: part, as: UTF8.self) != nil
-    var bytes: [UInt8] = [UInt8(ascii: "\"")]
-    for byte in part {
-        if byte >= 0x20 && byte < 0x7f || isText && byte >= 0x80 {
-            bytes.append(byte)
-        } else {
-            let digits = Array("0123456789abcdef".utf8)
-            bytes += [UInt8(ascii: "\\"), UInt8(ascii: "x"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-        }
-    }
-    bytes += Array((isCut ? "…\"" : "\"").utf8)
-    return String(decoding: bytes, as: UTF8.self)
-}
-
-/// Returns a URL as messages show it: without the part before its host, which may contain a password, and without its
-/// query, which may contain tokens. Everything before the last "@" is left out, since the URL may be malformed.
+/// Returns a caller's URL as messages show it.
 func shownURL(_ url: UnsafePointer<CChar>?) -> String {
-    guard let url, let bytes = bytes(of: url, limit: longestURLLooked) else { return "NULL" }
-    let end = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.endIndex
-    // In a malformed URL a password may contain "?" or "#".
-    guard let at = bytes.lastIndex(of: UInt8(ascii: "@")) else {
-        return shown(UnsafeBufferPointer(rebasing: bytes[..<end]))
-    }
-    return shown(UnsafeBufferPointer(rebasing: bytes[min(at + 1, end)..<end]))
+    guard let bytes = bytes(of: url, limit: longestURLLooked) else { return "NULL" }
+    return shownURL(Array(bytes))
 }
 
 private let longestURLLooked = 65_536

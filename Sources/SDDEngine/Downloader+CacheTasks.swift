@@ -43,7 +43,7 @@ extension Downloader {
     }
 }
 
-/// A receiver that ignores all events.
+/// Callbacks that ignore all events.
 private final class Nobody: AppCallbacks {
     func progressed(token: UInt64, received: Int64, expected: Int64) {}
     func learned(_ facts: ImageFacts, token: UInt64) {}

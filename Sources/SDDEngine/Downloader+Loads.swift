@@ -11,7 +11,7 @@ extension Downloader {
         }
     }
 
-    /// - Returns: false if the downloader is being destroyed; the subscriber then gets no events.
+    /// - Returns: false if the downloader is being destroyed; the listener then gets no events.
     func submitStage(_ request: DownloadRequest, _ listener: Listener) -> Bool {
         change { table, now in
             if table.isClosed { return false }
@@ -29,7 +29,7 @@ extension Downloader {
     }
 
     func show(_ listener: Listener, _ result: DownloadResult) {
-        // A subscriber that is called immediately does not belong to the application, so nothing is queued for
+        // A listener that is called immediately does not belong to the application, so nothing is queued for
         // delivery.
         if listener.isImmediate {
             result.delivered()
@@ -41,15 +41,6 @@ extension Downloader {
     func finish(_ listener: Listener, _ result: DownloadResult) {
         change { table, _ in table.loadFinished(listener, result) }
     }
-}
-
-/// The outcome of submitting a load.
-enum LoadAdmission {
-    case accepted
-    /// The downloader accepts no more requests; the load's end reports that.
-    case refused
-    /// The downloader is being destroyed, and delivers no events of the load.
-    case nobody
 }
 
 /// The loaders that use one downloader, held weakly. Callable from any thread.

@@ -154,12 +154,12 @@ extension DownloadTable.Rules {
 // MARK: - Requests
 
 extension Downloader: TokenOwner {
-    /// Accepts a request; its receiver gets exactly one terminal event.
+    /// Accepts a request; its callbacks get exactly one terminal event.
     /// - Parameters:
     ///   - request: the request, or the error that is delivered as its end.
-    ///   - isImmediate: true if the receiver is not the application's, and is called immediately on the deciding thread
+    ///   - isImmediate: true if the callbacks are not the application's, and are called immediately on the deciding thread
     ///     instead of through the delivery.
-    /// - Returns: the token, or nil if the downloader is being destroyed; the receiver then gets no events.
+    /// - Returns: the token, or nil if the downloader is being destroyed; the callbacks then get no events.
     package func submit(
         _ request: Result<DownloadRequest, DownloadError>, callbacks: any AppCallbacks, isImmediate: Bool = false
     ) -> UInt64? {

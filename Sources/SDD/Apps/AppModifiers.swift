@@ -5,9 +5,9 @@ internal import SDDEngine
 internal import SDDTransport
 
 /// The application's callbacks that change requests and responses, for one request or for a downloader. Immutable.
-struct AppModifiers: @unchecked Sendable {
+struct AppModifiers: RequestModifiers, @unchecked Sendable {
     // Safety: the application's functions may be called on any thread, and only they dereference the data.
-    let request: sdd_request_modifier_fn?
+    private let request: sdd_request_modifier_fn?
     private let response: sdd_response_modifier_fn?
     private let body: sdd_body_transform_fn?
     let data: AppData
@@ -34,6 +34,16 @@ struct AppModifiers: @unchecked Sendable {
         self.body = body
         self.data = data
         bodyWork = Self.work(response: response.map { ($0, data) }, body: body.map { ($0, data) })
+    }
+
+    var changesRequests: Bool { request != nil }
+
+    func change(_ draft: inout RequestDraft, _ defaults: RequestDefaults) -> Bool {
+        guard let request else { return true }
+        let lent = LentDraft(draft, defaults)
+        let answer = withExtendedLifetime(data) { request(Handle.borrowed(lent), data.pointer) }
+        draft = lent.draft
+        return answer == sdd_status(SDD_OK)
     }
 
     /// Returns the work on the body of a request. Each callback of the request's own modifiers takes precedence over
@@ -66,6 +76,11 @@ struct AppModifiers: @unchecked Sendable {
         // Safety: a C function pointer and a raw pointer are both one word.
         return unsafeBitCast(pointer, to: UInt.self)
     }
+}
+
+extension RequestDefaults {
+    /// The modifiers of the downloader.
+    var appModifiers: AppModifiers? { modifiers as? AppModifiers }
 }
 
 /// Calls the response modifier. Thread: sdd-decode-N.

@@ -22,7 +22,7 @@ final class AppTransportBridge: AppTransport, @unchecked Sendable {
     static func make(_ table: sdd_transport, seat: TokenSeat) -> Result<AppTransportBridge, Flaw> {
         guard let scheme = scheme(table.scheme) else { return .failure(Flaw(member: "scheme")) }
         // Without `can_load` a transport for all schemes would take every URL, which is surely a mistake.
-        if scheme == anyScheme, table.can_load == nil { return .failure(Flaw(member: "can_load")) }
+        if scheme == RequestDefaults.anyScheme, table.can_load == nil { return .failure(Flaw(member: "can_load")) }
         if table.start == nil { return .failure(Flaw(member: "start")) }
         if table.cancel == nil { return .failure(Flaw(member: "cancel")) }
         return .success(AppTransportBridge(table, scheme: scheme, seat: seat))
@@ -38,12 +38,10 @@ final class AppTransportBridge: AppTransport, @unchecked Sendable {
     /// Takes ownership of the application's data. Called once the C call that passed it is certain to succeed.
     func own() { data.own() }
 
-    static let anyScheme = "*"
-
     /// Returns a valid scheme in lower case.
     static func scheme(_ given: UnsafePointer<CChar>?) -> String? {
         guard let scheme = headerName(given)?.lowercased(), scheme.utf8.count <= 64,
-            scheme == anyScheme || ImageURL.isScheme(scheme)
+            scheme == RequestDefaults.anyScheme || ImageURL.isScheme(scheme)
         else { return nil }
         return scheme
     }

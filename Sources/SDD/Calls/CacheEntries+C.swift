@@ -84,7 +84,7 @@ public func sdd_cache_query_async(
     return token
 }
 
-/// Returns the receiver for a request that involves only a cache.
+/// Returns the callbacks for a request that involves only a cache.
 private func callbacks(
     _ key: UnsafePointer<CChar>?, _ completed: sdd_completed_fn?, _ userData: UnsafeMutableRawPointer?,
     _ free: sdd_user_data_free_fn?

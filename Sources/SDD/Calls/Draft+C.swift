@@ -4,12 +4,12 @@ internal import SDDEngine
 
 @_cdecl("sdd_draft_url") @implementation
 public func sdd_draft_url(_ draft: OpaquePointer?) -> UnsafePointer<CChar>? {
-    given(Handle.draft(draft), "draft").flatMap { $0.lend($0.url.text) }
+    given(Handle.draft(draft), "draft").flatMap { $0.lend($0.draft.url.text) }
 }
 
 @_cdecl("sdd_draft_method") @implementation
 public func sdd_draft_method(_ draft: OpaquePointer?) -> UnsafePointer<CChar>? {
-    given(Handle.draft(draft), "draft").flatMap { $0.lend($0.method) }
+    given(Handle.draft(draft), "draft").flatMap { $0.lend($0.draft.method) }
 }
 
 @_cdecl("sdd_draft_header") @implementation
@@ -17,7 +17,7 @@ public func sdd_draft_header(_ draft: OpaquePointer?, _ name: UnsafePointer<CCha
     answer(orElse: nil) { () throws(Refusal) in
         let draft = try existing(draft)
         guard let field = headerName(name) else { throw noToken(name, "name") }
-        return draft.headers[field].flatMap { draft.lend($0) }
+        return draft.draft.headers[field].flatMap { draft.lend($0) }
     }
 }
 
@@ -33,7 +33,7 @@ public func sdd_draft_set_url(_ draft: OpaquePointer?, _ url: UnsafePointer<CCha
 public func sdd_draft_set_method(_ draft: OpaquePointer?, _ method: UnsafePointer<CChar>?) -> sdd_status {
     status { () throws(Refusal) in
         guard let token = headerName(method) else { throw noToken(method, "method") }
-        try existing(draft).setMethod(token)
+        try existing(draft).draft.method = token
     }
 }
 
@@ -43,7 +43,7 @@ public func sdd_draft_set_header(
 ) -> sdd_status {
     status { () throws(Refusal) in
         let (name, text) = try headerField(name, value, "name", "value")
-        try existing(draft).headers.set(name, to: text)
+        try existing(draft).draft.headers.set(name, to: text)
     }
 }
 
@@ -51,19 +51,23 @@ public func sdd_draft_set_header(
 public func sdd_draft_set_body(_ draft: OpaquePointer?, _ data: UnsafeRawPointer?, _ size: Int) -> sdd_status {
     status { () throws(Refusal) in
         let draft = try existing(draft)
-        guard size != 0 else { return draft.setBody(nil) }
+        guard size != 0 else {
+            draft.draft.body = nil
+            return
+        }
         try checkBytes(data, size, "data")
-        guard draft.mayHaveBody, let data else {
-            throw Refusal(SDD_ERROR_INVALID_ARGUMENT, "size", "the method \(draft.method) has no body: it must be 0")
+        guard draft.draft.mayHaveBody, let data else {
+            throw Refusal(
+                SDD_ERROR_INVALID_ARGUMENT, "size", "the method \(draft.draft.method) has no body: it must be 0")
         }
         guard let copy = Bytes(copying: UnsafeRawBufferPointer(start: data, count: size)) else {
             throw .noMemory("data")
         }
-        draft.setBody(copy)
+        draft.draft.body = copy
     }
 }
 
-private func existing(_ handle: OpaquePointer?) throws(Refusal) -> RequestDraft {
+private func existing(_ handle: OpaquePointer?) throws(Refusal) -> LentDraft {
     guard let draft = Handle.draft(handle) else { throw .null("draft") }
     return draft
 }

@@ -49,7 +49,7 @@ private func load(
     _ given: sdd_load_request, _ client: LoaderClient
 ) throws(Refusal) -> (DownloadResult, cached: DownloadResult?) {
     do throws(RequestOptions.Flaw) {
-        try RequestOptions.check(given.options, for: .loaderGet)
+        try RequestOptions(rawValue: given.options).check(for: .loaderGet)
     } catch {
         return (
             DownloadResult(

@@ -2,7 +2,7 @@ internal import SDDBase
 internal import SDDCoders
 internal import SDDEngine
 
-/// A receiver that keeps the result for the thread that waits for it.
+/// Callbacks that keep the result for the thread that waits for it.
 final class WaitingCallbacks: AppCallbacks {
     private struct State {
         var result: DownloadResult?

@@ -16,9 +16,9 @@ func makeBatch(_ config: sdd_batch_config) throws(Refusal) -> Batch {
         if let loader { loader.client } else { try Handle.client(config.downloader, "sdd_batch_config.downloader") }
     guard config.reserved == 0 else { throw .reserved("sdd_batch_config.reserved") }
     guard config.reserved2 == 0 else { throw .reserved("sdd_batch_config.reserved2") }
-    try RequestOptions.refuse(
+    let options = try RequestOptions.read(
         config.options, "sdd_batch_config.options", for: loader == nil ? .batch : .loadedBatch)
-    let rules = try rules(config, standard: client.currentDefaults.form)
+    let rules = try rules(config, options, standard: client.currentDefaults.form)
     let input = try input(config, client.currentDefaults)
     if rules.slotsAreIndexes, let tensor = rules.tensor, let count = input.count, count > tensor.slotCount {
         throw wrong(
@@ -27,12 +27,9 @@ func makeBatch(_ config: sdd_batch_config) throws(Refusal) -> Batch {
     }
     let attempts = try number(
         config.max_attempts, "sdd_batch_config.max_attempts", default: 0, most: mostAttempts)
+    let wish = RequestWish(options: options, maxAttempts: attempts)
     let source: any BatchSource =
-        if let loader {
-            LoadedBatchSource(loader, options: config.options, maxAttempts: attempts)
-        } else {
-            DownloadedBatchSource(client, options: config.options, maxAttempts: attempts)
-        }
+        if let loader { LoadedBatchSource(loader, wish) } else { DownloadedBatchSource(client, wish) }
     do throws(SystemError) {
         return try Batch.make(input, source: source, rules: rules)
     } catch {
@@ -42,7 +39,9 @@ func makeBatch(_ config: sdd_batch_config) throws(Refusal) -> Batch {
 
 private func wrong(_ place: Place, _ reason: String) -> Refusal { Refusal(SDD_ERROR_INVALID_ARGUMENT, place, reason) }
 
-private func rules(_ config: sdd_batch_config, standard: DecodeOptions) throws(Refusal) -> Batch.Rules {
+private func rules(
+    _ config: sdd_batch_config, _ options: RequestOptions, standard: DecodeOptions
+) throws(Refusal) -> Batch.Rules {
     var rules = Batch.Rules()
     rules.lookAhead = Int(try number(config.look_ahead, "sdd_batch_config.look_ahead", default: 64, most: 65_536))
     rules.isOrdered = try choice(
@@ -51,7 +50,7 @@ private func rules(_ config: sdd_batch_config, standard: DecodeOptions) throws(R
     rules.wantsResponses = try flag(config.responses, "sdd_batch_config.responses")
     guard let source = config.tensor else {
         rules.form = try pixelForm(
-            config.decode, "sdd_batch_config.decode", options: config.options, standard: standard)
+            config.decode, "sdd_batch_config.decode", options: options, standard: standard)
         guard rules.form?.isCallers != true else { throw ownMemory("of a batch") }
         return rules
     }
@@ -61,7 +60,7 @@ private func rules(_ config: sdd_batch_config, standard: DecodeOptions) throws(R
     guard config.decode == nil else {
         throw wrong("sdd_batch_config.decode", "it must be NULL where there is a tensor, which says all of it")
     }
-    guard !has(SDD_OPTION_BYTES_ONLY, in: config.options) else {
+    guard !options.contains(.bytesOnly) else {
         throw wrong("sdd_batch_config.options", "SDD_OPTION_BYTES_ONLY means nothing where pixels go to a tensor")
     }
     rules.tensor = try tensor(given)

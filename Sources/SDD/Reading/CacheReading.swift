@@ -278,7 +278,7 @@ struct ReadQuery {
 func readQuery(
     _ given: sdd_query, _ cache: ImageCache, standard: DecodeOptions
 ) throws(Refusal) -> ReadQuery {
-    try RequestOptions.refuse(given.options, "sdd_query.options", for: .query)
+    let options = try RequestOptions.read(given.options, "sdd_query.options", for: .query)
     let wants = try choice(
         given.wants, "sdd_query.wants", "SDD_WANT_",
         [
@@ -286,15 +286,13 @@ func readQuery(
             SDD_WANT_BOTH: (true, true),
         ])
     let form = try pixelForm(
-        given.decode, "sdd_query.decode", options: given.options, standard: standard
+        given.decode, "sdd_query.decode", options: options, standard: standard
     ).withOwnBytesAlone
     let key = try cacheKey(given.key, "sdd_query.key")
     let lookup = ImageCacheLookup(
         cache, key: key, form: form, levels: try cacheLevels(given.levels, "sdd_query.levels"), wantsImage: wants.0,
         wantsBytes: wants.1)
-    let isHigh = has(SDD_OPTION_HIGH_PRIORITY, in: given.options)
-    let isLow = has(SDD_OPTION_LOW_PRIORITY, in: given.options)
     return ReadQuery(
         key: key, lookup: lookup, form: form, wantsImage: wants.0, wantsBytes: wants.1,
-        priority: isHigh ? .high : isLow ? .low : .normal)
+        priority: Priority(options))
 }

@@ -54,7 +54,8 @@ func readConfiguration(_ config: sdd_downloader_config) throws(Refusal) -> ReadC
     try readWays(parts.network, &downloader.transport)
     downloader.delivery = try delivery(config.delivery, parts.callbacks)
     var defaults = RequestDefaults(
-        allowsFiles: downloader.transport.allowsFiles, maxBodyBytes: downloader.transport.maxBodyBytes)
+        allowsFiles: downloader.transport.allowsFiles, maxBodyBytes: downloader.transport.maxBodyBytes,
+        sharedCache: { try? Handle.cache(nil) })
     try readDefaults(config, parts.limits, &defaults)
     defaults.proxyUserinfo = downloader.transport.proxy.userinfo
     defaults.refusesDataURLs = try flag(parts.network.no_data_urls, "sdd_network_options.no_data_urls")

@@ -1,5 +1,6 @@
 internal import CSDD
 internal import SDDCoders
+internal import SDDEngine
 
 /// Reads sdd_decode_options; returns `nil` for NULL.
 func pixelForm(_ source: UnsafePointer<sdd_decode_options>?, _ place: Place) throws(Refusal) -> DecodeOptions? {
@@ -28,13 +29,9 @@ func pixelForm(_ source: UnsafePointer<sdd_decode_options>?, _ place: Place) thr
 /// Reads sdd_decode_options and applies option bits.
 /// - Parameter standard: the form to use for NULL.
 func pixelForm(
-    _ source: UnsafePointer<sdd_decode_options>?, _ place: Place, options: UInt64, standard: DecodeOptions
+    _ source: UnsafePointer<sdd_decode_options>?, _ place: Place, options: RequestOptions, standard: DecodeOptions
 ) throws(Refusal) -> DecodeOptions {
-    var form = try pixelForm(source, place) ?? standard
-    if has(SDD_OPTION_SCALE_DOWN_LARGE_IMAGES, in: options) { form = form.scaledDown }
-    if has(SDD_OPTION_PRELOAD_ALL_FRAMES, in: options) { form.frames = .preload }
-    if has(SDD_OPTION_DECODE_FIRST_FRAME_ONLY, in: options) { form.frames = .firstOnly }
-    form.isLazy = has(SDD_OPTION_AVOID_DECODE_IMAGE, in: options)
+    let form = (try pixelForm(source, place) ?? standard).with(options)
     guard form.isPossible else {
         throw Refusal(
             SDD_ERROR_INVALID_ARGUMENT, "sdd_decode_options.pixels",
@@ -118,14 +115,4 @@ private func allocator(_ source: UnsafePointer<sdd_pixel_allocator>) throws(Refu
     guard let allocate = given.allocate else { throw .null("sdd_pixel_allocator.allocate") }
     guard let release = given.release else { throw .null("sdd_pixel_allocator.release") }
     return PixelAllocator(allocate: allocate, release: release, userData: given.user_data)
-}
-
-extension DecodeOptions {
-    /// The form for SDD_OPTION_SCALE_DOWN_LARGE_IMAGES: limited to 60 MiB unless it has a byte limit of its own.
-    var scaledDown: DecodeOptions {
-        if size.byteLimit > 0 { return self }
-        var form = self
-        form.size = SizeRule(byteLimit: 60 << 20, isExact: size.isExact)
-        return form
-    }
 }

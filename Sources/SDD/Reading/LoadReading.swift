@@ -4,9 +4,9 @@ internal import SDDCoders
 internal import SDDEngine
 internal import SDDTransport
 
-/// The plan and the receiver of a load, read from an sdd_load_request. Thread: the submitting one.
+/// The plan and the callbacks of a load, read from an sdd_load_request. Thread: the submitting one.
 struct LoadReading {
-    var plan: LoadPlan
+    let plan: LoadPlan
     let callbacks: RequestCallbacks
     let modifiers: AppModifiers?
 
@@ -18,6 +18,7 @@ struct LoadReading {
         guard given.reserved == 0 else { throw .reserved("sdd_load_request.reserved") }
         var download = sdd_download_request()
         if given.download != nil { try read(given.download, "sdd_load_request.download", into: &download) }
+        let options = RequestOptions(rawValue: given.options)
         let request = Self.request(given, download)
         let hasTwoOptions = download.options != 0
         modifiers = try AppModifiers.make(download.modifiers, "sdd_download_request.modifiers")
@@ -26,56 +27,41 @@ struct LoadReading {
             given, hasTwoOptions: hasTwoOptions, request, defaults, modifiers, client, form, names)
         callbacks = RequestCallbacks(
             request, keepsURL: sources[0].request.hasReadableURL(given.url), cached: given.cached)
-        plan = LoadPlan(sources: sources)
-        plan.options = Self.options(given)
-        let levels = try LoadLevels(given)
-        let key = given.cache_key == nil ? nil : try cacheKey(given.cache_key, "sdd_load_request.cache_key")
-        plan.totalLimit = try Self.totalLimit(given, defaults)
-        // The sources differ only in their URLs, and the first URL may be invalid.
-        guard let some = sources.lazy.compactMap({ try? $0.request.get() }).first else { return }
-        plan.form = some.form
-        plan.wantsPixels = some.wantsPixels
-        plan.wantsFacts = some.wantsFacts
-        plan.priority = some.priority
-        guard case .success(let first) = sources[0].request else { return }
-        guard let cache = client.cache, let originals = client.originals else { return }
-        // With the HTTP cache, the download itself does the cache lookup, by the rules of RFC 9111.
-        if Self.honoursHTTP(request, defaults) { return }
-        let url = first.transfer.url
-        // A data: URL does not change, and no server could revalidate it.
-        if url.scheme == .data { plan.options.remove(.refreshCached) }
-        // A longer URL can only be a data: URL, which is too long for a key and need not be cached.
-        if url.text.utf8.count > ImageURL.maxLength { return }
-        let isLocal = url.scheme == .file || url.scheme == .data
-        let caches = LoadCaches(
-            cache: cache, originals: originals, key: key, levels: isLocal ? levels.inMemory : levels)
-        caches.join(&plan, first, by: sources[0].caller, wantsBytes: plan.options.contains(.wantsEntryBytes))
-        if has(SDD_OPTION_FROM_LOADER_ONLY, in: given.options) { plan.lookup = nil }
+        var wish = LoadWish(options: options)
+        wish.levels = try LoadLevels(given)
+        wish.key = given.cache_key == nil ? nil : try cacheKey(given.cache_key, "sdd_load_request.cache_key")
+        wish.totalLimit = try Self.totalLimit(given, defaults)
+        wish.caches = client.caches
+        wish.usesHTTPCache = defaults.usesHTTPCache
+        plan = wish.plan(for: sources)
     }
 }
 
 // MARK: - Options
 
-extension LoadReading {
-    private static func options(_ given: sdd_load_request) -> LoadPlan.Options {
-        var options: LoadPlan.Options = []
-        func translate(_ bit: Int, _ option: LoadPlan.Options) {
-            if has(bit, in: given.options) { options.insert(option) }
+extension LoadLevels {
+    fileprivate init(_ given: sdd_load_request) throws(Refusal) {
+        self.init()
+        query = try Self.levels(given.query, "sdd_load_request.query", default: query)
+        store = try Self.levels(given.store, "sdd_load_request.store", default: store)
+        originalQuery = try Self.levels(
+            given.original_query, "sdd_load_request.original_query", default: originalQuery)
+        originalStore = try Self.levels(
+            given.original_store, "sdd_load_request.original_store", default: originalStore)
+    }
+
+    private static func levels(
+        _ given: Int32, _ place: Place, default standard: CacheLevels
+    ) throws(Refusal) -> CacheLevels {
+        switch Int(given) {
+        case SDD_CACHE_DEFAULT: standard
+        case -1: []
+        default: try cacheLevels(given, place)
         }
-        translate(SDD_OPTION_RETRY_FAILED, .retryFailed)
-        translate(SDD_OPTION_REFRESH_CACHED, .refreshCached)
-        translate(SDD_OPTION_FROM_CACHE_ONLY, .fromCacheOnly)
-        translate(SDD_OPTION_WAIT_STORE_CACHE, .waitsForStore)
-        translate(SDD_OPTION_QUERY_MEMORY_DATA, .wantsEntryBytes)
-        translate(SDD_OPTION_QUERY_MEMORY_DATA_SYNC, [.wantsEntryBytes, .asksInPlace])
-        translate(SDD_OPTION_QUERY_DISK_DATA_SYNC, .asksInPlace)
-        return options
     }
+}
 
-    private static func honoursHTTP(_ request: sdd_download_request, _ defaults: RequestDefaults) -> Bool {
-        defaults.usesHTTPCache || has(SDD_OPTION_USE_HTTP_CACHE, in: request.options)
-    }
-
+extension LoadReading {
     private static func totalLimit(_ given: sdd_load_request, _ defaults: RequestDefaults) throws(Refusal) -> Int64 {
         switch given.total_timeout_ms {
         case 0: return defaults.totalLimit * 1000
@@ -113,10 +99,7 @@ extension LoadReading {
 
     /// Returns the downloader's defaults with the loader's cache as the HTTP cache.
     private static func defaults(of client: LoaderClient) -> RequestDefaults {
-        var defaults = client.client.currentDefaults
-        defaults.cache = client.cache
-        if client.cache == nil { (defaults.usesHTTPCache, defaults.resumes) = (false, false) }
-        return defaults
+        client.client.currentDefaults.withCaches(client.caches)
     }
 
     private static let mostAlternatives = 64
@@ -129,22 +112,20 @@ extension LoadReading {
         let chain = try transformChain(
             given.transforms, "sdd_load_request.transforms",
             count: given.transform_count, "sdd_load_request.transform_count")
+        let options = RequestOptions(rawValue: given.options).withCaches(client.caches)
         func source(_ url: UnsafePointer<CChar>?) -> LoadPlan.Source {
-            if hasTwoOptions { return LoadPlan.Source(url: "", request: .failure(twoOptions)) }
+            if hasTwoOptions { return LoadPlan.Source(.failure(twoOptions)) }
             var request = request
             request.url = url
-            if client.cache == nil { request.options &= ~UInt64(SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_RESUME) }
+            request.options = options.rawValue
             let made = makeRequest(request, defaults, modifiers, for: .load, names: names).map { made in
                 var made = made
                 if let form { made.form = form }
-                made.form.transforms = chain
-                made.form.transformsAnimated = has(SDD_OPTION_TRANSFORM_ANIMATED_IMAGE, in: given.options)
-                made.form = made.form.withOwnBytesAlone
-                // Previews would reach neither a callback nor an event.
-                if given.preview == nil, !client.client.downloader.isAppDriven { made.wantsPreviews = false }
-                return made
+                return made.ofLoad(
+                    options, transforms: chain,
+                    showsPreviews: given.preview != nil || client.client.downloader.isAppDriven)
             }
-            return LoadPlan.Source(url: (try? made.get()).map { askedURL($0.transfer.url.text) } ?? "", request: made)
+            return LoadPlan.Source(made)
         }
         var sources = [source(given.url)]
         if given.alternative_count == 0 { return sources }

@@ -16,7 +16,7 @@ func makeRequest(
     for use: RequestOptions.Use = .download, names: RequestNames = .download
 ) -> Result<DownloadRequest, DownloadError> {
     do throws(RequestOptions.Flaw) {
-        try RequestOptions.check(request.options, for: use)
+        try RequestOptions(rawValue: request.options).check(for: use)
     } catch {
         return .failure(
             DownloadError(.invalidOperation, .unknownOptions, "\(names.options.text): \(error.words)."))
@@ -32,8 +32,8 @@ private func made(
     _ names: RequestNames
 ) -> Result<DownloadRequest, DownloadError> {
     do throws(DownloadError) {
-        let draft = try draft(request, defaults)
-        try modify(draft, modifiers, defaults)
+        var draft = try draft(request, defaults)
+        try defaults.modify(&draft, modifiers)
         return .success(try finish(draft, request, defaults, modifiers, isLoad: isLoad, names))
     } catch {
         return .failure(error)
@@ -79,37 +79,19 @@ private func draft(_ request: sdd_download_request, _ defaults: RequestDefaults)
     let method = try method(request.method)
     return RequestDraft(
         url: url, method: method, headers: try headers(request, over: defaults.headers),
-        body: try body(request, method: method), defaults: defaults)
-}
-
-private func modify(
-    _ draft: RequestDraft, _ own: AppModifiers?, _ defaults: RequestDefaults
-) throws(DownloadError) {
-    guard let modifiers = own?.request != nil ? own : defaults.modifiers, let modifier = modifiers.request else {
-        return
-    }
-    let answer = withExtendedLifetime(modifiers.data) { modifier(Handle.borrowed(draft), modifiers.data.pointer) }
-    guard answer == sdd_status(SDD_OK) else {
-        throw DownloadError(.invalidOperation, .modifier, "The request modifier refused the request.")
-    }
+        body: try body(request, method: method))
 }
 
 private func finish(
     _ draft: RequestDraft, _ request: sdd_download_request, _ defaults: RequestDefaults, _ modifiers: AppModifiers?,
     isLoad: Bool, _ names: RequestNames
 ) throws(DownloadError) -> DownloadRequest {
-    var made = DownloadRequest(
-        transfer: HTTPRequest(
-            url: draft.url, method: draft.method, headers: draft.headers, body: draft.body,
-            options: try options(request, defaults), plugin: try defaults.plugin(for: draft.url)))
-    made.priority = try priority(request, names)
-    made.wantsPixels = !has(SDD_OPTION_BYTES_ONLY, in: request.options)
-    made.form = try form(request, defaults, names)
-    made.wantsProgress = request.progress != nil || has(SDD_OPTION_PROGRESS_EVENTS, in: request.options)
-    made.wantsPreviews = made.wantsPixels && has(SDD_OPTION_PROGRESSIVE_LOAD, in: request.options)
-    made.wantsFacts = request.facts != nil || has(SDD_OPTION_FACTS_EVENTS, in: request.options)
-    made.endsEarly = made.wantsPixels && has(SDD_OPTION_STOP_WHEN_COMPLETE, in: request.options)
-    made.continuesInBackground = has(SDD_OPTION_CONTINUE_IN_BACKGROUND, in: request.options)
+    let options = RequestOptions(rawValue: request.options)
+    var made = try defaults.request(draft, options, transfer: try transferOptions(request, options, defaults))
+    if let priority = try priority(request, names) { made.priority = priority }
+    made.form = try form(request, options, defaults, names)
+    if request.progress != nil { made.wantsProgress = true }
+    if request.facts != nil { made.wantsFacts = true }
     made.queueLimit =
         try limit(
             request.queue_timeout_ms, "sdd_download_request.queue_timeout_ms", default: defaults.queueLimit) * 1000
@@ -118,57 +100,22 @@ private func finish(
             request.total_timeout_ms, "sdd_download_request.total_timeout_ms", default: defaults.totalLimit) * 1000
     made.maxAttempts = try attempts(request.max_attempts)
     made.acceptance = try acceptance(request, defaults)
-    made.bodyWork = AppModifiers.bodyWork(modifiers, over: defaults.modifiers)
+    made.bodyWork = AppModifiers.bodyWork(modifiers, over: defaults.appModifiers)
     if let check = try bodyCheck(request) { made.bodyWork = .checking(check, before: made.bodyWork) }
     if request.sink != 0 { try addSink(request, to: &made) }
-    let wishes = cacheWishes(request, defaults)
-    if isLoad || !wishes.isEmpty { addCookies(to: &made.transfer, defaults) }
-    made.lookup = lookup(made.transfer, wishes, defaults)
-    if defaults.refusesDataURLs, made.transfer.url.scheme == .data, made.transfer.plugin == nil {
-        throw DownloadError(
-            .invalidURL, .urlScheme, "The URL is a data: URL, which no_data_urls of the downloader's config refuses.")
-    }
-    try made.answerDataURL(limit: defaults.maxBodyBytes)
+    try made.complete(options, defaults, isLoad: isLoad)
     return made
-}
-
-/// Returns the ways in which a request uses the HTTP cache.
-private func cacheWishes(_ request: sdd_download_request, _ defaults: RequestDefaults) -> HTTPCacheLookup.Wishes {
-    var wishes: HTTPCacheLookup.Wishes = []
-    if defaults.usesHTTPCache || has(SDD_OPTION_USE_HTTP_CACHE, in: request.options) {
-        wishes.insert(.http)
-        if has(SDD_OPTION_IGNORE_CACHED_RESPONSE, in: request.options) { wishes.insert(.ignoresCached) }
-    }
-    if defaults.resumes || has(SDD_OPTION_RESUME, in: request.options) { wishes.insert(.resumes) }
-    return wishes
-}
-
-/// Adds the cookies that will be sent to a request, since the cache tells callers apart by their cookies.
-private func addCookies(to transfer: inout HTTPRequest, _ defaults: RequestDefaults) {
-    guard transfer.options.values.usesCookies, transfer.plugin == nil, let jar = defaults.cookies else { return }
-    guard transfer.url.scheme == .http || transfer.url.scheme == .https else { return }
-    transfer.cookies = jar.cookies(for: transfer.url)
-}
-
-/// Returns the lookup in the HTTP cache that precedes a transfer; `nil` if the request does not use it.
-private func lookup(
-    _ transfer: HTTPRequest, _ wishes: HTTPCacheLookup.Wishes, _ defaults: RequestDefaults
-) -> HTTPCacheLookup? {
-    if wishes.isEmpty { return nil }
-    return (defaults.cache ?? (try? Handle.cache(nil))).flatMap { HTTPCacheLookup($0, transfer, wishes) }
 }
 
 // MARK: - Parts of a request
 
-private func priority(_ request: sdd_download_request, _ names: RequestNames) throws(DownloadError) -> Priority {
-    if request.priority != 0 {
-        guard let priority = Priority(rawValue: request.priority) else {
-            throw wrong(.badNumber, .number(names.priority, request.priority, allowed: "0 or one of SDD_PRIORITY_"))
-        }
-        return priority
+/// Returns the priority of a request; `nil` leaves it to the option bits.
+private func priority(_ request: sdd_download_request, _ names: RequestNames) throws(DownloadError) -> Priority? {
+    if request.priority == 0 { return nil }
+    guard let priority = Priority(rawValue: request.priority) else {
+        throw wrong(.badNumber, .number(names.priority, request.priority, allowed: "0 or one of SDD_PRIORITY_"))
     }
-    if has(SDD_OPTION_HIGH_PRIORITY, in: request.options) { return .high }
-    return has(SDD_OPTION_LOW_PRIORITY, in: request.options) ? .low : .normal
+    return priority
 }
 
 /// The largest limit on redirects.
@@ -212,19 +159,17 @@ private func attempts(_ count: Int32) throws(DownloadError) -> Int32 {
     return count
 }
 
-private func options(_ request: sdd_download_request, _ defaults: RequestDefaults) throws(DownloadError)
-    -> TransferOptions
-{
+private func transferOptions(
+    _ request: sdd_download_request, _ options: RequestOptions, _ defaults: RequestDefaults
+) throws(DownloadError) -> TransferOptions {
     let isOrdinary =
-        request.options & UInt64(SDD_OPTION_HANDLE_COOKIES | SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES) == 0
+        options.isDisjoint(with: .ofTransfer)
         && request.credential == nil && request.connect_timeout_ms == 0 && request.first_byte_timeout_ms == 0
         && request.download_timeout_ms == 0 && request.low_speed_limit == 0 && request.low_speed_time_ms == 0
         && isOrdinaryAnswer(request)
     if isOrdinary { return defaults.options }
     var values = defaults.options.values
-    values.verifiesCertificate = !has(SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES, in: request.options)
-    values.usesCookies = has(SDD_OPTION_HANDLE_COOKIES, in: request.options)
-    if values.usesCookies { values.cookieVersion = defaults.cookies?.version ?? 0 }
+    values.apply(options, cookies: defaults.cookies)
     try readClocks(request, &values.clocks)
     do throws(Refusal) {
         let own = try credential(request.credential, "sdd_download_request.credential")
@@ -239,7 +184,6 @@ private func options(_ request: sdd_download_request, _ defaults: RequestDefault
 /// Whether a request has default settings for redirects, the body and the CA file.
 private func isOrdinaryAnswer(_ request: sdd_download_request) -> Bool {
     request.redirects == 0 && request.max_redirects == 0 && request.max_body_bytes == 0 && request.ca_file == nil
-        && !has(SDD_OPTION_BODY_AS_SENT, in: request.options)
 }
 
 private func addAnswer(
@@ -266,7 +210,6 @@ private func addAnswer(
     }
     values.maxRedirects = request.max_redirects
     values.maxBodyBytes = request.max_body_bytes
-    values.staysPacked = has(SDD_OPTION_BODY_AS_SENT, in: request.options)
     do throws(Refusal) {
         if let file = try path(request.ca_file, "sdd_download_request.ca_file") { values.caFile = file }
     } catch {
@@ -287,10 +230,10 @@ private func readClocks(_ request: sdd_download_request, _ clocks: inout Transfe
 }
 
 private func form(
-    _ request: sdd_download_request, _ defaults: RequestDefaults, _ names: RequestNames
+    _ request: sdd_download_request, _ options: RequestOptions, _ defaults: RequestDefaults, _ names: RequestNames
 ) throws(DownloadError) -> DecodeOptions {
     do throws(Refusal) {
-        return try pixelForm(request.decode, names.decode, options: request.options, standard: defaults.form)
+        return try pixelForm(request.decode, names.decode, options: options, standard: defaults.form)
     } catch {
         throw wrong(.badDecode, error)
     }
@@ -436,29 +379,4 @@ private func body(_ request: sdd_download_request, method: String) throws(Downlo
         throw wrong(.badBody, .noMemory("sdd_download_request.body"))
     }
     return copy
-}
-
-extension DownloadError {
-    /// - Parameter url: the URL as the application gave it, without possible secrets.
-    init(_ flaw: ImageURL.Flaw, of url: String) {
-        switch flaw {
-        case .empty: self.init(.invalidURL, .urlEmpty, "The URL is empty.")
-        case .tooLong:
-            self.init(.invalidURL, .urlTooLong, "The URL is longer than \(ImageURL.maxLength) bytes.")
-        case .notUTF8:
-            self.init(
-                .invalidURL, .urlNotUTF8, "The URL \(url) is not UTF-8; percent-encode its other bytes.")
-        case .malformed:
-            self.init(
-                .invalidURL, .urlMalformed,
-                "The URL \(url) is malformed: it must be absolute, as http://host/path, in ASCII up to the path, "
-                    + "without spaces.")
-        case .missing: self.init(.invalidURL, .urlNull, "The URL is NULL.")
-        case .scheme:
-            self.init(
-                .invalidURL, .urlScheme,
-                "The scheme of the URL \(url) is not http, https or data (file only with allow_file_urls, data not "
-                    + "with no_data_urls), and no transport of sdd_downloader_add_transport() takes it.")
-        }
-    }
 }

@@ -2,12 +2,12 @@ package import SDDCoders
 
 /// A source that fetches the items of a batch: a downloader, or a layer above one. Must be thread-safe.
 package protocol BatchSource: Sendable {
-    /// Makes the request of an item. Its receiver is told immediately on the deciding thread, with no lock held,
+    /// Makes the request of an item. Its callbacks are told immediately on the deciding thread, with no lock held,
     /// perhaps before this returns.
     /// - Parameters:
     ///   - form: the form of its pixels and the memory they go to; nil: the source's default.
     ///   - totalLimit: microseconds that it may take; 0: the source's default.
-    /// - Returns: its token; nil if the source is closed: then the receiver is told nothing.
+    /// - Returns: its token; nil if the source is closed: then the callbacks are told nothing.
     func submit(_ entry: BatchEntry, in form: DecodeOptions?, totalLimit: Int64, callbacks: any AppCallbacks) -> UInt64?
     func cancel(_ token: UInt64)
 }
@@ -30,6 +30,12 @@ package struct BatchEntry: Sendable {
     package init(url: [UInt8]?, id: UInt64) {
         self.url = url
         self.id = id
+    }
+
+    /// Calls `body` with the bytes of the URL, without the NUL; nil if there is no URL.
+    package func withURL<Result>(_ body: (UnsafeBufferPointer<UInt8>?) -> Result) -> Result {
+        guard let url else { return body(nil) }
+        return unsafe url.withUnsafeBufferPointer { unsafe body(UnsafeBufferPointer(rebasing: $0.dropLast())) }
     }
 
     /// The URL's host, for statistics only: the part between "//" and the path, in lower case, without user info. "" if

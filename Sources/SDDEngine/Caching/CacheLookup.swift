@@ -44,7 +44,7 @@ package enum LookupResult: Sendable {
 }
 
 extension LookupResult {
-    /// The finding for a job with handlers that made another lookup, or none: an entry under one key answers neither a
+    /// The result for a job with handlers that made another lookup, or none: an entry under one key answers neither a
     /// request for another key nor one without a cache. The network answers all of them.
     var forAll: LookupResult {
         switch self {

@@ -166,7 +166,7 @@ package enum DeliveredEvent: Sendable {
     case notice(any Observer, Notice)
     case prefetch(Listener, PrefetchEvent)
 
-    /// The subscriber whose last event this is, or `nil` if more events may follow.
+    /// The listener whose last event this is, or `nil` if more events may follow.
     var ended: Listener? {
         switch self {
         case .end(let listener, _): listener

@@ -27,7 +27,7 @@ final class Delivery: Sendable {
         /// The thread that is delivering events and the nesting depth of its calls. Application-driven delivery only.
         var dispatcher: ThreadIdentity?
         var depth = 0
-        /// Subscribers whose last events `drain` handed out. They are released at the next call.
+        /// Listeners whose last events `drain` handed out. They are released at the next call.
         var drained: [Listener] = []
         /// Objects lent with the drained events.
         var lent: [AnyObject] = []
@@ -82,7 +82,7 @@ final class Delivery: Sendable {
 // MARK: - Queueing events
 
 extension Delivery {
-    /// Queues a batch of effects for the application, in the order of the tickets: a batch that overtakes an earlier
+    /// Queues a batch of events for the application, in the order of the tickets: a batch that overtakes an earlier
     /// one waits for it. Callable from any thread; never calls the application.
     func enqueue(_ events: [Event], ticket: UInt64) {
         var immediate: [Immediate] = []

@@ -30,7 +30,7 @@ extension AppCallbacks {
     package func prefetched(_ event: PrefetchEvent, token: UInt64) {}
 }
 
-/// One accepted request in a downloader: its token, its receiver, and its progress that waits for delivery.
+/// One accepted request in a downloader: its token, its callbacks, and its progress that waits for delivery.
 package final class Listener: @unchecked Sendable {
     package let token: UInt64
     package let callbacks: any AppCallbacks

@@ -54,6 +54,16 @@ package struct LoadPlan: Sendable {
                 asker = .standard
             }
         }
+
+        package init(_ request: Result<DownloadRequest, DownloadError>) {
+            self.init(
+                url: (try? request.get()).map { Self.askedURL($0.transfer.url.text) } ?? "", request: request)
+        }
+
+        /// Returns a URL as hooks and failure records get it; "" for a data: URL longer than other URLs may be.
+        package static func askedURL(_ text: String) -> String {
+            text.utf8.count <= ImageURL.maxLength ? text : ""
+        }
     }
 
     package struct Options: OptionSet, Sendable {

@@ -1,8 +1,8 @@
 import SDDBase
 import SDDTransport
 
-/// Makes all decisions of a loader: each load's next stage, and its result. A state machine: events in, effects out. It
-/// knows no thread, clock, cache or callback; `Loader` keeps it under a lock and runs the effects.
+/// Makes all decisions of a loader: each load's next stage, and its result. A state machine: events in, actions out. It
+/// knows no thread, clock, cache or callback; `Loader` keeps it under a lock and runs the actions.
 ///
 /// A load goes from stage to stage. At each stage only one operation is under way for it, and the end of that is the
 /// next event: asking → consulting → fetching → (judging → the next source) → storing → finished.

@@ -2,7 +2,7 @@ package import SDDBase
 import SDDCoders
 import SDDTransport
 
-/// A loader: keeps the `LoadTable` under its lock and runs the effects outside it, as requests of its downloader. Has
+/// A loader: keeps the `LoadTable` under its lock and runs the actions outside it, as requests of its downloader. Has
 /// no thread of its own. Thread-safe.
 package final class Loader: Sendable {
     package let downloader: Downloader
@@ -36,9 +36,9 @@ package protocol LoadHooks: AnyObject, Sendable {
 // MARK: - Loads
 
 extension Loader {
-    /// Accepts a load; its receiver is told of its end once.
+    /// Accepts a load; its callbacks are told of its end once.
     /// - Parameter isImmediate: as for `Downloader.submit`.
-    /// - Returns: its token; nil if the downloader is being destroyed: then the receiver is told nothing.
+    /// - Returns: its token; nil if the downloader is being destroyed: then the callbacks are told nothing.
     package func submit(_ plan: LoadPlan, callbacks: any AppCallbacks, isImmediate: Bool = false) -> UInt64? {
         let listener = Listener(
             token: seat.makeToken(), callbacks: callbacks, isImmediate: isImmediate, stages: self)

@@ -4,8 +4,8 @@ package import SDDBase
 package protocol PrefetchLoading: AnyObject, Sendable {
     /// Begins a load.
     /// - Parameter callbacks: told immediately, on the thread that decides the end, perhaps inside this call.
-    /// - Returns: its token; nil if no more loads are accepted: then the receiver is told nothing.
-    /// - Throws: the reason why it cannot begin; the receiver is not told then, either.
+    /// - Returns: its token; nil if no more loads are accepted: then the callbacks are told nothing.
+    /// - Throws: the reason why it cannot begin; the callbacks are not told then, either.
     func prefetch(_ url: ImageURL, priority: Priority, callbacks: any AppCallbacks) throws(DownloadError) -> UInt64?
 
     /// Cancels a load; does nothing if it has ended.

@@ -1,7 +1,7 @@
 import SDDBase
 
 /// Decides when the URLs of which lists are loaded, and which events a list's listener gets. Owned by a `Prefetcher`,
-/// under its lock. A state machine without threads or clock. `List` is opaque: the owner needs it to run the effects.
+/// under its lock. A state machine without threads or clock. `List` is opaque: the owner needs it to run the actions.
 struct PrefetchTable<List> {
     enum Action {
         /// - Parameter id: the load's id, to be passed to `started` and `ended`.

@@ -1,10 +1,10 @@
 package import SDDBase
 import SDDCoders
 
-/// Loads lists of URLs ahead of time. Keeps the `PrefetchTable` under its lock and runs the table's effects outside it:
+/// Loads lists of URLs ahead of time. Keeps the `PrefetchTable` under its lock and runs the table's actions outside it:
 /// loads, and events that a downloader delivers. Belongs to a loader's handle. Thread-safe.
 package final class Prefetcher: Sendable {
-    /// A list in progress, and the subscriber of its events.
+    /// A list in progress, and the listener of its events.
     private struct Job: Sendable {
         let list: PrefetchList
         let listener: Listener
@@ -14,12 +14,12 @@ package final class Prefetcher: Sendable {
 
     private struct State {
         var table: PrefetchTable<Job>
-        /// Effects in the order in which the table decided them.
+        /// Actions in the order in which the table decided them.
         var actions: [Action] = []
-        /// Whether a thread is running effects.
+        /// Whether a thread is running actions.
         var isRunning = false
 
-        /// Takes all effects for the caller to run. If there are none, no thread is running effects any more.
+        /// Takes all actions for the caller to run. If there are none, no thread is running actions any more.
         mutating func takeEffects() -> [Action] {
             defer { actions = [] }
             isRunning = !actions.isEmpty
@@ -40,8 +40,8 @@ package final class Prefetcher: Sendable {
         seat.join(self)
     }
 
-    /// Accepts a list; its receiver is told of its end once, never inside this call.
-    /// - Returns: its token; nil if the downloader is being destroyed: then the receiver is told nothing.
+    /// Accepts a list; its callbacks are told of its end once, never inside this call.
+    /// - Returns: its token; nil if the downloader is being destroyed: then the callbacks are told nothing.
     package func submit(_ list: PrefetchList, callbacks: any AppCallbacks) -> UInt64? {
         let listener = Listener(token: seat.makeToken(), callbacks: callbacks)
         guard downloader.acceptPrefetch() else { return nil }
@@ -96,8 +96,8 @@ extension Prefetcher {
         return job.listener
     }
 
-    /// Runs effects on one thread at a time, so that the application gets events in the order in which they were
-    /// decided. Effects that are added meanwhile, even from inside an effect, are left to that thread: otherwise a list
+    /// Runs actions on one thread at a time, so that the application gets events in the order in which they were
+    /// decided. Actions that are added meanwhile, even from inside an action, are left to that thread: otherwise a list
     /// of loads that end at once would recurse as deep as the list is long.
     private func run() {
         var actions = state.withLock { $0.isRunning ? [] : $0.takeEffects() }

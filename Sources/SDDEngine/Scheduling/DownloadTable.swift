@@ -3,9 +3,9 @@ import SDDCoders
 import SDDTransport
 
 /// Makes all decisions of a downloader: which requests share a transfer, which transfers run or wait, and which events
-/// handlers get, including exactly one terminal event each. A state machine with events as input and effects as output,
-/// which collect in its `Outbox`. It knows no thread, clock, socket or callback; `Downloader` keeps it under a lock and
-/// runs the effects.
+/// handlers get, including exactly one terminal event each. A state machine: reports go in; events, commands and cache
+/// tasks come out in its `Outbox`. It knows no thread, clock, socket or callback; `Downloader` keeps it under a lock
+/// and carries out what it decides.
 ///
 /// Its state is in its parts: `JobIndex`, `TransferSlots`, `DecodeQueue`, `RetryQueue` and `Outbox`. The events are in
 /// `DownloadTable+Requests`, `+Caching`, `+Transport`, `+Decoding`, `+ProgressiveDecode`, `+Room`, `+Retrying` and
@@ -18,7 +18,7 @@ struct DownloadTable<Listener> {
         case progress(Listener, received: Int64, expected: Int64)
         case facts(Listener, ImageFacts)
         case preview(Listener, DownloadResult)
-        /// The subscriber's end is decided but delivered later; no other event may come before it.
+        /// The listener's end is decided but delivered later; no other event may come before it.
         case mute(Listener)
         /// The only terminal event of a handler.
         case end(Listener, DownloadResult)
@@ -262,7 +262,7 @@ extension DownloadTable {
         if job.isPrompt { promptJobsChanged(by: -1) }
         endProgressive(of: job)
         leaveCaches(job)
-        // An inquiry may hold the last reference to a cache or to pixels in the application's memory.
+        // A lookup may hold the last reference to a cache or to pixels in the application's memory.
         if job.bodyWork != nil || job.request.plugin != nil || job.caching != nil || !job.kept.isEmpty {
             outbox.append(.free(job))
         }

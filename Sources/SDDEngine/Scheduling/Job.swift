@@ -162,7 +162,7 @@ final class Job<Listener> {
     /// The response shown to the application, which may have changed its header fields.
     var shownResponse: Response? { judged?.changed ?? response }
 
-    /// The job's cache lookup, its findings, and the content to be stored.
+    /// The job's cache lookup, its result, and the content to be stored.
     final class Caching {
         let lookup: any CacheLookup
         /// True if a handler has joined with another lookup, or with none; see `LookupResult.forAll`.

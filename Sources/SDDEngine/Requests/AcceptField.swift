@@ -1,15 +1,15 @@
-internal import SDDCoders
+package import SDDCoders
 
 /// The default Accept header field (RFC 9110 §12.5.1): the media types that the library itself decodes, then those of
 /// the application's coders. The latter are sorted, so that the order of registration does not produce another variant.
-enum AcceptField {
-    static let name = "Accept"
+package enum AcceptField {
+    package static let name = "Accept"
 
     private static let ownTypes = ["image/jpeg", "image/png"]
     /// Fallbacks: other image types, then anything.
     private static let rest = ["image/*;q=0.8", "*/*;q=0.5"]
 
-    static func text(of lists: [AppCoderList]) -> String {
+    package static func text(of lists: [AppCoderList]) -> String {
         let types = Set(lists.flatMap { $0.newestFirst.compactMap(\.mimeType) }).subtracting(ownTypes)
         return (ownTypes + types.sorted() + rest).joined(separator: ",")
     }

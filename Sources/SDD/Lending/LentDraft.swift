@@ -1,0 +1,23 @@
+internal import SDDBase
+internal import SDDEngine
+
+/// A request that is being built, lent to a request modifier. Used only on the submitting thread.
+final class LentDraft {
+    var draft: RequestDraft
+    private let defaults: RequestDefaults
+    /// Strings lent to the modifier.
+    private var lent: [CText] = []
+
+    init(_ draft: RequestDraft, _ defaults: RequestDefaults) {
+        self.draft = draft
+        self.defaults = defaults
+    }
+
+    func lend(_ text: String) -> UnsafePointer<CChar>? {
+        let text = CText(text)
+        lent.append(text)
+        return text.pointer
+    }
+
+    func setURL(_ text: UnsafePointer<CChar>?) throws(DownloadError) { draft.url = try defaults.url(text) }
+}

@@ -1,0 +1,14 @@
+internal import SDDBase
+internal import SDDEngine
+
+extension RequestDefaults {
+    func url(_ string: UnsafePointer<CChar>?) throws(DownloadError) -> ImageURL {
+        try url(checking: urlBytes(string))
+    }
+
+    /// Returns the bytes of a URL; of one that is too long, one byte more than is allowed. `nil` for NULL.
+    func urlBytes(_ string: UnsafePointer<CChar>?) -> UnsafeBufferPointer<UInt8>? {
+        guard let start = bytes(of: string, limit: ImageURL.dataStartLength) else { return nil }
+        return bytes(of: string, limit: longestURL(from: start))
+    }
+}

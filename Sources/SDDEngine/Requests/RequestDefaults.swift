@@ -1,0 +1,170 @@
+package import SDDBase
+package import SDDCoders
+package import SDDTransport
+
+/// Defaults that a downloader's requests use unless they set their own. A value type.
+package struct RequestDefaults: Sendable {
+    package var headers = HTTPFields()
+    /// The count of changes to the registered coders for which Accept was last made; `nil` once the application has set
+    /// or removed the field itself.
+    package private(set) var followedChanges: UInt64? = 0
+    package private(set) var clocks = TransferClocks()
+    /// Whether the connect timeout equals the stall timeout, because the application set none.
+    package var connectFollowsStall = true
+    /// Milliseconds; 0 means no limit. The same holds for `totalLimit`.
+    package var queueLimit: Int64 = 0
+    package var totalLimit: Int64 = 0
+    package var acceptance = Acceptance.standard
+    package var credential: Credential? { didSet { updateOptions() } }
+    /// User name and password for the proxy.
+    package var proxyUserinfo: String? { didSet { updateOptions() } }
+    /// The cookie jar for requests with the option `handleCookies`.
+    package var cookies: CookieJar?
+    package var modifiers: (any RequestModifiers)?
+    package var form = DecodeOptions()
+    /// The application's transports, the newest first.
+    package private(set) var plugins: [(scheme: String, plugin: any AppTransport)] = []
+    package let allowsFiles: Bool
+    package var refusesDataURLs = false
+    package var maxBodyBytes: Int64
+    /// The cache of the requests; `nil` means the shared cache.
+    package var cache: ImageCache?
+    /// Returns the shared cache, created on first use; `nil` if it cannot be created.
+    private let sharedCache: @Sendable () -> ImageCache?
+    /// Whether all requests use the HTTP cache, and (`resumes`) whether all resume interrupted downloads.
+    package var usesHTTPCache = false
+    package var resumes = false
+    /// Transfer options for requests that set none of their own.
+    package private(set) var options = TransferOptions.standard
+
+    package init(
+        allowsFiles: Bool = false, maxBodyBytes: Int64 = 64 << 20,
+        sharedCache: @escaping @Sendable () -> ImageCache? = { nil }
+    ) {
+        self.allowsFiles = allowsFiles
+        self.maxBodyBytes = maxBodyBytes
+        self.sharedCache = sharedCache
+    }
+
+    package mutating func setHeader(_ name: String, to value: String?) {
+        if HTTPFields.isSameName(name, AcceptField.name) { followedChanges = nil }
+        headers.set(name, to: value)
+    }
+
+    package mutating func follow(_ changes: UInt64, accept: String) {
+        if followedChanges == nil { return }
+        followedChanges = changes
+        if headers[AcceptField.name] != accept { headers.set(AcceptField.name, to: accept) }
+    }
+
+    package mutating func setClocks(_ change: (inout TransferClocks) -> Void) {
+        change(&clocks)
+        updateOptions()
+    }
+
+    private mutating func updateOptions() {
+        var values = TransferOptions.Values()
+        values.clocks = clocks
+        values.credential = credential
+        values.proxyUserinfo = proxyUserinfo
+        options = TransferOptions(values)
+    }
+
+    package mutating func add(_ plugin: any AppTransport, scheme: String) { plugins.insert((scheme, plugin), at: 0) }
+
+    /// Removes the newest transport registered for exactly this scheme.
+    /// - Returns: false if there is none.
+    package mutating func removeAppTransport(of scheme: String) -> Bool {
+        guard let index = plugins.firstIndex(where: { $0.scheme == scheme }) else { return false }
+        plugins.remove(at: index)
+        return true
+    }
+
+    /// Returns the cache of the requests.
+    var ownOrSharedCache: ImageCache? { cache ?? sharedCache() }
+
+    /// The scheme of transports for URLs of all schemes.
+    package static let anyScheme = "*"
+
+    /// Returns the application's transport for a URL; `nil` means the library's own.
+    /// - Throws: an error if neither handles the scheme.
+    func plugin(for url: ImageURL) throws(DownloadError) -> (any AppTransport)? {
+        if plugins.isEmpty { return nil }
+        let scheme = url.text.utf8.prefix { $0 != UInt8(ascii: ":") }
+        // RFC 3986 §3.1: schemes are case-insensitive. Registered schemes are in lower case, and setting bit 0x20
+        // turns only letters into lower-case letters.
+        let plugin = plugins.first { entry in
+            let isOfScheme =
+                entry.scheme.utf8.count == scheme.count
+                && zip(entry.scheme.utf8, scheme).allSatisfy { $0 == $1 | 0x20 || $0 == $1 }
+            return (isOfScheme || entry.scheme == Self.anyScheme) && entry.plugin.takes(url)
+        }?.plugin
+        if plugin == nil, url.scheme == .other { throw DownloadError(.scheme, of: shownURL(Array(url.text.utf8))) }
+        return plugin
+    }
+}
+
+// MARK: - URLs
+
+extension RequestDefaults {
+    /// Checks a URL.
+    /// - Parameter bytes: up to `longestURL(from:)` bytes, and one more if the URL is too long; nil for a missing URL.
+    package func url(checking bytes: UnsafeBufferPointer<UInt8>?) throws(DownloadError) -> ImageURL {
+        guard let bytes = unsafe bytes else { throw DownloadError(.missing, of: "") }
+        if unsafe ImageURL.isData(bytes) { return unsafe try dataURL(bytes) }
+        do throws(ImageURL.Flaw) {
+            return unsafe try ImageURL(
+                checking: bytes, allowsFiles: allowsFiles, others: plugins.isEmpty ? [] : plugins.map { $0.scheme })
+        } catch {
+            throw DownloadError(error, of: shownURL(unsafe Array(bytes)))
+        }
+    }
+
+    private func dataURL(_ bytes: UnsafeBufferPointer<UInt8>) throws(DownloadError) -> ImageURL {
+        do throws(ImageURL.Flaw) {
+            return unsafe try ImageURL(data: bytes, limit: longestDataURL)
+        } catch .tooLong {
+            throw DownloadError(
+                .invalidURL, .urlTooLong, "The data: URL is longer than one of max_body_bytes in base64 would be.")
+        } catch {
+            throw DownloadError(error, of: "that begins with data:")
+        }
+    }
+
+    /// Returns the length in bytes of the longest accepted URL that begins with `start`, the first
+    /// `ImageURL.dataStartLength` bytes.
+    package func longestURL(from start: UnsafeBufferPointer<UInt8>) -> Int {
+        unsafe ImageURL.isData(start) ? longestDataURL : ImageURL.maxLength
+    }
+
+    /// The longest accepted data: URL, in bytes. Base64 uses four digits for three bytes; 1,024 bytes may precede them.
+    private var longestDataURL: Int {
+        let (digits, overflow) = Int(clamping: maxBodyBytes).multipliedReportingOverflow(by: 4)
+        return (overflow ? Int.max : digits) / 3 + 1024
+    }
+}
+
+extension DownloadError {
+    /// - Parameter url: the URL as the application gave it, without possible secrets.
+    fileprivate init(_ flaw: ImageURL.Flaw, of url: String) {
+        switch flaw {
+        case .empty: self.init(.invalidURL, .urlEmpty, "The URL is empty.")
+        case .tooLong:
+            self.init(.invalidURL, .urlTooLong, "The URL is longer than \(ImageURL.maxLength) bytes.")
+        case .notUTF8:
+            self.init(
+                .invalidURL, .urlNotUTF8, "The URL \(url) is not UTF-8; percent-encode its other bytes.")
+        case .malformed:
+            self.init(
+                .invalidURL, .urlMalformed,
+                "The URL \(url) is malformed: it must be absolute, as http://host/path, in ASCII up to the path, "
+                    + "without spaces.")
+        case .missing: self.init(.invalidURL, .urlNull, "The URL is NULL.")
+        case .scheme:
+            self.init(
+                .invalidURL, .urlScheme,
+                "The scheme of the URL \(url) is not http, https or data (file only with allow_file_urls, data not "
+                    + "with no_data_urls), and no transport of sdd_downloader_add_transport() takes it.")
+        }
+    }
+}

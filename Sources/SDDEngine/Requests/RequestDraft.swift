@@ -1,0 +1,35 @@
+package import SDDBase
+package import SDDTransport
+
+/// A request as the application's request modifier sees and changes it. A value type.
+package struct RequestDraft: Sendable {
+    package var url: ImageURL
+    /// A method that allows no body removes the body.
+    package var method: String { didSet { if !mayHaveBody { body = nil } } }
+    package var headers: HTTPFields
+    package var body: Bytes?
+
+    package init(url: ImageURL, method: String = "GET", headers: HTTPFields, body: Bytes? = nil) {
+        self.url = url
+        self.method = method
+        self.headers = headers
+        self.body = body
+    }
+
+    /// Whether the method allows a body. RFC 9110 §9.3.1: the body of a GET or HEAD request has no meaning, and servers
+    /// may refuse it.
+    package var mayHaveBody: Bool { method != "GET" && method != "HEAD" }
+}
+
+/// The application's functions that change requests and responses.
+package protocol RequestModifiers: Sendable {
+    /// Whether `change` has a function to call.
+    var changesRequests: Bool { get }
+    /// The work on bodies; `nil` for none.
+    var bodyWork: BodyWork? { get }
+
+    /// Lets the application change a request. Thread: the submitting one, with no lock held.
+    /// - Parameter defaults: those of the request's downloader.
+    /// - Returns: false to refuse the request.
+    func change(_ draft: inout RequestDraft, _ defaults: RequestDefaults) -> Bool
+}
