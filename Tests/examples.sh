@@ -128,7 +128,7 @@ pictures=(circles.jpg glass.png mandelbrot.png plasma.jpg ripples.jpg tiles.png)
 gives 1 "$bin/probe" "$work/pictures/"{circles.jpg,tiles.png,page.html} Tests/Fixtures/facts/*.png
 says 'pictures/circles.jpg: JPEG, 1023 x 767, 3 channels of 8 bits, progressive$'
 says 'pictures/tiles.png: PNG, [0-9]+ x [0-9]+, [34] channels of 8 bits'
-says 'pictures/page.html: The body is no picture, .'
+says 'pictures/page.html: sdd_image_probe: bytes: they do not begin as a JPEG or PNG does.'
 says 'facts/animated.png: PNG, 12 x 8, 3 channels of 8 bits, 3 frames$'
 says 'facts/orientation.png: PNG, 19 x 13, 4 channels of 8 bits, orientation 5$'
 gives 0 "$bin/probe" Tests/Fixtures/jpeg/progressive-420.jpg
