@@ -5,7 +5,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// What waits for decode threads, and how many bytes of it.
+/// The work that waits for decode threads, and its bytes.
 @Suite struct DecodeQueueTests {
     private var queue = DecodeQueue<UInt64>()
 

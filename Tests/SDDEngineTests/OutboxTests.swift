@@ -3,7 +3,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// What a table has decided, until others take it.
+/// The decisions of a table, until they are taken.
 @Suite struct OutboxTests {
     private var outbox = Outbox<UInt64>()
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SDDEngine
 
-/// Which waiting job gets a slot, and who must give way.
+/// The choice of the waiting job that gets a slot.
 @Suite struct TransferSlotsTests {
     private typealias Slots = TransferSlots<UInt64>
 

@@ -92,7 +92,7 @@ static void draw_bars(void)
     fflush(stdout);
 }
 
-/* Both callbacks run inside sdd_dispatch(), on the thread of main(). */
+/* The callbacks run inside sdd_dispatch(), on the thread of main(). */
 
 static void progress(sdd_token token, int64_t received, int64_t expected, const char *url, void *user_data)
 {

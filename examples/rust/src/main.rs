@@ -27,7 +27,7 @@ struct Arguments {
 }
 
 impl Arguments {
-    /// None: not as the usage says.
+    /// Returns `None` for arguments that do not follow the usage.
     fn parse(mut from: impl Iterator<Item = String>) -> Option<Self> {
         let mut arguments = Arguments { directory: ".".into(), ..Default::default() };
         while let Some(argument) = from.next() {
@@ -48,7 +48,7 @@ impl Arguments {
     }
 }
 
-/// The last part of the URL's path, with nothing in it that a file name or a terminal could mind.
+/// The last part of the URL's path, without characters that are unsafe in a file name or on a terminal.
 fn name_of(url: &str) -> String {
     let path = url.split(['?', '#']).next().unwrap_or("");
     let last = path.rsplit('/').next().unwrap_or("");

@@ -1,7 +1,7 @@
 //! A small safe layer over libsdd: a [`Downloader`] and a [`Loader`] send [`Event`]s into channels, and an [`Image`]
 //! frees itself. All `unsafe` of these programs is here and in the modules below.
 
-#![allow(dead_code)] // a layer to take along: not every program needs all of it
+#![allow(dead_code)] // a layer to copy: not every program needs all of it
 
 /// A struct of the header that begins with struct_size, with all defaults: sized!(sdd_download_request).
 macro_rules! sized {
@@ -18,7 +18,7 @@ mod observer;
 mod picture;
 mod request;
 
-// As with the first line: what one program leaves aside another one uses.
+// Each program uses some of these names.
 #[allow(unused_imports)]
 pub use {
     cookies::Cookie,
@@ -38,12 +38,12 @@ use std::ptr::{self, NonNull};
 use std::sync::mpsc::{channel, Sender};
 use std::time::Duration;
 
-/// What went wrong: `status` is one of SDD_ERROR_.
+/// An error; `status` is one of SDD_ERROR_.
 #[derive(Clone, Debug)]
 pub struct Error {
     pub status: i32,
     pub message: String,
-    /// Of the server's answer; 0 if there was none.
+    /// The HTTP status of the response; 0 if there was none.
     pub http_status: i32,
 }
 
@@ -60,7 +60,7 @@ impl Error {
         Error { status, message, http_status: 0 }
     }
 
-    /// Of the call just made on this thread, which has failed: with its sentence on why.
+    /// Returns the error of the call that has just failed on this thread, with the library's sentence about it.
     fn of_call(status: i32) -> Self {
         // SAFETY: the library gives a string that stays until the next call of this thread that fails.
         let message = unsafe { text(ffi::sdd_last_error_message()) };
@@ -76,7 +76,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Of the call just made on this thread.
+/// Turns the status of the call just made on this thread into a result.
 fn check(status: i32) -> Result<(), Error> {
     if status == ffi::SDD_OK {
         Ok(())
@@ -94,7 +94,7 @@ fn c_path(path: Option<&Path>) -> Result<Option<CString>, Error> {
     path.map(|path| c_string(&path.to_string_lossy())).transpose()
 }
 
-/// NULL for None. Good while `text` lives.
+/// Returns NULL for `None`. The pointer is valid while `text` lives.
 fn pointer(text: &Option<CString>) -> *const c_char {
     text.as_ref().map_or(ptr::null(), |text| text.as_ptr())
 }
@@ -108,20 +108,20 @@ unsafe fn text(pointer: *const c_char) -> String {
     }
 }
 
-/// How a [`Downloader`] is to be; the default is the library's throughout.
+/// The configuration of a [`Downloader`]; each default is the library's.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
     /// Certificates to trust, in place of the system's.
     pub ca_file: Option<PathBuf>,
-    /// Where cookies are kept from one downloader to the next.
+    /// The file in which cookies are kept from one downloader to the next.
     pub cookie_file: Option<PathBuf>,
-    /// Six, if it is not given.
+    /// The default is six.
     pub max_concurrent_downloads: Option<i32>,
-    /// Of those that wait with the same priority, the newest first.
+    /// Starts the newest of the waiting requests of one priority first.
     pub newest_first: bool,
 }
 
-/// A connection pool, a queue, cookies and default headers. Dropping it cancels what is under way, and waits for that.
+/// A connection pool, a queue, cookies and default headers. Dropping it cancels its requests, and waits for their ends.
 pub struct Downloader {
     handle: NonNull<ffi::sdd_downloader>,
 }
@@ -131,7 +131,7 @@ unsafe impl Send for Downloader {}
 unsafe impl Sync for Downloader {}
 
 impl Downloader {
-    /// With all defaults.
+    /// Creates one with all defaults.
     pub fn new() -> Result<Self, Error> {
         Self::with_config(&Config::default())
     }
@@ -170,11 +170,11 @@ impl Downloader {
 
     /// Changes how many downloads run at a time; the others wait.
     pub fn set_max_concurrent_downloads(&self, count: i32) -> Result<(), Error> {
-        // SAFETY: takes no memory of ours.
+        // SAFETY: no memory is passed.
         check(unsafe { ffi::sdd_downloader_set_max_concurrent_downloads(self.raw(), count) })
     }
 
-    /// Starts a download and returns its token. What happens to it goes into the channel.
+    /// Starts a download and returns its token. Its events go into the channel.
     pub fn start(&self, url: &str, events: Sender<Event>) -> Result<u64, Error> {
         self.submit(&Request::new(url), events)
     }
@@ -184,7 +184,7 @@ impl Downloader {
         self.fetch(&Request::new(url))
     }
 
-    /// Downloads one picture, with all that a request can have, and waits for it.
+    /// Downloads one picture as the request says, and waits for it.
     pub fn fetch(&self, request: &Request) -> Result<Picture, Error> {
         let (sender, events) = channel();
         self.submit(request, sender)?;
@@ -196,7 +196,7 @@ impl Downloader {
         unreachable!("each download ends with exactly one Completed")
     }
 
-    /// Downloads what is no picture, perhaps, and waits for it; with cookies, if wanted. None: no limit of its own.
+    /// Downloads any body and waits for it, with cookies if wanted. `None` means no time limit of its own.
     pub fn get_bytes(&self, url: &str, cookies: bool, limit: Option<Duration>) -> Result<Vec<u8>, Error> {
         let url = c_string(url)?;
         let options = ffi::SDD_OPTION_BYTES_ONLY | if cookies { ffi::SDD_OPTION_HANDLE_COOKIES } else { 0 };
@@ -217,13 +217,13 @@ impl Downloader {
         check(unsafe { ffi::sdd_cancel(token) }) // SAFETY: any number is allowed
     }
 
-    /// Changes how urgent a download is, wherever it is by now; an error if it has ended.
+    /// Changes the priority of a download, waiting or running; an error if it has ended.
     pub fn set_priority(&self, token: u64, priority: Priority) -> Result<(), Error> {
         // SAFETY: as above.
         check(unsafe { ffi::sdd_set_priority(token, priority as i32) })
     }
 
-    /// What it has done, and is doing.
+    /// Returns the counters of the downloader.
     pub fn statistics(&self) -> Result<Statistics, Error> {
         let mut statistics = sized!(sdd_statistics);
         // SAFETY: the library fills as much as struct_size says.
@@ -234,7 +234,7 @@ impl Downloader {
 
 impl Drop for Downloader {
     fn drop(&mut self) {
-        // SAFETY: once; nobody else has the handle. No callback of ours runs foreign code, so this is not inside one.
+        // SAFETY: called once by the only owner; no callback runs foreign code, so this is inside none of them.
         unsafe { ffi::sdd_downloader_destroy(self.raw()) };
     }
 }

@@ -3,7 +3,7 @@
 use super::{c_string, check, ffi, text, Downloader, Error};
 use std::ptr;
 
-/// One cookie. `expires`: seconds since 1970; None: when the downloader is dropped.
+/// One cookie. `expires` is in seconds since 1970; with `None` it ends with the downloader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cookie {
     pub name: String,
@@ -15,7 +15,7 @@ pub struct Cookie {
 }
 
 impl Cookie {
-    /// For a whole host, till the end of the session.
+    /// Creates a session cookie for a whole host.
     pub fn new(domain: &str, name: &str, value: &str) -> Self {
         let (name, value, domain) = (name.into(), value.into(), domain.into());
         Cookie { name, value, domain, path: "/".into(), expires: None, secure: false }
@@ -50,7 +50,7 @@ impl Downloader {
         check(unsafe { ffi::sdd_downloader_set_cookie(self.raw(), &given) }) // SAFETY: copied before the call returns
     }
 
-    /// As they are now.
+    /// Returns the current cookies.
     pub fn cookies(&self) -> Result<Vec<Cookie>, Error> {
         let mut handle = ptr::null_mut();
         let mut found = Vec::new();
@@ -66,7 +66,7 @@ impl Downloader {
         Ok(found)
     }
 
-    /// Forgets those of a domain and of the domains below it, or all.
+    /// Removes the cookies of a domain and its subdomains, or all.
     pub fn clear_cookies(&self, domain: Option<&str>) -> Result<(), Error> {
         let domain = domain.map(c_string).transpose()?;
         // SAFETY: the domain is looked at during the call only.

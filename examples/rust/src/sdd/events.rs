@@ -1,4 +1,4 @@
-//! How a download tells what becomes of it.
+//! The events of downloads and loads, sent into channels.
 
 use super::{ffi, text, Downloader, Error, Image, Origin, Picture, Request, Response};
 use std::ffi::c_void;
@@ -6,14 +6,14 @@ use std::os::raw::c_char;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::mpsc::Sender;
 
-/// What is told about a download or a load. `Completed` comes last, exactly once.
+/// An event of a download or a load. `Completed` comes last, exactly once.
 pub enum Event {
     Progress { token: u64, received: i64, expected: Option<i64> },
     Completed { token: u64, url: String, result: Result<Picture, Error> },
 }
 
 impl Downloader {
-    /// Starts a download with all that a request can have. Otherwise as [`Downloader::start`].
+    /// Starts a download as the request says, like [`Downloader::start`].
     pub fn submit(&self, request: &Request, events: Sender<Event>) -> Result<u64, Error> {
         let user_data = Box::into_raw(Box::new(events)); // freed by user_data_free, after the last callback
         let mut status = ffi::SDD_ERROR_INVALID_ARGUMENT;
@@ -36,7 +36,7 @@ impl Downloader {
 }
 
 // The callbacks, on the library's thread. Nothing may unwind into the library: hence catch_unwind. A
-// receiver that is gone is no error: nobody wants the events any more.
+// closed channel is no error: its events are not wanted any more.
 
 pub(super) unsafe extern "C" fn on_progress(
     token: u64,

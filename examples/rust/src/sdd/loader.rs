@@ -1,4 +1,4 @@
-//! Pictures from a cache, or from the network.
+//! Loads: pictures from a cache, or from the network.
 
 use super::request::milliseconds;
 use super::{c_path, c_string, check, events, ffi, pointer};
@@ -8,17 +8,17 @@ use std::ptr::{self, NonNull};
 use std::sync::mpsc::{channel, Sender};
 use std::time::Duration;
 
-/// How a [`Loader`] is to be; the default is the library's throughout.
+/// The configuration of a [`Loader`]; each default is the library's.
 #[derive(Clone, Debug, Default)]
 pub struct LoaderConfig {
     pub downloader: Config,
-    /// Of the cache; it is made if it is not there. None: the user's own, in $XDG_CACHE_HOME.
+    /// The directory of the cache, which is created if it is missing. `None` means one in $XDG_CACHE_HOME.
     pub directory: Option<PathBuf>,
-    /// 512 MiB, if it is not given.
+    /// The default is 512 MiB.
     pub max_disk_bytes: Option<i64>,
 }
 
-/// One picture that is wanted: `Load::new(url).inside(200, 200).or_from(mirror)`.
+/// One load: `Load::new(url).inside(200, 200).or_from(mirror)`.
 #[derive(Clone, Default)]
 pub struct Load {
     url: String,
@@ -34,13 +34,13 @@ impl Load {
         Load { url: url.into(), ..Default::default() }
     }
 
-    /// As large as fits into so many pixels, and not larger than it is.
+    /// Scales the picture down so that it fits into so many pixels.
     pub fn inside(mut self, width: i32, height: i32) -> Self {
         self.size = Some((width, height));
         self
     }
 
-    /// Another URL of the same picture, tried when those before it have failed.
+    /// Adds another URL of the same picture, tried when the ones before it have failed.
     pub fn or_from(mut self, url: &str) -> Self {
         self.alternatives.push(url.into());
         self
@@ -51,7 +51,7 @@ impl Load {
         self
     }
 
-    /// Of all stages together.
+    /// Limits the time of all stages together.
     pub fn total_timeout(mut self, limit: Duration) -> Self {
         self.total_timeout = Some(limit);
         self
@@ -61,22 +61,22 @@ impl Load {
         self.option(ffi::SDD_OPTION_HANDLE_COOKIES)
     }
 
-    /// Though it has failed lately.
+    /// Tries the URL although it has failed lately.
     pub fn retry_failed(self) -> Self {
         self.option(ffi::SDD_OPTION_RETRY_FAILED)
     }
 
-    /// Never from the network: SDD_ERROR_NOT_CACHED where the cache does not have it.
+    /// Uses the cache alone: a miss ends with SDD_ERROR_NOT_CACHED.
     pub fn cache_only(self) -> Self {
         self.option(ffi::SDD_OPTION_FROM_CACHE_ONLY)
     }
 
-    /// Never from the cache; what comes is stored.
+    /// Skips the cache lookup; the download is stored all the same.
     pub fn loader_only(self) -> Self {
         self.option(ffi::SDD_OPTION_FROM_LOADER_ONLY)
     }
 
-    /// Ends when what it stores is on disk.
+    /// Delays the end until the picture is on disk.
     pub fn wait_for_store(self) -> Self {
         self.option(ffi::SDD_OPTION_WAIT_STORE_CACHE)
     }
@@ -86,7 +86,7 @@ impl Load {
         self
     }
 
-    /// Hands the load as a C struct to `body`. It, and what it points to, lives until `body` returns.
+    /// Passes the load to `body` as a C struct, which lives until `body` returns, with all that it points to.
     fn lend<T>(&self, body: impl FnOnce(&mut ffi::sdd_load_request) -> T) -> Result<T, Error> {
         let url = c_string(&self.url)?;
         let alternatives = self.alternatives.iter().map(|url| c_string(url)).collect::<Result<Vec<_>, Error>>()?;
@@ -106,9 +106,9 @@ impl Load {
     }
 }
 
-/// A cache and a downloader of its own. Dropping it cancels what is under way, and waits for that.
+/// A cache and a downloader of its own. Dropping it cancels its loads, and waits for their ends.
 pub struct Loader {
-    // Dropped in this order.
+    // The fields are dropped in this order.
     handle: Handle,
     downloader: Downloader,
     _cache: Cache,
@@ -122,7 +122,7 @@ unsafe impl Send for Loader {}
 unsafe impl Sync for Loader {}
 
 impl Loader {
-    /// With all defaults.
+    /// Creates one with all defaults.
     pub fn new() -> Result<Self, Error> {
         Self::with_config(&LoaderConfig::default())
     }
@@ -141,7 +141,7 @@ impl Loader {
         Ok(Loader { handle, downloader, _cache: cache })
     }
 
-    /// Where its downloads are made: for header fields, statistics and the like.
+    /// The downloader of its loads, for header fields and statistics.
     pub fn downloader(&self) -> &Downloader {
         &self.downloader
     }
@@ -158,7 +158,7 @@ impl Loader {
         unreachable!("each load ends with exactly one Completed")
     }
 
-    /// Starts a load and returns its token, one of the downloader's. What happens to it goes into the channel.
+    /// Starts a load and returns its token, one of the downloader's. Its events go into the channel.
     pub fn submit(&self, load: &Load, events: Sender<Event>) -> Result<u64, Error> {
         let user_data = Box::into_raw(Box::new(events)); // freed by user_data_free, after the last callback
         let mut status = ffi::SDD_ERROR_INVALID_ARGUMENT;
@@ -185,30 +185,30 @@ impl Loader {
     }
 
     pub fn cancel_all(&self) -> Result<(), Error> {
-        check(unsafe { ffi::sdd_loader_cancel_all(self.raw()) }) // SAFETY: takes no memory of ours
+        check(unsafe { ffi::sdd_loader_cancel_all(self.raw()) }) // SAFETY: no memory is passed
     }
 
-    /// How many loads have not ended.
+    /// Returns the number of loads that have not ended.
     pub fn running_count(&self) -> i64 {
         unsafe { ffi::sdd_loader_running_count(self.raw()) } // SAFETY: as above
     }
 
-    /// Whether it has failed lately, and would fail at once.
+    /// Returns whether a load of this URL would fail at once, since it has failed lately.
     pub fn is_blocked(&self, url: &str) -> bool {
         // SAFETY: the URL is looked at during the call only.
         matches!(c_string(url), Ok(url) if unsafe { ffi::sdd_loader_is_blocked(self.raw(), url.as_ptr()) } == 1)
     }
 
-    /// Forgets that a URL has failed.
+    /// Removes a URL from the list of failed URLs.
     pub fn forgive(&self, url: &str) -> Result<(), Error> {
         let url = c_string(url)?;
         // SAFETY: as above.
         check(unsafe { ffi::sdd_loader_remove_failed_url(self.raw(), url.as_ptr()) })
     }
 
-    /// Forgets that of all URLs.
+    /// Removes all URLs from that list.
     pub fn forgive_all(&self) -> Result<(), Error> {
-        check(unsafe { ffi::sdd_loader_remove_all_failed_urls(self.raw()) }) // SAFETY: takes no memory of ours
+        check(unsafe { ffi::sdd_loader_remove_all_failed_urls(self.raw()) }) // SAFETY: no memory is passed
     }
 
     fn raw(&self) -> *mut ffi::sdd_loader {
@@ -233,7 +233,7 @@ impl Cache {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        unsafe { ffi::sdd_loader_destroy(self.0.as_ptr()) }; // SAFETY: once; nobody else has the handle
+        unsafe { ffi::sdd_loader_destroy(self.0.as_ptr()) }; // SAFETY: called once, and no other owner has the handle
     }
 }
 

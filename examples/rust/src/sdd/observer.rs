@@ -1,11 +1,11 @@
-//! Hearing of every transfer of a downloader.
+//! Notices about every transfer of a downloader.
 
 use super::{check, ffi, text, Downloader, Error};
 use std::ffi::c_void;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::mpsc::Sender;
 
-/// What a transfer does. `Finish`: its body came without error. `Stop`: it is over, for whatever reason.
+/// A kind of notice. `Finish` means that the body came without an error, `Stop` that the transfer has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoticeKind {
     Start,
@@ -14,7 +14,7 @@ pub enum NoticeKind {
     Stop,
 }
 
-/// One happening of a transfer.
+/// One notice about a transfer.
 #[derive(Clone, Debug)]
 pub struct Notice {
     pub kind: NoticeKind,
@@ -24,7 +24,7 @@ pub struct Notice {
 }
 
 impl Downloader {
-    /// Sends what all transfers do into the channel, from now on. It ends with the downloader.
+    /// Sends the notices of all transfers into the channel from now on, until the downloader ends.
     pub fn observe(&self, notices: Sender<Notice>) -> Result<(), Error> {
         let user_data = Box::into_raw(Box::new(notices)).cast(); // freed by free_sender, once no call needs it
         // SAFETY: on_notice and free_sender take it for what it is.

@@ -1,4 +1,4 @@
-//! What a download brings: pixels, and what the server said with them.
+//! Results of downloads: the pixels, and the header of the response.
 
 use super::{c_string, ffi, text};
 use std::ptr::{self, NonNull};
@@ -50,7 +50,7 @@ impl Drop for Image {
     }
 }
 
-/// The header of a server's answer.
+/// The header of a response.
 pub struct Response(NonNull<ffi::sdd_response>);
 
 // SAFETY: as for images.
@@ -63,12 +63,12 @@ impl Response {
         NonNull::new(ffi::sdd_response_retain(lent)).map(Response)
     }
 
-    /// "image/png"; "" when the server names none.
+    /// The media type, such as "image/png"; "" if the server names none.
     pub fn mime_type(&self) -> String {
         unsafe { text(ffi::sdd_response_mime_type(self.0.as_ptr())) } // SAFETY: we hold a reference
     }
 
-    /// The value of the first field of that name, whatever the case of its letters.
+    /// Returns the value of the first field with that name; the case of its letters does not matter.
     pub fn header(&self, name: &str) -> Option<String> {
         let name = c_string(name).ok()?;
         // SAFETY: as above; the name is looked at during the call only.
@@ -76,7 +76,7 @@ impl Response {
         (!value.is_null()).then(|| unsafe { text(value) }) // SAFETY: it lives while we hold the reference
     }
 
-    /// All fields, in the order of their arrival.
+    /// Returns all fields in the order of their arrival.
     pub fn headers(&self) -> impl Iterator<Item = (String, String)> + '_ {
         (0..).map_while(|index| {
             let (mut name, mut value) = (ptr::null(), ptr::null());
@@ -95,13 +95,13 @@ impl Drop for Response {
     }
 }
 
-/// Where a picture comes from; in C, one of SDD_ORIGIN_.
+/// The origin of a picture; in C, one of SDD_ORIGIN_.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     Network,
     Memory,
     Disk,
-    /// The HTTP cache: fresh, asked for once more, or stale.
+    /// The HTTP cache: fresh, revalidated, or stale.
     Http,
 }
 
@@ -116,7 +116,7 @@ impl Origin {
     }
 }
 
-/// A download or a load that worked.
+/// The result of a download or a load that succeeded.
 pub struct Picture {
     pub image: Image,
     pub origin: Origin,

@@ -1,11 +1,11 @@
-//! What a download can be asked for with.
+//! Requests for downloads, with their options.
 
 use super::{c_string, ffi, pointer, Error};
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How urgent a download is; in C, one of SDD_PRIORITY_.
+/// The priority of a download; in C, one of SDD_PRIORITY_.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(i32)]
 pub enum Priority {
@@ -17,14 +17,14 @@ pub enum Priority {
     VeryHigh = ffi::SDD_PRIORITY_VERY_HIGH,
 }
 
-/// Who the caller is, for the server of the request's URL alone.
+/// The credential of a request, sent to the host of its URL only.
 #[derive(Clone)]
 pub enum Credential {
-    /// Answers a challenge, once.
+    /// Sent once, when the server asks for it.
     Password { user: String, password: String },
-    /// Sent without being asked for.
+    /// Sent with the request.
     Bearer(String),
-    /// PEM files, for TLS; without `key`, that is in `certificate` too.
+    /// PEM files of a client certificate; without `key`, the key is in `certificate`.
     Certificate { certificate: PathBuf, key: Option<PathBuf> },
 }
 
@@ -46,7 +46,7 @@ impl Request {
         Request { url: url.into(), ..Default::default() }
     }
 
-    /// Beats the downloader's field of that name.
+    /// Sets a header field, in place of the downloader's field of that name.
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.into(), value.into()));
         self
@@ -68,13 +68,13 @@ impl Request {
         self
     }
 
-    /// "0-1023", "1024-" or "-512".
+    /// Requests a range of bytes: "0-1023", "1024-" or "-512".
     pub fn range(mut self, bytes: &str) -> Self {
         self.range = Some(bytes.into());
         self
     }
 
-    /// Of all stages together, the queue included.
+    /// Limits the time of all stages together, the queue included.
     pub fn total_timeout(mut self, limit: Duration) -> Self {
         self.total_timeout = Some(limit);
         self
@@ -85,7 +85,7 @@ impl Request {
         self
     }
 
-    /// Hands the request as a C struct to `body`. It, and what it points to, lives until `body` returns.
+    /// Passes the request to `body` as a C struct, which lives until `body` returns, with all that it points to.
     pub(super) fn lend<T>(&self, body: impl FnOnce(&mut ffi::sdd_download_request) -> T) -> Result<T, Error> {
         let optional = |text: &Option<String>| text.as_deref().map(c_string).transpose();
         let (url, referrer, range) = (c_string(&self.url)?, optional(&self.referrer)?, optional(&self.range)?);
@@ -142,7 +142,7 @@ impl CredentialTexts {
         Ok(texts)
     }
 
-    /// Good while `self` lives.
+    /// Returns a C struct that is valid while `self` lives.
     fn as_struct(&self) -> ffi::sdd_credential {
         ffi::sdd_credential {
             username: pointer(&self.username),
