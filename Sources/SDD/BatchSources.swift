@@ -5,6 +5,9 @@ internal import SDDEngine
 
 // Batch sources: they fetch the items of a batch.
 
+/// Returns the shorter of two time limits; 0 means no limit.
+private func shorter(_ a: Int64, _ b: Int64) -> Int64 { a > 0 && b > 0 ? min(a, b) : max(a, b) }
+
 /// Fetches each item as a request of a downloader. Callable from any thread.
 struct DownloadedBatchSource: BatchSource {
     private let client: Client
@@ -21,7 +24,7 @@ struct DownloadedBatchSource: BatchSource {
             var made = made
             if let form { made.form = form }
             made.wantsPreviews = false
-            if totalLimit > 0 { made.totalLimit = made.totalLimit > 0 ? min(made.totalLimit, totalLimit) : totalLimit }
+            made.totalLimit = shorter(made.totalLimit, totalLimit)
             return made
         }
         return client.downloader.submit(made, callbacks: callbacks, isImmediate: true)
@@ -47,7 +50,7 @@ struct LoadedBatchSource: BatchSource {
     func submit(_ entry: BatchEntry, in form: DecodeOptions?, totalLimit: Int64, callbacks: any AppCallbacks) -> UInt64?
     {
         var (plan, modifiers) = plan(entry, form)
-        if totalLimit > 0 { plan.totalLimit = plan.totalLimit > 0 ? min(plan.totalLimit, totalLimit) : totalLimit }
+        plan.totalLimit = shorter(plan.totalLimit, totalLimit)
         guard let token = client.loader.submit(plan, callbacks: callbacks, isImmediate: true) else { return nil }
         modifiers?.data.own()
         return token

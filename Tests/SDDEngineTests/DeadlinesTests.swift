@@ -8,7 +8,7 @@ import Testing
 
     @Test func returnsTheSoonestFirstAndOnlyWhenDue() {
         // given
-        var deadlines = Deadlines()
+        var deadlines = Deadlines<RequestLimit>()
         #expect(deadlines.isEmpty)
         deadlines.add(.total, of: 1, after: 300, from: 1000, isAlive: everything)
         deadlines.add(.queue, of: 1, after: 100, from: 1000, isAlive: everything)
@@ -27,7 +27,7 @@ import Testing
 
     @Test func doesNotKeepAnInfiniteLimit() {
         // given
-        var deadlines = Deadlines()
+        var deadlines = Deadlines<RequestLimit>()
         // when
         for limit in [0, -1, Int64.max] { deadlines.add(.total, of: 1, after: limit, from: 5, isAlive: everything) }
         // then
@@ -36,7 +36,7 @@ import Testing
 
     @Test func dropsEndedRequestsWhenTheyAreNext() {
         // given
-        var deadlines = Deadlines()
+        var deadlines = Deadlines<RequestLimit>()
         for token in 1...4 as ClosedRange<UInt64> {
             deadlines.add(.total, of: token, after: Int64(token), from: 0, isAlive: everything)
         }
@@ -49,7 +49,7 @@ import Testing
 
     @Test func doesNotGrowWithEndedRequests() {
         // given: distant limits, of which ten are alive at any time
-        var deadlines = Deadlines()
+        var deadlines = Deadlines<RequestLimit>()
         // when
         for token in 1...20_000 as ClosedRange<UInt64> {
             deadlines.add(.total, of: token, after: 1 << 40, from: Int64(token)) { $0 + 10 > token }
@@ -62,7 +62,7 @@ import Testing
 
     @Test func losesNoLiveLimit() {
         // given
-        var deadlines = Deadlines()
+        var deadlines = Deadlines<RequestLimit>()
         var random = SeededRandom(seed: 3)
         for token in (1...5000 as ClosedRange<UInt64>).shuffled(using: &random) {
             deadlines.add(.queue, of: token, after: Int64(token), from: 0, isAlive: everything)

@@ -128,7 +128,7 @@ extension DiskStore {
         guard hasFiles else { return try contains(key) }
         let name = EntryName(key: key)
         let reader = EntryReader(directory: directory, mapFrom: nil)
-        for name in [name.full, name.other ?? name.full] {
+        for name in [name.full, name.other].compactMap({ $0 }) {
             guard let file = try reader.open(name) else { continue }
             defer { reader.close(file) }
             if (try? reader.trailer(in: file, key: key)) != nil { return true }

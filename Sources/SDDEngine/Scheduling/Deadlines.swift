@@ -2,9 +2,7 @@ import SDDBase
 
 /// The times at which queue and total limits of requests, or pauses of jobs, run out, the soonest first. Entries of
 /// requests that have ended stay until they reach the front or a sweep removes them. A value; it knows no clock.
-struct Deadlines {
-    enum Kind: Int { case queue, total, pause }
-
+struct Deadlines<Kind> {
     struct Deadline: Comparable {
         let time: Int64
         /// The token of the request, or for a pause the number of its job's id.
@@ -12,6 +10,7 @@ struct Deadlines {
         let kind: Kind
 
         static func < (a: Deadline, b: Deadline) -> Bool { (a.time, a.token) < (b.time, b.token) }
+        static func == (a: Deadline, b: Deadline) -> Bool { (a.time, a.token) == (b.time, b.token) }
     }
 
     private var heap = BinaryHeap<Deadline>()
@@ -45,3 +44,6 @@ struct Deadlines {
         return heap.popFirst()
     }
 }
+
+/// The time limits of a request that its table enforces.
+enum RequestLimit { case queue, total }

@@ -11,7 +11,7 @@ extension DownloadTable {
         if slots.graceEnded(at: now) { graceEnded(at: now) }
     }
 
-    private mutating func expired(_ deadline: Deadlines.Deadline, at now: Int64) {
+    private mutating func expired(_ deadline: Deadlines<RequestLimit>.Deadline, at now: Int64) {
         switch deadline.kind {
         case .queue:
             guard let (job, handler) = handler(of: deadline.token), job.isToBeStarted(for: handler),
@@ -21,8 +21,6 @@ extension DownloadTable {
             leave(deadline.token, error: .timeout(.timeoutQueue), at: now)
         case .total:
             leave(deadline.token, error: .timeout(.timeoutTotal), at: now)
-        // Pauses are kept in `retries`, not in `deadlines`.
-        case .pause: break
         }
     }
 

@@ -59,7 +59,7 @@ struct DownloadTable<Listener> {
     var slots: TransferSlots<Listener>
     var decoding: DecodeQueue<Listener>
     let registry: CoderRegistry
-    var deadlines = Deadlines()
+    var deadlines = Deadlines<RequestLimit>()
     var retries: RetryQueue
     var outbox = Outbox<Listener>()
     var rules: Rules

@@ -30,8 +30,8 @@ struct Outbox<Listener> {
     // MARK: - Taking
 
     /// Removes and returns the events, with the batch's position in the order of all batches; 0 if there are no events.
-    /// Effects run after the unlock on threads that may overtake one another, but must reach the application in the
-    /// order in which they were decided.
+    /// Batches are delivered after the unlock by threads that may overtake one another, but must reach the application
+    /// in the order in which they were decided.
     mutating func takeEvents() -> (events: [Event], ticket: UInt64) {
         if events.isEmpty { return ([], 0) }
         lastTicket += 1

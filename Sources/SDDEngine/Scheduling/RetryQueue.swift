@@ -7,7 +7,7 @@ struct RetryQueue {
     private var budget: RetryBudget
     private var random: XorShift
     /// The times at which pauses end; some belong to jobs that do not pause any more.
-    private var ends = Deadlines()
+    private var ends = Deadlines<Void>()
     /// The numbers of the ids of pausing jobs.
     private var pausing: Set<UInt64> = []
 
@@ -45,7 +45,7 @@ struct RetryQueue {
     mutating func insert(_ number: UInt64, for duration: Int64, from now: Int64) {
         pausing.insert(number)
         let all = pausing
-        ends.add(.pause, of: number, after: max(1, duration), from: now) { all.contains($0) }
+        ends.add((), of: number, after: max(1, duration), from: now) { all.contains($0) }
     }
 
     mutating func remove(_ number: UInt64) { pausing.remove(number) }
