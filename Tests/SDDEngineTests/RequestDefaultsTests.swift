@@ -50,7 +50,7 @@ import Testing
     ]
 
     @Test(arguments: flags)
-    func anOptionSetsItsFlag(option: RequestOptions, flag: KeyPath<DownloadRequest, Bool> & Sendable) throws {
+    func anOptionSetsItsFlag(option: RequestOptions, flag: any KeyPath<DownloadRequest, Bool> & Sendable) throws {
         #expect(try made(RequestDefaults())[keyPath: flag] == false)
         #expect(try made(RequestDefaults(), option)[keyPath: flag])
     }

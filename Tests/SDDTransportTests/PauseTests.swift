@@ -126,6 +126,28 @@ import Testing
         }
     }
 
+    /// libcurl 7.88 reads once more after a transfer has resumed, even if it is paused again before.
+    @Test func decompressesABodyThatArrivesBetweenTwoPauses() throws {
+        // given: a reply waits in the socket of a paused transfer
+        let server = try ScriptedServer()
+        let transport = try TransportUnderTest()
+        let target = "/gzip?size=2094&gate=g"
+        let id = transport.start(try request(server.url(target)))
+        #expect(server.waitForRequests("/gzip"))
+        #expect(transport.waitForATurn())
+        transport.give([.pause(id)])
+        #expect(transport.waitForATurn())
+        server.release("g")
+        #expect(server.wait { $0.active == 0 })
+        // when
+        transport.give([.resume(id), .pause(id)])
+        #expect(transport.waitForATurn())
+        #expect(transport.events(of: id).isEmpty)
+        transport.give([.resume(id)])
+        // then
+        #expect(try transport.waitForEnd(of: id).bytes() == ScriptedServer.body(of: target, size: 2094))
+    }
+
     /// Several transfers share one connection there, and a paused one must not block the others.
     @Test func pausesOneOfManyTransfersOverHTTP2() throws {
         // given

@@ -73,7 +73,7 @@ extension CurlTransfer {
     enum Pause {
         /// There is no connection. libcurl cannot pause that, so the transfer is removed from the multi handle.
         case takenAway
-        /// libcurl does not read, which makes the server stop sending eventually.
+        /// libcurl reads until the first bytes of the body, which makes the server stop sending eventually.
         case stopped
         /// libcurl goes on, but no events are reported. libcurl 7.88 supports no other pause over HTTP/2: unread data
         /// of one stream blocks the others on its connection, and part of it may be lost.

@@ -211,7 +211,6 @@ extension CurlTransfer {
     /// - Returns: The answer for libcurl: the count, 0 to end the transfer, or CURL_WRITEFUNC_PAUSE.
     func received(_ bytes: UnsafeRawPointer, count: Int) -> Int {
         witness.handsOut()
-        // The pause began between two connections, the second of which answers an authentication challenge.
         if progress.pause == .stopped { return Int(CURL_WRITEFUNC_PAUSE) }
         if progress.sink != .none, hasOwnConnection {
             progress.sink = .stopped
@@ -409,8 +408,15 @@ extension CurlTransfer {
     func pause(at now: Int64) -> Bool {
         progress.clocks.pause(at: now)
         progress.pause = !hop.isConnected ? .takenAway : hasOwnConnection ? .stopped : .hushed
-        if progress.pause == .stopped { _ = curl_easy_pause(easy.raw, CURLPAUSE_ALL) }
+        if progress.pause == .stopped { stop() }
         return progress.pause == .takenAway
+    }
+
+    /// Stops sending, and lets the first bytes of the body stop reading. With CURLPAUSE_RECV, libcurl 7.88 would still
+    /// read once more if the transfer has just resumed, and hold back a header until after its body was decompressed,
+    /// so that `tap` would come too late.
+    private func stop() {
+        _ = curl_easy_pause(easy.raw, progress.sink == .stopped ? CURLPAUSE_ALL : CURLPAUSE_SEND)
     }
 
     /// - Returns: Whether the transfer must be added to libcurl's multi handle again.

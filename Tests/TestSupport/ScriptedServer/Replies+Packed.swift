@@ -5,6 +5,7 @@ extension Replies {
     ]
 
     private static let gzip: Reply = { exchange throws(ReplyEnd) in
+        if let gate = exchange.request.parameter("gate") { try exchange.site.gates.pass(gate, on: exchange.socket) }
         try send(Gzip.stored(try exchange.body().bytes), exchange)
     }
 
