@@ -1,16 +1,23 @@
-import SDDBase
-
-/// Functions by which loads use the downloader that runs their stages as requests. Callable from any thread.
+/// Functions by which loads and prefetch lists use the downloader that runs their requests. Callable from any thread.
 extension Downloader {
     /// Admits a load. Unless the result is `nobody`, the end of the load is owed from now on.
-    func admitLoad() -> LoadAdmission {
-        change { table, _ in
-            let admission = table.loadSubmitted()
-            if admission != .nobody { delivery.accepted() }
-            return admission
-        }
+    func admitLoad() -> LoadGate.Admission {
+        // The load is counted first: `destroy` closes the gate, and then waits for everything that is owed.
+        delivery.accepted()
+        let admission = gate.admit()
+        if admission == .nobody { delivery.settled() }
+        return admission
     }
 
+    /// Counts an accepted list, whose end is owed from now on.
+    /// - Returns: false if the downloader is being destroyed.
+    func acceptPrefetch() -> Bool {
+        delivery.accepted()
+        if gate.has(.closed) { delivery.settled() }
+        return !gate.has(.closed)
+    }
+
+    /// Submits a request of a load, with the load's token. Its end is reported to `Listener.stages`.
     /// - Returns: false if the downloader is being destroyed; the listener then gets no events.
     func submitStage(_ request: DownloadRequest, _ listener: Listener) -> Bool {
         change { table, now in
@@ -22,48 +29,31 @@ extension Downloader {
         }
     }
 
-    /// Cancels the current stage of a load, if there is one. Queued events of the load are no longer delivered.
+    /// Cancels the current request of a load, if there is one. Queued events of the load are no longer delivered.
     func cancelStage(_ listener: Listener) {
         delivery.mute(listener)
         _ = change { table, now in table.cancelled(listener.token, at: now) }
     }
 
+    /// Delivers the cached image of a load before its end.
     func show(_ listener: Listener, _ result: DownloadResult) {
-        // A listener that is called immediately does not belong to the application, so nothing is queued for
-        // delivery.
-        if listener.isImmediate {
-            result.delivered()
-            return listener.callbacks.foundCached(result, token: listener.token)
-        }
-        change { table, _ in table.outbox.append(.cached(listener, result)) }
+        guard listener.isImmediate else { return delivery.post(.cached(listener, result)) }
+        // The listener does not belong to the application, so nothing waits for delivery.
+        result.delivered()
+        listener.callbacks.foundCached(result, token: listener.token)
     }
 
+    /// Delivers the end of a load.
     func finish(_ listener: Listener, _ result: DownloadResult) {
-        change { table, _ in table.loadFinished(listener, result) }
-    }
-}
-
-/// The loaders that use one downloader, held weakly. Callable from any thread.
-final class LoaderList: Sendable {
-    private struct Entry {
-        weak var loader: Loader?
+        gate.ended(result.error)
+        delivery.post(.end(listener, result))
     }
 
-    private let entries = Monitor<[Entry]>([])
+    func postPrefetch(_ event: PrefetchEvent, to listener: Listener) { delivery.post(.prefetch(listener, event)) }
+    func mute(_ listener: Listener) { delivery.mute(listener) }
 
-    func add(_ loader: Loader) {
-        let others = entries.withLock { entries in
-            let others = entries.compactMap { $0.loader }
-            entries = (others + [loader]).map { Entry(loader: $0) }
-            return others
-        }
-        // A reference may be the last one to its loader, and is released without the lock.
-        withExtendedLifetime(others) {}
-    }
-
-    private var living: [Loader] { entries.withLock { entries in entries.compactMap { $0.loader } } }
-
-    func cancelledAll() {
-        for loader in living { loader.cancelledAll() }
+    /// Makes sdd-net look at the clocks of loads by this time.
+    func wakeForLoads(by time: Int64) {
+        if loaders.plan(at: time) { wakeTransport() }
     }
 }

@@ -20,6 +20,7 @@ package final class Downloader: Sendable {
     private let promptAccount: DecodeAccount
     /// The loaders whose stages are requests of this downloader.
     let loaders = LoaderList()
+    let gate = LoadGate()
     /// An object of the application, kept until all threads have ended.
     private let kept = Monitor<AnyObject?>(nil)
     private let time = SystemTime()
@@ -195,6 +196,7 @@ extension Downloader: TokenOwner {
 
     /// Stops accepting requests. Existing requests are cancelled, or run to their normal end.
     package func close(cancels: Bool) {
+        gate.close(cancels ? .cancelling : .draining)
         change { table, now in table.closing(cancels: cancels, at: now) }
         if cancels { loaders.cancelledAll() }
     }
@@ -202,6 +204,7 @@ extension Downloader: TokenOwner {
     /// Ends every request, delivers all outstanding events, and ends the threads. Waits until that is done, unless
     /// called inside a callback; then it happens after that callback has returned. Must be called once.
     package func destroy() {
+        gate.close(.closed)
         change { table, now in table.closed(at: now) }
         loaders.cancelledAll()
         transport.stop()
@@ -255,14 +258,14 @@ extension Downloader {
         let (outcome, wakes, batch, cacheTasks) = table.withLock { table in
             // The time is read under the lock, so that it never runs backwards for the table.
             let outcome = event(&table, time.monotonicMicroseconds())
-            return (outcome, table.takeWakes(), table.outbox.takeEvents(), table.outbox.takeCacheTasks())
+            return (outcome, table.takeWakes(), table.outbox.takeBatch(), table.outbox.takeCacheTasks())
         }
         // Errands that store data or start revalidations run before any event is delivered, so that a listener finds
         // the data in place.
         if !cacheTasks.isEmpty { run(cacheTasks.filter { !$0.asks }) }
         // Queue the events before waking decode threads: a decode may queue the end of a request at any moment, and no
         // progress may follow that.
-        if batch.ticket > 0 { delivery.enqueue(batch.events, ticket: batch.ticket) }
+        if batch.ticket > 0 { delivery.enqueue(batch) }
         if wakes.decoders > 0 {
             let pool = decoders.withLock { $0 }
             pool?.wake(for: wakes.decoders)
@@ -290,8 +293,10 @@ extension Downloader: TransportDelegate {
         plugins.take(from: &taken)
         commands += taken
         // Transfers that have just started have time limits too. At the time already checked, none of them can expire.
-        return min(deadline, plugins.lookAtClocks(at: now).next)
+        return min(deadline, plugins.lookAtClocks(at: now).next, loaders.lookAtClocks(at: now))
     }
+
+    func wakeTransport() { transport.wake() }
 
     package func handle(_ reports: [TransferEvent]) {
         change(wakesTransport: false) { table, now in
@@ -382,6 +387,7 @@ extension Downloader {
     package var currentDownloadCount: Int { table.withLock { $0.currentDownloadCount } }
     package var statistics: Statistics {
         var statistics = table.withLock { $0.currentStatistics }
+        gate.count(into: &statistics)
         statistics.undeliveredBytes = Int64(delivery.undeliveredBytes)
         statistics.decodeMemoryBytes = Int64(decodeAccount.used &+ promptAccount.used)
         return statistics
@@ -432,7 +438,7 @@ extension Downloader {
 
     /// Passes queued events to `take`, and calls no callbacks. The objects that `take` returns are kept until the next
     /// call.
-    package func drain(max: Int, take: (DeliveredEvent) -> AnyObject?) throws(Failure) -> Int {
+    package func drain(max: Int, take: (DeliveryEvent<Listener>) -> AnyObject?) throws(Failure) -> Int {
         guard isAppDriven else { throw .wrongMode }
         return try delivery.drain(max: max, take: take) { joinThreads() }
     }

@@ -221,7 +221,7 @@ import Testing
         _ = driver.table.cancelled(token, at: driver.now)
         // then
         #expect(lookup != nil && driver.isEmpty)
-        _ = driver.table.outbox.takeEvents()
+        _ = driver.table.outbox.takeBatch()
         #expect(lookup == nil)
     }
 

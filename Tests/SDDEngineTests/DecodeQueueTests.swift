@@ -118,13 +118,15 @@ import Testing
         #expect(queue.isEmpty)
     }
 
+    private func end(of token: UInt64) -> DeliveryEvent<UInt64> { .end(token, DownloadResult(ended: 0)) }
+
     @Test mutating func endsHeldBackAreReleasedOnceInTheirOrder() throws {
         // given
         let (first, second) = (try job(1), try job(2))
-        for token in [7, 8] as [UInt64] { queue.detain(.mute(token), of: first) }
-        queue.detain(.mute(9), of: second)
+        for token in [7, 8] as [UInt64] { queue.detain(end(of: token), of: first) }
+        queue.detain(end(of: 9), of: second)
         // when
-        let released = queue.release(1)?.compactMap { if case .mute(let token) = $0 { token } else { nil } }
+        let released = queue.release(1)?.compactMap { if case .end(let token, _) = $0 { token } else { nil } }
         // then
         #expect(released == [7, 8] && queue.release(1)?.isEmpty == nil && !queue.isEmpty)
         #expect(queue.release(2)?.count == 1)

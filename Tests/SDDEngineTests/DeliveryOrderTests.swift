@@ -19,14 +19,18 @@ import Testing
         .end(listener, DownloadResult(error: error, ended: 0))
     }
 
+    private func enqueue(_ events: [Delivery.Event], ticket: UInt64) {
+        delivery.enqueue(EventBatch(events: events, ticket: ticket))
+    }
+
     private func dispatch() throws -> Int { try delivery.dispatch(max: 0) {} }
 
     @Test func aBatchThatOvertookAnotherWaitsForIt() throws {
         // given: the end arrives before the progress that was decided earlier
-        delivery.enqueue([end()], ticket: 2)
+        enqueue([end()], ticket: 2)
         #expect(try dispatch() == 0)
         // when
-        delivery.enqueue([.progress(listener, received: 0, expected: -1)], ticket: 1)
+        enqueue([.progress(listener, received: 0, expected: -1)], ticket: 1)
         // then
         #expect(try dispatch() == 2)
         #expect(callbacks.record.progress == [[0, -1]])
@@ -35,9 +39,9 @@ import Testing
 
     @Test func afterACancelNoEarlierProgressIsDelivered() throws {
         // given
-        delivery.enqueue([end(.cancelledSending)], ticket: 2)
+        enqueue([end(.cancelledSending)], ticket: 2)
         // when
-        delivery.enqueue([.progress(listener, received: 5, expected: 10)], ticket: 1)
+        enqueue([.progress(listener, received: 5, expected: 10)], ticket: 1)
         // then
         #expect(try dispatch() == 1)
         #expect(callbacks.record.progress.isEmpty)
@@ -46,12 +50,12 @@ import Testing
 
     @Test func afterACancelNoQueuedPreviewIsDelivered() throws {
         // given
-        delivery.enqueue([preview(), .facts(listener, try #require(Made.facts))], ticket: 1)
+        enqueue([preview(), .facts(listener, try #require(Made.facts))], ticket: 1)
         // when: the cancel has overtaken another batch, and has returned
-        delivery.enqueue([end(.cancelledSending)], ticket: 3)
+        enqueue([end(.cancelledSending)], ticket: 3)
         // then
         #expect(try dispatch() == 0)
-        delivery.enqueue([preview()], ticket: 2)
+        enqueue([preview()], ticket: 2)
         #expect(try dispatch() == 1)
         #expect(callbacks.record.previews.isEmpty && callbacks.record.facts.isEmpty)
         #expect(callbacks.record.results.count == 1)
@@ -60,13 +64,13 @@ import Testing
     @Test func previewsNotTakenAreReplacedByTheNextOrTheEnd() throws {
         // given
         let last = DownloadResult(image: Made.image(isPreview: true), ended: 0)
-        delivery.enqueue([preview(), preview(), .preview(listener, last)], ticket: 1)
+        enqueue([preview(), preview(), .preview(listener, last)], ticket: 1)
         // when
         #expect(try dispatch() == 1)
         // then
         #expect(callbacks.record.previews.map { $0 === last } == [true])
-        delivery.enqueue([preview()], ticket: 2)
-        delivery.enqueue([end()], ticket: 3)
+        enqueue([preview()], ticket: 2)
+        enqueue([end()], ticket: 3)
         #expect(try dispatch() == 1)
         #expect(callbacks.record.previews.count == 1 && callbacks.record.results.count == 1)
     }
@@ -80,7 +84,7 @@ import Testing
         // given: the events are not taken
         let counts: [(Int64, Int64)] = [(0, -1), (0, 9), (5, 9), (7, 9), (0, -1), (0, 9), (2, 9), (3, 9)]
         for (index, count) in counts.enumerated() {
-            delivery.enqueue(
+            enqueue(
                 [.progress(listener, received: count.0, expected: count.1)], ticket: UInt64(index + 1))
         }
         // when, then
@@ -93,13 +97,13 @@ import Testing
         // given: a load that is cancelled between two stages, whose counts were removed undelivered
         let other = RecordingCallbacks()
         delivery.accepted()
-        delivery.enqueue([.progress(listener, received: 5, expected: 9)], ticket: 1)
+        enqueue([.progress(listener, received: 5, expected: 9)], ticket: 1)
         delivery.mute(listener)
         #expect(try dispatch() == 0)
         // when: the end of another request takes their place in the queue, and the next stage begins
         let end = DownloadResult(ended: 0)
-        delivery.enqueue([.finish(Listener(token: 2, callbacks: other), end)], ticket: 2)
-        delivery.enqueue([.progress(listener, received: 0, expected: -1)], ticket: 3)
+        delivery.post(.end(Listener(token: 2, callbacks: other), end))
+        enqueue([.progress(listener, received: 0, expected: -1)], ticket: 2)
         // then
         #expect(try dispatch() == 1)
         #expect(other.record.results.count == 1 && callbacks.record.progress.isEmpty)
@@ -112,9 +116,9 @@ import Testing
             (2, .progress(listener, received: 0, expected: -1)), (4, .progress(listener, received: 9, expected: 9)),
         ]
         // when
-        for (ticket, event) in batches { delivery.enqueue([event], ticket: ticket) }
+        for (ticket, event) in batches { enqueue([event], ticket: ticket) }
         #expect(try dispatch() == 0)
-        delivery.enqueue([], ticket: 1)
+        enqueue([], ticket: 1)
         // then
         #expect(try dispatch() == 4)
         #expect(callbacks.record.progress == [[0, -1], [0, 9], [9, 9]])

@@ -46,7 +46,7 @@ import Testing
         var order: [String] = []
         _ = try downloader.drain(max: 100) { event in
             switch event {
-            case .notice(let observer, let notice):
+            case .notice(let notice, let observer):
                 #expect(observer === listener)
                 order.append("\(notice.kind)")
             case .progress(_, let received, let expected): order.append("\(received) of \(expected)")

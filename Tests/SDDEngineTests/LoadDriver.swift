@@ -11,13 +11,15 @@ final class LoadDriver {
     private(set) var table: LoadTable
     var now: Int64 = 1_000_000
     private(set) var results: [String: DownloadResult] = [:]
-    /// The time limit of a load's last fetch, in microseconds.
+    /// The time limit of a load's last request, in microseconds.
     private(set) var limits: [String: Int64] = [:]
     private var decided: [String] = []
-    private var tokens: [String: UInt64] = [:]
+    private var loads: [String: Load] = [:]
     private var names: [UInt64: String] = [:]
+    private let fixture: CacheFixture
 
-    init(policy: FailurePolicy = .sdWebImage, consults: Bool = false, judges: Bool = false) {
+    init(policy: FailurePolicy = .sdWebImage, consults: Bool = false, judges: Bool = false) throws {
+        fixture = try CacheFixture()
         table = LoadTable(failures: FailedURLs(policy: policy), consults: consults, judges: judges)
     }
 
@@ -29,19 +31,48 @@ final class LoadDriver {
 
     // MARK: Events
 
+    /// Submits a load whose image is not in memory. If it has a lookup, the rest of that is on disk.
     func submit(_ name: String, _ plan: LoadPlan) {
         let listener = Listener(token: TokenSeat.makeSerial(), callbacks: NoCallbacks())
-        tokens[name] = listener.token
         names[listener.token] = name
         let load = Load(listener, plan)
-        change { table, now, actions in table.submitted(load, at: now, &actions) }
+        loads[name] = load
+        let step: ImageCacheLookup.Step? = plan.lookup.map { _ in .readWanted(fixture.disk, key: "k", ready: nil) }
+        change { table, now, actions in table.submitted(load, step, at: now, &actions) }
     }
 
-    func answer(_ name: String, _ error: DownloadError? = nil, of original: Image? = nil) {
+    /// Submits a load for which memory has the image.
+    func submit(_ name: String, _ plan: LoadPlan, held image: Image) {
+        let listener = Listener(token: TokenSeat.makeSerial(), callbacks: NoCallbacks())
+        names[listener.token] = name
+        let load = Load(listener, plan)
+        loads[name] = load
+        let hit = CacheHit(image: image, origin: .memory)
+        change { table, now, actions in table.submitted(load, .done(hit), at: now, &actions) }
+    }
+
+    /// What a cache has of an image.
+    enum Content { case nothing, pixels, encoded }
+
+    func answer(_ name: String, _ content: Content) {
+        guard let load = loads[name] else { return }
+        let hit: CacheHit? =
+            switch content {
+            case .nothing: nil
+            case .pixels: CacheHit(image: Self.image, origin: .disk)
+            case .encoded: CacheHit(body: Bytes(adopting: nil, count: 0), origin: .disk)
+            }
+        change { table, now, actions in
+            if let lookup = load.plan.lookup { table.answered(lookup, hit, at: now, &actions) }
+        }
+    }
+
+    /// Ends the request that makes an image from the cache's content.
+    func make(_ name: String, _ error: DownloadError? = nil, of original: Image? = nil) {
         let result = DownloadResult(
             image: original, error: error, stage: .queue, origin: .disk, isOfOriginal: original != nil, ended: now)
         let token = token(name)
-        change { table, now, actions in table.answered(token, result, at: now, &actions) }
+        change { table, now, actions in table.requestEnded(token, result, retryAfter: nil, at: now, &actions) }
     }
 
     func consult(_ name: String, mayFetch: Bool) {
@@ -52,9 +83,13 @@ final class LoadDriver {
     func fetch(_ name: String, _ error: DownloadError? = nil, retryAfter: Int64? = nil) {
         let (result, token) = (fetched(error), token(name))
         change { table, now, actions in
-            table.fetched(token, result, retryAfter: retryAfter, at: now, &actions)
+            table.requestEnded(token, result, retryAfter: retryAfter, at: now, &actions)
         }
     }
+
+    func lookAtClocks() { change { table, now, actions in table.clocksLookedAt(at: now, &actions) } }
+
+    var nextDeadline: Int64 { table.nextDeadline() }
 
     func find(_ name: String) {
         let result = DownloadResult(origin: .memory, ended: now)
@@ -63,9 +98,10 @@ final class LoadDriver {
     }
 
     func judge(_ name: String, _ error: DownloadError, isBlocked: Bool?) {
-        let (result, token) = (fetched(error), token(name))
+        guard let load = loads[name] else { return }
+        let result = fetched(error)
         change { table, now, actions in
-            table.judged(token, result, isBlocked: isBlocked, retryAfter: nil, at: now, &actions)
+            table.judged(load, result, isBlocked: isBlocked, retryAfter: nil, at: now, &actions)
         }
     }
 
@@ -81,7 +117,10 @@ final class LoadDriver {
 
     func isBlocked(_ url: String) -> Bool { table.isBlocked(url, at: now) }
 
-    private func token(_ name: String) -> UInt64 { tokens[name] ?? 0 }
+    private func token(_ name: String) -> UInt64 { loads[name]?.token ?? 0 }
+
+    // The process ends here if there is no memory.
+    static let image = Image(pixels: PixelBuffer(width: 1, height: 1)!, format: .png, bytes: nil)
 
     private func fetched(_ error: DownloadError?) -> DownloadResult {
         DownloadResult(error: error, stage: .body, origin: .network, ended: now)
@@ -99,7 +138,10 @@ final class LoadDriver {
     private func word(for action: LoadTable.Action) -> String {
         func name(_ load: Load) -> String { names[load.token] ?? "?" }
         switch action {
-        case .ask(let load): return "ask \(name(load))"
+        case .ask(let load, _): return "ask \(name(load))"
+        case .make(let load, _, let limit):
+            limits[name(load)] = limit
+            return "make \(name(load))"
         case .consult(let load): return "consult \(name(load))"
         case .fetch(let load, _, let limit):
             limits[name(load)] = limit
@@ -107,7 +149,7 @@ final class LoadDriver {
         case .show(let load, let result): return "show \(name(load)) \(result.isPreview ? "and go on" : "?")"
         case .judge(let load, _): return "judge \(name(load)) \(load.source)"
         case .store(let load, _, let waits): return "store \(name(load))\(waits ? " first" : "")"
-        case .mute(let load): return "mute \(name(load))"
+        case .cancelRequest(let load): return "cancel \(name(load))"
         case .finish(let load, let result):
             results[name(load)] = result
             return "finish \(name(load)) \(Self.word(for: result))"
@@ -149,7 +191,6 @@ extension DownloadError {
     static let noURL = DownloadError(.invalidURL, .urlEmpty, "no")
     static let badImage = DownloadError(.badImageData, .imageCorrupt, "no")
     static let lost = DownloadError(.connectionLost, .none, "no")
-    static let missing = DownloadError(.notCached, .none, "no")
 }
 
 private final class NoCallbacks: AppCallbacks {

@@ -61,14 +61,33 @@ import Testing
         #expect(driver.error(of: token)?.code == .cancelled)
         #expect(driver.commands().isEmpty)
     }
+}
 
-    @Test("a load is accepted, but does not begin, once requests are refused")
-    func accepted() {
-        #expect(driver.play { table in table.loadSubmitted() } == .accepted)
-        driver.closing(cancels: false)
-        #expect(driver.play { table in table.loadSubmitted() } == .refused)
-        #expect(driver.table.currentStatistics.requests == 2)
-        driver.close()
-        #expect(driver.play { table in table.loadSubmitted() } == .nobody)
+/// The admission of loads, and their counts.
+@Suite struct LoadGateTests {
+    private let gate = LoadGate()
+
+    @Test func aLoadIsAcceptedUntilRequestsAreRefused() {
+        #expect(gate.admit() == .accepted && !gate.has(.draining))
+        gate.close(.draining)
+        #expect(gate.admit() == .refused && gate.has(.draining) && !gate.has(.cancelling))
+        gate.close(.closed)
+        #expect(gate.admit() == .nobody && gate.has(.cancelling))
+        // It never opens again.
+        gate.close(.draining)
+        #expect(gate.admit() == .nobody)
+    }
+
+    @Test func loadsAreAddedToTheCountsOfOtherRequests() {
+        // given
+        var statistics = Statistics()
+        (statistics.requests, statistics.failed) = (10, 1)
+        for _ in 0..<4 { _ = gate.admit() }
+        // when
+        for error in [nil, nil, DownloadError.lost, .cancelledSending] { gate.ended(error) }
+        gate.count(into: &statistics)
+        // then
+        #expect(statistics.requests == 14 && statistics.succeeded == 2)
+        #expect(statistics.failed == 2 && statistics.cancelled == 1)
     }
 }

@@ -5,29 +5,33 @@ import Testing
 
 /// The decisions of a loader, step by step: rows M4 to M26 of the contract.
 @Suite struct LoadTableTests {
-    private var driver = LoadDriver()
+    private var driver: LoadDriver
+
+    init() throws { driver = try LoadDriver() }
 
     // MARK: From the cache
 
     @Test("M8: a cache hit ends the load") mutating func aCacheHitEndsTheLoad() throws {
         driver.submit("a", try .sample())
         #expect(driver.take() == ["ask a"])
-        driver.answer("a")
+        driver.answer("a", .pixels)
         #expect(driver.take() == ["finish a disk"])
         #expect(driver.table.count == 0)
     }
 
     @Test("M20: a picture made from a cached original is stored by the same rules as from a download")
     mutating func aPictureMadeFromAnOriginalIsStored() throws {
-        let image = Image(pixels: try #require(PixelBuffer(width: 1, height: 1)), format: .png, bytes: nil)
+        let image = LoadDriver.image
         for (levels, options, expected) in [
-            (CacheLevels.all, LoadPlan.Options(), ["ask a", "store a", "finish a disk"]),
-            (.disk, [], ["ask a", "store a", "finish a disk"]), (.memory, [], ["ask a", "finish a disk"]),
-            ([], [], ["ask a", "finish a disk"]), (.disk, .waitsForStore, ["ask a", "store a first"]),
-            (.disk, .refreshCached, ["ask a", "store a", "show a and go on", "fetch a 0"]),
+            (CacheLevels.all, LoadPlan.Options(), ["store a", "finish a disk"]),
+            (.disk, [], ["store a", "finish a disk"]), (.memory, [], ["finish a disk"]),
+            ([], [], ["finish a disk"]), (.disk, .waitsForStore, ["store a first"]),
+            (.disk, .refreshCached, ["store a", "show a and go on", "fetch a 0"]),
         ] {
             driver.submit("a", try .sample(options: options, makes: levels))
-            driver.answer("a", of: image)
+            driver.answer("a", .encoded)
+            #expect(driver.take() == ["ask a", "make a"])
+            driver.make("a", of: image)
             #expect(driver.take() == expected)
             switch options {
             case .waitsForStore:
@@ -41,14 +45,15 @@ import Testing
         }
         // The original itself is stored already.
         driver.submit("b", try .sample())
-        driver.answer("b", of: image)
-        #expect(driver.take() == ["ask b", "finish b disk"])
+        driver.answer("b", .encoded)
+        driver.make("b", of: image)
+        #expect(driver.take() == ["ask b", "make b", "finish b disk"])
     }
 
     @Test("M9 M18: a missing picture is downloaded, and stored before the end")
     mutating func aMissingPictureIsDownloadedAndStored() throws {
         driver.submit("a", try .sample())
-        driver.answer("a", .missing)
+        driver.answer("a", .nothing)
         #expect(driver.take() == ["ask a", "fetch a 0"])
         driver.fetch("a")
         #expect(driver.take() == ["store a", "finish a network"])
@@ -64,11 +69,47 @@ import Testing
     @Test("M11: from the cache alone, nothing is downloaded", arguments: [false, true])
     mutating func fromTheCacheAlone(asks: Bool) throws {
         driver.submit("a", try .sample(options: .fromCacheOnly, asks: asks))
-        if asks { driver.answer("a", .missing) }
+        if asks { driver.answer("a", .nothing) }
         #expect(driver.take().last == "finish a notCached")
         driver.submit("b", try .sample(options: [.fromCacheOnly, .refreshCached]))
-        driver.answer("b")
+        driver.answer("b", .pixels)
         #expect(driver.take() == ["ask b", "finish b disk"])
+    }
+
+    @Test("an image in memory ends the load at once") mutating func anImageInMemoryEndsTheLoad() throws {
+        driver.submit("a", try .sample(), held: LoadDriver.image)
+        #expect(driver.take() == ["finish a memory"] && driver.table.count == 0)
+        driver.submit("b", try .sample(options: .refreshCached), held: LoadDriver.image)
+        #expect(driver.take() == ["show b and go on", "fetch b 0"])
+    }
+
+    @Test("what cannot be decoded is downloaded") mutating func whatCannotBeDecodedIsDownloaded() throws {
+        driver.submit("a", try .sample())
+        driver.answer("a", .encoded)
+        driver.make("a", .badImage)
+        #expect(driver.take() == ["ask a", "make a", "fetch a 0"])
+    }
+
+    @Test("loads with the same lookup share it; each goes its own way afterwards")
+    mutating func loadsShareALookup() throws {
+        let plan = try LoadPlan.sample()
+        var refresh = plan
+        refresh.options = .refreshCached
+        driver.submit("a", plan)
+        driver.submit("b", refresh)
+        driver.submit("c", plan)
+        driver.submit("d", try .sample())
+        #expect(driver.cancel("c"))
+        #expect(driver.take() == ["ask a", "ask d", "finish c cancelled"])
+        // when
+        driver.answer("a", .pixels)
+        // then
+        #expect(driver.take() == ["finish a disk", "show b and go on", "fetch b 0"])
+        driver.answer("b", .pixels)
+        #expect(driver.take().isEmpty && driver.table.count == 2)
+        // The lookup is over: the next load begins another.
+        driver.submit("e", plan)
+        #expect(driver.take() == ["ask e"])
     }
 
     // MARK: Refreshes
@@ -80,7 +121,7 @@ import Testing
             (.lost, "finish a connectionLost"),
         ] {
             driver.submit("a", try .sample(options: .refreshCached, stores: false))
-            driver.answer("a")
+            driver.answer("a", .pixels)
             #expect(driver.take() == ["ask a", "show a and go on", "fetch a 0"])
             driver.fetch("a", error)
             #expect(driver.take() == [end])
@@ -89,7 +130,7 @@ import Testing
 
     @Test("M12: without a cached picture nothing is shown") mutating func aRefreshWithoutACachedPicture() throws {
         driver.submit("a", try .sample(options: .refreshCached))
-        driver.answer("a", .missing)
+        driver.answer("a", .nothing)
         #expect(driver.take() == ["ask a", "fetch a 0"])
     }
 
@@ -97,26 +138,26 @@ import Testing
     mutating func alternativesDoNotRefresh() throws {
         let plan = try LoadPlan.sample(["u", "v"], options: .refreshCached)
         driver.submit("a", plan)
-        driver.answer("a")
+        driver.answer("a", .pixels)
         driver.fetch("a", .badImage)
         #expect(driver.take().last == "finish a badImageData")
         // If its URL is blocked, no alternative is tried either.
         driver.submit("b", plan)
-        driver.answer("b")
+        driver.answer("b", .pixels)
         #expect(driver.take() == ["ask b", "show b and go on", "finish b blocked"])
     }
 
     // MARK: The application
 
     @Test("M9: the application may forbid the download") mutating func theApplicationMayForbidIt() throws {
-        driver = LoadDriver(consults: true)
+        driver = try LoadDriver(consults: true)
         driver.submit("a", try .sample())
-        driver.answer("a", .missing)
+        driver.answer("a", .nothing)
         #expect(driver.take() == ["ask a", "consult a"])
         driver.consult("a", mayFetch: false)
         #expect(driver.take() == ["finish a notCached"])
         driver.submit("b", try .sample(options: .refreshCached))
-        driver.answer("b")
+        driver.answer("b", .pixels)
         driver.consult("b", mayFetch: false)
         #expect(driver.take() == ["ask b", "show b and go on", "consult b", "finish b disk"])
         driver.submit("c", try .sample(asks: false))
@@ -126,7 +167,7 @@ import Testing
 
     @Test("M23: the application decides which failures block", arguments: [true, false, nil] as [Bool?])
     mutating func theApplicationDecidesWhichFailuresBlock(decision: Bool?) throws {
-        driver = LoadDriver(judges: true)
+        driver = try LoadDriver(judges: true)
         for (name, error) in [("u", DownloadError.badImage), ("v", .lost)] {
             driver.submit("a", try .sample([name], asks: false))
             driver.fetch("a", error)
@@ -198,7 +239,7 @@ import Testing
     @Test("a picture that another load has brought into memory ends the load")
     mutating func aPictureFoundMeanwhileEndsTheLoad() throws {
         driver.submit("a", try .sample())
-        driver.answer("a", .missing)
+        driver.answer("a", .nothing)
         driver.find("a")
         #expect(driver.take().last == "finish a memory")
     }
@@ -206,50 +247,65 @@ import Testing
 
 /// Cancels and time limits, at each stage and between stages.
 @Suite struct LoadTableEndTests {
-    private var driver = LoadDriver()
+    private var driver: LoadDriver
 
-    @Test("a cancel by the downloader ends the load", arguments: ["asking", "fetching"])
-    mutating func aCancelByTheDownloaderEndsTheLoad(stage: String) throws {
-        driver.submit("a", try .sample(options: .refreshCached, asks: stage == "asking"))
-        if stage == "asking" { driver.answer("a", .cancelledAsking) } else { driver.fetch("a", .cancelledSending) }
+    init() throws { driver = try LoadDriver() }
+
+    @Test("a cancel by the downloader ends the load", arguments: [LoadDriver.Content.encoded, .nothing])
+    mutating func aCancelByTheDownloaderEndsTheLoad(content: LoadDriver.Content) throws {
+        driver.submit("a", try .sample(options: .refreshCached))
+        driver.answer("a", content)
+        if content == .encoded { driver.make("a", .cancelledDecoding) } else { driver.fetch("a", .cancelledSending) }
         #expect(driver.take().last == "finish a cancelled")
         #expect(driver.table.failures.count == 0)
     }
 
-    @Test("M16: between two stages a cancelled load is muted, and ends with the next event")
-    mutating func betweenTwoStages() throws {
-        let events: [(LoadDriver) -> Void] = [
-            { $0.answer("a") }, { $0.answer("a", .missing) },
-        ]
-        for event in events {
+    @Test("M16: while the cache is asked a cancelled load ends at once, and its answer is ignored")
+    mutating func whileTheCacheIsAsked() throws {
+        for content in [LoadDriver.Content.nothing, .pixels, .encoded] {
             driver.submit("a", try .sample(options: .refreshCached))
             #expect(driver.cancel("a"))
-            event(driver)
-            #expect(driver.take() == ["ask a", "mute a", "finish a cancelled"])
+            #expect(driver.take() == ["ask a", "finish a cancelled"])
+            #expect(driver.results["a"]?.error?.detail == .cancelledCache)
+            driver.answer("a", content)
+            #expect(driver.take().isEmpty && driver.table.count == 0)
         }
+    }
+
+    @Test("M16: a load with a request is cancelled once, by the end of the request")
+    mutating func duringARequest() throws {
         for error in [nil, DownloadError.lost, .notModified] {
             driver.submit("a", try .sample(["u", "v"], options: .waitsForStore, asks: false))
-            #expect(driver.cancel("a") && driver.cancel("a"))
+            #expect(driver.cancel("a") && !driver.cancel("a"))
+            #expect(driver.take() == ["fetch a 0", "cancel a"])
             driver.fetch("a", error)
             #expect(driver.take().last == "finish a cancelled")
             #expect(!driver.cancel("a") && driver.table.count == 0)
         }
+        driver.submit("b", try .sample(options: .refreshCached))
+        driver.answer("b", .encoded)
+        #expect(driver.cancel("b"))
+        driver.make("b")
+        #expect(driver.take() == ["ask b", "make b", "cancel b", "finish b cancelled"])
     }
 
-    @Test("M16: while the application is asked") mutating func whileTheApplicationIsAsked() throws {
-        driver = LoadDriver(consults: true, judges: true)
+    @Test("M16: while the application is asked a cancelled load ends at once, and its answer is ignored")
+    mutating func whileTheApplicationIsAsked() throws {
+        driver = try LoadDriver(consults: true, judges: true)
         for mayFetch in [true, false] {
             driver.submit("a", try .sample(asks: false))
             #expect(driver.cancel("a"))
             driver.consult("a", mayFetch: mayFetch)
-            #expect(driver.take() == ["consult a", "mute a", "finish a cancelled"])
+            #expect(driver.take() == ["consult a", "finish a cancelled"])
         }
         driver.submit("b", try .sample(["u", "v"], asks: false))
         driver.consult("b", mayFetch: true)
-        driver.fetch("b", .lost)
+        driver.fetch("b", .badImage)
         #expect(driver.cancel("b"))
-        driver.judge("b", .lost, isBlocked: nil)
-        #expect(driver.take() == ["consult b", "fetch b 0", "judge b 0", "mute b", "finish b cancelled"])
+        #expect(driver.take() == ["consult b", "fetch b 0", "judge b 0", "finish b cancelled"])
+        // Its URL has failed nevertheless.
+        driver.judge("b", .badImage, isBlocked: nil)
+        #expect(driver.take().isEmpty && driver.isBlocked("u") && !driver.isBlocked("v"))
     }
 
     @Test("M16 M21: during the store, after which nothing else would end it") mutating func duringTheStore() throws {
@@ -265,7 +321,7 @@ import Testing
     mutating func theLimitIsForAllStages() throws {
         driver.submit("a", try .sample(["u", "v", "w"], limit: 1000))
         driver.now += 300
-        driver.answer("a", .missing)
+        driver.answer("a", .nothing)
         #expect(driver.limits["a"] == 700)
         driver.now += 699
         driver.fetch("a", .lost)
@@ -278,9 +334,39 @@ import Testing
         #expect(driver.results["a"]?.timings.total == 1000)
     }
 
+    @Test("Z6: a load ends at its limit while the cache is asked, and not before")
+    mutating func theLimitWhileTheCacheIsAsked() throws {
+        driver.submit("a", try .sample(limit: 1000))
+        driver.submit("b", try .sample(limit: 2000))
+        driver.submit("c", try .sample())
+        #expect(driver.nextDeadline == driver.now + 1000)
+        driver.now += 999
+        driver.lookAtClocks()
+        #expect(driver.take() == ["ask a", "ask b", "ask c"])
+        driver.now += 1
+        driver.lookAtClocks()
+        #expect(driver.take() == ["finish a timeout"] && driver.results["a"]?.error?.detail == .timeoutTotal)
+        driver.answer("a", .pixels)
+        #expect(driver.take().isEmpty)
+        // A load that asks no more has no clock here: its request has one.
+        driver.answer("b", .encoded)
+        #expect(driver.limits["b"] == 1000 && driver.nextDeadline == .max)
+        driver.now += 5000
+        driver.lookAtClocks()
+        #expect(driver.take() == ["make b"] && driver.table.count == 2)
+    }
+
+    @Test("Z6: after the limit nothing is made from the cache's content")
+    mutating func nothingIsMadeAfterTheLimit() throws {
+        driver.submit("a", try .sample(limit: 1000))
+        driver.now += 1000
+        driver.answer("a", .encoded)
+        #expect(driver.take() == ["ask a", "finish a timeout"])
+    }
+
     @Test("Z6: after the limit no alternative is tried", arguments: [false, true])
     mutating func noAlternativeAfterTheLimit(judges: Bool) throws {
-        driver = LoadDriver(judges: judges)
+        driver = try LoadDriver(judges: judges)
         driver.submit("a", try .sample(["u", "v"], asks: false, limit: 1000))
         driver.fetch("a", .tookTooLong)
         #expect(driver.take() == ["fetch a 0", "finish a timeout"])
@@ -289,7 +375,7 @@ import Testing
     @Test("without a limit a load does not time out") mutating func noLimit() throws {
         driver.submit("a", try .sample())
         driver.now = .max
-        driver.answer("a", .missing)
+        driver.answer("a", .nothing)
         #expect(driver.limits["a"] == 0)
     }
 
@@ -297,7 +383,7 @@ import Testing
     mutating func strayEvents() throws {
         driver.submit("a", try .sample(asks: false))
         _ = driver.take()
-        driver.answer("a")
+        driver.answer("a", .pixels)
         driver.consult("a", mayFetch: true)
         driver.judge("a", .lost, isBlocked: true)
         driver.store("a")

@@ -7,7 +7,7 @@ import Testing
 @Suite struct LoadWalkTests {
     @Test("Z1 M4-M26: any order of events agrees with a naive model", arguments: 0..<20 as Range<UInt64>)
     func anyOrderOfEventsAgreesWithANaiveModel(seed: UInt64) throws {
-        var walk = LoadWalk(seed: seed)
+        var walk = try LoadWalk(seed: seed)
         for step in 0..<5000 {
             try walk.step()
             try #require(walk.flaw == nil, "seed \(seed), step \(step): \(walk.flaw ?? "")")
@@ -29,15 +29,16 @@ private struct LoadWalk {
     private(set) var flaw: String?
 
     private static let urls = ["u", "v", "w", "x", "y", "z", ""]
-    private static let answers: [DownloadError?] = [nil, nil, .missing, .missing, .cancelledAsking, .tookTooLong]
+    private static let contents: [LoadDriver.Content] = [.nothing, .nothing, .pixels, .encoded]
+    private static let flaws: [DownloadError?] = [nil, nil, .badImage, .lost, .cancelledDecoding, .tookTooLong]
     private static let errors: [DownloadError?] = [
         nil, nil, nil, .badImage, .lost, .lost, .notModified, .tookTooLong, .closed, .cancelledSending,
     ]
 
-    init(seed: UInt64) {
+    init(seed: UInt64) throws {
         random = SeededRandom(seed: seed)
         let (consults, judges) = (seed % 2 == 1, seed / 2 % 2 == 1)
-        driver = LoadDriver(consults: consults, judges: judges)
+        driver = try LoadDriver(consults: consults, judges: judges)
         naive = NaiveLoads(consults: consults, judges: judges)
     }
 
@@ -48,7 +49,10 @@ private struct LoadWalk {
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<25: try submit()
         case 25..<85: if let name = naive.loads.keys.sorted().randomElement(using: &random) { goOn(name) }
-        case 85..<93: cancel(anyName())
+        case 85..<92: cancel(anyName())
+        case 92..<95:
+            driver.lookAtClocks()
+            check(naive.lookAtClocks(at: driver.now), "look at the clocks")
         default: stray(anyName())
         }
     }
@@ -81,6 +85,7 @@ private struct LoadWalk {
         let now = driver.now
         switch naive.loads[name]?.stage {
         case .asking?: answer(name)
+        case .making?: make(name)
         case .consulting?:
             let mayFetch = !one(in: 3)
             driver.consult(name, mayFetch: mayFetch)
@@ -96,9 +101,15 @@ private struct LoadWalk {
     }
 
     private mutating func answer(_ name: String) {
-        let error = Self.answers.randomElement(using: &random) ?? nil
-        driver.answer(name, error)
-        check(naive.answer(name, error, at: driver.now), "answer \(name)")
+        let content = Self.contents.randomElement(using: &random) ?? .nothing
+        driver.answer(name, content)
+        check(naive.answer(name, content, at: driver.now), "answer \(name)")
+    }
+
+    private mutating func make(_ name: String) {
+        let error = Self.flaws.randomElement(using: &random) ?? nil
+        driver.make(name, error)
+        check(naive.make(name, error, at: driver.now), "make \(name)")
     }
 
     private mutating func fetch(_ name: String) {
@@ -125,6 +136,8 @@ private struct LoadWalk {
 
     /// Sends an event for a load that may be over or at another stage.
     private mutating func stray(_ name: String) {
+        // The end of a request is the same event while the image is made and while it is fetched.
+        if [.making, .fetching].contains(naive.loads[name]?.stage) { return answer(name) }
         switch Int.random(in: 0..<4, using: &random) {
         case 0: answer(name)
         case 1: fetch(name)

@@ -4,7 +4,7 @@
 /// each event, the words of `LoadDriver` that must follow. Remembers failures for ever, as row F4 says.
 struct NaiveLoads {
     enum Stage: Equatable {
-        case asking, consulting, storing
+        case asking, making, consulting, storing
         case fetching
         case judging(DownloadError.Code)
     }
@@ -54,15 +54,39 @@ struct NaiveLoads {
         return load.asks ? ["ask \(load.name)"] : missed(load, at: now)
     }
 
-    mutating func answer(_ name: String, _ error: DownloadError?, at now: Int64) -> [String] {
-        guard var load = loads[name], load.stage == .asking else { return [] }
-        if let error, endsAll(error) { return over(load, "\(error.code)") }
-        if error != nil { return missed(load, at: now) }
-        if load.isCancelled { return over(load, "") }
+    mutating func answer(_ name: String, _ content: LoadDriver.Content, at now: Int64) -> [String] {
+        guard var load = loads[name], load.stage == .asking, load.asks else { return [] }
+        switch content {
+        case .nothing: return missed(load, at: now)
+        case .pixels: return found(load, at: now)
+        case .encoded:
+            if let end = load.end, now >= end { return over(load, "timeout") }
+            load.stage = .making
+            loads[name] = load
+            return ["make \(name)"]
+        }
+    }
+
+    private mutating func found(_ load: Load, at now: Int64) -> [String] {
         // M12: only a refresh that may download continues.
         if load.options.contains(.fromCacheOnly) || !load.options.contains(.refreshCached) { return over(load, "disk") }
+        var load = load
         load.isShown = true
-        return ["show \(name) and go on"] + missed(load, at: now)
+        return ["show \(load.name) and go on"] + missed(load, at: now)
+    }
+
+    mutating func make(_ name: String, _ error: DownloadError?, at now: Int64) -> [String] {
+        guard let load = loads[name], load.stage == .making else { return [] }
+        if load.isCancelled { return over(load, "") }
+        guard let error else { return found(load, at: now) }
+        return endsAll(error) ? over(load, "\(error.code)") : missed(load, at: now)
+    }
+
+    /// Z6: a lookup must not take longer than the load.
+    mutating func lookAtClocks(at now: Int64) -> [String] {
+        let late = loads.values.filter { $0.stage == .asking && $0.asks && $0.end ?? .max <= now }
+        let ordered = late.sorted { ($0.end ?? 0, Int($0.name) ?? 0) < ($1.end ?? 0, Int($1.name) ?? 0) }
+        return ordered.flatMap { over($0, "timeout") }
     }
 
     private func endsAll(_ error: DownloadError) -> Bool {
@@ -70,7 +94,6 @@ struct NaiveLoads {
     }
 
     private mutating func missed(_ load: Load, at now: Int64) -> [String] {
-        if load.isCancelled { return over(load, "") }
         if load.options.contains(.fromCacheOnly) { return over(load, "notCached") }
         guard consults else { return tryNext(load, at: now) }
         loads[load.name] = load
@@ -80,7 +103,6 @@ struct NaiveLoads {
 
     mutating func consult(_ name: String, mayFetch: Bool, at now: Int64) -> [String] {
         guard let load = loads[name], load.stage == .consulting else { return [] }
-        if load.isCancelled { return over(load, "") }
         return mayFetch ? tryNext(load, at: now) : over(load, load.isShown ? "disk" : "notCached")
     }
 
@@ -134,7 +156,7 @@ struct NaiveLoads {
         if decision ?? (code == .badImageData) { blocked.insert(load.urls[load.source]) }
         load.lastError = "\(code)"
         load.source += 1
-        if load.isCancelled || load.isShown || load.source == load.urls.count { return over(load, "\(code)") }
+        if load.isShown || load.source == load.urls.count { return over(load, "\(code)") }
         return tryNext(load, at: now)
     }
 
@@ -148,11 +170,12 @@ struct NaiveLoads {
         return over(load, "network")
     }
 
-    /// Cancels a load; nil if it does not exist.
+    /// Cancels a load; nil if it does not exist or was cancelled before.
     mutating func cancel(_ name: String) -> [String]? {
-        guard var load = loads[name] else { return nil }
+        guard var load = loads[name], !load.isCancelled else { return nil }
         load.isCancelled = true
         loads[name] = load
-        return load.stage == .storing ? over(load, "") : ["mute \(name)"]
+        // M16: without a request to cancel, it ends at once.
+        return [.making, .fetching].contains(load.stage) ? ["cancel \(name)"] : over(load, "")
     }
 }

@@ -7,31 +7,44 @@ import Testing
 @Suite struct OutboxTests {
     private var outbox = Outbox<UInt64>()
 
-    private func muted(_ events: [Outbox<UInt64>.Event]) -> [UInt64] {
-        events.compactMap { if case .mute(let listener) = $0 { listener } else { nil } }
+    private func end(of listener: UInt64) -> DeliveryEvent<UInt64> { .end(listener, DownloadResult(ended: 0)) }
+
+    private func ended(_ batch: EventBatch<UInt64>) -> [UInt64] {
+        batch.events.compactMap { if case .end(let listener, _) = $0 { listener } else { nil } }
     }
 
     @Test mutating func eventsAreTakenOnceInTheirOrder() {
         // given
         outbox.reserveEvents(3)
-        outbox.append(.mute(1))
-        outbox.append([.mute(2), .mute(3)])
+        outbox.append(end(of: 1))
+        outbox.append([end(of: 2), end(of: 3)])
         // when
-        let first = outbox.takeEvents().events
-        outbox.append(.mute(4))
-        let second = outbox.takeEvents().events
+        let first = outbox.takeBatch()
+        outbox.append(end(of: 4))
+        let second = outbox.takeBatch()
         // then
-        #expect(muted(first) == [1, 2, 3])
-        #expect(muted(second) == [4])
+        #expect(ended(first) == [1, 2, 3])
+        #expect(ended(second) == [4])
     }
 
-    @Test mutating func onlyBatchesWithEventsGetATicket() {
+    @Test mutating func mutedListenersAndObjectsToReleaseAreTakenOnceWithTheEvents() {
+        // given
+        outbox.mute(5)
+        outbox.release(FakeLookup())
+        // when
+        let (first, second) = (outbox.takeBatch(), outbox.takeBatch())
+        // then
+        #expect(first.muted == [5] && first.released.count == 1 && first.ticket == 1)
+        #expect(second.isEmpty && second.ticket == 0)
+    }
+
+    @Test mutating func onlyBatchesWithContentGetATicket() {
         // given
         var tickets: [UInt64] = []
         for count in [0, 1, 0, 0, 2, 1] {
             // when
-            for _ in 0..<count { outbox.append(.mute(0)) }
-            tickets.append(outbox.takeEvents().ticket)
+            for _ in 0..<count { outbox.append(end(of: 0)) }
+            tickets.append(outbox.takeBatch().ticket)
         }
         // then: the delivery waits for each ticket, so none may be left out
         #expect(tickets == [0, 1, 0, 0, 2, 3])

@@ -42,7 +42,7 @@ import Testing
 
     // MARK: - Options
 
-    private static let flags: [(RequestOptions, KeyPath<DownloadRequest, Bool> & Sendable)] = [
+    private static let flags: [(RequestOptions, any KeyPath<DownloadRequest, Bool> & Sendable)] = [
         (.progressEvents, \.wantsProgress), (.progressiveLoad, \.wantsPreviews), (.factsEvents, \.wantsFacts),
         (.stopWhenComplete, \.endsEarly), (.continueInBackground, \.continuesInBackground),
         (.avoidDecodeImage, \.form.isLazy), (.handleCookies, \.transfer.options.values.usesCookies),

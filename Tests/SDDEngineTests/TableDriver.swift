@@ -35,7 +35,10 @@ final class Driver {
     /// Passes one event to the table.
     func play<Outcome>(_ event: (inout Table) -> Outcome) -> Outcome {
         let outcome = event(&table)
-        for event in table.outbox.takeEvents().events {
+        let batch = table.outbox.takeBatch()
+        muted += batch.muted
+        free += batch.released.compactMap { ($0 as? Job<UInt64>)?.bodyWork }
+        for event in batch.events {
             switch event {
             case .end(let token, let result):
                 #expect(ended[token] == nil, "request \(token) has ended twice")
@@ -43,17 +46,14 @@ final class Driver {
                 endOrder.append(token)
             case .progress(let token, let received, let expected):
                 progress[token, default: []].append([received, expected])
-            case .mute(let token): muted.append(token)
             case .facts(let token, let facts):
                 #expect(ended[token] == nil, "request \(token) has ended")
                 self.facts[token, default: []].append(facts)
             case .preview(let token, let result):
                 #expect(ended[token] == nil, "request \(token) has ended")
                 previews[token, default: []].append(result)
-            case .notice(let notice): notices.append(notice)
-            case .finish, .cached: Issue.record("only loads have such events")
-            case .free(let job): if let work = job.bodyWork { free.append(work) }
-            case .drop: break
+            case .notice(let notice, _): notices.append(notice)
+            case .cached, .prefetch: Issue.record("only loads and lists have such events")
             }
         }
         return outcome

@@ -129,7 +129,7 @@ private struct EventRecords {
     }
 
     /// - Returns: the object that the record points into, unless something else keeps it alive.
-    private func write(_ event: DeliveredEvent, at index: Int) -> AnyObject? {
+    private func write(_ event: DeliveryEvent<Listener>, at index: Int) -> AnyObject? {
         // Safety: the caller promises `capacity` records of `stride` bytes; `drain` gives no more.
         let record = base + index * stride
         memset(record, 0, stride)
@@ -139,7 +139,7 @@ private struct EventRecords {
         return lent
     }
 
-    private func made(of event: DeliveredEvent) -> (sdd_event, AnyObject?) {
+    private func made(of event: DeliveryEvent<Listener>) -> (sdd_event, AnyObject?) {
         var made = sdd_event()
         switch event {
         case .progress(let listener, let received, let expected):
@@ -182,7 +182,8 @@ private struct EventRecords {
             made.received_bytes = result.error == nil ? result.metrics.bodyBytes : 0
             made.expected_bytes = made.received_bytes
             made.result = callbacks(of: listener).lend(result, token: listener.token)
-        case .notice(let observer, let notice):
+        case .notice(let notice, let observer):
+            guard let observer else { break }
             // Safety: `Observer+C` of this target is the only one that makes observers.
             let listener = unsafeDowncast(observer, to: AppObserver.self)
             let lent = LentNotice(notice, for: listener)

@@ -2,6 +2,7 @@ package import SDDBase
 package import SDDCaches
 package import SDDCoders
 package import SDDTransport
+import Synchronization
 
 /// A cache of images: decoded in memory, encoded on disk. Its disk level also serves the HTTP cache. Thread-safe.
 package final class ImageCache: Sendable {
@@ -25,6 +26,8 @@ package final class ImageCache: Sendable {
     /// An object of the application's, released with the cache.
     private let kept: (any AnyObject & Sendable)?
     private let isClosed = Monitor(false)
+    /// The number of images stored in memory so far.
+    private let stored = Atomic(0)
     /// Stores of loads that are under way or were done recently, by key.
     let storing = Monitor<[String: Storing]>([:])
     private let pressure = Monitor<PressureWatch?>(nil)
@@ -160,8 +163,12 @@ extension ImageCache {
         return unsafe selects(selection.pointer, headers) ? image : nil
     }
 
+    /// A number that changes whenever an image is stored in memory.
+    var memoryVersion: Int { stored.load(ordering: .acquiring) }
+
     func storeInMemory(_ image: Image, for key: String) {
         guard isOpen, !image.isPreview, !image.isPartial else { return }
+        defer { stored.wrappingAdd(1, ordering: .releasing) }
         let cost = image.memoryCost
         if let images { return images.store(image, cost: cost, for: key) }
         guard let memory else { return }

@@ -4,7 +4,7 @@ package import SDDCoders
 
 /// A cache lookup for an image: in memory, on disk in its wanted form, and on disk as its original. Immutable and
 /// thread-safe.
-package final class ImageCacheLookup: CacheLookup {
+package final class ImageCacheLookup: CacheLookup, Hashable {
     private let cache: ImageCache
     /// The keys of the original and of the wanted form; `wanted` is `nil` for a form that has no key.
     private let original: String
@@ -59,28 +59,36 @@ package final class ImageCacheLookup: CacheLookup {
             && keepsInMemory == other.keepsInMemory && form == other.form && headers == other.headers
     }
 
+    package static func == (a: ImageCacheLookup, b: ImageCacheLookup) -> Bool { a === b || a.isSame(as: b) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(hashKey) }
+
     package var originalKey: String { original }
 
     /// Whether an original on disk would do.
     var takesOriginals: Bool { (hasOriginal ? originals.levels : levels).contains(.disk) }
 
+    /// A number that changes whenever an image is stored in the memory that this looks in.
+    var memoryVersion: Int { cache.memoryVersion }
+
     package func start(_ context: LookupContext, answer: @escaping @Sendable (LookupResult) -> Void) {
-        run(firstStep(), answer)
+        finish(firstStep()) { hit in answer(hit.map { .found($0) } ?? .failed(.notCached)) }
     }
 
-    private func run(_ step: Step, _ answer: @escaping @Sendable (LookupResult) -> Void) {
+    /// Does the rest of the lookup on disk threads.
+    /// - Parameter answer: called once, before this returns or later on a disk thread.
+    func finish(_ step: Step, _ answer: @escaping @Sendable (CacheHit?) -> Void) {
         switch step {
-        case .done(let hit): answer(hit.map { .found($0) } ?? .failed(.notCached))
+        case .done(let hit): answer(hit)
         case .readWanted(let disk, let key, let ready):
-            disk.read(key) { [self] entry in run(self.step(afterWanted: entry, ready), answer) }
+            disk.read(key) { [self] entry in finish(self.step(afterWanted: entry, ready), answer) }
         case .readOriginal(let disk, let ready):
-            disk.read(original) { [self] entry in run(self.step(afterOriginal: entry, ready), answer) }
+            disk.read(original) { [self] entry in finish(self.step(afterOriginal: entry, ready), answer) }
         }
     }
 
-    /// Looks in all levels on the calling thread, and waits for the disk.
-    package func hitNow() -> CacheHit? {
-        var step = firstStep()
+    /// Does the rest of the lookup on the calling thread, and waits for the disk.
+    func finish(_ step: Step) -> CacheHit? {
+        var step = step
         while true {
             switch step {
             case .done(let hit): return hit
@@ -90,6 +98,9 @@ package final class ImageCacheLookup: CacheLookup {
         }
     }
 
+    /// Looks in all levels on the calling thread, and waits for the disk.
+    package func hitNow() -> CacheHit? { finish(firstStep()) }
+
     /// Returns the image in exactly the wanted form, if memory has it and no bytes are wanted. Never blocks.
     func memoryHit() -> CacheHit? {
         guard !wantsBytes, let ready = held.ready else { return nil }
@@ -98,14 +109,16 @@ package final class ImageCacheLookup: CacheLookup {
 
     // MARK: The order: memory, the wanted form on disk, the original in memory, the original on disk
 
-    private enum Step {
+    /// The next part of a lookup.
+    enum Step {
         case done(CacheHit?)
         /// `ready` is the image in memory, of which only the bytes are missing.
         case readWanted(DiskCache, key: String, ready: Image?)
         case readOriginal(DiskCache, ready: Image?)
     }
 
-    private func firstStep() -> Step {
+    /// Looks in memory, which never blocks.
+    func firstStep() -> Step {
         let (ready, undecoded) = held
         if let ready, !wantsBytes { return .done(CacheHit(image: ready, origin: .memory)) }
         if let undecoded, let hit = found(undecoded: undecoded) { return .done(hit) }

@@ -6,7 +6,6 @@ import SDDTransport
 /// incomplete bodies. It counts the bytes that wait, and holds back ends whose memory a decode thread still writes to. A
 /// value, part of the table.
 struct DecodeQueue<Listener> {
-    typealias Event = DownloadTable<Listener>.Event
     typealias Place = PriorityBuckets<TransferID>.Place
 
     private var bodies = PriorityBuckets<TransferID>()
@@ -19,7 +18,7 @@ struct DecodeQueue<Listener> {
     private(set) var backlog = DecodeBacklog()
     /// Terminal events held back until a decode thread has stopped writing to the caller's memory, by the number of the
     /// job's id.
-    private var detained: [UInt64: [Event]] = [:]
+    private var detained: [UInt64: [DeliveryEvent<Listener>]] = [:]
 
     init(room: RoomLines = RoomLines()) { self.room = room }
 
@@ -143,10 +142,10 @@ extension DecodeQueue {
 
 extension DecodeQueue {
     /// Holds back a terminal event while a decode thread may write to the caller's memory.
-    mutating func detain(_ end: Event, of job: Job<Listener>) { detained[job.id.number, default: []].append(end) }
+    mutating func detain(_ end: DeliveryEvent<Listener>, of job: Job<Listener>) { detained[job.id.number, default: []].append(end) }
 
     /// Removes and returns the events held back for a job.
-    mutating func release(_ number: UInt64) -> [Event]? { detained.removeValue(forKey: number) }
+    mutating func release(_ number: UInt64) -> [DeliveryEvent<Listener>]? { detained.removeValue(forKey: number) }
 }
 
 extension Job {

@@ -1,5 +1,4 @@
 import SDDBase
-package import SDDCoders
 
 /// Delivery on the application's own threads, and the waits for idleness and for the end in both delivery modes.
 extension Delivery {
@@ -53,7 +52,7 @@ extension Delivery {
 
     /// Passes at most `max` events to `take`, and calls no callback. The objects that `take` returns are kept until the
     /// next call. Application-driven delivery only.
-    func drain(max: Int, take: (DeliveredEvent) -> AnyObject?, atEnd: () -> Void) throws(Failure) -> Int {
+    func drain(max: Int, take: (Event) -> AnyObject?, atEnd: () -> Void) throws(Failure) -> Int {
         try enter()
         // The application may have destroyed the downloader while previously drained objects were released.
         defer { if leave() { conclude(atEnd: atEnd) } }
@@ -156,16 +155,7 @@ extension Delivery {
     }
 }
 
-/// One event in the form in which the application receives it.
-package enum DeliveredEvent: Sendable {
-    case progress(Listener, received: Int64, expected: Int64)
-    case facts(Listener, ImageFacts)
-    case preview(Listener, DownloadResult)
-    case cached(Listener, DownloadResult)
-    case end(Listener, DownloadResult)
-    case notice(any Observer, Notice)
-    case prefetch(Listener, PrefetchEvent)
-
+extension DeliveryEvent<Listener> {
     /// The listener whose last event this is, or `nil` if more events may follow.
     var ended: Listener? {
         switch self {

@@ -12,20 +12,11 @@ extension Delivery {
     func say(_ level: LogLevel, _ text: String, token: UInt64, at now: Int64) {
         guard level <= logs.level else { return }
         let notice = Notice(.log, transfer: 0, token: token, url: nil, time: now, level: level, message: text)
-        var isQueued = false
-        let wakes = state.withLock { state in
-            guard let observer = state.logObserver else { return false }
-            isQueued = true
-            state.queue.append(.notice(observer, notice))
-            updateBell(&state)
-            return state.sleepers > 0
-        }
-        if wakes { state.broadcast() }
-        if !isQueued { StandardErrorLog.write(notice) }
+        post(.notice(notice, to: nil))
     }
 
     /// Calls the application, and logs a warning, once per downloader, if the call takes long.
-    func perform(_ event: DeliveredEvent) {
+    func perform(_ event: Event) {
         guard logs.level >= .warning, !hasToldSlow.load(ordering: .relaxed) else { return call(event) }
         let begin = time.monotonicMicroseconds()
         call(event)
@@ -48,7 +39,7 @@ extension Delivery {
     }
 }
 
-extension DeliveredEvent {
+extension DeliveryEvent<Listener> {
     /// The name of the callback that receives the event, and the token of its request.
     fileprivate var described: (kind: String, token: UInt64) {
         switch self {
@@ -57,7 +48,7 @@ extension DeliveredEvent {
         case .preview(let listener, _): ("preview", listener.token)
         case .cached(let listener, _): ("cached", listener.token)
         case .end(let listener, _): ("completed", listener.token)
-        case .notice(_, let notice): ("observer", notice.token)
+        case .notice(let notice, _): ("observer", notice.token)
         case .prefetch(let listener, _): ("prefetch", listener.token)
         }
     }

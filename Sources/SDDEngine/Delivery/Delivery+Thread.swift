@@ -32,7 +32,7 @@ extension Delivery {
 
     /// Waits for the next event. Returns `nil` once the end was requested and nothing is outstanding. Thread:
     /// sdd-callback.
-    private func nextForThread() -> DeliveredEvent? {
+    private func nextForThread() -> Event? {
         while true {
             if let event = takeNext() { return event }
             let isOver = sleep(milliseconds: -1) { state -> Bool? in

@@ -6,14 +6,12 @@ import Synchronization
 /// thread from which the application asks for events. Counts outstanding terminal events, so that the downloader does
 /// not end before every accepted request has had its own.
 final class Delivery: Sendable {
-    typealias Event = DownloadTable<Listener>.Event
-
+    typealias Event = DeliveryEvent<Listener>
+    typealias Batch = EventBatch<Listener>
     typealias Failure = DeliveryFailure
 
-    typealias Entry = DeliveryEntry
-
     struct State {
-        var queue = LinkedList<Entry>()
+        var queue = LinkedList<Event>()
         /// Bytes that the queued results hold.
         var undeliveredBytes = 0
         /// Threads blocked in `sleep`, which must be signalled when an event is queued.
@@ -33,8 +31,8 @@ final class Delivery: Sendable {
         var lent: [AnyObject] = []
         /// The ticket of the batch to queue next, and the batches that arrived before their turn.
         var nextTicket: UInt64 = 1
-        var early: [UInt64: [Event]] = [:]
-        /// The listeners for transfer events and for log messages.
+        var early: [UInt64: Batch] = [:]
+        /// The observers of transfers and of log messages.
         var observer: (any Observer)?
         var logObserver: (any Observer)?
     }
@@ -82,36 +80,60 @@ final class Delivery: Sendable {
 // MARK: - Queueing events
 
 extension Delivery {
-    /// Queues a batch of events for the application, in the order of the tickets: a batch that overtakes an earlier
-    /// one waits for it. Callable from any thread; never calls the application.
-    func enqueue(_ events: [Event], ticket: UInt64) {
-        var immediate: [Immediate] = []
-        var messages: [Notice] = []
-        // Released without the lock, because they may hold objects of the application.
-        var late: [[Event]] = []
-        var replaced: [DownloadResult] = []
-        let wakes = state.withLock { state in
-            guard ticket == state.nextTicket else {
-                state.early[ticket] = events
-                // A caller that has cancelled gets no more events of the request once the cancelling call has returned.
-                mute(events)
-                return false
+    /// Queues events for the application, in the order of the tickets: a batch that overtakes an earlier one waits for
+    /// it. Callable from any thread. Calls no function of the application, except for listeners that are told at once.
+    func enqueue(_ batch: Batch) {
+        change { state, released in
+            // A caller that has cancelled gets no more events of the request once the cancelling call has returned,
+            // even if the batch has to wait.
+            mute(batch)
+            guard batch.ticket == state.nextTicket else {
+                state.early[batch.ticket] = batch
+                return
             }
-            append(events, to: &state, &immediate, &replaced, &messages)
+            append(batch.events, to: &state, &released)
             state.nextTicket += 1
             while !state.early.isEmpty, let next = state.early.removeValue(forKey: state.nextTicket) {
-                append(next, to: &state, &immediate, &replaced, &messages)
-                late.append(next)
+                append(next.events, to: &state, &released)
+                released.late.append(next)
                 state.nextTicket += 1
             }
+        }
+    }
+
+    /// Queues an event of a load or a list, which has no ticket: whoever decides it has seen all earlier events of the
+    /// same listener delivered to this queue. Callable from any thread.
+    func post(_ event: Event) {
+        change { state, released in
+            if case .end(let listener, let result) = event {
+                end(listener, result, &state, &released)
+            } else {
+                append([event], to: &state, &released)
+            }
+        }
+    }
+
+    /// The consequences of a change of the queue that need no lock.
+    private struct Released {
+        /// Terminal events that do not go through the queue.
+        var immediate: [(listener: Listener, result: DownloadResult, isOfStage: Bool)] = []
+        var messages: [Notice] = []
+        /// Batches and events that may hold objects of the application.
+        var late: [Batch] = []
+        var replaced: [Event] = []
+    }
+
+    private func change(_ body: (inout State, inout Released) -> Void) {
+        var released = Released()
+        let wakes = state.withLock { state in
+            body(&state, &released)
             updateBell(&state)
             return state.sleepers > 0 && !state.queue.isEmpty
         }
-        withExtendedLifetime((late, replaced)) {}
         if wakes { state.broadcast() }
-        for message in messages { StandardErrorLog.write(message) }
-        for end in immediate {
-            if let stages = end.listener.stages, !end.isWhole {
+        for message in released.messages { StandardErrorLog.write(message) }
+        for end in released.immediate {
+            if end.isOfStage, let stages = end.listener.stages {
                 stages.stageEnded(end.result, of: end.listener.token)
             } else {
                 perform(.end(end.listener, end.result))
@@ -119,95 +141,83 @@ extension Delivery {
         }
     }
 
-    /// A terminal event that is delivered immediately, without the queue.
-    private struct Immediate {
-        let listener: Listener
-        let result: DownloadResult
-        /// True for the end of a whole load, false for the end of one of its stages.
-        let isWhole: Bool
-    }
-
-    private func mute(_ events: [Event]) {
-        for effect in events {
-            switch effect {
-            case .mute(let listener): listener.isMuted = true
-            case .end(let listener, let result) where result.error?.code == .cancelled,
-                .finish(let listener, let result) where result.error?.code == .cancelled:
-                listener.isMuted = true
-            default: break
-            }
+    private func mute(_ batch: Batch) {
+        for listener in batch.muted { listener.isMuted = true }
+        for case .end(let listener, let result) in batch.events where result.error?.code == .cancelled {
+            listener.isMuted = true
         }
     }
 
-    private func append(
-        _ events: [Event], to state: inout State, _ immediate: inout [Immediate],
-        _ replaced: inout [DownloadResult], _ messages: inout [Notice]
-    ) {
-        for effect in events {
-            switch effect {
-            case .progress(let listener, let received, let expected):
-                append(listener, received, expected, to: &state.queue)
-            case .mute(let listener): listener.isMuted = true
-            case .facts(let listener, let facts):
-                if !listener.isImmediate { state.queue.append(.facts(listener, facts)) }
-            case .preview(let listener, let result):
+    private func append(_ events: [Event], to state: inout State, _ released: inout Released) {
+        for event in events {
+            switch event {
+            case .progress(let listener, let received, _): append(event, listener, received, to: &state.queue)
+            case .facts(let listener, _), .cached(let listener, _):
+                if !listener.isImmediate { state.queue.append(event) }
+            case .preview(let listener, _):
                 if listener.isImmediate { continue }
-                if let old = listener.preview {
-                    replaced.append(old)
+                if let place = listener.previewPlace {
+                    if let old = state.queue[place] { released.replaced.append(old) }
+                    state.queue[place] = event
                 } else {
-                    state.queue.append(.preview(listener))
+                    listener.previewPlace = state.queue.append(event)
                 }
-                listener.preview = result
-            case .end(let listener, let result) where listener.isImmediate || listener.stages != nil:
-                immediate.append(Immediate(listener: listener, result: result, isWhole: false))
-            case .finish(let listener, let result) where listener.isImmediate:
-                immediate.append(Immediate(listener: listener, result: result, isWhole: true))
-            case .cached(let listener, let result):
-                if !listener.isImmediate { state.queue.append(.cached(listener, result)) }
-            case .end(let listener, let result), .finish(let listener, let result):
-                listener.hasEnded = true
-                listener.isMuted = listener.isMuted || result.error?.code == .cancelled
-                state.queue.append(.end(listener, result))
-                // The amount is remembered, because an image may hold more bytes by the time it is delivered.
-                listener.undeliveredBytes = result.heldBytes
-                state.undeliveredBytes &+= listener.undeliveredBytes
-            case .notice(let notice):
+            case .end(let listener, let result) where listener.stages != nil:
+                released.immediate.append((listener, result, isOfStage: true))
+            case .end(let listener, let result): end(listener, result, &state, &released)
+            case .notice(let notice, _):
                 let observer = notice.kind == .log ? state.logObserver : state.observer
                 if let observer {
-                    state.queue.append(.notice(observer, notice))
+                    state.queue.append(.notice(notice, to: observer))
                 } else if notice.kind == .log {
-                    messages.append(notice)
+                    released.messages.append(notice)
                 }
-            case .free, .drop: break
+            case .prefetch: state.queue.append(event)
             }
         }
     }
 
-    func setObserver(_ observer: (any Observer)?) { replace(\.observer, by: observer) }
-    func setLogObserver(_ observer: (any Observer)?) { replace(\.logObserver, by: observer) }
-
-    /// Replaces a listener. The old one gets none of the notices that are still queued for it.
-    private func replace(_ place: WritableKeyPath<State, (any Observer)?>, by observer: (any Observer)?) {
-        // The old listener belongs to the application, and is released without the lock.
-        _ = state.withLock { state in
-            defer { state[keyPath: place] = observer }
-            return state[keyPath: place]
-        }
+    /// Queues the end of a request or a whole load.
+    private func end(
+        _ listener: Listener, _ result: DownloadResult, _ state: inout State, _ released: inout Released
+    ) {
+        if listener.isImmediate { return released.immediate.append((listener, result, isOfStage: false)) }
+        listener.hasEnded = true
+        listener.isMuted = listener.isMuted || result.error?.code == .cancelled
+        state.queue.append(.end(listener, result))
+        // The amount is remembered, because an image may hold more bytes by the time it is delivered.
+        listener.undeliveredBytes = result.heldBytes
+        state.undeliveredBytes &+= listener.undeliveredBytes
     }
 
-    private func append(
-        _ listener: Listener, _ received: Int64, _ expected: Int64, to queue: inout LinkedList<Entry>
-    ) {
+    /// Queues progress, which replaces progress of the same body that waits.
+    private func append(_ event: Event, _ listener: Listener, _ received: Int64, to queue: inout LinkedList<Event>) {
         if listener.hasEnded || listener.isMuted || listener.isImmediate { return }
         if received == 0 {
             // A new body has begun, so queued progress of the previous body is dropped rather than delivered after
             // this.
-            if let latest = listener.latest { queue.remove(latest.place) }
-            listener.latest = nil
-            queue.append(.begin(listener, expected: expected))
+            if let place = listener.progressPlace { queue.remove(place) }
+            listener.progressPlace = nil
+            queue.append(event)
+        } else if let place = listener.progressPlace {
+            queue[place] = event
         } else {
-            let place = listener.latest?.place ?? queue.append(.progress(listener))
-            listener.latest = (received, expected, place)
+            listener.progressPlace = queue.append(event)
+        }
+    }
+
+    /// Drops the queued and future events, except the end, of a load or a list that was cancelled.
+    func mute(_ listener: Listener) { state.withLock { _ in listener.isMuted = true } }
+
+    func setObserver(_ observer: (any Observer)?) { replace(\.observer, by: observer) }
+    func setLogObserver(_ observer: (any Observer)?) { replace(\.logObserver, by: observer) }
+
+    /// Replaces an observer. The old one gets none of the notices that are still queued for it.
+    private func replace(_ place: WritableKeyPath<State, (any Observer)?>, by observer: (any Observer)?) {
+        // The old observer belongs to the application, and is released without the lock.
+        _ = state.withLock { state in
+            defer { state[keyPath: place] = observer }
+            return state[keyPath: place]
         }
     }
 }
@@ -225,54 +235,47 @@ extension Delivery {
 
     /// Takes the oldest event that is still worth delivering. Returns `nil` also in a child that was forked inside a
     /// callback: the queued events belong to the parent, and the locks may be held forever.
-    func takeNext() -> DeliveredEvent? {
+    func takeNext() -> Event? {
         if isForked { return nil }
-        // Dropped events and their listeners may belong to the application, and are released without the lock.
-        var muted: [AnyObject] = []
-        let event = state.withLock { next(&$0, &muted) }
-        withExtendedLifetime(muted) {}
+        // Dropped events may hold objects of the application, and are released without the lock.
+        var dropped: [Event] = []
+        let event = state.withLock { next(&$0, &dropped) }
+        withExtendedLifetime(dropped) {}
         return event
     }
 
-    private func next(_ state: inout State, _ muted: inout [AnyObject]) -> DeliveredEvent? {
+    private func next(_ state: inout State, _ dropped: inout [Event]) -> Event? {
         defer { updateBell(&state) }
-        while let entry = state.queue.popFirst() {
-            switch entry {
-            case .end(let listener, let result):
-                state.undeliveredBytes &-= listener.undeliveredBytes
-                return .end(listener, result)
-            case .notice(let observer, let notice):
-                let current = notice.kind == .log ? state.logObserver : state.observer
-                if observer === current { return .notice(observer, notice) }
-                muted.append(observer)
-            case .begin(let listener, let expected):
-                if !listener.isMuted { return .progress(listener, received: 0, expected: expected) }
-            case .facts(let listener, let facts):
-                if !listener.isMuted { return .facts(listener, facts) }
-            case .cached(let listener, let result):
-                if !listener.isMuted { return .cached(listener, result) }
-                muted.append(result)
-            case .preview(let listener):
-                guard let preview = listener.preview else { continue }
-                listener.preview = nil
-                // A preview is pointless once the end is queued or the request was cancelled.
-                if !listener.hasEnded, !listener.isMuted { return .preview(listener, preview) }
-                muted.append(preview)
-            case .prefetch(let listener, let event):
-                if event.isEnd || !listener.isMuted { return .prefetch(listener, event) }
-            case .progress(let listener):
-                guard let latest = listener.latest else { continue }
-                // Delivered or dropped, the entry has left the queue, and its place may go to another entry.
-                listener.latest = nil
-                if listener.isMuted { continue }
-                return .progress(listener, received: latest.received, expected: latest.expected)
-            }
+        while let event = state.queue.popFirst() {
+            if isDue(event, &state) { return event }
+            dropped.append(event)
         }
         return nil
     }
 
+    /// Whether an event that has left the queue is still to be delivered.
+    private func isDue(_ event: Event, _ state: inout State) -> Bool {
+        switch event {
+        case .progress(let listener, let received, _):
+            // The place may go to another event now.
+            if received > 0 { listener.progressPlace = nil }
+            return !listener.isMuted
+        case .facts(let listener, _), .cached(let listener, _): return !listener.isMuted
+        case .preview(let listener, _):
+            listener.previewPlace = nil
+            // A preview is pointless once the end is queued.
+            return !listener.hasEnded && !listener.isMuted
+        case .end(let listener, _):
+            state.undeliveredBytes &-= listener.undeliveredBytes
+            return true
+        case .notice(let notice, let observer):
+            return observer === (notice.kind == .log ? state.logObserver : state.observer)
+        case .prefetch(let listener, let event): return event.isEnd || !listener.isMuted
+        }
+    }
+
     /// Calls the application, with no lock held.
-    func call(_ event: DeliveredEvent) {
+    func call(_ event: Event) {
         switch event {
         case .progress(let listener, let received, let expected):
             listener.callbacks.progressed(token: listener.token, received: received, expected: expected)
@@ -292,7 +295,7 @@ extension Delivery {
             listener.callbacks.released()
             settled()
             isEnding.store(false, ordering: .relaxed)
-        case .notice(let observer, let notice): observer.noticed(notice)
+        case .notice(let notice, let observer): observer?.noticed(notice)
         case .prefetch(let listener, let event): perform(event, for: listener)
         }
     }

@@ -30,7 +30,7 @@ extension AppCallbacks {
     package func prefetched(_ event: PrefetchEvent, token: UInt64) {}
 }
 
-/// One accepted request in a downloader: its token, its callbacks, and its progress that waits for delivery.
+/// One accepted request in a downloader: its token, its callbacks, and the state of its delivery.
 package final class Listener: @unchecked Sendable {
     package let token: UInt64
     package let callbacks: any AppCallbacks
@@ -42,10 +42,10 @@ package final class Listener: @unchecked Sendable {
 
     // Safety: the rest is read and written only by `Delivery`, under its lock.
 
-    /// The newest progress that waits for delivery, and its place in the queue; earlier progress is merged into it.
-    var latest: (received: Int64, expected: Int64, place: LinkedList<DeliveryEntry>.Place)?
-    /// The newest preview that waits for delivery.
-    var preview: DownloadResult?
+    /// The places of its progress and its preview that wait for delivery; later ones replace them there. The progress
+    /// of 0 bytes is not replaced.
+    var progressPlace: LinkedList<DeliveryEvent<Listener>>.Place?
+    var previewPlace: LinkedList<DeliveryEvent<Listener>>.Place?
     /// Bytes that its result holds while it waits to be delivered; a part of `Delivery.State.undeliveredBytes`.
     var undeliveredBytes = 0
     /// The final event is queued: no more progress is added.

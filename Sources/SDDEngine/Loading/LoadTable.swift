@@ -1,15 +1,19 @@
 import SDDBase
 import SDDTransport
+import Synchronization
 
 /// Makes all decisions of a loader: each load's next stage, and its result. A state machine: events in, actions out. It
 /// knows no thread, clock, cache or callback; `Loader` keeps it under a lock and runs the actions.
 ///
 /// A load goes from stage to stage. At each stage only one operation is under way for it, and the end of that is the
-/// next event: asking → consulting → fetching → (judging → the next source) → storing → finished.
+/// next event: asking → (making, or consulting → fetching → judging → the next source) → storing → finished. A cancelled
+/// load ends at once, except while the downloader has a request of it: the end of that is the end of the load.
 struct LoadTable {
     enum Action {
-        /// Look in the cache.
-        case ask(Load)
+        /// Read the cache's entry, for this load and all others with the same lookup.
+        case ask(Load, ImageCacheLookup.Step)
+        /// Make the image from what the cache has.
+        case make(Load, CacheHit, limit: Int64)
         /// Ask the application whether the load may download.
         case consult(Load)
         case fetch(Load, LoadPlan.Source, limit: Int64)
@@ -20,12 +24,16 @@ struct LoadTable {
         /// Store the result in the cache; the end of that is an event if `waits`.
         case store(Load, DownloadResult, waits: Bool)
         case finish(Load, DownloadResult)
-        /// Discard the load's undelivered events, except its end.
-        case mute(Load)
+        /// Cancel the downloader's request of the load, and discard the load's undelivered events.
+        case cancelRequest(Load)
     }
 
     private(set) var loads = NumberMap<Load>()
     private(set) var failures: FailedURLs
+    /// The loads that wait for each cache lookup under way, so that an entry is read once for all of them.
+    private var lookups: [ImageCacheLookup: [Load]] = [:]
+    /// The time limits of loads that wait for the cache: the downloader enforces those of its requests.
+    private var deadlines = Deadlines<Limit>()
     /// Whether the application has hooks for these decisions.
     let consults: Bool
     let judges: Bool
@@ -39,6 +47,9 @@ struct LoadTable {
     var count: Int { loads.count }
     var tokens: [UInt64] { loads.sortedValues.map { $0.token } }
     func load(of token: UInt64) -> Load? { loads[token] }
+
+    /// The kind of `deadlines`.
+    private enum Limit { case total }
 }
 
 /// One load. Owned by the `LoadTable`; everything mutable is touched only under its lock.
@@ -46,17 +57,19 @@ final class Load: @unchecked Sendable {
     // Safety: `submitted` and what follows it is touched only by `LoadTable`, under its loader's lock.
     let listener: Listener
     let plan: LoadPlan
+    /// `ImageCacheLookup.memoryVersion` when memory was searched for the image.
+    let memoryVersion: Int
+    private let wantedPriority: Atomic<Int32>
+    private let cancelFlag = Atomic(false)
 
     enum Stage {
-        case asking, consulting, fetching, judging, storing
+        case asking, making, consulting, fetching, judging, storing
     }
 
     var submitted: Int64 = 0
     var stage = Stage.asking
-    var priority: Priority
     /// The index of the source being tried.
     var source = 0
-    var isCancelled = false
     /// The cache entry could not be decoded.
     var isCacheBad = false
     /// The cached result that the application has been told of.
@@ -68,13 +81,26 @@ final class Load: @unchecked Sendable {
     var result: DownloadResult?
     var failures: [SourceFailure] = []
 
-    init(_ listener: Listener, _ plan: LoadPlan) {
+    init(_ listener: Listener, _ plan: LoadPlan, memoryVersion: Int = 0) {
         self.listener = listener
         self.plan = plan
-        priority = plan.priority
+        self.memoryVersion = memoryVersion
+        wantedPriority = Atomic(plan.priority.rawValue)
     }
 
     var token: UInt64 { listener.token }
+
+    /// Set under the lock; read without it when a request of the load has just been submitted.
+    var isCancelled: Bool {
+        get { cancelFlag.load(ordering: .acquiring) }
+        set { cancelFlag.store(newValue, ordering: .releasing) }
+    }
+
+    /// Set under the lock; read without it when a request of the load is submitted.
+    var priority: Priority {
+        get { Priority(rawValue: wantedPriority.load(ordering: .acquiring)) ?? .normal }
+        set { wantedPriority.store(newValue.rawValue, ordering: .releasing) }
+    }
 
     func has(_ option: LoadPlan.Options) -> Bool { plan.options.contains(option) }
 }
@@ -83,15 +109,31 @@ final class Load: @unchecked Sendable {
 
 extension LoadTable {
     /// Accepts a load.
-    /// - Parameter isRefused: the downloader takes no more requests.
-    mutating func submitted(_ load: Load, isRefused: Bool = false, at now: Int64, _ actions: inout [Action]) {
+    /// - Parameters:
+    ///   - isRefused: the downloader takes no more requests.
+    ///   - step: the rest of the cache lookup, after memory was searched; nil without a cache.
+    mutating func submitted(
+        _ load: Load, isRefused: Bool = false, _ step: ImageCacheLookup.Step? = nil, at now: Int64,
+        _ actions: inout [Action]
+    ) {
         load.submitted = now
         loads[load.token] = load
         if let error = isRefused ? .closed : refusal(of: load, at: now) {
             return finish(load, error: error, stage: .submit, at: now, &actions)
         }
-        guard load.plan.lookup != nil else { return goOn(load, at: now, &actions) }
-        actions.append(.ask(load))
+        guard let lookup = load.plan.lookup, let step else { return goOn(load, at: now, &actions) }
+        if case .done(let hit) = step { return answered(load, hit, at: now, &actions) }
+        // A thread waits for a lookup in place, which has no company and no clock.
+        if load.has(.asksInPlace) { return actions.append(.ask(load, step)) }
+        limitLookup(of: load, at: now)
+        if lookups[lookup] == nil { actions.append(.ask(load, step)) }
+        lookups[lookup, default: []].append(load)
+    }
+
+    private mutating func limitLookup(of load: Load, at now: Int64) {
+        guard load.plan.totalLimit > 0 else { return }
+        let all = loads
+        deadlines.add(.total, of: load.token, after: load.plan.totalLimit, from: now) { all[$0]?.stage == .asking }
     }
 
     /// Returns the error if no source can be tried: all are invalid or blocked.
@@ -110,13 +152,42 @@ extension LoadTable {
         return blocked
     }
 
-    /// Handles the cache's answer.
-    mutating func answered(_ token: UInt64, _ result: DownloadResult, at now: Int64, _ actions: inout [Action]) {
+    /// Handles what a lookup has found, for all loads that wait for it.
+    mutating func answered(
+        _ lookup: ImageCacheLookup, _ hit: CacheHit?, at now: Int64, _ actions: inout [Action]
+    ) {
+        for load in lookups.removeValue(forKey: lookup) ?? [] where loads[load.token] === load && load.stage == .asking {
+            answered(load, hit, at: now, &actions)
+        }
+    }
+
+    /// Handles what the lookup of a single load has found.
+    mutating func answered(_ token: UInt64, _ hit: CacheHit?, at now: Int64, _ actions: inout [Action]) {
         guard let load = loads[token], load.stage == .asking else { return }
+        answered(load, hit, at: now, &actions)
+    }
+
+    private mutating func answered(_ load: Load, _ hit: CacheHit?, at now: Int64, _ actions: inout [Action]) {
         load.answered = now
+        guard let hit else { return goOn(load, at: now, &actions) }
+        if let result = hit.result(for: load.plan, at: now) { return found(load, result, at: now, &actions) }
+        guard let limit = timeLeft(for: load, at: now) else {
+            return finish(load, error: .tookTooLong, stage: .queue, at: now, &actions)
+        }
+        load.stage = .making
+        actions.append(.make(load, hit, limit: limit))
+    }
+
+    /// Handles the image made from a cache's content, or the failure to make it.
+    private mutating func made(_ load: Load, _ result: DownloadResult, at now: Int64, _ actions: inout [Action]) {
         if isOver(load, result) { return finish(load, result, at: now, &actions) }
         load.isCacheBad = result.error?.code == .badImageData
+        // The network may have a valid image.
         guard result.error == nil else { return goOn(load, at: now, &actions) }
+        found(load, result, at: now, &actions)
+    }
+
+    private mutating func found(_ load: Load, _ result: DownloadResult, at now: Int64, _ actions: inout [Action]) {
         guard load.has(.refreshCached), !load.has(.fromCacheOnly) else {
             if isToBeStored(load, result) { return store(load, result, at: now, &actions) }
             return finish(load, result, at: now, &actions)
@@ -140,7 +211,6 @@ extension LoadTable {
     }
 
     private mutating func goOn(_ load: Load, at now: Int64, _ actions: inout [Action]) {
-        if load.isCancelled { return finish(load, error: .cancelledLoading, stage: .queue, at: now, &actions) }
         if load.has(.fromCacheOnly) { return finish(load, error: .notCached, stage: .queue, at: now, &actions) }
         guard consults else { return fetch(load, at: now, &actions) }
         load.stage = .consulting
@@ -150,7 +220,6 @@ extension LoadTable {
     /// Handles the application's decision whether to download.
     mutating func consulted(_ token: UInt64, mayFetch: Bool, at now: Int64, _ actions: inout [Action]) {
         guard let load = loads[token], load.stage == .consulting else { return }
-        if load.isCancelled { return finish(load, error: .cancelledLoading, stage: .queue, at: now, &actions) }
         if mayFetch { return fetch(load, at: now, &actions) }
         // The cached result already shown is the final one.
         if let shown = load.shown { return finish(load, shown, at: now, &actions) }
@@ -163,10 +232,9 @@ extension LoadTable {
 extension LoadTable {
     /// Fetches from the next source that may be tried.
     private mutating func fetch(_ load: Load, at now: Int64, _ actions: inout [Action]) {
-        let isLimited = load.plan.totalLimit > 0
-        let limit = isLimited ? load.submitted + load.plan.totalLimit - now : 0
-        // A limit of 0 would mean no limit.
-        if isLimited, limit <= 0 { return finish(load, error: .tookTooLong, stage: .queue, at: now, &actions) }
+        guard let limit = timeLeft(for: load, at: now) else {
+            return finish(load, error: .tookTooLong, stage: .queue, at: now, &actions)
+        }
         while load.source < load.plan.sources.count, !isLeftToItsURL(load) {
             let source = load.plan.sources[load.source]
             if case .failure(let error) = source.request {
@@ -180,6 +248,13 @@ extension LoadTable {
         }
         finish(
             load, load.lastFailure ?? DownloadResult(error: .notCached, stage: .queue, ended: now), at: now, &actions)
+    }
+
+    /// Returns the time that the load's next request may take, 0 for no limit; `nil` if no time is left.
+    private func timeLeft(for load: Load, at now: Int64) -> Int64? {
+        guard load.plan.totalLimit > 0 else { return 0 }
+        let left = load.submitted + load.plan.totalLimit - now
+        return left > 0 ? left : nil
     }
 
     /// Whether the other sources are skipped: only the load's own URL can tell if the image shown is current.
@@ -198,11 +273,21 @@ extension LoadTable {
         load.source += 1
     }
 
-    /// Handles the end of a download.
-    mutating func fetched(
+    /// Handles the end of a load's request.
+    mutating func requestEnded(
         _ token: UInt64, _ result: DownloadResult, retryAfter: Int64?, at now: Int64, _ actions: inout [Action]
     ) {
-        guard let load = loads[token], load.stage == .fetching else { return }
+        guard let load = loads[token] else { return }
+        switch load.stage {
+        case .making: made(load, result, at: now, &actions)
+        case .fetching: fetched(load, result, retryAfter: retryAfter, at: now, &actions)
+        case .asking, .consulting, .judging, .storing: break
+        }
+    }
+
+    private mutating func fetched(
+        _ load: Load, _ result: DownloadResult, retryAfter: Int64?, at now: Int64, _ actions: inout [Action]
+    ) {
         guard let error = result.error else { return succeeded(load, result, at: now, &actions) }
         if isOver(load, result) || error.code == .notModified { return finish(load, result, at: now, &actions) }
         if judges {
@@ -215,25 +300,33 @@ extension LoadTable {
 
     /// Handles the application's decision whether to block the URL; `nil` leaves it to the policy.
     mutating func judged(
-        _ token: UInt64, _ result: DownloadResult, isBlocked: Bool?, retryAfter: Int64?, at now: Int64,
+        _ load: Load, _ result: DownloadResult, isBlocked: Bool?, retryAfter: Int64?, at now: Int64,
         _ actions: inout [Action]
     ) {
-        guard let load = loads[token], load.stage == .judging else { return }
+        guard loads[load.token] === load else {
+            // The load was cancelled meanwhile, but its URL has failed.
+            return recordFailure(of: load, result, isBlocked: isBlocked, retryAfter: retryAfter, at: now)
+        }
+        guard load.stage == .judging else { return }
         failed(load, result, isBlocked: isBlocked, retryAfter: retryAfter, at: now, &actions)
+    }
+
+    private mutating func recordFailure(
+        of load: Load, _ result: DownloadResult, isBlocked: Bool?, retryAfter: Int64?, at now: Int64
+    ) {
+        guard let error = result.error else { return }
+        let source = load.plan.sources[load.source]
+        failures.record(
+            source.failedKey, for: source.asker, error, status: result.httpStatus, response: result.response,
+            retryAfter: retryAfter, decision: isBlocked, at: now)
     }
 
     private mutating func failed(
         _ load: Load, _ result: DownloadResult, isBlocked: Bool?, retryAfter: Int64?, at now: Int64,
         _ actions: inout [Action]
     ) {
-        let source = load.plan.sources[load.source]
-        if let error = result.error {
-            failures.record(
-                source.failedKey, for: source.asker, error, status: result.httpStatus, response: result.response,
-                retryAfter: retryAfter, decision: isBlocked, at: now)
-        }
-        note(result, of: source, in: load)
-        if load.isCancelled { return finish(load, error: .cancelledLoading, stage: .queue, at: now, &actions) }
+        recordFailure(of: load, result, isBlocked: isBlocked, retryAfter: retryAfter, at: now)
+        note(result, of: load.plan.sources[load.source], in: load)
         if isLeftToItsURL(load) || load.source == load.plan.sources.count {
             return finish(load, result, at: now, &actions)
         }
@@ -267,18 +360,32 @@ extension LoadTable {
 
 extension LoadTable {
     /// Cancels a load.
-    /// - Returns: false if the load has ended.
+    /// - Returns: false if the load has ended or was cancelled before.
     mutating func cancelled(_ token: UInt64, at now: Int64, _ actions: inout [Action]) -> Bool {
-        guard let load = loads[token] else { return false }
+        guard let load = loads[token], !load.isCancelled else { return false }
         load.isCancelled = true
-        if load.stage == .storing {
-            // The downloader has no request whose end would finish the load.
-            finish(load, error: .cancelledDecoding, stage: .decode, at: now, &actions)
-        } else {
-            // The request under way, or the next stage, will finish the load.
-            actions.append(.mute(load))
+        switch load.stage {
+        case .making, .fetching: actions.append(.cancelRequest(load))
+        case .asking: finish(load, error: .cancelledAsking, stage: .queue, at: now, &actions)
+        case .consulting, .judging: finish(load, error: .cancelledLoading, stage: .queue, at: now, &actions)
+        case .storing: finish(load, error: .cancelledDecoding, stage: .decode, at: now, &actions)
         }
         return true
+    }
+
+    /// Ends loads that have waited for the cache for too long.
+    mutating func clocksLookedAt(at now: Int64, _ actions: inout [Action]) {
+        while let deadline = deadlines.popExpired(at: now) {
+            guard let load = loads[deadline.token], load.stage == .asking else { continue }
+            finish(load, error: .tookTooLong, stage: .queue, at: now, &actions)
+        }
+    }
+
+    /// Returns the time at which to look at the clocks; `Int64.max` for never.
+    mutating func nextDeadline() -> Int64 {
+        if deadlines.isEmpty { return .max }
+        let all = loads
+        return deadlines.next { all[$0]?.stage == .asking }
     }
 
     mutating func prioritySet(_ priority: Priority, of token: UInt64) -> Bool {

@@ -44,16 +44,17 @@ extension Loader {
             token: seat.makeToken(), callbacks: callbacks, isImmediate: isImmediate, stages: self)
         let admission = downloader.admitLoad()
         if admission == .nobody { return nil }
-        let load = Load(listener, plan)
+        let load = Load(listener, plan, memoryVersion: plan.lookup?.memoryVersion ?? 0)
+        let step = plan.lookup?.firstStep()
         change { table, now, actions in
-            table.submitted(load, isRefused: admission == .refused, at: now, &actions)
+            table.submitted(load, isRefused: admission == .refused, step, at: now, &actions)
         }
+        // A downloader that cancels everything may have looked for loads before this one was there.
+        if downloader.gate.has(.cancelling) { _ = cancel(load.token) }
         return listener.token
     }
 
-    package func cancelAll() {
-        for token in table.withLock({ $0.tokens }) { _ = cancel(token) }
-    }
+    package func cancelAll() { cancelledAll() }
 
     package var runningCount: Int { table.withLock { $0.count } }
 
@@ -66,20 +67,21 @@ extension Loader {
 
 extension Loader: TokenOwner {
     package func cancel(_ token: UInt64) -> Cancelled? {
-        // Either the downloader has a request of the load, or the load is between two stages, and another may begin
-        // meanwhile.
-        downloader.cancel(token) ?? (cancelled(token) ? Cancelled() : nil)
-    }
-
-    private func cancelled(_ token: UInt64) -> Bool {
-        guard let listener = table.withLock({ $0.load(of: token)?.listener }) else { return false }
-        let isUnderWay = change { table, now, actions in table.cancelled(token, at: now, &actions) }
-        if isUnderWay { downloader.cancelStage(listener) }
-        return isUnderWay
+        let isCancelled = change { table, now, actions in table.cancelled(token, at: now, &actions) }
+        return isCancelled ? Cancelled() : nil
     }
 
     func cancelledAll() {
-        for token in table.withLock({ $0.tokens }) { _ = cancelled(token) }
+        for token in table.withLock({ $0.tokens }) { _ = cancel(token) }
+    }
+
+    /// Ends loads whose time has run out. Thread: sdd-net.
+    /// - Returns: the time at which to look again.
+    func clocksLookedAt(at now: Int64) -> Int64 {
+        change { table, now, actions in
+            table.clocksLookedAt(at: now, &actions)
+            return table.nextDeadline()
+        }
     }
 
     package func setPriority(_ priority: Priority, of token: UInt64) -> Bool {
@@ -107,7 +109,8 @@ extension Loader: StageListener {
 
     private func run(_ effect: LoadTable.Action) {
         switch effect {
-        case .ask(let load): ask(load)
+        case .ask(let load, let step): ask(load, step)
+        case .make(let load, let hit, let limit): make(load, hit, limit: limit)
         case .consult(let load):
             let mayFetch = hooks.shouldDownload(load.plan.sources[0].url)
             change { table, now, actions in table.consulted(load.token, mayFetch: mayFetch, at: now, &actions) }
@@ -120,7 +123,7 @@ extension Loader: StageListener {
                 change { table, now, actions in table.stored(load.token, at: now, &actions) }
             }
         case .finish(let load, let result): downloader.finish(load.listener, result)
-        case .mute(let load): downloader.mute(load.listener)
+        case .cancelRequest(let load): downloader.cancelStage(load.listener)
         }
     }
 
@@ -128,11 +131,7 @@ extension Loader: StageListener {
     func stageEnded(_ result: DownloadResult, of token: UInt64) {
         let retryAfter = retryAfter(in: result)
         change { table, now, actions in
-            if table.load(of: token)?.stage == .asking {
-                table.answered(token, result, at: now, &actions)
-            } else {
-                table.fetched(token, result, retryAfter: retryAfter, at: now, &actions)
-            }
+            table.requestEnded(token, result, retryAfter: retryAfter, at: now, &actions)
         }
     }
 
@@ -148,7 +147,7 @@ extension Loader: StageListener {
         let isBlocked = result.error.flatMap { hooks.shouldBlock(url, $0, httpStatus: result.httpStatus) }
         let retryAfter = retryAfter(in: result)
         change { table, now, actions in
-            table.judged(load.token, result, isBlocked: isBlocked, retryAfter: retryAfter, at: now, &actions)
+            table.judged(load, result, isBlocked: isBlocked, retryAfter: retryAfter, at: now, &actions)
         }
     }
 }
@@ -156,43 +155,46 @@ extension Loader: StageListener {
 // MARK: - The stages
 
 extension Loader {
-    /// Looks in the cache. Memory answers at once; the disk is read by a request of the downloader, or on this thread
-    /// if the caller waits for it.
-    private func ask(_ load: Load) {
+    /// Looks in the cache's other levels, on a disk thread, or on this thread if the caller waits for it.
+    private func ask(_ load: Load, _ step: ImageCacheLookup.Step) {
         guard let lookup = load.plan.lookup else { return }
-        if load.has(.asksInPlace) { return answered(load, lookup.hitNow()) }
-        if let found = lookup.memoryHit() { return answered(load, found) }
+        if load.has(.asksInPlace) {
+            let hit = lookup.finish(step)
+            return change { table, now, actions in table.answered(load.token, hit, at: now, &actions) }
+        }
+        if load.plan.totalLimit > 0 { downloader.wakeForLoads(by: table.withLock { $0.nextDeadline() }) }
+        lookup.finish(step) { [self] hit in
+            change { table, now, actions in table.answered(lookup, hit, at: now, &actions) }
+        }
+    }
+
+    /// Makes the image from the content of the cache, on a decode thread, or on this thread if the caller waits for it.
+    private func make(_ load: Load, _ hit: CacheHit, limit: Int64) {
+        if load.has(.asksInPlace) { return stageEnded(made(of: hit, in: load.plan.form), of: load.token) }
+        guard let lookup = load.plan.lookup else { return }
         var request = DownloadRequest(transfer: HTTPRequest(url: ImageURL(key: lookup.originalKey)))
         request.lookup = lookup
+        request.found = hit
         request.wantsPixels = load.plan.wantsPixels
         request.form = load.plan.form
         request.wantsFacts = load.plan.wantsFacts
-        request.totalLimit = load.plan.totalLimit
+        request.totalLimit = limit
         start(request, of: load)
     }
 
-    private func answered(_ load: Load, _ found: CacheHit?) {
-        stageEnded(result(of: found, for: load), of: load.token)
-    }
-
-    private func result(of found: CacheHit?, for load: Load) -> DownloadResult {
-        guard let found else {
-            return DownloadResult(error: .notCached, stage: .queue, ended: time.monotonicMicroseconds())
-        }
+    private func made(of hit: CacheHit, in form: DecodeOptions) -> DownloadResult {
         do throws(CoderError) {
-            let image = load.plan.wantsPixels ? try found.picture(in: load.plan.form) : nil
-            return found.result(image, at: time.monotonicMicroseconds())
+            return hit.result(try hit.picture(in: form), at: time.monotonicMicroseconds())
         } catch {
-            // The network may have a valid image.
             return DownloadResult(error: DownloadError(error), stage: .decode, ended: time.monotonicMicroseconds())
         }
     }
 
     private func fetch(_ load: Load, _ source: LoadPlan.Source, limit: Int64) {
         guard case .success(var request) = source.request else { return }
-        if !load.has(.refreshCached), let found = load.plan.lookup?.memoryHit() {
+        if let hit = foundMeanwhile(load) {
             return change { table, now, actions in
-                table.foundMeanwhile(load.token, found.result(found.image, at: now), at: now, &actions)
+                table.foundMeanwhile(load.token, hit.result(hit.image, at: now), at: now, &actions)
             }
         }
         request.totalLimit = limit
@@ -209,18 +211,25 @@ extension Loader {
         start(request, of: load)
     }
 
+    /// Looks in memory once more if images were stored there since the load began: another load may have brought this
+    /// one.
+    private func foundMeanwhile(_ load: Load) -> CacheHit? {
+        guard let lookup = load.plan.lookup, !load.has(.refreshCached), lookup.memoryVersion != load.memoryVersion
+        else { return nil }
+        return lookup.memoryHit()
+    }
+
     private func start(_ request: DownloadRequest, of load: Load) {
         var request = request
         request.isStage = true
-        request.priority = table.withLock { _ in load.priority }
+        request.priority = load.priority
         if request.maxAttempts == 0 { request.maxAttempts = max(2, downloader.configuration.maxAttempts) }
         guard downloader.submitStage(request, load.listener) else {
             let closed = DownloadResult(error: .cancelledLoading, stage: .queue, ended: time.monotonicMicroseconds())
             return stageEnded(closed, of: load.token)
         }
         // Apply changes that came after the table had decided, and before the request existed.
-        let (isCancelled, priority) = table.withLock { _ in (load.isCancelled, load.priority) }
-        if priority != request.priority { _ = downloader.setPriority(priority, of: load.token) }
-        if isCancelled { downloader.cancelStage(load.listener) }
+        if load.priority != request.priority { _ = downloader.setPriority(load.priority, of: load.token) }
+        if load.isCancelled { downloader.cancelStage(load.listener) }
     }
 }

@@ -27,9 +27,11 @@ package struct DownloadRequest: Sendable {
     package var bodyWork: BodyWork?
     /// The cache lookup that precedes the network; `nil` for none.
     package var lookup: (any CacheLookup)?
+    /// What `lookup` has found already: the cache is not asked again.
+    var found: CacheHit?
     /// Stores the original; requests that share a transfer may have different keepers.
     var keeper: OriginalKeeper?
-    /// True for a stage of a load, see `Listener.stages`.
+    /// True for a request of a load, see `Listener.stages`.
     var isStage = false
     /// True if the end is told immediately, without waiting for delivery: a thread may be blocked until then, see
     /// `Job.isPrompt`.

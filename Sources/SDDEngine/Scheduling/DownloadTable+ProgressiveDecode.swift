@@ -181,7 +181,7 @@ extension DownloadTable {
 
     /// Discards the progressive decode of a job.
     mutating func endProgressive(of job: Job<Listener>) {
-        if let stream = takeProgressive(of: job) { outbox.append(.drop(stream)) }
+        if let stream = takeProgressive(of: job) { outbox.release(stream) }
     }
 
     /// Detaches and returns the job's stream, if there is one, so that the caller can continue it.
@@ -209,7 +209,7 @@ extension DownloadTable {
     ) {
         stopped(job)
         outbox.send(.cancel(job.id))
-        if observes { outbox.append(.notice(notice(.stop, job, at: now))) }
+        if observes { outbox.append(.notice(notice(.stop, job, at: now), to: nil)) }
         statistics.imagesDecoded += 1
         job.finished = now
         remove(job)

@@ -24,10 +24,12 @@ extension DownloadTable {
             statistics.joined += 1
             job.caching?.joined(with: request.lookup)
             guard join(job, handler, at: now) else { return }
+            setClocks(of: token, request, at: now)
         } else {
-            add(request, handler, at: now)
+            let id = add(request, handler, at: now)
+            setClocks(of: token, request, at: now)
+            if let hit = request.found { return answered(id, .found(hit), at: now) }
         }
-        setClocks(of: token, request, at: now)
         fill(at: now)
     }
 
@@ -39,19 +41,6 @@ extension DownloadTable {
         return request.form.isPossible ? nil : .impossibleForm
     }
 
-    /// Admits a load, if requests are still accepted. Its stages are requests, but are not counted as such.
-    mutating func loadSubmitted() -> LoadAdmission {
-        if isClosed { return .nobody }
-        statistics.requests += 1
-        return isClosing ? .refused : .accepted
-    }
-
-    /// Records the end of a load.
-    mutating func loadFinished(_ listener: Listener, _ result: DownloadResult) {
-        count(result.error)
-        outbox.append(.finish(listener, result))
-    }
-
     /// Ends a request immediately that cannot be made.
     mutating func refused(_ error: DownloadError, listener: Listener, at now: Int64) {
         statistics.requests += 1
@@ -59,12 +48,14 @@ extension DownloadTable {
         outbox.append(.end(listener, DownloadResult(error: error, stage: .submit, ended: now)))
     }
 
-    private mutating func add(_ request: DownloadRequest, _ handler: Handler, at now: Int64) {
+    private mutating func add(_ request: DownloadRequest, _ handler: Handler, at now: Int64) -> TransferID {
         let id = jobs.makeID()
         let stage: Job<Listener>.Stage
         if let lookup = request.lookup {
             stage = .asking
-            outbox.run(.ask(id, lookup, LookupContext(isOffline: rules.isOffline)))
+            if request.found == nil {
+                outbox.run(.ask(id, lookup, LookupContext(isOffline: rules.isOffline)))
+            }
         } else {
             let host = request.transfer.url.hostKey
             stage = .waiting(
@@ -74,6 +65,7 @@ extension DownloadTable {
         jobs.insert(job)
         if job.isPrompt { promptJobsChanged(by: 1) }
         if let place = job.handlers.firstPlace { jobs.add(token: handler.token, at: place, of: job) }
+        return id
     }
 
     private mutating func setClocks(of token: Token, _ request: DownloadRequest, at now: Int64) {

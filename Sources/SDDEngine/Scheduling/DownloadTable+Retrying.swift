@@ -21,7 +21,7 @@ extension DownloadTable {
         if job.isRunning {
             stopped(job)
             outbox.send(.cancel(job.id))
-            if observes { outbox.append(.notice(notice(.stop, job, error: retry.error, at: now))) }
+            if observes { outbox.append(.notice(notice(.stop, job, error: retry.error, at: now), to: nil)) }
         }
         carryOut(retry, of: job, after: refusal, failedAt: .response, at: now)
         return true
@@ -82,7 +82,7 @@ extension DownloadTable {
         }
         job.handlers.removeAll { !tokens.contains($0.token) }
         if observes {
-            outbox.append(.notice(notice(.retry, job, error: retry.error, at: now, delay: retry.pause)))
+            outbox.append(.notice(notice(.retry, job, error: retry.error, at: now, delay: retry.pause), to: nil))
         }
         startOver(job)
         pause(job, for: retry.pause, at: now)

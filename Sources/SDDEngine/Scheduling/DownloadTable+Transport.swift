@@ -36,7 +36,7 @@ extension DownloadTable {
         guard let head = cacheSees(head, of: job, at: now) else { return }
         job.head = head
         job.responded = now
-        if observes { outbox.append(.notice(notice(.response, job, at: now))) }
+        if observes { outbox.append(.notice(notice(.response, job, at: now), to: nil)) }
         // A response that a modifier may change is judged after the modifier has run.
         if job.bodyWork?.modifier == nil {
             judge(job, Judged(head.response), at: now)
@@ -88,15 +88,15 @@ extension DownloadTable {
             stopped(job)
             if error.code == .protocol { forgetPart(of: job) }
             if servesStale(job, at: now) { break }
-            if observes { outbox.append(.notice(notice(.stop, job, error: error, at: now))) }
+            if observes { outbox.append(.notice(notice(.stop, job, error: error, at: now), to: nil)) }
             failed(job, error, at: stage, at: now)
         case .success(let bytes):
             stopped(job)
             job.isEndUnproven = !end.isEndProven && !PictureEnd.isReached(in: bytes)
             if (end.response?.status ?? 0) < 400 { retries.succeeded(at: job.host) }
             if observes {
-                outbox.append(.notice(notice(.finish, job, at: now)))
-                outbox.append(.notice(notice(.stop, job, at: now)))
+                outbox.append(.notice(notice(.finish, job, at: now), to: nil))
+                outbox.append(.notice(notice(.stop, job, at: now), to: nil))
             }
             if let bytes = cacheSees(bytes, of: job, at: now) { arrived(job, bytes, at: now) }
         }
@@ -130,17 +130,18 @@ extension DownloadTable {
     private mutating func sayRefused(_ job: Job<Listener>, _ error: DownloadError, at now: Int64) {
         guard logs >= .info else { return }
         let message = "Failed: \(error.message)"
-        outbox.append(.notice(notice(.log, job, at: now, level: .info, message: message)))
+        outbox.append(.notice(notice(.log, job, at: now, level: .info, message: message), to: nil))
     }
 
     private mutating func said(_ id: TransferID, _ level: LogLevel, _ text: String, at now: Int64) {
         guard level <= logs else { return }
         if let job = jobs[id.number] {
-            outbox.append(.notice(notice(.log, job, at: now, level: level, message: text)))
+            outbox.append(.notice(notice(.log, job, at: now, level: level, message: text), to: nil))
         } else {
             outbox.append(
                 .notice(
-                    Notice(.log, transfer: id.number, token: 0, url: nil, time: now, level: level, message: text)))
+                    Notice(.log, transfer: id.number, token: 0, url: nil, time: now, level: level, message: text),
+                    to: nil))
         }
     }
 }

@@ -14,25 +14,6 @@ struct DownloadTable<Listener> {
     typealias Token = UInt64
     typealias Handler = Job<Listener>.Handler
 
-    enum Event {
-        case progress(Listener, received: Int64, expected: Int64)
-        case facts(Listener, ImageFacts)
-        case preview(Listener, DownloadResult)
-        /// The listener's end is decided but delivered later; no other event may come before it.
-        case mute(Listener)
-        /// The only terminal event of a handler.
-        case end(Listener, DownloadResult)
-        /// The end of a load, whose stages have had ends of their own.
-        case finish(Listener, DownloadResult)
-        /// A cached image, shown before the end of its load.
-        case cached(Listener, DownloadResult)
-        case notice(Notice)
-        /// Releases a job that may hold objects of the application, which must not be freed under the lock.
-        case free(Job<Listener>)
-        /// Releases a stream whose pixels may lie in the application's memory, without the lock.
-        case drop(PictureStream)
-    }
-
     /// The rules that the application has set.
     struct Rules: Sendable {
         var maxConcurrent = 6
@@ -156,7 +137,7 @@ extension DownloadTable {
         // Ask for the body now: it may begin and break off within one turn of the transport, and its part must be
         // saved.
         if job.caching?.revalidation?.resumes == true { outbox.send(.show(job.id)) }
-        if observes { outbox.append(.notice(notice(.start, job, at: now))) }
+        if observes { outbox.append(.notice(notice(.start, job, at: now), to: nil)) }
         tell(0, of: -1, in: job, at: now)
     }
 
@@ -225,7 +206,7 @@ extension DownloadTable {
     ) {
         jobs.remove(token: handler.token)
         if !handler.isStage { count(error) }
-        let end = Event.end(
+        let end = DeliveryEvent.end(
             handler.listener,
             job.result(for: handler, image: image, reserved: reserved, error: error, failedAt: stage, at: now))
         guard job.isWriting, handler.form.isCallers else {
@@ -233,7 +214,7 @@ extension DownloadTable {
             return
         }
         // A caller may reuse its memory once it has been told its end.
-        outbox.append(.mute(handler.listener))
+        outbox.mute(handler.listener)
         decoding.detain(end, of: job)
     }
 
@@ -264,7 +245,7 @@ extension DownloadTable {
         leaveCaches(job)
         // A lookup may hold the last reference to a cache or to pixels in the application's memory.
         if job.bodyWork != nil || job.request.plugin != nil || job.caching != nil || !job.kept.isEmpty {
-            outbox.append(.free(job))
+            outbox.release(job)
         }
     }
 
@@ -276,7 +257,7 @@ extension DownloadTable {
         case .running:
             stopped(job)
             outbox.send(.cancel(job.id))
-            if observes { outbox.append(.notice(notice(.stop, job, error: error, at: now))) }
+            if observes { outbox.append(.notice(notice(.stop, job, error: error, at: now), to: nil)) }
         case .received(let place):
             decoding.remove(place, of: job)
             updateHold()

@@ -2,11 +2,9 @@ import SDDBase
 import SDDTransport
 
 /// The decisions of a `DownloadTable` that others have to carry out: events for listeners, commands for the transport,
-/// work for caches, and wake-ups of the decode threads. Each kind keeps its order. A value, part of the table.
+/// work for caches, objects to release, and wake-ups of the decode threads. Each kind keeps its order. A value, part of the table.
 struct Outbox<Listener> {
-    typealias Event = DownloadTable<Listener>.Event
-
-    private var events: [Event] = []
+    private var batch = EventBatch<Listener>()
     private var commands: [TransportCommand] = []
     private var cacheTasks: [CacheTask] = []
     private var lastTicket: UInt64 = 0
@@ -17,27 +15,32 @@ struct Outbox<Listener> {
 
     // MARK: - Adding
 
-    mutating func append(_ event: Event) { events.append(event) }
-    mutating func append(_ more: [Event]) { events += more }
+    mutating func append(_ event: DeliveryEvent<Listener>) { batch.events.append(event) }
+    mutating func append(_ more: [DeliveryEvent<Listener>]) { batch.events += more }
+    /// Keeps events other than the end, which comes later, from a listener.
+    mutating func mute(_ listener: Listener) { batch.muted.append(listener) }
+    /// Releases an object without the lock, because it may hold objects of the application.
+    mutating func release(_ object: AnyObject) { batch.released.append(object) }
     mutating func send(_ command: TransportCommand) { commands.append(command) }
     mutating func run(_ task: CacheTask) { cacheTasks.append(task) }
     /// Announces one more piece of work for the decode threads.
     mutating func addWork() { newWork += 1 }
 
     /// Makes room for this many more events.
-    mutating func reserveEvents(_ count: Int) { events.reserveCapacity(events.count + count) }
+    mutating func reserveEvents(_ count: Int) { batch.events.reserveCapacity(batch.events.count + count) }
 
     // MARK: - Taking
 
-    /// Removes and returns the events, with the batch's position in the order of all batches; 0 if there are no events.
-    /// Batches are delivered after the unlock by threads that may overtake one another, but must reach the application
-    /// in the order in which they were decided.
-    mutating func takeEvents() -> (events: [Event], ticket: UInt64) {
-        if events.isEmpty { return ([], 0) }
+    /// Removes and returns the events, with their position in the order of all batches. Batches are delivered after the
+    /// unlock by threads that may overtake one another, but must reach the application in the order in which they were
+    /// decided.
+    mutating func takeBatch() -> EventBatch<Listener> {
+        if batch.isEmpty { return EventBatch() }
         lastTicket += 1
-        var taken: [Event] = []
-        swap(&taken, &events)
-        return (taken, lastTicket)
+        var taken = EventBatch<Listener>()
+        swap(&taken, &batch)
+        taken.ticket = lastTicket
+        return taken
     }
 
     mutating func takeCacheTasks() -> [CacheTask] {

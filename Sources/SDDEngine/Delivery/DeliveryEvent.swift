@@ -1,0 +1,32 @@
+package import SDDCoders
+
+/// An event for the application, in the same form from the decision to the callback.
+package enum DeliveryEvent<Listener> {
+    /// Progress of 0 bytes comes at the start, and again with `expected` at the response; both are delivered (row C2).
+    case progress(Listener, received: Int64, expected: Int64)
+    case facts(Listener, ImageFacts)
+    /// An image that is not complete.
+    case preview(Listener, DownloadResult)
+    /// The cached image of a load, shown before its end.
+    case cached(Listener, DownloadResult)
+    /// The only terminal event of a request. Each stage of a load has one, and so has the load.
+    case end(Listener, DownloadResult)
+    /// The observer is `nil` until the event is queued: only the delivery knows it.
+    case notice(Notice, to: (any Observer)?)
+    case prefetch(Listener, PrefetchEvent)
+}
+
+extension DeliveryEvent: Sendable where Listener: Sendable {}
+
+/// Events that were decided together.
+struct EventBatch<Listener> {
+    var events: [DeliveryEvent<Listener>] = []
+    /// Listeners whose ends are decided but delivered later, or never: no other event may reach them.
+    var muted: [Listener] = []
+    /// Objects to release without the lock, because they may hold objects of the application.
+    var released: [AnyObject] = []
+    /// The batch's position in the order of all batches; 0 if it is empty.
+    var ticket: UInt64 = 0
+
+    var isEmpty: Bool { events.isEmpty && muted.isEmpty && released.isEmpty }
+}
