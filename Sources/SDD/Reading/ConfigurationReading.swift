@@ -128,8 +128,6 @@ private func readDecodeLimits(_ limits: sdd_limits, _ made: inout DownloaderConf
         try number(limits.max_pixels, "sdd_limits.max_pixels", default: 128 << 20, most: 1 << 40))
 }
 
-let mostAttempts: Int32 = 1000
-
 private func readRetries(_ retry: sdd_retry_options, _ made: inout DownloaderConfiguration) throws(Refusal) {
     made.maxAttempts = try number(
         retry.max_attempts, "sdd_retry_options.max_attempts", default: made.maxAttempts, most: mostAttempts)

@@ -118,15 +118,6 @@ private func priority(_ request: sdd_download_request, _ names: RequestNames) th
     return priority
 }
 
-/// The largest limit on redirects.
-let mostRedirects: Int32 = 1000
-
-/// The largest limit on a body, in bytes: 64 TiB.
-let largestBody: Int64 = 1 << 46
-
-/// The longest time limit, in milliseconds: some 34 years.
-let longestLimit: Int64 = 1 << 40
-
 /// Reads a time limit: 0 means the downloader's default; SDD_NO_TIMEOUT means none and is returned as 0.
 private func limit(
     _ milliseconds: Int64, _ place: Place, default standard: Int64
