@@ -59,7 +59,7 @@ public func sdd_downloader_clear_cookies(_ downloader: OpaquePointer?, _ given: 
 }
 
 private func jar(of downloader: OpaquePointer?) throws(Refusal) -> CookieJar {
-    guard let jar = try Handle.downloader(downloader).cookies else {
+    guard let jar = try Downloaders.downloader(downloader).cookies else {
         throw Refusal(SDD_ERROR_UNSUPPORTED, "downloader", "it has no cookies: libcurl was built without them")
     }
     return jar

@@ -26,7 +26,7 @@ func readConfiguration(_ config: sdd_downloader_config) throws(Refusal) -> ReadC
     downloader.delivery = try delivery(config.delivery, parts.callbacks)
     var defaults = RequestDefaults(
         allowsFiles: downloader.transport.allowsFiles, maxBodyBytes: downloader.transport.maxBodyBytes,
-        sharedCache: { try? Handle.cache(nil) })
+        sharedCache: { try? Caches.cache(nil) })
     try readDefaults(config, parts.limits, &defaults)
     defaults.proxyUserinfo = downloader.transport.proxy.userinfo
     defaults.refusesDataURLs = try flag(parts.network.no_data_urls, "sdd_network_options.no_data_urls")
@@ -177,7 +177,7 @@ private func readDefaults(
         types: config.accepted_content_types, "sdd_downloader_config.accepted_content_types", standard: .standard)
     made.credential = try credential(config.credential, "sdd_downloader_config.credential").credential
     made.modifiers = try AppModifiers.make(config.modifiers, "sdd_downloader_config.modifiers")
-    if let cache = config.cache { made.cache = try Handle.cache(cache, "sdd_downloader_config.cache") }
+    if let cache = config.cache { made.cache = try Caches.cache(cache, "sdd_downloader_config.cache") }
     made.usesHTTPCache = try flag(config.http_cache, "sdd_downloader_config.http_cache")
     made.resumes = try flag(config.resume, "sdd_downloader_config.resume")
 }
