@@ -14,7 +14,7 @@ Private declarations do not count, nor do names that A uses for a generic parame
 Members that a type declares itself, or a file of its node, come with the type's name.
 
 A circle is a strongly connected component of these arrows, and its size is its number of nodes. Fails if a target has a
-circle larger than its limit below. The limits are the sizes when this check was written, and may only go down.
+circle larger than its limit below. The limits may only go down.
 
     Tests/circles.py                     the size of the largest circle of each target
     Tests/circles.py --ties TARGET...    its files, and each arrow in it, with its names (and their uses), after the
@@ -28,7 +28,7 @@ sys.dont_write_bytecode = True
 from sources import ROOT, closing, swift_code  # noqa: E402
 
 # Nodes of the largest circle. The aim is 6 at most, in each target.
-LIMITS = {"SDD": 13, "SDDBase": 0, "SDDCaches": 5, "SDDCoders": 4, "SDDEngine": 5, "SDDTransport": 6}
+LIMITS = {"SDD": 3, "SDDBase": 0, "SDDCaches": 5, "SDDCoders": 4, "SDDEngine": 5, "SDDTransport": 6}
 
 TYPE = "struct|class|enum|actor|protocol|typealias|associatedtype"
 DECLARATION = re.compile(

@@ -85,24 +85,3 @@ final class AppLoadHooks: LoadHooks {
         request.user_data_free = given.user_data_free
     }
 }
-
-/// Creates a loader from its config.
-func makeLoader(_ config: sdd_loader_config) throws(Refusal) -> LoaderClient {
-    guard let policy = FailurePolicy(rawValue: config.fail_policy) else {
-        throw .number("sdd_loader_config.fail_policy", config.fail_policy, allowed: "one of SDD_FAIL_")
-    }
-    let hasNoCache = try flag(config.no_cache, "sdd_loader_config.no_cache")
-    let client = try Handle.client(config.downloader, "sdd_loader_config.downloader")
-    var caches: LoadCaches?
-    if !hasNoCache {
-        let images = try Handle.cache(config.cache, "sdd_loader_config.cache")
-        let originals =
-            config.original_cache == nil
-            ? images : try Handle.cache(config.original_cache, "sdd_loader_config.original_cache")
-        caches = LoadCaches(images: images, originals: originals)
-    }
-    let hooks = AppLoadHooks(config)
-    let made = LoaderClient(client, caches: caches, policy: policy, hooks: hooks)
-    hooks.data.own()
-    return made
-}

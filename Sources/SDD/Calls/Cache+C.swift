@@ -41,7 +41,7 @@ public func sdd_cache_destroy(_ cache: OpaquePointer?) -> sdd_status {
 
 @_cdecl("sdd_cache_shared") @implementation
 public func sdd_cache_shared() -> OpaquePointer? {
-    answer(orElse: nil) { () throws(Refusal) in try Handle.sharedCache().handle }
+    answer(orElse: nil) { () throws(Refusal) in try Caches.shared().handle }
 }
 
 /// Refuses to wait for a cache on one of its own threads, which would deadlock.
@@ -54,7 +54,7 @@ func refuseOwnThread(of cache: ImageCache) throws(Refusal) {
 @_cdecl("sdd_cache_flush") @implementation
 public func sdd_cache_flush(_ cache: OpaquePointer?, _ milliseconds: Int64) -> sdd_status {
     status { () throws(Refusal) in
-        let cache = try Handle.cache(cache)
+        let cache = try Caches.cache(cache)
         try refuseOwnThread(of: cache)
         guard cache.disk?.flush(milliseconds: milliseconds) ?? true else {
             throw Refusal(
@@ -68,14 +68,14 @@ public func sdd_cache_trim_memory(_ cache: OpaquePointer?, _ level: Int32) -> sd
     status { () throws(Refusal) in
         let pressure = try choice(
             level, "level", "SDD_TRIM_", [SDD_TRIM_HALF: MemoryPressure.moderate, SDD_TRIM_ALL: .critical])
-        try Handle.cache(cache).trimMemory(pressure)
+        try Caches.cache(cache).trimMemory(pressure)
     }
 }
 
 @_cdecl("sdd_cache_trim_disk") @implementation
 public func sdd_cache_trim_disk(_ cache: OpaquePointer?) -> sdd_status {
     status { () throws(Refusal) in
-        let cache = try Handle.cache(cache)
+        let cache = try Caches.cache(cache)
         guard cache.disk?.trim() ?? true else { throw notRemoved(from: cache) }
     }
 }
@@ -95,7 +95,7 @@ public func sdd_cache_merge(
     status { () throws(Refusal) in
         merged?.pointee = 0
         guard let path = try text(directory, "directory") else { throw .null("directory") }
-        let cache = try Handle.cache(cache)
+        let cache = try Caches.cache(cache)
         try refuseOwnThread(of: cache)
         switch cache.merge(path) {
         case .moved(let count)?: merged?.pointee = count
@@ -111,7 +111,7 @@ public func sdd_cache_merge(
 public func sdd_cache_set_memory_limits(_ cache: OpaquePointer?, _ cost: Int64, _ count: Int64) -> sdd_status {
     status { () throws(Refusal) in
         var limits = try memoryLimits(cost: cost, "max_cost", count: count, "max_count")
-        guard let memory = try Handle.cache(cache).memory else { return }
+        guard let memory = try Caches.cache(cache).memory else { return }
         limits.findsLive = memory.limits.findsLive
         memory.limits = limits
     }
@@ -120,7 +120,7 @@ public func sdd_cache_set_memory_limits(_ cache: OpaquePointer?, _ cost: Int64, 
 @_cdecl("sdd_cache_set_disk_limits") @implementation
 public func sdd_cache_set_disk_limits(_ cache: OpaquePointer?, _ bytes: Int64, _ age: Int64) -> sdd_status {
     status { () throws(Refusal) in
-        let disk = try Handle.cache(cache).disk
+        let disk = try Caches.cache(cache).disk
         let limits = try diskLimits(
             bytes: bytes, "max_bytes", age: age, "max_age_ms", keeping: disk?.store.limits ?? DiskLimits())
         disk?.store.limits = limits
@@ -134,7 +134,7 @@ public func sdd_cache_get_statistics(
 ) -> sdd_status {
     status { () throws(Refusal) in
         guard out != nil else { throw .null("statistics") }
-        try fill(out, "statistics", with: statistics(of: try Handle.cache(cache)))
+        try fill(out, "statistics", with: statistics(of: try Caches.cache(cache)))
     }
 }
 
@@ -185,5 +185,5 @@ private func statistics(of cache: ImageCache) -> sdd_cache_statistics {
 
 @_cdecl("sdd_downloader_set_offline") @implementation
 public func sdd_downloader_set_offline(_ downloader: OpaquePointer?, _ isOffline: Int32) -> sdd_status {
-    status { () throws(Refusal) in try Handle.downloader(downloader).setOffline(flag(isOffline, "is_offline")) }
+    status { () throws(Refusal) in try Downloaders.downloader(downloader).setOffline(flag(isOffline, "is_offline")) }
 }

@@ -12,7 +12,7 @@ internal import SDDTransport
 public func sdd_cache_memory_image(_ cache: OpaquePointer?, _ key: UnsafePointer<CChar>?) -> OpaquePointer? {
     answer(orElse: nil) { () throws(Refusal) in
         guard let key else { throw .null("key") }
-        let cache = try Handle.cache(cache)
+        let cache = try Caches.cache(cache)
         // Safety: the caller passes a string that ends with NUL.
         let bytes = UnsafeRawBufferPointer(start: key, count: strlen(key))
         return Handle.retained(cache.image(for: bytes))
@@ -26,8 +26,8 @@ public func sdd_cache_put_async(
 ) -> sdd_token {
     var token: sdd_token = 0
     let status = status { () throws(Refusal) in
-        let client = try Handle.client(downloader)
-        let cache = try Handle.cache(cache)
+        let client = try Downloaders.client(downloader)
+        let cache = try Caches.cache(cache)
         var given = sdd_cache_item()
         try read(item, "item", into: &given)
         let made = try cacheItem(given)
@@ -47,7 +47,7 @@ public func sdd_cache_put(
 ) -> sdd_status {
     status { () throws(Refusal) in
         detail?.pointee = 0
-        let cache = try Handle.cache(cache)
+        let cache = try Caches.cache(cache)
         var given = sdd_cache_item()
         try read(item, "item", into: &given)
         try refuseOwnThread(of: cache)
@@ -64,8 +64,8 @@ public func sdd_cache_query_async(
 ) -> sdd_token {
     var token: sdd_token = 0
     let status = status { () throws(Refusal) in
-        let client = try Handle.client(downloader)
-        let cache = try Handle.cache(cache)
+        let client = try Downloaders.client(downloader)
+        let cache = try Caches.cache(cache)
         var given = sdd_query()
         try read(query, "query", into: &given)
         guard given.completed != nil || client.downloader.isAppDriven else {
@@ -117,7 +117,7 @@ public func sdd_cache_query(
         bytes?.pointee = nil
         extended?.pointee = nil
         origin?.pointee = 0
-        let cache = try Handle.cache(cache)
+        let cache = try Caches.cache(cache)
         var given = sdd_query()
         try read(query, "query", into: &given)
         let made = try readQuery(given, cache, standard: DecodeOptions())
@@ -136,7 +136,7 @@ public func sdd_cache_query(
 public func sdd_cache_contains(_ cache: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ levels: Int32) -> Int32 {
     answer(orElse: 0) { () throws(Refusal) in
         let (key, levels) = (try cacheKey(key, "key"), try cacheLevels(levels, "levels"))
-        return try Handle.cache(cache).contains(key, levels).rawValue
+        return try Caches.cache(cache).contains(key, levels).rawValue
     }
 }
 
@@ -148,7 +148,7 @@ private func notCached(_ key: String) -> Refusal {
 public func sdd_cache_remove(_ cache: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ levels: Int32) -> sdd_status {
     status { () throws(Refusal) in
         let (key, levels) = (try cacheKey(key, "key"), try cacheLevels(levels, "levels"))
-        let cache = try Handle.cache(cache)
+        let cache = try Caches.cache(cache)
         if cache.remove(key, levels) != nil { throw notRemoved(from: cache) }
     }
 }
@@ -157,7 +157,7 @@ public func sdd_cache_remove(_ cache: OpaquePointer?, _ key: UnsafePointer<CChar
 public func sdd_cache_clear(_ cache: OpaquePointer?, _ levels: Int32) -> sdd_status {
     status { () throws(Refusal) in
         let levels = try cacheLevels(levels, "levels")
-        let cache = try Handle.cache(cache)
+        let cache = try Caches.cache(cache)
         if cache.clear(levels) != nil { throw notRemoved(from: cache) }
     }
 }
@@ -173,7 +173,7 @@ public func sdd_cache_key(
         let given = try cacheKey(url, "url")
         var form = try pixelForm(decode, "decode") ?? DecodeOptions()
         form.transforms = try transformChain(transforms, "transforms", count: count, "transform_count")
-        let cache = try Handle.cache(cache)
+        let cache = try Caches.cache(cache)
         guard let key = CacheKeys.key(of: cache.key(ofURL: given), as: form) else {
             throw Refusal(
                 SDD_ERROR_INVALID_ARGUMENT, "decode", "what goes to memory of the application's is kept under no key")
@@ -190,7 +190,7 @@ public func sdd_cache_path(
     status { () throws(Refusal) in
         try checkBuffer(buffer, capacity: capacity)
         let key = try cacheKey(key, "key")
-        guard let store = try Handle.cache(cache).disk?.store, store.hasFiles else {
+        guard let store = try Caches.cache(cache).disk?.store, store.hasFiles else {
             throw Refusal(SDD_ERROR_NOT_FOUND, "cache", "its entries are in no files")
         }
         try write(store.path(key), to: buffer, capacity: capacity, length: length)
@@ -207,7 +207,7 @@ public func sdd_cache_open(
         guard let fd else { throw .null("fd") }
         guard let size else { throw .null("size") }
         let key = try cacheKey(key, "key")
-        guard let entry = try Handle.cache(cache).disk?.openBody(key) else {
+        guard let entry = try Caches.cache(cache).disk?.openBody(key) else {
             throw Refusal(SDD_ERROR_NOT_CACHED, "key", "there is no entry on disk under \(shownKey(key))")
         }
         fd.pointee = entry.descriptor

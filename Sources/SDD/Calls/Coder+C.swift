@@ -32,7 +32,7 @@ public func sdd_downloader_add_coder(
 ) -> sdd_status {
     status { () throws(Refusal) in
         let coder = try madeCoder(given, missing)
-        let downloader = try Handle.downloader(downloader)
+        let downloader = try Downloaders.downloader(downloader)
         coder.own()
         downloader.coders.add(coder)
     }
@@ -42,7 +42,7 @@ public func sdd_downloader_add_coder(
 public func sdd_downloader_remove_coder(_ downloader: OpaquePointer?, _ name: UnsafePointer<CChar>?) -> sdd_status {
     status { () throws(Refusal) in
         guard name != nil else { throw .null("name") }
-        let downloader = try Handle.downloader(downloader)
+        let downloader = try Downloaders.downloader(downloader)
         guard let known = headerName(name), downloader.coders.remove(named: known) else {
             throw Refusal(SDD_ERROR_NOT_FOUND, "name", "the downloader has no coder \(shown(name))")
         }

@@ -59,7 +59,7 @@ public func sdd_downloader_clear_cookies(_ downloader: OpaquePointer?, _ given: 
 }
 
 private func jar(of downloader: OpaquePointer?) throws(Refusal) -> CookieJar {
-    guard let jar = try Handle.downloader(downloader).cookies else {
+    guard let jar = try Downloaders.downloader(downloader).cookies else {
         throw Refusal(SDD_ERROR_UNSUPPORTED, "downloader", "it has no cookies: libcurl was built without them")
     }
     return jar
@@ -104,37 +104,4 @@ private func part(_ string: UnsafePointer<CChar>?, _ place: Place) throws(Refusa
             "it must be UTF-8 of at most \(longestPart) bytes, without \";\" and control characters")
     }
     return text
-}
-
-/// A snapshot of the cookies, with their texts as C strings. Immutable.
-final class CookieList: @unchecked Sendable {
-    // Safety: constants; the pointers in `cookies` refer to `texts`.
-    private let cookies: [sdd_cookie]
-    private let texts: [CText]
-
-    init(_ source: [Cookie]) {
-        var texts: [CText] = []
-        func keep(_ text: String) -> UnsafePointer<CChar>? {
-            let text = CText(text)
-            texts.append(text)
-            return text.pointer
-        }
-        cookies = source.map { cookie in
-            var made = sdd_cookie()
-            made.name = keep(cookie.name)
-            made.value = keep(cookie.value)
-            made.domain = keep(cookie.domain)
-            made.path = keep(cookie.path)
-            made.expires = cookie.expires
-            made.include_subdomains = cookie.includeSubdomains ? 1 : 0
-            made.secure = cookie.secure ? 1 : 0
-            made.http_only = cookie.httpOnly ? 1 : 0
-            return made
-        }
-        self.texts = texts
-    }
-
-    var count: Int { cookies.count }
-
-    func at(_ index: Int) -> sdd_cookie? { cookies.indices.contains(index) ? cookies[index] : nil }
 }

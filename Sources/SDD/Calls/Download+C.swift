@@ -48,7 +48,7 @@ private let throughCompleted =
 private func submit(
     _ request: sdd_download_request, to handle: OpaquePointer?, names: RequestNames
 ) throws(Refusal) -> sdd_token {
-    let client = try Handle.client(handle)
+    let client = try Downloaders.client(handle)
     guard request.completed != nil || client.downloader.isAppDriven else { throw nobodyToTell(names.completed) }
     guard request.reserved == 0 else { throw .reserved("sdd_download_request.reserved") }
     guard request.reserved2 == 0 else { throw .reserved("sdd_download_request.reserved2") }
@@ -109,7 +109,7 @@ public func sdd_get(
         request.options = image == nil ? options | UInt64(SDD_OPTION_BYTES_ONLY) : options
         // In the request 0 means the downloader's limit; for this call it means no time at all.
         request.total_timeout_ms = milliseconds < 0 ? 0 : max(1, min(milliseconds, longestLimit))
-        let result = try result(of: request, from: Handle.client(downloader))
+        let result = try result(of: request, from: Downloaders.client(downloader))
         response?.pointee = Handle.retained(result.response)
         if let error = result.error { throw Refusal(error) }
         image?.pointee = Handle.retained(result.image)

@@ -1,9 +1,6 @@
 public import CSDD
-internal import CFork
-internal import Glibc
 internal import SDDBase
 internal import SDDEngine
-internal import SDDTransport
 
 // Creating, destroying and inspecting downloaders. `Rules+C` changes their settings.
 
@@ -34,13 +31,13 @@ public func sdd_downloader_close(_ downloader: OpaquePointer?, _ mode: Int32) ->
         guard mode == Int32(SDD_CLOSE_CANCEL) || mode == Int32(SDD_CLOSE_DRAIN) else {
             throw .number("mode", mode, allowed: "one of SDD_CLOSE_")
         }
-        try Handle.ownClient(downloader).downloader.close(cancels: mode == Int32(SDD_CLOSE_CANCEL))
+        try Downloaders.own(downloader).downloader.close(cancels: mode == Int32(SDD_CLOSE_CANCEL))
     }
 }
 
 @_cdecl("sdd_downloader_shared") @implementation
 public func sdd_downloader_shared() -> OpaquePointer? {
-    answer(orElse: nil) { () throws(Refusal) in try Handle.sharedClient().handle }
+    answer(orElse: nil) { () throws(Refusal) in try Downloaders.shared().handle }
 }
 
 @_cdecl("sdd_downloader_get_config") @implementation
@@ -49,13 +46,13 @@ public func sdd_downloader_get_config(
 ) -> sdd_status {
     status { () throws(Refusal) in
         guard config != nil else { throw .null("config") }
-        try fill(config, "config", with: Handle.client(downloader).currentConfig)
+        try fill(config, "config", with: Downloaders.client(downloader).currentConfig)
     }
 }
 
 @_cdecl("sdd_downloader_current_download_count") @implementation
 public func sdd_downloader_current_download_count(_ downloader: OpaquePointer?) -> Int64 {
-    answer(orElse: 0) { () throws(Refusal) in Int64(try Handle.downloader(downloader).currentDownloadCount) }
+    answer(orElse: 0) { () throws(Refusal) in Int64(try Downloaders.downloader(downloader).currentDownloadCount) }
 }
 
 @_cdecl("sdd_downloader_get_statistics") @implementation
@@ -64,7 +61,7 @@ public func sdd_downloader_get_statistics(
 ) -> sdd_status {
     status { () throws(Refusal) in
         guard statistics != nil else { throw .null("statistics") }
-        try fill(statistics, "statistics", with: sdd_statistics(Handle.downloader(downloader).statistics))
+        try fill(statistics, "statistics", with: sdd_statistics(Downloaders.downloader(downloader).statistics))
     }
 }
 
@@ -93,40 +90,4 @@ extension sdd_statistics {
         undelivered_bytes = statistics.undeliveredBytes
         decode_memory_bytes = statistics.decodeMemoryBytes
     }
-}
-
-// MARK: - Creation
-
-/// Creates a downloader over libcurl, with the default header fields.
-func makeClient(_ config: sdd_downloader_config) throws(Refusal) -> Client {
-    sddfork_once(SDDFORK_FIRST_DOWNLOADER) { CurlTransport.prepareLibrary() }
-    var read = try readConfiguration(config)
-    read.defaults.headers.set("Accept", to: AcceptField.text(of: []))
-    read.defaults.headers.set("User-Agent", to: userAgent)
-    do throws(CreationFailure) {
-        let downloader = try Downloader.make(
-            read.downloader, transport: CurlTransport(configuration: read.downloader.transport))
-        read.defaults.cookies = downloader.cookies
-        read.defaults.appModifiers?.data.own()
-        let client = Client(downloader, defaults: read.defaults, config: read.given)
-        downloader.keepUntilTheEnd(client)
-        return client
-    } catch {
-        switch error {
-        case .noResources(let sentence): throw Refusal(SDD_ERROR_NO_RESOURCES, whole: sentence)
-        case .unsupported(let sentence): throw Refusal(SDD_ERROR_UNSUPPORTED, whole: sentence)
-        case .badConfiguration(let sentence): throw Refusal(SDD_ERROR_INVALID_ARGUMENT, whole: sentence)
-        }
-    }
-}
-
-private let userAgent: String = {
-    var system = utsname()
-    guard uname(&system) == 0 else { return "libsdd/\(version) curl/\(CurlTransport.curlVersion())" }
-    return "libsdd/\(version) (\(text(&system.sysname)); \(text(&system.machine))) curl/\(CurlTransport.curlVersion())"
-}()
-
-/// Returns the ASCII text in one of the arrays of uname().
-private func text<CharArray>(_ field: inout CharArray) -> String {
-    withUnsafeBytes(of: &field) { String(decoding: $0.prefix { $0 != 0 && $0 < 0x7f }, as: UTF8.self) }
 }

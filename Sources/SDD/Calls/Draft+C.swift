@@ -71,13 +71,3 @@ private func existing(_ handle: OpaquePointer?) throws(Refusal) -> LentDraft {
     guard let draft = Handle.draft(handle) else { throw .null("draft") }
     return draft
 }
-
-/// Reads a header field to set, or to remove if `value` is NULL.
-func headerField(
-    _ name: UnsafePointer<CChar>?, _ value: UnsafePointer<CChar>?, _ namePlace: Place, _ valuePlace: Place
-) throws(Refusal) -> (name: String, value: String?) {
-    guard let token = headerName(name) else { throw noToken(name, namePlace) }
-    guard let value else { return (token, nil) }
-    guard let text = headerValue(value) else { throw noFieldValue(valuePlace) }
-    return (token, text)
-}

@@ -41,7 +41,7 @@ public func sdd_image_encode_async(
 ) -> sdd_token {
     var token: sdd_token = 0
     let status = status { () throws(Refusal) in
-        let client = try Handle.client(downloader)
+        let client = try Downloaders.client(downloader)
         guard let image = Handle.image(image) else { throw .null("image") }
         guard completed != nil || client.downloader.isAppDriven else { throw nobodyToTell("completed") }
         let options = try encodeOptions(options)

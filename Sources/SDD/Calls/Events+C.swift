@@ -6,7 +6,7 @@ internal import SDDEngine
 @_cdecl("sdd_event_fd") @implementation
 public func sdd_event_fd(_ downloader: OpaquePointer?) -> Int32 {
     answer(orElse: -1) { () throws(Refusal) in
-        let descriptor = try Handle.downloader(downloader).eventDescriptor
+        let descriptor = try Downloaders.downloader(downloader).eventDescriptor
         guard descriptor >= 0 else { throw refusal(.wrongMode) }
         return descriptor
     }
@@ -15,7 +15,7 @@ public func sdd_event_fd(_ downloader: OpaquePointer?) -> Int32 {
 @_cdecl("sdd_dispatch") @implementation
 public func sdd_dispatch(_ downloader: OpaquePointer?, _ max: Int, _ count: UnsafeMutablePointer<Int>?) -> sdd_status {
     status { () throws(Refusal) in
-        let downloader = try Handle.downloader(downloader)
+        let downloader = try Downloaders.downloader(downloader)
         let delivered = try translated { () throws(DeliveryFailure) in try downloader.dispatch(max: clamped(max)) }
         count?.pointee = delivered
     }
@@ -29,7 +29,7 @@ public func sdd_drain(
     status { () throws(Refusal) in
         guard let count else { throw .null("count") }
         let records = try EventRecords(events, capacity: clamped(max))
-        let downloader = try Handle.downloader(downloader)
+        let downloader = try Downloaders.downloader(downloader)
         count.pointee = try translated { () throws(DeliveryFailure) in try records.fill(from: downloader) }
     }
 }
@@ -44,7 +44,7 @@ public func sdd_wait(
         guard records == nil || count != nil else {
             throw Refusal(SDD_ERROR_INVALID_ARGUMENT, "count", "NULL is allowed with events NULL alone")
         }
-        let downloader = try Handle.downloader(downloader)
+        let downloader = try Downloaders.downloader(downloader)
         let delivered = try translated { () throws(DeliveryFailure) in
             try waitForEvents(downloader, milliseconds: milliseconds) { () throws(DeliveryFailure) in
                 guard let records else { return try downloader.dispatch(max: clamped(max)) }
@@ -58,7 +58,7 @@ public func sdd_wait(
 @_cdecl("sdd_wait_idle") @implementation
 public func sdd_wait_idle(_ downloader: OpaquePointer?, _ milliseconds: Int64) -> sdd_status {
     status { () throws(Refusal) in
-        let downloader = try Handle.downloader(downloader)
+        let downloader = try Downloaders.downloader(downloader)
         try translated { () throws(DeliveryFailure) in try downloader.waitUntilIdle(milliseconds: milliseconds) }
     }
 }

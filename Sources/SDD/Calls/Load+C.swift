@@ -24,7 +24,7 @@ public func sdd_loader_destroy(_ loader: OpaquePointer?) -> sdd_status {
 
 @_cdecl("sdd_loader_shared") @implementation
 public func sdd_loader_shared() -> OpaquePointer? {
-    answer(orElse: nil) { () throws(Refusal) in try Handle.sharedLoader().handle }
+    answer(orElse: nil) { () throws(Refusal) in try Loaders.shared().handle }
 }
 
 @_cdecl("sdd_load") @implementation
@@ -63,7 +63,7 @@ private let throughCompleted =
 private func submit(
     _ request: sdd_load_request, to handle: OpaquePointer?, names: RequestNames
 ) throws(Refusal) -> sdd_token {
-    let client = try Handle.loader(handle)
+    let client = try Loaders.loader(handle)
     guard request.completed != nil || client.client.downloader.isAppDriven else {
         throw nobodyToTell(names.completed)
     }
@@ -79,31 +79,31 @@ private func submit(
 
 @_cdecl("sdd_loader_running_count") @implementation
 public func sdd_loader_running_count(_ loader: OpaquePointer?) -> Int64 {
-    answer(orElse: 0) { () throws(Refusal) in Int64(try Handle.loader(loader).loader.runningCount) }
+    answer(orElse: 0) { () throws(Refusal) in Int64(try Loaders.loader(loader).loader.runningCount) }
 }
 
 @_cdecl("sdd_loader_cancel_all") @implementation
 public func sdd_loader_cancel_all(_ loader: OpaquePointer?) -> sdd_status {
-    status { () throws(Refusal) in try Handle.loader(loader).cancelAll() }
+    status { () throws(Refusal) in try Loaders.loader(loader).cancelAll() }
 }
 
 @_cdecl("sdd_loader_remove_failed_url") @implementation
 public func sdd_loader_remove_failed_url(_ loader: OpaquePointer?, _ url: UnsafePointer<CChar>?) -> sdd_status {
     status { () throws(Refusal) in
-        let client = try Handle.loader(loader)
+        let client = try Loaders.loader(loader)
         client.loader.removeFailed(try client.failedKey(url))
     }
 }
 
 @_cdecl("sdd_loader_remove_all_failed_urls") @implementation
 public func sdd_loader_remove_all_failed_urls(_ loader: OpaquePointer?) -> sdd_status {
-    status { () throws(Refusal) in try Handle.loader(loader).loader.removeAllFailed() }
+    status { () throws(Refusal) in try Loaders.loader(loader).loader.removeAllFailed() }
 }
 
 @_cdecl("sdd_loader_is_blocked") @implementation
 public func sdd_loader_is_blocked(_ loader: OpaquePointer?, _ url: UnsafePointer<CChar>?) -> Int32 {
     answer(orElse: 0) { () throws(Refusal) in
-        let client = try Handle.loader(loader)
+        let client = try Loaders.loader(loader)
         return client.loader.isBlocked(try client.failedKey(url)) ? 1 : 0
     }
 }

@@ -20,7 +20,7 @@ public func sdd_loader_get(
         var given = sdd_load_request()
         try read(request, "request", into: &given)
         try refuseCallbacks(given)
-        let client = try Handle.loader(loader)
+        let client = try Loaders.loader(loader)
         if milliseconds >= 0 { given.total_timeout_ms = max(1, min(milliseconds, longestLimit)) }
         let (result, cached) = try load(given, client)
         if let out { try fill(out, "loaded", with: sdd_loaded(result, cached: cached)) }

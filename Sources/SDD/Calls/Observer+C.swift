@@ -9,7 +9,7 @@ public func sdd_downloader_set_observer(
     _ free: sdd_user_data_free_fn?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        let downloader = try Handle.downloader(downloader)
+        let downloader = try Downloaders.downloader(downloader)
         downloader.setObserver(observer.map { AppObserver($0, userData, free: free) })
     }
 }
@@ -23,7 +23,7 @@ public func sdd_downloader_set_log(
         guard let known = LogLevel(rawValue: level) else {
             throw .number("level", level, allowed: "one of SDD_LOG_")
         }
-        let downloader = try Handle.downloader(downloader)
+        let downloader = try Downloaders.downloader(downloader)
         downloader.setLog(known, observer.map { AppObserver($0, userData, free: free) })
     }
 }

@@ -10,7 +10,7 @@ public func sdd_prefetch(
 ) -> sdd_token {
     var token: sdd_token = 0
     let status = status { () throws(Refusal) in
-        let client = try Handle.loader(loader)
+        let client = try Loaders.loader(loader)
         var given = sdd_prefetch_list()
         try read(list, "list", into: &given)
         guard given.reserved == 0 else { throw .reserved("sdd_prefetch_list.reserved") }
@@ -46,6 +46,6 @@ private func urls(
 public func sdd_loader_set_max_concurrent_prefetches(_ loader: OpaquePointer?, _ count: Int32) -> sdd_status {
     status { () throws(Refusal) in
         guard count > 0 else { throw .number("count", count, allowed: "at least 1") }
-        try Handle.loader(loader).prefetcher.setLimit(Int(count))
+        try Loaders.loader(loader).prefetcher.setLimit(Int(count))
     }
 }

@@ -14,7 +14,7 @@ public func sdd_cancel(_ token: sdd_token) -> sdd_status {
 
 @_cdecl("sdd_downloader_cancel_all") @implementation
 public func sdd_downloader_cancel_all(_ downloader: OpaquePointer?) -> sdd_status {
-    status { () throws(Refusal) in try Handle.downloader(downloader).cancelAll() }
+    status { () throws(Refusal) in try Downloaders.downloader(downloader).cancelAll() }
 }
 
 @_cdecl("sdd_set_priority") @implementation

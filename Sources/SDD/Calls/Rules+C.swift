@@ -12,7 +12,7 @@ public func sdd_set_header(
 ) -> sdd_status {
     status { () throws(Refusal) in
         let (name, text) = try headerField(name, value, "name", "value")
-        try Handle.client(downloader).setDefault { $0.setHeader(name, to: text) }
+        try Downloaders.client(downloader).setDefault { $0.setHeader(name, to: text) }
     }
 }
 
@@ -24,7 +24,7 @@ public func sdd_downloader_get_header(
     status { () throws(Refusal) in
         guard let field = headerName(name) else { throw noToken(name, "name") }
         try checkBuffer(buffer, capacity: capacity)
-        guard let value = try Handle.client(downloader).currentDefaults.headers[field] else {
+        guard let value = try Downloaders.client(downloader).currentDefaults.headers[field] else {
             throw Refusal(SDD_ERROR_NOT_FOUND, "name", "the downloader has no header field \(shown(name))")
         }
         try write(value, to: buffer, capacity: capacity, length: length)
@@ -35,7 +35,7 @@ public func sdd_downloader_get_header(
 public func sdd_downloader_set_max_concurrent_downloads(_ downloader: OpaquePointer?, _ count: Int32) -> sdd_status {
     status { () throws(Refusal) in
         guard count > 0 else { throw .number("count", count, allowed: "at least 1") }
-        try Handle.downloader(downloader).setMaxConcurrentDownloads(Int(count))
+        try Downloaders.downloader(downloader).setMaxConcurrentDownloads(Int(count))
     }
 }
 
@@ -43,7 +43,7 @@ public func sdd_downloader_set_max_concurrent_downloads(_ downloader: OpaquePoin
 public func sdd_downloader_set_max_concurrent_per_host(_ downloader: OpaquePointer?, _ count: Int32) -> sdd_status {
     status { () throws(Refusal) in
         guard count > 0 else { throw .number("count", count, allowed: "at least 1") }
-        try Handle.downloader(downloader).setMaxConcurrentPerHost(Int(count))
+        try Downloaders.downloader(downloader).setMaxConcurrentPerHost(Int(count))
     }
 }
 
@@ -51,7 +51,7 @@ public func sdd_downloader_set_max_concurrent_per_host(_ downloader: OpaquePoint
 public func sdd_downloader_set_min_host_interval(_ downloader: OpaquePointer?, _ milliseconds: Int64) -> sdd_status {
     status { () throws(Refusal) in
         _ = try number(milliseconds, "milliseconds", default: 0, most: longestLimit)
-        try Handle.downloader(downloader).setMinHostInterval(milliseconds: milliseconds)
+        try Downloaders.downloader(downloader).setMinHostInterval(milliseconds: milliseconds)
     }
 }
 
@@ -59,7 +59,7 @@ public func sdd_downloader_set_min_host_interval(_ downloader: OpaquePointer?, _
 public func sdd_downloader_set_reserved_urgent_slots(_ downloader: OpaquePointer?, _ count: Int32) -> sdd_status {
     status { () throws(Refusal) in
         guard count >= 0 else { throw .number("count", count, allowed: "at least 0") }
-        try Handle.downloader(downloader).setReservedUrgentSlots(Int(count))
+        try Downloaders.downloader(downloader).setReservedUrgentSlots(Int(count))
     }
 }
 
@@ -67,7 +67,7 @@ public func sdd_downloader_set_reserved_urgent_slots(_ downloader: OpaquePointer
 public func sdd_downloader_set_execution_order(_ downloader: OpaquePointer?, _ given: Int32) -> sdd_status {
     status { () throws(Refusal) in
         let order = try order(given, "order")
-        try Handle.downloader(downloader).setOrder(order)
+        try Downloaders.downloader(downloader).setOrder(order)
     }
 }
 
@@ -75,7 +75,7 @@ public func sdd_downloader_set_execution_order(_ downloader: OpaquePointer?, _ g
 public func sdd_downloader_set_download_timeout(_ downloader: OpaquePointer?, _ milliseconds: Int64) -> sdd_status {
     status { () throws(Refusal) in
         let stall = try number(milliseconds, "timeout_ms", default: standardDownloadTimeout, most: longestLimit)
-        try Handle.client(downloader).setDefault { defaults in
+        try Downloaders.client(downloader).setDefault { defaults in
             let connectFollows = defaults.connectFollowsStall
             defaults.setClocks { clocks in
                 clocks.stall = stall
@@ -91,7 +91,7 @@ public func sdd_downloader_set_credential(_ downloader: OpaquePointer?, _ given:
 {
     status { () throws(Refusal) in
         let credential = try credential(given, "credential").credential
-        try Handle.client(downloader).setDefault { $0.credential = credential }
+        try Downloaders.client(downloader).setDefault { $0.credential = credential }
     }
 }
 
@@ -101,7 +101,7 @@ public func sdd_downloader_set_modifiers(_ downloader: OpaquePointer?, _ given: 
 {
     status { () throws(Refusal) in
         let modifiers = try AppModifiers.make(given, "modifiers")
-        try Handle.client(downloader).setDefault { $0.modifiers = modifiers }
+        try Downloaders.client(downloader).setDefault { $0.modifiers = modifiers }
         modifiers?.data.own()
     }
 }
@@ -113,7 +113,7 @@ public func sdd_downloader_set_decode_options(
     status { () throws(Refusal) in
         let form = try pixelForm(options, "options") ?? DecodeOptions()
         guard !form.isCallers else { throw ownMemory("of all requests of a downloader") }
-        try Handle.client(downloader).setDefault { $0.form = form }
+        try Downloaders.client(downloader).setDefault { $0.form = form }
     }
 }
 
@@ -121,27 +121,27 @@ public func sdd_downloader_set_decode_options(
 
 @_cdecl("sdd_downloader_suspend") @implementation
 public func sdd_downloader_suspend(_ downloader: OpaquePointer?) -> sdd_status {
-    status { () throws(Refusal) in try Handle.downloader(downloader).setSuspended(true) }
+    status { () throws(Refusal) in try Downloaders.downloader(downloader).setSuspended(true) }
 }
 
 @_cdecl("sdd_downloader_resume") @implementation
 public func sdd_downloader_resume(_ downloader: OpaquePointer?) -> sdd_status {
-    status { () throws(Refusal) in try Handle.downloader(downloader).setSuspended(false) }
+    status { () throws(Refusal) in try Downloaders.downloader(downloader).setSuspended(false) }
 }
 
 @_cdecl("sdd_downloader_is_suspended") @implementation
 public func sdd_downloader_is_suspended(_ downloader: OpaquePointer?) -> Int32 {
-    answer(orElse: 0) { () throws(Refusal) in try Handle.downloader(downloader).isSuspended ? 1 : 0 }
+    answer(orElse: 0) { () throws(Refusal) in try Downloaders.downloader(downloader).isSuspended ? 1 : 0 }
 }
 
 @_cdecl("sdd_downloader_enter_background") @implementation
 public func sdd_downloader_enter_background(_ downloader: OpaquePointer?, _ milliseconds: Int64) -> sdd_status {
-    status { () throws(Refusal) in try Handle.downloader(downloader).enterBackground(milliseconds: milliseconds) }
+    status { () throws(Refusal) in try Downloaders.downloader(downloader).enterBackground(milliseconds: milliseconds) }
 }
 
 @_cdecl("sdd_downloader_enter_foreground") @implementation
 public func sdd_downloader_enter_foreground(_ downloader: OpaquePointer?) -> sdd_status {
-    status { () throws(Refusal) in try Handle.downloader(downloader).enterForeground() }
+    status { () throws(Refusal) in try Downloaders.downloader(downloader).enterForeground() }
 }
 
 @_cdecl("sdd_process_get_statistics") @implementation

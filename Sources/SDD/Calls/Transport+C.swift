@@ -12,7 +12,7 @@ public func sdd_downloader_add_transport(
         missing?.pointee = nil
         var copy = sdd_transport()
         try read(given, "transport", into: &copy)
-        let client = try Handle.client(downloader)
+        let client = try Downloaders.client(downloader)
         switch AppTransportBridge.make(copy, seat: client.downloader.seat) {
         case .failure(let flaw):
             missing?.pointee = staticText(flaw.member)
@@ -32,7 +32,7 @@ public func sdd_downloader_remove_transport(
 ) -> sdd_status {
     status { () throws(Refusal) in
         guard scheme != nil else { throw .null("scheme") }
-        let client = try Handle.client(downloader)
+        let client = try Downloaders.client(downloader)
         var isRemoved = false
         if let known = AppTransportBridge.scheme(scheme) {
             client.setDefault { isRemoved = $0.removeAppTransport(of: known) }

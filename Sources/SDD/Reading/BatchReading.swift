@@ -8,12 +8,16 @@ internal import SDDEngine
 
 /// Creates a batch from its config and starts its first items.
 func makeBatch(_ config: sdd_batch_config) throws(Refusal) -> Batch {
-    let loader = config.loader == nil ? nil : try Handle.loader(config.loader, "sdd_batch_config.loader")
+    let loader = config.loader == nil ? nil : try Loaders.loader(config.loader, "sdd_batch_config.loader")
     guard config.loader == nil || config.downloader == nil else {
         throw wrong("sdd_batch_config.downloader", "it must be NULL where there is a loader, which has its own")
     }
     let client =
-        if let loader { loader.client } else { try Handle.client(config.downloader, "sdd_batch_config.downloader") }
+        if let loader {
+            loader.client
+        } else {
+            try Downloaders.client(config.downloader, "sdd_batch_config.downloader")
+        }
     guard config.reserved == 0 else { throw .reserved("sdd_batch_config.reserved") }
     guard config.reserved2 == 0 else { throw .reserved("sdd_batch_config.reserved2") }
     let options = try RequestOptions.read(

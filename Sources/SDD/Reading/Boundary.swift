@@ -117,6 +117,16 @@ func headerValue(_ string: UnsafePointer<CChar>?) -> String? {
     return String(validating: bytes, as: UTF8.self)
 }
 
+/// Reads a header field to set, or to remove if `value` is NULL.
+func headerField(
+    _ name: UnsafePointer<CChar>?, _ value: UnsafePointer<CChar>?, _ namePlace: Place, _ valuePlace: Place
+) throws(Refusal) -> (name: String, value: String?) {
+    guard let token = headerName(name) else { throw noToken(name, namePlace) }
+    guard let value else { return (token, nil) }
+    guard let text = headerValue(value) else { throw noFieldValue(valuePlace) }
+    return (token, text)
+}
+
 /// Returns a text of a config, which must not be empty or have control characters; `nil` for NULL.
 /// - Parameter isSecret: whether the error message must not show the text.
 func text(_ string: UnsafePointer<CChar>?, _ place: Place, isSecret: Bool = false) throws(Refusal) -> String? {

@@ -59,21 +59,6 @@ func makeCache(_ config: sdd_cache_config, failure: inout CacheError?) throws(Re
     return cache
 }
 
-/// Creates the shared cache, with all defaults. Without a usable directory it has only the memory level.
-func makeSharedCache() throws(Refusal) -> ImageCache {
-    var failure: CacheError?
-    do throws(Refusal) {
-        return try makeCache(sdd_cache_config(), failure: &failure)
-    } catch {
-        guard let reason = failure else { throw error }
-        var config = sdd_cache_config()
-        config.levels = Int32(SDD_CACHE_MEMORY)
-        let cache = try makeCache(config, failure: &failure)
-        cache.counters.failed(reason)
-        return cache
-    }
-}
-
 private func appMemoryStore(_ given: UnsafePointer<sdd_memory_store>?) throws(Refusal) -> AppMemoryStore? {
     guard given != nil else { return nil }
     var table = sdd_memory_store()

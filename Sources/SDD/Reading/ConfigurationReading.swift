@@ -13,35 +13,6 @@ struct ReadConfiguration {
     var given: AppConfiguration
 }
 
-/// Copies of an sdd_downloader_config and its groups; a missing group is all zeros. Their pointers still refer to the
-/// application's memory.
-struct ConfigurationParts {
-    var config: sdd_downloader_config
-    var callbacks: sdd_callback_options
-    var network: sdd_network_options
-    var limits: sdd_limits
-    var retry: sdd_retry_options
-
-    init(_ config: sdd_downloader_config) throws(Refusal) {
-        self.config = config
-        callbacks = try group(config.callbacks, "sdd_downloader_config.callbacks", sdd_callback_options())
-        network = try group(config.network, "sdd_downloader_config.network", sdd_network_options())
-        limits = try group(config.limits, "sdd_downloader_config.limits", sdd_limits())
-        retry = try group(config.retry, "sdd_downloader_config.retry", sdd_retry_options())
-        guard callbacks.reserved == 0 else { throw .reserved("sdd_callback_options.reserved") }
-        guard network.reserved == 0 else { throw .reserved("sdd_network_options.reserved") }
-        guard network.reserved2 == 0 else { throw .reserved("sdd_network_options.reserved2") }
-    }
-}
-
-private func group<Group: SizedStruct>(
-    _ given: UnsafePointer<Group>?, _ place: Place, _ zeros: Group
-) throws(Refusal) -> Group {
-    var group = zeros
-    if let given { try read(given, place, into: &group) }
-    return group
-}
-
 func readConfiguration(_ config: sdd_downloader_config) throws(Refusal) -> ReadConfiguration {
     let parts = try ConfigurationParts(config)
     var downloader = DownloaderConfiguration()
@@ -55,7 +26,7 @@ func readConfiguration(_ config: sdd_downloader_config) throws(Refusal) -> ReadC
     downloader.delivery = try delivery(config.delivery, parts.callbacks)
     var defaults = RequestDefaults(
         allowsFiles: downloader.transport.allowsFiles, maxBodyBytes: downloader.transport.maxBodyBytes,
-        sharedCache: { try? Handle.cache(nil) })
+        sharedCache: { try? Caches.cache(nil) })
     try readDefaults(config, parts.limits, &defaults)
     defaults.proxyUserinfo = downloader.transport.proxy.userinfo
     defaults.refusesDataURLs = try flag(parts.network.no_data_urls, "sdd_network_options.no_data_urls")
@@ -127,8 +98,6 @@ private func readDecodeLimits(_ limits: sdd_limits, _ made: inout DownloaderConf
     made.decodeLimits.maxPixels = Int(
         try number(limits.max_pixels, "sdd_limits.max_pixels", default: 128 << 20, most: 1 << 40))
 }
-
-let mostAttempts: Int32 = 1000
 
 private func readRetries(_ retry: sdd_retry_options, _ made: inout DownloaderConfiguration) throws(Refusal) {
     made.maxAttempts = try number(
@@ -208,7 +177,7 @@ private func readDefaults(
         types: config.accepted_content_types, "sdd_downloader_config.accepted_content_types", standard: .standard)
     made.credential = try credential(config.credential, "sdd_downloader_config.credential").credential
     made.modifiers = try AppModifiers.make(config.modifiers, "sdd_downloader_config.modifiers")
-    if let cache = config.cache { made.cache = try Handle.cache(cache, "sdd_downloader_config.cache") }
+    if let cache = config.cache { made.cache = try Caches.cache(cache, "sdd_downloader_config.cache") }
     made.usesHTTPCache = try flag(config.http_cache, "sdd_downloader_config.http_cache")
     made.resumes = try flag(config.resume, "sdd_downloader_config.resume")
 }

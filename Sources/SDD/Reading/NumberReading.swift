@@ -1,6 +1,18 @@
 internal import CSDD
 
-// Checks for the numbers in a caller's structs and arguments.
+// Checks for the numbers in a caller's structs and arguments, and the limits that several structs have in common.
+
+/// The largest number of attempts of a request.
+let mostAttempts: Int32 = 1000
+
+/// The largest limit on redirects.
+let mostRedirects: Int32 = 1000
+
+/// The largest limit on a body, in bytes: 64 TiB.
+let largestBody: Int64 = 1 << 46
+
+/// The longest time limit, in milliseconds: some 34 years.
+let longestLimit: Int64 = 1 << 40
 
 /// Reads a number: 0 means the default. Refuses negative numbers and those above `most`.
 func number<Number: FixedWidthInteger>(

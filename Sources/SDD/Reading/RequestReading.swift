@@ -118,15 +118,6 @@ private func priority(_ request: sdd_download_request, _ names: RequestNames) th
     return priority
 }
 
-/// The largest limit on redirects.
-let mostRedirects: Int32 = 1000
-
-/// The largest limit on a body, in bytes: 64 TiB.
-let largestBody: Int64 = 1 << 46
-
-/// The longest time limit, in milliseconds: some 34 years.
-let longestLimit: Int64 = 1 << 40
-
 /// Reads a time limit: 0 means the downloader's default; SDD_NO_TIMEOUT means none and is returned as 0.
 private func limit(
     _ milliseconds: Int64, _ place: Place, default standard: Int64
@@ -274,25 +265,6 @@ private func acceptance(_ request: sdd_download_request, _ defaults: RequestDefa
     } catch {
         throw wrong(.badAccept, error)
     }
-}
-
-/// Reads the accepted status codes and content types.
-/// - Parameter standard: the values to use for NULL.
-func readAcceptance(
-    statuses: UnsafePointer<CChar>?, _ statusPlace: Place, types: UnsafePointer<CChar>?, _ typePlace: Place,
-    standard: Acceptance
-) throws(Refusal) -> Acceptance {
-    let (statuses, types) = (try text(statuses, statusPlace), try text(types, typePlace))
-    if let made = Acceptance(statuses: statuses, types: types, standard: standard) { return made }
-    if let part = statuses.flatMap({ Acceptance.wrongStatus(in: $0) }) {
-        throw Refusal(
-            SDD_ERROR_INVALID_ARGUMENT, statusPlace,
-            "\(shown(part)) is not a number or a range of three digits, as in \"200-299,304\", or \"*\" for all")
-    }
-    let part = types.flatMap { Acceptance.wrongType(in: $0) } ?? ""
-    throw Refusal(
-        SDD_ERROR_INVALID_ARGUMENT, typePlace,
-        "\(shown(part)) is not a media type, as in \"image/*,text/plain\", or \"*\" for all")
 }
 
 private func method(_ string: UnsafePointer<CChar>?) throws(DownloadError) -> String {

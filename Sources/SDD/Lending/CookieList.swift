@@ -1,0 +1,36 @@
+internal import CSDD
+internal import SDDBase
+internal import SDDTransport
+
+/// A snapshot of the cookies, with their texts as C strings. Immutable.
+final class CookieList: @unchecked Sendable {
+    // Safety: constants; the pointers in `cookies` refer to `texts`.
+    private let cookies: [sdd_cookie]
+    private let texts: [CText]
+
+    init(_ source: [Cookie]) {
+        var texts: [CText] = []
+        func keep(_ text: String) -> UnsafePointer<CChar>? {
+            let text = CText(text)
+            texts.append(text)
+            return text.pointer
+        }
+        cookies = source.map { cookie in
+            var made = sdd_cookie()
+            made.name = keep(cookie.name)
+            made.value = keep(cookie.value)
+            made.domain = keep(cookie.domain)
+            made.path = keep(cookie.path)
+            made.expires = cookie.expires
+            made.include_subdomains = cookie.includeSubdomains ? 1 : 0
+            made.secure = cookie.secure ? 1 : 0
+            made.http_only = cookie.httpOnly ? 1 : 0
+            return made
+        }
+        self.texts = texts
+    }
+
+    var count: Int { cookies.count }
+
+    func at(_ index: Int) -> sdd_cookie? { cookies.indices.contains(index) ? cookies[index] : nil }
+}
