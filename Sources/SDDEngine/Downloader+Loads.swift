@@ -18,13 +18,14 @@ extension Downloader {
     }
 
     /// Submits a request of a load, with the load's token. Its end is reported to `Listener.stages`.
+    /// - Parameter hit: what the cache has for it; nil if it goes to the network.
     /// - Returns: false if the downloader is being destroyed; the listener then gets no events.
-    func submitStage(_ request: DownloadRequest, _ listener: Listener) -> Bool {
+    func submitStage(_ request: DownloadRequest, found hit: CacheHit?, _ listener: Listener) -> Bool {
         change { table, now in
             if table.isClosed { return false }
             var request = request
             request.isPrompt = listener.isImmediate
-            table.submitted(request, token: listener.token, listener: listener, at: now)
+            table.submitted(request, found: hit, token: listener.token, listener: listener, at: now)
             return true
         }
     }

@@ -88,13 +88,6 @@ extension CacheHit {
         return image
     }
 
-    /// Returns the result of a load; `nil` if something must be decoded for it.
-    func result(for plan: LoadPlan, at now: Int64) -> DownloadResult? {
-        let wantsDecode = plan.wantsPixels || (plan.wantsFacts && !plan.options.contains(.asksInPlace))
-        guard image != nil || !wantsDecode else { return nil }
-        return result(plan.wantsPixels ? image : nil, at: now)
-    }
-
     /// Makes the result of a request that ends with this content.
     func result(_ image: Image?, at now: Int64) -> DownloadResult {
         var metrics = DownloadMetrics()

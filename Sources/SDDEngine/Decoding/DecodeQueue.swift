@@ -142,7 +142,9 @@ extension DecodeQueue {
 
 extension DecodeQueue {
     /// Holds back a terminal event while a decode thread may write to the caller's memory.
-    mutating func detain(_ end: DeliveryEvent<Listener>, of job: Job<Listener>) { detained[job.id.number, default: []].append(end) }
+    mutating func detain(_ end: DeliveryEvent<Listener>, of job: Job<Listener>) {
+        detained[job.id.number, default: []].append(end)
+    }
 
     /// Removes and returns the events held back for a job.
     mutating func release(_ number: UInt64) -> [DeliveryEvent<Listener>]? { detained.removeValue(forKey: number) }

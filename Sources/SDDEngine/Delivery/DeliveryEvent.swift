@@ -13,7 +13,8 @@ package enum DeliveryEvent<Listener> {
     case end(Listener, DownloadResult)
     /// The observer is `nil` until the event is queued: only the delivery knows it.
     case notice(Notice, to: (any Observer)?)
-    case prefetch(Listener, PrefetchEvent)
+    /// Indirect, because its content would make all events large.
+    indirect case prefetch(Listener, PrefetchEvent)
 }
 
 extension DeliveryEvent: Sendable where Listener: Sendable {}

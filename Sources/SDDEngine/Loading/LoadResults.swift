@@ -8,6 +8,15 @@ extension Load {
     }
 }
 
+extension CacheHit {
+    /// Returns the result of a load; `nil` if something must be decoded for it.
+    func result(for plan: LoadPlan, at now: Int64) -> DownloadResult? {
+        let wantsDecode = plan.wantsPixels || (plan.wantsFacts && !plan.options.contains(.asksInPlace))
+        guard image != nil || !wantsDecode else { return nil }
+        return result(plan.wantsPixels ? image : nil, at: now)
+    }
+}
+
 extension DownloadResult {
     /// Returns a stage's result as the load's: timed from the load's submission, with its failures.
     /// - Parameter isInterim: another result follows.

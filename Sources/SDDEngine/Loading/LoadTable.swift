@@ -126,8 +126,13 @@ extension LoadTable {
         // A thread waits for a lookup in place, which has no company and no clock.
         if load.has(.asksInPlace) { return actions.append(.ask(load, step)) }
         limitLookup(of: load, at: now)
-        if lookups[lookup] == nil { actions.append(.ask(load, step)) }
-        lookups[lookup, default: []].append(load)
+        if Self.join(&lookups[lookup, default: []], load) { actions.append(.ask(load, step)) }
+    }
+
+    /// - Returns: whether the load is the first one.
+    private static func join(_ group: inout [Load], _ load: Load) -> Bool {
+        group.append(load)
+        return group.count == 1
     }
 
     private mutating func limitLookup(of load: Load, at now: Int64) {
@@ -156,7 +161,8 @@ extension LoadTable {
     mutating func answered(
         _ lookup: ImageCacheLookup, _ hit: CacheHit?, at now: Int64, _ actions: inout [Action]
     ) {
-        for load in lookups.removeValue(forKey: lookup) ?? [] where loads[load.token] === load && load.stage == .asking {
+        for load in lookups.removeValue(forKey: lookup) ?? [] where loads[load.token] === load && load.stage == .asking
+        {
             answered(load, hit, at: now, &actions)
         }
     }

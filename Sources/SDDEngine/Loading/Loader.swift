@@ -162,7 +162,8 @@ extension Loader {
             let hit = lookup.finish(step)
             return change { table, now, actions in table.answered(load.token, hit, at: now, &actions) }
         }
-        if load.plan.totalLimit > 0 { downloader.wakeForLoads(by: table.withLock { $0.nextDeadline() }) }
+        let (end, overflow) = load.submitted.addingReportingOverflow(load.plan.totalLimit)
+        if load.plan.totalLimit > 0, !overflow { downloader.wakeForLoads(by: end) }
         lookup.finish(step) { [self] hit in
             change { table, now, actions in table.answered(lookup, hit, at: now, &actions) }
         }
@@ -174,12 +175,11 @@ extension Loader {
         guard let lookup = load.plan.lookup else { return }
         var request = DownloadRequest(transfer: HTTPRequest(url: ImageURL(key: lookup.originalKey)))
         request.lookup = lookup
-        request.found = hit
         request.wantsPixels = load.plan.wantsPixels
         request.form = load.plan.form
         request.wantsFacts = load.plan.wantsFacts
         request.totalLimit = limit
-        start(request, of: load)
+        start(request, found: hit, of: load)
     }
 
     private func made(of hit: CacheHit, in form: DecodeOptions) -> DownloadResult {
@@ -219,12 +219,12 @@ extension Loader {
         return lookup.memoryHit()
     }
 
-    private func start(_ request: DownloadRequest, of load: Load) {
+    private func start(_ request: DownloadRequest, found hit: CacheHit? = nil, of load: Load) {
         var request = request
         request.isStage = true
         request.priority = load.priority
         if request.maxAttempts == 0 { request.maxAttempts = max(2, downloader.configuration.maxAttempts) }
-        guard downloader.submitStage(request, load.listener) else {
+        guard downloader.submitStage(request, found: hit, load.listener) else {
             let closed = DownloadResult(error: .cancelledLoading, stage: .queue, ended: time.monotonicMicroseconds())
             return stageEnded(closed, of: load.token)
         }

@@ -27,8 +27,6 @@ package struct DownloadRequest: Sendable {
     package var bodyWork: BodyWork?
     /// The cache lookup that precedes the network; `nil` for none.
     package var lookup: (any CacheLookup)?
-    /// What `lookup` has found already: the cache is not asked again.
-    var found: CacheHit?
     /// Stores the original; requests that share a transfer may have different keepers.
     var keeper: OriginalKeeper?
     /// True for a request of a load, see `Listener.stages`.

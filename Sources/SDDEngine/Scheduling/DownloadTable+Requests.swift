@@ -5,7 +5,11 @@ import SDDTransport
 // MARK: - Requests
 
 extension DownloadTable {
-    mutating func submitted(_ request: DownloadRequest, token: Token, listener: Listener, at now: Int64) {
+    /// Accepts a request.
+    /// - Parameter hit: what the request's lookup has found already: the cache is not asked again.
+    mutating func submitted(
+        _ request: DownloadRequest, found hit: CacheHit? = nil, token: Token, listener: Listener, at now: Int64
+    ) {
         if let error = refusal(of: request) {
             if !request.isStage { return refused(error, listener: listener, at: now) }
             return outbox.append(.end(listener, DownloadResult(error: error, stage: .submit, ended: now)))
@@ -26,9 +30,9 @@ extension DownloadTable {
             guard join(job, handler, at: now) else { return }
             setClocks(of: token, request, at: now)
         } else {
-            let id = add(request, handler, at: now)
+            let id = add(request, handler, isAnswered: hit != nil, at: now)
             setClocks(of: token, request, at: now)
-            if let hit = request.found { return answered(id, .found(hit), at: now) }
+            if let hit { return answered(id, .found(hit), at: now) }
         }
         fill(at: now)
     }
@@ -48,12 +52,14 @@ extension DownloadTable {
         outbox.append(.end(listener, DownloadResult(error: error, stage: .submit, ended: now)))
     }
 
-    private mutating func add(_ request: DownloadRequest, _ handler: Handler, at now: Int64) -> TransferID {
+    private mutating func add(
+        _ request: DownloadRequest, _ handler: Handler, isAnswered: Bool, at now: Int64
+    ) -> TransferID {
         let id = jobs.makeID()
         let stage: Job<Listener>.Stage
         if let lookup = request.lookup {
             stage = .asking
-            if request.found == nil {
+            if !isAnswered {
                 outbox.run(.ask(id, lookup, LookupContext(isOffline: rules.isOffline)))
             }
         } else {
