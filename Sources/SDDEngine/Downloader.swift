@@ -7,7 +7,7 @@ package import SDDTransport
 package final class Downloader: Sendable {
     package typealias Failure = DeliveryFailure
 
-    let table: Monitor<DownloadTable<Listener>>
+    private let table: Monitor<DownloadTable<Listener>>
     private let transport: any Transport
     private let plugins: AppTransfers
     let delivery: Delivery
@@ -20,7 +20,8 @@ package final class Downloader: Sendable {
     private let promptAccount: DecodeAccount
     /// The loaders whose stages are requests of this downloader.
     let loaders = LoaderList()
-    let gate = LoadGate()
+    let gate = DownloaderGate()
+    private let inbox = SubmissionInbox()
     /// An object of the application, kept until all threads have ended.
     private let kept = Monitor<AnyObject?>(nil)
     private let time = SystemTime()
@@ -130,6 +131,14 @@ package enum CreationFailure: Error, Equatable {
     }
 }
 
+extension DownloadTable<Listener> {
+    fileprivate mutating func submitted(_ submission: SubmissionInbox.Submission, at now: Int64) {
+        submitted(
+            submission.request, found: submission.hit, token: submission.listener.token,
+            listener: submission.listener, since: submission.time, at: now)
+    }
+}
+
 extension DownloadTable.Rules {
     fileprivate init(_ configuration: DownloaderConfiguration) {
         maxConcurrent = configuration.maxConcurrentDownloads
@@ -165,19 +174,41 @@ extension Downloader: TokenOwner {
         _ request: Result<DownloadRequest, DownloadError>, callbacks: any AppCallbacks, isImmediate: Bool = false
     ) -> UInt64? {
         let listener = Listener(token: seat.makeToken(), callbacks: callbacks, isImmediate: isImmediate)
-        let isAccepted = change { table, now in
-            guard !table.isClosed else { return false }
-            delivery.accepted()
-            switch request {
-            case .success(var request):
-                request.isPrompt = isImmediate
-                table.submitted(request, token: listener.token, listener: listener, at: now)
-            case .failure(let error):
+        guard isAdmitted() else { return nil }
+        switch request {
+        case .success(let request): submit(request, listener)
+        case .failure(let error):
+            change { table, now in
                 table.refused(table.isClosing ? .closed : error, listener: listener, at: now)
             }
-            return true
         }
-        return isAccepted ? listener.token : nil
+        return listener.token
+    }
+
+    /// Counts a request, load or list, whose end is owed from now on.
+    /// - Returns: false if the downloader is being destroyed.
+    func isAdmitted() -> Bool {
+        // It is counted first: `destroy` closes the gate, and then waits for everything that is owed.
+        delivery.accepted()
+        guard gate.has(.closed) else { return true }
+        delivery.settled()
+        return false
+    }
+
+    /// Reports a request to the table: by way of the inbox, unless it involves a cache, whose lookup begins on the
+    /// submitting thread.
+    /// - Parameter hit: what the request's lookup has found already.
+    func submit(_ request: DownloadRequest, found hit: CacheHit? = nil, _ listener: Listener) {
+        var request = request
+        request.isPrompt = listener.isImmediate
+        let hasLookup = request.lookup != nil
+        let submission = SubmissionInbox.Submission(
+            request, listener, found: hit, at: time.monotonicMicroseconds())
+        if hasLookup { return change { table, now in table.submitted(submission, at: now) } }
+        let isFirst = inbox.add(submission)
+        if isFirst { transport.wake() }
+        // After its end the network thread empties the inbox no more.
+        if gate.has(.closed) { change { _, _ in } }
     }
 
     package func cancel(_ token: UInt64) -> Cancelled? {
@@ -257,7 +288,9 @@ extension Downloader {
     ) -> Outcome {
         let (outcome, wakes, batch, cacheTasks) = table.withLock { table in
             // The time is read under the lock, so that it never runs backwards for the table.
-            let outcome = event(&table, time.monotonicMicroseconds())
+            let now = time.monotonicMicroseconds()
+            for submission in inbox.takeAll() { table.submitted(submission, at: now) }
+            let outcome = event(&table, now)
             return (outcome, table.takeWakes(), table.outbox.takeBatch(), table.outbox.takeCacheTasks())
         }
         // Errands that store data or start revalidations run before any event is delivered, so that a listener finds
@@ -356,7 +389,7 @@ extension Downloader {
         change { table, now in table.suspended(isSuspended, at: now) }
     }
 
-    package var isSuspended: Bool { table.withLock { $0.slots.isSuspended } }
+    package var isSuspended: Bool { change { table, _ in table.slots.isSuspended } }
 
     /// - Parameter milliseconds: the grace time; negative means no limit.
     package func enterBackground(milliseconds: Int64) {
@@ -371,7 +404,7 @@ extension Downloader {
     /// The configuration with all later changes applied.
     package var currentConfiguration: DownloaderConfiguration {
         var current = configuration
-        let rules = table.withLock { $0.rules }
+        let rules = change { table, _ in table.rules }
         current.maxConcurrentDownloads = rules.maxConcurrent
         current.maxConcurrentPerHost = rules.maxPerHost
         current.minHostIntervalMilliseconds = rules.minHostInterval / 1000
@@ -384,9 +417,9 @@ extension Downloader {
 // MARK: - Queries
 
 extension Downloader {
-    package var currentDownloadCount: Int { table.withLock { $0.currentDownloadCount } }
+    package var currentDownloadCount: Int { change { table, _ in table.currentDownloadCount } }
     package var statistics: Statistics {
-        var statistics = table.withLock { $0.currentStatistics }
+        var statistics = change { table, _ in table.currentStatistics }
         gate.count(into: &statistics)
         statistics.undeliveredBytes = Int64(delivery.undeliveredBytes)
         statistics.decodeMemoryBytes = Int64(decodeAccount.used &+ promptAccount.used)
@@ -395,8 +428,8 @@ extension Downloader {
     package var cookies: CookieJar? { transport.cookies }
 
     package func information(on token: UInt64) -> RequestInformation? {
-        table.withLock { table in
-            table.handler(of: token).map { RequestInformation($0.job, $0.handler, at: time.monotonicMicroseconds()) }
+        change { table, now in
+            table.handler(of: token).map { RequestInformation($0.job, $0.handler, at: now) }
         }
     }
 }
@@ -406,14 +439,14 @@ extension Downloader {
 extension Downloader {
     package func setObserver(_ observer: (any Observer)?) {
         delivery.setObserver(observer)
-        table.withLock { $0.observes = observer != nil }
+        change { table, _ in table.observes = observer != nil }
     }
 
     /// Sets the log listener and level. Without a listener, messages go to standard error as the environment specifies.
     package func setLog(_ level: LogLevel, _ observer: (any Observer)?) {
         let level = observer == nil ? StandardErrorLog.level : level
         delivery.setLogObserver(observer)
-        table.withLock { $0.logs = level }
+        change { table, _ in table.logs = level }
         configuration.logSwitch.level = level
     }
 }

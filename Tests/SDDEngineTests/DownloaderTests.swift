@@ -39,15 +39,15 @@ import Testing
         downloader.destroy()
     }
 
-    @Test("D26: a submitted request wakes the transport, which asks for it")
+    @Test("D26: a submitted request wakes the transport, which asks for it once for all that wait")
     func aSubmittedRequestWakesTheTransport() throws {
         let downloader = try transport.makeDownloader { $0.maxConcurrentDownloads = 1 }
         try downloader.submit("a", callbacks: RecordingCallbacks())
         #expect(transport.wakes == 1)
         #expect(transport.turn().map { Order($0) } == [.start(1, .normal)])
-        // A request that has to wait does not wake it.
-        try downloader.submit("b", callbacks: RecordingCallbacks())
-        #expect(transport.wakes == 1)
+        for path in ["b", "c", "d"] { try downloader.submit(path, callbacks: RecordingCallbacks()) }
+        #expect(transport.wakes == 2)
+        #expect(transport.turn().isEmpty && downloader.currentDownloadCount == 4)
         downloader.destroy()
     }
 

@@ -64,6 +64,7 @@ import Testing
         let downloader = try transport.makeDownloader(isAppDriven: true)
         downloader.setObserver(listener)
         try downloader.submit("a", callbacks: RecordingCallbacks())
+        transport.turn()
         #expect(try downloader.dispatch(max: 0) == 1)
         #expect(listener.kinds == [.start] && listener.threads.all == [.current])
         downloader.destroy()
@@ -90,8 +91,9 @@ import Testing
         let downloader = try transport.makeDownloader(isAppDriven: true)
         downloader.setObserver(other)
         try downloader.submit("a", callbacks: RecordingCallbacks())
+        let started = transport.started()
         downloader.setObserver(listener)
-        transport.answerAll(with: [1])
+        for id in started { transport.answer(id, with: [1]) }
         while try downloader.dispatch(max: 0) > 0 {}
         #expect(other.kinds.isEmpty)
         #expect(listener.kinds == [.response, .finish, .stop])

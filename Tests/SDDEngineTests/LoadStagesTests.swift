@@ -62,32 +62,3 @@ import Testing
         #expect(driver.commands().isEmpty)
     }
 }
-
-/// The admission of loads, and their counts.
-@Suite struct LoadGateTests {
-    private let gate = LoadGate()
-
-    @Test func aLoadIsAcceptedUntilRequestsAreRefused() {
-        #expect(gate.admit() == .accepted && !gate.has(.draining))
-        gate.close(.draining)
-        #expect(gate.admit() == .refused && gate.has(.draining) && !gate.has(.cancelling))
-        gate.close(.closed)
-        #expect(gate.admit() == .nobody && gate.has(.cancelling))
-        // It never opens again.
-        gate.close(.draining)
-        #expect(gate.admit() == .nobody)
-    }
-
-    @Test func loadsAreAddedToTheCountsOfOtherRequests() {
-        // given
-        var statistics = Statistics()
-        (statistics.requests, statistics.failed) = (10, 1)
-        for _ in 0..<4 { _ = gate.admit() }
-        // when
-        for error in [nil, nil, DownloadError.lost, .cancelledSending] { gate.ended(error) }
-        gate.count(into: &statistics)
-        // then
-        #expect(statistics.requests == 14 && statistics.succeeded == 2)
-        #expect(statistics.failed == 2 && statistics.cancelled == 1)
-    }
-}

@@ -42,12 +42,12 @@ extension Loader {
     package func submit(_ plan: LoadPlan, callbacks: any AppCallbacks, isImmediate: Bool = false) -> UInt64? {
         let listener = Listener(
             token: seat.makeToken(), callbacks: callbacks, isImmediate: isImmediate, stages: self)
-        let admission = downloader.admitLoad()
-        if admission == .nobody { return nil }
+        guard downloader.isAdmitted() else { return nil }
+        let isRefused = !downloader.gate.admitsLoad()
         let load = Load(listener, plan, memoryVersion: plan.lookup?.memoryVersion ?? 0)
         let step = plan.lookup?.firstStep()
         change { table, now, actions in
-            table.submitted(load, isRefused: admission == .refused, step, at: now, &actions)
+            table.submitted(load, isRefused: isRefused, step, at: now, &actions)
         }
         // A downloader that cancels everything may have looked for loads before this one was there.
         if downloader.gate.has(.cancelling) { _ = cancel(load.token) }
@@ -224,10 +224,7 @@ extension Loader {
         request.isStage = true
         request.priority = load.priority
         if request.maxAttempts == 0 { request.maxAttempts = max(2, downloader.configuration.maxAttempts) }
-        guard downloader.submitStage(request, found: hit, load.listener) else {
-            let closed = DownloadResult(error: .cancelledLoading, stage: .queue, ended: time.monotonicMicroseconds())
-            return stageEnded(closed, of: load.token)
-        }
+        downloader.submit(request, found: hit, load.listener)
         // Apply changes that came after the table had decided, and before the request existed.
         if load.priority != request.priority { _ = downloader.setPriority(load.priority, of: load.token) }
         if load.isCancelled { downloader.cancelStage(load.listener) }

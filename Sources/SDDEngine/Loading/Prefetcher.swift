@@ -44,7 +44,7 @@ package final class Prefetcher: Sendable {
     /// - Returns: its token; nil if the downloader is being destroyed: then the callbacks are told nothing.
     package func submit(_ list: PrefetchList, callbacks: any AppCallbacks) -> UInt64? {
         let listener = Listener(token: seat.makeToken(), callbacks: callbacks)
-        guard downloader.acceptPrefetch() else { return nil }
+        guard downloader.isAdmitted() else { return nil }
         let job = Job(list: list, listener: listener)
         change { table, actions in table.submitted(job, token: listener.token, count: list.urls.count, &actions) }
         return listener.token

@@ -6,10 +6,14 @@ import SDDTransport
 
 extension DownloadTable {
     /// Accepts a request.
-    /// - Parameter hit: what the request's lookup has found already: the cache is not asked again.
+    /// - Parameters:
+    ///   - hit: what the request's lookup has found already: the cache is not asked again.
+    ///   - time: the time of its submission, if that was earlier.
     mutating func submitted(
-        _ request: DownloadRequest, found hit: CacheHit? = nil, token: Token, listener: Listener, at now: Int64
+        _ request: DownloadRequest, found hit: CacheHit? = nil, token: Token, listener: Listener,
+        since time: Int64? = nil, at now: Int64
     ) {
+        let time = min(time ?? now, now)
         if let error = refusal(of: request) {
             if !request.isStage { return refused(error, listener: listener, at: now) }
             return outbox.append(.end(listener, DownloadResult(error: error, stage: .submit, ended: now)))
@@ -21,17 +25,17 @@ extension DownloadTable {
             wantsFacts: request.wantsFacts, endsEarly: request.endsEarly,
             continuesInBackground: request.continuesInBackground,
             acceptance: request.acceptance, isStage: request.isStage, isPrompt: request.isPrompt,
-            keeper: request.keeper, submitted: now,
+            keeper: request.keeper, submitted: time,
             queueLimit: request.queueLimit,
             maxAttempts: request.maxAttempts > 0 ? request.maxAttempts : retries.maxAttempts)
         if request.isShareable, let job = jobs.sharedJob(for: request) {
             statistics.joined += 1
             job.caching?.joined(with: request.lookup)
             guard join(job, handler, at: now) else { return }
-            setClocks(of: token, request, at: now)
+            setClocks(of: token, request, at: time)
         } else {
             let id = add(request, handler, isAnswered: hit != nil, at: now)
-            setClocks(of: token, request, at: now)
+            setClocks(of: token, request, at: time)
             if let hit { return answered(id, .found(hit), at: now) }
         }
         fill(at: now)

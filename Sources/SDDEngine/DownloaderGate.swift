@@ -1,21 +1,14 @@
 import Synchronization
 
-/// Admits the loads of a downloader and counts them, without the lock of its table. Thread-safe.
-final class LoadGate: Sendable {
-    enum Admission {
-        case accepted
-        /// The downloader accepts no more requests; the load's end reports that.
-        case refused
-        /// The downloader is being destroyed, and delivers no events of the load.
-        case nobody
-    }
-
-    /// The state of the downloader. It only ever grows.
+/// Knows whether a downloader still accepts requests, and counts its loads, without the lock of its table. Thread-safe.
+final class DownloaderGate: Sendable {
+    /// It only ever grows.
     enum State: Int {
         case open
         /// Loads that were accepted may continue with their next stages.
         case draining
         case cancelling
+        /// The downloader is being destroyed, and delivers no events of later requests.
         case closed
     }
 
@@ -29,13 +22,14 @@ final class LoadGate: Sendable {
 
     func has(_ state: State) -> Bool { current.load(ordering: .sequentiallyConsistent) >= state.rawValue }
 
-    func admit() -> Admission {
-        if has(.closed) { return .nobody }
+    /// Counts a load.
+    /// - Returns: false if the downloader accepts no more requests; the load's end reports that.
+    func admitsLoad() -> Bool {
         requests.add(1, ordering: .relaxed)
-        return has(.draining) ? .refused : .accepted
+        return !has(.draining)
     }
 
-    func ended(_ error: DownloadError?) {
+    func loadEnded(_ error: DownloadError?) {
         switch error?.code {
         case nil: succeeded.add(1, ordering: .relaxed)
         case .cancelled?: cancelled.add(1, ordering: .relaxed)

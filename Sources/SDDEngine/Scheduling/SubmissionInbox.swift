@@ -1,0 +1,41 @@
+import SDDBase
+
+/// Accepted requests on their way to the table. A submitting thread only adds to it, without the lock of the table; the
+/// next thread that has that lock reports all of them to the table, in their order, before its own event. So no other
+/// event of a request can come before its submission. Thread-safe.
+final class SubmissionInbox: Sendable {
+    /// A class, because copies of a request are dear.
+    final class Submission: Sendable {
+        let request: DownloadRequest
+        let listener: Listener
+        /// What the request's lookup has found already.
+        let hit: CacheHit?
+        let time: Int64
+
+        init(_ request: consuming DownloadRequest, _ listener: Listener, found hit: CacheHit?, at time: Int64) {
+            self.request = request
+            self.listener = listener
+            self.hit = hit
+            self.time = time
+        }
+    }
+
+    private let submissions = Monitor<[Submission]>([])
+
+    /// - Returns: true if the inbox was empty, so that a thread must be woken that empties it.
+    func add(_ submission: Submission) -> Bool {
+        submissions.withLock { submissions in
+            submissions.append(submission)
+            return submissions.count == 1
+        }
+    }
+
+    func takeAll() -> [Submission] {
+        submissions.withLock { submissions in
+            if submissions.isEmpty { return [] }
+            var taken: [Submission] = []
+            swap(&taken, &submissions)
+            return taken
+        }
+    }
+}
