@@ -12,6 +12,7 @@ package final class Downloader: Sendable {
     private let plugins: AppTransfers
     let delivery: Delivery
     private let decoders: Monitor<DecodePool?>
+    private let desk = DecodeDesk()
     /// The application's coders of this downloader, tried before those of the process.
     package let coders: AppCoderList
     private let registry: CoderRegistry
@@ -107,7 +108,7 @@ package final class Downloader: Sendable {
                 change { table, now in table.processed(id, outcome, at: now) }
             })
         return try DecodePool(
-            threads: configuration.decodeThreads, registry: registry,
+            threads: configuration.decodeThreads, desk: desk, registry: registry,
             limits: configuration.decodeLimits,
             accounts: [decodeAccount, promptAccount], client: client)
     }
@@ -286,12 +287,13 @@ extension Downloader {
         wakesTransport: Bool = true,
         _ event: (inout DownloadTable<Listener>, Int64) -> Outcome
     ) -> Outcome {
-        let (outcome, wakes, batch, cacheTasks) = table.withLock { table in
+        let (outcome, wakes, work, batch, cacheTasks) = table.withLock { table in
             // The time is read under the lock, so that it never runs backwards for the table.
             let now = time.monotonicMicroseconds()
             for submission in inbox.takeAll() { table.submitted(submission, at: now) }
             let outcome = event(&table, now)
-            return (outcome, table.takeWakes(), table.outbox.takeBatch(), table.outbox.takeCacheTasks())
+            let work = table.takeWork(for: desk.freeThreads, at: now)
+            return (outcome, table.takeWakes(), work, table.outbox.takeBatch(), table.outbox.takeCacheTasks())
         }
         // Errands that store data or start revalidations run before any event is delivered, so that a listener finds
         // the data in place.
@@ -299,9 +301,10 @@ extension Downloader {
         // Queue the events before waking decode threads: a decode may queue the end of a request at any moment, and no
         // progress may follow that.
         if batch.ticket > 0 { delivery.enqueue(batch) }
-        if wakes.decoders > 0 {
+        if wakes.decoders > 0 || !work.isEmpty {
             let pool = decoders.withLock { $0 }
-            pool?.wake(for: wakes.decoders)
+            if !work.isEmpty { pool?.give(work) }
+            if wakes.decoders > 0 { pool?.wake(for: wakes.decoders) }
         }
         if wakes.transport, wakesTransport { transport.wake() }
         // Cache lookups run last, because a lookup may answer immediately, which reports another event to the table.

@@ -11,18 +11,24 @@ package final class WorkerPool: Sendable {
     private let state = Monitor(State())
     private let threads: [NativeThread]
 
-    /// - Parameter makeWorker: called once on each thread. The closure it returns does one piece of work and returns
-    ///   whether there was one; it may keep state between pieces.
+    /// - Parameters:
+    ///   - atEnd: called on each thread before it ends.
+    ///   - makeWorker: called once on each thread. The closure it returns does one piece of work and returns whether
+    ///     there was one; it may keep state between pieces.
     /// - Throws: if the system cannot create a thread; threads already created are ended first.
     package init(
-        name: String, threads count: Int, makeWorker: @escaping @Sendable () -> () -> Bool
+        name: String, threads count: Int, atEnd: @escaping @Sendable () -> Void = {},
+        makeWorker: @escaping @Sendable () -> () -> Bool
     ) throws(SystemError) {
         var threads: [NativeThread] = []
         let state = state
         for number in 0..<count {
             do {
                 threads.append(
-                    try NativeThread(name: "\(name)-\(number)") { Self.work(state, makeWorker()) })
+                    try NativeThread(name: "\(name)-\(number)") {
+                        Self.work(state, makeWorker())
+                        atEnd()
+                    })
             } catch {
                 Self.stop(state)
                 for thread in threads { thread.join() }

@@ -14,48 +14,65 @@ final class DecodePool: Sendable {
     }
 
     private let workers: WorkerPool
+    private let desk: DecodeDesk
+    private let run: @Sendable (DecodeWork) -> Void
     private let accounts: [DecodeAccount]
 
     init(
-        threads: Int, registry: CoderRegistry, limits: DecodeLimits, accounts: [DecodeAccount], client: Client
+        threads: Int, desk: DecodeDesk, registry: CoderRegistry, limits: DecodeLimits, accounts: [DecodeAccount],
+        client: Client
     ) throws(SystemError) {
         self.accounts = accounts
-        let workers = try WorkerPool(name: "sdd-decode", threads: threads) {
-            {
-                guard let work = client.next() else { return false }
-                switch work.step {
-                case .decode(let forms, let stream):
-                    let stream =
-                        stream
-                        ?? PictureStream(
-                            limits: limits, registry: registry, memory: work.memory, granted: work.room,
-                            isMade: work.isMade)
-                    let outcome = Decoded { () throws(CoderError) in
-                        try stream.read(work.bytes, forms: forms, isLast: true)
-                    }
-                    client.decoded(work.id, outcome, stream.facts)
-                case .advance(let stream, let part):
-                    let outcome = Decoded { () throws(CoderError) in
-                        try stream.read(
-                            work.bytes, forms: part.forms, isLast: false,
-                            previewScans: part.wantsPreviews ? part.leastScans : nil, endsEarly: part.endsEarly)
-                    }
-                    client.advanced(work.id, outcome)
-                case .process(let bodyWork, let response):
-                    client.processed(work.id, bodyWork.run(on: work.bytes, response: response))
-                }
+        let run = { @Sendable work in Self.run(work, limits, registry, client) }
+        let workers = try WorkerPool(
+            name: "sdd-decode", threads: threads, atEnd: { while let work = desk.takeGiven() { run(work) } }
+        ) {
+            var seat = DecodeDesk.Seat(desk)
+            return {
+                guard let work = seat.nextWork(client.next) else { return false }
+                run(work)
                 return true
             }
         }
         self.workers = workers
+        self.desk = desk
+        self.run = run
         // Wake a thread when an account gets room: that room is for its next piece of work.
         for account in accounts { account.setBell { [weak workers] in workers?.wake(for: 1) } }
     }
 
+    private static func run(_ work: DecodeWork, _ limits: DecodeLimits, _ registry: CoderRegistry, _ client: Client) {
+        switch work.step {
+        case .decode(let forms, let stream):
+            let stream =
+                stream
+                ?? PictureStream(
+                    limits: limits, registry: registry, memory: work.memory, granted: work.room, isMade: work.isMade)
+            let outcome = Decoded { () throws(CoderError) in try stream.read(work.bytes, forms: forms, isLast: true) }
+            client.decoded(work.id, outcome, stream.facts)
+        case .advance(let stream, let part):
+            let outcome = Decoded { () throws(CoderError) in
+                try stream.read(
+                    work.bytes, forms: part.forms, isLast: false,
+                    previewScans: part.wantsPreviews ? part.leastScans : nil, endsEarly: part.endsEarly)
+            }
+            client.advanced(work.id, outcome)
+        case .process(let bodyWork, let response):
+            client.processed(work.id, bodyWork.run(on: work.bytes, response: response))
+        }
+    }
+
     func wake(for pieces: Int) { workers.wake(for: pieces) }
 
-    /// Stops each thread after its current piece of work. Never blocks.
+    /// Gives work to the threads; does it on the calling thread if they are ending.
+    func give(_ work: [DecodeWork]) {
+        if desk.give(work) { return wake(for: work.count) }
+        for piece in work { run(piece) }
+    }
+
+    /// Stops each thread after its current piece of work, and the work that it was given. Never blocks.
     func stop() {
+        desk.close()
         workers.stop()
         for account in accounts { account.close() }
     }

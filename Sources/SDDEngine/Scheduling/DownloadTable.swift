@@ -86,6 +86,14 @@ extension DownloadTable {
         var decoders: Int
     }
 
+    /// Takes work that the events since the last call have produced, for at most so many decode threads.
+    mutating func takeWork(for threads: Int, at now: Int64) -> [DecodeWork] {
+        if threads == 0 || !outbox.hasWork { return [] }
+        var work: [DecodeWork] = []
+        while work.count < threads, outbox.takeOneWork(), let next = decoderAsks(at: now) { work.append(next) }
+        return work
+    }
+
     /// Returns the threads for which the events since the last call have produced work.
     mutating func takeWakes() -> Wakes {
         let wakesTransport = outbox.hasCommands || outbox.isLate(for: nextDeadline())

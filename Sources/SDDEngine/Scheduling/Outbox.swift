@@ -58,6 +58,16 @@ struct Outbox<Listener> {
         promisedDeadline = deadline
     }
 
+    var hasWork: Bool { newWork > 0 }
+
+    /// Removes one piece of work for the decode threads.
+    /// - Returns: false if there was none.
+    mutating func takeOneWork() -> Bool {
+        guard newWork > 0 else { return false }
+        newWork -= 1
+        return true
+    }
+
     /// Removes and returns the number of pieces of work for the decode threads.
     mutating func takeWork() -> Int {
         defer { newWork = 0 }
