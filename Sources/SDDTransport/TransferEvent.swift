@@ -3,7 +3,7 @@ package import SDDBase
 package enum TransferEvent: Sendable {
     /// The header of the final response has arrived. The body or the end follows.
     case response(TransferID, ResponseHead)
-    /// More of the body has arrived; sent at most once per turn for each transfer. The hashKey is the total so far.
+    /// More of the body has arrived; sent at most once per turn for each transfer. The number is the total so far.
     case received(TransferID, Int64)
     /// The body so far, after a `.show` command. It follows each `.received`, and is complete before a `.finished` with
     /// a failure.

@@ -304,7 +304,7 @@ import Testing
             $0.wantsProgress = true
         }
         // when
-        driver.found(1) { $0.head = Sample.head(404, expected: 4) }
+        driver.found(1) { $0.response = CachedResponse(Sample.head(404, expected: 4)) }
         // then
         #expect(driver.error(of: standard)?.code == .invalidStatusCode)
         #expect(driver.ended[all]?.bytes?.count == 4 && driver.ended[all]?.httpStatus == 404)
@@ -314,7 +314,7 @@ import Testing
 
     @Test func aStoredResponseThatIsRefusedLeavesNothing() throws {
         let token = try driver.submit(0, asking: FakeLookup())
-        driver.found(1) { $0.head = Sample.head(404, expected: 4) }
+        driver.found(1) { $0.response = CachedResponse(Sample.head(404, expected: 4)) }
         let result = try #require(driver.ended[token])
         #expect(result.error?.code == .invalidStatusCode && result.stage == .response)
         #expect(result.metrics.savedBytes == 0 && driver.commands().isEmpty && driver.isEmpty)
@@ -328,8 +328,7 @@ import Testing
         _ = driver.cacheTasks()
         // when
         driver.found(1) { found in
-            found.head = Sample.head(200, expected: 4)
-            found.revalidation = lookup
+            found.response = CachedResponse(Sample.head(200, expected: 4), revalidation: lookup)
             found.origin = .httpStale
         }
         // then

@@ -166,7 +166,7 @@ extension LoadPlan {
     /// A plan for tests of the table alone, which only checks which parts are present.
     static func sample(
         _ urls: [String] = ["u"], options: Options = [], asks: Bool = true, stores: Bool = true, limit: Int64 = 0,
-        makes levels: CacheLevels? = nil
+        makes levels: CacheLevels? = nil, hashKey: UInt64? = nil
     ) throws -> LoadPlan {
         let request = try Sample.request("http://host/")
         var plan = LoadPlan(
@@ -178,7 +178,8 @@ extension LoadPlan {
         plan.totalLimit = limit
         if asks {
             plan.lookup = ImageCacheLookup(
-                cache, key: "k", form: DecodeOptions(), levels: .all, wantsImage: true, wantsBytes: false)
+                cache, key: "k", form: DecodeOptions(), levels: .all, wantsImage: true, wantsBytes: false,
+                hashKey: hashKey)
         }
         if stores { plan.store = Store(cache: cache, key: "k", levels: .all, isMade: false, original: nil) }
         if let levels { plan.store = Store(cache: cache, key: "k", levels: levels, isMade: true, original: nil) }

@@ -108,8 +108,18 @@ import Testing
         driver.answer("b", .pixels)
         #expect(driver.take().isEmpty && driver.table.count == 2)
         // The lookup is over: the next load begins another.
+        #expect(!driver.table.lookups.isEmpty)
         driver.submit("e", plan)
         #expect(driver.take() == ["ask e"])
+    }
+
+    @Test("lookups whose hash is the same are not the same lookup") mutating func lookupsOfOneHash() throws {
+        let plans = try (0..<3).map { _ in try LoadPlan.sample(hashKey: 7) }
+        for (name, plan) in zip(["a", "b", "c", "d"], plans + [plans[1]]) { driver.submit(name, plan) }
+        #expect(driver.take() == ["ask a", "ask b", "ask c"])
+        for name in ["b", "c", "a"] { driver.answer(name, .pixels) }
+        #expect(driver.take() == ["finish b disk", "finish d disk", "finish c disk", "finish a disk"])
+        #expect(driver.table.lookups.isEmpty)
     }
 
     // MARK: Refreshes

@@ -64,16 +64,26 @@ package struct CacheHit: Sendable {
     var isOfOriginal = false
     /// Decoded pixels; `nil` if the body is to be decoded.
     var image: Image?
-    /// The header of an HTTP response.
-    var head: ResponseHead?
+    /// The response of an HTTP cache that this is the body of.
+    var response: CachedResponse?
     package internal(set) var origin: DownloadResult.Origin
     package internal(set) var extended: Bytes?
     /// The cache that gets the pixels once they are decoded.
     var keeper: PictureKeeper?
     /// The request fields it was selected by, as in `Image.keptFor`; `nil` if it serves all requests.
     var selection: Bytes?
+}
+
+/// A response found in an HTTP cache, or made from a data: URL.
+final class CachedResponse: Sendable {
+    let head: ResponseHead
     /// The background revalidation to start, if the response is served stale (RFC 5861 §3).
-    var revalidation: HTTPCacheLookup?
+    let revalidation: HTTPCacheLookup?
+
+    init(_ head: ResponseHead, revalidation: HTTPCacheLookup? = nil) {
+        self.head = head
+        self.revalidation = revalidation
+    }
 }
 
 extension CacheHit {
@@ -93,7 +103,7 @@ extension CacheHit {
         var metrics = DownloadMetrics()
         metrics.bodyBytes = Int64(body?.count ?? 0)
         return DownloadResult(
-            image: image, bytes: body, response: head?.response, origin: origin, isOfOriginal: isOfOriginal,
+            image: image, bytes: body, response: response?.head.response, origin: origin, isOfOriginal: isOfOriginal,
             extended: extended, metrics: metrics, ended: now)
     }
 }

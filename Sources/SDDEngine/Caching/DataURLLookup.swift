@@ -48,7 +48,7 @@ package final class DataURLLookup: CacheLookup {
     package func isSame(as other: any CacheLookup) -> Bool { other is DataURLLookup }
 
     package func start(_ context: LookupContext, answer: @escaping @Sendable (LookupResult) -> Void) {
-        answer(.found(CacheHit(body: body, head: head, origin: .network)))
+        answer(.found(CacheHit(body: body, response: CachedResponse(head), origin: .network)))
     }
 }
 

@@ -186,9 +186,9 @@ extension HTTPLookupJob {
         // A background revalidation has no caller to hand a response to.
         if lookup.wishes.contains(.revalidates) { return .done }
         if lookup.wishes.contains(.ignoresCached) { return .failed(.cachedIsRight) }
-        var found = CacheHit(body: stored.entry.body, head: head, origin: origin)
+        let response = CachedResponse(head, revalidation: revalidates ? lookup.revalidating : nil)
+        var found = CacheHit(body: stored.entry.body, response: response, origin: origin)
         found.extended = stored.entry.extended
-        if revalidates { found.revalidation = lookup.revalidating }
         return .found(found)
     }
 }

@@ -4,7 +4,7 @@ package import SDDCoders
 
 /// A cache lookup for an image: in memory, on disk in its wanted form, and on disk as its original. Immutable and
 /// thread-safe.
-package final class ImageCacheLookup: CacheLookup, Hashable {
+package final class ImageCacheLookup: CacheLookup {
     private let cache: ImageCache
     /// The keys of the original and of the wanted form; `wanted` is `nil` for a form that has no key.
     private let original: String
@@ -18,6 +18,7 @@ package final class ImageCacheLookup: CacheLookup, Hashable {
     private let keepsInMemory: Bool
     /// The header fields of the request; `nil` if any entry will do.
     private let headers: HTTPFields?
+    package let hashKey: UInt64
 
     package struct Originals: Sendable {
         let cache: ImageCache
@@ -33,10 +34,13 @@ package final class ImageCacheLookup: CacheLookup, Hashable {
     ///   - originals: nil: the same levels, but not memory.
     ///   - keepsInMemory: whether an image decoded from an entry is stored in memory; nil: if memory was searched.
     ///   - headers: the request's header fields; nil: any entry will do.
+    ///   - hashKey: a hash of `key`; nil: it is made here.
     package init(
         _ cache: ImageCache, key: String, form: DecodeOptions, levels: CacheLevels, originals: Originals? = nil,
-        wantsImage: Bool, wantsBytes: Bool, keepsInMemory: Bool? = nil, headers: HTTPFields? = nil
+        wantsImage: Bool, wantsBytes: Bool, keepsInMemory: Bool? = nil, headers: HTTPFields? = nil,
+        hashKey: UInt64? = nil
     ) {
+        self.hashKey = hashKey ?? UInt64(truncatingIfNeeded: key.hashValue)
         self.headers = headers
         self.cache = cache
         self.originals = originals ?? Originals(cache, levels.intersection(.disk))
@@ -49,7 +53,6 @@ package final class ImageCacheLookup: CacheLookup, Hashable {
         self.wantsBytes = wantsBytes
     }
 
-    package var hashKey: UInt64 { UInt64(truncatingIfNeeded: original.hashValue) }
 
     package func isSame(as other: any CacheLookup) -> Bool {
         guard let other = other as? ImageCacheLookup else { return false }
@@ -58,9 +61,6 @@ package final class ImageCacheLookup: CacheLookup, Hashable {
             && wantsImage == other.wantsImage && wantsBytes == other.wantsBytes
             && keepsInMemory == other.keepsInMemory && form == other.form && headers == other.headers
     }
-
-    package static func == (a: ImageCacheLookup, b: ImageCacheLookup) -> Bool { a === b || a.isSame(as: b) }
-    package func hash(into hasher: inout Hasher) { hasher.combine(hashKey) }
 
     package var originalKey: String { original }
 

@@ -30,8 +30,7 @@ struct LoadTable {
 
     private(set) var loads = NumberMap<Load>()
     private(set) var failures: FailedURLs
-    /// The loads that wait for each cache lookup under way, so that an entry is read once for all of them.
-    private var lookups: [ImageCacheLookup: [Load]] = [:]
+    private(set) var lookups = LookupIndex()
     /// The time limits of loads that wait for the cache: the downloader enforces those of its requests.
     private var deadlines = Deadlines<Limit>()
     /// Whether the application has hooks for these decisions.
@@ -80,6 +79,9 @@ final class Load: @unchecked Sendable {
     /// The result to deliver once it is stored.
     var result: DownloadResult?
     var failures: [SourceFailure] = []
+    /// Used by `LookupIndex`: the other loads that wait for the load's lookup, and the first load of another group.
+    var companions: [Load] = []
+    var nextGroup: Load?
 
     init(_ listener: Listener, _ plan: LoadPlan, memoryVersion: Int = 0) {
         self.listener = listener
@@ -126,13 +128,7 @@ extension LoadTable {
         // A thread waits for a lookup in place, which has no company and no clock.
         if load.has(.asksInPlace) { return actions.append(.ask(load, step)) }
         limitLookup(of: load, at: now)
-        if Self.join(&lookups[lookup, default: []], load) { actions.append(.ask(load, step)) }
-    }
-
-    /// - Returns: whether the load is the first one.
-    private static func join(_ group: inout [Load], _ load: Load) -> Bool {
-        group.append(load)
-        return group.count == 1
+        if lookups.join(load, lookup) { actions.append(.ask(load, step)) }
     }
 
     private mutating func limitLookup(of load: Load, at now: Int64) {
@@ -161,7 +157,7 @@ extension LoadTable {
     mutating func answered(
         _ lookup: ImageCacheLookup, _ hit: CacheHit?, at now: Int64, _ actions: inout [Action]
     ) {
-        for load in lookups.removeValue(forKey: lookup) ?? [] where loads[load.token] === load && load.stage == .asking
+        for load in lookups.remove(lookup) where loads[load.token] === load && load.stage == .asking
         {
             answered(load, hit, at: now, &actions)
         }

@@ -95,7 +95,8 @@ package struct LoadWish: Sendable {
                 cache, key: original, form: plan.form, levels: levels.query,
                 originals: ImageCacheLookup.Originals(originals, levels.originalQuery), wantsImage: plan.wantsPixels,
                 wantsBytes: plan.options.contains(.wantsEntryBytes) || !plan.wantsPixels,
-                keepsInMemory: levels.store.contains(.memory), headers: request.transfer.headers)
+                keepsInMemory: levels.store.contains(.memory), headers: request.transfer.headers,
+                hashKey: key == nil ? url.hashKey : nil)
         }
         // If the original itself is wanted, memory holds it with its pixels; only its bytes on disk are stored here.
         var kept = isMade ? levels.originalStore : levels.store.intersection(.disk)

@@ -61,8 +61,8 @@ extension DownloadTable {
         caching.keeper = found.keeper
         caching.selection = found.selection
         job.finished = now
-        if let lookup = found.revalidation { outbox.run(.revalidate(job.original, lookup)) }
-        if let head = found.head, !serve(head, of: job, at: now) { return }
+        if let lookup = found.response?.revalidation { outbox.run(.revalidate(job.original, lookup)) }
+        if let head = found.response?.head, !serve(head, of: job, at: now) { return }
         guard let image = found.image else {
             guard let body = found.body else { return endAll(job, error: .notCached, at: now) }
             return arrived(job, body, at: now)

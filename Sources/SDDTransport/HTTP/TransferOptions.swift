@@ -60,7 +60,7 @@ package struct TransferClocks: Hashable, Sendable {
     /// The window for the limit on speed: if a body in either direction brings less than `leastBytesPerSecond` within
     /// it, the transfer ends.
     package var slowness: Int64 = 60_000
-    /// The default is below the speed of any usable line, shared by the default hashKey of concurrent transfers.
+    /// The default is below the speed of any usable line, shared by the default number of concurrent transfers.
     package var leastBytesPerSecond: Int64 = 100
 
     package init() {}
