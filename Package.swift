@@ -16,9 +16,6 @@ let strict: [SwiftSetting] = [
         .when(configuration: .release)),
 ]
 
-/// For what hands on, and waits for others: as fast as before, and smaller by an eighth.
-let small: [SwiftSetting] = [.unsafeFlags(["-Osize"], .when(configuration: .release))]
-
 /// What makes libsdd.so a C library: the Swift runtime inside, `sdd_*` and no other symbol outside, never unloaded.
 /// On the façade alone, so that test bundles, which import only the core, are linked as usual.
 let sharedObject: [LinkerSetting] = [
@@ -66,7 +63,7 @@ let package = Package(
 
         .target(name: "SDDBase", dependencies: ["CSystem"], swiftSettings: strict),
         .target(name: "SDDCoders", dependencies: ["SDDBase", "CJPEG", "CPNG"], swiftSettings: strict),
-        .target(name: "SDDTransport", dependencies: ["SDDBase", "CCurl"], swiftSettings: strict + small),
+        .target(name: "SDDTransport", dependencies: ["SDDBase", "CCurl"], swiftSettings: strict),
         .target(
             name: "SDDCaches", dependencies: ["SDDBase", "CSystem"], swiftSettings: strict),
         .target(
@@ -75,7 +72,7 @@ let package = Package(
         .target(
             name: "SDD",
             dependencies: ["SDDBase", "SDDCoders", "SDDTransport", "SDDCaches", "SDDEngine", "CFork", "CSDD"],
-            exclude: ["sdd.map"], swiftSettings: strict + small, linkerSettings: sharedObject),
+            exclude: ["sdd.map"], swiftSettings: strict, linkerSettings: sharedObject),
 
         // Tests.
         .target(

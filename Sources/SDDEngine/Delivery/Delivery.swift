@@ -84,12 +84,10 @@ extension Delivery {
     /// it. Callable from any thread. Calls no function of the application, except for listeners that are told at once.
     func enqueue(_ batch: Batch) {
         change { state, released in
-            // A caller that has cancelled gets no more events of the request once the cancelling call has returned,
-            // even if the batch has to wait.
-            mute(batch)
+            for listener in batch.muted { listener.isMuted = true }
             guard batch.ticket == state.nextTicket else {
                 state.early[batch.ticket] = batch
-                return
+                return muteCancelled(batch)
             }
             append(batch.events, to: &state, &released)
             state.nextTicket += 1
@@ -141,8 +139,9 @@ extension Delivery {
         }
     }
 
-    private func mute(_ batch: Batch) {
-        for listener in batch.muted { listener.isMuted = true }
+    /// Mutes the listeners of a batch that has to wait: a caller that has cancelled gets no more events of the request
+    /// once the cancelling call has returned.
+    private func muteCancelled(_ batch: Batch) {
         for case .end(let listener, let result) in batch.events where result.error?.code == .cancelled {
             listener.isMuted = true
         }
