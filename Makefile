@@ -100,10 +100,11 @@ check: ## runs all of the following:
 check: lint all test-swift test-headers test-c test-http2 test-caches test-abi test-binders test-examples
 	@echo "make check: everything passed"
 
-lint: ##   checks formats, sizes of files and functions, circles of files, docs/requirements.md
-	Tests/requirements.py
-	Tests/limits.py
-	Tests/circles.py
+lint: ##   checks formats, comments, sizes of files and functions, circles of files, docs/requirements.md
+	Tests/house/requirements.py
+	Tests/house/limits.py
+	Tests/house/circles.py
+	Tests/house/comments.py
 	@echo "$(CLANG_FORMAT) --dry-run -Werror (C)"
 	@$(CLANG_FORMAT) --dry-run -Werror $(formatted_c)
 	swift format lint --strict --recursive Package.swift Sources Tests
@@ -179,7 +180,7 @@ soak: all fault-server ## runs SOAK_LOADS mixed loads through one loader, a tent
 	SDD_SOAK=$$(($(SOAK_LOADS) / 10)) SDD_TEST_SECONDS=7200 $(with_server) Tests/C/run.sh tsan test_soak
 
 circles: ## prints circles of files in each Swift target, with what ties them together
-	Tests/circles.py --ties SDD SDDBase SDDCaches SDDCoders SDDEngine SDDTransport
+	Tests/house/circles.py --ties SDD SDDBase SDDCaches SDDCoders SDDEngine SDDTransport
 
 # Works offline; the search of the site is a script of its own.
 docs: ## builds a site of the header and docs/ in build/docs/html; needs doxygen and graphviz

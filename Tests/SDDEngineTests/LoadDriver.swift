@@ -51,7 +51,7 @@ final class LoadDriver {
         change { table, now, actions in table.submitted(load, .done(hit), at: now, &actions) }
     }
 
-    /// What a cache has of an image.
+    /// The content of a cache for an image.
     enum Content { case nothing, pixels, encoded }
 
     func answer(_ name: String, _ content: Content) {

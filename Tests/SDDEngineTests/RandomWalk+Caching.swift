@@ -30,7 +30,9 @@ extension RandomWalk {
             let head = verdict.map {
                 ResponseHead(response: Sample.response($0.status, type: $0.type), expectedBytes: Int64(size))
             }
-            driver.answer(job.id, .found(CacheHit(body: Self.body(size), response: head.map { CachedResponse($0) }, origin: .disk)))
+            driver.answer(
+                job.id,
+                .found(CacheHit(body: Self.body(size), response: head.map { CachedResponse($0) }, origin: .disk)))
             model.answer(job.id, .body(size, verdict))
         default:
             driver.answer(job.id, .network(nil))

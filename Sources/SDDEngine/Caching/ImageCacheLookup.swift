@@ -53,7 +53,6 @@ package final class ImageCacheLookup: CacheLookup {
         self.wantsBytes = wantsBytes
     }
 
-
     package func isSame(as other: any CacheLookup) -> Bool {
         guard let other = other as? ImageCacheLookup else { return false }
         return cache === other.cache && original == other.original && wanted == other.wanted && levels == other.levels

@@ -157,8 +157,7 @@ extension LoadTable {
     mutating func answered(
         _ lookup: ImageCacheLookup, _ hit: CacheHit?, at now: Int64, _ actions: inout [Action]
     ) {
-        for load in lookups.remove(lookup) where loads[load.token] === load && load.stage == .asking
-        {
+        for load in lookups.remove(lookup) where loads[load.token] === load && load.stage == .asking {
             answered(load, hit, at: now, &actions)
         }
     }

@@ -103,12 +103,12 @@ extension Loader: StageListener {
     private func change<Outcome>(_ event: (inout LoadTable, Int64, inout [LoadTable.Action]) -> Outcome) -> Outcome {
         var actions: [LoadTable.Action] = []
         let outcome = table.withLock { table in event(&table, time.monotonicMicroseconds(), &actions) }
-        for effect in actions { run(effect) }
+        for action in actions { run(action) }
         return outcome
     }
 
-    private func run(_ effect: LoadTable.Action) {
-        switch effect {
+    private func run(_ action: LoadTable.Action) {
+        switch action {
         case .ask(let load, let step): ask(load, step)
         case .make(let load, let hit, let limit): make(load, hit, limit: limit)
         case .consult(let load):

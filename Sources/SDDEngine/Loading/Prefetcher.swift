@@ -91,8 +91,8 @@ extension Prefetcher {
         return outcome
     }
 
-    private static func cancelled(_ effect: Action) -> Listener? {
-        guard case .tell(let job, .end(let report)) = effect, report.isCancelled else { return nil }
+    private static func cancelled(_ action: Action) -> Listener? {
+        guard case .tell(let job, .end(let report)) = action, report.isCancelled else { return nil }
         return job.listener
     }
 
@@ -102,13 +102,13 @@ extension Prefetcher {
     private func run() {
         var actions = state.withLock { $0.isRunning ? [] : $0.takeEffects() }
         while !actions.isEmpty {
-            for effect in actions { run(effect) }
+            for action in actions { run(action) }
             actions = state.withLock { $0.takeEffects() }
         }
     }
 
-    private func run(_ effect: Action) {
-        switch effect {
+    private func run(_ action: Action) {
+        switch action {
         case .start(let id, let index, let priority, let job):
             start(id, job.list.urls[index], priority, job.list.loads)
         case .cancel(let token, let job): job.list.loads.cancel(token)

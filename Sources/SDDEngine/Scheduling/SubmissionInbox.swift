@@ -8,7 +8,7 @@ final class SubmissionInbox: Sendable {
     final class Submission: Sendable {
         let request: DownloadRequest
         let listener: Listener
-        /// What the request's lookup has found already.
+        /// The content that the request's lookup has found already.
         let hit: CacheHit?
         let time: Int64
 

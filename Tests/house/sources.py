@@ -2,7 +2,7 @@
 import pathlib
 import re
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 MARKS = re.compile(r'//[^\n]*|/\*|(#*)("""|")|[()]')
 BLOCK = re.compile(r"/\*|\*/")

@@ -5,13 +5,13 @@
 - a file or function in the last column does not exist,
 - a required row has no test, or an id comes twice.
 
-    Tests/requirements.py
+    Tests/house/requirements.py
 """
 import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs" / "requirements.md"
 SUFFIXES = {".c", ".h", ".cc", ".swift", ".sh", ".py"}
 

@@ -16,8 +16,8 @@ Members that a type declares itself, or a file of its node, come with the type's
 A circle is a strongly connected component of these arrows, and its size is its number of nodes. Fails if a target has a
 circle larger than its limit below. The limits may only go down.
 
-    Tests/circles.py                     the size of the largest circle of each target
-    Tests/circles.py --ties TARGET...    its files, and each arrow in it, with its names (and their uses), after the
+    Tests/house/circles.py                     the size of the largest circle of each target
+    Tests/house/circles.py --ties TARGET...    its files, and each arrow in it, with its names (and their uses), after the
                                          size of the largest circle that would remain without the arrow
 """
 import collections
