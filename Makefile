@@ -42,7 +42,7 @@ formatted_c = $(shell find Sources examples bench -name '*.[ch]')
 
 .PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-http2 test-caches test-abi \
 	test-binders abi-description bindings test-examples sanitize torture coverage fuzz damage soak fault-server \
-	circles docs format bench deb check-deb
+	circles docs format bench-programs deb check-deb
 
 all: build/libsdd.so ## (default) builds build/libsdd.so, optimised, with the Swift runtime inside
 
@@ -116,7 +116,7 @@ test-headers: all ##   compiles the header with gcc and clang, C99 to C23, C++11
 	Tests/abi/check-headers.sh
 	Tests/abi/check-compilers.sh
 
-test-c: all fault-server bench ##   runs programs in C against the library, also those in the header's comments
+test-c: all fault-server bench-programs ##   runs programs in C against the library, also those in the header's comments
 	$(with_server) Tests/abi/check-programs.sh
 	$(with_server) Tests/C/run.sh plain
 
@@ -197,16 +197,31 @@ format: ## formats the Swift and C code
 fault-server: # builds the server of the programs in C
 	swift build --product fault-server --scratch-path $(SCRATCH)
 
-# ---- benchmark
+# ---- benchmarks
 
-bench: build/sdd-bench build/sdd-overhead build/sdd-stream build/sdd-decode build/sdd-cache ## builds the benchmark programs, see bench/README.md
+bench_programs := $(addprefix build/,sdd-bench sdd-overhead sdd-stream sdd-decode sdd-cache \
+	bench-baseline bench-relay bench-account bench-checksum.so)
+
+bench-programs: $(bench_programs) ## builds the benchmark programs, see bench/README.md
 
 build/sdd-%: bench/sdd_%.c $(headers) build/libsdd.so
 	$(CC) -std=c99 -O2 -Wall -Wextra -pedantic -Werror -Iinclude -pthread -o $@ $(filter %.c,$^) -Lbuild -lsdd $(BENCH_LIBS) -Wl,-rpath,'$$ORIGIN'
 
-build/sdd-bench: bench/sdd_bench_cache.c bench/sdd_bench.h
+build/sdd-bench: bench/sdd_bench_cache.c bench/checksum.c bench/sdd_bench.h bench/checksum.h
 
 build/sdd-decode: BENCH_LIBS = $(shell pkg-config --libs libjpeg libpng)
+
+build/bench-baseline: $(wildcard bench/baseline/*.[ch]) bench/checksum.c bench/checksum.h
+	mkdir -p build
+	$(CC) -std=c11 -O3 -Wall -Wextra -pedantic -Werror -pthread -o $@ $(filter %.c,$^) $$(pkg-config --cflags --libs libcurl libjpeg libpng) -lm
+
+build/bench-%: bench/%.c
+	mkdir -p build
+	$(CC) -std=c11 -O2 -Wall -Wextra -pedantic -Werror -o $@ $<
+
+build/bench-checksum.so: bench/checksum.c bench/checksum.h
+	mkdir -p build
+	$(CC) -std=c11 -O2 -Wall -Wextra -pedantic -Werror -shared -fPIC -o $@ $<
 
 # ---- Debian packages, built in a copy of the tree
 
