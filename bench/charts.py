@@ -55,11 +55,11 @@ def name_of(table: Table) -> str:
 def against_baseline(tables: tuple[Table, ...]) -> str:
     """Draws the candidate's ratios to the baseline in all workloads: medians as dots, spreads as lines."""
     rows = [(table, row) for table in tables if (row := table.row(CANDIDATE))]
-    highest = max(max(row.cpu_ratio.highest, row.wall_ratio.highest) for _, row in rows)
+    highest = max(max(row.cpu_ratio.upper, row.wall_ratio.upper) for _, row in rows)
     scale = Scale(min(highest, 3) * 1.02)
     top = 58 + MARGIN
     bottom = top + len(rows) * ROW * 1.6
-    title = "libsdd: multiples of the baseline in C (1); dots are medians, lines reach from the lowest to the highest"
+    title = "libsdd: multiples of the baseline in C (1); dots are medians, lines reach from quartile to quartile"
     shapes = [text(MARGIN, 20, title), legend(34), *scale.grid(top, bottom)]
     for index, (table, row) in enumerate(rows):
         y = top + (index + 0.5) * ROW * 1.6
@@ -77,7 +77,7 @@ def legend(y: float) -> str:
 
 
 def spread(scale: Scale, ratio: Spread, y: float, colour: str) -> list[str]:
-    return [line(scale.x(ratio.lowest), y, scale.x(ratio.highest), y, colour, 2),
+    return [line(scale.x(ratio.lower), y, scale.x(ratio.upper), y, colour, 2),
             f"<circle cx='{scale.x(ratio.median):.1f}' cy='{y:.1f}' r='4.5' fill='{colour}'/>"]
 
 

@@ -81,6 +81,6 @@ def corpus_checksum(work: Path, parts: set[str]) -> str:
     return whole.hexdigest()[:16]
 
 
-def facts(work: Path, command: str, rounds: int, parts: set[str]) -> dict[str, Any]:
-    return {"kind": "facts", "command": command, "rounds": rounds, "machine": machine(), "versions": versions(work),
-            "corpus": corpus_checksum(work, parts)}
+def facts(work: Path, command: str, note: str, rounds: int, parts: set[str]) -> dict[str, Any]:
+    return {"kind": "facts", "command": command, "note": note, "rounds": rounds, "machine": machine(),
+            "versions": versions(work), "corpus": corpus_checksum(work, parts)}

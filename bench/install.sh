@@ -22,6 +22,7 @@ need openssl has openssl
 need python3 has python3
 need python3-venv python3 -c 'import ensurepip, venv'
 has_package() { apt-cache show "$1" 2>/dev/null | grep -q .; }
+has_package mate-backgrounds || as_root apt-get -qq update # a package of the corpus: the lists may be empty
 if has_package librust-reqwest-dev && has_package librust-tokio-dev; then
     need cargo has cargo
     for crate in native-tls reqwest tokio; do

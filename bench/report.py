@@ -20,15 +20,15 @@ how to repeat the run.
 All programs do the same work: they fetch the same URLs from nginx on the same machine, with as many requests at a time,
 TLS certificates verified, and no caches unless the workload says so. Pictures become RGBA with 8 bits a channel, on two
 decode threads. Before the times are measured, each program's bytes or pixels are compared with the baseline's by
-checksums; a difference ends the run.
+checksums; a program whose checksums are others is not measured.
 
 The *baseline* is a program in C, written for this purpose over the libraries that libsdd uses: libcurl's multi
 interface on one thread, libjpeg-turbo and libpng on two. It has no queue, limits, retries or callbacks. A ratio is that
 of two runs directly behind one another, one of the program and one of the baseline, and the tables show medians of
-these ratios, with the lowest and the highest in brackets. *CPU* is the processor time of the whole process and its
-children, and says more than the wall time, which other processes disturb. Python's peers also need 0.2 to 0.5 seconds
-to start; *work* is the wall time without that, by the program's own clock. nginx runs on the same processors, and its
-time counts for nobody.
+these ratios, with the quartiles in brackets: half of the ratios are between them. *CPU* is the processor time of the
+whole process and its children, and says more than the wall time, which other processes disturb. Python's peers also
+need 0.2 to 0.5 seconds to start; *work* is the wall time without that, by the program's own clock. nginx runs on the
+same processors, and its time counts for nobody.
 """
 
 PEERS = """\
@@ -43,7 +43,7 @@ not kept.
 
 
 def number(spread: Spread) -> str:
-    return f"{spread.median:.2f} ({spread.lowest:.2f}–{spread.highest:.2f})"
+    return f"{spread.median:.2f} ({spread.lower:.2f}–{spread.upper:.2f})"
 
 
 def seconds(value: float | None) -> str:
@@ -60,6 +60,11 @@ def in_flight_of(table: Table) -> str:
 
 
 # ---- the parts of the page
+
+
+def note(results: Results) -> list[str]:
+    """What the person who started the run wanted readers to know."""
+    return [f"**Note:** {results.facts['note']}", ""] if results.facts["note"] else []
 
 
 def summary(results: Results) -> list[str]:
@@ -123,9 +128,9 @@ def environment(results: Results) -> list[str]:
     named = facts["machine"] | facts["versions"]
     lines += table_lines(["what", "which"], [[name, value] for name, value in named.items()])
     lines += ["", "This command has made the run:", "", "```sh", facts["command"], "```", ""]
-    lines += [f"The number of rounds is {facts['rounds']}, and twice that in workloads that take less than half a "
-              f"second. The checksum of the corpus is `{facts['corpus']}`, the beginning of the SHA-256 of its lists.",
-              ""]
+    lines += [f"The number of rounds is {facts['rounds']}, and three times that in workloads that take less than half "
+              f"a second. The checksum of the corpus is `{facts['corpus']}`, the beginning of the SHA-256 of its "
+              "lists.", ""]
     if results.failures:
         lines += ["Left out because they failed:", "", *(f"- {reason}" for reason in results.failures), ""]
     return lines
@@ -158,7 +163,7 @@ def write_charts(results: Results, folder: Path) -> None:
 
 
 def write_page(results: Results, page: Path) -> None:
-    lines = [INTRODUCTION, *summary(results), *peer_tables(results), *environment(results)]
+    lines = [INTRODUCTION, *note(results), *summary(results), *peer_tables(results), *environment(results)]
     page.write_text("\n".join(lines).rstrip() + "\n")
     write_charts(results, page.parent / page.stem)
 
@@ -178,7 +183,7 @@ def headline(results: Results) -> list[str]:
                           if row.client in HEADLINE_PEERS)
         rows.append([table.workload.text, f"{own.cpu_ratio.median:.2f}", f"{own.wall_ratio.median:.2f}", peers])
     machine = results.facts["machine"]
-    return [BEGIN, "",
+    return [BEGIN, "", *note(results),
             f"Measured on {machine['date']} on {machine['processors']}, with nginx on the same machine, as multiples "
             "of a program in C that was written by hand over the same libraries (1.00; less is better):", "",
             *table_lines(["work", "CPU of libsdd", "wall time of libsdd", "CPU of others"], rows), "",

@@ -14,15 +14,17 @@ from workloads import WORKLOADS, Workload
 
 @dataclasses.dataclass(frozen=True)
 class Spread:
-    """The median of several values, and the lowest and highest of them."""
+    """The median of several values, and the quartiles, between which half of them lie."""
 
     median: float
-    lowest: float
-    highest: float
+    lower: float
+    upper: float
 
     @classmethod
     def of(cls, values: list[float]) -> Spread:
-        return cls(statistics.median(values), min(values), max(values))
+        if len(values) == 1:
+            return cls(values[0], values[0], values[0])
+        return cls(*(statistics.quantiles(values, n=4, method="inclusive")[index] for index in (1, 0, 2)))
 
 
 @dataclasses.dataclass(frozen=True)

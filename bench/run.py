@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Compares libsdd with a baseline in C and with other clients; `make bench` and `make bench-quick` call it.
 
-    run.py [--work DIR] [--quick] [--workload NAME]... [--rounds N] [--no-peers] [--continue]
+    run.py [--work DIR] [--quick] [--workload NAME]... [--rounds N] [--no-peers] [--note TEXT]
+           [--continue]
     run.py [--work DIR] --report [FILE]
 
 A run of all workloads writes docs/benchmarks.md, its charts and the headline of the README. Any other run, and one in
@@ -32,7 +33,7 @@ from results import read_results
 from workloads import QUICK, WORKLOADS, Workload
 
 ROUNDS, QUICK_ROUNDS = 5, 2
-SHORT_S = 0.5
+SHORT_S, SHORT_FACTOR = 0.5, 3
 
 
 def parse() -> argparse.Namespace:
@@ -42,6 +43,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--workload", action="append", choices=list(WORKLOADS))
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--no-peers", action="store_true")
+    parser.add_argument("--note", default="")
     parser.add_argument("--continue", dest="continues", action="store_true")
     parser.add_argument("--report", nargs="?", type=Path, const=Path("newest"))
     arguments = parser.parse_args()
@@ -108,7 +110,7 @@ class Benchmark:
             programs += clients.peers_of(workload, self._arguments.work)
         programs = self._without_failing(measurement, programs)
         is_short = measurement.run(clients.baseline).wall_s < SHORT_S
-        measurement.measure(programs, self._arguments.rounds * (2 if is_short else 1))
+        measurement.measure(programs, self._arguments.rounds * (SHORT_FACTOR if is_short else 1))
         self._write(kind="end", workload=workload.name, in_flight=in_flight)
         print(f"    {len(programs)} programs, {time.monotonic() - begin:.0f} s", flush=True)
 
@@ -126,7 +128,7 @@ def run(arguments: argparse.Namespace) -> tuple[Path, list[str]]:
     with file.open("a") as results, servers.running(arguments.work):
         benchmark = Benchmark(arguments, results)
         if not arguments.continues:
-            facts = environment.facts(arguments.work, command(arguments), arguments.rounds, parts)
+            facts = environment.facts(arguments.work, command(arguments), arguments.note, arguments.rounds, parts)
             results.write(json.dumps(facts) + "\n")
         for workload in workloads:
             for in_flight in workload.in_flight[-1:] if arguments.quick else workload.in_flight:
