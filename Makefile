@@ -212,7 +212,7 @@ define run_benchmark
 	$(BENCH_WORK)/venv/bin/python bench/run.py --work $(BENCH_WORK) $(1) $(BENCH_OPTIONS)
 endef
 
-bench: ## compares libsdd with a baseline in C and with other clients, in half an hour: bench/README.md
+bench: ## compares libsdd with a baseline in C and with other clients, in 15 minutes: bench/README.md
 	$(call run_benchmark)
 
 bench-quick: ## the same in two minutes, with fewer workloads; writes only to BENCH_WORK

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from pathlib import Path
 
 import charts
 from clients import BASELINE, CANDIDATE, ROOT
 from results import Results, Row, Spread, Table
 
+LINE = 120
 BEGIN, END = "<!-- benchmarks: bench/report.py writes these lines -->", "<!-- end of benchmarks -->"
 
 INTRODUCTION = """\
@@ -85,8 +87,9 @@ def first_frame(results: Results) -> list[str]:
     own, baseline = (table.row(CANDIDATE), table.row(BASELINE)) if table else (None, None)
     if not own or not baseline or own.first_frame_ms is None or baseline.first_frame_ms is None:
         return []
-    return [f"In W10 libsdd has the first preview after {own.first_frame_ms:.0f} ms, the baseline after "
-            f"{baseline.first_frame_ms:.0f} ms. Both make a preview of each scan, at most one in 100 ms.", ""]
+    words = (f"In W10 libsdd has the first preview after {own.first_frame_ms:.0f} ms, the baseline after "
+             f"{baseline.first_frame_ms:.0f} ms. Both make a preview of each scan, at most one in 100 ms.")
+    return [textwrap.fill(words, LINE), ""]
 
 
 def peer_tables(results: Results) -> list[str]:
@@ -118,8 +121,9 @@ def differences(table: Table) -> list[str]:
     others = [f"{row.client} {row.difference:.2f}" for row in table.rows if row.difference]
     if not others:
         return []
-    return ["Programs reduce pictures with different arithmetic. Mean difference to the baseline's pixels, in the "
-            f"picture that differs most and in levels of 255: {', '.join(others)}. libsdd's are equal.", ""]
+    words = ("Programs reduce pictures with different arithmetic. Mean difference to the baseline's pixels, in the "
+             f"picture that differs most and in levels of 255: {', '.join(others)}. libsdd's are equal.")
+    return [textwrap.fill(words, LINE), ""]
 
 
 def environment(results: Results) -> list[str]:
@@ -128,9 +132,9 @@ def environment(results: Results) -> list[str]:
     named = facts["machine"] | facts["versions"]
     lines += table_lines(["what", "which"], [[name, value] for name, value in named.items()])
     lines += ["", "This command has made the run:", "", "```sh", facts["command"], "```", ""]
-    lines += [f"The number of rounds is {facts['rounds']}, and three times that in workloads that take less than half "
-              f"a second. The checksum of the corpus is `{facts['corpus']}`, the beginning of the SHA-256 of its "
-              "lists.", ""]
+    words = (f"The number of rounds is {facts['rounds']}, and three times that in workloads that take less than half a "
+             f"second. The checksum of the corpus is `{facts['corpus']}`, the beginning of the SHA-256 of its lists.")
+    lines += [textwrap.fill(words, LINE), ""]
     if results.failures:
         lines += ["Left out because they failed:", "", *(f"- {reason}" for reason in results.failures), ""]
     return lines
@@ -183,9 +187,9 @@ def headline(results: Results) -> list[str]:
                           if row.client in HEADLINE_PEERS)
         rows.append([table.workload.text, f"{own.cpu_ratio.median:.2f}", f"{own.wall_ratio.median:.2f}", peers])
     machine = results.facts["machine"]
-    return [BEGIN, "", *note(results),
-            f"Measured on {machine['date']} on {machine['processors']}, with nginx on the same machine, as multiples "
-            "of a program in C that was written by hand over the same libraries (1.00; less is better):", "",
+    words = (f"Measured on {machine['date']} on {machine['processors']}, with nginx on the same machine, as multiples "
+             "of a program in C that was written by hand over the same libraries (1.00; less is better):")
+    return [BEGIN, "", *note(results), textwrap.fill(words, LINE), "",
             *table_lines(["work", "CPU of libsdd", "wall time of libsdd", "CPU of others"], rows), "",
             "[docs/benchmarks.md](docs/benchmarks.md) has all workloads, spreads, memory, versions and commands.", "",
             END]

@@ -76,7 +76,8 @@ class Fetching:
                 for handle, _, error in failed:
                     self._end(handle, error)
             if self._running:
-                self._multi.select(1.0)
+                due_ms = self._multi.timeout()
+                self._multi.select(min(due_ms / 1000, 1.0) if due_ms >= 0 else 1.0)
         self._multi.close()
 
 
