@@ -34,7 +34,8 @@ def prints(name: str, result: dict[str, object]) -> Program:
 
 def is_refused(measurement: Measurement, other: Program) -> bool:
     try:
-        measurement.check([prints(BASELINE, RIGHT), other])
+        with measurement.checks(prints(BASELINE, RIGHT)) as check:
+            check(other)
         measurement.measure([prints(BASELINE, RIGHT), other], 1)
     except WrongResult as reason:
         print(f"    refused: {reason}")

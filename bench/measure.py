@@ -7,7 +7,7 @@ import json
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
@@ -88,17 +88,21 @@ class Measurement:
             for program in programs:
                 self.run(program, is_prefill=True)
 
-    def check(self, programs: list[Client]) -> None:
-        """Compares the bytes or pixels of each program with those of the baseline, which is the first one."""
+    @contextmanager
+    def checks(self, baseline: Client) -> Iterator[Callable[[Client], None]]:
+        """Yields a function that compares the bytes or pixels of a program with those of the baseline."""
         with tempfile.TemporaryDirectory(dir=self._work) as folder:
             pictures = Path(folder)
-            expected = self._checked(programs[0], pictures / "expected")
-            self._record("check", programs[0], **dataclasses.asdict(expected))
-            for program in programs[1:]:
+            expected = self._checked(baseline, pictures / "expected")
+            self._record("check", baseline, **dataclasses.asdict(expected))
+
+            def check(program: Client) -> None:
+                shutil.rmtree(pictures / "pictures", ignore_errors=True)
                 answer = self._checked(program, pictures / "pictures")
                 difference = self._compare(program, expected, answer, pictures)
                 self._record("check", program, **dataclasses.asdict(answer), difference=difference)
-                shutil.rmtree(pictures / "pictures")
+
+            yield check
 
     def _checked(self, client: Client, pictures: Path) -> Answer:
         """Runs a program with checksums. Pictures that it writes are in the folder then."""

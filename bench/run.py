@@ -87,16 +87,18 @@ class Benchmark:
 
     def _without_failing(self, measurement: Measurement, programs: list[Client]) -> list[Client]:
         """Checks all programs. Returns those that do the same work as the baseline; the candidate must be one."""
-        checked = programs[:2]
-        measurement.check(checked)
-        for peer in programs[2:]:
-            try:
-                measurement.check([programs[0], peer])
-                checked.append(peer)
-            except WrongResult as failure:
-                self.failures.append(str(failure))
-                self._write(kind="failure", reason=str(failure))
-                print(f"run.py: FAILED: {failure}", file=sys.stderr, flush=True)
+        baseline, candidate, *peers = programs
+        checked = [baseline, candidate]
+        with measurement.checks(baseline) as check:
+            check(candidate)
+            for peer in peers:
+                try:
+                    check(peer)
+                    checked.append(peer)
+                except WrongResult as failure:
+                    self.failures.append(str(failure))
+                    self._write(kind="failure", reason=str(failure))
+                    print(f"run.py: FAILED: {failure}", file=sys.stderr, flush=True)
         return checked
 
     def measure(self, workload: Workload, in_flight: int) -> None:
