@@ -7,7 +7,7 @@
 
 A run of all workloads writes docs/benchmarks.md, its charts and the headline of the README. Any other run, and one in
 which a program failed, only writes WORK/report.md. The records of each run are in WORK/results, a line of JSON for each
-pair of runs; --continue adds the workloads that the newest file lacks, and --report writes the page again from a file.
+pair of runs; --continue adds the workloads that the newest file lacks, and --report writes the pages again from a file.
 
 It ends with status 1 if a program fails, or if its bytes or pixels are not those of the baseline.
 """
@@ -34,6 +34,7 @@ from workloads import QUICK, WORKLOADS, Workload
 
 ROUNDS, QUICK_ROUNDS = 5, 2
 SHORT_S, SHORT_FACTOR = 0.5, 3
+NEWEST = Path("newest")
 
 
 def parse() -> argparse.Namespace:
@@ -45,7 +46,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--note", default="")
     parser.add_argument("--continue", dest="continues", action="store_true")
-    parser.add_argument("--report", nargs="?", type=Path, const=Path("newest"))
+    parser.add_argument("--report", nargs="?", type=Path, const=NEWEST)
     arguments = parser.parse_args()
     arguments.work = arguments.work.resolve()
     arguments.rounds = arguments.rounds or default_rounds(arguments)
@@ -131,7 +132,7 @@ def run(arguments: argparse.Namespace) -> tuple[Path, list[str]]:
         benchmark = Benchmark(arguments, results)
         if not arguments.continues:
             facts = environment.facts(arguments.work, command(arguments), arguments.note, arguments.rounds, parts)
-            results.write(json.dumps(facts) + "\n")
+            results.write(json.dumps(facts | {"has_peers": not arguments.no_peers}) + "\n")
         for workload in workloads:
             for in_flight in workload.in_flight[-1:] if arguments.quick else workload.in_flight:
                 if (workload.name, in_flight) not in done:
@@ -148,21 +149,11 @@ def command(arguments: argparse.Namespace) -> str:
     return f"{target} BENCH_OPTIONS='{' '.join(options)}'" if options else target
 
 
-def main() -> int:
-    arguments = parse()
-    if arguments.report:
-        file = newest_results(arguments.work) if arguments.report == Path("newest") else arguments.report
-        report.publish(read_results(file))
-        return 0
-    try:
-        file, failures = run(arguments)
-    except WrongResult as failure:
-        print(f"run.py: FAILED: {failure}", file=sys.stderr)
-        return 1
+def write_report(arguments: argparse.Namespace, file: Path) -> None:
+    """Writes the pages of the repository if the results are whole; otherwise prints a page of its own."""
     results = read_results(file)
-    is_whole = measured(file) == {(workload.name, number) for workload in WORKLOADS.values()
-                                  for number in workload.in_flight}
-    if is_whole and not failures and not arguments.no_peers:
+    everything = {(workload.name, number) for workload in WORKLOADS.values() for number in workload.in_flight}
+    if measured(file) == everything and results.facts["has_peers"] and not results.failures:
         report.publish(results)
         print("written: docs/benchmarks.md, docs/benchmarks/*.svg and the headline of README.md")
     else:
@@ -170,6 +161,19 @@ def main() -> int:
         report.write_page(results, page)
         print(page.read_text())
         print(f"written: {page} and {arguments.work}/report/*.svg; the records: {file}")
+
+
+def main() -> int:
+    arguments = parse()
+    if arguments.report:
+        write_report(arguments, newest_results(arguments.work) if arguments.report == NEWEST else arguments.report)
+        return 0
+    try:
+        file, failures = run(arguments)
+    except WrongResult as failure:
+        print(f"run.py: FAILED: {failure}", file=sys.stderr)
+        return 1
+    write_report(arguments, file)
     return 1 if failures else 0
 
 
