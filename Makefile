@@ -4,6 +4,7 @@
 #   PC_PREFIX                             the prefix in sdd.pc; default: relative to the folder of sdd.pc
 #   SCRATCH, SWIFTFLAGS                   SwiftPM's build folder, and additional flags for `swift build`
 #   STRIP=:                               installs the library with its debug information
+#   BENCH_WORK, BENCH_OPTIONS             the folder of `make bench`, and options of bench/run.py
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euc
@@ -26,6 +27,8 @@ FUZZ_SECONDS ?= 60
 FUZZ_JOBS ?= 1
 SOAK_LOADS ?= 200000
 TORTURE_SCALE ?= 1
+BENCH_WORK ?= build/bench
+BENCH_OPTIONS ?=
 FUZZ_TARGETS ?= probe jpeg png frames metadata edit text
 
 relative = $(shell realpath -ms --relative-to=$(1) $(2))
@@ -40,9 +43,9 @@ headers := $(wildcard include/sdd/*.h)
 CLANG_FORMAT ?= clang-format-14
 formatted_c = $(shell find Sources examples bench -name '*.[ch]')
 
-.PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-http2 test-caches test-abi \
+.PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-bench test-http2 test-caches test-abi \
 	test-binders abi-description bindings test-examples sanitize torture coverage fuzz damage soak fault-server \
-	circles docs format bench deb check-deb
+	circles docs format bench bench-quick bench-programs deb check-deb
 
 all: build/libsdd.so ## (default) builds build/libsdd.so, optimised, with the Swift runtime inside
 
@@ -97,7 +100,7 @@ uninstall: ## removes the files of `make install`
 # ---- checks
 
 check: ## runs all of the following:
-check: lint all test-swift test-headers test-c test-http2 test-caches test-abi test-binders test-examples
+check: lint all test-swift test-headers test-c test-bench test-http2 test-caches test-abi test-binders test-examples
 	@echo "make check: everything passed"
 
 lint: ##   checks formats, comments, sizes of files and functions, circles of files, docs/requirements.md
@@ -117,9 +120,12 @@ test-headers: all ##   compiles the header with gcc and clang, C99 to C23, C++11
 	Tests/abi/check-headers.sh
 	Tests/abi/check-compilers.sh
 
-test-c: all fault-server bench ##   runs programs in C against the library, also those in the header's comments
+test-c: all fault-server bench-programs ##   runs programs in C against the library, also those in the header's comments
 	$(with_server) Tests/abi/check-programs.sh
 	$(with_server) Tests/C/run.sh plain
+
+test-bench: bench-programs ##   checks that the benchmark notices wrong bytes and pixels
+	Tests/bench.py
 
 test-http2: all ##   runs hostile HTTP/2 servers; SDD_TEST_LONG=1: the long form
 	Tests/HTTP2/run.sh
@@ -198,16 +204,44 @@ format: ## formats the Swift and C code
 fault-server: # builds the server of the programs in C
 	swift build --product fault-server --scratch-path $(SCRATCH)
 
-# ---- benchmark
+# ---- benchmarks
 
-bench: build/sdd-bench build/sdd-overhead build/sdd-stream build/sdd-decode build/sdd-cache ## builds the benchmark programs, see bench/README.md
+# The packages must be there before anything is built.
+define run_benchmark
+	bench/install.sh $(BENCH_WORK)
+	$(MAKE) bench-programs
+	$(BENCH_WORK)/venv/bin/python bench/run.py --work $(BENCH_WORK) $(1) $(BENCH_OPTIONS)
+endef
+
+bench: ## compares libsdd with a baseline in C and with other clients, in 15 minutes: bench/README.md
+	$(call run_benchmark)
+
+bench-quick: ## the same in two minutes, with fewer workloads; writes only to BENCH_WORK
+	$(call run_benchmark,--quick)
+
+bench_programs := $(addprefix build/,sdd-bench sdd-overhead sdd-stream sdd-decode sdd-cache \
+	bench-baseline bench-relay bench-account bench-checksum.so)
+
+bench-programs: $(bench_programs) ## builds the benchmark programs
 
 build/sdd-%: bench/sdd_%.c $(headers) build/libsdd.so
 	$(CC) -std=c99 -O2 -Wall -Wextra -pedantic -Werror -Iinclude -pthread -o $@ $(filter %.c,$^) -Lbuild -lsdd $(BENCH_LIBS) -Wl,-rpath,'$$ORIGIN'
 
-build/sdd-bench: bench/sdd_bench_cache.c bench/sdd_bench.h
+build/sdd-bench: bench/sdd_bench_cache.c bench/checksum.c bench/sdd_bench.h bench/checksum.h
 
 build/sdd-decode: BENCH_LIBS = $(shell pkg-config --libs libjpeg libpng)
+
+build/bench-baseline: $(wildcard bench/baseline/*.[ch]) bench/checksum.c bench/checksum.h
+	mkdir -p build
+	$(CC) -std=c11 -O3 -Wall -Wextra -pedantic -Werror -pthread -o $@ $(filter %.c,$^) $$(pkg-config --cflags --libs libcurl libjpeg libpng) -lm
+
+build/bench-%: bench/%.c
+	mkdir -p build
+	$(CC) -std=c11 -O2 -Wall -Wextra -pedantic -Werror -o $@ $<
+
+build/bench-checksum.so: bench/checksum.c bench/checksum.h
+	mkdir -p build
+	$(CC) -std=c11 -O2 -Wall -Wextra -pedantic -Werror -shared -fPIC -o $@ $<
 
 # ---- Debian packages, built in a copy of the tree
 

@@ -1,12 +1,13 @@
 /*
  * sdd_bench - fetches a list of URLs through the public API, and prints the time it took as one line of JSON.
  *
- *     make bench          builds build/sdd-bench; bench/README.md describes the workloads
+ *     make bench-programs         builds build/sdd-bench; bench/README.md describes the workloads
  *
  * It does nothing that an application could not do: the downloader has all defaults except the limits given.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "sdd_bench.h"
+#include "checksum.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 arguments_t arguments = { .workload = "W1", .by = "get", .inflight = 6 };
 
 static struct {
-    uint64_t ok, failed, bytes, pixels, checksum;
+    uint64_t ok, failed, bytes, pixels, checksum, sum;
     double first_frame; /* seconds; 0: none */
 } total;
 
@@ -26,36 +27,25 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* FNV-1a, 64 bit. */
-static uint64_t hash(const uint8_t *bytes, size_t count, uint64_t state)
+static uint64_t image_checksum(sdd_image *image)
 {
-    for (size_t i = 0; i < count; i++) state = (state ^ bytes[i]) * UINT64_C(1099511628211);
-    return state;
-}
-
-static uint64_t hash_image(sdd_image *image)
-{
-    uint64_t state = UINT64_C(1469598103934665603);
+    uint64_t state = CHECKSUM_START;
     const uint8_t *row = sdd_image_pixels(image);
     for (int32_t y = 0; y < sdd_image_height(image); y++, row += sdd_image_stride(image))
-        state = hash(row, (size_t)sdd_image_width(image) * 4, state);
+        state = checksum(row, (size_t)sdd_image_width(image) * 4, state);
     return state;
-}
-
-static void count_image(sdd_image *image)
-{
-    total.pixels += (uint64_t)sdd_image_width(image) * (uint64_t)sdd_image_height(image);
-    if (arguments.verify) total.checksum ^= hash_image(image);
 }
 
 void count_ok(sdd_image *image, sdd_bytes *bytes)
 {
     total.ok++;
     if (bytes) total.bytes += sdd_bytes_size(bytes);
-    if (image)
-        count_image(image);
-    else if (arguments.verify)
-        total.checksum ^= hash(sdd_bytes_data(bytes), sdd_bytes_size(bytes), UINT64_C(1469598103934665603));
+    if (image) total.pixels += (uint64_t)sdd_image_width(image) * (uint64_t)sdd_image_height(image);
+    if (!arguments.verify || (!image && !bytes)) return;
+    const uint64_t hash = image ? image_checksum(image)
+                                : checksum(sdd_bytes_data(bytes), sdd_bytes_size(bytes), CHECKSUM_START);
+    total.checksum ^= hash;
+    total.sum += hash;
 }
 
 void count_failed(const char *url, const char *message)
@@ -262,10 +252,11 @@ int main(int argc, char **argv)
     sdd_cache_destroy(cache);
 
     printf("{\"workload\":\"%s\",\"ok\":%llu,\"failed\":%llu,\"bytes\":%llu,\"pixels\":%llu,\"wall_s\":%.6f,"
-           "\"first_frame_ms\":%.3f,\"checksum\":\"%016llx\"}\n",
+           "\"first_frame_ms\":%.3f,\"checksum\":\"%016llx\",\"sum\":\"%016llx\"}\n",
            arguments.workload, (unsigned long long)total.ok, (unsigned long long)total.failed,
            (unsigned long long)total.bytes, (unsigned long long)total.pixels, wall,
-           total.first_frame == 0 ? -1 : (total.first_frame - start) * 1e3, (unsigned long long)total.checksum);
+           total.first_frame == 0 ? -1 : (total.first_frame - start) * 1e3, (unsigned long long)total.checksum,
+           (unsigned long long)total.sum);
     for (size_t i = 0; i < url_count; i++) free(urls[i]);
     free(urls);
     return total.failed ? 1 : 0;

@@ -2,7 +2,7 @@
  * sdd_decode - decodes with libsdd and with libjpeg and libpng directly, alternately, and prints the ratio of processor
  * time.
  *
- *     make bench          builds build/sdd-decode; bench/README.md describes the figures
+ *     make bench-programs         builds build/sdd-decode; bench/README.md describes the figures
  *     build/sdd-decode [--rounds N] [--size N] FILE...
  *
  * Pixels are RGBA8, in memory from malloc. With --size only libsdd decodes, to fit into N x N, and the growth of peak

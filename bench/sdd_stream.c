@@ -1,7 +1,7 @@
 /*
  * sdd_stream - measures the time from a picture's last byte to its pixels, when its bytes arrive slowly and at once.
  *
- *     make bench          builds build/sdd-stream; bench/README.md describes the figures
+ *     make bench-programs         builds build/sdd-stream; bench/README.md describes the figures
  *     build/sdd-stream FILE [MEGABYTES_A_SECOND] [ROUNDS]
  *
  * A transport of the program gives the bytes, all at once and in pieces at that rate, so that no network is involved.
