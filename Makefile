@@ -219,7 +219,7 @@ bench: ## compares libsdd with a baseline in C and with other clients, in 15 min
 bench-quick: ## the same in two minutes, with fewer workloads; writes only to BENCH_WORK
 	$(call run_benchmark,--quick)
 
-bench_programs := $(addprefix build/,sdd-bench sdd-overhead sdd-stream sdd-decode sdd-cache \
+bench_programs := $(addprefix build/,sdd-bench sdd-overhead sdd-stream sdd-decode sdd-cache sdd-loads \
 	bench-baseline bench-relay bench-account bench-checksum.so)
 
 bench-programs: $(bench_programs) ## builds the benchmark programs

@@ -6,7 +6,8 @@
  *
  * The modes: `download` (downloads, for comparison), `plain` (loads without a cache), `cold` (loads of a cache that has
  * nothing, and stores nothing), `store` (such loads that store), `disk` and `memory` (loads that find their picture on
- * that level), `cancel` (loads that are cancelled while they are downloaded or wait for that). DIR is for the cache; it must be empty.
+ * that level), `cancel` (loads that are cancelled while they are downloaded or wait for that). DIR is for the cache; it
+ * must be empty.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <sdd/sdd.h>
