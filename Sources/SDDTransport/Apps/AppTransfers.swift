@@ -165,7 +165,7 @@ extension AppTransfers {
             if let pausedAt = transfer.pausedAt {
                 transfer.started += now - pausedAt
                 transfer.lastActivity += now - pausedAt
-                transfer.speed.rested(now - pausedAt)
+                transfer.speed.rested(since: pausedAt, until: now)
                 if let moved = transfer.sinkMoved { transfer.sinkMoved = moved + (now - pausedAt) }
             }
             transfer.pausedAt = nil

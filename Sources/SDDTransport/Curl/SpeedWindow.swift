@@ -1,5 +1,6 @@
 /// The limit on slow transfers: each time window must bring a minimum number of bytes. It is checked once per window,
-/// so it costs nothing while bytes arrive. Times are microseconds of a clock that never jumps.
+/// so it costs nothing while bytes arrive. Times are microseconds of a clock that never jumps. A value, part of a transfer's
+/// clocks.
 package struct SpeedWindow {
     /// Bytes that a window must bring; 0 means no limit.
     private let needed: Int64
@@ -25,19 +26,20 @@ package struct SpeedWindow {
         before = moved
     }
 
-    /// Begins a window now, unless one is open. Bytes count from the end of the last one.
+    /// Begins a window now, unless one is open. Bytes count from the count given to `end`, 0 at first.
     package mutating func goOn(at now: Int64) {
         if start == nil, needed > 0 { start = now }
     }
 
+    /// Ends the window: nothing is expected until the next one.
     package mutating func end(moved: Int64) {
         start = nil
         before = moved
     }
 
-    /// Extends the window by a time in which the library held the transfer back.
-    package mutating func rested(_ duration: Int64) {
-        if let start { self.start = start + duration }
+    /// Extends the window by the part of it in which the library held the transfer back.
+    package mutating func rested(since begin: Int64, until now: Int64) {
+        if let start { self.start = start + now - max(start, begin) }
     }
 
     /// The end of the window; `Int64.max` means never.

@@ -176,6 +176,6 @@ extension StageClocks {
         stageStart += now - since
         // Bytes may have arrived during the suspension. A time after now would extend the limit on silence.
         lastActivity = min(now, lastActivity + (now - since))
-        speed.rested(now - since)
+        speed.rested(since: since, until: now)
     }
 }
