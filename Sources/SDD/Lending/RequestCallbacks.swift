@@ -7,7 +7,8 @@ internal import SDDEngine
 /// The C callbacks of one request, and the strings and structs lent to them. Thread: the one on which the downloader
 /// delivers, one call at a time.
 final class RequestCallbacks: AppCallbacks, @unchecked Sendable {
-    // Safety: constants; `lent` is accessed only by the thread that takes events, one at a time.
+    // Safety: constants, except `lent`, which only the thread that takes events touches; the delivery's lock orders one
+    // such thread after another.
     private let url: UnsafeMutablePointer<CChar>?
     private let progress: sdd_progress_fn?
     private let completion: sdd_completed_fn?
@@ -33,7 +34,7 @@ final class RequestCallbacks: AppCallbacks, @unchecked Sendable {
 
     func progressed(token: UInt64, received: Int64, expected: Int64) {
         guard let progress else { return }
-        // A load whose first URL is invalid may still download one of its alternatives.
+        // There is no URL if the first one of a load is invalid: then an alternative is being downloaded.
         guard let url else { return "".withCString { progress(token, received, expected, $0, userData) } }
         progress(token, received, expected, url, userData)
     }

@@ -8,6 +8,7 @@ enum EntryFlaw: Error, Equatable {
     /// The file belongs to another key or another version of this library, or is too large for this process. It is left
     /// alone.
     case notOurs
+    /// Reading failed; the file may be sound.
     case failed(CacheError)
 }
 
@@ -18,7 +19,7 @@ enum EntryFlaw: Error, Equatable {
 ///     size 4, "free"                                                             box header
 ///     format 4, stored 8, body length 8, body sum 8
 ///     lengths of key, http and user 4 4 4, followed by these three
-///     XXH64 of everything above 8, size 4, version 4, magic 8                    footer
+///     footer: XXH64 of all bytes above 8, size 4, version 4, magic 8
 struct EntryTrailer: Equatable {
     var metadata: EntryMetadata
     var bodyLength: UInt64
@@ -26,7 +27,7 @@ struct EntryTrailer: Equatable {
 
     static let version: UInt32 = 2
     static let footerLength = 24
-    /// More than any header and any data of the application should need, and still small compared with memory.
+    /// The longest trailer, in bytes. More than any header and any data of the application should need, and still small compared with memory.
     static let longest = 16 << 20
     private static let magic: UInt64 = 0x7364_6465_6e74_7279  // "sddentry"
     private static let box: UInt32 = 0x6672_6565  // "free"
