@@ -1,6 +1,8 @@
 import Glibc
 import SDDBase
+import SDDCoders
 import SDDTransport
+import Synchronization
 import TestSupport
 import Testing
 
@@ -38,6 +40,31 @@ import Testing
         #expect(try downloader.dispatch(max: 0) == 1)
         #expect(callbacks.record.thread == .current)
         downloader.destroy()
+    }
+
+    /// Memory reserved for an image until that is delivered.
+    private final class Reserved: MemoryReserved {
+        private let left = Atomic(100)
+        var bytes: Int { left.load(ordering: .relaxed) }
+        func shrink(to bytes: Int) { left.store(bytes, ordering: .relaxed) }
+        func settle() {}
+        func decoded(keeping bytes: Int) {}
+    }
+
+    @Test("the memory of a load's cached image is given back when it is delivered", arguments: [false, true])
+    func memoryOfACachedImageIsGivenBack(isDrained: Bool) throws {
+        // given
+        let delivery = Delivery(bell: try EventBell()) { _ in }
+        let listener = Listener(token: 1, callbacks: RecordingCallbacks())
+        let reserved = Reserved()
+        delivery.post(.cached(listener, DownloadResult(image: Made.image(), reserved: reserved, ended: 0)))
+        #expect(reserved.bytes == 100)
+        // when
+        let count =
+            isDrained
+            ? try delivery.drain(max: 9, take: { _ in nil }, atEnd: {}) : try delivery.dispatch(max: 9, atEnd: {})
+        // then
+        #expect(count == 1 && reserved.bytes == 0)
     }
 
     @Test("D21: no event is delivered inside the submitting call")

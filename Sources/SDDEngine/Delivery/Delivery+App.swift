@@ -62,7 +62,10 @@ extension Delivery {
         var count = 0
         while count < max, let event = takeNext() {
             if let lent = take(event) { state.withLock { $0.lent.append(lent) } }
-            if case .end(_, let result) = event { result.delivered() }
+            switch event {
+            case .end(_, let result), .cached(_, let result): result.delivered()
+            default: break
+            }
             if let listener = event.ended {
                 state.withLock { $0.drained.append(listener) }
                 settled()

@@ -35,7 +35,7 @@ extension Delivery {
     /// The number of requests whose terminal event has not begun to be delivered. An event being delivered does not
     /// count, because the application may rightly exit inside the last one.
     var owed: Int {
-        outstanding.load(ordering: .relaxed) - (isEnding.load(ordering: .relaxed) ? 1 : 0)
+        outstanding.load(ordering: .relaxed) - ending.load(ordering: .relaxed)
     }
 }
 

@@ -48,8 +48,8 @@ final class Delivery: Sendable {
     let logs: LogSwitch
     /// True once a slow callback has been reported.
     let hasToldSlow = Atomic(false)
-    /// True while a terminal event is being delivered.
-    let isEnding = Atomic(false)
+    /// Terminal events whose delivery has begun and not ended.
+    let ending = Atomic<Int>(0)
     let time = SystemTime()
     let thread = Monitor<NativeThread?>(nil)
     private let generation = ForkGeneration.current
@@ -67,21 +67,22 @@ final class Delivery: Sendable {
     var isAppDriven: Bool { bell != nil }
     var eventDescriptor: Int32 { bell?.descriptor ?? -1 }
 
-    /// Counts an accepted request, which is owed one terminal event. Called before the submitting call gives up its
-    /// lock.
+    /// Counts a request, which is owed one terminal event. Called before the gate is checked, and sequentially
+    /// consistent like the gate: either `destroy` sees this count, or the submitting thread sees the closed gate.
     func accepted() {
-        if outstanding.add(1, ordering: .relaxed).oldValue == 0 { busyChanged(true) }
+        if outstanding.add(1, ordering: .sequentiallyConsistent).oldValue == 0 { busyChanged(true) }
     }
 
     var undeliveredBytes: Int { state.withLock { $0.undeliveredBytes } }
-    var isIdle: Bool { outstanding.load(ordering: .acquiring) == 0 }
+    var isIdle: Bool { outstanding.load(ordering: .sequentiallyConsistent) == 0 }
 }
 
 // MARK: - Queueing events
 
 extension Delivery {
     /// Queues events for the application, in the order of the tickets: a batch that overtakes an earlier one waits for
-    /// it. Callable from any thread. Calls no function of the application, except for listeners that are told at once.
+    /// it. Callable from any thread, with no lock held: immediate ends are told before this returns, and the end of a
+    /// load's stage may call the application's hooks.
     func enqueue(_ batch: Batch) {
         change { state, released in
             for listener in batch.muted { listener.isMuted = true }
@@ -99,10 +100,11 @@ extension Delivery {
         }
     }
 
-    /// Queues an event of a load or a list, which has no ticket: whoever decides it has seen all earlier events of the
-    /// same listener delivered to this queue. Callable from any thread.
+    /// Queues an event of a load or a list. It needs no ticket: a load's request has ended, with all its events queued,
+    /// before the load's own event is decided. Callable from any thread, with no lock held.
     func post(_ event: Event) {
         change { state, released in
+            // `append` would take the end of a load for that of its stage.
             if case .end(let listener, let result) = event {
                 end(listener, result, &state, &released)
             } else {
@@ -287,13 +289,13 @@ extension Delivery {
             // Give the memory back before the call: an image held by the application must not keep other images, which
             // the callback may wait for, from being decoded.
             result.delivered()
-            isEnding.store(true, ordering: .relaxed)
+            ending.add(1, ordering: .relaxed)
             listener.callbacks.completed(result, token: listener.token)
             // In a forked child the remaining steps are left to the parent.
             if isForked { return }
             listener.callbacks.released()
             settled()
-            isEnding.store(false, ordering: .relaxed)
+            ending.subtract(1, ordering: .relaxed)
         case .notice(let notice, let observer): observer?.noticed(notice)
         case .prefetch(let listener, let event): perform(event, for: listener)
         }
