@@ -287,15 +287,21 @@ extension Downloader {
         wakesTransport: Bool = true,
         _ event: (inout DownloadTable<Listener>, Int64) -> Outcome
     ) -> Outcome {
-        let (outcome, wakes, work, batch, cacheTasks) = table.withLock { table in
+        let (outcome, wakes, work, batch, cacheTasks, submissions) = table.withLock { table in
             // The time is read under the lock, so that it never runs backwards for the table.
             let now = time.monotonicMicroseconds()
-            for submission in inbox.takeAll() { table.submitted(submission, at: now) }
+            let submissions = inbox.takeAll()
+            for submission in submissions { table.submitted(submission, at: now) }
             let outcome = event(&table, now)
             let work = table.takeWork(for: desk.freeThreads, at: now)
-            return (outcome, table.takeWakes(), work, table.outbox.takeBatch(), table.outbox.takeCacheTasks())
+            return (
+                outcome, table.takeWakes(), work, table.outbox.takeBatch(), table.outbox.takeCacheTasks(), submissions
+            )
         }
-        // Errands that store data or start revalidations run before any event is delivered, so that a listener finds
+        // Released without the lock: a request that was refused or has joined another may hold the last reference to
+        // objects of the application.
+        withExtendedLifetime(submissions) {}
+        // Cache tasks that store data or start revalidations run before any event is delivered, so that a listener finds
         // the data in place.
         if !cacheTasks.isEmpty { run(cacheTasks.filter { !$0.asks }) }
         // Queue the events before waking decode threads: a decode may queue the end of a request at any moment, and no

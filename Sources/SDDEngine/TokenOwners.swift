@@ -5,7 +5,7 @@ import Synchronization
 /// its prefetcher. Thread-safe.
 package protocol TokenOwner: AnyObject, Sendable {
     /// Cancels the request of a token.
-    /// - Returns: nil if the request has ended, or the token was never this owner's.
+    /// - Returns: nil if the request has ended or was cancelled before, or the token was never this owner's.
     func cancel(_ token: UInt64) -> Cancelled?
     /// Sets the priority of a token's request.
     /// - Returns: false if the request has ended, or the token was never this owner's.

@@ -169,6 +169,41 @@ import Testing
         downloader.destroy()
     }
 
+    /// An object of the application whose release calls the library, as `user_data_free` may.
+    private final class Caller: Sendable {
+        let downloader: Downloader
+        let counts: Recorder<Int>
+
+        init(_ downloader: Downloader, _ counts: Recorder<Int>) {
+            self.downloader = downloader
+            self.counts = counts
+        }
+
+        deinit { counts.record(downloader.currentDownloadCount) }
+    }
+
+    @Test("the data of a request that joins another may call the library when it is freed", .timeLimit(.minutes(1)))
+    func dataOfAJoiningRequestIsFreedWithoutTheLock() throws {
+        // given
+        let downloader = try transport.makeDownloader()
+        let counts = Recorder<Int>()
+        func submit() throws {
+            let caller = Caller(downloader, counts)
+            let transform: BodyWork.Transform = { bytes, _ in withExtendedLifetime(caller) { bytes } }
+            let work = BodyWork(modifier: nil, transform: transform, identity: [1])
+            try downloader.submit("a", callbacks: RecordingCallbacks()) { $0.bodyWork = work }
+        }
+        try submit()
+        _ = transport.started()
+        // when
+        try submit()
+        #expect(transport.started().isEmpty && downloader.statistics.joined == 1)
+        // then
+        #expect(counts.all == [1])
+        downloader.destroy()
+        #expect(counts.all.count == 2)
+    }
+
     @Test func waitingInsideACallbackIsRefused() throws {
         let downloader = try transport.makeDownloader()
         let refused = Expectation()

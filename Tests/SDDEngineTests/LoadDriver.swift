@@ -13,6 +13,10 @@ final class LoadDriver {
     private(set) var results: [String: DownloadResult] = [:]
     /// The time limit of a load's last request, in microseconds.
     private(set) var limits: [String: Int64] = [:]
+    /// The times at which the clocks are to be looked at.
+    private(set) var looks: [Int64] = []
+    /// The number of loads that were returned to be released.
+    private(set) var released = 0
     private var decided: [String] = []
     private var loads: [String: Load] = [:]
     private var names: [UInt64: String] = [:]
@@ -63,7 +67,7 @@ final class LoadDriver {
             case .encoded: CacheHit(body: Bytes(adopting: nil, count: 0), origin: .disk)
             }
         change { table, now, actions in
-            if let lookup = load.plan.lookup { table.answered(lookup, hit, at: now, &actions) }
+            if let lookup = load.plan.lookup { released += table.answered(lookup, hit, at: now, &actions).count }
         }
     }
 
@@ -131,7 +135,9 @@ final class LoadDriver {
     ) -> Outcome {
         var actions: [LoadTable.Action] = []
         let outcome = event(&table, now, &actions)
-        for action in actions { decided.append(word(for: action)) }
+        for action in actions {
+            if case .lookAtClocks(let time) = action { looks.append(time) } else { decided.append(word(for: action)) }
+        }
         return outcome
     }
 
@@ -139,6 +145,7 @@ final class LoadDriver {
         func name(_ load: Load) -> String { names[load.token] ?? "?" }
         switch action {
         case .ask(let load, _): return "ask \(name(load))"
+        case .lookAtClocks(let time): return "look at \(time)"
         case .make(let load, _, let limit):
             limits[name(load)] = limit
             return "make \(name(load))"

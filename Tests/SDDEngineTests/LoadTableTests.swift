@@ -105,6 +105,8 @@ import Testing
         driver.answer("a", .pixels)
         // then
         #expect(driver.take() == ["finish a disk", "show b and go on", "fetch b 0"])
+        // The cancelled load is released without the lock, too.
+        #expect(driver.released == 3)
         driver.answer("b", .pixels)
         #expect(driver.take().isEmpty && driver.table.count == 2)
         // The lookup is over: the next load begins another.
@@ -364,6 +366,20 @@ import Testing
         driver.now += 5000
         driver.lookAtClocks()
         #expect(driver.take() == ["make b"] && driver.table.count == 2)
+    }
+
+    @Test("Z6: a load that shares the lookup of another has a clock of its own")
+    mutating func aSharedLookupHasTheLimitOfEachLoad() throws {
+        let plan = try LoadPlan.sample()
+        var limited = plan
+        limited.totalLimit = 100
+        driver.submit("a", plan)
+        #expect(driver.looks.isEmpty)
+        driver.submit("b", limited)
+        #expect(driver.take() == ["ask a"] && driver.looks == [driver.now + 100])
+        driver.now += 100
+        driver.lookAtClocks()
+        #expect(driver.take() == ["finish b timeout"] && driver.table.count == 1)
     }
 
     @Test("Z6: after the limit nothing is made from the cache's content")

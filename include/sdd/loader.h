@@ -157,7 +157,7 @@ SDD_ENUM(int32_t) {
  * @param url The load's URL. Borrowed until the callback returns.
  * @param user_data The loader's.
  * @return 1 to go on; 0 ends the load with SDD_ERROR_NOT_CACHED.
- * Thread: the submitting thread or one of the library's. Be quick; sdd_ functions that do not wait
+ * Thread: any that calls the library, or one of its own. Be quick; sdd_ functions that do not wait
  *     may be called.
  */
 typedef int32_t (*sdd_should_download_fn)(const char *SDD_NONNULL url,

@@ -1,7 +1,7 @@
 import SDDBase
 import Synchronization
 
-/// Gives work to decode threads that have none, so that they need not ask the table for it. Thread-safe.
+/// Gives work to decode threads that have none, so that a piece of work costs no second lock of the table. Thread-safe.
 final class DecodeDesk: Sendable {
     /// One decode thread's side of it.
     struct Seat: ~Copyable {
@@ -31,6 +31,7 @@ final class DecodeDesk: Sendable {
     }
 
     private let idle = Atomic(0)
+    /// The number of pieces of work in `State.given`, changed under the lock and readable without it.
     private let promised = Atomic(0)
     private let state = Monitor(State())
 
@@ -38,7 +39,7 @@ final class DecodeDesk: Sendable {
     /// waits for the next thread that has done its own.
     var freeThreads: Int { max(0, idle.load(ordering: .relaxed) - promised.load(ordering: .relaxed)) }
 
-    /// Gives work to the threads. The pool must be woken afterwards, for each piece of work.
+    /// Gives work to the threads; it cannot be taken back. The pool must be woken afterwards, for each piece of work.
     /// - Returns: false if the threads are ending, and the caller must do the work.
     func give(_ work: [DecodeWork]) -> Bool {
         state.withLock { state in
@@ -52,10 +53,10 @@ final class DecodeDesk: Sendable {
     /// Takes work that was given. A thread that ends does all of it first: a request may not end before a decode into
     /// its memory is over.
     func takeGiven() -> DecodeWork? {
-        if promised.load(ordering: .acquiring) == 0 { return nil }
+        if promised.load(ordering: .relaxed) == 0 { return nil }
         return state.withLock { state in
             if state.given.isEmpty { return nil }
-            promised.subtract(1, ordering: .releasing)
+            promised.subtract(1, ordering: .relaxed)
             return state.given.removeFirst()
         }
     }

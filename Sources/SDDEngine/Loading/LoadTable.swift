@@ -7,11 +7,14 @@ import Synchronization
 ///
 /// A load goes from stage to stage. At each stage only one operation is under way for it, and the end of that is the
 /// next event: asking → (making, or consulting → fetching → judging → the next source) → storing → finished. A cancelled
-/// load ends at once, except while the downloader has a request of it: the end of that is the end of the load.
+/// load ends at once, except while the downloader has a request of it, or is about to get one: the end of that is the
+/// end of the load.
 struct LoadTable {
     enum Action {
         /// Read the cache's entry, for this load and all others with the same lookup.
         case ask(Load, ImageCacheLookup.Step)
+        /// Look at the clocks of loads by this time, in microseconds of the monotonic clock.
+        case lookAtClocks(by: Int64)
         /// Make the image from what the cache has.
         case make(Load, CacheHit, limit: Int64)
         /// Ask the application whether the load may download.
@@ -51,9 +54,11 @@ struct LoadTable {
     private enum Limit { case total }
 }
 
-/// One load. Owned by the `LoadTable`; everything mutable is touched only under its lock.
+/// One load. Owned by the `LoadTable`.
 final class Load: @unchecked Sendable {
-    // Safety: `submitted` and what follows it is touched only by `LoadTable`, under its loader's lock.
+    // Safety: `submitted` and what follows it is written only by `LoadTable`, under its loader's lock. `Loader` reads
+    // `source`, `shown` and `isCacheBad` without the lock while it runs an action of the load: until that action's end
+    // is reported, no event changes them.
     let listener: Listener
     let plan: LoadPlan
     /// `ImageCacheLookup.memoryVersion` when memory was searched for the image.
@@ -125,14 +130,15 @@ extension LoadTable {
         }
         guard let lookup = load.plan.lookup, let step else { return goOn(load, at: now, &actions) }
         if case .done(let hit) = step { return answered(load, hit, at: now, &actions) }
-        // A thread waits for a lookup in place, which has no company and no clock.
+        // A lookup in place is not shared with other loads, and has no time limit.
         if load.has(.asksInPlace) { return actions.append(.ask(load, step)) }
-        limitLookup(of: load, at: now)
+        limitLookup(of: load, at: now, &actions)
         if lookups.join(load, lookup) { actions.append(.ask(load, step)) }
     }
 
-    private mutating func limitLookup(of load: Load, at now: Int64) {
+    private mutating func limitLookup(of load: Load, at now: Int64, _ actions: inout [Action]) {
         guard load.plan.totalLimit > 0 else { return }
+        actions.append(.lookAtClocks(by: now + load.plan.totalLimit))
         let all = loads
         deadlines.add(.total, of: load.token, after: load.plan.totalLimit, from: now) { all[$0]?.stage == .asking }
     }
@@ -154,12 +160,16 @@ extension LoadTable {
     }
 
     /// Handles what a lookup has found, for all loads that wait for it.
+    /// - Returns: the loads that have waited, to be released without the lock: the last reference to a cancelled one,
+    ///   and to objects of the application in it, may be here.
     mutating func answered(
         _ lookup: ImageCacheLookup, _ hit: CacheHit?, at now: Int64, _ actions: inout [Action]
-    ) {
-        for load in lookups.remove(lookup) where loads[load.token] === load && load.stage == .asking {
+    ) -> [Load] {
+        let waiting = lookups.remove(lookup)
+        for load in waiting where loads[load.token] === load && load.stage == .asking {
             answered(load, hit, at: now, &actions)
         }
+        return waiting
     }
 
     /// Handles what the lookup of a single load has found.
@@ -183,7 +193,7 @@ extension LoadTable {
     private mutating func made(_ load: Load, _ result: DownloadResult, at now: Int64, _ actions: inout [Action]) {
         if isOver(load, result) { return finish(load, result, at: now, &actions) }
         load.isCacheBad = result.error?.code == .badImageData
-        // The network may have a valid image.
+        // Whatever failed, the network may have the image.
         guard result.error == nil else { return goOn(load, at: now, &actions) }
         found(load, result, at: now, &actions)
     }

@@ -77,7 +77,7 @@ extension Loader: TokenOwner {
 
     /// Ends loads whose time has run out. Thread: sdd-net.
     /// - Returns: the time at which to look again.
-    func clocksLookedAt(at now: Int64) -> Int64 {
+    func clocksLookedAt() -> Int64 {
         change { table, now, actions in
             table.clocksLookedAt(at: now, &actions)
             return table.nextDeadline()
@@ -97,7 +97,7 @@ extension Loader: TokenOwner {
     }
 }
 
-// MARK: - Effects
+// MARK: - Actions
 
 extension Loader: StageListener {
     private func change<Outcome>(_ event: (inout LoadTable, Int64, inout [LoadTable.Action]) -> Outcome) -> Outcome {
@@ -107,9 +107,11 @@ extension Loader: StageListener {
         return outcome
     }
 
+    /// Runs on the thread that reported the event: the caller's, sdd-net, a decode or a disk thread.
     private func run(_ action: LoadTable.Action) {
         switch action {
         case .ask(let load, let step): ask(load, step)
+        case .lookAtClocks(let time): downloader.wakeForLoads(by: time)
         case .make(let load, let hit, let limit): make(load, hit, limit: limit)
         case .consult(let load):
             let mayFetch = hooks.shouldDownload(load.plan.sources[0].url)
@@ -162,10 +164,9 @@ extension Loader {
             let hit = lookup.finish(step)
             return change { table, now, actions in table.answered(load.token, hit, at: now, &actions) }
         }
-        let (end, overflow) = load.submitted.addingReportingOverflow(load.plan.totalLimit)
-        if load.plan.totalLimit > 0, !overflow { downloader.wakeForLoads(by: end) }
         lookup.finish(step) { [self] hit in
-            change { table, now, actions in table.answered(lookup, hit, at: now, &actions) }
+            let waiting = change { table, now, actions in table.answered(lookup, hit, at: now, &actions) }
+            withExtendedLifetime(waiting) {}
         }
     }
 
@@ -226,7 +227,11 @@ extension Loader {
         if request.maxAttempts == 0 { request.maxAttempts = max(2, downloader.configuration.maxAttempts) }
         downloader.submit(request, found: hit, load.listener)
         // Apply changes that came after the table had decided, and before the request existed.
-        if load.priority != request.priority { _ = downloader.setPriority(load.priority, of: load.token) }
+        var applied = request.priority
+        while load.priority != applied {
+            applied = load.priority
+            _ = downloader.setPriority(applied, of: load.token)
+        }
         if load.isCancelled { downloader.cancelStage(load.listener) }
     }
 }

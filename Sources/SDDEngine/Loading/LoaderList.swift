@@ -35,7 +35,7 @@ final class LoaderList: Sendable {
     func lookAtClocks(at now: Int64) -> Int64 {
         if soonest.load(ordering: .sequentiallyConsistent) <= now {
             soonest.store(.max, ordering: .sequentiallyConsistent)
-            for loader in living { _ = plan(at: loader.clocksLookedAt(at: now)) }
+            for loader in living { _ = plan(at: loader.clocksLookedAt()) }
         }
         return soonest.load(ordering: .sequentiallyConsistent)
     }

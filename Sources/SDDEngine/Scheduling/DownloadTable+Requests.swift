@@ -181,8 +181,9 @@ extension DownloadTable {
 extension DownloadTable {
     /// Stops accepting requests for good. Existing requests are cancelled, or run to their normal end.
     mutating func closing(cancels: Bool, at now: Int64) {
+        // Once requests were cancelled, a later drain does not bring loads back.
+        isDraining = !cancels && (isDraining || !isClosing)
         isClosing = true
-        isDraining = !cancels
         if cancels { cancelledAll(at: now) }
     }
 

@@ -1,6 +1,6 @@
 import SDDBase
 
-/// Accepted requests on their way to the table. A submitting thread only adds to it, without the lock of the table; the
+/// Accepted requests on their way to the table, except those with a cache lookup. A submitting thread only adds to it, without the lock of the table; the
 /// next thread that has that lock reports all of them to the table, in their order, before its own event. So no other
 /// event of a request can come before its submission. Thread-safe.
 final class SubmissionInbox: Sendable {
@@ -10,6 +10,7 @@ final class SubmissionInbox: Sendable {
         let listener: Listener
         /// The content that the request's lookup has found already.
         let hit: CacheHit?
+        /// The time of the submission, from which its limits count.
         let time: Int64
 
         init(_ request: consuming DownloadRequest, _ listener: Listener, found hit: CacheHit?, at time: Int64) {
@@ -22,7 +23,7 @@ final class SubmissionInbox: Sendable {
 
     private let submissions = Monitor<[Submission]>([])
 
-    /// - Returns: true if the inbox was empty, so that a thread must be woken that empties it.
+    /// - Returns: true if the inbox was empty, so that sdd-net must be woken to empty it.
     func add(_ submission: Submission) -> Bool {
         submissions.withLock { submissions in
             submissions.append(submission)
@@ -30,6 +31,7 @@ final class SubmissionInbox: Sendable {
         }
     }
 
+    /// Called under the table's lock.
     func takeAll() -> [Submission] {
         submissions.withLock { submissions in
             if submissions.isEmpty { return [] }
