@@ -163,6 +163,41 @@ import Testing
         #expect(world.downloader.statistics.cancelled == 1)
     }
 
+    /// Submits a load whose lookup waits for the disk.
+    private func submitWaiting(_ path: String, limit: Int64 = 0) throws -> (RecordingCallbacks, token: UInt64) {
+        var plan = try world.plan(path)
+        plan.options.remove(.asksInPlace)
+        plan.totalLimit = limit
+        let callbacks = RecordingCallbacks()
+        return (callbacks, try #require(world.loader.submit(plan, callbacks: callbacks)))
+    }
+
+    @Test("Z6 M16: while the disk hangs, a load still ends at its limit, and another is cancelled at once")
+    func aDiskThatHangs() throws {
+        // given: the thread that reads is busy, and three loads wait for the same lookup
+        let (isReading, mayGoOn) = (Expectation(), Expectation())
+        world.fixture.disk.read("other") { _ in
+            isReading.fulfil()
+            _ = mayGoOn.wait()
+        }
+        #expect(isReading.wait())
+        let (first, _) = try submitWaiting("a")
+        let (limited, _) = try submitWaiting("a", limit: 1000)
+        let (cancelled, token) = try submitWaiting("a")
+        // when
+        #expect(world.loader.cancel(token) != nil && world.loader.cancel(token) == nil)
+        let end = SystemTime().monotonicMicroseconds() + 30_000_000
+        while limited.record.results.isEmpty, SystemTime().monotonicMicroseconds() < end { world.transport.turn() }
+        // then
+        #expect(LoaderWorld.end(of: limited)?.error?.detail == .timeoutTotal)
+        #expect(LoaderWorld.end(of: cancelled)?.error?.detail == .cancelledCache)
+        #expect(first.record.results.isEmpty && world.loader.runningCount == 1)
+        mayGoOn.fulfil()
+        #expect(world.answerNext(with: try Fixtures.array(Self.picture)))
+        #expect(LoaderWorld.end(of: first)?.origin == .network)
+        #expect(world.transport.started().isEmpty && world.loader.runningCount == 0)
+    }
+
     @Test("a downloader that is destroyed ends its loads") func aDestroyedDownloaderEndsItsLoads() throws {
         let recorders = try (0..<3).map { try world.submit("\($0)") }
         world.destroy()
