@@ -174,13 +174,15 @@ import Testing
 
     @Test("Z6 M16: while the disk hangs, a load still ends at its limit, and another is cancelled at once")
     func aDiskThatHangs() throws {
-        // given: the thread that reads is busy, and three loads wait for the same lookup
-        let (isReading, mayGoOn) = (Expectation(), Expectation())
-        world.fixture.disk.read("other") { _ in
-            isReading.fulfil()
-            _ = mayGoOn.wait()
+        // given: both threads of the disk are busy, and three loads wait for the same lookup
+        let (areReading, mayGoOn) = (Expectation(count: 2), Expectation())
+        for key in ["other", "another"] {
+            world.fixture.disk.read(key) { _ in
+                areReading.fulfil()
+                _ = mayGoOn.wait()
+            }
         }
-        #expect(isReading.wait())
+        #expect(areReading.wait())
         let (first, _) = try submitWaiting("a")
         let (limited, _) = try submitWaiting("a", limit: 1000)
         let (cancelled, token) = try submitWaiting("a")
