@@ -233,11 +233,20 @@ import Testing
             let witness = Witness(number) { freed.record(number) }
             return { withExtendedLifetime(witness) { .nothing } }
         }
+        // The changes are made in order, so the first one holds the others up until this thread has let go of them.
+        let mayGoOn = Expectation()
+        cache.store(
+            "first", then: { _ in },
+            make: {
+                _ = mayGoOn.wait()
+                return .nothing
+            })
         // when
         for number in 1...20 {
             cache.store(
                 "a\(number)", then: { _ in isFreedWhenTold.record(freed.all.contains(number)) }, make: make(number))
         }
+        mayGoOn.fulfil()
         // then
         #expect(isFreedWhenTold.wait(count: 20) == Array(repeating: true, count: 20))
     }
