@@ -11,7 +11,7 @@ sys.dont_write_bytecode = True
 from sources import ROOT  # noqa: E402
 
 FOLDERS = ("Sources", "include", "Tests", "bench", "examples")
-LEAST = 0.01
+MOST = 0.01
 
 OPENING = re.compile(
     r"(What|Who|Whom|Whose|Of|That of|Those (that|who|of|which)|The (one|ones|others) (that|of|which)|Which|Such as|"
@@ -50,9 +50,9 @@ def main():
                     found.append(f"{path.relative_to(ROOT)}:{line}: {text[:80]}")
         share = len(found) / total if total else 0
         print(f"{folder}: {len(found)} of {total} comments, {100 * share:.1f} %")
-        if share > LEAST or "--list" in sys.argv:
+        if share > MOST or "--list" in sys.argv:
             print("\n".join(found))
-        failed = failed or share > LEAST
+        failed = failed or share > MOST
     sys.exit(failed)
 
 

@@ -6,7 +6,7 @@
 import sys
 
 sys.dont_write_bytecode = True
-from sources import ROOT, c_functions, swift_code, swift_functions  # noqa: E402
+from sources import ROOT, functions  # noqa: E402
 
 
 def row(name, lengths):
@@ -17,17 +17,16 @@ def row(name, lengths):
 
 def main():
     for folder, suffixes in (("Sources", (".swift",)), ("Sources", (".c",)), ("include", (".h",))):
-        files, functions = [], []
+        files, bodies = [], []
         for path in sorted((ROOT / folder).rglob("*")):
             if path.suffix not in suffixes:
                 continue
             text = path.read_text(encoding="utf-8")
             files.append(text.count("\n"))
-            found = swift_functions(swift_code(text)) if path.suffix == ".swift" else c_functions(text)
-            functions += [text.count("\n", start, end) + 1 for _, start, end in found]
+            bodies += [text.count("\n", start, end) + 1 for _, start, end in functions(path, text)]
         row(f"{folder} *{suffixes[0]}, files", files)
-        if functions:
-            row(f"{folder} *{suffixes[0]}, functions", functions)
+        if bodies:
+            row(f"{folder} *{suffixes[0]}, functions", bodies)
 
 
 main()

@@ -11,7 +11,7 @@
 import sys
 
 sys.dont_write_bytecode = True
-from sources import ROOT, c_functions, swift_code, swift_functions  # noqa: E402
+from sources import ROOT, functions  # noqa: E402
 
 FOLDERS = ("Sources", "include", "Tests", "bench", "examples")
 FILE_LINES, FUNCTION_LINES, HEADER_COLUMNS = 500, 50, 100
@@ -65,12 +65,6 @@ LONG_FUNCTIONS = {
     "Tests/C/test_rules.c d2_d15_a_config_comes_back": "a check for each field",
     "Tests/C/test_under_way.c k1_k4_x1_a_request_has_info_in_every_state": "one scenario, step by step",
 }
-
-
-def functions(path, text):
-    if path.suffix != ".swift":
-        return c_functions(text)
-    return swift_functions(swift_code(text))
 
 
 def main():

@@ -1,4 +1,4 @@
-"""Reads source text for limits.py and circles.py: finds functions, and code outside comments and strings."""
+"""Reads source text for the other programs of this folder: finds functions, and code outside comments and strings."""
 import pathlib
 import re
 
@@ -105,3 +105,10 @@ def c_functions(text):
         head = C_HEAD.search(text, max(0, body.start() - 1000), body.start())[0]
         name = C_NAME.search(head)
         yield name[1] if name else "?", body.start() - len(head), body.end() - 1
+
+
+def functions(path, text):
+    """Returns the name, the first and the last offset of each function in a file of either language."""
+    if path.suffix != ".swift":
+        return c_functions(text)
+    return swift_functions(swift_code(text))
