@@ -35,24 +35,17 @@ final class LoadDriver {
 
     // MARK: Events
 
-    /// Submits a load whose image is not in memory. If it has a lookup, the rest of that is on disk.
-    func submit(_ name: String, _ plan: LoadPlan) {
+    /// Submits a load. Without an image in memory, the rest of its lookup is on disk.
+    func submit(_ name: String, _ plan: LoadPlan, held image: Image? = nil) {
         let listener = Listener(token: TokenSeat.makeSerial(), callbacks: NoCallbacks())
         names[listener.token] = name
         let load = Load(listener, plan)
         loads[name] = load
-        let step: ImageCacheLookup.Step? = plan.lookup.map { _ in .readWanted(fixture.disk, key: "k", ready: nil) }
+        let step: ImageCacheLookup.Step? = plan.lookup.map { _ in
+            guard let image else { return .readWanted(fixture.disk, key: "k", ready: nil) }
+            return .done(CacheHit(image: image, origin: .memory))
+        }
         change { table, now, actions in table.submitted(load, step, at: now, &actions) }
-    }
-
-    /// Submits a load for which memory has the image.
-    func submit(_ name: String, _ plan: LoadPlan, held image: Image) {
-        let listener = Listener(token: TokenSeat.makeSerial(), callbacks: NoCallbacks())
-        names[listener.token] = name
-        let load = Load(listener, plan)
-        loads[name] = load
-        let hit = CacheHit(image: image, origin: .memory)
-        change { table, now, actions in table.submitted(load, .done(hit), at: now, &actions) }
     }
 
     /// The content of a cache for an image.
