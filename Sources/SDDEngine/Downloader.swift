@@ -219,7 +219,7 @@ extension Downloader: TokenOwner {
 
     package func cancelAll() {
         change { table, now in table.cancelledAll(at: now) }
-        loaders.cancelledAll()
+        loaders.cancelAll()
     }
 
     package func setPriority(_ priority: Priority, of token: UInt64) -> Bool {
@@ -230,7 +230,7 @@ extension Downloader: TokenOwner {
     package func close(cancels: Bool) {
         gate.close(cancels ? .cancelling : .draining)
         change { table, now in table.closing(cancels: cancels, at: now) }
-        if cancels { loaders.cancelledAll() }
+        if cancels { loaders.cancelAll() }
     }
 
     /// Ends every request, delivers all outstanding events, and ends the threads. Waits until that is done, unless
@@ -238,7 +238,7 @@ extension Downloader: TokenOwner {
     package func destroy() {
         gate.close(.closed)
         change { table, now in table.closed(at: now) }
-        loaders.cancelledAll()
+        loaders.cancelAll()
         transport.stop()
         decoders.withLock { $0?.stop() }
         delivery.finish { joinThreads() }
@@ -304,8 +304,7 @@ extension Downloader {
         // Cache tasks that store data or start revalidations run before any event is delivered, so that a listener finds
         // the data in place.
         if !cacheTasks.isEmpty { run(cacheTasks.filter { !$0.asks }) }
-        // Queue the events before waking decode threads: a decode may queue the end of a request at any moment, and no
-        // progress may follow that.
+        // The events do not wait for a decode, which `give` may have to do on this thread.
         if batch.ticket > 0 { delivery.enqueue(batch) }
         if wakes.decoders > 0 || !work.isEmpty {
             let pool = decoders.withLock { $0 }

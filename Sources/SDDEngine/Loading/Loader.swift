@@ -54,7 +54,9 @@ extension Loader {
         return listener.token
     }
 
-    package func cancelAll() { cancelledAll() }
+    package func cancelAll() {
+        for token in table.withLock({ $0.tokens }) { _ = cancel(token) }
+    }
 
     package var runningCount: Int { table.withLock { $0.count } }
 
@@ -69,10 +71,6 @@ extension Loader: TokenOwner {
     package func cancel(_ token: UInt64) -> Cancelled? {
         let isCancelled = change { table, now, actions in table.cancelled(token, at: now, &actions) }
         return isCancelled ? Cancelled() : nil
-    }
-
-    func cancelledAll() {
-        for token in table.withLock({ $0.tokens }) { _ = cancel(token) }
     }
 
     /// Ends loads whose time has run out. Thread: sdd-net.

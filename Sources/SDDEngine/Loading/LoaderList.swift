@@ -23,8 +23,8 @@ final class LoaderList: Sendable {
 
     private var living: [Loader] { entries.withLock { entries in entries.compactMap { $0.loader } } }
 
-    func cancelledAll() {
-        for loader in living { loader.cancelledAll() }
+    func cancelAll() {
+        for loader in living { loader.cancelAll() }
     }
 
     /// - Returns: true if the clocks must be looked at earlier than was planned.

@@ -20,7 +20,7 @@ package final class Prefetcher: Sendable {
         var isRunning = false
 
         /// Takes all actions for the caller to run. If there are none, no thread is running actions any more.
-        mutating func takeEffects() -> [Action] {
+        mutating func takeActions() -> [Action] {
             defer { actions = [] }
             isRunning = !actions.isEmpty
             return actions
@@ -76,7 +76,7 @@ extension Prefetcher: TokenOwner {
     }
 }
 
-// MARK: - Effects
+// MARK: - Actions
 
 extension Prefetcher {
     private func change<Outcome>(_ event: (inout PrefetchTable<Job>, inout [Action]) -> Outcome) -> Outcome {
@@ -100,10 +100,10 @@ extension Prefetcher {
     /// decided. Actions that are added meanwhile, even from inside an action, are left to that thread: otherwise a list
     /// of loads that end at once would recurse as deep as the list is long.
     private func run() {
-        var actions = state.withLock { $0.isRunning ? [] : $0.takeEffects() }
+        var actions = state.withLock { $0.isRunning ? [] : $0.takeActions() }
         while !actions.isEmpty {
             for action in actions { run(action) }
-            actions = state.withLock { $0.takeEffects() }
+            actions = state.withLock { $0.takeActions() }
         }
     }
 
