@@ -289,16 +289,23 @@ extension Delivery {
             // Give the memory back before the call: an image held by the application must not keep other images, which
             // the callback may wait for, from being decoded.
             result.delivered()
-            ending.add(1, ordering: .relaxed)
-            listener.callbacks.completed(result, token: listener.token)
-            // In a forked child the remaining steps are left to the parent.
-            if isForked { return }
-            listener.callbacks.released()
-            settled()
-            ending.subtract(1, ordering: .relaxed)
+            callLast(listener) { listener.callbacks.completed(result, token: listener.token) }
         case .notice(let notice, let observer): observer?.noticed(notice)
-        case .prefetch(let listener, let event): perform(event, for: listener)
+        case .prefetch(let listener, let event):
+            let call = { listener.callbacks.prefetched(event, token: listener.token) }
+            if event.isEnd { callLast(listener, call) } else { call() }
         }
+    }
+
+    /// Makes the last call about a request, load or list, after which the application's data may be freed.
+    private func callLast(_ listener: Listener, _ call: () -> Void) {
+        ending.add(1, ordering: .relaxed)
+        call()
+        // In a forked child the remaining steps are left to the parent.
+        if isForked { return }
+        listener.callbacks.released()
+        settled()
+        ending.subtract(1, ordering: .relaxed)
     }
 
     /// True in a forked child, which gets here only if the fork was made inside a callback.
