@@ -3,13 +3,15 @@ import Synchronization
 /// Knows whether a downloader still accepts requests, and counts its loads, without the lock of its table. Thread-safe.
 final class DownloaderGate: Sendable {
     /// It only ever grows.
-    enum State: Int {
+    enum State: Int, Comparable {
         case open
         /// Loads that were accepted may continue with their next stages.
         case draining
         case cancelling
         /// The downloader is being destroyed, and delivers no events of later requests.
         case closed
+
+        static func < (a: State, b: State) -> Bool { a.rawValue < b.rawValue }
     }
 
     private let current = Atomic(State.open.rawValue)

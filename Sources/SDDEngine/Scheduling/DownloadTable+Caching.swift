@@ -105,7 +105,7 @@ extension DownloadTable {
         case .stale(let served):
             stopped(job)
             outbox.send(.cancel(job.id))
-            if observes { outbox.append(.notice(notice(.stop, job, at: now), to: nil)) }
+            observe(.stop, job, at: now)
             serveStored(job, served, at: now)
             fill(at: now)
             return nil
@@ -168,7 +168,7 @@ extension DownloadTable {
         guard let caching = job.caching, caching.outcome == nil,
             let head = caching.revalidation?.headInstead()
         else { return false }
-        if observes { outbox.append(.notice(notice(.stop, job, at: now), to: nil)) }
+        observe(.stop, job, at: now)
         job.end = nil
         forgetBody(of: job)
         serveStored(job, head, at: now)

@@ -209,7 +209,7 @@ extension DownloadTable {
     ) {
         stopped(job)
         outbox.send(.cancel(job.id))
-        if observes { outbox.append(.notice(notice(.stop, job, at: now), to: nil)) }
+        observe(.stop, job, at: now)
         statistics.imagesDecoded += 1
         job.finished = now
         remove(job)

@@ -45,7 +45,7 @@ extension DownloadTable {
         if isClosing, !request.isStage { return .closed }
         // A load accepted before closing ends with the others, or continues from stage to stage while the downloader
         // drains.
-        if isClosing, !isDraining { return .cancelledLoading }
+        if gate >= .cancelling { return .cancelledLoading }
         return request.form.isPossible ? nil : .impossibleForm
     }
 
@@ -181,15 +181,13 @@ extension DownloadTable {
 extension DownloadTable {
     /// Stops accepting requests for good. Existing requests are cancelled, or run to their normal end.
     mutating func closing(cancels: Bool, at now: Int64) {
-        // Once requests were cancelled, a later drain does not bring loads back.
-        isDraining = !cancels && (isDraining || !isClosing)
-        isClosing = true
+        close(cancels ? .cancelling : .draining)
         if cancels { cancelledAll(at: now) }
     }
 
     /// Ends everything and starts nothing more, because the downloader is being destroyed.
     mutating func closed(at now: Int64) {
-        close()
+        close(.closed)
         cancelledAll(at: now)
     }
 

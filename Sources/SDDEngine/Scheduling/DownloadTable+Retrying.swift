@@ -21,7 +21,7 @@ extension DownloadTable {
         if job.isRunning {
             stopped(job)
             outbox.send(.cancel(job.id))
-            if observes { outbox.append(.notice(notice(.stop, job, error: retry.error, at: now), to: nil)) }
+            observe(.stop, job, error: retry.error, at: now)
         }
         carryOut(retry, of: job, after: refusal, failedAt: .response, at: now)
         return true
@@ -81,9 +81,7 @@ extension DownloadTable {
             end(handler, of: job, error: why(handler), failedAt: stage, at: now)
         }
         job.handlers.removeAll { !tokens.contains($0.token) }
-        if observes {
-            outbox.append(.notice(notice(.retry, job, error: retry.error, at: now, delay: retry.pause), to: nil))
-        }
+        observe(.retry, job, error: retry.error, at: now, delay: retry.pause)
         startOver(job)
         pause(job, for: retry.pause, at: now)
     }

@@ -36,7 +36,7 @@ extension DownloadTable {
         guard let head = cacheSees(head, of: job, at: now) else { return }
         job.head = head
         job.responded = now
-        if observes { outbox.append(.notice(notice(.response, job, at: now), to: nil)) }
+        observe(.response, job, at: now)
         // A response that a modifier may change is judged after the modifier has run.
         if job.bodyWork?.modifier == nil {
             judge(job, Judged(head.response), at: now)
@@ -88,16 +88,14 @@ extension DownloadTable {
             stopped(job)
             if error.code == .protocol { forgetPart(of: job) }
             if servesStale(job, at: now) { break }
-            if observes { outbox.append(.notice(notice(.stop, job, error: error, at: now), to: nil)) }
+            observe(.stop, job, error: error, at: now)
             failed(job, error, at: stage, at: now)
         case .success(let bytes):
             stopped(job)
             job.isEndUnproven = !end.isEndProven && !PictureEnd.isReached(in: bytes)
             if (end.response?.status ?? 0) < 400 { retries.succeeded(at: job.host) }
-            if observes {
-                outbox.append(.notice(notice(.finish, job, at: now), to: nil))
-                outbox.append(.notice(notice(.stop, job, at: now), to: nil))
-            }
+            observe(.finish, job, at: now)
+            observe(.stop, job, at: now)
             if let bytes = cacheSees(bytes, of: job, at: now) { arrived(job, bytes, at: now) }
         }
         fill(at: now)

@@ -49,12 +49,8 @@ struct DownloadTable<Listener> {
     var observes = false
     var logs = LogLevel.none
 
-    /// True if no more requests are accepted; existing ones may continue.
-    var isClosing = false
-    /// True if existing loads may continue with their next stages.
-    var isDraining = false
-    /// True once nothing can be submitted any more, because the downloader is being destroyed.
-    private(set) var isClosed = false
+    /// Whether requests are accepted, as in `DownloaderGate`.
+    private(set) var gate = DownloaderGate.State.open
 
     /// - Parameters:
     ///   - seed: seed of the random numbers that spread retries out.
@@ -71,11 +67,10 @@ struct DownloadTable<Listener> {
         retries = RetryQueue(rules.retry, seed: seed)
     }
 
-    mutating func close() {
-        isClosing = true
-        isDraining = false
-        isClosed = true
-    }
+    mutating func close(_ state: DownloaderGate.State) { gate = max(gate, state) }
+
+    /// True if no more requests are accepted; existing ones may continue.
+    var isClosing: Bool { gate >= .draining }
 }
 
 // MARK: - Wake-ups and output
@@ -145,7 +140,7 @@ extension DownloadTable {
         // Ask for the body now: it may begin and break off within one turn of the transport, and its part must be
         // saved.
         if job.caching?.revalidation?.resumes == true { outbox.send(.show(job.id)) }
-        if observes { outbox.append(.notice(notice(.start, job, at: now), to: nil)) }
+        observe(.start, job, at: now)
         tell(0, of: -1, in: job, at: now)
     }
 
@@ -265,7 +260,7 @@ extension DownloadTable {
         case .running:
             stopped(job)
             outbox.send(.cancel(job.id))
-            if observes { outbox.append(.notice(notice(.stop, job, error: error, at: now), to: nil)) }
+            observe(.stop, job, error: error, at: now)
         case .received(let place):
             decoding.remove(place, of: job)
             updateHold()
@@ -308,6 +303,14 @@ extension DownloadTable {
         }
         guard rules.progressFraction > 0, expected > 0 else { return false }
         return Double(count - told.count) / Double(expected) < rules.progressFraction
+    }
+
+    /// Reports an event of a transfer to the observer, if there is one.
+    mutating func observe(
+        _ kind: Notice.Kind, _ job: Job<Listener>, error: DownloadError? = nil, at now: Int64, delay: Int64 = 0
+    ) {
+        guard observes else { return }
+        outbox.append(.notice(notice(kind, job, error: error, at: now, delay: delay), to: nil))
     }
 
     func notice(
