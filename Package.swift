@@ -1,5 +1,6 @@
 // swift-tools-version: 6.2
 // Targets and flags. `make` builds the library; `swift test` runs the tests of the Swift targets.
+import Glibc
 import PackageDescription
 
 let strict: [SwiftSetting] = [
@@ -16,6 +17,15 @@ let strict: [SwiftSetting] = [
         .when(configuration: .release)),
 ]
 
+/// Half a megabyte of relocations becomes a list of some kilobytes, which libraries of C read since glibc 2.36.
+let packsRelocations: Bool = {
+    var text = [CChar](repeating: 0, count: 64)
+    confstr(Int32(_CS_GNU_LIBC_VERSION), &text, text.count)
+    // For instance "glibc 2.36".
+    let version = String(cString: text).split { $0 == " " || $0 == "." }.compactMap { Int($0) }
+    return !version.lexicographicallyPrecedes([2, 36])
+}()
+
 /// What makes libsdd.so a C library: the Swift runtime inside, `sdd_*` and no other symbol outside, never unloaded.
 /// On the façade alone, so that test bundles, which import only the core, are linked as usual.
 let sharedObject: [LinkerSetting] = [
@@ -31,6 +41,7 @@ let sharedObject: [LinkerSetting] = [
         "-Xlinker", "-z", "-Xlinker", "now",
         "-Xlinker", "-z", "-Xlinker", "relro",
         "-Xlinker", "--build-id=sha1",
+        "-Xlinker", "-z", "-Xlinker", packsRelocations ? "pack-relative-relocs" : "nopack-relative-relocs",
         // Globals are made once in a way that a fork cannot break: Sources/CFork/once.c.
         "-Xlinker", "--wrap=_ZN5swift14threading_impl9once_slowERNS0_6once_tEPFvPvES3_",
     ])
