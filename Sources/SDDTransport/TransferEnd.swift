@@ -1,15 +1,16 @@
 package import SDDBase
 
-package struct TransferEnd: Sendable {
+/// A class, so that it passes between queues by reference. Immutable.
+package final class TransferEnd: Sendable {
     /// The whole body, or the reason why there is none.
-    package var result: Result<Bytes, TransportError>
+    package let result: Result<Bytes, TransportError>
     /// The last response, even if it was a redirect; `nil` if there was none.
-    package var response: Response?
-    package var timings: TransferTimings
-    package var metrics: TransferMetrics
+    package let response: Response?
+    package let timings: TransferTimings
+    package let metrics: TransferMetrics
     /// True if the body is proven to be complete: by its length, its last chunk, or the end of its compressed data. If
     /// false, it may have been cut off without a sign.
-    package var isEndProven: Bool
+    package let isEndProven: Bool
 
     package init(
         result: Result<Bytes, TransportError>, response: Response? = nil,
@@ -21,6 +22,12 @@ package struct TransferEnd: Sendable {
         self.response = response
         self.timings = timings
         self.metrics = metrics
+    }
+
+    /// Returns the same end with another response.
+    package func with(_ response: Response?) -> TransferEnd {
+        TransferEnd(
+            result: result, response: response, timings: timings, metrics: metrics, isEndProven: isEndProven)
     }
 }
 

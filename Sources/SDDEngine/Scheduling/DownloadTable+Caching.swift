@@ -127,7 +127,7 @@ extension DownloadTable {
         if caching.origin == .httpRevalidated, let stored = revalidation.storedBody {
             caching.extended = revalidation.extended
             // Report the stored response that the 304 stands for.
-            job.end?.response = job.head?.response
+            job.end = job.end?.with(job.head?.response)
             return revalidation.ignoresCached ? endUnchanged(job, at: now) : stored
         }
         if let head = job.head {

@@ -411,11 +411,13 @@ extension AppTransfers {
             let error = error ?? transfer.lack
             var events: [TransferEvent] = []
             if error == nil, transfer.head == nil { events.append(standardResponse(transfer, id, at: now)) }
-            var end = TransferEnd(
+            var timings = TransferTimings()
+            timings.total = now - transfer.started
+            var metrics = TransferMetrics()
+            metrics.handedOutBytes = transfer.count
+            let end = TransferEnd(
                 result: error.map { .failure($0) } ?? .success(transfer.body.take()),
-                response: transfer.head?.response)
-            end.timings.total = now - transfer.started
-            end.metrics.handedOutBytes = transfer.count
+                response: transfer.head?.response, timings: timings, metrics: metrics)
             if transfer.sinkMoved != nil {
                 transfer.heldEnd = end
             } else {

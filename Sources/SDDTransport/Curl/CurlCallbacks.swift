@@ -37,14 +37,15 @@ enum CurlCallback {
     private static let body: curl_write_callback = { bytes, size, count, context in
         let (total, overflow) = size.multipliedReportingOverflow(by: count)
         guard let bytes, let context, !overflow, total > 0 else { return 0 }
-        return owner(context).received(bytes, count: total)
+        return with(context) { $0.received(bytes, count: total) }
     }
 
     /// Receives header lines of every response on the way to the final one.
     private static let header: curl_write_callback = { bytes, size, count, context in
         let (total, overflow) = size.multipliedReportingOverflow(by: count)
         guard let context, !overflow else { return 0 }
-        return owner(context).receivedHeader(UnsafeRawBufferPointer(start: bytes, count: total)) ? total : 0
+        let text = UnsafeRawBufferPointer(start: bytes, count: total)
+        return with(context) { $0.receivedHeader(text) } ? total : 0
     }
 
     /// Receives the output that `tap` enables.
@@ -52,9 +53,9 @@ enum CurlCallback {
         guard let context else { return 0 }
         let bytes = UnsafeRawBufferPointer(start: bytes, count: count)
         switch kind {
-        case CURLINFO_DATA_IN: owner(context).receivedRaw(bytes)
-        case CURLINFO_HEADER_OUT: owner(context).sentHead(bytes)
-        case CURLINFO_TEXT: owner(context).heard(bytes)
+        case CURLINFO_DATA_IN: with(context) { $0.receivedRaw(bytes) }
+        case CURLINFO_HEADER_OUT: with(context) { $0.sentHead(bytes) }
+        case CURLINFO_TEXT: with(context) { $0.heard(bytes) }
         default: break
         }
         return 0
@@ -62,7 +63,7 @@ enum CurlCallback {
 
     private static let openSocket: curl_opensocket_callback = { context, _, address in
         guard let context, let address else { return -1 }
-        return owner(context).openSocket(address)
+        return with(context) { $0.openSocket(address) }
     }
 
     private static let closeSocket: curl_closesocket_callback = { context, descriptor in
@@ -72,11 +73,14 @@ enum CurlCallback {
 
     /// Called after name lookup, connect and TLS, each time a request is about to be sent.
     private static let connected: curl_prereq_callback = { context, _, _, _, localPort in
-        guard let context, owner(context).mayBeSent(localPort: localPort) else { return CURL_PREREQFUNC_ABORT }
-        return CURL_PREREQFUNC_OK
+        guard let context else { return CURL_PREREQFUNC_ABORT }
+        return with(context) { $0.mayBeSent(localPort: localPort) } ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
     }
 
-    private static func owner(_ context: UnsafeMutableRawPointer) -> CurlTransfer {
-        Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+    /// Calls a transfer without counting a reference to it: the loop keeps it while libcurl may call.
+    private static func with<Result>(
+        _ context: UnsafeMutableRawPointer, _ body: (CurlTransfer) -> Result
+    ) -> Result {
+        Unmanaged<CurlTransfer>.fromOpaque(context)._withUnsafeGuaranteedRef(body)
     }
 }

@@ -29,7 +29,7 @@ final class CurlLoop {
     ) {
         self.multi = multi.raw
         self.line = line
-        surroundings = .init(options: options, news: .init(), time: time, watch: watch)
+        surroundings = .init(options: options, time: time, watch: watch)
         self.delegate = delegate
         self.time = time
         cache = ConnectionCache(options.configuration)

@@ -3,8 +3,9 @@ internal import Glibc
 internal import SDDBase
 
 /// Sets libcurl's options for one hop, on a handle made for it. An option is left out if its documented default is the
-/// wanted value, because each option costs time on every request.
-struct CurlOptions: Sendable {
+/// wanted value, because each option costs time on every request. A class, so that each transfer has it by reference.
+/// Immutable.
+final class CurlOptions: Sendable {
     let configuration: TransportConfiguration
     let cookies: CookieJar
     let addressPolicy: AddressPolicy
@@ -75,8 +76,7 @@ extension CurlOptions {
         try setBasics(easy)
         try setWays(easy, resolve: resolve)
         try easy.set(CURLOPT_URL, Self.url(of: request))
-        // Only a coding whose end can be verified is accepted.
-        if !values.staysPacked { try easy.set(CURLOPT_ACCEPT_ENCODING, "gzip") }
+        if !values.staysPacked { try easy.set(CURLOPT_ACCEPT_ENCODING, Self.acceptedCoding) }
         try setScheme(request.url.scheme, caFile: values.caFile, easy)
         try setConnectTimeout(values.clocks.connect, easy)
         if priority != .normal { try setPriority(priority, easy) }
@@ -88,6 +88,9 @@ extension CurlOptions {
         if let credential = values.credential { try Self.setCredential(credential, clientKeys, easy) }
         try Self.setMethod(request, easy)
     }
+
+    /// Only a coding whose end can be verified is accepted.
+    static let acceptedCoding = "gzip"
 
     /// Sets the HTTP/2 weight of a transfer. The transfer may already be running.
     func setPriority(_ priority: Priority, _ easy: EasyHandle) throws(EasyHandle.Refusal) {

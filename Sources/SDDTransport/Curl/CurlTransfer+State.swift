@@ -19,11 +19,17 @@ extension CurlTransfer {
     }
 
     /// Objects that all transfers of a loop share.
-    struct Surroundings {
+    final class Surroundings {
         let options: CurlOptions
-        let news: News
+        let news = News()
         let time: any TimeSource
         let watch: TurnWatch
+
+        init(options: CurlOptions, time: any TimeSource, watch: TurnWatch) {
+            self.options = options
+            self.time = time
+            self.watch = watch
+        }
 
         func witness(of request: HTTPRequest, at now: Int64) -> ConnectionWitness {
             ConnectionWitness(watch, isSecure: request.url.scheme == .https, at: now)
@@ -132,20 +138,20 @@ extension CurlTransfer.Hop {
 }
 
 extension CurlTransfer.Progress {
-    init(_ configuration: TransportConfiguration, _ values: TransferOptions.Values, at now: Int64) {
+    init(_ options: CurlOptions, _ own: TransferOptions, at now: Int64) {
+        let limit = own.values.maxRedirects
         self.init(
             redirects: Redirects(
-                limit: values.maxRedirects > 0 ? values.maxRedirects : configuration.maxRedirects,
-                allowsDowngrade: configuration.allowsDowngrade),
-            headerBudget: HeaderBudget(configuration),
-            clocks: Self.clocks(configuration, values.clocks, at: now))
+                limit: limit > 0 ? limit : options.configuration.maxRedirects,
+                allowsDowngrade: options.configuration.allowsDowngrade),
+            headerBudget: HeaderBudget(
+                maxBytes: options.configuration.maxHeaderBytes, maxLines: options.configuration.maxHeaderCount),
+            clocks: Self.clocks(options, own.values.clocks, at: now))
     }
 
     /// Returns the clocks of a new hop.
-    static func clocks(
-        _ configuration: TransportConfiguration, _ clocks: TransferClocks, at now: Int64
-    ) -> StageClocks {
-        let isHeldBack = configuration.maxConnections > 0 || configuration.maxConnectionsPerHost > 0
+    static func clocks(_ options: CurlOptions, _ clocks: TransferClocks, at now: Int64) -> StageClocks {
+        let isHeldBack = options.configuration.maxConnections > 0 || options.configuration.maxConnectionsPerHost > 0
         return StageClocks(clocks, countsConnect: !isHeldBack, startedAt: now)
     }
 }

@@ -18,29 +18,14 @@ extension HTTPRequest {
     }
 }
 
-extension ResponseReader.Terms {
-    init(_ request: HTTPRequest) {
-        let text = request.url.text
-        url = request.url.hasUserinfo ? URLText.withoutCredentials(text) : text
-        isFile = request.url.scheme == .file
-        isHEAD = request.method == "HEAD"
-        sink = request.sink
-        canAnswerChallenge = request.options.values.credential?.username != nil
-        resume = request.resume
-        headers = request.headers
-        redirects = request.options.values.redirects
-        staysPacked = request.options.values.staysPacked
-    }
-}
-
 extension ResponseReader {
     /// Creates a reader for the response of one hop.
     convenience init(_ easy: EasyHandle, _ request: HTTPRequest, in surroundings: CurlTransfer.Surroundings) {
-        let configuration = surroundings.options.configuration
-        var terms = Terms(request)
-        terms.asksForUpgrade = configuration.httpVersion == .http2 && request.url.scheme == .http
+        let options = surroundings.options
+        let asksForUpgrade = options.configuration.httpVersion == .http2 && request.url.scheme == .http
         self.init(
-            easy, limit: request.limitOnBody(else: configuration.maxBodyBytes), terms: terms, time: surroundings.time)
+            easy, limit: request.limitOnBody(else: options.configuration.maxBodyBytes),
+            terms: Terms(request, asksForUpgrade: asksForUpgrade), time: surroundings.time)
     }
 }
 

@@ -28,7 +28,6 @@ final class CurlTransfer {
         in surroundings: Surroundings, at now: Int64
     ) throws(TransportError) {
         guard let easy = EasyHandle() else { throw .notStarted(CURLE_OUT_OF_MEMORY) }
-        let configuration = surroundings.options.configuration
         self.id = id
         self.surroundings = surroundings
         self.easy = easy
@@ -36,10 +35,10 @@ final class CurlTransfer {
         self.headers = headers
         reader = ResponseReader(easy, request, in: surroundings)
         witness = surroundings.witness(of: request, at: now)
-        progress = Progress(configuration, request.options.values, at: now)
+        progress = Progress(surroundings.options, request.options, at: now)
         progress.priority = priority
         progress.sentCookies = SentCookies(request)
-        if request.url.scheme == .file && configuration.allowsFiles { try PlainFile.check(request.url.text) }
+        if request.url.scheme == .file && options.configuration.allowsFiles { try PlainFile.check(request.url.text) }
         try setUp()
     }
 
@@ -89,7 +88,7 @@ extension CurlTransfer {
         hop = Hop()
         reader = ResponseReader(next, request, in: surroundings)
         witness = surroundings.witness(of: request, at: now)
-        progress.clocks = Progress.clocks(options.configuration, request.options.values.clocks, at: now)
+        progress.clocks = Progress.clocks(options, request.options.values.clocks, at: now)
         try setUp()
     }
 
@@ -183,8 +182,9 @@ extension CurlTransfer {
             refusal.curlCode = Int32(code.rawValue)
             return refusal
         }
+        // A success needs none of the facts that a failure is told by.
+        if code == CURLE_OK { return reader.flaw(at: outcome(code).host) ?? cut() }
         let outcome = outcome(code)
-        if code == CURLE_OK { return reader.flaw(at: outcome.host) ?? cut(outcome) }
         if code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR, maySpeakHTTP2 { witness.abandon() }
         guard witness.isFlooded else { return outcome.error }
         var error = TransportError.flood(host: outcome.host)
@@ -193,8 +193,9 @@ extension CurlTransfer {
     }
 
     /// Returns an error if libcurl took the end of the connection for the end of the body.
-    private func cut(_ outcome: CurlOutcome) -> TransportError? {
-        reader.isOverHTTP2 && !reader.isEndProven && witness.isBroken ? .cutStream(host: outcome.host) : nil
+    private func cut() -> TransportError? {
+        reader.isOverHTTP2 && !reader.isEndProven && witness.isBroken
+            ? .cutStream(host: outcome(CURLE_OK).host) : nil
     }
 
     private func outcome(_ code: CURLcode) -> CurlOutcome {
@@ -239,6 +240,7 @@ extension CurlTransfer {
     }
 
     private func receivedLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        let reader = reader
         guard progress.headerBudget.spend(line) else {
             reader.refuse(progress.headerBudget.error)
             return false

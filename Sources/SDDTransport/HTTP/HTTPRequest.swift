@@ -15,8 +15,9 @@ package struct HTTPRequest: Sendable {
         var cookies: [String]?
     }
 
-    private final class Storage: Sendable {
-        let parts: Parts
+    private final class Storage: @unchecked Sendable {
+        // Safety: changed only by a request that holds the only reference.
+        var parts: Parts
 
         init(_ parts: Parts) { self.parts = parts }
     }
@@ -24,8 +25,11 @@ package struct HTTPRequest: Sendable {
     private var storage: Storage
 
     private var parts: Parts {
-        get { storage.parts }
-        set { storage = Storage(newValue) }
+        _read { yield storage.parts }
+        _modify {
+            if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage.parts) }
+            yield &storage.parts
+        }
     }
 
     package init(

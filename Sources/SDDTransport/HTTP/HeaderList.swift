@@ -8,6 +8,7 @@ final class HeaderList {
     private let fields: HTTPFields
     private let bearerToken: String?
     private let staysPacked: Bool
+    private let mayHaveBody: Bool
     private let lines: StringList
 
     /// - Returns: `nil` if there is no memory.
@@ -15,11 +16,13 @@ final class HeaderList {
         fields = request.headers
         bearerToken = request.bearerToken
         staysPacked = request.options.values.staysPacked
+        mayHaveBody = request.mayHaveBody
         var sent = request.headers
         if let resume = request.resume { Self.askForRest(of: resume, in: &sent) }
         let given = sent.fields.map { Self.line($0.name, $0.value) }
         let own = Self.additions(to: sent, request.bearerToken, staysPacked: staysPacked).map { Self.line($0, $1) }
-        let without = Self.unwanted.filter { request.headers[$0] == nil }.map { $0 + ":" }
+        let unwanted = mayHaveBody ? Self.unwanted + Self.unwantedWithBody : Self.unwanted
+        let without = unwanted.filter { request.headers[$0] == nil }.map { $0 + ":" }
         guard let lines = StringList(given + own + without) else { return nil }
         self.lines = lines
     }
@@ -30,7 +33,7 @@ final class HeaderList {
     /// own. Costs one comparison of addresses if both requests share their storage.
     func serves(_ request: HTTPRequest) -> Bool {
         request.resume == nil && fields == request.headers && bearerToken == request.bearerToken
-            && staysPacked == request.options.values.staysPacked
+            && staysPacked == request.options.values.staysPacked && mayHaveBody == request.mayHaveBody
     }
 
     /// Requests the rest of a body if it is unchanged, otherwise the whole: RFC 9110 §13.1.5 and §14.2.
@@ -49,17 +52,20 @@ final class HeaderList {
         if let bearerToken, fields["Authorization"] == nil {
             additions.append(("Authorization", "Bearer " + bearerToken))
         }
-        // A range of compressed data cannot be decompressed. RFC 9110 §12.5.3: without the field a server may choose a
-        // coding.
-        if fields["Range"] != nil || staysPacked, fields["Accept-Encoding"] == nil {
-            additions.append(("Accept-Encoding", "identity"))
+        if fields["Accept-Encoding"] == nil {
+            // A range of compressed data cannot be decompressed. RFC 9110 §12.5.3: without the field a server may
+            // choose a coding. libcurl would write "gzip" itself, but anew for each request.
+            let isPlain = fields["Range"] != nil || staysPacked
+            additions.append(("Accept-Encoding", isPlain ? "identity" : CurlOptions.acceptedCoding))
         }
         return additions
     }
 
-    /// Fields that libcurl would add by itself. A line without a value prevents that. "Expect" would delay a body by a
-    /// second with servers that do not support it.
-    private static let unwanted = ["Accept", "Content-Type", "Expect"]
+    /// Fields that libcurl would add by itself. A line without a value prevents that, and costs a comparison for each
+    /// line of each request.
+    private static let unwanted = ["Accept"]
+    /// "Expect" would delay a body by a second with servers that do not support it.
+    private static let unwantedWithBody = ["Content-Type", "Expect"]
 
     private static func line(_ name: String, _ value: String) -> String {
         // To libcurl "Name:" without a value means that the field is left out; "Name;" sends it empty.
@@ -69,11 +75,15 @@ final class HeaderList {
 }
 
 extension HTTPRequest {
+    /// False for a request that libcurl sends without a body.
+    fileprivate var mayHaveBody: Bool { body != nil || method != "GET" && method != "HEAD" }
+
     /// The credential's bearer token, which is sent in a header field.
     var bearerToken: String? { options.values.credential?.bearerToken }
 
     /// Whether one list serves both requests, which must be two hops of one transfer.
     func sendsHeaders(alike other: HTTPRequest) -> Bool {
         headers == other.headers && bearerToken == other.bearerToken && (resume == nil) == (other.resume == nil)
+            && mayHaveBody == other.mayHaveBody
     }
 }

@@ -185,9 +185,9 @@ struct HeaderBudget {
     private var bytes: Int64 = 0
     private var lines = 0
 
-    init(_ configuration: TransportConfiguration) {
-        maxBytes = configuration.maxHeaderBytes
-        maxLines = configuration.maxHeaderCount
+    init(maxBytes: Int64, maxLines: Int) {
+        self.maxBytes = maxBytes
+        self.maxLines = maxLines
     }
 
     /// - Returns: `false` if a limit is exceeded.

@@ -1,20 +1,25 @@
 package import SDDBase
 
-package struct ResponseHead: Sendable {
-    package var response: Response
+/// The header of a response. A class, so that it passes between queues by reference. Immutable.
+package final class ResponseHead: Sendable {
+    package let response: Response
     /// Bytes of the body as it will be delivered; -1 if unknown.
-    package var expectedBytes: Int64
+    package let expectedBytes: Int64
     /// The times at which the request of the last hop began and at which this header was complete (RFC 9111 §4.2.3), in
     /// microseconds of the wall clock.
-    package var requestTime: Int64
-    package var responseTime: Int64
+    package let requestTime: Int64
+    package let responseTime: Int64
     /// Bytes of the body that were already there; see `HTTPRequest.resume`.
-    package var resumedBytes: Int64 = 0
+    package let resumedBytes: Int64
 
-    package init(response: Response, expectedBytes: Int64, requestTime: Int64 = 0, responseTime: Int64 = 0) {
+    package init(
+        response: Response, expectedBytes: Int64, requestTime: Int64 = 0, responseTime: Int64 = 0,
+        resumedBytes: Int64 = 0
+    ) {
         self.response = response
         self.expectedBytes = expectedBytes
         self.requestTime = requestTime
         self.responseTime = responseTime
+        self.resumedBytes = resumedBytes
     }
 }

@@ -7,24 +7,34 @@ internal import SDDBase
 final class ResponseReader {
     /// The parts of a request that its response depends on.
     struct Terms {
-        var url = ""
-        var isFile = false
-        /// The sink for the body; `nil` means memory.
-        var sink: BodySink?
+        private let request: HTTPRequest
+        /// Without user and password.
+        let url: String
+        let isFile: Bool
         /// True if a length may be announced although no body follows.
-        var isHEAD = false
+        let isHEAD: Bool
         /// True if there is a password to answer a 401 with, so that libcurl may send the request again.
-        var canAnswerChallenge = false
-        /// The resume point, if only the rest of a body is requested.
-        var resume: ResumePoint?
-        var headers = HTTPFields()
-        var redirects = RedirectRule.follow
-        /// True if the body is wanted as it is sent, without decompression.
-        var staysPacked = false
+        let canAnswerChallenge: Bool
         /// True if libcurl requests an upgrade from HTTP/1.1 to HTTP/2.
-        var asksForUpgrade = false
+        let asksForUpgrade: Bool
 
-        var asksForPart: Bool { resume != nil || headers["Range"] != nil }
+        init(_ request: HTTPRequest, asksForUpgrade: Bool) {
+            self.request = request
+            url = request.url.textWithoutUserinfo
+            isFile = request.url.scheme == .file
+            isHEAD = request.method == "HEAD"
+            canAnswerChallenge = request.options.values.credential?.username != nil
+            self.asksForUpgrade = asksForUpgrade
+        }
+
+        /// The sink for the body; `nil` means memory.
+        var sink: BodySink? { request.sink }
+        /// The resume point, if only the rest of a body is requested.
+        var resume: ResumePoint? { request.resume }
+        var redirects: RedirectRule { request.options.values.redirects }
+        /// True if the body is wanted as it is sent, without decompression.
+        var staysPacked: Bool { request.options.values.staysPacked }
+        var asksForPart: Bool { request.resume != nil || request.headers["Range"] != nil }
     }
 
     private let easy: EasyHandle
@@ -178,10 +188,10 @@ extension ResponseReader {
         return isChallenge || check()
     }
 
-    private func newHead(_ response: Response, expectedBytes: Int64) -> ResponseHead {
+    private func newHead(_ response: Response, expectedBytes: Int64, resumedBytes: Int64 = 0) -> ResponseHead {
         ResponseHead(
             response: response, expectedBytes: expectedBytes, requestTime: begun,
-            responseTime: time.wallMicroseconds())
+            responseTime: time.wallMicroseconds(), resumedBytes: resumedBytes)
     }
 
     private func passOver(to location: String) -> Bool {
@@ -275,9 +285,7 @@ extension ResponseReader {
             return refused(.noMemoryForHeader)
         }
         joinedTotal = total
-        var head = newHead(whole, expectedBytes: total)
-        head.resumedBytes = resume.count
-        self.head = head
+        head = newHead(whole, expectedBytes: total, resumedBytes: resume.count)
         guard let part = resume.bytes.pointer.baseAddress else { return true }
         return received(part, count: resume.bytes.count)
     }
