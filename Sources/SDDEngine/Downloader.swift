@@ -201,7 +201,7 @@ extension Downloader: TokenOwner {
     /// - Parameter hit: what the request's lookup has found already.
     func submit(_ request: DownloadRequest, found hit: CacheHit? = nil, _ listener: Listener) {
         var request = request
-        request.isPrompt = listener.isImmediate
+        if listener.isImmediate { request.isPrompt = true }
         let hasLookup = request.lookup != nil
         let submission = SubmissionInbox.Submission(
             request, listener, found: hit, at: time.monotonicMicroseconds())

@@ -187,17 +187,18 @@ import Testing
         // given
         let downloader = try transport.makeDownloader()
         let counts = Recorder<Int>()
-        func submit() throws {
+        func submit() throws -> UInt64 {
             let caller = Caller(downloader, counts)
             let transform: BodyWork.Transform = { bytes, _ in withExtendedLifetime(caller) { bytes } }
             let work = BodyWork(modifier: nil, transform: transform, identity: [1])
-            try downloader.submit("a", callbacks: RecordingCallbacks()) { $0.bodyWork = work }
+            return try #require(downloader.submit("a", callbacks: RecordingCallbacks()) { $0.bodyWork = work })
         }
-        try submit()
+        _ = try submit()
         _ = transport.started()
-        // when
-        try submit()
+        let joining = try submit()
         #expect(transport.started().isEmpty && downloader.statistics.joined == 1)
+        // when
+        #expect(downloader.cancel(joining) != nil)
         // then
         #expect(counts.all == [1])
         downloader.destroy()

@@ -9,22 +9,24 @@ import Testing
 @Suite struct HandlersTests {
     private typealias Handler = Job<Int>.Handler
 
-    private func handler(_ token: UInt64, using random: inout SeededRandom) -> Handler {
-        let wantsPixels = Bool.random(using: &random)
-        return Handler(
-            token: token, listener: Int(token), priority: Priority.allCases.randomElement(using: &random) ?? .normal,
-            wantsPixels: wantsPixels, form: DecodeOptions(isLazy: Bool.random(using: &random)),
-            wantsProgress: Bool.random(using: &random), wantsPreviews: wantsPixels && Bool.random(using: &random),
-            wantsFacts: Bool.random(using: &random), endsEarly: wantsPixels && Bool.random(using: &random),
-            continuesInBackground: Bool.random(using: &random), acceptance: .standard, isStage: false, isPrompt: false,
-            keeper: nil, submitted: 0, queueLimit: 0, maxAttempts: 1)
+    private func handler(_ token: UInt64, using random: inout SeededRandom) throws -> Handler {
+        var request = try Sample.request("http://host/\(token)")
+        request.priority = Priority.allCases.randomElement(using: &random) ?? .normal
+        request.wantsPixels = Bool.random(using: &random)
+        request.form = DecodeOptions(isLazy: Bool.random(using: &random))
+        request.wantsProgress = Bool.random(using: &random)
+        request.wantsPreviews = request.wantsPixels && Bool.random(using: &random)
+        request.wantsFacts = Bool.random(using: &random)
+        request.endsEarly = request.wantsPixels && Bool.random(using: &random)
+        request.continuesInBackground = Bool.random(using: &random)
+        return Handler(token: token, Int(token), request, maxAttempts: 1, since: 0)
     }
 
     @Test("the combined wishes agree with those of each handler", arguments: 1...20 as ClosedRange<UInt64>)
-    func agreesWithAnArray(seed: UInt64) {
+    func agreesWithAnArray(seed: UInt64) throws {
         // given
         var random = SeededRandom(seed: seed)
-        let first = handler(0, using: &random)
+        let first = try handler(0, using: &random)
         var handlers = Handlers<Int>(first)
         var naive = [first]
         var places: [UInt64: Handlers<Int>.Place] = [:]
@@ -34,7 +36,7 @@ import Testing
             let victim = naive.randomElement(using: &random)
             switch Int.random(in: 0..<8, using: &random) {
             case 0...3:
-                let new = handler(token, using: &random)
+                let new = try handler(token, using: &random)
                 naive.append(new)
                 places[token] = handlers.append(new)
             case 4, 5:

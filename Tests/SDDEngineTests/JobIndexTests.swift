@@ -48,7 +48,7 @@ import Testing
         let job = try Sample.job(index.makeID(), "http://host/1", token: 5)
         index.insert(job)
         index.add(token: 5, at: try #require(job.handlers.firstPlace), of: job)
-        index.add(token: 6, at: job.handlers.append(Sample.handler(6)), of: job)
+        index.add(token: 6, at: job.handlers.append(Sample.handler(6, try Sample.request("http://host/1"))), of: job)
         // then
         #expect(index.tokenCount == 2 && index.contains(token: 6) && !index.contains(token: 7))
         #expect(index.member(of: 5)?.handler?.token == 5 && index.member(of: 6)?.handler?.token == 6)
@@ -84,7 +84,7 @@ import Testing
             request.lookup = ClashingLookup(number)
             return request
         }
-        let jobs = requests.map { Job<UInt64>(id: index.makeID(), $0, Sample.handler(0), .asking) }
+        let jobs = requests.map { Job<UInt64>(id: index.makeID(), $0, Sample.handler(0, $0), .asking) }
         for job in jobs { index.insert(job) }
         #expect(Set(requests.map { $0.hashKey }).count == 1)
         var left = Set(0..<3)

@@ -40,15 +40,8 @@ enum Sample {
         try #require(bytes.withUnsafeBytes { Bytes(copying: $0) })
     }
 
-    static func handler(
-        _ token: UInt64, priority: Priority = .normal, form: DecodeOptions = DecodeOptions(),
-        continuesInBackground: Bool = false, isPrompt: Bool = false
-    ) -> Job<UInt64>.Handler {
-        Job<UInt64>.Handler(
-            token: token, listener: token, priority: priority, wantsPixels: true, form: form, wantsProgress: false,
-            wantsPreviews: false, wantsFacts: false, endsEarly: false, continuesInBackground: continuesInBackground,
-            acceptance: .standard, isStage: false, isPrompt: isPrompt, keeper: nil, submitted: 0, queueLimit: 0,
-            maxAttempts: 1)
+    static func handler(_ token: UInt64, _ request: DownloadRequest) -> Job<UInt64>.Handler {
+        Job<UInt64>.Handler(token: token, token, request, maxAttempts: 1, since: 0)
     }
 
     /// A job with one handler.
@@ -58,7 +51,9 @@ enum Sample {
     ) throws -> Job<UInt64> {
         var request = try request(url)
         change(&request)
-        return Job(id: id, request, handler(token, priority: priority, isPrompt: isPrompt), stage)
+        request.priority = priority
+        request.isPrompt = isPrompt
+        return Job(id: id, request, handler(token, request), stage)
     }
 
     static func acceptance(statuses: String? = nil, types: String? = nil) throws -> Acceptance {

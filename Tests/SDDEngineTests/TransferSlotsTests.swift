@@ -125,10 +125,8 @@ import Testing
 
     @Test mutating func jobsPauseInTheBackgroundUnlessOneOfTheirHandlersWantsToContinue() throws {
         // given
-        let request = try Sample.request("http://host/1")
-        let stops = Job<UInt64>(id: TransferID(1), request, Sample.handler(1), .running)
-        let continues = Job<UInt64>(
-            id: TransferID(2), request, Sample.handler(2, continuesInBackground: true), .running)
+        let stops = try Sample.job(TransferID(1), "http://host/1")
+        let continues = try Sample.job(TransferID(2), "http://host/1") { $0.continuesInBackground = true }
         func pauses(isHeldBack: Bool = false) -> [Bool] {
             [stops, continues].map { slots.pauses($0, isHeldBack: isHeldBack) }
         }

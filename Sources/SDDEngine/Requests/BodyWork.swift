@@ -99,28 +99,37 @@ package final class BodyWork: Hashable, Sendable {
 
 /// The parts of a response that acceptance is judged by.
 struct Judged: Sendable {
-    let status: Int32
-    /// In lower case; `nil` means that it is read from the response when it is needed.
-    private let type: String?
     private let response: Response
-    /// The response with the application's header fields; `nil` if they are unchanged.
-    let changed: Response?
+    private let change: Change?
+
+    /// What the application has changed. A class, as that is rare.
+    private final class Change: Sendable {
+        let status: Int32
+        /// In lower case.
+        let type: String
+        let response: Response?
+
+        init(_ change: BodyWork.Change, of response: Response) {
+            status = change.status
+            type = change.type.lowercased()
+            self.response = change.fields.map { Response(response, withFields: $0) }
+        }
+    }
 
     init(_ response: Response) {
-        status = response.status
-        type = nil
-        changed = nil
         self.response = response
+        change = nil
     }
 
     init(_ change: BodyWork.Change, of response: Response) {
-        status = change.status
-        type = change.type.lowercased()
-        changed = change.fields.map { Response(response, withFields: $0) }
         self.response = response
+        self.change = Change(change, of: response)
     }
 
-    var mimeType: String { type ?? response.fields.mimeType }
+    var status: Int32 { change?.status ?? response.status }
+    var mimeType: String { change?.type ?? response.fields.mimeType }
+    /// The response with the application's header fields; `nil` if they are unchanged.
+    var changed: Response? { change?.response }
 
     /// Returns the reason why a caller with this acceptance refuses the response, or `nil` if it accepts it.
     func refusal(by acceptance: Acceptance) -> DownloadError? {

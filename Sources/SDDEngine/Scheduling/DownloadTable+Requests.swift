@@ -19,15 +19,7 @@ extension DownloadTable {
             return outbox.append(.end(listener, DownloadResult(error: error, stage: .submit, ended: now)))
         }
         if !request.isStage { statistics.requests += 1 }
-        let handler = Handler(
-            token: token, listener: listener, priority: request.priority, wantsPixels: request.wantsPixels,
-            form: request.form, wantsProgress: request.wantsProgress, wantsPreviews: request.wantsPreviews,
-            wantsFacts: request.wantsFacts, endsEarly: request.endsEarly,
-            continuesInBackground: request.continuesInBackground,
-            acceptance: request.acceptance, isStage: request.isStage, isPrompt: request.isPrompt,
-            keeper: request.keeper, submitted: time,
-            queueLimit: request.queueLimit,
-            maxAttempts: request.maxAttempts > 0 ? request.maxAttempts : retries.maxAttempts)
+        let handler = Handler(token: token, listener, request, maxAttempts: retries.maxAttempts, since: time)
         if request.isShareable, let job = jobs.sharedJob(for: request) {
             statistics.joined += 1
             job.caching?.joined(with: request.lookup)
@@ -161,8 +153,7 @@ extension DownloadTable {
         for job in jobs.sorted {
             let error = Self.cancellation(in: job.stage)
             abandon(job, error: error, at: now)
-            for handler in job.handlers { end(handler, of: job, error: error, at: now) }
-            job.handlers.removeAll()
+            job.handlers.takeAll().forEach { end($0, of: job, error: error, at: now) }
         }
     }
 

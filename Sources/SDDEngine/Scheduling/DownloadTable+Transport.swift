@@ -149,10 +149,11 @@ extension DownloadTable {
 extension DownloadTable {
     /// Ends the handlers that want bytes, and queues the job for a decode thread if others want pixels or facts.
     mutating func handOut(_ job: Job<Listener>, at now: Int64) {
-        let handlers = job.handlers
-        keepOriginal(of: job, for: handlers.filter { !$0.wantsPixels })
-        if !handlers.contains(where: { job.isDecodedFor($0) }) { return endAll(job, at: now) }
-        for handler in handlers where !job.isDecodedFor(handler) { end(handler, of: job, at: now) }
+        if job.handlers.contains(where: { $0.keeper != nil }) {
+            keepOriginal(of: job, for: job.handlers.filter { !$0.wantsPixels })
+        }
+        if !job.handlers.contains(where: { job.isDecodedFor($0) }) { return endAll(job, at: now) }
+        job.handlers.forEach { if !job.isDecodedFor($0) { end($0, of: job, at: now) } }
         job.handlers.removeAll { !job.isDecodedFor($0) }
         queue(job)
     }

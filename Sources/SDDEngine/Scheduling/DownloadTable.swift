@@ -208,6 +208,7 @@ extension DownloadTable {
         error: DownloadError? = nil, failedAt stage: DownloadResult.Stage? = nil, at now: Int64
     ) {
         jobs.remove(token: handler.token)
+        if let memory = handler.request.memoryToRelease { outbox.release(memory) }
         if !handler.isStage { count(error) }
         let end = DeliveryEvent.end(
             handler.listener,
@@ -235,10 +236,7 @@ extension DownloadTable {
         at now: Int64
     ) {
         remove(job)
-        for handler in job.handlers {
-            end(handler, of: job, error: error, failedAt: stage, at: now)
-        }
-        job.handlers.removeAll()
+        job.handlers.takeAll().forEach { end($0, of: job, error: error, failedAt: stage, at: now) }
     }
 
     mutating func remove(_ job: Job<Listener>) {

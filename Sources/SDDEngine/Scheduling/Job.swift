@@ -6,27 +6,14 @@ import SDDTransport
 /// finished; or, from a running transfer that has failed, → pausing → asking or waiting. Owned by the `DownloadTable`,
 /// and touched only under its lock. A class, so that events change it in place.
 final class Job<Listener> {
+    /// One request that waits for the job.
     struct Handler {
         let token: UInt64
         let listener: Listener
+        /// What the caller has asked for.
+        let request: DownloadRequest
         var priority: Priority
-        let wantsPixels: Bool
-        let form: DecodeOptions
-        let wantsProgress: Bool
-        let wantsPreviews: Bool
-        let wantsFacts: Bool
-        let endsEarly: Bool
-        let continuesInBackground: Bool
-        let acceptance: Acceptance
-        /// True for a stage of a load: loads are counted in the statistics, their stages are not.
-        let isStage: Bool
-        /// See `Job.isPrompt`.
-        let isPrompt: Bool
-        /// The keeper of the original, if the original is to be stored.
-        let keeper: OriginalKeeper?
         let submitted: Int64
-        /// Microseconds from submission to its first transfer; 0 means no limit.
-        let queueLimit: Int64
         /// Most transfers for this handler.
         let maxAttempts: Int32
         /// The attempts that the job had made before this handler joined.
@@ -35,6 +22,33 @@ final class Job<Listener> {
         var isShown = false
         /// The last progress reported: bytes and time.
         var told: (count: Int64, time: Int64) = (0, .min)
+
+        /// - Parameter maxAttempts: the downloader's rule, for a request that has none of its own.
+        init(token: UInt64, _ listener: Listener, _ request: DownloadRequest, maxAttempts: Int32, since time: Int64) {
+            self.token = token
+            self.listener = listener
+            self.request = request
+            priority = request.priority
+            submitted = time
+            self.maxAttempts = request.maxAttempts > 0 ? request.maxAttempts : maxAttempts
+        }
+
+        var wantsPixels: Bool { request.wantsPixels }
+        var form: DecodeOptions { request.form }
+        var wantsProgress: Bool { request.wantsProgress }
+        var wantsPreviews: Bool { request.wantsPreviews }
+        var wantsFacts: Bool { request.wantsFacts }
+        var endsEarly: Bool { request.endsEarly }
+        var continuesInBackground: Bool { request.continuesInBackground }
+        var acceptance: Acceptance { request.acceptance }
+        /// True for a stage of a load: loads are counted in the statistics, their stages are not.
+        var isStage: Bool { request.isStage }
+        /// See `Job.isPrompt`.
+        var isPrompt: Bool { request.isPrompt }
+        /// The keeper of the original, if the original is to be stored.
+        var keeper: OriginalKeeper? { request.keeper }
+        /// Microseconds from submission to its first transfer; 0 means no limit.
+        var queueLimit: Int64 { request.queueLimit }
     }
 
     enum Stage {
