@@ -7,32 +7,21 @@ internal import SDDTransport
 /// The object behind a downloader handle: the downloader and the defaults of its requests. Callable from any thread.
 final class Client: Sendable {
     let downloader: Downloader
-    /// The current defaults. A change replaces the whole object, so that a request needs only one reference.
-    private let snapshot: Monitor<Snapshot>
+    private let defaults: Monitor<RequestDefaults>
     private let config: AppConfiguration
-
-    private final class Snapshot: Sendable {
-        let defaults: RequestDefaults
-
-        init(_ defaults: RequestDefaults) { self.defaults = defaults }
-    }
 
     init(_ downloader: Downloader, defaults: RequestDefaults, config: AppConfiguration) {
         self.downloader = downloader
-        snapshot = Monitor(Snapshot(defaults))
+        self.defaults = Monitor(defaults)
         self.config = config
     }
 
     /// The defaults of requests that are submitted now.
-    var currentDefaults: RequestDefaults { current.defaults }
-
-    func withDefaults<Result>(_ body: (RequestDefaults) -> Result) -> Result { body(current.defaults) }
-
-    private var current: Snapshot {
-        let now = snapshot.withLock { $0 }
-        guard let followed = now.defaults.followedChanges, followed != coderChanges else { return now }
+    var currentDefaults: RequestDefaults {
+        let now = defaults.withLock { $0 }
+        guard let followed = now.followedChanges, followed != coderChanges else { return now }
         followCoders()
-        return snapshot.withLock { $0 }
+        return defaults.withLock { $0 }
     }
 
     /// A count that grows with each change to the coders of the downloader or of the process.
@@ -47,11 +36,10 @@ final class Client: Sendable {
     }
 
     func setDefault(_ change: (inout RequestDefaults) -> Void) {
-        let before = snapshot.withLock { snapshot in
-            var defaults = snapshot.defaults
+        let before = defaults.withLock { defaults in
+            let before = defaults
             change(&defaults)
-            defer { snapshot = Snapshot(defaults) }
-            return snapshot
+            return before
         }
         // The old defaults may own data of the application, which must not be freed under the lock.
         withExtendedLifetime(before) {}

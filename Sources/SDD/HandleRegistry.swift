@@ -27,7 +27,7 @@ enum HandleKind: UInt {
 /// destroyed or made by a parent process is detected, not dereferenced. Ids are never reused. Callable from any thread.
 final class HandleRegistry<Object: AnyObject & Sendable>: Sendable {
     struct State {
-        var objects: [UInt: Object] = [:]
+        var objects = NumberMap<(number: UInt, object: Object)>()
         var shared: UInt?
         var last: UInt = 0
     }
@@ -44,7 +44,7 @@ final class HandleRegistry<Object: AnyObject & Sendable>: Sendable {
     private func add(_ object: Object, to state: inout State) -> UInt {
         state.last += 1
         let number = ForkGeneration.current << generationShift | state.last << 4 | kind.rawValue
-        state.objects[number] = object
+        state.objects[UInt64(number)] = (number, object)
         return number
     }
 
@@ -52,7 +52,7 @@ final class HandleRegistry<Object: AnyObject & Sendable>: Sendable {
     func object(_ handle: OpaquePointer, _ place: Place) throws(Refusal) -> Object {
         let number = UInt(bitPattern: handle)
         if isForked(number) { throw forked(number, place) }
-        guard let object = state.withLock({ $0.objects[number] }) else { throw dead(number, place) }
+        guard let object = state.withLock({ $0.objects[UInt64(number)]?.object }) else { throw dead(number, place) }
         return object
     }
 
@@ -82,7 +82,7 @@ final class HandleRegistry<Object: AnyObject & Sendable>: Sendable {
     ) throws(Refusal) -> (handle: OpaquePointer?, object: Object) {
         try state.withLock { state throws(Refusal) in
             if let number = state.shared, !isForked(number) {
-                guard let object = state.objects[number] else { throw sharedIsGone(place) }
+                guard let object = state.objects[UInt64(number)]?.object else { throw sharedIsGone(place) }
                 return (OpaquePointer(bitPattern: number), object)
             }
             let object = try make()
@@ -103,24 +103,24 @@ final class HandleRegistry<Object: AnyObject & Sendable>: Sendable {
         if isForked(number) { throw forked(number, place) }
         return try state.withLock { state throws(Refusal) in
             if state.shared == number { throw kind.notShared(place) }
-            guard let object = state.objects[number] else { throw dead(number, place) }
+            guard let object = state.objects[UInt64(number)]?.object else { throw dead(number, place) }
             try check(object)
-            state.objects[number] = nil
+            state.objects[UInt64(number)] = nil
             return object
         }
     }
 
     /// The objects created in this process, not those inherited from a parent.
     var live: [Object] {
-        state.withLock { state in state.objects.filter { !isForked($0.key) }.map { $0.value } }
+        state.withLock { state in state.objects.values.filter { !isForked($0.number) }.map { $0.object } }
     }
 
     /// Invalidates the handles of all objects created in this process, and returns those objects.
     func removeLive() -> [Object] {
         state.withLock { state in
-            let live = state.objects.filter { !isForked($0.key) }
-            for number in live.keys { state.objects[number] = nil }
-            return Array(live.values)
+            let live = state.objects.values.filter { !isForked($0.number) }
+            for (number, _) in live { state.objects[UInt64(number)] = nil }
+            return live.map { $0.object }
         }
     }
 

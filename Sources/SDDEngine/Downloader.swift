@@ -133,9 +133,11 @@ package enum CreationFailure: Error, Equatable {
 }
 
 extension DownloadTable<Listener> {
-    fileprivate mutating func submitted(_ submission: SubmissionInbox.Submission, at now: Int64) {
+    fileprivate mutating func submitted(
+        _ submission: SubmissionInbox.Submission, found hit: CacheHit? = nil, at now: Int64
+    ) {
         submitted(
-            submission.request, found: submission.hit, token: submission.listener.token,
+            submission.request, found: hit, token: submission.listener.token,
             listener: submission.listener, since: submission.time, at: now)
     }
 }
@@ -201,11 +203,11 @@ extension Downloader: TokenOwner {
     /// - Parameter hit: what the request's lookup has found already.
     func submit(_ request: DownloadRequest, found hit: CacheHit? = nil, _ listener: Listener) {
         var request = request
-        if listener.isImmediate { request.isPrompt = true }
-        let hasLookup = request.lookup != nil
+        // A change would copy the request.
+        if request.isPrompt != listener.isImmediate { request.isPrompt = listener.isImmediate }
         let submission = SubmissionInbox.Submission(
-            request, listener, found: hit, at: time.monotonicMicroseconds())
-        if hasLookup { return change { table, now in table.submitted(submission, at: now) } }
+            request: request, listener: listener, time: time.monotonicMicroseconds())
+        if request.lookup != nil { return change { table, now in table.submitted(submission, found: hit, at: now) } }
         let isFirst = inbox.add(submission)
         if isFirst { transport.wake() }
         // After its end the network thread empties the inbox no more.

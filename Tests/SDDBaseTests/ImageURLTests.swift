@@ -132,6 +132,66 @@ import Testing
         }
     }
 
+    @Test(arguments: 0..<100 as Range<UInt64>)
+    func followsTheSameRulesAsTheNaiveCheck(seed: UInt64) {
+        // given
+        var random = SeededRandom(seed: seed)
+        let parts = ["h", "H", "://", ":", "/", "?", "#", "@", "u:p@", "80", "443", ":80", "[::1]", ".", "%41", "é"]
+            .map { Array($0.utf8) }
+        let odd: [[UInt8]] = [[0], [0x20], [0x1f], [0x21], [0x7e], [0x7f], [0x80], [0xc3], [0xe2, 0x82, 0xac], [0xff]]
+        let starts = ["http://", "HTTPS://", "https:", "file://", "app:", "ftp://", ""].map { Array($0.utf8) }
+        var known: [String: UInt64] = [:]
+        for _ in 0..<200 {
+            var bytes = starts.randomElement(using: &random) ?? []
+            for _ in 0..<Int.random(in: 0...20, using: &random) {
+                bytes += (Int.random(in: 0..<40, using: &random) == 0 ? odd : parts).randomElement(using: &random) ?? []
+            }
+            // when
+            let naive = Result { () throws(ImageURL.Flaw) in
+                try NaiveImageURL(bytes, allowsFiles: true, others: ["app"])
+            }
+            let made = Result { () throws(ImageURL.Flaw) in try checked(bytes, allowsFiles: true, others: ["app"]) }
+            // then
+            switch (naive, made) {
+            case (.failure(let expected), .failure(let flaw)): #expect(flaw == expected, "seed \(seed): \(bytes)")
+            case (.success(let expected), .success(let url)):
+                #expect(url.text == expected.text && url.scheme == expected.scheme, "seed \(seed): \(bytes)")
+                #expect(url.hasUserinfo == expected.hasUserinfo, "seed \(seed): \(bytes)")
+                #expect((url.hostKey == 0) == expected.place.isEmpty, "seed \(seed): \(bytes)")
+                #expect(known.updateValue(url.hostKey, forKey: expected.place) ?? url.hostKey == url.hostKey)
+            default: Issue.record("seed \(seed): \(bytes): \(naive), \(made)")
+            }
+        }
+        #expect(Set(known.values).count == known.count)
+    }
+
+    @Test(arguments: 0...40)
+    func seesEachByteThatIsNotPrintable(place: Int) {
+        // given
+        for byte in UInt8.min...UInt8.max {
+            var text = [UInt8](repeating: UInt8(ascii: "~"), count: 41)
+            text[place] = byte
+            // when
+            let isPlain = text.withUnsafeBufferPointer { ImageURL.hashed($0).isPlain }
+            // then
+            #expect(isPlain == (0x21...0x7e).contains(byte), "\(byte)")
+        }
+    }
+
+    @Test func textsThatDifferInAByteOrTheLengthHaveOtherHashes() {
+        // given
+        var texts: [[UInt8]] = (0...40).map { Array(repeating: 0x30, count: $0) }
+        for place in 0..<40 {
+            texts += (0x31...0x39 as ClosedRange<UInt8>).map { byte in
+                (0..<40).map { $0 == place ? byte : 0x30 }
+            }
+        }
+        // when
+        let hashes = texts.map { text in text.withUnsafeBufferPointer { ImageURL.hashed($0).hashKey } }
+        // then
+        #expect(Set(hashes).count == texts.count)
+    }
+
     @discardableResult
     private func checked(
         _ text: String, allowsFiles: Bool = false, others: [String] = []

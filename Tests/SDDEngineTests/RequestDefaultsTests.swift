@@ -18,10 +18,10 @@ import Testing
         var values = defaults.options.values
         values.apply(options, cookies: defaults.cookies)
         let url = try Self.check(url, defaults)
-        var made = try defaults.request(
+        let made = try defaults.parts(
             RequestDraft(url: url, headers: HTTPFields()), options, transfer: TransferOptions(values))
         try made.complete(options, defaults, isLoad: isLoad)
-        return made
+        return DownloadRequest(made)
     }
 
     private static func check(_ text: String?, _ defaults: RequestDefaults) throws(DownloadError) -> ImageURL {

@@ -130,11 +130,8 @@ import Testing
         #expect(try !plan(LoadWish(), RequestWish(), in: small).plan.form.keepsBytes)
     }
 
-    @Test func previewsAreForThoseWhoAreShownThem() throws {
-        var request = try Sample.request(url)
-        request.wantsPreviews = true
-        #expect(request.ofLoad([], transforms: nil, showsPreviews: true).wantsPreviews)
-        #expect(!request.ofLoad([], transforms: nil, showsPreviews: false).wantsPreviews)
+    @Test func noPreviewsAreMadeThatNobodyIsShown() throws {
+        #expect(try !plan(LoadWish(options: .progressiveLoad)).request.wantsPreviews)
     }
 
     @Test func aCheckedURLIsCheckedAgainByTheDefaultsOfNow() throws {

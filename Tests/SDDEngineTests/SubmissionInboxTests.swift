@@ -10,7 +10,7 @@ import Testing
 
     private func add(_ number: UInt64) throws -> Bool {
         let listener = Listener(token: number, callbacks: RecordingCallbacks())
-        return inbox.add(.init(try Sample.request("http://host/\(number)"), listener, found: nil, at: 0))
+        return inbox.add(.init(request: try Sample.request("http://host/\(number)"), listener: listener, time: 0))
     }
 
     @Test func requestsAreTakenOnceInTheirOrder() throws {

@@ -32,14 +32,6 @@ public func sdd_downloader_submit(
     return token
 }
 
-extension DownloadRequest {
-    fileprivate var withoutPreviews: DownloadRequest {
-        var request = self
-        request.wantsPreviews = false
-        return request
-    }
-}
-
 /// Bytes of a request through `completed`. Smaller structs are refused: they name no function to call at the end.
 private let throughCompleted =
     (MemoryLayout<sdd_download_request>.offset(of: \sdd_download_request.completed) ?? 0)
@@ -53,9 +45,9 @@ private func submit(
     guard request.reserved == 0 else { throw .reserved("sdd_download_request.reserved") }
     guard request.reserved2 == 0 else { throw .reserved("sdd_download_request.reserved2") }
     let modifiers = try AppModifiers.make(request.modifiers, "sdd_download_request.modifiers")
-    let made = client.withDefaults { makeRequest(request, $0, modifiers, names: names) }
-        // Previews would reach neither a callback nor an event.
-        .map { request.preview == nil && !client.downloader.isAppDriven ? $0.withoutPreviews : $0 }
+    let purpose = RequestPurpose(
+        showsPreviews: request.preview != nil || client.downloader.isAppDriven, names: names)
+    let made = makeRequest(request, client.currentDefaults, modifiers, for: purpose)
     let callbacks = RequestCallbacks(request, keepsURL: made.hasReadableURL(request.url))
     guard let token = client.downloader.submit(made, callbacks: callbacks) else { throw destroyedMeanwhile() }
     modifiers?.data.own()
@@ -119,7 +111,7 @@ public func sdd_get(
 
 private func result(of request: sdd_download_request, from client: Client) throws(Refusal) -> DownloadResult {
     let callbacks = WaitingCallbacks()
-    let made = makeRequest(request, client.currentDefaults, nil, for: .get, names: .arguments)
+    let made = makeRequest(request, client.currentDefaults, nil, for: RequestPurpose(use: .get, names: .arguments))
     guard client.downloader.submit(made, callbacks: callbacks, isImmediate: true) != nil else {
         throw destroyedMeanwhile()
     }

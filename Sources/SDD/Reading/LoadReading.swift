@@ -113,19 +113,15 @@ extension LoadReading {
             given.transforms, "sdd_load_request.transforms",
             count: given.transform_count, "sdd_load_request.transform_count")
         let options = RequestOptions(rawValue: given.options).withCaches(client.caches)
+        let purpose = RequestPurpose(
+            use: .load, load: RequestOfLoad(options: options, form: form, transforms: chain),
+            showsPreviews: given.preview != nil || client.client.downloader.isAppDriven, names: names)
         func source(_ url: UnsafePointer<CChar>?) -> LoadPlan.Source {
             if hasTwoOptions { return LoadPlan.Source(.failure(twoOptions)) }
             var request = request
             request.url = url
             request.options = options.rawValue
-            let made = makeRequest(request, defaults, modifiers, for: .load, names: names).map { made in
-                var made = made
-                if let form { made.form = form }
-                return made.ofLoad(
-                    options, transforms: chain,
-                    showsPreviews: given.preview != nil || client.client.downloader.isAppDriven)
-            }
-            return LoadPlan.Source(made)
+            return LoadPlan.Source(makeRequest(request, defaults, modifiers, for: purpose))
         }
         var sources = [source(given.url)]
         if given.alternative_count == 0 { return sources }

@@ -8,36 +8,63 @@ internal import SDDTransport
 // Reading an sdd_download_request.
 
 /// Converts a caller's request, after running its modifier, or returns the error that the request will end with.
-/// - Parameters:
-///   - use: the kind of call, which decides the options that are allowed.
-///   - names: the names of the fields in the struct or arguments that the application filled in.
 func makeRequest(
-    _ request: sdd_download_request, _ defaults: RequestDefaults, _ modifiers: AppModifiers?,
-    for use: RequestOptions.Use = .download, names: RequestNames = .download
+    _ request: sdd_download_request, _ defaults: RequestDefaults, _ modifiers: AppModifiers?, for purpose: RequestPurpose
 ) -> Result<DownloadRequest, DownloadError> {
     do throws(RequestOptions.Flaw) {
-        try RequestOptions(rawValue: request.options).check(for: use)
+        try RequestOptions(rawValue: request.options).check(for: purpose.use)
     } catch {
         return .failure(
-            DownloadError(.invalidOperation, .unknownOptions, "\(names.options.text): \(error.words)."))
+            DownloadError(.invalidOperation, .unknownOptions, "\(purpose.names.options.text): \(error.words)."))
     }
-    guard request.max_body_bytes > 0 else { return made(request, defaults, modifiers, isLoad: use == .load, names) }
+    guard request.max_body_bytes > 0 else { return made(request, defaults, modifiers, purpose) }
     var own = defaults
     own.maxBodyBytes = min(request.max_body_bytes, largestBody)
-    return made(request, own, modifiers, isLoad: use == .load, names)
+    return made(request, own, modifiers, purpose)
+}
+
+/// The purpose that a request is read for.
+struct RequestPurpose {
+    /// The kind of call, which decides the options that are allowed.
+    var use = RequestOptions.Use.download
+    /// The load that this is a request of; `nil` for none.
+    var load: RequestOfLoad?
+    /// False if previews would reach neither a callback nor an event.
+    var showsPreviews = false
+    /// The names of the fields in the struct or arguments that the application filled in.
+    var names = RequestNames.download
 }
 
 private func made(
-    _ request: sdd_download_request, _ defaults: RequestDefaults, _ modifiers: AppModifiers?, isLoad: Bool,
-    _ names: RequestNames
+    _ request: sdd_download_request, _ defaults: RequestDefaults, _ modifiers: AppModifiers?, _ purpose: RequestPurpose
 ) -> Result<DownloadRequest, DownloadError> {
     do throws(DownloadError) {
-        var draft = try draft(request, defaults)
-        try defaults.modify(&draft, modifiers)
-        return .success(try finish(draft, request, defaults, modifiers, isLoad: isLoad, names))
+        let url = try defaults.url(request.url)
+        let made = try parts(request, url, defaults, modifiers)
+        try finish(made, request, defaults, modifiers, purpose)
+        return .success(DownloadRequest(made))
     } catch {
         return .failure(error)
     }
+}
+
+/// Returns the parts of a request that its transfer and the option bits determine.
+private func parts(
+    _ request: sdd_download_request, _ url: ImageURL, _ defaults: RequestDefaults, _ modifiers: AppModifiers?
+) throws(DownloadError) -> DownloadRequest.Parts {
+    let options = RequestOptions(rawValue: request.options)
+    let isSimple =
+        request.method == nil && request.referrer == nil && request.range == nil && request.header_count == 0
+        && request.body_size == 0 && modifiers == nil && !defaults.changesRequests
+    if isSimple {
+        return try defaults.parts(url: url, options, transfer: try transferOptions(request, options, defaults))
+    }
+    let method = try method(request.method)
+    var draft = RequestDraft(
+        url: url, method: method, headers: try headers(request, over: defaults.headers),
+        body: try body(request, method: method))
+    try defaults.modify(&draft, modifiers)
+    return try defaults.parts(draft, options, transfer: try transferOptions(request, options, defaults))
 }
 
 /// The names of request fields in messages: a load has some of them in its own struct, and the short calls have
@@ -74,37 +101,23 @@ private func wrong(_ detail: DownloadError.Detail, _ place: Place, _ reason: Str
     wrong(detail, Refusal(SDD_ERROR_INVALID_DOWNLOAD_OPERATION, place, reason))
 }
 
-private func draft(_ request: sdd_download_request, _ defaults: RequestDefaults) throws(DownloadError) -> RequestDraft {
-    let url = try defaults.url(request.url)
-    let method = try method(request.method)
-    return RequestDraft(
-        url: url, method: method, headers: try headers(request, over: defaults.headers),
-        body: try body(request, method: method))
-}
-
 private func finish(
-    _ draft: RequestDraft, _ request: sdd_download_request, _ defaults: RequestDefaults, _ modifiers: AppModifiers?,
-    isLoad: Bool, _ names: RequestNames
-) throws(DownloadError) -> DownloadRequest {
+    _ made: DownloadRequest.Parts, _ request: sdd_download_request, _ defaults: RequestDefaults,
+    _ modifiers: AppModifiers?, _ purpose: RequestPurpose
+) throws(DownloadError) {
     let options = RequestOptions(rawValue: request.options)
-    var made = try defaults.request(draft, options, transfer: try transferOptions(request, options, defaults))
-    if let priority = try priority(request, names) { made.priority = priority }
-    made.form = try form(request, options, defaults, names)
+    if let priority = try priority(request, purpose.names) { made.priority = priority }
+    if request.decode != nil || !made.form.isPossible { made.form = try form(request, options, defaults, purpose.names) }
     if request.progress != nil { made.wantsProgress = true }
     if request.facts != nil { made.wantsFacts = true }
-    made.queueLimit =
-        try limit(
-            request.queue_timeout_ms, "sdd_download_request.queue_timeout_ms", default: defaults.queueLimit) * 1000
-    made.totalLimit =
-        try limit(
-            request.total_timeout_ms, "sdd_download_request.total_timeout_ms", default: defaults.totalLimit) * 1000
-    made.maxAttempts = try attempts(request.max_attempts)
-    made.acceptance = try acceptance(request, defaults)
-    made.bodyWork = AppModifiers.bodyWork(modifiers, over: defaults.appModifiers)
+    try readLimits(request, to: made)
+    if let own = try acceptance(request, defaults) { made.acceptance = own }
+    if let modifiers { made.bodyWork = AppModifiers.bodyWork(modifiers, over: defaults.appModifiers) }
     if let check = try bodyCheck(request) { made.bodyWork = .checking(check, before: made.bodyWork) }
-    if request.sink != 0 { try addSink(request, to: &made) }
-    try made.complete(options, defaults, isLoad: isLoad)
-    return made
+    if request.sink != 0 { try addSink(request, to: made) }
+    if !purpose.showsPreviews { made.wantsPreviews = false }
+    purpose.load?.adapt(made)
+    try made.complete(options, defaults, isLoad: purpose.load != nil)
 }
 
 // MARK: - Parts of a request
@@ -116,6 +129,25 @@ private func priority(_ request: sdd_download_request, _ names: RequestNames) th
         throw wrong(.badNumber, .number(names.priority, request.priority, allowed: "0 or one of SDD_PRIORITY_"))
     }
     return priority
+}
+
+/// Reads the limits of the request as a whole. The parts have the downloader's already.
+private func readLimits(
+    _ request: sdd_download_request, to made: DownloadRequest.Parts
+) throws(DownloadError) {
+    made.queueLimit = try microseconds(
+        request.queue_timeout_ms, "sdd_download_request.queue_timeout_ms", default: made.queueLimit)
+    made.totalLimit = try microseconds(
+        request.total_timeout_ms, "sdd_download_request.total_timeout_ms", default: made.totalLimit)
+    made.maxAttempts = try attempts(request.max_attempts)
+}
+
+/// Reads a time limit in milliseconds.
+/// - Parameter standard: the default in microseconds.
+private func microseconds(
+    _ milliseconds: Int64, _ place: Place, default standard: Int64
+) throws(DownloadError) -> Int64 {
+    milliseconds == 0 ? standard : try limit(milliseconds, place, default: 0) * 1000
 }
 
 /// Reads a time limit: 0 means the downloader's default; SDD_NO_TIMEOUT means none and is returned as 0.
@@ -230,7 +262,7 @@ private func form(
     }
 }
 
-private func addSink(_ request: sdd_download_request, to made: inout DownloadRequest) throws(DownloadError) {
+private func addSink(_ request: sdd_download_request, to made: DownloadRequest.Parts) throws(DownloadError) {
     let acceptance = made.acceptance
     guard [SDD_SINK_FD, SDD_SINK_DISCARD].contains(Int(request.sink)) else {
         throw wrong(.badSink, .number("sdd_download_request.sink", request.sink, allowed: "0 or one of SDD_SINK_"))
@@ -253,10 +285,11 @@ private func addSink(_ request: sdd_download_request, to made: inout DownloadReq
     made.wantsPixels = false
 }
 
+/// Returns the acceptance of a request; `nil` leaves it to the downloader.
 private func acceptance(_ request: sdd_download_request, _ defaults: RequestDefaults) throws(DownloadError)
-    -> Acceptance
+    -> Acceptance?
 {
-    if request.accepted_status_codes == nil && request.accepted_content_types == nil { return defaults.acceptance }
+    if request.accepted_status_codes == nil && request.accepted_content_types == nil { return nil }
     do throws(Refusal) {
         return try readAcceptance(
             statuses: request.accepted_status_codes, "sdd_download_request.accepted_status_codes",

@@ -25,6 +25,8 @@ package struct ImageURL: Hashable, Sendable {
 
     /// Random in each process, so that an attacker cannot choose URLs whose hashes collide.
     private static let seed = UInt64.random(in: 1...UInt64.max)
+    /// The odd factor of the hash of a text, random for the same reason.
+    private static let factor = UInt64.random(in: 1 << 62...UInt64.max) | 1
 
     package static func == (a: ImageURL, b: ImageURL) -> Bool { a.hashKey == b.hashKey && a.text == b.text }
 
@@ -38,31 +40,68 @@ package struct ImageURL: Hashable, Sendable {
     ) throws(Flaw) {
         guard !bytes.isEmpty else { throw .empty }
         guard bytes.count <= Self.maxLength else { throw .tooLong }
-        guard let given = String(validating: bytes, as: UTF8.self) else { throw .notUTF8 }
-        guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7f }) else { throw .malformed }
+        let (hash, isPlain) = Self.hashed(bytes)
+        if !isPlain { try Self.checkText(bytes) }
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > 0 else { throw .malformed }
         guard let scheme = Self.scheme(named: bytes[..<colon], allowsFiles: allowsFiles, others: others) else {
             throw .scheme
         }
-        let rest = bytes[(colon + 1)...]
-        self.scheme = scheme
-        var text = bytes.allSatisfy { $0 < 0x80 } ? given : Self.percentEncoded(bytes)
-        // Hashed after percent-encoding, since two spellings of one URL are equal.
-        hashKey = text.withUTF8 { Self.hashKey(of: $0) }
-        self.text = text
-        if scheme == .other {
-            guard !rest.isEmpty else { throw .malformed }
-            hostKey = 0
-            hasUserinfo = false
-            return
+        let authority = scheme == .other ? nil : Authority(in: bytes, after: colon)
+        if let authority {
+            // A host name outside ASCII would need IDNA, which has rules of its own; the application must pass
+            // punycode.
+            guard scheme == .file || !authority.all.isEmpty, authority.isASCII else { throw .malformed }
+        } else {
+            guard scheme == .other, colon + 1 < bytes.count else { throw .malformed }
         }
-        guard rest.starts(with: [UInt8(ascii: "/"), UInt8(ascii: "/")]) else { throw .malformed }
-        let host = rest.dropFirst(2).prefix { !Self.endsAuthority($0) }
-        guard scheme == .file || !host.isEmpty else { throw .malformed }
-        // A host name outside ASCII would need IDNA, which has rules of its own; the application must pass punycode.
-        guard host.allSatisfy({ $0 < 0x80 }) else { throw .malformed }
-        hasUserinfo = host.contains(UInt8(ascii: "@"))
-        hostKey = scheme == .file ? 0 : Self.hashKey(of: host, standardPort: scheme == .https ? 443 : 80)
+        self.scheme = scheme
+        hasUserinfo = authority?.hasUserinfo ?? false
+        hostKey =
+            if let authority, scheme != .file {
+                Self.hashKey(of: bytes[authority.host], standardPort: scheme == .https ? 443 : 80)
+            } else {
+                0
+            }
+        if isPlain {
+            text = String(decoding: bytes, as: UTF8.self)
+            hashKey = hash
+        } else {
+            // Hashed after percent-encoding, since two spellings of one URL are equal.
+            var encoded = Self.percentEncoded(bytes)
+            hashKey = encoded.withUTF8 { Self.hashed($0).hashKey }
+            text = encoded
+        }
+    }
+
+    /// Refuses a text that is not UTF-8, or has a space or a control character.
+    private static func checkText(_ bytes: UnsafeBufferPointer<UInt8>) throws(Flaw) {
+        guard String(validating: bytes, as: UTF8.self) != nil else { throw .notUTF8 }
+        guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7f }) else { throw .malformed }
+    }
+
+    /// The part of a URL between "//" and the path, by indexes into its bytes.
+    private struct Authority {
+        var all: Range<Int>
+        /// `all` without the user info and the "@" behind it.
+        var host: Range<Int>
+        var isASCII = true
+        var hasUserinfo: Bool { host.lowerBound > all.lowerBound }
+
+        /// - Parameter colon: the index of the colon behind the scheme.
+        /// - Returns: nil if no "//" follows the colon.
+        init?(in bytes: UnsafeBufferPointer<UInt8>, after colon: Int) {
+            let slash = UInt8(ascii: "/")
+            guard colon + 2 < bytes.count, bytes[colon + 1] == slash, bytes[colon + 2] == slash else { return nil }
+            let start = colon + 3
+            var (host, end) = (start, start)
+            while end < bytes.count, !endsAuthority(bytes[end]) {
+                if bytes[end] == UInt8(ascii: "@") { host = end + 1 }
+                if bytes[end] >= 0x80 { isASCII = false }
+                end += 1
+            }
+            all = start..<end
+            self.host = host..<end
+        }
     }
 
     /// User name and password as written before the host; nil if the URL has none.
@@ -78,7 +117,7 @@ package struct ImageURL: Hashable, Sendable {
     private var userinfoRange: Range<String.Index>? {
         guard hasUserinfo, let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         // Two slashes follow the colon, as `init` has checked.
-        let authority = text.utf8[colon...].dropFirst(3).prefix { !Self.endsAuthority($0) }
+        let authority = text.utf8[colon...].dropFirst(3).prefix { !endsAuthority($0) }
         return authority.lastIndex(of: UInt8(ascii: "@")).map { authority.startIndex..<$0 }
     }
 
@@ -90,7 +129,7 @@ package struct ImageURL: Hashable, Sendable {
 
     private init(hostless text: String, _ scheme: Scheme) {
         var text = text
-        hashKey = text.withUTF8 { Self.hashKey(of: $0) }
+        hashKey = text.withUTF8 { Self.hashed($0).hashKey }
         self.text = text
         self.scheme = scheme
         hostKey = 0
@@ -126,18 +165,18 @@ package struct ImageURL: Hashable, Sendable {
         }
     }
 
-    /// Returns the FNV-1a hash of the host in lower case and the port, without any user info before an "@".
+    /// Returns the FNV-1a hash of the host in lower case and the port.
+    /// - Parameter authority: host and port, without user info.
     private static func hashKey(of authority: Slice<UnsafeBufferPointer<UInt8>>, standardPort: UInt64) -> UInt64 {
-        let start = authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? authority.startIndex
-        var host = authority[start...]
+        var host = authority
         var port = standardPort
-        if let colon = host.lastIndex(of: UInt8(ascii: ":")) {
-            let digits = host[(colon + 1)...]
-            // A colon within brackets is part of an IPv6 address.
-            if digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
-                host = host[..<colon]
-                if !digits.isEmpty { port = digits.reduce(0) { ($0 &* 10) &+ UInt64($1 & 15) } }
-            }
+        var digits = authority.endIndex
+        while digits > authority.startIndex, isDigit(authority[digits - 1]) { digits -= 1 }
+        // A colon within brackets is part of an IPv6 address; only digits follow that of a port.
+        if digits > authority.startIndex, authority[digits - 1] == UInt8(ascii: ":") {
+            host = authority[..<(digits - 1)]
+            let number = authority[digits...]
+            if !number.isEmpty { port = number.reduce(0) { ($0 &* 10) &+ UInt64($1 & 15) } }
         }
         var hashKey = seed
         for byte in host {
@@ -148,16 +187,7 @@ package struct ImageURL: Hashable, Sendable {
         return hashKey == 0 ? 1 : hashKey
     }
 
-    /// Returns the FNV-1a hash of the whole text.
-    private static func hashKey(of url: UnsafeBufferPointer<UInt8>) -> UInt64 {
-        var hashKey = seed
-        for byte in url { hashKey = (hashKey ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        return hashKey
-    }
-
-    private static func endsAuthority(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
-    }
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
     /// Percent-encodes control characters and all bytes from 0x7f on (RFC 3986 §2.5).
     static func percentEncoded(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
@@ -172,5 +202,60 @@ package struct ImageURL: Hashable, Sendable {
             }
         }
         return String(decoding: text, as: UTF8.self)
+    }
+}
+
+private func endsAuthority(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
+}
+
+// MARK: - One pass over a text
+
+extension ImageURL {
+    /// Returns the hash of a text, and whether all of it is printable ASCII without spaces. Looks at eight bytes at a
+    /// time.
+    package static func hashed(_ bytes: UnsafeBufferPointer<UInt8>) -> (hashKey: UInt64, isPlain: Bool) {
+        let (raw, seed, factor) = (UnsafeRawBufferPointer(bytes), seed, factor)
+        // The length is hashed too, since the last word may have fewer bytes than eight.
+        var hash = seed &+ UInt64(raw.count) &* factor
+        var flaws: UInt64 = 0
+        var place = 0
+        while place &+ 8 <= raw.count {
+            let word = raw.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+            flaws |= Self.flaws(in: word)
+            hash = mixed(hash ^ word, factor)
+            place &+= 8
+        }
+        if place < raw.count {
+            let word = lastWord(raw, from: place)
+            flaws |= Self.flaws(in: word)
+            hash = mixed(hash ^ word, factor)
+        }
+        return (hash, flaws == 0)
+    }
+
+    /// Returns the fewer than eight bytes at the end, filled up with a printable character.
+    private static func lastWord(_ bytes: UnsafeRawBufferPointer, from place: Int) -> UInt64 {
+        var word = everyByte &* 0x30
+        for byte in bytes[place...].reversed() { word = word << 8 | UInt64(byte) }
+        return word
+    }
+
+    private static let everyByte: UInt64 = 0x0101_0101_0101_0101
+
+    /// Returns 0 if each of the eight bytes is in 0x21...0x7e, and another number otherwise.
+    private static func flaws(in word: UInt64) -> UInt64 {
+        // The first term has the high bit of a byte set if the byte, or one below it, is less than 0x21; the second
+        // does the same for 0x7f, which is less than 1 once its bits are inverted.
+        let small = (word &- everyByte &* 0x21) & ~word
+        let other = word ^ (everyByte &* 0x7f)
+        let delete = (other &- everyByte) & ~other
+        return (small | delete | word) & (everyByte &* 0x80)
+    }
+
+    /// Folds the product of 128 bits to 64, so that all bits of the word reach all bits of the hash.
+    private static func mixed(_ word: UInt64, _ factor: UInt64) -> UInt64 {
+        let product = word.multipliedFullWidth(by: factor)
+        return product.high ^ product.low
     }
 }

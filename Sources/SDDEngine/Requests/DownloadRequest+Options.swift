@@ -5,28 +5,39 @@ package import SDDTransport
 // The meaning of option bits, and of the defaults of a downloader, for one request.
 
 extension RequestDefaults {
-    /// Returns the request for a draft, with the defaults for everything except the option bits.
+    /// Returns the parts of the request for a draft, with the defaults for everything except the option bits.
     /// - Parameter transfer: the options of the transfer, which the option bits have been applied to.
-    package func request(
+    package func parts(
         _ draft: RequestDraft, _ options: RequestOptions, transfer: TransferOptions
-    ) throws(DownloadError) -> DownloadRequest {
-        var made = DownloadRequest(
-            transfer: HTTPRequest(
+    ) throws(DownloadError) -> DownloadRequest.Parts {
+        try parts(
+            of: HTTPRequest(
                 url: draft.url, method: draft.method, headers: draft.headers, body: draft.body, options: transfer,
-                plugin: try plugin(for: draft.url)))
-        made.form = form
+                plugin: plugin(for: draft.url)),
+            options)
+    }
+
+    private func parts(of transfer: HTTPRequest, _ options: RequestOptions) -> DownloadRequest.Parts {
+        let made = DownloadRequest.Parts(transfer: transfer, form: form, acceptance: acceptance)
         made.queueLimit = queueLimit * 1000
         made.totalLimit = totalLimit * 1000
-        made.acceptance = acceptance
-        made.bodyWork = modifiers?.bodyWork
+        made.bodyWork = bodyWork
         made.apply(options)
         return made
+    }
+
+    /// Returns the parts of the request for a URL that no modifier changes, as it is for most requests.
+    package func parts(
+        url: ImageURL, _ options: RequestOptions, transfer: TransferOptions
+    ) throws(DownloadError) -> DownloadRequest.Parts {
+        parts(of: HTTPRequest(url: url, headers: headers, options: transfer, plugin: try plugin(for: url)), options)
     }
 
     /// Lets the application's request modifier change a draft.
     /// - Parameter own: the request's own modifiers, which take precedence over those of the downloader.
     package func modify(_ draft: inout RequestDraft, _ own: (any RequestModifiers)?) throws(DownloadError) {
-        guard let modifiers = own?.changesRequests == true ? own : modifiers, modifiers.changesRequests else { return }
+        let isOwn = own?.changesRequests ?? false
+        guard isOwn || changesRequests, let modifiers = isOwn ? own : modifiers else { return }
         guard modifiers.change(&draft, self) else {
             throw DownloadError(.invalidOperation, .modifier, "The request modifier refused the request.")
         }
@@ -43,11 +54,11 @@ extension RequestDefaults {
     }
 }
 
-extension DownloadRequest {
+extension DownloadRequest.Parts {
     /// Applies all option bits but those about the transfer (`TransferOptions.Values.apply`) and caches (`complete`).
-    package mutating func apply(_ options: RequestOptions) {
+    package func apply(_ options: RequestOptions) {
         priority = Priority(options)
-        form = form.with(options)
+        if form.isChanged(by: options) { form = form.with(options) }
         wantsPixels = !options.contains(.bytesOnly)
         wantsProgress = options.contains(.progressEvents)
         wantsPreviews = wantsPixels && options.contains(.progressiveLoad)
@@ -56,9 +67,10 @@ extension DownloadRequest {
         continuesInBackground = options.contains(.continueInBackground)
     }
 
-    /// Adds the cookies, the lookup in the HTTP cache, and the contents of a data: URL to an otherwise complete request.
+    /// Adds the cookies, the lookup in the HTTP cache, and the contents of a data: URL to an otherwise complete
+    /// request.
     /// - Parameter isLoad: whether the request is a load's.
-    package mutating func complete(
+    package func complete(
         _ options: RequestOptions, _ defaults: RequestDefaults, isLoad: Bool
     ) throws(DownloadError) {
         let wishes = HTTPCacheLookup.Wishes(options, defaults)
@@ -75,7 +87,7 @@ extension DownloadRequest {
     }
 
     /// Adds the cookies that will be sent, since the cache tells callers apart by their cookies.
-    private mutating func addCookies(of jar: CookieJar?) {
+    private func addCookies(of jar: CookieJar?) {
         guard transfer.options.values.usesCookies, transfer.plugin == nil, let jar else { return }
         guard transfer.url.scheme == .http || transfer.url.scheme == .https else { return }
         transfer.cookies = jar.cookies(for: transfer.url)
@@ -99,6 +111,9 @@ extension DecodeOptions {
         return form
     }
 
+    /// Whether `with(_:)` would return another form than this.
+    func isChanged(by options: RequestOptions) -> Bool { isLazy || !options.isDisjoint(with: .ofForms) }
+
     /// The form for `scaleDownLargeImages`: limited to 60 MiB unless it has a byte limit of its own.
     private var scaledDown: DecodeOptions {
         if size.byteLimit > 0 { return self }
@@ -111,6 +126,10 @@ extension DecodeOptions {
 extension RequestOptions {
     /// The options that change the options of a transfer.
     package static let ofTransfer: RequestOptions = [.handleCookies, .allowInvalidCertificates, .bodyAsSent]
+    /// The options that change the form of the pixels.
+    static let ofForms: RequestOptions = [
+        .scaleDownLargeImages, .preloadAllFrames, .decodeFirstFrameOnly, .avoidDecodeImage,
+    ]
 }
 
 extension TransferOptions.Values {

@@ -3,137 +3,166 @@ package import SDDCoders
 package import SDDTransport
 
 /// One caller's validated request: the transfer to make, its priority and limits, the responses it accepts, and whether
-/// it wants pixels or bytes. A value type that holds a single reference, because a request is passed on often and
-/// changed only while it is made.
+/// it wants pixels or bytes. A value type that holds a single reference, because a request is passed on often and rarely
+/// changed.
 package struct DownloadRequest: Sendable {
-    private struct Parts {
-        var transfer: HTTPRequest
-        var priority = Priority.normal
-        var wantsPixels = true
-        var form = DecodeOptions()
-        var wantsProgress = false
-        var wantsPreviews = false
-        var wantsFacts = false
-        var endsEarly = false
-        var continuesInBackground = false
-        var queueLimit = Int64(0)
-        var totalLimit = Int64(0)
-        var maxAttempts = Int32(0)
-        var acceptance = Acceptance.standard
-        var bodyWork: BodyWork?
-        var lookup: (any CacheLookup)?
-        var keeper: OriginalKeeper?
-        var isStage = false
-        var isPrompt = false
-    }
+    /// All that a request consists of. Changed in place while the request is being made, on one thread.
+    package final class Parts: @unchecked Sendable {
+        // Safety: once there is a request, only that request changes it, while it holds the only reference.
+        package var transfer: HTTPRequest
+        package var priority = Priority.normal
+        package var wantsPixels = true
+        package var form: DecodeOptions
+        package var wantsProgress = false
+        package var wantsPreviews = false
+        package var wantsFacts = false
+        package var endsEarly = false
+        package var continuesInBackground = false
+        package var queueLimit: Int64 = 0
+        package var totalLimit: Int64 = 0
+        package var maxAttempts: Int32 = 0
+        package var acceptance: Acceptance
+        package var bodyWork: BodyWork?
+        package var lookup: (any CacheLookup)?
+        fileprivate var keeper: OriginalKeeper?
+        fileprivate var isStage = false
+        fileprivate var isPrompt = false
 
-    private final class Storage: @unchecked Sendable {
-        // Safety: changed only by a request that holds the only reference.
-        var parts: Parts
+        package init(transfer: HTTPRequest, form: DecodeOptions = DecodeOptions(), acceptance: Acceptance = .standard) {
+            self.transfer = transfer
+            self.form = form
+            self.acceptance = acceptance
+        }
 
-        init(_ parts: Parts) { self.parts = parts }
-    }
-
-    private var storage: Storage
-
-    private var parts: Parts {
-        _read { yield storage.parts }
-        _modify {
-            if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage.parts) }
-            yield &storage.parts
+        fileprivate init(copying other: Parts) {
+            transfer = other.transfer
+            priority = other.priority
+            wantsPixels = other.wantsPixels
+            form = other.form
+            wantsProgress = other.wantsProgress
+            wantsPreviews = other.wantsPreviews
+            wantsFacts = other.wantsFacts
+            endsEarly = other.endsEarly
+            continuesInBackground = other.continuesInBackground
+            queueLimit = other.queueLimit
+            totalLimit = other.totalLimit
+            maxAttempts = other.maxAttempts
+            acceptance = other.acceptance
+            bodyWork = other.bodyWork
+            lookup = other.lookup
+            keeper = other.keeper
+            isStage = other.isStage
+            isPrompt = other.isPrompt
         }
     }
 
-    package init(transfer: HTTPRequest) { storage = Storage(Parts(transfer: transfer)) }
+    private var parts: Parts
 
+    /// - Parameter parts: not changed any more by the caller.
+    package init(_ parts: Parts) { self.parts = parts }
+
+    package init(transfer: HTTPRequest) { self.init(Parts(transfer: transfer)) }
+
+    /// Returns the parts for a change. They are copied first if another request shares them.
+    private mutating func own() -> Parts {
+        if !isKnownUniquelyReferenced(&parts) { parts = Parts(copying: parts) }
+        return parts
+    }
+}
+
+// MARK: - Parts
+
+extension DownloadRequest {
     package var transfer: HTTPRequest {
-        get { storage.parts.transfer }
-        set { parts.transfer = newValue }
+        get { parts.transfer }
+        set { own().transfer = newValue }
     }
     package var priority: Priority {
-        get { storage.parts.priority }
-        set { parts.priority = newValue }
+        get { parts.priority }
+        set { own().priority = newValue }
     }
     package var wantsPixels: Bool {
-        get { storage.parts.wantsPixels }
-        set { parts.wantsPixels = newValue }
+        get { parts.wantsPixels }
+        set { own().wantsPixels = newValue }
     }
     package var form: DecodeOptions {
-        get { storage.parts.form }
-        set { parts.form = newValue }
+        get { parts.form }
+        set { own().form = newValue }
     }
     package var wantsProgress: Bool {
-        get { storage.parts.wantsProgress }
-        set { parts.wantsProgress = newValue }
+        get { parts.wantsProgress }
+        set { own().wantsProgress = newValue }
     }
     /// True if previews of the incomplete image are wanted while the body arrives.
     package var wantsPreviews: Bool {
-        get { storage.parts.wantsPreviews }
-        set { parts.wantsPreviews = newValue }
+        get { parts.wantsPreviews }
+        set { own().wantsPreviews = newValue }
     }
     /// True if the image's facts are wanted as soon as its header has arrived.
     package var wantsFacts: Bool {
-        get { storage.parts.wantsFacts }
-        set { parts.wantsFacts = newValue }
+        get { parts.wantsFacts }
+        set { own().wantsFacts = newValue }
     }
     /// True if the transfer may end as soon as the image is complete, without the rest of the body.
     package var endsEarly: Bool {
-        get { storage.parts.endsEarly }
-        set { parts.endsEarly = newValue }
+        get { parts.endsEarly }
+        set { own().endsEarly = newValue }
     }
     package var continuesInBackground: Bool {
-        get { storage.parts.continuesInBackground }
-        set { parts.continuesInBackground = newValue }
+        get { parts.continuesInBackground }
+        set { own().continuesInBackground = newValue }
     }
     /// Time limits from submission to the start of the transfer and to the end, in microseconds; 0 means no limit.
     package var queueLimit: Int64 {
-        get { storage.parts.queueLimit }
-        set { parts.queueLimit = newValue }
+        get { parts.queueLimit }
+        set { own().queueLimit = newValue }
     }
     package var totalLimit: Int64 {
-        get { storage.parts.totalLimit }
-        set { parts.totalLimit = newValue }
+        get { parts.totalLimit }
+        set { own().totalLimit = newValue }
     }
     /// The maximum number of transfers, including the first; 0 uses the downloader's rules.
     package var maxAttempts: Int32 {
-        get { storage.parts.maxAttempts }
-        set { parts.maxAttempts = newValue }
+        get { parts.maxAttempts }
+        set { own().maxAttempts = newValue }
     }
     package var acceptance: Acceptance {
-        get { storage.parts.acceptance }
-        set { parts.acceptance = newValue }
+        get { parts.acceptance }
+        set { own().acceptance = newValue }
     }
     /// The application's processing of the response and the body; `nil` for none.
     package var bodyWork: BodyWork? {
-        get { storage.parts.bodyWork }
-        set { parts.bodyWork = newValue }
+        get { parts.bodyWork }
+        set { own().bodyWork = newValue }
     }
     /// The cache lookup that precedes the network; `nil` for none.
     package var lookup: (any CacheLookup)? {
-        get { storage.parts.lookup }
-        set { parts.lookup = newValue }
+        get { parts.lookup }
+        set { own().lookup = newValue }
     }
     /// Stores the original; requests that share a transfer may have different keepers.
     var keeper: OriginalKeeper? {
-        get { storage.parts.keeper }
-        set { parts.keeper = newValue }
+        get { parts.keeper }
+        set { own().keeper = newValue }
     }
     /// True for a request of a load, see `Listener.stages`.
     var isStage: Bool {
-        get { storage.parts.isStage }
-        set { parts.isStage = newValue }
+        get { parts.isStage }
+        set { own().isStage = newValue }
     }
     /// True if the end is told immediately, without waiting for delivery: a thread may be blocked until then, see
     /// `Job.isPrompt`.
     var isPrompt: Bool {
-        get { storage.parts.isPrompt }
-        set { parts.isPrompt = newValue }
+        get { parts.isPrompt }
+        set { own().isPrompt = newValue }
     }
+}
 
+extension DownloadRequest {
     /// The memory of the request, if that may hold the last reference to objects of the application, which must be
     /// released without a lock: their release may call the library.
     var memoryToRelease: AnyObject? {
-        bodyWork == nil && lookup == nil && keeper == nil && transfer.plugin == nil ? nil : storage
+        bodyWork == nil && lookup == nil && keeper == nil && transfer.plugin == nil ? nil : parts
     }
 
     /// Hash key of the request: equal for requests that may share a transfer, and usually different for others. The

@@ -2,63 +2,79 @@ package import SDDBase
 package import SDDCoders
 package import SDDTransport
 
-/// Defaults that a downloader's requests use unless they set their own. A value type.
+/// Defaults that a downloader's requests use unless they set their own. A value type that holds a single reference,
+/// because each request needs them and they rarely change.
 package struct RequestDefaults: Sendable {
-    package var headers = HTTPFields()
-    /// The count of changes to the registered coders for which Accept was last made; `nil` once the application has set
-    /// or removed the field itself.
-    package private(set) var followedChanges: UInt64? = 0
-    package private(set) var clocks = TransferClocks()
-    /// Whether the connect timeout equals the stall timeout, because the application set none.
-    package var connectFollowsStall = true
-    /// Milliseconds; 0 means no limit. The same holds for `totalLimit`.
-    package var queueLimit: Int64 = 0
-    package var totalLimit: Int64 = 0
-    package var acceptance = Acceptance.standard
-    package var credential: Credential? { didSet { updateOptions() } }
-    /// User name and password for the proxy.
-    package var proxyUserinfo: String? { didSet { updateOptions() } }
-    /// The cookie jar for requests with the option `handleCookies`.
-    package var cookies: CookieJar?
-    package var modifiers: (any RequestModifiers)?
-    package var form = DecodeOptions()
-    /// The application's transports, the newest first.
-    package private(set) var plugins: [(scheme: String, plugin: any AppTransport)] = []
-    package let allowsFiles: Bool
-    package var refusesDataURLs = false
-    package var maxBodyBytes: Int64
-    /// The cache of the requests; `nil` means the shared cache.
-    package var cache: ImageCache?
-    /// Returns the shared cache, created on first use; `nil` if it cannot be created.
-    private let sharedCache: @Sendable () -> ImageCache?
-    /// Whether all requests use the HTTP cache, and (`resumes`) whether all resume interrupted downloads.
-    package var usesHTTPCache = false
-    package var resumes = false
-    /// Transfer options for requests that set none of their own.
-    package private(set) var options = TransferOptions.standard
+    private struct Values: Sendable {
+        var headers = HTTPFields()
+        var followedChanges: UInt64? = 0
+        var clocks = TransferClocks()
+        var connectFollowsStall = true
+        var queueLimit: Int64 = 0
+        var totalLimit: Int64 = 0
+        var acceptance = Acceptance.standard
+        var credential: Credential?
+        var proxyUserinfo: String?
+        var cookies: CookieJar?
+        var modifiers: (any RequestModifiers)?
+        var form = DecodeOptions()
+        var plugins: [(scheme: String, plugin: any AppTransport)] = []
+        let allowsFiles: Bool
+        var refusesDataURLs = false
+        var maxBodyBytes: Int64
+        var cache: ImageCache?
+        let sharedCache: @Sendable () -> ImageCache?
+        var usesHTTPCache = false
+        var resumes = false
+        var options = TransferOptions.standard
+    }
+
+    private final class Storage: Sendable {
+        let values: Values
+        /// The schemes of `plugins`, to check URLs by.
+        let schemes: [String]
+        /// Properties of `modifiers`.
+        let changesRequests: Bool
+        let bodyWork: BodyWork?
+
+        init(_ values: Values) {
+            self.values = values
+            schemes = values.plugins.map { $0.scheme }
+            changesRequests = values.modifiers?.changesRequests ?? false
+            bodyWork = values.modifiers?.bodyWork
+        }
+    }
+
+    private var storage: Storage
+
+    private var values: Values {
+        get { storage.values }
+        set { storage = Storage(newValue) }
+    }
 
     package init(
         allowsFiles: Bool = false, maxBodyBytes: Int64 = 64 << 20,
         sharedCache: @escaping @Sendable () -> ImageCache? = { nil }
     ) {
-        self.allowsFiles = allowsFiles
-        self.maxBodyBytes = maxBodyBytes
-        self.sharedCache = sharedCache
+        storage = Storage(Values(allowsFiles: allowsFiles, maxBodyBytes: maxBodyBytes, sharedCache: sharedCache))
     }
 
+    /// Whether these are the same defaults, unchanged, and not only equal ones.
+    package func isSame(as other: RequestDefaults) -> Bool { storage === other.storage }
+
     package mutating func setHeader(_ name: String, to value: String?) {
-        if HTTPFields.isSameName(name, AcceptField.name) { followedChanges = nil }
+        if HTTPFields.isSameName(name, AcceptField.name) { values.followedChanges = nil }
         headers.set(name, to: value)
     }
 
     package mutating func follow(_ changes: UInt64, accept: String) {
         if followedChanges == nil { return }
-        followedChanges = changes
+        values.followedChanges = changes
         if headers[AcceptField.name] != accept { headers.set(AcceptField.name, to: accept) }
     }
 
     package mutating func setClocks(_ change: (inout TransferClocks) -> Void) {
-        change(&clocks)
+        change(&values.clocks)
         updateOptions()
     }
 
@@ -67,21 +83,23 @@ package struct RequestDefaults: Sendable {
         values.clocks = clocks
         values.credential = credential
         values.proxyUserinfo = proxyUserinfo
-        options = TransferOptions(values)
+        self.values.options = TransferOptions(values)
     }
 
-    package mutating func add(_ plugin: any AppTransport, scheme: String) { plugins.insert((scheme, plugin), at: 0) }
+    package mutating func add(_ plugin: any AppTransport, scheme: String) {
+        values.plugins.insert((scheme, plugin), at: 0)
+    }
 
     /// Removes the newest transport registered for exactly this scheme.
     /// - Returns: false if there is none.
     package mutating func removeAppTransport(of scheme: String) -> Bool {
         guard let index = plugins.firstIndex(where: { $0.scheme == scheme }) else { return false }
-        plugins.remove(at: index)
+        values.plugins.remove(at: index)
         return true
     }
 
     /// Returns the cache of the requests.
-    var ownOrSharedCache: ImageCache? { cache ?? sharedCache() }
+    var ownOrSharedCache: ImageCache? { cache ?? storage.values.sharedCache() }
 
     /// The scheme of transports for URLs of all schemes.
     package static let anyScheme = "*"
@@ -104,6 +122,96 @@ package struct RequestDefaults: Sendable {
     }
 }
 
+// MARK: - Values
+
+extension RequestDefaults {
+    package var headers: HTTPFields {
+        get { storage.values.headers }
+        set { values.headers = newValue }
+    }
+    /// The count of changes to the registered coders for which Accept was last made; `nil` once the application has set
+    /// or removed the field itself.
+    package var followedChanges: UInt64? { storage.values.followedChanges }
+    package var clocks: TransferClocks { storage.values.clocks }
+    /// Whether the connect timeout equals the stall timeout, because the application set none.
+    package var connectFollowsStall: Bool {
+        get { storage.values.connectFollowsStall }
+        set { values.connectFollowsStall = newValue }
+    }
+    /// Milliseconds; 0 means no limit. The same holds for `totalLimit`.
+    package var queueLimit: Int64 {
+        get { storage.values.queueLimit }
+        set { values.queueLimit = newValue }
+    }
+    package var totalLimit: Int64 {
+        get { storage.values.totalLimit }
+        set { values.totalLimit = newValue }
+    }
+    package var acceptance: Acceptance {
+        get { storage.values.acceptance }
+        set { values.acceptance = newValue }
+    }
+    package var credential: Credential? {
+        get { storage.values.credential }
+        set {
+            values.credential = newValue
+            updateOptions()
+        }
+    }
+    /// User name and password for the proxy.
+    package var proxyUserinfo: String? {
+        get { storage.values.proxyUserinfo }
+        set {
+            values.proxyUserinfo = newValue
+            updateOptions()
+        }
+    }
+    /// The cookie jar for requests with the option `handleCookies`.
+    package var cookies: CookieJar? {
+        get { storage.values.cookies }
+        set { values.cookies = newValue }
+    }
+    package var modifiers: (any RequestModifiers)? {
+        get { storage.values.modifiers }
+        set { values.modifiers = newValue }
+    }
+    /// Whether `modifiers` has a function that changes requests.
+    package var changesRequests: Bool { storage.changesRequests }
+    /// The work on bodies of `modifiers`.
+    package var bodyWork: BodyWork? { storage.bodyWork }
+    package var form: DecodeOptions {
+        get { storage.values.form }
+        set { values.form = newValue }
+    }
+    /// The application's transports, the newest first.
+    package var plugins: [(scheme: String, plugin: any AppTransport)] { storage.values.plugins }
+    package var allowsFiles: Bool { storage.values.allowsFiles }
+    package var refusesDataURLs: Bool {
+        get { storage.values.refusesDataURLs }
+        set { values.refusesDataURLs = newValue }
+    }
+    package var maxBodyBytes: Int64 {
+        get { storage.values.maxBodyBytes }
+        set { values.maxBodyBytes = newValue }
+    }
+    /// The cache of the requests; `nil` means the shared cache, created on first use if it can be.
+    package var cache: ImageCache? {
+        get { storage.values.cache }
+        set { values.cache = newValue }
+    }
+    /// Whether all requests use the HTTP cache, and (`resumes`) whether all resume interrupted downloads.
+    package var usesHTTPCache: Bool {
+        get { storage.values.usesHTTPCache }
+        set { values.usesHTTPCache = newValue }
+    }
+    package var resumes: Bool {
+        get { storage.values.resumes }
+        set { values.resumes = newValue }
+    }
+    /// Transfer options for requests that set none of their own.
+    package var options: TransferOptions { storage.values.options }
+}
+
 // MARK: - URLs
 
 extension RequestDefaults {
@@ -114,7 +222,7 @@ extension RequestDefaults {
         if unsafe ImageURL.isData(bytes) { return unsafe try dataURL(bytes) }
         do throws(ImageURL.Flaw) {
             return unsafe try ImageURL(
-                checking: bytes, allowsFiles: allowsFiles, others: plugins.isEmpty ? [] : plugins.map { $0.scheme })
+                checking: bytes, allowsFiles: allowsFiles, others: storage.schemes)
         } catch {
             throw DownloadError(error, of: shownURL(unsafe Array(bytes)))
         }

@@ -25,19 +25,22 @@ package struct RequestWish: Sendable {
     /// Returns the request for a URL, after running the downloader's request modifier, or the error it will end with.
     /// - Parameters:
     ///   - url: as for `RequestDefaults.url(checking:)`.
-    ///   - isLoad: whether the request is a load's.
+    ///   - load: nil if the request is no load's.
     package func request(
-        for url: UnsafeBufferPointer<UInt8>?, _ defaults: RequestDefaults, isLoad: Bool = false
+        for url: UnsafeBufferPointer<UInt8>?, _ defaults: RequestDefaults, for load: RequestOfLoad? = nil
     ) -> Result<DownloadRequest, DownloadError> {
         Result { () throws(DownloadError) in
             var draft = RequestDraft(url: unsafe try defaults.url(checking: url), headers: defaults.headers)
             try defaults.modify(&draft, nil)
-            var made = try defaults.request(draft, options, transfer: defaults.transferOptions(options))
+            let made = try defaults.parts(draft, options, transfer: defaults.transferOptions(options))
             if let priority { made.priority = priority }
             if let form { made.form = form.with(options) }
             made.maxAttempts = maxAttempts
-            try made.complete(options, defaults, isLoad: isLoad)
-            return made
+            load?.adapt(made)
+            // Batches and lists show none.
+            made.wantsPreviews = false
+            try made.complete(options, defaults, isLoad: load != nil)
+            return DownloadRequest(made)
         }
     }
 }
@@ -59,11 +62,8 @@ extension LoadWish {
         wish.usesHTTPCache = defaults.usesHTTPCache
         var request = request
         request.options = options.withCaches(caches)
-        let made = unsafe request.request(for: url, defaults, isLoad: true).map { made in
-            var made = made
-            if let form { made.form = form }
-            return made.ofLoad(options, transforms: nil, showsPreviews: false)
-        }
+        let load = RequestOfLoad(options: options, form: form)
+        let made = unsafe request.request(for: url, defaults, for: load)
         return wish.plan(for: [LoadPlan.Source(made)])
     }
 
@@ -74,19 +74,25 @@ extension LoadWish {
     }
 }
 
-extension DownloadRequest {
-    /// Returns this request as the download of a load.
-    /// - Parameters:
-    ///   - options: those of the load.
-    ///   - showsPreviews: false if previews would reach neither a callback nor an event.
-    package func ofLoad(
-        _ options: RequestOptions, transforms: TransformChain?, showsPreviews: Bool
-    ) -> DownloadRequest {
-        var made = self
+/// The wishes of a load for its download requests. A value type.
+package struct RequestOfLoad: Sendable {
+    /// The options of the load.
+    let options: RequestOptions
+    /// The form of the pixels in place of the request's; `nil` for the latter.
+    let form: DecodeOptions?
+    let transforms: TransformChain?
+
+    package init(options: RequestOptions, form: DecodeOptions? = nil, transforms: TransformChain? = nil) {
+        self.options = options
+        self.form = form
+        self.transforms = transforms
+    }
+
+    /// Makes a request the download of the load.
+    package func adapt(_ made: DownloadRequest.Parts) {
+        if let form { made.form = form }
         made.form.transforms = transforms
         made.form.transformsAnimated = options.contains(.transformAnimatedImage)
-        made.form = made.form.withOwnBytesAlone
-        if !showsPreviews { made.wantsPreviews = false }
-        return made
+        made.form.keepsBytes = made.form.size == .none && transforms == nil
     }
 }

@@ -4,21 +4,11 @@ import SDDBase
 /// next thread that has that lock reports all of them to the table, in their order, before its own event. So no other
 /// event of a request can come before its submission. Thread-safe.
 final class SubmissionInbox: Sendable {
-    /// A class, because copies of a request are dear.
-    final class Submission: Sendable {
+    struct Submission: Sendable {
         let request: DownloadRequest
         let listener: Listener
-        /// The content that the request's lookup has found already.
-        let hit: CacheHit?
         /// The time of the submission, from which its limits count.
         let time: Int64
-
-        init(_ request: consuming DownloadRequest, _ listener: Listener, found hit: CacheHit?, at time: Int64) {
-            self.request = request
-            self.listener = listener
-            self.hit = hit
-            self.time = time
-        }
     }
 
     private let submissions = Monitor<[Submission]>([])
