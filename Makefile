@@ -229,9 +229,11 @@ build/sdd-%: bench/sdd_%.c $(headers) build/libsdd.so
 
 build/sdd-bench: bench/sdd_bench_cache.c bench/checksum.c bench/sdd_bench.h bench/checksum.h
 
+build/sdd-decode: bench/png_rgba8.h
+
 build/sdd-decode: BENCH_LIBS = $(shell pkg-config --libs libjpeg libpng)
 
-build/bench-baseline: $(wildcard bench/baseline/*.[ch]) bench/checksum.c bench/checksum.h
+build/bench-baseline: $(wildcard bench/baseline/*.[ch]) bench/checksum.c bench/checksum.h bench/png_rgba8.h
 	mkdir -p build
 	$(CC) -std=c11 -O3 -Wall -Wextra -pedantic -Werror -pthread -o $@ $(filter %.c,$^) $$(pkg-config --cflags --libs libcurl libjpeg libpng) -lm
 
