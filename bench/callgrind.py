@@ -46,9 +46,12 @@ TARGETS = {"3SDD": "façade", "9SDDEngine": "engine", "12SDDTransport": "transpo
            "9SDDCoders": "coders", "7SDDBase": "base"}
 TARGET = re.compile(r"(?<!\d)(?:3SDD(?![A-Z][a-z])|9SDDEngine|12SDDTransport|9SDDCaches|9SDDCoders|7SDDBase)")
 RUNTIME = re.compile(r"_?swift_|_ZN?[A-Z0-9]*5swift|_ZL\d+_?swift|\$s|_\$s|__swift")
-LIBRARIES = {"libcurl": "libcurl", "libjpeg": "libjpeg", "libpng": "libpng and zlib", "libz": "libpng and zlib",
-             "libc": "libc", "ld-linux-x86-64": "libc", "libm": "libc", "libssl": "OpenSSL", "libcrypto": "OpenSSL",
-             "libstdc++": "C++ runtime", "libgcc_s": "C++ runtime"}
+LIBRARIES = {"libcurl": "libcurl", "libjpeg": "libjpeg", "libpng16": "libpng and zlib", "libz": "libpng and zlib",
+             "libc": "libc", "libm": "libc", "ld-linux-x86-64": "dynamic linker", "libssl": "OpenSSL",
+             "libcrypto": "OpenSSL", "libnghttp2": "nghttp2", "libstdc++": "C++ runtime", "libgcc_s": "C++ runtime"}
+
+
+Counts = collections.Counter[tuple[str, str]]
 
 
 class NotMeasured(Exception):
@@ -59,7 +62,7 @@ class NotMeasured(Exception):
 class Thread:
     """The instructions of a thread."""
 
-    own: collections.Counter[tuple[str, str]]
+    own: Counts
     """By shared object and function, without those of the functions that it calls."""
     called: collections.Counter[str]
     """By function, with those of the functions that it calls."""
@@ -76,7 +79,7 @@ class Thread:
 
 def read(path: Path) -> Thread:
     """Reads a file of callgrind, which has the costs of one thread."""
-    own: collections.Counter[tuple[str, str]] = collections.Counter()
+    own: Counts = collections.Counter()
     called: collections.Counter[str] = collections.Counter()
     place, function, callee = "", "", None
     for line in path.read_text(errors="replace").splitlines():
@@ -123,39 +126,45 @@ def run(command: list[str], libraries: Path) -> list[Thread]:
 
 def layer(place: str, function: str) -> str:
     """Returns the part of the library, or the other library, that a function belongs to."""
-    name = re.split(r"\.so|-\d", place)[0]
+    name = place.split(".so")[0]
     if name != "libsdd":
-        return LIBRARIES.get(name, "program" if (BUILD / place).exists() else "kernel and others")
+        return LIBRARIES.get(name, "program" if (BUILD / place).exists() else OTHERS)
     if match := TARGET.search(function):
         return TARGETS[match[0]]
     if RUNTIME.match(function):
         return "Swift runtime"
-    return "façade" if function.startswith("sdd_") else "layers in C, C++ runtime"
+    return "façade" if function.startswith("sdd_") else "C parts, C++ runtime"
 
 
-Profile = collections.Counter[tuple[str, str]]
-
-
-def profile(threads: list[Thread], by_object: bool = False) -> Profile:
+def profile(threads: list[Thread], by_object: bool = False) -> Counts:
     """Adds up instructions by name of the thread, and layer or shared object."""
-    sums: Profile = collections.Counter()
+    sums: Counts = collections.Counter()
     for thread in threads:
         for (place, function), count in thread.own.items():
             sums[thread.name, place if by_object else layer(place, function)] += count
     return sums
 
 
-def table(sums: Profile, divisor: float) -> str:
-    """Makes a table in Markdown: a row for each layer, a column for each thread."""
-    names = [name for name in (*THREADS, OTHERS) if any(thread == name for thread, _ in sums)]
-    rows = sorted({row for _, row in sums}, key=lambda row: -sum(sums[name, row] for name in names))
-    lines = [f"| | {' | '.join(names)} | all |", "| --- |" + " ---: |" * (len(names) + 1)]
-    for row in [*rows, "all"]:
-        counts = [sum(count for (thread, place), count in sums.items() if thread == name and row in (place, "all"))
-                  for name in names]
-        if row == "all" or sum(counts) / divisor >= 0.5:
-            lines.append(f"| {row} | {' | '.join(f'{count / divisor:,.0f}' for count in [*counts, sum(counts)])} |")
-    return "\n".join(lines)
+def table(sums: Counts, divisor: float) -> str:
+    """Makes a table in Markdown: a row for each layer, a column for each thread. Leaves out what is less than 1."""
+    threads: collections.Counter[str] = collections.Counter()
+    places: collections.Counter[str] = collections.Counter()
+    for (thread, place), count in sums.items():
+        threads[thread] += count
+        places[place] += count
+
+    def significant(counts: collections.Counter[str]) -> list[str]:
+        return [name for name, count in counts.most_common() if count >= divisor]
+
+    columns = sorted(significant(threads), key=[*THREADS, OTHERS].index)
+
+    def row(title: str, counts: list[int], all_: int) -> str:
+        return f"| {title} | {' | '.join(f'{round(count / divisor):,}' for count in [*counts, all_])} |"
+
+    return "\n".join([f"| | {' | '.join(columns)} | all |", "| --- |" + " ---: |" * (len(columns) + 1),
+                      *(row(place, [sums[thread, place] for thread in columns], places[place])
+                        for place in significant(places)),
+                      row("all", [threads[thread] for thread in columns], threads.total())])
 
 
 def main() -> None:
