@@ -32,7 +32,7 @@ from clients import BUILD, ROOT
 from environment import first_match, output_of
 from guard_record import LIMIT, RECORD, Facts, Figures, Record, compare, judge
 
-LARGEST_SPREAD = 0.01
+LARGEST_SPREAD = 0.015
 LIBRARIES = ("libcurl", "libjpeg", "libpng", "zlib")
 PICTURES = ("baseline.jpg", "progressive.jpg", "picture.png")
 
@@ -187,7 +187,7 @@ def renew() -> bool:
     wide = [f"{name}: {min(some):,} to {max(some):,}" for name, some in values.items()
             if max(some) > min(some) * (1 + LARGEST_SPREAD)]
     if wide:
-        print(f"guard.py: three measurements differ by more than {LARGEST_SPREAD:.0%}, and the record stays as it was: "
+        print(f"guard.py: three measurements differ by more than {LARGEST_SPREAD:.1%}, and the record stays as it was: "
               f"{'; '.join(wide)}", file=sys.stderr)
         return False
     new = dataclasses.replace(measured, figures={name: round(statistics.median(some)) for name, some in values.items()})
