@@ -45,12 +45,12 @@ formatted_c = $(shell find Sources examples bench -name '*.[ch]')
 
 .PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-bench test-http2 test-caches test-abi \
 	test-binders abi-description bindings test-examples sanitize torture coverage fuzz damage soak fault-server \
-	circles docs format bench bench-quick bench-programs deb check-deb
+	circles docs format bench bench-quick bench-guard bench-guard-renew bench-programs deb check-deb
 
 all: build/libsdd.so ## (default) builds build/libsdd.so, optimised, with the Swift runtime inside
 
 help: ## prints this list
-	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 20
 
 # ---- build
 
@@ -124,7 +124,7 @@ test-c: all fault-server bench-programs ##   runs programs in C against the libr
 	$(with_server) Tests/abi/check-programs.sh
 	$(with_server) Tests/C/run.sh plain
 
-test-bench: bench-programs ##   checks that the benchmark notices wrong bytes and pixels
+test-bench: bench-programs ##   checks that the benchmark notices wrong bytes and pixels, and the guard larger figures
 	Tests/bench.py
 
 test-http2: all ##   runs hostile HTTP/2 servers; SDD_TEST_LONG=1: the long form
@@ -219,7 +219,13 @@ bench: ## compares libsdd with a baseline in C and with other clients, in 15 min
 bench-quick: ## the same in two minutes, with fewer workloads; writes only to BENCH_WORK
 	$(call run_benchmark,--quick)
 
-bench_programs := $(addprefix build/,sdd-bench sdd-overhead sdd-stream sdd-decode sdd-cache sdd-loads \
+bench-guard: build/libsdd.so build/sdd-guard ## fails if the library takes more instructions than bench/guard.json says
+	bench/guard.py
+
+bench-guard-renew: build/libsdd.so build/sdd-guard ## writes bench/guard.json: bench/README.md
+	bench/guard.py --renew
+
+bench_programs := $(addprefix build/,sdd-bench sdd-overhead sdd-stream sdd-decode sdd-cache sdd-loads sdd-guard \
 	bench-baseline bench-relay bench-account bench-checksum.so)
 
 bench-programs: $(bench_programs) ## builds the benchmark programs
@@ -229,9 +235,11 @@ build/sdd-%: bench/sdd_%.c $(headers) build/libsdd.so
 
 build/sdd-bench: bench/sdd_bench_cache.c bench/checksum.c bench/sdd_bench.h bench/checksum.h
 
+build/sdd-decode: bench/png_rgba8.h
+
 build/sdd-decode: BENCH_LIBS = $(shell pkg-config --libs libjpeg libpng)
 
-build/bench-baseline: $(wildcard bench/baseline/*.[ch]) bench/checksum.c bench/checksum.h
+build/bench-baseline: $(wildcard bench/baseline/*.[ch]) bench/checksum.c bench/checksum.h bench/png_rgba8.h
 	mkdir -p build
 	$(CC) -std=c11 -O3 -Wall -Wextra -pedantic -Werror -pthread -o $@ $(filter %.c,$^) $$(pkg-config --cflags --libs libcurl libjpeg libpng) -lm
 

@@ -17,8 +17,8 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include <jpeglib.h> /* requires the headers before it */
-#include <png.h>
+#include "png_rgba8.h"
+#include <jpeglib.h> /* requires stdio.h */
 
 enum { MOST_ROUNDS = 199 };
 
@@ -87,40 +87,11 @@ static void decode_jpeg(const struct file *file)
     free(pixels);
 }
 
-struct reading {
-    const uint8_t *next;
-};
-
-static void read_bytes(png_structp png, png_bytep bytes, size_t size)
-{
-    struct reading *reading = png_get_io_ptr(png);
-    memcpy(bytes, reading->next, size);
-    reading->next += size;
-}
-
 static void decode_png(const struct file *file)
 {
-    struct reading reading = { file->bytes };
-    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
-    png_infop info = png_create_info_struct(png);
-    if (setjmp(png_jmpbuf(png))) fail(file->path, "libpng does not take it");
-    png_set_read_fn(png, &reading, read_bytes);
-    png_read_info(png, info);
-    png_set_expand(png);
-    png_set_scale_16(png);
-    png_set_gray_to_rgb(png);
-    png_set_add_alpha(png, 0xff, PNG_FILLER_AFTER);
-    const int passes = png_set_interlace_handling(png);
-    png_read_update_info(png, info);
-    const png_uint_32 height = png_get_image_height(png, info);
-    const size_t stride = png_get_rowbytes(png, info);
-    uint8_t *pixels = malloc(stride * height);
-    for (int pass = 0; pass < passes; pass++) {
-        for (png_uint_32 y = 0; y < height; y++) png_read_row(png, pixels + y * stride, NULL);
-    }
-    png_read_end(png, NULL);
-    png_destroy_read_struct(&png, &info, NULL);
-    free(pixels);
+    struct rgba8 picture;
+    if (png_to_rgba8(file->bytes, file->size, &picture)) fail(file->path, "libpng does not take it");
+    free(picture.pixels);
 }
 
 static void decode_directly(const struct file *file)

@@ -1,9 +1,14 @@
-"""The servers of the benchmark: nginx, and two relays in front of it, on 127.0.0.1."""
+#!/usr/bin/env python3
+"""The servers of the benchmark: nginx, and two relays in front of it, on 127.0.0.1.
+
+    servers.py WORK    runs them until it is interrupted, and writes the lists of URLs to WORK/urls
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -11,7 +16,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from workloads import PORTS
+from workloads import PORTS, WORKLOADS, write_urls
 
 ROOT = Path(__file__).resolve().parent.parent
 ROUND_TRIP_MS = 30
@@ -125,3 +130,19 @@ def running(work: Path) -> Iterator[None]:
         for process in started:
             process.terminate()
             process.wait()
+
+
+def main() -> None:
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    work = Path(sys.argv[1]).resolve()
+    for workload in WORKLOADS.values():
+        if all((work / "corpus" / part).is_dir() for part in workload.parts):
+            write_urls(work, workload)
+    with running(work):
+        print("the servers are running", flush=True)
+        signal.sigwait({signal.SIGINT, signal.SIGTERM})
+
+
+if __name__ == "__main__":
+    main()

@@ -11,7 +11,9 @@ import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.dont_write_bytecode = True
+from sources import ROOT  # noqa: E402
+
 PAGE = ROOT / "docs" / "requirements.md"
 SUFFIXES = {".c", ".h", ".cc", ".swift", ".sh", ".py"}
 

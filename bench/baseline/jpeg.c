@@ -1,34 +1,27 @@
 /* Decodes JPEG to RGBA8 with libjpeg, also to a smaller size. */
 #include "baseline.h"
 #include <math.h>
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include <jpeglib.h> /* requires stdio.h */
+#include "jpeg_errors.h"
 
 enum { ROWS = 16 };
 
 /* Reused for all pictures of a thread. */
 struct jpeg_decoder {
     struct jpeg_decompress_struct jpeg;
-    struct jpeg_error_mgr errors;
-    jmp_buf failed;
+    struct jpeg_errors errors;
     struct reducer *reducer;
     uint8_t *rows; /* of a picture that is reduced */
 };
-
-static void fail(j_common_ptr jpeg) { longjmp(((struct jpeg_decoder *)jpeg)->failed, 1); }
-
-static void ignore_message(j_common_ptr jpeg) { (void)jpeg; }
 
 struct jpeg_decoder *make_jpeg_decoder(void)
 {
     struct jpeg_decoder *decoder = calloc(1, sizeof *decoder);
     if (!decoder) give_up("no memory");
-    decoder->jpeg.err = jpeg_std_error(&decoder->errors);
-    decoder->errors.error_exit = fail;
-    decoder->errors.output_message = ignore_message;
+    decoder->jpeg.err = set_up_jpeg_errors(&decoder->errors);
     jpeg_create_decompress(&decoder->jpeg);
     return decoder;
 }
@@ -84,7 +77,7 @@ int decode_jpeg(struct jpeg_decoder *decoder, const struct body *body, struct pi
 {
     struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
     volatile int status = -1;
-    if (setjmp(decoder->failed)) {
+    if (setjmp(decoder->errors.failed)) {
         jpeg_abort_decompress(jpeg);
     } else {
         jpeg_mem_src(jpeg, body->bytes, body->size);

@@ -5,20 +5,19 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include "baseline.h"
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include <jpeglib.h> /* requires stdio.h */
+#include "jpeg_errors.h"
 
 static const double PREVIEW_INTERVAL = 0.1;
 
 struct preview_decoder {
     struct jpeg_decompress_struct jpeg;
-    struct jpeg_error_mgr errors;
+    struct jpeg_errors errors;
     struct jpeg_source_mgr source;
-    jmp_buf failed;
     enum { HEADER, START, SCANS, WHOLE, DAMAGED } state;
     size_t used;    /* bytes that libjpeg has taken */
     size_t to_skip; /* bytes that libjpeg wants to skip and that have not arrived */
@@ -33,10 +32,6 @@ static double seconds(void)
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
-
-static void fail(j_common_ptr jpeg) { longjmp(((struct preview_decoder *)jpeg)->failed, 1); }
-
-static void ignore_message(j_common_ptr jpeg) { (void)jpeg; }
 
 static void ignore(j_decompress_ptr jpeg) { (void)jpeg; }
 
@@ -61,9 +56,7 @@ struct preview_decoder *make_preview_decoder(void)
 {
     struct preview_decoder *decoder = calloc(1, sizeof *decoder);
     if (!decoder) give_up("no memory");
-    decoder->jpeg.err = jpeg_std_error(&decoder->errors);
-    decoder->errors.error_exit = fail;
-    decoder->errors.output_message = ignore_message;
+    decoder->jpeg.err = set_up_jpeg_errors(&decoder->errors);
     jpeg_create_decompress(&decoder->jpeg);
     decoder->source = (struct jpeg_source_mgr){ .init_source = ignore,
                                                 .fill_input_buffer = suspend,
@@ -119,7 +112,7 @@ static void begin(struct preview_decoder *decoder)
 void feed_preview_decoder(struct preview_decoder *decoder, const uint8_t *bytes, size_t size)
 {
     if (decoder->state == WHOLE || decoder->state == DAMAGED) return;
-    if (setjmp(decoder->failed)) {
+    if (setjmp(decoder->errors.failed)) {
         decoder->state = DAMAGED;
         return;
     }
@@ -142,12 +135,12 @@ void feed_preview_decoder(struct preview_decoder *decoder, const uint8_t *bytes,
 int finish_preview_decoder(struct preview_decoder *decoder, struct picture *picture)
 {
     volatile int status = -1;
-    if (decoder->state == WHOLE && setjmp(decoder->failed) == 0) {
+    if (decoder->state == WHOLE && setjmp(decoder->errors.failed) == 0) {
         show(decoder, decoder->jpeg.input_scan_number);
         *picture = (struct picture){ decoder->pixels, (int)decoder->jpeg.output_width,
                                      (int)decoder->jpeg.output_height };
         decoder->pixels = NULL;
-        status = decoder->errors.num_warnings == 0 ? 0 : -1;
+        status = decoder->jpeg.err->num_warnings == 0 ? 0 : -1;
     }
     free(decoder->pixels);
     jpeg_destroy_decompress(&decoder->jpeg);
