@@ -162,25 +162,19 @@ extension DownloadRequest {
     /// The memory of the request, if that may hold the last reference to objects of the application, which must be
     /// released without a lock: their release may call the library.
     var memoryToRelease: AnyObject? {
-        bodyWork == nil && lookup == nil && keeper == nil && transfer.plugin == nil ? nil : parts
+        bodyWork == nil && lookup == nil && keeper == nil && !parts.transfer.hasPlugin ? nil : parts
     }
 
-    /// Hash key of the request: equal for requests that may share a transfer, and usually different for others. The
-    /// hashes of its parts are computed once, when the parts are made.
+    /// Hash key of the request: equal for requests that may share a transfer, and usually different for others.
     var hashKey: UInt64 {
-        var hashKey = transfer.url.hashKey
-        hashKey = (hashKey ^ transfer.headers.hashKey) &* 0x100_0000_01b3
-        hashKey = (hashKey ^ transfer.options.hashKey) &* 0x100_0000_01b3
-        hashKey = (hashKey ^ (bodyWork?.hashKey ?? 0)) &* 0x100_0000_01b3
-        hashKey = (hashKey ^ (lookup?.hashKey ?? 0)) &* 0x100_0000_01b3
-        return transfer.method == "GET" ? hashKey : ~hashKey
+        var hashKey = parts.transfer.hashKey
+        // An optional lookup has the key 0, like none: such requests may share a transfer.
+        hashKey = (hashKey ^ (parts.bodyWork?.hashKey ?? 0)) &* 0x100_0000_01b3
+        return (hashKey ^ (parts.lookup?.hashKey ?? 0)) &* 0x100_0000_01b3
     }
 
-    /// True if the request may share a transfer at all. Only safe methods may (RFC 9110 §9.2.1), and only without a
-    /// body or a sink.
-    var isShareable: Bool {
-        transfer.body == nil && transfer.sink == nil && (transfer.method == "GET" || transfer.method == "HEAD")
-    }
+    /// See `HTTPRequest.isShareable`.
+    var isShareable: Bool { parts.transfer.isShareable }
 }
 
 extension Job {

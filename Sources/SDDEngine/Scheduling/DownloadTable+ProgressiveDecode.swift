@@ -28,7 +28,7 @@ extension DownloadTable {
     /// joined.
     mutating func considerProgressive(_ job: Job<Listener>, at now: Int64) {
         guard job.mayDecodeProgressively, job.isRunning, job.received > 0, job.bodyWork == nil,
-            job.request.sink == nil
+            !job.request.hasSink
         else { return }
         guard job.isWatched || isWorthProgressiveDecode(job, at: now) else { return }
         let stream = PictureStream(

@@ -59,7 +59,7 @@ extension DownloadTable {
                 outbox.run(.ask(id, lookup, LookupContext(isOffline: rules.isOffline)))
             }
         } else {
-            let host = request.transfer.url.hostKey
+            let host = request.transfer.hostKey
             stage = .waiting(
                 slots.append(id, host: host, priority: request.priority, isPrompt: request.isPrompt, at: now))
         }

@@ -111,7 +111,7 @@ extension Job {
     fileprivate func mayTryAgain(_ handler: Handler, after error: DownloadError) -> Bool {
         let hasSeen = handler.isShown || (handler.wantsFacts && facts != nil)
         let wasSent = error.connectStage == nil || end?.metrics.requestBytes != 0
-        let isWritten = request.sink != nil && (received > 0 || (end?.metrics.handedOutBytes ?? 0) > 0)
+        let isWritten = request.hasSink && (received > 0 || (end?.metrics.handedOutBytes ?? 0) > 0)
         return error.isRetryable && attempts(for: handler) < handler.maxAttempts && !hasSeen && !isWritten
             && RetryPolicy.isSafe(method: original.method, wasSent: wasSent)
     }

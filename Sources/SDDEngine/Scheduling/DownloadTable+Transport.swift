@@ -72,7 +72,7 @@ extension DownloadTable {
 
     private mutating func received(_ job: Job<Listener>, _ count: Int64, at now: Int64) {
         job.received = count
-        if job.request.sink == nil { holds(count, of: job) }
+        if !job.request.hasSink { holds(count, of: job) }
         considerProgressive(job, at: now)
         tell(count, of: job.head?.expectedBytes ?? -1, in: job, at: now)
     }
@@ -115,7 +115,7 @@ extension DownloadTable {
     /// Handles a complete body.
     mutating func arrived(_ job: Job<Listener>, _ bytes: Bytes, at now: Int64) {
         job.body = bytes
-        job.received = job.request.sink == nil ? Int64(bytes.count) : job.end?.metrics.handedOutBytes ?? 0
+        job.received = !job.request.hasSink ? Int64(bytes.count) : job.end?.metrics.handedOutBytes ?? 0
         // The last progress of a complete body reports its size as the total, even if no length was announced. A cached
         // body from disk is not a download and has no progress, unless it stands for a response.
         if job.received > 0, job.caching?.origin != .disk || job.head != nil {

@@ -245,7 +245,7 @@ extension DownloadTable {
         endProgressive(of: job)
         leaveCaches(job)
         // A lookup may hold the last reference to a cache or to pixels in the application's memory.
-        if job.bodyWork != nil || job.request.plugin != nil || job.caching != nil || !job.kept.isEmpty {
+        if job.bodyWork != nil || job.request.hasPlugin || job.caching != nil || !job.kept.isEmpty {
             outbox.release(job)
         }
     }

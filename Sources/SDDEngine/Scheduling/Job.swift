@@ -169,7 +169,7 @@ final class Job<Listener> {
         }
     }
 
-    var host: UInt64 { request.url.hostKey }
+    var host: UInt64 { request.hostKey }
 
     /// The response received so far, or at the end.
     var response: Response? { end?.response ?? head?.response }
@@ -290,7 +290,7 @@ final class Job<Listener> {
 
     /// Whether the handler must wait for a decode thread once the body is complete.
     func isDecodedFor(_ handler: Handler) -> Bool {
-        handler.wantsPixels || (handler.wantsFacts && facts == nil && request.sink == nil)
+        handler.wantsPixels || (handler.wantsFacts && facts == nil && !request.hasSink)
     }
 
     /// The priority of the most urgent handler, raised by `boost`.
@@ -314,7 +314,7 @@ extension Job {
     func metrics(for handler: Handler) -> DownloadMetrics {
         var metrics = DownloadMetrics()
         if let end { metrics.transfer = end.metrics }
-        metrics.bodyBytes = request.sink == nil ? Int64(body?.count ?? 0) : end?.metrics.handedOutBytes ?? received
+        metrics.bodyBytes = !request.hasSink ? Int64(body?.count ?? 0) : end?.metrics.handedOutBytes ?? received
         metrics.attempts = attempts(for: handler)
         if end == nil, started > 0, finished > 0 { metrics.savedBytes = max(0, (head?.expectedBytes ?? 0) - received) }
         return metrics
@@ -326,7 +326,7 @@ extension Job {
         at now: Int64
     ) -> DownloadResult {
         DownloadResult(
-            image: image, reserved: reserved, bytes: error == nil && request.sink == nil ? body : nil, error: error,
+            image: image, reserved: reserved, bytes: error == nil && !request.hasSink ? body : nil, error: error,
             stage: stage ?? currentStage,
             response: shownResponse, httpStatus: bodyWork?.modifier == nil ? nil : judged?.status,
             origin: error == nil ? caching?.origin ?? .network : .network,

@@ -144,7 +144,7 @@ extension CurlOutcome {
         switch code {
         case _ where isHeaderFlood && !hasHead: (.headersTooLarge, "\(host) sent more header than libcurl takes.")
         case CURLE_RECV_ERROR where isBadChunk: (.notHTTP, "\(host) broke the rules of chunked encoding.")
-        case CURLE_PARTIAL_FILE where !hasHead && request.url.scheme != .file:
+        case CURLE_PARTIAL_FILE where !hasHead && request.scheme != .file:
             (.connectionLost, TransportError.cutHeader(host: host).message)
         case CURLE_PARTIAL_FILE:
             (.truncatedBody, "The connection to \(host) ended before the announced end of the body.")

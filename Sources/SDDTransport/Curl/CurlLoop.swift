@@ -83,7 +83,7 @@ final class CurlLoop {
     }
 
     private func warnIfUnverified(_ id: TransferID, _ request: HTTPRequest) {
-        guard request.url.scheme == .https, !request.options.values.verifiesCertificate else { return }
+        guard request.scheme == .https, !request.options.values.verifiesCertificate else { return }
         note(id, .warning, TransferMessages.unverified(request))
     }
 }

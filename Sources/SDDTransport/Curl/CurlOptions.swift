@@ -77,10 +77,10 @@ extension CurlOptions {
         try setWays(easy, resolve: resolve)
         try easy.set(CURLOPT_URL, Self.url(of: request))
         if !values.staysPacked { try easy.set(CURLOPT_ACCEPT_ENCODING, Self.acceptedCoding) }
-        try setScheme(request.url.scheme, caFile: values.caFile, easy)
+        try setScheme(request.scheme, caFile: values.caFile, easy)
         try setConnectTimeout(values.clocks.connect, easy)
         if priority != .normal { try setPriority(priority, easy) }
-        try setShare(usesCookies: values.usesCookies, request.url.scheme, easy)
+        try setShare(usesCookies: values.usesCookies, request.scheme, easy)
         if !values.verifiesCertificate {
             try easy.set(CURLOPT_SSL_VERIFYPEER, false)
             try easy.set(CURLOPT_SSL_VERIFYHOST, false)

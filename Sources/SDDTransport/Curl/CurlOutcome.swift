@@ -37,7 +37,7 @@ struct CurlOutcome {
     /// Whether libcurl was allowed to fetch the URL's scheme. If so, its error about the protocol concerns the
     /// response.
     var isAtAllowedScheme: Bool {
-        switch request.url.scheme {
+        switch request.scheme {
         case .http, .https: true
         case .file: configuration.allowsFiles
         case .data, .other: false
@@ -55,7 +55,7 @@ struct CurlOutcome {
     var proxy: String? {
         let url: String
         if let environment {
-            url = environment[request.url.scheme]
+            url = environment[request.scheme]
         } else if case .url(let own, _) = configuration.proxy {
             url = own
         } else {

@@ -32,7 +32,7 @@ extension CurlTransfer {
         }
 
         func witness(of request: HTTPRequest, at now: Int64) -> ConnectionWitness {
-            ConnectionWitness(watch, isSecure: request.url.scheme == .https, at: now)
+            ConnectionWitness(watch, isSecure: request.scheme == .https, at: now)
         }
     }
 }

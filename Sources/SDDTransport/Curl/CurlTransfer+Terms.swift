@@ -22,7 +22,7 @@ extension ResponseReader {
     /// Creates a reader for the response of one hop.
     convenience init(_ easy: EasyHandle, _ request: HTTPRequest, in surroundings: CurlTransfer.Surroundings) {
         let options = surroundings.options
-        let asksForUpgrade = options.configuration.httpVersion == .http2 && request.url.scheme == .http
+        let asksForUpgrade = options.configuration.httpVersion == .http2 && request.scheme == .http
         self.init(
             easy, limit: request.limitOnBody(else: options.configuration.maxBodyBytes),
             terms: Terms(request, asksForUpgrade: asksForUpgrade), time: surroundings.time)

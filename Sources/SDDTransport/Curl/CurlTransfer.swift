@@ -38,7 +38,7 @@ final class CurlTransfer {
         progress = Progress(surroundings.options, request.options, at: now)
         progress.priority = priority
         progress.sentCookies = SentCookies(request)
-        if request.url.scheme == .file && options.configuration.allowsFiles { try PlainFile.check(request.url.text) }
+        if request.scheme == .file && options.configuration.allowsFiles { try PlainFile.check(request.url.text) }
         try setUp()
     }
 
@@ -229,18 +229,18 @@ extension CurlTransfer {
         hop.isUnanswered = false
         note(.received)
         witness.handsOut()
+        let reader = reader
         var rest = text
         while let start = rest.baseAddress, rest.count > 0 {
             let end = memchr(start, Int32(UInt8(ascii: "\n")), rest.count).map { UnsafeRawPointer($0) - start + 1 }
             let length = end ?? rest.count
-            guard receivedLine(UnsafeRawBufferPointer(start: start, count: length)) else { return false }
+            guard receivedLine(UnsafeRawBufferPointer(start: start, count: length), reader) else { return false }
             rest = UnsafeRawBufferPointer(start: start + length, count: rest.count - length)
         }
         return true
     }
 
-    private func receivedLine(_ line: UnsafeRawBufferPointer) -> Bool {
-        let reader = reader
+    private func receivedLine(_ line: UnsafeRawBufferPointer, _ reader: ResponseReader) -> Bool {
         guard progress.headerBudget.spend(line) else {
             reader.refuse(progress.headerBudget.error)
             return false
@@ -350,7 +350,7 @@ extension CurlTransfer {
         return hop.step == .connected ? maySpeakHTTP2 : reader.isOverHTTP2 && !reader.isEndProven
     }
 
-    private var maySpeakHTTP2: Bool { request.url.scheme == .https || options.configuration.speaksHTTP2Plainly }
+    private var maySpeakHTTP2: Bool { request.scheme == .https || options.configuration.speaksHTTP2Plainly }
 
     /// Appends events for the head and the body received so far, unless they have been reported.
     private func tell(_ events: inout [TransferEvent]) {
@@ -461,7 +461,7 @@ extension CurlTransfer {
         switch options.configuration.httpVersion {
         case .http1_0, .http1_1: true
         case .http2, .http2PriorKnowledge: false
-        case .standard: easy.httpVersion > 0 ? easy.httpVersion < 20 : request.url.scheme != .https
+        case .standard: easy.httpVersion > 0 ? easy.httpVersion < 20 : request.scheme != .https
         }
     }
 }

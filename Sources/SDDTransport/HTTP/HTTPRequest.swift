@@ -7,12 +7,23 @@ package struct HTTPRequest: Sendable {
         var url: ImageURL
         var method: String
         var headers: HTTPFields
-        var body: Bytes?
         var options: TransferOptions
+        /// `nil` for most requests, of which many may be waiting.
+        var rare: Rare?
+    }
+
+    private struct RareParts {
+        var body: Bytes?
         var plugin: (any AppTransport)?
         var sink: BodySink?
         var resume: ResumePoint?
         var cookies: [String]?
+    }
+
+    private final class Rare: Sendable {
+        let parts: RareParts
+
+        init(_ parts: RareParts) { self.parts = parts }
     }
 
     private final class Storage: @unchecked Sendable {
@@ -32,12 +43,17 @@ package struct HTTPRequest: Sendable {
         }
     }
 
+    private var rare: RareParts {
+        get { storage.parts.rare?.parts ?? RareParts() }
+        set { parts.rare = Rare(newValue) }
+    }
+
     package init(
         url: ImageURL, method: String = "GET", headers: HTTPFields = HTTPFields(), body: Bytes? = nil,
         options: TransferOptions = .standard, plugin: (any AppTransport)? = nil
     ) {
-        storage = Storage(
-            Parts(url: url, method: method, headers: headers, body: body, options: options, plugin: plugin))
+        let rare = body == nil && plugin == nil ? nil : Rare(RareParts(body: body, plugin: plugin))
+        storage = Storage(Parts(url: url, method: method, headers: headers, options: options, rare: rare))
     }
 
     package var url: ImageURL {
@@ -53,8 +69,8 @@ package struct HTTPRequest: Sendable {
         set { parts.headers = newValue }
     }
     package var body: Bytes? {
-        get { storage.parts.body }
-        set { parts.body = newValue }
+        get { storage.parts.rare?.parts.body }
+        set { rare.body = newValue }
     }
     package var options: TransferOptions {
         get { storage.parts.options }
@@ -62,25 +78,52 @@ package struct HTTPRequest: Sendable {
     }
     /// The application's transport that fetches the request in place of this one.
     package var plugin: (any AppTransport)? {
-        get { storage.parts.plugin }
-        set { parts.plugin = newValue }
+        get { storage.parts.rare?.parts.plugin }
+        set { rare.plugin = newValue }
     }
     /// The destination of the body; `nil` means memory.
     package var sink: BodySink? {
-        get { storage.parts.sink }
-        set { parts.sink = newValue }
+        get { storage.parts.rare?.parts.sink }
+        set { rare.sink = newValue }
     }
     /// The beginning of the body, if it is already there. Only the rest is requested then, provided that the body is
     /// unchanged. Ignored unless the request is a plain GET over HTTP without conditions or ranges of its own.
     package var resume: ResumePoint? {
-        get { storage.parts.resume }
-        set { parts.resume = newValue }
+        get { storage.parts.rare?.parts.resume }
+        set { rare.resume = newValue }
     }
     /// The cookies of the jar that the URL's host may get, as "name=value", at the time the request was made; only for
     /// requests that use cookies. The response then tells whether others were sent (`Response.isOfUnknownCaller`).
     /// `nil` if that need not be known.
     package var cookies: [String]? {
-        get { storage.parts.cookies }
-        set { parts.cookies = newValue }
+        get { storage.parts.rare?.parts.cookies }
+        set { rare.cookies = newValue }
+    }
+}
+
+// MARK: - Facts
+
+/// Facts that are asked for often, read without a copy of the parts that they are in.
+extension HTTPRequest {
+    package var scheme: ImageURL.Scheme { storage.parts.url.scheme }
+    package var hostKey: UInt64 { storage.parts.url.hostKey }
+    package var hasSink: Bool { storage.parts.rare?.parts.sink != nil }
+    package var hasPlugin: Bool { storage.parts.rare?.parts.plugin != nil }
+
+    /// Hash key of the URL, method, header fields and options: equal for equal ones, and usually different for others.
+    /// The hashes of the parts are computed once, when the parts are made.
+    package var hashKey: UInt64 {
+        let parts = storage.parts
+        var hashKey = parts.url.hashKey
+        hashKey = (hashKey ^ parts.headers.hashKey) &* 0x100_0000_01b3
+        hashKey = (hashKey ^ parts.options.hashKey) &* 0x100_0000_01b3
+        return parts.method == "GET" ? hashKey : ~hashKey
+    }
+
+    /// True if the request may share a transfer at all. Only safe methods may (RFC 9110 §9.2.1), and only without a
+    /// body or a sink.
+    package var isShareable: Bool {
+        if let rare = storage.parts.rare?.parts, rare.body != nil || rare.sink != nil { return false }
+        return storage.parts.method == "GET" || storage.parts.method == "HEAD"
     }
 }

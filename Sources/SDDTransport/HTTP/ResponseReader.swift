@@ -21,7 +21,7 @@ final class ResponseReader {
         init(_ request: HTTPRequest, asksForUpgrade: Bool) {
             self.request = request
             url = request.url.textWithoutUserinfo
-            isFile = request.url.scheme == .file
+            isFile = request.scheme == .file
             isHEAD = request.method == "HEAD"
             canAnswerChallenge = request.options.values.credential?.username != nil
             self.asksForUpgrade = asksForUpgrade
