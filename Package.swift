@@ -12,8 +12,12 @@ let strict: [SwiftSetting] = [
     // costs more than the access, and a failed one would end the host's process.
     .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
     // The library is to be small: nobody looks into types by Mirror, and the linker finds functions that nobody calls.
+    // Without the last flag it would keep all that another target could call.
     .unsafeFlags(
-        ["-Xfrontend", "-disable-reflection-metadata", "-Xfrontend", "-function-sections"],
+        [
+            "-Xfrontend", "-disable-reflection-metadata", "-Xfrontend", "-function-sections",
+            "-Xfrontend", "-internalize-at-link",
+        ],
         .when(configuration: .release)),
 ]
 

@@ -20,6 +20,9 @@ final class LoaderClient: Sendable {
         prefetcher = Prefetcher(delivering: client.downloader)
     }
 
+    /// The defaults of loads that are submitted now: the downloader's, with the loader's cache as the HTTP cache.
+    var currentDefaults: RequestDefaults { client.currentDefaults.withCaches(caches) }
+
     func cancelAll() {
         prefetcher.cancelAll()
         loader.cancelAll()

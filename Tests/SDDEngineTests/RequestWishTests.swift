@@ -130,6 +130,18 @@ import Testing
         #expect(try !plan(LoadWish(), RequestWish(), in: small).plan.form.keepsBytes)
     }
 
+    @Test func anImageWithoutTransformsKeepsItsBytes() throws {
+        // given
+        let (none, one) = (TransformChain(), TransformChain([.rotate(.one)]))
+        func keepsBytes(_ transforms: TransformChain?) throws -> Bool {
+            let made = DownloadRequest.Parts(transfer: try Sample.request(url).transfer)
+            RequestOfLoad(options: [], transforms: transforms).adapt(made)
+            return made.form.keepsBytes
+        }
+        // then
+        #expect(try keepsBytes(nil) && keepsBytes(none) && !keepsBytes(one))
+    }
+
     @Test func noPreviewsAreMadeThatNobodyIsShown() throws {
         #expect(try !plan(LoadWish(options: .progressiveLoad)).request.wantsPreviews)
     }

@@ -19,8 +19,19 @@ final class RequestCallbacks: AppCallbacks, @unchecked Sendable {
     let userData: UnsafeMutableRawPointer?
     private var lent: LentResult?
 
-    init(_ request: sdd_download_request, keepsURL: Bool, cached: sdd_completed_fn? = nil) {
-        self.cached = cached
+    init(_ load: sdd_load_request, keepsURL: Bool) {
+        cached = load.cached
+        url = keepsURL ? load.url.flatMap { strdup($0) } : nil
+        progress = load.progress
+        completion = load.completed
+        preview = load.preview
+        facts = load.facts
+        free = load.user_data_free
+        userData = load.user_data
+    }
+
+    init(_ request: sdd_download_request, keepsURL: Bool) {
+        cached = nil
         url = keepsURL ? request.url.flatMap { strdup($0) } : nil
         progress = request.progress
         completion = request.completed

@@ -11,9 +11,13 @@ struct LoadReading {
     let modifiers: AppModifiers?
 
     /// - Throws: errors that the submitting call returns; all other errors end the load.
-    /// - Parameter form: the pixel form to use instead of `decode`.
+    /// - Parameters:
+    ///   - form: the pixel form to use instead of `decode`.
+    ///   - search: the search in memory, if it has been made already.
     init(
-        _ given: sdd_load_request, _ client: LoaderClient, form: DecodeOptions? = nil, names: RequestNames = .load
+        _ given: sdd_load_request, _ client: LoaderClient, form: DecodeOptions? = nil,
+        after search: MemorySearch? = nil,
+        names: RequestNames = .load
     ) throws(Refusal) {
         guard given.reserved == 0 else { throw .reserved("sdd_load_request.reserved") }
         var download = sdd_download_request()
@@ -22,19 +26,48 @@ struct LoadReading {
         let request = Self.request(given, download)
         let hasTwoOptions = download.options != 0
         modifiers = try AppModifiers.make(download.modifiers, "sdd_download_request.modifiers")
-        let defaults = Self.defaults(of: client)
+        let defaults = client.currentDefaults
         let sources = try Self.sources(
             given, hasTwoOptions: hasTwoOptions, request, defaults, modifiers, client, form, names)
-        callbacks = RequestCallbacks(
-            request, keepsURL: sources[0].request.hasReadableURL(given.url), cached: given.cached)
+        callbacks = RequestCallbacks(given, keepsURL: sources[0].request.hasReadableURL(given.url))
         var wish = LoadWish(options: options)
         wish.levels = try LoadLevels(given)
         wish.key = given.cache_key == nil ? nil : try cacheKey(given.cache_key, "sdd_load_request.cache_key")
         wish.totalLimit = try Self.totalLimit(given, defaults)
         wish.caches = client.caches
         wish.usesHTTPCache = defaults.usesHTTPCache
+        wish.search = search
         plan = wish.plan(for: sources)
     }
+}
+
+// MARK: - Simple loads
+
+/// Searches memory for a load that needs nothing but the defaults. Thread: the submitting one.
+/// - Returns: nil for other loads, and for those that `LoadReading` refuses.
+func searchAhead(_ given: sdd_load_request, _ client: LoaderClient) -> (url: ImageURL, search: MemorySearch)? {
+    let hasOwnFields =
+        given.reserved != 0 || given.download != nil || given.alternative_count != 0 || given.transforms != nil
+        || given.transform_count != 0 || given.cache_key != nil || given.priority != 0
+    let all = Int32(SDD_CACHE_ALL)
+    let hasValidLevels =
+        (-1...all).contains(given.store) && (-1...all).contains(given.original_query)
+        && (-1...all).contains(given.original_store)
+    let searchesMemory = given.query == SDD_CACHE_DEFAULT || given.query == SDD_CACHE_MEMORY || given.query == all
+    guard !hasOwnFields, hasValidLevels, searchesMemory, (-1...longestLimit).contains(given.total_timeout_ms),
+        let caches = client.caches
+    else { return nil }
+    let defaults = client.currentDefaults
+    guard let url = try? defaults.url(given.url) else { return nil }
+    // Without a transport for its scheme the load fails.
+    if url.scheme == .other, (try? defaults.plugin(for: url)) == nil { return nil }
+    var form = defaults.form
+    if given.decode != nil {
+        guard let own = try? pixelForm(given.decode, "sdd_load_request.decode") else { return nil }
+        form = own
+    }
+    let options = RequestOptions(rawValue: given.options)
+    return MemorySearch.ahead(of: url, options, in: form, caches, defaults).map { (url, $0) }
 }
 
 // MARK: - Options
@@ -55,7 +88,7 @@ extension LoadLevels {
     ) throws(Refusal) -> CacheLevels {
         switch Int(given) {
         case SDD_CACHE_DEFAULT: standard
-        case -1: []
+        case -1: CacheLevels(rawValue: 0)
         default: try cacheLevels(given, place)
         }
     }
@@ -95,11 +128,6 @@ extension LoadReading {
         request.user_data = given.user_data
         request.user_data_free = given.user_data_free
         return request
-    }
-
-    /// Returns the downloader's defaults with the loader's cache as the HTTP cache.
-    private static func defaults(of client: LoaderClient) -> RequestDefaults {
-        client.client.currentDefaults.withCaches(client.caches)
     }
 
     private static let mostAlternatives = 64

@@ -9,7 +9,8 @@ internal import SDDTransport
 
 /// Converts a caller's request, after running its modifier, or returns the error that the request will end with.
 func makeRequest(
-    _ request: sdd_download_request, _ defaults: RequestDefaults, _ modifiers: AppModifiers?, for purpose: RequestPurpose
+    _ request: sdd_download_request, _ defaults: RequestDefaults, _ modifiers: AppModifiers?,
+    for purpose: RequestPurpose
 ) -> Result<DownloadRequest, DownloadError> {
     do throws(RequestOptions.Flaw) {
         try RequestOptions(rawValue: request.options).check(for: purpose.use)
@@ -107,7 +108,9 @@ private func finish(
 ) throws(DownloadError) {
     let options = RequestOptions(rawValue: request.options)
     if let priority = try priority(request, purpose.names) { made.priority = priority }
-    if request.decode != nil || !made.form.isPossible { made.form = try form(request, options, defaults, purpose.names) }
+    if request.decode != nil || !made.form.isPossible {
+        made.form = try form(request, options, defaults, purpose.names)
+    }
     if request.progress != nil { made.wantsProgress = true }
     if request.facts != nil { made.wantsFacts = true }
     try readLimits(request, to: made)

@@ -12,7 +12,7 @@ package enum CacheKeys {
     /// can be mistaken for the thumbnail of another.
     package static func key(of url: ImageURL) -> String {
         let text = url.textWithoutUserinfo
-        guard text.utf8.contains(where: isBrace) else { return text }
+        guard unsafe text.withRawUTF8({ unsafe $0.contains(where: isBrace) }) else { return text }
         var key = ""
         for byte in text.utf8 {
             switch byte {

@@ -5,20 +5,21 @@ package import SDDCoders
 /// A cache lookup for an image: in memory, on disk in its wanted form, and on disk as its original. Immutable and
 /// thread-safe.
 package final class ImageCacheLookup: CacheLookup {
-    private let cache: ImageCache
-    /// The keys of the original and of the wanted form; `wanted` is `nil` for a form that has no key.
-    private let original: String
-    private let wanted: String?
-    private let form: DecodeOptions
+    private let search: MemorySearch
     private let levels: CacheLevels
     /// The cache that is searched for the original, if that differs from what is wanted.
     private let originals: Originals
     private let wantsImage: Bool
     private let wantsBytes: Bool
     private let keepsInMemory: Bool
-    /// The header fields of the request; `nil` if any entry will do.
-    private let headers: HTTPFields?
     package let hashKey: UInt64
+
+    private var cache: ImageCache { search.cache }
+    private var original: String { search.original }
+    private var wanted: String? { search.wanted }
+    private var form: DecodeOptions { search.form }
+    /// The header fields of the request; `nil` if any entry will do.
+    private var headers: HTTPFields? { search.headers }
 
     package struct Originals: Sendable {
         let cache: ImageCache
@@ -35,22 +36,31 @@ package final class ImageCacheLookup: CacheLookup {
     ///   - keepsInMemory: whether an image decoded from an entry is stored in memory; nil: if memory was searched.
     ///   - headers: the request's header fields; nil: any entry will do.
     ///   - hashKey: a hash of `key`; nil: it is made here.
-    package init(
+    package convenience init(
         _ cache: ImageCache, key: String, form: DecodeOptions, levels: CacheLevels, originals: Originals? = nil,
         wantsImage: Bool, wantsBytes: Bool, keepsInMemory: Bool? = nil, headers: HTTPFields? = nil,
         hashKey: UInt64? = nil
     ) {
-        self.hashKey = hashKey ?? UInt64(truncatingIfNeeded: key.hashValue)
-        self.headers = headers
-        self.cache = cache
-        self.originals = originals ?? Originals(cache, levels.intersection(.disk))
-        self.keepsInMemory = keepsInMemory ?? levels.contains(.memory)
-        original = key
-        wanted = wantsImage ? CacheKeys.key(of: key, as: form) : key
-        self.form = form
+        let search = MemorySearch(
+            cache, original: key, wanted: wantsImage ? CacheKeys.key(of: key, as: form) : key, form: form,
+            headers: headers)
+        self.init(
+            search, levels: levels, originals: originals ?? Originals(cache, levels.intersection(.disk)),
+            wantsImage: wantsImage, wantsBytes: wantsBytes, keepsInMemory: keepsInMemory ?? levels.contains(.memory),
+            hashKey: hashKey ?? UInt64(truncatingIfNeeded: key.hashValue))
+    }
+
+    init(
+        _ search: MemorySearch, levels: CacheLevels, originals: Originals, wantsImage: Bool, wantsBytes: Bool,
+        keepsInMemory: Bool, hashKey: UInt64
+    ) {
+        self.search = search
         self.levels = levels
+        self.originals = originals
         self.wantsImage = wantsImage
         self.wantsBytes = wantsBytes
+        self.keepsInMemory = keepsInMemory
+        self.hashKey = hashKey
     }
 
     package func isSame(as other: any CacheLookup) -> Bool {
@@ -68,6 +78,8 @@ package final class ImageCacheLookup: CacheLookup {
 
     /// A number that changes whenever an image is stored in the memory that this looks in.
     var memoryVersion: Int { cache.memoryVersion }
+    /// The number before the search that was made ahead of the lookup, if there was one.
+    var versionAhead: Int? { search.known?.version }
 
     package func start(_ context: LookupContext, answer: @escaping @Sendable (LookupResult) -> Void) {
         finish(firstStep()) { hit in answer(hit.map { .found($0) } ?? .failed(.notCached)) }
@@ -102,7 +114,7 @@ package final class ImageCacheLookup: CacheLookup {
 
     /// Returns the image in exactly the wanted form, if memory has it and no bytes are wanted. Never blocks.
     func memoryHit() -> CacheHit? {
-        guard !wantsBytes, let ready = held.ready else { return nil }
+        guard !wantsBytes, let ready = held()?.ready else { return nil }
         return CacheHit(image: ready, origin: .memory)
     }
 
@@ -118,9 +130,10 @@ package final class ImageCacheLookup: CacheLookup {
 
     /// Looks in memory, which never blocks.
     func firstStep() -> Step {
-        let (ready, undecoded) = held
+        let held = search.known ?? held()
+        let ready = held?.ready
         if let ready, !wantsBytes { return .done(CacheHit(image: ready, origin: .memory)) }
-        if let undecoded, let hit = found(undecoded: undecoded) { return .done(hit) }
+        if let undecoded = held?.undecoded, let hit = found(undecoded: undecoded) { return .done(hit) }
         guard let key = wanted ?? (hasOriginal ? nil : original), let disk = ownDisk else {
             return stepToOriginal(ready)
         }
@@ -170,14 +183,9 @@ package final class ImageCacheLookup: CacheLookup {
         return nil
     }
 
-    /// The image that memory holds under the wanted key: `ready` in the wanted form, or `undecoded` to make it from, if
-    /// that is the original in another form or without its pixels.
-    private var held: (ready: Image?, undecoded: Image?) {
-        guard wantsImage, levels.contains(.memory), let wanted else { return (nil, nil) }
-        let image = cache.image(for: wanted, askedWith: headers)
-        if let image, serves(form, image) { return (image, nil) }
-        if form.frames == .firstOnly, let stillImage { return (stillImage, nil) }
-        return (nil, hasOriginal || image?.bytes == nil ? nil : image)
+    /// Searches memory; returns `nil` if memory is not to be searched.
+    private func held() -> MemorySearch.Held? {
+        wantsImage && levels.contains(.memory) ? search.held() : nil
     }
 
     private func found(undecoded image: Image) -> CacheHit? {
@@ -185,22 +193,6 @@ package final class ImageCacheLookup: CacheLookup {
         var found = found(bytes, origin: .memory)
         found.selection = image.keptFor
         return found
-    }
-
-    private func serves(_ form: DecodeOptions, _ image: Image) -> Bool {
-        form.isServed(by: image.form) || (image.ready != nil && form.isServedReady(by: image.form))
-    }
-
-    /// A still image for a request of the first frame only: an image in memory without other frames, or the first frame
-    /// of an animated one. Not the latter if the form has transforms: they apply to still images, not to frames.
-    private var stillImage: Image? {
-        var moving = form
-        moving.frames = .access
-        guard let key = CacheKeys.key(of: original, as: moving),
-            let image = cache.image(for: key, askedWith: headers), serves(moving, image)
-        else { return nil }
-        if image.animation == nil { return image }
-        return form.transforms == nil ? image.still(form) : nil
     }
 
     /// - Parameter isMade: the entry is the wanted image, not its original.

@@ -44,7 +44,8 @@ extension Loader {
             token: seat.makeToken(), callbacks: callbacks, isImmediate: isImmediate, stages: self)
         guard downloader.isAdmitted() else { return nil }
         let isRefused = !downloader.gate.admitsLoad()
-        let load = Load(listener, plan, memoryVersion: plan.lookup?.memoryVersion ?? 0)
+        let memoryVersion = plan.lookup.map { $0.versionAhead ?? $0.memoryVersion } ?? 0
+        let load = Load(listener, plan, memoryVersion: memoryVersion)
         let step = plan.lookup?.firstStep()
         change { table, now, actions in
             table.submitted(load, isRefused: isRefused, step, at: now, &actions)
@@ -57,6 +58,11 @@ extension Loader {
     package func cancelAll() {
         for token in table.withLock({ $0.tokens }) { _ = cancel(token) }
     }
+
+    func makeToken() -> UInt64 { seat.makeToken() }
+
+    /// Whether the URL has failed for any caller, so that loads of it may be blocked.
+    func hasFailed(_ url: String) -> Bool { table.withLock { $0.failures.knows(url) } }
 
     package var runningCount: Int { table.withLock { $0.count } }
 

@@ -52,6 +52,8 @@ package struct LoadWish: Sendable {
     package var caches: LoadCaches?
     /// Whether the downloader uses the HTTP cache for all requests.
     package var usesHTTPCache = false
+    /// The search in memory, if it has been made already.
+    package var search: MemorySearch?
 
     package init(options: RequestOptions = []) { self.options = options }
 
@@ -85,18 +87,18 @@ package struct LoadWish: Sendable {
     ) {
         let (cache, url) = (caches.images, request.transfer.url)
         let levels = url.scheme == .file || url.scheme == .data ? levels.inMemory : levels
-        let original = (key ?? cache.key(of: url)) + cache.mark(of: caller)
-        let wanted = plan.wantsPixels ? CacheKeys.key(of: original, as: plan.form) : original
+        let search = search ?? self.search(in: cache, for: plan, request, by: caller)
+        let (original, wanted) = (search.original, search.wanted)
         let isMade = wanted != original
         let originals = isMade ? caches.originals : cache
         let asks = !levels.query.isEmpty || (isMade && !levels.originalQuery.isEmpty)
         if asks, !options.contains(.fromLoaderOnly) {
             plan.lookup = ImageCacheLookup(
-                cache, key: original, form: plan.form, levels: levels.query,
+                search, levels: levels.query,
                 originals: ImageCacheLookup.Originals(originals, levels.originalQuery), wantsImage: plan.wantsPixels,
                 wantsBytes: plan.options.contains(.wantsEntryBytes) || !plan.wantsPixels,
-                keepsInMemory: levels.store.contains(.memory), headers: request.transfer.headers,
-                hashKey: key == nil ? url.hashKey : nil)
+                keepsInMemory: levels.store.contains(.memory),
+                hashKey: key == nil ? url.hashKey : UInt64(truncatingIfNeeded: original.hashValue))
         }
         // If the original itself is wanted, memory holds it with its pixels; only its bytes on disk are stored here.
         var kept = isMade ? levels.originalStore : levels.store.intersection(.disk)
@@ -106,6 +108,16 @@ package struct LoadWish: Sendable {
             cache: cache, key: wanted, levels: levels.store, isMade: isMade,
             original: kept.isEmpty ? nil : OriginalKeeper(originals, key: original, levels: kept))
         plan.refreshed = LoadPlan.Refreshed(cache: originals, key: original)
+    }
+
+    private func search(
+        in cache: ImageCache, for plan: LoadPlan, _ request: DownloadRequest, by caller: RequestIdentity
+    ) -> MemorySearch {
+        let original = (key ?? cache.key(of: request.transfer.url)) + cache.mark(of: caller)
+        return MemorySearch(
+            cache, original: original,
+            wanted: plan.wantsPixels ? CacheKeys.key(of: original, as: plan.form) : original, form: plan.form,
+            headers: request.transfer.headers)
     }
 }
 
@@ -126,12 +138,7 @@ extension LoadPlan.Options {
 
 extension RequestDefaults {
     /// Returns the defaults for the downloads of a load: the cache of its images is the HTTP cache.
-    package func withCaches(_ caches: LoadCaches?) -> RequestDefaults {
-        var defaults = self
-        defaults.cache = caches?.images
-        if caches == nil { (defaults.usesHTTPCache, defaults.resumes) = (false, false) }
-        return defaults
-    }
+    package func withCaches(_ caches: LoadCaches?) -> RequestDefaults { withCache(caches?.images) }
 }
 
 extension RequestOptions {

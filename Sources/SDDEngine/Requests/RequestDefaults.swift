@@ -36,16 +36,24 @@ package struct RequestDefaults: Sendable {
         /// Properties of `modifiers`.
         let changesRequests: Bool
         let bodyWork: BodyWork?
+        /// The identity that requests without header fields and options of their own present.
+        let identity: RequestIdentity
 
         init(_ values: Values) {
             self.values = values
             schemes = values.plugins.map { $0.scheme }
             changesRequests = values.modifiers?.changesRequests ?? false
             bodyWork = values.modifiers?.bodyWork
+            identity = RequestIdentity(
+                of: HTTPRequest(url: ImageURL(key: ""), headers: values.headers, options: values.options))
         }
     }
 
     private var storage: Storage
+    private var choice = CacheChoice.own
+
+    /// The cache of the requests: the defaults' own, none, or that of a loader.
+    private enum CacheChoice: Sendable { case own, none, ofLoads(ImageCache) }
 
     private var values: Values {
         get { storage.values }
@@ -59,8 +67,14 @@ package struct RequestDefaults: Sendable {
         storage = Storage(Values(allowsFiles: allowsFiles, maxBodyBytes: maxBodyBytes, sharedCache: sharedCache))
     }
 
-    /// Whether these are the same defaults, unchanged, and not only equal ones.
-    package func isSame(as other: RequestDefaults) -> Bool { storage === other.storage }
+    /// Returns these defaults with another HTTP cache, or without one.
+    func withCache(_ cache: ImageCache?) -> RequestDefaults {
+        var defaults = self
+        defaults.choice = cache.map { .ofLoads($0) } ?? .none
+        return defaults
+    }
+
+    private var hasNoCache: Bool { if case .none = choice { true } else { false } }
 
     package mutating func setHeader(_ name: String, to value: String?) {
         if HTTPFields.isSameName(name, AcceptField.name) { values.followedChanges = nil }
@@ -106,7 +120,7 @@ package struct RequestDefaults: Sendable {
 
     /// Returns the application's transport for a URL; `nil` means the library's own.
     /// - Throws: an error if neither handles the scheme.
-    func plugin(for url: ImageURL) throws(DownloadError) -> (any AppTransport)? {
+    package func plugin(for url: ImageURL) throws(DownloadError) -> (any AppTransport)? {
         if plugins.isEmpty { return nil }
         let scheme = url.text.utf8.prefix { $0 != UInt8(ascii: ":") }
         // RFC 3986 §3.1: schemes are case-insensitive. Registered schemes are in lower case, and setting bit 0x20
@@ -175,6 +189,7 @@ extension RequestDefaults {
         get { storage.values.modifiers }
         set { values.modifiers = newValue }
     }
+    var identity: RequestIdentity { storage.identity }
     /// Whether `modifiers` has a function that changes requests.
     package var changesRequests: Bool { storage.changesRequests }
     /// The work on bodies of `modifiers`.
@@ -196,16 +211,22 @@ extension RequestDefaults {
     }
     /// The cache of the requests; `nil` means the shared cache, created on first use if it can be.
     package var cache: ImageCache? {
-        get { storage.values.cache }
+        get {
+            switch choice {
+            case .own: storage.values.cache
+            case .none: nil
+            case .ofLoads(let cache): cache
+            }
+        }
         set { values.cache = newValue }
     }
     /// Whether all requests use the HTTP cache, and (`resumes`) whether all resume interrupted downloads.
     package var usesHTTPCache: Bool {
-        get { storage.values.usesHTTPCache }
+        get { storage.values.usesHTTPCache && !hasNoCache }
         set { values.usesHTTPCache = newValue }
     }
     package var resumes: Bool {
-        get { storage.values.resumes }
+        get { storage.values.resumes && !hasNoCache }
         set { values.resumes = newValue }
     }
     /// Transfer options for requests that set none of their own.

@@ -93,6 +93,7 @@ package struct RequestOfLoad: Sendable {
         if let form { made.form = form }
         made.form.transforms = transforms
         made.form.transformsAnimated = options.contains(.transformAnimatedImage)
-        made.form.keepsBytes = made.form.size == .none && transforms == nil
+        // An empty chain has become none.
+        made.form.keepsBytes = made.form.size == .none && made.form.transforms == nil
     }
 }
