@@ -202,14 +202,14 @@ extension Handlers {
         return !others.isEmpty && wish(others[0].wishes) > 0
     }
 
-    var wantProgress: Bool { any { $0.wantsProgress } _: { $0.progress } }
-    var wantPreviews: Bool { any { $0.wantsPreviews } _: { $0.previews } }
-    var wantFacts: Bool { any { $0.wantsFacts } _: { $0.facts } }
+    var wantProgress: Bool { any({ $0.wantsProgress }, { $0.progress }) }
+    var wantPreviews: Bool { any({ $0.wantsPreviews }, { $0.previews }) }
+    var wantFacts: Bool { any({ $0.wantsFacts }, { $0.facts }) }
     /// Whether a handler wants pixels in the library's own memory, decoded at once.
-    var wantLibraryPixels: Bool { any { $0.wantsLibraryPixels } _: { $0.libraryPixels } }
-    var continueInBackground: Bool { any { $0.continuesInBackground } _: { $0.background } }
+    var wantLibraryPixels: Bool { any({ $0.wantsLibraryPixels }, { $0.libraryPixels }) }
+    var continueInBackground: Bool { any({ $0.continuesInBackground }, { $0.background }) }
     /// Whether some handler does not need the transfer to go on after the last pixel.
-    var anyEndsEarly: Bool { any { $0.endsEarly } _: { $0.earlyEnd } }
+    var anyEndsEarly: Bool { any({ $0.endsEarly }, { $0.earlyEnd }) }
     /// Whether all handlers want only pixels, as soon as they are complete.
     var allEndEarly: Bool {
         first?.wantsOnlyEarlyPixels ?? true
