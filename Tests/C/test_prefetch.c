@@ -43,6 +43,7 @@ static void record_list_progress(sdd_token token, size_t finished, size_t skippe
     CHECK(finished == l->finished + 1 && finished <= total && skipped >= l->skipped && skipped <= finished);
     l->finished = finished;
     l->skipped = skipped;
+    pthread_cond_broadcast(&l->changed);
     pthread_mutex_unlock(&l->lock);
 }
 
