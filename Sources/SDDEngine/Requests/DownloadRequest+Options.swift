@@ -18,7 +18,7 @@ extension RequestDefaults {
     }
 
     private func parts(of transfer: HTTPRequest, _ options: RequestOptions) -> DownloadRequest.Parts {
-        let made = DownloadRequest.Parts(transfer: transfer, form: form, acceptance: acceptance)
+        let made = DownloadRequest.Parts(transfer: transfer, form: sharedForm, acceptance: acceptance)
         made.queueLimit = queueLimit * 1000
         made.totalLimit = totalLimit * 1000
         made.bodyWork = bodyWork

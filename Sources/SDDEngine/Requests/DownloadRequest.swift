@@ -12,7 +12,7 @@ package struct DownloadRequest: Sendable {
         package var transfer: HTTPRequest
         package var priority = Priority.normal
         package var wantsPixels = true
-        package var form: DecodeOptions
+        private var sharedForm: SharedForm
         package var wantsProgress = false
         package var wantsPreviews = false
         package var wantsFacts = false
@@ -28,17 +28,22 @@ package struct DownloadRequest: Sendable {
         fileprivate var isStage = false
         fileprivate var isPrompt = false
 
-        package init(transfer: HTTPRequest, form: DecodeOptions = DecodeOptions(), acceptance: Acceptance = .standard) {
+        package init(transfer: HTTPRequest, form: SharedForm = .standard, acceptance: Acceptance = .standard) {
             self.transfer = transfer
-            self.form = form
+            sharedForm = form
             self.acceptance = acceptance
+        }
+
+        package var form: DecodeOptions {
+            get { sharedForm.form }
+            set { sharedForm = SharedForm(newValue) }
         }
 
         fileprivate init(copying other: Parts) {
             transfer = other.transfer
             priority = other.priority
             wantsPixels = other.wantsPixels
-            form = other.form
+            sharedForm = other.sharedForm
             wantsProgress = other.wantsProgress
             wantsPreviews = other.wantsPreviews
             wantsFacts = other.wantsFacts
@@ -175,24 +180,4 @@ extension DownloadRequest {
 
     /// See `HTTPRequest.isShareable`.
     var isShareable: Bool { parts.transfer.isShareable }
-}
-
-extension Job {
-    /// True if this job sends the same request, as far as the answer can depend on it. The parts mostly compare by the
-    /// identity of their shared storage.
-    func serves(_ other: DownloadRequest) -> Bool {
-        original.url == other.transfer.url && original.method == other.transfer.method
-            && original.headers == other.transfer.headers && original.options == other.transfer.options
-            && original.plugin === other.transfer.plugin && original.cookies == other.transfer.cookies
-            && bodyWork == other.bodyWork
-            && asksTheSame(as: other)
-    }
-
-    private func asksTheSame(as other: DownloadRequest) -> Bool {
-        guard let caching else { return other.lookup?.isOptional ?? true }
-        if let lookup = other.lookup, caching.lookup.isSame(as: lookup) { return true }
-        // While a cache is being asked, or after it has answered, the shared answer would not be the network's.
-        return caching.lookup.isOptional && other.lookup?.isOptional ?? true && !isAsking
-            && caching.origin == .network
-    }
 }

@@ -17,7 +17,7 @@ package struct RequestDefaults: Sendable {
         var proxyUserinfo: String?
         var cookies: CookieJar?
         var modifiers: (any RequestModifiers)?
-        var form = DecodeOptions()
+        var form = SharedForm.standard
         var plugins: [(scheme: String, plugin: any AppTransport)] = []
         let allowsFiles: Bool
         var refusesDataURLs = false
@@ -195,9 +195,11 @@ extension RequestDefaults {
     /// The work on bodies of `modifiers`.
     package var bodyWork: BodyWork? { storage.bodyWork }
     package var form: DecodeOptions {
-        get { storage.values.form }
-        set { values.form = newValue }
+        get { storage.values.form.form }
+        set { values.form = SharedForm(newValue) }
     }
+    /// The same form, for requests to share.
+    var sharedForm: SharedForm { storage.values.form }
     /// The application's transports, the newest first.
     package var plugins: [(scheme: String, plugin: any AppTransport)] { storage.values.plugins }
     package var allowsFiles: Bool { storage.values.allowsFiles }

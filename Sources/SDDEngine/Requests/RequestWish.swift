@@ -90,10 +90,11 @@ package struct RequestOfLoad: Sendable {
 
     /// Makes a request the download of the load.
     package func adapt(_ made: DownloadRequest.Parts) {
-        if let form { made.form = form }
-        made.form.transforms = transforms
-        made.form.transformsAnimated = options.contains(.transformAnimatedImage)
+        var form = form ?? made.form
+        form.transforms = transforms
+        form.transformsAnimated = options.contains(.transformAnimatedImage)
         // An empty chain has become none.
-        made.form.keepsBytes = made.form.size == .none && made.form.transforms == nil
+        form.keepsBytes = form.size == .none && form.transforms == nil
+        made.form = form
     }
 }
