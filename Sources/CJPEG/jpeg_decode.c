@@ -194,6 +194,7 @@ static bool read_scans(sddj_decoder *d)
         if (did != JPEG_SCAN_COMPLETED) continue;
         d->is_in_scan = false;
         d->scans = jpeg->input_scan_number;
+        d->has_detail = sddj_has_detail(d);
         d->is_complete = !d->needs_all && sddj_has_needed(d);
         /* A marker that libjpeg has already read counts as unread input. */
         d->used = d->source_ended ? d->size : (size_t)(d->source.next_input_byte - d->bytes);
@@ -234,7 +235,7 @@ static J_COLOR_SPACE output_for(sddj_decoder *d, sddj_layout layout)
 }
 
 /* Decodes up to the point where rows can be written. Returns false if more bytes are needed. */
-static bool begin(sddj_decoder *d, sddj_layout layout)
+__attribute__((noinline)) static bool begin(sddj_decoder *d, sddj_layout layout)
 {
     if (d->stage == STAGE_READY) {
         if (!sddj_may_consume(d)) return false;
@@ -306,7 +307,10 @@ __attribute__((noinline)) static bool decode_rows(sddj_decoder *d, sddj_take_row
 
 /* Begins an output pass for a preview. The first scan is shown while it arrives, so that little work is left when
    it is complete. Later scans are shown once they are complete and the next one has begun; libjpeg would wait for
-   that anyway. libjpeg cannot suspend in arithmetic coding, so there the first scan is treated like the others. */
+   that anyway. libjpeg cannot suspend in arithmetic coding, so there the first scan is treated like the others.
+
+   Block smoothing takes as long as the rest of an output pass. It makes up for detail that has not come; once every
+   component has some, it moves pixels away from the final picture (decision 0034). */
 static bool begin_preview(sddj_decoder *d)
 {
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
@@ -315,7 +319,7 @@ static bool begin_preview(sddj_decoder *d)
     if (!finish_preview(d)) return false;
     const bool shows_whole_scan = d->shown > 0 || jpeg->arith_code;
     if (shows_whole_scan && (d->scans < d->shown || d->scans == 0 || jpeg->input_scan_number <= d->scans)) return false;
-    jpeg->do_block_smoothing = TRUE;
+    jpeg->do_block_smoothing = !d->has_detail;
     d->shown = d->scans > 0 ? d->scans : 1;
     d->is_showing = true;
     d->final_rows = sddj_final_rows(d);
@@ -324,7 +328,7 @@ static bool begin_preview(sddj_decoder *d)
 
 __attribute__((noinline)) static bool preview(sddj_decoder *d, uint8_t *pixels, size_t stride)
 {
-    if (!begin_preview(d) || !write_rows(d, pixels, stride)) return false;
+    if (pixels == NULL || !begin_preview(d) || !write_rows(d, pixels, stride)) return false;
     finish_preview(d); /* if more bytes are needed, a later call finishes it */
     return true;
 }
@@ -380,7 +384,7 @@ void sddj_open(sddj_decoder *d, const sddj_rules *rules)
     d->source.bytes_in_buffer = 0;
     d->size = d->used = d->to_skip = d->gap_count = d->next_gap = 0;
     d->is_last = d->source_ended = d->is_complete = d->is_showing = d->bytes_skipped = d->is_partial = false;
-    d->is_in_scan = d->must_begin_again = false;
+    d->is_in_scan = d->must_begin_again = d->has_detail = false;
     d->searched = 0;
     d->shown = d->scans = 0;
     d->rows = d->final_rows = 0;
@@ -422,6 +426,8 @@ sddj_status sddj_scale(sddj_decoder *d, uint32_t eighths, uint32_t *width, uint3
     *height = d->jpeg.output_height;
     return d->status;
 }
+
+sddj_status sddj_begin(sddj_decoder *d, sddj_layout layout) { GUARD(d, begin(d, layout)); }
 
 sddj_status sddj_decode(sddj_decoder *d, void *pixels, size_t stride, sddj_layout layout)
 {

@@ -54,6 +54,7 @@ struct sddj_decoder {
     bool needs_all;   /* the output size uses every coefficient */
     bool is_complete; /* no later scan changes a pixel */
     bool is_showing;  /* a preview's output pass has begun and is not finished */
+    bool has_detail;  /* complete scans have more of every component than the mean of each block */
     bool is_in_scan;  /* libjpeg has read a scan's header, but not all of the scan's data */
     /* libjpeg needed more input where it cannot suspend: the whole body has to be decoded anew */
     bool must_begin_again;
@@ -93,6 +94,9 @@ void sddj_find_needed(sddj_decoder *d);
 
 /* Whether all needed coefficients have their final precision. Call it at the end of a scan. */
 bool sddj_has_needed(const sddj_decoder *d);
+
+/* Whether every component of a progressive picture has more than the mean of each block. Call it at the end of a scan. */
+bool sddj_has_detail(const sddj_decoder *d);
 
 /* Whether a needed coefficient of the component is missing or lacks precision. */
 bool sddj_lacks_needed(const sddj_decoder *d, int component);

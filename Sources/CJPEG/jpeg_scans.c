@@ -65,6 +65,14 @@ bool sddj_has_needed(const sddj_decoder *d)
     return true;
 }
 
+bool sddj_has_detail(const sddj_decoder *d)
+{
+    for (int i = 0; d->jpeg.progressive_mode && i < d->jpeg.num_components; i++) {
+        if (d->jpeg.coef_bits[i][1] < 0) return false;
+    }
+    return true;
+}
+
 /* libjpeg accepts a picture with several scans although some are missing. A component without any scan is always a
    loss. Bits that never came may be the encoder's choice; but where bytes were skipped or the end is missing, a
    scan was lost. */

@@ -86,6 +86,12 @@ sddj_status sddj_scale(sddj_decoder *decoder, uint32_t eighths, uint32_t *width,
 typedef void (*sddj_take_row)(void *context, const uint8_t *row);
 
 /*
+ * Decodes up to the point where sddj_decode() writes the first row, with the same `layout`. Optional: it allows the
+ * caller to take memory for the rows only then.
+ */
+sddj_status sddj_begin(sddj_decoder *decoder, sddj_layout layout);
+
+/*
  * Writes the picture as rows of pixels in `layout`, `stride` bytes apart. After SDDJ_NEEDS_MORE the next call
  * continues, with the same memory. After an error the first sddj_rows() rows are good.
  */
