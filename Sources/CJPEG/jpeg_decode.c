@@ -122,6 +122,7 @@ __attribute__((noinline)) static void create(sddj_decoder *d)
        Huffman tables of one picture would serve the next one that lacks its own, and the output would depend on
        what was decoded before. */
     jpeg_create_decompress(&d->jpeg);
+    sddj_manage_coefficients(d);
     d->jpeg.src = &d->source;
 }
 
@@ -136,8 +137,8 @@ __attribute__((noinline)) static bool read_header(sddj_decoder *d, sddj_header *
     if (!colours_of(jpeg->jpeg_color_space, &d->colours)) {
         sddj_leave(d, SDDJ_UNSUPPORTED, "unknown kind of colours");
     }
-    d->component_count = jpeg->num_components;
-    for (int i = 0; i < jpeg->num_components; i++) d->component_ids[i] = jpeg->comp_info[i].component_id;
+    d->frame.count = jpeg->num_components;
+    for (int i = 0; i < jpeg->num_components; i++) d->frame.ids[i] = jpeg->comp_info[i].component_id;
     header->width = jpeg->image_width;
     header->height = jpeg->image_height;
     header->colours = d->colours;
@@ -161,7 +162,7 @@ __attribute__((noinline)) static void scale(sddj_decoder *d, uint32_t eighths)
     if (!d->jpeg.progressive_mode || eighths == 8) return;
     sddj_find_needed(d);
     d->needs_all = false;
-    if (d->is_last && !sddj_drop_scans(d)) {
+    if (d->is_last && !(d->rules.drops_scans && sddj_drop_scans(d))) {
         need_all(d);
     } else {
         sddj_show(d, (size_t)(d->source.next_input_byte - d->bytes));
@@ -389,6 +390,9 @@ void sddj_open(sddj_decoder *d, const sddj_rules *rules)
     d->shown = d->scans = 0;
     d->rows = d->final_rows = 0;
     d->gaps = NULL;
+    d->array_count = 0;
+    d->means_only = 0;
+    d->coefficients = NULL;
     d->row_group = NULL;
     d->warnings = 0;
     d->message[0] = '\0';
@@ -465,6 +469,7 @@ void sddj_end(sddj_decoder *d)
     if (d->stage == STAGE_CLOSED) return;
     d->stage = STAGE_CLOSED;
     jpeg_destroy_decompress(&d->jpeg);
+    sddj_free_coefficients(d);
 }
 
 const char *sddj_message(const sddj_decoder *d) { return d->message; }

@@ -33,11 +33,20 @@ typedef enum sddj_status {
 
 typedef enum sddj_colours { SDDJ_GREY, SDDJ_COLOUR, SDDJ_INKS } sddj_colours;
 
+/* Memory for the coefficients of a picture with several scans. Both functions are called on the decoder's thread. */
+typedef struct sddj_memory {
+    /* Returns at least `size` bytes, and their number in `taken`; NULL if there are none. */
+    void *(*take)(size_t size, size_t *taken);
+    void (*give_back)(void *memory, size_t taken);
+} sddj_memory;
+
 typedef struct sddj_rules {
     uint32_t max_scans;           /* each scan costs a pass over all coefficients */
     int64_t max_microseconds;     /* limit on the thread's CPU time; 0 means no limit */
     int64_t microseconds_per_mib; /* added to that limit for each MiB of input */
     bool is_lenient;              /* accept a picture with several scans although some are missing or damaged */
+    bool drops_scans;             /* the caller has found that sddj_is_regular() is true for the whole body */
+    sddj_memory memory;
 } sddj_rules;
 
 typedef struct sddj_header {
@@ -72,6 +81,12 @@ void sddj_give(sddj_decoder *decoder, const void *bytes, size_t size, bool is_la
 
 /* Fills `header` on SDDJ_OK. */
 sddj_status sddj_read_header(sddj_decoder *decoder, sddj_header *header);
+
+/*
+ * Whether a whole body is a progressive picture with a regular sequence of scans up to its end marker. Only then
+ * sddj_scale() leaves scans out, and needs less memory for coefficients.
+ */
+bool sddj_is_regular(const void *bytes, size_t size);
 
 /*
  * Sets the output size to `eighths` eighths (1 to 8) of the stored size in both directions, rounded up, and stores it

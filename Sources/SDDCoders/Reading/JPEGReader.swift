@@ -68,6 +68,8 @@ final class JPEGReader: PictureReading {
         rules.max_scans = task.limits.maxScans
         (rules.max_microseconds, rules.microseconds_per_mib) = task.limits.microseconds
         rules.is_lenient = task.isLenient
+        rules.drops_scans = task.dropsScans
+        rules.memory = Self.memory
         sddj_open(decoder, &rules)
     }
 
@@ -159,20 +161,13 @@ extension JPEGReader {
     }
 
     /// Makes a target for a scaled picture. libjpeg reduces it by powers of two, which saves most of its work, and the
-    /// rest is done by area. At a half, a quarter and an eighth libjpeg's pixels are means of the pixels they cover; at
-    /// other eighths they are not, and take as long as the next larger power of two. A picture that is enlarged is
-    /// decoded at its stored size.
+    /// rest is done by area.
     private func makeReduced(_ header: sddj_header, _ plan: SizePlan) throws(CoderError) -> Target {
         let (storedWidth, storedHeight) = (Int(header.width), Int(header.height))
-        let least = (
-            Double(plan.width) * Double(storedWidth) / plan.partWidth,
-            Double(plan.height) * Double(storedHeight) / plan.partHeight
-        )
+        let eighths = JPEGScale.eighths(
+            ofWidth: storedWidth, height: storedHeight, for: plan, isExact: task.isExact)
         var (width, height): (UInt32, UInt32) = (header.width, header.height)
-        let eighths = (task.isExact ? [] : [1, 2, 4]).first { eighths in
-            Double((storedWidth * eighths + 7) / 8) >= least.0 && Double((storedHeight * eighths + 7) / 8) >= least.1
-        }
-        _ = try isDone(sddj_scale(decoder, UInt32(eighths ?? 8), &width, &height))
+        _ = try isDone(sddj_scale(decoder, UInt32(eighths), &width, &height))
         let reduction = Reduction(
             width: Int(width), height: Int(height), plan: plan, storedWidth: storedWidth, storedHeight: storedHeight,
             format: .rgba8, isOpaque: true)
@@ -189,6 +184,23 @@ extension JPEGReader {
         case .grey8: colours == SDDJ_GREY ? (wanted, SDDJ_Y) : (.rgba8, SDDJ_RGBA)
         case .rgba16, .rgba16Premultiplied, .rgb8Planar: (.rgba8, SDDJ_RGBA)
         }
+    }
+}
+
+// MARK: - Memory for coefficients
+
+extension JPEGReader {
+    /// Coefficients come from the memory for pixels: both are taken for one picture and freed for the next.
+    private static var memory: sddj_memory {
+        sddj_memory(
+            take: { size, taken in
+                guard let block = SpareMemory.pixels.allocate(size) else { return nil }
+                taken?.pointee = block.size
+                return block.base
+            },
+            give_back: { base, size in
+                if let base { SpareMemory.pixels.adopt(base, size: size) }
+            })
     }
 }
 
