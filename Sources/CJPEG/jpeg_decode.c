@@ -122,6 +122,7 @@ __attribute__((noinline)) static void create(sddj_decoder *d)
        Huffman tables of one picture would serve the next one that lacks its own, and the output would depend on
        what was decoded before. */
     jpeg_create_decompress(&d->jpeg);
+    sddj_manage_coefficients(d);
     d->jpeg.src = &d->source;
 }
 
@@ -136,8 +137,8 @@ __attribute__((noinline)) static bool read_header(sddj_decoder *d, sddj_header *
     if (!colours_of(jpeg->jpeg_color_space, &d->colours)) {
         sddj_leave(d, SDDJ_UNSUPPORTED, "unknown kind of colours");
     }
-    d->component_count = jpeg->num_components;
-    for (int i = 0; i < jpeg->num_components; i++) d->component_ids[i] = jpeg->comp_info[i].component_id;
+    d->frame.count = jpeg->num_components;
+    for (int i = 0; i < jpeg->num_components; i++) d->frame.ids[i] = jpeg->comp_info[i].component_id;
     header->width = jpeg->image_width;
     header->height = jpeg->image_height;
     header->colours = d->colours;
@@ -161,7 +162,7 @@ __attribute__((noinline)) static void scale(sddj_decoder *d, uint32_t eighths)
     if (!d->jpeg.progressive_mode || eighths == 8) return;
     sddj_find_needed(d);
     d->needs_all = false;
-    if (d->is_last && !sddj_drop_scans(d)) {
+    if (d->is_last && !(d->rules.drops_scans && sddj_drop_scans(d))) {
         need_all(d);
     } else {
         sddj_show(d, (size_t)(d->source.next_input_byte - d->bytes));
@@ -194,6 +195,7 @@ static bool read_scans(sddj_decoder *d)
         if (did != JPEG_SCAN_COMPLETED) continue;
         d->is_in_scan = false;
         d->scans = jpeg->input_scan_number;
+        d->has_detail = sddj_has_detail(d);
         d->is_complete = !d->needs_all && sddj_has_needed(d);
         /* A marker that libjpeg has already read counts as unread input. */
         d->used = d->source_ended ? d->size : (size_t)(d->source.next_input_byte - d->bytes);
@@ -234,7 +236,7 @@ static J_COLOR_SPACE output_for(sddj_decoder *d, sddj_layout layout)
 }
 
 /* Decodes up to the point where rows can be written. Returns false if more bytes are needed. */
-static bool begin(sddj_decoder *d, sddj_layout layout)
+__attribute__((noinline)) static bool begin(sddj_decoder *d, sddj_layout layout)
 {
     if (d->stage == STAGE_READY) {
         if (!sddj_may_consume(d)) return false;
@@ -306,7 +308,10 @@ __attribute__((noinline)) static bool decode_rows(sddj_decoder *d, sddj_take_row
 
 /* Begins an output pass for a preview. The first scan is shown while it arrives, so that little work is left when
    it is complete. Later scans are shown once they are complete and the next one has begun; libjpeg would wait for
-   that anyway. libjpeg cannot suspend in arithmetic coding, so there the first scan is treated like the others. */
+   that anyway. libjpeg cannot suspend in arithmetic coding, so there the first scan is treated like the others.
+
+   Block smoothing takes as long as the rest of an output pass. It makes up for detail that has not come; once every
+   component has some, it moves pixels away from the final picture (decision 0034). */
 static bool begin_preview(sddj_decoder *d)
 {
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
@@ -315,7 +320,7 @@ static bool begin_preview(sddj_decoder *d)
     if (!finish_preview(d)) return false;
     const bool shows_whole_scan = d->shown > 0 || jpeg->arith_code;
     if (shows_whole_scan && (d->scans < d->shown || d->scans == 0 || jpeg->input_scan_number <= d->scans)) return false;
-    jpeg->do_block_smoothing = TRUE;
+    jpeg->do_block_smoothing = !d->has_detail;
     d->shown = d->scans > 0 ? d->scans : 1;
     d->is_showing = true;
     d->final_rows = sddj_final_rows(d);
@@ -324,7 +329,7 @@ static bool begin_preview(sddj_decoder *d)
 
 __attribute__((noinline)) static bool preview(sddj_decoder *d, uint8_t *pixels, size_t stride)
 {
-    if (!begin_preview(d) || !write_rows(d, pixels, stride)) return false;
+    if (pixels == NULL || !begin_preview(d) || !write_rows(d, pixels, stride)) return false;
     finish_preview(d); /* if more bytes are needed, a later call finishes it */
     return true;
 }
@@ -380,11 +385,14 @@ void sddj_open(sddj_decoder *d, const sddj_rules *rules)
     d->source.bytes_in_buffer = 0;
     d->size = d->used = d->to_skip = d->gap_count = d->next_gap = 0;
     d->is_last = d->source_ended = d->is_complete = d->is_showing = d->bytes_skipped = d->is_partial = false;
-    d->is_in_scan = d->must_begin_again = false;
+    d->is_in_scan = d->must_begin_again = d->has_detail = false;
     d->searched = 0;
     d->shown = d->scans = 0;
     d->rows = d->final_rows = 0;
     d->gaps = NULL;
+    d->array_count = 0;
+    d->means_only = 0;
+    d->coefficients = NULL;
     d->row_group = NULL;
     d->warnings = 0;
     d->message[0] = '\0';
@@ -423,6 +431,8 @@ sddj_status sddj_scale(sddj_decoder *d, uint32_t eighths, uint32_t *width, uint3
     return d->status;
 }
 
+sddj_status sddj_begin(sddj_decoder *d, sddj_layout layout) { GUARD(d, begin(d, layout)); }
+
 sddj_status sddj_decode(sddj_decoder *d, void *pixels, size_t stride, sddj_layout layout)
 {
     GUARD(d, decode(d, pixels, stride, layout));
@@ -459,6 +469,7 @@ void sddj_end(sddj_decoder *d)
     if (d->stage == STAGE_CLOSED) return;
     d->stage = STAGE_CLOSED;
     jpeg_destroy_decompress(&d->jpeg);
+    sddj_free_coefficients(d);
 }
 
 const char *sddj_message(const sddj_decoder *d) { return d->message; }

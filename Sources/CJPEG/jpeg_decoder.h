@@ -18,6 +18,12 @@ typedef struct sddj_gap {
     size_t end;
 } sddj_gap;
 
+/* The identifiers of the components of a picture, by their order in its frame header. */
+struct sddj_frame {
+    int ids[MAX_COMPONENTS];
+    int count;
+};
+
 enum sddj_stage {
     STAGE_CLOSED,
     STAGE_HEADER, /* the header is not complete yet */
@@ -47,13 +53,13 @@ struct sddj_decoder {
     size_t next_gap;
 
     sddj_colours colours;
-    int component_ids[MAX_COMPONENTS];
-    int component_count;
+    struct sddj_frame frame;
     /* per component, the coefficients that the output size uses: one bit per zigzag position */
     uint64_t needed[MAX_COMPONENTS];
     bool needs_all;   /* the output size uses every coefficient */
     bool is_complete; /* no later scan changes a pixel */
     bool is_showing;  /* a preview's output pass has begun and is not finished */
+    bool has_detail;  /* complete scans have more of every component than the mean of each block */
     bool is_in_scan;  /* libjpeg has read a scan's header, but not all of the scan's data */
     /* libjpeg needed more input where it cannot suspend: the whole body has to be decoded anew */
     bool must_begin_again;
@@ -63,6 +69,13 @@ struct sddj_decoder {
     int shown;           /* number of the scan that the last preview showed */
     int scans;           /* number of complete scans */
     uint8_t *row_group;  /* buffer for the row callbacks; allocated from libjpeg's image pool */
+
+    struct sddj_array *arrays[MAX_COMPONENTS]; /* by component */
+    int array_count;
+    uint32_t means_only; /* components of which only the means of blocks are kept: one bit each */
+    void *coefficients;  /* memory of the others, from the rules */
+    size_t coefficients_size;
+    void (*realize)(j_common_ptr); /* libjpeg's own */
 
     bool bytes_skipped; /* libjpeg passed over bytes that belong to no marker and no scan */
     bool is_partial;
@@ -77,6 +90,11 @@ _Noreturn void sddj_leave(sddj_decoder *d, sddj_status status, const char *messa
 /* sddj_make_source() fills in libjpeg's source manager. sddj_show() points it at the bytes from offset `at` on. */
 void sddj_make_source(sddj_decoder *d);
 void sddj_show(sddj_decoder *d, size_t at);
+
+/* Makes libjpeg keep coefficients in arrays of this library. sddj_free_coefficients() comes after libjpeg's object has
+   been destroyed. */
+void sddj_manage_coefficients(sddj_decoder *d);
+void sddj_free_coefficients(sddj_decoder *d);
 
 /* Records that libjpeg has read the header of a scan. */
 void sddj_scan_begins(sddj_decoder *d);
@@ -94,6 +112,9 @@ void sddj_find_needed(sddj_decoder *d);
 /* Whether all needed coefficients have their final precision. Call it at the end of a scan. */
 bool sddj_has_needed(const sddj_decoder *d);
 
+/* Whether every component of a progressive picture has more than the mean of each block. Call it at the end of a scan. */
+bool sddj_has_detail(const sddj_decoder *d);
+
 /* Whether a needed coefficient of the component is missing or lacks precision. */
 bool sddj_lacks_needed(const sddj_decoder *d, int component);
 
@@ -104,7 +125,7 @@ void sddj_check_scans(sddj_decoder *d);
 /* Turns the scans that the output size does not need into gaps. Only for a progressive picture whose whole body is
    present, after its header was read and before anything else is. Leaves by longjmp when out of memory, as libjpeg
    does. Returns false if the rest of the body is not a regular sequence of scans up to the end marker; then no
-   scan may be skipped. */
+   scan may be skipped. Finds the components of which only means have to be kept. */
 bool sddj_drop_scans(sddj_decoder *d);
 
 /* Whether the bytes after the scans read so far are a regular sequence of scans up to the end marker. Also works

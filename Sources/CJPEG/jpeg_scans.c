@@ -65,6 +65,14 @@ bool sddj_has_needed(const sddj_decoder *d)
     return true;
 }
 
+bool sddj_has_detail(const sddj_decoder *d)
+{
+    for (int i = 0; d->jpeg.progressive_mode && i < d->jpeg.num_components; i++) {
+        if (d->jpeg.coef_bits[i][1] < 0) return false;
+    }
+    return true;
+}
+
 /* libjpeg accepts a picture with several scans although some are missing. A component without any scan is always a
    loss. Bits that never came may be the encoder's choice; but where bytes were skipped or the end is missing, a
    scan was lost. */
@@ -147,15 +155,15 @@ uint32_t sddj_final_rows(const sddj_decoder *d)
 static uint64_t band_of(unsigned first, unsigned last) { return (UINT64_MAX >> (63 - last)) & (UINT64_MAX << first); }
 
 /* Parses a scan header (B.2.3). Returns false if it is invalid. */
-static bool read_scan(const sddj_decoder *d, const uint8_t *segment, size_t length, struct scan *scan)
+static bool read_scan(const struct sddj_frame *frame, const uint8_t *segment, size_t length, struct scan *scan)
 {
     const unsigned count = length > 2 ? segment[2] : 0;
     if (count < 1 || count > MAX_COMPS_IN_SCAN || length != 6 + 2 * (size_t)count) return false;
     scan->components = 0;
     for (unsigned i = 0; i < count; i++) {
         int found = -1;
-        for (int c = 0; c < d->component_count; c++) {
-            if (d->component_ids[c] == segment[3 + 2 * i]) found = c;
+        for (int c = 0; c < frame->count; c++) {
+            if (frame->ids[c] == segment[3 + 2 * i]) found = c;
         }
         if (found < 0) return false;
         scan->components |= 1u << found;
@@ -169,7 +177,7 @@ static bool read_scan(const sddj_decoder *d, const uint8_t *segment, size_t leng
 
 /* Finds the scans after `at`, where the data of another scan may still continue, up to the end marker. Returns
    their number, or -1 if this is not a regular sequence of scans. */
-static int find_scans(const sddj_decoder *d, const uint8_t *bytes, size_t size, size_t at, struct scan *scans)
+static int find_scans(const struct sddj_frame *frame, const uint8_t *bytes, size_t size, size_t at, struct scan *scans)
 {
     int count = 0;
     at = end_of_data(bytes, size, at);
@@ -190,7 +198,7 @@ static int find_scans(const sddj_decoder *d, const uint8_t *bytes, size_t size, 
         const size_t start = at;
         at += 2 + length;
         if (is_table) continue;
-        if (count == MOST_SCANS || !read_scan(d, bytes + start + 2, length, &scans[count])) return -1;
+        if (count == MOST_SCANS || !read_scan(frame, bytes + start + 2, length, &scans[count])) return -1;
         at = end_of_data(bytes, size, at);
         scans[count].place = (sddj_gap){ start, at };
         count++;
@@ -201,8 +209,43 @@ static int find_scans(const sddj_decoder *d, const uint8_t *bytes, size_t size, 
 bool sddj_has_end(const sddj_decoder *d, const uint8_t *bytes, size_t size)
 {
     struct scan scans[MOST_SCANS];
-    const int count = find_scans(d, bytes, size, d->used < size ? d->used : size, scans);
+    const int count = find_scans(&d->frame, bytes, size, d->used < size ? d->used : size, scans);
     return count >= 0 && d->scans + count <= MOST_SCANS + 1;
+}
+
+/* Reads the header of a progressive frame (B.2.2). Returns false if it is invalid. */
+static bool read_frame(const uint8_t *segment, size_t length, struct sddj_frame *frame)
+{
+    frame->count = length > 7 ? segment[7] : 0;
+    if (frame->count < 1 || frame->count > MAX_COMPONENTS || length != 8 + 3 * (size_t)frame->count) return false;
+    for (int i = 0; i < frame->count; i++) frame->ids[i] = segment[8 + 3 * i];
+    return true;
+}
+
+bool sddj_is_regular(const void *body, size_t size)
+{
+    const uint8_t *bytes = body;
+    struct sddj_frame frame = { .count = 0 };
+    size_t at = 2; /* after the marker that begins the picture */
+    while (at < size && size - at >= 4) {
+        const uint8_t code = bytes[at + 1];
+        const size_t length = (size_t)bytes[at + 2] << 8 | bytes[at + 3];
+        if (bytes[at] != 0xff) return false;
+        if (code == 0xff) {
+            at++;
+            continue;
+        }
+        if (code < 0xc0 || (code >= 0xd0 && code <= 0xd9) || length < 2 || size - at - 2 < length) return false;
+        const uint8_t *segment = bytes + at + 2;
+        at += 2 + length;
+        if (code == 0xc2 || code == 0xca) { /* SOF2 and SOF10 */
+            if (frame.count > 0 || !read_frame(segment, length, &frame)) return false;
+        } else if (code == 0xda) {
+            struct scan scans[MOST_SCANS];
+            return frame.count > 0 && find_scans(&frame, bytes, size, at, scans) >= 0;
+        }
+    }
+    return false;
 }
 
 static bool is_wanted(const struct scan *scan, const uint64_t *needed)
@@ -216,7 +259,7 @@ static bool is_wanted(const struct scan *scan, const uint64_t *needed)
 bool sddj_drop_scans(sddj_decoder *d)
 {
     struct scan scans[MOST_SCANS];
-    const int count = find_scans(d, d->bytes, d->size, (size_t)(d->source.next_input_byte - d->bytes), scans);
+    const int count = find_scans(&d->frame, d->bytes, d->size, (size_t)(d->source.next_input_byte - d->bytes), scans);
     if (count < 0) return false;
     if (count == 0) return true;
     /* A refining scan is coded relative to all earlier scans of its band, so those are needed, too. */
@@ -232,6 +275,9 @@ bool sddj_drop_scans(sddj_decoder *d)
                 grew = true;
             }
         }
+    }
+    for (int c = 0; c < d->frame.count; c++) {
+        if (needed[c] == 1) d->means_only |= 1u << c;
     }
     d->gaps = d->jpeg.mem->alloc_small((j_common_ptr)&d->jpeg, JPOOL_IMAGE, sizeof *d->gaps * (size_t)count);
     for (int i = 0; i < count; i++) {

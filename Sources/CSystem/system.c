@@ -16,6 +16,12 @@ const int64_t sddsys_utime_omit = UTIME_OMIT;
 
 int sddsys_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
 
+void *sddsys_resize_mapping(void *base, uint64_t old_size, uint64_t new_size)
+{
+    void *moved = mremap(base, old_size, new_size, MREMAP_MAYMOVE);
+    return moved == MAP_FAILED ? NULL : moved;
+}
+
 void sddsys_eventfd_ring(int descriptor) { (void)eventfd_write(descriptor, 1); }
 
 void sddsys_eventfd_reset(int descriptor)

@@ -51,6 +51,41 @@ import Testing
         for block in again { memory.free(block) }
     }
 
+    /// Pages of a mapped block serve a block of any other size.
+    @Test(arguments: [(5 << 20, 2 << 20), (2 << 20, 5 << 20), (9 << 20, 3 << 20 | 1), (3 << 20 | 1, 7 << 20)])
+    func aMappedBlockIsResized(first: Int, second: Int) throws {
+        // given
+        SpareMemory.beginUse()
+        defer { SpareMemory.endUse() }
+        let memory = SpareMemory(mostBytes: 16 << 20, mapsFrom: 1 << 20)
+        let before = try #require(memory.allocate(first))
+        memset(before.base, 1, first)
+        // when: given back as an address and a size
+        memory.adopt(before.base, size: before.size)
+        let after = try #require(memory.allocate(second))
+        // then: it is the same memory, and as large as it says
+        #expect(after.size == second)
+        #expect(after.base.load(as: UInt8.self) == 1)
+        memset(after.base, 2, second)
+        memory.free(after)
+    }
+
+    @Test func aMappedBlockIsNotTakenForALittleOne() throws {
+        SpareMemory.beginUse()
+        defer { SpareMemory.endUse() }
+        let memory = SpareMemory(mostBytes: 16 << 20, mapsFrom: 1 << 20)
+        let large = try #require(memory.allocate(2 << 20))
+        memory.free(large)
+        let little = try #require(memory.allocate(1000))
+        #expect(little.base != large.base)
+        memory.free(little)
+    }
+
+    @Test func refusesMoreThanAddressSpace() {
+        let memory = SpareMemory(mostBytes: 16 << 20, mapsFrom: 1 << 20)
+        for size in [Int.max, .max - 1, .max - (2 << 20), .max / 2] { #expect(memory.allocate(size) == nil) }
+    }
+
     /// The memory returns to the library's pool for bodies. Other tests may just have filled or emptied it, so one
     /// success among many tries is enough.
     @Test func aBodyReturnsItsMemory() throws {

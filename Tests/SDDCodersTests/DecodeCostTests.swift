@@ -52,7 +52,7 @@ import Testing
     /// The reservation is the same for any piece size and any size of the picture.
     @Test(arguments: ["baseline", "progressive", "sequential-scans", "arithmetic-progressive"])
     func nothingIsReservedBeforeTheFirstScanIsKnown(name: String) throws {
-        for size in [SizeRule.none, SizeRule(width: 80)] {
+        for size in [SizeRule.none, SizeRule(width: 160)] {
             let whole = try asked(for: "large/\(name).jpg", size: size)
             for step in [1, 7, 100] {
                 #expect(try asked(for: "large/\(name).jpg", step: step, size: size) == whole, "\(name), \(step)")
@@ -69,5 +69,29 @@ import Testing
         let file = try Fixtures.bytes("\(name).jpg")
         let size = try withExtendedLifetime(file) { try ImageFacts(of: file.pointer) }
         #expect(try asked(for: "\(name).jpg") == [size.width * size.height * 4 + coefficients])
+    }
+
+    /// At an eighth only the means of the blocks of the first component are kept, and a window of ten rows of blocks:
+    /// 80 x 60 blocks. libjpeg makes the other components from all coefficients. While the body arrives, all are kept.
+    @Test func aReducedPictureKeepsFewCoefficients() throws {
+        let pixels = 80 * 60 * 4
+        let colours = 2 * 320 * 240 * 2
+        let means = 80 * 60 * 2 + 80 * 10 * 64 * 2
+        #expect(try asked(for: "large/progressive.jpg", size: SizeRule(width: 80)) == [pixels + means + colours])
+        #expect(
+            try asked(for: "large/progressive.jpg", step: 1000, size: SizeRule(width: 80))
+                == [pixels + Self.coefficients])
+        #expect(try asked(for: "large/sequential-scans.jpg", size: SizeRule(width: 80)) == [pixels + Self.coefficients])
+    }
+
+    /// Without its end marker the scans cannot be told, so that all are read.
+    @Test func aReducedPictureWithoutItsEndKeepsAllCoefficients() throws {
+        let whole = try Fixtures.array("large/progressive.jpg")
+        let notes = Notes()
+        let stream = PictureStream(limits: DecodeLimits(), registry: .builtIn, memory: notes)
+        let form = DecodeOptions(isUpright: false, size: SizeRule(width: 80))
+        let step = try stream.read(bytes(of: whole.dropLast(2)), forms: [form], isLast: true)
+        #expect(try step.pictures?.first?.image.get().pixels.width == 80)
+        #expect(notes.asked == [80 * 60 * 4 + Self.coefficients])
     }
 }

@@ -238,7 +238,7 @@ extension DecodeOptions {
 }
 
 /// An allocator of the application, which records its calls. Used on one thread.
-private final class AppMemory {
+final class AppMemory {
     var sizes: [Int?] = []
     var alignments: [Int] = []
     var freed: [Int?] = []

@@ -62,6 +62,40 @@ import Testing
         #expect(driver.commands().isEmpty && driver.table.decoding.streamCount == 0)
     }
 
+    /// It is not begun again for the same requests, but for one that wants previews.
+    @Test func aStreamMayAskForTheWholeBody() throws {
+        // given
+        let driver = try Driver()
+        _ = try driver.begin(0)
+        driver.now += 25_000
+        driver.show(1, 100_000)
+        driver.show(1, 200_000)
+        let part = try #require(driver.nextPart())
+        #expect(part.part.mayWait)
+        // when
+        var step = PictureStream.Step()
+        step.wantsWhole = true
+        driver.advanced(1, step)
+        driver.show(1, 300_000)
+        // then
+        #expect(driver.table.decoding.streamCount == 0 && driver.nextPart() == nil)
+        // when
+        _ = try driver.submit(0) { $0.wantsPreviews = true }
+        driver.show(1, 400_000)
+        // then
+        #expect(driver.nextPart()?.part.mayWait == false)
+    }
+
+    @Test(
+        arguments: [{ $0.wantsFacts = true }, { $0.endsEarly = true }] as [@Sendable (inout DownloadRequest) -> Void])
+    func aWatchedStreamMayNotAskForTheWholeBody(_ change: @Sendable (inout DownloadRequest) -> Void) throws {
+        let driver = try Driver()
+        _ = try driver.begin(0, change: change)
+        driver.show(1, 100_000)
+        driver.show(1, 200_000)
+        #expect(driver.nextPart()?.part.mayWait == false)
+    }
+
     @Test func noneStartsWhileABodyWaitsForADecodeThread() throws {
         let driver = try Driver()
         _ = try driver.begin(0)

@@ -99,6 +99,21 @@ import Testing
         #expect(try fill() == [1, 3])
     }
 
+    /// The 16th of the transfers that run while the decoders have work is the last one.
+    @Test mutating func fewerTransfersRunWhileBodiesWait() throws {
+        // given
+        _ = makeSlots { $0.maxConcurrent = 64 }
+        for number in 1...40 as ClosedRange<UInt64> { try wait(number) }
+        backlog.add(1 << 20 | 1, isPrompt: false)
+        // when, then
+        #expect(try fill().count == 16)
+        // A thread may be blocked for a prompt job.
+        try wait(41, isPrompt: true)
+        #expect(try fill() == [41])
+        backlog.add(-1, isPrompt: false)
+        #expect(try fill().count == 24)
+    }
+
     @Test mutating func nothingStartsWhileSuspendedOrInTheBackground() throws {
         // given
         try wait(1)

@@ -33,11 +33,20 @@ typedef enum sddj_status {
 
 typedef enum sddj_colours { SDDJ_GREY, SDDJ_COLOUR, SDDJ_INKS } sddj_colours;
 
+/* Memory for the coefficients of a picture with several scans. Both functions are called on the decoder's thread. */
+typedef struct sddj_memory {
+    /* Returns at least `size` bytes, and their number in `taken`; NULL if there are none. */
+    void *(*take)(size_t size, size_t *taken);
+    void (*give_back)(void *memory, size_t taken);
+} sddj_memory;
+
 typedef struct sddj_rules {
     uint32_t max_scans;           /* each scan costs a pass over all coefficients */
     int64_t max_microseconds;     /* limit on the thread's CPU time; 0 means no limit */
     int64_t microseconds_per_mib; /* added to that limit for each MiB of input */
     bool is_lenient;              /* accept a picture with several scans although some are missing or damaged */
+    bool drops_scans;             /* the caller has found that sddj_is_regular() is true for the whole body */
+    sddj_memory memory;
 } sddj_rules;
 
 typedef struct sddj_header {
@@ -74,6 +83,12 @@ void sddj_give(sddj_decoder *decoder, const void *bytes, size_t size, bool is_la
 sddj_status sddj_read_header(sddj_decoder *decoder, sddj_header *header);
 
 /*
+ * Whether a whole body is a progressive picture with a regular sequence of scans up to its end marker. Only then
+ * sddj_scale() leaves scans out, and needs less memory for coefficients.
+ */
+bool sddj_is_regular(const void *bytes, size_t size);
+
+/*
  * Sets the output size to `eighths` eighths (1 to 8) of the stored size in both directions, rounded up, and stores it
  * in `width` and `height`. Call it between sddj_read_header() and decoding; otherwise the picture keeps the size in
  * its header. Data that only a larger size needs is not read: scans of a progressive picture that add only fine
@@ -84,6 +99,12 @@ sddj_status sddj_scale(sddj_decoder *decoder, uint32_t eighths, uint32_t *width,
 
 /* Receives the rows of pixels one by one, from the top. `row` is valid only during the call. */
 typedef void (*sddj_take_row)(void *context, const uint8_t *row);
+
+/*
+ * Decodes up to the point where sddj_decode() writes the first row, with the same `layout`. Optional: it allows the
+ * caller to take memory for the rows only then.
+ */
+sddj_status sddj_begin(sddj_decoder *decoder, sddj_layout layout);
 
 /*
  * Writes the picture as rows of pixels in `layout`, `stride` bytes apart. After SDDJ_NEEDS_MORE the next call

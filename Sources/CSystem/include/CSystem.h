@@ -13,6 +13,10 @@ extern const int64_t sddsys_utime_omit;
 /// error, with errno set.
 int sddsys_eventfd(void);
 
+/// Gives a mapping another size, perhaps at another address, with the pages that both sizes have. Returns its address,
+/// or NULL on an error, after which it is as before.
+void *sddsys_resize_mapping(void *base, uint64_t old_size, uint64_t new_size);
+
 /// Makes an eventfd readable.
 void sddsys_eventfd_ring(int descriptor);
 

@@ -93,23 +93,35 @@ extension ImageFacts {
         var facts = try ImageFacts(
             format: .jpeg, width: width, height: height, channels: components, depth: depth,
             isProgressive: isProgressive)
-        facts.coefficientBytes = coefficientBytes(width, height, segment)
+        (facts.coefficientBytes, facts.coefficientBytesAtAnEighth) = coefficientBytes(width, height, segment)
         return facts
     }
 
     /// Computes the size of libjpeg's coefficient buffers. Each component has whole blocks of 8 x 8, grouped by its
     /// sampling factors (A.1.1, A.2.4). A frame has at most 255 components of 65,535 x 65,535, so nothing overflows.
-    private static func coefficientBytes(_ width: Int, _ height: Int, _ frame: UnsafeRawBufferPointer) -> Int {
+    ///
+    /// At an eighth a component with the highest sampling factors is made from the means of its blocks; in addition to
+    /// them there is a window of at most five rows of groups. libjpeg makes any other component from more coefficients,
+    /// in order not to enlarge it afterwards.
+    private static func coefficientBytes(
+        _ width: Int, _ height: Int, _ frame: UnsafeRawBufferPointer
+    ) -> (all: Int, atAnEighth: Int) {
         let sampling = stride(from: 7, to: frame.count, by: 3).map { index in
             (across: min(max(Int(frame[index]) >> 4, 1), 4), down: min(max(Int(frame[index]) & 15, 1), 4))
         }
         let across = sampling.map(\.across).max() ?? 1
         let down = sampling.map(\.down).max() ?? 1
-        return sampling.reduce(0) { sum, factors in
+        return sampling.reduce((0, 0)) { sum, factors in
             let columns = blocks(width, factors.across, of: across)
-            return sum + columns * blocks(height, factors.down, of: down) * 64 * 2
+            let rows = blocks(height, factors.down, of: down)
+            let all = columns * rows * blockBytes
+            let isEnlarged = across % (factors.across * 2) == 0 && down % (factors.down * 2) == 0
+            let means = columns * rows * 2 + columns * min(rows, 5 * factors.down) * blockBytes
+            return (sum.0 + all, sum.1 + (isEnlarged ? all : means))
         }
     }
+
+    private static let blockBytes = 64 * 2
 
     private static func blocks(_ side: Int, _ factor: Int, of most: Int) -> Int {
         let blocks = (side * factor + most * 8 - 1) / (most * 8)

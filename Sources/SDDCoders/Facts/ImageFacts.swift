@@ -27,6 +27,8 @@ package struct ImageFacts: Equatable, Sendable {
     package var orientation = 1
     /// Bytes of all coefficients of a JPEG in libjpeg's memory; 0 for other formats.
     var coefficientBytes = 0
+    /// Bytes of those that are kept of a whole progressive JPEG at an eighth of its size.
+    var coefficientBytesAtAnEighth = 0
 
     package init(of bytes: UnsafeRawBufferPointer) throws(Failure) {
         guard let format = ImageFormat.builtIn.first(where: { $0.mayBegin(bytes) }) else { throw .unknownFormat }

@@ -17,10 +17,11 @@ package struct PixelMemory: Hashable, Sendable {
 
     package static let library = PixelMemory()
 
+    /// True if the application lends the memory, which may then be too small.
+    var isLent: Bool { if case .caller = owner { true } else { false } }
+
     /// The memory for previews. There may be many previews, but lent memory is for one picture only.
-    var forPreview: PixelMemory {
-        if case .caller = owner { PixelMemory(rowAlignment: rowAlignment) } else { self }
-    }
+    var forPreview: PixelMemory { isLent ? PixelMemory(rowAlignment: rowAlignment) : self }
 }
 
 /// Memory that the application lends for the pixels of one picture.

@@ -19,14 +19,24 @@ struct DecodeCost {
             pixels = Self.sum(pixels, Self.product(Self.product(plan.width, plan.height), source.bytesPerPixel))
             guard facts.isProgressive || hasScans else { continue }
             switch facts.format {
-            // libjpeg keeps all coefficients until the last scan.
-            case .jpeg: working = Self.sum(working, facts.coefficientBytes)
+            // libjpeg keeps coefficients until the last scan.
+            case .jpeg: working = Self.sum(working, source.coefficientBytes(of: facts))
             // All pixels are kept for the next pass.
             default: if !plan.isWhole { working = Self.sum(working, Self.product(stored, source.bytesPerPixel)) }
             }
         }
         self.working = working
         self.pixels = pixels
+    }
+
+    /// Bytes that are saved if no part of a picture is decoded before all of it has arrived, see
+    /// `PictureSource.dropsScans`.
+    static func saving(of facts: ImageFacts, _ sources: [PictureSource]) -> Int {
+        guard facts.format == .jpeg, facts.isProgressive else { return 0 }
+        return sources.reduce(0) { saved, source in
+            let least = source.eighths(of: facts) == 1 ? facts.coefficientBytesAtAnEighth : facts.coefficientBytes
+            return sum(saved, max(0, source.coefficientBytes(of: facts) - least))
+        }
     }
 
     /// Adds the bytes of some pixels of a source to the bytes counted before.

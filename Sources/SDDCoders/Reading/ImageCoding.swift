@@ -11,6 +11,8 @@ package struct DecodeTask {
     let isLenient: Bool
     /// True if each pixel of a smaller picture is computed from all pixels that it covers.
     let isExact: Bool
+    /// True if scans of a JPEG that the size does not need are left out, see `PictureSource.dropsScans`.
+    var dropsScans = false
     /// Returns the plan for a picture of that width and height.
     let plan: (Int, Int) -> SizePlan
 

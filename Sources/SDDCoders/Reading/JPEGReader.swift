@@ -32,14 +32,29 @@ final class JPEGReader: PictureReading {
     private var underway: Target?
     private(set) var goodRows: Int?
 
+    /// Pixels as libjpeg writes them.
+    private struct Whole {
+        let width: Int
+        let height: Int
+        let format: PixelFormat
+        let layout: sddj_layout
+        /// `nil` until the first row can be written.
+        var pixels: PixelBuffer?
+
+        func makePixels(in memory: PixelMemory = .library) throws(CoderError) -> PixelBuffer {
+            try PixelBuffer.make(width: width, height: height, format, in: memory)
+        }
+    }
+
     /// Destination of the pixels: as libjpeg writes them, or reduced further.
     private enum Target {
-        case whole(PixelBuffer, sddj_layout)
+        case whole(Whole)
         case reduced(AreaReducer, Reduction)
 
-        var pixels: PixelBuffer {
+        /// The pixels, once there is memory for them.
+        var pixels: PixelBuffer? {
             switch self {
-            case .whole(let pixels, _): pixels
+            case .whole(let whole): whole.pixels
             case .reduced(let reducer, _): reducer.target
             }
         }
@@ -53,6 +68,8 @@ final class JPEGReader: PictureReading {
         rules.max_scans = task.limits.maxScans
         (rules.max_microseconds, rules.microseconds_per_mib) = task.limits.microseconds
         rules.is_lenient = task.isLenient
+        rules.drops_scans = task.dropsScans
+        rules.memory = Self.memory
         sddj_open(decoder, &rules)
     }
 
@@ -67,33 +84,50 @@ final class JPEGReader: PictureReading {
             hasScans = header.has_scans
             target = try makeTarget(header)
         }
-        guard let target else { return nil }
         do throws(CoderError) {
-            guard try isDone(decode(to: target)) else { return nil }
-            if sddj_is_partial(decoder) { goodRows = target.pixels.height }
+            guard try decode() else { return nil }
+            if sddj_is_partial(decoder) { goodRows = target?.pixels?.height }
         } catch {
-            try settle(for: target, error)
+            try settle(error)
         }
         sddj_end(decoder)
         self.bytes = nil
-        return target.pixels
+        return target?.pixels
     }
 
     func isEnded(by body: Bytes) -> Bool { sddj_is_ended(decoder, body.pointer.baseAddress, body.count) }
 
-    private func decode(to target: Target) -> sddj_status {
+    /// Decodes into the target.
+    /// - Returns: false if more bytes are needed.
+    private func decode() throws(CoderError) -> Bool {
         switch target {
-        // Safety: `pixels` has as many rows, of as many bytes, as the header told and the layout takes.
-        case .whole(let pixels, let layout): sddj_decode(decoder, pixels.base, pixels.stride, layout)
-        case .reduced(let reducer, _): reducer.takeRows { sddj_decode_rows(decoder, $0, $1) }
+        case nil: return false
+        case .whole(let whole):
+            guard let pixels = try pixels(of: whole) else { return false }
+            // Safety: `pixels` has as many rows, of as many bytes, as the header told and the layout takes.
+            return try isDone(sddj_decode(decoder, pixels.base, pixels.stride, whole.layout))
+        case .reduced(let reducer, _): return try isDone(reducer.takeRows { sddj_decode_rows(decoder, $0, $1) })
         }
     }
 
+    /// Returns the pixels of the target. Those of a picture with several scans are made once the last scan is there:
+    /// until then the same memory can serve a preview.
+    private func pixels(of whole: Whole) throws(CoderError) -> PixelBuffer? {
+        if let pixels = whole.pixels { return pixels }
+        guard try isDone(sddj_begin(decoder, whole.layout)) else { return nil }
+        underway = nil
+        var whole = whole
+        whole.pixels = try whole.makePixels(in: task.memory(for: whole.format))
+        target = .whole(whole)
+        return whole.pixels
+    }
+
     /// Accepts the rows above the damage, if that is allowed and there are any; else throws the error.
-    private func settle(for target: Target, _ error: CoderError) throws(CoderError) {
+    private func settle(_ error: CoderError) throws(CoderError) {
+        guard let target, let pixels = target.pixels, task.isLenient else { throw error }
         let rows = rowsMade(in: target)
-        guard task.isLenient, error.kind == .corrupt || error.kind == .truncated, rows > 0 else { throw error }
-        target.pixels.clear(from: rows)
+        guard error.kind == .corrupt || error.kind == .truncated, rows > 0 else { throw error }
+        pixels.clear(from: rows)
         goodRows = rows
     }
 
@@ -119,26 +153,21 @@ extension JPEGReader {
         let plan = try task.plan(width: header.width, height: header.height)
         guard plan.isWhole else { return try makeReduced(header, plan) }
         let (format, layout) = Self.output(for: task.wanted, header.colours)
-        let pixels = try PixelBuffer.make(
-            width: Int(header.width), height: Int(header.height), format, in: task.memory(for: format))
-        return .whole(pixels, layout)
+        var whole = Whole(width: Int(header.width), height: Int(header.height), format: format, layout: layout)
+        let memory = task.memory(for: format)
+        // Memory that the application lends may be too small, which shows at once.
+        if !header.has_scans || memory.isLent { whole.pixels = try whole.makePixels(in: memory) }
+        return .whole(whole)
     }
 
     /// Makes a target for a scaled picture. libjpeg reduces it by powers of two, which saves most of its work, and the
-    /// rest is done by area. At a half, a quarter and an eighth libjpeg's pixels are means of the pixels they cover; at
-    /// other eighths they are not, and take as long as the next larger power of two. A picture that is enlarged is
-    /// decoded at its stored size.
+    /// rest is done by area.
     private func makeReduced(_ header: sddj_header, _ plan: SizePlan) throws(CoderError) -> Target {
         let (storedWidth, storedHeight) = (Int(header.width), Int(header.height))
-        let least = (
-            Double(plan.width) * Double(storedWidth) / plan.partWidth,
-            Double(plan.height) * Double(storedHeight) / plan.partHeight
-        )
+        let eighths = JPEGScale.eighths(
+            ofWidth: storedWidth, height: storedHeight, for: plan, isExact: task.isExact)
         var (width, height): (UInt32, UInt32) = (header.width, header.height)
-        let eighths = (task.isExact ? [] : [1, 2, 4]).first { eighths in
-            Double((storedWidth * eighths + 7) / 8) >= least.0 && Double((storedHeight * eighths + 7) / 8) >= least.1
-        }
-        _ = try isDone(sddj_scale(decoder, UInt32(eighths ?? 8), &width, &height))
+        _ = try isDone(sddj_scale(decoder, UInt32(eighths), &width, &height))
         let reduction = Reduction(
             width: Int(width), height: Int(height), plan: plan, storedWidth: storedWidth, storedHeight: storedHeight,
             format: .rgba8, isOpaque: true)
@@ -158,6 +187,23 @@ extension JPEGReader {
     }
 }
 
+// MARK: - Memory for coefficients
+
+extension JPEGReader {
+    /// Coefficients come from the memory for pixels: both are taken for one picture and freed for the next.
+    private static var memory: sddj_memory {
+        sddj_memory(
+            take: { size, taken in
+                guard let block = SpareMemory.pixels.allocate(size) else { return nil }
+                taken?.pointee = block.size
+                return block.base
+            },
+            give_back: { base, size in
+                if let base { SpareMemory.pixels.adopt(base, size: size) }
+            })
+    }
+}
+
 // MARK: - Previews
 
 extension JPEGReader {
@@ -165,9 +211,9 @@ extension JPEGReader {
         guard let target else { return nil }
         if hasScans { return try scanPreview(like: target, afterScans) }
         let rows = rowsMade(in: target)
-        guard rows > 0, rows > shown || afterScans == 0 else { return nil }
+        guard rows > 0, rows > shown || afterScans == 0, let pixels = target.pixels else { return nil }
         shown = rows
-        return Preview(pixels: try target.pixels.copy(rows: rows), goodRows: rows)
+        return Preview(pixels: try pixels.copy(rows: rows), goodRows: rows)
     }
 
     /// Makes a preview of all complete scans, in new memory. The preview of the first scan takes several calls, as the
@@ -180,13 +226,13 @@ extension JPEGReader {
         underway = preview
         let status =
             switch preview {
-            case .whole(let pixels, _): sddj_preview(decoder, pixels.base, pixels.stride)
+            case .whole(let whole): sddj_preview(decoder, whole.pixels?.base, whole.pixels?.stride ?? 0)
             case .reduced(let reducer, _): reducer.takeRows { sddj_preview_rows(decoder, $0, $1) }
             }
-        guard try isDone(status) else { return nil }
+        guard try isDone(status), let pixels = preview.pixels else { return nil }
         underway = nil
         shown = max(1, complete)
-        return Preview(pixels: preview.pixels, goodRows: finalRows(of: preview))
+        return Preview(pixels: pixels, goodRows: finalRows(of: preview))
     }
 
     /// Returns how many rows of a preview are final. In a picture that is not progressive, but has one scan per
@@ -201,9 +247,10 @@ extension JPEGReader {
 
     private func makePreview(like target: Target) throws(CoderError) -> Target {
         switch target {
-        case .whole(let whole, let layout):
-            .whole(try PixelBuffer.make(width: whole.width, height: whole.height, whole.format), layout)
-        case .reduced(_, let reduction): .reduced(try reduction.makeReducer(), reduction)
+        case .whole(var whole):
+            whole.pixels = try whole.makePixels()
+            return .whole(whole)
+        case .reduced(_, let reduction): return .reduced(try reduction.makeReducer(), reduction)
         }
     }
 }

@@ -21,6 +21,9 @@ struct PictureSource {
     private let wanted: PixelFormat
     private let memory: PixelMemory
     private let isMade: Bool
+    /// True for a whole progressive JPEG whose scans have been found to be complete. The reader then leaves out scans
+    /// that the size does not need, and their coefficients take no memory.
+    var dropsScans = false
 
     /// - Parameters:
     ///   - isAlone: true if no other form is wanted.
@@ -65,10 +68,16 @@ struct PictureSource {
     var bytesPerPixel: Int { wanted.source.bytesPerPixel }
 
     func task(_ limits: DecodeLimits) -> DecodeTask {
-        DecodeTask(wanted: wanted, memory: memory, limits: limits, isLenient: key.isLenient, isExact: key.size.isExact)
-        {
-            self.plan($0, $1)
-        }
+        DecodeTask(
+            wanted: wanted, memory: memory, limits: limits, isLenient: key.isLenient, isExact: key.size.isExact,
+            dropsScans: dropsScans
+        ) { self.plan($0, $1) }
+    }
+
+    /// Returns the eighths of its size to which libjpeg reduces a JPEG.
+    func eighths(of facts: ImageFacts) -> Int {
+        JPEGScale.eighths(
+            ofWidth: facts.width, height: facts.height, for: plan(facts.width, facts.height), isExact: key.size.isExact)
     }
 
     /// Returns the size of the picture as it is shown.
@@ -80,5 +89,10 @@ struct PictureSource {
 
     func plan(_ width: Int, _ height: Int) -> SizePlan {
         key.size.plan(width: width, height: height, isTransposed: key.isTransposed)
+    }
+
+    /// Bytes of the coefficients of a JPEG with several scans that the reader keeps.
+    func coefficientBytes(of facts: ImageFacts) -> Int {
+        dropsScans && eighths(of: facts) == 1 ? facts.coefficientBytesAtAnEighth : facts.coefficientBytes
     }
 }

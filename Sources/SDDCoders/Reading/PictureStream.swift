@@ -1,5 +1,7 @@
 package import SDDBase
 
+internal import CJPEG
+
 /// A picture in one of the requested forms, or the reason why there is none in that form.
 package typealias FormedPicture = (form: DecodeOptions, image: Result<Image, CoderError>)
 
@@ -21,6 +23,8 @@ package final class PictureStream: @unchecked Sendable {
     package private(set) var facts: ImageFacts?
     /// See `ImageFacts.hasScanForEachComponent(_:)`; `nil` until it is known.
     private var hasScans: Bool?
+    /// Whether the whole body is a progressive JPEG with all its scans; `nil` until that has been looked at.
+    private var isRegular: Bool?
     private var parts: [Part] = []
     /// Indices in `parts` by key, so that a lookup among many forms is not linear.
     private var places: [PictureSource.Key: [Int]] = [:]
@@ -100,12 +104,20 @@ package final class PictureStream: @unchecked Sendable {
     ///   - previewScans: asks for a preview if it shows so many more scans or passes than the previous one, or any more
     ///     rows; 0 asks for one even if it shows nothing more.
     ///   - endsEarly: asks for the pictures as soon as they are complete, without their bytes.
+    ///   - mayWait: true if nobody needs anything before the last byte, so that the stream decides on its own whether
+    ///     it begins before that.
     package func read(
-        _ bytes: Bytes, forms: [DecodeOptions], isLast: Bool, previewScans: Int? = nil, endsEarly: Bool = false
+        _ bytes: Bytes, forms: [DecodeOptions], isLast: Bool, previewScans: Int? = nil, endsEarly: Bool = false,
+        mayWait: Bool = false
     ) throws(CoderError) -> Step {
         if isLast { reserved?.settle() }
         if let step = try appStep(bytes, forms, isLast: isLast) { return step }
         defer { hasBegun = true }
+        if mayWait, !isLast, try isBetterAsAWhole(bytes, forms) {
+            var step = Step()
+            (step.facts, step.wantsWhole) = (facts, true)
+            return step
+        }
         guard isLast, hasBegun else {
             return try advance(bytes, forms, isLast: isLast, previewScans: previewScans, endsEarly: endsEarly)
         }
@@ -144,7 +156,7 @@ package final class PictureStream: @unchecked Sendable {
         guard try isKnown(bytes, isLast: isLast) else { return Step() }
         var step = Step()
         step.facts = facts
-        try setParts(for: forms)
+        try setParts(for: forms, of: bytes, isLast: isLast)
         guard try isCostKnown(bytes, isLast: isLast) else { return step }
         if try !hasRoom(for: bytes, isLast: isLast) {
             removeParts()
@@ -190,7 +202,26 @@ package final class PictureStream: @unchecked Sendable {
         return true
     }
 
-    private func setParts(for forms: [DecodeOptions]) throws(CoderError) {
+    /// Whether decoding the body once it is complete takes so much less memory that it is worth the wait.
+    private func isBetterAsAWhole(_ bytes: Bytes, _ forms: [DecodeOptions]) throws(CoderError) -> Bool {
+        guard try isKnown(bytes, isLast: false), let facts else { return false }
+        let sources = forms.map { PictureSource($0, isAlone: forms.count == 1, facts: facts, isMade: isMade(facts)) }
+        return DecodeCost.saving(of: facts, sources) >= Self.enoughSaved
+    }
+
+    private static var enoughSaved: Int { 16 << 20 }
+
+    /// Whether the reader of a source leaves scans out, see `PictureSource.dropsScans`.
+    private func dropsScans(_ source: PictureSource, of bytes: Bytes, isLast: Bool) -> Bool {
+        guard isLast, let facts, facts.format == .jpeg, facts.isProgressive, source.eighths(of: facts) < 8 else {
+            return false
+        }
+        let isRegular = isRegular ?? sddj_is_regular(bytes.pointer.baseAddress, bytes.count)
+        self.isRegular = isRegular
+        return isRegular
+    }
+
+    private func setParts(for forms: [DecodeOptions], of bytes: Bytes, isLast: Bool) throws(CoderError) {
         guard let coder else { return }
         // Without facts a lazy picture has to be decoded, too.
         let forms = facts == nil ? forms : forms.filter { !$0.isLazy }
@@ -198,7 +229,8 @@ package final class PictureStream: @unchecked Sendable {
         let grown = growth(of: forms, facts)
         if grown != growth { (growth, cost) = (grown, nil) }
         for form in forms where part(for: form) == nil {
-            let source = PictureSource(form, isAlone: forms.count == 1, facts: facts, isMade: isMade(facts))
+            var source = PictureSource(form, isAlone: forms.count == 1, facts: facts, isMade: isMade(facts))
+            source.dropsScans = dropsScans(source, of: bytes, isLast: isLast)
             var part = Part(source: source, reader: try coder.makeReader(source.task(limits)))
             part.failure = failure(of: source)
             places[source.key, default: []].append(parts.count)

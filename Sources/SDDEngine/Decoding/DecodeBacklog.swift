@@ -3,6 +3,10 @@ struct DecodeBacklog {
     /// Above this limit no new transfer is started: a network that is faster than the decoders must not fill the
     /// memory, and a slower one must not leave them idle.
     private static var limit: Int { 8 << 20 }
+    /// Above this limit the decoders have work for the time in which a transfer begins. No more than `mostRunning`
+    /// transfers then run at a time: with all of many slots in use, their bodies would come on top of `limit`.
+    private static var enough: Int { 1 << 20 }
+    private static var mostRunning: Int { 16 }
     /// Above this limit running transfers are paused, until the total has dropped to `limit` again.
     private static var most: Int { 64 << 20 }
 
@@ -22,7 +26,11 @@ struct DecodeBacklog {
 
     /// True if no new transfer may start. Only prompt bodies count for a prompt job: other bodies may wait for a
     /// delivery that in turn waits for a thread blocked on the prompt job.
-    func isFull(forPrompt isPrompt: Bool) -> Bool { (isPrompt ? prompt : total) > Self.limit }
+    /// - Parameter running: the number of running transfers.
+    func isFull(forPrompt isPrompt: Bool, running: Int) -> Bool {
+        let waiting = isPrompt ? prompt : total
+        return waiting > (running < Self.mostRunning || isPrompt ? Self.limit : Self.enough)
+    }
 
     /// Recomputes `isHeldBack`. While a thread may be blocked on a job, only prompt bodies hold transfers back: paused
     /// transfers would keep slots and connections that the awaited job needs.

@@ -54,7 +54,8 @@ final class DecodePool: Sendable {
             let outcome = Decoded { () throws(CoderError) in
                 try stream.read(
                     work.bytes, forms: part.forms, isLast: false,
-                    previewScans: part.wantsPreviews ? part.leastScans : nil, endsEarly: part.endsEarly)
+                    previewScans: part.wantsPreviews ? part.leastScans : nil, endsEarly: part.endsEarly,
+                    mayWait: part.mayWait)
             }
             client.advanced(work.id, outcome)
         case .process(let bodyWork, let response):

@@ -20,6 +20,7 @@ struct DecodeWork: Sendable {
         let wantsPreviews: Bool
         let leastScans: Int
         let endsEarly: Bool
+        let mayWait: Bool
     }
 
     let id: TransferID

@@ -30,7 +30,8 @@ extension DownloadTable {
         guard job.mayDecodeProgressively, job.isRunning, job.received > 0, job.bodyWork == nil,
             !job.request.hasSink
         else { return }
-        guard job.isWatched || isWorthProgressiveDecode(job, at: now) else { return }
+        let isWorthIt = job.progressive?.wantsWhole != true && isWorthProgressiveDecode(job, at: now)
+        guard job.isWatched || isWorthIt else { return }
         let stream = PictureStream(
             limits: rules.decodeLimits, registry: registry, memory: decoding.keeper(for: job, hasRoom: true))
         let progressive = Job<Listener>.ProgressiveDecode(stream)
@@ -104,7 +105,8 @@ extension DownloadTable {
             progressive.began = now
             let part = DecodeWork.Part(
                 forms: job.progressiveForms, wantsPreviews: progressive.showsAll || owesPreview,
-                leastScans: owesPreview ? 0 : rules.progressive.previewScans, endsEarly: job.handlers.allEndEarly)
+                leastScans: owesPreview ? 0 : rules.progressive.previewScans, endsEarly: job.handlers.allEndEarly,
+                mayWait: !job.isWatched && !job.handlers.allEndEarly)
             return DecodeWork(id: id, bytes: body, step: .advance(stream, part))
         }
         return nil
@@ -128,7 +130,10 @@ extension DownloadTable {
         switch outcome {
         // A decode of the whole body will report the error, if there is one.
         case .failure: endProgressive(of: job)
-        case .success(let step) where step.wantsWhole: endProgressive(of: job)
+        case .success(let step) where step.wantsWhole:
+            endProgressive(of: job)
+            // It may start again for a handler that wants previews or facts.
+            (progressive.isIdle, progressive.wantsWhole) = (true, true)
         case .success(let step):
             if step.lacksRoom != nil { progressive.isTakenBack = true }
             tell(step.facts, of: job)

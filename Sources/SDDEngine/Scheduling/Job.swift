@@ -241,6 +241,8 @@ final class Job<Listener> {
 
         /// No handler wanted more of it; for a later handler it may start again.
         var isIdle = false
+        /// The stream has found that the body is better decoded as a whole.
+        var wantsWhole = false
         /// There was no room for it, or complete bodies needed its room while a step was under way.
         var isTakenBack = false
         /// After its room was taken back, the bytes of the body from which it may start again; 0 means never.

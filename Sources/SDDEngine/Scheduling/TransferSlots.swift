@@ -67,7 +67,8 @@ extension TransferSlots {
     /// True if a slot is free that a waiting job might take.
     func mayStart(behind backlog: DecodeBacklog) -> Bool {
         guard !isSuspended, running < maxConcurrent, case .no = background else { return false }
-        return !backlog.isFull(forPrompt: false) || waiting.promptCount > 0 && !backlog.isFull(forPrompt: true)
+        return !backlog.isFull(forPrompt: false, running: running)
+            || waiting.promptCount > 0 && !backlog.isFull(forPrompt: true, running: running)
     }
 
     /// Returns the next job to start, if one may. It waits until `started`.
@@ -75,7 +76,7 @@ extension TransferSlots {
         guard mayStart(behind: backlog) else { return nil }
         let ordinary = max(1, maxConcurrent - reservedForUrgent)
         let least = runningOrdinary < ordinary ? Priority.veryLow : Self.urgent
-        return waiting.next(atLeast: least, isPrompt: backlog.isFull(forPrompt: false))
+        return waiting.next(atLeast: least, isPrompt: backlog.isFull(forPrompt: false, running: running))
     }
 
     /// The soonest time at which a waiting job may become possible, or the grace time ends; `Int64.max` means never.
