@@ -10,6 +10,9 @@
 
 #include <string.h>
 
+/* Small code matters more than fast code. */
+#define COLD __attribute__((cold, noinline))
+
 /* libjpeg's vector code needs aligned blocks. */
 enum { ALIGNMENT = 32 };
 
@@ -31,8 +34,8 @@ static void *take_small(j_common_ptr jpeg, size_t size)
     return memory;
 }
 
-static jvirt_barray_ptr request(j_common_ptr jpeg, int pool, boolean is_zeroed, JDIMENSION columns, JDIMENSION rows,
-                                JDIMENSION most)
+COLD static jvirt_barray_ptr request(j_common_ptr jpeg, int pool, boolean is_zeroed, JDIMENSION columns,
+                                     JDIMENSION rows, JDIMENSION most)
 {
     sddj_decoder *d = jpeg->client_data;
     (void)pool;
@@ -53,7 +56,7 @@ static jvirt_barray_ptr request(j_common_ptr jpeg, int pool, boolean is_zeroed, 
 }
 
 /* Takes the memory of all arrays of whole blocks together. */
-static void realize(j_common_ptr jpeg)
+COLD static void realize(j_common_ptr jpeg)
 {
     sddj_decoder *d = jpeg->client_data;
     d->realize(jpeg);
@@ -77,7 +80,7 @@ static void realize(j_common_ptr jpeg)
 }
 
 /* Saves the means in the window, if libjpeg may have changed them. */
-static void save(struct sddj_array *array)
+COLD static void save(struct sddj_array *array)
 {
     for (JDIMENSION y = 0; array->is_changed && y < array->held; y++) {
         JCOEF *means = array->means + (size_t)(array->first + y) * array->columns;
@@ -87,7 +90,7 @@ static void save(struct sddj_array *array)
     array->is_changed = array->has_detail = false;
 }
 
-static void load(struct sddj_array *array, JDIMENSION first, JDIMENSION count)
+COLD static void load(struct sddj_array *array, JDIMENSION first, JDIMENSION count)
 {
     array->first = first;
     array->held = count;

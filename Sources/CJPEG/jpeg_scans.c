@@ -177,7 +177,8 @@ static bool read_scan(const struct sddj_frame *frame, const uint8_t *segment, si
 
 /* Finds the scans after `at`, where the data of another scan may still continue, up to the end marker. Returns
    their number, or -1 if this is not a regular sequence of scans. */
-static int find_scans(const struct sddj_frame *frame, const uint8_t *bytes, size_t size, size_t at, struct scan *scans)
+__attribute__((noinline)) static int find_scans(const struct sddj_frame *frame, const uint8_t *bytes, size_t size,
+                                                size_t at, struct scan *scans)
 {
     int count = 0;
     at = end_of_data(bytes, size, at);
@@ -222,7 +223,7 @@ static bool read_frame(const uint8_t *segment, size_t length, struct sddj_frame 
     return true;
 }
 
-bool sddj_is_regular(const void *body, size_t size)
+__attribute__((cold)) bool sddj_is_regular(const void *body, size_t size)
 {
     const uint8_t *bytes = body;
     struct sddj_frame frame = { .count = 0 };

@@ -93,6 +93,11 @@ import Testing
             let step = try stream.read(bytes(of: Self.header), forms: [form], isLast: false, mayWait: mayWait)
             #expect(step.wantsWhole == wantsWhole && step.facts?.width == 8000)
         }
+        // a sequential one
+        var sequential = Self.header
+        sequential[3] = 0xc0
+        let stream = PictureStream(limits: DecodeLimits(), registry: .builtIn, memory: NoMemory())
+        #expect(try !stream.read(bytes(of: sequential), forms: [small], isLast: false, mayWait: true).wantsWhole)
     }
 
     private struct NoMemory: MemoryKeeping {

@@ -29,16 +29,6 @@ struct DecodeCost {
         self.pixels = pixels
     }
 
-    /// Bytes that are saved if no part of a picture is decoded before all of it has arrived, see
-    /// `PictureSource.dropsScans`.
-    static func saving(of facts: ImageFacts, _ sources: [PictureSource]) -> Int {
-        guard facts.format == .jpeg, facts.isProgressive else { return 0 }
-        return sources.reduce(0) { saved, source in
-            let least = source.eighths(of: facts) == 1 ? facts.coefficientBytesAtAnEighth : facts.coefficientBytes
-            return sum(saved, max(0, source.coefficientBytes(of: facts) - least))
-        }
-    }
-
     /// Adds the bytes of some pixels of a source to the bytes counted before.
     static func bytes(_ pixels: Int, _ source: PictureSource, and before: Int) -> Int {
         sum(before, product(pixels, source.bytesPerPixel))

@@ -33,16 +33,20 @@ final class JPEGReader: PictureReading {
     private(set) var goodRows: Int?
 
     /// Pixels as libjpeg writes them.
-    private struct Whole {
+    private final class Whole {
         let width: Int
         let height: Int
         let format: PixelFormat
         let layout: sddj_layout
         /// `nil` until the first row can be written.
-        var pixels: PixelBuffer?
+        private(set) var pixels: PixelBuffer?
 
-        func makePixels(in memory: PixelMemory = .library) throws(CoderError) -> PixelBuffer {
-            try PixelBuffer.make(width: width, height: height, format, in: memory)
+        init(width: Int, height: Int, _ format: PixelFormat, _ layout: sddj_layout) {
+            (self.width, self.height, self.format, self.layout) = (width, height, format, layout)
+        }
+
+        func makePixels(in memory: PixelMemory) throws(CoderError) {
+            pixels = try PixelBuffer.make(width: width, height: height, format, in: memory)
         }
     }
 
@@ -113,12 +117,11 @@ final class JPEGReader: PictureReading {
     /// Returns the pixels of the target. Those of a picture with several scans are made once the last scan is there:
     /// until then the same memory can serve a preview.
     private func pixels(of whole: Whole) throws(CoderError) -> PixelBuffer? {
-        if let pixels = whole.pixels { return pixels }
-        guard try isDone(sddj_begin(decoder, whole.layout)) else { return nil }
-        underway = nil
-        var whole = whole
-        whole.pixels = try whole.makePixels(in: task.memory(for: whole.format))
-        target = .whole(whole)
+        if whole.pixels == nil {
+            guard try isDone(sddj_begin(decoder, whole.layout)) else { return nil }
+            underway = nil
+            try whole.makePixels(in: task.memory(for: whole.format))
+        }
         return whole.pixels
     }
 
@@ -153,10 +156,10 @@ extension JPEGReader {
         let plan = try task.plan(width: header.width, height: header.height)
         guard plan.isWhole else { return try makeReduced(header, plan) }
         let (format, layout) = Self.output(for: task.wanted, header.colours)
-        var whole = Whole(width: Int(header.width), height: Int(header.height), format: format, layout: layout)
+        let whole = Whole(width: Int(header.width), height: Int(header.height), format, layout)
         let memory = task.memory(for: format)
         // Memory that the application lends may be too small, which shows at once.
-        if !header.has_scans || memory.isLent { whole.pixels = try whole.makePixels(in: memory) }
+        if !header.has_scans || memory.isLent { try whole.makePixels(in: memory) }
         return .whole(whole)
     }
 
@@ -247,9 +250,10 @@ extension JPEGReader {
 
     private func makePreview(like target: Target) throws(CoderError) -> Target {
         switch target {
-        case .whole(var whole):
-            whole.pixels = try whole.makePixels()
-            return .whole(whole)
+        case .whole(let whole):
+            let preview = Whole(width: whole.width, height: whole.height, whole.format, whole.layout)
+            try preview.makePixels(in: .library)
+            return .whole(preview)
         case .reduced(_, let reduction): return .reduced(try reduction.makeReducer(), reduction)
         }
     }

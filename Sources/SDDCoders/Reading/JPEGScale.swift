@@ -3,12 +3,17 @@
 enum JPEGScale {
     /// Returns the eighths of the stored size to which libjpeg reduces a picture: 1, 2, 4 or 8. A picture that is
     /// enlarged is decoded at its stored size.
+    @inline(never)
     static func eighths(ofWidth width: Int, height: Int, for plan: SizePlan, isExact: Bool) -> Int {
         if plan.isWhole || isExact { return 8 }
         let leastWidth = Double(plan.width) * Double(width) / plan.partWidth
         let leastHeight = Double(plan.height) * Double(height) / plan.partHeight
-        return [1, 2, 4].first { eighths in
-            Double((width * eighths + 7) / 8) >= leastWidth && Double((height * eighths + 7) / 8) >= leastHeight
-        } ?? 8
+        var eighths = 1
+        while eighths < 8 {
+            let (madeWidth, madeHeight) = ((width * eighths + 7) / 8, (height * eighths + 7) / 8)
+            if Double(madeWidth) >= leastWidth, Double(madeHeight) >= leastHeight { break }
+            eighths *= 2
+        }
+        return eighths
     }
 }

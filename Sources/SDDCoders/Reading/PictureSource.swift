@@ -75,9 +75,16 @@ struct PictureSource {
     }
 
     /// Returns the eighths of its size to which libjpeg reduces a JPEG.
-    func eighths(of facts: ImageFacts) -> Int {
-        JPEGScale.eighths(
-            ofWidth: facts.width, height: facts.height, for: plan(facts.width, facts.height), isExact: key.size.isExact)
+    func eighths(of facts: ImageFacts) -> Int { Self.eighths(of: facts, key) }
+
+    static func eighths(of facts: ImageFacts, for form: DecodeOptions, isMade: Bool) -> Int {
+        eighths(of: facts, Key(form, facts: facts, isMade: isMade))
+    }
+
+    @inline(never)
+    private static func eighths(of facts: ImageFacts, _ key: Key) -> Int {
+        let plan = key.size.plan(width: facts.width, height: facts.height, isTransposed: key.isTransposed)
+        return JPEGScale.eighths(ofWidth: facts.width, height: facts.height, for: plan, isExact: key.size.isExact)
     }
 
     /// Returns the size of the picture as it is shown.

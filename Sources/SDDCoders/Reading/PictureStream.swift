@@ -204,9 +204,9 @@ package final class PictureStream: @unchecked Sendable {
 
     /// Whether decoding the body once it is complete takes so much less memory that it is worth the wait.
     private func isBetterAsAWhole(_ bytes: Bytes, _ forms: [DecodeOptions]) throws(CoderError) -> Bool {
-        guard try isKnown(bytes, isLast: false), let facts else { return false }
-        let sources = forms.map { PictureSource($0, isAlone: forms.count == 1, facts: facts, isMade: isMade(facts)) }
-        return DecodeCost.saving(of: facts, sources) >= Self.enoughSaved
+        guard try isKnown(bytes, isLast: false), let facts, facts.isProgressive else { return false }
+        guard facts.coefficientBytes - facts.coefficientBytesAtAnEighth >= Self.enoughSaved else { return false }
+        return forms.allSatisfy { PictureSource.eighths(of: facts, for: $0, isMade: isMade(facts)) == 1 }
     }
 
     private static var enoughSaved: Int { 16 << 20 }
@@ -267,6 +267,7 @@ package final class PictureStream: @unchecked Sendable {
 
     /// Returns the indices of the parts that serve a form. A key has few parts: one per pixel format that others are
     /// made from.
+    @inline(never)
     private func placesOfParts(for form: DecodeOptions) -> [Int] {
         guard !parts.isEmpty else { return [] }
         let key = PictureSource.Key(form, facts: facts, isMade: isMade(facts))
@@ -383,6 +384,7 @@ extension PictureStream {
         return pictures
     }
 
+    @inline(never)
     private func lazyPicture(
         _ form: DecodeOptions, _ facts: ImageFacts, _ bytes: Bytes, _ frames: (any FrameSource)?, _ clock: DecodeClock
     ) -> Result<Image, CoderError> {
@@ -431,6 +433,7 @@ extension PictureStream {
         return coder?.frames(of: bytes, limits: limits, isWhole: false)
     }
 
+    @inline(never)
     private func previewImage(
         _ form: DecodeOptions, of preview: Preview, _ frames: (any FrameSource)?
     ) throws(CoderError) -> Image {
@@ -442,6 +445,8 @@ extension PictureStream {
             form, of: preview.pixels, goodRows: preview.goodRows, bytes: nil, isPreview: true, animation: animation)
     }
 
+    // Inlined in several places, it would make the library 6 KB larger.
+    @inline(never)
     private func image(
         _ form: DecodeOptions, of pixels: PixelBuffer, goodRows: Int?, bytes: Bytes?, isPreview: Bool = false,
         animation: Animation? = nil
