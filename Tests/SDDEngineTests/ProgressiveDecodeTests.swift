@@ -86,6 +86,23 @@ import Testing
         #expect(driver.nextPart()?.part.mayWait == false)
     }
 
+    /// A coder of the application has no previews, also not later.
+    @Test func aWatchedStreamThatWantsTheWholeBodyEnds() throws {
+        // given
+        let driver = try Driver()
+        _ = try driver.begin(0) { $0.wantsPreviews = true }
+        driver.show(1, 10_000)
+        #expect(driver.nextPart()?.part.mayWait == false)
+        // when
+        var step = PictureStream.Step()
+        step.wantsWhole = true
+        driver.advanced(1, step)
+        for count in [20_000, 300_000] { driver.show(1, count) }
+        // then
+        #expect(driver.table.decoding.streamCount == 0 && driver.nextPart() == nil)
+        #expect(driver.commands() == [.show(1)])
+    }
+
     @Test(
         arguments: [{ $0.wantsFacts = true }, { $0.endsEarly = true }] as [@Sendable (inout DownloadRequest) -> Void])
     func aWatchedStreamMayNotAskForTheWholeBody(_ change: @Sendable (inout DownloadRequest) -> Void) throws {

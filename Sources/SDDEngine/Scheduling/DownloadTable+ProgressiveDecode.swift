@@ -103,10 +103,11 @@ extension DownloadTable {
             progressive.showsAll = wantsPreview(job, progressive, at: now)
             progressive.read = body.count
             progressive.began = now
+            progressive.mayWait = !job.isWatched && !job.handlers.allEndEarly
             let part = DecodeWork.Part(
                 forms: job.progressiveForms, wantsPreviews: progressive.showsAll || owesPreview,
                 leastScans: owesPreview ? 0 : rules.progressive.previewScans, endsEarly: job.handlers.allEndEarly,
-                mayWait: !job.isWatched && !job.handlers.allEndEarly)
+                mayWait: progressive.mayWait)
             return DecodeWork(id: id, bytes: body, step: .advance(stream, part))
         }
         return nil
@@ -132,8 +133,8 @@ extension DownloadTable {
         case .failure: endProgressive(of: job)
         case .success(let step) where step.wantsWhole:
             endProgressive(of: job)
-            // It may start again for a handler that wants previews or facts.
-            (progressive.isIdle, progressive.wantsWhole) = (true, true)
+            // It may start again for a handler that wants previews or facts, unless there was one.
+            (progressive.isIdle, progressive.wantsWhole) = (progressive.mayWait, true)
         case .success(let step):
             if step.lacksRoom != nil { progressive.isTakenBack = true }
             tell(step.facts, of: job)

@@ -241,6 +241,8 @@ final class Job<Listener> {
 
         /// No handler wanted more of it; for a later handler it may start again.
         var isIdle = false
+        /// Whether the stream may leave the body for later in its step: nobody watches it.
+        var mayWait = false
         /// The stream has found that the body is better decoded as a whole.
         var wantsWhole = false
         /// There was no room for it, or complete bodies needed its room while a step was under way.
