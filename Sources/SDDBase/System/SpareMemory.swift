@@ -31,7 +31,7 @@ package final class SpareMemory: Sendable {
     }
 
     /// Holds the pixels of the images that a few decode threads and the application have in use.
-    package static let pixels = SpareMemory(mostBytes: 16 << 20, mapsFrom: 1 << 20)
+    package static let pixels = SpareMemory(mostBytes: 24 << 20, mapsFrom: 1 << 20)
     /// Holds the bodies of a busy loop.
     package static let bodies = SpareMemory(mostBytes: 4 << 20)
 
