@@ -93,6 +93,18 @@ static void pixel_at(const struct rows *rows, int layout, bool has_alpha, uint32
 
 /* ------------------------------------------------------------------------------------- JPEG */
 
+static void *take_memory(size_t size, size_t *taken)
+{
+    *taken = size;
+    return malloc(size);
+}
+
+static void give_back(void *memory, size_t taken)
+{
+    (void)taken;
+    free(memory);
+}
+
 static sddj_encoded encode_jpeg(const struct rows *rows, const sddj_picture *picture, struct sink *sink, uint32_t count)
 {
     sddj_encoded status = sddj_encode_start(jpeg, picture, take, sink);
@@ -106,7 +118,7 @@ static sddj_encoded encode_jpeg(const struct rows *rows, const sddj_picture *pic
 
 static void check_jpeg(const struct sink *sink, const struct rows *rows, int layout, int most)
 {
-    const sddj_rules rules = {500, 0, 0, false};
+    const sddj_rules rules = {500, 0, 0, false, false, {take_memory, give_back}};
     sddj_header header;
     sddj_open(jpeg_decoder, &rules);
     sddj_give(jpeg_decoder, sink->bytes, sink->count, true);
