@@ -26,7 +26,8 @@ let packsRelocations: Bool = {
     var text = [CChar](repeating: 0, count: 64)
     confstr(Int32(_CS_GNU_LIBC_VERSION), &text, text.count)
     // For instance "glibc 2.36".
-    let version = String(cString: text).split { $0 == " " || $0 == "." }.compactMap { Int($0) }
+    let words = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let version = words.split { $0 == " " || $0 == "." }.compactMap { Int($0) }
     return !version.lexicographicallyPrecedes([2, 36])
 }()
 
