@@ -11,7 +11,7 @@ package final class MemorySearch: @unchecked Sendable {
     let form: DecodeOptions
     /// The header fields of the request; `nil` if any image will do.
     let headers: HTTPFields?
-    /// What the search has found, if it was made before the rest of the load was read.
+    /// The result of a search that `searchAhead` has made; `nil` before.
     private(set) var known: Held?
 
     init(_ cache: ImageCache, original: String, wanted: String?, form: DecodeOptions, headers: HTTPFields?) {

@@ -102,7 +102,8 @@ struct Judged: Sendable {
     private let response: Response
     private let change: Change?
 
-    /// What the application has changed. A class, as that is rare.
+    /// The status, media type and header fields that the application's response modifier has set. A class, because few
+    /// responses are changed.
     private final class Change: Sendable {
         let status: Int32
         /// In lower case.

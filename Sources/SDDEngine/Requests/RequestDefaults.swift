@@ -198,7 +198,7 @@ extension RequestDefaults {
         get { storage.values.form.form }
         set { values.form = SharedForm(newValue) }
     }
-    /// The same form, for requests to share.
+    /// The object that holds `form`; requests refer to it in place of a copy of the form.
     var sharedForm: SharedForm { storage.values.form }
     /// The application's transports, the newest first.
     package var plugins: [(scheme: String, plugin: any AppTransport)] { storage.values.plugins }

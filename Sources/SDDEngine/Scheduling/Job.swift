@@ -10,7 +10,7 @@ final class Job<Listener> {
     struct Handler {
         let token: UInt64
         let listener: Listener
-        /// What the caller has asked for.
+        /// The caller's request, with its own form of the pixels and its own limits; other handlers of the job have others.
         let request: DownloadRequest
         var priority: Priority
         let submitted: Int64
