@@ -13,7 +13,9 @@
 
 #include <malloc.h>
 
-enum { THREADS = 8, PLACES = 400, MEMORY_JUDGED_FROM = 20000 };
+/* From how many loads on the run must have had every kind of end, and its memory is judged. In fewer loads, some kinds
+   are missing by chance. */
+enum { THREADS = 8, PLACES = 400, KINDS_JUDGED_FROM = 4000, MEMORY_JUDGED_FROM = 20000 };
 
 /* The data of one load, used again and again, so that this program's own memory does not grow. */
 typedef struct place {
@@ -291,7 +293,8 @@ static void check_the_end(void)
            "%ld told of the cache, %ld previews; %lld transfers\n", count, good, by_origin[0], by_origin[1], by_origin[2],
            by_origin[3] + by_origin[4] + by_origin[5], cancelled, failed, told_cached, previewed,
            (long long)s.transfers_started);
-    CHECK(by_origin[0] && by_origin[1] && by_origin[2] && cancelled && failed && told_cached);
+    CHECK(good && failed);
+    if (total >= KINDS_JUDGED_FROM) CHECK(by_origin[0] && by_origin[1] && by_origin[2] && cancelled && told_cached);
     CHECK(previewed > 0 || total < MEMORY_JUDGED_FROM);
 }
 
