@@ -19,6 +19,14 @@ let strict: [SwiftSetting] = [
             "-Xfrontend", "-internalize-at-link",
         ],
         .when(configuration: .release)),
+    // Structs are copied by code of their own, not by functions of the runtime that look up how; and generic code is
+    // specialised across targets: docs/decisions/0036-code-that-copies-structs-itself.md.
+    .unsafeFlags(
+        [
+            "-cross-module-optimization", "-Xfrontend", "-disable-type-layout",
+            "-Xfrontend", "-disable-llvm-merge-functions-pass",
+        ],
+        .when(configuration: .release)),
 ]
 
 /// Half a megabyte of relocations becomes a list of some kilobytes, which libraries of C read since glibc 2.36.

@@ -8,25 +8,29 @@
 #include <time.h>
 
 typedef struct sddsys_work_clock {
-    int64_t left;   // microseconds that remain; negative: the limit is exceeded
-    int64_t each;   // additional microseconds for each MiB of input
-    int64_t began;  // thread time at which the current piece of work began
-    uint32_t asked; // calls of sddsys_may_go_on(), counted because reading the clock costs a system call
+    int64_t left;     // microseconds that remain; negative: the limit is exceeded
+    int64_t each;     // additional microseconds for each MiB of input
+    int64_t by_watch; // of `left`, microseconds that may be counted by elapsed time
+    int64_t began;    // time at which the current piece of work began
+    uint32_t asked;   // calls of sddsys_may_go_on()
     bool is_limited;
+    bool is_exact; // `began` is CPU time, otherwise elapsed time
 } sddsys_work_clock;
 
-static inline int64_t sddsys_thread_microseconds(void)
+static inline int64_t sddsys_microseconds(clockid_t of)
 {
     struct timespec now = { 0, 0 };
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    clock_gettime(of, &now);
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
 /// Creates a clock that allows `microseconds`, and `each` more for each MiB of input; both are at most 2^40. With 0
-/// `microseconds` there is no limit.
+/// `microseconds` there is no limit. Up to an eighth of the limit is counted by elapsed time, which is at least the CPU
+/// time, because CPU time costs a system call: most pictures are decoded within it.
 static inline sddsys_work_clock sddsys_work_clock_make(int64_t microseconds, int64_t each)
 {
-    sddsys_work_clock clock = { microseconds, each, 0, 0, microseconds > 0 };
+    sddsys_work_clock clock = { .left = microseconds, .each = each, .by_watch = microseconds / 8 };
+    clock.is_limited = microseconds > 0;
     return clock;
 }
 
@@ -39,19 +43,28 @@ static inline void sddsys_work_grows(sddsys_work_clock *clock, size_t bytes)
 
 static inline void sddsys_work_begins(sddsys_work_clock *clock)
 {
-    if (clock->is_limited) clock->began = sddsys_thread_microseconds();
+    if (!clock->is_limited) return;
+    clock->is_exact = clock->by_watch <= 0;
+    clock->began = sddsys_microseconds(clock->is_exact ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC);
 }
 
+/// Counts the current piece of work so far.
 static inline void sddsys_work_rests(sddsys_work_clock *clock)
 {
-    if (clock->is_limited) clock->left -= sddsys_thread_microseconds() - clock->began;
+    if (!clock->is_limited) return;
+    const clockid_t kind = clock->is_exact ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
+    const int64_t spent = sddsys_microseconds(kind) - clock->began;
+    clock->left -= spent;
+    if (!clock->is_exact) clock->by_watch -= spent;
 }
 
-/// Whether time is left; called between small steps of the work. Only every 64th call reads the clock.
+/// Whether time is left; called between small steps of the work. Only every 64th call reads a clock.
 static inline bool sddsys_may_go_on(sddsys_work_clock *clock)
 {
     if (!clock->is_limited || ++clock->asked % 64 != 0) return true;
-    return sddsys_thread_microseconds() - clock->began <= clock->left;
+    sddsys_work_rests(clock);
+    sddsys_work_begins(clock);
+    return clock->left >= 0;
 }
 
 #endif

@@ -21,7 +21,7 @@ package struct PriorityBuckets<Element> {
 
     /// The first element, and the rank of its priority: 0 is the most urgent.
     @inlinable package var first: (element: Element, rank: Int)? {
-        for bucket in buckets.indices {
+        for bucket in 0..<buckets.count {
             if let element = buckets[bucket].first { return (element, bucket) }
         }
         return nil
@@ -38,7 +38,7 @@ package struct PriorityBuckets<Element> {
     }
 
     @inlinable package mutating func popFirst() -> Element? {
-        for bucket in buckets.indices where !buckets[bucket].isEmpty {
+        for bucket in 0..<buckets.count where !buckets[bucket].isEmpty {
             size -= 1
             return buckets[bucket].popFirst()
         }

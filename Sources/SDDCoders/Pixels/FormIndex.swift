@@ -9,7 +9,7 @@ package struct FormIndex {
 
     package init() {}
 
-    package init(_ forms: some Sequence<DecodeOptions>) {
+    package init(_ forms: [DecodeOptions]) {
         for form in forms { add(form) }
     }
 

@@ -140,7 +140,7 @@ extension DownloadTable {
             tell(step.facts, of: job)
             show(step.previews, of: job, at: now)
             if let pictures = step.pictures {
-                let forms = FormIndex(pictures.lazy.map(\.form))
+                let forms = FormIndex(pictures.map { $0.form })
                 if isEnough(forms, for: job) {
                     return endEarly(job, pictures, forms, step.reserved, at: now)
                 }
@@ -172,7 +172,7 @@ extension DownloadTable {
         progressive.previewed = (now, now - progressive.began, progressive.read)
         // The complete image follows immediately.
         if progressive.bodyWaits { return }
-        let forms = FormIndex(previews.lazy.map(\.form))
+        let forms = FormIndex(previews.map { $0.form })
         var next = job.handlers.firstPlace
         while let place = next, let handler = job.handlers[place] {
             next = job.handlers.place(after: place)
