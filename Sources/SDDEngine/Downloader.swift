@@ -9,7 +9,7 @@ package final class Downloader: Sendable {
 
     private let table: Monitor<DownloadTable<Listener>>
     private let transport: any Transport
-    private let plugins: AppTransfers
+    let plugins: AppTransfers
     let delivery: Delivery
     private let decoders: Monitor<DecodePool?>
     private let desk = DecodeDesk()
@@ -329,19 +329,18 @@ extension Downloader: TransportDelegate {
     package func takeCommands(into commands: inout [TransportCommand], for thread: NetworkThreads) -> Int64 {
         // A local copy is needed, because the lock's closure cannot capture an `inout` parameter.
         var taken: [TransportCommand] = []
-        guard thread == .first else {
-            let deadline = change(on: thread) { table, now in table.transportAsks(for: &taken, on: thread, at: now) }
-            commands += taken
-            return deadline
-        }
         let now = time.monotonicMicroseconds()
-        let ended = plugins.lookAtClocks(at: now).ended
+        let ended = thread == .first ? plugins.lookAtClocks(at: now).ended : []
         if !ended.isEmpty { handle(ended, of: thread) }
-        let deadline = change(on: thread) { table, now in table.transportAsks(for: &taken, at: now) }
-        plugins.take(from: &taken)
+        var deadline = change(on: thread) { table, now in table.transportAsks(for: &taken, on: thread, at: now) }
+        if thread == .first {
+            plugins.take(from: &taken)
+            // Transfers that have just started have time limits too. At the time already checked, none of them can
+            // expire.
+            deadline = min(deadline, plugins.lookAtClocks(at: now).next, loaders.lookAtClocks(at: now))
+        }
         commands += taken
-        // Transfers that have just started have time limits too. At the time already checked, none of them can expire.
-        return min(deadline, plugins.lookAtClocks(at: now).next, loaders.lookAtClocks(at: now))
+        return deadline
     }
 
     /// Makes the first network thread look at the clocks.
@@ -351,36 +350,6 @@ extension Downloader: TransportDelegate {
         change(on: thread) { table, now in
             for report in reports { table.transportReports(report, at: now) }
         }
-    }
-}
-
-// MARK: - The application's transports
-
-/// Reports from a transport of the application. Callable from any thread.
-extension Downloader {
-    package func appResponded(
-        _ id: UInt64, status: Int32, fields: ResponseFields, expectedBytes: Int64
-    ) throws(AppTransfers.Refusal) {
-        answered(
-            try plugins.responded(TransferID(id), status: status, fields: fields, expectedBytes: expectedBytes))
-    }
-
-    /// - Returns: false if the body exceeds max_body_bytes, which has ended the transfer.
-    package func appReceived(_ id: UInt64, _ data: UnsafeRawBufferPointer) throws(AppTransfers.Refusal) -> Bool {
-        let (reports, isTooLarge) = try unsafe plugins.received(TransferID(id), data)
-        answered(reports)
-        return !isTooLarge
-    }
-
-    package func appFinished(_ id: UInt64, _ error: TransportError?) throws(AppTransfers.Refusal) {
-        answered(try plugins.finished(TransferID(id), error))
-    }
-
-    private func answered(_ reports: [TransferEvent]) {
-        change { table, now in
-            for report in reports { table.transportReports(report, at: now) }
-        }
-        if plugins.needsTurn { transport.wake(.first) }
     }
 }
 

@@ -25,7 +25,8 @@ final class CurlLoop {
     private var cache: ConnectionCache
 
     init(
-        _ thread: NetworkThreads, multi: LoopLine.Multi, line: LoopLine, options: CurlOptions, delegate: any TransportDelegate,
+        _ thread: NetworkThreads, multi: LoopLine.Multi, line: LoopLine, options: CurlOptions,
+        delegate: any TransportDelegate,
         watch: TurnWatch, time: any TimeSource
     ) {
         self.thread = thread
