@@ -7,8 +7,11 @@ package struct NetworkThreads: OptionSet, Sendable {
     /// Most threads of one transport.
     package static let most: Int32 = 16
 
+    // An empty literal would call the generic initializer of sets each time.
+    package static let none = NetworkThreads(rawValue: 0)
+
     /// The thread that also watches the clocks, and calls the transports of the application.
-    package static let first = NetworkThreads(number: 0)
+    package static let first = NetworkThreads(rawValue: 1)
 
     package init(number: Int) { rawValue = 1 << number }
 
