@@ -115,12 +115,13 @@ static char **read_lines(const char *path, size_t *count)
 
 static int usage(const char *problem)
 {
-    fprintf(stderr,
-            "sdd-bench: %s\n"
-            "usage: sdd-bench --workload W1|W2|W3|W4|W5|W6|W7|W8|W8h1|W9|W9d|W10 --urls FILE [--inflight N]\n"
-            "                 [--threads N] [--cacert PEM] [--verify] [--drain] [--sink] [--load]\n"
-            "                 [--cache DIR [--prefill] [--by get|query|http|load]]\n",
-            problem);
+    fprintf(
+        stderr,
+        "sdd-bench: %s\n"
+        "usage: sdd-bench --workload W1|W2|W3|W4|W5|W6|W7|W8|W8h1|W9|W9d|W10 --urls FILE [--inflight N]\n"
+        "                 [--threads N] [--network-threads N] [--cacert PEM] [--verify] [--drain] [--sink] [--load]\n"
+        "                 [--cache DIR [--prefill] [--by get|query|http|load]]\n",
+        problem);
     return 2;
 }
 
@@ -141,6 +142,8 @@ static int take_option(const char *name, const char *value)
         arguments.inflight = atoi(value);
     else if (!strcmp(name, "--threads"))
         arguments.threads = atoi(value);
+    else if (!strcmp(name, "--network-threads"))
+        arguments.network_threads = atoi(value);
     else
         return 0;
     return 1;
@@ -232,6 +235,7 @@ int main(int argc, char **argv)
     config.max_concurrent_downloads = config.max_concurrent_per_host = arguments.inflight;
     config.decode_threads = arguments.threads;
     network.ca_file = arguments.ca_file;
+    network.network_threads = arguments.network_threads;
     limits.max_body_bytes = INT64_C(1) << 30;
     config.delivery = arguments.drain ? SDD_DELIVERY_APPLICATION : SDD_DELIVERY_THREAD;
     sdd_cache *cache = NULL;

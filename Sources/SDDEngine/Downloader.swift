@@ -9,7 +9,7 @@ package final class Downloader: Sendable {
 
     private let table: Monitor<DownloadTable<Listener>>
     private let transport: any Transport
-    private let plugins: AppTransfers
+    let plugins: AppTransfers
     let delivery: Delivery
     private let decoders: Monitor<DecodePool?>
     private let desk = DecodeDesk()
@@ -157,6 +157,7 @@ extension DownloadTable.Rules {
         progressive.previewScans = configuration.minPreviewScans
         decodeLimits = configuration.decodeLimits
         minHostInterval = min(configuration.minHostIntervalMilliseconds, 1 << 40) * 1000
+        networkThreads = configuration.transport.threadCount
         retry.maxAttempts = configuration.maxAttempts
         retry.budget = configuration.retryBudget < 0 ? nil : Int(configuration.retryBudget)
         retry.delay = min(configuration.retryDelayMilliseconds, 1 << 40) * 1000
@@ -209,7 +210,7 @@ extension Downloader: TokenOwner {
             request: request, listener: listener, time: time.monotonicMicroseconds())
         if request.lookup != nil { return change { table, now in table.submitted(submission, found: hit, at: now) } }
         let isFirst = inbox.add(submission)
-        if isFirst { transport.wake() }
+        if isFirst { transport.wake(.first) }
         // After its end the network thread empties the inbox no more.
         if gate.has(.closed) { change { _, _ in } }
     }
@@ -284,9 +285,9 @@ extension Downloader: TokenOwner {
 
 extension Downloader {
     /// Reports an event to the table, then carries out its decisions without the lock.
-    /// - Parameter wakesTransport: false on the thread sdd-net, which asks for commands again by itself.
+    /// - Parameter thread: the network thread that this is called on, if it is one, since it asks for commands by itself.
     func change<Outcome>(
-        wakesTransport: Bool = true,
+        on thread: NetworkThreads = .none,
         _ event: (inout DownloadTable<Listener>, Int64) -> Outcome
     ) -> Outcome {
         let (outcome, wakes, work, batch, cacheTasks, submissions) = table.withLock { table in
@@ -313,7 +314,8 @@ extension Downloader {
             if !work.isEmpty { pool?.give(work) }
             if wakes.decoders > 0 { pool?.wake(for: wakes.decoders) }
         }
-        if wakes.transport, wakesTransport { transport.wake() }
+        let waked = wakes.transport.subtracting(thread)
+        if !waked.isEmpty { transport.wake(waked) }
         // Cache lookups run last, because a lookup may answer immediately, which reports another event to the table.
         if !cacheTasks.isEmpty { run(cacheTasks.filter { $0.asks }) }
         return outcome
@@ -324,57 +326,30 @@ extension Downloader {
 
 /// The transport's callbacks. Thread: sdd-net.
 extension Downloader: TransportDelegate {
-    package func takeCommands(into commands: inout [TransportCommand]) -> Int64 {
+    package func takeCommands(into commands: inout [TransportCommand], for thread: NetworkThreads) -> Int64 {
         // A local copy is needed, because the lock's closure cannot capture an `inout` parameter.
         var taken: [TransportCommand] = []
         let now = time.monotonicMicroseconds()
-        let ended = plugins.lookAtClocks(at: now).ended
-        if !ended.isEmpty { handle(ended) }
-        let deadline = change(wakesTransport: false) { table, now in
-            table.transportAsks(for: &taken, at: now)
+        let ended = thread == .first ? plugins.lookAtClocks(at: now).ended : []
+        if !ended.isEmpty { handle(ended, of: thread) }
+        var deadline = change(on: thread) { table, now in table.transportAsks(for: &taken, on: thread, at: now) }
+        if thread == .first {
+            plugins.take(from: &taken)
+            // Transfers that have just started have time limits too. At the time already checked, none of them can
+            // expire.
+            deadline = min(deadline, plugins.lookAtClocks(at: now).next, loaders.lookAtClocks(at: now))
         }
-        plugins.take(from: &taken)
         commands += taken
-        // Transfers that have just started have time limits too. At the time already checked, none of them can expire.
-        return min(deadline, plugins.lookAtClocks(at: now).next, loaders.lookAtClocks(at: now))
+        return deadline
     }
 
-    func wakeTransport() { transport.wake() }
+    /// Makes the first network thread look at the clocks.
+    func wakeTransport() { transport.wake(.first) }
 
-    package func handle(_ reports: [TransferEvent]) {
-        change(wakesTransport: false) { table, now in
+    package func handle(_ reports: [TransferEvent], of thread: NetworkThreads) {
+        change(on: thread) { table, now in
             for report in reports { table.transportReports(report, at: now) }
         }
-    }
-}
-
-// MARK: - The application's transports
-
-/// Reports from a transport of the application. Callable from any thread.
-extension Downloader {
-    package func appResponded(
-        _ id: UInt64, status: Int32, fields: ResponseFields, expectedBytes: Int64
-    ) throws(AppTransfers.Refusal) {
-        answered(
-            try plugins.responded(TransferID(id), status: status, fields: fields, expectedBytes: expectedBytes))
-    }
-
-    /// - Returns: false if the body exceeds max_body_bytes, which has ended the transfer.
-    package func appReceived(_ id: UInt64, _ data: UnsafeRawBufferPointer) throws(AppTransfers.Refusal) -> Bool {
-        let (reports, isTooLarge) = try unsafe plugins.received(TransferID(id), data)
-        answered(reports)
-        return !isTooLarge
-    }
-
-    package func appFinished(_ id: UInt64, _ error: TransportError?) throws(AppTransfers.Refusal) {
-        answered(try plugins.finished(TransferID(id), error))
-    }
-
-    private func answered(_ reports: [TransferEvent]) {
-        change { table, now in
-            for report in reports { table.transportReports(report, at: now) }
-        }
-        if plugins.needsTurn { transport.wake() }
     }
 }
 

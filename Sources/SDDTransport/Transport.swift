@@ -1,19 +1,21 @@
-/// Transfers bytes. Owns one thread, `sdd-net`; in each turn of its loop it takes commands from its delegate and
-/// delivers events to it, both in batches. Knows nothing of images, queues or callers.
+/// Transfers bytes. Owns the network threads, `sdd-net`: one, unless the configuration asks for more. In each turn of
+/// its loop, a thread takes commands from the transport's delegate and delivers events to it, both in batches. Knows
+/// nothing of images, queues or callers.
 package protocol Transport: AnyObject, Sendable {
-    /// Starts the thread. Called once, before any other function.
+    /// Starts the threads. Called once, before any other function.
     func start(delegate: any TransportDelegate) throws(TransportError)
 
-    /// Makes the loop turn soon, so that it takes commands. Callable from any thread; cheap; never blocks.
-    func wake()
+    /// Makes the loops of these threads turn soon, so that they take commands. Callable from any thread; cheap; never
+    /// blocks.
+    func wake(_ threads: NetworkThreads)
 
-    /// Ends the loop. Running transfers are dropped without an event. Callable from any thread; never blocks.
+    /// Ends the loops. Running transfers are dropped without an event. Callable from any thread; never blocks.
     func stop()
 
-    /// Waits until the thread has ended and everything it owned is freed. Called once, but not on `sdd-net`.
+    /// Waits until the threads have ended and everything they owned is freed. Called once, but not on `sdd-net`.
     func join()
 
-    /// Waits like `join()`, but with a time limit, after which the thread is abandoned. Meant for the end of the
+    /// Waits like `join()`, but with a time limit, after which the threads are abandoned. Meant for the end of the
     /// process.
     func join(milliseconds: Int64)
 
@@ -22,14 +24,14 @@ package protocol Transport: AnyObject, Sendable {
 }
 
 /// Gives commands to a transport, and receives its events. Thread: `sdd-net` for both functions, with no lock of the
-/// transport held.
+/// transport held; several network threads call them at the same time. All commands of a transfer go to one thread.
 package protocol TransportDelegate: AnyObject, Sendable {
-    /// Appends the next commands, in order. Called at the start of each turn.
+    /// Appends the next commands for a network thread, in order. Called at the start of each of its turns.
     /// - Returns: The time of the next call if there is no wake-up before, in microseconds of the monotonic clock;
     ///   `Int64.max` means never.
-    func takeCommands(into commands: inout [TransportCommand]) -> Int64
+    func takeCommands(into commands: inout [TransportCommand], for thread: NetworkThreads) -> Int64
 
-    /// Handles the events of a turn, in order. No event of a transfer comes after its `.finished`, or after its
+    /// Handles the events of a network thread's turn, in order. No event of a transfer comes after its `.finished`, or after its
     /// `.cancel` command was taken.
-    func handle(_ events: [TransferEvent])
+    func handle(_ events: [TransferEvent], of thread: NetworkThreads)
 }

@@ -33,7 +33,8 @@ package struct TransportConfiguration: Sendable {
     package var addressPolicy = AddressPolicy.any
     /// Exceptions to the address policy; see `AddressException`.
     package var addressExceptions: [String] = []
-    /// The application's filter for addresses and ports, called on sdd-net after the policy has allowed them.
+    /// The application's filter for addresses and ports, called on sdd-net after the policy has allowed them; by
+    /// several network threads at a time.
     package var addressFilter: (@Sendable (String, Int32) -> Bool)?
 
     // Network options.
@@ -55,12 +56,22 @@ package struct TransportConfiguration: Sendable {
     /// 0 means as many as bursts of transfers have shown to be useful.
     package var maxIdleConnections: Int32 = 0
     package var receiveBufferBytes: Int32 = 64 << 10
+    package var networkThreads: Int32 = 1
     package var cookieFile: String?
 
     /// Returns the highest level of messages to build. Called on sdd-net.
     package var logs: @Sendable () -> LogLevel = { .none }
 
     package init() {}
+
+    /// The number of network threads, each of which may open at least one connection.
+    package var threadCount: Int {
+        let most = maxConnections > 0 ? min(networkThreads, maxConnections) : networkThreads
+        return Int(max(1, min(most, NetworkThreads.most)))
+    }
+
+    /// Each thread's part of a number of connections; 0 means no number was given.
+    func perThread(_ connections: Int32) -> Int { connections > 0 ? max(1, Int(connections) / threadCount) : 0 }
 
     /// True if HTTP/2 may also be used without TLS.
     var speaksHTTP2Plainly: Bool {

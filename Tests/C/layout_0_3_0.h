@@ -505,10 +505,10 @@ struct sdd_network_options_0_3_0 {
     const void *dns_servers;
     int64_t dns_cache_ms;
     int32_t max_connections, max_connections_per_host, max_idle_connections, tcp_keepalive_s,
-        receive_buffer_bytes, reserved;
+        receive_buffer_bytes, network_threads;
     const void *cookie_file, *address_exceptions;
     size_t address_exception_count;
-    int32_t no_data_urls, reserved2;
+    int32_t no_data_urls, reserved;
 };
 SAME(sdd_network_options, 0_3_0, struct_size);
 SAME(sdd_network_options, 0_3_0, ca_file);
@@ -536,12 +536,12 @@ SAME(sdd_network_options, 0_3_0, max_connections_per_host);
 SAME(sdd_network_options, 0_3_0, max_idle_connections);
 SAME(sdd_network_options, 0_3_0, tcp_keepalive_s);
 SAME(sdd_network_options, 0_3_0, receive_buffer_bytes);
-SAME(sdd_network_options, 0_3_0, reserved);
+SAME(sdd_network_options, 0_3_0, network_threads);
 SAME(sdd_network_options, 0_3_0, cookie_file);
 SAME(sdd_network_options, 0_3_0, address_exceptions);
 SAME(sdd_network_options, 0_3_0, address_exception_count);
 SAME(sdd_network_options, 0_3_0, no_data_urls);
-SAME(sdd_network_options, 0_3_0, reserved2);
+SAME(sdd_network_options, 0_3_0, reserved);
 GROWN(sdd_network_options, 0_3_0);
 
 struct sdd_limits_0_3_0 {

@@ -146,7 +146,8 @@ static void networks(void)
     NETWORK(tcp_keepalive_s, -2);
     NETWORK(receive_buffer_bytes, 1023);
     NETWORK(receive_buffer_bytes, 524289);
-    SETTING_AS(UNSUPPORTED, "sdd_network_options", network, reserved, 1);
+    NETWORK(network_threads, -1);
+    NETWORK(network_threads, 17);
     NETWORK(cookie_file, "");
     NETWORK(cookie_file, "/proc/self");
     NETWORK(address_exceptions, NULL, s.network.address_exception_count = 1);
@@ -156,7 +157,7 @@ static void networks(void)
             s.network.address_policy = SDD_ADDRESS_PUBLIC_ONLY);
     NETWORK(address_exception_count, SIZE_MAX, s.network.address_exceptions = wrong);
     NETWORK(no_data_urls, 2);
-    SETTING_AS(UNSUPPORTED, "sdd_network_options", network, reserved2, 1);
+    SETTING_AS(UNSUPPORTED, "sdd_network_options", network, reserved, 1);
 }
 
 /* ----------------------------------------------------------- credentials, cookies, vtables, pixels */

@@ -1,4 +1,5 @@
 import SDDBase
+import SDDTransport
 import Testing
 
 @testable import SDDEngine
@@ -17,7 +18,7 @@ import Testing
         let waiting = try submit(driver, 2, continues: true)
         _ = driver.commands()
         driver.enterBackground(grace: 500)
-        #expect(driver.table.takeWakes().transport)
+        #expect(driver.table.takeWakes().transport == .first)
         #expect(driver.turn() == ([.pause(2)], driver.now + 500))
         driver.now += 500
         #expect(driver.turn() == ([.cancel(1)], .max))

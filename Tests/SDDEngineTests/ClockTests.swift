@@ -89,9 +89,9 @@ import Testing
         let (driver, first) = try waiting { $0.totalLimit = 1000 }
         _ = driver.table.takeWakes()
         try driver.submit(2) { $0.totalLimit = 5000 }
-        #expect(!driver.table.takeWakes().transport)
+        #expect(driver.table.takeWakes().transport == [])
         try driver.submit(3) { $0.totalLimit = 100 }
-        #expect(driver.table.takeWakes().transport)
+        #expect(driver.table.takeWakes().transport == .first)
         #expect(driver.turn().deadline == driver.now + 100)
         driver.now += 100
         #expect(driver.turn().deadline == driver.now + 900)

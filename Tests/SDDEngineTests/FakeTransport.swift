@@ -23,7 +23,7 @@ final class FakeTransport: Transport {
         state.withLock { $0.delegate = delegate }
     }
 
-    func wake() { state.withLock { $0.wakes += 1 } }
+    func wake(_ threads: NetworkThreads) { state.withLock { $0.wakes += 1 } }
     func stop() { state.withLock { $0.isStopped = true } }
 
     func join(milliseconds: Int64) { join() }
@@ -48,7 +48,7 @@ final class FakeTransport: Transport {
     @discardableResult
     func turn() -> [TransportCommand] {
         var commands: [TransportCommand] = []
-        let deadline = delegate?.takeCommands(into: &commands) ?? .max
+        let deadline = delegate?.takeCommands(into: &commands, for: .first) ?? .max
         state.withLock { $0.deadline = deadline }
         return commands
     }
@@ -81,7 +81,7 @@ final class FakeTransport: Transport {
         report([.finished(id, TransferEnd(result: .failure(TransportError(.connectionLost, message: "lost"))))])
     }
 
-    func report(_ events: [TransferEvent]) { delegate?.handle(events) }
+    func report(_ events: [TransferEvent]) { delegate?.handle(events, of: .first) }
 }
 
 extension FakeTransport {

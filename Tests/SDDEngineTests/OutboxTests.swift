@@ -53,25 +53,24 @@ import Testing
     @Test mutating func commandsAreAddedBehindThoseTakenBefore() {
         // given
         var commands: [TransportCommand] = []
-        #expect(!outbox.hasCommands)
+        #expect(outbox.threadsWithCommands == [])
         outbox.send(.cancel(TransferID(1)))
         outbox.send(.pause(TransferID(2)))
-        #expect(outbox.hasCommands)
+        #expect(outbox.threadsWithCommands == .first)
         // when
-        outbox.takeCommands(into: &commands, promising: .max)
-        #expect(!outbox.hasCommands)
+        outbox.takeCommands(of: .first, into: &commands)
+        #expect(outbox.threadsWithCommands == [])
         outbox.send(.resume(TransferID(2)))
-        outbox.takeCommands(into: &commands, promising: .max)
+        outbox.takeCommands(of: .first, into: &commands)
         // then
         #expect(commands.map { Order($0) } == [.cancel(1), .pause(2), .resume(2)])
     }
 
     @Test mutating func transportIsLateForWhatComesBeforeItsPromise() {
         // given: nothing has been promised, so each time is too soon
-        var commands: [TransportCommand] = []
         #expect(outbox.isLate(for: 100) && !outbox.isLate(for: .max))
         // when
-        outbox.takeCommands(into: &commands, promising: 100)
+        outbox.promised(100)
         // then
         #expect(outbox.isLate(for: 99) && !outbox.isLate(for: 100) && !outbox.isLate(for: 101))
     }

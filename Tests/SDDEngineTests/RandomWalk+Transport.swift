@@ -124,7 +124,7 @@ extension RandomWalk {
     mutating func check() throws {
         let wakes = driver.table.takeWakes()
         try #require(wakes.decoders == model.newWork)
-        try #require(wakes.transport == (!model.commands.isEmpty || model.nextDeadline < model.promised))
+        try #require(wakes.transport.isEmpty != (!model.commands.isEmpty || model.nextDeadline < model.promised))
         model.newWork = 0
         try checkAsked()
         try checkEnds()

@@ -33,7 +33,7 @@ import Testing
         if received > 0 { #expect(transport.wait(for: id) { $0.received == received } != nil) }
         // when
         time.advance(milliseconds: 10_001)
-        transport.transport.wake()
+        transport.transport.wake(.first)
         // then
         let failure = try transport.waitForEnd(of: id).failure()
         #expect(failure.kind == kind)
@@ -72,7 +72,7 @@ import Testing
         #expect(transport.waitForATurn())
         // when
         time.advance(milliseconds: 6000)
-        transport.transport.wake()
+        transport.transport.wake(.first)
         // then
         #expect(try transport.waitForEnd(of: silent).failure().kind == .stall)
         server.release("l")
@@ -114,12 +114,12 @@ import Testing
         #expect(transport.waitForATurn())
         #expect(transport.events(of: id).isEmpty)
         time.advance(milliseconds: 2000)
-        transport.transport.wake()
+        transport.transport.wake(.first)
         // then: that a body has been sent is noticed only at the next look at the clocks
         if body != nil {
             #expect(transport.waitForATurn())
             time.advance(milliseconds: 3000)
-            transport.transport.wake()
+            transport.transport.wake(.first)
         }
         let failure = try transport.waitForEnd(of: id).failure()
         #expect(failure.kind == .firstByteTimeout)

@@ -87,7 +87,7 @@ import Testing
         let thread = try NativeThread(name: "stops") {
             for round in 0..<2000 {
                 guard let transport = try? TransportUnderTest() else { return }
-                if round % 2 == 0 { transport.transport.wake() }
+                if round % 2 == 0 { transport.transport.wake(.first) }
                 // when
                 transport.end()
                 ended.withLock { $0 += 1 }
@@ -107,7 +107,7 @@ import Testing
         let transport = try TransportUnderTest()
         transport.end()
         // when
-        transport.transport.wake()
+        transport.transport.wake(.first)
         transport.transport.stop()
         transport.transport.join()
         transport.start(try HTTPRequest(to: "http://127.0.0.1:1/"))
@@ -119,7 +119,7 @@ import Testing
         // given
         let transport = CurlTransport(configuration: TransportConfiguration())
         // when, then: nothing happens
-        transport.wake()
+        transport.wake(.first)
         transport.stop()
         transport.join()
     }
@@ -154,7 +154,7 @@ import Testing
                     } else {
                         kept.record(id)
                     }
-                    transport.transport.wake()
+                    transport.transport.wake(.first)
                 }
             }
         }

@@ -68,7 +68,7 @@ import Testing
         #expect(transport.waitForATurn())
         #expect(transport.events(of: id).isEmpty)
         time.advance(milliseconds: 2000)
-        transport.transport.wake()
+        transport.transport.wake(.first)
         // then
         #expect(try transport.waitForEnd(of: id).failure().kind == .firstByteTimeout)
     }

@@ -81,7 +81,7 @@ import Testing
         if kind == .stall {
             #expect(transport.wait(for: id) { $0.received == Int64(count) } != nil)
             time.advance(milliseconds: 1001)
-            transport.transport.wake()
+            transport.transport.wake(.first)
         }
         let end = try transport.waitForEnd(of: id)
         // then

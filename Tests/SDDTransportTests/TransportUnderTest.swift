@@ -41,7 +41,7 @@ final class TransportUnderTest: Sendable {
     /// Gives all commands in one turn of the loop.
     func give(_ commands: [TransportCommand]) {
         inbox.add(commands)
-        transport.wake()
+        transport.wake(.first)
     }
 
     /// Gives the commands at the first event that meets the condition: on sdd-net, before anything more is read.
@@ -119,7 +119,7 @@ private final class Inbox: TransportDelegate {
         return hasAsked ?? false
     }
 
-    func takeCommands(into taken: inout [TransportCommand]) -> Int64 {
+    func takeCommands(into taken: inout [TransportCommand], for thread: NetworkThreads) -> Int64 {
         taken += commands.withLock { commands in
             defer { commands = [] }
             timesAsked.add(1, ordering: .sequentiallyConsistent)
@@ -129,7 +129,7 @@ private final class Inbox: TransportDelegate {
         return deadline.load(ordering: .sequentiallyConsistent)
     }
 
-    func handle(_ events: [TransferEvent]) {
+    func handle(_ events: [TransferEvent], of thread: NetworkThreads) {
         let commands = reaction.withLock { reaction in
             guard let due = reaction, events.contains(where: due.condition) else { return [TransportCommand]() }
             reaction = nil

@@ -657,9 +657,9 @@ class NetworkOptions(Sized):
                 ("unix_socket_path", c_char_p), ("resolve", POINTER(c_char_p)), ("resolve_count", c_size_t),
                 ("dns_servers", c_char_p), ("dns_cache_ms", c_int64), ("max_connections", c_int32),
                 ("max_connections_per_host", c_int32), ("max_idle_connections", c_int32), ("tcp_keepalive_s", c_int32),
-                ("receive_buffer_bytes", c_int32), ("reserved", c_int32), ("cookie_file", c_char_p),
+                ("receive_buffer_bytes", c_int32), ("network_threads", c_int32), ("cookie_file", c_char_p),
                 ("address_exceptions", POINTER(c_char_p)), ("address_exception_count", c_size_t),
-                ("no_data_urls", c_int32), ("reserved2", c_int32)]
+                ("no_data_urls", c_int32), ("reserved", c_int32)]
 
 
 class Limits(Sized):

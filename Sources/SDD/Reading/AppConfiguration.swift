@@ -142,6 +142,7 @@ extension ConfigurationParts {
     fileprivate mutating func fillNetwork(with current: TransportConfiguration) {
         network.max_redirects = current.maxRedirects
         network.receive_buffer_bytes = current.receiveBufferBytes
+        network.network_threads = current.networkThreads
         network.tcp_keepalive_s = current.keepAliveSeconds
         network.dns_cache_ms = current.dnsCacheMilliseconds
         if network.min_tls_version == 0 { network.min_tls_version = Int32(SDD_TLS_1_2) }

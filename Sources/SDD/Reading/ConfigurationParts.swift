@@ -17,7 +17,6 @@ struct ConfigurationParts {
         retry = try group(config.retry, "sdd_downloader_config.retry", sdd_retry_options())
         guard callbacks.reserved == 0 else { throw .reserved("sdd_callback_options.reserved") }
         guard network.reserved == 0 else { throw .reserved("sdd_network_options.reserved") }
-        guard network.reserved2 == 0 else { throw .reserved("sdd_network_options.reserved2") }
     }
 }
 

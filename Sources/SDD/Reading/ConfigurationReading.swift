@@ -203,6 +203,8 @@ private func readLimits(
         network.max_idle_connections, "sdd_network_options.max_idle_connections", default: 0, most: 100_000)
     made.receiveBufferBytes = try number(
         network.receive_buffer_bytes, "sdd_network_options.receive_buffer_bytes", default: 64 << 10, most: 512 << 10)
+    made.networkThreads = try number(
+        network.network_threads, "sdd_network_options.network_threads", default: 1, most: NetworkThreads.most)
     guard made.receiveBufferBytes >= 1024 else {
         throw .number(
             "sdd_network_options.receive_buffer_bytes", network.receive_buffer_bytes, allowed: "0 or 1024 to 524288")

@@ -1,5 +1,5 @@
 package import SDDBase
-package import SDDTransport
+import SDDTransport
 
 /// A request as the application's request modifier sees and changes it. A value type.
 package struct RequestDraft: Sendable {

@@ -104,7 +104,7 @@ extension DownloadTable {
             return served
         case .stale(let served):
             stopped(job)
-            outbox.send(.cancel(job.id))
+            send(.cancel(job.id), for: job)
             observe(.stop, job, at: now)
             serveStored(job, served, at: now)
             fill(at: now)

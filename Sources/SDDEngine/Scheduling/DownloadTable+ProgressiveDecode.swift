@@ -42,7 +42,7 @@ extension DownloadTable {
         job.progressive = progressive
         decoding.insertStream(of: job)
         // The transport is asked only once to show a body.
-        if !isShown { outbox.send(.show(job.id)) }
+        if !isShown { send(.show(job.id), for: job) }
     }
 
     private func isWorthProgressiveDecode(_ job: Job<Listener>, at now: Int64) -> Bool {
@@ -214,7 +214,7 @@ extension DownloadTable {
         at now: Int64
     ) {
         stopped(job)
-        outbox.send(.cancel(job.id))
+        send(.cancel(job.id), for: job)
         observe(.stop, job, at: now)
         statistics.imagesDecoded += 1
         job.finished = now

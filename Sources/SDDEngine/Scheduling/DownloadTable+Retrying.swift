@@ -20,7 +20,7 @@ extension DownloadTable {
         guard let retry = retry(of: job, after: refusal, at: now) else { return false }
         if job.isRunning {
             stopped(job)
-            outbox.send(.cancel(job.id))
+            send(.cancel(job.id), for: job)
             observe(.stop, job, error: retry.error, at: now)
         }
         carryOut(retry, of: job, after: refusal, failedAt: .response, at: now)

@@ -3,13 +3,20 @@ import SDDCoders
 import SDDTransport
 
 extension DownloadTable {
-    /// Takes the transport's next commands, in order.
-    /// - Returns: the time by which the transport must ask again.
-    mutating func transportAsks(for commands: inout [TransportCommand], at now: Int64) -> Int64 {
+    /// Takes the next commands for a network thread, in order. The first thread also looks at the clocks.
+    /// - Returns: the time by which the thread must ask again.
+    mutating func transportAsks(
+        for commands: inout [TransportCommand], on thread: NetworkThreads = .first, at now: Int64
+    ) -> Int64 {
+        guard thread == .first else {
+            outbox.takeCommands(of: thread, into: &commands)
+            return .max
+        }
         clocksLookedAt(at: now)
         fill(at: now)
         let deadline = nextDeadline()
-        outbox.takeCommands(into: &commands, promising: deadline)
+        outbox.takeCommands(of: thread, into: &commands)
+        outbox.promised(deadline)
         return deadline
     }
 

@@ -34,6 +34,8 @@ struct DownloadTable<Listener> {
         var retry = RetryPolicy()
         /// True if only caches may be used.
         var isOffline = false
+        /// The threads among which the transport's hosts are spread. Changing it later has no effect.
+        var networkThreads = 1
     }
 
     var jobs: JobIndex<Listener>
@@ -42,7 +44,7 @@ struct DownloadTable<Listener> {
     let registry: CoderRegistry
     var deadlines = Deadlines<RequestLimit>()
     var retries: RetryQueue
-    var outbox = Outbox<Listener>()
+    var outbox: Outbox<Listener>
     var rules: Rules
     var statistics = Statistics()
     /// True if a listener wants the events of transfers.
@@ -61,6 +63,7 @@ struct DownloadTable<Listener> {
     ) {
         jobs = JobIndex(numbers: numbers)
         self.rules = rules
+        outbox = Outbox(threadCount: rules.networkThreads)
         self.registry = registry
         decoding = DecodeQueue(room: room)
         slots = TransferSlots(rules)
@@ -77,7 +80,7 @@ struct DownloadTable<Listener> {
 
 extension DownloadTable {
     struct Wakes {
-        var transport: Bool
+        var transport: NetworkThreads
         var decoders: Int
     }
 
@@ -91,8 +94,9 @@ extension DownloadTable {
 
     /// Returns the threads for which the events since the last call have produced work.
     mutating func takeWakes() -> Wakes {
-        let wakesTransport = outbox.hasCommands || outbox.isLate(for: nextDeadline())
-        return Wakes(transport: wakesTransport, decoders: outbox.takeWork())
+        var threads = outbox.threadsWithCommands
+        if outbox.isLate(for: nextDeadline()) { threads.insert(.first) }
+        return Wakes(transport: threads, decoders: outbox.takeWork())
     }
 
     mutating func nextDeadline() -> Int64 {
@@ -129,6 +133,13 @@ extension DownloadTable {
         outbox.run(.claim(job.id, turn))
     }
 
+    /// Sends a command to the network thread of a job: all transfers to one host are on one thread, so that they can
+    /// share connections. Transports of the application are called on the first.
+    mutating func send(_ command: TransportCommand, for job: Job<Listener>) {
+        let isOnFirst = outbox.threadCount == 1 || job.request.hasPlugin
+        outbox.send(command, to: isOnFirst ? 0 : Int(job.host % UInt64(outbox.threadCount)))
+    }
+
     /// Starts the transfer of a job that has a slot and the right to download.
     mutating func begin(_ job: Job<Listener>, at now: Int64) {
         job.stage = .running
@@ -136,10 +147,10 @@ extension DownloadTable {
         job.started = now
         slots.began(job)
         statistics.transfersStarted += 1
-        outbox.send(.start(job.id, job.request, job.priority))
+        send(.start(job.id, job.request, job.priority), for: job)
         // Ask for the body now: it may begin and break off within one turn of the transport, and its part must be
         // saved.
-        if job.caching?.revalidation?.resumes == true { outbox.send(.show(job.id)) }
+        if job.caching?.revalidation?.resumes == true { send(.show(job.id), for: job) }
         observe(.start, job, at: now)
         tell(0, of: -1, in: job, at: now)
     }
@@ -175,7 +186,7 @@ extension DownloadTable {
         case .claiming: slots.priorityChanged(from: old, to: new)
         case .running:
             slots.priorityChanged(from: old, to: new)
-            outbox.send(.setPriority(job.id, new))
+            send(.setPriority(job.id, new), for: job)
             if let place = job.progressive?.place {
                 job.progressive?.place = decoding.moveStep(place, of: job)
             }
@@ -195,7 +206,7 @@ extension DownloadTable {
         let pauses = slots.pauses(job, isHeldBack: decoding.backlog.isHeldBack)
         guard pauses != job.isPaused else { return }
         job.isPaused = pauses
-        outbox.send(pauses ? .pause(job.id) : .resume(job.id))
+        send(pauses ? .pause(job.id) : .resume(job.id), for: job)
     }
 }
 
@@ -257,7 +268,7 @@ extension DownloadTable {
         case .waiting(let place): slots.remove(place)
         case .running:
             stopped(job)
-            outbox.send(.cancel(job.id))
+            send(.cancel(job.id), for: job)
             observe(.stop, job, error: error, at: now)
         case .received(let place):
             decoding.remove(place, of: job)

@@ -5,13 +5,22 @@ import SDDTransport
 /// work for caches, objects to release, and wake-ups of the decode threads. Each kind keeps its order. A value, part of the table.
 struct Outbox<Listener> {
     private var batch = EventBatch<Listener>()
-    private var commands: [TransportCommand] = []
+    /// Commands for each network thread, by its number.
+    private var commands: [[TransportCommand]]
+    /// The threads that have commands.
+    private(set) var threadsWithCommands = NetworkThreads.none
     private var cacheTasks: [CacheTask] = []
     private var lastTicket: UInt64 = 0
     /// Pieces of work for the decode threads since the last `takeWork`.
     private var newWork = 0
-    /// The time by which the transport has been told to ask again.
+    /// The time by which the transport's first thread has been told to ask again.
     private var promisedDeadline = Int64.max
+
+    /// - Parameter threadCount: the number of network threads.
+    init(threadCount: Int = 1) { commands = Array(repeating: [], count: threadCount) }
+
+    /// The number of network threads.
+    var threadCount: Int { commands.count }
 
     // MARK: - Adding
 
@@ -21,7 +30,11 @@ struct Outbox<Listener> {
     mutating func mute(_ listener: Listener) { batch.muted.append(listener) }
     /// Releases an object without the lock, because it may hold objects of the application.
     mutating func release(_ object: AnyObject) { batch.released.append(object) }
-    mutating func send(_ command: TransportCommand) { commands.append(command) }
+    /// - Parameter thread: the number of the network thread that the command is for.
+    mutating func send(_ command: TransportCommand, to thread: Int = 0) {
+        commands[thread].append(command)
+        threadsWithCommands.insert(NetworkThreads(number: thread))
+    }
     mutating func run(_ task: CacheTask) { cacheTasks.append(task) }
     /// Announces one more piece of work for the decode threads.
     mutating func addWork() { newWork += 1 }
@@ -50,13 +63,15 @@ struct Outbox<Listener> {
         return taken
     }
 
-    /// Moves the pending commands to `taken`.
-    /// - Parameter deadline: the time by which the transport must ask again, which it is told now.
-    mutating func takeCommands(into taken: inout [TransportCommand], promising deadline: Int64) {
-        taken += commands
-        commands.removeAll(keepingCapacity: true)
-        promisedDeadline = deadline
+    /// Moves the pending commands for a network thread to `taken`.
+    mutating func takeCommands(of thread: NetworkThreads, into taken: inout [TransportCommand]) {
+        taken += commands[thread.number]
+        commands[thread.number].removeAll(keepingCapacity: true)
+        threadsWithCommands.remove(thread)
     }
+
+    /// Records that the transport's first thread is told now to ask again by this time.
+    mutating func promised(_ deadline: Int64) { promisedDeadline = deadline }
 
     var hasWork: Bool { newWork > 0 }
 
@@ -73,9 +88,6 @@ struct Outbox<Listener> {
         defer { newWork = 0 }
         return newWork
     }
-
-    /// True if commands are pending, so that the transport must be woken.
-    var hasCommands: Bool { !commands.isEmpty }
 
     /// True if the transport would ask too late for this time.
     func isLate(for deadline: Int64) -> Bool { deadline < promisedDeadline }

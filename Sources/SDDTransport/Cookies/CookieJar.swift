@@ -14,6 +14,8 @@ package final class CookieJar: Sendable {
     private let handle: Monitor<Handle>
     private let file: CookieFile?
     private let changes = Atomic<UInt64>(0)
+    /// Network threads that use the jar.
+    private let users: Atomic<Int>
 
     private struct Handle: @unchecked Sendable {
         // Safety: used under the monitor alone.
@@ -56,8 +58,11 @@ package final class CookieJar: Sendable {
         }
     }
 
-    /// - Parameter file: Read now, if it exists, and written by `save`.
-    package init(file: String?) throws(TransportError) {
+    /// - Parameters:
+    ///   - file: Read now, if it exists, and written by `save`.
+    ///   - users: The number of network threads that will use it.
+    package init(file: String?, users: Int = 1) throws(TransportError) {
+        self.users = Atomic(users)
         let cookieFile = file.map { CookieFile(path: $0) }
         let cookies = try cookieFile?.read() ?? []
         guard let share = CurlShare(hasCookies: true), let easy = EasyHandle(), let trial = EasyHandle() else {
@@ -80,6 +85,10 @@ package final class CookieJar: Sendable {
         handle.trim()
         self.handle = Monitor(handle)
     }
+
+    /// Records that a network thread uses the jar no more.
+    /// - Returns: Whether it was the last one.
+    func isLeftByLast() -> Bool { users.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 }
 
     /// A number that changes whenever the application or a response changes the jar.
     package var version: UInt64 { changes.load(ordering: .acquiring) }

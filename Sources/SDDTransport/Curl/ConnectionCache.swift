@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The number of idle connections to keep for later requests: the configured number, or one learned from bursts of
+/// The number of idle connections that a network thread keeps for later requests: the configured number, or one learned from bursts of
 /// transfers, within the process's limit on descriptors.
 struct ConnectionCache {
     private var useful = 8
@@ -10,8 +10,8 @@ struct ConnectionCache {
     init(_ configuration: TransportConfiguration) {
         var descriptors = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &descriptors)
-        limit = max(8, Int(clamping: min(descriptors.rlim_cur / 4, 512)))
-        given = configuration.maxIdleConnections > 0 ? Int(configuration.maxIdleConnections) : nil
+        limit = max(8, Int(clamping: min(descriptors.rlim_cur / 4, 512)) / configuration.threadCount)
+        given = configuration.maxIdleConnections > 0 ? configuration.perThread(configuration.maxIdleConnections) : nil
     }
 
     var connections: Int { given ?? useful }

@@ -1,11 +1,12 @@
 internal import CCurl
 internal import SDDBase
 
-/// The loop of the network thread: takes commands, lets libcurl work, delivers events, sleeps. The only file that calls
-/// curl_multi_*, except for `CurlTransport`, which creates the handle, and the wake-up in `LoopLine`. Owns the multi
-/// handle and every transfer.
+/// The loop of a network thread: takes commands, lets libcurl work, delivers events, sleeps. The only file that calls
+/// curl_multi_*, except for `CurlThread`, which creates the handle, and the wake-up in `LoopLine`. Owns the multi handle
+/// and every transfer that its thread was told to start.
 /// thread: sdd-net
 final class CurlLoop {
+    private let thread: NetworkThreads
     private let multi: UnsafeMutableRawPointer
     private let line: LoopLine
     private let surroundings: CurlTransfer.Surroundings
@@ -24,9 +25,11 @@ final class CurlLoop {
     private var cache: ConnectionCache
 
     init(
-        multi: LoopLine.Multi, line: LoopLine, options: CurlOptions, delegate: any TransportDelegate,
+        _ thread: NetworkThreads, multi: LoopLine.Multi, line: LoopLine, options: CurlOptions,
+        delegate: any TransportDelegate,
         watch: TurnWatch, time: any TimeSource
     ) {
+        self.thread = thread
         self.multi = multi.raw
         self.line = line
         surroundings = .init(options: options, time: time, watch: watch)
@@ -34,7 +37,7 @@ final class CurlLoop {
         self.time = time
         cache = ConnectionCache(options.configuration)
         set(CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
-        set(CURLMOPT_MAX_TOTAL_CONNECTIONS, Int(options.configuration.maxConnections))
+        set(CURLMOPT_MAX_TOTAL_CONNECTIONS, options.configuration.perThread(options.configuration.maxConnections))
         set(CURLMOPT_MAX_HOST_CONNECTIONS, Int(options.configuration.maxConnectionsPerHost))
         setCacheSize()
     }
@@ -67,6 +70,7 @@ final class CurlLoop {
     }
 
     private func saveCookies() {
+        guard options.cookies.isLeftByLast() else { return }
         do throws(TransportError) { try options.cookies.save() } catch {
             note(TransferID(0), .error, error.message)
             _ = handOver()
@@ -94,7 +98,7 @@ extension CurlLoop {
     /// - Returns: Whether there were any commands.
     @discardableResult
     private func takeCommands() -> Bool {
-        deadline = delegate.takeCommands(into: &commands)
+        deadline = delegate.takeCommands(into: &commands, for: thread)
         guard !commands.isEmpty else { return false }
         let now = time.monotonicMicroseconds()
         for command in commands {
@@ -327,7 +331,7 @@ extension CurlLoop {
     /// - Returns: Whether there were any events.
     private func handOver() -> Bool {
         guard !events.isEmpty else { return false }
-        delegate.handle(events)
+        delegate.handle(events, of: thread)
         events.removeAll(keepingCapacity: true)
         return true
     }

@@ -43,9 +43,8 @@ extension CurlOptions {
 /// The first key and password that came with each client certificate. libcurl 7.88 compares only the certificate when
 /// it looks for a connection to reuse, so another key or password, even a wrong one, needs a new connection.
 /// thread: sdd-net
-final class ClientKeys: @unchecked Sendable {
-    // Safety: touched on sdd-net alone.
-    private var known: [String: Key] = [:]
+final class ClientKeys: Sendable {
+    private let known = Monitor<[String: Key]>([:])
 
     private struct Key: Equatable {
         let file: String?
@@ -55,9 +54,11 @@ final class ClientKeys: @unchecked Sendable {
     func areUsual(_ credential: Credential) -> Bool {
         guard let certificate = credential.clientCertificate else { return true }
         let key = Key(file: credential.clientKey, password: credential.clientKeyPassword)
-        let usual = known[certificate] ?? key
-        known[certificate] = usual
-        return usual == key
+        return known.withLock { known in
+            let usual = known[certificate] ?? key
+            known[certificate] = usual
+            return usual == key
+        }
     }
 }
 

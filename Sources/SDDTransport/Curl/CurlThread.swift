@@ -1,0 +1,91 @@
+internal import CCurl
+internal import Glibc
+internal import SDDBase
+
+/// One network thread with its loop, and the thread that watches it: starts, wakes and ends them. Any thread.
+final class CurlThread: Sendable {
+    private let which: NetworkThreads
+    private let time: any TimeSource
+    private let line = Monitor<LoopLine?>(nil)
+    private let thread = Monitor<NativeThread?>(nil)
+    private let watch: TurnWatch
+    private let watchThread = Monitor<NativeThread?>(nil)
+
+    init(number: Int, time: any TimeSource) {
+        which = NetworkThreads(number: number)
+        self.time = time
+        watch = TurnWatch(time: time)
+    }
+
+    func start(_ options: CurlOptions, _ delegate: any TransportDelegate) throws(TransportError) {
+        guard let raw = curl_multi_init() else { throw .noMemoryForCurl }
+        // libcurl continues without descriptors for its wake-up, but the loop would then sleep through every command.
+        guard curl_multi_wakeup(raw) == CURLM_OK else {
+            curl_multi_cleanup(raw)
+            throw TransportError(
+                .noResources, systemError: EMFILE, message: "The system gave no descriptors for the network.")
+        }
+        let multi = LoopLine.Multi(raw: raw)
+        let line = LoopLine(multi)
+        // Set before the thread exists, because its first turn may already bring a wake-up.
+        self.line.withLock { $0 = line }
+        do throws(SystemError) {
+            try startThreads(multi, line, options, delegate)
+        } catch {
+            line.close()
+            curl_multi_cleanup(raw)
+            throw TransportError(
+                .noResources, systemError: error.errno, message: "The system gave no thread for the network.")
+        }
+    }
+
+    private func startThreads(
+        _ multi: LoopLine.Multi, _ line: LoopLine, _ options: CurlOptions, _ delegate: any TransportDelegate
+    ) throws(SystemError) {
+        let watching = try NativeThread(name: "sdd-watch") { [watch] in watch.run() }
+        do throws(SystemError) {
+            let thread = try NativeThread(name: "sdd-net") { [which, time, watch] in
+                CurlLoop(
+                    which, multi: multi, line: line, options: options, delegate: delegate, watch: watch, time: time
+                ).run()
+                watch.end()
+            }
+            self.thread.withLock { $0 = thread }
+        } catch {
+            watch.end()
+            watching.join()
+            throw error
+        }
+        watchThread.withLock { $0 = watching }
+    }
+
+    func wake() {
+        let line = line.withLock { $0 }
+        line?.wake()
+    }
+
+    func stop() {
+        let line = line.withLock { $0 }
+        line?.stop()
+        watch.stop()
+    }
+
+    func join() {
+        take(thread)?.join()
+        take(watchThread)?.join()
+    }
+
+    func join(milliseconds: Int64) {
+        take(thread)?.join(milliseconds: milliseconds)
+        // The watch ends together with the loop, or not at all.
+        take(watchThread)?.join(milliseconds: milliseconds)
+    }
+
+    /// Takes the thread out of the monitor, because it can be joined only once.
+    private func take(_ thread: Monitor<NativeThread?>) -> NativeThread? {
+        thread.withLock { thread in
+            defer { thread = nil }
+            return thread
+        }
+    }
+}
