@@ -8,7 +8,7 @@ struct Outbox<Listener> {
     /// Commands for each network thread, by its number.
     private var commands: [[TransportCommand]]
     /// The threads that have commands.
-    private(set) var threadsWithCommands = NetworkThreads.none
+    private(set) var threadsWithCommands = NetworkThreads(rawValue: 0)
     private var cacheTasks: [CacheTask] = []
     private var lastTicket: UInt64 = 0
     /// Pieces of work for the decode threads since the last `takeWork`.
