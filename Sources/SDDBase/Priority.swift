@@ -1,18 +1,18 @@
 /// The urgency of a piece of work. The raw values are those of the public header.
-package enum Priority: Int32, Comparable, Sendable, CaseIterable {
+public enum Priority: Int32, Comparable, Sendable, CaseIterable {
     case veryLow = 1
     case low = 2
     case normal = 3
     case high = 4
     case veryHigh = 5
 
-    package static func < (a: Priority, b: Priority) -> Bool { a.rawValue < b.rawValue }
+    public static func < (a: Priority, b: Priority) -> Bool { a.rawValue < b.rawValue }
 
     /// The rank from 0, the most urgent, upwards.
-    package var rank: Int { Int(Priority.veryHigh.rawValue - rawValue) }
+    public var rank: Int { Int(Priority.veryHigh.rawValue - rawValue) }
 
     /// Returns the priority that is `levels` more urgent, up to the highest.
-    package func raised(by levels: Int32) -> Priority {
+    public func raised(by levels: Int32) -> Priority {
         Priority(rawValue: min(rawValue + levels, Priority.veryHigh.rawValue)) ?? .veryHigh
     }
 }
