@@ -188,9 +188,10 @@ typedef struct sdd_network_options {
     int32_t receive_buffer_bytes; /* 1024 to 524288; default 65536 */
     /* Threads that use the network, at most 16; default 1. Hosts are spread over them, so that more
        than one helps only with several hosts, and with more than one thread can do: some 25,000
-       small requests or 900 MB a second over TLS. All limits apply to the threads together, but
-       each thread has an equal part of max_connections (and there are no more threads than that)
-       and max_idle_connections. */
+       small requests or 900 MB a second over TLS. All limits apply to the threads together, with
+       two exceptions: each thread has an equal part of max_connections (and there are no more
+       threads than that) and of max_idle_connections; and as a redirect stays on its thread,
+       max_connections_per_host applies to its target on each thread. */
     int32_t network_threads;
 
     /* Netscape format: read at creation (it need not exist), written when the downloader is
