@@ -30,7 +30,7 @@ static sdd_cache *cache_with_budget(const char *folder, int64_t destroy_timeout_
     config.max_queued_bytes = BUDGET;
     config.destroy_timeout_ms = destroy_timeout_ms;
     sdd_cache *cache = make_cache(&config);
-    CHECK(counts_of(cache).disk_count >= 0); /* counted: from here on no thread of the cache writes a ledger */
+    CHECK(counts_of(cache).disk_count >= 0); /* the entries are counted */
     return cache;
 }
 
