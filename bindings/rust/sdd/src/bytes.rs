@@ -59,7 +59,7 @@ impl Bytes {
     ///
     /// SAFETY: NULL, or bytes that are at least lent to the caller.
     pub(crate) unsafe fn retained(bytes: *mut sys::sdd_bytes) -> Option<Self> {
-        Self::owned(sys::sdd_bytes_retain(bytes))
+        unsafe { Self::owned(sys::sdd_bytes_retain(bytes)) }
     }
 
     /// The pointer is valid while `self` lives; NULL for no bytes.

@@ -101,7 +101,8 @@ impl Cache {
     /// Returns the picture that memory has under a key, at once; or that the application still holds.
     pub fn memory_image(&self, key: &str) -> Option<Image> {
         let key = c_string(key).ok()?;
-        unsafe { Image::owned(sys::sdd_cache_memory_image(self.raw(), key.as_ptr())) } // SAFETY: ours, if there is one
+        unsafe { Image::owned(sys::sdd_cache_memory_image(self.raw(), key.as_ptr())) }
+        // SAFETY: ours, if there is one
     }
 
     /// Returns the levels among `levels` that have an entry of exactly this key. Waits for the disk.
@@ -206,13 +207,15 @@ impl Cache {
     /// Replaces the limits of the memory level, in bytes and pictures; 0 for the default, `None` for no limit.
     pub fn set_memory_limits(&self, bytes: Option<u64>, count: Option<u64>) -> Result<(), Error> {
         let (bytes, count) = (bytes.map_or(-1, clamped), count.map_or(-1, clamped));
-        check(unsafe { sys::sdd_cache_set_memory_limits(self.raw(), bytes, count) }) // SAFETY: as above
+        check(unsafe { sys::sdd_cache_set_memory_limits(self.raw(), bytes, count) })
+        // SAFETY: as above
     }
 
     /// Replaces the limits of the disk level; 0 bytes for the default, `None` for no limit.
     pub fn set_disk_limits(&self, bytes: Option<u64>, age: Option<Duration>) -> Result<(), Error> {
         let (bytes, age) = (bytes.map_or(-1, clamped), milliseconds_or_none(age));
-        check(unsafe { sys::sdd_cache_set_disk_limits(self.raw(), bytes, age) }) // SAFETY: as above
+        check(unsafe { sys::sdd_cache_set_disk_limits(self.raw(), bytes, age) })
+        // SAFETY: as above
     }
 }
 

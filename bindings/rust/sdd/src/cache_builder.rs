@@ -13,10 +13,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 numbers! {
-    /// The durability of written entries.
-    Sync: None {
+    /// How durable written entries are.
+    Durability: System {
         /// The system decides when. A killed process loses no complete entry; a power cut may.
-        None = SDD_SYNC_NONE,
+        System = SDD_SYNC_NONE,
         /// fdatasync(2) on an entry's bytes before the entry appears.
         Data = SDD_SYNC_DATA,
         /// The same, then fsync(2) on the directory.
@@ -24,8 +24,8 @@ numbers! {
     }
 }
 
-type KeyFilter = dyn Fn(&str) -> Option<String> + Send + ::std::marker::Sync;
-type Serializer = dyn Fn(Option<&Image>, Option<&Bytes>, &str) -> Option<Bytes> + Send + ::std::marker::Sync;
+type KeyFilter = dyn Fn(&str) -> Option<String> + Send + Sync;
+type Serializer = dyn Fn(Option<&Image>, Option<&Bytes>, &str) -> Option<Bytes> + Send + Sync;
 
 #[derive(Clone, Default)]
 struct Functions {
@@ -61,7 +61,7 @@ pub struct CacheBuilder {
     no_live_images: bool,
     max_memory: (i64, i64),
     watch_memory_pressure: bool,
-    sync: Sync,
+    durability: Durability,
     max_disk_bytes: i64,
     max_disk_age: i64,
     age_by_modification: bool,
@@ -126,9 +126,9 @@ impl CacheBuilder {
         self
     }
 
-    /// Sets the durability of written entries.
-    pub fn sync(mut self, sync: Sync) -> Self {
-        self.sync = sync;
+    /// Sets how durable written entries are.
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
         self
     }
 
@@ -194,10 +194,7 @@ impl CacheBuilder {
 
     /// Makes the key of a URL, on any thread that submits a request. With `None`, or after a panic, the key is the URL
     /// itself. It must not use the library.
-    pub fn key_filter(
-        mut self,
-        function: impl Fn(&str) -> Option<String> + Send + ::std::marker::Sync + 'static,
-    ) -> Self {
+    pub fn key_filter(mut self, function: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
         self.functions.key_filter = Some(Arc::new(function));
         self
     }
@@ -206,7 +203,7 @@ impl CacheBuilder {
     /// cache. With `None`, or after a panic, nothing is written. It must not wait for this cache.
     pub fn serializer(
         mut self,
-        function: impl Fn(Option<&Image>, Option<&Bytes>, &str) -> Option<Bytes> + Send + ::std::marker::Sync + 'static,
+        function: impl Fn(Option<&Image>, Option<&Bytes>, &str) -> Option<Bytes> + Send + Sync + 'static,
     ) -> Self {
         self.functions.serializer = Some(Arc::new(function));
         self
@@ -237,7 +234,7 @@ impl CacheBuilder {
         config.no_live_images = self.no_live_images.into();
         (config.max_memory_cost, config.max_memory_count) = self.max_memory;
         config.watch_memory_pressure = self.watch_memory_pressure.into();
-        config.sync = self.sync as i32;
+        config.sync = self.durability as i32;
         config.max_disk_bytes = self.max_disk_bytes;
         config.max_disk_age_ms = self.max_disk_age;
         config.disk_date = if self.age_by_modification { sys::SDD_DATE_MODIFICATION } else { sys::SDD_DATE_ACCESS };
@@ -274,7 +271,7 @@ impl fmt::Debug for CacheBuilder {
 
 /// SAFETY: the user data of a cache that has not freed it.
 unsafe fn functions<'a>(user_data: *mut c_void) -> &'a Functions {
-    &*user_data.cast::<Functions>()
+    unsafe { &*user_data.cast::<Functions>() }
 }
 
 unsafe extern "C" fn filter_key(url: *const c_char, user_data: *mut c_void) -> *mut sys::sdd_bytes {
@@ -294,8 +291,7 @@ unsafe extern "C" fn serialize(
 ) -> *mut sys::sdd_bytes {
     let made = guard(|| {
         // SAFETY: all is lent until we return.
-        let (image, bytes, key) =
-            unsafe { (Image::retained(image), Bytes::retained(bytes), text::borrowed(key)) };
+        let (image, bytes, key) = unsafe { (Image::retained(image), Bytes::retained(bytes), text::borrowed(key)) };
         let made = unsafe { functions(user_data) }.serializer.as_ref()?(image.as_ref(), bytes.as_ref(), key)?;
         Some(made.into_raw())
     });

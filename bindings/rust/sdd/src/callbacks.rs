@@ -4,6 +4,7 @@ use crate::border::guard;
 use crate::report::Outcome;
 use crate::shared::{Arrived, Shared};
 use crate::{sys, Error, Image, ImageFacts, Picture, PrefetchProgress, Transform};
+use std::fmt;
 use std::os::raw::{c_char, c_void};
 use std::sync::{Arc, Mutex};
 
@@ -141,36 +142,40 @@ impl Task {
         _: *const c_char,
         task: *mut c_void,
     ) {
-        Self::called(task, token, |task| {
+        let called = |task: &Task| {
             let received = u64::try_from(received).unwrap_or(0);
             let progress = Progress { received, expected: u64::try_from(expected).ok() };
             task.shared.arrived(Arrived::Progress(progress));
             task.call(|closures| closures.progress.as_mut().map(|function| function(progress)));
-        });
+        };
+        unsafe { Self::called(task, token, called) } // SAFETY: the library frees the task after its last callback
     }
 
     unsafe extern "C" fn on_facts(token: sys::sdd_token, facts: *const sys::sdd_image_facts, task: *mut c_void) {
-        Self::called(task, token, |task| {
+        let called = |task: &Task| {
             let facts = ImageFacts::read(unsafe { &*facts }); // SAFETY: lent until we return
             task.shared.arrived(Arrived::Facts(facts));
             task.call(|closures| closures.facts.as_mut().map(|function| function(facts)));
-        });
+        };
+        unsafe { Self::called(task, token, called) } // SAFETY: as above
     }
 
     unsafe extern "C" fn on_preview(result: *const sys::sdd_result, task: *mut c_void) {
-        let result = &*result; // SAFETY: lent until we return
-        Self::called(task, result.token, |task| {
+        let result = unsafe { &*result }; // SAFETY: lent until we return
+        let called = |task: &Task| {
+            // SAFETY: as the result.
             if let Some(image) = unsafe { Image::retained(result.image) } {
                 task.call(|closures| closures.preview.as_mut().map(|function| function(image.clone())));
                 task.shared.arrived(Arrived::Preview(image));
             }
-        });
+        };
+        unsafe { Self::called(task, result.token, called) } // SAFETY: as above
     }
 
     unsafe extern "C" fn on_cached(result: *const sys::sdd_result, task: *mut c_void) {
-        let result = &*result; // SAFETY: lent until we return
-        Self::called(task, result.token, |task| {
-            let outcome = || unsafe { Outcome::read(result) };
+        let result = unsafe { &*result }; // SAFETY: lent until we return
+        let called = |task: &Task| {
+            let outcome = || unsafe { Outcome::read(result) }; // SAFETY: as the result
             task.call(|closures| match outcome().and_then(Outcome::into_picture) {
                 Ok(picture) => closures.cached.as_mut().map(|function| function(picture)),
                 Err(_) => None,
@@ -178,29 +183,31 @@ impl Task {
             if let Ok(outcome) = outcome() {
                 task.shared.arrived(Arrived::Cached(outcome));
             }
-        });
+        };
+        unsafe { Self::called(task, result.token, called) } // SAFETY: as above
     }
 
     pub(crate) unsafe extern "C" fn on_completed(result: *const sys::sdd_result, task: *mut c_void) {
-        let result = &*result; // SAFETY: lent until we return
-        Self::called(task, result.token, |task| task.shared.end(unsafe { Outcome::read(result) }));
+        let result = unsafe { &*result }; // SAFETY: lent until we return
+        let called = |task: &Task| task.shared.end(unsafe { Outcome::read(result) }); // SAFETY: as the result
+        unsafe { Self::called(task, result.token, called) } // SAFETY: as above
     }
 
     /// Frees the task, after its last callback.
     pub(crate) unsafe extern "C" fn free(task: *mut c_void) {
         let _ = guard(|| {
             let task = unsafe { Box::from_raw(task.cast::<Task>()) }; // SAFETY: called once, and ours again
-            // Does nothing, unless the terminal callback has failed to end the request.
+                                                                      // Does nothing, unless the terminal callback has failed to end the request.
             task.shared.end(Err(Error::of_status(sys::SDD_ERROR_CANCELLED)));
         });
     }
 
     /// SAFETY: `task` is a box that has not been freed.
     pub(crate) unsafe fn called(task: *mut c_void, token: sys::sdd_token, body: impl FnOnce(&Task)) {
-        let task = &*task.cast::<Task>();
+        let task = unsafe { &*task.cast::<Task>() };
         if let Err(message) = guard(|| body(task)) {
             task.shared.panicked(message);
-            sys::sdd_cancel(token);
+            unsafe { sys::sdd_cancel(token) }; // SAFETY: any number is allowed
         }
     }
 
@@ -215,5 +222,11 @@ impl Task {
                 body(&mut closures);
             }
         }
+    }
+}
+
+impl fmt::Debug for Callbacks {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Callbacks(…)")
     }
 }

@@ -219,7 +219,8 @@ pub fn unregister_coder(name: &str) -> Result<(), Error> {
 /// The object's code runs in this process, and must be a coder that keeps the contract of the C header.
 pub unsafe fn load_coder(path: &Path) -> Result<(), Error> {
     let path = c_string(path_text(path)?)?;
-    check(sys::sdd_coder_load(path.as_ptr(), ptr::null_mut(), 0))
+    // SAFETY: as the caller promises; the path is read before the call returns.
+    check(unsafe { sys::sdd_coder_load(path.as_ptr(), ptr::null_mut(), 0) })
 }
 
 fn add<C: Coder>(

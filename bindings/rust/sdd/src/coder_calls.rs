@@ -28,7 +28,7 @@ impl<C: Coder> Calls<C> {
 
     /// SAFETY: the user data of a coder that is not free.
     unsafe fn coder<'a>(user_data: *mut c_void) -> &'a C {
-        &*user_data.cast::<C>()
+        unsafe { &*user_data.cast::<C>() }
     }
 
     unsafe extern "C" fn can_decode(first: *const c_void, size: usize, user_data: *mut c_void) -> i32 {
@@ -153,7 +153,7 @@ unsafe fn bytes<'a>(first: *const c_void, size: usize) -> &'a [u8] {
     if first.is_null() || size == 0 {
         &[]
     } else {
-        slice::from_raw_parts(first.cast(), size)
+        unsafe { slice::from_raw_parts(first.cast(), size) }
     }
 }
 
@@ -189,7 +189,7 @@ unsafe fn read<'a>(picture: &sys::sdd_coder_frame) -> Option<Frame<'a>> {
     let (width, height) = (u32::try_from(picture.width).ok()?, u32::try_from(picture.height).ok()?);
     let format = PixelFormat::of(picture.pixel_format)?;
     let size = needed(width, height, format, picture.stride)?;
-    let mut frame = Frame::new(width, height, format, bytes(picture.pixels, size));
+    let mut frame = Frame::new(width, height, format, unsafe { bytes(picture.pixels, size) });
     frame.stride = picture.stride;
     frame.duration = Duration::ZERO;
     Some(frame)

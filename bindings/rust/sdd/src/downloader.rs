@@ -10,8 +10,8 @@ use crate::report::Output;
 use crate::request::submit;
 use crate::text::{c_string, Texts};
 use crate::{
-    sys, text, Body, Cache, Credential, DecodeOptions, DownloadRequest, DownloaderBuilder, Error, Events, Modifiers, Picture,
-    Report, Request, Results,
+    sys, text, Body, Cache, Credential, DecodeOptions, DownloadRequest, DownloaderBuilder, Error, Events, Modifiers,
+    Picture, Report, Request, Results,
 };
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -253,36 +253,42 @@ impl Downloader {
     /// Changes how many transfers may run at a time.
     pub fn set_max_concurrent_downloads(&self, count: u32) -> Result<(), Error> {
         let count = clamped_i32(count);
-        check(unsafe { sys::sdd_downloader_set_max_concurrent_downloads(self.raw(), count) }) // SAFETY: any number
+        check(unsafe { sys::sdd_downloader_set_max_concurrent_downloads(self.raw(), count) })
+        // SAFETY: any number
     }
 
     /// Changes how many transfers may run at a time to one host and port.
     pub fn set_max_concurrent_per_host(&self, count: u32) -> Result<(), Error> {
         let count = clamped_i32(count);
-        check(unsafe { sys::sdd_downloader_set_max_concurrent_per_host(self.raw(), count) }) // SAFETY: as above
+        check(unsafe { sys::sdd_downloader_set_max_concurrent_per_host(self.raw(), count) })
+        // SAFETY: as above
     }
 
     /// Changes the least time from one start of a transfer to the next to the same host; zero for none.
     pub fn set_min_host_interval(&self, interval: Duration) -> Result<(), Error> {
         let interval = if interval.is_zero() { 0 } else { milliseconds(interval) };
-        check(unsafe { sys::sdd_downloader_set_min_host_interval(self.raw(), interval) }) // SAFETY: as above
+        check(unsafe { sys::sdd_downloader_set_min_host_interval(self.raw(), interval) })
+        // SAFETY: as above
     }
 
     /// Changes how many slots are kept for urgent requests.
     pub fn set_reserved_urgent_slots(&self, count: u32) -> Result<(), Error> {
         let count = clamped_i32(count);
-        check(unsafe { sys::sdd_downloader_set_reserved_urgent_slots(self.raw(), count) }) // SAFETY: as above
+        check(unsafe { sys::sdd_downloader_set_reserved_urgent_slots(self.raw(), count) })
+        // SAFETY: as above
     }
 
     /// Changes the order in which requests of the same priority begin.
     pub fn set_execution_order(&self, order: Order) -> Result<(), Error> {
-        check(unsafe { sys::sdd_downloader_set_execution_order(self.raw(), order as i32) }) // SAFETY: as above
+        check(unsafe { sys::sdd_downloader_set_execution_order(self.raw(), order as i32) })
+        // SAFETY: as above
     }
 
     /// Changes the limit on the time without a byte, for requests submitted from now on.
     pub fn set_download_timeout(&self, limit: Duration) -> Result<(), Error> {
         let limit = milliseconds(limit);
-        check(unsafe { sys::sdd_downloader_set_download_timeout(self.raw(), limit) }) // SAFETY: as above
+        check(unsafe { sys::sdd_downloader_set_download_timeout(self.raw(), limit) })
+        // SAFETY: as above
     }
 
     /// Changes the credential of requests submitted from now on without one of their own.
@@ -297,8 +303,7 @@ impl Downloader {
     pub fn set_modifiers(&self, modifiers: Option<&Modifiers>) -> Result<(), Error> {
         let lent = modifiers.map(Modifiers::lend);
         // SAFETY: copied, with a reference that the library releases, unless the call fails.
-        let result =
-            check(unsafe { sys::sdd_downloader_set_modifiers(self.raw(), LentModifiers::pointer(&lent)) });
+        let result = check(unsafe { sys::sdd_downloader_set_modifiers(self.raw(), LentModifiers::pointer(&lent)) });
         if result.is_err() {
             LentModifiers::take_back(lent);
         }
@@ -307,7 +312,8 @@ impl Downloader {
 
     /// Changes the decode options of requests submitted from now on without options of their own.
     pub fn set_decode_options(&self, options: &DecodeOptions) -> Result<(), Error> {
-        check(unsafe { sys::sdd_downloader_set_decode_options(self.raw(), &options.lend()) }) // SAFETY: copied
+        check(unsafe { sys::sdd_downloader_set_decode_options(self.raw(), &options.lend()) })
+        // SAFETY: copied
     }
 
     // State.
@@ -335,7 +341,8 @@ impl Downloader {
             Some(time) if time.is_zero() => 0,
             time => milliseconds_or_none(time),
         };
-        check(unsafe { sys::sdd_downloader_enter_background(self.raw(), grace) }) // SAFETY: as above
+        check(unsafe { sys::sdd_downloader_enter_background(self.raw(), grace) })
+        // SAFETY: as above
     }
 
     /// Lets everything go on.
@@ -345,7 +352,8 @@ impl Downloader {
 
     /// Answers requests that use the HTTP cache from it alone.
     pub fn set_offline(&self, is_offline: bool) -> Result<(), Error> {
-        check(unsafe { sys::sdd_downloader_set_offline(self.raw(), is_offline.into()) }) // SAFETY: as above
+        check(unsafe { sys::sdd_downloader_set_offline(self.raw(), is_offline.into()) })
+        // SAFETY: as above
     }
 
     /// Accepts no more requests, and lets those under way end; with `cancel` they end at once.

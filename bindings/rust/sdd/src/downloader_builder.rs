@@ -215,7 +215,9 @@ impl DownloaderBuilder {
         let mut handle = ptr::null_mut();
         // SAFETY: the config is copied, with all that it points to; on success the handle is ours.
         match check(unsafe { sys::sdd_downloader_create(config, &mut handle) }) {
-            Ok(()) => Downloader::owning(handle, Kept { _filter: self.network.kept_filter(), _cache: self.cache.clone() }),
+            Ok(()) => {
+                Downloader::owning(handle, Kept { _filter: self.network.kept_filter(), _cache: self.cache.clone() })
+            }
             Err(error) => {
                 LentModifiers::take_back(modifiers);
                 Err(error)

@@ -179,7 +179,7 @@ impl Cache {
         let found = self.look_up(&query, query.wants as i32)?;
         Ok(found.and_then(|(image, bytes, extended, origin)| {
             let report = Report { url: query.key.clone(), origin, extended, ..Report::default() };
-            Some(Picture { image: image?, bytes, report })
+            Some(Picture { image: image?, bytes, report: Box::new(report) })
         }))
     }
 
@@ -227,8 +227,7 @@ impl Cache {
         }
         check_with_detail(status, 0)?;
         // SAFETY: on success all that is not NULL is ours.
-        let (image, bytes, extended) =
-            unsafe { (Image::owned(image), Bytes::owned(bytes), Bytes::owned(extended)) };
+        let (image, bytes, extended) = unsafe { (Image::owned(image), Bytes::owned(bytes), Bytes::owned(extended)) };
         Ok(Some((image, bytes, extended, Origin::of(origin).unwrap_or_default())))
     }
 }

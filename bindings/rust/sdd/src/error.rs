@@ -207,10 +207,9 @@ fn class_of(status: sdd_status, detail: i32) -> i32 {
         sys::SDD_ERROR_INCOMPLETE => sys::SDD_CLASS_IMAGE,
         sys::SDD_ERROR_CANCELLED => sys::SDD_CLASS_CANCELLED,
         sys::SDD_ERROR_TIMED_OUT | sys::SDD_ERROR_TIMEOUT => sys::SDD_CLASS_TIMEOUT,
-        sys::SDD_ERROR_NO_RESOURCES
-        | sys::SDD_ERROR_CACHE
-        | sys::SDD_ERROR_SINK
-        | sys::SDD_ERROR_FILE_NOT_READABLE => sys::SDD_CLASS_SYSTEM,
+        sys::SDD_ERROR_NO_RESOURCES | sys::SDD_ERROR_CACHE | sys::SDD_ERROR_SINK | sys::SDD_ERROR_FILE_NOT_READABLE => {
+            sys::SDD_CLASS_SYSTEM
+        }
         sys::SDD_ERROR_BODY_TOO_LARGE => sys::SDD_CLASS_LIMIT,
         _ => sys::SDD_CLASS_REQUEST,
     }

@@ -3,6 +3,7 @@
 use crate::report::Output;
 use crate::shared::{Arrived, Next};
 use crate::{Error, Image, ImageFacts, Picture, Progress, Request};
+use std::fmt;
 use std::task::{Context, Poll};
 
 /// An event of a request: see [`Events`].
@@ -108,5 +109,11 @@ impl<T: Output> futures_core::Stream for Events<T> {
 
     fn poll_next(self: std::pin::Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Event<T>>> {
         Events::poll_next(self.get_mut(), context)
+    }
+}
+
+impl<T> fmt::Debug for Events<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Events({:?})", self.request)
     }
 }

@@ -254,12 +254,12 @@ impl Image {
     ///
     /// SAFETY: NULL, or an image that is at least lent to the caller.
     pub(crate) unsafe fn retained(image: *mut sys::sdd_image) -> Option<Self> {
-        Self::owned(sys::sdd_image_retain(image))
+        unsafe { Self::owned(sys::sdd_image_retain(image)) }
     }
 
     /// SAFETY: as [`Image::owned`], after a call that succeeded.
     pub(crate) unsafe fn made(image: *mut sys::sdd_image) -> Result<Self, Error> {
-        Self::owned(image).ok_or_else(|| Error::of_status(sys::SDD_ERROR_NO_RESOURCES))
+        unsafe { Self::owned(image) }.ok_or_else(|| Error::of_status(sys::SDD_ERROR_NO_RESOURCES))
     }
 }
 

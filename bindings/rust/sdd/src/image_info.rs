@@ -156,7 +156,8 @@ impl Image {
     /// Returns how long a frame is to be shown, as the file says, which may be zero.
     pub fn frame_duration(&self, index: u32) -> Duration {
         let index = i32::try_from(index).unwrap_or(-1);
-        microseconds(unsafe { sys::sdd_image_frame_duration_us(self.raw(), index) }) // SAFETY: as above
+        microseconds(unsafe { sys::sdd_image_frame_duration_us(self.raw(), index) })
+        // SAFETY: as above
     }
 
     /// Makes a picture of one frame as it is shown, on this thread. The frame of a still picture is the image itself.

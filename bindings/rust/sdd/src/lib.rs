@@ -47,7 +47,7 @@ mod transport;
 
 pub use bytes::Bytes;
 pub use cache::{Cache, Trim};
-pub use cache_builder::{CacheBuilder, Sync};
+pub use cache_builder::{CacheBuilder, Durability};
 pub use callbacks::{Callbacks, Progress};
 pub use coder::{
     load_coder, register_coder, unregister_coder, CanDecode, Coder, CoderError, CoderTask, Decoder, Frame,

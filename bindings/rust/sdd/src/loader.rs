@@ -159,7 +159,8 @@ impl Loader {
     /// Changes how many URLs of prefetch lists are loaded at once, at first 3.
     pub fn set_max_concurrent_prefetches(&self, count: u32) -> Result<(), Error> {
         let count = clamped_i32(count);
-        check(unsafe { sys::sdd_loader_set_max_concurrent_prefetches(self.raw(), count) }) // SAFETY: as above
+        check(unsafe { sys::sdd_loader_set_max_concurrent_prefetches(self.raw(), count) })
+        // SAFETY: as above
     }
 
     // Failed URLs.
@@ -173,7 +174,8 @@ impl Loader {
     /// Removes a URL from the failed ones.
     pub fn remove_failed_url(&self, url: &str) -> Result<(), Error> {
         let url = c_string(url)?;
-        check(unsafe { sys::sdd_loader_remove_failed_url(self.raw(), url.as_ptr()) }) // SAFETY: as above
+        check(unsafe { sys::sdd_loader_remove_failed_url(self.raw(), url.as_ptr()) })
+        // SAFETY: as above
     }
 
     /// Removes all failed URLs.

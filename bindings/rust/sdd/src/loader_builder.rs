@@ -36,11 +36,15 @@ pub struct FailedUrl<'a> {
     pub http_status: i32,
 }
 
+type ShouldDownload = dyn Fn(&str) -> bool + Send + Sync;
+type ShouldBlock = dyn Fn(FailedUrl<'_>) -> Option<bool> + Send + Sync;
+type OptionsProcessor = dyn Fn(&str, Options) -> Options + Send + Sync;
+
 #[derive(Clone, Default)]
 struct Functions {
-    should_download: Option<Arc<dyn Fn(&str) -> bool + Send + Sync>>,
-    should_block: Option<Arc<dyn Fn(FailedUrl<'_>) -> Option<bool> + Send + Sync>>,
-    options: Option<Arc<dyn Fn(&str, Options) -> Options + Send + Sync>>,
+    should_download: Option<Arc<ShouldDownload>>,
+    should_block: Option<Arc<ShouldBlock>>,
+    options: Option<Arc<OptionsProcessor>>,
 }
 
 /// The settings of a loader to be created. What is not set has the library's default.
@@ -151,7 +155,7 @@ impl fmt::Debug for LoaderBuilder {
 
 /// SAFETY: the user data of a loader that has not freed it.
 unsafe fn functions<'a>(user_data: *mut c_void) -> &'a Functions {
-    &*user_data.cast::<Functions>()
+    unsafe { &*user_data.cast::<Functions>() }
 }
 
 unsafe extern "C" fn should_download(url: *const c_char, user_data: *mut c_void) -> i32 {

@@ -54,10 +54,7 @@ impl Modifiers {
     }
 
     /// Inspects a request before it is queued, on the submitting thread, inside the submitting call.
-    pub fn request(
-        mut self,
-        function: impl Fn(&mut Draft<'_>) -> Result<(), Refused> + Send + Sync + 'static,
-    ) -> Self {
+    pub fn request(mut self, function: impl Fn(&mut Draft<'_>) -> Result<(), Refused> + Send + Sync + 'static) -> Self {
         Arc::make_mut(&mut self.0).request = Some(Arc::new(function));
         self
     }
@@ -114,6 +111,7 @@ impl LentModifiers {
 }
 
 /// A request that a modifier may change.
+#[derive(Debug)]
 pub struct Draft<'a> {
     raw: *mut sys::sdd_draft,
     borrowed: PhantomData<&'a mut ()>,
@@ -154,7 +152,8 @@ impl Draft<'_> {
     pub fn set_header(&mut self, name: &str, value: Option<&str>) -> Result<(), Error> {
         let (name, value) = (c_string(name)?, value.map(c_string).transpose()?);
         let value = value.as_ref().map_or(ptr::null(), |value| value.as_ptr());
-        check(unsafe { sys::sdd_draft_set_header(self.raw, name.as_ptr(), value) }) // SAFETY: copied by the call
+        check(unsafe { sys::sdd_draft_set_header(self.raw, name.as_ptr(), value) })
+        // SAFETY: copied by the call
     }
 
     /// Replaces the body of a request whose method is not GET or HEAD.
@@ -177,7 +176,7 @@ pub struct ResponseChange {
 
 /// SAFETY: the user data of modifiers that are not free.
 unsafe fn functions<'a>(user_data: *mut c_void) -> &'a Functions {
-    &*user_data.cast::<Functions>()
+    unsafe { &*user_data.cast::<Functions>() }
 }
 
 unsafe extern "C" fn on_request(draft: *mut sys::sdd_draft, user_data: *mut c_void) -> sys::sdd_status {

@@ -149,16 +149,18 @@ unsafe extern "C" fn free(observer: *mut c_void) {
 
 /// SAFETY: a notice that a callback was given.
 unsafe fn read(notice: &sys::sdd_notice) -> Notice {
+    // SAFETY: its strings are lent until the callback returns.
+    let (url, message) = unsafe { (text::owned(notice.url), text::owned(notice.message)) };
     Notice {
         kind: NoticeKind::of(notice.kind).unwrap_or_default(),
         level: LogLevel::of(notice.level).unwrap_or_default(),
         transfer: notice.transfer,
         token: notice.token,
-        url: text::owned(notice.url),
+        url,
         time: microseconds(notice.time_us),
         http_status: notice.http_status,
         error: (notice.error != sys::SDD_OK).then_some(Status(notice.error)),
-        message: text::owned(notice.message),
+        message,
         attempt: notice.attempt,
         delay: microseconds(notice.delay_us),
     }

@@ -1,6 +1,7 @@
 //! Pixels of an image, borrowed.
 
 use crate::{sys, Image, PixelFormat};
+use std::fmt;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::slice;
@@ -108,5 +109,11 @@ impl<'a> Pixels<'a> {
     pub fn rows(&self) -> impl Iterator<Item = &'a [u8]> {
         let pixels = *self;
         (0..self.height as usize * self.format.planes()).map(move |row| pixels.row(row))
+    }
+}
+
+impl fmt::Debug for Pixels<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Pixels({} x {}, {:?}, stride {})", self.width, self.height, self.format, self.stride)
     }
 }

@@ -5,7 +5,7 @@ use crate::credential::pointer;
 use crate::report::{Outcome, Output, Sealed};
 use crate::request::submit;
 use crate::text::Texts;
-use crate::{sys, Callbacks, DecodeOptions, Error, Loader, Options, Origin, Report, Request, Status};
+use crate::{sys, Callbacks, DecodeOptions, Error, Loader, Options, Origin, Request, Status};
 use std::fmt;
 use std::os::raw::c_void;
 
@@ -150,19 +150,21 @@ unsafe extern "C" fn on_progress(
     total: usize,
     task: *mut c_void,
 ) {
-    Task::called(task, token, |task| task.prefetched(PrefetchProgress { finished, skipped, total }));
+    let called = |task: &Task| task.prefetched(PrefetchProgress { finished, skipped, total });
+    unsafe { Task::called(task, token, called) } // SAFETY: the library frees the task after its last callback
 }
 
 unsafe extern "C" fn on_completed(report: *const sys::sdd_prefetch_report, task: *mut c_void) {
-    let report = &*report; // SAFETY: lent until we return
-    Task::called(task, report.token, |task| {
+    let report = unsafe { &*report }; // SAFETY: lent until we return
+    let called = |task: &Task| {
         task.shared.end(if report.error == sys::SDD_OK {
-            let prefetch = Some(unsafe { read(report) });
-            Ok(Outcome { image: None, bytes: None, report: Report::default(), prefetch })
+            let prefetch = Some(unsafe { read(report) }); // SAFETY: as the report
+            Ok(Outcome { image: None, bytes: None, report: Box::default(), prefetch })
         } else {
             Err(Error::of_status(report.error))
         });
-    });
+    };
+    unsafe { Task::called(task, report.token, called) } // SAFETY: as above
 }
 
 /// SAFETY: a report that a callback was given.
@@ -170,7 +172,7 @@ unsafe fn read(report: &sys::sdd_prefetch_report) -> PrefetchReport {
     let outcome = |index| {
         // Records are outcome_size bytes apart, which may be more than this crate knows.
         let first = report.outcomes.cast::<u8>();
-        let outcome = &*first.add(index * report.outcome_size).cast::<sys::sdd_prefetch_outcome>();
+        let outcome = unsafe { &*first.add(index * report.outcome_size).cast::<sys::sdd_prefetch_outcome>() };
         PrefetchOutcome {
             error: (outcome.error != sys::SDD_OK).then_some(Status(outcome.error)),
             detail: outcome.detail,
@@ -179,11 +181,7 @@ unsafe fn read(report: &sys::sdd_prefetch_report) -> PrefetchReport {
         }
     };
     let count = if report.outcomes.is_null() { 0 } else { report.total };
-    PrefetchReport {
-        finished: report.finished,
-        skipped: report.skipped,
-        outcomes: (0..count).map(outcome).collect(),
-    }
+    PrefetchReport { finished: report.finished, skipped: report.skipped, outcomes: (0..count).map(outcome).collect() }
 }
 
 impl Output for PrefetchReport {

@@ -14,7 +14,7 @@ pub struct Picture {
     /// [`Options::STOP_WHEN_COMPLETE`](crate::Options::STOP_WHEN_COMPLETE).
     pub bytes: Option<Bytes>,
     /// Where it came from, and what it cost.
-    pub report: Report,
+    pub report: Box<Report>,
 }
 
 /// The body of a response, not decoded.
@@ -24,7 +24,7 @@ pub struct Body {
     /// The bytes; empty if the request had another place for them.
     pub bytes: Bytes,
     /// Where they came from, and what they cost.
-    pub report: Report,
+    pub report: Box<Report>,
 }
 
 /// How a request went.
@@ -133,19 +133,21 @@ pub struct Metrics {
 pub(crate) struct Outcome {
     pub(crate) image: Option<Image>,
     pub(crate) bytes: Option<Bytes>,
-    pub(crate) report: Report,
+    pub(crate) report: Box<Report>,
     pub(crate) prefetch: Option<PrefetchReport>,
 }
 
 impl Outcome {
     /// SAFETY: a result that a callback was given and that has not returned.
     pub(crate) unsafe fn read(result: &sys::sdd_result) -> Result<Self, Error> {
-        let report = Report::read(result);
-        if result.error != sys::SDD_OK {
-            return Err(Error::in_class(result.error_class, failure(result, report)));
+        unsafe {
+            let report = Report::read(result);
+            if result.error != sys::SDD_OK {
+                return Err(Error::in_class(result.error_class, failure(result, report)));
+            }
+            let (image, bytes) = (Image::retained(result.image), Bytes::retained(result.bytes));
+            Ok(Outcome { image, bytes, report: Box::new(report), prefetch: None })
         }
-        let (image, bytes) = (Image::retained(result.image), Bytes::retained(result.bytes));
-        Ok(Outcome { image, bytes, report, prefetch: None })
     }
 
     pub(crate) fn into_picture(self) -> Result<Picture, Error> {
@@ -166,7 +168,7 @@ unsafe fn failure(result: &sys::sdd_result, report: Report) -> Failure {
         system_error: result.system_error,
         stage: Stage::of(result.stage).unwrap_or_default(),
         retryable: result.retryable == 1,
-        message: text::owned(result.message),
+        message: unsafe { text::owned(result.message) },
         report: Some(report),
     }
 }
@@ -174,10 +176,30 @@ unsafe fn failure(result: &sys::sdd_result, report: Report) -> Failure {
 impl Report {
     /// SAFETY: as [`Outcome::read`].
     unsafe fn read(result: &sys::sdd_result) -> Self {
-        let source = |index| {
+        let source_count = if result.sources.is_null() { 0 } else { result.source_count };
+        unsafe {
+            Report {
+                url: text::owned(result.url),
+                origin: Origin::of(result.origin).unwrap_or_default(),
+                http_status: result.http_status,
+                response: Response::retained(result.response),
+                extended: Bytes::retained(result.extended),
+                sources: (0..source_count).map(|index| SourceError::read(result.sources, index)).collect(),
+                end_unproven: result.end_unproven == 1,
+                transformed: result.transformed == 1,
+                timings: result.timings.as_ref().map(Timings::read).unwrap_or_default(),
+                metrics: result.metrics.as_ref().map(|metrics| Metrics::read(metrics)).unwrap_or_default(),
+            }
+        }
+    }
+}
+
+impl SourceError {
+    /// SAFETY: as [`Outcome::read`]; the result has that source.
+    unsafe fn read(first: *const sys::sdd_source_error, index: usize) -> Self {
+        unsafe {
             // Records are struct_size bytes apart, which may be more than this crate knows.
-            let first = result.sources.cast::<u8>();
-            let source = &*first.add(index * (*result.sources).struct_size).cast::<sys::sdd_source_error>();
+            let source = &*first.cast::<u8>().add(index * (*first).struct_size).cast::<sys::sdd_source_error>();
             SourceError {
                 url: text::owned(source.url),
                 status: Status(source.error),
@@ -186,19 +208,6 @@ impl Report {
                 retryable: source.retryable == 1,
                 message: text::owned(source.message),
             }
-        };
-        let source_count = if result.sources.is_null() { 0 } else { result.source_count };
-        Report {
-            url: text::owned(result.url),
-            origin: Origin::of(result.origin).unwrap_or_default(),
-            http_status: result.http_status,
-            response: Response::retained(result.response),
-            extended: Bytes::retained(result.extended),
-            sources: (0..source_count).map(source).collect(),
-            end_unproven: result.end_unproven == 1,
-            transformed: result.transformed == 1,
-            timings: result.timings.as_ref().map(Timings::read).unwrap_or_default(),
-            metrics: result.metrics.as_ref().map(|metrics| Metrics::read(metrics)).unwrap_or_default(),
         }
     }
 }
@@ -233,7 +242,7 @@ impl Metrics {
             connection_reused: metrics.connection_reused == 1,
             redirects: metrics.redirects,
             attempts: metrics.attempts,
-            remote_address: text::owned(metrics.remote_address),
+            remote_address: unsafe { text::owned(metrics.remote_address) },
             remote_port: metrics.remote_port,
             saved_bytes: metrics.saved_bytes,
             resumed_bytes: metrics.resumed_bytes,
@@ -248,6 +257,7 @@ pub trait Output: Sized + Send + 'static {
 }
 
 #[doc(hidden)]
+#[allow(missing_debug_implementations)]
 pub struct Sealed(pub(crate) Outcome);
 
 impl Output for Picture {
@@ -270,6 +280,6 @@ impl Output for Bytes {
 
 impl Output for Report {
     fn of(outcome: Sealed) -> Result<Self, Error> {
-        Ok(outcome.0.report)
+        Ok(*outcome.0.report)
     }
 }

@@ -28,7 +28,7 @@ impl Response {
     ///
     /// SAFETY: NULL, or a response that is at least lent to the caller.
     pub(crate) unsafe fn retained(response: *mut sys::sdd_response) -> Option<Self> {
-        Self::owned(sys::sdd_response_retain(response))
+        unsafe { Self::owned(sys::sdd_response_retain(response)) }
     }
 
     /// Takes over one reference.

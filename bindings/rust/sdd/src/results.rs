@@ -4,6 +4,7 @@ use crate::border::{guard, is_inside_callback, lock};
 use crate::report::Output;
 use crate::{sys, Error, Request};
 use std::collections::{HashMap, VecDeque};
+use std::fmt;
 use std::process;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -194,5 +195,11 @@ impl<T> Inbox<T> {
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+}
+
+impl<T> fmt::Debug for Results<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Results({} running)", self.running.len())
     }
 }

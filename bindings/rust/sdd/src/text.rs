@@ -61,17 +61,17 @@ pub(crate) fn path_text(path: &Path) -> Result<&str, Error> {
 
 /// SAFETY: NULL, or a string that ends with NUL.
 pub(crate) unsafe fn owned(text: *const c_char) -> String {
-    borrowed_bytes(text).map_or_else(String::new, |text| String::from_utf8_lossy(text).into_owned())
+    unsafe { borrowed_bytes(text) }.map_or_else(String::new, |text| String::from_utf8_lossy(text).into_owned())
 }
 
 /// SAFETY: as [`owned`]; the string lives, and does not change, for 'a.
 pub(crate) unsafe fn borrowed<'a>(text: *const c_char) -> &'a str {
-    borrowed_bytes(text).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or("")
+    unsafe { borrowed_bytes(text) }.and_then(|text| std::str::from_utf8(text).ok()).unwrap_or("")
 }
 
 /// SAFETY: as [`borrowed`].
 pub(crate) unsafe fn borrowed_bytes<'a>(text: *const c_char) -> Option<&'a [u8]> {
-    (!text.is_null()).then(|| CStr::from_ptr(text).to_bytes())
+    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_bytes())
 }
 
 /// Reads a text by a call that writes it into a buffer, such as sdd_cache_key(): buffer, capacity, length.

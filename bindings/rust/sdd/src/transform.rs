@@ -25,16 +25,42 @@ use std::sync::{Arc, Mutex, Weak};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Transform {
-    /// Scales down to so many pixels, as `fit` says, and up only with `enlarge`. 0 in one of the two stands for any.
-    Resize { width: u32, height: u32, fit: Fit, enlarge: bool },
+    /// Scales down to a size, and up only if that is said.
+    Resize {
+        /// Pixels; 0 for any number.
+        width: u32,
+        /// Pixels; 0 for any number.
+        height: u32,
+        /// How the picture is fitted into the size.
+        fit: Fit,
+        /// True to enlarge a smaller picture.
+        enlarge: bool,
+    },
     /// Keeps a part of the picture, which may lie outside of it in part.
-    Crop { x: i32, y: i32, width: u32, height: u32 },
-    /// Swaps left and right, top and bottom, or both.
-    Flip { horizontal: bool, vertical: bool },
+    Crop {
+        /// Pixels from the left.
+        x: i32,
+        /// Pixels from the top.
+        y: i32,
+        /// Pixels, at least 1.
+        width: u32,
+        /// Pixels, at least 1.
+        height: u32,
+    },
+    /// Mirrors the picture.
+    Flip {
+        /// True to swap left and right.
+        horizontal: bool,
+        /// True to swap top and bottom.
+        vertical: bool,
+    },
     /// Rotates clockwise by 90, 180 or 270 degrees.
     Rotate(u32),
     /// Makes the outside of quarter circles transparent, at all four corners.
-    RoundCorners { radius: u32 },
+    RoundCorners {
+        /// Pixels, at most half of the shorter side.
+        radius: u32,
+    },
     /// Calls a closure of the application: see [`Transform::custom`].
     Custom(CustomTransform),
 }

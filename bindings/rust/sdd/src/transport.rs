@@ -155,7 +155,7 @@ impl Downloader {
 
 /// SAFETY: the user data of a transport that is not free.
 unsafe fn transport<'a>(user_data: *mut c_void) -> &'a dyn Transport {
-    &**user_data.cast::<Box<dyn Transport>>()
+    unsafe { &**user_data.cast::<Box<dyn Transport>>() }
 }
 
 unsafe extern "C" fn start(id: sys::sdd_transfer, request: *const sys::sdd_transfer_request, user_data: *mut c_void) {
@@ -192,17 +192,19 @@ unsafe extern "C" fn free(user_data: *mut c_void) {
 
 /// SAFETY: a request that a callback was given, and that is borrowed for 'a.
 unsafe fn read<'a>(request: &'a sys::sdd_transfer_request) -> TransferRequest<'a> {
-    let header = |index| {
-        let header: &'a sys::sdd_header = &*request.headers.add(index);
-        (text::borrowed(header.name), text::borrowed(header.value))
-    };
     let count = if request.headers.is_null() { 0 } else { request.header_count };
     let has_body = !request.body.is_null() && request.body_size > 0;
-    TransferRequest {
-        url: text::borrowed(request.url),
-        method: text::borrowed(request.method),
-        headers: (0..count).map(header).collect(),
-        body: if has_body { slice::from_raw_parts(request.body.cast(), request.body_size) } else { &[] },
-        priority: Priority::of(request.priority).unwrap_or_default(),
+    unsafe {
+        let header = |index| {
+            let header: &'a sys::sdd_header = &*request.headers.add(index);
+            (text::borrowed(header.name), text::borrowed(header.value))
+        };
+        TransferRequest {
+            url: text::borrowed(request.url),
+            method: text::borrowed(request.method),
+            headers: (0..count).map(header).collect(),
+            body: if has_body { slice::from_raw_parts(request.body.cast(), request.body_size) } else { &[] },
+            priority: Priority::of(request.priority).unwrap_or_default(),
+        }
     }
 }

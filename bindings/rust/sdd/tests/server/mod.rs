@@ -7,11 +7,10 @@
 //     /steps/NAME         half of the body of /NAME, and the rest after release()
 //     anything else       404
 
-#[allow(unused_imports)]
 use std::{
-    collections::HashSet,
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
+    sync::atomic::{AtomicBool, Ordering},
     sync::{Arc, Condvar, Mutex},
     thread,
     time::Duration,
@@ -98,7 +97,7 @@ impl State {
         assert!(!outcome.timed_out(), "the server has waited for a minute");
     }
 
-    fn serve(&self, connection: TcpStream) {
+    fn serve(self: &Arc<Self>, connection: TcpStream) {
         let mut reader = BufReader::new(connection);
         while let Some((target, request)) = read_request(&mut reader) {
             let mut counts = self.counts.lock().unwrap();
@@ -111,7 +110,7 @@ impl State {
         }
     }
 
-    fn reply(&self, connection: &mut TcpStream, target: &str, request: &[u8]) -> Option<()> {
+    fn reply(self: &Arc<Self>, connection: &mut TcpStream, target: &str, request: &[u8]) -> Option<()> {
         if let Some(name) = target.strip_prefix("/hold") {
             self.hold(connection)?;
             return self.reply(connection, name, request);
@@ -128,31 +127,39 @@ impl State {
         };
         let status = if body.is_some() { "200 OK" } else { "404 Not Found" };
         let (media_type, body) = body.unwrap_or(("text/html", b"<!doctype html>not here".to_vec()));
-        let head =
-            format!("HTTP/1.1 {status}\r\nContent-Type: {media_type}\r\nContent-Length: {}\r\n\r\n", body.len());
-        connection.write_all(head.as_bytes()).ok()?;
-        let half = if is_in_steps { body.len() / 2 } else { 0 };
-        connection.write_all(&body[..half]).ok()?;
+        let head = format!("HTTP/1.1 {status}\r\nContent-Type: {media_type}\r\nContent-Length: {}\r\n\r\n", body.len());
+        let mut reply = [head.as_bytes(), &body].concat();
         if is_in_steps {
+            let rest = reply.split_off(head.len() + body.len() / 2);
+            connection.write_all(&reply).ok()?;
             self.hold(connection)?;
+            reply = rest;
         }
-        connection.write_all(&body[half..]).ok()
+        connection.write_all(&reply).ok()
     }
 
     /// Returns when requests are released, or `None` when the client has gone.
-    fn hold(&self, connection: &TcpStream) -> Option<()> {
-        connection.set_read_timeout(Some(Duration::from_millis(20))).ok()?;
-        let mut byte = [0];
-        loop {
-            if self.counts.lock().unwrap().is_released {
-                return connection.set_read_timeout(None).ok();
+    fn hold(self: &Arc<Self>, connection: &TcpStream) -> Option<()> {
+        let (state, watched) = (self.clone(), connection.try_clone().ok()?);
+        let is_gone = Arc::new(AtomicBool::new(false));
+        let shared = is_gone.clone();
+        thread::spawn(move || {
+            if !matches!(watched.peek(&mut [0]), Ok(1)) {
+                shared.store(true, Ordering::SeqCst);
+                drop(state.counts.lock().unwrap()); // a thread that waits is now in wait_while, and is woken
+                state.changed.notify_all();
             }
-            if matches!(connection.peek(&mut byte), Ok(0)) {
-                self.counts.lock().unwrap().abandoned += 1;
-                self.changed.notify_all();
-                return None;
-            }
+        });
+        let counts = self.counts.lock().unwrap();
+        let is_waiting = |counts: &mut Counts| !counts.is_released && !is_gone.load(Ordering::SeqCst);
+        let mut counts = self.changed.wait_while(counts, is_waiting).unwrap();
+        if counts.is_released {
+            return Some(());
         }
+        counts.abandoned += 1;
+        drop(counts);
+        self.changed.notify_all();
+        None
     }
 }
 
