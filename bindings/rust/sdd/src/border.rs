@@ -46,6 +46,11 @@ pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Checks at compile time that the library may use values of a type from any of its threads: `user_data` pointers hide
+/// their types from the compiler.
+#[allow(dead_code)] // only constants call it
+pub(crate) const fn used_by_any_thread<T: Send + Sync>() {}
+
 fn add_to_depth(number: u32) {
     let _ = DEPTH.try_with(|depth| depth.set(depth.get().wrapping_add(number)));
 }

@@ -1,6 +1,6 @@
 //! The configuration of a cache.
 
-use crate::border::guard;
+use crate::border::{guard, used_by_any_thread};
 use crate::error::check_with_detail;
 use crate::numbers::{clamped, clamped_i32, milliseconds, numbers};
 use crate::text::Texts;
@@ -268,6 +268,8 @@ impl fmt::Debug for CacheBuilder {
         fields.field("name", &self.name).field("directory", &self.directory).finish_non_exhaustive()
     }
 }
+
+const _: () = used_by_any_thread::<Functions>();
 
 /// SAFETY: the user data of a cache that has not freed it.
 unsafe fn functions<'a>(user_data: *mut c_void) -> &'a Functions {

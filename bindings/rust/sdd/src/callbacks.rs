@@ -1,6 +1,6 @@
 //! Closures that follow one request, and the C functions that call them.
 
-use crate::border::guard;
+use crate::border::{guard, used_by_any_thread};
 use crate::report::Outcome;
 use crate::shared::{Arrived, Shared};
 use crate::{sys, Error, Image, ImageFacts, Picture, PrefetchProgress, Transform};
@@ -86,6 +86,8 @@ impl Callbacks {
         Callbacks { prefetched, ..Self::default() }
     }
 }
+
+const _: () = used_by_any_thread::<Task>();
 
 /// The user data of one request, which the library owns from its submission until its end.
 #[derive(Default)]

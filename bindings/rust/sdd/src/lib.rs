@@ -11,6 +11,8 @@ mod cache_builder;
 mod callbacks;
 mod coder;
 mod coder_calls;
+#[cfg(doctest)]
+mod compile_fail;
 mod cookies;
 mod credential;
 mod decode;

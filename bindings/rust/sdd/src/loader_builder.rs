@@ -1,6 +1,6 @@
 //! The configuration of a loader.
 
-use crate::border::guard;
+use crate::border::{guard, used_by_any_thread};
 use crate::error::check;
 use crate::loader::Kept;
 use crate::numbers::numbers;
@@ -152,6 +152,8 @@ impl fmt::Debug for LoaderBuilder {
         fields.field("downloader", &self.downloader).field("cache", &self.cache).finish_non_exhaustive()
     }
 }
+
+const _: () = used_by_any_thread::<Functions>();
 
 /// SAFETY: the user data of a loader that has not freed it.
 unsafe fn functions<'a>(user_data: *mut c_void) -> &'a Functions {

@@ -1,6 +1,6 @@
 //! Modifiers of requests, responses and bodies.
 
-use crate::border::guard;
+use crate::border::{guard, used_by_any_thread};
 use crate::error::check;
 use crate::text::{c_string, Texts};
 use crate::{sys, text, Bytes, Error, Response};
@@ -173,6 +173,8 @@ pub struct ResponseChange {
     /// Header fields that replace those of the response by name; `None` removes a field.
     pub headers: Vec<(String, Option<String>)>,
 }
+
+const _: () = used_by_any_thread::<Functions>();
 
 /// SAFETY: the user data of modifiers that are not free.
 unsafe fn functions<'a>(user_data: *mut c_void) -> &'a Functions {

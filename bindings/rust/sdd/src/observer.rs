@@ -1,6 +1,6 @@
 //! Notices about transfers, and log messages.
 
-use crate::border::guard;
+use crate::border::{guard, used_by_any_thread};
 use crate::error::check;
 use crate::numbers::{microseconds, numbers};
 use crate::{sys, text, Downloader, Error, Status};
@@ -130,6 +130,8 @@ fn lend(
         error
     })
 }
+
+const _: () = used_by_any_thread::<Observer>();
 
 unsafe extern "C" fn observed(notice: *const sys::sdd_notice, observer: *mut c_void) {
     let _ = guard(|| {
