@@ -29,7 +29,7 @@ impl Ends {
     }
 }
 
-unsafe extern "C" fn on_completed(_: *const sdd_result, ends: *mut c_void) {
+extern "C" fn on_completed(_: *const sdd_result, ends: *mut c_void) {
     unsafe { &*ends.cast::<Ends>() }.add(1); // SAFETY: `measure` waits for every end
 }
 

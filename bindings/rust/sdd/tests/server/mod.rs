@@ -8,6 +8,7 @@
 //     anything else       404
 
 use std::{
+    collections::HashMap,
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
     sync::atomic::{AtomicBool, Ordering},
@@ -34,6 +35,8 @@ struct Counts {
     requested: Vec<String>,
     /// Held requests whose client has gone.
     abandoned: usize,
+    /// Pictures that have been made, by their targets.
+    pictures: HashMap<String, Vec<u8>>,
 }
 
 #[allow(dead_code)] // not every test needs all of it
@@ -121,8 +124,7 @@ impl State {
         };
         let body = match target {
             "/echo" => Some(("text/plain", request.to_vec())),
-            "/photo.png" => Some(("image/png", png(64, 64, 7))),
-            name if name.ends_with(".png") => Some(("image/png", png(4, 3, name.bytes().map(u32::from).sum()))),
+            name if name.ends_with(".png") => Some(("image/png", self.picture(name))),
             _ => None,
         };
         let status = if body.is_some() { "200 OK" } else { "404 Not Found" };
@@ -136,6 +138,15 @@ impl State {
             reply = rest;
         }
         connection.write_all(&reply).ok()
+    }
+
+    fn picture(&self, target: &str) -> Vec<u8> {
+        let mut counts = self.counts.lock().unwrap();
+        let made = counts.pictures.entry(target.to_owned()).or_insert_with(|| match target {
+            "/photo.png" => png(64, 64, 7),
+            name => png(4, 3, name.bytes().map(u32::from).sum()),
+        });
+        made.clone()
     }
 
     /// Returns when requests are released, or `None` when the client has gone.
