@@ -20,8 +20,10 @@ pub(crate) fn guard<T>(body: impl FnOnce() -> T) -> Result<T, String> {
     add_to_depth(u32::MAX);
     outcome.map_err(|payload| {
         let message = message_of(&*payload);
-        // The destructor of a payload may panic as well, so it does not run.
-        mem::forget(payload);
+        // The destructor of a payload may panic as well; that of the second payload does not run.
+        if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            mem::forget(second);
+        }
         message
     })
 }

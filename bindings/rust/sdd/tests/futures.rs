@@ -92,6 +92,7 @@ fn dropping_a_future_cancels_its_request() {
     let downloader = Downloader::new().unwrap();
     tokio(async {
         let request = downloader.download(server.url("/hold/a.png"));
+        server.wait_requested(1);
         assert!(tokio::time::timeout(Duration::from_millis(50), request).await.is_err());
     });
     server.wait_abandoned(1); // the connection was closed
