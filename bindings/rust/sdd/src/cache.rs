@@ -3,6 +3,7 @@
 use crate::border::{is_inside_callback, outside_callbacks};
 use crate::error::check;
 use crate::numbers::{clamped, milliseconds_or_none, numbers};
+use crate::request::Owner;
 use crate::text::{c_string, path_text, Texts};
 use crate::{sys, text, CacheBuilder, DecodeOptions, Error, Image, Levels, Transform};
 use std::fmt;
@@ -15,6 +16,16 @@ use std::time::Duration;
 
 numbers! {
     /// How much [`Cache::trim_memory`] removes.
+    ///
+    /// ```
+    /// let cache = sdd::Cache::builder().levels(sdd::Levels::Memory).build()?;
+    /// let image = sdd::Image::from_pixels(1, 1, sdd::PixelFormat::Grey8, &[1], 1)?;
+    /// cache.store(&sdd::CacheItem::new("key").image(&image))?;
+    /// drop(image);
+    /// cache.trim_memory(sdd::Trim::All)?;
+    /// assert!(cache.memory_image("key").is_none());
+    /// # Ok::<(), sdd::Error>(())
+    /// ```
     Trim: Half {
         /// The half that was used longest ago.
         Half = SDD_TRIM_HALF,
@@ -94,6 +105,10 @@ impl Cache {
     /// NULL for the shared one.
     pub(crate) fn raw(&self) -> *mut sys::sdd_cache {
         self.0.as_ref().map_or(ptr::null_mut(), |handle| handle.0.as_ptr())
+    }
+
+    pub(crate) fn owner(&self) -> Owner {
+        self.0.clone().map(|handle| handle as _)
     }
 
     // Entries.

@@ -14,6 +14,15 @@ use std::time::Duration;
 
 numbers! {
     /// How durable written entries are.
+    ///
+    /// ```
+    /// # let directory = std::env::temp_dir().join(format!("sdd-durability-{}", std::process::id()));
+    /// let cache = sdd::Cache::builder().directory(&directory).durability(sdd::Durability::Full).build()?;
+    /// cache.store(&sdd::CacheItem::new("key").bytes(&sdd::Bytes::new(b"on disk")?))?;
+    /// # drop(cache);
+    /// # std::fs::remove_dir_all(directory).unwrap();
+    /// # Ok::<(), sdd::Error>(())
+    /// ```
     Durability: System {
         /// The system decides when. A killed process loses no complete entry; a power cut may.
         System = SDD_SYNC_NONE,

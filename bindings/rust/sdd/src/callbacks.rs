@@ -9,6 +9,17 @@ use std::os::raw::{c_char, c_void};
 use std::sync::{Arc, Mutex};
 
 /// How much of a body has arrived.
+///
+/// ```
+/// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
+/// # let server = server::Server::new();
+/// let (sender, progress) = std::sync::mpsc::channel();
+/// let callbacks = sdd::Callbacks::new().progress(move |progress| sender.send(progress).unwrap());
+/// let picture = sdd::Loader::without_cache()?.load_with(server.url("/a.png"), callbacks).wait()?;
+/// let last = progress.iter().last().unwrap();
+/// assert_eq!((last.received, last.expected), (picture.bytes.unwrap().len() as u64, Some(last.received)));
+/// # Ok::<(), sdd::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {

@@ -7,6 +7,14 @@ use std::path::PathBuf;
 use std::{fmt, ptr};
 
 /// Authentication schemes, combined with `|`: see [`Credential::schemes`].
+///
+/// ```
+/// use sdd::{AuthSchemes, Credential};
+///
+/// let credential = Credential::password("user", "secret").schemes(AuthSchemes::DIGEST | AuthSchemes::NEGOTIATE);
+/// let request = sdd::DownloadRequest::new("https://example.org/a.jpg").credential(credential);
+/// # let _ = request;
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AuthSchemes(u64);
 

@@ -5,6 +5,16 @@ use crate::{sys, ImageFormat, PixelFormat};
 
 numbers! {
     /// How a picture is scaled to the target size of [`DecodeOptions`] or [`Transform::Resize`](crate::Transform).
+    ///
+    /// ```
+    /// use sdd::{DecodeOptions, EncodeOptions, Fit, Image, PixelFormat};
+    ///
+    /// let wide = Image::from_pixels(8, 4, PixelFormat::Grey8, &[0; 32], 8)?.encode(&EncodeOptions::new())?;
+    /// let size = |fit| Image::decode_with(&wide, &DecodeOptions::new().target(2, 2, fit)).map(|image| (image.width(), image.height()));
+    /// assert_eq!(size(Fit::Inside)?, (2, 1));
+    /// assert_eq!(size(Fit::Fill)?, (2, 2));
+    /// # Ok::<(), sdd::Error>(())
+    /// ```
     Fit: Inside {
         /// As large as fits inside; the aspect ratio is kept.
         Inside = SDD_FIT_INSIDE,
@@ -17,6 +27,15 @@ numbers! {
 
 numbers! {
     /// How a JPEG is scaled down.
+    ///
+    /// ```
+    /// use sdd::{DecodeOptions, Image, PixelFormat, Scaling};
+    ///
+    /// let jpeg = Image::from_pixels(8, 8, PixelFormat::Grey8, &[90; 64], 8)?.encode(&Default::default())?;
+    /// let exact = Image::decode_with(&jpeg, &DecodeOptions::new().inside(1, 1).scaling(Scaling::Exact))?;
+    /// assert_eq!(exact.pixels()?.row(0), [90, 90, 90, 255]);
+    /// # Ok::<(), sdd::Error>(())
+    /// ```
     Scaling: Fast {
         /// First by libjpeg, to 1/8, 1/4 or 1/2.
         Fast = SDD_SCALING_FAST,

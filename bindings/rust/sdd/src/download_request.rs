@@ -6,6 +6,7 @@ use crate::numbers::milliseconds_or_none;
 use crate::text::Texts;
 use crate::transfer::{transfer_setters, Transfer};
 use crate::{sys, Credential, DecodeOptions, Error, Modifiers, Options, Priority, Redirects};
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +30,7 @@ use std::time::Duration;
 /// assert!(text.starts_with("POST /echo") && text.contains("X-Number: 7") && text.ends_with("hello"));
 /// # Ok::<(), sdd::Error>(())
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct DownloadRequest {
     url: String,
     options: Options,
@@ -146,5 +147,12 @@ impl From<String> for DownloadRequest {
 impl From<&DownloadRequest> for DownloadRequest {
     fn from(request: &DownloadRequest) -> Self {
         request.clone()
+    }
+}
+
+impl fmt::Debug for DownloadRequest {
+    /// Shows no more, since URL and header fields may contain secrets.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("DownloadRequest(…)")
     }
 }

@@ -7,7 +7,7 @@ use crate::modifiers::LentModifiers;
 use crate::network::KeptFilter;
 use crate::numbers::{clamped_i32, milliseconds, milliseconds_or_none, numbers};
 use crate::report::Output;
-use crate::request::submit;
+use crate::request::{submit, Owner};
 use crate::text::{c_string, Texts};
 use crate::{
     sys, text, Body, Cache, Credential, DecodeOptions, DownloadRequest, DownloaderBuilder, Error, Events, Modifiers,
@@ -22,6 +22,12 @@ use std::time::Duration;
 
 numbers! {
     /// The order in which requests of the same priority begin.
+    ///
+    /// ```
+    /// let downloader = sdd::Downloader::builder().execution_order(sdd::Order::Lifo).build()?;
+    /// downloader.set_execution_order(sdd::Order::Fifo)?;
+    /// # Ok::<(), sdd::Error>(())
+    /// ```
     Order: Fifo {
         /// The one that was submitted first.
         Fifo = SDD_ORDER_FIFO,
@@ -33,7 +39,7 @@ numbers! {
 /// Downloads URLs: a queue, a pool of connections, default headers, cookies, and threads that decode. Its clones are
 /// the same downloader.
 ///
-/// Dropping the last clone cancels its requests and waits for their ends, about as long as a callback of the application
+/// It lives as long as a clone of it, or a request that is held. Dropping the last cancels its requests and waits for their ends, about as long as a callback of the application
 /// and one decoding step take. Inside a callback of the library it does not wait: a thread of its own does.
 ///
 /// ```
@@ -121,6 +127,10 @@ impl Downloader {
         self.0.as_ref().map_or(ptr::null_mut(), |handle| handle.raw.as_ptr())
     }
 
+    pub(crate) fn owner(&self) -> Owner {
+        self.0.clone().map(|handle| handle as _)
+    }
+
     // Requests.
 
     /// Downloads a picture.
@@ -191,7 +201,7 @@ impl Downloader {
     ) -> Request<T> {
         let (progress, facts, preview) = (task.progress_fn(), task.facts_fn(), task.preview_fn());
         let wants_previews = task.wants_previews();
-        submit(task, |task, status| {
+        submit(task, [self.owner(), None], |task, status| {
             request.lend(|request| {
                 (request.progress, request.facts, request.preview) = (progress, facts, preview);
                 request.completed = Some(Task::on_completed);

@@ -10,6 +10,15 @@ use std::ptr;
 
 numbers! {
     /// Chroma subsampling of a JPEG.
+    ///
+    /// ```
+    /// use sdd::{Chroma, EncodeOptions, Image, ImageFormat, PixelFormat};
+    ///
+    /// let image = Image::from_pixels(1, 1, PixelFormat::Rgb8, &[200, 0, 0], 3)?;
+    /// let jpeg = image.encode(&EncodeOptions::new().format(ImageFormat::JPEG).chroma(Chroma::Full))?;
+    /// assert_eq!(ImageFormat::sniff(&jpeg), Some(ImageFormat::JPEG));
+    /// # Ok::<(), sdd::Error>(())
+    /// ```
     Chroma: Half {
         /// 4:2:0, half the colour resolution in both directions: for photographs.
         Half = SDD_CHROMA_420,
@@ -153,7 +162,7 @@ impl Image {
     /// ```
     pub fn encode_async(&self, downloader: &Downloader, options: &EncodeOptions) -> Request<Bytes> {
         let options = options.lend();
-        submit(Task::default(), |task, status| {
+        submit(Task::default(), [downloader.owner(), None], |task, status| {
             // SAFETY: image and options are borrowed for the call; the library frees the task after the end.
             Ok(unsafe {
                 sys::sdd_image_encode_async(

@@ -80,6 +80,20 @@ impl CacheItem {
 
 numbers! {
     /// The parts of an entry that [`Cache::query_async`] wants.
+    ///
+    /// ```
+    /// # let directory = std::env::temp_dir().join(format!("sdd-wants-{}", std::process::id()));
+    /// # let cache = sdd::Cache::builder().directory(&directory).build()?;
+    /// use sdd::{CacheItem, Image, PixelFormat, Query, Wants};
+    ///
+    /// let image = Image::from_pixels(1, 1, PixelFormat::Grey8, &[1], 1)?;
+    /// cache.store(&CacheItem::new("key").image(&image))?;
+    /// assert!(cache.query("key")?.unwrap().bytes.is_none()); // from memory
+    /// assert!(cache.query(Query::new("key").wants(Wants::Both))?.unwrap().bytes.is_some());
+    /// # drop(cache);
+    /// # std::fs::remove_dir_all(directory).unwrap();
+    /// # Ok::<(), sdd::Error>(())
+    /// ```
     Wants: Image {
         /// The image.
         Image = SDD_WANT_IMAGE,
@@ -89,6 +103,20 @@ numbers! {
 }
 
 /// A query of a cache. A key alone is one, too.
+///
+/// ```
+/// # let directory = std::env::temp_dir().join(format!("sdd-a-query-{}", std::process::id()));
+/// # let cache = sdd::Cache::builder().directory(&directory).build()?;
+/// use sdd::{CacheItem, DecodeOptions, Image, PixelFormat, Query};
+///
+/// let image = Image::from_pixels(4, 2, PixelFormat::Grey8, &[1; 8], 4)?;
+/// cache.store(&CacheItem::new("key").image(&image))?;
+/// let small = cache.query(Query::new("key").decode(DecodeOptions::new().inside(2, 2)))?.unwrap();
+/// assert_eq!((small.image.width(), small.image.height()), (2, 1));
+/// # drop(cache);
+/// # std::fs::remove_dir_all(directory).unwrap();
+/// # Ok::<(), sdd::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Query {
     key: String,
@@ -162,7 +190,7 @@ impl Cache {
     /// Stores an item, in memory at once and on disk soon. The request ends when it is on disk; dropping the request
     /// does not remove the entry. The downloader delivers the end.
     pub fn store_async(&self, downloader: &Downloader, item: &CacheItem) -> Request<Report> {
-        submit(Task::default(), |task, status| {
+        submit(Task::default(), [downloader.owner(), self.owner()], |task, status| {
             let mut texts = Texts::default();
             let mut item = item.lend(&mut texts)?;
             item.completed = Some(Task::on_completed);
@@ -205,7 +233,7 @@ impl Cache {
     /// ```
     pub fn query_async(&self, downloader: &Downloader, query: impl Into<Query>) -> Request<Picture> {
         let query = query.into();
-        submit(Task::default(), |task, status| {
+        submit(Task::default(), [downloader.owner(), self.owner()], |task, status| {
             query.lend(query.wants as i32, |query| {
                 query.completed = Some(Task::on_completed);
                 query.user_data = task;

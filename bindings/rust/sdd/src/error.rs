@@ -43,6 +43,15 @@ pub enum Error {
 }
 
 /// The particulars of a failure. Fields that are unknown, as most are for a failed call, are 0 or `None`.
+///
+/// ```
+/// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
+/// # let server = server::Server::new();
+/// let error = sdd::Downloader::shared().download(server.url("/missing")).wait().unwrap_err();
+/// let failure = error.failure();
+/// assert_eq!((failure.http_status, failure.retryable), (404, false));
+/// assert_eq!(failure.report.as_ref().unwrap().response.as_ref().unwrap().mime_type(), "text/html");
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Failure {

@@ -7,6 +7,20 @@ use std::fmt;
 use std::task::{Context, Poll};
 
 /// An event of a request: see [`Events`].
+///
+/// ```
+/// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
+/// # let server = server::Server::new();
+/// use sdd::Event;
+///
+/// let events = sdd::Loader::without_cache()?.events(server.url("/a.png"));
+/// let widths = events.filter_map(|event| match event {
+///     Event::Completed(outcome) => outcome.ok().map(|picture| picture.image.width()),
+///     _ => None,
+/// });
+/// assert_eq!(widths.collect::<Vec<_>>(), [4]);
+/// # Ok::<(), sdd::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event<T> {

@@ -8,6 +8,13 @@ use std::ptr::{self, NonNull};
 
 numbers! {
     /// The layout of pixels in memory.
+    ///
+    /// ```
+    /// use sdd::PixelFormat;
+    ///
+    /// assert_eq!((PixelFormat::Rgba16.bytes_per_pixel(), PixelFormat::Rgba16.planes()), (8, 1));
+    /// assert_eq!((PixelFormat::Rgb8Planar.bytes_per_pixel(), PixelFormat::Rgb8Planar.planes()), (1, 3));
+    /// ```
     PixelFormat: Rgba8 {
         /// 4 bytes: red, green, blue, alpha; alpha is not premultiplied.
         Rgba8 = SDD_PIXEL_FORMAT_RGBA8,
@@ -52,6 +59,10 @@ impl PixelFormat {
 }
 
 /// A format of encoded pictures. The library decodes and encodes JPEG and PNG; others need a [`Coder`](crate::Coder).
+///
+/// ```
+/// assert_eq!(sdd::ImageFormat::sniff(b"\x89PNG\r\n\x1a\n"), Some(sdd::ImageFormat::PNG));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ImageFormat(pub(crate) i32);
 

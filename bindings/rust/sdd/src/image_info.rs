@@ -68,6 +68,15 @@ impl ImageFacts {
 }
 
 /// Properties of an image and of its source: [`Image::info`].
+///
+/// ```
+/// use sdd::{DecodeOptions, Image, PixelFormat};
+///
+/// let jpeg = Image::from_pixels(8, 8, PixelFormat::Grey8, &[90; 64], 8)?.encode(&Default::default())?;
+/// let info = Image::decode_with(&jpeg, &DecodeOptions::new().inside(4, 4))?.info()?;
+/// assert_eq!((info.stored_width, info.is_scaled, info.is_partial), (8, true, false));
+/// # Ok::<(), sdd::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ImageInfo {
@@ -92,6 +101,12 @@ pub struct ImageInfo {
 }
 
 /// A kind of metadata: [`Image::metadata`].
+///
+/// ```
+/// let image = sdd::Image::from_pixels(1, 1, sdd::PixelFormat::Grey8, &[1], 1)?;
+/// assert_eq!(image.metadata(sdd::Metadata::Exif)?, None);
+/// # Ok::<(), sdd::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Metadata {
@@ -104,6 +119,20 @@ pub enum Metadata {
 }
 
 /// A text in a picture, borrowed from the image: a text chunk of a PNG, a comment of a JPEG.
+///
+/// ```
+/// // A PNG of one pixel with the text "Title": "Dot".
+/// let png = [
+///     b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\0\0\0\0\x3a\x7e\x9b\x55".as_slice(),
+///     b"\0\0\0\x09tEXtTitle\0Dot\xf4\x61\x06\x6c",
+///     b"\0\0\0\x0aIDAT\x78\x9c\x63\x60\0\0\0\x02\0\x01\x48\xaf\xa4\x71\0\0\0\0IEND\xae\x42\x60\x82",
+/// ]
+/// .concat();
+/// let image = sdd::Image::decode(&png)?;
+/// let texts: Vec<_> = image.texts().map(|text| (text.keyword, text.text)).collect();
+/// assert_eq!(texts, [("Title", "Dot")]);
+/// # Ok::<(), sdd::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ImageText<'a> {

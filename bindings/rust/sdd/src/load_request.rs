@@ -6,6 +6,7 @@ use crate::numbers::milliseconds_or_none;
 use crate::text::Texts;
 use crate::transfer::{transfer_setters, Transfer};
 use crate::{sys, Credential, DecodeOptions, Error, Levels, Modifiers, Options, Priority, Redirects, Transform};
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -25,7 +26,7 @@ use std::time::Duration;
 /// assert_eq!(picture.report.sources[0].http_status, 404);
 /// # Ok::<(), sdd::Error>(())
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct LoadRequest {
     url: String,
     options: Options,
@@ -156,5 +157,12 @@ impl From<String> for LoadRequest {
 impl From<&LoadRequest> for LoadRequest {
     fn from(request: &LoadRequest) -> Self {
         request.clone()
+    }
+}
+
+impl fmt::Debug for LoadRequest {
+    /// Shows no more, since URL and header fields may contain secrets.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("LoadRequest(…)")
     }
 }

@@ -4,7 +4,7 @@ use crate::callbacks::{Callbacks, Task};
 use crate::error::check;
 use crate::numbers::clamped_i32;
 use crate::report::Output;
-use crate::request::submit;
+use crate::request::{submit, Owner};
 use crate::text::c_string;
 use crate::{sys, Body, Cache, Downloader, Error, Events, LoadRequest, LoaderBuilder, Picture, Request, Results};
 use std::fmt;
@@ -14,7 +14,8 @@ use std::sync::Arc;
 /// Loads pictures: looks in a cache first, downloads what it does not have, decodes, transforms, and stores. Its clones
 /// are the same loader.
 ///
-/// Dropping the last clone cancels its loads, which end with [`Error::Cancelled`], and does not wait for them.
+/// It lives as long as a clone of it, or a request that is held. Dropping the last cancels its loads, which end with
+/// [`Error::Cancelled`], and does not wait for them.
 ///
 /// ```
 /// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
@@ -88,6 +89,10 @@ impl Loader {
         self.0.as_ref().map_or(ptr::null_mut(), |handle| handle.raw.as_ptr())
     }
 
+    pub(crate) fn owner(&self) -> Owner {
+        self.0.clone().map(|handle| handle as _)
+    }
+
     /// Returns the downloader of the loads, for header fields and statistics.
     pub fn downloader(&self) -> Downloader {
         self.0.as_ref().map_or_else(Downloader::shared, |handle| handle.kept.downloader.clone())
@@ -131,7 +136,7 @@ impl Loader {
         let (preview, cached) = (task.preview_fn(), task.cached_fn());
         let progressive = if task.wants_previews() { sys::SDD_OPTION_PROGRESSIVE_LOAD } else { 0 };
         task.transforms = request.transforms();
-        submit(task, |task, status| {
+        submit(task, [self.owner(), None], |task, status| {
             request.lend(|request| {
                 request.options |= options | progressive;
                 (request.progress, request.facts) = (progress, facts);

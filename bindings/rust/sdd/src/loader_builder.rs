@@ -12,6 +12,16 @@ use std::sync::Arc;
 
 numbers! {
     /// The failures that a loader remembers.
+    ///
+    /// ```
+    /// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
+    /// # let server = server::Server::new();
+    /// let loader = sdd::Loader::builder().no_cache().fail_policy(sdd::FailPolicy::None).build()?;
+    /// let url = server.url("/missing");
+    /// assert!(loader.load(&*url).wait().is_err());
+    /// assert!(!loader.is_blocked(&url));
+    /// # Ok::<(), sdd::Error>(())
+    /// ```
     FailPolicy: BackOff {
         /// Lasting ones, for a time that grows.
         BackOff = SDD_FAIL_POLICY_BACK_OFF,
@@ -23,6 +33,17 @@ numbers! {
 }
 
 /// A URL that has just failed, and why: [`LoaderBuilder::should_block_failed_url`].
+///
+/// ```
+/// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
+/// # let server = server::Server::new();
+/// let builder = sdd::Loader::builder().no_cache();
+/// let loader = builder.should_block_failed_url(|failed| Some(failed.http_status == 410)).build()?;
+/// let url = server.url("/missing");
+/// assert!(loader.load(&*url).wait().is_err());
+/// assert!(!loader.is_blocked(&url)); // it was 404
+/// # Ok::<(), sdd::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct FailedUrl<'a> {

@@ -12,6 +12,15 @@ use std::ptr;
 use std::sync::Arc;
 
 /// A modifier's answer that ends a request.
+///
+/// ```
+/// use sdd::{DownloadRequest, Modifiers, Refused};
+///
+/// let refusing = Modifiers::new().request(|draft| if draft.url().starts_with("https:") { Ok(()) } else { Err(Refused) });
+/// let request = DownloadRequest::new("http://example.org/a.jpg").modifiers(&refusing);
+/// let error = sdd::Downloader::shared().download(request).wait().unwrap_err();
+/// assert_eq!(error.status(), sdd::Status::INVALID_DOWNLOAD_OPERATION);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused;
 
@@ -111,6 +120,20 @@ impl LentModifiers {
 }
 
 /// A request that a modifier may change.
+///
+/// ```
+/// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
+/// # let server = server::Server::new();
+/// let (from, to) = (server.url("/old"), server.url("/a.png"));
+/// let moved = sdd::Modifiers::new().request(move |draft| {
+///     assert_eq!((draft.method(), draft.header("x-none")), ("GET", None));
+///     draft.set_url(&draft.url().replace("/old", "/a.png")).map_err(|_| sdd::Refused)
+/// });
+/// let request = sdd::DownloadRequest::new(from).modifiers(&moved);
+/// let picture = sdd::Downloader::shared().download(request).wait()?;
+/// assert_eq!(picture.report.response.unwrap().url(), to);
+/// # Ok::<(), sdd::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Draft<'a> {
     raw: *mut sys::sdd_draft,
@@ -164,6 +187,19 @@ impl Draft<'_> {
 }
 
 /// The changes that a response modifier makes.
+///
+/// ```
+/// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
+/// # let server = server::Server::new();
+/// let lenient = sdd::Modifiers::new().response(|_, change| {
+///     change.http_status = 200;
+///     Ok(())
+/// });
+/// let request = sdd::DownloadRequest::new(server.url("/missing")).modifiers(&lenient);
+/// let body = sdd::Downloader::shared().download_bytes(request).wait()?;
+/// assert!(body.bytes.starts_with(b"<!doctype html>"));
+/// # Ok::<(), sdd::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct ResponseChange {
     /// The HTTP status to go on with.

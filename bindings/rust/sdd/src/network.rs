@@ -13,6 +13,12 @@ use std::time::Duration;
 
 numbers! {
     /// The version of HTTP that is requested.
+    ///
+    /// ```
+    /// let network = sdd::Network::new().http_version(sdd::HttpVersion::Http11);
+    /// sdd::Downloader::builder().network(network).build()?;
+    /// # Ok::<(), sdd::Error>(())
+    /// ```
     HttpVersion: Default {
         /// HTTP/2 over TLS where the server supports it, else HTTP/1.1.
         Default = SDD_HTTP_DEFAULT,
@@ -29,6 +35,12 @@ numbers! {
 
 numbers! {
     /// The lowest version of TLS.
+    ///
+    /// ```
+    /// let network = sdd::Network::new().min_tls_version(sdd::TlsVersion::Tls13);
+    /// sdd::Downloader::builder().network(network).build()?;
+    /// # Ok::<(), sdd::Error>(())
+    /// ```
     TlsVersion: Default {
         /// TLS 1.2.
         Default = SDD_TLS_DEFAULT,
@@ -45,6 +57,15 @@ numbers! {
 
 numbers! {
     /// IP versions to use.
+    ///
+    /// ```
+    /// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
+    /// # let server = server::Server::new();
+    /// let network = sdd::Network::new().ip_version(sdd::IpVersion::V6);
+    /// let downloader = sdd::Downloader::builder().network(network).build()?;
+    /// assert!(downloader.download(server.url("/a.png")).wait().is_err()); // on 127.0.0.1
+    /// # Ok::<(), sdd::Error>(())
+    /// ```
     IpVersion: Any {
         /// Both.
         Any = SDD_IP_ANY,

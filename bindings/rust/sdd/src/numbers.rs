@@ -35,6 +35,13 @@ pub(crate) use numbers;
 
 numbers! {
     /// The stage at which a request failed.
+    ///
+    /// ```
+    /// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
+    /// # let server = server::Server::new();
+    /// let error = sdd::Downloader::shared().download(server.url("/missing")).wait().unwrap_err();
+    /// assert_eq!(error.failure().stage, sdd::Stage::Response);
+    /// ```
     Stage: None {
         /// It did not fail.
         None = SDD_STAGE_NONE,
@@ -55,6 +62,13 @@ numbers! {
 
 numbers! {
     /// Where a result comes from.
+    ///
+    /// ```
+    /// let picture = sdd::Loader::without_cache()?.load("data:image/png,").wait();
+    /// assert!(picture.is_err()); // a failed request has `Origin::Network`
+    /// assert_eq!(picture.unwrap_err().failure().report.as_ref().unwrap().origin, sdd::Origin::Network);
+    /// # Ok::<(), sdd::Error>(())
+    /// ```
     Origin: Network {
         /// The network; also the origin of a failed request.
         Network = SDD_ORIGIN_NETWORK,
@@ -73,6 +87,14 @@ numbers! {
 
 numbers! {
     /// The urgency of a request.
+    ///
+    /// ```
+    /// use sdd::{LoadRequest, Priority};
+    ///
+    /// let urgent = LoadRequest::new("https://example.org/a.jpg").priority(Priority::VeryHigh);
+    /// assert!(Priority::VeryHigh > Priority::Normal);
+    /// # let _ = urgent;
+    /// ```
     Priority: Default {
         /// As the option bits of the request say: normal, without [`Options::LOW_PRIORITY`] and
         /// [`Options::HIGH_PRIORITY`].
@@ -92,6 +114,15 @@ numbers! {
 
 numbers! {
     /// What becomes of redirects.
+    ///
+    /// ```
+    /// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
+    /// # let server = server::Server::new();
+    /// use sdd::{DownloadRequest, Redirects};
+    ///
+    /// let request = DownloadRequest::new(server.url("/a.png")).redirects(Redirects::Refuse);
+    /// assert!(sdd::Downloader::shared().download(request).wait().is_ok()); // it was no redirect
+    /// ```
     Redirects: Follow {
         /// Followed, up to the greatest number allowed.
         Follow = SDD_REDIRECT_FOLLOW,
@@ -104,6 +135,17 @@ numbers! {
 
 numbers! {
     /// Levels of a cache.
+    ///
+    /// ```
+    /// use sdd::{Cache, Levels, Query};
+    ///
+    /// let cache = Cache::builder().levels(Levels::Memory).build()?;
+    /// let image = sdd::Image::from_pixels(1, 1, sdd::PixelFormat::Grey8, &[1], 1)?;
+    /// cache.store(&sdd::CacheItem::new("key").image(&image))?;
+    /// assert_eq!(cache.contains("key", Levels::All), Levels::Memory);
+    /// assert!(cache.query(Query::new("key").levels(Levels::Disk))?.is_none());
+    /// # Ok::<(), sdd::Error>(())
+    /// ```
     Levels: All {
         /// Neither memory nor disk; for loads.
         None = SDD_CACHE_NONE,

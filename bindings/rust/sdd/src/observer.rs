@@ -11,6 +11,17 @@ use std::time::Duration;
 
 numbers! {
     /// The importance of log messages.
+    ///
+    /// ```
+    /// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
+    /// # let server = server::Server::new();
+    /// let downloader = sdd::Downloader::new()?;
+    /// let (sender, lines) = std::sync::mpsc::channel();
+    /// downloader.set_log(sdd::LogLevel::Info, move |notice| drop(sender.send(notice.message)))?;
+    /// assert!(downloader.download(server.url("/missing")).wait().is_err());
+    /// assert!(lines.recv().unwrap().contains("404"));
+    /// # Ok::<(), sdd::Error>(())
+    /// ```
     LogLevel: None {
         /// No messages.
         None = SDD_LOG_NONE,
@@ -27,6 +38,17 @@ numbers! {
 
 numbers! {
     /// The kind of a notice.
+    ///
+    /// ```
+    /// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
+    /// # let server = server::Server::new();
+    /// let downloader = sdd::Downloader::new()?;
+    /// let (sender, kinds) = std::sync::mpsc::channel();
+    /// downloader.set_observer(move |notice| drop(sender.send(notice.kind)))?;
+    /// assert!(downloader.download(server.url("/missing")).wait().is_err());
+    /// assert_eq!(kinds.recv().unwrap(), sdd::NoticeKind::Start);
+    /// # Ok::<(), sdd::Error>(())
+    /// ```
     NoticeKind: Log {
         /// A transfer has started.
         Start = SDD_EVENT_START,
@@ -44,6 +66,18 @@ numbers! {
 }
 
 /// A notice about a transfer, or a log message.
+///
+/// ```
+/// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
+/// # let server = server::Server::new();
+/// let downloader = sdd::Downloader::new()?;
+/// let (sender, notices) = std::sync::mpsc::channel();
+/// downloader.set_observer(move |notice| drop(sender.send(notice)))?;
+/// let request = downloader.download(server.url("/a.png"));
+/// let notice = notices.recv().unwrap();
+/// assert_eq!((notice.token, notice.attempt, notice.url), (request.token(), 1, server.url("/a.png")));
+/// # Ok::<(), sdd::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Notice {

@@ -37,6 +37,16 @@ pub struct PrefetchList {
 }
 
 /// The progress of a prefetch list.
+///
+/// ```
+/// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
+/// # let server = server::Server::new();
+/// let (sender, progress) = std::sync::mpsc::channel();
+/// let list = sdd::PrefetchList::new([server.url("/a.png")]).progress(move |progress| sender.send(progress).unwrap());
+/// sdd::Loader::without_cache()?.prefetch(list).wait()?;
+/// assert_eq!(progress.recv().unwrap().total, 1);
+/// # Ok::<(), sdd::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PrefetchProgress {
@@ -49,6 +59,15 @@ pub struct PrefetchProgress {
 }
 
 /// The outcome of a prefetch list.
+///
+/// ```
+/// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
+/// # let server = server::Server::new();
+/// let list = sdd::PrefetchList::new([server.url("/a.png"), server.url("/missing")]);
+/// let report = sdd::Loader::without_cache()?.prefetch(list).wait()?;
+/// assert_eq!((report.finished, report.skipped, report.outcomes.len()), (2, 1, 2));
+/// # Ok::<(), sdd::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct PrefetchReport {
@@ -61,6 +80,15 @@ pub struct PrefetchReport {
 }
 
 /// The outcome of one URL of a prefetch list.
+///
+/// ```
+/// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
+/// # let server = server::Server::new();
+/// let list = sdd::PrefetchList::new([server.url("/missing")]);
+/// let report = sdd::Loader::without_cache()?.prefetch(list).wait()?;
+/// assert_eq!(report.outcomes[0].error, Some(sdd::Status::INVALID_DOWNLOAD_STATUS_CODE));
+/// # Ok::<(), sdd::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct PrefetchOutcome {
@@ -111,7 +139,7 @@ impl PrefetchList {
 
 impl fmt::Debug for PrefetchList {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("PrefetchList").field("urls", &self.urls).finish_non_exhaustive()
+        write!(formatter, "PrefetchList({} URLs)", self.urls.len())
     }
 }
 
@@ -121,7 +149,7 @@ impl Loader {
     pub fn prefetch(&self, list: PrefetchList) -> Request<PrefetchReport> {
         let has_progress = list.progress.is_some();
         let task = Task::new(Callbacks::prefetching(list.progress));
-        submit(task, |task, status| {
+        submit(task, [self.owner(), None], |task, status| {
             let mut texts = Texts::default();
             let urls = texts.add_list(&list.urls)?;
             let decode = list.decode.as_ref().map(DecodeOptions::lend);

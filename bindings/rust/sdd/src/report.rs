@@ -5,6 +5,15 @@ use crate::{sys, text, Bytes, Error, Failure, Image, Origin, PrefetchReport, Res
 use std::time::Duration;
 
 /// A picture that a request has delivered.
+///
+/// ```
+/// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
+/// # let server = server::Server::new();
+/// let picture = sdd::Downloader::shared().download(server.url("/a.png")).wait()?;
+/// assert_eq!((picture.image.width(), picture.report.origin), (4, sdd::Origin::Network));
+/// assert_eq!(sdd::ImageFormat::sniff(&picture.bytes.unwrap()), Some(sdd::ImageFormat::PNG));
+/// # Ok::<(), sdd::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Picture {
@@ -18,6 +27,14 @@ pub struct Picture {
 }
 
 /// The body of a response, not decoded.
+///
+/// ```
+/// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
+/// # let server = server::Server::new();
+/// let body = sdd::Downloader::shared().download_bytes(server.url("/echo")).wait()?;
+/// assert!(body.bytes.starts_with(b"GET /echo HTTP/1.1"));
+/// # Ok::<(), sdd::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Body {
@@ -28,6 +45,15 @@ pub struct Body {
 }
 
 /// How a request went.
+///
+/// ```
+/// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
+/// # let server = server::Server::new();
+/// let report = sdd::Downloader::shared().discard(server.url("/a.png")).wait()?;
+/// assert_eq!((report.http_status, report.end_unproven), (200, false));
+/// assert_eq!(report.url, server.url("/a.png"));
+/// # Ok::<(), sdd::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
@@ -54,6 +80,15 @@ pub struct Report {
 }
 
 /// One URL of a load that failed.
+///
+/// ```
+/// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
+/// # let server = server::Server::new();
+/// let request = sdd::LoadRequest::new(server.url("/missing")).alternative(&server.url("/a.png"));
+/// let picture = sdd::Loader::without_cache()?.load(request).wait()?;
+/// assert_eq!(picture.report.sources[0].url, server.url("/missing"));
+/// # Ok::<(), sdd::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SourceError {
@@ -72,6 +107,14 @@ pub struct SourceError {
 }
 
 /// The duration of each stage of a request; zero for a stage that did not happen.
+///
+/// ```
+/// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
+/// # let server = server::Server::new();
+/// let timings = sdd::Downloader::shared().discard(server.url("/a.png")).wait()?.timings;
+/// assert!(timings.total >= timings.queue && timings.transfer > std::time::Duration::ZERO);
+/// # Ok::<(), sdd::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Timings {
@@ -100,6 +143,14 @@ pub struct Timings {
 }
 
 /// The cost of one transfer.
+///
+/// ```
+/// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
+/// # let server = server::Server::new();
+/// let metrics = sdd::Downloader::shared().discard(server.url("/a.png")).wait()?.metrics;
+/// assert_eq!((metrics.remote_address.as_str(), metrics.attempts, metrics.http_version), ("127.0.0.1", 1, 11));
+/// # Ok::<(), sdd::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Metrics {
@@ -251,6 +302,12 @@ impl Metrics {
 }
 
 /// A type that a request delivers. Sealed: the types of this crate alone.
+///
+/// ```
+/// fn is_output<T: sdd::Output>() {}
+/// is_output::<sdd::Picture>();
+/// is_output::<sdd::Body>();
+/// ```
 pub trait Output: Sized + Send + 'static {
     #[doc(hidden)]
     fn of(outcome: Sealed) -> Result<Self, Error>;

@@ -6,6 +6,7 @@ use crate::numbers::{microseconds, numbers};
 use crate::report::{Output, Sealed};
 use crate::shared::{Ended, Next, Shared};
 use crate::{sys, Error, Priority, Response};
+use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -16,7 +17,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 /// A request under way: a future of its outcome. Dropping it cancels the request; [`detach`](Request::detach) lets it
-/// go on. It needs no particular executor, and runs whether or not it is polled.
+/// go on. It needs no particular executor, and runs whether or not it is polled. While it is held, its loader and its
+/// downloader live on.
 ///
 /// ```
 /// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
@@ -38,8 +40,14 @@ pub struct Request<T> {
     pub(crate) shared: Arc<Shared>,
     token: sys::sdd_token,
     is_taken: bool,
+    /// What the request needs until it ends: its loader, downloader or cache.
+    _owners: Owners,
     output: PhantomData<fn() -> T>,
 }
+
+/// A handle that lives as long as a request is held; `None` for a shared object, which lives as long as the process.
+pub(crate) type Owner = Option<Arc<dyn Any + Send + Sync>>;
+pub(crate) type Owners = [Owner; 2];
 
 impl<T: Output> Request<T> {
     /// Waits for the outcome on this thread. Inside a callback of the library, where it could wait for itself, it fails
@@ -63,8 +71,8 @@ impl<T: Output> Request<T> {
         }
     }
 
-    /// Lets the request go on, and calls a closure with the outcome: on the callback thread of the downloader, or at
-    /// once on this thread if the request has ended.
+    /// Lets the request go on until its loader or downloader is dropped, and calls a closure with the outcome: on the
+    /// callback thread of the downloader, or at once on this thread if the request has ended.
     ///
     /// ```
     /// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
@@ -104,7 +112,7 @@ impl<T> Request<T> {
         check(unsafe { sys::sdd_cancel(self.token) }) // SAFETY: any number is allowed
     }
 
-    /// Lets the request go on, without anyone to take its outcome.
+    /// Lets the request go on until its loader or downloader is dropped, without anyone to take its outcome.
     pub fn detach(mut self) {
         self.is_taken = true;
     }
@@ -148,6 +156,15 @@ impl<T> Request<T> {
 
 numbers! {
     /// The stage at which a request is.
+    ///
+    /// ```
+    /// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
+    /// # let server = server::Server::new();
+    /// let request = sdd::Downloader::shared().download(server.url("/hold/a.png"));
+    /// server.wait_requested(1);
+    /// assert_eq!(request.info()?.state, sdd::RequestState::Running);
+    /// # Ok::<(), sdd::Error>(())
+    /// ```
     RequestState: Waiting {
         /// Waiting for its turn.
         Waiting = SDD_STATE_WAITING,
@@ -161,6 +178,16 @@ numbers! {
 }
 
 /// The state of a request that is under way: [`Request::info`].
+///
+/// ```
+/// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
+/// # let server = server::Server::new();
+/// let request = sdd::Downloader::shared().download(server.url("/hold/a.png"));
+/// request.set_priority(sdd::Priority::High)?;
+/// let info = request.info()?;
+/// assert_eq!((info.priority, info.http_status, info.received), (sdd::Priority::High, 0, 0));
+/// # Ok::<(), sdd::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct RequestInfo {
@@ -214,6 +241,7 @@ impl<T> fmt::Debug for Request<T> {
 /// Gives a task to the library, by a call that returns a token. An error of the call becomes the outcome.
 pub(crate) fn submit<T: Output>(
     task: Task,
+    owners: Owners,
     call: impl FnOnce(*mut c_void, *mut sys::sdd_status) -> Result<sys::sdd_token, Error>,
 ) -> Request<T> {
     let shared = task.shared.clone();
@@ -228,5 +256,5 @@ pub(crate) fn submit<T: Output>(
         shared.end(Err(error));
         0
     });
-    Request { shared, token, is_taken: false, output: PhantomData }
+    Request { shared, token, is_taken: false, _owners: owners, output: PhantomData }
 }

@@ -6,7 +6,7 @@ use crate::{sys, Credential, Error, Modifiers, Redirects};
 use std::path::PathBuf;
 
 /// Settings of a transfer. 0, "" and `None` stand for the downloader's.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Transfer {
     pub(crate) headers: Vec<(String, Option<String>)>,
     pub(crate) referrer: Option<String>,

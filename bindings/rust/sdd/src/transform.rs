@@ -167,6 +167,11 @@ impl Image {
 type Function = dyn Fn(&Image) -> Option<Image> + Send + Sync;
 
 /// A closure that transforms images, with its key: see [`Transform::custom`].
+///
+/// ```
+/// let same = sdd::Transform::custom("same", |image| Some(image.clone()));
+/// assert_eq!(format!("{same:?}"), "Custom(CustomTransform(\"same\"))");
+/// ```
 #[derive(Clone)]
 pub struct CustomTransform(Arc<Custom>);
 

@@ -51,6 +51,24 @@ pub trait Transport: Send + Sync + 'static {
 }
 
 /// The request that a transport carries out.
+///
+/// ```
+/// use sdd::{Downloader, Transfer, TransferRequest, Transport};
+///
+/// struct Method;
+///
+/// impl Transport for Method {
+///     fn start(&self, mut transfer: Transfer, request: &TransferRequest<'_>) {
+///         let _ = transfer.write(request.method.as_bytes());
+///         transfer.finish();
+///     }
+/// }
+///
+/// let downloader = Downloader::new()?;
+/// downloader.add_transport("method", Method)?;
+/// assert_eq!(&downloader.download_bytes("method:it").wait()?.bytes[..], b"GET");
+/// # Ok::<(), sdd::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TransferRequest<'a> {
@@ -68,6 +86,34 @@ pub struct TransferRequest<'a> {
 
 /// A transfer under way, through which a transport gives the response. If it is dropped before
 /// [`finish`](Transfer::finish), the request fails with [`Status::TRANSPORT`].
+///
+/// ```
+/// use sdd::{Downloader, Status, Transfer, TransferRequest, Transport};
+///
+/// /// An archive that answers on a thread of its own.
+/// struct Archive;
+///
+/// impl Transport for Archive {
+///     fn start(&self, mut transfer: Transfer, request: &TransferRequest<'_>) {
+///         let is_there = request.url.ends_with("there");
+///         std::thread::spawn(move || {
+///             if is_there {
+///                 let _ = transfer.respond(200, &[("Content-Type", "text/plain")], Some(4));
+///                 let _ = transfer.write(b"text");
+///                 transfer.finish();
+///             } else {
+///                 transfer.fail(Status::RESOLVE, "The archive does not have it.");
+///             }
+///         });
+///     }
+/// }
+///
+/// let downloader = Downloader::new()?;
+/// downloader.add_transport("archive", Archive)?;
+/// assert_eq!(&downloader.download_bytes("archive:there").wait()?.bytes[..], b"text");
+/// assert_eq!(downloader.download_bytes("archive:lost").wait().unwrap_err().status(), Status::RESOLVE);
+/// # Ok::<(), sdd::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Transfer {
     id: sys::sdd_transfer,

@@ -29,15 +29,31 @@ fn images_outlive_what_made_them() {
 }
 
 #[test]
+fn requests_keep_their_loader() {
+    let server = Server::new();
+    let request = Loader::builder().no_cache().downloader(&Downloader::new().unwrap()).build().unwrap();
+    let request = request.load(server.url("/hold/a.png"));
+    let events = Loader::without_cache().unwrap().events(server.url("/hold/b.png"));
+    server.wait_requested(2);
+    server.release();
+    assert_eq!(request.wait().unwrap().image.width(), 4);
+    assert!(matches!(events.last(), Some(Event::Completed(Ok(_)))));
+}
+
+#[test]
 fn a_loader_is_dropped_with_loads_under_way() {
     let server = Server::new();
     let loader = Loader::without_cache().unwrap();
-    let requests: Vec<_> = (0..5).map(|number| loader.load(server.url(&format!("/hold/{number}.png")))).collect();
+    let (sender, outcomes) = channel();
+    for number in 0..5 {
+        let sender = sender.clone();
+        let request = loader.load(server.url(&format!("/hold/{number}.png")));
+        request.on_end(move |outcome| sender.send(outcome.map(drop)).unwrap());
+    }
+    drop(sender);
     server.wait_requested(5);
     drop(loader);
-    for request in requests {
-        assert!(matches!(request.wait(), Err(Error::Cancelled(_))));
-    }
+    assert_eq!(outcomes.iter().filter(|outcome| matches!(outcome, Err(Error::Cancelled(_)))).count(), 5);
     server.wait_abandoned(5);
 }
 
@@ -45,13 +61,12 @@ fn a_loader_is_dropped_with_loads_under_way() {
 fn a_downloader_is_dropped_with_downloads_under_way() {
     let server = Server::new();
     let downloader = Downloader::new().unwrap();
-    let request = downloader.download(server.url("/hold/a.png"));
+    downloader.download(server.url("/hold/a.png")).detach();
     let (sender, ended) = channel();
-    downloader.download(server.url("/hold/b.png")).on_end(move |outcome| sender.send(outcome.is_err()).unwrap());
+    downloader.download(server.url("/hold/b.png")).on_end(move |outcome| sender.send(outcome.err()).unwrap());
     drop(downloader);
-    assert!(request.has_ended()); // the drop has waited
-    assert!(ended.recv().unwrap());
-    assert!(matches!(request.wait(), Err(Error::Cancelled(_))));
+    // The drop has waited for the end.
+    assert!(matches!(ended.try_recv(), Ok(Some(Error::Cancelled(_)))));
 }
 
 #[test]
@@ -84,11 +99,13 @@ fn a_downloader_is_dropped_on_its_decode_thread() {
         sender.lock().unwrap().send(()).unwrap();
         Some(body.clone())
     });
+    let (end, ended) = channel();
     let request = downloader.download(DownloadRequest::new(server.url("/hold/a.png")).modifiers(&modifiers));
+    request.on_end(move |outcome| end.send(outcome.is_ok()).unwrap());
     drop((downloader, modifiers));
     server.release();
     called.recv_timeout(Duration::from_secs(60)).unwrap();
-    let _ = request.wait(); // ends in any case: delivered, or cancelled
+    ended.recv_timeout(Duration::from_secs(60)).unwrap(); // in any case: delivered, or cancelled
 }
 
 #[test]
