@@ -7,7 +7,8 @@
 use sdd::{LoadRequest, Loader};
 use std::time::Duration;
 
-const PIXEL: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const PIXEL: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk\
+                     +M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 async fn load(loader: Loader, url: String) -> bool {
     let shown: String = url.chars().take(60).collect();

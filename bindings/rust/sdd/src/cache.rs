@@ -145,8 +145,8 @@ impl Cache {
         check(unsafe { sys::sdd_cache_clear(self.raw(), levels as i32) }) // SAFETY: any handle is allowed
     }
 
-    /// Opens the file of a key, and returns the number of encoded bytes at its start; the rest is the cache's own. Waits
-    /// for the disk.
+    /// Opens the file of a key, and returns the number of encoded bytes at its start; the rest is the cache's own.
+    /// Waits for the disk.
     pub fn open(&self, key: &str) -> Result<(File, u64), Error> {
         let key = c_string(key)?;
         let (mut fd, mut size) = (-1, 0);

@@ -209,8 +209,9 @@ impl Task {
     /// Frees the task, after its last callback.
     pub(crate) unsafe extern "C" fn free(task: *mut c_void) {
         let _ = guard(|| {
-            let task = unsafe { Box::from_raw(task.cast::<Task>()) }; // SAFETY: called once, and ours again
-                                                                      // Does nothing, unless the terminal callback has failed to end the request.
+            // SAFETY: called once; the box is ours again.
+            let task = unsafe { Box::from_raw(task.cast::<Task>()) };
+            // Does nothing, unless the terminal callback has failed to end the request.
             task.shared.end(Err(Error::of_status(sys::SDD_ERROR_CANCELLED)));
         });
     }

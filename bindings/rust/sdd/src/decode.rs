@@ -10,7 +10,10 @@ numbers! {
     /// use sdd::{DecodeOptions, EncodeOptions, Fit, Image, PixelFormat};
     ///
     /// let wide = Image::from_pixels(8, 4, PixelFormat::Grey8, &[0; 32], 8)?.encode(&EncodeOptions::new())?;
-    /// let size = |fit| Image::decode_with(&wide, &DecodeOptions::new().target(2, 2, fit)).map(|image| (image.width(), image.height()));
+    /// let size = |fit| {
+    ///     let image = Image::decode_with(&wide, &DecodeOptions::new().target(2, 2, fit))?;
+    ///     Ok::<_, sdd::Error>((image.width(), image.height()))
+    /// };
     /// assert_eq!(size(Fit::Inside)?, (2, 1));
     /// assert_eq!(size(Fit::Fill)?, (2, 2));
     /// # Ok::<(), sdd::Error>(())

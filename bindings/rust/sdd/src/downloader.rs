@@ -39,8 +39,9 @@ numbers! {
 /// Downloads URLs: a queue, a pool of connections, default headers, cookies, and threads that decode. Its clones are
 /// the same downloader.
 ///
-/// It lives as long as a clone of it, or a request that is held. Dropping the last cancels its requests and waits for their ends, about as long as a callback of the application
-/// and one decoding step take. Inside a callback of the library it does not wait: a thread of its own does.
+/// It lives as long as a clone of it, or a request that is held. Dropping the last cancels its requests and waits for
+/// their ends, about as long as a callback of the application and one decoding step take. Inside a callback of the
+/// library it does not wait: a thread of its own does.
 ///
 /// ```
 /// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }

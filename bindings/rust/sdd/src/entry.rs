@@ -11,8 +11,8 @@ use crate::{
 };
 use std::ptr;
 
-/// An item to store in a cache, under a key. Memory gets the image; the disk gets the bytes, or those that the image was
-/// decoded from, or the image encoded.
+/// An item to store in a cache, under a key. Memory gets the image; the disk gets the bytes, or those that the image
+/// was decoded from, or the image encoded.
 ///
 /// ```
 /// # let directory = std::env::temp_dir().join(format!("sdd-item-{}", std::process::id()));

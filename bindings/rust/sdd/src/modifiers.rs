@@ -16,7 +16,8 @@ use std::sync::Arc;
 /// ```
 /// use sdd::{DownloadRequest, Modifiers, Refused};
 ///
-/// let refusing = Modifiers::new().request(|draft| if draft.url().starts_with("https:") { Ok(()) } else { Err(Refused) });
+/// let secure = |draft: &mut sdd::Draft<'_>| if draft.url().starts_with("https:") { Ok(()) } else { Err(Refused) };
+/// let refusing = Modifiers::new().request(secure);
 /// let request = DownloadRequest::new("http://example.org/a.jpg").modifiers(&refusing);
 /// let error = sdd::Downloader::shared().download(request).wait().unwrap_err();
 /// assert_eq!(error.status(), sdd::Status::INVALID_DOWNLOAD_OPERATION);

@@ -8,8 +8,8 @@ use std::os::raw::{c_char, c_void};
 use std::ptr;
 use std::slice;
 
-/// A transport of the application: it fetches URLs from an archive, for a test, and the like. Queue, priorities, limits,
-/// sharing, modifiers and decoding work as for HTTP.
+/// A transport of the application: it fetches URLs from an archive, for a test, and the like. Queue, priorities,
+/// limits, sharing, modifiers and decoding work as for HTTP.
 ///
 /// ```
 /// use sdd::{Downloader, Transfer, TransferRequest, Transport};
