@@ -1,6 +1,6 @@
 //! Caches: decoded pictures in memory, encoded ones on disk.
 
-use crate::border::{is_inside_callback, outside_callbacks};
+use crate::border::outside_callbacks;
 use crate::error::check;
 use crate::numbers::{clamped, milliseconds_or_none, numbers};
 use crate::request::Owner;
@@ -193,9 +193,6 @@ impl Cache {
 
     /// Waits until all changes are on disk; `None`: without time limit.
     pub fn flush(&self, limit: impl Into<Option<Duration>>) -> Result<(), Error> {
-        if is_inside_callback() {
-            return Err(Error::of_status(sys::SDD_ERROR_WOULD_DEADLOCK));
-        }
         let limit = milliseconds_or_none(limit.into());
         check(unsafe { sys::sdd_cache_flush(self.raw(), limit) }) // SAFETY: any handle is allowed
     }

@@ -40,6 +40,16 @@ pub(crate) enum Arrived {
     Cached(Outcome),
 }
 
+impl Arrived {
+    fn is_progress(&self) -> bool {
+        matches!(self, Arrived::Progress(_))
+    }
+
+    fn is_preview(&self) -> bool {
+        matches!(self, Arrived::Preview(_))
+    }
+}
+
 pub(crate) enum Next {
     Arrived(Arrived),
     Ended(Ended),
@@ -91,11 +101,11 @@ impl Shared {
     pub(crate) fn arrived(&self, event: Arrived) {
         let mut state = lock(&self.state);
         if let Some(events) = &mut state.events {
-            let replaced = match (events.back(), &event) {
-                (Some(Arrived::Progress(_)), Arrived::Progress(_)) => events.pop_back(),
-                (Some(Arrived::Preview(_)), Arrived::Preview(_)) => events.pop_back(),
-                _ => None,
+            let is_replaced = |waiting: &Arrived| {
+                let (progress, preview) = (Arrived::is_progress, Arrived::is_preview);
+                progress(waiting) && progress(&event) || preview(waiting) && preview(&event)
             };
+            let replaced = events.iter().position(is_replaced).and_then(|index| events.remove(index));
             events.push_back(event);
             self.notify(state);
             drop(replaced);
@@ -202,5 +212,38 @@ impl State {
     fn take_outcome(&mut self) -> Ended {
         // It was taken before if a future is polled after its end.
         self.outcome.take().unwrap_or_else(|| Err(Error::of_status(sys::SDD_ERROR_NOT_FOUND)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PixelFormat;
+
+    #[test]
+    fn events_that_are_not_taken_do_not_pile_up() {
+        let shared = Shared::with_events();
+        for width in 1..100 {
+            shared.arrived(Arrived::Progress(Progress { received: width.into(), expected: None }));
+            let pixels = vec![0; width as usize];
+            let image = Image::from_pixels(width, 1, PixelFormat::Grey8, &pixels, width as usize).unwrap();
+            shared.arrived(Arrived::Preview(image));
+        }
+        shared.end(Err(Error::of_status(sys::SDD_ERROR_CANCELLED)));
+        assert!(
+            matches!(shared.wait(None), Some(Next::Arrived(Arrived::Progress(progress))) if progress.received == 99)
+        );
+        assert!(matches!(shared.wait(None), Some(Next::Arrived(Arrived::Preview(image))) if image.width() == 99));
+        assert!(matches!(shared.wait(None), Some(Next::Ended(Err(_)))));
+    }
+
+    #[test]
+    fn a_request_ends_once() {
+        let shared = Shared::default();
+        shared.end(Err(Error::of_status(sys::SDD_ERROR_TIMEOUT)));
+        shared.end(Err(Error::of_status(sys::SDD_ERROR_CANCELLED)));
+        assert!(matches!(shared.wait(None), Some(Next::Ended(Err(Error::Timeout(_))))));
+        assert!(matches!(shared.wait(None), Some(Next::Ended(Err(Error::Request(_))))));
+        // it was taken
     }
 }
