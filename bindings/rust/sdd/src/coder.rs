@@ -9,6 +9,20 @@ use std::ptr;
 use std::time::Duration;
 
 /// A coder's answer to the first bytes of a body: [`Coder::can_decode`].
+///
+/// ```
+/// use sdd::CanDecode;
+///
+/// fn begins_with_magic_number(first: &[u8]) -> CanDecode {
+///     match first {
+///         [b'D', b'O', b'T', ..] => CanDecode::Yes,
+///         _ if b"DOT".starts_with(first) => CanDecode::NeedsMore,
+///         _ => CanDecode::No,
+///     }
+/// }
+///
+/// assert_eq!(begins_with_magic_number(b"DO"), CanDecode::NeedsMore);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CanDecode {
     /// It takes the body.
@@ -20,6 +34,20 @@ pub enum CanDecode {
 }
 
 /// Why a coder cannot decode or encode.
+///
+/// ```
+/// use sdd::CoderError;
+///
+/// fn side(body: &[u8]) -> Result<u8, CoderError> {
+///     match body.get(4) {
+///         None => Err(CoderError::Truncated),
+///         Some(0) => Err(CoderError::Corrupt),
+///         Some(&side) => Ok(side),
+///     }
+/// }
+///
+/// assert_eq!(side(b"DOT"), Err(CoderError::Truncated));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CoderError {
@@ -38,6 +66,18 @@ pub enum CoderError {
 }
 
 /// The settings for one picture that a coder decodes.
+///
+/// ```
+/// use sdd::{CoderError, CoderTask};
+///
+/// fn check(task: &CoderTask, width: u32, height: u32) -> Result<(), CoderError> {
+///     if u64::from(width) * u64::from(height) > task.max_pixels {
+///         return Err(CoderError::TooManyPixels);
+///     }
+///     Ok(())
+/// }
+/// # let _ = check;
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct CoderTask {
@@ -48,6 +88,15 @@ pub struct CoderTask {
 }
 
 /// A picture, or one frame of an animation as it is shown. [`Frame::new`] makes a still picture.
+///
+/// ```
+/// use sdd::{Frame, PixelFormat};
+///
+/// let pixels = [0; 12];
+/// let mut frame = Frame::new(2, 2, PixelFormat::Rgb8, &pixels);
+/// assert_eq!((frame.stride, frame.frame_count), (6, 1));
+/// frame.duration = std::time::Duration::from_millis(40); // for an animation
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Frame<'a> {
@@ -160,6 +209,31 @@ pub trait Coder: Send + Sync + 'static {
 }
 
 /// The state of one picture that is being decoded: [`Coder::open`].
+///
+/// ```
+/// use sdd::{CoderError, Decoder, Frame, PixelFormat};
+///
+/// /// Frames of one grey pixel, each a byte of the body.
+/// struct Blinking { body: Vec<u8>, next: usize }
+///
+/// impl Decoder for Blinking {
+///     fn feed(&mut self, bytes: &[u8], _: bool) -> Result<(), CoderError> {
+///         self.body.extend_from_slice(bytes);
+///         Ok(())
+///     }
+///
+///     fn next(&mut self) -> Result<Option<Frame<'_>>, CoderError> {
+///         self.next += 1;
+///         Ok(self.body.get(self.next - 1..self.next).map(|pixel| Frame::new(1, 1, PixelFormat::Grey8, pixel)))
+///     }
+/// }
+///
+/// let mut decoder = Blinking { body: Vec::new(), next: 0 };
+/// decoder.feed(&[7, 9], true).unwrap();
+/// assert_eq!(decoder.next().unwrap().unwrap().pixels, [7]);
+/// assert_eq!(decoder.next().unwrap().unwrap().pixels, [9]);
+/// assert!(decoder.next().unwrap().is_none());
+/// ```
 pub trait Decoder: Send + 'static {
     /// Takes the body, piece after piece.
     fn feed(&mut self, bytes: &[u8], is_last: bool) -> Result<(), CoderError>;

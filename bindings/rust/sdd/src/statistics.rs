@@ -21,6 +21,16 @@ macro_rules! counts {
 
 counts! {
     /// Counts of a downloader since its creation, and its state now: [`Downloader::statistics`].
+    ///
+    /// ```
+    /// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
+    /// # let server = server::Server::new();
+    /// let downloader = sdd::Downloader::new()?;
+    /// downloader.download(server.url("/a.png")).wait()?;
+    /// let statistics = downloader.statistics()?;
+    /// assert_eq!((statistics.transfers_started, statistics.images_decoded), (1, 1));
+    /// # Ok::<(), sdd::Error>(())
+    /// ```
     Statistics from sdd_statistics {
         /// Accepted requests.
         requests,
@@ -69,6 +79,13 @@ counts! {
 
 counts! {
     /// Counts of a cache since its creation, and its contents now: [`Cache::statistics`].
+    ///
+    /// ```
+    /// let cache = sdd::Cache::builder().levels(sdd::Levels::Memory).build()?;
+    /// assert!(cache.query("key")?.is_none());
+    /// assert_eq!(cache.statistics()?.memory_misses, 1);
+    /// # Ok::<(), sdd::Error>(())
+    /// ```
     CacheStatistics from sdd_cache_statistics {
         /// Queries that memory answered.
         memory_hits,
