@@ -147,7 +147,7 @@ test-binders: all ##   reads the header with bindgen, cffi, ctypesgen and SWIG; 
 abi-description: ## writes abi/, the description that `make check` compares the header with: docs/abi.md
 	Tests/abi/check-abi.sh --write
 
-bindings: ## generates the bindings of the Python and Rust examples; run it after each change of the header
+bindings: ## generates the bindings of the examples and of the Rust crate; run it after each change of the header
 	tools/bindings.sh
 
 test-examples: all ##   runs the examples, the programs of the README and the demo

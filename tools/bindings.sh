@@ -1,7 +1,8 @@
 #!/bin/bash
-# Generates the bindings of the Python and Rust examples: every call, struct, callback type and constant of the header.
+# Generates the bindings of the Python and Rust examples, and those of the Rust crate sdd-sys: every call, struct, callback
+# type and constant of the header.
 #
-#     tools/bindings.sh                         generates both, for the examples: `make bindings`
+#     tools/bindings.sh                         generates all of them: `make bindings`
 #     tools/bindings.sh python|rust FILE        generates one, to a file
 #
 # tools/make_ctypes.py, which needs pycparser, generates those for Python; bindgen generates those for Rust, and writes
@@ -64,6 +65,7 @@ case ${1:-} in
     '')
         python examples/python/sdd_ctypes.py
         rust examples/rust/src/sdd/ffi.rs
+        install -m 644 examples/rust/src/sdd/ffi.rs bindings/rust/sdd-sys/src/bindings.rs # the same for the crate
         ;;
     *) fail "what is $1?" ;;
 esac
