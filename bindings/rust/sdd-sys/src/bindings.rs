@@ -1325,12 +1325,12 @@ pub struct sdd_network_options {
     pub max_idle_connections: i32,
     pub tcp_keepalive_s: i32,
     pub receive_buffer_bytes: i32,
-    pub reserved: i32,
+    pub network_threads: i32,
     pub cookie_file: *const ::std::os::raw::c_char,
     pub address_exceptions: *const *const ::std::os::raw::c_char,
     pub address_exception_count: usize,
     pub no_data_urls: i32,
-    pub reserved2: i32,
+    pub reserved: i32,
 }
 impl Default for sdd_network_options {
     fn default() -> Self {
