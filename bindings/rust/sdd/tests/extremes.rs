@@ -143,7 +143,11 @@ fn settings_of_objects() {
         let limits =
             limits.max_decode_bytes(Some(size)).max_decode_ratio(Some(size)).decode_time(Some(time), Some(time));
         let _ = Downloader::builder().limits(limits).build();
-        let network = Network::new().max_connections(count, count).max_idle_connections(count).max_redirects(count);
+        let network = Network::new()
+            .max_connections(count, count)
+            .max_idle_connections(count)
+            .max_redirects(count)
+            .network_threads(count);
         let network = network.dns_cache(Some(time)).tcp_keepalive(Some(count)).receive_buffer_bytes(count);
         let _ = Downloader::builder().network(network).build();
         let builder = Downloader::builder().max_concurrent_downloads(count).max_concurrent_per_host(count);
