@@ -217,7 +217,7 @@ public:
     }
 };
 
-/* ----------------------------------------------------------------------- exceptions in callbacks */
+/* ---------------------------------------------------------------------- exceptions in callbacks */
 
 /**
  * Receives exceptions of callbacks that belong to no single request. The name says which callback
@@ -265,7 +265,7 @@ inline void hand_on(const std::exception_ptr &thrown, const char *callback) noex
         std::fprintf(stderr, "sdd: %s threw: %s\n", callback, describe(thrown).c_str());
 }
 
-/* Calls a function of the application from C. An exception is handed on, and `otherwise` returned. */
+/* Calls a function of the application from C. An exception is handed on, and gives `otherwise`. */
 template <class Answer, class Function>
 Answer guarded(const char *callback, Answer otherwise, Function &&function) noexcept {
 #if SDD_CPP_EXCEPTIONS

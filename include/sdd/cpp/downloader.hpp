@@ -142,7 +142,8 @@ public:
         std::size_t count = 0;
         const sdd_status status = sdd_drain(get(), taken.data(), max, &count);
         if (status != SDD_OK) return error::of_last_call(status);
-        return std::vector<event>(taken.begin(), taken.begin() + static_cast<std::ptrdiff_t>(count));
+        taken.resize(count);
+        return std::vector<event>(taken.begin(), taken.end());
     }
     /** Sets the observer of transfers; empty: none. */
     result<void> set_observer(observer call) {

@@ -182,7 +182,9 @@ public:
     bool has_value() const noexcept { return held_.index() == 0; }
     explicit operator bool() const noexcept { return has_value(); }
     /** SDD_OK or the error's status. */
-    sdd_status status() const noexcept { return has_value() ? sdd_status{SDD_OK} : error().status(); }
+    sdd_status status() const noexcept {
+        return has_value() ? sdd_status{SDD_OK} : error().status();
+    }
     /** The error. There must be one. */
     const sdd::error &error() const noexcept {
         assert(!has_value());
@@ -191,7 +193,7 @@ public:
     /* The value. There must be one. */
     Value &operator*() & noexcept { return *held(); }
     const Value &operator*() const & noexcept { return *held(); }
-    Value &&operator*() && noexcept { return std::move(*held()); }
+    Value operator*() && noexcept { return std::move(*held()); }
     Value *operator->() noexcept { return held(); }
     const Value *operator->() const noexcept { return held(); }
     /* The value, or throws. */
@@ -203,7 +205,7 @@ public:
         check();
         return *held();
     }
-    Value &&value() && {
+    Value value() && { /* not a reference into what ends with the statement */
         check();
         return std::move(*held());
     }

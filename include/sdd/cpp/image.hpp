@@ -45,7 +45,8 @@ struct pixel_view {
     byte_view row(int32_t y, int32_t plane = 0) const noexcept {
         const auto rows = static_cast<std::size_t>(plane) * static_cast<std::size_t>(height) +
                           static_cast<std::size_t>(y);
-        return bytes.subspan(rows * stride, static_cast<std::size_t>(width) * bytes_per_pixel(format));
+        return bytes.subspan(rows * stride,
+                             static_cast<std::size_t>(width) * bytes_per_pixel(format));
     }
     /** The bytes of one pixel in its row. */
     byte_view at(int32_t x, int32_t y, int32_t plane = 0) const noexcept {
@@ -129,7 +130,7 @@ public:
     /** Copies pixels of the application: sdd_image_create(). */
     static result<image> create(const pixel_view &pixels) {
         if (pixels.bytes.size() < pixels.needed())
-            return error(SDD_ERROR_INVALID_ARGUMENT, "sdd::image::create: fewer bytes than pixels.");
+            return error(SDD_ERROR_INVALID_ARGUMENT, "sdd::image: fewer bytes than pixels.");
         sdd_image *made = nullptr;
         const sdd_status status = sdd_image_create(pixels.width, pixels.height, pixels.format,
                                                    pixels.bytes.data(), pixels.stride, &made);

@@ -4,8 +4,8 @@
 #ifndef SDD_CPP_REQUEST_HPP
 #define SDD_CPP_REQUEST_HPP
 
+#include "listener.hpp"
 #include "modifier.hpp"
-#include "pending.hpp"
 
 SDD_CPP_BEGIN
 
@@ -303,6 +303,7 @@ result<sdd_token> submitted(const Request &request, sdd_downloader *downloader,
         return submit(&made.c, status);
     });
     if (token) made.taken();
+    if (!token && end) end->end(token.error()); /* before the listener is destroyed */
     return token;
 }
 
@@ -310,9 +311,7 @@ template <class Made, class Request, class Submit>
 pending<loaded> begun(const Request &request, sdd_downloader *downloader, Submit &&submit) {
     auto end = std::make_shared<ending<loaded>>(downloader);
     auto token = submitted<Made>(request, downloader, end, std::forward<Submit>(submit));
-    if (token) return {std::move(end), *token};
-    end->end(token.error());
-    return {std::move(end), 0};
+    return {std::move(end), token ? *token : 0};
 }
 
 } // namespace detail

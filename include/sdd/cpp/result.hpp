@@ -44,7 +44,7 @@ struct source_error {
     sdd::error error;
 };
 
-/** What is known of a request that has ended, with success or not: copies of sdd_result's fields. */
+/** What is known of a request that has ended, with success or not: sdd_result's fields. */
 struct report {
     sdd_token token = 0;
     std::string url; /* as submitted; for requests of a cache, the key */
