@@ -273,10 +273,10 @@ template <class Struct, class Fill> result<Struct> filled(Struct made, Fill &&fi
 
 /* The text that a C function writes into a buffer: fill(buffer, capacity, &length). */
 template <class Fill> result<std::string> text(Fill &&fill) {
-    std::string made;
+    std::string made(200, '\0');
     std::size_t length = 0;
-    sdd_status status = fill(nullptr, 0, &length);
-    while (status == SDD_ERROR_BUFFER_TOO_SMALL) { /* again if the text has grown meanwhile */
+    sdd_status status = fill(made.data(), made.size() + 1, &length);
+    while (status == SDD_ERROR_BUFFER_TOO_SMALL) {
         made.resize(length);
         status = fill(made.data(), made.size() + 1, &length);
     }
