@@ -11,13 +11,14 @@
 #              where it uses pthreads, so the headers synchronize what they hand over
 #
 #   SDD_LIBDIR     where libsdd.so is; default: build/
-#   FAULT_SERVER   the program Tests/FaultServer; default: built here
+#   FAULT_SERVER   the program Tests/FaultServer: make fault-server
 #   CXX            compilers in place of those above
 #
 # Programs named test_*_cxx20.cc need C++20. Writes only a temporary folder, which is removed when the script ends.
 set -Eeuo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . Tests/failures.sh
+: "${FAULT_SERVER:?names no server: make fault-server}"
 
 mode=${1:-}
 [ $# -gt 0 ] && shift
@@ -87,10 +88,6 @@ done
 
 # ---- the fault server: it ends with its input, which this script holds open
 
-if [ -z "${FAULT_SERVER:-}" ]; then
-    swift build --product fault-server >"$work/swift.log" 2>&1 || { cat "$work/swift.log" >&2; exit 1; }
-    FAULT_SERVER=$(swift build --show-bin-path)/fault-server
-fi
 mkfifo "$work/alive" "$work/said"
 exec {alive}<>"$work/alive"
 "$FAULT_SERVER" --files Tests/Fixtures <"$work/alive" >"$work/said" {alive}>&- &
