@@ -133,6 +133,7 @@ test-c: all fault-server bench-programs ##   runs programs in C against the libr
 test-cxx: all fault-server ##   runs programs in C++ over sdd.hpp; builds examples with CMake and Meson, and with Qt and GTK
 	$(with_server) Tests/Cxx/run.sh plain
 	$(with_server) Tests/Cxx/packages.sh
+	$(with_server) Tests/Cxx/toolkits.sh
 
 test-bench: bench-programs ##   checks that the benchmark notices wrong bytes and pixels, and the guard larger figures
 	Tests/bench.py

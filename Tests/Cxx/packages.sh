@@ -1,6 +1,6 @@
 #!/bin/bash
-# Installs the library to a temporary folder, moves that, and builds a program against it with CMake, one with Meson, and
-# one with pkg-config alone; runs them with a server; and checks that `make uninstall` leaves nothing.
+# Installs the library to a temporary folder, moves that, and builds a program against it with CMake, one with Meson,
+# and one with pkg-config alone; runs them with a server; and checks that `make uninstall` leaves nothing.
 #
 #     Tests/Cxx/packages.sh       after `make`; FAULT_SERVER names the server
 #
@@ -58,6 +58,13 @@ for layout in "/usr /usr/lib/x86_64-linux-gnu" "/opt/sdd /opt/sdd/lib"; do
         quiet cmake --build "$work/cmake"
         check_sizes "$work/cmake/sizes"
         echo "ok CMake, $prefix"
+        if pkg-config --exists Qt6Widgets; then
+            rm -rf "$work/qt"
+            quiet cmake -S examples/qt -B "$work/qt" -DCMAKE_PREFIX_PATH="$work/moved$prefix" \
+                -DCMAKE_LIBRARY_ARCHITECTURE=x86_64-linux-gnu
+            quiet cmake --build "$work/qt" # Tests/Cxx/toolkits.sh runs it
+            echo "ok CMake with Qt, $prefix"
+        fi
     else
         echo "skip CMake: no cmake"
     fi
@@ -83,8 +90,8 @@ done
 if command -v cmake >/dev/null; then
     for version in 0.99 1.0; do
         mkdir -p "$work/version"
-        printf 'cmake_minimum_required(VERSION 3.14)\nproject(p NONE)\nfind_package(sdd %s)\nif(sdd_FOUND)\n%s\nendif()\n' \
-            "$version" 'message(FATAL_ERROR "taken")' >"$work/version/CMakeLists.txt"
+        printf '%s\n' 'cmake_minimum_required(VERSION 3.14)' 'project(p NONE)' "find_package(sdd $version)" \
+            'if(sdd_FOUND)' 'message(FATAL_ERROR "taken")' 'endif()' >"$work/version/CMakeLists.txt"
         rm -rf "$work/version/build"
         quiet cmake -S "$work/version" -B "$work/version/build" -DCMAKE_PREFIX_PATH="$work/moved/opt/sdd"
         grep -q 'version: 0\.' "$work/log" || fail "CMake does not say which version it found: $(cat "$work/log")"

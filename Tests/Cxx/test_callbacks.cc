@@ -82,7 +82,8 @@ void modifiers_change_what_is_sent_and_received()
             CHECK(response.status() == 200 && change.http_status == 200);
             change.http_status = 299;
             change.mime_type = "text/x-made";
-            change.headers = { { "X-Made", "long enough to be on the heap, not in the string itself" }, { "Server", {} } };
+            change.headers = { { "X-Made", "long enough to be on the heap, not in the string itself" },
+                               { "Server", {} } };
             return true;
         };
         functions.body = [](const sdd::bytes &body, const sdd::response &response) {
@@ -99,7 +100,8 @@ void modifiers_change_what_is_sent_and_received()
         CHECK(loaded.response.header("X-Made") == "long enough to be on the heap, not in the string itself");
         const std::string_view text = loaded.bytes.text();
         CHECK(text.substr(0, 12) == "<POST /echo " && text.substr(text.size() - 5) == "body>");
-        CHECK(text.find("X-Url: " + request.url) != std::string_view::npos && text.find("X-Old") == std::string_view::npos);
+        CHECK(text.find("X-Url: " + request.url) != std::string_view::npos);
+        CHECK(text.find("X-Old") == std::string_view::npos);
 
         // A request that is refused gives the functions back, too.
         sdd::downloader dead, moved = std::move(dead);
@@ -210,7 +212,8 @@ void functions_of_a_configuration()
         CHECK(moved.download(closing).get() || asked > 1);
     }
     CHECK(starts == 1 && stops == 1 && asked >= 1);
-    for (const std::string &each : thrown.take()) CHECK(each == "on_thread_stop: stop" || each == "address_filter: filter");
+    for (const std::string &each : thrown.take())
+        CHECK(each == "on_thread_stop: stop" || each == "address_filter: filter");
     CHECK_EQUAL(alive.use_count(), 1);
 }
 

@@ -21,7 +21,8 @@ public:
         for (const auto &[field, value] : request.headers)
             if (field == "X-Test") tests += value;
         CHECK(request.method == "GET" && request.body.empty());
-        CHECK(to.respond(200, { { "Content-Type", "text/plain" }, { "X-Made", "1" } }, static_cast<int64_t>(name.size())));
+        const auto size = static_cast<int64_t>(name.size());
+        CHECK(to.respond(200, { { "Content-Type", "text/plain" }, { "X-Made", "1" } }, size));
         CHECK_STATUS(to.respond(200).status(), SDD_ERROR_INVALID_ARGUMENT); // once
         CHECK(to.write(name.substr(0, 2)) && to.write(sdd::as_bytes(name).subspan(2)));
         CHECK(to.finish());
@@ -123,7 +124,8 @@ public:
     bool can_encode() const override { return true; }
     std::optional<std::string> encode(const sdd::pixel_view &picture, int32_t quality) override
     {
-        CHECK(picture.format == SDD_PIXEL_FORMAT_RGBA8 && picture.row(0).size() == static_cast<size_t>(picture.width) * 4);
+        CHECK(picture.format == SDD_PIXEL_FORMAT_RGBA8);
+        CHECK(picture.row(0).size() == static_cast<size_t>(picture.width) * 4);
         if (quality == 1) return std::nullopt;
         if (quality == 2) throw std::runtime_error("too bad");
         return "TOY1";

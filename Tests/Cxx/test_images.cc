@@ -84,7 +84,8 @@ void transforms()
     CHECK(std::memcmp(turned.pixels().at(12, 0).data(), image.pixels().at(0, 0).data(), 4) == 0);
     CHECK_EQUAL(image.transformed({ sdd::transform::resize(38, 0, SDD_FIT_INSIDE, true) }).value().height(), 26);
     CHECK_STATUS(image.transformed({ sdd::transform::crop(100, 0, 1, 1) }).status(), SDD_ERROR_DOES_NOT_FIT);
-    const auto corners = image.transformed({ sdd::transform::flip(SDD_FLIP_VERTICAL), sdd::transform::round_corners(5) });
+    const auto corners =
+        image.transformed({ sdd::transform::flip(SDD_FLIP_VERTICAL), sdd::transform::round_corners(5) });
     CHECK_EQUAL(corners.value().pixels().at(0, 0)[3], 0);
 
     Thrown thrown;
