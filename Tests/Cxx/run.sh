@@ -7,8 +7,7 @@
 #
 #   plain      with g++ and clang++, if they are there, as C++17 and as C++20
 #   asan       with the address, leak and undefined behaviour sanitizers of g++, as C++20
-#   tsan       with the thread sanitizer of g++, as C++20, and the plain library: its own synchronization is seen only
-#              where it uses pthreads, so the headers synchronize what they hand over
+#   tsan       with the thread sanitizer of g++, as C++20, and the plain library, whose mutexes it sees: tsan.supp
 #
 #   SDD_LIBDIR     where libsdd.so is; default: build/
 #   FAULT_SERVER   the program Tests/FaultServer: make fault-server

@@ -118,6 +118,21 @@ void a_destroyed_coroutine_cancels_and_is_not_resumed()
     CHECK_EQUAL(resumed, 0);
 }
 
+void a_pending_may_outlive_its_coroutine()
+{
+    sdd::downloader downloader;
+    int resumed = 0;
+    auto waiting = downloader.download(held("outlived"));
+    const Task task = [](sdd::pending<sdd::loaded> &from, int &count) -> Task {
+        (void)co_await from;
+        count++;
+    }(waiting, resumed);
+    task.handle.destroy();
+    release("outlived");
+    CHECK(waiting.get() && downloader.wait_idle()); // not cancelled
+    CHECK_EQUAL(resumed, 0);
+}
+
 void a_downloader_that_ends_resumes()
 {
     std::promise<sdd_status> ended;
@@ -177,6 +192,7 @@ int main()
     RUN(a_coroutine_is_resumed_where_the_application_says);
     RUN(errors_and_exceptions_reach_the_coroutine);
     RUN(a_destroyed_coroutine_cancels_and_is_not_resumed);
+    RUN(a_pending_may_outlive_its_coroutine);
     RUN(a_downloader_that_ends_resumes);
     RUN(an_exception_that_leaves_the_coroutine);
     RUN(waiting_in_a_coroutine_on_the_delivering_thread);

@@ -7,8 +7,6 @@
 
 #include "pending.hpp"
 
-#include <atomic>
-
 SDD_CPP_BEGIN
 
 namespace detail {
@@ -33,15 +31,7 @@ public:
             });
     }
 
-    /* Shows the fields to the thread that delivers. The library does so too, but tools that look
-       for races do not see into it. */
-    void hand_over() noexcept { handed_over_.store(true, std::memory_order_release); }
-
-    static listener &of(void *user_data) noexcept {
-        auto &self = *static_cast<listener *>(user_data);
-        (void)self.handed_over_.load(std::memory_order_acquire);
-        return self;
-    }
+    static listener &of(void *user_data) noexcept { return *static_cast<listener *>(user_data); }
 
     /* Runs a callback of the application. */
     template <class Function>
@@ -85,7 +75,6 @@ private:
     sdd_downloader *const downloader_;
     const std::shared_ptr<ending<Value>> ending_;
     std::exception_ptr thrown_;
-    std::atomic<bool> handed_over_{false};
 };
 
 /*
@@ -95,7 +84,6 @@ private:
 template <class Listener, class Submit>
 result<sdd_token> accepted(std::unique_ptr<Listener> &listener, Submit &&submit) {
     sdd_status status = SDD_OK;
-    listener->hand_over();
     Listener *const given = listener.release(); /* it may be deleted before submit returns */
     const sdd_token token = submit(given, &status);
     if (token != 0) return token;

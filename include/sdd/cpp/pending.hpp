@@ -297,9 +297,9 @@ public:
         pending own_;
         pending &awaited_;
     };
-    /** A coroutine that is destroyed while it waits cancels the request, and is not resumed. It may
-        be destroyed only where it would be resumed: on the executor's thread, or on the thread that
-        delivers. */
+    /** A coroutine that is destroyed while it waits is not resumed, and cancels the request unless
+        the pending lives on elsewhere. It may be destroyed only where it would be resumed, on the
+        executor's thread or on the one that delivers, or while nothing is delivered. */
     awaiter operator co_await() && noexcept { return awaiter(std::move(*this)); }
     awaiter operator co_await() & noexcept { return awaiter(*this); }
 #endif
