@@ -131,6 +131,7 @@ test-c: all fault-server bench-programs ##   runs programs in C against the libr
 	$(with_server) Tests/C/run.sh plain
 
 test-cxx: all fault-server ##   runs programs in C++ over sdd.hpp; builds examples with CMake and Meson, and with Qt and GTK
+	Tests/Cxx/coverage.py
 	$(with_server) Tests/Cxx/run.sh plain
 	$(with_server) Tests/Cxx/packages.sh
 	$(with_server) Tests/Cxx/toolkits.sh

@@ -218,6 +218,25 @@ void functions_of_a_configuration()
     CHECK_EQUAL(alive.use_count(), 1);
 }
 
+void functions_of_a_downloader_that_ends_in_its_own_callback()
+{
+    std::promise<void> stopped;
+    sdd::downloader_config config;
+    config.callbacks = sdd::callback_options();
+    config.callbacks->on_thread_stop = [&, alive = std::make_shared<int>(5)] {
+        CHECK_EQUAL(*alive, 5);
+        stopped.set_value();
+    };
+    auto downloader = std::make_unique<sdd::downloader>(config);
+    sdd::download_request request;
+    request.url = png_url();
+    request.on_completed = [&](const sdd::result<sdd::loaded> &) { downloader.reset(); };
+    CHECK(downloader->submit(request));
+    stopped.get_future().get();
+    sdd_downloader *released = sdd::downloader(sdd::downloader_config()).release();
+    CHECK_STATUS(sdd_downloader_destroy(released), SDD_OK);
+}
+
 void a_loader_asks_the_application()
 {
     Thrown thrown;
@@ -263,6 +282,7 @@ int main()
     RUN(modifiers_that_throw_or_refuse);
     RUN(observers_see_transfers);
     RUN(functions_of_a_configuration);
+    RUN(functions_of_a_downloader_that_ends_in_its_own_callback);
     RUN(a_loader_asks_the_application);
     return 0;
 }

@@ -95,6 +95,16 @@ namespace detail {
 struct config_functions {
     std::function<void()> on_thread_start, on_thread_stop;
     address_filter filter;
+
+    bool has_any() const noexcept { return on_thread_start || on_thread_stop || filter; }
+
+    /* Keeps functions as long as the process: nothing tells when the library stops using them. */
+    static void keep(std::unique_ptr<config_functions> functions) {
+        static std::mutex mutex;
+        static auto *const kept = new std::vector<std::unique_ptr<config_functions>>;
+        const std::lock_guard<std::mutex> lock(mutex);
+        kept->push_back(std::move(functions));
+    }
 };
 
 /* The C struct of a configuration, with everything that it points to. */

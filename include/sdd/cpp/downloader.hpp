@@ -29,6 +29,7 @@ public:
         const sdd_status status = sdd_downloader_create(&made.c, &handle);
         if (status != SDD_OK) return error::of_last_call(status);
         made.taken();
+        if (!functions->has_any()) functions.reset();
         return downloader(handle, std::move(functions));
     }
     /** The same, or throws. */
@@ -42,13 +43,26 @@ public:
     downloader(downloader &&) noexcept = default;
     downloader &operator=(downloader &&other) noexcept {
         if (this != &other) {
-            end();
+            (void)destroy();
             owned::operator=(std::move(other));
             functions_ = std::move(other.functions_);
         }
         return *this;
     }
-    ~downloader() { end(); }
+    ~downloader() { (void)destroy(); }
+    /** Destroys the downloader, as the destructor does: the status of sdd_downloader_destroy(). */
+    sdd_status destroy() noexcept {
+        /* Inside a callback of its own the downloader ends only after that has returned. */
+        if (functions_ && sdd_wait_idle(get(), 0) == SDD_ERROR_WOULD_DEADLOCK) keep_functions();
+        const sdd_status status = owned::destroy();
+        functions_.reset();
+        return status;
+    }
+    /** Gives the handle away: the caller destroys it. Functions of the configuration stay. */
+    sdd_downloader *release() noexcept {
+        keep_functions();
+        return owned::release();
+    }
 
     /* ---- requests */
 
@@ -287,13 +301,8 @@ private:
 
     static result<void> checked(sdd_status status) { return detail::checked(status); }
 
-    /* Inside a callback of its own the downloader ends only after that has returned, and nothing
-       tells when: the functions of its configuration then stay for ever. */
-    void end() noexcept {
-        if (functions_ && sdd_wait_idle(get(), 0) == SDD_ERROR_WOULD_DEADLOCK)
-            (void)functions_.release();
-        (void)destroy();
-        functions_.reset();
+    void keep_functions() noexcept {
+        if (functions_) detail::config_functions::keep(std::move(functions_));
     }
 
     std::unique_ptr<detail::config_functions> functions_;
