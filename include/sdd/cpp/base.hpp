@@ -196,7 +196,8 @@ private:
 
 /**
  * A byte buffer: a body, encoded pictures. Immutable.
- * Lifetime: view() and text(), while a reference to the bytes is held.
+ * Ownership and thread: see counted. Lifetime: data(), view() and text(), while a reference to the
+ * bytes is held. Errors: copy_of() without memory gives none (false).
  */
 class bytes : public counted<sdd_bytes, sdd_bytes_retain, sdd_bytes_release> {
 public:

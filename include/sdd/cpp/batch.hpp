@@ -65,6 +65,7 @@ struct batch_item {
  * A batch. Ownership: see owned. Destroying it cancels its items and WAITS for them; nothing is
  * then written to the tensor. Images and bytes live on.
  * Thread: any, but not sdd-net or decode threads; not inside its `next`.
+ * Errors: as results; those of items are in the items. The constructor throws sdd::error.
  */
 class batch : public owned<sdd_batch, sdd_batch_destroy> {
 public:

@@ -66,7 +66,8 @@ struct cache_query {
     uint64_t options = 0;
 };
 
-/** The open file of an entry: closed with the object, which can be moved and not copied. */
+/** The open file of an entry: closed with the object, which can be moved and not copied. It stays
+    valid when the entry is removed or replaced. */
 class entry_file {
 public:
     entry_file(int32_t fd, int64_t size) noexcept : fd_(fd), size_(size) {}
@@ -96,7 +97,8 @@ private:
  *
  * Ownership: see owned. Destroying it writes all stored entries and WAITS for that
  * (sdd_cache_destroy()). Loaders and downloaders that use it may outlive it: they find nothing.
- * Thread: any. Functions that read or write the disk wait for it, see the C functions.
+ * Thread: any. Functions that read or write the disk wait for it, see the C functions. Errors: as
+ *     results; the constructor throws sdd::error.
  */
 class cache : public owned<sdd_cache, sdd_cache_destroy> {
 public:

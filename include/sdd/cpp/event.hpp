@@ -55,7 +55,7 @@ struct cookie {
 
 /**
  * A snapshot of a downloader's cookies. It can be moved and not copied; a moved-from one is empty.
- * Thread: any.
+ * Thread: any. Lifetime: that of the object, whatever becomes of the downloader.
  */
 class cookies {
 public:

@@ -10,7 +10,10 @@ SDD_CPP_BEGIN
 
 /* ----------------------------------------------------------------------------------- transports */
 
-/** A transfer of a transport of the application. A number: copies stand for the same transfer. */
+/**
+ * A transfer of a transport of the application. A number: copies stand for the same transfer.
+ * Thread: any, one at a time for one transfer. Errors: SDD_ERROR_NOT_FOUND once it has ended.
+ */
 class transfer {
 public:
     explicit transfer(sdd_transfer id) noexcept : id_(id) {}
@@ -121,9 +124,9 @@ inline sdd_transport c_transport() noexcept {
 /* --------------------------------------------------------------------------------------- coders */
 
 /**
- * Decodes one picture: made by coder::open(). The functions return SDD_OK or an error, as the
- * comment of sdd_coder says. An exception is handed on and fails the picture with
- * SDD_DETAIL_IMAGE_CODER.
+ * Decodes one picture: made by coder::open(), owned by the library until the picture is decoded, or
+ * its last frame released. The functions return SDD_OK or an error, as the comment of sdd_coder
+ * says. An exception is handed on and fails the picture with SDD_DETAIL_IMAGE_CODER.
  * Thread: decode threads; one call at a time.
  */
 class decoder {

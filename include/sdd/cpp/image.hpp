@@ -121,7 +121,7 @@ class transform;
  * A picture: one reference to it, see counted. Immutable; copies share the pixels. It outlives the
  * downloader, loader and cache that it came from.
  * Thread: any. Functions that decode wait for it: pixels(), decode_pixels(), frame(), encode(),
- *     transformed().
+ *     transformed(). Errors: as results; numbers are 0 where there is no image.
  */
 class image : public counted<sdd_image, sdd_image_retain, sdd_image_release> {
 public:
@@ -233,7 +233,8 @@ public:
 
 /**
  * One transform of a picture. Copies share the callback.
- * Lifetime: requests keep their transforms until they have ended.
+ * Thread: any. Lifetime: requests keep their transforms until they have ended. Errors: what uses the
+ * transform refuses wrong numbers.
  */
 class transform {
 public:

@@ -30,7 +30,8 @@ inline std::vector<sdd_header> c_headers(const std::vector<header> &headers) {
 
 /**
  * A request that a request modifier may change.
- * Lifetime: borrowed until the modifier returns; texts, until the draft is changed.
+ * Ownership: the library's. Thread: the modifier's. Lifetime: until the modifier returns; texts,
+ * until the draft is changed. Errors: as results; the draft is then as it was.
  */
 class draft {
 public:
@@ -90,7 +91,8 @@ struct modifier_functions {
 /**
  * Modifiers of a downloader or of requests. Copies share their functions. Only requests with the
  * same modifiers, copies of one object, share a transfer.
- * Lifetime: the functions live until the last copy is destroyed and no request uses them.
+ * Thread: any. Lifetime: the functions live until the last copy is destroyed and no request uses
+ * them.
  */
 class modifiers {
 public:

@@ -23,8 +23,8 @@ struct credential {
 /*
  * Callbacks of a request. They run where the downloader delivers: on its thread sdd-callback, or in
  * dispatch() and wait() with SDD_DELIVERY_APPLICATION; one at a time for each downloader. If one
- * throws, see pending; no later one of that request is called then. They and what they hold are
- * destroyed on that thread after the request has ended.
+ * throws, see pending; no later one of that request is called then. They must be copyable, as for
+ * std::function; the request's copies are destroyed on that thread after it has ended.
  */
 using progress_function = std::function<void(int64_t received_bytes, int64_t expected_bytes)>;
 using facts_function = std::function<void(const sdd_image_facts &facts)>;

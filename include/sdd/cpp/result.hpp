@@ -10,7 +10,8 @@ SDD_CPP_BEGIN
 
 /**
  * The status, URL and header fields of a response: one reference, see counted. Immutable.
- * Lifetime: texts, while a reference to the response is held.
+ * Thread: any. Lifetime: texts, while a reference to the response is held. Errors: where there is
+ * no response, numbers are 0 and texts empty.
  */
 class response : public counted<sdd_response, sdd_response_retain, sdd_response_release> {
 public:
