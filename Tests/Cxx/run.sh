@@ -65,9 +65,10 @@ warnings=(-Wall -Wextra -pedantic -Werror -Wconversion -Wshadow -Wundef)
 # With sanitizers g++ 12 takes the unset values of std::optional and std::variant for uninitialized ones that are used.
 [ "$mode" = plain ] || warnings+=(-Wno-maybe-uninitialized)
 libraries=(-L"$work/lib" -lsdd -Wl,-rpath,"$work/lib" -pthread)
-flags_of() { # flags_of NAME: further flags of a program
+flags_of() { # flags_of NAME: further flags of a program, and objects, which come first
     case $1 in
     test_no_exceptions) echo -fno-exceptions ;;
+    test_mixed) echo "$work/mixed_part.o" ;;
     esac
 }
 programs=()
@@ -77,6 +78,10 @@ for name in "${names[@]}"; do
         for standard in "${standards[@]}"; do
             [[ $name != *_cxx20 || $standard = 20 ]] || continue
             program=$name.${compiler##*/}.$standard
+            if [ "$name" = test_mixed ]; then
+                "$compiler" -std=c++20 -fno-exceptions "${sanitize[@]}" "${warnings[@]}" -Iinclude \
+                    -c Tests/Cxx/mixed_part.cc -o "$work/mixed_part.o"
+            fi
             # server.h is C, and a system header: it is not held to the warnings of these programs.
             "$compiler" "-std=c++$standard" $(flags_of "$name") "${sanitize[@]}" "${warnings[@]}" -Iinclude \
                 -isystem Tests/C "Tests/Cxx/$name.cc" -o "$work/bin/$program" "${libraries[@]}"

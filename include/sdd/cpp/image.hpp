@@ -233,8 +233,8 @@ public:
 
 /**
  * One transform of a picture. Copies share the callback.
- * Thread: any. Lifetime: requests keep their transforms until they have ended. Errors: what uses the
- * transform refuses wrong numbers.
+ * Thread: any. Lifetime: requests keep their transforms until they have ended. Errors: what uses
+ * the transform refuses wrong numbers.
  */
 class transform {
 public:
