@@ -58,6 +58,14 @@ for layout in "/usr /usr/lib/x86_64-linux-gnu" "/opt/sdd /opt/sdd/lib"; do
         quiet cmake --build "$work/cmake"
         check_sizes "$work/cmake/sizes"
         echo "ok CMake, $prefix"
+        if [ "$prefix" = /usr ]; then # as on Debian, where /lib is a link to /usr/lib
+            ln -s usr/lib "$work/moved/lib"
+            rm -rf "$work/cmake"
+            quiet cmake -S examples/cpp-cmake -B "$work/cmake" -Dsdd_DIR="$work/moved${libdir#/usr}/cmake/sdd"
+            quiet cmake --build "$work/cmake"
+            check_sizes "$work/cmake/sizes"
+            echo "ok CMake, /lib"
+        fi
         if pkg-config --exists Qt6Widgets; then
             rm -rf "$work/qt"
             quiet cmake -S examples/qt -B "$work/qt" -DCMAKE_PREFIX_PATH="$work/moved$prefix" \
