@@ -57,6 +57,7 @@ struct network_options {
     int32_t max_idle_connections = 0;
     int32_t tcp_keepalive_s = 0;
     int32_t receive_buffer_bytes = 0;
+    int32_t network_threads = 0;
     std::string cookie_file{};
     std::vector<std::string> address_exceptions{};
     bool no_data_urls = false;
@@ -197,6 +198,7 @@ private:
         network_.max_idle_connections = from.max_idle_connections;
         network_.tcp_keepalive_s = from.tcp_keepalive_s;
         network_.receive_buffer_bytes = from.receive_buffer_bytes;
+        network_.network_threads = from.network_threads;
         network_.cookie_file = or_null(from.cookie_file);
         exceptions_ = c_texts(from.address_exceptions);
         network_.address_exceptions = exceptions_.data();
