@@ -1,0 +1,237 @@
+"""Caches: decoded pictures in memory, encoded ones on disk."""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from . import _constants as c
+from ._errors import check
+from ._fork import check_generation, generation
+from ._image import Image, bytes_view
+from ._native import ffi, lib
+from ._plans import LEVELS, decode_options
+from ._structs import Struct, c_text
+from ._transforms import Transform, transforms_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+    from ._options import CacheOptions, Levels, PictureOptions
+
+_SYNC = {"none": c.SYNC_NONE, "data": c.SYNC_DATA, "full": c.SYNC_FULL}
+_DATES = {"access": c.DATE_ACCESS, "modification": c.DATE_MODIFICATION}
+
+
+class Cache:
+    """A cache of pictures in memory and in a directory, which any number of processes may share.
+
+    `with` and `async with` close it; so do garbage collection and the end of the interpreter. Closing it writes what
+    is not yet on disk. Methods that wait for the disk have two forms: `get()` is awaited, `get_sync()` waits.
+    """
+
+    def __init__(self, **options: Unpack[CacheOptions]) -> None:
+        config = Struct("sdd_cache_config")
+        given: dict[str, Any] = dict(options)
+        config.set_texts("read_only_directories", "read_only_count", given.pop("read_only_directories", None))
+        for name, numbers in (("levels", LEVELS), ("sync", _SYNC), ("disk_date", _DATES)):
+            if name in given:
+                setattr(config.c, name, numbers[given.pop(name)])
+        config.set_all(given)
+        out, detail = ffi.new("sdd_cache **"), ffi.new("int32_t *")
+        check(lib.sdd_cache_create(config.c, out, detail), detail[0])
+        self._open(out[0], is_shared=False)
+
+    def _open(self, handle: Any, is_shared: bool) -> None:
+        self._handle = handle
+        self._generation = generation()
+        end = lib.sdd_cache_flush if is_shared else lib.sdd_cache_destroy
+        arguments = (handle, 10000) if is_shared else (handle,)
+        self._end = weakref.finalize(self, _end, self._generation, end, arguments)
+
+    @classmethod
+    def shared(cls) -> Cache:
+        """The shared cache of the process. Closing this object only writes what is not yet on disk."""
+        made = cls.__new__(cls)
+        made._open(lib.sdd_cache_shared(), is_shared=True)
+        return made
+
+    def _usable(self) -> Any:
+        check_generation(self._generation, "cache")
+        return self._handle
+
+    # ---- entries
+
+    def put_sync(self, key: str, image: Image | None = None, data: bytes | memoryview | None = None, *,
+                 extended: bytes | None = None, levels: Levels = "all") -> None:  # fmt: skip
+        """Stores a picture, its encoded bytes or both, and waits until they are on disk.
+
+        `extended` is data of the application's own that is kept with the bytes.
+        """
+        item = Struct("sdd_cache_item")
+        item.set("key", key)
+        item.c.image = item.keep(image._live()) if image else ffi.NULL
+        item.c.bytes = _new_bytes(item, data)
+        item.c.extended = _new_bytes(item, extended)
+        item.c.levels = LEVELS[levels]
+        detail = ffi.new("int32_t *")
+        check(lib.sdd_cache_put(self._usable(), item.c, detail), detail[0])
+
+    async def put(self, key: str, image: Image | None = None, data: bytes | memoryview | None = None, *,
+                  extended: bytes | None = None, levels: Levels = "all") -> None:  # fmt: skip
+        """As `put_sync()`."""
+        await asyncio.to_thread(self.put_sync, key, image, data, extended=extended, levels=levels)
+
+    def get_sync(self, key: str, *, levels: Levels = "all", **form: Unpack[PictureOptions]) -> Image | None:
+        """The picture of a key, the original's, in the form that `form` names; None if there is none."""
+        images = self._query(key, levels, c.WANT_IMAGE, dict(form), ffi.new("sdd_image **"))
+        return Image._take(images[0]) if images and images[0] else None
+
+    async def get(self, key: str, *, levels: Levels = "all", **form: Unpack[PictureOptions]) -> Image | None:
+        """As `get_sync()`."""
+        return await asyncio.to_thread(self.get_sync, key, levels=levels, **form)
+
+    def get_bytes_sync(self, key: str) -> memoryview | None:
+        """The encoded bytes of a key, without a copy; None if there are none."""
+        found = self._query(key, "disk", c.WANT_BYTES, {}, ffi.NULL, ffi.new("sdd_bytes **"))
+        return bytes_view(found[0]) if found and found[0] else None
+
+    async def get_bytes(self, key: str) -> memoryview | None:
+        """As `get_bytes_sync()`."""
+        return await asyncio.to_thread(self.get_bytes_sync, key)
+
+    def _query(self, key: str, levels: str, wants: int, form: dict[str, Any], image: Any, data: Any = ffi.NULL) -> Any:
+        """Fills `image` or `data`, and returns it; None on a miss."""
+        query = Struct("sdd_query")
+        query.set("key", key)
+        query.set("decode", decode_options(form))
+        if form:
+            raise TypeError(f"not options of a picture: {', '.join(form)}")
+        query.c.levels, query.c.wants = LEVELS[levels], wants
+        status = lib.sdd_cache_query(self._usable(), query.c, image, data, ffi.NULL, ffi.NULL)
+        if status == c.ERROR_NOT_CACHED:
+            return None
+        check(status)
+        return data if image == ffi.NULL else image
+
+    def contains_sync(self, key: str, levels: Levels = "all") -> bool:
+        """Whether one of the levels has an entry of exactly this key."""
+        return bool(lib.sdd_cache_contains(self._usable(), c_text(key), LEVELS[levels]))
+
+    async def contains(self, key: str, levels: Levels = "all") -> bool:
+        """As `contains_sync()`."""
+        return await asyncio.to_thread(self.contains_sync, key, levels)
+
+    def remove_sync(self, key: str, levels: Levels = "all") -> None:
+        """Removes the entry of a key."""
+        check(lib.sdd_cache_remove(self._usable(), c_text(key), LEVELS[levels]))
+
+    async def remove(self, key: str, levels: Levels = "all") -> None:
+        """As `remove_sync()`."""
+        await asyncio.to_thread(self.remove_sync, key, levels)
+
+    def clear_sync(self, levels: Levels = "all") -> None:
+        """Removes all entries."""
+        check(lib.sdd_cache_clear(self._usable(), LEVELS[levels]))
+
+    async def clear(self, levels: Levels = "all") -> None:
+        """As `clear_sync()`."""
+        await asyncio.to_thread(self.clear_sync, levels)
+
+    # ---- keys
+
+    def key(self, url: str, *, transforms: Sequence[Transform] = (), **form: Unpack[PictureOptions]) -> str:
+        """The key of a URL, or of a smaller or transformed picture of it."""
+        decode, list_ = decode_options(dict(form)), transforms_of(transforms)
+        return self._text(lib.sdd_cache_key, c_text(url), decode.c if decode else ffi.NULL, list_.array, list_.count)
+
+    def path(self, key: str) -> str:
+        """The path that the file of a key has, or would have."""
+        return self._text(lib.sdd_cache_path, c_text(key))
+
+    def _text(self, function: Any, *arguments: Any) -> str:
+        """Calls a function that fills a buffer, which says first how large it must be."""
+        length = ffi.new("size_t *")
+        status = function(self._usable(), *arguments, ffi.NULL, 0, length)
+        if status != c.ERROR_BUFFER_TOO_SMALL:
+            check(status)
+        buffer = ffi.new("char[]", length[0] + 1)
+        check(function(self._usable(), *arguments, buffer, length[0] + 1, length))
+        return ffi.string(buffer).decode()  # type: ignore[no-any-return]
+
+    # ---- limits and statistics
+
+    def flush_sync(self, timeout: float = -1) -> None:
+        """Waits until the disk has all changes made before the call; at most `timeout` seconds, -1: no limit."""
+        check(lib.sdd_cache_flush(self._usable(), -1 if timeout < 0 else round(timeout * 1000)))
+
+    async def flush(self, timeout: float = -1) -> None:
+        """As `flush_sync()`."""
+        await asyncio.to_thread(self.flush_sync, timeout)
+
+    def trim_memory(self, *, all: bool = False) -> None:
+        """Removes the half of the pictures in memory that was used longest ago, or all."""
+        check(lib.sdd_cache_trim_memory(self._usable(), c.TRIM_ALL if all else c.TRIM_HALF))
+
+    def trim_disk_sync(self) -> None:
+        """Removes entries that are too old, or too many."""
+        check(lib.sdd_cache_trim_disk(self._usable()))
+
+    async def trim_disk(self) -> None:
+        """As `trim_disk_sync()`."""
+        await asyncio.to_thread(self.trim_disk_sync)
+
+    def statistics_sync(self) -> dict[str, int]:
+        """Counts since creation, and the contents now: the fields of sdd_cache_statistics. Waits for the disk."""
+        from ._downloader import statistics_of
+
+        return statistics_of("sdd_cache_statistics", lib.sdd_cache_get_statistics, self._usable())
+
+    async def statistics(self) -> dict[str, int]:
+        """As `statistics_sync()`."""
+        return await asyncio.to_thread(self.statistics_sync)
+
+    # ---- the end
+
+    def close(self) -> None:
+        """Writes all stored entries and ends the cache, at most for the `destroy_timeout`, 10 seconds."""
+        check_generation(self._generation, "cache")
+        self._end()
+
+    async def aclose(self) -> None:
+        """As `close()`, without holding up the event loop."""
+        await asyncio.to_thread(self.close)
+
+    @property
+    def closed(self) -> bool:
+        return not self._end.alive
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.aclose()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Cache cannot be pickled; make one in each process, with the same directory")
+
+
+def _end(made_in: int, function: Any, arguments: tuple[Any, ...]) -> None:
+    if made_in == generation():
+        function(*arguments)
+
+
+def _new_bytes(owner: Struct, data: bytes | memoryview | None) -> Any:
+    """An sdd_bytes with a copy of the data, which lives as long as `owner`."""
+    if data is None:
+        return ffi.NULL
+    made = lib.sdd_bytes_create(ffi.from_buffer(data), len(data))
+    return owner.keep(ffi.gc(made, lib.sdd_bytes_release))

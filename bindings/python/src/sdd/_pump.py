@@ -1,0 +1,321 @@
+"""A downloader of the library, and the taking of its events in batches, without callbacks from its threads.
+
+The library queues events behind a descriptor. An event loop watches it; a plain thread polls it. Whoever finds it
+readable takes all events that wait, and hands each to what waits for it, in whichever loop or thread that is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from . import _constants as c
+from ._errors import ClosedError, RequestCancelled, call_error, check
+from ._fork import check_generation, generation
+from ._image import Image
+from ._native import ffi, lib, text
+from ._plans import Plan
+from ._results import error_of, release
+from ._signal import Signal
+from ._structs import Struct, c_text
+from ._waiters import LoopWaiter, Progress, ThreadWaiter, Waiter
+
+_log = logging.getLogger("sdd")
+_BATCH = 64
+_LEVELS = {c.LOG_ERROR: logging.ERROR, c.LOG_WARNING: logging.WARNING, c.LOG_INFO: logging.INFO,
+           c.LOG_DEBUG: logging.DEBUG}  # fmt: skip
+
+Submit = Callable[[Any, Any], int]
+"""Submits a request: takes the address of the request and that of a status, returns the token."""
+
+
+@ffi.callback("sdd_observer_fn")  # type: ignore[misc]
+def _ignore_notice(notice: Any, user_data: Any) -> None:
+    """The observer of log messages. Messages are taken as events; only sdd_downloader_destroy() calls it."""
+
+
+class Listener:
+    """What an application wants to hear of one request besides its end."""
+
+    __slots__ = ("progress", "preview")
+
+    def __init__(self, progress: Progress | None = None, preview: Callable[[Image], object] | None = None) -> None:
+        self.progress = progress
+        self.preview = preview
+
+    @property
+    def bits(self) -> int:
+        return (c.OPTION_PROGRESS_EVENTS if self.progress else 0) | (c.OPTION_PROGRESSIVE_LOAD if self.preview else 0)
+
+
+class _Request:
+    """A request under way."""
+
+    __slots__ = ("waiter", "listener", "cached")
+
+    def __init__(self, waiter: Waiter, listener: Listener | None) -> None:
+        self.waiter = waiter
+        self.listener = listener
+        self.cached: Any = None
+        """With `refresh`: the outcome made from the cached picture."""
+
+
+class _Resources:
+    """What has to be ended when a pump goes, whether it is closed, collected, or the interpreter exits."""
+
+    def __init__(self, handle: Any, signal: Signal) -> None:
+        self.handle = handle
+        self.signal = signal
+        self.made_in = generation()
+        self.readers: dict[asyncio.AbstractEventLoop, int] = {}
+        """The loops that watch, each with its own copy of the descriptor."""
+
+    def end(self) -> None:
+        """Destroys the downloader and waits for that, with the GIL released. Does nothing in the child of a fork."""
+        if self.made_in != generation():
+            return
+        for loop, fd in list(self.readers.items()):
+            try:
+                loop.call_soon_threadsafe(_forget, loop, fd)
+            except RuntimeError:  # the loop is closed
+                os.close(fd)
+        self.readers.clear()
+        lib.sdd_downloader_destroy(self.handle)
+
+
+def _forget(loop: asyncio.AbstractEventLoop, fd: int) -> None:
+    loop.remove_reader(fd)
+    os.close(fd)
+
+
+def _readable(weak: weakref.ref[Pump], loop: asyncio.AbstractEventLoop) -> None:
+    pump = weak()
+    if pump is not None:
+        pump.drain(loop)
+
+
+class Pump:
+    def __init__(self, config: Struct, log_level: int | None) -> None:
+        config.c.delivery = c.DELIVERY_APPLICATION
+        out = ffi.new("sdd_downloader **")
+        check(lib.sdd_downloader_create(config.c, out))
+        self.handle = out[0]
+        self._generation = generation()
+        signal = Signal(lib.sdd_event_fd(self.handle))
+        self._resources = _Resources(self.handle, signal)
+        self._signal = signal
+        self.is_closed = False
+        self._requests: dict[int, _Request] = {}
+        self._lock = threading.Lock()
+        """Held while requests are submitted and events are taken, so that no end overtakes its token."""
+        self._leads = threading.Lock()
+        """Held by the plain thread that polls for all others."""
+        self._followers: dict[int, ThreadWaiter] = {}
+        self._events = ffi.new("sdd_event[]", _BATCH)
+        self._events[0].struct_size = ffi.sizeof("sdd_event")
+        self._count = ffi.new("size_t *")
+        self._status = ffi.new("sdd_status *")
+        self._end = weakref.finalize(self, self._resources.end)
+        if log_level:
+            check(lib.sdd_downloader_set_log(self.handle, log_level, _ignore_notice, ffi.NULL, ffi.NULL))
+
+    def check_usable(self) -> None:
+        check_generation(self._generation, "loader or downloader")
+        if self.is_closed:
+            raise ClosedError("The loader or downloader is closed.", code=c.ERROR_CLOSED)
+
+    # ---- requests
+
+    def _submit(self, submit: Submit, plan: Plan, url: str | None, bits: int, waiter: Waiter,
+                listener: Listener | None) -> int:  # fmt: skip
+        memory = ffi.NULL if url is None else c_text(url)
+        request = plan.c
+        with self._lock:
+            if self.is_closed:
+                raise ClosedError("The loader or downloader is closed.", code=c.ERROR_CLOSED)
+            if url is not None:
+                request.url = memory
+                request.options = plan.bits | bits
+            token = submit(request, self._status)
+            if token:
+                self._requests[token] = _Request(waiter, listener)
+                return token
+            raise call_error(self._status[0])
+
+    async def run(self, submit: Submit, plan: Plan, url: str | None, bits: int, make: Callable[[Any], Any],
+                  listener: Listener | None = None) -> Any:  # fmt: skip
+        """Submits a request and awaits its end. Cancelling the task cancels the request."""
+        self.check_usable()
+        loop = asyncio.get_running_loop()
+        if loop not in self._resources.readers:
+            self._watch(loop)
+        waiter = LoopWaiter(make, loop)
+        token = self._submit(submit, plan, url, bits, waiter, listener)
+        try:
+            return await waiter.future
+        except BaseException:
+            if not waiter.future.done() or waiter.future.cancelled():
+                lib.sdd_cancel(token)
+            raise
+
+    def run_sync(self, submit: Submit, plan: Plan, url: str | None, bits: int, make: Callable[[Any], Any],
+                 listener: Listener | None = None) -> Any:  # fmt: skip
+        """Submits a request and waits for its end. An exception in this thread, as of Ctrl-C, cancels the request."""
+        token, waiter = self.start_sync(submit, plan, url, bits, make, listener)
+        try:
+            for _ in self.steps(token, waiter):
+                pass
+        except BaseException:
+            self.cancel(token)
+            raise
+        return waiter.outcome()
+
+    def start_sync(self, submit: Submit, plan: Plan, url: str | None, bits: int, make: Callable[[Any], Any],
+                   listener: Listener | None = None) -> tuple[int, ThreadWaiter]:  # fmt: skip
+        """Submits a request for a plain thread, which then goes through `steps()`."""
+        self.check_usable()
+        waiter = ThreadWaiter(make)
+        return self._submit(submit, plan, url, bits, waiter, listener), waiter
+
+    @staticmethod
+    def cancel(token: int) -> None:
+        """Cancels a request; does nothing if it has ended."""
+        lib.sdd_cancel(token)
+
+    def steps(self, token: int, waiter: ThreadWaiter) -> Iterator[None]:
+        """Waits for the end of a request. Each step but the first comes after something has happened."""
+        while True:
+            waiter.ready.clear()
+            waiter.run_calls()
+            if waiter.is_done:
+                return
+            yield
+            self._wait(token, waiter)
+
+    def _wait(self, token: int, waiter: ThreadWaiter) -> None:
+        """Waits until there is something to do for the thread. One of the threads polls, for all of them."""
+        self._followers[token] = waiter
+        try:
+            while not waiter.ready.is_set():
+                if self._leads.acquire(blocking=False):
+                    try:
+                        while not waiter.ready.is_set():
+                            self._signal.wait_sync()
+                            self.drain(None)
+                    finally:
+                        self._leads.release()
+                else:
+                    waiter.ready.wait()
+        finally:
+            del self._followers[token]
+            # Another thread must poll from now on. It was a follower before it found that one led.
+            for follower in list(self._followers.values()):
+                follower.ready.set()
+                break
+
+    # ---- events
+
+    def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
+        readers = self._resources.readers
+        for other in [other for other in readers if other.is_closed()]:
+            os.close(readers.pop(other))
+        fd = os.dup(self._signal.fd)
+        try:
+            loop.add_reader(fd, _readable, weakref.ref(self), loop)
+        except BaseException:
+            os.close(fd)
+            raise
+        readers[loop] = fd
+
+    def drain(self, loop: asyncio.AbstractEventLoop | None) -> None:
+        """Takes the events that wait, and hands them out. `loop` is the loop whose thread this is, or None."""
+        with self._lock:
+            if self.is_closed:
+                return
+            status = lib.sdd_drain(self.handle, self._events, _BATCH, self._count)
+            if status != c.OK:
+                return
+            actions: list[tuple[Any, ...]] = []
+            for index in range(self._count[0]):
+                self._take(self._events[index], actions)
+        # Without the lock, since functions of the application may use this downloader.
+        for function, *arguments in actions:
+            function(loop, *arguments)
+
+    def _take(self, event: Any, actions: list[tuple[Any, ...]]) -> None:
+        """Copies what is wanted of an event. Appends functions of waiters, whose first argument is the loop."""
+        kind, token = event.kind, event.token
+        if kind == c.EVENT_LOG:
+            _write_log(event.notice)
+            return
+        if kind == c.EVENT_COMPLETED or kind == c.EVENT_PREFETCH_COMPLETED:
+            request = self._requests.pop(token, None)
+            if request is None:
+                release(event)
+            else:
+                actions.append((request.waiter.finish, *_outcome(request, event)))
+            return
+        request = self._requests.get(token)
+        if request is None:
+            release(event)
+            return
+        listener = request.listener
+        if kind == c.EVENT_CACHED:
+            request.cached = request.waiter.make(event)
+        elif kind == c.EVENT_PROGRESS and listener and listener.progress:
+            progress, received, expected = listener.progress, event.received_bytes, event.expected_bytes
+            actions.append((request.waiter.report, lambda: progress(received, None if expected < 0 else expected)))
+        elif kind == c.EVENT_PREVIEW and listener and listener.preview and event.image:
+            preview, image = listener.preview, Image._take(event.image)
+            event.image = ffi.NULL
+            release(event)
+            actions.append((request.waiter.report, lambda: preview(image)))
+        elif kind == c.EVENT_PREFETCHED and listener and listener.progress:
+            progress, finished, total = listener.progress, event.prefetch.finished, event.prefetch.total
+            actions.append((request.waiter.report, lambda: progress(finished, total)))
+        else:
+            release(event)
+
+    # ---- the end
+
+    def close(self) -> None:
+        """Cancels all requests and WAITS for the end of the downloader. What waits for a request gets an exception."""
+        check_generation(self._generation, "loader or downloader")
+        if self.is_closed:
+            return
+        self.drain(None)
+        with self._lock:
+            if self.is_closed:
+                return
+            self.is_closed = True
+        self._end()
+        left = list(self._requests.values())
+        self._requests.clear()
+        self._signal.wake()
+        for request in left:
+            error = RequestCancelled(
+                "The request was cancelled, because its loader or downloader was closed.", code=c.ERROR_CANCELLED
+            )
+            request.waiter.finish(None, None, error)
+
+
+def _outcome(request: _Request, event: Any) -> tuple[Any, BaseException | None]:
+    """The value or the exception of a request that has ended."""
+    if event.error == c.OK:
+        return request.waiter.make(event), None
+    if event.error == c.ERROR_NOT_MODIFIED and request.cached is not None:
+        release(event)
+        return request.cached, None
+    error = error_of(event.result) if event.result else call_error(event.error)
+    release(event)
+    return None, error
+
+
+def _write_log(notice: Any) -> None:
+    extra = {"sdd_url": text(notice.url) or None, "sdd_transfer": notice.transfer, "sdd_attempt": notice.attempt}
+    _log.log(_LEVELS.get(notice.level, logging.DEBUG), "%s", text(notice.message), extra=extra)

@@ -1,0 +1,46 @@
+"""Waiting for a descriptor of the library, on an event loop or in a plain thread."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import select
+import weakref
+
+
+class Signal:
+    """A copy of an eventfd of the library, which stays open while anything watches it.
+
+    A wait in a plain thread lets go of the GIL, and Ctrl-C interrupts it.
+    """
+
+    def __init__(self, fd: int) -> None:
+        self.fd = os.dup(fd)
+        self._closing = weakref.finalize(self, os.close, self.fd)
+
+    def wake(self) -> None:
+        """Ends all waits, now and later. Only for a descriptor that the library no longer uses."""
+        os.write(self.fd, (1).to_bytes(8, "little"))
+
+    def wait_sync(self) -> None:
+        poll = select.poll()
+        poll.register(self.fd, select.POLLIN)
+        poll.poll()
+
+    async def wait(self) -> None:
+        loop = asyncio.get_running_loop()
+        readable = loop.create_future()
+        # A loop has one callback for a descriptor, so that each wait needs its own.
+        fd = os.dup(self.fd)
+        try:
+            loop.add_reader(fd, _resolve, readable)
+            await readable
+        finally:
+            if not loop.is_closed():
+                loop.remove_reader(fd)
+            os.close(fd)
+
+
+def _resolve(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
