@@ -39,6 +39,7 @@ def wait_for_release(name: str, number: int) -> None:
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def log_message(self, *arguments: object) -> None:
         pass

@@ -26,7 +26,7 @@ def test_load(loader: sdd.Loader, server: Server, run: Run) -> None:
 def test_load_to_size(loader: sdd.Loader, server: Server, run: Run) -> None:
     async def main() -> None:
         sizes = [await loader.load(server.url("file/a.jpg"), size=(32, 32), fit=fit)
-                 for fit in ("inside", "fill", "stretch")]  # type: ignore[arg-type]  # fmt: skip
+                 for fit in ("inside", "fill", "stretch")]  # fmt: skip
         assert [image.size for image in sizes] == [(32, 24), (32, 32), (32, 32)]
 
     run(main())
@@ -185,7 +185,7 @@ def test_progress_that_raises_harms_nothing(loader: sdd.Loader, server: Server, 
 
 
 def test_progress_may_use_the_loader(loader: sdd.Loader, server: Server) -> None:
-    found = []
+    found: list[sdd.Image] = []
 
     def progress(received: int, expected: int | None) -> None:
         if not found:

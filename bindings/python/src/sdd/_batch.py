@@ -223,7 +223,8 @@ class Batch:
     def hosts(self) -> dict[str, dict[str, int]]:
         """Counts of each host: items, failed, bytes, time_us."""
         check_generation(self._generation, "batch")
-        record, found = Struct("sdd_batch_host"), {}
+        record = Struct("sdd_batch_host")
+        found: dict[str, dict[str, int]] = {}
         while lib.sdd_batch_get_host(self._handle, len(found), record.c) == c.OK:
             name = text(record.c.host)
             found[name] = {field: getattr(record.c, field) for field in ("items", "failed", "bytes", "time_us")}

@@ -145,7 +145,7 @@ class Cache:
     def key(self, url: str, *, transforms: Sequence[Transform] = (), **form: Unpack[PictureOptions]) -> str:
         """The key of a URL, or of a smaller or transformed picture of it."""
         decode, list_ = decode_options(dict(form)), transforms_of(transforms)
-        return self._text(lib.sdd_cache_key, c_text(url), decode.c if decode else ffi.NULL, list_.array, list_.count)
+        return self._text(lib.sdd_cache_key, c_text(url), decode.c if decode else ffi.NULL, list_.array, list_.number)
 
     def path(self, key: str) -> str:
         """The path that the file of a key has, or would have."""

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from PIL.Image import Image as PillowImage
 
+View = memoryview  # Image has a method of that name
+
 _FORMATS = {".jpg": ImageFormat.JPEG, ".jpeg": ImageFormat.JPEG, ".png": ImageFormat.PNG}
 
 
@@ -48,6 +50,11 @@ class Image:
 
     __slots__ = ("__weakref__", "_handle", "_info")
 
+    _handle: Any
+    """None once the image is closed."""
+    _info: Any
+    """The sdd_image_info, from its first use on."""
+
     def __init__(self, *arguments: object) -> None:
         raise TypeError("Images come from loads, Image.decode() and Image.from_pixels().")
 
@@ -55,8 +62,8 @@ class Image:
     def _take(cls, handle: Any) -> Image:
         """Makes the object for an sdd_image, and takes over one reference."""
         image = cls.__new__(cls)
-        image._handle = ffi.gc(handle, lib.sdd_image_release)
         image._info = None
+        image._handle = ffi.gc(handle, lib.sdd_image_release)
         return image
 
     # ---- making
@@ -223,13 +230,13 @@ class Image:
     def _layout(self) -> Layout:
         return LAYOUTS[self.pixel_format]
 
-    def memoryview(self) -> memoryview:
+    def memoryview(self) -> View:
         """The pixels, read-only, as one run of bytes: rows of `stride` bytes, the top one first."""
         handle = self._live()
         self._decode()
         return owned_view(lib.sdd_image_pixels(handle), lib.sdd_image_pixels_size(handle), handle)
 
-    def __buffer__(self, flags: int) -> memoryview:
+    def __buffer__(self, flags: int) -> View:
         return self.memoryview()
 
     def tobytes(self) -> bytes:
@@ -321,7 +328,7 @@ class Image:
     def texts(self) -> list[tuple[str, str]]:
         """Keywords and texts of a PNG, comments of a JPEG, in the order of the file."""
         handle, entry = self._live(), Struct("sdd_image_text")
-        found = []
+        found: list[tuple[str, str]] = []
         while lib.sdd_image_text_at(handle, len(found), entry.c) == c.OK:
             found.append((text(entry.c.keyword), text(entry.c.text)))
         return found
@@ -338,7 +345,7 @@ class Image:
     def encode(
         self, format: int = 0, *, quality: int = 0, max_size: tuple[int, int] | None = None, max_bytes: int = 0,
         background: int = 0, progressive: bool = False, chroma: str = "420",
-    ) -> memoryview:  # fmt: skip
+    ) -> View:  # fmt: skip
         """Encodes the pixels, on this thread, and returns read-only bytes without a copy.
 
         `format` 0 is PNG if any pixel is transparent, else JPEG. `quality` is 1 to 100, 0: 90. A larger picture is

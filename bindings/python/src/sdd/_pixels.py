@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ._constants import PixelFormat
@@ -60,13 +59,13 @@ def without_padding(pixels: memoryview, rows: int, stride: int, length: int) -> 
     return b"".join(pixels[row * stride : row * stride + length] for row in range(rows))
 
 
-def to_pil(pixels: memoryview, layout: Layout, size: tuple[int, int], stride: int) -> Any:
+def to_pil(pixels: Any, layout: Layout, size: tuple[int, int], stride: int) -> Any:
     """Makes a picture of Pillow. Where Pillow has the same layout (RGBA8, GREY8) nothing is copied."""
     from PIL import Image as Pillow
 
     if layout.planes > 1:
         plane = stride * size[1]
-        planes: Sequence[memoryview] = [pixels[number * plane : (number + 1) * plane] for number in range(layout.planes)]
+        planes: list[Any] = [pixels[number * plane : (number + 1) * plane] for number in range(layout.planes)]
         return Pillow.merge("RGB", [Pillow.frombuffer("L", size, part, "raw", "L", stride, 1) for part in planes])
     if not layout.mode:
         raise ValueError("Pillow has no premultiplied pixels of 16 bits; load the picture as RGBA16 or RGBA8.")

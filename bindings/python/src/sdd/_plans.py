@@ -165,7 +165,7 @@ def load_plan(options: dict[str, Any]) -> Plan:
     load.set_texts("alternatives", "alternative_count", own.pop("alternatives", None))
     if own.get("transforms"):
         transforms = transforms_of(own["transforms"])
-        load.c.transforms, load.c.transform_count = load.keep(transforms.array), transforms.count
+        load.c.transforms, load.c.transform_count = load.keep(transforms.array), transforms.number
     own.pop("transforms", None)
     load.set("cache_key", own.pop("cache_key", None))
     for name, level in own.items():

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Any
+from collections.abc import AsyncIterator, Iterator
 
 from ._image import Image
 from ._plans import Plan
-from ._pump import Listener, Pump, Submit
+from ._pump import Listener, Make, Pump, Submit
 from ._waiters import Progress
 
 
@@ -19,7 +18,7 @@ class Previews:
     is raised in place of the picture. Leaving the loop early cancels the request.
     """
 
-    def __init__(self, pump: Pump, submit: Submit, plan: Plan, url: str, make: Callable[[Any], Any],
+    def __init__(self, pump: Pump, submit: Submit, plan: Plan, url: str, make: Make,
                  progress: Progress | None) -> None:  # fmt: skip
         self._start = (pump, submit, plan, url, make, progress)
 

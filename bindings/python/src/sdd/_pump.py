@@ -33,10 +33,15 @@ _LEVELS = {c.LOG_ERROR: logging.ERROR, c.LOG_WARNING: logging.WARNING, c.LOG_INF
 Submit = Callable[[Any, Any], int]
 """Submits a request: takes the address of the request and that of a status, returns the token."""
 
+Make = Callable[[Any], Any]
+"""Copies what is wanted from a terminal event without an error, and takes over or releases its references."""
 
-@ffi.callback("sdd_observer_fn")  # type: ignore[misc]
+
 def _ignore_notice(notice: Any, user_data: Any) -> None:
     """The observer of log messages. Messages are taken as events; only sdd_downloader_destroy() calls it."""
+
+
+_OBSERVER = ffi.callback("sdd_observer_fn", _ignore_notice)
 
 
 class Listener:
@@ -56,10 +61,11 @@ class Listener:
 class _Request:
     """A request under way."""
 
-    __slots__ = ("waiter", "listener", "cached")
+    __slots__ = ("waiter", "make", "listener", "cached")
 
-    def __init__(self, waiter: Waiter, listener: Listener | None) -> None:
+    def __init__(self, waiter: Waiter, make: Make, listener: Listener) -> None:
         self.waiter = waiter
+        self.make = make
         self.listener = listener
         self.cached: Any = None
         """With `refresh`: the outcome made from the cached picture."""
@@ -122,7 +128,7 @@ class Pump:
         self._status = ffi.new("sdd_status *")
         self._end = weakref.finalize(self, self._resources.end)
         if log_level:
-            check(lib.sdd_downloader_set_log(self.handle, log_level, _ignore_notice, ffi.NULL, ffi.NULL))
+            check(lib.sdd_downloader_set_log(self.handle, log_level, _OBSERVER, ffi.NULL, ffi.NULL))
 
     def check_usable(self) -> None:
         check_generation(self._generation, "loader or downloader")
@@ -131,8 +137,8 @@ class Pump:
 
     # ---- requests
 
-    def _submit(self, submit: Submit, plan: Plan, url: str | None, bits: int, waiter: Waiter,
-                listener: Listener | None) -> int:  # fmt: skip
+    def _submit(self, submit: Submit, plan: Plan, url: str | None, bits: int, waiter: Waiter, make: Make,
+                listener: Listener) -> int:  # fmt: skip
         memory = ffi.NULL if url is None else c_text(url)
         request = plan.c
         with self._lock:
@@ -143,19 +149,19 @@ class Pump:
                 request.options = plan.bits | bits
             token = submit(request, self._status)
             if token:
-                self._requests[token] = _Request(waiter, listener)
+                self._requests[token] = _Request(waiter, make, listener)
                 return token
             raise call_error(self._status[0])
 
-    async def run(self, submit: Submit, plan: Plan, url: str | None, bits: int, make: Callable[[Any], Any],
-                  listener: Listener | None = None) -> Any:  # fmt: skip
+    async def run(self, submit: Submit, plan: Plan, url: str | None, bits: int, make: Make,
+                  listener: Listener) -> Any:  # fmt: skip
         """Submits a request and awaits its end. Cancelling the task cancels the request."""
         self.check_usable()
         loop = asyncio.get_running_loop()
         if loop not in self._resources.readers:
             self._watch(loop)
-        waiter = LoopWaiter(make, loop)
-        token = self._submit(submit, plan, url, bits, waiter, listener)
+        waiter = LoopWaiter(loop)
+        token = self._submit(submit, plan, url, bits, waiter, make, listener)
         try:
             return await waiter.future
         except BaseException:
@@ -163,8 +169,8 @@ class Pump:
                 lib.sdd_cancel(token)
             raise
 
-    def run_sync(self, submit: Submit, plan: Plan, url: str | None, bits: int, make: Callable[[Any], Any],
-                 listener: Listener | None = None) -> Any:  # fmt: skip
+    def run_sync(self, submit: Submit, plan: Plan, url: str | None, bits: int, make: Make,
+                 listener: Listener) -> Any:  # fmt: skip
         """Submits a request and waits for its end. An exception in this thread, as of Ctrl-C, cancels the request."""
         token, waiter = self.start_sync(submit, plan, url, bits, make, listener)
         try:
@@ -175,12 +181,12 @@ class Pump:
             raise
         return waiter.outcome()
 
-    def start_sync(self, submit: Submit, plan: Plan, url: str | None, bits: int, make: Callable[[Any], Any],
-                   listener: Listener | None = None) -> tuple[int, ThreadWaiter]:  # fmt: skip
+    def start_sync(self, submit: Submit, plan: Plan, url: str | None, bits: int, make: Make,
+                   listener: Listener) -> tuple[int, ThreadWaiter]:  # fmt: skip
         """Submits a request for a plain thread, which then goes through `steps()`."""
         self.check_usable()
-        waiter = ThreadWaiter(make)
-        return self._submit(submit, plan, url, bits, waiter, listener), waiter
+        waiter = ThreadWaiter()
+        return self._submit(submit, plan, url, bits, waiter, make, listener), waiter
 
     @staticmethod
     def cancel(token: int) -> None:
@@ -226,7 +232,8 @@ class Pump:
             os.close(readers.pop(other))
         fd = os.dup(self._signal.fd)
         try:
-            loop.add_reader(fd, _readable, weakref.ref(self), loop)
+            weak: weakref.ref[Pump] = weakref.ref(self)
+            loop.add_reader(fd, _readable, weak, loop)
         except BaseException:
             os.close(fd)
             raise
@@ -266,16 +273,16 @@ class Pump:
             return
         listener = request.listener
         if kind == c.EVENT_CACHED:
-            request.cached = request.waiter.make(event)
-        elif kind == c.EVENT_PROGRESS and listener and listener.progress:
+            request.cached = request.make(event)
+        elif kind == c.EVENT_PROGRESS and listener.progress:
             progress, received, expected = listener.progress, event.received_bytes, event.expected_bytes
             actions.append((request.waiter.report, lambda: progress(received, None if expected < 0 else expected)))
-        elif kind == c.EVENT_PREVIEW and listener and listener.preview and event.image:
+        elif kind == c.EVENT_PREVIEW and listener.preview and event.image:
             preview, image = listener.preview, Image._take(event.image)
             event.image = ffi.NULL
             release(event)
             actions.append((request.waiter.report, lambda: preview(image)))
-        elif kind == c.EVENT_PREFETCHED and listener and listener.progress:
+        elif kind == c.EVENT_PREFETCHED and listener.progress:
             progress, finished, total = listener.progress, event.prefetch.finished, event.prefetch.total
             actions.append((request.waiter.report, lambda: progress(finished, total)))
         else:
@@ -307,7 +314,7 @@ class Pump:
 def _outcome(request: _Request, event: Any) -> tuple[Any, BaseException | None]:
     """The value or the exception of a request that has ended."""
     if event.error == c.OK:
-        return request.waiter.make(event), None
+        return request.make(event), None
     if event.error == c.ERROR_NOT_MODIFIED and request.cached is not None:
         release(event)
         return request.cached, None

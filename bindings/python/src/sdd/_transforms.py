@@ -56,7 +56,7 @@ class Transforms(NamedTuple):
     """An array of sdd_transform."""
 
     array: Any
-    count: int
+    number: int
 
 
 def transforms_of(transforms: Sequence[Transform]) -> Transforms:

@@ -1,4 +1,8 @@
-"""What waits for a request: a future of an event loop, or a plain thread."""
+"""What waits for a request: a future of an event loop, or a plain thread.
+
+`report()` makes a call of the application's, for progress or a preview, where it belongs; `finish()` ends the wait.
+Both may be called on any thread. Their first argument is the loop whose thread calls, or None.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +11,12 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Union
 
 Progress = Callable[[int, "int | None"], object]
 """Called with the bytes of the body so far, and with all of them, or None while that is unknown."""
 
 _log = logging.getLogger("sdd")
-
-
-class Waiter(Protocol):
-    """The receiver of a request's events. Its methods are called on any thread, one at a time."""
-
-    make: Callable[[Any], Any]
-    """Copies what is wanted from a terminal event without an error."""
-
-    def report(self, loop: asyncio.AbstractEventLoop | None, call: Callable[[], object]) -> None:
-        """Makes a call of the application's, for progress or a preview, where it belongs."""
-
-    def finish(self, loop: asyncio.AbstractEventLoop | None, value: Any, error: BaseException | None) -> None: ...
 
 
 def _report(call: Callable[[], object]) -> None:
@@ -35,12 +27,11 @@ def _report(call: Callable[[], object]) -> None:
 
 
 class LoopWaiter:
-    """A future. Everything happens on the thread of its loop; `loop` is the loop whose thread calls, or None."""
+    """A future. Everything happens on the thread of its loop."""
 
-    __slots__ = ("make", "future", "_loop")
+    __slots__ = ("future", "_loop")
 
-    def __init__(self, make: Callable[[Any], Any], loop: asyncio.AbstractEventLoop) -> None:
-        self.make = make
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self.future: asyncio.Future[Any] = loop.create_future()
 
@@ -76,10 +67,9 @@ class LoopWaiter:
 class ThreadWaiter:
     """A plain thread. It makes the calls for progress and previews itself."""
 
-    __slots__ = ("make", "ready", "is_done", "value", "error", "_calls")
+    __slots__ = ("ready", "is_done", "value", "error", "_calls")
 
-    def __init__(self, make: Callable[[Any], Any]) -> None:
-        self.make = make
+    def __init__(self) -> None:
         self.ready = threading.Event()
         """Set when there is something to do for the thread."""
         self.is_done = False
@@ -104,3 +94,6 @@ class ThreadWaiter:
         if self.error is not None:
             raise self.error
         return self.value
+
+
+Waiter = Union[LoopWaiter, ThreadWaiter]
