@@ -1,6 +1,6 @@
 """An HTTP/1.1 server on 127.0.0.1 for the tests. The path of a request says what it does:
 
-    /file/NAME                  a file, with an ETag; 304 if the request has it
+    /file/NAME                  a file, with an ETag; 304 if the request has it; 404 if there is none
     /hold/NAME/FILE             the header and half of the file; the rest after /release/NAME
     /late/NAME/FILE             nothing until /release/NAME, then the file
     /steps/NAME/FILE            the file in 8 parts, each after one more /release/NAME
@@ -75,6 +75,8 @@ class Handler(BaseHTTPRequestHandler):
         self.reply(404, b"what is that?")
 
     def do_file(self, rest: str) -> None:
+        if not (folder / rest).exists():
+            return self.reply(404, b"no such file")
         data = (folder / rest).read_bytes()
         tag = f'"{hashlib.md5(data).hexdigest()}"'
         if self.headers["If-None-Match"] == tag:
