@@ -20,10 +20,14 @@ import numpy as np
 import sdd
 
 try:
-    import torch
-    from torch.utils.data import DataLoader, IterableDataset, get_worker_info
+    import torch  # pyright: ignore[reportMissingImports]
+    from torch.utils.data import (  # pyright: ignore[reportMissingImports]
+        DataLoader,
+        IterableDataset,
+        get_worker_info,
+    )
 except ImportError:
-    torch = None
+    torch = DataLoader = get_worker_info = None
     IterableDataset = object
 
 

@@ -14,10 +14,13 @@ from urllib.parse import urlsplit
 
 import sdd
 
-try:
-    from tqdm import tqdm
-except ImportError:
-    tqdm = None
+
+def make_bar(name: str) -> Any:
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        return None
+    return tqdm(desc=name, unit="B", unit_scale=True)
 
 
 class Bar:
@@ -25,7 +28,7 @@ class Bar:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.bar: Any = tqdm(desc=name, unit="B", unit_scale=True) if tqdm else None
+        self.bar = make_bar(name)
 
     def __call__(self, received: int, expected: int | None) -> None:
         if self.bar is not None:
