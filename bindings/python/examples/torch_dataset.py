@@ -43,7 +43,7 @@ class Pictures(IterableDataset):  # type: ignore[misc]
 
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         first, step = 0, 1
-        worker = get_worker_info() if torch else None
+        worker = get_worker_info() if get_worker_info else None
         if worker is not None:
             first, step = worker.id, worker.num_workers
         indexes = iter(range(first, len(self._urls), step))
@@ -71,7 +71,7 @@ def main() -> int:
     parser.add_argument("file", type=Path)
     arguments = parser.parse_args()
     pictures: Any = Pictures(arguments.file.read_text().split(), arguments.rows, arguments.side)
-    if torch:
+    if DataLoader:
         # spawn: a worker that is forked cannot know which locks other threads held at that moment
         context = "spawn" if arguments.workers else None
         pictures = DataLoader(pictures, None, num_workers=arguments.workers, multiprocessing_context=context)

@@ -135,8 +135,9 @@ def main() -> int:
         server.stop()
     shutil.rmtree(folder)
     middle, last = sizes[TENTHS // 2 - 1], sizes[-1]
-    is_flat = (last.memory - middle.memory < MEMORY_LIMIT and last.descriptors <= middle.descriptors
-               and last.threads <= middle.threads and last.images <= middle.images + 60
+    # A loop, a connection or a thread may be about to end; a leak would leave one for each of many loaders.
+    is_flat = (last.memory - middle.memory < MEMORY_LIMIT and last.descriptors <= middle.descriptors + 4
+               and last.threads <= middle.threads + 4 and last.images <= middle.images + 60
                and last.objects <= middle.objects + 500)  # fmt: skip
     print("flat" if is_flat else "NOT FLAT")
     return 0 if is_flat else 1

@@ -121,7 +121,12 @@ def test_a_closed_image_refuses() -> None:
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="classes of Python have no buffers before 3.12")
 def test_an_image_is_a_buffer() -> None:
     image = gradient(8, 4)
-    assert bytes(memoryview(image)) == image.tobytes()
+    view = memoryview(image)
+    assert view.tobytes() == image.tobytes() and view.shape == (4, 8, 3) and view.readonly
+    padded = sdd.Image.decode(image.encode(), row_alignment=64)
+    with pytest.raises(BufferError, match="padding"):
+        memoryview(padded)
+    assert memoryview(sdd.Image.decode(image.encode(), pixel_format="rgba16")).format == "H"
 
 
 def test_images_are_not_made_by_hand_nor_pickled() -> None:

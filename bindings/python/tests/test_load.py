@@ -25,9 +25,10 @@ def test_load(loader: sdd.Loader, server: Server, run: Run) -> None:
 
 def test_load_to_size(loader: sdd.Loader, server: Server, run: Run) -> None:
     async def main() -> None:
-        sizes = [await loader.load(server.url("file/a.jpg"), size=(32, 32), fit=fit)
-                 for fit in ("inside", "fill", "stretch")]  # fmt: skip
-        assert [image.size for image in sizes] == [(32, 24), (32, 32), (32, 32)]
+        url = server.url("file/a.jpg")
+        assert (await loader.load(url, size=(32, 32))).size == (32, 24)
+        assert (await loader.load(url, size=(32, 32), fit="fill")).size == (32, 32)
+        assert (await loader.load(url, size=(32, 24), fit="stretch")).size == (32, 24)
 
     run(main())
 
@@ -103,7 +104,8 @@ def test_errors(server: Server, run: Run, path: str, kind: type[sdd.Error], code
         assert (error.code, error.http_status, error.retryable) == (code, status, retryable)
         assert error.url == server.url(path) and str(error).endswith(".") and error.name.startswith("SDD_ERROR_")
         item = downloader.fetch_many([server.url(path)]).wait()[0]
-        assert type(item.error) is type(error) and item.error.retryable == retryable
+        assert item.error is not None and type(item.error) is type(error)
+        assert item.error.retryable == retryable
         assert (item.error.code, item.error.detail, str(item.error)) == (error.code, error.detail, str(error))
         copy = pickle.loads(pickle.dumps(error))
         assert type(copy) is type(error) and copy.__dict__ == error.__dict__ and str(copy) == str(error)

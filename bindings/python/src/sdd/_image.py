@@ -237,7 +237,10 @@ class Image:
         return owned_view(lib.sdd_image_pixels(handle), lib.sdd_image_pixels_size(handle), handle)
 
     def __buffer__(self, flags: int) -> View:
-        return self.memoryview()
+        layout, (width, height) = self._layout(), self.size
+        if self.stride != width * layout.channels * layout.depth:
+            raise BufferError("rows with padding are no plain buffer; use to_numpy() or memoryview()")
+        return self.memoryview().cast("B" if layout.depth == 1 else "H", shape_of(layout, width, height))
 
     def tobytes(self) -> bytes:
         """Copies the pixels, without padding between rows."""

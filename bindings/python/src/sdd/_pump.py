@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -21,7 +20,7 @@ from ._image import Image
 from ._native import ffi, lib, text
 from ._plans import Plan
 from ._results import error_of, release
-from ._signal import Signal
+from ._signal import Copy, Signal
 from ._structs import Struct, c_text
 from ._waiters import LoopWaiter, Progress, ThreadWaiter, Waiter
 
@@ -78,25 +77,24 @@ class _Resources:
         self.handle = handle
         self.signal = signal
         self.made_in = generation()
-        self.readers: dict[asyncio.AbstractEventLoop, int] = {}
+        self.readers: dict[asyncio.AbstractEventLoop, Copy] = {}
         """The loops that watch, each with its own copy of the descriptor."""
 
     def end(self) -> None:
         """Destroys the downloader and waits for that, with the GIL released. Does nothing in the child of a fork."""
         if self.made_in != generation():
             return
-        for loop, fd in list(self.readers.items()):
+        for loop, reader in list(self.readers.items()):
             try:
-                loop.call_soon_threadsafe(_forget, loop, fd)
+                loop.call_soon_threadsafe(_forget, loop, reader)
             except RuntimeError:  # the loop is closed
-                os.close(fd)
+                pass
         self.readers.clear()
         lib.sdd_downloader_destroy(self.handle)
 
 
-def _forget(loop: asyncio.AbstractEventLoop, fd: int) -> None:
-    loop.remove_reader(fd)
-    os.close(fd)
+def _forget(loop: asyncio.AbstractEventLoop, reader: Copy) -> None:
+    loop.remove_reader(reader.fd)
 
 
 def _readable(weak: weakref.ref[Pump], loop: asyncio.AbstractEventLoop) -> None:
@@ -229,15 +227,11 @@ class Pump:
     def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
         readers = self._resources.readers
         for other in [other for other in readers if other.is_closed()]:
-            os.close(readers.pop(other))
-        fd = os.dup(self._signal.fd)
-        try:
-            weak: weakref.ref[Pump] = weakref.ref(self)
-            loop.add_reader(fd, _readable, weak, loop)
-        except BaseException:
-            os.close(fd)
-            raise
-        readers[loop] = fd
+            del readers[other]
+        reader = Copy(self._signal.fd)
+        weak: weakref.ref[Pump] = weakref.ref(self)
+        loop.add_reader(reader.fd, _readable, weak, loop)
+        readers[loop] = reader
 
     def drain(self, loop: asyncio.AbstractEventLoop | None) -> None:
         """Takes the events that wait, and hands them out. `loop` is the loop whose thread this is, or None."""

@@ -41,6 +41,18 @@ class Signal:
             os.close(fd)
 
 
+class Copy:
+    """A copy of a descriptor, closed with its object."""
+
+    __slots__ = ("fd",)
+
+    def __init__(self, fd: int) -> None:
+        self.fd = os.dup(fd)
+
+    def __del__(self) -> None:
+        os.close(self.fd)
+
+
 def _resolve(future: asyncio.Future[None]) -> None:
     if not future.done():
         future.set_result(None)
