@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from conftest import LIMIT, TESTS, Server, run_script
@@ -70,6 +71,9 @@ def refuses(call):
     except sdd.ClosedError:
         return
     raise AssertionError(call)
+own.close()
+own.close()
+assert own.closed
 refuses(lambda: loader.load_sync(file))
 refuses(lambda: asyncio.run(loader.load(file)))
 refuses(lambda: own.load_sync(file))
@@ -309,6 +313,26 @@ SCRIPTS["a fork while threads and a loop load"] = (
 def test_script(server: Server, name: str) -> None:
     output = check(server, SCRIPTS[name] + "\nprint('end')", name.replace(" ", "-"))
     assert "end" in output and "child:" not in output
+
+
+def test_the_shared_cache_is_written_at_exit(server: Server, tmp_path: Path) -> None:
+    environment = {"XDG_CACHE_HOME": str(tmp_path)}
+    for origin in ("NETWORK", "DISK"):
+        script = f"import os; os.environ.update({environment!r})" + BEGIN + "print(sdd.fetch_sync(file).origin.name)"
+        assert origin in check(server, script, "exit")
+
+
+def test_ctrl_c_in_the_urls_of_a_batch(server: Server) -> None:
+    script = """
+def urls():
+    yield held + "/a.jpg"
+    raise KeyboardInterrupt
+try:
+    list(sdd.load_many(urls()))
+except KeyboardInterrupt:
+    print("end")
+"""
+    assert "end" in check(server, script, "urls")
 
 
 def test_ctrl_c_ends_a_wait(server: Server) -> None:

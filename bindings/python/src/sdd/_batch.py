@@ -13,6 +13,7 @@ from ._fork import check_generation, generation
 from ._image import Image, bytes_view
 from ._native import ffi, lib, milliseconds, text
 from ._plans import decode_options, take_bits
+from ._results import origin_of
 from ._signal import Signal
 from ._structs import Struct, c_text
 
@@ -158,10 +159,13 @@ class Batch:
         check(status)
         for index in range(count[0]):
             self._items.append(self._item(items[index]))
+        error = self._source.error
+        if error is not None and not isinstance(error, Exception):  # Ctrl-C, for instance, waits for nothing
+            raise error
         if count[0] == 0:
             self._is_over = True
-            if self._source.error is not None:
-                raise self._source.error
+            if error is not None:
+                raise error
         return True
 
     def _item(self, taken: Any) -> Item:
@@ -172,7 +176,7 @@ class Batch:
         made.data = bytes_view(taken.bytes) if taken.bytes else None
         made.row = taken.slot if self._has_rows and taken.slot >= 0 else None
         made.size = (taken.width, taken.height)
-        made.origin = taken.origin
+        made.origin = origin_of(taken.origin)
         made.http_status = taken.http_status
         made.seconds = taken.time_us / 1e6
         made.error = _error_of(taken, url) if taken.error else None

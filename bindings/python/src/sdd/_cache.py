@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -42,20 +43,18 @@ class Cache:
         config.set_all(given)
         out, detail = ffi.new("sdd_cache **"), ffi.new("int32_t *")
         check(lib.sdd_cache_create(config.c, out, detail), detail[0])
-        self._open(out[0], is_shared=False)
-
-    def _open(self, handle: Any, is_shared: bool) -> None:
-        self._handle = handle
+        self._handle = out[0]
         self._generation = generation()
-        end = lib.sdd_cache_flush if is_shared else lib.sdd_cache_destroy
-        arguments = (handle, 10000) if is_shared else (handle,)
-        self._end = weakref.finalize(self, _end, self._generation, end, arguments)
+        self._end: Any = weakref.finalize(self, _destroy, self._handle, self._generation)
 
     @classmethod
     def shared(cls) -> Cache:
         """The shared cache of the process. Closing this object only writes what is not yet on disk."""
         made = cls.__new__(cls)
-        made._open(lib.sdd_cache_shared(), is_shared=True)
+        made._handle = lib.sdd_cache_shared()
+        made._generation = generation()
+        made._end = None
+        flush_shared_at_exit()
         return made
 
     def _usable(self) -> Any:
@@ -198,7 +197,10 @@ class Cache:
     def close(self) -> None:
         """Writes all stored entries and ends the cache, at most for the `destroy_timeout`, 10 seconds."""
         check_generation(self._generation, "cache")
-        self._end()
+        if self._end is None:
+            self.flush_sync()
+        else:
+            self._end()
 
     async def aclose(self) -> None:
         """As `close()`, without holding up the event loop."""
@@ -206,7 +208,7 @@ class Cache:
 
     @property
     def closed(self) -> bool:
-        return not self._end.alive
+        return self._end is not None and not self._end.alive
 
     def __enter__(self) -> Self:
         return self
@@ -224,9 +226,25 @@ class Cache:
         raise TypeError("a Cache cannot be pickled; make one in each process, with the same directory")
 
 
-def _end(made_in: int, function: Any, arguments: tuple[Any, ...]) -> None:
+def _destroy(handle: Any, made_in: int) -> None:
     if made_in == generation():
-        function(*arguments)
+        lib.sdd_cache_destroy(handle)
+
+
+_flushed_at_exit: set[int] = set()
+"""The generations of processes that use the shared cache."""
+
+
+def flush_shared_at_exit() -> None:
+    """Has the shared cache written when the interpreter exits, for at most 10 seconds."""
+    if not _flushed_at_exit:
+        atexit.register(_flush_shared)
+    _flushed_at_exit.add(generation())
+
+
+def _flush_shared() -> None:
+    if generation() in _flushed_at_exit:
+        lib.sdd_cache_flush(ffi.NULL, 10000)
 
 
 def _new_bytes(owner: Struct, data: bytes | memoryview | None) -> Any:

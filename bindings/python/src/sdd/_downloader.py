@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import _constants as c
 from ._batch import Batch
+from ._cache import flush_shared_at_exit
 from ._config import downloader_config, log_level_of
 from ._errors import check
 from ._image import Image
@@ -44,6 +45,8 @@ class Downloader:
         headers: Mapping[str, str | None] = given.pop("headers", None) or {}
         level = log_level_of(given)
         self._cache = given.get("http_cache_in")  # kept alive
+        if self._cache is None and (given.get("http_cache") or given.get("resume")):
+            flush_shared_at_exit()
         self._pump = Pump(downloader_config(given), level)
         self._plans = Plans(download_plan)
         for name, value in headers.items():

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
     from PIL.Image import Image as PillowImage
+    from typing_extensions import Unpack
+
+    from ._options import PictureOptions
 
 View = memoryview  # Image has a method of that name
 
@@ -69,7 +72,7 @@ class Image:
     # ---- making
 
     @staticmethod
-    def decode(data: bytes | bytearray | memoryview, **options: Any) -> Image:
+    def decode(data: bytes | bytearray | memoryview, **options: Unpack[PictureOptions]) -> Image:
         """Decodes a JPEG or PNG in memory, on this thread. `options` are those of `PictureOptions`.
 
         >>> import sdd
@@ -79,9 +82,10 @@ class Image:
         """
         from ._plans import decode_options
 
-        form = decode_options(options)
-        if options:
-            raise TypeError(f"not options of decoding: {', '.join(options)}")
+        given: dict[str, Any] = dict(options)
+        form = decode_options(given)
+        if given:
+            raise TypeError(f"not options of decoding: {', '.join(given)}")
         out, detail = ffi.new("sdd_image **"), ffi.new("int32_t *")
         with memoryview(data) as view:
             status = lib.sdd_image_decode(

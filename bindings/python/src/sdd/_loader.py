@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from . import _constants as c
 from ._batch import Batch
-from ._cache import Cache
+from ._cache import Cache, flush_shared_at_exit
 from ._downloader import Downloader, image_of
 from ._errors import check
-from ._fork import generation
+from ._fork import check_generation, generation
 from ._image import Image
 from ._native import ffi, lib
 from ._plans import Plan, Plans, decode_options, load_plan, take_bits
@@ -50,6 +50,8 @@ class Loader:
         self._own = Downloader(**options) if downloader is None else None
         self.downloader: Downloader = downloader or self._own  # type: ignore[assignment]
         self._caches = (cache, original_cache)
+        if cache is None and not no_cache:
+            flush_shared_at_exit()
         config = Struct("sdd_loader_config")
         config.c.downloader = self.downloader._usable()
         config.c.cache = cache._usable() if cache else ffi.NULL
@@ -159,8 +161,7 @@ class Loader:
 
     def close(self) -> None:
         """Cancels all loads, and waits for the end of the loader's own downloader."""
-        if self._own is None:
-            self._pump.check_usable()
+        check_generation(self._pump.made_in, "loader")
         self._end()
         if self._own is not None:
             self._own.close()

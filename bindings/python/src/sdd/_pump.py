@@ -109,7 +109,7 @@ class Pump:
         out = ffi.new("sdd_downloader **")
         check(lib.sdd_downloader_create(config.c, out))
         self.handle = out[0]
-        self._generation = generation()
+        self.made_in = generation()
         signal = Signal(lib.sdd_event_fd(self.handle))
         self._resources = _Resources(self.handle, signal)
         self._signal = signal
@@ -129,7 +129,7 @@ class Pump:
             check(lib.sdd_downloader_set_log(self.handle, log_level, _OBSERVER, ffi.NULL, ffi.NULL))
 
     def check_usable(self) -> None:
-        check_generation(self._generation, "loader or downloader")
+        check_generation(self.made_in, "loader or downloader")
         if self.is_closed:
             raise ClosedError("The loader or downloader is closed.", code=c.ERROR_CLOSED)
 
@@ -242,11 +242,10 @@ class Pump:
             if status != c.OK:
                 return
             actions: list[tuple[Any, ...]] = []
-            for index in range(self._count[0]):
-                self._take(self._events[index], actions)
+            events = [self._events[index] for index in range(self._count[0])]
+            _call_all([(self._take, event, actions) for event in events])
         # Without the lock, since functions of the application may use this downloader.
-        for function, *arguments in actions:
-            function(loop, *arguments)
+        _call_all([(function, loop, *arguments) for function, *arguments in actions])
 
     def _take(self, event: Any, actions: list[tuple[Any, ...]]) -> None:
         """Copies what is wanted of an event. Appends functions of waiters, whose first argument is the loop."""
@@ -286,7 +285,7 @@ class Pump:
 
     def close(self) -> None:
         """Cancels all requests and WAITS for the end of the downloader. What waits for a request gets an exception."""
-        check_generation(self._generation, "loader or downloader")
+        check_generation(self.made_in, "loader or downloader")
         if self.is_closed:
             return
         self.drain(None)
@@ -305,16 +304,31 @@ class Pump:
             request.waiter.finish(None, None, error)
 
 
+def _call_all(calls: list[tuple[Any, ...]]) -> None:
+    """Makes all calls, also after one was interrupted, as by Ctrl-C: others wait for the events. Raises the last."""
+    interruption: BaseException | None = None
+    for function, *arguments in calls:
+        try:
+            function(*arguments)
+        except BaseException as error:
+            interruption = error
+    if interruption is not None:
+        raise interruption
+
+
 def _outcome(request: _Request, event: Any) -> tuple[Any, BaseException | None]:
     """The value or the exception of a request that has ended."""
     if event.error == c.OK:
-        return request.make(event), None
+        try:
+            return request.make(event), None
+        except BaseException as error:  # no memory, or Ctrl-C
+            return None, error
     if event.error == c.ERROR_NOT_MODIFIED and request.cached is not None:
         release(event)
         return request.cached, None
-    error = error_of(event.result) if event.result else call_error(event.error)
+    failure = error_of(event.result) if event.result else call_error(event.error)
     release(event)
-    return None, error
+    return None, failure
 
 
 def _write_log(notice: Any) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
-from . import _constants as c
 from ._constants import Origin
 from ._errors import Error, kind_of
 from ._image import Image, bytes_view
@@ -94,7 +93,8 @@ class Response:
 class Result:
     """The outcome of a request that succeeded."""
 
-    __slots__ = ("url", "image", "data", "origin", "http_status", "response", "timings", "metrics", "is_end_unproven")
+    __slots__ = ("url", "image", "data", "origin", "http_status", "response", "is_end_unproven", "_times", "_costs",
+                 "_address")  # fmt: skip
 
     url: str
     """The URL as submitted."""
@@ -107,17 +107,37 @@ class Result:
     http_status: int
     response: Response | None
     """None if a cache had no need to ask the server."""
-    timings: Timings
-    metrics: Metrics
     is_end_unproven: bool
     """Whether nothing proves that the body is complete."""
+    _times: bytes
+    """A copy of the sdd_timings."""
+    _costs: bytes
+    """A copy of the sdd_metrics."""
+    _address: str
+
+    @property
+    def timings(self) -> Timings:
+        times = ffi.from_buffer("sdd_timings *", self._times)
+        return Timings(*[getattr(times, f"{field.name}_us") / 1e6 for field in fields(Timings)])
+
+    @property
+    def metrics(self) -> Metrics:
+        costs = ffi.from_buffer("sdd_metrics *", self._costs)
+        values = {field.name: getattr(costs, field.name) for field in fields(Metrics)}
+        values.update(connection_reused=bool(costs.connection_reused), remote_address=self._address)
+        return Metrics(**values)
 
     def __repr__(self) -> str:
         return f"<sdd.Result {self.url} {self.image or ('%d bytes' % len(self.data or b''))}>"
 
 
+_TIMES = ffi.sizeof("sdd_timings")
+_COSTS = ffi.sizeof("sdd_metrics")
+_ORIGINS = {member.value: member for member in Origin}
+
+
 def origin_of(number: int) -> int:
-    return Origin(number) if number in Origin._value2member_map_ else number
+    return _ORIGINS.get(number, number)
 
 
 def result_of(event: Any) -> Result:
@@ -129,18 +149,9 @@ def result_of(event: Any) -> Result:
     made.origin = origin_of(given.origin)
     made.http_status = given.http_status
     made.response = Response(lib.sdd_response_retain(given.response)) if given.response else None
-    times = given.timings
-    made.timings = Timings(
-        *[value / 1e6 for value in (
-            times.queue_us, times.name_lookup_us, times.connect_us, times.tls_us, times.first_byte_us,
-            times.transfer_us, times.decode_us, times.total_us, times.delivery_us, times.cache_us, times.store_us)]
-    )  # fmt: skip
-    costs = given.metrics
-    made.metrics = Metrics(
-        costs.request_bytes, costs.response_header_bytes, costs.response_body_bytes, costs.body_bytes,
-        costs.http_version, bool(costs.connection_reused), costs.redirects, costs.attempts, costs.remote_port,
-        text(costs.remote_address), costs.saved_bytes, costs.resumed_bytes,
-    )  # fmt: skip
+    made._times = ffi.buffer(given.timings, _TIMES)[:]
+    made._costs = ffi.buffer(given.metrics, _COSTS)[:]
+    made._address = text(given.metrics.remote_address)
     made.is_end_unproven = bool(given.end_unproven)
     return made
 
@@ -161,6 +172,3 @@ def release(event: Any) -> None:
         lib.sdd_image_release(event.image)
     if event.bytes:
         lib.sdd_bytes_release(event.bytes)
-
-
-IS_TERMINAL = frozenset((c.EVENT_COMPLETED, c.EVENT_PREFETCH_COMPLETED))

@@ -6,6 +6,7 @@ import asyncio
 import os
 import select
 import weakref
+from collections.abc import Callable
 
 
 class Signal:
@@ -49,8 +50,8 @@ class Copy:
     def __init__(self, fd: int) -> None:
         self.fd = os.dup(fd)
 
-    def __del__(self) -> None:
-        os.close(self.fd)
+    def __del__(self, close: Callable[[int], None] = os.close) -> None:
+        close(self.fd)
 
 
 def _resolve(future: asyncio.Future[None]) -> None:
