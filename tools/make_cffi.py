@@ -42,8 +42,8 @@ def declarations(nodes, values, numbers):
     lines = [f"#define {name} {values[name]}" for name in numbers]
     for node in nodes:
         if isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.Enum):
-            entries = ", ".join(f"{entry.name} = {values[entry.name]}" for entry in node.type.values.enumerators)
-            lines.append(f"enum {{ {entries} }};")
+            entries = [f"{entry.name} = {values[entry.name]}" for entry in node.type.values.enumerators]
+            lines.append(f"enum {{ {', '.join(entries)} }};")
         else:
             lines.append(generator.visit(node) + ";")
     return "\n".join(lines)
@@ -60,8 +60,8 @@ def constants(names, values, texts):
             member = short[len(prefix):]
             members[prefix].append((make_ctypes.checked(member), values[name]))
         plain.append((short, values[name]))
-    lines = [NOTE + '"""The numbers of the header, under their names without "SDD_"; the most used also as enumerations."""\n',
-             "from enum import IntEnum", "from typing import Final", ""]
+    about = '"""The numbers of the header, under their names without "SDD_"; the most used also as enumerations."""'
+    lines = [NOTE + about, "", "from enum import IntEnum", "from typing import Final", ""]
     lines += [f"{name[len('SDD_'):]}: Final = {values[name].decode()!r}".replace("'", '"') for name in texts]
     lines += [f"{name}: Final = {value}" for name, value in plain]
     for prefix, entries in members.items():

@@ -73,7 +73,7 @@ def test_pillow_shares_rgba_and_grey() -> None:
         assert image.tobytes() == expected
 
 
-@pytest.mark.parametrize("pixel_format", [format for format in FORMATS if format != sdd.PixelFormat.RGBA16_PREMULTIPLIED])
+@pytest.mark.parametrize("pixel_format", set(FORMATS) - {sdd.PixelFormat.RGBA16_PREMULTIPLIED})
 def test_pillow_has_the_same_picture(pixel_format: sdd.PixelFormat) -> None:
     data = gradient(31, 20).encode(sdd.ImageFormat.PNG)
     picture = sdd.Image.decode(data, pixel_format=pixel_format, row_alignment=16).to_pil()

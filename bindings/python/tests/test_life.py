@@ -1,4 +1,4 @@
-"""Whatever a program does without the low layer, its process goes on and ends as usual.
+"""A program that does not use the low layer cannot end its process, whatever it does.
 
 Each script runs in a process of its own. It must end with status 0 and say "end", or with the status that is named.
 """

@@ -328,7 +328,8 @@ def test_many_threads_and_a_loop_share_a_loader(loader: sdd.Loader, server: Serv
 
 def test_one_loader_in_two_loops(loader: sdd.Loader, server: Server) -> None:
     async def main(start: int) -> list[int]:
-        images = await asyncio.gather(*(loader.load(server.url(f"file/small-{n % 20}.jpg?{start}{n}")) for n in range(100)))
+        urls = [server.url(f"file/small-{n % 20}.jpg?{start}{n}") for n in range(100)]
+        images = await asyncio.gather(*(loader.load(url) for url in urls))
         return [image.width for image in images]
 
     threads = [in_thread(lambda start=start: asyncio.run(main(start))) for start in range(3)]  # type: ignore[misc]

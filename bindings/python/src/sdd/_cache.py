@@ -80,7 +80,7 @@ class Cache:
 
     async def put(self, key: str, image: Image | None = None, data: bytes | memoryview | None = None, *,
                   extended: bytes | None = None, levels: Levels = "all") -> None:  # fmt: skip
-        """As `put_sync()`."""
+        """`put_sync()` for event loops: waits in a worker thread."""
         await asyncio.to_thread(self.put_sync, key, image, data, extended=extended, levels=levels)
 
     def get_sync(self, key: str, *, levels: Levels = "all", **form: Unpack[PictureOptions]) -> Image | None:
@@ -89,7 +89,7 @@ class Cache:
         return Image._take(images[0]) if images and images[0] else None
 
     async def get(self, key: str, *, levels: Levels = "all", **form: Unpack[PictureOptions]) -> Image | None:
-        """As `get_sync()`."""
+        """`get_sync()` for event loops: waits in a worker thread."""
         return await asyncio.to_thread(self.get_sync, key, levels=levels, **form)
 
     def get_bytes_sync(self, key: str) -> memoryview | None:
@@ -98,7 +98,7 @@ class Cache:
         return bytes_view(found[0]) if found and found[0] else None
 
     async def get_bytes(self, key: str) -> memoryview | None:
-        """As `get_bytes_sync()`."""
+        """`get_bytes_sync()` for event loops: waits in a worker thread."""
         return await asyncio.to_thread(self.get_bytes_sync, key)
 
     def _query(self, key: str, levels: str, wants: int, form: dict[str, Any], image: Any, data: Any = ffi.NULL) -> Any:
@@ -120,7 +120,7 @@ class Cache:
         return bool(lib.sdd_cache_contains(self._usable(), c_text(key), LEVELS[levels]))
 
     async def contains(self, key: str, levels: Levels = "all") -> bool:
-        """As `contains_sync()`."""
+        """`contains_sync()` for event loops: waits in a worker thread."""
         return await asyncio.to_thread(self.contains_sync, key, levels)
 
     def remove_sync(self, key: str, levels: Levels = "all") -> None:
@@ -128,7 +128,7 @@ class Cache:
         check(lib.sdd_cache_remove(self._usable(), c_text(key), LEVELS[levels]))
 
     async def remove(self, key: str, levels: Levels = "all") -> None:
-        """As `remove_sync()`."""
+        """`remove_sync()` for event loops: waits in a worker thread."""
         await asyncio.to_thread(self.remove_sync, key, levels)
 
     def clear_sync(self, levels: Levels = "all") -> None:
@@ -136,7 +136,7 @@ class Cache:
         check(lib.sdd_cache_clear(self._usable(), LEVELS[levels]))
 
     async def clear(self, levels: Levels = "all") -> None:
-        """As `clear_sync()`."""
+        """`clear_sync()` for event loops: waits in a worker thread."""
         await asyncio.to_thread(self.clear_sync, levels)
 
     # ---- keys
@@ -167,7 +167,7 @@ class Cache:
         check(lib.sdd_cache_flush(self._usable(), -1 if timeout < 0 else round(timeout * 1000)))
 
     async def flush(self, timeout: float = -1) -> None:
-        """As `flush_sync()`."""
+        """`flush_sync()` for event loops: waits in a worker thread."""
         await asyncio.to_thread(self.flush_sync, timeout)
 
     def trim_memory(self, *, all: bool = False) -> None:
@@ -179,7 +179,7 @@ class Cache:
         check(lib.sdd_cache_trim_disk(self._usable()))
 
     async def trim_disk(self) -> None:
-        """As `trim_disk_sync()`."""
+        """`trim_disk_sync()` for event loops: waits in a worker thread."""
         await asyncio.to_thread(self.trim_disk_sync)
 
     def statistics_sync(self) -> dict[str, int]:
@@ -189,7 +189,7 @@ class Cache:
         return statistics_of("sdd_cache_statistics", lib.sdd_cache_get_statistics, self._usable())
 
     async def statistics(self) -> dict[str, int]:
-        """As `statistics_sync()`."""
+        """`statistics_sync()` for event loops: waits in a worker thread."""
         return await asyncio.to_thread(self.statistics_sync)
 
     # ---- the end
@@ -203,7 +203,7 @@ class Cache:
             self._end()
 
     async def aclose(self) -> None:
-        """As `close()`, without holding up the event loop."""
+        """`close()` for event loops: waits in a worker thread."""
         await asyncio.to_thread(self.close)
 
     @property

@@ -58,17 +58,17 @@ async def load(url: str, *, progress: Progress | None = None, **options: Unpack[
 
 
 def load_sync(url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Image:
-    """As `load()`, in a plain thread, which waits."""
+    """`load()` for plain threads: blocks until the end."""
     return _default.get().load_sync(url, progress=progress, **options)
 
 
 async def fetch(url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Result:
-    """As `load()`, but gives the picture with its bytes, response, timings and origin."""
+    """Loads a picture, and gives it with its bytes, response, timings and origin."""
     return await _default.get().fetch(url, progress=progress, **options)
 
 
 def fetch_sync(url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Result:
-    """As `fetch()`, in a plain thread, which waits."""
+    """`fetch()` for plain threads: blocks until the end."""
     return _default.get().fetch_sync(url, progress=progress, **options)
 
 

@@ -59,35 +59,35 @@ class Downloader:
 
     async def fetch(self, url: str, *, progress: Progress | None = None, **options: Unpack[DownloadOptions]) -> Result:
         """Downloads and decodes a picture. Cancelling the task cancels the request."""
-        plan, listener = self._plans.get(options), Listener(progress)  # type: ignore[arg-type]
-        return await self._pump.run(self._submit, plan, url, listener.bits, result_of, listener)  # type: ignore[no-any-return]
+        plan, listener = self._plans.get(options), Listener(progress)
+        return await self._pump.run(self._submit, plan, url, listener.bits, result_of, listener)
 
     def fetch_sync(self, url: str, *, progress: Progress | None = None, **options: Unpack[DownloadOptions]) -> Result:
-        """As `fetch()`, in a plain thread, which waits."""
-        plan, listener = self._plans.get(options), Listener(progress)  # type: ignore[arg-type]
-        return self._pump.run_sync(self._submit, plan, url, listener.bits, result_of, listener)  # type: ignore[no-any-return]
+        """`fetch()` for plain threads: blocks until the end."""
+        plan, listener = self._plans.get(options), Listener(progress)
+        return self._pump.run_sync(self._submit, plan, url, listener.bits, result_of, listener)
 
     async def fetch_bytes(
         self, url: str, *, progress: Progress | None = None, **options: Unpack[DownloadOptions]
     ) -> Result:
         """Downloads a body without decoding it: the result has `data` and no `image`."""
-        plan, listener = self._plans.get(options), Listener(progress)  # type: ignore[arg-type]
+        plan, listener = self._plans.get(options), Listener(progress)
         bits = listener.bits | c.OPTION_BYTES_ONLY
-        return await self._pump.run(self._submit, plan, url, bits, result_of, listener)  # type: ignore[no-any-return]
+        return await self._pump.run(self._submit, plan, url, bits, result_of, listener)
 
     def fetch_bytes_sync(
         self, url: str, *, progress: Progress | None = None, **options: Unpack[DownloadOptions]
     ) -> Result:
-        """As `fetch_bytes()`, in a plain thread, which waits."""
-        plan, listener = self._plans.get(options), Listener(progress)  # type: ignore[arg-type]
+        """`fetch_bytes()` for plain threads: blocks until the end."""
+        plan, listener = self._plans.get(options), Listener(progress)
         bits = listener.bits | c.OPTION_BYTES_ONLY
-        return self._pump.run_sync(self._submit, plan, url, bits, result_of, listener)  # type: ignore[no-any-return]
+        return self._pump.run_sync(self._submit, plan, url, bits, result_of, listener)
 
     def previews(
         self, url: str, *, progress: Progress | None = None, **options: Unpack[DownloadOptions]
     ) -> Previews:
         """Downloads a picture, and gives previews while it arrives, then the picture: for `async for` or `for`."""
-        return Previews(self._pump, self._submit, self._plans.get(options), url, image_of, progress)  # type: ignore[arg-type]
+        return Previews(self._pump, self._submit, self._plans.get(options), url, image_of, progress)
 
     def fetch_many(self, urls: Iterable[str], **options: Unpack[BatchOptions]) -> Batch:
         """Downloads and decodes any number of pictures: for `async for` or `for`."""
@@ -168,7 +168,7 @@ class Downloader:
         self._pump.close()
 
     async def aclose(self) -> None:
-        """As `close()`, without holding up the event loop."""
+        """`close()` for event loops: waits in a worker thread."""
         await asyncio.to_thread(self.close)
 
     @property

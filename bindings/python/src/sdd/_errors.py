@@ -212,7 +212,7 @@ _RETRYABLE_DETAILS = frozenset((c.DETAIL_OPERATION_NO_TRANSFER, c.DETAIL_TLS_HAN
 
 
 def retryable_of(code: int, detail: int, http_status: int) -> bool:
-    """What sdd_result.retryable would be, for items of batches, which lack it."""
+    """The value that sdd_result.retryable would have. Items of batches lack it."""
     if code == c.ERROR_INVALID_DOWNLOAD_STATUS_CODE:
         return http_status in _RETRYABLE_HTTP
     return code in _RETRYABLE or detail in _RETRYABLE_DETAILS

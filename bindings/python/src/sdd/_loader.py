@@ -74,27 +74,27 @@ class Loader:
 
         `progress(received, expected)` is called on the loop's thread; `expected` is None while it is unknown.
         """
-        plan, listener = self._plans.get(options), Listener(progress)  # type: ignore[arg-type]
-        return await self._pump.run(self._submit, plan, url, listener.bits, image_of, listener)  # type: ignore[no-any-return]
+        plan, listener = self._plans.get(options), Listener(progress)
+        return await self._pump.run(self._submit, plan, url, listener.bits, image_of, listener)
 
     def load_sync(self, url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Image:
-        """As `load()`, in a plain thread, which waits. `progress` is called on this thread."""
-        plan, listener = self._plans.get(options), Listener(progress)  # type: ignore[arg-type]
-        return self._pump.run_sync(self._submit, plan, url, listener.bits, image_of, listener)  # type: ignore[no-any-return]
+        """`load()` for plain threads: blocks until the end. `progress` is called on this thread."""
+        plan, listener = self._plans.get(options), Listener(progress)
+        return self._pump.run_sync(self._submit, plan, url, listener.bits, image_of, listener)
 
     async def fetch(self, url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Result:
-        """As `load()`, but gives the picture with its bytes, response, timings and origin."""
-        plan, listener = self._plans.get(options), Listener(progress)  # type: ignore[arg-type]
-        return await self._pump.run(self._submit, plan, url, listener.bits, result_of, listener)  # type: ignore[no-any-return]
+        """Loads a picture, and gives it with its bytes, response, timings and origin."""
+        plan, listener = self._plans.get(options), Listener(progress)
+        return await self._pump.run(self._submit, plan, url, listener.bits, result_of, listener)
 
     def fetch_sync(self, url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Result:
-        """As `fetch()`, in a plain thread, which waits."""
-        plan, listener = self._plans.get(options), Listener(progress)  # type: ignore[arg-type]
-        return self._pump.run_sync(self._submit, plan, url, listener.bits, result_of, listener)  # type: ignore[no-any-return]
+        """`fetch()` for plain threads: blocks until the end."""
+        plan, listener = self._plans.get(options), Listener(progress)
+        return self._pump.run_sync(self._submit, plan, url, listener.bits, result_of, listener)
 
     def previews(self, url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Previews:
         """Loads a picture, and gives previews while it arrives, then the picture: for `async for` or `for`."""
-        return Previews(self._pump, self._submit, self._plans.get(options), url, image_of, progress)  # type: ignore[arg-type]
+        return Previews(self._pump, self._submit, self._plans.get(options), url, image_of, progress)
 
     def load_many(self, urls: Iterable[str], **options: Unpack[BatchOptions]) -> Batch:
         """Loads any number of pictures, a few at a time: for `async for` or `for`. `urls` may be endless."""
@@ -111,20 +111,22 @@ class Loader:
         `progress(finished, total)` counts URLs.
         """
         plan, bits = self._prefetch_plan(urls, to, retry_failed, dict(form))
-        return await self._pump.run(self._submit_list, plan, None, bits, report_of, Listener(progress))  # type: ignore[no-any-return]
+        return await self._pump.run(self._submit_list, plan, None, bits, report_of, Listener(progress))
 
     def prefetch_sync(
         self, urls: Iterable[str], *, to: Literal["memory", "disk"] = "memory", retry_failed: bool = False,
         progress: Progress | None = None, **form: Unpack[PictureOptions],
     ) -> PrefetchReport:  # fmt: skip
-        """As `prefetch()`, in a plain thread, which waits."""
+        """`prefetch()` for plain threads: blocks until the end."""
         plan, bits = self._prefetch_plan(urls, to, retry_failed, dict(form))
-        return self._pump.run_sync(self._submit_list, plan, None, bits, report_of, Listener(progress))  # type: ignore[no-any-return]
+        return self._pump.run_sync(self._submit_list, plan, None, bits, report_of, Listener(progress))
 
     def _submit_list(self, request: Any, status: Any) -> int:
         return lib.sdd_prefetch(self._handle, request, status)  # type: ignore[no-any-return]
 
-    def _prefetch_plan(self, urls: Iterable[str], to: str, retry_failed: bool, form: dict[str, Any]) -> tuple[Plan, int]:
+    def _prefetch_plan(
+        self, urls: Iterable[str], to: str, retry_failed: bool, form: dict[str, Any]
+    ) -> tuple[Plan, int]:
         options = {**form, "retry_failed": retry_failed}
         bits, decode = take_bits(options), decode_options(options)
         if options:
@@ -167,7 +169,7 @@ class Loader:
             self._own.close()
 
     async def aclose(self) -> None:
-        """As `close()`, without holding up the event loop."""
+        """`close()` for event loops: waits in a worker thread."""
         await asyncio.to_thread(self.close)
 
     @property

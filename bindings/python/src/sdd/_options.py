@@ -229,7 +229,7 @@ class ReportOptions(TypedDict, total=False):
     min_progress_interval: float
     """Seconds."""
     min_progress_fraction: float
-    """Of the whole body."""
+    """A fraction of the whole body, 0 to 1."""
     min_preview_interval: float
     min_preview_bytes: int
     min_preview_scans: int

@@ -185,16 +185,16 @@ class Plans:
 
     def __init__(self, make: Callable[[dict[str, Any]], Plan]) -> None:
         self._make = make
-        self._kept: dict[tuple[tuple[str, Any], ...], Plan] = {}
+        self._kept: dict[tuple[tuple[str, object], ...], Plan] = {}
 
-    def get(self, options: dict[str, Any]) -> Plan:
+    def get(self, options: Mapping[str, object]) -> Plan:
         key = tuple(options.items())
         try:
             plan = self._kept.get(key)
         except TypeError:  # headers, for instance, are not hashable
-            return self._make(options)
+            return self._make(dict(options))
         if plan is None:
             if len(self._kept) >= self._LIMIT:
                 self._kept.clear()
-            plan = self._kept[key] = self._make(options)
+            plan = self._kept[key] = self._make(dict(options))
         return plan

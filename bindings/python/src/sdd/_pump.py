@@ -11,7 +11,7 @@ import logging
 import threading
 import weakref
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from . import _constants as c
 from ._errors import ClosedError, RequestCancelled, call_error, check
@@ -23,6 +23,8 @@ from ._results import error_of, release
 from ._signal import Copy, Signal
 from ._structs import Struct, c_text
 from ._waiters import LoopWaiter, Progress, ThreadWaiter, Waiter
+
+Value = TypeVar("Value")
 
 _log = logging.getLogger("sdd")
 _BATCH = 64
@@ -44,7 +46,7 @@ _OBSERVER = ffi.callback("sdd_observer_fn", _ignore_notice)
 
 
 class Listener:
-    """What an application wants to hear of one request besides its end."""
+    """The reports that an application wants about one request, besides its end."""
 
     __slots__ = ("progress", "preview")
 
@@ -71,7 +73,7 @@ class _Request:
 
 
 class _Resources:
-    """What has to be ended when a pump goes, whether it is closed, collected, or the interpreter exits."""
+    """The things to end when a pump is closed or collected, or when the interpreter exits."""
 
     def __init__(self, handle: Any, signal: Signal) -> None:
         self.handle = handle
@@ -151,8 +153,8 @@ class Pump:
                 return token
             raise call_error(self._status[0])
 
-    async def run(self, submit: Submit, plan: Plan, url: str | None, bits: int, make: Make,
-                  listener: Listener) -> Any:  # fmt: skip
+    async def run(self, submit: Submit, plan: Plan, url: str | None, bits: int, make: Callable[[Any], Value],
+                  listener: Listener) -> Value:  # fmt: skip
         """Submits a request and awaits its end. Cancelling the task cancels the request."""
         self.check_usable()
         loop = asyncio.get_running_loop()
@@ -161,14 +163,15 @@ class Pump:
         waiter = LoopWaiter(loop)
         token = self._submit(submit, plan, url, bits, waiter, make, listener)
         try:
-            return await waiter.future
+            value: Value = await waiter.future
+            return value
         except BaseException:
             if not waiter.future.done() or waiter.future.cancelled():
                 lib.sdd_cancel(token)
             raise
 
-    def run_sync(self, submit: Submit, plan: Plan, url: str | None, bits: int, make: Make,
-                 listener: Listener) -> Any:  # fmt: skip
+    def run_sync(self, submit: Submit, plan: Plan, url: str | None, bits: int, make: Callable[[Any], Value],
+                 listener: Listener) -> Value:  # fmt: skip
         """Submits a request and waits for its end. An exception in this thread, as of Ctrl-C, cancels the request."""
         token, waiter = self.start_sync(submit, plan, url, bits, make, listener)
         try:
@@ -177,7 +180,8 @@ class Pump:
         except BaseException:
             self.cancel(token)
             raise
-        return waiter.outcome()
+        value: Value = waiter.outcome()
+        return value
 
     def start_sync(self, submit: Submit, plan: Plan, url: str | None, bits: int, make: Make,
                    listener: Listener) -> tuple[int, ThreadWaiter]:  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a request gives: a picture or bytes, and facts about how they came."""
+"""Results of requests: a picture or bytes, and facts about how they came."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What waits for a request: a future of an event loop, or a plain thread.
+"""The two that may wait for a request: a future of an event loop, and a plain thread.
 
 `report()` makes a call of the application's, for progress or a preview, where it belongs; `finish()` ends the wait.
 Both may be called on any thread. Their first argument is the loop whose thread calls, or None.
