@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 import weakref
 from collections import deque
 from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Sequence
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from ._pump import Pump
 
 _TAKEN = 64
+_PACE = 0.001
+"""Seconds between two takings in a batch whose items come quickly: each wake costs more than some items."""
+_ITEMS, _ITEM_SIZE, _COUNT = ffi.typeof(f"sdd_batch_item[{_TAKEN}]"), ffi.sizeof("sdd_batch_item"), ffi.typeof("size_t *")
 
 
 class Item:
@@ -126,6 +131,10 @@ class Batch:
         config.c.deadline_ms = milliseconds(options.pop("deadline", 0))
         for name in ("look_ahead", "max_attempts"):
             config.set(name, options.pop(name, None))
+        # With fewer items under way, a pause would leave connections without work.
+        self._is_paced = not 0 < config.c.look_ahead < _TAKEN
+        self._taken = 0
+        self._next_take = 0.0
         if options:
             raise TypeError(f"not options of a batch: {', '.join(options)}")
         if loader is None:
@@ -151,14 +160,17 @@ class Batch:
         check_generation(self._generation, "batch")
         if not self._end.alive:
             raise ClosedError("The batch is closed.", code=c.ERROR_CLOSED)
-        items, count = ffi.new("sdd_batch_item[]", _TAKEN), ffi.new("size_t *")
-        items[0].struct_size = ffi.sizeof("sdd_batch_item")
+        items, count = ffi.new(_ITEMS), ffi.new(_COUNT)
+        items[0].struct_size = _ITEM_SIZE
         status = lib.sdd_batch_wait(self._handle, items, _TAKEN, 0, count)
         if status == c.ERROR_TIMED_OUT:
             return False
         check(status)
         for index in range(count[0]):
             self._items.append(self._item(items[index]))
+        self._taken += count[0]
+        if self._is_paced and self._taken > _TAKEN and count[0] < _TAKEN:
+            self._next_take = time.monotonic() + _PACE
         error = self._source.error
         if error is not None and not isinstance(error, Exception):  # Ctrl-C, for instance, waits for nothing
             raise error
@@ -188,6 +200,9 @@ class Batch:
                 yield self._items.popleft()
             if self._is_over:
                 return
+            pause = self._next_take - time.monotonic()
+            if pause > 0:
+                await asyncio.sleep(pause)
             if not self._take():
                 await self._signal.wait()
 
@@ -197,6 +212,9 @@ class Batch:
                 yield self._items.popleft()
             if self._is_over:
                 return
+            pause = self._next_take - time.monotonic()
+            if pause > 0:
+                time.sleep(pause)
             if not self._take():
                 self._signal.wait_sync()
 

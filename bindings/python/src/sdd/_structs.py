@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,15 +17,23 @@ def c_text(value: str) -> Any:
     return ffi.new("char[]", encoded)
 
 
+@functools.lru_cache(maxsize=None)
+def _type_of(name: str) -> tuple[Any, int, frozenset[str]]:
+    """The type of a pointer to the struct, the size of the struct, and the names of its fields."""
+    return ffi.typeof(f"{name} *"), ffi.sizeof(name), frozenset(field for field, _ in ffi.typeof(name).fields)
+
+
 class Struct:
     """A struct with its struct_size set, and the memory that its fields point to. `c` is its address."""
 
+    __slots__ = ("c", "_fields", "_kept")
+
     def __init__(self, name: str) -> None:
-        self.c: Any = ffi.new(f"{name} *")
-        self._fields = dict(ffi.typeof(name).fields)
+        pointer, size, self._fields = _type_of(name)
+        self.c: Any = ffi.new(pointer)
         self._kept: list[Any] = []
         if "struct_size" in self._fields:
-            self.c.struct_size = ffi.sizeof(name)
+            self.c.struct_size = size
 
     def keep(self, memory: Any) -> Any:
         self._kept.append(memory)
