@@ -355,3 +355,10 @@ def test_no_object_can_be_pickled() -> None:
         for thing in (cache, loader, loader.downloader):
             with pytest.raises(TypeError, match="each process"):
                 pickle.dumps(thing)
+
+
+def test_everything_at_random() -> None:
+    seed = int.from_bytes(os.urandom(2), "little")  # the output names it
+    command = [sys.executable, "-X", "faulthandler", str(TESTS / "stress.py"), "--seconds", "3", "--seed", str(seed)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=3 * LIMIT)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -149,7 +149,9 @@ def test_unknown_options_are_refused(loader: sdd.Loader, downloader: sdd.Downloa
         lambda: loader.load_sync("data:,", method="GET"),  # type: ignore[call-arg]
         lambda: downloader.fetch_sync("data:,", completed=1),  # type: ignore[call-arg]
         lambda: sdd.Downloader(colour=1),  # type: ignore[call-arg]
+        lambda: downloader.fetch_sync("data:,", user_data=None),  # type: ignore[call-arg]
         lambda: sdd.Cache(colour=1),  # type: ignore[call-arg]
+        lambda: sdd.Cache(key_filter=None),  # type: ignore[call-arg]
         lambda: loader.load_many([], colour=1),  # type: ignore[call-arg]
         lambda: loader.load_many("http://one.text/"),
         lambda: sdd.Loader(downloader=downloader, max_concurrent_downloads=3),

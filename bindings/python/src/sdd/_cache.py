@@ -13,14 +13,15 @@ from ._errors import check
 from ._fork import check_generation, generation
 from ._image import Image, bytes_view
 from ._native import ffi, lib
-from ._plans import LEVELS, decode_options
+from ._options import CacheOptions
+from ._plans import LEVELS, decode_options, names_of
 from ._structs import Struct, c_text
 from ._transforms import Transform, transforms_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
-    from ._options import CacheOptions, Levels, PictureOptions
+    from ._options import Levels, PictureOptions
 
 _SYNC = {"none": c.SYNC_NONE, "data": c.SYNC_DATA, "full": c.SYNC_FULL}
 _DATES = {"access": c.DATE_ACCESS, "modification": c.DATE_MODIFICATION}
@@ -36,6 +37,8 @@ class Cache:
     def __init__(self, **options: Unpack[CacheOptions]) -> None:
         config = Struct("sdd_cache_config")
         given: dict[str, Any] = dict(options)
+        for name in given.keys() - names_of(CacheOptions):
+            raise TypeError(f"{name!r} is not an option of a cache")
         config.set_texts("read_only_directories", "read_only_count", given.pop("read_only_directories", None))
         for name, numbers in (("levels", LEVELS), ("sync", _SYNC), ("disk_date", _DATES)):
             if name in given:

@@ -9,7 +9,7 @@ from typing import Any
 from . import _constants as c
 from ._constants import PixelFormat, Priority
 from ._native import ffi, milliseconds
-from ._options import Credential
+from ._options import Credential, DownloadOptions
 from ._structs import Struct, c_text
 from ._transforms import FITS, transforms_of
 
@@ -114,6 +114,8 @@ def _download_struct(options: dict[str, Any]) -> Struct:
     """Takes all options but those of loads."""
     request = Struct("sdd_download_request")
     for name, value in options.items():
+        if name not in _DOWNLOAD_NAMES:
+            raise TypeError(f"{name!r} is not an option here")
         if value is None:
             continue
         if name == "timeout":
@@ -127,16 +129,17 @@ def _download_struct(options: dict[str, Any]) -> Struct:
         elif name == "body":
             memory = request.keep(ffi.from_buffer(value))
             request.c.body, request.c.body_size = memory, len(value)
-        elif name in _UNSETTABLE:
-            raise TypeError(f"{name!r} is not an option here")
         else:
             request.set(name, value)
     return request
 
 
-_UNSETTABLE = frozenset(("url", "options", "progress", "completed", "user_data", "user_data_free", "preview", "facts",
-                         "decode", "modifiers", "struct_size", "sink", "sink_fd", "reserved", "reserved2",
-                         "header_count", "body_size", "priority"))  # fmt: skip
+def names_of(options: Any) -> frozenset[str]:
+    """The names that a TypedDict has."""
+    return frozenset(options.__required_keys__ | options.__optional_keys__)
+
+
+_DOWNLOAD_NAMES = names_of(DownloadOptions)
 
 
 def priority_of(given: Priority | str) -> int:
