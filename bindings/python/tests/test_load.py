@@ -328,6 +328,20 @@ def test_many_threads_and_a_loop_share_a_loader(loader: sdd.Loader, server: Serv
         assert outcome == [sum(10 + turn % 3 for turn in range(25))]
 
 
+def test_a_loop_may_take_the_event_of_a_thread(downloader: sdd.Downloader, server: Server, run: Run) -> None:
+    url = server.url("file/small-1.jpg")
+
+    async def main() -> None:
+        await downloader.fetch(url)  # from now on the loop watches
+        for _ in range(300):
+            thread, outcome = in_thread(lambda: downloader.fetch_sync(url))
+            while thread.is_alive():
+                await asyncio.sleep(0)
+            assert isinstance(outcome[0], sdd.Result)
+
+    run(main())
+
+
 def test_one_loader_in_two_loops(loader: sdd.Loader, server: Server) -> None:
     async def main(start: int) -> list[int]:
         urls = [server.url(f"file/small-{n % 20}.jpg?{start}{n}") for n in range(100)]

@@ -20,7 +20,7 @@ from ._image import Image
 from ._native import ffi, lib, text
 from ._plans import Plan
 from ._results import error_of, release
-from ._signal import Copy, Signal
+from ._signal import Copy, Nudge, Signal
 from ._structs import Struct, c_text
 from ._waiters import LoopWaiter, Progress, ThreadWaiter, Waiter
 
@@ -99,9 +99,11 @@ def _forget(loop: asyncio.AbstractEventLoop, reader: Copy) -> None:
     loop.remove_reader(reader.fd)
 
 
-def _readable(weak: weakref.ref[Pump], loop: asyncio.AbstractEventLoop) -> None:
+def _readable(weak: weakref.ref[Pump], loop: asyncio.AbstractEventLoop, fd: int) -> None:
     pump = weak()
-    if pump is not None:
+    if pump is None or pump.is_closed:
+        loop.remove_reader(fd)
+    else:
         pump.drain(loop)
 
 
@@ -121,6 +123,8 @@ class Pump:
         """Held while requests are submitted and events are taken, so that no end overtakes its token."""
         self._leads = threading.Lock()
         """Held by the plain thread that polls for all others."""
+        self._nudge = Nudge()
+        """For the thread that polls, when a loop has taken its event."""
         self._followers: dict[int, ThreadWaiter] = {}
         self._events = ffi.new("sdd_event[]", _BATCH)
         self._events[0].struct_size = ffi.sizeof("sdd_event")
@@ -213,7 +217,7 @@ class Pump:
                 if self._leads.acquire(blocking=False):
                     try:
                         while not waiter.ready.is_set():
-                            self._signal.wait_sync()
+                            self._signal.wait_sync(self._nudge)
                             self.drain(None)
                     finally:
                         self._leads.release()
@@ -230,12 +234,16 @@ class Pump:
 
     def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
         readers = self._resources.readers
-        for other in [other for other in readers if other.is_closed()]:
-            del readers[other]
+        for other in list(readers):  # other threads may do the same
+            if other.is_closed():
+                readers.pop(other, None)
         reader = Copy(self._signal.fd)
         weak: weakref.ref[Pump] = weakref.ref(self)
-        loop.add_reader(reader.fd, _readable, weak, loop)
+        loop.add_reader(reader.fd, _readable, weak, loop, reader.fd)
         readers[loop] = reader
+        if self.is_closed:  # meanwhile, by another thread, which may not have seen this reader
+            loop.remove_reader(reader.fd)
+            readers.pop(loop, None)
 
     def drain(self, loop: asyncio.AbstractEventLoop | None) -> None:
         """Takes the events that wait, and hands them out. `loop` is the loop whose thread this is, or None."""
@@ -250,6 +258,8 @@ class Pump:
             _call_all([(self._take, event, actions) for event in events])
         # Without the lock, since functions of the application may use this downloader.
         _call_all([(function, loop, *arguments) for function, *arguments in actions])
+        if loop is not None and self._followers:
+            self._nudge.send()
 
     def _take(self, event: Any, actions: list[tuple[Any, ...]]) -> None:
         """Copies what is wanted of an event. Appends functions of waiters, whose first argument is the loop."""

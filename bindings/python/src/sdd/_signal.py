@@ -23,10 +23,14 @@ class Signal:
         """Ends all waits, now and later. Only for a descriptor that the library no longer uses."""
         os.write(self.fd, (1).to_bytes(8, "little"))
 
-    def wait_sync(self) -> None:
+    def wait_sync(self, nudge: Nudge | None = None) -> None:
         poll = select.poll()
         poll.register(self.fd, select.POLLIN)
+        if nudge is not None:
+            poll.register(nudge.fd, select.POLLIN)
         poll.poll()
+        if nudge is not None:
+            nudge.clear()
 
     async def wait(self) -> None:
         loop = asyncio.get_running_loop()
@@ -40,6 +44,27 @@ class Signal:
             if not loop.is_closed():
                 loop.remove_reader(fd)
             os.close(fd)
+
+
+class Nudge:
+    """Ends a `Signal.wait_sync()` in another thread."""
+
+    def __init__(self) -> None:
+        self.fd, self._writing = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        weakref.finalize(self, os.close, self.fd)
+        weakref.finalize(self, os.close, self._writing)
+
+    def send(self) -> None:
+        try:
+            os.write(self._writing, b"!")
+        except BlockingIOError:  # there are many already
+            pass
+
+    def clear(self) -> None:
+        try:
+            os.read(self.fd, 4096)
+        except BlockingIOError:
+            pass
 
 
 class Copy:
