@@ -150,9 +150,9 @@ class Batch:
         check(lib.sdd_batch_create(config.c, handle))
         self._handle = handle[0]
         self._generation = generation()
-        self._signal = Signal(lib.sdd_batch_event_fd(self._handle))
         # The array and the source are kept until nothing is written there, and nobody asks for URLs.
         self._end = weakref.finalize(self, _destroy, self._handle, generation(), self._source, out)
+        self._signal = Signal(lib.sdd_batch_event_fd(self._handle))
 
     # ---- taking items
 

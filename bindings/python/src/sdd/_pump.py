@@ -75,9 +75,8 @@ class _Request:
 class _Resources:
     """The things to end when a pump is closed or collected, or when the interpreter exits."""
 
-    def __init__(self, handle: Any, signal: Signal) -> None:
+    def __init__(self, handle: Any) -> None:
         self.handle = handle
-        self.signal = signal
         self.made_in = generation()
         self.readers: dict[asyncio.AbstractEventLoop, Copy] = {}
         """The loops that watch, each with its own copy of the descriptor."""
@@ -114,9 +113,9 @@ class Pump:
         check(lib.sdd_downloader_create(config.c, out))
         self.handle = out[0]
         self.made_in = generation()
-        signal = Signal(lib.sdd_event_fd(self.handle))
-        self._resources = _Resources(self.handle, signal)
-        self._signal = signal
+        self._resources = _Resources(self.handle)
+        self._end = weakref.finalize(self, self._resources.end)
+        self._signal = Signal(lib.sdd_event_fd(self.handle))
         self.is_closed = False
         self._requests: dict[int, _Request] = {}
         self._lock = threading.Lock()
@@ -130,7 +129,6 @@ class Pump:
         self._events[0].struct_size = ffi.sizeof("sdd_event")
         self._count = ffi.new("size_t *")
         self._status = ffi.new("sdd_status *")
-        self._end = weakref.finalize(self, self._resources.end)
         if log_level:
             check(lib.sdd_downloader_set_log(self.handle, log_level, _OBSERVER, ffi.NULL, ffi.NULL))
 
