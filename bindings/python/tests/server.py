@@ -41,7 +41,7 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
 
-    def log_message(self, *arguments: object) -> None:
+    def log_message(self, format: str, *args: object) -> None:
         pass
 
     def reply(self, status: int, body: bytes, kind: str = "text/plain", **fields: str) -> None:

@@ -260,6 +260,10 @@ class Batch:
             self._end()
             self._signal.wake()
 
+    async def aclose(self) -> None:
+        """`close()` for event loops: waits in a worker thread."""
+        await asyncio.to_thread(self.close)
+
     @property
     def closed(self) -> bool:
         return not self._end.alive
@@ -274,7 +278,7 @@ class Batch:
         return self
 
     async def __aexit__(self, *exception: object) -> None:
-        self.close()
+        await self.aclose()
 
 
 def _index_of(item: Item) -> int:

@@ -9,6 +9,11 @@ import weakref
 from collections.abc import Callable
 
 
+def _close_with(owner: object, fd: int) -> None:
+    """Closes a descriptor with its owner; not at exit, when other threads may still wait for it."""
+    weakref.finalize(owner, os.close, fd).atexit = False
+
+
 class Signal:
     """A copy of an eventfd of the library, which stays open while anything watches it.
 
@@ -17,7 +22,7 @@ class Signal:
 
     def __init__(self, fd: int) -> None:
         self.fd = os.dup(fd)
-        self._closing = weakref.finalize(self, os.close, self.fd)
+        _close_with(self, self.fd)
 
     def wake(self) -> None:
         """Ends all waits, now and later. Only for a descriptor that the library no longer uses."""
@@ -51,8 +56,8 @@ class Nudge:
 
     def __init__(self) -> None:
         self.fd, self._writing = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-        weakref.finalize(self, os.close, self.fd)
-        weakref.finalize(self, os.close, self._writing)
+        _close_with(self, self.fd)
+        _close_with(self, self._writing)
 
     def send(self) -> None:
         try:
