@@ -33,6 +33,25 @@ def test_the_level_is_that_of_the_logger(server: Server, caplog: pytest.LogCaptu
         assert any(record.name == "sdd" for record in caplog.records) == expected
 
 
+def test_a_handler_may_use_the_downloader(server: Server) -> None:
+    seen: list[str] = []
+
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if not seen:
+                seen.append(record.getMessage())
+                downloader.fetch_bytes_sync(server.url("file/page.html?handler"))
+
+    handler, logger = Handler(), logging.getLogger("sdd")
+    logger.addHandler(handler)
+    try:
+        with sdd.Downloader(log_level=logging.DEBUG) as downloader:
+            downloader.fetch_bytes_sync(server.url("file/page.html"))
+    finally:
+        logger.removeHandler(handler)
+    assert seen
+
+
 def test_sdd_log_still_writes_to_standard_error(server: Server) -> None:
     script = (
         "import os, sys; os.environ['SDD_LOG'] = 'debug'; import sdd\n"

@@ -203,6 +203,7 @@ class Pump:
             waiter.ready.clear()
             waiter.run_calls()
             if waiter.is_done:
+                waiter.run_calls()  # those that came before the end
                 return
             yield
             self._wait(token, waiter)
@@ -263,7 +264,7 @@ class Pump:
         """Copies what is wanted of an event. Appends functions of waiters, whose first argument is the loop."""
         kind, token = event.kind, event.token
         if kind == c.EVENT_LOG:
-            _write_log(event.notice)
+            actions.append((_write_log, *_log_message(event.notice)))
             return
         if kind == c.EVENT_COMPLETED or kind == c.EVENT_PREFETCH_COMPLETED:
             request = self._requests.pop(token, None)
@@ -343,6 +344,11 @@ def _outcome(request: _Request, event: Any) -> tuple[Any, BaseException | None]:
     return None, failure
 
 
-def _write_log(notice: Any) -> None:
+def _log_message(notice: Any) -> tuple[int, str, dict[str, object]]:
+    """The level and text of a log message, and attributes of its record."""
     extra = {"sdd_url": text(notice.url) or None, "sdd_transfer": notice.transfer, "sdd_attempt": notice.attempt}
-    _log.log(_LEVELS.get(notice.level, logging.DEBUG), "%s", text(notice.message), extra=extra)
+    return _LEVELS.get(notice.level, logging.DEBUG), text(notice.message), extra
+
+
+def _write_log(loop: object, level: int, message: str, extra: dict[str, object]) -> None:
+    _log.log(level, "%s", message, extra=extra)
