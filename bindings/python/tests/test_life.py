@@ -17,7 +17,7 @@ from conftest import LIMIT, TESTS, Server, run_script
 import sdd
 
 BEGIN = """
-import asyncio, gc, multiprocessing, os, sys, threading, weakref
+import asyncio, gc, multiprocessing, os, sys, threading, time, weakref
 import sdd
 file, held = sys.argv[1:]  # a picture, and the beginning of URLs that are never answered
 """
@@ -327,9 +327,11 @@ def test_ctrl_c_in_the_urls_of_a_batch(server: Server) -> None:
 def urls():
     yield held + "/a.jpg"
     raise KeyboardInterrupt
+begin = time.monotonic()
 try:
     list(sdd.load_many(urls()))
 except KeyboardInterrupt:
+    assert time.monotonic() - begin < 10  # it does not wait for the first URL's time limit, 15 seconds
     print("end")
 """
     assert "end" in check(server, script, "urls")

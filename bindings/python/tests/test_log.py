@@ -44,11 +44,13 @@ def test_a_handler_may_use_the_downloader(server: Server) -> None:
 
     handler, logger = Handler(), logging.getLogger("sdd")
     logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG)
     try:
         with sdd.Downloader(log_level=logging.DEBUG) as downloader:
             downloader.fetch_bytes_sync(server.url("file/page.html"))
     finally:
         logger.removeHandler(handler)
+        logger.setLevel(logging.NOTSET)
     assert seen
 
 

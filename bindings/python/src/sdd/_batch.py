@@ -164,7 +164,10 @@ class Batch:
         items, count = ffi.new(_ITEMS), ffi.new(_COUNT)
         items[0].struct_size = _ITEM_SIZE
         status = lib.sdd_batch_wait(self._handle, items, _TAKEN, 0, count)
+        error = self._source.error
         if status == c.ERROR_TIMED_OUT:
+            if error is not None and not isinstance(error, Exception):  # Ctrl-C, for instance, waits for nothing
+                raise error
             return False
         check(status)
         for index in range(count[0]):
@@ -172,9 +175,6 @@ class Batch:
         self._taken += count[0]
         if self._is_paced and self._taken > _TAKEN and count[0] < _TAKEN:
             self._next_take = time.monotonic() + _PACE
-        error = self._source.error
-        if error is not None and not isinstance(error, Exception):  # Ctrl-C, for instance, waits for nothing
-            raise error
         if count[0] == 0:
             self._is_over = True
             if error is not None:

@@ -120,8 +120,8 @@ class Pump:
         self._requests: dict[int, _Request] = {}
         self._lock = threading.Lock()
         """Held while requests are submitted and events are taken, so that no end overtakes its token."""
-        self._leads = threading.Lock()
-        """Held by the plain thread that polls for all others."""
+        self._leads = threading.RLock()
+        """Held by the plain thread that polls for all others. A handler of `logging` may wait on that thread, too."""
         self._nudge = Nudge()
         """For the thread that polls, when a loop has taken its event."""
         self._followers: dict[int, ThreadWaiter] = {}
