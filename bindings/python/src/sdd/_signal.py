@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 def _close_with(owner: object, fd: int) -> None:
     """Closes a descriptor with its owner; not at exit, when other threads may still wait for it."""
-    weakref.finalize(owner, os.close, fd).atexit = False
+    setattr(weakref.finalize(owner, os.close, fd), "atexit", False)  # older type stubs lack it
 
 
 class Signal:
