@@ -19,7 +19,8 @@ _ORDERS = {"fifo": c.ORDER_FIFO, "lifo": c.ORDER_LIFO}
 _NETWORK = frozenset((
     "ca_file", "ca_path", "max_redirects", "allow_downgrade", "allow_file_urls", "no_data_urls", "ip_version", "proxy",
     "no_proxy", "network_interface", "unix_socket_path", "dns_servers", "dns_cache", "max_connections",
-    "max_connections_per_host", "max_idle_connections", "tcp_keepalive", "receive_buffer_bytes", "cookie_file",
+    "max_connections_per_host", "max_idle_connections", "tcp_keepalive", "receive_buffer_bytes",
+    "network_threads", "cookie_file",
 ))  # fmt: skip
 _LIMITS = frozenset((
     "queue_timeout", "connect_timeout", "first_byte_timeout", "download_timeout", "total_timeout", "low_speed_limit",

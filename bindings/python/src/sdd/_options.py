@@ -191,6 +191,7 @@ class NetworkOptions(TypedDict, total=False):
     max_idle_connections: int
     tcp_keepalive: float
     receive_buffer_bytes: int
+    network_threads: int
     cookie_file: str
 
 
