@@ -11,7 +11,7 @@ typedef struct sddsys_work_clock {
     int64_t left;     // microseconds that remain; negative: the limit is exceeded
     int64_t each;     // additional microseconds for each MiB of input
     int64_t by_watch; // of `left`, microseconds that may be counted by elapsed time
-    int64_t began;    // time at which the current piece of work began
+    int64_t began;    // time at which the current piece of work began; -1: the system gave none
     uint32_t asked;   // calls of sddsys_may_go_on()
     bool is_limited;
     bool is_exact; // `began` is CPU time, otherwise elapsed time
@@ -19,8 +19,9 @@ typedef struct sddsys_work_clock {
 
 static inline int64_t sddsys_microseconds(clockid_t of)
 {
-    struct timespec now = { 0, 0 };
-    clock_gettime(of, &now);
+    struct timespec now;
+    // A sandbox may refuse the clock.
+    if (clock_gettime(of, &now) != 0) return -1;
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
@@ -48,12 +49,12 @@ static inline void sddsys_work_begins(sddsys_work_clock *clock)
     clock->began = sddsys_microseconds(clock->is_exact ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC);
 }
 
-/// Counts the current piece of work so far.
+/// Counts the current piece of work so far. A piece without a time at its beginning or end is not counted.
 static inline void sddsys_work_rests(sddsys_work_clock *clock)
 {
-    if (!clock->is_limited) return;
+    if (!clock->is_limited || clock->began < 0) return;
     const clockid_t kind = clock->is_exact ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
-    const int64_t spent = sddsys_microseconds(kind) - clock->began;
+    const int64_t now = sddsys_microseconds(kind), spent = now < clock->began ? 0 : now - clock->began;
     clock->left -= spent;
     if (!clock->is_exact) clock->by_watch -= spent;
 }
