@@ -35,7 +35,7 @@ relative = $(shell realpath -ms --relative-to=$(1) $(2))
 PC_PREFIX ?= $${pcfiledir}/$(call relative,$(LIBDIR)/pkgconfig,$(PREFIX))
 
 with_server = FAULT_SERVER=$(SCRATCH)/debug/fault-server
-sources := Package.swift $(shell find Sources include -type f)
+sources := Package.swift $(shell find Sources include -type f -not -name '*.hpp')
 headers := $(wildcard include/sdd/*.h)
 
 # The C code in the format of .clang-format. It leaves out include/, whose columns are laid out by hand, and Tests,
@@ -43,7 +43,7 @@ headers := $(wildcard include/sdd/*.h)
 CLANG_FORMAT ?= clang-format-14
 formatted_c = $(shell find Sources examples bench -name '*.[ch]')
 
-.PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-bench test-http2 test-caches test-abi \
+.PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-cxx test-bench test-http2 test-caches test-abi \
 	test-binders abi-description bindings test-examples sanitize torture coverage fuzz damage soak fault-server \
 	circles docs format bench bench-quick bench-guard bench-guard-renew bench-programs deb check-deb
 
@@ -74,17 +74,23 @@ clean: ## removes build/ and SwiftPM's folders
 # ---- install
 
 install: all ## installs to $(DESTDIR)$(PREFIX), /usr/local by default
-	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/sdd
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBDIR)/cmake/sdd $(DESTDIR)$(INCLUDEDIR)/sdd/cpp
 	install -m 644 $(LIBRARY) $(DESTDIR)$(LIBDIR)/
 	$(STRIP) --strip-unneeded $(DESTDIR)$(LIBDIR)/libsdd.so.$(VERSION)
 	ln -sf libsdd.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libsdd.so
-	install -m 644 include/sdd/*.h $(DESTDIR)$(INCLUDEDIR)/sdd/
+	install -m 644 include/sdd/*.h include/sdd/*.hpp $(DESTDIR)$(INCLUDEDIR)/sdd/
+	install -m 644 include/sdd/cpp/*.hpp $(DESTDIR)$(INCLUDEDIR)/sdd/cpp/
 	sed -e 's|@PREFIX@|$(PC_PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
 	    -e 's|@LIBDIR@|$${prefix}/$(call relative,$(PREFIX),$(LIBDIR))|' \
 	    -e 's|@INCLUDEDIR@|$${prefix}/$(call relative,$(PREFIX),$(INCLUDEDIR))|' \
 	    -e 's|@DATADIR@|$${prefix}/$(call relative,$(PREFIX),$(DATADIR))|' \
 	    pkgconfig/sdd.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/sdd.pc
+	for file in sdd-config sdd-config-version; do \
+	    sed -e 's|@VERSION@|$(VERSION)|' -e 's|@MAJOR@|$(firstword $(subst ., ,$(VERSION)))|' -e 's|@SONAME@|$(SONAME)|' \
+	        -e 's|@INCLUDEDIR@|$(call relative,$(LIBDIR)/cmake/sdd,$(INCLUDEDIR))|' \
+	        cmake/$$file.cmake.in > $(DESTDIR)$(LIBDIR)/cmake/sdd/$$file.cmake; \
+	done
 	install -d $(DESTDIR)$(DATADIR)/libsdd
 	install -m 644 tools/libsdd.supp $(DESTDIR)$(DATADIR)/libsdd/
 	if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
@@ -93,7 +99,7 @@ uninstall: ## removes the files of `make install`
 	rm -f $(DESTDIR)$(DATADIR)/libsdd/libsdd.supp
 	if [ -d $(DESTDIR)$(DATADIR)/libsdd ]; then rmdir --ignore-fail-on-non-empty $(DESTDIR)$(DATADIR)/libsdd; fi
 	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libsdd.so $(SONAME) libsdd.so.$(VERSION) pkgconfig/sdd.pc)
-	rm -rf $(DESTDIR)$(INCLUDEDIR)/sdd
+	rm -rf $(DESTDIR)$(LIBDIR)/cmake/sdd $(DESTDIR)$(INCLUDEDIR)/sdd
 	if [ -d $(DESTDIR)$(INCLUDEDIR)/sdd ]; then rmdir --ignore-fail-on-non-empty $(DESTDIR)$(INCLUDEDIR)/sdd; fi
 	if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 
@@ -124,6 +130,12 @@ test-c: all fault-server bench-programs ##   runs programs in C against the libr
 	$(with_server) Tests/abi/check-programs.sh
 	$(with_server) Tests/C/run.sh plain
 
+test-cxx: all fault-server ## runs programs in C++ over sdd.hpp, and its examples with CMake, Meson, Qt and GTK (not yet part of `check`)
+	Tests/Cxx/coverage.py
+	$(with_server) Tests/Cxx/run.sh plain
+	$(with_server) Tests/Cxx/packages.sh
+	$(with_server) Tests/Cxx/toolkits.sh
+
 test-bench: bench-programs ##   checks that the benchmark notices wrong bytes and pixels, and the guard larger figures
 	Tests/bench.py
 
@@ -147,7 +159,7 @@ test-binders: all ##   reads the header with bindgen, cffi, ctypesgen and SWIG; 
 abi-description: ## writes abi/, the description that `make check` compares the header with: docs/abi.md
 	Tests/abi/check-abi.sh --write
 
-bindings: ## generates the bindings of the Python and Rust examples; run it after each change of the header
+bindings: ## generates the bindings of the examples and of the Rust crate; run it after each change of the header
 	tools/bindings.sh
 
 test-examples: all ##   runs the examples, the programs of the README and the demo

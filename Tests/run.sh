@@ -30,6 +30,9 @@ need libgif-dev cc -include gif_lib.h -x c -fsyntax-only /dev/null
 need libavif-dev pkg-config --exists libavif
 need qt6-base-dev pkg-config --exists Qt6Widgets       # the header together with others
 need libgtk-4-dev pkg-config --exists gtk4
+need imagemagick has import                           # what the galleries show on the screen
+need cmake has cmake                                  # examples in C++
+need meson has meson
 need libx11-dev pkg-config --exists x11
 need bindgen has bindgen                              # tools that generate bindings
 need libclang-dev sh -c 'ldconfig -p | grep -q libclang-[0-9]'

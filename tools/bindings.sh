@@ -1,11 +1,14 @@
 #!/bin/bash
-# Generates the bindings of the Python and Rust examples: every call, struct, callback type and constant of the header.
+# Generates the bindings of the Python and Rust examples, those of the Rust crate sdd-sys, and the low layer of the Python
+# package: every call, struct, callback type and constant of the header.
 #
-#     tools/bindings.sh                         generates both, for the examples: `make bindings`
-#     tools/bindings.sh python|rust FILE        generates one, to a file
+#     tools/bindings.sh                         generates all of them: `make bindings`
+#     tools/bindings.sh python|rust FILE        generates one of them, to a file
+#     tools/bindings.sh cffi [FOLDER]           generates the low layer of bindings/python, or to another folder
 #
-# tools/make_ctypes.py, which needs pycparser, generates those for Python; bindgen generates those for Rust, and writes
-# its version into the first line. Debian: python3-pycparser, bindgen. The file in the repository is generated with
+# tools/make_ctypes.py, which needs pycparser, generates those for Python; tools/make_cffi.py, which also needs cffi,
+# those of the package; bindgen generates those for Rust, and writes its version into the first line. Debian:
+# python3-pycparser, python3-cffi, bindgen. The file in the repository is generated with
 # bindgen 0.60.1 of Debian 12; another version writes the same declarations in another form.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -14,13 +17,24 @@ trap 'rm -rf "$work"' EXIT
 
 fail() { echo "bindings.sh: $*" >&2; exit 1; }
 
+python_with() { # python_with MODULE: prints the first Python that has it
+    local python
+    for python in python3 /usr/bin/python3; do
+        if "$python" -c "import $1" 2>/dev/null; then echo "$python"; return; fi
+    done
+    fail "no Python with $1 (Debian: python3-$1)"
+}
+
 python() { # python FILE
     local python
-    for python in python3 /usr/bin/python3 ''; do
-        [ -n "$python" ] || fail "no Python with pycparser (Debian: python3-pycparser)"
-        if "$python" -c 'import pycparser' 2>/dev/null; then break; fi
-    done
+    python=$(python_with pycparser)
     "$python" tools/make_ctypes.py "$1"
+}
+
+cffi() { # cffi FOLDER
+    local python
+    python=$(python_with cffi)
+    "$python" tools/make_cffi.py "$1"
 }
 
 rust() { # rust FILE
@@ -61,9 +75,12 @@ rust() { # rust FILE
 
 case ${1:-} in
     python | rust) "$1" "$2" ;;
+    cffi) cffi "${2:-bindings/python/src/sdd}" ;;
     '')
         python examples/python/sdd_ctypes.py
         rust examples/rust/src/sdd/ffi.rs
+        install -m 644 examples/rust/src/sdd/ffi.rs bindings/rust/sdd-sys/src/bindings.rs # the same for the crate
+        cffi bindings/python/src/sdd
         ;;
     *) fail "what is $1?" ;;
 esac

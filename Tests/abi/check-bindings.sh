@@ -6,6 +6,7 @@
 #
 #     Tests/abi/check-bindings.sh build/libsdd.so.0.3.0
 #
+# The crate sdd-sys has the same file as the Rust example.
 # What is not installed is skipped; Tests/run.sh installs it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -102,6 +103,8 @@ fi
 
 # ---- Rust
 
+cmp $rust_file bindings/rust/sdd-sys/src/bindings.rs >&2 ||
+    fail "sdd-sys/src/bindings.rs is not $rust_file: make bindings"
 grep -v -e '^beginning ' -e '^text ' "$work/c" >"$work/c.rust"
 mv "$work/c.rust" "$work/c"
 if has rustc; then

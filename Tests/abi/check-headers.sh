@@ -1,7 +1,7 @@
 #!/bin/bash
 # Checks that the public header compiles alone and without a warning, as C and as C++, with gcc and clang, and so does
-# each of its chapters, none of which is too long; and that the library agrees with its macros and structs:
-# Tests/C/header_*.c, Tests/C/old_struct.c.
+# each of its chapters, none of which is too long; the same for sdd.hpp as C++17 and later; and that the library agrees
+# with its macros and structs: Tests/C/header_*.c, Tests/C/old_struct.c.
 #
 #     Tests/abi/check-headers.sh       after `make`
 set -euo pipefail
@@ -21,7 +21,7 @@ else
     echo "skip clang: not found"
 fi
 
-for chapter in include/sdd/*.h; do
+for chapter in include/sdd/*.h include/sdd/*.hpp include/sdd/cpp/*.hpp; do
     [ "$(wc -l <"$chapter")" -le 500 ] || { echo "check-headers.sh: $chapter has over 500 lines" >&2; exit 1; }
     if grep -nE '^.{101}' "$chapter"; then echo "check-headers.sh: $chapter has lines of over 100 columns" >&2; exit 1; fi
 done
@@ -58,6 +58,16 @@ for standard in c++11 c++14 c++17 c++20 c++2b; do
     for compiler in "${compilers[@]}"; do
         compile "$compiler" $standard c++ Tests/C/header_cxx.cc
     done
+done
+for chapter in include/sdd/cpp/*.hpp; do
+    echo "#include <sdd/cpp/${chapter##*/}>" >"$output/chapters/${chapter##*/}.cc"
+    for compiler in "${compilers[@]}"; do # the other standards: Tests/Cxx
+        compile "$compiler" c++17 c++ "$output/chapters/${chapter##*/}.cc"
+    done
+done
+echo "#include <sdd/sdd.hpp>" >"$output/chapters/sdd.hpp.cc"
+for compiler in "${compilers[@]}"; do
+    compile "$compiler" c++2b c++ "$output/chapters/sdd.hpp.cc"
 done
 echo "ok header: $count compilations by ${compilers[*]##*/}, no warning"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Checks the program at the top of each chapter of the header, and of sdd.h: it must compile unchanged as C99, C++17 and
-# C++20, run, and print the line after "It prints:".
+# Checks the program at the top of each chapter of the header, of sdd.h and of sdd.hpp: it must compile unchanged as C99,
+# C++17 and C++20 (that of sdd.hpp as the latter two), run, and print the line after "It prints:".
 #
 #     Tests/abi/check-programs.sh       after `make`; FAULT_SERVER names the server that replaces https://example.org/
 set -euo pipefail
@@ -33,18 +33,23 @@ prints() { sed -n 's/^ \* It prints: //p' "$1"; }
 
 export XDG_CACHE_HOME=$work/caches
 count=0
-for header in include/sdd/*.h; do
-    name=$(basename "$header" .h)
+for header in include/sdd/*.h include/sdd/sdd.hpp; do
+    name=${header##*/}
     program "$header" >"$work/$name.c"
-    grep -q 'int main(void)' "$work/$name.c" || fail "$header does not begin with a program"
+    standards=(c99 c++17 c++20)
+    [[ $header == *.h ]] || standards=(c++17 c++20)
+    grep -qE 'int main\((void)?\)' "$work/$name.c" || fail "$header does not begin with a program"
     prints "$header" >"$work/$name.expected"
-    for standard in c99 c++17 c++20; do
+    for standard in "${standards[@]}"; do
         compiler=(gcc -x c)
         [[ $standard == c++* ]] && compiler=(g++ -x c++)
         "${compiler[@]}" -std=$standard "${warnings[@]}" -Iinclude -fsyntax-only "$work/$name.c"
     done
     sed -i "s#https://example.org/#http://127.0.0.1:$port/file/#" "$work/$name.c"
-    gcc -std=c99 -Iinclude "$work/$name.c" -Lbuild -lsdd -Wl,-rpath,"$PWD/build" -o "$work/$name"
+    compiler=(gcc -x c)
+    [[ ${standards[0]} != c++* ]] || compiler=(g++ -x c++)
+    "${compiler[@]}" -std="${standards[0]}" -Iinclude "$work/$name.c" -x none -Lbuild -lsdd -Wl,-rpath,"$PWD/build" \
+        -o "$work/$name"
     timeout 60 "$work/$name" >"$work/$name.out" || fail "the program of $header ends with status $?"
     if [ -s "$work/$name.expected" ]; then
         diff "$work/$name.expected" "$work/$name.out" >&2 || fail "the program of $header prints something else"

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Checks that include/sdd/cpp calls every function of the C header, except those listed below, and that it names every
+field of the structs that it translates. An exception that is not needed is an error, too.
+
+    Tests/Cxx/coverage.py
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+UNUSED_FUNCTIONS = {
+    "sdd_cache_shared": "cache::shared() is NULL, which stands for it",
+    "sdd_downloader_shared": "as sdd_cache_shared",
+    "sdd_loader_shared": "as sdd_cache_shared",
+    "sdd_download": "downloader::download() submits a request",
+    "sdd_load": "loader::load() submits a request",
+    "sdd_version": "called as it is",
+    "sdd_version_string": "called as it is",
+}
+
+# Structs that the application fills, and that C++ has a struct of its own for. Others are used as they are.
+FILLED = """sdd_batch_config sdd_batch_source sdd_cache_config sdd_cache_item sdd_callback_options sdd_coder sdd_cookie
+sdd_credential sdd_download_request sdd_downloader_config sdd_entry_store sdd_load_request sdd_loader_config
+sdd_memory_store sdd_modifiers sdd_network_options sdd_pixel_allocator sdd_prefetch_list sdd_query sdd_response_change
+sdd_transform sdd_transport""".split()
+
+# Structs that the library fills, and whose fields C++ copies.
+COPIED = "sdd_batch_item sdd_loaded sdd_prefetch_report sdd_result sdd_source_error sdd_transfer_request".split()
+
+
+def without_comments(text):
+    return re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
+
+
+def fields_of(body):
+    body = re.sub(r"SDD_N(ON|ULLAB)\w*|SDD_NOEXCEPT", " ", body)
+    for declaration in body.split(";"):
+        function = re.search(r"\(\s*\*\s*(\w+)\s*\)\s*\(", declaration)
+        name = function or re.search(r"(\w+)\s*(\[\w+\])?\s*$", declaration)
+        if name and not re.fullmatch(r"struct_size|reserved\d*", name.group(1)):
+            yield name.group(1)
+
+
+def main():
+    header = without_comments("\n".join(path.read_text() for path in sorted((ROOT / "include/sdd").glob("*.h"))))
+    used = without_comments("\n".join(path.read_text() for path in sorted((ROOT / "include/sdd/cpp").glob("*.hpp"))))
+    words = set(re.findall(r"\w+", used))
+    members = set(re.findall(r"(?:\.|->)(\w+)", used))
+    wrong = []
+
+    functions = set(re.findall(r"SDD_API[^;(]*?\b(sdd_\w+)\(", header))
+    for name in sorted(functions):
+        if (name in words) == (name in UNUSED_FUNCTIONS):
+            wrong.append(f"{name}: " + ("it is used" if name in words else "no function calls it"))
+
+    structs = dict(re.findall(r"typedef struct (\w+) \{(.*?)\n\} \w+;", header, flags=re.S))
+    fields = [f"{struct}.{field}" for struct in FILLED + COPIED for field in fields_of(structs[struct])]
+    wrong += [f"{name}: it is not used" for name in fields if name.split(".")[1] not in members]
+    for line in wrong:
+        print(f"coverage.py: {line}", file=sys.stderr)
+    if not wrong:
+        print(f"ok coverage: {len(functions)} functions, {len(fields)} fields")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

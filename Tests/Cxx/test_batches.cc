@@ -1,0 +1,191 @@
+// Batches and prefetch lists.
+#include "check.hpp"
+
+namespace {
+
+std::string numbered(int number) { return url_of("/ok?file=png/rgb8.png&n=" + std::to_string(number)); }
+
+void every_item_is_taken_once()
+{
+    sdd::downloader downloader;
+    sdd::batch_config config;
+    config.downloader = downloader.get();
+    config.urls = { numbered(1), url_of("/status/404"), numbered(2), "no URL" };
+    config.ids = { 10, 11, 12, 13 };
+    config.order = SDD_BATCH_ORDERED;
+    config.responses = true;
+    sdd::batch batch(config), moved = std::move(batch);
+    CHECK_STATUS(batch.wait().status(), SDD_ERROR_CLOSED);
+    std::vector<sdd::batch_item> items;
+    while (true) {
+        auto taken = moved.wait(3).value();
+        if (taken.empty()) break;
+        for (auto &item : taken) items.push_back(std::move(item));
+    }
+    CHECK_EQUAL(items.size(), 4);
+    CHECK(items[0].id == 10 && !items[0].error && items[0].image.width() == 19 && items[0].response.status() == 200);
+    CHECK(items[1].error->http_status() == 404 && items[1].error->error_class() == SDD_CLASS_RESPONSE);
+    CHECK(!items[1].error->message().empty() && items[1].response.status() == 404 && !items[1].image);
+    CHECK_EQUAL(items[2].index, 2);
+    CHECK_EQUAL(items[3].error->detail(), SDD_DETAIL_URL_MALFORMED);
+    CHECK_EQUAL(moved.statistics().value().failed, 2);
+    int64_t outcomes = 0;
+    for (size_t kind = 0; kind < 3; kind++) outcomes += moved.outcome(kind).value().items;
+    CHECK_EQUAL(outcomes, 4);
+    CHECK_STATUS(moved.outcome(9).status(), SDD_ERROR_NOT_FOUND);
+    CHECK(moved.host(0).value().items > 0);
+    CHECK(moved.event_fd() >= 0);
+}
+
+void a_function_gives_the_items()
+{
+    sdd::downloader downloader;
+    int given = 0;
+    sdd::batch_config config;
+    config.downloader = downloader.get();
+    config.look_ahead = 2;
+    config.next = [&]() -> std::optional<sdd::batch_source> {
+        if (given == 5) return std::nullopt;
+        given++;
+        return sdd::batch_source{ numbered(given), static_cast<uint64_t>(given * 100) };
+    };
+    sdd::batch batch(config);
+    uint64_t ids = 0;
+    for (auto taken = batch.wait().value(); !taken.empty(); taken = batch.wait().value())
+        for (const auto &item : taken) ids += item.error ? 0 : item.id;
+    CHECK_EQUAL(ids, 1500);
+}
+
+void a_function_that_throws()
+{
+    sdd::downloader downloader;
+    int given = 0;
+    sdd::batch_config config;
+    config.downloader = downloader.get();
+    config.look_ahead = 1;
+    config.next = [&]() -> std::optional<sdd::batch_source> {
+        if (++given == 3) throw std::runtime_error("no more");
+        return sdd::batch_source{ numbered(given), 0 };
+    };
+    sdd::batch batch(config);
+    int pictures = 0, failures = 0;
+    for (int calls = 0; calls < 10; calls++) {
+        const auto taken = batch.wait();
+        if (!taken) {
+            failures++;
+            std::string said;
+            try {
+                (void)taken.value();
+            } catch (const std::runtime_error &error) {
+                said = error.what();
+            }
+            CHECK(said == "no more");
+            continue;
+        }
+        if (taken->empty()) break;
+        for (const auto &item : *taken) pictures += item.error ? 0 : 1;
+    }
+    CHECK(failures == 1 && pictures == 2); // nothing that was under way is lost
+
+    config.next = []() -> std::optional<sdd::batch_source> { throw std::runtime_error("none"); };
+    CHECK_STATUS(sdd::batch::create(config).status(), SDD_ERROR_CANCELLED);
+    CHECK(sdd::batch::create(config).error().cause() != nullptr);
+}
+
+void a_tensor()
+{
+    sdd::downloader downloader;
+    std::vector<uint8_t> memory(3 * 8 * 8 * 3, 77);
+    sdd::batch_config config;
+    config.downloader = downloader.get();
+    config.urls = { numbered(1), url_of("/status/404"), jpeg_url() };
+    config.tensor = sdd::tensor();
+    config.tensor->pixels = memory.data();
+    config.tensor->slot_count = 3;
+    config.tensor->width = config.tensor->height = 8;
+    sdd::batch batch(config);
+    size_t ended = 0;
+    for (auto taken = batch.wait().value(); !taken.empty(); taken = batch.wait().value()) {
+        for (const auto &item : taken) {
+            CHECK(item.slot == item.index && !item.image && (item.error || item.width == 8));
+            ended++;
+        }
+    }
+    CHECK_EQUAL(ended, 3);
+    CHECK(memory[192] == 0 && memory[383] == 0); // the one that failed
+    CHECK_STATUS(batch.release_slot(0).status(), SDD_ERROR_NOT_FOUND);
+}
+
+void a_batch_that_is_cancelled()
+{
+    sdd::downloader downloader;
+    sdd::batch_config config;
+    config.downloader = downloader.get();
+    config.urls = { held("batch") };
+    sdd::batch batch(config);
+    CHECK_STATUS(batch.wait(1, 0).status(), SDD_ERROR_TIMED_OUT);
+    CHECK(batch.cancel());
+    CHECK_STATUS(batch.wait().value().at(0).error->status(), SDD_ERROR_CANCELLED);
+    sdd::batch left(config);
+    left = std::move(batch); // cancels the one that it had
+    CHECK(left.wait().value().empty());
+}
+
+void prefetching()
+{
+    sdd::downloader downloader;
+    sdd::cache_config memory;
+    memory.levels = SDD_CACHE_MEMORY;
+    sdd::cache cache(memory);
+    sdd::loader_config config;
+    config.downloader = downloader.get();
+    config.cache = cache.get();
+    sdd::loader loader(config);
+    sdd::prefetch_list list;
+    list.urls = { numbered(21), url_of("/status/404"), numbered(22) };
+    std::vector<size_t> each;
+    size_t finished = 0;
+    list.on_each = [&](size_t index, const sdd::result<sdd::loaded> &outcome) {
+        CHECK(outcome.has_value() == (index != 1));
+        each.push_back(index);
+    };
+    list.on_progress = [&](size_t ended, size_t, size_t total) {
+        CHECK_EQUAL(total, 3);
+        finished = ended;
+    };
+    const auto report = loader.prefetch(list).get().value();
+    CHECK(report.total == 3 && report.finished == 3 && report.skipped == 1 && report.outcomes.size() == 3);
+    CHECK_EQUAL(report.outcomes[1].http_status, 404);
+    CHECK(each.size() == 3 && finished == 3);
+    CHECK_EQUAL(loader.load(numbered(22)).get().value().origin, SDD_ORIGIN_MEMORY);
+
+    list = {};
+    list.urls = { numbered(23), held("prefetch") };
+    list.on_each = [](size_t, const auto &) { throw std::runtime_error("stop"); };
+    const auto stopped = loader.prefetch(list).get();
+    CHECK(stopped.status() == SDD_ERROR_CANCELLED && stopped.error().cause());
+    list.on_each = nullptr;
+    list.urls = { held("prefetch") };
+    {
+        auto waiting = loader.prefetch(list);
+        CHECK(loader.set_max_concurrent_prefetches(1));
+        CHECK(waiting.set_priority(SDD_PRIORITY_LOW));
+        CHECK(waiting.cancel());
+        CHECK_STATUS(waiting.get().status(), SDD_ERROR_CANCELLED);
+    }
+    CHECK(loader.prefetch({}).get().value().outcomes.empty());
+}
+
+} // namespace
+
+int main()
+{
+    start_watchdog();
+    RUN(every_item_is_taken_once);
+    RUN(a_function_gives_the_items);
+    RUN(a_function_that_throws);
+    RUN(a_tensor);
+    RUN(a_batch_that_is_cancelled);
+    RUN(prefetching);
+    return 0;
+}

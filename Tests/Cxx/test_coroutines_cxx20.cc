@@ -1,0 +1,207 @@
+// Coroutines: where they are resumed, what they get, and what becomes of a request whose coroutine is destroyed.
+#include "check.hpp"
+
+#if SDD_CPP_COROUTINES
+
+namespace {
+
+// A coroutine that runs at once, and whose frame ends with it, or with destroy().
+struct Task {
+    struct promise_type {
+        Task get_return_object() { return { std::coroutine_handle<promise_type>::from_promise(*this) }; }
+        std::suspend_never initial_suspend() noexcept { return {}; }
+        std::suspend_never final_suspend() noexcept { return {}; }
+        void return_void() noexcept {}
+        void unhandled_exception() { throw; } // out of resume()
+    };
+    std::coroutine_handle<promise_type> handle;
+};
+
+Task load_two(sdd::downloader &downloader, std::promise<int> &widths)
+{
+    const auto first = co_await downloader.download(png_url());
+    auto pending = downloader.download(jpeg_url());
+    const auto second = co_await pending;
+    CHECK(pending.ready());
+    widths.set_value(first.value().image.width() * 100 + second->image.width());
+}
+
+void a_coroutine_waits_without_a_thread()
+{
+    sdd::downloader downloader;
+    std::promise<int> widths;
+    load_two(downloader, widths);
+    CHECK_EQUAL(widths.get_future().get(), 1937);
+}
+
+Task load_on(sdd::downloader &downloader, sdd::executor executor, std::promise<std::thread::id> &thread)
+{
+    (void)co_await downloader.download(png_url()).on(std::move(executor));
+    thread.set_value(std::this_thread::get_id());
+}
+
+void a_coroutine_is_resumed_where_the_application_says()
+{
+    sdd::downloader downloader;
+    std::promise<std::thread::id> thread;
+    std::promise<std::function<void()>> posted;
+    load_on(downloader, [&](std::function<void()> job) { posted.set_value(std::move(job)); }, thread);
+    posted.get_future().get()(); // as the loop of the application would
+    CHECK(thread.get_future().get() == std::this_thread::get_id());
+
+    sdd::downloader_config config;
+    config.delivery = SDD_DELIVERY_APPLICATION;
+    sdd::downloader mine(config);
+    std::promise<std::thread::id> other;
+    load_on(mine, nullptr, other);
+    CHECK(mine.wait_idle());
+    CHECK(other.get_future().get() == std::this_thread::get_id());
+}
+
+Task fail(sdd::downloader &downloader, std::promise<std::string> &said)
+{
+    std::string text;
+    try {
+        (void)(co_await downloader.download(url_of("/status/404"))).value();
+    } catch (const sdd::error &error) {
+        text = error.name();
+    }
+    sdd::download_request request;
+    request.url = jpeg_url();
+    request.on_facts = [](const sdd_image_facts &) { throw std::runtime_error("mine"); };
+    try {
+        (void)(co_await downloader.download(request)).value();
+    } catch (const std::runtime_error &error) {
+        text += std::string(" ") + error.what();
+    }
+    const auto refused = co_await downloader.download("");
+    text += std::string(" ") + refused.error().name();
+    said.set_value(text);
+}
+
+void errors_and_exceptions_reach_the_coroutine()
+{
+    sdd::downloader downloader;
+    std::promise<std::string> said;
+    fail(downloader, said);
+    CHECK(said.get_future().get() == "SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE mine SDD_ERROR_INVALID_URL");
+}
+
+Task wait_for_ever(sdd::downloader &downloader, int &resumed)
+{
+    (void)co_await downloader.download(held("destroyed"));
+    resumed++;
+}
+
+void a_destroyed_coroutine_cancels_and_is_not_resumed()
+{
+    sdd::downloader_config config;
+    config.delivery = SDD_DELIVERY_APPLICATION;
+    sdd::downloader downloader(config);
+    int resumed = 0;
+    const Task task = wait_for_ever(downloader, resumed);
+    wait_for_held("destroyed");
+    task.handle.destroy();
+    CHECK(downloader.wait_idle()); // without a release: it was cancelled
+    CHECK_EQUAL(resumed, 0);
+
+    // The same after the end, while the job that resumes it waits in an executor.
+    std::function<void()> job;
+    const Task posted = [](sdd::downloader &from, std::function<void()> &to, int &count) -> Task {
+        (void)co_await from.download(png_url()).on([&](std::function<void()> given) { to = std::move(given); });
+        count++;
+    }(downloader, job, resumed);
+    CHECK(downloader.wait_idle());
+    CHECK(job != nullptr);
+    posted.handle.destroy();
+    job();
+    CHECK_EQUAL(resumed, 0);
+}
+
+void a_pending_may_outlive_its_coroutine()
+{
+    sdd::downloader downloader;
+    int resumed = 0;
+    auto waiting = downloader.download(held("outlived"));
+    const Task task = [](sdd::pending<sdd::loaded> &from, int &count) -> Task {
+        (void)co_await from;
+        count++;
+    }(waiting, resumed);
+    task.handle.destroy();
+    release("outlived");
+    CHECK(waiting.get() && downloader.wait_idle()); // not cancelled
+    CHECK_EQUAL(resumed, 0);
+}
+
+void a_downloader_that_ends_resumes()
+{
+    std::promise<sdd_status> ended;
+    sdd::downloader downloader;
+    [](sdd::downloader &from, std::promise<sdd_status> &to) -> Task {
+        const auto outcome = co_await from.download(held("ended"));
+        to.set_value(outcome.status());
+    }(downloader, ended);
+    wait_for_held("ended");
+    CHECK_STATUS(downloader.destroy(), SDD_OK);
+    CHECK_STATUS(ended.get_future().get(), SDD_ERROR_CANCELLED);
+}
+
+void an_exception_that_leaves_the_coroutine()
+{
+    Thrown thrown;
+    sdd::downloader downloader;
+    const Task task = [](sdd::downloader &from) -> Task {
+        (void)co_await from.download(png_url());
+        throw std::runtime_error("unhandled");
+    }(downloader);
+    CHECK(downloader.wait_idle());
+    CHECK_THROWN(thrown, "pending.then: unhandled");
+    task.handle.destroy(); // an exception suspends it for good
+}
+
+void waiting_in_a_coroutine_on_the_delivering_thread()
+{
+    sdd::downloader downloader;
+    std::promise<sdd_status> blocked;
+    [](sdd::downloader &from, std::promise<sdd_status> &to) -> Task {
+        (void)co_await from.download(png_url());
+        to.set_value(from.download(held("blocked")).get().status());
+    }(downloader, blocked);
+    CHECK_STATUS(blocked.get_future().get(), SDD_ERROR_WOULD_DEADLOCK);
+}
+
+void options_by_name()
+{
+    sdd::downloader downloader({ .max_concurrent_downloads = 2, .http_cache = false });
+    const auto loaded = downloader
+                            .download({ .url = jpeg_url(),
+                                        .priority = SDD_PRIORITY_HIGH,
+                                        .decode = sdd::decode_options::to_size(10, 10) })
+                            .get()
+                            .value();
+    CHECK_EQUAL(loaded.image.width(), 10);
+    static_assert(std::is_same_v<sdd::byte_view, std::span<const std::uint8_t>>);
+}
+
+} // namespace
+
+int main()
+{
+    start_watchdog();
+    RUN(a_coroutine_waits_without_a_thread);
+    RUN(a_coroutine_is_resumed_where_the_application_says);
+    RUN(errors_and_exceptions_reach_the_coroutine);
+    RUN(a_destroyed_coroutine_cancels_and_is_not_resumed);
+    RUN(a_pending_may_outlive_its_coroutine);
+    RUN(a_downloader_that_ends_resumes);
+    RUN(an_exception_that_leaves_the_coroutine);
+    RUN(waiting_in_a_coroutine_on_the_delivering_thread);
+    RUN(options_by_name);
+    return 0;
+}
+
+#else
+
+int main() { puts("skipped: this compiler has no coroutines"); }
+
+#endif

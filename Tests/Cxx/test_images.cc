@@ -1,0 +1,181 @@
+// Images in memory: pixels and their views, decoding, encoding, transforms, allocators, metadata.
+#include "check.hpp"
+
+#include <cstring>
+#include <set>
+#include <unistd.h>
+
+namespace {
+
+void views_of_memory()
+{
+    const std::string text = "abcd";
+    const sdd::byte_view view = sdd::as_bytes(text);
+    CHECK(view.size() == 4 && view[3] == 'd' && view.subspan(1, 2).size() == 2 && view.first(1)[0] == 'a');
+    const std::vector<uint8_t> bytes = { 1, 2, 3 };
+    const sdd::byte_view of_vector = bytes;
+    const uint8_t array[2] = { 7, 8 };
+    const sdd::byte_view of_array = array;
+    int sum = 0;
+    for (const uint8_t each : of_vector) sum += each;
+    CHECK(sum == 6 && of_array.size() == 2 && sdd::byte_view().empty());
+}
+
+void pixels_have_rows_and_planes()
+{
+    // 3 x 2, rows of 4 bytes, three planes.
+    const uint8_t planar[24] = { 1, 2, 3, 0, 4, 5, 6, 0, 11, 12, 13, 0, 14, 15, 16, 0, 21, 22, 23, 0, 24, 25, 26, 0 };
+    const sdd::pixel_view view{ planar, 3, 2, 4, SDD_PIXEL_FORMAT_RGB8_PLANAR };
+    CHECK_EQUAL(view.needed(), 23);
+    CHECK(view.at(2, 1, 2)[0] == 26 && view.row(1, 1)[0] == 14);
+    const sdd::image image = sdd::image::create(view).value();
+    const sdd::pixel_view kept = image.pixels();
+    for (int32_t plane = 0; plane < 3; plane++)
+        for (int32_t y = 0; y < 2; y++)
+            CHECK(std::memcmp(kept.row(y, plane).data(), view.row(y, plane).data(), 3) == 0);
+    const sdd::pixel_view shorter{ view.bytes.first(22), 3, 2, 4, SDD_PIXEL_FORMAT_RGB8_PLANAR };
+    CHECK_STATUS(sdd::image::create(shorter).status(), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd::image::create({}).status(), SDD_ERROR_INVALID_ARGUMENT);
+    for (const int32_t format : { SDD_PIXEL_FORMAT_RGBA8, SDD_PIXEL_FORMAT_RGBA16, SDD_PIXEL_FORMAT_RGB8,
+                                  SDD_PIXEL_FORMAT_GREY8, SDD_PIXEL_FORMAT_BGRA8_PREMULTIPLIED }) {
+        sdd::decode_options options;
+        options.pixel_format = format;
+        const auto made = sdd::image::decode(sdd::as_bytes(fixture_of("png/rgb8.png")), options).value();
+        CHECK_EQUAL(made.pixels().stride, 19 * sdd::bytes_per_pixel(format));
+        CHECK_EQUAL(made.pixels().bytes.size(), made.pixels().needed());
+    }
+}
+
+void decoding_and_encoding()
+{
+    const std::string png = fixture_of("png/rgb8.png");
+    const sdd::image image = sdd::image::decode(sdd::as_bytes(png)).value();
+    CHECK(image.width() == 19 && image.format() == SDD_IMAGE_FORMAT_PNG && !image.is_preview());
+    CHECK(image.bytes().text() == png && image.good_rows() == 13);
+    CHECK(image.facts().value().channels == 3 && sdd::probe(sdd::as_bytes(png)).value().width == 19);
+    CHECK_STATUS(sdd::probe(sdd::as_bytes(png).first(9)).status(), SDD_ERROR_INCOMPLETE);
+    const auto damaged = sdd::image::decode(sdd::as_bytes(png).first(60));
+    CHECK(damaged.error().detail() == SDD_DETAIL_IMAGE_TRUNCATED && damaged.error().error_class() == SDD_CLASS_IMAGE);
+    CHECK(damaged.error().retryable());
+
+    const sdd::bytes again = image.encode().value();
+    CHECK(sdd::image::decode(again.view()).value().width() == 19);
+    sdd::encode_options small;
+    small.max_bytes = 1;
+    CHECK_STATUS(image.encode(small).status(), SDD_ERROR_DOES_NOT_FIT);
+    const std::string path = std::string(setting("SDD_TEST_FOLDER")) + "/encoded.png";
+    FILE *file = fopen(path.c_str(), "wb");
+    CHECK(image.encode_to(fileno(file)));
+    fclose(file);
+    FILE *full = fopen("/dev/full", "wb");
+    const auto failed = image.encode_to(fileno(full));
+    fclose(full);
+    CHECK(failed.status() == SDD_ERROR_SINK && failed.error().system_error() == ENOSPC);
+    CHECK_EQUAL(failed.error().error_class(), SDD_CLASS_SYSTEM);
+    CHECK(image.decode_pixels());
+}
+
+void transforms()
+{
+    const sdd::image image = sdd::image::decode(sdd::as_bytes(fixture_of("png/rgb8.png"))).value();
+    CHECK(image.transformed({}).value() == image);
+    const sdd::image turned = image.transformed({ sdd::transform::rotate(90) }).value();
+    CHECK(turned.width() == 13 && turned.height() == 19);
+    CHECK(std::memcmp(turned.pixels().at(12, 0).data(), image.pixels().at(0, 0).data(), 4) == 0);
+    CHECK_EQUAL(image.transformed({ sdd::transform::resize(38, 0, SDD_FIT_INSIDE, true) }).value().height(), 26);
+    CHECK_STATUS(image.transformed({ sdd::transform::crop(100, 0, 1, 1) }).status(), SDD_ERROR_DOES_NOT_FIT);
+    const auto corners =
+        image.transformed({ sdd::transform::flip(SDD_FLIP_VERTICAL), sdd::transform::round_corners(5) });
+    CHECK_EQUAL(corners.value().pixels().at(0, 0)[3], 0);
+
+    Thrown thrown;
+    auto alive = std::make_shared<int>(0);
+    {
+        const auto made = sdd::transform::callback("own", [alive](const sdd::image &picture) {
+            if (picture.width() != 19) throw std::runtime_error("too small");
+            return picture.width() == 19 ? picture : sdd::image();
+        });
+        const std::vector<sdd::transform> twice = { made, sdd::transform::crop(0, 0, 5, 5), made };
+        CHECK(image.transformed({ made }).value() == image);
+        CHECK_STATUS(image.transformed(twice).status(), SDD_ERROR_BAD_IMAGE_DATA);
+        CHECK_THROWN(thrown, "transform: too small");
+    }
+    CHECK_EQUAL(alive.use_count(), 1);
+}
+
+// Memory of the application, which counts.
+class Pool : public sdd::pixel_allocator {
+public:
+    void *allocate(std::size_t size, std::size_t alignment) override
+    {
+        if (is_full) throw std::bad_alloc();
+        void *made = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+        allocated++;
+        return made;
+    }
+    void release(void *pixels, std::size_t) noexcept override
+    {
+        std::free(pixels);
+        allocated--;
+    }
+
+    bool is_full = false;
+    int allocated = 0;
+};
+
+void an_allocator()
+{
+    Thrown thrown;
+    Pool pool;
+    sdd::decode_options options;
+    options.allocator = pool.get();
+    sdd::image image = sdd::image::decode(sdd::as_bytes(fixture_of("png/rgb8.png")), options).value();
+    CHECK_EQUAL(pool.allocated, 1);
+    image = {};
+    CHECK_EQUAL(pool.allocated, 0);
+    pool.is_full = true;
+    const auto failed = sdd::image::decode(sdd::as_bytes(fixture_of("png/rgb8.png")), options);
+    CHECK_EQUAL(failed.error().detail(), SDD_DETAIL_IMAGE_NO_MEMORY);
+    CHECK_THROWN(thrown, "pixel_allocator.allocate: std::bad_alloc");
+}
+
+void pixels_in_memory_of_the_application()
+{
+    std::vector<uint8_t> memory(13 * 80, 7);
+    sdd::decode_options options;
+    options.pixels = memory.data();
+    options.pixels_size = memory.size();
+    options.pixels_stride = 80;
+    const auto image = sdd::image::decode(sdd::as_bytes(fixture_of("png/rgb8.png")), options).value();
+    CHECK(image.pixels().bytes.data() == memory.data() && image.pixels().stride == 80 && memory[79] == 7);
+    CHECK(image.pixels().row(12).data() == memory.data() + 12 * 80);
+}
+
+void metadata_and_frames()
+{
+    const sdd::image animated = sdd::image::decode(sdd::as_bytes(fixture_of("facts/animated.png"))).value();
+    CHECK_EQUAL(animated.frame_count(), 3);
+    CHECK_EQUAL(animated.frame(1).value().width(), 12);
+    CHECK_STATUS(animated.frame(7).status(), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(animated.metadata(SDD_METADATA_ICC).status(), SDD_ERROR_NOT_FOUND);
+    const sdd::image turned = sdd::image::decode(sdd::as_bytes(fixture_of("facts/orientation.png"))).value();
+    const sdd::byte_view exif = turned.metadata(SDD_METADATA_EXIF).value();
+    CHECK(exif[0] == exif[1] && (exif[0] == 'M' || exif[0] == 'I'));
+    CHECK_EQUAL(turned.info().value().orientation, 5);
+    CHECK(turned.text_count() == 0 && turned.text(0).status() == SDD_ERROR_NOT_FOUND);
+}
+
+} // namespace
+
+int main()
+{
+    start_watchdog();
+    RUN(views_of_memory);
+    RUN(pixels_have_rows_and_planes);
+    RUN(decoding_and_encoding);
+    RUN(transforms);
+    RUN(an_allocator);
+    RUN(pixels_in_memory_of_the_application);
+    RUN(metadata_and_frames);
+    return 0;
+}

@@ -1,0 +1,71 @@
+#!/bin/bash
+# Runs all checks of the Python package: tests with the README and the doctests, mypy, pyright, `pip install`, the wheel.
+#
+#     SDD_LIBRARY=FILE bindings/python/run_tests.sh [ARGUMENT OF PYTEST...]
+#
+# The library is that of SDD_LIBRARY, or build/libsdd.so. The virtual environments are in SDD_PYTHON_WORK, a folder
+# outside the source tree (default: sdd-python below TMPDIR or /tmp), and are kept for the next run. PYTHON is the
+# interpreter (default: python3). With arguments only pytest runs.
+set -euo pipefail
+folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$folder/../.." && pwd)
+python=${PYTHON:-python3}
+library=$(realpath "${SDD_LIBRARY:-$root/build/libsdd.so}")
+version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+work=${SDD_PYTHON_WORK:-${TMPDIR:-/tmp}/sdd-python}/$version
+
+fail() { echo "run_tests.sh: $*" >&2; exit 1; }
+step() { echo "== $*"; }
+
+[ -e "$library" ] || fail "$library is missing: run make, or set SDD_LIBRARY"
+mkdir -p "$work"
+exec 9>"$work/lock"
+flock 9
+
+requirements=$folder/requirements-test.txt
+if ! cmp -s "$requirements" "$work/requirements.txt"; then
+    step "a virtual environment with what requirements-test.txt names"
+    "$python" -m venv --clear "$work/venv"
+    "$work/venv/bin/pip" install --quiet --disable-pip-version-check -r "$requirements"
+    cp "$requirements" "$work/requirements.txt"
+fi
+bin=$work/venv/bin
+export SDD_LIBRARY=$library PYTHONPATH=$folder/src PYTHONDONTWRITEBYTECODE=1 PATH=$bin:$PATH
+
+cd "$folder"
+step "pytest, $library"
+"$bin/python" -X faulthandler -m pytest -p no:cacheprovider "$@"
+[ $# -eq 0 ] || exit 0
+
+step "mypy --strict"
+"$bin/mypy" --cache-dir "$work/mypy"
+step "pyright"
+"$bin/pyright" --pythonpath "$bin/python"
+
+# A program that needs no server: it decodes, shares pixels with no other package, and loads a data: URL.
+program='import asyncio, base64, sdd
+image = sdd.Image.from_pixels(bytes(range(12)), 2, 2, sdd.PixelFormat.RGB8)
+url = "data:image/png;base64," + base64.b64encode(image.encode(sdd.ImageFormat.PNG)).decode()
+async def main():
+    async with sdd.Loader(no_cache=True) as loader:
+        return await loader.load(url, pixel_format="rgb8")
+assert asyncio.run(main()).tobytes() == bytes(range(12))
+print(sdd.library_version(), sdd.library_file)'
+unset PYTHONPATH
+
+step "pip install ."
+"$python" -m venv --clear "$work/installed"
+cp -r "$folder/." "$work/checkout" # setuptools writes into the folder that it builds
+"$work/installed/bin/pip" install --quiet --disable-pip-version-check "$work/checkout"
+rm -rf "$work/checkout"
+(cd "$work" && SDD_LIBRARY=$library "$work/installed/bin/python" -c "$program")
+
+step "make_wheel.sh"
+rm -rf "$work/wheels"
+PYTHON=$bin/python SDD_LIBRARY=$library "$folder/make_wheel.sh" "$work/wheels"
+"$python" -m venv --clear "$work/wheel"
+"$work/wheel/bin/pip" install --quiet --disable-pip-version-check "$work"/wheels/*.whl
+loaded=$(cd "$work" && env -u SDD_LIBRARY "$work/wheel/bin/python" -c "$program")
+echo "$loaded"
+[[ $loaded == *"$work/wheel/"*libsdd.so.0 ]] || fail "the wheel does not load the library inside it"
+step "all passed"

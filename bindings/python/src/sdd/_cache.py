@@ -1,0 +1,258 @@
+"""Caches: decoded pictures in memory, encoded ones on disk."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import weakref
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from . import _constants as c
+from ._errors import check
+from ._fork import check_generation, generation
+from ._image import Image, bytes_view
+from ._native import ffi, lib
+from ._options import CacheOptions
+from ._plans import LEVELS, decode_options, names_of
+from ._structs import Struct, c_text
+from ._transforms import Transform, transforms_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+    from ._options import Levels, PictureOptions
+
+_SYNC = {"none": c.SYNC_NONE, "data": c.SYNC_DATA, "full": c.SYNC_FULL}
+_DATES = {"access": c.DATE_ACCESS, "modification": c.DATE_MODIFICATION}
+
+
+class Cache:
+    """A cache of pictures in memory and in a directory, which any number of processes may share.
+
+    `with` and `async with` close it; so do garbage collection and the end of the interpreter. Closing it writes what
+    is not yet on disk. Methods that wait for the disk have two forms: `get()` is awaited, `get_sync()` waits.
+    """
+
+    def __init__(self, **options: Unpack[CacheOptions]) -> None:
+        config = Struct("sdd_cache_config")
+        given: dict[str, Any] = dict(options)
+        for name in given.keys() - names_of(CacheOptions):
+            raise TypeError(f"{name!r} is not an option of a cache")
+        config.set_texts("read_only_directories", "read_only_count", given.pop("read_only_directories", None))
+        for name, numbers in (("levels", LEVELS), ("sync", _SYNC), ("disk_date", _DATES)):
+            if name in given:
+                setattr(config.c, name, numbers[given.pop(name)])
+        config.set_all(given)
+        out, detail = ffi.new("sdd_cache **"), ffi.new("int32_t *")
+        check(lib.sdd_cache_create(config.c, out, detail), detail[0])
+        self._handle = out[0]
+        self._generation = generation()
+        self._end: Any = weakref.finalize(self, _destroy, self._handle, self._generation)
+
+    @classmethod
+    def shared(cls) -> Cache:
+        """The shared cache of the process. Closing this object only writes what is not yet on disk."""
+        made = cls.__new__(cls)
+        made._handle = lib.sdd_cache_shared()
+        made._generation = generation()
+        made._end = None
+        flush_shared_at_exit()
+        return made
+
+    def _usable(self) -> Any:
+        check_generation(self._generation, "cache")
+        return self._handle
+
+    # ---- entries
+
+    def put_sync(self, key: str, image: Image | None = None, data: bytes | memoryview | None = None, *,
+                 extended: bytes | None = None, levels: Levels = "all") -> None:  # fmt: skip
+        """Stores a picture, its encoded bytes or both, and waits until they are on disk.
+
+        `extended` is data of the application's own that is kept with the bytes.
+        """
+        item = Struct("sdd_cache_item")
+        item.set("key", key)
+        item.c.image = item.keep(image._live()) if image else ffi.NULL
+        item.c.bytes = _new_bytes(item, data)
+        item.c.extended = _new_bytes(item, extended)
+        item.c.levels = LEVELS[levels]
+        detail = ffi.new("int32_t *")
+        check(lib.sdd_cache_put(self._usable(), item.c, detail), detail[0])
+
+    async def put(self, key: str, image: Image | None = None, data: bytes | memoryview | None = None, *,
+                  extended: bytes | None = None, levels: Levels = "all") -> None:  # fmt: skip
+        """`put_sync()` for event loops: waits in a worker thread."""
+        await asyncio.to_thread(self.put_sync, key, image, data, extended=extended, levels=levels)
+
+    def get_sync(self, key: str, *, levels: Levels = "all", **form: Unpack[PictureOptions]) -> Image | None:
+        """The picture of a key, the original's, in the form that `form` names; None if there is none."""
+        images = self._query(key, levels, c.WANT_IMAGE, dict(form), ffi.new("sdd_image **"))
+        return Image._take(images[0]) if images and images[0] else None
+
+    async def get(self, key: str, *, levels: Levels = "all", **form: Unpack[PictureOptions]) -> Image | None:
+        """`get_sync()` for event loops: waits in a worker thread."""
+        return await asyncio.to_thread(self.get_sync, key, levels=levels, **form)
+
+    def get_bytes_sync(self, key: str) -> memoryview | None:
+        """The encoded bytes of a key, without a copy; None if there are none."""
+        found = self._query(key, "disk", c.WANT_BYTES, {}, ffi.NULL, ffi.new("sdd_bytes **"))
+        return bytes_view(found[0]) if found and found[0] else None
+
+    async def get_bytes(self, key: str) -> memoryview | None:
+        """`get_bytes_sync()` for event loops: waits in a worker thread."""
+        return await asyncio.to_thread(self.get_bytes_sync, key)
+
+    def _query(self, key: str, levels: str, wants: int, form: dict[str, Any], image: Any, data: Any = ffi.NULL) -> Any:
+        """Fills `image` or `data`, and returns it; None on a miss."""
+        query = Struct("sdd_query")
+        query.set("key", key)
+        query.set("decode", decode_options(form))
+        if form:
+            raise TypeError(f"not options of a picture: {', '.join(form)}")
+        query.c.levels, query.c.wants = LEVELS[levels], wants
+        status = lib.sdd_cache_query(self._usable(), query.c, image, data, ffi.NULL, ffi.NULL)
+        if status == c.ERROR_NOT_CACHED:
+            return None
+        check(status)
+        return data if image == ffi.NULL else image
+
+    def contains_sync(self, key: str, levels: Levels = "all") -> bool:
+        """Whether one of the levels has an entry of exactly this key."""
+        return bool(lib.sdd_cache_contains(self._usable(), c_text(key), LEVELS[levels]))
+
+    async def contains(self, key: str, levels: Levels = "all") -> bool:
+        """`contains_sync()` for event loops: waits in a worker thread."""
+        return await asyncio.to_thread(self.contains_sync, key, levels)
+
+    def remove_sync(self, key: str, levels: Levels = "all") -> None:
+        """Removes the entry of a key."""
+        check(lib.sdd_cache_remove(self._usable(), c_text(key), LEVELS[levels]))
+
+    async def remove(self, key: str, levels: Levels = "all") -> None:
+        """`remove_sync()` for event loops: waits in a worker thread."""
+        await asyncio.to_thread(self.remove_sync, key, levels)
+
+    def clear_sync(self, levels: Levels = "all") -> None:
+        """Removes all entries."""
+        check(lib.sdd_cache_clear(self._usable(), LEVELS[levels]))
+
+    async def clear(self, levels: Levels = "all") -> None:
+        """`clear_sync()` for event loops: waits in a worker thread."""
+        await asyncio.to_thread(self.clear_sync, levels)
+
+    # ---- keys
+
+    def key(self, url: str, *, transforms: Sequence[Transform] = (), **form: Unpack[PictureOptions]) -> str:
+        """The key of a URL, or of a smaller or transformed picture of it."""
+        decode, list_ = decode_options(dict(form)), transforms_of(transforms)
+        return self._text(lib.sdd_cache_key, c_text(url), decode.c if decode else ffi.NULL, list_.array, list_.number)
+
+    def path(self, key: str) -> str:
+        """The path that the file of a key has, or would have."""
+        return self._text(lib.sdd_cache_path, c_text(key))
+
+    def _text(self, function: Any, *arguments: Any) -> str:
+        """Calls a function that fills a buffer, which says first how large it must be."""
+        length = ffi.new("size_t *")
+        status = function(self._usable(), *arguments, ffi.NULL, 0, length)
+        if status != c.ERROR_BUFFER_TOO_SMALL:
+            check(status)
+        buffer = ffi.new("char[]", length[0] + 1)
+        check(function(self._usable(), *arguments, buffer, length[0] + 1, length))
+        return ffi.string(buffer).decode()  # type: ignore[no-any-return]
+
+    # ---- limits and statistics
+
+    def flush_sync(self, timeout: float = -1) -> None:
+        """Waits until the disk has all changes made before the call; at most `timeout` seconds, -1: no limit."""
+        check(lib.sdd_cache_flush(self._usable(), -1 if timeout < 0 else round(timeout * 1000)))
+
+    async def flush(self, timeout: float = -1) -> None:
+        """`flush_sync()` for event loops: waits in a worker thread."""
+        await asyncio.to_thread(self.flush_sync, timeout)
+
+    def trim_memory(self, *, all: bool = False) -> None:
+        """Removes the half of the pictures in memory that was used longest ago, or all."""
+        check(lib.sdd_cache_trim_memory(self._usable(), c.TRIM_ALL if all else c.TRIM_HALF))
+
+    def trim_disk_sync(self) -> None:
+        """Removes entries that are too old, or too many."""
+        check(lib.sdd_cache_trim_disk(self._usable()))
+
+    async def trim_disk(self) -> None:
+        """`trim_disk_sync()` for event loops: waits in a worker thread."""
+        await asyncio.to_thread(self.trim_disk_sync)
+
+    def statistics_sync(self) -> dict[str, int]:
+        """Counts since creation, and the contents now: the fields of sdd_cache_statistics. Waits for the disk."""
+        from ._downloader import statistics_of
+
+        return statistics_of("sdd_cache_statistics", lib.sdd_cache_get_statistics, self._usable())
+
+    async def statistics(self) -> dict[str, int]:
+        """`statistics_sync()` for event loops: waits in a worker thread."""
+        return await asyncio.to_thread(self.statistics_sync)
+
+    # ---- the end
+
+    def close(self) -> None:
+        """Writes all stored entries and ends the cache, at most for the `destroy_timeout`, 10 seconds."""
+        check_generation(self._generation, "cache")
+        if self._end is None:
+            self.flush_sync()
+        else:
+            self._end()
+
+    async def aclose(self) -> None:
+        """`close()` for event loops: waits in a worker thread."""
+        await asyncio.to_thread(self.close)
+
+    @property
+    def closed(self) -> bool:
+        return self._end is not None and not self._end.alive
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.aclose()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Cache cannot be pickled; make one in each process, with the same directory")
+
+
+def _destroy(handle: Any, made_in: int) -> None:
+    if made_in == generation():
+        lib.sdd_cache_destroy(handle)
+
+
+_flushed_at_exit: set[int] = set()
+"""The generations of processes that use the shared cache."""
+
+
+def flush_shared_at_exit() -> None:
+    """Has the shared cache written when the interpreter exits, for at most 10 seconds."""
+    if not _flushed_at_exit:
+        atexit.register(_flush_shared)
+    _flushed_at_exit.add(generation())
+
+
+def _flush_shared() -> None:
+    if generation() in _flushed_at_exit:
+        lib.sdd_cache_flush(ffi.NULL, 10000)
+
+
+def _new_bytes(owner: Struct, data: bytes | memoryview | None) -> Any:
+    """An sdd_bytes with a copy of the data, which lives as long as `owner`."""
+    if data is None:
+        return ffi.NULL
+    made = lib.sdd_bytes_create(ffi.from_buffer(data), len(data))
+    return owner.keep(ffi.gc(made, lib.sdd_bytes_release))

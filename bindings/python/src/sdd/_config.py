@@ -1,0 +1,102 @@
+"""Turns the options of a downloader into sdd_downloader_config."""
+
+from __future__ import annotations
+
+import logging
+import os
+from typing import Any
+
+from . import _constants as c
+from ._cache import Cache
+from ._plans import credential_struct
+from ._structs import Struct
+
+_TLS = {"1.0": c.TLS_1_0, "1.1": c.TLS_1_1, "1.2": c.TLS_1_2, "1.3": c.TLS_1_3}
+_HTTP = {"1.0": c.HTTP_1_0, "1.1": c.HTTP_1_1, "2": c.HTTP_2, "2-prior-knowledge": c.HTTP_2_PRIOR_KNOWLEDGE}
+_ORDERS = {"fifo": c.ORDER_FIFO, "lifo": c.ORDER_LIFO}
+
+# Options with the same name in the group, which the config lacks.
+_NETWORK = frozenset((
+    "ca_file", "ca_path", "max_redirects", "allow_downgrade", "allow_file_urls", "no_data_urls", "ip_version", "proxy",
+    "no_proxy", "network_interface", "unix_socket_path", "dns_servers", "dns_cache", "max_connections",
+    "max_connections_per_host", "max_idle_connections", "tcp_keepalive", "receive_buffer_bytes",
+    "network_threads", "cookie_file",
+))  # fmt: skip
+_LIMITS = frozenset((
+    "queue_timeout", "connect_timeout", "first_byte_timeout", "download_timeout", "total_timeout", "low_speed_limit",
+    "low_speed_time", "max_body_bytes", "max_header_bytes", "max_header_count", "max_scans", "max_pixels",
+    "decode_time", "max_decode_bytes", "max_decode_ratio",
+))  # fmt: skip
+_RETRY = {"max_attempts": "max_attempts", "retry_budget": "budget", "retry_delay": "delay",
+          "max_retry_delay": "max_delay"}  # fmt: skip
+_REPORTS = {"min_progress_interval": "min_progress_interval_ms", "min_progress_fraction": "min_progress_interval",
+            "min_preview_interval": "min_preview_interval", "min_preview_bytes": "min_preview_bytes",
+            "min_preview_scans": "min_preview_scans"}  # fmt: skip
+_PLAIN = frozenset((
+    "max_concurrent_downloads", "max_concurrent_per_host", "decode_threads", "reserved_urgent_slots", "ageing",
+    "min_host_interval", "accepted_status_codes", "accepted_content_types", "http_cache", "resume",
+))  # fmt: skip
+
+
+def downloader_config(options: dict[str, Any]) -> Struct:
+    """Takes all options but "headers" and "log_level"."""
+    config = Struct("sdd_downloader_config")
+    network, limits = Struct("sdd_network_options"), Struct("sdd_limits")
+    retry, reports = Struct("sdd_retry_options"), Struct("sdd_callback_options")
+    for name, value in options.items():
+        if name in _NETWORK:
+            network.set(name, value)
+        elif name in _LIMITS:
+            limits.set(name, value)
+        elif name in _RETRY:
+            retry.set(_RETRY[name], value)
+        elif name == "min_progress_interval":
+            reports.c.min_progress_interval_ms = round(value * 1000)
+        elif name in _REPORTS:
+            reports.set(_REPORTS[name], value)
+        elif name in _PLAIN:
+            config.set(name, value)
+        else:
+            _set_special(config, network, name, value)
+    config.set_all({"network": network, "limits": limits, "retry": retry, "callbacks": reports})
+    return config
+
+
+def _set_special(config: Struct, network: Struct, name: str, value: Any) -> None:
+    if name == "min_tls_version":
+        network.c.min_tls_version = _TLS[value]
+    elif name == "http_version":
+        network.c.http_version = _HTTP[value]
+    elif name == "public_addresses_only":
+        network.c.address_policy = c.ADDRESS_PUBLIC_ONLY if value else c.ADDRESS_ANY
+    elif name == "ignore_proxy_environment":
+        network.c.proxy_mode = c.PROXY_NONE if value else c.PROXY_ENVIRONMENT
+    elif name == "address_exceptions":
+        network.set_texts("address_exceptions", "address_exception_count", value)
+    elif name == "resolve":
+        network.set_texts("resolve", "resolve_count", value)
+    elif name == "execution_order":
+        config.c.execution_order = _ORDERS[value]
+    elif name == "credential":
+        if value is not None:
+            config.set("credential", credential_struct(value))
+    elif name == "http_cache_in":
+        if not isinstance(value, Cache):
+            raise TypeError("http_cache_in must be a Cache")
+        config.c.cache = config.keep(value)._usable()
+    else:
+        raise TypeError(f"{name!r} is not an option of a downloader")
+
+
+def log_level_of(options: dict[str, Any]) -> int:
+    """Removes "log_level", a level of `logging`, and returns that of the header."""
+    if "log_level" not in options and os.environ.get("SDD_LOG"):
+        return c.LOG_NONE  # the library writes to standard error
+    level = options.pop("log_level", logging.getLogger("sdd").getEffectiveLevel())
+    if level is None or level > logging.ERROR:
+        return c.LOG_NONE
+    if level > logging.WARNING:
+        return c.LOG_ERROR
+    if level > logging.INFO:
+        return c.LOG_WARNING
+    return c.LOG_INFO if level > logging.DEBUG else c.LOG_DEBUG

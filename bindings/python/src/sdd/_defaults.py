@@ -1,0 +1,111 @@
+"""The functions of the package that need no object: they use one loader for the whole process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal
+
+from ._batch import Batch
+from ._cache import Cache
+from ._downloader import Downloader
+from ._fork import generation
+from ._image import Image
+from ._loader import Loader
+from ._previews import Previews
+from ._results import Result
+from ._rows import tensor_of
+from ._waiters import Progress
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import BatchOptions, LoadOptions
+
+
+class _Default:
+    """The default loader of this process; the child of a fork makes another."""
+
+    def __init__(self) -> None:
+        self._generation = -1
+        self._loader: Loader | None = None
+        self._lock = threading.Lock()
+
+    def get(self) -> Loader:
+        if self._generation != generation():
+            # The lock may be held by a thread of the parent, which the child lacks.
+            self._lock, self._loader, self._generation = threading.Lock(), None, generation()
+        with self._lock:
+            if self._loader is None or self._loader.closed:
+                self._loader = Loader(cache=Cache.shared())
+            return self._loader
+
+
+_default = _Default()
+
+
+def default_loader() -> Loader:
+    """The loader that `load()` and the like use: all defaults, with the shared cache in ~/.cache/sdd/default."""
+    return _default.get()
+
+
+async def load(url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Image:
+    """Loads a picture from the cache or the network. Cancelling the task cancels the load.
+
+    `progress(received, expected)` is called on the loop's thread; `expected` is None while it is unknown.
+    """
+    return await _default.get().load(url, progress=progress, **options)
+
+
+def load_sync(url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Image:
+    """`load()` for plain threads: blocks until the end."""
+    return _default.get().load_sync(url, progress=progress, **options)
+
+
+async def fetch(url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Result:
+    """Loads a picture, and gives it with its bytes, response, timings and origin."""
+    return await _default.get().fetch(url, progress=progress, **options)
+
+
+def fetch_sync(url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Result:
+    """`fetch()` for plain threads: blocks until the end."""
+    return _default.get().fetch_sync(url, progress=progress, **options)
+
+
+def previews(url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Previews:
+    """Loads a picture, and gives previews while it arrives, then the picture: for `async for` or `for`."""
+    return _default.get().previews(url, progress=progress, **options)
+
+
+def load_many(urls: Iterable[str], **options: Unpack[BatchOptions]) -> Batch:
+    """Loads any number of pictures, a few at a time: for `async for` or `for`. `urls` may be endless."""
+    return _default.get().load_many(urls, **options)
+
+
+def batch(
+    urls: Iterable[str], out: Any, *, layout: Literal["hwc", "chw"] = "hwc",
+    fit: Literal["fill", "stretch", "inside"] = "fill", background: int = 0, loader: Loader | None = None,
+    downloader: Downloader | None = None, ordered: bool = False, look_ahead: int = 0, deadline: float = 0,
+    max_attempts: int = 0,
+) -> Batch:  # fmt: skip
+    """Writes pictures into rows of an array, one row for each URL, without a copy.
+
+    `out` is a NumPy array or another buffer of uint8: (n, height, width, channels) with 1, 3 or 4 channels, (n,
+    height, width) for grey, or with layout="chw" (n, 3, height, width). `fit` "fill" covers a row and crops the
+    excess, "stretch" scales each side by itself, "inside" shows the whole picture at the top left with zeros beside or
+    below it. `background` is 0xRRGGBB, shown through transparent pixels.
+
+    `batch(urls, out=array).wait()` and `await batch(urls, out=array)` give the items in the order of the URLs; `for`
+    and `async for` give each as its row is complete. A row may be read once its item is taken. The array must be left
+    alone otherwise until the batch is over or closed; the batch keeps its memory where it is.
+
+    The pictures are downloads, of `downloader` or the default loader's; with `loader` they come through its cache.
+    """
+    tensor, view = tensor_of(out, layout, fit, background)
+    options = {"ordered": ordered, "look_ahead": look_ahead, "deadline": deadline, "max_attempts": max_attempts}
+    if loader is not None:
+        if downloader is not None:
+            raise TypeError("either loader or downloader")
+        return Batch(urls, options, pump=loader._pump, loader=loader._usable(), out=view, tensor=tensor)
+    pump = (downloader or _default.get().downloader)._pump
+    return Batch(urls, options, pump=pump, out=view, tensor=tensor)

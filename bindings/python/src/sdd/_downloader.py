@@ -1,0 +1,199 @@
+"""Downloaders: requests to the network, without a cache of pictures."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from . import _constants as c
+from ._batch import Batch
+from ._cache import flush_shared_at_exit
+from ._config import downloader_config, log_level_of
+from ._errors import check
+from ._image import Image
+from ._native import ffi, lib
+from ._plans import Plans, download_plan
+from ._previews import Previews
+from ._pump import Listener, Pump
+from ._results import Result, result_of
+from ._structs import Struct, c_text
+from ._waiters import Progress
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+    from ._options import BatchOptions, DownloaderOptions, DownloadOptions
+
+
+def image_of(event: Any) -> Image:
+    """The picture alone, of a terminal event without an error."""
+    if event.bytes:
+        lib.sdd_bytes_release(event.bytes)
+    return Image._take(event.image)
+
+
+class Downloader:
+    """A queue of requests, a pool of connections, header fields, cookies, limits and threads.
+
+    It may be used by any number of event loops and threads. `with` and `async with` close it; so do garbage
+    collection and the end of the interpreter. An object made before a fork() raises ForkedError in the child.
+    """
+
+    def __init__(self, **options: Unpack[DownloaderOptions]) -> None:
+        given: dict[str, Any] = dict(options)
+        headers: Mapping[str, str | None] = given.pop("headers", None) or {}
+        level = log_level_of(given)
+        self._cache = given.get("http_cache_in")  # kept alive
+        if self._cache is None and (given.get("http_cache") or given.get("resume")):
+            flush_shared_at_exit()
+        self._pump = Pump(downloader_config(given), level)
+        self._plans = Plans(download_plan)
+        for name, value in headers.items():
+            self.set_header(name, value)
+
+    # ---- requests
+
+    def _submit(self, request: Any, status: Any) -> int:
+        return lib.sdd_downloader_submit(self._pump.handle, request, status)  # type: ignore[no-any-return]
+
+    async def fetch(self, url: str, *, progress: Progress | None = None, **options: Unpack[DownloadOptions]) -> Result:
+        """Downloads and decodes a picture. Cancelling the task cancels the request."""
+        plan, listener = self._plans.get(options), Listener(progress)
+        return await self._pump.run(self._submit, plan, url, listener.bits, result_of, listener)
+
+    def fetch_sync(self, url: str, *, progress: Progress | None = None, **options: Unpack[DownloadOptions]) -> Result:
+        """`fetch()` for plain threads: blocks until the end."""
+        plan, listener = self._plans.get(options), Listener(progress)
+        return self._pump.run_sync(self._submit, plan, url, listener.bits, result_of, listener)
+
+    async def fetch_bytes(
+        self, url: str, *, progress: Progress | None = None, **options: Unpack[DownloadOptions]
+    ) -> Result:
+        """Downloads a body without decoding it: the result has `data` and no `image`."""
+        plan, listener = self._plans.get(options), Listener(progress)
+        bits = listener.bits | c.OPTION_BYTES_ONLY
+        return await self._pump.run(self._submit, plan, url, bits, result_of, listener)
+
+    def fetch_bytes_sync(
+        self, url: str, *, progress: Progress | None = None, **options: Unpack[DownloadOptions]
+    ) -> Result:
+        """`fetch_bytes()` for plain threads: blocks until the end."""
+        plan, listener = self._plans.get(options), Listener(progress)
+        bits = listener.bits | c.OPTION_BYTES_ONLY
+        return self._pump.run_sync(self._submit, plan, url, bits, result_of, listener)
+
+    def previews(
+        self, url: str, *, progress: Progress | None = None, **options: Unpack[DownloadOptions]
+    ) -> Previews:
+        """Downloads a picture, and gives previews while it arrives, then the picture: for `async for` or `for`."""
+        return Previews(self._pump, self._submit, self._plans.get(options), url, image_of, progress)
+
+    def fetch_many(self, urls: Iterable[str], **options: Unpack[BatchOptions]) -> Batch:
+        """Downloads and decodes any number of pictures: for `async for` or `for`."""
+        return Batch(urls, dict(options), pump=self._pump)
+
+    def fetch_many_bytes(self, urls: Iterable[str], **options: Unpack[BatchOptions]) -> Batch:
+        """Downloads any number of bodies without decoding them: for `async for` or `for`."""
+        return Batch(urls, dict(options), pump=self._pump, bits=c.OPTION_BYTES_ONLY)
+
+    def cancel_all(self) -> None:
+        """Cancels every request: each ends with RequestCancelled."""
+        self._pump.check_usable()
+        check(lib.sdd_downloader_cancel_all(self._pump.handle))
+
+    # ---- settings
+
+    def _usable(self) -> Any:
+        self._pump.check_usable()
+        return self._pump.handle
+
+    def set_header(self, name: str, value: str | None) -> None:
+        """Sets a header field for all later requests; None removes it."""
+        check(lib.sdd_set_header(self._usable(), c_text(name), ffi.NULL if value is None else c_text(value)))
+
+    def header(self, name: str) -> str | None:
+        """The value of a header field of all requests; None if there is none."""
+        length, memory = ffi.new("size_t *"), c_text(name)
+        status = lib.sdd_downloader_get_header(self._usable(), memory, ffi.NULL, 0, length)
+        if status == c.ERROR_NOT_FOUND:
+            return None
+        if status != c.ERROR_BUFFER_TOO_SMALL:
+            check(status)
+        buffer = ffi.new("char[]", length[0] + 1)
+        check(lib.sdd_downloader_get_header(self._usable(), memory, buffer, length[0] + 1, length))
+        return ffi.string(buffer).decode("latin-1")  # type: ignore[no-any-return]
+
+    def set_max_concurrent_downloads(self, count: int) -> None:
+        """Changes how many transfers may run at a time."""
+        check(lib.sdd_downloader_set_max_concurrent_downloads(self._usable(), count))
+
+    def set_max_concurrent_per_host(self, count: int) -> None:
+        """Changes how many transfers may run at a time to one host and port."""
+        check(lib.sdd_downloader_set_max_concurrent_per_host(self._usable(), count))
+
+    def suspend(self) -> None:
+        """Stops starting transfers. Running ones go on."""
+        check(lib.sdd_downloader_suspend(self._usable()))
+
+    def resume(self) -> None:
+        """Starts transfers again, after `suspend()`."""
+        check(lib.sdd_downloader_resume(self._usable()))
+
+    def set_offline(self, is_offline: bool) -> None:
+        """Answers requests that use the HTTP cache from it alone."""
+        check(lib.sdd_downloader_set_offline(self._usable(), int(is_offline)))
+
+    def set_cookie(self, name: str, value: str, domain: str, *, path: str = "/", expires: int = 0,
+                   include_subdomains: bool = False, secure: bool = False) -> None:  # fmt: skip
+        """Adds a cookie for requests with `cookies`. `expires` is in seconds since 1970; 0: with the downloader."""
+        cookie = Struct("sdd_cookie")
+        cookie.set_all({"name": name, "value": value, "domain": domain, "path": path,
+                        "include_subdomains": include_subdomains, "secure": secure})  # fmt: skip
+        cookie.c.expires = expires
+        check(lib.sdd_downloader_set_cookie(self._usable(), cookie.c))
+
+    def clear_cookies(self, domain: str | None = None) -> None:
+        """Removes the cookies of a domain and its subdomains; None: all."""
+        check(lib.sdd_downloader_clear_cookies(self._usable(), ffi.NULL if domain is None else c_text(domain)))
+
+    def statistics(self) -> dict[str, int]:
+        """Counts since creation, and the current state: the fields of sdd_statistics."""
+        return statistics_of("sdd_statistics", lib.sdd_downloader_get_statistics, self._usable())
+
+    # ---- the end
+
+    def close(self) -> None:
+        """Cancels all requests and waits for the end of the threads. What waits gets RequestCancelled."""
+        self._pump.close()
+
+    async def aclose(self) -> None:
+        """`close()` for event loops: waits in a worker thread."""
+        await asyncio.to_thread(self.close)
+
+    @property
+    def closed(self) -> bool:
+        return self._pump.is_closed
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.aclose()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Downloader cannot be pickled; make one in each process")
+
+
+def statistics_of(name: str, function: Any, *handle: Any) -> dict[str, int]:
+    """Calls a function that fills a struct of numbers, and returns them by name."""
+    struct = Struct(name)
+    check(function(*handle, struct.c))
+    names = [field for field, _ in ffi.typeof(name).fields if field not in ("struct_size", "reserved")]
+    return {field: getattr(struct.c, field) for field in names}

@@ -1,0 +1,395 @@
+"""Images: pixels in the library's memory, which views, NumPy and Pillow share."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from . import _constants as c
+from ._constants import ImageFormat, PixelFormat
+from ._errors import InvalidArgument, call_error, check
+from ._native import ffi, lib, text
+from ._pixels import LAYOUTS, Layout, shape_of, strides_of, to_pil, without_padding
+from ._structs import Struct
+from ._transforms import Transform, transforms_of
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+    from PIL.Image import Image as PillowImage
+    from typing_extensions import Unpack
+
+    from ._options import PictureOptions
+
+View = memoryview  # Image has a method of that name
+
+_FORMATS = {".jpg": ImageFormat.JPEG, ".jpeg": ImageFormat.JPEG, ".png": ImageFormat.PNG}
+
+
+def owned_view(pointer: Any, size: int, owner: Any) -> memoryview:
+    """A read-only view of memory of the library, which keeps `owner` alive as long as anything uses the view."""
+    kept = ffi.gc(pointer, lambda _, owner=owner: None)
+    return memoryview(ffi.buffer(kept, size)).toreadonly()
+
+
+def bytes_view(handle: Any) -> memoryview:
+    """A read-only view of an sdd_bytes. Takes over one reference."""
+    owner = ffi.gc(handle, lib.sdd_bytes_release)
+    size = lib.sdd_bytes_size(handle)
+    return owned_view(lib.sdd_bytes_data(handle), size, owner) if size else memoryview(b"")
+
+
+class Image:
+    """A picture: immutable, with its pixels in memory of the library.
+
+    `memoryview()`, `to_numpy()`, NumPy's `asarray()` and, where the layouts agree, `to_pil()` share these pixels
+    without a copy. They stay valid as long as anything views them, also after `close()`. From Python 3.12 on an image
+    is itself a buffer: `memoryview(image)`.
+
+    Images may be used from any thread, and in the child of a fork. They cannot be pickled.
+    """
+
+    __slots__ = ("__weakref__", "_handle", "_info")
+
+    _handle: Any
+    """None once the image is closed."""
+    _info: Any
+    """The sdd_image_info, from its first use on."""
+
+    def __init__(self, *arguments: object) -> None:
+        raise TypeError("Images come from loads, Image.decode() and Image.from_pixels().")
+
+    @classmethod
+    def _take(cls, handle: Any) -> Image:
+        """Makes the object for an sdd_image, and takes over one reference."""
+        image = cls.__new__(cls)
+        image._info = None
+        image._handle = ffi.gc(handle, lib.sdd_image_release)
+        return image
+
+    # ---- making
+
+    @staticmethod
+    def decode(data: bytes | bytearray | memoryview, **options: Unpack[PictureOptions]) -> Image:
+        """Decodes a JPEG or PNG in memory, on this thread. `options` are those of `PictureOptions`.
+
+        >>> import sdd
+        >>> grey = Image.from_pixels(b"\\x00\\x80", 2, 1, PixelFormat.GREY8)
+        >>> Image.decode(grey.encode(ImageFormat.PNG), pixel_format="grey8").size
+        (2, 1)
+        """
+        from ._plans import decode_options
+
+        given: dict[str, Any] = dict(options)
+        form = decode_options(given)
+        if given:
+            raise TypeError(f"not options of decoding: {', '.join(given)}")
+        out, detail = ffi.new("sdd_image **"), ffi.new("int32_t *")
+        with memoryview(data) as view:
+            status = lib.sdd_image_decode(
+                ffi.from_buffer(view), view.nbytes, form.c if form else ffi.NULL, out, detail
+            )
+        check(status, detail[0])
+        return Image._take(out[0])
+
+    @staticmethod
+    def from_pixels(
+        pixels: bytes | bytearray | memoryview, width: int, height: int,
+        pixel_format: PixelFormat = PixelFormat.RGBA8, stride: int = 0,
+    ) -> Image:  # fmt: skip
+        """Makes an image from a copy of pixels: `height` rows, the top one first, of `stride` bytes (0: no padding)."""
+        layout = LAYOUTS.get(pixel_format)
+        if layout is None or width < 1 or height < 1 or stride < 0:
+            raise InvalidArgument("The format, width, height or stride is not valid.", code=c.ERROR_INVALID_ARGUMENT)
+        row = width * layout.channels * layout.depth
+        with memoryview(pixels) as view:
+            needed = (stride or row) * (height * layout.planes - 1) + row
+            if view.nbytes < needed:
+                raise InvalidArgument(
+                    f"The buffer has {view.nbytes} bytes; these pixels take {needed}.", code=c.ERROR_INVALID_ARGUMENT
+                )
+            out = ffi.new("sdd_image **")
+            check(lib.sdd_image_create(width, height, pixel_format, ffi.from_buffer(view), stride, out))
+        return Image._take(out[0])
+
+    # ---- life
+
+    def close(self) -> None:
+        """Gives the image up. Views of its pixels stay valid; every other use raises ValueError."""
+        self._handle = None
+
+    @property
+    def closed(self) -> bool:
+        return self._handle is None
+
+    def __enter__(self) -> Image:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _live(self) -> Any:
+        # The caller's reference keeps the handle alive while another thread closes the image.
+        handle = self._handle
+        if handle is None:
+            raise ValueError("the image is closed")
+        return handle
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("an Image cannot be pickled; send image.encode() or a copy of image.to_numpy()")
+
+    def __repr__(self) -> str:
+        if self._handle is None:
+            return "<sdd.Image, closed>"
+        preview = ", preview" if self.is_preview else ""
+        return f"<sdd.Image {self.width} x {self.height} {self.pixel_format.name}{preview}>"
+
+    # ---- properties
+
+    def _get_info(self) -> Any:
+        handle = self._live()
+        if self._info is None or not self._info.c.is_decoded:
+            info = Struct("sdd_image_info")
+            check(lib.sdd_image_get_info(handle, info.c))
+            self._info = info
+        return self._info.c
+
+    @property
+    def width(self) -> int:
+        """Width in pixels."""
+        return self._get_info().width  # type: ignore[no-any-return]
+
+    @property
+    def height(self) -> int:
+        """Height in pixels."""
+        return self._get_info().height  # type: ignore[no-any-return]
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """(width, height) in pixels."""
+        info = self._get_info()
+        return info.width, info.height
+
+    @property
+    def stride(self) -> int:
+        """Bytes from one row to the next."""
+        self._decode()
+        return self._get_info().stride  # type: ignore[no-any-return]
+
+    @property
+    def pixel_format(self) -> PixelFormat:
+        return PixelFormat(self._get_info().pixel_format)
+
+    @property
+    def format(self) -> int:
+        """The `ImageFormat` of the encoded bytes; 0 for an image made from pixels."""
+        number = self._get_info().format
+        return ImageFormat(number) if number in ImageFormat._value2member_map_ else number
+
+    @property
+    def stored_size(self) -> tuple[int, int]:
+        """Width and height of the encoded picture, before it was turned; (0, 0) if unknown."""
+        info = self._get_info()
+        return info.stored_width, info.stored_height
+
+    @property
+    def orientation(self) -> int:
+        """Exif orientation of the encoded picture, 1 to 8, whether or not it was applied."""
+        return self._get_info().orientation  # type: ignore[no-any-return]
+
+    @property
+    def has_alpha(self) -> bool:
+        """Whether the encoded picture has an alpha channel or transparent colours."""
+        return bool(self._get_info().has_alpha)
+
+    @property
+    def is_preview(self) -> bool:
+        """Whether the image was made before the whole picture had arrived."""
+        return bool(self._get_info().is_preview)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether the body was truncated or damaged."""
+        return bool(self._get_info().is_partial)
+
+    @property
+    def good_rows(self) -> int:
+        """Valid rows, from the top, before the picture was turned."""
+        return self._get_info().good_rows  # type: ignore[no-any-return]
+
+    @property
+    def encoded(self) -> memoryview | None:
+        """The bytes that the image was decoded from, without a copy; None if it has none."""
+        pointer = lib.sdd_image_bytes(self._live())
+        return bytes_view(lib.sdd_bytes_retain(pointer)) if pointer else None
+
+    # ---- pixels
+
+    def _decode(self) -> None:
+        detail = ffi.new("int32_t *")
+        check(lib.sdd_image_decode_pixels(self._live(), detail), detail[0])
+
+    def _layout(self) -> Layout:
+        return LAYOUTS[self.pixel_format]
+
+    def memoryview(self) -> View:
+        """The pixels, read-only, as one run of bytes: rows of `stride` bytes, the top one first."""
+        handle = self._live()
+        self._decode()
+        return owned_view(lib.sdd_image_pixels(handle), lib.sdd_image_pixels_size(handle), handle)
+
+    def __buffer__(self, flags: int) -> View:
+        layout, (width, height) = self._layout(), self.size
+        if self.stride != width * layout.channels * layout.depth:
+            raise BufferError("rows with padding are no plain buffer; use to_numpy() or memoryview()")
+        return self.memoryview().cast("B" if layout.depth == 1 else "H", shape_of(layout, width, height))
+
+    def tobytes(self) -> bytes:
+        """Copies the pixels, without padding between rows."""
+        layout, (width, height) = self._layout(), self.size
+        length = width * layout.channels * layout.depth
+        return without_padding(self.memoryview(), height * layout.planes, self.stride, length)
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        layout, (width, height), stride = self._layout(), self.size, self.stride
+        shape = shape_of(layout, width, height)
+        is_packed = stride == width * layout.channels * layout.depth
+        return {
+            "version": 3,
+            "shape": shape,
+            "typestr": "|u1" if layout.depth == 1 else _UINT16,
+            "data": self.memoryview(),
+            "strides": None if is_packed else strides_of(layout, height, stride),
+        }
+
+    def to_numpy(self) -> NDArray[numpy.uint8 | numpy.uint16]:
+        """The pixels as a read-only array that shares them: (height, width, channels), (height, width) for grey,
+        (3, height, width) for RGB8_PLANAR; uint8, or uint16 for formats of 16 bits."""
+        import numpy as np
+
+        layout, (width, height) = self._layout(), self.size
+        kind = np.uint8 if layout.depth == 1 else np.uint16
+        return np.ndarray(
+            shape_of(layout, width, height), kind, self.memoryview(), 0, strides_of(layout, height, self.stride)
+        )
+
+    def to_pil(self) -> PillowImage:
+        """A picture of Pillow. RGBA8 and GREY8 share the pixels; Pillow copies other formats into its own layout."""
+        return to_pil(self.memoryview(), self._layout(), self.size, self.stride)  # type: ignore[no-any-return]
+
+    # ---- frames
+
+    @property
+    def frame_count(self) -> int:
+        """Frames of an animated picture; 1 for a still one."""
+        return lib.sdd_image_frame_count(self._live())  # type: ignore[no-any-return]
+
+    @property
+    def loop_count(self) -> int:
+        """How often the frames are to be shown; 0: for ever."""
+        return lib.sdd_image_loop_count(self._live())  # type: ignore[no-any-return]
+
+    def frame(self, index: int) -> Image:
+        """Decodes one frame, as it is shown, on this thread."""
+        out, detail = ffi.new("sdd_image **"), ffi.new("int32_t *")
+        status = lib.sdd_image_frame(self._live(), index, out, detail)
+        if status == c.ERROR_NOT_FOUND:
+            raise IndexError(f"frame {index} of {self.frame_count}")
+        check(status, detail[0])
+        return Image._take(out[0])
+
+    def frame_duration(self, index: int) -> float:
+        """Seconds for which a frame is to be shown, as the file says."""
+        return lib.sdd_image_frame_duration_us(self._live(), index) / 1e6  # type: ignore[no-any-return]
+
+    # ---- metadata
+
+    def _metadata(self, kind: int) -> bytes | None:
+        data, size, detail = ffi.new("void **"), ffi.new("size_t *"), ffi.new("int32_t *")
+        handle = self._live()
+        status = lib.sdd_image_metadata(handle, kind, ffi.cast("const void **", data), size, detail)
+        if status == c.ERROR_NOT_FOUND:
+            return None
+        check(status, detail[0])
+        return bytes(ffi.buffer(data[0], size[0])) if size[0] else b""
+
+    @property
+    def icc_profile(self) -> bytes | None:
+        """The colour profile, which is not applied to the pixels."""
+        return self._metadata(c.METADATA_ICC)
+
+    @property
+    def exif(self) -> bytes | None:
+        """The Exif block, from "II" or "MM" on."""
+        return self._metadata(c.METADATA_EXIF)
+
+    @property
+    def xmp(self) -> bytes | None:
+        """The XMP packet, UTF-8."""
+        return self._metadata(c.METADATA_XMP)
+
+    @property
+    def texts(self) -> list[tuple[str, str]]:
+        """Keywords and texts of a PNG, comments of a JPEG, in the order of the file."""
+        handle, entry = self._live(), Struct("sdd_image_text")
+        found: list[tuple[str, str]] = []
+        while lib.sdd_image_text_at(handle, len(found), entry.c) == c.OK:
+            found.append((text(entry.c.keyword), text(entry.c.text)))
+        return found
+
+    # ---- other pictures made of it
+
+    def transform(self, *transforms: Transform) -> Image:
+        """Applies transforms one after the other, on this thread."""
+        handle, out = self._live(), ffi.new("sdd_image **")
+        with_memory = transforms_of(transforms)
+        check(lib.sdd_image_transform(handle, with_memory.array, len(transforms), out))
+        return Image._take(out[0])
+
+    def encode(
+        self, format: int = 0, *, quality: int = 0, max_size: tuple[int, int] | None = None, max_bytes: int = 0,
+        background: int = 0, progressive: bool = False, chroma: str = "420",
+    ) -> View:  # fmt: skip
+        """Encodes the pixels, on this thread, and returns read-only bytes without a copy.
+
+        `format` 0 is PNG if any pixel is transparent, else JPEG. `quality` is 1 to 100, 0: 90. A larger picture is
+        scaled down to fit into `max_size` pixels; the quality, or the size of a PNG, is reduced to fit into
+        `max_bytes`. `background` is 0xRRGGBB, shown through alpha in a JPEG. `chroma` is "420", "422" or "444".
+        """
+        options = Struct("sdd_encode_options")
+        options.set_all({"format": format, "quality": quality, "max_bytes": max_bytes, "background": background,
+                         "progressive": progressive, "chroma": _CHROMA[chroma]})  # fmt: skip
+        options.c.max_width, options.c.max_height = max_size or (0, 0)
+        handle, out = self._live(), ffi.new("sdd_bytes **")
+        check(lib.sdd_image_encode(handle, options.c, out))
+        return bytes_view(out[0])
+
+    def save(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Writes the picture to a file; `options` as for `encode()`. The format is that of the file's extension."""
+        path = Path(path)
+        options.setdefault("format", _FORMATS.get(path.suffix.lower(), 0))
+        data = self.encode(**options)
+        path.write_bytes(data)
+
+
+_CHROMA: dict[str, int] = {"420": c.CHROMA_420, "422": c.CHROMA_422, "444": c.CHROMA_444}
+_UINT16 = "<u2" if sys.byteorder == "little" else ">u2"
+
+
+def probe(data: bytes | bytearray | memoryview) -> dict[str, int] | None:
+    """Facts about a JPEG or PNG from its first bytes; None if more bytes are needed.
+
+    The keys are the fields of sdd_image_facts: format, width, height, channels, depth, is_progressive, is_animated,
+    frame_count, loop_count, orientation.
+    """
+    facts = Struct("sdd_image_facts")
+    with memoryview(data) as view:
+        status = lib.sdd_image_probe(ffi.from_buffer(view), view.nbytes, facts.c)
+    if status == c.ERROR_INCOMPLETE:
+        return None
+    if status != c.OK:
+        raise call_error(status)
+    return {name: getattr(facts.c, name) for name, _ in ffi.typeof("sdd_image_facts").fields if name != "struct_size"}

@@ -1,0 +1,197 @@
+"""Loaders: a cache in front of a downloader."""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+
+from . import _constants as c
+from ._batch import Batch
+from ._cache import Cache, flush_shared_at_exit
+from ._downloader import Downloader, image_of
+from ._errors import check
+from ._fork import check_generation, generation
+from ._image import Image
+from ._native import ffi, lib
+from ._plans import Plan, Plans, decode_options, load_plan, take_bits
+from ._prefetch import PrefetchReport, prefetch_list, report_of
+from ._previews import Previews
+from ._pump import Listener
+from ._results import Result, result_of
+from ._structs import Struct, c_text
+from ._waiters import Progress
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+    from ._options import BatchOptions, DownloaderOptions, LoadOptions, PictureOptions
+
+_POLICIES = {"back_off": c.FAIL_POLICY_BACK_OFF, "sdwebimage": c.FAIL_POLICY_SDWEBIMAGE, "none": c.FAIL_POLICY_NONE}
+
+
+class Loader:
+    """Loads pictures from a cache, or from the network, and stores them.
+
+    Without `cache` it uses the shared one of the process, in ~/.cache/sdd/default. Without `downloader` it makes one,
+    with `options`, and closes it when it is closed. It may be used by any number of event loops and threads. `with`
+    and `async with` close it; so do garbage collection and the end of the interpreter. An object made before a fork()
+    raises ForkedError in the child.
+    """
+
+    def __init__(
+        self, *, downloader: Downloader | None = None, cache: Cache | None = None,
+        original_cache: Cache | None = None, no_cache: bool = False,
+        fail_policy: Literal["back_off", "sdwebimage", "none"] = "back_off", **options: Unpack[DownloaderOptions],
+    ) -> None:  # fmt: skip
+        if downloader is not None and options:
+            raise TypeError("options are for the loader's own downloader; `downloader` has its own")
+        self._own = Downloader(**options) if downloader is None else None
+        self.downloader: Downloader = downloader or self._own  # type: ignore[assignment]
+        self._caches = (cache, original_cache)
+        if cache is None and not no_cache:
+            flush_shared_at_exit()
+        config = Struct("sdd_loader_config")
+        config.c.downloader = self.downloader._usable()
+        config.c.cache = cache._usable() if cache else ffi.NULL
+        config.c.original_cache = original_cache._usable() if original_cache else ffi.NULL
+        config.set_all({"no_cache": no_cache, "fail_policy": _POLICIES[fail_policy]})
+        out = ffi.new("sdd_loader **")
+        check(lib.sdd_loader_create(config.c, out))
+        self._handle = out[0]
+        self._pump = self.downloader._pump
+        self._plans = Plans(load_plan)
+        self._end = weakref.finalize(self, _destroy, self._handle, generation())
+
+    # ---- loads
+
+    def _submit(self, request: Any, status: Any) -> int:
+        return lib.sdd_loader_submit(self._handle, request, status)  # type: ignore[no-any-return]
+
+    async def load(self, url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Image:
+        """Loads a picture. Cancelling the task cancels the load.
+
+        `progress(received, expected)` is called on the loop's thread; `expected` is None while it is unknown.
+        """
+        plan, listener = self._plans.get(options), Listener(progress)
+        return await self._pump.run(self._submit, plan, url, listener.bits, image_of, listener)
+
+    def load_sync(self, url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Image:
+        """`load()` for plain threads: blocks until the end. `progress` is called on this thread."""
+        plan, listener = self._plans.get(options), Listener(progress)
+        return self._pump.run_sync(self._submit, plan, url, listener.bits, image_of, listener)
+
+    async def fetch(self, url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Result:
+        """Loads a picture, and gives it with its bytes, response, timings and origin."""
+        plan, listener = self._plans.get(options), Listener(progress)
+        return await self._pump.run(self._submit, plan, url, listener.bits, result_of, listener)
+
+    def fetch_sync(self, url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Result:
+        """`fetch()` for plain threads: blocks until the end."""
+        plan, listener = self._plans.get(options), Listener(progress)
+        return self._pump.run_sync(self._submit, plan, url, listener.bits, result_of, listener)
+
+    def previews(self, url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Previews:
+        """Loads a picture, and gives previews while it arrives, then the picture: for `async for` or `for`."""
+        return Previews(self._pump, self._submit, self._plans.get(options), url, image_of, progress)
+
+    def load_many(self, urls: Iterable[str], **options: Unpack[BatchOptions]) -> Batch:
+        """Loads any number of pictures, a few at a time: for `async for` or `for`. `urls` may be endless."""
+        return Batch(urls, dict(options), pump=self._pump, loader=self._usable())
+
+    # ---- prefetching
+
+    async def prefetch(
+        self, urls: Iterable[str], *, to: Literal["memory", "disk"] = "memory", retry_failed: bool = False,
+        progress: Progress | None = None, **form: Unpack[PictureOptions],
+    ) -> PrefetchReport:  # fmt: skip
+        """Loads pictures behind all other requests, into memory and disk or into disk alone.
+
+        `progress(finished, total)` counts URLs.
+        """
+        plan, bits = self._prefetch_plan(urls, to, retry_failed, dict(form))
+        return await self._pump.run(self._submit_list, plan, None, bits, report_of, Listener(progress))
+
+    def prefetch_sync(
+        self, urls: Iterable[str], *, to: Literal["memory", "disk"] = "memory", retry_failed: bool = False,
+        progress: Progress | None = None, **form: Unpack[PictureOptions],
+    ) -> PrefetchReport:  # fmt: skip
+        """`prefetch()` for plain threads: blocks until the end."""
+        plan, bits = self._prefetch_plan(urls, to, retry_failed, dict(form))
+        return self._pump.run_sync(self._submit_list, plan, None, bits, report_of, Listener(progress))
+
+    def _submit_list(self, request: Any, status: Any) -> int:
+        return lib.sdd_prefetch(self._handle, request, status)  # type: ignore[no-any-return]
+
+    def _prefetch_plan(
+        self, urls: Iterable[str], to: str, retry_failed: bool, form: dict[str, Any]
+    ) -> tuple[Plan, int]:
+        options = {**form, "retry_failed": retry_failed}
+        bits, decode = take_bits(options), decode_options(options)
+        if options:
+            raise TypeError(f"not options of prefetching: {', '.join(options)}")
+        return Plan(prefetch_list(urls, to, bits, decode), bits), bits
+
+    # ---- failed URLs
+
+    def _usable(self) -> Any:
+        self._pump.check_usable()
+        return self._handle
+
+    def is_blocked(self, url: str) -> bool:
+        """Whether the URL has failed recently, so that loads of it fail at once."""
+        return bool(lib.sdd_loader_is_blocked(self._usable(), c_text(url)))
+
+    def remove_failed_url(self, url: str) -> None:
+        """Lets a URL be loaded again although it failed."""
+        check(lib.sdd_loader_remove_failed_url(self._usable(), c_text(url)))
+
+    def remove_all_failed_urls(self) -> None:
+        check(lib.sdd_loader_remove_all_failed_urls(self._usable()))
+
+    @property
+    def running_count(self) -> int:
+        """Loads that have not ended."""
+        return lib.sdd_loader_running_count(self._usable())  # type: ignore[no-any-return]
+
+    def cancel_all(self) -> None:
+        """Cancels every load: each ends with RequestCancelled."""
+        check(lib.sdd_loader_cancel_all(self._usable()))
+
+    # ---- the end
+
+    def close(self) -> None:
+        """Cancels all loads, and waits for the end of the loader's own downloader."""
+        check_generation(self._pump.made_in, "loader")
+        self._end()
+        if self._own is not None:
+            self._own.close()
+
+    async def aclose(self) -> None:
+        """`close()` for event loops: waits in a worker thread."""
+        await asyncio.to_thread(self.close)
+
+    @property
+    def closed(self) -> bool:
+        return not self._end.alive or self._pump.is_closed
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.aclose()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Loader cannot be pickled; make one in each process")
+
+
+def _destroy(handle: Any, made_in: int) -> None:
+    if made_in == generation():
+        lib.sdd_loader_destroy(handle)

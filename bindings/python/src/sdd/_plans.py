@@ -1,0 +1,203 @@
+"""Turns keyword options into requests of the header. A plan is made once for equal options and used for many URLs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from typing import Any
+
+from . import _constants as c
+from ._constants import PixelFormat, Priority
+from ._native import ffi, milliseconds
+from ._options import Credential, DownloadOptions
+from ._structs import Struct, c_text
+from ._transforms import FITS, transforms_of
+
+LEVELS: dict[str, int] = {"all": c.CACHE_ALL, "memory": c.CACHE_MEMORY, "disk": c.CACHE_DISK, "none": c.CACHE_NONE}
+_REDIRECTS = {"follow": c.REDIRECT_FOLLOW, "hand_out": c.REDIRECT_HAND_OUT, "refuse": c.REDIRECT_REFUSE}
+
+# Options that are bits of the header.
+BITS: dict[str, int] = {
+    "cookies": c.OPTION_HANDLE_COOKIES,
+    "allow_invalid_certificates": c.OPTION_ALLOW_INVALID_SSL_CERTIFICATES,
+    "continue_in_background": c.OPTION_CONTINUE_IN_BACKGROUND,
+    "resume": c.OPTION_RESUME,
+    "stop_when_complete": c.OPTION_STOP_WHEN_COMPLETE,
+    "scale_down_large_images": c.OPTION_SCALE_DOWN_LARGE_IMAGES,
+    "first_frame_only": c.OPTION_DECODE_FIRST_FRAME_ONLY,
+    "preload_all_frames": c.OPTION_PRELOAD_ALL_FRAMES,
+    "transform_animated_image": c.OPTION_TRANSFORM_ANIMATED_IMAGE,
+    "http_cache": c.OPTION_USE_HTTP_CACHE,
+    "ignore_cached_response": c.OPTION_IGNORE_CACHED_RESPONSE,
+    "retry_failed": c.OPTION_RETRY_FAILED,
+    "refresh": c.OPTION_REFRESH_CACHED,
+    "from_cache_only": c.OPTION_FROM_CACHE_ONLY,
+    "from_loader_only": c.OPTION_FROM_LOADER_ONLY,
+    "wait_store_cache": c.OPTION_WAIT_STORE_CACHE,
+    "body_as_sent": c.OPTION_BODY_AS_SENT,
+    "low_priority": c.OPTION_LOW_PRIORITY,
+    "high_priority": c.OPTION_HIGH_PRIORITY,
+}
+
+# Fields of sdd_decode_options under the names that options have.
+_FORM_FIELDS = frozenset(("background", "scale_down_limit_bytes", "row_alignment"))
+_FORM_FLAGS = {"keep_orientation": "keep_orientation", "enlarge": "allow_enlarging", "exact": "scaling",
+               "lenient": "integrity"}  # fmt: skip
+_LOAD_FIELDS = frozenset(("alternatives", "cache_key", "transforms", "query", "store", "original_query",
+                          "original_store"))  # fmt: skip
+
+
+def take_bits(options: dict[str, Any]) -> int:
+    """Removes the options that are bits, and joins them."""
+    bits = 0
+    for name in [name for name in options if name in BITS]:
+        if options.pop(name):
+            bits |= BITS[name]
+    return bits
+
+
+def decode_options(options: dict[str, Any]) -> Struct | None:
+    """Removes the options of the form of a picture. None if there are none."""
+    form = Struct("sdd_decode_options")
+    is_set = False
+    for name in list(options):
+        if name == "size":
+            size = options[name]
+            if size is not None:
+                form.c.target_width, form.c.target_height = size
+        elif name == "fit":
+            form.c.fit = FITS[options[name]]
+        elif name == "pixel_format":
+            form.c.pixel_format = pixel_format(options[name])
+        elif name in _FORM_FLAGS:
+            setattr(form.c, _FORM_FLAGS[name], int(options[name]))
+        elif name in _FORM_FIELDS:
+            setattr(form.c, name, options[name])
+        else:
+            continue
+        is_set = is_set or options[name] is not None
+        del options[name]
+    return form if is_set else None
+
+
+def pixel_format(given: PixelFormat | str) -> int:
+    return PixelFormat[given.upper()] if isinstance(given, str) else given
+
+
+def credential_struct(credential: Credential) -> Struct:
+    made = Struct("sdd_credential")
+    made.set_all({field.name: getattr(credential, field.name) for field in fields(credential)})
+    return made
+
+
+def header_array(struct: Struct, headers: Mapping[str, str | None]) -> None:
+    """Sets `headers` and `header_count` of a download request."""
+    array = struct.keep(ffi.new("sdd_header[]", len(headers)))
+    for field, (name, value) in zip(array, headers.items()):
+        field.name = struct.keep(c_text(name))
+        field.value = ffi.NULL if value is None else struct.keep(c_text(value))
+    struct.c.headers, struct.c.header_count = array, len(headers)
+
+
+class Plan:
+    """A request without its URL. `c` is the request; set its url and option bits and submit it at once."""
+
+    __slots__ = ("c", "struct", "bits")
+
+    def __init__(self, struct: Struct, bits: int) -> None:
+        self.struct = struct
+        self.c = struct.c
+        self.bits = bits
+
+
+def _download_struct(options: dict[str, Any]) -> Struct:
+    """Takes all options but those of loads."""
+    request = Struct("sdd_download_request")
+    for name, value in options.items():
+        if name not in _DOWNLOAD_NAMES:
+            raise TypeError(f"{name!r} is not an option here")
+        if value is None:
+            continue
+        if name == "timeout":
+            request.c.total_timeout_ms = milliseconds(value)
+        elif name == "headers":
+            header_array(request, value)
+        elif name == "credential":
+            request.set("credential", credential_struct(value))
+        elif name == "redirects":
+            request.c.redirects = _REDIRECTS[value]
+        elif name == "body":
+            memory = request.keep(ffi.from_buffer(value))
+            request.c.body, request.c.body_size = memory, len(value)
+        else:
+            request.set(name, value)
+    return request
+
+
+def names_of(options: Any) -> frozenset[str]:
+    """The names that a TypedDict has."""
+    return frozenset(options.__required_keys__ | options.__optional_keys__)
+
+
+_DOWNLOAD_NAMES = names_of(DownloadOptions)
+
+
+def priority_of(given: Priority | str) -> int:
+    return Priority[given.upper()] if isinstance(given, str) else given
+
+
+def download_plan(options: dict[str, Any]) -> Plan:
+    options = dict(options)
+    bits, form = take_bits(options), decode_options(options)
+    priority = options.pop("priority", 0)
+    request = _download_struct(options)
+    request.set("decode", form)
+    request.c.priority = priority_of(priority)
+    return Plan(request, bits)
+
+
+def load_plan(options: dict[str, Any]) -> Plan:
+    options = dict(options)
+    bits, form = take_bits(options), decode_options(options)
+    load = Struct("sdd_load_request")
+    load.set("decode", form)
+    load.c.priority = priority_of(options.pop("priority", 0))
+    if "timeout" in options:
+        load.c.total_timeout_ms = milliseconds(options.pop("timeout"))
+    own = {name: options.pop(name) for name in list(options) if name in _LOAD_FIELDS}
+    load.set_texts("alternatives", "alternative_count", own.pop("alternatives", None))
+    if own.get("transforms"):
+        transforms = transforms_of(own["transforms"])
+        load.c.transforms, load.c.transform_count = load.keep(transforms.array), transforms.number
+    own.pop("transforms", None)
+    load.set("cache_key", own.pop("cache_key", None))
+    for name, level in own.items():
+        setattr(load.c, name, LEVELS[level])
+    if options:
+        for name in ("method", "body", "range"):
+            if name in options:
+                raise TypeError(f"{name!r} is an option of downloads, not of loads")
+        load.set("download", _download_struct(options))
+    return Plan(load, bits)
+
+
+class Plans:
+    """The plans of one loader or downloader: equal options, if they can be compared by hash, share one."""
+
+    _LIMIT = 64
+
+    def __init__(self, make: Callable[[dict[str, Any]], Plan]) -> None:
+        self._make = make
+        self._kept: dict[tuple[tuple[str, object], ...], Plan] = {}
+
+    def get(self, options: Mapping[str, object]) -> Plan:
+        key = tuple(options.items())
+        try:
+            plan = self._kept.get(key)
+        except TypeError:  # headers, for instance, are not hashable
+            return self._make(dict(options))
+        if plan is None:
+            if len(self._kept) >= self._LIMIT:
+                self._kept.clear()
+            plan = self._kept[key] = self._make(dict(options))
+        return plan

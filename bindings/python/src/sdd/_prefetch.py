@@ -1,0 +1,59 @@
+"""Lists of URLs that are loaded ahead of time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from . import _constants as c
+from ._native import ffi
+from ._results import origin_of, release
+from ._structs import Struct
+
+_PLACES = {"memory": c.PREFETCH_MEMORY, "disk": c.PREFETCH_DISK}
+
+
+@dataclass(frozen=True)
+class PrefetchOutcome:
+    """The outcome of one URL of a list."""
+
+    code: int
+    """A `Status`: 0 for a success."""
+    detail: int
+    http_status: int
+    origin: int
+    """An `Origin`; a cache if the picture was there already."""
+
+
+@dataclass(frozen=True)
+class PrefetchReport:
+    """The outcome of a list."""
+
+    total: int
+    failed: int
+    outcomes: list[PrefetchOutcome]
+    """In the order of the URLs."""
+
+
+def prefetch_list(urls: Iterable[str], to: str, bits: int, decode: Struct | None) -> Struct:
+    """An sdd_prefetch_list."""
+    made = Struct("sdd_prefetch_list")
+    made.set_texts("urls", "count", urls)
+    made.c.options, made.c.to = bits, _PLACES[to]
+    made.set("decode", decode)
+    return made
+
+
+def report_of(event: Any) -> PrefetchReport:
+    """Copies the report of a list that has ended."""
+    report = event.prefetch
+    first, outcomes = ffi.cast("char *", report.outcomes), []
+    for index in range(report.total if report.outcomes else 0):
+        outcome = ffi.cast("sdd_prefetch_outcome *", first + index * report.outcome_size)
+        outcomes.append(
+            PrefetchOutcome(outcome.error, outcome.detail, outcome.http_status, origin_of(outcome.origin))
+        )
+    made = PrefetchReport(report.total, report.skipped, outcomes)
+    release(event)
+    return made

@@ -1,0 +1,62 @@
+"""Previews of a picture while it arrives."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+
+from ._image import Image
+from ._plans import Plan
+from ._pump import Listener, Make, Pump, Submit
+from ._waiters import Progress
+
+
+class Previews:
+    """Gives previews (`image.is_preview`), each more complete than the last, and at last the picture.
+
+    For one `async for` or `for`. A preview that is not taken in time is replaced by the next. An error of the request
+    is raised in place of the picture. Leaving the loop early cancels the request.
+    """
+
+    def __init__(self, pump: Pump, submit: Submit, plan: Plan, url: str, make: Make,
+                 progress: Progress | None) -> None:  # fmt: skip
+        self._start = (pump, submit, plan, url, make, progress)
+
+    async def __aiter__(self) -> AsyncIterator[Image]:
+        pump, submit, plan, url, make, progress = self._start
+        newest: list[Image] = []
+        changed = asyncio.Event()
+
+        def show(image: Image) -> None:
+            newest[:] = [image]
+            changed.set()
+
+        listener = Listener(progress, show)
+        task = asyncio.ensure_future(pump.run(submit, plan, url, listener.bits, make, listener))
+        task.add_done_callback(lambda _: changed.set())
+        try:
+            while not task.done():
+                await changed.wait()
+                changed.clear()
+                if newest and not task.done():
+                    yield newest.pop()
+            yield await task
+        finally:
+            task.cancel()
+
+    def __iter__(self) -> Iterator[Image]:
+        pump, submit, plan, url, make, progress = self._start
+        newest: list[Image] = []
+
+        def show(image: Image) -> None:
+            newest[:] = [image]
+
+        listener = Listener(progress, show)
+        token, waiter = pump.start_sync(submit, plan, url, listener.bits, make, listener)
+        try:
+            for _ in pump.steps(token, waiter):
+                if newest:
+                    yield newest.pop()
+        finally:
+            pump.cancel(token)
+        yield waiter.outcome()

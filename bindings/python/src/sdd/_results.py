@@ -1,0 +1,174 @@
+"""Results of requests: a picture or bytes, and facts about how they came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Any
+
+from ._constants import Origin
+from ._errors import Error, kind_of
+from ._image import Image, bytes_view
+from ._native import ffi, lib, text
+
+
+@dataclass(frozen=True)
+class Timings:
+    """Seconds of each stage of a request; 0 for a stage that did not happen: sdd_timings."""
+
+    queue: float
+    name_lookup: float
+    connect: float
+    tls: float
+    first_byte: float
+    transfer: float
+    decode: float
+    total: float
+    delivery: float
+    cache: float
+    store: float
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """The cost of a transfer: sdd_metrics."""
+
+    request_bytes: int
+    response_header_bytes: int
+    response_body_bytes: int
+    body_bytes: int
+    http_version: int
+    connection_reused: bool
+    redirects: int
+    attempts: int
+    remote_port: int
+    remote_address: str
+    saved_bytes: int
+    resumed_bytes: int
+
+
+class Response:
+    """The status, URL and header fields of a response."""
+
+    __slots__ = ("_handle",)
+
+    def __init__(self, handle: Any) -> None:
+        self._handle = ffi.gc(handle, lib.sdd_response_release)
+
+    @property
+    def url(self) -> str:
+        """The URL that answered, the last one of a chain of redirects."""
+        return text(lib.sdd_response_url(self._handle))
+
+    @property
+    def status(self) -> int:
+        """The HTTP status code; 0 for a scheme without one."""
+        return lib.sdd_response_status(self._handle)  # type: ignore[no-any-return]
+
+    @property
+    def mime_type(self) -> str:
+        """The media type in lower case, without parameters; "" if the response names none."""
+        return text(lib.sdd_response_mime_type(self._handle))
+
+    def header(self, name: str) -> str | None:
+        """The value of the first header field with a name, compared without regard to case."""
+        value = lib.sdd_response_header(self._handle, name.encode())
+        return ffi.string(value).decode("latin-1") if value else None
+
+    @property
+    def headers(self) -> list[tuple[str, str]]:
+        """All header fields, in the order in which they arrived."""
+        return list(self._fields())
+
+    def _fields(self) -> Iterator[tuple[str, str]]:
+        name, value = ffi.new("const char **"), ffi.new("const char **")
+        for index in range(lib.sdd_response_header_count(self._handle)):
+            lib.sdd_response_header_at(self._handle, index, name, value)
+            yield ffi.string(name[0]).decode("latin-1"), ffi.string(value[0]).decode("latin-1")
+
+    def __repr__(self) -> str:
+        return f"<sdd.Response {self.status} {self.url}>"
+
+
+class Result:
+    """The outcome of a request that succeeded."""
+
+    __slots__ = ("url", "image", "data", "origin", "http_status", "response", "is_end_unproven", "_times", "_costs",
+                 "_address")  # fmt: skip
+
+    url: str
+    """The URL as submitted."""
+    image: Image | None
+    """None if only bytes were asked for."""
+    data: memoryview | None
+    """The body, read-only, without a copy. None for a scaled or transformed picture."""
+    origin: int
+    """An `Origin`: the network or a cache."""
+    http_status: int
+    response: Response | None
+    """None if a cache had no need to ask the server."""
+    is_end_unproven: bool
+    """Whether nothing proves that the body is complete."""
+    _times: bytes
+    """A copy of the sdd_timings."""
+    _costs: bytes
+    """A copy of the sdd_metrics."""
+    _address: str
+
+    @property
+    def timings(self) -> Timings:
+        times = ffi.from_buffer("sdd_timings *", self._times)
+        return Timings(*[getattr(times, f"{field.name}_us") / 1e6 for field in fields(Timings)])
+
+    @property
+    def metrics(self) -> Metrics:
+        costs = ffi.from_buffer("sdd_metrics *", self._costs)
+        values = {field.name: getattr(costs, field.name) for field in fields(Metrics)}
+        values.update(connection_reused=bool(costs.connection_reused), remote_address=self._address)
+        return Metrics(**values)
+
+    def __repr__(self) -> str:
+        return f"<sdd.Result {self.url} {self.image or ('%d bytes' % len(self.data or b''))}>"
+
+
+_TIMES = ffi.sizeof("sdd_timings")
+_COSTS = ffi.sizeof("sdd_metrics")
+_ORIGINS = {member.value: member for member in Origin}
+
+
+def origin_of(number: int) -> int:
+    return _ORIGINS.get(number, number)
+
+
+def result_of(event: Any) -> Result:
+    """Copies everything of a terminal event without an error. Takes over its references to image and bytes."""
+    given, made = event.result, Result()
+    made.image = Image._take(event.image) if event.image else None
+    made.data = bytes_view(event.bytes) if event.bytes else None
+    made.url = text(given.url)
+    made.origin = origin_of(given.origin)
+    made.http_status = given.http_status
+    made.response = Response(lib.sdd_response_retain(given.response)) if given.response else None
+    made._times = ffi.buffer(given.timings, _TIMES)[:]
+    made._costs = ffi.buffer(given.metrics, _COSTS)[:]
+    made._address = text(given.metrics.remote_address)
+    made.is_end_unproven = bool(given.end_unproven)
+    return made
+
+
+def error_of(given: Any) -> Error:
+    """The exception for an sdd_result."""
+    message = text(given.message) or text(lib.sdd_status_message(given.error))
+    return kind_of(given.error, given.detail, given.error_class)(
+        message, code=given.error, detail=given.detail, http_status=given.http_status,
+        retryable=bool(given.retryable), stage=given.stage, url=text(given.url) or None, curl_code=given.curl_code,
+        system_error=given.system_error,
+    )  # fmt: skip
+
+
+def release(event: Any) -> None:
+    """Releases the references of an event that nobody waits for."""
+    if event.image:
+        lib.sdd_image_release(event.image)
+    if event.bytes:
+        lib.sdd_bytes_release(event.bytes)

@@ -1,0 +1,70 @@
+"""Structs of the header as Python fills them: by names of fields, with seconds, texts and other structs."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ._native import ffi, milliseconds
+
+
+def c_text(value: str) -> Any:
+    """A text as memory of C that ends with NUL."""
+    encoded = value.encode()
+    if b"\0" in encoded:
+        raise ValueError("a text has a NUL character in it")
+    return ffi.new("char[]", encoded)
+
+
+@functools.lru_cache(maxsize=None)
+def _type_of(name: str) -> tuple[Any, int, frozenset[str]]:
+    """The type of a pointer to the struct, the size of the struct, and the names of its fields."""
+    return ffi.typeof(f"{name} *"), ffi.sizeof(name), frozenset(field for field, _ in ffi.typeof(name).fields)
+
+
+class Struct:
+    """A struct with its struct_size set, and the memory that its fields point to. `c` is its address."""
+
+    __slots__ = ("c", "_fields", "_kept")
+
+    def __init__(self, name: str) -> None:
+        pointer, size, self._fields = _type_of(name)
+        self.c: Any = ffi.new(pointer)
+        self._kept: list[Any] = []
+        if "struct_size" in self._fields:
+            self.c.struct_size = size
+
+    def keep(self, memory: Any) -> Any:
+        self._kept.append(memory)
+        return memory
+
+    def set(self, name: str, value: Any) -> None:
+        """Sets a field. Without its suffix _ms or _s a field takes seconds; None leaves the default."""
+        if value is None:
+            return
+        if name in self._fields:
+            if isinstance(value, str):
+                value = self.keep(c_text(value))
+            elif isinstance(value, Struct):
+                value = self.keep(value).c
+            elif isinstance(value, bool):
+                value = int(value)
+            setattr(self.c, name, value)
+        elif f"{name}_ms" in self._fields:
+            setattr(self.c, f"{name}_ms", milliseconds(value))
+        elif f"{name}_s" in self._fields:
+            setattr(self.c, f"{name}_s", -1 if value < 0 else round(value))
+        else:
+            raise TypeError(f"{name!r} is not an option here")
+
+    def set_all(self, values: Mapping[str, Any]) -> None:
+        for name, value in values.items():
+            self.set(name, value)
+
+    def set_texts(self, name: str, count: str, values: Iterable[str] | None) -> None:
+        """Sets an array of texts and the field with their number."""
+        texts = [self.keep(c_text(value)) for value in values or ()]
+        if texts:
+            setattr(self.c, name, self.keep(ffi.new("const char *[]", texts)))
+            setattr(self.c, count, len(texts))

@@ -1,0 +1,68 @@
+"""Transforms of pictures: `resize`, `crop`, `flip`, `rotate`, `round_corners`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from . import _constants as c
+from ._native import ffi
+
+Fit = Literal["inside", "fill", "stretch"]
+
+FITS: dict[str, int] = {"inside": c.FIT_INSIDE, "fill": c.FIT_FILL, "stretch": c.FIT_STRETCH}
+_FLIPS = {"horizontal": c.FLIP_HORIZONTAL, "vertical": c.FLIP_VERTICAL, "both": c.FLIP_HORIZONTAL | c.FLIP_VERTICAL}
+
+
+@dataclass(frozen=True)
+class Transform:
+    """A change of a decoded picture, for `Image.transform()` and the `transforms` of a load."""
+
+    fields: tuple[tuple[str, int], ...]
+    """Fields of sdd_transform."""
+
+
+def _transform(**fields: int) -> Transform:
+    return Transform(tuple(fields.items()))
+
+
+def resize(width: int, height: int, fit: Fit = "inside", *, enlarge: bool = False) -> Transform:
+    """Scales down to a size in pixels, and up only with `enlarge`. 0 in one of the two: any."""
+    return _transform(kind=c.TRANSFORM_RESIZE, width=width, height=height, fit=FITS[fit], allow_enlarging=int(enlarge))
+
+
+def crop(x: int, y: int, width: int, height: int) -> Transform:
+    """Keeps a part of the picture, in pixels from its top left corner."""
+    return _transform(kind=c.TRANSFORM_CROP, x=x, y=y, width=width, height=height)
+
+
+def flip(direction: Literal["horizontal", "vertical", "both"]) -> Transform:
+    """Swaps left and right, top and bottom, or both."""
+    return _transform(kind=c.TRANSFORM_FLIP, flip=_FLIPS[direction])
+
+
+def rotate(degrees: Literal[90, 180, 270]) -> Transform:
+    """Turns clockwise."""
+    return _transform(kind=c.TRANSFORM_ROTATE, degrees=degrees)
+
+
+def round_corners(radius: int) -> Transform:
+    """Makes the outside of quarter circles at all corners transparent."""
+    return _transform(kind=c.TRANSFORM_ROUND_CORNERS, radius=radius)
+
+
+class Transforms(NamedTuple):
+    """An array of sdd_transform."""
+
+    array: Any
+    number: int
+
+
+def transforms_of(transforms: Sequence[Transform]) -> Transforms:
+    array = ffi.new("sdd_transform[]", len(transforms))
+    for record, transform in zip(array, transforms):
+        record.struct_size = ffi.sizeof("sdd_transform")
+        for name, value in transform.fields:
+            setattr(record, name, value)
+    return Transforms(array, len(transforms))

@@ -1,0 +1,216 @@
+"""Images: their pixels, and what shares them."""
+
+from __future__ import annotations
+
+import gc
+import io
+import pickle
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import FIXTURES, gradient
+from PIL import Image as Pillow
+
+import sdd
+from sdd.lowlevel import ffi, lib
+
+FORMATS = list(sdd.PixelFormat)
+
+
+def address(buffer: object) -> int:
+    return int(ffi.cast("uintptr_t", ffi.from_buffer(buffer)))
+
+
+def test_pixels_are_those_of_pillow() -> None:
+    data = gradient(30, 20).encode(sdd.ImageFormat.PNG)
+    expected = np.asarray(Pillow.open(io.BytesIO(data)).convert("RGBA"))
+    assert (sdd.Image.decode(data).to_numpy() == expected).all()
+
+
+@pytest.mark.parametrize("pixel_format", FORMATS)
+def test_every_format_has_its_shape(pixel_format: sdd.PixelFormat) -> None:
+    data = gradient(31, 20).encode(sdd.ImageFormat.PNG)
+    image = sdd.Image.decode(data, pixel_format=pixel_format, row_alignment=64)
+    array, rgb = image.to_numpy(), np.asarray(gradient(31, 20))
+    if pixel_format == sdd.PixelFormat.GREY8:
+        assert array.shape == (20, 31)
+    elif pixel_format == sdd.PixelFormat.RGB8_PLANAR:
+        assert array.shape == (3, 20, 31) and (array == rgb.transpose(2, 0, 1)).all()
+    else:
+        order = [2, 1, 0] if "BGRA" in pixel_format.name else [0, 1, 2]
+        factor = 257 if array.dtype == np.uint16 else 1
+        assert (array[:, :, order] == rgb * np.uint16(factor)).all()
+    assert (np.asarray(image) == array).all()
+    assert image.stride % 64 == 0
+    assert image.tobytes() == array.tobytes()
+
+
+def test_numpy_shares_the_pixels() -> None:
+    image = gradient(8, 4)
+    pixels = address(image.memoryview())
+    assert image.to_numpy().ctypes.data == pixels
+    assert np.asarray(image).ctypes.data == pixels
+    assert not image.to_numpy().flags.writeable
+    assert not np.asarray(image).flags.writeable
+    with pytest.raises(ValueError):
+        image.to_numpy()[0, 0, 0] = 1
+    with pytest.raises(TypeError):
+        image.memoryview()[0] = 1
+
+
+def test_pillow_shares_rgba_and_grey() -> None:
+    for pixel_format in (sdd.PixelFormat.RGBA8, sdd.PixelFormat.GREY8):
+        image = gradient(16, 9, pixel_format)
+        picture = image.to_pil()
+        assert picture.readonly  # Pillow's mark for memory that is not its own
+        expected = image.tobytes()
+        assert picture.tobytes() == expected
+        picture.putpixel((0, 0), 77 if picture.mode == "L" else (7, 7, 7, 7))  # Pillow copies before it writes
+        assert picture.tobytes() != expected
+        assert image.tobytes() == expected
+
+
+@pytest.mark.parametrize("pixel_format", set(FORMATS) - {sdd.PixelFormat.RGBA16_PREMULTIPLIED})
+def test_pillow_has_the_same_picture(pixel_format: sdd.PixelFormat) -> None:
+    data = gradient(31, 20).encode(sdd.ImageFormat.PNG)
+    picture = sdd.Image.decode(data, pixel_format=pixel_format, row_alignment=16).to_pil()
+    if pixel_format == sdd.PixelFormat.GREY8:
+        assert picture.mode == "L"
+    else:
+        assert (np.asarray(picture.convert("RGBA"))[:, :, :3] == np.asarray(gradient(31, 20))).all()
+
+
+def test_pillow_has_no_16_bits_premultiplied() -> None:
+    image = sdd.Image.decode(gradient(3, 2).encode(), pixel_format="rgba16_premultiplied")
+    with pytest.raises(ValueError, match="RGBA16 or RGBA8"):
+        image.to_pil()
+
+
+def test_memory_stays_while_views_live() -> None:
+    before = sdd.process_statistics()["images"]
+    image = gradient(64, 64)
+    expected = image.tobytes()
+    views: list[Any] = [image.memoryview(), image.to_numpy(), np.asarray(image), image.to_pil()]
+    image.close()
+    del image
+    gc.collect()
+    assert sdd.process_statistics()["images"] == before + 1
+    assert all(view.tobytes() == expected for view in views)
+    del views
+    gc.collect()
+    assert sdd.process_statistics()["images"] == before
+
+
+def test_a_closed_image_refuses() -> None:
+    image = gradient(4, 4)
+    with image:
+        pass
+    assert image.closed
+    assert repr(image) == "<sdd.Image, closed>"
+    image.close()
+    for use in (lambda: image.width, image.memoryview, image.to_numpy, image.to_pil, image.encode, image.tobytes,
+                lambda: image.frame(0), lambda: image.transform(sdd.rotate(90)), lambda: image.encoded,
+                lambda: np.asarray(image), lambda: image.exif):  # fmt: skip
+        with pytest.raises(ValueError, match="closed"):
+            use()
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="classes of Python have no buffers before 3.12")
+def test_an_image_is_a_buffer() -> None:
+    image = gradient(8, 4)
+    view = memoryview(image)
+    assert view.tobytes() == image.tobytes() and view.shape == (4, 8, 3) and view.readonly
+    padded = sdd.Image.decode(image.encode(), row_alignment=64)
+    with pytest.raises(BufferError, match="padding"):
+        memoryview(padded)
+    assert memoryview(sdd.Image.decode(image.encode(), pixel_format="rgba16")).format == "H"
+
+
+def test_images_are_not_made_by_hand_nor_pickled() -> None:
+    with pytest.raises(TypeError, match="loads"):
+        sdd.Image()
+    with pytest.raises(TypeError, match="pickled"):
+        pickle.dumps(gradient(2, 2))
+
+
+def test_encode_and_save(tmp_path: Path) -> None:
+    image = gradient(100, 50)
+    image.save(tmp_path / "a.png")
+    assert (np.asarray(Pillow.open(tmp_path / "a.png")) == np.asarray(image)).all()
+    image.save(tmp_path / "a.jpg", quality=50, max_size=(20, 20))
+    assert Pillow.open(tmp_path / "a.jpg").size == (20, 10)
+    assert len(image.encode(sdd.ImageFormat.JPEG, max_bytes=1500)) <= 1500
+    with pytest.raises(sdd.RequestError) as caught:
+        image.encode(sdd.ImageFormat.JPEG, max_bytes=10)
+    assert caught.value.code == sdd.Status.DOES_NOT_FIT
+    with pytest.raises(OSError):
+        image.save(tmp_path / "none" / "a.jpg")
+
+
+def test_transforms() -> None:
+    image = gradient(10, 6)
+    pixels = np.asarray(image)
+    assert (np.asarray(image.transform(sdd.flip("horizontal"))) == pixels[:, ::-1]).all()
+    assert (np.asarray(image.transform(sdd.rotate(90))) == np.rot90(pixels, -1)).all()
+    assert (np.asarray(image.transform(sdd.crop(2, 1, 4, 3))) == pixels[1:4, 2:6]).all()
+    assert image.transform(sdd.resize(5, 0), sdd.rotate(90)).size == (3, 5)
+    assert image.transform(sdd.resize(20, 12, enlarge=True)).size == (20, 12)
+    assert image.transform(sdd.round_corners(3)).pixel_format == sdd.PixelFormat.RGBA8
+    with pytest.raises(sdd.RequestError):
+        image.transform(sdd.crop(100, 100, 1, 1))
+
+
+def test_frames() -> None:
+    image = sdd.Image.decode((FIXTURES / "facts" / "animated.png").read_bytes())
+    assert image.frame_count == 3
+    assert image.frame(2).size == image.size
+    assert image.frame_duration(0) >= 0
+    with pytest.raises(IndexError):
+        image.frame(3)
+
+
+def test_metadata() -> None:
+    data = gradient(4, 4).encode(sdd.ImageFormat.JPEG)
+    image = sdd.Image.decode(data)
+    assert (image.icc_profile, image.exif, image.xmp, image.texts) == (None, None, None, [])
+    assert image.encoded == data
+    assert image.stored_size == (4, 4) and image.orientation == 1 and not image.has_alpha
+    assert image.format is sdd.ImageFormat.JPEG
+
+
+def test_probe() -> None:
+    data = bytes(gradient(12, 7).encode(sdd.ImageFormat.PNG))
+    facts = sdd.probe(data)
+    assert facts and (facts["width"], facts["height"], facts["format"]) == (12, 7, sdd.ImageFormat.PNG)
+    assert sdd.probe(data[:10]) is None
+    with pytest.raises(sdd.Error):
+        sdd.probe(b"not a picture, whatever follows")
+
+
+def test_bad_data_is_an_error() -> None:
+    with pytest.raises(sdd.ImageError) as caught:
+        sdd.Image.decode(b"no picture")
+    assert caught.value.code is sdd.Status.BAD_IMAGE_DATA
+    assert caught.value.detail is sdd.Detail.IMAGE_UNKNOWN_FORMAT
+    with pytest.raises(TypeError, match="colour"):
+        sdd.Image.decode(b"", colour=1)  # type: ignore[call-arg]
+    with pytest.raises(sdd.InvalidArgument):
+        sdd.Image.decode(b"no picture", size=(-1, 5))
+
+
+def test_bad_pixels_are_refused() -> None:
+    with pytest.raises(sdd.InvalidArgument, match="has 3 bytes; these pixels take 16"):
+        sdd.Image.from_pixels(b"123", 2, 2)
+    for width, height, stride in ((0, 1, 0), (1, -1, 0), (1, 1, -4)):
+        with pytest.raises(sdd.InvalidArgument):
+            sdd.Image.from_pixels(bytes(100), width, height, stride=stride)
+    with pytest.raises(OverflowError):
+        lib.sdd_image_create(1 << 40, 1, 1, ffi.NULL, 0, ffi.NULL)
+
+
+def test_an_older_array_interface() -> None:
+    interface = gradient(5, 3).__array_interface__
+    assert interface["shape"] == (3, 5, 3) and interface["strides"] is None and interface["version"] == 3

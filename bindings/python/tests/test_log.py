@@ -1,0 +1,63 @@
+"""Messages of the library in `logging`."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from conftest import Run, Server, run_script
+
+import sdd
+
+
+def test_failures_are_logged(server: Server, run: Run, caplog: pytest.LogCaptureFixture) -> None:
+    url = server.url("status/404")
+
+    async def main() -> None:
+        async with sdd.Downloader(log_level=logging.INFO) as downloader:
+            with pytest.raises(sdd.ResponseError):
+                await downloader.fetch(url)
+
+    with caplog.at_level(logging.INFO, logger="sdd"):
+        run(main())
+    records = [record for record in caplog.records if record.name == "sdd"]
+    assert any("404" in record.getMessage() and record.levelno == logging.INFO for record in records)
+    assert any(getattr(record, "sdd_url", None) == url for record in records)
+
+
+def test_the_level_is_that_of_the_logger(server: Server, caplog: pytest.LogCaptureFixture) -> None:
+    for level, expected in ((logging.DEBUG, True), (logging.CRITICAL, False)):
+        caplog.clear()
+        with caplog.at_level(level, logger="sdd"), sdd.Downloader() as downloader:
+            downloader.fetch_bytes_sync(server.url("file/page.html"))
+        assert any(record.name == "sdd" for record in caplog.records) == expected
+
+
+def test_a_handler_may_use_the_downloader(server: Server) -> None:
+    seen: list[str] = []
+
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if not seen:
+                seen.append(record.getMessage())
+                downloader.fetch_bytes_sync(server.url("file/page.html?handler"))
+
+    handler, logger = Handler(), logging.getLogger("sdd")
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG)
+    try:
+        with sdd.Downloader(log_level=logging.DEBUG) as downloader:
+            downloader.fetch_bytes_sync(server.url("file/page.html"))
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(logging.NOTSET)
+    assert seen
+
+
+def test_sdd_log_still_writes_to_standard_error(server: Server) -> None:
+    script = (
+        "import os, sys; os.environ['SDD_LOG'] = 'debug'; import sdd\n"
+        "with sdd.Downloader() as downloader: downloader.fetch_bytes_sync(sys.argv[1])"
+    )
+    done = run_script(script, server.url("file/page.html"))
+    assert done.returncode == 0 and "page.html" in done.stderr

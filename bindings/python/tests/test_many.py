@@ -1,0 +1,198 @@
+"""Batches, and pictures in the rows of arrays."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Run, Server
+
+import sdd
+
+NUMBERS = itertools.count()
+
+
+def test_items_as_completed_and_ordered(loader: sdd.Loader, server: Server, run: Run) -> None:
+    name = f"order-{next(NUMBERS)}"
+    urls = [server.url(f"late/{name}/a.jpg"), server.url("file/small-1.jpg"), server.url("file/small-2.jpg")]
+
+    async def main(ordered: bool) -> list[int]:
+        indexes = []
+        async for item in loader.load_many(urls, ordered=ordered, from_loader_only=True):
+            indexes.append(item.index)
+            assert item.url == urls[item.index] and item.ok and item.seconds > 0
+            if len(indexes) == 2:
+                server.release(name)
+        return indexes
+
+    first = run(main(ordered=False))
+    assert first[-1] == 0 and sorted(first) == [0, 1, 2]
+    server.release(name)
+    assert run(main(ordered=True)) == [0, 1, 2]
+
+
+def test_sync_items(loader: sdd.Loader, server: Server) -> None:
+    urls = [server.url(f"file/small-{n}.jpg") for n in range(20)]
+    assert [item.result().width for item in loader.load_many(urls, ordered=True)] == [40 + n for n in range(20)]
+    assert [item.size for item in loader.load_many(urls, size=(8, 8), fit="fill").wait()] == [(8, 8)] * 20
+
+
+def test_bytes(downloader: sdd.Downloader, server: Server, run: Run) -> None:
+    async def main() -> list[sdd.Item]:
+        items: list[sdd.Item] = await downloader.fetch_many_bytes([server.url("file/b.png"), server.url("status/500")])
+        return items
+
+    good, bad = run(main())
+    assert bytes(good.data) == (server.folder / "b.png").read_bytes() and good.image is None
+    assert bad.error.http_status == 500 and bad.data is None and bad.error.retryable
+    with pytest.raises(sdd.ResponseError):
+        bad.result()
+    with pytest.raises(ValueError):
+        good.result()
+
+
+def test_an_endless_iterable_takes_bounded_memory(loader: sdd.Loader, server: Server, run: Run) -> None:
+    asked = itertools.count()
+    threads = set()
+
+    def urls() -> Iterator[str]:
+        while True:
+            threads.add(threading.current_thread())
+            yield server.url(f"file/small-{next(asked) % 20}.jpg")
+
+    async def main() -> None:
+        async with loader.load_many(urls(), look_ahead=10) as items:
+            taken = 0
+            async for item in items:
+                assert item.ok
+                taken += 1
+                if taken == 100:
+                    break
+        assert next(asked) <= 100 + 10 + 64
+
+    run(main())
+    assert threads == {threading.current_thread()}
+
+
+def test_cancel_and_deadline(loader: sdd.Loader, server: Server) -> None:
+    urls = [server.url(f"late/many-{next(NUMBERS)}/a.jpg") for _ in range(10)]
+    batch = loader.load_many(urls)
+    batch.cancel()
+    assert {type(item.error) for item in batch.wait()} == {sdd.RequestCancelled}
+    assert batch.statistics()["cancelled"] == 10
+    items = loader.load_many(urls, deadline=0.1).wait()
+    assert {item.error.detail for item in items if item.error} == {sdd.Detail.TIMEOUT_TOTAL}
+    assert list(loader.load_many([])) == []
+
+
+def test_hosts(downloader: sdd.Downloader, server: Server) -> None:
+    batch = downloader.fetch_many([server.url("file/a.jpg"), server.url("status/404")])
+    batch.wait()
+    (counts,) = batch.hosts().values()
+    assert counts["items"] == 2 and counts["failed"] == 1
+
+
+def expected_row(server: Server, number: int, size: tuple[int, int], **options: Any) -> Any:
+    data = (server.folder / f"small-{number}.jpg").read_bytes()
+    return sdd.Image.decode(data, size=size, fit="fill", enlarge=True, **options).to_numpy()
+
+
+@pytest.mark.parametrize(
+    ("shape", "layout", "pixel_format"),
+    [((16, 12, 3), "hwc", "rgb8"), ((16, 12, 4), "hwc", "rgba8"), ((16, 12, 1), "hwc", "grey8"),
+     ((16, 12), "hwc", "grey8"), ((3, 16, 12), "chw", "rgb8_planar")],
+)  # fmt: skip
+def test_rows(server: Server, run: Run, shape: tuple[int, ...], layout: Any, pixel_format: str) -> None:
+    urls = [server.url(f"file/small-{n}.jpg") for n in range(20)]
+    out = np.full((20, *shape), 99, np.uint8)
+    with sdd.Downloader() as downloader:
+
+        async def main() -> list[sdd.Item]:
+            items: list[sdd.Item] = await sdd.batch(urls, out=out, layout=layout, downloader=downloader)
+            return items
+
+        items = run(main())
+        assert [item.row for item in items] == list(range(20)) and all(item.ok for item in items)
+        for number in range(20):
+            expected = expected_row(server, number, (12, 16), pixel_format=pixel_format)
+            assert (out[number] == expected.reshape(shape)).all()
+
+
+def test_rows_of_failed_items_are_zero(server: Server) -> None:
+    urls = [server.url("file/a.jpg"), server.url("status/404"), "no URL", server.url("file/page.html")]
+    out = np.full((4, 8, 8, 3), 99, np.uint8)
+    rows = sdd.batch(urls, out=out).wait()
+    assert [type(row.error) for row in rows] == [type(None), sdd.ResponseError, sdd.RequestError, sdd.ImageError]
+    assert out[0].any() and not out[1:].any() and rows[0].size == (8, 8)
+
+
+def test_rows_with_gaps_and_more_rows_than_urls(server: Server) -> None:
+    out = np.full((10, 8, 8, 3), 99, np.uint8)
+    rows = sdd.batch([server.url("file/a.jpg")] * 3, out=out[::2], fit="inside").wait()
+    assert [row.size for row in rows] == [(8, 6)] * 3
+    assert (out[1::2] == 99).all() and (out[6:] == 99).all()
+    assert (out[0, :6] != 0).any() and not out[0, 6:].any()
+
+
+def test_rows_from_an_iterator_and_a_loader(loader: sdd.Loader, server: Server) -> None:
+    out = np.zeros((5, 8, 8, 3), np.uint8)
+    urls = (server.url(f"file/small-{n}.jpg") for n in itertools.count())
+    rows = sdd.batch(urls, out=out, loader=loader).wait()
+    assert len(rows) == 5 and out.any(axis=(1, 2, 3)).all()
+
+
+def test_rows_as_they_come(server: Server, run: Run) -> None:
+    out = np.zeros((20, 8, 8, 3), np.uint8)
+
+    async def main() -> None:
+        async for row in sdd.batch([server.url(f"file/small-{n}.jpg") for n in range(20)], out=out):
+            assert row.row == row.index and out[row.row].any()
+
+    run(main())
+
+
+def test_bad_arrays_are_refused() -> None:
+    good = np.zeros((2, 4, 4, 3), np.uint8)
+    read_only = good.copy()
+    read_only.flags.writeable = False
+    for bad in (good.astype(np.float32), good[:, :, ::-1], good[:, :, :, :2], np.zeros((2, 4), np.uint8), read_only,
+                good.transpose(0, 3, 1, 2), good[::-1], np.zeros((0, 4, 4, 3), np.uint8), bytearray(10)):  # fmt: skip
+        with pytest.raises(ValueError):
+            sdd.batch([], out=bad)
+    with pytest.raises(ValueError):
+        sdd.batch([], out=good, layout="chw")
+    with pytest.raises((TypeError, BufferError)):
+        sdd.batch([], out=[1, 2])
+    with pytest.raises(sdd.InvalidArgument):
+        sdd.batch(["a", "b", "c"], out=good)
+    with sdd.Downloader() as downloader, sdd.Loader(downloader=downloader) as loader, pytest.raises(TypeError):
+        sdd.batch([], out=good, downloader=downloader, loader=loader)
+
+
+def test_two_tasks_share_a_batch(loader: sdd.Loader, server: Server, run: Run) -> None:
+    async def main() -> None:
+        batch = loader.load_many([server.url(f"file/small-{n % 20}.jpg?{n}") for n in range(200)])
+        taken: list[int] = []
+
+        async def take() -> None:
+            async for item in batch:
+                taken.append(item.index)
+                await asyncio.sleep(0)
+
+        await asyncio.gather(take(), take(), take())
+        assert sorted(taken) == list(range(200))
+
+    run(main())
+
+
+def test_images_of_items_are_released(loader: sdd.Loader, server: Server) -> None:
+    before = sdd.process_statistics()["images"]
+    images = [item.result() for item in loader.load_many([server.url("file/a.jpg")] * 5)]
+    assert len(images) == 5 and sdd.process_statistics()["images"] > before
+    del images
+    assert sdd.process_statistics()["images"] <= before + 1  # that of the cache

@@ -1,0 +1,205 @@
+"""Progress, previews, cancelling, closing; loops and threads that wait at the same time."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import threading
+
+import pytest
+from conftest import LIMIT, Run, Server, in_thread
+
+import sdd
+
+NUMBERS = itertools.count()
+
+
+def test_progress(loader: sdd.Loader, server: Server, run: Run) -> None:
+    size = (server.folder / "a.jpg").stat().st_size
+    calls: list[tuple[int, int | None]] = []
+    threads = set()
+
+    def progress(received: int, expected: int | None) -> None:
+        calls.append((received, expected))
+        threads.add(threading.current_thread())
+
+    run(loader.load(server.url("file/a.jpg?progress"), progress=progress))
+    assert calls[-1] == (size, size)
+    loader.load_sync(server.url("file/a.jpg?sync"), progress=progress)
+    assert calls[-1] == (size, size) and threads == {threading.current_thread()}
+
+
+def test_progress_that_raises_harms_nothing(loader: sdd.Loader, server: Server, run: Run,
+                                            caplog: pytest.LogCaptureFixture) -> None:  # fmt: skip
+    def progress(received: int, expected: int | None) -> None:
+        raise RuntimeError("of the application")
+
+    assert run(loader.load(server.url("file/a.jpg?raises"), progress=progress)).size == (320, 240)
+    assert "of the application" in caplog.text
+
+
+def test_progress_may_use_the_loader(loader: sdd.Loader, server: Server) -> None:
+    found: list[sdd.Image] = []
+
+    def progress(received: int, expected: int | None) -> None:
+        if not found:
+            found.append(loader.load_sync(server.url("file/b.png")))
+
+    loader.load_sync(server.url("file/a.jpg?uses"), progress=progress)
+    assert found[0].size == (64, 48)
+
+
+class Steps:
+    """Lets the server go on: by one part for each progress, and to the end when there is a preview."""
+
+    def __init__(self, server: Server) -> None:
+        self.name = f"steps-{next(NUMBERS)}"
+        self.url = server.url(f"steps/{self.name}/progressive.jpg")
+        self._server = server
+        self._released = 0
+
+    def progress(self, received: int, expected: int | None) -> None:
+        if self._released < 6:
+            self._released += 1
+            self._server.release(self.name)
+
+    def preview(self) -> None:
+        while self._released < 7:
+            self._released += 1
+            self._server.release(self.name)
+
+
+def test_previews(server: Server, run: Run) -> None:
+    async def main() -> None:
+        steps, images = Steps(server), []
+        async with sdd.Loader(min_preview_interval=0.001, no_cache=True) as loader:
+            async for image in loader.previews(steps.url, size=(200, 200), progress=steps.progress):
+                images.append(image)
+                steps.preview()
+        assert len(images) >= 2 and {image.size for image in images} == {(200, 150)}
+        assert all(image.is_preview for image in images[:-1]) and not images[-1].is_preview
+
+    run(main())
+
+
+def test_previews_in_a_thread(server: Server) -> None:
+    steps, images = Steps(server), []
+    with sdd.Downloader(min_preview_interval=0.001) as downloader:
+        for image in downloader.previews(steps.url, progress=steps.progress):
+            images.append(image)
+            steps.preview()
+    assert len(images) >= 2 and images[-1].size == (400, 300)
+    assert all(image.is_preview for image in images[:-1]) and not images[-1].is_preview
+
+
+def test_leaving_previews_cancels(downloader: sdd.Downloader, server: Server, run: Run) -> None:
+    async def main() -> None:
+        previews = downloader.previews(server.url(f"hold/leave-{next(NUMBERS)}/progressive.jpg")).__aiter__()
+        async for image in previews:
+            assert image.is_preview
+            break
+        await previews.aclose()  # type: ignore[attr-defined]
+        await asyncio.to_thread(wait_for_no_requests, downloader)
+
+    run(main())
+
+
+def wait_for_no_requests(downloader: sdd.Downloader) -> None:
+    """Waits until a request has been cancelled."""
+    event = threading.Event()
+    for _ in range(LIMIT * 100):
+        if downloader.statistics()["requests_cancelled"]:
+            return
+        event.wait(0.01)
+    raise AssertionError("nothing was cancelled")
+
+
+def test_cancelling_the_task_cancels_the_request(downloader: sdd.Downloader, server: Server, run: Run) -> None:
+    async def main() -> None:
+        path = f"late/task-{next(NUMBERS)}/a.jpg"
+        task = asyncio.ensure_future(downloader.fetch(server.url(path)))
+        await asyncio.to_thread(server.wait_for, path)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await asyncio.to_thread(wait_for_no_requests, downloader)
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(downloader.fetch(server.url(path)), 0.1)
+        assert (await downloader.fetch(server.url("file/a.jpg"))).image is not None
+
+    run(main())
+
+
+def test_cancel_all_is_an_error_of_the_request(downloader: sdd.Downloader, server: Server, run: Run) -> None:
+    async def main() -> None:
+        path = f"late/all-{next(NUMBERS)}/a.jpg"
+        task = asyncio.ensure_future(downloader.fetch(server.url(path)))
+        await asyncio.to_thread(server.wait_for, path)
+        downloader.cancel_all()
+        with pytest.raises(sdd.RequestCancelled):
+            await task
+
+    run(main())
+
+
+def test_closing_ends_what_waits(server: Server, run: Run) -> None:
+    async def main() -> None:
+        async with sdd.Downloader() as downloader:
+            paths = [f"late/close-{next(NUMBERS)}/a.jpg" for _ in range(9)]
+            tasks = [asyncio.ensure_future(downloader.fetch(server.url(path))) for path in paths]
+            await asyncio.to_thread(server.wait_for, paths[0])
+            thread, outcome = in_thread(lambda: downloader.fetch_sync(server.url("late/close/a.jpg")))
+        ends = await asyncio.gather(*tasks, return_exceptions=True)
+        assert {type(end) for end in ends} == {sdd.RequestCancelled}
+        await asyncio.to_thread(thread.join, LIMIT)
+        assert isinstance(outcome[0], (sdd.RequestCancelled, sdd.ClosedError))
+        with pytest.raises(sdd.ClosedError):
+            await downloader.fetch(server.url("file/a.jpg"))
+
+    run(main())
+
+
+def test_many_threads_and_a_loop_share_a_loader(loader: sdd.Loader, server: Server, run: Run) -> None:
+    def work(number: int) -> int:
+        total = 0
+        for turn in range(25):
+            total += loader.load_sync(server.url(f"file/small-{turn % 20}.jpg?{number}"), size=(10 + turn % 3, 0)).width
+        return total
+
+    async def main() -> None:
+        urls = [server.url(f"file/small-{n % 20}.jpg?{n}") for n in range(200)]
+        images = await asyncio.gather(*(loader.load(url) for url in urls))
+        assert [image.width for image in images] == [40 + n % 20 for n in range(200)]
+
+    threads = [in_thread(lambda number=number: work(number)) for number in range(8)]  # type: ignore[misc]
+    run(main())
+    for thread, outcome in threads:
+        thread.join(LIMIT)
+        assert outcome == [sum(10 + turn % 3 for turn in range(25))]
+
+
+def test_a_loop_may_take_the_event_of_a_thread(downloader: sdd.Downloader, server: Server, run: Run) -> None:
+    url = server.url("file/small-1.jpg")
+
+    async def main() -> None:
+        await downloader.fetch(url)  # from now on the loop watches
+        for _ in range(300):
+            thread, outcome = in_thread(lambda: downloader.fetch_sync(url))
+            while thread.is_alive():
+                await asyncio.sleep(0)
+            assert isinstance(outcome[0], sdd.Result)
+
+    run(main())
+
+
+def test_one_loader_in_two_loops(loader: sdd.Loader, server: Server) -> None:
+    async def main(start: int) -> list[int]:
+        urls = [server.url(f"file/small-{n % 20}.jpg?{start}{n}") for n in range(100)]
+        images = await asyncio.gather(*(loader.load(url) for url in urls))
+        return [image.width for image in images]
+
+    threads = [in_thread(lambda start=start: asyncio.run(main(start))) for start in range(3)]  # type: ignore[misc]
+    for thread, outcome in threads:
+        thread.join(LIMIT)
+        assert outcome == [[40 + n % 20 for n in range(100)]]
+    assert asyncio.run(main(9)) == [40 + n % 20 for n in range(100)]

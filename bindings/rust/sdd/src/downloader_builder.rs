@@ -1,0 +1,227 @@
+//! The configuration of a downloader.
+
+use crate::downloader::Kept;
+use crate::error::check;
+use crate::modifiers::LentModifiers;
+use crate::numbers::{clamped, clamped_i32, milliseconds};
+use crate::text::Texts;
+use crate::{sys, Cache, Credential, Downloader, Error, Limits, Modifiers, Network, Order};
+use std::ptr;
+use std::time::Duration;
+
+/// The settings of a downloader to be created. What is not set has the library's default.
+///
+/// ```
+/// use sdd::{Downloader, Limits, Network};
+/// use std::time::Duration;
+///
+/// let downloader = Downloader::builder()
+///     .max_concurrent_downloads(12)
+///     .limits(Limits::new().max_body_bytes(16 << 20).total_timeout(Duration::from_secs(60)))
+///     .network(Network::new().public_addresses_only(&["intranet:8080"]))
+///     .retries(3)
+///     .build()?;
+/// # drop(downloader);
+/// # Ok::<(), sdd::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use = "build() creates the downloader"]
+pub struct DownloaderBuilder {
+    max_concurrent_downloads: u32,
+    max_concurrent_per_host: u32,
+    decode_threads: u32,
+    execution_order: Order,
+    reserved_urgent_slots: u32,
+    ageing: i64,
+    min_host_interval: i64,
+    accepted_status_codes: Option<String>,
+    accepted_content_types: Option<String>,
+    credential: Option<Credential>,
+    modifiers: Option<Modifiers>,
+    cache: Option<Cache>,
+    http_cache: bool,
+    resume: bool,
+    min_progress: (f64, i64),
+    min_preview: (i64, u64, u32),
+    network: Network,
+    limits: Limits,
+    retry: sys::sdd_retry_options,
+}
+
+impl DownloaderBuilder {
+    /// Sets how many transfers run at a time; the default is 6.
+    pub fn max_concurrent_downloads(mut self, count: u32) -> Self {
+        self.max_concurrent_downloads = count;
+        self
+    }
+
+    /// Sets how many transfers run at a time to one host and port; the default is 6.
+    pub fn max_concurrent_per_host(mut self, count: u32) -> Self {
+        self.max_concurrent_per_host = count;
+        self
+    }
+
+    /// Sets the number of decode threads; the default is that of the processors, at most 8.
+    pub fn decode_threads(mut self, count: u32) -> Self {
+        self.decode_threads = count;
+        self
+    }
+
+    /// Sets the order in which requests of the same priority begin.
+    pub fn execution_order(mut self, order: Order) -> Self {
+        self.execution_order = order;
+        self
+    }
+
+    /// Keeps slots for requests of high priority.
+    pub fn reserved_urgent_slots(mut self, count: u32) -> Self {
+        self.reserved_urgent_slots = count;
+        self
+    }
+
+    /// Counts a request that has waited this long as one priority higher, and again each time this much longer.
+    pub fn ageing(mut self, time: Duration) -> Self {
+        self.ageing = milliseconds(time);
+        self
+    }
+
+    /// Sets the least time from one start of a transfer to the next to the same host and port.
+    pub fn min_host_interval(mut self, time: Duration) -> Self {
+        self.min_host_interval = milliseconds(time);
+        self
+    }
+
+    /// Sets the accepted HTTP status codes of requests that do not say.
+    pub fn accepted_status_codes(mut self, codes: &str) -> Self {
+        self.accepted_status_codes = Some(codes.into());
+        self
+    }
+
+    /// Sets the accepted media types of requests that do not say.
+    pub fn accepted_content_types(mut self, types: &str) -> Self {
+        self.accepted_content_types = Some(types.into());
+        self
+    }
+
+    /// Sets the credential of requests without one of their own, whatever their host.
+    pub fn credential(mut self, credential: Credential) -> Self {
+        self.credential = Some(credential);
+        self
+    }
+
+    /// Sets the modifiers of requests without modifiers of their own.
+    pub fn modifiers(mut self, modifiers: &Modifiers) -> Self {
+        self.modifiers = Some(modifiers.clone());
+        self
+    }
+
+    /// Sets the cache of the HTTP cache and of resumed downloads; the default is the shared one.
+    pub fn cache(mut self, cache: &Cache) -> Self {
+        self.cache = Some(cache.clone());
+        self
+    }
+
+    /// Lets all requests use the HTTP cache.
+    pub fn http_cache(mut self) -> Self {
+        self.http_cache = true;
+        self
+    }
+
+    /// Lets all requests keep and continue bodies that break off.
+    pub fn resume(mut self) -> Self {
+        self.resume = true;
+        self
+    }
+
+    /// Thins out progress: no report before this fraction of the body, and this time, have passed since the last.
+    pub fn min_progress_interval(mut self, fraction: f64, time: Duration) -> Self {
+        self.min_progress = (fraction, milliseconds(time));
+        self
+    }
+
+    /// Thins out previews: none before this time, these bytes, and these scans have passed since the last.
+    pub fn min_preview_interval(mut self, time: Duration, bytes: u64, scans: u32) -> Self {
+        self.min_preview = (if time.is_zero() { -1 } else { milliseconds(time) }, bytes, scans);
+        self
+    }
+
+    /// Sets how connections are made.
+    pub fn network(mut self, network: Network) -> Self {
+        self.network = network;
+        self
+    }
+
+    /// Sets limits on time, size and decoding.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets the number of transfers for one request, the first included; the default is 1.
+    pub fn retries(mut self, max_attempts: u32) -> Self {
+        self.retry.max_attempts = clamped_i32(max_attempts);
+        self
+    }
+
+    /// Sets the retries that are available for each host and port, 10 by default; `None`: no limit.
+    pub fn retry_budget(mut self, budget: Option<u32>) -> Self {
+        self.retry.budget = budget.map_or(-1, clamped_i32);
+        self
+    }
+
+    /// Sets the delay before the second transfer, and the longest delay.
+    pub fn retry_delay(mut self, delay: Duration, longest: Duration) -> Self {
+        (self.retry.delay_ms, self.retry.max_delay_ms) = (milliseconds(delay), milliseconds(longest));
+        self
+    }
+
+    /// Creates the downloader, with threads of its own.
+    pub fn build(&self) -> Result<Downloader, Error> {
+        let mut texts = Texts::default();
+        let callbacks = sys::sdd_callback_options {
+            min_progress_interval: self.min_progress.0,
+            min_progress_interval_ms: self.min_progress.1,
+            min_preview_interval_ms: self.min_preview.0,
+            min_preview_bytes: clamped(self.min_preview.1),
+            min_preview_scans: clamped_i32(self.min_preview.2),
+            ..sys::sized!(sdd_callback_options)
+        };
+        let retry = sys::sdd_retry_options { struct_size: std::mem::size_of::<sys::sdd_retry_options>(), ..self.retry };
+        let credential = self.credential.as_ref().map(|credential| credential.lend(&mut texts)).transpose()?;
+        let limits = self.limits.lend();
+        let mut config = sys::sized!(sdd_downloader_config);
+        config.max_concurrent_downloads = clamped_i32(self.max_concurrent_downloads);
+        config.max_concurrent_per_host = clamped_i32(self.max_concurrent_per_host);
+        config.decode_threads = clamped_i32(self.decode_threads);
+        config.execution_order = self.execution_order as i32;
+        config.reserved_urgent_slots = clamped_i32(self.reserved_urgent_slots);
+        config.ageing_ms = self.ageing;
+        config.min_host_interval_ms = self.min_host_interval;
+        config.accepted_status_codes = texts.add_optional(&self.accepted_status_codes)?;
+        config.accepted_content_types = texts.add_optional(&self.accepted_content_types)?;
+        config.credential = crate::credential::pointer(&credential);
+        config.cache = self.cache.as_ref().map_or(ptr::null_mut(), Cache::raw);
+        (config.http_cache, config.resume) = (self.http_cache.into(), self.resume.into());
+        (config.callbacks, config.limits, config.retry) = (&callbacks, &limits, &retry);
+        self.network.lend(&mut texts, |network| {
+            config.network = network;
+            self.create(&mut config)
+        })?
+    }
+
+    fn create(&self, config: &mut sys::sdd_downloader_config) -> Result<Downloader, Error> {
+        let modifiers = self.modifiers.as_ref().map(Modifiers::lend);
+        config.modifiers = LentModifiers::pointer(&modifiers);
+        let mut handle = ptr::null_mut();
+        // SAFETY: the config is copied, with all that it points to; on success the handle is ours.
+        match check(unsafe { sys::sdd_downloader_create(config, &mut handle) }) {
+            Ok(()) => {
+                Downloader::owning(handle, Kept { _filter: self.network.kept_filter(), _cache: self.cache.clone() })
+            }
+            Err(error) => {
+                LentModifiers::take_back(modifiers);
+                Err(error)
+            }
+        }
+    }
+}

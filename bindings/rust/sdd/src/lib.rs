@@ -1,0 +1,95 @@
+#![doc = include_str!("../README.md")]
+#![deny(unsafe_op_in_unsafe_fn)]
+#![warn(missing_docs, missing_debug_implementations, rust_2018_idioms)]
+
+pub use sdd_sys as sys;
+
+mod border;
+mod bytes;
+mod cache;
+mod cache_builder;
+mod callbacks;
+mod coder;
+mod coder_calls;
+#[cfg(doctest)]
+mod compile_fail;
+mod cookies;
+mod credential;
+mod decode;
+mod download_request;
+mod downloader;
+mod downloader_builder;
+mod encode;
+mod entry;
+mod error;
+mod events;
+mod image;
+mod image_info;
+mod limits;
+mod load_request;
+mod loader;
+mod loader_builder;
+mod modifiers;
+mod network;
+mod numbers;
+mod observer;
+mod pixels;
+mod prefetch;
+mod report;
+mod request;
+mod response;
+mod results;
+mod shared;
+mod statistics;
+mod status;
+mod text;
+mod transfer;
+mod transform;
+mod transport;
+
+pub use bytes::Bytes;
+pub use cache::{Cache, Trim};
+pub use cache_builder::{CacheBuilder, Durability};
+pub use callbacks::{Callbacks, Progress};
+pub use coder::{
+    load_coder, register_coder, unregister_coder, CanDecode, Coder, CoderError, CoderTask, Decoder, Frame,
+};
+pub use cookies::Cookie;
+pub use credential::{AuthSchemes, Credential};
+pub use decode::{DecodeOptions, Fit, Scaling};
+pub use download_request::DownloadRequest;
+pub use downloader::{Downloader, Order};
+pub use downloader_builder::DownloaderBuilder;
+pub use encode::{Chroma, EncodeOptions};
+pub use entry::{CacheItem, Query, Wants};
+pub use error::{Error, Failure};
+pub use events::{Event, Events};
+pub use image::{Image, ImageFormat, PixelFormat};
+pub use image_info::{ImageFacts, ImageInfo, ImageText, Metadata};
+pub use limits::Limits;
+pub use load_request::LoadRequest;
+pub use loader::Loader;
+pub use loader_builder::{FailPolicy, FailedUrl, LoaderBuilder};
+pub use modifiers::{Draft, Modifiers, Refused, ResponseChange};
+pub use network::{HttpVersion, IpVersion, Network, TlsVersion};
+pub use numbers::{Levels, Options, Origin, Priority, Redirects, Stage};
+pub use observer::{LogLevel, Notice, NoticeKind};
+pub use pixels::Pixels;
+pub use prefetch::{PrefetchList, PrefetchOutcome, PrefetchProgress, PrefetchReport};
+pub use report::{Body, Metrics, Output, Picture, Report, SourceError, Timings};
+pub use request::{Request, RequestInfo, RequestState};
+pub use response::Response;
+pub use results::Results;
+pub use statistics::{set_decode_memory_limit, CacheStatistics, ProcessStatistics, Statistics};
+pub use status::Status;
+pub use transform::{CustomTransform, Transform};
+pub use transport::{Transfer, TransferRequest, Transport};
+
+/// Returns the version of the loaded library, such as "0.3.0".
+///
+/// ```
+/// assert!(sdd::version().starts_with("0."));
+/// ```
+pub fn version() -> &'static str {
+    unsafe { text::borrowed(sys::sdd_version_string()) } // SAFETY: a static string
+}

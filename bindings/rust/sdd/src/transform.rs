@@ -1,0 +1,249 @@
+//! Transforms of decoded pictures.
+
+use crate::border::{guard, lock};
+use crate::error::check;
+use crate::numbers::clamped_i32;
+use crate::text::Texts;
+use crate::{sys, text, Error, Fit, Image};
+use std::collections::HashMap;
+use std::fmt;
+use std::os::raw::c_void;
+use std::ptr;
+use std::sync::{Arc, Mutex, Weak};
+
+/// A change of a decoded picture. A load's result has a cache entry of its own, named by the keys of its transforms.
+///
+/// ```
+/// use sdd::{Image, PixelFormat, Transform};
+///
+/// let image = Image::from_pixels(2, 1, PixelFormat::Grey8, &[10, 20], 2)?;
+/// let turned = image.transform(&[Transform::Rotate(90), Transform::flip_vertical()])?;
+/// assert_eq!((turned.width(), turned.height()), (1, 2));
+/// assert_eq!(turned.pixels()?.bytes(), Some(&[20, 10][..]));
+/// # Ok::<(), sdd::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Transform {
+    /// Scales down to a size, and up only if that is said.
+    Resize {
+        /// Pixels; 0 for any number.
+        width: u32,
+        /// Pixels; 0 for any number.
+        height: u32,
+        /// How the picture is fitted into the size.
+        fit: Fit,
+        /// True to enlarge a smaller picture.
+        enlarge: bool,
+    },
+    /// Keeps a part of the picture, which may lie outside of it in part.
+    Crop {
+        /// Pixels from the left.
+        x: i32,
+        /// Pixels from the top.
+        y: i32,
+        /// Pixels, at least 1.
+        width: u32,
+        /// Pixels, at least 1.
+        height: u32,
+    },
+    /// Mirrors the picture.
+    Flip {
+        /// True to swap left and right.
+        horizontal: bool,
+        /// True to swap top and bottom.
+        vertical: bool,
+    },
+    /// Rotates clockwise by 90, 180 or 270 degrees.
+    Rotate(u32),
+    /// Makes the outside of quarter circles transparent, at all four corners.
+    RoundCorners {
+        /// Pixels, at most half of the shorter side.
+        radius: u32,
+    },
+    /// Calls a closure of the application: see [`Transform::custom`].
+    Custom(CustomTransform),
+}
+
+impl Transform {
+    /// Swaps left and right.
+    pub fn flip_horizontal() -> Self {
+        Transform::Flip { horizontal: true, vertical: false }
+    }
+
+    /// Swaps top and bottom.
+    pub fn flip_vertical() -> Self {
+        Transform::Flip { horizontal: false, vertical: true }
+    }
+
+    /// Calls a closure, on a decode thread or on that of [`Image::transform`]. `None`, or a panic, makes the request
+    /// fail.
+    ///
+    /// The key names the result in caches. It is not empty, has no control characters, and is never the same for two
+    /// closures that do different things: loads with equal keys share one result, made by the closure of either.
+    ///
+    /// ```
+    /// use sdd::{Image, PixelFormat, Transform};
+    ///
+    /// let invert = Transform::custom("invert", |image| {
+    ///     let pixels = image.pixels().ok()?;
+    ///     let inverted: Vec<u8> = pixels.bytes()?.iter().map(|&value| 255 - value).collect();
+    ///     Image::from_pixels(pixels.width(), pixels.height(), pixels.format(), &inverted, pixels.stride()).ok()
+    /// });
+    /// let image = Image::from_pixels(1, 1, PixelFormat::Grey8, &[1], 1)?;
+    /// assert_eq!(image.transform(&[invert])?.pixels()?.row(0), [254]);
+    /// # Ok::<(), sdd::Error>(())
+    /// ```
+    pub fn custom(key: &str, function: impl Fn(&Image) -> Option<Image> + Send + Sync + 'static) -> Self {
+        Transform::Custom(CustomTransform::new(key, Arc::new(function)))
+    }
+
+    fn lend(&self, texts: &mut Texts) -> Result<sys::sdd_transform, Error> {
+        let mut lent = sys::sized!(sdd_transform);
+        match self {
+            &Transform::Resize { width, height, fit, enlarge } => {
+                (lent.kind, lent.fit, lent.allow_enlarging) = (sys::SDD_TRANSFORM_RESIZE, fit as i32, enlarge.into());
+                (lent.width, lent.height) = (clamped_i32(width), clamped_i32(height));
+            }
+            &Transform::Crop { x, y, width, height } => {
+                (lent.kind, lent.x, lent.y) = (sys::SDD_TRANSFORM_CROP, x, y);
+                (lent.width, lent.height) = (clamped_i32(width), clamped_i32(height));
+            }
+            &Transform::Flip { horizontal, vertical } => {
+                lent.kind = sys::SDD_TRANSFORM_FLIP;
+                lent.flip = if horizontal { sys::SDD_FLIP_HORIZONTAL } else { 0 }
+                    | if vertical { sys::SDD_FLIP_VERTICAL } else { 0 };
+            }
+            &Transform::Rotate(degrees) => {
+                (lent.kind, lent.degrees) = (sys::SDD_TRANSFORM_ROTATE, clamped_i32(degrees));
+            }
+            &Transform::RoundCorners { radius } => {
+                (lent.kind, lent.radius) = (sys::SDD_TRANSFORM_ROUND_CORNERS, clamped_i32(radius));
+            }
+            Transform::Custom(custom) => {
+                (lent.kind, lent.key) = (sys::SDD_TRANSFORM_CALLBACK, texts.add(&custom.0.key)?);
+                lent.callback = Some(call);
+                lent.user_data = custom.0.id as *mut c_void;
+            }
+        }
+        Ok(lent)
+    }
+
+    /// Returns transforms as C structs, which are valid while `texts` lives, and callable while `list` or a clone does.
+    pub(crate) fn lend_all(list: &[Transform], texts: &mut Texts) -> Result<Vec<sys::sdd_transform>, Error> {
+        list.iter().map(|transform| transform.lend(texts)).collect()
+    }
+
+    /// Returns the text that names the transforms in the keys of caches, such as `resize(100,80,fill)-rotate(90)`.
+    ///
+    /// ```
+    /// assert_eq!(sdd::Transform::key(&[sdd::Transform::Rotate(90)])?, "rotate(90)");
+    /// # Ok::<(), sdd::Error>(())
+    /// ```
+    pub fn key(list: &[Transform]) -> Result<String, Error> {
+        let mut texts = Texts::default();
+        let lent = Self::lend_all(list, &mut texts)?;
+        // SAFETY: the list is read, and at most `capacity` bytes are written, before the call returns.
+        text::read(|buffer, capacity, length| unsafe {
+            sys::sdd_transform_key(lent.as_ptr(), lent.len(), buffer, capacity, length)
+        })
+    }
+}
+
+impl Image {
+    /// Applies transforms, one after the other, on this thread. If they have no effect, the result is the image itself.
+    pub fn transform(&self, list: &[Transform]) -> Result<Image, Error> {
+        let mut texts = Texts::default();
+        let lent = Transform::lend_all(list, &mut texts)?;
+        let mut image = ptr::null_mut();
+        // SAFETY: the list is copied; `list` and its closures outlive the call. On success the image is ours.
+        unsafe {
+            check(sys::sdd_image_transform(self.raw(), lent.as_ptr(), lent.len(), &mut image))?;
+            Image::made(image)
+        }
+    }
+}
+
+type Function = dyn Fn(&Image) -> Option<Image> + Send + Sync;
+
+/// A closure that transforms images, with its key: see [`Transform::custom`].
+///
+/// ```
+/// let same = sdd::Transform::custom("same", |image| Some(image.clone()));
+/// assert_eq!(format!("{same:?}"), "Custom(CustomTransform(\"same\"))");
+/// ```
+#[derive(Clone)]
+pub struct CustomTransform(Arc<Custom>);
+
+struct Custom {
+    id: usize,
+    key: String,
+    function: Arc<Function>,
+}
+
+impl CustomTransform {
+    fn new(key: &str, function: Arc<Function>) -> Self {
+        CustomTransform(Registry::with(|registry| {
+            let next = registry.next_id + 1;
+            let entry = registry.by_key.entry(key.to_owned()).or_insert_with(|| (next, Vec::new()));
+            entry.1.push(Arc::downgrade(&function));
+            registry.next_id = next;
+            registry.keys.insert(entry.0, key.to_owned());
+            Arc::new(Custom { id: entry.0, key: key.to_owned(), function })
+        }))
+    }
+}
+
+impl Drop for Custom {
+    fn drop(&mut self) {
+        Registry::with(|registry| {
+            let own = Arc::as_ptr(&self.function).cast::<()>();
+            if let Some((_, functions)) = registry.by_key.get_mut(&self.key) {
+                functions.retain(|function| function.as_ptr().cast::<()>() != own);
+                if functions.is_empty() {
+                    registry.by_key.remove(&self.key);
+                    registry.keys.remove(&self.id);
+                }
+            }
+        });
+    }
+}
+
+impl fmt::Debug for CustomTransform {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "CustomTransform({:?})", self.0.key)
+    }
+}
+
+/// The closures of all live transforms, by their keys. The library shares one result among loads whose transforms have
+/// equal keys, and calls the closure of any of them, perhaps of one that has ended. It gets a number in place of a
+/// pointer, which stands for all live closures of one key, and is never used again.
+#[derive(Default)]
+struct Registry {
+    next_id: usize,
+    keys: HashMap<usize, String>,
+    by_key: HashMap<String, (usize, Vec<Weak<Function>>)>,
+}
+
+impl Registry {
+    fn with<T>(body: impl FnOnce(&mut Registry) -> T) -> T {
+        static REGISTRY: Mutex<Option<Registry>> = Mutex::new(None);
+        body(lock(&REGISTRY).get_or_insert_with(Registry::default))
+    }
+
+    fn function(id: usize) -> Option<Arc<Function>> {
+        Self::with(|registry| {
+            let (_, functions) = registry.by_key.get(registry.keys.get(&id)?)?;
+            functions.iter().find_map(Weak::upgrade)
+        })
+    }
+}
+
+unsafe extern "C" fn call(image: *mut sys::sdd_image, user_data: *mut c_void) -> *mut sys::sdd_image {
+    let made = guard(|| {
+        let function = Registry::function(user_data as usize)?;
+        let image = unsafe { Image::retained(image) }?; // SAFETY: lent until we return
+        function(&image)
+    });
+    made.ok().flatten().map_or(ptr::null_mut(), Image::into_raw)
+}

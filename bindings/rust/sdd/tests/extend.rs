@@ -1,0 +1,186 @@
+//! Transports and coders of the application.
+
+mod server;
+
+use sdd::*;
+use server::png;
+use std::sync::mpsc::{channel, Receiver, Sender};
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// Passes its transfers to the test, and tells what was called for them.
+struct Passing {
+    transfers: Mutex<Sender<Transfer>>,
+    calls: Mutex<Sender<String>>,
+}
+
+impl Passing {
+    fn add_to(downloader: &Downloader) -> (Receiver<Transfer>, Receiver<String>) {
+        let ((transfers, passed), (calls, called)) = (channel(), channel());
+        let passing = Passing { transfers: Mutex::new(transfers), calls: Mutex::new(calls) };
+        downloader.add_transport("passing", passing).unwrap();
+        (passed, called)
+    }
+
+    fn called(&self, what: String) {
+        let _ = self.calls.lock().unwrap().send(what);
+    }
+}
+
+impl Transport for Passing {
+    fn start(&self, transfer: Transfer, request: &TransferRequest<'_>) {
+        let fields = request.headers.iter().filter(|(name, _)| name.starts_with("X-")).count();
+        self.called(format!("{} {} {fields} {}", request.method, request.url, request.body.len()));
+        self.transfers.lock().unwrap().send(transfer).unwrap();
+    }
+
+    fn cancel(&self, _: u64) {
+        self.called("cancel".into());
+    }
+
+    fn set_priority(&self, _: u64, priority: Priority) {
+        self.called(format!("{priority:?}"));
+    }
+
+    fn can_load(&self, url: &str) -> bool {
+        !url.ends_with("other")
+    }
+}
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+#[test]
+fn a_transport_answers_on_another_thread() {
+    let downloader = Downloader::new().unwrap();
+    let (transfers, calls) = Passing::add_to(&downloader);
+    let request = DownloadRequest::new("passing:a").method("POST", b"body").header("X-One", "1");
+    let request = downloader.download(request);
+    let mut transfer = transfers.recv_timeout(LIMIT).unwrap();
+    assert_eq!(calls.recv_timeout(LIMIT).unwrap(), "POST passing:a 1 4");
+    request.set_priority(Priority::High).unwrap();
+    assert_eq!(calls.recv_timeout(LIMIT).unwrap(), "High");
+    let body = png(3, 2, 1);
+    transfer.respond(200, &[("Content-Type", "image/png"), ("X-Two", "2")], Some(body.len() as u64)).unwrap();
+    assert!(transfer.respond(200, &[("bad name", "")], None).is_err());
+    for piece in body.chunks(10) {
+        transfer.write(piece).unwrap();
+    }
+    transfer.finish();
+    let picture = request.wait().unwrap();
+    assert_eq!((picture.image.width(), picture.image.height()), (3, 2));
+    assert_eq!(picture.report.response.unwrap().header("x-two").as_deref(), Some("2"));
+    assert_eq!(downloader.download("passing:other").wait().unwrap_err().detail(), sys::SDD_DETAIL_URL_SCHEME);
+}
+
+#[test]
+fn a_transfer_ends_with_its_request_or_its_transport() {
+    let downloader = Downloader::new().unwrap();
+    let (transfers, calls) = Passing::add_to(&downloader);
+    let request = downloader.download("passing:a");
+    let mut transfer = transfers.recv_timeout(LIMIT).unwrap();
+    drop(request);
+    assert!(calls.iter().any(|call| call == "cancel"));
+    assert_eq!(transfer.write(b"late").unwrap_err().status(), Status::NOT_FOUND);
+
+    let request = downloader.download("passing:b");
+    drop(transfers.recv_timeout(LIMIT).unwrap());
+    assert_eq!(request.wait().unwrap_err().status(), Status::TRANSPORT);
+
+    let request = downloader.download("passing:c");
+    transfers.recv_timeout(LIMIT).unwrap().fail(Status::CONNECTION_LOST, "The archive is closed.");
+    let error = request.wait().unwrap_err();
+    assert_eq!((error.status(), error.message()), (Status::CONNECTION_LOST, "The archive is closed."));
+
+    let (sender, outcome) = channel();
+    downloader.download("passing:d").on_end(move |outcome| sender.send(outcome.err()).unwrap());
+    let mut transfer = transfers.recv_timeout(LIMIT).unwrap();
+    drop(downloader);
+    assert!(matches!(outcome.recv(), Ok(Some(Error::Cancelled(_)))));
+    assert!(transfer.write(b"late").is_err());
+    drop(transfer);
+    assert!(transfers.recv().is_err()); // the transport was freed
+}
+
+/// Two bytes of size, then frames of grey pixels.
+struct Film;
+struct FilmDecoder {
+    body: Vec<u8>,
+    frame: usize,
+    size: usize,
+}
+
+impl Coder for Film {
+    type Decoder = FilmDecoder;
+    const CAN_ENCODE: bool = true;
+
+    fn can_decode(&self, first: &[u8]) -> CanDecode {
+        match first {
+            [b'F', b'I', b'L', b'M', ..] => CanDecode::Yes,
+            _ if b"FILM".starts_with(first) => CanDecode::NeedsMore,
+            _ => CanDecode::No,
+        }
+    }
+
+    fn open(&self, task: &CoderTask) -> Result<FilmDecoder, CoderError> {
+        assert!(task.max_pixels > 0);
+        Ok(FilmDecoder { body: Vec::new(), frame: 0, size: 0 })
+    }
+
+    fn encode(
+        &self,
+        picture: &Frame<'_>,
+        quality: u32,
+        write: &mut dyn FnMut(&[u8]) -> Result<(), CoderError>,
+    ) -> Result<(), CoderError> {
+        write(b"FILM")?;
+        write(&[picture.width as u8, picture.height as u8, quality as u8])?;
+        write(&picture.pixels[..4])
+    }
+}
+
+impl Decoder for FilmDecoder {
+    fn feed(&mut self, bytes: &[u8], is_last: bool) -> Result<(), CoderError> {
+        self.body.extend_from_slice(bytes);
+        if is_last && self.body.len() < 6 {
+            return Err(CoderError::Truncated);
+        }
+        self.size = usize::from(self.body.get(4).copied().unwrap_or(0)) * usize::from(self.body[5]);
+        Ok(())
+    }
+
+    fn next(&mut self) -> Result<Option<Frame<'_>>, CoderError> {
+        let frames = &self.body[6..];
+        let (width, height) = (self.body[4].into(), self.body[5].into());
+        let pixels = match frames.get(self.frame * self.size..) {
+            Some(pixels) if !pixels.is_empty() => pixels,
+            _ => return Ok(None),
+        };
+        self.frame += 1;
+        let mut frame = Frame::new(width, height, PixelFormat::Grey8, pixels);
+        frame.frame_count = (frames.len() / self.size) as u32;
+        frame.duration = Duration::from_millis(40);
+        Ok(Some(frame))
+    }
+}
+
+#[test]
+fn a_coder_decodes_animations_and_encodes() {
+    let format = ImageFormat::application(7);
+    register_coder("film", format, Some("image/x-film"), Film).unwrap();
+    let image = Image::decode(b"FILM\x02\x01\x01\x02\x03\x04").unwrap();
+    assert_eq!((image.width(), image.height(), image.format()), (2, 1, Some(format)));
+    assert_eq!((image.frame_count(), image.frame_duration(1)), (2, Duration::from_millis(40)));
+    assert_eq!(image.frame(1).unwrap().pixels().unwrap().row(0), [3, 3, 3, 255, 4, 4, 4, 255]);
+    let options = EncodeOptions::new().format(format).quality(50);
+    assert_eq!(&image.encode(&options).unwrap()[..], b"FILM\x02\x01\x32\x01\x01\x01\xff");
+
+    // Too few pixels in memory: the library cannot know, and the crate refuses the frame.
+    let error = Image::decode(b"FILM\x02\x02\x01\x02\x03").unwrap_err();
+    assert_eq!(error.detail(), sys::SDD_DETAIL_IMAGE_CODER);
+    assert_eq!(Image::decode(b"FILM\x02").unwrap_err().detail(), sys::SDD_DETAIL_IMAGE_TRUNCATED);
+    assert!(Downloader::new().unwrap().header("Accept").unwrap().unwrap().contains("image/x-film"));
+    unregister_coder("film").unwrap();
+    assert!(unregister_coder("film").is_err());
+    assert_eq!(image.frame(0).unwrap().pixels().unwrap().row(0)[0], 1); // the coder lives as long as the animation
+    assert!(Image::decode(b"FILM\x02\x01\x01\x02\x03\x04").is_err());
+}

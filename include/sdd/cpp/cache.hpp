@@ -1,0 +1,323 @@
+/*
+ * sdd/cpp/cache.hpp - Caches: storing, querying and removing entries.
+ */
+#ifndef SDD_CPP_CACHE_HPP
+#define SDD_CPP_CACHE_HPP
+
+#include "downloader.hpp"
+#include "stores.hpp"
+
+#include <unistd.h>
+
+SDD_CPP_BEGIN
+
+/**
+ * The configuration of a cache: sdd_cache_config, whose comments describe the fields. 0 and "" mean
+ * their defaults. An exception in a function is handed on (set_exception_handler()).
+ * Lifetime: copied by the constructor of cache; the functions live until nothing uses them.
+ */
+struct cache_config {
+    std::string name{};
+    std::string directory{};
+    std::vector<std::string> read_only_directories{};
+    int32_t levels = SDD_CACHE_DEFAULT;
+    bool no_live_images = false;
+    int64_t max_memory_cost = 0;
+    int64_t max_memory_count = 0;
+    bool watch_memory_pressure = false;
+    int32_t sync = SDD_SYNC_NONE;
+    int64_t max_disk_bytes = 0;
+    int64_t max_disk_age_ms = 0;
+    int32_t disk_date = SDD_DATE_ACCESS;
+    int32_t low_water_percent = 0;
+    int64_t trim_interval_ms = 0;
+    int64_t map_from_bytes = 0;
+    int64_t share_wait_ms = 0;
+    int64_t max_part_bytes = 0;
+    int64_t max_part_age_ms = 0;
+    std::string ignored_query_parameters{};
+    /* Makes the key of a URL; "": the URL itself. Thread: any, several at a time; it must call no
+       function of the library. */
+    std::function<std::string(std::string_view url)> key_filter{};
+    /* Makes the bytes to write for an item, whose image or bytes may be missing; none (false):
+       nothing is written. Thread: sdd-disk, one call at a time. */
+    std::function<bytes(const image &, const bytes &, std::string_view key)> serializer{};
+    int64_t max_queued_bytes = 0;
+    int64_t destroy_timeout_ms = 0;
+    std::shared_ptr<sdd::memory_store> memory_store{};
+    std::shared_ptr<sdd::entry_store> entry_store{};
+};
+
+/** An item to store: sdd_cache_item. */
+struct cache_item {
+    std::string key{};
+    sdd::image image{};    /* none: nothing is stored in memory */
+    sdd::bytes bytes{};    /* none: see sdd_cache_item */
+    sdd::bytes extended{}; /* the application's own data */
+    int32_t levels = SDD_CACHE_DEFAULT;
+};
+
+/** A query: sdd_query. */
+struct cache_query {
+    std::string key{}; /* of the original */
+    int32_t levels = SDD_CACHE_DEFAULT;
+    int32_t wants = 0; /* SDD_WANT_; 0: the image */
+    std::optional<decode_options> decode{};
+    uint64_t options = 0;
+};
+
+/** The open file of an entry: closed with the object, which can be moved and not copied. It stays
+    valid when the entry is removed or replaced. */
+class entry_file {
+public:
+    entry_file(int32_t fd, int64_t size) noexcept : fd_(fd), size_(size) {}
+    entry_file(entry_file &&other) noexcept
+        : fd_(std::exchange(other.fd_, -1)), size_(other.size_) {}
+    entry_file &operator=(entry_file &&other) noexcept {
+        std::swap(fd_, other.fd_);
+        std::swap(size_, other.size_);
+        return *this;
+    }
+    ~entry_file() {
+        if (fd_ >= 0) (void)::close(fd_);
+    }
+    /** The descriptor; -1 once moved from. */
+    int32_t fd() const noexcept { return fd_; }
+    /** Encoded bytes at the start of the file; the rest is the cache's own data. */
+    int64_t size() const noexcept { return size_; }
+    int32_t release() noexcept { return std::exchange(fd_, -1); }
+
+private:
+    int32_t fd_;
+    int64_t size_;
+};
+
+/**
+ * A cache in memory and on disk; or the shared one.
+ *
+ * Ownership: see owned. Destroying it writes all stored entries and WAITS for that
+ * (sdd_cache_destroy()). Loaders and downloaders that use it may outlive it: they find nothing.
+ * Thread: any. Functions that read or write the disk wait for it, see the C functions. Errors: as
+ *     results; the constructor throws sdd::error.
+ */
+class cache : public owned<sdd_cache, sdd_cache_destroy> {
+public:
+    /** Opens a cache. SDD_ERROR_CACHE: the directory cannot be used, error::detail() says why. */
+    static result<cache> create(const cache_config &config = {});
+    /** The same, or throws. */
+    explicit cache(const cache_config &config = {}) : cache(create(config).value()) {}
+    /** A name for the shared cache. */
+    static cache shared() noexcept { return cache(shared_t{}); }
+    using owned::owned;
+
+    /** Stores an item; the pending ends when it is on disk. The downloader delivers that, NULL: the
+        shared one. */
+    pending<void> put_async(const cache_item &item, sdd_downloader *downloader = nullptr) {
+        using listener = detail::listener<void>;
+        auto end = std::make_shared<detail::ending<void>>(downloader);
+        auto made = std::make_unique<listener>(downloader, end);
+        return detail::started(end, std::move(made), [&](listener *given, sdd_status *status) {
+            sdd_cache_item c = c_item(item);
+            c.completed = listener::completed;
+            c.user_data = given;
+            c.user_data_free = detail::free_user_data<listener>;
+            return sdd_cache_put_async(get(), downloader, &c, status);
+        });
+    }
+    /** Stores an item and WAITS until it is on disk. */
+    result<void> put(const cache_item &item) {
+        const sdd_cache_item c = c_item(item);
+        int32_t detail = 0;
+        const sdd_status status = sdd_cache_put(get(), &c, &detail);
+        return detail::checked(status, detail);
+    }
+    /** Looks for an entry; the pending ends with SDD_ERROR_NOT_CACHED if there is none. */
+    pending<loaded> query_async(const cache_query &query, sdd_downloader *downloader = nullptr) {
+        using listener = detail::listener<loaded>;
+        auto end = std::make_shared<detail::ending<loaded>>(downloader);
+        auto made = std::make_unique<listener>(downloader, end);
+        return detail::started(end, std::move(made), [&](listener *given, sdd_status *status) {
+            sdd_query c = c_query(query);
+            c.completed = listener::completed;
+            c.user_data = given;
+            c.user_data_free = detail::free_user_data<listener>;
+            return sdd_cache_query_async(get(), downloader, &c, status);
+        });
+    }
+    /** Looks for an entry, and WAITS for the disk. */
+    result<loaded> query(const cache_query &query) const {
+        const sdd_query c = c_query(query);
+        sdd_image *image = nullptr;
+        sdd_bytes *bytes = nullptr, *extended = nullptr;
+        loaded made;
+        const sdd_status status =
+            sdd_cache_query(get(), &c, &image, &bytes, &extended, &made.origin);
+        if (status != SDD_OK) return error::of_last_call(status);
+        made.image = sdd::image(image, adopt);
+        made.bytes = sdd::bytes(bytes, adopt);
+        made.extended = sdd::bytes(extended, adopt);
+        return made;
+    }
+    /** The picture in memory under a key; none (false). Does not wait. */
+    image memory_image(const std::string &key) const noexcept {
+        return {sdd_cache_memory_image(get(), key.c_str()), adopt};
+    }
+    /** SDD_CACHE_ bits of the levels that have an entry. */
+    int32_t contains(const std::string &key, int32_t levels = SDD_CACHE_ALL) const noexcept {
+        return sdd_cache_contains(get(), key.c_str(), levels);
+    }
+    result<void> remove(const std::string &key, int32_t levels = SDD_CACHE_ALL) {
+        return detail::checked(sdd_cache_remove(get(), key.c_str(), levels));
+    }
+    result<void> clear(int32_t levels = SDD_CACHE_ALL) {
+        return detail::checked(sdd_cache_clear(get(), levels));
+    }
+
+    /** The key of a URL, or of a form of it. */
+    result<std::string> key(const std::string &url,
+                            const std::optional<decode_options> &decode = {},
+                            const std::vector<transform> &transforms = {}) const {
+        const auto list = detail::c_transforms(transforms);
+        return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
+            return sdd_cache_key(get(), url.c_str(), decode ? &*decode : nullptr, list.data(),
+                                 list.size(), buffer, capacity, length);
+        });
+    }
+    /** The path that the file of a key has, or would have. */
+    result<std::string> path(const std::string &key) const {
+        return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
+            return sdd_cache_path(get(), key.c_str(), buffer, capacity, length);
+        });
+    }
+    result<entry_file> open(const std::string &key) const {
+        int32_t fd = -1;
+        int64_t size = 0;
+        const sdd_status status = sdd_cache_open(get(), key.c_str(), &fd, &size);
+        if (status != SDD_OK) return error::of_last_call(status);
+        return entry_file(fd, size);
+    }
+
+    /** WAITS until the disk has all changes made before. */
+    result<void> flush(int64_t timeout_ms = -1) {
+        return detail::checked(sdd_cache_flush(get(), timeout_ms));
+    }
+    /** level: one of SDD_TRIM_. */
+    result<void> trim_memory(int32_t level) {
+        return detail::checked(sdd_cache_trim_memory(get(), level));
+    }
+    result<void> trim_disk() { return detail::checked(sdd_cache_trim_disk(get())); }
+    /** Moves the entries of another directory here: how many. */
+    result<int64_t> merge(const std::string &directory) {
+        int64_t merged = 0;
+        const sdd_status status = sdd_cache_merge(get(), directory.c_str(), &merged);
+        if (status != SDD_OK) return error::of_last_call(status);
+        return merged;
+    }
+    result<void> set_memory_limits(int64_t max_cost, int64_t max_count) {
+        return detail::checked(sdd_cache_set_memory_limits(get(), max_cost, max_count));
+    }
+    result<void> set_disk_limits(int64_t max_bytes, int64_t max_age_ms) {
+        return detail::checked(sdd_cache_set_disk_limits(get(), max_bytes, max_age_ms));
+    }
+    result<sdd_cache_statistics> statistics() const {
+        return detail::filled(sdd_cache_statistics SDD_CACHE_STATISTICS_INIT, [&](auto *filled) {
+            return sdd_cache_get_statistics(get(), filled);
+        });
+    }
+
+private:
+    static sdd_cache_item c_item(const cache_item &from) noexcept {
+        sdd_cache_item made = SDD_CACHE_ITEM_INIT;
+        made.key = from.key.c_str();
+        made.image = from.image.get();
+        made.bytes = from.bytes.get();
+        made.extended = from.extended.get();
+        made.levels = from.levels;
+        return made;
+    }
+    static sdd_query c_query(const cache_query &from) noexcept {
+        sdd_query made = SDD_QUERY_INIT;
+        made.key = from.key.c_str();
+        made.levels = from.levels;
+        made.wants = from.wants;
+        made.decode = from.decode ? &*from.decode : nullptr;
+        made.options = from.options;
+        return made;
+    }
+};
+
+namespace detail {
+
+struct cache_functions {
+    std::function<std::string(std::string_view)> key_filter;
+    std::function<bytes(const image &, const bytes &, std::string_view)> serializer;
+
+    static sdd_bytes *make_key(const char *url, void *user_data) noexcept {
+        return guarded("cache.key_filter", static_cast<sdd_bytes *>(nullptr), [&] {
+            const auto made = static_cast<cache_functions *>(user_data)->key_filter(url);
+            return sdd_bytes_create(made.data(), made.size());
+        });
+    }
+    static sdd_bytes *serialize(sdd_image *picture, sdd_bytes *encoded, const char *key,
+                                void *user_data) noexcept {
+        return guarded("cache.serializer", static_cast<sdd_bytes *>(nullptr), [&] {
+            return static_cast<cache_functions *>(user_data)
+                ->serializer(image(picture, retain), bytes(encoded, retain), key)
+                .release();
+        });
+    }
+};
+
+} // namespace detail
+
+inline result<cache> cache::create(const cache_config &config) {
+    sdd_cache_config c = SDD_CACHE_CONFIG_INIT;
+    const auto read_only = detail::c_texts(config.read_only_directories);
+    auto functions = std::make_unique<detail::cache_functions>();
+    auto memory = std::make_unique<detail::kept_memory_store>(config.memory_store);
+    auto entries = std::make_unique<detail::kept_entry_store>(config.entry_store);
+    const sdd_memory_store memory_store = detail::c_memory_store(memory.get());
+    const sdd_entry_store entry_store = detail::c_entry_store(entries.get());
+    c.name = detail::or_null(config.name);
+    c.directory = detail::or_null(config.directory);
+    c.read_only_directories = read_only.data();
+    c.read_only_count = read_only.size();
+    c.levels = config.levels;
+    c.no_live_images = config.no_live_images;
+    c.max_memory_cost = config.max_memory_cost;
+    c.max_memory_count = config.max_memory_count;
+    c.watch_memory_pressure = config.watch_memory_pressure;
+    c.sync = config.sync;
+    c.max_disk_bytes = config.max_disk_bytes;
+    c.max_disk_age_ms = config.max_disk_age_ms;
+    c.disk_date = config.disk_date;
+    c.low_water_percent = config.low_water_percent;
+    c.trim_interval_ms = config.trim_interval_ms;
+    c.map_from_bytes = config.map_from_bytes;
+    c.share_wait_ms = config.share_wait_ms;
+    c.max_part_bytes = config.max_part_bytes;
+    c.max_part_age_ms = config.max_part_age_ms;
+    c.ignored_query_parameters = detail::or_null(config.ignored_query_parameters);
+    functions->key_filter = config.key_filter;
+    functions->serializer = config.serializer;
+    if (config.key_filter) c.key_filter = detail::cache_functions::make_key;
+    if (config.serializer) c.serializer = detail::cache_functions::serialize;
+    c.user_data = functions.get();
+    c.user_data_free = detail::free_user_data<detail::cache_functions>;
+    c.max_queued_bytes = config.max_queued_bytes;
+    c.destroy_timeout_ms = config.destroy_timeout_ms;
+    if (config.memory_store) c.memory_store = &memory_store;
+    if (config.entry_store) c.entry_store = &entry_store;
+    sdd_cache *handle = nullptr;
+    int32_t detail = 0;
+    const sdd_status status = sdd_cache_create(&c, &handle, &detail);
+    if (status != SDD_OK) return error::of_last_call(status, detail);
+    (void)functions.release(); /* freed by the user_data_free of each */
+    if (config.memory_store) (void)memory.release();
+    if (config.entry_store) (void)entries.release();
+    return cache(handle, adopt);
+}
+
+SDD_CPP_END
+
+#endif /* SDD_CPP_CACHE_HPP */

@@ -1,0 +1,354 @@
+/*
+ * sdd/cpp/image.hpp - Images and their pixels; decoding, encoding and transforming in memory.
+ */
+#ifndef SDD_CPP_IMAGE_HPP
+#define SDD_CPP_IMAGE_HPP
+
+#include "error.hpp"
+
+#include <chrono>
+#include <vector>
+
+SDD_CPP_BEGIN
+
+/** Bytes of one pixel in one plane: 3 for SDD_PIXEL_FORMAT_RGB8, 1 for its planar form; 0 for a
+    number that is no SDD_PIXEL_FORMAT_. */
+constexpr std::size_t bytes_per_pixel(int32_t pixel_format) noexcept {
+    switch (pixel_format) {
+    case SDD_PIXEL_FORMAT_RGBA8:
+    case SDD_PIXEL_FORMAT_RGBA8_PREMULTIPLIED:
+    case SDD_PIXEL_FORMAT_BGRA8:
+    case SDD_PIXEL_FORMAT_BGRA8_PREMULTIPLIED: return 4;
+    case SDD_PIXEL_FORMAT_RGB8: return 3;
+    case SDD_PIXEL_FORMAT_GREY8:
+    case SDD_PIXEL_FORMAT_RGB8_PLANAR: return 1;
+    case SDD_PIXEL_FORMAT_RGBA16:
+    case SDD_PIXEL_FORMAT_RGBA16_PREMULTIPLIED: return 8;
+    default: return 0;
+    }
+}
+
+/**
+ * Pixels in memory that belongs to something else: an image, or the application.
+ * Lifetime: that of the memory; for image::pixels(), while a reference to the image is held.
+ */
+struct pixel_view {
+    byte_view bytes; /* all rows of all planes, the top row first; the last one may lack padding */
+    int32_t width = 0;
+    int32_t height = 0;
+    std::size_t stride = 0; /* bytes from the start of one row to the start of the next */
+    int32_t format = 0;     /* one of SDD_PIXEL_FORMAT_ */
+
+    bool empty() const noexcept { return bytes.empty(); }
+    /** One row without its padding. y must be from 0 to height - 1; plane is 0, or for
+        SDD_PIXEL_FORMAT_RGB8_PLANAR 0 to 2 for red, green, blue. */
+    byte_view row(int32_t y, int32_t plane = 0) const noexcept {
+        const auto rows = static_cast<std::size_t>(plane) * static_cast<std::size_t>(height) +
+                          static_cast<std::size_t>(y);
+        return bytes.subspan(rows * stride,
+                             static_cast<std::size_t>(width) * bytes_per_pixel(format));
+    }
+    /** The bytes of one pixel in its row. */
+    byte_view at(int32_t x, int32_t y, int32_t plane = 0) const noexcept {
+        const std::size_t size = bytes_per_pixel(format);
+        return row(y, plane).subspan(static_cast<std::size_t>(x) * size, size);
+    }
+    /** Bytes that such a picture takes at least. */
+    std::size_t needed() const noexcept {
+        const std::size_t planes = format == SDD_PIXEL_FORMAT_RGB8_PLANAR ? 3 : 1;
+        if (width <= 0 || height <= 0) return 0;
+        return (planes * static_cast<std::size_t>(height) - 1) * stride +
+               static_cast<std::size_t>(width) * bytes_per_pixel(format);
+    }
+};
+
+/**
+ * The application's own memory for pixels: derive from it, and point sdd_decode_options.allocator
+ * (decode_options has that field) to get().
+ *
+ * The functions must not call the library. An exception in allocate() is handed on
+ * (set_exception_handler()) and counts as no memory.
+ * Lifetime: the object must exist as long as images made with it, and requests that ask for it.
+ * Thread: decode threads, that of image::decode(), and those that drop an image's last reference;
+ *     several at a time.
+ */
+class pixel_allocator {
+public:
+    pixel_allocator() noexcept {
+        c_.allocate = [](std::size_t size, std::size_t alignment, void *self) noexcept {
+            return detail::guarded("pixel_allocator.allocate", static_cast<void *>(nullptr), [&] {
+                return static_cast<pixel_allocator *>(self)->allocate(size, alignment);
+            });
+        };
+        c_.release = [](void *pixels, std::size_t size, void *self) noexcept {
+            static_cast<pixel_allocator *>(self)->release(pixels, size);
+        };
+        c_.user_data = this;
+    }
+    pixel_allocator(const pixel_allocator &) = delete;
+    pixel_allocator &operator=(const pixel_allocator &) = delete;
+    virtual ~pixel_allocator() = default;
+
+    /** `size` bytes at a multiple of `alignment`, a power of two of at least 16; NULL: none. */
+    virtual void *allocate(std::size_t size, std::size_t alignment) = 0;
+    virtual void release(void *pixels, std::size_t size) noexcept = 0;
+
+    const sdd_pixel_allocator *get() const noexcept { return &c_; }
+
+private:
+    sdd_pixel_allocator c_ = SDD_PIXEL_ALLOCATOR_INIT;
+};
+
+/* Options with all fields of the C struct, which begin with its defaults. */
+struct decode_options : sdd_decode_options {
+    decode_options() noexcept : sdd_decode_options SDD_DECODE_OPTIONS_INIT {}
+    /** Scales down to fit into, or to fill, a size in pixels; 0: any. */
+    static decode_options to_size(int32_t width, int32_t height, int32_t fit = SDD_FIT_INSIDE) {
+        decode_options made;
+        made.target_width = width;
+        made.target_height = height;
+        made.fit = fit;
+        return made;
+    }
+};
+struct encode_options : sdd_encode_options {
+    encode_options() noexcept : sdd_encode_options SDD_ENCODE_OPTIONS_INIT {}
+};
+
+class transform;
+
+/**
+ * A picture: one reference to it, see counted. Immutable; copies share the pixels. It outlives the
+ * downloader, loader and cache that it came from.
+ * Thread: any. Functions that decode wait for it: pixels(), decode_pixels(), frame(), encode(),
+ *     transformed(). Errors: as results; numbers are 0 where there is no image.
+ */
+class image : public counted<sdd_image, sdd_image_retain, sdd_image_release> {
+public:
+    using counted::counted;
+
+    /** Copies pixels of the application: sdd_image_create(). */
+    static result<image> create(const pixel_view &pixels) {
+        if (pixels.bytes.size() < pixels.needed())
+            return error(SDD_ERROR_INVALID_ARGUMENT, "sdd::image: fewer bytes than pixels.");
+        sdd_image *made = nullptr;
+        const sdd_status status = sdd_image_create(pixels.width, pixels.height, pixels.format,
+                                                   pixels.bytes.data(), pixels.stride, &made);
+        if (status != SDD_OK) return error::of_last_call(status);
+        return image(made, adopt);
+    }
+    /** Decodes a picture in memory and waits for it: sdd_image_decode(). */
+    static result<image> decode(byte_view encoded, const decode_options &options = {}) {
+        sdd_image *made = nullptr;
+        int32_t detail = 0;
+        const sdd_status status =
+            sdd_image_decode(encoded.data(), encoded.size(), &options, &made, &detail);
+        if (status != SDD_OK) return error::of_last_call(status, detail);
+        return image(made, adopt);
+    }
+
+    int32_t width() const noexcept { return sdd_image_width(get()); }
+    int32_t height() const noexcept { return sdd_image_height(get()); }
+    /** One of SDD_PIXEL_FORMAT_. */
+    int32_t pixel_format() const noexcept { return sdd_image_pixel_format(get()); }
+    /** One of SDD_IMAGE_FORMAT_: that of the encoded bytes. */
+    int32_t format() const noexcept { return sdd_image_format(get()); }
+    /** The pixels, decoded now if they were not; empty if that fails. */
+    pixel_view pixels() const noexcept {
+        return {{sdd_image_pixels(get()), sdd_image_pixels_size(get())},
+                width(), height(), sdd_image_stride(get()), pixel_format()};
+    }
+    /** Decodes the pixels of an image that came with SDD_OPTION_AVOID_DECODE_IMAGE. */
+    result<void> decode_pixels() const {
+        int32_t detail = 0;
+        const sdd_status status = sdd_image_decode_pixels(get(), &detail);
+        return detail::checked(status, detail);
+    }
+    int32_t good_rows() const noexcept { return sdd_image_good_rows(get()); }
+    bool is_preview() const noexcept { return sdd_image_is_preview(get()) != 0; }
+    /** The encoded bytes that it was decoded from; none: see sdd_image_bytes(). */
+    sdd::bytes bytes() const noexcept { return {sdd_image_bytes(get()), retain}; }
+    result<sdd_image_info> info() const {
+        return detail::filled(sdd_image_info SDD_IMAGE_INFO_INIT,
+                              [&](auto *filled) { return sdd_image_get_info(get(), filled); });
+    }
+    result<sdd_image_facts> facts() const {
+        return detail::filled(sdd_image_facts SDD_IMAGE_FACTS_INIT,
+                              [&](auto *filled) { return sdd_image_get_facts(get(), filled); });
+    }
+
+    /* Frames of an animation. */
+
+    int32_t frame_count() const noexcept { return sdd_image_frame_count(get()); }
+    /** 0: for ever. */
+    int32_t loop_count() const noexcept { return sdd_image_loop_count(get()); }
+    std::chrono::microseconds frame_duration(int32_t index) const noexcept {
+        return std::chrono::microseconds(sdd_image_frame_duration_us(get(), index));
+    }
+    result<image> frame(int32_t index) const {
+        sdd_image *made = nullptr;
+        int32_t detail = 0;
+        const sdd_status status = sdd_image_frame(get(), index, &made, &detail);
+        if (status != SDD_OK) return error::of_last_call(status, detail);
+        return image(made, adopt);
+    }
+
+    /* Metadata. Lifetime: while a reference to the image is held. */
+
+    /** kind: one of SDD_METADATA_. SDD_ERROR_NOT_FOUND: there is none. */
+    result<byte_view> metadata(int32_t kind) const {
+        const void *data = nullptr;
+        std::size_t size = 0;
+        int32_t detail = 0;
+        const sdd_status status = sdd_image_metadata(get(), kind, &data, &size, &detail);
+        if (status != SDD_OK) return error::of_last_call(status, detail);
+        return byte_view(static_cast<const std::uint8_t *>(data), size);
+    }
+    std::size_t text_count() const noexcept { return sdd_image_text_count(get()); }
+    result<sdd_image_text> text(std::size_t index) const {
+        return detail::filled(sdd_image_text SDD_IMAGE_TEXT_INIT, [&](auto *filled) {
+            return sdd_image_text_at(get(), index, filled);
+        });
+    }
+
+    /* Encoding and transforming, on the calling thread; downloader::encode() does not wait. */
+
+    result<sdd::bytes> encode(const encode_options &options = {}) const {
+        sdd_bytes *made = nullptr;
+        const sdd_status status = sdd_image_encode(get(), &options, &made);
+        if (status != SDD_OK) return error::of_last_call(status);
+        return sdd::bytes(made, adopt);
+    }
+    /** Writes to a descriptor, which stays open; error::system_error() has the errno. */
+    result<void> encode_to(int32_t fd, const encode_options &options = {}) const {
+        int32_t system_error = 0;
+        const sdd_status status = sdd_image_encode_fd(get(), &options, fd, &system_error);
+        if (status == SDD_OK) return {};
+        error::facts about = error::of_last_call(status).all();
+        about.system_error = system_error;
+        return error(std::move(about));
+    }
+    result<image> transformed(const std::vector<transform> &transforms) const;
+};
+
+/**
+ * One transform of a picture. Copies share the callback.
+ * Thread: any. Lifetime: requests keep their transforms until they have ended. Errors: what uses
+ * the transform refuses wrong numbers.
+ */
+class transform {
+public:
+    /** Makes an image of the result of the transforms before it; none (false): it failed. */
+    using function = std::function<image(const image &picture)>;
+
+    static transform resize(int32_t width, int32_t height, int32_t fit = SDD_FIT_INSIDE,
+                            bool allow_enlarging = false) {
+        transform made(SDD_TRANSFORM_RESIZE);
+        made.c_.width = width;
+        made.c_.height = height;
+        made.c_.fit = fit;
+        made.c_.allow_enlarging = allow_enlarging;
+        return made;
+    }
+    static transform crop(int32_t x, int32_t y, int32_t width, int32_t height) {
+        transform made(SDD_TRANSFORM_CROP);
+        made.c_.x = x;
+        made.c_.y = y;
+        made.c_.width = width;
+        made.c_.height = height;
+        return made;
+    }
+    /** flip: SDD_FLIP_ bits. */
+    static transform flip(int32_t flip) {
+        transform made(SDD_TRANSFORM_FLIP);
+        made.c_.flip = flip;
+        return made;
+    }
+    /** degrees: 90, 180 or 270, clockwise. */
+    static transform rotate(int32_t degrees) {
+        transform made(SDD_TRANSFORM_ROTATE);
+        made.c_.degrees = degrees;
+        return made;
+    }
+    /** corners: SDD_CORNER_ bits; 0: all. */
+    static transform round_corners(int32_t radius, int32_t corners = 0) {
+        transform made(SDD_TRANSFORM_ROUND_CORNERS);
+        made.c_.radius = radius;
+        made.c_.corners = corners;
+        return made;
+    }
+    /**
+     * Calls the application, on decode threads, several at a time. An exception is handed on
+     * (set_exception_handler()), and the transform has failed.
+     *
+     * @param key Names the result in caches: never the same for functions that do different things.
+     */
+    static transform callback(std::string key, function call) {
+        transform made(SDD_TRANSFORM_CALLBACK);
+        auto kept = std::make_shared<const called>(called{std::move(key), std::move(call)});
+        made.c_.key = kept->key.c_str();
+        made.c_.user_data = const_cast<called *>(kept.get());
+        made.c_.callback = [](sdd_image *picture, void *user_data) noexcept {
+            return detail::guarded("transform", static_cast<sdd_image *>(nullptr), [&] {
+                return static_cast<called *>(user_data)->call(image(picture, retain)).release();
+            });
+        };
+        made.called_ = std::move(kept);
+        return made;
+    }
+
+    const sdd_transform &get() const noexcept { return c_; }
+
+private:
+    struct called {
+        std::string key;
+        function call;
+    };
+    explicit transform(int32_t kind) noexcept { c_.kind = kind; }
+
+    sdd_transform c_ = SDD_TRANSFORM_INIT;
+    std::shared_ptr<const called> called_;
+};
+
+namespace detail {
+
+inline std::vector<sdd_transform> c_transforms(const std::vector<transform> &transforms) {
+    std::vector<sdd_transform> made;
+    made.reserve(transforms.size());
+    for (const transform &each : transforms) made.push_back(each.get());
+    return made;
+}
+
+} // namespace detail
+
+inline result<image> image::transformed(const std::vector<transform> &transforms) const {
+    const auto list = detail::c_transforms(transforms);
+    sdd_image *made = nullptr;
+    const sdd_status status = sdd_image_transform(get(), list.data(), list.size(), &made);
+    if (status != SDD_OK) return error::of_last_call(status);
+    return image(made, adopt);
+}
+
+/** The text that identifies transforms: sdd_transform_key(). */
+inline result<std::string> transform_key(const std::vector<transform> &transforms) {
+    const auto list = detail::c_transforms(transforms);
+    return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
+        return sdd_transform_key(list.data(), list.size(), buffer, capacity, length);
+    });
+}
+
+/** The facts that stand in the first bytes of a picture: sdd_image_probe(). */
+inline result<sdd_image_facts> probe(byte_view first_bytes) {
+    return detail::filled(sdd_image_facts SDD_IMAGE_FACTS_INIT, [&](auto *filled) {
+        return sdd_image_probe(first_bytes.data(), first_bytes.size(), filled);
+    });
+}
+
+/** The format of encoded bytes, one of SDD_IMAGE_FORMAT_; 0: unknown. */
+inline int32_t sniff(byte_view first_bytes) noexcept {
+    return sdd_image_sniff(first_bytes.data(), first_bytes.size());
+}
+
+SDD_CPP_END
+
+#endif /* SDD_CPP_IMAGE_HPP */

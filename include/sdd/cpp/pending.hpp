@@ -1,0 +1,325 @@
+/*
+ * sdd/cpp/pending.hpp - Requests under way: waiting, futures, coroutines, cancelling.
+ */
+#ifndef SDD_CPP_PENDING_HPP
+#define SDD_CPP_PENDING_HPP
+
+#include "result.hpp"
+
+#include <condition_variable>
+#include <future>
+
+#if defined(__cpp_impl_coroutine) && defined(__has_include)
+#if __has_include(<coroutine>)
+#include <coroutine>
+#define SDD_CPP_COROUTINES 1
+#endif
+#endif
+#ifndef SDD_CPP_COROUTINES
+#define SDD_CPP_COROUTINES 0
+#endif
+
+SDD_CPP_BEGIN
+
+/**
+ * Chooses the thread on which a coroutine is resumed or the function of then() runs: it receives a
+ * job and runs it once, later, on any thread: by the post function of an event loop or thread pool.
+ * It is called on the thread that delivers. If it throws, the exception is handed on
+ * (set_exception_handler()) and the job runs at once, on that thread.
+ */
+using executor = std::function<void(std::function<void()> job)>;
+
+namespace detail {
+
+/* The downloader whose callback runs on this thread, to refuse waiting for it. */
+struct delivery_place {
+    sdd_downloader *downloader = nullptr;
+    bool is_delivering = false;
+
+    static delivery_place &of_thread() noexcept {
+        static thread_local delivery_place place;
+        return place;
+    }
+};
+
+class delivering {
+public:
+    explicit delivering(sdd_downloader *downloader) noexcept
+        : before_(delivery_place::of_thread()) {
+        delivery_place::of_thread() = {downloader, true};
+    }
+    ~delivering() { delivery_place::of_thread() = before_; }
+    delivering(const delivering &) = delete;
+    delivering &operator=(const delivering &) = delete;
+
+private:
+    delivery_place before_;
+};
+
+/* The end of a request, shared by its callbacks and by the pending that waits for it. */
+template <class Value> class ending : public std::enable_shared_from_this<ending<Value>> {
+public:
+    explicit ending(sdd_downloader *downloader) noexcept : downloader_(downloader) {}
+
+    void end(result<Value> outcome) {
+        executor run_on;
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            if (outcome_) return;
+            outcome_.emplace(std::move(outcome));
+            ended_.notify_all();
+            if (!next_) return;
+            run_on = executor_;
+        }
+        run_next_on(run_on);
+    }
+
+    bool has_ended() const {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return outcome_.has_value();
+    }
+
+    result<Value> wait() const {
+        std::unique_lock<std::mutex> lock(mutex_);
+        if (!outcome_ && would_deadlock())
+            return error(SDD_ERROR_WOULD_DEADLOCK,
+                         "sdd::pending: the thread delivers the events of that downloader.");
+        ended_.wait(lock, [&] { return outcome_.has_value(); });
+        return *outcome_;
+    }
+
+    bool wait_for(std::chrono::milliseconds limit) const {
+        std::unique_lock<std::mutex> lock(mutex_);
+        if (!outcome_ && would_deadlock()) return false;
+        return ended_.wait_for(lock, limit, [&] { return outcome_.has_value(); });
+    }
+
+    void set_executor(executor run_on) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        executor_ = std::move(run_on);
+    }
+
+    /* Sets what runs at the end; false if it has ended, and then nothing is set. */
+    bool set_next(std::function<void()> next) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (outcome_) return false;
+        next_ = std::move(next);
+        return true;
+    }
+
+    /* Runs a job as if the request ended now. */
+    void run(std::function<void()> job) {
+        executor run_on;
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            next_ = std::move(job);
+            run_on = executor_;
+        }
+        run_next_on(run_on);
+    }
+
+    void drop_next() noexcept {
+        std::function<void()> dropped; /* destroyed without the lock */
+        const std::lock_guard<std::mutex> lock(mutex_);
+        dropped.swap(next_);
+    }
+
+private:
+    bool would_deadlock() const noexcept {
+        const delivery_place &place = delivery_place::of_thread();
+        return place.is_delivering && place.downloader == downloader_;
+    }
+
+    void run_next_on(const executor &run_on) {
+        if (!run_on) return run_next();
+        const bool is_posted = guarded("executor", false, [&] {
+            run_on([self = this->shared_from_this()] { self->run_next(); });
+            return true;
+        });
+        if (!is_posted) run_next();
+    }
+
+    /* Runs what was set, unless it has run or was dropped meanwhile. */
+    void run_next() noexcept {
+        std::function<void()> next;
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            next.swap(next_);
+        }
+        if (next) guarded("pending.then", [&] { next(); });
+    }
+
+    mutable std::mutex mutex_;
+    mutable std::condition_variable ended_;
+    std::optional<result<Value>> outcome_;
+    std::function<void()> next_;
+    executor executor_;
+    sdd_downloader *const downloader_;
+};
+
+} // namespace detail
+
+/**
+ * A request under way, which ends with a result: get() waits for it, then() calls a function,
+ * future() gives a std::future, and co_await suspends a coroutine.
+ *
+ * Ownership: can be moved and not copied. Destroying it cancels the request, unless it has ended or
+ * detach(), then() or future() was called. It may outlive its downloader and loader: destroying
+ * those ends it with SDD_ERROR_CANCELLED. A moved-from or default-made one has ended, with
+ * SDD_ERROR_NOT_FOUND.
+ * Errors: a request that could not be submitted has ended at once, with the reason. If a callback
+ * of the request throws, the request is cancelled and its result is an error with that exception as
+ * cause(); result::value() throws it.
+ * Thread: any; not one object on several at once, except for ready() and get().
+ * Delivery: with SDD_DELIVERY_APPLICATION the request ends only when a thread takes the events:
+ *     downloader::dispatch(), wait() or wait_idle(). On the thread that delivers get() does not
+ *     wait, and gives SDD_ERROR_WOULD_DEADLOCK.
+ */
+template <class Value> class [[nodiscard]] pending {
+public:
+    pending() noexcept = default;
+    pending(pending &&other) noexcept
+        : ending_(std::move(other.ending_)), token_(std::exchange(other.token_, 0)) {}
+    pending &operator=(pending &&other) noexcept {
+        if (this != &other) {
+            abandon();
+            ending_ = std::move(other.ending_);
+            token_ = std::exchange(other.token_, 0);
+        }
+        return *this;
+    }
+    ~pending() { abandon(); }
+
+    /** The request's token; 0 if it could not be submitted. */
+    sdd_token token() const noexcept { return token_; }
+    bool ready() const { return !ending_ || ending_->has_ended(); }
+    /** WAITS for the end. The result can be read any number of times. */
+    result<Value> get() const {
+        if (!ending_) return error(SDD_ERROR_NOT_FOUND, "sdd::pending: there is no request.");
+        return ending_->wait();
+    }
+    /** WAITS up to a time for the end: whether it has ended. */
+    bool wait_for(std::chrono::milliseconds limit) const {
+        return !ending_ || ending_->wait_for(limit);
+    }
+
+    /** Cancels the request, which still ends with a result: SDD_ERROR_CANCELLED, or the one that
+        was already on its way. */
+    result<void> cancel() const { return detail::checked(sdd_cancel(token_)); }
+    /** priority: one of SDD_PRIORITY_. */
+    result<void> set_priority(int32_t priority) const {
+        return detail::checked(sdd_set_priority(token_, priority));
+    }
+    result<sdd_token_info> info() const {
+        return detail::filled(sdd_token_info SDD_TOKEN_INFO_INIT,
+                              [&](auto *filled) { return sdd_token_get_info(token_, filled); });
+    }
+    /** The URL, as the request modifier has left it. */
+    result<std::string> url() const {
+        return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
+            return sdd_token_get_url(token_, buffer, capacity, length);
+        });
+    }
+    /** The response, once its header has arrived; SDD_ERROR_NOT_FOUND before. */
+    result<sdd::response> response() const {
+        sdd_response *given = nullptr;
+        const sdd_status status = sdd_token_get_response(token_, &given);
+        if (status != SDD_OK) return error::of_last_call(status);
+        return sdd::response(given, adopt);
+    }
+
+    /** Sets the executor of co_await and then(). Without one the coroutine is resumed, and the
+        function called, on the thread that delivers: sdd-callback, or the one that dispatches. If
+        the request has already ended, co_await does not suspend, and then() calls at once or by the
+        executor. */
+    pending &on(executor run_on) & {
+        if (ending_) ending_->set_executor(std::move(run_on));
+        return *this;
+    }
+    pending &&on(executor run_on) && { return std::move(on(std::move(run_on))); }
+
+    /** Gives the request up without cancelling it: it ends by itself. */
+    sdd_token detach() && noexcept {
+        ending_.reset();
+        return std::exchange(token_, 0);
+    }
+    /**
+     * Calls a function with the result, once, and gives the request up without cancelling it. An
+     * exception of the function is handed on, see set_exception_handler().
+     *
+     * @param call void (sdd::result<Value>). Nothing is called for a moved-from pending.
+     * @return The token, for sdd_cancel().
+     */
+    template <class Function> sdd_token then(Function call) && {
+        if (auto ending = std::move(ending_)) {
+            /* Shared: std::function copies what it holds, and a function need not be copyable. */
+            auto kept = std::make_shared<Function>(std::move(call));
+            std::weak_ptr<detail::ending<Value>> weak = ending; /* it holds the job itself */
+            auto job = [weak, kept] {
+                if (auto ended = weak.lock()) (*kept)(ended->wait());
+            };
+            if (!ending->set_next(job)) ending->run(job);
+        }
+        return std::exchange(token_, 0);
+    }
+    /** A future of the result; the request is given up without cancelling it. */
+    std::future<result<Value>> future() && {
+        auto promise = std::make_shared<std::promise<result<Value>>>();
+        auto made = promise->get_future();
+        if (!ending_)
+            promise->set_value(get());
+        else
+            std::move(*this).then([promise](result<Value> outcome) {
+                promise->set_value(std::move(outcome));
+            });
+        return made;
+    }
+
+#if SDD_CPP_COROUTINES
+    /** Suspends the coroutine until the end, and gives result<Value>. */
+    class awaiter {
+    public:
+        explicit awaiter(pending &&awaited) noexcept : own_(std::move(awaited)), awaited_(own_) {}
+        explicit awaiter(pending &awaited) noexcept : awaited_(awaited) {}
+        ~awaiter() {
+            if (awaited_.ending_) awaited_.ending_->drop_next();
+        }
+        awaiter(const awaiter &) = delete;
+        awaiter &operator=(const awaiter &) = delete;
+
+        bool await_ready() const { return awaited_.ready(); }
+        bool await_suspend(std::coroutine_handle<> waiting) const {
+            return awaited_.ending_->set_next([waiting] { waiting.resume(); });
+        }
+        result<Value> await_resume() const { return awaited_.get(); }
+
+    private:
+        pending own_;
+        pending &awaited_;
+    };
+    /** A coroutine that is destroyed while it waits is not resumed, and cancels the request unless
+        the pending lives on elsewhere. It may be destroyed only where it would be resumed, on the
+        executor's thread or on the one that delivers, or while nothing is delivered. */
+    awaiter operator co_await() && noexcept { return awaiter(std::move(*this)); }
+    awaiter operator co_await() & noexcept { return awaiter(*this); }
+#endif
+
+    /* For the classes of these headers. */
+    pending(std::shared_ptr<detail::ending<Value>> ending, sdd_token token) noexcept
+        : ending_(std::move(ending)), token_(token) {}
+
+private:
+    void abandon() noexcept {
+        if (!ending_) return;
+        ending_->drop_next();
+        if (!ending_->has_ended()) (void)sdd_cancel(token_);
+        ending_.reset();
+    }
+
+    std::shared_ptr<detail::ending<Value>> ending_;
+    sdd_token token_ = 0;
+};
+
+SDD_CPP_END
+
+#endif /* SDD_CPP_PENDING_HPP */

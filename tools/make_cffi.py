@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Writes the low layer of the Python package: the interface of the header for cffi, and its numbers as constants.
+
+    make_cffi.py FOLDER        `tools/bindings.sh cffi` calls it with bindings/python/src/sdd
+
+It writes FOLDER/_ffi.py, the declarations in the form that cffi loads without a compiler and without pycparser, and
+FOLDER/_constants.py. The header is read as tools/make_ctypes.py reads it. Besides pycparser this needs cffi (Debian:
+python3-cffi).
+"""
+
+import os
+import re
+import sys
+
+from pycparser import c_ast, c_generator
+
+import make_ctypes
+
+try:
+    import cffi
+except ImportError:
+    sys.exit("make_cffi.py: no cffi (Debian: python3-cffi)")
+
+NOTE = "# Made from include/sdd/*.h by tools/make_cffi.py: `tools/bindings.sh cffi` makes it anew. Do not edit it.\n"
+
+# Enumerations of Python, by the beginning of the constants' names. All other numbers are plain constants.
+ENUMERATIONS = {
+    "ERROR_": ("Status", "Outcomes of calls and requests, `Error.code`: SDD_ERROR_ of the header."),
+    "DETAIL_": ("Detail", "What exactly happened, `Error.detail`: SDD_DETAIL_ of the header."),
+    "CLASS_": ("ErrorClass", "Kinds of failures: SDD_CLASS_ of the header."),
+    "STAGE_": ("Stage", "Stages of a request, `Error.stage`: SDD_STAGE_ of the header."),
+    "ORIGIN_": ("Origin", "Where a result comes from: SDD_ORIGIN_ of the header."),
+    "PRIORITY_": ("Priority", "Priorities of requests: SDD_PRIORITY_ of the header."),
+    "IMAGE_FORMAT_": ("ImageFormat", "Formats of encoded pictures: SDD_IMAGE_FORMAT_ of the header."),
+    "PIXEL_FORMAT_": ("PixelFormat", "Layouts of pixels: SDD_PIXEL_FORMAT_ of the header."),
+}
+
+
+def declarations(nodes, values, numbers):
+    """The header as text for ffi.cdef(): macros, enumerations with their values, types and calls."""
+    generator = c_generator.CGenerator()
+    lines = [f"#define {name} {values[name]}" for name in numbers]
+    for node in nodes:
+        if isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.Enum):
+            entries = [f"{entry.name} = {values[entry.name]}" for entry in node.type.values.enumerators]
+            lines.append(f"enum {{ {', '.join(entries)} }};")
+        else:
+            lines.append(generator.visit(node) + ";")
+    return "\n".join(lines)
+
+
+def constants(names, values, texts):
+    """The file of the constants. Their names lack the "SDD_" of C."""
+    members = {prefix: [] for prefix in ENUMERATIONS}
+    plain = []
+    for name in names:
+        short = name[len("SDD_"):]
+        prefix = next((prefix for prefix in ENUMERATIONS if short.startswith(prefix)), None)
+        if prefix:
+            member = short[len(prefix):]
+            members[prefix].append((make_ctypes.checked(member), values[name]))
+        plain.append((short, values[name]))
+    about = '"""The numbers of the header, under their names without "SDD_"; the most used also as enumerations."""'
+    lines = [NOTE + about, "", "from enum import IntEnum", "from typing import Final", ""]
+    lines += [f"{name[len('SDD_'):]}: Final = {values[name].decode()!r}".replace("'", '"') for name in texts]
+    lines += [f"{name}: Final = {value}" for name, value in plain]
+    for prefix, entries in members.items():
+        name, text = ENUMERATIONS[prefix]
+        if prefix == "ERROR_":
+            entries = [("OK", values["SDD_OK"]), *entries]
+        lines += ["", "", f"class {name}(IntEnum):", f'    """{text}"""', ""]
+        lines += [f"    {member} = {value}" for member, value in entries]
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit("make_cffi.py FOLDER")
+    folder = sys.argv[1]
+    nodes = make_ctypes.parse()
+    numbers, texts, beginnings = make_ctypes.macros()
+    names = list(numbers)
+    for node in nodes:
+        if isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.Enum):
+            names += [entry.name for entry in node.type.values.enumerators]
+    values = make_ctypes.values_of(names, texts, beginnings)
+
+    builder = cffi.FFI()
+    builder.cdef(declarations(nodes, values, numbers))
+    builder.set_source("sdd._ffi", None)
+    file = os.path.join(folder, "_ffi.py")
+    builder.emit_python_code(file)
+    with open(file) as made:
+        text = re.sub(r"^# auto-generated file\n", NOTE, made.read())
+    with open(file, "w") as made:
+        made.write(text)
+    with open(os.path.join(folder, "_constants.py"), "w") as made:
+        made.write(constants(names, values, texts))
+
+
+if __name__ == "__main__":
+    main()
