@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Sequen
 from typing import TYPE_CHECKING, Any
 
 from . import _constants as c
+from ._closing import Closing
 from ._errors import ClosedError, Error, check, kind_of, retryable_of
 from ._fork import check_generation, generation
 from ._image import Image, bytes_view
@@ -20,8 +21,6 @@ from ._signal import Signal
 from ._structs import Struct, c_text
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
     from ._pump import Pump
 
 _TAKEN = 64
@@ -108,7 +107,7 @@ class _Source:
         return self._sequence[index] if self._sequence is not None else self._given.pop(index)
 
 
-class Batch:
+class Batch(Closing):
     """Any number of pictures for one `async for` or `for`, or several, each of which gets a part of the items.
 
     `await batch` and `wait()` give the list of all items. Leaving a loop early does not end the batch: closing it, by
@@ -260,25 +259,9 @@ class Batch:
             self._end()
             self._signal.wake()
 
-    async def aclose(self) -> None:
-        """`close()` for event loops: waits in a worker thread."""
-        await asyncio.to_thread(self.close)
-
     @property
     def closed(self) -> bool:
         return not self._end.alive
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *exception: object) -> None:
-        await self.aclose()
 
 
 def _index_of(item: Item) -> int:

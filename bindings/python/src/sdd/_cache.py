@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import _constants as c
+from ._closing import Closing
 from ._errors import check
 from ._fork import check_generation, generation
 from ._image import Image, bytes_view
@@ -19,7 +20,7 @@ from ._structs import Struct, c_text
 from ._transforms import Transform, transforms_of
 
 if TYPE_CHECKING:
-    from typing_extensions import Self, Unpack
+    from typing_extensions import Unpack
 
     from ._options import Levels, PictureOptions
 
@@ -27,7 +28,7 @@ _SYNC = {"none": c.SYNC_NONE, "data": c.SYNC_DATA, "full": c.SYNC_FULL}
 _DATES = {"access": c.DATE_ACCESS, "modification": c.DATE_MODIFICATION}
 
 
-class Cache:
+class Cache(Closing):
     """A cache of pictures in memory and in a directory, which any number of processes may share.
 
     `with` and `async with` close it; so do garbage collection and the end of the interpreter. Closing it writes what
@@ -205,25 +206,9 @@ class Cache:
         else:
             self._end()
 
-    async def aclose(self) -> None:
-        """`close()` for event loops: waits in a worker thread."""
-        await asyncio.to_thread(self.close)
-
     @property
     def closed(self) -> bool:
         return self._end is not None and not self._end.alive
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *exception: object) -> None:
-        await self.aclose()
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Cache cannot be pickled; make one in each process, with the same directory")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import _constants as c
 from ._batch import Batch
 from ._cache import flush_shared_at_exit
+from ._closing import Closing
 from ._config import downloader_config, log_level_of
 from ._errors import check
 from ._image import Image
@@ -21,7 +21,7 @@ from ._structs import Struct, c_text
 from ._waiters import Progress
 
 if TYPE_CHECKING:
-    from typing_extensions import Self, Unpack
+    from typing_extensions import Unpack
 
     from ._options import BatchOptions, DownloaderOptions, DownloadOptions
 
@@ -33,7 +33,7 @@ def image_of(event: Any) -> Image:
     return Image._take(event.image)
 
 
-class Downloader:
+class Downloader(Closing):
     """A queue of requests, a pool of connections, header fields, cookies, limits and threads.
 
     It may be used by any number of event loops and threads. `with` and `async with` close it; so do garbage
@@ -167,25 +167,9 @@ class Downloader:
         """Cancels all requests and waits for the end of the threads. What waits gets RequestCancelled."""
         self._pump.close()
 
-    async def aclose(self) -> None:
-        """`close()` for event loops: waits in a worker thread."""
-        await asyncio.to_thread(self.close)
-
     @property
     def closed(self) -> bool:
         return self._pump.is_closed
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *exception: object) -> None:
-        await self.aclose()
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Downloader cannot be pickled; make one in each process")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import weakref
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 from . import _constants as c
 from ._batch import Batch
 from ._cache import Cache, flush_shared_at_exit
+from ._closing import Closing
 from ._downloader import Downloader, image_of
 from ._errors import check
 from ._fork import check_generation, generation
@@ -24,14 +24,14 @@ from ._structs import Struct, c_text
 from ._waiters import Progress
 
 if TYPE_CHECKING:
-    from typing_extensions import Self, Unpack
+    from typing_extensions import Unpack
 
     from ._options import BatchOptions, DownloaderOptions, LoadOptions, PictureOptions
 
 _POLICIES = {"back_off": c.FAIL_POLICY_BACK_OFF, "sdwebimage": c.FAIL_POLICY_SDWEBIMAGE, "none": c.FAIL_POLICY_NONE}
 
 
-class Loader:
+class Loader(Closing):
     """Loads pictures from a cache, or from the network, and stores them.
 
     Without `cache` it uses the shared one of the process, in ~/.cache/sdd/default. Without `downloader` it makes one,
@@ -168,25 +168,9 @@ class Loader:
         if self._own is not None:
             self._own.close()
 
-    async def aclose(self) -> None:
-        """`close()` for event loops: waits in a worker thread."""
-        await asyncio.to_thread(self.close)
-
     @property
     def closed(self) -> bool:
         return not self._end.alive or self._pump.is_closed
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *exception: object) -> None:
-        await self.aclose()
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Loader cannot be pickled; make one in each process")
