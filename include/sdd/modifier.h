@@ -84,7 +84,8 @@ typedef sdd_status (*sdd_response_modifier_fn)(sdd_response *SDD_NONNULL respons
  * body transform have no previews.
  *
  * @param body The whole body. Borrowed until the callback returns; may be retained.
- * @param response Borrowed until the callback returns.
+ * @param response Borrowed until the callback returns. Its header fields are those after the
+ *     response modifier, its status and media type those of the server.
  * @param user_data As for sdd_request_modifier_fn.
  * @return Bytes with one reference, which the library takes over: from sdd_bytes_create(), or
  *     `body` itself after sdd_bytes_retain(). NULL: the request ends with SDD_ERROR_BAD_IMAGE_DATA
