@@ -58,6 +58,35 @@ import Testing
         #expect(held == nil)
     }
 
+    @Test func objectsThatAreMovedLiveAsLongAsTheirKeys() {
+        // given: an object that counts itself
+        final class Counted {
+            static nonisolated(unsafe) var living = 0
+            let key: UInt64
+            init(_ key: UInt64) { (self.key, Self.living) = (key, Self.living + 1) }
+            deinit { Self.living -= 1 }
+        }
+        var random = SeededRandom(seed: 1)
+        var map = NumberMap<Counted>()
+        var keys: Set<UInt64> = []
+        for step in 0..<20_000 {
+            // when: the map grows first, and shrinks at last
+            let key = UInt64.random(in: 0..<500, using: &random)
+            if Int.random(in: 0..<20_000, using: &random) > step {
+                map[key] = Counted(key)
+                keys.insert(key)
+            } else {
+                map[key] = nil
+                keys.remove(key)
+            }
+            // then
+            #expect(Counted.living == keys.count && map.count == keys.count)
+        }
+        #expect(keys.allSatisfy { map[$0]?.key == $0 })
+        map = NumberMap()
+        #expect(Counted.living == 0)
+    }
+
     @Test func holdsManyConsecutiveKeys() {
         // given
         var map = NumberMap<UInt64>()

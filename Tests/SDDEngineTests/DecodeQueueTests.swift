@@ -7,12 +7,12 @@ import Testing
 
 /// The work that waits for decode threads, and its bytes.
 @Suite struct DecodeQueueTests {
-    private var queue = DecodeQueue<UInt64>()
+    private var queue = DecodeQueue<NumberedListener>()
 
     /// A job with a complete body.
     private func job(
         _ number: UInt64, size: Int = 1, priority: Priority = .normal, isPrompt: Bool = false
-    ) throws -> Job<UInt64> {
+    ) throws -> Job<NumberedListener> {
         let job = try Sample.job(TransferID(number), "http://host/1", priority: priority, isPrompt: isPrompt)
         job.body = Sample.body(size)
         return job
@@ -118,7 +118,9 @@ import Testing
         #expect(queue.isEmpty)
     }
 
-    private func end(of token: UInt64) -> DeliveryEvent<UInt64> { .end(token, DownloadResult(ended: 0)) }
+    private func end(of token: UInt64) -> DeliveryEvent<NumberedListener> {
+        .end(NumberedListener(token), DownloadResult(ended: 0))
+    }
 
     @Test mutating func endsHeldBackAreReleasedOnceInTheirOrder() throws {
         // given
@@ -126,7 +128,9 @@ import Testing
         for token in [7, 8] as [UInt64] { queue.detain(end(of: token), of: first) }
         queue.detain(end(of: 9), of: second)
         // when
-        let released = queue.release(1)?.compactMap { if case .end(let token, _) = $0 { token } else { nil } }
+        let released = queue.release(1)?.compactMap {
+            if case .end(let listener, _) = $0 { listener.token } else { nil }
+        }
         // then
         #expect(released == [7, 8] && queue.release(1)?.isEmpty == nil && !queue.isEmpty)
         #expect(queue.release(2)?.count == 1)

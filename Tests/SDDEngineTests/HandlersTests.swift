@@ -7,7 +7,7 @@ import Testing
 
 /// The handlers of one job, compared with an array that is searched from end to end.
 @Suite struct HandlersTests {
-    private typealias Handler = Job<Int>.Handler
+    private typealias Handler = Job<NumberedListener>.Handler
 
     private func handler(_ token: UInt64, using random: inout SeededRandom) throws -> Handler {
         var request = try Sample.request("http://host/\(token)")
@@ -19,7 +19,7 @@ import Testing
         request.wantsFacts = Bool.random(using: &random)
         request.endsEarly = request.wantsPixels && Bool.random(using: &random)
         request.continuesInBackground = Bool.random(using: &random)
-        return Handler(token: token, Int(token), request, maxAttempts: 1, since: 0)
+        return Handler(token: token, NumberedListener(token), request, maxAttempts: 1, since: 0)
     }
 
     @Test("the combined wishes agree with those of each handler", arguments: 1...20 as ClosedRange<UInt64>)
@@ -27,9 +27,9 @@ import Testing
         // given
         var random = SeededRandom(seed: seed)
         let first = try handler(0, using: &random)
-        var handlers = Handlers<Int>(first)
+        var handlers = Handlers<NumberedListener>(first)
         var naive = [first]
-        var places: [UInt64: Handlers<Int>.Place] = [:]
+        var places: [UInt64: Handlers<NumberedListener>.Place] = [:]
         places[0] = handlers.firstPlace
         for token in UInt64(1)...500 {
             // when
@@ -65,7 +65,7 @@ import Testing
         expectSame(handlers, [])
     }
 
-    private func expectSame(_ handlers: Handlers<Int>, _ naive: [Handler]) {
+    private func expectSame(_ handlers: Handlers<NumberedListener>, _ naive: [Handler]) {
         #expect(handlers.map(\.token) == naive.map(\.token) && handlers.count == naive.count)
         #expect(handlers.isEmpty == naive.isEmpty)
         #expect(handlers.priority == naive.map(\.priority).max() ?? .veryLow)

@@ -7,7 +7,7 @@ import Testing
 
 /// Jobs are found by id, by token and by request, as long as they are in the index.
 @Suite struct JobIndexTests {
-    private var index = JobIndex<UInt64>()
+    private var index = JobIndex<NumberedListener>()
 
     @Test mutating func idsCountFromOneUnlessTheyAreGenerated() {
         #expect((0..<3).map { _ in index.makeID().number } == [1, 2, 3])
@@ -84,7 +84,7 @@ import Testing
             request.lookup = ClashingLookup(number)
             return request
         }
-        let jobs = requests.map { Job<UInt64>(id: index.makeID(), $0, Sample.handler(0, $0), .asking) }
+        let jobs = requests.map { Job<NumberedListener>(id: index.makeID(), $0, Sample.handler(0, $0), .asking) }
         for job in jobs { index.insert(job) }
         #expect(Set(requests.map { $0.hashKey }).count == 1)
         var left = Set(0..<3)

@@ -18,7 +18,7 @@ import Testing
         request.isStage = true
         request.wantsPixels = false
         request.queueLimit = queueLimit
-        driver.play { $0.submitted(request, token: token, listener: token, at: driver.now) }
+        driver.play { $0.submitted(request, token: token, listener: NumberedListener(token), at: driver.now) }
     }
 
     @Test("the queue limit of a stage is not counted from the start of the stage before")

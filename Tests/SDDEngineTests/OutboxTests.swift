@@ -5,12 +5,14 @@ import Testing
 
 /// The decisions of a table, until they are taken.
 @Suite struct OutboxTests {
-    private var outbox = Outbox<UInt64>()
+    private var outbox = Outbox<NumberedListener>()
 
-    private func end(of listener: UInt64) -> DeliveryEvent<UInt64> { .end(listener, DownloadResult(ended: 0)) }
+    private func end(of listener: UInt64) -> DeliveryEvent<NumberedListener> {
+        .end(NumberedListener(listener), DownloadResult(ended: 0))
+    }
 
-    private func ended(_ batch: EventBatch<UInt64>) -> [UInt64] {
-        batch.events.compactMap { if case .end(let listener, _) = $0 { listener } else { nil } }
+    private func ended(_ batch: EventBatch<NumberedListener>) -> [UInt64] {
+        batch.events.compactMap { if case .end(let listener, _) = $0 { listener.token } else { nil } }
     }
 
     @Test mutating func eventsAreTakenOnceInTheirOrder() {
@@ -29,12 +31,12 @@ import Testing
 
     @Test mutating func mutedListenersAndObjectsToReleaseAreTakenOnceWithTheEvents() {
         // given
-        outbox.mute(5)
+        outbox.mute(NumberedListener(5))
         outbox.release(FakeLookup())
         // when
         let (first, second) = (outbox.takeBatch(), outbox.takeBatch())
         // then
-        #expect(first.muted == [5] && first.released.count == 1 && first.ticket == 1)
+        #expect(first.muted.map(\.token) == [5] && first.released.count == 1 && first.ticket == 1)
         #expect(second.isEmpty && second.ticket == 0)
     }
 

@@ -40,15 +40,15 @@ enum Sample {
         try #require(bytes.withUnsafeBytes { Bytes(copying: $0) })
     }
 
-    static func handler(_ token: UInt64, _ request: DownloadRequest) -> Job<UInt64>.Handler {
-        Job<UInt64>.Handler(token: token, token, request, maxAttempts: 1, since: 0)
+    static func handler(_ token: UInt64, _ request: DownloadRequest) -> Job<NumberedListener>.Handler {
+        Job<NumberedListener>.Handler(token: token, NumberedListener(token), request, maxAttempts: 1, since: 0)
     }
 
     /// A job with one handler.
     static func job(
         _ id: TransferID, _ url: String, token: UInt64 = 0, priority: Priority = .normal, isPrompt: Bool = false,
-        stage: Job<UInt64>.Stage = .running, change: (inout DownloadRequest) -> Void = { _ in }
-    ) throws -> Job<UInt64> {
+        stage: Job<NumberedListener>.Stage = .running, change: (inout DownloadRequest) -> Void = { _ in }
+    ) throws -> Job<NumberedListener> {
         var request = try request(url)
         change(&request)
         request.priority = priority
@@ -98,4 +98,11 @@ extension [Order] {
 extension Image {
     /// Returns the pixels of a picture that can be decoded. The process ends here if there is no memory for them.
     var pixels: PixelBuffer { (try? decoded()) ?? PixelBuffer(width: 1, height: 1)! }
+}
+
+/// The listener of a request in tests of state machines, which only pass it on.
+final class NumberedListener: Sendable {
+    let token: UInt64
+
+    init(_ token: UInt64) { self.token = token }
 }

@@ -9,7 +9,7 @@ import Testing
 /// Feeds a table and records its output. Its clock stands still until the test moves it. Transfers are numbered from 1
 /// in the order of their first requests, and so are the tokens of requests.
 final class Driver {
-    typealias Table = DownloadTable<UInt64>
+    typealias Table = DownloadTable<NumberedListener>
 
     var table: Table
     var now: Int64 = 1_000_000
@@ -36,20 +36,23 @@ final class Driver {
     func play<Outcome>(_ event: (inout Table) -> Outcome) -> Outcome {
         let outcome = event(&table)
         let batch = table.outbox.takeBatch()
-        muted += batch.muted
-        free += batch.released.compactMap { ($0 as? Job<UInt64>)?.bodyWork }
+        muted += batch.muted.map(\.token)
+        free += batch.released.compactMap { ($0 as? Job<NumberedListener>)?.bodyWork }
         for event in batch.events {
             switch event {
-            case .end(let token, let result):
+            case .end(let listener, let result):
+                let token = listener.token
                 #expect(ended[token] == nil, "request \(token) has ended twice")
                 ended[token] = result
                 endOrder.append(token)
-            case .progress(let token, let received, let expected):
-                progress[token, default: []].append([received, expected])
-            case .facts(let token, let facts):
+            case .progress(let listener, let received, let expected):
+                progress[listener.token, default: []].append([received, expected])
+            case .facts(let listener, let facts):
+                let token = listener.token
                 #expect(ended[token] == nil, "request \(token) has ended")
                 self.facts[token, default: []].append(facts)
-            case .preview(let token, let result):
+            case .preview(let listener, let result):
+                let token = listener.token
                 #expect(ended[token] == nil, "request \(token) has ended")
                 previews[token, default: []].append(result)
             case .notice(let notice, _): notices.append(notice)
@@ -77,7 +80,7 @@ extension Driver {
     @discardableResult
     func submit(_ request: DownloadRequest) -> UInt64 {
         lastToken += 1
-        play { $0.submitted(request, token: lastToken, listener: lastToken, at: now) }
+        play { $0.submitted(request, token: lastToken, listener: NumberedListener(lastToken), at: now) }
         return lastToken
     }
 

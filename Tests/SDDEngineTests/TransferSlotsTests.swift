@@ -6,12 +6,12 @@ import Testing
 
 /// The choice of the waiting job that gets a slot.
 @Suite struct TransferSlotsTests {
-    private typealias Slots = TransferSlots<UInt64>
+    private typealias Slots = TransferSlots<NumberedListener>
 
-    private var slots = TransferSlots<UInt64>(.init())
+    private var slots = TransferSlots<NumberedListener>(.init())
     private var backlog = DecodeBacklog()
     private var places: [UInt64: WaitingQueue.Place] = [:]
-    private var jobs: [UInt64: Job<UInt64>] = [:]
+    private var jobs: [UInt64: Job<NumberedListener>] = [:]
 
     private mutating func makeSlots(_ set: (inout Slots.Rules) -> Void) -> Slots.Rules {
         var rules = Slots.Rules()

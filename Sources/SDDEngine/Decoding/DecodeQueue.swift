@@ -5,7 +5,7 @@ import SDDTransport
 /// The work that waits for decode threads: complete bodies, bodies that lack room for their image, and steps on
 /// incomplete bodies. It counts the bytes that wait, and holds back ends whose memory a decode thread still writes to. A
 /// value, part of the table.
-struct DecodeQueue<Listener> {
+struct DecodeQueue<Listener: AnyObject> {
     typealias Place = PriorityBuckets<TransferID>.Place
 
     private var bodies = PriorityBuckets<TransferID>()

@@ -1,7 +1,7 @@
 package import SDDCoders
 
 /// An event for the application, in the same form from the decision to the callback.
-package enum DeliveryEvent<Listener> {
+package enum DeliveryEvent<Listener: AnyObject> {
     /// Progress of 0 bytes comes at the start, and again with `expected` at the response; both are delivered (row C2).
     case progress(Listener, received: Int64, expected: Int64)
     case facts(Listener, ImageFacts)
@@ -20,7 +20,7 @@ package enum DeliveryEvent<Listener> {
 extension DeliveryEvent: Sendable where Listener: Sendable {}
 
 /// Events that were decided together.
-struct EventBatch<Listener> {
+struct EventBatch<Listener: AnyObject> {
     var events: [DeliveryEvent<Listener>] = []
     /// Listeners whose ends are decided but delivered later, or never: no other event may reach them.
     var muted: [Listener] = []

@@ -10,7 +10,7 @@ import SDDTransport
 /// Its state is in its parts: `JobIndex`, `TransferSlots`, `DecodeQueue`, `RetryQueue` and `Outbox`. The events are in
 /// `DownloadTable+Requests`, `+Caching`, `+Transport`, `+Decoding`, `+ProgressiveDecode`, `+Room`, `+Retrying` and
 /// `+Clocks`.
-struct DownloadTable<Listener> {
+struct DownloadTable<Listener: AnyObject> {
     typealias Token = UInt64
     typealias Handler = Job<Listener>.Handler
 

@@ -4,7 +4,7 @@ import SDDCoders
 /// The handlers of one job, in the order in which they joined. Adding a handler, removing one by its place, and asking
 /// what any or all of them want take constant time, because each wish is counted. Most jobs have only one handler,
 /// which therefore needs no memory of its own. A value type.
-struct Handlers<Listener> {
+struct Handlers<Listener: AnyObject> {
     typealias Handler = Job<Listener>.Handler
 
     /// The place of a handler; valid until the handler is removed.

@@ -5,7 +5,7 @@ import SDDTransport
 /// One transfer with the handlers that wait for it: asking → waiting → (claiming →) running → received → working →
 /// finished; or, from a running transfer that has failed, → pausing → asking or waiting. Owned by the `DownloadTable`,
 /// and touched only under its lock. A class, so that events change it in place.
-final class Job<Listener> {
+final class Job<Listener: AnyObject> {
     /// One request that waits for the job.
     struct Handler {
         let token: UInt64
@@ -359,7 +359,7 @@ extension Job {
 
 extension OriginalKeeper {
     /// Whether the HTTP cache has the original under the same key, or is about to.
-    func isServed<Listener>(by caching: Job<Listener>.Caching?) -> Bool {
+    func isServed<Listener: AnyObject>(by caching: Job<Listener>.Caching?) -> Bool {
         guard let caching, let http = caching.lookup as? HTTPCacheLookup, http.cache === cache, http.key == key else {
             return false
         }

@@ -3,7 +3,7 @@ import SDDTransport
 
 /// The jobs of a `DownloadTable`, found by id, by the token of a request, or by what a new request asks for. It also
 /// generates their ids. A value, part of the table.
-struct JobIndex<Listener> {
+struct JobIndex<Listener: AnyObject> {
     /// A handler's position: its job, and its place in the job's list.
     struct Member {
         let job: Job<Listener>

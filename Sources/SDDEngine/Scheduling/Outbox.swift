@@ -3,7 +3,7 @@ import SDDTransport
 
 /// The decisions of a `DownloadTable` that others have to carry out: events for listeners, commands for the transport,
 /// work for caches, objects to release, and wake-ups of the decode threads. Each kind keeps its order. A value, part of the table.
-struct Outbox<Listener> {
+struct Outbox<Listener: AnyObject> {
     private var batch = EventBatch<Listener>()
     /// Commands for each network thread, by its number.
     private var commands: [[TransportCommand]]

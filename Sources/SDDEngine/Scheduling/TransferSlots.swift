@@ -3,7 +3,7 @@ import SDDTransport
 
 /// The jobs that wait for a slot on the network and those that have one, and the rules on how many run: slots, hosts,
 /// suspension and the background. A value, part of the table.
-struct TransferSlots<Listener> {
+struct TransferSlots<Listener: AnyObject> {
     typealias Rules = DownloadTable<Listener>.Rules
 
     private enum Background {
