@@ -237,7 +237,7 @@ bench-guard: build/libsdd.so build/sdd-guard ## fails if the library takes more 
 bench-guard-renew: build/libsdd.so build/sdd-guard ## writes bench/guard.json: bench/README.md
 	bench/guard.py --renew
 
-bench_programs := $(addprefix build/,sdd-bench sdd-overhead sdd-scale sdd-stream sdd-decode sdd-cache sdd-loads sdd-guard \
+bench_programs := $(addprefix build/,sdd-bench sdd-scale sdd-stream sdd-decode sdd-cache sdd-loads sdd-guard \
 	bench-baseline bench-relay bench-account bench-checksum.so)
 
 bench-programs: $(bench_programs) ## builds the benchmark programs

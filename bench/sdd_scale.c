@@ -3,14 +3,19 @@
  * downloaders and submitting threads, and how long urgent requests take behind others. The transports respond without a
  * network. Prints a line of JSON for each measurement.
  *
- *     build/sdd-scale [PART...]        the parts, by default all: requests same hosts downloaders threads lone urgent
+ *     build/sdd-scale [PART...]
+ *
+ * The parts, by default all: requests same hosts downloaders threads waiting lone urgent.
  *
  * request_cpu_us is the processor time of the process for each request, submit_us the time of the calls that submit it,
  * on the submitting thread. `requests` has different URLs of one host, `same` one URL, `threads` submits on several
- * threads. `lone` requests come one after another; `urgent` ones come while 1000 of low priority wait, and are answered
- * like all others after a turn-around of 2 ms in one of 6 slots, with `idle_` figures for the same without others.
+ * threads. `waiting` requests are submitted to a suspended downloader: waiting_bytes is the memory of each,
+ * cancel_all_s the time of sdd_downloader_cancel_all(), and ended_s that until all their callbacks have returned.
+ * `lone` requests come one after another; `urgent` ones come while 1000 of low priority wait, and are answered like all
+ * others after a turn-around of 2 ms in one of 6 slots, with `idle_` figures for the same without others.
  */
 #define _GNU_SOURCE
+#include <malloc.h>
 #include <pthread.h>
 #include <sdd/sdd.h>
 #include <semaphore.h>
@@ -126,6 +131,32 @@ static void run(const char *part, load l)
            "\"request_cpu_us\":%.2f,\"submit_us\":%.2f}\n",
            part, l.requests, l.hosts, l.downloaders, l.threads, wall / (double)l.requests * 1e6,
            cpu / (double)l.requests * 1e6, submitting / (double)l.requests * 1e6);
+    fflush(stdout);
+}
+
+/* ---- requests that wait, and are cancelled */
+
+static void wait_and_cancel(long count)
+{
+    const load l = { count, 1, 1, 1, 0 };
+    sdd_downloader *downloader = new_downloader(respond, forget);
+    sdd_statistics statistics = SDD_STATISTICS_INIT;
+    sdd_downloader_suspend(downloader);
+    size_t before = mallinfo2().uordblks;
+    submit(&(share){ &l, &downloader, 0, count, 0 });
+    /* The statistics include all requests that were submitted before. */
+    do sdd_downloader_get_statistics(downloader, &statistics);
+    while (statistics.waiting < count);
+    double bytes = (double)(mallinfo2().uordblks - before) / (double)count;
+    double begin = seconds();
+    if (sdd_downloader_cancel_all(downloader) != SDD_OK) fail("sdd_downloader_cancel_all");
+    double cancelled = seconds() - begin;
+    sdd_wait_idle(downloader, -1);
+    double ended_all = seconds() - begin;
+    sdd_downloader_destroy(downloader);
+    failed -= count; /* each was cancelled */
+    printf("{\"part\":\"waiting\",\"requests\":%ld,\"waiting_bytes\":%.0f,\"cancel_all_s\":%.4f,\"ended_s\":%.4f}\n",
+           count, bytes, cancelled, ended_all);
     fflush(stdout);
 }
 
@@ -300,14 +331,19 @@ static void threads(void)
     for (long n = 1; n <= 64; n *= 4) run("threads", (load){ 100000, 1, 1, n, 0 });
 }
 
+static void waiting(void)
+{
+    for (long n = 1000; n <= 1000000; n *= 10) wait_and_cancel(n);
+}
+
 int main(int argc, char **argv)
 {
     const struct {
         const char *name;
         void (*run)(void);
     } parts[] = {
-        { "requests", requests }, { "same", same }, { "hosts", hosts },   { "downloaders", downloaders },
-        { "threads", threads },   { "lone", lone }, { "urgent", urgent },
+        { "requests", requests }, { "same", same },       { "hosts", hosts }, { "downloaders", downloaders },
+        { "threads", threads },   { "waiting", waiting }, { "lone", lone },   { "urgent", urgent },
     };
     int done = 0;
     sem_init(&ended, 0, 0);
@@ -319,6 +355,7 @@ int main(int argc, char **argv)
         fflush(stdout);
         done++;
     }
-    if (done == 0) fprintf(stderr, "usage: sdd-scale [requests|same|hosts|downloaders|threads|lone|urgent]...\n");
+    if (done == 0)
+        fprintf(stderr, "usage: sdd-scale [requests|same|hosts|downloaders|threads|waiting|lone|urgent]...\n");
     return done == 0 || failed ? 1 : 0;
 }
