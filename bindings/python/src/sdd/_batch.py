@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from ._pump import Pump
 
 _TAKEN = 64
-_PACE = 0.001
-"""Seconds between two takings in a batch whose items come quickly: each wake costs more than some items."""
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.004
+"""Seconds between two takings in a batch whose items come quickly: each wake costs more than several items."""
 _ITEMS, _ITEM_SIZE, _COUNT = ffi.typeof(f"sdd_batch_item[{_TAKEN}]"), ffi.sizeof("sdd_batch_item"), ffi.typeof("size_t *")
 
 
@@ -134,6 +134,7 @@ class Batch(Closing):
         # With fewer items under way, a pause would leave connections without work.
         self._is_paced = not 0 < config.c.look_ahead < _TAKEN
         self._taken = 0
+        self._pause = _SHORTEST_PAUSE
         self._next_take = 0.0
         if options:
             raise TypeError(f"not options of a batch: {', '.join(options)}")
@@ -169,16 +170,25 @@ class Batch(Closing):
                 raise error
             return False
         check(status)
-        for index in range(count[0]):
-            self._items.append(self._item(items[index]))
-        self._taken += count[0]
-        if self._is_paced and self._taken > _TAKEN and count[0] < _TAKEN:
-            self._next_take = time.monotonic() + _PACE
-        if count[0] == 0:
+        number = count[0]
+        self._items.extend([self._item(items[index]) for index in range(number)])
+        self._taken += number
+        if self._is_paced and self._taken > _TAKEN:
+            self._set_pause(number)
+        if number == 0:
             self._is_over = True
             if error is not None:
                 raise error
         return True
+
+    def _set_pause(self, number: int) -> None:
+        """Lets half of the look-ahead come together, so that the other half keeps the connections busy meanwhile."""
+        if number < _TAKEN // 2:
+            self._pause = min(self._pause * 1.5, _LONGEST_PAUSE)
+        else:
+            self._pause = max(self._pause / 2, _SHORTEST_PAUSE)
+        if number < _TAKEN:
+            self._next_take = time.monotonic() + self._pause
 
     def _item(self, taken: Any) -> Item:
         made = Item()

@@ -35,10 +35,13 @@ def owned_view(pointer: Any, size: int, owner: Any) -> memoryview:
 
 
 def bytes_view(handle: Any) -> memoryview:
-    """A read-only view of an sdd_bytes. Takes over one reference."""
-    owner = ffi.gc(handle, lib.sdd_bytes_release)
-    size = lib.sdd_bytes_size(handle)
-    return owned_view(lib.sdd_bytes_data(handle), size, owner) if size else memoryview(b"")
+    """A read-only view of an sdd_bytes. Takes over one reference, which is released with the view."""
+    release, size = lib.sdd_bytes_release, lib.sdd_bytes_size(handle)
+    if not size:
+        release(handle)
+        return memoryview(b"")
+    kept = ffi.gc(lib.sdd_bytes_data(handle), lambda _: release(handle))
+    return memoryview(ffi.buffer(kept, size)).toreadonly()
 
 
 class Image:
