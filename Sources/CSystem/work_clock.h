@@ -14,14 +14,13 @@ typedef struct sddsys_work_clock {
     int64_t began;    // time at which the current piece of work began; -1: the system gave none
     uint32_t asked;   // calls of sddsys_may_go_on()
     bool is_limited;
-    bool is_exact; // `began` is CPU time, otherwise elapsed time
 } sddsys_work_clock;
 
-static inline int64_t sddsys_microseconds(clockid_t of)
+/// Returns the time by the clock that counts the current piece of work; -1 if a sandbox refuses it.
+static inline int64_t sddsys_work_now(const sddsys_work_clock *clock)
 {
     struct timespec now;
-    // A sandbox may refuse the clock.
-    if (clock_gettime(of, &now) != 0) return -1;
+    if (clock_gettime(clock->by_watch > 0 ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &now) != 0) return -1;
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
@@ -44,19 +43,16 @@ static inline void sddsys_work_grows(sddsys_work_clock *clock, size_t bytes)
 
 static inline void sddsys_work_begins(sddsys_work_clock *clock)
 {
-    if (!clock->is_limited) return;
-    clock->is_exact = clock->by_watch <= 0;
-    clock->began = sddsys_microseconds(clock->is_exact ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC);
+    if (clock->is_limited) clock->began = sddsys_work_now(clock);
 }
 
 /// Counts the current piece of work so far. A piece without a time at its beginning or end is not counted.
 static inline void sddsys_work_rests(sddsys_work_clock *clock)
 {
     if (!clock->is_limited || clock->began < 0) return;
-    const clockid_t kind = clock->is_exact ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
-    const int64_t now = sddsys_microseconds(kind), spent = now < clock->began ? 0 : now - clock->began;
+    const int64_t now = sddsys_work_now(clock), spent = now < clock->began ? 0 : now - clock->began;
     clock->left -= spent;
-    if (!clock->is_exact) clock->by_watch -= spent;
+    if (clock->by_watch > 0) clock->by_watch -= spent;
 }
 
 /// Whether time is left; called between small steps of the work. Only every 64th call reads a clock.

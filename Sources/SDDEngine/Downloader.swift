@@ -285,7 +285,7 @@ extension Downloader: TokenOwner {
 
 extension Downloader {
     /// Reports an event to the table, then carries out its decisions without the lock.
-    /// - Parameter thread: the network thread that this is called on, if it is one, since it asks for commands by itself.
+    /// - Parameter thread: the network thread that this is called on, if it is one; it asks for commands by itself.
     func change<Outcome>(
         on thread: NetworkThreads = NetworkThreads(rawValue: 0),
         _ event: (inout DownloadTable<Listener>, Int64) -> Outcome

@@ -31,7 +31,7 @@ package protocol TransportDelegate: AnyObject, Sendable {
     ///   `Int64.max` means never.
     func takeCommands(into commands: inout [TransportCommand], for thread: NetworkThreads) -> Int64
 
-    /// Handles the events of a network thread's turn, in order. No event of a transfer comes after its `.finished`, or after its
-    /// `.cancel` command was taken.
+    /// Handles the events of a network thread's turn, in order. No event of a transfer comes after its `.finished`, or
+    /// after its `.cancel` command was taken.
     func handle(_ events: [TransferEvent], of thread: NetworkThreads)
 }

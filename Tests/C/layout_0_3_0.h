@@ -870,7 +870,7 @@ GROWN(sdd_loader_config, 0_3_0);
 struct sdd_loaded_0_3_0 {
     size_t struct_size;
     sdd_status error;
-    int32_t detail, http_status, origin, transformed, reserved;
+    int32_t detail, http_status, origin, transformed, error_class, stage, retryable, curl_code, system_error;
     const void *image, *bytes, *response;
     char message[512];
 };
@@ -880,7 +880,11 @@ SAME(sdd_loaded, 0_3_0, detail);
 SAME(sdd_loaded, 0_3_0, http_status);
 SAME(sdd_loaded, 0_3_0, origin);
 SAME(sdd_loaded, 0_3_0, transformed);
-SAME(sdd_loaded, 0_3_0, reserved);
+SAME(sdd_loaded, 0_3_0, error_class);
+SAME(sdd_loaded, 0_3_0, stage);
+SAME(sdd_loaded, 0_3_0, retryable);
+SAME(sdd_loaded, 0_3_0, curl_code);
+SAME(sdd_loaded, 0_3_0, system_error);
 SAME(sdd_loaded, 0_3_0, image);
 SAME(sdd_loaded, 0_3_0, bytes);
 SAME(sdd_loaded, 0_3_0, response);
@@ -889,12 +893,14 @@ GROWN(sdd_loaded, 0_3_0);
 
 struct sdd_prefetch_outcome_0_3_0 {
     sdd_status error;
-    int32_t detail, http_status, origin;
+    int32_t detail, http_status, origin, retryable, reserved;
 };
 SAME(sdd_prefetch_outcome, 0_3_0, error);
 SAME(sdd_prefetch_outcome, 0_3_0, detail);
 SAME(sdd_prefetch_outcome, 0_3_0, http_status);
 SAME(sdd_prefetch_outcome, 0_3_0, origin);
+SAME(sdd_prefetch_outcome, 0_3_0, retryable);
+SAME(sdd_prefetch_outcome, 0_3_0, reserved);
 GROWN(sdd_prefetch_outcome, 0_3_0);
 
 struct sdd_prefetch_report_0_3_0 {
@@ -1016,7 +1022,7 @@ struct sdd_batch_item_0_3_0 {
     const void *image, *bytes;
     int64_t time_us;
     const void *response;
-    int32_t transformed, reserved;
+    int32_t transformed, error_class, stage, retryable, curl_code, system_error;
     char message[256];
 };
 SAME(sdd_batch_item, 0_3_0, struct_size);
@@ -1034,7 +1040,11 @@ SAME(sdd_batch_item, 0_3_0, bytes);
 SAME(sdd_batch_item, 0_3_0, time_us);
 SAME(sdd_batch_item, 0_3_0, response);
 SAME(sdd_batch_item, 0_3_0, transformed);
-SAME(sdd_batch_item, 0_3_0, reserved);
+SAME(sdd_batch_item, 0_3_0, error_class);
+SAME(sdd_batch_item, 0_3_0, stage);
+SAME(sdd_batch_item, 0_3_0, retryable);
+SAME(sdd_batch_item, 0_3_0, curl_code);
+SAME(sdd_batch_item, 0_3_0, system_error);
 SAME(sdd_batch_item, 0_3_0, message);
 GROWN(sdd_batch_item, 0_3_0);
 

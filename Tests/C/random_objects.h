@@ -455,6 +455,7 @@ static void do_small_things(void)
     const char *why = CALL(sdd_last_error_message);
     CHECK(why != NULL && strlen(why) < 1024);
     CHECK(CALL(sdd_status_name, number32()) != NULL && CALL(sdd_status_message, number32()) != NULL);
+    CHECK(CALL(sdd_status_class, number32(), number32()) <= SDD_CLASS_SYSTEM);
     CHECK(CALL(sdd_version) > 0 && CALL(sdd_version_string) != NULL);
     CALL(sdd_downloader_shared);
     CALL(sdd_cache_shared);

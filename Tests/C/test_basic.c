@@ -35,12 +35,18 @@ static void every_status_has_its_name(void)
     for (size_t i = 0; i < count; i++) {
         CHECK_TEXT(sdd_status_name(all[i].status), all[i].name);
         CHECK(strchr(sdd_status_message(all[i].status), '.') != NULL);
+        CHECK((sdd_status_class(all[i].status, 0) == SDD_CLASS_NONE) == (all[i].status == SDD_OK));
     }
     for (sdd_status status = -10; status < 6000; status++)
         if (strcmp(sdd_status_name(status), "SDD_ERROR_UNKNOWN") != 0) known++;
     CHECK_EQUAL(known, count);
     CHECK_TEXT(sdd_status_name(INT32_MIN), "SDD_ERROR_UNKNOWN");
     CHECK(*sdd_status_message(INT32_MAX) != 0);
+    CHECK_EQUAL(sdd_status_class(INT32_MAX, SDD_DETAIL_IMAGE_NO_MEMORY), SDD_CLASS_NONE);
+    CHECK_EQUAL(sdd_status_class(SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_NO_MEMORY), SDD_CLASS_SYSTEM);
+    CHECK_EQUAL(sdd_status_class(SDD_ERROR_BAD_IMAGE_DATA, INT32_MIN), SDD_CLASS_IMAGE);
+    CHECK_EQUAL(sdd_status_class(SDD_ERROR_WOULD_DEADLOCK, 0), SDD_CLASS_REQUEST);
+    CHECK_EQUAL(sdd_status_class(SDD_ERROR_TIMED_OUT, 0), SDD_CLASS_TIMEOUT);
 }
 
 /* ------------------------------------------------------------------------------------- pictures */

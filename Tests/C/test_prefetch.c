@@ -113,15 +113,16 @@ static void b30_prefetched_pictures_are_in_memory_at_once(void)
     loader_in_folder l = open_loader();
     list_record list = LIST_RECORD_INIT;
     record r = RECORD_INIT;
-    const char *urls[] = { at("/file/png/rgb8.png?b30"), at("/status/404?b30"), at("/file/png/rgb16.png?b30") };
+    const char *urls[] = { at("/file/png/rgb8.png?b30"), at("/status/503?b30"), at("/file/png/rgb16.png?b30") };
     submit_list(&l, &list, urls, 3, SDD_PREFETCH_MEMORY);
     wait_for_list(&list);
     CHECK(list.each_count == 3 && list.progress_count == 3);
     CHECK(list.report.error == SDD_OK && list.report.total == 3);
     CHECK(list.report.finished == 3 && list.report.skipped == 1 && list.report.cancelled == 0);
     CHECK(list.outcomes[0].error == SDD_OK && list.outcomes[0].http_status == 200);
-    CHECK(list.outcomes[1].error == SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE && list.outcomes[1].http_status == 404);
+    CHECK(list.outcomes[1].error == SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE && list.outcomes[1].http_status == 503);
     CHECK(list.outcomes[2].error == SDD_OK && list.outcomes[2].origin == SDD_ORIGIN_NETWORK);
+    CHECK(list.outcomes[0].retryable == 0 && list.outcomes[1].retryable == 1);
     load(&l, &r, urls[0], 0);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_EQUAL(r.origin, SDD_ORIGIN_MEMORY);

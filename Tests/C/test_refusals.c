@@ -27,6 +27,7 @@ static const struct { const char *name, *reason; } never_fails[] = {
     { "sdd_response_release", "NULL is allowed" },
     { "sdd_response_retain", "gives what it was given" },
     { "sdd_status_message", "any number has one" },
+    { "sdd_status_class", "any number has one" },
     { "sdd_status_name", "any number has one" },
     { "sdd_version", "a number" },
     { "sdd_version_string", "a constant" },

@@ -1,5 +1,5 @@
 /* Fields of a request and of its result: referrer, range, timeouts, accepted statuses and types, credentials; response,
-   metrics, timings, class of an error. The names begin with rows of the contract. */
+   metrics, timings. The names begin with rows of the contract. */
 #include "record.h"
 #include "server.h"
 
@@ -693,89 +693,6 @@ static void k5_z21_metrics_and_timings(void)
     record_clear(&r);
 }
 
-/* ----------------------------------------------------------------------------------- errors */
-
-static int32_t refuse_address(const char *address, int32_t port, void *user_data)
-{
-    CHECK(strcmp(address, "127.0.0.1") == 0 && port > 0 && user_data == NULL);
-    return 0;
-}
-
-static void e10_z16_every_error_has_class_stage_and_retryable(void)
-{
-    static const struct {
-        const char *path;
-        int bytes_only;
-        sdd_status error;
-        int32_t error_class, stage, retryable, http_status;
-    } all[] = {
-        { "nonsense", 1, SDD_ERROR_INVALID_URL, SDD_CLASS_REQUEST, SDD_STAGE_SUBMIT, 0, 0 },
-        { "/status/404", 1, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, SDD_CLASS_RESPONSE, SDD_STAGE_RESPONSE, 0, 404 },
-        { "/status/410", 0, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, SDD_CLASS_RESPONSE, SDD_STAGE_RESPONSE, 0, 410 },
-        { "/status/408", 1, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, SDD_CLASS_RESPONSE, SDD_STAGE_RESPONSE, 1, 408 },
-        { "/status/429", 1, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, SDD_CLASS_RESPONSE, SDD_STAGE_RESPONSE, 1, 429 },
-        { "/status/500", 1, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, SDD_CLASS_RESPONSE, SDD_STAGE_RESPONSE, 1, 500 },
-        { "/status/503", 1, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, SDD_CLASS_RESPONSE, SDD_STAGE_RESPONSE, 1, 503 },
-        { "/status/304", 1, SDD_ERROR_NOT_MODIFIED, SDD_CLASS_RESPONSE, SDD_STAGE_RESPONSE, 0, 304 },
-        { "/html", 0, SDD_ERROR_BAD_IMAGE_DATA, SDD_CLASS_IMAGE, SDD_STAGE_DECODE, 0, 200 },
-        { "/empty", 0, SDD_ERROR_BAD_IMAGE_DATA, SDD_CLASS_IMAGE, SDD_STAGE_DECODE, 0, 200 },
-        { "/file/png/bad/huge.png", 0, SDD_ERROR_BAD_IMAGE_DATA, SDD_CLASS_LIMIT, SDD_STAGE_DECODE, 0, 200 },
-        { "/reset", 1, SDD_ERROR_CONNECTION_LOST, SDD_CLASS_NETWORK, SDD_STAGE_RESPONSE, 1, 0 },
-        { "/cut-head", 1, SDD_ERROR_CONNECTION_LOST, SDD_CLASS_NETWORK, SDD_STAGE_RESPONSE, 1, 0 },
-        { "/reset?size=100000&after=1000", 1, SDD_ERROR_CONNECTION_LOST, SDD_CLASS_NETWORK, SDD_STAGE_BODY, 1, 200 },
-        { "/cut?size=1000", 1, SDD_ERROR_TRUNCATED_BODY, SDD_CLASS_NETWORK, SDD_STAGE_BODY, 1, 200 },
-        { "/cut-chunked?size=1000", 1, SDD_ERROR_TRUNCATED_BODY, SDD_CLASS_NETWORK, SDD_STAGE_BODY, 1, 200 },
-        { "/garbage", 1, SDD_ERROR_PROTOCOL, SDD_CLASS_NETWORK, SDD_STAGE_RESPONSE, 0, 0 },
-        { "/bad-chunk", 1, SDD_ERROR_PROTOCOL, SDD_CLASS_NETWORK, SDD_STAGE_BODY, 0, 200 },
-        { "/gzip-corrupt?size=1000", 1, SDD_ERROR_CONTENT_ENCODING, SDD_CLASS_NETWORK, SDD_STAGE_BODY, 0, 200 },
-        { "/endless", 1, SDD_ERROR_BODY_TOO_LARGE, SDD_CLASS_LIMIT, SDD_STAGE_BODY, 0, 200 },
-        { "/header-flood", 1, SDD_ERROR_HEADERS_TOO_LARGE, SDD_CLASS_LIMIT, SDD_STAGE_RESPONSE, 0, 0 },
-        { "/redirect-loop", 1, SDD_ERROR_TOO_MANY_REDIRECTS, SDD_CLASS_RESPONSE, SDD_STAGE_RESPONSE, 0, 302 },
-        { "/redirect?to=file:///x", 1, SDD_ERROR_REDIRECT_REFUSED, SDD_CLASS_RESPONSE, SDD_STAGE_RESPONSE, 0, 302 },
-        { "/silence", 1, SDD_ERROR_TIMEOUT, SDD_CLASS_TIMEOUT, SDD_STAGE_RESPONSE, 1, 0 },
-        { "/stall?size=1000", 1, SDD_ERROR_TIMEOUT, SDD_CLASS_TIMEOUT, SDD_STAGE_BODY, 1, 200 },
-        { "http://127.0.0.1:1/", 1, SDD_ERROR_CONNECT, SDD_CLASS_NETWORK, SDD_STAGE_CONNECT, 1, 0 },
-        { "http://name.invalid/", 1, SDD_ERROR_RESOLVE, SDD_CLASS_NETWORK, SDD_STAGE_CONNECT, 1, 0 },
-        { "file:///nonexistent", 1, SDD_ERROR_FILE_NOT_READABLE, SDD_CLASS_SYSTEM, -1, 0, 0 },
-    };
-    sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
-    sdd_limits limits = SDD_LIMITS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.network = &network;
-    config.limits = &limits;
-    limits.max_body_bytes = 200000;
-    limits.download_timeout_ms = 700;
-    limits.connect_timeout_ms = 10000;
-    network.allow_file_urls = 1;
-    network.ca_file = setting("SDD_TEST_CA");
-    sdd_downloader *downloader = make_downloader(&config);
-    record r = RECORD_INIT;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        const char *url = all[i].path[0] == '/' ? at(all[i].path) : all[i].path;
-        fetch(downloader, &r, url, all[i].bytes_only ? SDD_OPTION_BYTES_ONLY : 0);
-        if (r.error != all[i].error || r.error_class != all[i].error_class || r.retryable != all[i].retryable ||
-            (all[i].stage >= 0 && r.stage != all[i].stage) || r.http_status != all[i].http_status)
-            FAIL("%s: %s, class %d, stage %d, retryable %d, HTTP status %d", all[i].path, sdd_status_name(r.error),
-                 (int)r.error_class, (int)r.stage, (int)r.retryable, (int)r.http_status);
-        CHECK(r.response == NULL || sdd_response_status(r.response) == r.http_status);
-    }
-    fetch(downloader, &r, address_at("SDD_TEST_TLS_EXPIRED", "/"), SDD_OPTION_BYTES_ONLY);
-    CHECK(r.error == SDD_ERROR_TLS && r.error_class == SDD_CLASS_TLS);
-    CHECK(r.stage == SDD_STAGE_CONNECT && r.retryable == 0);
-    sdd_token token = record_submit(downloader, (record_clear(&r), &r), at("/silence"), SDD_OPTION_BYTES_ONLY);
-    CHECK_STATUS(sdd_cancel(token), SDD_OK);
-    record_wait(&r);
-    CHECK(r.error_class == SDD_CLASS_CANCELLED && r.stage == SDD_STAGE_RESPONSE && r.retryable == 0);
-    destroy(downloader);
-    network.address_filter = refuse_address;
-    downloader = make_downloader(&config);
-    fetch(downloader, &r, at("/ok"), SDD_OPTION_BYTES_ONLY);
-    CHECK_ENDED(&r, SDD_ERROR_ADDRESS_REFUSED, 0);
-    CHECK(r.error_class == SDD_CLASS_LIMIT && r.stage == SDD_STAGE_CONNECT && r.retryable == 0);
-    destroy(downloader);
-    record_clear(&r);
-}
-
 /* Nobody is named unless a credential is given, to the downloader or with the request. */
 static void g7_by_default_there_is_no_credential(void)
 {
@@ -867,7 +784,6 @@ int main(void)
     RUN(h9_bad_credentials_are_refused);
     RUN(k4_a_response_has_url_status_type_and_fields);
     RUN(k5_z21_metrics_and_timings);
-    RUN(e10_z16_every_error_has_class_stage_and_retryable);
     RUN(g7_by_default_there_is_no_credential);
     RUN(x21_the_size_that_is_announced);
     return 0;

@@ -57,7 +57,7 @@ LONG_FUNCTIONS = {
     "Tests/C/test_cookies.c h8_all_fields_come_back": "a check for each field",
     "Tests/C/test_fork.c a_fork_in_the_middle_of_transfers": "one scenario, step by step",
     "Tests/C/test_modifiers.c z1_data_of_a_downloader_is_freed_once": "one scenario, step by step",
-    "Tests/C/test_request_fields.c e10_z16_every_error_has_class_stage_and_retryable": TABLES,
+    "Tests/C/test_error_facts.c e10_z16_every_error_has_class_stage_and_retryable": TABLES,
     "Tests/C/test_request_fields.c g8_g9_x22_x23_accepted_statuses_and_types": TABLES,
     "Tests/C/test_request_fields.c h9_h14_a_bearer_token_stays_with_its_host": "one scenario, step by step",
     "Tests/C/test_request_fields.c k4_a_response_has_url_status_type_and_fields": "a check for each field",

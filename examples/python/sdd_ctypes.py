@@ -790,12 +790,14 @@ class LoaderConfig(Sized):
 
 class Loaded(Sized):
     _fields_ = [("struct_size", c_size_t), ("error", Status), ("detail", c_int32), ("http_status", c_int32),
-                ("origin", c_int32), ("transformed", c_int32), ("reserved", c_int32), ("image", Image),
+                ("origin", c_int32), ("transformed", c_int32), ("error_class", c_int32), ("stage", c_int32),
+                ("retryable", c_int32), ("curl_code", c_int32), ("system_error", c_int32), ("image", Image),
                 ("bytes", Bytes), ("response", Response), ("message", c_char * 512)]
 
 
 class PrefetchOutcome(Struct):
-    _fields_ = [("error", Status), ("detail", c_int32), ("http_status", c_int32), ("origin", c_int32)]
+    _fields_ = [("error", Status), ("detail", c_int32), ("http_status", c_int32), ("origin", c_int32),
+                ("retryable", c_int32), ("reserved", c_int32)]
 
 
 class PrefetchReport(Sized):
@@ -841,7 +843,8 @@ class BatchItem(Sized):
     _fields_ = [("struct_size", c_size_t), ("id", c_uint64), ("index", c_int64), ("slot", c_int64), ("error", Status),
                 ("detail", c_int32), ("http_status", c_int32), ("origin", c_int32), ("width", c_int32),
                 ("height", c_int32), ("image", Image), ("bytes", Bytes), ("time_us", c_int64), ("response", Response),
-                ("transformed", c_int32), ("reserved", c_int32), ("message", c_char * 256)]
+                ("transformed", c_int32), ("error_class", c_int32), ("stage", c_int32), ("retryable", c_int32),
+                ("curl_code", c_int32), ("system_error", c_int32), ("message", c_char * 256)]
 
 
 class BatchStatistics(Sized):
@@ -915,6 +918,7 @@ _declare("sdd_bytes_create", Bytes, data=c_void_p, size=c_size_t)
 _declare("sdd_status_name", c_char_p, status=Status)
 _declare("sdd_status_message", c_char_p, status=Status)
 _declare("sdd_last_error_message", c_char_p)
+_declare("sdd_status_class", c_int32, status=Status, detail=c_int32)
 _declare("sdd_image_retain", Image, image=Image)
 _declare("sdd_image_release", None, image=Image)
 _declare("sdd_image_width", c_int32, image=Image)

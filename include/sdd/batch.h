@@ -238,13 +238,18 @@ typedef struct sdd_batch_item {
     sdd_response *SDD_NULLABLE response;
     /* As sdd_result.transformed. Only for loads, whose options_processor sets transforms. */
     int32_t transformed;
-    int32_t reserved;
+    /* As in sdd_result. 0 for SDD_OK */
+    int32_t error_class;
+    int32_t stage;
+    int32_t retryable;
+    int32_t curl_code;
+    int32_t system_error;
     /* One sentence on the error, as sdd_result.message, cut if it is longer; "" for SDD_OK */
     char message[256];
 } sdd_batch_item;
 
 #define SDD_BATCH_ITEM_INIT \
-    { sizeof(sdd_batch_item), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, NULL, 0, 0, "" }
+    { sizeof(sdd_batch_item), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, 0, "" }
 
 /**
  * WAITS until items can be taken, takes them, and starts others in their place.

@@ -277,6 +277,16 @@ SDD_ENUM(int32_t) {
     SDD_CLASS_SYSTEM = 9   /* this machine: no memory, descriptor or thread, an unreadable file */
 };
 
+/**
+ * Returns the class of a failure: for a request that failed, the same as sdd_result.error_class.
+ *
+ * @param status Any number.
+ * @param detail One of SDD_DETAIL_; 0 if it is not known.
+ * @return One of SDD_CLASS_; SDD_CLASS_NONE for SDD_OK and a number that is no status.
+ * Thread: any. Since: 0.3.0.
+ */
+SDD_API int32_t sdd_status_class(sdd_status status, int32_t detail);
+
 /** The stage at which a request failed: sdd_result.stage. Since: 0.2.0. */
 SDD_ENUM(int32_t) {
     SDD_STAGE_NONE = 0,     /* it did not fail */

@@ -283,7 +283,12 @@ typedef struct sdd_loaded {
     int32_t http_status;
     int32_t origin;      /* one of SDD_ORIGIN_ */
     int32_t transformed; /* as sdd_result.transformed */
-    int32_t reserved;
+    /* As in sdd_result. 0 for SDD_OK */
+    int32_t error_class;
+    int32_t stage;
+    int32_t retryable;
+    int32_t curl_code;
+    int32_t system_error;
     /* Each is owned by the caller: release it; or NULL. On an error there is neither image nor
        bytes, except for a refresh. For the bytes see BYTES at the top. */
     sdd_image *SDD_NULLABLE image;
@@ -293,7 +298,7 @@ typedef struct sdd_loaded {
 } sdd_loaded;
 
 #define SDD_LOADED_INIT \
-    { sizeof(sdd_loaded), 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, "" }
+    { sizeof(sdd_loaded), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, "" }
 
 /**
  * Loads a picture, from the cache or the network, and WAITS for it, as sdd_get() for downloads.
@@ -363,6 +368,11 @@ typedef struct sdd_prefetch_outcome {
     int32_t detail;      /* one of SDD_DETAIL_ */
     int32_t http_status; /* 0 if there was no response */
     int32_t origin;      /* one of SDD_ORIGIN_: if a cache, it was there already */
+
+    /* Since 0.3.0: */
+
+    int32_t retryable; /* as in sdd_result; for the class see sdd_status_class() */
+    int32_t reserved;
 } sdd_prefetch_outcome;
 
 /** The progress of a prefetch list, or its outcome. Filled by the library. Since: 0.2.0. */

@@ -130,6 +130,11 @@ private struct BatchRecords {
             made.response = Handle.retained(item.result.response)
         }
         if let error = item.error {
+            made.error_class = error.errorClass.rawValue
+            made.stage = item.result.stage.rawValue
+            made.retryable = error.isRetryable ? 1 : 0
+            made.curl_code = error.curlCode
+            made.system_error = error.systemError
             withUnsafeMutableBytes(of: &made.message) { place in
                 writeCut(error.message, to: place.bindMemory(to: CChar.self).baseAddress, capacity: place.count)
             }

@@ -84,6 +84,11 @@ extension sdd_loaded {
         bytes = Handle.retained(shown?.bytes)
         response = Handle.retained(result.response)
         guard let error = result.error else { return }
+        error_class = error.errorClass.rawValue
+        stage = result.stage.rawValue
+        retryable = error.isRetryable ? 1 : 0
+        curl_code = error.curlCode
+        system_error = error.systemError
         withUnsafeMutableBytes(of: &message) { place in
             writeCut(error.message, to: place.bindMemory(to: CChar.self).baseAddress, capacity: place.count)
         }

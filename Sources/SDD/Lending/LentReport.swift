@@ -52,6 +52,7 @@ extension sdd_prefetch_outcome {
     fileprivate init(_ outcome: PrefetchOutcome) {
         self.init(
             error: outcome.error?.rawValue ?? sdd_status(SDD_OK), detail: outcome.detail.rawValue,
-            http_status: outcome.httpStatus, origin: outcome.origin.rawValue)
+            http_status: outcome.httpStatus, origin: outcome.origin.rawValue, retryable: outcome.isRetryable ? 1 : 0,
+            reserved: 0)
     }
 }

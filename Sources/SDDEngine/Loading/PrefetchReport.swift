@@ -4,16 +4,18 @@ package struct PrefetchOutcome: Equatable, Sendable {
     package let detail: DownloadError.Detail
     package let httpStatus: Int32
     package let origin: DownloadResult.Origin
+    package let isRetryable: Bool
 
     init(_ result: DownloadResult) {
         error = result.error?.code
         detail = result.error?.detail ?? .none
         httpStatus = result.httpStatus
         origin = result.origin
+        isRetryable = result.error?.isRetryable ?? false
     }
 
     private init(cancelled detail: DownloadError.Detail) {
-        (error, self.detail, httpStatus, origin) = (.cancelled, detail, 0, .network)
+        (error, self.detail, httpStatus, origin, isRetryable) = (.cancelled, detail, 0, .network, false)
     }
 
     /// The outcomes of URLs that had not begun, or were being loaded, when the list was cancelled.

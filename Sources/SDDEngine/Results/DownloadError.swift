@@ -202,11 +202,13 @@ extension DownloadError {
         case cancelled, response, image, network, tls, timeout, limit, system
     }
 
-    package var errorClass: Class {
+    package var errorClass: Class { Self.errorClass(code, detail) }
+
+    package static func errorClass(_ code: Code, _ detail: Detail) -> Class {
         switch code {
         case .invalidURL: .request
         case .invalidOperation: detail == .noTransfer ? .system : .request
-        case .badImageData: imageClass
+        case .badImageData: imageClass(detail)
         case .cancelled: .cancelled
         case .notModified, .invalidStatusCode, .invalidResponse, .invalidContentType, .redirectRefused,
             .tooManyRedirects:
@@ -217,12 +219,12 @@ extension DownloadError {
         case .timeout: .timeout
         case .bodyTooLarge, .headersTooLarge, .addressRefused: .limit
         case .notCached, .blocked, .unsupported, .doesNotFit: .request
-        case .cache: cacheClass
+        case .cache: cacheClass(detail)
         case .fileNotReadable, .noResources, .sink: .system
         }
     }
 
-    private var cacheClass: Class {
+    private static func cacheClass(_ detail: Detail) -> Class {
         switch detail {
         case .cacheTooLarge: .limit
         case .cacheNothing: .request
@@ -230,7 +232,7 @@ extension DownloadError {
         }
     }
 
-    private var imageClass: Class {
+    private static func imageClass(_ detail: Detail) -> Class {
         switch detail {
         case .imageTooManyPixels, .imageTooManyFrames, .imageChunkTooLarge: .limit
         case .imageNoMemory: .system

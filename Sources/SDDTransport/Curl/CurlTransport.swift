@@ -42,7 +42,6 @@ package final class CurlTransport: Transport {
     package var cookies: CookieJar? { jar.withLock { $0 } }
 
     package func wake(_ which: NetworkThreads) {
-        if which == .first { return threads[0].wake() }
         for number in 0..<threads.count where which.contains(NetworkThreads(number: number)) { threads[number].wake() }
     }
 

@@ -227,6 +227,9 @@ pub const SDD_CLASS_TIMEOUT: _bindgen_ty_3 = 7;
 pub const SDD_CLASS_LIMIT: _bindgen_ty_3 = 8;
 pub const SDD_CLASS_SYSTEM: _bindgen_ty_3 = 9;
 pub type _bindgen_ty_3 = i32;
+extern "C" {
+    pub fn sdd_status_class(status: sdd_status, detail: i32) -> i32;
+}
 pub const SDD_STAGE_NONE: _bindgen_ty_4 = 0;
 pub const SDD_STAGE_SUBMIT: _bindgen_ty_4 = 1;
 pub const SDD_STAGE_QUEUE: _bindgen_ty_4 = 2;
@@ -1996,7 +1999,11 @@ pub struct sdd_loaded {
     pub http_status: i32,
     pub origin: i32,
     pub transformed: i32,
-    pub reserved: i32,
+    pub error_class: i32,
+    pub stage: i32,
+    pub retryable: i32,
+    pub curl_code: i32,
+    pub system_error: i32,
     pub image: *mut sdd_image,
     pub bytes: *mut sdd_bytes,
     pub response: *mut sdd_response,
@@ -2044,6 +2051,8 @@ pub struct sdd_prefetch_outcome {
     pub detail: i32,
     pub http_status: i32,
     pub origin: i32,
+    pub retryable: i32,
+    pub reserved: i32,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -2236,7 +2245,11 @@ pub struct sdd_batch_item {
     pub time_us: i64,
     pub response: *mut sdd_response,
     pub transformed: i32,
-    pub reserved: i32,
+    pub error_class: i32,
+    pub stage: i32,
+    pub retryable: i32,
+    pub curl_code: i32,
+    pub system_error: i32,
     pub message: [::std::os::raw::c_char; 256usize],
 }
 impl Default for sdd_batch_item {
