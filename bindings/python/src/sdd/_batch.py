@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from . import _constants as c
 from ._closing import Closing
-from ._errors import ClosedError, Error, check, kind_of, retryable_of
+from ._errors import ClosedError, Error, check
 from ._fork import check_generation, generation
 from ._image import Image, bytes_view
 from ._native import ffi, lib, milliseconds, text
 from ._plans import decode_options, take_bits
-from ._results import origin_of
+from ._results import failure_of, origin_of
 from ._signal import Signal
 from ._structs import Struct, c_text
 
@@ -201,7 +201,7 @@ class Batch(Closing):
         made.origin = origin_of(taken.origin)
         made.http_status = taken.http_status
         made.seconds = taken.time_us / 1e6
-        made.error = _error_of(taken, url) if taken.error else None
+        made.error = failure_of(taken, text(taken.message), url) if taken.error else None
         return made
 
     async def __aiter__(self) -> AsyncIterator[Item]:
@@ -281,11 +281,3 @@ def _index_of(item: Item) -> int:
 def _destroy(handle: Any, made_in: int, *_kept: object) -> None:
     if made_in == generation():
         lib.sdd_batch_destroy(handle)
-
-
-def _error_of(taken: Any, url: str) -> Error:
-    code, detail, status = taken.error, taken.detail, taken.http_status
-    return kind_of(code, detail)(
-        text(taken.message), code=code, detail=detail, http_status=status, url=url,
-        retryable=retryable_of(code, detail, status),
-    )  # fmt: skip

@@ -24,6 +24,8 @@ class PrefetchOutcome:
     http_status: int
     origin: int
     """An `Origin`; a cache if the picture was there already."""
+    retryable: bool
+    """Whether the same request may well succeed later."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,8 @@ def report_of(event: Any) -> PrefetchReport:
     for index in range(report.total if report.outcomes else 0):
         outcome = ffi.cast("sdd_prefetch_outcome *", first + index * report.outcome_size)
         outcomes.append(
-            PrefetchOutcome(outcome.error, outcome.detail, outcome.http_status, origin_of(outcome.origin))
+            PrefetchOutcome(outcome.error, outcome.detail, outcome.http_status, origin_of(outcome.origin),
+                            bool(outcome.retryable))  # fmt: skip
         )
     made = PrefetchReport(report.total, report.skipped, outcomes)
     release(event)
