@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 import weakref
 from collections import deque
@@ -14,6 +13,7 @@ from ._closing import Closing
 from ._errors import ClosedError, Error, check
 from ._fork import check_generation, generation
 from ._image import Image, bytes_view
+from ._loops import sleep
 from ._native import ffi, lib, milliseconds, text
 from ._plans import decode_options, take_bits
 from ._results import failure_of, origin_of
@@ -212,7 +212,7 @@ class Batch(Closing):
                 return
             pause = self._next_take - time.monotonic()
             if pause > 0:
-                await asyncio.sleep(pause)
+                await sleep(pause)
             if not self._take():
                 await self._signal.wait()
 
