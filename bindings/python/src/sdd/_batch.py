@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 _TAKEN = 64
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.004
 """Seconds between two takings in a batch whose items come quickly: each wake costs more than several items."""
-_ITEMS, _ITEM_SIZE, _COUNT = ffi.typeof(f"sdd_batch_item[{_TAKEN}]"), ffi.sizeof("sdd_batch_item"), ffi.typeof("size_t *")
+_ITEMS, _COUNT = ffi.typeof(f"sdd_batch_item[{_TAKEN}]"), ffi.typeof("size_t *")
+_ITEM_SIZE = ffi.sizeof("sdd_batch_item")
 
 
 class Item:

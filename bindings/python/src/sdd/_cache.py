@@ -16,7 +16,7 @@ from ._loops import to_thread
 from ._native import ffi, lib
 from ._options import CacheOptions
 from ._plans import LEVELS, decode_options, names_of
-from ._structs import Struct, c_text
+from ._structs import Choices, Struct, c_text
 from ._transforms import Transform, transforms_of
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from ._options import Levels, PictureOptions
 
-_SYNC = {"none": c.SYNC_NONE, "data": c.SYNC_DATA, "full": c.SYNC_FULL}
-_DATES = {"access": c.DATE_ACCESS, "modification": c.DATE_MODIFICATION}
+_SYNC = Choices("sync", none=c.SYNC_NONE, data=c.SYNC_DATA, full=c.SYNC_FULL)
+_DATES = Choices("disk_date", access=c.DATE_ACCESS, modification=c.DATE_MODIFICATION)
 
 
 class Cache(Closing):
@@ -75,7 +75,10 @@ class Cache(Closing):
         """
         item = Struct("sdd_cache_item")
         item.set("key", key)
-        item.c.image = item.keep(image._live()) if image else ffi.NULL
+        if image is not None:
+            if not isinstance(image, Image):
+                raise TypeError("image must be an Image")
+            item.c.image = item.keep(image._live())
         item.c.bytes = _new_bytes(item, data)
         item.c.extended = _new_bytes(item, extended)
         item.c.levels = LEVELS[levels]

@@ -12,7 +12,7 @@ from ._constants import ImageFormat, PixelFormat
 from ._errors import InvalidArgument, call_error, check
 from ._native import ffi, lib, text
 from ._pixels import LAYOUTS, Layout, shape_of, strides_of, to_pil, without_padding
-from ._structs import Struct
+from ._structs import Choices, Struct
 from ._transforms import Transform, transforms_of
 
 if TYPE_CHECKING:
@@ -378,7 +378,7 @@ class Image:
         path.write_bytes(data)
 
 
-_CHROMA: dict[str, int] = {"420": c.CHROMA_420, "422": c.CHROMA_422, "444": c.CHROMA_444}
+_CHROMA = Choices("chroma", **{"420": c.CHROMA_420, "422": c.CHROMA_422, "444": c.CHROMA_444})
 _UINT16 = "<u2" if sys.byteorder == "little" else ">u2"
 
 

@@ -9,9 +9,9 @@ from typing import Any
 from . import _constants as c
 from ._native import ffi
 from ._results import origin_of, release
-from ._structs import Struct
+from ._structs import Choices, Struct
 
-_PLACES = {"memory": c.PREFETCH_MEMORY, "disk": c.PREFETCH_DISK}
+_PLACES = Choices("to", memory=c.PREFETCH_MEMORY, disk=c.PREFETCH_DISK)
 
 
 @dataclass(frozen=True)

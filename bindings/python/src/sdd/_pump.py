@@ -52,6 +52,8 @@ class Listener:
     __slots__ = ("progress", "preview")
 
     def __init__(self, progress: Progress | None = None, preview: Callable[[Image], object] | None = None) -> None:
+        if progress is not None and not callable(progress):
+            raise TypeError("progress must be a function")
         self.progress = progress
         self.preview = preview
 
@@ -133,14 +135,14 @@ class Pump:
 
     # ---- requests
 
-    def _submit(self, submit: Submit, plan: Plan, url: str | None, bits: int, waiter: Waiter, make: Make,
+    def _submit(self, submit: Submit, plan: Plan, url: str, bits: int, waiter: Waiter, make: Make,
                 listener: Listener) -> int:  # fmt: skip
-        memory = ffi.NULL if url is None else c_text(url)
+        memory = c_text(url) if plan.has_url else ffi.NULL
         request = plan.c
         with self._lock:
             if self.is_closed:
                 raise ClosedError("The loader or downloader is closed.", code=c.ERROR_CLOSED)
-            if url is not None:
+            if plan.has_url:
                 request.url = memory
                 request.options = plan.bits | bits
             token = submit(request, self._status)
@@ -149,7 +151,7 @@ class Pump:
                 return token
             raise call_error(self._status[0])
 
-    async def run(self, submit: Submit, plan: Plan, url: str | None, bits: int, make: Callable[[Any], Value],
+    async def run(self, submit: Submit, plan: Plan, url: str, bits: int, make: Callable[[Any], Value],
                   listener: Listener) -> Value:  # fmt: skip
         """Submits a request and awaits its end. Cancelling the task cancels the request."""
         self.check_usable()
@@ -162,7 +164,7 @@ class Pump:
             waiter.give_up()
             raise
 
-    def start(self, submit: Submit, plan: Plan, url: str | None, bits: int, make: Make,
+    def start(self, submit: Submit, plan: Plan, url: str, bits: int, make: Make,
               listener: Listener) -> tuple[int, TaskWaiter]:  # fmt: skip
         """Submits a request for a task, which then waits, or cancels the request."""
         waiter = waiter_of_task()
@@ -170,7 +172,7 @@ class Pump:
             self._watch(waiter)
         return self._submit(submit, plan, url, bits, waiter, make, listener), waiter
 
-    def run_sync(self, submit: Submit, plan: Plan, url: str | None, bits: int, make: Callable[[Any], Value],
+    def run_sync(self, submit: Submit, plan: Plan, url: str, bits: int, make: Callable[[Any], Value],
                  listener: Listener) -> Value:  # fmt: skip
         """Submits a request and waits for its end. An exception in this thread, as of Ctrl-C, cancels the request."""
         token, waiter = self.start_sync(submit, plan, url, bits, make, listener)
@@ -183,7 +185,7 @@ class Pump:
         value: Value = waiter.outcome()
         return value
 
-    def start_sync(self, submit: Submit, plan: Plan, url: str | None, bits: int, make: Make,
+    def start_sync(self, submit: Submit, plan: Plan, url: str, bits: int, make: Make,
                    listener: Listener) -> tuple[int, ThreadWaiter]:  # fmt: skip
         """Submits a request for a plain thread, which then goes through `steps()`."""
         self.check_usable()
