@@ -1,6 +1,6 @@
 #!/bin/bash
 # Tries the wheel where nothing else is: installs it in a minimal Debian, which has Python but no compiler, no -dev
-# package, no libcurl, libjpeg or libpng, and runs the tests there. Needs root, debootstrap and a network; takes minutes.
+# package, no libcurl, libjpeg or libpng, and runs the tests there. Needs root, debootstrap, a network and some minutes.
 #
 #     bindings/python/check_wheel.sh [WHEEL] [ARGUMENT OF PYTEST...]
 #

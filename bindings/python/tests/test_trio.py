@@ -163,7 +163,8 @@ def test_trio_asyncio_and_threads_share_a_loader(loader: sdd.Loader, server: Ser
     expected = [40 + n % 20 for n in range(150)]
 
     async def with_trio() -> list[int]:
-        return [image.width for image in await gather([lambda url=url: loader.load(url) for url in urls])]  # type: ignore[misc]
+        calls: list[Any] = [lambda url=url: loader.load(url) for url in urls]
+        return [image.width for image in await gather(calls)]
 
     async def with_asyncio() -> list[int]:
         return [image.width for image in await asyncio.gather(*(loader.load(url) for url in urls))]
