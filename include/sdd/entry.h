@@ -78,7 +78,8 @@ SDD_API sdd_token sdd_cache_put_async(sdd_cache *SDD_NULLABLE cache,
  *
  * @param detail Receives one of SDD_DETAIL_CACHE_, or 0. May be NULL.
  * @return SDD_OK; SDD_ERROR_CACHE: memory has the item, the disk does not;
- *     SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_UNSUPPORTED; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
+ *     SDD_ERROR_WOULD_DEADLOCK in the cache's serializer; SDD_ERROR_INVALID_ARGUMENT;
+ *     SDD_ERROR_UNSUPPORTED; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_cache_put(sdd_cache *SDD_NULLABLE cache,

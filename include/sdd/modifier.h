@@ -84,7 +84,8 @@ typedef sdd_status (*sdd_response_modifier_fn)(sdd_response *SDD_NONNULL respons
  * body transform have no previews.
  *
  * @param body The whole body. Borrowed until the callback returns; may be retained.
- * @param response Borrowed until the callback returns.
+ * @param response Borrowed until the callback returns. Its header fields are those after the
+ *     response modifier, its status and media type those of the server.
  * @param user_data As for sdd_request_modifier_fn.
  * @return Bytes with one reference, which the library takes over: from sdd_bytes_create(), or
  *     `body` itself after sdd_bytes_retain(). NULL: the request ends with SDD_ERROR_BAD_IMAGE_DATA
@@ -107,8 +108,8 @@ typedef struct sdd_modifiers {
     /* Passed to all three. Used until user_data_free is called, which may be after the request has
        ended. */
     void *SDD_NULLABLE user_data;
-    /* Called once, on any thread, when user_data is no longer used; never if the submitting call
-       returned 0. */
+    /* Called once, on any thread, when user_data is no longer used. Not called for a call that was
+       refused, with an error or a token of 0. */
     void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 } sdd_modifiers;
 
