@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from ._pump import Pump
 
 _TAKEN = 64
-_SHORTEST_PAUSE, _LONGEST_PAUSE, _LONGEST_FOR_PICTURES = 0.0005, 0.004, 0.001
-"""Seconds between two takings in a batch whose items come quickly: each wake costs more than several items. But pixels
-that wait are no longer in the processor's cache, and new ones need new memory meanwhile."""
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.004
+"""Seconds between two takings in a batch whose items come quickly: each wake costs more than several items."""
 _ITEMS, _COUNT = ffi.typeof(f"sdd_batch_item[{_TAKEN}]"), ffi.typeof("size_t *")
 _ITEM_SIZE = ffi.sizeof("sdd_batch_item")
 
@@ -137,7 +136,6 @@ class Batch(Closing):
         self._is_paced = not 0 < config.c.look_ahead < _TAKEN
         self._taken = 0
         self._pause = _SHORTEST_PAUSE
-        self._longest_pause = _LONGEST_PAUSE if bits & c.OPTION_BYTES_ONLY else _LONGEST_FOR_PICTURES
         self._next_take = 0.0
         if options:
             raise TypeError(f"not options of a batch: {', '.join(options)}")
@@ -187,7 +185,7 @@ class Batch(Closing):
     def _set_pause(self, number: int) -> None:
         """Lets half of the look-ahead come together, so that the other half keeps the connections busy meanwhile."""
         if number < _TAKEN // 2:
-            self._pause = min(self._pause * 1.5, self._longest_pause)
+            self._pause = min(self._pause * 1.5, _LONGEST_PAUSE)
         else:
             self._pause = max(self._pause / 2, _SHORTEST_PAUSE)
         if number < _TAKEN:
