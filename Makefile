@@ -45,7 +45,7 @@ formatted_c = $(shell find Sources examples bench -name '*.[ch]')
 
 .PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-cxx test-bench test-http2 test-caches test-abi \
 	test-binders abi-description bindings test-examples sanitize torture coverage fuzz damage soak fault-server \
-	circles docs format bench bench-quick bench-guard bench-guard-renew bench-programs deb check-deb
+	circles docs format wheel bench bench-quick bench-guard bench-guard-renew bench-programs deb check-deb
 
 all: build/libsdd.so ## (default) builds build/libsdd.so, optimised, with the Swift runtime inside
 
@@ -102,6 +102,12 @@ uninstall: ## removes the files of `make install`
 	rm -rf $(DESTDIR)$(LIBDIR)/cmake/sdd $(DESTDIR)$(INCLUDEDIR)/sdd
 	if [ -d $(DESTDIR)$(INCLUDEDIR)/sdd ]; then rmdir --ignore-fail-on-non-empty $(DESTDIR)$(INCLUDEDIR)/sdd; fi
 	if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
+
+# ---- Python
+
+wheel: all ## builds a wheel for Python, with the library and what it needs inside: build/wheels/
+	rm -rf build/wheels
+	bindings/python/make_wheel.sh build/wheels
 
 # ---- checks
 

@@ -15,7 +15,9 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 CHECKSUM_START = 1469598103934665603
 
-BASELINE, CANDIDATE = "baseline", "libsdd"
+BASELINE, CANDIDATE, PYTHON = "baseline", "libsdd", "libsdd from Python"
+EXACT = (CANDIDATE, PYTHON)
+"""The programs whose pixels must be those of the baseline in every workload."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,7 +86,7 @@ class Program:
             command.append("--prefill")
         if job.is_check:
             command.append("--verify")
-        if job.is_check and job.workload.tolerance and self.name != CANDIDATE:
+        if job.is_check and job.workload.tolerance and self.name not in EXACT:
             command += ["--pictures", str(job.scratch)]
         return command
 
@@ -148,6 +150,13 @@ def peer(name: str, client: str, decoder: str | None = None) -> Program:
     return Program(name, start + (("--decoder", decoder) if decoder else ()))
 
 
+def package_for_python() -> Program:
+    """The package in bindings/python, as it is in the source tree, under asyncio."""
+    folder = ROOT / "bindings" / "python"
+    return Program(PYTHON, ("env", f"SDD_LIBRARY={BUILD / 'libsdd.so'}", f"PYTHONPATH={folder / 'src'}",
+                            sys.executable, str(folder / "bench" / "candidate.py")))
+
+
 baseline = Program(BASELINE, (str(BUILD / "bench-baseline"),))
 candidate = Program(CANDIDATE, (str(BUILD / "sdd-bench"),))
 discarding = (Program("libsdd, discarding", (str(BUILD / "sdd-bench"), "--sink"), discards=True),
@@ -159,12 +168,14 @@ def peers_of(workload: Workload, work: Path) -> list[Client]:
     if workload.is_cached or workload.name == "W10":
         return []
     if workload.decodes:
-        decoding: list[Client] = [peer("aiohttp + Pillow", "aiohttp", "pillow"),
+        decoding: list[Client] = [package_for_python(), peer("aiohttp + Pillow", "aiohttp", "pillow"),
                                   peer("pycurl + pyvips", "pycurl", "pyvips")]
         if workload.name not in ("W4", "W5"):  # simplejpeg has few sizes to reduce to, and no PNG
-            decoding.insert(0, peer("pycurl + simplejpeg", "pycurl", "simplejpeg"))
+            decoding[1:1] = [peer("pycurl + simplejpeg", "pycurl", "simplejpeg"),
+                             peer("aiohttp + simplejpeg", "aiohttp", "simplejpeg")]
         return decoding
-    fetching: list[Client] = [Curl(), peer("pycurl", "pycurl")]
+    fetching: list[Client] = [package_for_python()] if workload.argument == "W1" else []
+    fetching += [Curl(), peer("pycurl", "pycurl")]
     if workload.server != "http2":  # aiohttp has no HTTP/2
         fetching.append(peer("aiohttp", "aiohttp"))
     reqwest = work / "reqwest" / "target" / "release" / "reqwest-peer"

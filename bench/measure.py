@@ -116,7 +116,7 @@ class Measurement:
         self._compare_counts(client, answer, expected)
         if client.discards or (answer.checksum, answer.sum) == (expected.checksum, expected.sum):
             return 0
-        tolerance = 0 if client.name == clients.CANDIDATE else self.workload.tolerance
+        tolerance = 0 if client.name in clients.EXACT else self.workload.tolerance
         if not tolerance:
             raise WrongResult(f"{what}: checksum {answer.checksum}, sum {answer.sum}; "
                               f"the baseline's are {expected.checksum}, {expected.sum}")

@@ -7,7 +7,7 @@ import textwrap
 from pathlib import Path
 
 import charts
-from clients import BASELINE, CANDIDATE, ROOT
+from clients import BASELINE, CANDIDATE, PYTHON, ROOT
 from results import Results, Row, Spread, Table
 
 LINE = 120
@@ -41,6 +41,15 @@ handles, two decode threads. None of them has a disk cache, or previews while a 
 PNG and reduces to a few sizes only; aiohttp has no HTTP/2; Debian's decoder for Rust makes other pixels than libjpeg,
 so that reqwest only fetches bytes. curl writes bodies to `/dev/null`. "Discarding" means that bodies are received, but
 not kept.
+"""
+
+FROM_PYTHON = """\
+## From Python
+
+*libsdd from Python* is the package in `bindings/python`: one task of asyncio takes the items of a batch as they are
+completed. *Work* and *CPU* are multiples of the baseline's, as above. The last two columns compare processor time with
+that of aiohttp in the same workload, with simplejpeg on two threads where pictures are decoded. The goals are at most
+1.3 in work, and half of aiohttp's processor time; where decoding takes more than that, the baseline is above it, too.
 """
 
 
@@ -90,6 +99,22 @@ def first_frame(results: Results) -> list[str]:
     words = (f"In W10 libsdd has the first preview after {own.first_frame_ms:.0f} ms, the baseline after "
              f"{baseline.first_frame_ms:.0f} ms. Both make a preview of each scan, at most one in 100 ms.")
     return [textwrap.fill(words, LINE), ""]
+
+
+def from_python(results: Results) -> list[str]:
+    rows = []
+    for table in results.tables:
+        own, candidate = table.row(PYTHON), table.row(CANDIDATE)
+        if not own or not candidate or not own.work_ratio or not candidate.work_ratio:
+            continue
+        peer = table.row("aiohttp + simplejpeg" if table.workload.decodes else "aiohttp")
+        share = f"{own.cpu_ratio.median / peer.cpu_ratio.median:.2f}" if peer else ""
+        least = f"{1 / peer.cpu_ratio.median:.2f}" if peer else ""
+        rows.append([in_flight_of(table), number(own.work_ratio), f"{candidate.work_ratio.median:.2f}",
+                     number(own.cpu_ratio), f"{candidate.cpu_ratio.median:.2f}", share, least])
+    header = ["workload, in flight", "work", "work of libsdd in C", "CPU", "CPU of libsdd in C", "CPU / aiohttp's",
+              "the baseline's CPU / aiohttp's"]
+    return [FROM_PYTHON, *table_lines(header, rows), ""] if rows else []
 
 
 def peer_tables(results: Results) -> list[str]:
@@ -167,7 +192,8 @@ def write_charts(results: Results, folder: Path) -> None:
 
 
 def write_page(results: Results, page: Path) -> None:
-    lines = [INTRODUCTION, *note(results), *summary(results), *peer_tables(results), *environment(results)]
+    lines = [INTRODUCTION, *note(results), *summary(results), *from_python(results), *peer_tables(results),
+             *environment(results)]
     page.write_text("\n".join(lines).rstrip() + "\n")
     write_charts(results, page.parent / page.stem)
 

@@ -35,6 +35,8 @@ class Row:
     runs: int
     cpu_ratio: Spread
     wall_ratio: Spread
+    work_ratio: Spread | None
+    """The ratio of the times by the programs' own clocks."""
     cpu_s: float
     wall_s: float
     work_s: float | None
@@ -80,7 +82,9 @@ def make_row(client: str, runs: list[dict[str, Any]], beside: list[dict[str, Any
     def ratio(name: str) -> Spread:
         return Spread.of([run[name] / max(other[name], 1e-3) for run, other in zip(runs, beside, strict=True)])
 
-    return Row(client, len(runs), ratio("cpu_s"), ratio("wall_s"), median_of(runs, "cpu_s") or 0,
+    has_work = all(run["work_s"] is not None for run in [*runs, *beside])
+    return Row(client, len(runs), ratio("cpu_s"), ratio("wall_s"), ratio("work_s") if has_work else None,
+               median_of(runs, "cpu_s") or 0,
                median_of(runs, "wall_s") or 0, median_of(runs, "work_s"), median_of(runs, "peak_mb") or 0,
                median_of(runs, "first_frame_ms"), difference)
 

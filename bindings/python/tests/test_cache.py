@@ -68,7 +68,7 @@ def test_a_directory_that_cannot_be_used(tmp_path: Path) -> None:
 def test_bad_values_are_refused(tmp_path: Path) -> None:
     with pytest.raises(sdd.InvalidArgument, match="low_water_percent"):
         sdd.Cache(directory=str(tmp_path), low_water_percent=101)
-    with pytest.raises(KeyError):
+    with pytest.raises(ValueError, match="memory, disk"):
         sdd.Cache(levels="some")  # type: ignore[arg-type]
     with sdd.Cache(directory=str(tmp_path)) as cache, pytest.raises(sdd.InvalidArgument):
         cache.put_sync("", gradient(1, 1))

@@ -240,6 +240,19 @@ if __name__ == "__main__":
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         sizes = pool.map(exec, ["import sdd; assert sdd.load_sync(%r).width == 320" % file] * 4)
 """,
+    "forked workers load by themselves": """
+def work(n):
+    image = sdd.load_sync(f"{file}?{n % 3}")
+    rows = sdd.Image.decode(bytes(image.encode())).size
+    return rows, asyncio.run(sdd.load(f"{file}?{n}")).width
+sdd.load_sync(file)
+loader = sdd.Loader(no_cache=True)
+tasks = loader.load_many([f"{held}/{n}" for n in range(5)])  # under way while the workers are forked
+for _ in range(3):
+    with multiprocessing.get_context("fork").Pool(3) as pool:
+        assert set(pool.map(work, range(30))) == {((320, 240), 320)}
+assert sdd.load_sync(file).width == 320
+""",
     "objects of the parent refuse after a fork": """
 cache, downloader = sdd.Cache(name="z"), sdd.Downloader()
 loader = sdd.Loader(downloader=downloader, cache=cache)
@@ -338,7 +351,13 @@ except KeyboardInterrupt:
 
 
 def test_ctrl_c_ends_a_wait(server: Server) -> None:
-    script = BEGIN + "print('begun', flush=True)\nsdd.load_sync(held + '/a.jpg')"
+    # The tests may have been started with SIGINT ignored or blocked, as in the background of a shell.
+    script = BEGIN + """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+sdd.load_sync(held + "/a.jpg")
+"""
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")]))
     process = subprocess.Popen(
         [sys.executable, "-c", script, "-", server.url("late/ctrl-c")], stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -103,8 +103,8 @@ def test_errors(server: Server, run: Run, path: str, kind: type[sdd.Error], code
         assert error.url == server.url(path) and str(error).endswith(".") and error.name.startswith("SDD_ERROR_")
         item = downloader.fetch_many([server.url(path)]).wait()[0]
         assert item.error is not None and type(item.error) is type(error)
-        assert item.error.retryable == retryable
-        assert (item.error.code, item.error.detail, str(item.error)) == (error.code, error.detail, str(error))
+        assert item.error.__dict__ == error.__dict__ and str(item.error) == str(error)
+        assert isinstance(error.error_class, sdd.ErrorClass) and error.stage
         copy = pickle.loads(pickle.dumps(error))
         assert type(copy) is type(error) and copy.__dict__ == error.__dict__ and str(copy) == str(error)
 
@@ -186,6 +186,8 @@ def test_prefetch(loader: sdd.Loader, server: Server, run: Run) -> None:
     report = run(loader.prefetch(urls, to="disk", progress=lambda done, total: calls.append((done, total))))
     assert (report.total, report.failed) == (6, 1) and calls[-1] == (6, 6)
     assert [outcome.http_status for outcome in report.outcomes] == [200] * 5 + [404]
+    assert not any(outcome.retryable for outcome in report.outcomes)
+    assert loader.prefetch_sync([server.url("status/503")]).outcomes[0].retryable
     assert loader.fetch_sync(urls[0]).origin is sdd.Origin.DISK
     again = loader.prefetch_sync(urls[:5])
     assert again.failed == 0 and {outcome.origin for outcome in again.outcomes} <= {sdd.Origin.DISK, sdd.Origin.MEMORY}

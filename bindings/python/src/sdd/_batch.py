@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 import weakref
 from collections import deque
@@ -11,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from . import _constants as c
 from ._closing import Closing
-from ._errors import ClosedError, Error, check, kind_of, retryable_of
+from ._errors import ClosedError, Error, check
 from ._fork import check_generation, generation
 from ._image import Image, bytes_view
+from ._loops import sleep
 from ._native import ffi, lib, milliseconds, text
 from ._plans import decode_options, take_bits
-from ._results import origin_of
+from ._results import failure_of, origin_of
 from ._signal import Signal
 from ._structs import Struct, c_text
 
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from ._pump import Pump
 
 _TAKEN = 64
-_PACE = 0.001
-"""Seconds between two takings in a batch whose items come quickly: each wake costs more than some items."""
-_ITEMS, _ITEM_SIZE, _COUNT = ffi.typeof(f"sdd_batch_item[{_TAKEN}]"), ffi.sizeof("sdd_batch_item"), ffi.typeof("size_t *")
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.004
+"""Seconds between two takings in a batch whose items come quickly: each wake costs more than several items."""
+_ITEMS, _COUNT = ffi.typeof(f"sdd_batch_item[{_TAKEN}]"), ffi.typeof("size_t *")
+_ITEM_SIZE = ffi.sizeof("sdd_batch_item")
 
 
 class Item:
@@ -113,7 +114,7 @@ class Batch(Closing):
     `await batch` and `wait()` give the list of all items. Leaving a loop early does not end the batch: closing it, by
     `with`, `async with`, `close()` or garbage collection, cancels the rest. A bad item never stops the others; an
     exception of the iterable of URLs is raised when all items before it are taken. Items that come quickly are taken
-    together, a millisecond late at most.
+    together, a few milliseconds late at most.
     """
 
     def __init__(self, urls: Iterable[str], options: dict[str, Any], *, pump: Pump, loader: Any = None, bits: int = 0,
@@ -134,6 +135,7 @@ class Batch(Closing):
         # With fewer items under way, a pause would leave connections without work.
         self._is_paced = not 0 < config.c.look_ahead < _TAKEN
         self._taken = 0
+        self._pause = _SHORTEST_PAUSE
         self._next_take = 0.0
         if options:
             raise TypeError(f"not options of a batch: {', '.join(options)}")
@@ -169,16 +171,25 @@ class Batch(Closing):
                 raise error
             return False
         check(status)
-        for index in range(count[0]):
-            self._items.append(self._item(items[index]))
-        self._taken += count[0]
-        if self._is_paced and self._taken > _TAKEN and count[0] < _TAKEN:
-            self._next_take = time.monotonic() + _PACE
-        if count[0] == 0:
+        number = count[0]
+        self._items.extend([self._item(items[index]) for index in range(number)])
+        self._taken += number
+        if self._is_paced and self._taken > _TAKEN:
+            self._set_pause(number)
+        if number == 0:
             self._is_over = True
             if error is not None:
                 raise error
         return True
+
+    def _set_pause(self, number: int) -> None:
+        """Lets half of the look-ahead come together, so that the other half keeps the connections busy meanwhile."""
+        if number < _TAKEN // 2:
+            self._pause = min(self._pause * 1.5, _LONGEST_PAUSE)
+        else:
+            self._pause = max(self._pause / 2, _SHORTEST_PAUSE)
+        if number < _TAKEN:
+            self._next_take = time.monotonic() + self._pause
 
     def _item(self, taken: Any) -> Item:
         made = Item()
@@ -191,7 +202,7 @@ class Batch(Closing):
         made.origin = origin_of(taken.origin)
         made.http_status = taken.http_status
         made.seconds = taken.time_us / 1e6
-        made.error = _error_of(taken, url) if taken.error else None
+        made.error = failure_of(taken, text(taken.message), url) if taken.error else None
         return made
 
     async def __aiter__(self) -> AsyncIterator[Item]:
@@ -202,7 +213,7 @@ class Batch(Closing):
                 return
             pause = self._next_take - time.monotonic()
             if pause > 0:
-                await asyncio.sleep(pause)
+                await sleep(pause)
             if not self._take():
                 await self._signal.wait()
 
@@ -271,11 +282,3 @@ def _index_of(item: Item) -> int:
 def _destroy(handle: Any, made_in: int, *_kept: object) -> None:
     if made_in == generation():
         lib.sdd_batch_destroy(handle)
-
-
-def _error_of(taken: Any, url: str) -> Error:
-    code, detail, status = taken.error, taken.detail, taken.http_status
-    return kind_of(code, detail)(
-        text(taken.message), code=code, detail=detail, http_status=status, url=url,
-        retryable=retryable_of(code, detail, status),
-    )  # fmt: skip

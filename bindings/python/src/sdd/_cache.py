@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 import weakref
 from collections.abc import Sequence
@@ -13,10 +12,11 @@ from ._closing import Closing
 from ._errors import check
 from ._fork import check_generation, generation
 from ._image import Image, bytes_view
+from ._loops import to_thread
 from ._native import ffi, lib
 from ._options import CacheOptions
 from ._plans import LEVELS, decode_options, names_of
-from ._structs import Struct, c_text
+from ._structs import Choices, Struct, c_text
 from ._transforms import Transform, transforms_of
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from ._options import Levels, PictureOptions
 
-_SYNC = {"none": c.SYNC_NONE, "data": c.SYNC_DATA, "full": c.SYNC_FULL}
-_DATES = {"access": c.DATE_ACCESS, "modification": c.DATE_MODIFICATION}
+_SYNC = Choices("sync", none=c.SYNC_NONE, data=c.SYNC_DATA, full=c.SYNC_FULL)
+_DATES = Choices("disk_date", access=c.DATE_ACCESS, modification=c.DATE_MODIFICATION)
 
 
 class Cache(Closing):
@@ -75,7 +75,10 @@ class Cache(Closing):
         """
         item = Struct("sdd_cache_item")
         item.set("key", key)
-        item.c.image = item.keep(image._live()) if image else ffi.NULL
+        if image is not None:
+            if not isinstance(image, Image):
+                raise TypeError("image must be an Image")
+            item.c.image = item.keep(image._live())
         item.c.bytes = _new_bytes(item, data)
         item.c.extended = _new_bytes(item, extended)
         item.c.levels = LEVELS[levels]
@@ -85,7 +88,7 @@ class Cache(Closing):
     async def put(self, key: str, image: Image | None = None, data: bytes | memoryview | None = None, *,
                   extended: bytes | None = None, levels: Levels = "all") -> None:  # fmt: skip
         """`put_sync()` for event loops: waits in a worker thread."""
-        await asyncio.to_thread(self.put_sync, key, image, data, extended=extended, levels=levels)
+        await to_thread(self.put_sync, key, image, data, extended=extended, levels=levels)
 
     def get_sync(self, key: str, *, levels: Levels = "all", **form: Unpack[PictureOptions]) -> Image | None:
         """The picture of a key, the original's, in the form that `form` names; None if there is none."""
@@ -94,7 +97,7 @@ class Cache(Closing):
 
     async def get(self, key: str, *, levels: Levels = "all", **form: Unpack[PictureOptions]) -> Image | None:
         """`get_sync()` for event loops: waits in a worker thread."""
-        return await asyncio.to_thread(self.get_sync, key, levels=levels, **form)
+        return await to_thread(self.get_sync, key, levels=levels, **form)
 
     def get_bytes_sync(self, key: str) -> memoryview | None:
         """The encoded bytes of a key, without a copy; None if there are none."""
@@ -103,7 +106,7 @@ class Cache(Closing):
 
     async def get_bytes(self, key: str) -> memoryview | None:
         """`get_bytes_sync()` for event loops: waits in a worker thread."""
-        return await asyncio.to_thread(self.get_bytes_sync, key)
+        return await to_thread(self.get_bytes_sync, key)
 
     def _query(self, key: str, levels: str, wants: int, form: dict[str, Any], image: Any, data: Any = ffi.NULL) -> Any:
         """Fills `image` or `data`, and returns it; None on a miss."""
@@ -125,7 +128,7 @@ class Cache(Closing):
 
     async def contains(self, key: str, levels: Levels = "all") -> bool:
         """`contains_sync()` for event loops: waits in a worker thread."""
-        return await asyncio.to_thread(self.contains_sync, key, levels)
+        return await to_thread(self.contains_sync, key, levels)
 
     def remove_sync(self, key: str, levels: Levels = "all") -> None:
         """Removes the entry of a key."""
@@ -133,7 +136,7 @@ class Cache(Closing):
 
     async def remove(self, key: str, levels: Levels = "all") -> None:
         """`remove_sync()` for event loops: waits in a worker thread."""
-        await asyncio.to_thread(self.remove_sync, key, levels)
+        await to_thread(self.remove_sync, key, levels)
 
     def clear_sync(self, levels: Levels = "all") -> None:
         """Removes all entries."""
@@ -141,7 +144,7 @@ class Cache(Closing):
 
     async def clear(self, levels: Levels = "all") -> None:
         """`clear_sync()` for event loops: waits in a worker thread."""
-        await asyncio.to_thread(self.clear_sync, levels)
+        await to_thread(self.clear_sync, levels)
 
     # ---- keys
 
@@ -172,7 +175,7 @@ class Cache(Closing):
 
     async def flush(self, timeout: float = -1) -> None:
         """`flush_sync()` for event loops: waits in a worker thread."""
-        await asyncio.to_thread(self.flush_sync, timeout)
+        await to_thread(self.flush_sync, timeout)
 
     def trim_memory(self, *, all: bool = False) -> None:
         """Removes the half of the pictures in memory that was used longest ago, or all."""
@@ -184,7 +187,7 @@ class Cache(Closing):
 
     async def trim_disk(self) -> None:
         """`trim_disk_sync()` for event loops: waits in a worker thread."""
-        await asyncio.to_thread(self.trim_disk_sync)
+        await to_thread(self.trim_disk_sync)
 
     def statistics_sync(self) -> dict[str, int]:
         """Counts since creation, and the contents now: the fields of sdd_cache_statistics. Waits for the disk."""
@@ -194,7 +197,7 @@ class Cache(Closing):
 
     async def statistics(self) -> dict[str, int]:
         """`statistics_sync()` for event loops: waits in a worker thread."""
-        return await asyncio.to_thread(self.statistics_sync)
+        return await to_thread(self.statistics_sync)
 
     # ---- the end
 

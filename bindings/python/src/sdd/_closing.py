@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
+
+from ._loops import to_thread_in_any_case
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -19,7 +20,7 @@ class Closing(ABC):
 
     async def aclose(self) -> None:
         """`close()` for event loops: waits in a worker thread."""
-        await asyncio.to_thread(self.close)
+        await to_thread_in_any_case(self.close)
 
     def __enter__(self) -> Self:
         return self

@@ -9,11 +9,12 @@ from typing import Any
 from . import _constants as c
 from ._cache import Cache
 from ._plans import credential_struct
-from ._structs import Struct
+from ._structs import Choices, Struct
 
-_TLS = {"1.0": c.TLS_1_0, "1.1": c.TLS_1_1, "1.2": c.TLS_1_2, "1.3": c.TLS_1_3}
-_HTTP = {"1.0": c.HTTP_1_0, "1.1": c.HTTP_1_1, "2": c.HTTP_2, "2-prior-knowledge": c.HTTP_2_PRIOR_KNOWLEDGE}
-_ORDERS = {"fifo": c.ORDER_FIFO, "lifo": c.ORDER_LIFO}
+_TLS = Choices("min_tls_version", **{"1.0": c.TLS_1_0, "1.1": c.TLS_1_1, "1.2": c.TLS_1_2, "1.3": c.TLS_1_3})
+_HTTP = Choices("http_version", **{"1.0": c.HTTP_1_0, "1.1": c.HTTP_1_1, "2": c.HTTP_2,
+                                   "2-prior-knowledge": c.HTTP_2_PRIOR_KNOWLEDGE})  # fmt: skip
+_ORDERS = Choices("execution_order", fifo=c.ORDER_FIFO, lifo=c.ORDER_LIFO)
 
 # Options with the same name in the group, which the config lacks.
 _NETWORK = frozenset((

@@ -49,7 +49,7 @@ class Downloader(Closing):
             flush_shared_at_exit()
         self._pump = Pump(downloader_config(given), level)
         self._plans = Plans(download_plan)
-        for name, value in headers.items():
+        for name, value in dict(headers).items():
             self.set_header(name, value)
 
     # ---- requests

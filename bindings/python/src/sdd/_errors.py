@@ -24,7 +24,7 @@ class Error(Exception):
     retryable: bool
     """Whether the same request may well succeed later."""
     stage: int
-    """The `Stage` at which a request failed; 0 for calls and for items of batches."""
+    """The `Stage` at which a request failed; 0 for calls."""
     url: str | None
     curl_code: int
     """libcurl's CURLcode; 0 if it reported no error."""
@@ -53,6 +53,11 @@ class Error(Exception):
         self.url = url
         self.curl_code = curl_code
         self.system_error = system_error
+
+    @property
+    def error_class(self) -> int:
+        """The `ErrorClass` of `code` and `detail`."""
+        return _member(ErrorClass, lib.sdd_status_class(self.code, self.detail))
 
     @property
     def name(self) -> str:
@@ -126,7 +131,7 @@ class ResourceError(Error):
     """This machine: no memory, descriptor or thread, an unreadable file, a disk that cannot be written."""
 
 
-class CallError(Error):
+class CallError(RequestError):
     """A call that was refused."""
 
 
@@ -162,69 +167,16 @@ _STATUSES: dict[int, type[Error]] = {
     c.ERROR_INVALID_ARGUMENT: InvalidArgument,
     c.ERROR_CLOSED: ClosedError,
     c.ERROR_FORKED: ForkedError,
+    c.ERROR_NOT_FOUND: CallError,
+    c.ERROR_WRONG_DELIVERY: CallError,
+    c.ERROR_BUSY: CallError,
+    c.ERROR_WOULD_DEADLOCK: CallError,
+    c.ERROR_BUFFER_TOO_SMALL: CallError,
 }
 
-# The class of a status where no result says it: for calls and for items of batches.
-_CLASS_OF_STATUS: dict[int, int] = {
-    c.ERROR_INVALID_URL: c.CLASS_REQUEST,
-    c.ERROR_INVALID_DOWNLOAD_OPERATION: c.CLASS_REQUEST,
-    c.ERROR_BAD_IMAGE_DATA: c.CLASS_IMAGE,
-    c.ERROR_CANCELLED: c.CLASS_CANCELLED,
-    c.ERROR_TLS: c.CLASS_TLS,
-    c.ERROR_TIMEOUT: c.CLASS_TIMEOUT,
-    c.ERROR_BODY_TOO_LARGE: c.CLASS_LIMIT,
-    c.ERROR_HEADERS_TOO_LARGE: c.CLASS_LIMIT,
-    c.ERROR_ADDRESS_REFUSED: c.CLASS_LIMIT,
-    c.ERROR_FILE_NOT_READABLE: c.CLASS_SYSTEM,
-    c.ERROR_SINK: c.CLASS_SYSTEM,
-    c.ERROR_NO_RESOURCES: c.CLASS_SYSTEM,
-    c.ERROR_CACHE: c.CLASS_SYSTEM,
-    c.ERROR_UNSUPPORTED: c.CLASS_REQUEST,
-    c.ERROR_DOES_NOT_FIT: c.CLASS_REQUEST,
-    **dict.fromkeys(
-        (c.ERROR_TRANSPORT, c.ERROR_RESOLVE, c.ERROR_CONNECT, c.ERROR_CONNECTION_LOST, c.ERROR_PROTOCOL,
-         c.ERROR_TRUNCATED_BODY, c.ERROR_CONTENT_ENCODING, c.ERROR_PROXY),
-        c.CLASS_NETWORK,
-    ),
-    **dict.fromkeys(
-        (c.ERROR_INVALID_DOWNLOAD_STATUS_CODE, c.ERROR_INVALID_DOWNLOAD_RESPONSE,
-         c.ERROR_INVALID_DOWNLOAD_CONTENT_TYPE, c.ERROR_REDIRECT_REFUSED, c.ERROR_TOO_MANY_REDIRECTS),
-        c.CLASS_RESPONSE,
-    ),
-}  # fmt: skip
-
-_CLASS_OF_DETAIL: dict[int, int] = {
-    c.DETAIL_IMAGE_TOO_MANY_PIXELS: c.CLASS_LIMIT,
-    c.DETAIL_IMAGE_TOO_MANY_FRAMES: c.CLASS_LIMIT,
-    c.DETAIL_IMAGE_CHUNK_TOO_LARGE: c.CLASS_LIMIT,
-    c.DETAIL_IMAGE_NO_MEMORY: c.CLASS_SYSTEM,
-    c.DETAIL_IMAGE_BUFFER_TOO_SMALL: c.CLASS_REQUEST,
-    c.DETAIL_OPERATION_NO_TRANSFER: c.CLASS_SYSTEM,
-    c.DETAIL_CACHE_TOO_LARGE: c.CLASS_LIMIT,
-    c.DETAIL_CACHE_NOTHING: c.CLASS_REQUEST,
-}
-
-_RETRYABLE_HTTP = frozenset((408, 425, 429, 500, 502, 503, 504))
-_RETRYABLE = frozenset((c.ERROR_RESOLVE, c.ERROR_CONNECT, c.ERROR_TIMEOUT, c.ERROR_CONNECTION_LOST,
-                        c.ERROR_TRUNCATED_BODY, c.ERROR_NO_RESOURCES))  # fmt: skip
-_RETRYABLE_DETAILS = frozenset((c.DETAIL_OPERATION_NO_TRANSFER, c.DETAIL_TLS_HANDSHAKE, c.DETAIL_IMAGE_NO_MEMORY,
-                                c.DETAIL_IMAGE_TRUNCATED))  # fmt: skip
-
-
-def retryable_of(code: int, detail: int, http_status: int) -> bool:
-    """The value that sdd_result.retryable would have. Items of batches lack it."""
-    if code == c.ERROR_INVALID_DOWNLOAD_STATUS_CODE:
-        return http_status in _RETRYABLE_HTTP
-    return code in _RETRYABLE or detail in _RETRYABLE_DETAILS
-
-
-def kind_of(code: int, detail: int = 0, error_class: int = 0) -> type[Error]:
-    """The exception for a status; `error_class` is the result's, 0 if there is no result."""
-    exact = _STATUSES.get(code)
-    if exact:
-        return exact
-    number = error_class or _CLASS_OF_DETAIL.get(detail) or _CLASS_OF_STATUS.get(code, 0)
-    return _CLASSES.get(number, CallError)
+def kind_of(code: int, detail: int = 0) -> type[Error]:
+    """The exception for a status."""
+    return _STATUSES.get(code) or _CLASSES.get(lib.sdd_status_class(code, detail), Error)
 
 
 def check(status: int, detail: int = 0) -> None:

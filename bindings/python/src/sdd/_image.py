@@ -12,7 +12,7 @@ from ._constants import ImageFormat, PixelFormat
 from ._errors import InvalidArgument, call_error, check
 from ._native import ffi, lib, text
 from ._pixels import LAYOUTS, Layout, shape_of, strides_of, to_pil, without_padding
-from ._structs import Struct
+from ._structs import Choices, Struct
 from ._transforms import Transform, transforms_of
 
 if TYPE_CHECKING:
@@ -35,10 +35,13 @@ def owned_view(pointer: Any, size: int, owner: Any) -> memoryview:
 
 
 def bytes_view(handle: Any) -> memoryview:
-    """A read-only view of an sdd_bytes. Takes over one reference."""
-    owner = ffi.gc(handle, lib.sdd_bytes_release)
-    size = lib.sdd_bytes_size(handle)
-    return owned_view(lib.sdd_bytes_data(handle), size, owner) if size else memoryview(b"")
+    """A read-only view of an sdd_bytes. Takes over one reference, which is released with the view."""
+    release, size = lib.sdd_bytes_release, lib.sdd_bytes_size(handle)
+    if not size:
+        release(handle)
+        return memoryview(b"")
+    kept = ffi.gc(lib.sdd_bytes_data(handle), lambda _: release(handle))
+    return memoryview(ffi.buffer(kept, size)).toreadonly()
 
 
 class Image:
@@ -375,7 +378,7 @@ class Image:
         path.write_bytes(data)
 
 
-_CHROMA: dict[str, int] = {"420": c.CHROMA_420, "422": c.CHROMA_422, "444": c.CHROMA_444}
+_CHROMA = Choices("chroma", **{"420": c.CHROMA_420, "422": c.CHROMA_422, "444": c.CHROMA_444})
 _UINT16 = "<u2" if sys.byteorder == "little" else ">u2"
 
 

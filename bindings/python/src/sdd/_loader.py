@@ -20,7 +20,7 @@ from ._prefetch import PrefetchReport, prefetch_list, report_of
 from ._previews import Previews
 from ._pump import Listener
 from ._results import Result, result_of
-from ._structs import Struct, c_text
+from ._structs import Choices, Struct, c_text
 from ._waiters import Progress
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from ._options import BatchOptions, DownloaderOptions, LoadOptions, PictureOptions
 
-_POLICIES = {"back_off": c.FAIL_POLICY_BACK_OFF, "sdwebimage": c.FAIL_POLICY_SDWEBIMAGE, "none": c.FAIL_POLICY_NONE}
+_POLICIES = Choices("fail_policy", back_off=c.FAIL_POLICY_BACK_OFF, sdwebimage=c.FAIL_POLICY_SDWEBIMAGE,
+                    none=c.FAIL_POLICY_NONE)  # fmt: skip
 
 
 class Loader(Closing):
@@ -47,6 +48,9 @@ class Loader(Closing):
     ) -> None:  # fmt: skip
         if downloader is not None and options:
             raise TypeError("options are for the loader's own downloader; `downloader` has its own")
+        for given, kind in ((downloader, Downloader), (cache, Cache), (original_cache, Cache)):
+            if given is not None and not isinstance(given, kind):
+                raise TypeError(f"a {kind.__name__} is needed, not {type(given).__name__}")
         self._own = Downloader(**options) if downloader is None else None
         self.downloader: Downloader = downloader or self._own  # type: ignore[assignment]
         self._caches = (cache, original_cache)
@@ -111,7 +115,7 @@ class Loader(Closing):
         `progress(finished, total)` counts URLs.
         """
         plan, bits = self._prefetch_plan(urls, to, retry_failed, dict(form))
-        return await self._pump.run(self._submit_list, plan, None, bits, report_of, Listener(progress))
+        return await self._pump.run(self._submit_list, plan, "", bits, report_of, Listener(progress))
 
     def prefetch_sync(
         self, urls: Iterable[str], *, to: Literal["memory", "disk"] = "memory", retry_failed: bool = False,
@@ -119,7 +123,7 @@ class Loader(Closing):
     ) -> PrefetchReport:  # fmt: skip
         """`prefetch()` for plain threads: blocks until the end."""
         plan, bits = self._prefetch_plan(urls, to, retry_failed, dict(form))
-        return self._pump.run_sync(self._submit_list, plan, None, bits, report_of, Listener(progress))
+        return self._pump.run_sync(self._submit_list, plan, "", bits, report_of, Listener(progress))
 
     def _submit_list(self, request: Any, status: Any) -> int:
         return lib.sdd_prefetch(self._handle, request, status)  # type: ignore[no-any-return]
@@ -131,7 +135,7 @@ class Loader(Closing):
         bits, decode = take_bits(options), decode_options(options)
         if options:
             raise TypeError(f"not options of prefetching: {', '.join(options)}")
-        return Plan(prefetch_list(urls, to, bits, decode), bits), bits
+        return Plan(prefetch_list(urls, to, bits, decode), bits, has_url=False), bits
 
     # ---- failed URLs
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,9 @@ def text(pointer: Any) -> str:
 
 
 def milliseconds(seconds: float) -> int:
-    """Converts a time limit. Every negative number is -1, which the library reads as "no limit"."""
-    if seconds < 0:
+    """Converts a time limit. Infinity and negative numbers are -1: "no limit"."""
+    if seconds < 0 or seconds == math.inf:
         return -1
+    if math.isnan(seconds):
+        raise ValueError("a time limit must be a number, not NaN")
     return max(1, round(seconds * 1000)) if seconds > 0 else 0

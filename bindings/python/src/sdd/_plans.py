@@ -10,11 +10,13 @@ from . import _constants as c
 from ._constants import PixelFormat, Priority
 from ._native import ffi, milliseconds
 from ._options import Credential, DownloadOptions
-from ._structs import Struct, c_text
+from ._structs import Choices, Struct, c_text
 from ._transforms import FITS, transforms_of
 
-LEVELS: dict[str, int] = {"all": c.CACHE_ALL, "memory": c.CACHE_MEMORY, "disk": c.CACHE_DISK, "none": c.CACHE_NONE}
-_REDIRECTS = {"follow": c.REDIRECT_FOLLOW, "hand_out": c.REDIRECT_HAND_OUT, "refuse": c.REDIRECT_REFUSE}
+LEVELS = Choices("a level", all=c.CACHE_ALL, memory=c.CACHE_MEMORY, disk=c.CACHE_DISK, none=c.CACHE_NONE)
+_REDIRECTS = Choices("redirects", follow=c.REDIRECT_FOLLOW, hand_out=c.REDIRECT_HAND_OUT, refuse=c.REDIRECT_REFUSE)
+_PIXEL_FORMATS = Choices("pixel_format", **{member.name.lower(): member.value for member in PixelFormat})
+_PRIORITIES = Choices("priority", **{member.name.lower(): member.value for member in Priority})
 
 # Options that are bits of the header.
 BITS: dict[str, int] = {
@@ -81,7 +83,7 @@ def decode_options(options: dict[str, Any]) -> Struct | None:
 
 
 def pixel_format(given: PixelFormat | str) -> int:
-    return PixelFormat[given.upper()] if isinstance(given, str) else given
+    return _PIXEL_FORMATS[given] if isinstance(given, str) else given
 
 
 def credential_struct(credential: Credential) -> Struct:
@@ -102,12 +104,13 @@ def header_array(struct: Struct, headers: Mapping[str, str | None]) -> None:
 class Plan:
     """A request without its URL. `c` is the request; set its url and option bits and submit it at once."""
 
-    __slots__ = ("c", "struct", "bits")
+    __slots__ = ("c", "struct", "bits", "has_url")
 
-    def __init__(self, struct: Struct, bits: int) -> None:
+    def __init__(self, struct: Struct, bits: int, has_url: bool = True) -> None:
         self.struct = struct
         self.c = struct.c
         self.bits = bits
+        self.has_url = has_url
 
 
 def _download_struct(options: dict[str, Any]) -> Struct:
@@ -123,6 +126,8 @@ def _download_struct(options: dict[str, Any]) -> Struct:
         elif name == "headers":
             header_array(request, value)
         elif name == "credential":
+            if not isinstance(value, Credential):
+                raise TypeError("credential must be a Credential")
             request.set("credential", credential_struct(value))
         elif name == "redirects":
             request.c.redirects = _REDIRECTS[value]
@@ -143,7 +148,7 @@ _DOWNLOAD_NAMES = names_of(DownloadOptions)
 
 
 def priority_of(given: Priority | str) -> int:
-    return Priority[given.upper()] if isinstance(given, str) else given
+    return _PRIORITIES[given] if isinstance(given, str) else given
 
 
 def download_plan(options: dict[str, Any]) -> Plan:
@@ -162,8 +167,9 @@ def load_plan(options: dict[str, Any]) -> Plan:
     load = Struct("sdd_load_request")
     load.set("decode", form)
     load.c.priority = priority_of(options.pop("priority", 0))
-    if "timeout" in options:
-        load.c.total_timeout_ms = milliseconds(options.pop("timeout"))
+    timeout = options.pop("timeout", None)
+    if timeout is not None:
+        load.c.total_timeout_ms = milliseconds(timeout)
     own = {name: options.pop(name) for name in list(options) if name in _LOAD_FIELDS}
     load.set_texts("alternatives", "alternative_count", own.pop("alternatives", None))
     if own.get("transforms"):

@@ -9,9 +9,9 @@ from typing import Any
 from . import _constants as c
 from ._native import ffi
 from ._results import origin_of, release
-from ._structs import Struct
+from ._structs import Choices, Struct
 
-_PLACES = {"memory": c.PREFETCH_MEMORY, "disk": c.PREFETCH_DISK}
+_PLACES = Choices("to", memory=c.PREFETCH_MEMORY, disk=c.PREFETCH_DISK)
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,8 @@ class PrefetchOutcome:
     http_status: int
     origin: int
     """An `Origin`; a cache if the picture was there already."""
+    retryable: bool
+    """Whether the same request may well succeed later."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,8 @@ def report_of(event: Any) -> PrefetchReport:
     for index in range(report.total if report.outcomes else 0):
         outcome = ffi.cast("sdd_prefetch_outcome *", first + index * report.outcome_size)
         outcomes.append(
-            PrefetchOutcome(outcome.error, outcome.detail, outcome.http_status, origin_of(outcome.origin))
+            PrefetchOutcome(outcome.error, outcome.detail, outcome.http_status, origin_of(outcome.origin),
+                            bool(outcome.retryable))  # fmt: skip
         )
     made = PrefetchReport(report.total, report.skipped, outcomes)
     release(event)

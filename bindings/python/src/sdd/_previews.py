@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Iterator
 
 from ._image import Image
+from ._loops import Flag
 from ._plans import Plan
 from ._pump import Listener, Make, Pump, Submit
 from ._waiters import Progress
@@ -25,24 +25,25 @@ class Previews:
     async def __aiter__(self) -> AsyncIterator[Image]:
         pump, submit, plan, url, make, progress = self._start
         newest: list[Image] = []
-        changed = asyncio.Event()
+        changed = Flag()
 
         def show(image: Image) -> None:
             newest[:] = [image]
             changed.set()
 
         listener = Listener(progress, show)
-        task = asyncio.ensure_future(pump.run(submit, plan, url, listener.bits, make, listener))
-        task.add_done_callback(lambda _: changed.set())
+        pump.check_usable()
+        token, waiter = pump.start(submit, plan, url, listener.bits, make, listener)
+        waiter.when_done(changed.set)
         try:
-            while not task.done():
+            while not waiter.is_done:
                 await changed.wait()
-                changed.clear()
-                if newest and not task.done():
+                if newest and not waiter.is_done:
                     yield newest.pop()
-            yield await task
-        finally:
-            task.cancel()
+        finally:  # does nothing after the end
+            pump.cancel(token)
+            waiter.give_up()
+        yield await waiter.wait()
 
     def __iter__(self) -> Iterator[Image]:
         pump, submit, plan, url, make, progress = self._start

@@ -6,7 +6,7 @@ readable takes all events that wait, and hands each to what waits for it, in whi
 
 from __future__ import annotations
 
-import asyncio
+import functools
 import logging
 import threading
 import weakref
@@ -17,12 +17,13 @@ from . import _constants as c
 from ._errors import ClosedError, RequestCancelled, call_error, check
 from ._fork import check_generation, generation
 from ._image import Image
+from ._loops import Watch
 from ._native import ffi, lib, text
 from ._plans import Plan
 from ._results import error_of, release
-from ._signal import Copy, Nudge, Signal
+from ._signal import Nudge, Signal
 from ._structs import Struct, c_text
-from ._waiters import LoopWaiter, Progress, ThreadWaiter, Waiter
+from ._waiters import Progress, TaskWaiter, ThreadWaiter, Waiter, waiter_of_task
 
 Value = TypeVar("Value")
 
@@ -51,6 +52,8 @@ class Listener:
     __slots__ = ("progress", "preview")
 
     def __init__(self, progress: Progress | None = None, preview: Callable[[Image], object] | None = None) -> None:
+        if progress is not None and not callable(progress):
+            raise TypeError("progress must be a function")
         self.progress = progress
         self.preview = preview
 
@@ -78,32 +81,25 @@ class _Resources:
     def __init__(self, handle: Any) -> None:
         self.handle = handle
         self.made_in = generation()
-        self.readers: dict[asyncio.AbstractEventLoop, Copy] = {}
-        """The loops that watch, each with its own copy of the descriptor."""
+        self.watches: dict[Any, Watch] = {}
+        """The loops that watch the descriptor."""
 
     def end(self) -> None:
         """Destroys the downloader and waits for that, with the GIL released. Does nothing in the child of a fork."""
         if self.made_in != generation():
             return
-        for loop, reader in list(self.readers.items()):
-            try:
-                loop.call_soon_threadsafe(_forget, loop, reader)
-            except RuntimeError:  # the loop is closed
-                pass
-        self.readers.clear()
+        for watch in list(self.watches.values()):
+            watch.stop()
+        self.watches.clear()
         lib.sdd_downloader_destroy(self.handle)
 
 
-def _forget(loop: asyncio.AbstractEventLoop, reader: Copy) -> None:
-    loop.remove_reader(reader.fd)
-
-
-def _readable(weak: weakref.ref[Pump], loop: asyncio.AbstractEventLoop, fd: int) -> None:
+def _readable(weak: weakref.ref[Pump], loop: Any) -> bool:
     pump = weak()
     if pump is None or pump.is_closed:
-        loop.remove_reader(fd)
-    else:
-        pump.drain(loop)
+        return False
+    pump.drain(loop)
+    return True
 
 
 class Pump:
@@ -139,14 +135,14 @@ class Pump:
 
     # ---- requests
 
-    def _submit(self, submit: Submit, plan: Plan, url: str | None, bits: int, waiter: Waiter, make: Make,
+    def _submit(self, submit: Submit, plan: Plan, url: str, bits: int, waiter: Waiter, make: Make,
                 listener: Listener) -> int:  # fmt: skip
-        memory = ffi.NULL if url is None else c_text(url)
+        memory = c_text(url) if plan.has_url else ffi.NULL
         request = plan.c
         with self._lock:
             if self.is_closed:
                 raise ClosedError("The loader or downloader is closed.", code=c.ERROR_CLOSED)
-            if url is not None:
+            if plan.has_url:
                 request.url = memory
                 request.options = plan.bits | bits
             token = submit(request, self._status)
@@ -155,24 +151,28 @@ class Pump:
                 return token
             raise call_error(self._status[0])
 
-    async def run(self, submit: Submit, plan: Plan, url: str | None, bits: int, make: Callable[[Any], Value],
+    async def run(self, submit: Submit, plan: Plan, url: str, bits: int, make: Callable[[Any], Value],
                   listener: Listener) -> Value:  # fmt: skip
         """Submits a request and awaits its end. Cancelling the task cancels the request."""
         self.check_usable()
-        loop = asyncio.get_running_loop()
-        if loop not in self._resources.readers:
-            self._watch(loop)
-        waiter = LoopWaiter(loop)
-        token = self._submit(submit, plan, url, bits, waiter, make, listener)
+        token, waiter = self.start(submit, plan, url, bits, make, listener)
         try:
-            value: Value = await waiter.future
+            value: Value = await waiter.wait()
             return value
         except BaseException:
-            if not waiter.future.done() or waiter.future.cancelled():
-                lib.sdd_cancel(token)
+            self.cancel(token)
+            waiter.give_up()
             raise
 
-    def run_sync(self, submit: Submit, plan: Plan, url: str | None, bits: int, make: Callable[[Any], Value],
+    def start(self, submit: Submit, plan: Plan, url: str, bits: int, make: Make,
+              listener: Listener) -> tuple[int, TaskWaiter]:  # fmt: skip
+        """Submits a request for a task, which then waits, or cancels the request."""
+        waiter = waiter_of_task()
+        if waiter.loop not in self._resources.watches:
+            self._watch(waiter)
+        return self._submit(submit, plan, url, bits, waiter, make, listener), waiter
+
+    def run_sync(self, submit: Submit, plan: Plan, url: str, bits: int, make: Callable[[Any], Value],
                  listener: Listener) -> Value:  # fmt: skip
         """Submits a request and waits for its end. An exception in this thread, as of Ctrl-C, cancels the request."""
         token, waiter = self.start_sync(submit, plan, url, bits, make, listener)
@@ -185,7 +185,7 @@ class Pump:
         value: Value = waiter.outcome()
         return value
 
-    def start_sync(self, submit: Submit, plan: Plan, url: str | None, bits: int, make: Make,
+    def start_sync(self, submit: Submit, plan: Plan, url: str, bits: int, make: Make,
                    listener: Listener) -> tuple[int, ThreadWaiter]:  # fmt: skip
         """Submits a request for a plain thread, which then goes through `steps()`."""
         self.check_usable()
@@ -231,20 +231,18 @@ class Pump:
 
     # ---- events
 
-    def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
-        readers = self._resources.readers
-        for other in list(readers):  # other threads may do the same
-            if other.is_closed():
-                readers.pop(other, None)
-        reader = Copy(self._signal.fd)
-        weak: weakref.ref[Pump] = weakref.ref(self)
-        loop.add_reader(reader.fd, _readable, weak, loop, reader.fd)
-        readers[loop] = reader
-        if self.is_closed:  # meanwhile, by another thread, which may not have seen this reader
-            loop.remove_reader(reader.fd)
-            readers.pop(loop, None)
+    def _watch(self, waiter: TaskWaiter) -> None:
+        watches = self._resources.watches
+        for loop, other in list(watches.items()):  # other threads may do the same
+            if other.is_over:
+                watches.pop(loop, None)
+        watch = waiter.watch(self._signal.fd, functools.partial(_readable, weakref.ref(self)))
+        watches[waiter.loop] = watch
+        if self.is_closed:  # meanwhile, by another thread, which may not have seen this watch
+            watch.stop()
+            watches.pop(waiter.loop, None)
 
-    def drain(self, loop: asyncio.AbstractEventLoop | None) -> None:
+    def drain(self, loop: Any) -> None:
         """Takes the events that wait, and hands them out. `loop` is the loop whose thread this is, or None."""
         with self._lock:
             if self.is_closed:

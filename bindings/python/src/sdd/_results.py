@@ -158,10 +158,14 @@ def result_of(event: Any) -> Result:
 
 def error_of(given: Any) -> Error:
     """The exception for an sdd_result."""
-    message = text(given.message) or text(lib.sdd_status_message(given.error))
-    return kind_of(given.error, given.detail, given.error_class)(
+    return failure_of(given, text(given.message) or text(lib.sdd_status_message(given.error)), text(given.url) or None)
+
+
+def failure_of(given: Any, message: str, url: str | None) -> Error:
+    """The exception for a struct with the facts of an error, an sdd_result or an sdd_batch_item."""
+    return kind_of(given.error, given.detail)(
         message, code=given.error, detail=given.detail, http_status=given.http_status,
-        retryable=bool(given.retryable), stage=given.stage, url=text(given.url) or None, curl_code=given.curl_code,
+        retryable=bool(given.retryable), stage=given.stage, url=url, curl_code=given.curl_code,
         system_error=given.system_error,
     )  # fmt: skip
 

@@ -7,9 +7,10 @@ from typing import Any, Literal
 from . import _constants as c
 from ._constants import PixelFormat
 from ._native import ffi
-from ._structs import Struct
+from ._structs import Choices, Struct
 
-_FITS = {"fill": c.TENSOR_FILL, "stretch": c.TENSOR_STRETCH, "inside": c.TENSOR_INSIDE}
+_FITS = Choices("fit", fill=c.TENSOR_FILL, stretch=c.TENSOR_STRETCH, inside=c.TENSOR_INSIDE)
+_LAYOUTS = Choices("layout", hwc=c.TENSOR_HWC, chw=c.TENSOR_CHW)
 _FORMATS = {1: PixelFormat.GREY8, 3: PixelFormat.RGB8, 4: PixelFormat.RGBA8}
 
 
@@ -42,7 +43,7 @@ def tensor_of(
     tensor.c.slot_stride = view.strides[0]
     tensor.c.width, tensor.c.height = width, height
     tensor.c.pixel_format = _FORMATS[channels]
-    tensor.c.layout = c.TENSOR_CHW if layout == "chw" else c.TENSOR_HWC
+    tensor.c.layout = _LAYOUTS[layout]
     tensor.c.fit = _FITS[fit]
     tensor.c.background = background
     return tensor, view

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import select
 import weakref
-from collections.abc import Callable
+
+from ._loops import readable
 
 
 def _close_with(owner: object, fd: int) -> None:
@@ -38,16 +38,11 @@ class Signal:
             nudge.clear()
 
     async def wait(self) -> None:
-        loop = asyncio.get_running_loop()
-        readable = loop.create_future()
         # A loop has one callback for a descriptor, so that each wait needs its own.
         fd = os.dup(self.fd)
         try:
-            loop.add_reader(fd, _resolve, readable)
-            await readable
+            await readable(fd)
         finally:
-            if not loop.is_closed():
-                loop.remove_reader(fd)
             os.close(fd)
 
 
@@ -70,20 +65,3 @@ class Nudge:
             os.read(self.fd, 4096)
         except BlockingIOError:
             pass
-
-
-class Copy:
-    """A copy of a descriptor, closed with its object."""
-
-    __slots__ = ("fd",)
-
-    def __init__(self, fd: int) -> None:
-        self.fd = os.dup(fd)
-
-    def __del__(self, close: Callable[[int], None] = os.close) -> None:
-        close(self.fd)
-
-
-def _resolve(future: asyncio.Future[None]) -> None:
-    if not future.done():
-        future.set_result(None)

@@ -4,13 +4,28 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Dict
 
 from ._native import ffi, milliseconds
 
 
+class Choices(Dict[str, int]):
+    """The numbers of the header for the words that an option may be."""
+
+    def __init__(self, what: str, **numbers: int) -> None:
+        super().__init__(numbers)
+        self._what = what
+
+    def __missing__(self, word: object) -> int:
+        if not isinstance(word, str):
+            raise TypeError(f"{self._what} must be a text, not {type(word).__name__}")
+        raise ValueError(f"{self._what} must be one of {', '.join(self)}, not {word!r}")
+
+
 def c_text(value: str) -> Any:
     """A text as memory of C that ends with NUL."""
+    if not isinstance(value, str):
+        raise TypeError(f"a text is needed, not {type(value).__name__}")
     encoded = value.encode()
     if b"\0" in encoded:
         raise ValueError("a text has a NUL character in it")

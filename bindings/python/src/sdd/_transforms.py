@@ -8,11 +8,13 @@ from typing import Any, Literal, NamedTuple
 
 from . import _constants as c
 from ._native import ffi
+from ._structs import Choices
 
 Fit = Literal["inside", "fill", "stretch"]
 
-FITS: dict[str, int] = {"inside": c.FIT_INSIDE, "fill": c.FIT_FILL, "stretch": c.FIT_STRETCH}
-_FLIPS = {"horizontal": c.FLIP_HORIZONTAL, "vertical": c.FLIP_VERTICAL, "both": c.FLIP_HORIZONTAL | c.FLIP_VERTICAL}
+FITS = Choices("fit", inside=c.FIT_INSIDE, fill=c.FIT_FILL, stretch=c.FIT_STRETCH)
+_FLIPS = Choices("direction", horizontal=c.FLIP_HORIZONTAL, vertical=c.FLIP_VERTICAL,
+                 both=c.FLIP_HORIZONTAL | c.FLIP_VERTICAL)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,8 @@ def transforms_of(transforms: Sequence[Transform]) -> Transforms:
     array = ffi.new("sdd_transform[]", len(transforms))
     for record, transform in zip(array, transforms):
         record.struct_size = ffi.sizeof("sdd_transform")
+        if not isinstance(transform, Transform):
+            raise TypeError(f"a Transform is needed, not {type(transform).__name__}")
         for name, value in transform.fields:
             setattr(record, name, value)
     return Transforms(array, len(transforms))

@@ -1,4 +1,4 @@
-"""The two that may wait for a request: a future of an event loop, and a plain thread.
+"""Those that may wait for a request: a task of asyncio or of trio, and a plain thread.
 
 `report()` makes a call of the application's, for progress or a preview, where it belongs; `finish()` ends the wait.
 Both may be called on any thread. Their first argument is the loop whose thread calls, or None.
@@ -9,9 +9,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, Union
+
+from ._loops import LoopWatch, TrioWatch, Watch, running_trio
 
 Progress = Callable[[int, "int | None"], object]
 """Called with the bytes of the body so far, and with all of them, or None while that is unknown."""
@@ -26,42 +29,154 @@ def _report(call: Callable[[], object]) -> None:
         _log.exception("A function for progress or previews raised an exception")
 
 
-class LoopWaiter:
-    """A future. Everything happens on the thread of its loop."""
+class TaskWaiter(ABC):
+    """A task of an event loop. All but the constructor happens on the thread of the loop."""
 
-    __slots__ = ("future", "_loop")
+    __slots__ = ("loop",)
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
-        self.future: asyncio.Future[Any] = loop.create_future()
+    def __init__(self, loop: Any) -> None:
+        self.loop = loop
+        """The object that identifies the loop, as in `_loops`."""
 
-    def report(self, loop: asyncio.AbstractEventLoop | None, call: Callable[[], object]) -> None:
-        if self.future.done():
+    @property
+    @abstractmethod
+    def is_done(self) -> bool:
+        """Whether the request has ended, or was given up."""
+
+    @abstractmethod
+    def wait(self) -> Awaitable[Any]:
+        """Waits for the end; gives the value, or raises the error."""
+
+    @abstractmethod
+    def when_done(self, call: Callable[[], object]) -> None:
+        """Sets a function that is called at the end."""
+
+    @abstractmethod
+    def give_up(self) -> None:
+        """Nobody waits from now on, and the application is no longer called. Does nothing after the end."""
+
+    @abstractmethod
+    def watch(self, fd: int, function: Callable[[Any], bool]) -> Watch:
+        """Watches a descriptor in the loop."""
+
+    @abstractmethod
+    def _soon(self, function: Callable[..., object], *arguments: Any) -> object:
+        """Calls a function on the thread of the loop, from any thread. Raises RuntimeError if the loop is closed."""
+
+    @abstractmethod
+    def _set(self, value: Any, error: BaseException | None) -> None:
+        """Ends the wait."""
+
+    def report(self, loop: Any, call: Callable[[], object]) -> None:
+        if self.is_done:
             return
-        if loop is self._loop:
+        if loop is self.loop:
             _report(call)
         else:
             self._from_outside(_report, call)
 
-    def finish(self, loop: asyncio.AbstractEventLoop | None, value: Any, error: BaseException | None) -> None:
-        if loop is self._loop:
+    def finish(self, loop: Any, value: Any, error: BaseException | None) -> None:
+        if loop is self.loop:
             self._set(value, error)
         else:
             self._from_outside(self._set, value, error)
 
     def _from_outside(self, function: Callable[..., object], *arguments: Any) -> None:
         try:
-            self._loop.call_soon_threadsafe(function, *arguments)
+            self._soon(function, *arguments)
         except RuntimeError:  # the loop is closed: nobody waits
             pass
 
+
+class LoopWaiter(TaskWaiter):
+    """A task of asyncio, with a future."""
+
+    __slots__ = ("_future",)
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(loop)
+        self._future: asyncio.Future[Any] = loop.create_future()
+
+    @property
+    def is_done(self) -> bool:
+        return self._future.done()
+
+    def wait(self) -> Awaitable[Any]:
+        return self._future
+
+    def when_done(self, call: Callable[[], object]) -> None:
+        self._future.add_done_callback(lambda _: call())
+
+    def give_up(self) -> None:
+        if self._future.done():
+            if not self._future.cancelled():
+                self._future.exception()  # asyncio reports errors that nobody has asked for
+        elif not self.loop.is_closed():
+            self._future.cancel()
+
+    def watch(self, fd: int, function: Callable[[Any], bool]) -> Watch:
+        return LoopWatch(self.loop, fd, function)
+
+    def _soon(self, function: Callable[..., object], *arguments: Any) -> object:
+        return self.loop.call_soon_threadsafe(function, *arguments)
+
     def _set(self, value: Any, error: BaseException | None) -> None:
-        if self.future.done():  # its task was cancelled
+        if self._future.done():  # its task was cancelled
             return
         if error is None:
-            self.future.set_result(value)
+            self._future.set_result(value)
         else:
-            self.future.set_exception(error)
+            self._future.set_exception(error)
+
+
+class TrioWaiter(TaskWaiter):
+    """A task of trio, with an event."""
+
+    __slots__ = ("_trio", "_event", "_value", "_error", "_call")
+
+    def __init__(self, trio: Any) -> None:
+        super().__init__(trio.lowlevel.current_trio_token())
+        self._trio = trio
+        self._event = trio.Event()
+        self._value: Any = None
+        self._error: BaseException | None = None
+        self._call: Callable[[], object] | None = None
+
+    @property
+    def is_done(self) -> bool:
+        return bool(self._event.is_set())
+
+    async def wait(self) -> Any:
+        await self._event.wait()
+        if self._error is not None:
+            raise self._error
+        return self._value
+
+    def when_done(self, call: Callable[[], object]) -> None:
+        self._call = call
+
+    def give_up(self) -> None:
+        self._event.set()
+
+    def watch(self, fd: int, function: Callable[[Any], bool]) -> Watch:
+        return TrioWatch(self._trio, fd, function)
+
+    def _soon(self, function: Callable[..., object], *arguments: Any) -> object:
+        return self.loop.run_sync_soon(function, *arguments)
+
+    def _set(self, value: Any, error: BaseException | None) -> None:
+        if self.is_done:  # its task was cancelled
+            return
+        self._value, self._error = value, error
+        self._event.set()
+        if self._call is not None:
+            self._call()
+
+
+def waiter_of_task() -> TaskWaiter:
+    """The waiter for the task that runs. Raises RuntimeError without an event loop."""
+    trio = running_trio()
+    return LoopWaiter(asyncio.get_running_loop()) if trio is None else TrioWaiter(trio)
 
 
 class ThreadWaiter:
@@ -77,11 +192,11 @@ class ThreadWaiter:
         self.error: BaseException | None = None
         self._calls: deque[Callable[[], object]] = deque()
 
-    def report(self, loop: asyncio.AbstractEventLoop | None, call: Callable[[], object]) -> None:
+    def report(self, loop: Any, call: Callable[[], object]) -> None:
         self._calls.append(call)
         self.ready.set()
 
-    def finish(self, loop: asyncio.AbstractEventLoop | None, value: Any, error: BaseException | None) -> None:
+    def finish(self, loop: Any, value: Any, error: BaseException | None) -> None:
         self.value, self.error = value, error
         self.is_done = True
         self.ready.set()
@@ -96,4 +211,4 @@ class ThreadWaiter:
         return self.value
 
 
-Waiter = Union[LoopWaiter, ThreadWaiter]
+Waiter = Union[TaskWaiter, ThreadWaiter]

@@ -1,0 +1,115 @@
+"""Arguments of wrong types and with wrong values: errors of the language, or of the package, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sdd
+
+URL = "data:,"
+
+
+class Things:
+    """Objects to call. They have no types, since what the tests do is refused by type checkers."""
+
+    def __init__(self) -> None:
+        self.loader: Any = sdd.Loader(no_cache=True)
+        self.downloader: Any = self.loader.downloader
+        self.cache: Any = sdd.Cache(name="wrong")
+        self.image: Any = sdd.Image.from_pixels(bytes(12), 2, 2, sdd.PixelFormat.RGB8)
+        self.out = np.zeros((1, 4, 4, 3), np.uint8)
+        self.sdd: Any = sdd
+
+    def load(self, url: Any = URL, **options: Any) -> Any:
+        return self.loader.load_sync(url, **options)
+
+    def batch(self, **options: Any) -> Any:
+        return self.sdd.batch([URL], out=self.out, downloader=self.downloader, **options)
+
+
+@pytest.fixture(scope="module")
+def things() -> Iterator[Things]:
+    things = Things()
+    yield things
+    things.loader.close()
+    things.cache.close()
+
+
+WRONG_TYPES: list[Callable[[Things], Any]] = [
+    lambda t: t.load(5), lambda t: t.load(None), lambda t: t.load(b"data:,"), lambda t: t.load(size=5),
+    lambda t: t.load(size=(1.5, 2)), lambda t: t.load(priority=[]), lambda t: t.load(headers=5),
+    lambda t: t.load(headers={1: 2}), lambda t: t.load(timeout="1"), lambda t: t.load(transforms=[5]),
+    lambda t: t.load(transforms=5), lambda t: t.load(alternatives=[5]), lambda t: t.load(progress=5),
+    lambda t: t.load(credential="user"), lambda t: t.load(query=5), lambda t: asyncio.run(t.loader.load(5)),
+    lambda t: list(t.loader.load_many([1, 2])), lambda t: list(t.loader.load_many(5)),
+    lambda t: list(t.loader.load_many(iter([1]))), lambda t: t.loader.load_many([URL], look_ahead="x"),
+    lambda t: list(t.loader.previews(5)), lambda t: t.loader.prefetch_sync([5]), lambda t: t.loader.prefetch_sync(5),
+    lambda t: t.loader.is_blocked(5), lambda t: t.downloader.fetch_sync(URL, method=5),
+    lambda t: t.downloader.fetch_sync(URL, body="text"), lambda t: t.downloader.fetch_sync(URL, body=5),
+    lambda t: t.downloader.set_header(1, 2), lambda t: t.downloader.header(5),
+    lambda t: t.downloader.set_cookie("a", "b", "c.test", expires="x"), lambda t: t.cache.put_sync(5),
+    lambda t: t.cache.put_sync("key", 5), lambda t: t.cache.put_sync("key", data="text"), lambda t: t.cache.key(5),
+    lambda t: t.cache.flush_sync("x"), lambda t: t.sdd.Image.decode("text"), lambda t: t.sdd.Image.decode(5),
+    lambda t: t.sdd.Image.from_pixels("text", 1, 1), lambda t: t.sdd.Image.from_pixels(bytes(4), "a", 1),
+    lambda t: t.sdd.Image(), lambda t: t.image.encode("png"), lambda t: t.image.encode(max_size=5),
+    lambda t: t.image.save(5), lambda t: t.image.frame("a"), lambda t: t.image.transform(5),
+    lambda t: t.image.transform(sdd.crop("a", 1, 1, 1)),  # type: ignore[arg-type]
+    lambda t: t.sdd.batch([URL], out=None), lambda t: t.sdd.batch(URL, out=t.out),
+    lambda t: t.sdd.Downloader(max_concurrent_downloads="x"), lambda t: t.sdd.Downloader(headers=5),
+    lambda t: t.sdd.Downloader(log_level="INFO"), lambda t: t.sdd.Downloader(resolve=5),
+    lambda t: t.sdd.Downloader(http_cache_in=5), lambda t: t.sdd.Cache(directory=5), lambda t: t.sdd.Loader(cache=5),
+    lambda t: t.sdd.Loader(downloader=5), lambda t: t.sdd.probe("x"), lambda t: t.sdd.set_decode_memory_limit("x"),
+]  # fmt: skip
+
+# InvalidArgument is a ValueError, too.
+WRONG_VALUES: list[Callable[[Things], Any]] = [
+    lambda t: t.load("http://a\0b/"), lambda t: t.load("\ud800"), lambda t: t.load(size=(1,)),
+    lambda t: t.load(priority="urgent"), lambda t: t.load(fit="best"), lambda t: t.load(pixel_format="cmyk"),
+    lambda t: t.load(timeout=math.nan), lambda t: t.load(query="tape"), lambda t: t.load(redirects="both"),
+    lambda t: t.loader.load_many([URL], look_ahead=-5), lambda t: t.loader.prefetch_sync([URL], to="tape"),
+    lambda t: t.cache.put_sync("key", levels="x"), lambda t: t.sdd.Image.from_pixels(bytes(4), 1, 1, "rgba8"),
+    lambda t: t.sdd.Image.from_pixels(bytes(4), 2**40, 1), lambda t: t.image.encode(99),
+    lambda t: t.image.encode(chroma="410"), lambda t: t.image.encode(quality=500), lambda t: t.sdd.flip("inside out"),
+    lambda t: t.image.transform(t.sdd.rotate(45)), lambda t: t.image.transform(sdd.resize(-1, 5)),
+    lambda t: t.downloader.set_header("a b", "c"), lambda t: t.batch(fit="best"), lambda t: t.batch(layout="whc"),
+    lambda t: t.sdd.Downloader(http_version="9"), lambda t: t.sdd.Downloader(execution_order="random"),
+    lambda t: t.sdd.Downloader(max_concurrent_downloads=-1), lambda t: t.sdd.Cache(levels="x"),
+    lambda t: t.sdd.Loader(fail_policy="x"), lambda t: t.sdd.set_decode_memory_limit(-1),
+]  # fmt: skip
+
+TOO_LARGE: list[Callable[[Things], Any]] = [
+    lambda t: t.load(size=(2**40, 2)), lambda t: t.load(timeout=1e30), lambda t: t.image.frame_duration(2**70),
+    lambda t: t.sdd.Downloader(max_concurrent_downloads=2**70), lambda t: t.sdd.Cache(max_disk_bytes=2**70),
+]  # fmt: skip
+
+OUT_OF_RANGE: list[Callable[[Things], Any]] = [lambda t: t.image.frame(7), lambda t: t.image.frame(-1)]
+
+
+@pytest.mark.parametrize(
+    ("calls", "kind"),
+    [(WRONG_TYPES, TypeError), (WRONG_VALUES, ValueError), (TOO_LARGE, OverflowError), (OUT_OF_RANGE, IndexError)],
+    ids=["types", "values", "too-large", "out-of-range"],
+)
+def test_errors_of_the_language(things: Things, calls: list[Callable[[Things], Any]], kind: type[Exception]) -> None:
+    for number, call in enumerate(calls):
+        try:
+            call(things)
+        except kind:
+            continue
+        except Exception as error:
+            pytest.fail(f"call {number} raises {error!r}, no {kind.__name__}")
+        pytest.fail(f"call {number} raises no {kind.__name__}")
+
+
+def test_requests_are_refused_with_an_error_of_the_package(things: Things) -> None:
+    for options in ({"size": (-1, 2)}, {"priority": 99}, {"pixel_format": 77}, {"headers": {"a": "b\nc"}}):
+        with pytest.raises(sdd.RequestError) as caught:
+            things.load(**options)
+        assert caught.value.error_class is sdd.ErrorClass.REQUEST and str(caught.value).endswith(".")
+    assert things.downloader.fetch_bytes_sync("data:,a", timeout=math.inf).data == b"a"
