@@ -44,7 +44,7 @@ def main() -> int:
             client = stack.enter_context(Client(arguments.scheduler))
         else:
             # A process a worker: each has one downloader, with the limits of the job's hosts.
-            cluster = LocalCluster(n_workers=arguments.workers, threads_per_worker=1, dashboard_address=None)
+            cluster = LocalCluster(n_workers=arguments.workers, threads_per_worker=1, dashboard_address=":0")
             client = stack.enter_context(Client(stack.enter_context(cluster)))
         # Not pure: a lane that ran before is looked at again. Retries are for workers that die.
         lanes = client.map(worker, plan.lanes, pure=False, retries=2)

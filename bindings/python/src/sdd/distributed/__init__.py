@@ -1,6 +1,7 @@
 """Downloads of millions of URLs: the worker that an engine such as Dask, Ray or Spark calls, and one without an engine.
 
-    options = JobOptions(url_list="urls.parquet", input_format="parquet", output_folder="out", output_format="webdataset")
+    options = JobOptions(url_list="urls.parquet", input_format="parquet", output_folder="out",
+                         output_format="webdataset")
     plan = make_plan(options)                     # once, before the workers
     engine.map(ShardWorker(options), plan.lanes)  # ShardWorker is picklable; a lane is an integer
     print(report_of(plan, options))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from .._constants import Detail, Status
-from .._errors import Error, ImageError
+from .._errors import ClosedError, Error, ForkedError, RequestCancelled
 
 FailureStatus = Literal["failed_to_download", "failed_to_resize"]
 
@@ -39,13 +39,16 @@ class Rejected(Exception):
         self.status: FailureStatus = status
 
 
-def failure_of(error: Exception, http_status: int = 0) -> Failure:
-    """The failure for an error of the library or of an option; other exceptions are raised."""
+def failure_of(error: Exception, status: FailureStatus, http_status: int = 0) -> Failure:
+    """The failure for an error of the library or of an option.
+
+    Raises other exceptions, and those of a downloader that was closed, as at the end of the interpreter: the row has
+    not failed then, but the worker.
+    """
     if isinstance(error, Rejected):
         return Failure(error.status, "Rejected", error.code, "", http_status, str(error))
-    if not isinstance(error, Error):
+    if not isinstance(error, Error) or isinstance(error, (ClosedError, ForkedError, RequestCancelled)):
         raise error
-    status: FailureStatus = "failed_to_resize" if isinstance(error, ImageError) else "failed_to_download"
     return Failure(status, type(error).__name__, _name(Status, error.code), _name(Detail, error.detail),
                    error.http_status or http_status, str(error))  # fmt: skip
 

@@ -8,16 +8,17 @@ import zlib
 from collections.abc import Iterable
 
 import pyarrow as pa
-import pyarrow.compute as pc
+
+from ._arrow import compute
 
 # The host between "://" or a user's name and the port, path, query or fragment: what libsdd limits, without the port.
-_HOST = r"^[A-Za-z][A-Za-z0-9+.-]*:[/\\]{2,}(?:[^/?#\\]*@)?(?P<host>\[[^\]/?#]*\]|[^/?#:\\]*)"
+_HOST = r"^[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#]*@)?(?P<host>\[[^\]/?#]*\]|[^/?#:]*)"
 
 
 def hosts_of(urls: pa.ChunkedArray) -> pa.ChunkedArray:
     """The host of each URL in lower case; "" where there is none."""
-    found = pc.struct_field(pc.extract_regex(urls, _HOST), "host")
-    return pc.utf8_lower(pc.fill_null(found, ""))
+    found = compute.struct_field(compute.extract_regex(urls, _HOST), "host")
+    return compute.utf8_lower(compute.fill_null(found, ""))
 
 
 class HostCounts:
@@ -27,7 +28,7 @@ class HostCounts:
         self.counts: dict[str, int] = {}
 
     def add(self, urls: pa.ChunkedArray) -> None:
-        for entry in pc.value_counts(hosts_of(urls)).to_pylist():
+        for entry in compute.value_counts(hosts_of(urls)).to_pylist():
             host = entry["values"]
             self.counts[host] = self.counts.get(host, 0) + entry["counts"]
 

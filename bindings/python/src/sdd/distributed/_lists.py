@@ -58,12 +58,17 @@ def read(options: JobOptions, files: list[Path], columns: tuple[str, ...]) -> It
                 have = ", ".join(table.column_names)
                 raise ValueError(f"{file.name} has no column {missing[0]!r}; it has {have}")
             urls = table.column(options.url_col)
-            if not (pa.types.is_string(urls.type) or pa.types.is_large_string(urls.type)):
-                if not pa.types.is_null(urls.type):
-                    raise TypeError(f"the column {options.url_col!r} of {file.name} has {urls.type}, not texts")
+            if not _is_text(urls.type):
+                raise TypeError(f"the column {options.url_col!r} of {file.name} has {urls.type}, not texts")
             made = {"url": urls.cast(pa.string())}
             made.update((name, table.column(name)) for name in columns)
             yield pa.table(made)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind))
 
 
 def _open(file: Path) -> IO[bytes]:
@@ -71,7 +76,7 @@ def _open(file: Path) -> IO[bytes]:
 
 
 def _read_txt(file: Path, columns: tuple[str, ...]) -> Iterator[pa.Table]:
-    if len(columns) > 1:
+    if columns[1:]:
         raise ValueError(f"a list of texts has URLs alone, and no column {columns[1]!r}")
     with _open(file) as stream:
         for lines in _chunks(line.decode("utf-8", "replace").strip() for line in stream):

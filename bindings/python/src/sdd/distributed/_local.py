@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import multiprocessing
 import os
@@ -63,7 +64,8 @@ class _Process:
 
     def begin(self, lane: int) -> None:
         self.lane = lane
-        self.connection.send(lane)
+        with contextlib.suppress(OSError):  # the process has died, which wait() reports
+            self.connection.send(lane)
 
     def end(self) -> None:
         self.connection.close()

@@ -34,6 +34,8 @@ _LEAST = {
 _NUMBERS = {"timeout": 0.0, "max_image_area": 0.0, "max_aspect_ratio": 0.0, "min_host_interval": 0.0}
 _SWITCHES = ("resize_only_if_bigger", "skip_reencode", "disable_all_reencoding", "extract_exif", "keep_orientation",
              "lenient", "error_columns")  # fmt: skip
+_RESERVED = ("url", "key", "status", "error_message", "width", "height", "original_width", "original_height", "exif",
+             "jpg", "png", "error_class", "error_code", "error_detail", "http_status")  # fmt: skip
 _AREA = ("url_list", "input_format", "url_col", "caption_col", "save_additional_columns", "verify_hash",
          "number_sample_per_shard", "oom_shard_count", "lanes", "host_lanes")  # fmt: skip
 _FORM = ("image_size", "resize_mode", "resize_only_if_bigger", "encode_quality", "encode_format", "skip_reencode",
@@ -130,6 +132,11 @@ class JobOptions:
             self._make_tuple(name)
         for entry in fields(self):
             _check(entry.name, getattr(self, entry.name))
+        if self.look_ahead > 65536:
+            raise ValueError(f"look_ahead is {self.look_ahead}; it must be at most 65536")
+        for name in self.save_additional_columns:
+            if name in _RESERVED or name == self.compute_hash or (self.caption_col and name == "caption"):
+                raise ValueError(f"save_additional_columns has {name!r}, which the output has already")
         if len(self.verify_hash) not in (0, 2):
             raise ValueError("verify_hash has a column and the kind of its hash")
         for kind in (self.compute_hash, *self.verify_hash[1:]):
@@ -232,10 +239,13 @@ def _check_downloader(options: JobOptions) -> None:
     if not isinstance(given, Mapping):
         raise TypeError(f"downloader must be a mapping of options of sdd.Downloader, not {given!r}")
     known = names_of(DownloaderOptions)
-    for name in given:
+    for name, value in given.items():
         if name not in known:
             raise TypeError(f"{name!r} is not an option of sdd.Downloader")
-    made: dict[str, Any] = dict(options.downloader_options())
-    made.pop("headers")
-    made.pop("log_level", None)
-    downloader_config(made)
+        if name not in ("headers", "log_level"):
+            try:
+                downloader_config({name: value})
+            except KeyError:
+                raise ValueError(f"{value!r} is no value of downloader[{name!r}]") from None
+            except (TypeError, ValueError, OverflowError) as error:
+                raise type(error)(f"{value!r} is no value of downloader[{name!r}]: {error}") from None

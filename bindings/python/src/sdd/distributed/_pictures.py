@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .. import _constants as c
 from .._constants import ImageFormat, PixelFormat
@@ -15,7 +15,12 @@ from ._exif import exif_json
 from ._failures import Rejected
 from ._options import JobOptions
 
+if TYPE_CHECKING:
+    from .._options import PictureOptions
+
 _WHITE = 0xFFFFFF
+_LONGEST = 65500
+"""Pixels of a side that a JPEG can have."""
 _FORMATS = {"jpg": ImageFormat.JPEG, "png": ImageFormat.PNG}
 
 
@@ -48,10 +53,11 @@ def convert(body: memoryview, options: JobOptions, expected_digest: str | None =
         if exif and facts["format"] == ImageFormat.JPEG:
             exif = exif_json(body)
         return Picture(bytes(body), width, height, width, height, exif, digest)
-    with Image.decode(
-        body, pixel_format="rgb8", background=_WHITE, keep_orientation=options.keep_orientation,
-        lenient=options.lenient, **(form or {}),
-    ) as image:  # fmt: skip
+    wanted: PictureOptions = {"pixel_format": "rgb8", "background": _WHITE, "lenient": options.lenient,
+                              "keep_orientation": options.keep_orientation}  # fmt: skip
+    if form:
+        wanted.update(form)
+    with Image.decode(body, **wanted) as image:
         if exif and facts["format"] == ImageFormat.JPEG:
             exif = exif_json(body)
         kept = _bordered(image, options.image_size) if form and options.resize_mode == "border" else image
@@ -80,7 +86,7 @@ def _check(width: int, height: int, options: JobOptions) -> None:
         raise Rejected("ASPECT_RATIO_TOO_LARGE", "aspect ratio too large")
 
 
-def _form(width: int, height: int, options: JobOptions) -> dict[str, Any] | None:
+def _form(width: int, height: int, options: JobOptions) -> PictureOptions | None:
     """The size and fit to decode with; None for a picture that keeps its size."""
     mode, side = options.resize_mode, options.image_size
     if mode == "no":
@@ -89,6 +95,8 @@ def _form(width: int, height: int, options: JobOptions) -> dict[str, Any] | None
     if options.resize_only_if_bigger and (min if by_smallest else max)(width, height) <= side:
         return None
     if mode == "keep_ratio":
+        if side * max(width, height) > _LONGEST * min(width, height):
+            raise Rejected("ASPECT_RATIO_TOO_LARGE", f"The picture would have a side over {_LONGEST} pixels.")
         return {"size": (side, 0) if width < height else (0, side), "enlarge": True}
     return {"size": (side, side), "fit": "fill" if mode == "center_crop" else "inside", "enlarge": True}
 

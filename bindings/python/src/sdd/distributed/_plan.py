@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from .._downloader import Downloader
 from . import _lists
+from ._arrow import compute
 from ._hosts import HostCounts, Placing, hosts_of
 from ._options import JobOptions
 
@@ -109,6 +110,7 @@ def make_plan(options: JobOptions) -> Plan:
     The list is read twice, as a stream. Memory is needed for the names of the hosts, a million rows, and one lane.
     """
     folder = Path(options.output_folder)
+    Downloader(**options.downloader_options()).close()  # refuses what the workers' would refuse
     files = _lists.files_of(options)
     identity = _lists.identity_of(files)
     plan = folder / _FOLDER
@@ -187,7 +189,7 @@ def _write_plan(options: JobOptions, files: list[Path], identity: list[list[Any]
 
 def _write_lane(table: pa.Table, size: int, first: int, folder: Path) -> int:
     """Cuts the rows of a lane, in the order of their places, into shards of equal length. Returns the next number."""
-    table = table.take(pc.sort_indices(table, sort_keys=[(_PLACE, "ascending")])).drop_columns([_LANE, _PLACE])
+    table = table.take(compute.sort_indices(table, sort_keys=[(_PLACE, "ascending")])).drop_columns([_LANE, _PLACE])
     rows = int(table.num_rows)
     shards = math.ceil(rows / size)
     for number in range(shards):
@@ -221,8 +223,8 @@ class _Spool:
     def _write(self) -> None:
         table = pa.concat_tables(self._tables, promote_options="permissive").combine_chunks()
         self._tables, self._rows = [], 0
-        table = table.take(pc.sort_indices(table, sort_keys=[(_LANE, "ascending")])).combine_chunks()
-        sizes = {entry["values"]: entry["counts"] for entry in pc.value_counts(table.column(_LANE)).to_pylist()}
+        table = table.take(compute.sort_indices(table, sort_keys=[(_LANE, "ascending")])).combine_chunks()
+        sizes = {entry["values"]: entry["counts"] for entry in compute.value_counts(table.column(_LANE)).to_pylist()}
         file = self._folder / f"{len(self._files)}.arrow"
         with pa.OSFile(str(file), "wb") as stream, pa.ipc.new_file(stream, table.schema) as writer:
             begin = 0

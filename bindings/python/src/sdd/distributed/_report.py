@@ -124,8 +124,10 @@ class JobReport:
         )  # fmt: skip
 
     def __str__(self) -> str:
-        lines = [f"{self.successes} of {self.count} URLs in {self.shards} shards gave a picture, "
-                 f"{self.failed_to_download} were not downloaded, {self.failed_to_resize} were refused or no pictures"]  # fmt: skip
+        lines = [
+            f"{self.successes} of {self.count} URLs in {self.shards} shards gave a picture, {self.failed_to_download} "
+            f"were not downloaded, {self.failed_to_resize} were refused or no pictures"
+        ]
         if self.missing:
             lines.append(f"{len(self.missing)} shards are missing")
         return "\n".join([*lines, *map(str, self.failures)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -101,7 +102,8 @@ class _Tar(_Samples):
         self._file.close()
 
     def discard(self) -> None:
-        self._file.close()
+        with contextlib.suppress(OSError):  # it writes what is buffered, perhaps to a full disk
+            self._file.close()
         super().discard()
 
 

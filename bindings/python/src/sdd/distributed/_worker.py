@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 
 from .._batch import Batch, Item
-from ._failures import Failure, Rejected, failure_of
+from ._failures import Failure, FailureStatus, Rejected, failure_of
 from ._options import JobOptions
 from ._pictures import convert
 from ._plan import load_plan
@@ -143,14 +143,16 @@ class _Lane:
 
     def _finish(self, item: Item) -> None:
         shard, row = self._given.pop(item.index)
+        status: FailureStatus = "failed_to_download"
         try:
             if item.error is not None:
                 raise item.error
             self._check_directives(item)
             body = item.data if item.data is not None else memoryview(b"")
+            status = "failed_to_resize"
             picture = convert(body, self._options, shard.expected_digest(row))
         except Exception as error:
-            failure = failure_of(error, item.http_status)
+            failure = failure_of(error, status, item.http_status)
             with self._write:
                 self._end(shard, shard.fail(row, failure))
         else:
