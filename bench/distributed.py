@@ -29,6 +29,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Iterator
@@ -42,6 +43,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PYTHON = ROOT / "bindings" / "python"
 PORT, HOSTS, WORKERS, SEED = 18710, 200, 2, 20
 PEER = "img2dataset"
+LINE = 120
 PROGRAMS = ("local", "dask", "ray", "pyspark", PEER)
 OPTIONS = {
     "image_size": 256, "resize_mode": "keep_ratio", "encode_quality": 95, "output_format": "webdataset",
@@ -279,15 +281,15 @@ def versions(program: Path) -> dict[str, str]:
 TEXT = """\
 ## Many machines: a job of {urls:,} URLs
 
-`make bench-distributed` has measured this: {urls:,} URLs of {hosts} hosts (addresses of the loopback network, where
-one nginx listens), {workers} worker processes on this machine. nine tenths are JPEGs of 256 x 256, one tenth
-photographs of 1 to 2 megapixels; some URLs do not exist, some are pages of HTML, one host refuses connections.
-All programs have the same list and options: `image_size=256`, `resize_mode="keep_ratio"`, JPEG with quality 95,
-tar shards of 1,000 pictures and Parquet, SHA-256 of each body, {threads} transfers at a time in a process.
-*local* is `sdd.distributed.download()`; *dask*, *ray* and *pyspark* are the scripts in `bindings/python/examples`.
-libsdd keeps at most 6 transfers to a host in the whole job; img2dataset has no such limit. CPU and memory are those of
-all processes of a program, the engine's own included; nginx is not counted, but runs on the same processors.
-Start and end of the engine are part of the wall time.
+`make bench-distributed` has measured this: {urls:,} URLs of {hosts} hosts (addresses of the loopback network, where one
+nginx listens), {workers} worker processes on this machine. Nine tenths are JPEGs of 256 x 256, one tenth photographs of
+1 to 2 megapixels; some URLs do not exist, some are pages of HTML, and one host refuses connections. All programs have
+the same list and options: `image_size=256`, `resize_mode="keep_ratio"`, JPEG with quality 95, tar shards of 1,000
+pictures and Parquet, SHA-256 of each body, {threads} transfers at a time in a process. *local* is
+`sdd.distributed.download()`; *dask*, *ray* and *pyspark* are the scripts in `bindings/python/examples`. They keep at
+most 6 transfers to a host in the whole job; img2dataset has no such limit. CPU and memory are those of all processes of
+a program, the engine's own included; nginx is not counted, but runs on the same processors. Start and end of the engine
+are part of the wall time. [scaling.md](scaling.md) works out what this means for many machines.
 """
 
 
@@ -298,21 +300,25 @@ def page(runs: list[Run], note: str) -> str:
              f"{1000 * run.cpu_s / run.images:.2f}", f"{run.peak_mb:.0f}", str(run.processes), f"{run.images:,}",
              f"{sum(run.failures.values()):,}"] for run in runs]
     words = TEXT.format(urls=runs[0].urls, hosts=HOSTS, workers=WORKERS, threads=OPTIONS["thread_count"])
-    lines = [words.replace(" nine tenths", " Nine tenths")]
+    lines = [words]
     if note:
         lines += [f"**Note:** {note}", ""]
     lines += [table_line(header), "|" + " --- |" * len(header), *map(table_line, rows), "", "Failures as each names "
               "them:", ""]
+    programs: dict[str, list[str]] = {}
     for run in runs:
-        kinds = ", ".join(f"{text} {count:,}" for text, count in sorted(run.failures.items(), key=lambda kind: -kind[1]))
-        lines.append(f"- {run.program}: {kinds}")
+        kinds = sorted(run.failures.items(), key=lambda kind: -kind[1])
+        programs.setdefault(", ".join(f"{text}: {count:,}" for text, count in kinds), []).append(run.program)
+    for kinds_text, names in programs.items():
+        lines += textwrap.wrap(f"- {', '.join(names)}: {kinds_text}", LINE, subsequent_indent="  ")
     known: dict[str, str] = {}
     for run in runs:
         known.update(run.versions)
     facts = environment.machine()
-    lines += ["", f"Measured on {runs[0].date} on {facts['processors']}, {facts['memory']}, {facts['system']}; libsdd "
-              f"{environment.commit()}; " + ", ".join(f"{name} {version}" for name, version in known.items()) + ".",
-              "Load averages before the runs: " + ", ".join(f"{run.program} {run.load:.1f}" for run in runs) + "."]
+    lines += ["", *textwrap.wrap(
+        f"Measured on {runs[0].date} on {facts['processors']}, {facts['memory']}, {facts['system']}; libsdd "
+        f"{environment.commit()}; {', '.join(f'{name} {version}' for name, version in known.items())}. Load averages "
+        f"before the runs: {', '.join(f'{run.program} {run.load:.1f}' for run in runs)}.", LINE)]  # fmt: skip
     return "\n".join(lines) + "\n"
 
 
