@@ -302,7 +302,7 @@ def page(runs: list[Run], note: str) -> str:
     words = TEXT.format(urls=runs[0].urls, hosts=HOSTS, workers=WORKERS, threads=OPTIONS["thread_count"])
     lines = [words]
     if note:
-        lines += [f"**Note:** {note}", ""]
+        lines += [*textwrap.wrap(f"**Note:** {note}", LINE), ""]
     lines += [table_line(header), "|" + " --- |" * len(header), *map(table_line, rows), "", "Failures as each names "
               "them:", ""]
     programs: dict[str, list[str]] = {}
