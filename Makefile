@@ -45,7 +45,7 @@ formatted_c = $(shell find Sources examples bench -name '*.[ch]')
 
 .PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-cxx test-bench test-http2 test-caches test-abi \
 	test-binders abi-description bindings test-examples sanitize torture coverage fuzz damage soak fault-server \
-	circles docs format wheel bench bench-quick bench-guard bench-guard-renew bench-programs deb check-deb
+	circles docs format wheel bench bench-quick bench-distributed bench-guard bench-guard-renew bench-programs deb check-deb
 
 all: build/libsdd.so ## (default) builds build/libsdd.so, optimised, with the Swift runtime inside
 
@@ -236,6 +236,11 @@ bench: ## compares libsdd with a baseline in C and with other clients, in 15 min
 
 bench-quick: ## the same in two minutes, with fewer workloads; writes only to BENCH_WORK
 	$(call run_benchmark,--quick)
+
+bench-distributed: all ## compares sdd.distributed with img2dataset, in half an hour; installs 2 GB of Python packages
+	bench/install.sh $(BENCH_WORK)
+	$(BENCH_WORK)/venv/bin/python bench/corpus.py $(BENCH_WORK) small photo
+	python3 bench/distributed.py $(BENCH_WORK) $(BENCH_OPTIONS)
 
 bench-guard: build/libsdd.so build/sdd-guard ## fails if the library takes more instructions than bench/guard.json says
 	bench/guard.py

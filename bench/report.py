@@ -191,10 +191,16 @@ def write_charts(results: Results, folder: Path) -> None:
 # ---- files
 
 
+def many_machines(page: Path) -> str:
+    """The part of the page that bench/distributed.py has written."""
+    part = page.parent / page.stem / "distributed.md"
+    return "\n" + part.read_text() if part.exists() else ""
+
+
 def write_page(results: Results, page: Path) -> None:
     lines = [INTRODUCTION, *note(results), *summary(results), *from_python(results), *peer_tables(results),
              *environment(results)]
-    page.write_text("\n".join(lines).rstrip() + "\n")
+    page.write_text("\n".join(lines).rstrip() + "\n" + many_machines(page))
     write_charts(results, page.parent / page.stem)
 
 

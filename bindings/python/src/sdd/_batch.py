@@ -16,7 +16,7 @@ from ._image import Image, bytes_view
 from ._loops import sleep
 from ._native import ffi, lib, milliseconds, text
 from ._plans import decode_options, take_bits
-from ._results import failure_of, origin_of
+from ._results import Response, failure_of, origin_of
 from ._signal import Signal
 from ._structs import Struct, c_text
 
@@ -33,7 +33,8 @@ _ITEM_SIZE = ffi.sizeof("sdd_batch_item")
 class Item:
     """One picture of a batch, or the reason why there is none."""
 
-    __slots__ = ("index", "url", "image", "data", "row", "size", "origin", "http_status", "seconds", "error")
+    __slots__ = ("index", "url", "image", "data", "row", "size", "origin", "http_status", "seconds", "error",
+                 "response")  # fmt: skip
 
     index: int
     """From 0, in the order of the URLs."""
@@ -52,6 +53,8 @@ class Item:
     seconds: float
     """From its submission to its end."""
     error: Error | None
+    response: Response | None
+    """With `responses`, also of an item that failed; None if there was no response."""
 
     @property
     def ok(self) -> bool:
@@ -129,6 +132,7 @@ class Batch(Closing):
         else:
             config.set("decode", decode_options(options))
         config.c.order = c.BATCH_ORDERED if options.pop("ordered", False) else c.BATCH_AS_COMPLETED
+        config.c.responses = int(bool(options.pop("responses", False)))
         config.c.deadline_ms = milliseconds(options.pop("deadline", 0))
         for name in ("look_ahead", "max_attempts"):
             config.set(name, options.pop(name, None))
@@ -203,6 +207,7 @@ class Batch(Closing):
         made.http_status = taken.http_status
         made.seconds = taken.time_us / 1e6
         made.error = failure_of(taken, text(taken.message), url) if taken.error else None
+        made.response = Response(taken.response) if taken.response else None
         return made
 
     async def __aiter__(self) -> AsyncIterator[Item]:

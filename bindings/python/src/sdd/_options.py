@@ -133,6 +133,8 @@ class BatchOptions(PictureOptions, total=False):
     deadline: float
     """Limit on the whole batch."""
     max_attempts: int
+    responses: bool
+    """Whether items have their `response`, with its header fields."""
     first_frame_only: bool
     http_cache: bool
     resume: bool

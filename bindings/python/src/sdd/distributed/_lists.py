@@ -1,0 +1,135 @@
+"""Reads lists of URLs as a stream of tables with the columns that a job needs."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import itertools
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from ._options import JobOptions
+
+ROWS = 65536
+"""Most rows of a table of the stream, except those of CSV, which have a megabyte or so."""
+_SAMPLE = 65536
+
+
+def files_of(options: JobOptions) -> list[Path]:
+    """The files of the list, sorted by name."""
+    path = Path(options.url_list)
+    if not path.is_dir():
+        if not path.exists():
+            raise FileNotFoundError(f"the list {path} does not exist")
+        return [path]
+    ends = (f".{options.input_format}", f".{options.input_format}.gz")
+    found = sorted(file for file in path.iterdir() if file.name.endswith(ends))
+    if not found:
+        raise FileNotFoundError(f"the folder {path} has no file whose name ends with {ends[0]}")
+    return found
+
+
+def identity_of(files: list[Path]) -> list[list[Any]]:
+    """Name, size, and a hash of the beginning and the end of each file: enough to notice another list."""
+    return [[file.name, file.stat().st_size, _sample(file)] for file in files]
+
+
+def _sample(file: Path) -> str:
+    digest = hashlib.sha256()
+    with file.open("rb") as stream:
+        digest.update(stream.read(_SAMPLE))
+        stream.seek(max(0, file.stat().st_size - _SAMPLE))
+        digest.update(stream.read(_SAMPLE))
+    return digest.hexdigest()
+
+
+def read(options: JobOptions, files: list[Path], columns: tuple[str, ...]) -> Iterator[pa.Table]:
+    """Yields tables with a column "url" of texts, and the columns that are named."""
+    for file in files:
+        for table in _READERS[options.input_format](file, (options.url_col, *columns)):
+            missing = [name for name in (options.url_col, *columns) if name not in table.column_names]
+            if missing:
+                have = ", ".join(table.column_names)
+                raise ValueError(f"{file.name} has no column {missing[0]!r}; it has {have}")
+            urls = table.column(options.url_col)
+            if not _is_text(urls.type):
+                raise TypeError(f"the column {options.url_col!r} of {file.name} has {urls.type}, not texts")
+            made = {"url": urls.cast(pa.string())}
+            made.update((name, table.column(name)) for name in columns)
+            yield pa.table(made)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind))
+
+
+def _open(file: Path) -> IO[bytes]:
+    return gzip.open(file, "rb") if file.name.endswith(".gz") else file.open("rb")  # type: ignore[return-value]
+
+
+def _read_txt(file: Path, columns: tuple[str, ...]) -> Iterator[pa.Table]:
+    if columns[1:]:
+        raise ValueError(f"a list of texts has URLs alone, and no column {columns[1]!r}")
+    with _open(file) as stream:
+        for lines in _chunks(line.decode("utf-8", "replace").strip() for line in stream):
+            yield pa.table({columns[0]: pa.array([line for line in lines if line], pa.string())})
+
+
+def _read_csv(file: Path, columns: tuple[str, ...], delimiter: str = ",") -> Iterator[pa.Table]:
+    parse = pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=delimiter == ",")
+    convert = pyarrow.csv.ConvertOptions(column_types={columns[0]: pa.string()})
+    with _open(file) as stream, pyarrow.csv.open_csv(stream, parse_options=parse, convert_options=convert) as reader:
+        for batch in reader:
+            yield pa.Table.from_batches([batch])
+
+
+def _read_tsv(file: Path, columns: tuple[str, ...]) -> Iterator[pa.Table]:
+    return _read_csv(file, columns, "\t")
+
+
+def _read_jsonl(file: Path, columns: tuple[str, ...]) -> Iterator[pa.Table]:
+    with _open(file) as stream:
+        yield from _tables(file, (json.loads(line) for line in stream if line.strip()), columns)
+
+
+def _read_json(file: Path, columns: tuple[str, ...]) -> Iterator[pa.Table]:
+    with _open(file) as stream:
+        records = json.load(stream)
+    if not isinstance(records, list):
+        raise ValueError(f"{file.name} is not a JSON array of objects")
+    yield from _tables(file, records, columns)
+
+
+def _tables(file: Path, records: Iterable[Any], columns: tuple[str, ...]) -> Iterator[pa.Table]:
+    for chunk in _chunks(records):
+        if not all(isinstance(record, dict) for record in chunk):
+            raise ValueError(f"{file.name} has an entry that is not a JSON object")
+        names = set().union(*chunk)
+        yield pa.table({name: [record.get(name) for record in chunk] for name in columns if name in names})
+
+
+def _read_parquet(file: Path, columns: tuple[str, ...]) -> Iterator[pa.Table]:
+    with pq.ParquetFile(file) as opened:
+        names = opened.schema_arrow.names
+        if not set(columns) <= set(names):  # the caller says which one is missing
+            yield opened.schema_arrow.empty_table()
+        for batch in opened.iter_batches(ROWS, columns=list(columns)):
+            yield pa.Table.from_batches([batch])
+
+
+def _chunks(items: Iterable[Any]) -> Iterator[list[Any]]:
+    iterator = iter(items)
+    while chunk := list(itertools.islice(iterator, ROWS)):
+        yield chunk
+
+
+_READERS = {"txt": _read_txt, "csv": _read_csv, "tsv": _read_tsv, "json": _read_json, "jsonl": _read_jsonl,
+            "parquet": _read_parquet}  # fmt: skip

@@ -1,0 +1,287 @@
+"""Options and plans of sdd.distributed: nothing is downloaded here."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import pickle
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sdd
+
+pytest.importorskip("pyarrow")
+import pyarrow as pa  # noqa: E402
+import pyarrow.parquet as pq  # noqa: E402
+
+from sdd.distributed import JobOptions, Plan, PlanMismatch, ShardWorker, load_plan, make_plan  # noqa: E402
+from sdd.distributed._hosts import hosts_of  # noqa: E402
+
+# ---- options
+
+
+def test_options_are_picklable_and_immutable() -> None:
+    options = JobOptions(url_list="a", verify_hash=("md5", "md5"), downloader={"low_speed_limit": 1000})
+    again = pickle.loads(pickle.dumps(options))
+    assert again == options and again.downloader == {"low_speed_limit": 1000}
+    assert pickle.loads(pickle.dumps(ShardWorker(options))).options == options
+    with pytest.raises(AttributeError):
+        options.image_size = 3  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(("given", "error", "words"), [
+    ({"url_list": 3}, TypeError, "url_list must be a text, not 3"),
+    ({"url_list": ""}, ValueError, "url_list is empty"),
+    ({"image_size": "256"}, TypeError, "image_size must be an integer, not '256'"),
+    ({"image_size": True}, TypeError, "image_size must be an integer"),
+    ({"image_size": 0}, ValueError, "image_size is 0; it must be at least 1"),
+    ({"image_size": 70000}, ValueError, "a JPEG has at most 65,500"),
+    ({"timeout": "10"}, TypeError, "timeout must be a number"),
+    ({"timeout": -1}, ValueError, "timeout is -1; it must be at least 0"),
+    ({"max_aspect_ratio": math.nan}, ValueError, "max_aspect_ratio is nan"),
+    ({"resize_mode": "crop"}, ValueError, "it must be one of no, border, keep_ratio, keep_ratio_largest, center_crop"),
+    ({"resize_mode": None}, TypeError, "resize_mode must be a text"),
+    ({"encode_format": "webp"}, ValueError, "one of jpg, png"),
+    ({"output_format": "tfrecord"}, ValueError, "one of files, webdataset, parquet, dummy"),
+    ({"encode_quality": 0}, ValueError, "encode_quality is 0; for a JPEG it is 1 to 100"),
+    ({"skip_reencode": 1}, TypeError, "skip_reencode must be True or False, not 1"),
+    ({"save_additional_columns": "caption"}, TypeError, "save_additional_columns must be a list of texts"),
+    ({"save_additional_columns": [1]}, TypeError, "save_additional_columns must be a list of texts"),
+    ({"compute_hash": "sha3"}, ValueError, "'sha3' is no hash"),
+    ({"verify_hash": ["md5"]}, ValueError, "verify_hash has a column and the kind"),
+    ({"save_additional_columns": ["key"]}, ValueError, "has 'key', which the output has already"),
+    ({"save_additional_columns": ["caption"], "caption_col": "caption"}, ValueError, "has 'caption', which"),
+    ({"look_ahead": 70000}, ValueError, "it must be at most 65536"),
+    ({"caption_col": 1}, TypeError, "caption_col must be a text or None"),
+    ({"downloader": {"max_atempts": 3}}, TypeError, "'max_atempts' is not an option of sdd.Downloader"),
+    ({"downloader": {"network_threads": "two"}}, TypeError, "'two' is no value of downloader.'network_threads'.: "),
+    ({"downloader": {"min_tls_version": "4"}}, ValueError, "'4' is no value of downloader.'min_tls_version'."),
+    ({"downloader": []}, TypeError, "downloader must be a mapping"),
+    ({"nothing": 1}, TypeError, "nothing"),
+])  # fmt: skip
+def test_bad_options(given: dict[str, Any], error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        JobOptions(**{"url_list": "a", **given})
+
+
+def test_options_of_img2dataset() -> None:
+    given: dict[str, Any] = {
+        "url_list": "a", "output_folder": "b", "processes_count": 16, "thread_count": 64, "image_size": 384,
+        "resize_only_if_bigger": True, "resize_mode": "keep_ratio", "skip_reencode": True, "encode_quality": 95,
+        "output_format": "webdataset", "input_format": "txt.gz", "url_col": "URL", "caption_col": "TEXT",
+        "save_additional_columns": None, "number_sample_per_shard": 10000, "oom_shard_count": 8, "retries": 2,
+        "extract_exif": True, "compute_hash": "sha256", "timeout": 10, "max_aspect_ratio": 3, "min_image_size": 10,
+        "max_image_area": math.inf, "incremental_mode": "incremental", "max_shard_retry": 3, "enable_wandb": False,
+        "distributor": "multiprocessing", "disallowed_header_directives": [], "verify_hash": None, "bbox_col": None,
+    }  # fmt: skip
+    options = JobOptions.from_img2dataset(**given)
+    assert (options.input_format, options.disallowed_header_directives) == ("txt", ())
+    assert options.downloader_options().get("max_attempts") == 3
+    for name, value in (("distributor", "ray"), ("bbox_col", "boxes"), ("upscale_interpolation", "cubic")):
+        with pytest.raises(ValueError, match=f"{name}='{value}' is not supported: "):
+            JobOptions.from_img2dataset(**{**given, name: value})
+    with pytest.raises(ValueError, match="one of incremental, overwrite"):
+        JobOptions.from_img2dataset(**{**given, "incremental_mode": "extend"})
+
+
+# ---- plans
+
+
+def options_of(folder: Path, urls: list[Any] | None = None, **given: Any) -> JobOptions:
+    if urls is not None:
+        (folder / "urls.txt").write_text("\n".join(urls))
+    return JobOptions(**{"url_list": str(folder / "urls.txt"), "output_folder": str(folder / "out"), **given})
+
+
+def urls_of(plan: Plan, shard: int) -> list[str]:
+    return plan.read_shard(shard).column("url").to_pylist()  # type: ignore[no-any-return]
+
+
+def host_of(url: str) -> str:
+    return url.split("/")[2].split(":")[0]
+
+
+def many_urls() -> list[str]:
+    """1,000 URLs: a host with 300, 20 with 30, 100 with one; those of a host are together."""
+    urls = [f"http://big.test/{number}.jpg" for number in range(300)]
+    urls += [f"https://m{number // 30}.test:{8000 + number % 2}/{number}.jpg" for number in range(600)]
+    return urls + [f"http://one{number}.test/x.jpg" for number in range(100)]
+
+
+def test_hosts() -> None:
+    texts = {
+        "http://a.test/b": "a.test", "HTTPS://A.Test:80/b": "a.test", "http://u:p@a.test:1/": "a.test",
+        "http://a.test?b@c": "a.test", "http://a.test#b": "a.test", "http://[::1]:80/a": "[::1]", "a.test/b": "",
+        "": "", "http:///b": "", "data:image/png;base64,AA": "", "http://10.0.0.1/": "10.0.0.1",
+    }  # fmt: skip
+    assert hosts_of(pa.chunked_array([pa.array([*texts, None])])).to_pylist() == [*texts.values(), ""]
+
+
+def test_a_host_is_in_one_lane_and_spread_over_its_shards(tmp_path: Path) -> None:
+    urls = many_urls()
+    plan = make_plan(options_of(tmp_path, urls, number_sample_per_shard=50, lanes=4))
+    assert plan.lanes == [0, 1, 2, 3] and plan.rows == 1000 and plan.hosts == 121
+    lanes = {lane: [urls_of(plan, shard) for shard in plan.shards_of(lane)] for lane in plan.lanes}
+    assert Counter(url for shards in lanes.values() for shard in shards for url in shard) == Counter(urls)
+    of_host = defaultdict(set)
+    for lane, shards in lanes.items():
+        sizes = [len(shard) for shard in shards]
+        assert max(sizes) <= 50 and max(sizes) - min(sizes) <= 1
+        for shard in shards:
+            for url in shard:
+                of_host[host_of(url)].add(lane)
+    assert {len(found) for found in of_host.values()} == {1}
+    (lane,) = of_host["big.test"]
+    shares = [sum(host_of(url) == "big.test" for url in shard) for shard in lanes[lane]]
+    assert max(shares) - min(shares) <= 2, shares
+    totals = [sum(map(len, shards)) for shards in lanes.values()]
+    assert totals == sorted(totals, reverse=True) and totals[0] == 300 and min(totals) > 200
+    assert [number for lane in plan.lanes for number in plan.shards_of(lane)] == list(plan.shards)
+
+
+def test_a_large_host_is_split_if_that_is_allowed(tmp_path: Path) -> None:
+    plan = make_plan(options_of(tmp_path, many_urls(), number_sample_per_shard=50, lanes=8, host_lanes=2))
+    lanes = Counter(lane for lane in plan.lanes for shard in plan.shards_of(lane)
+                    for url in urls_of(plan, shard) if host_of(url) == "big.test")  # fmt: skip
+    assert sorted(lanes.values()) == [150, 150]
+
+
+@pytest.mark.parametrize(("urls", "given", "lanes", "shards"), [
+    ([], {}, 0, 0), (["x"], {}, 1, 1), (many_urls(), {"processes_count": 2, "number_sample_per_shard": 100}, 8, 10),
+    (many_urls(), {"processes_count": 2}, 1, 1), (["http://a.test/"] * 100, {"number_sample_per_shard": 10}, 1, 10),
+    (many_urls(), {"number_sample_per_shard": 1, "lanes": 3}, 3, 1000),
+])  # fmt: skip
+def test_numbers_of_lanes_and_shards(
+    tmp_path: Path, urls: list[str], given: dict[str, Any], lanes: int, shards: int
+) -> None:
+    plan = make_plan(options_of(tmp_path, urls, **given))
+    assert len(plan.lanes) == lanes and abs(len(plan.shards) - shards) <= 1 and plan.rows == len(urls)
+
+
+def test_the_same_list_gives_the_same_plan(tmp_path: Path) -> None:
+    plans = []
+    for name in ("a", "b"):
+        plan = make_plan(options_of(tmp_path, many_urls(), lanes=5, output_folder=str(tmp_path / name)))
+        plans.append([urls_of(plan, shard) for shard in plan.shards])
+    assert plans[0] == plans[1]
+
+
+RECORDS: list[dict[str, Any]] = [
+    {"url": f"http://h{number % 3}.test/{number}", "caption": f'a "{number}", b', "score": number / 2}
+    for number in range(20)
+]
+
+
+def write(file: Path, kind: str) -> None:
+    table = pa.Table.from_pylist(RECORDS)
+    if kind == "parquet":
+        return pq.write_table(table, file)  # type: ignore[no-any-return]
+    if kind in ("csv", "tsv"):
+        quote = '"{}"'.format
+        lines = [["url", "caption", "score"]]
+        lines += [[row["url"], quote(row["caption"].replace('"', '""')), str(row["score"])] for row in RECORDS]
+        text = "".join(("," if kind == "csv" else "\t").join(line) + "\n" for line in lines)
+    elif kind == "txt":
+        text = "".join(f" {row['url']}\n\n" for row in RECORDS)
+    else:
+        text = json.dumps(RECORDS) if kind == "json" else "".join(f"{json.dumps(row)}\n" for row in RECORDS)
+    file.write_bytes(gzip.compress(text.encode()) if file.suffix == ".gz" else text.encode())
+
+
+@pytest.mark.parametrize("packed", ["", ".gz"])
+@pytest.mark.parametrize("kind", ["txt", "csv", "tsv", "json", "jsonl", "parquet"])
+def test_lists(tmp_path: Path, kind: str, packed: str) -> None:
+    if kind == "parquet" and packed:
+        pytest.skip("Parquet is packed inside")
+    file = tmp_path / f"list.{kind}{packed}"
+    write(file, kind)
+    given: dict[str, Any] = {} if kind == "txt" else {"caption_col": "caption", "save_additional_columns": ["score"]}
+    given["input_format"] = kind
+    options = JobOptions(url_list=str(file), output_folder=str(tmp_path / "out"), **given)
+    rows = make_plan(options).read_shard(0).to_pylist()
+    wanted = [{"url": row["url"]} if kind == "txt" else row for row in RECORDS]
+    assert sorted(rows, key=lambda row: int(row["url"].split("/")[3])) == wanted
+    # the same as a folder of files
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    write(folder / f"1.{kind}{packed}", kind)
+    write(folder / f"2.{kind}{packed}", kind)
+    (folder / "other").write_text("x")
+    options = JobOptions(url_list=str(folder), output_folder=str(tmp_path / "two"), **given)
+    assert make_plan(options).rows == 40
+
+
+def test_bad_lists(tmp_path: Path) -> None:
+    def refused(error: type[Exception], words: str, **given: Any) -> None:
+        with pytest.raises(error, match=words):
+            make_plan(JobOptions(**{"url_list": str(tmp_path / "a.csv"), "output_folder": str(tmp_path / "o"),
+                                    "input_format": "csv", **given}))  # fmt: skip
+        assert not (tmp_path / "o").exists() or not list((tmp_path / "o").iterdir())
+
+    refused(FileNotFoundError, "the list .*a.csv does not exist")
+    write(tmp_path / "a.csv", "csv")
+    refused(ValueError, "a.csv has no column 'URL'; it has url, caption, score", url_col="URL")
+    refused(ValueError, "no column 'text'", caption_col="text")
+    pq.write_table(pa.table({"url": [1, 2]}), tmp_path / "n.parquet")
+    refused(TypeError, "the column 'url' of n.parquet has int64, not texts", input_format="parquet",
+            url_list=str(tmp_path / "n.parquet"))  # fmt: skip
+    pq.write_table(pa.table({"url": ["a"]}), tmp_path / "n.parquet")
+    refused(ValueError, "no column 'caption'; it has url", input_format="parquet", caption_col="caption",
+            url_list=str(tmp_path / "n.parquet"))  # fmt: skip
+    (tmp_path / "t.txt").write_text("x")
+    refused(ValueError, "URLs alone", input_format="txt", url_list=str(tmp_path / "t.txt"), caption_col="caption")
+    (tmp_path / "j.jsonl").write_text("[1]\n")
+    refused(ValueError, "not a JSON object", input_format="jsonl", url_list=str(tmp_path / "j.jsonl"))
+    (tmp_path / "empty").mkdir()
+    refused(FileNotFoundError, "no file whose name ends with .csv", url_list=str(tmp_path / "empty"))
+    (tmp_path / "many.txt").write_text("http://a.test/\n" * 20)
+    refused(ValueError, "there are 20 shards; raise oom_shard_count", input_format="txt", number_sample_per_shard=1,
+            oom_shard_count=1, url_list=str(tmp_path / "many.txt"))  # fmt: skip
+
+
+def test_a_plan_goes_on_or_belongs_to_another_job(tmp_path: Path) -> None:
+    options = options_of(tmp_path, many_urls(), number_sample_per_shard=100)
+    with pytest.raises(FileNotFoundError, match="has no plan; call make_plan"):
+        load_plan(options)
+    plan = make_plan(options)
+    (tmp_path / "out" / "_plan.tmp-left").mkdir()  # of a process that was killed
+    assert make_plan(options_of(tmp_path, number_sample_per_shard=100, thread_count=3, processes_count=9)) == plan
+    with pytest.raises(PlanMismatch, match="a job with image_size=256, not 64; use another folder"):
+        make_plan(options_of(tmp_path, number_sample_per_shard=100, image_size=64))
+    with pytest.raises(PlanMismatch, match="a job with another list"):
+        make_plan(options_of(tmp_path, many_urls()[1:], number_sample_per_shard=100))
+    (tmp_path / "out" / "00001.tar").write_text("made by the plan")
+    (tmp_path / "out" / "other.tar").write_text("not made by it")
+    again = make_plan(options_of(tmp_path, number_sample_per_shard=1000, incremental_mode="overwrite"))
+    assert len(again.shards) == 1
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["_plan", "_plan.tmp-left", "other.tar"] or (
+        sorted(path.name for path in (tmp_path / "out").iterdir()) == ["_plan", "other.tar"]
+    )
+
+
+def test_the_driver_refuses_what_the_workers_would(tmp_path: Path) -> None:
+    with pytest.raises(sdd.InvalidArgument, match="max_concurrent_downloads"):
+        make_plan(options_of(tmp_path, many_urls(), thread_count=1 << 30))
+
+
+def test_a_column_of_a_dictionary(tmp_path: Path) -> None:
+    column = pa.array(["http://a.test/1", None, "http://a.test/1"]).dictionary_encode()
+    pq.write_table(pa.table({"url": column}), tmp_path / "list.parquet")
+    plan = make_plan(JobOptions(url_list=str(tmp_path / "list.parquet"), input_format="parquet",
+                                output_folder=str(tmp_path / "out")))  # fmt: skip
+    assert sorted(map(str, urls_of(plan, 0))) == ["None", "http://a.test/1", "http://a.test/1"]
+
+
+def test_lanes_that_are_not_there(tmp_path: Path) -> None:
+    options = options_of(tmp_path, many_urls())
+    make_plan(options)
+    with pytest.raises(ValueError, match="there is no lane 7; the plan has 1"):
+        ShardWorker(options)(7)
+    with pytest.raises(TypeError, match="a lane is an integer, not '0'"):
+        ShardWorker(options)("0")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="options must be a JobOptions"):
+        ShardWorker({"url_list": "a"})  # type: ignore[arg-type]
