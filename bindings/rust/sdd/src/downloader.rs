@@ -10,8 +10,8 @@ use crate::report::Output;
 use crate::request::{submit, Owner};
 use crate::text::{c_string, Texts};
 use crate::{
-    sys, text, Body, Cache, Credential, DecodeOptions, DownloadRequest, DownloaderBuilder, Error, Events, Modifiers,
-    Picture, Report, Request, Results,
+    sys, text, Body, Cache, Credential, DecodeOptions, Delivery, DownloadRequest, DownloaderBuilder, Error, Events,
+    Modifiers, Picture, Report, Request, Results,
 };
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -67,6 +67,7 @@ struct Handle {
 
 /// Objects that the downloader uses until it is destroyed.
 pub(crate) struct Kept {
+    pub(crate) delivery: Delivery,
     pub(crate) _filter: Option<KeptFilter>,
     pub(crate) _cache: Option<Cache>,
 }
@@ -128,6 +129,11 @@ impl Downloader {
         self.0.as_ref().map_or(ptr::null_mut(), |handle| handle.raw.as_ptr())
     }
 
+    pub(crate) fn delivery(&self) -> Delivery {
+        let kept = self.0.as_ref().and_then(|handle| handle.kept.as_ref());
+        kept.map_or(Delivery::Thread, |kept| kept.delivery)
+    }
+
     pub(crate) fn owner(&self) -> Owner {
         self.0.clone().map(|handle| handle as _)
     }
@@ -157,7 +163,7 @@ impl Downloader {
         I::Item: Into<DownloadRequest>,
     {
         let (downloader, mut requests) = (self.clone(), requests.into_iter());
-        Results::of(move || requests.next().map(|request| downloader.download(request)))
+        Results::of(self, move || requests.next().map(|request| downloader.download(request)))
     }
 
     /// Downloads a body of any kind, without decoding it.
@@ -202,7 +208,7 @@ impl Downloader {
     ) -> Request<T> {
         let (progress, facts, preview) = (task.progress_fn(), task.facts_fn(), task.preview_fn());
         let wants_previews = task.wants_previews();
-        submit(task, [self.owner(), None], |task, status| {
+        submit(task, self, [self.owner(), None], |task, status| {
             request.lend(|request| {
                 (request.progress, request.facts, request.preview) = (progress, facts, preview);
                 request.completed = Some(Task::on_completed);

@@ -190,7 +190,7 @@ impl Cache {
     /// Stores an item, in memory at once and on disk soon. The request ends when it is on disk; dropping the request
     /// does not remove the entry. The downloader delivers the end.
     pub fn store_async(&self, downloader: &Downloader, item: &CacheItem) -> Request<Report> {
-        submit(Task::default(), [downloader.owner(), self.owner()], |task, status| {
+        submit(Task::default(), downloader, [downloader.owner(), self.owner()], |task, status| {
             let mut texts = Texts::default();
             let mut item = item.lend(&mut texts)?;
             item.completed = Some(Task::on_completed);
@@ -233,7 +233,7 @@ impl Cache {
     /// ```
     pub fn query_async(&self, downloader: &Downloader, query: impl Into<Query>) -> Request<Picture> {
         let query = query.into();
-        submit(Task::default(), [downloader.owner(), self.owner()], |task, status| {
+        submit(Task::default(), downloader, [downloader.owner(), self.owner()], |task, status| {
             query.lend(query.wants as i32, |query| {
                 query.completed = Some(Task::on_completed);
                 query.user_data = task;

@@ -123,7 +123,7 @@ impl Loader {
         I::Item: Into<LoadRequest>,
     {
         let (loader, mut requests) = (self.clone(), requests.into_iter());
-        Results::of(move || requests.next().map(|request| loader.load(request)))
+        Results::of(&self.downloader(), move || requests.next().map(|request| loader.load(request)))
     }
 
     /// Loads the encoded bytes of a picture, or any body, without decoding it.
@@ -136,7 +136,7 @@ impl Loader {
         let (preview, cached) = (task.preview_fn(), task.cached_fn());
         let progressive = if task.wants_previews() { sys::SDD_OPTION_PROGRESSIVE_LOAD } else { 0 };
         task.transforms = request.transforms();
-        submit(task, [self.owner(), None], |task, status| {
+        submit(task, &self.downloader(), [self.owner(), None], |task, status| {
             request.lend(|request| {
                 request.options |= options | progressive;
                 (request.progress, request.facts) = (progress, facts);
