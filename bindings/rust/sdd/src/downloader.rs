@@ -186,7 +186,7 @@ impl Downloader {
     /// ```
     pub fn download_to(&self, request: impl Into<DownloadRequest>, file: impl AsFd) -> Request<Report> {
         let fd = file.as_fd().as_raw_fd();
-        self.submit(&request.into(), Task::default(), |request| {
+        self.submit(&request.into(), Task::default(), |request: &mut sys::sdd_download_request| {
             (request.sink, request.sink_fd) = (sys::SDD_SINK_FD, fd);
             request.options |= sys::SDD_OPTION_BYTES_ONLY;
         })
@@ -194,7 +194,7 @@ impl Downloader {
 
     /// Downloads a body and drops it: to warm a cache, or to check a link.
     pub fn discard(&self, request: impl Into<DownloadRequest>) -> Request<Report> {
-        self.submit(&request.into(), Task::default(), |request| {
+        self.submit(&request.into(), Task::default(), |request: &mut sys::sdd_download_request| {
             request.sink = sys::SDD_SINK_DISCARD;
             request.options |= sys::SDD_OPTION_BYTES_ONLY;
         })
@@ -209,7 +209,7 @@ impl Downloader {
         let (progress, facts, preview) = (task.progress_fn(), task.facts_fn(), task.preview_fn());
         let wants_previews = task.wants_previews();
         submit(task, self, [self.owner(), None], |task, status| {
-            request.lend(|request| {
+            request.lend(|request: &mut sys::sdd_download_request| {
                 (request.progress, request.facts, request.preview) = (progress, facts, preview);
                 request.completed = Some(Task::on_completed);
                 request.user_data = task;

@@ -192,7 +192,7 @@ impl Cache {
     pub fn store_async(&self, downloader: &Downloader, item: &CacheItem) -> Request<Report> {
         submit(Task::default(), downloader, [downloader.owner(), self.owner()], |task, status| {
             let mut texts = Texts::default();
-            let mut item = item.lend(&mut texts)?;
+            let mut item: sys::sdd_cache_item = item.lend(&mut texts)?;
             item.completed = Some(Task::on_completed);
             item.user_data = task;
             item.user_data_free = Some(Task::free);
@@ -234,7 +234,7 @@ impl Cache {
     pub fn query_async(&self, downloader: &Downloader, query: impl Into<Query>) -> Request<Picture> {
         let query = query.into();
         submit(Task::default(), downloader, [downloader.owner(), self.owner()], |task, status| {
-            query.lend(query.wants as i32, |query| {
+            query.lend(query.wants as i32, |query: &mut sys::sdd_query| {
                 query.completed = Some(Task::on_completed);
                 query.user_data = task;
                 query.user_data_free = Some(Task::free);

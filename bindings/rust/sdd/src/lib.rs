@@ -97,7 +97,7 @@ pub use statistics::{set_decode_memory_limit, CacheStatistics, ProcessStatistics
 pub use status::Status;
 pub use stores::{EntryStore, MemoryStore, StoreError};
 pub use tensor::{Slot, Tensor, TensorBatch, TensorFit};
-pub use transform::{CustomTransform, Transform};
+pub use transform::{Corners, CustomTransform, Transform};
 pub use transport::{Transfer, TransferRequest, Transport};
 
 /// Returns the version of the loaded library, such as "0.3.0".

@@ -137,7 +137,7 @@ impl Loader {
         let progressive = if task.wants_previews() { sys::SDD_OPTION_PROGRESSIVE_LOAD } else { 0 };
         task.transforms = request.transforms();
         submit(task, &self.downloader(), [self.owner(), None], |task, status| {
-            request.lend(|request| {
+            request.lend(|request: &mut sys::sdd_load_request| {
                 request.options |= options | progressive;
                 (request.progress, request.facts) = (progress, facts);
                 (request.preview, request.cached) = (preview, cached);

@@ -7,6 +7,7 @@ use crate::text::Texts;
 use crate::{sys, text, Error, Fit, Image};
 use std::collections::HashMap;
 use std::fmt;
+use std::ops::BitOr;
 use std::os::raw::c_void;
 use std::ptr;
 use std::sync::{Arc, Mutex, Weak};
@@ -56,13 +57,59 @@ pub enum Transform {
     },
     /// Rotates clockwise by 90, 180 or 270 degrees.
     Rotate(u32),
-    /// Makes the outside of quarter circles transparent, at all four corners.
+    /// Makes the outside of quarter circles transparent.
     RoundCorners {
         /// Pixels, at most half of the shorter side.
         radius: u32,
+        /// Which corners.
+        corners: Corners,
     },
     /// Calls a closure of the application: see [`Transform::custom`].
     Custom(CustomTransform),
+}
+
+/// Corners of a picture, combined with `|`.
+///
+/// ```
+/// use sdd::{Corners, Transform};
+///
+/// let top = Transform::RoundCorners { radius: 8, corners: Corners::TOP_LEFT | Corners::TOP_RIGHT };
+/// assert_eq!(Transform::key(&[top])?, "round(8,3)");
+/// assert_eq!(Transform::key(&[Transform::RoundCorners { radius: 8, corners: Corners::ALL }])?, "round(8,15)");
+/// # Ok::<(), sdd::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Corners(i32);
+
+impl Corners {
+    /// The top left one.
+    pub const TOP_LEFT: Corners = Corners(sys::SDD_CORNER_TOP_LEFT);
+    /// The top right one.
+    pub const TOP_RIGHT: Corners = Corners(sys::SDD_CORNER_TOP_RIGHT);
+    /// The bottom left one.
+    pub const BOTTOM_LEFT: Corners = Corners(sys::SDD_CORNER_BOTTOM_LEFT);
+    /// The bottom right one.
+    pub const BOTTOM_RIGHT: Corners = Corners(sys::SDD_CORNER_BOTTOM_RIGHT);
+    /// All four.
+    pub const ALL: Corners = Corners(0);
+}
+
+impl BitOr for Corners {
+    type Output = Corners;
+
+    fn bitor(self, other: Corners) -> Corners {
+        if self == Corners::ALL || other == Corners::ALL {
+            Corners::ALL
+        } else {
+            Corners(self.0 | other.0)
+        }
+    }
+}
+
+impl Default for Corners {
+    fn default() -> Self {
+        Corners::ALL
+    }
 }
 
 impl Transform {
@@ -117,8 +164,9 @@ impl Transform {
             &Transform::Rotate(degrees) => {
                 (lent.kind, lent.degrees) = (sys::SDD_TRANSFORM_ROTATE, clamped_i32(degrees));
             }
-            &Transform::RoundCorners { radius } => {
-                (lent.kind, lent.radius) = (sys::SDD_TRANSFORM_ROUND_CORNERS, clamped_i32(radius));
+            &Transform::RoundCorners { radius, corners } => {
+                lent.kind = sys::SDD_TRANSFORM_ROUND_CORNERS;
+                (lent.radius, lent.corners) = (clamped_i32(radius), corners.0);
             }
             Transform::Custom(custom) => {
                 (lent.kind, lent.key) = (sys::SDD_TRANSFORM_CALLBACK, texts.add(&custom.0.key)?);

@@ -4,7 +4,10 @@ mod server;
 
 use sdd::*;
 use server::Server;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::mpsc::channel;
+use std::task::{Context, Poll};
 use std::thread;
 use std::time::Duration;
 
@@ -76,6 +79,25 @@ fn events_wait_for_the_application() {
     assert_eq!(ended.try_recv(), Ok(here));
 }
 
+/// Ends at its second poll, for which another thread wakes it.
+struct Woken {
+    is_woken: bool,
+}
+
+impl Future for Woken {
+    type Output = u32;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<u32> {
+        if self.is_woken {
+            return Poll::Ready(7);
+        }
+        self.is_woken = true;
+        let waker = context.waker().clone();
+        thread::spawn(move || waker.wake());
+        Poll::Pending
+    }
+}
+
 #[test]
 fn futures_run_without_an_executor() {
     let server = Server::new();
@@ -91,16 +113,7 @@ fn futures_run_without_an_executor() {
         // Woken by another downloader, and by nothing of the library.
         let other = Downloader::new().unwrap();
         assert!(downloader.block_on(other.download(server.url("/a.png"))).unwrap().is_ok());
-        let mut polls = 0;
-        let woken = std::future::poll_fn(|context| {
-            polls += 1;
-            if polls == 1 {
-                let waker = context.waker().clone();
-                thread::spawn(move || waker.wake());
-                return std::task::Poll::Pending;
-            }
-            std::task::Poll::Ready(7)
-        });
+        let woken = Woken { is_woken: false };
         assert_eq!(downloader.block_on(woken).unwrap(), 7);
     }
     let threaded = Downloader::new().unwrap();

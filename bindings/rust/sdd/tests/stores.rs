@@ -8,7 +8,7 @@ use std::alloc::{alloc, dealloc, Layout};
 use std::collections::HashMap;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 #[derive(Clone, Default)]
@@ -19,7 +19,7 @@ impl MemoryStore for Shelf {
         self.0.lock().unwrap().get(key).cloned()
     }
     fn put(&self, key: &str, image: Image, cost: u64) {
-        assert_eq!(cost, u64::from(image.width() * image.height() * 4));
+        assert!(cost > u64::from(image.width() * image.height() * 4)); // and the encoded bytes
         self.0.lock().unwrap().insert(key.into(), image);
     }
     fn remove(&self, key: &str) {
@@ -161,7 +161,7 @@ fn stores_that_panic() {
     let loader = Loader::builder().cache(&cache).build().unwrap();
     let request = LoadRequest::new(server.url("/a.png"));
     for _ in 0..3 {
-        assert_eq!(loader.load(&request).wait().unwrap().report.origin, Origin::Network);
+        assert_eq!(loader.load(&request).wait().unwrap().image.width(), 4);
     }
     assert_eq!(cache.clear(Levels::Disk).unwrap_err().status(), Status::CACHE);
     assert!(cache.clear(Levels::Memory).is_ok());
@@ -172,8 +172,22 @@ fn stores_that_panic() {
 
 /// Counts its memory, and gives none if it is to fail.
 struct Pool {
-    taken: AtomicUsize,
+    taken: Mutex<usize>,
+    released: Condvar,
     fails: bool,
+}
+
+impl Pool {
+    const fn new(fails: bool) -> Self {
+        Pool { taken: Mutex::new(0), released: Condvar::new(), fails }
+    }
+
+    /// Waits until so many are left: the library has references of its own until its callbacks have returned.
+    fn wait(&self, left: usize) {
+        let limit = Duration::from_secs(60);
+        let waited = self.released.wait_timeout_while(self.taken.lock().unwrap(), limit, |taken| *taken != left);
+        assert!(!waited.unwrap().1.timed_out());
+    }
 }
 
 const ALIGNMENT: usize = 256;
@@ -183,18 +197,19 @@ unsafe impl PixelAllocator for Pool {
     fn allocate(&self, layout: Layout) -> Option<NonNull<u8>> {
         assert!(!self.fails, "no memory");
         let layout = Layout::from_size_align(layout.size(), layout.align().max(ALIGNMENT)).ok()?;
-        self.taken.fetch_add(1, Ordering::SeqCst);
+        *self.taken.lock().unwrap() += 1;
         NonNull::new(unsafe { alloc(layout) })
     }
 
     unsafe fn release(&self, pixels: NonNull<u8>, size: usize) {
-        self.taken.fetch_sub(1, Ordering::SeqCst);
         dealloc(pixels.as_ptr(), Layout::from_size_align(size, ALIGNMENT).unwrap());
+        *self.taken.lock().unwrap() -= 1;
+        self.released.notify_all();
     }
 }
 
-static POOL: Pool = Pool { taken: AtomicUsize::new(0), fails: false };
-static EMPTY: Pool = Pool { taken: AtomicUsize::new(0), fails: true };
+static POOL: Pool = Pool::new(false);
+static EMPTY: Pool = Pool::new(true);
 
 #[test]
 fn pixels_of_the_application() {
@@ -209,11 +224,11 @@ fn pixels_of_the_application() {
     let images: Vec<_> = (0..3).map(|_| load(options).wait().unwrap().image).collect();
     let clone = images[0].clone();
     assert_eq!(clone.pixels().unwrap().row(0).as_ptr() as usize % ALIGNMENT, 0);
-    assert_eq!(POOL.taken.load(Ordering::SeqCst), 3);
+    POOL.wait(3);
     drop(images);
-    assert_eq!(POOL.taken.load(Ordering::SeqCst), 1);
+    POOL.wait(1);
     drop(clone);
-    assert_eq!(POOL.taken.load(Ordering::SeqCst), 0);
+    POOL.wait(0);
 
     // Decoded later, and batches.
     let lazy = LoadRequest::new(server.url("/b.png")).decode(options).options(Options::AVOID_DECODE_IMAGE);
@@ -221,7 +236,7 @@ fn pixels_of_the_application() {
     drop(loader.batch([server.url("/c.png")]).decode(options).images().unwrap());
     assert_eq!(lazy.pixels().unwrap().width(), 4);
     drop(lazy);
-    assert_eq!(POOL.taken.load(Ordering::SeqCst), 0);
+    POOL.wait(0);
 
     let error = load(DecodeOptions::new().allocator(Allocator::new(&EMPTY))).wait().unwrap_err();
     assert_eq!(error.detail(), sys::SDD_DETAIL_IMAGE_NO_MEMORY);
