@@ -49,21 +49,21 @@ struct LoadedBatchSource: BatchSource {
 
     func submit(_ entry: BatchEntry, in form: DecodeOptions?, totalLimit: Int64, callbacks: any AppCallbacks) -> UInt64?
     {
-        var (plan, modifiers) = plan(entry, form)
+        var (plan, appData) = plan(entry, form)
         plan.totalLimit = shorter(plan.totalLimit, totalLimit)
         guard let token = client.loader.submit(plan, callbacks: callbacks, isImmediate: true) else { return nil }
-        modifiers?.data.own()
+        appData.own()
         return token
     }
 
-    private func plan(_ entry: BatchEntry, _ form: DecodeOptions?) -> (LoadPlan, AppModifiers?) {
+    private func plan(_ entry: BatchEntry, _ form: DecodeOptions?) -> (LoadPlan, [AppData]) {
         if client.hooks.hasProcessor {
             guard let made = try? processed(entry, form).get() else {
-                return (LoadPlan(sources: [LoadPlan.Source(.failure(LoadReading.badlyProcessed))]), nil)
+                return (LoadPlan(sources: [LoadPlan.Source(.failure(LoadReading.badlyProcessed))]), [])
             }
-            return (made.plan, made.modifiers)
+            return (made.plan, made.appData)
         }
-        return (entry.withURL { wish.plan(for: $0, request, client.client.currentDefaults, in: form) }, nil)
+        return (entry.withURL { wish.plan(for: $0, request, client.client.currentDefaults, in: form) }, [])
     }
 
     /// Reads the load that the options processor has changed.

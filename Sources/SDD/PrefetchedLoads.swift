@@ -41,9 +41,9 @@ final class PrefetchedLoads: PrefetchLoading, @unchecked Sendable {
         _ url: ImageURL, priority: Priority, callbacks: any AppCallbacks
     ) throws(DownloadError) -> UInt64? {
         do throws(Refusal) {
-            let (plan, modifiers) = try plan(url, priority)
+            let (plan, appData) = try plan(url, priority)
             guard let token = client.loader.submit(plan, callbacks: callbacks, isImmediate: true) else { return nil }
-            modifiers?.data.own()
+            appData.own()
             return token
         } catch {
             throw LoadReading.badlyProcessed
@@ -53,14 +53,14 @@ final class PrefetchedLoads: PrefetchLoading, @unchecked Sendable {
     func cancel(_ token: UInt64) { _ = client.loader.cancel(token) }
     func setPriority(_ priority: Priority, of token: UInt64) { _ = client.loader.setPriority(priority, of: token) }
 
-    private func plan(_ url: ImageURL, _ priority: Priority) throws(Refusal) -> (LoadPlan, AppModifiers?) {
+    private func plan(_ url: ImageURL, _ priority: Priority) throws(Refusal) -> (LoadPlan, [AppData]) {
         if client.hooks.hasProcessor {
             let made = try processed(CText(url.text), priority)
-            return (made.plan, made.modifiers)
+            return (made.plan, made.appData)
         }
         var request = request
         request.priority = priority
-        return (wish.plan(for: url, request, client.client.currentDefaults), nil)
+        return (wish.plan(for: url, request, client.client.currentDefaults), [])
     }
 
     /// Reads the load that the options processor has changed.

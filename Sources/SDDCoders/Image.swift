@@ -19,7 +19,7 @@ package final class Image: Sendable {
     package let bytes: Bytes?
     /// Facts about the picture as stored, from its bytes; `nil` if they are unknown.
     package let facts: ImageFacts?
-    /// The form that was requested.
+    /// The form that was requested, without functions of the application.
     package let form: DecodeOptions
     /// Number of good rows from the top, before the picture was turned; `nil` means all rows.
     package let goodRows: Int?
@@ -43,7 +43,7 @@ package final class Image: Sendable {
         self.format = format
         self.bytes = form.keepsBytes ? bytes : nil
         self.facts = facts
-        self.form = form
+        self.form = form.withoutFunctions
         self.goodRows = goodRows
         self.isPreview = isPreview
         self.animation = animation
@@ -64,7 +64,7 @@ package final class Image: Sendable {
         self.format = format
         bytes = form.keepsBytes ? encoded : nil
         self.facts = facts
-        self.form = form
+        self.form = form.withoutFunctions
         goodRows = nil
         isPreview = false
         self.animation = animation

@@ -311,7 +311,7 @@ static inline void every_load_gives(sdd_loader *dead, sdd_status expected)
         sdd_loaded loaded = SDD_LOADED_INIT;
         waited.url = url;
         CHECK_DEAD(sdd_loader_get(dead, &waited, -1, &loaded), expected);
-        CHECK(loaded.image == NULL && loaded.error == SDD_OK);
+        CHECK(loaded.image == NULL && loaded.error == expected && loaded.stage == SDD_STAGE_NONE);
     }
     CHECK_DEAD_GIVES(sdd_loader_running_count(dead), 0);
     CHECK_DEAD(sdd_loader_cancel_all(dead), expected);

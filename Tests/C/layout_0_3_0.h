@@ -229,6 +229,7 @@ struct sdd_transform_0_3_0 {
     const void *key;
     sdd_transform_fn callback;
     const void *user_data;
+    void (*user_data_free)(void *);
     int32_t allow_enlarging, reserved;
 };
 SAME(sdd_transform, 0_3_0, struct_size);
@@ -245,6 +246,7 @@ SAME(sdd_transform, 0_3_0, corners);
 SAME(sdd_transform, 0_3_0, key);
 SAME(sdd_transform, 0_3_0, callback);
 SAME(sdd_transform, 0_3_0, user_data);
+SAME(sdd_transform, 0_3_0, user_data_free);
 SAME(sdd_transform, 0_3_0, allow_enlarging);
 SAME(sdd_transform, 0_3_0, reserved);
 GROWN(sdd_transform, 0_3_0);

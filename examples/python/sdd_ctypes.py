@@ -527,13 +527,14 @@ class EncodeOptions(Sized):
 
 
 TransformFn = CFUNCTYPE(Image, Image, c_void_p)
+TransformUserDataFreeFn = CFUNCTYPE(None, c_void_p)
 
 
 class Transform(Sized):
     _fields_ = [("struct_size", c_size_t), ("kind", c_int32), ("fit", c_int32), ("x", c_int32), ("y", c_int32),
                 ("width", c_int32), ("height", c_int32), ("flip", c_int32), ("degrees", c_int32), ("radius", c_int32),
                 ("corners", c_int32), ("key", c_char_p), ("callback", TransformFn), ("user_data", c_void_p),
-                ("allow_enlarging", c_int32), ("reserved", c_int32)]
+                ("user_data_free", TransformUserDataFreeFn), ("allow_enlarging", c_int32), ("reserved", c_int32)]
 
 
 class ResponseChange(Sized):

@@ -354,7 +354,13 @@ typedef struct sdd_transform {
        callbacks that do different things. */
     const char *SDD_NULLABLE key;
     sdd_transform_fn SDD_NULLABLE callback; /* callback: required */
-    void *SDD_NULLABLE user_data;           /* passed to the callback */
+    /* Passed to the callback. Used until user_data_free is called, which may be after the load has
+       ended: a load that is cancelled does not wait for the callback, and loads of one URL whose
+       transforms have equal keys share the work, done with the user_data of any of them. */
+    void *SDD_NULLABLE user_data;
+    /* Called once, on any thread, when user_data is no longer used. Not called for a call that was
+       refused, with an error or a token of 0, nor for one that only makes a key. Since 0.3.0. */
+    void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
     /* Resize: 1: a smaller picture is enlarged, by interpolation between neighbouring pixels. In a
        load the result may have at most max_pixels (SDD_DETAIL_IMAGE_TOO_MANY_PIXELS), and its
        memory counts as decode memory. Since 0.3.0. */
@@ -363,7 +369,7 @@ typedef struct sdd_transform {
 } sdd_transform;
 
 #define SDD_TRANSFORM_INIT \
-    { sizeof(sdd_transform), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, 0, 0 }
+    { sizeof(sdd_transform), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0 }
 
 /**
  * Applies transforms to an image, one after the other, and makes another image. WAITS for the work,

@@ -97,9 +97,8 @@ typedef struct sdd_load_request {
     /* NULL: the downloader's, see sdd_downloader_set_decode_options(). With `pixels` or an
        allocator only the original is looked for in the cache and stored, not the picture itself. */
     const sdd_decode_options *SDD_NULLABLE decode;
-    /* The transform_count transforms, as for sdd_image_transform(); their user_data must stay valid
-       until the load has ended. The result has a cache entry of its own, named by their keys. Not
-       with `pixels`. */
+    /* The transform_count transforms, as for sdd_image_transform(). The result has a cache entry of
+       its own, named by their keys. Not with `pixels`. */
     const sdd_transform *SDD_NULLABLE transforms;
     size_t transform_count;
     /* The alternative_count URLs of the same picture, tried in order if `url` fails. The first
@@ -285,7 +284,7 @@ typedef struct sdd_loaded {
     int32_t transformed; /* as sdd_result.transformed */
     /* As in sdd_result. 0 for SDD_OK */
     int32_t error_class;
-    int32_t stage;
+    int32_t stage; /* SDD_STAGE_NONE with an error: the call was refused, and no load began */
     int32_t retryable;
     int32_t curl_code;
     int32_t system_error;

@@ -107,8 +107,8 @@ typedef struct sdd_modifiers {
     /* Passed to all three. Used until user_data_free is called, which may be after the request has
        ended. */
     void *SDD_NULLABLE user_data;
-    /* Called once, on any thread, when user_data is no longer used; never if the submitting call
-       returned 0. */
+    /* Called once, on any thread, when user_data is no longer used. Not called for a call that was
+       refused, with an error or a token of 0. */
     void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 } sdd_modifiers;
 

@@ -172,7 +172,7 @@ public func sdd_cache_key(
         try checkBuffer(buffer, capacity: capacity)
         let given = try cacheKey(url, "url")
         var form = try pixelForm(decode, "decode") ?? DecodeOptions()
-        form.transforms = try transformChain(transforms, "transforms", count: count, "transform_count")
+        form.transforms = try appTransforms(transforms, "transforms", count: count, "transform_count").chain
         let cache = try Caches.cache(cache)
         guard let key = CacheKeys.key(of: cache.key(ofURL: given), as: form) else {
             throw Refusal(

@@ -81,7 +81,7 @@ private func submit(
     guard let token = client.loader.submit(made.plan, callbacks: made.callbacks) else {
         throw destroyedMeanwhile()
     }
-    made.modifiers?.data.own()
+    made.appData.own()
     return token
 }
 

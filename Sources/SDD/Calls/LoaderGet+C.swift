@@ -15,17 +15,24 @@ public func sdd_loader_get(
             // that the caller must release is refused.
             try checkSize(
                 UnsafeRawPointer(out).loadUnaligned(as: Int.self), of: sdd_loaded.self, minimum: throughResponse)
-            try fill(out, "loaded", with: sdd_loaded())
         }
-        var given = sdd_load_request()
-        try read(request, "request", into: &given)
-        try refuseCallbacks(given)
-        let client = try Loaders.loader(loader)
-        if milliseconds >= 0 { given.total_timeout_ms = max(1, min(milliseconds, longestLimit)) }
-        let (result, cached) = try load(given, client)
-        if let out { try fill(out, "loaded", with: sdd_loaded(result, cached: cached)) }
-        if let error = result.error { throw Refusal(error) }
+        let outcome: Outcome
+        do throws(Refusal) {
+            outcome = try load(request, Loaders.loader(loader), milliseconds)
+        } catch {
+            if let out { try fill(out, "loaded", with: sdd_loaded(error)) }
+            throw error
+        }
+        if let out { try fill(out, "loaded", with: sdd_loaded(outcome)) }
+        if let error = outcome.result.error { throw Refusal(error) }
     }
+}
+
+/// The outcome of a load that was accepted.
+private struct Outcome {
+    let result: DownloadResult
+    /// The result found in the cache; used if the refresh of it ended with an error.
+    var cached: DownloadResult?
 }
 
 private let throughResponse =
@@ -46,35 +53,49 @@ private func refuseCallbacks(_ given: sdd_load_request) throws(Refusal) {
 }
 
 private func load(
-    _ given: sdd_load_request, _ client: LoaderClient
-) throws(Refusal) -> (DownloadResult, cached: DownloadResult?) {
-    do throws(RequestOptions.Flaw) {
-        try RequestOptions(rawValue: given.options).check(for: .loaderGet)
-    } catch {
-        return (
-            DownloadResult(
-                submitting: DownloadError(
-                    .invalidOperation, .unknownOptions, "sdd_load_request.options: \(error.words).")),
-            nil
-        )
+    _ request: UnsafePointer<sdd_load_request>?, _ client: LoaderClient, _ milliseconds: Int64
+) throws(Refusal) -> Outcome {
+    var given = sdd_load_request()
+    try read(request, "request", into: &given)
+    try refuseCallbacks(given)
+    if milliseconds >= 0 { given.total_timeout_ms = max(1, min(milliseconds, longestLimit)) }
+    let flaw = optionsFlaw(given)
+    if flaw == nil { client.hooks.process(&given) }
+    let made = try LoadReading(given, client)
+    if let flaw {
+        made.appData.own()
+        return Outcome(result: DownloadResult(submitting: flaw))
     }
-    var request = given
-    client.hooks.process(&request)
-    let made = try LoadReading(request, client)
     let callbacks = WaitingCallbacks()
     guard client.loader.submit(made.plan, callbacks: callbacks, isImmediate: true) != nil else {
         throw destroyedMeanwhile()
     }
-    made.modifiers?.data.own()
+    made.appData.own()
     let result = callbacks.wait()
-    return (result, callbacks.cached)
+    return Outcome(result: result, cached: callbacks.cached)
+}
+
+private func optionsFlaw(_ given: sdd_load_request) -> DownloadError? {
+    do throws(RequestOptions.Flaw) {
+        try RequestOptions(rawValue: given.options).check(for: .loaderGet)
+        return nil
+    } catch {
+        return DownloadError(.invalidOperation, .unknownOptions, "sdd_load_request.options: \(error.words).")
+    }
 }
 
 extension sdd_loaded {
-    /// - Parameter cached: the result found in the cache; used if the refresh of it ended with an error.
-    fileprivate init(_ result: DownloadResult, cached: DownloadResult?) {
+    fileprivate init(_ refusal: Refusal) {
         self.init()
-        let shown = result.error == nil ? result : cached
+        error = refusal.status
+        error_class = sdd_status_class(refusal.status, 0)
+        setMessage(refusal.sentence(of: "sdd_loader_get"))
+    }
+
+    fileprivate init(_ outcome: Outcome) {
+        self.init()
+        let result = outcome.result
+        let shown = result.error == nil ? result : outcome.cached
         error = result.error?.code.rawValue ?? sdd_status(SDD_OK)
         detail = result.error?.detail.rawValue ?? 0
         http_status = result.httpStatus
@@ -89,8 +110,12 @@ extension sdd_loaded {
         retryable = error.isRetryable ? 1 : 0
         curl_code = error.curlCode
         system_error = error.systemError
+        setMessage(error.message)
+    }
+
+    private mutating func setMessage(_ sentence: String) {
         withUnsafeMutableBytes(of: &message) { place in
-            writeCut(error.message, to: place.bindMemory(to: CChar.self).baseAddress, capacity: place.count)
+            writeCut(sentence, to: place.bindMemory(to: CChar.self).baseAddress, capacity: place.count)
         }
     }
 }

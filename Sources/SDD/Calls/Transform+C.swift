@@ -42,8 +42,9 @@ public func sdd_image_transform(
     return status { () throws(Refusal) in
         guard let out else { throw .null("out") }
         guard let image = Handle.image(image) else { throw .null("image") }
-        let chain = try transformChain(list, "list", count: count, "count")
-        out.pointee = Handle.retained(try transformed(image, by: chain))
+        let transforms = try appTransforms(list, "list", count: count, "count")
+        out.pointee = Handle.retained(try transformed(image, by: transforms.chain))
+        transforms.appData.own()
     }
 }
 
@@ -55,7 +56,8 @@ public func sdd_transform_key(
     status { () throws(Refusal) in
         try checkBuffer(buffer, capacity: capacity)
         try write(
-            transformChain(list, "list", count: count, "count").key, to: buffer, capacity: capacity, length: length)
+            appTransforms(list, "list", count: count, "count").chain.key, to: buffer, capacity: capacity, length: length
+        )
     }
 }
 

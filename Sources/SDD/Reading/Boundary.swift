@@ -233,6 +233,10 @@ final class AppData: @unchecked Sendable {
     deinit { if isOwned { free?(pointer) } }
 }
 
+extension [AppData] {
+    func own() { forEach { $0.own() } }
+}
+
 /// Runs work on the bytes of an image. If it fails, `detail` receives the reason, and the call is refused.
 func coded<Value>(
     _ detail: UnsafeMutablePointer<Int32>?, _ work: () throws(CoderError) -> Value

@@ -8,7 +8,8 @@ internal import SDDTransport
 struct LoadReading {
     let plan: LoadPlan
     let callbacks: RequestCallbacks
-    let modifiers: AppModifiers?
+    /// The data of the application's functions in the load. Once the load is accepted, the library owns it.
+    let appData: [AppData]
 
     /// - Throws: errors that the submitting call returns; all other errors end the load.
     /// - Parameters:
@@ -25,10 +26,14 @@ struct LoadReading {
         let options = RequestOptions(rawValue: given.options)
         let request = Self.request(given, download)
         let hasTwoOptions = download.options != 0
-        modifiers = try AppModifiers.make(download.modifiers, "sdd_download_request.modifiers")
+        let modifiers = try AppModifiers.make(download.modifiers, "sdd_download_request.modifiers")
+        let transforms = try appTransforms(
+            given.transforms, "sdd_load_request.transforms",
+            count: given.transform_count, "sdd_load_request.transform_count")
+        appData = transforms.appData + (modifiers.map { [$0.data] } ?? [])
         let defaults = client.currentDefaults
         let sources = try Self.sources(
-            given, hasTwoOptions: hasTwoOptions, request, defaults, modifiers, client, form, names)
+            given, hasTwoOptions: hasTwoOptions, request, defaults, modifiers, transforms.chain, client, form, names)
         callbacks = RequestCallbacks(given, keepsURL: sources[0].request.hasReadableURL(given.url))
         var wish = LoadWish(options: options)
         wish.levels = try LoadLevels(given)
@@ -134,12 +139,9 @@ extension LoadReading {
 
     private static func sources(
         _ given: sdd_load_request, hasTwoOptions: Bool, _ request: sdd_download_request, _ defaults: RequestDefaults,
-        _ modifiers: AppModifiers?,
-        _ client: LoaderClient, _ form: DecodeOptions?, _ names: RequestNames
+        _ modifiers: AppModifiers?, _ chain: TransformChain, _ client: LoaderClient, _ form: DecodeOptions?,
+        _ names: RequestNames
     ) throws(Refusal) -> [LoadPlan.Source] {
-        let chain = try transformChain(
-            given.transforms, "sdd_load_request.transforms",
-            count: given.transform_count, "sdd_load_request.transform_count")
         let options = RequestOptions(rawValue: given.options).withCaches(client.caches)
         let purpose = RequestPurpose(
             use: .load, load: RequestOfLoad(options: options, form: form, transforms: chain),

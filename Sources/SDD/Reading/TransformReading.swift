@@ -5,30 +5,43 @@ internal import SDDCoders
 /// The largest number of transforms, far more than is useful; a larger count is a mistake.
 private let mostTransforms = 256
 
+/// Transforms of the application.
+struct AppTransforms {
+    let chain: TransformChain
+    /// The data of the callbacks among them, which the chain keeps, too.
+    let appData: [AppData]
+
+    init(_ transforms: [PictureTransform] = [], appData: [AppData] = []) {
+        chain = TransformChain(transforms)
+        self.appData = appData
+    }
+}
+
 /// Reads a caller's array of sdd_transform. The `struct_size` of the first element is the size of each.
-func transformChain(
+func appTransforms(
     _ list: UnsafePointer<sdd_transform>?, _ place: Place, count: Int, _ countPlace: Place
-) throws(Refusal) -> TransformChain {
-    if count == 0 { return TransformChain() }
+) throws(Refusal) -> AppTransforms {
+    if count == 0 { return AppTransforms() }
     guard let list else { throw .null(place) }
     guard (1...mostTransforms).contains(count) else {
         throw .number(countPlace, UInt(bitPattern: count), allowed: "0 to \(mostTransforms)")
     }
     var given = sdd_transform()
+    var appData: [AppData] = []
     try read(list, place, into: &given)
-    var transforms = [try transform(given)]
+    var transforms = [try transform(given, &appData)]
     let first = UnsafeRawPointer(list)
     let size = first.loadUnaligned(as: Int.self)
     for index in 1..<count {
         var given = sdd_transform()
         // Safety: the caller promises `count` records of `size` bytes; reading the first one has checked the size.
         try read(first + index * size, size: size, into: &given)
-        transforms.append(try transform(given))
+        transforms.append(try transform(given, &appData))
     }
-    return TransformChain(transforms)
+    return AppTransforms(transforms, appData: appData)
 }
 
-private func transform(_ given: sdd_transform) throws(Refusal) -> PictureTransform {
+private func transform(_ given: sdd_transform, _ appData: inout [AppData]) throws(Refusal) -> PictureTransform {
     guard given.reserved == 0 else { throw .reserved("sdd_transform.reserved") }
     switch Int(given.kind) {
     case SDD_TRANSFORM_RESIZE: return .resize(try size(given))
@@ -47,7 +60,7 @@ private func transform(_ given: sdd_transform) throws(Refusal) -> PictureTransfo
         }
         return .rotate(turns)
     case SDD_TRANSFORM_ROUND_CORNERS: return try roundCorners(given)
-    case SDD_TRANSFORM_CALLBACK: return try custom(given)
+    case SDD_TRANSFORM_CALLBACK: return try custom(given, &appData)
     default: throw .number("sdd_transform.kind", given.kind, allowed: "one of SDD_TRANSFORM_")
     }
 }
@@ -83,10 +96,11 @@ private func size(_ given: sdd_transform) throws(Refusal) -> SizeRule {
         allowsEnlarging: try flag(given.allow_enlarging, "sdd_transform.allow_enlarging"))
 }
 
-private func custom(_ given: sdd_transform) throws(Refusal) -> PictureTransform {
+private func custom(_ given: sdd_transform, _ appData: inout [AppData]) throws(Refusal) -> PictureTransform {
     guard let function = given.callback else { throw .null("sdd_transform.callback") }
     guard let key = try text(given.key, "sdd_transform.key") else { throw .null("sdd_transform.key") }
-    let data = AppPointer(given.user_data)
+    let data = AppData(given.user_data, free: given.user_data_free)
+    appData.append(data)
     return .custom(key: key) { pixels in
         // The callback gets an object of its own, since the application may retain it.
         let lent = Image(pixels: pixels, format: nil, bytes: nil)

@@ -39,7 +39,7 @@ package struct Animation: Sendable {
 
     private init(frames: Frames, _ source: any FrameSource, _ form: DecodeOptions, _ orientation: Int) {
         self.frames = frames
-        self.form = form
+        self.form = form.withoutFunctions
         self.orientation = orientation
         frameCount = source.frameCount
         loopCount = source.loopCount

@@ -55,6 +55,15 @@ package struct DecodeOptions: Hashable, Sendable {
         self.background = format.hasAlpha ? 0 : background & 0xff_ffff
     }
 
+    /// This form without functions of the application, equal to it: for a picture that is made already, and would
+    /// otherwise keep the application's data.
+    var withoutFunctions: DecodeOptions {
+        guard let transforms, transforms.hasFunctions else { return self }
+        var form = self
+        form.transforms = transforms.withoutFunctions
+        return form
+    }
+
     /// This form for an image without the original's bytes: they are dropped if the picture is resized or transformed.
     package var withOwnBytesAlone: DecodeOptions {
         var form = self

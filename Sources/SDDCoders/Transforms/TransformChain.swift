@@ -10,6 +10,18 @@ package final class TransformChain: Hashable, Sendable {
         key = transforms.map { $0.key }.joined(separator: "-")
     }
 
+    var hasFunctions: Bool {
+        transforms.contains { if case .custom = $0 { true } else { false } }
+    }
+
+    /// An equal chain whose functions of the application fail.
+    var withoutFunctions: TransformChain {
+        TransformChain(
+            transforms.map { transform in
+                if case .custom(let key, _) = transform { .custom(key: key) { _ in nil } } else { transform }
+            })
+    }
+
     package static func == (a: TransformChain, b: TransformChain) -> Bool { a === b || a.key == b.key }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(key) }

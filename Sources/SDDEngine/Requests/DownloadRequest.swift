@@ -39,6 +39,11 @@ package struct DownloadRequest: Sendable {
             set { sharedForm = SharedForm(newValue) }
         }
 
+        /// Whether the parts may hold the last reference to objects of the application.
+        fileprivate var holdsObjects: Bool {
+            bodyWork != nil || lookup != nil || keeper != nil || transfer.hasPlugin || sharedForm.form.transforms != nil
+        }
+
         fileprivate init(copying other: Parts) {
             transfer = other.transfer
             priority = other.priority
@@ -166,9 +171,7 @@ extension DownloadRequest {
 extension DownloadRequest {
     /// The memory of the request, if that may hold the last reference to objects of the application, which must be
     /// released without a lock: their release may call the library.
-    var memoryToRelease: AnyObject? {
-        bodyWork == nil && lookup == nil && keeper == nil && !parts.transfer.hasPlugin ? nil : parts
-    }
+    var memoryToRelease: AnyObject? { parts.holdsObjects ? parts : nil }
 
     /// Hash key of the request: equal for requests that may share a transfer, and usually different for others.
     var hashKey: UInt64 {

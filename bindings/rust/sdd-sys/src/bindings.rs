@@ -726,6 +726,7 @@ pub struct sdd_transform {
     pub key: *const ::std::os::raw::c_char,
     pub callback: sdd_transform_fn,
     pub user_data: *mut ::std::os::raw::c_void,
+    pub user_data_free: ::std::option::Option<unsafe extern "C" fn(user_data: *mut ::std::os::raw::c_void)>,
     pub allow_enlarging: i32,
     pub reserved: i32,
 }
