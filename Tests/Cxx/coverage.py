@@ -74,7 +74,8 @@ def used_fields(struct, text):
     """The fields that a file uses by variables, parameters and members of a struct."""
     fields = set()
     # A template that fills either kind of request.
-    text = text.replace("template <class Request> void fill(Request &c,", f"void fill({struct} &c,") if struct in REQUESTS else text
+    if struct in REQUESTS:
+        text = text.replace("template <class Request> void fill(Request &c,", f"void fill({struct} &c,")
     for variable in re.finditer(rf"\b{struct}\s*[&*]?\s*(\w+)\s*(=|;|,|\)|\{{|:)", text):
         block = block_around(text, variable.start())
         fields |= set(re.findall(rf"\b{variable.group(1)}(?:\.|->)(\w+)", block))
@@ -105,7 +106,8 @@ def main():
             if (field in found) == (name in UNUSED_FIELDS):
                 wrong.append(f"{name}: " + ("it is used" if field in found else "it is not used"))
     known = {f"{struct}.{field}" for struct in FILLED + COPIED for field in fields_of(structs[struct])}
-    wrong += [f"{name}: there is none" for name in (UNUSED_FUNCTIONS.keys() - functions) | (UNUSED_FIELDS.keys() - known)]
+    unknown = (UNUSED_FUNCTIONS.keys() - functions) | (UNUSED_FIELDS.keys() - known)
+    wrong += [f"{name}: there is none" for name in sorted(unknown)]
     for line in wrong:
         print(f"coverage.py: {line}", file=sys.stderr)
     if not wrong:

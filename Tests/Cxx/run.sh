@@ -12,6 +12,7 @@
 # A compiler, a sanitizer or a standard library that is not installed is skipped, with a line that says so.
 #
 #   SDD_LIBDIR     where libsdd.so is; default: build/
+#   SDD_INSTALLED  1: header and library are the installed ones, as pkg-config finds them
 #   FAULT_SERVER   the program Tests/FaultServer: make fault-server
 #   CXX            compilers in place of those above, each with every program in both standards
 #
@@ -52,15 +53,21 @@ trap 'exit 143' TERM
 # ---- the library: a copy, so that a build meanwhile does not replace it under a running program
 
 mkdir "$work/lib" "$work/bin" "$work/files"
-cp "${SDD_LIBDIR:-build}/libsdd.so" "$work/lib/libsdd.so.0"
-ln -s libsdd.so.0 "$work/lib/libsdd.so"
+if [ -z "${SDD_INSTALLED:-}" ]; then
+    cp "${SDD_LIBDIR:-build}/libsdd.so" "$work/lib/libsdd.so.0"
+    ln -s libsdd.so.0 "$work/lib/libsdd.so"
+    headers=(-Iinclude)
+    libraries=(-L"$work/lib" -lsdd -Wl,-rpath,"$work/lib" -pthread)
+else
+    read -ra headers <<<"$(pkg-config --cflags sdd)"
+    read -ra libraries <<<"$(pkg-config --libs sdd) -pthread"
+fi
 
 # ---- programs
 
 warnings=(-Wall -Wextra -pedantic -Werror -Wconversion -Wshadow -Wundef)
 # With sanitizers g++ 12 takes the unset values of std::optional and std::variant for uninitialized ones that are used.
 [ "$mode" = plain ] || warnings+=(-Wno-maybe-uninitialized)
-libraries=(-L"$work/lib" -lsdd -Wl,-rpath,"$work/lib" -pthread)
 flags_of() { # flags_of NAME PROGRAM: further flags of a program, and objects, which come first
     case $1 in
     test_no_exceptions) echo -fno-exceptions ;;
@@ -93,11 +100,11 @@ compile() { # compile NAME STANDARD COMPILER...
     shift 2
     program=$name.${1##*/}.$standard${2:+.${2##*=}}
     if [ "$name" = test_mixed ]; then
-        "$@" -std=c++20 -fno-exceptions "${sanitize[@]}" "${warnings[@]}" -Iinclude \
+        "$@" -std=c++20 -fno-exceptions "${sanitize[@]}" "${warnings[@]}" "${headers[@]}" \
             -c Tests/Cxx/mixed_part.cc -o "$work/bin/$program.part.o"
     fi
     # server.h is C, and a system header: it is not held to the warnings of these programs.
-    "$@" "-std=c++$standard" $(flags_of "$name" "$program") "${sanitize[@]}" "${warnings[@]}" -Iinclude \
+    "$@" "-std=c++$standard" $(flags_of "$name" "$program") "${sanitize[@]}" "${warnings[@]}" "${headers[@]}" \
         -isystem Tests/C "Tests/Cxx/$name.cc" -o "$work/bin/$program" "${libraries[@]}"
 }
 declare -A usable

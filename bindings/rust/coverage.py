@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that the crate `sdd` calls every function of the C header, except those listed below, and that it uses every
-field of the structs that it fills or reads, each by a value of that struct. An exception that is not needed is an error,
-too.
+field of the structs that it fills or reads, each by a value of that struct. An exception that is not needed is an
+error, too.
 
     bindings/rust/coverage.py
 """
@@ -48,8 +48,8 @@ UNUSED_FIELDS = {
 
 # Structs that the application fills, and those that the library fills for the crate to read.
 FILLED = """sdd_batch_config sdd_batch_source sdd_cache_config sdd_cache_item sdd_callback_options sdd_coder sdd_cookie
-sdd_credential sdd_decode_options sdd_download_request sdd_downloader_config sdd_encode_options sdd_entry_store sdd_limits
-sdd_load_request sdd_loader_config sdd_memory_store sdd_modifiers sdd_network_options sdd_pixel_allocator
+sdd_credential sdd_decode_options sdd_download_request sdd_downloader_config sdd_encode_options sdd_entry_store
+sdd_limits sdd_load_request sdd_loader_config sdd_memory_store sdd_modifiers sdd_network_options sdd_pixel_allocator
 sdd_prefetch_list sdd_query sdd_response_change sdd_retry_options sdd_tensor sdd_transform sdd_transport""".split()
 READ = """sdd_batch_host sdd_batch_item sdd_batch_statistics sdd_batch_status sdd_coder_frame sdd_coder_task
 sdd_image_facts sdd_image_info sdd_image_text sdd_metrics sdd_notice sdd_prefetch_outcome sdd_prefetch_report sdd_result
@@ -121,7 +121,8 @@ def main():
             if (field in used) == (name in UNUSED_FIELDS):
                 wrong.append(f"{name}: " + ("it is used" if field in used else "it is not used"))
     known = {f"{struct}.{field}" for struct, body in structs.items() for field in fields_of(body)}
-    wrong += [f"{name}: there is none" for name in (UNUSED_FUNCTIONS.keys() - functions) | (UNUSED_FIELDS.keys() - known)]
+    unknown = (UNUSED_FUNCTIONS.keys() - functions) | (UNUSED_FIELDS.keys() - known)
+    wrong += [f"{name}: there is none" for name in sorted(unknown)]
     for line in wrong:
         print(f"coverage.py: {line}", file=sys.stderr)
     if not wrong:

@@ -1,8 +1,7 @@
 #!/bin/bash
-# Checks the crates against build/libsdd.so, or the library in the folder that SDD_LIB_DIR names: what of the header they
-# have, format, clippy, build, tests, documentation. Installs nothing.
-#
-# SDD_LIB_DIR= (empty) takes the installed library, as pkg-config finds it.
+# Checks the crates against build/libsdd.so, or the library in the folder that SDD_LIB_DIR names; with SDD_LIB_DIR= the
+# installed one, as pkg-config finds it. What of the header they have, format, clippy, build, tests, documentation.
+# Installs nothing.
 #
 #     bindings/rust/run_tests.sh
 #
@@ -66,8 +65,9 @@ step tests
 step examples
 "$CARGO" run --quiet --example tokio
 step "tests of the documentation"
-LD_LIBRARY_PATH+=:$("$RUSTC" --print sysroot)/lib RUSTDOC=$work/rustdoc RUSTDOCFLAGS="$flags -C prefer-dynamic" \
-    "$CARGO" test --workspace --all-features --doc
+standard_library=$("$RUSTC" --print sysroot)/lib
+LD_LIBRARY_PATH=$standard_library${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} RUSTDOC=$work/rustdoc \
+    RUSTDOCFLAGS="$flags -C prefer-dynamic" "$CARGO" test --workspace --all-features --doc
 step documentation
 "$CARGO" doc --quiet --workspace --all-features --no-deps
 echo "run_tests.sh: all is well"

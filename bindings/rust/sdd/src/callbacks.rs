@@ -3,7 +3,7 @@
 use crate::border::{guard, used_by_any_thread};
 use crate::report::Outcome;
 use crate::shared::{Arrived, Shared};
-use crate::{sys, Error, Image, ImageFacts, Picture, PrefetchProgress, Report, Transform};
+use crate::{sys, Error, Image, ImageFacts, Picture, PrefetchProgress, Report};
 use std::fmt;
 use std::os::raw::{c_char, c_void};
 use std::sync::{Arc, Mutex};
@@ -108,8 +108,6 @@ pub(crate) struct Task {
     pub(crate) shared: Arc<Shared>,
     callbacks: Mutex<Callbacks>,
     takes_events: bool,
-    /// Transforms, whose closures may be called until the end.
-    pub(crate) transforms: Vec<Transform>,
 }
 
 impl Task {

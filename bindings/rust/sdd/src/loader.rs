@@ -135,7 +135,6 @@ impl Loader {
         let (progress, facts) = (task.progress_fn(), task.facts_fn());
         let (preview, cached) = (task.preview_fn(), task.cached_fn());
         let progressive = if task.wants_previews() { sys::SDD_OPTION_PROGRESSIVE_LOAD } else { 0 };
-        task.transforms = request.transforms();
         submit(task, &self.downloader(), [self.owner(), None], |task, status| {
             request.lend(|request: &mut sys::sdd_load_request| {
                 request.options |= options | progressive;
