@@ -70,7 +70,7 @@ void the_child_of_a_fork()
         alarm(60);
         CHECK(request.ready() && request.wait_for(std::chrono::milliseconds(60000)));
         CHECK_STATUS(request.get().status(), SDD_ERROR_FORKED);
-        CHECK_STATUS(request.cancel().status(), SDD_ERROR_FORKED);
+        CHECK_STATUS(request.cancel().status(), SDD_ERROR_NOT_FOUND);
         int called = 0;
         std::move(request).then([&](const sdd::result<sdd::loaded> &outcome) {
             called++;
