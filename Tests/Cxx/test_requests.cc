@@ -309,10 +309,10 @@ void a_transform_outlives_its_load()
     auto number = std::make_shared<int>(7);
     sdd::load_request refused;
     refused.url = png_url();
-    refused.priority = 99;
     refused.transforms = { sdd::transform::callback("own", [number](const sdd::image &picture) { return picture; }) };
-    CHECK_STATUS(loader.load(refused).get().status(), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(loader.fetch(refused).status(), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(loader.destroy(), SDD_OK);
+    CHECK_STATUS(loader.load(refused).get().status(), SDD_ERROR_CLOSED);
+    CHECK_STATUS(loader.fetch(refused).status(), SDD_ERROR_CLOSED);
     refused.transforms.clear();
     CHECK_EQUAL(number.use_count(), 1);
 }
