@@ -67,7 +67,7 @@ fi
 
 warnings=(-Wall -Wextra -pedantic -Werror -Wconversion -Wshadow -Wundef)
 # With sanitizers g++ 12 takes the unset values of std::optional and std::variant for uninitialized ones that are used.
-[ "$mode" = plain ] || warnings+=(-Wno-maybe-uninitialized)
+[ "$mode" = plain ] || warnings+=(-Wno-unknown-warning-option -Wno-maybe-uninitialized) # clang has the first alone
 flags_of() { # flags_of NAME PROGRAM: further flags of a program, and objects, which come first
     case $1 in
     test_no_exceptions) echo -fno-exceptions ;;
@@ -122,7 +122,7 @@ for name in "${names[@]}"; do
     done < <(variants_of "$name")
 done
 # As many at a time as there are processors.
-compiled() { wait -n || { echo "not ok: a program does not compile" >&2; exit 1; }; }
+compiled() { wait -n || { echo "not ok: a program does not compile" >&2; wait; exit 1; }; }
 running=0
 for job in "${jobs[@]}"; do
     if [ "$running" -ge "$(nproc)" ]; then compiled; running=$((running - 1)); fi
