@@ -43,7 +43,7 @@ headers := $(wildcard include/sdd/*.h)
 CLANG_FORMAT ?= clang-format-14
 formatted_c = $(shell find Sources examples bench -name '*.[ch]')
 
-.PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-cxx test-bench test-http2 test-caches test-abi \
+.PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-cxx test-rust test-bench test-http2 test-caches test-abi \
 	test-binders abi-description bindings test-examples sanitize torture coverage fuzz damage soak fault-server \
 	circles docs format wheel bench bench-quick bench-distributed bench-guard bench-guard-renew bench-programs deb check-deb
 
@@ -141,6 +141,9 @@ test-cxx: all fault-server ## runs programs in C++ over sdd.hpp, and its example
 	$(with_server) Tests/Cxx/run.sh plain
 	$(with_server) Tests/Cxx/packages.sh
 	$(with_server) Tests/Cxx/toolkits.sh
+
+test-rust: all ## checks the Rust crates with the toolchain of the PATH, or that which CARGO, RUSTC and RUSTDOC name
+	bindings/rust/run_tests.sh
 
 test-bench: bench-programs ##   checks that the benchmark notices wrong bytes and pixels, and the guard larger figures
 	Tests/bench.py

@@ -5,13 +5,16 @@
 #
 #     Tests/Cxx/run.sh plain|asan|tsan [NAME...]
 #
-#   plain      with g++ and clang++, if they are there, as C++17 and as C++20
-#   asan       with the address, leak and undefined behaviour sanitizers of g++, as C++20
-#   tsan       with the thread sanitizer of g++, as C++20, and the plain library, whose mutexes it sees: tsan.supp
+#   plain      with g++ as C++17 and with clang++ as C++20; a few in the other standard, and with clang++ and libc++
+#   asan       with the address, leak and undefined behaviour sanitizers of g++ and clang++, as C++20
+#   tsan       with the thread sanitizers of both, as C++20, and the plain library, whose mutexes they see: tsan.supp
+#
+# A compiler, a sanitizer or a standard library that is not installed is skipped, with a line that says so.
 #
 #   SDD_LIBDIR     where libsdd.so is; default: build/
+#   SDD_INSTALLED  1: header and library are the installed ones, as pkg-config finds them
 #   FAULT_SERVER   the program Tests/FaultServer: make fault-server
-#   CXX            compilers in place of those above
+#   CXX            compilers in place of those above, each with every program in both standards
 #
 # Programs named test_*_cxx20.cc need C++20. Writes only a temporary folder, which is removed when the script ends.
 set -Eeuo pipefail
@@ -21,17 +24,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 mode=${1:-}
 [ $# -gt 0 ] && shift
-sanitize=() standards=(17 20)
+sanitize=()
 case $mode in
 plain) ;;
-asan)
-    sanitize=(-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all)
-    CXX=${CXX:-g++} standards=(20)
-    ;;
-tsan)
-    sanitize=(-g -O1 -fsanitize=thread)
-    CXX=${CXX:-g++} standards=(20)
-    ;;
+asan) sanitize=(-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all) ;;
+tsan) sanitize=(-g -O1 -fsanitize=thread) ;;
 *) echo "usage: Tests/Cxx/run.sh plain|asan|tsan [NAME...]" >&2; exit 2 ;;
 esac
 
@@ -56,39 +53,83 @@ trap 'exit 143' TERM
 # ---- the library: a copy, so that a build meanwhile does not replace it under a running program
 
 mkdir "$work/lib" "$work/bin" "$work/files"
-cp "${SDD_LIBDIR:-build}/libsdd.so" "$work/lib/libsdd.so.0"
-ln -s libsdd.so.0 "$work/lib/libsdd.so"
+if [ -z "${SDD_INSTALLED:-}" ]; then
+    cp "${SDD_LIBDIR:-build}/libsdd.so" "$work/lib/libsdd.so.0"
+    ln -s libsdd.so.0 "$work/lib/libsdd.so"
+    headers=(-Iinclude)
+    libraries=(-L"$work/lib" -lsdd -Wl,-rpath,"$work/lib" -pthread)
+else
+    read -ra headers <<<"$(pkg-config --cflags sdd)"
+    read -ra libraries <<<"$(pkg-config --libs sdd) -pthread"
+fi
 
 # ---- programs
 
 warnings=(-Wall -Wextra -pedantic -Werror -Wconversion -Wshadow -Wundef)
 # With sanitizers g++ 12 takes the unset values of std::optional and std::variant for uninitialized ones that are used.
-[ "$mode" = plain ] || warnings+=(-Wno-maybe-uninitialized)
-libraries=(-L"$work/lib" -lsdd -Wl,-rpath,"$work/lib" -pthread)
-flags_of() { # flags_of NAME: further flags of a program, and objects, which come first
+[ "$mode" = plain ] || warnings+=(-Wno-unknown-warning-option -Wno-maybe-uninitialized) # clang has the first alone
+flags_of() { # flags_of NAME PROGRAM: further flags of a program, and objects, which come first
     case $1 in
     test_no_exceptions) echo -fno-exceptions ;;
-    test_mixed) echo "$work/mixed_part.o" ;;
+    test_mixed) echo "$work/bin/$2.part.o" ;;
     esac
 }
-programs=()
+works() { # works COMPILER...: whether it makes programs with these sanitizers
+    command -v "$1" >/dev/null || { echo "skip: no $1"; return 1; }
+    echo '#include <string>' >"$work/empty.cc"
+    echo 'int main() { return std::string("x").size() != 1; }' >>"$work/empty.cc"
+    "$@" "${sanitize[@]}" "$work/empty.cc" -o "$work/empty" 2>/dev/null || { echo "skip: $* ${sanitize[*]}"; return 1; }
+}
+variants_of() { # variants_of NAME: prints "STANDARD COMPILER..." for each program that is made of it
+    if [ -n "${CXX:-}" ]; then
+        for compiler in $CXX; do printf '%s\n' "17 $compiler" "20 $compiler"; done
+    elif [ "$mode" != plain ]; then
+        printf '%s\n' "20 g++" "20 clang++"
+    else
+        printf '%s\n' "17 g++" "20 clang++"
+        case $1 in
+        test_coroutines_cxx20) printf '%s\n' "20 g++" "20 clang++ -stdlib=libc++" ;;
+        test_requests) printf '%s\n' "20 g++" "17 clang++" ;;
+        test_pending | test_callbacks) printf '%s\n' "17 clang++ -stdlib=libc++" ;;
+        esac
+    fi
+}
+programs=() jobs=()
+compile() { # compile NAME STANDARD COMPILER...
+    local name=$1 standard=$2 program
+    shift 2
+    program=$name.${1##*/}.$standard${2:+.${2##*=}}
+    if [ "$name" = test_mixed ]; then
+        "$@" -std=c++20 -fno-exceptions "${sanitize[@]}" "${warnings[@]}" "${headers[@]}" \
+            -c Tests/Cxx/mixed_part.cc -o "$work/bin/$program.part.o"
+    fi
+    # server.h is C, and a system header: it is not held to the warnings of these programs.
+    "$@" "-std=c++$standard" $(flags_of "$name" "$program") "${sanitize[@]}" "${warnings[@]}" "${headers[@]}" \
+        -isystem Tests/C "Tests/Cxx/$name.cc" -o "$work/bin/$program" "${libraries[@]}"
+}
+declare -A usable
 for name in "${names[@]}"; do
-    for compiler in ${CXX:-g++ clang++}; do
-        command -v "$compiler" >/dev/null || { echo "skip $name: no $compiler"; continue; }
-        for standard in "${standards[@]}"; do
-            [[ $name != *_cxx20 || $standard = 20 ]] || continue
-            program=$name.${compiler##*/}.$standard
-            if [ "$name" = test_mixed ]; then
-                "$compiler" -std=c++20 -fno-exceptions "${sanitize[@]}" "${warnings[@]}" -Iinclude \
-                    -c Tests/Cxx/mixed_part.cc -o "$work/mixed_part.o"
-            fi
-            # server.h is C, and a system header: it is not held to the warnings of these programs.
-            "$compiler" "-std=c++$standard" $(flags_of "$name") "${sanitize[@]}" "${warnings[@]}" -Iinclude \
-                -isystem Tests/C "Tests/Cxx/$name.cc" -o "$work/bin/$program" "${libraries[@]}"
-            programs+=("$program")
-        done
-    done
+    while read -r standard compiler; do
+        [[ $name != *_cxx20 || $standard = 20 ]] || continue
+        if [ -z "${usable[$compiler]:-}" ]; then
+            usable[$compiler]=no
+            if works $compiler; then usable[$compiler]=yes; fi
+        fi
+        [ "${usable[$compiler]}" = yes ] || continue
+        compiler_name=${compiler%% *} library=${compiler##*=}
+        programs+=("$name.${compiler_name##*/}.$standard$([ "$library" = "$compiler" ] || echo ".$library")")
+        jobs+=("$name $standard $compiler")
+    done < <(variants_of "$name")
 done
+# As many at a time as there are processors.
+compiled() { wait -n || { echo "not ok: a program does not compile" >&2; wait; exit 1; }; }
+running=0
+for job in "${jobs[@]}"; do
+    if [ "$running" -ge "$(nproc)" ]; then compiled; running=$((running - 1)); fi
+    compile $job &
+    running=$((running + 1))
+done
+while [ "$running" -gt 0 ]; do compiled; running=$((running - 1)); done
 
 # ---- the fault server: it ends with its input, which this script holds open
 
@@ -107,7 +148,7 @@ unset http_proxy https_proxy all_proxy HTTPS_PROXY ALL_PROXY
 export SDD_TEST_SECONDS=${SDD_TEST_SECONDS:-300}
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1}
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/Tests/C/lsan.supp:print_suppressions=0}
-# The library takes more locks at once, before a fork, than the detector of deadlocks can count.
+# The library takes more locks at once, before a fork, than the detector of deadlocks can count: docs/debugging.md.
 export TSAN_OPTIONS=${TSAN_OPTIONS:-detect_deadlocks=0:suppressions=$PWD/Tests/Cxx/tsan.supp}
 reset_server() { # resets counts and releases
     local connection

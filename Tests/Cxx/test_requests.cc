@@ -270,6 +270,53 @@ void cookies_come_and_go()
     CHECK_STATUS(downloader.set_cookie({}).status(), SDD_ERROR_INVALID_ARGUMENT);
 }
 
+// A load that is cancelled ends at once, while its transform runs on: its function lives until it has returned.
+void a_transform_outlives_its_load()
+{
+    std::promise<void> started, go, freed;
+    int seen = 0;
+    sdd::downloader downloader;
+    sdd::loader_config config;
+    config.downloader = downloader.get();
+    config.no_cache = true;
+    sdd::loader loader(config);
+    {
+        std::shared_ptr<int> number(new int(7), [&](int *deleted) {
+            delete deleted;
+            freed.set_value();
+        });
+        sdd::load_request request;
+        request.url = png_url();
+        request.transforms = { sdd::transform::callback(
+            "waiting", [number, may_go = go.get_future().share(), &started, &seen](const sdd::image &picture) {
+                started.set_value();
+                may_go.wait();
+                seen = *number;
+                return picture;
+            }) };
+        const auto load = loader.load(request);
+        started.get_future().wait();
+        CHECK(load.cancel());
+        CHECK_STATUS(load.get().status(), SDD_ERROR_CANCELLED);
+    }
+    auto is_freed = freed.get_future();
+    CHECK(is_freed.wait_for(std::chrono::seconds(0)) == std::future_status::timeout);
+    go.set_value();
+    is_freed.wait();
+    CHECK_EQUAL(seen, 7);
+
+    // A load that is refused frees it, too.
+    auto number = std::make_shared<int>(7);
+    sdd::load_request refused;
+    refused.url = png_url();
+    refused.transforms = { sdd::transform::callback("own", [number](const sdd::image &picture) { return picture; }) };
+    CHECK_STATUS(loader.destroy(), SDD_OK);
+    CHECK_STATUS(loader.load(refused).get().status(), SDD_ERROR_CLOSED);
+    CHECK_STATUS(loader.fetch(refused).status(), SDD_ERROR_CLOSED);
+    refused.transforms.clear();
+    CHECK_EQUAL(number.use_count(), 1);
+}
+
 } // namespace
 
 int main()
@@ -280,6 +327,7 @@ int main()
     RUN(errors_say_everything);
     RUN(a_call_that_waits);
     RUN(a_load_with_alternatives_and_transforms);
+    RUN(a_transform_outlives_its_load);
     RUN(a_refresh_gives_both_pictures);
     RUN(previews_arrive_while_the_picture_does);
     RUN(a_body_goes_to_a_descriptor);

@@ -1,6 +1,7 @@
 #!/bin/bash
-# Checks the crates against build/libsdd.so, or the library in the folder that SDD_LIB_DIR names: format, clippy, build,
-# tests, documentation. Installs nothing.
+# Checks the crates against build/libsdd.so, or the library in the folder that SDD_LIB_DIR names; with SDD_LIB_DIR= the
+# installed one, as pkg-config finds it. What of the header they have, format, clippy, build, tests, documentation.
+# Installs nothing.
 #
 #     bindings/rust/run_tests.sh
 #
@@ -16,11 +17,14 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 fail() { echo "run_tests.sh: $*" >&2; exit 1; }
 has() { command -v "$1" >/dev/null; }
 
-export SDD_LIB_DIR=${SDD_LIB_DIR:-$PWD/../../build} CARGO=${CARGO:-cargo} RUSTC=${RUSTC:-rustc}
+export SDD_LIB_DIR=${SDD_LIB_DIR-$PWD/../../build} CARGO=${CARGO:-cargo} RUSTC=${RUSTC:-rustc}
 readonly rustdoc=${RUSTDOC:-rustdoc} registry=/usr/share/cargo/registry
-[ -e "$SDD_LIB_DIR/libsdd.so" ] || fail "no libsdd.so in $SDD_LIB_DIR: run make, or set SDD_LIB_DIR"
-export LD_LIBRARY_PATH=$SDD_LIB_DIR${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-for tool in "$CARGO" "$RUSTC" "$rustdoc" cc pkg-config; do has "$tool" || fail "$tool is missing"; done
+if [ -n "$SDD_LIB_DIR" ]; then
+    [ -e "$SDD_LIB_DIR/libsdd.so" ] || fail "no libsdd.so in $SDD_LIB_DIR: run make, or set SDD_LIB_DIR"
+    LD_LIBRARY_PATH=$SDD_LIB_DIR${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+fi
+export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}
+for tool in "$CARGO" "$RUSTC" "$rustdoc" cc pkg-config python3; do has "$tool" || fail "$tool is missing"; done
 for crate in pkg-config futures-core tokio; do
     compgen -G "$registry/$crate-[0-9]*" >/dev/null || fail "no crate $crate (Debian: librust-$crate-dev)"
 done
@@ -35,6 +39,8 @@ export RUSTDOC=$rustdoc
 
 step() { echo "== $*"; }
 step "$("$RUSTC" --version)"
+step coverage
+./coverage.py
 if has cargo-fmt && [ "$CARGO" = cargo ]; then
     step format
     cargo fmt --all --check
@@ -47,15 +53,21 @@ if has cargo-clippy && [ "$CARGO" = cargo ]; then
 else
     step "clippy: skipped, no cargo-clippy"
 fi
-export RUSTFLAGS="-D warnings" RUSTDOCFLAGS="-D warnings"
-step build
-"$CARGO" build --quiet --workspace
+# Each test of the documentation is a program of its own, so most of the time goes to linking. Debug information would
+# double that, and a static standard library too.
+flags="-D warnings"
+! has ld.gold || flags+=" -C link-arg=-fuse-ld=gold"
+export RUSTFLAGS=$flags RUSTDOCFLAGS="-D warnings" CARGO_PROFILE_DEV_DEBUG=0
+step "build without features"
+"$CARGO" check --quiet --workspace
 step tests
 "$CARGO" test --workspace --all-features --all-targets
 step examples
 "$CARGO" run --quiet --example tokio
 step "tests of the documentation"
-RUSTDOC=$work/rustdoc "$CARGO" test --workspace --all-features --doc
+standard_library=$("$RUSTC" --print sysroot)/lib
+LD_LIBRARY_PATH=$standard_library${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} RUSTDOC=$work/rustdoc \
+    RUSTDOCFLAGS="$flags -C prefer-dynamic" "$CARGO" test --workspace --all-features --doc
 step documentation
 "$CARGO" doc --quiet --workspace --all-features --no-deps
 echo "run_tests.sh: all is well"

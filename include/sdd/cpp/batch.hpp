@@ -208,8 +208,7 @@ private:
         made.id = from.id;
         made.index = from.index;
         made.slot = from.slot;
-        if (from.error != SDD_OK)
-            made.error.emplace(from.error, from.message, from.detail, from.http_status);
+        if (from.error != SDD_OK) made.error = detail::error_from(from);
         made.http_status = from.http_status;
         made.origin = from.origin;
         made.width = from.width;

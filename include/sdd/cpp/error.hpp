@@ -21,8 +21,8 @@ struct report;
 class error : public std::exception {
 public:
     /* The facts of an error. `error_class`, `stage` and `retryable` are those of sdd_result; of a
-       call without an sdd_result they are made from status, detail and HTTP status, as the library
-       makes them. */
+       call that gives only a status, `retryable` is made from status, detail and HTTP status, as
+       the library makes it. */
     struct facts {
         sdd_status status = SDD_OK;
         int32_t detail = SDD_DETAIL_NONE; /* one of SDD_DETAIL_ */
@@ -100,52 +100,14 @@ private:
         made.detail = detail;
         made.http_status = http_status;
         made.message = std::move(message);
-        made.error_class = class_of(status, detail);
+        made.error_class = sdd_status_class(status, detail);
         made.retryable = is_retryable(status, detail, http_status);
         return made;
     }
-    static int32_t class_of(sdd_status status, int32_t detail) noexcept;
     static bool is_retryable(sdd_status status, int32_t detail, int32_t http_status) noexcept;
 
     std::shared_ptr<const kept> kept_;
 };
-
-inline int32_t error::class_of(sdd_status status, int32_t detail) noexcept {
-    switch (detail) {
-    case SDD_DETAIL_IMAGE_TOO_MANY_PIXELS:
-    case SDD_DETAIL_IMAGE_TOO_MANY_FRAMES:
-    case SDD_DETAIL_IMAGE_CHUNK_TOO_LARGE:
-    case SDD_DETAIL_CACHE_TOO_LARGE: return SDD_CLASS_LIMIT;
-    case SDD_DETAIL_IMAGE_NO_MEMORY:
-    case SDD_DETAIL_OPERATION_NO_TRANSFER: return SDD_CLASS_SYSTEM;
-    case SDD_DETAIL_IMAGE_BUFFER_TOO_SMALL:
-    case SDD_DETAIL_CACHE_NOTHING: return SDD_CLASS_REQUEST;
-    default: break;
-    }
-    switch (status) {
-    case SDD_OK: return SDD_CLASS_NONE;
-    case SDD_ERROR_CANCELLED: return SDD_CLASS_CANCELLED;
-    case SDD_ERROR_BAD_IMAGE_DATA:
-    case SDD_ERROR_INCOMPLETE: return SDD_CLASS_IMAGE;
-    case SDD_ERROR_NOT_MODIFIED:
-    case SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE:
-    case SDD_ERROR_INVALID_DOWNLOAD_RESPONSE:
-    case SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE:
-    case SDD_ERROR_TOO_MANY_REDIRECTS:
-    case SDD_ERROR_REDIRECT_REFUSED: return SDD_CLASS_RESPONSE;
-    case SDD_ERROR_TLS: return SDD_CLASS_TLS;
-    case SDD_ERROR_TIMEOUT:
-    case SDD_ERROR_TIMED_OUT: return SDD_CLASS_TIMEOUT;
-    case SDD_ERROR_BODY_TOO_LARGE:
-    case SDD_ERROR_HEADERS_TOO_LARGE:
-    case SDD_ERROR_ADDRESS_REFUSED: return SDD_CLASS_LIMIT;
-    case SDD_ERROR_FILE_NOT_READABLE:
-    case SDD_ERROR_SINK:
-    case SDD_ERROR_CACHE:
-    case SDD_ERROR_NO_RESOURCES: return SDD_CLASS_SYSTEM;
-    default: return status / 1000 == 3 ? SDD_CLASS_NETWORK : SDD_CLASS_REQUEST;
-    }
-}
 
 inline bool error::is_retryable(sdd_status status, int32_t detail, int32_t http_status) noexcept {
     switch (status) {
@@ -257,6 +219,21 @@ private:
 };
 
 namespace detail {
+
+/* The error of a struct that has the facts of one: sdd_loaded, sdd_batch_item. */
+template <class Struct> error error_from(const Struct &from) {
+    error::facts about;
+    about.status = from.error;
+    about.detail = from.detail;
+    about.http_status = from.http_status;
+    about.error_class = from.error_class;
+    about.stage = from.stage;
+    about.retryable = from.retryable != 0;
+    about.curl_code = from.curl_code;
+    about.system_error = from.system_error;
+    about.message = from.message;
+    return error(std::move(about));
+}
 
 /* The result of a C function that returns only a status. */
 inline result<void> checked(sdd_status status, int32_t detail = 0) {

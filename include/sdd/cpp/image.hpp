@@ -285,29 +285,42 @@ public:
      */
     static transform callback(std::string key, function call) {
         transform made(SDD_TRANSFORM_CALLBACK);
-        auto kept = std::make_shared<const called>(called{std::move(key), std::move(call)});
-        made.c_.key = kept->key.c_str();
-        made.c_.user_data = const_cast<called *>(kept.get());
+        made.called_ = std::make_shared<const called>(called{std::move(key), std::move(call)});
+        made.c_.key = made.called_->key.c_str();
         made.c_.callback = [](sdd_image *picture, void *user_data) noexcept {
             return detail::guarded("transform", static_cast<sdd_image *>(nullptr), [&] {
-                return static_cast<called *>(user_data)->call(image(picture, retain)).release();
+                return (*static_cast<kept *>(user_data))->call(image(picture, retain)).release();
             });
         };
-        made.called_ = std::move(kept);
         return made;
     }
 
-    const sdd_transform &get() const noexcept { return c_; }
+    /** The C struct, for a call that waits: it borrows the function. */
+    sdd_transform get() const noexcept {
+        sdd_transform made = c_;
+        if (called_) made.user_data = const_cast<kept *>(&called_);
+        return made;
+    }
+    /** The C struct with a reference to the function, which its user_data_free gives back. */
+    sdd_transform lend() const {
+        sdd_transform made = c_;
+        if (called_) {
+            made.user_data = new kept(called_);
+            made.user_data_free = detail::free_user_data<kept>;
+        }
+        return made;
+    }
 
 private:
     struct called {
         std::string key;
         function call;
     };
+    using kept = std::shared_ptr<const called>;
     explicit transform(int32_t kind) noexcept { c_.kind = kind; }
 
     sdd_transform c_ = SDD_TRANSFORM_INIT;
-    std::shared_ptr<const called> called_;
+    kept called_;
 };
 
 namespace detail {
@@ -318,6 +331,32 @@ inline std::vector<sdd_transform> c_transforms(const std::vector<transform> &tra
     for (const transform &each : transforms) made.push_back(each.get());
     return made;
 }
+
+/* The transforms of a load in C structs: gives their functions back unless the library has taken
+   them. */
+class lent_transforms {
+public:
+    lent_transforms() noexcept = default;
+    explicit lent_transforms(const std::vector<transform> &transforms) : lent_transforms() {
+        list_.reserve(transforms.size());
+        for (const transform &each : transforms) list_.push_back(each.lend());
+    }
+    ~lent_transforms() {
+        if (!is_taken_)
+            for (const sdd_transform &each : list_)
+                if (each.user_data_free != nullptr) each.user_data_free(each.user_data);
+    }
+    lent_transforms(const lent_transforms &) = delete;
+    lent_transforms &operator=(const lent_transforms &) = delete;
+
+    const sdd_transform *data() const noexcept { return list_.data(); }
+    std::size_t size() const noexcept { return list_.size(); }
+    void taken() noexcept { is_taken_ = true; }
+
+private:
+    std::vector<sdd_transform> list_;
+    bool is_taken_ = false;
+};
 
 } // namespace detail
 

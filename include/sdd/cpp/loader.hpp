@@ -205,13 +205,12 @@ public:
         given.http_status = c.http_status;
         given.origin = c.origin;
         given.transformed = c.transformed != 0;
-        /* Modifiers are freed once if the load was accepted: it then has a status of its own. */
-        if (status == SDD_OK || c.error != SDD_OK) made.taken();
+        /* What an accepted load was given is freed once; one that was refused has no stage. */
+        if (status == SDD_OK || c.stage != SDD_STAGE_NONE) made.taken();
         if (status == SDD_OK) return given;
-        error failed(status, *c.message ? c.message : sdd_last_error_message(), c.detail,
-                     c.http_status);
+        const error failed = c.error != SDD_OK ? detail::error_from(c) : error::of_last_call(status);
         if (!given.image && !given.bytes) return failed;
-        given.refresh_error = std::move(failed);
+        given.refresh_error = failed;
         return given;
     }
     template <class Url, class = detail::if_text<Url>>

@@ -8,6 +8,7 @@
 
 #include <condition_variable>
 #include <future>
+#include <unistd.h>
 
 #if defined(__cpp_impl_coroutine) && defined(__has_include)
 #if __has_include(<coroutine>)
@@ -75,11 +76,14 @@ public:
     }
 
     bool has_ended() const {
+        if (is_forked()) return true;
         const std::lock_guard<std::mutex> lock(mutex_);
         return outcome_.has_value();
     }
 
     result<Value> wait() const {
+        if (is_forked())
+            return error(SDD_ERROR_FORKED, "sdd::pending: the request belongs to the parent process.");
         std::unique_lock<std::mutex> lock(mutex_);
         if (!outcome_ && would_deadlock())
             return error(SDD_ERROR_WOULD_DEADLOCK,
@@ -89,18 +93,21 @@ public:
     }
 
     bool wait_for(std::chrono::milliseconds limit) const {
+        if (is_forked()) return true;
         std::unique_lock<std::mutex> lock(mutex_);
         if (!outcome_ && would_deadlock()) return false;
         return ended_.wait_for(lock, limit, [&] { return outcome_.has_value(); });
     }
 
     void set_executor(executor run_on) {
+        if (is_forked()) return;
         const std::lock_guard<std::mutex> lock(mutex_);
         executor_ = std::move(run_on);
     }
 
     /* Sets what runs at the end; false if it has ended, and then nothing is set. */
     bool set_next(std::function<void()> next) {
+        if (is_forked()) return false;
         const std::lock_guard<std::mutex> lock(mutex_);
         if (outcome_) return false;
         next_ = std::move(next);
@@ -109,6 +116,7 @@ public:
 
     /* Runs a job as if the request ended now. */
     void run(std::function<void()> job) {
+        if (is_forked()) return guarded("pending.then", job);
         executor run_on;
         {
             const std::lock_guard<std::mutex> lock(mutex_);
@@ -119,12 +127,16 @@ public:
     }
 
     void drop_next() noexcept {
+        if (is_forked()) return;
         std::function<void()> dropped; /* destroyed without the lock */
         const std::lock_guard<std::mutex> lock(mutex_);
         dropped.swap(next_);
     }
 
 private:
+    /* In the child of a fork the request never ends, and the mutex may be locked for ever. */
+    bool is_forked() const noexcept { return process_ != getpid(); }
+
     bool would_deadlock() const noexcept {
         const delivery_place &place = delivery_place::of_thread();
         return place.is_delivering && place.downloader == downloader_;
@@ -155,6 +167,7 @@ private:
     std::function<void()> next_;
     executor executor_;
     sdd_downloader *const downloader_;
+    const pid_t process_ = getpid();
 };
 
 } // namespace detail
@@ -171,6 +184,8 @@ private:
  * of the request throws, the request is cancelled and its result is an error with that exception as
  * cause(); result::value() throws it.
  * Thread: any; not one object on several at once, except for ready() and get().
+ * Fork: in the child a request of the parent has ended, with SDD_ERROR_FORKED. A std::future made
+ *     of it is never ready there.
  * Delivery: with SDD_DELIVERY_APPLICATION the request ends only when a thread takes the events:
  *     downloader::dispatch(), wait() or wait_idle(). On the thread that delivers get() does not
  *     wait, and gives SDD_ERROR_WOULD_DEADLOCK.

@@ -187,11 +187,11 @@ private:
     sdd_credential credential_ = SDD_CREDENTIAL_INIT;
 };
 
-/* The C struct of a load, with everything that it points to. It borrows the transforms. */
+/* The C struct of a load, with everything that it points to. */
 class c_load {
 public:
     explicit c_load(const load_request &from)
-        : transforms_(c_transforms(from.transforms)), alternatives_(c_texts(from.alternatives)) {
+        : transforms_(from.transforms), alternatives_(c_texts(from.alternatives)) {
         c.url = from.url.c_str();
         c.options = from.options;
         c.decode = from.decode ? &*from.decode : nullptr;
@@ -210,18 +210,19 @@ public:
     }
 
     void taken() noexcept {
+        transforms_.taken();
         if (download_) download_->taken();
     }
 
     sdd_load_request c = SDD_LOAD_REQUEST_INIT;
 
 private:
-    std::vector<sdd_transform> transforms_;
+    lent_transforms transforms_;
     std::vector<const char *> alternatives_;
     std::optional<c_download> download_;
 };
 
-/* The listener of a download or load, with the transforms, which must live until the end. */
+/* The listener of a download or load. */
 class load_listener : public listener<loaded> {
 public:
     template <class Request>
@@ -238,7 +239,6 @@ public:
         on_facts_ = from.on_facts;
         on_preview_ = from.on_preview;
         on_cached_ = from.on_cached;
-        transforms_ = from.transforms;
         on_completed = from.on_completed;
     }
 
@@ -286,7 +286,6 @@ private:
     progress_function on_progress_;
     facts_function on_facts_;
     loaded_function on_preview_, on_cached_;
-    std::vector<transform> transforms_;
 };
 
 /* Submits a download or load: submit(&request, status) calls the C function. */

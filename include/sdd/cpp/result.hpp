@@ -102,7 +102,7 @@ inline std::shared_ptr<const report> report_of(const sdd_result &result) {
     made->metrics.remote_address = made->remote_address.c_str();
     auto source = reinterpret_cast<const char *>(result.sources);
     for (std::size_t i = 0; i < result.source_count; i++) {
-        const auto &failed = *reinterpret_cast<const sdd_source_error *>(source);
+        const sdd_source_error &failed = *reinterpret_cast<const sdd_source_error *>(source);
         error::facts about = error(failed.error, failed.message, failed.detail,
                                    failed.http_status).all();
         about.retryable = failed.retryable != 0;

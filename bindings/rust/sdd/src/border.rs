@@ -28,6 +28,12 @@ pub(crate) fn guard<T>(body: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
+/// Runs code of the application that the library has called inside a call of the application, on its own thread. The
+/// panic is for that call to go on with.
+pub(crate) fn catch<T>(body: impl FnOnce() -> T) -> thread::Result<T> {
+    catch_unwind(AssertUnwindSafe(body))
+}
+
 /// Returns true on a thread that is inside a call of the application's code by the library.
 pub(crate) fn is_inside_callback() -> bool {
     DEPTH.try_with(|depth| depth.get() > 0).unwrap_or(false)

@@ -3,8 +3,9 @@
 use crate::border::{guard, used_by_any_thread};
 use crate::error::check_with_detail;
 use crate::numbers::{clamped, clamped_i32, milliseconds, numbers};
+use crate::stores::{entry_table, memory_table, EntryTable, MemoryTable};
 use crate::text::Texts;
-use crate::{sys, text, Bytes, Cache, Error, Image, Levels};
+use crate::{sys, text, Bytes, Cache, EntryStore, Error, Image, Levels, MemoryStore};
 use std::fmt;
 use std::os::raw::{c_char, c_void};
 use std::path::PathBuf;
@@ -81,6 +82,8 @@ pub struct CacheBuilder {
     max_parts: (i64, i64),
     ignored_query_parameters: Option<String>,
     functions: Functions,
+    memory_store: Option<MemoryTable>,
+    entry_store: Option<EntryTable>,
     max_queued_bytes: i64,
     destroy_timeout: i64,
 }
@@ -230,6 +233,19 @@ impl CacheBuilder {
         self
     }
 
+    /// Keeps the memory level in a store of the application. The limits on memory then have no effect.
+    pub fn memory_store(mut self, store: impl MemoryStore) -> Self {
+        self.memory_store = Some(memory_table(store));
+        self
+    }
+
+    /// Keeps entries in a store of the application, in place of files. Durability, mapping, and the choice of date then
+    /// have no effect.
+    pub fn entry_store(mut self, store: impl EntryStore) -> Self {
+        self.entry_store = Some(entry_table(store));
+        self
+    }
+
     /// Opens the cache. Waits for the directory to be made and opened.
     pub fn build(&self) -> Result<Cache, Error> {
         let mut texts = Texts::default();
@@ -257,6 +273,8 @@ impl CacheBuilder {
         config.destroy_timeout_ms = self.destroy_timeout;
         config.key_filter = self.functions.key_filter.as_ref().and(Some(filter_key));
         config.serializer = self.functions.serializer.as_ref().and(Some(serialize));
+        config.memory_store = self.memory_store.as_ref().map_or(ptr::null(), MemoryTable::pointer);
+        config.entry_store = self.entry_store.as_ref().map_or(ptr::null(), EntryTable::pointer);
         let functions = Box::into_raw(Box::new(self.functions.clone()));
         config.user_data = functions.cast();
         config.user_data_free = Some(free);
@@ -267,6 +285,8 @@ impl CacheBuilder {
             drop(unsafe { Box::from_raw(functions) }); // SAFETY: not accepted, so they stayed ours
             return Err(error);
         }
+        self.memory_store.iter().for_each(MemoryTable::keep);
+        self.entry_store.iter().for_each(EntryTable::keep);
         Cache::owning(handle)
     }
 }

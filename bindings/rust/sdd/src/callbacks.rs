@@ -3,7 +3,7 @@
 use crate::border::{guard, used_by_any_thread};
 use crate::report::Outcome;
 use crate::shared::{Arrived, Shared};
-use crate::{sys, Error, Image, ImageFacts, Picture, PrefetchProgress, Transform};
+use crate::{sys, Error, Image, ImageFacts, Picture, PrefetchProgress, Report};
 use std::fmt;
 use std::os::raw::{c_char, c_void};
 use std::sync::{Arc, Mutex};
@@ -57,9 +57,11 @@ pub struct Callbacks {
     preview: Option<Box<dyn FnMut(Image) + Send>>,
     cached: Option<Box<dyn FnMut(Picture) + Send>>,
     prefetched: Option<PrefetchFn>,
+    each: Option<EachFn>,
 }
 
-type PrefetchFn = Box<dyn FnMut(PrefetchProgress) + Send>;
+pub(crate) type PrefetchFn = Box<dyn FnMut(PrefetchProgress) + Send>;
+pub(crate) type EachFn = Box<dyn FnMut(usize, Result<Report, Error>) + Send>;
 
 impl Callbacks {
     /// Returns no closures.
@@ -93,8 +95,8 @@ impl Callbacks {
         self
     }
 
-    pub(crate) fn prefetching(prefetched: Option<PrefetchFn>) -> Self {
-        Callbacks { prefetched, ..Self::default() }
+    pub(crate) fn prefetching(prefetched: Option<PrefetchFn>, each: Option<EachFn>) -> Self {
+        Callbacks { prefetched, each, ..Self::default() }
     }
 }
 
@@ -106,8 +108,6 @@ pub(crate) struct Task {
     pub(crate) shared: Arc<Shared>,
     callbacks: Mutex<Callbacks>,
     takes_events: bool,
-    /// Transforms, whose closures may be called until the end.
-    pub(crate) transforms: Vec<Transform>,
 }
 
 impl Task {
@@ -227,6 +227,10 @@ impl Task {
 
     pub(crate) fn prefetched(&self, progress: PrefetchProgress) {
         self.call(|closures| closures.prefetched.as_mut().map(|function| function(progress)));
+    }
+
+    pub(crate) fn prefetched_one(&self, index: usize, outcome: Result<Report, Error>) {
+        self.call(|closures| closures.each.as_mut().map(|function| function(index, outcome)));
     }
 
     /// Calls a closure. A mutex that is locked or poisoned is that of a closure that is running, or has panicked.

@@ -305,7 +305,7 @@ fn add<C: Coder>(
     call: impl FnOnce(&sys::sdd_coder) -> sys::sdd_status,
 ) -> Result<(), Error> {
     let mut texts = Texts::default();
-    let mut lent = Calls::<C>::table();
+    let mut lent: sys::sdd_coder = Calls::<C>::table();
     (lent.name, lent.format) = (texts.add(name)?, format.0);
     lent.mime_type = texts.add_optional(&mime_type.map(String::from))?;
     let coder = Box::into_raw(Box::new(coder));

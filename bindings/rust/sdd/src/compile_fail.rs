@@ -67,6 +67,40 @@
 /// }
 /// ```
 ///
+/// So may the URLs of a batch, and stores of a cache are used by several threads at a time.
+///
+/// ```
+/// drop(sdd::Downloader::shared().batch(std::iter::empty::<String>()).images());
+/// ```
+///
+/// ```compile_fail,E0277
+/// let url = std::rc::Rc::new(String::new());
+/// drop(sdd::Downloader::shared().batch((0..1).map(move |_| url.to_string())).images());
+/// ```
+///
+/// ```compile_fail,E0597
+/// let urls = vec![String::new()];
+/// drop(sdd::Downloader::shared().batch(urls.iter().map(|url| url.as_str())).images());
+/// ```
+///
+/// ```compile_fail,E0277
+/// struct Counting(std::cell::Cell<u32>);
+/// impl sdd::MemoryStore for Counting {
+///     fn get(&self, _: &str) -> Option<sdd::Image> { None }
+///     fn put(&self, _: &str, _: sdd::Image, _: u64) {}
+///     fn remove(&self, _: &str) {}
+///     fn clear(&self) {}
+/// }
+/// ```
+///
+/// ```compile_fail,E0277
+/// struct Counting(std::cell::Cell<u32>);
+/// unsafe impl sdd::PixelAllocator for Counting {
+///     fn allocate(&self, _: std::alloc::Layout) -> Option<std::ptr::NonNull<u8>> { None }
+///     unsafe fn release(&self, _: std::ptr::NonNull<u8>, _: usize) {}
+/// }
+/// ```
+///
 /// Callbacks, prefetch lists and results may move to another thread, but not be shared.
 ///
 /// ```
@@ -170,6 +204,64 @@ mod threads {}
 /// fn end(mut transfer: sdd::Transfer) {
 ///     transfer.finish();
 ///     transfer.write(b"late").unwrap();
+/// }
+/// ```
+///
+/// The pixels of a slot end when it is released, and with the next item; a slot is released once.
+///
+/// ```
+/// fn sum(batch: &mut sdd::TensorBatch<'_>, slot: sdd::Slot) {
+///     let pixels = batch.pixels(&slot);
+///     println!("{}", pixels.len());
+///     batch.release(slot).unwrap();
+/// }
+/// ```
+///
+/// ```compile_fail,E0502
+/// fn sum(batch: &mut sdd::TensorBatch<'_>, slot: sdd::Slot, other: sdd::Slot) {
+///     let pixels = batch.pixels(&slot);
+///     batch.release(other).unwrap();
+///     println!("{}", pixels.len());
+/// }
+/// ```
+///
+/// ```compile_fail,E0502
+/// fn sum(batch: &mut sdd::TensorBatch<'_>, slot: sdd::Slot) {
+///     let pixels = batch.pixels(&slot);
+///     batch.next();
+///     println!("{}", pixels.len());
+/// }
+/// ```
+///
+/// ```compile_fail,E0382
+/// fn release(batch: &mut sdd::TensorBatch<'_>, slot: sdd::Slot) {
+///     batch.release(slot).unwrap();
+///     batch.release(slot).unwrap();
+/// }
+/// ```
+///
+/// A batch in a slice of the caller ends with its call: it cannot be kept, nor exchanged for another one.
+///
+/// ```
+/// fn count(builder: sdd::BatchBuilder, pixels: &mut [u8]) -> Result<usize, sdd::Error> {
+///     builder.fill(&sdd::Tensor::new(1, 1), pixels, |batch| batch.count())
+/// }
+/// ```
+///
+/// ```compile_fail
+/// fn keep(builder: sdd::BatchBuilder, pixels: &mut [u8]) {
+///     let mut kept = None;
+///     builder.fill(&sdd::Tensor::new(1, 1), pixels, |batch| kept = Some(batch)).unwrap();
+/// }
+/// ```
+///
+/// ```compile_fail
+/// fn exchange(one: sdd::BatchBuilder, other: sdd::BatchBuilder, pixels: &mut [u8], more: &mut [u8]) {
+///     let tensor = sdd::Tensor::new(1, 1);
+///     one.fill(&tensor, pixels, |outer| {
+///         other.fill(&tensor, more, |inner| std::mem::swap(outer, inner)).unwrap()
+///     })
+///     .unwrap();
 /// }
 /// ```
 ///

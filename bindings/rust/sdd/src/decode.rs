@@ -1,7 +1,8 @@
 //! Options by which a body is decoded to pixels.
 
 use crate::numbers::{clamped, clamped_i32, numbers};
-use crate::{sys, ImageFormat, PixelFormat};
+use crate::{sys, Allocator, ImageFormat, PixelFormat};
+use std::ptr;
 
 numbers! {
     /// How a picture is scaled to the target size of [`DecodeOptions`] or [`Transform::Resize`](crate::Transform).
@@ -68,6 +69,7 @@ pub struct DecodeOptions {
     lenient: bool,
     format_hint: Option<ImageFormat>,
     scaling: Scaling,
+    allocator: Option<Allocator>,
 }
 
 impl DecodeOptions {
@@ -141,6 +143,12 @@ impl DecodeOptions {
         self
     }
 
+    /// Puts the pixels into memory of the application. A loader then caches the original alone.
+    pub fn allocator(mut self, allocator: Allocator) -> Self {
+        self.allocator = Some(allocator);
+        self
+    }
+
     pub(crate) fn lend(&self) -> sys::sdd_decode_options {
         sys::sdd_decode_options {
             pixel_format: self.pixel_format as i32,
@@ -155,6 +163,7 @@ impl DecodeOptions {
             integrity: if self.lenient { sys::SDD_INTEGRITY_LENIENT } else { sys::SDD_INTEGRITY_STRICT },
             format_hint: self.format_hint.map_or(0, |format| format.0),
             scaling: self.scaling as i32,
+            allocator: self.allocator.as_ref().map_or(ptr::null(), Allocator::pointer),
             ..sys::sized!(sdd_decode_options)
         }
     }

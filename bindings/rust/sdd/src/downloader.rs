@@ -10,8 +10,8 @@ use crate::report::Output;
 use crate::request::{submit, Owner};
 use crate::text::{c_string, Texts};
 use crate::{
-    sys, text, Body, Cache, Credential, DecodeOptions, DownloadRequest, DownloaderBuilder, Error, Events, Modifiers,
-    Picture, Report, Request, Results,
+    sys, text, Body, Cache, Credential, DecodeOptions, Delivery, DownloadRequest, DownloaderBuilder, Error, Events,
+    Modifiers, Picture, Report, Request, Results,
 };
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -67,6 +67,7 @@ struct Handle {
 
 /// Objects that the downloader uses until it is destroyed.
 pub(crate) struct Kept {
+    pub(crate) delivery: Delivery,
     pub(crate) _filter: Option<KeptFilter>,
     pub(crate) _cache: Option<Cache>,
 }
@@ -128,6 +129,11 @@ impl Downloader {
         self.0.as_ref().map_or(ptr::null_mut(), |handle| handle.raw.as_ptr())
     }
 
+    pub(crate) fn delivery(&self) -> Delivery {
+        let kept = self.0.as_ref().and_then(|handle| handle.kept.as_ref());
+        kept.map_or(Delivery::Thread, |kept| kept.delivery)
+    }
+
     pub(crate) fn owner(&self) -> Owner {
         self.0.clone().map(|handle| handle as _)
     }
@@ -157,7 +163,7 @@ impl Downloader {
         I::Item: Into<DownloadRequest>,
     {
         let (downloader, mut requests) = (self.clone(), requests.into_iter());
-        Results::of(move || requests.next().map(|request| downloader.download(request)))
+        Results::of(self, move || requests.next().map(|request| downloader.download(request)))
     }
 
     /// Downloads a body of any kind, without decoding it.
@@ -180,7 +186,7 @@ impl Downloader {
     /// ```
     pub fn download_to(&self, request: impl Into<DownloadRequest>, file: impl AsFd) -> Request<Report> {
         let fd = file.as_fd().as_raw_fd();
-        self.submit(&request.into(), Task::default(), |request| {
+        self.submit(&request.into(), Task::default(), |request: &mut sys::sdd_download_request| {
             (request.sink, request.sink_fd) = (sys::SDD_SINK_FD, fd);
             request.options |= sys::SDD_OPTION_BYTES_ONLY;
         })
@@ -188,7 +194,7 @@ impl Downloader {
 
     /// Downloads a body and drops it: to warm a cache, or to check a link.
     pub fn discard(&self, request: impl Into<DownloadRequest>) -> Request<Report> {
-        self.submit(&request.into(), Task::default(), |request| {
+        self.submit(&request.into(), Task::default(), |request: &mut sys::sdd_download_request| {
             request.sink = sys::SDD_SINK_DISCARD;
             request.options |= sys::SDD_OPTION_BYTES_ONLY;
         })
@@ -202,8 +208,8 @@ impl Downloader {
     ) -> Request<T> {
         let (progress, facts, preview) = (task.progress_fn(), task.facts_fn(), task.preview_fn());
         let wants_previews = task.wants_previews();
-        submit(task, [self.owner(), None], |task, status| {
-            request.lend(|request| {
+        submit(task, self, [self.owner(), None], |task, status| {
+            request.lend(|request: &mut sys::sdd_download_request| {
                 (request.progress, request.facts, request.preview) = (progress, facts, preview);
                 request.completed = Some(Task::on_completed);
                 request.user_data = task;

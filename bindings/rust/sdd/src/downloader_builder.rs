@@ -5,7 +5,7 @@ use crate::error::check;
 use crate::modifiers::LentModifiers;
 use crate::numbers::{clamped, clamped_i32, milliseconds};
 use crate::text::Texts;
-use crate::{sys, Cache, Credential, Downloader, Error, Limits, Modifiers, Network, Order};
+use crate::{sys, Cache, Credential, Delivery, Downloader, Error, Limits, Modifiers, Network, Order};
 use std::ptr;
 use std::time::Duration;
 
@@ -27,6 +27,7 @@ use std::time::Duration;
 #[derive(Clone, Debug, Default)]
 #[must_use = "build() creates the downloader"]
 pub struct DownloaderBuilder {
+    delivery: Delivery,
     max_concurrent_downloads: u32,
     max_concurrent_per_host: u32,
     decode_threads: u32,
@@ -49,6 +50,12 @@ pub struct DownloaderBuilder {
 }
 
 impl DownloaderBuilder {
+    /// Sets where closures are called and tasks are woken.
+    pub fn delivery(mut self, delivery: Delivery) -> Self {
+        self.delivery = delivery;
+        self
+    }
+
     /// Sets how many transfers run at a time; the default is 6.
     pub fn max_concurrent_downloads(mut self, count: u32) -> Self {
         self.max_concurrent_downloads = count;
@@ -190,6 +197,7 @@ impl DownloaderBuilder {
         let credential = self.credential.as_ref().map(|credential| credential.lend(&mut texts)).transpose()?;
         let limits = self.limits.lend();
         let mut config = sys::sized!(sdd_downloader_config);
+        config.delivery = self.delivery as i32;
         config.max_concurrent_downloads = clamped_i32(self.max_concurrent_downloads);
         config.max_concurrent_per_host = clamped_i32(self.max_concurrent_per_host);
         config.decode_threads = clamped_i32(self.decode_threads);
@@ -216,7 +224,8 @@ impl DownloaderBuilder {
         // SAFETY: the config is copied, with all that it points to; on success the handle is ours.
         match check(unsafe { sys::sdd_downloader_create(config, &mut handle) }) {
             Ok(()) => {
-                Downloader::owning(handle, Kept { _filter: self.network.kept_filter(), _cache: self.cache.clone() })
+                let (_filter, _cache) = (self.network.kept_filter(), self.cache.clone());
+                Downloader::owning(handle, Kept { delivery: self.delivery, _filter, _cache })
             }
             Err(error) => {
                 LentModifiers::take_back(modifiers);

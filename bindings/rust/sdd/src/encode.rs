@@ -162,7 +162,7 @@ impl Image {
     /// ```
     pub fn encode_async(&self, downloader: &Downloader, options: &EncodeOptions) -> Request<Bytes> {
         let options = options.lend();
-        submit(Task::default(), [downloader.owner(), None], |task, status| {
+        submit(Task::default(), downloader, [downloader.owner(), None], |task, status| {
             // SAFETY: image and options are borrowed for the call; the library frees the task after the end.
             Ok(unsafe {
                 sys::sdd_image_encode_async(

@@ -190,9 +190,9 @@ impl Cache {
     /// Stores an item, in memory at once and on disk soon. The request ends when it is on disk; dropping the request
     /// does not remove the entry. The downloader delivers the end.
     pub fn store_async(&self, downloader: &Downloader, item: &CacheItem) -> Request<Report> {
-        submit(Task::default(), [downloader.owner(), self.owner()], |task, status| {
+        submit(Task::default(), downloader, [downloader.owner(), self.owner()], |task, status| {
             let mut texts = Texts::default();
-            let mut item = item.lend(&mut texts)?;
+            let mut item: sys::sdd_cache_item = item.lend(&mut texts)?;
             item.completed = Some(Task::on_completed);
             item.user_data = task;
             item.user_data_free = Some(Task::free);
@@ -233,8 +233,8 @@ impl Cache {
     /// ```
     pub fn query_async(&self, downloader: &Downloader, query: impl Into<Query>) -> Request<Picture> {
         let query = query.into();
-        submit(Task::default(), [downloader.owner(), self.owner()], |task, status| {
-            query.lend(query.wants as i32, |query| {
+        submit(Task::default(), downloader, [downloader.owner(), self.owner()], |task, status| {
+            query.lend(query.wants as i32, |query: &mut sys::sdd_query| {
                 query.completed = Some(Task::on_completed);
                 query.user_data = task;
                 query.user_data_free = Some(Task::free);

@@ -202,24 +202,6 @@ pub(crate) fn check_with_detail(status: sdd_status, detail: i32) -> Result<(), E
     }
 }
 
-/// Returns the class of a call's status, as the library does it for the results of requests.
 fn class_of(status: sdd_status, detail: i32) -> i32 {
-    match status {
-        sys::SDD_ERROR_BAD_IMAGE_DATA => match detail {
-            sys::SDD_DETAIL_IMAGE_TOO_MANY_PIXELS
-            | sys::SDD_DETAIL_IMAGE_TOO_MANY_FRAMES
-            | sys::SDD_DETAIL_IMAGE_CHUNK_TOO_LARGE => sys::SDD_CLASS_LIMIT,
-            sys::SDD_DETAIL_IMAGE_NO_MEMORY => sys::SDD_CLASS_SYSTEM,
-            sys::SDD_DETAIL_IMAGE_BUFFER_TOO_SMALL => sys::SDD_CLASS_REQUEST,
-            _ => sys::SDD_CLASS_IMAGE,
-        },
-        sys::SDD_ERROR_INCOMPLETE => sys::SDD_CLASS_IMAGE,
-        sys::SDD_ERROR_CANCELLED => sys::SDD_CLASS_CANCELLED,
-        sys::SDD_ERROR_TIMED_OUT | sys::SDD_ERROR_TIMEOUT => sys::SDD_CLASS_TIMEOUT,
-        sys::SDD_ERROR_NO_RESOURCES | sys::SDD_ERROR_CACHE | sys::SDD_ERROR_SINK | sys::SDD_ERROR_FILE_NOT_READABLE => {
-            sys::SDD_CLASS_SYSTEM
-        }
-        sys::SDD_ERROR_BODY_TOO_LARGE => sys::SDD_CLASS_LIMIT,
-        _ => sys::SDD_CLASS_REQUEST,
-    }
+    unsafe { sys::sdd_status_class(status, detail) } // SAFETY: any numbers are allowed
 }

@@ -112,7 +112,7 @@ impl<T: Output> Iterator for Events<T> {
         if self.is_over {
             return None;
         }
-        let next = self.request.shared.wait(None)?;
+        let next = self.request.shared.wait(None, self.request.driver.as_ref())?;
         Some(self.event(next))
     }
 }

@@ -168,7 +168,7 @@ impl Image {
         let (mut image, mut detail) = (ptr::null_mut(), 0);
         // SAFETY: as above. The image, which refers to `pixels`, ends with this call.
         unsafe {
-            let mut options = options.lend();
+            let mut options: sys::sdd_decode_options = options.lend();
             (options.pixels, options.pixels_size) = (pixels.as_mut_ptr().cast(), pixels.len());
             let status = sys::sdd_image_decode(bytes.as_ptr().cast(), bytes.len(), &options, &mut image, &mut detail);
             check_with_detail(status, detail)?;

@@ -226,7 +226,7 @@ impl Image {
                 let status = sys::sdd_image_text_at(self.raw(), index, &mut found);
                 (status == sys::SDD_OK).then(|| ImageText {
                     keyword: text::borrowed(found.keyword),
-                    text: text::borrowed(found.text),
+                    text: text::sized(found.text, found.text_size),
                     language: text::borrowed(found.language),
                     translated_keyword: text::borrowed(found.translated_keyword),
                 })

@@ -4,6 +4,10 @@
 
 pub use sdd_sys as sys;
 
+mod allocator;
+mod batch;
+mod batch_builder;
+mod batch_counts;
 mod border;
 mod bytes;
 mod cache;
@@ -16,6 +20,7 @@ mod compile_fail;
 mod cookies;
 mod credential;
 mod decode;
+mod delivery;
 mod download_request;
 mod downloader;
 mod downloader_builder;
@@ -35,6 +40,7 @@ mod numbers;
 mod observer;
 mod pixels;
 mod prefetch;
+mod readiness;
 mod report;
 mod request;
 mod response;
@@ -42,11 +48,17 @@ mod results;
 mod shared;
 mod statistics;
 mod status;
+mod stores;
+mod tensor;
 mod text;
 mod transfer;
 mod transform;
 mod transport;
 
+pub use allocator::{Allocator, PixelAllocator};
+pub use batch::{Batch, BatchItem, BatchOutput};
+pub use batch_builder::{BatchBuilder, BatchSource};
+pub use batch_counts::{BatchHost, BatchOutcome, BatchStatistics};
 pub use bytes::Bytes;
 pub use cache::{Cache, Trim};
 pub use cache_builder::{CacheBuilder, Durability};
@@ -57,6 +69,7 @@ pub use coder::{
 pub use cookies::Cookie;
 pub use credential::{AuthSchemes, Credential};
 pub use decode::{DecodeOptions, Fit, Scaling};
+pub use delivery::{Delivery, Settings};
 pub use download_request::DownloadRequest;
 pub use downloader::{Downloader, Order};
 pub use downloader_builder::DownloaderBuilder;
@@ -82,7 +95,9 @@ pub use response::Response;
 pub use results::Results;
 pub use statistics::{set_decode_memory_limit, CacheStatistics, ProcessStatistics, Statistics};
 pub use status::Status;
-pub use transform::{CustomTransform, Transform};
+pub use stores::{EntryStore, MemoryStore, StoreError};
+pub use tensor::{Slot, Tensor, TensorBatch, TensorFit};
+pub use transform::{Corners, CustomTransform, Transform};
 pub use transport::{Transfer, TransferRequest, Transport};
 
 /// Returns the version of the loaded library, such as "0.3.0".

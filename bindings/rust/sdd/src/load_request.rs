@@ -5,6 +5,7 @@ use crate::download_request::lend_transfer;
 use crate::numbers::milliseconds_or_none;
 use crate::text::Texts;
 use crate::transfer::{transfer_setters, Transfer};
+use crate::transform::LentTransforms;
 use crate::{sys, Credential, DecodeOptions, Error, Levels, Modifiers, Options, Priority, Redirects, Transform};
 use std::fmt;
 use std::path::PathBuf;
@@ -105,11 +106,6 @@ impl LoadRequest {
 
     transfer_setters!();
 
-    /// Returns the transforms, whose closures must live until the load has ended.
-    pub(crate) fn transforms(&self) -> Vec<Transform> {
-        self.transforms.clone()
-    }
-
     /// Passes the load to `body` as a C struct, which lives until `body` returns, with all that it points to. `body`
     /// returns 0 if the library has not accepted it.
     pub(crate) fn lend(
@@ -122,8 +118,8 @@ impl LoadRequest {
         request.options = self.options.0;
         let decode = self.decode.as_ref().map(DecodeOptions::lend);
         request.decode = pointer(&decode);
-        let transforms = Transform::lend_all(&self.transforms, &mut texts)?;
-        (request.transforms, request.transform_count) = (transforms.as_ptr(), transforms.len());
+        let mut transforms = LentTransforms::new(&self.transforms, &mut texts)?;
+        (request.transforms, request.transform_count) = (transforms.list().as_ptr(), transforms.list().len());
         let alternatives = texts.add_list(&self.alternatives)?;
         (request.alternatives, request.alternative_count) = (alternatives.as_ptr(), alternatives.len());
         request.cache_key = texts.add_optional(&self.cache_key)?;
@@ -135,10 +131,14 @@ impl LoadRequest {
         request.priority = self.priority as i32;
         request.total_timeout_ms = self.total_timeout;
         let mut download = sys::sized!(sdd_download_request);
-        lend_transfer(&self.transfer, &mut texts, &mut download, |download| {
+        let token = lend_transfer(&self.transfer, &mut texts, &mut download, |download| {
             request.download = download;
             body(&mut request)
-        })
+        })?;
+        if token != 0 {
+            transforms.taken();
+        }
+        Ok(token)
     }
 }
 

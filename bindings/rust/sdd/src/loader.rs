@@ -123,7 +123,7 @@ impl Loader {
         I::Item: Into<LoadRequest>,
     {
         let (loader, mut requests) = (self.clone(), requests.into_iter());
-        Results::of(move || requests.next().map(|request| loader.load(request)))
+        Results::of(&self.downloader(), move || requests.next().map(|request| loader.load(request)))
     }
 
     /// Loads the encoded bytes of a picture, or any body, without decoding it.
@@ -135,9 +135,8 @@ impl Loader {
         let (progress, facts) = (task.progress_fn(), task.facts_fn());
         let (preview, cached) = (task.preview_fn(), task.cached_fn());
         let progressive = if task.wants_previews() { sys::SDD_OPTION_PROGRESSIVE_LOAD } else { 0 };
-        task.transforms = request.transforms();
-        submit(task, [self.owner(), None], |task, status| {
-            request.lend(|request| {
+        submit(task, &self.downloader(), [self.owner(), None], |task, status| {
+            request.lend(|request: &mut sys::sdd_load_request| {
                 request.options |= options | progressive;
                 (request.progress, request.facts) = (progress, facts);
                 (request.preview, request.cached) = (preview, cached);

@@ -240,8 +240,9 @@ unsafe extern "C" fn on_response(
     user_data: *mut c_void,
 ) -> sys::sdd_status {
     let answer = guard(|| {
-        // SAFETY: lent until we return.
-        let (response, lent) = unsafe { (Response::retained(response), &mut *change) };
+        // SAFETY: both are lent until we return.
+        let response = unsafe { Response::retained(response) };
+        let lent: &mut sys::sdd_response_change = unsafe { &mut *change };
         let (response, function) = match (response, &unsafe { functions(user_data) }.response) {
             (Some(response), Some(function)) => (response, function),
             _ => return Ok(()),

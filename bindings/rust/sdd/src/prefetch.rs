@@ -1,11 +1,11 @@
 //! Prefetching: lists of URLs that are loaded ahead of time.
 
-use crate::callbacks::Task;
+use crate::callbacks::{EachFn, PrefetchFn, Task};
 use crate::credential::pointer;
 use crate::report::{Outcome, Output, Sealed};
 use crate::request::submit;
 use crate::text::Texts;
-use crate::{sys, Callbacks, DecodeOptions, Error, Loader, Options, Origin, Request, Status};
+use crate::{sys, Callbacks, DecodeOptions, Error, Loader, Options, Origin, Report, Request, Status};
 use std::fmt;
 use std::os::raw::c_void;
 
@@ -33,7 +33,8 @@ pub struct PrefetchList {
     options: Options,
     to_disk: bool,
     decode: Option<DecodeOptions>,
-    progress: Option<Box<dyn FnMut(PrefetchProgress) + Send>>,
+    progress: Option<PrefetchFn>,
+    each: Option<EachFn>,
 }
 
 /// The progress of a prefetch list.
@@ -100,6 +101,8 @@ pub struct PrefetchOutcome {
     pub http_status: i32,
     /// Where it came from: if from a cache, it was there already.
     pub origin: Origin,
+    /// True if another attempt may succeed later.
+    pub retryable: bool,
 }
 
 impl PrefetchList {
@@ -135,6 +138,24 @@ impl PrefetchList {
         self.progress = Some(Box::new(function));
         self
     }
+
+    /// Reports the outcome of each URL, by its index in the list, on the callback thread of the downloader. A panic
+    /// cancels the list.
+    ///
+    /// ```
+    /// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
+    /// # let server = server::Server::new();
+    /// let (sender, ends) = std::sync::mpsc::channel();
+    /// let list = sdd::PrefetchList::new([server.url("/missing")])
+    ///     .each(move |index, outcome| sender.send((index, outcome.map_err(|error| error.http_status()))).unwrap());
+    /// sdd::Loader::without_cache()?.prefetch(list).wait()?;
+    /// assert!(matches!(ends.recv(), Ok((0, Err(Some(404))))));
+    /// # Ok::<(), sdd::Error>(())
+    /// ```
+    pub fn each(mut self, function: impl FnMut(usize, Result<Report, Error>) + Send + 'static) -> Self {
+        self.each = Some(Box::new(function));
+        self
+    }
 }
 
 impl fmt::Debug for PrefetchList {
@@ -147,9 +168,9 @@ impl Loader {
     /// Starts loading a list. All lists of a loader together load at most 3 URLs at once. Dropping the request cancels
     /// the list; [`Request::detach`] lets it go on.
     pub fn prefetch(&self, list: PrefetchList) -> Request<PrefetchReport> {
-        let has_progress = list.progress.is_some();
-        let task = Task::new(Callbacks::prefetching(list.progress));
-        submit(task, [self.owner(), None], |task, status| {
+        let (has_progress, has_each) = (list.progress.is_some(), list.each.is_some());
+        let task = Task::new(Callbacks::prefetching(list.progress, list.each));
+        submit(task, &self.downloader(), [self.owner(), None], |task, status| {
             let mut texts = Texts::default();
             let urls = texts.add_list(&list.urls)?;
             let decode = list.decode.as_ref().map(DecodeOptions::lend);
@@ -159,6 +180,7 @@ impl Loader {
                 options: list.options.0,
                 to: if list.to_disk { sys::SDD_PREFETCH_DISK } else { sys::SDD_PREFETCH_MEMORY },
                 decode: pointer(&decode),
+                each: has_each.then_some(on_each),
                 progress: has_progress.then_some(on_progress),
                 completed: Some(on_completed),
                 user_data: task,
@@ -180,6 +202,14 @@ unsafe extern "C" fn on_progress(
 ) {
     let called = |task: &Task| task.prefetched(PrefetchProgress { finished, skipped, total });
     unsafe { Task::called(task, token, called) } // SAFETY: the library frees the task after its last callback
+}
+
+unsafe extern "C" fn on_each(token: sys::sdd_token, index: usize, result: *const sys::sdd_result, task: *mut c_void) {
+    let called = |task: &Task| {
+        let outcome = unsafe { Outcome::read(&*result) }; // SAFETY: lent until we return
+        task.prefetched_one(index, outcome.map(|outcome| *outcome.report));
+    };
+    unsafe { Task::called(task, token, called) } // SAFETY: as above
 }
 
 unsafe extern "C" fn on_completed(report: *const sys::sdd_prefetch_report, task: *mut c_void) {
@@ -206,6 +236,7 @@ unsafe fn read(report: &sys::sdd_prefetch_report) -> PrefetchReport {
             detail: outcome.detail,
             http_status: outcome.http_status,
             origin: Origin::of(outcome.origin).unwrap_or_default(),
+            retryable: outcome.retryable == 1,
         }
     };
     let count = if report.outcomes.is_null() { 0 } else { report.total };

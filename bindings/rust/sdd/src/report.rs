@@ -219,7 +219,7 @@ unsafe fn failure(result: &sys::sdd_result, report: Report) -> Failure {
         system_error: result.system_error,
         stage: Stage::of(result.stage).unwrap_or_default(),
         retryable: result.retryable == 1,
-        message: unsafe { text::owned(result.message) },
+        message: unsafe { text::owned(result.message) }, // SAFETY: as the caller promises
         report: Some(report),
     }
 }
@@ -293,7 +293,7 @@ impl Metrics {
             connection_reused: metrics.connection_reused == 1,
             redirects: metrics.redirects,
             attempts: metrics.attempts,
-            remote_address: unsafe { text::owned(metrics.remote_address) },
+            remote_address: unsafe { text::owned(metrics.remote_address) }, // SAFETY: as the caller promises
             remote_port: metrics.remote_port,
             saved_bytes: metrics.saved_bytes,
             resumed_bytes: metrics.resumed_bytes,

@@ -5,7 +5,7 @@ use crate::error::check;
 use crate::numbers::{microseconds, numbers};
 use crate::report::{Output, Sealed};
 use crate::shared::{Ended, Next, Shared};
-use crate::{sys, Error, Priority, Response};
+use crate::{sys, text, Downloader, Error, Priority, Response};
 use std::any::Any;
 use std::fmt;
 use std::future::Future;
@@ -40,6 +40,8 @@ pub struct Request<T> {
     pub(crate) shared: Arc<Shared>,
     token: sys::sdd_token,
     is_taken: bool,
+    /// The downloader, if its events wait for the application: a thread that waits takes them.
+    pub(crate) driver: Option<Downloader>,
     /// What the request needs until it ends: its loader, downloader or cache.
     _owners: Owners,
     output: PhantomData<fn() -> T>,
@@ -50,11 +52,12 @@ pub(crate) type Owner = Option<Arc<dyn Any + Send + Sync>>;
 pub(crate) type Owners = [Owner; 2];
 
 impl<T: Output> Request<T> {
-    /// Waits for the outcome on this thread. Inside a callback of the library, where it could wait for itself, it fails
+    /// Waits for the outcome on this thread. With [`Delivery::Application`](crate::Delivery::Application) it takes the
+    /// events of the downloader meanwhile, and calls their closures. Inside a callback of the library, where it could wait for itself, it fails
     /// with [`Status::WOULD_DEADLOCK`](crate::Status::WOULD_DEADLOCK) if the request has not ended.
     pub fn wait(mut self) -> Result<T, Error> {
         loop {
-            match self.shared.wait(None) {
+            match self.shared.wait(None, self.driver.as_ref()) {
                 Some(Next::Ended(outcome)) => return self.taken(outcome),
                 Some(Next::Refused(error)) => return Err(error),
                 Some(Next::Arrived(_)) | None => {}
@@ -64,7 +67,7 @@ impl<T: Output> Request<T> {
 
     /// Waits at most so long; `None` if the request goes on.
     pub fn wait_timeout(&mut self, limit: Duration) -> Option<Result<T, Error>> {
-        match self.shared.wait(Some(limit))? {
+        match self.shared.wait(Some(limit), self.driver.as_ref())? {
             Next::Ended(outcome) => Some(self.taken(outcome)),
             Next::Refused(error) => Some(Err(error)),
             Next::Arrived(_) => None,
@@ -141,6 +144,12 @@ impl<T> Request<T> {
             waiting: microseconds(info.waiting_us),
             running: microseconds(info.running_us),
         })
+    }
+
+    /// Returns the URL of the request, as its modifier has left it; an error if it has ended.
+    pub fn url(&self) -> Result<String, Error> {
+        // SAFETY: at most `capacity` bytes are written before the call returns.
+        text::read(|buffer, capacity, length| unsafe { sys::sdd_token_get_url(self.token, buffer, capacity, length) })
     }
 
     /// Returns the response of the request while it is under way, once its header has arrived.
@@ -241,6 +250,7 @@ impl<T> fmt::Debug for Request<T> {
 /// Gives a task to the library, by a call that returns a token. An error of the call becomes the outcome.
 pub(crate) fn submit<T: Output>(
     task: Task,
+    downloader: &Downloader,
     owners: Owners,
     call: impl FnOnce(*mut c_void, *mut sys::sdd_status) -> Result<sys::sdd_token, Error>,
 ) -> Request<T> {
@@ -256,5 +266,6 @@ pub(crate) fn submit<T: Output>(
         shared.end(Err(error));
         0
     });
-    Request { shared, token, is_taken: false, _owners: owners, output: PhantomData }
+    let driver = downloader.driver();
+    Request { shared, token, is_taken: false, driver, _owners: owners, output: PhantomData }
 }

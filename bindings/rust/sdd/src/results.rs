@@ -2,7 +2,8 @@
 
 use crate::border::{guard, is_inside_callback, lock};
 use crate::report::Output;
-use crate::{sys, Error, Request};
+use crate::shared::{drive, STEP};
+use crate::{sys, Downloader, Error, Request, Status};
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::process;
@@ -36,6 +37,8 @@ pub struct Results<T> {
     next_index: usize,
     has_more: bool,
     process: u32,
+    /// As that of a request.
+    driver: Option<Downloader>,
 }
 
 struct Inbox<T> {
@@ -51,7 +54,7 @@ struct InboxState<T> {
 type Item<T> = (usize, Result<T, Error>);
 
 impl<T: Output> Results<T> {
-    pub(crate) fn of(submit: impl FnMut() -> Option<Request<T>> + Send + 'static) -> Self {
+    pub(crate) fn of(downloader: &Downloader, submit: impl FnMut() -> Option<Request<T>> + Send + 'static) -> Self {
         let state = Mutex::new(InboxState { outcomes: VecDeque::new(), waker: None });
         Results {
             submit: Box::new(submit),
@@ -61,6 +64,7 @@ impl<T: Output> Results<T> {
             next_index: 0,
             has_more: true,
             process: process::id(),
+            driver: downloader.driver(),
         }
     }
 
@@ -135,12 +139,11 @@ impl<T: Output> Iterator for Results<T> {
         }
         self.fill();
         let first = *self.running.keys().min()?;
-        match self.inbox.wait() {
-            Some(item) => Some(self.taken(item)),
-            None => {
+        match self.inbox.wait(self.driver.as_ref()) {
+            Ok(item) => Some(self.taken(item)),
+            Err(error) => {
                 self.has_more = false;
                 self.cancel();
-                let error = Error::of_status(sys::SDD_ERROR_WOULD_DEADLOCK);
                 self.running.clear();
                 Some((first, Err(error)))
             }
@@ -183,17 +186,31 @@ impl<T> Inbox<T> {
         }
     }
 
-    /// Waits for an item; `None` inside a callback, if there is none.
-    fn wait(&self) -> Option<Item<T>> {
+    /// Waits for an item; an error inside a callback, if there is none.
+    fn wait(&self, driver: Option<&Downloader>) -> Result<Item<T>, Error> {
         let mut state = lock(&self.state);
         loop {
             if let Some(item) = state.outcomes.pop_front() {
-                return Some(item);
+                return Ok(item);
             }
             if is_inside_callback() {
-                return None;
+                return Err(Error::of_status(sys::SDD_ERROR_WOULD_DEADLOCK));
             }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = match driver {
+                None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                Some(driver) => {
+                    drop(state);
+                    let driven = drive(driver, None);
+                    match driven {
+                        Err(error) if error.status() != Status::BUSY => return Err(error),
+                        Err(_) => {
+                            let waited = self.changed.wait_timeout(lock(&self.state), STEP);
+                            waited.unwrap_or_else(PoisonError::into_inner).0
+                        }
+                        Ok(()) => lock(&self.state),
+                    }
+                }
+            };
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::border::{guard, is_inside_callback, lock};
 use crate::report::Outcome;
-use crate::{sys, Error, Image, ImageFacts, Progress};
+use crate::{sys, Downloader, Error, Image, ImageFacts, Progress, Status};
 use std::collections::VecDeque;
 use std::process;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -171,8 +171,9 @@ impl Shared {
         }
     }
 
-    /// Waits for the next event or the outcome; `None` after the time limit.
-    pub(crate) fn wait(&self, limit: Option<Duration>) -> Option<Next> {
+    /// Waits for the next event or the outcome; `None` after the time limit. `driver` is a downloader whose events are
+    /// to be taken meanwhile.
+    pub(crate) fn wait(&self, limit: Option<Duration>, driver: Option<&Downloader>) -> Option<Next> {
         if let Some(error) = self.forked() {
             return Some(Next::Refused(error));
         }
@@ -185,12 +186,27 @@ impl Shared {
             if is_inside_callback() {
                 return Some(Next::Refused(Error::of_status(sys::SDD_ERROR_WOULD_DEADLOCK)));
             }
-            state = match end {
-                None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
-                Some(end) => {
-                    let left = end.checked_duration_since(Instant::now())?;
-                    self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
+            let left = match end {
+                Some(end) => Some(end.checked_duration_since(Instant::now())?),
+                None => None,
+            };
+            state = match driver {
+                Some(driver) => {
+                    drop(state);
+                    match drive(driver, left) {
+                        Ok(()) => lock(&self.state),
+                        Err(error) if error.status() == Status::BUSY => {
+                            let left = left.unwrap_or(STEP).min(STEP);
+                            let waited = self.changed.wait_timeout(lock(&self.state), left);
+                            waited.unwrap_or_else(PoisonError::into_inner).0
+                        }
+                        Err(error) => return Some(Next::Refused(error)),
+                    }
                 }
+                None => match left {
+                    None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                    Some(left) => self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0,
+                },
             };
         }
     }
@@ -199,6 +215,14 @@ impl Shared {
     fn forked(&self) -> Option<Error> {
         (self.process != process::id()).then(|| Error::of_status(sys::SDD_ERROR_FORKED))
     }
+}
+
+/// The longest that a thread waits for events before it looks again whether another thread has taken its own.
+pub(crate) const STEP: Duration = Duration::from_millis(20);
+
+/// Takes the events of a downloader for a while. An error with [`Status::BUSY`] if another thread does.
+pub(crate) fn drive(downloader: &Downloader, left: Option<Duration>) -> Result<(), Error> {
+    downloader.wait_events(left.unwrap_or(STEP).min(STEP)).map(drop)
 }
 
 impl State {
@@ -231,10 +255,10 @@ mod tests {
         }
         shared.end(Err(Error::of_status(sys::SDD_ERROR_CANCELLED)));
         assert!(
-            matches!(shared.wait(None), Some(Next::Arrived(Arrived::Progress(progress))) if progress.received == 99)
+            matches!(shared.wait(None, None), Some(Next::Arrived(Arrived::Progress(progress))) if progress.received == 99)
         );
-        assert!(matches!(shared.wait(None), Some(Next::Arrived(Arrived::Preview(image))) if image.width() == 99));
-        assert!(matches!(shared.wait(None), Some(Next::Ended(Err(_)))));
+        assert!(matches!(shared.wait(None, None), Some(Next::Arrived(Arrived::Preview(image))) if image.width() == 99));
+        assert!(matches!(shared.wait(None, None), Some(Next::Ended(Err(_)))));
     }
 
     #[test]
@@ -242,8 +266,8 @@ mod tests {
         let shared = Shared::default();
         shared.end(Err(Error::of_status(sys::SDD_ERROR_TIMEOUT)));
         shared.end(Err(Error::of_status(sys::SDD_ERROR_CANCELLED)));
-        assert!(matches!(shared.wait(None), Some(Next::Ended(Err(Error::Timeout(_))))));
-        assert!(matches!(shared.wait(None), Some(Next::Ended(Err(Error::Request(_))))));
+        assert!(matches!(shared.wait(None, None), Some(Next::Ended(Err(Error::Timeout(_))))));
+        assert!(matches!(shared.wait(None, None), Some(Next::Ended(Err(Error::Request(_))))));
         // it was taken
     }
 }

@@ -110,6 +110,10 @@ statuses! {
     CLOSED = SDD_ERROR_CLOSED;
     /// The object belongs to the parent process.
     FORKED = SDD_ERROR_FORKED;
+    /// The call is one for the other [`Delivery`](crate::Delivery).
+    WRONG_DELIVERY = SDD_ERROR_WRONG_DELIVERY;
+    /// Another thread is taking the events of the downloader.
+    BUSY = SDD_ERROR_BUSY;
     /// The thread would wait for itself.
     WOULD_DEADLOCK = SDD_ERROR_WOULD_DEADLOCK;
     /// The time limit of a waiting call has passed.

@@ -6,6 +6,7 @@ use std::ffi::{CStr, CString};
 use std::os::raw::c_char;
 use std::path::Path;
 use std::ptr;
+use std::slice;
 
 /// Strings that a C struct points to. They are freed with this object, and do not move before.
 #[derive(Default)]
@@ -72,6 +73,14 @@ pub(crate) unsafe fn borrowed<'a>(text: *const c_char) -> &'a str {
 /// SAFETY: as [`borrowed`].
 pub(crate) unsafe fn borrowed_bytes<'a>(text: *const c_char) -> Option<&'a [u8]> {
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_bytes())
+}
+
+/// The same for a text of a known size, which may have a NUL inside.
+///
+/// SAFETY: as [`borrowed`]; there are so many bytes.
+pub(crate) unsafe fn sized<'a>(text: *const c_char, size: usize) -> &'a str {
+    let bytes = if text.is_null() { &[] } else { unsafe { slice::from_raw_parts(text.cast(), size) } };
+    std::str::from_utf8(bytes).unwrap_or("")
 }
 
 /// Reads a text by a call that writes it into a buffer, such as sdd_cache_key(): buffer, capacity, length.

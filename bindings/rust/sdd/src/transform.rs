@@ -1,15 +1,15 @@
 //! Transforms of decoded pictures.
 
-use crate::border::{guard, lock};
+use crate::border::{guard, used_by_any_thread};
 use crate::error::check;
 use crate::numbers::clamped_i32;
 use crate::text::Texts;
 use crate::{sys, text, Error, Fit, Image};
-use std::collections::HashMap;
 use std::fmt;
+use std::ops::BitOr;
 use std::os::raw::c_void;
 use std::ptr;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::Arc;
 
 /// A change of a decoded picture. A load's result has a cache entry of its own, named by the keys of its transforms.
 ///
@@ -56,13 +56,59 @@ pub enum Transform {
     },
     /// Rotates clockwise by 90, 180 or 270 degrees.
     Rotate(u32),
-    /// Makes the outside of quarter circles transparent, at all four corners.
+    /// Makes the outside of quarter circles transparent.
     RoundCorners {
         /// Pixels, at most half of the shorter side.
         radius: u32,
+        /// Which corners.
+        corners: Corners,
     },
     /// Calls a closure of the application: see [`Transform::custom`].
     Custom(CustomTransform),
+}
+
+/// Corners of a picture, combined with `|`.
+///
+/// ```
+/// use sdd::{Corners, Transform};
+///
+/// let top = Transform::RoundCorners { radius: 8, corners: Corners::TOP_LEFT | Corners::TOP_RIGHT };
+/// assert_eq!(Transform::key(&[top])?, "round(8,3)");
+/// assert_eq!(Transform::key(&[Transform::RoundCorners { radius: 8, corners: Corners::ALL }])?, "round(8,15)");
+/// # Ok::<(), sdd::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Corners(i32);
+
+impl Corners {
+    /// The top left one.
+    pub const TOP_LEFT: Corners = Corners(sys::SDD_CORNER_TOP_LEFT);
+    /// The top right one.
+    pub const TOP_RIGHT: Corners = Corners(sys::SDD_CORNER_TOP_RIGHT);
+    /// The bottom left one.
+    pub const BOTTOM_LEFT: Corners = Corners(sys::SDD_CORNER_BOTTOM_LEFT);
+    /// The bottom right one.
+    pub const BOTTOM_RIGHT: Corners = Corners(sys::SDD_CORNER_BOTTOM_RIGHT);
+    /// All four.
+    pub const ALL: Corners = Corners(0);
+}
+
+impl BitOr for Corners {
+    type Output = Corners;
+
+    fn bitor(self, other: Corners) -> Corners {
+        if self == Corners::ALL || other == Corners::ALL {
+            Corners::ALL
+        } else {
+            Corners(self.0 | other.0)
+        }
+    }
+}
+
+impl Default for Corners {
+    fn default() -> Self {
+        Corners::ALL
+    }
 }
 
 impl Transform {
@@ -95,7 +141,7 @@ impl Transform {
     /// # Ok::<(), sdd::Error>(())
     /// ```
     pub fn custom(key: &str, function: impl Fn(&Image) -> Option<Image> + Send + Sync + 'static) -> Self {
-        Transform::Custom(CustomTransform::new(key, Arc::new(function)))
+        Transform::Custom(CustomTransform(Arc::new(Custom { key: key.to_owned(), function: Box::new(function) })))
     }
 
     fn lend(&self, texts: &mut Texts) -> Result<sys::sdd_transform, Error> {
@@ -117,19 +163,20 @@ impl Transform {
             &Transform::Rotate(degrees) => {
                 (lent.kind, lent.degrees) = (sys::SDD_TRANSFORM_ROTATE, clamped_i32(degrees));
             }
-            &Transform::RoundCorners { radius } => {
-                (lent.kind, lent.radius) = (sys::SDD_TRANSFORM_ROUND_CORNERS, clamped_i32(radius));
+            &Transform::RoundCorners { radius, corners } => {
+                lent.kind = sys::SDD_TRANSFORM_ROUND_CORNERS;
+                (lent.radius, lent.corners) = (clamped_i32(radius), corners.0);
             }
             Transform::Custom(custom) => {
                 (lent.kind, lent.key) = (sys::SDD_TRANSFORM_CALLBACK, texts.add(&custom.0.key)?);
                 lent.callback = Some(call);
-                lent.user_data = custom.0.id as *mut c_void;
+                lent.user_data = Arc::as_ptr(&custom.0) as *mut c_void;
             }
         }
         Ok(lent)
     }
 
-    /// Returns transforms as C structs, which are valid while `texts` lives, and callable while `list` or a clone does.
+    /// Returns transforms as C structs, which are valid while `texts` and `list` live.
     pub(crate) fn lend_all(list: &[Transform], texts: &mut Texts) -> Result<Vec<sys::sdd_transform>, Error> {
         list.iter().map(|transform| transform.lend(texts)).collect()
     }
@@ -176,37 +223,8 @@ type Function = dyn Fn(&Image) -> Option<Image> + Send + Sync;
 pub struct CustomTransform(Arc<Custom>);
 
 struct Custom {
-    id: usize,
     key: String,
-    function: Arc<Function>,
-}
-
-impl CustomTransform {
-    fn new(key: &str, function: Arc<Function>) -> Self {
-        CustomTransform(Registry::with(|registry| {
-            let next = registry.next_id + 1;
-            let entry = registry.by_key.entry(key.to_owned()).or_insert_with(|| (next, Vec::new()));
-            entry.1.push(Arc::downgrade(&function));
-            registry.next_id = next;
-            registry.keys.insert(entry.0, key.to_owned());
-            Arc::new(Custom { id: entry.0, key: key.to_owned(), function })
-        }))
-    }
-}
-
-impl Drop for Custom {
-    fn drop(&mut self) {
-        Registry::with(|registry| {
-            let own = Arc::as_ptr(&self.function).cast::<()>();
-            if let Some((_, functions)) = registry.by_key.get_mut(&self.key) {
-                functions.retain(|function| function.as_ptr().cast::<()>() != own);
-                if functions.is_empty() {
-                    registry.by_key.remove(&self.key);
-                    registry.keys.remove(&self.id);
-                }
-            }
-        });
-    }
+    function: Box<Function>,
 }
 
 impl fmt::Debug for CustomTransform {
@@ -215,35 +233,59 @@ impl fmt::Debug for CustomTransform {
     }
 }
 
-/// The closures of all live transforms, by their keys. The library shares one result among loads whose transforms have
-/// equal keys, and calls the closure of any of them, perhaps of one that has ended. It gets a number in place of a
-/// pointer, which stands for all live closures of one key, and is never used again.
-#[derive(Default)]
-struct Registry {
-    next_id: usize,
-    keys: HashMap<usize, String>,
-    by_key: HashMap<String, (usize, Vec<Weak<Function>>)>,
+/// Transforms as C structs for a load, with references of their own to their closures. The library gives these back; or
+/// this object, unless the library has taken them.
+pub(crate) struct LentTransforms {
+    list: Vec<sys::sdd_transform>,
+    is_taken: bool,
 }
 
-impl Registry {
-    fn with<T>(body: impl FnOnce(&mut Registry) -> T) -> T {
-        static REGISTRY: Mutex<Option<Registry>> = Mutex::new(None);
-        body(lock(&REGISTRY).get_or_insert_with(Registry::default))
+impl LentTransforms {
+    /// They are valid while `texts` lives.
+    pub(crate) fn new(list: &[Transform], texts: &mut Texts) -> Result<Self, Error> {
+        let mut lent = LentTransforms { list: Transform::lend_all(list, texts)?, is_taken: false };
+        for (each, transform) in lent.list.iter_mut().zip(list) {
+            if let Transform::Custom(custom) = transform {
+                let lent: &mut sys::sdd_transform = each;
+                lent.user_data = Arc::into_raw(custom.0.clone()) as *mut c_void;
+                lent.user_data_free = Some(free);
+            }
+        }
+        Ok(lent)
     }
 
-    fn function(id: usize) -> Option<Arc<Function>> {
-        Self::with(|registry| {
-            let (_, functions) = registry.by_key.get(registry.keys.get(&id)?)?;
-            functions.iter().find_map(Weak::upgrade)
-        })
+    pub(crate) fn list(&self) -> &[sys::sdd_transform] {
+        &self.list
     }
+
+    /// Says that a call has accepted them.
+    pub(crate) fn taken(&mut self) {
+        self.is_taken = true;
+    }
+}
+
+impl Drop for LentTransforms {
+    fn drop(&mut self) {
+        if !self.is_taken {
+            for lent in self.list.iter().filter(|lent| lent.user_data_free.is_some()) {
+                unsafe { free(lent.user_data) } // SAFETY: from `new`; the library has not taken it
+            }
+        }
+    }
+}
+
+const _: () = used_by_any_thread::<Custom>();
+
+unsafe extern "C" fn free(user_data: *mut c_void) {
+    // SAFETY: from into_raw, and called once.
+    let _ = guard(|| drop(unsafe { Arc::from_raw(user_data as *const Custom) }));
 }
 
 unsafe extern "C" fn call(image: *mut sys::sdd_image, user_data: *mut c_void) -> *mut sys::sdd_image {
     let made = guard(|| {
-        let function = Registry::function(user_data as usize)?;
-        let image = unsafe { Image::retained(image) }?; // SAFETY: lent until we return
-        function(&image)
+        // SAFETY: the image is lent until we return; the closure lives until `free`, or as long as the call.
+        let (custom, image) = unsafe { (&*user_data.cast::<Custom>(), Image::retained(image)?) };
+        (custom.function)(&image)
     });
     made.ok().flatten().map_or(ptr::null_mut(), Image::into_raw)
 }

@@ -218,11 +218,12 @@ unsafe extern "C" fn start(id: sys::sdd_transfer, request: *const sys::sdd_trans
 }
 
 unsafe extern "C" fn cancel(id: sys::sdd_transfer, user_data: *mut c_void) {
-    let _ = guard(|| unsafe { transport(user_data) }.cancel(id));
+    let _ = guard(|| unsafe { transport(user_data) }.cancel(id)); // SAFETY: it lives until `free`
 }
 
 unsafe extern "C" fn set_priority(id: sys::sdd_transfer, priority: i32, user_data: *mut c_void) {
     let priority = Priority::of(priority).unwrap_or_default();
+    // SAFETY: as above.
     let _ = guard(|| unsafe { transport(user_data) }.set_priority(id, priority));
 }
 

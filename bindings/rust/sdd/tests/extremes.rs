@@ -45,7 +45,10 @@ fn decoding_encoding_and_transforms() {
             let _ = Image::from_pixels(width, height, PixelFormat::Rgba16, &[0; 64], usize::MAX);
             let _ = Image::from_pixels(width, height, PixelFormat::Rgb8Planar, &[0; 64], 1);
         }
-        let _ = image.transform(&[Transform::Rotate(width), Transform::RoundCorners { radius: width }]);
+        let _ = image.transform(&[
+            Transform::Rotate(width),
+            Transform::RoundCorners { radius: width, corners: Corners::TOP_LEFT },
+        ]);
         let _ = image.frame(width);
         assert_eq!(image.frame_duration(width), Duration::ZERO);
         assert!(

@@ -4,6 +4,8 @@ mod server;
 
 use sdd::*;
 use server::Server;
+use std::sync::mpsc::{channel, Sender};
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// A directory that is removed with this object.
@@ -269,4 +271,41 @@ fn extra_sinks() {
     let mut received = Vec::new();
     std::io::Read::read_to_end(&mut { reader }, &mut received).unwrap();
     assert_eq!(ImageFormat::sniff(&received), Some(ImageFormat::PNG));
+}
+
+/// A load that is cancelled ends at once, while its transform runs on: its closure lives until it has returned.
+#[test]
+fn a_transform_outlives_its_load() {
+    struct Told(Mutex<Sender<&'static str>>);
+
+    impl Drop for Told {
+        fn drop(&mut self) {
+            self.0.lock().unwrap().send("freed").unwrap();
+        }
+    }
+
+    let server = Server::new();
+    let (sender, told) = channel();
+    let (go, may_go) = channel::<()>();
+    let (teller, may_go) = (Told(Mutex::new(sender)), Mutex::new(may_go));
+    let transform = Transform::custom("waiting", move |image| {
+        teller.0.lock().unwrap().send("started").unwrap();
+        may_go.lock().unwrap().recv().unwrap();
+        teller.0.lock().unwrap().send("returned").unwrap();
+        Some(image.clone())
+    });
+    let loader = Loader::without_cache().unwrap();
+    let load = loader.load(LoadRequest::new(server.url("/a.png")).transform(transform));
+    assert_eq!(told.recv(), Ok("started"));
+    drop((load, loader));
+    assert!(told.try_recv().is_err());
+    go.send(()).unwrap();
+    assert_eq!(told.iter().collect::<Vec<_>>(), ["returned", "freed"]);
+
+    // One that is refused frees it, too.
+    let (sender, told) = channel();
+    let teller = Told(Mutex::new(sender));
+    let transform = Transform::custom("refused", move |image| Some(image.clone()).filter(|_| teller.0.is_poisoned()));
+    Loader::shared().load(LoadRequest::new("\0").transform(transform)).wait().unwrap_err();
+    assert_eq!(told.recv(), Ok("freed"));
 }
