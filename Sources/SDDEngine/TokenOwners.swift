@@ -56,7 +56,8 @@ package enum TokenOwners {
         let generation: UInt64
     }
 
-    static let placeCount = 64
+    /// The thread sanitizer of gcc and clang ends a program that holds 64 locks at a time, as a fork does with all of these.
+    static let placeCount = 32
     static let tailBits: UInt64 = 16
 
     private static let places = (0..<placeCount).map { _ in Monitor<[Entry]>([]) }

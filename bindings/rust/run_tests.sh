@@ -55,9 +55,7 @@ else
 fi
 # Each test of the documentation is a program of its own, so most of the time goes to linking. Debug information would
 # double that, and a static standard library too.
-flags="-D warnings"
-! has ld.gold || flags+=" -C link-arg=-fuse-ld=gold"
-export RUSTFLAGS=$flags RUSTDOCFLAGS="-D warnings" CARGO_PROFILE_DEV_DEBUG=0
+export RUSTFLAGS="-D warnings" RUSTDOCFLAGS="-D warnings" CARGO_PROFILE_DEV_DEBUG=0
 step "build without features"
 "$CARGO" check --quiet --workspace
 step tests
@@ -65,9 +63,9 @@ step tests
 step examples
 "$CARGO" run --quiet --example tokio
 step "tests of the documentation"
-standard_library=$("$RUSTC" --print sysroot)/lib
+standard_library=$("$RUSTC" --print target-libdir)
 LD_LIBRARY_PATH=$standard_library${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} RUSTDOC=$work/rustdoc \
-    RUSTDOCFLAGS="$flags -C prefer-dynamic" "$CARGO" test --workspace --all-features --doc
+    RUSTDOCFLAGS="-D warnings -C prefer-dynamic" "$CARGO" test --workspace --all-features --doc
 step documentation
 "$CARGO" doc --quiet --workspace --all-features --no-deps
 echo "run_tests.sh: all is well"
