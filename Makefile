@@ -43,7 +43,7 @@ headers := $(wildcard include/sdd/*.h)
 CLANG_FORMAT ?= clang-format-14
 formatted_c = $(shell find Sources examples bench -name '*.[ch]')
 
-.PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-cxx test-rust test-bench test-http2 test-caches test-abi \
+.PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-cxx test-rust test-python test-bench test-http2 test-caches test-abi \
 	test-binders abi-description bindings test-examples sanitize torture coverage fuzz damage soak fault-server \
 	circles docs format wheel bench bench-quick bench-distributed bench-guard bench-guard-renew bench-programs deb check-deb
 
@@ -112,7 +112,8 @@ wheel: all ## builds a wheel for Python, with the library and what it needs insi
 # ---- checks
 
 check: ## runs all of the following:
-check: lint all test-swift test-headers test-c test-bench test-http2 test-caches test-abi test-binders test-examples
+check: lint all test-swift test-headers test-c test-cxx test-rust test-python test-bench test-http2 test-caches test-abi \
+	test-binders test-examples
 	@echo "make check: everything passed"
 
 lint: ##   checks formats, comments, sizes of files and functions, circles of files, docs/requirements.md
@@ -136,14 +137,17 @@ test-c: all fault-server bench-programs ##   runs programs in C against the libr
 	$(with_server) Tests/abi/check-programs.sh
 	$(with_server) Tests/C/run.sh plain
 
-test-cxx: all fault-server ## runs programs in C++ over sdd.hpp, and its examples with CMake, Meson, Qt and GTK (not yet part of `check`)
+test-cxx: all fault-server ##   runs programs in C++ over sdd.hpp, and its examples with CMake, Meson, Qt and GTK
 	Tests/Cxx/coverage.py
 	$(with_server) Tests/Cxx/run.sh plain
 	$(with_server) Tests/Cxx/packages.sh
 	$(with_server) Tests/Cxx/toolkits.sh
 
-test-rust: all ## checks the Rust crates with the toolchain of the PATH, or that which CARGO, RUSTC and RUSTDOC name
+test-rust: all ##   checks the Rust crates with the toolchain of the PATH, or that which CARGO, RUSTC and RUSTDOC name
 	bindings/rust/run_tests.sh
+
+test-python: all ##   checks the Python package, from the sources and as a wheel
+	bindings/python/run_tests.sh
 
 test-bench: bench-programs ##   checks that the benchmark notices wrong bytes and pixels, and the guard larger figures
 	Tests/bench.py

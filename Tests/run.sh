@@ -19,7 +19,11 @@ need clang-format-14 has clang-format-14               # make lint
 need python3 has python3                             # examples in Python
 need python3-numpy python3_with_numpy
 need python3-pil python3_with_numpy
-need cargo has cargo                                 # examples in Rust
+need cargo has cargo                                 # Rust: the crates, and examples
+need rustc has rustc
+for crate in pkg-config futures-core tokio; do
+    need "librust-$crate-dev" sh -c "ls -d /usr/share/cargo/registry/$crate-[0-9]*"
+done
 need libglib2.0-dev pkg-config --exists glib-2.0      # examples with GLib and libuv
 need libuv1-dev pkg-config --exists libuv
 need libsqlite3-dev pkg-config --exists sqlite3       # example with SQLite
@@ -41,6 +45,8 @@ need python3-dev has /usr/bin/python3-config
 need python3-pycparser sh -c 'python3 -c "import pycparser" || /usr/bin/python3 -c "import pycparser"'
 need python3-cffi sh -c 'python3 -c "import cffi" || /usr/bin/python3 -c "import cffi"'
 need python3-pip python3 -m pip --version             # installs ctypesgen
+need python3-venv python3 -c "import ensurepip"       # the Python package
+need binutils has strip objdump
 need abigail-tools has abidw abidiff                 # comparison with the released interface
 need debhelper has dh                                # make deb
 need lintian has lintian                             # make check-deb

@@ -52,6 +52,6 @@ void sddfork_let_once_go(void) { pthread_mutex_unlock(&lock); }
 
 void sddfork_renew_once(void)
 {
-    pthread_mutex_init(&lock, NULL);
+    pthread_mutex_unlock(&lock); // locked by the thread that forked, which is the child's one
     pthread_cond_init(&changed, NULL);
 }
