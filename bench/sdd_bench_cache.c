@@ -90,7 +90,6 @@ void load_all(sdd_downloader *downloader, sdd_cache *cache, char **urls, size_t 
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
     sdd_load_request request = SDD_LOAD_REQUEST_INIT;
-    sdd_download_request bytes = SDD_DOWNLOAD_REQUEST_INIT;
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
     sdd_loader *loader = NULL;
     config.downloader = downloader;
@@ -100,8 +99,7 @@ void load_all(sdd_downloader *downloader, sdd_cache *cache, char **urls, size_t 
         count_failed(NULL, "no loader");
         return;
     }
-    bytes.options = (uint64_t)SDD_OPTION_BYTES_ONLY;
-    request.download = arguments.bytes_only ? &bytes : NULL;
+    request.options = arguments.bytes_only ? SDD_OPTION_BYTES_ONLY : 0;
     decode.target_width = decode.target_height = 512;
     request.decode = strcmp(arguments.workload, "W4") ? NULL : &decode;
     request.query = request.store = SDD_CACHE_DISK; /* each picture is loaded once, so memory need not keep it */
