@@ -208,7 +208,8 @@ public:
         /* What an accepted load was given is freed once; one that was refused has no stage. */
         if (status == SDD_OK || c.stage != SDD_STAGE_NONE) made.taken();
         if (status == SDD_OK) return given;
-        const error failed = c.error != SDD_OK ? detail::error_from(c) : error::of_last_call(status);
+        const error failed =
+            c.error != SDD_OK ? detail::error_from(c) : error::of_last_call(status);
         if (!given.image && !given.bytes) return failed;
         given.refresh_error = failed;
         return given;

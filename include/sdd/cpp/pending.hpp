@@ -83,7 +83,8 @@ public:
 
     result<Value> wait() const {
         if (is_forked())
-            return error(SDD_ERROR_FORKED, "sdd::pending: the request belongs to the parent process.");
+            return error(SDD_ERROR_FORKED,
+                         "sdd::pending: the request belongs to the parent process.");
         std::unique_lock<std::mutex> lock(mutex_);
         if (!outcome_ && would_deadlock())
             return error(SDD_ERROR_WOULD_DEADLOCK,
