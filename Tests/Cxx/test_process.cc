@@ -59,7 +59,9 @@ void exit_with_a_batch()
 
 void the_child_of_a_fork()
 {
-    sdd::downloader parent;
+    sdd::downloader_config patient; // a child with sanitizers may take long, while the parent's request is held
+    patient.limits.emplace().download_timeout_ms = 600000;
+    sdd::downloader parent(patient);
     sdd::loader_config config;
     config.downloader = parent.get();
     config.no_cache = true;
