@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import itertools
+import sys
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -188,6 +190,32 @@ def test_two_tasks_share_a_batch(loader: sdd.Loader, server: Server, run: Run) -
         assert sorted(taken) == list(range(200))
 
     run(main())
+
+
+def test_threads_share_a_batch() -> None:
+    pixel = sdd.Image.from_pixels(bytes(4), 1, 1, sdd.PixelFormat.RGBA8).encode(sdd.ImageFormat.PNG)
+    url = "data:image/png;base64," + base64.b64encode(pixel).decode()
+    taken: list[int] = []
+    errors: list[BaseException] = []
+    with sdd.Loader(no_cache=True) as loader:
+        batch = loader.load_many([url] * 3000, look_ahead=200)
+
+        def take() -> None:
+            try:
+                taken.extend(item.index for item in batch)
+            except BaseException as error:
+                errors.append(error)
+
+        threads = [threading.Thread(target=take) for _ in range(8)]
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)  # threads change places between any two steps
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        sys.setswitchinterval(interval)
+    assert errors == []
+    assert sorted(taken) == list(range(3000))
 
 
 def test_images_of_items_are_released(loader: sdd.Loader, server: Server) -> None:

@@ -113,3 +113,9 @@ def test_requests_are_refused_with_an_error_of_the_package(things: Things) -> No
             things.load(**options)
         assert caught.value.error_class is sdd.ErrorClass.REQUEST and str(caught.value).endswith(".")
     assert things.downloader.fetch_bytes_sync("data:,a", timeout=math.inf).data == b"a"
+
+
+def test_a_wrong_type_of_a_number_names_the_option() -> None:
+    options: Any = {"network_threads": "two"}
+    with pytest.raises(TypeError, match="network_threads must be a number, not 'two'"):
+        sdd.Downloader(**options)

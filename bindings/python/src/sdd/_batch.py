@@ -210,10 +210,19 @@ class Batch(Closing):
         made.response = Response(taken.response) if taken.response else None
         return made
 
+    def _ready(self) -> Iterator[Item]:
+        """The items that are taken already, some of which another thread may take first."""
+        while True:
+            try:
+                item = self._items.popleft()
+            except IndexError:
+                return
+            yield item
+
     async def __aiter__(self) -> AsyncIterator[Item]:
         while True:
-            while self._items:
-                yield self._items.popleft()
+            for item in self._ready():
+                yield item
             if self._is_over:
                 return
             pause = self._next_take - time.monotonic()
@@ -224,8 +233,7 @@ class Batch(Closing):
 
     def __iter__(self) -> Iterator[Item]:
         while True:
-            while self._items:
-                yield self._items.popleft()
+            yield from self._ready()
             if self._is_over:
                 return
             pause = self._next_take - time.monotonic()

@@ -33,18 +33,20 @@ def c_text(value: str) -> Any:
 
 
 @functools.lru_cache(maxsize=None)
-def _type_of(name: str) -> tuple[Any, int, frozenset[str]]:
-    """The type of a pointer to the struct, the size of the struct, and the names of its fields."""
-    return ffi.typeof(f"{name} *"), ffi.sizeof(name), frozenset(field for field, _ in ffi.typeof(name).fields)
+def _type_of(name: str) -> tuple[Any, int, frozenset[str], frozenset[str]]:
+    """The type of a pointer to the struct, the size of the struct, its fields, and those of them that are numbers."""
+    fields = {field: about.type.kind for field, about in ffi.typeof(name).fields}
+    numbers = frozenset(field for field, kind in fields.items() if kind in ("primitive", "enum"))
+    return ffi.typeof(f"{name} *"), ffi.sizeof(name), frozenset(fields), numbers
 
 
 class Struct:
     """A struct with its struct_size set, and the memory that its fields point to. `c` is its address."""
 
-    __slots__ = ("c", "_fields", "_kept")
+    __slots__ = ("c", "_fields", "_numbers", "_kept")
 
     def __init__(self, name: str) -> None:
-        pointer, size, self._fields = _type_of(name)
+        pointer, size, self._fields, self._numbers = _type_of(name)
         self.c: Any = ffi.new(pointer)
         self._kept: list[Any] = []
         if "struct_size" in self._fields:
@@ -60,6 +62,8 @@ class Struct:
             return
         if name in self._fields:
             if isinstance(value, str):
+                if name in self._numbers:
+                    raise TypeError(f"{name} must be a number, not {value!r}")
                 value = self.keep(c_text(value))
             elif isinstance(value, Struct):
                 value = self.keep(value).c
