@@ -113,7 +113,7 @@ wheel: all ## builds a wheel for Python, with the library and what it needs insi
 
 check: ## runs all of the following:
 check: lint all test-swift test-headers test-c test-cxx test-rust test-python test-bench test-http2 test-caches test-abi \
-	test-binders test-examples
+	test-binders test-examples docs
 	@echo "make check: everything passed"
 
 lint: ##   checks formats, comments, sizes of files and functions, circles of files, docs/requirements.md

@@ -47,6 +47,8 @@ need python3-cffi sh -c 'python3 -c "import cffi" || /usr/bin/python3 -c "import
 need python3-pip python3 -m pip --version             # installs ctypesgen
 need python3-venv python3 -c "import ensurepip"       # the Python package
 need binutils has strip objdump
+need doxygen has doxygen                             # make docs
+need graphviz has dot
 need abigail-tools has abidw abidiff                 # comparison with the released interface
 need debhelper has dh                                # make deb
 need lintian has lintian                             # make check-deb
