@@ -192,7 +192,7 @@ static void a_load_is_waited_for(void)
     CHECK_EQUAL(sdd_loader_running_count(l.loader), 0);
     close_loader(&l);
     CHECK_STATUS(sdd_loader_get(l.loader, &request, -1, &loaded), SDD_ERROR_CLOSED);
-    CHECK(loaded.image == NULL && loaded.error == 0);
+    CHECK(loaded.image == NULL && loaded.error == SDD_ERROR_CLOSED);
 }
 
 static void a_failed_load_has_a_message(void)
