@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Holds docs/requirements.md and the tests together. Fails if
+"""Holds docs/requirements.md, docs/threat-model.md and the tests together. Fails if
 
 - a test's name or comment has the id of a row that is not there,
 - a file or function in the last column does not exist,
-- a required row has no test, or an id comes twice.
+- a required row or a threat has no test, or an id comes twice.
 
     Tests/house/requirements.py
 """
@@ -15,6 +15,7 @@ sys.dont_write_bytecode = True
 from sources import ROOT  # noqa: E402
 
 PAGE = ROOT / "docs" / "requirements.md"
+THREATS = ROOT / "docs" / "threat-model.md"
 SUFFIXES = {".c", ".h", ".cc", ".swift", ".sh", ".py"}
 
 ID = r"[A-Z]\d{1,2}"
@@ -24,6 +25,20 @@ TITLES = re.compile(rf'@Test\(\s*"({LIST})\b[^":]*:')  # @Test("D7 G1: six at a 
 ROWS = re.compile(rf"\b[Rr]ows?\s+(?:\*\s+)?({LIST})\b")  # "rows D10 and D13" in a comment
 BEGINNINGS = re.compile(rf"(?:///?|/\*+|^\s*\*|^\s*#)\s*({LIST}):", re.MULTILINE)  # /* D13: one at a time
 FUNCTIONS = re.compile(r"\b(?:func|void)\s+(\w+)\s*\(")
+
+
+def faults_of(named, texts, functions):
+    """Returns what is wrong with the names of tests: functions, or files of Tests."""
+    for name in named:
+        if "." not in name:
+            if name not in functions:
+                yield f"no test has a function {name}"
+            continue
+        found = [path for path in texts if path.endswith("/" + name)]
+        if len(found) > 1:
+            yield f"{name} is {' or '.join(found)}"
+        elif not found and not (ROOT / name).is_file():
+            yield f"there is no {name} in Tests"
 
 
 def main():
@@ -50,16 +65,16 @@ def main():
         named = re.findall(r"`([^`]+)`", tests)
         if not named and not required.startswith("Not required"):
             wrong.append(f"{place}: {row} has no test")
-        for name in named:
-            if "." not in name:
-                if name not in functions:
-                    wrong.append(f"{place}: no test has a function {name}")
-                continue
-            found = [path for path in texts if path.endswith("/" + name)]
-            if len(found) > 1:
-                wrong.append(f"{place}: {name} is {' or '.join(found)}")
-            elif not found and not (ROOT / name).is_file():
-                wrong.append(f"{place}: there is no {name} in Tests")
+        wrong += [f"{place}: {fault}" for fault in faults_of(named, texts, functions)]
+    for number, line in enumerate(THREATS.read_text(encoding="utf-8").splitlines(), 1):
+        cells = line.strip().strip("|").split("|")
+        if not line.startswith("| ") or cells[0].strip() in ("Threat", "---"):
+            continue
+        place = f"{THREATS.relative_to(ROOT)}:{number}"
+        named = re.findall(r"`([^`]+)`", cells[-1])
+        if len(cells) != 3 or not named:
+            wrong.append(f"{place}: a threat, what stops it, and tests are needed")
+        wrong += [f"{place}: {fault}" for fault in faults_of(named, texts, functions)]
 
     for path, text in texts.items():
         for pattern in (NAMES, TITLES, ROWS, BEGINNINGS):
