@@ -1,7 +1,10 @@
 package import SDDCoders
 
 /// An event for the application, in the same form from the decision to the callback.
-package enum DeliveryEvent<Listener: AnyObject> {
+///
+/// `Listener` may be any type: for objects alone the compiler would keep the case in unused bits of the payload, and
+/// memcheck reports reading them as use of undefined memory.
+package enum DeliveryEvent<Listener> {
     /// Progress of 0 bytes comes at the start, and again with `expected` at the response; both are delivered (row C2).
     case progress(Listener, received: Int64, expected: Int64)
     case facts(Listener, ImageFacts)
@@ -20,7 +23,7 @@ package enum DeliveryEvent<Listener: AnyObject> {
 extension DeliveryEvent: Sendable where Listener: Sendable {}
 
 /// Events that were decided together.
-struct EventBatch<Listener: AnyObject> {
+struct EventBatch<Listener> {
     var events: [DeliveryEvent<Listener>] = []
     /// Listeners whose ends are decided but delivered later, or never: no other event may reach them.
     var muted: [Listener] = []
