@@ -4,7 +4,8 @@ import SDDTransport
 
 /// One transfer with the handlers that wait for it: asking → waiting → (claiming →) running → received → working →
 /// finished; or, from a running transfer that has failed, → pausing → asking or waiting. Owned by the `DownloadTable`,
-/// and touched only under its lock. A class, so that events change it in place.
+/// and touched only under its lock. A class, so that events change it in place. Listeners are objects by type: for any
+/// type, the end of each job would ask the Swift runtime for five generic types.
 final class Job<Listener: AnyObject> {
     /// One request that waits for the job.
     struct Handler {
