@@ -27,7 +27,19 @@ let strict: [SwiftSetting] = [
             "-Xfrontend", "-disable-llvm-merge-functions-pass",
         ],
         .when(configuration: .release)),
+    // Two builds in different folders give the same bytes: docs/packaging.md. Names of files in the debug information
+    // are relative to the package; it names no Clang modules, whose numbers depend on the folder of their cache; and
+    // there is no .swift_modhash, which the compiler would only use to skip work in the next build of the same folder.
+    .unsafeFlags(
+        [
+            "-file-prefix-map", "\(Context.packageDirectory)=.", "-file-compilation-dir", ".",
+            "-Xfrontend", "-no-clang-module-breadcrumbs", "-Xfrontend", "-disable-incremental-llvm-codegen",
+        ],
+        .when(configuration: .release)),
 ]
+
+/// Names of files in the debug information of C code are relative to the package, also in debug builds.
+let relativePaths: CSetting = .unsafeFlags(["-ffile-prefix-map=\(Context.packageDirectory)=."])
 
 /// Half a megabyte of relocations becomes a list of some kilobytes, which libraries of C read since glibc 2.36.
 let packsRelocations: Bool = {
@@ -76,14 +88,14 @@ let package = Package(
         .systemLibrary(name: "CSDD", path: "include"),
 
         // The setjmp shims: libjpeg and libpng leave an error by longjmp, which must not cross Swift.
-        .target(name: "CJPEG", dependencies: ["CLibJPEG"], cSettings: [.unsafeFlags(["-O3"])]),
-        .target(name: "CPNG", dependencies: ["CLibPNG"], cSettings: [.unsafeFlags(["-O3"])]),
+        .target(name: "CJPEG", dependencies: ["CLibJPEG"], cSettings: [.unsafeFlags(["-O3"]), relativePaths]),
+        .target(name: "CPNG", dependencies: ["CLibPNG"], cSettings: [.unsafeFlags(["-O3"]), relativePaths]),
 
         // System calls that Swift's Glibc module lacks.
-        .target(name: "CSystem", exclude: ["work_clock.h"]),
+        .target(name: "CSystem", exclude: ["work_clock.h"], cSettings: [relativePaths]),
 
         // What runs at a fork, known to the system as soon as the library is loaded.
-        .target(name: "CFork"),
+        .target(name: "CFork", cSettings: [relativePaths]),
 
         .target(name: "SDDBase", dependencies: ["CSystem"], swiftSettings: strict),
         .target(name: "SDDCoders", dependencies: ["SDDBase", "CJPEG", "CPNG"], swiftSettings: strict),
@@ -95,7 +107,9 @@ let package = Package(
             swiftSettings: strict + [.strictMemorySafety()]),
         .target(
             name: "SDD",
-            dependencies: ["SDDBase", "SDDCoders", "SDDTransport", "SDDCaches", "SDDEngine", "CFork", "CSDD"],
+            dependencies: [
+                "SDDBase", "SDDCoders", "SDDTransport", "SDDCaches", "SDDEngine", "CFork", "CSDD", "CSystem",
+            ],
             exclude: ["sdd.map"], swiftSettings: strict, linkerSettings: sharedObject),
 
         // Tests.

@@ -31,6 +31,7 @@ ENUMERATIONS = {
     "STAGE_": ("Stage", "Stages of a request, `Error.stage`: SDD_STAGE_ of the header."),
     "ORIGIN_": ("Origin", "Where a result comes from: SDD_ORIGIN_ of the header."),
     "PRIORITY_": ("Priority", "Priorities of requests: SDD_PRIORITY_ of the header."),
+    "ENTRY_": ("EntryState", "States of an entry on disk: SDD_ENTRY_ of the header."),
     "IMAGE_FORMAT_": ("ImageFormat", "Formats of encoded pictures: SDD_IMAGE_FORMAT_ of the header."),
     "PIXEL_FORMAT_": ("PixelFormat", "Layouts of pixels: SDD_PIXEL_FORMAT_ of the header."),
 }

@@ -31,7 +31,8 @@ final class Client: Sendable {
     private func followCoders() {
         // Read the count before the lists, so that a change made meanwhile is noticed the next time.
         let changes = coderChanges
-        let text = AcceptField.text(of: [downloader.coders, .process])
+        let text = AcceptField.text(
+            of: [downloader.coders, .process], installed: downloader.configuration.installedCoders)
         setDefault { $0.follow(changes, accept: text) }
     }
 

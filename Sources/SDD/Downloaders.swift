@@ -37,7 +37,7 @@ enum Downloaders {
 func makeClient(_ config: sdd_downloader_config) throws(Refusal) -> Client {
     sddfork_once(SDDFORK_FIRST_DOWNLOADER) { CurlTransport.prepareLibrary() }
     var read = try readConfiguration(config)
-    read.defaults.headers.set("Accept", to: AcceptField.text(of: []))
+    read.defaults.headers.set("Accept", to: AcceptField.text(of: [], installed: read.downloader.installedCoders))
     read.defaults.headers.set("User-Agent", to: userAgent)
     do throws(CreationFailure) {
         let downloader = try Downloader.make(

@@ -14,6 +14,7 @@ private let ended = Monitor<[Client]>([])
 func prepareForForks() {
     sddfork_once(SDDFORK_FIRST_USE) {
         // This initializes all globals that the handlers use.
+        InstalledCoders.process.setSource(CoderFolders())
         lockForFork()
         unlockInParent()
         sddfork_set_handlers(
@@ -27,12 +28,15 @@ func prepareForForks() {
 // and the child starts with new locks. The child never takes the locks of objects behind dead handles.
 
 private func lockForFork() {
+    // A coder that is being loaded may use the library.
+    InstalledCoders.process.awaitLoads()
     // The locks are taken in their nesting order.
     Handle.batches.lockForFork()
     Handle.loaders.lockForFork()
     Handle.caches.lockForFork()
     Handle.clients.lockForFork()
     AppCoderList.process.lockForFork()
+    InstalledCoders.process.lockForFork()
     SpareMemory.lockForFork()
     DecodeMemory.ofProcess.lockForFork()
     TokenOwners.lockForFork()
@@ -42,6 +46,7 @@ private func unlockInParent() {
     TokenOwners.unlockInParent()
     DecodeMemory.ofProcess.unlockInParent()
     SpareMemory.unlockInParent()
+    InstalledCoders.process.unlockInParent()
     AppCoderList.process.unlockInParent()
     Handle.clients.unlockInParent()
     Handle.caches.unlockInParent()
@@ -54,6 +59,7 @@ private func beginInChild() {
     DecodeMemory.ofProcess.resetInChild()
     SpareMemory.resetInChild()
     AppCoderList.process.resetInChild()
+    InstalledCoders.process.resetInChild()
     Handle.clients.resetInChild()
     Handle.caches.resetInChild()
     Handle.loaders.resetInChild()

@@ -37,7 +37,7 @@ package final class Downloader: Sendable {
         self.transport = transport
         plugins = AppTransfers(maxBodyBytes: configuration.transport.maxBodyBytes)
         coders = AppCoderList()
-        registry = .builtIn.asking([coders, .process])
+        registry = .builtIn.asking([coders, .process], installed: configuration.installedCoders)
         decodeAccount = DecodeMemory.ofProcess.makeAccount()
         promptAccount = DecodeMemory.ofProcess.makeAccount(keepsUndelivered: false)
         table = Monitor(

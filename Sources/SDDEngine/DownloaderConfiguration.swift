@@ -14,6 +14,8 @@ package struct DownloaderConfiguration: Sendable {
     package var delivery = DeliveryMode.thread(start: {}, stop: {})
     package var decodeLimits = DecodeLimits()
     package var decodeThreads = 1
+    /// The installed coders to use; `nil` means none.
+    package var installedCoders: InstalledCoders?
     package var transport = TransportConfiguration()
 
     // Scheduling of transfers.

@@ -34,6 +34,12 @@ static inline void check_told_dead(const char *call)
         check_told_dead(#call); \
     } while (0)
 
+static inline int32_t no_entries(const sdd_cache_entry *entry, void *user_data)
+{
+    (void)user_data;
+    FAIL("an entry in %s", entry->file);
+}
+
 static inline void never_completed(const sdd_result *result, void *user_data)
 {
     (void)user_data;
@@ -259,6 +265,7 @@ static inline void every_cache_call_gives(sdd_downloader *downloader, sdd_cache 
     CHECK_DEAD(sdd_cache_trim_memory(dead, SDD_TRIM_ALL), expected);
     CHECK_DEAD(sdd_cache_trim_disk(dead), expected);
     CHECK_DEAD(sdd_cache_merge(dead, "/nowhere", NULL), expected);
+    CHECK_DEAD(sdd_cache_list(dead, 0, no_entries, NULL), expected);
     CHECK_DEAD(sdd_cache_set_memory_limits(dead, 0, 0), expected);
     CHECK_DEAD(sdd_cache_set_disk_limits(dead, 0, 0), expected);
     CHECK_DEAD(sdd_cache_get_statistics(dead, &statistics), expected);

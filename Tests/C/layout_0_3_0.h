@@ -350,13 +350,24 @@ SAME(sdd_coder_frame, 0_3_0, loop_count);
 SAME(sdd_coder_frame, 0_3_0, duration_us);
 GROWN(sdd_coder_frame, 0_3_0);
 
+struct sdd_coder_preview_0_3_0 {
+    size_t struct_size;
+    struct sdd_coder_frame_0_3_0 frame;
+    int32_t good_rows, is_refined;
+};
+SAME(sdd_coder_preview, 0_3_0, struct_size);
+SAME(sdd_coder_preview, 0_3_0, frame);
+SAME(sdd_coder_preview, 0_3_0, good_rows);
+SAME(sdd_coder_preview, 0_3_0, is_refined);
+GROWN(sdd_coder_preview, 0_3_0);
+
 struct sdd_coder_0_3_0 {
     size_t struct_size;
     const void *name, *mime_type;
     int32_t format, reserved;
     pointer_0 can_decode, open, feed, next, close, encode;
     const void *user_data;
-    pointer_0 user_data_free;
+    pointer_0 user_data_free, preview;
 };
 SAME(sdd_coder, 0_3_0, struct_size);
 SAME(sdd_coder, 0_3_0, name);
@@ -371,6 +382,7 @@ SAME(sdd_coder, 0_3_0, close);
 SAME(sdd_coder, 0_3_0, encode);
 SAME(sdd_coder, 0_3_0, user_data);
 SAME(sdd_coder, 0_3_0, user_data_free);
+SAME(sdd_coder, 0_3_0, preview);
 GROWN(sdd_coder, 0_3_0);
 
 struct sdd_credential_0_3_0 {
@@ -593,6 +605,7 @@ struct sdd_downloader_config_0_3_0 {
     const void *accepted_status_codes, *accepted_content_types, *credential, *modifiers, *cache;
     int32_t http_cache, resume;
     const void *callbacks, *network, *limits, *retry;
+    int32_t no_installed_coders, reserved;
 };
 SAME(sdd_downloader_config, 0_3_0, struct_size);
 SAME(sdd_downloader_config, 0_3_0, delivery);
@@ -614,6 +627,8 @@ SAME(sdd_downloader_config, 0_3_0, callbacks);
 SAME(sdd_downloader_config, 0_3_0, network);
 SAME(sdd_downloader_config, 0_3_0, limits);
 SAME(sdd_downloader_config, 0_3_0, retry);
+SAME(sdd_downloader_config, 0_3_0, no_installed_coders);
+SAME(sdd_downloader_config, 0_3_0, reserved);
 GROWN(sdd_downloader_config, 0_3_0);
 
 struct sdd_cookie_0_3_0 {
@@ -778,6 +793,25 @@ SAME(sdd_cache_item, 0_3_0, completed);
 SAME(sdd_cache_item, 0_3_0, user_data);
 SAME(sdd_cache_item, 0_3_0, user_data_free);
 GROWN(sdd_cache_item, 0_3_0);
+
+struct sdd_cache_entry_0_3_0 {
+    size_t struct_size;
+    const void *key, *file;
+    int64_t body_bytes, disk_bytes, stored_ms, used_ms;
+    int32_t state, format, is_private, reserved;
+};
+SAME(sdd_cache_entry, 0_3_0, struct_size);
+SAME(sdd_cache_entry, 0_3_0, key);
+SAME(sdd_cache_entry, 0_3_0, file);
+SAME(sdd_cache_entry, 0_3_0, body_bytes);
+SAME(sdd_cache_entry, 0_3_0, disk_bytes);
+SAME(sdd_cache_entry, 0_3_0, stored_ms);
+SAME(sdd_cache_entry, 0_3_0, used_ms);
+SAME(sdd_cache_entry, 0_3_0, state);
+SAME(sdd_cache_entry, 0_3_0, format);
+SAME(sdd_cache_entry, 0_3_0, is_private);
+SAME(sdd_cache_entry, 0_3_0, reserved);
+GROWN(sdd_cache_entry, 0_3_0);
 
 struct sdd_query_0_3_0 {
     size_t struct_size;

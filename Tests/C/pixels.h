@@ -46,4 +46,24 @@ static inline void check_image(sdd_image *image, const char *pam)
     free(pixels);
 }
 
+/* Whether the first rows of two images of four bytes a pixel are the same. */
+static inline int same_rows(sdd_image *a, sdd_image *b, int rows)
+{
+    size_t bytes = (size_t)sdd_image_width(a) * 4;
+    for (int y = 0; y < rows; y++)
+        if (memcmp(sdd_image_pixels(a) + (size_t)y * sdd_image_stride(a),
+                   sdd_image_pixels(b) + (size_t)y * sdd_image_stride(b), bytes) != 0)
+            return 0;
+    return 1;
+}
+
+/* Whether an image of four bytes a pixel has nothing but zeros from a row on. */
+static inline int is_empty_from(sdd_image *image, int row)
+{
+    for (int y = row; y < sdd_image_height(image); y++)
+        for (int x = 0; x < sdd_image_width(image) * 4; x++)
+            if (sdd_image_pixels(image)[(size_t)y * sdd_image_stride(image) + (size_t)x]) return 0;
+    return 1;
+}
+
 #endif

@@ -265,6 +265,12 @@ static void do_cache_entry(void)
     release_item(&item);
 }
 
+static int32_t answer_entry(const sdd_cache_entry *entry, void *user_data)
+{
+    (void)user_data;
+    return entry->disk_bytes < 0 ? -1 : (int32_t)chance(20);
+}
+
 static void do_to_a_cache(void)
 {
     sdd_cache *cache = any_cache();
@@ -274,7 +280,7 @@ static void do_to_a_cache(void)
     char buffer[300];
     size_t length;
     int64_t merged;
-    switch (chance(11)) {
+    switch (chance(12)) {
     case 0: if (one_in(10)) CALL(sdd_cache_clear, cache, mostly32((int32_t)chance(4))); break;
     case 1: CALL(sdd_cache_flush, cache, short_wait()); break;
     case 2:
@@ -288,6 +294,7 @@ static void do_to_a_cache(void)
     case 7: CALL(sdd_cache_set_disk_limits, cache, number64(), number64()); break;
     case 8: if (one_in(10)) CALL(sdd_cache_destroy, forged()); break;
     case 9: CALL(sdd_cache_merge, cache, one_in(2) ? "/proc/self/none" : "", one_in(4) ? NULL : &merged); break;
+    case 10: CALL(sdd_cache_list, cache, mostly32((int32_t)chance(2)), one_in(20) ? NULL : answer_entry, NULL); break;
     default:
         p.s.struct_size = random_size(sizeof p.s, p.room);
         CALL(sdd_cache_get_statistics, cache, one_in(40) ? NULL : &p.s);

@@ -240,6 +240,15 @@ static inline void record_wait(record *r)
     pthread_mutex_unlock(&r->lock);
 }
 
+/* Whether the request's last callback has come. */
+static inline int record_has_ended(record *r)
+{
+    pthread_mutex_lock(&r->lock);
+    int has_ended = r->freed_count > 0;
+    pthread_mutex_unlock(&r->lock);
+    return has_ended;
+}
+
 /* Waits until so many body bytes were reported. */
 static inline void record_wait_received(record *r, int64_t received)
 {

@@ -1,5 +1,6 @@
 /* Keys and bytes that the application controls: keys of URLs and of smaller forms, key filters, serializers. */
 #include "caches.h"
+#include "every_call.h"
 
 /* -------------------------------------------------------------------------------------------- keys */
 
@@ -194,6 +195,7 @@ static sdd_bytes *serialize(sdd_image *image, sdd_bytes *bytes, const char *key,
     if (s->cache) {
         CHECK_STATUS(sdd_cache_flush(s->cache, -1), SDD_ERROR_WOULD_DEADLOCK);
         CHECK_STATUS(sdd_cache_destroy(s->cache), SDD_ERROR_WOULD_DEADLOCK);
+        CHECK_STATUS(sdd_cache_list(s->cache, 0, no_entries, NULL), SDD_ERROR_WOULD_DEADLOCK);
     }
     sdd_bytes *made = s->answer == NULL                ? NULL
                       : strcmp(s->answer, "same") == 0 ? sdd_bytes_retain(bytes)

@@ -429,7 +429,7 @@ static void a_coder_must_be_whole(void)
     };
     static const char *const bad_names[] = { "", "two words", "a/b", "\xc3\xa4", "new\nline" };
     static const char *const bad_types[] = { "", "image", "image/", "/webp", "image/webp; q=1", "a/b/c", "image/\n" };
-    static const int32_t bad_formats[] = { 0, -1, 11, 999, INT32_MIN };
+    static const int32_t bad_formats[] = { 0, -1, 12, 999, INT32_MIN };
     sdd_downloader *downloader = make_downloader(NULL);
     toy own = { 0 };
     for (int i = 0; i < 24; i++) {

@@ -216,7 +216,7 @@ static void z15_bad_options_are_refused(void)
         { .fit = -1, .target_width = 9 }, { .target_width = -1 }, { .target_height = -1 },
         { .scale_down_limit_bytes = -1 }, { .row_alignment = -1 }, { .row_alignment = 3 }, { .row_alignment = 8192 },
         { .row_alignment = INT32_MIN }, { .allow_enlarging = 2 }, { .allow_enlarging = -1 }, { .allocator = &none },
-        { .integrity = 2 }, { .integrity = -1 }, { .format_hint = -1 }, { .format_hint = 11 },
+        { .integrity = 2 }, { .integrity = -1 }, { .format_hint = -1 }, { .format_hint = 12 },
         { .scaling = 2 }, { .scaling = -1 }, { .reserved = 1 }, { .pixels_size = 1 }, { .pixels_stride = 1 }, { .pixels = pixels, .pixels_size = SIZE_MAX },
         { .pixels = pixels, .pixels_size = 64, .pixels_stride = SIZE_MAX },
         { .pixels = pixels, .pixels_size = 64, .pixels_stride = 6, .row_alignment = 4 },

@@ -210,7 +210,7 @@ static void an_unknown_level_is_reported_once(void)
 static void the_applications_log_comes_first(void)
 {
     run("with_a_log_of_its_own", "debug");
-    CHECK(lines_with("404") == 0 && lines_with("rgb8") == 0 && lines_with("/status/410: ") >= 1);
+    CHECK(lines_with("/status/404") == 0 && lines_with("rgb8") == 0 && lines_with("/status/410: ") >= 1);
 }
 
 static void a_slow_callback_is_reported_once(void)

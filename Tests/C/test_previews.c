@@ -1,7 +1,7 @@
 /* Pictures that are shown while they arrive: previews, facts, and transfers that end when the picture is complete. The
    names begin with rows of the contract. */
+#include "pixels.h"
 #include "record.h"
-#include "server.h"
 
 #include <poll.h>
 
@@ -99,24 +99,6 @@ static sdd_downloader_config quick_config(config_groups *groups)
     groups->callbacks.min_preview_interval_ms = -1;
     groups->limits.download_timeout_ms = 100000; /* a tool may slow the program down */
     return config;
-}
-
-static int same_rows(sdd_image *a, sdd_image *b, int rows)
-{
-    size_t bytes = (size_t)sdd_image_width(a) * 4;
-    for (int y = 0; y < rows; y++)
-        if (memcmp(sdd_image_pixels(a) + (size_t)y * sdd_image_stride(a),
-                   sdd_image_pixels(b) + (size_t)y * sdd_image_stride(b), bytes) != 0)
-            return 0;
-    return 1;
-}
-
-static int is_empty_from(sdd_image *image, int row)
-{
-    for (int y = row; y < sdd_image_height(image); y++)
-        for (int x = 0; x < sdd_image_width(image) * 4; x++)
-            if (sdd_image_pixels(image)[(size_t)y * sdd_image_stride(image) + (size_t)x]) return 0;
-    return 1;
 }
 
 static const struct { const char *file; int width, height, format, comes_by_rows; } pictures[] = {

@@ -277,6 +277,8 @@ static void caches(void)
     REFUSES(sdd_cache_trim_memory, (cache, 9), INVALID, "level: 9 is not one of SDD_TRIM_");
     REFUSES(sdd_cache_trim_disk, (dead_cache), SDD_ERROR_CLOSED, "cache: 0x");
     REFUSES(sdd_cache_merge, (cache, NIL, NULL), INVALID, "directory: NULL");
+    REFUSES(sdd_cache_list, (cache, 0, NIL, NULL), INVALID, "entry_fn: NULL");
+    REFUSES(sdd_cache_list, (cache, 6, no_entries, NULL), INVALID, "flags: 6 has bits that are none of SDD_LIST_");
     REFUSES(sdd_cache_set_memory_limits, (cache, -2, 0), INVALID, "max_cost: -2 is not -1 to ");
     REFUSES(sdd_cache_set_memory_limits, (cache, 0, -2), INVALID, "max_count: -2 is not at least -1");
     REFUSES(sdd_cache_set_disk_limits, (cache, -2, 0), INVALID, "max_bytes: -2 is not -1 to ");

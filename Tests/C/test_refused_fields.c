@@ -56,6 +56,9 @@ static sdd_status create(settings *s)
 
 static void configs_of_downloaders(void)
 {
+    CONFIG(no_installed_coders, 2);
+    CONFIG(no_installed_coders, -1);
+    SETTING_AS(UNSUPPORTED, "sdd_downloader_config", config, reserved, 1);
     CONFIG(struct_size, 7);
     CONFIG(struct_size, 12);
     CONFIG(delivery, 2);
@@ -413,7 +416,8 @@ static const char *const filled[] = {
    themselves, pointers to objects, and numbers without an invalid value. */
 static const char *const take_all[] = {
     "sdd_callback_options.on_thread_start", "sdd_callback_options.on_thread_stop",
-    "sdd_callback_options.thread_user_data", "sdd_coder.encode", "sdd_downloader_config.callbacks",
+    "sdd_callback_options.thread_user_data", "sdd_coder.encode", "sdd_coder.preview",
+    "sdd_downloader_config.callbacks",
     "sdd_downloader_config.credential", "sdd_downloader_config.limits", "sdd_downloader_config.modifiers",
     "sdd_downloader_config.network", "sdd_downloader_config.retry", "sdd_modifiers.body_transform",
     "sdd_modifiers.request_modifier", "sdd_modifiers.response_modifier", "sdd_network_options.address_filter",

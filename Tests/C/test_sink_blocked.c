@@ -76,11 +76,14 @@ static sdd_token begin(sdd_downloader *downloader, record *r, const char *url, i
     return submit(downloader, &request);
 }
 
-/* Waits until the sink accepts no more bytes. */
-static void wait_until_full(int writer)
+/* Waits until the sink of the request accepts no more bytes. */
+static void wait_until_full(int writer, record *r)
 {
     struct pollfd entry = { writer, POLLOUT, 0 };
-    while (poll(&entry, 1, 0) > 0) sched_yield();
+    while (poll(&entry, 1, 0) > 0) {
+        if (record_has_ended(r)) FAIL("the request ended before its sink was full: %d, %s", r->detail, r->message);
+        sched_yield();
+    }
 }
 
 static void others_go_on(sdd_downloader *downloader)
@@ -106,7 +109,7 @@ static void a_sink_that_nobody_reads_ends_by_its_total_limit(void)
         request.sink_fd = e.writer;
         request.total_timeout_ms = 600;
         submit(downloader, &request);
-        wait_until_full(e.writer);
+        wait_until_full(e.writer, &r);
         others_go_on(downloader);
         record_wait(&r);
         CHECK_ENDED(&r, SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_TOTAL);
@@ -151,7 +154,7 @@ static void a_downloader_ends_with_sinks_that_nobody_reads(void)
         records[kind] = (record)RECORD_INIT;
         begin(downloader, &records[kind], atf("/ok?size=%d", kinds[kind].size), all[kind].writer);
     }
-    for (int kind = 0; kind < KINDS; kind++) wait_until_full(all[kind].writer);
+    for (int kind = 0; kind < KINDS; kind++) wait_until_full(all[kind].writer, &records[kind]);
     destroy(downloader);
     for (int kind = 0; kind < KINDS; kind++) {
         CHECK_ENDED(&records[kind], SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_SENDING);
@@ -189,7 +192,7 @@ static void a_late_reader_gets_all(void)
             record r = RECORD_INIT;
             int flags = fcntl(e.writer, F_GETFL);
             begin(downloader, &r, at(bodies[i].path), e.writer);
-            if (bodies[i].size > 300000) wait_until_full(e.writer);
+            if (bodies[i].size > 300000) wait_until_full(e.writer, &r);
             if (i == 1) CHECK_STATUS(sdd_downloader_enter_background(downloader, 0), SDD_OK);
             others_go_on(i == 1 ? NULL : downloader);
             if (i == 1) CHECK_STATUS(sdd_downloader_enter_foreground(downloader), SDD_OK);
@@ -235,7 +238,7 @@ static void a_reader_that_goes_away_ends_the_request(void)
         ends e = kinds[kind].make();
         record r = RECORD_INIT;
         begin(downloader, &r, at(PATH), e.writer);
-        wait_until_full(e.writer);
+        wait_until_full(e.writer, &r);
         close(e.reader);
         e.reader = -1;
         record_wait(&r);
@@ -256,7 +259,7 @@ static void a_request_can_be_cancelled_while_its_sink_blocks(void)
         ends e = kinds[kind].make();
         record r = RECORD_INIT;
         sdd_token token = begin(downloader, &r, atf("/ok?size=%d", kinds[kind].size), e.writer);
-        wait_until_full(e.writer);
+        wait_until_full(e.writer, &r);
         CHECK_STATUS(sdd_cancel(token), SDD_OK);
         record_wait(&r);
         CHECK_ENDED(&r, SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_SENDING);
@@ -287,7 +290,7 @@ static void one_stream_does_not_block_another(void)
     CHECK(fcntl(e.writer, F_SETPIPE_SZ, 4096) == 4096);
     record blocked = RECORD_INIT, other = RECORD_INIT;
     begin(downloader, &blocked, url, e.writer);
-    wait_until_full(e.writer);
+    wait_until_full(e.writer, &blocked);
     sdd_download_request request = record_request(&other, url);
     request.sink = SDD_SINK_DISCARD;
     submit(downloader, &request);

@@ -97,6 +97,24 @@ void keys_and_files()
     sdd::cache cache(in_folder("merged"));
     CHECK(cache.merge(folder("keys")).value() == 1 && cache.contains("one", SDD_CACHE_DISK));
     CHECK_STATUS(cache.merge(folder("nowhere")).status(), SDD_ERROR_CACHE);
+    std::string keys;
+    CHECK_STATUS(cache.list([&](const sdd_cache_entry &entry) {
+        keys += entry.key;
+        return SDD_LIST_REMOVE;
+    }, SDD_LIST_CHECK).status(), SDD_OK);
+    CHECK(keys == "one" && cache.contains("one", SDD_CACHE_DISK) == 0);
+    CHECK_STATUS(cache.list([](const sdd_cache_entry &) { return SDD_LIST_NEXT; }, 2).status(),
+                 SDD_ERROR_INVALID_ARGUMENT);
+    sdd::cache_item again;
+    again.key = "again", again.bytes = sdd::bytes::copy_of("text");
+    CHECK(cache.put(again));
+    std::string thrown_out;
+    try {
+        (void)cache.list([](const sdd_cache_entry &) -> int32_t { throw std::runtime_error("out of a list"); });
+    } catch (const std::runtime_error &error) {
+        thrown_out = error.what();
+    }
+    CHECK(thrown_out == "out of a list");
 }
 
 class Memory : public sdd::memory_store {

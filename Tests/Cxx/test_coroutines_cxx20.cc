@@ -14,7 +14,7 @@ struct Task {
         void return_void() noexcept {}
         void unhandled_exception() { throw; } // out of resume()
     };
-    std::coroutine_handle<promise_type> handle;
+    std::coroutine_handle<promise_type> handle = nullptr;
 };
 
 Task load_two(sdd::downloader &downloader, std::promise<int> &widths)
@@ -150,13 +150,18 @@ void an_exception_that_leaves_the_coroutine()
 {
     Thrown thrown;
     sdd::downloader downloader;
-    const Task task = [](sdd::downloader &from) -> Task {
+    static Task task; // reachable until the end of the program, where it is not destroyed
+    task = [](sdd::downloader &from) -> Task {
         (void)co_await from.download(png_url());
         throw std::runtime_error("unhandled");
     }(downloader);
     CHECK(downloader.wait_idle());
     CHECK_THROWN(thrown, "pending.then: unhandled");
-    task.handle.destroy(); // an exception suspends it for good
+#ifndef __clang__
+    // The exception suspends the coroutine for good. With clang it counts as suspended where it last was, so that
+    // destroy() would end the same variables twice: https://github.com/llvm/llvm-project/issues/61900
+    task.handle.destroy();
+#endif
 }
 
 void waiting_in_a_coroutine_on_the_delivering_thread()

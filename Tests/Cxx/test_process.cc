@@ -3,7 +3,9 @@
 // Each case runs in a process of its own, forked before the library is used for the first time.
 #include "check.hpp"
 
+#include <future>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 namespace {
@@ -69,7 +71,13 @@ void the_child_of_a_fork()
     const sdd::loaded before = parent.download(png_url()).get().value();
     auto request = parent.download(held("parent"));
     wait_for_held("parent");
-    std::thread waiting([&] { CHECK_EQUAL(request.get().value().image.width(), 19); });
+    std::promise<void> is_waiting;
+    std::thread waiting([&] {
+        is_waiting.set_value();
+        CHECK_EQUAL(request.get().value().image.width(), 19);
+    });
+    // A thread that starts may hold locks of the address sanitizer, which a fork would leave locked in the child.
+    is_waiting.get_future().wait();
     const pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
@@ -93,7 +101,8 @@ void the_child_of_a_fork()
         _exit(0);
     }
     int status = -1;
-    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK_EQUAL(waitpid(child, &status, 0), child);
+    CHECK_EQUAL(status, 0);
     release("parent");
     waiting.join();
 }

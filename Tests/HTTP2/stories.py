@@ -77,6 +77,26 @@ def silent_connection_not_used_again(client, certificate):
     return wrong
 
 
+def joined_flood_is_left(client, certificate):
+    """A request joins a connection that floods after a good response. The host is asked again over another one."""
+    def script(connection, stream):
+        good(connection, stream)
+        connection.flood(f.ping(f.ACK))
+
+    wrong = []
+    client.tell("make")
+    for round in range(3):
+        server = Server(certificate, script, hostile=1)
+        for tag in (f"first{round}", f"second{round}"):
+            client.tell(f"get {tag} {server.url('/' + tag)}")
+            end = client.end(tag)
+            if end is None or end["error"] != "SDD_OK":
+                wrong.append(f"the request {tag} ended with {end}")
+            server.flood_began.wait(60)
+        server.close()
+    return wrong
+
+
 def not_tried_again_for_ever(client, certificate):
     server = flooded(certificate)
     client.tell("make attempts=5")
@@ -191,7 +211,7 @@ def a_cut_picture_that_ends_by_closing(client, _):
 
 
 STORIES = [
-    silent_connection_not_used_again,
+    silent_connection_not_used_again, joined_flood_is_left,
     destroyed_under_a_flood, cancelled_under_a_flood, not_tried_again_for_ever, bytes_without_a_length,
     bytes_of_a_reset_stream, a_picture_without_a_length, a_picture_without_its_end, packed_bytes_without_a_length,
     bytes_that_end_by_closing, a_picture_that_ends_by_closing, a_cut_picture_that_ends_by_closing,

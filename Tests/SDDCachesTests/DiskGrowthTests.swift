@@ -43,6 +43,21 @@ import Testing
         }
     }
 
+    /// A listing forgets the files that it has shown, also those that other processes are writing.
+    @Test func aScanKeepsNothingThatWasTaken() throws {
+        let fixture = try DiskFixture()
+        let store = try fixture.store()
+        for number in 0..<20 { try store.write("k\(number)", [1]) }
+        for _ in 0..<20 { try fixture.put(TemporaryName.make(), [1]) }
+        var scan = try DirectoryScan(store.directory)
+        var found = 0
+        while try scan.read(most: 4) {
+            found += scan.take().count
+            #expect(scan.entries.isEmpty && scan.temporaries.isEmpty)
+        }
+        #expect(found + scan.take().count == 20)
+    }
+
     /// Opening examines no entry, and one step of a trim examines a limited number.
     @Test func aStepOfATrimIsBounded() throws {
         let fixture = try DiskFixture()

@@ -309,11 +309,14 @@ import Testing
         pixels.base.copyMemory(from: [1, 2, 3, 4] as [UInt8], byteCount: 4)
         let toy = try #require(ImageFormat(rawValue: 1000))
         // when
-        let made = try registry.encode(pixels, as: toy, quality: 80)
+        let found = try registry.encodingCoder(toy)
+        let coder = try #require(found)
+        let made = try CoderRegistry.encode(pixels, with: coder, quality: 80)
         // then: RGBA8, whatever it was
         #expect(Array(made.pointer) == [7, 1, 1, 80, 3, 2, 1, 4])
-        #expect(throws: CoderError(.unsupported)) { try registry.encode(pixels, as: toy, quality: 1) }
-        #expect(throws: CoderError(.unknownFormat)) { try registry.encode(pixels, as: .jpeg, quality: 80) }
+        #expect(throws: CoderError(.unsupported)) { try CoderRegistry.encode(pixels, with: coder, quality: 1) }
+        let none = try registry.encodingCoder(.jpeg)
+        #expect(none == nil)
     }
 
     @Test func picturesOfAppCodersAreTransformed() throws {

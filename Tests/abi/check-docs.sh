@@ -6,9 +6,12 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 pages=("$@")
-[ $# -gt 0 ] || pages=(README.md docs/sdwebimage.md docs/debugging.md docs/requirements.md)
+if [ $# = 0 ]; then
+    pages=(README.md docs/features.md docs/sdwebimage.md docs/debugging.md docs/requirements.md)
+    mapfile -t -O "${#pages[@]}" pages < <(grep -lE '\b(sdd|SDD)_[A-Za-z0-9]' docs/guides/*.md)
+fi
 # Names that only look like libsdd's: modules of the examples, and environment variables.
-readonly others=(sdd_ctypes sdd_helpers SDD_LIBRARY SDD_LOG)
+readonly others=(sdd_ctypes sdd_helpers sdd_gtk sdd_qt SDD_LIBRARY SDD_LIB_DIR SDD_LOG SDD_CODER_PATH)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export LC_ALL=C

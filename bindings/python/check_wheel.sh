@@ -6,8 +6,8 @@
 #
 # Without WHEEL it makes one, of SDD_LIBRARY or build/libsdd.so. SUITE is the release of Debian (default: bookworm),
 # whose Python must be that of PYTHON (default: python3), which downloads the packages for the tests. The root is in a
-# temporary folder, which is removed at the end; nothing of the system is changed. DEBOOTSTRAP_CACHE=folder keeps the
-# packages of Debian for the next time.
+# temporary folder, which is removed at the end; nothing of the system is changed. The mirror is this machine's.
+# DEBOOTSTRAP_CACHE=folder keeps the packages of Debian for the next time.
 set -euo pipefail
 folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$folder/../.." && pwd)
@@ -33,7 +33,10 @@ fi
 step "a minimal Debian"
 system=$work/root
 cache=${DEBOOTSTRAP_CACHE:+--cache-dir=$(realpath "$DEBOOTSTRAP_CACHE")}
-debootstrap --variant=minbase --include=python3,python3-venv $cache "${SUITE:-bookworm}" "$system" >"$work/log" 2>&1 ||
+release=$(. /etc/os-release && echo "$VERSION_CODENAME")
+mirror=$(apt-get indextargets --format '$(REPO_URI)' "Codename: $release" | sort -u | head -n 1)
+debootstrap --variant=minbase --include=python3,python3-venv $cache "${SUITE:-bookworm}" "$system" "$mirror" \
+    >"$work/log" 2>&1 ||
     { tail -20 "$work/log" >&2; fail "debootstrap has failed"; }
 [ -z "$(find "$system/usr/lib" -name 'libcurl*' -o -name 'libjpeg*' -o -name 'libpng*')" ] || fail "it has libraries"
 [ -z "$(chroot "$system" dpkg-query -W -f '${Package}\n' | grep -- '-dev$')" ] || fail "it has -dev packages"
@@ -46,7 +49,7 @@ grep -v '^#\|^mypy\|^pyright\|^types-' "$folder/requirements-test.txt" >"$system
 "$work/venv/bin/pip" download --quiet --disable-pip-version-check --only-binary :all: --dest "$system/packages" \
     --requirement "$system/packages/requirements.txt"
 # The tests without the package: they can only use the wheel.
-cp -r "$folder/tests" "$folder/examples" "$folder/README.md" "$folder/pyproject.toml" "$system/sdd/bindings/python"
+cp -r "$folder/tests" "$folder/examples" "$folder/README.md" "$folder/DISTRIBUTED.md" "$folder/pyproject.toml" "$system/sdd/bindings/python"
 cp -r "$root/include" "$root/tools" "$system/sdd"
 cp -r "$root/Tests/Fixtures" "$system/sdd/Tests"
 

@@ -1,7 +1,8 @@
 """Decides whether the package carries the library; pyproject.toml has everything else.
 
-SDD_LIBRARY names a file to carry. Otherwise an installed library is used as it is, and where none is installed, that of
-the checkout is carried; `make` builds it first, if the Swift toolchain is there.
+SDD_LIBRARY names a file to carry; if it is empty, none is carried, as in a distribution's package. Otherwise an
+installed library is used as it is, and where none is installed, that of the checkout is carried; `make` builds it
+first, if the Swift toolchain is there.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def library_to_carry() -> Path | None:
     named = os.environ.get("SDD_LIBRARY")
-    if named:
-        return Path(named).resolve(strict=True)
+    if named is not None:
+        return Path(named).resolve(strict=True) if named else None
     if find_library("sdd") or not (ROOT / "include" / "sdd" / "sdd.h").exists():
         return None
     if shutil.which("swift"):

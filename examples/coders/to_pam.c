@@ -1,10 +1,11 @@
 /* cc -std=c99 -O2 to_pam.c $(pkg-config --cflags --libs sdd) -o to_pam
  *
- * to_pam: loads coders, decodes a file with them, and writes its pixels to standard output as a PAM file.
+ * to_pam: decodes a file, and writes its pixels to standard output as a PAM file.
  *
- *     to_pam [-w WIDTH] CODER.so... FILE
+ *     to_pam [-w WIDTH] [CODER.so...] FILE
  *
- * -w limits the width of the picture. Exit status 0: success.
+ * It loads the coders; without any, libsdd decodes what it and the installed coders can. -w limits the width of the
+ * picture. Exit status 0: success.
  */
 #define _POSIX_C_SOURCE 200809L /* realpath */
 #define _XOPEN_SOURCE 700
@@ -51,7 +52,7 @@ int main(int argc, char **argv)
         first = 3;
     }
     if (first >= argc) {
-        fprintf(stderr, "usage: to_pam [-w WIDTH] CODER.so... FILE\n");
+        fprintf(stderr, "usage: to_pam [-w WIDTH] [CODER.so...] FILE\n");
         return 2;
     }
     for (int i = first; i < argc - 1; i++) {
@@ -66,7 +67,7 @@ int main(int argc, char **argv)
     url = url_of(argv[argc - 1]);
     if (status == SDD_OK && url != NULL) status = sdd_get(downloader, url, 0, -1, &image, NULL, NULL);
     if (status != SDD_OK || url == NULL)
-        fprintf(stderr, "%s: %s\n", argv[argc - 1], url ? sdd_status_message(status) : "no such file");
+        fprintf(stderr, "%s: %s\n", argv[argc - 1], url ? sdd_last_error_message() : "no such file");
     if (image != NULL) is_good = write_pam(image);
     free(url);
     sdd_image_release(image);

@@ -184,6 +184,7 @@ IMAGE_FORMAT_TIFF = 7
 IMAGE_FORMAT_BMP = 8
 IMAGE_FORMAT_PDF = 9
 IMAGE_FORMAT_SVG = 10
+IMAGE_FORMAT_JXL = 11
 IMAGE_FORMAT_APPLICATION = 1000
 
 METADATA_ICC = 1
@@ -329,6 +330,17 @@ TRIM_ALL = 2
 WANT_IMAGE = 1
 WANT_BYTES = 2
 WANT_BOTH = 3
+
+ENTRY_GOOD = 0
+ENTRY_EXPIRED = 1
+ENTRY_DAMAGED = 2
+ENTRY_FOREIGN = 3
+
+LIST_CHECK = 1
+
+LIST_NEXT = 0
+LIST_STOP = 1
+LIST_REMOVE = 2
 
 FAIL_POLICY_BACK_OFF = 0
 FAIL_POLICY_SDWEBIMAGE = 1
@@ -584,6 +596,10 @@ class CoderFrame(Sized):
                 ("duration_us", c_int64)]
 
 
+class CoderPreview(Sized):
+    _fields_ = [("struct_size", c_size_t), ("frame", CoderFrame), ("good_rows", c_int32), ("is_refined", c_int32)]
+
+
 CoderCanDecodeFn = CFUNCTYPE(c_int32, c_void_p, c_size_t, c_void_p)
 CoderOpenFn = CFUNCTYPE(Status, POINTER(CoderTask), POINTER(c_void_p), c_void_p)
 CoderFeedFn = CFUNCTYPE(Status, c_void_p, c_void_p, c_size_t, c_int32, c_void_p)
@@ -592,13 +608,14 @@ CoderCloseFn = CFUNCTYPE(None, c_void_p, c_void_p)
 CoderWriteFn = CFUNCTYPE(Status, c_void_p, c_void_p, c_size_t)
 CoderEncodeFn = CFUNCTYPE(Status, POINTER(CoderFrame), c_int32, CoderWriteFn, c_void_p, c_void_p)
 CoderUserDataFreeFn = CFUNCTYPE(None, c_void_p)
+CoderPreviewFn = CFUNCTYPE(Status, c_void_p, POINTER(CoderPreview), c_void_p)
 
 
 class Coder(Sized):
     _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("mime_type", c_char_p), ("format", c_int32),
                 ("reserved", c_int32), ("can_decode", CoderCanDecodeFn), ("open", CoderOpenFn), ("feed", CoderFeedFn),
                 ("next", CoderNextFn), ("close", CoderCloseFn), ("encode", CoderEncodeFn), ("user_data", c_void_p),
-                ("user_data_free", CoderUserDataFreeFn)]
+                ("user_data_free", CoderUserDataFreeFn), ("preview", CoderPreviewFn)]
 
 
 class Credential(Sized):
@@ -684,7 +701,8 @@ class DownloaderConfig(Sized):
                 ("accepted_status_codes", c_char_p), ("accepted_content_types", c_char_p),
                 ("credential", POINTER(Credential)), ("modifiers", POINTER(Modifiers)), ("cache", Cache),
                 ("http_cache", c_int32), ("resume", c_int32), ("callbacks", POINTER(CallbackOptions)),
-                ("network", POINTER(NetworkOptions)), ("limits", POINTER(Limits)), ("retry", POINTER(RetryOptions))]
+                ("network", POINTER(NetworkOptions)), ("limits", POINTER(Limits)), ("retry", POINTER(RetryOptions)),
+                ("no_installed_coders", c_int32), ("reserved", c_int32)]
 
 
 class Cookie(Sized):
@@ -763,6 +781,12 @@ class Query(Sized):
     _fields_ = [("struct_size", c_size_t), ("key", c_char_p), ("levels", c_int32), ("wants", c_int32),
                 ("decode", POINTER(DecodeOptions)), ("options", c_uint64), ("completed", CompletedFn),
                 ("user_data", c_void_p), ("user_data_free", UserDataFreeFn)]
+
+
+class CacheEntry(Sized):
+    _fields_ = [("struct_size", c_size_t), ("key", c_char_p), ("file", c_char_p), ("body_bytes", c_int64),
+                ("disk_bytes", c_int64), ("stored_ms", c_int64), ("used_ms", c_int64), ("state", c_int32),
+                ("format", c_int32), ("is_private", c_int32), ("reserved", c_int32)]
 
 
 class LoadRequest(Sized):
@@ -893,6 +917,7 @@ class Event(Sized):
 
 
 CoderMainFn = CFUNCTYPE(POINTER(Coder))
+CacheListFn = CFUNCTYPE(c_int32, POINTER(CacheEntry), c_void_p)
 ObserverFn = CFUNCTYPE(None, POINTER(Notice), c_void_p)
 
 
@@ -1056,6 +1081,7 @@ _declare("sdd_cache_key", Status, cache=Cache, url=c_char_p, decode=POINTER(Deco
 _declare("sdd_cache_path", Status, cache=Cache, key=c_char_p, buffer=POINTER(c_char), capacity=c_size_t,
          length=POINTER(c_size_t))
 _declare("sdd_cache_open", Status, cache=Cache, key=c_char_p, fd=POINTER(c_int32), size=POINTER(c_int64))
+_declare("sdd_cache_list", Status, cache=Cache, flags=c_int32, entry_fn=CacheListFn, user_data=c_void_p)
 _declare("sdd_loader_create", Status, config=POINTER(LoaderConfig), out=POINTER(Loader))
 _declare("sdd_loader_destroy", Status, loader=Loader)
 _declare("sdd_loader_shared", Loader)

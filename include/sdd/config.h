@@ -352,11 +352,16 @@ typedef struct sdd_downloader_config {
     const sdd_network_options *SDD_NULLABLE network;
     const sdd_limits *SDD_NULLABLE limits;
     const sdd_retry_options *SDD_NULLABLE retry;
+
+    /* 1: coders that are installed beside the library (see CODERS in extend.h) do not decode what
+       this downloader receives, and "Accept" does not name their formats; default 0. */
+    int32_t no_installed_coders;
+    int32_t reserved; /* 0 */
 } sdd_downloader_config;
 
 #define SDD_DOWNLOADER_CONFIG_INIT \
     { sizeof(sdd_downloader_config), 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, \
-      NULL, NULL, NULL, NULL }
+      NULL, NULL, NULL, NULL, 0, 0 }
 
 SDD_END_DECLS
 

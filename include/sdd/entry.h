@@ -251,6 +251,74 @@ SDD_API sdd_status sdd_cache_path(sdd_cache *SDD_NULLABLE cache, const char *SDD
 SDD_API sdd_status sdd_cache_open(sdd_cache *SDD_NULLABLE cache, const char *SDD_NONNULL key,
                                   int32_t *SDD_NONNULL fd, int64_t *SDD_NONNULL size);
 
+/* -------------------------------------------------------------------------------------- listing */
+
+/** States of an entry: sdd_cache_entry.state. Since: 0.3.0. */
+SDD_ENUM(int32_t) {
+    SDD_ENTRY_GOOD = 0,    /* queries find it; its body is checked only with SDD_LIST_CHECK */
+    SDD_ENTRY_EXPIRED = 1, /* older than max_disk_age_ms: a miss, removed by the next trim */
+    SDD_ENTRY_DAMAGED = 2, /* cut, changed, or no entry at all: a miss, removed when read */
+    SDD_ENTRY_FOREIGN = 3  /* of another version of the library, which this one leaves alone */
+};
+
+/** Bits of the flags of sdd_cache_list(). Since: 0.3.0. */
+SDD_ENUM(int32_t) {
+    SDD_LIST_CHECK = 1 /* reads every body and compares it with its checksum */
+};
+
+/** What follows for an entry: the result of an sdd_cache_list_fn. Since: 0.3.0. */
+SDD_ENUM(int32_t) {
+    SDD_LIST_NEXT = 0,
+    SDD_LIST_STOP = 1,  /* no further entry is listed */
+    SDD_LIST_REMOVE = 2 /* the entry is removed from the disk, then the next one is listed */
+};
+
+/** An entry on disk, for an sdd_cache_list_fn. Its strings are borrowed. Since: 0.3.0. */
+typedef struct sdd_cache_entry {
+    size_t struct_size;
+    const char *SDD_NULLABLE key; /* NULL if the entry is damaged or foreign */
+    const char *SDD_NONNULL file; /* the name of its file, in the directory of the cache */
+    int64_t body_bytes;           /* encoded bytes; -1 if the entry is damaged or foreign */
+    int64_t disk_bytes;           /* what the file takes on disk */
+    int64_t stored_ms;            /* milliseconds since 1970 */
+    int64_t used_ms;              /* the last use that the disk knows of, likewise */
+    int32_t state;                /* one of SDD_ENTRY_ */
+    int32_t format;               /* one of SDD_IMAGE_FORMAT_; 0: unknown */
+    /* 1: for requests with credentials, cookies or an identity of the application; no other request
+       gets it, and no call finds it by its key. */
+    int32_t is_private;
+    int32_t reserved;
+} sdd_cache_entry;
+
+/**
+ * Called by sdd_cache_list() for each entry.
+ *
+ * @param entry Borrowed until the callback returns.
+ * @return One of SDD_LIST_; any other value counts as SDD_LIST_STOP.
+ * Thread: the one that called sdd_cache_list(). Every call is allowed but the cache's destruction.
+ */
+typedef int32_t (*sdd_cache_list_fn)(const sdd_cache_entry *SDD_NONNULL entry,
+                                     void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+
+/**
+ * Lists the entries in the directory of a cache, in no order, and WAITS for the disk: some 50
+ * microseconds for each entry, and the time to read it with SDD_LIST_CHECK. Listing an entry is no
+ * use of it. Entries that wait to be written are not listed (see sdd_cache_flush()), nor are those
+ * of read-only directories. Of entries that are stored or removed meanwhile, by any process, some
+ * are listed and some are not. With 1,000,000 entries it needs no more memory than with 1,000.
+ *
+ * @param flags SDD_LIST_ bits, or 0.
+ * @return SDD_OK, also after SDD_LIST_STOP; SDD_ERROR_CACHE: the directory could not be read, or an
+ *     entry not be read or removed, which does not keep the others from being listed;
+ *     SDD_ERROR_UNSUPPORTED: the cache has no disk level, or its entries are in an sdd_entry_store;
+ *     SDD_ERROR_WOULD_DEADLOCK: inside a function that the cache's own thread has called;
+ *     SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
+ * Thread: any. Since: 0.3.0.
+ */
+SDD_API sdd_status sdd_cache_list(sdd_cache *SDD_NULLABLE cache, int32_t flags,
+                                  sdd_cache_list_fn SDD_NONNULL entry_fn,
+                                  void *SDD_NULLABLE user_data);
+
 SDD_END_DECLS
 
 #endif /* SDD_ENTRY_H */

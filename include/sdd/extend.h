@@ -170,6 +170,31 @@ SDD_API sdd_status sdd_transfer_finish(sdd_transfer transfer, sdd_status error,
 
 /* --------------------------------------------------------------------------------------- coders */
 
+/*
+ * CODERS
+ *
+ * Beside JPEG and PNG the library decodes what coders decode. There are two kinds. Coders of the
+ * application are added by sdd_downloader_add_coder(), sdd_coder_register() and sdd_coder_load().
+ * Installed coders are shared objects in a folder that the library knows: webp.so, avif.so, gif.so,
+ * jxl.so and heif.so, each for the format of its name. They need no call:
+ *
+ * - The folder is "sdd/coders" in the directory from which libsdd.so.0 itself was loaded, or the
+ *   first of those in the environment variable SDD_CODER_PATH (absolute, separated by colons) that
+ *   has the object. SDD_CODER_PATH="" means none. It is read once, and ignored in a program that
+ *   gains privileges (secure_getenv(3)).
+ * - The library looks once which objects are there, and adds their media types to "Accept". It
+ *   loads an object when the first body of its format is decoded, or when a picture is to be
+ *   encoded in it, once in a process. What is wrong with an object that cannot be loaded is part of
+ *   the request's error (SDD_DETAIL_IMAGE_UNKNOWN_FORMAT), and is logged once.
+ * - An object is used only if no other user could have put it there: the file, its folder, and all
+ *   directories above it must belong to root or to the process's effective user, and must not be
+ *   writable by group or others. A directory above the folder may be writable if it has the sticky
+ *   bit, like /tmp. The file itself must not be a symbolic link.
+ * - sdd_downloader_config.no_installed_coders turns them off for a downloader. Calls without a
+ *   downloader (sdd_image_decode(), sdd_image_encode(), queries of caches) always use them; in a
+ *   process that must not, set SDD_CODER_PATH="" before the first call.
+ */
+
 /**
  * The settings for one picture that a coder decodes. Borrowed until `open` returns. Since: 0.2.0.
  */
@@ -206,6 +231,23 @@ typedef struct sdd_coder_frame {
 } sdd_coder_frame;
 
 /**
+ * What a coder can show of a body that is still arriving. When the library passes it to `preview`,
+ * all fields but the two struct_size are 0. Since: 0.3.0.
+ */
+typedef struct sdd_coder_preview {
+    size_t struct_size;
+    /* The picture so far, as `next` would give it; its duration is ignored. If only its
+       picture_width and picture_height are set (and perhaps orientation, frame_count and
+       loop_count), the size is known, but there is nothing to show yet. */
+    sdd_coder_frame frame;
+    /* Rows of the frame from the top that have pixels. The rows below are not read. */
+    int32_t good_rows;
+    /* 1: all rows have pixels, which later bytes improve, as in a progressive JPEG; good_rows is
+       then ignored. 0: no later byte changes the good rows. */
+    int32_t is_refined;
+} sdd_coder_preview;
+
+/**
  * Takes the encoded bytes that `encode` makes, piece by piece.
  *
  * @param context The context that `encode` received.
@@ -221,13 +263,16 @@ typedef sdd_status (*sdd_coder_write_fn)(void *SDD_NULLABLE context, const void 
  * know or knows less well. docs/coders.md explains how to write one.
  *
  * For each body the coders of the downloader are asked, then those of the process, each time the
- * newest first, and last the library's own JPEG and PNG. The first that takes the body decodes it;
- * if none does, the first coder of the format in sdd_decode_options.format_hint. The result is
- * turned, scaled and converted for each request like any picture.
+ * newest first, then the library's own JPEG and PNG, and last the installed coder of the body's
+ * format. The first that takes the body decodes it; if none does, the first coder of the format in
+ * sdd_decode_options.format_hint. The result is turned, scaled and converted for each request like
+ * any picture.
  *
  * A body goes through `open`, `feed` until is_last, `next` for the first frame, and `close`.
  * Further frames are read by more calls of `next`, or by another decoder from the start. After a
- * failure only `close` follows.
+ * failure only `close` follows. A coder with `preview` may be fed a body while it arrives, for a
+ * request that wants previews or facts: `preview` is then called between the pieces. If such a
+ * decoder fails, or the body is damaged, the whole body is decoded again from its start.
  *
  * `open`, `feed`, `next` and `encode` return SDD_OK or an error: SDD_ERROR_BAD_IMAGE_DATA for
  * damage, or one of SDD_DETAIL_IMAGE_ to be more exact (SDD_DETAIL_IMAGE_TOO_MANY_PIXELS,
@@ -237,8 +282,8 @@ typedef sdd_status (*sdd_coder_write_fn)(void *SDD_NULLABLE context, const void 
  * use; whether its memory really holds that many pixels cannot be.
  *
  * Thread: decode threads, and threads that call sdd_image_frame(); several at a time, one at a time
- *     for one decoder. The functions may take their time, and may add and remove coders.
- *     Since: 0.2.0.
+ *     for one decoder; `close` on any thread. The functions may take their time, and may add and
+ *     remove coders. Since: 0.2.0.
  */
 typedef struct sdd_coder {
     size_t struct_size;
@@ -260,8 +305,8 @@ typedef struct sdd_coder {
                                     void *SDD_NULLABLE *SDD_NONNULL decoder,
                                     void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
     /* Required. Takes the body, piece after piece. Borrowed for the call; but if the first piece is
-       also the last, it is the whole body and stays valid until `close`. In this version that is
-       always so. */
+       also the last, it is the whole body and stays valid until `close`. That is always so for a
+       coder without `preview`. The last piece may be empty. */
     sdd_status (*SDD_NULLABLE feed)(void *SDD_NONNULL decoder, const void *SDD_NULLABLE bytes,
                                     size_t size, int32_t is_last,
                                     void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
@@ -283,10 +328,18 @@ typedef struct sdd_coder {
     /* Called once, on any thread, when the coder was removed, or its downloader has ended, and no
        decoder or animated picture of it is left. */
     void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    /* Shows what the pieces so far give. The pixels stay valid until the next call for this
+       decoder. Returns SDD_OK; SDD_ERROR_INCOMPLETE: nothing is known yet; SDD_ERROR_UNSUPPORTED:
+       this body cannot be decoded before its end (the frame may state its size all the same). With
+       that, and any other error, the decoder is closed, and the whole body is decoded once it is
+       there. May be NULL. Since: 0.3.0. */
+    sdd_status (*SDD_NULLABLE preview)(void *SDD_NONNULL decoder,
+                                       sdd_coder_preview *SDD_NONNULL preview,
+                                       void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 } sdd_coder;
 
 #define SDD_CODER_INIT \
-    { sizeof(sdd_coder), NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+    { sizeof(sdd_coder), NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /**
  * Adds a coder to every downloader of the process, existing and future, and of children of a fork.

@@ -55,8 +55,9 @@ SDD_ENUM(int32_t) {
 };
 
 /**
- * Formats of encoded pictures: sdd_image_format(). The library decodes JPEG and PNG; the others are
- * for coders of the application, see sdd_coder. Since: 0.1.0.
+ * Formats of encoded pictures: sdd_image_format(). The library decodes JPEG and PNG; the others
+ * need a coder, of the application or installed beside the library: see CODERS in extend.h.
+ * Since: 0.1.0.
  */
 SDD_ENUM(int32_t) {
     SDD_IMAGE_FORMAT_JPEG = 1,
@@ -71,6 +72,7 @@ SDD_ENUM(int32_t) {
     SDD_IMAGE_FORMAT_BMP = 8,
     SDD_IMAGE_FORMAT_PDF = 9,
     SDD_IMAGE_FORMAT_SVG = 10,
+    SDD_IMAGE_FORMAT_JXL = 11, /* JPEG XL. Since: 0.3.0. */
     SDD_IMAGE_FORMAT_APPLICATION = 1000 /* the first of the application's own numbers */
 };
 
@@ -264,7 +266,10 @@ typedef struct sdd_image_facts {
  * Reads the facts about a picture from its first bytes, without decoding it.
  *
  * It reads up to where the pixels begin, which takes microseconds and no memory, however large the
- * picture claims to be. Facts do not prove that the pixels are valid.
+ * picture claims to be. Facts do not prove that the pixels are valid. It knows JPEG and PNG only:
+ * coders, installed ones too, are not asked. For a GIF, WebP, AVIF, HEIF or JPEG XL it returns
+ * SDD_ERROR_BAD_IMAGE_DATA: sdd_image_sniff() names these formats, and their pictures have facts
+ * when they have been decoded (sdd_image_get_facts(), sdd_facts_fn).
  *
  * @param bytes Borrowed for the call: the first `size` bytes of a JPEG or PNG. May be NULL if size
  *     is 0.
@@ -272,7 +277,7 @@ typedef struct sdd_image_facts {
  * @param facts Receives the facts; set struct_size before (SDD_IMAGE_FACTS_INIT). All 0 with any
  *     status but SDD_OK.
  * @return SDD_OK; SDD_ERROR_INCOMPLETE: the pixels begin further on; SDD_ERROR_BAD_IMAGE_DATA:
- *     these bytes cannot become a picture; SDD_ERROR_INVALID_ARGUMENT.
+ *     these bytes cannot become a JPEG or PNG; SDD_ERROR_INVALID_ARGUMENT.
  * Thread: any. Since: 0.2.0.
  */
 SDD_API sdd_status sdd_image_probe(const void *SDD_NULLABLE bytes, size_t size,
@@ -291,7 +296,8 @@ SDD_API int32_t sdd_image_sniff(const void *SDD_NULLABLE bytes, size_t size);
 
 /**
  * Reads the facts that sdd_image_probe() gives for the encoded bytes of an image; they are already
- * known.
+ * known. Those of the picture of a coder are what its first frame says: `channels` and `depth` are
+ * those of the frame's pixels.
  *
  * @param image Borrowed.
  * @param facts Receives the facts; set struct_size before (SDD_IMAGE_FACTS_INIT). All 0 with any

@@ -257,8 +257,9 @@ typedef void (*sdd_progress_fn)(sdd_token token, int64_t received_bytes, int64_t
                                 void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 
 /**
- * Reports what kind of picture is arriving, usually with the first bytes of the body. Called at
- * most once, before any preview; never if sdd_image_probe() does not know the body's format.
+ * Reports what kind of picture is arriving: of a JPEG or PNG usually with the first bytes of the
+ * body, of another format when its coder knows, at the latest with the picture. Called at most
+ * once, before any preview; never if no decoder knows the body's format.
  *
  * @param token The request's token.
  * @param facts Borrowed until the callback returns.

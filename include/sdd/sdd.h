@@ -95,8 +95,10 @@
  *            sdd_coder_register(), and sdd_process_set_decode_memory_limit(). A child that ends by
  *            _exit(), as the children of Python's process pools do, must call sdd_cache_flush()
  *            first to have its stored entries on disk. Fork before the first use of the library, or
- *            when no other thread is using a part of it for the first time: locks of the Swift
- *            runtime that are held at that moment stay held in the child.
+ *            when no other thread, of the library or the program, is using a part of it for the
+ *            first time, such as the first decode of the process: locks of the Swift runtime that
+ *            are held at that moment stay held in the child, where a call that needs one never
+ *            returns.
  * exit       A process may exit at any time: running requests are dropped, without their callbacks,
  *            after a wait of a few milliseconds for the network threads. Destroy a downloader first
  *            if its callbacks matter. With SDD_LOG=warning a line reports the number of unfinished

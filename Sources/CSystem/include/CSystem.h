@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "trusted.h"
+
 // O_NOATIME and UTIME_OMIT: the first is a GNU extension, the second a macro that Swift cannot import.
 extern const int32_t sddsys_open_noatime;
 extern const int64_t sddsys_utime_omit;

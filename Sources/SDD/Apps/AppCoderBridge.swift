@@ -13,6 +13,7 @@ final class AppCoderBridge: AppCoder, @unchecked Sendable {
     let name: String
     let format: ImageFormat
     let mimeType: String?
+    let isInstalled: Bool
 
     private typealias OpenFunction =
         @convention(c) (
@@ -24,7 +25,7 @@ final class AppCoderBridge: AppCoder, @unchecked Sendable {
         let member: StaticString
     }
 
-    static func make(_ table: sdd_coder) -> Result<AppCoderBridge, Flaw> {
+    static func make(_ table: sdd_coder, isInstalled: Bool = false) -> Result<AppCoderBridge, Flaw> {
         guard let name = headerName(table.name), name.utf8.count <= 64 else { return .failure(Flaw(member: "name")) }
         guard table.mime_type == nil || isMediaType(headerValue(table.mime_type)) else {
             return .failure(Flaw(member: "mime_type"))
@@ -35,14 +36,15 @@ final class AppCoderBridge: AppCoder, @unchecked Sendable {
         guard let feed = table.feed else { return .failure(Flaw(member: "feed")) }
         guard let next = table.next else { return .failure(Flaw(member: "next")) }
         guard let close = table.close else { return .failure(Flaw(member: "close")) }
-        let functions = AppDecoderBridge.Functions(feed: feed, next: next, close: close)
-        return .success(AppCoderBridge(table, open, functions, name: name, format: format))
+        let functions = AppDecoderBridge.Functions(feed: feed, next: next, preview: table.preview, close: close)
+        return .success(AppCoderBridge(table, open, functions, name: name, format: format, isInstalled: isInstalled))
     }
 
     private init(
         _ table: sdd_coder, _ open: OpenFunction, _ functions: AppDecoderBridge.Functions, name: String,
-        format: ImageFormat
+        format: ImageFormat, isInstalled: Bool
     ) {
+        self.isInstalled = isInstalled
         mimeType = headerValue(table.mime_type)?.lowercased()
         var table = table
         // These strings belong to the application, and are no longer needed.
@@ -83,6 +85,8 @@ final class AppCoderBridge: AppCoder, @unchecked Sendable {
         guard let decoder else { throw CoderError(.coder, "open() gave no decoder") }
         return AppDecoderBridge(decoder, functions, data)
     }
+
+    var hasPreviews: Bool { table.preview != nil }
 
     // MARK: - Encoding
 

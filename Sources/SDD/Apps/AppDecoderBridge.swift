@@ -16,6 +16,12 @@ final class AppDecoderBridge: AppDecoder {
             @convention(c) (
                 UnsafeMutableRawPointer?, UnsafeMutablePointer<sdd_coder_frame>?, UnsafeMutableRawPointer?
             ) -> sdd_status
+        let preview:
+            (
+                @convention(c) (
+                    UnsafeMutableRawPointer?, UnsafeMutablePointer<sdd_coder_preview>?, UnsafeMutableRawPointer?
+                ) -> sdd_status
+            )?
         let close: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void
     }
 
@@ -37,6 +43,19 @@ final class AppDecoderBridge: AppDecoder {
         case SDD_OK: return .frame(AppFrame(given))
         case SDD_ERROR_INCOMPLETE: return .incomplete
         case SDD_ERROR_NOT_FOUND: return .end
+        case let status: throw CoderError(status)
+        }
+    }
+
+    func preview() throws(CoderError) -> AppPreview {
+        guard let preview = functions.preview else { return .wholeOnly(AppFrame()) }
+        var given = sdd_coder_preview()
+        given.struct_size = MemoryLayout<sdd_coder_preview>.size
+        given.frame.struct_size = MemoryLayout<sdd_coder_frame>.size
+        switch Int(preview(decoder, &given, data.pointer)) {
+        case SDD_OK: return .frame(AppFrame(given.frame), goodRows: given.is_refined == 1 ? nil : Int(given.good_rows))
+        case SDD_ERROR_INCOMPLETE: return .nothing
+        case SDD_ERROR_UNSUPPORTED: return .wholeOnly(AppFrame(given.frame))
         case let status: throw CoderError(status)
         }
     }

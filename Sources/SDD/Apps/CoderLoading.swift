@@ -19,7 +19,7 @@ struct LoadingFlaw: Error {
 }
 
 /// Loads a coder from a shared object, which then stays loaded.
-func loadedCoder(_ path: UnsafePointer<CChar>?) throws(LoadingFlaw) -> AppCoderBridge {
+func loadedCoder(_ path: UnsafePointer<CChar>?, isInstalled: Bool = false) throws(LoadingFlaw) -> AppCoderBridge {
     // For dlopen(), an empty path means the program itself.
     guard let path, path.pointee != 0 else { throw LoadingFlaw(SDD_ERROR_INVALID_ARGUMENT, "There is no path.") }
     let shown = String(cString: path)
@@ -42,7 +42,7 @@ func loadedCoder(_ path: UnsafePointer<CChar>?) throws(LoadingFlaw) -> AppCoderB
     } catch {
         throw LoadingFlaw(Int(error.status), "The coder in \(shown) cannot be read: \(error.sentence)")
     }
-    switch AppCoderBridge.make(copy) {
+    switch AppCoderBridge.make(copy, isInstalled: isInstalled) {
     case .success(let coder): return coder
     case .failure(let flaw):
         throw LoadingFlaw(

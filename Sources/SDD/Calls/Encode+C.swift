@@ -64,6 +64,7 @@ private func encoded(
     _ image: OpaquePointer?, _ options: UnsafePointer<sdd_encode_options>?
 ) throws(Refusal) -> Bytes {
     guard let image = Handle.image(image) else { throw .null("image") }
+    prepareForForks()
     switch encoded(image, try encodeOptions(options)) {
     case .success(let bytes): return bytes
     case .failure(let error): throw Refusal(error)
@@ -75,7 +76,7 @@ private func encoded(_ image: Image, _ options: EncodeOptions) -> Result<Bytes, 
     let pixels: PixelBuffer
     do throws(CoderError) { pixels = try image.decoded() } catch { return .failure(DownloadError(error)) }
     do throws(EncodeError) {
-        return .success(try ImageEncoder.encode(pixels, options, registry: .builtIn.asking([.process])))
+        return .success(try ImageEncoder.encode(pixels, options, registry: .ofProcess))
     } catch {
         return .failure(DownloadError(error, options))
     }
@@ -85,6 +86,8 @@ extension DownloadError {
     fileprivate init(_ error: EncodeError, _ options: EncodeOptions) {
         switch error {
         case .doesNotFit: self.init(.doesNotFit, .none, doesNotFit(options).sentence)
+        case .notLoaded(let reason):
+            self.init(.unsupported, .none, "sdd_encode_options.format: \(reason).")
         case .unsupported:
             let format = options.format.map { "the format \($0.rawValue)" } ?? "it"
             self.init(

@@ -23,6 +23,8 @@ func readConfiguration(_ config: sdd_downloader_config) throws(Refusal) -> ReadC
     try readLimits(parts.limits, parts.network, &downloader.transport)
     try readTrust(parts.network, &downloader.transport)
     try readWays(parts.network, &downloader.transport)
+    let isWithout = try flag(config.no_installed_coders, "sdd_downloader_config.no_installed_coders")
+    downloader.installedCoders = isWithout ? nil : .process
     downloader.delivery = try delivery(config.delivery, parts.callbacks)
     var defaults = RequestDefaults(
         allowsFiles: downloader.transport.allowsFiles, maxBodyBytes: downloader.transport.maxBodyBytes,

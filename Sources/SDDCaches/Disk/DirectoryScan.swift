@@ -42,6 +42,12 @@ struct DirectoryScan {
         return true
     }
 
+    /// Removes all that has been read, and returns the entries.
+    mutating func take() -> [Entry] {
+        defer { (entries, temporaries) = ([], []) }
+        return entries
+    }
+
     private mutating func look(at name: String) throws(CacheError) {
         let isTemporary = TemporaryName.isOne(name)
         guard isTemporary || EntryName.isEntry(name) else { return }

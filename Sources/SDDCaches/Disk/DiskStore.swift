@@ -165,21 +165,29 @@ extension DiskStore {
         }
     }
 
-    private func isExpired(_ name: String, _ status: FileStatus) -> Bool {
-        let used = uses.withLock { $0[name] }
+    func isExpired(_ name: String, _ status: FileStatus) -> Bool {
         let limits = limits
-        let date = limits.date(used: max(status.used, used ?? .min), stored: status.modified)
+        let date = limits.date(used: max(status.used, lastUse(of: name) ?? .min), stored: status.modified)
         return limits.isExpired(date, at: time.wallMicroseconds())
     }
 
+    /// The last use that is not on disk yet.
+    func lastUse(of name: String) -> Int64? { uses.withLock { $0[name] } }
+
     /// Removes a damaged entry, unless another file has its name by now.
     private func removeDamaged(_ name: String, _ status: FileStatus) throws(CacheError) {
+        if try removeFile(name, status) { damaged.withLock { $0 += 1 } }
+    }
+
+    /// Removes a file, unless another one has its name by now.
+    /// - Returns: whether it was removed.
+    func removeFile(_ name: String, _ status: FileStatus) throws(CacheError) -> Bool {
         try CacheError.during(.remove) { () throws(SystemError) in
             guard let now = try directory.files.statusIfThere(of: name, in: directory.descriptor),
                 now.isSameFile(as: status), try directory.files.removeIfThere(name, in: directory.descriptor)
-            else { return }
-            damaged.withLock { $0 += 1 }
+            else { return false }
             changed(name, by: -DiskTotals(bytes: status.allocated, count: 1))
+            return true
         }
     }
 }

@@ -8,6 +8,10 @@ package protocol AppCoder: AnyObject, Sendable {
     /// MIME type such as "image/webp"; `nil` if the coder does not state one.
     var mimeType: String? { get }
     var canEncode: Bool { get }
+    /// Whether its decoders take a body in pieces, and show what they have so far.
+    var hasPreviews: Bool { get }
+    /// True for a coder that is installed beside the library. It checks `AppDecodeTask.maxPixels` before it takes memory.
+    var isInstalled: Bool { get }
 
     /// Whether the coder decodes a body.
     /// - Parameter bytes: a body, or its beginning.
@@ -23,6 +27,8 @@ package protocol AppCoder: AnyObject, Sendable {
 
 extension AppCoder {
     package var mimeType: String? { nil }
+    package var hasPreviews: Bool { false }
+    package var isInstalled: Bool { false }
 }
 
 /// The decoder that an application's coder opens for one body. Used by one thread at a time.
@@ -31,8 +37,24 @@ package protocol AppDecoder: AnyObject {
     /// else only during the call.
     func feed(_ piece: UnsafeRawBufferPointer, isLast: Bool) throws(CoderError)
     func next() throws(CoderError) -> AppAnswer
-    /// Ends the decoder. Called once, as the last call.
+    /// Shows the picture as far as the pieces that have been fed allow.
+    func preview() throws(CoderError) -> AppPreview
+    /// Ends the decoder. Called once, as the last call, on any thread.
     func close()
+}
+
+extension AppDecoder {
+    package func preview() throws(CoderError) -> AppPreview { .wholeOnly(AppFrame()) }
+}
+
+/// The answer of a decoder that is asked to show a body which is still arriving.
+package enum AppPreview {
+    /// Nothing is known yet.
+    case nothing
+    /// A frame; its pixels are `nil` if only the sizes are known. `goodRows` is `nil` if later bytes improve all rows.
+    case frame(AppFrame, goodRows: Int?)
+    /// The body cannot be decoded before its end. Perhaps the sizes are known.
+    case wholeOnly(AppFrame)
 }
 
 /// Parameters of a decode by an application's coder.
@@ -45,6 +67,28 @@ package struct AppDecodeTask: Sendable {
     package init(maxPixels: Int = DecodeLimits().maxPixels, wantedSide: Int = 0) {
         self.maxPixels = maxPixels
         self.wantedSide = wantedSide
+    }
+
+    /// The error for a picture that has more pixels than the limits on memory allow, if they allow fewer than the limit
+    /// on pixels.
+    package private(set) var excess: CoderError?
+
+    /// Returns the task with as many pixels as the limits on memory allow for a body of so many bytes: a coder needs at
+    /// least 4 bytes for each.
+    func limited(by limits: DecodeLimits, forBodyOf encoded: Int) -> AppDecodeTask {
+        var task = self
+        if limits.maxBytes > 0, limits.maxBytes / 4 < task.maxPixels {
+            task.maxPixels = max(1, limits.maxBytes / 4)
+            task.excess = CoderError(.tooMuchMemory, "more than \(limits.maxBytes) bytes")
+        }
+        guard limits.maxRatio > 0 else { return task }
+        let (product, overflow) = encoded.multipliedReportingOverflow(by: limits.maxRatio)
+        let allowed = overflow ? .max : max(product, DecodeLimits.smallBytes)
+        if allowed / 4 < task.maxPixels {
+            task.maxPixels = allowed / 4
+            task.excess = CoderError(.tooMuchForBody, "more than \(allowed) bytes for a body of \(encoded)")
+        }
+        return task
     }
 
     /// Makes a task whose frames are large enough for each of the forms.

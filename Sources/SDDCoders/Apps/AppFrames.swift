@@ -26,14 +26,16 @@ final class AppFrames: FrameSource {
         var next = 0
     }
 
-    /// - Parameter first: frame 0.
-    init(_ bytes: Bytes, by coder: any AppCoder, first: CheckedFrame, maxPixels: Int) {
+    /// - Parameters:
+    ///   - first: frame 0.
+    ///   - task: a task for frames as large as the picture.
+    init(_ bytes: Bytes, by coder: any AppCoder, first: CheckedFrame, _ task: AppDecodeTask) {
         self.bytes = bytes
         self.coder = coder
         frameCount = first.frameCount
         loopCount = first.loopCount
         size = (first.pictureWidth, first.pictureHeight)
-        task = AppDecodeTask(maxPixels: maxPixels)
+        self.task = task
         state = Monitor(State(durations: [first.duration]))
     }
 

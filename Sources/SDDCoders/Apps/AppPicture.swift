@@ -2,27 +2,28 @@ internal import SDDBase
 
 /// A body that an application's coder decodes frame by frame. Used by one thread at a time.
 final class AppPicture {
+    let coder: any AppCoder
+    let task: AppDecodeTask
     private let decoder: any AppDecoder
-    private let coder: any AppCoder
-    private let bytes: Bytes
-    private let maxPixels: Int
+    /// The body, if the decoder was fed all of it at once and may refer to it.
+    private var bytes: Bytes?
+    /// Bytes of the body that the decoder has been fed.
+    private var fed = 0
+    private var isWhole = false
 
     /// Opens a decoder for a whole body.
     static func open(_ bytes: Bytes, with coder: any AppCoder, _ task: AppDecodeTask) throws(CoderError) -> AppPicture {
-        do throws(CoderError) {
-            let picture = AppPicture(try coder.open(task), coder, bytes, maxPixels: task.maxPixels)
-            try picture.decoder.feed(bytes.pointer, isLast: true)
-            return picture
-        } catch {
-            throw error.named(coder.name)
-        }
+        let picture = try AppPicture(coder, task)
+        picture.bytes = bytes
+        try picture.feed(bytes, isLast: true)
+        return picture
     }
 
-    private init(_ decoder: any AppDecoder, _ coder: any AppCoder, _ bytes: Bytes, maxPixels: Int) {
-        self.decoder = decoder
+    /// Opens a decoder for a body that is still arriving.
+    init(_ coder: any AppCoder, _ task: AppDecodeTask) throws(CoderError) {
         self.coder = coder
-        self.bytes = bytes
-        self.maxPixels = maxPixels
+        self.task = task
+        do throws(CoderError) { decoder = try coder.open(task) } catch { throw error.told(by: coder, task) }
     }
 
     deinit {
@@ -30,23 +31,54 @@ final class AppPicture {
         withExtendedLifetime((coder, bytes)) {}
     }
 
+    /// Feeds the decoder with what has arrived since the last call.
+    /// - Parameters:
+    ///   - bytes: the body from its first byte on.
+    ///   - isLast: true if these are all bytes.
+    func feed(_ bytes: Bytes, isLast: Bool) throws(CoderError) {
+        guard !isWhole, bytes.count > fed || isLast else { return }
+        let piece = UnsafeRawBufferPointer(rebasing: bytes.pointer[min(fed, bytes.count)...])
+        (fed, isWhole) = (bytes.count, isLast)
+        do throws(CoderError) {
+            try withExtendedLifetime(bytes) { () throws(CoderError) in try decoder.feed(piece, isLast: isLast) }
+        } catch {
+            throw error.told(by: coder, task)
+        }
+    }
+
+    /// Shows what the decoder has made of the bytes so far.
+    func preview() throws(CoderError) -> AppPreview {
+        do throws(CoderError) { return try decoder.preview() } catch { throw error.told(by: coder, task) }
+    }
+
+    /// Checks a frame of `preview`.
+    func checked(_ frame: AppFrame) throws(CoderError) -> CheckedFrame {
+        do throws(CoderError) {
+            return try CheckedFrame(frame, maxPixels: task.maxPixels)
+        } catch {
+            throw error.told(by: coder, task)
+        }
+    }
+
     /// Returns the next frame, or `nil` after the last one. Its pixels are borrowed until the next call.
     func next() throws(CoderError) -> CheckedFrame? {
         do throws(CoderError) {
             switch try decoder.next() {
-            case .frame(let frame): return try CheckedFrame(frame, maxPixels: maxPixels)
+            case .frame(let frame): return try CheckedFrame(frame, maxPixels: task.maxPixels)
             case .incomplete: throw CoderError(.truncated)
             case .end: return nil
             }
         } catch {
-            throw error.named(coder.name)
+            throw error.told(by: coder, task)
         }
     }
 }
 
 extension CoderError {
     /// Returns the error with the name of the coder in its reason.
-    fileprivate func named(_ coder: String) -> CoderError {
-        CoderError(kind, reason.isEmpty ? "coder \(coder)" : "coder \(coder): \(reason)")
+    fileprivate func told(by coder: any AppCoder, _ task: AppDecodeTask) -> CoderError {
+        let error = if kind == .tooManyPixels, let excess = task.excess { excess } else { self }
+        let reason = error.reason.isEmpty ? "" : ": \(error.reason)"
+        return CoderError(error.kind, "coder \(coder.name)\(reason)")
     }
 }

@@ -52,16 +52,24 @@ struct CheckedFrame {
     var isWhole: Bool { width == pictureWidth && height == pictureHeight }
 
     /// Returns a copy of the pixels as RGBA8.
-    func whole() throws(CoderError) -> PixelBuffer {
+    /// - Parameter rows: number of rows to copy; the others stay empty.
+    func whole(rows: Int = .max) throws(CoderError) -> PixelBuffer {
         let made = try PixelBuffer.make(width: width, height: height, .rgba8)
-        for y in 0..<height { format.readRow(base + y * stride, width: width, to: made.base + y * made.stride) }
+        if rows < height { made.clear(from: rows) }
+        for y in 0..<min(rows, height) {
+            format.readRow(base + y * stride, width: width, to: made.base + y * made.stride)
+        }
         return made
     }
 
     /// Returns a copy of the pixels as RGBA8, or a smaller picture made from them.
     /// - Parameter plan: made for the whole picture.
-    func pixels(_ plan: SizePlan) throws(CoderError) -> PixelBuffer {
-        if plan.isWhole && isWhole { return try whole() }
+    func pixels(_ plan: SizePlan) throws(CoderError) -> PixelBuffer { try preview(plan, rows: height).pixels }
+
+    /// Returns a copy of the first rows of the frame as RGBA8, or a smaller picture made from them. Rows of the result
+    /// that need further rows of the frame stay empty.
+    func preview(_ plan: SizePlan, rows: Int) throws(CoderError) -> Preview {
+        if plan.isWhole && isWhole { return Preview(pixels: try whole(rows: rows), goodRows: rows) }
         // Sides are rounded, so a frame may be one pixel too small.
         let least = (
             Double(plan.width) * Double(pictureWidth) / plan.partWidth - 1,
@@ -75,11 +83,12 @@ struct CheckedFrame {
             format: .rgba8, isOpaque: !format.hasAlpha)
         let reducer = try reduction.makeReducer()
         let row = try PixelBuffer.make(width: width, height: 1, .rgba8)
-        for y in 0..<height {
+        if rows < height { reducer.target.clear(from: 0) }
+        for y in 0..<min(rows, height) {
             format.readRow(base + y * stride, width: width, to: row.base)
             reducer.take(row.base)
         }
-        return reducer.target
+        return Preview(pixels: reducer.target, goodRows: reducer.rowsMade)
     }
 
     func facts(_ format: ImageFormat) -> ImageFacts? {

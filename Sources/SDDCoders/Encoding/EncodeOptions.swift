@@ -30,6 +30,8 @@ package enum EncodeError: Error, Equatable {
     case noMemory
     /// No coder encodes the format, or the application's coder failed.
     case unsupported
+    /// The installed coder of the format cannot be loaded. The value is the reason, without a full stop.
+    case notLoaded(String)
     /// The C library failed for another reason.
     case failed
 }

@@ -11,7 +11,7 @@ package enum ImageEncoder {
         let isOpaque = made.isOpaque
         let fitsJPEG = max(made.width, made.height) <= JPEGEncoder.longestSide
         let format = options.format ?? (isOpaque && fitsJPEG ? .jpeg : .png)
-        if registry.appEncodes(format) { return try encode(made, as: format, by: registry, options) }
+        if let coder = try coder(for: format, in: registry) { return try encode(made, with: coder, options) }
         switch format {
         case .jpeg: return try encodeJPEG(made, isOpaque: isOpaque, options)
         case .png: return try encodePNG(made, isOpaque: isOpaque, options)
@@ -28,13 +28,19 @@ package enum ImageEncoder {
         }
     }
 
+    private static func coder(for format: ImageFormat, in registry: CoderRegistry) throws(EncodeError) -> (
+        any AppCoder
+    )? {
+        do throws(CoderError) { return try registry.encodingCoder(format) } catch { throw .notLoaded(error.reason) }
+    }
+
     private static func encode(
-        _ pixels: PixelBuffer, as format: ImageFormat, by registry: CoderRegistry, _ options: EncodeOptions
+        _ pixels: PixelBuffer, with coder: any AppCoder, _ options: EncodeOptions
     ) throws(EncodeError) -> Bytes {
         try encodeToFit(options) { quality, limit throws(EncodeError) in
             let bytes: Bytes
             do throws(CoderError) {
-                bytes = try registry.encode(pixels, as: format, quality: quality)
+                bytes = try CoderRegistry.encode(pixels, with: coder, quality: quality)
             } catch {
                 throw error.kind == .noMemory ? .noMemory : .unsupported
             }

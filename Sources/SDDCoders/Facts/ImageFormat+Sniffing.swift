@@ -12,6 +12,8 @@ extension ImageFormat {
         if let format = builtIn.first(where: { bytes.starts(with: $0.magicNumber) }) { return format }
         if bytes.starts(with: "GIF87a".utf8) || bytes.starts(with: "GIF89a".utf8) { return .gif }
         if bytes.starts(with: "RIFF".utf8), bytes.dropFirst(8).starts(with: "WEBP".utf8) { return .webp }
+        // ISO/IEC 18181-2, 2.2: a codestream alone, or a file of boxes that begins with a signature box.
+        if bytes.starts(with: [0xff, 0x0a]) || bytes.starts(with: signatureOfJXL) { return .jxl }
         // TIFF 6.0, section 2, and BigTIFF, whose offsets have 8 bytes.
         if bytes.starts(with: [0x49, 0x49, 42, 0]) || bytes.starts(with: [0x4d, 0x4d, 0, 42]) { return .tiff }
         if bytes.starts(with: [0x49, 0x49, 43, 0, 8, 0, 0, 0]) || bytes.starts(with: [0x4d, 0x4d, 0, 43, 0, 8, 0, 0]) {
@@ -19,6 +21,21 @@ extension ImageFormat {
         }
         if bytes.starts(with: "BM".utf8), isBitmapHeader(bytes) { return .bmp }
         return bytes.starts(with: "%PDF-".utf8) ? .pdf : nil
+    }
+
+    private static let signatureOfJXL: [UInt8] = [0, 0, 0, 12, 0x4a, 0x58, 0x4c, 0x20, 0x0d, 0x0a, 0x87, 0x0a]
+
+    /// Whether more bytes may change the format that `init(magicNumberOf:)` returns for the beginning of a file. A file
+    /// type box counts as complete after its 64th compatible brand.
+    static func isUndecided(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        if builtIn.contains(where: { $0.mayBegin(bytes) && bytes.count >= $0.magicNumber.count }) { return false }
+        if bytes.count < 16 { return !bytes.starts(with: [0xff, 0x0a]) }
+        var cursor = ByteCursor(bytes)
+        guard let size = cursor.number32(), size >= 16, let name = cursor.take(4), name.elementsEqual("ftyp".utf8)
+        else {
+            return false
+        }
+        return bytes.count < min(Int(size), 16 + 64 * 4)
     }
 
     /// Whether the file's header of 14 bytes, of which only "BM" is fixed, is followed by the length of a Windows or

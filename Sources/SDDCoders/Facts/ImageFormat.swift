@@ -5,7 +5,7 @@ package struct ImageFormat: RawRepresentable, Hashable, Sendable {
 
     /// Returns `nil` for a value that no format can have: below `firstAppCoder` only the header's values are valid.
     package init?(rawValue: Int32) {
-        guard (1...Self.svg.rawValue).contains(rawValue) || rawValue >= Self.firstAppCoder else { return nil }
+        guard (1...Self.jxl.rawValue).contains(rawValue) || rawValue >= Self.firstAppCoder else { return nil }
         self.init(rawValue)
     }
 
@@ -23,4 +23,5 @@ package struct ImageFormat: RawRepresentable, Hashable, Sendable {
     package static let bmp = ImageFormat(8)
     package static let pdf = ImageFormat(9)
     package static let svg = ImageFormat(10)
+    package static let jxl = ImageFormat(11)
 }

@@ -7,6 +7,7 @@ package struct CoderRegistry: Sendable {
 
     private var coders: [any ImageCoding]
     private var appLists: [AppCoderList] = []
+    private var installed: InstalledCoders?
 
     package init(_ coders: [any ImageCoding] = []) { self.coders = coders }
 
@@ -21,11 +22,34 @@ package struct CoderRegistry: Sendable {
 
     /// Returns a copy that prefers the coders in `lists` to its own: first those of the first list, then those of the
     /// next. The lists may change at any time.
-    package func asking(_ lists: [AppCoderList]) -> CoderRegistry {
+    /// - Parameter installed: coders for formats that the library's own do not decode.
+    package func asking(_ lists: [AppCoderList], installed: InstalledCoders? = nil) -> CoderRegistry {
         var registry = self
         registry.appLists = lists
+        registry.installed = installed
         return registry
     }
+
+    /// The coders of the library, of the process, and those that are installed, for pictures that no downloader decodes.
+    package static var ofProcess: CoderRegistry { builtIn.asking([.process], installed: .process) }
+
+    /// The format of a body, if an installed coder decodes it.
+    private func installedFormat(of bytes: Bytes) -> ImageFormat? {
+        guard let installed, ImageFormat(sniffing: bytes) == nil,
+            let format = ImageFormat(magicNumberOf: bytes.pointer),
+            installed.has(format)
+        else { return nil }
+        return format
+    }
+
+    /// Whether more bytes are needed to tell which installed coder decodes a body.
+    func isUndecided(_ bytes: Bytes) -> Bool {
+        guard let installed, !installed.formats.isEmpty else { return false }
+        return ImageFormat.isUndecided(bytes.pointer)
+    }
+
+    /// Whether an installed coder decodes a body that begins like this. Loads no coder.
+    func isForInstalled(_ bytes: Bytes) -> Bool { installedFormat(of: bytes) != nil }
 
     /// Whether an application's coder takes a body that begins like this. Returns `nil` if a coder cannot tell yet; the
     /// coders after it must not be preferred to it.
@@ -42,10 +66,12 @@ package struct CoderRegistry: Sendable {
         return false
     }
 
-    /// Returns the first of the application's coders that takes a whole body. If there is none and the body has no
-    /// format of the library's, returns the first one for the format `hint`.
-    func appCoder(for bytes: Bytes, hint: ImageFormat?) -> (any AppCoder)? {
+    /// Returns the first of the application's coders that takes a whole body, or else the installed coder of its format.
+    /// If there is none and the body has no format of the library's, returns the first one for the format `hint`.
+    /// - Throws: if the installed coder cannot be loaded.
+    func appCoder(for bytes: Bytes, hint: ImageFormat?) throws(CoderError) -> (any AppCoder)? {
         if let coder = firstAppCoder({ $0.canDecode(bytes.pointer) == true }) { return coder }
+        if let format = installedFormat(of: bytes) { return try installed?.coder(for: format) }
         guard let hint, ImageFormat(sniffing: bytes) == nil else { return nil }
         return firstAppCoder { $0.format == hint }
     }
@@ -57,16 +83,21 @@ package struct CoderRegistry: Sendable {
         return nil
     }
 
-    func appEncodes(_ format: ImageFormat) -> Bool { firstAppCoder { $0.format == format && $0.canEncode } != nil }
-
-    /// Encodes pixels with the first of the application's coders that encodes the format.
-    /// - Parameter quality: 1 to 100.
-    package func encode(
-        _ pixels: PixelBuffer, as format: ImageFormat, quality: Int
-    ) throws(CoderError) -> Bytes {
-        guard let coder = firstAppCoder({ $0.format == format && $0.canEncode }) else {
-            throw CoderError(.unknownFormat)
+    /// Returns the first of the application's coders that encodes a format, or else the installed one.
+    /// - Throws: if the installed coder cannot be loaded.
+    package func encodingCoder(_ format: ImageFormat) throws(CoderError) -> (any AppCoder)? {
+        if let coder = firstAppCoder({ $0.format == format && $0.canEncode }) { return coder }
+        guard coder(for: format) == nil, let coder = try installed?.coder(for: format), coder.canEncode else {
+            return nil
         }
+        return coder
+    }
+
+    /// Encodes pixels with one of the application's coders.
+    /// - Parameter quality: 1 to 100.
+    package static func encode(
+        _ pixels: PixelBuffer, with coder: any AppCoder, quality: Int
+    ) throws(CoderError) -> Bytes {
         let bytes = ByteBuilder()
         let narrow = pixels.format == .rgba8 ? pixels : try pixels.straightCopy(isNarrow: true)
         try coder.encode(narrow, quality: quality, into: bytes)

@@ -7,7 +7,7 @@ package struct DecoderSet: Sendable {
     package init(registry: CoderRegistry) { self.registry = registry }
 
     /// The coders of the library and of the process, for pictures that no downloader decodes.
-    package static var ofProcess: DecoderSet { DecoderSet(registry: .builtIn.asking([.process])) }
+    package static var ofProcess: DecoderSet { DecoderSet(registry: .ofProcess) }
 
     /// Decodes a picture in one form, with the default limits.
     /// - Parameter isMade: see `PictureStream`.

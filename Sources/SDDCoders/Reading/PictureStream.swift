@@ -10,17 +10,19 @@ package typealias FormedPicture = (form: DecodeOptions, image: Result<Image, Cod
 package final class PictureStream: @unchecked Sendable {
     // Safety: one thread at a time owns the stream and hands it on: a job to a decode thread, and back.
     let limits: DecodeLimits
-    private let registry: CoderRegistry
-    /// Whether an application's coder takes the body, judging by its first bytes; `nil` until they are enough to tell.
-    /// The coder itself is not kept, since the stream may be released by a thread that holds a lock.
-    private var isApps: Bool?
+    let registry: CoderRegistry
+    /// Whether a coder of the application, or an installed one, takes the body, judging by its first bytes; `nil` until
+    /// they are enough to tell.
+    var isApps: Bool?
+    /// The picture of an application's or installed coder while the body arrives.
+    var arriving: ArrivingPicture?
     private let memory: (any MemoryKeeping)?
     /// See `isMade(_:)`.
     let isOfMadeBody: Bool
-    private var format: ImageFormat?
+    var format: ImageFormat?
     private var coder: (any ImageCoding)?
     /// The facts of the picture, once they are known, even if it turns out to be damaged.
-    package private(set) var facts: ImageFacts?
+    package internal(set) var facts: ImageFacts?
     /// See `ImageFacts.hasScanForEachComponent(_:)`; `nil` until it is known.
     private var hasScans: Bool?
     /// Whether the whole body is a progressive JPEG with all its scans; `nil` until that has been looked at.
@@ -111,7 +113,10 @@ package final class PictureStream: @unchecked Sendable {
         mayWait: Bool = false
     ) throws(CoderError) -> Step {
         if isLast { reserved?.settle() }
-        if let step = try appStep(bytes, forms, isLast: isLast) { return step }
+        if bytes.count > 0, coder == nil {
+            let step = try isLast ? lastAppStep(bytes, forms) : appStep(bytes, forms, previewScans, mayWait: mayWait)
+            if let step { return step }
+        }
         defer { hasBegun = true }
         if mayWait, !isLast, try isBetterAsAWhole(bytes, forms) {
             var step = Step()
@@ -132,23 +137,6 @@ package final class PictureStream: @unchecked Sendable {
     }
 
     private func removeParts() { (parts, places) = ([], [:]) }
-
-    /// Returns the step of the application's coder that takes the body, or an empty step while that is undecided.
-    /// Returns `nil` if no such coder takes it.
-    private func appStep(_ bytes: Bytes, _ forms: [DecodeOptions], isLast: Bool) throws(CoderError) -> Step? {
-        guard bytes.count > 0, coder == nil else { return nil }
-        if isLast {
-            // All forms are of one picture, so the first hint counts.
-            let hint = forms.lazy.compactMap(\.formatHint).first
-            guard let coder = registry.appCoder(for: bytes, hint: hint) else { return nil }
-            return try read(bytes, forms: forms, by: coder)
-        }
-        if isApps == nil { isApps = registry.isForApp(bytes) }
-        if isApps == false { return nil }
-        var step = Step()
-        step.wantsWhole = isApps == true
-        return step
-    }
 
     private func advance(
         _ bytes: Bytes, _ forms: [DecodeOptions], isLast: Bool, previewScans: Int? = nil, endsEarly: Bool = false
@@ -195,11 +183,17 @@ package final class PictureStream: @unchecked Sendable {
             // The reader reports the error more precisely.
         }
         guard let format = ImageFormat(sniffing: bytes), let coder = registry.coder(for: format) else {
-            throw CoderError(.unknownFormat)
+            throw CoderError(.unknownFormat, Self.missingCoder(bytes))
         }
         self.format = format
         self.coder = coder
         return true
+    }
+
+    /// Returns a hint for a body of a known format that nothing decodes.
+    private static func missingCoder(_ bytes: Bytes) -> String {
+        guard let name = ImageFormat(magicNumberOf: bytes.pointer)?.name else { return "" }
+        return "it is \(name), for which no coder is installed"
     }
 
     /// Whether decoding the body once it is complete takes so much less memory that it is worth the wait.
@@ -434,7 +428,7 @@ extension PictureStream {
     }
 
     @inline(never)
-    private func previewImage(
+    func previewImage(
         _ form: DecodeOptions, of preview: Preview, _ frames: (any FrameSource)?
     ) throws(CoderError) -> Image {
         var whenAskedFor = form

@@ -47,11 +47,10 @@ package struct CacheItem: Sendable {
     /// - Throws: only `noMemory`: an image to be stored losslessly must not become lossy for lack of memory.
     private func encoded() throws(EncodeError) -> Bytes? {
         guard let image, let pixels = try? image.decoded() else { return nil }
-        let registry = CoderRegistry.builtIn.asking([.process])
         // Its own format may have no encoder, or none that takes this image.
         for options in [EncodeOptions(format: image.format), EncodeOptions()] {
             do throws(EncodeError) {
-                return try ImageEncoder.encode(pixels, options, registry: registry)
+                return try ImageEncoder.encode(pixels, options, registry: .ofProcess)
             } catch .noMemory {
                 throw .noMemory
             } catch {

@@ -225,6 +225,13 @@ extension ImageCache {
         disk?.merge(directory) { !$0.contains(Self.callerMark) }
     }
 
+    /// Splits a key into the one that the application knows, and whether the mark of a caller followed it.
+    package static func unmarked(_ key: String) -> (key: Substring, isPrivate: Bool) {
+        let bytes = key.utf8
+        for place in bytes.indices where bytes[place...].starts(with: callerMark.utf8) { return (key[..<place], true) }
+        return (key[...], false)
+    }
+
     private func isInMemory(_ key: String) -> Bool {
         if let images { return images.image(for: key) != nil }
         return unsafe key.withRawUTF8 { unsafe memory?.contains($0) ?? false }

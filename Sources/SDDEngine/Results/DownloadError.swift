@@ -272,7 +272,7 @@ extension DownloadError {
             case .unknownFormat:
                 (
                     .imageUnknownFormat,
-                    "The body does not begin as a JPEG or PNG does, and no coder of the application takes it; ask for "
+                    "The body does not begin as a JPEG or PNG does, and no coder takes it; ask for "
                         + "SDD_OPTION_BYTES_ONLY to see what it is"
                 )
             case .corrupt: (.imageCorrupt, "The picture's data is damaged")

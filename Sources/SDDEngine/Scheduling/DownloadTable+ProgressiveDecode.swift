@@ -132,6 +132,7 @@ extension DownloadTable {
         // A decode of the whole body will report the error, if there is one.
         case .failure: endProgressive(of: job)
         case .success(let step) where step.wantsWhole:
+            tell(step.facts, of: job)
             endProgressive(of: job)
             // It may start again for a handler that wants previews or facts, unless there was one.
             (progressive.isIdle, progressive.wantsWhole) = (progressive.mayWait, true)

@@ -26,10 +26,12 @@ struct ConnectionWitness {
     /// Called before the request is sent, and again if libcurl resends it after losing the connection before a
     /// response.
     /// - Returns: Whether the request may be sent. libcurl also retries with servers that flood or refuse, and would
-    ///   keep doing so.
+    ///   keep doing so. After a refusal the witness still observes the connection that was lost, so that its fate
+    ///   explains the failure.
     mutating func connected(localPort: Int32) -> Bool {
-        defer { self.localPort = UInt16(truncatingIfNeeded: localPort) }
-        return !isFlooded && !hasHeardRefusal
+        guard !isFlooded && !hasHeardRefusal else { return false }
+        self.localPort = UInt16(truncatingIfNeeded: localPort)
+        return true
     }
 
     /// Records that libcurl has delivered a piece of a header or body.

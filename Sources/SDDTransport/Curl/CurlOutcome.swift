@@ -14,6 +14,9 @@ struct CurlOutcome {
     let socketError: Int32
     let configuration: TransportConfiguration
     let environment: EnvironmentProxies?
+    /// Whether name lookup, connect and TLS handshake were complete. libcurl's times do not tell: 8.23 also sets
+    /// CURLINFO_PRETRANSFER_TIME_T for a connection that failed.
+    let isConnected: Bool
     /// Whether a response's header was complete.
     let hasHead: Bool
     /// The last refusal, if the address policy refused every address.
@@ -30,9 +33,6 @@ struct CurlOutcome {
     }
 
     var limitOnBody: Int64 { request.limitOnBody(else: configuration.maxBodyBytes) }
-
-    /// Whether name lookup, connect and TLS handshake were complete.
-    var isConnected: Bool { easy.large(CURLINFO_PRETRANSFER_TIME_T) > 0 }
 
     /// Whether libcurl was allowed to fetch the URL's scheme. If so, its error about the protocol concerns the
     /// response.

@@ -102,6 +102,8 @@ extension CurlTransfer {
         /// The latest step since the loop last looked.
         var step: Step?
         var isConnected = false
+        /// True if the request was first sent over a connection that libcurl had opened for another request.
+        var hasJoined = false
         /// The local port of a connection that may use HTTP/2; 0 if there is none.
         var port: Int32 = 0
         /// True if the request was sent, and no byte of a response has arrived.

@@ -127,9 +127,10 @@ extension CurlTransfer {
         guard code != CURLE_OK, reader.refusal == nil || hop.hasGivenUp, maySpeakHTTP2,
             easy.number(CURLINFO_HEADER_SIZE) == 0
         else { return false }
-        // The request joined a connection that was already failing. It is sent again only once, on a new connection.
-        let hasJoined = progress.refusals == 0 && request.isIdempotent && easy.number(CURLINFO_NUM_CONNECTS) == 0
-        if witness.isFlooded || code == CURLE_PARTIAL_FILE { return hasJoined }
+        // A request that joined a failing connection is sent again only once, on a new connection.
+        if witness.isFlooded || code == CURLE_PARTIAL_FILE {
+            return hop.hasJoined && progress.refusals == 0 && request.isIdempotent
+        }
         return witness.isNotProcessed(isLikely: request.isIdempotent && (hop.hasGivenUp || code == CURLE_HTTP2))
     }
 
@@ -202,7 +203,8 @@ extension CurlTransfer {
         CurlOutcome(
             code: code, easy: easy, request: request, words: easy.words, socketError: hop.socketError,
             configuration: options.configuration, environment: options.environment,
-            hasHead: reader.head != nil, refusedAddress: hop.hasOpenedSocket ? nil : hop.refusedAddress)
+            isConnected: hop.isConnected, hasHead: reader.head != nil,
+            refusedAddress: hop.hasOpenedSocket ? nil : hop.refusedAddress)
     }
 }
 
@@ -273,6 +275,7 @@ extension CurlTransfer {
                 return false
             }
         }
+        if !hop.isConnected { hop.hasJoined = easy.number(CURLINFO_NUM_CONNECTS) == 0 }
         hop.isUnanswered = true
         hop.isConnected = true
         leaveConnection()

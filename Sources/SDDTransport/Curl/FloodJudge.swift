@@ -1,6 +1,7 @@
 /// Distinguishes a turn of the loop that a flood holds up from one that has much to do. In a flood the turn does not
 /// end, none of the bytes read are delivered, and libcurl keeps taking bytes from a socket. A fast body is delivered
-/// piece by piece, and a loop without processor time takes nothing from its sockets. It has no clock of its own.
+/// piece by piece, and a loop without processor time takes nothing from its sockets. Bytes that libcurl has just taken
+/// and is about to deliver are told apart by a second interval, in which a flood goes on. It has no clock of its own.
 struct FloodJudge {
     /// The state of the turn, in microseconds of one clock.
     struct Turn {
@@ -17,6 +18,16 @@ struct FloodJudge {
         var handedOut: UInt64
         var time: Int64
         var readings: [OpenSockets.Reading]
+        /// The sockets that flooded since the look before.
+        var suspects: [Suspect] = []
+
+        /// Whether the turn is the same, and libcurl has delivered nothing since.
+        func isOf(_ turn: Turn) -> Bool { began == turn.began && handedOut == turn.handedOut }
+    }
+
+    private struct Suspect {
+        var number: UInt64
+        var taken: Int64
     }
 
     static let longestTurn: Int64 = 1_000_000
@@ -32,39 +43,37 @@ struct FloodJudge {
 
     init() {}
 
+    /// - Parameter turn: Called again after `readings`, because the loop goes on meanwhile: bytes that the readings
+    ///   count as taken may have been delivered since the first call.
     /// - Parameter readings: Called only if the turn has lasted for a while.
     /// - Returns: The `number` of the socket that floods.
-    mutating func look(_ turn: Turn, at now: Int64, readings: () -> [OpenSockets.Reading]) -> UInt64? {
-        guard turn.began != 0, now - turn.began >= Self.longestLateTurn - Self.leastInterval else {
+    mutating func look(at now: Int64, turn: () -> Turn, readings: () -> [OpenSockets.Reading]) -> UInt64? {
+        let early = turn()
+        guard early.began != 0, now - early.began >= Self.longestLateTurn - Self.leastInterval else {
             last = nil
             return nil
         }
-        if let last, last.began == turn.began, last.handedOut == turn.handedOut {
-            if now - last.time < Self.leastInterval { return nil }
-        } else {
-            last = nil
-        }
+        if let last, last.isOf(early), now - last.time < Self.leastInterval { return nil }
+        let before = last
         let seen = readings()
-        defer { last = Look(began: turn.began, handedOut: turn.handedOut, time: now, readings: seen) }
-        guard let last, now - turn.began >= (turn.isLate ? Self.longestLateTurn : Self.longestTurn) else { return nil }
-        return flooding(seen, since: last)
+        let turn = turn()
+        let suspects = before.map { $0.isOf(turn) ? Self.suspects(seen, since: $0) : [] } ?? []
+        last = Look(began: turn.began, handedOut: turn.handedOut, time: now, readings: seen, suspects: suspects)
+        let longest = turn.isLate ? Self.longestLateTurn : Self.longestTurn
+        guard let before, now - turn.began >= longest else { return nil }
+        let floods = suspects.filter { suspect in before.suspects.contains { $0.number == suspect.number } }
+        return floods.max { $0.taken < $1.taken }?.number
     }
 
-    /// Returns the socket from which libcurl has taken the most bytes.
-    private func flooding(_ seen: [OpenSockets.Reading], since last: Look) -> UInt64? {
-        var worst: (number: UInt64, taken: Int64)?
-        for reading in seen {
-            guard let before = last.readings.first(where: { $0.number == reading.number }) else { continue }
-            let taken: Int64
-            if let now = reading.taken, let then = before.taken {
-                taken = now - then
-            } else {
-                // Without counts, a socket that always has more bytes is the best guess; sockets with counts take
-                // precedence.
-                taken = reading.hasMore && before.hasMore ? Self.mostTaken : 0
-            }
-            if taken >= Self.mostTaken, taken > worst?.taken ?? 0 { worst = (reading.number, taken) }
+    /// Returns the sockets from which libcurl has taken more than it reads ahead of a delivery.
+    private static func suspects(_ seen: [OpenSockets.Reading], since last: Look) -> [Suspect] {
+        seen.compactMap { reading in
+            guard let before = last.readings.first(where: { $0.number == reading.number }) else { return nil }
+            // Without counts, a socket that always has more bytes is the best guess; sockets with counts take
+            // precedence.
+            var taken = reading.hasMore && before.hasMore ? mostTaken : 0
+            if let now = reading.taken, let then = before.taken { taken = now - then }
+            return taken >= mostTaken ? Suspect(number: reading.number, taken: taken) : nil
         }
-        return worst?.number
     }
 }

@@ -54,7 +54,7 @@ extension TurnWatch {
 
     /// Records that libcurl has delivered a piece of a header or body.
     /// thread: sdd-net
-    func handsOut() { handedOut.store(handedOut.load(ordering: .relaxed) &+ 1, ordering: .relaxed) }
+    func handsOut() { handedOut.store(handedOut.load(ordering: .relaxed) &+ 1, ordering: .releasing) }
 
     /// Makes the watch look more often, because the loop is to end soon. Any thread.
     func stop() {
@@ -80,18 +80,22 @@ extension TurnWatch {
         var stopping: (turn: UInt64, looks: Int)?
         while let isStopping = wait(asleep: fallsAsleep(after: seenTurns)) {
             seenTurns = turns.load(ordering: .relaxed)
-            let began = turnBegan.load(ordering: .acquiring)
             let now = time.monotonicMicroseconds()
             if isStopping {
-                let looks = began != 0 && stopping?.turn == seenTurns ? (stopping?.looks ?? 0) + 1 : 0
+                let isInTurn = turnBegan.load(ordering: .acquiring) != 0
+                let looks = isInTurn && stopping?.turn == seenTurns ? (stopping?.looks ?? 0) + 1 : 0
                 stopping = (seenTurns, looks)
                 if looks >= 2 { sockets.shutAll() }
             }
-            let turn = FloodJudge.Turn(
-                began: began, handedOut: handedOut.load(ordering: .relaxed),
-                isLate: now >= deadline.load(ordering: .relaxed))
-            if let flooding = judge.look(turn, at: now, readings: sockets.readings) { sockets.shutFlooded(flooding) }
+            let flooding = judge.look(at: now, turn: { turn(at: now) }, readings: sockets.readings)
+            if let flooding { sockets.shutFlooded(flooding) }
         }
+    }
+
+    private func turn(at now: Int64) -> FloodJudge.Turn {
+        FloodJudge.Turn(
+            began: turnBegan.load(ordering: .acquiring), handedOut: handedOut.load(ordering: .acquiring),
+            isLate: now >= deadline.load(ordering: .relaxed))
     }
 
     /// Whether the watch may sleep until the next turn: no turn has run since the last look, and none is running.

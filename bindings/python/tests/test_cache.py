@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,25 @@ def test_a_cache_closes_with_everything_on_disk(tmp_path: Path) -> None:
     with sdd.Cache(directory=str(tmp_path), levels="disk") as cache:
         image = cache.get_sync("key")
         assert image is not None and image.size == (5, 5)
+
+
+def test_entries_are_listed_and_removed(run: Run, tmp_path: Path) -> None:
+    with sdd.Cache(directory=str(tmp_path)) as cache:
+        for key in ("one", "two"):
+            cache.put_sync(key, data=key.encode())
+        Path(cache.path("two")).write_bytes(b"no entry")
+        one, two = sorted(cache.entries_sync(check_bodies=True), key=lambda entry: entry.key or "~")
+        assert (one.key, one.body_bytes, one.state, one.is_private) == ("one", 3, sdd.EntryState.GOOD, False)
+        assert (two.key, two.body_bytes, two.state) == (None, None, sdd.EntryState.DAMAGED)
+        assert Path(cache.path("two")).name == two.file and abs(time.time() - one.stored) < 3600
+
+        def fail(entry: sdd.CacheEntry) -> bool:
+            raise KeyError(entry.file)
+
+        with pytest.raises(KeyError):
+            cache.entries_sync(remove=fail)
+        run(cache.entries(remove=lambda entry: entry.state == sdd.EntryState.DAMAGED))
+        assert [entry.key for entry in cache.entries_sync()] == ["one"]
 
 
 def test_keys(tmp_path: Path) -> None:

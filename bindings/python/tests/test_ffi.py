@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 from conftest import TESTS
 
+import sdd
 from sdd._constants import Status
 from sdd.lowlevel import ffi, lib
 
 ROOT = TESTS.parents[2]
-SOURCE = TESTS.parent / "src" / "sdd"
+SOURCE = Path(sdd.__file__).parent
 
 needs_compiler = pytest.mark.skipif(not shutil.which("gcc"), reason="no gcc")
 
@@ -27,6 +28,7 @@ def header() -> str:
 
 @needs_compiler
 @pytest.mark.skipif(not importlib.util.find_spec("pycparser"), reason="no pycparser")
+@pytest.mark.skipif(not importlib.util.find_spec("cffi"), reason="no cffi, but its runtime alone")
 def test_the_files_are_what_the_generator_makes(tmp_path: Path) -> None:
     subprocess.run([sys.executable, str(ROOT / "tools" / "make_cffi.py"), str(tmp_path)], check=True)
     for name in ("_ffi.py", "_constants.py"):

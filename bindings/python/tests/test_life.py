@@ -222,8 +222,13 @@ import numpy
 loader = sdd.Loader()
 array = numpy.zeros((9, 64, 64, 3), numpy.uint8)
 batch = sdd.batch([held + "/x.jpg"] * 9, out=array)
+def run(work):  # quietly: CPython aborts if a daemon thread is printing a traceback while the interpreter ends
+    try:
+        work()
+    except Exception:
+        pass
 for work in (lambda: loader.load_sync(held + "/a"), lambda: list(batch), lambda: list(loader.previews(held + "/b"))):
-    threading.Thread(target=work, daemon=True).start()
+    threading.Thread(target=run, args=(work,), daemon=True).start()
 while loader.running_count < 2:
     pass
 """,

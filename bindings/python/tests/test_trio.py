@@ -240,7 +240,7 @@ def test_anyio(loader: sdd.Loader, server: Server, backend: str) -> None:
         assert (await loader.load(server.url("file/a.jpg"))).size == (320, 240)
         with anyio.move_on_after(0.1) as scope:
             await loader.load(server.url(f"late/anyio-{next(NUMBERS)}/a.jpg"))
-        assert scope.cancelled_caught
+        assert getattr(scope, "cancelled_caught", scope.cancel_called)  # anyio 3 has only the latter
         urls = [server.url(f"file/small-{n}.jpg") for n in range(20)]
         with anyio.fail_after(LIMIT):
             assert len(await loader.load_many(urls)) == 20

@@ -213,6 +213,19 @@ public:
         if (status != SDD_OK) return error::of_last_call(status);
         return merged;
     }
+    /**
+     * Lists the entries on disk: sdd_cache_list(), with SDD_LIST_ bits in flags. `each` is called
+     * with a const sdd_cache_entry & and returns one of SDD_LIST_. An exception of it ends the list
+     * and leaves this call.
+     */
+    template <class Each> result<void> list(Each each, int32_t flags = 0) {
+        listing<Each> kept{ std::move(each), nullptr };
+        const sdd_status status = sdd_cache_list(get(), flags, &listing<Each>::call, &kept);
+#if SDD_CPP_EXCEPTIONS
+        if (kept.thrown) std::rethrow_exception(kept.thrown);
+#endif
+        return detail::checked(status);
+    }
     result<void> set_memory_limits(int64_t max_cost, int64_t max_count) {
         return detail::checked(sdd_cache_set_memory_limits(get(), max_cost, max_count));
     }
@@ -226,6 +239,25 @@ public:
     }
 
 private:
+    template <class Each> struct listing {
+        Each each;
+        std::exception_ptr thrown;
+
+        static int32_t call(const sdd_cache_entry *entry, void *user_data) noexcept {
+            listing &kept = *static_cast<listing *>(user_data);
+#if SDD_CPP_EXCEPTIONS
+            try {
+                return kept.each(*entry);
+            } catch (...) {
+                kept.thrown = std::current_exception();
+                return SDD_LIST_STOP;
+            }
+#else
+            return kept.each(*entry);
+#endif
+        }
+    };
+
     static sdd_cache_item c_item(const cache_item &from) noexcept {
         sdd_cache_item made = SDD_CACHE_ITEM_INIT;
         made.key = from.key.c_str();

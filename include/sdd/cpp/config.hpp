@@ -83,6 +83,7 @@ struct downloader_config {
     std::optional<sdd::modifiers> modifiers{};
     sdd_cache *cache = nullptr; /* cache::get(); NULL: the shared one */
     bool http_cache = false;
+    bool no_installed_coders = false;
     bool resume = false;
     std::optional<callback_options> callbacks{};
     std::optional<network_options> network{};
@@ -131,6 +132,7 @@ public:
         c.modifiers = modifiers_.get();
         c.cache = from.cache;
         c.http_cache = from.http_cache;
+        c.no_installed_coders = from.no_installed_coders;
         c.resume = from.resume;
         if (from.callbacks) fill_callbacks(*from.callbacks, functions);
         if (from.network) fill_network(*from.network, functions);

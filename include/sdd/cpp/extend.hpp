@@ -141,6 +141,11 @@ public:
     /** Gives the next frame, whose pixels stay valid until the next call; SDD_ERROR_NOT_FOUND:
         there is no more. All fields but struct_size are 0 before. */
     virtual sdd_status next(sdd_coder_frame &frame) = 0;
+    /** Shows what the pieces so far give, if coder::has_previews(): see sdd_coder.preview. */
+    virtual sdd_status preview(sdd_coder_preview &preview) {
+        (void)preview;
+        return SDD_ERROR_UNSUPPORTED;
+    }
 };
 
 /**
@@ -169,6 +174,8 @@ public:
     virtual int32_t can_decode(byte_view first_bytes) = 0;
     /** Begins a picture; none: no memory. */
     virtual std::unique_ptr<decoder> open(const sdd_coder_task &task) = 0;
+    /** Whether its decoders take a body in pieces, and show previews. Asked once. */
+    virtual bool has_previews() const { return false; }
     /** Whether encode() works. Asked once. */
     virtual bool can_encode() const { return false; }
     /** Encodes a picture, in SDD_PIXEL_FORMAT_RGBA8, with quality 1 to 100; none: it cannot. */
@@ -230,6 +237,11 @@ inline sdd_coder c_coder(kept_coder &kept) {
                        [&] { return static_cast<decoder *>(self)->next(*frame); });
     };
     made.close = [](void *self, void *) noexcept { delete static_cast<decoder *>(self); };
+    if (kept.coder->has_previews())
+        made.preview = [](void *self, sdd_coder_preview *preview, void *) noexcept {
+            return guarded("decoder.preview", coder_failed,
+                           [&] { return static_cast<decoder *>(self)->preview(*preview); });
+        };
     if (kept.coder->can_encode()) made.encode = encode_with;
     made.user_data = &kept;
     made.user_data_free = free_user_data<kept_coder>;

@@ -8,8 +8,8 @@ include/sdd/sdd.h, describes every option in full. Times are seconds, sizes byte
 """
 
 from ._batch import Batch, Item
-from ._cache import Cache
-from ._constants import Detail, ErrorClass, ImageFormat, Origin, PixelFormat, Priority, Stage, Status
+from ._cache import Cache, CacheEntry
+from ._constants import Detail, EntryState, ErrorClass, ImageFormat, Origin, PixelFormat, Priority, Stage, Status
 from ._defaults import batch, default_loader, fetch, fetch_sync, load, load_many, load_sync, previews
 from ._downloader import Downloader
 from ._errors import (
@@ -51,13 +51,13 @@ from ._results import Metrics, Response, Result, Timings
 from ._transforms import Transform, crop, flip, resize, rotate, round_corners
 
 __all__ = [
-    "Batch", "BatchOptions", "Blocked", "Cache", "CacheOptions", "CallError", "ClosedError", "Credential", "Detail",
-    "DownloadOptions", "Downloader", "DownloaderOptions", "Error", "ErrorClass", "ForkedError", "Image", "ImageError",
-    "ImageFormat", "InvalidArgument", "Item", "LimitError", "LoadOptions", "Loader", "Metrics", "NetworkError",
-    "NotCached", "NotModified", "Origin", "PictureOptions", "PixelFormat", "PrefetchOutcome", "PrefetchReport",
-    "Previews", "Priority", "RequestCancelled", "RequestError", "RequestOptions", "RequestTimeout", "ResourceError",
-    "Response", "ResponseError", "Result", "Stage", "Status", "TLSError", "Timings", "Transform", "batch", "crop",
-    "default_loader", "fetch", "fetch_sync", "flip", "library_file", "library_version", "load", "load_many",
-    "load_sync", "previews", "probe", "process_statistics", "resize", "rotate", "round_corners",
+    "Batch", "BatchOptions", "Blocked", "Cache", "CacheEntry", "CacheOptions", "CallError", "ClosedError", "Credential",
+    "Detail", "DownloadOptions", "Downloader", "DownloaderOptions", "EntryState", "Error", "ErrorClass", "ForkedError",
+    "Image", "ImageError", "ImageFormat", "InvalidArgument", "Item", "LimitError", "LoadOptions", "Loader", "Metrics",
+    "NetworkError", "NotCached", "NotModified", "Origin", "PictureOptions", "PixelFormat", "PrefetchOutcome",
+    "PrefetchReport", "Previews", "Priority", "RequestCancelled", "RequestError", "RequestOptions", "RequestTimeout",
+    "ResourceError", "Response", "ResponseError", "Result", "Stage", "Status", "TLSError", "Timings", "Transform",
+    "batch", "crop", "default_loader", "fetch", "fetch_sync", "flip", "library_file", "library_version", "load",
+    "load_many", "load_sync", "previews", "probe", "process_statistics", "resize", "rotate", "round_corners",
     "set_decode_memory_limit",
 ]  # fmt: skip

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import atexit
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import _constants as c
 from ._closing import Closing
+from ._constants import EntryState
 from ._errors import check
 from ._fork import check_generation, generation
 from ._image import Image, bytes_view
@@ -26,6 +29,47 @@ if TYPE_CHECKING:
 
 _SYNC = Choices("sync", none=c.SYNC_NONE, data=c.SYNC_DATA, full=c.SYNC_FULL)
 _DATES = Choices("disk_date", access=c.DATE_ACCESS, modification=c.DATE_MODIFICATION)
+
+
+@dataclass(frozen=True)
+class CacheEntry:
+    """An entry on disk: `Cache.entries()`."""
+
+    key: str | None
+    """None if the entry is damaged or foreign."""
+    file: str
+    """The name of its file, in the directory of the cache."""
+    body_bytes: int | None
+    """Encoded bytes; None if the entry is damaged or foreign."""
+    disk_bytes: int
+    stored: float
+    """Seconds since 1970, as from time.time()."""
+    used: float
+    """The last use that the disk knows of."""
+    state: EntryState
+    format: int
+    """An `ImageFormat`, a number of a coder, or 0 if it is unknown."""
+    is_private: bool
+    """For requests with credentials, cookies or an identity; no other request gets it."""
+
+
+def _text(pointer: Any) -> str:
+    text: bytes = ffi.string(pointer)
+    return text.decode(errors="replace")
+
+
+def _entry_of(entry: Any) -> CacheEntry:
+    return CacheEntry(
+        key=_text(entry.key) if entry.key else None,
+        file=_text(entry.file),
+        body_bytes=entry.body_bytes if entry.body_bytes >= 0 else None,
+        disk_bytes=entry.disk_bytes,
+        stored=entry.stored_ms / 1000,
+        used=entry.used_ms / 1000,
+        state=EntryState(entry.state),
+        format=entry.format,
+        is_private=entry.is_private != 0,
+    )
 
 
 class Cache(Closing):
@@ -188,6 +232,37 @@ class Cache(Closing):
     async def trim_disk(self) -> None:
         """`trim_disk_sync()` for event loops: waits in a worker thread."""
         await to_thread(self.trim_disk_sync)
+
+    def entries_sync(
+        self, *, check_bodies: bool = False, remove: Callable[[CacheEntry], bool] | None = None
+    ) -> list[CacheEntry]:
+        """The entries in the directory, in no order. Waits for the disk; entries that wait to be written are left out,
+        see `flush()`. With check_bodies each body is compared with its checksum. Entries for which remove(entry) is
+        true are removed from the disk. An exception of it ends the list, and is raised.
+        """
+        found: list[CacheEntry] = []
+        errors: list[BaseException] = []
+
+        def visit(entry: Any, user_data: Any) -> int:
+            try:
+                found.append(_entry_of(entry))
+                return c.LIST_REMOVE if remove is not None and remove(found[-1]) else c.LIST_NEXT
+            except BaseException as error:
+                errors.append(error)
+                return c.LIST_STOP
+
+        callback = ffi.callback("sdd_cache_list_fn", visit)
+        status = lib.sdd_cache_list(self._usable(), c.LIST_CHECK if check_bodies else 0, callback, ffi.NULL)
+        if errors:
+            raise errors[0]
+        check(status)
+        return found
+
+    async def entries(
+        self, *, check_bodies: bool = False, remove: Callable[[CacheEntry], bool] | None = None
+    ) -> list[CacheEntry]:
+        """`entries_sync()` for event loops: waits in a worker thread, which also calls `remove`."""
+        return await to_thread(partial(self.entries_sync, check_bodies=check_bodies, remove=remove))
 
     def statistics_sync(self) -> dict[str, int]:
         """Counts since creation, and the contents now: the fields of sdd_cache_statistics. Waits for the disk."""

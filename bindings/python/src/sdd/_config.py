@@ -36,6 +36,7 @@ _REPORTS = {"min_progress_interval": "min_progress_interval_ms", "min_progress_f
 _PLAIN = frozenset((
     "max_concurrent_downloads", "max_concurrent_per_host", "decode_threads", "reserved_urgent_slots", "ageing",
     "min_host_interval", "accepted_status_codes", "accepted_content_types", "http_cache", "resume",
+    "no_installed_coders",
 ))  # fmt: skip
 
 

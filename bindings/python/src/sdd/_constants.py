@@ -159,6 +159,7 @@ IMAGE_FORMAT_TIFF: Final = 7
 IMAGE_FORMAT_BMP: Final = 8
 IMAGE_FORMAT_PDF: Final = 9
 IMAGE_FORMAT_SVG: Final = 10
+IMAGE_FORMAT_JXL: Final = 11
 IMAGE_FORMAT_APPLICATION: Final = 1000
 METADATA_ICC: Final = 1
 METADATA_EXIF: Final = 2
@@ -276,6 +277,14 @@ TRIM_ALL: Final = 2
 WANT_IMAGE: Final = 1
 WANT_BYTES: Final = 2
 WANT_BOTH: Final = 3
+ENTRY_GOOD: Final = 0
+ENTRY_EXPIRED: Final = 1
+ENTRY_DAMAGED: Final = 2
+ENTRY_FOREIGN: Final = 3
+LIST_CHECK: Final = 1
+LIST_NEXT: Final = 0
+LIST_STOP: Final = 1
+LIST_REMOVE: Final = 2
 FAIL_POLICY_BACK_OFF: Final = 0
 FAIL_POLICY_SDWEBIMAGE: Final = 1
 FAIL_POLICY_NONE: Final = 2
@@ -482,6 +491,15 @@ class Priority(IntEnum):
     VERY_HIGH = 5
 
 
+class EntryState(IntEnum):
+    """States of an entry on disk: SDD_ENTRY_ of the header."""
+
+    GOOD = 0
+    EXPIRED = 1
+    DAMAGED = 2
+    FOREIGN = 3
+
+
 class ImageFormat(IntEnum):
     """Formats of encoded pictures: SDD_IMAGE_FORMAT_ of the header."""
 
@@ -495,6 +513,7 @@ class ImageFormat(IntEnum):
     BMP = 8
     PDF = 9
     SVG = 10
+    JXL = 11
     APPLICATION = 1000
 
 

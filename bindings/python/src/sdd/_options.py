@@ -259,6 +259,8 @@ class DownloaderOptions(NetworkOptions, LimitOptions, RetryOptions, ReportOption
     resume: bool
     http_cache_in: Cache
     """The cache for `http_cache` and `resume`; default: the shared one."""
+    no_installed_coders: bool
+    """Decodes without the coders that are installed beside the library."""
     log_level: int | None
     """Level of `logging` up to which messages go to the logger "sdd"; default: that logger's level. None: none."""
 

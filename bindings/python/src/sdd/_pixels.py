@@ -69,4 +69,7 @@ def to_pil(pixels: Any, layout: Layout, size: tuple[int, int], stride: int) -> A
         return Pillow.merge("RGB", [Pillow.frombuffer("L", size, part, "raw", "L", stride, 1) for part in planes])
     if not layout.mode:
         raise ValueError("Pillow has no premultiplied pixels of 16 bits; load the picture as RGBA16 or RGBA8.")
-    return Pillow.frombuffer(layout.mode, size, pixels, "raw", layout.raw_mode, stride, 1)
+    try:
+        return Pillow.frombuffer(layout.mode, size, pixels, "raw", layout.raw_mode, stride, 1)
+    except TypeError:  # Pillow 9.4 takes only bytes for the formats that it copies
+        return Pillow.frombuffer(layout.mode, size, bytes(pixels), "raw", layout.raw_mode, stride, 1)

@@ -141,6 +141,41 @@ impl<'a> Frame<'a> {
     }
 }
 
+/// The picture of a body that is still arriving, as far as [`Decoder::preview`] can show it.
+///
+/// ```
+/// use sdd::{Frame, PixelFormat, Preview};
+///
+/// /// Shows the rows of a grey picture of which `arrived` pixels are there.
+/// fn preview(width: u32, height: u32, pixels: &[u8], arrived: usize) -> Preview<'_> {
+///     let frame = Frame::new(width, height, PixelFormat::Grey8, pixels);
+///     Preview::Rows { frame, good_rows: arrived as u32 / width }
+/// }
+/// # let _ = preview;
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Preview<'a> {
+    /// Nothing is known yet.
+    Nothing,
+    /// The size of the picture is known.
+    Size {
+        /// Width in pixels.
+        width: u32,
+        /// Height in pixels.
+        height: u32,
+    },
+    /// Rows from the top have their pixels, which no later byte changes; those below are not read.
+    Rows {
+        /// The picture so far.
+        frame: Frame<'a>,
+        /// The number of rows that have pixels.
+        good_rows: u32,
+    },
+    /// All rows have pixels, which later bytes improve.
+    Refined(Frame<'a>),
+}
+
 /// A coder of the application: it decodes, and perhaps encodes, a format that the library does not know. Its methods
 /// run on decode threads, several at a time, and may take their time. A panic ends the request with
 /// [`Status::BAD_IMAGE_DATA`](crate::Status::BAD_IMAGE_DATA) and `SDD_DETAIL_IMAGE_CODER`.
@@ -193,6 +228,10 @@ pub trait Coder: Send + Sync + 'static {
     /// Begins a picture.
     fn open(&self, task: &CoderTask) -> Result<Self::Decoder, CoderError>;
 
+    /// True for a coder whose decoders are to be fed a body while it arrives, with calls of [`Decoder::preview`] between
+    /// the pieces, for requests that want previews or facts.
+    const CAN_PREVIEW: bool = false;
+
     /// True for a coder whose [`encode`](Coder::encode) is to be called.
     const CAN_ENCODE: bool = false;
 
@@ -240,6 +279,13 @@ pub trait Decoder: Send + 'static {
 
     /// Gives the next frame, after the last piece; `None` if there are no more.
     fn next(&mut self) -> Result<Option<Frame<'_>>, CoderError>;
+
+    /// Shows what the pieces so far give, if [`Coder::CAN_PREVIEW`]. After an error, such as
+    /// [`CoderError::Unsupported`] for a body that cannot be shown before its end, the decoder is dropped, and another
+    /// one decodes the whole body.
+    fn preview(&mut self) -> Result<Preview<'_>, CoderError> {
+        Err(CoderError::Unsupported)
+    }
 }
 
 impl Downloader {

@@ -1,7 +1,7 @@
 //! The C functions of a coder of the application.
 
 use crate::border::guard;
-use crate::coder::{CanDecode, Coder, CoderError, CoderTask, Decoder, Frame};
+use crate::coder::{CanDecode, Coder, CoderError, CoderTask, Decoder, Frame, Preview};
 use crate::numbers::clamped_i32;
 use crate::{sys, PixelFormat};
 use std::marker::PhantomData;
@@ -20,6 +20,7 @@ impl<C: Coder> Calls<C> {
             feed: Some(Self::feed),
             next: Some(Self::next),
             close: Some(Self::close),
+            preview: C::CAN_PREVIEW.then_some(Self::preview),
             encode: C::CAN_ENCODE.then_some(Self::encode),
             user_data_free: Some(Self::free),
             ..sys::sized!(sdd_coder)
@@ -93,6 +94,25 @@ impl<C: Coder> Calls<C> {
         });
         if is_end {
             sys::SDD_ERROR_NOT_FOUND
+        } else {
+            status
+        }
+    }
+
+    unsafe extern "C" fn preview(
+        decoder: *mut c_void,
+        preview: *mut sys::sdd_coder_preview,
+        _: *mut c_void,
+    ) -> sys::sdd_status {
+        let mut is_early = false;
+        let status = answer(|| {
+            // SAFETY: as above.
+            let (opened, out) = unsafe { (&mut *decoder.cast::<C::Decoder>(), &mut *preview) };
+            is_early = !write_preview(&opened.preview()?, out)?;
+            Ok(())
+        });
+        if is_early {
+            sys::SDD_ERROR_INCOMPLETE
         } else {
             status
         }
@@ -182,6 +202,25 @@ fn write(frame: &Frame<'_>, out: &mut sys::sdd_coder_frame) -> Result<(), CoderE
     (out.frame_count, out.loop_count) = (clamped_i32(frame.frame_count), clamped_i32(frame.loop_count));
     out.duration_us = i64::try_from(frame.duration.as_micros()).unwrap_or(i64::MAX);
     Ok(())
+}
+
+/// Passes a preview to the library. Returns false if there is none yet.
+fn write_preview(preview: &Preview<'_>, out: &mut sys::sdd_coder_preview) -> Result<bool, CoderError> {
+    match preview {
+        Preview::Nothing => return Ok(false),
+        Preview::Size { width, height } => {
+            (out.frame.picture_width, out.frame.picture_height) = (clamped_i32(*width), clamped_i32(*height));
+        }
+        Preview::Rows { frame, good_rows } => {
+            write(frame, &mut out.frame)?;
+            out.good_rows = clamped_i32(*good_rows);
+        }
+        Preview::Refined(frame) => {
+            write(frame, &mut out.frame)?;
+            out.is_refined = 1;
+        }
+    }
+    Ok(true)
 }
 
 /// SAFETY: a picture that is lent for 'a.

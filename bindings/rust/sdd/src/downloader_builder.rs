@@ -41,6 +41,7 @@ pub struct DownloaderBuilder {
     modifiers: Option<Modifiers>,
     cache: Option<Cache>,
     http_cache: bool,
+    no_installed_coders: bool,
     resume: bool,
     min_progress: (f64, i64),
     min_preview: (i64, u64, u32),
@@ -134,6 +135,12 @@ impl DownloaderBuilder {
         self
     }
 
+    /// Decodes without the coders that are installed beside the library, and does not ask servers for their formats.
+    pub fn no_installed_coders(mut self) -> Self {
+        self.no_installed_coders = true;
+        self
+    }
+
     /// Lets all requests keep and continue bodies that break off.
     pub fn resume(mut self) -> Self {
         self.resume = true;
@@ -210,6 +217,7 @@ impl DownloaderBuilder {
         config.credential = crate::credential::pointer(&credential);
         config.cache = self.cache.as_ref().map_or(ptr::null_mut(), Cache::raw);
         (config.http_cache, config.resume) = (self.http_cache.into(), self.resume.into());
+        config.no_installed_coders = self.no_installed_coders.into();
         (config.callbacks, config.limits, config.retry) = (&callbacks, &limits, &retry);
         self.network.lend(&mut texts, |network| {
             config.network = network;

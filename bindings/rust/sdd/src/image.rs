@@ -87,6 +87,8 @@ impl ImageFormat {
     pub const PDF: ImageFormat = ImageFormat(sys::SDD_IMAGE_FORMAT_PDF);
     /// SVG.
     pub const SVG: ImageFormat = ImageFormat(sys::SDD_IMAGE_FORMAT_SVG);
+    /// JPEG XL.
+    pub const JXL: ImageFormat = ImageFormat(sys::SDD_IMAGE_FORMAT_JXL);
 
     /// Returns a format of the application's own, for its coders: `number` counts from 0.
     pub const fn application(number: u16) -> ImageFormat {

@@ -31,6 +31,7 @@ mod events;
 mod image;
 mod image_info;
 mod limits;
+mod listing;
 mod load_request;
 mod loader;
 mod loader_builder;
@@ -64,7 +65,7 @@ pub use cache::{Cache, Trim};
 pub use cache_builder::{CacheBuilder, Durability};
 pub use callbacks::{Callbacks, Progress};
 pub use coder::{
-    load_coder, register_coder, unregister_coder, CanDecode, Coder, CoderError, CoderTask, Decoder, Frame,
+    load_coder, register_coder, unregister_coder, CanDecode, Coder, CoderError, CoderTask, Decoder, Frame, Preview,
 };
 pub use cookies::Cookie;
 pub use credential::{AuthSchemes, Credential};
@@ -80,6 +81,7 @@ pub use events::{Event, Events};
 pub use image::{Image, ImageFormat, PixelFormat};
 pub use image_info::{ImageFacts, ImageInfo, ImageText, Metadata};
 pub use limits::Limits;
+pub use listing::{CacheEntry, EntryState, Listing};
 pub use load_request::LoadRequest;
 pub use loader::Loader;
 pub use loader_builder::{FailPolicy, FailedUrl, LoaderBuilder};

@@ -3,7 +3,7 @@
 mod server;
 
 use sdd::*;
-use server::png;
+use server::{png, Server};
 use std::sync::mpsc::{channel, Receiver, Sender};
 use std::sync::Mutex;
 use std::time::Duration;
@@ -183,4 +183,76 @@ fn a_coder_decodes_animations_and_encodes() {
     assert!(unregister_coder("film").is_err());
     assert_eq!(image.frame(0).unwrap().pixels().unwrap().row(0)[0], 1); // the coder lives as long as the animation
     assert!(Image::decode(b"FILM\x02\x01\x01\x02\x03\x04").is_err());
+}
+
+/// "ROWS", width, height, then grey pixels.
+struct Rows;
+
+#[derive(Default)]
+struct RowsDecoder {
+    body: Vec<u8>,
+    pixels: Vec<u8>,
+}
+
+impl Coder for Rows {
+    type Decoder = RowsDecoder;
+    const CAN_PREVIEW: bool = true;
+
+    fn can_decode(&self, first: &[u8]) -> CanDecode {
+        if first.starts_with(b"ROWS") {
+            CanDecode::Yes
+        } else {
+            CanDecode::No
+        }
+    }
+
+    fn open(&self, _: &CoderTask) -> Result<RowsDecoder, CoderError> {
+        Ok(RowsDecoder::default())
+    }
+}
+
+impl Decoder for RowsDecoder {
+    fn feed(&mut self, bytes: &[u8], _: bool) -> Result<(), CoderError> {
+        self.body.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn next(&mut self) -> Result<Option<Frame<'_>>, CoderError> {
+        match self.preview()? {
+            Preview::Rows { frame, .. } => Ok(Some(frame)),
+            _ => Err(CoderError::Truncated),
+        }
+    }
+
+    fn preview(&mut self) -> Result<Preview<'_>, CoderError> {
+        let (width, height) = match self.body.get(4..6) {
+            Some(sides) => (u32::from(sides[0]), u32::from(sides[1])),
+            None => return Ok(Preview::Nothing),
+        };
+        self.pixels.clear();
+        self.pixels.extend_from_slice(&self.body[6..]);
+        let good_rows = self.pixels.len() as u32 / width;
+        self.pixels.resize((width * height) as usize, 0);
+        let frame = Frame::new(width, height, PixelFormat::Grey8, &self.pixels);
+        Ok(if good_rows == 0 { Preview::Size { width, height } } else { Preview::Rows { frame, good_rows } })
+    }
+}
+
+#[test]
+fn a_coder_shows_what_has_arrived() {
+    let server = Server::new();
+    let downloader = Downloader::builder().min_preview_interval(Duration::from_millis(1), 0, 1).build().unwrap();
+    downloader.add_coder("rows", ImageFormat::application(7), None, Rows).unwrap();
+    let ((facts, found), (previews, shown)) = (channel(), channel());
+    let callbacks = Callbacks::new()
+        .facts(move |facts_found| facts.send((facts_found.width, facts_found.height)).unwrap())
+        .preview(move |image| previews.send(image.pixels().unwrap().row(0)[0]).unwrap());
+    let request = DownloadRequest::new(server.url("/steps/rows")).options(Options::PROGRESSIVE_LOAD);
+    let request = downloader.download_with(request, callbacks);
+    assert_eq!(found.recv_timeout(LIMIT).unwrap(), (200, 200));
+    assert_eq!(shown.recv_timeout(LIMIT).unwrap(), 7);
+    server.release();
+    let picture = request.wait().unwrap();
+    let pixels = picture.image.pixels().unwrap();
+    assert_eq!((pixels.row(99)[0], pixels.row(100)[0]), (7, 9));
 }

@@ -258,6 +258,7 @@ pub const SDD_IMAGE_FORMAT_TIFF: _bindgen_ty_6 = 7;
 pub const SDD_IMAGE_FORMAT_BMP: _bindgen_ty_6 = 8;
 pub const SDD_IMAGE_FORMAT_PDF: _bindgen_ty_6 = 9;
 pub const SDD_IMAGE_FORMAT_SVG: _bindgen_ty_6 = 10;
+pub const SDD_IMAGE_FORMAT_JXL: _bindgen_ty_6 = 11;
 pub const SDD_IMAGE_FORMAT_APPLICATION: _bindgen_ty_6 = 1000;
 pub type _bindgen_ty_6 = i32;
 extern "C" {
@@ -958,6 +959,23 @@ impl Default for sdd_coder_frame {
         }
     }
 }
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct sdd_coder_preview {
+    pub struct_size: usize,
+    pub frame: sdd_coder_frame,
+    pub good_rows: i32,
+    pub is_refined: i32,
+}
+impl Default for sdd_coder_preview {
+    fn default() -> Self {
+        let mut s = ::std::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::std::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
 pub type sdd_coder_write_fn = ::std::option::Option<
     unsafe extern "C" fn(
         context: *mut ::std::os::raw::c_void,
@@ -1017,6 +1035,13 @@ pub struct sdd_coder {
     >,
     pub user_data: *mut ::std::os::raw::c_void,
     pub user_data_free: ::std::option::Option<unsafe extern "C" fn(user_data: *mut ::std::os::raw::c_void)>,
+    pub preview: ::std::option::Option<
+        unsafe extern "C" fn(
+            decoder: *mut ::std::os::raw::c_void,
+            preview: *mut sdd_coder_preview,
+            user_data: *mut ::std::os::raw::c_void,
+        ) -> sdd_status,
+    >,
 }
 impl Default for sdd_coder {
     fn default() -> Self {
@@ -1398,6 +1423,8 @@ pub struct sdd_downloader_config {
     pub network: *const sdd_network_options,
     pub limits: *const sdd_limits,
     pub retry: *const sdd_retry_options,
+    pub no_installed_coders: i32,
+    pub reserved: i32,
 }
 impl Default for sdd_downloader_config {
     fn default() -> Self {
@@ -1886,6 +1913,52 @@ extern "C" {
         size: *mut i64,
     ) -> sdd_status;
 }
+pub const SDD_ENTRY_GOOD: _bindgen_ty_35 = 0;
+pub const SDD_ENTRY_EXPIRED: _bindgen_ty_35 = 1;
+pub const SDD_ENTRY_DAMAGED: _bindgen_ty_35 = 2;
+pub const SDD_ENTRY_FOREIGN: _bindgen_ty_35 = 3;
+pub type _bindgen_ty_35 = i32;
+pub const SDD_LIST_CHECK: _bindgen_ty_36 = 1;
+pub type _bindgen_ty_36 = i32;
+pub const SDD_LIST_NEXT: _bindgen_ty_37 = 0;
+pub const SDD_LIST_STOP: _bindgen_ty_37 = 1;
+pub const SDD_LIST_REMOVE: _bindgen_ty_37 = 2;
+pub type _bindgen_ty_37 = i32;
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct sdd_cache_entry {
+    pub struct_size: usize,
+    pub key: *const ::std::os::raw::c_char,
+    pub file: *const ::std::os::raw::c_char,
+    pub body_bytes: i64,
+    pub disk_bytes: i64,
+    pub stored_ms: i64,
+    pub used_ms: i64,
+    pub state: i32,
+    pub format: i32,
+    pub is_private: i32,
+    pub reserved: i32,
+}
+impl Default for sdd_cache_entry {
+    fn default() -> Self {
+        let mut s = ::std::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::std::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+pub type sdd_cache_list_fn = ::std::option::Option<
+    unsafe extern "C" fn(entry: *const sdd_cache_entry, user_data: *mut ::std::os::raw::c_void) -> i32,
+>;
+extern "C" {
+    pub fn sdd_cache_list(
+        cache: *mut sdd_cache,
+        flags: i32,
+        entry_fn: sdd_cache_list_fn,
+        user_data: *mut ::std::os::raw::c_void,
+    ) -> sdd_status;
+}
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_load_request {
@@ -1923,10 +1996,10 @@ impl Default for sdd_load_request {
         }
     }
 }
-pub const SDD_FAIL_POLICY_BACK_OFF: _bindgen_ty_35 = 0;
-pub const SDD_FAIL_POLICY_SDWEBIMAGE: _bindgen_ty_35 = 1;
-pub const SDD_FAIL_POLICY_NONE: _bindgen_ty_35 = 2;
-pub type _bindgen_ty_35 = i32;
+pub const SDD_FAIL_POLICY_BACK_OFF: _bindgen_ty_38 = 0;
+pub const SDD_FAIL_POLICY_SDWEBIMAGE: _bindgen_ty_38 = 1;
+pub const SDD_FAIL_POLICY_NONE: _bindgen_ty_38 = 2;
+pub type _bindgen_ty_38 = i32;
 pub type sdd_should_download_fn = ::std::option::Option<
     unsafe extern "C" fn(url: *const ::std::os::raw::c_char, user_data: *mut ::std::os::raw::c_void) -> i32,
 >;
@@ -2042,9 +2115,9 @@ extern "C" {
 extern "C" {
     pub fn sdd_loader_is_blocked(loader: *mut sdd_loader, url: *const ::std::os::raw::c_char) -> i32;
 }
-pub const SDD_PREFETCH_MEMORY: _bindgen_ty_36 = 0;
-pub const SDD_PREFETCH_DISK: _bindgen_ty_36 = 1;
-pub type _bindgen_ty_36 = i32;
+pub const SDD_PREFETCH_MEMORY: _bindgen_ty_39 = 0;
+pub const SDD_PREFETCH_DISK: _bindgen_ty_39 = 1;
+pub type _bindgen_ty_39 = i32;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct sdd_prefetch_outcome {
@@ -2134,19 +2207,19 @@ extern "C" {
 pub struct sdd_batch {
     _unused: [u8; 0],
 }
-pub const SDD_BATCH_AS_COMPLETED: _bindgen_ty_37 = 0;
-pub const SDD_BATCH_ORDERED: _bindgen_ty_37 = 1;
-pub type _bindgen_ty_37 = i32;
-pub const SDD_TENSOR_HWC: _bindgen_ty_38 = 0;
-pub const SDD_TENSOR_CHW: _bindgen_ty_38 = 1;
-pub type _bindgen_ty_38 = i32;
-pub const SDD_TENSOR_FILL: _bindgen_ty_39 = 0;
-pub const SDD_TENSOR_STRETCH: _bindgen_ty_39 = 1;
-pub const SDD_TENSOR_INSIDE: _bindgen_ty_39 = 2;
-pub type _bindgen_ty_39 = i32;
-pub const SDD_TENSOR_SLOT_OF_INDEX: _bindgen_ty_40 = 0;
-pub const SDD_TENSOR_NEXT_SLOT: _bindgen_ty_40 = 1;
+pub const SDD_BATCH_AS_COMPLETED: _bindgen_ty_40 = 0;
+pub const SDD_BATCH_ORDERED: _bindgen_ty_40 = 1;
 pub type _bindgen_ty_40 = i32;
+pub const SDD_TENSOR_HWC: _bindgen_ty_41 = 0;
+pub const SDD_TENSOR_CHW: _bindgen_ty_41 = 1;
+pub type _bindgen_ty_41 = i32;
+pub const SDD_TENSOR_FILL: _bindgen_ty_42 = 0;
+pub const SDD_TENSOR_STRETCH: _bindgen_ty_42 = 1;
+pub const SDD_TENSOR_INSIDE: _bindgen_ty_42 = 2;
+pub type _bindgen_ty_42 = i32;
+pub const SDD_TENSOR_SLOT_OF_INDEX: _bindgen_ty_43 = 0;
+pub const SDD_TENSOR_NEXT_SLOT: _bindgen_ty_43 = 1;
+pub type _bindgen_ty_43 = i32;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_tensor {
@@ -2332,12 +2405,12 @@ impl Default for sdd_batch_host {
 extern "C" {
     pub fn sdd_batch_get_host(batch: *mut sdd_batch, index: usize, host: *mut sdd_batch_host) -> sdd_status;
 }
-pub const SDD_LOG_NONE: _bindgen_ty_41 = 0;
-pub const SDD_LOG_ERROR: _bindgen_ty_41 = 1;
-pub const SDD_LOG_WARNING: _bindgen_ty_41 = 2;
-pub const SDD_LOG_INFO: _bindgen_ty_41 = 3;
-pub const SDD_LOG_DEBUG: _bindgen_ty_41 = 4;
-pub type _bindgen_ty_41 = i32;
+pub const SDD_LOG_NONE: _bindgen_ty_44 = 0;
+pub const SDD_LOG_ERROR: _bindgen_ty_44 = 1;
+pub const SDD_LOG_WARNING: _bindgen_ty_44 = 2;
+pub const SDD_LOG_INFO: _bindgen_ty_44 = 3;
+pub const SDD_LOG_DEBUG: _bindgen_ty_44 = 4;
+pub type _bindgen_ty_44 = i32;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_notice {
@@ -2428,20 +2501,20 @@ pub struct sdd_process_statistics {
 extern "C" {
     pub fn sdd_process_get_statistics(statistics: *mut sdd_process_statistics) -> sdd_status;
 }
-pub const SDD_EVENT_PROGRESS: _bindgen_ty_42 = 1;
-pub const SDD_EVENT_COMPLETED: _bindgen_ty_42 = 2;
-pub const SDD_EVENT_START: _bindgen_ty_42 = 3;
-pub const SDD_EVENT_RESPONSE: _bindgen_ty_42 = 4;
-pub const SDD_EVENT_FINISH: _bindgen_ty_42 = 5;
-pub const SDD_EVENT_STOP: _bindgen_ty_42 = 6;
-pub const SDD_EVENT_LOG: _bindgen_ty_42 = 7;
-pub const SDD_EVENT_PREVIEW: _bindgen_ty_42 = 8;
-pub const SDD_EVENT_FACTS: _bindgen_ty_42 = 9;
-pub const SDD_EVENT_RETRY: _bindgen_ty_42 = 10;
-pub const SDD_EVENT_CACHED: _bindgen_ty_42 = 11;
-pub const SDD_EVENT_PREFETCHED: _bindgen_ty_42 = 12;
-pub const SDD_EVENT_PREFETCH_COMPLETED: _bindgen_ty_42 = 13;
-pub type _bindgen_ty_42 = i32;
+pub const SDD_EVENT_PROGRESS: _bindgen_ty_45 = 1;
+pub const SDD_EVENT_COMPLETED: _bindgen_ty_45 = 2;
+pub const SDD_EVENT_START: _bindgen_ty_45 = 3;
+pub const SDD_EVENT_RESPONSE: _bindgen_ty_45 = 4;
+pub const SDD_EVENT_FINISH: _bindgen_ty_45 = 5;
+pub const SDD_EVENT_STOP: _bindgen_ty_45 = 6;
+pub const SDD_EVENT_LOG: _bindgen_ty_45 = 7;
+pub const SDD_EVENT_PREVIEW: _bindgen_ty_45 = 8;
+pub const SDD_EVENT_FACTS: _bindgen_ty_45 = 9;
+pub const SDD_EVENT_RETRY: _bindgen_ty_45 = 10;
+pub const SDD_EVENT_CACHED: _bindgen_ty_45 = 11;
+pub const SDD_EVENT_PREFETCHED: _bindgen_ty_45 = 12;
+pub const SDD_EVENT_PREFETCH_COMPLETED: _bindgen_ty_45 = 13;
+pub type _bindgen_ty_45 = i32;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_event {

@@ -2,6 +2,7 @@
 //
 //     /NAME.png           a picture of 4 x 3 pixels
 //     /photo.png          one of 64 x 64 pixels whose bytes are not compressed well
+//     /rows               "ROWS", two sides of 200, then 100 rows of 7 and 100 rows of 9
 //     /echo               the request as it came
 //     /hold/NAME          nothing until release(), then as /NAME
 //     /steps/NAME         half of the body of /NAME, and the rest after release()
@@ -124,6 +125,7 @@ impl State {
         };
         let body = match target {
             "/echo" => Some(("text/plain", request.to_vec())),
+            "/rows" => Some(("image/x-rows", [&b"ROWS\xc8\xc8"[..], &[7; 20_000], &[9; 20_000]].concat())),
             name if name.ends_with(".png") => Some(("image/png", self.picture(name))),
             _ => None,
         };

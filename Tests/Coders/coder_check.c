@@ -2,10 +2,11 @@
  *
  *     coder_check frames OBJECT FILE         writes every frame as a PAM; then "FRAMES LOOPS ORIENTATION", and how many
  *                                            milliseconds each is shown, to standard error
- *     coder_check pieces OBJECT FILE         the same, the file in pieces of 7 bytes
+ *     coder_check pieces OBJECT FILE         the same, the file in pieces of 7 bytes, with previews between them
  *     coder_check limit OBJECT FILE          asks with max_pixels one too small
  *     coder_check damage OBJECT FILE         every truncation, then every byte changed in several ways: the
  *                                            truncations give an error, the changes never too many frames or pixels
+ *     coder_check changes OBJECT FILE COUNT  COUNT times: random bytes changed, some also cut, whole and in pieces
  *     coder_check near FILE OTHER            checks that two files are equally long, and no byte differs by more than 3
  *     coder_check encode OBJECT FILE QUALITY encodes the first frame of FILE with the coder */
 #include <dlfcn.h>
@@ -39,7 +40,9 @@ static unsigned char *read_file(const char *name, size_t *size)
 static void check_frame(const sdd_coder_frame *frame)
 {
     unsigned sum = 0;
-    CHECK(frame->struct_size == sizeof *frame && frame->pixel_format == SDD_PIXEL_FORMAT_RGBA8);
+    CHECK(frame->struct_size == sizeof *frame);
+    CHECK(frame->pixel_format == SDD_PIXEL_FORMAT_RGBA8 ||
+          frame->pixel_format == SDD_PIXEL_FORMAT_RGBA8_PREMULTIPLIED);
     CHECK(frame->width > 0 && frame->height > 0 && (int64_t)frame->width * frame->height <= max_pixels);
     CHECK(frame->pixels != NULL && frame->stride >= (size_t)frame->width * 4);
     CHECK(frame->orientation >= 0 && frame->orientation <= 8 && frame->frame_count >= 0 && frame->loop_count >= 0);
@@ -50,11 +53,29 @@ static void check_frame(const sdd_coder_frame *frame)
     *(volatile unsigned *)&sum = sum;
 }
 
+/* Asks for a preview, and reads its rows. Returns 0 if no more can be asked for. */
+static int check_preview(void *decoder)
+{
+    sdd_coder_preview preview = { .struct_size = sizeof preview, .frame.struct_size = sizeof preview.frame };
+    sdd_status status = coder->preview(decoder, &preview, coder->user_data);
+    sdd_coder_frame *frame = &preview.frame;
+    if (status != SDD_OK && status != SDD_ERROR_INCOMPLETE)
+        return 0;
+    if (frame->pixels != NULL && (preview.is_refined || preview.good_rows > 0)) {
+        CHECK(preview.is_refined || preview.good_rows <= frame->height);
+        if (!preview.is_refined)
+            frame->height = preview.good_rows;
+        check_frame(frame);
+    }
+    return 1;
+}
+
 static void *open_fed(const unsigned char *bytes, size_t size, size_t piece, sdd_status *status)
 {
     sdd_coder_task task = { sizeof task, 0, 0, 0 };
     void *decoder = NULL;
     size_t at = 0;
+    int has_preview = coder->preview != NULL;
     task.max_pixels = max_pixels;
     CHECK(coder->open(&task, &decoder, coder->user_data) == SDD_OK && decoder != NULL);
     do {
@@ -68,6 +89,8 @@ static void *open_fed(const unsigned char *bytes, size_t size, size_t piece, sdd
         at += count;
         if (*status == SDD_OK && at < size)
             CHECK(coder->next(decoder, &frame, coder->user_data) == SDD_ERROR_INCOMPLETE);
+        if (*status == SDD_OK && at < size && has_preview)
+            has_preview = check_preview(decoder);
     } while (*status == SDD_OK && at < size);
     return decoder;
 }
@@ -133,6 +156,30 @@ static void damage(unsigned char *bytes, size_t size)
     }
 }
 
+static unsigned next_random(void)
+{
+    static unsigned state = 1;
+    state = state * 1103515245u + 12345u;
+    return state >> 8;
+}
+
+/* A decoder whose preview has failed is not used further, so a piece that fails ends the try. */
+static void change(const unsigned char *bytes, size_t size, int count)
+{
+    max_pixels = 1 << 20;
+    for (int i = 0; i < count; i++) {
+        size_t length = i % 3 == 0 ? next_random() % (size + 1) : size;
+        unsigned char *copy = malloc(length + 1);
+        sdd_status status;
+        memcpy(copy, bytes, length);
+        for (unsigned changes = next_random() % 6; length > 0 && changes > 0; changes--)
+            copy[next_random() % (next_random() % 2 ? length : length < 200 ? length : 200)] = (unsigned char)next_random();
+        copy = realloc(copy, length > 0 ? length : 1);
+        read_frames(copy, length, i % 2 ? length + 1 : 1 + next_random() % 3000, 0, &status);
+        free(copy);
+    }
+}
+
 static sdd_status write_out(void *context, const void *bytes, size_t size)
 {
     return fwrite(bytes, 1, size, context) == size ? SDD_OK : SDD_ERROR_NO_RESOURCES;
@@ -172,7 +219,7 @@ int main(int argc, char **argv)
         return !are_near(argv[2], argv[3]);
     object = argc > 3 ? dlopen(argv[2], RTLD_NOW | RTLD_LOCAL) : NULL;
     if (object == NULL) {
-        fprintf(stderr, "%s\n", argc > 3 ? dlerror() : "usage: coder_check frames|pieces|limit|damage|encode OBJECT FILE");
+        fprintf(stderr, "%s\n", argc > 3 ? dlerror() : "usage: coder_check frames|pieces|limit|damage|changes|encode OBJECT FILE");
         return 2;
     }
     *(void **)&get_coder = dlsym(object, "sdd_coder_main");
@@ -194,6 +241,8 @@ int main(int argc, char **argv)
         printf("%d\n", (int)status);
     } else if (strcmp(argv[1], "damage") == 0) {
         damage(bytes, size);
+    } else if (strcmp(argv[1], "changes") == 0 && argc > 4) {
+        change(bytes, size, atoi(argv[4]));
     } else if (strcmp(argv[1], "encode") == 0 && argc > 4) {
         encode(bytes, size, (int32_t)strtol(argv[4], NULL, 10));
     }

@@ -1,14 +1,12 @@
-/* cc -std=c99 -O2 -shared -fPIC avif.c $(pkg-config --cflags --libs sdd libavif) -o avif.so
- *
- * avif: a coder for AVIF, by libavif: still pictures and sequences. Load it with sdd_coder_load().
+/*
+ * avif: AVIF by libavif: still pictures and sequences, encoding. Package libsdd-coder-avif.
  */
-#include "body.h"
+#include "coder.h"
 
 #include <avif/avif.h>
-#include <sdd/sdd.h>
 
 struct decoder {
-    struct body body;
+    struct body body; /* first: body_feed() */
     int64_t max_pixels;
     avifDecoder *avif; /* NULL before the first frame */
     avifRGBImage rgb;
@@ -18,8 +16,7 @@ struct decoder {
 static int32_t avif_can_decode(const void *bytes, size_t size, void *user_data)
 {
     (void)user_data;
-    if (sdd_image_sniff(bytes, size) == SDD_IMAGE_FORMAT_AVIF) return 1;
-    return size < 12 ? -1 : 0;
+    return has_brand(bytes, size, "avifavis");
 }
 
 static sdd_status avif_open(const sdd_coder_task *task, void **out, void *user_data)
@@ -30,12 +27,6 @@ static sdd_status avif_open(const sdd_coder_task *task, void **out, void *user_d
     decoder->max_pixels = task->max_pixels;
     *out = decoder;
     return SDD_OK;
-}
-
-static sdd_status avif_feed(void *decoder, const void *bytes, size_t size, int32_t is_last, void *user_data)
-{
-    (void)user_data;
-    return body_add(&((struct decoder *)decoder)->body, bytes, size, is_last);
 }
 
 static sdd_status status_of(avifResult result)
@@ -61,15 +52,17 @@ static sdd_status begin(struct decoder *decoder)
     decoder->avif = avif;
     avif->maxThreads = 1; /* libsdd has several decode threads */
     avif->ignoreXMP = AVIF_TRUE;
+    avif->ignoreExif = AVIF_TRUE;
+    /* Browsers show files without these properties, or with invalid ones, all the same. */
+    avif->strictFlags &= ~(avifStrictFlags)(AVIF_STRICT_PIXI_REQUIRED | AVIF_STRICT_CLAP_VALID);
     if (decoder->max_pixels < AVIF_DEFAULT_IMAGE_SIZE_LIMIT)
         avif->imageSizeLimit = decoder->max_pixels > 0 ? (uint32_t)decoder->max_pixels : 1;
     status = status_of(avifDecoderSetIOMemory(avif, decoder->body.bytes, decoder->body.size));
     if (status == SDD_OK) status = status_of(avifDecoderParse(avif));
     if (status != SDD_OK) return status;
-    if (avif->imageCount < 1 || avif->image->width == 0 || avif->image->height == 0) return SDD_ERROR_BAD_IMAGE_DATA;
-    if (avif->image->width > INT32_MAX / 4 || avif->image->height > INT32_MAX ||
-        (int64_t)avif->image->width * avif->image->height > decoder->max_pixels)
-        return SDD_DETAIL_IMAGE_TOO_MANY_PIXELS;
+    if (avif->imageCount < 1) return SDD_ERROR_BAD_IMAGE_DATA;
+    status = check_size(avif->image->width, avif->image->height, decoder->max_pixels);
+    if (status != SDD_OK) return status;
     decoder->pixels = malloc((size_t)avif->image->width * 4 * avif->image->height);
     return decoder->pixels == NULL ? SDD_ERROR_NO_RESOURCES : SDD_OK;
 }
@@ -115,11 +108,7 @@ static sdd_status avif_next(void *given, sdd_coder_frame *frame, void *user_data
     decoder->rgb.rowBytes = width * 4;
     status = status_of(avifImageYUVToRGB(image, &decoder->rgb));
     if (status != SDD_OK) return status;
-    frame->pixels = decoder->pixels;
-    frame->stride = decoder->rgb.rowBytes;
-    frame->width = (int32_t)width;
-    frame->height = (int32_t)height;
-    frame->pixel_format = SDD_PIXEL_FORMAT_RGBA8;
+    fill_frame(frame, decoder->pixels, (int32_t)width, (int32_t)height);
     frame->orientation = orientation_of(image);
     frame->frame_count = decoder->avif->imageCount;
     if (decoder->avif->imageTiming.duration > 0 && decoder->avif->imageTiming.duration < 1e6)
@@ -141,7 +130,66 @@ static void avif_close(void *given, void *user_data)
     free(decoder);
 }
 
-const sdd_coder *sdd_coder_main(void);
+/* ---- encoding */
+
+static int is_opaque(const sdd_coder_frame *picture)
+{
+    for (int32_t y = 0; y < picture->height; y++) {
+        const uint8_t *row = (const uint8_t *)picture->pixels + (size_t)y * picture->stride;
+        for (int32_t x = 0; x < picture->width; x++)
+            if (row[(size_t)x * 4 + 3] != 255) return 0;
+    }
+    return 1;
+}
+
+/* Sets the quality: 1 to 99, or 100 for lossless. */
+static void set_quality(avifEncoder *encoder, int32_t quality)
+{
+#if AVIF_VERSION >= 1000000
+    encoder->quality = encoder->qualityAlpha = quality;
+#else
+    int quantizer = (100 - quality) * AVIF_QUANTIZER_WORST_QUALITY / 100;
+    encoder->minQuantizer = encoder->maxQuantizer = quantizer;
+    encoder->minQuantizerAlpha = encoder->maxQuantizerAlpha = quantizer;
+#endif
+}
+
+/* Encodes; lossless at quality 100. */
+static sdd_status avif_encode(const sdd_coder_frame *picture, int32_t quality, sdd_coder_write_fn write, void *context,
+                              void *user_data)
+{
+    avifImage *image = avifImageCreate(picture->width, picture->height, 8,
+                                       quality >= 90 ? AVIF_PIXEL_FORMAT_YUV444 : AVIF_PIXEL_FORMAT_YUV420);
+    avifEncoder *encoder = avifEncoderCreate();
+    avifRWData made = AVIF_DATA_EMPTY;
+    avifRGBImage rgb;
+    sdd_status status = SDD_ERROR_NO_RESOURCES;
+    (void)user_data;
+    if (image != NULL && encoder != NULL) {
+        image->yuvRange = AVIF_RANGE_FULL;
+        image->colorPrimaries = AVIF_COLOR_PRIMARIES_BT709;
+        image->transferCharacteristics = AVIF_TRANSFER_CHARACTERISTICS_SRGB;
+        image->matrixCoefficients = quality >= 100 ? AVIF_MATRIX_COEFFICIENTS_IDENTITY : AVIF_MATRIX_COEFFICIENTS_BT601;
+        avifRGBImageSetDefaults(&rgb, image);
+        rgb.depth = 8;
+        rgb.format = AVIF_RGB_FORMAT_RGBA;
+        rgb.ignoreAlpha = is_opaque(picture);
+        rgb.pixels = (uint8_t *)(uintptr_t)picture->pixels; /* only read */
+        rgb.rowBytes = (uint32_t)picture->stride;
+        encoder->maxThreads = 1;
+        encoder->speed = 8; /* of 0 to 10 */
+        set_quality(encoder, quality);
+        status = status_of(avifImageRGBToYUV(image, &rgb));
+        if (status == SDD_OK) status = status_of(avifEncoderWrite(encoder, image, &made));
+        if (status == SDD_OK) status = write(context, made.data, made.size);
+    }
+    avifRWDataFree(&made);
+    if (encoder != NULL) avifEncoderDestroy(encoder);
+    if (image != NULL) avifImageDestroy(image);
+    return status;
+}
+
+CODER_EXPORT const sdd_coder *sdd_coder_main(void);
 const sdd_coder *sdd_coder_main(void)
 {
     static const sdd_coder coder = {
@@ -151,9 +199,10 @@ const sdd_coder *sdd_coder_main(void)
         .format = SDD_IMAGE_FORMAT_AVIF,
         .can_decode = avif_can_decode,
         .open = avif_open,
-        .feed = avif_feed,
+        .feed = body_feed,
         .next = avif_next,
         .close = avif_close,
+        .encode = avif_encode,
     };
     return &coder;
 }

@@ -1,20 +1,18 @@
-/* cc -std=c99 -O2 -shared -fPIC gif.c $(pkg-config --cflags --libs sdd) -lgif -o gif.so
- *
- * gif: a coder for GIF, with giflib: still and animated pictures, with each frame composed onto the previous ones. Load
- * it with sdd_coder_load().
+/*
+ * gif: GIF by giflib: still and animated pictures, each frame composed onto the previous ones. Package
+ * libsdd-coder-gif.
  */
-#include "body.h"
+#include "coder.h"
 
 #include <gif_lib.h>
-#include <sdd/sdd.h>
 
 struct rectangle {
     int left, top, right, bottom; /* right and bottom are exclusive */
 };
 
 struct decoder {
-    struct body body;
-    size_t read; /* bytes that giflib has read */
+    struct body body; /* first: body_feed() */
+    size_t read;      /* bytes that giflib has read */
     int64_t max_pixels;
     GifFileType *gif; /* NULL before the first frame */
     int32_t width, height, frame_count, loop_count;
@@ -27,9 +25,9 @@ struct decoder {
 
 static int32_t gif_can_decode(const void *bytes, size_t size, void *user_data)
 {
+    int32_t is_first = begins_with(bytes, size, "GIF87a", 6);
     (void)user_data;
-    if (sdd_image_sniff(bytes, size) == SDD_IMAGE_FORMAT_GIF) return 1;
-    return size < 6 ? -1 : 0;
+    return is_first != 0 ? is_first : begins_with(bytes, size, "GIF89a", 6);
 }
 
 static sdd_status gif_open(const sdd_coder_task *task, void **out, void *user_data)
@@ -40,12 +38,6 @@ static sdd_status gif_open(const sdd_coder_task *task, void **out, void *user_da
     decoder->max_pixels = task->max_pixels;
     *out = decoder;
     return SDD_OK;
-}
-
-static sdd_status gif_feed(void *decoder, const void *bytes, size_t size, int32_t is_last, void *user_data)
-{
-    (void)user_data;
-    return body_add(&((struct decoder *)decoder)->body, bytes, size, is_last);
 }
 
 /* ---- counting frames, whose number a GIF does not state: walks its blocks without decompressing them */
@@ -127,8 +119,8 @@ static sdd_status begin(struct decoder *decoder)
     if (decoder->gif == NULL) return status_of(error);
     decoder->width = decoder->gif->SWidth; /* at most 65,535 */
     decoder->height = decoder->gif->SHeight;
-    if (decoder->width <= 0 || decoder->height <= 0) return SDD_DETAIL_IMAGE_ZERO_PIXELS;
-    if ((int64_t)decoder->width * decoder->height > decoder->max_pixels) return SDD_DETAIL_IMAGE_TOO_MANY_PIXELS;
+    status = check_size(decoder->width, decoder->height, decoder->max_pixels);
+    if (status != SDD_OK) return status;
     pixels = (size_t)decoder->width * (size_t)decoder->height;
     decoder->canvas = calloc(pixels, sizeof *decoder->canvas); /* transparent */
     decoder->line = malloc(65536);
@@ -165,18 +157,32 @@ static sdd_status keep_canvas(struct decoder *decoder)
 
 static int smaller(int one, int other) { return one < other ? one : other; }
 
-/* Draws a line of the frame, as far as it lies on the canvas. A pixel that is transparent, or whose colour is not in
-   the table, leaves the canvas unchanged. */
-static void draw_line(struct decoder *decoder, const ColorMapObject *colours, int transparent, int y)
+/* The colours of a frame as pixels. A pixel that is transparent, or whose colour is not in the table, leaves the canvas
+   unchanged. */
+struct palette {
+    uint32_t pixels[256];
+    unsigned char is_drawn[256];
+};
+
+static void fill_palette(struct palette *palette, const ColorMapObject *colours, int transparent)
 {
-    uint32_t *target = decoder->canvas + (size_t)y * (size_t)decoder->width;
-    for (int x = decoder->drawn.left; x < decoder->drawn.right; x++) {
-        int index = decoder->line[x - decoder->drawn.left];
-        if (index != transparent && index < colours->ColorCount) {
-            const GifColorType *colour = &colours->Colors[index];
-            const unsigned char pixel[4] = { colour->Red, colour->Green, colour->Blue, 255 };
-            memcpy(&target[x], pixel, sizeof pixel);
-        }
+    memset(palette->is_drawn, 0, sizeof palette->is_drawn);
+    for (int i = 0; i < colours->ColorCount && i < 256; i++) {
+        const GifColorType *colour = &colours->Colors[i];
+        const unsigned char pixel[4] = { colour->Red, colour->Green, colour->Blue, 255 };
+        memcpy(&palette->pixels[i], pixel, sizeof pixel);
+        palette->is_drawn[i] = i != transparent;
+    }
+}
+
+/* Draws a line of the frame, as far as it lies on the canvas. */
+static void draw_line(struct decoder *decoder, const struct palette *palette, int y)
+{
+    uint32_t *target = decoder->canvas + (size_t)y * (size_t)decoder->width + decoder->drawn.left;
+    int count = decoder->drawn.right - decoder->drawn.left;
+    for (int x = 0; x < count; x++) {
+        GifPixelType index = decoder->line[x];
+        if (palette->is_drawn[index]) target[x] = palette->pixels[index];
     }
 }
 
@@ -185,11 +191,14 @@ static sdd_status draw(struct decoder *decoder, const GraphicsControlBlock *cont
     static const struct {
         int first, step;
     } passes[] = { { 0, 8 }, { 4, 8 }, { 2, 4 }, { 1, 2 }, { 0, 1 } };
+    struct palette palette;
     const GifImageDesc *frame = &decoder->gif->Image;
     const ColorMapObject *colours = frame->ColorMap != NULL ? frame->ColorMap : decoder->gif->SColorMap;
     if (frame->Left < 0 || frame->Top < 0 || frame->Width <= 0 || frame->Height <= 0 || frame->Width > 65535 ||
         colours == NULL)
         return SDD_ERROR_BAD_IMAGE_DATA;
+    /* A frame may be larger than the picture, and all of it has to be decompressed. */
+    if ((int64_t)frame->Width * frame->Height > decoder->max_pixels) return SDD_DETAIL_IMAGE_TOO_MANY_PIXELS;
     decoder->drawn.left = smaller(frame->Left, decoder->width);
     decoder->drawn.top = smaller(frame->Top, decoder->height);
     decoder->drawn.right = smaller(frame->Left + frame->Width, decoder->width);
@@ -199,12 +208,12 @@ static sdd_status draw(struct decoder *decoder, const GraphicsControlBlock *cont
         if (status != SDD_OK) return status;
     }
     decoder->disposal = control->DisposalMode;
+    fill_palette(&palette, colours, control->TransparentColor);
     for (int pass = frame->Interlace ? 0 : 4; pass < (frame->Interlace ? 4 : 5); pass++) {
         for (int y = passes[pass].first; y < frame->Height; y += passes[pass].step) {
             if (DGifGetLine(decoder->gif, decoder->line, frame->Width) == GIF_ERROR)
                 return status_of(decoder->gif->Error);
-            if (frame->Top + y < decoder->height)
-                draw_line(decoder, colours, control->TransparentColor, frame->Top + y);
+            if (frame->Top + y < decoder->height) draw_line(decoder, &palette, frame->Top + y);
         }
     }
     return SDD_OK;
@@ -244,11 +253,7 @@ static sdd_status gif_next(void *given, sdd_coder_frame *frame, void *user_data)
     dispose(decoder);
     status = read_frame(decoder, &control);
     if (status != SDD_OK) return status;
-    frame->pixels = decoder->canvas;
-    frame->stride = (size_t)decoder->width * 4;
-    frame->width = decoder->width;
-    frame->height = decoder->height;
-    frame->pixel_format = SDD_PIXEL_FORMAT_RGBA8;
+    fill_frame(frame, decoder->canvas, decoder->width, decoder->height);
     frame->frame_count = decoder->frame_count;
     frame->loop_count = decoder->loop_count;
     frame->duration_us = (int64_t)control.DelayTime * 10000; /* hundredths of a second */
@@ -267,7 +272,7 @@ static void gif_close(void *given, void *user_data)
     free(decoder);
 }
 
-const sdd_coder *sdd_coder_main(void);
+CODER_EXPORT const sdd_coder *sdd_coder_main(void);
 const sdd_coder *sdd_coder_main(void)
 {
     static const sdd_coder coder = {
@@ -277,7 +282,7 @@ const sdd_coder *sdd_coder_main(void)
         .format = SDD_IMAGE_FORMAT_GIF,
         .can_decode = gif_can_decode,
         .open = gif_open,
-        .feed = gif_feed,
+        .feed = body_feed,
         .next = gif_next,
         .close = gif_close,
     };

@@ -1,0 +1,70 @@
+# Makes pictures of each format with the format's own tools; sourced by run.sh. Uses $pictures, have.
+
+# PNGs of a photograph-like scene, with and without transparency, at odd sizes.
+make_sources() {
+    "$python" - "$pictures" <<'EOF'
+import sys
+import numpy as np
+from PIL import Image
+
+def scene(width, height, seed):
+    y, x = np.mgrid[0:height, 0:width].astype(np.float64)
+    noise = np.random.default_rng(seed).normal(0, 4, (height, width, 3))
+    red = 128 + 90 * np.sin(x / 17) * np.cos(y / 23)
+    green = 255 * x / width
+    blue = np.where((x // 24 + y // 24) % 2 == 0, 200, 60)
+    return np.clip(np.dstack([red, green, blue]) + noise, 0, 255).astype(np.uint8)
+
+folder = sys.argv[1]
+for name, width, height in [("large", 641, 479), ("small", 37, 29), ("row", 53, 1), ("column", 1, 47), ("dot", 1, 1)]:
+    pixels = scene(width, height, len(name))
+    Image.fromarray(pixels).save(f"{folder}/{name}.png")
+    alpha = ((np.arange(width)[None, :] * 7 + np.arange(height)[:, None] * 3) % 256).astype(np.uint8)
+    Image.fromarray(np.dstack([pixels, alpha]), "RGBA").save(f"{folder}/{name}-alpha.png")
+Image.fromarray(scene(61, 43, 3)).convert("L").save(f"{folder}/grey.png")
+frames = [Image.fromarray(scene(48, 32, seed)) for seed in range(5)]
+frames[0].save(f"{folder}/moving.gif", save_all=True, append_images=frames[1:], duration=[50, 60, 70, 80, 90], loop=0)
+Image.fromarray(scene(40, 24, 9)).convert("P").save(f"{folder}/palette.gif")
+# This picture has the Exif orientation 6: it is shown turned by a quarter.
+exif = Image.Exif()
+exif[0x0112] = 6
+Image.fromarray(scene(41, 27, 4)).save(f"{folder}/turned.webp", lossless=True, exif=exif)
+EOF
+}
+
+make_webp() {
+    local name
+    for name in large small row column dot grey large-alpha small-alpha; do
+        cwebp -quiet -q 80 "$pictures/$name.png" -o "$pictures/$name.webp"
+        cwebp -quiet -lossless -exact "$pictures/$name.png" -o "$pictures/$name-lossless.webp"
+    done
+    gif2webp -quiet "$pictures/moving.gif" -o "$pictures/moving.webp"
+}
+
+make_avif() {
+    local name
+    for name in large small row column dot grey small-alpha; do
+        avifenc -j 1 -s 10 --min 20 --max 30 "$pictures/$name.png" "$pictures/$name.avif" >/dev/null
+    done
+    avifenc -j 1 -s 10 -l "$pictures/small.png" "$pictures/small-lossless.avif" >/dev/null
+    avifenc -j 1 -s 10 -d 10 -y 444 "$pictures/small.png" "$pictures/deep.avif" >/dev/null
+    avifenc -j 1 -s 10 -y 422 --irot 1 --imir 0 "$pictures/small.png" "$pictures/turned.avif" >/dev/null
+}
+
+make_jxl() {
+    local name
+    for name in large small row column dot grey large-alpha small-alpha; do
+        cjxl --quiet --num_threads=0 -e 3 -d 1 "$pictures/$name.png" "$pictures/$name.jxl" 2>/dev/null
+    done
+    cjxl --quiet --num_threads=0 -e 3 -d 0 "$pictures/small-alpha.png" "$pictures/small-lossless.jxl" 2>/dev/null
+    cjxl --quiet --num_threads=0 -e 4 -d 1 -p "$pictures/large.png" "$pictures/progressive.jxl" 2>/dev/null
+    cjxl --quiet --num_threads=0 -e 3 --container=1 "$pictures/small.png" "$pictures/container.jxl" 2>/dev/null
+    cjxl --quiet --num_threads=0 -e 3 "$pictures/moving.gif" "$pictures/moving.jxl" 2>/dev/null
+}
+
+make_heif() {
+    local name
+    for name in large small grey small-alpha; do
+        heif-enc -q 60 "$pictures/$name.png" -o "$pictures/$name.heif" >/dev/null 2>&1
+    done
+}

@@ -1,0 +1,104 @@
+#!/bin/bash
+# Tests the coders of coders/, and how the library finds and loads them:
+#
+#   pixels     files that each format's own tools make are decoded through the library, and compared with what the tools
+#              and Pillow decode
+#   coders     each coder alone, under the address and undefined behaviour sanitizers: pieces, limits, every truncation,
+#              changed bytes
+#   discovery  SDD_CODER_PATH, permissions, broken objects, threads, forks; also under valgrind
+#   previews   pictures that arrive slowly
+#
+#     Tests/Coders/run.sh [pixels|coders|discovery|previews...]
+#
+#   SDD_LIBDIR     where libsdd.so is; default: build/
+#   SDD_CODERS     where the coders are; default: build/coders
+#   FAULT_SERVER   the program Tests/FaultServer; default: built here
+#   SDD_CODER_CHANGES   how many changes of bytes are tried with each file; default: 400
+#
+# A coder that was not built is skipped, and the tests say so.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+parts=("$@")
+[ $# -gt 0 ] || parts=(pixels coders discovery previews)
+libdir=$(realpath "${SDD_LIBDIR:-build}") coders=$(realpath "${SDD_CODERS:-build/coders}")
+python=python3
+"$python" -c 'import numpy, PIL' 2>/dev/null || python=/usr/bin/python3
+
+# The library and the coders in folders of our own, which others cannot write to.
+work=$(mktemp -d "${TMPDIR:-/tmp}/sdd-coders.XXXXXX")
+chmod 755 "$work"
+umask 022
+server_pid=
+clean_up() {
+    [ -z "$server_pid" ] || { kill "$server_pid" 2>/dev/null; wait "$server_pid" 2>/dev/null || true; }
+    rm -rf "$work"
+}
+trap clean_up EXIT
+mkdir "$work/lib" "$work/bin" "$work/coders" "$work/pictures" "$work/checked"
+pictures=$work/pictures fixtures=$PWD/Tests/Fixtures/coders
+cp "$libdir/libsdd.so" "$work/lib/libsdd.so.0"
+ln -s libsdd.so.0 "$work/lib/libsdd.so"
+names=()
+for name in webp avif gif jxl heif; do
+    if [ -f "$coders/$name.so" ]; then
+        cp "$coders/$name.so" "$work/coders/"
+        names+=("$name")
+    else
+        echo "skip $name: coders/$name.c was not built"
+    fi
+done
+[ "${#names[@]}" -gt 0 ] || { echo "there are no coders: make coders" >&2; exit 1; }
+
+fail() { echo "FAILED: $*" >&2; [ ! -s "$work/err" ] || sed 's/^/    /' "$work/err" >&2; exit 1; }
+ok() { echo "ok $*"; }
+has_coder() { [[ " ${names[*]} " = *" $1 "* ]]; }
+wants() { [[ " ${parts[*]} " = *" $1 "* ]]; }
+build() { # build NAME SOURCE FLAGS...
+    local name=$1 source=$2
+    shift 2
+    "${CC:-cc}" -std=c11 -D_GNU_SOURCE -g -Wall -Wextra -Werror -Iinclude "$@" "$source" -o "$work/bin/$name" \
+        -L"$work/lib" -lsdd -Wl,-rpath,"$work/lib" -pthread -ldl
+}
+unset SDD_LOG SDD_CODER_PATH http_proxy https_proxy all_proxy HTTPS_PROXY ALL_PROXY
+
+. Tests/Coders/make_pictures.sh
+. Tests/Coders/check_coders.sh
+. Tests/Coders/check_discovery.sh
+
+make_sources
+for name in "${names[@]}"; do [ "$name" = gif ] || "make_$name"; done
+has_coder gif || rm -f "$pictures"/*.gif
+ok "${#names[@]} formats, $(find "$pictures" -type f ! -name '*.png' | wc -l) files made by their own tools"
+cp Tests/Fixtures/jpeg/*.jpg "$pictures/" 2>/dev/null || true
+
+start_server() {
+    local said word
+    if [ -z "${FAULT_SERVER:-}" ]; then
+        swift build --product fault-server >"$work/err" 2>&1 || fail "the fault server does not build"
+        FAULT_SERVER=$(swift build --show-bin-path)/fault-server
+    fi
+    mkfifo "$work/alive" "$work/said"
+    exec {alive}<>"$work/alive"
+    "$FAULT_SERVER" --files "$pictures" <"$work/alive" >"$work/said" {alive}>&- &
+    server_pid=$!
+    exec {said}<"$work/said"
+    read -r -t 60 word port <&"$said" && [ "$word" = listening ] || fail "the fault server does not start"
+    export SDD_TEST_SERVER=http://127.0.0.1:$port
+}
+if wants discovery || wants previews; then start_server; fi
+export SDD_TEST_SECONDS=${SDD_TEST_SECONDS:-300} SDD_TEST_FIXTURES=$PWD/Tests/Fixtures/
+
+if wants pixels; then
+    build to_pam examples/coders/to_pam.c
+    SDD_CODER_PATH=$work/coders "$python" Tests/Coders/compare.py "$work/bin/to_pam" "$pictures" >"$work/err" ||
+        fail "other pixels than the format's own tool or Pillow"
+    ok "pixels: $(tail -n 1 "$work/err")"
+fi
+if wants coders; then check_coders; fi
+if wants discovery; then check_discovery; fi
+if wants previews; then
+    build previews Tests/Coders/previews.c
+    check_previews
+fi
+echo "Tests/Coders: everything passed"

@@ -1,0 +1,138 @@
+/*
+ * heif: HEIF with HEVC (HEIC) by libheif: the primary picture. Package libsdd-coder-heif.
+ */
+#include "coder.h"
+
+#include <libheif/heif.h>
+
+struct decoder {
+    struct body body; /* first: body_feed() */
+    int64_t max_pixels;
+    struct heif_context *heif;
+    struct heif_image_handle *handle;
+    struct heif_image *image;
+    int is_done;
+};
+
+static int32_t heif_can_decode(const void *bytes, size_t size, void *user_data)
+{
+    int32_t is_avif = has_brand(bytes, size, "avifavis");
+    (void)user_data;
+    /* The brands of HEVC (ISO/IEC 23008-12, annex B), and "mif1" alone. */
+    if (is_avif != 0) return is_avif < 0 ? -1 : 0;
+    return has_brand(bytes, size, "heicheixheimheishevchevxhevmhevsmif1msf1");
+}
+
+static sdd_status heif_open(const sdd_coder_task *task, void **out, void *user_data)
+{
+    struct decoder *decoder = calloc(1, sizeof *decoder);
+    (void)user_data;
+    if (decoder == NULL) return SDD_ERROR_NO_RESOURCES;
+    decoder->max_pixels = task->max_pixels;
+    *out = decoder;
+    return SDD_OK;
+}
+
+static sdd_status status_of(struct heif_error error)
+{
+    if (error.code == heif_error_Ok) return SDD_OK;
+    if (error.subcode == heif_suberror_End_of_data) return SDD_ERROR_INCOMPLETE;
+    if (error.subcode == heif_suberror_Security_limit_exceeded) return SDD_DETAIL_IMAGE_TOO_MANY_PIXELS;
+    switch (error.code) {
+    case heif_error_Memory_allocation_error: return SDD_ERROR_NO_RESOURCES;
+    case heif_error_Unsupported_filetype:
+    case heif_error_Unsupported_feature: return SDD_ERROR_UNSUPPORTED;
+    default: return SDD_ERROR_BAD_IMAGE_DATA;
+    }
+}
+
+/* Sets libheif's own limit, a side of a square, from which it refuses larger pictures before it takes memory. */
+static void set_limits(struct decoder *decoder)
+{
+    int64_t side = 1;
+    while (side * side < decoder->max_pixels && side < 65535) side++;
+    heif_context_set_maximum_image_size_limit(decoder->heif, (int)side);
+    heif_context_set_max_decoding_threads(decoder->heif, 0); /* this thread alone; libsdd has several */
+}
+
+static sdd_status begin(struct decoder *decoder)
+{
+    struct heif_error error;
+    decoder->heif = heif_context_alloc();
+    if (decoder->heif == NULL) return SDD_ERROR_NO_RESOURCES;
+    set_limits(decoder);
+    error = heif_context_read_from_memory_without_copy(decoder->heif, decoder->body.bytes, decoder->body.size, NULL);
+    if (error.code != heif_error_Ok) return status_of(error);
+    error = heif_context_get_primary_image_handle(decoder->heif, &decoder->handle);
+    if (error.code != heif_error_Ok) return status_of(error);
+    return check_size(heif_image_handle_get_width(decoder->handle), heif_image_handle_get_height(decoder->handle),
+                      decoder->max_pixels);
+}
+
+/* Decodes to RGBA8. libheif turns, mirrors and crops the picture as its properties say. */
+static sdd_status decode(struct decoder *decoder)
+{
+    struct heif_decoding_options *options = heif_decoding_options_alloc();
+    struct heif_error error;
+    if (options == NULL) return SDD_ERROR_NO_RESOURCES;
+    options->convert_hdr_to_8bit = 1;
+    error = heif_decode_image(decoder->handle, &decoder->image, heif_colorspace_RGB, heif_chroma_interleaved_RGBA,
+                              options);
+    heif_decoding_options_free(options);
+    return status_of(error);
+}
+
+static sdd_status heif_next(void *given, sdd_coder_frame *frame, void *user_data)
+{
+    struct decoder *decoder = given;
+    sdd_status status;
+    int stride = 0, width, height;
+    const uint8_t *pixels;
+    (void)user_data;
+    if (!decoder->body.is_whole) return SDD_ERROR_INCOMPLETE;
+    if (decoder->is_done) return SDD_ERROR_NOT_FOUND;
+    decoder->is_done = 1;
+    status = begin(decoder);
+    if (status == SDD_OK) status = decode(decoder);
+    if (status != SDD_OK) return status;
+    pixels = heif_image_get_plane_readonly(decoder->image, heif_channel_interleaved, &stride);
+    width = heif_image_get_width(decoder->image, heif_channel_interleaved);
+    height = heif_image_get_height(decoder->image, heif_channel_interleaved);
+    status = check_size(width, height, decoder->max_pixels);
+    if (status != SDD_OK) return status;
+    if (pixels == NULL || stride < width * 4) return SDD_ERROR_BAD_IMAGE_DATA;
+    fill_frame(frame, pixels, width, height);
+    frame->stride = (size_t)stride;
+    if (heif_image_handle_is_premultiplied_alpha(decoder->handle))
+        frame->pixel_format = SDD_PIXEL_FORMAT_RGBA8_PREMULTIPLIED;
+    return SDD_OK;
+}
+
+static void heif_close(void *given, void *user_data)
+{
+    struct decoder *decoder = given;
+    (void)user_data;
+    if (decoder->image != NULL) heif_image_release(decoder->image);
+    if (decoder->handle != NULL) heif_image_handle_release(decoder->handle);
+    if (decoder->heif != NULL) heif_context_free(decoder->heif);
+    body_free(&decoder->body);
+    free(decoder);
+}
+
+CODER_EXPORT const sdd_coder *sdd_coder_main(void);
+const sdd_coder *sdd_coder_main(void)
+{
+    static const sdd_coder coder = {
+        .struct_size = sizeof coder,
+        .name = "heif",
+        .mime_type = "image/heic",
+        .format = SDD_IMAGE_FORMAT_HEIF,
+        .can_decode = heif_can_decode,
+        .open = heif_open,
+        .feed = body_feed,
+        .next = heif_next,
+        .close = heif_close,
+    };
+    if (heif_init(NULL).code != heif_error_Ok) return NULL; /* loads its decoders */
+    return heif_have_decoder_for_format(heif_compression_HEVC) ? &coder : NULL;
+}

@@ -1,0 +1,308 @@
+/*
+ * jxl: JPEG XL by libjxl: still pictures and animations, previews of still ones, encoding. Package libsdd-coder-jxl.
+ */
+#include "coder.h"
+
+#include <jxl/decode.h>
+#include <jxl/encode.h>
+
+enum { MOST_FRAMES = 10001 }; /* one more than libsdd decodes */
+
+static const JxlPixelFormat rgba8 = { 4, JXL_TYPE_UINT8, JXL_NATIVE_ENDIAN, 0 };
+
+struct decoder {
+    struct body body; /* first: body_feed() */
+    size_t read;      /* bytes of the body that libjxl needs no more */
+    int64_t max_pixels;
+    JxlDecoder *jxl; /* NULL before the first frame or preview; decodes on this thread alone */
+    JxlBasicInfo info;
+    uint8_t *pixels;
+    int64_t duration_us;
+    int32_t frame_count;
+    int has_info, has_failed, is_closed, is_full; /* is_full: the preview has shown the whole picture */
+};
+
+static int32_t jxl_can_decode(const void *bytes, size_t size, void *user_data)
+{
+    int32_t is_codestream = begins_with(bytes, size, "\xff\x0a", 2);
+    (void)user_data;
+    return is_codestream != 0 ? is_codestream : begins_with(bytes, size, "\0\0\0\x0cJXL \r\n\x87\n", 12);
+}
+
+static sdd_status jxl_open(const sdd_coder_task *task, void **out, void *user_data)
+{
+    struct decoder *decoder = calloc(1, sizeof *decoder);
+    (void)user_data;
+    if (decoder == NULL) return SDD_ERROR_NO_RESOURCES;
+    decoder->max_pixels = task->max_pixels;
+    *out = decoder;
+    return SDD_OK;
+}
+
+/* ---- reading */
+
+static sdd_status create(struct decoder *decoder)
+{
+    int events = JXL_DEC_BASIC_INFO | JXL_DEC_FRAME | JXL_DEC_FULL_IMAGE;
+    decoder->jxl = JxlDecoderCreate(NULL);
+    if (decoder->jxl == NULL) return SDD_ERROR_NO_RESOURCES;
+    if (JxlDecoderSubscribeEvents(decoder->jxl, events) != JXL_DEC_SUCCESS ||
+        JxlDecoderSetKeepOrientation(decoder->jxl, JXL_TRUE) != JXL_DEC_SUCCESS || /* libsdd turns the picture */
+        JxlDecoderSetUnpremultiplyAlpha(decoder->jxl, JXL_TRUE) != JXL_DEC_SUCCESS)
+        return SDD_ERROR_UNSUPPORTED;
+    return SDD_OK;
+}
+
+/* Passes the rest of the body to libjxl: of a whole body only once, since it stays where it is. */
+static void give_input(struct decoder *decoder)
+{
+    if (decoder->is_closed) return;
+    JxlDecoderSetInput(decoder->jxl, decoder->body.bytes + decoder->read, decoder->body.size - decoder->read);
+    if (decoder->body.is_whole) JxlDecoderCloseInput(decoder->jxl);
+    decoder->is_closed = decoder->body.is_whole;
+}
+
+/* Ends the use of the body, which may move before more of it comes. */
+static void take_input_back(struct decoder *decoder)
+{
+    decoder->read = decoder->body.size - JxlDecoderReleaseInput(decoder->jxl);
+}
+
+static sdd_status read_info(struct decoder *decoder)
+{
+    if (JxlDecoderGetBasicInfo(decoder->jxl, &decoder->info) != JXL_DEC_SUCCESS) return SDD_ERROR_BAD_IMAGE_DATA;
+    decoder->has_info = 1;
+    return check_size(decoder->info.xsize, decoder->info.ysize, decoder->max_pixels);
+}
+
+static sdd_status give_memory(struct decoder *decoder)
+{
+    size_t size = (size_t)decoder->info.xsize * decoder->info.ysize * 4, needed = 0;
+    if (JxlDecoderImageOutBufferSize(decoder->jxl, &rgba8, &needed) != JXL_DEC_SUCCESS || needed != size)
+        return SDD_ERROR_BAD_IMAGE_DATA;
+    if (decoder->pixels == NULL) decoder->pixels = calloc(1, size);
+    if (decoder->pixels == NULL) return SDD_ERROR_NO_RESOURCES;
+    return JxlDecoderSetImageOutBuffer(decoder->jxl, &rgba8, decoder->pixels, size) == JXL_DEC_SUCCESS
+               ? SDD_OK
+               : SDD_ERROR_BAD_IMAGE_DATA;
+}
+
+/* Reads how long the frame that begins is shown. */
+static void read_duration(struct decoder *decoder)
+{
+    const JxlAnimationHeader *clock = &decoder->info.animation;
+    JxlFrameHeader header;
+    decoder->duration_us = 0;
+    if (!decoder->info.have_animation || clock->tps_numerator == 0 ||
+        JxlDecoderGetFrameHeader(decoder->jxl, &header) != JXL_DEC_SUCCESS)
+        return;
+    decoder->duration_us = (int64_t)((double)header.duration * clock->tps_denominator / clock->tps_numerator * 1e6 +
+                                     0.5);
+}
+
+/* Decodes up to the end of the next frame. SDD_ERROR_INCOMPLETE: the bytes so far end before it. */
+static sdd_status decode_frame(struct decoder *decoder)
+{
+    sdd_status status = SDD_OK;
+    /* After an error libjxl must not be called again. */
+    if (decoder->has_failed) return SDD_ERROR_BAD_IMAGE_DATA;
+    while (status == SDD_OK) {
+        switch (JxlDecoderProcessInput(decoder->jxl)) {
+        case JXL_DEC_BASIC_INFO: status = read_info(decoder); break;
+        case JXL_DEC_FRAME: read_duration(decoder); break;
+        case JXL_DEC_NEED_IMAGE_OUT_BUFFER: status = give_memory(decoder); break;
+        case JXL_DEC_FULL_IMAGE: return SDD_OK;
+        case JXL_DEC_SUCCESS: return SDD_ERROR_NOT_FOUND;
+        case JXL_DEC_NEED_MORE_INPUT: return SDD_ERROR_INCOMPLETE;
+        default: status = SDD_ERROR_BAD_IMAGE_DATA;
+        }
+    }
+    decoder->has_failed = 1;
+    return status;
+}
+
+/* Counts the frames of an animation, which the file does not state: by their headers, without decoding them. */
+static sdd_status count_frames(struct decoder *decoder)
+{
+    JxlDecoder *counter = JxlDecoderCreate(NULL);
+    sdd_status status = SDD_OK;
+    if (counter == NULL) return SDD_ERROR_NO_RESOURCES;
+    if (JxlDecoderSubscribeEvents(counter, JXL_DEC_BASIC_INFO | JXL_DEC_FRAME) != JXL_DEC_SUCCESS ||
+        JxlDecoderSetInput(counter, decoder->body.bytes, decoder->body.size) != JXL_DEC_SUCCESS)
+        status = SDD_ERROR_NO_RESOURCES;
+    else
+        JxlDecoderCloseInput(counter);
+    while (status == SDD_OK && decoder->frame_count < MOST_FRAMES) {
+        JxlDecoderStatus event = JxlDecoderProcessInput(counter);
+        if (event == JXL_DEC_SUCCESS) break;
+        if (event == JXL_DEC_FRAME) decoder->frame_count++;
+        if (event == JXL_DEC_NEED_MORE_INPUT) status = SDD_ERROR_INCOMPLETE;
+        if (event == JXL_DEC_ERROR) status = SDD_ERROR_BAD_IMAGE_DATA;
+    }
+    JxlDecoderDestroy(counter);
+    return status;
+}
+
+static void describe(const struct decoder *decoder, sdd_coder_frame *frame)
+{
+    fill_frame(frame, decoder->pixels, (int32_t)decoder->info.xsize, (int32_t)decoder->info.ysize);
+    frame->orientation = (int32_t)decoder->info.orientation; /* numbered as in Exif */
+    frame->frame_count = decoder->frame_count;
+    frame->duration_us = decoder->duration_us;
+    if (decoder->info.have_animation && decoder->info.animation.num_loops <= INT32_MAX)
+        frame->loop_count = (int32_t)decoder->info.animation.num_loops;
+}
+
+static sdd_status jxl_next(void *given, sdd_coder_frame *frame, void *user_data)
+{
+    struct decoder *decoder = given;
+    sdd_status status = SDD_OK;
+    (void)user_data;
+    if (!decoder->body.is_whole) return SDD_ERROR_INCOMPLETE;
+    if (decoder->jxl == NULL) status = create(decoder);
+    if (status != SDD_OK) return status;
+    if (decoder->is_full) {
+        decoder->is_full = 0;
+        describe(decoder, frame);
+        return SDD_OK;
+    }
+    give_input(decoder);
+    status = decode_frame(decoder);
+    if (status == SDD_OK && decoder->info.have_animation && decoder->frame_count == 0) status = count_frames(decoder);
+    if (status == SDD_OK) describe(decoder, frame);
+    return status;
+}
+
+/* Shows a still picture as far as it has come: all of it, with as much detail as there is. */
+static sdd_status jxl_preview(void *given, sdd_coder_preview *preview, void *user_data)
+{
+    struct decoder *decoder = given;
+    sdd_status status = SDD_OK;
+    (void)user_data;
+    if (decoder->jxl == NULL) status = create(decoder);
+    if (status != SDD_OK) return status;
+    if (!decoder->is_full) {
+        give_input(decoder);
+        status = decode_frame(decoder);
+        decoder->is_full = status == SDD_OK;
+    }
+    if (status != SDD_OK && status != SDD_ERROR_INCOMPLETE) return status;
+    if (decoder->info.have_animation) {
+        take_input_back(decoder);
+        return SDD_ERROR_UNSUPPORTED;
+    }
+    if (status == SDD_ERROR_INCOMPLETE && decoder->pixels != NULL) {
+        preview->is_refined = 1;
+        status = JxlDecoderFlushImage(decoder->jxl) == JXL_DEC_SUCCESS ? SDD_OK : SDD_ERROR_INCOMPLETE;
+    }
+    take_input_back(decoder);
+    if (status == SDD_OK) {
+        preview->good_rows = (int32_t)decoder->info.ysize;
+        describe(decoder, &preview->frame);
+    } else if (status == SDD_ERROR_INCOMPLETE && decoder->has_info) {
+        preview->frame.picture_width = (int32_t)decoder->info.xsize;
+        preview->frame.picture_height = (int32_t)decoder->info.ysize;
+        preview->frame.orientation = (int32_t)decoder->info.orientation;
+        status = SDD_OK;
+    }
+    return status;
+}
+
+static void jxl_close(void *given, void *user_data)
+{
+    struct decoder *decoder = given;
+    (void)user_data;
+    if (decoder->jxl != NULL) JxlDecoderDestroy(decoder->jxl);
+    free(decoder->pixels);
+    body_free(&decoder->body);
+    free(decoder);
+}
+
+/* ---- encoding */
+
+/* Returns libjxl's distance for a quality of 1 to 99, as its own tools choose it: 0.1 to 25, 1 hardly visible. */
+static float distance_of(int32_t quality)
+{
+    float q = (float)quality;
+    return quality >= 30 ? 0.1f + (100 - q) * 0.09f : 53.0f / 3000 * q * q - 23.0f / 20 * q + 25;
+}
+
+/* Describes RGBA8 in sRGB, lossless at quality 100. Returns the settings of the frame; NULL on an error. */
+static JxlEncoderFrameSettings *prepare(JxlEncoder *encoder, const sdd_coder_frame *picture, int32_t quality)
+{
+    JxlEncoderFrameSettings *settings = JxlEncoderFrameSettingsCreate(encoder, NULL);
+    JxlColorEncoding colours;
+    JxlBasicInfo info;
+    int is_good;
+    JxlEncoderInitBasicInfo(&info);
+    info.xsize = (uint32_t)picture->width;
+    info.ysize = (uint32_t)picture->height;
+    info.bits_per_sample = info.alpha_bits = 8;
+    info.num_color_channels = 3;
+    info.num_extra_channels = 1;
+    info.uses_original_profile = quality >= 100;
+    JxlColorEncodingSetToSRGB(&colours, JXL_FALSE);
+    is_good = settings != NULL && JxlEncoderSetBasicInfo(encoder, &info) == JXL_ENC_SUCCESS &&
+              JxlEncoderSetColorEncoding(encoder, &colours) == JXL_ENC_SUCCESS &&
+              JxlEncoderFrameSettingsSetOption(settings, JXL_ENC_FRAME_SETTING_EFFORT, 3) == JXL_ENC_SUCCESS &&
+              (quality >= 100 ? JxlEncoderSetFrameLossless(settings, JXL_TRUE)
+                              : JxlEncoderSetFrameDistance(settings, distance_of(quality))) == JXL_ENC_SUCCESS;
+    return is_good ? settings : NULL;
+}
+
+/* Rows without padding, as libjxl takes them. Returns `picture`'s own if they are; else memory for `free`. */
+static const void *packed(const sdd_coder_frame *picture, uint8_t **copy)
+{
+    size_t row = (size_t)picture->width * 4;
+    if (picture->stride == row) return picture->pixels;
+    *copy = malloc(row * (size_t)picture->height);
+    for (int32_t y = 0; *copy != NULL && y < picture->height; y++)
+        memcpy(*copy + (size_t)y * row, (const uint8_t *)picture->pixels + (size_t)y * picture->stride, row);
+    return *copy;
+}
+
+static sdd_status jxl_encode(const sdd_coder_frame *picture, int32_t quality, sdd_coder_write_fn write, void *context,
+                             void *user_data)
+{
+    JxlEncoder *encoder = JxlEncoderCreate(NULL);
+    JxlEncoderFrameSettings *settings = encoder != NULL ? prepare(encoder, picture, quality) : NULL;
+    uint8_t piece[16384], *copy = NULL;
+    const void *pixels = packed(picture, &copy);
+    sdd_status status = SDD_ERROR_NO_RESOURCES;
+    (void)user_data;
+    if (settings != NULL && pixels != NULL &&
+        JxlEncoderAddImageFrame(settings, &rgba8, pixels, (size_t)picture->width * 4 * (size_t)picture->height) ==
+            JXL_ENC_SUCCESS) {
+        JxlEncoderStatus made = JXL_ENC_NEED_MORE_OUTPUT;
+        JxlEncoderCloseInput(encoder);
+        status = SDD_OK;
+        while (status == SDD_OK && made == JXL_ENC_NEED_MORE_OUTPUT) {
+            uint8_t *next = piece;
+            size_t left = sizeof piece;
+            made = JxlEncoderProcessOutput(encoder, &next, &left);
+            status = made == JXL_ENC_ERROR ? SDD_ERROR_UNSUPPORTED : write(context, piece, sizeof piece - left);
+        }
+    }
+    free(copy);
+    if (encoder != NULL) JxlEncoderDestroy(encoder);
+    return status;
+}
+
+CODER_EXPORT const sdd_coder *sdd_coder_main(void);
+const sdd_coder *sdd_coder_main(void)
+{
+    static const sdd_coder coder = {
+        .struct_size = sizeof coder,
+        .name = "jxl",
+        .mime_type = "image/jxl",
+        .format = SDD_IMAGE_FORMAT_JXL,
+        .can_decode = jxl_can_decode,
+        .open = jxl_open,
+        .feed = body_feed,
+        .next = jxl_next,
+        .close = jxl_close,
+        .encode = jxl_encode,
+        .preview = jxl_preview,
+    };
+    return &coder;
+}

@@ -1,0 +1,295 @@
+/*
+ * webp: WebP by libwebp: still and animated pictures, previews of still ones, encoding. Package libsdd-coder-webp.
+ */
+#include "coder.h"
+
+#include <limits.h>
+#include <webp/decode.h>
+#include <webp/demux.h>
+#include <webp/encode.h>
+
+struct decoder {
+    struct body body; /* first: body_feed() */
+    int64_t max_pixels;
+    int32_t wanted_side;
+    WebPBitstreamFeatures features;
+    WebPDecoderConfig config;
+    WebPIDecoder *rows;      /* decoder of a still picture that is still arriving */
+    uint8_t *still;          /* pixels of a still picture */
+    WebPAnimDecoder *frames; /* libwebp's decoder of an animated one, which composes frames */
+    int32_t width, height, picture_width, picture_height, frame_count, loop_count, orientation;
+    int shown_until; /* milliseconds since the first frame */
+    int is_begun, is_done;
+};
+
+static int32_t webp_can_decode(const void *bytes, size_t size, void *user_data)
+{
+    (void)user_data;
+    if (size < 12) return begins_with(bytes, size < 4 ? size : 4, "RIFF", 4) == 0 ? 0 : -1;
+    return memcmp(bytes, "RIFF", 4) == 0 && memcmp((const char *)bytes + 8, "WEBP", 4) == 0;
+}
+
+static sdd_status webp_open(const sdd_coder_task *task, void **out, void *user_data)
+{
+    struct decoder *decoder = calloc(1, sizeof *decoder);
+    (void)user_data;
+    if (decoder == NULL) return SDD_ERROR_NO_RESOURCES;
+    decoder->max_pixels = task->max_pixels;
+    decoder->wanted_side = task->wanted_side;
+    *out = decoder;
+    return SDD_OK;
+}
+
+/* Returns the error for a body that libwebp refuses: cut or damaged. Its header states the length of the file. */
+static sdd_status what_is_wrong(const struct decoder *decoder)
+{
+    const unsigned char *size = decoder->body.bytes + 4;
+    uint64_t length;
+    if (decoder->body.size < 12) return SDD_ERROR_INCOMPLETE;
+    length = 8 + (size[0] | (uint64_t)size[1] << 8 | (uint64_t)size[2] << 16 | (uint64_t)size[3] << 24);
+    return decoder->body.size < length ? SDD_ERROR_INCOMPLETE : SDD_ERROR_BAD_IMAGE_DATA;
+}
+
+/* Chooses the size of a still picture: the smallest one allowed, since libwebp scales while it decodes. */
+static void choose_size(struct decoder *decoder)
+{
+    int64_t width = decoder->picture_width, height = decoder->picture_height, side = decoder->wanted_side;
+    if (side > 0 && side < width && side < height) {
+        decoder->width = (int32_t)(width < height ? side : (width * side + height - 1) / height);
+        decoder->height = (int32_t)(width < height ? (height * side + width - 1) / width : side);
+    }
+}
+
+/* Takes memory for a still picture, and makes libwebp write to it. */
+static sdd_status prepare_still(struct decoder *decoder)
+{
+    WebPDecoderConfig *config = &decoder->config;
+    size_t size;
+    if (!WebPInitDecoderConfig(config)) return SDD_ERROR_UNSUPPORTED;
+    choose_size(decoder);
+    size = (size_t)decoder->width * (size_t)decoder->height * 4; /* at most 16,383 x 16,383 pixels */
+    free(decoder->still);                                        /* a preview may have failed after this */
+    decoder->still = malloc(size);
+    if (decoder->still == NULL) return SDD_ERROR_NO_RESOURCES;
+    config->output.colorspace = MODE_RGBA;
+    config->output.is_external_memory = 1;
+    config->output.u.RGBA.rgba = decoder->still;
+    config->output.u.RGBA.stride = decoder->width * 4;
+    config->output.u.RGBA.size = size;
+    config->options.use_scaling = decoder->width != decoder->picture_width ||
+                                  decoder->height != decoder->picture_height;
+    config->options.scaled_width = decoder->width;
+    config->options.scaled_height = decoder->height;
+    return SDD_OK;
+}
+
+/* Decodes a still picture, or the rest of one that has been decoded while it arrived. */
+static sdd_status decode_still(struct decoder *decoder)
+{
+    VP8StatusCode status = decoder->rows != NULL
+                               ? WebPIUpdate(decoder->rows, decoder->body.bytes, decoder->body.size)
+                               : WebPDecode(decoder->body.bytes, decoder->body.size, &decoder->config);
+    if (status == VP8_STATUS_OUT_OF_MEMORY) return SDD_ERROR_NO_RESOURCES;
+    return status == VP8_STATUS_OK ? SDD_OK : what_is_wrong(decoder);
+}
+
+/* ---- the Exif orientation, which a WebP has behind its pixels */
+
+static uint32_t number(const uint8_t *bytes, int count, int is_little)
+{
+    uint32_t made = 0;
+    for (int i = 0; i < count; i++) made = made << 8 | bytes[is_little ? count - 1 - i : i];
+    return made;
+}
+
+/* Returns the orientation of a TIFF structure (CIPA DC-008, 4.6.4, tag 0x0112); 1 if it has none. */
+static int32_t orientation_of(const uint8_t *bytes, size_t size)
+{
+    size_t at, count;
+    int is_little;
+    if (size >= 6 && memcmp(bytes, "Exif\0\0", 6) == 0) bytes += 6, size -= 6;
+    if (size < 8 || (memcmp(bytes, "II*\0", 4) != 0 && memcmp(bytes, "MM\0*", 4) != 0)) return 1;
+    is_little = bytes[0] == 'I';
+    at = number(bytes + 4, 4, is_little);
+    if (at > size || size - at < 2) return 1;
+    count = number(bytes + at, 2, is_little);
+    for (at += 2; count > 0 && size - at >= 12; count--, at += 12) {
+        uint32_t value = number(bytes + at + 8, 2, is_little);
+        if (number(bytes + at, 2, is_little) == 0x0112 && number(bytes + at + 2, 2, is_little) == 3)
+            return value >= 1 && value <= 8 ? (int32_t)value : 1;
+    }
+    return 1;
+}
+
+/* Whether the extended header announces an Exif chunk. */
+static int has_exif(const struct body *body)
+{
+    return body->size > 20 && memcmp(body->bytes + 12, "VP8X", 4) == 0 && (body->bytes[20] & 0x08);
+}
+
+static void read_orientation(struct decoder *decoder)
+{
+    const WebPData data = { decoder->body.bytes, decoder->body.size };
+    WebPChunkIterator chunk;
+    WebPDemuxer *demuxer = has_exif(&decoder->body) ? WebPDemux(&data) : NULL;
+    if (demuxer == NULL) return;
+    if (WebPDemuxGetChunk(demuxer, "EXIF", 1, &chunk)) {
+        decoder->orientation = orientation_of(chunk.chunk.bytes, chunk.chunk.size);
+        WebPDemuxReleaseChunkIterator(&chunk);
+    }
+    WebPDemuxDelete(demuxer);
+}
+
+/* ---- frames */
+
+static sdd_status open_frames(struct decoder *decoder)
+{
+    WebPData data = { decoder->body.bytes, decoder->body.size };
+    WebPAnimInfo info;
+    decoder->frames = WebPAnimDecoderNew(&data, NULL); /* RGBA, one thread */
+    if (decoder->frames == NULL) return what_is_wrong(decoder);
+    if (!WebPAnimDecoderGetInfo(decoder->frames, &info) || info.canvas_width != (uint32_t)decoder->width ||
+        info.canvas_height != (uint32_t)decoder->height || info.frame_count == 0 || info.frame_count > INT32_MAX)
+        return SDD_ERROR_BAD_IMAGE_DATA;
+    decoder->frame_count = (int32_t)info.frame_count;
+    decoder->loop_count = info.loop_count > INT32_MAX ? 0 : (int32_t)info.loop_count;
+    return SDD_OK;
+}
+
+/* Reads the sizes. */
+static sdd_status read_features(struct decoder *decoder)
+{
+    WebPBitstreamFeatures *features = &decoder->features;
+    VP8StatusCode status = WebPGetFeatures(decoder->body.bytes, decoder->body.size, features);
+    if (status != VP8_STATUS_OK)
+        return status == VP8_STATUS_NOT_ENOUGH_DATA ? SDD_ERROR_INCOMPLETE : SDD_ERROR_BAD_IMAGE_DATA;
+    decoder->width = decoder->picture_width = features->width;
+    decoder->height = decoder->picture_height = features->height;
+    return check_size(features->width, features->height, decoder->max_pixels);
+}
+
+/* Decodes the whole body, or opens it if it is animated. */
+static sdd_status begin(struct decoder *decoder)
+{
+    sdd_status status = SDD_OK;
+    decoder->is_begun = 1;
+    if (decoder->rows == NULL) {
+        status = read_features(decoder);
+        if (status != SDD_OK) return status;
+        if (decoder->features.has_animation) return open_frames(decoder);
+        status = prepare_still(decoder);
+    }
+    if (status == SDD_OK) status = decode_still(decoder);
+    if (status == SDD_OK) read_orientation(decoder);
+    return status;
+}
+
+static void describe(const struct decoder *decoder, sdd_coder_frame *frame, const void *pixels)
+{
+    fill_frame(frame, pixels, decoder->width, decoder->height);
+    frame->picture_width = decoder->picture_width;
+    frame->picture_height = decoder->picture_height;
+    frame->frame_count = decoder->frame_count;
+    frame->loop_count = decoder->loop_count;
+    frame->orientation = decoder->orientation;
+}
+
+static sdd_status webp_next(void *given, sdd_coder_frame *frame, void *user_data)
+{
+    struct decoder *decoder = given;
+    uint8_t *pixels;
+    (void)user_data;
+    if (!decoder->body.is_whole) return SDD_ERROR_INCOMPLETE;
+    if (!decoder->is_begun) {
+        sdd_status status = begin(decoder);
+        if (status != SDD_OK) return status;
+    }
+    if (decoder->is_done) return SDD_ERROR_NOT_FOUND;
+    pixels = decoder->still;
+    if (decoder->frames != NULL) {
+        int shown_until;
+        if (!WebPAnimDecoderHasMoreFrames(decoder->frames)) return SDD_ERROR_NOT_FOUND;
+        if (!WebPAnimDecoderGetNext(decoder->frames, &pixels, &shown_until)) return SDD_ERROR_BAD_IMAGE_DATA;
+        if (shown_until > decoder->shown_until)
+            frame->duration_us = ((int64_t)shown_until - decoder->shown_until) * 1000;
+        decoder->shown_until = shown_until;
+    } else {
+        decoder->is_done = 1;
+    }
+    describe(decoder, frame, pixels);
+    return SDD_OK;
+}
+
+/* Rows are valid as soon as libwebp gives them out. The number of an animation's frames, and the Exif orientation, are
+   known at the end of the body only. */
+static sdd_status webp_preview(void *given, sdd_coder_preview *preview, void *user_data)
+{
+    struct decoder *decoder = given;
+    VP8StatusCode made;
+    (void)user_data;
+    if (decoder->rows == NULL) {
+        sdd_status status = read_features(decoder);
+        if (status != SDD_OK) return status;
+        if (decoder->features.has_animation || has_exif(&decoder->body)) return SDD_ERROR_UNSUPPORTED;
+        status = prepare_still(decoder);
+        if (status != SDD_OK) return status;
+        decoder->rows = WebPIDecode(NULL, 0, &decoder->config);
+        if (decoder->rows == NULL) return SDD_ERROR_NO_RESOURCES;
+    }
+    made = WebPIUpdate(decoder->rows, decoder->body.bytes, decoder->body.size);
+    if (made == VP8_STATUS_OUT_OF_MEMORY) return SDD_ERROR_NO_RESOURCES;
+    if (made != VP8_STATUS_OK && made != VP8_STATUS_SUSPENDED) return SDD_ERROR_BAD_IMAGE_DATA;
+    if (WebPIDecGetRGB(decoder->rows, &preview->good_rows, NULL, NULL, NULL) == NULL) preview->good_rows = 0;
+    describe(decoder, &preview->frame, decoder->still);
+    return SDD_OK;
+}
+
+static void webp_close(void *given, void *user_data)
+{
+    struct decoder *decoder = given;
+    (void)user_data;
+    WebPAnimDecoderDelete(decoder->frames);
+    WebPIDelete(decoder->rows);
+    free(decoder->still);
+    body_free(&decoder->body);
+    free(decoder);
+}
+
+/* Encodes; lossless at quality 100. */
+static sdd_status webp_encode(const sdd_coder_frame *picture, int32_t quality, sdd_coder_write_fn write, void *context,
+                              void *user_data)
+{
+    uint8_t *made = NULL;
+    sdd_status status;
+    size_t size;
+    (void)user_data;
+    if (picture->width > WEBP_MAX_DIMENSION || picture->height > WEBP_MAX_DIMENSION || picture->stride > INT_MAX)
+        return SDD_ERROR_UNSUPPORTED;
+    size = quality >= 100
+               ? WebPEncodeLosslessRGBA(picture->pixels, picture->width, picture->height, (int)picture->stride, &made)
+               : WebPEncodeRGBA(picture->pixels, picture->width, picture->height, (int)picture->stride, (float)quality,
+                                &made);
+    if (size == 0) return SDD_ERROR_NO_RESOURCES;
+    status = write(context, made, size);
+    WebPFree(made);
+    return status;
+}
+
+CODER_EXPORT const sdd_coder *sdd_coder_main(void);
+const sdd_coder *sdd_coder_main(void)
+{
+    static const sdd_coder coder = {
+        .struct_size = sizeof coder,
+        .name = "webp",
+        .mime_type = "image/webp",
+        .format = SDD_IMAGE_FORMAT_WEBP,
+        .can_decode = webp_can_decode,
+        .open = webp_open,
+        .feed = body_feed,
+        .next = webp_next,
+        .close = webp_close,
+        .encode = webp_encode,
+        .preview = webp_preview,
+    };
+    return &coder;
+}
