@@ -1,0 +1,151 @@
+"""Long lists, signals, closed pipes: runs as a whole."""
+import os
+import pathlib
+import re
+import select
+import signal
+import subprocess
+
+from harness import LIMIT, MODE, SERVER, TOOL, ToolTest, release, wait_for_file, wait_for_request
+
+PHOTO = f"{SERVER}/file/large/baseline.jpg"
+
+
+class ListTests(ToolTest):
+    def test_lists_have_comments_blank_lines_and_options(self):
+        import hashlib
+
+        from harness import FIXTURES
+        good = hashlib.sha256((FIXTURES / "large/baseline.jpg").read_bytes()).hexdigest()
+        self.write("list", f"# a comment\n\n  # another\n{PHOTO}\r\n  out=one.jpg\n  checksum=sha-256={good}\n{PHOTO}\n"
+                           f"  checksum={'0' * 64}\n{SERVER}/file/large/rows.png")
+        lines = sorted(self.sdd("get", "--json", "-i", "list", status=1).lines, key=lambda line: line["n"])
+        self.assertEqual([line["ok"] for line in lines], [True, False, True])
+        self.assertEqual([line.get("path") for line in lines], ["one.jpg", None, "rows.png"])
+
+    def test_standard_input_and_several_lists(self):
+        self.write("list", f"{PHOTO}\n")
+        result = self.sdd("get", "--json", "-i", "list", "-i", "-", PHOTO, status=0, input=f"{PHOTO}\n".encode())
+        self.assertEqual(len(result.lines), 3)
+
+    def test_bad_lists_are_named_and_the_rest_goes_on(self):
+        result = self.sdd("get", "-i", "nothing", PHOTO, status=1)  # one went well
+        self.assertIn("nothing: No such file or directory", result.err)
+        self.assertEqual(self.files(), ["baseline.jpg"])
+        self.assertIn("Is a directory", self.sdd("get", "-i", ".", status=3).err)
+        self.write("list", b"  out=x\n" + PHOTO.encode() + b"\n  frob=1\nhttp://a/\0b\n")
+        err = self.sdd("get", "-i", "list", "-o", "{n}", status=1).err
+        self.assertIn("line 1: an option without a URL", err)
+        self.assertIn("line 3: the options of a URL are", err)
+        self.assertIn("line 4: a NUL byte", err)
+        self.write("long", b"x" * (3 << 20) + b"\n")
+        self.assertIn("is longer than", self.sdd("get", "-i", "long", status=3).err)
+
+    def test_an_empty_list_is_fine(self):
+        self.write("list", "\n# nothing\n")
+        self.assertEqual(self.sdd("get", "-i", "list", status=0).out, "")
+
+    def test_urls_of_a_pipe_start_while_it_is_open(self):
+        process = self.start("get", "--json", "-i", "-", stdin=subprocess.PIPE)
+        process.stdin.write(f"{PHOTO}\n{SERVER}/file/large/rows.png\n".encode())
+        process.stdin.flush()
+        self.assertIn(b"baseline.jpg", process.stdout.readline())  # the pipe is still open
+        process.stdin.close()
+        process.stdin = None
+        self.assertIn(b"rows.png", process.communicate(timeout=LIMIT)[0])
+        self.assertEqual(process.returncode, 0)
+
+    def test_a_list_of_10000_urls_takes_little_memory(self):
+        count = 10000 if MODE == "plain" else 1000
+        with open(self.folder / "list", "w", encoding="utf-8") as file:
+            for number in range(count):
+                file.write(f"{SERVER}/file/encoded/opaque-90.jpg?{number}{'x' * 500}\n")
+        process = self.start("get", "--json", "-i", "list", "-d", "out", "-o", "{n:05}.{ext}")
+        peak, lines = 0, 0
+        for line in process.stdout:
+            lines += 1
+            assert b'"ok":true' in line, line
+            if lines % 500 == 0:
+                status = pathlib.Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
+                peak = max(peak, int(re.search(r"VmHWM:\s+(\d+)", status)[1]))
+        self.assertEqual((process.wait(LIMIT), lines), (0, count))
+        self.assertEqual(len(list((self.folder / "out").iterdir())), count)
+        if MODE == "plain":
+            self.assertLess(peak, 80 << 10)
+
+    def test_a_million_lines_are_not_read_ahead(self):
+        # The server holds every reply back, so that the program must stop reading the list.
+        process = self.start("get", "-i", "-", "--any", stdin=subprocess.PIPE)
+        os.set_blocking(process.stdin.fileno(), False)
+        line, sent = f"{SERVER}/hold/never?size=1&{'x' * 1000}\n".encode(), 0
+        sent += os.write(process.stdin.fileno(), line * 2)  # options of the first might follow
+        wait_for_request("/hold/never")
+        # A program that goes on reading makes room in the pipe long before this limit ends.
+        while sent < 4 << 20 and select.select([], [process.stdin], [], 2)[1]:
+            sent += os.write(process.stdin.fileno(), line * 10)
+        self.assertLess(sent, 4 << 20)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(LIMIT), 130)
+
+
+class SignalTests(ToolTest):
+    def interrupt(self, number, status):
+        (self.folder / "out").mkdir(exist_ok=True)
+        process = self.start("get", "-d", "out", "--any", PHOTO, f"{SERVER}/hold/signal{number}?size=100000&after=50000")
+        wait_for_file(self.folder / "out/baseline.jpg")
+        process.send_signal(number)
+        out, err = process.communicate(timeout=LIMIT)
+        self.assertEqual((process.returncode, out), (status, b""))
+        self.assertRegex(err.decode(), r"interrupted: 1 file, 41.2 KiB in .* 1 not finished\n")
+        self.assertEqual(self.files(), ["out/baseline.jpg"])
+        (self.folder / "out/baseline.jpg").unlink()
+
+    def test_signals_cancel_leave_no_part_and_report(self):
+        self.interrupt(signal.SIGINT, 130)
+        self.interrupt(signal.SIGTERM, 143)
+        self.interrupt(signal.SIGHUP, 129)
+
+    def test_an_interrupted_run_is_resumed(self):
+        url = f"{SERVER}/ranged?file=large/baseline.jpg&cuts=20000&retry=no"
+        process = self.start("get", "-c", "-t", "1", "-o", "{name}.{ext}", url, f"{SERVER}/hold/resumed?size=10")
+        self.assertIn(b"ended before", process.stderr.readline())
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(LIMIT), 130)
+        line, = self.sdd("get", "-c", "--json", "-o", "{name}.{ext}", url, status=0).lines
+        self.assertEqual(line["resumed_bytes"], 20000)
+
+    def test_an_ignored_signal_stays_ignored(self):
+        process = self.start("get", "--any", f"{SERVER}/hold/nohup?size=10",
+                             preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        wait_for_request("/hold/nohup")
+        process.send_signal(signal.SIGHUP)
+        release("nohup")
+        self.assertEqual(process.wait(LIMIT), 0)
+
+    def test_a_closed_pipe_ends_the_run_quietly(self):
+        self.write("list", f"{PHOTO}\n" * 2000)
+        script = '"$1" get --json -i list -d out | head -n 1 >/dev/null; echo "${PIPESTATUS[0]}"'
+        done = subprocess.run(["bash", "-c", script, "bash", TOOL], cwd=self.folder, env=self.environment,
+                              capture_output=True, text=True, timeout=LIMIT)
+        self.assertEqual((done.stdout, done.stderr), ("141\n", ""))
+        self.assertLess(len(self.files()), 1900)
+
+    def test_a_closed_pipe_ends_a_run_that_waits_for_nothing(self):
+        self.write("list", f"{PHOTO}\n" * 3)
+        self.sdd("get", "-i", "list", status=0)
+        reader, writer = os.pipe()
+        os.close(reader)
+        try:
+            done = subprocess.run([TOOL, "get", "-n", "--json", "-i", "list"], cwd=self.folder, env=self.environment,
+                                  stdout=writer, stderr=subprocess.PIPE, timeout=LIMIT)
+        finally:
+            os.close(writer)
+        self.assertEqual((done.returncode, done.stderr), (141, b""))
+
+    def test_info_and_bench_end_with_a_signal(self):
+        for arguments in (["info", f"{SERVER}/hold/i1?size=10"], ["bench", f"{SERVER}/hold/b1?size=10"]):
+            process = self.start(*arguments)
+            wait_for_request("/hold/i1" if arguments[0] == "info" else "/hold/b1")
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=LIMIT)
+            self.assertEqual(process.returncode, 130, arguments)

@@ -1,0 +1,160 @@
+/* sdd get and sdd thumbnail: many URLs, a window of them at a time. */
+#include "commands.h"
+#include "bars.h"
+#include "job.h"
+#include "names.h"
+#include "show.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SMALLEST_WINDOW = 256, FRAME_MS = 100 };
+
+/* Checks what one option says against the others. */
+static void check_settings(const struct settings *settings)
+{
+    const char *wrong = settings->output == NULL ? NULL : template_error(settings->output);
+    const char *colour = settings->background;
+    if (wrong != NULL)
+        usage_error("--output: \"%s\": fields are {n}, {name}, {ext}, {host}, {width} and {height}; {{ is a brace",
+                    wrong);
+    if (settings->force && (settings->no_clobber || settings->resume))
+        usage_error("--force excludes --no-clobber and --resume");
+    if (colour != NULL && (strlen(colour) != 6 || strspn(colour, "0123456789abcdefABCDEF") != 6))
+        usage_error("--background: \"%s\" is not six hexadecimal digits, such as ffffff", colour);
+    if (settings->offline && settings->refresh) usage_error("--offline and --refresh exclude each other");
+    if (settings->cache_dir != NULL && settings->cache == CACHE_USE_NONE && !settings->resume && !settings->offline)
+        usage_error("--cache-dir needs --cache, --offline or --resume");
+    if (settings->refresh && settings->cache == CACHE_USE_NONE) usage_error("--refresh needs --cache");
+    if ((settings->no_clobber || settings->resume) && settings->output != NULL &&
+        (strstr(settings->output, "{width") != NULL || strstr(settings->output, "{height") != NULL))
+        usage_error(
+            "--no-clobber and --resume need names that are known before the download, without {width} and {height}");
+    if (settings->any && (settings->width > 0 || settings->height > 0 || settings->format != 0))
+        usage_error("--any excludes --size and --to: what is no picture cannot be scaled");
+}
+
+/* -o NAME and -o - are for one URL. */
+static void check_output(struct run *run, size_t count)
+{
+    const struct settings *settings = run->settings;
+    bool one = count == 1 && settings->inputs.count == 0;
+    struct stat facts;
+    if (settings->output == NULL) return;
+    if (*settings->output == 0) usage_error("--output: the name is empty");
+    run->to_stdout = strcmp(settings->output, "-") == 0;
+    run->target.explicit_name = !is_template(settings->output);
+    if (run->target.explicit_name && !one)
+        usage_error("--output %s is the name of one file; use fields for several, as in '{n:04}-{name}.{ext}'",
+                    settings->output);
+    if (run->to_stdout) {
+        if (settings->json) usage_error("--output - and --json would mix on standard output");
+        if (isatty(1)) usage_error("standard output is a terminal; --show shows pictures there");
+        return;
+    }
+    if (!run->target.explicit_name || settings->force || settings->no_clobber || settings->resume) return;
+    struct text path = { 0 };
+    target_path(&run->target, settings->output, &path);
+    if (stat(path.data, &facts) == 0 && (S_ISREG(facts.st_mode) || S_ISDIR(facts.st_mode))) {
+        complain("%s: it exists; --force replaces files", path.data);
+        exit(EXIT_FILES);
+    }
+    text_free(&path);
+}
+
+/* Tells whether lines on standard output may show up between the bars: a terminal, or a pipe to a program on it. */
+static bool shares_terminal(void)
+{
+    struct stat facts;
+    return isatty(1) || (fstat(1, &facts) == 0 && S_ISFIFO(facts.st_mode));
+}
+
+static void summary(const struct run *run)
+{
+    struct text line = { 0 };
+    double seconds = (double)(now_us() - run->began) / 1e6;
+    uint64_t done = run->ended - run->failed - run->skipped;
+    text_printf(&line, "%" PRIu64 " %s, %s in %.1f s", done, done == 1 ? "file" : "files", bytes_text(run->bytes),
+                seconds);
+    if (run->body_bytes > 0 && seconds > 0)
+        text_printf(&line, " (%s/s)", bytes_text((int64_t)((double)run->body_bytes / seconds)));
+    if (run->skipped > 0) text_printf(&line, ", %" PRIu64 " existed", run->skipped);
+    if (run->failed > 0) text_printf(&line, ", %" PRIu64 " failed", run->failed);
+    if (run->unfinished > 0) text_printf(&line, ", %" PRIu64 " not finished", run->unfinished);
+    if (stop_signal() != 0)
+        complain("interrupted: %s", line.data);
+    else
+        bars_line(line.data, 0);
+    text_free(&line);
+}
+
+static void run_all(struct run *run)
+{
+    size_t window = (size_t)run->settings->parallel * 4;
+    bool more = true;
+    if (window < SMALLEST_WINDOW) window = SMALLEST_WINDOW;
+    while (more || run->under_way > 0) {
+        int readable = -1;
+        if (!run->stopping && (stop_signal() != 0 || output_failed())) {
+            run->stopping = true;
+            more = false;
+            sdd_loader_cancel_all(run->session.loader);
+            sdd_downloader_cancel_all(run->session.downloader);
+        }
+        while (more && run->under_way < window && !output_failed()) {
+            struct url_item item;
+            enum list_answer answer = list_next(&run->list, &item);
+            if (answer == LIST_ITEM) job_start(run, &item);
+            if (answer == LIST_END) more = false;
+            if (answer == LIST_WAIT) readable = run->list.fd;
+            if (answer == LIST_WAIT || stop_signal() != 0) break;
+            if (run->number % 64 == 0) session_wait(&run->session, -1, 0);
+        }
+        /* With neither a request nor an input to wait for, nothing would end the wait. */
+        if (run->under_way > 0 || readable >= 0) session_wait(&run->session, readable, bars_active() ? FRAME_MS : -1);
+        run_draw(run);
+    }
+}
+
+int run_get(struct settings *settings, char **arguments, size_t count)
+{
+    struct run run = { .settings = settings, .began = now_us() };
+    if (count == 0 && settings->inputs.count == 0)
+        usage_error("no %s; -i FILE reads a list, and -i - standard input",
+                    settings->command == GET ? "URL" : "file or URL");
+    if (settings->command == THUMBNAIL && settings->width == 0 && settings->height == 0)
+        settings->width = settings->height = 256;
+    check_settings(settings);
+    if (settings->offline && settings->cache == CACHE_USE_NONE) settings->cache = CACHE_USE_ANY;
+    run.convert = settings->format != 0 || settings->width > 0 || settings->height > 0 ||
+                  settings->quality != NOT_GIVEN || settings->progressive || settings->max_output != NOT_GIVEN;
+    run.target.directory = settings->directory;
+    run.target.force = settings->force;
+    target_begin(&run.target);
+    check_output(&run, count);
+    if (settings->checksum != NULL && (count != 1 || settings->inputs.count > 0))
+        usage_error("--checksum is for one URL; lists say checksum=HASH for each");
+    run.list = (struct url_list){ .arguments = arguments,
+                                  .argument_count = count,
+                                  .files = settings->inputs.items,
+                                  .file_count = settings->inputs.count,
+                                  .fd = -1 };
+    session_open(&run.session, settings);
+    run.show = show_begin(settings->show);
+    bars_begin(!settings->quiet && !settings->no_progress && !(settings->json && shares_terminal()));
+    run_all(&run);
+    bars_clear();
+    if (stop_signal() != 0 || (bars_active() && !settings->quiet && run.number > 1)) summary(&run);
+    list_close(&run.list);
+    session_close(&run.session);
+    if (stop_signal() != 0) return EXIT_SIGNAL + stop_signal();
+    if (run.list.trouble > 0) {
+        run.status = combine_status(run.status, EXIT_FILES, run.statuses == 0);
+        run.statuses++;
+    }
+    return run.statuses > 0 && run.ended > run.failed ? EXIT_SOME_FAILED : run.status;
+}

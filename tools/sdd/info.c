@@ -1,0 +1,310 @@
+/* sdd info: reads the beginning of files and bodies, as far as the facts about a picture stand there. */
+#include "commands.h"
+#include "job.h"
+#include "output.h"
+#include "picture.h"
+#include "show.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FIRST_PIECE = 65536, MOST_UNDER_WAY = 64 };
+static const int64_t most_of_file = 64 << 20;
+
+struct info_run {
+    const struct settings *settings;
+    struct session session;
+    size_t under_way;
+    uint64_t number, failed, ended;
+    int show, status;
+    bool stopping;
+};
+
+/* A URL whose beginning is being read, piece by piece, into a file in memory. */
+struct reading {
+    struct info_run *run;
+    struct picture picture;
+    int fd;
+    int64_t piece; /* bytes of the piece that is asked for */
+    bool enough;
+    char *url;
+    sdd_response *response;
+};
+
+/* Prints a picture and counts its outcome. */
+static void finish(struct info_run *run, struct picture *picture, int fd)
+{
+    if (picture->error != SDD_OK) {
+        if (picture->exit_status == EXIT_FINE) picture->exit_status = class_status(picture->error, picture->detail);
+        if (picture->message == NULL && picture->detail == SDD_DETAIL_IMAGE_EMPTY) picture->message = "It is empty.";
+        if (picture->message == NULL) picture->message = "It is no picture whose format is known, or it is damaged.";
+        run->status = combine_status(run->status, picture->exit_status, run->failed++ == 0);
+    }
+    run->ended++;
+    picture_print(picture, run->settings);
+    if (picture->error == SDD_OK && run->show != SHOW_NONE && picture->whole) {
+        struct stat file;
+        void *data = fstat(fd, &file) == 0 ? mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, fd, 0)
+                                           : MAP_FAILED;
+        if (data != MAP_FAILED) {
+            show_bytes(data, (size_t)file.st_size, run->show);
+            munmap(data, (size_t)file.st_size);
+        }
+    }
+    sdd_image_release(picture->image);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- files */
+
+static void fail(struct info_run *run, const char *name, int error)
+{
+    struct picture picture = { .source = name,
+                               .number = ++run->number,
+                               .error = SDD_ERROR_FILE_NOT_READABLE,
+                               .exit_status = EXIT_FILES,
+                               .message = strerror(error),
+                               .size = -1 };
+    finish(run, &picture, -1);
+}
+
+/* Copies standard input, or a pipe, into a file in memory. Returns it, or -1 with errno. */
+static int copy_of(int from, int64_t most)
+{
+    char piece[65536];
+    int64_t size = 0;
+    int fd = memfd_create("sdd", MFD_CLOEXEC), error = fd < 0 ? errno : 0;
+    while (error == 0) {
+        ssize_t count = read(from, piece, sizeof piece);
+        if (count < 0 && errno == EINTR && stop_signal() == 0) continue;
+        if (count < 0) error = errno;
+        if (count <= 0) break;
+        size += count;
+        error = size > most ? EFBIG : write_all(fd, piece, (size_t)count);
+    }
+    if (error == 0) return fd;
+    if (fd >= 0) close(fd);
+    errno = error;
+    return -1;
+}
+
+static void read_file(struct info_run *run, const char *name)
+{
+    int64_t most = run->settings->max_size > 0 ? run->settings->max_size : most_of_file;
+    bool standard = strcmp(name, "-") == 0;
+    struct picture picture = { .source = standard ? "standard input" : name, .whole = true };
+    struct stat file;
+    int fd = standard ? copy_of(0, most) : open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0 && fstat(fd, &file) == 0 && S_ISDIR(file.st_mode)) {
+        close(fd);
+        fd = -1;
+        errno = EISDIR;
+    } else if (fd >= 0 && !S_ISREG(file.st_mode)) {
+        int copy = copy_of(fd, most), error = errno;
+        close(fd);
+        fd = copy;
+        errno = error;
+    }
+    if (fd < 0) {
+        fail(run, picture.source, errno);
+        return;
+    }
+    fstat(fd, &file);
+    picture.number = ++run->number;
+    picture.size = picture.read = file.st_size;
+    picture_read(&picture, &run->session, fd);
+    finish(run, &picture, fd);
+    close(fd);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- URLs */
+
+static void reading_free(struct reading *reading)
+{
+    reading->run->under_way--;
+    sdd_response_release(reading->response);
+    close(reading->fd);
+    free(reading->url);
+    free(reading);
+}
+
+/* The facts of the bytes so far: SDD_OK, SDD_ERROR_INCOMPLETE, or that these bytes are no picture. */
+static sdd_status probe(const struct reading *reading, int64_t size)
+{
+    sdd_image_facts facts = SDD_IMAGE_FACTS_INIT;
+    void *data = size <= 0 ? MAP_FAILED : mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, reading->fd, 0);
+    if (data == MAP_FAILED) return SDD_ERROR_INCOMPLETE;
+    sdd_status status = sdd_image_probe(data, (size_t)size, &facts);
+    munmap(data, (size_t)size);
+    return status;
+}
+
+static int64_t size_so_far(const struct reading *reading)
+{
+    struct stat file;
+    return fstat(reading->fd, &file) == 0 ? file.st_size : 0;
+}
+
+/* Ends a transfer whose server sends the whole body, once enough of it is there. */
+static void on_progress(sdd_token token, int64_t received, int64_t expected, const char *url, void *user_data)
+{
+    struct reading *reading = user_data;
+    (void)url, (void)expected;
+    if (reading->run->settings->full || reading->enough || received <= 0) return;
+    sdd_response *response = NULL;
+    if (reading->response == NULL && sdd_token_get_response(token, &response) == SDD_OK) reading->response = response;
+    if (probe(reading, size_so_far(reading)) == SDD_ERROR_INCOMPLETE) return;
+    reading->enough = true;
+    sdd_cancel(token);
+}
+
+/* The size of the whole body: "bytes 0-65535/123456" of a Content-Range, or the Content-Length. */
+static int64_t whole_size(sdd_response *response)
+{
+    const char *range = sdd_response_header(response, "Content-Range"),
+               *slash = range == NULL ? NULL : strchr(range, '/');
+    const char *length = sdd_response_header(response, "Content-Length");
+    int64_t size = -1;
+    if (slash != NULL) return parse_number(slash + 1, 0, INT64_MAX, &size) ? size : -1;
+    return length != NULL && sdd_response_status(response) == 200 && parse_number(length, 0, INT64_MAX, &size) ? size
+                                                                                                               : -1;
+}
+
+static void read_response(struct picture *picture, sdd_response *response)
+{
+    if (response == NULL) return;
+    picture->http_status = sdd_response_status(response);
+    picture->type = sdd_response_mime_type(response);
+    picture->final_url = sdd_response_url(response);
+    picture->modified = sdd_response_header(response, "Last-Modified");
+    picture->tag = sdd_response_header(response, "ETag");
+    if (picture->size < 0) picture->size = whole_size(response);
+}
+
+static void ask(struct reading *reading);
+
+static void on_end(const sdd_result *result, void *user_data)
+{
+    struct reading *reading = user_data;
+    struct picture *picture = &reading->picture;
+    bool good = result->error == SDD_OK || (result->error == SDD_ERROR_CANCELLED && reading->enough);
+    int64_t before = picture->read;
+    if (result->response != NULL) {
+        sdd_response_release(reading->response);
+        reading->response = sdd_response_retain(result->response);
+    }
+    picture->read = size_so_far(reading);
+    read_response(picture, reading->response);
+    if (!good && result->http_status == 416) {
+        picture->error = SDD_ERROR_BAD_IMAGE_DATA, picture->detail = SDD_DETAIL_IMAGE_EMPTY;
+    } else if (!good) {
+        picture->error = result->error, picture->detail = result->detail;
+        picture->message = result->message;
+        reading->run->stopping |= stop_signal() != 0;
+    } else {
+        bool partial = picture->http_status == 206, over = picture->size >= 0 && picture->read >= picture->size;
+        if (!reading->enough && partial && !over && picture->read > before && picture->read < most_of_file &&
+            probe(reading, picture->read) == SDD_ERROR_INCOMPLETE) {
+            ask(reading);
+            return;
+        }
+        picture->whole = result->error == SDD_OK && (!partial || over);
+        if (picture->whole) picture->size = picture->read;
+        picture_read(picture, &reading->run->session, reading->fd);
+    }
+    if (!(picture->error == SDD_ERROR_CANCELLED && stop_signal() != 0)) finish(reading->run, picture, reading->fd);
+    reading_free(reading);
+}
+
+/* Asks for the next piece, or for all of the URL. */
+static void ask(struct reading *reading)
+{
+    struct info_run *run = reading->run;
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
+    sdd_status status = SDD_OK;
+    char range[64];
+    session_fill(&run->session, &request);
+    request.url = reading->url;
+    request.options = run->session.options | SDD_OPTION_BYTES_ONLY | SDD_OPTION_BODY_AS_SENT;
+    request.sink = SDD_SINK_FD, request.sink_fd = reading->fd;
+    request.progress = on_progress, request.completed = on_end, request.user_data = reading;
+    snprintf(range, sizeof range, "%lld-%lld", (long long)reading->picture.read,
+             (long long)(reading->picture.read + reading->piece - 1));
+    if (!run->settings->full) request.range = range;
+    reading->piece *= 4;
+    reading->picture.requests++;
+    if (sdd_downloader_submit(run->session.downloader, &request, &status) != 0) return;
+    reading->picture.error = status;
+    reading->picture.message = sdd_last_error_message();
+    finish(run, &reading->picture, reading->fd);
+    reading_free(reading);
+}
+
+/* data: and file: URLs have no ranges: their bytes are all there at once. */
+static void read_at_once(struct reading *reading)
+{
+    struct info_run *run = reading->run;
+    struct picture *picture = &reading->picture;
+    sdd_bytes *bytes = NULL;
+    picture->error = sdd_get(run->session.downloader, reading->url, SDD_OPTION_BYTES_ONLY, -1, NULL, &bytes, NULL);
+    if (picture->error != SDD_OK)
+        picture->message = sdd_last_error_message();
+    else {
+        write_all(reading->fd, sdd_bytes_data(bytes), sdd_bytes_size(bytes));
+        picture->size = picture->read = (int64_t)sdd_bytes_size(bytes);
+        picture->whole = true;
+        picture_read(picture, &run->session, reading->fd);
+    }
+    sdd_bytes_release(bytes);
+    finish(run, picture, reading->fd);
+    reading_free(reading);
+}
+
+static void read_url(struct info_run *run, const char *url)
+{
+    struct reading *reading = need(calloc(1, sizeof *reading));
+    reading->run = run;
+    reading->url = need_copy(url);
+    reading->picture = (struct picture){ .source = reading->url, .number = ++run->number, .size = -1 };
+    reading->piece = FIRST_PIECE;
+    reading->fd = memfd_create("sdd", MFD_CLOEXEC);
+    run->under_way++;
+    if (reading->fd < 0) {
+        reading->picture.error = SDD_ERROR_NO_RESOURCES;
+        reading->picture.message = strerror(errno);
+        finish(run, &reading->picture, -1);
+        reading_free(reading);
+    } else if (strncasecmp(url, "data:", 5) == 0 || strncasecmp(url, "file:", 5) == 0)
+        read_at_once(reading);
+    else
+        ask(reading);
+}
+
+int run_info(struct settings *settings, char **arguments, size_t count)
+{
+    struct info_run run = { .settings = settings };
+    size_t next = 0;
+    if (count == 0) usage_error("no file and no URL");
+    session_open(&run.session, settings);
+    run.show = show_begin(settings->show);
+    while (next < count || run.under_way > 0) {
+        if (stop_signal() != 0 || output_failed()) {
+            next = count;
+            sdd_downloader_cancel_all(run.session.downloader);
+        }
+        while (next < count && run.under_way < MOST_UNDER_WAY && stop_signal() == 0 && !output_failed()) {
+            const char *argument = arguments[next++];
+            (is_url(argument) ? read_url : read_file)(&run, argument);
+        }
+        if (run.under_way > 0) session_wait(&run.session, -1, -1);
+    }
+    session_close(&run.session);
+    if (stop_signal() != 0) return EXIT_SIGNAL + stop_signal();
+    return run.failed > 0 && run.ended > run.failed ? EXIT_SOME_FAILED : run.status;
+}

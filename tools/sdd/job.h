@@ -1,0 +1,59 @@
+/* The job of sdd get for one URL, and its run over all of them. */
+#ifndef SDD_TOOL_JOB_H
+#define SDD_TOOL_JOB_H
+
+#include "list.h"
+#include "output.h"
+#include "report.h"
+
+struct job {
+    struct job *next, *previous; /* in run->first, in the order of the list */
+    struct run *run;
+    struct url_item item;
+    char *url;        /* that which is loaded: item.url, or the file: URL of a file */
+    struct text base; /* the name before it gets its extension */
+    int fd;           /* of a file that has no URL of its own, or -1 */
+    bool started;
+    int64_t received, expected;
+    int64_t shown_received; /* as of the last drawing */
+    double rate;
+    struct report report;
+};
+
+struct run {
+    const struct settings *settings;
+    struct session session;
+    struct url_list list;
+    struct target target;
+    bool convert;
+    bool to_stdout;
+    bool stopping;
+    int show;
+    struct job *first, *last;
+    size_t under_way;
+    uint64_t number, ended, failed, skipped, unfinished;
+    int64_t bytes, body_bytes, shown_bytes;
+    double rate;
+    int64_t began, shown_at;
+    int status;
+    uint64_t statuses; /* failures that `status` stands for */
+};
+
+/* Submits the load of a job; ends the job at once if that is refused or there is nothing to do. */
+void job_start(struct run *run, struct url_item *item);
+
+/* Draws the bars if it is time. */
+void run_draw(struct run *run);
+
+/* Adds a file's URL, "file:///a%20b". The library cannot read a file whose name has a "?"; it gets the URL of a
+   descriptor, which the caller closes; otherwise `fd` is -1. Returns false, with errno, if there is no such file. */
+bool add_file_url(struct text *url, const char *path, int *fd);
+
+/* Tells whether an argument is a URL, or else the name of a file. */
+bool is_url(const char *argument);
+
+/* Makes "sha256-" text of what people write: "sha256:" or "sha-256=" and 64 digits, 64 digits, or "sha256-" and
+   base64. Returns false for anything else. */
+bool read_checksum(const char *given, struct text *integrity);
+
+#endif

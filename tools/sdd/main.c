@@ -1,0 +1,71 @@
+/* sdd: downloads, describes and shrinks pictures, over the public interface of libsdd. */
+#include "commands.h"
+#include "output.h"
+
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char help[] = "Usage: sdd COMMAND [OPTION...] [ARGUMENT...]\n"
+                           "Downloads, describes and shrinks pictures.\n\n"
+                           "  sdd get URL...            downloads pictures, many at once, to files\n"
+                           "  sdd info FILE|URL...      prints format, size and metadata\n"
+                           "  sdd thumbnail FILE|URL... makes small pictures\n"
+                           "  sdd cache COMMAND         ls, get, rm, trim, stats, verify, merge\n"
+                           "  sdd bench URL...          measures how fast URLs can be downloaded\n\n"
+                           "  sdd COMMAND --help        prints the options of a command\n"
+                           "  sdd --version             prints the versions of libsdd and its libraries\n\n"
+                           "  sdd get https://example.org/a.jpg\n"
+                           "  sdd get -i urls.txt -d pictures --resume\n"
+                           "  sdd get --size 512x512 --fit fill --to jpeg --quality 85 -i urls.txt\n";
+
+static int print_version(void)
+{
+    struct text line = { 0 };
+    char agent[256] = "";
+    sdd_downloader *downloader = NULL;
+    /* The library's own User-Agent names the version of libcurl: "libsdd/0.3.0 (Linux; x86_64) curl/7.88.1". */
+    if (sdd_downloader_create(NULL, &downloader) == SDD_OK) {
+        sdd_downloader_get_header(downloader, "User-Agent", agent, sizeof agent, NULL);
+        sdd_downloader_destroy(downloader);
+    }
+    const char *curl = strstr(agent, "curl/");
+    text_printf(&line, "sdd %s (libsdd %s%s%s)\n", SDD_VERSION_STRING, sdd_version_string(), curl == NULL ? "" : ", ",
+                curl == NULL ? "" : curl);
+    print_out(line.data, line.size);
+    text_free(&line);
+    return EXIT_FINE;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        unsigned command;
+        int (*run)(struct settings *settings, char **arguments, size_t count);
+    } commands[] = { { "get", GET, run_get },
+                     { "info", INFO, run_info },
+                     { "thumbnail", THUMBNAIL, run_get },
+                     { "cache", CACHE, run_cache },
+                     { "bench", BENCH, run_bench } };
+    const char *name = argc < 2 ? "" : argv[1];
+    setlocale(LC_CTYPE, "");
+    begin_output();
+    signal(SIGPIPE, SIG_IGN);
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) return finish_output(print_version());
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+        print_out(help, strlen(help));
+        return finish_output(EXIT_FINE);
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        static struct settings settings; /* for as long as the program runs */
+        if (strcmp(name, commands[i].name) != 0) continue;
+        settings_defaults(&settings, commands[i].command);
+        int first = 1 + settings_read(&settings, argc - 1, argv + 1);
+        return finish_output(commands[i].run(&settings, argv + first, (size_t)(argc - first)));
+    }
+    if (*name == 0) usage_error("no command: get, info, thumbnail, cache or bench");
+    if (strstr(name, "://") != NULL) usage_error("\"%s\" is no command; write: sdd get %s", name, name);
+    usage_error("\"%s\" is no command: get, info, thumbnail, cache or bench", name);
+}

@@ -1,0 +1,250 @@
+#include "picture.h"
+#include "exif.h"
+#include "json.h"
+#include "names.h"
+#include "output.h"
+#include "report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+enum { LONGEST_TEXT = 300, MOST_TEXTS = 20 };
+
+void picture_read(struct picture *picture, struct session *session, int fd)
+{
+    struct stat file;
+    char url[64];
+    picture->facts = (sdd_image_facts)SDD_IMAGE_FACTS_INIT;
+    if (fstat(fd, &file) != 0) return;
+    if (file.st_size == 0) {
+        picture->error = SDD_ERROR_BAD_IMAGE_DATA, picture->detail = SDD_DETAIL_IMAGE_EMPTY;
+        return;
+    }
+    void *data = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (data == MAP_FAILED) {
+        picture->error = SDD_ERROR_NO_RESOURCES;
+        return;
+    }
+    picture->error = sdd_image_probe(data, (size_t)file.st_size, &picture->facts);
+    picture->format = sdd_image_sniff(data, (size_t)file.st_size);
+    munmap(data, (size_t)file.st_size);
+    if (picture->error != SDD_OK) {
+        if (picture->format != 0) picture->error = SDD_OK; /* a format that libsdd only recognises */
+        if (picture->format == SDD_IMAGE_FORMAT_JPEG || picture->format == SDD_IMAGE_FORMAT_PNG)
+            picture->error = SDD_ERROR_BAD_IMAGE_DATA, picture->detail = SDD_DETAIL_IMAGE_CORRUPT;
+        return;
+    }
+    /* An image whose pixels are not decoded has the metadata of the bytes that are there. */
+    snprintf(url, sizeof url, "file:///proc/self/fd/%d", fd);
+    sdd_get(session->downloader, url, SDD_OPTION_AVOID_DECODE_IMAGE, -1, &picture->image, NULL, NULL);
+}
+
+/* ------------------------------------------------------------------------------------------------------ for people */
+
+static void add_exif_line(const char *name, const char *value, void *user_data)
+{
+    text_printf(user_data, "    %-17s %s\n", name, value);
+}
+
+static const char *orientation_text(int32_t orientation)
+{
+    static const char *const texts[] = { "",
+                                         "upright",
+                                         "mirrored",
+                                         "turned by 180 degrees",
+                                         "mirrored, turned by 180 degrees",
+                                         "mirrored, to be turned right by 270 degrees",
+                                         "to be turned right by 90 degrees",
+                                         "mirrored, to be turned right by 90 degrees",
+                                         "to be turned right by 270 degrees" };
+    return orientation >= 1 && orientation <= 8 ? texts[orientation] : "";
+}
+
+static void add_facts(struct text *page, const struct picture *picture)
+{
+    static const char *const channels[] = { "", "grey", "grey and alpha", "colour", "colour and alpha, or four inks" };
+    const sdd_image_facts *facts = &picture->facts;
+    text_printf(page, "  format:      %s", format_name(picture->format));
+    if (facts->format == 0)
+        text_puts(page, " (libsdd only recognises it)");
+    else if (facts->is_progressive)
+        text_puts(page, facts->format == SDD_IMAGE_FORMAT_PNG ? ", interlaced" : ", progressive");
+    text_putc(page, '\n');
+    if (facts->format != 0) {
+        text_printf(page, "  pixels:      %d x %d, %s, %d bits a channel\n", (int)facts->width, (int)facts->height,
+                    facts->channels >= 1 && facts->channels <= 4 ? channels[facts->channels] : "", (int)facts->depth);
+        if (facts->orientation > 4)
+            text_printf(page, "  orientation: %d, %s; shown as %d x %d\n", (int)facts->orientation,
+                        orientation_text(facts->orientation), (int)facts->height, (int)facts->width);
+        else
+            text_printf(page, "  orientation: %d, %s\n", (int)facts->orientation, orientation_text(facts->orientation));
+        text_printf(page, "  frames:      %d", (int)facts->frame_count);
+        if (facts->is_animated && facts->loop_count == 0)
+            text_puts(page, ", shown for ever");
+        else if (facts->is_animated)
+            text_printf(page, ", shown %d times", (int)facts->loop_count);
+        text_putc(page, '\n');
+    }
+    if (picture->size >= 0)
+        text_printf(page, "  size:        %s (%" PRId64 " bytes)\n", bytes_text(picture->size), picture->size);
+}
+
+static void add_metadata(struct text *page, sdd_image *image)
+{
+    const void *data = NULL;
+    size_t size = 0;
+    struct text description = { 0 };
+    if (sdd_image_metadata(image, SDD_METADATA_ICC, &data, &size, NULL) == SDD_OK) {
+        icc_description(data, size, &description);
+        text_printf(page, "  profile:     %s%s%zu bytes\n", text_string(&description), description.size > 0 ? ", " : "",
+                    size);
+    }
+    if (sdd_image_metadata(image, SDD_METADATA_EXIF, &data, &size, NULL) == SDD_OK) {
+        text_printf(page, "  Exif:        %zu bytes\n", size);
+        exif_read(data, size, add_exif_line, page);
+    }
+    if (sdd_image_metadata(image, SDD_METADATA_XMP, &data, &size, NULL) == SDD_OK)
+        text_printf(page, "  XMP:         %zu bytes\n", size);
+    size_t count = sdd_image_text_count(image);
+    for (size_t i = 0; i < count && i < MOST_TEXTS; i++) {
+        sdd_image_text item = SDD_IMAGE_TEXT_INIT;
+        if (sdd_image_text_at(image, i, &item) != SDD_OK) continue;
+        text_puts(page, "  text:        ");
+        text_add_clean(page, item.keyword, strlen(item.keyword));
+        text_puts(page, ": ");
+        text_add_clean(page, item.text, item.text_size > LONGEST_TEXT ? LONGEST_TEXT : item.text_size);
+        text_puts(page, item.text_size > LONGEST_TEXT ? "...\n" : "\n");
+    }
+    if (count > MOST_TEXTS) text_printf(page, "  and %zu more texts\n", count - MOST_TEXTS);
+    text_free(&description);
+}
+
+static void print_text(const struct picture *picture)
+{
+    struct text page = { 0 }, clean = { 0 };
+    text_printf(&page, "%s\n", picture->source);
+    add_facts(&page, picture);
+    if (picture->image != NULL) add_metadata(&page, picture->image);
+    if (picture->http_status != 0) {
+        text_printf(&page, "  server:      status %d%s%s", (int)picture->http_status, picture->type == NULL ? "" : ", ",
+                    picture->type == NULL ? "" : picture->type);
+        if (picture->modified != NULL) text_printf(&page, ", of %s", picture->modified);
+        text_putc(&page, '\n');
+        if (picture->final_url != NULL && strcmp(picture->final_url, picture->source) != 0)
+            text_printf(&page, "  redirected:  %s\n", picture->final_url);
+        text_printf(&page, "  read:        %s%s, in %d request%s\n", picture->whole ? "all, " : "the first ",
+                    bytes_text(picture->read), (int)picture->requests, picture->requests == 1 ? "" : "s");
+    }
+    /* Texts of pictures and servers are shown, not obeyed; their lines stay lines of this page. */
+    for (const char *line = page.data; *line != 0; line += strcspn(line, "\n") + 1) {
+        text_add_clean(&clean, line, strcspn(line, "\n"));
+        text_putc(&clean, '\n');
+    }
+    print_out(clean.data, clean.size);
+    text_free(&page);
+    text_free(&clean);
+}
+
+/* -------------------------------------------------------------------------------------------------- for programs */
+
+static void add_exif_member(const char *name, const char *value, void *user_data)
+{
+    json_string(user_data, name, value);
+}
+
+static void add_texts(struct text *line, sdd_image *image)
+{
+    size_t count = sdd_image_text_count(image);
+    if (count == 0) return;
+    json_open(line, "texts", '[');
+    for (size_t i = 0; i < count; i++) {
+        sdd_image_text item = SDD_IMAGE_TEXT_INIT;
+        if (sdd_image_text_at(image, i, &item) != SDD_OK) continue;
+        json_open(line, NULL, '{');
+        json_string(line, "keyword", item.keyword);
+        json_bytes(line, "text", item.text, item.text_size);
+        if (item.language != NULL && *item.language != 0) json_string(line, "language", item.language);
+        json_close(line, '}');
+    }
+    json_close(line, ']');
+}
+
+static void add_json_metadata(struct text *line, sdd_image *image)
+{
+    const void *data = NULL;
+    size_t size = 0;
+    struct text description = { 0 };
+    if (sdd_image_metadata(image, SDD_METADATA_ICC, &data, &size, NULL) == SDD_OK) {
+        icc_description(data, size, &description);
+        json_number(line, "icc_bytes", (int64_t)size);
+        if (description.size > 0) json_string(line, "icc_description", description.data);
+    }
+    if (sdd_image_metadata(image, SDD_METADATA_EXIF, &data, &size, NULL) == SDD_OK) {
+        json_number(line, "exif_bytes", (int64_t)size);
+        json_open(line, "exif", '{');
+        exif_read(data, size, add_exif_member, line);
+        json_close(line, '}');
+    }
+    if (sdd_image_metadata(image, SDD_METADATA_XMP, &data, &size, NULL) == SDD_OK)
+        json_number(line, "xmp_bytes", (int64_t)size);
+    add_texts(line, image);
+    text_free(&description);
+}
+
+static void add_json_facts(struct text *line, const struct picture *picture)
+{
+    const sdd_image_facts *facts = &picture->facts;
+    json_string(line, "format", format_name(picture->format));
+    if (facts->format == 0) return;
+    json_number(line, "width", facts->width);
+    json_number(line, "height", facts->height);
+    json_number(line, "channels", facts->channels);
+    json_number(line, "depth", facts->depth);
+    json_boolean(line, "progressive", facts->is_progressive != 0);
+    json_number(line, "orientation", facts->orientation);
+    json_number(line, "frames", facts->frame_count);
+    json_number(line, "loops", facts->loop_count);
+}
+
+static void print_json(const struct picture *picture)
+{
+    struct text line = { 0 };
+    json_begin(&line);
+    json_number(&line, "n", (int64_t)picture->number);
+    json_string(&line, "source", picture->source);
+    json_boolean(&line, "ok", picture->error == SDD_OK);
+    if (picture->error == SDD_OK) {
+        add_json_facts(&line, picture);
+        if (picture->image != NULL) add_json_metadata(&line, picture->image);
+        json_number(&line, "read_bytes", picture->read);
+        json_boolean(&line, "whole", picture->whole);
+    } else
+        json_error(&line, picture->error, picture->detail, picture->message);
+    if (picture->size >= 0) json_number(&line, "bytes", picture->size);
+    if (picture->http_status != 0) {
+        json_number(&line, "status", picture->http_status);
+        json_number(&line, "requests", picture->requests);
+        json_string(&line, "type", picture->type);
+        json_string(&line, "final_url", picture->final_url);
+        json_string(&line, "last_modified", picture->modified);
+        json_string(&line, "etag", picture->tag);
+    }
+    json_end(&line);
+    text_free(&line);
+}
+
+void picture_print(const struct picture *picture, const struct settings *settings)
+{
+    if (settings->json) {
+        print_json(picture);
+        return;
+    }
+    if (picture->error != SDD_OK)
+        complain("%s: %s", picture->source, picture->message);
+    else if (!settings->quiet)
+        print_text(picture);
+}

@@ -1,0 +1,32 @@
+/* The facts about one picture, for sdd info. */
+#ifndef SDD_TOOL_PICTURE_H
+#define SDD_TOOL_PICTURE_H
+
+#include "session.h"
+
+struct picture {
+    const char *source;
+    uint64_t number;
+    sdd_status error;
+    int32_t detail;
+    int exit_status;
+    const char *message;
+
+    sdd_image_facts facts; /* format 0: none */
+    int32_t format;
+    int64_t size;     /* of the whole file or body; -1: unknown */
+    int64_t read;     /* bytes that were read */
+    bool whole;       /* all of it was read */
+    sdd_image *image; /* not decoded, for its metadata; NULL: none */
+
+    int32_t http_status; /* 0: a file */
+    int32_t requests;
+    const char *type, *final_url, *modified, *tag;
+};
+
+/* Reads facts and metadata from a descriptor with the first bytes of a picture. */
+void picture_read(struct picture *picture, struct session *session, int fd);
+
+void picture_print(const struct picture *picture, const struct settings *settings);
+
+#endif

@@ -1,0 +1,42 @@
+/* The outcome of one URL or file: as a line of JSON, a line above the bars, or a complaint. */
+#ifndef SDD_TOOL_REPORT_H
+#define SDD_TOOL_REPORT_H
+
+#include "session.h"
+
+/* The facts about an outcome. Strings may be NULL. */
+struct report {
+    const char *url;
+    uint64_t number;
+    sdd_status error;
+    int32_t detail;
+    const char *message;
+    int exit_status;
+    bool skipped; /* its file existed */
+
+    const char *path;
+    int64_t bytes; /* of the file */
+    int64_t body_bytes;
+    int32_t format, width, height;
+
+    int32_t http_status;
+    struct text type, final_url; /* of the response */
+    int32_t origin, retryable, curl_code, system_error, attempts;
+    int64_t saved_bytes, resumed_bytes, total_us, first_byte_us;
+    bool end_unproven;
+};
+
+/* Copies what a result says. */
+void report_read(struct report *report, const sdd_result *result);
+void report_free(struct report *report);
+
+/* Sets a failure of the tool's own. */
+void report_fail(struct report *report, sdd_status error, int32_t detail, int exit_status);
+
+/* Prints an outcome as the options say. */
+void report_print(const struct report *report, const struct settings *settings);
+
+/* Adds "error", "code" and so on to a line of JSON. */
+void json_error(struct text *line, sdd_status error, int32_t detail, const char *message);
+
+#endif

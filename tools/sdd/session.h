@@ -1,0 +1,46 @@
+/* A downloader, a loader and a cache, made as the options say, and the signals that end a run. */
+#ifndef SDD_TOOL_SESSION_H
+#define SDD_TOOL_SESSION_H
+
+#include "options.h"
+
+struct session {
+    const struct settings *settings;
+    sdd_cache *cache; /* NULL: none */
+    sdd_downloader *downloader;
+    sdd_loader *loader;
+    sdd_credential credential;
+    uint64_t options; /* SDD_OPTION_ bits of every request */
+    int seen_stop;    /* the signal that session_wait() has seen */
+    struct text secrets[2];
+};
+
+/* Opens everything. Ends the program with a sentence if that fails. Events are delivered by session_wait(). */
+void session_open(struct session *session, const struct settings *settings);
+
+/* Opens the cache that the options name. Ends the program with a sentence if that fails. */
+sdd_cache *open_cache(const struct settings *settings);
+
+/* Closes what session_open() has opened. */
+void session_close(struct session *session);
+
+/* Fills in what the options say about a request. */
+void session_fill(const struct session *session, sdd_download_request *request);
+
+/* Waits up to `milliseconds` for events, for a descriptor to become readable (or -1) and for signals, and calls the
+   callbacks of the events. */
+void session_wait(struct session *session, int readable, int milliseconds);
+
+/* The signal that asked the program to end (SIGINT, SIGTERM, SIGHUP), or 0. From session_open() on, signals only set
+   this; a second one ends the program at once. */
+int stop_signal(void);
+
+/* The exit status for a class of errors (SDD_CLASS_), and the two ways to combine statuses of several URLs. */
+int class_status(sdd_status error, int32_t detail);
+int combine_status(int all, int one, bool first);
+
+/* "response" for SDD_CLASS_RESPONSE, and "network" for SDD_ORIGIN_NETWORK. */
+const char *class_name(int32_t error_class);
+const char *origin_name(int32_t origin);
+
+#endif
