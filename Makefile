@@ -1,8 +1,9 @@
 # Builds, checks, installs and packages libsdd. `make help` lists the targets.
 #
-#   PREFIX, LIBDIR, INCLUDEDIR, DATADIR, DESTDIR   the folders that `make install` writes to
+#   PREFIX, LIBDIR, BINDIR, INCLUDEDIR, DATADIR, MANDIR, DESTDIR   the folders that `make install` writes to
 #   PC_PREFIX                             the prefix in sdd.pc; default: relative to the folder of sdd.pc
 #   SCRATCH, SWIFTFLAGS                   SwiftPM's build folder, and additional flags for `swift build`
+#   DOCS_PYTHON                           the Python that has Sphinx, for `make docs`; default: /usr/bin/python3
 #   STRIP=:                               installs the library with its debug information
 #   BENCH_WORK, BENCH_OPTIONS             the folder of `make bench`, and options of bench/run.py
 
@@ -17,12 +18,15 @@ LIBRARY := build/libsdd.so.$(VERSION)
 
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
+BINDIR ?= $(PREFIX)/bin
 INCLUDEDIR ?= $(PREFIX)/include
 DATADIR ?= $(PREFIX)/share
+MANDIR ?= $(DATADIR)/man
 DESTDIR ?=
 SCRATCH ?= .build
 SWIFTFLAGS ?=
 STRIP ?= strip
+DOCS_PYTHON ?= /usr/bin/python3
 FUZZ_SECONDS ?= 60
 FUZZ_JOBS ?= 1
 SOAK_LOADS ?= 200000
@@ -41,13 +45,15 @@ headers := $(wildcard include/sdd/*.h)
 # The C code in the format of .clang-format. It leaves out include/, whose columns are laid out by hand, and Tests,
 # where clang-format would break up the tables of test cases: their anonymous structs, and the rows that share a line.
 CLANG_FORMAT ?= clang-format-14
-formatted_c = $(shell find Sources examples bench -name '*.[ch]')
+formatted_c = $(shell find Sources coders examples bench tools -name '*.[ch]')
 
-.PHONY: all help install uninstall clean check lint test-swift test-headers test-c test-cxx test-rust test-python test-bench test-http2 test-caches test-abi \
+.PHONY: all tool coders install-coders $(CODERS:%=coder-%) test-coders fuzz-coders help install uninstall clean check lint test-swift \
+	test-headers test-c test-cxx test-rust test-python test-bench test-http2 test-caches test-tool test-abi \
 	test-binders abi-description bindings test-examples sanitize torture coverage fuzz damage soak fault-server \
-	circles docs format wheel bench bench-quick bench-distributed bench-guard bench-guard-renew bench-programs deb check-deb
+	circles docs test-docs man format wheel bench bench-quick bench-distributed bench-formats bench-guard bench-guard-renew bench-programs \
+	deb check-deb check-installed check-reproducible
 
-all: build/libsdd.so ## (default) builds build/libsdd.so, optimised, with the Swift runtime inside
+all: build/libsdd.so build/sdd ## (default) builds build/libsdd.so, with the Swift runtime inside, and build/sdd
 
 help: ## prints this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 20
@@ -68,12 +74,66 @@ build/$(SONAME): $(LIBRARY)
 build/libsdd.so: build/$(SONAME)
 	ln -sf $(SONAME) $@
 
+# ---- the program sdd, in C over the public interface; it is linked twice, for build/ and for the system's folders
+
+tool_objects := $(patsubst tools/sdd/%.c,build/tool/%.o,$(wildcard tools/sdd/*.c))
+
+tool: build/sdd ## builds build/sdd, the command line tool
+
+build/tool/%.o: tools/sdd/%.c $(wildcard tools/sdd/*.h) $(headers)
+	@mkdir -p build/tool
+	$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(CPPFLAGS) $(CFLAGS) -Wall -Wextra -Wpedantic -Werror -Iinclude -c -o $@ $<
+
+build/sdd: $(tool_objects) build/libsdd.so
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(tool_objects) -Lbuild -lsdd -lm -Wl,-rpath,'$$ORIGIN'
+
 clean: ## removes build/ and SwiftPM's folders
 	rm -rf build $(SCRATCH) .build-tsan .build-fuzz .build-coverage
 
+# ---- coders of further formats, each with its own library
+
+CODERS := webp avif gif jxl heif
+coder_packages_webp := libwebp libwebpdemux
+coder_packages_avif := libavif
+coder_packages_jxl := libjxl
+coder_packages_heif := libheif
+# giflib has a file for pkg-config in newer versions only.
+coder_flags = $(if $(coder_packages_$(1)),$$(pkg-config --cflags --libs $(coder_packages_$(1))),-lgif)
+coder_check = $(if $(coder_packages_$(1)),pkg-config --exists $(coder_packages_$(1)),\
+    $(CC) -include stdio.h -include gif_lib.h -x c -fsyntax-only /dev/null 2>/dev/null)
+CODER_FLAGS ?= -O2 -g
+CODER_DIR ?= build/coders
+
+coders: $(CODERS:%=coder-%) ## builds the coders whose libraries are there: build/coders/
+
+# A coder needs nothing of libsdd but its header, so that it serves each way of loading the library.
+coder-%: coders/%.c coders/coder.h $(headers)
+	@mkdir -p $(CODER_DIR)
+	@if $(call coder_check,$*); then \
+	    [ $(CODER_DIR)/$*.so -nt coders/$*.c ] && [ $(CODER_DIR)/$*.so -nt coders/coder.h ] && \
+	        [ $(CODER_DIR)/$*.so -nt include/sdd/extend.h ] && exit 0; \
+	    set -x; $(CC) -std=c99 $(CODER_FLAGS) -Wall -Wextra -fvisibility=hidden -shared -fPIC -Iinclude coders/$*.c \
+	        $(call coder_flags,$*) -Wl,-z,defs,-z,relro,-z,now,--as-needed -o $(CODER_DIR)/$*.so.new; \
+	    mv -f $(CODER_DIR)/$*.so.new $(CODER_DIR)/$*.so; \
+	else \
+	    rm -f $(CODER_DIR)/$*.so; \
+	    echo "coders/$*.c is left out: $(or $(coder_packages_$*),giflib) is not installed"; \
+	fi
+
+install-coders: coders ## installs the coders that were built to $(DESTDIR)$(LIBDIR)/sdd/coders
+	install -d $(DESTDIR)$(LIBDIR)/sdd/coders
+	for coder in $(CODERS); do \
+	    [ -f $(CODER_DIR)/$$coder.so ] || continue; \
+	    install -m 644 $(CODER_DIR)/$$coder.so $(DESTDIR)$(LIBDIR)/sdd/coders/; \
+	    $(STRIP) --strip-unneeded $(DESTDIR)$(LIBDIR)/sdd/coders/$$coder.so; \
+	done
+
 # ---- install
 
-install: all ## installs to $(DESTDIR)$(PREFIX), /usr/local by default
+# The dynamic linker finds libraries in /usr and, after ldconfig, in /usr/local by itself.
+tool_rpath = $(if $(filter /usr/%,$(LIBDIR)),,-Wl,-rpath,'$$ORIGIN/$(call relative,$(BINDIR),$(LIBDIR))')
+
+install: all build/man/.made ## installs to $(DESTDIR)$(PREFIX), /usr/local by default
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBDIR)/cmake/sdd $(DESTDIR)$(INCLUDEDIR)/sdd/cpp
 	install -m 644 $(LIBRARY) $(DESTDIR)$(LIBDIR)/
 	$(STRIP) --strip-unneeded $(DESTDIR)$(LIBDIR)/libsdd.so.$(VERSION)
@@ -91,15 +151,40 @@ install: all ## installs to $(DESTDIR)$(PREFIX), /usr/local by default
 	        -e 's|@INCLUDEDIR@|$(call relative,$(LIBDIR)/cmake/sdd,$(INCLUDEDIR))|' \
 	        cmake/$$file.cmake.in > $(DESTDIR)$(LIBDIR)/cmake/sdd/$$file.cmake; \
 	done
+	install -d $(DESTDIR)$(MANDIR)/man3 $(DESTDIR)$(MANDIR)/man7
+	install -m 644 build/man/man3/*.3 $(DESTDIR)$(MANDIR)/man3/
+	install -m 644 build/man/man7/*.7 $(DESTDIR)$(MANDIR)/man7/
 	install -d $(DESTDIR)$(DATADIR)/libsdd
 	install -m 644 tools/libsdd.supp $(DESTDIR)$(DATADIR)/libsdd/
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man1
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $(DESTDIR)$(BINDIR)/sdd $(tool_objects) -Lbuild -lsdd -lm $(tool_rpath)
+	$(STRIP) $(DESTDIR)$(BINDIR)/sdd
+	install -m 644 docs/man/sdd*.1 $(DESTDIR)$(MANDIR)/man1/
+	install -d $(addprefix $(DESTDIR)$(DATADIR)/,bash-completion/completions zsh/site-functions fish/vendor_completions.d)
+	install -m 644 tools/sdd/completions/sdd.bash $(DESTDIR)$(DATADIR)/bash-completion/completions/sdd
+	install -m 644 tools/sdd/completions/_sdd $(DESTDIR)$(DATADIR)/zsh/site-functions/
+	install -m 644 tools/sdd/completions/sdd.fish $(DESTDIR)$(DATADIR)/fish/vendor_completions.d/
 	if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
+
+build/man/.made: $(headers) tools/make_man.py docs/site/header.py
+	rm -rf build/man
+	tools/make_man.py build/man
+	touch $@
+
+man: build/man/.made ## writes the manual pages of the library, from the header, to build/man
 
 uninstall: ## removes the files of `make install`
 	rm -f $(DESTDIR)$(DATADIR)/libsdd/libsdd.supp
 	if [ -d $(DESTDIR)$(DATADIR)/libsdd ]; then rmdir --ignore-fail-on-non-empty $(DESTDIR)$(DATADIR)/libsdd; fi
 	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libsdd.so $(SONAME) libsdd.so.$(VERSION) pkgconfig/sdd.pc)
+	rm -f $(DESTDIR)$(BINDIR)/sdd $(addprefix $(DESTDIR)$(MANDIR)/man1/,$(notdir $(wildcard docs/man/sdd*.1)))
+	rm -f $(addprefix $(DESTDIR)$(DATADIR)/,bash-completion/completions/sdd zsh/site-functions/_sdd fish/vendor_completions.d/sdd.fish)
+	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/sdd/coders/,$(CODERS:%=%.so))
+	for folder in sdd/coders sdd; do \
+	    if [ -d $(DESTDIR)$(LIBDIR)/$$folder ]; then rmdir --ignore-fail-on-non-empty $(DESTDIR)$(LIBDIR)/$$folder; fi; \
+	done
 	rm -rf $(DESTDIR)$(LIBDIR)/cmake/sdd $(DESTDIR)$(INCLUDEDIR)/sdd
+	rm -f $(DESTDIR)$(MANDIR)/man3/sdd_*.3 $(DESTDIR)$(MANDIR)/man7/libsdd.7
 	if [ -d $(DESTDIR)$(INCLUDEDIR)/sdd ]; then rmdir --ignore-fail-on-non-empty $(DESTDIR)$(INCLUDEDIR)/sdd; fi
 	if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 
@@ -112,8 +197,8 @@ wheel: all ## builds a wheel for Python, with the library and what it needs insi
 # ---- checks
 
 check: ## runs all of the following:
-check: lint all test-swift test-headers test-c test-cxx test-rust test-python test-bench test-http2 test-caches test-abi \
-	test-binders test-examples docs
+check: lint all test-swift test-headers test-c test-cxx test-rust test-python test-bench test-http2 test-caches test-tool test-abi \
+	test-binders test-examples test-coders test-docs
 	@echo "make check: everything passed"
 
 lint: ##   checks formats, comments, sizes of files and functions, circles of files, docs/requirements.md
@@ -158,6 +243,11 @@ test-http2: all ##   runs hostile HTTP/2 servers; SDD_TEST_LONG=1: the long form
 test-caches: all fault-server ##   tests caches with many and killed processes, full disks; SDD_TEST_LONG=1: the long form
 	$(with_server) Tests/Caches/run.sh
 
+test-tool: all fault-server ##   runs the program sdd: options, files, signals, terminals; also with sanitizers
+	$(with_server) Tests/Tool/run.sh plain
+	$(with_server) Tests/Tool/run.sh asan
+	$(with_server) Tests/Tool/run.sh valgrind
+
 test-abi: all ##   checks exported symbols, linkage, and side effects of loading the library
 	Tests/abi/check-symbols.sh $(LIBRARY)
 	Tests/abi/check-abi.sh
@@ -179,7 +269,10 @@ test-examples: all ##   runs the examples, the programs of the README and the de
 	Tests/examples.sh
 	Tests/hundred.sh
 
-sanitize: all fault-server ## runs the Swift tests with TSan; the programs in C with ASan, UBSan, valgrind and TSan
+test-coders: all coders fault-server ##   checks the coders of coders/: files of each format, damage, discovery, previews
+	$(with_server) Tests/Coders/run.sh
+
+sanitize: all fault-server ## runs the Swift tests with TSan; the programs in C and C++ with ASan, UBSan, valgrind and TSan
 	TSAN_OPTIONS=allocator_may_return_null=1 Tests/swift-tests.sh --scratch-path .build-tsan --sanitize=thread
 	mkdir -p build/tests
 	for shims in decode_shims encode_shims metadata_shims; do \
@@ -193,6 +286,8 @@ sanitize: all fault-server ## runs the Swift tests with TSan; the programs in C 
 	$(with_server) Tests/C/run.sh asan
 	$(with_server) Tests/C/run.sh valgrind
 	$(with_server) Tests/C/run.sh tsan
+	$(with_server) Tests/Cxx/run.sh asan
+	$(with_server) Tests/Cxx/run.sh tsan
 
 torture: all fault-server ## runs the long forms of all suites, times TORTURE_SCALE, for hours: docs/reliability.md
 	$(with_server) TORTURE_SCALE=$(TORTURE_SCALE) Tests/torture.sh
@@ -202,6 +297,9 @@ coverage: ## prints the share of lines that the tests reach, by folder, and file
 
 fuzz: ## runs libFuzzer, with FUZZ_SECONDS, FUZZ_TARGETS and FUZZ_JOBS: see docs/fuzzing.md
 	FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_JOBS=$(FUZZ_JOBS) Tests/Fuzz/run.sh $(FUZZ_TARGETS)
+
+fuzz-coders: coders ## the same for the coders of coders/
+	FUZZ_SECONDS=$(FUZZ_SECONDS) Tests/Coders/fuzz.sh
 
 damage: all ## decodes odd and damaged files in one process with a memory limit: see docs/fuzzing.md
 	Tests/Damage/run.sh
@@ -213,14 +311,16 @@ soak: all fault-server ## runs SOAK_LOADS mixed loads through one loader, a tent
 circles: ## prints circles of files in each Swift target, with what ties them together
 	Tests/house/circles.py --ties SDD SDDBase SDDCaches SDDCoders SDDEngine SDDTransport
 
-# Works offline; the search of the site is a script of its own.
-docs: ## builds a site of the header and docs/ in build/docs/html; needs doxygen and graphviz
-	@for tool in doxygen dot python3; do command -v $$tool >/dev/null || \
-	    { echo "make docs: $$tool is missing: apt-get install doxygen graphviz python3" >&2; exit 1; }; done
-	mkdir -p build
-	rm -rf build/docs
-	doxygen docs/Doxyfile
-	@echo "open build/docs/html/index.html"
+docs: ## builds the site of the documents in build/docs/html, which works offline
+	@DOCS_PYTHON=$(DOCS_PYTHON) docs/site/build.sh build/docs
+
+test-docs: all fault-server docs build/man/.made ##   compiles and runs the code of the documents; opens each page in a browser
+	Tests/Docs/man.sh
+	$(with_server) Tests/Docs/run.py --test
+	$(with_server) Tests/Docs/run.py
+	if command -v chromedriver >/dev/null || ! grep -qs '^ID=ubuntu' /etc/os-release; then \
+	    $(DOCS_PYTHON) Tests/Docs/pages.py build/docs/html; \
+	else echo "skip pages: no chromedriver"; fi
 
 format: ## formats the Swift and C code
 	$(CLANG_FORMAT) -i $(formatted_c)
@@ -248,6 +348,13 @@ bench-distributed: all ## compares sdd.distributed with img2dataset, in half an 
 	bench/install.sh $(BENCH_WORK)
 	$(BENCH_WORK)/venv/bin/python bench/corpus.py $(BENCH_WORK) small photo
 	python3 bench/distributed.py $(BENCH_WORK) $(BENCH_OPTIONS)
+
+bench-formats: all coders ## compares the formats of JPEG, PNG and all coders with Pillow: pixels and processor time
+	python3 -m venv --system-site-packages $(BENCH_WORK)/formats
+	$(BENCH_WORK)/formats/bin/pip install -q --upgrade numpy pillow pillow-heif pillow-jxl-plugin
+	$(CC) -O2 -Wall -Wextra -Iinclude bench/formats.c -o build/formats -Lbuild -lsdd -Wl,-rpath,'$$ORIGIN'
+	SDD_CODER_PATH=$(CURDIR)/build/coders $(BENCH_WORK)/formats/bin/python bench/formats.py build/formats \
+	    $(BENCH_WORK)/formats/pictures docs/benchmarks/formats.md
 
 bench-guard: build/libsdd.so build/sdd-guard ## fails if the library takes more instructions than bench/guard.json says
 	bench/guard.py
@@ -283,10 +390,16 @@ build/bench-checksum.so: bench/checksum.c bench/checksum.h
 
 # ---- Debian packages, built in a copy of the tree
 
-deb: build/deb/.built ## builds Debian packages: build/deb/libsdd0_*.deb, build/deb/libsdd-dev_*.deb
+deb: build/deb/.built ## builds Debian packages in build/deb/: docs/packaging.md
 
-build/deb/.built: $(sources) Makefile pkgconfig/sdd.pc.in $(shell find debian -type f)
+build/deb/.built: $(sources) Makefile pkgconfig/sdd.pc.in $(shell find debian docs bindings/python/src -type f)
 	debian/scripts/build
 
-check-deb: deb ## lints the packages; builds a program with them and runs it
+check-deb: deb ## lints the packages, compares their contents with the tree; builds programs with them and runs these
 	debian/scripts/check
+
+check-installed: deb fault-server ## installs the packages in bare releases of Debian, and tests them there; as root
+	$(with_server) Tests/installed.sh
+
+check-reproducible: ## builds the packages twice, in different folders and environments, and compares their bytes
+	Tests/reproducible.sh

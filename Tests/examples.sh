@@ -447,11 +447,6 @@ says '/missing.png: .'
 [ "$(wc -l <"$work/out")" -eq 7 ] || fail "README.md, C: not one line each"
 sort "$work/out" >"$work/readme.lines"
 ok "README.md: C"
-block cpp >"$work/readme.cc"
-c++ -std=c++17 -Wall -Wextra -pedantic -Werror "$work/readme.cc" $(pkg-config --cflags --libs sdd) -o "$bin/readme_cpp"
-gives 0 "$bin/readme_cpp" "${asked[@]}"
-sort "$work/out" | cmp - "$work/readme.lines" || fail "README.md: C++ prints something else than C"
-ok "README.md: C++"
 python_with_cffi=$(for python in python3 /usr/bin/python3; do
     if "$python" -c 'import cffi' 2>"$work/err"; then echo "$python" && break; fi
 done)

@@ -12,6 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 need_toolchain
 need_libraries
 python3_with_numpy() { python3 -c 'import numpy, PIL' || /usr/bin/python3 -c 'import numpy, PIL'; }
+python3_with() { python3 -c "import $1" || /usr/bin/python3 -c "import $1"; }
 need nginx-light env PATH="$PATH:/usr/sbin" nginx -v # a test server
 need openssl has openssl                             # its certificates
 need valgrind has valgrind
@@ -29,14 +30,27 @@ need libuv1-dev pkg-config --exists libuv
 need libsqlite3-dev pkg-config --exists sqlite3       # example with SQLite
 need libsdl2-dev pkg-config --exists sdl2             # examples with SDL, on a display without a screen
 need xvfb has Xvfb
-need libwebp-dev pkg-config --exists libwebp libwebpdemux # example coders
+need libwebp-dev pkg-config --exists libwebp libwebpdemux # coders
 need libgif-dev cc -include gif_lib.h -x c -fsyntax-only /dev/null
 need libavif-dev pkg-config --exists libavif
+need libjxl-dev pkg-config --exists libjxl
+need libheif-dev pkg-config --exists libheif
+need webp has cwebp dwebp gif2webp                    # files for the tests of coders
+need libavif-bin has avifenc avifdec
+need libjxl-tools has cjxl djxl
+need libheif-examples has heif-enc heif-convert
 need qt6-base-dev pkg-config --exists Qt6Widgets       # the header together with others
 need libgtk-4-dev pkg-config --exists gtk4
 need imagemagick has import                           # what the galleries show on the screen
 need cmake has cmake                                  # examples in C++
 need meson has meson
+need mandoc has mandoc                                # the tool: man pages, screens, completions
+need man-db has man
+need python3-pyte sh -c 'python3 -c "import pyte" || /usr/bin/python3 -c "import pyte"'
+need python3-pexpect sh -c 'python3 -c "import pexpect" || /usr/bin/python3 -c "import pexpect"'
+need tmux has tmux
+need zsh has zsh
+need fish has fish
 need libx11-dev pkg-config --exists x11
 need bindgen has bindgen                              # tools that generate bindings
 need libclang-dev sh -c 'ldconfig -p | grep -q libclang-[0-9]'
@@ -47,10 +61,30 @@ need python3-cffi sh -c 'python3 -c "import cffi" || /usr/bin/python3 -c "import
 need python3-pip python3 -m pip --version             # installs ctypesgen
 need python3-venv python3 -c "import ensurepip"       # the Python package
 need binutils has strip objdump
-need doxygen has doxygen                             # make docs
+need python3-sphinx /usr/bin/python3 -c 'import sphinx' # make docs
+need python3-myst-parser /usr/bin/python3 -c 'import myst_parser'
+need furo /usr/bin/python3 -c 'import furo'
 need graphviz has dot
+need mandoc has mandoc                               # make docs, make test-docs
+need man-db has man
+need bsdextrautils has col
+need mypy has mypy
+if ! grep -qs '^ID=ubuntu' /etc/os-release; then      # it opens each page; Ubuntu's is a snap, which sees no files here
+    need chromium has chromium
+    need chromium-driver has chromedriver
+    need python3-selenium /usr/bin/python3 -c 'import selenium'
+fi
+need python3-aiohttp python3_with aiohttp            # what the guides begin with
+need libstb-dev pkg-config --exists stb
+need libsoup-3.0-dev pkg-config --exists libsoup-3.0
+need libgdk-pixbuf-2.0-dev pkg-config --exists gdk-pixbuf-2.0
 need abigail-tools has abidw abidiff                 # comparison with the released interface
 need debhelper has dh                                # make deb
+need dh-python has dh_python3
+need pybuild-plugin-pyproject /usr/bin/python3 -c "import build"
+need python3-all has py3versions
+need python3-setuptools /usr/bin/python3 -c "import setuptools"
+need python3-wheel /usr/bin/python3 -c "import wheel"
 need lintian has lintian                             # make check-deb
 
 install_missing

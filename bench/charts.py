@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import textwrap
 from html import escape
 
 from clients import CANDIDATE
@@ -104,3 +105,44 @@ def bar(scale: Scale, row: Row, y: float) -> list[str]:
     return [text(LABELS - MARGIN, y + 14, row.client, "end"),
             f"<rect x='{LABELS}' y='{y + 3:.1f}' width='{end - LABELS:.1f}' height='{ROW - 6}' fill='{colour}'/>",
             text(end + 5, y + 14, f"{row.cpu_ratio.median:.2f}")]
+
+
+# ---- the headline, which stands on white and on black pages: no background, and colours that are legible on both
+
+INK, OWN_INK, PEER_INK = "#737b84", "#2f86d0", "#9a8157"
+HEAD_LABELS, HEAD_WIDTH, HEAD_BAR = 300, 760, 15
+
+
+def headline(groups: list[tuple[str, list[tuple[str, float]]]]) -> str:
+    """Draws the processor time of libsdd and of others in some workloads, as multiples of the baseline's: for each
+    workload its words, and the programs with their ratios, libsdd first."""
+    highest = max(ratio for _, bars in groups for _, ratio in bars)
+    unit = (HEAD_WIDTH - HEAD_LABELS - 150) / highest
+    top = 30
+    y: float = top + 8
+    shapes = []
+    for words, bars in groups:
+        lines = textwrap.wrap(words, 42)
+        shapes += [head_text(0, y + 12 + 16 * index, part, "start", INK) for index, part in enumerate(lines)]
+        for index, (client, ratio) in enumerate(bars):
+            ink = PEER_INK if index else OWN_INK
+            below = y + index * HEAD_BAR
+            shapes.append(f"<rect x='{HEAD_LABELS}' y='{below + 2:.0f}' width='{ratio * unit:.1f}' "
+                          f"height='{HEAD_BAR - 4}' rx='2' fill='{ink}'/>")
+            shapes.append(head_text(HEAD_LABELS + ratio * unit + 6, below + 12,
+                                    f"{ratio:.{1 if index else 2}f} {client}", "start",
+                                    OWN_INK if index == 0 else INK, "normal" if index else "bold"))
+        y += max(len(bars) * HEAD_BAR, len(lines) * 16) + 10
+    x = HEAD_LABELS + unit
+    title = "Processor time, as multiples of a program in C by hand over the same libraries (1); less is better"
+    shapes = [head_text(0, 14, title, "start", INK, "bold"),
+              f"<line x1='{x:.1f}' y1='{top}' x2='{x:.1f}' y2='{y:.0f}' stroke='{INK}' stroke-dasharray='3 3'/>",
+              *shapes]
+    return (f"<svg xmlns='http://www.w3.org/2000/svg' width='{HEAD_WIDTH}' height='{y:.0f}' "
+            f"viewBox='0 0 {HEAD_WIDTH} {y:.0f}' role='img'><title>{escape(title)}</title>\n"
+            + "\n".join(shapes) + "\n</svg>\n")
+
+
+def head_text(x: float, y: float, words: str, anchor: str, ink: str, weight: str = "normal") -> str:
+    return (f"<text x='{x:.1f}' y='{y:.1f}' text-anchor='{anchor}' font-weight='{weight}' font-family='sans-serif' "
+            f"font-size='12.5' fill='{ink}'>{escape(words)}</text>")

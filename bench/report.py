@@ -191,16 +191,16 @@ def write_charts(results: Results, folder: Path) -> None:
 # ---- files
 
 
-def many_machines(page: Path) -> str:
-    """The part of the page that bench/distributed.py has written."""
-    part = page.parent / page.stem / "distributed.md"
-    return "\n" + part.read_text() if part.exists() else ""
+def other_parts(page: Path) -> str:
+    """The parts of the page that bench/formats.py and bench/distributed.py have written."""
+    parts = [page.parent / page.stem / name for name in ("formats.md", "distributed.md")]
+    return "".join("\n" + part.read_text() for part in parts if part.exists())
 
 
 def write_page(results: Results, page: Path) -> None:
     lines = [INTRODUCTION, *note(results), *summary(results), *from_python(results), *peer_tables(results),
              *environment(results)]
-    page.write_text("\n".join(lines).rstrip() + "\n" + many_machines(page))
+    page.write_text("\n".join(lines).rstrip() + "\n" + other_parts(page))
     write_charts(results, page.parent / page.stem)
 
 
@@ -208,23 +208,48 @@ HEADLINE = (("W1x", 64), ("W2", 64), ("W3", 64), ("W4", 6), ("W5", 64), ("W6", 1
 HEADLINE_PEERS = ("pycurl", "pycurl + simplejpeg", "aiohttp", "aiohttp + Pillow")
 
 
-def headline(results: Results) -> list[str]:
-    """Returns the lines for the README."""
+def headline_rows(results: Results) -> list[tuple[str, float, float, list[tuple[str, float]]]]:
+    """Returns words, CPU and wall time of libsdd, and the CPU of others, for each workload of the headline."""
     rows = []
     for workload, in_flight in HEADLINE:
         table = results.table(workload, in_flight)
         if not table or not (own := table.row(CANDIDATE)):
             continue
-        peers = ", ".join(f"{row.client} {row.cpu_ratio.median:.1f}" for row in table.rows
-                          if row.client in HEADLINE_PEERS)
-        rows.append([table.workload.text, f"{own.cpu_ratio.median:.2f}", f"{own.wall_ratio.median:.2f}", peers])
+        peers = [(row.client, row.cpu_ratio.median) for row in table.rows if row.client in HEADLINE_PEERS]
+        rows.append((table.workload.text, own.cpu_ratio.median, own.wall_ratio.median, peers))
+    return rows
+
+
+def measured(results: Results) -> str:
     machine = results.facts["machine"]
-    words = (f"Measured on {machine['date']} on {machine['processors']}, with nginx on the same machine, as multiples "
-             "of a program in C that was written by hand over the same libraries (1.00; less is better):")
-    return [BEGIN, "", *note(results), textwrap.fill(words, LINE), "",
-            *table_lines(["work", "CPU of libsdd", "wall time of libsdd", "CPU of others"], rows), "",
-            "[docs/benchmarks.md](docs/benchmarks.md) has all workloads, spreads, memory, versions and commands.", "",
-            END]
+    return (f"Measured on {machine['date']} on {machine['processors']}, with nginx on the same machine, as multiples "
+            "of a program in C that was written by hand over the same libraries (1; less is better).")
+
+
+def chart_line(rows: list[tuple[str, float, float, list[tuple[str, float]]]], target: str) -> str:
+    """Returns the picture of the headline; its text has the figures."""
+    figures = "; ".join(f"{words}: libsdd {cpu:.2f}" + "".join(f", {client} {ratio:.1f}" for client, ratio in peers)
+                        for words, cpu, _, peers in rows)
+    return f"![Processor time as multiples of a program in C. {figures}.]({target})"
+
+
+def write_headline_page(results: Results, folder: Path) -> None:
+    """Writes the chart, and the table that the home page of the site shows below it."""
+    rows = headline_rows(results)
+    bars = [(words, [("libsdd", cpu), *peers]) for words, cpu, _, peers in rows]
+    (folder / "headline.svg").write_text(charts.headline(bars))
+    cells = [[words, f"{cpu:.2f}", f"{wall:.2f}", ", ".join(f"{client} {ratio:.1f}" for client, ratio in peers)]
+             for words, cpu, wall, peers in rows]
+    lines = [chart_line(rows, "headline.svg"), "", *note(results), textwrap.fill(measured(results), LINE), "",
+             *table_lines(["work", "CPU of libsdd", "wall time of libsdd", "CPU of others"], cells)]
+    (folder / "headline.md").write_text("\n".join(lines) + "\n")
+
+
+def headline(results: Results) -> list[str]:
+    """Returns the lines for the README."""
+    words = f"{measured(results)} [docs/benchmarks.md](docs/benchmarks.md) has all workloads and commands."
+    return [BEGIN, "", *note(results), chart_line(headline_rows(results), "docs/benchmarks/headline.svg"), "",
+            textwrap.fill(words, LINE), "", END]
 
 
 def write_headline(results: Results, readme: Path) -> None:
@@ -239,4 +264,5 @@ def write_headline(results: Results, readme: Path) -> None:
 def publish(results: Results) -> None:
     """Writes the page, the charts and the headline of the repository."""
     write_page(results, ROOT / "docs" / "benchmarks.md")
+    write_headline_page(results, ROOT / "docs" / "benchmarks")
     write_headline(results, ROOT / "README.md")

@@ -10,7 +10,7 @@ import sys
 sys.dont_write_bytecode = True
 from sources import ROOT  # noqa: E402
 
-FOLDERS = ("Sources", "include", "Tests", "bench", "examples")
+FOLDERS = ("Sources", "include", "Tests", "bench", "examples", "tools")
 MOST = 0.01
 
 OPENING = re.compile(

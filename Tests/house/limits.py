@@ -13,7 +13,7 @@ import sys
 sys.dont_write_bytecode = True
 from sources import ROOT, functions  # noqa: E402
 
-FOLDERS = ("Sources", "include", "Tests", "bench", "examples")
+FOLDERS = ("Sources", "include", "Tests", "bench", "examples", "tools")
 FILE_LINES, FUNCTION_LINES, HEADER_COLUMNS = 500, 50, 100
 
 TABLES = "a table of test cases"
@@ -21,7 +21,7 @@ PROGRAM = "one program; its tests share helpers"
 
 # Longer files: number of lines allowed, and the reason.
 LONG_FILES = {
-    "Tests/C/layout_0_3_0.h": (1200, "the structs of a release, for comparison"),
+    "Tests/C/layout_0_3_0.h": (1300, "the structs of a release, for comparison"),
     "Tests/C/old_struct.c": (750, TABLES),
     "Tests/C/test_answers.c": (700, PROGRAM),
     "Tests/C/test_bad_input.c": (650, TABLES),

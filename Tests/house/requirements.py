@@ -24,7 +24,7 @@ NAMES = re.compile(r"\b(?:void|func)\s+((?:[a-z]\d{1,2}_)+)[a-zA-Z]")  # x7_x8_t
 TITLES = re.compile(rf'@Test\(\s*"({LIST})\b[^":]*:')  # @Test("D7 G1: six at a time")
 ROWS = re.compile(rf"\b[Rr]ows?\s+(?:\*\s+)?({LIST})\b")  # "rows D10 and D13" in a comment
 BEGINNINGS = re.compile(rf"(?:///?|/\*+|^\s*\*|^\s*#)\s*({LIST}):", re.MULTILINE)  # /* D13: one at a time
-FUNCTIONS = re.compile(r"\b(?:func|void)\s+(\w+)\s*\(")
+FUNCTIONS = re.compile(r"\b(?:func|void|def)\s+(\w+)\s*\(")
 
 
 def faults_of(named, texts, functions):
