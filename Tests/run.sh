@@ -46,8 +46,9 @@ need cmake has cmake                                  # examples in C++
 need meson has meson
 need mandoc has mandoc                                # the tool: man pages, screens, completions
 need man-db has man
-need python3-pyte sh -c 'python3 -c "import pyte" || /usr/bin/python3 -c "import pyte"'
-need python3-pexpect sh -c 'python3 -c "import pexpect" || /usr/bin/python3 -c "import pexpect"'
+need python3-pyte python3_with pexpect,PIL,pyte          # all of them in one Python: Tests/Tool/run.sh
+need python3-pexpect python3_with pexpect,PIL,pyte
+need python3-pil python3_with pexpect,PIL,pyte
 need tmux has tmux
 need zsh has zsh
 need fish has fish
