@@ -53,7 +53,7 @@ formatted_c = $(shell find Sources coders examples bench tools -name '*.[ch]')
 	circles docs test-docs man format wheel bench bench-quick bench-distributed bench-formats bench-guard bench-guard-renew bench-programs \
 	deb check-deb check-installed check-reproducible
 
-all: build/libsdd.so build/sdd ## (default) builds build/libsdd.so, with the Swift runtime inside, and build/sdd
+all: build/libsdd.so build/sdd build/sdd-decoder ## (default) builds build/libsdd.so, with the Swift runtime inside, and the programs
 
 help: ## prints this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 20
@@ -86,6 +86,11 @@ build/tool/%.o: tools/sdd/%.c $(wildcard tools/sdd/*.h) $(headers)
 
 build/sdd: $(tool_objects) build/libsdd.so
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(tool_objects) -Lbuild -lsdd -lm -Wl,-rpath,'$$ORIGIN'
+
+# The process that decodes for SDD_DECODE_ISOLATED. It loads the library that starts it.
+build/sdd-decoder: tools/decoder/sdd-decoder.c
+	@mkdir -p build
+	$(CC) -std=c11 -O2 -g $(CPPFLAGS) $(CFLAGS) -Wall -Wextra -Wpedantic -Werror $(LDFLAGS) -o $@ $< -ldl
 
 clean: ## removes build/ and SwiftPM's folders
 	rm -rf build $(SCRATCH) .build-tsan .build-fuzz .build-coverage
@@ -159,6 +164,9 @@ install: all build/man/.made ## installs to $(DESTDIR)$(PREFIX), /usr/local by d
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man1
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $(DESTDIR)$(BINDIR)/sdd $(tool_objects) -Lbuild -lsdd -lm $(tool_rpath)
 	$(STRIP) $(DESTDIR)$(BINDIR)/sdd
+	install -d $(DESTDIR)$(LIBDIR)/sdd
+	install -m 755 build/sdd-decoder $(DESTDIR)$(LIBDIR)/sdd/
+	$(STRIP) $(DESTDIR)$(LIBDIR)/sdd/sdd-decoder
 	install -m 644 docs/man/sdd*.1 $(DESTDIR)$(MANDIR)/man1/
 	install -d $(addprefix $(DESTDIR)$(DATADIR)/,bash-completion/completions zsh/site-functions fish/vendor_completions.d)
 	install -m 644 tools/sdd/completions/sdd.bash $(DESTDIR)$(DATADIR)/bash-completion/completions/sdd
@@ -179,7 +187,7 @@ uninstall: ## removes the files of `make install`
 	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libsdd.so $(SONAME) libsdd.so.$(VERSION) pkgconfig/sdd.pc)
 	rm -f $(DESTDIR)$(BINDIR)/sdd $(addprefix $(DESTDIR)$(MANDIR)/man1/,$(notdir $(wildcard docs/man/sdd*.1)))
 	rm -f $(addprefix $(DESTDIR)$(DATADIR)/,bash-completion/completions/sdd zsh/site-functions/_sdd fish/vendor_completions.d/sdd.fish)
-	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/sdd/coders/,$(CODERS:%=%.so))
+	rm -f $(DESTDIR)$(LIBDIR)/sdd/sdd-decoder $(addprefix $(DESTDIR)$(LIBDIR)/sdd/coders/,$(CODERS:%=%.so))
 	for folder in sdd/coders sdd; do \
 	    if [ -d $(DESTDIR)$(LIBDIR)/$$folder ]; then rmdir --ignore-fail-on-non-empty $(DESTDIR)$(LIBDIR)/$$folder; fi; \
 	done

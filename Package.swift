@@ -97,8 +97,11 @@ let package = Package(
         // What runs at a fork, known to the system as soon as the library is loaded.
         .target(name: "CFork", cSettings: [relativePaths]),
 
+        // Processes that decode apart from the application, and their sandbox.
+        .target(name: "CHelper", cSettings: [relativePaths]),
+
         .target(name: "SDDBase", dependencies: ["CSystem"], swiftSettings: strict),
-        .target(name: "SDDCoders", dependencies: ["SDDBase", "CJPEG", "CPNG"], swiftSettings: strict),
+        .target(name: "SDDCoders", dependencies: ["SDDBase", "CHelper", "CJPEG", "CPNG"], swiftSettings: strict),
         .target(name: "SDDTransport", dependencies: ["SDDBase", "CCurl"], swiftSettings: strict),
         .target(
             name: "SDDCaches", dependencies: ["SDDBase", "CSystem"], swiftSettings: strict),
@@ -108,7 +111,7 @@ let package = Package(
         .target(
             name: "SDD",
             dependencies: [
-                "SDDBase", "SDDCoders", "SDDTransport", "SDDCaches", "SDDEngine", "CFork", "CSDD", "CSystem",
+                "SDDBase", "SDDCoders", "SDDTransport", "SDDCaches", "SDDEngine", "CFork", "CHelper", "CSDD", "CSystem",
             ],
             exclude: ["sdd.map"], swiftSettings: strict, linkerSettings: sharedObject),
 

@@ -187,6 +187,11 @@ const char *sddsys_secure_variable(const char *name) { return secure_getenv(name
 const char *sddsys_own_path(void)
 {
     static const char own = 0;
+    return sddsys_path_of(&own);
+}
+
+const char *sddsys_path_of(const void *address)
+{
     Dl_info info;
-    return dladdr(&own, &info) != 0 ? info.dli_fname : NULL;
+    return dladdr(address, &info) != 0 ? info.dli_fname : NULL;
 }

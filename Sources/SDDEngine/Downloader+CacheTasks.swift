@@ -17,7 +17,7 @@ extension Downloader {
             case .awaitOther(let id, let look): look.lookLater(answer: answer(of: id))
             case .revalidate(let request, let lookup): revalidate(request, lookup)
             case .keep(let keeper, let image): keeper.keep(image)
-            case .keepOriginal(let keeper, let original): keeper.keep(original)
+            case .keepOriginal(let keeper, let original): keeper.keep(original, decodedBy: registry)
             case .apply(let revalidation, let outcome): revalidation.apply(outcome)
             case .save(let saver, let bytes): saver.save(bytes)
             case .endSaving(let saver, let isComplete): saver.end(isComplete: isComplete)

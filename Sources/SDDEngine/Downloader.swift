@@ -15,7 +15,7 @@ package final class Downloader: Sendable {
     private let desk = DecodeDesk()
     /// The application's coders of this downloader, tried before those of the process.
     package let coders: AppCoderList
-    private let registry: CoderRegistry
+    package let registry: CoderRegistry
     private let decodeAccount: DecodeAccount
     /// The memory account of requests whose ends are told immediately.
     private let promptAccount: DecodeAccount
@@ -38,6 +38,7 @@ package final class Downloader: Sendable {
         plugins = AppTransfers(maxBodyBytes: configuration.transport.maxBodyBytes)
         coders = AppCoderList()
         registry = .builtIn.asking([coders, .process], installed: configuration.installedCoders)
+            .isolated(by: configuration.decoder.map { HelperPool($0) })
         decodeAccount = DecodeMemory.ofProcess.makeAccount()
         promptAccount = DecodeMemory.ofProcess.makeAccount(keepsUndelivered: false)
         table = Monitor(

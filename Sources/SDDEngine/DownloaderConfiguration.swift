@@ -16,6 +16,8 @@ package struct DownloaderConfiguration: Sendable {
     package var decodeThreads = 1
     /// The installed coders to use; `nil` means none.
     package var installedCoders: InstalledCoders?
+    /// The program that decodes in processes of its own; `nil` if this process decodes.
+    package var decoder: HelperProgram?
     package var transport = TransportConfiguration()
 
     // Scheduling of transfers.

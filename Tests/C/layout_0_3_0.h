@@ -605,7 +605,7 @@ struct sdd_downloader_config_0_3_0 {
     const void *accepted_status_codes, *accepted_content_types, *credential, *modifiers, *cache;
     int32_t http_cache, resume;
     const void *callbacks, *network, *limits, *retry;
-    int32_t no_installed_coders, reserved;
+    int32_t no_installed_coders, decode_mode;
 };
 SAME(sdd_downloader_config, 0_3_0, struct_size);
 SAME(sdd_downloader_config, 0_3_0, delivery);
@@ -628,7 +628,7 @@ SAME(sdd_downloader_config, 0_3_0, network);
 SAME(sdd_downloader_config, 0_3_0, limits);
 SAME(sdd_downloader_config, 0_3_0, retry);
 SAME(sdd_downloader_config, 0_3_0, no_installed_coders);
-SAME(sdd_downloader_config, 0_3_0, reserved);
+SAME(sdd_downloader_config, 0_3_0, decode_mode);
 GROWN(sdd_downloader_config, 0_3_0);
 
 struct sdd_cookie_0_3_0 {

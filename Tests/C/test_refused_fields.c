@@ -58,7 +58,8 @@ static void configs_of_downloaders(void)
 {
     CONFIG(no_installed_coders, 2);
     CONFIG(no_installed_coders, -1);
-    SETTING_AS(UNSUPPORTED, "sdd_downloader_config", config, reserved, 1);
+    CONFIG(decode_mode, 2);
+    CONFIG(decode_mode, -1);
     CONFIG(struct_size, 7);
     CONFIG(struct_size, 12);
     CONFIG(delivery, 2);

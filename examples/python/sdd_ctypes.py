@@ -20,7 +20,7 @@ as the library may call it.
 """
 
 import os
-from ctypes import (CDLL, CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_double, c_int32, c_int64, c_size_t,
+from ctypes import (CDLL, CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t,
                     c_uint32, c_uint64, c_void_p, sizeof)
 
 VERSION_STRING = b"0.3.0"
@@ -97,6 +97,7 @@ DETAIL_IMAGE_TOO_MUCH_MEMORY = 100114
 DETAIL_IMAGE_BUFFER_TOO_SMALL = 100115
 DETAIL_IMAGE_CODER = 100116
 DETAIL_IMAGE_INTEGRITY = 100117
+DETAIL_IMAGE_DECODER = 100118
 DETAIL_OPERATION_CLOSED = 200001
 DETAIL_OPERATION_UNKNOWN_OPTIONS = 200002
 DETAIL_OPERATION_BAD_HEADER = 200003
@@ -288,6 +289,9 @@ ORDER_LIFO = 1
 
 ADDRESS_ANY = 0
 ADDRESS_PUBLIC_ONLY = 1
+
+DECODE_IN_PROCESS = 0
+DECODE_ISOLATED = 1
 
 IP_ANY = 0
 IP_V4 = 4
@@ -702,7 +706,7 @@ class DownloaderConfig(Sized):
                 ("credential", POINTER(Credential)), ("modifiers", POINTER(Modifiers)), ("cache", Cache),
                 ("http_cache", c_int32), ("resume", c_int32), ("callbacks", POINTER(CallbackOptions)),
                 ("network", POINTER(NetworkOptions)), ("limits", POINTER(Limits)), ("retry", POINTER(RetryOptions)),
-                ("no_installed_coders", c_int32), ("reserved", c_int32)]
+                ("no_installed_coders", c_int32), ("decode_mode", c_int32)]
 
 
 class Cookie(Sized):
@@ -1038,6 +1042,7 @@ _declare("sdd_downloader_set_credential", Status, downloader=Downloader, credent
 _declare("sdd_downloader_set_modifiers", Status, downloader=Downloader, modifiers=POINTER(Modifiers))
 _declare("sdd_downloader_set_decode_options", Status, downloader=Downloader, options=POINTER(DecodeOptions))
 _declare("sdd_process_set_decode_memory_limit", Status, bytes=c_int64)
+_declare("sdd_decoder_main", c_int, argc=c_int, argv=POINTER(POINTER(c_char)))
 _declare("sdd_downloader_get_config", Status, downloader=Downloader, config=POINTER(DownloaderConfig))
 _declare("sdd_downloader_suspend", Status, downloader=Downloader)
 _declare("sdd_downloader_resume", Status, downloader=Downloader)

@@ -53,6 +53,35 @@ SDD_ENUM(int32_t) {
     SDD_ADDRESS_PUBLIC_ONLY = 1
 };
 
+/**
+ * Which process decodes pictures: sdd_downloader_config.decode_mode. Since: 0.3.0.
+ *
+ * With SDD_DECODE_ISOLATED what a downloader and its loaders receive is decoded by processes of the
+ * program sdd-decoder, without files, network or other processes (seccomp(2), setrlimit(2)), so that
+ * a fault of a decoder ends neither the application nor gives away what it has. It costs some
+ * milliseconds for the first pictures, and a copy of the pixels for each.
+ *
+ * - A decoder process that ends ends the request: SDD_ERROR_BAD_IMAGE_DATA with
+ *   SDD_DETAIL_IMAGE_DECODER. One that is far over decode_time_ms is killed, and the request ends
+ *   with SDD_DETAIL_IMAGE_TOO_SLOW. The next request starts another process.
+ * - A process decodes many pictures, one after the other. There are as many as threads decode at a
+ *   time, and as many again for each coder that is loaded from a shared object. They may take twice
+ *   max_decode_bytes and 512 MiB, and end with the downloader.
+ * - Coders from shared objects (sdd_coder_load(), installed coders) decode there, too. Coders of
+ *   sdd_coder_register() and sdd_downloader_add_coder() that are functions of the application, own
+ *   transforms, encoding, and calls without a downloader remain in the application's process.
+ * - The library starts them with posix_spawn(3). SIGCHLD is sent when one ends; an application that
+ *   waits for any child may be given one that it does not know.
+ * - The program is "sdd/sdd-decoder" or "sdd-decoder" in the directory from which libsdd.so.0 was
+ *   loaded, or what the environment variable SDD_DECODER names, which is ignored in a program that
+ *   gains privileges (secure_getenv(3)). If there is none, sdd_downloader_create() fails with
+ *   SDD_ERROR_UNSUPPORTED. Linux on x86-64 and AArch64 only.
+ */
+SDD_ENUM(int32_t) {
+    SDD_DECODE_IN_PROCESS = 0,
+    SDD_DECODE_ISOLATED = 1
+};
+
 /** IP versions to use: sdd_network_options.ip_version. Since: 0.2.0. */
 SDD_ENUM(int32_t) {
     SDD_IP_ANY = 0,
@@ -356,7 +385,7 @@ typedef struct sdd_downloader_config {
     /* 1: coders that are installed beside the library (see CODERS in extend.h) do not decode what
        this downloader receives, and "Accept" does not name their formats; default 0. */
     int32_t no_installed_coders;
-    int32_t reserved; /* 0 */
+    int32_t decode_mode; /* one of SDD_DECODE_; default SDD_DECODE_IN_PROCESS. Since: 0.3.0 */
 } sdd_downloader_config;
 
 #define SDD_DOWNLOADER_CONFIG_INIT \

@@ -254,6 +254,24 @@ SDD_API sdd_status sdd_downloader_set_decode_options(sdd_downloader *SDD_NULLABL
 SDD_API sdd_status sdd_process_set_decode_memory_limit(int64_t bytes);
 
 /**
+ * The main function of a process that decodes for SDD_DECODE_ISOLATED, for an application that
+ * brings a program of its own in place of sdd-decoder, because it is linked statically or has no
+ * such file; SDD_DECODER then names it. The program does nothing before this call:
+ *
+ *     int main(int argc, char **argv) { return sdd_decoder_main(argc, argv); }
+ *
+ * It decodes what the application's process sends, and returns when that has ended or destroys its
+ * downloader. It closes all other descriptors and gives up the right to open files, to connect and
+ * to start processes.
+ *
+ * @param argc, argv Those of main().
+ * @return The exit status: 0; 1: a coder cannot be loaded; 2: the system lacks seccomp(2); 64: the
+ *     program was not started by the library, and nothing was done.
+ * Thread: the main thread, as the only one. Since: 0.3.0.
+ */
+SDD_API int sdd_decoder_main(int argc, char *SDD_NULLABLE *SDD_NULLABLE argv);
+
+/**
  * Reads the current configuration: the one given at creation, with defaults filled in and later
  * changes included.
  *

@@ -145,6 +145,8 @@ SDD_ENUM(int32_t) {
     SDD_DETAIL_IMAGE_CODER = 100116,
     /* The body does not match sdd_download_request.integrity or expected_bytes. Since: 0.2.0. */
     SDD_DETAIL_IMAGE_INTEGRITY = 100117,
+    /* The process of SDD_DECODE_ISOLATED could not be started, or ended before it answered. */
+    SDD_DETAIL_IMAGE_DECODER = 100118,
     SDD_DETAIL_OPERATION_CLOSED = 200001, /* submitted after sdd_downloader_close() */
     /* An option bit that has no meaning to the call, or is unknown: the message names it. */
     SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS = 200002,

@@ -46,4 +46,7 @@ const char *sddsys_secure_variable(const char *name);
 /// Returns the path from which the system has loaded the object that contains this function; NULL if it is unknown.
 const char *sddsys_own_path(void);
 
+/// The same for the object that contains an address.
+const char *sddsys_path_of(const void *address);
+
 #endif

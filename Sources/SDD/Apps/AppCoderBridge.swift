@@ -14,6 +14,7 @@ final class AppCoderBridge: AppCoder, @unchecked Sendable {
     let format: ImageFormat
     let mimeType: String?
     let isInstalled: Bool
+    let object: String?
 
     private typealias OpenFunction =
         @convention(c) (
@@ -25,7 +26,9 @@ final class AppCoderBridge: AppCoder, @unchecked Sendable {
         let member: StaticString
     }
 
-    static func make(_ table: sdd_coder, isInstalled: Bool = false) -> Result<AppCoderBridge, Flaw> {
+    static func make(
+        _ table: sdd_coder, isInstalled: Bool = false, object: String? = nil
+    ) -> Result<AppCoderBridge, Flaw> {
         guard let name = headerName(table.name), name.utf8.count <= 64 else { return .failure(Flaw(member: "name")) }
         guard table.mime_type == nil || isMediaType(headerValue(table.mime_type)) else {
             return .failure(Flaw(member: "mime_type"))
@@ -37,14 +40,17 @@ final class AppCoderBridge: AppCoder, @unchecked Sendable {
         guard let next = table.next else { return .failure(Flaw(member: "next")) }
         guard let close = table.close else { return .failure(Flaw(member: "close")) }
         let functions = AppDecoderBridge.Functions(feed: feed, next: next, preview: table.preview, close: close)
-        return .success(AppCoderBridge(table, open, functions, name: name, format: format, isInstalled: isInstalled))
+        return .success(
+            AppCoderBridge(
+                table, open, functions, name: name, format: format, isInstalled: isInstalled, object: object))
     }
 
     private init(
         _ table: sdd_coder, _ open: OpenFunction, _ functions: AppDecoderBridge.Functions, name: String,
-        format: ImageFormat, isInstalled: Bool
+        format: ImageFormat, isInstalled: Bool, object: String?
     ) {
         self.isInstalled = isInstalled
+        self.object = object
         mimeType = headerValue(table.mime_type)?.lowercased()
         var table = table
         // These strings belong to the application, and are no longer needed.

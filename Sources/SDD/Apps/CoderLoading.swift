@@ -1,4 +1,5 @@
 internal import CSDD
+internal import CSystem
 internal import Glibc
 
 /// The reason why no coder could be loaded from a shared object.
@@ -42,10 +43,17 @@ func loadedCoder(_ path: UnsafePointer<CChar>?, isInstalled: Bool = false) throw
     } catch {
         throw LoadingFlaw(Int(error.status), "The coder in \(shown) cannot be read: \(error.sentence)")
     }
-    switch AppCoderBridge.make(copy, isInstalled: isInstalled) {
+    switch AppCoderBridge.make(copy, isInstalled: isInstalled, object: file(of: symbol) ?? shown) {
     case .success(let coder): return coder
     case .failure(let flaw):
         throw LoadingFlaw(
             SDD_ERROR_INVALID_ARGUMENT, "The coder in \(shown) has no \(flaw.member), or one that is wrong.")
     }
+}
+
+/// Returns the absolute path of the object that a symbol is in.
+private func file(of symbol: UnsafeMutableRawPointer) -> String? {
+    guard let name = sddsys_path_of(symbol), let path = realpath(name, nil) else { return nil }
+    defer { free(path) }
+    return String(cString: path)
 }

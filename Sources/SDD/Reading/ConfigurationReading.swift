@@ -25,6 +25,7 @@ func readConfiguration(_ config: sdd_downloader_config) throws(Refusal) -> ReadC
     try readWays(parts.network, &downloader.transport)
     let isWithout = try flag(config.no_installed_coders, "sdd_downloader_config.no_installed_coders")
     downloader.installedCoders = isWithout ? nil : .process
+    downloader.decoder = try decoder(config.decode_mode, downloader.decodeLimits)
     downloader.delivery = try delivery(config.delivery, parts.callbacks)
     var defaults = RequestDefaults(
         allowsFiles: downloader.transport.allowsFiles, maxBodyBytes: downloader.transport.maxBodyBytes,
@@ -33,6 +34,15 @@ func readConfiguration(_ config: sdd_downloader_config) throws(Refusal) -> ReadC
     defaults.proxyUserinfo = downloader.transport.proxy.userinfo
     defaults.refusesDataURLs = try flag(parts.network.no_data_urls, "sdd_network_options.no_data_urls")
     return ReadConfiguration(downloader: downloader, defaults: defaults, given: AppConfiguration(parts))
+}
+
+private func decoder(_ mode: Int32, _ limits: DecodeLimits) throws(Refusal) -> HelperProgram? {
+    switch Int(mode) {
+    case SDD_DECODE_IN_PROCESS: return nil
+    case SDD_DECODE_ISOLATED: return try DecoderProgram.find(limits)
+    default:
+        throw .number("sdd_downloader_config.decode_mode", mode, allowed: "one of SDD_DECODE_")
+    }
 }
 
 // MARK: - Scheduling

@@ -8,6 +8,8 @@ package final class APNGAnimation: FrameSource {
     private let bytes: Bytes
     private let parsed: APNGParser
     private let limits: DecodeLimits
+    /// Decodes each frame, as a PNG of its own.
+    private let coder: any ImageCoding
     /// Fork generation in which the lock of `shared` may be taken.
     private let generation = ForkGeneration.current
     private let shared: Monitor<Shared>
@@ -20,8 +22,12 @@ package final class APNGAnimation: FrameSource {
     }
 
     /// Returns `nil` if the bytes are not a valid animation of more than one frame.
-    /// - Parameter isWhole: false for the beginning of a file; the frames are then those that have arrived completely.
-    package init?(_ bytes: Bytes, limits: DecodeLimits, isWhole: Bool = true) {
+    /// - Parameters:
+    ///   - isWhole: false for the beginning of a file; the frames are then those that have arrived completely.
+    ///   - coder: decodes PNGs.
+    package init?(
+        _ bytes: Bytes, limits: DecodeLimits, isWhole: Bool = true, coder: any ImageCoding = PNGCoder()
+    ) {
         var parser = APNGParser(mostFrames: limits.maxFrames)
         withExtendedLifetime(bytes) { parser.read(bytes.pointer) }
         guard parser.complete > 1 else { return nil }
@@ -32,6 +38,7 @@ package final class APNGAnimation: FrameSource {
         }
         self.bytes = bytes
         self.limits = limits
+        self.coder = coder
         parsed = parser
         frameCount = parser.complete
         shared = Monitor(Shared(cache: AnimationCache(limit: limits.frameCacheBytes)))
@@ -120,10 +127,11 @@ extension APNGAnimation {
 
     private func draw(_ frame: APNGFrame, on canvas: AnimationCanvas) throws(CoderError) {
         let file = try APNGFrameFile.make(of: frame, among: parsed, in: bytes.pointer)
-        let task = DecodeTask(wanted: .rgba8, memory: .library, limits: limits, isLenient: false, isExact: true) {
-            SizeRule.none.plan(width: $0, height: $1)
+        let task = DecodeTask(wanted: .rgba8, memory: .library, limits: limits, isLenient: false, isExact: true)
+        guard let pixels = try coder.makeReader(task).read(file, isLast: true) else { throw CoderError(.truncated) }
+        guard pixels.width == frame.area.width, pixels.height == frame.area.height, pixels.format == .rgba8 else {
+            throw CoderError(.corrupt, "a frame of another size")
         }
-        guard let pixels = try PNGReader(task).read(file, isLast: true) else { throw CoderError(.truncated) }
         withShared { $0.decodedFrames += 1 }
         switch frame.blend {
         case .source: canvas.put(pixels, at: frame.area)

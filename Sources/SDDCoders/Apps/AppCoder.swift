@@ -13,6 +13,9 @@ package protocol AppCoder: AnyObject, Sendable {
     /// True for a coder that is installed beside the library. It checks `AppDecodeTask.maxPixels` before it takes memory.
     var isInstalled: Bool { get }
 
+    /// The path of the shared object that the coder was loaded from; `nil` for functions of the application itself.
+    var object: String? { get }
+
     /// Whether the coder decodes a body.
     /// - Parameter bytes: a body, or its beginning.
     /// - Returns: `nil` if the bytes are too few to tell.
@@ -29,6 +32,7 @@ extension AppCoder {
     package var mimeType: String? { nil }
     package var hasPreviews: Bool { false }
     package var isInstalled: Bool { false }
+    package var object: String? { nil }
 }
 
 /// The decoder that an application's coder opens for one body. Used by one thread at a time.
@@ -39,12 +43,15 @@ package protocol AppDecoder: AnyObject {
     func next() throws(CoderError) -> AppAnswer
     /// Shows the picture as far as the pieces that have been fed allow.
     func preview() throws(CoderError) -> AppPreview
+    /// True if the decoder has lost what it was fed, and another one is to be opened.
+    var isLost: Bool { get }
     /// Ends the decoder. Called once, as the last call, on any thread.
     func close()
 }
 
 extension AppDecoder {
     package func preview() throws(CoderError) -> AppPreview { .wholeOnly(AppFrame()) }
+    package var isLost: Bool { false }
 }
 
 /// The answer of a decoder that is asked to show a body which is still arriving.
@@ -63,6 +70,9 @@ package struct AppDecodeTask: Sendable {
     /// The coder may return a frame smaller than its picture if both sides are at least this long; 0 means frames as
     /// large as the picture.
     package var wantedSide = 0
+    /// The processes that decode with coders from shared objects, and the limits there.
+    var helpers: HelperPool?
+    var limits = DecodeLimits()
 
     package init(maxPixels: Int = DecodeLimits().maxPixels, wantedSide: Int = 0) {
         self.maxPixels = maxPixels

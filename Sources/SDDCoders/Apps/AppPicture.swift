@@ -4,7 +4,7 @@ internal import SDDBase
 final class AppPicture {
     let coder: any AppCoder
     let task: AppDecodeTask
-    private let decoder: any AppDecoder
+    private var decoder: any AppDecoder
     /// The body, if the decoder was fed all of it at once and may refer to it.
     private var bytes: Bytes?
     /// Bytes of the body that the decoder has been fed.
@@ -23,7 +23,7 @@ final class AppPicture {
     init(_ coder: any AppCoder, _ task: AppDecodeTask) throws(CoderError) {
         self.coder = coder
         self.task = task
-        do throws(CoderError) { decoder = try coder.open(task) } catch { throw error.told(by: coder, task) }
+        do throws(CoderError) { decoder = try coder.opened(task) } catch { throw error.told(by: coder, task) }
     }
 
     deinit {
@@ -37,10 +37,21 @@ final class AppPicture {
     ///   - isLast: true if these are all bytes.
     func feed(_ bytes: Bytes, isLast: Bool) throws(CoderError) {
         guard !isWhole, bytes.count > fed || isLast else { return }
+        if decoder.isLost { try reopen() }
         let piece = UnsafeRawBufferPointer(rebasing: bytes.pointer[min(fed, bytes.count)...])
         (fed, isWhole) = (bytes.count, isLast)
         do throws(CoderError) {
             try withExtendedLifetime(bytes) { () throws(CoderError) in try decoder.feed(piece, isLast: isLast) }
+        } catch {
+            throw error.told(by: coder, task)
+        }
+    }
+
+    private func reopen() throws(CoderError) {
+        do throws(CoderError) {
+            let another = try coder.opened(task)
+            decoder.close()
+            (decoder, fed) = (another, 0)
         } catch {
             throw error.told(by: coder, task)
         }
@@ -71,6 +82,14 @@ final class AppPicture {
         } catch {
             throw error.told(by: coder, task)
         }
+    }
+}
+
+extension AppCoder {
+    /// Opens a decoder, by a helper if the task says so.
+    fileprivate func opened(_ task: AppDecodeTask) throws(CoderError) -> any AppDecoder {
+        guard let helpers = task.helpers, let object else { return try open(task) }
+        return IsolatedAppDecoder(helpers, object, task)
     }
 }
 

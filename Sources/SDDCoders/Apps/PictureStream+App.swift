@@ -45,7 +45,8 @@ extension PictureStream {
     }
 
     private func task(for forms: [DecodeOptions], _ coder: any AppCoder, _ bytes: Bytes) -> AppDecodeTask {
-        let task = AppDecodeTask(for: forms, limits: limits, isMade: isOfMadeBody)
+        var task = AppDecodeTask(for: forms, limits: limits, isMade: isOfMadeBody)
+        (task.helpers, task.limits) = (registry.helpers, limits)
         return coder.isInstalled ? task.limited(by: limits, forBodyOf: bytes.count) : task
     }
 

@@ -1,6 +1,6 @@
 /// The reason why bytes gave no picture.
 package struct CoderError: Error, Equatable {
-    package enum Kind: Sendable {
+    package enum Kind: Int32, Sendable {
         case empty, unknownFormat, corrupt, truncated, zeroPixels, tooManyPixels, tooManyScans, tooSlow, tooMuchMemory,
             /// A small body requires much memory, see `DecodeLimits.maxRatio`.
             tooMuchForBody,
@@ -8,7 +8,9 @@ package struct CoderError: Error, Equatable {
             /// An application's coder returned invalid data.
             coder,
             /// The picture was decoded, but a transform failed.
-            transform
+            transform,
+            /// The process that decodes could not be started, or ended before it answered.
+            decoder
     }
 
     package let kind: Kind

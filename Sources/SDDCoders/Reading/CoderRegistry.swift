@@ -8,6 +8,8 @@ package struct CoderRegistry: Sendable {
     private var coders: [any ImageCoding]
     private var appLists: [AppCoderList] = []
     private var installed: InstalledCoders?
+    /// The processes that decode, if this process does not.
+    private(set) var helpers: HelperPool?
 
     package init(_ coders: [any ImageCoding] = []) { self.coders = coders }
 
@@ -15,7 +17,8 @@ package struct CoderRegistry: Sendable {
     package mutating func register(_ coder: any ImageCoding) { coders.append(coder) }
 
     package func coder(for format: ImageFormat) -> (any ImageCoding)? {
-        coders.last { $0.format == format }
+        guard let coder = coders.last(where: { $0.format == format }) else { return nil }
+        return helpers.map { IsolatedCoder(format, $0) } ?? coder
     }
 
     // MARK: - The application's coders
@@ -27,6 +30,13 @@ package struct CoderRegistry: Sendable {
         var registry = self
         registry.appLists = lists
         registry.installed = installed
+        return registry
+    }
+
+    /// Returns a copy whose pictures are decoded by helpers, but for those that functions of the application decode.
+    package func isolated(by helpers: HelperPool?) -> CoderRegistry {
+        var registry = self
+        registry.helpers = helpers
         return registry
     }
 
@@ -56,7 +66,7 @@ package struct CoderRegistry: Sendable {
     func isForApp(_ bytes: Bytes) -> Bool? {
         for list in appLists {
             for coder in list.newestFirst {
-                switch coder.canDecode(bytes.pointer) {
+                switch takes(bytes, coder) {
                 case true: return true
                 case nil: return nil
                 case false: continue
@@ -70,10 +80,15 @@ package struct CoderRegistry: Sendable {
     /// If there is none and the body has no format of the library's, returns the first one for the format `hint`.
     /// - Throws: if the installed coder cannot be loaded.
     func appCoder(for bytes: Bytes, hint: ImageFormat?) throws(CoderError) -> (any AppCoder)? {
-        if let coder = firstAppCoder({ $0.canDecode(bytes.pointer) == true }) { return coder }
+        if let coder = firstAppCoder({ takes(bytes, $0) == true }) { return coder }
         if let format = installedFormat(of: bytes) { return try installed?.coder(for: format) }
         guard let hint, ImageFormat(sniffing: bytes) == nil else { return nil }
         return firstAppCoder { $0.format == hint }
+    }
+
+    private func takes(_ bytes: Bytes, _ coder: any AppCoder) -> Bool? {
+        guard let helpers, let object = coder.object else { return coder.canDecode(bytes.pointer) }
+        return helpers.canDecode(bytes, object)
     }
 
     private func firstAppCoder(_ condition: (any AppCoder) -> Bool) -> (any AppCoder)? {

@@ -1,9 +1,11 @@
+internal import CHelper
 internal import Glibc
 
 /// Limits the CPU time that a thread may spend on all frames of one animation: the same as for one picture with that
 /// many bytes. A value, used by that thread only.
 struct DecodeClock {
-    /// End of the time in microseconds of the thread's CPU clock; `nil` means no limit.
+    /// End of the time in microseconds of the thread's CPU clock, with the time of the helpers that it had to wait for;
+    /// `nil` means no limit.
     private let end: Int64?
 
     init(_ limits: DecodeLimits, byteCount: Int) {
@@ -22,6 +24,6 @@ struct DecodeClock {
     private static var now: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000 &+ sddhelper_time_of_helpers()
     }
 }

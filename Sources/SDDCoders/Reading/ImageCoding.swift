@@ -13,8 +13,9 @@ package struct DecodeTask {
     let isExact: Bool
     /// True if scans of a JPEG that the size does not need are left out, see `PictureSource.dropsScans`.
     var dropsScans = false
-    /// Returns the plan for a picture of that width and height.
-    let plan: (Int, Int) -> SizePlan
+    /// The size of the pixels, and whether its sides are exchanged in the stored picture, see `PictureSource.Key`.
+    var size = SizeRule.none
+    var isTransposed = false
 
     /// Returns the memory to which a decoder writes pixels of a format.
     func memory(for format: PixelFormat) -> PixelMemory { format == wanted ? memory : .library }
@@ -23,7 +24,7 @@ package struct DecodeTask {
     /// - Throws: if the picture is larger than allowed, as stored or as planned.
     func plan(width: UInt32, height: UInt32) throws(CoderError) -> SizePlan {
         try PixelBuffer.check(width: width, height: height, maxPixels: limits.maxPixels)
-        let plan = plan(Int(width), Int(height))
+        let plan = size.plan(width: Int(width), height: Int(height), isTransposed: isTransposed)
         try PixelBuffer.check(plan, maxPixels: limits.maxPixels)
         return plan
     }

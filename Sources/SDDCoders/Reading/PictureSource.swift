@@ -70,8 +70,7 @@ struct PictureSource {
     func task(_ limits: DecodeLimits) -> DecodeTask {
         DecodeTask(
             wanted: wanted, memory: memory, limits: limits, isLenient: key.isLenient, isExact: key.size.isExact,
-            dropsScans: dropsScans
-        ) { self.plan($0, $1) }
+            dropsScans: dropsScans, size: key.size, isTransposed: key.isTransposed)
     }
 
     /// Returns the eighths of its size to which libjpeg reduces a JPEG.

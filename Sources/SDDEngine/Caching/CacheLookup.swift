@@ -88,11 +88,13 @@ final class CachedResponse: Sendable {
 
 extension CacheHit {
     /// Returns the image, decoding it on the calling thread if needed, and passes it to the keeper.
-    package func picture(in form: DecodeOptions) throws(CoderError) -> Image {
+    package func picture(
+        in form: DecodeOptions, by registry: CoderRegistry = .ofProcess
+    ) throws(CoderError) -> Image {
         if let image { return image }
         guard let body else { throw CoderError(.empty) }
         SpareMemory.teachMalloc()
-        let image = try DecoderSet.ofProcess.decode(body, in: form, isMade: isMade)
+        let image = try DecoderSet(registry: registry).decode(body, in: form, isMade: isMade)
         if let selection { image.keep(for: selection) }
         keeper?.keep(image)
         return image

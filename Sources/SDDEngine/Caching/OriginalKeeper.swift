@@ -38,9 +38,10 @@ package final class OriginalKeeper: Sendable {
     }
 
     /// Stores the original, with its HTTP metadata where that may be kept, so that it can be revalidated later.
-    func keep(_ original: Original) {
+    /// - Parameter registry: decodes the image in memory once its pixels are needed.
+    func keep(_ original: Original, decodedBy registry: CoderRegistry = .ofProcess) {
         if original.head?.response.isOfUnknownCaller == true { return }
-        if levels.contains(.memory), let image = original.keptImage {
+        if levels.contains(.memory), let image = original.keptImage(registry) {
             if let selection = original.selectionBytes(in: cache) { image.keep(for: selection) }
             cache.storeInMemory(image, for: key)
         }
@@ -89,11 +90,11 @@ struct Original: Sendable {
 
     /// The image in its stored form, for memory. If no request has wanted that form, the image is decoded lazily.
     /// Formats of the application's decoders, which would have to be decoded now, are left out.
-    fileprivate var keptImage: Image? {
+    fileprivate func keptImage(_ registry: CoderRegistry) -> Image? {
         let form = DecodeOptions()
         if let image, image.isAsEncoded, image.bytes != nil, form.isServedReady(by: image.form) { return image }
         guard (try? ImageFacts(of: body.pointer)) != nil else { return nil }
-        return try? DecoderSet.ofProcess.decode(body, in: DecodeOptions(isLazy: true))
+        return try? DecoderSet(registry: registry).decode(body, in: DecodeOptions(isLazy: true))
     }
 
     /// Returns the response as the HTTP cache stores it; `nil` if it must not be stored, or is not from HTTP.

@@ -189,7 +189,7 @@ extension Loader {
 
     private func made(of hit: CacheHit, in form: DecodeOptions) -> DownloadResult {
         do throws(CoderError) {
-            return hit.result(try hit.picture(in: form), at: time.monotonicMicroseconds())
+            return hit.result(try hit.picture(in: form, by: downloader.registry), at: time.monotonicMicroseconds())
         } catch {
             return DownloadResult(error: DownloadError(error), stage: .decode, ended: time.monotonicMicroseconds())
         }

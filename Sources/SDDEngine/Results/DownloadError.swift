@@ -66,6 +66,7 @@ package struct DownloadError: Error, Equatable, Sendable {
         case imageBufferTooSmall = 100_115
         case imageCoder = 100_116
         case imageIntegrity = 100_117
+        case imageDecoder = 100_118
         case closed = 200_001
         case unknownOptions = 200_002
         case badHeader = 200_003
@@ -288,6 +289,7 @@ extension DownloadError {
                     .imageTooSlow,
                     "The picture takes longer to decode than decode_time_ms of the downloader's config allows"
                 )
+            case .decoder: (.imageDecoder, "The process that decodes pictures has failed")
             case .tooMuchMemory:
                 (
                     .imageTooMuchMemory,

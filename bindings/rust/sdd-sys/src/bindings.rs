@@ -159,6 +159,7 @@ pub const SDD_DETAIL_IMAGE_TOO_MUCH_MEMORY: _bindgen_ty_2 = 100114;
 pub const SDD_DETAIL_IMAGE_BUFFER_TOO_SMALL: _bindgen_ty_2 = 100115;
 pub const SDD_DETAIL_IMAGE_CODER: _bindgen_ty_2 = 100116;
 pub const SDD_DETAIL_IMAGE_INTEGRITY: _bindgen_ty_2 = 100117;
+pub const SDD_DETAIL_IMAGE_DECODER: _bindgen_ty_2 = 100118;
 pub const SDD_DETAIL_OPERATION_CLOSED: _bindgen_ty_2 = 200001;
 pub const SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS: _bindgen_ty_2 = 200002;
 pub const SDD_DETAIL_OPERATION_BAD_HEADER: _bindgen_ty_2 = 200003;
@@ -1276,25 +1277,28 @@ pub type _bindgen_ty_23 = i32;
 pub const SDD_ADDRESS_ANY: _bindgen_ty_24 = 0;
 pub const SDD_ADDRESS_PUBLIC_ONLY: _bindgen_ty_24 = 1;
 pub type _bindgen_ty_24 = i32;
-pub const SDD_IP_ANY: _bindgen_ty_25 = 0;
-pub const SDD_IP_V4: _bindgen_ty_25 = 4;
-pub const SDD_IP_V6: _bindgen_ty_25 = 6;
+pub const SDD_DECODE_IN_PROCESS: _bindgen_ty_25 = 0;
+pub const SDD_DECODE_ISOLATED: _bindgen_ty_25 = 1;
 pub type _bindgen_ty_25 = i32;
-pub const SDD_HTTP_DEFAULT: _bindgen_ty_26 = 0;
-pub const SDD_HTTP_1_0: _bindgen_ty_26 = 10;
-pub const SDD_HTTP_1_1: _bindgen_ty_26 = 11;
-pub const SDD_HTTP_2: _bindgen_ty_26 = 20;
-pub const SDD_HTTP_2_PRIOR_KNOWLEDGE: _bindgen_ty_26 = 21;
+pub const SDD_IP_ANY: _bindgen_ty_26 = 0;
+pub const SDD_IP_V4: _bindgen_ty_26 = 4;
+pub const SDD_IP_V6: _bindgen_ty_26 = 6;
 pub type _bindgen_ty_26 = i32;
-pub const SDD_TLS_DEFAULT: _bindgen_ty_27 = 0;
-pub const SDD_TLS_1_0: _bindgen_ty_27 = 10;
-pub const SDD_TLS_1_1: _bindgen_ty_27 = 11;
-pub const SDD_TLS_1_2: _bindgen_ty_27 = 12;
-pub const SDD_TLS_1_3: _bindgen_ty_27 = 13;
+pub const SDD_HTTP_DEFAULT: _bindgen_ty_27 = 0;
+pub const SDD_HTTP_1_0: _bindgen_ty_27 = 10;
+pub const SDD_HTTP_1_1: _bindgen_ty_27 = 11;
+pub const SDD_HTTP_2: _bindgen_ty_27 = 20;
+pub const SDD_HTTP_2_PRIOR_KNOWLEDGE: _bindgen_ty_27 = 21;
 pub type _bindgen_ty_27 = i32;
-pub const SDD_PROXY_ENVIRONMENT: _bindgen_ty_28 = 0;
-pub const SDD_PROXY_NONE: _bindgen_ty_28 = 1;
+pub const SDD_TLS_DEFAULT: _bindgen_ty_28 = 0;
+pub const SDD_TLS_1_0: _bindgen_ty_28 = 10;
+pub const SDD_TLS_1_1: _bindgen_ty_28 = 11;
+pub const SDD_TLS_1_2: _bindgen_ty_28 = 12;
+pub const SDD_TLS_1_3: _bindgen_ty_28 = 13;
 pub type _bindgen_ty_28 = i32;
+pub const SDD_PROXY_ENVIRONMENT: _bindgen_ty_29 = 0;
+pub const SDD_PROXY_NONE: _bindgen_ty_29 = 1;
+pub type _bindgen_ty_29 = i32;
 pub type sdd_address_filter_fn = ::std::option::Option<
     unsafe extern "C" fn(
         address: *const ::std::os::raw::c_char,
@@ -1424,7 +1428,7 @@ pub struct sdd_downloader_config {
     pub limits: *const sdd_limits,
     pub retry: *const sdd_retry_options,
     pub no_installed_coders: i32,
-    pub reserved: i32,
+    pub decode_mode: i32,
 }
 impl Default for sdd_downloader_config {
     fn default() -> Self {
@@ -1441,9 +1445,9 @@ extern "C" {
 extern "C" {
     pub fn sdd_downloader_destroy(downloader: *mut sdd_downloader) -> sdd_status;
 }
-pub const SDD_CLOSE_CANCEL: _bindgen_ty_29 = 0;
-pub const SDD_CLOSE_DRAIN: _bindgen_ty_29 = 1;
-pub type _bindgen_ty_29 = i32;
+pub const SDD_CLOSE_CANCEL: _bindgen_ty_30 = 0;
+pub const SDD_CLOSE_DRAIN: _bindgen_ty_30 = 1;
+pub type _bindgen_ty_30 = i32;
 extern "C" {
     pub fn sdd_downloader_close(downloader: *mut sdd_downloader, mode: i32) -> sdd_status;
 }
@@ -1502,6 +1506,12 @@ extern "C" {
 }
 extern "C" {
     pub fn sdd_process_set_decode_memory_limit(bytes: i64) -> sdd_status;
+}
+extern "C" {
+    pub fn sdd_decoder_main(
+        argc: ::std::os::raw::c_int,
+        argv: *mut *mut ::std::os::raw::c_char,
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn sdd_downloader_get_config(downloader: *mut sdd_downloader, config: *mut sdd_downloader_config)
@@ -1578,19 +1588,19 @@ extern "C" {
 extern "C" {
     pub fn sdd_downloader_set_offline(downloader: *mut sdd_downloader, is_offline: i32) -> sdd_status;
 }
-pub const SDD_CACHE_DEFAULT: _bindgen_ty_30 = 0;
-pub const SDD_CACHE_MEMORY: _bindgen_ty_30 = 1;
-pub const SDD_CACHE_DISK: _bindgen_ty_30 = 2;
-pub const SDD_CACHE_ALL: _bindgen_ty_30 = 3;
-pub const SDD_CACHE_NONE: _bindgen_ty_30 = -1;
-pub type _bindgen_ty_30 = i32;
-pub const SDD_SYNC_NONE: _bindgen_ty_31 = 0;
-pub const SDD_SYNC_DATA: _bindgen_ty_31 = 1;
-pub const SDD_SYNC_FULL: _bindgen_ty_31 = 2;
+pub const SDD_CACHE_DEFAULT: _bindgen_ty_31 = 0;
+pub const SDD_CACHE_MEMORY: _bindgen_ty_31 = 1;
+pub const SDD_CACHE_DISK: _bindgen_ty_31 = 2;
+pub const SDD_CACHE_ALL: _bindgen_ty_31 = 3;
+pub const SDD_CACHE_NONE: _bindgen_ty_31 = -1;
 pub type _bindgen_ty_31 = i32;
-pub const SDD_DATE_ACCESS: _bindgen_ty_32 = 0;
-pub const SDD_DATE_MODIFICATION: _bindgen_ty_32 = 1;
+pub const SDD_SYNC_NONE: _bindgen_ty_32 = 0;
+pub const SDD_SYNC_DATA: _bindgen_ty_32 = 1;
+pub const SDD_SYNC_FULL: _bindgen_ty_32 = 2;
 pub type _bindgen_ty_32 = i32;
+pub const SDD_DATE_ACCESS: _bindgen_ty_33 = 0;
+pub const SDD_DATE_MODIFICATION: _bindgen_ty_33 = 1;
+pub type _bindgen_ty_33 = i32;
 pub type sdd_cache_key_fn = ::std::option::Option<
     unsafe extern "C" fn(url: *const ::std::os::raw::c_char, user_data: *mut ::std::os::raw::c_void) -> *mut sdd_bytes,
 >;
@@ -1735,9 +1745,9 @@ extern "C" {
 extern "C" {
     pub fn sdd_cache_flush(cache: *mut sdd_cache, timeout_ms: i64) -> sdd_status;
 }
-pub const SDD_TRIM_HALF: _bindgen_ty_33 = 1;
-pub const SDD_TRIM_ALL: _bindgen_ty_33 = 2;
-pub type _bindgen_ty_33 = i32;
+pub const SDD_TRIM_HALF: _bindgen_ty_34 = 1;
+pub const SDD_TRIM_ALL: _bindgen_ty_34 = 2;
+pub type _bindgen_ty_34 = i32;
 extern "C" {
     pub fn sdd_cache_trim_memory(cache: *mut sdd_cache, level: i32) -> sdd_status;
 }
@@ -1828,10 +1838,10 @@ extern "C" {
 extern "C" {
     pub fn sdd_cache_put(cache: *mut sdd_cache, item: *const sdd_cache_item, detail: *mut i32) -> sdd_status;
 }
-pub const SDD_WANT_IMAGE: _bindgen_ty_34 = 1;
-pub const SDD_WANT_BYTES: _bindgen_ty_34 = 2;
-pub const SDD_WANT_BOTH: _bindgen_ty_34 = 3;
-pub type _bindgen_ty_34 = i32;
+pub const SDD_WANT_IMAGE: _bindgen_ty_35 = 1;
+pub const SDD_WANT_BYTES: _bindgen_ty_35 = 2;
+pub const SDD_WANT_BOTH: _bindgen_ty_35 = 3;
+pub type _bindgen_ty_35 = i32;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_query {
@@ -1913,17 +1923,17 @@ extern "C" {
         size: *mut i64,
     ) -> sdd_status;
 }
-pub const SDD_ENTRY_GOOD: _bindgen_ty_35 = 0;
-pub const SDD_ENTRY_EXPIRED: _bindgen_ty_35 = 1;
-pub const SDD_ENTRY_DAMAGED: _bindgen_ty_35 = 2;
-pub const SDD_ENTRY_FOREIGN: _bindgen_ty_35 = 3;
-pub type _bindgen_ty_35 = i32;
-pub const SDD_LIST_CHECK: _bindgen_ty_36 = 1;
+pub const SDD_ENTRY_GOOD: _bindgen_ty_36 = 0;
+pub const SDD_ENTRY_EXPIRED: _bindgen_ty_36 = 1;
+pub const SDD_ENTRY_DAMAGED: _bindgen_ty_36 = 2;
+pub const SDD_ENTRY_FOREIGN: _bindgen_ty_36 = 3;
 pub type _bindgen_ty_36 = i32;
-pub const SDD_LIST_NEXT: _bindgen_ty_37 = 0;
-pub const SDD_LIST_STOP: _bindgen_ty_37 = 1;
-pub const SDD_LIST_REMOVE: _bindgen_ty_37 = 2;
+pub const SDD_LIST_CHECK: _bindgen_ty_37 = 1;
 pub type _bindgen_ty_37 = i32;
+pub const SDD_LIST_NEXT: _bindgen_ty_38 = 0;
+pub const SDD_LIST_STOP: _bindgen_ty_38 = 1;
+pub const SDD_LIST_REMOVE: _bindgen_ty_38 = 2;
+pub type _bindgen_ty_38 = i32;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_cache_entry {
@@ -1996,10 +2006,10 @@ impl Default for sdd_load_request {
         }
     }
 }
-pub const SDD_FAIL_POLICY_BACK_OFF: _bindgen_ty_38 = 0;
-pub const SDD_FAIL_POLICY_SDWEBIMAGE: _bindgen_ty_38 = 1;
-pub const SDD_FAIL_POLICY_NONE: _bindgen_ty_38 = 2;
-pub type _bindgen_ty_38 = i32;
+pub const SDD_FAIL_POLICY_BACK_OFF: _bindgen_ty_39 = 0;
+pub const SDD_FAIL_POLICY_SDWEBIMAGE: _bindgen_ty_39 = 1;
+pub const SDD_FAIL_POLICY_NONE: _bindgen_ty_39 = 2;
+pub type _bindgen_ty_39 = i32;
 pub type sdd_should_download_fn = ::std::option::Option<
     unsafe extern "C" fn(url: *const ::std::os::raw::c_char, user_data: *mut ::std::os::raw::c_void) -> i32,
 >;
@@ -2115,9 +2125,9 @@ extern "C" {
 extern "C" {
     pub fn sdd_loader_is_blocked(loader: *mut sdd_loader, url: *const ::std::os::raw::c_char) -> i32;
 }
-pub const SDD_PREFETCH_MEMORY: _bindgen_ty_39 = 0;
-pub const SDD_PREFETCH_DISK: _bindgen_ty_39 = 1;
-pub type _bindgen_ty_39 = i32;
+pub const SDD_PREFETCH_MEMORY: _bindgen_ty_40 = 0;
+pub const SDD_PREFETCH_DISK: _bindgen_ty_40 = 1;
+pub type _bindgen_ty_40 = i32;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct sdd_prefetch_outcome {
@@ -2207,19 +2217,19 @@ extern "C" {
 pub struct sdd_batch {
     _unused: [u8; 0],
 }
-pub const SDD_BATCH_AS_COMPLETED: _bindgen_ty_40 = 0;
-pub const SDD_BATCH_ORDERED: _bindgen_ty_40 = 1;
-pub type _bindgen_ty_40 = i32;
-pub const SDD_TENSOR_HWC: _bindgen_ty_41 = 0;
-pub const SDD_TENSOR_CHW: _bindgen_ty_41 = 1;
+pub const SDD_BATCH_AS_COMPLETED: _bindgen_ty_41 = 0;
+pub const SDD_BATCH_ORDERED: _bindgen_ty_41 = 1;
 pub type _bindgen_ty_41 = i32;
-pub const SDD_TENSOR_FILL: _bindgen_ty_42 = 0;
-pub const SDD_TENSOR_STRETCH: _bindgen_ty_42 = 1;
-pub const SDD_TENSOR_INSIDE: _bindgen_ty_42 = 2;
+pub const SDD_TENSOR_HWC: _bindgen_ty_42 = 0;
+pub const SDD_TENSOR_CHW: _bindgen_ty_42 = 1;
 pub type _bindgen_ty_42 = i32;
-pub const SDD_TENSOR_SLOT_OF_INDEX: _bindgen_ty_43 = 0;
-pub const SDD_TENSOR_NEXT_SLOT: _bindgen_ty_43 = 1;
+pub const SDD_TENSOR_FILL: _bindgen_ty_43 = 0;
+pub const SDD_TENSOR_STRETCH: _bindgen_ty_43 = 1;
+pub const SDD_TENSOR_INSIDE: _bindgen_ty_43 = 2;
 pub type _bindgen_ty_43 = i32;
+pub const SDD_TENSOR_SLOT_OF_INDEX: _bindgen_ty_44 = 0;
+pub const SDD_TENSOR_NEXT_SLOT: _bindgen_ty_44 = 1;
+pub type _bindgen_ty_44 = i32;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_tensor {
@@ -2405,12 +2415,12 @@ impl Default for sdd_batch_host {
 extern "C" {
     pub fn sdd_batch_get_host(batch: *mut sdd_batch, index: usize, host: *mut sdd_batch_host) -> sdd_status;
 }
-pub const SDD_LOG_NONE: _bindgen_ty_44 = 0;
-pub const SDD_LOG_ERROR: _bindgen_ty_44 = 1;
-pub const SDD_LOG_WARNING: _bindgen_ty_44 = 2;
-pub const SDD_LOG_INFO: _bindgen_ty_44 = 3;
-pub const SDD_LOG_DEBUG: _bindgen_ty_44 = 4;
-pub type _bindgen_ty_44 = i32;
+pub const SDD_LOG_NONE: _bindgen_ty_45 = 0;
+pub const SDD_LOG_ERROR: _bindgen_ty_45 = 1;
+pub const SDD_LOG_WARNING: _bindgen_ty_45 = 2;
+pub const SDD_LOG_INFO: _bindgen_ty_45 = 3;
+pub const SDD_LOG_DEBUG: _bindgen_ty_45 = 4;
+pub type _bindgen_ty_45 = i32;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_notice {
@@ -2501,20 +2511,20 @@ pub struct sdd_process_statistics {
 extern "C" {
     pub fn sdd_process_get_statistics(statistics: *mut sdd_process_statistics) -> sdd_status;
 }
-pub const SDD_EVENT_PROGRESS: _bindgen_ty_45 = 1;
-pub const SDD_EVENT_COMPLETED: _bindgen_ty_45 = 2;
-pub const SDD_EVENT_START: _bindgen_ty_45 = 3;
-pub const SDD_EVENT_RESPONSE: _bindgen_ty_45 = 4;
-pub const SDD_EVENT_FINISH: _bindgen_ty_45 = 5;
-pub const SDD_EVENT_STOP: _bindgen_ty_45 = 6;
-pub const SDD_EVENT_LOG: _bindgen_ty_45 = 7;
-pub const SDD_EVENT_PREVIEW: _bindgen_ty_45 = 8;
-pub const SDD_EVENT_FACTS: _bindgen_ty_45 = 9;
-pub const SDD_EVENT_RETRY: _bindgen_ty_45 = 10;
-pub const SDD_EVENT_CACHED: _bindgen_ty_45 = 11;
-pub const SDD_EVENT_PREFETCHED: _bindgen_ty_45 = 12;
-pub const SDD_EVENT_PREFETCH_COMPLETED: _bindgen_ty_45 = 13;
-pub type _bindgen_ty_45 = i32;
+pub const SDD_EVENT_PROGRESS: _bindgen_ty_46 = 1;
+pub const SDD_EVENT_COMPLETED: _bindgen_ty_46 = 2;
+pub const SDD_EVENT_START: _bindgen_ty_46 = 3;
+pub const SDD_EVENT_RESPONSE: _bindgen_ty_46 = 4;
+pub const SDD_EVENT_FINISH: _bindgen_ty_46 = 5;
+pub const SDD_EVENT_STOP: _bindgen_ty_46 = 6;
+pub const SDD_EVENT_LOG: _bindgen_ty_46 = 7;
+pub const SDD_EVENT_PREVIEW: _bindgen_ty_46 = 8;
+pub const SDD_EVENT_FACTS: _bindgen_ty_46 = 9;
+pub const SDD_EVENT_RETRY: _bindgen_ty_46 = 10;
+pub const SDD_EVENT_CACHED: _bindgen_ty_46 = 11;
+pub const SDD_EVENT_PREFETCHED: _bindgen_ty_46 = 12;
+pub const SDD_EVENT_PREFETCH_COMPLETED: _bindgen_ty_46 = 13;
+pub type _bindgen_ty_46 = i32;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_event {

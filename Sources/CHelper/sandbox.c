@@ -1,0 +1,153 @@
+// What a helper may still do once it has loaded everything: compute, take memory, read and write the descriptors that
+// it has. Everything else is refused by the kernel (seccomp(2)), which a taken-over decoder cannot undo.
+#define _GNU_SOURCE
+#include "CHelper.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define THIS_MACHINE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define THIS_MACHINE AUDIT_ARCH_AARCH64
+#endif
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+void sddhelper_close_others(void)
+{
+    if (syscall(SYS_close_range, SDDHELPER_PIXELS + 1, ~0U, 0) == 0) return;
+    struct rlimit limit;
+    int end = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 1 << 20 ? (int)limit.rlim_cur : 1 << 20;
+    for (int descriptor = SDDHELPER_PIXELS + 1; descriptor < end; descriptor++) close(descriptor);
+}
+
+/// Returns the address space that this process has, in bytes.
+static uint64_t taken(void)
+{
+    unsigned long long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file == NULL) return 0;
+    if (fscanf(file, "%llu", &pages) != 1) pages = 0;
+    fclose(file);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static int limit_to(int which, uint64_t most)
+{
+    struct rlimit limit;
+    if (getrlimit(which, &limit) != 0) return errno;
+    if (limit.rlim_max != RLIM_INFINITY && limit.rlim_max < most) most = limit.rlim_max;
+    limit.rlim_cur = limit.rlim_max = most;
+    return setrlimit(which, &limit) == 0 ? 0 : errno;
+}
+
+static int limit_resources(uint64_t memory)
+{
+    int error = limit_to(RLIMIT_CORE, 0);
+    if (error == 0) error = limit_to(RLIMIT_NOFILE, 0);
+    if (error != 0 || memory == 0) return error;
+    // Relative to what is mapped already, so that a sanitizer's shadow memory does not count.
+    uint64_t now = taken();
+    if (now == 0 || now + memory < now) return 0;
+    error = limit_to(RLIMIT_AS, now + memory);
+    return error == 0 ? limit_to(RLIMIT_FSIZE, memory) : error;
+}
+
+#ifdef THIS_MACHINE
+
+// The words of struct seccomp_data. Arguments have 64 bits; both machines have the lower half first.
+enum { NUMBER = offsetof(struct seccomp_data, nr), MACHINE = offsetof(struct seccomp_data, arch) };
+#define ARGUMENT(n) ((unsigned)offsetof(struct seccomp_data, args) + 8 * (n))
+
+#define LOAD(word) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (word))
+#define END(action) BPF_STMT(BPF_RET | BPF_K, (action))
+#define ALLOW(name) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), END(SECCOMP_RET_ALLOW)
+/// Refuses a call with an error, which its caller can live with.
+#define REFUSE(name, error)                                \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), \
+        END(SECCOMP_RET_ERRNO | ((error) & SECCOMP_RET_DATA))
+/// Allows a call if its argument has none of some bits.
+#define ALLOW_WITHOUT(name, argument, bits)                                                             \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOAD(ARGUMENT(argument)),                    \
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (bits), 0, 1), END(SECCOMP_RET_ERRNO | EPERM), \
+        END(SECCOMP_RET_ALLOW)
+/// Allows a call if its argument has a bit.
+#define ALLOW_WITH(name, argument, bit)                                              \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOAD(ARGUMENT(argument)), \
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (bit), 1, 0), END(SECCOMP_RET_ERRNO | EPERM), \
+        END(SECCOMP_RET_ALLOW)
+
+static const struct sock_filter filter[] = {
+    LOAD(MACHINE),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, THIS_MACHINE, 1, 0),
+    END(SECCOMP_RET_KILL_PROCESS),
+    LOAD(NUMBER),
+    // The requests and replies.
+    ALLOW(recvfrom),
+    ALLOW(sendto),
+    // Memory, none of it executable.
+    ALLOW(brk),
+    ALLOW(munmap),
+    ALLOW(mremap),
+    ALLOW(madvise),
+    ALLOW_WITHOUT(mmap, 2, PROT_EXEC),
+    ALLOW_WITHOUT(mprotect, 2, PROT_EXEC),
+    ALLOW(ftruncate),
+    ALLOW(fstat),
+    // Locks, threads of this process, and time.
+    ALLOW(futex),
+    ALLOW_WITH(clone, 0, CLONE_THREAD),
+    REFUSE(clone3, ENOSYS), // its flags are out of the filter's reach; the C library then takes clone(2)
+    ALLOW(set_robust_list),
+    ALLOW(rseq),
+    ALLOW(sched_yield),
+    ALLOW(sched_getaffinity),
+    ALLOW(clock_gettime),
+    ALLOW(clock_nanosleep),
+    ALLOW(nanosleep),
+    ALLOW(gettid),
+    ALLOW(getpid),
+    ALLOW(getrandom),
+    // Its own end.
+    ALLOW(exit),
+    ALLOW(exit_group),
+    ALLOW(rt_sigreturn),
+    ALLOW(rt_sigprocmask),
+    ALLOW(rt_sigaction),
+    ALLOW(sigaltstack),
+    END(SECCOMP_RET_ERRNO | EPERM),
+};
+
+static int filter_calls(void)
+{
+    const struct sock_fprog program = { .len = sizeof filter / sizeof *filter, .filter = (struct sock_filter *)filter };
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
+    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0 ? 0 : errno;
+}
+
+#else
+
+static int filter_calls(void) { return ENOSYS; }
+
+#endif
+
+int32_t sddhelper_enter_sandbox(uint64_t memory)
+{
+    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    int error = limit_resources(memory);
+    return error == 0 ? filter_calls() : error;
+}
