@@ -330,9 +330,17 @@ static inline sdd_downloader_config config_over(config_groups *groups)
     return config;
 }
 
+/* Makes a downloader. run.sh runs some programs once more with SDD_TEST_ISOLATED: pictures are then decoded by other
+   processes, and everything must be as before. */
 static inline sdd_downloader *make_downloader(const sdd_downloader_config *config)
 {
     sdd_downloader *downloader = NULL;
+    sdd_downloader_config isolated = SDD_DOWNLOADER_CONFIG_INIT;
+    if (getenv("SDD_TEST_ISOLATED")) {
+        if (config) isolated = *config;
+        isolated.decode_mode = SDD_DECODE_ISOLATED;
+        config = &isolated;
+    }
     CHECK_STATUS(sdd_downloader_create(config, &downloader), SDD_OK);
     CHECK(downloader != NULL);
     return downloader;

@@ -111,6 +111,9 @@ cp "${SDD_LIBDIR:-build}/libsdd.so" "$work/lib/libsdd.so.0"
 [ "$mode" != valgrind ] || strip --strip-debug "$work/lib/libsdd.so.0"
 ln -s libsdd.so.0 "$work/lib/libsdd.so"
 
+# The program that decodes for SDD_DECODE_ISOLATED. It loads that library, so it has the same sanitizers.
+"${CC:-cc}" -std=c11 -g "${sanitize[@]}" tools/decoder/sdd-decoder.c -o "$work/lib/sdd-decoder" "${extra_libraries[@]}" -ldl
+
 # ---- programs
 
 warnings=(-g -Wall -Wextra -Werror -Iinclude)
@@ -152,6 +155,14 @@ for way in GOOD NONE PARTIAL NEWER UNSIZED; do
     "${CC:-cc}" -std=c11 -shared -fPIC -D"$way" "${warnings[@]}" Tests/C/loadable_coder.c \
         -o "$SDD_TEST_OBJECTS/loadable_${way,,}.so"
 done
+
+# ---- for test_isolated: a coder that misbehaves, and a program that answers what no decoder does
+
+if [[ " ${names[*]} " == *" test_isolated "* ]]; then
+    "${CC:-cc}" -std=c11 -shared -fPIC "${warnings[@]}" Tests/C/misbehaving_coder.c -o "$SDD_TEST_OBJECTS/misbehaving.so"
+    "${CC:-cc}" -std=c11 "${warnings[@]}" -ISources/CHelper/include Tests/C/false_decoder.c \
+        -o "$SDD_TEST_OBJECTS/false_decoder"
+fi
 
 # ---- the fault server: it ends with its input, which this script holds open
 
@@ -325,7 +336,17 @@ reset_server() { # reset_server PORT: resets counts and releases
     cat <&"$server" >/dev/null
     exec {server}>&-
 }
+# Programs that run a second time, with pictures that are decoded by other processes.
+isolated=(test_bad_input test_frames test_pixels test_previews test_room test_forms test_get test_growth test_batch test_load_order test_transform test_transform_data test_lifecycle test_living test_ends test_app_delivery test_descriptors test_cache_bad test_integrity test_memory_told test_error_facts test_callers test_exit test_background test_load_refresh)
+runs=()
 for program in "${programs[@]}"; do
+    runs+=("$program")
+    if [[ " ${isolated[*]} " == *" $program "* ]]; then runs+=("$program isolated"); fi
+done
+for run in "${runs[@]}"; do
+    program=${run% isolated}
+    unset SDD_TEST_ISOLATED
+    if [ "$run" != "$program" ]; then export SDD_TEST_ISOLATED=1; fi
     reset_server "${SDD_TEST_SERVER##*:}"
     reset_server "${SDD_TEST_SERVER_2##*:}"
     status=0
@@ -334,10 +355,10 @@ for program in "${programs[@]}"; do
     if [ "$mode/${program%_shared}" = valgrind/test_fork ]; then extra=(--leak-check=no); fi
     "${runner[@]}" "${extra[@]}" "$work/bin/$program" >"$work/out" 2>&1 {alive}>&- || status=$?
     if [ "$status" -eq 0 ]; then
-        echo "ok $program"
+        echo "ok $run"
     else
-        echo "not ok $program (status $status)"
-        failed "$program" "$status"
+        echo "not ok $run (status $status)"
+        failed "$run" "$status"
     fi
     sed 's/^/    /' "$work/out"
 done

@@ -30,6 +30,8 @@ final class Helper: @unchecked Sendable {
     private var pixels = MappedFile()
     /// True once the process has ended, or was killed.
     private(set) var isDead = false
+    /// True if it had ended before it was asked, so that another one may be asked the same.
+    private(set) var wasDead = false
 
     // Fields of the pool.
     var isBusy = true
@@ -94,7 +96,7 @@ final class Helper: @unchecked Sendable {
         let error = withUnsafeBytes(of: &request) {
             sddhelper_send(process.socket, $0.baseAddress, UInt64($0.count))
         }
-        // A helper that has ended refuses the request; why is told below.
+        wasDead = error != 0
         let reply = error == 0 ? try receive(within: Self.patience(limits, piece.count)) : nil
         guard var reply else { throw death() }
         let elapsed = Self.now - begin

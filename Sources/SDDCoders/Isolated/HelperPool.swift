@@ -18,6 +18,7 @@ package final class HelperPool: Sendable {
     struct Seat {
         let helper: Helper
         let reader: UInt32
+        var isOfNewHelper = false
     }
 
     /// Runs `body` with a helper that no other thread uses meanwhile.
@@ -35,10 +36,17 @@ package final class HelperPool: Sendable {
             }
             seat = nil
         }
-        let taken = try takeSeat(object)
-        defer { giveBack(taken.helper) }
-        seat = taken
-        return try body(taken, true)
+        while true {
+            let taken = try takeSeat(object)
+            defer { giveBack(taken.helper) }
+            seat = taken
+            do throws(CoderError) {
+                return try body(taken, true)
+            } catch {
+                // Something has ended the process while it had nothing to do. There are only so many of these.
+                guard taken.helper.wasDead, !taken.isOfNewHelper else { throw error }
+            }
+        }
     }
 
     /// Tells a helper that a reader is not needed any more.
@@ -81,7 +89,7 @@ package final class HelperPool: Sendable {
             helper.readers.insert(reader)
             state.helpers.append(helper)
         }
-        return Seat(helper: helper, reader: reader)
+        return Seat(helper: helper, reader: reader, isOfNewHelper: true)
     }
 
     private func giveBack(_ helper: Helper) {

@@ -132,7 +132,8 @@ package final class HelperService {
         }
         let piece = try Self.body(request.count)
         guard let base = piece.pointer.baseAddress else { return known.reader }
-        guard known.body.append(base, count: piece.count) else { throw CoderError(.noMemory) }
+        let isAppended = withExtendedLifetime(piece) { known.body.append(base, count: piece.count) }
+        guard isAppended else { throw CoderError(.noMemory) }
         return known.reader
     }
 
@@ -162,7 +163,8 @@ package final class HelperService {
     ) throws(CoderError) -> sddhelper_answer {
         switch request.question {
         case SDDHELPER_CAN_DECODE.rawValue:
-            switch try coder.canDecode(Self.body(request.count).pointer) {
+            let beginning = try Self.body(request.count)
+            switch withExtendedLifetime(beginning, { coder.canDecode(beginning.pointer) }) {
             case true: return SDDHELPER_GIVEN
             case false: return SDDHELPER_NO
             case nil: return SDDHELPER_NOTHING
@@ -171,11 +173,14 @@ package final class HelperService {
             let (known, decoder) = try decoder(of: request, coder)
             let piece = try Self.body(request.count)
             guard request.is_last, known.whole == nil else {
-                try decoder.feed(piece.pointer, isLast: request.is_last)
+                try withExtendedLifetime(piece) { () throws(CoderError) in
+                    try decoder.feed(piece.pointer, isLast: request.is_last)
+                }
                 return SDDHELPER_NOTHING
             }
             // A decoder may refer to the whole body, which the next request replaces in the file.
-            guard let copy = Bytes(copying: piece.pointer) else { throw CoderError(.noMemory) }
+            let copy = withExtendedLifetime(piece) { Bytes(copying: piece.pointer) }
+            guard let copy else { throw CoderError(.noMemory) }
             known.whole = copy
             try decoder.feed(copy.pointer, isLast: true)
             return SDDHELPER_NOTHING

@@ -1,0 +1,65 @@
+/* Source of a program for test_isolated in place of sdd-decoder. Its name ends with a word that says what it does: it
+   stands for a decoder that somebody has taken over. */
+#define _GNU_SOURCE
+#include "CHelper.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static int is_called(const char *program, const char *word)
+{
+    size_t length = strlen(program), end = strlen(word);
+    return length >= end && strcmp(program + length - end, word) == 0;
+}
+
+/* A reply that is right: a white picture as large as the test's. */
+static struct sddhelper_reply good_reply(void)
+{
+    struct sddhelper_reply reply = { .answer = SDDHELPER_GIVEN, .good_rows = -1, .has_pixels = 1 };
+    reply.width = 19, reply.height = 13, reply.pixel_format = 1, reply.stride = 19 * 4;
+    return reply;
+}
+
+int main(int count, char **arguments)
+{
+    const char *name = arguments[0];
+    struct sddhelper_request request;
+    (void)count;
+    if (is_called(name, "exits")) return 0;
+    while (recv(SDDHELPER_SOCKET, &request, sizeof request, 0) > 0) {
+        struct sddhelper_reply reply = good_reply();
+        size_t size = sizeof reply;
+        if (request.question == SDDHELPER_CLOSE) continue;
+        if (ftruncate(SDDHELPER_PIXELS, 1 << 20) != 0) return 1;
+        if (is_called(name, "hangs")) continue;
+        if (is_called(name, "short")) size--;
+        if (is_called(name, "empty")) size = 1;
+        if (is_called(name, "huge")) reply.width = reply.height = INT32_MAX;
+        if (is_called(name, "wide")) reply.width = INT32_MAX;
+        if (is_called(name, "negative")) reply.width = -19;
+        if (is_called(name, "zero")) reply.height = 0;
+        if (is_called(name, "beyond")) reply.offset = (1 << 20) - 100;
+        if (is_called(name, "far")) reply.offset = UINT64_MAX - 100;
+        if (is_called(name, "stride")) reply.stride = UINT64_MAX / 2;
+        if (is_called(name, "narrow")) reply.stride = 1;
+        if (is_called(name, "format")) reply.pixel_format = 9;
+        if (is_called(name, "nowhere")) reply.has_pixels = 0;
+        if (is_called(name, "rows")) reply.good_rows = 14;
+        if (is_called(name, "minus")) reply.good_rows = INT64_MIN;
+        if (is_called(name, "answer")) reply.answer = UINT32_MAX;
+        if (is_called(name, "unasked")) reply.answer = SDDHELPER_WHOLE_ONLY;
+        if (is_called(name, "nothing")) reply.answer = SDDHELPER_NOTHING;
+        if (is_called(name, "reason")) {
+            reply.answer = SDDHELPER_FAILED;
+            reply.error = INT32_MIN;
+            memset(reply.reason, 0xff, sizeof reply.reason);
+        }
+        if (is_called(name, "time")) reply.cpu_time = INT64_MAX;
+        if (is_called(name, "twice")) (void)send(SDDHELPER_SOCKET, &reply, size, 0);
+        if (send(SDDHELPER_SOCKET, &reply, size, MSG_NOSIGNAL) < 0) return 1;
+    }
+    return 0;
+}

@@ -1,0 +1,393 @@
+/* Pictures that are decoded by processes of their own: what those may do, how they end, and what their answers are worth.
+   run.sh also runs other programs with such pictures; everything must be as in this process. */
+#include "record.h"
+
+#include "misbehaving_coder.h"
+#include "pixels.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+/* ----------------------------------------------------------------------- the processes that decode */
+
+enum { MOST_HELPERS = 64 };
+
+/* Returns the parent of a process, and its state in `state`; 0 if it has ended. */
+static pid_t parent_of(const char *process, char *state)
+{
+    char path[300], text[512], *end;
+    int parent = 0;
+    snprintf(path, sizeof path, "/proc/%s/stat", process);
+    FILE *file = fopen(path, "re");
+    if (!file) return 0;
+    size_t size = fread(text, 1, sizeof text - 1, file);
+    text[size] = 0;
+    fclose(file);
+    end = strrchr(text, ')');
+    return end && sscanf(end + 1, " %c %d", state, &parent) == 2 ? parent : 0;
+}
+
+/* Finds the children of this process, also those that have ended. */
+static int helpers(pid_t *found)
+{
+    int count = 0;
+    DIR *folder = opendir("/proc");
+    CHECK(folder != NULL);
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        char state;
+        if (entry->d_name[0] < '1' || entry->d_name[0] > '9' || parent_of(entry->d_name, &state) != getpid()) continue;
+        CHECK(count < MOST_HELPERS);
+        found[count++] = (pid_t)atoi(entry->d_name);
+    }
+    closedir(folder);
+    return count;
+}
+
+static int helper_count(void)
+{
+    pid_t found[MOST_HELPERS];
+    return helpers(found);
+}
+
+/* ------------------------------------------------------------------------------------- downloaders */
+
+static sdd_downloader_config isolated(config_groups *groups)
+{
+    sdd_downloader_config config = config_over(groups);
+    config.decode_mode = SDD_DECODE_ISOLATED;
+    return config;
+}
+
+static sdd_downloader *isolated_downloader(int threads)
+{
+    config_groups groups;
+    sdd_downloader_config config = isolated(&groups);
+    config.decode_threads = threads;
+    return make_downloader(&config);
+}
+
+static void fetch_good(sdd_downloader *downloader)
+{
+    record r = RECORD_INIT;
+    fetch(downloader, &r, at("/file/png/rgb8.png"), 0);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    check_image(r.image, "png/rgb8.pam");
+    record_clear(&r);
+}
+
+/* Loads a body of the misbehaving coder. */
+static void fetch_evil(sdd_downloader *downloader, record *r, enum letter letter)
+{
+    char url[64];
+    snprintf(url, sizeof url, "data:,EVIL%%%02x", (unsigned)letter);
+    fetch(downloader, r, url, 0);
+}
+
+/* ------------------------------------------------------------------------------------------- lives */
+
+static void one_helper_decodes_many_pictures(void)
+{
+    sdd_downloader *downloader = isolated_downloader(1);
+    pid_t first[MOST_HELPERS], later[MOST_HELPERS];
+    CHECK_EQUAL(helper_count(), 0);
+    fetch_good(downloader);
+    CHECK_EQUAL(helpers(first), 1);
+    for (int i = 0; i < scaled(200); i++) fetch_good(downloader);
+    CHECK_EQUAL(helpers(later), 1);
+    CHECK_EQUAL(first[0], later[0]);
+    destroy(downloader);
+    CHECK_EQUAL(helper_count(), 0);
+    CHECK(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
+}
+
+/* A helper that something has ended while it had nothing to do is replaced, and no request fails. */
+static void an_idle_helper_is_killed(void)
+{
+    sdd_downloader *downloader = isolated_downloader(1);
+    pid_t found[MOST_HELPERS];
+    for (int turn = 0; turn < 5; turn++) {
+        siginfo_t end;
+        fetch_good(downloader);
+        CHECK_EQUAL(helpers(found), 1);
+        CHECK(kill(found[0], SIGKILL) == 0);
+        CHECK(waitid(P_PID, (id_t)found[0], &end, WEXITED | WNOWAIT) == 0);
+    }
+    fetch_good(downloader);
+    destroy(downloader);
+    CHECK_EQUAL(helper_count(), 0);
+}
+
+/* The application waits for all children, or ignores their ends. */
+static void others_wait_for_helpers(void)
+{
+    sdd_downloader *downloader = isolated_downloader(1);
+    pid_t found[MOST_HELPERS];
+    fetch_good(downloader);
+    CHECK_EQUAL(helpers(found), 1);
+    CHECK(kill(found[0], SIGKILL) == 0);
+    CHECK(waitpid(-1, NULL, 0) == found[0]);
+    fetch_good(downloader);
+    CHECK(signal(SIGCHLD, SIG_IGN) != SIG_ERR);
+    CHECK_EQUAL(helpers(found), 1);
+    CHECK(kill(found[0], SIGKILL) == 0);
+    CHECK(settles(helper_count, 0));
+    fetch_good(downloader);
+    destroy(downloader);
+    CHECK(settles(helper_count, 0));
+    CHECK(signal(SIGCHLD, SIG_DFL) != SIG_ERR);
+}
+
+static void a_child_of_a_fork_has_helpers_of_its_own(void)
+{
+    sdd_downloader *downloader = isolated_downloader(1);
+    fetch_good(downloader);
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        sdd_downloader *own = isolated_downloader(1);
+        fetch_good(own);
+        CHECK_EQUAL(helper_count(), 1);
+        CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_ERROR_FORKED);
+        CHECK_STATUS(sdd_downloader_destroy(own), SDD_OK);
+        _exit(helper_count());
+    }
+    CHECK(child > 0 && waitpid(child, &status, 0) == child);
+    CHECK_EQUAL(status, 0);
+    fetch_good(downloader);
+    CHECK_EQUAL(helper_count(), 1);
+    destroy(downloader);
+}
+
+/* ------------------------------------------------------------------------------------- a bad coder */
+
+static sdd_downloader *evil_downloader(void)
+{
+    config_groups groups;
+    sdd_downloader_config config = isolated(&groups);
+    groups.limits.decode_time_ms = 100;
+    groups.limits.decode_time_ms_per_mib = 1;
+    config.decode_threads = 1;
+    return make_downloader(&config);
+}
+
+static void a_coder_that_ends_its_process(void)
+{
+    static const struct { enum letter letter; const char *part; } ends[] = {
+        { CRASHES, "signal 11" }, { ABORTS, "signal" }, { EXITS, "" }, { OVERFLOWS, "signal 11" },
+        { CRASHES_IN_FEED, "signal" },
+    };
+    record r = RECORD_INIT;
+    sdd_downloader *downloader = evil_downloader();
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        fetch_evil(downloader, &r, ends[i].letter);
+        CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_DECODER);
+        if (strstr(r.message, ends[i].part) == NULL) FAIL("%c: %s", ends[i].letter, r.message);
+        fetch_good(downloader);
+        fetch_evil(downloader, &r, HAS_THREADS);
+        CHECK_ENDED(&r, SDD_OK, 0);
+    }
+    /* A coder that cannot tell whether a body is its own is asked to decode it. */
+    fetch_evil(downloader, &r, CRASHES_IN_CAN_DECODE);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    record_clear(&r);
+    destroy(downloader);
+    CHECK_EQUAL(helper_count(), 0);
+}
+
+static void a_coder_that_never_answers(void)
+{
+    static const enum letter letters[] = { LOOPS, SLEEPS };
+    record r = RECORD_INIT;
+    sdd_downloader *downloader = evil_downloader();
+    for (int i = 0; i < 2; i++) {
+        fetch_evil(downloader, &r, letters[i]);
+        CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_TOO_SLOW);
+        CHECK(strstr(r.message, "killed") != NULL);
+        fetch_good(downloader);
+    }
+    record_clear(&r);
+    destroy(downloader);
+    CHECK_EQUAL(helper_count(), 0);
+}
+
+static void what_a_coder_may_do(void)
+{
+    record r = RECORD_INIT;
+    sdd_downloader *downloader = evil_downloader();
+    for (int letter = READS_A_FILE; letter <= HAS_THREADS; letter++) {
+        fetch_evil(downloader, &r, letter);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        int pixel = sdd_image_pixels(r.image)[0];
+        if (pixel != (letter == HAS_THREADS ? ALLOWED : REFUSED)) FAIL("%c: pixel %d", letter, pixel);
+    }
+    record_clear(&r);
+    destroy(downloader);
+}
+
+static void frames_of_a_coder_are_checked(void)
+{
+    record r = RECORD_INIT;
+    sdd_downloader *downloader = evil_downloader();
+    fetch_evil(downloader, &r, ANSWERS_NEGATIVE_SIZE);
+    CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_CODER);
+    fetch_evil(downloader, &r, ANSWERS_HUGE_SIZE);
+    CHECK(r.error == SDD_ERROR_BAD_IMAGE_DATA && r.detail != 0);
+    fetch_evil(downloader, &r, ANSWERS_NO_PIXELS);
+    CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_CODER);
+    record_clear(&r);
+    destroy(downloader);
+}
+
+/* ------------------------------------------------------------------------------------ a bad program */
+
+static void set_program(const char *path) { CHECK(setenv("SDD_DECODER", path, 1) == 0); }
+
+/* Makes a name for the false decoder that says what it does. */
+static void set_false_program(const char *word)
+{
+    char target[1024], link[1100];
+    snprintf(target, sizeof target, "%s/false_decoder", setting("SDD_TEST_OBJECTS"));
+    snprintf(link, sizeof link, "%s_%s", target, word);
+    CHECK(symlink(target, link) == 0 || errno == EEXIST);
+    set_program(link);
+}
+
+static void a_program_that_lies(void)
+{
+    static const char *const words[] = {
+        "exits", "short", "empty", "huge", "wide", "negative", "zero", "beyond", "far", "stride", "narrow", "format",
+        "nowhere", "rows", "minus", "answer", "unasked", "nothing", "reason",
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        record r = RECORD_INIT;
+        set_false_program(words[i]);
+        sdd_downloader *downloader = isolated_downloader(1);
+        for (int turn = 0; turn < 2; turn++) {
+            fetch(downloader, &r, at("/file/png/rgb8.png"), 0);
+            if (r.error != SDD_ERROR_BAD_IMAGE_DATA || r.detail == 0)
+                FAIL("%s: %d %d %s", words[i], r.error, r.detail, r.message);
+        }
+        record_clear(&r);
+        destroy(downloader);
+        CHECK_EQUAL(helper_count(), 0);
+    }
+}
+
+/* Some lies cannot be found out. They may change the pixels, and nothing else. */
+static void a_program_with_other_pixels(void)
+{
+    static const char *const words[] = { "good", "time", "twice" };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        record r = RECORD_INIT;
+        set_false_program(words[i]);
+        sdd_downloader *downloader = isolated_downloader(1);
+        for (int turn = 0; turn < 3; turn++) {
+            fetch(downloader, &r, at("/file/png/rgb8.png"), 0);
+            CHECK_ENDED(&r, SDD_OK, 0);
+            CHECK(sdd_image_width(r.image) == 19 && sdd_image_height(r.image) == 13);
+        }
+        record_clear(&r);
+        destroy(downloader);
+    }
+}
+
+static void a_program_that_hangs(void)
+{
+    config_groups groups;
+    sdd_downloader_config config = isolated(&groups);
+    record r = RECORD_INIT;
+    groups.limits.decode_time_ms = 50;
+    set_false_program("hangs");
+    sdd_downloader *downloader = make_downloader(&config);
+    fetch(downloader, &r, at("/file/png/rgb8.png"), 0);
+    CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_TOO_SLOW);
+    record_clear(&r);
+    destroy(downloader);
+    CHECK_EQUAL(helper_count(), 0);
+}
+
+static void programs_that_are_none(void)
+{
+    config_groups groups;
+    sdd_downloader_config config = isolated(&groups);
+    sdd_downloader *downloader = NULL;
+    static const char *const missing[] = { "", "/missing/sdd-decoder", "/etc/passwd" };
+    for (int i = 0; i < 3; i++) {
+        set_program(missing[i]);
+        CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_ERROR_UNSUPPORTED);
+        CHECK(downloader == NULL && strstr(sdd_last_error_message(), "decode_mode") != NULL);
+        CHECK(strstr(sdd_last_error_message(), missing[i]) != NULL);
+    }
+    static const char *const others[] = { "/bin/true", "/bin/cat", "/tmp" };
+    for (int i = 0; i < 3; i++) {
+        record r = RECORD_INIT;
+        set_program(others[i]);
+        downloader = make_downloader(&config);
+        fetch(downloader, &r, at("/file/png/rgb8.png"), 0);
+        CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_DECODER);
+        record_clear(&r);
+        destroy(downloader);
+        CHECK_EQUAL(helper_count(), 0);
+    }
+}
+
+/* -------------------------------------------------------------------------------- many at the same time */
+
+enum { REQUESTS = 400 };
+
+static void helpers_are_killed_at_any_time(void)
+{
+    static const char *const files[] = { "large/progressive.jpg", "large/rows.png", "large/baseline.jpg" };
+    config_groups groups;
+    sdd_downloader_config config = isolated(&groups);
+    config.decode_threads = 4;
+    sdd_downloader *downloader = make_downloader(&config);
+    int count = scaled(REQUESTS), good = 0;
+    record *records = calloc((size_t)count, sizeof *records);
+    for (int i = 0; i < count; i++) {
+        char path[128];
+        records[i] = (record)RECORD_INIT;
+        snprintf(path, sizeof path, "/file/%s?%d", files[i % 3], i);
+        record_submit(downloader, &records[i], at(path), i % 2 ? SDD_OPTION_PROGRESSIVE_LOAD : 0);
+    }
+    for (int i = 0; i < count; i++) {
+        pid_t found[MOST_HELPERS];
+        int number = helpers(found);
+        if (number > 0) (void)kill(found[i % number], SIGKILL);
+        record_wait(&records[i]);
+        if (records[i].error == SDD_OK) good++;
+        else CHECK_ENDED(&records[i], SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_DECODER);
+        record_clear(&records[i]);
+    }
+    free(records);
+    fetch_good(downloader);
+    destroy(downloader);
+    CHECK_EQUAL(helper_count(), 0);
+    printf("    %d of %d pictures were decoded\n", good, count);
+}
+
+int main(void)
+{
+    start_watchdog();
+    char path[1024];
+    snprintf(path, sizeof path, "%s/misbehaving.so", setting("SDD_TEST_OBJECTS"));
+    int threads = count_threads(), descriptors = count_descriptors();
+    RUN(one_helper_decodes_many_pictures);
+    RUN(an_idle_helper_is_killed);
+    RUN(others_wait_for_helpers);
+    RUN(a_child_of_a_fork_has_helpers_of_its_own);
+    RUN(helpers_are_killed_at_any_time);
+    CHECK_STATUS(sdd_coder_load(path, NULL, 0), SDD_OK);
+    RUN(a_coder_that_ends_its_process);
+    RUN(a_coder_that_never_answers);
+    RUN(what_a_coder_may_do);
+    RUN(frames_of_a_coder_are_checked);
+    CHECK_STATUS(sdd_coder_unregister("misbehaving"), SDD_OK);
+    RUN(a_program_that_lies);
+    RUN(a_program_with_other_pixels);
+    RUN(a_program_that_hangs);
+    RUN(programs_that_are_none);
+    CHECK_NOTHING_LEFT(threads, descriptors);
+    return 0;
+}
