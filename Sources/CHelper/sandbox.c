@@ -35,13 +35,13 @@ void sddhelper_close_others(void)
     for (int descriptor = SDDHELPER_PIXELS + 1; descriptor < end; descriptor++) close(descriptor);
 }
 
-/// Returns the address space that this process has, in bytes.
+/// Returns the address space that this process has, in bytes; where there is no /proc, more than libsdd needs.
 static uint64_t taken(void)
 {
     unsigned long long pages = 0;
     FILE *file = fopen("/proc/self/statm", "re");
-    if (file == NULL) return 0;
-    if (fscanf(file, "%llu", &pages) != 1) pages = 0;
+    if (file == NULL) return (uint64_t)1 << 30;
+    if (fscanf(file, "%llu", &pages) != 1) pages = (1 << 30) / (unsigned)sysconf(_SC_PAGESIZE);
     fclose(file);
     return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
@@ -57,12 +57,12 @@ static int limit_to(int which, uint64_t most)
 
 static int limit_resources(uint64_t memory)
 {
+    // Relative to what is mapped already, so that a sanitizer's shadow memory does not count. Read before the limit on
+    // descriptors.
+    uint64_t now = taken();
     int error = limit_to(RLIMIT_CORE, 0);
     if (error == 0) error = limit_to(RLIMIT_NOFILE, 0);
-    if (error != 0 || memory == 0) return error;
-    // Relative to what is mapped already, so that a sanitizer's shadow memory does not count.
-    uint64_t now = taken();
-    if (now == 0 || now + memory < now) return 0;
+    if (error != 0 || memory == 0 || now + memory < now) return error;
     error = limit_to(RLIMIT_AS, now + memory);
     return error == 0 ? limit_to(RLIMIT_FSIZE, memory) : error;
 }

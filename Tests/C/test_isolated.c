@@ -1,80 +1,10 @@
 /* Pictures that are decoded by processes of their own: what those may do, how they end, and what their answers are worth.
    run.sh also runs other programs with such pictures; everything must be as in this process. */
-#include "record.h"
-
+#include "isolated.h"
 #include "misbehaving_coder.h"
-#include "pixels.h"
 
-#include <dirent.h>
 #include <signal.h>
 #include <sys/wait.h>
-
-/* ----------------------------------------------------------------------- the processes that decode */
-
-enum { MOST_HELPERS = 64 };
-
-/* Returns the parent of a process, and its state in `state`; 0 if it has ended. */
-static pid_t parent_of(const char *process, char *state)
-{
-    char path[300], text[512], *end;
-    int parent = 0;
-    snprintf(path, sizeof path, "/proc/%s/stat", process);
-    FILE *file = fopen(path, "re");
-    if (!file) return 0;
-    size_t size = fread(text, 1, sizeof text - 1, file);
-    text[size] = 0;
-    fclose(file);
-    end = strrchr(text, ')');
-    return end && sscanf(end + 1, " %c %d", state, &parent) == 2 ? parent : 0;
-}
-
-/* Finds the children of this process, also those that have ended. */
-static int helpers(pid_t *found)
-{
-    int count = 0;
-    DIR *folder = opendir("/proc");
-    CHECK(folder != NULL);
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        char state;
-        if (entry->d_name[0] < '1' || entry->d_name[0] > '9' || parent_of(entry->d_name, &state) != getpid()) continue;
-        CHECK(count < MOST_HELPERS);
-        found[count++] = (pid_t)atoi(entry->d_name);
-    }
-    closedir(folder);
-    return count;
-}
-
-static int helper_count(void)
-{
-    pid_t found[MOST_HELPERS];
-    return helpers(found);
-}
-
-/* ------------------------------------------------------------------------------------- downloaders */
-
-static sdd_downloader_config isolated(config_groups *groups)
-{
-    sdd_downloader_config config = config_over(groups);
-    config.decode_mode = SDD_DECODE_ISOLATED;
-    return config;
-}
-
-static sdd_downloader *isolated_downloader(int threads)
-{
-    config_groups groups;
-    sdd_downloader_config config = isolated(&groups);
-    config.decode_threads = threads;
-    return make_downloader(&config);
-}
-
-static void fetch_good(sdd_downloader *downloader)
-{
-    record r = RECORD_INIT;
-    fetch(downloader, &r, at("/file/png/rgb8.png"), 0);
-    CHECK_ENDED(&r, SDD_OK, 0);
-    check_image(r.image, "png/rgb8.pam");
-    record_clear(&r);
-}
 
 /* Loads a body of the misbehaving coder. */
 static void fetch_evil(sdd_downloader *downloader, record *r, enum letter letter)
@@ -138,27 +68,6 @@ static void others_wait_for_helpers(void)
     CHECK(signal(SIGCHLD, SIG_DFL) != SIG_ERR);
 }
 
-static void a_child_of_a_fork_has_helpers_of_its_own(void)
-{
-    sdd_downloader *downloader = isolated_downloader(1);
-    fetch_good(downloader);
-    int status;
-    pid_t child = fork();
-    if (child == 0) {
-        sdd_downloader *own = isolated_downloader(1);
-        fetch_good(own);
-        CHECK_EQUAL(helper_count(), 1);
-        CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_ERROR_FORKED);
-        CHECK_STATUS(sdd_downloader_destroy(own), SDD_OK);
-        _exit(helper_count());
-    }
-    CHECK(child > 0 && waitpid(child, &status, 0) == child);
-    CHECK_EQUAL(status, 0);
-    fetch_good(downloader);
-    CHECK_EQUAL(helper_count(), 1);
-    destroy(downloader);
-}
-
 /* ------------------------------------------------------------------------------------- a bad coder */
 
 static sdd_downloader *evil_downloader(void)
@@ -173,16 +82,15 @@ static sdd_downloader *evil_downloader(void)
 
 static void a_coder_that_ends_its_process(void)
 {
-    static const struct { enum letter letter; const char *part; } ends[] = {
-        { CRASHES, "signal 11" }, { ABORTS, "signal" }, { EXITS, "" }, { OVERFLOWS, "signal 11" },
-        { CRASHES_IN_FEED, "signal" },
-    };
+    static const enum letter ends[] = { CRASHES, ABORTS, EXITS, OVERFLOWS, CRASHES_IN_FEED };
     record r = RECORD_INIT;
     sdd_downloader *downloader = evil_downloader();
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        fetch_evil(downloader, &r, ends[i].letter);
+        fetch_evil(downloader, &r, ends[i]);
         CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_DECODER);
-        if (strstr(r.message, ends[i].part) == NULL) FAIL("%c: %s", ends[i].letter, r.message);
+        /* A sanitizer turns a signal into an exit. */
+        if (!strstr(r.message, "it was ended by signal ") && !strstr(r.message, "it ended before it had answered"))
+            FAIL("%c: %s", ends[i], r.message);
         fetch_good(downloader);
         fetch_evil(downloader, &r, HAS_THREADS);
         CHECK_ENDED(&r, SDD_OK, 0);
@@ -376,7 +284,6 @@ int main(void)
     RUN(one_helper_decodes_many_pictures);
     RUN(an_idle_helper_is_killed);
     RUN(others_wait_for_helpers);
-    RUN(a_child_of_a_fork_has_helpers_of_its_own);
     RUN(helpers_are_killed_at_any_time);
     CHECK_STATUS(sdd_coder_load(path, NULL, 0), SDD_OK);
     RUN(a_coder_that_ends_its_process);
