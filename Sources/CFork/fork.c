@@ -2,6 +2,7 @@
 // code runs: if the first use registered them, a fork in the middle of that would leave a child without them. Work that
 // must not start twice, such as the initialization of libcurl, goes through sddfork_once(), and a fork waits for its
 // end.
+#define _GNU_SOURCE
 #include "fork.h"
 
 #include "CFork.h"
@@ -12,7 +13,8 @@
 
 // The lock of SDDFORK_FIRST_USE is taken before all other locks of the library; that of SDDFORK_FIRST_DOWNLOADER may be
 // taken while they are held.
-static pthread_mutex_t locks[SDDFORK_WORK_COUNT] = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER };
+static pthread_mutex_t locks[SDDFORK_WORK_COUNT] = { PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP,
+                                                     PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP };
 static atomic_int is_done[SDDFORK_WORK_COUNT];
 static struct sddfork_handlers known;
 unsigned sddfork_generation;
@@ -36,10 +38,12 @@ static void before(void)
     if (known.before) known.before();
     pthread_mutex_lock(&locks[SDDFORK_FIRST_DOWNLOADER]);
     sddfork_hold_once();
+    sddfork_hold_runtime();
 }
 
 static void in_parent(void)
 {
+    sddfork_let_runtime_go();
     sddfork_let_once_go();
     pthread_mutex_unlock(&locks[SDDFORK_FIRST_DOWNLOADER]);
     if (known.in_parent) known.in_parent();
@@ -49,8 +53,9 @@ static void in_parent(void)
 static void in_child(void)
 {
     sddfork_generation++;
+    sddfork_renew_runtime();
     sddfork_renew_once();
-    for (int i = 0; i < SDDFORK_WORK_COUNT; i++) pthread_mutex_init(&locks[i], NULL);
+    for (int i = 0; i < SDDFORK_WORK_COUNT; i++) locks[i] = (pthread_mutex_t)PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
     if (known.in_child) known.in_child();
 }
 

@@ -3,6 +3,7 @@
 // the global would wait for it forever. The linker replaces the runtime's function with the one below, see
 // Package.swift; the runtime is inside the library, so no other code is affected. An initialization that a fork
 // interrupted starts again in the child.
+#define _GNU_SOURCE
 #include "fork.h"
 
 #include <pthread.h>
@@ -13,7 +14,7 @@
 // initializing the global. The runtime reads the word too, and takes a negative value as initialized.
 enum { unmade = 0, made = -1 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
 static int begin(_Atomic(int32_t) *word, int32_t now)

@@ -31,6 +31,7 @@ private func lockForFork() {
     // A coder that is being loaded may use the library.
     InstalledCoders.process.awaitLoads()
     // The locks are taken in their nesting order.
+    ended.lockForFork()
     Handle.batches.lockForFork()
     Handle.loaders.lockForFork()
     Handle.caches.lockForFork()
@@ -52,6 +53,7 @@ private func unlockInParent() {
     Handle.caches.unlockInParent()
     Handle.loaders.unlockInParent()
     Handle.batches.unlockInParent()
+    ended.unlockInParent()
 }
 
 private func beginInChild() {

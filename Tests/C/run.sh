@@ -111,8 +111,10 @@ cp "${SDD_LIBDIR:-build}/libsdd.so" "$work/lib/libsdd.so.0"
 [ "$mode" != valgrind ] || strip --strip-debug "$work/lib/libsdd.so.0"
 ln -s libsdd.so.0 "$work/lib/libsdd.so"
 
-# The program that decodes for SDD_DECODE_ISOLATED. It loads that library, so it has the same sanitizers.
-"${CC:-cc}" -std=c11 -g "${sanitize[@]}" tools/decoder/sdd-decoder.c -o "$work/lib/sdd-decoder" "${extra_libraries[@]}" -ldl
+# The program that decodes for SDD_DECODE_ISOLATED. It loads that library, so it has the same sanitizers, with all that
+# the library needs of them.
+"${CC:-cc}" -std=c11 -g "${sanitize[@]}" tools/decoder/sdd-decoder.c -o "$work/lib/sdd-decoder" -L"$work/lib" -lsdd \
+    -Wl,-rpath,"$work/lib" "${extra_libraries[@]}" -ldl
 
 # ---- programs
 
@@ -131,7 +133,7 @@ for name in "${names[@]}"; do
             command -v "$compiler" >/dev/null || { echo "skip $name: no $compiler"; continue; }
             build "$name.${compiler##*/}" "$compiler" -std=c++17 "Tests/C/$name.cc"
         done
-    elif [[ $mode/$name =~ ^tsan/test_(fork|fork_shared|fork_isolated|no_threads|exit)$ ]]; then
+    elif [[ $mode/$name =~ ^tsan/test_(fork|fork_shared|fork_isolated|fork_cold|no_threads|exit)$ ]]; then
         # TSan has threads and handlers of its own, and does not take its locks in a fork.
         echo "skip $name: not with the thread sanitizer"
     elif [[ $mode/$name =~ ^(asan|valgrind|tsan)/test_no_memory$ ]]; then

@@ -252,6 +252,7 @@ static void helpers_are_killed_at_any_time(void)
     config.decode_threads = 4;
     sdd_downloader *downloader = make_downloader(&config);
     int count = scaled(REQUESTS), good = 0;
+    pid_t killed = 0;
     record *records = calloc((size_t)count, sizeof *records);
     for (int i = 0; i < count; i++) {
         char path[128];
@@ -262,13 +263,17 @@ static void helpers_are_killed_at_any_time(void)
     for (int i = 0; i < count; i++) {
         pid_t found[MOST_HELPERS];
         int number = helpers(found);
-        if (number > 0) (void)kill(found[i % number], SIGKILL);
+        if (number > 0) {
+            killed = found[i % number];
+            (void)kill(killed, SIGKILL);
+        }
         record_wait(&records[i]);
         if (records[i].error == SDD_OK) good++;
         else CHECK_ENDED(&records[i], SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_DECODER);
         record_clear(&records[i]);
     }
     free(records);
+    (void)waitid(P_PID, (id_t)killed, &(siginfo_t){ 0 }, WEXITED | WNOWAIT);
     fetch_good(downloader);
     destroy(downloader);
     CHECK_EQUAL(helper_count(), 0);

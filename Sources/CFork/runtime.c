@@ -1,0 +1,44 @@
+// Locks of the Swift runtime across a fork. The runtime makes types when they are first used, with locks that it does not
+// take in a fork: in a child that was forked meanwhile they would be held by a thread that does not exist, and the child
+// would wait for ever for the next type. The linker replaces the mutex functions that the runtime calls with those below,
+// see Package.swift, so that a fork waits until none of its locks is held. The runtime is inside the library, so no other
+// code is affected. The library's own locks are adaptive mutexes (Monitor.swift, and this folder), by which they are told
+// from the runtime's; a fork takes those it needs one by one.
+#define _GNU_SOURCE
+#include "fork.h"
+
+#include <pthread.h>
+
+// Held for reading with each lock of the runtime, and for writing during a fork.
+static pthread_rwlock_t in_use = PTHREAD_RWLOCK_INITIALIZER;
+
+int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
+
+static int is_own(const pthread_mutex_t *mutex) { return (mutex->__data.__kind & 3) == PTHREAD_MUTEX_ADAPTIVE_NP; }
+
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    if (is_own(mutex)) return __real_pthread_mutex_lock(mutex);
+    pthread_rwlock_rdlock(&in_use);
+    int error = __real_pthread_mutex_lock(mutex);
+    if (error != 0) pthread_rwlock_unlock(&in_use);
+    return error;
+}
+
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+    if (is_own(mutex)) return __real_pthread_mutex_unlock(mutex);
+    int error = __real_pthread_mutex_unlock(mutex);
+    if (error == 0) pthread_rwlock_unlock(&in_use);
+    return error;
+}
+
+void sddfork_hold_runtime(void) { pthread_rwlock_wrlock(&in_use); }
+
+void sddfork_let_runtime_go(void) { pthread_rwlock_unlock(&in_use); }
+
+// The child's one thread has another number than the one that took the lock.
+void sddfork_renew_runtime(void) { pthread_rwlock_init(&in_use, NULL); }
