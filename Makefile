@@ -53,7 +53,7 @@ formatted_c = $(shell find Sources coders examples bench tools -name '*.[ch]')
 	circles docs test-docs man format wheel bench bench-quick bench-distributed bench-formats bench-guard bench-guard-renew bench-programs \
 	deb check-deb check-installed check-reproducible
 
-all: build/libsdd.so build/sdd build/sdd-decoder ## (default) builds build/libsdd.so, with the Swift runtime inside, and the programs
+all: build/libsdd.so build/sdd ## (default) builds build/libsdd.so, with the Swift runtime inside, and the programs
 
 help: ## prints this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 20
@@ -71,7 +71,7 @@ $(LIBRARY): $(sources)
 build/$(SONAME): $(LIBRARY)
 	ln -sf libsdd.so.$(VERSION) $@
 
-build/libsdd.so: build/$(SONAME)
+build/libsdd.so: build/$(SONAME) | build/sdd-decoder
 	ln -sf $(SONAME) $@
 
 # ---- the program sdd, in C over the public interface; it is linked twice, for build/ and for the system's folders

@@ -77,19 +77,16 @@ enum { NUMBER = offsetof(struct seccomp_data, nr), MACHINE = offsetof(struct sec
 #define END(action) BPF_STMT(BPF_RET | BPF_K, (action))
 #define ALLOW(name) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), END(SECCOMP_RET_ALLOW)
 /// Refuses a call with an error, which its caller can live with.
-#define REFUSE(name, error)                                \
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), \
-        END(SECCOMP_RET_ERRNO | ((error) & SECCOMP_RET_DATA))
+#define REFUSE(name, error) \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), END(SECCOMP_RET_ERRNO | ((error)&SECCOMP_RET_DATA))
 /// Allows a call if its argument has none of some bits.
-#define ALLOW_WITHOUT(name, argument, bits)                                                             \
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOAD(ARGUMENT(argument)),                    \
-        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (bits), 0, 1), END(SECCOMP_RET_ERRNO | EPERM), \
-        END(SECCOMP_RET_ALLOW)
-/// Allows a call if its argument has a bit.
-#define ALLOW_WITH(name, argument, bit)                                              \
+#define ALLOW_WITHOUT(name, argument, bits) \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOAD(ARGUMENT(argument)), \
-        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (bit), 1, 0), END(SECCOMP_RET_ERRNO | EPERM), \
-        END(SECCOMP_RET_ALLOW)
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (bits), 0, 1), END(SECCOMP_RET_ERRNO | EPERM), END(SECCOMP_RET_ALLOW)
+/// Allows a call if its argument has a bit.
+#define ALLOW_WITH(name, argument, bit) \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOAD(ARGUMENT(argument)), \
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (bit), 1, 0), END(SECCOMP_RET_ERRNO | EPERM), END(SECCOMP_RET_ALLOW)
 
 static const struct sock_filter filter[] = {
     LOAD(MACHINE),

@@ -56,6 +56,7 @@ mkdir "$work/lib" "$work/bin" "$work/files"
 if [ -z "${SDD_INSTALLED:-}" ]; then
     cp "${SDD_LIBDIR:-build}/libsdd.so" "$work/lib/libsdd.so.0"
     ln -s libsdd.so.0 "$work/lib/libsdd.so"
+    cc -std=c11 tools/decoder/sdd-decoder.c -o "$work/lib/sdd-decoder" -ldl # for isolated_decoding
     headers=(-Iinclude)
     libraries=(-L"$work/lib" -lsdd -Wl,-rpath,"$work/lib" -pthread)
 else

@@ -1,6 +1,7 @@
 // Downloads and loads: what fields of a request do, what results and errors say.
 #include "check.hpp"
 
+#include <cstring>
 #include <unistd.h>
 
 namespace {
@@ -91,6 +92,16 @@ void errors_say_everything()
         if (requested.error().detail() == 0 && called.error().retryable() != requested.error().retryable())
             FAIL("%s: retryable differs", path);
     }
+}
+
+void pictures_are_decoded_by_other_processes()
+{
+    sdd::downloader_config config;
+    config.isolated_decoding = true;
+    sdd::downloader here, isolated(config);
+    const sdd::image first = here.fetch(png_url()).value().image, second = isolated.fetch(png_url()).value().image;
+    const sdd::byte_view one = first.pixels().bytes, other = second.pixels().bytes;
+    CHECK(one.size() == other.size() && std::memcmp(one.data(), other.data(), one.size()) == 0);
 }
 
 void a_call_that_waits()
@@ -325,6 +336,7 @@ int main()
     RUN(a_download_with_all_its_callbacks);
     RUN(what_is_sent);
     RUN(errors_say_everything);
+    RUN(pictures_are_decoded_by_other_processes);
     RUN(a_call_that_waits);
     RUN(a_load_with_alternatives_and_transforms);
     RUN(a_transform_outlives_its_load);

@@ -11,7 +11,7 @@ if [ $# = 0 ]; then
     mapfile -t -O "${#pages[@]}" pages < <(grep -lE '\b(sdd|SDD)_[A-Za-z0-9]' docs/guides/*.md)
 fi
 # Names that only look like libsdd's: modules of the examples, and environment variables.
-readonly others=(sdd_ctypes sdd_helpers sdd_gtk sdd_qt SDD_LIBRARY SDD_LIB_DIR SDD_LOG SDD_CODER_PATH)
+readonly others=(sdd_ctypes sdd_helpers sdd_gtk sdd_qt SDD_LIBRARY SDD_LIB_DIR SDD_LOG SDD_CODER_PATH SDD_DECODER)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export LC_ALL=C

@@ -31,7 +31,7 @@ def library_to_carry() -> Path | None:
     if find_library("sdd") or not (ROOT / "include" / "sdd" / "sdd.h").exists():
         return None
     if shutil.which("swift"):
-        subprocess.run(["make", "build/libsdd.so"], cwd=ROOT, check=True)
+        subprocess.run(["make", "build/libsdd.so", "build/sdd-decoder"], cwd=ROOT, check=True)
     built = ROOT / "build" / "libsdd.so"
     return built.resolve() if built.exists() else None
 
@@ -45,9 +45,15 @@ class Build(build_py):
         if LIBRARY:
             target = Path(self.build_lib) / "sdd" / "libsdd.so.0"
             shutil.copyfile(LIBRARY, target)
-            target.chmod(0o755)
-            if shutil.which("strip"):
-                subprocess.run(["strip", "--strip-unneeded", target], check=True)
+            files = [target]
+            # The program that decodes for `isolated_decoding`: the library looks for it beside itself.
+            if (program := LIBRARY.with_name("sdd-decoder")).exists():
+                files.append(target.with_name(program.name))
+                shutil.copyfile(program, files[-1])
+            for file in files:
+                file.chmod(0o755)
+                if shutil.which("strip"):
+                    subprocess.run(["strip", "--strip-unneeded", file], check=True)
 
 
 class ForOneMachine(Distribution):

@@ -13,6 +13,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
 UNUSED_FUNCTIONS = {
+    "sdd_decoder_main": "the main function of another program",
     "sdd_cache_shared": "Cache::shared() is NULL, which stands for it",
     "sdd_downloader_shared": "as sdd_cache_shared",
     "sdd_download": "Downloader::download() submits a request",

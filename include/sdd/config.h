@@ -57,9 +57,9 @@ SDD_ENUM(int32_t) {
  * Which process decodes pictures: sdd_downloader_config.decode_mode. Since: 0.3.0.
  *
  * With SDD_DECODE_ISOLATED what a downloader and its loaders receive is decoded by processes of the
- * program sdd-decoder, without files, network or other processes (seccomp(2), setrlimit(2)), so that
- * a fault of a decoder ends neither the application nor gives away what it has. It costs some
- * milliseconds for the first pictures, and a copy of the pixels for each.
+ * program sdd-decoder, which have no files, no network and no other processes (seccomp(2),
+ * setrlimit(2)), so that a fault of a decoder neither ends the application nor gives away what it
+ * has. It costs some milliseconds for the first pictures, and a copy of the pixels for each.
  *
  * - A decoder process that ends ends the request: SDD_ERROR_BAD_IMAGE_DATA with
  *   SDD_DETAIL_IMAGE_DECODER. One that is far over decode_time_ms is killed, and the request ends

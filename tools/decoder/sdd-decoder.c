@@ -23,6 +23,7 @@ int main(int argc, char **argv)
         status = decoder_main(argc, argv);
     }
     if (status == NOT_STARTED_BY_LIBSDD)
-        (void)fprintf(stderr, "sdd-decoder: libsdd starts this program to decode pictures apart from the application.\n");
+        (void)fprintf(stderr,
+                      "sdd-decoder: libsdd starts this program to decode pictures apart from the application.\n");
     return status;
 }

@@ -64,7 +64,6 @@ final class PixelFile {
     private static let step = 1 << 20
 }
 
-
 /// The descriptors that a helper has.
 enum Descriptor {
     static let socket = Int32(SDDHELPER_SOCKET)

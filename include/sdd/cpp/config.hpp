@@ -84,6 +84,7 @@ struct downloader_config {
     sdd_cache *cache = nullptr; /* cache::get(); NULL: the shared one */
     bool http_cache = false;
     bool no_installed_coders = false;
+    bool isolated_decoding = false; /* SDD_DECODE_ISOLATED: pictures are decoded by other processes */
     bool resume = false;
     std::optional<callback_options> callbacks{};
     std::optional<network_options> network{};
@@ -133,6 +134,7 @@ public:
         c.cache = from.cache;
         c.http_cache = from.http_cache;
         c.no_installed_coders = from.no_installed_coders;
+        c.decode_mode = from.isolated_decoding ? SDD_DECODE_ISOLATED : SDD_DECODE_IN_PROCESS;
         c.resume = from.resume;
         if (from.callbacks) fill_callbacks(*from.callbacks, functions);
         if (from.network) fill_network(*from.network, functions);

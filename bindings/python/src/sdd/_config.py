@@ -65,7 +65,9 @@ def downloader_config(options: dict[str, Any]) -> Struct:
 
 
 def _set_special(config: Struct, network: Struct, name: str, value: Any) -> None:
-    if name == "min_tls_version":
+    if name == "isolated_decoding":
+        config.c.decode_mode = c.DECODE_ISOLATED if value else c.DECODE_IN_PROCESS
+    elif name == "min_tls_version":
         network.c.min_tls_version = _TLS[value]
     elif name == "http_version":
         network.c.http_version = _HTTP[value]

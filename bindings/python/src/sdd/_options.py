@@ -261,6 +261,8 @@ class DownloaderOptions(NetworkOptions, LimitOptions, RetryOptions, ReportOption
     """The cache for `http_cache` and `resume`; default: the shared one."""
     no_installed_coders: bool
     """Decodes without the coders that are installed beside the library."""
+    isolated_decoding: bool
+    """Decodes pictures in processes of their own, without files and network: SDD_DECODE_ISOLATED."""
     log_level: int | None
     """Level of `logging` up to which messages go to the logger "sdd"; default: that logger's level. None: none."""
 

@@ -42,6 +42,7 @@ pub struct DownloaderBuilder {
     cache: Option<Cache>,
     http_cache: bool,
     no_installed_coders: bool,
+    isolated_decoding: bool,
     resume: bool,
     min_progress: (f64, i64),
     min_preview: (i64, u64, u32),
@@ -141,6 +142,14 @@ impl DownloaderBuilder {
         self
     }
 
+    /// Decodes pictures in processes of their own, which have no files and no network: `SDD_DECODE_ISOLATED`. A fault of
+    /// a decoder then ends one request, not the program. [`build()`](Self::build) fails if the program sdd-decoder is
+    /// not installed with the library.
+    pub fn isolated_decoding(mut self) -> Self {
+        self.isolated_decoding = true;
+        self
+    }
+
     /// Lets all requests keep and continue bodies that break off.
     pub fn resume(mut self) -> Self {
         self.resume = true;
@@ -218,6 +227,7 @@ impl DownloaderBuilder {
         config.cache = self.cache.as_ref().map_or(ptr::null_mut(), Cache::raw);
         (config.http_cache, config.resume) = (self.http_cache.into(), self.resume.into());
         config.no_installed_coders = self.no_installed_coders.into();
+        config.decode_mode = self.isolated_decoding.into();
         (config.callbacks, config.limits, config.retry) = (&callbacks, &limits, &retry);
         self.network.lend(&mut texts, |network| {
             config.network = network;
