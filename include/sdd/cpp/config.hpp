@@ -84,7 +84,7 @@ struct downloader_config {
     sdd_cache *cache = nullptr; /* cache::get(); NULL: the shared one */
     bool http_cache = false;
     bool no_installed_coders = false;
-    bool isolated_decoding = false; /* SDD_DECODE_ISOLATED: pictures are decoded by other processes */
+    bool isolated_decoding = false; /* other processes decode: SDD_DECODE_ISOLATED */
     bool resume = false;
     std::optional<callback_options> callbacks{};
     std::optional<network_options> network{};

@@ -15,5 +15,7 @@ fn pixels_are_those_of_this_process() {
     let here = load(Downloader::new().unwrap());
     let isolated = load(Downloader::builder().isolated_decoding().build().unwrap());
     assert_eq!((here.width(), here.height()), (isolated.width(), isolated.height()));
-    assert_eq!(here.pixels(), isolated.pixels());
+    for y in 0..here.height() {
+        assert_eq!(here.pixels().unwrap().row(y as _), isolated.pixels().unwrap().row(y as _));
+    }
 }
