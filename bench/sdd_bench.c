@@ -119,7 +119,7 @@ static int usage(const char *problem)
         stderr,
         "sdd-bench: %s\n"
         "usage: sdd-bench --workload W1|W2|W3|W4|W5|W6|W7|W8|W8h1|W9|W9d|W10 --urls FILE [--inflight N]\n"
-        "                 [--threads N] [--network-threads N] [--cacert PEM] [--verify] [--drain] [--sink] [--load]\n"
+        "                 [--threads N] [--network-threads N] [--cacert PEM] [--verify] [--drain] [--sink] [--load] [--isolated]\n"
         "                 [--cache DIR [--prefill] [--by get|query|http|load]]\n",
         problem);
     return 2;
@@ -167,6 +167,8 @@ static int parse(int argc, char **argv)
             arguments.sink = 1;
         else if (!strcmp(argv[i], "--load"))
             arguments.load = 1;
+        else if (!strcmp(argv[i], "--isolated"))
+            arguments.is_isolated = 1;
         else if (!strcmp(argv[i], "--prefill"))
             arguments.prefill = 1;
         else if (i + 1 == argc || !take_option(argv[i], argv[i + 1]))
@@ -234,6 +236,7 @@ int main(int argc, char **argv)
     config.limits = &limits;
     config.max_concurrent_downloads = config.max_concurrent_per_host = arguments.inflight;
     config.decode_threads = arguments.threads;
+    config.decode_mode = arguments.is_isolated ? SDD_DECODE_ISOLATED : SDD_DECODE_IN_PROCESS;
     network.ca_file = arguments.ca_file;
     network.network_threads = arguments.network_threads;
     limits.max_body_bytes = INT64_C(1) << 30;

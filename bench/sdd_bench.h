@@ -6,7 +6,7 @@
 
 typedef struct arguments {
     const char *workload, *urls, *ca_file, *cache, *by;
-    int inflight, threads, network_threads, verify, drain, bytes_only, sink, prefill, load;
+    int inflight, threads, network_threads, verify, drain, bytes_only, sink, prefill, load, is_isolated;
 } arguments_t;
 
 extern arguments_t arguments;

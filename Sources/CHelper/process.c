@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -169,19 +169,24 @@ int32_t sddhelper_send(int32_t socket, const void *packet, uint64_t size)
     return (uint64_t)sent == size ? 0 : EMSGSIZE;
 }
 
-int64_t sddhelper_receive(int32_t socket, void *packet, uint64_t size, int32_t milliseconds)
+int32_t sddhelper_set_patience(int32_t socket, int32_t milliseconds)
+{
+    struct timeval time = { 0 }; // for ever
+    if (milliseconds >= 0) {
+        time.tv_sec = milliseconds / 1000;
+        time.tv_usec = milliseconds % 1000 * 1000 + 1;
+    }
+    return setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time) == 0 ? 0 : errno;
+}
+
+int64_t sddhelper_receive(int32_t socket, void *packet, uint64_t size)
 {
     ssize_t received;
-    if (milliseconds >= 0) {
-        struct pollfd one = { .fd = socket, .events = POLLIN };
-        int ready = poll(&one, 1, milliseconds);
-        if (ready == 0 || (ready < 0 && errno == EINTR)) return -1;
-        if (ready < 0) return -2;
-    }
     do received = recv(socket, packet, (size_t)size, 0);
     while (received < 0 && errno == EINTR);
-    if (received < 0) return errno == ECONNRESET ? 0 : -2;
-    return received;
+    if (received >= 0) return received;
+    if (errno == EAGAIN) return -1;
+    return errno == ECONNRESET ? 0 : -2;
 }
 
 static _Thread_local int64_t time_of_helpers;

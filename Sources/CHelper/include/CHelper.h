@@ -45,10 +45,13 @@ int64_t sddhelper_cpu_time(int32_t pid);
 /// - Returns: 0, or an error number.
 int32_t sddhelper_send(int32_t socket, const void *packet, uint64_t size);
 
+/// Sets how long `sddhelper_receive` waits, in milliseconds; -1 for ever, as at the beginning.
+/// - Returns: 0, or an error number.
+int32_t sddhelper_set_patience(int32_t socket, int32_t milliseconds);
+
 /// Receives a packet.
-/// - Parameter milliseconds: how long to wait; -1 for any time.
 /// - Returns: its size; 0 if the peer has ended; -1 if the time is over; -2 on another error.
-int64_t sddhelper_receive(int32_t socket, void *packet, uint64_t size, int32_t milliseconds);
+int64_t sddhelper_receive(int32_t socket, void *packet, uint64_t size);
 
 /// Adds to the time that the calling thread has waited for helpers, in microseconds.
 void sddhelper_add_time(int64_t microseconds);

@@ -10,6 +10,7 @@ package final class Bytes: @unchecked Sendable {
     private let capacity: Int
     /// Owns the memory if it is shared with other readers.
     private let block: SharedBlock?
+    /// True if the memory is not malloc'ed: a mapping of `capacity` bytes, or, if that is 0, somebody else's memory.
     private let isMapped: Bool
 
     /// Takes over malloc'ed memory.
@@ -32,6 +33,16 @@ package final class Bytes: @unchecked Sendable {
         Living.bytes.begin()
     }
 
+    /// Refers to memory that its owner keeps, and does not write, until the last reference has ended.
+    package init(borrowing bytes: UnsafeRawBufferPointer) {
+        base = UnsafeMutableRawPointer(mutating: bytes.baseAddress)
+        count = bytes.count
+        capacity = 0
+        block = nil
+        isMapped = true
+        Living.bytes.begin()
+    }
+
     /// Refers to the first `count` bytes of a block, which are not written any more.
     init(of block: SharedBlock, count: Int) {
         base = block.base
@@ -45,7 +56,7 @@ package final class Bytes: @unchecked Sendable {
     deinit {
         Living.bytes.end(holding: heldBytes)
         if isMapped {
-            munmap(base, capacity)
+            if capacity > 0 { munmap(base, capacity) }
         } else if block == nil {
             SharedBlock.free(base, capacity: capacity)
         }

@@ -33,6 +33,9 @@ final class Helper: @unchecked Sendable {
     /// True if it had ended before it was asked, so that another one may be asked the same.
     private(set) var wasDead = false
 
+    /// How long the socket waits for a reply, see `sddhelper_set_patience`.
+    private var patience: Int32 = -1
+
     // Fields of the pool.
     var isBusy = true
     var readers: Set<UInt32> = []
@@ -116,7 +119,9 @@ final class Helper: @unchecked Sendable {
         guard let source = piece.baseAddress, piece.count > 0 else { return }
         if piece.count > body.count {
             let size = (piece.count + Self.step - 1) / Self.step * Self.step
-            guard ftruncate(process.body, size) == 0, body.map(process.body, size, PROT_READ | PROT_WRITE) else {
+            // The helper may have made the file larger, which cannot be undone.
+            _ = ftruncate(process.body, size)
+            guard Self.size(process.body) >= size, body.map(process.body, size, PROT_READ | PROT_WRITE) else {
                 throw CoderError(.noMemory, "\(piece.count) bytes for the process that decodes")
             }
         }
@@ -133,7 +138,8 @@ final class Helper: @unchecked Sendable {
         guard base > 0 else { return -1 }
         let more = (perMiB >> 10).multipliedReportingOverflow(by: Int64(byteCount >> 10))
         let budget = (base + min(more.overflow ? .max : more.partialValue, 1 << 50)) / 1000
-        return Int32(clamping: 2 * budget + 1000)
+        // Rounded, so that it is seldom set.
+        return Int32(clamping: (2 * budget / 4000 + 1) * 4000)
     }
 
     /// Waits for a reply; kills the helper if it is over time. Its own clock is the same as in this process, CPU time,
@@ -142,9 +148,10 @@ final class Helper: @unchecked Sendable {
     private func receive(within patience: Int32) throws(CoderError) -> sddhelper_reply? {
         var reply = sddhelper_reply()
         var taken: Int64?
+        if patience != self.patience, sddhelper_set_patience(process.socket, patience) == 0 { self.patience = patience }
         for _ in 0..<Self.mostRounds {
             let size = withUnsafeMutableBytes(of: &reply) {
-                sddhelper_receive(process.socket, $0.baseAddress, UInt64($0.count), patience)
+                sddhelper_receive(process.socket, $0.baseAddress, UInt64($0.count))
             }
             if size == Int64(MemoryLayout<sddhelper_reply>.size) { return reply }
             guard size == -1 else { return nil }
@@ -193,13 +200,18 @@ final class Helper: @unchecked Sendable {
 
     private func map(_ end: Int) throws(CoderError) -> Bool {
         if end <= pixels.count { return true }
-        var status = stat()
-        // The file cannot become smaller.
-        guard fstat(process.pixels, &status) == 0, end <= status.st_size else { return false }
-        guard pixels.map(process.pixels, Int(status.st_size), PROT_READ) else {
-            throw CoderError(.noMemory, "\(status.st_size) bytes of pixels")
+        let size = Self.size(process.pixels)
+        guard end <= size else { return false }
+        guard pixels.map(process.pixels, size, PROT_READ) else {
+            throw CoderError(.noMemory, "\(size) bytes of pixels")
         }
         return true
+    }
+
+    /// Returns the size of a file in memory. It never becomes smaller.
+    private static func size(_ file: Int32) -> Int {
+        var status = stat()
+        return fstat(file, &status) == 0 ? Int(status.st_size) : 0
     }
 }
 

@@ -49,10 +49,11 @@ package final class HelperPool: Sendable {
         }
     }
 
-    /// Tells a helper that a reader is not needed any more.
-    func leave(_ seat: Seat) {
+    /// Gives up a reader.
+    /// - Parameter isKept: whether the helper keeps it, and is to be told.
+    func leave(_ seat: Seat, isKept: Bool = true) {
         let isIdle = state.withLock { _ in
-            guard seat.helper.readers.remove(seat.reader) != nil else { return false }
+            guard seat.helper.readers.remove(seat.reader) != nil, isKept else { return false }
             seat.helper.closing.append(seat.reader)
             if seat.helper.isBusy { return false }
             seat.helper.isBusy = true
@@ -123,7 +124,7 @@ package final class HelperPool: Sendable {
         var request = sddhelper_request()
         request.question = SDDHELPER_CAN_DECODE.rawValue
         var seat: Seat?
-        defer { if let seat { leave(seat) } }
+        defer { if let seat { leave(seat, isKept: false) } }
         let beginning = UnsafeRawBufferPointer(rebasing: bytes.pointer.prefix(Self.beginning))
         do throws(CoderError) {
             let reply = try ask(&seat, object) { seat, _ throws(CoderError) in

@@ -22,6 +22,8 @@ package final class HelperService {
     private let coder: (any AppCoder)?
     private var kept: [UInt32: Kept] = [:]
     private let canvas = PixelFile()
+    /// The body file, as far as it is mapped.
+    private var bodyFile = UnsafeRawBufferPointer(start: nil, count: 0)
 
     /// - Parameter coder: decodes all bodies; `nil` means the coders of the library.
     package init(coder: (any AppCoder)?) { self.coder = coder }
@@ -30,10 +32,11 @@ package final class HelperService {
     package func run() -> Int32 {
         SpareMemory.teachMalloc()
         SpareMemory.beginUse()
+        var begin = Self.cpuTime
         while true {
             var request = sddhelper_request()
             let size = withUnsafeMutableBytes(of: &request) {
-                sddhelper_receive(Descriptor.socket, $0.baseAddress, UInt64($0.count), -1)
+                sddhelper_receive(Descriptor.socket, $0.baseAddress, UInt64($0.count))
             }
             if size == 0 { return 0 }
             guard size == Int64(MemoryLayout<sddhelper_request>.size) else { return 1 }
@@ -41,7 +44,6 @@ package final class HelperService {
                 kept[request.reader] = nil
                 continue
             }
-            let begin = Self.cpuTime
             var reply = sddhelper_reply()
             reply.good_rows = -1
             do throws(CoderError) {
@@ -52,7 +54,8 @@ package final class HelperService {
                 withUnsafeMutableBytes(of: &reply.reason) { $0.copyBytes(from: error.reason.utf8.prefix($0.count - 1)) }
             }
             canvas.reset()
-            reply.cpu_time = Self.cpuTime - begin
+            let now = Self.cpuTime
+            (reply.cpu_time, begin) = (now - begin, now)
             let error = withUnsafeBytes(of: &reply) {
                 sddhelper_send(Descriptor.socket, $0.baseAddress, UInt64($0.count))
             }
@@ -98,7 +101,7 @@ package final class HelperService {
         if request.is_last, kept[request.reader] == nil {
             // Most pictures: the body is there at once, and its pixels are written where the application reads them.
             reader = try makeReader(request, in: canvas.memory(rowAlignment: 1))
-            pixels = try reader.read(Self.body(request.count), isLast: true)
+            pixels = try reader.read(body(request.count), isLast: true)
         } else {
             guard let known = try self.reader(of: request), let body = kept[request.reader]?.body.soFar() else {
                 throw CoderError(.noMemory)
@@ -130,21 +133,27 @@ package final class HelperService {
             known = Kept(try makeReader(request, in: .library))
             kept[request.reader] = known
         }
-        let piece = try Self.body(request.count)
+        let piece = try body(request.count)
         guard let base = piece.pointer.baseAddress else { return known.reader }
         let isAppended = withExtendedLifetime(piece) { known.body.append(base, count: piece.count) }
         guard isAppended else { throw CoderError(.noMemory) }
         return known.reader
     }
 
-    /// Returns the bytes in the body file.
-    private static func body(_ count: UInt64) throws(CoderError) -> Bytes {
+    /// Returns the bytes in the body file, which stay there until the next request.
+    private func body(_ count: UInt64) throws(CoderError) -> Bytes {
         guard count > 0 else { return Bytes(adopting: nil, count: 0) }
-        let (access, flags) = (PROT_READ, MAP_SHARED | MAP_POPULATE)
-        guard let base = mmap(nil, Int(count), access, flags, Descriptor.body, 0), base != MAP_FAILED else {
+        if count > UInt64(bodyFile.count) { try mapBody(Int(clamping: count)) }
+        return Bytes(borrowing: UnsafeRawBufferPointer(rebasing: bodyFile[..<Int(count)]))
+    }
+
+    private func mapBody(_ count: Int) throws(CoderError) {
+        if bodyFile.count > 0 { munmap(UnsafeMutableRawPointer(mutating: bodyFile.baseAddress), bodyFile.count) }
+        bodyFile = UnsafeRawBufferPointer(start: nil, count: 0)
+        guard let base = mmap(nil, count, PROT_READ, MAP_SHARED, Descriptor.body, 0), base != MAP_FAILED else {
             throw CoderError(.noMemory, "\(count) bytes of body")
         }
-        return Bytes(mapping: base, length: Int(count), count: Int(count))
+        bodyFile = UnsafeRawBufferPointer(start: base, count: count)
     }
 
     /// Names pixels in a reply; copies them to the pixel file if they are not there yet.
@@ -163,7 +172,7 @@ package final class HelperService {
     ) throws(CoderError) -> sddhelper_answer {
         switch request.question {
         case SDDHELPER_CAN_DECODE.rawValue:
-            let beginning = try Self.body(request.count)
+            let beginning = try body(request.count)
             switch withExtendedLifetime(beginning, { coder.canDecode(beginning.pointer) }) {
             case true: return SDDHELPER_GIVEN
             case false: return SDDHELPER_NO
@@ -171,7 +180,7 @@ package final class HelperService {
             }
         case SDDHELPER_READ.rawValue:
             let (known, decoder) = try decoder(of: request, coder)
-            let piece = try Self.body(request.count)
+            let piece = try body(request.count)
             guard request.is_last, known.whole == nil else {
                 try withExtendedLifetime(piece) { () throws(CoderError) in
                     try decoder.feed(piece.pointer, isLast: request.is_last)

@@ -29,13 +29,15 @@ final class IsolatedReader: PictureReading {
     /// The body so far, for a helper that has to begin again.
     private var bytes: Bytes?
     private var isWhole = false
+    /// Whether the helper keeps a reader: it does not for a whole body that comes at once.
+    private var isKept = false
     private(set) var goodRows: Int?
 
     init(_ format: ImageFormat, _ task: DecodeTask, _ helpers: HelperPool) {
         (self.format, self.task, self.helpers) = (format, task, helpers)
     }
 
-    deinit { if let seat { helpers.leave(seat) } }
+    deinit { leave() }
 
     func read(_ bytes: Bytes, isLast: Bool) throws(CoderError) -> PixelBuffer? {
         self.bytes = bytes
@@ -55,8 +57,8 @@ final class IsolatedReader: PictureReading {
     }
 
     private func leave() {
-        self.bytes = nil
-        if let seat { helpers.leave(seat) }
+        bytes = nil
+        if let seat { helpers.leave(seat, isKept: isKept) }
         seat = nil
     }
 
@@ -95,7 +97,8 @@ final class IsolatedReader: PictureReading {
         request.is_last = isLast
         request.after_scans = Int64(afterScans)
         return try helpers.ask(&seat, nil) { seat, isNew throws(CoderError) in
-            if isNew { fed = 0 }
+            if isNew { (fed, isKept) = (0, false) }
+            if !isLast { isKept = true }
             request.reader = seat.reader
             let piece = UnsafeRawBufferPointer(rebasing: body.pointer[min(fed, body.count)...])
             fed = body.count
