@@ -233,7 +233,7 @@ static void do_wait_idle(void)
 
 static void set_a_limit(sdd_downloader *downloader)
 {
-    switch (chance(8)) {
+    switch (chance(9)) {
     case 0: CALL(sdd_downloader_set_max_concurrent_downloads, downloader, mostly32(1 + (int32_t)chance(20))); break;
     case 1: CALL(sdd_downloader_set_max_concurrent_per_host, downloader, mostly32(1 + (int32_t)chance(20))); break;
     case 2: CALL(sdd_downloader_set_min_host_interval, downloader, one_in(30) ? number64() : (int64_t)chance(3)); break;
@@ -241,6 +241,7 @@ static void set_a_limit(sdd_downloader *downloader)
     case 4: CALL(sdd_downloader_set_execution_order, downloader, mostly32((int32_t)chance(2))); break;
     case 5: CALL(sdd_downloader_set_download_timeout, downloader, mostly64(5000)); break;
     case 6: CALL(sdd_downloader_set_offline, downloader, mostly32((int32_t)one_in(6))); break;
+    case 7: CALL(sdd_decoder_main, (int)chance(3), NULL); break; /* not the main function of this program */
     default: CALL(sdd_process_set_decode_memory_limit, one_in(2) ? 0 : (int64_t)(64 << 20)); break;
     }
 }

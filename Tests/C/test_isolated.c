@@ -3,6 +3,7 @@
 #include "isolated.h"
 #include "misbehaving_coder.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -280,12 +281,29 @@ static void helpers_are_killed_at_any_time(void)
     printf("    %d of %d pictures were decoded\n", good, count);
 }
 
+/* The main function of the program does nothing where the library has not started it. */
+static void the_program_is_started_by_hand(void)
+{
+    char name[] = "sdd-decoder", library[] = "libsdd.so.0", memory[] = "1000", *arguments[] = { name, library, memory, 0 };
+    int input = dup(0), file = open("/dev/null", O_RDONLY);
+    CHECK(dup2(file, 0) == 0);
+    CHECK_EQUAL(sdd_decoder_main(0, NULL), 64);
+    CHECK_EQUAL(sdd_decoder_main(1, arguments), 64);
+    CHECK_EQUAL(sdd_decoder_main(3, arguments), 64); /* no socket */
+    memory[0] = '-';
+    CHECK_EQUAL(sdd_decoder_main(3, arguments), 64);
+    CHECK(dup2(input, 0) == 0 && close(input) == 0 && close(file) == 0);
+    file = open("/dev/null", O_RDONLY); /* nothing was given up */
+    CHECK(file >= 0 && close(file) == 0);
+}
+
 int main(void)
 {
     start_watchdog();
     char path[1024];
     snprintf(path, sizeof path, "%s/misbehaving.so", setting("SDD_TEST_OBJECTS"));
     int threads = count_threads(), descriptors = count_descriptors();
+    RUN(the_program_is_started_by_hand);
     RUN(one_helper_decodes_many_pictures);
     RUN(an_idle_helper_is_killed);
     RUN(others_wait_for_helpers);

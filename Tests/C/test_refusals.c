@@ -19,6 +19,7 @@ static const struct { const char *name, *reason; } never_fails[] = {
     { "sdd_bytes_retain", "gives what it was given" },
     { "sdd_cache_shared", "but in the child of a fork, see test_fork" },
     { "sdd_cookies_release", "NULL is allowed" },
+    { "sdd_decoder_main", "its result is the status of a process, see test_isolated" },
     { "sdd_downloader_shared", "but in the child of a fork, see test_fork" },
     { "sdd_image_release", "NULL is allowed" },
     { "sdd_image_retain", "gives what it was given" },
