@@ -335,7 +335,8 @@ extension Downloader: TransportDelegate {
         if !ended.isEmpty { handle(ended, of: thread) }
         var deadline = change(on: thread) { table, now in table.transportAsks(for: &taken, on: thread, at: now) }
         if thread == .first {
-            plugins.take(from: &taken)
+            let shown = plugins.take(from: &taken)
+            if !shown.isEmpty { handle(shown, of: thread) }
             // Transfers that have just started have time limits too. At the time already checked, none of them can
             // expire.
             deadline = min(deadline, plugins.lookAtClocks(at: now).next, loaders.lookAtClocks(at: now))

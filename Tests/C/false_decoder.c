@@ -40,6 +40,12 @@ int main(int count, char **arguments)
         if (is_called(name, "huge")) reply.width = reply.height = INT32_MAX;
         if (is_called(name, "wide")) reply.width = INT32_MAX;
         if (is_called(name, "negative")) reply.width = -19;
+        if (is_called(name, "low")) reply.height = INT32_MIN, reply.good_rows = 1;
+        if (is_called(name, "other")) reply.width = 20, reply.stride = 80;
+        if (is_called(name, "large")) {
+            reply.width = reply.height = 10000, reply.stride = 40000;
+            if (ftruncate(SDDHELPER_PIXELS, (off_t)40000 * 10000) != 0) return 1;
+        }
         if (is_called(name, "zero")) reply.height = 0;
         if (is_called(name, "beyond")) reply.offset = (1 << 20) - 100;
         if (is_called(name, "far")) reply.offset = UINT64_MAX - 100;

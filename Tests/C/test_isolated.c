@@ -165,8 +165,8 @@ static void set_false_program(const char *word)
 static void a_program_that_lies(void)
 {
     static const char *const words[] = {
-        "exits", "short", "empty", "huge", "wide", "negative", "zero", "beyond", "far", "stride", "narrow", "format",
-        "nowhere", "rows", "minus", "answer", "unasked", "nothing", "reason",
+        "exits", "short", "empty", "huge", "wide", "negative", "low", "other", "large", "zero", "beyond", "far",
+        "stride", "narrow", "format", "nowhere", "rows", "minus", "answer", "unasked", "nothing", "reason",
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         record r = RECORD_INIT;

@@ -817,6 +817,56 @@ static void d27_a_transfer_is_of_its_own_downloader(void)
     destroy(downloader);
 }
 
+/* --------------------------------------------------------------------------------------- previews */
+
+static sem_t previews;
+
+static void count_preview(const sdd_result *result, void *user_data)
+{
+    (void)user_data;
+    CHECK(sdd_image_is_preview(result->image));
+    CHECK(sem_post(&previews) == 0);
+}
+
+/* Sends half of a picture at once. */
+static void answer_half(plug *p, sdd_transfer transfer, const char *url)
+{
+    size_t size;
+    uint8_t *bytes = fixture("large/progressive.jpg", &size);
+    (void)p, (void)url;
+    CHECK_STATUS(sdd_transfer_write(transfer, bytes, size / 2), SDD_OK);
+    free(bytes);
+}
+
+/* What came before the library asked for previews is shown, although nothing more comes before it was. */
+static void d27_a_body_is_shown_while_the_transport_is_silent(void)
+{
+    CHECK(sem_init(&previews, 0, 0) == 0);
+    for (int turn = 1; turn <= scaled(60); turn++) {
+        plug p = PLUG_INIT;
+        record r = RECORD_INIT;
+        size_t size;
+        uint8_t *bytes = fixture("large/progressive.jpg", &size);
+        p.answer = answer_half;
+        sdd_downloader *downloader = downloader_with(&p);
+        sdd_download_request request = record_request(&r, "archive:picture");
+        request.options = SDD_OPTION_PROGRESSIVE_LOAD;
+        request.preview = count_preview;
+        submit(downloader, &request);
+        take(&previews);
+        sdd_transfer transfer = started(&p, 1);
+        CHECK_STATUS(sdd_transfer_write(transfer, bytes + size / 2, size - size / 2), SDD_OK);
+        CHECK_STATUS(sdd_transfer_finish(transfer, SDD_OK, NULL), SDD_OK);
+        record_wait(&r);
+        CHECK_ENDED(&r, SDD_OK, 0);
+        record_clear(&r);
+        destroy(downloader);
+        free(bytes);
+        while (sem_trywait(&previews) == 0) {}
+    }
+    CHECK(sem_destroy(&previews) == 0);
+}
+
 int main(void)
 {
     start_watchdog();
@@ -839,5 +889,6 @@ int main(void)
     RUN(z1_a_hundred_thousand_leave_nothing);
     RUN(d27_a_transfer_is_of_its_own_downloader);
     RUN(d27_its_functions_are_called_on_sdd_net);
+    RUN(d27_a_body_is_shown_while_the_transport_is_silent);
     return 0;
 }

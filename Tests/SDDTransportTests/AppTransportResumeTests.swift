@@ -23,7 +23,7 @@ import Testing
         request.resume = resume
         let id = TransferID(1)
         var commands = [TransportCommand.start(id, request, .normal)]
-        transfers.take(from: &commands)
+        #expect(transfers.take(from: &commands).isEmpty)
         return id
     }
 

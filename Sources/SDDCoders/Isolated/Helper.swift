@@ -38,6 +38,8 @@ final class Helper: @unchecked Sendable {
 
     // Fields of the pool.
     var isBusy = true
+    /// True if the process was found to have ended.
+    var isGone = false
     var readers: Set<UInt32> = []
     var closing: [UInt32] = []
 

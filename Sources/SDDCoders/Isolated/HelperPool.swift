@@ -62,13 +62,16 @@ package final class HelperPool: Sendable {
         if isIdle { giveBack(seat.helper) }
     }
 
+    /// Whether the helper of a reader has ended.
+    func hasLost(_ seat: Seat) -> Bool { state.withLock { _ in seat.helper.isGone } }
+
     // MARK: - Helpers
 
     /// Waits for a helper.
     /// - Returns: false if it has ended.
     private func take(_ helper: Helper) -> Bool {
         state.wait { _ -> Bool? in
-            if helper.isDead { return false }
+            if helper.isGone { return false }
             if helper.isBusy { return nil }
             helper.isBusy = true
             return true
@@ -78,7 +81,7 @@ package final class HelperPool: Sendable {
     private func takeSeat(_ object: String?) throws(CoderError) -> Seat {
         let (idle, reader) = state.withLock { state in
             state.lastReader &+= 1
-            let idle = state.helpers.filter { !$0.isBusy && $0.object == object }
+            let idle = state.helpers.filter { !$0.isBusy && !$0.isGone && $0.object == object }
                 .min { $0.readers.count < $1.readers.count }
             idle?.isBusy = true
             idle?.readers.insert(state.lastReader)
@@ -99,6 +102,7 @@ package final class HelperPool: Sendable {
                 defer { helper.closing = [] }
                 if !helper.closing.isEmpty && !helper.isDead { return helper.closing }
                 helper.isBusy = false
+                helper.isGone = helper.isDead
                 let isTooLarge = helper.readers.isEmpty && helper.byteCount > Self.mostKept
                 if helper.isDead || isTooLarge { state.helpers.removeAll { $0 === helper } }
                 return []

@@ -16,7 +16,7 @@ final class IsolatedAppDecoder: AppDecoder {
     }
 
     /// True if the helper has ended, perhaps because of another picture.
-    var isLost: Bool { hasBegun && seat.map { $0.helper.isDead } ?? true }
+    var isLost: Bool { hasBegun && seat.map { helpers.hasLost($0) } ?? true }
 
     func feed(_ piece: UnsafeRawBufferPointer, isLast: Bool) throws(CoderError) {
         try ask(SDDHELPER_READ, piece, isLast: isLast) { _, reply throws(CoderError) in

@@ -113,10 +113,17 @@ final class IsolatedReader: PictureReading {
 
     private static func goodRows(of reply: sddhelper_reply) throws(CoderError) -> Int? {
         if reply.good_rows == -1 { return nil }
-        guard (0...Int64(reply.height)).contains(reply.good_rows) else {
+        guard reply.good_rows >= 0, reply.good_rows <= Int64(reply.height) else {
             throw CoderError(.decoder, "it answered with more rows than there are")
         }
         return Int(reply.good_rows)
+    }
+
+    /// Whether pixels have the size that follows from the body's header, for which memory was reserved.
+    private func isOfPlannedSize(_ reply: sddhelper_reply) -> Bool {
+        guard let bytes, let facts = try? ImageFacts(of: bytes.pointer) else { return true }
+        let plan = task.size.plan(width: facts.width, height: facts.height, isTransposed: task.isTransposed)
+        return plan.width == Int(reply.width) && plan.height == Int(reply.height)
     }
 
     /// Copies the pixels of a reply to memory as the task says, after checking their size and format.
@@ -128,6 +135,7 @@ final class IsolatedReader: PictureReading {
         else { throw CoderError(.decoder, "it answered with pixels of format \(reply.pixel_format)") }
         try PixelBuffer.check(
             width: UInt32(max(reply.width, 0)), height: UInt32(max(reply.height, 0)), maxPixels: task.limits.maxPixels)
+        guard isOfPlannedSize(reply) else { throw CoderError(.decoder, "it answered with pixels of another picture") }
         let rowBytes = Int(reply.width) * format.bytesPerPixel
         let rows = try helper.rows(of: reply, rowBytes: rowBytes)
         let memory = isPreview ? PixelMemory.library : task.memory(for: format)

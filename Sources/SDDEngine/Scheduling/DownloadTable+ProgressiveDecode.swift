@@ -57,6 +57,8 @@ extension DownloadTable {
 
     /// Gives the received part of the body to the progressive decode and to the saver of partial bodies.
     mutating func bodyShown(_ job: Job<Listener>, _ bytes: Bytes) {
+        // Transports of the application answer on several threads, so that a shorter body may come after a longer one.
+        if job.request.plugin != nil, bytes.count < job.received { return }
         if let saver = job.caching?.saver { outbox.run(.save(saver, bytes)) }
         guard let progressive = job.progressive, progressive.stream != nil else { return }
         progressive.body = bytes

@@ -120,9 +120,11 @@ package final class AppTransfers: Sendable {
 /// thread: sdd-net
 extension AppTransfers {
     /// Removes the commands for the application's transports from `commands`, and carries them out.
-    package func take(from commands: inout [TransportCommand]) {
+    /// - Returns: the bodies so far of the transfers that are to be shown.
+    package func take(from commands: inout [TransportCommand]) -> [TransferEvent] {
         let isEmpty = transfers.withLock { $0.transfers.isEmpty }
-        guard commands.contains(where: { Self.startsAppTransport($0) }) || !isEmpty else { return }
+        guard commands.contains(where: { Self.startsAppTransport($0) }) || !isEmpty else { return [] }
+        var events: [TransferEvent] = []
         commands.removeAll { command in
             switch command {
             case .start(let id, let request, let priority): start(id, request, priority)
@@ -131,16 +133,19 @@ extension AppTransfers {
             // There is no reading to stop: bytes that arrive are kept, up to the limit. The clocks stop.
             case .pause(let id): pause(id)
             case .resume(let id): resume(id)
-            case .show(let id): show(id)
+            case .show(let id): show(id, &events)
             }
         }
+        return events
     }
 
-    /// Shows the body from the next data on.
-    private func show(_ id: TransferID) -> Bool {
+    /// Shows the body: what has arrived, after which the application may be silent for long, and then with all data.
+    private func show(_ id: TransferID, _ events: inout [TransferEvent]) -> Bool {
         transfers.withLock { transfers in
-            transfers[id]?.isShown = true
-            return transfers[id] != nil
+            guard let transfer = transfers[id] else { return false }
+            if !transfer.isShown, transfer.body.count > 0 { events.append(.body(id, transfer.body.soFar())) }
+            transfer.isShown = true
+            return true
         }
     }
 
