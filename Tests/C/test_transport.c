@@ -839,7 +839,7 @@ static void answer_half(plug *p, sdd_transfer transfer, const char *url)
 }
 
 /* What came before the library asked for previews is shown, although nothing more comes before it was. */
-static void d27_a_body_is_shown_while_the_transport_is_silent(void)
+static void o1_d27_a_body_is_shown_while_the_transport_is_silent(void)
 {
     CHECK(sem_init(&previews, 0, 0) == 0);
     for (int turn = 1; turn <= scaled(60); turn++) {
@@ -889,6 +889,6 @@ int main(void)
     RUN(z1_a_hundred_thousand_leave_nothing);
     RUN(d27_a_transfer_is_of_its_own_downloader);
     RUN(d27_its_functions_are_called_on_sdd_net);
-    RUN(d27_a_body_is_shown_while_the_transport_is_silent);
+    RUN(o1_d27_a_body_is_shown_while_the_transport_is_silent);
     return 0;
 }

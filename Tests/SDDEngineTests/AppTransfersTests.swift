@@ -101,7 +101,8 @@ import Testing
         // then: bytes that were shown do not change
         #expect(commands.map { Order($0) } == [.show(2)])
         #expect(before.allSatisfy { if case .body = $0 { false } else { true } })
-        #expect(shown.map { $0.map { Array($0.pointer) } } == [[[1, 2]], [[1, 2, 3]], [[1, 2, 3]], [[1, 2, 3, 4, 5]]])
+        #expect(
+            shown.map { $0.map { Array($0.pointer) } } == [[[1, 2]], [[1, 2, 3]], [[1, 2, 3]], [[1, 2, 3, 4, 5]]])
         #expect(body(of: try finish()) == [1, 2, 3, 4, 5])
     }
 
