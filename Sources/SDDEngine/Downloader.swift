@@ -279,6 +279,7 @@ extension Downloader: TokenOwner {
         }
         pool?.stop()
         pool?.join()
+        registry.helpers?.close()
     }
 }
 

@@ -49,6 +49,24 @@ static void an_idle_helper_is_killed(void)
     CHECK_EQUAL(helper_count(), 0);
 }
 
+/* An animation may be asked for frames after its downloader has ended. */
+static void an_image_outlives_its_downloader(void)
+{
+    record r = RECORD_INIT;
+    sdd_downloader *downloader = isolated_downloader(1);
+    fetch(downloader, &r, at("/file/frames/pillow.png"), 0);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    destroy(downloader);
+    CHECK_EQUAL(helper_count(), 0);
+    for (int index = 0; index < sdd_image_frame_count(r.image); index++) {
+        sdd_image *frame = NULL;
+        CHECK_STATUS(sdd_image_frame(r.image, index, &frame, NULL), SDD_OK);
+        sdd_image_release(frame);
+        CHECK_EQUAL(helper_count(), 0);
+    }
+    record_clear(&r);
+}
+
 /* The application waits for all children, or ignores their ends. */
 static void others_wait_for_helpers(void)
 {
@@ -315,6 +333,7 @@ int main(void)
     RUN(the_program_is_started_by_hand);
     RUN(one_helper_decodes_many_pictures);
     RUN(an_idle_helper_is_killed);
+    RUN(an_image_outlives_its_downloader);
     RUN(others_wait_for_helpers);
     RUN(helpers_are_killed_at_any_time);
     CHECK_STATUS(sdd_coder_load(path, NULL, 0), SDD_OK);

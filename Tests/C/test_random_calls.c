@@ -42,6 +42,7 @@ static void randomize_config(sdd_downloader_config *c, config_groups *groups)
     if (one_in(10)) groups->network.resolve = resolve, groups->network.resolve_count = chance(3);
     if (one_in(10)) groups->network.address_filter = on_address;
     if (one_in(20)) c->decode_threads = number32();
+    if (one_in(20)) c->decode_mode = number32();
     c->callbacks = one_in(4) ? NULL : &groups->callbacks;
     c->network = one_in(4) ? NULL : &groups->network;
     c->limits = one_in(4) ? NULL : &groups->limits;
@@ -54,6 +55,7 @@ static void fill_site(site *s, sdd_downloader_config *c)
     s->way = (int)chance(3);
     c->delivery = s->way == BY_THREAD ? SDD_DELIVERY_THREAD : SDD_DELIVERY_APPLICATION;
     c->decode_threads = 1 + (int32_t)chance(3);
+    if (one_in(4)) c->decode_mode = SDD_DECODE_ISOLATED;
     thing *cache = one_in(2) ? atomic_load(&caches[chance(CACHES)]) : NULL;
     c->cache = cache ? cache->handle : NULL;
     c->http_cache = (int32_t)chance(2);

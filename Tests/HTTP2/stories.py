@@ -78,22 +78,27 @@ def silent_connection_not_used_again(client, certificate):
 
 
 def joined_flood_is_left(client, certificate):
-    """A request joins a connection that floods after a good response. The host is asked again over another one."""
+    """A request joins a connection that floods after a good response. The host is asked again over another one. A flood
+    that is slower than libcurl reads holds up nothing, and counts as silence; that may happen to a busy machine."""
     def script(connection, stream):
         good(connection, stream)
         connection.flood(f.ping(f.ACK))
 
-    wrong = []
+    wrong, again = [], 0
     client.tell("make")
     for round in range(3):
         server = Server(certificate, script, hostile=1)
         for tag in (f"first{round}", f"second{round}"):
             client.tell(f"get {tag} {server.url('/' + tag)}")
             end = client.end(tag)
-            if end is None or end["error"] != "SDD_OK":
+            again += end is not None and end["error"] == "SDD_OK" and tag.startswith("second")
+            is_silent = end is not None and end["detail"] == "300402" and tag.startswith("second")
+            if end is None or end["error"] != "SDD_OK" and not is_silent:
                 wrong.append(f"the request {tag} ended with {end}")
             server.flood_began.wait(60)
         server.close()
+    if again == 0:
+        wrong.append("no host was asked again")
     return wrong
 
 

@@ -66,8 +66,8 @@ SDD_ENUM(int32_t) {
  *   with SDD_DETAIL_IMAGE_TOO_SLOW. The next request starts another process.
  * - A process decodes many pictures, one after the other. There are as many as threads decode at a
  *   time, and as many again for each coder that is loaded from a shared object. Each may take twice
- *   max_decode_bytes and 512 MiB. They end with the downloader and the last of its images that
- *   still have something to decode: lazy ones and animations.
+ *   max_decode_bytes and 512 MiB. They end with the downloader; images that still have something to
+ *   decode then, lazy ones and animations, start one each time.
  * - Coders from shared objects (sdd_coder_load(), installed coders) decode there, too. Coders of
  *   sdd_coder_register() and sdd_downloader_add_coder() that are functions of the application, own
  *   transforms, encoding, and calls without a downloader remain in the application's process.

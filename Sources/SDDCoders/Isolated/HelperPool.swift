@@ -2,10 +2,12 @@ internal import CHelper
 internal import SDDBase
 
 /// The helpers of one downloader: as many for each coder as threads have decoded with it at a time. They are started
-/// when they are needed, and end with the pool. Callable from any thread.
+/// when they are needed, and end with the downloader. Callable from any thread.
 package final class HelperPool: Sendable {
     private struct State {
         var helpers: [Helper] = []
+        /// True once the downloader has ended: a helper then ends with its last reader.
+        var isClosing = false
         var lastReader: UInt32 = 0
     }
 
@@ -52,14 +54,27 @@ package final class HelperPool: Sendable {
     /// Gives up a reader.
     /// - Parameter isKept: whether the helper keeps it, and is to be told.
     func leave(_ seat: Seat, isKept: Bool = true) {
-        let isIdle = state.withLock { _ in
-            guard seat.helper.readers.remove(seat.reader) != nil, isKept else { return false }
-            seat.helper.closing.append(seat.reader)
-            if seat.helper.isBusy { return false }
-            seat.helper.isBusy = true
+        let helper = seat.helper
+        let isIdle = state.withLock { state in
+            guard helper.readers.remove(seat.reader) != nil else { return false }
+            if isKept { helper.closing.append(seat.reader) }
+            guard !helper.isBusy, isKept || Self.isDone(helper, state) else { return false }
+            helper.isBusy = true
             return true
         }
-        if isIdle { giveBack(seat.helper) }
+        if isIdle { giveBack(helper) }
+    }
+
+    /// Ends the helpers that nothing is asked of. Images that are decoded later, or have more frames, start others.
+    package func close() {
+        let idle = state.withLock { state in
+            state.isClosing = true
+            let idle = state.helpers.filter { !$0.isBusy && $0.readers.isEmpty }
+            state.helpers.removeAll { !$0.isBusy && $0.readers.isEmpty }
+            return idle
+        }
+        // Their processes end without the lock.
+        withExtendedLifetime(idle) {}
     }
 
     /// Whether the helper of a reader has ended.
@@ -103,8 +118,7 @@ package final class HelperPool: Sendable {
                 if !helper.closing.isEmpty && !helper.isDead { return helper.closing }
                 helper.isBusy = false
                 helper.isGone = helper.isDead
-                let isTooLarge = helper.readers.isEmpty && helper.byteCount > Self.mostKept
-                if helper.isDead || isTooLarge { state.helpers.removeAll { $0 === helper } }
+                if helper.isDead || Self.isDone(helper, state) { state.helpers.removeAll { $0 === helper } }
                 return []
             }
             if closing.isEmpty { break }
@@ -116,6 +130,11 @@ package final class HelperPool: Sendable {
             }
         }
         state.broadcast()
+    }
+
+    /// Whether an idle helper is to end.
+    private static func isDone(_ helper: Helper, _ state: State) -> Bool {
+        helper.readers.isEmpty && (state.isClosing || helper.byteCount > mostKept)
     }
 
     /// Bytes of its files in memory with which a helper is kept. One that has more ends with its last reader.

@@ -9,7 +9,7 @@ package struct CoderRegistry: Sendable {
     private var appLists: [AppCoderList] = []
     private var installed: InstalledCoders?
     /// The processes that decode, if this process does not.
-    private(set) var helpers: HelperPool?
+    package private(set) var helpers: HelperPool?
 
     package init(_ coders: [any ImageCoding] = []) { self.coders = coders }
 
