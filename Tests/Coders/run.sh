@@ -7,8 +7,9 @@
 #              changed bytes
 #   discovery  SDD_CODER_PATH, permissions, broken objects, threads, forks; also under valgrind
 #   previews   pictures that arrive slowly
+#   isolated   the same pictures, decoded by processes of their own
 #
-#     Tests/Coders/run.sh [pixels|coders|discovery|previews...]
+#     Tests/Coders/run.sh [pixels|coders|discovery|previews|isolated...]
 #
 #   SDD_LIBDIR     where libsdd.so is; default: build/
 #   SDD_CODERS     where the coders are; default: build/coders
@@ -20,7 +21,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 parts=("$@")
-[ $# -gt 0 ] || parts=(pixels coders discovery previews)
+[ $# -gt 0 ] || parts=(pixels coders discovery previews isolated)
 libdir=$(realpath "${SDD_LIBDIR:-build}") coders=$(realpath "${SDD_CODERS:-build/coders}")
 python=python3
 "$python" -c 'import numpy, PIL' 2>/dev/null || python=/usr/bin/python3
@@ -100,5 +101,13 @@ if wants discovery; then check_discovery; fi
 if wants previews; then
     build previews Tests/Coders/previews.c
     check_previews
+fi
+if wants isolated; then
+    build isolated Tests/Coders/isolated.c
+    "${CC:-cc}" -std=c11 tools/decoder/sdd-decoder.c -o "$work/lib/sdd-decoder" -ldl
+    find "$pictures" "$fixtures" -type f ! -name '*.pam*' -print0 | sort -z |
+        SDD_CODER_PATH=$work/coders xargs -0 "$work/bin/isolated" >"$work/err" 2>&1 ||
+        fail "isolated decoding gives other pictures"
+    ok "isolated: $(cat "$work/err")"
 fi
 echo "Tests/Coders: everything passed"
