@@ -83,7 +83,7 @@ need abigail-tools has abidw abidiff                 # comparison with the relea
 need debhelper has dh                                # make deb
 need dh-python has dh_python3
 need pybuild-plugin-pyproject /usr/bin/python3 -c "import build"
-need python3-all has py3versions
+need python3-all dpkg -s python3-all
 need python3-setuptools /usr/bin/python3 -c "import setuptools"
 need python3-wheel /usr/bin/python3 -c "import wheel"
 need lintian has lintian                             # make check-deb
