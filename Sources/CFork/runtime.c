@@ -11,6 +11,8 @@
 
 // Held for reading with each lock of the runtime, and for writing during a fork.
 static pthread_rwlock_t in_use = PTHREAD_RWLOCK_INITIALIZER;
+// Locks of the runtime that this thread holds. `in_use` is taken before the first of them, and never after.
+static _Thread_local int depth;
 
 int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
 int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
@@ -22,9 +24,9 @@ static int is_own(const pthread_mutex_t *mutex) { return (mutex->__data.__kind &
 int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     if (is_own(mutex)) return __real_pthread_mutex_lock(mutex);
-    pthread_rwlock_rdlock(&in_use);
+    if (depth++ == 0) pthread_rwlock_rdlock(&in_use);
     int error = __real_pthread_mutex_lock(mutex);
-    if (error != 0) pthread_rwlock_unlock(&in_use);
+    if (error != 0 && --depth == 0) pthread_rwlock_unlock(&in_use);
     return error;
 }
 
@@ -32,7 +34,7 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
     if (is_own(mutex)) return __real_pthread_mutex_unlock(mutex);
     int error = __real_pthread_mutex_unlock(mutex);
-    if (error == 0) pthread_rwlock_unlock(&in_use);
+    if (error == 0 && --depth == 0) pthread_rwlock_unlock(&in_use);
     return error;
 }
 
