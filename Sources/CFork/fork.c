@@ -37,14 +37,15 @@ static void before(void)
     pthread_mutex_lock(&locks[SDDFORK_FIRST_USE]);
     if (known.before) known.before();
     pthread_mutex_lock(&locks[SDDFORK_FIRST_DOWNLOADER]);
-    sddfork_hold_once();
+    // The runtime may make a global while it holds one of its locks, so this order.
     sddfork_hold_runtime();
+    sddfork_hold_once();
 }
 
 static void in_parent(void)
 {
-    sddfork_let_runtime_go();
     sddfork_let_once_go();
+    sddfork_let_runtime_go();
     pthread_mutex_unlock(&locks[SDDFORK_FIRST_DOWNLOADER]);
     if (known.in_parent) known.in_parent();
     pthread_mutex_unlock(&locks[SDDFORK_FIRST_USE]);
