@@ -209,11 +209,12 @@ check: lint all test-swift test-headers test-c test-cxx test-rust test-python te
 	test-binders test-examples test-coders test-docs
 	@echo "make check: everything passed"
 
-lint: ##   checks formats, comments, sizes of files and functions, circles of files, docs/requirements.md
+lint: ##   checks formats, comments, sizes of files and functions, circles of files, figures and rows of documents
 	Tests/house/requirements.py
 	Tests/house/limits.py
 	Tests/house/circles.py
 	Tests/house/comments.py
+	Tests/house/figures.py
 	@echo "$(CLANG_FORMAT) --dry-run -Werror (C)"
 	@$(CLANG_FORMAT) --dry-run -Werror $(formatted_c)
 	swift format lint --strict --recursive Package.swift Sources Tests

@@ -1,19 +1,25 @@
 #!/bin/bash
 # Runs the long forms of all suites one after the other, each with its own time limit, and then writes their results
-# into the first part of docs/reliability.md. The part of that page written by hand, after a marker line, stays.
+# into the first part of docs/reliability.md. The part of that page written by hand, after a marker line, stays. The page
+# is of one commit: results of other commits are not on it, and a tree with changes that are not committed is refused.
 #
 #     Tests/torture.sh [STEP...]
 #
 #   TORTURE_SCALE   1: everything, some hours on two cores; 0.1: a tenth of the counts, and the short forms of suites
 #                   without counts
 #
-# Named steps run again; for the others the page keeps the results of their last run, until build/torture is removed.
+# Named steps run again; for the others the page keeps the results of their last run on this commit.
 # Needs build/libsdd.so and the fault server, as `make torture` makes them. The status is 1 if a step of this run fails.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scale=${TORTURE_SCALE:-1}
-out=build/torture
 page=docs/reliability.md
+if changed=$(git status --porcelain --untracked-files=no -- . ":!$page") && [ -n "$changed" ]; then
+    printf 'torture.sh: the results are of one commit, and the tree differs from it:\n%s\n' "$changed" >&2
+    exit 2
+fi
+commit=$(git rev-parse --short HEAD 2>/dev/null) || { echo "torture.sh: no commit: this is no clone" >&2; exit 2; }
+out=build/torture/$commit
 mark='<!-- From here on by hand. -->'
 mkdir -p "$out"
 times() { awk -v scale="$scale" -v count="$1" 'BEGIN { n = int(scale * count); print n < 1 ? 1 : n }'; }
@@ -55,7 +61,6 @@ of a suite is 1 for the whole of it (see Tests/torture.sh).
 END
 }
 
-commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
 failed=0
 names=()
 for step in "${steps[@]}"; do

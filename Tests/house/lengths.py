@@ -12,7 +12,7 @@ from sources import ROOT, functions  # noqa: E402
 def row(name, lengths):
     ordered = sorted(lengths)
     values = [ordered[min(len(ordered) - 1, len(ordered) * part // 100)] for part in (50, 90, 99, 100)]
-    print(f"{name}: {len(ordered)}, lines: " + " / ".join(str(value) for value in values))
+    print(f"{name}: " + " / ".join(str(value) for value in values) + " lines")
 
 
 def main():
