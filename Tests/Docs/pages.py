@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Opens each page of the site in a headless Chromium, as wide as a phone and as a desk, in light and in dark. Fails for
 a page that is wider than the window, an error on the console, a picture or link that leads nowhere, text that can
-hardly be read on its background, a page that nothing leads to, and a search that does not find.
+hardly be read on its background, code without a ground of its own, output that looks like code, a diagram that stays
+black in the dark, a line of code in a guide that a desk does not show whole, a page that nothing leads to, two entries
+of the sidebar that say the same, and a search that does not find, or that has a decision before a guide.
 
     Tests/Docs/pages.py FOLDER [--shots DIR]      FOLDER is that of `make docs`; --shots takes pictures of some
     Tests/Docs/pages.py --test                    checks that broken pages fail
@@ -22,6 +24,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 WIDTHS = {"phone": (390, 844), "desktop": (1280, 900)}
 LIMIT = 60
 SEARCHES = {"sdd_loader_submit": "reference/loader.html", "Retry-After": "", "untrusted": "guides/untrusted-urls.html"}
+ORDERED = ["memory", "progress", "priority", "timeout"]  # searches whose results are put in order
 SHOTS = [
     "index.html",
     "guides/event-loops.html",
@@ -73,6 +76,30 @@ for (const element of document.querySelectorAll(texts)) {
     if (ratio < 2.8) poor.push(element.tagName + ': ' + element.textContent.trim().slice(0, 40) + ' ' + ratio.toFixed(1));
 }
 return poor.slice(0, 3);
+"""
+
+# Code stands on a ground of its own, what programs print does not, and diagrams are turned into light lines in the dark.
+LOOK = """
+const [isDark, isGuide] = arguments, wrong = [];
+const ground = getComputedStyle(document.querySelector('.content') || document.body).backgroundColor;
+const clear = colour => /^(transparent|rgba\\(.*, 0\\))$/.test(colour);
+const page = clear(ground) ? getComputedStyle(document.body).backgroundColor : ground;
+for (const block of document.querySelectorAll('article .highlight')) {
+    const colour = getComputedStyle(block).backgroundColor, isCode = !block.closest('.sdd-output');
+    const text = block.textContent.trim().slice(0, 40), pre = block.querySelector('pre');
+    if (isCode && (clear(colour) || colour === page)) wrong.push('code without a ground: ' + text);
+    if (!isCode && !clear(colour)) wrong.push('output that looks like code: ' + text);
+    if (isGuide && pre && pre.scrollWidth > pre.clientWidth + 1) wrong.push('a line is too long: ' + text);
+}
+for (const diagram of document.querySelectorAll('.graphviz object'))
+    if ((getComputedStyle(diagram).filter !== 'none') !== isDark) wrong.push('a diagram in the wrong colours');
+return wrong.slice(0, 3);
+"""
+
+# Entries of the sidebar: the same text twice, or one that only says more than another.
+DOUBLES = """
+const texts = [...document.querySelectorAll('.sidebar-tree a.reference')].map(link => link.textContent.trim());
+return texts.filter((text, at) => texts.some((other, place) => place !== at && (text + ' ').startsWith(other + ' ')));
 """
 
 
@@ -153,6 +180,12 @@ class Checker:
                     if name == "desktop":
                         for text in self.browser.driver.execute_script(CONTRAST):
                             self.fault(page, f"{scheme}: hardly legible: {text}")
+                        is_guide = page.parent.name == "guides"
+                        for text in self.browser.driver.execute_script(LOOK, scheme == "dark", is_guide):
+                            self.fault(page, f"{scheme}: {text}")
+                        if page == self.folder / "index.html":
+                            for text in self.browser.driver.execute_script(DOUBLES):
+                                self.fault(page, f"the sidebar says it twice: {text}")
 
     def check_links(self) -> None:
         reached = {self.folder / "index.html"}
@@ -172,21 +205,30 @@ class Checker:
             if page not in reached and page.name not in special:
                 self.fault(page, "no page leads here")
 
+    def search(self, words: str) -> list[str]:
+        self.browser.open(self.folder / "search.html", f"?q={words}")
+        WebDriverWait(self.browser.driver, LIMIT).until(
+            lambda driver: driver.execute_script(
+                "return document.querySelectorAll('#search-results .search-summary').length > 0 && "
+                "!/Searching/.test(document.querySelector('#search-results').textContent)"
+            )
+        )
+        return self.browser.driver.execute_script(
+            "return [...document.querySelectorAll('#search-results li a')].map(link => link.href)"
+        )
+
     def check_search(self) -> None:
         page = self.folder / "search.html"
         for words, expected in SEARCHES.items():
-            self.browser.open(page, f"?q={words}")
-            WebDriverWait(self.browser.driver, LIMIT).until(
-                lambda driver: driver.execute_script(
-                    "return document.querySelectorAll('#search-results .search-summary').length > 0 && "
-                    "!/Searching/.test(document.querySelector('#search-results').textContent)"
-                )
-            )
-            links = self.browser.driver.execute_script(
-                "return [...document.querySelectorAll('#search-results li a')].map(link => link.href)"
-            )
+            links = self.search(words)
             if not links or (expected and not any(expected in link for link in links)):
                 self.fault(page, f"a search for {words} does not find {expected or 'anything'}: {links[:3]}")
+        for words in ORDERED:
+            links = self.search(words)
+            guides = [at for at, link in enumerate(links) if "/guides/" in link]
+            decisions = [at for at, link in enumerate(links) if "/decisions/" in link]
+            if not guides or (decisions and guides[0] > decisions[0]):
+                self.fault(page, f"a search for {words} has no guide before the first decision: {links[:3]}")
 
     def take_shots(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -207,6 +249,8 @@ BROKEN = {
     "a picture without a text": "<img src='data:image/gif;base64,R0lGODlhAQABAAAAACw='>",
     "a link": "<a href='none.html'>none</a>",
     "an anchor": "<a href='index.html#none'>none</a>",
+    "code without a ground": "<article><div class='highlight' style='background: none'><pre>code</pre></div></article>",
+    "the sidebar": "<div class=sidebar-tree><a class=reference>A</a><a class=reference>A page</a></div>",
     "a contrast": "<article><p style='color: #eee; background: #fff'>pale</p></article>",
 }
 

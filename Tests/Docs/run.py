@@ -367,6 +367,7 @@ def pages() -> list[Path]:
     return [
         *sorted((ROOT / "docs/guides").glob("*.md")),
         ROOT / "docs/site/index.md",
+        ROOT / "docs/site/examples.md",
         ROOT / "docs/features.md",
         ROOT / "docs/examples.md",
         ROOT / "docs/coders.md",

@@ -14,6 +14,7 @@ PARTS = re.compile(
     r"|(?P<name>\b(?:sdd|SDD)_\w+(?:\.\w+)?)"
     r"|(?P<plain>(?<![\w/])_?[a-zA-Z0-9]*_\w+)"
 )
+EXAMPLE = re.compile(r"^## (\w+): ([^\n]*)\n\n<!-- test: [^\n]*-->\n```c\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 OTHERS = {"sdd_coder_main"}  # functions that a shared object of the application has
 SPECIAL = re.compile(r"([\\*`|_<>])")
 INDENT = "   "
@@ -178,7 +179,27 @@ def struct_of(writer: Writer, item: Item) -> str:
     return name if name in writer.known else item.name
 
 
-def page(chapter: Chapter, writer: Writer) -> str:
+def read_examples() -> dict[tuple[str, str], list[str]]:
+    """The examples of docs/site/examples.md, by chapter and section."""
+    text = (Path(__file__).parent / "examples.md").read_text(encoding="utf-8")
+    return {(found[1], found[2]): found[3].rstrip().split("\n") for found in EXAMPLE.finditer(text)}
+
+
+def example_lines(chapter: Chapter, examples: dict[tuple[str, str], list[str]], section: Section) -> list[str]:
+    """The example of a section, which it takes out of the examples. A section with calls must have one."""
+    example = examples.pop((chapter.name, section.title), None)
+    if example is None:
+        at = chapter.parts.index(section)
+        for part in chapter.parts[at + 1 :]:
+            if isinstance(part, Section):
+                break
+            if isinstance(part, Item) and part.kind == "function" and section.title != "version":
+                raise SystemExit(f"docs/site/examples.md has no example for {chapter.name}: {section.title}")
+        return []
+    return [".. code-block:: c", "   :caption: An example", "", *indented(example), ""]
+
+
+def page(chapter: Chapter, writer: Writer, examples: dict[tuple[str, str], list[str]]) -> str:
     lines = [
         f".. _chapter-{chapter.name}:",
         "",
@@ -203,6 +224,7 @@ def page(chapter: Chapter, writer: Writer) -> str:
     for part in chapter.parts:
         if isinstance(part, Section):
             lines += title(part.title.capitalize(), "-")
+            lines += example_lines(chapter, examples, part)
         elif isinstance(part, Prose):
             lines += writer.block(part.text)
         else:
@@ -241,5 +263,8 @@ def rules(chapter: Chapter, writer: Writer) -> list[str]:
 def write(chapters: list[Chapter], known: dict[str, tuple[str, str]], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     writer = Writer(known)
+    examples = read_examples()
     for chapter in chapters:
-        (folder / f"{chapter.name}.rst").write_text(page(chapter, writer), encoding="utf-8")
+        (folder / f"{chapter.name}.rst").write_text(page(chapter, writer, examples), encoding="utf-8")
+    if examples:
+        raise SystemExit(f"docs/site/examples.md: the header has no section {', '.join(map(': '.join, examples))}")

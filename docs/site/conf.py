@@ -34,13 +34,18 @@ html_theme = "furo"
 html_title = f"libsdd {release}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_search_scorer = str(ROOT / "docs/site/search_order.js")
 html_copy_source = False
 html_show_sphinx = False
 html_permalinks_icon = "#"
 html_last_updated_fmt = None
 html_theme_options = {
     "navigation_with_keys": True,
-    "light_css_variables": {"color-brand-primary": "#0b62a4", "color-brand-content": "#0b62a4"},
+    "light_css_variables": {
+        "color-brand-primary": "#0b62a4",
+        "color-brand-content": "#0b62a4",
+        "color-code-background": "#f2f4f7",
+    },
     # All colours of Furo's dark side: the style sheet of Debian's package lacks them for readers whose system is dark.
     "dark_css_variables": {
         "color-brand-primary": "#5eb1ef",
@@ -50,6 +55,7 @@ html_theme_options = {
         "color-foreground-secondary": "#9ca0a5",
         "color-foreground-muted": "#8f949b",
         "color-foreground-border": "#666666",
+        "color-code-background": "#202224",
         "color-background-primary": "#131416",
         "color-background-secondary": "#1a1c1e",
         "color-background-hover": "#1e2124ff",

@@ -202,8 +202,8 @@ def write(path: Path) -> None:
     lines = [
         ".. _python-reference:",
         "",
-        "The Python package",
-        "==================",
+        "The interface in Python",
+        "=======================",
         "",
         ".. py:module:: sdd",
         "",

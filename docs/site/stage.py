@@ -42,6 +42,7 @@ PLACES = {
 }
 SAME_TEXT = {"bindings/rust/sdd/README.md": "bindings/rust/README.md", "README.md": "docs/site/index.md"}
 NO_PAGES = {f"docs/benchmarks/{part}.md" for part in ("distributed", "formats", "headline")}  # parts of other pages
+NO_PAGES.add("docs/site/examples.md")  # its parts are on the pages of the reference
 
 # The order of the pages, by their places in the site. A page that is nowhere here goes to the last part; one that the
 # repository does not have is left out.
@@ -69,7 +70,6 @@ PARTS = [
         "Coming from",
         [
             "guides/from-sdwebimage",
-            "sdwebimage",
             "guides/from-libcurl-stb",
             "guides/from-aiohttp-pillow",
             "guides/from-libsoup-gdk-pixbuf",
@@ -77,7 +77,8 @@ PARTS = [
     ),
     (
         "Reference",
-        ["reference/index", "python", "distributed", "rust", "tool", "man/sdd", "features", "examples", "example-coders"],
+        ["reference/index", "python", "distributed", "rust", "tool", "man/sdd", "features", "sdwebimage", "examples",
+         "example-coders"],
     ),
     ("Benchmarks", ["benchmarks", "bench", "performance", "scaling"]),
     (
@@ -205,7 +206,7 @@ class Stager:
             options = f":alt: {caption[1]}\n" if caption else ""
             return f"```{{graphviz}}\n{options}{found['body']}```"
         if language == "output":
-            return f"```text\n{found['body']}```"
+            return f"```{{code-block}} text\n:class: sdd-output\n\n{found['body']}```"
         if not language:
             return f"{found['fence']}text\n{found['body']}{found['fence']}"
         return found[0]
