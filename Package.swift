@@ -38,8 +38,15 @@ let strict: [SwiftSetting] = [
         .when(configuration: .release)),
 ]
 
-/// Names of files in the debug information of C code are relative to the package, also in debug builds.
-let relativePaths: CSetting = .unsafeFlags(["-ffile-prefix-map=\(Context.packageDirectory)=."])
+/// Names of files in the debug information of C code are relative to the package, also in debug builds. Release builds
+/// are hardened as Debian's packages are. These are flags of the C targets, not of the command line, since those reach
+/// Swift's import of glibc as well: with _FORTIFY_SOURCE, glibc 2.41 declares its functions in forms that Swift cannot
+/// tell apart.
+let cFlags: [CSetting] = [
+    .unsafeFlags(["-ffile-prefix-map=\(Context.packageDirectory)=."]),
+    .unsafeFlags(["-fstack-protector-strong"], .when(configuration: .release)),
+    .define("_FORTIFY_SOURCE", to: "2", .when(configuration: .release)),
+]
 
 /// Half a megabyte of relocations becomes a list of some kilobytes, which libraries of C read since glibc 2.36.
 let packsRelocations: Bool = {
@@ -90,17 +97,17 @@ let package = Package(
         .systemLibrary(name: "CSDD", path: "include"),
 
         // The setjmp shims: libjpeg and libpng leave an error by longjmp, which must not cross Swift.
-        .target(name: "CJPEG", dependencies: ["CLibJPEG"], cSettings: [.unsafeFlags(["-O3"]), relativePaths]),
-        .target(name: "CPNG", dependencies: ["CLibPNG"], cSettings: [.unsafeFlags(["-O3"]), relativePaths]),
+        .target(name: "CJPEG", dependencies: ["CLibJPEG"], cSettings: cFlags + [.unsafeFlags(["-O3"])]),
+        .target(name: "CPNG", dependencies: ["CLibPNG"], cSettings: cFlags + [.unsafeFlags(["-O3"])]),
 
         // System calls that Swift's Glibc module lacks.
-        .target(name: "CSystem", exclude: ["work_clock.h"], cSettings: [relativePaths]),
+        .target(name: "CSystem", exclude: ["work_clock.h"], cSettings: cFlags),
 
         // What runs at a fork, known to the system as soon as the library is loaded.
-        .target(name: "CFork", cSettings: [relativePaths]),
+        .target(name: "CFork", cSettings: cFlags),
 
         // Processes that decode apart from the application, and their sandbox.
-        .target(name: "CHelper", cSettings: [relativePaths]),
+        .target(name: "CHelper", cSettings: cFlags),
 
         .target(name: "SDDBase", dependencies: ["CSystem"], swiftSettings: strict),
         .target(name: "SDDCoders", dependencies: ["SDDBase", "CHelper", "CJPEG", "CPNG"], swiftSettings: strict),
