@@ -78,7 +78,7 @@ enum { NUMBER = offsetof(struct seccomp_data, nr), MACHINE = offsetof(struct sec
 #define ALLOW(name) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), END(SECCOMP_RET_ALLOW)
 /// Refuses a call with an error, which its caller can live with.
 #define REFUSE(name, error) \
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), END(SECCOMP_RET_ERRNO | ((error)&SECCOMP_RET_DATA))
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), END(SECCOMP_RET_ERRNO | (SECCOMP_RET_DATA & (error)))
 /// Allows a call if its argument has none of some bits.
 #define ALLOW_WITHOUT(name, argument, bits) \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOAD(ARGUMENT(argument)), \

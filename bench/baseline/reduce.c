@@ -21,11 +21,11 @@ struct reducer {
     int row, new_row;
 };
 
-static struct span *make_spans(int old, int new)
+static struct span *make_spans(int old, int wanted)
 {
-    struct span *spans = malloc((size_t) new * sizeof *spans);
-    const double step = (double)old / new;
-    for (int i = 0; spans && i < new; i++) {
+    struct span *spans = malloc((size_t)wanted * sizeof *spans);
+    const double step = (double)old / wanted;
+    for (int i = 0; spans && i < wanted; i++) {
         const double start = i * step, end = start + step;
         struct span *span = &spans[i];
         span->first = start < old - 1 ? (int)start : old - 1;

@@ -1,6 +1,8 @@
 /* The rows of the table of options. Order and groups are those of --help=all. */
 #include "options.h"
 
+/* Versions of clang-format lay these braces out in different ways. */
+/* clang-format off */
 #define ROW(name, letter, argument, kind, field, commands, group, common, help, ...) \
     { \
         name, letter, argument, kind, offsetof(struct settings, field), commands, group, common, help, __VA_ARGS__ \
@@ -9,6 +11,7 @@
     { \
         name, letter, "[ANY]", OPTION_REFUSED, 0, ALL, NULL, false, sentence, 0, 0, NULL \
     }
+/* clang-format on */
 #define UNLIMITED INT64_MAX
 
 static const char output[] = "Input and output", pictures[] = "Pictures", http[] = "HTTP", network[] = "Network",
