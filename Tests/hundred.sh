@@ -54,7 +54,7 @@ for try in {1..20}; do
     if is_up; then continue; fi
     cat >"$work/nginx.conf" <<EOF
 daemon off;
-worker_processes 1;
+master_process off; # a worker would be another user, who may not enter the folders above the tree
 pid $work/nginx/pid;
 error_log $work/nginx/error.log;
 events {}

@@ -16,7 +16,7 @@ python3_with() { python3 -c "import $1" || /usr/bin/python3 -c "import $1"; }
 need nginx-light env PATH="$PATH:/usr/sbin" nginx -v # a test server
 need openssl has openssl                             # its certificates
 need valgrind has valgrind
-need clang-format-14 has clang-format-14               # make lint
+need clang-format has clang-format                     # make lint
 need python3 has python3                             # examples in Python
 need python3-numpy python3_with_numpy
 need python3-pil python3_with_numpy
@@ -39,6 +39,7 @@ need webp has cwebp dwebp gif2webp                    # files for the tests of c
 need libavif-bin has avifenc avifdec
 need libjxl-tools has cjxl djxl
 need libheif-examples has heif-enc heif-convert
+need libheif-plugin-x265 sh -c 'heif-enc --list-encoders | grep -qi x265'
 need qt6-base-dev pkg-config --exists Qt6Widgets       # the header together with others
 need libgtk-4-dev pkg-config --exists gtk4
 need imagemagick has import                           # what the galleries show on the screen

@@ -16,6 +16,9 @@ fail() { echo "${0##*/}: $*" >&2; exit 1; }
 has() { local name; for name in "$@"; do command -v "$name" >/dev/null || return 1; done; }
 as_root() { if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi; }
 
+# The version of a package that apt would install; nothing if it has none.
+candidate() { apt-cache policy "$1" | sed -n '/(none)/!s/^ *Candidate: //p'; }
+
 need() {
     local package=$1
     shift
@@ -81,12 +84,20 @@ install_missing() {
     [ "$(id -u)" -eq 0 ] || has sudo || fail "please install, as root: apt-get install ${missing[*]}"
     echo "== missing: ${missing[*]}; asking apt-get for them"
     as_root apt-get -qq update
-    local index
-    for index in "${!missing[@]}"; do # Debian 12's cargo is too old for the example; its cargo-web is newer
-        if [ "${missing[index]}" = cargo ] && apt-cache show cargo-web >/dev/null 2>&1; then
-            missing[index]=cargo-web
-        fi
+    local name names=()
+    for name in "${missing[@]}"; do
+        case $name in
+        cargo | rustc) # Debian 12's own are too old for the examples; those for browsers are newer
+            ! dpkg --compare-versions "$(candidate cargo)" lt 0.70 || [ -z "$(candidate "$name-web")" ] || name+=-web
+            ;;
+        libheif-plugin-*) # a part of libheif itself in Debian 12
+            [ "$(candidate "$name")" ] || continue
+            ;;
+        esac
+        names+=("$name")
     done
+    missing=("${names[@]}")
+    [ ${#missing[@]} -gt 0 ] || return 0
     echo "== installing ${missing[*]}"
     as_root env DEBIAN_FRONTEND=noninteractive \
         apt-get -qq -y --no-install-recommends install "${missing[@]}" >/dev/null

@@ -24,7 +24,9 @@ done
 complaints=$(mandoc -T lint -W style "${own[@]}" | grep -v 'STYLE: referenced manual not found' || true)
 [ -z "$complaints" ] || fail "mandoc complains: $complaints"
 for page in "${own[@]}"; do
-    said=$(MANROFFSEQ='' LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>&1 >/dev/null)
+    # Since version 1.23 groff also says where a line of long names keeps a ragged margin.
+    said=$(MANROFFSEQ='' LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>&1 >/dev/null |
+        grep -v 'cannot adjust line' || true)
     [ -z "$said" ] || fail "man complains: $page: $said"
 done
 while read -r name section; do

@@ -103,7 +103,9 @@ class OptionTests(ToolTest):
             self.assertEqual((lint.returncode, lint.stdout), (0, ""), page)
             shown = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", page], capture_output=True,
                                    text=True, env=dict(self.environment, MANROFFSEQ=""))
-            self.assertEqual((shown.returncode, shown.stderr), (0, ""), page)
+            # Since version 1.23 groff also says where a line of long words keeps a ragged margin.
+            complaints = [line for line in shown.stderr.splitlines() if "cannot adjust line" not in line]
+            self.assertEqual((shown.returncode, complaints), (0, []), page)
 
     def test_completions_are_those_of_the_table(self):
         make = ROOT / "tools/sdd/completions/make.py"
@@ -120,8 +122,9 @@ class OptionTests(ToolTest):
                       f"_sdd sdd '{words[-1]}' '{words[-2]}'; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
             self.assertEqual(set(self.run_shell("bash", "-c", script).split()), expected, line)
             script = f"source {folder}/sdd.fish; complete -C '{line}'"
-            self.assertEqual({row.split("\t")[0] for row in self.run_shell("fish", "-N", "-c", script).splitlines()},
-                             expected, line)
+            rows = self.run_shell("fish", "-N", "-c", script).splitlines()
+            # Since version 4 fish also names words that have the letters somewhere.
+            self.assertEqual({row.split("\t")[0] for row in rows if row.startswith(words[-1])}, expected, line)
 
     def test_zsh_completes(self):
         import pexpect
