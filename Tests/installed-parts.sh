@@ -33,9 +33,14 @@ part_declared() { # part_declared NAME
     local needed package ours=() others=()
     needed=$(awk -v RS= -v name="$1" '$0 ~ "Tests: " name "\n"' debian/tests/control | sed -n 's/^Depends: //p')
     [ -n "$needed" ] || fail "debian/tests/control has no test $1"
-    for package in ${needed//,/ }; do
+    # Of alternatives, the first that there is.
+    while read -r package; do
+        for package in ${package//|/ }; do
+            if [ -n "$(compgen -G "$bare/src/packages/${package}_*.deb")" ] ||
+                inside apt-cache show "$package" >/dev/null 2>&1; then break; fi
+        done
         if [ -n "$(compgen -G "$bare/src/packages/${package}_*.deb")" ]; then ours+=("$package"); else others+=("$package"); fi
-    done
+    done < <(tr ',' '\n' <<<"$needed")
     [ ${#others[@]} -eq 0 ] || have "${others[@]}"
     purge_ours >/dev/null
     have_ours "${ours[@]}"

@@ -8,6 +8,7 @@
 #
 #   NAME          a test of debian/tests/control, or one of: programs readme debug together upgrade purge; default: all
 #   SUITES        releases of Debian; "newest" is the newest that the mirror has; default: this machine's, and newest
+#   PACKAGES      the folder with the packages; default: build/deb
 #   OLD_PACKAGES  a folder with libsdd0 and libsdd-dev of an older version, for the upgrade; default: they are made of
 #                 the packages themselves by debian/scripts/older
 #
@@ -20,7 +21,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 declared=$(sed -n 's/^Tests: //p' debian/tests/control)
 [ $# -gt 0 ] || set -- $declared programs readme debug together upgrade purge
-packages=(build/deb/*.deb)
+packages=("${PACKAGES:=build/deb}"/*.deb)
 [ -e "${packages[0]}" ] || fail "no packages: make deb"
 : "${FAULT_SERVER:=.build/debug/fault-server}"
 [ -x "$FAULT_SERVER" ] || fail "no $FAULT_SERVER: make fault-server"
@@ -37,7 +38,7 @@ trap clean_up EXIT
 older=${OLD_PACKAGES:-}
 if [ -z "$older" ]; then
     older=$work/older
-    debian/scripts/older build/deb "$older"
+    debian/scripts/older "$PACKAGES" "$older"
 fi
 
 # The fault server runs outside.
