@@ -4,6 +4,7 @@
 #   PC_PREFIX                             the prefix in sdd.pc; default: relative to the folder of sdd.pc
 #   SCRATCH, SWIFTFLAGS                   SwiftPM's build folder, and additional flags for `swift build`
 #   DOCS_PYTHON                           the Python that has Sphinx, for `make docs`; default: /usr/bin/python3
+#   TURN, SHARES                          which programs `make sanitize` runs under which tool
 #   STRIP=:                               installs the library with its debug information
 #   BENCH_WORK, BENCH_OPTIONS             the folder of `make bench`, and options of bench/run.py
 
@@ -44,14 +45,16 @@ headers := $(wildcard include/sdd/*.h)
 
 # The C code in the format of .clang-format. It leaves out include/, whose columns are laid out by hand, and Tests,
 # where clang-format would break up the tables of test cases: their anonymous structs, and the rows that share a line.
-CLANG_FORMAT ?= clang-format-14
+CLANG_FORMAT ?= clang-format
 formatted_c = $(shell find Sources coders examples bench tools -name '*.[ch]')
 
 .PHONY: all tool coders install-coders $(CODERS:%=coder-%) test-coders fuzz-coders help install uninstall clean check lint test-swift \
 	test-headers test-c test-cxx test-rust test-python test-bench test-http2 test-caches test-tool test-abi \
-	test-binders abi-description bindings test-examples sanitize torture coverage fuzz damage soak fault-server \
+	test-binders abi-description bindings test-examples debug debug-tsan sanitize sanitize-all \
+	sanitize-swift sanitize-shims sanitize-c-asan sanitize-c-valgrind sanitize-c-tsan sanitize-cxx-asan \
+	sanitize-cxx-tsan sanitize-tool torture coverage fuzz damage soak fault-server \
 	circles docs test-docs man format wheel bench bench-quick bench-distributed bench-formats bench-guard bench-guard-renew bench-programs \
-	deb check-deb check-installed check-reproducible
+	deb check-deb check-installed check-reproducible check-roots
 
 all: build/libsdd.so build/sdd ## (default) builds build/libsdd.so, with the Swift runtime inside, and the programs
 
@@ -204,10 +207,14 @@ wheel: all ## builds a wheel for Python, with the library and what it needs insi
 
 # ---- checks
 
-check: ## runs all of the following:
-check: lint all test-swift test-headers test-c test-cxx test-rust test-python test-bench test-http2 test-caches test-tool test-abi \
-	test-binders test-examples test-coders test-docs
-	@echo "make check: everything passed"
+# The suites of `make check`, those that take long first; and what several of them need, which is built before.
+suites := test-c test-swift test-python test-docs test-tool test-examples test-caches test-cxx test-rust test-coders \
+	test-http2 test-headers test-binders test-abi test-bench
+built := all debug coders bench-programs docs man
+
+check: ## runs all of the following, two at a time; build/suites/ has what they said:
+check: lint $(built)
+	Tests/suites.sh $(built:%=--built %) --built fault-server $(suites)
 
 lint: ##   checks formats, comments, sizes of files and functions, circles of files, figures and rows of documents
 	Tests/house/requirements.py
@@ -219,8 +226,11 @@ lint: ##   checks formats, comments, sizes of files and functions, circles of fi
 	@$(CLANG_FORMAT) --dry-run -Werror $(formatted_c)
 	swift format lint --strict --recursive Package.swift Sources Tests
 
-test-swift: ##   runs the tests of the Swift targets
-	Tests/swift-tests.sh --scratch-path $(SCRATCH)
+debug: # builds the tests of the Swift targets, with the fault server
+	swift build --build-tests --scratch-path $(SCRATCH)
+
+test-swift: debug ##   runs the tests of the Swift targets
+	Tests/swift-tests.sh --skip-build --scratch-path $(SCRATCH)
 
 test-headers: all ##   compiles the header with gcc and clang, C99 to C23, C++11 to C++23; checks layouts, names in docs
 	Tests/abi/check-docs.sh
@@ -229,7 +239,7 @@ test-headers: all ##   compiles the header with gcc and clang, C99 to C23, C++11
 
 test-c: all fault-server bench-programs ##   runs programs in C against the library, also those in the header's comments
 	$(with_server) Tests/abi/check-programs.sh
-	$(with_server) Tests/C/run.sh plain
+	$(with_server) SDD_TEST_JOBS=2 Tests/C/run.sh plain
 
 test-cxx: all fault-server ##   runs programs in C++ over sdd.hpp, and its examples with CMake, Meson, Qt and GTK
 	Tests/Cxx/coverage.py
@@ -252,9 +262,8 @@ test-http2: all ##   runs hostile HTTP/2 servers; SDD_TEST_LONG=1: the long form
 test-caches: all fault-server ##   tests caches with many and killed processes, full disks; SDD_TEST_LONG=1: the long form
 	$(with_server) Tests/Caches/run.sh
 
-test-tool: all fault-server ##   runs the program sdd: options, files, signals, terminals; also with sanitizers
+test-tool: all fault-server ##   runs the program sdd: options, files, signals, terminals; a few runs with valgrind
 	$(with_server) Tests/Tool/run.sh plain
-	$(with_server) Tests/Tool/run.sh asan
 	$(with_server) Tests/Tool/run.sh valgrind
 
 test-abi: all ##   checks exported symbols, linkage, and side effects of loading the library
@@ -281,8 +290,29 @@ test-examples: all ##   runs the examples, the programs of the README and the de
 test-coders: all coders fault-server ##   checks the coders of coders/: files of each format, damage, discovery, previews
 	$(with_server) Tests/Coders/run.sh
 
-sanitize: all fault-server ## runs the Swift tests with TSan; the programs in C and C++ with ASan, UBSan, valgrind and TSan
-	TSAN_OPTIONS=allocator_may_return_null=1 Tests/swift-tests.sh --scratch-path .build-tsan --sanitize=thread
+# ---- sanitizers
+
+# `make sanitize` runs each program in C under one of three tools. Which one changes with the commit, so that the next
+# runs see the others.
+TURN ?= $(shell printf %d 0x$$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0))
+share = $(if $(SHARES),$$(($(TURN) + $(1)))/$(SHARES))
+SHARES ?= 3
+sanitizer_suites := sanitize-swift sanitize-c-tsan sanitize-c-valgrind sanitize-c-asan sanitize-cxx-tsan sanitize-cxx-asan \
+	sanitize-shims sanitize-tool
+
+sanitize: all fault-server debug-tsan ## runs all tests under sanitizers, each program in C under one of three: TURN=0, 1, 2
+	Tests/suites.sh --built all --built fault-server --built debug-tsan $(sanitizer_suites)
+
+sanitize-all: ## the same with each program in C under each of the three
+	$(MAKE) sanitize SHARES=
+
+debug-tsan: # builds the tests and the library with the thread sanitizer
+	swift build --build-tests --scratch-path .build-tsan --sanitize=thread
+
+sanitize-swift: debug-tsan ##   runs the Swift tests with TSan
+	TSAN_OPTIONS=allocator_may_return_null=1 Tests/swift-tests.sh --skip-build --scratch-path .build-tsan --sanitize=thread
+
+sanitize-shims: ##   runs what calls libjpeg and libpng, in C alone, with ASan and UBSan
 	mkdir -p build/tests
 	for shims in decode_shims encode_shims metadata_shims; do \
 	    gcc -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -ISources/CJPEG/include \
@@ -292,11 +322,21 @@ sanitize: all fault-server ## runs the Swift tests with TSan; the programs in C 
 	find $(addprefix Tests/Fixtures/,facts jpeg png) -name '*.jpg' -o -name '*.png' | xargs build/tests/decode_shims
 	build/tests/encode_shims
 	find Tests/Fixtures/metadata -name '*.png' | xargs build/tests/metadata_shims
-	$(with_server) Tests/C/run.sh asan
-	$(with_server) Tests/C/run.sh valgrind
-	$(with_server) Tests/C/run.sh tsan
-	$(with_server) Tests/Cxx/run.sh asan
-	$(with_server) Tests/Cxx/run.sh tsan
+
+sanitize-c-asan: all fault-server ##   runs a share of the programs in C with ASan and UBSan
+	$(with_server) SDD_TEST_SHARE=$(call share,0) Tests/C/run.sh asan
+
+sanitize-c-valgrind: all fault-server ##   runs another with valgrind
+	$(with_server) SDD_TEST_SHARE=$(call share,1) Tests/C/run.sh valgrind
+
+sanitize-c-tsan: fault-server debug-tsan ##   runs the rest with TSan
+	$(with_server) SDD_LIBDIR=.build-tsan/debug SDD_TEST_SHARE=$(call share,2) Tests/C/run.sh tsan
+
+sanitize-cxx-asan sanitize-cxx-tsan: sanitize-cxx-%: all fault-server ##   runs the programs in C++
+	$(with_server) Tests/Cxx/run.sh $*
+
+sanitize-tool: all fault-server ##   runs the suite of the program sdd with ASan and UBSan
+	$(with_server) Tests/Tool/run.sh asan
 
 torture: all fault-server ## runs the long forms of all suites, times TORTURE_SCALE, for hours: docs/reliability.md
 	$(with_server) TORTURE_SCALE=$(TORTURE_SCALE) Tests/torture.sh
@@ -409,6 +449,9 @@ check-deb: deb ## lints the packages, compares their contents with the tree; bui
 
 check-installed: deb fault-server ## installs the packages in bare releases of Debian, and tests them there; as root
 	$(with_server) Tests/installed.sh
+
+check-roots: fault-server ## runs the README's commands and the packages' tests in bare releases of Debian, for hours; as root
+	$(with_server) Tests/roots.sh
 
 check-reproducible: ## builds the packages twice, in different folders and environments, and compares their bytes
 	Tests/reproducible.sh

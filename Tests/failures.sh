@@ -2,6 +2,14 @@
 # `work`, a folder of their own.
 failures=()
 
+took() { echo "$2 $1" >>"$work/seconds"; } # took NAME SECONDS
+
+# Prints the five programs that took longest. Tests/suites.sh repeats this line at its end.
+print_slowest() {
+    [ -s "$work/seconds" ] || return 0
+    echo "== slowest: $(sort -rn "$work/seconds" | head -n 5 | sed -E 's/([0-9]+) (.*)/\2 \1 s/' | paste -sd, | sed 's/,/, /g')"
+}
+
 failed() { # failed NAME STATUS: the program's output is in $work/out
     failures+=("$1 (status $2)")
     cp "$work/out" "$work/failure.${#failures[@]}"
@@ -11,6 +19,7 @@ failed() { # failed NAME STATUS: the program's output is in $work/out
 # failures. If there are many, the last ones are printed by name alone, so that everything fits into the last lines of a
 # log.
 end_with_failures() {
+    print_slowest
     [ ${#failures[@]} -gt 0 ] || exit 0
     local index file
     [ ${#failures[@]} -le 3 ] || echo "== failed as well: ${failures[*]:3}"

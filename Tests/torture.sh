@@ -40,6 +40,8 @@ steps=(
     "hostile HTTP/2|3600|make -s test-http2"
     "programs in C|3600|SDD_RANDOM_SECONDS=5 SDD_TEST_SECONDS=1800 Tests/C/run.sh plain"
     "programs in C, TSan|5400|SDD_RANDOM_SECONDS=5 SDD_TEST_SECONDS=1800 Tests/C/run.sh tsan"
+    "programs in C, ASan|3600|SDD_RANDOM_SECONDS=5 SDD_TEST_SECONDS=1800 Tests/C/run.sh asan"
+    "programs in C, valgrind|7200|SDD_RANDOM_SECONDS=5 SDD_TEST_SECONDS=1800 Tests/C/run.sh valgrind"
     "Swift tests|3600|Tests/swift-tests.sh"
     "soak|7200|make -s soak SOAK_LOADS=$(times 200000)"
     "damage|3600|make -s damage"

@@ -18,6 +18,7 @@
 #   SDD_RANDOM_CALLS, SDD_RANDOM_SECONDS, SDD_FAULTY_DOWNLOADS   see test_random_calls and test_faulty_downloads
 #   SDD_TEST_JOBS  how many programs run at a time, each beside servers of its own; default: 1, because a few tests
 #                  have short time limits, which a busy machine exceeds
+#   SDD_TEST_SHARE K/N: every Nth program, beginning with number K modulo N; default: all
 #   SDD_TEST_SEED  a seed that a test has printed, to repeat that run
 #   SDD_MIXES      how many mixes test_room_mixes makes; default: 300, less in the other modes; SDD_TEST_LONG=1: 4000
 #
@@ -70,6 +71,12 @@ if [ $# -eq 0 ]; then
         source=${source##*/}
         names+=("${source%.*}")
     done
+fi
+
+if [ $# -eq 0 ] && [ -n "${SDD_TEST_SHARE:-}" ]; then
+    all=("${names[@]}") names=() step=${SDD_TEST_SHARE#*/}
+    for ((i = ${SDD_TEST_SHARE%/*} % step; i < ${#all[@]}; i += step)); do names+=("${all[i]}"); done
+    echo "share $SDD_TEST_SHARE: ${#names[@]} of ${#all[@]} programs"
 fi
 
 # ---- several at a time: this script once more for each share of the programs
@@ -351,11 +358,12 @@ for run in "${runs[@]}"; do
     if [ "$run" != "$program" ]; then export SDD_TEST_ISOLATED=1; fi
     reset_server "${SDD_TEST_SERVER##*:}"
     reset_server "${SDD_TEST_SERVER_2##*:}"
-    status=0
+    status=0 begin=$SECONDS
     extra=()
     # A child has the memory of its parent's threads, but not the threads, so everything of theirs looks lost.
     if [[ $mode/$program = valgrind/test_fork* ]]; then extra=(--leak-check=no); fi
     "${runner[@]}" "${extra[@]}" "$work/bin/$program" >"$work/out" 2>&1 {alive}>&- || status=$?
+    took "$run" $((SECONDS - begin))
     if [ "$status" -eq 0 ]; then
         echo "ok $run"
     else

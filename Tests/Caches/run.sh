@@ -114,6 +114,7 @@ for name in "${names[@]}"; do
     fi
     start=$SECONDS
     "${runner[@]}" "$work/bin/$name" >"$work/out" 2>&1 {alive}>&- {said}<&- || status=$?
+    took "$name" $((SECONDS - start))
     if [ "$status" -eq 0 ]; then
         echo "ok $name ($((SECONDS - start)) s)"
     else

@@ -164,10 +164,11 @@ reset_server() { # resets counts and releases
 }
 for program in "${programs[@]}"; do
     reset_server
-    status=0
+    status=0 begin=$SECONDS
     export SDD_TEST_FOLDER=$work/files/$program XDG_CACHE_HOME=$work/files/$program/caches
     mkdir "$SDD_TEST_FOLDER"
     "$work/bin/$program" >"$work/out" 2>&1 {alive}>&- || status=$?
+    took "$program" $((SECONDS - begin))
     if [ "$status" -eq 0 ]; then
         echo "ok $program"
     else
