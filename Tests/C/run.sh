@@ -14,6 +14,7 @@
 #   FAULT_SERVER   the program Tests/FaultServer; default: built here
 #   CC, CXX        compilers; default: cc, and both g++ and clang++ if they are there; for tsan Swift's clang
 #   SDD_STRESS     how many requests test_stress makes; default: 40,000, with tsan 20,000, less in the other modes
+#   SDD_TEST_SECONDS  when a program counts as hanging; default: 600, for machines that do much else
 #   SDD_SOAK       how many loads test_soak makes; default: 4000, less in the other modes; `make soak` makes 200,000
 #   SDD_RANDOM_CALLS, SDD_RANDOM_SECONDS, SDD_FAULTY_DOWNLOADS   see test_random_calls and test_faulty_downloads
 #   SDD_TEST_JOBS  how many programs run at a time, each beside servers of its own; default: 1, because a few tests
@@ -32,9 +33,9 @@ mode=${1:-}
 [ $# -gt 0 ] && shift
 sanitize=() runner=() extra_libraries=()
 case $mode in
-plain) export SDD_TEST_SCALE=${SDD_TEST_SCALE:-1} ;;
+plain) export SDD_TEST_SCALE=${SDD_TEST_SCALE:-1} SDD_TEST_SECONDS=${SDD_TEST_SECONDS:-600} ;;
 asan)
-    export SDD_TEST_SCALE=${SDD_TEST_SCALE:-0.25} SDD_TEST_SECONDS=${SDD_TEST_SECONDS:-300}
+    export SDD_TEST_SCALE=${SDD_TEST_SCALE:-0.25} SDD_TEST_SECONDS=${SDD_TEST_SECONDS:-600}
     sanitize=(-fsanitize=address,undefined -fno-sanitize-recover=all)
     CC=${CC:-gcc} CXX=${CXX:-g++}
     ;;

@@ -151,7 +151,7 @@ export SDD_TEST_SERVER=http://127.0.0.1:$port SDD_TEST_FIXTURES=$PWD/Tests/Fixtu
 # ---- the run
 
 unset http_proxy https_proxy all_proxy HTTPS_PROXY ALL_PROXY
-export SDD_TEST_SECONDS=${SDD_TEST_SECONDS:-300}
+export SDD_TEST_SECONDS=${SDD_TEST_SECONDS:-600}
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1}
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/Tests/C/lsan.supp:print_suppressions=0}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=$PWD/Tests/Cxx/tsan.supp}
