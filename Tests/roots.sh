@@ -42,6 +42,7 @@ for suite in ${SUITES:-bookworm trixie}; do
     bind "$toolchain" /opt/toolchain
     git clone -q . "$bare/root/libsdd"
     chmod 700 "$bare/root"
+    inside apt-get update -qq
     INSIDE=(PATH=/opt/toolchain/usr/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
     for part; do
         echo "== $suite: $part"
