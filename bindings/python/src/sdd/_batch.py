@@ -207,7 +207,7 @@ class Batch(Closing):
         made.http_status = taken.http_status
         made.seconds = taken.time_us / 1e6
         made.error = failure_of(taken, text(taken.message), url) if taken.error else None
-        made.response = Response(taken.response) if taken.response else None
+        made.response = Response(ffi.gc(taken.response, lib.sdd_response_release)) if taken.response else None
         return made
 
     def _ready(self) -> Iterator[Item]:

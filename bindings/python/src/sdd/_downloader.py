@@ -11,6 +11,7 @@ from ._cache import flush_shared_at_exit
 from ._closing import Closing
 from ._config import downloader_config, log_level_of
 from ._errors import check
+from ._events import Event
 from ._image import Image
 from ._native import ffi, lib
 from ._plans import Plans, download_plan
@@ -26,11 +27,9 @@ if TYPE_CHECKING:
     from ._options import BatchOptions, DownloaderOptions, DownloadOptions
 
 
-def image_of(event: Any) -> Image:
+def image_of(event: Event) -> Image:
     """The picture alone, of a terminal event without an error."""
-    if event.bytes:
-        lib.sdd_bytes_release(event.bytes)
-    return Image._take(event.image)
+    return Image._of(event.image)
 
 
 class Downloader(Closing):

@@ -34,14 +34,15 @@ def owned_view(pointer: Any, size: int, owner: Any) -> memoryview:
     return memoryview(ffi.buffer(kept, size)).toreadonly()
 
 
+def view_of_bytes(owner: Any) -> memoryview:
+    """A read-only view of an sdd_bytes whose reference belongs to the object `owner`."""
+    size = lib.sdd_bytes_size(owner)
+    return owned_view(lib.sdd_bytes_data(owner), size, owner) if size else memoryview(b"")
+
+
 def bytes_view(handle: Any) -> memoryview:
     """A read-only view of an sdd_bytes. Takes over one reference, which is released with the view."""
-    release, size = lib.sdd_bytes_release, lib.sdd_bytes_size(handle)
-    if not size:
-        release(handle)
-        return memoryview(b"")
-    kept = ffi.gc(lib.sdd_bytes_data(handle), lambda _: release(handle))
-    return memoryview(ffi.buffer(kept, size)).toreadonly()
+    return view_of_bytes(ffi.gc(handle, lib.sdd_bytes_release))
 
 
 class Image:
@@ -67,9 +68,14 @@ class Image:
     @classmethod
     def _take(cls, handle: Any) -> Image:
         """Makes the object for an sdd_image, and takes over one reference."""
+        return cls._of(ffi.gc(handle, lib.sdd_image_release))
+
+    @classmethod
+    def _of(cls, owner: Any) -> Image:
+        """Makes the object for an sdd_image whose reference belongs to the object `owner`."""
         image = cls.__new__(cls)
         image._info = None
-        image._handle = ffi.gc(handle, lib.sdd_image_release)
+        image._handle = owner
         return image
 
     # ---- making

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
-
 from . import _constants as c
+from ._events import Event
 from ._native import ffi
-from ._results import origin_of, release
+from ._results import origin_of
 from ._structs import Choices, Struct
 
 _PLACES = Choices("to", memory=c.PREFETCH_MEMORY, disk=c.PREFETCH_DISK)
@@ -47,9 +46,9 @@ def prefetch_list(urls: Iterable[str], to: str, bits: int, decode: Struct | None
     return made
 
 
-def report_of(event: Any) -> PrefetchReport:
+def report_of(event: Event) -> PrefetchReport:
     """Copies the report of a list that has ended."""
-    report = event.prefetch
+    report = event.c.prefetch
     first, outcomes = ffi.cast("char *", report.outcomes), []
     for index in range(report.total if report.outcomes else 0):
         outcome = ffi.cast("sdd_prefetch_outcome *", first + index * report.outcome_size)
@@ -57,6 +56,4 @@ def report_of(event: Any) -> PrefetchReport:
             PrefetchOutcome(outcome.error, outcome.detail, outcome.http_status, origin_of(outcome.origin),
                             bool(outcome.retryable))  # fmt: skip
         )
-    made = PrefetchReport(report.total, report.skipped, outcomes)
-    release(event)
-    return made
+    return PrefetchReport(report.total, report.skipped, outcomes)

@@ -6,21 +6,23 @@ readable takes all events that wait, and hands each to what waits for it, in whi
 
 from __future__ import annotations
 
-import functools
 import logging
 import threading
 import weakref
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from . import _constants as c
 from ._errors import ClosedError, RequestCancelled, call_error, check
+from ._events import Event, EventQueue
 from ._fork import check_generation, generation
 from ._image import Image
+from ._interrupts import in_any_case
 from ._loops import Watch
 from ._native import ffi, lib, text
 from ._plans import Plan
-from ._results import error_of, release
+from ._results import error_of
 from ._signal import Nudge, Signal
 from ._structs import Struct, c_text
 from ._waiters import Progress, TaskWaiter, ThreadWaiter, Waiter, waiter_of_task
@@ -28,15 +30,17 @@ from ._waiters import Progress, TaskWaiter, ThreadWaiter, Waiter, waiter_of_task
 Value = TypeVar("Value")
 
 _log = logging.getLogger("sdd")
-_BATCH = 64
 _LEVELS = {c.LOG_ERROR: logging.ERROR, c.LOG_WARNING: logging.WARNING, c.LOG_INFO: logging.INFO,
            c.LOG_DEBUG: logging.DEBUG}  # fmt: skip
 
 Submit = Callable[[Any, Any], int]
 """Submits a request: takes the address of the request and that of a status, returns the token."""
 
-Make = Callable[[Any], Any]
-"""Copies what is wanted from a terminal event without an error, and takes over or releases its references."""
+Make = Callable[[Event], Any]
+"""Copies what is wanted from a terminal event without an error."""
+
+Action = Callable[[Any], object]
+"""Something to do after events were taken. Its argument is the loop whose thread does it, or None."""
 
 
 def _ignore_notice(notice: Any, user_data: Any) -> None:
@@ -94,12 +98,26 @@ class _Resources:
         lib.sdd_downloader_destroy(self.handle)
 
 
-def _readable(weak: weakref.ref[Pump], loop: Any) -> bool:
-    pump = weak()
-    if pump is None or pump.is_closed:
-        return False
-    pump.drain(loop)
-    return True
+class _Reader:
+    """What a loop calls when the descriptor is readable. A loop that is closed forgets it."""
+
+    __slots__ = ("_pump", "_loop")
+
+    def __init__(self, pump: Pump, loop: Any) -> None:
+        self._pump = weakref.ref(pump)
+        self._loop = loop
+
+    def __call__(self, loop: Any) -> bool:
+        pump = self._pump()
+        if pump is None or pump.is_closed:
+            return False
+        pump.drain(loop)
+        return True
+
+    def __del__(self) -> None:
+        pump = self._pump()
+        if pump is not None:
+            pump.cancel_those_of(self._loop)
 
 
 class Pump:
@@ -116,14 +134,12 @@ class Pump:
         self._requests: dict[int, _Request] = {}
         self._lock = threading.Lock()
         """Held while requests are submitted and events are taken, so that no end overtakes its token."""
-        self._leads = threading.RLock()
-        """Held by the plain thread that polls for all others. A handler of `logging` may wait on that thread, too."""
+        self._leader: dict[str, int] = {}
+        """The plain thread that polls for all others: {"thread": its identity}, or nothing."""
         self._nudge = Nudge()
         """For the thread that polls, when a loop has taken its event."""
         self._followers: dict[int, ThreadWaiter] = {}
-        self._events = ffi.new("sdd_event[]", _BATCH)
-        self._events[0].struct_size = ffi.sizeof("sdd_event")
-        self._count = ffi.new("size_t *")
+        self._events = EventQueue(self.handle)
         self._status = ffi.new("sdd_status *")
         if log_level:
             check(lib.sdd_downloader_set_log(self.handle, log_level, _OBSERVER, ffi.NULL, ffi.NULL))
@@ -175,8 +191,9 @@ class Pump:
     def run_sync(self, submit: Submit, plan: Plan, url: str, bits: int, make: Callable[[Any], Value],
                  listener: Listener) -> Value:  # fmt: skip
         """Submits a request and waits for its end. An exception in this thread, as of Ctrl-C, cancels the request."""
-        token, waiter = self.start_sync(submit, plan, url, bits, make, listener)
+        token = 0
         try:
+            token, waiter = self.start_sync(submit, plan, url, bits, make, listener)
             for _ in self.steps(token, waiter):
                 pass
         except BaseException:
@@ -197,10 +214,16 @@ class Pump:
         """Cancels a request; does nothing if it has ended."""
         lib.sdd_cancel(token)
 
+    def cancel_those_of(self, loop: Any) -> None:
+        """Cancels the requests of a loop that is closed: their tasks never go on."""
+        for token, request in list(self._requests.items()):
+            if isinstance(request.waiter, TaskWaiter) and request.waiter.loop is loop:
+                self.cancel(token)
+
     def steps(self, token: int, waiter: ThreadWaiter) -> Iterator[None]:
         """Waits for the end of a request. Each step but the first comes after something has happened."""
         while True:
-            waiter.ready.clear()
+            waiter.bell.clear()
             waiter.run_calls()
             if waiter.is_done:
                 waiter.run_calls()  # those that came before the end
@@ -210,24 +233,33 @@ class Pump:
 
     def _wait(self, token: int, waiter: ThreadWaiter) -> None:
         """Waits until there is something to do for the thread. One of the threads polls, for all of them."""
-        self._followers[token] = waiter
+        thread = threading.get_ident()
+        led_before = self._leader.get("thread") == thread  # a handler of `logging` waits on the thread that leads
         try:
-            while not waiter.ready.is_set():
-                if self._leads.acquire(blocking=False):
-                    try:
-                        while not waiter.ready.is_set():
-                            self._signal.wait_sync(self._nudge)
-                            self.drain(None)
-                    finally:
-                        self._leads.release()
-                else:
-                    waiter.ready.wait()
-        finally:
-            del self._followers[token]
-            # Another thread must poll from now on. It was a follower before it found that one led.
-            for follower in list(self._followers.values()):
-                follower.ready.set()
+            try:
+                self._followers[token] = waiter
+                while not waiter.bell.has_rung:
+                    if self._leader.setdefault("thread", thread) == thread:
+                        self._signal.wait_sync(self._nudge)
+                        self.drain(None)
+                    else:
+                        waiter.bell.wait()
+            finally:
+                in_any_case(self._stop_waiting, token, led_before)
+        finally:  # an exception out of a signal handler may have come before the call
+            in_any_case(self._stop_waiting, token, led_before)
+
+    def _stop_waiting(self, token: int, led_before: bool) -> None:
+        if token not in self._followers:
+            return
+        if not led_before and self._leader.get("thread") == threading.get_ident():
+            self._leader.pop("thread", None)
+        # Another thread must poll from now on. It was a follower before it found that one led.
+        for other, follower in list(self._followers.items()):
+            if other != token:
+                follower.bell.ring()
                 break
+        self._followers.pop(token, None)
 
     # ---- events
 
@@ -236,7 +268,7 @@ class Pump:
         for loop, other in list(watches.items()):  # other threads may do the same
             if other.is_over:
                 watches.pop(loop, None)
-        watch = waiter.watch(self._signal.fd, functools.partial(_readable, weakref.ref(self)))
+        watch = waiter.watch(self._signal.fd, _Reader(self, waiter.loop))
         watches[waiter.loop] = watch
         if self.is_closed:  # meanwhile, by another thread, which may not have seen this watch
             watch.stop()
@@ -244,109 +276,104 @@ class Pump:
 
     def drain(self, loop: Any) -> None:
         """Takes the events that wait, and hands them out. `loop` is the loop whose thread this is, or None."""
-        with self._lock:
-            if self.is_closed:
-                return
-            status = lib.sdd_drain(self.handle, self._events, _BATCH, self._count)
-            if status != c.OK:
-                return
-            actions: list[tuple[Any, ...]] = []
-            events = [self._events[index] for index in range(self._count[0])]
-            _call_all([(self._take, event, actions) for event in events])
+        in_any_case(self._hand_out, loop, deque())
+
+    def _hand_out(self, loop: Any, actions: deque[tuple[bool, Action]]) -> None:
+        """Takes events and does what follows from them. Can be called again, with the same actions, if it fails."""
+        self._take_events(actions)
         # Without the lock, since functions of the application may use this downloader.
-        _call_all([(function, loop, *arguments) for function, *arguments in actions])
+        while actions:
+            is_end, action = actions[0]
+            if not is_end:  # is not done twice
+                actions.popleft()
+            action(loop)
+            if is_end:  # is not left out
+                actions.popleft()
         if loop is not None and self._followers:
             self._nudge.send()
 
-    def _take(self, event: Any, actions: list[tuple[Any, ...]]) -> None:
-        """Copies what is wanted of an event. Appends functions of waiters, whose first argument is the loop."""
-        kind, token = event.kind, event.token
-        if kind == c.EVENT_LOG:
-            actions.append((_write_log, *_log_message(event.notice)))
-            return
-        if kind == c.EVENT_COMPLETED or kind == c.EVENT_PREFETCH_COMPLETED:
-            request = self._requests.pop(token, None)
-            if request is None:
-                release(event)
-            else:
-                actions.append((request.waiter.finish, *_outcome(request, event)))
-            return
-        request = self._requests.get(token)
-        if request is None:
-            release(event)
-            return
-        listener = request.listener
-        if kind == c.EVENT_CACHED:
-            request.cached = request.make(event)
-        elif kind == c.EVENT_PROGRESS and listener.progress:
-            progress, received, expected = listener.progress, event.received_bytes, event.expected_bytes
-            actions.append((request.waiter.report, lambda: progress(received, None if expected < 0 else expected)))
-        elif kind == c.EVENT_PREVIEW and listener.preview and event.image:
-            preview, image = listener.preview, Image._take(event.image)
-            event.image = ffi.NULL
-            release(event)
-            actions.append((request.waiter.report, lambda: preview(image)))
-        elif kind == c.EVENT_PREFETCHED and listener.progress:
-            progress, finished, total = listener.progress, event.prefetch.finished, event.prefetch.total
-            actions.append((request.waiter.report, lambda: progress(finished, total)))
-        else:
-            release(event)
+    def _take_events(self, actions: deque[tuple[bool, Action]]) -> None:
+        with self._lock:
+            if self.is_closed:
+                return
+            self._events.take()
+            for event in self._events:
+                token, kind = event.c.token, event.c.kind
+                request = self._requests.get(token)
+                if kind == c.EVENT_LOG:
+                    actions.append((False, _log_message(event.c.notice)))
+                elif request is None:
+                    pass
+                elif kind == c.EVENT_COMPLETED or kind == c.EVENT_PREFETCH_COMPLETED:
+                    actions.append((True, self._end_of(token, request, *_outcome(request, event))))
+                elif kind == c.EVENT_CACHED:
+                    request.cached = request.make(event)
+                elif report := _report_of(request.listener, kind, event):
+                    actions.append((False, _report_to(request.waiter, report)))
+
+    def _end_of(self, token: int, request: _Request, value: Any, error: BaseException | None) -> Action:
+        def tell(loop: Any) -> None:
+            request.waiter.finish(loop, value, error)
+            self._requests.pop(token, None)
+
+        return tell
 
     # ---- the end
 
     def close(self) -> None:
         """Cancels all requests and WAITS for the end of the downloader. What waits for a request gets an exception."""
         check_generation(self.made_in, "loader or downloader")
-        if self.is_closed:
-            return
-        self.drain(None)
-        with self._lock:
-            if self.is_closed:
-                return
-            self.is_closed = True
+        if not self.is_closed:
+            self.drain(None)
+            with self._lock:
+                self.is_closed = True
         self._end()
-        left = list(self._requests.values())
-        self._requests.clear()
+        in_any_case(self._end_all)
+
+    def _end_all(self) -> None:
         self._signal.wake()
-        for request in left:
+        for token, request in list(self._requests.items()):
             error = RequestCancelled(
                 "The request was cancelled, because its loader or downloader was closed.", code=c.ERROR_CANCELLED
             )
             request.waiter.finish(None, None, error)
+            self._requests.pop(token, None)
 
 
-def _call_all(calls: list[tuple[Any, ...]]) -> None:
-    """Makes all calls, also after one was interrupted, as by Ctrl-C: others wait for the events. Raises the last."""
-    interruption: BaseException | None = None
-    for function, *arguments in calls:
-        try:
-            function(*arguments)
-        except BaseException as error:
-            interruption = error
-    if interruption is not None:
-        raise interruption
-
-
-def _outcome(request: _Request, event: Any) -> tuple[Any, BaseException | None]:
+def _outcome(request: _Request, event: Event) -> tuple[Any, BaseException | None]:
     """The value or the exception of a request that has ended."""
-    if event.error == c.OK:
+    given = event.c
+    if given.error == c.OK:
         try:
             return request.make(event), None
-        except BaseException as error:  # no memory, or Ctrl-C
+        except MemoryError as error:
             return None, error
-    if event.error == c.ERROR_NOT_MODIFIED and request.cached is not None:
-        release(event)
+    if given.error == c.ERROR_NOT_MODIFIED and request.cached is not None:
         return request.cached, None
-    failure = error_of(event.result) if event.result else call_error(event.error)
-    release(event)
-    return None, failure
+    return None, error_of(given.result) if given.result else call_error(given.error)
 
 
-def _log_message(notice: Any) -> tuple[int, str, dict[str, object]]:
-    """The level and text of a log message, and attributes of its record."""
+def _report_of(listener: Listener, kind: int, event: Event) -> Callable[[], object] | None:
+    """The call of the application's for an event that ends nothing; None if it wants none."""
+    given = event.c
+    if kind == c.EVENT_PROGRESS and listener.progress:
+        progress, received, expected = listener.progress, given.received_bytes, given.expected_bytes
+        return lambda: progress(received, None if expected < 0 else expected)
+    if kind == c.EVENT_PREVIEW and listener.preview and event.image:
+        preview, image = listener.preview, Image._of(event.image)
+        return lambda: preview(image)
+    if kind == c.EVENT_PREFETCHED and listener.progress:
+        progress, finished, total = listener.progress, given.prefetch.finished, given.prefetch.total
+        return lambda: progress(finished, total)
+    return None
+
+
+def _report_to(waiter: Waiter, report: Callable[[], object]) -> Action:
+    return lambda loop: waiter.report(loop, report)
+
+
+def _log_message(notice: Any) -> Action:
+    """Writes a log message, with attributes of its record."""
+    level, message = _LEVELS.get(notice.level, logging.DEBUG), text(notice.message)
     extra = {"sdd_url": text(notice.url) or None, "sdd_transfer": notice.transfer, "sdd_attempt": notice.attempt}
-    return _LEVELS.get(notice.level, logging.DEBUG), text(notice.message), extra
-
-
-def _write_log(loop: object, level: int, message: str, extra: dict[str, object]) -> None:
-    _log.log(level, "%s", message, extra=extra)
+    return lambda loop: _log.log(level, "%s", message, extra=extra)

@@ -8,7 +8,8 @@ from typing import Any
 
 from ._constants import Origin
 from ._errors import Error, kind_of
-from ._image import Image, bytes_view
+from ._events import Event
+from ._image import Image, view_of_bytes
 from ._native import ffi, lib, text
 
 
@@ -17,16 +18,28 @@ class Timings:
     """Seconds of each stage of a request; 0 for a stage that did not happen: sdd_timings."""
 
     queue: float
+    """From the submitting call to the start of the transfer; in seconds."""
     name_lookup: float
+    """The lookup of the host's name; in seconds."""
     connect: float
+    """TCP connect alone; in seconds."""
     tls: float
+    """TLS handshake alone; in seconds."""
     first_byte: float
+    """From the request being ready to be sent to the first byte of the response; in seconds."""
     transfer: float
+    """The whole transfer, all hops, from its start to its last byte; in seconds."""
     decode: float
+    """From the last byte to the picture, including the wait for a decode thread; in seconds."""
     total: float
+    """From the submitting call to the end; in seconds."""
     delivery: float
+    """From the end until the callback was called or sdd_drain() took the event; in seconds."""
     cache: float
+    """From the submitting call until the cache, or another process that was downloading the same URL, had answered; in
+    seconds."""
     store: float
+    """With wait_store_cache, from the picture until it was on disk; in seconds."""
 
 
 @dataclass(frozen=True)
@@ -34,17 +47,29 @@ class Metrics:
     """The cost of a transfer: sdd_metrics."""
 
     request_bytes: int
+    """Bytes sent, header and body."""
     response_header_bytes: int
+    """Header bytes received."""
     response_body_bytes: int
+    """Body bytes received, still packed by Content-Encoding."""
     body_bytes: int
+    """Body bytes after unpacking."""
     http_version: int
+    """10, 11, 20 or 30; 0 if there was no response."""
     connection_reused: bool
+    """Whether no new connection was made."""
     redirects: int
+    """Redirects that were followed."""
     attempts: int
+    """Transfers started for this request. All other fields describe the last of them."""
     remote_port: int
+    """The port of the server or proxy; 0 if there was no connection."""
     remote_address: str
+    """The address of the server or proxy, "192.0.2.1" or "2001:db8::1"; "" if there was no connection."""
     saved_bytes: int
+    """With stop_when_complete, bytes of the announced body that were not waited for."""
     resumed_bytes: int
+    """With resume, bytes of the body that an earlier, broken transfer had left."""
 
 
 class Response:
@@ -52,8 +77,9 @@ class Response:
 
     __slots__ = ("_handle",)
 
-    def __init__(self, handle: Any) -> None:
-        self._handle = ffi.gc(handle, lib.sdd_response_release)
+    def __init__(self, owner: Any) -> None:
+        """`owner` is the sdd_response, with a reference of its own."""
+        self._handle = owner
 
     @property
     def url(self) -> str:
@@ -140,20 +166,25 @@ def origin_of(number: int) -> int:
     return _ORIGINS.get(number, number)
 
 
-def result_of(event: Any) -> Result:
-    """Copies everything of a terminal event without an error. Takes over its references to image and bytes."""
-    given, made = event.result, Result()
-    made.image = Image._take(event.image) if event.image else None
-    made.data = bytes_view(event.bytes) if event.bytes else None
+def result_of(event: Event) -> Result:
+    """Copies everything of a terminal event without an error."""
+    given, made = event.c.result, Result()
+    made.image = Image._of(event.image) if event.image else None
+    made.data = view_of_bytes(event.body) if event.body else None
     made.url = text(given.url)
     made.origin = origin_of(given.origin)
     made.http_status = given.http_status
-    made.response = Response(lib.sdd_response_retain(given.response)) if given.response else None
+    made.response = Response(_retained(given.response)) if given.response else None
     made._times = ffi.buffer(given.timings, _TIMES)[:]
     made._costs = ffi.buffer(given.metrics, _COSTS)[:]
     made._address = text(given.metrics.remote_address)
     made.is_end_unproven = bool(given.end_unproven)
     return made
+
+
+def _retained(response: Any) -> Any:
+    """A new reference to an sdd_response, with its owner. One call of C makes both, which no signal comes between."""
+    return next(map(ffi.gc, map(lib.sdd_response_retain, (response,)), (lib.sdd_response_release,)))
 
 
 def error_of(given: Any) -> Error:
@@ -168,11 +199,3 @@ def failure_of(given: Any, message: str, url: str | None) -> Error:
         retryable=bool(given.retryable), stage=given.stage, url=url, curl_code=given.curl_code,
         system_error=given.system_error,
     )  # fmt: skip
-
-
-def release(event: Any) -> None:
-    """Releases the references of an event that nobody waits for."""
-    if event.image:
-        lib.sdd_image_release(event.image)
-    if event.bytes:
-        lib.sdd_bytes_release(event.bytes)

@@ -1,19 +1,20 @@
 """Those that may wait for a request: a task of asyncio or of trio, and a plain thread.
 
 `report()` makes a call of the application's, for progress or a preview, where it belongs; `finish()` ends the wait.
-Both may be called on any thread. Their first argument is the loop whose thread calls, or None.
+Both may be called on any thread, and `finish()` more than once. Their first argument is the loop whose thread calls, or
+None.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any, Union
 
+from ._interrupts import Bell
 from ._loops import LoopWatch, TrioWatch, Watch, running_trio
 
 Progress = Callable[[int, "int | None"], object]
@@ -182,33 +183,38 @@ def waiter_of_task() -> TaskWaiter:
 class ThreadWaiter:
     """A plain thread. It makes the calls for progress and previews itself."""
 
-    __slots__ = ("ready", "is_done", "value", "error", "_calls")
+    __slots__ = ("bell", "_end", "_calls")
 
     def __init__(self) -> None:
-        self.ready = threading.Event()
-        """Set when there is something to do for the thread."""
-        self.is_done = False
-        self.value: Any = None
-        self.error: BaseException | None = None
+        self.bell = Bell()
+        """Rings when there is something to do for the thread."""
+        self._end: tuple[Any, BaseException | None] | None = None
         self._calls: deque[Callable[[], object]] = deque()
+
+    @property
+    def is_done(self) -> bool:
+        return self._end is not None
 
     def report(self, loop: Any, call: Callable[[], object]) -> None:
         self._calls.append(call)
-        self.ready.set()
+        self.bell.ring()
 
     def finish(self, loop: Any, value: Any, error: BaseException | None) -> None:
-        self.value, self.error = value, error
-        self.is_done = True
-        self.ready.set()
+        """Ends the wait. Only the first end counts."""
+        if self._end is None:
+            self._end = value, error
+        self.bell.ring()
 
     def run_calls(self) -> None:
         while self._calls:
             _report(self._calls.popleft())
 
     def outcome(self) -> Any:
-        if self.error is not None:
-            raise self.error
-        return self.value
+        assert self._end is not None
+        value, error = self._end
+        if error is not None:
+            raise error
+        return value
 
 
 Waiter = Union[TaskWaiter, ThreadWaiter]

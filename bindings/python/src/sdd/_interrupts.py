@@ -1,0 +1,55 @@
+"""Work that others wait for, in a thread that signal handlers interrupt.
+
+Python calls signal handlers in the main thread between any two steps of a program. An exception that a handler raises,
+as Ctrl-C does, leaves the work half done. Work that can be repeated without harm is therefore repeated, and the
+exception is raised after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+
+_ATTEMPTS = 100
+"""Each exception needs one. Work that fails by itself ends after them."""
+
+
+def in_any_case(work: Callable[..., object], *arguments: object) -> None:
+    """Calls `work` again and again until no exception interrupts it, and then raises the last exception."""
+    interruption: BaseException | None = None
+    for _ in range(_ATTEMPTS):
+        try:
+            work(*arguments)
+            break
+        except BaseException as error:
+            interruption = error
+    if interruption is not None:
+        raise interruption
+
+
+class Bell:
+    """As `threading.Event`, but an exception out of a signal handler cannot leave it locked: each step is one of C."""
+
+    __slots__ = ("_rings",)
+
+    def __init__(self) -> None:
+        self._rings: SimpleQueue[None] = SimpleQueue()
+
+    def ring(self) -> None:
+        self._rings.put(None)
+
+    @property
+    def has_rung(self) -> bool:
+        return not self._rings.empty()
+
+    def wait(self) -> None:
+        """Waits until it rings."""
+        self._rings.get()
+        self._rings.put(None)
+
+    def clear(self) -> None:
+        try:
+            while True:
+                self._rings.get_nowait()
+        except Empty:
+            pass

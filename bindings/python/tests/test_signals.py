@@ -1,0 +1,250 @@
+"""Exceptions out of signal handlers, in the thread that takes events for others: nobody may wait for ever."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from conftest import LIMIT, Run, Server, in_thread, run_script
+
+import sdd
+from sdd._events import EventQueue
+from sdd._pump import Pump
+from sdd._waiters import ThreadWaiter
+
+NUMBERS = itertools.count()
+
+# Four threads load while the main thread, which also loads, is interrupted by SIGALRM at any moment: once in a load, or
+# again and again. All loads of the threads must end, with their bodies.
+RANDOM = """
+import random, signal, sys, threading
+import sdd
+
+ROUNDS, LIMIT = int(sys.argv[1]), float(sys.argv[2])
+chance = random.Random(sys.argv[3])
+armed = repeated = False
+
+class Alarm(Exception):
+    pass
+
+def ring(*_):
+    global armed
+    if armed:
+        armed = repeated
+        if repeated:
+            signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-4, 1e-3))
+        raise Alarm
+
+signal.signal(signal.SIGALRM, ring)
+is_over = threading.Event()
+wrong = []
+alarms = 0
+
+def work(downloader):
+    while not is_over.is_set():
+        try:
+            if bytes(downloader.fetch_bytes_sync("data:,body").data) != b"body":
+                wrong.append("another body")
+        except BaseException as error:
+            wrong.append(repr(error))
+
+with sdd.Downloader() as downloader:
+    threads = [threading.Thread(target=work, args=(downloader,), daemon=True) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for number in range(ROUNDS):
+        try:
+            try:
+                repeated = number % 2 == 1
+                armed = True
+                signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-5, 2e-3))
+                for _ in range(10):
+                    downloader.fetch_bytes_sync("data:,body")
+            finally:
+                armed = False
+        except Alarm:
+            armed = False
+            alarms += 1
+    is_over.set()
+    for thread in threads:
+        thread.join(LIMIT)
+    stuck = sum(thread.is_alive() for thread in threads)
+    print(f"{stuck} threads wait for ever, wrong: {wrong[:3]}, alarms: {alarms > ROUNDS / 4}", flush=True)
+    if stuck:
+        import os
+        os._exit(1)
+"""
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_alarms_at_any_moment(seed: int) -> None:
+    done = run_script(RANDOM, "300", str(LIMIT / 4), str(seed), timeout=2 * LIMIT)
+    assert done.stdout == "0 threads wait for ever, wrong: [], alarms: True\n", done.stderr
+
+
+# Raises an exception in the main thread at each line of the package, one in each round, while the main thread, whose own
+# load does not begin, takes the ends of other threads' loads. Lines of `with` are left out: Python does not call signal
+# handlers while it enters or leaves such a block.
+AT_EACH_LINE = """
+import linecache, os, sys, threading
+import sdd
+from sdd import _events, _interrupts, _pump, _waiters
+
+FILES = {module.__file__ for module in (_events, _interrupts, _pump, _waiters)}
+LIMIT = float(sys.argv[1])
+never = threading.Event()
+
+class Alarm(Exception):
+    pass
+
+class Countdown:
+    def __init__(self, lines):
+        self.lines = lines
+        self.where = None
+
+    def __call__(self, frame, event, argument):
+        if frame.f_code.co_filename not in FILES:
+            return None
+        line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+        if event == "line" and self.where is None and not line.startswith("with "):
+            self.lines -= 1
+            if self.lines == 0:
+                self.where = frame.f_code.co_name, line
+                raise Alarm
+        return self
+
+def load(outcome):
+    try:
+        outcome.append(bytes(downloader.fetch_bytes_sync("data:,other").data))
+    except BaseException as error:
+        outcome.append(error)
+
+def others(is_over, countdown):
+    while not downloader._pump._leader and not is_over.is_set():
+        never.wait(0.0005)
+    outcomes = [[], [], []]
+    threads = [threading.Thread(target=load, args=(outcome,), daemon=True) for outcome in outcomes]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LIMIT)
+    if outcomes != [[b"other"]] * 3:
+        print("after an exception at", countdown.where, outcomes, flush=True)
+        os._exit(1)
+    downloader.cancel_all()
+
+downloader = sdd.Downloader()
+downloader.suspend()
+number = 0
+while True:
+    number += 1
+    countdown, is_over = Countdown(number), threading.Event()
+    thread = threading.Thread(target=others, args=(is_over, countdown), daemon=True)
+    thread.start()
+    sys.settrace(countdown)
+    try:
+        downloader.fetch_bytes_sync("http://127.0.0.1:9/")
+    except (Alarm, sdd.RequestCancelled):
+        pass
+    finally:
+        sys.settrace(None)
+    is_over.set()
+    thread.join()
+    if countdown.where is None:
+        break
+downloader.close()
+print("lines:", number > 100)
+"""
+
+
+def test_an_exception_at_each_line() -> None:
+    done = run_script(AT_EACH_LINE, str(LIMIT / 4), timeout=2 * LIMIT)
+    assert done.stdout == "lines: True\n", done.stdout + done.stderr
+
+
+class Alarm(Exception):
+    pass
+
+
+def raising_once(function: Callable[..., Any], raised: list[Alarm], after: bool) -> Callable[..., Any]:
+    """The function, which raises an exception the first time, before or after its work."""
+
+    def called(*arguments: Any) -> Any:
+        if not raised and not after:
+            raised.append(Alarm())
+            raise raised[0]
+        value = function(*arguments)
+        if not raised:
+            raised.append(Alarm())
+            raise raised[0]
+        return value
+
+    return called
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [(ThreadWaiter, "finish"), (EventQueue, "take"), (EventQueue, "_forget"), (Pump, "_stop_waiting")],
+    ids=lambda part: part if isinstance(part, str) else part.__name__,
+)
+def test_an_exception_in_a_delivery(
+    server: Server, monkeypatch: pytest.MonkeyPatch, kind: type, name: str, after: bool
+) -> None:
+    """The thread that is interrupted gets the exception, after all others have got their ends."""
+    path = f"late/signal-{next(NUMBERS)}"
+    raised: list[Alarm] = []
+    with sdd.Downloader() as downloader:
+        waiting = [
+            in_thread(lambda: downloader.fetch_bytes_sync(server.url(f"{path}/b.png"))) for _ in range(4)
+        ]
+        server.wait_for(f"{path}/b.png")
+        monkeypatch.setattr(kind, name, raising_once(getattr(kind, name), raised, after))
+        server.release(path.partition("/")[2])
+        for thread, _ in waiting:
+            thread.join(LIMIT)
+            assert not thread.is_alive()
+    outcomes = [outcome for _, (outcome,) in waiting]
+    bodies = [bytes(outcome.data) for outcome in outcomes if isinstance(outcome, sdd.Result) and outcome.data]
+    assert raised and outcomes.count(raised[0]) == 1
+    assert bodies == [(server.folder / "b.png").read_bytes()] * 3
+
+
+def test_an_exception_while_closing(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    raised: list[Alarm] = []
+    downloader = sdd.Downloader()
+    path = f"late/closing-{next(NUMBERS)}/a.jpg"
+    waiting = [in_thread(lambda: downloader.fetch_sync(server.url(path))) for _ in range(3)]
+    server.wait_for(path)
+    monkeypatch.setattr(Pump, "_end_all", raising_once(getattr(Pump, "_end_all"), raised, False))
+    with pytest.raises(Alarm):
+        downloader.close()
+    for thread, _ in waiting:
+        thread.join(LIMIT)
+    assert [type(outcome[0]) for _, outcome in waiting] == [sdd.RequestCancelled] * 3
+
+
+def test_loads_of_a_closed_loop_are_cancelled(server: Server, run: Run) -> None:
+    """Nobody waits for them: their tasks do not go on."""
+    path = f"late/closed-{next(NUMBERS)}/a.jpg"
+    with sdd.Downloader() as downloader:
+
+        async def main() -> asyncio.Task[sdd.Result]:
+            task = asyncio.ensure_future(downloader.fetch(server.url(path)))
+            await asyncio.to_thread(server.wait_for, path)
+            return task
+
+        task = run(main())
+        assert not task.done()
+        never = threading.Event()
+        for _ in range(LIMIT * 100):
+            if downloader.statistics()["requests_cancelled"]:
+                break
+            never.wait(0.01)
+        assert downloader.statistics()["requests_cancelled"] == 1
+        setattr(task, "_log_destroy_pending", False)  # asyncio would complain of a task that never went on
+        assert bytes(downloader.fetch_bytes_sync("data:,alive").data or b"") == b"alive"
