@@ -7,9 +7,9 @@
 #     tools/bindings.sh cffi [FOLDER]           generates the low layer of bindings/python, or to another folder
 #
 # tools/make_ctypes.py, which needs pycparser, generates those for Python; tools/make_cffi.py, which also needs cffi,
-# those of the package; bindgen generates those for Rust, and writes its version into the first line. Debian:
-# python3-pycparser, python3-cffi, bindgen. The file in the repository is generated with
-# bindgen 0.60.1 of Debian 12; another version writes the same declarations in another form.
+# those of the package, and tools/make_python_docs.py the descriptions of its options; bindgen generates those for Rust,
+# and writes its version into the first line. Debian: python3-pycparser, python3-cffi, bindgen. The file in the
+# repository is generated with bindgen 0.60.1 of Debian 12; another version writes the same declarations in another form.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=$(mktemp -d)
@@ -35,6 +35,7 @@ cffi() { # cffi FOLDER
     local python
     python=$(python_with cffi)
     "$python" tools/make_cffi.py "$1"
+    "$python" tools/make_python_docs.py "$1"
 }
 
 rust() { # rust FILE

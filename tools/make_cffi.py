@@ -23,6 +23,19 @@ except ImportError:
 
 NOTE = "# Made from include/sdd/*.h by tools/make_cffi.py: `tools/bindings.sh cffi` makes it anew. Do not edit it.\n"
 
+# The class of the enumerations.
+NUMBER = '''\
+class Number(IntEnum):
+    """A number of the header. One that this version does not know, of a newer library, has the name UNKNOWN_1234."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> Number | None:
+        if not isinstance(value, int):
+            return None
+        member = int.__new__(cls, value)
+        member._name_, member._value_ = f"UNKNOWN_{value}", value
+        return member'''
+
 # Enumerations of Python, by the beginning of the constants' names. All other numbers are plain constants.
 ENUMERATIONS = {
     "ERROR_": ("Status", "Outcomes of calls and requests, `Error.code`: SDD_ERROR_ of the header."),
@@ -62,14 +75,18 @@ def constants(names, values, texts):
             members[prefix].append((make_ctypes.checked(member), values[name]))
         plain.append((short, values[name]))
     about = '"""The numbers of the header, under their names without "SDD_"; the most used also as enumerations."""'
-    lines = [NOTE + about, "", "from enum import IntEnum", "from typing import Final", ""]
+    lines = [NOTE + about, "", "from __future__ import annotations", "", "from enum import IntEnum",
+             "from typing import Final", ""]
     lines += [f"{name[len('SDD_'):]}: Final = {values[name].decode()!r}".replace("'", '"') for name in texts]
     lines += [f"{name}: Final = {value}" for name, value in plain]
+    lines += ["", "", NUMBER]
     for prefix, entries in members.items():
         name, text = ENUMERATIONS[prefix]
         if prefix == "ERROR_":
             entries = [("OK", values["SDD_OK"]), *entries]
-        lines += ["", "", f"class {name}(IntEnum):", f'    """{text}"""', ""]
+        if prefix == "IMAGE_FORMAT_":
+            entries = [("NONE", 0), *entries]
+        lines += ["", "", f"class {name}(Number):", f'    """{text}"""', ""]
         lines += [f"    {member} = {value}" for member, value in entries]
     return "\n".join(lines) + "\n"
 

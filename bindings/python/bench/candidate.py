@@ -88,6 +88,7 @@ class Run:
 async def take_items(run: Run, downloader: sdd.Downloader) -> None:
     size = (512, 512) if run.arguments.workload == "W4" else None
     ahead = 16 * run.arguments.inflight  # queued in the library: most of them have not begun
+    items: sdd.Batch[sdd.Item]
     if run.decodes:
         items = downloader.fetch_many(run.urls, size=size, look_ahead=ahead)
     else:

@@ -133,10 +133,12 @@ def in_thread(function: Callable[[], Any]) -> tuple[threading.Thread, list[Any]]
     return thread, outcome
 
 
-def run_script(script: str, *arguments: str, timeout: float = LIMIT) -> subprocess.CompletedProcess[str]:
+def run_script(
+    script: str, *arguments: str, timeout: float = LIMIT, environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     """Runs a program of Python in a process of its own, where crashes show."""
-    environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")]))
+    paths = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
     return subprocess.run(
         [sys.executable, "-X", "faulthandler", "-c", script, *arguments], capture_output=True, text=True,
-        timeout=timeout, env=environment,
+        timeout=timeout, env={**os.environ, "PYTHONPATH": paths, **(environment or {})},
     )  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import FIXTURES, gradient
+from conftest import FIXTURES, gradient, run_script
 from PIL import Image as Pillow
 
 import sdd
@@ -148,6 +148,58 @@ def test_encode_and_save(tmp_path: Path) -> None:
     assert caught.value.code == sdd.Status.DOES_NOT_FIT
     with pytest.raises(OSError):
         image.save(tmp_path / "none" / "a.jpg")
+
+
+def test_the_name_of_a_file_decides_on_its_format(tmp_path: Path) -> None:
+    image = gradient(40, 20)
+    for name, kind in (("a.JPG", "JPEG"), ("a.jpeg", "JPEG"), ("a.png", "PNG"), ("b.jfif", "JPEG")):
+        image.save(tmp_path / name)
+        assert Pillow.open(tmp_path / name).format == kind
+    image.save(str(tmp_path / "named"), "png")
+    image.save(tmp_path / "other.jpg", format=sdd.ImageFormat.PNG)
+    assert Pillow.open(tmp_path / "named").format == Pillow.open(tmp_path / "other.jpg").format == "PNG"
+    for name, words in (("a.gif", "does not write GIF"), ("a.bmp", "does not write BMP"), ("a.doc", "ends with .doc"),
+                        ("png", "has no extension"), (".png", "has no extension")):  # fmt: skip
+        with pytest.raises(sdd.RequestError, match=words) as caught:
+            image.save(tmp_path / name)
+        assert str(caught.value).endswith(".") and not (tmp_path / name).exists(), name
+
+
+def test_a_coder_writes_its_format(tmp_path: Path) -> None:
+    """The coders of a build are beside its library; an installed one, or that of a wheel, finds its own."""
+    program = """
+import sys, sdd
+image = sdd.Image.from_pixels(bytes(range(48)), 4, 4, "rgb8")
+for suffix in ("webp", "avif"):
+    try:
+        image.save(f"{sys.argv[1]}/a.{suffix}")
+        print(suffix, sdd.Image.decode(image.encode(suffix)).format.name, sdd.Image.decode(image.encode(suffix)).size)
+    except sdd.RequestError as error:
+        print(error)
+"""
+    built = Path(sdd.library_file).resolve().parent / "coders"
+    is_built = (built / "webp.so").exists()
+    done = run_script(program, str(tmp_path), environment={"SDD_CODER_PATH": str(built)} if is_built else {})
+    assert done.returncode == 0, done.stderr
+    if is_built or (built.parent / "sdd" / "coders" / "webp.so").exists():
+        assert done.stdout == "webp WEBP (4, 4)\navif AVIF (4, 4)\n"
+        assert (tmp_path / "a.webp").read_bytes()[8:12] == b"WEBP"
+    else:
+        assert "Debian: libsdd-coder-webp" in done.stdout and not (tmp_path / "a.webp").exists()
+
+
+def test_a_notebook_shows_a_picture() -> None:
+    image = gradient(2000, 10)
+    shown = image._repr_png_()
+    assert shown is not None and Pillow.open(io.BytesIO(shown)).size == (1024, 5)
+    image.close()
+    assert image._repr_png_() is None
+
+
+def test_sizes_as_one_number() -> None:
+    data = gradient(100, 50).encode("png")
+    assert sdd.Image.decode(data, size=20).size == sdd.Image.decode(data, size=(20, 20)).size == (20, 10)
+    assert Pillow.open(io.BytesIO(gradient(100, 50).encode("png", max_size=20))).size == (20, 10)
 
 
 def test_transforms() -> None:

@@ -45,9 +45,8 @@ def test_sync_items(loader: sdd.Loader, server: Server) -> None:
 
 
 def test_bytes(downloader: sdd.Downloader, server: Server, run: Run) -> None:
-    async def main() -> list[sdd.Item]:
-        items: list[sdd.Item] = await downloader.fetch_many_bytes([server.url("file/b.png"), server.url("status/500")])
-        return items
+    async def main() -> list[sdd.BytesItem | sdd.FailedItem]:
+        return await downloader.fetch_many_bytes([server.url("file/b.png"), server.url("status/500")])
 
     good, bad = run(main())
     assert bytes(good.data) == (server.folder / "b.png").read_bytes() and good.image is None
@@ -114,9 +113,8 @@ def test_rows(server: Server, run: Run, shape: tuple[int, ...], layout: Any, pix
     out = np.full((20, *shape), 99, np.uint8)
     with sdd.Downloader() as downloader:
 
-        async def main() -> list[sdd.Item]:
-            items: list[sdd.Item] = await sdd.batch(urls, out=out, layout=layout, downloader=downloader)
-            return items
+        async def main() -> list[sdd.RowItem | sdd.FailedItem]:
+            return await sdd.batch(urls, out=out, layout=layout, downloader=downloader)
 
         items = run(main())
         assert [item.row for item in items] == list(range(20)) and all(item.ok for item in items)

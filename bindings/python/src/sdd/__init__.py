@@ -7,9 +7,20 @@ Functions that wait have two forms: `load()` is awaited, `load_sync()` waits in 
 include/sdd/sdd.h, describes every option in full. Times are seconds, sizes bytes, sides pixels.
 """
 
-from ._batch import Batch, Item
+from ._batch import Batch
 from ._cache import Cache, CacheEntry
-from ._constants import Detail, EntryState, ErrorClass, ImageFormat, Origin, PixelFormat, Priority, Stage, Status
+from ._constants import (
+    VERSION_STRING,
+    Detail,
+    EntryState,
+    ErrorClass,
+    ImageFormat,
+    Origin,
+    PixelFormat,
+    Priority,
+    Stage,
+    Status,
+)
 from ._defaults import batch, default_loader, fetch, fetch_sync, load, load_many, load_sync, previews
 from ._downloader import Downloader
 from ._errors import (
@@ -32,6 +43,7 @@ from ._errors import (
     TLSError,
 )
 from ._image import Image, probe
+from ._items import BytesItem, FailedItem, Item, PictureItem, RowItem
 from ._loader import Loader
 from ._native import library_file
 from ._options import (
@@ -50,13 +62,16 @@ from ._process import library_version, process_statistics, set_decode_memory_lim
 from ._results import Metrics, Response, Result, Timings
 from ._transforms import Transform, crop, flip, resize, rotate, round_corners
 
+__version__: str = VERSION_STRING
+"""The version of this package. `library_version()` is that of the loaded library, which may be newer."""
+
 __all__ = [
-    "Batch", "BatchOptions", "Blocked", "Cache", "CacheEntry", "CacheOptions", "CallError", "ClosedError", "Credential",
-    "Detail", "DownloadOptions", "Downloader", "DownloaderOptions", "EntryState", "Error", "ErrorClass", "ForkedError",
+    "Batch", "BatchOptions", "Blocked", "BytesItem", "Cache", "CacheEntry", "CacheOptions", "CallError", "ClosedError", "Credential",
+    "Detail", "DownloadOptions", "Downloader", "DownloaderOptions", "EntryState", "Error", "ErrorClass", "FailedItem", "ForkedError",
     "Image", "ImageError", "ImageFormat", "InvalidArgument", "Item", "LimitError", "LoadOptions", "Loader", "Metrics",
-    "NetworkError", "NotCached", "NotModified", "Origin", "PictureOptions", "PixelFormat", "PrefetchOutcome",
+    "NetworkError", "NotCached", "NotModified", "Origin", "PictureOptions", "PictureItem", "PixelFormat", "PrefetchOutcome",
     "PrefetchReport", "Previews", "Priority", "RequestCancelled", "RequestError", "RequestOptions", "RequestTimeout",
-    "ResourceError", "Response", "ResponseError", "Result", "Stage", "Status", "TLSError", "Timings", "Transform",
+    "ResourceError", "Response", "ResponseError", "Result", "RowItem", "Stage", "Status", "TLSError", "Timings", "Transform",
     "batch", "crop", "default_loader", "fetch", "fetch_sync", "flip", "library_file", "library_version", "load",
     "load_many", "load_sync", "previews", "probe", "process_statistics", "resize", "rotate", "round_corners",
     "set_decode_memory_limit",

@@ -6,71 +6,34 @@ import time
 import weakref
 from collections import deque
 from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from . import _constants as c
 from ._closing import Closing
-from ._errors import ClosedError, Error, check
+from ._errors import ClosedError, check
 from ._fork import check_generation, generation
 from ._image import Image, bytes_view
 from ._loops import sleep
-from ._native import ffi, lib, milliseconds, text
-from ._plans import decode_options, take_bits
+from ._items import BytesItem, FailedItem, Item, PictureItem, RowItem
+from ._native import ffi, lib, text
+from ._options import BatchOptions
+from ._plans import decode_options, names_of, take_bits
 from ._results import Response, failure_of, origin_of
 from ._signal import Signal
-from ._structs import Struct, c_text
+from ._structs import Struct
+from ._values import c_text, flag, no_option, shown
 
 if TYPE_CHECKING:
     from ._pump import Pump
+
+Good = TypeVar("Good", bound=Item, covariant=True)
+"""What the items are that did not fail."""
 
 _TAKEN = 64
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.004
 """Seconds between two takings in a batch whose items come quickly: each wake costs more than several items."""
 _ITEMS, _COUNT = ffi.typeof(f"sdd_batch_item[{_TAKEN}]"), ffi.typeof("size_t *")
 _ITEM_SIZE = ffi.sizeof("sdd_batch_item")
-
-
-class Item:
-    """One picture of a batch, or the reason why there is none."""
-
-    __slots__ = ("index", "url", "image", "data", "row", "size", "origin", "http_status", "seconds", "error",
-                 "response")  # fmt: skip
-
-    index: int
-    """From 0, in the order of the URLs."""
-    url: str
-    image: Image | None
-    """None with an error, for bytes, and for an array."""
-    data: memoryview | None
-    """The body, of a batch of bytes."""
-    row: int | None
-    """The row of the array; None without an array. The row of a failed item is all zero."""
-    size: tuple[int, int]
-    """Width and height of the pixels; (0, 0) if there are none."""
-    origin: int
-    """An `Origin`."""
-    http_status: int
-    seconds: float
-    """From its submission to its end."""
-    error: Error | None
-    response: Response | None
-    """With `responses`, also of an item that failed; None if there was no response."""
-
-    @property
-    def ok(self) -> bool:
-        return self.error is None
-
-    def result(self) -> Image:
-        """The image; raises the error of an item that failed."""
-        if self.error is not None:
-            raise self.error
-        if self.image is None:
-            raise ValueError("the item has no image of its own")
-        return self.image
-
-    def __repr__(self) -> str:
-        what = self.error if self.error is not None else f"{self.size[0]} x {self.size[1]}"
-        return f"<sdd.Item {self.index} {self.url}: {what}>"
 
 
 class _Source:
@@ -80,8 +43,8 @@ class _Source:
         self.error: BaseException | None = None
         self._sequence: Sequence[str] | None = None
         self._given: dict[int, str] = {}
-        if isinstance(urls, str):
-            raise TypeError("urls must be a list or another iterable of texts, not one text")
+        if isinstance(urls, (str, bytes)) or not isinstance(urls, Iterable):
+            raise TypeError(f"urls must be a list or another iterable of texts, not {shown(urls)}")
         if isinstance(urls, (list, tuple)):
             self._sequence = tuple(urls)
             config.set_texts("urls", "count", self._sequence)
@@ -96,7 +59,7 @@ class _Source:
         """Called by the library on the thread that takes items. An exception is raised when all items are taken."""
         try:
             url = next(self._iterator)
-            self._memory = c_text(url)  # until the next call: the library copies it after this one
+            self._memory = c_text(url, "a URL")  # until the next call: the library copies it after this one
         except StopIteration:
             return 0
         except BaseException as error:
@@ -111,7 +74,7 @@ class _Source:
         return self._sequence[index] if self._sequence is not None else self._given.pop(index)
 
 
-class Batch(Closing):
+class Batch(Closing, Generic[Good]):
     """Any number of pictures for one `async for` or `for`, or several, each of which gets a part of the items.
 
     `await batch` and `wait()` give the list of all items. Leaving a loop early does not end the batch: closing it, by
@@ -131,25 +94,27 @@ class Batch(Closing):
             config.set("tensor", tensor)
         else:
             config.set("decode", decode_options(options))
-        config.c.order = c.BATCH_ORDERED if options.pop("ordered", False) else c.BATCH_AS_COMPLETED
-        config.c.responses = int(bool(options.pop("responses", False)))
-        config.c.deadline_ms = milliseconds(options.pop("deadline", 0))
-        for name in ("look_ahead", "max_attempts"):
+        is_ordered = flag("ordered", options.pop("ordered", None) or 0)
+        config.c.order = c.BATCH_ORDERED if is_ordered else c.BATCH_AS_COMPLETED
+        config.c.responses = flag("responses", options.pop("responses", None) or 0)
+        for name in ("deadline", "look_ahead", "max_attempts"):
             config.set(name, options.pop(name, None))
         # With fewer items under way, a pause would leave connections without work.
         self._is_paced = not 0 < config.c.look_ahead < _TAKEN
         self._taken = 0
         self._pause = _SHORTEST_PAUSE
         self._next_take = 0.0
-        if options:
-            raise TypeError(f"not options of a batch: {', '.join(options)}")
+        for name in options:
+            raise no_option(name, names_of(BatchOptions), "of a batch")
         if loader is None:
             config.c.downloader = pump.handle
         else:
             config.c.loader = loader
         self._source = _Source(urls, config)
-        self._items: deque[Item] = deque()
-        self._has_rows = tensor is not None
+        self._items: deque[Good | FailedItem] = deque()
+        self._kind: type[Item] = BytesItem if bits & c.OPTION_BYTES_ONLY else PictureItem
+        if tensor is not None:
+            self._kind = RowItem
         self._is_over = False
         handle = ffi.new("sdd_batch **")
         check(lib.sdd_batch_create(config.c, handle))
@@ -195,22 +160,29 @@ class Batch(Closing):
         if number < _TAKEN:
             self._next_take = time.monotonic() + self._pause
 
-    def _item(self, taken: Any) -> Item:
-        made = Item()
+    def _item(self, taken: Any) -> Any:
+        made: Any = FailedItem() if taken.error else self._kind()
         made.index = index = taken.index
         made.url = url = self._source.take_url(index)
-        made.image = Image._take(taken.image) if taken.image else None
-        made.data = bytes_view(taken.bytes) if taken.bytes else None
-        made.row = taken.slot if self._has_rows and taken.slot >= 0 else None
         made.size = (taken.width, taken.height)
         made.origin = origin_of(taken.origin)
         made.http_status = taken.http_status
         made.seconds = taken.time_us / 1e6
-        made.error = failure_of(taken, text(taken.message), url) if taken.error else None
+        row = taken.slot if self._kind is RowItem and taken.slot >= 0 else None
+        image = Image._take(taken.image) if taken.image else None
+        data = bytes_view(taken.bytes) if taken.bytes else None
+        if taken.error:
+            made.error, made.row = failure_of(taken, text(taken.message), url), row
+        elif self._kind is RowItem:
+            made.row = row
+        elif self._kind is BytesItem:
+            made.data = memoryview(b"") if data is None else data
+        else:
+            made.image = image
         made.response = Response(ffi.gc(taken.response, lib.sdd_response_release)) if taken.response else None
         return made
 
-    def _ready(self) -> Iterator[Item]:
+    def _ready(self) -> Iterator[Good | FailedItem]:
         """The items that are taken already, some of which another thread may take first."""
         while True:
             try:
@@ -219,7 +191,7 @@ class Batch(Closing):
                 return
             yield item
 
-    async def __aiter__(self) -> AsyncIterator[Item]:
+    async def __aiter__(self) -> AsyncIterator[Good | FailedItem]:
         while True:
             for item in self._ready():
                 yield item
@@ -231,7 +203,7 @@ class Batch(Closing):
             if not self._take():
                 await self._signal.wait()
 
-    def __iter__(self) -> Iterator[Item]:
+    def __iter__(self) -> Iterator[Good | FailedItem]:
         while True:
             yield from self._ready()
             if self._is_over:
@@ -242,13 +214,13 @@ class Batch(Closing):
             if not self._take():
                 self._signal.wait_sync()
 
-    def __await__(self) -> Generator[Any, None, list[Item]]:
+    def __await__(self) -> Generator[Any, None, list[Good | FailedItem]]:
         return self._all().__await__()
 
-    async def _all(self) -> list[Item]:
+    async def _all(self) -> list[Good | FailedItem]:
         return sorted([item async for item in self], key=_index_of)
 
-    def wait(self) -> list[Item]:
+    def wait(self) -> list[Good | FailedItem]:
         """Waits for all items in a plain thread, and returns them in the order of the URLs."""
         return sorted(self, key=_index_of)
 
@@ -285,7 +257,12 @@ class Batch(Closing):
 
     @property
     def closed(self) -> bool:
+        """Whether it was closed."""
         return not self._end.alive
+
+    def __repr__(self) -> str:
+        state = "closed" if self.closed else "over" if self._is_over else f"{self._taken} taken"
+        return f"<sdd.Batch, {state}>"
 
 
 def _index_of(item: Item) -> int:

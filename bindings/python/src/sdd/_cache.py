@@ -11,21 +11,23 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import _constants as c
 from ._closing import Closing
-from ._constants import EntryState
+from ._constants import EntryState, ImageFormat
 from ._errors import check
 from ._fork import check_generation, generation
+from ._help import takes
 from ._image import Image, bytes_view
 from ._loops import to_thread
 from ._native import ffi, lib
-from ._options import CacheOptions
+from ._options import CacheOptions, PictureOptions
 from ._plans import LEVELS, decode_options, names_of
-from ._structs import Choices, Struct, c_text
+from ._structs import Choices, Struct
 from ._transforms import Transform, transforms_of
+from ._values import buffer, c_text, milliseconds, no_option, shown
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._options import Levels, PictureOptions
+    from ._options import Levels
 
 _SYNC = Choices("sync", none=c.SYNC_NONE, data=c.SYNC_DATA, full=c.SYNC_FULL)
 _DATES = Choices("disk_date", access=c.DATE_ACCESS, modification=c.DATE_MODIFICATION)
@@ -42,13 +44,15 @@ class CacheEntry:
     body_bytes: int | None
     """Encoded bytes; None if the entry is damaged or foreign."""
     disk_bytes: int
+    """Bytes that its file takes, as allocated."""
     stored: float
     """Seconds since 1970, as from time.time()."""
     used: float
     """The last use that the disk knows of."""
     state: EntryState
-    format: int
-    """An `ImageFormat`, a number of a coder, or 0 if it is unknown."""
+    """Whether it is good, expired, damaged or foreign."""
+    format: ImageFormat
+    """The format of the bytes, or a number of a coder; NONE if it is unknown."""
     is_private: bool
     """For requests with credentials, cookies or an identity; no other request gets it."""
 
@@ -67,11 +71,12 @@ def _entry_of(entry: Any) -> CacheEntry:
         stored=entry.stored_ms / 1000,
         used=entry.used_ms / 1000,
         state=EntryState(entry.state),
-        format=entry.format,
+        format=ImageFormat(entry.format),
         is_private=entry.is_private != 0,
     )
 
 
+@takes("CacheOptions")
 class Cache(Closing):
     """A cache of pictures in memory and in a directory, which any number of processes may share.
 
@@ -83,11 +88,11 @@ class Cache(Closing):
         config = Struct("sdd_cache_config")
         given: dict[str, Any] = dict(options)
         for name in given.keys() - names_of(CacheOptions):
-            raise TypeError(f"{name!r} is not an option of a cache")
+            raise no_option(name, names_of(CacheOptions), "of a cache")
         config.set_texts("read_only_directories", "read_only_count", given.pop("read_only_directories", None))
         for name, numbers in (("levels", LEVELS), ("sync", _SYNC), ("disk_date", _DATES)):
-            if name in given:
-                setattr(config.c, name, numbers[given.pop(name)])
+            if given.get(name) is not None:
+                setattr(config.c, name, numbers.of(given.pop(name)))
         config.set_all(given)
         out, detail = ffi.new("sdd_cache **"), ffi.new("int32_t *")
         check(lib.sdd_cache_create(config.c, out, detail), detail[0])
@@ -118,14 +123,14 @@ class Cache(Closing):
         `extended` is data of the application's own that is kept with the bytes.
         """
         item = Struct("sdd_cache_item")
-        item.set("key", key)
+        item.c.key = item.keep(c_text(key, "key"))
         if image is not None:
             if not isinstance(image, Image):
-                raise TypeError("image must be an Image")
+                raise TypeError(f"image must be an Image, not {shown(image)}")
             item.c.image = item.keep(image._live())
-        item.c.bytes = _new_bytes(item, data)
-        item.c.extended = _new_bytes(item, extended)
-        item.c.levels = LEVELS[levels]
+        item.c.bytes = _new_bytes(item, "data", data)
+        item.c.extended = _new_bytes(item, "extended", extended)
+        item.c.levels = LEVELS.of(levels)
         detail = ffi.new("int32_t *")
         check(lib.sdd_cache_put(self._usable(), item.c, detail), detail[0])
 
@@ -134,11 +139,13 @@ class Cache(Closing):
         """`put_sync()` for event loops: waits in a worker thread."""
         await to_thread(self.put_sync, key, image, data, extended=extended, levels=levels)
 
+    @takes("PictureOptions")
     def get_sync(self, key: str, *, levels: Levels = "all", **form: Unpack[PictureOptions]) -> Image | None:
         """The picture of a key, the original's, in the form that `form` names; None if there is none."""
         images = self._query(key, levels, c.WANT_IMAGE, dict(form), ffi.new("sdd_image **"))
         return Image._take(images[0]) if images and images[0] else None
 
+    @takes("PictureOptions")
     async def get(self, key: str, *, levels: Levels = "all", **form: Unpack[PictureOptions]) -> Image | None:
         """`get_sync()` for event loops: waits in a worker thread."""
         return await to_thread(self.get_sync, key, levels=levels, **form)
@@ -155,11 +162,11 @@ class Cache(Closing):
     def _query(self, key: str, levels: str, wants: int, form: dict[str, Any], image: Any, data: Any = ffi.NULL) -> Any:
         """Fills `image` or `data`, and returns it; None on a miss."""
         query = Struct("sdd_query")
-        query.set("key", key)
+        query.c.key = query.keep(c_text(key, "key"))
         query.set("decode", decode_options(form))
         if form:
-            raise TypeError(f"not options of a picture: {', '.join(form)}")
-        query.c.levels, query.c.wants = LEVELS[levels], wants
+            raise no_option(next(iter(form)), names_of(PictureOptions), "of a picture")
+        query.c.levels, query.c.wants = LEVELS.of(levels), wants
         status = lib.sdd_cache_query(self._usable(), query.c, image, data, ffi.NULL, ffi.NULL)
         if status == c.ERROR_NOT_CACHED:
             return None
@@ -168,7 +175,7 @@ class Cache(Closing):
 
     def contains_sync(self, key: str, levels: Levels = "all") -> bool:
         """Whether one of the levels has an entry of exactly this key."""
-        return bool(lib.sdd_cache_contains(self._usable(), c_text(key), LEVELS[levels]))
+        return bool(lib.sdd_cache_contains(self._usable(), c_text(key, "key"), LEVELS.of(levels)))
 
     async def contains(self, key: str, levels: Levels = "all") -> bool:
         """`contains_sync()` for event loops: waits in a worker thread."""
@@ -176,7 +183,7 @@ class Cache(Closing):
 
     def remove_sync(self, key: str, levels: Levels = "all") -> None:
         """Removes the entry of a key."""
-        check(lib.sdd_cache_remove(self._usable(), c_text(key), LEVELS[levels]))
+        check(lib.sdd_cache_remove(self._usable(), c_text(key, "key"), LEVELS.of(levels)))
 
     async def remove(self, key: str, levels: Levels = "all") -> None:
         """`remove_sync()` for event loops: waits in a worker thread."""
@@ -184,7 +191,7 @@ class Cache(Closing):
 
     def clear_sync(self, levels: Levels = "all") -> None:
         """Removes all entries."""
-        check(lib.sdd_cache_clear(self._usable(), LEVELS[levels]))
+        check(lib.sdd_cache_clear(self._usable(), LEVELS.of(levels)))
 
     async def clear(self, levels: Levels = "all") -> None:
         """`clear_sync()` for event loops: waits in a worker thread."""
@@ -192,14 +199,15 @@ class Cache(Closing):
 
     # ---- keys
 
+    @takes("PictureOptions")
     def key(self, url: str, *, transforms: Sequence[Transform] = (), **form: Unpack[PictureOptions]) -> str:
         """The key of a URL, or of a smaller or transformed picture of it."""
         decode, list_ = decode_options(dict(form)), transforms_of(transforms)
-        return self._text(lib.sdd_cache_key, c_text(url), decode.c if decode else ffi.NULL, list_.array, list_.number)
+        return self._text(lib.sdd_cache_key, c_text(url, "url"), decode.c if decode else ffi.NULL, list_.array, list_.number)
 
     def path(self, key: str) -> str:
         """The path that the file of a key has, or would have."""
-        return self._text(lib.sdd_cache_path, c_text(key))
+        return self._text(lib.sdd_cache_path, c_text(key, "key"))
 
     def _text(self, function: Any, *arguments: Any) -> str:
         """Calls a function that fills a buffer, which says first how large it must be."""
@@ -215,7 +223,7 @@ class Cache(Closing):
 
     def flush_sync(self, timeout: float = -1) -> None:
         """Waits until the disk has all changes made before the call; at most `timeout` seconds, -1: no limit."""
-        check(lib.sdd_cache_flush(self._usable(), -1 if timeout < 0 else round(timeout * 1000)))
+        check(lib.sdd_cache_flush(self._usable(), milliseconds("timeout", timeout)))
 
     async def flush(self, timeout: float = -1) -> None:
         """`flush_sync()` for event loops: waits in a worker thread."""
@@ -286,7 +294,12 @@ class Cache(Closing):
 
     @property
     def closed(self) -> bool:
+        """Whether it was closed."""
         return self._end is not None and not self._end.alive
+
+    def __repr__(self) -> str:
+        name = ", shared" if self._end is None else ""
+        return f"<sdd.Cache{name}{', closed' if self.closed else ''}>"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Cache cannot be pickled; make one in each process, with the same directory")
@@ -313,9 +326,10 @@ def _flush_shared() -> None:
         lib.sdd_cache_flush(ffi.NULL, 10000)
 
 
-def _new_bytes(owner: Struct, data: bytes | memoryview | None) -> Any:
+def _new_bytes(owner: Struct, name: str, data: bytes | memoryview | None) -> Any:
     """An sdd_bytes with a copy of the data, which lives as long as `owner`."""
     if data is None:
         return ffi.NULL
-    made = lib.sdd_bytes_create(ffi.from_buffer(data), len(data))
+    view = buffer(name, data)
+    made = lib.sdd_bytes_create(ffi.from_buffer(view), view.nbytes)
     return owner.keep(ffi.gc(made, lib.sdd_bytes_release))

@@ -8,8 +8,10 @@ from typing import Any
 
 from . import _constants as c
 from ._cache import Cache
-from ._plans import credential_struct
+from ._options import Credential, DownloaderOptions
+from ._plans import credential_struct, names_of
 from ._structs import Choices, Struct
+from ._values import flag, milliseconds, no_option, number, put, shown
 
 _TLS = Choices("min_tls_version", **{"1.0": c.TLS_1_0, "1.1": c.TLS_1_1, "1.2": c.TLS_1_2, "1.3": c.TLS_1_3})
 _HTTP = Choices("http_version", **{"1.0": c.HTTP_1_0, "1.1": c.HTTP_1_1, "2": c.HTTP_2,
@@ -40,6 +42,9 @@ _PLAIN = frozenset((
 ))  # fmt: skip
 
 
+_NAMES = names_of(DownloaderOptions)
+
+
 def downloader_config(options: dict[str, Any]) -> Struct:
     """Takes all options but "headers" and "log_level"."""
     config = Struct("sdd_downloader_config")
@@ -51,11 +56,11 @@ def downloader_config(options: dict[str, Any]) -> Struct:
         elif name in _LIMITS:
             limits.set(name, value)
         elif name in _RETRY:
-            retry.set(_RETRY[name], value)
+            retry.set(_RETRY[name], value, name)
         elif name == "min_progress_interval":
-            reports.c.min_progress_interval_ms = round(value * 1000)
+            put(reports.c, "min_progress_interval_ms", name, milliseconds(name, value))
         elif name in _REPORTS:
-            reports.set(_REPORTS[name], value)
+            reports.set(_REPORTS[name], value, name)
         elif name in _PLAIN:
             config.set(name, value)
         else:
@@ -65,31 +70,34 @@ def downloader_config(options: dict[str, Any]) -> Struct:
 
 
 def _set_special(config: Struct, network: Struct, name: str, value: Any) -> None:
+    if value is None and name in _NAMES:
+        return
     if name == "isolated_decoding":
-        config.c.decode_mode = c.DECODE_ISOLATED if value else c.DECODE_IN_PROCESS
+        config.c.decode_mode = c.DECODE_ISOLATED if flag(name, value) else c.DECODE_IN_PROCESS
     elif name == "min_tls_version":
-        network.c.min_tls_version = _TLS[value]
+        network.c.min_tls_version = _TLS.of(value)
     elif name == "http_version":
-        network.c.http_version = _HTTP[value]
+        network.c.http_version = _HTTP.of(value)
     elif name == "public_addresses_only":
-        network.c.address_policy = c.ADDRESS_PUBLIC_ONLY if value else c.ADDRESS_ANY
+        network.c.address_policy = c.ADDRESS_PUBLIC_ONLY if flag(name, value) else c.ADDRESS_ANY
     elif name == "ignore_proxy_environment":
-        network.c.proxy_mode = c.PROXY_NONE if value else c.PROXY_ENVIRONMENT
+        network.c.proxy_mode = c.PROXY_NONE if flag(name, value) else c.PROXY_ENVIRONMENT
     elif name == "address_exceptions":
         network.set_texts("address_exceptions", "address_exception_count", value)
     elif name == "resolve":
         network.set_texts("resolve", "resolve_count", value)
     elif name == "execution_order":
-        config.c.execution_order = _ORDERS[value]
+        config.c.execution_order = _ORDERS.of(value)
     elif name == "credential":
-        if value is not None:
-            config.set("credential", credential_struct(value))
+        if not isinstance(value, Credential):
+            raise TypeError(f"credential must be a Credential, not {shown(value)}")
+        config.set("credential", credential_struct(value))
     elif name == "http_cache_in":
         if not isinstance(value, Cache):
-            raise TypeError("http_cache_in must be a Cache")
+            raise TypeError(f"http_cache_in must be a Cache, not {shown(value)}")
         config.c.cache = config.keep(value)._usable()
     else:
-        raise TypeError(f"{name!r} is not an option of a downloader")
+        raise no_option(name, _NAMES, "of a downloader")
 
 
 def log_level_of(options: dict[str, Any]) -> int:
@@ -97,7 +105,10 @@ def log_level_of(options: dict[str, Any]) -> int:
     if "log_level" not in options and os.environ.get("SDD_LOG"):
         return c.LOG_NONE  # the library writes to standard error
     level = options.pop("log_level", logging.getLogger("sdd").getEffectiveLevel())
-    if level is None or level > logging.ERROR:
+    if level is None:
+        return c.LOG_NONE
+    level = number("log_level, a level such as logging.INFO,", level)
+    if level > logging.ERROR:
         return c.LOG_NONE
     if level > logging.WARNING:
         return c.LOG_ERROR

@@ -1,6 +1,8 @@
 # Made from include/sdd/*.h by tools/make_cffi.py: `tools/bindings.sh cffi` makes it anew. Do not edit it.
 """The numbers of the header, under their names without "SDD_"; the most used also as enumerations."""
 
+from __future__ import annotations
+
 from enum import IntEnum
 from typing import Final
 
@@ -322,7 +324,19 @@ EVENT_PREFETCHED: Final = 12
 EVENT_PREFETCH_COMPLETED: Final = 13
 
 
-class Status(IntEnum):
+class Number(IntEnum):
+    """A number of the header. One that this version does not know, of a newer library, has the name UNKNOWN_1234."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> Number | None:
+        if not isinstance(value, int):
+            return None
+        member = int.__new__(cls, value)
+        member._name_, member._value_ = f"UNKNOWN_{value}", value
+        return member
+
+
+class Status(Number):
     """Outcomes of calls and requests, `Error.code`: SDD_ERROR_ of the header."""
 
     OK = 0
@@ -369,7 +383,7 @@ class Status(IntEnum):
     CACHE = 4013
 
 
-class Detail(IntEnum):
+class Detail(Number):
     """What exactly happened, `Error.detail`: SDD_DETAIL_ of the header."""
 
     NONE = 0
@@ -446,7 +460,7 @@ class Detail(IntEnum):
     CACHE_DROPPED = 401307
 
 
-class ErrorClass(IntEnum):
+class ErrorClass(Number):
     """Kinds of failures: SDD_CLASS_ of the header."""
 
     NONE = 0
@@ -461,7 +475,7 @@ class ErrorClass(IntEnum):
     SYSTEM = 9
 
 
-class Stage(IntEnum):
+class Stage(Number):
     """Stages of a request, `Error.stage`: SDD_STAGE_ of the header."""
 
     NONE = 0
@@ -473,7 +487,7 @@ class Stage(IntEnum):
     DECODE = 6
 
 
-class Origin(IntEnum):
+class Origin(Number):
     """Where a result comes from: SDD_ORIGIN_ of the header."""
 
     NETWORK = 0
@@ -484,7 +498,7 @@ class Origin(IntEnum):
     HTTP_STALE = 5
 
 
-class Priority(IntEnum):
+class Priority(Number):
     """Priorities of requests: SDD_PRIORITY_ of the header."""
 
     DEFAULT = 0
@@ -495,7 +509,7 @@ class Priority(IntEnum):
     VERY_HIGH = 5
 
 
-class EntryState(IntEnum):
+class EntryState(Number):
     """States of an entry on disk: SDD_ENTRY_ of the header."""
 
     GOOD = 0
@@ -504,9 +518,10 @@ class EntryState(IntEnum):
     FOREIGN = 3
 
 
-class ImageFormat(IntEnum):
+class ImageFormat(Number):
     """Formats of encoded pictures: SDD_IMAGE_FORMAT_ of the header."""
 
+    NONE = 0
     JPEG = 1
     PNG = 2
     GIF = 3
@@ -521,7 +536,7 @@ class ImageFormat(IntEnum):
     APPLICATION = 1000
 
 
-class PixelFormat(IntEnum):
+class PixelFormat(Number):
     """Layouts of pixels: SDD_PIXEL_FORMAT_ of the header."""
 
     RGBA8 = 1

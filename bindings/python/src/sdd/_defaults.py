@@ -10,7 +10,9 @@ from ._batch import Batch
 from ._cache import Cache
 from ._downloader import Downloader
 from ._fork import generation
+from ._help import takes
 from ._image import Image
+from ._items import PictureItem, RowItem
 from ._loader import Loader
 from ._previews import Previews
 from ._results import Result
@@ -49,6 +51,7 @@ def default_loader() -> Loader:
     return _default.get()
 
 
+@takes("LoadOptions")
 async def load(url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Image:
     """Loads a picture from the cache or the network. Cancelling the task cancels the load.
 
@@ -57,27 +60,32 @@ async def load(url: str, *, progress: Progress | None = None, **options: Unpack[
     return await _default.get().load(url, progress=progress, **options)
 
 
+@takes("LoadOptions")
 def load_sync(url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Image:
     """`load()` for plain threads: blocks until the end."""
     return _default.get().load_sync(url, progress=progress, **options)
 
 
+@takes("LoadOptions")
 async def fetch(url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Result:
     """Loads a picture, and gives it with its bytes, response, timings and origin."""
     return await _default.get().fetch(url, progress=progress, **options)
 
 
+@takes("LoadOptions")
 def fetch_sync(url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Result:
     """`fetch()` for plain threads: blocks until the end."""
     return _default.get().fetch_sync(url, progress=progress, **options)
 
 
+@takes("LoadOptions")
 def previews(url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Previews:
     """Loads a picture, and gives previews while it arrives, then the picture: for `async for` or `for`."""
     return _default.get().previews(url, progress=progress, **options)
 
 
-def load_many(urls: Iterable[str], **options: Unpack[BatchOptions]) -> Batch:
+@takes("BatchOptions")
+def load_many(urls: Iterable[str], **options: Unpack[BatchOptions]) -> Batch[PictureItem]:
     """Loads any number of pictures, a few at a time: for `async for` or `for`. `urls` may be endless."""
     return _default.get().load_many(urls, **options)
 
@@ -87,7 +95,7 @@ def batch(
     fit: Literal["fill", "stretch", "inside"] = "fill", background: int = 0, loader: Loader | None = None,
     downloader: Downloader | None = None, ordered: bool = False, look_ahead: int = 0, deadline: float = 0,
     max_attempts: int = 0,
-) -> Batch:  # fmt: skip
+) -> Batch[RowItem]:  # fmt: skip
     """Writes pictures into rows of an array, one row for each URL, without a copy.
 
     `out` is a NumPy array or another buffer of uint8: (n, height, width, channels) with 1, 3 or 4 channels, (n,

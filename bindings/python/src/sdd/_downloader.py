@@ -12,13 +12,16 @@ from ._closing import Closing
 from ._config import downloader_config, log_level_of
 from ._errors import check
 from ._events import Event
+from ._help import takes
 from ._image import Image
+from ._items import BytesItem, PictureItem
 from ._native import ffi, lib
 from ._plans import Plans, download_plan
 from ._previews import Previews
 from ._pump import Listener, Pump
 from ._results import Result, result_of
-from ._structs import Struct, c_text
+from ._structs import Struct
+from ._values import c_text, flag, in_range, put, number, shown
 from ._waiters import Progress
 
 if TYPE_CHECKING:
@@ -32,6 +35,7 @@ def image_of(event: Event) -> Image:
     return Image._of(event.image)
 
 
+@takes("DownloaderOptions")
 class Downloader(Closing):
     """A queue of requests, a pool of connections, header fields, cookies, limits and threads.
 
@@ -42,13 +46,15 @@ class Downloader(Closing):
     def __init__(self, **options: Unpack[DownloaderOptions]) -> None:
         given: dict[str, Any] = dict(options)
         headers: Mapping[str, str | None] = given.pop("headers", None) or {}
+        if not isinstance(headers, Mapping):
+            raise TypeError(f"headers must be a dict of texts, not {shown(headers)}")
         level = log_level_of(given)
         self._cache = given.get("http_cache_in")  # kept alive
         if self._cache is None and (given.get("http_cache") or given.get("resume")):
             flush_shared_at_exit()
         self._pump = Pump(downloader_config(given), level)
         self._plans = Plans(download_plan)
-        for name, value in dict(headers).items():
+        for name, value in headers.items():
             self.set_header(name, value)
 
     # ---- requests
@@ -56,16 +62,19 @@ class Downloader(Closing):
     def _submit(self, request: Any, status: Any) -> int:
         return lib.sdd_downloader_submit(self._pump.handle, request, status)  # type: ignore[no-any-return]
 
+    @takes("DownloadOptions")
     async def fetch(self, url: str, *, progress: Progress | None = None, **options: Unpack[DownloadOptions]) -> Result:
         """Downloads and decodes a picture. Cancelling the task cancels the request."""
         plan, listener = self._plans.get(options), Listener(progress)
         return await self._pump.run(self._submit, plan, url, listener.bits, result_of, listener)
 
+    @takes("DownloadOptions")
     def fetch_sync(self, url: str, *, progress: Progress | None = None, **options: Unpack[DownloadOptions]) -> Result:
         """`fetch()` for plain threads: blocks until the end."""
         plan, listener = self._plans.get(options), Listener(progress)
         return self._pump.run_sync(self._submit, plan, url, listener.bits, result_of, listener)
 
+    @takes("DownloadOptions")
     async def fetch_bytes(
         self, url: str, *, progress: Progress | None = None, **options: Unpack[DownloadOptions]
     ) -> Result:
@@ -74,6 +83,7 @@ class Downloader(Closing):
         bits = listener.bits | c.OPTION_BYTES_ONLY
         return await self._pump.run(self._submit, plan, url, bits, result_of, listener)
 
+    @takes("DownloadOptions")
     def fetch_bytes_sync(
         self, url: str, *, progress: Progress | None = None, **options: Unpack[DownloadOptions]
     ) -> Result:
@@ -82,17 +92,20 @@ class Downloader(Closing):
         bits = listener.bits | c.OPTION_BYTES_ONLY
         return self._pump.run_sync(self._submit, plan, url, bits, result_of, listener)
 
+    @takes("DownloadOptions")
     def previews(
         self, url: str, *, progress: Progress | None = None, **options: Unpack[DownloadOptions]
     ) -> Previews:
         """Downloads a picture, and gives previews while it arrives, then the picture: for `async for` or `for`."""
         return Previews(self._pump, self._submit, self._plans.get(options), url, image_of, progress)
 
-    def fetch_many(self, urls: Iterable[str], **options: Unpack[BatchOptions]) -> Batch:
+    @takes("BatchOptions")
+    def fetch_many(self, urls: Iterable[str], **options: Unpack[BatchOptions]) -> Batch[PictureItem]:
         """Downloads and decodes any number of pictures: for `async for` or `for`."""
         return Batch(urls, dict(options), pump=self._pump)
 
-    def fetch_many_bytes(self, urls: Iterable[str], **options: Unpack[BatchOptions]) -> Batch:
+    @takes("BatchOptions")
+    def fetch_many_bytes(self, urls: Iterable[str], **options: Unpack[BatchOptions]) -> Batch[BytesItem]:
         """Downloads any number of bodies without decoding them: for `async for` or `for`."""
         return Batch(urls, dict(options), pump=self._pump, bits=c.OPTION_BYTES_ONLY)
 
@@ -109,11 +122,11 @@ class Downloader(Closing):
 
     def set_header(self, name: str, value: str | None) -> None:
         """Sets a header field for all later requests; None removes it."""
-        check(lib.sdd_set_header(self._usable(), c_text(name), ffi.NULL if value is None else c_text(value)))
+        check(lib.sdd_set_header(self._usable(), c_text(name, "name"), _text_or_null("value", value)))
 
     def header(self, name: str) -> str | None:
         """The value of a header field of all requests; None if there is none."""
-        length, memory = ffi.new("size_t *"), c_text(name)
+        length, memory = ffi.new("size_t *"), c_text(name, "name")
         status = lib.sdd_downloader_get_header(self._usable(), memory, ffi.NULL, 0, length)
         if status == c.ERROR_NOT_FOUND:
             return None
@@ -125,11 +138,11 @@ class Downloader(Closing):
 
     def set_max_concurrent_downloads(self, count: int) -> None:
         """Changes how many transfers may run at a time."""
-        check(lib.sdd_downloader_set_max_concurrent_downloads(self._usable(), count))
+        check(lib.sdd_downloader_set_max_concurrent_downloads(self._usable(), in_range("count", count, 32)))
 
     def set_max_concurrent_per_host(self, count: int) -> None:
         """Changes how many transfers may run at a time to one host and port."""
-        check(lib.sdd_downloader_set_max_concurrent_per_host(self._usable(), count))
+        check(lib.sdd_downloader_set_max_concurrent_per_host(self._usable(), in_range("count", count, 32)))
 
     def suspend(self) -> None:
         """Stops starting transfers. Running ones go on."""
@@ -141,7 +154,7 @@ class Downloader(Closing):
 
     def set_offline(self, is_offline: bool) -> None:
         """Answers requests that use the HTTP cache from it alone."""
-        check(lib.sdd_downloader_set_offline(self._usable(), int(is_offline)))
+        check(lib.sdd_downloader_set_offline(self._usable(), flag("is_offline", is_offline)))
 
     def set_cookie(self, name: str, value: str, domain: str, *, path: str = "/", expires: int = 0,
                    include_subdomains: bool = False, secure: bool = False) -> None:  # fmt: skip
@@ -149,12 +162,12 @@ class Downloader(Closing):
         cookie = Struct("sdd_cookie")
         cookie.set_all({"name": name, "value": value, "domain": domain, "path": path,
                         "include_subdomains": include_subdomains, "secure": secure})  # fmt: skip
-        cookie.c.expires = expires
+        put(cookie.c, "expires", "expires", number("expires", expires))
         check(lib.sdd_downloader_set_cookie(self._usable(), cookie.c))
 
     def clear_cookies(self, domain: str | None = None) -> None:
         """Removes the cookies of a domain and its subdomains; None: all."""
-        check(lib.sdd_downloader_clear_cookies(self._usable(), ffi.NULL if domain is None else c_text(domain)))
+        check(lib.sdd_downloader_clear_cookies(self._usable(), _text_or_null("domain", domain)))
 
     def statistics(self) -> dict[str, int]:
         """Counts since creation, and the current state: the fields of sdd_statistics."""
@@ -168,10 +181,18 @@ class Downloader(Closing):
 
     @property
     def closed(self) -> bool:
+        """Whether it was closed."""
         return self._pump.is_closed
+
+    def __repr__(self) -> str:
+        return f"<sdd.Downloader{', closed' if self.closed else ''}>"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Downloader cannot be pickled; make one in each process")
+
+
+def _text_or_null(name: str, value: str | None) -> Any:
+    return ffi.NULL if value is None else c_text(value, name)
 
 
 def statistics_of(name: str, function: Any, *handle: Any) -> dict[str, int]:

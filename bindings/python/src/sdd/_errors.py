@@ -7,6 +7,7 @@ from typing import Any
 from . import _constants as c
 from ._constants import Detail, ErrorClass, Stage, Status
 from ._native import lib, text
+from ._words import in_python
 
 
 class Error(Exception):
@@ -15,17 +16,18 @@ class Error(Exception):
     The subclasses are the classes of the header, SDD_CLASS_, and the refusals of calls.
     """
 
-    code: int
-    """A `Status`, or a number that this version does not know."""
-    detail: int
-    """A `Detail`: what exactly happened; 0: nothing to add."""
+    code: Status
+    """What went wrong."""
+    detail: Detail
+    """What exactly happened; NONE: nothing to add."""
     http_status: int
     """The status of the last response; 0 if there was none."""
     retryable: bool
     """Whether the same request may well succeed later."""
-    stage: int
-    """The `Stage` at which a request failed; 0 for calls."""
+    stage: Stage
+    """Where a request failed; NONE for calls."""
     url: str | None
+    """The URL of the request as submitted; None for calls."""
     curl_code: int
     """libcurl's CURLcode; 0 if it reported no error."""
     system_error: int
@@ -45,19 +47,19 @@ class Error(Exception):
         system_error: int = 0,
     ) -> None:
         super().__init__(message)
-        self.code = _member(Status, code)
-        self.detail = _member(Detail, detail)
+        self.code = Status(code)
+        self.detail = Detail(detail)
         self.http_status = http_status
         self.retryable = retryable
-        self.stage = _member(Stage, stage)
+        self.stage = Stage(stage)
         self.url = url
         self.curl_code = curl_code
         self.system_error = system_error
 
     @property
-    def error_class(self) -> int:
-        """The `ErrorClass` of `code` and `detail`."""
-        return _member(ErrorClass, lib.sdd_status_class(self.code, self.detail))
+    def error_class(self) -> ErrorClass:
+        """The class of `code` and `detail`."""
+        return ErrorClass(lib.sdd_status_class(self.code, self.detail))
 
     @property
     def name(self) -> str:
@@ -73,14 +75,6 @@ def _rebuild(kind: type[Error], message: str, values: dict[str, Any]) -> Error:
     error.args = (message,)
     error.__dict__.update(values)
     return error
-
-
-def _member(kind: Any, number: int) -> int:
-    """The member of an enumeration, or the number itself if a newer library has others."""
-    try:
-        return kind(number)  # type: ignore[no-any-return]
-    except ValueError:
-        return number
 
 
 class RequestError(Error):
@@ -174,6 +168,7 @@ _STATUSES: dict[int, type[Error]] = {
     c.ERROR_BUFFER_TOO_SMALL: CallError,
 }
 
+
 def kind_of(code: int, detail: int = 0) -> type[Error]:
     """The exception for a status."""
     return _STATUSES.get(code) or _CLASSES.get(lib.sdd_status_class(code, detail), Error)
@@ -188,4 +183,4 @@ def check(status: int, detail: int = 0) -> None:
 def call_error(status: int, detail: int = 0) -> Error:
     """The exception for a call of this thread that has just failed."""
     message = text(lib.sdd_last_error_message()) or text(lib.sdd_status_message(status))
-    return kind_of(status, detail)(message, code=status, detail=detail)
+    return kind_of(status, detail)(in_python(message), code=status, detail=detail)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from . import _constants as c
 from ._constants import ImageFormat, PixelFormat
-from ._errors import InvalidArgument, call_error, check
+from ._errors import InvalidArgument, RequestError, call_error, check
+from ._help import takes
 from ._native import ffi, lib, text
 from ._pixels import LAYOUTS, Layout, shape_of, strides_of, to_pil, without_padding
 from ._structs import Choices, Struct
 from ._transforms import Transform, transforms_of
+from ._values import buffer, flag, in_range, number, shown, sides
+from ._words import PACKAGES
 
 if TYPE_CHECKING:
     import numpy
@@ -21,11 +24,21 @@ if TYPE_CHECKING:
     from PIL.Image import Image as PillowImage
     from typing_extensions import Unpack
 
-    from ._options import PictureOptions
+    from ._options import FormatName, PictureOptions, PixelFormatName
 
 View = memoryview  # Image has a method of that name
 
-_FORMATS = {".jpg": ImageFormat.JPEG, ".jpeg": ImageFormat.JPEG, ".png": ImageFormat.PNG}
+_FORMATS = Choices("format", **{member.name.lower(): member.value for member in ImageFormat
+                                if member not in (ImageFormat.NONE, ImageFormat.APPLICATION)})  # fmt: skip
+_SUFFIXES = {
+    ".jpg": ImageFormat.JPEG, ".jpeg": ImageFormat.JPEG, ".jpe": ImageFormat.JPEG, ".jfif": ImageFormat.JPEG,
+    ".png": ImageFormat.PNG, ".gif": ImageFormat.GIF, ".webp": ImageFormat.WEBP, ".avif": ImageFormat.AVIF,
+    ".heif": ImageFormat.HEIF, ".heic": ImageFormat.HEIF, ".tif": ImageFormat.TIFF, ".tiff": ImageFormat.TIFF,
+    ".bmp": ImageFormat.BMP, ".jxl": ImageFormat.JXL,
+}  # fmt: skip
+_WRITTEN_BY_CODERS = {ImageFormat.WEBP: "WebP", ImageFormat.AVIF: "AVIF", ImageFormat.JXL: "JPEG XL"}
+_SHOWN_SIDE = 1024
+"""Most pixels of a side of the picture that a notebook shows."""
 
 
 def owned_view(pointer: Any, size: int, owner: Any) -> memoryview:
@@ -81,6 +94,7 @@ class Image:
     # ---- making
 
     @staticmethod
+    @takes("PictureOptions")
     def decode(data: bytes | bytearray | memoryview, **options: Unpack[PictureOptions]) -> Image:
         """Decodes a JPEG or PNG in memory, on this thread. `options` are those of `PictureOptions`.
 
@@ -89,14 +103,16 @@ class Image:
         >>> Image.decode(grey.encode(ImageFormat.PNG), pixel_format="grey8").size
         (2, 1)
         """
-        from ._plans import decode_options
+        from ._options import PictureOptions
+        from ._plans import decode_options, names_of
+        from ._values import no_option
 
         given: dict[str, Any] = dict(options)
         form = decode_options(given)
-        if given:
-            raise TypeError(f"not options of decoding: {', '.join(given)}")
+        for name in given:
+            raise no_option(name, names_of(PictureOptions), "of decoding")
         out, detail = ffi.new("sdd_image **"), ffi.new("int32_t *")
-        with memoryview(data) as view:
+        with buffer("data", data) as view:
             status = lib.sdd_image_decode(
                 ffi.from_buffer(view), view.nbytes, form.c if form else ffi.NULL, out, detail
             )
@@ -106,21 +122,28 @@ class Image:
     @staticmethod
     def from_pixels(
         pixels: bytes | bytearray | memoryview, width: int, height: int,
-        pixel_format: PixelFormat = PixelFormat.RGBA8, stride: int = 0,
+        pixel_format: PixelFormat | PixelFormatName = PixelFormat.RGBA8, stride: int = 0,
     ) -> Image:  # fmt: skip
         """Makes an image from a copy of pixels: `height` rows, the top one first, of `stride` bytes (0: no padding)."""
-        layout = LAYOUTS.get(pixel_format)
-        if layout is None or width < 1 or height < 1 or stride < 0:
-            raise InvalidArgument("The format, width, height or stride is not valid.", code=c.ERROR_INVALID_ARGUMENT)
+        width, height = in_range("width", width, 32), in_range("height", height, 32)
+        stride = in_range("stride", stride)
+        chosen: Any = pixel_format
+        if isinstance(chosen, str):
+            chosen = PixelFormat.__members__.get(chosen.upper())
+        layout = LAYOUTS.get(chosen)
+        if layout is None:
+            names = ", ".join(member.name.lower() for member in PixelFormat)
+            raise _invalid(f"pixel_format must be a PixelFormat or one of {names}, not {shown(pixel_format)}.")
+        if width < 1 or height < 1 or stride < 0:
+            raise _invalid(f"{width} x {height} pixels, {stride} bytes a row: width and height must be at least 1, and "
+                           "stride at least 0.")  # fmt: skip
         row = width * layout.channels * layout.depth
-        with memoryview(pixels) as view:
+        with buffer("pixels", pixels) as view:
             needed = (stride or row) * (height * layout.planes - 1) + row
             if view.nbytes < needed:
-                raise InvalidArgument(
-                    f"The buffer has {view.nbytes} bytes; these pixels take {needed}.", code=c.ERROR_INVALID_ARGUMENT
-                )
+                raise _invalid(f"The buffer has {view.nbytes} bytes; these pixels take {needed}.")
             out = ffi.new("sdd_image **")
-            check(lib.sdd_image_create(width, height, pixel_format, ffi.from_buffer(view), stride, out))
+            check(lib.sdd_image_create(width, height, chosen, ffi.from_buffer(view), stride, out))
         return Image._take(out[0])
 
     # ---- life
@@ -131,6 +154,7 @@ class Image:
 
     @property
     def closed(self) -> bool:
+        """Whether it was closed."""
         return self._handle is None
 
     def __enter__(self) -> Image:
@@ -189,13 +213,13 @@ class Image:
 
     @property
     def pixel_format(self) -> PixelFormat:
+        """The layout of the pixels."""
         return PixelFormat(self._get_info().pixel_format)
 
     @property
-    def format(self) -> int:
-        """The `ImageFormat` of the encoded bytes; 0 for an image made from pixels."""
-        number = self._get_info().format
-        return ImageFormat(number) if number in ImageFormat._value2member_map_ else number
+    def format(self) -> ImageFormat:
+        """The format of the encoded bytes; NONE for an image made from pixels."""
+        return ImageFormat(self._get_info().format)
 
     @property
     def stored_size(self) -> tuple[int, int]:
@@ -304,15 +328,15 @@ class Image:
     def frame(self, index: int) -> Image:
         """Decodes one frame, as it is shown, on this thread."""
         out, detail = ffi.new("sdd_image **"), ffi.new("int32_t *")
-        status = lib.sdd_image_frame(self._live(), index, out, detail)
+        status = lib.sdd_image_frame(self._live(), in_range("index", index, 32), out, detail)
         if status == c.ERROR_NOT_FOUND:
-            raise IndexError(f"frame {index} of {self.frame_count}")
+            raise IndexError(f"there is no frame {index}: the picture has {self.frame_count}, from 0")
         check(status, detail[0])
         return Image._take(out[0])
 
     def frame_duration(self, index: int) -> float:
         """Seconds for which a frame is to be shown, as the file says."""
-        return lib.sdd_image_frame_duration_us(self._live(), index) / 1e6  # type: ignore[no-any-return]
+        return lib.sdd_image_frame_duration_us(self._live(), in_range("index", index, 32)) / 1e6  # type: ignore[no-any-return]
 
     # ---- metadata
 
@@ -359,29 +383,71 @@ class Image:
         return Image._take(out[0])
 
     def encode(
-        self, format: int = 0, *, quality: int = 0, max_size: tuple[int, int] | None = None, max_bytes: int = 0,
-        background: int = 0, progressive: bool = False, chroma: str = "420",
+        self, format: int | FormatName = 0, *, quality: int = 0, max_size: tuple[int, int] | int | None = None,
+        max_bytes: int = 0, background: int = 0, progressive: bool = False, chroma: Literal["420", "422", "444"] = "420",
     ) -> View:  # fmt: skip
         """Encodes the pixels, on this thread, and returns read-only bytes without a copy.
 
-        `format` 0 is PNG if any pixel is transparent, else JPEG. `quality` is 1 to 100, 0: 90. A larger picture is
+        `format` is an ImageFormat or its name: "jpeg", "png", and where their coders are installed "webp", "avif" and
+        "jxl"; 0 is PNG if any pixel is transparent, else JPEG. `quality` is 1 to 100, 0: 90. A larger picture is
         scaled down to fit into `max_size` pixels; the quality, or the size of a PNG, is reduced to fit into
         `max_bytes`. `background` is 0xRRGGBB, shown through alpha in a JPEG. `chroma` is "420", "422" or "444".
         """
-        options = Struct("sdd_encode_options")
-        options.set_all({"format": format, "quality": quality, "max_bytes": max_bytes, "background": background,
-                         "progressive": progressive, "chroma": _CHROMA[chroma]})  # fmt: skip
-        options.c.max_width, options.c.max_height = max_size or (0, 0)
+        options, chosen = Struct("sdd_encode_options"), _format_of(format)
+        options.set_all({"format": chosen, "quality": quality, "max_bytes": max_bytes, "background": background,
+                         "progressive": flag("progressive", progressive), "chroma": _CHROMA.of(chroma)})  # fmt: skip
+        if max_size is not None:
+            width, height = sides("max_size", max_size)
+            options.set("max_width", width, "max_size")
+            options.set("max_height", height, "max_size")
         handle, out = self._live(), ffi.new("sdd_bytes **")
-        check(lib.sdd_image_encode(handle, options.c, out))
+        status = lib.sdd_image_encode(handle, options.c, out)
+        if status == c.ERROR_UNSUPPORTED:
+            raise RequestError(_not_written(ImageFormat(chosen)), code=status)
+        check(status)
         return bytes_view(out[0])
 
-    def save(self, path: str | os.PathLike[str], **options: Any) -> None:
-        """Writes the picture to a file; `options` as for `encode()`. The format is that of the file's extension."""
+    def save(self, path: str | os.PathLike[str], format: int | FormatName = 0, **options: Any) -> None:
+        """Writes the picture to a file, in the format that its name ends with: .jpg, .png, and where their coders are
+        installed .webp, .avif and .jxl. `format` and `options` are those of `encode()`; `format` overrides the name.
+        """
+        if isinstance(path, (bytes, bytearray)) or not isinstance(path, (str, os.PathLike)):
+            raise TypeError(f"path must be a text or a Path, not {shown(path)}")
         path = Path(path)
-        options.setdefault("format", _FORMATS.get(path.suffix.lower(), 0))
-        data = self.encode(**options)
+        if not format:
+            if path.suffix.lower() not in _SUFFIXES:
+                end = f"ends with {path.suffix}" if path.suffix else "has no extension"
+                raise _invalid(f"The file's name {end}, which names no format of pictures: end it with .jpg, .png, .webp, "
+                               ".avif or .jxl, or name the format, as in save(path, \"png\").")  # fmt: skip
+            format = _SUFFIXES[path.suffix.lower()]
+        data = self.encode(format, **options)  # before a file is made
         path.write_bytes(data)
+
+    def _repr_png_(self) -> bytes | None:
+        """The picture for a notebook, scaled down if it is large."""
+        return None if self.closed else bytes(self.encode(ImageFormat.PNG, max_size=_SHOWN_SIDE))
+
+
+def _invalid(sentence: str) -> InvalidArgument:
+    return InvalidArgument(sentence, code=c.ERROR_INVALID_ARGUMENT)
+
+
+def _format_of(given: object) -> int:
+    """The number of a format, or of its name."""
+    if not isinstance(given, str):
+        return number("format, an ImageFormat or its name,", given)
+    return _FORMATS.of("jpeg" if given.lower() == "jpg" else given.lower())
+
+
+def _not_written(format: ImageFormat) -> str:
+    """Why a picture is not encoded, and what helps."""
+    name = _WRITTEN_BY_CODERS.get(format)
+    if name is None:
+        return f"libsdd does not write {format.name}: it writes JPEG and PNG, and by coders WebP, AVIF and JPEG XL."
+    return (
+        f"No coder has written the picture as {name}: it is not installed (Debian: {PACKAGES[name]}), or it refused the "
+        "picture; with SDD_LOG=warning in the environment libsdd says why it does not use one."
+    )
 
 
 _CHROMA = Choices("chroma", **{"420": c.CHROMA_420, "422": c.CHROMA_422, "444": c.CHROMA_444})
@@ -395,7 +461,7 @@ def probe(data: bytes | bytearray | memoryview) -> dict[str, int] | None:
     frame_count, loop_count, orientation.
     """
     facts = Struct("sdd_image_facts")
-    with memoryview(data) as view:
+    with buffer("data", data) as view:
         status = lib.sdd_image_probe(ffi.from_buffer(view), view.nbytes, facts.c)
     if status == c.ERROR_INCOMPLETE:
         return None

@@ -13,25 +13,30 @@ from ._closing import Closing
 from ._downloader import Downloader, image_of
 from ._errors import check
 from ._fork import check_generation, generation
+from ._help import takes
 from ._image import Image
+from ._items import PictureItem
 from ._native import ffi, lib
-from ._plans import Plan, Plans, decode_options, load_plan, take_bits
+from ._options import PictureOptions
+from ._plans import Plan, Plans, decode_options, load_plan, names_of, take_bits
 from ._prefetch import PrefetchReport, prefetch_list, report_of
 from ._previews import Previews
 from ._pump import Listener
 from ._results import Result, result_of
-from ._structs import Choices, Struct, c_text
+from ._structs import Choices, Struct
+from ._values import c_text, flag, no_option, shown
 from ._waiters import Progress
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._options import BatchOptions, DownloaderOptions, LoadOptions, PictureOptions
+    from ._options import BatchOptions, DownloaderOptions, LoadOptions
 
 _POLICIES = Choices("fail_policy", back_off=c.FAIL_POLICY_BACK_OFF, sdwebimage=c.FAIL_POLICY_SDWEBIMAGE,
                     none=c.FAIL_POLICY_NONE)  # fmt: skip
 
 
+@takes("DownloaderOptions")
 class Loader(Closing):
     """Loads pictures from a cache, or from the network, and stores them.
 
@@ -50,7 +55,7 @@ class Loader(Closing):
             raise TypeError("options are for the loader's own downloader; `downloader` has its own")
         for given, kind in ((downloader, Downloader), (cache, Cache), (original_cache, Cache)):
             if given is not None and not isinstance(given, kind):
-                raise TypeError(f"a {kind.__name__} is needed, not {type(given).__name__}")
+                raise TypeError(f"a {kind.__name__} is needed, not {shown(given)}")
         self._own = Downloader(**options) if downloader is None else None
         self.downloader: Downloader = downloader or self._own  # type: ignore[assignment]
         self._caches = (cache, original_cache)
@@ -60,7 +65,7 @@ class Loader(Closing):
         config.c.downloader = self.downloader._usable()
         config.c.cache = cache._usable() if cache else ffi.NULL
         config.c.original_cache = original_cache._usable() if original_cache else ffi.NULL
-        config.set_all({"no_cache": no_cache, "fail_policy": _POLICIES[fail_policy]})
+        config.set_all({"no_cache": flag("no_cache", no_cache), "fail_policy": _POLICIES.of(fail_policy)})
         out = ffi.new("sdd_loader **")
         check(lib.sdd_loader_create(config.c, out))
         self._handle = out[0]
@@ -73,6 +78,7 @@ class Loader(Closing):
     def _submit(self, request: Any, status: Any) -> int:
         return lib.sdd_loader_submit(self._handle, request, status)  # type: ignore[no-any-return]
 
+    @takes("LoadOptions")
     async def load(self, url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Image:
         """Loads a picture. Cancelling the task cancels the load.
 
@@ -81,31 +87,37 @@ class Loader(Closing):
         plan, listener = self._plans.get(options), Listener(progress)
         return await self._pump.run(self._submit, plan, url, listener.bits, image_of, listener)
 
+    @takes("LoadOptions")
     def load_sync(self, url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Image:
         """`load()` for plain threads: blocks until the end. `progress` is called on this thread."""
         plan, listener = self._plans.get(options), Listener(progress)
         return self._pump.run_sync(self._submit, plan, url, listener.bits, image_of, listener)
 
+    @takes("LoadOptions")
     async def fetch(self, url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Result:
         """Loads a picture, and gives it with its bytes, response, timings and origin."""
         plan, listener = self._plans.get(options), Listener(progress)
         return await self._pump.run(self._submit, plan, url, listener.bits, result_of, listener)
 
+    @takes("LoadOptions")
     def fetch_sync(self, url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Result:
         """`fetch()` for plain threads: blocks until the end."""
         plan, listener = self._plans.get(options), Listener(progress)
         return self._pump.run_sync(self._submit, plan, url, listener.bits, result_of, listener)
 
+    @takes("LoadOptions")
     def previews(self, url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Previews:
         """Loads a picture, and gives previews while it arrives, then the picture: for `async for` or `for`."""
         return Previews(self._pump, self._submit, self._plans.get(options), url, image_of, progress)
 
-    def load_many(self, urls: Iterable[str], **options: Unpack[BatchOptions]) -> Batch:
+    @takes("BatchOptions")
+    def load_many(self, urls: Iterable[str], **options: Unpack[BatchOptions]) -> Batch[PictureItem]:
         """Loads any number of pictures, a few at a time: for `async for` or `for`. `urls` may be endless."""
         return Batch(urls, dict(options), pump=self._pump, loader=self._usable())
 
     # ---- prefetching
 
+    @takes("PictureOptions")
     async def prefetch(
         self, urls: Iterable[str], *, to: Literal["memory", "disk"] = "memory", retry_failed: bool = False,
         progress: Progress | None = None, **form: Unpack[PictureOptions],
@@ -117,6 +129,7 @@ class Loader(Closing):
         plan, bits = self._prefetch_plan(urls, to, retry_failed, dict(form))
         return await self._pump.run(self._submit_list, plan, "", bits, report_of, Listener(progress))
 
+    @takes("PictureOptions")
     def prefetch_sync(
         self, urls: Iterable[str], *, to: Literal["memory", "disk"] = "memory", retry_failed: bool = False,
         progress: Progress | None = None, **form: Unpack[PictureOptions],
@@ -134,7 +147,7 @@ class Loader(Closing):
         options = {**form, "retry_failed": retry_failed}
         bits, decode = take_bits(options), decode_options(options)
         if options:
-            raise TypeError(f"not options of prefetching: {', '.join(options)}")
+            raise no_option(next(iter(options)), names_of(PictureOptions), "of prefetching")
         return Plan(prefetch_list(urls, to, bits, decode), bits, has_url=False), bits
 
     # ---- failed URLs
@@ -145,13 +158,14 @@ class Loader(Closing):
 
     def is_blocked(self, url: str) -> bool:
         """Whether the URL has failed recently, so that loads of it fail at once."""
-        return bool(lib.sdd_loader_is_blocked(self._usable(), c_text(url)))
+        return bool(lib.sdd_loader_is_blocked(self._usable(), c_text(url, "url")))
 
     def remove_failed_url(self, url: str) -> None:
         """Lets a URL be loaded again although it failed."""
-        check(lib.sdd_loader_remove_failed_url(self._usable(), c_text(url)))
+        check(lib.sdd_loader_remove_failed_url(self._usable(), c_text(url, "url")))
 
     def remove_all_failed_urls(self) -> None:
+        """Lets all URLs be loaded again that failed."""
         check(lib.sdd_loader_remove_all_failed_urls(self._usable()))
 
     @property
@@ -174,7 +188,13 @@ class Loader(Closing):
 
     @property
     def closed(self) -> bool:
+        """Whether it, or its downloader, was closed."""
         return not self._end.alive or self._pump.is_closed
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return "<sdd.Loader, closed>"
+        return f"<sdd.Loader, {self.running_count} running>"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Loader cannot be pickled; make one in each process")

@@ -1,8 +1,7 @@
-"""Loads the library, and converts texts and numbers between Python and C."""
+"""Loads the library."""
 
 from __future__ import annotations
 
-import math
 import os
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from ._constants import VERSION_MAJOR, VERSION_MINOR
 from ._ffi import ffi
 
-__all__ = ["ffi", "lib", "library_file", "milliseconds", "text"]
+__all__ = ["ffi", "lib", "library_file", "text"]
 
 _OLDEST = VERSION_MAJOR * 1000000 + VERSION_MINOR * 1000
 
@@ -29,14 +28,22 @@ def _load(file: str) -> Any:
         # NODELETE: the library's threads still run when Python drops its modules at exit.
         loaded = ffi.dlopen(file, ffi.RTLD_NOW | ffi.RTLD_NODELETE)
     except OSError as error:
-        raise ImportError(
-            f"libsdd cannot be loaded: {error}. Install it, or name its file by SDD_LIBRARY, "
-            "as in SDD_LIBRARY=build/libsdd.so."
-        ) from error
+        raise ImportError(f"libsdd cannot be loaded: {error}. {_advice(file)}") from error
     if loaded.sdd_version() < _OLDEST:
         version = ffi.string(loaded.sdd_version_string()).decode()
         raise ImportError(f"{file} is libsdd {version}; this package needs {VERSION_MAJOR}.{VERSION_MINOR} or later.")
     return loaded
+
+
+def _advice(file: str) -> str:
+    """What to do about a library that cannot be loaded."""
+    if os.environ.get("SDD_LIBRARY"):
+        missing = "no such file" if not os.path.exists(file) else "the file that is no libsdd, or lacks what it needs"
+        return f"SDD_LIBRARY names it ({missing}): set it to a file such as build/libsdd.so, or unset it."
+    return (
+        "Install it (Debian: libsdd0; in a checkout: `make install`), or name its file by SDD_LIBRARY, as in "
+        "SDD_LIBRARY=build/libsdd.so."
+    )
 
 
 library_file = _file()
@@ -46,12 +53,3 @@ lib: Any = _load(library_file)
 def text(pointer: Any) -> str:
     """Copies a string of the library; "" for NULL."""
     return ffi.string(pointer).decode("utf-8", "replace") if pointer else ""
-
-
-def milliseconds(seconds: float) -> int:
-    """Converts a time limit. Infinity and negative numbers are -1: "no limit"."""
-    if seconds < 0 or seconds == math.inf:
-        return -1
-    if math.isnan(seconds):
-        raise ValueError("a time limit must be a number, not NaN")
-    return max(1, round(seconds * 1000)) if seconds > 0 else 0

@@ -8,10 +8,11 @@ from typing import Any
 
 from . import _constants as c
 from ._constants import PixelFormat, Priority
-from ._native import ffi, milliseconds
-from ._options import Credential, DownloadOptions
-from ._structs import Choices, Struct, c_text
+from ._native import ffi
+from ._options import Credential, DownloadOptions, LoadOptions, PictureOptions
+from ._structs import Choices, Struct
 from ._transforms import FITS, transforms_of
+from ._values import buffer, c_text, flag, no_option, number, put, shown, sides
 
 LEVELS = Choices("a level", all=c.CACHE_ALL, memory=c.CACHE_MEMORY, disk=c.CACHE_DISK, none=c.CACHE_NONE)
 _REDIRECTS = Choices("redirects", follow=c.REDIRECT_FOLLOW, hand_out=c.REDIRECT_HAND_OUT, refuse=c.REDIRECT_REFUSE)
@@ -42,9 +43,9 @@ BITS: dict[str, int] = {
 }
 
 # Fields of sdd_decode_options under the names that options have.
-_FORM_FIELDS = frozenset(("background", "scale_down_limit_bytes", "row_alignment"))
 _FORM_FLAGS = {"keep_orientation": "keep_orientation", "enlarge": "allow_enlarging", "exact": "scaling",
                "lenient": "integrity"}  # fmt: skip
+_FORM_NAMES = frozenset(PictureOptions.__annotations__)
 _LOAD_FIELDS = frozenset(("alternatives", "cache_key", "transforms", "query", "store", "original_query",
                           "original_store"))  # fmt: skip
 
@@ -53,7 +54,7 @@ def take_bits(options: dict[str, Any]) -> int:
     """Removes the options that are bits, and joins them."""
     bits = 0
     for name in [name for name in options if name in BITS]:
-        if options.pop(name):
+        if flag(name, options.pop(name) or 0):
             bits |= BITS[name]
     return bits
 
@@ -63,27 +64,29 @@ def decode_options(options: dict[str, Any]) -> Struct | None:
     form = Struct("sdd_decode_options")
     is_set = False
     for name in list(options):
-        if name == "size":
-            size = options[name]
-            if size is not None:
-                form.c.target_width, form.c.target_height = size
-        elif name == "fit":
-            form.c.fit = FITS[options[name]]
-        elif name == "pixel_format":
-            form.c.pixel_format = pixel_format(options[name])
-        elif name in _FORM_FLAGS:
-            setattr(form.c, _FORM_FLAGS[name], int(options[name]))
-        elif name in _FORM_FIELDS:
-            setattr(form.c, name, options[name])
-        else:
+        if name not in _FORM_NAMES:
             continue
-        is_set = is_set or options[name] is not None
-        del options[name]
+        value = options.pop(name)
+        if value is None:
+            continue
+        if name == "size":
+            width, height = sides(name, value)
+            put(form.c, "target_width", name, width)
+            put(form.c, "target_height", name, height)
+        elif name == "fit":
+            form.c.fit = FITS.of(value)
+        elif name == "pixel_format":
+            form.c.pixel_format = pixel_format(value)
+        elif name in _FORM_FLAGS:
+            setattr(form.c, _FORM_FLAGS[name], flag(name, value))
+        else:
+            put(form.c, name, name, number(name, value))
+        is_set = True
     return form if is_set else None
 
 
-def pixel_format(given: PixelFormat | str) -> int:
-    return _PIXEL_FORMATS[given] if isinstance(given, str) else given
+def pixel_format(given: object) -> int:
+    return _PIXEL_FORMATS[given] if isinstance(given, str) else number("pixel_format", given)
 
 
 def credential_struct(credential: Credential) -> Struct:
@@ -92,12 +95,14 @@ def credential_struct(credential: Credential) -> Struct:
     return made
 
 
-def header_array(struct: Struct, headers: Mapping[str, str | None]) -> None:
+def header_array(struct: Struct, headers: object) -> None:
     """Sets `headers` and `header_count` of a download request."""
+    if not isinstance(headers, Mapping):
+        raise TypeError(f"headers must be a dict of texts, not {shown(headers)}")
     array = struct.keep(ffi.new("sdd_header[]", len(headers)))
     for field, (name, value) in zip(array, headers.items()):
-        field.name = struct.keep(c_text(name))
-        field.value = ffi.NULL if value is None else struct.keep(c_text(value))
+        field.name = struct.keep(c_text(name, "the name of a header field"))
+        field.value = ffi.NULL if value is None else struct.keep(c_text(value, f"the header field {name}"))
     struct.c.headers, struct.c.header_count = array, len(headers)
 
 
@@ -113,27 +118,27 @@ class Plan:
         self.has_url = has_url
 
 
-def _download_struct(options: dict[str, Any]) -> Struct:
+def _download_struct(options: dict[str, Any], known: frozenset[str]) -> Struct:
     """Takes all options but those of loads."""
     request = Struct("sdd_download_request")
     for name, value in options.items():
         if name not in _DOWNLOAD_NAMES:
-            raise TypeError(f"{name!r} is not an option here")
+            raise no_option(name, known)
         if value is None:
             continue
         if name == "timeout":
-            request.c.total_timeout_ms = milliseconds(value)
+            request.set("total_timeout", value, name)
         elif name == "headers":
             header_array(request, value)
         elif name == "credential":
             if not isinstance(value, Credential):
-                raise TypeError("credential must be a Credential")
+                raise TypeError(f"credential must be a Credential, not {shown(value)}")
             request.set("credential", credential_struct(value))
         elif name == "redirects":
-            request.c.redirects = _REDIRECTS[value]
+            request.c.redirects = _REDIRECTS.of(value)
         elif name == "body":
-            memory = request.keep(ffi.from_buffer(value))
-            request.c.body, request.c.body_size = memory, len(value)
+            view = buffer(name, value)
+            request.c.body, request.c.body_size = request.keep(ffi.from_buffer(view)), view.nbytes
         else:
             request.set(name, value)
     return request
@@ -145,19 +150,22 @@ def names_of(options: Any) -> frozenset[str]:
 
 
 _DOWNLOAD_NAMES = names_of(DownloadOptions)
+_LOAD_NAMES = names_of(LoadOptions)
 
 
-def priority_of(given: Priority | str) -> int:
-    return _PRIORITIES[given] if isinstance(given, str) else given
+def priority_of(given: object) -> int:
+    if isinstance(given, str):
+        return _PRIORITIES[given]
+    return 0 if given is None else number("priority", given)
 
 
 def download_plan(options: dict[str, Any]) -> Plan:
     options = dict(options)
     bits, form = take_bits(options), decode_options(options)
     priority = options.pop("priority", 0)
-    request = _download_struct(options)
+    request = _download_struct(options, _DOWNLOAD_NAMES)
     request.set("decode", form)
-    request.c.priority = priority_of(priority)
+    put(request.c, "priority", "priority", priority_of(priority))
     return Plan(request, bits)
 
 
@@ -166,10 +174,8 @@ def load_plan(options: dict[str, Any]) -> Plan:
     bits, form = take_bits(options), decode_options(options)
     load = Struct("sdd_load_request")
     load.set("decode", form)
-    load.c.priority = priority_of(options.pop("priority", 0))
-    timeout = options.pop("timeout", None)
-    if timeout is not None:
-        load.c.total_timeout_ms = milliseconds(timeout)
+    put(load.c, "priority", "priority", priority_of(options.pop("priority", 0)))
+    load.set("total_timeout", options.pop("timeout", None), "timeout")
     own = {name: options.pop(name) for name in list(options) if name in _LOAD_FIELDS}
     load.set_texts("alternatives", "alternative_count", own.pop("alternatives", None))
     if own.get("transforms"):
@@ -178,12 +184,13 @@ def load_plan(options: dict[str, Any]) -> Plan:
     own.pop("transforms", None)
     load.set("cache_key", own.pop("cache_key", None))
     for name, level in own.items():
-        setattr(load.c, name, LEVELS[level])
+        if level is not None:
+            setattr(load.c, name, LEVELS.of(level))
     if options:
         for name in ("method", "body", "range"):
             if name in options:
                 raise TypeError(f"{name!r} is an option of downloads, not of loads")
-        load.set("download", _download_struct(options))
+        load.set("download", _download_struct(options, _LOAD_NAMES))
     return Plan(load, bits)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from . import _constants as c
+from ._constants import Detail, Origin, Status
 from ._events import Event
 from ._native import ffi
 from ._results import origin_of
@@ -17,12 +18,14 @@ _PLACES = Choices("to", memory=c.PREFETCH_MEMORY, disk=c.PREFETCH_DISK)
 class PrefetchOutcome:
     """The outcome of one URL of a list."""
 
-    code: int
-    """A `Status`: 0 for a success."""
-    detail: int
+    code: Status
+    """OK for a success."""
+    detail: Detail
+    """What exactly happened; NONE: nothing to add."""
     http_status: int
-    origin: int
-    """An `Origin`; a cache if the picture was there already."""
+    """The status of the response; 0 if there was none."""
+    origin: Origin
+    """The network, or a cache if the picture was there already."""
     retryable: bool
     """Whether the same request may well succeed later."""
 
@@ -32,7 +35,9 @@ class PrefetchReport:
     """The outcome of a list."""
 
     total: int
+    """URLs of the list."""
     failed: int
+    """Those that failed, and so are in no cache."""
     outcomes: list[PrefetchOutcome]
     """In the order of the URLs."""
 
@@ -41,7 +46,7 @@ def prefetch_list(urls: Iterable[str], to: str, bits: int, decode: Struct | None
     """An sdd_prefetch_list."""
     made = Struct("sdd_prefetch_list")
     made.set_texts("urls", "count", urls)
-    made.c.options, made.c.to = bits, _PLACES[to]
+    made.c.options, made.c.to = bits, _PLACES.of(to)
     made.set("decode", decode)
     return made
 
@@ -53,7 +58,7 @@ def report_of(event: Event) -> PrefetchReport:
     for index in range(report.total if report.outcomes else 0):
         outcome = ffi.cast("sdd_prefetch_outcome *", first + index * report.outcome_size)
         outcomes.append(
-            PrefetchOutcome(outcome.error, outcome.detail, outcome.http_status, origin_of(outcome.origin),
+            PrefetchOutcome(Status(outcome.error), Detail(outcome.detail), outcome.http_status, origin_of(outcome.origin),
                             bool(outcome.retryable))  # fmt: skip
         )
     return PrefetchReport(report.total, report.skipped, outcomes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ._downloader import statistics_of
 from ._errors import check
 from ._native import lib, text
+from ._values import in_range
 
 
 def library_version() -> str:
@@ -20,4 +21,4 @@ def process_statistics() -> dict[str, int]:
 
 def set_decode_memory_limit(size: int) -> None:
     """Limits the memory of all pictures in the process that are being decoded or wait to be delivered; 0: 192 MiB."""
-    check(lib.sdd_process_set_decode_memory_limit(size))
+    check(lib.sdd_process_set_decode_memory_limit(in_range("size", size)))

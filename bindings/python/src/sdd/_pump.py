@@ -24,7 +24,9 @@ from ._native import ffi, lib, text
 from ._plans import Plan
 from ._results import error_of
 from ._signal import Nudge, Signal
-from ._structs import Struct, c_text
+from ._structs import Struct
+from ._values import c_text, shown
+from ._words import in_python
 from ._waiters import Progress, TaskWaiter, ThreadWaiter, Waiter, waiter_of_task
 
 Value = TypeVar("Value")
@@ -57,7 +59,7 @@ class Listener:
 
     def __init__(self, progress: Progress | None = None, preview: Callable[[Image], object] | None = None) -> None:
         if progress is not None and not callable(progress):
-            raise TypeError("progress must be a function")
+            raise TypeError(f"progress must be a function, not {shown(progress)}")
         self.progress = progress
         self.preview = preview
 
@@ -153,7 +155,7 @@ class Pump:
 
     def _submit(self, submit: Submit, plan: Plan, url: str, bits: int, waiter: Waiter, make: Make,
                 listener: Listener) -> int:  # fmt: skip
-        memory = c_text(url) if plan.has_url else ffi.NULL
+        memory = c_text(url, "url") if plan.has_url else ffi.NULL
         request = plan.c
         with self._lock:
             if self.is_closed:
@@ -374,6 +376,6 @@ def _report_to(waiter: Waiter, report: Callable[[], object]) -> Action:
 
 def _log_message(notice: Any) -> Action:
     """Writes a log message, with attributes of its record."""
-    level, message = _LEVELS.get(notice.level, logging.DEBUG), text(notice.message)
+    level, message = _LEVELS.get(notice.level, logging.DEBUG), in_python(text(notice.message))
     extra = {"sdd_url": text(notice.url) or None, "sdd_transfer": notice.transfer, "sdd_attempt": notice.attempt}
     return lambda loop: _log.log(level, "%s", message, extra=extra)

@@ -11,6 +11,8 @@ from ._errors import Error, kind_of
 from ._events import Event
 from ._image import Image, view_of_bytes
 from ._native import ffi, lib, text
+from ._values import c_text
+from ._words import in_python
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Timings:
     total: float
     """From the submitting call to the end; in seconds."""
     delivery: float
-    """From the end until the callback was called or sdd_drain() took the event; in seconds."""
+    """From the end until the event loop, or the thread that waits, took the result; in seconds."""
     cache: float
     """From the submitting call until the cache, or another process that was downloading the same URL, had answered; in
     seconds."""
@@ -98,7 +100,7 @@ class Response:
 
     def header(self, name: str) -> str | None:
         """The value of the first header field with a name, compared without regard to case."""
-        value = lib.sdd_response_header(self._handle, name.encode())
+        value = lib.sdd_response_header(self._handle, c_text(name, "name"))
         return ffi.string(value).decode("latin-1") if value else None
 
     @property
@@ -128,9 +130,10 @@ class Result:
     """None if only bytes were asked for."""
     data: memoryview | None
     """The body, read-only, without a copy. None for a scaled or transformed picture."""
-    origin: int
-    """An `Origin`: the network or a cache."""
+    origin: Origin
+    """The network or a cache."""
     http_status: int
+    """The status of the response; 0 if there was none."""
     response: Response | None
     """None if a cache had no need to ask the server."""
     is_end_unproven: bool
@@ -143,11 +146,13 @@ class Result:
 
     @property
     def timings(self) -> Timings:
+        """Seconds of each stage."""
         times = ffi.from_buffer("sdd_timings *", self._times)
         return Timings(*[getattr(times, f"{field.name}_us") / 1e6 for field in fields(Timings)])
 
     @property
     def metrics(self) -> Metrics:
+        """The cost of the transfer."""
         costs = ffi.from_buffer("sdd_metrics *", self._costs)
         values = {field.name: getattr(costs, field.name) for field in fields(Metrics)}
         values.update(connection_reused=bool(costs.connection_reused), remote_address=self._address)
@@ -162,8 +167,8 @@ _COSTS = ffi.sizeof("sdd_metrics")
 _ORIGINS = {member.value: member for member in Origin}
 
 
-def origin_of(number: int) -> int:
-    return _ORIGINS.get(number, number)
+def origin_of(number: int) -> Origin:
+    return _ORIGINS.get(number) or Origin(number)
 
 
 def result_of(event: Event) -> Result:
@@ -195,7 +200,7 @@ def error_of(given: Any) -> Error:
 def failure_of(given: Any, message: str, url: str | None) -> Error:
     """The exception for a struct with the facts of an error, an sdd_result or an sdd_batch_item."""
     return kind_of(given.error, given.detail)(
-        message, code=given.error, detail=given.detail, http_status=given.http_status,
+        in_python(message), code=given.error, detail=given.detail, http_status=given.http_status,
         retryable=bool(given.retryable), stage=given.stage, url=url, curl_code=given.curl_code,
         system_error=given.system_error,
     )  # fmt: skip

@@ -8,6 +8,7 @@ from . import _constants as c
 from ._constants import PixelFormat
 from ._native import ffi
 from ._structs import Choices, Struct
+from ._values import buffer
 
 _FITS = Choices("fit", fill=c.TENSOR_FILL, stretch=c.TENSOR_STRETCH, inside=c.TENSOR_INSIDE)
 _LAYOUTS = Choices("layout", hwc=c.TENSOR_HWC, chw=c.TENSOR_CHW)
@@ -18,7 +19,7 @@ def tensor_of(
     out: Any, layout: Literal["hwc", "chw"], fit: Literal["fill", "stretch", "inside"], background: int
 ) -> tuple[Struct, memoryview]:
     """The sdd_tensor of an array, and a view that keeps its memory where it is."""
-    view = memoryview(out)
+    view = buffer("out", out)
     if view.readonly or view.format != "B" or view.ndim not in (3, 4):
         raise ValueError(
             "out must be a writable array of uint8: (n, height, width, channels), (n, height, width) for grey, "
@@ -43,7 +44,7 @@ def tensor_of(
     tensor.c.slot_stride = view.strides[0]
     tensor.c.width, tensor.c.height = width, height
     tensor.c.pixel_format = _FORMATS[channels]
-    tensor.c.layout = _LAYOUTS[layout]
-    tensor.c.fit = _FITS[fit]
-    tensor.c.background = background
+    tensor.c.layout = _LAYOUTS.of(layout)
+    tensor.c.fit = _FITS.of(fit)
+    tensor.set("background", background)
     return tensor, view

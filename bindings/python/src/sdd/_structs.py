@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Dict
 
-from ._native import ffi, milliseconds
+from ._native import ffi
+from ._values import c_text, milliseconds, number, put, real, shown, texts
 
 
 class Choices(Dict[str, int]):
@@ -17,36 +18,37 @@ class Choices(Dict[str, int]):
         self._what = what
 
     def __missing__(self, word: object) -> int:
+        return self.of(word)
+
+    def of(self, word: object) -> int:
+        """The number of a word, of any type."""
         if not isinstance(word, str):
-            raise TypeError(f"{self._what} must be a text, not {type(word).__name__}")
-        raise ValueError(f"{self._what} must be one of {', '.join(self)}, not {word!r}")
+            raise TypeError(f"{self._what} must be a text, one of {', '.join(self)}, not {shown(word)}")
+        if word not in self:
+            raise ValueError(f"{self._what} must be one of {', '.join(self)}, not {word!r}")
+        return self[word]
 
 
-def c_text(value: str) -> Any:
-    """A text as memory of C that ends with NUL."""
-    if not isinstance(value, str):
-        raise TypeError(f"a text is needed, not {type(value).__name__}")
-    encoded = value.encode()
-    if b"\0" in encoded:
-        raise ValueError("a text has a NUL character in it")
-    return ffi.new("char[]", encoded)
+def _kind_of(kind: Any) -> str:
+    if kind.kind in ("primitive", "enum"):
+        return "real" if kind.cname in ("double", "float") else "number"
+    return "text" if kind.cname == "char *" else "other"
 
 
 @functools.lru_cache(maxsize=None)
-def _type_of(name: str) -> tuple[Any, int, frozenset[str], frozenset[str]]:
-    """The type of a pointer to the struct, the size of the struct, its fields, and those of them that are numbers."""
-    fields = {field: about.type.kind for field, about in ffi.typeof(name).fields}
-    numbers = frozenset(field for field, kind in fields.items() if kind in ("primitive", "enum"))
-    return ffi.typeof(f"{name} *"), ffi.sizeof(name), frozenset(fields), numbers
+def _type_of(name: str) -> tuple[Any, int, dict[str, str]]:
+    """The type of a pointer to the struct, the size of the struct, and the kinds of its fields."""
+    fields = {field: _kind_of(about.type) for field, about in ffi.typeof(name).fields}
+    return ffi.typeof(f"{name} *"), ffi.sizeof(name), fields
 
 
 class Struct:
     """A struct with its struct_size set, and the memory that its fields point to. `c` is its address."""
 
-    __slots__ = ("c", "_fields", "_numbers", "_kept")
+    __slots__ = ("c", "_fields", "_kept")
 
     def __init__(self, name: str) -> None:
-        pointer, size, self._fields, self._numbers = _type_of(name)
+        pointer, size, self._fields = _type_of(name)
         self.c: Any = ffi.new(pointer)
         self._kept: list[Any] = []
         if "struct_size" in self._fields:
@@ -56,24 +58,28 @@ class Struct:
         self._kept.append(memory)
         return memory
 
-    def set(self, name: str, value: Any) -> None:
-        """Sets a field. Without its suffix _ms or _s a field takes seconds; None leaves the default."""
+    def set(self, field: str, value: Any, option: str = "") -> None:
+        """Sets a field. Without its suffix _ms or _s a field takes seconds; None leaves the default.
+
+        `option` is the name that the application knows, if that is another.
+        """
         if value is None:
             return
-        if name in self._fields:
-            if isinstance(value, str):
-                if name in self._numbers:
-                    raise TypeError(f"{name} must be a number, not {value!r}")
-                value = self.keep(c_text(value))
-            elif isinstance(value, Struct):
-                value = self.keep(value).c
-            elif isinstance(value, bool):
-                value = int(value)
-            setattr(self.c, name, value)
-        elif f"{name}_ms" in self._fields:
-            setattr(self.c, f"{name}_ms", milliseconds(value))
-        elif f"{name}_s" in self._fields:
-            setattr(self.c, f"{name}_s", -1 if value < 0 else round(value))
+        name = option or field
+        kind = self._fields.get(field)
+        if kind == "number":
+            put(self.c, field, name, number(name, value))
+        elif kind == "real":
+            setattr(self.c, field, real(name, value))
+        elif kind == "text":
+            setattr(self.c, field, self.keep(c_text(value, name)))
+        elif kind == "other":
+            setattr(self.c, field, self.keep(value).c if isinstance(value, Struct) else value)
+        elif f"{field}_ms" in self._fields:
+            put(self.c, f"{field}_ms", name, milliseconds(name, value))
+        elif f"{field}_s" in self._fields:
+            seconds = real(f"{name} in seconds", value)
+            put(self.c, f"{field}_s", name, -1 if seconds < 0 else round(seconds))
         else:
             raise TypeError(f"{name!r} is not an option here")
 
@@ -81,9 +87,9 @@ class Struct:
         for name, value in values.items():
             self.set(name, value)
 
-    def set_texts(self, name: str, count: str, values: Iterable[str] | None) -> None:
+    def set_texts(self, name: str, count: str, values: object) -> None:
         """Sets an array of texts and the field with their number."""
-        texts = [self.keep(c_text(value)) for value in values or ()]
-        if texts:
-            setattr(self.c, name, self.keep(ffi.new("const char *[]", texts)))
-            setattr(self.c, count, len(texts))
+        memory = [self.keep(c_text(value, f"an item of {name}")) for value in texts(name, values or ())]
+        if memory:
+            setattr(self.c, name, self.keep(ffi.new("const char *[]", memory)))
+            setattr(self.c, count, len(memory))

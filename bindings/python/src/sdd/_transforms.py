@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 from . import _constants as c
 from ._native import ffi
 from ._structs import Choices
+from ._values import number, put, shown
 
 Fit = Literal["inside", "fill", "stretch"]
 
@@ -25,33 +26,33 @@ class Transform:
     """Fields of sdd_transform."""
 
 
-def _transform(**fields: int) -> Transform:
-    return Transform(tuple(fields.items()))
+def _transform(kind: int, **fields: object) -> Transform:
+    return Transform((("kind", kind), *((name, number(name, value)) for name, value in fields.items())))
 
 
 def resize(width: int, height: int, fit: Fit = "inside", *, enlarge: bool = False) -> Transform:
     """Scales down to a size in pixels, and up only with `enlarge`. 0 in one of the two: any."""
-    return _transform(kind=c.TRANSFORM_RESIZE, width=width, height=height, fit=FITS[fit], allow_enlarging=int(enlarge))
+    return _transform(c.TRANSFORM_RESIZE, width=width, height=height, fit=FITS.of(fit), allow_enlarging=int(enlarge))
 
 
 def crop(x: int, y: int, width: int, height: int) -> Transform:
     """Keeps a part of the picture, in pixels from its top left corner."""
-    return _transform(kind=c.TRANSFORM_CROP, x=x, y=y, width=width, height=height)
+    return _transform(c.TRANSFORM_CROP, x=x, y=y, width=width, height=height)
 
 
 def flip(direction: Literal["horizontal", "vertical", "both"]) -> Transform:
     """Swaps left and right, top and bottom, or both."""
-    return _transform(kind=c.TRANSFORM_FLIP, flip=_FLIPS[direction])
+    return _transform(c.TRANSFORM_FLIP, flip=_FLIPS.of(direction))
 
 
 def rotate(degrees: Literal[90, 180, 270]) -> Transform:
     """Turns clockwise."""
-    return _transform(kind=c.TRANSFORM_ROTATE, degrees=degrees)
+    return _transform(c.TRANSFORM_ROTATE, degrees=degrees)
 
 
 def round_corners(radius: int) -> Transform:
     """Makes the outside of quarter circles at all corners transparent."""
-    return _transform(kind=c.TRANSFORM_ROUND_CORNERS, radius=radius)
+    return _transform(c.TRANSFORM_ROUND_CORNERS, radius=radius)
 
 
 class Transforms(NamedTuple):
@@ -62,11 +63,13 @@ class Transforms(NamedTuple):
 
 
 def transforms_of(transforms: Sequence[Transform]) -> Transforms:
+    if not isinstance(transforms, Sequence):
+        raise TypeError(f"transforms must be a list, such as [sdd.rotate(90)], not {shown(transforms)}")
     array = ffi.new("sdd_transform[]", len(transforms))
     for record, transform in zip(array, transforms):
         record.struct_size = ffi.sizeof("sdd_transform")
         if not isinstance(transform, Transform):
-            raise TypeError(f"a Transform is needed, not {type(transform).__name__}")
+            raise TypeError(f"a Transform is needed, such as sdd.rotate(90), not {shown(transform)}")
         for name, value in transform.fields:
-            setattr(record, name, value)
+            put(record, name, name, value)
     return Transforms(array, len(transforms))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 
-from .._batch import Batch, Item
+from .._batch import Batch
+from .._items import Item
 from ._failures import Failure, FailureStatus, Rejected, failure_of
 from ._options import JobOptions
 from ._pictures import convert
@@ -128,7 +129,7 @@ class _Lane:
 
     # ---- items
 
-    def _work(self, batch: Batch, items: Iterator[Item]) -> None:
+    def _work(self, batch: Batch[Item], items: Iterator[Item]) -> None:
         try:
             while True:
                 with self._take:
