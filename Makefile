@@ -201,7 +201,7 @@ uninstall: ## removes the files of `make install`
 
 # ---- Python
 
-wheel: all ## builds a wheel for Python, with the library and what it needs inside: build/wheels/
+wheel: all coders ## builds a wheel for Python, with the library, coders and what they need inside: build/wheels/
 	rm -rf build/wheels
 	bindings/python/make_wheel.sh build/wheels
 

@@ -3,10 +3,11 @@
 #
 #     bindings/python/make_wheel.sh [--system-libraries] [FOLDER]     writes it to FOLDER, default build/wheels
 #
-# The library is that of SDD_LIBRARY, or build/libsdd.so; it is stripped. PYTHON is an interpreter with venv (default:
+# The library is that of SDD_LIBRARY, or build/libsdd.so; it is stripped. The coders for WebP, GIF and AVIF that are in
+# the folder coders beside it (`make coders`) go with it, into sdd/coders beside the library in the package. PYTHON is an interpreter with venv (default:
 # python3). The wheel is for every version of Python that the package is for.
 #
-# auditwheel puts everything that the library needs into the wheel, libcurl with its TLS for instance, and names the C
+# auditwheel puts everything that they need into the wheel, libcurl with its TLS and libwebp for instance, and names the C
 # library that all of this needs in the tag, as manylinux_2_36. Who publishes such a wheel has to publish it again when
 # one of these libraries gets a security fix. With --system-libraries the wheel has libsdd.so alone, and uses the
 # system's libcurl, libjpeg and libpng. Its tag is linux_MACHINE: it is for the distribution that the library was built

@@ -24,7 +24,7 @@ GENERATED = ("_options.py", "_results.py", "_descriptions.py", "_names.py")
 OPTION_CLASSES = [name for name in CHAINS if name != "Credential"]
 
 
-@pytest.mark.skipif(not (ROOT / "docs" / "site" / "header.py").exists(), reason="not in a checkout")
+@pytest.mark.skipif(not (ROOT / "docs" / "site" / "header.py").exists(), reason="the sources are not there")
 def test_the_descriptions_are_what_the_generator_makes(tmp_path: Path) -> None:
     subprocess.run([sys.executable, str(ROOT / "tools" / "make_python_docs.py"), str(tmp_path)], check=True)
     package = ROOT / "bindings" / "python" / "src" / "sdd"

@@ -22,9 +22,15 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
     from PIL.Image import Image as PillowImage
-    from typing_extensions import Unpack
+    from typing_extensions import Buffer, Protocol, Unpack
 
     from ._options import FormatName, PictureOptions, PixelFormatName
+
+    class Array(Protocol):
+        """An array of NumPy, which its types call a buffer from Python 3.12 on only."""
+
+        @property
+        def __array_interface__(self) -> Any: ...
 
 View = memoryview  # Image has a method of that name
 
@@ -95,7 +101,7 @@ class Image:
 
     @staticmethod
     @takes("PictureOptions")
-    def decode(data: bytes | bytearray | memoryview, **options: Unpack[PictureOptions]) -> Image:
+    def decode(data: Buffer, **options: Unpack[PictureOptions]) -> Image:
         """Decodes a JPEG or PNG in memory, on this thread. `options` are those of `PictureOptions`.
 
         >>> import sdd
@@ -121,7 +127,7 @@ class Image:
 
     @staticmethod
     def from_pixels(
-        pixels: bytes | bytearray | memoryview, width: int, height: int,
+        pixels: Buffer | Array, width: int, height: int,
         pixel_format: PixelFormat | PixelFormatName = PixelFormat.RGBA8, stride: int = 0,
     ) -> Image:  # fmt: skip
         """Makes an image from a copy of pixels: `height` rows, the top one first, of `stride` bytes (0: no padding)."""
@@ -454,7 +460,7 @@ _CHROMA = Choices("chroma", **{"420": c.CHROMA_420, "422": c.CHROMA_422, "444": 
 _UINT16 = "<u2" if sys.byteorder == "little" else ">u2"
 
 
-def probe(data: bytes | bytearray | memoryview) -> dict[str, int] | None:
+def probe(data: Buffer) -> dict[str, int] | None:
     """Facts about a JPEG or PNG from its first bytes; None if more bytes are needed.
 
     The keys are the fields of sdd_image_facts: format, width, height, channels, depth, is_progressive, is_animated,
