@@ -16,15 +16,36 @@ _ATTEMPTS = 100
 
 def in_any_case(work: Callable[..., object], *arguments: object) -> None:
     """Calls `work` again and again until no exception interrupts it, and then raises the last exception."""
-    interruption: BaseException | None = None
-    for _ in range(_ATTEMPTS):
+    last: BaseException | None = None
+    attempts = iter(range(_ATTEMPTS))
+    # Python looks for signals after a call, and when a loop goes back: then the next exception comes outside of the
+    # inner `try`. Between `except` and a further `try` it does not look.
+    try:
+        for _ in attempts:
+            try:
+                work(*arguments)
+                break
+            except BaseException as error:
+                last = error
+    except BaseException as error:
+        last = error
         try:
-            work(*arguments)
-            break
+            for _ in attempts:
+                try:
+                    work(*arguments)
+                    break
+                except BaseException as error:
+                    last = error
         except BaseException as error:
-            interruption = error
-    if interruption is not None:
-        raise interruption
+            last = error
+            for _ in attempts:
+                try:
+                    work(*arguments)
+                    break
+                except BaseException as error:
+                    last = error
+    if last is not None:
+        raise last
 
 
 class Bell:

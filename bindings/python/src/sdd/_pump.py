@@ -239,17 +239,23 @@ class Pump:
         led_before = self._leader.get("thread") == thread  # a handler of `logging` waits on the thread that leads
         try:
             try:
-                self._followers[token] = waiter
-                while not waiter.bell.has_rung:
-                    if self._leader.setdefault("thread", thread) == thread:
-                        self._signal.wait_sync(self._nudge)
-                        self.drain(None)
-                    else:
-                        waiter.bell.wait()
-            finally:
+                try:
+                    self._followers[token] = waiter
+                    self._lead_or_follow(waiter, thread)
+                finally:
+                    in_any_case(self._stop_waiting, token, led_before)
+            finally:  # a signal handler may have raised an exception before the call
                 in_any_case(self._stop_waiting, token, led_before)
-        finally:  # an exception out of a signal handler may have come before the call
+        finally:
             in_any_case(self._stop_waiting, token, led_before)
+
+    def _lead_or_follow(self, waiter: ThreadWaiter, thread: int) -> None:
+        while not waiter.bell.has_rung:
+            if self._leader.setdefault("thread", thread) == thread:
+                self._signal.wait_sync(self._nudge)
+                self.drain(None)
+            else:
+                waiter.bell.wait()
 
     def _stop_waiting(self, token: int, led_before: bool) -> None:
         if token not in self._followers:
