@@ -30,7 +30,22 @@ GROUPS = [
             "set_decode_memory_limit",
         ],
     ),
-    ("Objects", ["Loader", "Downloader", "Cache", "Image", "Batch", "Item", "Previews"]),
+    (
+        "Objects",
+        [
+            "Loader",
+            "Downloader",
+            "Cache",
+            "Image",
+            "Batch",
+            "Item",
+            "PictureItem",
+            "BytesItem",
+            "RowItem",
+            "FailedItem",
+            "Previews",
+        ],
+    ),
     ("Results", ["Result", "Response", "Timings", "Metrics", "PrefetchReport", "PrefetchOutcome", "CacheEntry"]),
     (
         "Options",
@@ -155,7 +170,7 @@ def class_lines(node: ast.ClassDef, defined: dict[str, tuple[ast.AST, ast.Module
     if node.name in ("Image", "Response", "Batch", "Previews") or is_error:
         arguments = ""  # they are made by the package
     lines = [f".. py:{'exception' if is_error else 'class'}:: {node.name}{arguments}", ""]
-    shown = [base for base in bases if base in defined and not base.startswith("_") and base != "Closing"]
+    shown = [base for base in bases if base in defined and not base.startswith("_") and base not in ("Closing", "Number")]
     shown += [base for base in bases if base in ("TimeoutError", "Exception", "TypedDict")]
     if shown:
         lines += indented([f"Base: {', '.join(f'``{base}``' for base in shown)}.", ""])
@@ -208,8 +223,8 @@ def write(path: Path) -> None:
         ".. py:module:: sdd",
         "",
         *text_of(intro.partition("\n")[0]),
-        ":doc:`/python` has examples. Times are seconds, sizes bytes, sides pixels. Options are keywords; each has "
-        "the name of a field of the C header, where it is described in full.",
+        ":doc:`/python` has examples. Times are seconds, sizes bytes, sides pixels. Options are keywords; the classes "
+        "under Options describe them, with their defaults.",
         "",
     ]
     for title, group in GROUPS:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 def image_of(event: Event) -> Image:
     """The picture alone, of a terminal event without an error."""
-    return Image._of(event.image)
+    return Image._of(event[1])
 
 
 @takes("DownloaderOptions")

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import repeat
-from typing import Any, NamedTuple
+from typing import Any, Tuple
 
 from ._native import ffi, lib
 
 _BATCH = 64
 
 
-class Event(NamedTuple):
-    """One event. The references to its image and bytes belong to `image` and `body`, which cannot lose them."""
-
-    c: Any
-    """The sdd_event."""
-    image: Any
-    """The sdd_image, NULL if there is none."""
-    body: Any
-    """The sdd_bytes, NULL if there are none."""
+Event = Tuple[Any, Any, Any]
+"""An sdd_event, its sdd_image and its sdd_bytes, NULL if it has none. The references belong to these two objects."""
 
 
 class EventQueue:
@@ -53,12 +46,14 @@ class EventQueue:
         """Makes owners of the references that the events have, all in one call of C."""
         if not owners:
             pointers = [getattr(self._events[index], field) for index in range(self._count[0])]
-            owners.extend(map(ffi.gc, pointers, repeat(release)))
+            if any(pointers):
+                owners.extend(map(ffi.gc, pointers, repeat(release)))
 
     def __iter__(self) -> Iterator[Event]:
         """The events that are left. One is handled when the next is asked for."""
+        events, images, bodies = self._events, self._images, self._bodies
         for index in range(self._next, self._count[0]):
-            yield Event(self._events[index], self._images[index], self._bodies[index])
+            yield events[index], images[index] if images else ffi.NULL, bodies[index] if bodies else ffi.NULL
             self._next = index + 1
         self._forget()
 

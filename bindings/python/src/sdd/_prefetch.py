@@ -53,7 +53,7 @@ def prefetch_list(urls: Iterable[str], to: str, bits: int, decode: Struct | None
 
 def report_of(event: Event) -> PrefetchReport:
     """Copies the report of a list that has ended."""
-    report = event.c.prefetch
+    report = event[0].prefetch
     first, outcomes = ffi.cast("char *", report.outcomes), []
     for index in range(report.total if report.outcomes else 0):
         outcome = ffi.cast("sdd_prefetch_outcome *", first + index * report.outcome_size)

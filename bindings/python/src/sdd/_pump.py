@@ -6,6 +6,7 @@ readable takes all events that wait, and hands each to what waits for it, in whi
 
 from __future__ import annotations
 
+import functools
 import logging
 import threading
 import weakref
@@ -34,6 +35,8 @@ Value = TypeVar("Value")
 _log = logging.getLogger("sdd")
 _LEVELS = {c.LOG_ERROR: logging.ERROR, c.LOG_WARNING: logging.WARNING, c.LOG_INFO: logging.INFO,
            c.LOG_DEBUG: logging.DEBUG}  # fmt: skip
+
+_ENDS = (c.EVENT_COMPLETED, c.EVENT_PREFETCH_COMPLETED)
 
 Submit = Callable[[Any, Any], int]
 """Submits a request: takes the address of the request and that of a status, returns the token."""
@@ -245,9 +248,11 @@ class Pump:
                 finally:
                     in_any_case(self._stop_waiting, token, led_before)
             finally:  # a signal handler may have raised an exception before the call
-                in_any_case(self._stop_waiting, token, led_before)
+                if token in self._followers:
+                    in_any_case(self._stop_waiting, token, led_before)
         finally:
-            in_any_case(self._stop_waiting, token, led_before)
+            if token in self._followers:
+                in_any_case(self._stop_waiting, token, led_before)
 
     def _lead_or_follow(self, waiter: ThreadWaiter, thread: int) -> None:
         while not waiter.bell.has_rung:
@@ -306,25 +311,24 @@ class Pump:
                 return
             self._events.take()
             for event in self._events:
-                token, kind = event.c.token, event.c.kind
+                given = event[0]
+                token, kind = given.token, given.kind
                 request = self._requests.get(token)
-                if kind == c.EVENT_LOG:
-                    actions.append((False, _log_message(event.c.notice)))
+                if kind in _ENDS and request is not None:
+                    value, error = _outcome(request, event)
+                    actions.append((True, functools.partial(self._tell, token, request, value, error)))
+                elif kind == c.EVENT_LOG:
+                    actions.append((False, _log_message(given.notice)))
                 elif request is None:
                     pass
-                elif kind == c.EVENT_COMPLETED or kind == c.EVENT_PREFETCH_COMPLETED:
-                    actions.append((True, self._end_of(token, request, *_outcome(request, event))))
                 elif kind == c.EVENT_CACHED:
                     request.cached = request.make(event)
                 elif report := _report_of(request.listener, kind, event):
                     actions.append((False, _report_to(request.waiter, report)))
 
-    def _end_of(self, token: int, request: _Request, value: Any, error: BaseException | None) -> Action:
-        def tell(loop: Any) -> None:
-            request.waiter.finish(loop, value, error)
-            self._requests.pop(token, None)
-
-        return tell
+    def _tell(self, token: int, request: _Request, value: Any, error: BaseException | None, loop: Any) -> None:
+        request.waiter.finish(loop, value, error)
+        self._requests.pop(token, None)
 
     # ---- the end
 
@@ -350,7 +354,7 @@ class Pump:
 
 def _outcome(request: _Request, event: Event) -> tuple[Any, BaseException | None]:
     """The value or the exception of a request that has ended."""
-    given = event.c
+    given = event[0]
     if given.error == c.OK:
         try:
             return request.make(event), None
@@ -363,12 +367,12 @@ def _outcome(request: _Request, event: Event) -> tuple[Any, BaseException | None
 
 def _report_of(listener: Listener, kind: int, event: Event) -> Callable[[], object] | None:
     """The call of the application's for an event that ends nothing; None if it wants none."""
-    given = event.c
+    given, picture, _ = event
     if kind == c.EVENT_PROGRESS and listener.progress:
         progress, received, expected = listener.progress, given.received_bytes, given.expected_bytes
         return lambda: progress(received, None if expected < 0 else expected)
-    if kind == c.EVENT_PREVIEW and listener.preview and event.image:
-        preview, image = listener.preview, Image._of(event.image)
+    if kind == c.EVENT_PREVIEW and listener.preview and picture:
+        preview, image = listener.preview, Image._of(picture)
         return lambda: preview(image)
     if kind == c.EVENT_PREFETCHED and listener.progress:
         progress, finished, total = listener.progress, given.prefetch.finished, given.prefetch.total

@@ -173,9 +173,10 @@ def origin_of(number: int) -> Origin:
 
 def result_of(event: Event) -> Result:
     """Copies everything of a terminal event without an error."""
-    given, made = event.c.result, Result()
-    made.image = Image._of(event.image) if event.image else None
-    made.data = view_of_bytes(event.body) if event.body else None
+    end, image, body = event
+    given, made = end.result, Result()
+    made.image = Image._of(image) if image else None
+    made.data = view_of_bytes(body) if body else None
     made.url = text(given.url)
     made.origin = origin_of(given.origin)
     made.http_status = given.http_status
