@@ -25,7 +25,10 @@ from header import Chapter, read_header  # noqa: E402
 from python_names import CALLS, FIELDS, OWN, WORDS  # noqa: E402
 
 PACKAGE = ROOT / "bindings" / "python" / "src" / "sdd"
-NOTE = "# Made from include/sdd/*.h by tools/make_python_docs.py: `tools/bindings.sh cffi` makes it anew. Do not edit it.\n"
+NOTE = """\
+# Made from include/sdd/*.h by tools/make_python_docs.py: `tools/bindings.sh cffi` makes it anew. Nothing is changed by
+# hand.
+"""
 WIDTH = 120
 
 # The structs that have the members of a class, the first that has one counts; "bits" are those of SDD_OPTION_.
@@ -71,8 +74,10 @@ def bits() -> dict[str, str]:
     for node in tree.body:
         if isinstance(node, ast.AnnAssign) and getattr(node.target, "id", "") == "BITS" and node.value:
             assert isinstance(node.value, ast.Dict)
-            return {ast.literal_eval(key): f"SDD_{value.attr}"  # type: ignore[arg-type,attr-defined]
-                    for key, value in zip(node.value.keys, node.value.values)}
+            return {
+                ast.literal_eval(key): f"SDD_{value.attr}"  # type: ignore[arg-type,attr-defined]
+                for key, value in zip(node.value.keys, node.value.values)
+            }
     raise SystemExit("make_python_docs.py: _plans.py has no BITS")
 
 
@@ -185,8 +190,17 @@ def with_texts(file: str, members: list[Member]) -> str:
 
 def block(members: list[Member]) -> str:
     """The members for help(): a paragraph for each."""
-    return "".join(textwrap.fill(f"{member.name}: {member.text}", 100, subsequent_indent="    ",
-                                 break_long_words=False, break_on_hyphens=False) + "\n" for member in members)
+    return "".join(
+        textwrap.fill(
+            f"{member.name}: {member.text}",
+            100,
+            subsequent_indent="    ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        + "\n"
+        for member in members
+    )
 
 
 def chain(name: str, bases: dict[str, list[str]]) -> list[str]:
@@ -222,8 +236,9 @@ def main() -> None:
     for name, text in texts.items():
         lines += [f'    "{name}": """\\', text.replace("\\", "\\\\") + '""",']
     lines += ["}", '"""Of each class its own options."""', "", "CHAINS: dict[str, tuple[str, ...]] = {"]
-    lines += [f'    "{name}": ({", ".join(repr(part) for part in chain(name, bases))},),'.replace("'", '"')
-              for name in texts]
+    lines += [
+        f'    "{name}": ({", ".join(repr(part) for part in chain(name, bases))},),'.replace("'", '"') for name in texts
+    ]
     lines += ["}", '"""Of each class the classes whose options it has."""']
     (folder / "_descriptions.py").write_text("\n".join(lines) + "\n")
     lines = [NOTE + '"""The names in Python of what the header of libsdd names."""', "", "NAMES: dict[str, str] = {"]

@@ -110,104 +110,164 @@ WORDS = [
     (r" \(see [A-Z ]+ in \w+\.h\)", ""),
 ]
 
-_STATUSES = 'Status codes that are no error: "200-299,304"; "*": all. '
-_TYPES = 'Media types that are no error: "image/jpeg,image/png"; "image/" and "*" for all images; "*": all, also none. '
-_LEVELS = '"all", "memory", "disk" or "none". '
-
 # Descriptions in place of the header's: {"class.member": "text"}.
 OWN = {
-    "PictureOptions.size": "Pixels that the picture is scaled down to: (width, height), or one number for both; 0 in one "
-        "of them: any. Default: its own size.",
-    "PictureOptions.fit": '"inside": the whole picture within `size`; "fill": covers it, cropped; "stretch": each side by '
-        'itself. Default "inside".',
+    "PictureOptions.size": (
+        "Pixels that the picture is scaled down to: (width, height), or one number for both; 0 in one of them: "
+        "any. Default: its own size."
+    ),
+    "PictureOptions.fit": (
+        '"inside": the whole picture within `size`; "fill": covers it, cropped; "stretch": each side by itself. '
+        'Default "inside".'
+    ),
     "PictureOptions.enlarge": "Whether a smaller picture is enlarged to `size`, as `fit` says; default: False.",
     "PictureOptions.pixel_format": 'The layout of the pixels, a PixelFormat or its name; default "rgba8".',
-    "PictureOptions.keep_orientation": "Whether the picture stays as stored, and is not turned by its Exif orientation; "
-        "default: False.",
+    "PictureOptions.keep_orientation": (
+        "Whether the picture stays as stored, and is not turned by its Exif orientation; default: False."
+    ),
     "PictureOptions.background": "0xRRGGBB, shown through alpha in formats without alpha. Default 0: black.",
     "PictureOptions.exact": "Whether scaling takes exact area means, for half as much time again; default: False.",
-    "PictureOptions.lenient": "Whether the valid part of a damaged picture is delivered, in place of an error; default: "
-        "False.",
-    "PictureOptions.scale_down_limit_bytes": "A picture that takes more bytes, at 4 bytes a pixel, is scaled down to fit, "
-        "whatever `size` and `fit` say. 0: no limit, or 60 MiB with `scale_down_large_images`. Default 0.",
-    "PictureOptions.row_alignment": "Bytes, a power of two up to 4096: every row begins at a multiple of it. Default 1: "
-        "rows without padding.",
-    "RequestOptions.timeout": "Limit on all stages together, in seconds. 0: the downloader's `total_timeout`; -1: none. "
-        "Default 0.",
-    "RequestOptions.queue_timeout": "From submitting to the start of the transfer, in seconds. 0: the downloader's limit; "
-        "-1: none. Default 0.",
-    "RequestOptions.connect_timeout": "Name lookup, connect and TLS, in seconds. 0: the downloader's limit; -1: none. "
-        "Default 0.",
-    "RequestOptions.first_byte_timeout": "From the request being sent to the first byte of the response, in seconds. 0: "
-        "the downloader's limit; -1: none. Default 0.",
-    "RequestOptions.download_timeout": "Longest time without a byte, in seconds. 0: the downloader's limit, by default 15 "
-        "seconds; -1: none. Default 0.",
-    "RequestOptions.low_speed_limit": "Bytes a second: a slower transfer ends after `low_speed_time`. 0: the downloader's "
-        "limit. Default 0.",
-    "RequestOptions.low_speed_time": "Time over which the speed is averaged, in seconds. 0: the downloader's; -1: no lower "
-        "limit on speed. Default 0.",
+    "PictureOptions.lenient": (
+        "Whether the valid part of a damaged picture is delivered, in place of an error; default: False."
+    ),
+    "PictureOptions.scale_down_limit_bytes": (
+        "A picture that takes more bytes, at 4 bytes a pixel, is scaled down to fit, whatever `size` and `fit` "
+        "say. 0: no limit, or 60 MiB with `scale_down_large_images`. Default 0."
+    ),
+    "PictureOptions.row_alignment": (
+        "Bytes, a power of two up to 4096: every row begins at a multiple of it. Default 1: rows without padding."
+    ),
+    "RequestOptions.timeout": (
+        "Limit on all stages together, in seconds. 0: the downloader's `total_timeout`; -1: none. Default 0."
+    ),
+    "RequestOptions.queue_timeout": (
+        "From submitting to the start of the transfer, in seconds. 0: the downloader's limit; -1: none. Default 0."
+    ),
+    "RequestOptions.connect_timeout": (
+        "Name lookup, connect and TLS, in seconds. 0: the downloader's limit; -1: none. Default 0."
+    ),
+    "RequestOptions.first_byte_timeout": (
+        "From the request being sent to the first byte of the response, in seconds. 0: the downloader's limit; "
+        "-1: none. Default 0."
+    ),
+    "RequestOptions.download_timeout": (
+        "Longest time without a byte, in seconds. 0: the downloader's limit, by default 15 seconds; -1: none. "
+        "Default 0."
+    ),
+    "RequestOptions.low_speed_limit": (
+        "Bytes a second: a slower transfer ends after `low_speed_time`. 0: the downloader's limit. Default 0."
+    ),
+    "RequestOptions.low_speed_time": (
+        "Time over which the speed is averaged, in seconds. 0: the downloader's; -1: no lower limit on speed. "
+        "Default 0."
+    ),
     "RequestOptions.priority": 'A Priority or its name, "very_low" to "very_high"; default "normal".',
-    "RequestOptions.headers": "Header fields of this request, which replace the downloader's by name; None removes the "
-        "downloader's. Default: none.",
+    "RequestOptions.headers": (
+        "Header fields of this request, which replace the downloader's by name; None removes the downloader's. "
+        "Default: none."
+    ),
     "RequestOptions.referrer": "The Referer header field; one in `headers` overrides it. Default: none.",
     "RequestOptions.credential": "User and password, a token or a certificate. Default: the downloader's.",
-    "RequestOptions.max_attempts": "Transfers for this request, the first included, at most 1000. 0: as the downloader has "
-        "it, for loads at least 2. Default 0.",
-    "RequestOptions.accepted_status_codes": _STATUSES + "Default: the downloader's.",
-    "RequestOptions.accepted_content_types": _TYPES + "Default: the downloader's.",
-    "RequestOptions.integrity": '"sha256-" and the SHA-256 that the body must have, in base64 or 64 hexadecimal digits. If '
-        "it differs, the request ends with Detail.IMAGE_INTEGRITY. There are no previews. Default: no check.",
+    "RequestOptions.max_attempts": (
+        "Transfers for this request, the first included, at most 1000. 0: as the downloader has it, for loads at "
+        "least 2. Default 0."
+    ),
+    "RequestOptions.accepted_status_codes": (
+        'Status codes that are no error: "200-299,304"; "*": all. Default: the downloader\'s.'
+    ),
+    "RequestOptions.accepted_content_types": (
+        'Media types that are no error: "image/jpeg,image/png"; "image/" and "*" for all images; "*": all, also '
+        "none. Default: the downloader's."
+    ),
+    "RequestOptions.integrity": (
+        '"sha256-" and the SHA-256 that the body must have, in base64 or 64 hexadecimal digits. If it differs, '
+        "the request ends with Detail.IMAGE_INTEGRITY. There are no previews. Default: no check."
+    ),
     "RequestOptions.expected_bytes": "The size that the body must have. Default 0: any.",
-    "RequestOptions.max_body_bytes": "Largest body, after unpacking; may be above the downloader's limit. 0: the "
-        "downloader's, by default 64 MiB. Default 0.",
-    "RequestOptions.redirects": '"follow", "hand_out": a redirect is the response, "refuse": it is an error. Default '
-        '"follow".',
-    "RequestOptions.max_redirects": "Most redirects to follow, at most 1000. 0: the downloader's limit, by default 10. "
-        "Default 0.",
-    "RequestOptions.ca_file": "PEM file of trusted certificates, in place of the downloader's. Connections are not shared "
-        "with requests that have another file. Default: the downloader's.",
-    "RequestOptions.first_frame_only": "Makes a still picture of an animated one. Overrides `preload_all_frames`. Default: "
-        "False.",
+    "RequestOptions.max_body_bytes": (
+        "Largest body, after unpacking; may be above the downloader's limit. 0: the downloader's, by default 64 "
+        "MiB. Default 0."
+    ),
+    "RequestOptions.redirects": (
+        '"follow", "hand_out": a redirect is the response, "refuse": it is an error. Default "follow".'
+    ),
+    "RequestOptions.max_redirects": (
+        "Most redirects to follow, at most 1000. 0: the downloader's limit, by default 10. Default 0."
+    ),
+    "RequestOptions.ca_file": (
+        "PEM file of trusted certificates, in place of the downloader's. Connections are not shared with requests"
+        " that have another file. Default: the downloader's."
+    ),
+    "RequestOptions.first_frame_only": (
+        "Makes a still picture of an animated one. Overrides `preload_all_frames`. Default: False."
+    ),
     "RequestOptions.scale_down_large_images": "Sets `scale_down_limit_bytes` to 60 MiB if it is 0. Default: False.",
     "RequestOptions.http_cache": "Follows the rules of HTTP caches, RFC 9111: see `http_cache_in`. Default: False.",
-    "RequestOptions.continue_in_background": "Goes on during the grace time after the low layer's "
-        "sdd_downloader_enter_background(). Default: False.",
+    "RequestOptions.continue_in_background": (
+        "Goes on during the grace time after the low layer's sdd_downloader_enter_background(). Default: False."
+    ),
     "DownloadOptions.method": 'The method of HTTP. Default "GET".',
     "DownloadOptions.body": "The body to send; not with GET or HEAD. Default: none.",
     "DownloadOptions.range": 'Bytes wanted: "0-1023", "1024-" or "-512". The response has status 206. Default: all.',
-    "DownloadOptions.ignore_cached_response": "With `http_cache`: does not deliver the HTTP cache's entry. If it is still "
-        "valid, or the same bytes arrive, the request ends with NotModified. Default: False.",
-    "LoadOptions.transforms": "Transforms, one after the other: `resize()`, `crop()`, `flip()`, `rotate()`, "
-        "`round_corners()`. The result has a cache entry of its own. Default: none.",
-    "LoadOptions.alternatives": "At most 64 URLs of the same picture, tried in order if the first fails. The first success "
-        "is stored under the URL of the load. Default: none.",
+    "DownloadOptions.ignore_cached_response": (
+        "With `http_cache`: does not deliver the HTTP cache's entry. If it is still valid, or the same bytes "
+        "arrive, the request ends with NotModified. Default: False."
+    ),
+    "LoadOptions.transforms": (
+        "Transforms, one after the other: `resize()`, `crop()`, `flip()`, `rotate()`, `round_corners()`. The "
+        "result has a cache entry of its own. Default: none."
+    ),
+    "LoadOptions.alternatives": (
+        "At most 64 URLs of the same picture, tried in order if the first fails. The first success is stored "
+        "under the URL of the load. Default: none."
+    ),
     "LoadOptions.cache_key": "The key in the cache. Default: made of the URL, see `Cache.key()`.",
-    "LoadOptions.query": "Cache levels in which the picture is looked for: " + _LEVELS + 'Default "all".',
-    "LoadOptions.store": "Cache levels in which the picture is stored: " + _LEVELS + 'Default "all".',
-    "LoadOptions.original_query": "Cache levels in which the original of a smaller or transformed picture is looked for: "
-        + _LEVELS + 'Default "disk".',
-    "LoadOptions.original_store": "Cache levels in which the original of a smaller or transformed picture is stored: "
-        + _LEVELS + 'Default "disk".',
-    "LoadOptions.from_cache_only": "Never uses the network: a picture that no cache has ends with NotCached. Default: "
-        "False.",
-    "LoadOptions.refresh": "Asks the server whether the cached picture is still valid. If it is, or has not changed, the "
-        "load gives that. Default: False.",
+    "LoadOptions.query": (
+        'Cache levels in which the picture is looked for: "all", "memory", "disk" or "none". Default "all".'
+    ),
+    "LoadOptions.store": (
+        'Cache levels in which the picture is stored: "all", "memory", "disk" or "none". Default "all".'
+    ),
+    "LoadOptions.original_query": (
+        'Cache levels in which the original of a smaller or transformed picture is looked for: "all", "memory", '
+        '"disk" or "none". Default "disk".'
+    ),
+    "LoadOptions.original_store": (
+        'Cache levels in which the original of a smaller or transformed picture is stored: "all", "memory", '
+        '"disk" or "none". Default "disk".'
+    ),
+    "LoadOptions.from_cache_only": (
+        "Never uses the network: a picture that no cache has ends with NotCached. Default: False."
+    ),
+    "LoadOptions.refresh": (
+        "Asks the server whether the cached picture is still valid. If it is, or has not changed, the load gives "
+        "that. Default: False."
+    ),
     "LoadOptions.retry_failed": "Loads the URL although it failed recently. Default: False.",
-    "LoadOptions.transform_animated_image": "Transforms animated pictures too, which makes them still. Default: False: "
-        "they stay as they are.",
-    "BatchOptions.ordered": "Items come in the order of the URLs; a slow one holds up those after it. Default: False: as "
-        "they are completed.",
-    "BatchOptions.look_ahead": "Most items that are running or wait to be taken, at most 65,536; their bodies and pictures "
-        "are in memory. Default 64.",
-    "BatchOptions.deadline": "Limit on the whole batch, in seconds. Items that have not ended by then end with "
-        "RequestTimeout. Default 0: none.",
-    "BatchOptions.max_attempts": "Transfers for one item, the first included, at most 1000. Default 0: as the downloader "
-        "has it.",
+    "LoadOptions.transform_animated_image": (
+        "Transforms animated pictures too, which makes them still. Default: False: they stay as they are."
+    ),
+    "BatchOptions.ordered": (
+        "Items come in the order of the URLs; a slow one holds up those after it. Default: False: as they are "
+        "completed."
+    ),
+    "BatchOptions.look_ahead": (
+        "Most items that are running or wait to be taken, at most 65,536; their bodies and pictures are in "
+        "memory. Default 64."
+    ),
+    "BatchOptions.deadline": (
+        "Limit on the whole batch, in seconds. Items that have not ended by then end with RequestTimeout. Default"
+        " 0: none."
+    ),
+    "BatchOptions.max_attempts": (
+        "Transfers for one item, the first included, at most 1000. Default 0: as the downloader has it."
+    ),
     "BatchOptions.responses": "Whether items have their `response`, with its header fields. Default: False.",
     "BatchOptions.first_frame_only": "Makes still pictures of animated ones. Default: False.",
     "BatchOptions.http_cache": "Follows the rules of HTTP caches, RFC 9111. Default: False.",
-    "BatchOptions.from_cache_only": "Never uses the network: a picture that no cache has ends with NotCached. Default: "
-        "False.",
+    "BatchOptions.from_cache_only": (
+        "Never uses the network: a picture that no cache has ends with NotCached. Default: False."
+    ),
     "BatchOptions.retry_failed": "Loads URLs although they failed recently. Default: False.",
     "BatchOptions.low_priority": "Goes after requests of normal priority. Default: False.",
     "BatchOptions.high_priority": "Goes before requests of normal priority. Default: False.",
@@ -220,102 +280,156 @@ OWN = {
     "NetworkOptions.max_redirects": "Most redirects of a request that are followed. Default 10.",
     "NetworkOptions.max_connections": "Connections open at a time, in use or idle. Default: no limit.",
     "NetworkOptions.max_connections_per_host": "Connections open at a time to one host. Default: no limit.",
-    "NetworkOptions.receive_buffer_bytes": "Size of the buffer that bodies are received in, 1024 to 524288. Default 65536.",
+    "NetworkOptions.receive_buffer_bytes": (
+        "Size of the buffer that bodies are received in, 1024 to 524288. Default 65536."
+    ),
     "NetworkOptions.min_tls_version": 'Lowest version of TLS, "1.0" to "1.3". Default "1.2".',
-    "NetworkOptions.http_version": '"1.0", "1.1", "2", or "2-prior-knowledge": over plain TCP without negotiation. '
-        "Default: HTTP/2 over TLS where the server has it, else 1.1.",
+    "NetworkOptions.http_version": (
+        '"1.0", "1.1", "2", or "2-prior-knowledge": over plain TCP without negotiation. Default: HTTP/2 over TLS '
+        "where the server has it, else 1.1."
+    ),
     "NetworkOptions.allow_downgrade": "Follows redirects from https to http. Default: False.",
     "NetworkOptions.allow_file_urls": "Reads file: URLs, but never after a redirect. Default: False.",
     "NetworkOptions.ip_version": "4 or 6: connects to such addresses alone. Default: both.",
-    "NetworkOptions.public_addresses_only": "Refuses private, loopback and similar addresses, and uses no proxy: for URLs "
-        "that are not trusted. Default: False.",
-    "NetworkOptions.address_exceptions": 'What `public_addresses_only` does not refuse: blocks of addresses '
-        '("10.1.0.0/16"), addresses ("10.1.2.3") or hosts ("intranet"); the last two also with a port ("intranet:8080"). '
-        "Default: none.",
-    "NetworkOptions.proxy": '"http://user:password@host:port", also https, socks4, socks4a, socks5, socks5h. Not with '
-        "`public_addresses_only`. Default: the environment's.",
+    "NetworkOptions.public_addresses_only": (
+        "Refuses private, loopback and similar addresses, and uses no proxy: for URLs that are not trusted. "
+        "Default: False."
+    ),
+    "NetworkOptions.address_exceptions": (
+        'What `public_addresses_only` does not refuse: blocks of addresses ("10.1.0.0/16"), addresses '
+        '("10.1.2.3") or hosts ("intranet"); the last two also with a port ("intranet:8080"). Default: none.'
+    ),
+    "NetworkOptions.proxy": (
+        '"http://user:password@host:port", also https, socks4, socks4a, socks5, socks5h. Not with '
+        "`public_addresses_only`. Default: the environment's."
+    ),
     "NetworkOptions.no_proxy": 'Hosts that are reached without `proxy`: "localhost,.example.org". Default: none.',
     "NetworkOptions.ignore_proxy_environment": "Uses no proxy, whatever http_proxy and the like say. Default: False.",
     "NetworkOptions.network_interface": 'The interface or address to connect from: "eth0", "192.0.2.7". Default: any.',
-    "NetworkOptions.unix_socket_path": "A Unix socket that is connected to in place of TCP; not with "
-        "`public_addresses_only`. Default: none.",
+    "NetworkOptions.unix_socket_path": (
+        "A Unix socket that is connected to in place of TCP; not with `public_addresses_only`. Default: none."
+    ),
     "NetworkOptions.resolve": '"host:port:address[,address]", used in place of name lookups. Default: none.',
-    "NetworkOptions.dns_servers": '"192.0.2.53,192.0.2.54:5353"; needs a libcurl that is built with c-ares. Default: the '
-        "system's.",
+    "NetworkOptions.dns_servers": (
+        '"192.0.2.53,192.0.2.54:5353"; needs a libcurl that is built with c-ares. Default: the system\'s.'
+    ),
     "NetworkOptions.ca_file": "PEM file of trusted certificates. Default: the system's.",
     "NetworkOptions.ca_path": "Directory of such files, hashed by `openssl rehash`. Default: the system's.",
-    "NetworkOptions.tcp_keepalive": "Time of silence before the kernel probes whether the other end still responds, in "
-        "seconds; -1: never. Default 60 seconds.",
-    "NetworkOptions.network_threads": "Threads that use the network, at most 16, over which hosts are spread. Default 1, "
-        "which does some 25,000 small requests or 900 MB a second.",
-    "NetworkOptions.cookie_file": "A file in Netscape's format, read at creation (it need not exist) and written at the "
-        "end, with mode 0600. Default: cookies are not kept.",
+    "NetworkOptions.tcp_keepalive": (
+        "Time of silence before the kernel probes whether the other end still responds, in seconds; -1: never. "
+        "Default 60 seconds."
+    ),
+    "NetworkOptions.network_threads": (
+        "Threads that use the network, at most 16, over which hosts are spread. Default 1, which does some 25,000"
+        " small requests or 900 MB a second."
+    ),
+    "NetworkOptions.cookie_file": (
+        "A file in Netscape's format, read at creation (it need not exist) and written at the end, with mode "
+        "0600. Default: cookies are not kept."
+    ),
     "NetworkOptions.no_data_urls": "Refuses data: URLs. Default: False.",
-    "LimitOptions.low_speed_limit": "Bytes a second: a transfer that is slower, averaged over `low_speed_time`, ends with "
-        "Detail.TIMEOUT_SLOW. Default 100.",
-    "LimitOptions.low_speed_time": "Time over which the speed is averaged; -1: no lower limit on speed. Default 60 "
-        "seconds.",
+    "LimitOptions.low_speed_limit": (
+        "Bytes a second: a transfer that is slower, averaged over `low_speed_time`, ends with "
+        "Detail.TIMEOUT_SLOW. Default 100."
+    ),
+    "LimitOptions.low_speed_time": (
+        "Time over which the speed is averaged; -1: no lower limit on speed. Default 60 seconds."
+    ),
     "LimitOptions.max_header_bytes": "Bytes of the header fields of all responses of a request. Default 256 KiB.",
     "LimitOptions.max_header_count": "Header fields of all responses of a request. Default 1000.",
     "LimitOptions.max_scans": "Scans of a progressive JPEG. Default 500.",
     "LimitOptions.max_pixels": "Largest width * height. Default 128 Mi (134,217,728).",
     "ReportOptions.min_progress_interval": "Least time between two calls of `progress`, in seconds. Default 0.",
-    "ReportOptions.min_progress_fraction": "Least part of the whole body between two calls of `progress`, 0 to 1. Default "
-        "0.",
+    "ReportOptions.min_progress_fraction": (
+        "Least part of the whole body between two calls of `progress`, 0 to 1. Default 0."
+    ),
     "ReportOptions.min_preview_interval": "Least time between two previews; -1: none. Default 0.1 seconds.",
     "ReportOptions.min_preview_bytes": "Least bytes of the body between two previews. Default 0.",
     "ReportOptions.min_preview_scans": "Least scans of a JPEG, or passes of a PNG, between two previews. Default 1.",
-    "DownloaderOptions.decode_threads": "Threads that decode. Default: the processors that the process may use, at most 8.",
-    "DownloaderOptions.execution_order": 'Which of the requests of one priority begins first: "fifo", the one that was '
-        'submitted first, or "lifo", the last one. Default "fifo".',
-    "DownloaderOptions.accepted_status_codes": _STATUSES + 'Default "200-299".',
-    "DownloaderOptions.accepted_content_types": _TYPES + 'Default "*".',
-    "DownloaderOptions.credential": "For requests without a credential of their own, whatever their host: set it only for "
-        "a downloader that is used with one server. Default: none.",
+    "DownloaderOptions.decode_threads": (
+        "Threads that decode. Default: the processors that the process may use, at most 8."
+    ),
+    "DownloaderOptions.execution_order": (
+        'Which of the requests of one priority begins first: "fifo", the one that was submitted first, or "lifo",'
+        ' the last one. Default "fifo".'
+    ),
+    "DownloaderOptions.accepted_status_codes": (
+        'Status codes that are no error: "200-299,304"; "*": all. Default "200-299".'
+    ),
+    "DownloaderOptions.accepted_content_types": (
+        'Media types that are no error: "image/jpeg,image/png"; "image/" and "*" for all images; "*": all, also '
+        'none. Default "*".'
+    ),
+    "DownloaderOptions.credential": (
+        "For requests without a credential of their own, whatever their host: set it only for a downloader that "
+        "is used with one server. Default: none."
+    ),
     "DownloaderOptions.headers": "Header fields of all requests. Default: none.",
     "DownloaderOptions.http_cache": "Whether all requests follow the rules of HTTP caches, RFC 9111. Default: False.",
     "DownloaderOptions.resume": "Whether all requests have `resume`. Default: False.",
     "DownloaderOptions.http_cache_in": "The cache for `http_cache` and `resume`. Default: the shared one.",
-    "DownloaderOptions.no_installed_coders": "Decodes without the coders that are installed beside the library. Default: "
-        "False.",
-    "DownloaderOptions.isolated_decoding": "Decodes pictures in processes of their own, without files and network. "
-        "Default: False.",
-    "DownloaderOptions.log_level": "Level of `logging` up to which messages go to the logger \"sdd\"; None: none. Default: "
-        "that logger's level.",
+    "DownloaderOptions.no_installed_coders": (
+        "Decodes without the coders that are installed beside the library. Default: False."
+    ),
+    "DownloaderOptions.isolated_decoding": (
+        "Decodes pictures in processes of their own, without files and network. Default: False."
+    ),
+    "DownloaderOptions.log_level": (
+        'Level of `logging` up to which messages go to the logger "sdd"; None: none. Default: that logger\'s level.'
+    ),
     "CacheOptions.name": 'The cache is in $XDG_CACHE_HOME/sdd/NAME, or in ~/.cache/sdd/NAME. Default "default".',
     "CacheOptions.directory": "The directory, in place of `name`; made if it does not exist. Default: see `name`.",
-    "CacheOptions.read_only_directories": "Directories of caches, searched in this order for entries that `directory` "
-        "does not have, and never changed. Default: none.",
+    "CacheOptions.read_only_directories": (
+        "Directories of caches, searched in this order for entries that `directory` does not have, and never "
+        "changed. Default: none."
+    ),
     "CacheOptions.levels": 'Levels that the cache has: "all", "memory" or "disk". Default "all".',
-    "CacheOptions.no_live_images": "Does not find a picture again that was evicted, even while the application holds it. "
-        "Default: False.",
-    "CacheOptions.watch_memory_pressure": "Trims memory, as `trim_memory()` does, when the kernel reports memory pressure. "
-        "Default: False.",
-    "CacheOptions.max_memory_cost": "Bytes that all pictures in memory take together; -1: no limit. Default: an eighth of "
-        "the machine's memory, or of the cgroup's limit if that is less, between 16 MiB and 512 MiB.",
+    "CacheOptions.no_live_images": (
+        "Does not find a picture again that was evicted, even while the application holds it. Default: False."
+    ),
+    "CacheOptions.watch_memory_pressure": (
+        "Trims memory, as `trim_memory()` does, when the kernel reports memory pressure. Default: False."
+    ),
+    "CacheOptions.max_memory_cost": (
+        "Bytes that all pictures in memory take together; -1: no limit. Default: an eighth of the machine's "
+        "memory, or of the cgroup's limit if that is less, between 16 MiB and 512 MiB."
+    ),
     "CacheOptions.max_memory_count": "Pictures in memory. Default: no limit.",
-    "CacheOptions.sync": 'Durability of written entries: "none": the system decides; "data": an entry\'s bytes are on disk '
-        'before it appears; "full": so is the directory. Default "none".',
+    "CacheOptions.sync": (
+        'Durability of written entries: "none": the system decides; "data": an entry\'s bytes are on disk before '
+        'it appears; "full": so is the directory. Default "none".'
+    ),
     "CacheOptions.max_disk_bytes": "Bytes of all files, as allocated; -1: no limit. Default 512 MiB.",
     "CacheOptions.max_disk_age": "Older entries are misses; in seconds, -1: no limit. Default 7 days.",
-    "CacheOptions.disk_date": 'The date that an entry\'s age counts from: "access", its last use, or "modification", when '
-        'it was stored. Default "access".',
-    "CacheOptions.trim_interval": "How often old entries are looked for, in seconds; -1: only when `max_disk_bytes` is "
-        "exceeded. Default 10 minutes.",
+    "CacheOptions.disk_date": (
+        'The date that an entry\'s age counts from: "access", its last use, or "modification", when it was stored.'
+        ' Default "access".'
+    ),
+    "CacheOptions.trim_interval": (
+        "How often old entries are looked for, in seconds; -1: only when `max_disk_bytes` is exceeded. Default 10"
+        " minutes."
+    ),
     "CacheOptions.max_part_age": "Age of parts that are kept for `resume`, in seconds; -1: no limit. Default 1 day.",
     "CacheOptions.max_part_bytes": "Bytes of parts that are kept for `resume`; -1: no limit. Default 256 MiB.",
-    "CacheOptions.map_from_bytes": "Entries with at least this many encoded bytes are mapped (mmap(2)) instead of read: no "
-        "program may cut the files meanwhile. Default: none.",
-    "CacheOptions.ignored_query_parameters": '"token,Expires,X-Amz-*": names, or beginnings of names, of query parameters '
-        "that are left out of the keys of URLs; the fragment is then left out too. Default: none.",
-    "CacheOptions.max_queued_bytes": "Bytes that entries may hold in memory until they are written; over it, the oldest "
-        "that no caller waits for are dropped. -1: no limit. Default 128 MiB.",
+    "CacheOptions.map_from_bytes": (
+        "Entries with at least this many encoded bytes are mapped (mmap(2)) instead of read: no program may cut "
+        "the files meanwhile. Default: none."
+    ),
+    "CacheOptions.ignored_query_parameters": (
+        '"token,Expires,X-Amz-*": names, or beginnings of names, of query parameters that are left out of the '
+        "keys of URLs; the fragment is then left out too. Default: none."
+    ),
+    "CacheOptions.max_queued_bytes": (
+        "Bytes that entries may hold in memory until they are written; over it, the oldest that no caller waits "
+        "for are dropped. -1: no limit. Default 128 MiB."
+    ),
     "CacheOptions.destroy_timeout": "Longest time for which `close()` writes; -1: no limit. Default 10 seconds.",
     "Metrics.connection_reused": "Whether no new connection was made.",
     "Metrics.remote_port": "The port of the server or proxy; 0 if there was no connection.",
     "Metrics.attempts": "Transfers started for this request. All other fields describe the last of them.",
-    "Metrics.remote_address": 'The address of the server or proxy, "192.0.2.1" or "2001:db8::1"; "" if there was no '
-        "connection.",
+    "Metrics.remote_address": (
+        'The address of the server or proxy, "192.0.2.1" or "2001:db8::1"; "" if there was no connection.'
+    ),
     "Timings.delivery": "From the end until the event loop, or the thread that waits, took the result; in seconds.",
     "Timings.name_lookup": "The lookup of the host's name; in seconds.",
 }

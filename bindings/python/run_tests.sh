@@ -65,7 +65,8 @@ rm -rf "$work/checkout"
 cp -r "$folder/." "$work/checkout" # setuptools writes into the folder that it builds
 "$python" -m venv --clear "$work/installed"
 (export LD_LIBRARY_PATH=$work/lib && cd "$work" &&
-    installed/bin/pip install --quiet --disable-pip-version-check "$work/checkout" && installed/bin/python -c "$program")
+    installed/bin/pip install --quiet --disable-pip-version-check "$work/checkout" &&
+    installed/bin/python -c "$program")
 loaded=$(cd "$work" && SDD_LIBRARY=$library installed/bin/pip install --quiet --disable-pip-version-check \
     --force-reinstall --no-deps "$work/checkout" && installed/bin/python -c "$program")
 echo "$loaded"
@@ -75,11 +76,14 @@ step "setup.py without a library, which ends with a sentence"
 refuses() { # refuses SENTENCE FOLDER VARIABLE=VALUE...
     local sentence=$1 package=$2 said
     shift 2
-    ! said=$(cd "$package" && env PATH=/usr/bin:/bin "$@" "$bin/python" setup.py --name 2>&1) || fail "setup.py goes on: $said"
+    ! said=$(cd "$package" && env PATH=/usr/bin:/bin "$@" "$bin/python" setup.py --name 2>&1) ||
+        fail "setup.py goes on: $said"
     [[ $said == "sdd: $sentence"* && $said != *$'\n'* ]] || fail "setup.py says: $said"
 }
-refuses "SDD_LIBRARY names /none/libsdd.so, which is no file: name a built library" "$work/checkout" SDD_LIBRARY=/none/libsdd.so
-if ! "$bin/python" -c 'import ctypes; ctypes.CDLL("libsdd.so.0")' 2>/dev/null && ! PATH=/usr/bin:/bin command -v swift; then
+refuses "SDD_LIBRARY names /none/libsdd.so, which is no file: name a built library" "$work/checkout" \
+    SDD_LIBRARY=/none/libsdd.so
+if ! "$bin/python" -c 'import ctypes; ctypes.CDLL("libsdd.so.0")' 2>/dev/null &&
+    ! PATH=/usr/bin:/bin command -v swift >/dev/null; then
     refuses "libsdd.so.0 is not installed: install it (Debian: libsdd0" "$work/checkout"
     mkdir -p "$work/bare/include/sdd" "$work/bare/bindings"
     touch "$work/bare/include/sdd/sdd.h"
@@ -97,7 +101,8 @@ loaded=$(cd "$work" && "$work/wheel/bin/python" -c "$program")
 echo "$loaded"
 [[ $loaded == *"$work/wheel/"*libsdd.so.0 ]] || fail "the wheel does not load the library inside it"
 for coder in "$(dirname "$library")"/coders/{webp,gif,avif}.so; do
-    [ ! -e "$coder" ] || [ -x "$(dirname "${loaded##* }")/sdd/coders/$(basename "$coder")" ] || fail "the wheel lacks $coder"
+    [ ! -e "$coder" ] || [ -x "$(dirname "${loaded##* }")/sdd/coders/$(basename "$coder")" ] ||
+        fail "the wheel lacks $coder"
 done
 "$work/wheel/bin/python" -X faulthandler -m pytest -p no:cacheprovider
 (cd "$work" && "$bin/mypy" --cache-dir "$work/mypy" --strict --python-executable "$work/wheel/bin/python" \

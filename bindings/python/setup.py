@@ -49,20 +49,27 @@ def library_to_carry() -> Path | None:
     named = os.environ.get("SDD_LIBRARY")
     if named is not None:
         if named and not Path(named).is_file():
-            stop(f"SDD_LIBRARY names {named}, which is no file: name a built library, such as build/libsdd.so, or unset it.")
+            stop(
+                f"SDD_LIBRARY names {named}, which is no file: name a built library, such as build/libsdd.so, or "
+                "unset it."
+            )
         return Path(named).resolve() if named else None
     if is_installed():
         return None
     if not (ROOT / "include" / "sdd" / "sdd.h").exists():
-        stop("libsdd.so.0 is not installed: install it (Debian: libsdd0; in a checkout: `make install`), or name the file "
-             "to carry by SDD_LIBRARY, as in SDD_LIBRARY=/path/libsdd.so.0 pip install sdd.")  # fmt: skip
+        stop(
+            "libsdd.so.0 is not installed: install it (Debian: libsdd0; in a checkout: `make install`), or name the "
+            "file to carry by SDD_LIBRARY, as in SDD_LIBRARY=/path/libsdd.so.0 pip install sdd."
+        )
     built = ROOT / "build" / "libsdd.so"
     targets = ["build/libsdd.so", "build/sdd-decoder", "coders"]
     if shutil.which("swift") and subprocess.run(["make", *targets], cwd=ROOT).returncode:
         stop(f"`make` in {ROOT} has failed, as it says above; README.md names what it needs.")
     if not built.exists():
-        stop(f"there is no libsdd: none is installed, and {ROOT} has none, nor Swift to build it. Install libsdd (Debian: "
-             "libsdd0), or run `make` with Swift 6.3 (swift.org/install), or name a built library by SDD_LIBRARY.")  # fmt: skip
+        stop(
+            f"there is no libsdd: none is installed, and {ROOT} has none, nor Swift to build it. Install libsdd "
+            "(Debian: libsdd0), or run `make` with Swift 6.3 (swift.org/install), or name a built library by SDD_LIBRARY."
+        )
     return built.resolve()
 
 

@@ -29,7 +29,9 @@ def test_the_descriptions_are_what_the_generator_makes(tmp_path: Path) -> None:
     subprocess.run([sys.executable, str(ROOT / "tools" / "make_python_docs.py"), str(tmp_path)], check=True)
     package = ROOT / "bindings" / "python" / "src" / "sdd"
     for name in GENERATED:
-        assert (tmp_path / name).read_text() == (package / name).read_text(), f"tools/bindings.sh cffi makes another {name}"
+        assert (tmp_path / name).read_text() == (package / name).read_text(), (
+            f"tools/bindings.sh cffi makes another {name}"
+        )
 
 
 def classes() -> list[tuple[str, ast.ClassDef]]:
@@ -87,7 +89,8 @@ def test_every_option_is_described(kind: str) -> None:
     [
         (sdd.load, "LoadOptions"), (sdd.load_many, "BatchOptions"), (sdd.Loader, "DownloaderOptions"),
         (sdd.Loader.fetch_sync, "LoadOptions"), (sdd.Downloader.fetch, "DownloadOptions"), (sdd.Cache, "CacheOptions"),
-        (sdd.Image.decode, "PictureOptions"), (sdd.Loader.prefetch, "PictureOptions"), (sdd.Cache.get, "PictureOptions"),
+        (sdd.Image.decode, "PictureOptions"), (sdd.Loader.prefetch, "PictureOptions"),
+        (sdd.Cache.get, "PictureOptions"),
     ],
 )  # fmt: skip
 def test_help_shows_the_options(function: Any, kind: str) -> None:

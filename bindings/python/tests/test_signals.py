@@ -86,9 +86,9 @@ def test_alarms_at_any_moment(seed: int) -> None:
     assert done.stdout == "0 threads wait for ever, wrong: [], alarms: True\n", done.stderr
 
 
-# Raises an exception in the main thread at each line of the package, one in each round, while the main thread, whose own
-# load does not begin, takes the ends of other threads' loads. Lines of `with` are left out: Python does not call signal
-# handlers while it enters or leaves such a block.
+# Raises an exception in the main thread at each line of the package, one in each round, while the main thread, whose
+# own load does not begin, takes the ends of other threads' loads. Lines of `with` are left out: Python does not call
+# signal handlers while it enters or leaves such a block.
 AT_EACH_LINE = """
 import linecache, os, sys, threading
 import sdd
@@ -199,9 +199,7 @@ def test_an_exception_in_a_delivery(
     path = f"late/signal-{next(NUMBERS)}"
     raised: list[Alarm] = []
     with sdd.Downloader() as downloader:
-        waiting = [
-            in_thread(lambda: downloader.fetch_bytes_sync(server.url(f"{path}/b.png"))) for _ in range(4)
-        ]
+        waiting = [in_thread(lambda: downloader.fetch_bytes_sync(server.url(f"{path}/b.png"))) for _ in range(4)]
         server.wait_for(f"{path}/b.png")
         monkeypatch.setattr(kind, name, raising_once(getattr(kind, name), raised, after))
         server.release(path.partition("/")[2])

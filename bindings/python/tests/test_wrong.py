@@ -70,7 +70,8 @@ WRONG_TYPES: list[Callable[[Things], Any]] = [
     lambda t: t.loader.load_many([URL], ordered="x"), lambda t: t.loader.load_many([URL], deadline="x"),
     lambda t: t.sdd.Downloader(min_progress_interval="x"), lambda t: t.sdd.Downloader(isolated_decoding="x"),
     lambda t: t.sdd.Downloader(ca_file=5), lambda t: t.sdd.Downloader(tcp_keepalive="x"),
-    lambda t: t.sdd.Downloader(http_version=2), lambda t: t.sdd.Cache(levels=5), lambda t: t.cache.get_sync("a", levels=[]),
+    lambda t: t.sdd.Downloader(http_version=2), lambda t: t.sdd.Cache(levels=5),
+    lambda t: t.cache.get_sync("a", levels=[]),
     lambda t: t.sdd.resize("a", 1), lambda t: t.sdd.flip(5), lambda t: t.sdd.Loader(fail_policy=[]),
     lambda t: t.sdd.Loader(downloader=5), lambda t: t.sdd.probe("x"), lambda t: t.sdd.set_decode_memory_limit("x"),
 ]  # fmt: skip

@@ -203,7 +203,9 @@ class Cache(Closing):
     def key(self, url: str, *, transforms: Sequence[Transform] = (), **form: Unpack[PictureOptions]) -> str:
         """The key of a URL, or of a smaller or transformed picture of it."""
         decode, list_ = decode_options(dict(form)), transforms_of(transforms)
-        return self._text(lib.sdd_cache_key, c_text(url, "url"), decode.c if decode else ffi.NULL, list_.array, list_.number)
+        return self._text(
+            lib.sdd_cache_key, c_text(url, "url"), decode.c if decode else ffi.NULL, list_.array, list_.number
+        )
 
     def path(self, key: str) -> str:
         """The path that the file of a key has, or would have."""

@@ -93,9 +93,7 @@ class Downloader(Closing):
         return self._pump.run_sync(self._submit, plan, url, bits, result_of, listener)
 
     @takes("DownloadOptions")
-    def previews(
-        self, url: str, *, progress: Progress | None = None, **options: Unpack[DownloadOptions]
-    ) -> Previews:
+    def previews(self, url: str, *, progress: Progress | None = None, **options: Unpack[DownloadOptions]) -> Previews:
         """Downloads a picture, and gives previews while it arrives, then the picture: for `async for` or `for`."""
         return Previews(self._pump, self._submit, self._plans.get(options), url, image_of, progress)
 

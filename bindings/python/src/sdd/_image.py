@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         @property
         def __array_interface__(self) -> Any: ...
 
+
 View = memoryview  # Image has a method of that name
 
 _FORMATS = Choices("format", **{member.name.lower(): member.value for member in ImageFormat
@@ -119,9 +120,7 @@ class Image:
             raise no_option(name, names_of(PictureOptions), "of decoding")
         out, detail = ffi.new("sdd_image **"), ffi.new("int32_t *")
         with buffer("data", data) as view:
-            status = lib.sdd_image_decode(
-                ffi.from_buffer(view), view.nbytes, form.c if form else ffi.NULL, out, detail
-            )
+            status = lib.sdd_image_decode(ffi.from_buffer(view), view.nbytes, form.c if form else ffi.NULL, out, detail)
         check(status, detail[0])
         return Image._take(out[0])
 
@@ -342,7 +341,8 @@ class Image:
 
     def frame_duration(self, index: int) -> float:
         """Seconds for which a frame is to be shown, as the file says."""
-        return lib.sdd_image_frame_duration_us(self._live(), in_range("index", index, 32)) / 1e6  # type: ignore[no-any-return]
+        number = in_range("index", index, 32)
+        return lib.sdd_image_frame_duration_us(self._live(), number) / 1e6  # type: ignore[no-any-return]
 
     # ---- metadata
 
@@ -390,7 +390,8 @@ class Image:
 
     def encode(
         self, format: int | FormatName = 0, *, quality: int = 0, max_size: tuple[int, int] | int | None = None,
-        max_bytes: int = 0, background: int = 0, progressive: bool = False, chroma: Literal["420", "422", "444"] = "420",
+        max_bytes: int = 0, background: int = 0, progressive: bool = False,
+        chroma: Literal["420", "422", "444"] = "420",
     ) -> View:  # fmt: skip
         """Encodes the pixels, on this thread, and returns read-only bytes without a copy.
 
@@ -423,8 +424,10 @@ class Image:
         if not format:
             if path.suffix.lower() not in _SUFFIXES:
                 end = f"ends with {path.suffix}" if path.suffix else "has no extension"
-                raise _invalid(f"The file's name {end}, which names no format of pictures: end it with .jpg, .png, .webp, "
-                               ".avif or .jxl, or name the format, as in save(path, \"png\").")  # fmt: skip
+                raise _invalid(
+                    f"The file's name {end}, which names no format of pictures: end it with .jpg, .png, .webp, .avif "
+                    'or .jxl, or name the format, as in save(path, "png").'
+                )
             format = _SUFFIXES[path.suffix.lower()]
         data = self.encode(format, **options)  # before a file is made
         path.write_bytes(data)
@@ -451,8 +454,8 @@ def _not_written(format: ImageFormat) -> str:
     if name is None:
         return f"libsdd does not write {format.name}: it writes JPEG and PNG, and by coders WebP, AVIF and JPEG XL."
     return (
-        f"No coder has written the picture as {name}: it is not installed (Debian: {PACKAGES[name]}), or it refused the "
-        "picture; with SDD_LOG=warning in the environment libsdd says why it does not use one."
+        f"No coder has written the picture as {name}: it is not installed (Debian: {PACKAGES[name]}), or it refused "
+        "the picture; with SDD_LOG=warning in the environment libsdd says why it does not use one."
     )
 
 

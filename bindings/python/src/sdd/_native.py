@@ -28,18 +28,21 @@ def _load(file: str) -> Any:
         # NODELETE: the library's threads still run when Python drops its modules at exit.
         loaded = ffi.dlopen(file, ffi.RTLD_NOW | ffi.RTLD_NODELETE)
     except OSError as error:
-        raise ImportError(f"libsdd cannot be loaded: {error}. {_advice(file)}") from error
-    if loaded.sdd_version() < _OLDEST:
+        raise ImportError(f"libsdd cannot be loaded: {error}. {_advice()}") from error
+    try:
+        number = loaded.sdd_version()
+    except AttributeError:
+        raise ImportError(f"{file} is not libsdd. {_advice()}") from None
+    if number < _OLDEST:
         version = ffi.string(loaded.sdd_version_string()).decode()
         raise ImportError(f"{file} is libsdd {version}; this package needs {VERSION_MAJOR}.{VERSION_MINOR} or later.")
     return loaded
 
 
-def _advice(file: str) -> str:
-    """What to do about a library that cannot be loaded."""
+def _advice() -> str:
+    """What to do where there is no library."""
     if os.environ.get("SDD_LIBRARY"):
-        missing = "no such file" if not os.path.exists(file) else "the file that is no libsdd, or lacks what it needs"
-        return f"SDD_LIBRARY names it ({missing}): set it to a file such as build/libsdd.so, or unset it."
+        return "SDD_LIBRARY names this file: set it to a built library, such as build/libsdd.so, or unset it."
     return (
         "Install it (Debian: libsdd0; in a checkout: `make install`), or name its file by SDD_LIBRARY, as in "
         "SDD_LIBRARY=build/libsdd.so."

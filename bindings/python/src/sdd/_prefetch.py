@@ -58,7 +58,12 @@ def report_of(event: Event) -> PrefetchReport:
     for index in range(report.total if report.outcomes else 0):
         outcome = ffi.cast("sdd_prefetch_outcome *", first + index * report.outcome_size)
         outcomes.append(
-            PrefetchOutcome(Status(outcome.error), Detail(outcome.detail), outcome.http_status, origin_of(outcome.origin),
-                            bool(outcome.retryable))  # fmt: skip
+            PrefetchOutcome(
+                Status(outcome.error),
+                Detail(outcome.detail),
+                outcome.http_status,
+                origin_of(outcome.origin),
+                bool(outcome.retryable),
+            )
         )
     return PrefetchReport(report.total, report.skipped, outcomes)
