@@ -143,7 +143,7 @@ def text_of(docstring: str | None) -> list[str]:
     if not docstring:
         return []
     text = re.sub(r"(?<!`)`([^`\n]+)`(?!`)", r"``\1``", docstring)
-    text = re.sub(r"(?<![`\\])\*(?=\w)", r"\\*", text)
+    text = re.sub(r"(?<![`\\])\*(?=\w)|(?<=-)\*", r"\\*", text)
     text = re.sub(r"(?<![`\w])(\w+_)(?![\w`])", r"``\1``", text)  # SDD_OPTION_ would be a link
     lines: list[str] = []
     for paragraph in re.split(r"\n\s*\n", text):
