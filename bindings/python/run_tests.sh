@@ -67,8 +67,11 @@ cp -r "$folder/." "$work/checkout" # setuptools writes into the folder that it b
 (export LD_LIBRARY_PATH=$work/lib && cd "$work" &&
     installed/bin/pip install --quiet --disable-pip-version-check "$work/checkout" &&
     installed/bin/python -c "$program")
-loaded=$(cd "$work" && SDD_LIBRARY=$library installed/bin/pip install --quiet --disable-pip-version-check \
-    --force-reinstall --no-deps "$work/checkout" && installed/bin/python -c "$program")
+rm -rf "$work/carried"
+SDD_LIBRARY=$library "$bin/pip" wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps \
+    --wheel-dir "$work/carried" "$work/checkout" # with the setuptools of the tests: the one above was pip's own
+loaded=$(cd "$work" && installed/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps \
+    carried/*.whl && installed/bin/python -c "$program")
 echo "$loaded"
 [[ $loaded == *"$work/installed/"*libsdd.so.0 ]] || fail "pip does not install the library that SDD_LIBRARY names"
 
@@ -104,7 +107,9 @@ for coder in "$(dirname "$library")"/coders/{webp,gif,avif}.so; do
     [ ! -e "$coder" ] || [ -x "$(dirname "${loaded##* }")/sdd/coders/$(basename "$coder")" ] ||
         fail "the wheel lacks $coder"
 done
-"$work/wheel/bin/python" -X faulthandler -m pytest -p no:cacheprovider
+# Without the tests of what does not differ in a wheel.
+"$work/wheel/bin/python" -X faulthandler -m pytest -p no:cacheprovider --ignore tests/test_signals.py \
+    --ignore tests/test_help.py
 (cd "$work" && "$bin/mypy" --cache-dir "$work/mypy" --strict --python-executable "$work/wheel/bin/python" \
     "$folder/examples/contact_sheet.py")
 step "all passed"
