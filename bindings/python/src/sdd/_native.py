@@ -31,7 +31,7 @@ def _load(file: str) -> Any:
         raise ImportError(f"libsdd cannot be loaded: {error}. {_advice()}") from error
     try:
         number = loaded.sdd_version()
-    except AttributeError:
+    except (AttributeError, ffi.error):
         raise ImportError(f"{file} is not libsdd. {_advice()}") from None
     if number < _OLDEST:
         version = ffi.string(loaded.sdd_version_string()).decode()
