@@ -88,9 +88,10 @@ refuses "SDD_LIBRARY names /none/libsdd.so, which is no file: name a built libra
 if ! "$bin/python" -c 'import ctypes; ctypes.CDLL("libsdd.so.0")' 2>/dev/null &&
     ! PATH=/usr/bin:/bin command -v swift >/dev/null; then
     refuses "libsdd.so.0 is not installed: install it (Debian: libsdd0" "$work/checkout"
+    rm -rf "$work/bare"
     mkdir -p "$work/bare/include/sdd" "$work/bare/bindings"
     touch "$work/bare/include/sdd/sdd.h"
-    ln -sfn "$work/checkout" "$work/bare/bindings/python"
+    cp -r "$work/checkout" "$work/bare/bindings/python"
     refuses "there is no libsdd: none is installed" "$work/bare/bindings/python"
 fi
 
