@@ -16,4 +16,19 @@ extension CacheRules {
     ) -> [String] {
         (fields.values(of: "Location") + fields.values(of: "Content-Location")).compactMap(resolve)
     }
+
+    /// Returns the GET request that the response to a POST answers as well, so that it may be stored for it: the server
+    /// names the URL itself as what it has sent, and says how long that is fresh (RFC 9110 §9.3.3).
+    /// - Parameter resolve: as for `alsoInvalidated`.
+    package static func answeredGET(
+        _ request: CacheableRequest, status: Int32, fields: ResponseFields, resolve: (_ reference: String) -> String?
+    ) -> CacheableRequest? {
+        let places = fields.values(of: "Content-Location")
+        guard request.method == "POST", status == 200, places.count == 1, resolve(places[0]) == request.url,
+            CacheControl(fields).maxAge != nil || fields.value(of: "Expires") != nil
+        else { return nil }
+        var get = request
+        get.method = "GET"
+        return get
+    }
 }

@@ -38,15 +38,17 @@ extension CacheRules {
         return SelectingField(name: name, value: value)
     }
 
-    /// Normalizes a value (§4.1): removes insignificant white space, and ignores case for fields known to be
-    /// case-insensitive (RFC 9110 §12.5.2 to §12.5.4).
+    /// Normalizes a value (§4.1): removes insignificant white space, and for fields known to be lists of preferences
+    /// (RFC 9110 §12.5.2 to §12.5.4) ignores the case of their members and their order, which means nothing.
     private static func normalized(_ value: String, of name: String) -> String {
         let whole = FieldText.trimmed(value[...].utf8)
         // White space and case may be significant within quotes.
         if whole.contains(UInt8(ascii: "\"")) { return String(decoding: whole, as: UTF8.self) }
         let members = FieldText.members(of: [value]).map(withoutSpace)
-        let text = members.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ",")
-        return caseless.contains(name) ? FieldText.lowered(text.utf8) : text
+        let texts =
+            preferences.contains(name)
+            ? members.map { FieldText.lowered($0) }.sorted() : members.map { String(decoding: $0, as: UTF8.self) }
+        return texts.joined(separator: ",")
     }
 
     /// Removes white space around ";", as in "image/png; q=0.5", and reduces it to one space elsewhere.
@@ -56,5 +58,5 @@ extension CacheRules {
         return Array(words.joined(separator: [UInt8(ascii: ";")]))
     }
 
-    private static let caseless: Set<String> = ["accept-charset", "accept-encoding", "accept-language"]
+    private static let preferences: Set<String> = ["accept-charset", "accept-encoding", "accept-language"]
 }

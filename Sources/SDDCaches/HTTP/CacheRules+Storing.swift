@@ -7,9 +7,10 @@ extension CacheRules {
     package static func stores(
         _ request: CacheableRequest, status: Int32, fields: ResponseFields, isComplete: Bool
     ) -> Bool {
-        guard isComplete, !request.isBeyondCaches, !request.cacheControl.isNoStore, isStorable(status) else {
-            return false
-        }
+        // Only a 200 is what the request would have got without its Range as well.
+        guard isComplete, !request.isBeyondCaches, !request.cacheControl.isNoStore, isStorable(status),
+            status == 200 || request.range == nil
+        else { return false }
         let control = CacheControl(fields)
         return isKept(status, control) && names(inVaryOf: fields) != nil
             && (control.isPublic || control.isPrivate || control.maxAge != nil || fields.value(of: "Expires") != nil

@@ -77,13 +77,27 @@ package enum CacheRules {
     }
 
     /// Returns the fields of a stored response as served to a caller, with its current Age (§5.1).
+    /// - Parameter part: what is served of the body, if it is not the whole.
     /// - Returns: nil when there is no memory.
-    package static func servedFields(_ stored: StoredResponse, age: Int64) -> ResponseFields? {
+    package static func servedFields(
+        _ stored: StoredResponse, age: Int64, part: ServedRange? = nil
+    ) -> ResponseFields? {
         var builder = ResponseFieldsBuilder()
-        for field in stored.fields.all where strcasecmp(field.name, "age") != 0 {
+        for field in stored.fields.all where !isReplaced(field.name, isPart: part != nil) {
             guard builder.append(field.name, field.value) else { return nil }
         }
-        guard builder.append("Age", String(min(max(age, 0), DeltaSeconds.largest))) else { return nil }
+        var added = [("Age", String(min(max(age, 0), DeltaSeconds.largest)))]
+        if let part {
+            added += [("Content-Range", part.contentRange), ("Content-Length", String(part.bounds.count))]
+        }
+        for (name, value) in added {
+            guard builder.append(name, value) else { return nil }
+        }
         return withExtendedLifetime(stored.fields) { builder.take() }
+    }
+
+    private static func isReplaced(_ name: ResponseFields.Text, isPart: Bool) -> Bool {
+        if strcasecmp(name, "age") == 0 { return true }
+        return isPart && (strcasecmp(name, "content-length") == 0 || strcasecmp(name, "content-range") == 0)
     }
 }

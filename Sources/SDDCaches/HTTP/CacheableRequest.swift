@@ -27,15 +27,18 @@ package struct CacheableRequest: Sendable {
 
     package var cacheControl: CacheControl { CacheControl(headers) }
 
-    /// True if the cache is not involved: the method is not GET, or the caller has set conditions or a range itself
-    /// (RFC 9110 §13.1, §14.2), so that the response may not be the whole image.
+    /// The range that is asked for; nil for a request for the whole body, and for a Range that the cache leaves to the
+    /// server.
+    package var range: RangeWish? { RangeWish(headers) }
+
+    /// True if the cache is not involved: the method is not GET, or the caller has set conditions itself (RFC 9110
+    /// §13.1), or has asked for ranges in a way that only the server answers (§14.2).
     var isBeyondCaches: Bool {
-        method != "GET" || Self.ownQuestions.contains { headers[$0] != nil }
+        if method != "GET" || Self.conditions.contains(where: { headers[$0] != nil }) { return true }
+        return (headers["Range"] != nil || headers["If-Range"] != nil) && range == nil
     }
 
-    private static let ownQuestions = [
-        "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range", "Range",
-    ]
+    private static let conditions = ["If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since"]
 }
 
 /// The cache's decision about a request. Ages are in seconds. A value type.

@@ -71,6 +71,45 @@ extension StoredSelection {
     }
 }
 
+/// Encodes the record of parts. A reader of entries that does not know this version finds none.
+extension StoredParts {
+    private static let version: UInt8 = 4
+
+    package func encoded() -> [UInt8] {
+        var bytes = [Self.version]
+        StoredResponse.append(total ?? -1, to: &bytes)
+        StoredResponse.append(asked.utf8, to: &bytes)
+        StoredResponse.append(UInt32(clamping: pieces.count), to: &bytes)
+        for range in [answer] + pieces {
+            StoredResponse.append(range.lowerBound, to: &bytes)
+            StoredResponse.append(range.upperBound, to: &bytes)
+        }
+        StoredResponse.append(response.encoded(), to: &bytes)
+        return bytes
+    }
+
+    /// Whether the metadata of an entry are those of parts, which are no image, and nobody's but the HTTP cache's.
+    package static func areIn(_ metadata: EntryMetadata) -> Bool { metadata.http.first == version }
+
+    package init?(decoding bytes: UnsafeRawBufferPointer) {
+        var reader = StoredBytes(bytes)
+        guard reader.number(UInt8.self) == Self.version, let total = reader.number(Int64.self),
+            let asked = reader.text(), let count = reader.number(UInt32.self), let answer = reader.range()
+        else { return nil }
+        var pieces: [Range<Int64>] = []
+        for _ in 0..<count {
+            guard let piece = reader.range() else { return nil }
+            pieces.append(piece)
+        }
+        guard let text = reader.piece(), reader.isAtEnd, let response = StoredResponse(decoding: text) else {
+            return nil
+        }
+        self.init(
+            response: response, total: total < 0 ? nil : total, pieces: pieces, asked: asked, answer: answer)
+        guard isSound else { return nil }
+    }
+}
+
 extension [SelectingField] {
     fileprivate func append(to bytes: inout [UInt8]) {
         StoredResponse.append(UInt32(clamping: count), to: &bytes)
@@ -95,8 +134,13 @@ private struct StoredBytes {
         reading.number(type)?.byteSwapped
     }
 
-    private mutating func piece() -> UnsafeRawBufferPointer? {
+    mutating func piece() -> UnsafeRawBufferPointer? {
         number(UInt32.self).flatMap { Int(exactly: $0) }.flatMap { reading.take($0) }
+    }
+
+    mutating func range() -> Range<Int64>? {
+        guard let first = number(Int64.self), let end = number(Int64.self), 0 <= first, first < end else { return nil }
+        return first..<end
     }
 
     mutating func text() -> String? { piece().flatMap { String(validating: $0, as: UTF8.self) } }

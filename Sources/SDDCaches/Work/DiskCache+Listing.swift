@@ -21,7 +21,7 @@ extension DiskCache {
             while let found = try listing.next() {
                 for file in found {
                     do throws(CacheError) {
-                        guard let entry = try listing.look(at: file) else { continue }
+                        guard let entry = try listing.look(at: file), !isHidden(entry) else { continue }
                         switch body(entry) {
                         case .next: break
                         case .stop: return failure
@@ -37,6 +37,9 @@ extension DiskCache {
         }
         return failure
     }
+
+    /// Parts of a body are not shown: whoever copies or shows entries takes each for a complete body.
+    private func isHidden(_ entry: ListedEntry) -> Bool { entry.metadata.map(StoredParts.areIn) ?? false }
 
     private func removeListed(_ entry: ListedEntry) -> CacheError? {
         // By the key, so that an entry that waits to be written is removed as well.

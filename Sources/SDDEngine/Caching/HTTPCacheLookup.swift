@@ -75,7 +75,8 @@ package final class HTTPCacheLookup: CacheLookup {
     /// Returns all keys a URL may be stored under for this caller: the caller's own and the shared one.
     func keys(ofURL url: String) -> Set<String> {
         let key = cache.key(ofURL: url)
-        return [key, key + mark]
+        let own = key + mark
+        return [key, own, Self.partsKey(of: key), Self.partsKey(of: own)]
     }
 
     /// A copy for a background revalidation, which has no caller and serves no stale response.
@@ -90,6 +91,13 @@ extension HTTPCacheLookup {
         let key: String
         let entry: StoredEntry
         var response: StoredResponse
+        /// What is served of the body to a request for a range; `nil` means all of it.
+        var cut: Cut?
+        /// The record of an entry that consists of parts.
+        var parts: StoredParts?
+
+        /// The body as it is served.
+        var body: Bytes { cut?.body ?? entry.body }
     }
 
     /// The URL's own entry, and the one the request selects (RFC 9111 §4.1).
@@ -100,6 +108,12 @@ extension HTTPCacheLookup {
 
     /// Reads the entries for the request. Call on a thread that may wait for the disk.
     func entries(_ disk: DiskCache, isOffline: Bool) -> Entries {
+        let entries = wholeEntries(disk, isOffline: isOffline)
+        guard let range = request.range else { return entries }
+        return cut(entries, to: range, disk)
+    }
+
+    private func wholeEntries(_ disk: DiskCache, isOffline: Bool) -> Entries {
         guard let own = stored(key, disk) else { return Entries() }
         var request = request
         request.isOffline = isOffline

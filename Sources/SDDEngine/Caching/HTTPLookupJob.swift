@@ -110,9 +110,9 @@ extension HTTPLookupJob {
     /// Whether HTTP's rules decide; otherwise this is an image lookup, or only looks for a part to resume.
     private var isHTTP: Bool { lookup.wishes.contains(.http) && !lookup.wishes.contains(.pictures) }
 
-    /// Whether processes wait for one another.
+    /// Whether processes wait for one another: not for a part of a body, which the others may not want.
     private var isShared: Bool {
-        lookup.cache.shareWait != nil && (isHTTP || lookup.wishes.contains(.pictures))
+        lookup.cache.shareWait != nil && lookup.request.range == nil && (isHTTP || lookup.wishes.contains(.pictures))
     }
 
     private var isOver: Bool {
@@ -187,7 +187,7 @@ extension HTTPLookupJob {
         if lookup.wishes.contains(.revalidates) { return .done }
         if lookup.wishes.contains(.ignoresCached) { return .failed(.cachedIsRight) }
         let response = CachedResponse(head, revalidation: revalidates ? lookup.revalidating : nil)
-        var found = CacheHit(body: stored.entry.body, response: response, origin: origin)
+        var found = CacheHit(body: stored.body, response: response, origin: origin)
         found.extended = stored.entry.extended
         return .found(found)
     }
@@ -207,7 +207,8 @@ extension HTTPLookupJob {
         }
         if said != nil, said != .bypass { lookup.cache.counters.add(.httpMisses, stored == nil ? 1 : 0) }
         let isCompared = stored == nil && lookup.wishes.contains(.ignoresCached)
-        let part = stored == nil && lookup.wishes.contains(.resumes) ? KeptPart(for: lookup, by: disk) : nil
+        let resumes = stored == nil && lookup.wishes.contains(.resumes) && lookup.request.range == nil
+        let part = resumes ? KeptPart(for: lookup, by: disk) : nil
         return .network(
             Revalidation(
                 lookup, disk, stored: stored, primary: entries.primary, conditions: conditions, claim: claimed,
@@ -218,17 +219,4 @@ extension HTTPLookupJob {
 
 extension CacheAnswer {
     fileprivate var isFresh: Bool { if case .fresh = self { true } else { false } }
-}
-
-extension HTTPCacheLookup.Stored {
-    /// Makes the header as a caller sees it (RFC 9111 §5.1); `nil` if there is no memory.
-    func head(age: Int64) -> ResponseHead? { response.head(age: age, bodyCount: entry.body.count) }
-}
-
-extension StoredResponse {
-    func head(age: Int64, bodyCount: Int) -> ResponseHead? {
-        guard let fields = CacheRules.servedFields(self, age: age) else { return nil }
-        return ResponseHead(
-            response: Response(status: status, url: url, fields: fields), expectedBytes: Int64(bodyCount))
-    }
 }

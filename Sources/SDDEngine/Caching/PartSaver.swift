@@ -142,22 +142,49 @@ final class PartSaver: Sendable {
 
 // MARK: - Kept parts
 
-/// The kept part of an interrupted body.
+/// The beginning of a body that is kept: of an interrupted download, or what requests for ranges have brought of it.
 struct KeptPart: Sendable {
-    let part: StoredPart
+    /// The part of an interrupted download; `nil` if requests for ranges have brought the bytes.
+    let part: StoredPart?
     let point: ResumePoint
+
+    var isOfRanges: Bool { part == nil }
 
     /// Opens the part kept for a request; `nil` if none is usable. Call on a thread that may wait for the disk.
     init?(for lookup: HTTPCacheLookup, by disk: DiskCache) {
-        guard let part = (try? disk.store.parts.open(lookup.key)) ?? nil, part.body.count > 0,
-            let response = unsafe part.validator.withUnsafeBytes({ unsafe StoredResponse(decoding: $0) }),
-            CacheRules.selects(response, lookup.request),
-            let validator = Response(status: response.status, fields: response.fields).resumeValidator
-        else { return nil }
+        if let part = Self.interrupted(lookup, disk) {
+            self = part
+        } else if let part = Self.ofRanges(lookup, disk) {
+            self = part
+        } else {
+            return nil
+        }
+    }
+
+    private init?(_ part: StoredPart?, _ bytes: Bytes, of response: StoredResponse, total: Int64?) {
+        guard let validator = Response(status: response.status, fields: response.fields).resumeValidator else {
+            return nil
+        }
         self.part = part
         point = ResumePoint(
-            bytes: part.body, validator: validator, url: response.url,
-            total: response.fields["Content-Length"].flatMap { Int64($0) }, fields: response.fields)
+            bytes: bytes, validator: validator, url: response.url, total: total, fields: response.fields)
+    }
+
+    private static func interrupted(_ lookup: HTTPCacheLookup, _ disk: DiskCache) -> KeptPart? {
+        guard let part = (try? disk.store.parts.open(lookup.key)) ?? nil, part.body.count > 0,
+            let response = unsafe part.validator.withUnsafeBytes({ unsafe StoredResponse(decoding: $0) }),
+            CacheRules.selects(response, lookup.request)
+        else { return nil }
+        let total = response.fields["Content-Length"].flatMap { Int64($0) }
+        return KeptPart(part, part.body, of: response, total: total)
+    }
+
+    private static func ofRanges(_ lookup: HTTPCacheLookup, _ disk: DiskCache) -> KeptPart? {
+        guard lookup.wishes.contains(.http), let (entry, parts) = lookup.storedParts(disk),
+            let first = parts.pieces.first, first.lowerBound == 0,
+            let bytes = unsafe Bytes(copying: UnsafeRawBufferPointer(rebasing: entry.body.pointer[..<first.count]))
+        else { return nil }
+        return KeptPart(nil, bytes, of: parts.response, total: parts.total)
     }
 }
 

@@ -43,7 +43,7 @@ package final class Revalidation: Sendable {
             mayStore: mayStore)
     }
 
-    var storedBody: Bytes? { stored?.entry.body }
+    var storedBody: Bytes? { stored?.body }
     var extended: Bytes? { stored?.entry.extended }
     var ignoresCached: Bool { lookup.wishes.contains(.ignoresCached) }
 }
@@ -71,7 +71,7 @@ extension Revalidation {
                 let fresh = CacheRules.freshened(
                     stored.response, by: response.fields, for: lookup.request,
                     requestTime: head.requestTime / 1_000_000, responseTime: now),
-                let head = fresh.head(age: Freshness(of: fresh, now: now).age, bodyCount: stored.entry.body.count)
+                let head = stored.head(age: Freshness(of: fresh, now: now).age, updated: fresh)
             else { return .again }
             return .stillGood(fresh, head)
         }
@@ -99,15 +99,29 @@ extension Revalidation {
 extension Revalidation {
     enum Outcome: Sendable {
         case store(StoredResponse, Bytes)
+        /// The body is that of these parts.
+        case keepParts(StoredParts, Bytes)
         case freshened(StoredResponse)
-        /// Invalidates the request's URL and these others (RFC 9111 §4.4).
-        case invalidate([String])
+        /// Invalidates the request's URL and these others (RFC 9111 §4.4), and then stores a response where it answers
+        /// later requests as well.
+        case invalidate([String], stored: StoredResponse? = nil, Bytes? = nil)
         case nothing
 
+        /// Whether an entry for requests without a range is written.
         var isWritten: Bool {
             switch self {
             case .store, .freshened: true
-            case .invalidate, .nothing: false
+            case .invalidate(_, let response, _): response != nil
+            case .keepParts, .nothing: false
+            }
+        }
+
+        /// The outcome of a body that must not be stored as a complete one.
+        var withoutBody: Outcome {
+            switch self {
+            case .store: .nothing
+            case .invalidate(let others, _, _): .invalidate(others)
+            case .keepParts, .freshened, .nothing: self
             }
         }
     }
@@ -117,25 +131,38 @@ extension Revalidation {
     func outcome(of head: ResponseHead, body: Bytes) -> Outcome {
         let response = head.response
         if CacheRules.invalidates(method: lookup.request.method, status: response.status) {
-            let url = lookup.request.url
-            return .invalidate(
-                CacheRules.alsoInvalidated(by: response.fields) { reference in
-                    URLReference.resolve(reference, against: url).flatMap {
-                        URLReference.sameOrigin($0, url) ? $0 : nil
-                    }
-                })
+            return invalidation(by: head, body)
         }
         // The caller to store it for is not known.
         if response.isOfUnknownCaller { return .nothing }
-        guard mayStore, lookup.wishes.contains(.http),
-            CacheRules.stores(
-                lookup.request, status: response.status, fields: response.fields, isComplete: true),
-            let made = CacheRules.makeStored(
-                lookup.request, status: response.status, url: response.url, fields: response.fields,
-                requestTime: head.requestTime / 1_000_000, responseTime: head.responseTime / 1_000_000,
-                family: UInt64.random(in: 1...UInt64.max))
-        else { return .nothing }
-        return .store(made, body)
+        guard mayStore, lookup.wishes.contains(.http) else { return .nothing }
+        if response.status == 206 { return parts(head, body).map { .keepParts($0, body) } ?? .nothing }
+        return made(of: head, for: lookup.request).map { .store($0, body) } ?? .nothing
+    }
+
+    private func invalidation(by head: ResponseHead, _ body: Bytes) -> Outcome {
+        let (url, response) = (lookup.request.url, head.response)
+        let resolve = { (reference: String) -> String? in
+            URLReference.resolve(reference, against: url).flatMap { URLReference.sameOrigin($0, url) ? $0 : nil }
+        }
+        let others = CacheRules.alsoInvalidated(by: response.fields, resolve: resolve)
+        guard lookup.wishes.contains(.http), !response.isOfUnknownCaller,
+            let get = CacheRules.answeredGET(
+                lookup.request, status: response.status, fields: response.fields, resolve: resolve),
+            let made = made(of: head, for: get)
+        else { return .invalidate(others) }
+        return .invalidate(others, stored: made, body)
+    }
+
+    private func made(of head: ResponseHead, for request: CacheableRequest) -> StoredResponse? {
+        let response = head.response
+        guard CacheRules.stores(request, status: response.status, fields: response.fields, isComplete: true) else {
+            return nil
+        }
+        return CacheRules.makeStored(
+            request, status: response.status, url: response.url, fields: response.fields,
+            requestTime: head.requestTime / 1_000_000, responseTime: head.responseTime / 1_000_000,
+            family: UInt64.random(in: 1...UInt64.max))
     }
 
     /// Whether the body is identical to the stored one (U4).
@@ -153,11 +180,13 @@ extension Revalidation {
         if disk.isBehind { claim?.closeWhileStoring() }
         switch outcome {
         case .store(let response, let body): store(response, body)
+        case .keepParts(let parts, let body): keep(parts, body)
         case .freshened(let response): freshen(response)
-        case .invalidate(let others):
+        case .invalidate(let others, let response, let body):
             for url in [lookup.request.url] + others {
                 for key in lookup.keys(ofURL: url) { disk.remove(key) }
             }
+            if let response, let body { write(response.encoded(), body, key: lookup.key, user: []) }
         case .nothing: break
         }
         // A response that is written releases the claim afterwards, so that other processes find the entry.
@@ -182,7 +211,8 @@ extension Revalidation {
             key += "\n" + variant
             response.family = primary.family
         }
-        write(response, body, key: key, user: stored?.key == key ? stored?.entry.metadata.user ?? [] : [])
+        if part?.isOfRanges == true { disk.remove(lookup.partsKey) }
+        write(response.encoded(), body, key: key, user: stored?.key == key ? stored?.entry.metadata.user ?? [] : [])
     }
 
     private func freshen(_ response: StoredResponse) {
@@ -190,14 +220,59 @@ extension Revalidation {
         guard let stored else { return }
         // The 304 may forbid storing it.
         guard CacheRules.mayBeKept(response) else { return disk.remove(stored.key) }
-        write(response, stored.entry.body, key: stored.key, user: stored.entry.metadata.user)
+        write(
+            stored.record(of: response), stored.entry.body, key: stored.key, user: stored.entry.metadata.user,
+            isImage: stored.parts == nil)
     }
 
     /// Writes an entry, and releases the claim once it is written.
-    private func write(_ response: StoredResponse, _ body: Bytes, key: String, user: [UInt8]) {
+    private func write(_ record: [UInt8], _ body: Bytes, key: String, user: [UInt8], isImage: Bool = true) {
         guard lookup.cache.isOpen else { return }
         let metadata = EntryMetadata(
-            key: key, http: response.encoded(), user: user, format: CacheItem.formatNumber(of: body))
+            key: key, http: record, user: user, format: isImage ? CacheItem.formatNumber(of: body) : 0)
         disk.store(metadata, body) { [claim] _ in claim?.release() }
+    }
+}
+
+// MARK: - Parts
+
+extension Revalidation {
+    private func parts(_ head: ResponseHead, _ body: Bytes) -> StoredParts? {
+        CacheRules.makePart(
+            lookup.request, url: head.response.url, fields: head.response.fields, bodyCount: body.count,
+            requestTime: head.requestTime / 1_000_000, responseTime: head.responseTime / 1_000_000)
+    }
+
+    /// Adds parts to those that are stored, on the thread that makes changes: the next ones find what these have become.
+    private func keep(_ new: StoredParts, _ body: Bytes) {
+        // The queue does not count this body as memory that waits to be written.
+        guard lookup.cache.isOpen, !disk.isBehind else { return }
+        disk.change { [self] in
+            let (parts, bytes) = joined(new, body) ?? (new, body)
+            guard let whole = CacheRules.whole(of: parts, family: UInt64.random(in: 1...UInt64.max)) else {
+                return write(parts.encoded(), bytes, key: lookup.partsKey, user: [], isImage: false)
+            }
+            disk.remove(lookup.partsKey)
+            store(whole, bytes)
+        }
+    }
+
+    private func joined(_ new: StoredParts, _ body: Bytes) -> (StoredParts, Bytes)? {
+        guard let (entry, old) = lookup.storedParts(disk),
+            let response = CacheRules.freshened(
+                old.response, by: new.response.fields, for: lookup.request, requestTime: new.response.requestTime,
+                responseTime: new.response.responseTime),
+            let (parts, stretches) = old.joined(with: new, as: response)
+        else { return nil }
+        let builder = ByteBuilder()
+        guard let count = Int(exactly: parts.byteCount), builder.reserve(count) else { return nil }
+        for stretch in stretches {
+            let source = unsafe UnsafeRawBufferPointer(
+                rebasing: (stretch.isNew ? body : entry.body).pointer[stretch.bytes])
+            guard let base = unsafe source.baseAddress, unsafe builder.append(base, count: source.count) else {
+                return nil
+            }
+        }
+        return (parts, builder.take())
     }
 }

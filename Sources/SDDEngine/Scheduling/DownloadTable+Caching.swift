@@ -133,11 +133,7 @@ extension DownloadTable {
         if let head = job.head {
             let outcome = revalidation.outcome(of: head, body: bytes)
             // A body that may be incomplete must not be stored as complete (RFC 9111 §3.3).
-            if case .store = outcome, job.isEndUnproven {
-                caching.outcome = .nothing
-            } else {
-                caching.outcome = outcome
-            }
+            caching.outcome = job.isEndUnproven ? outcome.withoutBody : outcome
         }
         return revalidation.ignoresCached && revalidation.isSame(bytes) ? endUnchanged(job, at: now) : bytes
     }
@@ -233,7 +229,7 @@ extension DownloadTable {
         guard let caching = job.caching else { return }
         switch pictures.first?.image {
         case .failure(let error)?: isNoPicture(job, DownloadError(error))
-        case .success?, nil: if case .store? = caching.outcome { caching.outcome = .nothing }
+        case .success?, nil: caching.outcome = caching.outcome?.withoutBody
         }
     }
 
@@ -257,11 +253,11 @@ extension DownloadTable {
 
     /// Prevents storing a damaged image, even if HTTP allows it (row Z12).
     func isNoPicture(_ job: Job<Listener>, _ error: DownloadError) {
-        guard let caching = job.caching, case .store? = caching.outcome else { return }
+        guard let caching = job.caching else { return }
         switch error.detail {
         case .imageEmpty, .imageUnknownFormat, .imageCorrupt, .imageTruncated, .imageZeroPixels,
             .imageIntegrity:
-            caching.outcome = .nothing
+            caching.outcome = caching.outcome?.withoutBody
         default: break
         }
     }

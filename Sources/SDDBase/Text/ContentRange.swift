@@ -1,13 +1,13 @@
 /// The range of a body that a 206 response carries: the Content-Range field of RFC 9110 §14.4.
-struct ContentRange: Equatable {
-    let first: Int64
+package struct ContentRange: Equatable {
+    package let first: Int64
     /// The position of the last byte, inclusive.
-    let last: Int64
+    package let last: Int64
     /// The size of the whole body; `nil` if the server does not know it.
-    let total: Int64?
+    package let total: Int64?
 
     /// - Returns: `nil` for another unit, malformed text, or an impossible range.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         let words = text.split(separator: " ", omittingEmptySubsequences: true)
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
         let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import SDDTransport
+@testable import SDDBase
 
 /// Z17: the Content-Range of RFC 9110 §14.4.
 @Suite struct ContentRangeTests {

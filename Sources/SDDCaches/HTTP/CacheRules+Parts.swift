@@ -1,0 +1,69 @@
+package import SDDBase
+
+/// Storing parts of bodies: RFC 9111 §3.3 and §3.4. Pure.
+extension CacheRules {
+    /// Makes the stored form of a 206 that answers a request for a range.
+    /// - Parameter bodyCount: the bytes that came.
+    /// - Returns: nil if the response must not be stored, or does not tell where its bytes belong.
+    package static func makePart(
+        _ request: CacheableRequest, url: String, fields: ResponseFields, bodyCount: Int, requestTime: Int64,
+        responseTime: Int64
+    ) -> StoredParts? {
+        // §3.3: a 206 may be stored as if it were an incomplete 200.
+        guard let asked = request.range?.text, stores(request, status: 200, fields: fields, isComplete: true),
+            isCuttable(fields), fields.mimeType != "multipart/byteranges",
+            let range = contentRange(fields), let piece = piece(range, Int64(bodyCount), fields),
+            var response = makeStored(
+                request, status: 200, url: url, fields: fields, requestTime: requestTime, responseTime: responseTime,
+                family: 0),
+            let ofWhole = withoutPart(response.fields)
+        else { return nil }
+        response.fields = ofWhole
+        return StoredParts(response: response, total: range.total, pieces: [piece], asked: asked, answer: piece)
+    }
+
+    /// Whether positions in the stored body are those that its server counts: not if it has been unpacked.
+    package static func isCuttable(_ fields: ResponseFields) -> Bool { fields.value(of: "Content-Encoding") == nil }
+
+    /// Returns the Content-Range; nil if there is none, or several, which need not agree.
+    private static func contentRange(_ fields: ResponseFields) -> ContentRange? {
+        let texts = fields.values(of: "Content-Range")
+        return texts.count == 1 ? ContentRange(texts[0]) : nil
+    }
+
+    /// Returns the positions of the bytes that came; nil if they contradict the range.
+    private static func piece(_ range: ContentRange, _ count: Int64, _ fields: ResponseFields) -> Range<Int64>? {
+        guard count > 0, count - 1 <= range.last - range.first, range.last < .max else { return nil }
+        // Fewer bytes than announced are the first of the range, but a server that errs about that is not trusted with
+        // the place of a part among others: only a strong validator would let it be joined.
+        if count - 1 < range.last - range.first, EntityTag(of: fields).map({ !$0.isWeak }) ?? false { return nil }
+        return range.first..<(range.first + count)
+    }
+
+    /// Returns the response of the whole body that parts have made complete.
+    /// - Returns: nil if something is missing, or there is no memory.
+    package static func whole(of parts: StoredParts, family: UInt64) -> StoredResponse? {
+        guard parts.isWhole, let total = parts.total else { return nil }
+        var builder = ResponseFieldsBuilder()
+        let fields = parts.response.fields
+        guard copy(fields, to: &builder), builder.append("Content-Length", String(total)) else { return nil }
+        var response = parts.response
+        response.fields = withExtendedLifetime(fields) { builder.take() }
+        response.family = family
+        return response
+    }
+
+    private static func withoutPart(_ fields: ResponseFields) -> ResponseFields? {
+        var builder = ResponseFieldsBuilder()
+        guard copy(fields, to: &builder) else { return nil }
+        return withExtendedLifetime(fields) { builder.take() }
+    }
+
+    /// Copies all fields except those that describe a part.
+    private static func copy(_ fields: ResponseFields, to builder: inout ResponseFieldsBuilder) -> Bool {
+        fields.all.filter { !ofPart.contains(FieldText.lowered($0.name)) }
+            .allSatisfy { builder.append($0.name, $0.value) }
+    }
+
+    private static let ofPart: Set<String> = ["content-length", "content-range"]
+}
