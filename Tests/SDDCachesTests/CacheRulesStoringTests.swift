@@ -76,7 +76,12 @@ import Testing
         .init("9111 §7.3: Set-Cookie", ["Set-Cookie: a=b"], true),
         .init("9111 §4.1: Vary", ["Vary: Accept"], true),
         .init("9111 §4.1: Vary: * could never be used", ["Vary: *", "Cache-Control: max-age=60"], false),
-        .init("9110 §14.2: the response to a Range", ["Cache-Control: max-age=60"], ask: ["Range: bytes=0-"], false),
+        .init("9110 §14.2: a 200 to a Range is whole", ["Cache-Control: max-age=60"], ask: ["Range: bytes=0-"], true),
+        .init(
+            "9110 §14.2: another status to a Range", ["Cache-Control: max-age=60"],
+            ask: ["Range: bytes=0-"], status: 404, false),
+        .init(
+            "9110 §14.2: a 200 to several ranges", ["Cache-Control: max-age=60"], ask: ["Range: bytes=0-1,3-4"], false),
         .init(
             "9110 §13: the response to the request's own precondition", ["Cache-Control: max-age=60"],
             ask: ["If-None-Match: \"a\""], false),

@@ -122,8 +122,14 @@ extension HTTPCacheCase {
         .init("9111 §4: HEAD is not answered", ["Cache-Control: max-age=60"], gives: .bypass, method: "HEAD"),
         .init(
             "9110 §9.1: methods are compared with case", ["Cache-Control: max-age=60"], gives: .bypass, method: "get"),
-        .init("9110 §14.2: Range", ["Cache-Control: max-age=60"], ask: ["Range: bytes=0-9"], gives: .bypass),
-        .init("9110 §13.1.5: If-Range", ["Cache-Control: max-age=60"], ask: ["If-Range: \"a\""], gives: .bypass),
+        .init(
+            "9110 §14.2: one range", ["Cache-Control: max-age=60"], ask: ["Range: bytes=0-9"], gives: .fresh(age: 0)),
+        .init(
+            "9110 §14.2: several ranges", ["Cache-Control: max-age=60"], ask: ["Range: bytes=0-1,3-4"], gives: .bypass),
+        .init(
+            "9110 §13.2.2: a range and a condition", ["Cache-Control: max-age=60"],
+            ask: ["Range: bytes=0-1", "If-Match: \"a\""], gives: .bypass),
+        .init("9110 §13.1.5: If-Range alone", ["Cache-Control: max-age=60"], ask: ["If-Range: \"a\""], gives: .bypass),
         .init(
             "9110 §13.1.2: the request's If-None-Match", ["Cache-Control: max-age=60"], ask: ["If-None-Match: \"a\""],
             gives: .bypass),
@@ -164,9 +170,11 @@ extension HTTPCacheCase {
             "9111 §4: offline with another method", ["Cache-Control: max-age=60"], gives: .unavailable, method: "POST",
             isOffline: true),
         .init(
-            "9110 §14.2: offline with a Range", ["Cache-Control: max-age=60"], ask: ["Range: bytes=0-9"],
-            gives: .unavailable,
-            isOffline: true),
+            "9110 §14.2: offline with one range", ["Cache-Control: max-age=60"], ask: ["Range: bytes=0-9"], after: 99,
+            gives: .stale(age: 99), isOffline: true),
+        .init(
+            "9110 §14.2: offline with several ranges", ["Cache-Control: max-age=60"], ask: ["Range: bytes=0-1,3-4"],
+            gives: .unavailable, isOffline: true),
         .init(
             "reload has no meaning offline", ["Cache-Control: max-age=60"], gives: .fresh(age: 0), isOffline: true,
             ignoresCache: true),

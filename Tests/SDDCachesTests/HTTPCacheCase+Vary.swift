@@ -50,6 +50,12 @@ extension HTTPCacheCase {
             "9110 §12.5.4: languages are compared without case", "Accept-Language", asked: ["Accept-Language: EN, de"],
             ask: ["Accept-Language: en,DE"], gives: .fresh(age: 0)),
         vary(
+            "9110 §12.5.4: languages are compared without order", "Accept-Language",
+            asked: ["Accept-Language: en, de;q=0.5"], ask: ["Accept-Language: de;q=0.5,en"], gives: .fresh(age: 0)),
+        vary(
+            "9110 §12.5.4: other weights are another preference", "Accept-Language",
+            asked: ["Accept-Language: en, de;q=0.5"], ask: ["Accept-Language: de,en;q=0.5"], gives: .miss),
+        vary(
             "9110 §12.5.3: codings are compared without case", "Accept-Encoding", asked: ["Accept-Encoding: GZip"],
             ask: ["Accept-Encoding: gzip"], gives: .fresh(age: 0)),
         vary("9111 §4.1: other values are compared with case", "A", asked: ["A: x"], ask: ["A: X"], gives: .miss),

@@ -54,5 +54,26 @@ import Testing
         .init(
             "9111 §4: the response to a POST is not stored", .answered("Cache-Control: max-age=3600").by("POST"),
             .answered()),
+        .init(
+            "9110 §9.3.3: unless it names its URL and its lifetime",
+            .answered("Cache-Control: max-age=3600", "Content-Location: s").by("POST"), .fresh),
+        .init(
+            "9110 §9.3.3: no lifetime", .answered("Content-Location: s", "Last-Modified: {-36000}").by("POST"),
+            .answered()),
+        .init(
+            "9110 §9.3.3: another URL", .answered("Cache-Control: max-age=3600", "Content-Location: t").by("POST"),
+            .answered()),
+        .init(
+            "9110 §9.3.3: another status",
+            .answered("Cache-Control: max-age=3600", "Content-Location: s", status: 201).by("POST"), .answered()),
+        .init(
+            "9110 §9.3.3: another method",
+            .answered("Cache-Control: max-age=3600", "Content-Location: s").by("PUT"), .answered()),
+        .init(
+            "9110 §9.3.3: it is not answered itself", stored, .answered().by("POST"), .answered().by("POST")),
+        .init(
+            "9111 §4.4: and every variant is gone", inGerman, inFrench,
+            .answered("Cache-Control: max-age=3600", "Content-Location: s").by("POST"), .fresh.body(of: 2),
+            HTTPStep.fresh.body(of: 2).asking("Accept-Language: fr")),
     ]
 }

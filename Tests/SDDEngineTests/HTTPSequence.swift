@@ -29,7 +29,8 @@ struct HTTPSequence: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// One step of a sequence. The first reply of a step has the body "body N", N being the number of the step from 0 on.
+/// One step of a sequence. Each reply of a step has the body "body N", N being the number of the step from 0 on, unless
+/// the step says otherwise.
 struct HTTPStep: Sendable {
     // The request.
     var method = "GET"
@@ -44,6 +45,8 @@ struct HTTPStep: Sendable {
 
     // The server's replies, if it is asked: to the path, or to others behind it.
     var replies: [(path: String, reply: ScriptedReply)] = []
+    /// The body of the replies.
+    var sent: String?
     /// Whether the server is asked in the background, and the request does not wait for it.
     var isMeanwhile = false
 
@@ -53,6 +56,8 @@ struct HTTPStep: Sendable {
     var status: Int32 = 200
     /// The step whose body is expected; nil means this one.
     var bodyOf: Int?
+    /// The body that is expected, if it is not that of a step.
+    var text: String?
     var error: DownloadError.Code?
     /// Fields of the result: "NAME: VALUE", or "NAME" for a field that must be absent.
     var shown: [String] = []
@@ -136,6 +141,12 @@ extension HTTPStep {
     }
     /// Expects the body of that step.
     func body(of step: Int) -> HTTPStep { with { $0.bodyOf = step } }
+    /// The server sends this body, and it is expected.
+    func sending(_ body: String) -> HTTPStep { with { ($0.sent, $0.text) = (body, body) } }
+    /// Expects a 206 with this body.
+    func part(_ text: String) -> HTTPStep { with { ($0.status, $0.text) = (206, text) } }
+    /// Expects this body.
+    func text(_ text: String) -> HTTPStep { with { $0.text = text } }
     func status(_ status: Int32) -> HTTPStep { with { $0.status = status } }
     func from(_ origin: DownloadResult.Origin) -> HTTPStep { with { $0.origin = origin } }
     func fails(_ code: DownloadError.Code) -> HTTPStep { with { $0.error = code } }

@@ -31,7 +31,7 @@ extension HTTPStep {
         for (path, reply) in replies {
             var reply = reply
             reply.fields = reply.fields.map { dated($0, world.start) }
-            if reply.body.isEmpty { reply.body = Array("body \(index)".utf8) }
+            if reply.body.isEmpty { reply.body = Array((sent ?? "body \(index)").utf8) }
             world.server.script("s" + path, reply)
         }
     }
@@ -55,7 +55,7 @@ extension HTTPStep {
         #expect(result.origin == origin, comment)
         #expect(result.httpStatus == status, comment)
         let hasBody = method != "HEAD" && status != 204
-        #expect(result.text == (hasBody ? "body \(bodyOf ?? index)" : ""), comment)
+        #expect(result.text == (hasBody ? text ?? "body \(bodyOf ?? index)" : ""), comment)
         for field in shown {
             let parts = field.split(separator: ":", maxSplits: 1)
             let value = parts.count > 1 ? String(parts[1].drop { $0 == " " }) : nil

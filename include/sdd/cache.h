@@ -55,11 +55,14 @@ SDD_BEGIN_DECLS
  * responses are kept there, by the rules of a private cache: RFC 9111, RFC 5861
  * (stale-while-revalidate, stale-if-error), RFC 8246 (immutable). An entry is the same file as in
  * the picture cache. A fresh response needs no slot in the queue and no network. If several
- * processes want a URL at once, one downloads it and the others wait for it. A request with a Range
- * or a condition (If-None-Match, If-Modified-Since and the like) of its own bypasses the HTTP
- * cache. A request's own Cache-Control asks for less or more than the rules say: "no-cache",
- * "no-store", "max-stale=3600", "only-if-cached" (SDD_ERROR_NOT_CACHED on a miss).
- * sdd_result.origin tells what happened.
+ * processes want a URL at once, one downloads it and the others wait for it. A request for one
+ * range of bytes is answered with status 206 from a stored response, or from the parts that earlier
+ * ranges brought: parts with the same strong entity tag are joined, and become a normal entry once
+ * nothing is missing. Until then only requests for ranges get them, and no list shows them. A
+ * request for several ranges, or with a condition (If-None-Match, If-Modified-Since and the like)
+ * of its own, bypasses the HTTP cache. A request's own Cache-Control asks for less or more than the
+ * rules say: "no-cache", "no-store", "max-stale=3600", "only-if-cached" (SDD_ERROR_NOT_CACHED on a
+ * miss). sdd_result.origin tells what happened.
  */
 
 /** Levels of a cache. Since: 0.2.0. */

@@ -252,7 +252,8 @@ typedef struct sdd_download_request {
     /* The Referer header field (RFC 9110 section 10.1.3); one in `headers` overrides it. */
     const char *SDD_NULLABLE referrer;
     /* Bytes wanted: "0-1023", "1024-" or "-512" (RFC 9110 section 14.1.2). A partial response has
-       status 206, and is an error if no range was asked for. */
+       status 206, and is an error if no range was asked for. With the HTTP cache it may come from
+       there. */
     const char *SDD_NULLABLE range;
     int32_t priority; /* one of SDD_PRIORITY_; 0: as `options` say */
     int32_t reserved; /* 0 */

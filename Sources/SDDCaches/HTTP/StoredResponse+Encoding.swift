@@ -93,7 +93,7 @@ extension StoredParts {
 
     package init?(decoding bytes: UnsafeRawBufferPointer) {
         var reader = StoredBytes(bytes)
-        guard reader.number(UInt8.self) == Self.version, let total = reader.number(Int64.self),
+        guard reader.number(UInt8.self) == Self.version, let total = reader.number(Int64.self), total >= -1,
             let asked = reader.text(), let count = reader.number(UInt32.self), let answer = reader.range()
         else { return nil }
         var pieces: [Range<Int64>] = []

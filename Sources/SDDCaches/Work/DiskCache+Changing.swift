@@ -62,6 +62,16 @@ extension DiskCache {
         if isTaken { queue.signal() } else { work() }
     }
 
+    /// Writes an entry before this returns. Only within the work of `change`, which keeps it in order with the others.
+    package func writeNow(_ metadata: EntryMetadata, _ body: Bytes) {
+        _ = failure { () throws(CacheError) in try write(metadata, body) }
+    }
+
+    /// Removes an entry before this returns. Only within the work of `change`.
+    package func removeNow(_ key: String) {
+        _ = failure { () throws(CacheError) in try store.remove(key) }
+    }
+
     /// Waits until all earlier changes are done.
     /// - Returns: false if the time limit expires. A negative limit means no limit.
     package func flush(milliseconds: Int64) -> Bool {

@@ -221,7 +221,7 @@ extension DiskCache {
         }
     }
 
-    private func failure(of body: () throws(CacheError) -> Void) -> CacheError? {
+    func failure(of body: () throws(CacheError) -> Void) -> CacheError? {
         do throws(CacheError) {
             try body()
             return nil
@@ -231,7 +231,7 @@ extension DiskCache {
         }
     }
 
-    private func write(_ metadata: EntryMetadata, _ body: Bytes) throws(CacheError) {
+    func write(_ metadata: EntryMetadata, _ body: Bytes) throws(CacheError) {
         try store.write(metadata, body: body)
         counters.add(.entriesWritten, 1)
         counters.add(.diskWrittenBytes, Int64(body.count))

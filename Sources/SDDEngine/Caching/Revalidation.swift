@@ -186,7 +186,7 @@ extension Revalidation {
             for url in [lookup.request.url] + others {
                 for key in lookup.keys(ofURL: url) { disk.remove(key) }
             }
-            if let response, let body { write(response.encoded(), body, key: lookup.key, user: []) }
+            if let response, let body { write(entry(of: response, body), body) }
         case .nothing: break
         }
         // A response that is written releases the claim afterwards, so that other processes find the entry.
@@ -200,6 +200,12 @@ extension Revalidation {
     }
 
     private func store(_ response: StoredResponse, _ body: Bytes) {
+        if part?.isOfRanges == true { disk.remove(lookup.partsKey) }
+        write(entry(of: response, body), body)
+    }
+
+    /// Returns the metadata of a complete response, under the key that it belongs to.
+    func entry(of response: StoredResponse, _ body: Bytes) -> EntryMetadata {
         var response = response
         var key = lookup.key
         // Keep it beside the entry for other request fields if the server still selects by the same fields; otherwise
@@ -211,8 +217,9 @@ extension Revalidation {
             key += "\n" + variant
             response.family = primary.family
         }
-        if part?.isOfRanges == true { disk.remove(lookup.partsKey) }
-        write(response.encoded(), body, key: key, user: stored?.key == key ? stored?.entry.metadata.user ?? [] : [])
+        let user = stored?.key == key ? stored?.entry.metadata.user ?? [] : []
+        return EntryMetadata(
+            key: key, http: response.encoded(), user: user, format: CacheItem.formatNumber(of: body))
     }
 
     private func freshen(_ response: StoredResponse) {
@@ -220,59 +227,14 @@ extension Revalidation {
         guard let stored else { return }
         // The 304 may forbid storing it.
         guard CacheRules.mayBeKept(response) else { return disk.remove(stored.key) }
-        write(
-            stored.record(of: response), stored.entry.body, key: stored.key, user: stored.entry.metadata.user,
-            isImage: stored.parts == nil)
+        var metadata = stored.entry.metadata
+        metadata.http = stored.record(of: response)
+        write(metadata, stored.entry.body)
     }
 
     /// Writes an entry, and releases the claim once it is written.
-    private func write(_ record: [UInt8], _ body: Bytes, key: String, user: [UInt8], isImage: Bool = true) {
+    private func write(_ metadata: EntryMetadata, _ body: Bytes) {
         guard lookup.cache.isOpen else { return }
-        let metadata = EntryMetadata(
-            key: key, http: record, user: user, format: isImage ? CacheItem.formatNumber(of: body) : 0)
         disk.store(metadata, body) { [claim] _ in claim?.release() }
-    }
-}
-
-// MARK: - Parts
-
-extension Revalidation {
-    private func parts(_ head: ResponseHead, _ body: Bytes) -> StoredParts? {
-        CacheRules.makePart(
-            lookup.request, url: head.response.url, fields: head.response.fields, bodyCount: body.count,
-            requestTime: head.requestTime / 1_000_000, responseTime: head.responseTime / 1_000_000)
-    }
-
-    /// Adds parts to those that are stored, on the thread that makes changes: the next ones find what these have become.
-    private func keep(_ new: StoredParts, _ body: Bytes) {
-        // The queue does not count this body as memory that waits to be written.
-        guard lookup.cache.isOpen, !disk.isBehind else { return }
-        disk.change { [self] in
-            let (parts, bytes) = joined(new, body) ?? (new, body)
-            guard let whole = CacheRules.whole(of: parts, family: UInt64.random(in: 1...UInt64.max)) else {
-                return write(parts.encoded(), bytes, key: lookup.partsKey, user: [], isImage: false)
-            }
-            disk.remove(lookup.partsKey)
-            store(whole, bytes)
-        }
-    }
-
-    private func joined(_ new: StoredParts, _ body: Bytes) -> (StoredParts, Bytes)? {
-        guard let (entry, old) = lookup.storedParts(disk),
-            let response = CacheRules.freshened(
-                old.response, by: new.response.fields, for: lookup.request, requestTime: new.response.requestTime,
-                responseTime: new.response.responseTime),
-            let (parts, stretches) = old.joined(with: new, as: response)
-        else { return nil }
-        let builder = ByteBuilder()
-        guard let count = Int(exactly: parts.byteCount), builder.reserve(count) else { return nil }
-        for stretch in stretches {
-            let source = unsafe UnsafeRawBufferPointer(
-                rebasing: (stretch.isNew ? body : entry.body).pointer[stretch.bytes])
-            guard let base = unsafe source.baseAddress, unsafe builder.append(base, count: source.count) else {
-                return nil
-            }
-        }
-        return (parts, builder.take())
     }
 }

@@ -49,6 +49,14 @@ private func checkMessages(_ text: String) {
     guard CacheRules.selects(stored, request) else { finding("a response that its own request does not select") }
     stored.encoded().withUnsafeBytes { checkStored($0) }
     check(stored, request, now: 60)
+    let part = CacheRules.makePart(
+        request, url: "http://a.test/", fields: fields, bodyCount: text.utf8.count & 15, requestTime: 0,
+        responseTime: 1)
+    guard let part else { return }
+    part.encoded().withUnsafeBytes { checkParts($0, request) }
+    if let (joined, _) = part.joined(with: part, as: part.response), joined.pieces != part.pieces {
+        finding("the same part twice is another")
+    }
 }
 
 private func parts(_ line: Substring) -> (name: String, value: String) {
@@ -56,8 +64,20 @@ private func parts(_ line: Substring) -> (name: String, value: String) {
     return (String(line[..<colon]), String(line[colon...].dropFirst(2)))
 }
 
+/// Checks that parts are written as they were read, and that what they serve is theirs.
+private func checkParts(_ bytes: UnsafeRawBufferPointer, _ request: CacheableRequest) {
+    guard let parts = StoredParts(decoding: bytes) else { return }
+    guard parts.encoded().elementsEqual(bytes) else { finding("other stored parts") }
+    guard let served = request.range.flatMap({ parts.served($0) }) else { return }
+    guard let place = parts.place(of: served.bounds), Int64(place.upperBound) <= parts.byteCount else {
+        finding("a range outside of the parts")
+    }
+    _ = CacheRules.servedFields(parts.response, age: 0, part: served)
+}
+
 /// Checks that a stored response is written as it was read.
 private func checkStored(_ bytes: UnsafeRawBufferPointer) {
+    checkParts(bytes, CacheableRequest(url: "http://a.test/"))
     guard let stored = StoredResponse(decoding: bytes) else { return }
     guard stored.encoded().elementsEqual(bytes) else { finding("another stored response") }
     check(stored, CacheableRequest(url: stored.url), now: stored.requestTime)
