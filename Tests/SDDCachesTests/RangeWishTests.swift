@@ -35,7 +35,9 @@ import Testing
 
     @Test func randomTextsNeverTrap() {
         var random = SeededRandom(seed: 1)
-        let pieces = ["bytes=", "bytes", "=", "-", ",", "0", "1", "9", "9223372036854775807", "99999999999999999999", " "]
+        let pieces = [
+            "bytes=", "bytes", "=", "-", ",", "0", "1", "9", "9223372036854775807", "99999999999999999999", " ",
+        ]
         for _ in 0..<20_000 {
             let text = (0..<Int.random(in: 0...6, using: &random)).map { _ in pieces.randomElement(using: &random)! }
             guard let wish = wish("Range: bytes=" + text.joined()) ?? wish("Range: " + text.joined()) else { continue }

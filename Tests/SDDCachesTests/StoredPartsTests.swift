@@ -47,7 +47,8 @@ import Testing
                 guard let parts = decoded(damaged) else { continue }
                 #expect(parts.isSound && parts.byteCount > 0)
                 for wish in ["bytes=0-", "bytes=-1", "bytes=1-2", "bytes=11-12"] {
-                    guard let wish = RangeWish(requestFields(["Range: " + wish])), let served = parts.served(wish) else {
+                    guard let wish = RangeWish(requestFields(["Range: " + wish])), let served = parts.served(wish)
+                    else {
                         continue
                     }
                     let place = try #require(parts.place(of: served.bounds))

@@ -57,19 +57,30 @@ import Testing
             part("2-3", "2-3/10", "23", "Content-Type: multipart/byteranges; boundary=x"), isLeft("2-3")),
         .init("9110 §8.4: in a coding", part("2-3", "2-3/10", "23", "Content-Encoding: identity"), isLeft("2-3")),
         .init("9111 §5.2.2.5: no-store", part("2-3", "2-3/10", "23", "Cache-Control: no-store"), isLeft("2-3")),
-        .init("9111 §5.2.1.5: the request's no-store", part("2-3", "2-3/10", "23").asking("Cache-Control: no-store",
-            "Range: bytes=2-3"), isLeft("2-3")),
-        .init("9111 §4.1: Vary", part("2-3", "2-3/10", "23", "Vary: A"), isLeft("2-3").asking("Range: bytes=2-3",
-            "A: 1")),
+        .init(
+            "9111 §5.2.1.5: the request's no-store",
+            part("2-3", "2-3/10", "23").asking(
+                "Cache-Control: no-store",
+                "Range: bytes=2-3"), isLeft("2-3")),
+        .init(
+            "9111 §4.1: Vary", part("2-3", "2-3/10", "23", "Vary: A"),
+            isLeft("2-3").asking(
+                "Range: bytes=2-3",
+                "A: 1")),
         .init("9111 §4.2: stale", part("2-3", "2-3/10", "23"), isLeft("2-3").after(61)),
         .init(
             "9111 §4.3: validated", part("2-3", "2-3/10", "23", tag, "A: 1"),
             .validated(by: "If-None-Match: \"a\"", says: ["A: 2"]).after(61).asking("Range: bytes=3-3").part("3")
                 .showing("A: 2"), asks("2-3", "23").after(30)),
-        .init("9111 §4.2.4: offline", part("2-3", "2-3/10", "23"), .stale.after(99).offline.asking("Range: bytes=2-3")
-            .part("23")),
-        .init("9110 §13.1.5: If-Range", part("2-3", "2-3/10", "23", tag), asks("2-3", "23").asking("Range: bytes=2-3",
-            "If-Range: \"a\""), isLeft("2-3").asking("Range: bytes=2-3", "If-Range: \"b\"")),
+        .init(
+            "9111 §4.2.4: offline", part("2-3", "2-3/10", "23"),
+            .stale.after(99).offline.asking("Range: bytes=2-3")
+                .part("23")),
+        .init(
+            "9110 §13.1.5: If-Range", part("2-3", "2-3/10", "23", tag),
+            asks("2-3", "23").asking(
+                "Range: bytes=2-3",
+                "If-Range: \"a\""), isLeft("2-3").asking("Range: bytes=2-3", "If-Range: \"b\"")),
         .init("9111 §4.4: an unsafe request", part("2-3", "2-3/10", "23"), .answered().by("POST"), isLeft("2-3")),
 
         // Joining
@@ -87,7 +98,8 @@ import Testing
             "9111 §3.4: the size comes later", part("0-4", "0-4/*", "01234", tag), part("5-9", "5-9/10", "56789", tag),
             .fresh.text("0123456789")),
         .init(
-            "9111 §3.4: another tag", part("0-4", "0-4/10", "01234", tag), part("5-9", "5-9/10", "56789", "ETag: \"b\""),
+            "9111 §3.4: another tag", part("0-4", "0-4/10", "01234", tag),
+            part("5-9", "5-9/10", "56789", "ETag: \"b\""),
             isLeft("3-6"), asks("5-9", "56789")),
         .init(
             "9111 §3.4: weak tags", part("0-4", "0-4/10", "01234", "ETag: W/\"a\""),
@@ -110,10 +122,12 @@ import Testing
         let world = try HTTPCacheWorld()
         let wishes: HTTPCacheLookup.Wishes = [.http, .resumes]
         let fields = ["Cache-Control: max-age=60", Self.tag]
-        world.server.script("s", ScriptedReply(206, fields + ["Content-Range: bytes 0-4/10"], body: Array("01234".utf8)))
+        world.server.script(
+            "s", ScriptedReply(206, fields + ["Content-Range: bytes 0-4/10"], body: Array("01234".utf8)))
         _ = try world.run(world.request("/script/s", ["Range: bytes=0-4"], wishes: wishes))
         #expect(world.flush())
-        world.server.script("s", ScriptedReply(206, fields + ["Content-Range: bytes 5-9/10"], body: Array("56789".utf8)))
+        world.server.script(
+            "s", ScriptedReply(206, fields + ["Content-Range: bytes 5-9/10"], body: Array("56789".utf8)))
         let whole = try world.run(world.request("/script/s", wishes: wishes))
         #expect(whole.text == "0123456789" && whole.httpStatus == 200)
         #expect(world.server.requests.last?.header("Range") == "bytes=5-")

@@ -104,7 +104,8 @@ import Testing
             "9110 §14.2: a server without ranges", .answered("Cache-Control: max-age=60").asking("Range: bytes=1-2"),
             .fresh, asks("0-1", "bo")),
         .init(
-            "9110 §15.5.17: 416 is not stored", .answered("Cache-Control: max-age=60", status: 416).asking(
+            "9110 §15.5.17: 416 is not stored",
+            .answered("Cache-Control: max-age=60", status: 416).asking(
                 "Range: bytes=9-"), .answered(status: 416).asking("Range: bytes=9-")),
     ]
 }

@@ -40,6 +40,20 @@ extension CacheRules {
         return range.first..<(range.first + count)
     }
 
+    /// Joins stored parts with a newer one (§3.4), whose fields replace theirs.
+    /// - Returns: nil unless both are certainly of the same body, which only an equal strong entity tag proves.
+    package static func joined(
+        _ old: StoredParts, with new: StoredParts, for request: CacheableRequest
+    ) -> (StoredParts, [StoredParts.Stretch])? {
+        guard let tag = EntityTag(of: old.response.fields), let other = EntityTag(of: new.response.fields),
+            tag.matchesStrongly(other), old.response.url == new.response.url,
+            let response = freshened(
+                old.response, by: new.response.fields, for: request, requestTime: new.response.requestTime,
+                responseTime: new.response.responseTime)
+        else { return nil }
+        return old.joined(with: new, as: response)
+    }
+
     /// Returns the response of the whole body that parts have made complete.
     /// - Returns: nil if something is missing, or there is no memory.
     package static func whole(of parts: StoredParts, family: UInt64) -> StoredResponse? {

@@ -63,19 +63,17 @@ extension StoredParts {
         package let bytes: Range<Int>
     }
 
-    /// Returns these parts together with newer ones, and of which bytes their entry consists.
-    /// - Parameter response: the stored response, updated with the fields of the newer (RFC 9111 §3.4).
-    /// - Returns: nil unless both are certainly of the same body, which only an equal strong entity tag proves.
-    package func joined(with new: StoredParts, as response: StoredResponse) -> (StoredParts, [Stretch])? {
-        guard let tag = EntityTag(of: self.response.fields), let other = EntityTag(of: new.response.fields),
-            tag.matchesStrongly(other), self.response.url == new.response.url, new.pieces.count == 1,
-            (total ?? new.total) == (new.total ?? total)
-        else { return nil }
+    /// Returns these parts together with a newer one of the same body, and of which bytes their entry consists.
+    /// - Parameter response: the stored response, updated with the fields of the newer.
+    /// - Returns: nil if their sizes differ, or there would be too many.
+    func joined(with new: StoredParts, as response: StoredResponse) -> (StoredParts, [Stretch])? {
+        guard new.pieces.count == 1, (total ?? new.total) == (new.total ?? total) else { return nil }
         let added = new.pieces[0]
         var all = [(added, Stretch(isNew: true, bytes: 0..<added.count))]
         for piece in pieces {
             for left in [piece.clamped(to: .min..<added.lowerBound), piece.clamped(to: added.upperBound..<(.max))] {
-                if !left.isEmpty, let bytes = place(of: left) { all.append((left, Stretch(isNew: false, bytes: bytes))) }
+                guard !left.isEmpty, let bytes = place(of: left) else { continue }
+                all.append((left, Stretch(isNew: false, bytes: bytes)))
             }
         }
         all.sort { $0.0.lowerBound < $1.0.lowerBound }

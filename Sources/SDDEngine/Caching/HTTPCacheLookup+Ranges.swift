@@ -23,7 +23,8 @@ extension HTTPCacheLookup {
         var entries = entries
         let whole = entries.selected
         entries.selected = whole.flatMap { cut($0, to: range) }
-        guard let (entry, parts) = storedParts(disk), parts.response.responseTime > whole?.response.responseTime ?? .min,
+        guard let (entry, parts) = storedParts(disk),
+            parts.response.responseTime > whole?.response.responseTime ?? .min,
             let served = parts.served(range), let place = parts.place(of: served.bounds),
             allows(range, parts.response), let body = piece(place, of: entry.body)
         else { return entries }

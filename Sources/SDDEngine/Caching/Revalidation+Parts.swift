@@ -27,10 +27,7 @@ extension Revalidation {
 
     private func joined(_ new: StoredParts, _ body: Bytes) -> (StoredParts, Bytes)? {
         guard let (entry, old) = lookup.storedParts(disk),
-            let response = CacheRules.freshened(
-                old.response, by: new.response.fields, for: lookup.request, requestTime: new.response.requestTime,
-                responseTime: new.response.responseTime),
-            let (parts, stretches) = old.joined(with: new, as: response)
+            let (parts, stretches) = CacheRules.joined(old, with: new, for: lookup.request)
         else { return nil }
         let builder = ByteBuilder()
         guard let count = Int(exactly: parts.byteCount), builder.reserve(count) else { return nil }
