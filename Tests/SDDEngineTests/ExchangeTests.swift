@@ -45,7 +45,8 @@ import Testing
             switch outcome {
             case .store(_, let body): "store \(body.count)"
             case .freshened(let response): "freshened \(response.fields["ETag"] ?? "")"
-            case .invalidate(let urls): "invalidate \(urls)"
+            case .keepParts(let parts, let body): "keep \(parts.pieces.count) parts of \(body.count)"
+            case .invalidate(let urls, stored: let made, _): "invalidate \(urls)" + (made == nil ? "" : " and store")
             case .nothing: "nothing"
             }
         }
