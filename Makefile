@@ -115,11 +115,10 @@ CODER_DIR ?= build/coders
 coders: $(CODERS:%=coder-%) ## builds the coders whose libraries are there: build/coders/
 
 # A coder needs nothing of libsdd but its header, so that it serves each way of loading the library.
-coder-%: coders/%.c coders/coder.h $(headers)
+coder-%: coders/%.c $(wildcard coders/*.h) $(headers)
 	@mkdir -p $(CODER_DIR)
 	@if $(call coder_check,$*); then \
-	    [ $(CODER_DIR)/$*.so -nt coders/$*.c ] && [ $(CODER_DIR)/$*.so -nt coders/coder.h ] && \
-	        [ $(CODER_DIR)/$*.so -nt include/sdd/extend.h ] && exit 0; \
+	    [ -z "$$(find coders/$*.c coders/*.h include/sdd/extend.h -newer $(CODER_DIR)/$*.so 2>&1)" ] && exit 0; \
 	    set -x; $(CC) -std=c99 $(CODER_FLAGS) -Wall -Wextra -fvisibility=hidden -shared -fPIC -Iinclude coders/$*.c \
 	        $(call coder_flags,$*) -Wl,-z,defs,-z,relro,-z,now,--as-needed -o $(CODER_DIR)/$*.so.new; \
 	    mv -f $(CODER_DIR)/$*.so.new $(CODER_DIR)/$*.so; \

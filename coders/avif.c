@@ -1,14 +1,14 @@
 /*
  * avif: AVIF by libavif: still pictures and sequences, encoding. Package libsdd-coder-avif.
  */
-#include "coder.h"
+#include "av1.h"
 
 #include <avif/avif.h>
 
 struct decoder {
     struct body body; /* first: body_feed() */
     int64_t max_pixels;
-    avifDecoder *avif; /* NULL before the first frame */
+    avifDecoder *avif; /* NULL before the estimate */
     avifRGBImage rgb;
     uint8_t *pixels;
 };
@@ -43,7 +43,7 @@ static sdd_status status_of(avifResult result)
     }
 }
 
-/* Opens the decoder: libavif reads the sizes, which are checked before memory for pixels is allocated. */
+/* Opens the decoder: libavif reads the sizes, which are checked before any pixel is decoded. */
 static sdd_status begin(struct decoder *decoder)
 {
     sdd_status status;
@@ -61,11 +61,77 @@ static sdd_status begin(struct decoder *decoder)
     if (status == SDD_OK) status = status_of(avifDecoderParse(avif));
     if (status != SDD_OK) return status;
     if (avif->imageCount < 1) return SDD_ERROR_BAD_IMAGE_DATA;
-    status = check_size(avif->image->width, avif->image->height, decoder->max_pixels);
+    return check_size(avif->image->width, avif->image->height, decoder->max_pixels);
+}
+
+/* ---- memory */
+
+/* Returns the bytes of each pixel in the planes of a picture, those of its transparency included. */
+static double plane_bytes(const avifDecoder *avif)
+{
+    double planes = avif->alphaPresent ? 1 : 0;
+    switch (avif->image->yuvFormat) {
+    case AVIF_PIXEL_FORMAT_YUV400: planes += 1; break;
+    case AVIF_PIXEL_FORMAT_YUV420: planes += 1.5; break;
+    case AVIF_PIXEL_FORMAT_YUV422: planes += 2; break;
+    default: planes += 3; break;
+    }
+    return avif->image->depth > 8 ? 2 * planes : planes;
+}
+
+/* Adds up the pictures in all items of a file that the decoder needs: tiles, layers and frames that are never shown.
+   `largest` becomes the pixels of the largest. */
+static double pixels_of(const struct items *items, double *largest)
+{
+    double pixels = 0;
+    for (size_t i = 0; i < items->count; i++) {
+        const struct item *item = &items->items[i];
+        double size = (double)item->width * item->height;
+        if (!item->is_used) continue;
+        if (size > *largest) *largest = size;
+        pixels += item->type == BOX('a', 'v', '0', '1') ? size * count_av1_frames(item) : size;
+    }
+    return pixels;
+}
+
+/* With libavif 0.11 and dav1d 1.0, still pictures of 1 to 64 million pixels took 4 bytes a pixel for the result, the
+   planes once, and 0.4 to 0.8 bytes more; grids have the planes of each tile and of the whole. In a sequence the AV1
+   decoder keeps up to 8 frames beside the one that it makes. */
+static sdd_status avif_estimate(void *given, sdd_coder_estimate *estimate, void *user_data)
+{
+    struct decoder *decoder = given;
+    const struct body *body = &decoder->body;
+    struct items items;
+    double pixels, largest, stated;
+    sdd_status status;
+    (void)user_data;
+    if (!body->is_whole) return SDD_ERROR_INCOMPLETE;
+    status = begin(decoder);
     if (status != SDD_OK) return status;
-    decoder->pixels = malloc((size_t)avif->image->width * 4 * avif->image->height);
+    largest = stated = (double)decoder->avif->image->width * decoder->avif->image->height;
+    pixels = 10 * stated;
+    status = items_read(&items, body);
+    if (status == SDD_OK && decoder->avif->imageCount == 1 && memcmp(body->bytes + 8, "avis", 4) != 0)
+        pixels = pixels_of(&items, &largest);
+    items_free(&items);
+    if (status != SDD_OK && status != SDD_ERROR_NOT_FOUND) return status;
+    if (largest > (double)decoder->max_pixels) return SDD_DETAIL_IMAGE_TOO_MANY_PIXELS;
+    /* No frame of the stream is larger than the file states, or else dav1d refuses it. */
+    if (largest < decoder->avif->imageSizeLimit) decoder->avif->imageSizeLimit = (uint32_t)largest;
+    status = status_of(avifDecoderReset(decoder->avif));
+    if (status != SDD_OK) return status;
+    return fill_estimate(estimate, decoder->avif->image->width, decoder->avif->image->height, 5,
+                         pixels * plane_bytes(decoder->avif) + 3e6);
+}
+
+static sdd_status take_memory(struct decoder *decoder)
+{
+    const avifImage *image = decoder->avif->image;
+    decoder->pixels = malloc((size_t)image->width * 4 * image->height);
     return decoder->pixels == NULL ? SDD_ERROR_NO_RESOURCES : SDD_OK;
 }
+
+/* ---- frames */
 
 /* Returns the Exif orientation for AVIF's two properties: rotation to the left by quarters, then mirroring. */
 static int32_t orientation_of(const avifImage *image)
@@ -91,7 +157,11 @@ static sdd_status avif_next(void *given, sdd_coder_frame *frame, void *user_data
     sdd_status status = SDD_OK;
     (void)user_data;
     if (!decoder->body.is_whole) return SDD_ERROR_INCOMPLETE;
-    if (decoder->avif == NULL) status = begin(decoder);
+    if (decoder->avif == NULL) {
+        sdd_coder_estimate estimate; /* a program that asks for none; the sizes must be checked all the same */
+        status = avif_estimate(decoder, &estimate, NULL);
+    }
+    if (status == SDD_OK && decoder->pixels == NULL) status = take_memory(decoder);
     if (status != SDD_OK) return status;
     image = decoder->avif->image;
     width = image->width;
@@ -114,7 +184,9 @@ static sdd_status avif_next(void *given, sdd_coder_frame *frame, void *user_data
     if (decoder->avif->imageTiming.duration > 0 && decoder->avif->imageTiming.duration < 1e6)
         frame->duration_us = (int64_t)(decoder->avif->imageTiming.duration * 1e6 + 0.5);
 #if AVIF_VERSION >= 1000000
-    if (decoder->avif->repetitionCount >= 0 && decoder->avif->repetitionCount < INT32_MAX)
+    /* Of a still picture libavif 1.0 states -2 (unknown) here, libavif 1.2 states 0. */
+    if (decoder->avif->imageCount > 1 && decoder->avif->repetitionCount >= 0 &&
+        decoder->avif->repetitionCount < INT32_MAX)
         frame->loop_count = decoder->avif->repetitionCount + 1;
 #endif
     return SDD_OK;
@@ -203,6 +275,7 @@ const sdd_coder *sdd_coder_main(void)
         .next = avif_next,
         .close = avif_close,
         .encode = avif_encode,
+        .estimate = avif_estimate,
     };
     return &coder;
 }

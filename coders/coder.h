@@ -94,6 +94,17 @@ static inline sdd_status check_size(int64_t width, int64_t height, int64_t max_p
     return SDD_OK;
 }
 
+/* Fills an estimate: a number of bytes for each pixel of the picture, and some more. */
+static inline sdd_status fill_estimate(sdd_coder_estimate *estimate, int64_t width, int64_t height,
+                                       double bytes_per_pixel, double more)
+{
+    double bytes = (double)width * (double)height * bytes_per_pixel + more;
+    estimate->width = (int32_t)width; /* as `check_size` has checked */
+    estimate->height = (int32_t)height;
+    estimate->decode_bytes = bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
+    return SDD_OK;
+}
+
 static inline void fill_frame(sdd_coder_frame *frame, const void *pixels, int32_t width, int32_t height)
 {
     frame->pixels = pixels;

@@ -14,10 +14,11 @@ struct decoder {
     struct body body; /* first: body_feed() */
     size_t read;      /* bytes that giflib has read */
     int64_t max_pixels;
-    GifFileType *gif; /* NULL before the first frame */
+    GifFileType *gif; /* NULL before the estimate */
     int32_t width, height, frame_count, loop_count;
     uint32_t *canvas;   /* pixels as bytes: red, green, blue, alpha */
-    uint32_t *previous; /* the canvas before the last frame, if it must be restored; else NULL */
+    uint32_t *previous; /* what a frame has covered that is to be removed again; NULL if none is */
+    size_t covered;     /* pixels that `previous` needs at most */
     GifPixelType *line;
     int disposal; /* disposal of the last frame, in this area: */
     struct rectangle drawn;
@@ -63,20 +64,45 @@ static void read_loops(struct decoder *decoder, size_t at)
     }
 }
 
+/* Returns the area of a frame, whose descriptor the bytes are, as far as it lies on the canvas. */
+static size_t area_of(const struct decoder *decoder, const unsigned char *bytes)
+{
+    int64_t sides[2];
+    for (int i = 0; i < 2; i++) {
+        int64_t begin = bytes[i * 2 + 1] | bytes[i * 2 + 2] << 8, end = begin + (bytes[i * 2 + 5] | bytes[i * 2 + 6] << 8);
+        int64_t limit = i == 0 ? decoder->width : decoder->height;
+        sides[i] = (end < limit ? end : limit) - begin;
+        if (sides[i] <= 0) return 0;
+    }
+    return (size_t)(sides[0] * sides[1]);
+}
+
+/* Reads a block with the settings of the next frame. Returns its disposal; `before` for another block. */
+static int disposal_of(const struct body *body, size_t at, int before)
+{
+    return body->size - at > 4 && body->bytes[at + 1] == GRAPHICS_EXT_FUNC_CODE ? body->bytes[at + 3] >> 2 & 7 : before;
+}
+
 /* A cut file is an error, except that the last byte may be missing, as some writers leave it out. */
 static sdd_status count_frames(struct decoder *decoder)
 {
     const struct body *body = &decoder->body;
     size_t at = 13;
+    int disposal = 0;
     if (body->size < at) return SDD_ERROR_INCOMPLETE;
     at += table_size(body->bytes[10]);
     decoder->loop_count = 1;
     while (at < body->size && body->bytes[at] != ';') {
         if (body->bytes[at] == '!') {
             read_loops(decoder, at + 1);
+            disposal = disposal_of(body, at, disposal);
             at = behind_parts(body, at + 2);
         } else if (body->bytes[at] == ',') {
+            size_t area;
             if (body->size - at < 10) return SDD_ERROR_INCOMPLETE;
+            area = disposal == DISPOSE_PREVIOUS ? area_of(decoder, body->bytes + at) : 0;
+            if (area > decoder->covered) decoder->covered = area;
+            disposal = 0;
             at = behind_parts(body, at + 11 + table_size(body->bytes[at + 9]));
             if (at != 0 && decoder->frame_count < INT32_MAX) decoder->frame_count++;
         } else {
@@ -109,36 +135,62 @@ static sdd_status status_of(int error)
     }
 }
 
+/* Reads the size and the number of frames. */
 static sdd_status begin(struct decoder *decoder)
 {
     int error = 0;
-    size_t pixels;
-    sdd_status status = count_frames(decoder);
-    if (status != SDD_OK) return status;
+    sdd_status status;
     decoder->gif = DGifOpen(decoder, read_body, &error);
     if (decoder->gif == NULL) return status_of(error);
     decoder->width = decoder->gif->SWidth; /* at most 65,535 */
     decoder->height = decoder->gif->SHeight;
     status = check_size(decoder->width, decoder->height, decoder->max_pixels);
+    return status == SDD_OK ? count_frames(decoder) : status;
+}
+
+/* The memory of a decoder is that of gif_next() and take_memory(), and what giflib keeps: a table of codes, and two of
+   colours. */
+static sdd_status gif_estimate(void *given, sdd_coder_estimate *estimate, void *user_data)
+{
+    struct decoder *decoder = given;
+    sdd_status status;
+    (void)user_data;
+    if (!decoder->body.is_whole) return SDD_ERROR_INCOMPLETE;
+    status = begin(decoder);
     if (status != SDD_OK) return status;
-    pixels = (size_t)decoder->width * (size_t)decoder->height;
+    return fill_estimate(estimate, decoder->width, decoder->height, 4, (double)decoder->covered * 4 + 1e6);
+}
+
+static sdd_status take_memory(struct decoder *decoder)
+{
+    size_t pixels = (size_t)decoder->width * (size_t)decoder->height;
     decoder->canvas = calloc(pixels, sizeof *decoder->canvas); /* transparent */
     decoder->line = malloc(65536);
-    return decoder->canvas == NULL || decoder->line == NULL ? SDD_ERROR_NO_RESOURCES : SDD_OK;
+    if (decoder->covered > 0) decoder->previous = malloc(decoder->covered * sizeof *decoder->previous);
+    return decoder->canvas == NULL || decoder->line == NULL || (decoder->covered > 0 && decoder->previous == NULL)
+               ? SDD_ERROR_NO_RESOURCES
+               : SDD_OK;
 }
 
 /* ---- composing frames */
 
-static size_t canvas_bytes(const struct decoder *decoder)
+/* Copies the pixels of the last frame's area to `previous`, or back. */
+static void copy_area(struct decoder *decoder, int is_back)
 {
-    return (size_t)decoder->width * (size_t)decoder->height * sizeof *decoder->canvas;
+    const struct rectangle *drawn = &decoder->drawn;
+    size_t width = (size_t)(drawn->right - drawn->left);
+    for (int y = drawn->top; y < drawn->bottom; y++) {
+        uint32_t *row = decoder->canvas + (size_t)y * (size_t)decoder->width + drawn->left;
+        uint32_t *kept = decoder->previous + (size_t)(y - drawn->top) * width;
+        memcpy(is_back ? row : kept, is_back ? kept : row, width * sizeof *row);
+    }
 }
 
 /* Disposes of the last frame before the next is drawn. "Background" means transparent, as in browsers. */
 static void dispose(struct decoder *decoder)
 {
-    if (decoder->disposal == DISPOSE_PREVIOUS && decoder->previous != NULL) {
-        memcpy(decoder->canvas, decoder->previous, canvas_bytes(decoder));
+    if (decoder->disposal == DISPOSE_PREVIOUS) {
+        copy_area(decoder, 1);
     } else if (decoder->disposal == DISPOSE_BACKGROUND) {
         for (int y = decoder->drawn.top; y < decoder->drawn.bottom; y++)
             for (int x = decoder->drawn.left; x < decoder->drawn.right; x++)
@@ -147,11 +199,14 @@ static void dispose(struct decoder *decoder)
     decoder->disposal = DISPOSAL_UNSPECIFIED;
 }
 
-static sdd_status keep_canvas(struct decoder *decoder)
+/* Keeps what the frame that begins will cover. */
+static sdd_status keep_area(struct decoder *decoder)
 {
-    if (decoder->previous == NULL) decoder->previous = malloc(canvas_bytes(decoder));
-    if (decoder->previous == NULL) return SDD_ERROR_NO_RESOURCES;
-    memcpy(decoder->previous, decoder->canvas, canvas_bytes(decoder));
+    size_t width = (size_t)(decoder->drawn.right - decoder->drawn.left);
+    size_t height = (size_t)(decoder->drawn.bottom - decoder->drawn.top);
+    if (width == 0 || height == 0) return SDD_OK;
+    if (width * height > decoder->covered) return SDD_ERROR_BAD_IMAGE_DATA; /* giflib has read other blocks */
+    copy_area(decoder, 0);
     return SDD_OK;
 }
 
@@ -204,7 +259,7 @@ static sdd_status draw(struct decoder *decoder, const GraphicsControlBlock *cont
     decoder->drawn.right = smaller(frame->Left + frame->Width, decoder->width);
     decoder->drawn.bottom = smaller(frame->Top + frame->Height, decoder->height);
     if (control->DisposalMode == DISPOSE_PREVIOUS) {
-        sdd_status status = keep_canvas(decoder);
+        sdd_status status = keep_area(decoder);
         if (status != SDD_OK) return status;
     }
     decoder->disposal = control->DisposalMode;
@@ -219,16 +274,27 @@ static sdd_status draw(struct decoder *decoder, const GraphicsControlBlock *cont
     return SDD_OK;
 }
 
+/* Frees what giflib keeps of each frame: a file may have hundreds of thousands. */
+static void forget_frames(GifFileType *gif)
+{
+    GifFreeSavedImages(gif);
+    gif->SavedImages = NULL;
+    gif->ImageCount = 0;
+}
+
 /* Reads the next frame, with the blocks in front of it, and draws it onto the canvas. */
 static sdd_status read_frame(struct decoder *decoder, GraphicsControlBlock *control)
 {
     GifRecordType type;
+    sdd_status status;
     for (;;) {
         if (DGifGetRecordType(decoder->gif, &type) == GIF_ERROR) return status_of(decoder->gif->Error);
         if (type == TERMINATE_RECORD_TYPE) return SDD_ERROR_NOT_FOUND;
         if (type == IMAGE_DESC_RECORD_TYPE) {
             if (DGifGetImageDesc(decoder->gif) == GIF_ERROR) return status_of(decoder->gif->Error);
-            return draw(decoder, control);
+            status = draw(decoder, control);
+            forget_frames(decoder->gif);
+            return status;
         }
         if (type == EXTENSION_RECORD_TYPE) {
             int code;
@@ -249,6 +315,7 @@ static sdd_status gif_next(void *given, sdd_coder_frame *frame, void *user_data)
     (void)user_data;
     if (!decoder->body.is_whole) return SDD_ERROR_INCOMPLETE;
     if (decoder->gif == NULL) status = begin(decoder);
+    if (status == SDD_OK && decoder->canvas == NULL) status = take_memory(decoder);
     if (status != SDD_OK) return status;
     dispose(decoder);
     status = read_frame(decoder, &control);
@@ -285,6 +352,7 @@ const sdd_coder *sdd_coder_main(void)
         .feed = body_feed,
         .next = gif_next,
         .close = gif_close,
+        .estimate = gif_estimate,
     };
     return &coder;
 }

@@ -54,7 +54,7 @@ static sdd_status what_is_wrong(const struct decoder *decoder)
 static void choose_size(struct decoder *decoder)
 {
     int64_t width = decoder->picture_width, height = decoder->picture_height, side = decoder->wanted_side;
-    if (side > 0 && side < width && side < height) {
+    if (!decoder->features.has_animation && side > 0 && side < width && side < height) {
         decoder->width = (int32_t)(width < height ? side : (width * side + height - 1) / height);
         decoder->height = (int32_t)(width < height ? (height * side + width - 1) / width : side);
     }
@@ -184,6 +184,27 @@ static sdd_status begin(struct decoder *decoder)
     return status;
 }
 
+/* With libwebp 1.2, a lossy picture took 4 bytes a pixel, those of the result; with transparency 1.4 bytes more; a
+   lossless one 4.2 more, and 8 bytes and one of these for an animation, which has two canvases. What is decoded to a
+   smaller size has a smaller result. The demultiplexer of animations keeps up to 4 bytes for each of the body. */
+static sdd_status webp_estimate(void *given, sdd_coder_estimate *estimate, void *user_data)
+{
+    struct decoder *decoder = given;
+    double result, more = 1.5, extra = 1.5e6;
+    sdd_status status = read_features(decoder);
+    (void)user_data;
+    if (status != SDD_OK) return status;
+    choose_size(decoder);
+    result = 4.05 * decoder->width * decoder->height;
+    if (!decoder->features.has_alpha) more = 0;
+    if (decoder->features.format != 1) more = 4.3; /* lossless; 0: undefined or mixed */
+    if (decoder->features.has_animation) {
+        more = 8.6;
+        extra += 4.0 * (double)decoder->body.size;
+    }
+    return fill_estimate(estimate, decoder->picture_width, decoder->picture_height, more, result + extra);
+}
+
 static void describe(const struct decoder *decoder, sdd_coder_frame *frame, const void *pixels)
 {
     fill_frame(frame, pixels, decoder->width, decoder->height);
@@ -290,6 +311,7 @@ const sdd_coder *sdd_coder_main(void)
         .close = webp_close,
         .encode = webp_encode,
         .preview = webp_preview,
+        .estimate = webp_estimate,
     };
     return &coder;
 }

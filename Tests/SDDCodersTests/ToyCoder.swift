@@ -11,13 +11,16 @@ final class ToyCoder: AppCoder {
     /// The number of bytes that it needs in order to decide.
     let least: Int
     let isAnimated: Bool
+    /// What its decoders say before the first frame.
+    let needs: AppEstimate
     let log = Monitor<[String]>([])
     private let change: @Sendable (inout AppFrame) -> Void
     private let ended: @Sendable () -> Void
 
     init(
         _ name: String = "toy", format: Int32 = 1000, first: UInt8 = 7, least: Int = 1, canEncode: Bool = false,
-        isAnimated: Bool = false, change: @escaping @Sendable (inout AppFrame) -> Void = { _ in },
+        isAnimated: Bool = false, needs: AppEstimate = .unknown,
+        change: @escaping @Sendable (inout AppFrame) -> Void = { _ in },
         ended: @escaping @Sendable () -> Void = {}
     ) {
         self.name = name
@@ -26,6 +29,7 @@ final class ToyCoder: AppCoder {
         self.least = least
         self.canEncode = canEncode
         self.isAnimated = isAnimated
+        self.needs = needs
         self.ended = ended
         self.change = change
     }
@@ -67,6 +71,8 @@ private final class ToyDecoder: AppDecoder {
         bytes += Array(piece)
         if bytes.count < 8 && bytes.contains(0xee) { throw CoderError(.corrupt, "0xee") }
     }
+
+    func estimate() throws(CoderError) -> AppEstimate { coder.needs }
 
     func next() throws(CoderError) -> AppAnswer {
         guard place < bytes.count else { return .end }

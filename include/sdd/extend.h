@@ -248,6 +248,19 @@ typedef struct sdd_coder_preview {
 } sdd_coder_preview;
 
 /**
+ * What a picture takes while a coder decodes it. When the library passes it to `estimate`, all
+ * fields but struct_size are 0. Since: 0.3.0.
+ */
+typedef struct sdd_coder_estimate {
+    size_t struct_size;
+    int32_t width; /* full size of the picture, as `next` will state it */
+    int32_t height;
+    /* The most memory that the decoder and the libraries below it have at a time until `close`, the
+       pixels of its frames included, and the body excluded. Rather too much than too little. */
+    int64_t decode_bytes;
+} sdd_coder_estimate;
+
+/**
  * Takes the encoded bytes that `encode` makes, piece by piece.
  *
  * @param context The context that `encode` received.
@@ -268,7 +281,9 @@ typedef sdd_status (*sdd_coder_write_fn)(void *SDD_NULLABLE context, const void 
  * sdd_decode_options.format_hint. The result is turned, scaled and converted for each request like
  * any picture.
  *
- * A body goes through `open`, `feed` until is_last, `next` for the first frame, and `close`.
+ * A body goes through `open`, `feed` until is_last, `estimate`, `next` for the first frame, and
+ * `close`. The library decodes no picture before there is room for it: see
+ * sdd_process_set_decode_memory_limit(). A body that has to wait is closed before `next`.
  * Further frames are read by more calls of `next`, or by another decoder from the start. After a
  * failure only `close` follows. A coder with `preview` may be fed a body while it arrives, for a
  * request that wants previews or facts: `preview` is then called between the pieces. If such a
@@ -336,10 +351,20 @@ typedef struct sdd_coder {
     sdd_status (*SDD_NULLABLE preview)(void *SDD_NONNULL decoder,
                                        sdd_coder_preview *SDD_NONNULL preview,
                                        void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    /* Says what the picture will take, from what its header and the structure of the body state,
+       before the first call of `next` or `preview`. Must itself take little memory. Returns SDD_OK;
+       SDD_ERROR_INCOMPLETE: more bytes are needed first (it is then asked again after the next
+       piece); any other error is the error of the picture. NULL: the library assumes 16 MiB, and
+       what the picture really takes counts once `next` has given the first frame; if there is no
+       room for that, the body waits, and is decoded again. Since: 0.3.0. */
+    sdd_status (*SDD_NULLABLE estimate)(void *SDD_NONNULL decoder,
+                                        sdd_coder_estimate *SDD_NONNULL estimate,
+                                        void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 } sdd_coder;
 
 #define SDD_CODER_INIT \
-    { sizeof(sdd_coder), NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+    { sizeof(sdd_coder), NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
+      NULL }
 
 /**
  * Adds a coder to every downloader of the process, existing and future, and of children of a fork.

@@ -75,6 +75,7 @@ enum sddhelper_question {
     SDDHELPER_IS_ENDED,
     SDDHELPER_NEXT,
     SDDHELPER_CAN_DECODE,
+    SDDHELPER_ESTIMATE,
     /// Has no reply.
     SDDHELPER_CLOSE
 };
@@ -106,7 +107,8 @@ enum sddhelper_answer {
     /// More bytes are needed, or there is nothing to show. For `SDDHELPER_CAN_DECODE`: undecided.
     SDDHELPER_NOTHING = 1,
     SDDHELPER_GIVEN,
-    /// There are no more frames. For the two questions with yes or no: no.
+    /// There are no more frames. For the two questions with yes or no: no. For `SDDHELPER_ESTIMATE`: the coder makes
+    /// none.
     SDDHELPER_NO,
     /// The body can only be decoded as a whole; the frame may have sizes.
     SDDHELPER_WHOLE_ONLY,
@@ -130,6 +132,9 @@ struct sddhelper_reply {
     // The rest of a coder's frame.
     int32_t picture_width, picture_height, orientation, frame_count, loop_count;
     int64_t duration;
+
+    /// For `SDDHELPER_ESTIMATE`: bytes of memory that the decoder takes, with the size of the picture.
+    int64_t decode_bytes;
 
     char reason[400];
 };

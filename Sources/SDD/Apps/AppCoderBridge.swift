@@ -39,7 +39,8 @@ final class AppCoderBridge: AppCoder, @unchecked Sendable {
         guard let feed = table.feed else { return .failure(Flaw(member: "feed")) }
         guard let next = table.next else { return .failure(Flaw(member: "next")) }
         guard let close = table.close else { return .failure(Flaw(member: "close")) }
-        let functions = AppDecoderBridge.Functions(feed: feed, next: next, preview: table.preview, close: close)
+        let functions = AppDecoderBridge.Functions(
+            feed: feed, next: next, preview: table.preview, estimate: table.estimate, close: close)
         return .success(
             AppCoderBridge(
                 table, open, functions, name: name, format: format, isInstalled: isInstalled, object: object))

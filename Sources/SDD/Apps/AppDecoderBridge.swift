@@ -22,6 +22,12 @@ final class AppDecoderBridge: AppDecoder {
                     UnsafeMutableRawPointer?, UnsafeMutablePointer<sdd_coder_preview>?, UnsafeMutableRawPointer?
                 ) -> sdd_status
             )?
+        let estimate:
+            (
+                @convention(c) (
+                    UnsafeMutableRawPointer?, UnsafeMutablePointer<sdd_coder_estimate>?, UnsafeMutableRawPointer?
+                ) -> sdd_status
+            )?
         let close: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void
     }
 
@@ -34,6 +40,17 @@ final class AppDecoderBridge: AppDecoder {
     func feed(_ piece: UnsafeRawBufferPointer, isLast: Bool) throws(CoderError) {
         try CoderError.check(
             functions.feed(decoder, piece.baseAddress, piece.count, isLast ? 1 : 0, data.pointer))
+    }
+
+    func estimate() throws(CoderError) -> AppEstimate {
+        guard let estimate = functions.estimate else { return .unknown }
+        var given = sdd_coder_estimate()
+        given.struct_size = MemoryLayout<sdd_coder_estimate>.size
+        switch Int(estimate(decoder, &given, data.pointer)) {
+        case SDD_OK: return .known(width: given.width, height: given.height, bytes: given.decode_bytes)
+        case SDD_ERROR_INCOMPLETE: return .incomplete
+        case let status: throw CoderError(status)
+        }
     }
 
     func next() throws(CoderError) -> AppAnswer {

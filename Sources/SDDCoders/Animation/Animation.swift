@@ -8,6 +8,8 @@ package struct Animation: Sendable {
 
     private let frames: Frames
     private let form: DecodeOptions
+    /// True if the first of the preloaded frames is the picture's own pixels.
+    private var sharesFirst = false
     /// Exif orientation, 1 to 8.
     private let orientation: Int
     package let frameCount: Int
@@ -45,11 +47,28 @@ package struct Animation: Sendable {
         loopCount = source.loopCount
     }
 
-    /// Bytes of all frames, if they were decoded together with the picture.
+    /// Returns the animation without a second copy of its first frame, if that is the picture itself, as it usually is.
+    func sharing(_ picture: PixelBuffer) -> Animation {
+        guard case .ready(var pixels, let durations) = frames, let first = pixels.first, !picture.memory.isLent,
+            first.shows(picture)
+        else { return self }
+        pixels[0] = picture
+        var shared = Animation(frames: .ready(pixels, durations: durations), self)
+        shared.sharesFirst = true
+        return shared
+    }
+
+    private init(frames: Frames, _ other: Animation) {
+        self.frames = frames
+        (form, orientation) = (other.form, other.orientation)
+        (frameCount, loopCount) = (other.frameCount, other.loopCount)
+    }
+
+    /// Bytes of all frames, if they were decoded together with the picture, but not of one that is the picture itself.
     var readyByteCount: Int {
         switch frames {
         case .source: 0
-        case .ready(let pixels, _): pixels.reduce(0) { $0 + $1.byteCount }
+        case .ready(let pixels, _): pixels.dropFirst(sharesFirst ? 1 : 0).reduce(0) { $0 + $1.byteCount }
         }
     }
 

@@ -40,6 +40,8 @@ package protocol AppDecoder: AnyObject {
     /// Passes the next bytes of the body. If the first piece is also the last one, its bytes stay valid until `close`,
     /// else only during the call.
     func feed(_ piece: UnsafeRawBufferPointer, isLast: Bool) throws(CoderError)
+    /// Says what the picture will take, before the first frame is asked for.
+    func estimate() throws(CoderError) -> AppEstimate
     func next() throws(CoderError) -> AppAnswer
     /// Shows the picture as far as the pieces that have been fed allow.
     func preview() throws(CoderError) -> AppPreview
@@ -50,6 +52,7 @@ package protocol AppDecoder: AnyObject {
 }
 
 extension AppDecoder {
+    package func estimate() throws(CoderError) -> AppEstimate { .unknown }
     package func preview() throws(CoderError) -> AppPreview { .wholeOnly(AppFrame()) }
     package var isLost: Bool { false }
 }
@@ -62,6 +65,16 @@ package enum AppPreview {
     case frame(AppFrame, goodRows: Int?)
     /// The body cannot be decoded before its end. Perhaps the sizes are known.
     case wholeOnly(AppFrame)
+}
+
+/// The answer of a decoder that is asked what its picture will take.
+package enum AppEstimate: Sendable {
+    /// The coder makes no estimates.
+    case unknown
+    /// The decoder needs more bytes to tell.
+    case incomplete
+    /// The size of the picture, and the bytes of memory that the decoder takes at most, its frames included.
+    case known(width: Int32, height: Int32, bytes: Int64)
 }
 
 /// Parameters of a decode by an application's coder.

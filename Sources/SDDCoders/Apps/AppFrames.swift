@@ -1,8 +1,9 @@
 internal import SDDBase
+internal import Synchronization
 
 /// The frames of a picture that an application's coder decodes. The coder reads frames only in order, so that a request
-/// for an earlier frame starts a new decoder. Callable from any thread; concurrent calls each use a decoder of their
-/// own.
+/// for an earlier frame starts a new decoder, and one for a later frame passes those between. The limits on frames and
+/// time hold for each request. Callable from any thread; concurrent calls each use a decoder of their own.
 final class AppFrames: FrameSource {
     let frameCount: Int
     let loopCount: Int
@@ -11,6 +12,9 @@ final class AppFrames: FrameSource {
     private let task: AppDecodeTask
     private let size: (width: Int, height: Int)
     private let state: Monitor<State>
+    /// Bytes that a decoder takes; 0 if that is unknown.
+    private let decoderBytes: Int
+    private let kept = Atomic(0)
 
     private struct State {
         /// A decoder that is kept for the next request of a later frame.
@@ -29,7 +33,11 @@ final class AppFrames: FrameSource {
     /// - Parameters:
     ///   - first: frame 0.
     ///   - task: a task for frames as large as the picture.
-    init(_ bytes: Bytes, by coder: any AppCoder, first: CheckedFrame, _ task: AppDecodeTask) {
+    ///   - decoderBytes: bytes that a decoder takes; 0 if that is unknown.
+    init(
+        _ bytes: Bytes, by coder: any AppCoder, first: CheckedFrame, _ task: AppDecodeTask, decoderBytes: Int = 0
+    ) {
+        self.decoderBytes = decoderBytes
         self.bytes = bytes
         self.coder = coder
         frameCount = first.frameCount
@@ -40,8 +48,7 @@ final class AppFrames: FrameSource {
     }
 
     var encodedByteCount: Int { bytes.count }
-    /// 0, since it is unknown what an application's coder keeps.
-    var keptByteCount: Int { 0 }
+    var keptByteCount: Int { kept.load(ordering: .relaxed) }
 
     func duration(of index: Int) -> Int64 {
         if let known = state.withLock({ $0.durations.indices.contains(index) ? $0.durations[index] : nil }) {
@@ -58,13 +65,28 @@ final class AppFrames: FrameSource {
         _ index: Int, _ body: (CheckedFrame) throws(CoderError) -> Result
     ) throws(CoderError) -> Result {
         guard (0..<frameCount).contains(index) else { throw CoderError(.unsupported, "there is no frame \(index)") }
+        guard frameCount <= task.limits.maxFrames else { throw CoderError(.tooManyFrames, "\(frameCount) frames") }
+        let clock = DecodeClock(task.limits, byteCount: bytes.count)
         var reading = try takeReading(before: index)
         while true {
             let frame = try next(&reading)
-            guard reading.next > index else { continue }
+            guard reading.next > index else {
+                try check(clock, reading)
+                continue
+            }
             let result = try body(frame)
             putBack(reading)
             return result
+        }
+    }
+
+    /// Checks the time between two frames. What is decoded so far serves the next request.
+    private func check(_ clock: DecodeClock, _ reading: Reading) throws(CoderError) {
+        do throws(CoderError) {
+            try clock.check()
+        } catch {
+            putBack(reading)
+            throw error
         }
     }
 
@@ -87,6 +109,7 @@ final class AppFrames: FrameSource {
         let waiting = state.withLock { state -> Reading? in
             guard let reading = state.reading, reading.next <= index else { return nil }
             state.reading = nil
+            kept.store(0, ordering: .relaxed)
             return reading
         }
         if let waiting { return waiting }
@@ -99,6 +122,7 @@ final class AppFrames: FrameSource {
         guard reading.next < frameCount else { return }
         let other = state.withLock { state -> Reading? in
             defer { state.reading = reading }
+            kept.store(decoderBytes, ordering: .relaxed)
             return state.reading
         }
         withExtendedLifetime(other) {}

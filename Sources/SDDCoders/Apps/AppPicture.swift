@@ -10,6 +10,16 @@ final class AppPicture {
     /// Bytes of the body that the decoder has been fed.
     private var fed = 0
     private var isWhole = false
+    private var estimated: Needs?
+
+    /// What decoding a picture takes, as far as its coder has told.
+    struct Needs {
+        /// Size of the picture; 0 if it is unknown.
+        var width = 0
+        var height = 0
+        /// Bytes that the decoder takes at most, its frames included; `nil` if it is unknown.
+        var bytes: Int?
+    }
 
     /// Opens a decoder for a whole body.
     static func open(_ bytes: Bytes, with coder: any AppCoder, _ task: AppDecodeTask) throws(CoderError) -> AppPicture {
@@ -55,6 +65,27 @@ final class AppPicture {
         } catch {
             throw error.told(by: coder, task)
         }
+    }
+
+    /// Returns what the picture takes, before it is decoded.
+    /// - Returns: `nil` if the bytes so far are too few to tell.
+    func needs() throws(CoderError) -> Needs? {
+        if let estimated { return estimated }
+        do throws(CoderError) {
+            switch try decoder.estimate() {
+            case .unknown: estimated = Needs()
+            case .incomplete: break
+            case .known(let width, let height, let bytes):
+                guard width > 0, height > 0, bytes >= 0 else {
+                    throw CoderError(.coder, "an estimate of \(bytes) bytes for \(width) x \(height) pixels")
+                }
+                try PixelBuffer.check(width: UInt32(width), height: UInt32(height), maxPixels: task.maxPixels)
+                estimated = Needs(width: Int(width), height: Int(height), bytes: Int(bytes))
+            }
+        } catch {
+            throw error.told(by: coder, task)
+        }
+        return estimated
     }
 
     /// Shows what the decoder has made of the bytes so far.

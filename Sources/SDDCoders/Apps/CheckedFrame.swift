@@ -49,6 +49,9 @@ struct CheckedFrame {
         duration = frame.duration
     }
 
+    /// Bytes of the coder's memory that hold the frame's pixels.
+    var byteCount: Int { stride * height }
+
     var isWhole: Bool { width == pictureWidth && height == pictureHeight }
 
     /// Returns a copy of the pixels as RGBA8.

@@ -50,10 +50,14 @@ extension PictureStream {
         return coder.isInstalled ? task.limited(by: limits, forBodyOf: bytes.count) : task
     }
 
-    /// Decodes the first frame of a whole body in each of the forms. Memory that the coder itself takes is not counted;
-    /// the pixels made from the frame are.
+    /// Decodes the first frame of a whole body in each of the forms, once there is room for all that this takes.
     private func pictures(of picture: AppPicture, _ bytes: Bytes, _ forms: [DecodeOptions]) throws(CoderError) -> Step {
         let coder = picture.coder
+        if case .lacking(let bytes) = try takeRoomAhead(of: picture, bytes, forms, isLast: true) {
+            var step = Step()
+            step.lacksRoom = bytes
+            return step
+        }
         guard let frame = try picture.next(), let facts = frame.facts(coder.format) else {
             throw CoderError(.coder, "coder \(coder.name): no frame")
         }
@@ -62,7 +66,10 @@ extension PictureStream {
         var step = Step()
         step.facts = facts
         let sources = sources(of: forms, facts)
-        let cost = DecodeCost(of: facts, sources, growth: growth(of: forms, facts))
+        let cost = DecodeCost(
+            of: facts, sources, growth: growth(of: forms, facts),
+            coder: try picture.needs()?.bytes ?? frame.byteCount)
+        // Only a coder that makes no estimates, or wrong ones, may lack room now.
         guard try takeRoom(for: cost, of: bytes, isLast: true) else {
             step.lacksRoom = cost.total
             return step
@@ -76,26 +83,75 @@ extension PictureStream {
         }
         var whole = picture.task
         whole.wantedSide = 0
-        let frames = frame.frameCount > 1 ? AppFrames(bytes, by: coder, first: frame, whole) : nil
+        let kept = try picture.needs()?.bytes ?? 0
+        let frames = frame.frameCount > 1 ? AppFrames(bytes, by: coder, first: frame, whole, decoderBytes: kept) : nil
         let clock = DecodeClock(limits, byteCount: bytes.count)
         step.isComplete = true
         step.pictures = forms.compactMap { form in
             guard let index = sources.firstIndex(where: { $0.serves(form, facts: facts) }) else { return nil }
             let image = Result { () throws(CoderError) in
-                let pixels = try PixelConverter(made[index].get(), to: form, orientation: frame.orientation).make()
-                let animation = try Animation(
-                    frames, form: form, orientation: frame.orientation, limits: limits, clock)
-                if let transformed = try transformed(pixels, form, facts, animation) {
-                    return Image(transformed, of: coder.format, form: form, isPartial: false)
-                }
-                return Image(
-                    pixels: pixels, format: coder.format, bytes: bytes, facts: facts, form: form, animation: animation)
+                try formed(made[index].get(), as: form, facts, frames, clock, bytes)
             }
             return (form, image)
         }
         step.reserved = roomOfMade(cost)
         return step
     }
+
+    /// Returns the picture of a form, made from the pixels of its source.
+    private func formed(
+        _ made: PixelBuffer, as form: DecodeOptions, _ facts: ImageFacts, _ frames: AppFrames?, _ clock: DecodeClock,
+        _ bytes: Bytes
+    ) throws(CoderError) -> Image {
+        let pixels = try PixelConverter(made, to: form, orientation: facts.orientation).make()
+        let animation = try Animation(
+            frames, form: form, orientation: facts.orientation, limits: limits, clock)?.sharing(pixels)
+        if let transformed = try transformed(pixels, form, facts, animation) {
+            return Image(transformed, of: facts.format, form: form, isPartial: false)
+        }
+        return Image(
+            pixels: pixels, format: facts.format, bytes: bytes, facts: facts, form: form, animation: animation)
+    }
+
+    private enum Ahead {
+        case taken
+        case lacking(Int)
+        /// The bytes so far do not tell how much is needed.
+        case unknown
+    }
+
+    /// Takes room for a picture before it is decoded: for its decoder, and for the pixels of each form.
+    private func takeRoomAhead(
+        of picture: AppPicture, _ bytes: Bytes, _ forms: [DecodeOptions], isLast: Bool
+    ) throws(CoderError) -> Ahead {
+        // A body that ends too early has an error of its own.
+        guard let needs = try picture.needs() else { return isLast ? .taken : .unknown }
+        let cost = costAhead(needs, forms, picture.coder.format)
+        // A body that has waited for room has all that it needs, which may be more than its coder had told.
+        let isTaken = try takeRoom(for: cost, of: bytes, isLast: isLast, keepsMore: true)
+        return isTaken ? .taken : .lacking(cost.total)
+    }
+
+    /// Returns the cost of a picture of which only the size is known: the higher one of both orientations.
+    private func costAhead(_ needs: AppPicture.Needs, _ forms: [DecodeOptions], _ format: ImageFormat) -> DecodeCost {
+        guard let bytes = needs.bytes else {
+            return DecodeCost(coder: limits.maxBytes > 0 ? min(Self.assumedBytes, limits.maxBytes) : Self.assumedBytes)
+        }
+        var highest = DecodeCost(coder: bytes)
+        for orientation in [1, 6] {
+            var frame = AppFrame()
+            (frame.width, frame.height) = (Int32(clamping: needs.width), Int32(clamping: needs.height))
+            frame.orientation = Int32(orientation)
+            guard let facts = frame.facts(format) else { continue }
+            let cost = DecodeCost(
+                of: facts, sources(of: forms, facts), growth: growth(of: forms, facts), coder: bytes)
+            if cost.total > highest.total { highest = cost }
+        }
+        return highest
+    }
+
+    /// What a picture of a coder that makes no estimates is assumed to take.
+    private static var assumedBytes: Int { 16 << 20 }
 
     /// Returns the sources that the forms need, each once.
     private func sources(of forms: [DecodeOptions], _ facts: ImageFacts) -> [PictureSource] {
@@ -124,12 +180,21 @@ extension PictureStream {
         }
         try arriving.picture.feed(bytes, isLast: false)
         var step = Step()
+        switch try takeRoomAhead(of: arriving.picture, bytes, forms, isLast: false) {
+        case .taken: break
+        case .unknown: return step
+        case .lacking(let bytes):
+            self.arriving = nil
+            step.lacksRoom = bytes
+            return step
+        }
         switch try arriving.picture.preview() {
         case .nothing: break
         case .wholeOnly(let frame):
             facts = facts ?? frame.facts(coder.format)
             step.wantsWhole = true
             self.arriving = nil
+            giveRoomBack()
         case .frame(let frame, let goodRows):
             facts = facts ?? frame.facts(coder.format)
             format = coder.format
@@ -150,8 +215,10 @@ extension PictureStream {
         in step: inout Step
     ) throws(CoderError) {
         let sources = sources(of: forms, facts)
-        let cost = DecodeCost(of: facts, sources, growth: growth(of: forms, facts))
-        guard try takeRoom(for: cost, of: bytes, isLast: false) else {
+        let cost = DecodeCost(
+            of: facts, sources, growth: growth(of: forms, facts),
+            coder: try arriving?.picture.needs()?.bytes ?? frame.byteCount)
+        guard try takeRoom(for: cost, of: bytes, isLast: false, keepsMore: true) else {
             arriving = nil
             step.lacksRoom = cost.total
             return

@@ -193,6 +193,7 @@ package final class HelperService {
             known.whole = copy
             try decoder.feed(copy.pointer, isLast: true)
             return SDDHELPER_NOTHING
+        case SDDHELPER_ESTIMATE.rawValue: return try estimate(request, coder, &reply)
         case SDDHELPER_NEXT.rawValue:
             switch try decoder(of: request, coder).1.next() {
             case .frame(let frame):
@@ -214,6 +215,18 @@ package final class HelperService {
                 return SDDHELPER_WHOLE_ONLY
             }
         default: throw CoderError(.unsupported, "question \(request.question)")
+        }
+    }
+
+    private func estimate(
+        _ request: sddhelper_request, _ coder: any AppCoder, _ reply: inout sddhelper_reply
+    ) throws(CoderError) -> sddhelper_answer {
+        switch try decoder(of: request, coder).1.estimate() {
+        case .unknown: return SDDHELPER_NO
+        case .incomplete: return SDDHELPER_NOTHING
+        case .known(let width, let height, let bytes):
+            (reply.picture_width, reply.picture_height, reply.decode_bytes) = (width, height, bytes)
+            return SDDHELPER_GIVEN
         }
     }
 

@@ -24,6 +24,23 @@ final class IsolatedAppDecoder: AppDecoder {
         }
     }
 
+    /// Returns the helper's estimate, with two copies of a frame: one in the file that carries it, one in this process.
+    func estimate() throws(CoderError) -> AppEstimate {
+        try ask(SDDHELPER_ESTIMATE) { _, reply throws(CoderError) in
+            switch reply.answer {
+            case SDDHELPER_GIVEN.rawValue:
+                let pixels = Int64(max(reply.picture_width, 0)) * Int64(max(reply.picture_height, 0))
+                let copies = pixels > Int64.max / 8 ? Int64.max : pixels * 8
+                let (bytes, isTooMany) = reply.decode_bytes.addingReportingOverflow(copies)
+                return .known(
+                    width: reply.picture_width, height: reply.picture_height, bytes: isTooMany ? .max : bytes)
+            case SDDHELPER_NOTHING.rawValue: return .incomplete
+            case SDDHELPER_NO.rawValue: return .unknown
+            default: throw Self.error(reply)
+            }
+        }
+    }
+
     func next() throws(CoderError) -> AppAnswer {
         try ask(SDDHELPER_NEXT) { helper, reply throws(CoderError) in
             switch reply.answer {

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import SDDBase
 
 /// Pixel memory: rows from the top, `stride` bytes apart. Written by one decoder, then read-only and shared. Callable
@@ -49,6 +50,17 @@ package final class PixelBuffer: @unchecked Sendable {
     ) throws(CoderError) -> PixelBuffer {
         let place = try Place(width: width, height: height, format, in: memory)
         return PixelBuffer(place, width: width, height: height, format, in: memory)
+    }
+
+    /// Whether another buffer has the same pixels, in rows of the same length.
+    func shows(_ other: PixelBuffer) -> Bool {
+        guard (width, height, stride, format) == (other.width, other.height, other.stride, other.format) else {
+            return false
+        }
+        let rowBytes = width * format.bytesPerPixel
+        return (0..<height * format.planeCount).allSatisfy { row in
+            memcmp(base + row * stride, other.base + row * stride, rowBytes) == 0
+        }
     }
 
     /// Bytes from the first row of one plane to the first row of the next.

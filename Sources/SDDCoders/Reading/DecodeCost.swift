@@ -4,16 +4,31 @@ struct DecodeCost {
     let working: Int
     /// Bytes of the picture itself.
     let pixels: Int
+    /// The part of `working` that a coder which is not the library's own takes.
+    let coder: Int
 
     var total: Int { working + pixels }
+
+    /// The bytes that are compared with the size of the body, see `DecodeLimits.maxRatio`. Of what a coder takes only a
+    /// quarter counts: its pixels are the same as those of `pixels`, and libraries of modern formats keep several times
+    /// as much of any picture, also of those whose few colours need few bytes.
+    var suspicious: Int { max(total - coder, coder / 4) }
+
+    /// - Parameter coder: bytes that a coder takes of which nothing else is known.
+    init(coder: Int) {
+        let bytes = min(max(coder, 0), Self.most)
+        (working, pixels, self.coder) = (bytes, 0, bytes)
+    }
 
     /// - Parameters:
     ///   - hasScans: true for a JPEG that is not progressive, but has one scan per component.
     ///   - sources: the sources of all readers at work.
     ///   - growth: bytes by which transforms make pictures larger.
-    init(of facts: ImageFacts, hasScans: Bool = false, _ sources: [PictureSource], growth: Int = 0) {
+    ///   - coder: bytes that a coder takes which is not the library's own.
+    init(of facts: ImageFacts, hasScans: Bool = false, _ sources: [PictureSource], growth: Int = 0, coder: Int = 0) {
         let stored = Self.product(facts.width, facts.height)
-        var (working, pixels) = (0, min(growth, Self.most))
+        self.coder = min(max(coder, 0), Self.most)
+        var (working, pixels) = (self.coder, min(growth, Self.most))
         for source in sources {
             let plan = source.plan(facts.width, facts.height)
             pixels = Self.sum(pixels, Self.product(Self.product(plan.width, plan.height), source.bytesPerPixel))

@@ -302,12 +302,15 @@ package final class PictureStream: @unchecked Sendable {
     }
 
     /// Makes `reserved` match what a picture needs.
+    /// - Parameter keepsMore: whether room beyond that is kept, since the cost may turn out to be higher.
     /// - Returns: false if there is no room now.
-    func takeRoom(for cost: DecodeCost, of bytes: Bytes, isLast: Bool) throws(CoderError) -> Bool {
+    func takeRoom(
+        for cost: DecodeCost, of bytes: Bytes, isLast: Bool, keepsMore: Bool = false
+    ) throws(CoderError) -> Bool {
         guard try isAllowed(cost, for: bytes, isLast: isLast) else { return false }
         guard let memory, cost.total > 0 else { return true }
         if let reserved, reserved.bytes >= cost.total {
-            reserved.shrink(to: cost.total)
+            if !keepsMore { reserved.shrink(to: cost.total) }
             return true
         }
         reserved = nil
@@ -321,13 +324,15 @@ package final class PictureStream: @unchecked Sendable {
         guard limits.maxBytes <= 0 || cost.total <= limits.maxBytes else {
             throw CoderError(.tooMuchMemory, "about \(cost.total) bytes")
         }
-        if limits.isPlausible(cost.total, of: bytes.count) { return true }
+        if limits.isPlausible(cost.suspicious, of: bytes.count) { return true }
         guard isLast else { return false }
         throw CoderError(.tooMuchForBody, "about \(cost.total) bytes for a body of \(bytes.count)")
     }
 
     /// True if memory is reserved. Not called during a step.
     package var holdsRoom: Bool { reserved != nil }
+
+    func giveRoomBack() { reserved = nil }
 
     /// Returns the reservation for pictures that an application's coder has made.
     func roomOfMade(_ cost: DecodeCost) -> (any MemoryReserved)? {
@@ -454,7 +459,7 @@ extension PictureStream {
         }
         return Image(
             pixels: made, format: format ?? .jpeg, bytes: bytes, facts: facts, form: form, goodRows: goodRows,
-            isPreview: isPreview, animation: animation)
+            isPreview: isPreview, animation: animation?.sharing(made))
     }
 
     /// Whether the body's picture has its final size and its transforms already. Never true for an animation: it is
