@@ -89,7 +89,10 @@ static double pixels_of(const struct items *items, double *largest)
         double size = (double)item->width * item->height;
         if (!item->is_used) continue;
         if (size > *largest) *largest = size;
-        pixels += item->type == BOX('a', 'v', '0', '1') ? size * count_av1_frames(item) : size;
+        if (item->type == BOX('a', 'v', '0', '1')) {
+            size = size * count_av1_frames(item) + 2e5; /* each has a decoder of its own */
+        }
+        pixels += size;
     }
     return pixels;
 }

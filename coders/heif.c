@@ -76,6 +76,7 @@ static sdd_status begin(struct decoder *decoder)
 struct content {
     struct hevc hevc;
     double canvas, tile; /* pixels of the largest picture that is put together, or decoded */
+    uint32_t width, height; /* of the largest */
     unsigned pictures;   /* pictures in one item */
     int has_planes;      /* there are planes of transparency, or the like */
 };
@@ -97,7 +98,11 @@ static sdd_status read_item(struct content *content, struct item *item, int is_p
         return is_primary ? SDD_ERROR_UNSUPPORTED : SDD_OK; /* another codec, whose sizes are unknown here */
     }
     size = (double)item->width * item->height;
-    if (size > content->canvas) content->canvas = size;
+    if (size > content->canvas) {
+        content->canvas = size;
+        content->width = item->width;
+        content->height = item->height;
+    }
     if (item->type == BOX('h', 'v', 'c', '1') && size > content->tile) content->tile = size;
     return SDD_OK;
 }
@@ -139,6 +144,12 @@ static sdd_status heif_estimate(void *given, sdd_coder_estimate *estimate, void 
     canvas = 4 + 2 * planes + (content.hevc.depth > 8 ? 8 : 0) + (content.has_planes ? planes + 1 : 0);
     width = heif_image_handle_get_width(decoder->handle);
     height = heif_image_handle_get_height(decoder->handle);
+    if (content.canvas > (width + 64) * (height + 64)) { /* more than the padding of a stream: the file lies */
+        status = check_size(content.width, content.height, decoder->max_pixels);
+        if (status != SDD_OK) return status;
+        width = content.width;
+        height = content.height;
+    }
     return fill_estimate(estimate, (int64_t)width, (int64_t)height, 0,
                          content.canvas * canvas + content.tile * (planes * content.pictures + 1.5) +
                              3.0 * (double)decoder->body.size + 3e6);

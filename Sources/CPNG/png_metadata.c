@@ -15,6 +15,9 @@
 /* CHUNK_SIZE covers the length, the name, a keyword with its NUL and the compression method. */
 enum { HEADER_SIZE = 33, COLOUR_TYPE = 25, CHUNK_HEAD = 8, CHUNK_SIZE = 11, PIECES = 4 };
 
+/* What libpng and zlib allocate for themselves is smaller. */
+enum { OWN_MEMORY = 1 << 16 };
+
 struct unpacking {
     struct {
         const uint8_t *bytes;
@@ -27,6 +30,7 @@ struct unpacking {
     png_infop info;
     void *unpacked;
     size_t unpacked_size;
+    size_t limit;
     sddp_status status;
     bool no_memory;
     jmp_buf escape;
@@ -34,13 +38,12 @@ struct unpacking {
 
 /* --------------------------------------------------------------------------- libpng callbacks */
 
-/* libpng 1.6 reports only by message text why it drops a chunk. It gives the same message for a text over the
-   limit and for truncated data, which is rare in a chunk with a valid checksum. */
+/* libpng 1.6 reports only by message text why it drops a text. It gives the same message for one over the limit and
+   for truncated data, which is rare in a chunk with a valid checksum. */
 static void on_warning(png_structp png, png_const_charp message)
 {
     struct unpacking *u = png_get_error_ptr(png);
-    const bool is_text = strcmp(message, "zTXt: truncated") == 0;
-    if (is_text || strstr(message, "exceeds application limits") != NULL) u->status = SDDP_TOO_LARGE;
+    if (strcmp(message, "zTXt: truncated") == 0) u->status = SDDP_TOO_LARGE;
 }
 
 static _Noreturn void on_error(png_structp png, png_const_charp message)
@@ -52,8 +55,14 @@ static _Noreturn void on_error(png_structp png, png_const_charp message)
 
 static png_voidp allocate(png_structp png, png_alloc_size_t size)
 {
+    struct unpacking *u = png_get_mem_ptr(png);
+    /* libpng allocates a profile in one piece once it has unpacked its head, which states the size. */
+    if (size > u->limit + 4 && size > OWN_MEMORY) {
+        u->status = SDDP_TOO_LARGE;
+        return NULL;
+    }
     void *memory = malloc(size);
-    if (memory == NULL) ((struct unpacking *)png_get_mem_ptr(png))->no_memory = true;
+    if (memory == NULL) u->no_memory = true;
     return memory;
 }
 
@@ -108,6 +117,10 @@ static void make_pieces(struct unpacking *u, sddp_packed_kind kind, const void *
 
 static void take(struct unpacking *u, const void *bytes, size_t size)
 {
+    if (size > u->limit) {
+        u->status = SDDP_TOO_LARGE;
+        return;
+    }
     u->unpacked = size > 0 ? malloc(size) : NULL;
     u->no_memory = size > 0 && u->unpacked == NULL;
     if (u->unpacked != NULL) memcpy(u->unpacked, bytes, size);
@@ -115,7 +128,7 @@ static void take(struct unpacking *u, const void *bytes, size_t size)
     u->status = SDDP_OK;
 }
 
-__attribute__((noinline)) static void unpack(struct unpacking *u, sddp_packed_kind kind, size_t limit)
+__attribute__((noinline)) static void unpack(struct unpacking *u, sddp_packed_kind kind)
 {
     png_textp text = NULL;
     png_charp name = NULL;
@@ -126,8 +139,9 @@ __attribute__((noinline)) static void unpack(struct unpacking *u, sddp_packed_ki
     if (u->png == NULL) return;
     u->info = png_create_info_struct(u->png);
     if (u->info == NULL) return;
-    /* For a text the limit also covers the keyword with its NUL, the compression method and a NUL after the text. */
-    png_set_chunk_malloc_max(u->png, kind == SDDP_TEXT ? limit + 4 : limit);
+    /* libpng counts a text before it allocates memory for it, so it must know the limit, which also covers the keyword
+       with its NUL, the compression method and a NUL after the text. Profiles are limited by allocate(). */
+    png_set_chunk_malloc_max(u->png, kind == SDDP_TEXT ? u->limit + 4 : 0);
     png_set_crc_action(u->png, PNG_CRC_QUIET_USE, PNG_CRC_QUIET_USE);
     png_set_read_fn(u->png, u, read_bytes);
     png_read_info(u->png, u->info);
@@ -148,7 +162,8 @@ sddp_status sddp_unpack(sddp_packed_kind kind, const void *packed, size_t size, 
     if (u == NULL) return SDDP_NO_MEMORY;
     make_pieces(u, kind, packed, size);
     u->status = SDDP_CORRUPT;
-    if (setjmp(u->escape) == 0) unpack(u, kind, limit);
+    u->limit = limit;
+    if (setjmp(u->escape) == 0) unpack(u, kind);
     png_destroy_read_struct(&u->png, &u->info, NULL); /* accepts NULL */
     const sddp_status status = u->no_memory ? SDDP_NO_MEMORY : u->status;
     if (status == SDDP_OK) {

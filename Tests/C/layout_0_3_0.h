@@ -361,13 +361,24 @@ SAME(sdd_coder_preview, 0_3_0, good_rows);
 SAME(sdd_coder_preview, 0_3_0, is_refined);
 GROWN(sdd_coder_preview, 0_3_0);
 
+struct sdd_coder_estimate_0_3_0 {
+    size_t struct_size;
+    int32_t width, height;
+    int64_t decode_bytes;
+};
+SAME(sdd_coder_estimate, 0_3_0, struct_size);
+SAME(sdd_coder_estimate, 0_3_0, width);
+SAME(sdd_coder_estimate, 0_3_0, height);
+SAME(sdd_coder_estimate, 0_3_0, decode_bytes);
+GROWN(sdd_coder_estimate, 0_3_0);
+
 struct sdd_coder_0_3_0 {
     size_t struct_size;
     const void *name, *mime_type;
     int32_t format, reserved;
     pointer_0 can_decode, open, feed, next, close, encode;
     const void *user_data;
-    pointer_0 user_data_free, preview;
+    pointer_0 user_data_free, preview, estimate;
 };
 SAME(sdd_coder, 0_3_0, struct_size);
 SAME(sdd_coder, 0_3_0, name);
@@ -383,6 +394,7 @@ SAME(sdd_coder, 0_3_0, encode);
 SAME(sdd_coder, 0_3_0, user_data);
 SAME(sdd_coder, 0_3_0, user_data_free);
 SAME(sdd_coder, 0_3_0, preview);
+SAME(sdd_coder, 0_3_0, estimate);
 GROWN(sdd_coder, 0_3_0);
 
 struct sdd_credential_0_3_0 {

@@ -417,7 +417,8 @@ static const char *const filled[] = {
    themselves, pointers to objects, and numbers without an invalid value. */
 static const char *const take_all[] = {
     "sdd_callback_options.on_thread_start", "sdd_callback_options.on_thread_stop",
-    "sdd_callback_options.thread_user_data", "sdd_coder.encode", "sdd_coder.preview",
+    "sdd_callback_options.thread_user_data", "sdd_coder.encode", "sdd_coder.estimate",
+    "sdd_coder.preview",
     "sdd_downloader_config.callbacks",
     "sdd_downloader_config.credential", "sdd_downloader_config.limits", "sdd_downloader_config.modifiers",
     "sdd_downloader_config.network", "sdd_downloader_config.retry", "sdd_modifiers.body_transform",

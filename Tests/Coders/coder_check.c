@@ -17,6 +17,7 @@
 
 static const sdd_coder *coder;
 static int64_t max_pixels = 1 << 16;
+static int asks_first = 1; /* whether decoders are asked what they will take, as the library does */
 
 #define CHECK(condition) \
     do { \
@@ -53,6 +54,31 @@ static void check_frame(const sdd_coder_frame *frame)
     *(volatile unsigned *)&sum = sum;
 }
 
+/* Asks what the picture will take. Returns SDD_ERROR_INCOMPLETE if more bytes are needed. */
+static sdd_status ask_first(void *decoder, sdd_coder_estimate *estimate)
+{
+    const sdd_coder_estimate empty = { .struct_size = sizeof empty };
+    sdd_status status = SDD_OK;
+    *estimate = empty;
+    if (!asks_first)
+        return SDD_OK;
+    CHECK(coder->estimate != NULL);
+    status = coder->estimate(decoder, estimate, coder->user_data);
+    CHECK(status != SDD_OK || (estimate->width > 0 && estimate->height > 0 &&
+                               (int64_t)estimate->width * estimate->height <= max_pixels));
+    return status;
+}
+
+/* Checks that a frame is not larger than was told before. It is smaller if a damaged file has larger pictures inside. */
+static void check_estimate(const sdd_coder_estimate *estimate, const sdd_coder_frame *frame)
+{
+    if (!asks_first)
+        return;
+    CHECK(estimate->decode_bytes >= (int64_t)frame->stride * frame->height);
+    CHECK((int64_t)estimate->width * estimate->height >= (int64_t)frame->width * frame->height);
+    CHECK((int64_t)estimate->width * estimate->height >= (int64_t)frame->picture_width * frame->picture_height);
+}
+
 /* Asks for a preview, and reads its rows. Returns 0 if no more can be asked for. */
 static int check_preview(void *decoder)
 {
@@ -70,8 +96,11 @@ static int check_preview(void *decoder)
     return 1;
 }
 
-static void *open_fed(const unsigned char *bytes, size_t size, size_t piece, sdd_status *status)
+static void *open_fed(const unsigned char *bytes, size_t size, size_t piece, sdd_status *status,
+                      sdd_coder_estimate *estimate)
 {
+    sdd_coder_estimate own;
+    int is_known = 0;
     sdd_coder_task task = { sizeof task, 0, 0, 0 };
     void *decoder = NULL;
     size_t at = 0;
@@ -89,16 +118,24 @@ static void *open_fed(const unsigned char *bytes, size_t size, size_t piece, sdd
         at += count;
         if (*status == SDD_OK && at < size)
             CHECK(coder->next(decoder, &frame, coder->user_data) == SDD_ERROR_INCOMPLETE);
-        if (*status == SDD_OK && at < size && has_preview)
+        if (*status == SDD_OK && at < size && has_preview && !is_known) {
+            sdd_status told = ask_first(decoder, estimate ? estimate : &own);
+            is_known = told == SDD_OK;
+            has_preview = is_known || told == SDD_ERROR_INCOMPLETE;
+        }
+        if (*status == SDD_OK && at < size && has_preview && is_known)
             has_preview = check_preview(decoder);
     } while (*status == SDD_OK && at < size);
+    if (*status == SDD_OK && !is_known)
+        *status = ask_first(decoder, estimate ? estimate : &own);
     return decoder;
 }
 
 /* Returns the number of frames; `status` gets the status after the last one. */
 static int read_frames(const unsigned char *bytes, size_t size, size_t piece, int writes, sdd_status *status)
 {
-    void *decoder = open_fed(bytes, size, piece, status);
+    sdd_coder_estimate estimate;
+    void *decoder = open_fed(bytes, size, piece, status, &estimate);
     int count = 0;
     while (*status == SDD_OK && count < 50) {
         sdd_coder_frame frame = { .struct_size = sizeof frame };
@@ -106,6 +143,7 @@ static int read_frames(const unsigned char *bytes, size_t size, size_t piece, in
         if (*status != SDD_OK)
             break;
         check_frame(&frame);
+        check_estimate(&estimate, &frame);
         if (writes) {
             if (count == 0)
                 fprintf(stderr, "%d %d %d\n", frame.frame_count, frame.loop_count, frame.orientation);
@@ -175,6 +213,7 @@ static void change(const unsigned char *bytes, size_t size, int count)
         for (unsigned changes = next_random() % 6; length > 0 && changes > 0; changes--)
             copy[next_random() % (next_random() % 2 ? length : length < 200 ? length : 200)] = (unsigned char)next_random();
         copy = realloc(copy, length > 0 ? length : 1);
+        asks_first = i % 5 != 0;
         read_frames(copy, length, i % 2 ? length + 1 : 1 + next_random() % 3000, 0, &status);
         free(copy);
     }
@@ -188,7 +227,7 @@ static sdd_status write_out(void *context, const void *bytes, size_t size)
 static void encode(const unsigned char *bytes, size_t size, int32_t quality)
 {
     sdd_status status;
-    void *decoder = open_fed(bytes, size, size + 1, &status);
+    void *decoder = open_fed(bytes, size, size + 1, &status, NULL);
     sdd_coder_frame frame = { .struct_size = sizeof frame };
     CHECK(status == SDD_OK && coder->next(decoder, &frame, coder->user_data) == SDD_OK);
     CHECK(coder->encode(&frame, quality, write_out, stdout, coder->user_data) == SDD_OK);
@@ -234,8 +273,10 @@ int main(int argc, char **argv)
         void *decoder;
         sdd_coder_frame frame = { .struct_size = sizeof frame };
         max_pixels = 50;
-        decoder = open_fed(bytes, size, size + 1, &status);
-        status = coder->next(decoder, &frame, coder->user_data);
+        asks_first = size % 2;
+        decoder = open_fed(bytes, size, size + 1, &status, NULL);
+        if (status == SDD_OK)
+            status = coder->next(decoder, &frame, coder->user_data);
         CHECK(status != SDD_OK && status != SDD_ERROR_NOT_FOUND && status != SDD_ERROR_INCOMPLETE);
         coder->close(decoder, coder->user_data);
         printf("%d\n", (int)status);

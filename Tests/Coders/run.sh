@@ -8,12 +8,14 @@
 #   discovery  SDD_CODER_PATH, permissions, broken objects, threads, forks; also under valgrind
 #   previews   pictures that arrive slowly
 #   isolated   the same pictures, decoded by processes of their own
+#   limits     hostile pictures, in this process and others: memory and time, held to sdd_limits
 #
-#     Tests/Coders/run.sh [pixels|coders|discovery|previews|isolated...]
+#     Tests/Coders/run.sh [pixels|coders|discovery|previews|isolated|limits...]
 #
 #   SDD_LIBDIR     where libsdd.so is; default: build/
 #   SDD_CODERS     where the coders are; default: build/coders
 #   FAULT_SERVER   the program Tests/FaultServer; default: built here
+#   SDD_TEST_LONG       1: larger hostile pictures, and more of them at once
 #   SDD_CODER_CHANGES   how many changes of bytes are tried with each file; default: 400
 #
 # A coder that was not built is skipped, and the tests say so.
@@ -21,7 +23,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 parts=("$@")
-[ $# -gt 0 ] || parts=(pixels coders discovery previews isolated)
+[ $# -gt 0 ] || parts=(pixels coders discovery previews isolated limits)
 libdir=$(realpath "${SDD_LIBDIR:-build}") coders=$(realpath "${SDD_CODERS:-build/coders}")
 python=python3
 "$python" -c 'import numpy, PIL' 2>/dev/null || python=/usr/bin/python3
@@ -102,12 +104,29 @@ if wants previews; then
     build previews Tests/Coders/previews.c
     check_previews
 fi
+if wants isolated || wants limits; then
+    "${CC:-cc}" -std=c11 tools/decoder/sdd-decoder.c -o "$work/lib/sdd-decoder" -ldl
+fi
 if wants isolated; then
     build isolated Tests/Coders/isolated.c
-    "${CC:-cc}" -std=c11 tools/decoder/sdd-decoder.c -o "$work/lib/sdd-decoder" -ldl
     find "$pictures" "$fixtures" -type f ! -name '*.pam*' -print0 | sort -z |
         SDD_CODER_PATH=$work/coders xargs -0 "$work/bin/isolated" >"$work/err" 2>&1 ||
         fail "isolated decoding gives other pictures"
     ok "isolated: $(cat "$work/err")"
+fi
+if wants limits; then
+    build limits Tests/Coders/limits.c
+    mkdir "$work/tricks"
+    length=short loads=4
+    [ -z "${SDD_TEST_LONG:-}" ] || length=long loads=12
+    "$python" Tests/Coders/make_tricks.py "$work/tricks" "$length" "${names[@]}" >"$work/err" 2>&1 ||
+        fail "the hostile pictures cannot be made"
+    find "$work/tricks" -name '*-*.*' ! -name '*-small.*' ! -name '*.png' -print0 | sort -z >"$work/files"
+    for way in here isolated; do
+        SDD_CODER_PATH=$work/coders xargs -0 -a "$work/files" "$work/bin/limits" "$way" "$loads" >"$work/err" ||
+            fail "hostile pictures take more memory or time than they may ($way)"
+        ok "limits, $way: $(wc -l <"$work/err") files, at most $(awk '{ for (i = 2; i <= NF; i++) if ($i == "MiB" &&
+            $(i - 1) > most) most = $(i - 1) } END { print most + 0 }' "$work/err") MiB"
+    done
 fi
 echo "Tests/Coders: everything passed"

@@ -49,7 +49,7 @@ UNUSED_FIELDS = {
 
 # Structs that the application fills, and those that the library fills for the crate to read.
 FILLED = """sdd_batch_config sdd_batch_source sdd_cache_config sdd_cache_item sdd_callback_options sdd_coder
-sdd_coder_preview sdd_cookie sdd_credential sdd_decode_options sdd_download_request sdd_downloader_config sdd_encode_options sdd_entry_store
+sdd_coder_estimate sdd_coder_preview sdd_cookie sdd_credential sdd_decode_options sdd_download_request sdd_downloader_config sdd_encode_options sdd_entry_store
 sdd_limits sdd_load_request sdd_loader_config sdd_memory_store sdd_modifiers sdd_network_options sdd_pixel_allocator
 sdd_prefetch_list sdd_query sdd_response_change sdd_retry_options sdd_tensor sdd_transform sdd_transport""".split()
 READ = """sdd_batch_host sdd_batch_item sdd_batch_statistics sdd_batch_status sdd_cache_entry sdd_coder_frame sdd_coder_task

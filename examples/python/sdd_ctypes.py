@@ -604,6 +604,10 @@ class CoderPreview(Sized):
     _fields_ = [("struct_size", c_size_t), ("frame", CoderFrame), ("good_rows", c_int32), ("is_refined", c_int32)]
 
 
+class CoderEstimate(Sized):
+    _fields_ = [("struct_size", c_size_t), ("width", c_int32), ("height", c_int32), ("decode_bytes", c_int64)]
+
+
 CoderCanDecodeFn = CFUNCTYPE(c_int32, c_void_p, c_size_t, c_void_p)
 CoderOpenFn = CFUNCTYPE(Status, POINTER(CoderTask), POINTER(c_void_p), c_void_p)
 CoderFeedFn = CFUNCTYPE(Status, c_void_p, c_void_p, c_size_t, c_int32, c_void_p)
@@ -613,13 +617,14 @@ CoderWriteFn = CFUNCTYPE(Status, c_void_p, c_void_p, c_size_t)
 CoderEncodeFn = CFUNCTYPE(Status, POINTER(CoderFrame), c_int32, CoderWriteFn, c_void_p, c_void_p)
 CoderUserDataFreeFn = CFUNCTYPE(None, c_void_p)
 CoderPreviewFn = CFUNCTYPE(Status, c_void_p, POINTER(CoderPreview), c_void_p)
+CoderEstimateFn = CFUNCTYPE(Status, c_void_p, POINTER(CoderEstimate), c_void_p)
 
 
 class Coder(Sized):
     _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("mime_type", c_char_p), ("format", c_int32),
                 ("reserved", c_int32), ("can_decode", CoderCanDecodeFn), ("open", CoderOpenFn), ("feed", CoderFeedFn),
                 ("next", CoderNextFn), ("close", CoderCloseFn), ("encode", CoderEncodeFn), ("user_data", c_void_p),
-                ("user_data_free", CoderUserDataFreeFn), ("preview", CoderPreviewFn)]
+                ("user_data_free", CoderUserDataFreeFn), ("preview", CoderPreviewFn), ("estimate", CoderEstimateFn)]
 
 
 class Credential(Sized):

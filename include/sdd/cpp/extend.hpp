@@ -138,6 +138,12 @@ public:
 
     /** Takes the body, piece after piece; see sdd_coder.feed for how long it stays valid. */
     virtual sdd_status feed(byte_view bytes, bool is_last) = 0;
+    /** Says what the picture will take, before the first call of next() or preview(), if
+        coder::has_estimates(): see sdd_coder.estimate. */
+    virtual sdd_status estimate(sdd_coder_estimate &estimate) {
+        (void)estimate;
+        return SDD_ERROR_UNSUPPORTED;
+    }
     /** Gives the next frame, whose pixels stay valid until the next call; SDD_ERROR_NOT_FOUND:
         there is no more. All fields but struct_size are 0 before. */
     virtual sdd_status next(sdd_coder_frame &frame) = 0;
@@ -176,6 +182,8 @@ public:
     virtual std::unique_ptr<decoder> open(const sdd_coder_task &task) = 0;
     /** Whether its decoders take a body in pieces, and show previews. Asked once. */
     virtual bool has_previews() const { return false; }
+    /** Whether its decoders say what a picture will take: decoder::estimate(). Asked once. */
+    virtual bool has_estimates() const { return false; }
     /** Whether encode() works. Asked once. */
     virtual bool can_encode() const { return false; }
     /** Encodes a picture, in SDD_PIXEL_FORMAT_RGBA8, with quality 1 to 100; none: it cannot. */
@@ -241,6 +249,11 @@ inline sdd_coder c_coder(kept_coder &kept) {
         made.preview = [](void *self, sdd_coder_preview *preview, void *) noexcept {
             return guarded("decoder.preview", coder_failed,
                            [&] { return static_cast<decoder *>(self)->preview(*preview); });
+        };
+    if (kept.coder->has_estimates())
+        made.estimate = [](void *self, sdd_coder_estimate *estimate, void *) noexcept {
+            return guarded("decoder.estimate", coder_failed,
+                           [&] { return static_cast<decoder *>(self)->estimate(*estimate); });
         };
     if (kept.coder->can_encode()) made.encode = encode_with;
     made.user_data = &kept;

@@ -176,6 +176,23 @@ pub enum Preview<'a> {
     Refined(Frame<'a>),
 }
 
+/// What a picture takes while a coder decodes it: [`Decoder::estimate`].
+///
+/// ```
+/// // A picture of 640 x 480 pixels, whose decoder keeps one frame of 4 bytes a pixel, and 64 KiB.
+/// let made = sdd::Estimate { width: 640, height: 480, decode_bytes: 640 * 480 * 4 + 65536 };
+/// assert_eq!(made.decode_bytes, 1_294_336);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Estimate {
+    /// Full width of the picture in pixels.
+    pub width: u32,
+    /// Full height of the picture in pixels.
+    pub height: u32,
+    /// The most memory that the decoder has at a time, the pixels of its frames included, and the body excluded.
+    pub decode_bytes: u64,
+}
+
 /// A coder of the application: it decodes, and perhaps encodes, a format that the library does not know. Its methods
 /// run on decode threads, several at a time, and may take their time. A panic ends the request with
 /// [`Status::BAD_IMAGE_DATA`](crate::Status::BAD_IMAGE_DATA) and `SDD_DETAIL_IMAGE_CODER`.
@@ -232,6 +249,9 @@ pub trait Coder: Send + Sync + 'static {
     /// the pieces, for requests that want previews or facts.
     const CAN_PREVIEW: bool = false;
 
+    /// True for a coder whose decoders say what a picture will take: [`Decoder::estimate`].
+    const CAN_ESTIMATE: bool = false;
+
     /// True for a coder whose [`encode`](Coder::encode) is to be called.
     const CAN_ENCODE: bool = false;
 
@@ -279,6 +299,12 @@ pub trait Decoder: Send + 'static {
 
     /// Gives the next frame, after the last piece; `None` if there are no more.
     fn next(&mut self) -> Result<Option<Frame<'_>>, CoderError>;
+
+    /// Says what the picture will take, before the first call of `next` or `preview`, if [`Coder::CAN_ESTIMATE`]: the
+    /// library decodes it once there is room for that. `None`: more bytes are needed.
+    fn estimate(&mut self) -> Result<Option<Estimate>, CoderError> {
+        Err(CoderError::Unsupported)
+    }
 
     /// Shows what the pieces so far give, if [`Coder::CAN_PREVIEW`]. After an error, such as
     /// [`CoderError::Unsupported`] for a body that cannot be shown before its end, the decoder is dropped, and another

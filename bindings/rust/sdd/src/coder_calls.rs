@@ -21,6 +21,7 @@ impl<C: Coder> Calls<C> {
             next: Some(Self::next),
             close: Some(Self::close),
             preview: C::CAN_PREVIEW.then_some(Self::preview),
+            estimate: C::CAN_ESTIMATE.then_some(Self::estimate),
             encode: C::CAN_ENCODE.then_some(Self::encode),
             user_data_free: Some(Self::free),
             ..sys::sized!(sdd_coder)
@@ -109,6 +110,32 @@ impl<C: Coder> Calls<C> {
             // SAFETY: as above.
             let (opened, out) = unsafe { (&mut *decoder.cast::<C::Decoder>(), &mut *preview) };
             is_early = !write_preview(&opened.preview()?, out)?;
+            Ok(())
+        });
+        if is_early {
+            sys::SDD_ERROR_INCOMPLETE
+        } else {
+            status
+        }
+    }
+
+    unsafe extern "C" fn estimate(
+        decoder: *mut c_void,
+        estimate: *mut sys::sdd_coder_estimate,
+        _: *mut c_void,
+    ) -> sys::sdd_status {
+        let mut is_early = false;
+        let status = answer(|| {
+            // SAFETY: as above.
+            let (opened, out) = unsafe { (&mut *decoder.cast::<C::Decoder>(), &mut *estimate) };
+            match opened.estimate()? {
+                Some(made) => {
+                    out.width = clamped_i32(made.width);
+                    out.height = clamped_i32(made.height);
+                    out.decode_bytes = i64::try_from(made.decode_bytes).unwrap_or(i64::MAX);
+                }
+                None => is_early = true,
+            }
             Ok(())
         });
         if is_early {

@@ -65,7 +65,8 @@ pub use cache::{Cache, Trim};
 pub use cache_builder::{CacheBuilder, Durability};
 pub use callbacks::{Callbacks, Progress};
 pub use coder::{
-    load_coder, register_coder, unregister_coder, CanDecode, Coder, CoderError, CoderTask, Decoder, Frame, Preview,
+    load_coder, register_coder, unregister_coder, CanDecode, Coder, CoderError, CoderTask, Decoder, Estimate, Frame,
+    Preview,
 };
 pub use cookies::Cookie;
 pub use credential::{AuthSchemes, Credential};

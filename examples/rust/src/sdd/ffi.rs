@@ -977,6 +977,14 @@ impl Default for sdd_coder_preview {
         }
     }
 }
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct sdd_coder_estimate {
+    pub struct_size: usize,
+    pub width: i32,
+    pub height: i32,
+    pub decode_bytes: i64,
+}
 pub type sdd_coder_write_fn = ::std::option::Option<
     unsafe extern "C" fn(
         context: *mut ::std::os::raw::c_void,
@@ -1040,6 +1048,13 @@ pub struct sdd_coder {
         unsafe extern "C" fn(
             decoder: *mut ::std::os::raw::c_void,
             preview: *mut sdd_coder_preview,
+            user_data: *mut ::std::os::raw::c_void,
+        ) -> sdd_status,
+    >,
+    pub estimate: ::std::option::Option<
+        unsafe extern "C" fn(
+            decoder: *mut ::std::os::raw::c_void,
+            estimate: *mut sdd_coder_estimate,
             user_data: *mut ::std::os::raw::c_void,
         ) -> sdd_status,
     >,

@@ -1,0 +1,181 @@
+"""Makes pictures that take, or pretend to take, much memory or time: FORMAT-TRICK.EXTENSION, for Tests/Coders/limits.c.
+
+    make_tricks.py FOLDER short|long FORMAT...
+
+The formats' own tools make the pictures; what is wrong with them is written into their files here. "short" makes
+pictures of 4 million pixels, "long" also of 16, and more kinds."""
+import struct
+import subprocess
+import sys
+
+import numpy as np
+from PIL import Image
+
+folder, length, formats = sys.argv[1], sys.argv[2], sys.argv[3:]
+is_long = length == "long"
+SIDE = 2000
+
+
+def path(name):
+    return f"{folder}/{name}"
+
+
+def run(*command):
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def read(name):
+    with open(path(name), "rb") as file:
+        return bytearray(file.read())
+
+
+def write(name, data):
+    with open(path(name), "wb") as file:
+        file.write(data)
+
+
+def plain(name, side, mode="RGB"):
+    Image.new(mode, (side, side), (200, 30, 60, 128)[: len(mode)]).save(path(name), compress_level=1)
+
+
+def noisy(name, side, channels=4):
+    pixels = np.random.default_rng(1).integers(0, 256, (side, side, channels), dtype=np.uint8)
+    pixels[:, :, :3] //= 8  # encoders are fast with little noise, and decoders need all their memory with some
+    Image.fromarray(pixels).save(path(name), compress_level=1)
+
+
+def encode(format, source, name, *options):
+    """Encodes a PNG as FORMAT-NAME."""
+    target = path(f"{format}-{name}.{format}")
+    if format == "webp":
+        run("cwebp", "-q", "70", "-m", "0", *options, path(source), "-o", target)
+    elif format == "avif":
+        run("avifenc", "-j", "1", "-s", "10", *options, path(source), target)
+    elif format == "jxl":
+        run("cjxl", "--num_threads=0", "-e", "3", *options, path(source), target)
+    elif format == "heif":
+        run("heif-enc", "-q", "50", "-p", "preset=ultrafast", *options, path(source), "-o", target)
+
+
+# ---- GIF, written by hand
+
+def gif_screen(width, height):
+    return b"GIF89a" + struct.pack("<HHBBB", width, height, 0x80, 0, 0) + bytes([0, 0, 0, 255, 255, 255])
+
+
+def gif_frame(side, disposal):
+    """A frame of at most 16 pixels of one colour, with codes of 3 bits: each pixel's behind a code that clears."""
+    value = shift = 0
+    for code in [4, 0] * (side * side) + [5]:
+        value |= code << shift
+        shift += 3
+    data = value.to_bytes((shift + 7) // 8, "little")
+    control = b"\x21\xf9\x04" + bytes([disposal << 2, 1, 0, 0]) + b"\0"
+    return control + b"\x2c" + struct.pack("<HHHHB", 0, 0, side, side, 0) + b"\x02" + bytes([len(data)]) + data + b"\0"
+
+
+def make_gif():
+    Image.new("P", (16, 16)).save(path("gif-small.gif"))
+    Image.new("P", (SIDE, SIDE)).save(path("gif-plain.gif"))
+    frames = 200000 if is_long else 20000
+    write("gif-frames.gif", gif_screen(1000, 1000) + gif_frame(1, 3) * frames + b";")
+    write("gif-far.gif", gif_screen(1000, 1000) + gif_frame(1, 3) * 9999 + b";")
+    # Frames that cover the canvas, and are removed again.
+    Image.new("P", (1000, 1000)).save(path("frame.gif"))
+    picture = bytes(read("frame.gif"))
+    begin = picture.index(b"\x2c\0\0\0\0")
+    frame = b"\x21\xf9\x04" + bytes([3 << 2, 1, 0, 0]) + b"\0" + picture[begin:picture.rindex(b";")]
+    write("gif-covers.gif", picture[:13 + 3 * 2 ** ((picture[10] & 7) + 1)] + frame * 3000 + b";")
+    lie = read("gif-plain.gif")
+    lie[6:10] = struct.pack("<HH", 16, 16)
+    write("gif-screen.gif", lie)
+    lie[6:10] = struct.pack("<HH", 65535, 65535)
+    write("gif-huge.gif", lie)
+    comment = b"\x21\xfe" + (b"\xff" + b"c" * 255) * 32768 + b"\0"
+    write("gif-comment.gif", gif_screen(16, 16) + comment + gif_frame(4, 0) + b";")
+
+
+# ---- boxes
+
+def patch_sizes(data, width, height):
+    """Writes other sizes into all "ispe" boxes."""
+    at = data.find(b"ispe")
+    while at >= 0:
+        data[at + 8:at + 16] = struct.pack(">II", width, height)
+        at = data.find(b"ispe", at + 4)
+    return data
+
+
+def make_boxes(format):
+    encode(format, "small.png", "small")
+    encode(format, "plain.png", "plain")
+    encode(format, "noisy.png", "alpha")
+    write(f"{format}-lie.{format}", patch_sizes(read(f"{format}-plain.{format}"), 64, 64))
+    write(f"{format}-huge.{format}", patch_sizes(read(f"{format}-small.{format}"), 60000, 60000))
+    write(f"{format}-free.{format}", read(f"{format}-small.{format}") + struct.pack(">I", 8 << 20) + b"free" +
+          bytes((8 << 20) - 8))
+    if is_long:
+        encode(format, "plain11000.png", "large")
+        write(f"{format}-largelie.{format}", patch_sizes(read(f"{format}-large.{format}"), 64, 64))
+
+
+def make_avif():
+    make_boxes("avif")
+    encode("avif", "plain.png", "deep", "-d", "12", "-y", "444")
+    run("avifenc", "-j", "1", "-s", "10", "--grid", "4x4", *[path("tile.png")] * 16, path("avif-tiles.avif"))
+    run("avifenc", "-j", "1", "-s", "10", *[path("plain.png")] * (12 if is_long else 3), path("avif-frames.avif"))
+    write("exif.bin", b"II*\0\x08\0\0\0\0\0\0\0\0\0" + bytes(8 << 20))
+    encode("avif", "small.png", "exif", "--exif", path("exif.bin"))
+
+
+def make_heif():
+    make_boxes("heif")
+
+
+# ---- others
+
+def make_webp():
+    encode("webp", "small.png", "small")
+    encode("webp", "plain.png", "plain")
+    encode("webp", "noisy.png", "alpha")
+    encode("webp", "noisy.png", "lossless", "-lossless", "-z", "0")
+    for name, side in [("canvas", 16), ("huge", 16384)]:
+        picture = bytes(read("webp-plain.webp"))[12:]
+        extended = b"VP8X" + struct.pack("<I", 10) + bytes(4) + struct.pack("<I", side - 1)[:3] * 2
+        write(f"webp-{name}.webp", b"RIFF" + struct.pack("<I", 4 + len(extended) + len(picture)) + b"WEBP" + extended +
+              picture)
+    picture = bytes(read("webp-small.webp"))[12:]
+    exif = b"EXIF" + struct.pack("<I", 8 << 20) + bytes(8 << 20)
+    extended = b"VP8X" + struct.pack("<I", 10) + bytes([8, 0, 0, 0]) + struct.pack("<I", 15)[:3] * 2
+    write("webp-exif.webp", b"RIFF" + struct.pack("<I", 4 + len(extended) + len(picture) + len(exif)) + b"WEBP" +
+          extended + picture + exif)
+    # Frames of 1 x 1 pixel on a canvas of a million.
+    plain("dot.png", 1)
+    encode("webp", "dot.png", "dot")
+    dot = bytes(read("webp-dot.webp"))[12:]
+    frame = b"ANMF" + struct.pack("<I", 16 + len(dot)) + bytes(12) + b"\x0a\0\0\0" + dot
+    extended = b"VP8X" + struct.pack("<I", 10) + bytes([2, 0, 0, 0]) + struct.pack("<I", 999)[:3] * 2
+    frames = extended + b"ANIM" + struct.pack("<I", 6) + bytes(6) + frame * (100000 if is_long else 9000)
+    write("webp-frames.webp", b"RIFF" + struct.pack("<I", 4 + len(frames)) + b"WEBP" + frames)
+
+
+def make_jxl():
+    encode("jxl", "small.png", "small", "--container=1")
+    encode("jxl", "plain.png", "plain")
+    encode("jxl", "noisy.png", "alpha")
+    encode("jxl", "plain.png", "lossless", "-d", "0")
+    Image.new("P", (16, 16)).save(path("one.gif"))
+    frames = [Image.new("P", (500, 500), index % 200) for index in range(200 if is_long else 40)]
+    frames[0].save(path("many.gif"), save_all=True, append_images=frames[1:], duration=50)
+    run("cjxl", "--num_threads=0", "-e", "1", "-d", "0", path("many.gif"), path("jxl-frames.jxl"))
+    write("jxl-exif.jxl", read("jxl-small.jxl") + struct.pack(">I", 8 << 20) + b"Exif" + bytes((8 << 20) - 8))
+
+
+plain("small.png", 16)
+plain("plain.png", SIDE)
+plain("tile.png", SIDE // 4)
+noisy("noisy.png", SIDE)
+if is_long:
+    plain("plain11000.png", 11000)
+for format in formats:
+    globals()[f"make_{format}"]()
