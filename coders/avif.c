@@ -1,9 +1,14 @@
 /*
  * avif: AVIF by libavif: still pictures and sequences, encoding. Package libsdd-coder-avif.
  */
+#define _GNU_SOURCE /* RTLD_NEXT */
 #include "av1.h"
 
 #include <avif/avif.h>
+#include <dlfcn.h>
+#if defined(__has_include) && __has_include(<dav1d/dav1d.h>)
+#include <dav1d/dav1d.h>
+#endif
 
 struct decoder {
     struct body body; /* first: body_feed() */
@@ -263,6 +268,22 @@ static sdd_status avif_encode(const sdd_coder_frame *picture, int32_t quality, s
     if (image != NULL) avifImageDestroy(image);
     return status;
 }
+
+/* ---- silence */
+
+/* dav1d writes a line to standard error for each damaged stream, and libavif has no setting for that. libavif finds this
+   function before dav1d's, because this object comes first among those that dlopen(3) has loaded for it. */
+#ifdef DAV1D_ERR /* its header is there */
+CODER_EXPORT void dav1d_default_settings(Dav1dSettings *settings);
+void dav1d_default_settings(Dav1dSettings *settings)
+{
+    void (*own)(Dav1dSettings *) = NULL;
+    *(void **)&own = dlsym(RTLD_NEXT, "dav1d_default_settings");
+    memset(settings, 0, sizeof *settings);
+    if (own != NULL) own(settings);
+    settings->logger.callback = NULL;
+}
+#endif
 
 CODER_EXPORT const sdd_coder *sdd_coder_main(void);
 const sdd_coder *sdd_coder_main(void)

@@ -71,7 +71,7 @@ static inline int find_box(struct span span, uint32_t type, struct span *content
 
 struct item {
     uint32_t id, type;
-    uint32_t width, height;   /* as the file states it ("ispe"); 0: it does not */
+    uint32_t width, height;     /* as the file states it ("ispe"); 0: it does not */
     struct span config;         /* the settings of an HEVC decoder ("hvcC") */
     const unsigned char *bytes; /* its data */
     unsigned char *copy;        /* for `free`, if the data was in several places */

@@ -69,7 +69,8 @@ static size_t area_of(const struct decoder *decoder, const unsigned char *bytes)
 {
     int64_t sides[2];
     for (int i = 0; i < 2; i++) {
-        int64_t begin = bytes[i * 2 + 1] | bytes[i * 2 + 2] << 8, end = begin + (bytes[i * 2 + 5] | bytes[i * 2 + 6] << 8);
+        int64_t begin = bytes[i * 2 + 1] | bytes[i * 2 + 2] << 8,
+                end = begin + (bytes[i * 2 + 5] | bytes[i * 2 + 6] << 8);
         int64_t limit = i == 0 ? decoder->width : decoder->height;
         sides[i] = (end < limit ? end : limit) - begin;
         if (sides[i] <= 0) return 0;

@@ -75,10 +75,10 @@ static sdd_status begin(struct decoder *decoder)
 /* What libheif decodes for the primary picture. */
 struct content {
     struct hevc hevc;
-    double canvas, tile; /* pixels of the largest picture that is put together, or decoded */
+    double canvas, tile;    /* pixels of the largest picture that is put together, or decoded */
     uint32_t width, height; /* of the largest */
-    unsigned pictures;   /* pictures in one item */
-    int has_planes;      /* there are planes of transparency, or the like */
+    unsigned pictures;      /* pictures in one item */
+    int has_planes;         /* there are planes of transparency, or the like */
 };
 
 static sdd_status read_item(struct content *content, struct item *item, int is_primary)

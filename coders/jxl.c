@@ -1,7 +1,7 @@
 /*
  * jxl: JPEG XL by libjxl: still pictures and animations, previews of still ones, encoding. Package libsdd-coder-jxl.
  */
-#include "coder.h"
+#include "codestream.h"
 
 #include <jxl/decode.h>
 #include <jxl/encode.h>
@@ -21,7 +21,7 @@ struct decoder {
     int64_t duration_us;
     int32_t frame_count;
     int has_info, has_failed, is_closed, is_full; /* is_full: the preview has shown the whole picture */
-    int is_layered; /* the first frame is not the last */
+    int is_layered;                               /* the first frame is not the last */
 };
 
 static int32_t jxl_can_decode(const void *bytes, size_t size, void *user_data)
@@ -84,10 +84,11 @@ static sdd_status choose_colours(struct decoder *decoder)
     JxlColorEncoding colours;
     int is_grey = decoder->info.num_color_channels == 1;
 #if JPEGXL_NUMERIC_VERSION < JPEGXL_COMPUTE_NUMERIC_VERSION(0, 9, 0)
-    JxlDecoderStatus has_own = JxlDecoderGetColorAsEncodedProfile(decoder->jxl, &rgba8, JXL_COLOR_PROFILE_TARGET_ORIGINAL,
-                                                                  NULL);
+    JxlDecoderStatus has_own = JxlDecoderGetColorAsEncodedProfile(decoder->jxl, &rgba8,
+                                                                  JXL_COLOR_PROFILE_TARGET_ORIGINAL, NULL);
 #else
-    JxlDecoderStatus has_own = JxlDecoderGetColorAsEncodedProfile(decoder->jxl, JXL_COLOR_PROFILE_TARGET_ORIGINAL, NULL);
+    JxlDecoderStatus has_own = JxlDecoderGetColorAsEncodedProfile(decoder->jxl, JXL_COLOR_PROFILE_TARGET_ORIGINAL,
+                                                                  NULL);
 #endif
     if (has_own == JXL_DEC_SUCCESS || decoder->info.uses_original_profile) return SDD_OK;
     JxlColorEncodingSetToSRGB(&colours, is_grey ? JXL_TRUE : JXL_FALSE);
@@ -146,9 +147,9 @@ static sdd_status decode_frame(struct decoder *decoder)
 
 struct outline {
     JxlBasicInfo info;
-    double layer;                 /* pixels of the largest layer */
+    double layer;                /* pixels of the largest layer */
     int32_t frame_count, layers; /* so far, at most MOST_FRAMES */
-    int has_info, is_last;        /* is_last: no layer follows the first */
+    int has_info, is_last;       /* is_last: no layer follows the first */
 };
 
 static void read_layer(JxlDecoder *jxl, struct outline *outline)
@@ -178,7 +179,8 @@ static sdd_status read_outline(const struct body *body, struct outline *outline)
     while (status == SDD_OK && outline->layers < MOST_FRAMES) {
         JxlDecoderStatus event = JxlDecoderProcessInput(jxl);
         if (event == JXL_DEC_SUCCESS) break;
-        if (event == JXL_DEC_BASIC_INFO) outline->has_info = JxlDecoderGetBasicInfo(jxl, &outline->info) == JXL_DEC_SUCCESS;
+        if (event == JXL_DEC_BASIC_INFO)
+            outline->has_info = JxlDecoderGetBasicInfo(jxl, &outline->info) == JXL_DEC_SUCCESS;
         if (event == JXL_DEC_FRAME) read_layer(jxl, outline);
         if (event == JXL_DEC_FRAME && !body->is_whole) break;
         if (event == JXL_DEC_NEED_MORE_INPUT) status = SDD_ERROR_INCOMPLETE;
@@ -188,9 +190,8 @@ static sdd_status read_outline(const struct body *body, struct outline *outline)
     return status;
 }
 
-/* With libjxl 0.7, pictures of 1 to 16 million pixels took 6 to 10 bytes a pixel if they were coded by blocks, but 17 to
-   31 otherwise; and with transparency, or another extra channel, 43. Nothing that libjxl tells says how one is coded.
-   Layers that are blended are kept, up to four of them. */
+/* With libjxl 0.7, pictures of 1 to 16 million pixels took 6 to 8.5 bytes a pixel if they were coded by blocks, but 17
+   to 31 otherwise; and with transparency, or another extra channel, 43. Layers that are blended are kept, too. */
 static sdd_status jxl_estimate(void *given, sdd_coder_estimate *estimate, void *user_data)
 {
     struct decoder *decoder = given;
@@ -211,6 +212,7 @@ static sdd_status jxl_estimate(void *given, sdd_coder_estimate *estimate, void *
     canvas = (double)outline.info.xsize * outline.info.ysize;
     layer = outline.layer > canvas ? outline.layer : canvas;
     each = outline.info.uses_original_profile && outline.info.num_color_channels == 1 ? 12 : 28;
+    if (outline.is_last && outline.info.num_extra_channels == 0 && is_coded_by_blocks(&decoder->body)) each = 6;
     each += 12.5 * outline.info.num_extra_channels;
     if (decoder->is_layered) each += 12 + 4.0 * outline.info.num_extra_channels;
     return fill_estimate(estimate, outline.info.xsize, outline.info.ysize, 4, layer * each + 10e6);
@@ -258,7 +260,8 @@ static sdd_status jxl_preview(void *given, sdd_coder_preview *preview, void *use
     struct decoder *decoder = given;
     sdd_status status = SDD_OK;
     (void)user_data;
-    if (decoder->is_layered) return SDD_ERROR_UNSUPPORTED; /* it may take more than was estimated from its first layer */
+    if (decoder->is_layered)
+        return SDD_ERROR_UNSUPPORTED; /* it may take more than was estimated from its first layer */
     if (decoder->jxl == NULL) status = create(decoder);
     if (status != SDD_OK) return status;
     if (!decoder->is_full) {

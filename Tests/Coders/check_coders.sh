@@ -53,9 +53,9 @@ check_coders() {
         make -s "coder-$name" CODER_DIR="$work/checked" \
             CODER_FLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -Werror -pedantic" 2>"$work/err" ||
             fail "coders/$name.c does not build with the sanitizers"
-        # A shared object of its own has one symbol.
-        [ "$(nm -D --defined-only "$work/coders/$name.so" | awk '{ print $3 }')" = sdd_coder_main ] ||
-            fail "$name.so exports more than sdd_coder_main"
+        # A shared object of its own has one symbol. With another one avif.c keeps dav1d silent.
+        [ "$(nm -D --defined-only "$work/coders/$name.so" | awk '$3 != "dav1d_default_settings" { print $3 }')" = \
+            sdd_coder_main ] || fail "$name.so exports more than sdd_coder_main"
         check_fixtures "$name"
         for file in small small-alpha small-lossless dot row column grey deep turned container moving; do
             file=$pictures/$file.$name
@@ -68,6 +68,8 @@ check_coders() {
             small* | deep*) check limit "$work/checked/$name.so" "$file" ;; # the others have very few pixels
             esac
             check changes "$work/checked/$name.so" "$file" "${SDD_CODER_CHANGES:-400}"
+            # The libjxl of Debian 12 is built with debug output.
+            [ "$name" = jxl ] || [ ! -s "$work/err" ] || fail "$name.c lets its library print"
         done
         ok "coders/$name.c: pictures, pieces, limits, damage"
     done
