@@ -89,8 +89,17 @@ public:
         frames = bytes[3] - '0';
         return frames > 0 ? sdd_status{ SDD_OK } : sdd_status{ SDD_DETAIL_IMAGE_ZERO_PIXELS };
     }
+    sdd_status estimate(sdd_coder_estimate &estimate) override
+    {
+        CHECK(estimate.struct_size == sizeof estimate && given == 0);
+        estimate.width = 2, estimate.height = 1;
+        estimate.decode_bytes = sizeof *this;
+        estimated++;
+        return SDD_OK;
+    }
     sdd_status next(sdd_coder_frame &frame) override
     {
+        CHECK(estimated > 0 || given > 0);
         if (given == frames) return SDD_ERROR_NOT_FOUND;
         pixels[0] = static_cast<uint8_t>(10 * ++given);
         pixels[1] = 255;
@@ -103,7 +112,7 @@ public:
     }
 
 private:
-    int frames = 0, given = 0;
+    int frames = 0, given = 0, estimated = 0;
     uint8_t pixels[2];
 };
 
@@ -121,6 +130,7 @@ public:
         CHECK(task.max_pixels > 0);
         return std::make_unique<ToyDecoder>();
     }
+    bool has_estimates() const override { return true; }
     bool can_encode() const override { return true; }
     std::optional<std::string> encode(const sdd::pixel_view &picture, int32_t quality) override
     {

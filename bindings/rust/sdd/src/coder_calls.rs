@@ -1,7 +1,7 @@
 //! The C functions of a coder of the application.
 
 use crate::border::guard;
-use crate::coder::{CanDecode, Coder, CoderError, CoderTask, Decoder, Frame, Preview};
+use crate::coder::{CanDecode, Coder, CoderError, CoderTask, Decoder, Estimate, Frame, Preview};
 use crate::numbers::clamped_i32;
 use crate::{sys, PixelFormat};
 use std::marker::PhantomData;
@@ -129,11 +129,7 @@ impl<C: Coder> Calls<C> {
             // SAFETY: as above.
             let (opened, out) = unsafe { (&mut *decoder.cast::<C::Decoder>(), &mut *estimate) };
             match opened.estimate()? {
-                Some(made) => {
-                    out.width = clamped_i32(made.width);
-                    out.height = clamped_i32(made.height);
-                    out.decode_bytes = i64::try_from(made.decode_bytes).unwrap_or(i64::MAX);
-                }
+                Some(made) => write_estimate(made, out),
                 None => is_early = true,
             }
             Ok(())
@@ -229,6 +225,13 @@ fn write(frame: &Frame<'_>, out: &mut sys::sdd_coder_frame) -> Result<(), CoderE
     (out.frame_count, out.loop_count) = (clamped_i32(frame.frame_count), clamped_i32(frame.loop_count));
     out.duration_us = i64::try_from(frame.duration.as_micros()).unwrap_or(i64::MAX);
     Ok(())
+}
+
+/// Passes an estimate to the library.
+fn write_estimate(made: Estimate, out: &mut sys::sdd_coder_estimate) {
+    out.width = clamped_i32(made.width);
+    out.height = clamped_i32(made.height);
+    out.decode_bytes = i64::try_from(made.decode_bytes).unwrap_or(i64::MAX);
 }
 
 /// Passes a preview to the library. Returns false if there is none yet.

@@ -197,6 +197,7 @@ struct RowsDecoder {
 impl Coder for Rows {
     type Decoder = RowsDecoder;
     const CAN_PREVIEW: bool = true;
+    const CAN_ESTIMATE: bool = true;
 
     fn can_decode(&self, first: &[u8]) -> CanDecode {
         if first.starts_with(b"ROWS") {
@@ -215,6 +216,13 @@ impl Decoder for RowsDecoder {
     fn feed(&mut self, bytes: &[u8], _: bool) -> Result<(), CoderError> {
         self.body.extend_from_slice(bytes);
         Ok(())
+    }
+
+    fn estimate(&mut self) -> Result<Option<Estimate>, CoderError> {
+        Ok(self.body.get(4..6).map(|sides| {
+            let (width, height) = (u32::from(sides[0]), u32::from(sides[1]));
+            Estimate { width, height, decode_bytes: u64::from(width * height) }
+        }))
     }
 
     fn next(&mut self) -> Result<Option<Frame<'_>>, CoderError> {
