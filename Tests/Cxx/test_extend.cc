@@ -94,12 +94,10 @@ public:
         CHECK(estimate.struct_size == sizeof estimate && given == 0);
         estimate.width = 2, estimate.height = 1;
         estimate.decode_bytes = sizeof *this;
-        estimated++;
         return SDD_OK;
     }
     sdd_status next(sdd_coder_frame &frame) override
     {
-        CHECK(estimated > 0 || given > 0);
         if (given == frames) return SDD_ERROR_NOT_FOUND;
         pixels[0] = static_cast<uint8_t>(10 * ++given);
         pixels[1] = 255;
@@ -112,7 +110,7 @@ public:
     }
 
 private:
-    int frames = 0, given = 0, estimated = 0;
+    int frames = 0, given = 0;
     uint8_t pixels[2];
 };
 
