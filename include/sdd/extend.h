@@ -285,9 +285,10 @@ typedef sdd_status (*sdd_coder_write_fn)(void *SDD_NULLABLE context, const void 
  * `close`. The library decodes no picture before there is room for it: see
  * sdd_process_set_decode_memory_limit(). A body that has to wait is closed before `next`.
  * Further frames are read by more calls of `next`, or by another decoder from the start, which is
- * not asked for its `estimate`. After a failure only `close` follows. A coder with `preview` may be fed a body while it arrives, for a
- * request that wants previews or facts: `preview` is then called between the pieces. If such a
- * decoder fails, or the body is damaged, the whole body is decoded again from its start.
+ * not asked for its `estimate`. After a failure only `close` follows. A coder with `preview` may be
+ * fed a body while it arrives, for a request that wants previews or facts: `preview` is then called
+ * between the pieces. If such a decoder fails, or the body is damaged, the whole body is decoded
+ * again from its start.
  *
  * `open`, `feed`, `next` and `encode` return SDD_OK or an error: SDD_ERROR_BAD_IMAGE_DATA for
  * damage, or one of SDD_DETAIL_IMAGE_ to be more exact (SDD_DETAIL_IMAGE_TOO_MANY_PIXELS,
