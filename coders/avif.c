@@ -128,7 +128,7 @@ static sdd_status avif_estimate(void *given, sdd_coder_estimate *estimate, void 
     if (largest < decoder->avif->imageSizeLimit) decoder->avif->imageSizeLimit = (uint32_t)largest;
     status = status_of(avifDecoderReset(decoder->avif));
     if (status != SDD_OK) return status;
-    return fill_estimate(estimate, decoder->avif->image->width, decoder->avif->image->height, 5,
+    return fill_estimate(estimate, &decoder->body, decoder->avif->image->width, decoder->avif->image->height, 5,
                          pixels * plane_bytes(decoder->avif) + 3e6);
 }
 

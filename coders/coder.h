@@ -6,6 +6,9 @@
 
 #include <sdd/sdd.h>
 #include <stdlib.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <string.h>
 
 /* Coders are compiled with hidden symbols; this one is visible. */
@@ -20,6 +23,7 @@ struct body {
     int is_whole;
     unsigned char *copy; /* copy of a body that came in pieces; else NULL */
     size_t room;
+    int takes_much; /* see body_free() */
 };
 
 /* The `feed` of each coder: appends a piece to the body, which is the first member of its decoder. */
@@ -48,7 +52,15 @@ static inline sdd_status body_feed(void *decoder, const void *bytes, size_t size
     return SDD_OK;
 }
 
-static inline void body_free(struct body *body) { free(body->copy); }
+/* The last of a decoder's memory to be freed. That of a large picture goes back to the system, since malloc would keep it
+   for each thread, while libsdd gives the room for it to others. */
+static inline void body_free(struct body *body)
+{
+    free(body->copy);
+#ifdef __GLIBC__
+    if (body->takes_much) malloc_trim(0);
+#endif
+}
 
 /* --------------------------------------------------------------------------------- first bytes */
 
@@ -95,13 +107,14 @@ static inline sdd_status check_size(int64_t width, int64_t height, int64_t max_p
 }
 
 /* Fills an estimate: a number of bytes for each pixel of the picture, and some more. */
-static inline sdd_status fill_estimate(sdd_coder_estimate *estimate, int64_t width, int64_t height,
+static inline sdd_status fill_estimate(sdd_coder_estimate *estimate, struct body *body, int64_t width, int64_t height,
                                        double bytes_per_pixel, double more)
 {
     double bytes = (double)width * (double)height * bytes_per_pixel + more;
     estimate->width = (int32_t)width; /* as `check_size` has checked */
     estimate->height = (int32_t)height;
     estimate->decode_bytes = bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
+    body->takes_much = bytes > 8 << 20;
     return SDD_OK;
 }
 

@@ -159,7 +159,8 @@ static sdd_status gif_estimate(void *given, sdd_coder_estimate *estimate, void *
     if (!decoder->body.is_whole) return SDD_ERROR_INCOMPLETE;
     status = begin(decoder);
     if (status != SDD_OK) return status;
-    return fill_estimate(estimate, decoder->width, decoder->height, 4, (double)decoder->covered * 4 + 1e6);
+    return fill_estimate(estimate, &decoder->body, decoder->width, decoder->height, 4,
+                         (double)decoder->covered * 4 + 1e6);
 }
 
 static sdd_status take_memory(struct decoder *decoder)

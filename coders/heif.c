@@ -150,7 +150,7 @@ static sdd_status heif_estimate(void *given, sdd_coder_estimate *estimate, void 
         width = content.width;
         height = content.height;
     }
-    return fill_estimate(estimate, (int64_t)width, (int64_t)height, 0,
+    return fill_estimate(estimate, &decoder->body, (int64_t)width, (int64_t)height, 0,
                          content.canvas * canvas + content.tile * (planes * content.pictures + 1.5) +
                              3.0 * (double)decoder->body.size + 3e6);
 }

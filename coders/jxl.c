@@ -215,7 +215,7 @@ static sdd_status jxl_estimate(void *given, sdd_coder_estimate *estimate, void *
     if (outline.is_last && outline.info.num_extra_channels == 0 && is_coded_by_blocks(&decoder->body)) each = 6;
     each += 12.5 * outline.info.num_extra_channels;
     if (decoder->is_layered) each += 12 + 4.0 * outline.info.num_extra_channels;
-    return fill_estimate(estimate, outline.info.xsize, outline.info.ysize, 4, layer * each + 10e6);
+    return fill_estimate(estimate, &decoder->body, outline.info.xsize, outline.info.ysize, 4, layer * each + 10e6);
 }
 
 /* ---- frames */

@@ -202,7 +202,8 @@ static sdd_status webp_estimate(void *given, sdd_coder_estimate *estimate, void 
         more = 8.6;
         extra += 4.0 * (double)decoder->body.size;
     }
-    return fill_estimate(estimate, decoder->picture_width, decoder->picture_height, more, result + extra);
+    return fill_estimate(estimate, &decoder->body, decoder->picture_width, decoder->picture_height, more,
+                         result + extra);
 }
 
 static void describe(const struct decoder *decoder, sdd_coder_frame *frame, const void *pixels)

@@ -40,7 +40,10 @@ def plain(name, side, mode="RGB"):
 
 def noisy(name, side, channels=4):
     pixels = np.random.default_rng(1).integers(0, 256, (side, side, channels), dtype=np.uint8)
-    pixels[:, :, :3] //= 8  # encoders are fast with little noise, and decoders need all their memory with some
+    # Encoders are fast with little noise, bodies small, and decoders need all their memory with some.
+    pixels //= 32
+    if channels > 3:
+        pixels[:, :, 3] = np.arange(side) % 256
     Image.fromarray(pixels).save(path(name), compress_level=1)
 
 

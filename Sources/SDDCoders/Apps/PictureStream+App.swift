@@ -124,8 +124,10 @@ extension PictureStream {
     private func takeRoomAhead(
         of picture: AppPicture, _ bytes: Bytes, _ forms: [DecodeOptions], isLast: Bool
     ) throws(CoderError) -> Ahead {
-        // A body that ends too early has an error of its own.
-        guard let needs = try picture.needs() else { return isLast ? .taken : .unknown }
+        guard let needs = try picture.needs() else {
+            if isLast { throw CoderError(.truncated, "coder \(picture.coder.name)") }
+            return .unknown
+        }
         let cost = costAhead(needs, forms, picture.coder.format)
         // A body that has waited for room has all that it needs, which may be more than its coder had told.
         let isTaken = try takeRoom(for: cost, of: bytes, isLast: isLast, keepsMore: true)
