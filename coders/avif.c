@@ -271,8 +271,8 @@ static sdd_status avif_encode(const sdd_coder_frame *picture, int32_t quality, s
 
 /* ---- silence */
 
-/* dav1d writes a line to standard error for each damaged stream, and libavif has no setting for that. libavif finds this
-   function before dav1d's, because this object comes first among those that dlopen(3) has loaded for it. */
+/* dav1d writes a line to standard error for each damaged stream, and libavif has no setting for that. libavif finds
+   this function before dav1d's, because this object comes first among those that dlopen(3) has loaded for it. */
 #ifdef DAV1D_ERR /* its header is there */
 CODER_EXPORT void dav1d_default_settings(Dav1dSettings *settings);
 void dav1d_default_settings(Dav1dSettings *settings)

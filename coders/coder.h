@@ -52,8 +52,8 @@ static inline sdd_status body_feed(void *decoder, const void *bytes, size_t size
     return SDD_OK;
 }
 
-/* The last of a decoder's memory to be freed. That of a large picture goes back to the system, since malloc would keep it
-   for each thread, while libsdd gives the room for it to others. */
+/* The last of a decoder's memory to be freed. That of a large picture goes back to the system, since malloc would keep
+   it for each thread, while libsdd gives the room for it to others. */
 static inline void body_free(struct body *body)
 {
     free(body->copy);
@@ -71,8 +71,8 @@ static inline int32_t begins_with(const void *bytes, size_t size, const void *ma
     return size < length ? -1 : 1;
 }
 
-/* Returns 1 if the bytes begin with a file type box (ISO/IEC 14496-12, 4.3) that has one of the brands, of 4 bytes each;
-   0 if they do not; -1 if they are too few to tell. The compatible brands, at most 64, count only if the major brand
+/* Returns 1 if the bytes begin with a file type box (ISO/IEC 14496-12, 4.3) that has one of the brands, of 4 bytes
+   each; 0 if they do not; -1 if they are too few to tell. The compatible brands, at most 64, count only if the major brand
    allows any kind of picture. */
 static inline int32_t has_brand(const void *given, size_t size, const char *brands)
 {

@@ -123,7 +123,8 @@ static inline void read_settings(struct hevc *hevc, struct span config)
     }
 }
 
-/* Reads an item of type "hvc1": its settings, and its units, each behind its length in 4 bytes, as libheif takes them. */
+/* Reads an item of type "hvc1": its settings, and its units, each behind its length in 4 bytes, as libheif takes
+   them. */
 static inline void read_stream(struct hevc *hevc, const struct item *item)
 {
     struct span data = span_of(item->bytes, item->size);
