@@ -72,8 +72,8 @@ static inline int32_t begins_with(const void *bytes, size_t size, const void *ma
 }
 
 /* Returns 1 if the bytes begin with a file type box (ISO/IEC 14496-12, 4.3) that has one of the brands, of 4 bytes
-   each; 0 if they do not; -1 if they are too few to tell. The compatible brands, at most 64, count only if the major brand
-   allows any kind of picture. */
+   each; 0 if they do not; -1 if they are too few to tell. The compatible brands, at most 64, count only if the major
+   brand allows any kind of picture. */
 static inline int32_t has_brand(const void *given, size_t size, const char *brands)
 {
     const unsigned char *bytes = given;

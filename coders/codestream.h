@@ -1,6 +1,7 @@
 /*
  * codestream.h - whether the first frame of a JPEG XL is coded by blocks (ISO/IEC 18181-1, annexes D and F), which
- * takes a third of the memory of the other way. libjxl does not tell. What is not understood here counts as the other way.
+ * takes a third of the memory of the other way. libjxl does not tell. What is not understood here counts as the other
+ * way.
  */
 #ifndef CODESTREAM_H
 #define CODESTREAM_H
