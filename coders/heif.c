@@ -125,8 +125,8 @@ static sdd_status read_content(struct content *content, const struct body *body)
 
 /* With libheif 1.15 and libde265 1.0, pictures of 1 to 16 million pixels took 7 to 9.5 bytes a pixel in 4:2:0: 4 for
    the result, the planes of 1.5 in each library, and again where libheif turns or crops the picture, and what the
-   blocks of the stream need; with transparency 2.5 more. Samples of more than 8 bits are converted by way of 8 bytes a pixel. The
-   sizes are those that the streams state, if the file states smaller ones. */
+   blocks of the stream need; with transparency 2.5 more. Samples of more than 8 bits are converted by way of 8 bytes a
+   pixel. The sizes are those that the streams state, if the file states smaller ones. */
 static sdd_status heif_estimate(void *given, sdd_coder_estimate *estimate, void *user_data)
 {
     static const double planes_of[4] = { 1, 1.5, 2, 3 };
