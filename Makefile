@@ -211,16 +211,12 @@ suites := test-c test-swift test-python test-docs test-tool test-examples test-c
 	test-http2 test-headers test-binders test-abi test-bench
 built := all debug coders bench-programs docs man
 
-check: ## runs all of the following, two at a time; build/suites/ has what they said:
-check: lint $(built)
-	Tests/suites.sh $(built:%=--built %) --built fault-server $(suites)
-
-lint: ##   checks formats, comments, sizes of files and functions, circles of files, figures and rows of documents
+lint: ##   checks formats, comments, sentences, sizes of files and functions, circles of files, docs/requirements.md
 	Tests/house/requirements.py
 	Tests/house/limits.py
 	Tests/house/circles.py
 	Tests/house/comments.py
-	Tests/house/figures.py
+	Tests/house/sentences.py
 	@echo "$(CLANG_FORMAT) --dry-run -Werror (C)"
 	@$(CLANG_FORMAT) --dry-run -Werror $(formatted_c)
 	swift format lint --strict --recursive Package.swift Sources Tests

@@ -163,7 +163,7 @@ extension TransportError {
     static func redirectUnwanted(to url: String, host: String) -> TransportError {
         TransportError(
             .redirectUnwanted,
-            message: "\(host) redirects to \(url), and the request is to follow no redirect (SDD_REDIRECT_REFUSE).")
+            message: "\(host) redirects to \(url), and the request is to follow no redirect.")
     }
 
     static func redirectMalformed(host: String) -> TransportError {

@@ -14,7 +14,7 @@ discovery() {
 logged() { [ "$(grep -cE "$2" "$work/err")" -eq "$1" ] || fail "not $1 lines with: $2"; }
 
 # refused FOLDER PATTERN: a coder there is not used, and the log says why. allowed FOLDER: it is used.
-refused() { path=$1 discovery '1001 100102 *no coder is installed*' decode "$webp"; logged 1 "$2"; }
+refused() { path=$1 discovery '1001 100102 *no decoder for WebP is installed*' decode "$webp"; logged 1 "$2"; }
 allowed() { path=$1 discovery '4 37 29' decode "$webp"; logged 0 .; }
 
 object() { # object FOLDER VARIANT NAME: builds a variant of object.c
@@ -57,7 +57,7 @@ check_permissions() {
         allowed "$base/good"
         chown 65534 "$work/bin/privileged" && chmod 4755 "$work/bin/privileged"
         SDD_CODER_PATH=$base/good "$work/bin/privileged" decode "$webp" >"$work/out" 2>"$work/err"
-        grep -q '^1001 .*no coder is installed' "$work/out" || fail "a set-uid program uses SDD_CODER_PATH"
+        grep -q '^1001 .*no decoder for WebP is installed' "$work/out" || fail "a set-uid program uses SDD_CODER_PATH"
         # The process runs as the effective user now, whose own files are trusted, as are those of root.
         chown -R 65534 "$work/permissions/good"
         ok "discovery: owners, set-uid"
@@ -136,10 +136,10 @@ check_discovery() {
     check_objects
     # Without the variable, the coders in the folder beside the library are used.
     unset path
-    discovery '1001 *no coder is installed*' decode "$webp"
+    discovery '1001 *no decoder for WebP is installed*' decode "$webp"
     mkdir -p "$work/lib/sdd" && cp -r "$work/coders" "$work/lib/sdd/coders"
     discovery '4 37 29' decode "$webp"
-    path= discovery '1001 *no coder is installed*' decode "$webp"
+    path= discovery '1001 *no decoder for WebP is installed*' decode "$webp"
     rm -r "$work/lib/sdd"
     path=$work/coders
     for format in webp:4 avif:5 jxl:11; do

@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func namesTheFormatThatNoCoderDecodes() throws {
-        let error = CoderError(.unknownFormat, "it is WebP, for which no coder is installed")
+        let error = CoderError(.unknownFormat, "no decoder for WebP is installed: libsdd-coder-webp has one")
         #expect(throws: error) { try decode(webp, InstalledCoders()) }
     }
 

@@ -133,6 +133,18 @@ extension ImageFormat {
         }
     }
 
+    /// The Debian package that has the coder of the format; `nil` for formats that no package decodes.
+    package var coderPackage: String? {
+        switch self {
+        case .webp: "libsdd-coder-webp"
+        case .avif: "libsdd-coder-avif"
+        case .gif: "libsdd-coder-gif"
+        case .jxl: "libsdd-coder-jxl"
+        case .heif: "libsdd-coder-heif"
+        default: nil
+        }
+    }
+
     /// The name of the format in messages; `nil` for formats of the application.
     package var name: String? {
         let names = ["JPEG", "PNG", "GIF", "WebP", "AVIF", "HEIF", "TIFF", "BMP", "PDF", "SVG", "JPEG XL"]

@@ -192,8 +192,9 @@ package final class PictureStream: @unchecked Sendable {
 
     /// Returns a hint for a body of a known format that nothing decodes.
     private static func missingCoder(_ bytes: Bytes) -> String {
-        guard let name = ImageFormat(magicNumberOf: bytes.pointer)?.name else { return "" }
-        return "it is \(name), for which no coder is installed"
+        guard let format = ImageFormat(magicNumberOf: bytes.pointer), let name = format.name else { return "" }
+        guard let coder = format.coderPackage else { return "it is \(name), which no installed coder can decode" }
+        return "no decoder for \(name) is installed: \(coder) has one"
     }
 
     /// Whether decoding the body once it is complete takes so much less memory that it is worth the wait.

@@ -81,7 +81,7 @@ extension DownloadRequest.Parts {
         if defaults.refusesDataURLs, transfer.url.scheme == .data, transfer.plugin == nil {
             throw DownloadError(
                 .invalidURL, .urlScheme,
-                "The URL is a data: URL, which no_data_urls of the downloader's config refuses.")
+                "The URL is a data: URL, and the downloader takes none.")
         }
         try answerDataURL(limit: defaults.maxBodyBytes)
     }

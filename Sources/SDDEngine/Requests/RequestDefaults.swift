@@ -256,7 +256,7 @@ extension RequestDefaults {
             return unsafe try ImageURL(data: bytes, limit: longestDataURL)
         } catch .tooLong {
             throw DownloadError(
-                .invalidURL, .urlTooLong, "The data: URL is longer than one of max_body_bytes in base64 would be.")
+                .invalidURL, .urlTooLong, "The data: URL is longer than one of the largest body in base64 would be.")
         } catch {
             throw DownloadError(error, of: "that begins with data:")
         }
@@ -294,8 +294,8 @@ extension DownloadError {
         case .scheme:
             self.init(
                 .invalidURL, .urlScheme,
-                "The scheme of the URL \(url) is not http, https or data (file only with allow_file_urls, data not "
-                    + "with no_data_urls), and no transport of sdd_downloader_add_transport() takes it.")
+                "The scheme of the URL \(url) is not http, https or data (file only where it is allowed, data unless it "
+                    + "is turned off), and no other transport takes it.")
         }
     }
 }

@@ -157,7 +157,7 @@ extension DownloadError {
         .notModified, .none,
         "The server answered with status 304: what the request's conditional header names has not changed.")
     static let blocked = DownloadError(
-        .blocked, .none, "The URL has failed lately; load it with SDD_OPTION_RETRY_FAILED to try it all the same.")
+        .blocked, .none, "The URL has failed lately; a load can be told to try failed URLs all the same.")
     static let tookTooLong = timeout(.timeoutTotal)
     static let closed = DownloadError(
         .invalidOperation, .closed, "The downloader was closed, and takes no more requests.")
@@ -188,8 +188,8 @@ extension DownloadError {
     static func timeout(_ detail: Detail) -> DownloadError {
         let sentence =
             detail == .timeoutQueue
-            ? "The request waited longer in the queue than its queue_timeout_ms."
-            : "The request took longer in all than its total_timeout_ms."
+            ? "The request waited longer in the queue than its limit on waiting allows."
+            : "The request took longer in all than its limit on the whole time allows."
         return DownloadError(.timeout, detail, sentence)
     }
 }
@@ -271,35 +271,22 @@ extension DownloadError {
             case .empty:
                 (.imageEmpty, "The body is empty, so there is no picture to decode")
             case .unknownFormat:
-                (
-                    .imageUnknownFormat,
-                    "The body does not begin as a JPEG or PNG does, and no coder takes it; ask for "
-                        + "SDD_OPTION_BYTES_ONLY to see what it is"
-                )
+                (.imageUnknownFormat, "The body does not begin as a JPEG or PNG does, and no coder takes it")
             case .corrupt: (.imageCorrupt, "The picture's data is damaged")
             case .truncated: (.imageTruncated, "The picture's data ends before its last pixel")
             case .zeroPixels: (.imageZeroPixels, "The picture says it has 0 pixels")
             case .tooManyPixels:
-                (.imageTooManyPixels, "The picture has more pixels than max_pixels of the downloader's config allows")
+                (.imageTooManyPixels, "The picture has more pixels than the limit on pixels allows")
             case .tooManyFrames: (.imageTooManyFrames, "The animation has more frames than may be decoded")
             case .chunkTooLarge: (.imageChunkTooLarge, "A part of the picture beside its pixels is too large")
             case .tooManyScans: (.imageTooManyScans, "The progressive JPEG has more scans than any real one needs")
             case .tooSlow:
-                (
-                    .imageTooSlow,
-                    "The picture takes longer to decode than decode_time_ms of the downloader's config allows"
-                )
+                (.imageTooSlow, "The picture takes longer to decode than the limit on decode time allows")
             case .decoder: (.imageDecoder, "The process that decodes pictures has failed")
             case .tooMuchMemory:
-                (
-                    .imageTooMuchMemory,
-                    "The picture takes more memory than max_decode_bytes of the downloader's config allows"
-                )
+                (.imageTooMuchMemory, "The picture takes more memory than the limit for one picture allows")
             case .tooMuchForBody:
-                (
-                    .imageTooMuchMemory,
-                    "The picture takes more memory than max_decode_ratio of the downloader's config allows for so small a body"
-                )
+                (.imageTooMuchMemory, "The picture takes more memory than may be taken for so small a body")
             case .unsupported: (.imageUnsupported, "The picture is of a kind that is not supported")
             case .noMemory: (.imageNoMemory, "There is no memory for the picture's pixels")
             case .bufferTooSmall: (.imageBufferTooSmall, "The buffer for the pixels is too small")

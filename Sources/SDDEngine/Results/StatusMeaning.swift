@@ -13,7 +13,7 @@ enum StatusMeaning {
 
     private static let ofRequests: [Int32: String] = [
         400: "it does not understand the request; check the URL's query and the header fields",
-        401: "it wants credentials, or other ones; give a user and password or a token (sdd_credential)",
+        401: "it wants credentials, or other ones; give a user and password, or a token",
         402: "it requires payment",
         403: "it refuses this request; some servers want a Referer, a cookie or a token in the URL",
         404: "there is nothing under this URL; check its path, or ask who gave it for the new one",
@@ -27,8 +27,7 @@ enum StatusMeaning {
         416: "the range that was asked for is not a part of what there is",
         421: "it is not the server for this host; check the name, and what it is resolved to",
         425: "it wants to be asked again; try again",
-        429:
-            "too many requests come from here; ask less often (min_host_interval_ms, max_concurrent_per_host), and again later",
+        429: "too many requests come from here; ask less often, with fewer requests at a time, and again later",
         431: "the header fields of the request are too large for it; a cookie may be",
         451: "it may not give this out, for legal reasons",
     ]

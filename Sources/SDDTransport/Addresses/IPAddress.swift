@@ -151,7 +151,7 @@ struct AddressRefusal {
         switch rule {
         case .publicOnly(let use):
             let why = use.map { "it is for \($0)" } ?? "it is no IP address"
-            return "\(what) is refused by SDD_ADDRESS_PUBLIC_ONLY: \(why); address_exceptions can allow it."
+            return "\(what) is refused, as only public addresses are allowed: \(why); an exception can allow it."
         case .filter: return "\(what) is refused by the application's address_filter."
         }
     }

@@ -86,7 +86,7 @@ extension CurlOutcome {
             (
                 .resolve,
                 "The name of \(proxy.map { "the proxy \($0)" } ?? "the proxy") could not be resolved; check "
-                    + "sdd_network_options.proxy, or http_proxy and https_proxy in the environment."
+                    + "its URL, or http_proxy and https_proxy in the environment."
             )
         case CURLE_COULDNT_RESOLVE_HOST:
             (.resolve, "The name \(host) could not be resolved; check its spelling and the network.")
@@ -96,7 +96,7 @@ extension CurlOutcome {
             (
                 .connect,
                 "There is no connection to the proxy \(proxy ?? "") on the way to \(host): \(systemDetail); check "
-                    + "sdd_network_options.proxy, or http_proxy and https_proxy in the environment."
+                    + "its URL, or http_proxy and https_proxy in the environment."
             )
         default: (.connect, "There is no connection to \(host): \(systemDetail).")
         }
