@@ -7,6 +7,7 @@
 #   asan       built here with gcc's address, leak and undefined behaviour sanitizers
 #   valgrind   a few runs under memcheck
 #   SDD_LIBDIR     where libsdd.so and sdd are; default: build/
+#   SDD_TEST_PROCESSES    tests that run side by side; default: 3, since most only wait
 #   FAULT_SERVER   the program Tests/FaultServer; default: built here
 #   CC             the compiler; default: cc
 #
@@ -53,9 +54,4 @@ export PATH=$PATH:/usr/sbin PYTHONDONTWRITEBYTECODE=1 LC_ALL=C.UTF-8
 unset http_proxy https_proxy all_proxy HTTPS_PROXY ALL_PROXY NO_COLOR SDD_LOG TMUX STY KITTY_WINDOW_ID TERM_PROGRAM
 python=python3
 "$python" -c 'import pexpect, PIL, pyte' 2>/dev/null || python=/usr/bin/python3 # Debian's package is for Debian's Python
-names=()
-for name in "$@"; do names+=(-k "$name"); done
-status=0
-"$python" -m unittest discover -s Tests/Tool -p 'test_*.py' "${names[@]}" 2>&1 | tee "$work/out" | grep -v '^$' || status=$?
-grep -qE '^OK|^Ran 0' "$work/out" && ! grep -q '^Ran 0' "$work/out" || status=1
-exit "$status"
+"$python" Tests/Tool/side_by_side.py -n "${SDD_TEST_PROCESSES:-3}" "$@"
