@@ -4,8 +4,10 @@ import json
 import os
 import pathlib
 import subprocess
+import time
+import urllib.request
 
-from harness import FIXTURES, SERVER, ToolTest, header, release, wait_for_request
+from harness import FIXTURES, SERVER, QuietHandler, ToolTest, header, release, wait_for_request
 
 PHOTO = FIXTURES / "large" / "baseline.jpg"
 PHOTO_URL = f"{SERVER}/file/large/baseline.jpg"
@@ -176,12 +178,52 @@ class GetTests(ToolTest):
         self.sdd("get", "--any", f"{SERVER}/html", status=0)
         self.assertEqual(self.files(), ["html"])
         self.sdd("get", f"{SERVER}/empty", status=7)
+        for options in (["-s", "9"], ["--verify"], ["-o", "a.jpg"]):
+            for url in (f"{SERVER}/html", f"{SERVER}/ok?size=50000"):
+                self.assertIn("It is no picture: ", self.sdd("get", *options, url, status=7).err)
+
+    def test_what_is_no_picture_is_not_read_to_its_end(self):
+        # The rest of the bodies is held back: only a program that needs no more of them ends.
+        for number, options in enumerate(([], ["--to", "png"], ["-s", "10"], ["--verify"], ["-o", "a.jpg"], ["--cache"], ["-c"])):
+            with self.subTest(options):
+                url = f"{SERVER}/hold/end{number}?size=300000&after=20000"
+                line, = self.sdd("get", "--json", *options, url, status=7).lines
+                self.assertEqual((line["detail"], line["retryable"], line["attempts"]), (100102, False, 1))
+                self.assertIn("It is no picture: 293 KiB of type application/octet-stream", line["message"])
+                self.assertEqual("--any accepts it" in line["message"], not {"--to", "-s"} & set(options))
+                if options == ["-c"]:  # a second request has looked
+                    continue
+                requests = urllib.request.urlopen(f"{SERVER}/count?path=/hold/end{number}", timeout=300).read()
+                self.assertEqual(int(requests), 1)
+        self.assertEqual(self.files(), [])
+
+    def test_a_slow_picture_that_breaks_off_is_tried_again(self):
+        attempts = []
+
+        class Handler(QuietHandler):
+            def do_GET(self):
+                body = PHOTO.read_bytes()
+                attempts.append(self.path)
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body)))
+                self.send_header("Connection", "close")
+                self.end_headers()
+                self.wfile.write(body[:20000])
+                self.wfile.flush()
+                if len(attempts) > 1:
+                    self.wfile.write(body[20000:])
+                else:
+                    time.sleep(0.6)  # a slow server: the body is looked at meanwhile
+                self.close_connection = True
+
+        line, = self.sdd("get", "--json", "--retry-delay", "1ms", self.serve_http(Handler) + "/a.jpg", status=0).lines
+        self.assertEqual((line["attempts"], len(attempts)), (2, 2))
 
     def test_failures_have_statuses_and_sentences(self):
         cases = [(f"{SERVER}/status/404", 6, "response", 404), (f"{SERVER}/status/500", 6, "response", 500),
                  ("http://127.0.0.1:1/a.jpg", 4, "network", None), (f"{SERVER}/cut?size=100000", 4, "network", 200),
                  (f"{SERVER}/garbage", 4, "network", None), (f"{SERVER}/redirect-loop", 6, "response", 302),
-                 ("nonsense", 2, "request", None), ("ftp://127.0.0.1/a.jpg", 2, "request", None),
+                 ("http://", 2, "request", None), ("/nonsense", 2, "request", None), ("ftp://127.0.0.1/a.jpg", 2, "request", None),
                  ("file:///etc/passwd", 2, "request", None)]
         for url, status, kind, http in cases:
             with self.subTest(url):
@@ -191,6 +233,23 @@ class GetTests(ToolTest):
                 self.assertTrue(line["message"] and line["error"].startswith("SDD_ERROR_"))
                 self.assertIn(line["message"][:30], self.sdd("get", "-t", "1", url, status=status).err)
         self.assertEqual(self.files(), [])
+
+    def test_messages_are_in_the_words_of_the_tool(self):
+        quick = ["-t", "1"]
+        cases = [(["--max-size", "1000", PHOTO_URL], "See --max-size."), (["--max-pixels", "10", "-s", "9", PHOTO_URL], "See --max-pixels."),
+                 (["--public-only", PHOTO_URL], "See --allow."), (["--max-redirects", "1", f"{SERVER}/redirect-loop"], "See --max-redirects."),
+                 (["-m", "200ms", f"{SERVER}/silence"], "See --max-time."), (["-T", "200ms", f"{SERVER}/silence"], "See --timeout."),
+                 (["--accept-type", "image/png", PHOTO_URL], "See --accept-type."), (["--max-output", "1K", PHOTO_URL], "--max-output: "),
+                 ([f"{SERVER}/challenge/basic?file=large/baseline.jpg"], "See --user and --bearer."), ([f"{SERVER}/status/429"], ""),
+                 (["ftp://127.0.0.1/a.jpg"], ""), (["file:///etc/passwd"], ""), (["--max-redirects", "0", f"{SERVER}/redirect-loop"], ""),
+                 (["-x", "http://127.0.0.1:1", PHOTO_URL], ""), (["--verify", f"{SERVER}/html"], ""), ([f"{SERVER}/garbage"], ""),
+                 (["--offline", PHOTO_URL], ""), (["-6", PHOTO_URL], ""), (["-s", "9", f"{SERVER}/html"], "")]
+        for arguments, says in cases:
+            with self.subTest(arguments):
+                result = self.sdd("get", *quick, *arguments)
+                self.assertNotEqual(result.status, 0)
+                self.assertIn(says, result.err)
+                self.assertNotRegex(result.err, r"SDD_|sdd_|_ms\b|_bytes\b|max_|config")
 
     def test_limits_have_their_own_status(self):
         self.sdd("get", "--max-size", "1000", PHOTO_URL, status=9)
@@ -272,6 +331,17 @@ class GetTests(ToolTest):
         url = f"{SERVER}/status/404?file=large/baseline.jpg"
         self.sdd("get", "--accept-status", "200,404", url, status=0)
         self.sdd("get", "--accept-type", "image/png", PHOTO_URL, status=6)
+
+    def test_a_url_without_a_scheme_is_http(self):
+        host = SERVER.partition("//")[2]
+        self.write("list", f"{host}/status/404\t{host}/file/large/rows.png\n//{host}/file/large/rows.png\n")
+        line, = self.sdd("get", "--json", "-o", "{host}/{name}", f"{host}/file/large/baseline.jpg?x=http://y", status=0).lines
+        self.assertEqual((line["url"], line["path"]), (f"{host}/file/large/baseline.jpg?x=http://y", f"{host}/baseline"))
+        self.assertEqual(len(self.sdd("get", "--json", "-i", "list", status=0).lines), 2)
+        self.sdd("bench", "-n", "2", f"{host}/file/large/baseline.jpg", status=0)
+        for url in ("mailto:a@b", "/etc/passwd", "javascript:x", ":", "?", "#"):
+            line, = self.sdd("get", "--json", url, status=2).lines
+            self.assertEqual((line["url"], line["class"]), (url, "request"))
 
     def test_resume_asks_for_the_rest_in_the_next_run(self):
         size = PHOTO.stat().st_size

@@ -1,5 +1,6 @@
 """TLS, sockets, limits between requests; and that every option is used by some test."""
 import re
+import signal
 import socketserver
 import ssl
 import subprocess
@@ -98,6 +99,22 @@ class NetworkTests(ToolTest):
         gaps = [later - earlier for earlier, later in zip(sorted(Handler.starts), sorted(Handler.starts)[1:])]
         self.assertEqual(len(gaps), 3)
         self.assertGreater(sum(gaps), 0.75)  # the last request began 900 ms after the first; connecting takes some
+
+    def test_the_rate_is_limited(self):
+        base = self.serve_http(Handler)
+        urls = [f"{base}/{number}.jpg" for number in range(5)]
+        began = time.monotonic()
+        self.sdd("get", "--limit-rate", "100K", "-j", "1", *urls, status=0)
+        # The last request began when the bytes of the others were within the rate.
+        self.assertGreaterEqual(time.monotonic() - began, 4 * len(BODY) / (100 << 10))
+        self.assertEqual(len(self.files()), 5)
+        self.sdd("get", "--limit-rate", "10M", "-d", "all", *urls * 20, status=0)
+        self.assertEqual(len(self.files()), 105)
+        # A run that is paused ends with a signal.
+        process = self.start("get", "--limit-rate", "1", f"{SERVER}/hold/rate?file=large/baseline.jpg&after=20000", *urls)
+        wait_for_request("/hold/rate")
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(LIMIT), 130)
 
     def test_transfers_at_a_time(self):
         import json

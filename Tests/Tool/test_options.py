@@ -22,16 +22,28 @@ class OptionTests(ToolTest):
         url = "http://127.0.0.1:1/a.jpg"
         cases = [([], "no command"), (["frobnicate"], "no command"), (["http://a/b.jpg"], "write: sdd get"),
                  (["get"], "no URL"), (["get", "--bogus", url], "there is no option --bogus"),
+                 (["get", "--szie=3", url], "there is no option --szie; did you mean --size?"), (["gte"], "did you mean get?"),
+                 (["get", "--paralel", url], "did you mean --parallel?"), (["thumbnial", "a"], "did you mean thumbnail?"),
+                 (["info", "--resume", url], "there is no option --resume; sdd get has one"),
+                 (["help", "gett"], "did you mean get?"), (["cache", "verfiy"], "did you mean verify?"),
+                 (["get", "--re", url], "several: --resume, --referer, --resolve, --retry-delay, --refresh"),
+                 (["get", "--limit-rate", "1k", "--http", "2", url], "needs HTTP/1.1"),
+                 (["example.org/a.jpg"], "write: sdd get"),
                  (["get", "-Q", url], "there is no option -Q"), (["get", "--size"], "--size needs a value"),
                  (["get", "-s"], "-s needs a value"), (["get", "--json=1", url], "--json takes no value"),
-                 (["get", "--re", url], "beginning of several"), (["get", "-o", "", url], "the name is empty"),
+                 (["get", "--re", url], "beginning of several"), (["get", "-o", "", url], "--output: the name is empty"),
+                 (["get", "-d", "", url], "--directory: the name is empty"),
                  (["get", "-o", "-", "--json", url], "would mix"), (["get", "-f", "-n", url], "--force excludes"),
                  (["get", "--offline", "--refresh", url], "exclude each other"), (["info"], "no file and no URL"),
                  (["get", "-n", "-o", "{width}", url], "known before"), (["get", "--any", "-s", "1", url], "--any excludes"),
                  (["thumbnail"], "no file or URL"), (["bench"], "no URL"), (["cache"], "no command"),
                  (["cache", "zap"], "is none of"), (["get", "-4", "-6", url], "exclude each other"),
                  (["get", "--key", "x", url], "--key needs --cert"), (["get", "-H", "nonsense", url], "Name: value"),
-                 (["get", "-H", "Bad Name: x", url], "header"), (["get", "--allow", "x", url], "address_exceptions"),
+                 (["get", "-H", "Bad Name: x", url], "header"), (["get", "--allow", "x", url], "--allow needs --public-only"),
+                 (["get", "--public-only", "--allow", "a b", url], "--allow: "), (["get", "--no-proxy", "x", url], "needs --proxy"),
+                 (["get", "--accept-status", "x", url], "--accept-status: "), (["get", "--resolve", "x", url], "--resolve: \"x\""),
+                 (["get", "--accept-type", "x", url], "--accept-type: "), (["get", "-x", "zz://h", url], "--proxy: the scheme zz"),
+                 (["get", "--interface", "", url], "--interface: "), (["get", "-A", "a\nb", url], "--user-agent: "),
                  (["get", "--help=x"], "is not \"all\""), (["get", "--background", "red", url], "six hexadecimal")]
         for arguments, says in cases:
             with self.subTest(arguments):
@@ -39,17 +51,22 @@ class OptionTests(ToolTest):
 
     def test_bad_values_are_named(self):
         bad = {"size": ["0", "x", "0x0", "axb", "-5", "9999999999x1", "1x2x3", "5.5", ""], "fit": ["crop", ""],
-               "to": ["gif"], "quality": ["0", "101", "1e1", "-1", " 5"], "show": ["vga"], "max-size": ["0", "x", "1Q", "-1",
+               "to": ["gif", "heif"], "quality": ["0", "101", "1e1", "-1", " 5"], "show": ["vga"], "max-size": ["0", "x", "1Q", "-1",
                "99999999999T"], "wait": ["x", "-1", "1y", "1e9"], "tries": ["0", "1001", "nan"], "parallel": ["0", "1001"],
-               "http": ["3", "9"], "min-tls": ["1.4"], "max-redirects": ["-1", "1001"], "cache": ["yes"]}
+               "http": ["3", "9"], "limit-rate": ["0", "fast"], "min-tls": ["1.4"], "max-redirects": ["-1", "1001"], "cache": ["yes"]}
         for name, values in bad.items():
             for value in values:
                 with self.subTest(name=name, value=value):
                     self.usage("get", f"--{name}={value}", "http://127.0.0.1:1/a.jpg", says=f"--{name}: \"{value}\"")
 
+    def test_a_far_name_is_not_suggested(self):
+        for arguments in (["frobnicate"], ["get", "--frobnicate"], ["get", "--x"], ["cache", "frobnicate"], ["x" * 5000]):
+            with self.subTest(arguments):
+                self.assertNotIn("did you mean", self.sdd(*arguments, status=2).err)
+
     def test_options_of_other_programs_are_refused_with_a_sentence(self):
         for arguments, says in ((["-O"], "named after their URLs anyway"), (["--continue"], "use --resume"),
-                                (["--limit-rate=1k"], "cannot limit the rate"), (["--recursive"], "reads no pages"),
+                                (["--max-download-limit=1k"], "use --limit-rate"), (["--recursive"], "reads no pages"),
                                 (["-L"], "followed anyway"), (["-C"], "use --resume"), (["--retry=3"], "--tries"),
                                 (["--netrc"], "--user @FILE"), (["-r"], "parts of pictures")):
             with self.subTest(arguments):
@@ -69,6 +86,8 @@ class OptionTests(ToolTest):
             for line in page.splitlines() + self.sdd(command, "--help=all", status=0).out.splitlines():
                 self.assertLessEqual(len(line), 80, line)
             self.assertEqual(self.sdd(command, "-h", status=0).out, page)
+            self.assertEqual(self.sdd("help", command, status=0).out, page)
+        self.assertEqual(self.sdd("help", status=0).out, self.sdd("--help", status=0).out)
         page = self.sdd("--help", status=0).out
         self.assertLessEqual(len(page.splitlines()), 23)
         self.assertTrue(all(command in page for command in COMMANDS))

@@ -212,6 +212,9 @@ class CacheTests(ToolTest):
         self.assertEqual(self.cache("get", "-o", "-", self.urls[0], status=0).bytes, PHOTO.read_bytes())
         self.assertIn("exists", self.cache("get", "-o", "baseline.jpg", self.urls[0], status=3).err)
         self.cache("get", "-fo", "baseline.jpg", self.urls[0], status=0)
+        self.assertIn("is a name for PNG", self.cache("get", "-o", "x.png", self.urls[0], status=2).err)
+        self.assertFalse((self.folder / "x.png").exists())
+        self.cache("get", "-o", "in/x", self.urls[0], status=0)
         line, = self.cache("get", "--json", "http://nowhere/", status=1).lines
         self.assertEqual((line["ok"], line["error"]), (False, "SDD_ERROR_NOT_CACHED"))
 
@@ -334,7 +337,7 @@ class BenchTests(ToolTest):
         self.assertIn("5 failed, the first", self.sdd("bench", "-n", "5", f"{SERVER}/status/404", status=6).err)
         self.sdd("bench", "-n", "4", f"{SERVER}/status/404", PHOTO_URL, status=1)
         self.sdd("bench", "-n", "2", "--decode", f"{SERVER}/html", status=7)
-        self.sdd("bench", "-n", "2", "nonsense", status=2)
+        self.sdd("bench", "-n", "2", "http://", status=2)
 
     def test_text(self):
         text = self.sdd("bench", "-n", "10", "--decode", PHOTO_URL, status=0).out

@@ -105,6 +105,27 @@ class SignalTests(ToolTest):
         self.interrupt(signal.SIGTERM, 143)
         self.interrupt(signal.SIGHUP, 129)
 
+    def test_every_url_is_in_one_of_the_counts(self):
+        (self.folder / "out").mkdir()
+        good, held = f"{PHOTO}\n", f"{SERVER}/hold/counts?size=10\n"
+        self.write("list", f"{SERVER}/status/404\n" + good * 20 + held * 2000)
+        self.write("again", held * 30 + "# no URL\n\n" + held)
+        for options in (["-i", "list", "-i", "again"], ["--json", "-j", "2", "-i", "list", "-i", "again"]):
+            process = self.start("get", "--any", "-d", "out", *options, "-i", "-", stdin=subprocess.PIPE)
+            process.stdin.write(held.encode() * 5)  # the pipe stays open
+            process.stdin.flush()
+            wait_for_file(self.folder / "out/baseline.19.jpg")
+            process.send_signal(signal.SIGINT)
+            err = process.stderr.read().decode()
+            self.assertEqual(process.wait(LIMIT), 130)
+            process.stdin.close()
+            process.stdin = None
+            self.assertIn("interrupted: 20 files, ", err)
+            counts = re.findall(r"(\d+) (?:files|failed|not finished)", err[err.rindex("interrupted"):])
+            self.assertEqual(sum(map(int, counts)), 1 + 20 + 2000 + 31 + 5, err)
+            for path in (self.folder / "out").iterdir():
+                path.unlink()
+
     def test_an_interrupted_run_is_resumed(self):
         url = f"{SERVER}/ranged?file=large/baseline.jpg&cuts=20000&retry=no"
         process = self.start("get", "-c", "-t", "1", "-o", "{name}.{ext}", url, f"{SERVER}/hold/resumed?size=10")

@@ -1,6 +1,7 @@
 /* sdd bench: downloads URLs again and again, and prints rates and percentiles. */
 #include "commands.h"
 #include "bars.h"
+#include "job.h"
 #include "json.h"
 #include "output.h"
 #include "session.h"
@@ -80,7 +81,7 @@ static void start(struct bench *bench)
     bench->started++;
     bench->under_way++;
     if (sdd_downloader_submit(bench->session.downloader, &request, &status) != 0) return;
-    usage_error("%s", sdd_last_error_message());
+    usage_failure("");
 }
 
 /* ------------------------------------------------------------------------------------------------------- results */
@@ -200,6 +201,11 @@ int run_bench(struct settings *settings, char **arguments, size_t count)
                                                  { "total", "total_ms" } };
     struct bench bench = { .settings = settings, .urls = arguments, .url_count = count };
     if (count == 0) usage_error("no URL");
+    for (size_t i = 0; i < count; i++) {
+        struct text url = { 0 };
+        add_whole_url(&url, arguments[i]);
+        arguments[i] = url.data; /* for as long as the program runs */
+    }
     for (int i = 0; i < KINDS; i++) {
         bench.times[i] = (struct times){ .name = names[i][0], .member = names[i][1] };
         bench.times[i].items = need(calloc((size_t)settings->count, sizeof(int64_t)));

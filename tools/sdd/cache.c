@@ -1,11 +1,14 @@
 /* sdd cache: looks into the directory of a cache, and cleans it. */
 #include "commands.h"
 #include "entries.h"
+#include "files.h"
 #include "json.h"
 #include "names.h"
 #include "output.h"
 #include "report.h"
 #include "show.h"
+#include "suggest.h"
+#include "words.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -31,7 +34,10 @@ static void failure(struct cache_run *run, const char *name, sdd_status error, c
 {
     run->status = combine_status(run->status, exit_status, run->failed++ == 0);
     if (!run->settings->json) {
-        complain("%s: %s", name, sentence);
+        struct text words = { 0 };
+        add_words(&words, sentence);
+        complain("%s: %s", name, words.data);
+        text_free(&words);
         return;
     }
     struct text line = { 0 };
@@ -183,36 +189,57 @@ static void cache_verify(struct cache_run *run)
 
 /* ---------------------------------------------------------------------------------------------------- one entry */
 
+/* Refuses to write a picture under a name that is one for another format. */
+static bool name_fits(struct cache_run *run, const char *argument, int32_t format)
+{
+    const char *extension = NULL, *output = run->settings->output;
+    int32_t named = output == NULL ? 0 : format_of_name(output, &extension);
+    if (named <= 0 || format == 0 || named == format) return true;
+    struct text why = { 0 };
+    text_printf(&why, "it is %s, and %s is a name for %s; sdd cache get converts nothing", format_title(format), output,
+                format_title(named));
+    failure(run, argument, SDD_ERROR_UNSUPPORTED, why.data, EXIT_USAGE);
+    text_free(&why);
+    return false;
+}
+
 static void copy_entry(struct cache_run *run, const char *argument, int fd, int64_t size)
 {
     const struct settings *settings = run->settings;
     struct target target = { .force = settings->force, .explicit_name = settings->output != NULL };
-    struct text base = { 0 }, name = { 0 }, path = { 0 }, line = { 0 };
+    struct file_path path = { { 0 }, 0 };
+    struct text base = { 0 }, line = { 0 };
     void *data = size == 0 ? NULL : mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
     int error = data == MAP_FAILED ? errno : 0;
     target_begin(&target);
     name_from_url(&base, argument);
     struct name_facts facts = { .url = argument, .base = base.data };
     if (error == 0) facts.format = sdd_image_sniff(data, (size_t)size);
-    name_make(&name, NULL, &facts);
-    if (error == 0 && settings->output != NULL && strcmp(settings->output, "-") == 0)
+    path_begin(&path, &target, settings->output == NULL ? "" : settings->output,
+               settings->output == NULL ? 0 : directory_size(settings->output));
+    if (settings->output == NULL)
+        name_make(&path.text, NULL, &facts);
+    else
+        text_puts(&path.text, settings->output + path.chosen);
+    if (error == 0 && !name_fits(run, argument, facts.format))
+        error = EINVAL;
+    else if (error == 0 && settings->output != NULL && strcmp(settings->output, "-") == 0)
         print_out(data, (size_t)size);
     else if (error == 0)
-        error = write_file(&target, settings->output == NULL ? name.data : settings->output, data, (size_t)size, &path);
-    if (error != 0)
-        failure(run, text_string(&path), SDD_ERROR_SINK,
-                error == EEXIST ? "it exists; --force replaces files" : strerror(error), EXIT_FILES);
-    else if (settings->json) {
+        error = write_file(&target, &path, data, (size_t)size);
+    if (error != 0 && error != EINVAL)
+        failure(run, text_string(&path.text), SDD_ERROR_SINK, file_error(error), EXIT_FILES);
+    else if (error == 0 && settings->json) {
         json_begin(&line);
         json_string(&line, "key", argument);
         json_boolean(&line, "ok", true);
-        json_string(&line, "path", text_string(&path));
+        json_string(&line, "path", text_string(&path.text));
         json_number(&line, "bytes", size);
         json_end(&line);
     }
     if (error == 0 && settings->show != SHOW_NONE) show_bytes(data, (size_t)size, show_begin(settings->show));
     if (data != NULL && data != MAP_FAILED) munmap(data, (size_t)size);
-    text_free(&base), text_free(&name), text_free(&path), text_free(&line);
+    text_free(&base), text_free(&path.text), text_free(&line);
 }
 
 static void cache_get(struct cache_run *run)
@@ -402,8 +429,12 @@ int run_cache(struct settings *settings, char **arguments, size_t count)
     size_t i = 0;
     if (count == 0) usage_error("no command: ls, get, rm, trim, stats, verify or merge");
     while (i < sizeof commands / sizeof *commands && strcmp(arguments[0], commands[i].name) != 0) i++;
-    if (i == sizeof commands / sizeof *commands)
-        usage_error("\"%s\" is none of ls, get, rm, trim, stats, verify, merge", arguments[0]);
+    if (i == sizeof commands / sizeof *commands) {
+        struct suggestion near = { .given = arguments[0] };
+        for (i = 0; i < sizeof commands / sizeof *commands; i++) suggest_offer(&near, commands[i].name);
+        usage_error("\"%s\" is none of ls, get, rm, trim, stats, verify, merge%s", arguments[0],
+                    suggest_words(&near, ""));
+    }
     if (strcmp(arguments[0], "verify") == 0 && run.count > 0) usage_error("verify takes no argument");
     find_directory(&run);
     if (stat(run.directory.data, &facts) != 0 || !S_ISDIR(facts.st_mode)) {

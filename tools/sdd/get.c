@@ -1,10 +1,13 @@
 /* sdd get and sdd thumbnail: many URLs, a window of them at a time. */
 #include "commands.h"
 #include "bars.h"
+#include "formats.h"
 #include "job.h"
 #include "names.h"
+#include "output.h"
 #include "show.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SMALLEST_WINDOW = 256, FRAME_MS = 100 };
+enum { SMALLEST_WINDOW = 256, FRAME_MS = 100, MOST_COUNTING_US = 5000000 };
 
 /* Checks what one option says against the others. */
 static void check_settings(const struct settings *settings)
@@ -22,6 +25,13 @@ static void check_settings(const struct settings *settings)
     if (wrong != NULL)
         usage_error("--output: \"%s\": fields are {n}, {name}, {ext}, {host}, {width} and {height}; {{ is a brace",
                     wrong);
+    if (settings->output != NULL && is_template(settings->output) && template_leaves(settings->output))
+        usage_error("--output: \"%s\": behind the first field no part of the path may be empty, \".\" or \"..\"",
+                    settings->output);
+    check_formats(settings);
+    if (settings->directory != NULL && *settings->directory == 0) usage_error("--directory: the name is empty");
+    if (settings->rate_limit > 0 && settings->http_version > 11)
+        usage_error("--limit-rate needs HTTP/1.1: transfers that share a connection cannot be slowed down");
     if (settings->force && (settings->no_clobber || settings->resume))
         usage_error("--force excludes --no-clobber and --resume");
     if (colour != NULL && (strlen(colour) != 6 || strspn(colour, "0123456789abcdefABCDEF") != 6))
@@ -57,13 +67,13 @@ static void check_output(struct run *run, size_t count)
         return;
     }
     if (!run->target.explicit_name || settings->force || settings->no_clobber || settings->resume) return;
-    struct text path = { 0 };
-    target_path(&run->target, settings->output, &path);
-    if (stat(path.data, &facts) == 0 && (S_ISREG(facts.st_mode) || S_ISDIR(facts.st_mode))) {
-        complain("%s: it exists; --force replaces files", path.data);
+    struct file_path path = { { 0 }, 0 };
+    path_begin(&path, &run->target, settings->output, strlen(settings->output));
+    if (stat(path.text.data, &facts) == 0 && (S_ISREG(facts.st_mode) || S_ISDIR(facts.st_mode))) {
+        complain("%s: %s", path.text.data, file_error(EEXIST));
         exit(EXIT_FILES);
     }
-    text_free(&path);
+    text_free(&path.text);
 }
 
 /* Tells whether lines on standard output may show up between the bars: a terminal, or a pipe to a program on it. */
@@ -92,20 +102,46 @@ static void summary(const struct run *run)
     text_free(&line);
 }
 
+/* Counts the URLs that a run has not begun when it is interrupted: those of files, and of a pipe what is in it. A program
+   that goes on writing is not waited for. */
+static void count_rest(struct run *run)
+{
+    int64_t end = now_us() + MOST_COUNTING_US;
+    struct url_item item;
+    while (now_us() < end && list_next(&run->list, &item) == LIST_ITEM) {
+        run->unfinished++;
+        item_free(&item);
+    }
+    run->unfinished += run->list.pending.url != NULL; /* its options might have followed */
+}
+
+static void stop_run(struct run *run)
+{
+    run->stopping = true;
+    sdd_loader_cancel_all(run->session.loader);
+    sdd_downloader_cancel_all(run->session.downloader);
+    if (!output_failed()) count_rest(run);
+}
+
+static int sooner(int one, int other) { return one < 0 ? other : other < 0 || one < other ? one : other; }
+
+/* The longest wait for events, so that bars move, a rate is kept and bodies are looked at; -1: no limit. */
+static int longest_wait(struct run *run)
+{
+    int frame = bars_active() ? FRAME_MS : -1;
+    return sooner(sooner(frame, rate_keep(&run->rate_limit, run->session.downloader)), jobs_peek(run));
+}
+
 static void run_all(struct run *run)
 {
-    size_t window = (size_t)run->settings->parallel * 4;
+    size_t window = (size_t)run->settings->parallel * (run->settings->rate_limit > 0 ? 1 : 4);
     bool more = true;
-    if (window < SMALLEST_WINDOW) window = SMALLEST_WINDOW;
+    if (window < SMALLEST_WINDOW && run->settings->rate_limit == 0) window = SMALLEST_WINDOW;
     while (more || run->under_way > 0) {
         int readable = -1;
-        if (!run->stopping && (stop_signal() != 0 || output_failed())) {
-            run->stopping = true;
-            more = false;
-            sdd_loader_cancel_all(run->session.loader);
-            sdd_downloader_cancel_all(run->session.downloader);
-        }
-        while (more && run->under_way < window && !output_failed()) {
+        if (!run->stopping && (stop_signal() != 0 || output_failed())) stop_run(run);
+        if (run->stopping) more = false;
+        while (more && run->under_way < window && !rate_is_over(&run->rate_limit) && !output_failed()) {
             struct url_item item;
             enum list_answer answer = list_next(&run->list, &item);
             if (answer == LIST_ITEM) job_start(run, &item);
@@ -114,8 +150,10 @@ static void run_all(struct run *run)
             if (answer == LIST_WAIT || stop_signal() != 0) break;
             if (run->number % 64 == 0) session_wait(&run->session, -1, 0);
         }
-        /* With neither a request nor an input to wait for, nothing would end the wait. */
-        if (run->under_way > 0 || readable >= 0) session_wait(&run->session, readable, bars_active() ? FRAME_MS : -1);
+        int longest = longest_wait(run);
+        /* With neither a request nor an input nor a pause to wait for, nothing would end the wait. */
+        if (run->under_way > 0 || readable >= 0 || (more && rate_is_over(&run->rate_limit)))
+            session_wait(&run->session, readable, longest);
         run_draw(run);
     }
 }
@@ -143,7 +181,9 @@ int run_get(struct settings *settings, char **arguments, size_t count)
                                   .files = settings->inputs.items,
                                   .file_count = settings->inputs.count,
                                   .fd = -1 };
+    run.rate_limit.bytes_per_second = settings->rate_limit;
     session_open(&run.session, settings);
+    if (!settings->any) peek_prepare(&run.session);
     run.show = show_begin(settings->show);
     bars_begin(!settings->quiet && !settings->no_progress && !(settings->json && shares_terminal()));
     run_all(&run);

@@ -34,6 +34,7 @@ struct reading {
     int fd;
     int64_t piece; /* bytes of the piece that is asked for */
     bool enough;
+    bool is_known, needs_all; /* picture_needs_all(), once the format is known */
     char *url;
     sdd_response *response;
 };
@@ -135,12 +136,18 @@ static void reading_free(struct reading *reading)
 }
 
 /* The facts of the bytes so far: SDD_OK, SDD_ERROR_INCOMPLETE, or that these bytes are no picture. */
-static sdd_status probe(const struct reading *reading, int64_t size)
+static sdd_status probe(struct reading *reading, int64_t size)
 {
+    if (reading->needs_all) return SDD_ERROR_INCOMPLETE;
     sdd_image_facts facts = SDD_IMAGE_FACTS_INIT;
     void *data = size <= 0 ? MAP_FAILED : mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, reading->fd, 0);
     if (data == MAP_FAILED) return SDD_ERROR_INCOMPLETE;
     sdd_status status = sdd_image_probe(data, (size_t)size, &facts);
+    if (status == SDD_ERROR_BAD_IMAGE_DATA && !reading->is_known && sdd_image_sniff(data, (size_t)size) != 0) {
+        reading->is_known = true;
+        reading->needs_all = picture_needs_all(data, (size_t)size);
+        if (reading->needs_all) status = SDD_ERROR_INCOMPLETE;
+    }
     munmap(data, (size_t)size);
     return status;
 }

@@ -1,6 +1,8 @@
 #include "job.h"
 #include "bars.h"
+#include "formats.h"
 #include "names.h"
+#include "output.h"
 #include "show.h"
 
 #include <errno.h>
@@ -10,6 +12,9 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* A body that has been arriving for so long is looked at: most pictures are there before. */
+enum { PATIENCE_US = 200000 };
 
 static void job_end(struct job *job)
 {
@@ -34,8 +39,10 @@ static void job_end(struct job *job)
     report_print(report, run->settings);
     report_free(report);
     item_free(&job->item);
+    peek_end(job->peek);
     if (job->fd >= 0) close(job->fd);
     free(job->url);
+    free(job->first);
     text_free(&job->base);
     free(job);
 }
@@ -49,38 +56,45 @@ static void job_fail(struct job *job, sdd_status error, int32_t detail, int exit
 
 /* ---------------------------------------------------------------------------------------------------------- files */
 
-static void make_name(const struct job *job, int32_t format, bool converted, struct text *name)
+static void make_path(const struct job *job, int32_t format, bool converted, struct file_path *path)
 {
     const struct run *run = job->run;
-    struct name_facts facts = { .url = job->item.url,
+    const char *output = run->settings->output;
+    struct text head = { 0 };
+    struct name_facts facts = { .url = job->first,
                                 .base = text_string(&job->base),
                                 .number = job->report.number,
                                 .format = format,
-                                .converted = converted,
+                                .converted = converted || (run->settings->adjust_extension && format != 0),
                                 .width = job->report.width,
                                 .height = job->report.height };
-    if (job->item.output != NULL)
-        name_add_safe(name, job->item.output, strlen(job->item.output));
-    else if (run->target.explicit_name)
-        text_puts(name, run->settings->output);
-    else
-        name_make(name,
-                  run->settings->output == NULL && run->settings->command == THUMBNAIL ? "{name}-thumb.{ext}"
-                                                                                       : run->settings->output,
-                  &facts);
+    if (job->item.output != NULL) {
+        path_begin(path, &run->target, "", 0);
+        if (!name_add_safe(&path->text, job->item.output, strlen(job->item.output))) text_putc(&path->text, '_');
+    } else if (run->target.explicit_name) {
+        path_begin(path, &run->target, output, directory_size(output));
+        text_puts(&path->text, output + directory_size(output));
+    } else {
+        if (output == NULL && run->settings->command == THUMBNAIL) output = "{name}-thumb.{ext}";
+        if (output != NULL) name_add_head(&head, output);
+        path_begin(path, &run->target, text_string(&head), head.size);
+        name_make(&path->text, output, &facts);
+    }
+    text_free(&head);
 }
 
 static void job_write(struct job *job, const void *data, size_t size)
 {
     struct run *run = job->run;
     struct report *report = &job->report;
-    struct text name = { 0 }, path = { 0 }, message = { 0 };
+    struct file_path path = { { 0 }, 0 };
+    struct text message = { 0 };
     sdd_image_facts facts = SDD_IMAGE_FACTS_INIT;
-    bool converted = run->convert && report->format != sdd_image_sniff(data, size);
+    bool converted = job->convert && report->format != sdd_image_sniff(data, size);
     report->format = sdd_image_sniff(data, size);
     report->bytes = (int64_t)size;
     if (sdd_image_probe(data, size, &facts) == SDD_OK) {
-        bool turned = facts.orientation > 4 && run->convert;
+        bool turned = facts.orientation > 4 && job->convert;
         report->width = turned ? facts.height : facts.width;
         report->height = turned ? facts.width : facts.height;
     }
@@ -90,12 +104,11 @@ static void job_write(struct job *job, const void *data, size_t size)
         job_end(job);
         return;
     }
-    make_name(job, report->format, converted || (run->convert && run->settings->format != 0), &name);
-    int error = write_file(&run->target, text_string(&name), data, size, &path);
-    report->path = text_string(&path);
+    make_path(job, report->format, converted || (job->convert && job->format != 0), &path);
+    int error = write_file(&run->target, &path, data, size);
+    report->path = text_string(&path.text);
     if (error != 0) {
-        text_printf(&message, "%s: %s", report->path,
-                    error == EEXIST ? "it exists; --force replaces files" : strerror(error));
+        text_printf(&message, "%s: %s", report->path, file_error(error));
         report->system_error = error;
         job_fail(job, SDD_ERROR_SINK, 0, EXIT_FILES, message.data);
     } else {
@@ -105,39 +118,75 @@ static void job_write(struct job *job, const void *data, size_t size)
         }
         job_end(job);
     }
-    text_free(&name), text_free(&path), text_free(&message);
+    text_free(&path.text), text_free(&message);
 }
 
 /* Tells whether the file of a job exists already, whatever format it would have. */
-static bool file_exists(struct job *job, struct text *path)
+static bool file_exists(struct job *job, struct file_path *path)
 {
-    const struct run *run = job->run;
     int32_t format = 0; /* first the name that a body of unknown format has */
     size_t next = 0;
     do {
-        struct text name = { 0 };
         struct stat facts;
-        if (run->convert && run->settings->format != 0 && format != run->settings->format) continue;
-        make_name(job, format, run->convert && format != 0, &name);
-        text_clear(path);
-        target_path(&run->target, text_string(&name), path);
-        text_free(&name);
-        if (stat(path->data, &facts) == 0) return true;
+        if (job->convert && job->format != 0 && format != job->format) continue;
+        make_path(job, format, job->convert && format != 0, path);
+        if (stat(path->text.data, &facts) == 0) return true;
     } while ((format = format_at(next++)) != 0);
     return false;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- loads */
 
+static void on_no_picture(void *user_data)
+{
+    struct job *job = user_data;
+    job->is_no_picture = true;
+    sdd_cancel(job->token);
+}
+
 static void on_progress(sdd_token token, int64_t received, int64_t expected, const char *url, void *user_data)
 {
     struct job *job = user_data;
-    (void)token, (void)url;
-    if (received > job->received) job->run->body_bytes += received - job->received;
+    struct run *run = job->run;
+    if (received > job->received) {
+        run->body_bytes += received - job->received;
+        rate_count(&run->rate_limit, received - job->received);
+    }
     if (received < job->received) job->shown_received = 0; /* another attempt */
     job->started = true;
+    job->token = token;
     job->received = received;
     job->expected = expected;
+    /* A load with alternatives goes on with the next one, and must not be cancelled. */
+    if (job->received > 0 && job->peek_at == 0 && !run->settings->any && strchr(job->url, '\t') == NULL &&
+        strncasecmp(url, "http", 4) == 0)
+        job->peek_at = now_us() + PATIENCE_US;
+}
+
+/* Tells whether the server says that a body is a picture. */
+static bool is_called_picture(const struct job *job)
+{
+    sdd_response *response = NULL;
+    bool is_picture = sdd_token_get_response(job->token, &response) == SDD_OK &&
+                      strncasecmp(sdd_response_mime_type(response), "image/", 6) == 0;
+    sdd_response_release(response);
+    return is_picture;
+}
+
+int jobs_peek(struct run *run)
+{
+    int64_t now = now_us(), first = INT64_MAX;
+    for (struct job *job = run->stopping ? NULL : run->first; job != NULL; job = job->next) {
+        if (job->peek_at == 0 || job->has_peeked || job->received == job->expected) continue;
+        if (job->peek_at <= now) {
+            job->has_peeked = true;
+            /* A transfer that --resume continues is not joined, and a second one for each slow picture is too much. */
+            if (run->settings->resume && is_called_picture(job)) continue;
+            job->peek = peek_begin(&run->session, job->url, on_no_picture, job);
+        } else if (job->peek_at < first)
+            first = job->peek_at;
+    }
+    return first == INT64_MAX ? -1 : (int)((first - now) / 1000) + 1;
 }
 
 static void on_encoded(const sdd_result *result, void *user_data)
@@ -157,7 +206,7 @@ static void job_encode(struct job *job, sdd_image *image)
     sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
     sdd_status status = SDD_OK;
     int32_t format = sdd_image_format(image);
-    options.format = settings->format;
+    options.format = job->format > 0 ? job->format : 0;
     if (options.format == 0 && (format == SDD_IMAGE_FORMAT_JPEG || format == SDD_IMAGE_FORMAT_PNG))
         options.format = format;
     options.quality = settings->quality > 0 ? (int32_t)settings->quality : 0;
@@ -170,12 +219,12 @@ static void job_encode(struct job *job, sdd_image *image)
 }
 
 /* Tells whether a picture is wanted just as the server sent it. */
-static bool as_it_is(const struct run *run, int32_t format)
+static bool as_it_is(const struct job *job, int32_t format)
 {
-    const struct settings *settings = run->settings;
-    return !run->convert ||
-           (settings->width == 0 && settings->height == 0 && format == settings->format &&
-            settings->quality == NOT_GIVEN && settings->max_output == NOT_GIVEN && !settings->progressive);
+    const struct settings *settings = job->run->settings;
+    return !job->convert ||
+           (settings->width == 0 && settings->height == 0 && format == job->format && settings->quality == NOT_GIVEN &&
+            settings->max_output == NOT_GIVEN && !settings->progressive);
 }
 
 static void read_name(struct job *job, sdd_response *response)
@@ -191,6 +240,37 @@ static void read_name(struct job *job, sdd_response *response)
     text_free(&name);
 }
 
+static void fail_without_picture(struct job *job, int64_t size)
+{
+    struct text message = { 0 };
+    text_puts(&message, "It is no picture: ");
+    if (size > 0) text_printf(&message, "%s of ", bytes_text(size));
+    text_printf(&message, "type %s%s.", job->report.type.size == 0 ? "unknown" : job->report.type.data,
+                job->run->convert ? "" : "; --any accepts it");
+    job_fail(job, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT, EXIT_PICTURE, message.data);
+    text_free(&message);
+}
+
+/* The name of the file says a format that the picture does not have, and that nothing makes. */
+static void fail_with_name(struct job *job, int32_t format)
+{
+    struct text message = { 0 };
+    text_printf(&message, "It is %s, and the file's name says %s: ", format_title(format), format_title(job->format));
+    add_why_not(&message, job->format);
+    text_puts(&message, ".");
+    job_fail(job, SDD_ERROR_UNSUPPORTED, 0, EXIT_PICTURE, message.data);
+    text_free(&message);
+}
+
+/* Tells whether a load failed because its body is no picture of any format, rather than one that nothing decodes: the
+   library's sentence then ends with what it is, in parentheses. */
+static bool is_no_picture(const sdd_result *result)
+{
+    const char *reason = strchr(result->message, '(');
+    return result->error == SDD_ERROR_BAD_IMAGE_DATA && result->detail == SDD_DETAIL_IMAGE_UNKNOWN_FORMAT &&
+           (reason == NULL || strstr(reason, PEEK_CODER) != NULL);
+}
+
 static void on_loaded(const sdd_result *result, void *user_data)
 {
     struct job *job = user_data;
@@ -199,35 +279,44 @@ static void on_loaded(const sdd_result *result, void *user_data)
     const uint8_t *data = sdd_bytes_data(result->bytes);
     report_read(&job->report, result);
     job->report.body_bytes = size > 0 ? (int64_t)size : result->metrics->body_bytes;
+    if (result->origin == SDD_ORIGIN_NETWORK) rate_count(&run->rate_limit, result->metrics->body_bytes - job->received);
+    if (job->is_no_picture && result->error == SDD_ERROR_CANCELLED) {
+        fail_without_picture(job, job->expected);
+        return;
+    }
+    if (is_no_picture(result)) {
+        fail_without_picture(job, result->metrics->body_bytes);
+        return;
+    }
     if (result->error != SDD_OK) {
         job->report.message = result->message;
         job_end(job);
         return;
     }
     read_name(job, result->response);
-    if (result->image != NULL && !as_it_is(run, sdd_image_format(result->image))) {
+    if (result->image != NULL && !as_it_is(job, sdd_image_format(result->image))) {
         job_encode(job, result->image);
         return;
     }
-    if (!run->settings->any && sdd_image_sniff(data, size) == 0) {
-        struct text message = { 0 };
-        text_printf(&message, "It is no picture: %s of type %s; --any accepts it.", bytes_text((int64_t)size),
-                    job->report.type.size == 0 ? "unknown" : job->report.type.data);
-        job_fail(job, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT, EXIT_PICTURE, message.data);
-        text_free(&message);
-        return;
+    int32_t format = sdd_image_sniff(data, size);
+    if (!run->settings->any && format == 0)
+        fail_without_picture(job, (int64_t)size);
+    else if (job->format > 0 && format != job->format)
+        fail_with_name(job, format);
+    else {
+        job->report.format = format;
+        job_write(job, data, size);
     }
-    job->report.format = sdd_image_sniff(data, size);
-    job_write(job, data, size);
 }
 
-static void fill_load(const struct run *run, sdd_load_request *load, sdd_decode_options *decode)
+static void fill_load(const struct job *job, sdd_load_request *load, sdd_decode_options *decode)
 {
+    const struct run *run = job->run;
     const struct settings *settings = run->settings;
     bool scaled = settings->width > 0 || settings->height > 0;
     load->options = run->session.options;
-    if (!run->convert && !settings->verify) load->options |= SDD_OPTION_BYTES_ONLY;
-    if (run->convert && !scaled && !settings->verify) load->options |= SDD_OPTION_AVOID_DECODE_IMAGE;
+    if (!job->convert && !settings->verify) load->options |= SDD_OPTION_BYTES_ONLY;
+    if (job->convert && !scaled && !settings->verify) load->options |= SDD_OPTION_AVOID_DECODE_IMAGE;
     if (settings->resume) load->options |= SDD_OPTION_RESUME;
     if (settings->cache == CACHE_USE_HTTP) load->options |= SDD_OPTION_USE_HTTP_CACHE;
     if (settings->cache == CACHE_USE_ANY && settings->refresh) load->options |= SDD_OPTION_FROM_LOADER_ONLY;
@@ -267,7 +356,7 @@ static void job_submit(struct job *job)
     sdd_status status = SDD_OK;
     const char *checksum = job->item.checksum != NULL ? job->item.checksum : run->settings->checksum;
     text_puts(&all, job->url);
-    fill_load(run, &load, &decode);
+    fill_load(job, &load, &decode);
     session_fill(&run->session, &download);
     if (job->fd >= 0) /* the number of a descriptor is no name for a cache */
         load.query = load.store = load.original_query = load.original_store = SDD_CACHE_NONE;
@@ -290,37 +379,70 @@ static void job_submit(struct job *job)
     text_free(&all);
 }
 
-void job_start(struct run *run, struct url_item *item)
+/* Makes the URLs of a job, separated by TABs, of what its list says. Returns false, with errno, for a file that cannot
+   be read. */
+static bool make_url(struct job *job, char *given)
+{
+    struct text url = { 0 };
+    bool good = true;
+    if (job->run->settings->command == THUMBNAIL && !is_url(given))
+        good = add_file_url(&url, given, &job->fd);
+    else
+        for (char *part = given, *end = NULL; part != NULL; part = end) {
+            end = strchr(part, '\t');
+            if (end != NULL) *end++ = 0;
+            if (*part == 0) continue;
+            if (url.size > 0) text_putc(&url, '\t');
+            add_whole_url(&url, part);
+        }
+    job->url = need_copy(text_string(&url));
+    bool is_file = job->run->settings->command == THUMBNAIL && !is_url(job->item.url);
+    job->first = need(is_file ? strdup(job->item.url) : strndup(job->url, strcspn(job->url, "\t")));
+    text_free(&url);
+    return good;
+}
+
+static struct job *job_make(struct run *run, struct url_item *item)
 {
     struct job *job = need(calloc(1, sizeof *job));
-    struct text path = { 0 }, url = { 0 };
     job->run = run;
     job->item = *item;
     job->expected = job->fd = -1;
     job->report.url = job->item.url;
     job->report.number = ++run->number;
+    job->format = wanted_format(run->settings, item->output != NULL ? item->output : run->settings->output);
+    job->convert = run->convert || can_encode(job->format);
     job->previous = run->last;
     if (run->last != NULL) run->last->next = job;
     run->last = job;
     if (run->first == NULL) run->first = job;
     run->under_way++;
+    return job;
+}
+
+void job_start(struct run *run, struct url_item *item)
+{
+    struct job *job = job_make(run, item);
+    struct file_path path = { { 0 }, 0 };
     char *all = need_copy(item->url);
     job->item.url[strcspn(job->item.url, "\t")] = 0;
-    name_from_url(&job->base, job->item.url);
-    if ((run->settings->no_clobber || run->settings->resume) && !run->to_stdout && file_exists(job, &path)) {
+    bool is_there = make_url(job, all);
+    int error = errno;
+    name_from_url(&job->base, job->first);
+    if (job->format == FORMAT_NONE) {
+        job_fail(job, SDD_ERROR_INVALID_ARGUMENT, 0, EXIT_USAGE,
+                 "The extension of its \"out=\" is none of pictures; --to says the format of files with any name.");
+    } else if ((run->settings->no_clobber || run->settings->resume) && !run->to_stdout && file_exists(job, &path)) {
         job->report.skipped = true;
-        job->report.path = path.data;
+        job->report.path = path.text.data;
         job_end(job);
-    } else if (run->settings->command == THUMBNAIL && !is_url(all) && !add_file_url(&url, all, &job->fd)) {
-        job->report.system_error = errno;
-        job_fail(job, SDD_ERROR_FILE_NOT_READABLE, 0, EXIT_FILES, strerror(errno));
-    } else {
-        job->url = need_copy(url.size > 0 ? url.data : all);
+    } else if (!is_there) {
+        job->report.system_error = error;
+        job_fail(job, SDD_ERROR_FILE_NOT_READABLE, 0, EXIT_FILES, strerror(error));
+    } else
         job_submit(job);
-    }
     free(all);
-    text_free(&path);
-    text_free(&url);
+    text_free(&path.text);
 }
 
 /* ------------------------------------------------------------------------------------------------------- bars */

@@ -2,17 +2,26 @@
 #ifndef SDD_TOOL_JOB_H
 #define SDD_TOOL_JOB_H
 
+#include "files.h"
 #include "list.h"
-#include "output.h"
+#include "peek.h"
+#include "rate.h"
 #include "report.h"
 
 struct job {
     struct job *next, *previous; /* in run->first, in the order of the list */
     struct run *run;
     struct url_item item;
-    char *url;        /* that which is loaded: item.url, or the file: URL of a file */
+    char *url;        /* that which is loaded: with its scheme, or the file: URL of a file */
+    char *first;      /* the first URL of `url`, or the name of the file, from which names are made */
     struct text base; /* the name before it gets its extension */
     int fd;           /* of a file that has no URL of its own, or -1 */
+    int32_t format;   /* that the file must have; 0: that of the picture */
+    bool convert;     /* the file may be made anew */
+    sdd_token token;
+    int64_t peek_at; /* now_us() from which on its first bytes are looked at; 0: never, or nothing has arrived yet */
+    struct peek *peek;
+    bool has_peeked, is_no_picture;
     bool started;
     int64_t received, expected;
     int64_t shown_received; /* as of the last drawing */
@@ -25,6 +34,7 @@ struct run {
     struct session session;
     struct url_list list;
     struct target target;
+    struct rate rate_limit;
     bool convert;
     bool to_stdout;
     bool stopping;
@@ -42,6 +52,9 @@ struct run {
 /* Submits the load of a job; ends the job at once if that is refused or there is nothing to do. */
 void job_start(struct run *run, struct url_item *item);
 
+/* Looks at the first bytes of bodies that take long. Returns the milliseconds after which it must be called again, or -1. */
+int jobs_peek(struct run *run);
+
 /* Draws the bars if it is time. */
 void run_draw(struct run *run);
 
@@ -51,6 +64,9 @@ bool add_file_url(struct text *url, const char *path, int *fd);
 
 /* Tells whether an argument is a URL, or else the name of a file. */
 bool is_url(const char *argument);
+
+/* Adds a URL, and "http://" before it if it has no scheme: "example.org/a.jpg", "localhost:8080/a.jpg". */
+void add_whole_url(struct text *url, const char *given);
 
 /* Makes "sha256-" text of what people write: "sha256:" or "sha-256=" and 64 digits, 64 digits, or "sha256-" and
    base64. Returns false for anything else. */

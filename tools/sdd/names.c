@@ -51,7 +51,7 @@ static void shorten(struct text *name, size_t longest)
     *name = result;
 }
 
-void name_add_safe(struct text *name, const char *data, size_t size)
+bool name_add_safe(struct text *name, const char *data, size_t size)
 {
     struct text safe = { 0 };
     text_puts(&safe, "");
@@ -68,8 +68,10 @@ void name_add_safe(struct text *name, const char *data, size_t size)
     safe.data[safe.size] = 0;
     if (safe.data[0] == '.' || safe.data[0] == '-' || safe.data[0] == '~' || safe.data[0] == ' ') safe.data[0] = '_';
     shorten(&safe, LONGEST_NAME);
+    bool is_left = safe.size > 0;
     text_puts(name, safe.data);
     text_free(&safe);
+    return is_left;
 }
 
 void name_from_url(struct text *name, const char *url)
@@ -80,9 +82,8 @@ void name_from_url(struct text *name, const char *url)
     size_t end = strcspn(path, "?#"), from = end;
     while (from > 0 && path[from - 1] != '/') from--;
     add_decoded(&decoded, path + from, end - from);
-    size_t before = name->size;
-    name_add_safe(name, text_string(&decoded), decoded.size);
-    if (name->size == before) text_puts(name, strncasecmp(url, "data:", 5) == 0 ? "data" : "index");
+    if (!name_add_safe(name, text_string(&decoded), decoded.size))
+        text_puts(name, strncasecmp(url, "data:", 5) == 0 ? "data" : "index");
     text_free(&decoded);
 }
 
@@ -121,7 +122,6 @@ static bool parameter(const char *value, const char *name, struct text *result)
 bool name_from_header(struct text *name, const char *value)
 {
     struct text raw = { 0 }, decoded = { 0 };
-    size_t before = name->size;
     /* RFC 8187: filename*=UTF-8''%e2%82%ac.jpg, which goes before the plain one. */
     if (parameter(value, "filename*", &raw) && strncasecmp(text_string(&raw), "utf-8'", 6) == 0) {
         const char *quote = strchr(raw.data + 6, '\'');
@@ -134,27 +134,27 @@ bool name_from_header(struct text *name, const char *value)
     /* If a path is given, its last part is the name, as in browsers. */
     const char *from = text_string(&decoded), *slash = NULL;
     while ((slash = strpbrk(from, "/\\")) != NULL) from = slash + 1;
-    name_add_safe(name, from, strlen(from));
+    bool is_left = name_add_safe(name, from, strlen(from));
     text_free(&raw);
     text_free(&decoded);
-    return name->size > before;
+    return is_left;
 }
 
 static const struct {
     int32_t format;
-    const char *name, *extensions[4];
+    const char *name, *title, *extensions[4];
 } formats[] = {
-    { SDD_IMAGE_FORMAT_JPEG, "jpeg", { "jpg", "jpeg", "jpe", "jfif" } },
-    { SDD_IMAGE_FORMAT_PNG, "png", { "png", "apng" } },
-    { SDD_IMAGE_FORMAT_GIF, "gif", { "gif" } },
-    { SDD_IMAGE_FORMAT_WEBP, "webp", { "webp" } },
-    { SDD_IMAGE_FORMAT_AVIF, "avif", { "avif" } },
-    { SDD_IMAGE_FORMAT_HEIF, "heif", { "heic", "heif" } },
-    { SDD_IMAGE_FORMAT_JXL, "jxl", { "jxl" } },
-    { SDD_IMAGE_FORMAT_TIFF, "tiff", { "tif", "tiff" } },
-    { SDD_IMAGE_FORMAT_BMP, "bmp", { "bmp" } },
-    { SDD_IMAGE_FORMAT_PDF, "pdf", { "pdf" } },
-    { SDD_IMAGE_FORMAT_SVG, "svg", { "svg" } },
+    { SDD_IMAGE_FORMAT_JPEG, "jpeg", "JPEG", { "jpg", "jpeg", "jpe", "jfif" } },
+    { SDD_IMAGE_FORMAT_PNG, "png", "PNG", { "png", "apng" } },
+    { SDD_IMAGE_FORMAT_GIF, "gif", "GIF", { "gif" } },
+    { SDD_IMAGE_FORMAT_WEBP, "webp", "WebP", { "webp" } },
+    { SDD_IMAGE_FORMAT_AVIF, "avif", "AVIF", { "avif" } },
+    { SDD_IMAGE_FORMAT_HEIF, "heif", "HEIF", { "heic", "heif" } },
+    { SDD_IMAGE_FORMAT_JXL, "jxl", "JPEG XL", { "jxl" } },
+    { SDD_IMAGE_FORMAT_TIFF, "tiff", "TIFF", { "tif", "tiff" } },
+    { SDD_IMAGE_FORMAT_BMP, "bmp", "BMP", { "bmp" } },
+    { SDD_IMAGE_FORMAT_PDF, "pdf", "PDF", { "pdf" } },
+    { SDD_IMAGE_FORMAT_SVG, "svg", "SVG", { "svg" } },
 };
 
 int32_t format_at(size_t index) { return index < sizeof formats / sizeof *formats ? formats[index].format : 0; }
@@ -177,6 +177,12 @@ const char *format_name(int32_t format)
 {
     size_t i = format_index(format);
     return i < sizeof formats / sizeof *formats ? formats[i].name : "unknown";
+}
+
+const char *format_title(int32_t format)
+{
+    size_t i = format_index(format);
+    return i < sizeof formats / sizeof *formats ? formats[i].title : "an unknown format";
 }
 
 /* Tells whether ".jpg" is an extension of pictures; with a format, of that format. */
@@ -216,7 +222,7 @@ static void add_host(struct text *name, const char *url)
             size -= i;
             break;
         }
-    name_add_safe(name, size == 0 ? "local" : from, size == 0 ? 5 : size);
+    if (!name_add_safe(name, size == 0 ? "local" : from, size == 0 ? 5 : size)) text_putc(name, '_'); /* "http://../" */
 }
 
 static const char *const fields[] = { "n", "name", "ext", "host", "width", "height" };
@@ -252,8 +258,10 @@ static void add_field(struct text *name, int field, int digits, const struct nam
     case 2:
         if (*extension != 0)
             text_puts(name, extension);
-        else if (name->size > 0 && name->data[name->size - 1] == '.')
+        else if (name->size > 1 && name->data[name->size - 1] == '.' && name->data[name->size - 2] != '/')
             name->data[--name->size] = 0; /* "{name}.{ext}" without an extension */
+        else
+            text_puts(name, "unknown");
         break;
     case 3: add_host(name, facts->url); break;
     case 4: text_printf(name, "%0*d", digits, (int)facts->width); break;
@@ -262,11 +270,27 @@ static void add_field(struct text *name, int field, int digits, const struct nam
     }
 }
 
+/* Tells whether the `size` bytes at `part` are a part of a path that is no name: "", "." or "..". */
+static bool is_no_name(const char *part, size_t size) { return size == 0 || (size <= 2 && strspn(part, ".") >= size); }
+
+/* Replaces the dots of parts that are no name, which fields and dots of a template can make together. */
+static void replace_dots(char *part)
+{
+    for (;;) {
+        size_t size = strcspn(part, "/");
+        if (size > 0 && is_no_name(part, size)) memset(part, '_', size);
+        if (part[size] == 0) return;
+        part += size + 1;
+    }
+}
+
 void name_make(struct text *name, const char *template, const struct name_facts *facts)
 {
     struct text stem = { 0 }, extension = { 0 };
+    size_t before = name->size;
     split(facts, &stem, &extension);
-    for (const char *at = template == NULL ? "{name}.{ext}" : template; *at != 0; at++) {
+    const char *at = template == NULL ? "{name}.{ext}" : template + template_head(template);
+    for (; *at != 0; at++) {
         int digits = 0;
         size_t size = 0;
         if ((*at == '{' || *at == '}') && at[1] == *at) {
@@ -279,6 +303,7 @@ void name_make(struct text *name, const char *template, const struct name_facts 
         } else
             text_putc(name, *at);
     }
+    if (name->size > before) replace_dots(name->data + before);
     text_free(&stem);
     text_free(&extension);
 }
@@ -307,4 +332,48 @@ const char *template_error(const char *template)
         }
     }
     return NULL;
+}
+
+size_t template_head(const char *template)
+{
+    size_t head = 0;
+    for (const char *at = template; *at != 0; at++) {
+        if ((*at == '{' || *at == '}') && at[1] == *at)
+            at++;
+        else if (*at == '{')
+            break;
+        else if (*at == '/')
+            head = (size_t)(at - template) + 1;
+    }
+    return head;
+}
+
+void name_add_head(struct text *name, const char *template)
+{
+    for (size_t i = 0, size = template_head(template); i < size; i++) {
+        if ((template[i] == '{' || template[i] == '}') && template[i + 1] == template[i]) i++;
+        text_putc(name, template[i]);
+    }
+}
+
+bool template_leaves(const char *template)
+{
+    const char *part = template + template_head(template);
+    for (;;) {
+        size_t size = strcspn(part, "/");
+        if (is_no_name(part, size)) return true;
+        if (part[size] == 0) return false;
+        part += size + 1;
+    }
+}
+
+int32_t format_of_name(const char *name, const char **extension)
+{
+    const char *slash = strrchr(name, '/'), *last = slash == NULL ? name : slash + 1;
+    size_t size = strlen(last), tail = extension_length(last, size);
+    *extension = last + size - tail + (tail > 0);
+    if (tail == 0) return 0;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (is_picture_extension(*extension, formats[i].format)) return formats[i].format;
+    return FORMAT_NONE;
 }

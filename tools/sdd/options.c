@@ -1,5 +1,7 @@
 #include "options.h"
 #include "output.h"
+#include "suggest.h"
+#include "words.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -44,6 +46,14 @@ void usage_error(const char *format, ...)
     exit(EXIT_USAGE);
 }
 
+void usage_failure(const char *option)
+{
+    struct text words = { 0 };
+    if (*option != 0) text_printf(&words, "--%s: ", option);
+    add_words(&words, sdd_last_error_message());
+    usage_error("%s", words.data);
+}
+
 void settings_defaults(struct settings *settings, unsigned command)
 {
     *settings = (struct settings){ .command = command,
@@ -82,7 +92,7 @@ static void print_row(struct text *page, const struct option_row *row)
     text_free(&left);
 }
 
-static void print_help(unsigned command, bool all)
+void print_help(unsigned command, bool all)
 {
     struct text page = { 0 };
     const char *group = NULL;
@@ -200,6 +210,30 @@ static void make_tables(unsigned command, struct option *longs, struct text *let
     }
 }
 
+/* Refuses a long option that does not exist, or that is the beginning of several. */
+static void bad_option(unsigned command, const char *given)
+{
+    struct text name = { 0 }, several = { 0 };
+    text_add(&name, given + 2, strcspn(given + 2, "="));
+    struct suggestion near = { .given = text_string(&name) };
+    unsigned others = 0;
+    for (size_t i = 0; i < option_row_count; i++) {
+        const struct option_row *row = &option_rows[i];
+        if (row->kind == OPTION_REFUSED) continue;
+        if (strcmp(row->name, near.given) == 0) others |= row->commands;
+        if (!(row->commands & command)) continue;
+        suggest_offer(&near, row->name);
+        if (strncmp(row->name, near.given, name.size) != 0) continue;
+        text_printf(&several, "%s--%s", several.size > 0 ? ", " : "", row->name);
+    }
+    if (several.size > 0 && name.size > 0)
+        usage_error("--%s is the beginning of several: %s", near.given, several.data);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (others & commands[i].command)
+            usage_error("there is no option --%s; sdd %s has one", near.given, commands[i].name);
+    usage_error("there is no option --%s%s", near.given, suggest_words(&near, "--"));
+}
+
 int settings_read(struct settings *settings, int argc, char **argv)
 {
     struct option longs[MOST_OPTIONS + 1] = { { 0 } }; /* getopt wants an empty one at the end */
@@ -218,7 +252,7 @@ int settings_read(struct settings *settings, int argc, char **argv)
             if (option == ':') usage_error("-%c needs a value", optopt);
             if (optopt >= 256) usage_error("--%s takes no value", option_rows[optopt - 256].name);
             if (optopt != 0) usage_error("there is no option -%c", optopt);
-            usage_error("there is no option %s, or it is the beginning of several", given);
+            bad_option(settings->command, given);
         }
         size_t index = option >= 256 ? (size_t)option - 256 : (size_t)by_letter[option];
         set_field(settings, &option_rows[index], optarg);

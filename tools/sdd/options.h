@@ -56,6 +56,7 @@ struct settings {
     const char *checksum;
     bool any;
     bool verify;
+    bool adjust_extension;
 
     int32_t width, height; /* width and height stay together: OPTION_SIZE */
     int32_t fit;
@@ -93,6 +94,7 @@ struct settings {
     int64_t parallel;
     int64_t per_host;
     int64_t wait;
+    int64_t rate_limit;
     int64_t connect_timeout;
     int64_t timeout;
     int64_t max_time;
@@ -151,7 +153,14 @@ void settings_defaults(struct settings *settings, unsigned command);
    EXIT_USAGE, --help with EXIT_FINE. */
 int settings_read(struct settings *settings, int argc, char **argv);
 
+/* Prints the options of a command: the important ones, or all. */
+void print_help(unsigned command, bool all);
+
 /* Prints "sdd get: " and a sentence, and ends the program with EXIT_USAGE. */
 void usage_error(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+/* Refuses the command line with the library's last message, in the words of the tool. `option`: that which it is about,
+   "" if the message says it. */
+void usage_failure(const char *option) __attribute__((noreturn));
 
 #endif

@@ -1,9 +1,11 @@
 #include "picture.h"
 #include "exif.h"
+#include "formats.h"
 #include "json.h"
 #include "names.h"
 #include "output.h"
 #include "report.h"
+#include "words.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,6 +15,51 @@
 #include <sys/stat.h>
 
 enum { LONGEST_TEXT = 300, MOST_TEXTS = 20 };
+
+/* Decodes the picture of a coder, since only that gives its facts. It is decoded small, where its coder can do that. */
+static sdd_status decode_small(const void *data, size_t size, sdd_image_facts *facts, int32_t *detail)
+{
+    sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
+    sdd_image *image = NULL;
+    options.target_width = options.target_height = 1;
+    sdd_status status = sdd_image_decode(data, size, &options, &image, detail);
+    if (status == SDD_OK) status = sdd_image_get_facts(image, facts);
+    sdd_image_release(image);
+    return status;
+}
+
+bool picture_needs_all(const void *data, size_t size)
+{
+    sdd_image_facts facts = SDD_IMAGE_FACTS_INIT;
+    int32_t format = sdd_image_sniff(data, size), detail = 0;
+    if (format == 0 || format == SDD_IMAGE_FORMAT_JPEG || format == SDD_IMAGE_FORMAT_PNG) return false;
+    return decode_small(data, size, &facts, &detail) != SDD_OK && detail != SDD_DETAIL_IMAGE_UNKNOWN_FORMAT;
+}
+
+/* Reads the facts of a format that sdd_image_probe() does not know. */
+static void read_with_coder(struct picture *picture, const void *data, size_t size)
+{
+    int32_t detail = 0;
+    picture->by_coder = true;
+    picture->error = decode_small(data, size, &picture->facts, &detail);
+    if (picture->error == SDD_OK) return;
+    picture->facts.format = 0;
+    if (detail == SDD_DETAIL_IMAGE_UNKNOWN_FORMAT || !picture->whole)
+        picture->error = SDD_OK; /* a format that nothing here decodes, or the beginning of a picture */
+    else
+        picture->detail = detail;
+}
+
+static void read_facts(struct picture *picture, const void *data, size_t size)
+{
+    picture->format = sdd_image_sniff(data, size);
+    picture->error = sdd_image_probe(data, size, &picture->facts);
+    if (picture->error == SDD_OK || picture->format == 0) return;
+    if (picture->format == SDD_IMAGE_FORMAT_JPEG || picture->format == SDD_IMAGE_FORMAT_PNG)
+        picture->error = SDD_ERROR_BAD_IMAGE_DATA, picture->detail = SDD_DETAIL_IMAGE_CORRUPT;
+    else
+        read_with_coder(picture, data, size);
+}
 
 void picture_read(struct picture *picture, struct session *session, int fd)
 {
@@ -29,15 +76,9 @@ void picture_read(struct picture *picture, struct session *session, int fd)
         picture->error = SDD_ERROR_NO_RESOURCES;
         return;
     }
-    picture->error = sdd_image_probe(data, (size_t)file.st_size, &picture->facts);
-    picture->format = sdd_image_sniff(data, (size_t)file.st_size);
+    read_facts(picture, data, (size_t)file.st_size);
     munmap(data, (size_t)file.st_size);
-    if (picture->error != SDD_OK) {
-        if (picture->format != 0) picture->error = SDD_OK; /* a format that libsdd only recognises */
-        if (picture->format == SDD_IMAGE_FORMAT_JPEG || picture->format == SDD_IMAGE_FORMAT_PNG)
-            picture->error = SDD_ERROR_BAD_IMAGE_DATA, picture->detail = SDD_DETAIL_IMAGE_CORRUPT;
-        return;
-    }
+    if (picture->error != SDD_OK || picture->facts.format == 0) return;
     /* An image whose pixels are not decoded has the metadata of the bytes that are there. */
     snprintf(url, sizeof url, "file:///proc/self/fd/%d", fd);
     sdd_get(session->downloader, url, SDD_OPTION_AVOID_DECODE_IMAGE, -1, &picture->image, NULL, NULL);
@@ -64,19 +105,35 @@ static const char *orientation_text(int32_t orientation)
     return orientation >= 1 && orientation <= 8 ? texts[orientation] : "";
 }
 
+/* Why nothing more is known of a picture than its format. */
+static void add_missing(struct text *page, const struct picture *picture)
+{
+    const char *package = coder_package(picture->format);
+    if (!picture->whole)
+        text_puts(page, " (its first bytes say no more)");
+    else if (package == NULL)
+        text_puts(page, " (sdd only recognises it)");
+    else
+        text_printf(page, " (no decoder for %s is installed: %s has one)", format_title(picture->format), package);
+}
+
 static void add_facts(struct text *page, const struct picture *picture)
 {
     static const char *const channels[] = { "", "grey", "grey and alpha", "colour", "colour and alpha, or four inks" };
     const sdd_image_facts *facts = &picture->facts;
     text_printf(page, "  format:      %s", format_name(picture->format));
     if (facts->format == 0)
-        text_puts(page, " (libsdd only recognises it)");
+        add_missing(page, picture);
     else if (facts->is_progressive)
         text_puts(page, facts->format == SDD_IMAGE_FORMAT_PNG ? ", interlaced" : ", progressive");
     text_putc(page, '\n');
     if (facts->format != 0) {
-        text_printf(page, "  pixels:      %d x %d, %s, %d bits a channel\n", (int)facts->width, (int)facts->height,
-                    facts->channels >= 1 && facts->channels <= 4 ? channels[facts->channels] : "", (int)facts->depth);
+        text_printf(page, "  pixels:      %d x %d", (int)facts->width, (int)facts->height);
+        if (!picture->by_coder)
+            text_printf(page, ", %s, %d bits a channel",
+                        facts->channels >= 1 && facts->channels <= 4 ? channels[facts->channels] : "",
+                        (int)facts->depth);
+        text_putc(page, '\n');
         if (facts->orientation > 4)
             text_printf(page, "  orientation: %d, %s; shown as %d x %d\n", (int)facts->orientation,
                         orientation_text(facts->orientation), (int)facts->height, (int)facts->width);
@@ -202,9 +259,11 @@ static void add_json_facts(struct text *line, const struct picture *picture)
     if (facts->format == 0) return;
     json_number(line, "width", facts->width);
     json_number(line, "height", facts->height);
-    json_number(line, "channels", facts->channels);
-    json_number(line, "depth", facts->depth);
-    json_boolean(line, "progressive", facts->is_progressive != 0);
+    if (!picture->by_coder) { /* a coder's frames say nothing of how the picture is stored */
+        json_number(line, "channels", facts->channels);
+        json_number(line, "depth", facts->depth);
+        json_boolean(line, "progressive", facts->is_progressive != 0);
+    }
     json_number(line, "orientation", facts->orientation);
     json_number(line, "frames", facts->frame_count);
     json_number(line, "loops", facts->loop_count);
@@ -237,6 +296,15 @@ static void print_json(const struct picture *picture)
     text_free(&line);
 }
 
+static void complain_of(const struct picture *picture)
+{
+    struct text words = { 0 };
+    add_words(&words, picture->message);
+    add_hint(&words, picture->error, picture->detail, picture->http_status);
+    complain("%s: %s", picture->source, words.data);
+    text_free(&words);
+}
+
 void picture_print(const struct picture *picture, const struct settings *settings)
 {
     if (settings->json) {
@@ -244,7 +312,7 @@ void picture_print(const struct picture *picture, const struct settings *setting
         return;
     }
     if (picture->error != SDD_OK)
-        complain("%s: %s", picture->source, picture->message);
+        complain_of(picture);
     else if (!settings->quiet)
         print_text(picture);
 }

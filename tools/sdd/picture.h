@@ -17,6 +17,7 @@ struct picture {
     int64_t size;     /* of the whole file or body; -1: unknown */
     int64_t read;     /* bytes that were read */
     bool whole;       /* all of it was read */
+    bool by_coder;    /* the facts are those of a coder, which does not know how the picture is stored */
     sdd_image *image; /* not decoded, for its metadata; NULL: none */
 
     int32_t http_status; /* 0: a file */
@@ -24,8 +25,12 @@ struct picture {
     const char *type, *final_url, *modified, *tag;
 };
 
-/* Reads facts and metadata from a descriptor with the first bytes of a picture. */
+/* Reads facts and metadata from a descriptor with the first bytes of a picture, or all of them (picture->whole). */
 void picture_read(struct picture *picture, struct session *session, int fd);
+
+/* Tells whether the facts of a picture with these first bytes are known only when all of it is there: its format has a
+   coder, which does not decode a beginning. */
+bool picture_needs_all(const void *data, size_t size);
 
 void picture_print(const struct picture *picture, const struct settings *settings);
 

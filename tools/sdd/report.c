@@ -3,6 +3,7 @@
 #include "json.h"
 #include "names.h"
 #include "output.h"
+#include "words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -51,7 +52,18 @@ void json_error(struct text *line, sdd_status error, int32_t detail, const char 
     json_number(line, "code", error);
     json_number(line, "detail", detail);
     json_string(line, "class", class_name(sdd_status_class(error, detail)));
-    json_string(line, "message", message);
+    struct text words = { 0 };
+    add_words(&words, message == NULL ? "" : message);
+    json_string(line, "message", text_string(&words));
+    text_free(&words);
+}
+
+/* Adds the sentence about a failure. */
+static void add_message(struct text *sentence, const struct report *report)
+{
+    bool has_words = report->message != NULL && *report->message != 0;
+    add_words(sentence, has_words ? report->message : sdd_status_message(report->error));
+    add_hint(sentence, report->error, report->detail, report->http_status);
 }
 
 static void print_json(const struct report *report)
@@ -74,7 +86,10 @@ static void print_json(const struct report *report)
         if (report->end_unproven) json_boolean(&line, "end_unproven", true);
     }
     if (!good) {
-        json_error(&line, report->error, report->detail, report->message);
+        struct text message = { 0 };
+        add_message(&message, report);
+        json_error(&line, report->error, report->detail, message.data);
+        text_free(&message);
         json_boolean(&line, "retryable", report->retryable != 0);
         if (report->curl_code != 0) json_number(&line, "curl_code", report->curl_code);
         if (report->system_error != 0) json_number(&line, "errno", report->system_error);
@@ -124,6 +139,8 @@ void report_print(const struct report *report, const struct settings *settings)
     }
     if (settings->json && !bars_active()) return;
     if (report->error == SDD_ERROR_CANCELLED) return;
-    complain("%s: %s", report->url == NULL ? "" : report->url,
-             report->message == NULL || *report->message == 0 ? sdd_status_message(report->error) : report->message);
+    struct text message = { 0 };
+    add_message(&message, report);
+    complain("%s: %s", report->url == NULL ? "" : report->url, message.data);
+    text_free(&message);
 }

@@ -130,7 +130,7 @@ def take(folder, base, tmux):
     screens["get-end"] = tmux.finish()
     screens["json"] = tmux.command("sdd get --json -n -i urls.txt -d pictures | jq -c '[.n, .ok, .path, .status]'")
     screens["help"] = tmux.command("sdd get --help")
-    screens["refused"] = tmux.command(f"sdd get -O --limit-rate 1M {base}/icon.png")
+    screens["refused"] = tmux.command(f"sdd get -O {base}/icon.png")
     screens["info"] = tmux.command(f"sdd info {base}/harbour.jpg")
     screens["cache"] = "\n".join(tmux.command(line) for line in (
         "sdd cache ls --sort size", "sdd cache stats", "sdd cache verify"))

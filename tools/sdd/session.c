@@ -1,5 +1,6 @@
 #include "session.h"
 #include "output.h"
+#include "words.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -85,14 +86,13 @@ static void set_headers(struct session *session)
                                      { "Cache-Control", directive, "refresh" } };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (pairs[i][1] != NULL && sdd_set_header(session->downloader, pairs[i][0], pairs[i][1]) != SDD_OK)
-            usage_error("--%s: %s", pairs[i][2], sdd_last_error_message());
+            usage_failure(pairs[i][2]);
     for (size_t i = 0; i < settings->headers.count; i++) {
         char *name = need_copy(settings->headers.items[i]), *value = strchr(name, ':');
         if (value == NULL) usage_error("--header: \"%s\" is not \"Name: value\"", name);
         *value++ = 0;
         value += strspn(value, " \t");
-        if (sdd_set_header(session->downloader, name, *value == 0 ? NULL : value) != SDD_OK)
-            usage_error("--header: %s", sdd_last_error_message());
+        if (sdd_set_header(session->downloader, name, *value == 0 ? NULL : value) != SDD_OK) usage_failure("header");
         free(name);
     }
 }
@@ -106,8 +106,10 @@ sdd_cache *open_cache(const struct settings *settings)
     /* sdd cache looks into caches of applications, which have limits of their own: it must remove nothing unasked. */
     if (settings->command == CACHE) config.max_disk_age_ms = config.max_disk_bytes = config.trim_interval_ms = -1;
     if (sdd_cache_create(&config, &cache, NULL) == SDD_OK) return cache;
+    struct text words = { 0 };
+    add_words(&words, sdd_last_error_message());
     complain("the cache%s%s: %s", settings->cache_dir == NULL ? "" : " ",
-             settings->cache_dir == NULL ? "" : settings->cache_dir, sdd_last_error_message());
+             settings->cache_dir == NULL ? "" : settings->cache_dir, words.data);
     exit(EXIT_FILES);
 }
 
@@ -116,9 +118,12 @@ static void fill_network(const struct settings *settings, sdd_network_options *n
     network->ca_file = settings->ca_file;
     network->ca_path = settings->ca_path;
     network->min_tls_version = settings->min_tls;
-    network->http_version = settings->http_version;
+    /* Transfers that share a connection of HTTP/2 can only be paused with their data kept, which limits no rate. */
+    network->http_version = settings->rate_limit > 0 && settings->http_version == 0 ? 11 : settings->http_version;
     network->allow_file_urls = settings->command == THUMBNAIL || settings->command == INFO;
     if (settings->ipv4 && settings->ipv6) usage_error("--ipv4 and --ipv6 exclude each other");
+    if (settings->allow.count > 0 && !settings->public_only) usage_error("--allow needs --public-only");
+    if (settings->no_proxy != NULL && settings->proxy == NULL) usage_error("--no-proxy needs --proxy");
     network->ip_version = settings->ipv4 ? SDD_IP_V4 : settings->ipv6 ? SDD_IP_V6 : SDD_IP_ANY;
     network->address_policy = settings->public_only ? SDD_ADDRESS_PUBLIC_ONLY : SDD_ADDRESS_ANY;
     if (settings->proxy != NULL && strcmp(settings->proxy, "none") == 0)
@@ -152,7 +157,9 @@ static void open_loader(struct session *session)
     config.no_cache = session->cache == NULL;
     config.fail_policy = SDD_FAIL_POLICY_NONE; /* each URL of a list is tried, however often it is there */
     if (sdd_loader_create(&config, &session->loader) == SDD_OK) return;
-    complain("%s", sdd_last_error_message());
+    struct text words = { 0 };
+    add_words(&words, sdd_last_error_message());
+    complain("%s", words.data);
     exit(EXIT_SOME_FAILED);
 }
 
@@ -176,8 +183,8 @@ void session_open(struct session *session, const struct settings *settings)
     read_credential(session);
     fill_network(settings, &network);
     fill_groups(settings, &limits, &retry);
-    /* sdd info must notice at once when it has read enough. */
-    callbacks.min_progress_interval_ms = settings->command == INFO ? 0 : 50;
+    /* sdd info must notice at once when it has read enough, and --limit-rate when too much has arrived. */
+    callbacks.min_progress_interval_ms = settings->command == INFO || settings->rate_limit > 0 ? 0 : 50;
     config.delivery = SDD_DELIVERY_APPLICATION;
     config.max_concurrent_downloads = (int32_t)settings->parallel;
     config.max_concurrent_per_host = (int32_t)(settings->per_host > 0 ? settings->per_host : settings->parallel);
@@ -188,7 +195,7 @@ void session_open(struct session *session, const struct settings *settings)
     config.network = &network, config.limits = &limits, config.retry = &retry, config.callbacks = &callbacks;
     if (settings->cache != CACHE_USE_NONE || settings->resume) session->cache = open_cache(settings);
     config.cache = session->cache;
-    if (sdd_downloader_create(&config, &session->downloader) != SDD_OK) usage_error("%s", sdd_last_error_message());
+    if (sdd_downloader_create(&config, &session->downloader) != SDD_OK) usage_failure("");
     set_headers(session);
     if (settings->verbose > 0)
         sdd_downloader_set_log(session->downloader, settings->verbose > 1 ? SDD_LOG_DEBUG : SDD_LOG_INFO, on_log, NULL,

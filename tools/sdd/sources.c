@@ -20,6 +20,26 @@ bool is_url(const char *argument)
     return true;
 }
 
+/* Tells whether a URL has a scheme: in "localhost:8080/a.jpg" a number follows the colon. */
+static bool has_scheme(const char *url)
+{
+    size_t size = strcspn(url, ":/?#");
+    if (url[size] != ':' || !isalpha((unsigned char)url[0])) return false;
+    for (size_t i = 0; i < size; i++)
+        if (!isalnum((unsigned char)url[i]) && strchr("+-.", url[i]) == NULL) return false;
+    return !isdigit((unsigned char)url[size + 1]);
+}
+
+void add_whole_url(struct text *url, const char *given)
+{
+    bool is_host = isalnum((unsigned char)given[0]) || given[0] == '[';
+    if (strncmp(given, "//", 2) == 0)
+        text_puts(url, "http:");
+    else if (is_host && !has_scheme(given))
+        text_puts(url, "http://");
+    text_puts(url, given);
+}
+
 bool add_file_url(struct text *url, const char *path, int *fd)
 {
     struct stat facts;

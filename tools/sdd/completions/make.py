@@ -21,7 +21,7 @@ COMMANDS = {
 CACHE = ["ls", "get", "rm", "trim", "stats", "verify", "merge"]
 VALUES = {
     "--fit": "inside fill stretch",
-    "--to": "jpeg png",
+    "--to": "jpeg png webp avif jxl",
     "--show": "auto kitty iterm sixel blocks none",
     "--http": "1.0 1.1 2 2-prior-knowledge",
     "--min-tls": "1.0 1.1 1.2 1.3",
@@ -47,7 +47,7 @@ def options(sdd, command):
 def bash(table):
     lines = ["# bash completion of sdd, written by make.py", "_sdd() {", "    local word=$2 before=$3 command=${COMP_WORDS[1]}"]
     lines += ["    COMPREPLY=()", "    if [ \"$COMP_CWORD\" -eq 1 ]; then"]
-    lines += [f"        mapfile -t COMPREPLY < <(compgen -W \"{' '.join(COMMANDS)} --help --version\" -- \"$word\")", "        return", "    fi"]
+    lines += [f"        mapfile -t COMPREPLY < <(compgen -W \"{' '.join(COMMANDS)} help --help --version\" -- \"$word\")", "        return", "    fi"]
     lines += ["    if [ \"$before\" = = ]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi", "    if [ \"$word\" = = ]; then word=; fi", "    case $before in"]
     lines += [f"    {name}) mapfile -t COMPREPLY < <(compgen -W \"{values}\" -- \"$word\"); return ;;"
               for name, values in VALUES.items()]

@@ -3,14 +3,14 @@ _sdd() {
     local word=$2 before=$3 command=${COMP_WORDS[1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W "get info thumbnail cache bench --help --version" -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W "get info thumbnail cache bench help --help --version" -- "$word")
         return
     fi
     if [ "$before" = = ]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi
     if [ "$word" = = ]; then word=; fi
     case $before in
     --fit) mapfile -t COMPREPLY < <(compgen -W "inside fill stretch" -- "$word"); return ;;
-    --to) mapfile -t COMPREPLY < <(compgen -W "jpeg png" -- "$word"); return ;;
+    --to) mapfile -t COMPREPLY < <(compgen -W "jpeg png webp avif jxl" -- "$word"); return ;;
     --show) mapfile -t COMPREPLY < <(compgen -W "auto kitty iterm sixel blocks none" -- "$word"); return ;;
     --http) mapfile -t COMPREPLY < <(compgen -W "1.0 1.1 2 2-prior-knowledge" -- "$word"); return ;;
     --min-tls) mapfile -t COMPREPLY < <(compgen -W "1.0 1.1 1.2 1.3" -- "$word"); return ;;
@@ -21,7 +21,7 @@ _sdd() {
     case $command in
     get)
         if [[ $word == -* ]]; then
-            mapfile -t COMPREPLY < <(compgen -W "--input --output --directory --content-disposition --force --no-clobber --resume --checksum --any --verify --size --fit --enlarge --to --quality --background --progressive --max-output --show --header --user-agent --referer --cookie --cookie-jar --user --bearer --accept-status --accept-type --max-redirects --http --proxy --no-proxy --public-only --allow --cacert --capath --cert --key --insecure --min-tls --ipv4 --ipv6 --interface --unix-socket --resolve --parallel --per-host --wait --tries --retry-delay --connect-timeout --timeout --max-time --max-size --max-pixels --cache --cache-dir --refresh --offline --json --quiet --verbose --no-progress --help" -- "$word")
+            mapfile -t COMPREPLY < <(compgen -W "--input --output --directory --content-disposition --adjust-extension --force --no-clobber --resume --checksum --any --verify --size --fit --enlarge --to --quality --background --progressive --max-output --show --header --user-agent --referer --cookie --cookie-jar --user --bearer --accept-status --accept-type --max-redirects --http --proxy --no-proxy --public-only --allow --cacert --capath --cert --key --insecure --min-tls --ipv4 --ipv6 --interface --unix-socket --resolve --parallel --per-host --wait --limit-rate --tries --retry-delay --connect-timeout --timeout --max-time --max-size --max-pixels --cache --cache-dir --refresh --offline --json --quiet --verbose --no-progress --help" -- "$word")
         else
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
         fi
@@ -35,7 +35,7 @@ _sdd() {
         ;;
     thumbnail)
         if [[ $word == -* ]]; then
-            mapfile -t COMPREPLY < <(compgen -W "--input --output --directory --force --no-clobber --size --fit --enlarge --to --quality --background --progressive --max-output --show --header --user-agent --referer --cookie --cookie-jar --user --bearer --accept-status --accept-type --max-redirects --http --proxy --no-proxy --public-only --allow --cacert --capath --cert --key --insecure --min-tls --ipv4 --ipv6 --interface --unix-socket --resolve --parallel --per-host --wait --tries --retry-delay --connect-timeout --timeout --max-time --max-size --max-pixels --cache --cache-dir --refresh --offline --json --quiet --verbose --no-progress --help" -- "$word")
+            mapfile -t COMPREPLY < <(compgen -W "--input --output --directory --force --no-clobber --size --fit --enlarge --to --quality --background --progressive --max-output --show --header --user-agent --referer --cookie --cookie-jar --user --bearer --accept-status --accept-type --max-redirects --http --proxy --no-proxy --public-only --allow --cacert --capath --cert --key --insecure --min-tls --ipv4 --ipv6 --interface --unix-socket --resolve --parallel --per-host --wait --limit-rate --tries --retry-delay --connect-timeout --timeout --max-time --max-size --max-pixels --cache --cache-dir --refresh --offline --json --quiet --verbose --no-progress --help" -- "$word")
         else
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
         fi

@@ -1,0 +1,296 @@
+#include "files.h"
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void target_begin(struct target *target)
+{
+    struct timespec now, pause = { 0, 500000 };
+    clock_gettime(CLOCK_REALTIME, &target->began);
+    /* File systems date files by a clock that ticks every few milliseconds, and new ones by a finer one where it
+       matters. Both tell what is written from now on from what was there, once the coarse clock has caught up. */
+    do {
+        if (target->force) nanosleep(&pause, NULL);
+        clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    } while (target->force && (now.tv_sec < target->began.tv_sec ||
+                               (now.tv_sec == target->began.tv_sec && now.tv_nsec <= target->began.tv_nsec)));
+}
+
+size_t directory_size(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? 0 : (size_t)(slash - path) + 1;
+}
+
+void path_begin(struct file_path *path, const struct target *target, const char *head, size_t size)
+{
+    text_clear(&path->text);
+    if (target->directory != NULL && (size == 0 || head[0] != '/')) text_printf(&path->text, "%s/", target->directory);
+    text_add(&path->text, head, size);
+    path->chosen = path->text.size;
+}
+
+const char *file_error(int error)
+{
+    if (error == EEXIST) return "it exists; --force replaces files";
+    if (error == ELOOP) return "a symbolic link is where its directory would be";
+    return strerror(error);
+}
+
+/* ----------------------------------------------------------------------------------------------------- directories */
+
+/* Makes the directories of a path that ends with "/", if they do not exist. */
+static int make_directories(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        int error = mkdir(path, 0777) == 0 || errno == EEXIST ? 0 : errno;
+        *slash = '/';
+        if (error != 0) return error;
+    }
+    return 0;
+}
+
+static int open_directory(int folder, const char *name, int flags, int *fd)
+{
+    *fd = openat(folder, name, O_PATH | O_DIRECTORY | O_CLOEXEC | flags);
+    return *fd < 0 ? errno : 0;
+}
+
+/* Opens the directory that the user has chosen, and makes it if it does not exist. */
+static int open_chosen(const struct file_path *path, int *fd)
+{
+    if (path->chosen == 0) return open_directory(AT_FDCWD, ".", 0, fd);
+    char *chosen = need(strndup(path->text.data, path->chosen));
+    int error = open_directory(AT_FDCWD, chosen, 0, fd);
+    if (error == ENOENT && (error = make_directories(chosen)) == 0) error = open_directory(AT_FDCWD, chosen, 0, fd);
+    free(chosen);
+    return error;
+}
+
+/* Opens a directory in a directory, and makes it if it does not exist. Follows no link, and goes neither up nor stays. */
+static int open_below(int folder, const char *name, int *fd)
+{
+    struct stat facts;
+    *fd = -1;
+    if (*name == 0 || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) return EINVAL;
+    int error = open_directory(folder, name, O_NOFOLLOW, fd);
+    if (error == ENOENT) {
+        if (mkdirat(folder, name, 0777) != 0 && errno != EEXIST) return errno;
+        error = open_directory(folder, name, O_NOFOLLOW, fd);
+    }
+    bool is_link = error == ENOTDIR && fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
+                   S_ISLNK(facts.st_mode);
+    return is_link ? ELOOP : error;
+}
+
+/* Opens the directory of a file, part by part, so that no name and no link leads out of the directory that the user has
+   chosen. openat2(2) with RESOLVE_BENEATH does the same, but not in every kernel and sandbox. */
+static int open_folder(const struct file_path *path, int *folder, const char **name)
+{
+    char *rest = need_copy(path->text.data + path->chosen), *part = rest;
+    int error = open_chosen(path, folder);
+    for (char *slash = strchr(part, '/'); error == 0 && slash != NULL; slash = strchr(part, '/')) {
+        int next = -1;
+        *slash = 0;
+        error = open_below(*folder, part, &next);
+        close(*folder);
+        *folder = next;
+        part = slash + 1;
+    }
+    *name = path->text.data + path->chosen + (part - rest);
+    free(rest);
+    if (error == 0 && (**name == 0 || strcmp(*name, ".") == 0 || strcmp(*name, "..") == 0)) error = EISDIR;
+    return error;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- drafts */
+
+/* A file without its name yet, in the directory that it will be in. */
+struct draft {
+    int folder;
+    int fd;
+    char name[32];      /* a temporary name; empty for a file without any name (O_TMPFILE) */
+    bool is_unlinkable; /* a file without any name cannot get one here */
+};
+
+/* Whether files without any name are of no use in this process: where /proc is missing, or a sandbox forbids it, they
+   can get none. */
+static bool needs_names;
+
+static int draft_open(struct draft *draft)
+{
+    draft->fd = needs_names ? -1 : openat(draft->folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    if (draft->fd >= 0) return 0;
+    if (!needs_names && errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) return errno;
+    for (unsigned attempt = 0; attempt < 100; attempt++) { /* not on every file system */
+        uint64_t number = 0;
+        if (getrandom(&number, sizeof number, 0) != sizeof number) number = (uint64_t)now_us() + attempt;
+        snprintf(draft->name, sizeof draft->name, ".sdd-%016" PRIx64, number);
+        draft->fd = openat(draft->folder, draft->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (draft->fd >= 0) return 0;
+        draft->name[0] = 0;
+        if (errno != EEXIST) return errno;
+    }
+    return EEXIST;
+}
+
+/* Gives a draft its name where neither links nor renameat2() can: its place is taken by an empty file first, which
+   nothing but this program writes to. */
+static int draft_take_place(struct draft *draft, const char *name)
+{
+    int place = openat(draft->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (place < 0) return errno;
+    close(place);
+    if (renameat(draft->folder, draft->name, draft->folder, name) == 0) return 0;
+    int error = errno;
+    unlinkat(draft->folder, name, 0);
+    return error;
+}
+
+static int draft_link(struct draft *draft, const char *name)
+{
+    char number[64];
+    snprintf(number, sizeof number, "/proc/self/fd/%d", draft->fd);
+    if (draft->name[0] == 0) {
+        if (linkat(AT_FDCWD, number, draft->folder, name, AT_SYMLINK_FOLLOW) == 0) return 0;
+        draft->is_unlinkable = errno != EEXIST;
+        return errno;
+    }
+    if (linkat(draft->folder, draft->name, draft->folder, name, 0) == 0) return 0;
+    if (errno == EEXIST) return errno;
+    /* A file system without hard links. */
+    int error = renameat2(draft->folder, draft->name, draft->folder, name, RENAME_NOREPLACE) == 0 ? 0 : errno;
+    if (error == EINVAL || error == ENOSYS) error = draft_take_place(draft, name);
+    if (error == 0) draft->name[0] = 0;
+    return error;
+}
+
+static int draft_replace(struct draft *draft, const char *name)
+{
+    if (draft->name[0] == 0) {
+        char temporary[sizeof draft->name] = "";
+        int error = EEXIST;
+        for (unsigned attempt = 0; error == EEXIST && attempt < 100; attempt++) {
+            snprintf(temporary, sizeof temporary, ".sdd-%ld-%u", (long)getpid(), attempt);
+            error = draft_link(draft, temporary);
+        }
+        if (error != 0) return error;
+        memcpy(draft->name, temporary, sizeof temporary);
+    }
+    if (renameat(draft->folder, draft->name, draft->folder, name) != 0) return errno;
+    draft->name[0] = 0;
+    return 0;
+}
+
+static void draft_close(struct draft *draft)
+{
+    if (draft->fd >= 0) close(draft->fd);
+    if (draft->name[0] != 0) unlinkat(draft->folder, draft->name, 0);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- names */
+
+/* Tells whether a file was written since this run began, probably by this run. */
+static bool is_new(const struct target *target, int folder, const char *name)
+{
+    struct stat facts;
+    if (fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) != 0) return false;
+    return facts.st_ctim.tv_sec > target->began.tv_sec ||
+           (facts.st_ctim.tv_sec == target->began.tv_sec && facts.st_ctim.tv_nsec > target->began.tv_nsec);
+}
+
+/* The number to try next for names that were taken before: many URLs may end in the same name. A table of fixed size,
+   since there may be millions of names; a lost row costs time and nothing else. */
+static unsigned *next_number(const char *path)
+{
+    static struct {
+        uint64_t hash;
+        unsigned next;
+    } table[4096];
+    uint64_t hash = 14695981039346656037U;
+    for (const char *at = path; *at != 0; at++) hash = (hash ^ (unsigned char)*at) * 1099511628211U;
+    size_t row = hash % 4096;
+    if (table[row].hash != hash) {
+        table[row].hash = hash;
+        table[row].next = 1;
+    }
+    return &table[row].next;
+}
+
+/* Makes "b.1.jpg" of "b.jpg" and 1. */
+static void numbered(const char *name, unsigned number, struct text *result)
+{
+    const char *dot = strrchr(name, '.');
+    size_t stem = dot == NULL || dot == name ? strlen(name) : (size_t)(dot - name);
+    text_clear(result);
+    text_add(result, name, stem);
+    text_printf(result, ".%u%s", number, name + stem);
+}
+
+/* Gives a draft the name at the end of a path, or, if that is taken, one with a number. */
+static int draft_publish(const struct target *target, struct draft *draft, const char *name, struct file_path *path)
+{
+    if (target->force && !is_new(target, draft->folder, name)) return draft_replace(draft, name);
+    int error = draft_link(draft, name);
+    if (error != EEXIST || target->explicit_name) return error;
+    unsigned *number = next_number(path->text.data);
+    struct text other = { 0 };
+    while (error == EEXIST && *number < UINT32_MAX) {
+        numbered(name, (*number)++, &other);
+        if (target->force && !is_new(target, draft->folder, other.data))
+            error = draft_replace(draft, other.data);
+        else
+            error = draft_link(draft, other.data);
+    }
+    if (error == 0) {
+        path->text.size = (size_t)(name - path->text.data);
+        text_puts(&path->text, other.data);
+    }
+    text_free(&other);
+    return error;
+}
+
+static int write_device(const char *path, const void *data, size_t size)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC), error = fd < 0 ? errno : write_all(fd, data, size);
+    if (fd >= 0 && close(fd) != 0 && error == 0) error = errno;
+    return error;
+}
+
+static int write_draft(const struct target *target, struct draft *draft, const char *name, struct file_path *path,
+                       const void *data, size_t size)
+{
+    int error = draft_open(draft);
+    if (error == 0) error = write_all(draft->fd, data, size);
+    if (error == 0) error = draft_publish(target, draft, name, path);
+    draft_close(draft);
+    return error;
+}
+
+int write_file(const struct target *target, struct file_path *path, const void *data, size_t size)
+{
+    struct draft draft = { .folder = -1, .fd = -1 };
+    struct stat facts;
+    const char *name = NULL;
+    bool is_device = target->explicit_name && stat(path->text.data, &facts) == 0 && !S_ISREG(facts.st_mode) &&
+                     !S_ISDIR(facts.st_mode);
+    if (is_device) return write_device(path->text.data, data, size); /* or a pipe */
+    int error = open_folder(path, &draft.folder, &name);
+    if (error == 0) error = write_draft(target, &draft, name, path, data, size);
+    if (draft.is_unlinkable) {
+        draft = (struct draft){ .folder = draft.folder, .fd = -1 };
+        needs_names = true;
+        error = write_draft(target, &draft, name, path, data, size);
+    }
+    if (draft.folder >= 0) close(draft.folder);
+    return error;
+}

@@ -1,0 +1,39 @@
+/* Files that appear whole or not at all, in directories that only the user has chosen. */
+#ifndef SDD_TOOL_FILES_H
+#define SDD_TOOL_FILES_H
+
+#include "text.h"
+
+#include <time.h>
+
+/* Where files go. */
+struct target {
+    const char *directory; /* NULL: the current one */
+    bool force;            /* replaces files, but none of this run */
+    bool explicit_name;    /* a file that exists is an error; else the name gets a number */
+    struct timespec began; /* of this run: target_begin() */
+};
+
+/* The path of a file. The user has chosen its first `chosen` bytes, up to a "/"; the rest was made from URLs and answers
+   of servers. Symbolic links are followed in the first part only, so that the file cannot be elsewhere. */
+struct file_path {
+    struct text text;
+    size_t chosen;
+};
+
+void target_begin(struct target *target);
+
+/* The bytes of a path up to its last "/", that included. */
+size_t directory_size(const char *path);
+
+/* Begins a path in the directory of the target. Adds `head`, which the user has chosen, and which may be absolute. */
+void path_begin(struct file_path *path, const struct target *target, const char *head, size_t size);
+
+/* Writes a file, and makes the directories of its path. Returns 0 and the path with the number that it may have got, or
+   an errno and the path that could not be written. Nothing is left of a file that could not be written whole. */
+int write_file(const struct target *target, struct file_path *path, const void *data, size_t size);
+
+/* The reason why write_file() failed, as a clause: "it exists; --force replaces files". */
+const char *file_error(int error);
+
+#endif
