@@ -134,7 +134,7 @@ class OptionTests(ToolTest):
     def test_shells_complete(self):
         folder = ROOT / "tools/sdd/completions"
         cases = [("sdd ca", {"cache"}), ("sdd get --resu", {"--resume"}), ("sdd get --fit f", {"fill"}),
-                 ("sdd cache ve", {"verify"}), ("sdd bench --dec", {"--decode"})]
+                 ("sdd cache ve", {"verify"}), ("sdd bench --dec", {"--decode"}), ("sdd help th", {"thumbnail"}), ("sdd he", {"help"})]
         for line, expected in cases:
             words = line.split(" ")
             script = (f"source {folder}/sdd.bash; COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; "

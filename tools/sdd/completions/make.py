@@ -60,6 +60,7 @@ def bash(table):
             lines += ["        elif [ \"$COMP_CWORD\" -eq 2 ]; then",
                       f"            mapfile -t COMPREPLY < <(compgen -W \"{' '.join(CACHE)}\" -- \"$word\")"]
         lines += ["        else", "            mapfile -t COMPREPLY < <(compgen -f -- \"$word\")", "        fi", "        ;;"]
+    lines.append(f"    help) mapfile -t COMPREPLY < <(compgen -W \"{' '.join(COMMANDS)}\" -- \"$word\") ;;")
     return "\n".join(lines + ["    esac", "}", "complete -o filenames -F _sdd sdd", ""])
 
 
@@ -67,7 +68,7 @@ def zsh(table):
     quote = lambda text: text.replace("'", "").replace("[", "\\[").replace("]", "\\]").replace(":", "\\:")  # noqa: E731
     lines = ["#compdef sdd", "# zsh completion of sdd, written by make.py", "_sdd() {", "    local -a commands=("]
     lines += [f"        '{name}:{about}'" for name, about in COMMANDS.items()]
-    lines += ["    )", "    if (( CURRENT == 2 )); then", "        _describe command commands", "        return", "    fi",
+    lines += ["        'help:print the options of a command'", "    )", "    if (( CURRENT == 2 )); then", "        _describe command commands", "        return", "    fi",
               "    local command=$words[2]", "    shift words", "    (( CURRENT-- ))", "    case $command in"]
     for command, rows in table.items():
         lines += [f"    {command})", "        _arguments -s \\"]
@@ -80,6 +81,7 @@ def zsh(table):
                 lines.append(f"            '*-{letter}{'+' if argument and not optional else ''}[{quote(text)}]{'' if optional else value}' \\")
         lines.append(f"            '1:command:({' '.join(CACHE)})' '*:file:_files'" if command == "cache" else "            '*:file:_files'")
         lines.append("        ;;")
+    lines += ["    help) _arguments \\", f"            '1:command:({' '.join(COMMANDS)})'", "        ;;"]
     return "\n".join(lines + ["    esac", "}", "_sdd \"$@\"", ""])
 
 
@@ -88,6 +90,8 @@ def fish(table):
     lines = ["# fish completion of sdd, written by make.py", "complete -c sdd -n __fish_use_subcommand -f -l help -d 'print the commands'",
              "complete -c sdd -n __fish_use_subcommand -f -l version -d 'print the versions'"]
     lines += [f"complete -c sdd -n __fish_use_subcommand -f -a {name} -d '{about}'" for name, about in COMMANDS.items()]
+    lines.append("complete -c sdd -n __fish_use_subcommand -f -a help -d 'print the options of a command'")
+    lines.append(f"complete -c sdd -n '__fish_seen_subcommand_from help' -f -a '{' '.join(COMMANDS)}'")
     lines.append(f"complete -c sdd -n '__fish_seen_subcommand_from cache' -f -a '{' '.join(CACHE)}'")
     for command, rows in table.items():
         for letter, name, argument, optional, text in rows:

@@ -56,6 +56,7 @@ _sdd() {
             mapfile -t COMPREPLY < <(compgen -f -- "$word")
         fi
         ;;
+    help) mapfile -t COMPREPLY < <(compgen -W "get info thumbnail cache bench" -- "$word") ;;
     esac
 }
 complete -o filenames -F _sdd sdd
