@@ -19,7 +19,7 @@
 /* ----------------------------------------------------------------------------------- statuses */
 
 static const struct { int status; const char *says; } statuses[] = {
-    { 300, "accepted_status_codes" }, { 400, "does not understand the request" }, { 401, "credentials" },
+    { 300, "not among the statuses that are accepted" }, { 400, "does not understand the request" }, { 401, "credentials" },
     { 402, "payment" }, { 403, "it refuses this" }, { 404, "nothing under this URL" }, { 405, "the method" },
     { 406, "Accept" }, { 407, "the proxy wants a user and password" }, { 408, "waited too long" },
     { 410, "gone for good" }, { 413, "body is too large" }, { 414, "URL is too long" }, { 418, "does not take this" },
@@ -152,7 +152,7 @@ static void a_proxy_that_cannot_be_reached_is_named(void)
         fetch(downloader, &r, i ? "https://example.invalid/" : "http://example.invalid/", 0);
         CHECK_ENDED(&r, SDD_ERROR_CONNECT, 0);
         CHECK_SAYS(&r, name);
-        CHECK_SAYS(&r, "sdd_network_options.proxy");
+        CHECK_SAYS(&r, "check its URL, or http_proxy and https_proxy");
         CHECK_SAYS_NOT(&r, "geheim");
         destroy(downloader);
     }

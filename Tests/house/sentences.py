@@ -13,7 +13,7 @@ from sources import ROOT  # noqa: E402
 
 FOLDERS = ("SDDEngine", "SDDTransport", "SDDCoders", "SDDCaches")
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
-NAME = re.compile(r"\bSDD_[A-Z]\w+|\bsdd_\w+\(\)|\b(?:max|min|queue|total|decode|connect|allow|no)_[a-z_]+\b")
+NAME = re.compile(r"\bSDD_[A-Z]\w+|\bsdd_\w+\(\)|\b(?:max|min|queue|total|decode|connect|allow|no|accepted)_[a-z_]+\b")
 # Strings that are no sentences about a failure, or that only programmers in C see.
 NOT_CHECKED = {
     "SDDEngine/Requests/RequestOptions.swift": "names of options, for refused bits",

@@ -65,6 +65,8 @@ void add_hint(struct text *sentence, sdd_status error, int32_t detail, int32_t h
     };
     if (error == SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE && http_status == 401)
         text_puts(sentence, " See --user and --bearer.");
+    if (error == SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE && http_status < 400)
+        text_puts(sentence, " See --accept-status.");
     for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
         if (hints[i].number == error || hints[i].number == detail) text_printf(sentence, " See %s.", hints[i].options);
 }

@@ -4,7 +4,7 @@ enum StatusMeaning {
     /// RFC 6585.
     static func words(_ status: Int32) -> String {
         switch status {
-        case 100...399: "it is not among the accepted ones (accepted_status_codes)"
+        case 100...399: "it is not among the statuses that are accepted"
         case 400...499: ofRequests[status] ?? "it does not take this request, and will not later"
         case 500...599: ofServers[status] ?? "it failed, through no fault of the request; try again later"
         default: "HTTP knows no such status"
