@@ -39,7 +39,7 @@ package final class SpareMemory: Sendable {
     package static let smallest = 4096
 
     private let mostBytes: Int
-    private let spare = Monitor(Spare())
+    private let spare = Monitor(Spare(), rank: .memory)
     /// The number of downloaders with requests under way. No memory is kept while it is 0.
     private static let users = Atomic<Int>(0)
 

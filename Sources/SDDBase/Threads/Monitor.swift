@@ -14,9 +14,16 @@ public final class Monitor<State>: @unchecked Sendable {
     @usableFromInline let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     @usableFromInline let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     @usableFromInline var state: State
+    #if DEBUG
+        @usableFromInline let rank: LockRank
+    #endif
 
-    public init(_ state: sending State) {
+    /// - Parameter rank: which other locks may be held when this one is taken; looked at in debug builds.
+    public init(_ state: sending State, rank: LockRank = .inner) {
         self.state = state
+        #if DEBUG
+            self.rank = rank
+        #endif
         initialize()
     }
 
@@ -38,11 +45,25 @@ public final class Monitor<State>: @unchecked Sendable {
         Condition.initialize(condition)
     }
 
+    @inlinable func lock() {
+        #if DEBUG
+            LockOrder.willTake(rank)
+        #endif
+        pthread_mutex_lock(mutex)
+    }
+
+    @inlinable func unlock() {
+        pthread_mutex_unlock(mutex)
+        #if DEBUG
+            LockOrder.hasGivenBack(rank)
+        #endif
+    }
+
     @inlinable public func withLock<Result, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
+        lock()
+        defer { unlock() }
         return try body(&state)
     }
 
@@ -55,8 +76,8 @@ public final class Monitor<State>: @unchecked Sendable {
     @inlinable func wait<Result>(
         on condition: UnsafeMutablePointer<pthread_cond_t>, until body: (inout State) -> Result?
     ) -> Result {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
+        lock()
+        defer { unlock() }
         while true {
             if let result = body(&state) { return result }
             pthread_cond_wait(condition, mutex)
@@ -80,8 +101,8 @@ public final class Monitor<State>: @unchecked Sendable {
     ) -> Result? {
         if milliseconds < 0 { return wait(on: condition, until: body) }
         var deadline = Self.deadline(after: milliseconds)
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
+        lock()
+        defer { unlock() }
         while true {
             if let result = body(&state) { return result }
             if pthread_cond_timedwait(condition, mutex, &deadline) == ETIMEDOUT { return body(&state) }
