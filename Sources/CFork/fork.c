@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <time.h>
 
 // The lock of SDDFORK_FIRST_USE is taken before all other locks of the library; that of SDDFORK_FIRST_DOWNLOADER may be
 // taken while they are held.
@@ -17,6 +18,9 @@ static pthread_mutex_t locks[SDDFORK_WORK_COUNT] = { PTHREAD_ADAPTIVE_MUTEX_INIT
                                                      PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP };
 static atomic_int is_done[SDDFORK_WORK_COUNT];
 static struct sddfork_handlers known;
+// Whether the fork that is under way holds the lock of SDDFORK_FIRST_DOWNLOADER.
+static int has_downloader_lock;
+enum { PATIENCE_SECONDS = 1 };
 unsigned sddfork_generation;
 
 void sddfork_once(enum sddfork_work which, void (*work)(void))
@@ -32,11 +36,22 @@ void sddfork_once(enum sddfork_work which, void (*work)(void))
 
 void sddfork_set_handlers(struct sddfork_handlers handlers) { known = handlers; }
 
+/// Waits for the first downloader, but not for ever: libcurl and its TLS library call the system's loader, which may
+/// belong to this thread, if it forks in the constructor of a shared object. The child of such a fork must not make a
+/// downloader: it has half of an initialized libcurl.
+static void await_first_downloader(void)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += PATIENCE_SECONDS;
+    has_downloader_lock = pthread_mutex_timedlock(&locks[SDDFORK_FIRST_DOWNLOADER], &end) == 0;
+}
+
 static void before(void)
 {
     pthread_mutex_lock(&locks[SDDFORK_FIRST_USE]);
     if (known.before) known.before();
-    pthread_mutex_lock(&locks[SDDFORK_FIRST_DOWNLOADER]);
+    await_first_downloader();
     // The runtime may make a global while it holds one of its locks, so this order.
     sddfork_hold_runtime();
     sddfork_hold_once();
@@ -46,7 +61,7 @@ static void in_parent(void)
 {
     sddfork_let_once_go();
     sddfork_let_runtime_go();
-    pthread_mutex_unlock(&locks[SDDFORK_FIRST_DOWNLOADER]);
+    if (has_downloader_lock) pthread_mutex_unlock(&locks[SDDFORK_FIRST_DOWNLOADER]);
     if (known.in_parent) known.in_parent();
     pthread_mutex_unlock(&locks[SDDFORK_FIRST_USE]);
 }

@@ -7,7 +7,8 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <sched.h>
+#include <malloc.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,10 +30,10 @@
 
 void sddhelper_close_others(void)
 {
-    if (syscall(SYS_close_range, SDDHELPER_PIXELS + 1, ~0U, 0) == 0) return;
+    if (syscall(SYS_close_range, SDDHELPER_LIFE + 1, ~0U, 0) == 0) return;
     struct rlimit limit;
     int end = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 1 << 20 ? (int)limit.rlim_cur : 1 << 20;
-    for (int descriptor = SDDHELPER_PIXELS + 1; descriptor < end; descriptor++) close(descriptor);
+    for (int descriptor = SDDHELPER_LIFE + 1; descriptor < end; descriptor++) close(descriptor);
 }
 
 /// Returns the address space that this process has, in bytes; where there is no /proc, more than libsdd needs.
@@ -55,16 +56,17 @@ static int limit_to(int which, uint64_t most)
     return setrlimit(which, &limit) == 0 ? 0 : errno;
 }
 
-static int limit_resources(uint64_t memory)
+static int limit_resources(const struct sddhelper_limits *limits)
 {
     // Relative to what is mapped already, so that a sanitizer's shadow memory does not count. Read before the limit on
     // descriptors.
-    uint64_t now = taken();
+    uint64_t now = taken(), memory = now + limits->memory;
     int error = limit_to(RLIMIT_CORE, 0);
     if (error == 0) error = limit_to(RLIMIT_NOFILE, 0);
-    if (error != 0 || memory == 0 || now + memory < now) return error;
-    error = limit_to(RLIMIT_AS, now + memory);
-    return error == 0 ? limit_to(RLIMIT_FSIZE, memory) : error;
+    if (error == 0 && limits->seconds != 0) error = limit_to(RLIMIT_CPU, limits->seconds);
+    if (error == 0 && limits->memory != 0 && memory > now) error = limit_to(RLIMIT_AS, memory);
+    if (error == 0 && limits->pixels != 0) error = limit_to(RLIMIT_FSIZE, limits->pixels);
+    return error;
 }
 
 #ifdef THIS_MACHINE
@@ -83,10 +85,6 @@ enum { NUMBER = offsetof(struct seccomp_data, nr), MACHINE = offsetof(struct sec
 #define ALLOW_WITHOUT(name, argument, bits) \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOAD(ARGUMENT(argument)), \
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (bits), 0, 1), END(SECCOMP_RET_ERRNO | EPERM), END(SECCOMP_RET_ALLOW)
-/// Allows a call if its argument has a bit.
-#define ALLOW_WITH(name, argument, bit) \
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOAD(ARGUMENT(argument)), \
-        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (bit), 1, 0), END(SECCOMP_RET_ERRNO | EPERM), END(SECCOMP_RET_ALLOW)
 
 static const struct sock_filter filter[] = {
     LOAD(MACHINE),
@@ -105,12 +103,11 @@ static const struct sock_filter filter[] = {
     ALLOW_WITHOUT(mprotect, 2, PROT_EXEC),
     ALLOW(ftruncate),
     ALLOW(fstat),
-    // Locks, threads of this process, and time.
+    // Locks and time. There are no threads but those from before, as the kernel has no count of a process's threads.
+    // A library that is refused one goes on without, if it knows the errors of pthread_create(3).
     ALLOW(futex),
-    ALLOW_WITH(clone, 0, CLONE_THREAD),
-    REFUSE(clone3, ENOSYS), // its flags are out of the filter's reach; the C library then takes clone(2)
-    ALLOW(set_robust_list),
-    ALLOW(rseq),
+    REFUSE(clone, EAGAIN),
+    REFUSE(clone3, ENOSYS), // the C library then takes clone(2)
     ALLOW(sched_yield),
     ALLOW(sched_getaffinity),
     ALLOW(clock_gettime),
@@ -133,7 +130,9 @@ static int filter_calls(void)
 {
     const struct sock_fprog program = { .len = sizeof filter / sizeof *filter, .filter = (struct sock_filter *)filter };
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
-    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0 ? 0 : errno;
+    // For all threads: the constructors of a coder may have started some.
+    long other = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+    return other == 0 ? 0 : other > 0 ? EBUSY : errno;
 }
 
 #else
@@ -142,9 +141,14 @@ static int filter_calls(void) { return ENOSYS; }
 
 #endif
 
-int32_t sddhelper_enter_sandbox(uint64_t memory)
+int32_t sddhelper_enter_sandbox(const struct sddhelper_limits *limits)
 {
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-    int error = limit_resources(memory);
+    // What an idle helper keeps for the next picture has a limit, see HelperPool.own.
+    (void)mallopt(M_MMAP_THRESHOLD, 2 << 20);
+    (void)mallopt(M_TRIM_THRESHOLD, 8 << 20);
+    // A file of pixels that may not grow is an error of ftruncate(2).
+    (void)signal(SIGXFSZ, SIG_IGN);
+    int error = limit_resources(limits);
     return error == 0 ? filter_calls() : error;
 }

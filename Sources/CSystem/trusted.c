@@ -5,7 +5,9 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <link.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -184,14 +186,25 @@ int sddsys_is_whole_object(int folder, const char *name)
 
 const char *sddsys_secure_variable(const char *name) { return secure_getenv(name); }
 
-const char *sddsys_own_path(void)
-{
-    static const char own = 0;
-    return sddsys_path_of(&own);
-}
+// The path from which the system has loaded this object; empty if it is unknown.
+static char own_path[PATH_MAX];
 
-const char *sddsys_path_of(const void *address)
+/// Notes the path as soon as the object is loaded: where it was loaded by a relative path, the system's name for it leads
+/// somewhere else once the application has changed its directory. Nothing asks the system's loader later, whose lock the
+/// thread of a fork may hold.
+__attribute__((constructor)) static void note_own_path(void)
 {
     Dl_info info;
-    return dladdr(address, &info) != 0 ? info.dli_fname : NULL;
+    char folder[PATH_MAX];
+    if (dladdr(own_path, &info) == 0 || info.dli_fname == NULL || info.dli_fname[0] == 0) return;
+    const char *before = "";
+    if (info.dli_fname[0] != '/') {
+        if (getcwd(folder, sizeof folder) == NULL || folder[0] != '/') return;
+        before = folder;
+    }
+    const char *between = before[0] != 0 ? "/" : "";
+    int length = snprintf(own_path, sizeof own_path, "%s%s%s", before, between, info.dli_fname);
+    if (length >= (int)sizeof own_path || access(own_path, F_OK) != 0) own_path[0] = 0;
 }
+
+const char *sddsys_own_path(void) { return own_path[0] == '/' ? own_path : NULL; }

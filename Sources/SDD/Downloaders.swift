@@ -17,6 +17,8 @@ enum Downloaders {
 
     static func shared(_ place: Place = "downloader") throws(Refusal) -> (handle: OpaquePointer?, object: Client) {
         prepareForForks()
+        // libcurl calls the system's loader, so it does that before the registry's lock is taken.
+        prepareNetworks()
         return try Handle.clients.shared(place) { () throws(Refusal) in
             let client = try makeClient(sdd_downloader_config())
             endNetworksAtExit()
@@ -33,9 +35,12 @@ enum Downloaders {
     }
 }
 
+/// Initializes libcurl, once in a process.
+private func prepareNetworks() { sddfork_once(SDDFORK_FIRST_DOWNLOADER) { CurlTransport.prepareLibrary() } }
+
 /// Creates a downloader over libcurl, with the default header fields.
 func makeClient(_ config: sdd_downloader_config) throws(Refusal) -> Client {
-    sddfork_once(SDDFORK_FIRST_DOWNLOADER) { CurlTransport.prepareLibrary() }
+    prepareNetworks()
     var read = try readConfiguration(config)
     read.defaults.headers.set("Accept", to: AcceptField.text(of: [], installed: read.downloader.installedCoders))
     read.defaults.headers.set("User-Agent", to: userAgent)

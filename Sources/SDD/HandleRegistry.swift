@@ -14,6 +14,16 @@ enum HandleKind: UInt {
         }
     }
 
+    /// The shared loader is made with the shared cache and the shared downloader, each under its registry's lock.
+    var lockRank: LockRank {
+        switch self {
+        case .batch: .batches
+        case .loader: .loaders
+        case .cache: .caches
+        case .downloader: .downloaders
+        }
+    }
+
     /// Returns the refusal of the shared object, where only an object that the application made is allowed. There is no
     /// shared batch, so for batches it is the refusal of NULL.
     func notShared(_ place: Place) -> Refusal {
@@ -32,10 +42,13 @@ final class HandleRegistry<Object: AnyObject & Sendable>: Sendable {
         var last: UInt = 0
     }
 
-    private let state = Monitor(State())
+    private let state: Monitor<State>
     private let kind: HandleKind
 
-    init(_ kind: HandleKind) { self.kind = kind }
+    init(_ kind: HandleKind) {
+        self.kind = kind
+        state = Monitor(State(), rank: kind.lockRank)
+    }
 
     func add(_ object: Object) -> OpaquePointer? {
         OpaquePointer(bitPattern: state.withLock { add(object, to: &$0) })

@@ -1,4 +1,5 @@
 internal import CFork
+internal import CHelper
 internal import Glibc
 internal import SDDBase
 internal import SDDCoders
@@ -41,9 +42,11 @@ private func lockForFork() {
     SpareMemory.lockForFork()
     DecodeMemory.ofProcess.lockForFork()
     TokenOwners.lockForFork()
+    sddhelper_lock_for_fork()
 }
 
 private func unlockInParent() {
+    sddhelper_unlock_in_parent()
     TokenOwners.unlockInParent()
     DecodeMemory.ofProcess.unlockInParent()
     SpareMemory.unlockInParent()
@@ -57,6 +60,7 @@ private func unlockInParent() {
 }
 
 private func beginInChild() {
+    sddhelper_reset_in_child()
     TokenOwners.resetInChild()
     DecodeMemory.ofProcess.resetInChild()
     SpareMemory.resetInChild()

@@ -19,6 +19,8 @@ package final class Downloader: Sendable {
     private let decodeAccount: DecodeAccount
     /// The memory account of requests whose ends are told immediately.
     private let promptAccount: DecodeAccount
+    /// The memory account of what idle helpers keep.
+    private let helperAccount: DecodeAccount
     /// The loaders whose stages are requests of this downloader.
     let loaders = LoaderList()
     let gate = DownloaderGate()
@@ -37,15 +39,17 @@ package final class Downloader: Sendable {
         self.transport = transport
         plugins = AppTransfers(maxBodyBytes: configuration.transport.maxBodyBytes)
         coders = AppCoderList()
+        let helperAccount = DecodeMemory.ofProcess.makeAccount()
+        self.helperAccount = helperAccount
         registry = .builtIn.asking([coders, .process], installed: configuration.installedCoders)
-            .isolated(by: configuration.decoder.map { HelperPool($0) })
+            .isolated(by: configuration.decoder.map { HelperPool($0, memory: helperAccount) })
         decodeAccount = DecodeMemory.ofProcess.makeAccount()
         promptAccount = DecodeMemory.ofProcess.makeAccount(keepsUndelivered: false)
         table = Monitor(
             DownloadTable(
                 rules: DownloadTable.Rules(configuration), registry: registry,
                 room: RoomLines(decodeAccount, prompt: promptAccount), seed: UInt64.random(in: 1...UInt64.max),
-                numbers: numbers))
+                numbers: numbers), rank: .table)
         delivery = Delivery(bell: bell, logs: configuration.logSwitch) { isBusy in
             if isBusy { SpareMemory.beginUse() } else { SpareMemory.endUse() }
         }
@@ -97,7 +101,9 @@ package final class Downloader: Sendable {
     private func makeDecodePool() throws(SystemError) -> DecodePool {
         let client = DecodePool.Client(
             next: { [unowned self] in
-                change { table, now in table.decoderAsks(at: now) }
+                // A picture that waits for room comes before helpers that wait for pictures.
+                if decodeAccount.isWanted { registry.helpers?.endIdle() }
+                return change { table, now in table.decoderAsks(at: now) }
             },
             decoded: { [unowned self] id, outcome, facts in
                 change { table, now in table.decoded(id, outcome, facts, at: now) }
@@ -111,7 +117,7 @@ package final class Downloader: Sendable {
         return try DecodePool(
             threads: configuration.decodeThreads, desk: desk, registry: registry,
             limits: configuration.decodeLimits,
-            accounts: [decodeAccount, promptAccount], client: client)
+            accounts: [decodeAccount, promptAccount, helperAccount], client: client)
     }
 }
 
@@ -244,7 +250,7 @@ extension Downloader: TokenOwner {
         change { table, now in table.closed(at: now) }
         loaders.cancelAll()
         transport.stop()
-        decoders.withLock { $0?.stop() }
+        decoders.withLock { $0 }?.stop()
         delivery.finish { joinThreads() }
     }
 

@@ -78,17 +78,29 @@ static int makes_code(void)
            mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED;
 }
 
-/* A helper has a socket, two files in memory, and /dev/null. */
+/* A helper has a socket, two files in memory, /dev/null, and a pipe that ends with the application. */
 static int has_more_descriptors(void)
 {
     char byte;
-    for (int descriptor = 4; descriptor < 2000; descriptor++)
+    for (int descriptor = 5; descriptor < 2000; descriptor++)
         if (syscall(SYS_recvfrom, descriptor, &byte, 0, MSG_DONTWAIT, NULL, NULL) >= 0 || ftruncate(descriptor, 0) == 0)
             return 1;
     return 0;
 }
 
 static int makes_files_smaller(void) { return ftruncate(1, 0) == 0 || ftruncate(3, 0) == 0; }
+
+/* Memory of a file counts although it is mapped nowhere. */
+static int makes_files_larger(void)
+{
+    signal(SIGXFSZ, SIG_IGN);
+    return ftruncate(3, (off_t)3 << 30) == 0 || ftruncate(1, (off_t)3 << 30) == 0;
+}
+
+static int writes_the_body(void)
+{
+    return mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, 1, 0) != MAP_FAILED;
+}
 
 static void *nothing(void *context) { return context; }
 
@@ -134,6 +146,9 @@ static int does(char letter)
     case HAS_ENVIRONMENT: return getenv("PATH") != NULL || getenv("SDD_TEST_SERVER") != NULL;
     case GAINS_RIGHTS: return prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == 0;
     case HAS_THREADS: return has_threads();
+    case MAKES_FILES_LARGER: return makes_files_larger();
+    case WRITES_THE_BODY: return writes_the_body();
+    case COMPUTES: return 1;
     default: return 1;
     }
 }

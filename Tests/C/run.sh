@@ -141,7 +141,7 @@ for name in "${names[@]}"; do
             command -v "$compiler" >/dev/null || { echo "skip $name: no $compiler"; continue; }
             build "$name.${compiler##*/}" "$compiler" -std=c++17 "Tests/C/$name.cc"
         done
-    elif [[ $mode/$name =~ ^tsan/test_(fork|fork_shared|fork_isolated|fork_cold|no_threads|exit)$ ]]; then
+    elif [[ $mode/$name =~ ^tsan/test_(fork|fork_shared|fork_isolated|fork_cold|fork_loader|no_threads|exit)$ ]]; then
         # TSan has threads and handlers of its own, and does not take its locks in a fork.
         echo "skip $name: not with the thread sanitizer"
     elif [[ $mode/$name =~ ^(asan|valgrind|tsan)/test_no_memory$ ]]; then
@@ -152,7 +152,10 @@ for name in "${names[@]}"; do
         # gcc's libasan does not reset its allocator's locks in a fork: children of working threads hang in malloc.
         echo "skip $name: the sanitizer's allocator does not survive a fork"
     else
-        build "$name" "${CC:-cc}" -std=c11 "Tests/C/$name.c"
+        exports=()
+        # Its function is called by a shared object.
+        if [ "$name" = test_fork_loader ]; then exports=(-rdynamic); fi
+        build "$name" "${CC:-cc}" -std=c11 "${exports[@]}" "Tests/C/$name.c"
     fi
 done
 
@@ -166,12 +169,27 @@ for way in GOOD NONE PARTIAL NEWER UNSIZED; do
         -o "$SDD_TEST_OBJECTS/loadable_${way,,}.so"
 done
 
-# ---- for test_isolated: a coder that misbehaves, and a program that answers what no decoder does
+# ---- for test_isolated and others: a coder that misbehaves, the same with a library that it needs, and a program that
+# ---- answers what no decoder does
 
-if [[ " ${names[*]} " == *" test_isolated "* ]]; then
+if [[ " ${names[*]} " == *" test_isolated"* ]]; then
     "${CC:-cc}" -std=c11 -shared -fPIC "${warnings[@]}" Tests/C/misbehaving_coder.c -o "$SDD_TEST_OBJECTS/misbehaving.so"
+    mkdir "$SDD_TEST_OBJECTS/needed"
+    echo 'int needed_by_a_coder = 1;' |
+        "${CC:-cc}" -shared -fPIC -x c - -Wl,-soname,libneeded.so -o "$SDD_TEST_OBJECTS/needed/libneeded.so"
+    "${CC:-cc}" -std=c11 -shared -fPIC "${warnings[@]}" Tests/C/misbehaving_coder.c -o "$SDD_TEST_OBJECTS/needing.so" \
+        -L"$SDD_TEST_OBJECTS/needed" -Wl,--no-as-needed -lneeded
     "${CC:-cc}" -std=c11 "${warnings[@]}" -ISources/CHelper/include Tests/C/false_decoder.c \
         -o "$SDD_TEST_OBJECTS/false_decoder"
+fi
+
+# ---- for test_fork_loader: an object whose constructor forks, and an installed coder
+
+if [[ " ${names[*]} " == *" test_fork_loader "* ]]; then
+    echo 'void fork_in_constructor(void); __attribute__((constructor)) static void f(void) { fork_in_constructor(); }' |
+        "${CC:-cc}" -shared -fPIC -x c - -o "$SDD_TEST_OBJECTS/forking.so"
+    mkdir "$SDD_TEST_OBJECTS/coders"
+    "${CC:-cc}" -shared -fPIC -DGOOD -Iinclude Tests/Coders/object.c -o "$SDD_TEST_OBJECTS/coders/webp.so" -ldl
 fi
 
 # ---- the fault server: it ends with its input, which this script holds open

@@ -17,8 +17,8 @@ import Testing
             self.make = make
         }
 
-        func findFormats() -> [ImageFormat] { found }
-        func load(_ format: ImageFormat) throws(CoderError) -> any AppCoder {
+        func findFormats() -> [ImageFormat: String] { Dictionary(uniqueKeysWithValues: found.map { ($0, "here") }) }
+        func load(_ format: ImageFormat, in place: String) throws(CoderError) -> any AppCoder {
             loads.withLock { $0.append(format.rawValue) }
             return try make(format).get()
         }

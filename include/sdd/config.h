@@ -62,21 +62,30 @@ SDD_ENUM(int32_t) {
  * has. It costs some milliseconds for the first pictures, and a copy of the pixels for each.
  *
  * - A decoder process that ends ends the request: SDD_ERROR_BAD_IMAGE_DATA with
- *   SDD_DETAIL_IMAGE_DECODER. One that is far over decode_time_ms is killed, and the request ends
- *   with SDD_DETAIL_IMAGE_TOO_SLOW. The next request starts another process.
+ *   SDD_DETAIL_IMAGE_DECODER. One that cannot be started, or that was killed by something else, is
+ *   a problem of the machine: SDD_ERROR_NO_RESOURCES with SDD_DETAIL_RESOURCES_DECODER, which may
+ *   be tried again and never blocks a URL. The next request starts another process.
+ * - A process that has taken twice decode_time_ms (and decode_time_ms_per_mib) of processor time
+ *   for an answer, or eight times that and eight seconds altogether, is killed, and the request
+ *   ends with SDD_DETAIL_IMAGE_TOO_SLOW. So is one whose picture nobody waits for any more, within
+ *   a second of sdd_cancel() or sdd_downloader_destroy().
  * - A process decodes many pictures, one after the other. There are as many as threads decode at a
- *   time, and as many again for each coder that is loaded from a shared object. Each may take twice
- *   max_decode_bytes and 512 MiB. They end with the downloader; images that still have something to
- *   decode then, lazy ones and animations, start one each time.
+ *   time, and as many again for each coder that is loaded from a shared object. Each may take three
+ *   times max_decode_bytes and 512 MiB, and has one thread. What idle ones keep counts in
+ *   sdd_process_set_decode_memory_limit(); they end when pictures wait for room. They end with the
+ *   downloader; images that still have something to decode then, lazy ones and animations, start
+ *   one each time. They end with the application, too, however it ends.
  * - Coders from shared objects (sdd_coder_load(), installed coders) decode there, too. Coders of
  *   sdd_coder_register() and sdd_downloader_add_coder() that are functions of the application, own
  *   transforms, encoding, and calls without a downloader remain in the application's process.
  * - The library starts them with posix_spawn(3). SIGCHLD is sent when one ends; an application that
  *   waits for any child may be given one that it does not know.
  * - The program is "sdd/sdd-decoder" or "sdd-decoder" in the directory from which libsdd.so.0 was
- *   loaded, or what the environment variable SDD_DECODER names, which is ignored in a program that
- *   gains privileges (secure_getenv(3)). If there is none, sdd_downloader_create() fails with
- *   SDD_ERROR_UNSUPPORTED. Linux on x86-64 and AArch64 only.
+ *   loaded, or what the environment variable SDD_DECODER names by an absolute path, which is
+ *   ignored in a program that gains privileges (secure_getenv(3)). If there is none,
+ *   sdd_downloader_create() fails with SDD_ERROR_UNSUPPORTED. It has an empty environment but for
+ *   the libraries that the application has loaded from elsewhere than the system's directory
+ *   (LD_PRELOAD). Linux on x86-64 and AArch64 only.
  */
 SDD_ENUM(int32_t) {
     SDD_DECODE_IN_PROCESS = 0,

@@ -260,9 +260,9 @@ SDD_API sdd_status sdd_process_set_decode_memory_limit(int64_t bytes);
  *
  *     int main(int argc, char **argv) { return sdd_decoder_main(argc, argv); }
  *
- * It decodes what the application's process sends, and returns when that has ended or destroys its
- * downloader. It closes all other descriptors and gives up the right to open files, to connect and
- * to start processes.
+ * It decodes what the application's process sends, and returns when that destroys its downloader;
+ * the process is killed when the application ends. It closes all other descriptors and gives up the
+ * right to open files, to connect, and to start processes and threads.
  *
  * @param argc, argv Those of main().
  * @return The exit status: 0; 1: a coder cannot be loaded; 2: the system lacks seccomp(2); 64: the

@@ -145,7 +145,7 @@ SDD_ENUM(int32_t) {
     SDD_DETAIL_IMAGE_CODER = 100116,
     /* The body does not match sdd_download_request.integrity or expected_bytes. Since: 0.2.0. */
     SDD_DETAIL_IMAGE_INTEGRITY = 100117,
-    /* The process of SDD_DECODE_ISOLATED could not be started, or ended before it answered. */
+    /* The process of SDD_DECODE_ISOLATED ended before it answered. Since: 0.3.0. */
     SDD_DETAIL_IMAGE_DECODER = 100118,
     SDD_DETAIL_OPERATION_CLOSED = 200001, /* submitted after sdd_downloader_close() */
     /* An option bit that has no meaning to the call, or is unknown: the message names it. */
@@ -206,6 +206,10 @@ SDD_ENUM(int32_t) {
     /* sink_fd took no byte for download_timeout_ms: no process reads the pipe or socket.
        Since: 0.2.0. */
     SDD_DETAIL_SINK_BLOCKED = 301601,
+    /* The process of SDD_DECODE_ISOLATED could not be started, or something other than the picture
+       has ended it, such as a lack of memory: about this machine, and not about the URL.
+       system_error may have the errno. Since: 0.3.0. */
+    SDD_DETAIL_RESOURCES_DECODER = 400901,
     /* The directory cannot be created or opened, or is not one. */
     SDD_DETAIL_CACHE_DIRECTORY = 401301,
     /* The directory belongs to another user, or its group or others may write to it. */

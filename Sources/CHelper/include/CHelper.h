@@ -7,7 +7,17 @@
 #include <stdint.h>
 
 /// The descriptors of a helper, the same in each of them.
-enum { SDDHELPER_SOCKET = 0, SDDHELPER_BODY = 1, SDDHELPER_PIXELS = 3 };
+enum { SDDHELPER_SOCKET = 0, SDDHELPER_BODY = 1, SDDHELPER_PIXELS = 3, SDDHELPER_LIFE = 4 };
+
+/// What a helper may take; 0 means no limit.
+struct sddhelper_limits {
+    /// Bytes of address space beyond those that it has once everything is loaded.
+    uint64_t memory;
+    /// Bytes of its file of pixels, which may stay when they are not mapped any more.
+    uint64_t pixels;
+    /// Seconds of CPU time, in its whole life.
+    uint64_t seconds;
+};
 
 /// A running helper, as the application's process sees it. Descriptors that are not open are -1.
 struct sddhelper_process {
@@ -16,41 +26,50 @@ struct sddhelper_process {
     int32_t pidfd;
     /// Carries requests and replies, each as one packet.
     int32_t socket;
-    /// A file in memory with the bytes of a body. This process writes it. Neither process can make it smaller.
+    /// A file in memory with the bytes of a body. This process writes it, and the helper can only read it.
     int32_t body;
     /// A file in memory with pixels. The helper writes it. Neither process can make it smaller.
     int32_t pixels;
+    /// The end of a pipe that no other process has. The kernel kills the helper when it is closed.
+    int32_t life;
+    struct sddhelper_process *next;
 };
 
-/// Starts a helper: `program library limit object`.
+/// Starts a helper: `program library memory pixels seconds object`.
 /// - Parameters:
 ///   - library: the path of libsdd, which the helper loads.
-///   - memory: bytes that the helper may take.
 ///   - object: the path of a coder's shared object; NULL for the formats of the library.
+///   - process: to be freed with `sddhelper_free`.
 /// - Returns: 0, or an error number.
-int32_t sddhelper_start(const char *program, const char *library, uint64_t memory, const char *object,
-                        struct sddhelper_process *process);
+int32_t sddhelper_start(const char *program, const char *library, const struct sddhelper_limits *limits,
+                        const char *object, struct sddhelper_process **process);
 
 /// Kills a helper and waits for its end.
 /// - Returns: the signal that ended it; 0 if it ended by itself; -1 if that is unknown.
 int32_t sddhelper_kill(struct sddhelper_process *process);
 
-/// Closes the descriptors of a helper without killing it: in a child of a fork, whose parent it belongs to.
-void sddhelper_close(struct sddhelper_process *process);
+/// Frees a helper that was killed, or in a child of a fork, whose parent it belongs to.
+void sddhelper_free(struct sddhelper_process *process);
+
+// The three steps of a fork. The child closes its copies of all descriptors: it must not keep helpers alive that belong
+// to its parent.
+void sddhelper_lock_for_fork(void);
+void sddhelper_unlock_in_parent(void);
+void sddhelper_reset_in_child(void);
 
 /// Returns the CPU time that a process has taken, in microseconds; -1 if it is unknown.
 int64_t sddhelper_cpu_time(int32_t pid);
 
-/// Sends a packet. Never blocks for long, as one packet is on the way at a time.
-/// - Returns: 0, or an error number.
-int32_t sddhelper_send(int32_t socket, const void *packet, uint64_t size);
+/// How long `sddhelper_send` and `sddhelper_receive` of the application's process wait, in milliseconds.
+enum { SDDHELPER_TURN = 200 };
 
-/// Sets how long `sddhelper_receive` waits, in milliseconds; -1 for ever, as at the beginning.
-/// - Returns: 0, or an error number.
-int32_t sddhelper_set_patience(int32_t socket, int32_t milliseconds);
+/// Sends a packet.
+/// - Parameter may_wait: whether it waits until there is room.
+/// - Returns: 0, or an error number; EAGAIN if there is no room yet.
+int32_t sddhelper_send(int32_t socket, const void *packet, uint64_t size, bool may_wait);
 
 /// Receives a packet.
-/// - Returns: its size; 0 if the peer has ended; -1 if the time is over; -2 on another error.
+/// - Returns: its size; 0 if the peer has ended; -1 if there is none yet; -2 on another error.
 int64_t sddhelper_receive(int32_t socket, void *packet, uint64_t size);
 
 /// Adds to the time that the calling thread has waited for helpers, in microseconds.
@@ -59,14 +78,37 @@ void sddhelper_add_time(int64_t microseconds);
 /// Returns the time that the calling thread has waited for helpers, in microseconds.
 int64_t sddhelper_time_of_helpers(void);
 
-/// Gives up all rights of this process but computing, the memory it may take, and the descriptors above: no new file,
-/// no network, no process, no other memory made executable. Works on x86-64 and AArch64.
-/// - Parameter memory: bytes that may be taken beyond those that are taken now; 0 means no limit.
+/// Sets what tells the calling thread that nobody waits for its work any more; NULL for nothing.
+void sddhelper_set_stop(const void *stop);
+const void *sddhelper_stop(void);
+
+/// Has the kernel kill this process when the application's process ends, however it ends, which nothing in this process
+/// can undo later. Ends this process if that is so already.
 /// - Returns: 0, or an error number.
-int32_t sddhelper_enter_sandbox(uint64_t memory);
+int32_t sddhelper_follow_application(void);
+
+/// Gives up all rights of this process but computing, the memory it may take, and the descriptors above: no new file,
+/// no network, no process, no thread, no other memory made executable. Works on x86-64 and AArch64.
+/// - Returns: 0, or an error number.
+int32_t sddhelper_enter_sandbox(const struct sddhelper_limits *limits);
 
 /// Closes all descriptors but those of a helper.
 void sddhelper_close_others(void);
+
+/// Numbers by which both sides know that they understand each other. Change the second one with the structs below.
+enum { SDDHELPER_MAGIC = 0x73646430, SDDHELPER_PROTOCOL = 2 };
+
+/// Why a helper cannot work.
+enum sddhelper_flaw { SDDHELPER_READY, SDDHELPER_NO_CODER, SDDHELPER_NO_SANDBOX };
+
+/// The first packet of a helper, before it has seen a byte of a body. A program that cannot load the library sends one
+/// of any other size, a text that says why.
+struct sddhelper_hello {
+    uint32_t magic, protocol, request_size, reply_size;
+    /// An `sddhelper_flaw`.
+    int32_t flaw;
+    char reason[400];
+};
 
 /// What a helper is asked.
 enum sddhelper_question {

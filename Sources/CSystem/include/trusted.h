@@ -43,10 +43,8 @@ int sddsys_is_whole_object(int folder, const char *name);
 /// Returns the value of an environment variable; NULL if there is none, and in a program that gains privileges.
 const char *sddsys_secure_variable(const char *name);
 
-/// Returns the path from which the system has loaded the object that contains this function; NULL if it is unknown.
+/// Returns the absolute path from which the system has loaded the object that contains this function; NULL if it is
+/// unknown. The same in the whole life of the process.
 const char *sddsys_own_path(void);
-
-/// The same for the object that contains an address.
-const char *sddsys_path_of(const void *address);
 
 #endif

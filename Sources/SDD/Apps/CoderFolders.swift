@@ -14,12 +14,10 @@ final class CoderFolders: CoderSource {
         ]
     }
 
-    /// The folder of each format's object, as it was found.
-    private let folders = Monitor<[ImageFormat: String]>([:])
-
     // MARK: - Looking
 
-    func findFormats() -> [ImageFormat] {
+    /// Returns the folder of each format's object.
+    func findFormats() -> [ImageFormat: String] {
         var found: [ImageFormat: String] = [:]
         for folder in Self.candidates() {
             var trust = sddsys_trust()
@@ -35,8 +33,7 @@ final class CoderFolders: CoderSource {
                 if Self.isUsed(file, in: folder, descriptor) { found[format] = folder }
             }
         }
-        folders.withLock { $0 = found }
-        return Array(found.keys)
+        return found
     }
 
     private static func isUsed(_ file: String, in folder: String, _ descriptor: Int32) -> Bool {
@@ -58,17 +55,16 @@ final class CoderFolders: CoderSource {
             }
             return folders.filter { $0.hasPrefix("/") }
         }
-        guard let library = sddsys_own_path().map({ String(cString: $0) }), library.hasPrefix("/"),
-            let end = library.lastIndex(of: "/")
+        guard let library = sddsys_own_path().map({ String(cString: $0) }), let end = library.lastIndex(of: "/")
         else { return [] }
         return [library[..<end] + "/sdd/coders"]
     }
 
     // MARK: - Loading
 
-    func load(_ format: ImageFormat) throws(CoderError) -> any AppCoder {
+    func load(_ format: ImageFormat, in folder: String) throws(CoderError) -> any AppCoder {
         do throws(LoadingFlaw) {
-            return try loaded(format)
+            return try loaded(format, in: folder)
         } catch {
             Self.say(error.sentence)
             let reason = error.sentence.hasSuffix(".") ? String(error.sentence.dropLast()) : error.sentence
@@ -76,10 +72,10 @@ final class CoderFolders: CoderSource {
         }
     }
 
-    private func loaded(_ format: ImageFormat) throws(LoadingFlaw) -> any AppCoder {
-        guard let folder = folders.withLock({ $0[format] }),
-            let file = Self.names.first(where: { $0.format == format })?.file
-        else { throw LoadingFlaw(0, "There is no coder for this format.") }
+    private func loaded(_ format: ImageFormat, in folder: String) throws(LoadingFlaw) -> any AppCoder {
+        guard let file = Self.names.first(where: { $0.format == format })?.file else {
+            throw LoadingFlaw(0, "There is no coder for this format.")
+        }
         // The folder may have changed since it was found. Afterwards other users cannot change the path.
         let path = try Self.checkedPath(of: file, in: folder)
         let coder = try loadedCoder(path, isInstalled: true)

@@ -1,6 +1,6 @@
 internal import CSDD
-internal import CSystem
 internal import Glibc
+internal import SDDBase
 
 /// The reason why no coder could be loaded from a shared object.
 struct LoadingFlaw: Error {
@@ -24,7 +24,9 @@ func loadedCoder(_ path: UnsafePointer<CChar>?, isInstalled: Bool = false) throw
     // For dlopen(), an empty path means the program itself.
     guard let path, path.pointee != 0 else { throw LoadingFlaw(SDD_ERROR_INVALID_ARGUMENT, "There is no path.") }
     let shown = String(cString: path)
-    guard let object = dlopen(path, RTLD_NOW | RTLD_LOCAL) else {
+    let file = absolute(shown)
+    LockOrder.checkThatNoneIsHeld()
+    guard let object = dlopen(file ?? shown, RTLD_NOW | RTLD_LOCAL) else {
         // dlerror() reports the latest error of the calling thread.
         let reason = dlerror().map { String(cString: $0) } ?? shown
         throw LoadingFlaw(SDD_ERROR_FILE_NOT_READABLE, "The coder cannot be loaded: \(reason).")
@@ -43,7 +45,7 @@ func loadedCoder(_ path: UnsafePointer<CChar>?, isInstalled: Bool = false) throw
     } catch {
         throw LoadingFlaw(Int(error.status), "The coder in \(shown) cannot be read: \(error.sentence)")
     }
-    switch AppCoderBridge.make(copy, isInstalled: isInstalled, object: file(of: symbol) ?? shown) {
+    switch AppCoderBridge.make(copy, isInstalled: isInstalled, object: file ?? shown) {
     case .success(let coder): return coder
     case .failure(let flaw):
         throw LoadingFlaw(
@@ -51,9 +53,11 @@ func loadedCoder(_ path: UnsafePointer<CChar>?, isInstalled: Bool = false) throw
     }
 }
 
-/// Returns the absolute path of the object that a symbol is in.
-private func file(of symbol: UnsafeMutableRawPointer) -> String? {
-    guard let name = sddsys_path_of(symbol), let path = realpath(name, nil) else { return nil }
-    defer { free(path) }
-    return String(cString: path)
+/// Returns the absolute path of an object, by which a process that decodes finds it later, when this one may have changed
+/// its directory. A name without "/" is for the system's loader, in whose directories that process looks as well; `nil`
+/// for that, and for a file that does not exist.
+private func absolute(_ path: String) -> String? {
+    guard path.contains("/"), let found = realpath(path, nil) else { return nil }
+    defer { free(found) }
+    return String(cString: found)
 }

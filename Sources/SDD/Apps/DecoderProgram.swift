@@ -6,31 +6,32 @@ internal import SDDCoders
 /// The program sdd-decoder, which decodes pictures in a process of its own.
 enum DecoderProgram {
     /// Finds the program: the one that the environment names, or the one that is installed with this library. Who may
-    /// replace the latter may replace the library, too.
+    /// replace the latter may replace the library, too. All paths are absolute: the application may change its directory
+    /// before a helper starts.
     static func find(_ limits: DecodeLimits) throws(Refusal) -> HelperProgram {
-        let library = sddsys_own_path().map { String(cString: $0) } ?? ""
-        let candidates = candidates(library)
-        guard let path = candidates.first(where: { access($0, X_OK) == 0 }) else {
-            let places = candidates.isEmpty ? "SDD_DECODER" : candidates.joined(separator: " or ")
-            throw Refusal(
-                SDD_ERROR_UNSUPPORTED, "sdd_downloader_config.decode_mode",
-                "no program that decodes is installed as \(places)")
+        guard let library = sddsys_own_path().map({ String(cString: $0) }) else {
+            throw refusal("the system does not say from which file this library was loaded")
         }
-        return HelperProgram(path: path, library: library, memory: memory(limits))
+        let candidates = try candidates(library)
+        guard let path = candidates.first(where: { access($0, X_OK) == 0 }) else {
+            throw refusal("no program that decodes is installed as \(candidates.joined(separator: " or "))")
+        }
+        return HelperProgram(path: path, library: library, limits: limits)
     }
 
-    private static func candidates(_ library: String) -> [String] {
-        if let variable = sddsys_secure_variable("SDD_DECODER") { return [String(cString: variable)] }
+    private static func candidates(_ library: String) throws(Refusal) -> [String] {
+        if let variable = sddsys_secure_variable("SDD_DECODER") {
+            let path = String(cString: variable)
+            guard path.hasPrefix("/") else {
+                throw refusal("SDD_DECODER takes an absolute path, and is \(shown(path))")
+            }
+            return [path]
+        }
         guard let end = library.lastIndex(of: "/") else { return [] }
         return ["/sdd/sdd-decoder", "/sdd-decoder"].map { library[..<end] + $0 }
     }
 
-    /// Memory for a picture, a preview of it, and the library itself.
-    private static func memory(_ limits: DecodeLimits) -> UInt64 {
-        guard limits.maxBytes > 0 else { return 0 }
-        let (double, isTooMuch) = UInt64(limits.maxBytes).multipliedReportingOverflow(by: 2)
-        return isTooMuch ? 0 : min(double, 1 << 62) + own
+    private static func refusal(_ reason: String) -> Refusal {
+        Refusal(SDD_ERROR_UNSUPPORTED, "sdd_downloader_config.decode_mode", reason)
     }
-
-    private static let own: UInt64 = 512 << 20
 }

@@ -3,31 +3,43 @@ internal import SDDBase
 
 /// The place from which installed coders come. The coders know no files, so the façade supplies it.
 package protocol CoderSource: Sendable {
-    /// Looks which coders there are. Called once, with a lock held.
-    func findFormats() -> [ImageFormat]
-    /// Loads the coder of a format that `findFormats` has returned. Called once for each, without a lock.
+    /// Looks which coders there are, and where. Called without a lock, perhaps by several threads at a time.
+    func findFormats() -> [ImageFormat: String]
+    /// Loads the coder of a format that `findFormats` has returned with that place. Called once for each, without a lock.
     /// - Throws: `.unknownFormat`, with the file and the reason.
-    func load(_ format: ImageFormat) throws(CoderError) -> any AppCoder
+    func load(_ format: ImageFormat, in place: String) throws(CoderError) -> any AppCoder
 }
 
 /// The coders that are installed beside the library, one for each format. They are looked for when the first is needed,
 /// and each is loaded for the first body of its format, by one thread; others wait for it. Callable from any thread.
+///
+/// No lock is held while the source is asked: it calls the system's loader, and a thread that forks in the constructor of
+/// a shared object has the loader's lock and waits for those of the library.
 package final class InstalledCoders: Sendable {
     /// The coders that every downloader uses, unless its configuration says otherwise.
     package static let process = InstalledCoders()
 
     private enum Slot {
-        case found
+        /// It is not loaded yet; the place is the source's.
+        case found(String)
         case loaded(any AppCoder)
         case failed(CoderError)
+    }
+
+    /// A load that is under way.
+    private struct Loading {
+        let thread: pthread_t
+        let format: ImageFormat
+
+        var isOfThisThread: Bool { pthread_equal(thread, pthread_self()) != 0 }
     }
 
     private struct State {
         var source: (any CoderSource)?
         /// `nil` before anybody has looked.
         var slots: [ImageFormat: Slot]?
-        /// The thread that is loading a coder. Only one does so at a time.
-        var loader: pthread_t?
+        /// Only one coder is loaded at a time.
+        var loading: Loading?
         /// True while a thread forks: no load begins then, since the child would have half of a loaded object.
         var isForking = false
     }
@@ -40,45 +52,52 @@ package final class InstalledCoders: Sendable {
     package func setSource(_ source: any CoderSource) { state.withLock { $0.source = source } }
 
     /// The formats of the coders that were found, also of those that have failed to load.
-    package var formats: [ImageFormat] { state.withLock { state in Array(Self.slots(&state).keys) } }
+    package var formats: [ImageFormat] {
+        look()
+        return state.withLock { Array(($0.slots ?? [:]).keys) }
+    }
 
-    func has(_ format: ImageFormat) -> Bool { state.withLock { Self.slots(&$0)[format] != nil } }
+    func has(_ format: ImageFormat) -> Bool {
+        look()
+        return state.withLock { $0.slots?[format] != nil }
+    }
 
-    private static func slots(_ state: inout State) -> [ImageFormat: Slot] {
-        if let slots = state.slots { return slots }
-        guard let source = state.source else { return [:] }
-        var slots: [ImageFormat: Slot] = [:]
-        for format in source.findFormats() { slots[format] = .found }
-        state.slots = slots
-        return slots
+    /// Looks for coders if nobody has. Of several threads that do so, the first to find them counts.
+    private func look() {
+        let source = state.withLock { $0.slots == nil ? $0.source : nil }
+        guard let source else { return }
+        let slots = source.findFormats().mapValues { Slot.found($0) }
+        state.withLock { state in if state.slots == nil { state.slots = slots } }
     }
 
     /// Returns the coder of a format, which is loaded if it has not been yet; `nil` if none is installed.
     /// - Throws: the reason why it could not be loaded, again each time.
     package func coder(for format: ImageFormat) throws(CoderError) -> (any AppCoder)? {
-        enum Turn { case known(Slot?), mine(any CoderSource), recursive }
-        let thread = pthread_self()
+        enum Turn { case known(Slot?), mine(any CoderSource, String), recursive }
+        look()
         let turn = state.wait { state -> Turn? in
-            guard let slot = Self.slots(&state)[format] else { return .known(nil) }
-            guard case .found = slot, let source = state.source else { return .known(slot) }
-            if let loader = state.loader, pthread_equal(loader, thread) != 0 { return .recursive }
-            if state.loader != nil || state.isForking { return nil }
-            state.loader = thread
-            return .mine(source)
+            guard let slot = state.slots?[format] else { return .known(nil) }
+            guard case .found(let place) = slot, let source = state.source else { return .known(slot) }
+            if state.loading?.isOfThisThread == true { return .recursive }
+            if state.loading != nil || state.isForking { return nil }
+            state.loading = Loading(thread: pthread_self(), format: format)
+            return .mine(source, place)
         }
         switch turn {
         case .known(nil): return nil
         case .known(.loaded(let coder)): return coder
         case .known(.failed(let error)): throw error
         case .known(.found), .recursive: throw CoderError(.unknownFormat, "its coder is being loaded")
-        case .mine(let source): return try load(format, from: source)
+        case .mine(let source, let place): return try load(format, in: place, from: source)
         }
     }
 
-    private func load(_ format: ImageFormat, from source: any CoderSource) throws(CoderError) -> any AppCoder {
-        let result = Result { () throws(CoderError) in try source.load(format) }
+    private func load(
+        _ format: ImageFormat, in place: String, from source: any CoderSource
+    ) throws(CoderError) -> any AppCoder {
+        let result = Result { () throws(CoderError) in try source.load(format, in: place) }
         state.withLock { state in
-            state.loader = nil
+            state.loading = nil
             switch result {
             case .success(let coder): state.slots?[format] = .loaded(coder)
             case .failure(let error): state.slots?[format] = .failed(error)
@@ -90,13 +109,13 @@ package final class InstalledCoders: Sendable {
 
     // MARK: - Fork
 
-    /// Waits until no other thread is loading a coder. The first step of a fork, before any lock is held.
-    package func awaitLoads() {
-        let thread = pthread_self()
-        state.wait { state -> Void? in
-            if let loader = state.loader, pthread_equal(loader, thread) == 0 { return nil }
-            state.isForking = true
-            return ()
+    /// Waits until no other thread is loading a coder, but not for ever: that thread may wait for the system's loader,
+    /// which belongs to the thread that forks if it is in the constructor of a shared object. The first step of a fork,
+    /// before any lock is held.
+    package func awaitLoads(milliseconds: Int64 = 1000) {
+        state.withLock { $0.isForking = true }
+        _ = state.wait(milliseconds: milliseconds) { state -> Void? in
+            state.loading?.isOfThisThread == false ? nil : ()
         }
     }
 
@@ -109,6 +128,13 @@ package final class InstalledCoders: Sendable {
 
     package func resetInChild() {
         state.resetInChild()
+        state.withLock { state in
+            // The child has half of an object that another thread was loading.
+            guard let loading = state.loading, !loading.isOfThisThread else { return }
+            let error = CoderError(.unknownFormat, "its coder was being loaded when this process was forked")
+            state.slots?[loading.format] = .failed(error)
+            state.loading = nil
+        }
         forkEnds()
     }
 

@@ -2,20 +2,6 @@ internal import CHelper
 internal import Glibc
 internal import SDDBase
 
-/// The program that decodes, and what it may take. A value.
-package struct HelperProgram: Sendable {
-    /// The program sdd-decoder.
-    package let path: String
-    /// The file of this library, which the program loads.
-    let library: String
-    /// Bytes of memory that it may take; 0 means no limit.
-    let memory: UInt64
-
-    package init(path: String, library: String, memory: UInt64) {
-        (self.path, self.library, self.memory) = (path, library, memory)
-    }
-}
-
 /// A process that decodes pictures apart from the application, for instance because a fault of a decoder must not be
 /// one of the application's. Nothing that it answers is believed. Used by the thread that a `HelperPool` has given it
 /// to.
@@ -24,23 +10,26 @@ final class Helper: @unchecked Sendable {
 
     /// The coder's shared object that the helper has loaded; `nil` for the formats of the library.
     let object: String?
-    private var process: sddhelper_process
+    private let process: UnsafeMutablePointer<sddhelper_process>
     private let generation = ForkGeneration.current
     private var body = MappedFile()
     private var pixels = MappedFile()
+    /// CPU time after which it gets no more pictures, in microseconds; `nil` means for ever.
+    private let life: Int64?
+    /// CPU time that its replies have taken, in microseconds.
+    private var taken: Int64 = 0
     /// True once the process has ended, or was killed.
     private(set) var isDead = false
     /// True if it had ended before it was asked, so that another one may be asked the same.
     private(set) var wasDead = false
-
-    /// How long the socket waits for a reply, see `sddhelper_set_patience`.
-    private var patience: Int32 = -1
 
     // Fields of the pool.
     var isBusy = true
     /// True if the process was found to have ended.
     var isGone = false
     var readers: Set<UInt32> = []
+    /// What an idle helper without readers keeps; `nil` if it is not counted.
+    var room: (any MemoryReserved)?
     var closing: [UInt32] = []
 
     /// A shared mapping of a file in memory.
@@ -61,69 +50,114 @@ final class Helper: @unchecked Sendable {
         }
     }
 
-    init(_ program: HelperProgram, object: String?) throws(CoderError) {
-        self.object = object
-        process = sddhelper_process()
-        let error = sddhelper_start(program.path, program.library, program.memory, object, &process)
-        guard error == 0 else {
-            throw CoderError(.decoder, "\(program.path) could not be started: \(String(cString: strerror(error)))")
+    /// Starts a helper, and waits until it can decode.
+    /// - Throws: `.noDecoder`.
+    static func start(_ program: HelperProgram, object: String?) throws(CoderError) -> Helper {
+        var process: UnsafeMutablePointer<sddhelper_process>?
+        var limits = sddhelper_limits(memory: program.memory, pixels: program.pixels, seconds: program.seconds)
+        let error = sddhelper_start(program.path, program.library, &limits, object, &process)
+        guard error == 0, let process else {
+            let reason = "\(program.path) could not be started: \(String(cString: strerror(error)))"
+            throw CoderError(.noDecoder, reason, systemError: error)
         }
+        let helper = Helper(process, program, object)
+        try helper.greet(program)
+        return helper
+    }
+
+    private init(_ process: UnsafeMutablePointer<sddhelper_process>, _ program: HelperProgram, _ object: String?) {
+        (self.process, self.object) = (process, object)
+        life = program.life.map { $0 * 1_000_000 }
     }
 
     deinit {
         body.unmap()
         pixels.unmap()
         end()
+        sddhelper_free(process)
     }
 
-    /// Ends the process, or forgets it in a child of a fork, since it is not the child's.
+    /// Ends the process; in a child of a fork it is the parent's, and goes on.
     @discardableResult private func end() -> Int32 {
         if isDead { return -1 }
         isDead = true
-        if generation == ForkGeneration.current { return sddhelper_kill(&process) }
-        sddhelper_close(&process)
-        return -1
+        return generation == ForkGeneration.current ? sddhelper_kill(process) : -1
     }
+
+    private var isUsable: Bool { !isDead && generation == ForkGeneration.current }
 
     /// Bytes of the files in memory, which stay as large as the largest picture.
     var byteCount: Int { body.count + pixels.count }
 
+    /// True if it has worked so long that it is to end before the kernel ends it.
+    var isWorn: Bool { life.map { taken > $0 } ?? false }
+
+    /// Waits for the first packet.
+    private func greet(_ program: HelperProgram) throws(CoderError) {
+        var hello = sddhelper_hello()
+        var patience = HelperPatience.start
+        patience.begin(at: Self.now)
+        let size = try withUnsafeMutableBytes(of: &hello) { packet throws(CoderError) in
+            try receive(packet, &patience, whenOver: .noDecoder)
+        }
+        guard size > 0 else {
+            throw CoderError(.noDecoder, "\(program.path)\(Self.words(for: end()))")
+        }
+        guard size == MemoryLayout<sddhelper_hello>.size else {
+            let text = withUnsafeBytes(of: &hello) { Self.text($0.prefix(Int(size))) }
+            throw CoderError(.noDecoder, "\(program.path): \(text)")
+        }
+        guard hello.magic == UInt32(SDDHELPER_MAGIC), hello.protocol == UInt32(SDDHELPER_PROTOCOL),
+            hello.request_size == UInt32(MemoryLayout<sddhelper_request>.size),
+            hello.reply_size == UInt32(MemoryLayout<sddhelper_reply>.size)
+        else { throw CoderError(.noDecoder, "\(program.path) is of another version than the library") }
+        guard hello.flaw == Int32(SDDHELPER_READY.rawValue) else {
+            throw CoderError(.noDecoder, "\(program.path): \(withUnsafeBytes(of: hello.reason) { Self.text($0) })")
+        }
+    }
+
     /// Sends a request, with bytes of a body, and waits for the reply.
-    /// - Throws: `.decoder` if the helper gives none in time, and has therefore been killed.
+    /// - Throws: `.decoder`, `.noDecoder` or `.tooSlow` if the helper gives none in time, and has therefore been killed.
     func ask(
         _ request: sddhelper_request, _ piece: UnsafeRawBufferPointer, _ limits: DecodeLimits
     ) throws(CoderError) -> sddhelper_reply {
-        guard !isDead, generation == ForkGeneration.current else { throw CoderError(.decoder, "it has ended") }
+        guard isUsable else { throw CoderError(.decoder, "it has ended") }
         var request = request
         request.count = UInt64(piece.count)
         try put(piece)
         let begin = Self.now
-        let error = withUnsafeBytes(of: &request) {
-            sddhelper_send(process.socket, $0.baseAddress, UInt64($0.count))
+        var patience = HelperPatience(limits, byteCount: piece.count)
+        patience.begin(at: begin)
+        wasDead = try !send(&request, &patience)
+        var reply = sddhelper_reply()
+        if wasDead { throw death() }
+        let size = try withUnsafeMutableBytes(of: &reply) { packet throws(CoderError) in
+            try receive(packet, &patience, whenOver: .tooSlow)
         }
-        wasDead = error != 0
-        let reply = error == 0 ? try receive(within: Self.patience(limits, piece.count)) : nil
-        guard var reply else { throw death() }
+        guard size == Int64(MemoryLayout<sddhelper_reply>.size) else { throw death() }
         let elapsed = Self.now - begin
         reply.cpu_time = min(max(reply.cpu_time, elapsed / 4), elapsed)
+        taken += reply.cpu_time
         sddhelper_add_time(reply.cpu_time)
         return reply
     }
 
-    /// Sends a request that has no reply.
-    func tell(_ request: sddhelper_request) {
-        guard !isDead, generation == ForkGeneration.current else { return }
-        withUnsafeBytes(of: request) { _ = sddhelper_send(process.socket, $0.baseAddress, UInt64($0.count)) }
+    /// Sends a request that has no reply. Never waits.
+    /// - Returns: false if there is no room for it now.
+    func tell(_ request: sddhelper_request) -> Bool {
+        guard isUsable else { return true }
+        return withUnsafeBytes(of: request) {
+            sddhelper_send(process.pointee.socket, $0.baseAddress, UInt64($0.count), false) != EAGAIN
+        }
     }
 
     /// Copies bytes to the file that the helper reads.
     private func put(_ piece: UnsafeRawBufferPointer) throws(CoderError) {
         guard let source = piece.baseAddress, piece.count > 0 else { return }
+        let file = process.pointee.body
         if piece.count > body.count {
             let size = (piece.count + Self.step - 1) / Self.step * Self.step
-            // The helper may have made the file larger, which cannot be undone.
-            _ = ftruncate(process.body, size)
-            guard Self.size(process.body) >= size, body.map(process.body, size, PROT_READ | PROT_WRITE) else {
+            guard ftruncate(file, size) == 0, body.map(file, size, PROT_READ | PROT_WRITE) else {
                 throw CoderError(.noMemory, "\(piece.count) bytes for the process that decodes")
             }
         }
@@ -134,42 +168,40 @@ final class Helper: @unchecked Sendable {
 
     // MARK: - Time
 
-    /// Returns how long, in milliseconds, a helper may be silent before anybody looks what it does; -1 means for ever.
-    private static func patience(_ limits: DecodeLimits, _ byteCount: Int) -> Int32 {
-        let (base, perMiB) = limits.microseconds
-        guard base > 0 else { return -1 }
-        let more = (perMiB >> 10).multipliedReportingOverflow(by: Int64(byteCount >> 10))
-        let budget = (base + min(more.overflow ? .max : more.partialValue, 1 << 50)) / 1000
-        // Rounded, so that it is seldom set.
-        return Int32(clamping: (2 * budget / 4000 + 1) * 4000)
-    }
-
-    /// Waits for a reply; kills the helper if it is over time. Its own clock is the same as in this process, CPU time,
-    /// so that it is over time only if it is taken over, or stuck in the code of a coder. Whether that is so, or the
-    /// machine is busy, is decided by the CPU time that it has taken meanwhile.
-    private func receive(within patience: Int32) throws(CoderError) -> sddhelper_reply? {
-        var reply = sddhelper_reply()
-        var taken: Int64?
-        if patience != self.patience, sddhelper_set_patience(process.socket, patience) == 0 { self.patience = patience }
-        for _ in 0..<Self.mostRounds {
-            let size = withUnsafeMutableBytes(of: &reply) {
-                sddhelper_receive(process.socket, $0.baseAddress, UInt64($0.count))
+    /// - Returns: false if the helper has ended.
+    private func send(_ request: inout sddhelper_request, _ patience: inout HelperPatience) throws(CoderError) -> Bool {
+        while true {
+            let error = withUnsafeBytes(of: &request) {
+                sddhelper_send(process.pointee.socket, $0.baseAddress, UInt64($0.count), true)
             }
-            if size == Int64(MemoryLayout<sddhelper_reply>.size) { return reply }
-            guard size == -1 else { return nil }
-            let now = sddhelper_cpu_time(process.pid)
-            if let taken, now < 0 || now - taken < Self.least || (now - taken) * 2000 > Int64(patience) * 1_000_000 {
-                break
-            }
-            taken = now
+            guard error == EAGAIN else { return error == 0 }
+            try goOn(&patience, whenOver: .tooSlow)
         }
-        end()
-        throw CoderError(.tooSlow, "the process that decodes was killed")
     }
 
-    private static let mostRounds = 20
-    /// CPU time in microseconds; a process that takes less in one round is blocked.
-    private static let least: Int64 = 10_000
+    /// Waits for a packet.
+    /// - Returns: its size, or 0 or less if none will come.
+    private func receive(
+        _ packet: UnsafeMutableRawBufferPointer, _ patience: inout HelperPatience, whenOver kind: CoderError.Kind
+    ) throws(CoderError) -> Int64 {
+        while true {
+            let size = sddhelper_receive(process.pointee.socket, packet.baseAddress, UInt64(packet.count))
+            if size != -1 { return size }
+            try goOn(&patience, whenOver: kind)
+        }
+    }
+
+    /// Looks whether to go on waiting.
+    /// - Throws: if the helper was over time, or nobody waits for its answer, and it has therefore been killed.
+    private func goOn(_ patience: inout HelperPatience, whenOver kind: CoderError.Kind) throws(CoderError) {
+        if DecodeStop.current?.isStopped == true {
+            end()
+            throw CoderError(.noDecoder, "nobody waits for the picture any more")
+        }
+        guard patience.isOver(at: Self.now, cpuTime: sddhelper_cpu_time(process.pointee.pid)) else { return }
+        end()
+        throw CoderError(kind, "the process that decodes was killed")
+    }
 
     private static var now: Int64 {
         var time = timespec()
@@ -177,12 +209,29 @@ final class Helper: @unchecked Sendable {
         return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
     }
 
+    // MARK: - The end
+
+    /// Returns the error of a helper that has ended while it decoded. The picture is to blame unless the process was
+    /// killed: by another process, or for lack of memory in the machine.
     private func death() -> CoderError {
-        switch end() {
-        case 0: CoderError(.decoder, "it ended before it had answered")
-        case let signal where signal > 0: CoderError(.decoder, "it was ended by signal \(signal)")
-        default: CoderError(.decoder)
+        let signal = end()
+        let isKilled = signal == SIGKILL || signal == SIGTERM
+        return CoderError(isKilled ? .noDecoder : .decoder, "it\(Self.words(for: signal))")
+    }
+
+    /// - Parameter signal: see `sddhelper_kill`.
+    private static func words(for signal: Int32) -> String {
+        switch signal {
+        case 0: " ended before it had answered"
+        case 1...: " was ended by signal \(signal)"
+        default: " has ended"
         }
+    }
+
+    /// Returns bytes as a text that may be in a message: the printable characters of ASCII up to the first zero.
+    private static func text(_ bytes: some Sequence<UInt8>) -> String {
+        let printable = bytes.prefix { $0 != 0 }.map { (0x20...0x7e).contains($0) ? $0 : UInt8(ascii: "?") }
+        return String(decoding: printable, as: UTF8.self)
     }
 
     // MARK: - Pixels
@@ -202,9 +251,10 @@ final class Helper: @unchecked Sendable {
 
     private func map(_ end: Int) throws(CoderError) -> Bool {
         if end <= pixels.count { return true }
-        let size = Self.size(process.pixels)
+        let file = process.pointee.pixels
+        let size = Self.size(file)
         guard end <= size else { return false }
-        guard pixels.map(process.pixels, size, PROT_READ) else {
+        guard pixels.map(file, size, PROT_READ) else {
             throw CoderError(.noMemory, "\(size) bytes of pixels")
         }
         return true
@@ -218,9 +268,10 @@ final class Helper: @unchecked Sendable {
 }
 
 extension CoderError {
-    /// The error that a helper has answered.
+    /// The error that a helper has answered. That it could not be started is not for it to say.
     init(_ reply: sddhelper_reply) {
         let reason = withUnsafeBytes(of: reply.reason) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-        self.init(Kind(rawValue: reply.error) ?? .decoder, reason)
+        let kind = Kind(rawValue: reply.error) ?? .decoder
+        self.init(kind == .noDecoder ? .decoder : kind, reason)
     }
 }

@@ -12,9 +12,14 @@ package final class HelperPool: Sendable {
     }
 
     private let program: HelperProgram
+    /// Room among all pictures of the process for what idle helpers keep; `nil` means that there is always enough.
+    private let memory: (any MemoryKeeping)?
     private let state = Monitor(State())
 
-    package init(_ program: HelperProgram) { self.program = program }
+    package init(_ program: HelperProgram, memory: (any MemoryKeeping)? = nil) {
+        self.program = program
+        self.memory = memory
+    }
 
     /// A reader of a helper's.
     struct Seat {
@@ -58,7 +63,7 @@ package final class HelperPool: Sendable {
         let isIdle = state.withLock { state in
             guard helper.readers.remove(seat.reader) != nil else { return false }
             if isKept { helper.closing.append(seat.reader) }
-            guard !helper.isBusy, isKept || Self.isDone(helper, state) else { return false }
+            guard !helper.isBusy, isKept || helper.readers.isEmpty else { return false }
             helper.isBusy = true
             return true
         }
@@ -67,13 +72,18 @@ package final class HelperPool: Sendable {
 
     /// Ends the helpers that nothing is asked of. Images that are decoded later, or have more frames, start others.
     package func close() {
+        state.withLock { $0.isClosing = true }
+        endIdle()
+    }
+
+    /// Ends the helpers that nothing is asked of, because others need the memory that they keep.
+    package func endIdle() {
         let idle = state.withLock { state in
-            state.isClosing = true
             let idle = state.helpers.filter { !$0.isBusy && $0.readers.isEmpty }
-            state.helpers.removeAll { !$0.isBusy && $0.readers.isEmpty }
+            if !idle.isEmpty { state.helpers.removeAll { !$0.isBusy && $0.readers.isEmpty } }
             return idle
         }
-        // Their processes end without the lock.
+        // Their processes end, and their room is given back, without the lock.
         withExtendedLifetime(idle) {}
     }
 
@@ -93,75 +103,118 @@ package final class HelperPool: Sendable {
         }
     }
 
+    /// Takes an idle helper, or else starts another one. Where the machine gives none, it waits for one that is busy.
     private func takeSeat(_ object: String?) throws(CoderError) -> Seat {
-        let (idle, reader) = state.withLock { state in
-            state.lastReader &+= 1
-            let idle = state.helpers.filter { !$0.isBusy && !$0.isGone && $0.object == object }
-                .min { $0.readers.count < $1.readers.count }
-            idle?.isBusy = true
-            idle?.readers.insert(state.lastReader)
-            return (idle, state.lastReader)
+        if let seat = state.withLock({ Self.seat(of: object, &$0) }) { return counted(seat) }
+        do throws(CoderError) {
+            let helper = try Helper.start(program, object: object)
+            return state.withLock { state in
+                state.helpers.append(helper)
+                return Self.seat(of: helper, &state, isNew: true)
+            }
+        } catch {
+            let seat = state.wait { state -> Seat?? in
+                if let seat = Self.seat(of: object, &state) { return seat }
+                return state.helpers.contains { Self.isFor(object, $0) } ? nil : .some(nil)
+            }
+            guard let seat else { throw error }
+            return counted(seat)
         }
-        if let idle { return Seat(helper: idle, reader: reader) }
-        let helper = try Helper(program, object: object)
-        state.withLock { state in
-            helper.readers.insert(reader)
-            state.helpers.append(helper)
-        }
-        return Seat(helper: helper, reader: reader, isOfNewHelper: true)
+    }
+
+    /// Gives back the room of a helper that is not idle any more: the picture that it decodes has some.
+    private func counted(_ seat: Seat) -> Seat {
+        seat.helper.room = nil
+        return seat
+    }
+
+    /// Takes the idle helper with the fewest readers.
+    private static func seat(of object: String?, _ state: inout State) -> Seat? {
+        let idle = state.helpers.filter { !$0.isBusy && isFor(object, $0) }
+        return idle.min { $0.readers.count < $1.readers.count }.map { seat(of: $0, &state) }
+    }
+
+    private static func isFor(_ object: String?, _ helper: Helper) -> Bool {
+        helper.object == object && !helper.isGone && !helper.isWorn
+    }
+
+    private static func seat(of helper: Helper, _ state: inout State, isNew: Bool = false) -> Seat {
+        state.lastReader &+= 1
+        helper.isBusy = true
+        helper.readers.insert(state.lastReader)
+        return Seat(helper: helper, reader: state.lastReader, isOfNewHelper: isNew)
     }
 
     private func giveBack(_ helper: Helper) {
         while true {
-            let closing = state.withLock { state -> [UInt32] in
+            let (closing, isIdle) = state.withLock { _ in
                 defer { helper.closing = [] }
-                if !helper.closing.isEmpty && !helper.isDead { return helper.closing }
-                helper.isBusy = false
-                helper.isGone = helper.isDead
-                if helper.isDead || Self.isDone(helper, state) { state.helpers.removeAll { $0 === helper } }
-                return []
+                return (helper.isDead ? [] : helper.closing, helper.readers.isEmpty && !helper.isDead)
             }
-            if closing.isEmpty { break }
-            for reader in closing {
-                var request = sddhelper_request()
-                request.question = SDDHELPER_CLOSE.rawValue
-                request.reader = reader
-                helper.tell(request)
+            let told = closing.prefix { tell(helper, toClose: $0) }
+            // It has not read the others yet. The next one to give it back tells it.
+            let untold = closing.dropFirst(told.count)
+            // Room is asked for without the lock.
+            let room = isIdle ? memory?.reserve(helper.byteCount + Self.own, isArriving: true) : nil
+            let isFree = state.withLock { state in
+                let hasMore = !helper.closing.isEmpty && untold.isEmpty && !helper.isDead
+                helper.closing += untold
+                if !hasMore { becameFree(helper, room, &state) }
+                return !hasMore
             }
+            if isFree { break }
         }
         state.broadcast()
     }
 
+    private func becameFree(_ helper: Helper, _ room: (any MemoryReserved)?, _ state: inout State) {
+        helper.isBusy = false
+        helper.isGone = helper.isDead
+        let isIdle = helper.readers.isEmpty
+        let hasNoRoom = isIdle && room == nil && memory != nil
+        if helper.isDead || hasNoRoom || Self.isDone(helper, state) {
+            state.helpers.removeAll { $0 === helper }
+        } else if isIdle {
+            helper.room = room
+        }
+    }
+
+    /// - Returns: false if that has to wait.
+    private func tell(_ helper: Helper, toClose reader: UInt32) -> Bool {
+        var request = sddhelper_request()
+        request.question = SDDHELPER_CLOSE.rawValue
+        request.reader = reader
+        return helper.tell(request)
+    }
+
     /// Whether an idle helper is to end.
     private static func isDone(_ helper: Helper, _ state: State) -> Bool {
-        helper.readers.isEmpty && (state.isClosing || helper.byteCount > mostKept)
+        helper.readers.isEmpty && (state.isClosing || helper.isWorn || helper.byteCount > mostKept)
     }
 
     /// Bytes of its files in memory with which a helper is kept. One that has more ends with its last reader.
     private static let mostKept = 64 << 20
+    /// Bytes that an idle helper keeps beside these files: see `sddhelper_enter_sandbox`.
+    private static let own = 16 << 20
 
     // MARK: - Coders
 
     /// Whether a coder decodes a body; `nil` if the bytes are too few to tell.
-    func canDecode(_ bytes: Bytes, _ object: String) -> Bool? {
+    /// - Throws: if its helper could not be asked, or has ended meanwhile.
+    func canDecode(_ bytes: Bytes, _ object: String) throws(CoderError) -> Bool? {
         var request = sddhelper_request()
         request.question = SDDHELPER_CAN_DECODE.rawValue
         var seat: Seat?
         defer { if let seat { leave(seat, isKept: false) } }
         let beginning = UnsafeRawBufferPointer(rebasing: bytes.pointer.prefix(Self.beginning))
-        do throws(CoderError) {
-            let reply = try ask(&seat, object) { seat, _ throws(CoderError) in
-                try seat.helper.ask(request, beginning, DecodeLimits())
-            }
-            switch reply.answer {
-            case SDDHELPER_GIVEN.rawValue: return true
-            case SDDHELPER_NO.rawValue: return false
-            case SDDHELPER_NOTHING.rawValue: return bytes.count < Self.beginning ? nil : false
-            default: return true
-            }
-        } catch {
-            // The decode tells what is wrong.
-            return true
+        let reply = try ask(&seat, object) { seat, _ throws(CoderError) in
+            try seat.helper.ask(request, beginning, program.limits)
+        }
+        switch reply.answer {
+        case SDDHELPER_GIVEN.rawValue: return true
+        case SDDHELPER_NO.rawValue: return false
+        case SDDHELPER_NOTHING.rawValue: return bytes.count < Self.beginning ? nil : false
+        default: throw CoderError(.decoder, "it gave an answer to another question")
         }
     }
 

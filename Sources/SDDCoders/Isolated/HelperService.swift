@@ -2,6 +2,28 @@ internal import CHelper
 internal import Glibc
 internal import SDDBase
 
+/// Why a process that was started as a helper cannot be one.
+package enum HelperFlaw {
+    /// The shared object of its coder cannot be loaded, for a reason.
+    case noCoder(String)
+    /// The system refuses the sandbox, with an error number.
+    case noSandbox(Int32)
+
+    fileprivate var number: sddhelper_flaw {
+        switch self {
+        case .noCoder: SDDHELPER_NO_CODER
+        case .noSandbox: SDDHELPER_NO_SANDBOX
+        }
+    }
+
+    fileprivate var reason: String {
+        switch self {
+        case .noCoder(let reason): reason
+        case .noSandbox(let error): "the system refuses the sandbox: \(String(cString: strerror(error)))"
+        }
+    }
+}
+
 /// What a helper does: it answers one request after the other, until the application's end of the socket is closed.
 /// Runs in a process of its own, on its main thread.
 package final class HelperService {
@@ -28,9 +50,22 @@ package final class HelperService {
     /// - Parameter coder: decodes all bodies; `nil` means the coders of the library.
     package init(coder: (any AppCoder)?) { self.coder = coder }
 
+    /// Tells the application's process that this one is ready, or why it cannot be.
+    package static func greet(_ flaw: HelperFlaw? = nil) {
+        var hello = sddhelper_hello()
+        (hello.magic, hello.protocol) = (UInt32(SDDHELPER_MAGIC), UInt32(SDDHELPER_PROTOCOL))
+        hello.request_size = UInt32(MemoryLayout<sddhelper_request>.size)
+        hello.reply_size = UInt32(MemoryLayout<sddhelper_reply>.size)
+        hello.flaw = Int32(flaw?.number.rawValue ?? SDDHELPER_READY.rawValue)
+        withUnsafeMutableBytes(of: &hello.reason) {
+            $0.copyBytes(from: (flaw?.reason ?? "").utf8.prefix($0.count - 1))
+        }
+        _ = withUnsafeBytes(of: &hello) { sddhelper_send(Descriptor.socket, $0.baseAddress, UInt64($0.count), true) }
+    }
+
     /// - Returns: the exit status of the process.
     package func run() -> Int32 {
-        SpareMemory.teachMalloc()
+        Self.greet()
         SpareMemory.beginUse()
         var begin = Self.cpuTime
         while true {
@@ -57,7 +92,7 @@ package final class HelperService {
             let now = Self.cpuTime
             (reply.cpu_time, begin) = (now - begin, now)
             let error = withUnsafeBytes(of: &reply) {
-                sddhelper_send(Descriptor.socket, $0.baseAddress, UInt64($0.count))
+                sddhelper_send(Descriptor.socket, $0.baseAddress, UInt64($0.count), true)
             }
             if error != 0 { return 0 }
         }

@@ -84,8 +84,8 @@ final class IsolatedAppDecoder: AppDecoder {
         let (hasBegun, limits) = (hasBegun, task.limits)
         self.hasBegun = true
         return try helpers.ask(&seat, object) { seat, isNew throws(CoderError) in
-            // Another helper has nothing of the body.
-            if isNew && hasBegun { throw CoderError(.decoder, "it has ended") }
+            // Another helper has nothing of the body. The first one has ended because of another picture.
+            if isNew && hasBegun { throw CoderError(.noDecoder, "it has ended") }
             request.reader = seat.reader
             return try use(seat.helper, seat.helper.ask(request, piece, limits))
         }

@@ -9,11 +9,16 @@ package struct CoderError: Error, Equatable {
             coder,
             /// The picture was decoded, but a transform failed.
             transform,
-            /// The process that decodes could not be started, or ended before it answered.
-            decoder
+            /// The process that decodes ended before it answered.
+            decoder,
+            /// There is no process that decodes: it could not be started, or something else has killed it. This is about
+            /// the machine, and not about the picture.
+            noDecoder
     }
 
     package let kind: Kind
+    /// The error number of the system, if that is the reason; else 0.
+    package let systemError: Int32
 
     /// True if the body may be good, and a picture in another form may be possible.
     var isOfForm: Bool {
@@ -26,8 +31,9 @@ package struct CoderError: Error, Equatable {
     /// Message of the C library, or further details; may be empty.
     package let reason: String
 
-    package init(_ kind: Kind, _ reason: String = "") {
+    package init(_ kind: Kind, _ reason: String = "", systemError: Int32 = 0) {
         self.kind = kind
+        self.systemError = systemError
         self.reason = reason
     }
 }

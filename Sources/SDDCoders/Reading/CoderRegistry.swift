@@ -64,38 +64,59 @@ package struct CoderRegistry: Sendable {
     /// Whether an application's coder takes a body that begins like this. Returns `nil` if a coder cannot tell yet; the
     /// coders after it must not be preferred to it.
     func isForApp(_ bytes: Bytes) -> Bool? {
-        for list in appLists {
-            for coder in list.newestFirst {
-                switch takes(bytes, coder) {
-                case true: return true
-                case nil: return nil
-                case false: continue
-                }
+        var isSilent = false
+        for coder in appCoders {
+            switch taking(bytes, coder) {
+            case .takes: return true
+            case .undecided: return nil
+            case .refuses: continue
+            case .silent: isSilent = true
             }
         }
-        return false
+        return isSilent && !isKnown(bytes)
     }
 
     /// Returns the first of the application's coders that takes a whole body, or else the installed coder of its format.
-    /// If there is none and the body has no format of the library's, returns the first one for the format `hint`.
+    /// If there is none and the body has no format of the library's, returns one that could not be asked, so that it is
+    /// asked to decode the body and the error tells why, or the first one for the format `hint`.
     /// - Throws: if the installed coder cannot be loaded.
     func appCoder(for bytes: Bytes, hint: ImageFormat?) throws(CoderError) -> (any AppCoder)? {
-        if let coder = firstAppCoder({ takes(bytes, $0) == true }) { return coder }
+        var silent: (any AppCoder)?
+        for coder in appCoders {
+            switch taking(bytes, coder) {
+            case .takes: return coder
+            case .silent: silent = silent ?? coder
+            case .refuses, .undecided: continue
+            }
+        }
         if let format = installedFormat(of: bytes) { return try installed?.coder(for: format) }
-        guard let hint, ImageFormat(sniffing: bytes) == nil else { return nil }
+        guard ImageFormat(sniffing: bytes) == nil else { return nil }
+        if let silent { return silent }
+        guard let hint else { return nil }
         return firstAppCoder { $0.format == hint }
     }
 
-    private func takes(_ bytes: Bytes, _ coder: any AppCoder) -> Bool? {
-        guard let helpers, let object = coder.object else { return coder.canDecode(bytes.pointer) }
-        return helpers.canDecode(bytes, object)
+    /// Whether a coder of the library, or an installed one, decodes a body that begins like this.
+    private func isKnown(_ bytes: Bytes) -> Bool { ImageFormat(sniffing: bytes) != nil || isForInstalled(bytes) }
+
+    private enum Taking { case takes, refuses, undecided, silent }
+
+    /// Asks a coder whether it decodes a body; `.silent` if it is in a process that cannot be asked.
+    private func taking(_ bytes: Bytes, _ coder: any AppCoder) -> Taking {
+        let answer: Bool?
+        if let helpers, let object = coder.object {
+            do throws(CoderError) { answer = try helpers.canDecode(bytes, object) } catch { return .silent }
+        } else {
+            answer = coder.canDecode(bytes.pointer)
+        }
+        return answer.map { $0 ? .takes : .refuses } ?? .undecided
     }
 
+    /// The application's coders, in the order in which they are asked.
+    private var appCoders: some Sequence<any AppCoder> { appLists.lazy.flatMap(\.newestFirst) }
+
     private func firstAppCoder(_ condition: (any AppCoder) -> Bool) -> (any AppCoder)? {
-        for list in appLists {
-            if let coder = list.newestFirst.first(where: condition) { return coder }
-        }
-        return nil
+        appCoders.first(where: condition)
     }
 
     /// Returns the first of the application's coders that encodes a format, or else the installed one.

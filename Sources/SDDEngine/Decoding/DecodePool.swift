@@ -23,7 +23,9 @@ final class DecodePool: Sendable {
         client: Client
     ) throws(SystemError) {
         self.accounts = accounts
-        let run = { @Sendable work in Self.run(work, limits, registry, client) }
+        let run = { @Sendable (work: DecodeWork) in
+            DecodeStop.watching(work.stop) { Self.run(work, limits, registry, client) }
+        }
         let workers = try WorkerPool(
             name: "sdd-decode", threads: threads, atEnd: { while let work = desk.takeGiven() { run(work) } }
         ) {

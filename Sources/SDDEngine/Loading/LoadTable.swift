@@ -193,8 +193,14 @@ extension LoadTable {
     private mutating func made(_ load: Load, _ result: DownloadResult, at now: Int64, _ actions: inout [Action]) {
         if isOver(load, result) { return finish(load, result, at: now, &actions) }
         load.isCacheBad = result.error?.code == .badImageData
-        // Whatever failed, the network may have the image.
-        guard result.error == nil else { return goOn(load, at: now, &actions) }
+        if let error = result.error {
+            // The cache has the image, and this machine cannot show it now.
+            if load.has(.fromCacheOnly), error.errorClass == .system {
+                return finish(load, result, at: now, &actions)
+            }
+            // Whatever failed, the network may have the image.
+            return goOn(load, at: now, &actions)
+        }
         found(load, result, at: now, &actions)
     }
 

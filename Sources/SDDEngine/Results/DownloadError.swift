@@ -107,6 +107,7 @@ package struct DownloadError: Error, Equatable, Sendable {
         case redirectMalformed = 301_003
         case redirectUnwanted = 301_004
         case sinkBlocked = 301_601
+        case noDecoder = 400_901
         case cacheDirectory = 401_301
         case cacheUnsafe = 401_302
         case cacheWrite = 401_303
@@ -266,6 +267,13 @@ extension DownloadError {
 
 extension DownloadError {
     package init(_ error: CoderError) {
+        if error.kind == .noDecoder {
+            let sentence = "The system gave no process that decodes pictures, or has ended it"
+            let reason = error.reason.isEmpty ? "" : " (\(error.reason))"
+            self.init(.noResources, .noDecoder, "\(sentence)\(reason).")
+            systemError = error.systemError
+            return
+        }
         let (detail, sentence): (Detail, String) =
             switch error.kind {
             case .empty:
@@ -281,8 +289,11 @@ extension DownloadError {
             case .chunkTooLarge: (.imageChunkTooLarge, "A part of the picture beside its pixels is too large")
             case .tooManyScans: (.imageTooManyScans, "The progressive JPEG has more scans than any real one needs")
             case .tooSlow:
-                (.imageTooSlow, "The picture takes longer to decode than the limit on decode time allows")
-            case .decoder: (.imageDecoder, "The process that decodes pictures has failed")
+                (
+                    .imageTooSlow,
+                    "The picture takes longer to decode than decode_time_ms of the downloader's config allows"
+                )
+            case .decoder, .noDecoder: (.imageDecoder, "The process that decodes pictures has failed")
             case .tooMuchMemory:
                 (.imageTooMuchMemory, "The picture takes more memory than the limit for one picture allows")
             case .tooMuchForBody:

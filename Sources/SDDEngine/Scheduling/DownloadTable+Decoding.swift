@@ -32,6 +32,7 @@ struct DecodeWork: Sendable {
     var memory: (any MemoryKeeping)?
     /// Memory already reserved for the image.
     var room: (any MemoryReserved)?
+    var stop: DecodeStop?
 }
 
 /// The outcome of a decode: a step with an image in each requested form.
@@ -61,7 +62,13 @@ extension DownloadTable {
         return DecodeWork(
             id: job.id, bytes: bytes, step: .decode(job.forms, takeProgressive(of: job)),
             isMade: job.caching?.isMade ?? false, memory: decoding.keeper(for: job, hasRoom: granted != nil),
-            room: granted)
+            room: granted, stop: makeStop(for: job))
+    }
+
+    /// Returns what ends the step of a job that is about to begin, when the last handler has left.
+    func makeStop(for job: Job<Listener>) -> DecodeStop? {
+        job.decodeStop = registry.helpers == nil ? nil : DecodeStop()
+        return job.decodeStop
     }
 
     /// Handles the outcome of the application's processing of a body.

@@ -264,6 +264,7 @@ extension DownloadTable {
     /// Removes a job that no caller waits for any more from the table, and from the line or slot that it occupies.
     mutating func abandon(_ job: Job<Listener>, error: DownloadError, at now: Int64) {
         remove(job)
+        job.decodeStop?.stop()
         switch job.stage {
         case .waiting(let place): slots.remove(place)
         case .running:

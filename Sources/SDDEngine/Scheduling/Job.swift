@@ -125,6 +125,8 @@ final class Job<Listener: AnyObject> {
     var roomNeeded = 0
     /// Whether a decode thread writes pixels, perhaps to memory lent by callers.
     var isWriting = false
+    /// Tells the process that decodes the body, if it is another one, that nobody waits for the picture any more.
+    var decodeStop: DecodeStop?
     /// The progressive decode of the body, while it runs and afterwards.
     var progressive: ProgressiveDecode?
     /// Keepers that have the original, or get it as soon as it has proved to be an image.

@@ -200,6 +200,7 @@ pub const SDD_DETAIL_REDIRECT_DOWNGRADE: _bindgen_ty_2 = 301002;
 pub const SDD_DETAIL_REDIRECT_MALFORMED: _bindgen_ty_2 = 301003;
 pub const SDD_DETAIL_REDIRECT_UNWANTED: _bindgen_ty_2 = 301004;
 pub const SDD_DETAIL_SINK_BLOCKED: _bindgen_ty_2 = 301601;
+pub const SDD_DETAIL_RESOURCES_DECODER: _bindgen_ty_2 = 400901;
 pub const SDD_DETAIL_CACHE_DIRECTORY: _bindgen_ty_2 = 401301;
 pub const SDD_DETAIL_CACHE_UNSAFE: _bindgen_ty_2 = 401302;
 pub const SDD_DETAIL_CACHE_WRITE: _bindgen_ty_2 = 401303;
