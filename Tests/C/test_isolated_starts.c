@@ -12,9 +12,9 @@
 
 static const char *object_path(const char *name)
 {
-    static char made[4][1024];
+    static char made[16][1024];
     static unsigned turn;
-    char *place = made[turn++ % 4];
+    char *place = made[turn++ % 16];
     snprintf(place, sizeof made[0], "%s/%s", setting("SDD_TEST_OBJECTS"), name);
     return place;
 }
