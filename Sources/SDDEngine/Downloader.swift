@@ -33,11 +33,11 @@ package final class Downloader: Sendable {
 
     private init(
         _ configuration: DownloaderConfiguration, transport: any Transport, bell: EventBell?,
-        numbers: @escaping @Sendable () -> UInt64
+        appTime: any TimeSource, numbers: @escaping @Sendable () -> UInt64
     ) {
         self.configuration = configuration
         self.transport = transport
-        plugins = AppTransfers(maxBodyBytes: configuration.transport.maxBodyBytes)
+        plugins = AppTransfers(maxBodyBytes: configuration.transport.maxBodyBytes, time: appTime)
         coders = AppCoderList()
         let helperAccount = DecodeMemory.ofProcess.makeAccount()
         self.helperAccount = helperAccount
@@ -59,9 +59,11 @@ package final class Downloader: Sendable {
     }
 
     /// Makes a downloader and starts its threads. If one thread fails to start, the others are stopped again.
-    /// - Parameter numbers: the source of transfer ids, each of which is used once in the process.
+    /// - Parameters:
+    ///   - appTime: the clock of transfers over the application's transports.
+    ///   - numbers: the source of transfer ids, each of which is used once in the process.
     package static func make(
-        _ configuration: DownloaderConfiguration, transport: any Transport,
+        _ configuration: DownloaderConfiguration, transport: any Transport, appTime: any TimeSource = SystemTime(),
         numbers: @escaping @Sendable () -> UInt64 = { TokenSeat.makeSerial() }
     ) throws(CreationFailure) -> Downloader {
         let bell: EventBell?
@@ -70,7 +72,8 @@ package final class Downloader: Sendable {
         } catch {
             throw .noResources("The system gave no descriptor for events.")
         }
-        let downloader = Downloader(configuration, transport: transport, bell: bell, numbers: numbers)
+        let downloader = Downloader(
+            configuration, transport: transport, bell: bell, appTime: appTime, numbers: numbers)
         try downloader.startThreads()
         return downloader
     }
@@ -338,15 +341,17 @@ extension Downloader: TransportDelegate {
         // A local copy is needed, because the lock's closure cannot capture an `inout` parameter.
         var taken: [TransportCommand] = []
         let now = time.monotonicMicroseconds()
-        let ended = thread == .first ? plugins.lookAtClocks(at: now).ended : []
-        if !ended.isEmpty { handle(ended, of: thread) }
         var deadline = change(on: thread) { table, now in table.transportAsks(for: &taken, on: thread, at: now) }
         if thread == .first {
             let shown = plugins.take(from: &taken)
-            if !shown.isEmpty { handle(shown, of: thread) }
-            // Transfers that have just started have time limits too. At the time already checked, none of them can
-            // expire.
-            deadline = min(deadline, plugins.lookAtClocks(at: now).next, loaders.lookAtClocks(at: now))
+            // One look, after the commands: what it ends is reported, and transfers that have just started have time
+            // limits too.
+            let (ended, next) = plugins.lookAtClocks()
+            let events = shown + ended
+            if !events.isEmpty { handle(events, of: thread) }
+            deadline = min(deadline, next, loaders.lookAtClocks(at: now))
+            // The table may have answered these events with commands, for which nothing wakes this thread.
+            if !events.isEmpty { deadline = now }
         }
         commands += taken
         return deadline

@@ -319,7 +319,65 @@ import Testing
         #expect(failure(of: look().ended) == .stall)
     }
 
-    private func look() -> (ended: [TransferEvent], next: Int64) {
-        transfers.lookAtClocks(at: time.monotonicMicroseconds())
+    @Test("Z6: a time is read under the lock under which it is judged: no delayed thread plans a look in the past")
+    func timesAreReadUnderTheLock() throws {
+        // given: a clock that looks whether another thread gets the lock meanwhile
+        let clock = WatchedTime()
+        let transfers = AppTransfers(maxBodyBytes: 10, time: clock)
+        let url = try Sample.url("archive:a", others: ["archive"])
+        var commands = [TransportCommand.start(TransferID(1), HTTPRequest(url: url, plugin: appTransport), .normal)]
+        clock.watch { _ = transfers.needsTurn }
+        // when
+        _ = transfers.take(from: &commands)
+        commands = [.pause(TransferID(1)), .resume(TransferID(1))]
+        _ = transfers.take(from: &commands)
+        _ = try transfers.responded(TransferID(1), status: 200, fields: ResponseFields(), expectedBytes: -1)
+        _ = try [UInt8(1)].withUnsafeBytes { try transfers.received(TransferID(1), $0) }
+        _ = transfers.lookAtClocks()
+        _ = try transfers.finished(TransferID(1), nil)
+        clock.watch(nil)
+        // then
+        #expect(clock.reads >= 7 && clock.readsWithoutLock == 0)
     }
+
+    private func look() -> (ended: [TransferEvent], next: Int64) {
+        transfers.lookAtClocks()
+    }
+}
+
+/// A clock that runs a function on another thread whenever it is read, and counts the reads during which that could end:
+/// a function that takes a lock cannot, if the reader holds it.
+private final class WatchedTime: TimeSource {
+    private struct State {
+        var body: (@Sendable () -> Void)?
+        var reads = 0
+        var withoutLock = 0
+    }
+
+    private let state = Monitor(State())
+
+    var reads: Int { state.withLock { $0.reads } }
+    var readsWithoutLock: Int { state.withLock { $0.withoutLock } }
+
+    func watch(_ body: (@Sendable () -> Void)?) { state.withLock { $0.body = body } }
+
+    func monotonicMicroseconds() -> Int64 {
+        guard let body = state.withLock({ $0.body }) else { return 0 }
+        let hasEnded = Monitor(false)
+        let thread = try? NativeThread(name: "other") {
+            body()
+            hasEnded.withLock { $0 = true }
+            hasEnded.broadcast()
+        }
+        // A short time is enough: a busy machine can only hide a fault, and never show one that is not there.
+        let gotLock = hasEnded.wait(milliseconds: 50) { $0 ? true : nil } ?? false
+        thread?.detach()
+        state.withLock { state in
+            state.reads += 1
+            state.withoutLock += gotLock ? 1 : 0
+        }
+        return 0
+    }
+
+    func wallMicroseconds() -> Int64 { 0 }
 }

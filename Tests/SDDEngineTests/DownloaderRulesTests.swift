@@ -198,6 +198,45 @@ import Testing
         #expect(appTransport.called.last == .cancel(3))
     }
 
+    @Test("D27 Z6: whatever a look at the clocks ends is reported, however the clock of an answer ran")
+    func whatALookEndsIsReported() throws {
+        // given: a transfer whose limit is in the future when a turn begins, and in the past when another starts in it
+        let clock = ManualTime(microseconds: SystemTime().monotonicMicroseconds() + 3_600_000_000)
+        let downloader = try transport.makeDownloader(appTime: clock)
+        let callbacks = RecordingCallbacks(), other = RecordingCallbacks()
+        try submit(downloader, FakeAppTransport(), callbacks, stall: 1000)
+        _ = commands()
+        let answering = FakeAppTransport { _ in
+            clock.advance(milliseconds: -7_200_000)
+            _ = try? downloader.appResponded(1, status: 200, fields: ResponseFields(), expectedBytes: -1)
+        }
+        try submit(downloader, answering, other)
+        _ = commands()
+        // when
+        clock.advance(milliseconds: 1000)
+        _ = commands()
+        // then
+        #expect(callbacks.waitUntilReleased())
+        #expect(callbacks.record.results.first?.error?.detail == .timeoutStall)
+        downloader.destroy()
+    }
+
+    @Test("D27: a transfer that ends while it is started frees its slot, and the loop turns again at once for the next")
+    func aSlotThatIsFreedByALookIsUsed() throws {
+        let clock = ManualTime()
+        let downloader = try transport.makeDownloader(appTime: clock) { $0.maxConcurrentDownloads = 1 }
+        let callbacks = RecordingCallbacks()
+        try submit(downloader, FakeAppTransport { _ in clock.advance(milliseconds: 1000) }, callbacks, stall: 1000)
+        let last = FakeAppTransport()
+        try submit(downloader, last, RecordingCallbacks())
+        transport.turn()
+        #expect(callbacks.waitUntilReleased())
+        #expect(transport.deadline <= SystemTime().monotonicMicroseconds())
+        transport.turn()
+        #expect(last.called.count == 1)
+        downloader.destroy()
+    }
+
     @Test("D27 Z6: its time limits apply, though only the clock wakes the loop")
     func aSilentAppTransportTimesOut() throws {
         let downloader = try transport.makeDownloader()

@@ -86,14 +86,15 @@ final class FakeTransport: Transport {
 
 extension FakeTransport {
     /// Makes a downloader on this transport, whose transfers are 1, 2, and so on.
-    func makeDownloader(isAppDriven: Bool = false, set: (inout DownloaderConfiguration) -> Void = { _ in }) throws
-        -> Downloader
-    {
+    func makeDownloader(
+        isAppDriven: Bool = false, appTime: any TimeSource = SystemTime(),
+        set: (inout DownloaderConfiguration) -> Void = { _ in }
+    ) throws -> Downloader {
         var configuration = DownloaderConfiguration()
         if isAppDriven { configuration.delivery = .application }
         set(&configuration)
         let last = Monitor<UInt64>(0)
-        return try Downloader.make(configuration, transport: self) {
+        return try Downloader.make(configuration, transport: self, appTime: appTime) {
             last.withLock { last in
                 last += 1
                 return last

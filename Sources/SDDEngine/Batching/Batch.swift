@@ -81,8 +81,7 @@ package final class Batch: Sendable {
 
     /// Microseconds from the start to now, or to the end of the last item.
     package var elapsed: Int64 {
-        let now = time.monotonicMicroseconds()
-        return state.withLock { ($0.table.isOver ? $0.lastEnd : now) - start }
+        state.withLock { ($0.table.isOver ? $0.lastEnd : now) - start }
     }
 }
 

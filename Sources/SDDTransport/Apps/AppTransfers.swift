@@ -107,6 +107,8 @@ package final class AppTransfers: Sendable {
 
     private let transfers = Monitor(State())
     private let maxBodyBytes: Int64
+    /// Read under the lock of `transfers` wherever a time is compared with others: a thread that was delayed between
+    /// the clock and the lock would plan a look in the past.
     private let time: any TimeSource
 
     package init(maxBodyBytes: Int64, time: any TimeSource = SystemTime()) {
@@ -154,9 +156,9 @@ extension AppTransfers {
     }
 
     private func pause(_ id: TransferID) -> Bool {
-        let now = time.monotonicMicroseconds()
-        return transfers.withLock { transfers in
+        transfers.withLock { transfers in
             guard let transfer = transfers[id] else { return false }
+            let now = time.monotonicMicroseconds()
             transfer.pausedAt = transfer.pausedAt ?? now
             return true
         }
@@ -164,9 +166,9 @@ extension AppTransfers {
 
     /// Restarts the clocks. Each limit continues with the time that was left.
     private func resume(_ id: TransferID) -> Bool {
-        let now = time.monotonicMicroseconds()
-        return transfers.withLock { transfers in
+        transfers.withLock { transfers in
             guard let transfer = transfers[id] else { return false }
+            let now = time.monotonicMicroseconds()
             if let pausedAt = transfer.pausedAt {
                 transfer.started += now - pausedAt
                 transfer.lastActivity += now - pausedAt
@@ -184,8 +186,8 @@ extension AppTransfers {
         // The application's transports do not support resuming.
         var request = request
         if request.resume != nil { request.resume = nil }
-        let transfer = Transfer(plugin, request, time)
         transfers.withLock { transfers in
+            let transfer = Transfer(plugin, request, time)
             transfers[id] = transfer
             transfers.schedule(transfer, id, at: transfer.started)
         }
@@ -216,8 +218,9 @@ extension AppTransfers {
 
     /// Ends transfers whose time limit has expired, and writes bytes that wait for a sink.
     /// - Returns: The final events of ended transfers, and the time of the next look.
-    package func lookAtClocks(at now: Int64) -> (ended: [TransferEvent], next: Int64) {
+    package func lookAtClocks() -> (ended: [TransferEvent], next: Int64) {
         let (ended, next) = transfers.withLock { transfers in
+            let now = time.monotonicMicroseconds()
             var ended: [(TransferID, Transfer, TransferEnd)] = []
             var later: [(TransferID, Transfer, Int64)] = []
             while let id = transfers.popDue(at: now) {
@@ -306,10 +309,10 @@ extension AppTransfers {
     package func responded(
         _ id: TransferID, status: Int32, fields: ResponseFields, expectedBytes: Int64
     ) throws(Refusal) -> [TransferEvent] {
-        let now = time.monotonicMicroseconds()
-        return try transfers.withLock { transfers throws(Refusal) in
+        try transfers.withLock { transfers throws(Refusal) in
             guard let transfer = transfers[id], transfer.heldEnd == nil else { throw .unknown }
             guard transfer.head == nil else { throw .outOfOrder }
+            let now = time.monotonicMicroseconds()
             defer { transfers.schedule(transfer, id, at: Self.nextLook(of: transfer, at: now)) }
             return [respond(transfer, id, status: status, fields: fields, expectedBytes: expectedBytes, at: now)]
         }
@@ -333,9 +336,9 @@ extension AppTransfers {
     package func received(
         _ id: TransferID, _ data: UnsafeRawBufferPointer
     ) throws(Refusal) -> (events: [TransferEvent], isTooLarge: Bool) {
-        let now = time.monotonicMicroseconds()
         let outcome = try transfers.withLock { transfers throws(Refusal) -> (Taken, BodySink?, Transfer) in
             guard let transfer = transfers[id], transfer.heldEnd == nil else { throw .unknown }
+            let now = time.monotonicMicroseconds()
             var taken = Taken()
             if transfer.head == nil { taken.events.append(standardResponse(transfer, id, at: now)) }
             transfer.lastActivity = now
@@ -371,9 +374,9 @@ extension AppTransfers {
     /// Records that the sink is blocked. The application may still deliver more, which is kept up to the limit on
     /// bodies, and written by `sdd-net`.
     private func sinkWaits(_ id: TransferID) {
-        let now = time.monotonicMicroseconds()
         transfers.withLock { transfers in
             guard let transfer = transfers[id], transfer.sinkMoved == nil else { return }
+            let now = time.monotonicMicroseconds()
             transfer.sinkMoved = now
             transfers.schedule(transfer, id, at: now + Self.sinkInterval)
         }
@@ -410,9 +413,9 @@ extension AppTransfers {
     }
 
     package func finished(_ id: TransferID, _ error: TransportError?) throws(Refusal) -> [TransferEvent] {
-        let now = time.monotonicMicroseconds()
         let (events, held) = try transfers.withLock { transfers throws(Refusal) -> ([TransferEvent], Transfer) in
             guard let transfer = transfers[id], transfer.heldEnd == nil else { throw .unknown }
+            let now = time.monotonicMicroseconds()
             let error = error ?? transfer.lack
             var events: [TransferEvent] = []
             if error == nil, transfer.head == nil { events.append(standardResponse(transfer, id, at: now)) }
