@@ -4,7 +4,7 @@
  *
  *   - one terminal callback, never inside the submitting call, never after the destruction of its downloader has
  *     returned, and no callback after it; then its user_data_free, once;
- *   - a cancelled result if sdd_cancel() succeeded;
+ *   - a cancelled result if sdd_cancel() succeeded, and nothing else if one of its own callbacks called that;
  *   - no callback if the submitting call gave no token;
  *   - an error with its class, its sentence and no body; on success the right bytes.
  */
@@ -35,6 +35,8 @@ typedef struct site {
 typedef struct call {
     site *site;
     atomic_int is_submitting, completed, freed, was_cancelled, is_refused;
+    atomic_int cancelled_inside; /* one of its own callbacks has cancelled it: only the end may follow */
+    size_t finished;             /* of a list: the newest progress */
     pthread_t submitter;
     _Atomic(sdd_token) token;
     int has_completed, has_free; /* which callbacks the library was given */
@@ -109,17 +111,24 @@ static inline void submitted(call *c, sdd_token token)
     atomic_store(&c->site->recent[chance(RECENT)], c);
 }
 
-/* Checks that a callback of this call may still come. */
-static inline void hear(call *c)
+/* Checks that a callback of this call may still come, which may be its last. */
+static inline void hear_any(call *c)
 {
     CHECK(!c->is_refused && c->completed == 0 && c->freed == 0);
     CHECK(c->site && !c->site->destroyed);
     if (c->is_submitting && pthread_equal(c->submitter, pthread_self())) FAIL("a callback inside the submitting call");
 }
 
+/* The same for a callback that is not its last. */
+static inline void hear(call *c)
+{
+    hear_any(c);
+    CHECK(!c->cancelled_inside);
+}
+
 static inline void end_call(call *c, sdd_status error)
 {
-    hear(c);
+    hear_any(c);
     CHECK_EQUAL(atomic_fetch_add(&c->completed, 1), 0);
     atomic_store(&c->error, error);
     if (error == SDD_ERROR_CANCELLED) atomic_fetch_add(&cancelled_calls, 1);

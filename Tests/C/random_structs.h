@@ -18,6 +18,31 @@ static void call_something(site *own);
         depth--; \
     } while (0)
 
+/* Takes events inside a callback. */
+static void take_events(site *s);
+
+/* Destroys the downloader that calls back, or one of the loaders, and makes others in their place. */
+static void end_inside(site *own);
+static void end_a_loader(void);
+
+/* What any callback about a call may do: deliver other events, cancel the call, destroy what delivers it. */
+static void act_inside(call *c, sdd_token token, uint32_t rarity)
+{
+    if (c == NULL || !one_in(rarity)) return;
+    switch (chance(8)) {
+    case 0:
+        if (CALL(sdd_cancel, token) != SDD_OK) break;
+        atomic_store(&c->cancelled_inside, 1);
+        atomic_fetch_add(&c->was_cancelled, 1);
+        break;
+    case 1: if (one_in(40) && c->site != &shared_site) IN_CALLBACK(end_inside(c->site)); break;
+    case 2: if (one_in(20)) IN_CALLBACK(end_a_loader()); break;
+    case 3:
+    case 4: IN_CALLBACK(call_something(c->site)); break;
+    default: IN_CALLBACK(take_events(c->site)); break;
+    }
+}
+
 /* -------------------------------------------------------------------------------- callbacks of a call */
 
 static void on_progress(sdd_token token, int64_t received, int64_t expected, const char *address, void *user_data)
@@ -27,8 +52,7 @@ static void on_progress(sdd_token token, int64_t received, int64_t expected, con
     CHECK(expected < 0 || received <= expected);
     if (c == NULL) return;
     hear(c);
-    if (one_in(60)) IN_CALLBACK(call_something(c->site));
-    if (one_in(60) && CALL(sdd_cancel, token) == SDD_OK) atomic_fetch_add(&c->was_cancelled, 1);
+    act_inside(c, token, 30);
 }
 
 static void look_at_result(const sdd_result *result)
@@ -45,7 +69,7 @@ static void on_completed(const sdd_result *result, void *user_data)
     check_end(c, result);
     CHECK(CALL(sdd_cancel, result->token) != SDD_OK);
     look_at_result(result);
-    if (one_in(8)) IN_CALLBACK(call_something(c->site));
+    act_inside(c, result->token, 4);
 }
 
 /* Receives previews, and the cached image of a load that refreshes. */
@@ -56,7 +80,7 @@ static void on_part(const sdd_result *result, void *user_data)
     if (c == NULL) return;
     hear(c);
     look_at_result(result);
-    if (one_in(20)) IN_CALLBACK(call_something(c->site));
+    act_inside(c, result->token, 10);
 }
 
 static void on_facts(sdd_token token, const sdd_image_facts *facts, void *user_data)
@@ -64,6 +88,7 @@ static void on_facts(sdd_token token, const sdd_image_facts *facts, void *user_d
     call *c = user_data;
     CHECK(token != 0 && facts->width > 0 && facts->height > 0);
     if (c) hear(c);
+    act_inside(c, token, 10);
 }
 
 static void on_each(sdd_token token, size_t index, const sdd_result *result, void *user_data)
@@ -72,13 +97,18 @@ static void on_each(sdd_token token, size_t index, const sdd_result *result, voi
     CHECK(token != 0 && index < 64);
     check_any_result(result, 1);
     if (c) hear(c);
+    act_inside(c, token, 3);
 }
 
 static void on_list_progress(sdd_token token, size_t finished, size_t skipped, size_t total, void *user_data)
 {
     call *c = user_data;
     CHECK(token != 0 && skipped <= finished && finished <= total);
-    if (c) hear(c);
+    if (c == NULL) return;
+    hear(c);
+    CHECK(finished > c->finished);
+    c->finished = finished;
+    act_inside(c, token, 3);
 }
 
 static void on_list(const sdd_prefetch_report *report, void *user_data)
@@ -86,7 +116,9 @@ static void on_list(const sdd_prefetch_report *report, void *user_data)
     call *c = user_data;
     CHECK(report->token != 0 && report->skipped <= report->finished);
     CHECK_EQUAL(report->finished + report->cancelled, report->total);
-    if (c) end_call(c, report->error);
+    if (c == NULL) return;
+    end_call(c, report->error);
+    act_inside(c, report->token, 4);
 }
 
 static void on_notice(const sdd_notice *notice, void *user_data)

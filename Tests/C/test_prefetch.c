@@ -342,6 +342,85 @@ static void z2_an_application_that_drains_gets_the_same(void)
     close_loader(&l);
 }
 
+/* ---------------------------------------------------------------- callbacks that deliver and cancel */
+
+/* A list whose `each` does something to it. */
+typedef struct acting_list {
+    sdd_downloader *downloader;
+    int dispatches, cancels; /* what `each` does */
+    int each_count, progress_count, completed_count, freed_count;
+    size_t finished;
+} acting_list;
+
+static void act_in_each(sdd_token token, size_t index, const sdd_result *result, void *user_data)
+{
+    acting_list *l = user_data;
+    (void)index, (void)result;
+    CHECK_EQUAL(l->completed_count, 0);
+    l->each_count++;
+    if (l->dispatches) CHECK_STATUS(sdd_dispatch(l->downloader, 0, NULL), SDD_OK);
+    if (l->cancels) CHECK_STATUS(sdd_cancel(token), SDD_OK);
+}
+
+static void act_in_progress(sdd_token token, size_t finished, size_t skipped, size_t total, void *user_data)
+{
+    acting_list *l = user_data;
+    (void)token, (void)skipped, (void)total;
+    if (l->cancels) FAIL("progress after a cancel");
+    if (l->completed_count || l->freed_count) FAIL("progress after the end");
+    CHECK(finished > l->finished);
+    l->finished = finished;
+    l->progress_count++;
+}
+
+static void act_at_the_end(const sdd_prefetch_report *report, void *user_data)
+{
+    acting_list *l = user_data;
+    CHECK_EQUAL(report->error, l->cancels ? SDD_ERROR_CANCELLED : SDD_OK);
+    CHECK_EQUAL(++l->completed_count, 1);
+}
+
+static void act_freed(void *user_data)
+{
+    acting_list *l = user_data;
+    CHECK_EQUAL(++l->freed_count, 1);
+}
+
+/* Runs a list whose URLs have all ended before anything is delivered, except for the last one if `cancels`. */
+static acting_list run_acting_list(int dispatches, int cancels)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.delivery = SDD_DELIVERY_APPLICATION;
+    loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
+    acting_list acting = { .downloader = l.downloader, .dispatches = dispatches, .cancels = cancels };
+    const char *urls[] = { "not a url", "not one either", cancels ? at("/hold/acting") : "nor this" };
+    sdd_prefetch_list list = SDD_PREFETCH_LIST_INIT;
+    list.urls = urls;
+    list.count = 3;
+    list.each = act_in_each;
+    list.progress = act_in_progress;
+    list.completed = act_at_the_end;
+    list.user_data = &acting;
+    list.user_data_free = act_freed;
+    CHECK(sdd_prefetch(l.loader, &list, NULL) != 0);
+    while (acting.freed_count == 0) CHECK_STATUS(sdd_wait(l.downloader, NULL, 0, -1, NULL), SDD_OK);
+    close_loader(&l);
+    CHECK(acting.completed_count == 1 && acting.freed_count == 1);
+    return acting;
+}
+
+static void b30_no_progress_after_the_end_that_each_delivered(void)
+{
+    acting_list l = run_acting_list(1, 0);
+    CHECK(l.each_count == 3 && l.progress_count == 0);
+}
+
+static void b30_no_progress_after_a_cancel_in_each(void)
+{
+    acting_list l = run_acting_list(0, 1);
+    CHECK(l.each_count == 1 && l.progress_count == 0);
+}
+
 int main(void)
 {
     start_watchdog();
@@ -355,5 +434,7 @@ int main(void)
     RUN(an_empty_list_and_one_without_callbacks);
     RUN(bad_lists_are_refused_without_a_callback);
     RUN(z2_an_application_that_drains_gets_the_same);
+    RUN(b30_no_progress_after_the_end_that_each_delivered);
+    RUN(b30_no_progress_after_a_cancel_in_each);
     return 0;
 }

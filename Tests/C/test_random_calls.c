@@ -240,6 +240,15 @@ static void end_inside(site *own)
     }
 }
 
+static void end_a_loader(void)
+{
+    _Atomic(thing *) *place = &loaders[chance(LOADERS)];
+    thing *made = make_loader_thing(), *old = atomic_load(place);
+    /* At the end of a round there are none, and none may be added. */
+    int is_kept = old && atomic_compare_exchange_strong(place, &old, made);
+    end_thing(is_kept ? old : made, destroy_loader);
+}
+
 /* ---------------------------------------------------------------------------------------- actions */
 
 static void (*const actions[])(void) = {

@@ -22,15 +22,22 @@ final class PrefetchRecorder: AppCallbacks {
     func completed(_ result: DownloadResult, token: UInt64) { tell("completed", token) }
     func released() { state.withLock { $0.told.append("released") } }
 
-    func prefetched(_ event: PrefetchEvent, token: UInt64) {
-        switch event {
-        case .step(let index, let result, let counts):
-            tell("\(index)\(result.error == nil ? "" : " failed") \(Self.text(counts))", token)
-            onStep(token)
-        case .end(let report):
-            state.withLock { $0.reports.append(report) }
-            tell("end \(Self.text(report.counts))\(report.isCancelled ? " cancelled \(report.cancelled)" : "")", token)
+    func prefetched(_ index: Int, _ result: DownloadResult, token: UInt64) {
+        tell("\(index)\(result.error == nil ? "" : " failed")", token)
+        onStep(token)
+    }
+
+    /// Adds the counts to the text of the URL before them.
+    func prefetchProgressed(_ counts: PrefetchCounts, token: UInt64) {
+        state.withLock { state in
+            let last = state.told.popLast() ?? "nothing"
+            state.told.append("\(last) \(Self.text(counts))")
         }
+    }
+
+    func prefetchEnded(_ report: PrefetchReport, token: UInt64) {
+        state.withLock { $0.reports.append(report) }
+        tell("end \(Self.text(report.counts))\(report.isCancelled ? " cancelled \(report.cancelled)" : "")", token)
     }
 
     private func tell(_ text: String, _ token: UInt64) {

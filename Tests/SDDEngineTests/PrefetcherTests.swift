@@ -148,7 +148,30 @@ import Testing
             _ = prefetcher.submit(list(["a", "b", "c"]), callbacks: callbacks)
             for name in ["a", "b"] { loader.end(name) }
             while try downloader.dispatch(max: 0) > 0 {}
-            #expect(callbacks.told == ["0 1/0/3", "end 2/0/3 cancelled 1", "released"])
+            // Nor does the progress of that URL.
+            #expect(callbacks.told == ["0", "end 2/0/3 cancelled 1", "released"])
+        }
+    }
+
+    @Test("B30: a URL's callback that dispatches: progress neither comes after the end nor goes back")
+    func aDispatchInsideACallback() throws {
+        try withPrefetcher { prefetcher, downloader in
+            let callbacks = PrefetchRecorder { _ in _ = try? downloader.dispatch(max: 1) }
+            _ = prefetcher.submit(list(["a", "b", "c"]), callbacks: callbacks)
+            for name in ["a", "b", "c"] { loader.end(name) }
+            while try downloader.dispatch(max: 0) > 0 {}
+            #expect(callbacks.told == ["0", "1", "2", "end 3/0/3", "released"])
+        }
+    }
+
+    @Test("B30: a URL's callback that drains the end: no progress comes after it")
+    func aDrainInsideACallback() throws {
+        try withPrefetcher { prefetcher, downloader in
+            let callbacks = PrefetchRecorder { _ in _ = try? downloader.drain(max: 9) { _ in nil } }
+            _ = prefetcher.submit(list(["a", "b"]), callbacks: callbacks)
+            for name in ["a", "b"] { loader.end(name) }
+            while try downloader.dispatch(max: 0) > 0 {}
+            #expect(callbacks.told == ["0", "released"])
         }
     }
 
@@ -216,7 +239,9 @@ import Testing
         downloader.destroy()
         for (number, callbacks) in recorders.enumerated() {
             #expect(callbacks.reports.count == 1 && callbacks.told.last == "released", "list \(number)")
-            let told = callbacks.told.dropLast(2)
+            var told = callbacks.told.dropLast(2)
+            // A cancel between the two calls about a URL drops its progress.
+            if callbacks.reports.last?.isCancelled == true, told.last?.contains("/") == false { told.removeLast() }
             // Each step has the number of finished URLs: the steps come in order, and none is missing in the middle.
             #expect(told.map(\.finished) == Array(1..<(told.count + 1)), "list \(number)")
             if callbacks.reports.last?.isCancelled == false { #expect(told.count == 20) }

@@ -28,17 +28,18 @@ final class PrefetchCallbacks: AppCallbacks, @unchecked Sendable {
     func completed(_ result: DownloadResult, token: UInt64) {}
     func released() { free?(userData) }
 
-    func prefetched(_ event: PrefetchEvent, token: UInt64) {
-        switch event {
-        case .step(let index, let result, let counts):
-            if let each {
-                LentStep(result, of: text(index), token: token).withResult { each(token, index, $0, userData) }
-            }
-            progress?(token, counts.finished, counts.skipped, counts.total, userData)
-        case .end(let report):
-            guard let completion else { return }
-            LentReport(report, token: token).withPointer { completion($0, userData) }
-        }
+    func prefetched(_ index: Int, _ result: DownloadResult, token: UInt64) {
+        guard let each else { return }
+        LentStep(result, of: text(index), token: token).withResult { each(token, index, $0, userData) }
+    }
+
+    func prefetchProgressed(_ counts: PrefetchCounts, token: UInt64) {
+        progress?(token, counts.finished, counts.skipped, counts.total, userData)
+    }
+
+    func prefetchEnded(_ report: PrefetchReport, token: UInt64) {
+        guard let completion else { return }
+        LentReport(report, token: token).withPointer { completion($0, userData) }
     }
 
     /// Returns the record of an event for the application to drain, and the object that the record points into.

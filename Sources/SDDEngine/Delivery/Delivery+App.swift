@@ -67,7 +67,10 @@ extension Delivery {
             default: break
             }
             if let listener = event.ended {
-                state.withLock { $0.drained.append(listener) }
+                state.withLock { state in
+                    listener.isOver = true
+                    state.drained.append(listener)
+                }
                 settled()
             }
             count += 1

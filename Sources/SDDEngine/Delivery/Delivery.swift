@@ -291,9 +291,24 @@ extension Delivery {
             result.delivered()
             callLast(listener) { listener.callbacks.completed(result, token: listener.token) }
         case .notice(let notice, let observer): observer?.noticed(notice)
-        case .prefetch(let listener, let event):
-            let call = { listener.callbacks.prefetched(event, token: listener.token) }
-            if event.isEnd { callLast(listener, call) } else { call() }
+        case .prefetch(let listener, .step(let index, let result, let counts)):
+            listener.callbacks.prefetched(index, result, token: listener.token)
+            // That call may have cancelled the list, or delivered later events.
+            if takes(counts, listener) { listener.callbacks.prefetchProgressed(counts, token: listener.token) }
+        case .prefetch(let listener, .end(let report)):
+            state.withLock { _ in listener.isOver = true }
+            callLast(listener) { listener.callbacks.prefetchEnded(report, token: listener.token) }
+        }
+    }
+
+    /// Whether the progress of a list is still to be delivered: the list was not cancelled, and neither its end nor
+    /// progress of a later URL has been delivered.
+    private func takes(_ counts: PrefetchCounts, _ listener: Listener) -> Bool {
+        if isForked { return false }
+        return state.withLock { _ in
+            if listener.isMuted || listener.isOver || counts.finished <= listener.finishedURLs { return false }
+            listener.finishedURLs = counts.finished
+            return true
         }
     }
 

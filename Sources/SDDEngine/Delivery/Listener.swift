@@ -11,8 +11,13 @@ package protocol AppCallbacks: AnyObject, Sendable {
     /// Delivers the cached result while the server is asked whether it is still valid.
     func foundCached(_ result: DownloadResult, token: UInt64)
     func completed(_ result: DownloadResult, token: UInt64)
-    /// Delivers an event of a list to prefetch; a list gets none of the calls above.
-    func prefetched(_ event: PrefetchEvent, token: UInt64)
+    /// Delivers the end of one URL of a list to prefetch; a list gets none of the calls above.
+    /// - Parameter result: without image and bytes.
+    func prefetched(_ index: Int, _ result: DownloadResult, token: UInt64)
+    /// Delivers the progress of a list, after the URL that it counts.
+    func prefetchProgressed(_ counts: PrefetchCounts, token: UInt64)
+    /// Delivers the end of a list, in place of `completed`.
+    func prefetchEnded(_ report: PrefetchReport, token: UInt64)
     /// Always the last call, after `completed` or after the application has taken the event: the application's data may
     /// be freed.
     func released()
@@ -26,8 +31,10 @@ protocol StageListener: AnyObject, Sendable {
 extension AppCallbacks {
     /// Does nothing: only loads have cached results.
     package func foundCached(_ result: DownloadResult, token: UInt64) {}
-    /// Does nothing: only lists have these events.
-    package func prefetched(_ event: PrefetchEvent, token: UInt64) {}
+    // Only lists have these events; the functions for other requests do nothing.
+    package func prefetched(_ index: Int, _ result: DownloadResult, token: UInt64) {}
+    package func prefetchProgressed(_ counts: PrefetchCounts, token: UInt64) {}
+    package func prefetchEnded(_ report: PrefetchReport, token: UInt64) {}
 }
 
 /// One accepted request in a downloader: its token, its callbacks, and the state of its delivery.
@@ -52,6 +59,10 @@ package final class Listener: @unchecked Sendable {
     var hasEnded = false
     /// The request was cancelled: progress that waits is not delivered any more.
     var isMuted = false
+    /// The end of a list is being delivered, or was.
+    var isOver = false
+    /// The largest number of ended URLs that the application of a list was told.
+    var finishedURLs = 0
 
     init(
         token: UInt64, callbacks: any AppCallbacks, isImmediate: Bool = false, stages: (any StageListener)? = nil
