@@ -4,11 +4,28 @@ import Testing
 
 @Suite struct ImageURLTests {
     @Test(arguments: [
-        "http://example.org/a.png", "https://example.org", "HTTPS://Example.org:8443/a?b=c#d", "http://127.0.0.1:80/",
-        "http://[::1]/", "http://user:password@host/", "http://host?query", "http://a/%zz",
+        "http://example.org/a.png", "https://example.org", "https://example.org:8443/A?B=C#D", "http://127.0.0.1:80/",
+        "http://[::1]/", "http://User:Password@host/", "http://host?query", "http://a/%zz",
     ])
     func takesAValidURLUnchanged(text: String) throws {
         #expect(try checked(text).text == text)
+    }
+
+    @Test("scheme and host are the same in any case (RFC 3986 section 6.2.2.1), and nothing else is")
+    func schemeAndHostAreInLowerCase() throws {
+        let given = [
+            ("HTTP://H/", "http://h/"), ("HTTP://H", "http://h"), ("http://A@B@C/D", "http://A@B@c/D"),
+            ("HtTpS://U:P@Example.ORG:8443/A?B=%aF#C", "https://U:P@example.org:8443/A?B=%aF#C"),
+            ("http://[FE80::A]/X", "http://[fe80::a]/X"),
+            ("http://H/\u{fc}", "http://h/%C3%BC"),
+        ]
+        for (text, expected) in given {
+            #expect(try checked(text).text == expected)
+            #expect(try checked(text) == checked(expected))
+            #expect(try checked(text).hashKey == checked(expected).hashKey)
+        }
+        #expect(try checked("FILE:///A", allowsFiles: true).text == "FILE:///A")
+        #expect(try checked("MEMO:A", others: ["memo"]).text == "MEMO:A")
     }
 
     @Test func recognizesTheSchemeInAnyCase() throws {

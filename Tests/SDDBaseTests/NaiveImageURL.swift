@@ -22,12 +22,10 @@ struct NaiveImageURL: Equatable {
         case _ where others.contains(name): scheme = .other
         default: throw .scheme
         }
-        text = bytes.map { $0 < 0x80 ? String(UnicodeScalar($0)) : "%" + String($0, radix: 16, uppercase: true) }
-            .joined()
         let rest = bytes[(colon + 1)...]
         if scheme == .other {
             if rest.isEmpty { throw .malformed }
-            (hasUserinfo, place) = (false, "")
+            (text, hasUserinfo, place) = (Self.encoded(bytes[...]), false, "")
             return
         }
         guard rest.starts(with: Array("//".utf8)) else { throw .malformed }
@@ -36,7 +34,18 @@ struct NaiveImageURL: Equatable {
         if authority.contains(where: { $0 >= 0x80 }) { throw .malformed }
         let parts = authority.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
         hasUserinfo = parts.count > 1
+        let end = rest.startIndex + 2 + authority.count
+        let host = end - (parts.last?.count ?? 0)
+        text =
+            scheme == .file
+            ? Self.encoded(bytes[...])
+            : name + Self.encoded(bytes[colon..<host]) + Self.encoded(bytes[host..<end]).lowercased()
+                + Self.encoded(bytes[end...])
         place = scheme == .file ? "" : Self.place(String(decoding: parts.last ?? [], as: UTF8.self), scheme)
+    }
+
+    private static func encoded(_ bytes: ArraySlice<UInt8>) -> String {
+        bytes.map { $0 < 0x80 ? String(UnicodeScalar($0)) : "%" + String($0, radix: 16, uppercase: true) }.joined()
     }
 
     private static func place(_ host: String, _ scheme: ImageURL.Scheme) -> String {

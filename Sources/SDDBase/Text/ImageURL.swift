@@ -13,6 +13,7 @@ package struct ImageURL: Hashable, Sendable {
     /// anywhere.
     package static let maxLength = 65_536
 
+    /// As it was given, but for percent-encoding and the case of an HTTP URL's scheme and host.
     package let text: String
     package let scheme: Scheme
     /// A hash of host and port: equal for all URLs of one host and port; 0 for a URL without a host. Two hosts collide
@@ -47,6 +48,15 @@ package struct ImageURL: Hashable, Sendable {
             throw .scheme
         }
         let authority = scheme == .other ? nil : Authority(in: bytes, after: colon)
+        if scheme == .http || scheme == .https,
+            authority?.hasCapitals == true || bytes[..<colon].contains(where: isCapital)
+        {
+            let lower = Self.normalized(bytes, colon, authority?.host)
+            self = try lower.withUnsafeBufferPointer { (bytes) throws(Flaw) in
+                try ImageURL(checking: bytes, allowsFiles: allowsFiles, others: others)
+            }
+            return
+        }
         if let authority {
             // A host name outside ASCII would need IDNA, which has rules of its own; the application must pass
             // punycode.
@@ -73,6 +83,14 @@ package struct ImageURL: Hashable, Sendable {
         }
     }
 
+    /// Returns a text with scheme and host in lower case: they are equal in any case (RFC 3986 §6.2.2.1).
+    private static func normalized(_ bytes: UnsafeBufferPointer<UInt8>, _ colon: Int, _ host: Range<Int>?) -> [UInt8] {
+        bytes.enumerated().map { index, byte in
+            let isPart = index < colon || host?.contains(index) ?? false
+            return isPart && isCapital(byte) ? byte | 0x20 : byte
+        }
+    }
+
     /// Refuses a text that is not UTF-8, or has a space or a control character.
     private static func checkText(_ bytes: UnsafeBufferPointer<UInt8>) throws(Flaw) {
         guard String(validating: bytes, as: UTF8.self) != nil else { throw .notUTF8 }
@@ -85,6 +103,8 @@ package struct ImageURL: Hashable, Sendable {
         /// `all` without the user info and the "@" behind it.
         var host: Range<Int>
         var isASCII = true
+        /// The host has letters in upper case.
+        var hasCapitals = false
         var hasUserinfo: Bool { host.lowerBound > all.lowerBound }
 
         /// - Parameter colon: the index of the colon behind the scheme.
@@ -95,7 +115,8 @@ package struct ImageURL: Hashable, Sendable {
             let start = colon + 3
             var (host, end) = (start, start)
             while end < bytes.count, !endsAuthority(bytes[end]) {
-                if bytes[end] == UInt8(ascii: "@") { host = end + 1 }
+                if bytes[end] == UInt8(ascii: "@") { (host, hasCapitals) = (end + 1, false) }
+                if isCapital(bytes[end]) { hasCapitals = true }
                 if bytes[end] >= 0x80 { isASCII = false }
                 end += 1
             }
@@ -165,8 +186,8 @@ package struct ImageURL: Hashable, Sendable {
         }
     }
 
-    /// Returns the FNV-1a hash of the host in lower case and the port.
-    /// - Parameter authority: host and port, without user info.
+    /// Returns the FNV-1a hash of the host and the port.
+    /// - Parameter authority: host and port, without user info, in lower case.
     private static func hashKey(of authority: Slice<UnsafeBufferPointer<UInt8>>, standardPort: UInt64) -> UInt64 {
         var host = authority
         var port = standardPort
@@ -180,8 +201,7 @@ package struct ImageURL: Hashable, Sendable {
         }
         var hashKey = seed
         for byte in host {
-            let lower = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
-            hashKey = (hashKey ^ UInt64(lower)) &* 0x100_0000_01b3
+            hashKey = (hashKey ^ UInt64(byte)) &* 0x100_0000_01b3
         }
         hashKey = (hashKey ^ port) &* 0x100_0000_01b3
         return hashKey == 0 ? 1 : hashKey
@@ -204,6 +224,8 @@ package struct ImageURL: Hashable, Sendable {
         return String(decoding: text, as: UTF8.self)
     }
 }
+
+private func isCapital(_ byte: UInt8) -> Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) }
 
 private func endsAuthority(_ byte: UInt8) -> Bool {
     byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
