@@ -1,3 +1,4 @@
+import Glibc
 import SDDBase
 import TestSupport
 import Testing
@@ -54,6 +55,35 @@ import Testing
         // then
         #expect(done.wait())
         end(pool)
+    }
+
+    @Test("threads without work end, but for one, and come back when there is work for them")
+    func idleThreadsEnd() throws {
+        // given
+        let ends = Monitor(0)
+        let pool = try WorkerPool(
+            name: "pool", threads: 3, idleMilliseconds: 1, atEnd: { ends.withLock { $0 += 1 } }
+        ) { [jobs] in { jobs.doOne() } }
+        while pool.threadCount > 1 { sched_yield() }
+        for _ in 0..<20 {
+            // when: each job waits for the other two, so that three threads are needed
+            let met = Monitor(0), done = Expectation(count: 3)
+            for _ in 0..<3 {
+                jobs.add {
+                    met.withLock { $0 += 1 }
+                    met.broadcast()
+                    met.wait { $0 >= 3 ? () : nil }
+                    done.fulfil()
+                }
+            }
+            pool.wake(for: 3)
+            // then
+            #expect(done.wait())
+        }
+        #expect(ends.withLock { $0 } == 0)
+        end(pool)
+        // Only those that the end of the pool has found are told of it.
+        #expect((1...3).contains(ends.withLock { $0 }))
     }
 
     @Test func looksForWorkOnlyWhenWoken() throws {

@@ -355,7 +355,9 @@ typedef struct sdd_downloader_config {
     int32_t delivery;                 /* one of SDD_DELIVERY_; default SDD_DELIVERY_THREAD */
     int32_t max_concurrent_downloads; /* transfers at a time; default 6 */
     int32_t max_concurrent_per_host;  /* transfers at a time to one host and port; default 6 */
-    int32_t decode_threads; /* default: the processors that the process may use, at most 8 */
+    /* Default: the processors that the process may use, at most 8. All but one end after some
+       seconds without work, and are started again when there is some. */
+    int32_t decode_threads;
     int32_t execution_order; /* one of SDD_ORDER_ */
     /* Slots of max_concurrent_downloads kept free for requests of SDD_PRIORITY_HIGH and above; must
        be less than max_concurrent_downloads; default 0. */
