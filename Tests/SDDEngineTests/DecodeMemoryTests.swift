@@ -76,6 +76,23 @@ import Testing
         withExtendedLifetime((complete, arriving)) {}
     }
 
+    @Test("a refusal that changes nothing rings no bell: the thread that asked would wake itself again and again")
+    func aRefusalAgainRingsNothing() {
+        let account = memory.makeAccount()
+        let rings = Rings(account)
+        let held = account.reserve(50, isArriving: false)
+        var arriving = account.reserve(50, isArriving: true)
+        // The first refusal asks the account itself for the room of its arriving picture.
+        #expect(account.ask(for: 60) == nil && rings.total == 1)
+        for _ in 0..<100 { #expect(account.ask(for: 60) == nil) }
+        #expect(account.reserve(1, isArriving: true) == nil && account.reserve(60, isArriving: false) == nil)
+        #expect(rings.total == 1)
+        // It is rung when there is news.
+        arriving = nil
+        #expect(rings.total == 1 && account.ask(for: 50) != nil)
+        withExtendedLifetime((held, arriving)) {}
+    }
+
     @Test("a picture whose body has arrived keeps its memory")
     func settledPicturesKeepTheirMemory() {
         let (one, other) = (memory.makeAccount(), memory.makeAccount())

@@ -48,8 +48,17 @@ package final class DecodeMemory: Sendable {
     }
 
     fileprivate func change<Outcome>(_ event: (inout RoomLedger) -> Outcome) -> Outcome {
-        let (outcome, bells) = state.withLock { state in
-            let outcome = event(&state.ledger)
+        changeIfNeeded { ledger in (event(&ledger), true) }
+    }
+
+    /// - Parameter event: returns also whether an account may have to do something because of it. If a refusal that
+    ///   changes nothing rang, a thread that has found no room would wake itself again and again.
+    fileprivate func changeIfNeeded<Outcome>(
+        _ event: (inout RoomLedger) -> (outcome: Outcome, rings: Bool)
+    ) -> Outcome {
+        let (outcome, bells) = state.withLock { state -> (Outcome, [@Sendable () -> Void]) in
+            let (outcome, rings) = event(&state.ledger)
+            guard rings else { return (outcome, []) }
             let isShort = !state.ledger.line.isEmpty
             if isShort || self.isShort.load(ordering: .relaxed) { self.isShort.store(isShort, ordering: .relaxed) }
             return (outcome, state.ledger.wakes.compactMap { state.bells[$0] })
@@ -98,12 +107,19 @@ package final class DecodeAccount: RoomKeeping {
     }
 
     package func reserve(_ bytes: Int, isArriving: Bool) -> (any MemoryReserved)? {
-        guard memory.change({ $0.take(bytes, for: id, isArriving: isArriving) }) else { return nil }
+        // Whoever waits has less room after it, or the same.
+        let isTaken = memory.changeIfNeeded { ledger in (ledger.take(bytes, for: id, isArriving: isArriving), false) }
+        guard isTaken else { return nil }
         return Reservation(memory, self, bytes, isArriving: isArriving)
     }
 
     package func ask(for bytes: Int) -> (any MemoryReserved)? {
-        guard memory.change({ $0.ask(bytes, for: id) }) else { return nil }
+        let isGranted = memory.changeIfNeeded { ledger in
+            let before = ledger.wanted(by: id)
+            let isGranted = ledger.ask(bytes, for: id)
+            return (isGranted, ledger.wanted(by: id) != before)
+        }
+        guard isGranted else { return nil }
         return Reservation(memory, self, bytes, isArriving: false)
     }
 
