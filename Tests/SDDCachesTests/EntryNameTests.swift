@@ -32,7 +32,9 @@ import Testing
         "only letters and digits of a URL's extension are percent-decoded",
         arguments: [
             ("http://h/a.%6Ap%67", ".jpg"), ("http://h/a.j%70%32", ".jp2"), ("http://h/a.%2e%2E", ".%2e%2E"),
-            ("http://h/a.%2fb", ".%2fb"), ("http://h/a.p%00", ".p%00"), ("http://h/a.%5C", ".%5C"),
+            ("http://h/a.%2fb", ".b"), ("http://h/a.p%00", ".p"), ("http://h/a.%5C", ".%5C"),
+            ("http://h/a.jpg00%00", ".jpg00"), ("http://h/a.j%3Ap%3a", ".jp"), ("http://h/a.%00", ""),
+            ("a.jpg%00", ".jpg%00"),
             ("http://h/a.%", ".%"), ("http://h/a.%4", ".%4"), ("http://h/a.%g1", ".%g1"),
             ("http://h/a.%C3%BC", ".%C3%BC"),
             ("http://h/a%2Ejpg", ""), ("http://h/a.png?x.%6Ap%67", ".png"), ("a.%6Ap%67", ".%6Ap%67"),

@@ -1,6 +1,6 @@
-/// The extension of a key as used in a file name, byte by byte. In a URL, escaped letters and digits are decoded (RFC
-/// 3986 §6.2.2.2). Any other escape stays as it is, so that the name contains nothing that is special to a file system.
-/// A value type.
+/// The extension of a key as used in a file name, byte by byte: without NUL, ":" and "/". In a URL, escaped letters and
+/// digits are decoded (RFC 3986 §6.2.2.2), and the escapes of those three are left out, too. Any other escape stays as
+/// it is, so that the name contains nothing that is special to a file system. A value type.
 struct ExtensionBytes: Sequence, IteratorProtocol {
     private var rest: Slice<UnsafeBufferPointer<UInt8>>
     private let isOfURL: Bool
@@ -15,14 +15,20 @@ struct ExtensionBytes: Sequence, IteratorProtocol {
         while let byte = rest.popFirst() {
             if isOfURL, byte == UInt8(ascii: "%"), let meant = escaped() {
                 rest = rest.dropFirst(2)
+                if Self.isLeftOut(meant) { continue }
                 return meant
             }
-            if byte != 0, byte != UInt8(ascii: ":"), byte != UInt8(ascii: "/") { return byte }
+            if !Self.isLeftOut(byte) { return byte }
         }
         return nil
     }
 
-    /// Returns the letter or digit whose hexadecimal digits come next; nil for anything else.
+    private static func isLeftOut(_ byte: UInt8) -> Bool {
+        byte == 0 || byte == UInt8(ascii: ":") || byte == UInt8(ascii: "/")
+    }
+
+    /// Returns the letter, the digit or the character to leave out whose hexadecimal digits come next; nil for anything
+    /// else.
     private func escaped() -> UInt8? {
         guard rest.count >= 2, let high = Self.digit(rest[rest.startIndex]),
             let low = Self.digit(rest[rest.startIndex + 1])
@@ -31,7 +37,7 @@ struct ExtensionBytes: Sequence, IteratorProtocol {
         switch meant {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): return meant
         case UInt8(ascii: "0")...UInt8(ascii: "9"): return meant
-        default: return nil
+        default: return Self.isLeftOut(meant) ? meant : nil
         }
     }
 
