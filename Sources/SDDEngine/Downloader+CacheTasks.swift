@@ -17,6 +17,8 @@ extension Downloader {
             case .awaitOther(let id, let look): look.lookLater(answer: answer(of: id))
             case .revalidate(let request, let lookup): revalidate(request, lookup)
             case .keep(let keeper, let image): keeper.keep(image)
+            case .keepPixels(let keeper, let image, let response, let headers):
+                keeper.keep(image, of: response, askedWith: headers)
             case .keepOriginal(let keeper, let original): keeper.keep(original, decodedBy: registry)
             case .apply(let revalidation, let outcome): revalidation.apply(outcome)
             case .save(let saver, let bytes): saver.save(bytes)
@@ -57,7 +59,7 @@ extension CacheTask {
     var asks: Bool {
         switch self {
         case .ask, .claim, .awaitOther: true
-        case .keep, .keepOriginal, .apply, .revalidate, .save, .endSaving: false
+        case .keep, .keepPixels, .keepOriginal, .apply, .revalidate, .save, .endSaving: false
         }
     }
 }

@@ -459,6 +459,25 @@ static void an_old_entry_is_a_miss(void)
     }
 }
 
+static char watched_path[600];
+static int is_watched_there(void) { return access(watched_path, F_OK) == 0; }
+
+static void p2_entries_expire_while_nobody_uses_the_cache(void)
+{
+    sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
+    config.disk_date = SDD_DATE_MODIFICATION;
+    config.max_disk_age_ms = 60000;
+    config.trim_interval_ms = 20;
+    cache_in_folder c = open_cache(config);
+    put_text(c.cache, KEY, "some time ago");
+    snprintf(watched_path, sizeof watched_path, "%s", path_of(c.cache, KEY));
+    /* A trim that follows the write finds nothing to remove. */
+    while (counts_of(c.cache).trims == 0) sched_yield();
+    make_older(watched_path, 90);
+    CHECK(settles(is_watched_there, 0));
+    close_cache(&c);
+}
+
 static void put_large(sdd_cache *cache, const char *key)
 {
     static const char zeros[400000];
@@ -631,6 +650,7 @@ int main(void)
     RUN(an_image_the_application_holds_is_found_after_a_trim);
     RUN(an_image_lives_longer_than_its_cache);
     RUN(an_old_entry_is_a_miss);
+    RUN(p2_entries_expire_while_nobody_uses_the_cache);
     RUN(over_the_limit_the_oldest_are_removed);
     RUN(with_access_dates_recently_used_entries_stay);
     RUN(every_statistic_counts);

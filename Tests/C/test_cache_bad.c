@@ -31,6 +31,33 @@ static void the_shared_cache_works_without_its_folder(void)
 
 /* --------------------------------------------------------------------------------------- arguments */
 
+static void m19_previews_and_partial_images_are_refused(void)
+{
+    cache_in_folder c = open_default();
+    size_t size;
+    uint8_t *whole = fixture("jpeg/baseline-420.jpg", &size);
+    sdd_decode_options lenient = SDD_DECODE_OPTIONS_INIT;
+    sdd_image *image = NULL;
+    sdd_status status = -1;
+    int32_t detail = -1;
+    lenient.integrity = SDD_INTEGRITY_LENIENT;
+    CHECK_STATUS(sdd_image_decode(whole, size * 3 / 4, &lenient, &image, NULL), SDD_OK);
+    CHECK(sdd_image_good_rows(image) < sdd_image_height(image));
+    sdd_bytes *bytes = sdd_bytes_create(whole, size);
+    for (int has_bytes = 0; has_bytes < 2; has_bytes++) {
+        sdd_cache_item item = item_of(KEY, image, has_bytes ? bytes : NULL, SDD_CACHE_ALL);
+        CHECK_STATUS(sdd_cache_put(c.cache, &item, &detail), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK(strstr(sdd_last_error_message(), "sdd_cache_item.image") != NULL);
+        CHECK_EQUAL(sdd_cache_put_async(c.cache, NULL, &item, &status), 0);
+        CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
+        CHECK_EQUAL(sdd_cache_contains(c.cache, KEY, SDD_CACHE_ALL), 0);
+    }
+    sdd_bytes_release(bytes);
+    sdd_image_release(image);
+    free(whole);
+    close_cache(&c);
+}
+
 static void null_never_crashes(void)
 {
     cache_in_folder c = open_default();
@@ -486,6 +513,7 @@ int main(void)
 {
     start_watchdog();
     RUN(the_shared_cache_works_without_its_folder);
+    RUN(m19_previews_and_partial_images_are_refused);
     RUN(null_never_crashes);
     RUN(unknown_values_are_refused);
     RUN(items_that_cannot_be_stored);

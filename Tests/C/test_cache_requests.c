@@ -31,6 +31,51 @@ static void look_for(sdd_downloader *downloader, sdd_cache *cache, record *r, co
 
 /* ------------------------------------------------------------------------------------------ queries */
 
+/* Returns whether the bytes of the record, or their absence, are those of the picture. */
+static int has_bytes(const record *r, const sdd_bytes *picture)
+{
+    return r->bytes != NULL && sdd_bytes_size(r->bytes) == sdd_bytes_size(picture)
+           && memcmp(sdd_bytes_data(r->bytes), sdd_bytes_data(picture), sdd_bytes_size(picture)) == 0;
+}
+
+static void a_query_gives_the_same_warm_as_cold(void)
+{
+    cache_in_folder c = open_default();
+    sdd_downloader *downloader = make_downloader(NULL);
+    record r = RECORD_INIT;
+    sdd_bytes *picture = fixture_bytes("jpeg/baseline-420.jpg");
+    sdd_cache_item item = item_of(KEY, NULL, picture, SDD_CACHE_ALL);
+    item.extended = text_bytes("the application's");
+    CHECK_STATUS(sdd_cache_put(c.cache, &item, NULL), SDD_OK);
+    for (int is_small = 0; is_small < 2; is_small++) {
+        sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
+        decode.target_width = is_small ? 10 : 0;
+        for (int32_t wants = SDD_WANT_IMAGE; wants <= SDD_WANT_BOTH; wants++) {
+            CHECK_STATUS(sdd_cache_trim_memory(c.cache, SDD_TRIM_ALL), SDD_OK);
+            for (int is_warm = 0; is_warm < 2; is_warm++) {
+                sdd_query query = record_query(&r, KEY, wants);
+                query.decode = &decode;
+                record_clear(&r);
+                submit_query(downloader, c.cache, &query);
+                record_wait(&r);
+                CHECK_ENDED(&r, SDD_OK, 0);
+                int expects_image = wants != SDD_WANT_BYTES, expects_bytes = wants != SDD_WANT_IMAGE;
+                CHECK_EQUAL(r.image != NULL, expects_image);
+                /* A picture as it is stored has its bytes, and a scaled one has none. */
+                CHECK_EQUAL(has_bytes(&r, picture), expects_bytes || !is_small);
+                CHECK_EQUAL(r.bytes != NULL, expects_bytes || !is_small);
+                CHECK_EQUAL(r.extended != NULL, expects_bytes);
+                if (expects_image) CHECK_EQUAL(r.origin, is_warm ? SDD_ORIGIN_MEMORY : SDD_ORIGIN_DISK);
+            }
+        }
+    }
+    sdd_bytes_release(picture);
+    sdd_bytes_release(item.extended);
+    record_clear(&r);
+    destroy(downloader);
+    close_cache(&c);
+}
+
 static void a_query_ends_with_the_cached_entry(void)
 {
     cache_in_folder c = open_default();
@@ -297,48 +342,21 @@ static void a_fresh_response_needs_no_network(void)
     close_cache(&c);
 }
 
-/* Ends with the range's bytes, or without them, in `r`. */
-static void ask_for_range(sdd_downloader *downloader, record *r, const char *path, const char *range)
+/* What is ignored must be there: the option uses the HTTP cache by itself. */
+static void o3_the_option_alone_uses_the_http_cache(void)
 {
-    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
-    record_clear(r);
-    request.url = at(path);
-    request.range = range;
-    request.options = SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_BYTES_ONLY;
-    request.completed = record_completed;
-    request.user_data = r;
-    request.user_data_free = record_freed;
-    CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
-    record_wait(r);
-}
-
-static void u6_a_range_needs_no_network(void)
-{
-    const char *path = "/file/png/rgb8.png?header=Cache-Control:%20max-age=600";
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     cache_in_folder c = open_default();
-    record r = RECORD_INIT;
-    sdd_bytes *whole = fixture_bytes("png/rgb8.png");
-    const size_t size = sdd_bytes_size(whole);
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.cache = c.cache;
     sdd_downloader *downloader = make_downloader(&config);
-    long asked = requests_of("/file/png/rgb8.png");
-    fetch(downloader, &r, at(path), SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_BYTES_ONLY);
+    record r = RECORD_INIT;
+    const char *url = at("/file/png/rgb8.png?o3&header=Cache-Control:%20max-age=600");
+    fetch(downloader, &r, url, SDD_OPTION_IGNORE_CACHED_RESPONSE);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
-    ask_for_range(downloader, &r, path, "1-8");
-    CHECK_ENDED(&r, SDD_OK, 0);
-    CHECK(r.http_status == 206 && r.origin == SDD_ORIGIN_HTTP_FRESH && sdd_bytes_size(r.bytes) == 8);
-    CHECK(memcmp(sdd_bytes_data(r.bytes), sdd_bytes_data(whole) + 1, 8) == 0);
-    ask_for_range(downloader, &r, path, "-8");
-    CHECK_ENDED(&r, SDD_OK, 0);
-    CHECK(memcmp(sdd_bytes_data(r.bytes), sdd_bytes_data(whole) + size - 8, 8) == 0);
-    CHECK_STATUS(sdd_downloader_set_offline(downloader, 1), SDD_OK);
-    ask_for_range(downloader, &r, path, "999999999-");
-    CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
-    CHECK_EQUAL(requests_of("/file/png/rgb8.png"), asked + 1);
+    fetch(downloader, &r, url, SDD_OPTION_IGNORE_CACHED_RESPONSE);
+    CHECK_ENDED(&r, SDD_ERROR_NOT_MODIFIED, 0);
     record_clear(&r);
-    sdd_bytes_release(whole);
     destroy(downloader);
     close_cache(&c);
 }
@@ -429,6 +447,7 @@ static void x16_x37_what_is_the_same_is_not_delivered(void)
 int main(void)
 {
     start_watchdog();
+    RUN(a_query_gives_the_same_warm_as_cold);
     RUN(a_query_ends_with_the_cached_entry);
     RUN(no_callback_comes_inside_the_call);
     RUN(equal_queries_share_the_decoding);
@@ -443,5 +462,6 @@ int main(void)
     RUN(a_downloader_works_without_its_destroyed_cache);
     RUN(x32_without_the_bit_nothing_is_kept);
     RUN(x16_x37_what_is_the_same_is_not_delivered);
+    RUN(o3_the_option_alone_uses_the_http_cache);
     return 0;
 }

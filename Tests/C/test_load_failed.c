@@ -41,17 +41,67 @@ static void m5_f5_a_failed_url_ends_at_once(void)
     close_loader(&l);
 }
 
-/* The URL is blocked in every form and from every source of the picture. */
-static void m5_before_the_cache_is_asked(void)
+/* A cached picture whose refresh has failed is delivered, however it is asked for. */
+static void check_cached_though_blocked(loader_in_folder *l, const char *url, int32_t origin)
+{
+    static const uint64_t options[] = { 0, SDD_OPTION_FROM_CACHE_ONLY, SDD_OPTION_REFRESH_CACHED };
+    record r = RECORD_INIT;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        if (origin == SDD_ORIGIN_DISK) leave_to_disk(l);
+        CHECK_EQUAL(sdd_loader_is_blocked(l->loader, url), 1);
+        get_from(l, &r, url, options[i], origin);
+        sdd_load_request request = SDD_LOAD_REQUEST_INIT;
+        sdd_loaded loaded = SDD_LOADED_INIT;
+        request.url = url;
+        request.options = options[i];
+        if (origin == SDD_ORIGIN_DISK) leave_to_disk(l);
+        CHECK_STATUS(sdd_loader_get(l->loader, &request, -1, &loaded), SDD_OK);
+        CHECK(loaded.image != NULL && loaded.origin == origin);
+        sdd_image_release(loaded.image), sdd_bytes_release(loaded.bytes), sdd_response_release(loaded.response);
+    }
+    record_clear(&r);
+}
+
+static void m5_f5_the_list_bars_the_network_and_never_the_caches(void)
+{
+    /* The policy of SDWebImage blocks a bad picture until it is told otherwise, the other one for a second. */
+    static const struct { const char *name, *reply; int32_t policy; sdd_status error; } cases[] = {
+        { "m5-404", "/status/404", SDD_FAIL_POLICY_BACK_OFF, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE },
+        { "m5-503", "/status/503?header=Retry-After:%203600", SDD_FAIL_POLICY_BACK_OFF,
+          SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE },
+        { "m5-html", "/html", SDD_FAIL_POLICY_SDWEBIMAGE, SDD_ERROR_BAD_IMAGE_DATA },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
+        config.fail_policy = cases[i].policy;
+        loader_in_folder l = open_loader_over(config, NULL);
+        record r = RECORD_INIT;
+        const char *url = in_turns(cases[i].name, "/file/png/rgb8.png", cases[i].reply);
+        get_from(&l, &r, url, 0, SDD_ORIGIN_NETWORK);
+        load(&l, &r, url, SDD_OPTION_REFRESH_CACHED);
+        CHECK_EQUAL(r.error, cases[i].error);
+        check_cached_though_blocked(&l, url, SDD_ORIGIN_MEMORY);
+        check_cached_though_blocked(&l, url, SDD_ORIGIN_DISK);
+        /* A load that would have to download is still refused. */
+        load(&l, &r, url, SDD_OPTION_FROM_LOADER_ONLY);
+        CHECK_ENDED(&r, SDD_ERROR_BLOCKED, 0);
+        record_clear(&r);
+        close_loader(&l);
+    }
+}
+
+/* A success by an alternative is one of the load's own URL. */
+static void m18_an_alternative_unblocks_the_own_url(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
-    const char *url = in_turns("m5-cached", "/status/410", "/file/png/rgb8.png");
-    fails(&l, url, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1);
-    put(l.cache.cache, url, fixture_image("png/rgb8.png"), NULL);
-    load(&l, &r, url, 0);
-    CHECK_ENDED(&r, SDD_ERROR_BLOCKED, 0);
-    get_from(&l, &r, url, SDD_OPTION_RETRY_FAILED, SDD_ORIGIN_MEMORY);
+    const char *url = at("/status/404?own"), *other = at("/file/png/rgb8.png?own");
+    sdd_load_request request = record_load(&r, url, 0);
+    request.alternatives = &other;
+    request.alternative_count = 1;
+    load_from(&l, &request, SDD_ORIGIN_NETWORK);
+    CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
+    get_from(&l, &r, url, 0, SDD_ORIGIN_MEMORY);
     record_clear(&r);
     close_loader(&l);
 }
@@ -400,7 +450,8 @@ int main(void)
 {
     start_watchdog();
     RUN(m5_f5_a_failed_url_ends_at_once);
-    RUN(m5_before_the_cache_is_asked);
+    RUN(m5_f5_the_list_bars_the_network_and_never_the_caches);
+    RUN(m18_an_alternative_unblocks_the_own_url);
     RUN(f7_failures_of_the_url_are_remembered);
     RUN(the_modified_status_is_remembered);
     RUN(f7_the_callers_own_ends_are_not_remembered);

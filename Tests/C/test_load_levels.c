@@ -387,6 +387,69 @@ static void z12_a_damaged_picture_is_downloaded_again(void)
     close_loader(&l);
 }
 
+/* ----------------------------------------------------------------------------------- loads in a row */
+
+static atomic_int crowd_begun, crowd_ended;
+
+static void crowd_completed(const sdd_result *result, void *user_data)
+{
+    (void)user_data;
+    CHECK_EQUAL(result->error, SDD_OK);
+    CHECK(result->image != NULL);
+    atomic_fetch_add(&crowd_ended, 1);
+}
+
+static int count_of_crowd(void) { return atomic_load(&crowd_begun) - atomic_load(&crowd_ended); }
+
+/* Loads of one URL that arrive while it is downloaded, decoded and stored find the picture that the first of them has
+   made: whoever finds the original looks in memory again. */
+static void m10_a_hot_url_is_decoded_once(void)
+{
+    enum { URLS = 40, AFTER = 10, MOST = 400 };
+    loader_in_folder l = open_loader();
+    sdd_statistics statistics = SDD_STATISTICS_INIT;
+    char url[200];
+    for (int i = 0; i < URLS; i++) {
+        snprintf(url, sizeof url, "%s", atf("/file/jpeg/progressive-420.jpg?hot-%d", i));
+        crowd_begun = crowd_ended = 0;
+        for (int n = 0, after = 0; n < MOST && after < AFTER; n++) {
+            sdd_load_request request = SDD_LOAD_REQUEST_INIT;
+            request.url = url;
+            request.completed = crowd_completed;
+            atomic_fetch_add(&crowd_begun, 1);
+            CHECK(sdd_loader_submit(l.loader, &request, NULL) != 0);
+            if (atomic_load(&crowd_ended) > 0) after++;
+        }
+        if (!settles(count_of_crowd, 0)) FAIL("%d loads have not ended", count_of_crowd());
+        CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_MEMORY), SDD_CACHE_MEMORY);
+    }
+    CHECK_STATUS(sdd_downloader_get_statistics(l.downloader, &statistics), SDD_OK);
+    /* A load may look everywhere just before the picture is stored, and begin just after the transfer has ended. */
+    if (statistics.images_decoded > URLS + URLS / 10)
+        FAIL("%d pictures were decoded %lld times", URLS, (long long)statistics.images_decoded);
+    close_loader(&l);
+}
+
+/* RFC 3986 section 6.2.2.1: scheme and host are the same in any case. */
+static void scheme_and_host_are_the_same_in_any_case(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    const char *given = at("/file/png/rgb8.png?case");
+    char other[300];
+    snprintf(other, sizeof other, "HTTP%s", given + 4);
+    get_from(&l, &r, given, 0, SDD_ORIGIN_NETWORK);
+    get_from(&l, &r, other, 0, SDD_ORIGIN_MEMORY);
+    CHECK(r.token != 0 && sdd_cache_contains(l.cache.cache, given, SDD_CACHE_ALL) == SDD_CACHE_ALL);
+    /* A cache's keys of URLs are made alike. */
+    char first[300], second[300];
+    CHECK_STATUS(sdd_cache_key(l.cache.cache, "HTTPS://Host.Example/A", NULL, NULL, 0, first, sizeof first, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_key(l.cache.cache, "https://host.example/A", NULL, NULL, 0, second, sizeof second, NULL), SDD_OK);
+    CHECK(strcmp(first, second) == 0 && strcmp(first, "https://host.example/A") == 0);
+    record_clear(&r);
+    close_loader(&l);
+}
+
 int main(void)
 {
     start_watchdog();
@@ -401,5 +464,7 @@ int main(void)
     RUN(z13_bytes_only);
     RUN(z15_pixels_in_the_callers_memory_are_not_stored);
     RUN(z12_a_damaged_picture_is_downloaded_again);
+    RUN(m10_a_hot_url_is_decoded_once);
+    RUN(scheme_and_host_are_the_same_in_any_case);
     return 0;
 }

@@ -33,6 +33,24 @@ import Testing
     private func isUnknown(_ known: DiskQueue.Known) -> Bool { if case .unknown = known { true } else { false } }
     private func isRead(_ piece: DiskQueue.Piece?) -> Bool { if case .read = piece { true } else { false } }
 
+    @Test("the most urgent reads come first, and a read may become more urgent while it waits")
+    func readsComeByPriority() {
+        var queue = DiskQueue()
+        let done = Recorder<String>()
+        let wishes = (low: DiskRead(priority: .low), high: DiskRead(priority: .high), raised: DiskRead(priority: .low))
+        queue.read(for: wishes.low) { done.record("low") }
+        queue.read { done.record("own") }
+        queue.read(for: wishes.raised) { done.record("raised") }
+        queue.read(for: wishes.high) { done.record("high") }
+        // when: one that does not wait is left alone
+        #expect(wishes.raised.raise(to: .veryHigh) && !wishes.raised.raise(to: .normal))
+        queue.raise(wishes.raised)
+        queue.raise(DiskRead(priority: .veryHigh))
+        while case .read(let work)? = queue.next(at: 0) { work() }
+        // then
+        #expect(done.all == ["raised", "high", "own", "low"])
+    }
+
     @Test func changesAreMadeOneAtATimeInTheirOrder() throws {
         // given
         var queue = DiskQueue()

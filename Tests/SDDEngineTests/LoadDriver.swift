@@ -17,6 +17,8 @@ final class LoadDriver {
     private(set) var looks: [Int64] = []
     /// The number of loads that were returned to be released.
     private(set) var released = 0
+    /// The lookups that were made more urgent, by the load that has started them.
+    private(set) var raised: [String] = []
     private var decided: [String] = []
     private var loads: [String: Load] = [:]
     private var names: [UInt64: String] = [:]
@@ -112,6 +114,14 @@ final class LoadDriver {
         return change { table, now, actions in table.cancelled(token, at: now, &actions) }
     }
 
+    func setPriority(_ priority: Priority, of name: String) {
+        let token = token(name)
+        _ = change { table, _, actions in table.prioritySet(priority, of: token, &actions) }
+    }
+
+    /// Whether the read for a lookup that this load has started was withdrawn.
+    func isWithdrawn(_ name: String) -> Bool { loads[name]?.wish?.isWithdrawn ?? false }
+
     func isBlocked(_ url: String) -> Bool { table.isBlocked(url, at: now) }
 
     private func token(_ name: String) -> UInt64 { loads[name]?.token ?? 0 }
@@ -129,7 +139,12 @@ final class LoadDriver {
         var actions: [LoadTable.Action] = []
         let outcome = event(&table, now, &actions)
         for action in actions {
-            if case .lookAtClocks(let time) = action { looks.append(time) } else { decided.append(word(for: action)) }
+            switch action {
+            case .lookAtClocks(let time): looks.append(time)
+            case .raise(let load, let priority): raised.append("\(names[load.token] ?? "?") \(priority)")
+            case .release: break
+            default: decided.append(word(for: action))
+            }
         }
         return outcome
     }
@@ -138,7 +153,7 @@ final class LoadDriver {
         func name(_ load: Load) -> String { names[load.token] ?? "?" }
         switch action {
         case .ask(let load, _): return "ask \(name(load))"
-        case .lookAtClocks(let time): return "look at \(time)"
+        case .lookAtClocks, .raise, .release: return "?"
         case .make(let load, _, let limit):
             limits[name(load)] = limit
             return "make \(name(load))"

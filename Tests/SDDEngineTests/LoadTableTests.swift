@@ -153,10 +153,10 @@ import Testing
         driver.answer("a", .pixels)
         driver.fetch("a", .badImage)
         #expect(driver.take().last == "finish a badImageData")
-        // If its URL is blocked, no alternative is tried either.
+        // M5: if its URL is blocked, no alternative is tried either, and the cached picture is the result.
         driver.submit("b", plan)
         driver.answer("b", .pixels)
-        #expect(driver.take() == ["ask b", "show b and go on", "finish b blocked"])
+        #expect(driver.take() == ["ask b", "show b and go on", "finish b disk"])
     }
 
     // MARK: The application
@@ -198,12 +198,73 @@ import Testing
         #expect(driver.table.failures.count == 0)
     }
 
+    @Test("M5 F5: the list bars the network, never a cached picture", arguments: [[], .fromCacheOnly])
+    mutating func aBlockedURLHidesNoCachedPicture(_ options: LoadPlan.Options) throws {
+        driver = try LoadDriver(consults: true)
+        driver.submit("a", try .sample(["u"], options: .refreshCached))
+        driver.answer("a", .pixels)
+        driver.consult("a", mayFetch: true)
+        driver.fetch("a", .badImage)
+        #expect(driver.isBlocked("u"))
+        _ = driver.take()
+        for (name, content) in [("b", LoadDriver.Content.pixels), ("c", .encoded), ("d", .nothing)] {
+            driver.submit(name, try .sample(["u"], options: options))
+            driver.answer(name, content)
+        }
+        driver.make("c")
+        // The application is not asked about a download that is barred anyway.
+        let end = options.isEmpty ? "blocked" : "notCached"
+        #expect(
+            driver.take() == [
+                "ask b", "finish b disk", "ask c", "make c", "ask d", "finish d \(end)", "finish c disk",
+            ])
+        // A picture in memory needs no lookup.
+        driver.submit("e", try .sample(["u"], options: options), held: LoadDriver.image)
+        #expect(driver.take() == ["finish e memory"])
+    }
+
+    @Test("the read for a lookup is withdrawn when no load waits for it, and is as urgent as the most urgent one")
+    mutating func aLookupThatNobodyWaitsForIsWithdrawn() throws {
+        // given: three loads with equal lookups
+        let plan = try LoadPlan.sample(["u"])
+        let cache = try #require(plan.store?.cache)
+        func alike() -> LoadPlan {
+            var other = plan
+            other.lookup = ImageCacheLookup(
+                cache, key: "k", form: DecodeOptions(), levels: .all, wantsImage: true, wantsBytes: false)
+            return other
+        }
+        for name in ["a", "b", "c"] { driver.submit(name, alike()) }
+        #expect(driver.take() == ["ask a"])
+        driver.setPriority(.high, of: "b")
+        #expect(driver.raised == ["a normal", "a normal", "a high"])
+        // when
+        for name in ["a", "c"] { #expect(driver.cancel(name) && !driver.isWithdrawn("a")) }
+        #expect(driver.cancel("b") && driver.isWithdrawn("a"))
+        // then: the next load asks again, and an answer to the first question is not for it
+        driver.submit("d", alike())
+        driver.answer("a", .pixels)
+        #expect(driver.take().last == "ask d")
+        driver.answer("d", .pixels)
+        #expect(driver.take() == ["finish d disk"] && driver.table.lookups.isEmpty)
+    }
+
+    @Test("M18: a success by an alternative unblocks the load's own URL")
+    mutating func anAlternativeUnblocksTheOwnURL() throws {
+        driver.submit("a", try .sample(["u", "v"], asks: false, stores: false))
+        driver.fetch("a", .badImage)
+        #expect(driver.isBlocked("u"))
+        driver.fetch("a")
+        #expect(driver.take() == ["fetch a 0", "fetch a 1", "finish a network"] && !driver.isBlocked("u"))
+    }
+
     @Test("M5 M6: a URL that has failed is not tried, until it has succeeded")
     mutating func aFailedURLIsNotTried() throws {
         driver.submit("a", try .sample(["u"], asks: false))
         driver.fetch("a", .badImage)
         driver.submit("b", try .sample(["u"]))
-        #expect(driver.take() == ["fetch a 0", "finish a badImageData", "finish b blocked"])
+        driver.answer("b", .nothing)
+        #expect(driver.take() == ["fetch a 0", "finish a badImageData", "ask b", "finish b blocked"])
         driver.submit("c", try .sample(["u"], options: .retryFailed, asks: false, stores: false))
         driver.fetch("c")
         #expect(driver.take() == ["fetch c 0", "finish c network"])

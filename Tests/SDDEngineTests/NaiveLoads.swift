@@ -46,10 +46,8 @@ struct NaiveLoads {
     // MARK: Events
 
     mutating func submit(_ load: Load, at now: Int64) -> [String] {
-        // M4, M5: none of its URLs can be tried.
-        if !load.urls.contains(where: { isUsable($0, load) }) {
-            return over(load, load.urls.allSatisfy { $0 == "" } ? "invalidURL" : "blocked")
-        }
+        // M4: none of its URLs is valid.
+        if load.urls.allSatisfy({ $0 == "" }) { return over(load, "invalidURL") }
         loads[load.name] = load
         return load.asks ? ["ask \(load.name)"] : missed(load, at: now)
     }
@@ -95,7 +93,9 @@ struct NaiveLoads {
 
     private mutating func missed(_ load: Load, at now: Int64) -> [String] {
         if load.options.contains(.fromCacheOnly) { return over(load, "notCached") }
-        guard consults else { return tryNext(load, at: now) }
+        // M5: there is nothing to ask about if no URL may be tried.
+        let mayTry = load.urls.prefix(load.isShown ? 1 : load.urls.count).contains { isUsable($0, load) }
+        guard consults, mayTry else { return tryNext(load, at: now) }
         loads[load.name] = load
         loads[load.name]?.stage = .consulting
         return ["consult \(load.name)"]
@@ -120,7 +120,8 @@ struct NaiveLoads {
             }
             load.lastError = url == "" ? "invalidURL" : "blocked"
         }
-        return over(load, load.lastError)
+        // M5: the list bars the network, and never a cached picture.
+        return over(load, load.isShown && load.lastError == "blocked" ? "disk" : load.lastError)
     }
 
     mutating func fetch(_ name: String, _ error: DownloadError?, at now: Int64) -> [String] {
@@ -134,7 +135,7 @@ struct NaiveLoads {
 
     private mutating func succeed(_ load: Load) -> [String] {
         // M18: the URL counts as one that has never failed.
-        blocked.remove(load.urls[load.source])
+        blocked.subtract([load.urls[load.source], load.urls[0]])
         guard load.stores else { return over(load, "network") }
         if load.options.contains(.waitsForStore), !load.isCancelled {
             loads[load.name]?.stage = .storing

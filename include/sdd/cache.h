@@ -245,9 +245,10 @@ typedef struct sdd_cache_config {
     /* Over max_disk_bytes, the oldest entries are removed until this percentage of it is left: 1 to
        100; default 50. */
     int32_t low_water_percent;
-    /* Old entries are looked for at creation, at destruction and about this often between, by one
-       of the processes that share the directory. Default 10 minutes; -1: only when max_disk_bytes
-       is exceeded. */
+    /* Old entries are removed about this often, also while the cache is not used, by one of the
+       processes that share the directory; creating and destroying a cache does it if so much time
+       has passed since the last time. Default 10 minutes; -1: only when max_disk_bytes is
+       exceeded. */
     int64_t trim_interval_ms;
     /* Entries with at least this many encoded bytes are mapped (mmap(2)) instead of read: no
        program may cut the files meanwhile. Default: none. */
@@ -313,7 +314,8 @@ SDD_API sdd_status sdd_cache_create(const sdd_cache_config *SDD_NULLABLE config,
                                     int32_t *SDD_NULLABLE detail);
 
 /**
- * Writes all stored entries, trims, and ends the threads. WAITS for that, not much longer than
+ * Writes all stored entries, trims if that is due (trim_interval_ms), and ends the threads. WAITS
+ * for that, not much longer than
  * destroy_timeout_ms: a thread that a disk holds up in a system call ends later, by itself.
  * Requests that use the cache find nothing from now on. Images and bytes live on.
  *

@@ -37,6 +37,9 @@ SDD_BEGIN_DECLS
  * bytes; without bytes, those that the image was decoded from if it has their size; else the image
  * is encoded (an animated one as a still picture) with the quality of sdd_image_encode(): in its
  * own format if that can be encoded, else as PNG if any pixel is transparent, else as JPEG.
+ *
+ * A preview (sdd_image_is_preview()) and an image of which rows are missing (sdd_image_good_rows())
+ * are refused with SDD_ERROR_INVALID_ARGUMENT, since they would be found as complete ones.
  */
 typedef struct sdd_cache_item {
     size_t struct_size;
@@ -124,6 +127,7 @@ typedef struct sdd_query {
  * @param query Copied.
  * @param status Receives the reason for a token of 0. May be NULL.
  * @return A token. The request ends with SDD_OK and the image's origin, SDD_ORIGIN_MEMORY or _DISK;
+ *     without SDD_WANT_BYTES, sdd_result.bytes is as BYTES in loader.h says, and `extended` NULL;
  *     with SDD_ERROR_NOT_CACHED on a miss; with SDD_ERROR_BAD_IMAGE_DATA if the entry is no
  *     picture. The result's url is the key; its bytes are also there for an image that was decoded
  *     from them. 0: no callback follows.

@@ -42,9 +42,9 @@ SDD_BEGIN_DECLS
  * A loader combines a downloader and a cache. The shared loader uses the shared downloader and the
  * shared cache. Loads that want the same of a stage share it. The stages are:
  *
- * 1. A URL that failed recently ends with SDD_ERROR_BLOCKED: see FAILED URLS.
- * 2. The cache: memory, then disk, then the original on disk, from which the picture is made.
+ * 1. The cache: memory, then disk, then the original on disk, from which the picture is made.
  *    sdd_result.origin is then SDD_ORIGIN_MEMORY or _DISK.
+ * 2. The failed URLs (below): if none of the load's URLs may be tried, SDD_ERROR_BLOCKED.
  * 3. should_download. If nothing may be fetched: SDD_ERROR_NOT_CACHED.
  * 4. The download, with up to two attempts (sdd_retry_options.max_attempts), then the alternative
  *    URLs. Of several processes that load a URL into one directory, one downloads it; the others
@@ -55,7 +55,7 @@ SDD_BEGIN_DECLS
  *
  * A cached picture is valid for as long as the cache keeps it (max_disk_age_ms), whatever HTTP's
  * rules say, as in SDWebImage. With SDD_OPTION_USE_HTTP_CACHE, or http_cache of the downloader,
- * HTTP's rules apply instead: stage 2 is left to the HTTP cache, which keeps encoded bytes only.
+ * HTTP's rules apply instead: stage 1 is left to the HTTP cache, which keeps encoded bytes only.
  * SDD_OPTION_REFRESH_CACHED shows the cached picture and asks the server meanwhile.
  *
  * One token stands for all stages, and the loader's downloader delivers the events. sdd_cancel(),
@@ -72,11 +72,12 @@ SDD_BEGIN_DECLS
  * status, the picture or the URL, not the connection. Such a URL is blocked for 1 second, and after
  * each further failure for twice as long, up to 5 minutes; after status 404 and 410, from 1 minute
  * up to 1 hour; with a Retry-After, for that time (RFC 9110 section 10.2.3), at most a day. A
- * success unblocks it. A failure blocks only loads of the same identity (see IDENTITY in cache.h).
- * It does not block loads with other values of header fields that the response's Vary names, nor
- * loads that accept the response's status, or decode in another way.
- * Failures of one load's own conditions are not remembered: integrity, expected_bytes,
- * accepted_content_types, and accepted_status_codes that exclude a success (200 to 299).
+ * success unblocks it, also by an alternative. A block bars the network, never the cache: a cached
+ * picture is delivered, and is the result of SDD_OPTION_REFRESH_CACHED. A failure blocks only loads
+ * of the same identity (see IDENTITY in cache.h). It does not block loads with other values of
+ * header fields that Vary names, or that accept the status, or decode in another way. Failures of
+ * one load's own conditions are not remembered: integrity, expected_bytes, accepted_content_types,
+ * and accepted_status_codes that exclude a success (200 to 299).
  */
 
 /**
@@ -457,8 +458,8 @@ typedef struct sdd_prefetch_list {
     { sizeof(sdd_prefetch_list), NULL, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /**
- * Starts loading a list. The loader's downloader delivers the events: for each URL that ends, in
- * that order, `each` and then `progress`; at last `completed`, once.
+ * Starts loading a list. The loader's downloader delivers the events: `each` for a URL that ends,
+ * then `progress`, unless `each` has dispatched later ones; at last `completed`, once.
  *
  * All lists of a loader together load at most 3 URLs at once, earlier lists first. Each is a load
  * with SDD_PRIORITY_VERY_LOW until sdd_set_priority() changes it. A load joins running transfers of

@@ -109,8 +109,8 @@ SDD_ENUM(uint64_t) {
 
     /* D L P B: follows RFC 9111, see THE HTTP CACHE in cache.h. */
     SDD_OPTION_USE_HTTP_CACHE = 1 << 16,
-    /* D, with USE_HTTP_CACHE: does not deliver the HTTP cache's entry. If the entry is still valid,
-       or the same bytes arrive, the request ends with SDD_ERROR_NOT_MODIFIED. */
+    /* D: uses the HTTP cache, like USE_HTTP_CACHE, but does not deliver its entry. If the entry is
+       still valid, or the same bytes arrive, the request ends with SDD_ERROR_NOT_MODIFIED. */
     SDD_OPTION_IGNORE_CACHED_RESPONSE = 1 << 17,
     /* L P B: loads the URL although it failed recently, see FAILED URLS in loader.h. A success
        unblocks it. */
@@ -118,7 +118,8 @@ SDD_ENUM(uint64_t) {
     /* L P B: delivers the cached picture at once (sdd_load_request.cached, SDD_EVENT_CACHED) and
        asks the server whether it is still valid, by its validators or else by comparing bytes. The
        load ends with the new picture, with SDD_ERROR_NOT_MODIFIED if the cached one is valid, or
-       with the error of the refresh; the cached picture then stays in the cache. */
+       with the error of the refresh; the cached picture then stays in the cache. If the URL is
+       blocked (FAILED URLS in loader.h), it ends with the cached picture. */
     SDD_OPTION_REFRESH_CACHED = 1 << 19,
     SDD_OPTION_FROM_CACHE_ONLY = 1 << 20, /* L P B: never uses the network: SDD_ERROR_NOT_CACHED */
     /* L P B: does not read the cache, but stores what arrives. */

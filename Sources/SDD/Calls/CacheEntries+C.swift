@@ -126,8 +126,10 @@ public func sdd_cache_query(
             let picture = try coded(nil) { () throws(CoderError) in try found.picture(in: made.form) }
             image?.pointee = Handle.retained(picture)
         }
-        if made.wantsBytes { bytes?.pointee = Handle.retained(found.body) }
-        extended?.pointee = Handle.retained(found.extended)
+        if made.wantsBytes {
+            bytes?.pointee = Handle.retained(found.body)
+            extended?.pointee = Handle.retained(found.extended)
+        }
         origin?.pointee = found.origin.rawValue
     }
 }

@@ -70,14 +70,14 @@ private func submit(
     var request = request
     client.hooks.process(&request)
     let ahead = searchAhead(request, client)
-    if let (url, search) = ahead {
-        let answer = client.loader.submit(url, search) { RequestCallbacks(request, keepsURL: true) }
+    if let ahead {
+        let answer = client.loader.submit(ahead) { RequestCallbacks(request, keepsURL: true) }
         if let answer {
             guard let token = answer else { throw destroyedMeanwhile() }
             return token
         }
     }
-    let made = try LoadReading(request, client, after: ahead?.search, names: names)
+    let made = try LoadReading(request, client, after: ahead, names: names)
     guard let token = client.loader.submit(made.plan, callbacks: made.callbacks) else {
         throw destroyedMeanwhile()
     }

@@ -242,6 +242,12 @@ private func serializer(_ function: sdd_cache_serializer_fn?, _ data: AppData) -
 func cacheItem(_ given: sdd_cache_item) throws(Refusal) -> CacheItem {
     guard given.reserved == 0 else { throw .reserved("sdd_cache_item.reserved") }
     let (image, bytes) = (Handle.image(given.image), Handle.bytes(given.bytes))
+    // Its rows that are missing could not be told from good ones once it has been encoded.
+    if let image, image.isPreview || image.isPartial {
+        throw Refusal(
+            SDD_ERROR_INVALID_ARGUMENT, "sdd_cache_item.image",
+            "\(image.isPreview ? "a preview" : "an image of which rows are missing") is not stored")
+    }
     return CacheItem(
         key: try cacheKey(given.key, "sdd_cache_item.key"), image: image, bytes: bytes,
         extended: Handle.bytes(given.extended),

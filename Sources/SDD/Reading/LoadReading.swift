@@ -50,7 +50,7 @@ struct LoadReading {
 
 /// Searches memory for a load that needs nothing but the defaults. Thread: the submitting one.
 /// - Returns: nil for other loads, and for those that `LoadReading` refuses.
-func searchAhead(_ given: sdd_load_request, _ client: LoaderClient) -> (url: ImageURL, search: MemorySearch)? {
+func searchAhead(_ given: sdd_load_request, _ client: LoaderClient) -> MemorySearch? {
     let hasOwnFields =
         given.reserved != 0 || given.download != nil || given.alternative_count != 0 || given.transforms != nil
         || given.transform_count != 0 || given.cache_key != nil || given.priority != 0
@@ -72,7 +72,7 @@ func searchAhead(_ given: sdd_load_request, _ client: LoaderClient) -> (url: Ima
         form = own
     }
     let options = RequestOptions(rawValue: given.options)
-    return MemorySearch.ahead(of: url, options, in: form, caches, defaults).map { (url, $0) }
+    return MemorySearch.ahead(of: url, options, in: form, caches, defaults)
 }
 
 // MARK: - Options

@@ -32,9 +32,11 @@ public struct PriorityBuckets<Element> {
         return Place(bucket: priority.rank, place: buckets[priority.rank].append(element))
     }
 
-    @inlinable public mutating func remove(_ place: Place) {
+    /// - Returns: the element.
+    @discardableResult
+    @inlinable public mutating func remove(_ place: Place) -> Element? {
         size -= 1
-        buckets[place.bucket].remove(place.place)
+        return buckets[place.bucket].remove(place.place)
     }
 
     @inlinable public mutating func popFirst() -> Element? {

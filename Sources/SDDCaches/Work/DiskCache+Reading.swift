@@ -3,13 +3,18 @@ import SDDBase
 /// Reads, and other work on the disk threads beside the changes.
 extension DiskCache {
     /// Looks a key up; the answer is nil if there is no entry.
-    package func read(_ key: String, then answer: @escaping Answer) {
+    /// - Parameter wish: the caller's, which may make the read more urgent, or withdraw it before it begins; then there
+    ///   is no answer.
+    package func read(_ key: String, for wish: DiskRead? = nil, then answer: @escaping Answer) {
+        let work = { @Sendable [self] in
+            if wish?.isWithdrawn != true { answer(readNow(key)) }
+        }
         let known = queue.withLock { queue -> DiskQueue.Known? in
             if queue.isEnded { return nil }
             let known = queue.known(key)
             switch known {
-            case .unknown: queue.read { [self] in answer(readNow(key)) }
-            case .later: queue.change { [self] in answer(readNow(key)) }
+            case .unknown: queue.read(for: wish, work)
+            case .later: queue.change(work)
             case .staged, .nothing: break
             }
             return known
@@ -57,7 +62,6 @@ extension DiskCache {
             }
             counters.add(.diskHits, 1)
             counters.add(.diskReadBytes, Int64(entry.body.count))
-            planTrim()
             return entry
         } catch {
             counters.failed(error)

@@ -65,15 +65,15 @@ extension DiskCache {
         _ = trimNow()
     }
 
-    /// Schedules the next trim. Called when the cache is used, so that an idle cache wakes no thread.
+    /// Schedules the next look for expired entries, after which another one follows: entries expire also while the cache
+    /// is not used.
     func planTrim() {
-        guard let trimInterval else { return }
-        if isTrimPlanned.exchange(true, ordering: .relaxed) || isStopping { return }
+        guard let trimInterval, !isStopping else { return }
         read(afterMilliseconds: max(1, trimInterval / 1000)) { [self] in
-            isTrimPlanned.store(false, ordering: .relaxed)
             if isStopping { return }
             flushUses()
             trimIfDue()
+            planTrim()
         }
     }
 

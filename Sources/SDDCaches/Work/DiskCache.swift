@@ -18,7 +18,6 @@ package final class DiskCache: Sendable {
     let trimInterval: Int64?
     private let threads = Monitor<[NativeThread]>([])
     private let identities = Monitor<[ThreadIdentity]>([])
-    let isTrimPlanned = Atomic(false)
     /// Whether a thread of this process trims, and whether another trim must follow.
     let trimming = Monitor(Trimming())
     /// The bytes written since the last check of the size limit.
@@ -70,6 +69,7 @@ package final class DiskCache: Sendable {
         read { [self] in
             if trimInterval != nil || !store.knowsTotals { trimIfDue() }
         }
+        planTrim()
     }
 
     /// Finishes all requested work, trims, and ends the threads. Waits for that. Call it once, and not on one of the
@@ -184,9 +184,7 @@ extension DiskCache {
 
     private func make(_ change: DiskQueue.Change) -> CacheError? {
         switch change.kind {
-        case .key(let key):
-            planTrim()
-            return apply(queue.withLock { _ in change.staged }, to: key)
+        case .key(let key): return apply(queue.withLock { _ in change.staged }, to: key)
         case .clear: return failure { () throws(CacheError) in try store.clear() }
         case .other(let work): work()
         }

@@ -1,8 +1,8 @@
 package import SDDBase
 
 /// The work of one cache's disk threads, and the changes that are accepted but not yet on disk. A state machine: its
-/// caller passes in the time and does the work it returns. It has four lines: reads, which wait for nothing else;
-/// removals, which wait for the change under way; changes, made one at a time in order of arrival; and work scheduled
+/// caller passes in the time and does the work it returns. It has four lines: reads, the most urgent first, which wait
+/// for nothing else; removals, which wait for the change under way; changes, made one at a time in order of arrival; and work scheduled
 /// for a certain time.
 package struct DiskQueue {
     typealias Work = @Sendable () -> Void
@@ -57,6 +57,12 @@ package struct DiskQueue {
         case change(Change)
     }
 
+    private struct Reading {
+        /// The number of the caller's wish; 0 for none.
+        let number: UInt64
+        let work: Work
+    }
+
     private struct Timed: Comparable {
         let time: Int64
         let number: UInt64
@@ -66,7 +72,9 @@ package struct DiskQueue {
         static func == (a: Timed, b: Timed) -> Bool { a.number == b.number }
     }
 
-    private var reads = WorkLine<Work>()
+    private var reads = PriorityBuckets<Reading>()
+    /// The places of reads for a caller's wish, by its number.
+    private var places: [UInt64: PriorityBuckets<Reading>.Place] = [:]
     private var removals = WorkLine<Change>()
     private var changes = WorkLine<Change>()
     private var isChanging = false
@@ -110,7 +118,18 @@ package struct DiskQueue {
 /// Values that are replaced are returned, so that the caller releases them without a lock: they may belong to the
 /// application.
 extension DiskQueue {
-    mutating func read(_ work: @escaping Work) { reads.append(work) }
+    /// - Parameter wish: the caller's; nil for work of the cache itself.
+    mutating func read(for wish: DiskRead? = nil, _ work: @escaping Work) {
+        let number = wish?.number ?? 0
+        let place = reads.append(Reading(number: number, work: work), priority: wish?.priority ?? .normal)
+        if wish != nil { places[number] = place }
+    }
+
+    /// Moves the waiting read for a wish that has become more urgent.
+    mutating func raise(_ wish: DiskRead) {
+        guard let place = places[wish.number], let reading = reads.remove(place) else { return }
+        places[wish.number] = reads.append(reading, priority: wish.priority)
+    }
 
     /// - Parameters:
     ///   - cost: the bytes that the value holds.
@@ -304,9 +323,12 @@ extension DiskQueue {
     mutating func next(at now: Int64) -> Piece? {
         while let first = timed.first, first.time <= now || isStopped {
             timed.removeFirst()
-            reads.append(first.work)
+            read(first.work)
         }
-        if let work = reads.popFirst() { return .read(work) }
+        if let reading = reads.popFirst() {
+            if reading.number != 0 { places[reading.number] = nil }
+            return .read(reading.work)
+        }
         guard !isChanging, let change = removals.popFirst() ?? changes.popFirst() else { return nil }
         isChanging = true
         guard case .key(let key) = change.kind else { return .change(change) }

@@ -1,4 +1,5 @@
 package import SDDBase
+import SDDCaches
 package import SDDCoders
 import SDDTransport
 
@@ -25,6 +26,8 @@ package struct LookupContext: Sendable {
     package let isOffline: Bool
     /// The saver of the previous attempt; its writes must be done before the lookup.
     var after: PartSaver?
+    /// The job's wish to read entries, which is withdrawn if the job ends before it has an answer.
+    var wish: DiskRead?
 }
 
 /// The outcome of a cache lookup.
@@ -68,6 +71,9 @@ package struct CacheHit: Sendable {
     var response: CachedResponse?
     package internal(set) var origin: DownloadResult.Origin
     package internal(set) var extended: Bytes?
+    /// The encoded bytes are handed out. Otherwise they only serve to make the image, and the result has the image's own
+    /// bytes, wherever it comes from.
+    var handsOutBytes = true
     /// The cache that gets the pixels once they are decoded.
     var keeper: PictureKeeper?
     /// The request fields it was selected by, as in `Image.keptFor`; `nil` if it serves all requests.
@@ -116,6 +122,16 @@ package struct PictureKeeper: Sendable {
     let key: String
 
     func keep(_ image: Image) { cache.storeInMemory(image, for: key) }
+
+    /// Keeps an image that was just downloaded, with the request fields that it was selected by.
+    func keep(_ image: Image, of response: Response?, askedWith headers: HTTPFields) {
+        if image.keptFor == nil, let response, let selection = cache.selection(varyOf: response, headers),
+            let bytes = Bytes(selection.encoded())
+        {
+            image.keep(for: bytes)
+        }
+        keep(image)
+    }
 }
 
 /// Cache work that the table decides on and that is done without its lock.
@@ -126,6 +142,7 @@ enum CacheTask: Sendable {
     /// Waits for the entry that another process stores, or for the end of its download.
     case awaitOther(TransferID, HTTPLookupJob)
     case keep(PictureKeeper, Image)
+    case keepPixels(PictureKeeper, Image, Response?, HTTPFields)
     case keepOriginal(OriginalKeeper, Original)
     /// Carries out the decision on a response: store, freshen or invalidate.
     case apply(Revalidation, Revalidation.Outcome)

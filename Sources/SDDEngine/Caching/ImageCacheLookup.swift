@@ -82,19 +82,41 @@ package final class ImageCacheLookup: CacheLookup {
     var versionAhead: Int? { search.known?.version }
 
     package func start(_ context: LookupContext, answer: @escaping @Sendable (LookupResult) -> Void) {
-        finish(firstStep()) { hit in answer(hit.map { .found($0) } ?? .failed(.notCached)) }
+        finish(firstStep(), for: context.wish) { [self] hit in
+            answer(hit.map { .found(asWanted($0)) } ?? .failed(.notCached))
+        }
+    }
+
+    /// Returns what a query hands out of a hit: the same from memory as from disk.
+    private func asWanted(_ hit: CacheHit) -> CacheHit {
+        if wantsBytes { return hit }
+        var hit = hit
+        (hit.handsOutBytes, hit.extended) = (false, nil)
+        return hit
     }
 
     /// Does the rest of the lookup on disk threads.
-    /// - Parameter answer: called once, before this returns or later on a disk thread.
-    func finish(_ step: Step, _ answer: @escaping @Sendable (CacheHit?) -> Void) {
+    /// - Parameters:
+    ///   - wish: the caller's wish to read; if it is withdrawn, there may be no answer.
+    ///   - answer: called once, before this returns or later on a disk thread.
+    func finish(_ step: Step, for wish: DiskRead? = nil, _ answer: @escaping @Sendable (CacheHit?) -> Void) {
         switch step {
         case .done(let hit): answer(hit)
         case .readWanted(let disk, let key, let ready):
-            disk.read(key) { [self] entry in finish(self.step(afterWanted: entry, ready), answer) }
+            disk.read(key, for: wish) { [self] entry in
+                finish(self.step(afterWanted: entry, ready), for: wish, answer)
+            }
         case .readOriginal(let disk, let ready):
-            disk.read(original) { [self] entry in finish(self.step(afterOriginal: entry, ready), answer) }
+            disk.read(original, for: wish) { [self] entry in
+                finish(self.step(afterOriginal: entry, ready), for: wish, answer)
+            }
         }
+    }
+
+    /// Makes the reads for a wish more urgent.
+    func raise(_ wish: DiskRead, to priority: Priority) {
+        ownDisk?.raise(wish, to: priority)
+        if let originalDisk, originalDisk !== ownDisk { originalDisk.raise(wish, to: priority) }
     }
 
     /// Does the rest of the lookup on the calling thread, and waits for the disk.

@@ -72,9 +72,6 @@ package struct FailedURLs {
         return now < entry.end && entry.cause.holds(for: asker)
     }
 
-    /// Whether there is a failure of the URL, for whatever caller.
-    func knows(_ url: String) -> Bool { !callers.isEmpty && callers[url] != nil }
-
     /// Whether the URL is blocked for any caller.
     package func isBlocked(_ url: String, at now: Int64) -> Bool {
         callers[url]?.contains { caller in entries[Key(url: url, caller: caller)].map { now < $0.end } ?? false }

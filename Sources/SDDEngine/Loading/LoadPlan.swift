@@ -46,8 +46,7 @@ package struct LoadPlan: Sendable {
             self.request = request
             switch request {
             case .success(let made):
-                failedKey =
-                    url.isEmpty ? "" : made.transfer.url.hasUserinfo ? made.transfer.url.textWithoutUserinfo : url
+                failedKey = url.isEmpty ? "" : made.transfer.url.textWithoutUserinfo
                 asker = FailedURLAsker(made)
             case .failure:
                 failedKey = url
@@ -89,6 +88,12 @@ package struct LoadPlan: Sendable {
         package let isMade: Bool
         package let original: OriginalKeeper?
 
+        /// The keeper of the image in memory; `nil` if it is not kept there.
+        var pixelKeeper: PictureKeeper? {
+            guard let key, levels.contains(.memory) else { return nil }
+            return PictureKeeper(cache: cache, key: key)
+        }
+
         package init(
             cache: ImageCache, key: String?, levels: CacheLevels, isMade: Bool, original: OriginalKeeper?
         ) {
@@ -101,6 +106,16 @@ package struct LoadPlan: Sendable {
     }
 
     package init(sources: [Source]) { self.sources = sources }
+
+    /// The error if no source can be tried, because all are invalid: that of the first one.
+    var refusal: DownloadError? {
+        var first: DownloadError?
+        for source in sources {
+            guard case .failure(let error) = source.request else { return nil }
+            first = first ?? error
+        }
+        return first
+    }
 
     /// Returns a lookup that lets only one of several processes download an image that all want on disk; `nil` if that
     /// does not apply.

@@ -1,4 +1,5 @@
 import SDDBase
+import SDDCaches
 import SDDTransport
 import Synchronization
 
@@ -13,6 +14,8 @@ struct LoadTable {
     enum Action {
         /// Read the cache's entry, for this load and all others with the same lookup.
         case ask(Load, ImageCacheLookup.Step)
+        /// Make the lookup that a load has started at least as urgent as this.
+        case raise(Load, to: Priority)
         /// Look at the clocks of loads by this time, in microseconds of the monotonic clock.
         case lookAtClocks(by: Int64)
         /// Make the image from what the cache has.
@@ -27,6 +30,9 @@ struct LoadTable {
         /// Store the result in the cache; the end of that is an event if `waits`.
         case store(Load, DownloadResult, waits: Bool)
         case finish(Load, DownloadResult)
+        /// Release loads that have ended without the lock: they may hold the last references to objects of the
+        /// application.
+        case release([Load])
         /// Cancel the downloader's request of the load, and discard the load's undelivered events.
         case cancelRequest(Load)
     }
@@ -84,9 +90,15 @@ final class Load: @unchecked Sendable {
     /// The result to deliver once it is stored.
     var result: DownloadResult?
     var failures: [SourceFailure] = []
-    /// Used by `LookupIndex`: the other loads that wait for the load's lookup, and the first load of another group.
+    /// Used by `LookupIndex`: the other loads of a lookup that this one has started, how many of all of them wait, and
+    /// the first load of another group.
     var companions: [Load] = []
+    var waitingCount = 0
     var nextGroup: Load?
+    /// Whether it is in the index.
+    var isInLookup = false
+    /// The wish to read the entry, for the lookup that this load has started.
+    var wish: DiskRead?
 
     init(_ listener: Listener, _ plan: LoadPlan, memoryVersion: Int = 0) {
         self.listener = listener
@@ -125,7 +137,7 @@ extension LoadTable {
     ) {
         load.submitted = now
         loads[load.token] = load
-        if let error = isRefused ? .closed : refusal(of: load, at: now) {
+        if let error = isRefused ? .closed : load.plan.refusal {
             return finish(load, error: error, stage: .submit, at: now, &actions)
         }
         guard let lookup = load.plan.lookup, let step else { return goOn(load, at: now, &actions) }
@@ -133,7 +145,9 @@ extension LoadTable {
         // A lookup in place is not shared with other loads, and has no time limit.
         if load.has(.asksInPlace) { return actions.append(.ask(load, step)) }
         limitLookup(of: load, at: now, &actions)
-        if lookups.join(load, lookup) { actions.append(.ask(load, step)) }
+        let first = lookups.join(load, lookup)
+        if first === load { return actions.append(.ask(load, step)) }
+        actions.append(.raise(first, to: load.priority))
     }
 
     private mutating func limitLookup(of load: Load, at now: Int64, _ actions: inout [Action]) {
@@ -141,22 +155,6 @@ extension LoadTable {
         actions.append(.lookAtClocks(by: now + load.plan.totalLimit))
         let all = loads
         deadlines.add(.total, of: load.token, after: load.plan.totalLimit, from: now) { all[$0]?.stage == .asking }
-    }
-
-    /// Returns the error if no source can be tried: all are invalid or blocked.
-    private mutating func refusal(of load: Load, at now: Int64) -> DownloadError? {
-        var blocked: DownloadError?
-        for source in load.plan.sources {
-            switch source.request {
-            case .failure(let error): blocked = blocked ?? error
-            case .success:
-                if load.has(.retryFailed) || !failures.isBlocked(source.failedKey, for: source.asker, at: now) {
-                    return nil
-                }
-                blocked = .blocked
-            }
-        }
-        return blocked
     }
 
     /// Handles what a lookup has found, for all loads that wait for it.
@@ -229,7 +227,8 @@ extension LoadTable {
 
     private mutating func goOn(_ load: Load, at now: Int64, _ actions: inout [Action]) {
         if load.has(.fromCacheOnly) { return finish(load, error: .notCached, stage: .queue, at: now, &actions) }
-        guard consults else { return fetch(load, at: now, &actions) }
+        // The application is not asked about a load that may not download anyway.
+        guard consults, mayFetch(load, at: now) else { return fetch(load, at: now, &actions) }
         load.stage = .consulting
         actions.append(.consult(load))
     }
@@ -247,7 +246,20 @@ extension LoadTable {
 // MARK: - From the network
 
 extension LoadTable {
-    /// Fetches from the next source that may be tried.
+    /// Whether a source of the load is valid and not blocked.
+    private func mayFetch(_ load: Load, at now: Int64) -> Bool {
+        let sources = load.shown == nil ? load.plan.sources[...] : load.plan.sources.prefix(1)
+        return sources.contains { source in
+            if case .success = source.request { !isBlocked(source, for: load, at: now) } else { false }
+        }
+    }
+
+    private func isBlocked(_ source: LoadPlan.Source, for load: Load, at now: Int64) -> Bool {
+        !load.has(.retryFailed) && failures.isBlocked(source.failedKey, for: source.asker, at: now)
+    }
+
+    /// Fetches from the next source that may be tried. This is where the list of failed URLs is asked: it bars the
+    /// network, and never the caches, which were asked before.
     private mutating func fetch(_ load: Load, at now: Int64, _ actions: inout [Action]) {
         guard let limit = timeLeft(for: load, at: now) else {
             return finish(load, error: .tookTooLong, stage: .queue, at: now, &actions)
@@ -256,12 +268,16 @@ extension LoadTable {
             let source = load.plan.sources[load.source]
             if case .failure(let error) = source.request {
                 note(DownloadResult(error: error, stage: .submit, ended: now), of: source, in: load)
-            } else if !load.has(.retryFailed), failures.isBlocked(source.failedKey, for: source.asker, at: now) {
+            } else if isBlocked(source, for: load, at: now) {
                 note(DownloadResult(error: .blocked, stage: .submit, ended: now), of: source, in: load)
             } else {
                 load.stage = .fetching
                 return actions.append(.fetch(load, source, limit: limit))
             }
+        }
+        // What the application was shown is what it gets, as if it had forbidden the download itself.
+        if let shown = load.shown, load.failures.last?.error.code == .blocked {
+            return finish(load, shown, at: now, &actions)
         }
         finish(
             load, load.lastFailure ?? DownloadResult(error: .notCached, stage: .queue, ended: now), at: now, &actions)
@@ -353,6 +369,8 @@ extension LoadTable {
     private mutating func succeeded(_ load: Load, _ result: DownloadResult, at now: Int64, _ actions: inout [Action]) {
         let source = load.plan.sources[load.source]
         failures.succeeded(source.failedKey, for: source.asker)
+        // An alternative brings the picture of the load's own URL.
+        if load.source > 0, let own = load.plan.sources.first { failures.succeeded(own.failedKey, for: own.asker) }
         guard load.plan.store != nil else { return finish(load, result, at: now, &actions) }
         store(load, result, at: now, &actions)
     }
@@ -405,9 +423,12 @@ extension LoadTable {
         return deadlines.next { all[$0]?.stage == .asking }
     }
 
-    mutating func prioritySet(_ priority: Priority, of token: UInt64) -> Bool {
+    mutating func prioritySet(_ priority: Priority, of token: UInt64, _ actions: inout [Action]) -> Bool {
         guard let load = loads[token] else { return false }
         load.priority = priority
+        if load.isInLookup, let lookup = load.plan.lookup, let first = lookups.first(of: lookup) {
+            actions.append(.raise(first, to: priority))
+        }
         return true
     }
 
@@ -427,6 +448,8 @@ extension LoadTable {
 
     private mutating func finish(_ load: Load, _ result: DownloadResult, at now: Int64, _ actions: inout [Action]) {
         loads[load.token] = nil
+        let left = lookups.leave(load)
+        if !left.isEmpty { actions.append(.release(left)) }
         let isTooLate = load.isCancelled && result.error?.code != .cancelled
         let end = isTooLate ? DownloadResult(error: .cancelledLoading, stage: .queue, ended: now) : result
         actions.append(.finish(load, end.ofLoad(load, at: now)))

@@ -2,14 +2,13 @@ package import SDDBase
 import SDDCoders
 
 extension Loader {
-    /// Accepts a load whose image memory has, and ends it with that.
+    /// Accepts a load whose image memory has, and ends it with that, whether its URL is blocked or not.
     /// - Parameters:
-    ///   - search: made ahead for this URL.
+    ///   - search: made ahead.
     ///   - callbacks: made only if the load can end so.
-    /// - Returns: nil if the search has found nothing, or failures of the URL are known, which may block it; `.some(nil)`
-    ///   if the downloader is being destroyed.
-    package func submit(_ url: ImageURL, _ search: MemorySearch, callbacks: () -> any AppCallbacks) -> UInt64?? {
-        guard let image = search.known?.ready, !hasFailed(url.text) else { return nil }
+    /// - Returns: nil if the search has found nothing; `.some(nil)` if the downloader is being destroyed.
+    package func submit(_ search: MemorySearch, callbacks: () -> any AppCallbacks) -> UInt64?? {
+        guard let image = search.known?.ready else { return nil }
         guard downloader.isAdmitted() else { return .some(nil) }
         let isRefused = !downloader.gate.admitsLoad()
         let listener = Listener(token: makeToken(), callbacks: callbacks())

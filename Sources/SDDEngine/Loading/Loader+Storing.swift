@@ -2,8 +2,9 @@ import SDDCaches
 import SDDCoders
 import SDDBase
 
-/// Storing of a load's result in its cache. The bytes of the original are stored by the downloader's table, once for
-/// all loads that share a transfer (`OriginalKeeper`), before any of them is told of its end.
+/// Storing of a load's result on disk. The bytes of the original are stored by the downloader's table, once for all
+/// loads that share a transfer (`OriginalKeeper`), before any of them is told of its end; before that, it has put the
+/// image into memory (`DownloadRequest.pixelKeeper`).
 extension Loader {
     /// Stores the result of a load.
     /// - Parameters:
@@ -13,9 +14,8 @@ extension Loader {
         guard let store = load.plan.store, !result.isEndUnproven, mayStore(result, of: load) else { return done() }
         let made = store.isMade && store.levels.contains(.disk)
         if let key = store.key, let image = result.image, !image.isPartial {
-            let selection = selection(of: image, result, for: load, in: store.cache)
-            if store.levels.contains(.memory) { store.cache.storeInMemory(image, for: key) }
             if made {
+                let selection = selection(of: image, result, for: load, in: store.cache)
                 var item = CacheItem(
                     key: key, image: image, bytes: image.isAsEncoded ? result.bytes : nil, extended: nil, levels: .disk)
                 item.http = selection

@@ -61,9 +61,6 @@ extension Loader {
 
     func makeToken() -> UInt64 { seat.makeToken() }
 
-    /// Whether the URL has failed for any caller, so that loads of it may be blocked.
-    func hasFailed(_ url: String) -> Bool { table.withLock { $0.failures.knows(url) } }
-
     package var runningCount: Int { table.withLock { $0.count } }
 
     package func removeFailed(_ url: String) { table.withLock { $0.removeFailed(url) } }
@@ -89,7 +86,7 @@ extension Loader: TokenOwner {
     }
 
     package func setPriority(_ priority: Priority, of token: UInt64) -> Bool {
-        let isKnown = table.withLock { $0.prioritySet(priority, of: token) }
+        let isKnown = change { table, _, actions in table.prioritySet(priority, of: token, &actions) }
         return downloader.setPriority(priority, of: token) || isKnown
     }
 
@@ -115,6 +112,9 @@ extension Loader: StageListener {
     private func run(_ action: LoadTable.Action) {
         switch action {
         case .ask(let load, let step): ask(load, step)
+        case .raise(let load, let priority):
+            if let wish = load.wish { load.plan.lookup?.raise(wish, to: priority) }
+        case .release: break
         case .lookAtClocks(let time): downloader.wakeForLoads(by: time)
         case .make(let load, let hit, let limit): make(load, hit, limit: limit)
         case .consult(let load):
@@ -168,7 +168,7 @@ extension Loader {
             let hit = lookup.finish(step)
             return change { table, now, actions in table.answered(load.token, hit, at: now, &actions) }
         }
-        lookup.finish(step) { [self] hit in
+        lookup.finish(step, for: load.wish) { [self] hit in
             let waiting = change { table, now, actions in table.answered(lookup, hit, at: now, &actions) }
             withExtendedLifetime(waiting) {}
         }
@@ -176,6 +176,9 @@ extension Loader {
 
     /// Makes the image from the content of the cache, on a decode thread, or on this thread if the caller waits for it.
     private func make(_ load: Load, _ hit: CacheHit, limit: Int64) {
+        if let held = foundMeanwhile(load) {
+            return stageEnded(held.result(held.image, at: time.monotonicMicroseconds()), of: load.token)
+        }
         if load.has(.asksInPlace) { return stageEnded(made(of: hit, in: load.plan.form), of: load.token) }
         guard let lookup = load.plan.lookup else { return }
         var request = DownloadRequest(transfer: HTTPRequest(url: ImageURL(key: lookup.originalKey)))
@@ -197,7 +200,7 @@ extension Loader {
 
     private func fetch(_ load: Load, _ source: LoadPlan.Source, limit: Int64) {
         guard case .success(var request) = source.request else { return }
-        if let hit = foundMeanwhile(load) {
+        if !load.has(.refreshCached), let hit = foundMeanwhile(load) {
             return change { table, now, actions in
                 table.foundMeanwhile(load.token, hit.result(hit.image, at: now), at: now, &actions)
             }
@@ -207,6 +210,7 @@ extension Loader {
         let isOfSameCaller = source.caller == load.plan.sources[0].caller
         let keeper = isOfSameCaller ? load.plan.store?.original : nil
         request.keeper = load.source == 0 ? keeper : keeper?.ofAlternative
+        if isOfSameCaller { request.pixelKeeper = load.plan.store?.pixelKeeper }
         if load.has(.refreshCached), load.source == 0 {
             if load.shown != nil { request.wantsPreviews = false }
             if let lookup = load.plan.refreshing(request, isShown: load.shown != nil) { request.lookup = lookup }
@@ -219,8 +223,7 @@ extension Loader {
     /// Looks in memory once more if images were stored there since the load began: another load may have brought this
     /// one.
     private func foundMeanwhile(_ load: Load) -> CacheHit? {
-        guard let lookup = load.plan.lookup, !load.has(.refreshCached), lookup.memoryVersion != load.memoryVersion
-        else { return nil }
+        guard let lookup = load.plan.lookup, lookup.memoryVersion != load.memoryVersion else { return nil }
         return lookup.memoryHit()
     }
 

@@ -147,7 +147,8 @@ extension HTTPCacheLookup.Wishes {
     /// The ways in which a request uses the HTTP cache.
     init(_ options: RequestOptions, _ defaults: RequestDefaults) {
         self = []
-        if defaults.usesHTTPCache || options.contains(.useHTTPCache) {
+        // What is ignored is compared with, so that the option uses the HTTP cache by itself.
+        if defaults.usesHTTPCache || !options.isDisjoint(with: [.useHTTPCache, .ignoreCachedResponse]) {
             insert(.http)
             if options.contains(.ignoreCachedResponse) { insert(.ignoresCached) }
         }

@@ -25,6 +25,7 @@ package struct DownloadRequest: Sendable {
         package var bodyWork: BodyWork?
         package var lookup: (any CacheLookup)?
         fileprivate var keeper: OriginalKeeper?
+        fileprivate var pixelKeeper: PictureKeeper?
         fileprivate var isStage = false
         fileprivate var isPrompt = false
 
@@ -41,7 +42,8 @@ package struct DownloadRequest: Sendable {
 
         /// Whether the parts may hold the last reference to objects of the application.
         fileprivate var holdsObjects: Bool {
-            bodyWork != nil || lookup != nil || keeper != nil || transfer.hasPlugin || sharedForm.form.transforms != nil
+            bodyWork != nil || lookup != nil || keeper != nil || pixelKeeper != nil || transfer.hasPlugin
+                || sharedForm.form.transforms != nil
         }
 
         fileprivate init(copying other: Parts) {
@@ -61,6 +63,7 @@ package struct DownloadRequest: Sendable {
             bodyWork = other.bodyWork
             lookup = other.lookup
             keeper = other.keeper
+            pixelKeeper = other.pixelKeeper
             isStage = other.isStage
             isPrompt = other.isPrompt
         }
@@ -154,6 +157,11 @@ extension DownloadRequest {
     var keeper: OriginalKeeper? {
         get { parts.keeper }
         set { own().keeper = newValue }
+    }
+    /// Puts the image into memory, before anyone can find the original on disk.
+    var pixelKeeper: PictureKeeper? {
+        get { parts.pixelKeeper }
+        set { own().pixelKeeper = newValue }
     }
     /// True for a request of a load, see `Listener.stages`.
     var isStage: Bool {

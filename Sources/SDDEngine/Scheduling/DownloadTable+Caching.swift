@@ -1,4 +1,5 @@
 import SDDBase
+import SDDCaches
 import SDDCoders
 import SDDTransport
 
@@ -56,6 +57,7 @@ extension DownloadTable {
     ) {
         caching.origin = found.origin
         caching.extended = found.extended
+        caching.handsOutBytes = found.handsOutBytes
         caching.isMade = found.isMade
         caching.isOfOriginal = found.isOfOriginal
         caching.keeper = found.keeper
@@ -203,6 +205,7 @@ extension DownloadTable {
     /// Carries out the decisions about the response once the job has left the table.
     mutating func leaveCaches(_ job: Job<Listener>) {
         guard let caching = job.caching else { return }
+        caching.wish?.withdraw()
         // A stored response served in place of a broken transfer does not complete the saved part.
         let isComplete = job.body != nil && caching.origin == .network
         if let saver = caching.saver { outbox.run(.endSaving(saver, isComplete: isComplete)) }
@@ -215,8 +218,10 @@ extension DownloadTable {
         caching.turn = nil
     }
 
-    /// Stores the decoded pixels and the original that they were made of, where keepers want them.
+    /// Stores the decoded pixels and the original that they were made of, where keepers want them. The pixels come first:
+    /// who finds the original finds them, too, and decodes nothing.
     mutating func keep(_ pictures: [FormedPicture], of job: Job<Listener>) {
+        keepPixels(pictures, of: job)
         var whole: Image?
         for picture in pictures {
             guard case .success(let image) = picture.image else { continue }
@@ -230,6 +235,22 @@ extension DownloadTable {
         switch pictures.first?.image {
         case .failure(let error)?: isNoPicture(job, DownloadError(error))
         case .success?, nil: caching.outcome = caching.outcome?.withoutBody
+        }
+    }
+
+    /// Gives the images of a download to the memory levels of its loads.
+    mutating func keepPixels(_ pictures: [FormedPicture], of job: Job<Listener>) {
+        if job.isEndUnproven || job.head?.response.isOfUnknownCaller == true { return }
+        let forms = FormIndex(pictures.map { $0.form })
+        var last: PictureKeeper?
+        for handler in job.handlers {
+            guard let keeper = handler.pixelKeeper, let position = forms.position(of: handler.form),
+                case .success(let image) = pictures[position].image
+            else { continue }
+            // Loads of the same picture mostly have the same keeper.
+            if let last, last.cache === keeper.cache, last.key == keeper.key { continue }
+            last = keeper
+            outbox.run(.keepPixels(keeper, image, job.head?.response, handler.request.transfer.headers))
         }
     }
 

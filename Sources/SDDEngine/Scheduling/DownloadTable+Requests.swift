@@ -1,4 +1,5 @@
 import SDDBase
+import SDDCaches
 import SDDCoders
 import SDDTransport
 
@@ -53,10 +54,13 @@ extension DownloadTable {
     ) -> TransferID {
         let id = jobs.makeID()
         let stage: Job<Listener>.Stage
+        var wish: DiskRead?
         if let lookup = request.lookup {
             stage = .asking
             if !isAnswered {
-                outbox.run(.ask(id, lookup, LookupContext(isOffline: rules.isOffline)))
+                let made = DiskRead(priority: request.priority)
+                wish = made
+                outbox.run(.ask(id, lookup, LookupContext(isOffline: rules.isOffline, wish: made)))
             }
         } else {
             let host = request.transfer.hostKey
@@ -64,6 +68,7 @@ extension DownloadTable {
                 slots.append(id, host: host, priority: request.priority, isPrompt: request.isPrompt, at: now))
         }
         let job = Job<Listener>(id: id, request, handler, stage)
+        job.caching?.wish = wish
         jobs.insert(job)
         if job.isPrompt { promptJobsChanged(by: 1) }
         if let place = job.handlers.firstPlace { jobs.add(token: handler.token, at: place, of: job) }

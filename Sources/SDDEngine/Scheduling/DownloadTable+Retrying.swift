@@ -1,4 +1,5 @@
 import SDDBase
+import SDDCaches
 import SDDTransport
 
 /// Retries (row Z7). A job whose transfer has failed pauses if some of its handlers may still retry. After the pause it
@@ -33,7 +34,9 @@ extension DownloadTable {
             guard let job = jobs[number] else { continue }
             if let caching = job.caching {
                 job.stage = .asking
-                let question = LookupContext(isOffline: rules.isOffline, after: caching.lastSaver)
+                let wish = DiskRead(priority: job.priority)
+                let question = LookupContext(isOffline: rules.isOffline, after: caching.lastSaver, wish: wish)
+                caching.wish = wish
                 outbox.run(.ask(job.id, caching.lookup, question))
                 caching.lastSaver = nil
             } else {

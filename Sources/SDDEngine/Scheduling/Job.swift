@@ -1,4 +1,5 @@
 import SDDBase
+import SDDCaches
 import SDDCoders
 import SDDTransport
 
@@ -48,6 +49,8 @@ final class Job<Listener: AnyObject> {
         var isPrompt: Bool { request.isPrompt }
         /// The keeper of the original, if the original is to be stored.
         var keeper: OriginalKeeper? { request.keeper }
+        /// The keeper of the image, if it is to be in memory.
+        var pixelKeeper: PictureKeeper? { request.pixelKeeper }
         /// Microseconds from submission to its first transfer; 0 means no limit.
         var queueLimit: Int64 { request.queueLimit }
     }
@@ -186,8 +189,12 @@ final class Job<Listener: AnyObject> {
         private(set) var servesOthers = false
         /// The time when the cache had answered.
         var answered: Int64 = 0
+        /// The wish to read entries for the lookup, which is withdrawn if the job ends before.
+        var wish: DiskRead?
         var origin = DownloadResult.Origin.network
         var extended: Bytes?
+        /// See `CacheHit.handsOutBytes`.
+        var handsOutBytes = true
         /// The body was transformed before it was stored.
         var isMade = false
         /// The body is the original of the wanted image.
@@ -333,13 +340,19 @@ extension Job {
         at now: Int64
     ) -> DownloadResult {
         DownloadResult(
-            image: image, reserved: reserved, bytes: error == nil && !request.hasSink ? body : nil, error: error,
+            image: image, reserved: reserved, bytes: error == nil ? bytes(for: handler, image) : nil, error: error,
             stage: stage ?? currentStage,
             response: shownResponse, httpStatus: bodyWork?.modifier == nil ? nil : judged?.status,
             origin: error == nil ? caching?.origin ?? .network : .network,
             isOfOriginal: error == nil && caching?.isOfOriginal == true,
             extended: error == nil ? caching?.extended : nil, isEndUnproven: error == nil && isEndUnproven,
             timings: timings(for: handler, at: now), metrics: metrics(for: handler), ended: now)
+    }
+
+    private func bytes(for handler: Handler, _ image: Image?) -> Bytes? {
+        if request.hasSink { return nil }
+        if caching?.handsOutBytes != false { return body }
+        return handler.form.keepsBytes ? image?.bytes : nil
     }
 
     /// The stage that a failed transfer had reached. Its header may have been complete without having been reported.
