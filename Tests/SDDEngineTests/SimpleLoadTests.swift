@@ -25,10 +25,9 @@ import Testing
             defaults.withCaches(caches))
     }
 
-    private func answer(_ search: MemorySearch, _ path: String = "a") throws -> DownloadResult? {
+    private func answer(_ search: MemorySearch) throws -> DownloadResult? {
         let callbacks = RecordingCallbacks()
-        let url = try Sample.url("http://host/\(path)")
-        guard let token = world.loader.submit(url, search, callbacks: { callbacks }) else { return nil }
+        guard let token = world.loader.submit(search, callbacks: { callbacks }) else { return nil }
         let end = try #require(LoaderWorld.end(of: callbacks))
         #expect(callbacks.record.token == token)
         return end
