@@ -90,6 +90,24 @@ static void m5_f5_the_list_bars_the_network_and_never_the_caches(void)
     }
 }
 
+static void m5_the_http_cache_answers_for_a_blocked_url(void)
+{
+    loader_in_folder l = open_loader();
+    record r = RECORD_INIT;
+    const char *url = in_turns("m5-http", "/file/png/rgb8.png?header=Cache-Control:%20max-age=600", "/status/404");
+    get_from(&l, &r, url, SDD_OPTION_USE_HTTP_CACHE, SDD_ORIGIN_NETWORK);
+    CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
+    load(&l, &r, url, SDD_OPTION_FROM_LOADER_ONLY);
+    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
+    get_from(&l, &r, url, SDD_OPTION_USE_HTTP_CACHE, SDD_ORIGIN_HTTP_FRESH);
+    CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 1);
+    CHECK_STATUS(sdd_cache_clear(l.cache.cache, SDD_CACHE_ALL), SDD_OK);
+    load(&l, &r, url, SDD_OPTION_USE_HTTP_CACHE);
+    CHECK_ENDED(&r, SDD_ERROR_BLOCKED, 0);
+    record_clear(&r);
+    close_loader(&l);
+}
+
 /* A success by an alternative is one of the load's own URL. */
 static void m18_an_alternative_unblocks_the_own_url(void)
 {
@@ -451,6 +469,7 @@ int main(void)
     start_watchdog();
     RUN(m5_f5_a_failed_url_ends_at_once);
     RUN(m5_f5_the_list_bars_the_network_and_never_the_caches);
+    RUN(m5_the_http_cache_answers_for_a_blocked_url);
     RUN(m18_an_alternative_unblocks_the_own_url);
     RUN(f7_failures_of_the_url_are_remembered);
     RUN(the_modified_status_is_remembered);

@@ -38,6 +38,11 @@ package struct LoadPlan: Sendable {
         /// The keys of `FailedURLs`: the URL without user and password, and the request's `asker`.
         let failedKey: String
         let asker: FailedURLAsker
+        /// Whether the request looks in the HTTP cache before it downloads.
+        var usesHTTPCache: Bool {
+            guard case .success(let made) = request, let lookup = made.lookup as? HTTPCacheLookup else { return false }
+            return lookup.wishes.contains(.http) && lookup.cache.isOpen
+        }
         /// The caller's identity; anonymous if the request is invalid.
         package var caller: RequestIdentity { asker.caller }
 

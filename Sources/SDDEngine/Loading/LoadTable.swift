@@ -63,7 +63,7 @@ struct LoadTable {
 /// One load. Owned by the `LoadTable`.
 final class Load: @unchecked Sendable {
     // Safety: `submitted` and what follows it is written only by `LoadTable`, under its loader's lock. `Loader` reads
-    // `source`, `shown` and `isCacheBad` without the lock while it runs an action of the load: until that action's end
+    // `source`, `asksHTTPCache`, `shown` and `isCacheBad` without the lock while it runs an action of the load: until that action's end
     // is reported, no event changes them.
     let listener: Listener
     let plan: LoadPlan
@@ -80,6 +80,8 @@ final class Load: @unchecked Sendable {
     var stage = Stage.asking
     /// The index of the source being tried.
     var source = 0
+    /// The source is blocked, and only the HTTP cache is asked for it.
+    var asksHTTPCache = false
     /// The cache entry could not be decoded.
     var isCacheBad = false
     /// The cached result that the application has been told of.
@@ -268,9 +270,11 @@ extension LoadTable {
             let source = load.plan.sources[load.source]
             if case .failure(let error) = source.request {
                 note(DownloadResult(error: error, stage: .submit, ended: now), of: source, in: load)
-            } else if isBlocked(source, for: load, at: now) {
+            } else if isBlocked(source, for: load, at: now), !source.usesHTTPCache || load.asksHTTPCache {
                 note(DownloadResult(error: .blocked, stage: .submit, ended: now), of: source, in: load)
             } else {
+                // The HTTP cache is asked by the download, which goes no further for a blocked URL.
+                load.asksHTTPCache = isBlocked(source, for: load, at: now)
                 load.stage = .fetching
                 return actions.append(.fetch(load, source, limit: limit))
             }
@@ -304,6 +308,7 @@ extension LoadTable {
     private func note(_ result: DownloadResult, of source: LoadPlan.Source, in load: Load) {
         load.failures.append(SourceFailure(url: source.url, result: result))
         load.source += 1
+        load.asksHTTPCache = false
     }
 
     /// Handles the end of a load's request.
@@ -323,6 +328,8 @@ extension LoadTable {
     ) {
         guard let error = result.error else { return succeeded(load, result, at: now, &actions) }
         if isOver(load, result) || error.code == .notModified { return finish(load, result, at: now, &actions) }
+        // The URL is still blocked, and its loads were asked for nothing else.
+        if load.asksHTTPCache { return fetch(load, at: now, &actions) }
         if judges {
             load.stage = .judging
             actions.append(.judge(load, result))
@@ -368,7 +375,7 @@ extension LoadTable {
 
     private mutating func succeeded(_ load: Load, _ result: DownloadResult, at now: Int64, _ actions: inout [Action]) {
         let source = load.plan.sources[load.source]
-        failures.succeeded(source.failedKey, for: source.asker)
+        if !load.asksHTTPCache { failures.succeeded(source.failedKey, for: source.asker) }
         // An alternative brings the picture of the load's own URL.
         if load.source > 0, let own = load.plan.sources.first { failures.succeeded(own.failedKey, for: own.asker) }
         guard load.plan.store != nil else { return finish(load, result, at: now, &actions) }

@@ -206,12 +206,15 @@ extension Loader {
             }
         }
         request.totalLimit = limit
+        if load.asksHTTPCache { request.useOnlyHTTPCache() }
         // An alternative's image is stored as the load's own only if its request identifies the caller in the same way.
         let isOfSameCaller = source.caller == load.plan.sources[0].caller
         let keeper = isOfSameCaller ? load.plan.store?.original : nil
         request.keeper = load.source == 0 ? keeper : keeper?.ofAlternative
         if isOfSameCaller { request.pixelKeeper = load.plan.store?.pixelKeeper }
-        if load.has(.refreshCached), load.source == 0 {
+        if load.asksHTTPCache {
+            // The request has its lookup.
+        } else if load.has(.refreshCached), load.source == 0 {
             if load.shown != nil { request.wantsPreviews = false }
             if let lookup = load.plan.refreshing(request, isShown: load.shown != nil) { request.lookup = lookup }
         } else if !load.isCacheBad, isOfSameCaller, let lookup = load.plan.sharing(request) {

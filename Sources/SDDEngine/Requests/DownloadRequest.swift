@@ -158,6 +158,12 @@ extension DownloadRequest {
         get { parts.keeper }
         set { own().keeper = newValue }
     }
+    /// Lets nothing but the HTTP cache answer (RFC 9111 §5.2.1.7).
+    mutating func useOnlyHTTPCache() {
+        guard let asked = lookup as? HTTPCacheLookup else { return }
+        transfer.headers.set("Cache-Control", to: "only-if-cached")
+        lookup = HTTPCacheLookup(asked.cache, transfer, asked.wishes, key: asked.key)
+    }
     /// Puts the image into memory, before anyone can find the original on disk.
     var pixelKeeper: PictureKeeper? {
         get { parts.pixelKeeper }
