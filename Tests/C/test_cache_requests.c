@@ -32,7 +32,7 @@ static void look_for(sdd_downloader *downloader, sdd_cache *cache, record *r, co
 /* ------------------------------------------------------------------------------------------ queries */
 
 /* Returns whether the bytes of the record, or their absence, are those of the picture. */
-static int has_bytes(const record *r, const sdd_bytes *picture)
+static int has_bytes(const record *r, sdd_bytes *picture)
 {
     return r->bytes != NULL && sdd_bytes_size(r->bytes) == sdd_bytes_size(picture)
            && memcmp(sdd_bytes_data(r->bytes), sdd_bytes_data(picture), sdd_bytes_size(picture)) == 0;

@@ -1,6 +1,8 @@
 /* The levels where loads look for pictures and store them: rows B6, B7, B9, B13, B31, M20, M24. */
 #include "loads.h"
 
+#include <stdatomic.h>
+
 /* Two pictures with different heights when they fit into 5 x 5, so that the test can tell which entry was found. */
 #define ORIGINAL "png/rgb8.png" /* 19 x 13: 5 x 3 */
 #define RESULT "jpeg/baseline-444.jpg" /* 37 x 29: 5 x 4 */

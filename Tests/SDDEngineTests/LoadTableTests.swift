@@ -198,7 +198,7 @@ import Testing
         #expect(driver.table.failures.count == 0)
     }
 
-    @Test("M5 F5: the list bars the network, never a cached picture", arguments: [[], .fromCacheOnly])
+    @Test("M5 F5: the list bars the network, never a cached picture", arguments: [LoadPlan.Options(), .fromCacheOnly])
     mutating func aBlockedURLHidesNoCachedPicture(_ options: LoadPlan.Options) throws {
         driver = try LoadDriver(consults: true)
         driver.submit("a", try .sample(["u"], options: .refreshCached))
