@@ -1,8 +1,6 @@
 import SDDBase
 import Testing
 
-@testable import SDDCaches
-
 @Suite struct MD5Tests {
     @Test(
         "RFC 1321 A.5",

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// MD5 (RFC 1321), used for file names. It provides no security: readers compare the key that is stored inside the
-/// file.
+/// MD5 (RFC 1321), used for file names and by Digest authentication (RFC 7616). It provides no security for file names:
+/// readers compare the key that is stored inside the file.
 package enum MD5 {
     /// Returns the digest as 32 hexadecimal digits in lower case.
     package static func hex(of text: String) -> String {
