@@ -138,6 +138,24 @@ static void d2_d15_a_config_comes_back(void)
     destroy(downloader);
 }
 
+static void a_config_comes_back_without_the_proxys_password(void)
+{
+    static const char *const proxies[][2] = {
+        { "http://user:secret@127.0.0.1:1/", "http://127.0.0.1:1/" },
+        { "https://user:se%40cret@127.0.0.1:1", "https://127.0.0.1:1" },
+        { "socks5h://user:secret@[::1]:1", "socks5h://[::1]:1" },
+        { "http://127.0.0.1:1", "http://127.0.0.1:1" },
+    };
+    for (size_t i = 0; i < sizeof proxies / sizeof *proxies; i++) {
+        config_groups groups;
+        sdd_downloader_config config = config_over(&groups);
+        groups.network.proxy = proxies[i][0];
+        sdd_downloader *downloader = make_downloader(&config);
+        CHECK_TEXT(config_of(downloader).network->proxy, proxies[i][1]);
+        destroy(downloader);
+    }
+}
+
 static void g1_g2_d7_d9_d10_setters_change_the_config_and_refuse_the_rest(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
@@ -364,6 +382,7 @@ int main(void)
     start_watchdog();
     RUN(d15_g1_g11_the_defaults_are_the_headers);
     RUN(d2_d15_a_config_comes_back);
+    RUN(a_config_comes_back_without_the_proxys_password);
     RUN(g1_g2_d7_d9_d10_setters_change_the_config_and_refuse_the_rest);
     RUN(d19_a_suspended_downloader_starts_nothing);
     RUN(d17_d18_close_can_cancel);

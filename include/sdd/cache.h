@@ -210,7 +210,8 @@ typedef struct sdd_cache_config {
     /* Places. */
 
     /* A directory's name without "/": the cache is in $XDG_CACHE_HOME/sdd/NAME, or in
-       $HOME/.cache/sdd/NAME. Default "default". The environment is read once, at creation. */
+       $HOME/.cache/sdd/NAME. Default "default". The environment is read once, at creation, and not
+       by a set-user-ID program. */
     const char *SDD_NULLABLE name;
     const char *SDD_NULLABLE directory; /* used in place of `name`; made if it does not exist */
     /* read_only_count directories of caches, searched in this order for entries that `directory`

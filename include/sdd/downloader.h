@@ -277,7 +277,8 @@ SDD_API int sdd_decoder_main(int argc, char *SDD_NULLABLE *SDD_NULLABLE argv);
  *
  * @param downloader NULL: the shared one.
  * @param config Its struct_size says how much is wanted. Its groups and strings belong to the
- *     downloader; credential, modifiers, resolve and address_exceptions are NULL.
+ *     downloader; credential, modifiers, resolve and address_exceptions are NULL, and `proxy` is
+ *     without user and password.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_CLOSED; SDD_ERROR_FORKED;
  *     SDD_ERROR_NO_RESOURCES.
  * Thread: any. Lifetime: groups and strings, until sdd_downloader_destroy(). Since: 0.2.0.

@@ -23,12 +23,14 @@ final class AppConfiguration: @unchecked Sendable {
         var parts = given
         var texts: [CText] = []
         func keep(_ field: WritableKeyPath<ConfigurationParts, UnsafePointer<CChar>?>) {
-            guard let text = parts[keyPath: field].map({ CText(String(cString: $0)) }) else { return }
+            guard let given = parts[keyPath: field].map({ String(cString: $0) }) else { return }
+            let isProxy = field == \.network.proxy
+            let text = CText(isProxy ? TransportConfiguration.Proxy.withoutUserinfo(given) : given)
             texts.append(text)
             parts[keyPath: field] = text.pointer
         }
         for field in Self.strings { keep(field) }
-        // The credential, the modifiers and the lists are not given back.
+        // The credential, the proxy's password, the modifiers and the lists are not given back.
         parts.config.credential = nil
         parts.config.modifiers = nil
         parts.network.resolve = nil

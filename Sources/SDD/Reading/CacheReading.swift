@@ -1,4 +1,5 @@
 internal import CSDD
+internal import CSystem
 internal import Glibc
 internal import SDDBase
 internal import SDDCaches
@@ -152,15 +153,16 @@ private func directory(_ config: sdd_cache_config, _ failure: inout CacheError?)
             "\(shown(name)) is no name of a folder: at most 255 bytes without \"/\", and not \".\" or \"..\"")
     }
     if let directory = try path(config.directory, "sdd_cache_config.directory") { return directory }
-    if let base = absolute(getenv("XDG_CACHE_HOME")) { return base + "/sdd/" + name }
-    if let home = absolute(getenv("HOME")) { return home + "/.cache/sdd/" + name }
+    // A set-user-ID program must not write where its caller says.
+    if let base = absolute(sddsys_secure_variable("XDG_CACHE_HOME")) { return base + "/sdd/" + name }
+    if let home = absolute(sddsys_secure_variable("HOME")) { return home + "/.cache/sdd/" + name }
     failure = .system(.open, errno: ENOENT)
     throw Refusal(
         SDD_ERROR_CACHE, "sdd_cache_config.directory",
         "NULL needs XDG_CACHE_HOME or HOME in the environment, with an absolute path")
 }
 
-private func absolute(_ text: UnsafeMutablePointer<CChar>?) -> String? {
+private func absolute(_ text: UnsafePointer<CChar>?) -> String? {
     guard let text, text.pointee == CChar(UInt8(ascii: "/")) else { return nil }
     return headerValue(text)
 }
