@@ -106,9 +106,14 @@ extension IPAddress {
             if high >> 57 == 0xfc >> 1 { return "a private network" }
             if high >> 54 == 0xfe80 >> 6 { return "one link" }
             if high >> 56 == 0xff { return "multicast" }
+            if Self.isOfSiteTunnel(low) { return "a tunnel within a site" }
             return "something else than the Internet"
         }
     }
+
+    /// Whether the interface identifier is that of ISATAP, 0:5efe or 200:5efe and an IPv4 address: RFC 5214 §6.1. Routers
+    /// of a site send such packets to that IPv4 address within the site.
+    private static func isOfSiteTunnel(_ low: UInt64) -> Bool { low >> 32 & ~0x0200_0000 == 0x5efe }
 
     private static func isPublic(_ high: UInt64, _ low: UInt64) -> Bool {
         let v4 = IPAddress.v4(UInt32(truncatingIfNeeded: low))
@@ -121,7 +126,7 @@ extension IPAddress {
         }
         // IANA assigns only 2000::/3 to the Internet, which excludes fc00::/7, fe80::/10, fec0::/10, ff00::/8, 100::/64
         // and 64:ff9b:1::/48.
-        guard high >> 61 == 0b001 else { return false }
+        guard high >> 61 == 0b001, !isOfSiteTunnel(low) else { return false }
         switch high >> 48 {
         // 2001::/23 is for protocols, such as Teredo; 2001:db8::/32 is for documentation.
         case 0x2001: return high >> 41 != 0x2001_0000 >> 9 && high >> 32 != 0x2001_0db8
