@@ -93,7 +93,7 @@ extension TransportError {
         TransportError(.notHTTP, message: "\(host) went over to another protocol, and was not asked to.")
     }
 
-    static func badHeader(_ fault: HeaderFault, host: String) -> TransportError {
+    static func badHeader(_ fault: HeaderFault, host: String, isRedirect: Bool = false) -> TransportError {
         let what =
             switch fault {
             case .statusLine: "a status line that is not HTTP's"
@@ -102,9 +102,9 @@ extension TransportError {
             case .oddFraming: "a length or coding in a form that has more than one meaning"
             case .contentLength: "a Content-Length that is not one number"
             case .transferCoding: "a transfer coding that it was not asked for"
-            case .locations: "a redirect to more than one place"
+            case .locations: isRedirect ? "a redirect to more than one place" : "a header with more than one Location"
             }
-        let kind: Kind = fault == .locations ? .redirectMalformed : .notHTTP
+        let kind: Kind = fault == .locations && isRedirect ? .redirectMalformed : .notHTTP
         return TransportError(kind, message: "\(host) sent \(what).")
     }
 

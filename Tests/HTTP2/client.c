@@ -9,7 +9,7 @@
 #include <sdd/sdd.h>
 
 static const char usage[] =
-    "make [max_body=N] [attempts=N] [cache=FOLDER]   makes the downloader\n"
+    "make [max_body=N] [attempts=N] [requests=N] [cache=FOLDER]   makes the downloader\n"
     "get TAG URL [post] [total=MS] [stall=MS] [picture] [http_cache]\n"
     "cancel TAG\n"
     "memory                    tells the most resident memory so far, in KiB\n"
@@ -62,6 +62,7 @@ static void make(const char *line)
     network.ca_file = getenv("SDD_TEST_CA");
     limits.max_body_bytes = number(line, "max_body=", 0);
     retry.max_attempts = (int32_t)number(line, "attempts=", 1);
+    config.max_concurrent_downloads = config.max_concurrent_per_host = (int32_t)number(line, "requests=", 0);
     char folder[512];
     const char *at = strstr(line, "cache=");
     if (at && sscanf(at, "cache=%511s", folder) == 1) {

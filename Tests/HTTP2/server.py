@@ -18,6 +18,8 @@ class Connection:
     def __init__(self, plain, secure, server):
         self.plain, self.socket, self.server = plain, secure, server
         self.buffer, self.pending = b"", []
+        # True to leave the connection open although the client has found a fault.
+        self.stays_open = False
 
     def send(self, *parts):
         self._write(b"".join(parts))
@@ -62,7 +64,7 @@ class Connection:
         length, kind, flags = int.from_bytes(head[:3], "big"), head[3], head[4]
         stream = struct.unpack(">I", head[5:])[0] & 0x7FFFFFFF
         payload = self._need(length)
-        if kind == frames.GOAWAY:
+        if kind == frames.GOAWAY and not self.stays_open:
             # The client has found a fault; servers close the connection then, too.
             self.close()
         return kind, flags, stream, payload

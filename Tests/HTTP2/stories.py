@@ -77,6 +77,67 @@ def silent_connection_not_used_again(client, certificate):
     return wrong
 
 
+def _all_replaced(client, certificate, lose):
+    """Many requests lose one connection before a byte of their responses, and share the next one."""
+    many, first, waiting = 50, [], []
+
+    def script(connection, stream):
+        first.append(connection)
+        if connection is not first[0]:
+            return good(connection, stream)
+        waiting.append(stream)
+        if len(waiting) == many:
+            lose(connection)
+
+    server = Server(certificate, script, hostile=1000)
+    client.tell(f"make requests={many}")
+    for number in range(many):
+        client.tell(f"get a{number} {server.url(f'/{number}')}")
+    ends = [client.end(f"a{number}") for number in range(many)]
+    server.close()
+    wrong = [f"a request ended with {end}" for end in ends if end is None or end["error"] != "SDD_OK"][:3]
+    # A request that was on its way to the old connection may need one of its own.
+    if server.connections > 4:
+        wrong.append(f"{server.connections} connections were opened for {many} requests")
+    return wrong
+
+
+def a_connection_refused_is_replaced_once(client, certificate):
+    return _all_replaced(client, certificate, lambda connection: connection.send(f.goaway(0)))
+
+
+def a_connection_closed_is_replaced_once(client, certificate):
+    return _all_replaced(client, certificate, lambda connection: (connection.send(f.goaway(0)), connection.close()))
+
+
+def a_post_refused_on_a_used_connection(client, certificate):
+    """A POST that the server did not process is sent again; one that it may have processed is not."""
+    wrong = []
+    client.tell("make")
+    for told in (True, False):
+        posts = []
+
+        def script(connection, stream):
+            if stream == 1:
+                return good(connection, stream)
+            posts.append(stream)
+            if told:
+                connection.send(f.goaway(1))
+            connection.close()
+
+        server = Server(certificate, script, hostile=2, reads_body=True)
+        client.tell(f"get first{told} {server.url('/first')}")
+        client.end(f"first{told}")
+        client.tell(f"get second{told} {server.url('/second')} post")
+        end = client.end(f"second{told}")
+        if end is None or (end["error"] == "SDD_OK") != told:
+            wrong.append(f"the POST ended with {end}")
+        if len(posts) != 1 or server.requests != (3 if told else 2):
+            wrong.append(f"{server.requests} requests, and {len(posts)} POSTs that were refused")
+        server.close()
+    return wrong
+
+
 def joined_flood_is_left(client, certificate):
     """A request joins a connection that floods after a good response. The host is asked again over another one. A flood
     that is slower than libcurl reads holds up nothing, and counts as silence; that may happen to a busy machine."""
@@ -216,7 +277,8 @@ def a_cut_picture_that_ends_by_closing(client, _):
 
 
 STORIES = [
-    silent_connection_not_used_again, joined_flood_is_left,
+    silent_connection_not_used_again, a_connection_refused_is_replaced_once, a_connection_closed_is_replaced_once,
+    a_post_refused_on_a_used_connection, joined_flood_is_left,
     destroyed_under_a_flood, cancelled_under_a_flood, not_tried_again_for_ever, bytes_without_a_length,
     bytes_of_a_reset_stream, a_picture_without_a_length, a_picture_without_its_end, packed_bytes_without_a_length,
     bytes_that_end_by_closing, a_picture_that_ends_by_closing, a_cut_picture_that_ends_by_closing,

@@ -187,8 +187,124 @@ import Testing
         #expect(try transport.run(request(server.url("/challenge/basic"), password)).status == 200)
         #expect(try transport.run(HTTPRequest(to: server.url("/challenge/basic"))).status == 401)
         #expect(try transport.run(request(server.url("/challenge/basic"), password)).status == 200)
-        // then: nothing is sent unasked, not even the second time
-        #expect(server.requests.map { $0.header("Authorization") } == [nil, Self.basic, nil, nil, Self.basic])
+        // then: nothing is sent without a credential
+        #expect(server.requests.map { $0.header("Authorization") } == [nil, Self.basic, nil, Self.basic])
+    }
+
+    @Test("H10: sends at once what the server has accepted, within the folder", arguments: ["GET", "POST"])
+    func h10_sendsAnAcceptedPasswordAtOnce(method: String) throws {
+        // given
+        let server = try ScriptedServer()
+        let transport = try TransportUnderTest()
+        #expect(try transport.run(request(server.url("/challenge/basic?size=7"), password)).status == 200)
+        // when: below the folder, beside it, and after a redirect into it
+        for path in ["/challenge/basic?size=8", "/ok?size=9", "/redirect?to=/challenge/basic"] {
+            #expect(try transport.run(request(server.url(path), method: method, password)).status == 200)
+        }
+        // then
+        let sent = server.requests.map { $0.header("Authorization") }
+        #expect(sent == [nil, Self.basic, Self.basic, nil, nil, Self.basic])
+    }
+
+    @Test("H10: an accepted password stays with its user, scheme and origin")
+    func h10_keepsAnAcceptedPasswordToItsIdentity() throws {
+        // given
+        let server = try ScriptedServer()
+        let other = try ScriptedServer()
+        let transport = try TransportUnderTest()
+        #expect(try transport.run(request(server.url("/challenge/basic"), password)).status == 200)
+        let before = server.requests.count
+        // when
+        let others: [(String, String, Credential.Schemes)] = [
+            ("another", "secret", .all), ("user", "other", .all), ("user", "secret", .digest),
+        ]
+        for (username, password, schemes) in others {
+            let request = try request(server.url("/challenge/basic?open")) {
+                $0.username = username
+                $0.password = password
+                $0.schemes = schemes
+            }
+            #expect(try transport.run(request).status == 200)
+        }
+        _ = try transport.run(HTTPRequest(to: server.url("/challenge/basic?open")))
+        _ = try transport.run(request(other.url("/challenge/basic?open"), password))
+        // then
+        #expect(server.requests.dropFirst(before).allSatisfy { $0.header("Authorization") == nil })
+        #expect(server.requests.count == before + 4)
+        #expect(other.requests.map { $0.header("Authorization") } == [nil])
+    }
+
+    @Test("H10: an accepted password that is refused later is forgotten, and the response is the 401")
+    func h11_forgetsARefusedPassword() throws {
+        // given
+        let server = try ScriptedServer()
+        let transport = try TransportUnderTest()
+        #expect(try transport.run(request(server.url("/challenge/basic"), password)).status == 200)
+        // when
+        let id = transport.start(try request(server.url("/challenge/basic?refuse"), password))
+        let end = try transport.waitForEnd(of: id)
+        #expect(try transport.run(request(server.url("/challenge/basic?open"), password)).status == 200)
+        // then
+        #expect(end.status == 401)
+        #expect(try !end.bytes().isEmpty)
+        #expect(transport.events(of: id).compactMap(\.head).map(\.response.status) == [401])
+        #expect(server.requests.map { $0.header("Authorization") } == [nil, Self.basic, Self.basic, nil])
+    }
+
+    @Test("H10: goes over to the scheme that the server asks for now") func h10_takesAnotherScheme() throws {
+        // given
+        let server = try ScriptedServer()
+        let transport = try TransportUnderTest()
+        #expect(try transport.run(request(server.url("/challenge/basic"), password)).status == 200)
+        // when
+        let body = String(repeating: "b", count: 100_000)
+        let end = try transport.run(
+            request(server.url("/challenge/digest?nonce=a"), method: "POST", body: body, password))
+        // then
+        #expect(end.status == 200)
+        let sent = server.requests.map { $0.header("Authorization") }
+        #expect(sent.prefix(4) == [nil, Self.basic, Self.basic, nil] && sent.count == 5)
+        #expect(sent.last??.hasPrefix("Digest ") == true)
+        #expect(server.requests.last?.body == Array(body.utf8))
+    }
+
+    @Test("H10: uses a nonce again, and counts; takes the nonce of a stale answer")
+    func h10_usesANonceAgain() throws {
+        // given
+        let server = try ScriptedServer()
+        let transport = try TransportUnderTest()
+        // when
+        for nonce in ["a", "a", "a", "b", "b"] {
+            let end = try transport.run(request(server.url("/challenge/digest?nonce=\(nonce)&size=5"), password))
+            #expect(end.status == 200)
+            #expect(try end.bytes().count == 5)
+        }
+        // then: one transfer each, but for the first and for the new nonce
+        let sent = server.requests.map { $0.header("Authorization") ?? "" }
+        let uses = sent.map { field in
+            ["nonce=\"a\"", "nonce=\"b\"", "nc=00000001", "nc=00000002", "nc=00000003", "nc=00000004"]
+                .filter { field.contains(", " + $0) }.map { $0.filter { $0 != "\"" } }
+        }
+        #expect(
+            uses == [
+                [], ["nonce=a", "nc=00000001"], ["nonce=a", "nc=00000002"], ["nonce=a", "nc=00000003"],
+                ["nonce=a", "nc=00000004"], ["nonce=b", "nc=00000001"], ["nonce=b", "nc=00000002"],
+            ])
+        #expect(sent[3].contains("uri=\"/challenge/digest?nonce=a&size=5\""))
+        #expect(!sent.joined().contains("secret"))
+        #expect(server.connectionCount == 1)
+    }
+
+    @Test("H11: a digest that is refused twice ends with the 401") func h11_triesADigestOnce() throws {
+        // given
+        let server = try ScriptedServer()
+        let transport = try TransportUnderTest()
+        #expect(try transport.run(request(server.url("/challenge/digest"), password)).status == 200)
+        // when
+        let end = try transport.run(request(server.url("/challenge/digest?refuse"), password))
+        // then
+        #expect(end.status == 401)
+        #expect(server.requests.count == 4)
     }
 }
 

@@ -201,9 +201,12 @@ SDD_ENUM(uint64_t) {
  * port or scheme ends their use, also for all later hops. Since: 0.2.0.
  *
  * User and password are sent once, in answer to a challenge (status 401). If the server rejects
- * them, the request ends with SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE and http_status 401. A bearer
- * token is sent at once, without a challenge. A credential with nothing set means none: in a
- * request it overrides the downloader's.
+ * them, the request ends with SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE and http_status 401. Where a
+ * server has accepted them, later requests of the same downloader with the same user, password and
+ * schemes are sent with them at once: by Basic at or below the folder of that URL (RFC 7617 section
+ * 2.2), by Digest in the server's domain with the same nonce (RFC 7616 section 3.6). A bearer token
+ * is sent at once, without a challenge. A credential with nothing set means none: in a request it
+ * overrides the downloader's.
  */
 typedef struct sdd_credential {
     size_t struct_size;

@@ -210,10 +210,10 @@ typedef struct sdd_result {
     const struct sdd_source_error *SDD_NULLABLE sources;
     size_t source_count; /* 0 for a load without alternatives */
     /* 1, with SDD_OK: nothing proves that the body is complete. The response announced no length,
-       and either its body ended with the HTTP/1 connection (RFC 9112 section 8), or libcurl before
-       8.1 cannot tell an HTTP/2 stream that ended from one that was aborted (RFC 9113 section 8.1).
-       No cache stores such a body. 0: a length, the last chunk, the end of packed data or the end
-       of the picture's own format (JPEG, PNG, GIF, WebP) proves it. */
+       and its body ended with the HTTP/1 connection (RFC 9112 section 8) or came over HTTP/2, where
+       libcurl does not tell a stream that ended from one that the server reset with NO_ERROR (RFC
+       9113 section 8.1). No cache stores such a body. 0: a length, the last chunk, the end of
+       packed data or the end of the picture's own format (JPEG, PNG, GIF, WebP) proves it. */
     int32_t end_unproven;
     int32_t reserved;
 

@@ -23,16 +23,13 @@ struct ConnectionWitness {
         since = now
     }
 
-    /// Called before the request is sent, and again if libcurl resends it after losing the connection before a
-    /// response.
-    /// - Returns: Whether the request may be sent. libcurl also retries with servers that flood or refuse, and would
-    ///   keep doing so. After a refusal the witness still observes the connection that was lost, so that its fate
-    ///   explains the failure.
-    mutating func connected(localPort: Int32) -> Bool {
-        guard !isFlooded && !hasHeardRefusal else { return false }
-        self.localPort = UInt16(truncatingIfNeeded: localPort)
-        return true
-    }
+    /// Whether the request may be sent. libcurl also retries with servers that flood or refuse, and would keep doing so.
+    var mayBeSent: Bool { !isFlooded && !hasHeardRefusal }
+
+    /// Called before the request is sent, and again if libcurl resends it after losing the connection before a response.
+    /// Not called for a request that must not be sent: the witness then still observes the connection that was lost, so
+    /// that its fate explains the failure.
+    mutating func connected(localPort: Int32) { self.localPort = UInt16(truncatingIfNeeded: localPort) }
 
     /// Records that libcurl has delivered a piece of a header or body.
     func handsOut() { watch.handsOut() }
@@ -80,8 +77,12 @@ extension ConnectionWitness {
 
     /// Reads a line of libcurl's verbose log.
     mutating func heard(_ line: UnsafeRawBufferPointer) {
+        // The first form is that of libcurl up to 8.2, the second that of 8.3 and later. Should a version use another, the
+        // request is not sent again.
         if begins(line, with: "Using Stream ID: ") {
             stream = number(in: line, after: "Using Stream ID: ")
+        } else if begins(line, with: "[HTTP/2] ["), contains("] OPENED stream ", line) {
+            stream = number(in: line, after: "[HTTP/2] [")
         } else if begins(line, with: "REFUSED_STREAM") {
             hasHeardRefusal = true
         } else if begins(line, with: "recveived GOAWAY") || begins(line, with: "received GOAWAY"),
@@ -99,6 +100,10 @@ extension ConnectionWitness {
         let count = text.utf8CodeUnitCount
         guard position + count <= line.count, let start = line.baseAddress else { return false }
         return memcmp(start + position, text.utf8Start, count) == 0
+    }
+
+    private func contains(_ text: StaticString, _ line: UnsafeRawBufferPointer) -> Bool {
+        (0..<line.count).contains { has(text, at: $0, of: line) }
     }
 
     private func number(in line: UnsafeRawBufferPointer, after text: StaticString) -> UInt32? {

@@ -20,7 +20,7 @@ extension CurlOutcome {
         case CURLE_UNSUPPORTED_PROTOCOL: protocolVerdict
         case CURLE_FILE_COULDNT_READ_FILE: (.fileNotReadable, PlainFile.message)
         case CURLE_OPERATION_TIMEDOUT: timeoutVerdict
-        case CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT, CURLE_BAD_FUNCTION_ARGUMENT: resourceVerdict
+        case CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT, CURLE_BAD_FUNCTION_ARGUMENT, .tooLarge: resourceVerdict
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT,
             CURLE_INTERFACE_FAILED:
             connectVerdict
@@ -62,8 +62,8 @@ extension CurlOutcome {
     }
 
     private var resourceVerdict: Verdict {
-        // libcurl also reports a header line of over 100 KiB as a lack of memory.
-        if code == CURLE_OUT_OF_MEMORY && isConnected && !hasHead {
+        // libcurl before 8.6 reports a header line of over 100 KiB as a lack of memory.
+        if code == .tooLarge && isConnected || code == CURLE_OUT_OF_MEMORY && isConnected && !hasHead {
             return (.headersTooLarge, "\(host) sent a header line that is too long.")
         }
         // libcurl reports this for a header line without a name or a colon, and for a folded line with nothing before
@@ -156,6 +156,9 @@ extension CurlOutcome {
         case CURLE_WEIRD_SERVER_REPLY: (.notHTTP, "What \(host) sent is not HTTP.")
         case CURLE_FILESIZE_EXCEEDED:
             (.bodyTooLarge, TransportError.bodyTooLarge(limit: limitOnBody).message)
+        // libcurl 8 has the same code for a transfer coding that it does not know.
+        case CURLE_BAD_CONTENT_ENCODING where !hasHead:
+            (.notHTTP, TransportError.badHeader(.transferCoding, host: host).message)
         case CURLE_BAD_CONTENT_ENCODING:
             (.contentEncoding, "The packed body from \(host) does not unpack.")
         // The callbacks take all bytes, or record why not. So the decoder has found bytes after the end of its data.

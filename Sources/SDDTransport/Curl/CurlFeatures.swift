@@ -1,14 +1,22 @@
 internal import CCurl
 
-/// The version and features of the libcurl that is loaded.
+/// The version and features of the libcurl that is loaded, and what the library believes of that version. Behaviour is
+/// asked of the version here and nowhere else; docs/libcurl-state.md lists what each version does.
 enum CurlFeatures {
     static let version: String = information?.version.map { String(cString: $0) } ?? "0"
 
     /// Whether libcurl includes request bodies in the request size, as it does since 8.8.
-    static let countsBodiesWithRequests = (information?.version_num ?? 0) >= 0x08_08_00
-    /// Whether libcurl checks how streams end, as it does since 8.1. Earlier versions treat a stream as complete even
-    /// if it was reset without an error, or if the server broke its connection.
-    static let knowsEndsOfStreams = (information?.version_num ?? 0) >= 0x08_01_00
+    static let countsBodiesWithRequests = isAtLeast(0x08_08_00)
+    /// Whether libcurl fails the streams of an HTTP/2 connection that breaks, as it does since 8.1. Earlier versions
+    /// take the end of the connection for the end of the body. No version distinguishes a stream that ended from one
+    /// that the server reset with NO_ERROR.
+    static let failsBrokenStreams = isAtLeast(0x08_01_00)
+    /// Whether libcurl reports that it has given up an HTTP/2 connection only when it is called once more, although
+    /// nothing more arrives. 7.88 and 8.0 report it at once; every later version is taken for one that does not.
+    static let reportsBrokenConnectionsLate = isAtLeast(0x08_01_00)
+    /// Whether a turn ends although more bytes wait at the sockets, so that a flood is a row of turns and not one turn
+    /// that does not end. Seen with 8.14; known to be otherwise only with 7.88 and 8.0.
+    static let turnsEndInFloods = isAtLeast(0x08_01_00)
     static let hasHTTP2 = has(CURL_VERSION_HTTP2)
     static let hasUnixSockets = has(CURL_VERSION_UNIX_SOCKETS)
     static let hasSecureProxies = has(CURL_VERSION_HTTPS_PROXY)
@@ -25,10 +33,18 @@ enum CurlFeatures {
         return information.cainfo.map { String(cString: $0) }
     }()
 
+    private static func isAtLeast(_ version: UInt32) -> Bool { (information?.version_num ?? 0) >= version }
+
     private static func has(_ feature: Int32) -> Bool { (information?.features ?? 0) & feature != 0 }
 
     private static var information: curl_version_info_data? {
         // Safety: libcurl's own static record.
         curl_version_info(CURLVERSION_SEVENTH)?.pointee
     }
+}
+
+/// Result codes that the headers of libcurl 7.88 do not have.
+extension CURLcode {
+    /// CURLE_TOO_LARGE, since 8.6: a header line is longer than libcurl takes. Earlier versions report a lack of memory.
+    static let tooLarge = CURLcode(rawValue: 100)
 }

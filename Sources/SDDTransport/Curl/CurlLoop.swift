@@ -20,9 +20,12 @@ final class CurlLoop {
     private var events: [TransferEvent] = []
     private var looks = LookAgenda()
     private var sinks = SinkLine()
+    /// Transfers whose next hop begins at the end of this turn.
+    private var together: [CurlTransfer] = []
     /// The time at which the delegate wants to be called again, in microseconds of the monotonic clock.
     private var deadline = Int64.max
     private var cache: ConnectionCache
+    private var secondLooks = SecondLooks()
 
     init(
         _ thread: NetworkThreads, multi: LoopLine.Multi, line: LoopLine, options: CurlOptions,
@@ -61,6 +64,7 @@ final class CurlLoop {
         defer { watch.turnEnds() }
         for transfer in running.values { _ = curl_multi_remove_handle(multi, transfer.easy.raw) }
         running = [:]
+        together = []
         sinks.removeAll()
         news.transfers = []
         news.deaf = []
@@ -100,6 +104,7 @@ extension CurlLoop {
     private func takeCommands() -> Bool {
         deadline = delegate.takeCommands(into: &commands, for: thread)
         guard !commands.isEmpty else { return false }
+        secondLooks.somethingCame()
         let now = time.monotonicMicroseconds()
         for command in commands {
             switch command {
@@ -118,6 +123,7 @@ extension CurlLoop {
     private func start(_ id: TransferID, _ request: HTTPRequest, _ priority: Priority, at now: Int64) {
         var request = request
         request.dropUselessResumePoint()
+        options.knownSpaces.authorize(&request)
         let transfer: CurlTransfer
         do throws(TransportError) {
             guard let headers = list(for: request) else { throw .notStarted(CURLE_OUT_OF_MEMORY) }
@@ -159,8 +165,7 @@ extension CurlLoop {
 
     private func list(for request: HTTPRequest) -> HeaderList? {
         if let headers, headers.serves(request) { return headers }
-        // A list with a range cannot be reused for other requests.
-        if request.resume != nil { return HeaderList(request) }
+        if request.needsOwnHeaders { return HeaderList(request) }
         headers = HeaderList(request)
         return headers
     }
@@ -208,6 +213,7 @@ extension CurlLoop {
         if !sinks.isEmpty { flushSinks(at: now) }
         takeNews(at: now)
         reap()
+        addTogether()
         lookAtClocks(at: now)
     }
 
@@ -247,17 +253,19 @@ extension CurlLoop {
             note(transfer.id, .debug, TransferMessages.redirect(to: request))
             warnIfUnverified(transfer.id, request)
             goOn(transfer, request)
-        case .startsOver(let request):
-            note(transfer.id, .debug, TransferMessages.startsOver)
+        case .startsOver(let request, let why):
+            note(transfer.id, .debug, why)
             goOn(transfer, request)
         case .asksAgain(let request):
             note(transfer.id, .debug, TransferMessages.asksAgain)
-            goOn(transfer, request)
+            goOn(transfer, request, isTogether: true)
         }
     }
 
     /// Starts the next hop of a transfer.
-    private func goOn(_ transfer: CurlTransfer, _ request: HTTPRequest) {
+    /// - Parameter isTogether: True to start it after all transfers that ended in this turn. Those that lost one
+    ///   connection then share the next one, because libcurl has forgotten the lost one by then, and lets them wait.
+    private func goOn(_ transfer: CurlTransfer, _ request: HTTPRequest, isTogether: Bool = false) {
         _ = curl_multi_remove_handle(multi, transfer.easy.raw)
         let isAlike = transfer.request.sendsHeaders(alike: request)
         let now = time.monotonicMicroseconds()
@@ -268,7 +276,15 @@ extension CurlLoop {
         } catch {
             return finish(transfer, transfer.endWithout(error))
         }
-        add(transfer, at: now)
+        if isTogether { together.append(transfer) } else { add(transfer, at: now) }
+    }
+
+    private func addTogether() {
+        guard !together.isEmpty else { return }
+        let now = time.monotonicMicroseconds()
+        for transfer in together where !transfer.isOver && !transfer.isPaused { add(transfer, at: now) }
+        together.removeAll(keepingCapacity: true)
+        secondLooks.somethingCame()
     }
 
     private func finish(_ transfer: CurlTransfer, _ end: TransferEnd) {
@@ -338,12 +354,18 @@ extension CurlLoop {
 
     private func sleep() {
         // The time is rounded up, because a poll that ends too early would be followed by polls of 0 ms.
-        let longest = Int64(Int32.max)
+        let longest = secondLooks.longestSleep(hasHTTP2: !news.users.isEmpty)
         let end = min(looks.next { running[$0]?.nextLook == $1 }, deadline)
-        let wait = end == .max ? longest : (end - time.monotonicMicroseconds()) / 1000 + 1
+        let began = time.monotonicMicroseconds()
+        let wait = end == .max ? longest : (end - began) / 1000 + 1
         var polled = sinks.isEmpty ? [] : sinks.polled
-        let code = curl_multi_poll(
-            multi, &polled, UInt32(polled.count), Int32(clamping: max(0, min(wait, longest))), nil)
+        let limit = max(0, min(wait, longest))
+        watch.sleepBegins()
+        let code = curl_multi_poll(multi, &polled, UInt32(polled.count), Int32(clamping: limit), nil)
+        let slept = time.monotonicMicroseconds() - began
+        watch.sleepEnds(after: slept)
+        // A sleep that was cut short for a clock counts as neither.
+        if slept < limit * 1000 { secondLooks.somethingCame() } else if limit == longest { secondLooks.nothingCame() }
         if code != CURLM_OK {
             abandonAll()
             _ = handOver()

@@ -3,10 +3,12 @@ internal import SDDBase
 
 /// Sets the caller's credential on a handle. A bearer token is sent as a header field; see `HeaderList`.
 extension CurlOptions {
+    /// - Parameter isAuthorized: True if the request has its Authorization field already. libcurl then does not answer
+    ///   a challenge.
     static func setCredential(
-        _ credential: Credential, _ keys: ClientKeys, _ easy: EasyHandle
+        _ credential: Credential, isAuthorized: Bool, _ keys: ClientKeys, _ easy: EasyHandle
     ) throws(EasyHandle.Refusal) {
-        if let username = credential.username { try setPassword(username, credential, easy) }
+        if let username = credential.username, !isAuthorized { try setPassword(username, credential, easy) }
         guard let certificate = credential.clientCertificate else { return }
         try easy.set(CURLOPT_SSLCERT, certificate)
         if let key = credential.clientKey { try easy.set(CURLOPT_SSLKEY, key) }
@@ -63,6 +65,15 @@ final class ClientKeys: Sendable {
 }
 
 extension Credential.Schemes {
+    /// Returns the scheme that libcurl has taken to answer a challenge, if it is one that needs no connection of its
+    /// own; empty otherwise. libcurl takes the strongest of those that are offered and allowed.
+    func taken(_ easy: EasyHandle) -> Credential.Schemes {
+        let offered = UInt(bitPattern: easy.number(CURLINFO_HTTPAUTH_AVAIL)) & ofThisLibrary.mask
+        if offered & sddc_auth_negotiate != 0 { return [] }
+        if offered & sddc_auth_digest != 0 { return .digest }
+        return offered == sddc_auth_basic ? .basic : []
+    }
+
     fileprivate var ofThisLibrary: Credential.Schemes {
         var schemes = intersection(.all)
         if !CurlFeatures.hasNegotiate { schemes.remove(.negotiate) }

@@ -11,6 +11,7 @@ final class CurlOptions: Sendable {
     let addressPolicy: AddressPolicy
     private let resolve: StringList?
     private let clientKeys = ClientKeys()
+    let knownSpaces = KnownSpaces()
     /// The share for requests without cookies. Requests with cookies use the jar's share.
     private let sessions: CurlShare
     /// The proxies from the environment; `nil` if the environment does not choose the proxy.
@@ -85,7 +86,9 @@ extension CurlOptions {
             try easy.set(CURLOPT_SSL_VERIFYPEER, false)
             try easy.set(CURLOPT_SSL_VERIFYHOST, false)
         }
-        if let credential = values.credential { try Self.setCredential(credential, clientKeys, easy) }
+        if let credential = values.credential {
+            try Self.setCredential(credential, isAuthorized: request.authorization != nil, clientKeys, easy)
+        }
         try Self.setMethod(request, easy)
     }
 

@@ -13,9 +13,24 @@ extension CurlTransfer {
         /// HTTP/2 reads libcurl's log.
         var listeners = 0
         /// Number of hops on each connection that may use HTTP/2, by its local port.
-        var users: [Int32: Int] = [:]
+        private(set) var users: [Int32: Int] = [:]
+        /// The connections that a transfer has left for a new one while others still had them.
+        private var replaced: Set<Int32> = []
         /// Running transfers that may use HTTP/2 and began while there were no listeners.
         var deaf: Set<TransferID> = []
+
+        func joined(_ port: Int32) {
+            if port != 0 { users[port, default: 0] += 1 }
+        }
+
+        func left(_ port: Int32) {
+            guard port != 0, let count = users[port] else { return }
+            users[port] = count > 1 ? count - 1 : nil
+            if count <= 1 { replaced.remove(port) }
+        }
+
+        /// Whether no other transfer has left this connection for a new one yet.
+        func isFirst(toReplace port: Int32) -> Bool { port == 0 || replaced.insert(port).inserted }
     }
 
     /// Objects that all transfers of a loop share.
@@ -44,8 +59,8 @@ extension CurlTransfer {
     enum Conclusion {
         case ended(TransferEnd)
         case redirected(HTTPRequest)
-        /// The body received so far is useless; the request starts over.
-        case startsOver(HTTPRequest)
+        /// The response is useless; the request starts over.
+        case startsOver(HTTPRequest, because: String)
         /// The server did not process the request; it is sent again.
         case asksAgain(HTTPRequest)
     }
@@ -70,6 +85,12 @@ extension CurlTransfer {
         /// Number of times the server did not process the request.
         var refusals = 0
         static let mostRefusals = 3
+        /// True if libcurl must not use any of its connections.
+        var wantsNewConnection = false
+        /// True if the body is delivered as it arrives, because libcurl does not know its coding.
+        var leavesPacked = false
+        /// The challenges that `request.authorization` answers.
+        var answeredChallenges: [AuthChallenge] = []
         var reportedBytes = 0
         /// Bytes of the body that were shown; `nil` if the body is not to be shown.
         var shownBytes: Int?

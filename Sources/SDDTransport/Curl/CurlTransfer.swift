@@ -8,16 +8,16 @@ internal import SDDBase
 /// thread: sdd-net
 final class CurlTransfer {
     let id: TransferID
-    private let surroundings: Surroundings
+    let surroundings: Surroundings
     /// The handle of the current hop. libcurl reads the request's body and the header list in place.
     private(set) var easy: EasyHandle
     private(set) var request: HTTPRequest
     private var headers: HeaderList
-    private var reader: ResponseReader
-    private var hop = Hop()
-    private var witness: ConnectionWitness
-    private var progress: Progress
-    private var options: CurlOptions { surroundings.options }
+    var reader: ResponseReader
+    var hop = Hop()
+    var witness: ConnectionWitness
+    var progress: Progress
+    var options: CurlOptions { surroundings.options }
     /// The time at which the loop looks at the clocks next; set by the loop.
     var nextLook = Int64.max
     /// True while the transfer counts among `News.listeners`, until its end.
@@ -58,10 +58,11 @@ final class CurlTransfer {
             try options.apply(request, priority: progress.priority, to: easy)
             if progress.sentCookies != nil { try CurlCallback.tap(easy) }
             try easy.set(CURLOPT_HTTPHEADER, list: headers.first)
+            if progress.leavesPacked { reader.leavePacked(true) }
         } catch {
             throw .notStarted(error.code)
         }
-        if progress.refusals > 0 { try? easy.set(CURLOPT_FRESH_CONNECT, true) }
+        if progress.wantsNewConnection { try? easy.set(CURLOPT_FRESH_CONNECT, true) }
         if !request.isIdempotent || progress.refusals > 0 || surroundings.news.listeners > 0 {
             listen()
         } else if maySpeakHTTP2 {
@@ -70,7 +71,7 @@ final class CurlTransfer {
     }
 }
 
-// MARK: - Begin and end
+// MARK: - Hops
 
 extension CurlTransfer {
     /// Starts the next hop, after a redirect or from the beginning. libcurl's multi handle must have released the
@@ -96,115 +97,6 @@ extension CurlTransfer {
     func isDone() {
         progress.isOver = true
         leaveConnection()
-    }
-
-    /// Interprets libcurl's result for the hop: another hop follows, or the transfer ends, with the body if it
-    /// succeeded.
-    func conclude(_ code: CURLcode) -> Conclusion {
-        measure()
-        if isNotProcessed(code) { return refused(code) }
-        // The rest of a discarded response does not matter, and neither does libcurl's result.
-        guard reader.refusal == nil, reader.isPassedOver else { return .ended(end(failure(code))) }
-        if reader.startsOver {
-            // Without a resume point no response can make it start over again.
-            var whole = request
-            whole.resume = nil
-            return .startsOver(whole)
-        }
-        guard let location = reader.location, let head = reader.head else { return .ended(end(failure(code))) }
-        do throws(TransportError) {
-            let next = try progress.redirects.follow(location, status: head.response.status, from: request)
-            progress.lastResponse = head.response
-            progress.measures.addRedirect()
-            return .redirected(next)
-        } catch {
-            return .ended(end(error))
-        }
-    }
-
-    /// Whether the server did not process the request, so that it may be sent again whatever its method: RFC 9113 §8.7.
-    private func isNotProcessed(_ code: CURLcode) -> Bool {
-        guard code != CURLE_OK, reader.refusal == nil || hop.hasGivenUp, maySpeakHTTP2,
-            easy.number(CURLINFO_HEADER_SIZE) == 0
-        else { return false }
-        // A request that joined a failing connection is sent again only once, on a new connection.
-        if witness.isFlooded || code == CURLE_PARTIAL_FILE {
-            return hop.hasJoined && progress.refusals == 0 && request.isIdempotent
-        }
-        return witness.isNotProcessed(isLikely: request.isIdempotent && (hop.hasGivenUp || code == CURLE_HTTP2))
-    }
-
-    private func refused(_ code: CURLcode) -> Conclusion {
-        progress.refusals += 1
-        if progress.refusals <= Progress.mostRefusals { return .asksAgain(request) }
-        var error = TransportError.notProcessed(host: outcome(code).host, times: progress.refusals)
-        error.curlCode = Int32(code.rawValue)
-        return .ended(end(error))
-    }
-
-    /// Ends the transfer because a time limit has expired.
-    func endOfPatience(_ kind: TransportError.Kind) -> TransferEnd {
-        measure()
-        // libcurl would reuse the connection for the next request, which over HTTP/2 may wait as long for a server that
-        // is gone.
-        if kind == .stall || kind == .firstByteTimeout || kind == .tooSlow, isAloneOnConnection { witness.abandon() }
-        var error = TransportError.expired(
-            kind, after: progress.clocks.limit(of: kind), host: outcome(CURLE_OPERATION_TIMEDOUT).host)
-        error.curlCode = Int32(CURLE_OPERATION_TIMEDOUT.rawValue)
-        return end(error)
-    }
-
-    /// Ends the transfer with an error of our own, without a result from libcurl.
-    func endWithout(_ error: TransportError) -> TransferEnd {
-        measure()
-        return end(error)
-    }
-
-    private func measure() {
-        progress.measures.add(easy, bodyCount: request.body?.count ?? 0)
-        progress.cookieCount += reader.cookieCount
-    }
-
-    private func end(_ failure: TransportError?) -> TransferEnd {
-        if failure == nil { reader.endedWell() }
-        var metrics = progress.measures.metrics
-        metrics.handedOutBytes = Int64(reader.count - bytesNotSunk)
-        metrics.resumedBytes = reader.resumedBytes
-        return TransferEnd(
-            result: failure.map { .failure($0) } ?? .success(reader.takeBody()),
-            response: reader.head?.response ?? progress.lastResponse,
-            timings: progress.measures.timings, metrics: metrics,
-            isEndProven: failure != nil || reader.isEndProven)
-    }
-
-    private func failure(_ code: CURLcode) -> TransportError? {
-        // Our own refusal takes precedence, because libcurl only knows that a callback failed.
-        if var refusal = reader.refusal {
-            refusal.curlCode = Int32(code.rawValue)
-            return refusal
-        }
-        // A success needs none of the facts that a failure is told by.
-        if code == CURLE_OK { return reader.flaw(at: outcome(code).host) ?? cut() }
-        let outcome = outcome(code)
-        if code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR, maySpeakHTTP2 { witness.abandon() }
-        guard witness.isFlooded else { return outcome.error }
-        var error = TransportError.flood(host: outcome.host)
-        error.curlCode = Int32(code.rawValue)
-        return error
-    }
-
-    /// Returns an error if libcurl took the end of the connection for the end of the body.
-    private func cut() -> TransportError? {
-        reader.isOverHTTP2 && !reader.isEndProven && witness.isBroken
-            ? .cutStream(host: outcome(CURLE_OK).host) : nil
-    }
-
-    private func outcome(_ code: CURLcode) -> CurlOutcome {
-        CurlOutcome(
-            code: code, easy: easy, request: request, words: easy.words, socketError: hop.socketError,
-            configuration: options.configuration, environment: options.environment,
-            isConnected: hop.isConnected, hasHead: reader.head != nil,
-            refusedAddress: hop.hasOpenedSocket ? nil : hop.refusedAddress)
     }
 }
 
@@ -266,7 +158,7 @@ extension CurlTransfer {
     /// response, libcurl sends the request again, up to five times, although the server may have processed it.
     /// - Returns: `false` if the request was sent without a response, and must not be sent again.
     func mayBeSent(localPort: Int32) -> Bool {
-        guard witness.connected(localPort: localPort) else { return false }
+        guard witness.mayBeSent else { return false }
         if hop.isUnanswered {
             hop.repeats += 1
             guard request.isIdempotent, hop.repeats <= Hop.mostRepeats else {
@@ -275,6 +167,7 @@ extension CurlTransfer {
                 return false
             }
         }
+        witness.connected(localPort: localPort)
         if !hop.isConnected { hop.hasJoined = easy.number(CURLINFO_NUM_CONNECTS) == 0 }
         hop.isUnanswered = true
         hop.isConnected = true
@@ -286,16 +179,15 @@ extension CurlTransfer {
 
     private func joinConnection(at port: Int32) {
         hop.port = port
-        if port != 0 { surroundings.news.users[port, default: 0] += 1 }
+        surroundings.news.joined(port)
     }
 
     private func leaveConnection() {
-        guard hop.port != 0, let users = surroundings.news.users[hop.port] else { return }
-        surroundings.news.users[hop.port] = users > 1 ? users - 1 : nil
+        surroundings.news.left(hop.port)
         hop.port = 0
     }
 
-    private var isAloneOnConnection: Bool { hop.port != 0 && surroundings.news.users[hop.port] == 1 }
+    var isAloneOnConnection: Bool { hop.port != 0 && surroundings.news.users[hop.port] == 1 }
 
     /// Enables libcurl's log. libcurl reports an event of a connection through only one of the transfers that share it.
     func listen() {
@@ -349,11 +241,11 @@ extension CurlTransfer {
 
     /// True if the end of the connection may have to show whether the body is complete.
     private var wantsMark: Bool {
-        if CurlFeatures.knowsEndsOfStreams { return false }
+        if CurlFeatures.failsBrokenStreams { return false }
         return hop.step == .connected ? maySpeakHTTP2 : reader.isOverHTTP2 && !reader.isEndProven
     }
 
-    private var maySpeakHTTP2: Bool { request.scheme == .https || options.configuration.speaksHTTP2Plainly }
+    var maySpeakHTTP2: Bool { request.scheme == .https || options.configuration.speaksHTTP2Plainly }
 
     /// Appends events for the head and the body received so far, unless they have been reported.
     private func tell(_ events: inout [TransferEvent]) {
@@ -496,5 +388,5 @@ extension CurlTransfer {
     }
 
     /// Bytes of the body that the sink has not taken.
-    private var bytesNotSunk: Int { request.sink?.waitingBytes ?? 0 }
+    var bytesNotSunk: Int { request.sink?.waitingBytes ?? 0 }
 }

@@ -1,11 +1,12 @@
-/// Distinguishes a turn of the loop that a flood holds up from one that has much to do. In a flood the turn does not
-/// end, none of the bytes read are delivered, and libcurl keeps taking bytes from a socket. A fast body is delivered
+/// Distinguishes a loop that a flood keeps busy from one that has much to do. In a flood a turn of the loop does not end,
+/// or turns follow one another without a sleep; none of the bytes read are delivered, and libcurl keeps taking bytes from
+/// a socket. A fast body is delivered
 /// piece by piece, and a loop without processor time takes nothing from its sockets. Bytes that libcurl has just taken
 /// and is about to deliver are told apart by a second interval, in which a flood goes on. It has no clock of its own.
 struct FloodJudge {
-    /// The state of the turn, in microseconds of one clock.
+    /// The state of the turn, or of a row of turns without a sleep, in microseconds of one clock.
     struct Turn {
-        /// The time at which the turn began; 0 if the loop is not in libcurl.
+        /// The time at which it began; 0 if the loop is not busy.
         var began: Int64
         /// Number of pieces of headers and bodies delivered so far, in all turns.
         var handedOut: UInt64

@@ -13,6 +13,10 @@ enum TransferMessages {
 
     static let startsOver = "The server does not bring the rest of the same body; all of it is asked for."
 
+    static let leavesPacked = "The body has a coding that is not known here; it is asked for again, and left as it is."
+
+    static let isChallenged = "The host asks for the password in another way than before; the request is sent again."
+
     static let asksAgain = "The host did not look at the request; it is sent again over another connection."
 
     static func success(_ end: TransferEnd, bytes: Int) -> String {

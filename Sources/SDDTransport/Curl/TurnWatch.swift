@@ -1,8 +1,9 @@
 internal import SDDBase
 internal import Synchronization
 
-/// Checks from another thread whether the turns of the loop end. libcurl reads HTTP/2 frames without content for as
-/// long as they come, and curl_multi_perform does not return. The socket that they come from is then shut down, so that
+/// Checks from another thread whether the turns of the loop end. libcurl 7.88 reads HTTP/2 frames without content for as
+/// long as they come, and curl_multi_perform does not return; with later versions it returns, and one turn follows
+/// another without a sleep. The socket that they come from is then shut down, so that
 /// libcurl sees the end of the connection. If the loop is to end and its turn does not, all sockets are shut down.
 ///
 /// Runs on the thread sdd-watch, which looks four times a second while turns follow one another, and sleeps while the
@@ -19,17 +20,26 @@ final class TurnWatch: Sendable {
     private let state = Monitor(State())
     // The loop writes these values, and the watch reads them.
     private let turnBegan = Atomic<Int64>(0)
+    /// The beginning of the row of turns without a sleep; 0 while the loop sleeps.
+    private let rowBegan = Atomic<Int64>(0)
+    /// Whether a flood may be a row of turns; otherwise it is one turn.
+    private let countsRows: Bool
     private let turns = Atomic<UInt64>(0)
     private let handedOut = Atomic<UInt64>(0)
     private let deadline = Atomic<Int64>(.max)
     private let isAsleep = Atomic<Bool>(false)
+    /// Used by the loop alone.
+    private let rowBeforeSleep = Atomic<Int64>(0)
 
     private static let interval: Int64 = 250
+    /// In microseconds.
+    private static let shortestSleep: Int64 = 1000
     /// The interval while the loop is to end.
     private static let shortInterval: Int64 = 50
 
-    init(time: any TimeSource) {
+    init(time: any TimeSource, countsRows: Bool = CurlFeatures.turnsEndInFloods) {
         self.time = time
+        self.countsRows = countsRows
         sockets = OpenSockets(time: time)
     }
 }
@@ -43,14 +53,32 @@ extension TurnWatch {
     func turnBegins(deadline: Int64) {
         self.deadline.store(deadline, ordering: .relaxed)
         turns.store(turns.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
-        turnBegan.store(time.monotonicMicroseconds(), ordering: .sequentiallyConsistent)
+        let now = time.monotonicMicroseconds()
+        if rowBegan.load(ordering: .relaxed) == 0 { rowBegan.store(now, ordering: .releasing) }
+        turnBegan.store(now, ordering: .sequentiallyConsistent)
         guard isAsleep.load(ordering: .sequentiallyConsistent) else { return }
         state.withLock { $0.isAwake = true }
         state.signal()
     }
 
     /// thread: sdd-net
-    func turnEnds() { turnBegan.store(0, ordering: .releasing) }
+    func turnEnds() {
+        turnBegan.store(0, ordering: .releasing)
+        if !countsRows { rowBegan.store(0, ordering: .releasing) }
+    }
+
+    /// Records that the loop sleeps until something comes.
+    /// thread: sdd-net
+    func sleepBegins() {
+        rowBeforeSleep.store(rowBegan.exchange(0, ordering: .relaxed), ordering: .relaxed)
+    }
+
+    /// Records that the loop has slept. A row of turns goes on if something was there already.
+    /// thread: sdd-net
+    func sleepEnds(after microseconds: Int64) {
+        guard microseconds < Self.shortestSleep else { return }
+        rowBegan.store(rowBeforeSleep.load(ordering: .relaxed), ordering: .releasing)
+    }
 
     /// Records that libcurl has delivered a piece of a header or body.
     /// thread: sdd-net
@@ -94,7 +122,7 @@ extension TurnWatch {
 
     private func turn(at now: Int64) -> FloodJudge.Turn {
         FloodJudge.Turn(
-            began: turnBegan.load(ordering: .acquiring), handedOut: handedOut.load(ordering: .acquiring),
+            began: rowBegan.load(ordering: .acquiring), handedOut: handedOut.load(ordering: .acquiring),
             isLate: now >= deadline.load(ordering: .relaxed))
     }
 

@@ -10,7 +10,8 @@ package struct Credential: Hashable, Sendable {
         package static let all: Schemes = [.basic, .digest, .negotiate, .ntlm]
     }
 
-    /// The user name and password are sent only when the server has asked for them, once.
+    /// The user name and password are sent only when the server has asked for them, once, and at once where it has
+    /// accepted them before; see `ProtectionSpaces`.
     package var username: String?
     package var password: String?
     package var schemes = Schemes.all

@@ -18,6 +18,7 @@ package struct HTTPRequest: Sendable {
         var sink: BodySink?
         var resume: ResumePoint?
         var cookies: [String]?
+        var authorization: Authorization?
     }
 
     private final class Rare: Sendable {
@@ -98,6 +99,12 @@ package struct HTTPRequest: Sendable {
     package var cookies: [String]? {
         get { storage.parts.rare?.parts.cookies }
         set { rare.cookies = newValue }
+    }
+    /// The Authorization field that the transport adds, because the server has accepted the password before. Set anew
+    /// for each hop.
+    var authorization: Authorization? {
+        get { storage.parts.rare?.parts.authorization }
+        set { rare.authorization = newValue }
     }
 }
 

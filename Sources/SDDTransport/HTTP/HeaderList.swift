@@ -18,6 +18,7 @@ final class HeaderList {
         staysPacked = request.options.values.staysPacked
         mayHaveBody = request.mayHaveBody
         var sent = request.headers
+        if let authorization = request.authorization { sent.set("Authorization", to: authorization.field) }
         if let resume = request.resume { Self.askForRest(of: resume, in: &sent) }
         let given = sent.fields.map { Self.line($0.name, $0.value) }
         let own = Self.additions(to: sent, request.bearerToken, staysPacked: staysPacked).map { Self.line($0, $1) }
@@ -29,10 +30,9 @@ final class HeaderList {
 
     var first: UnsafeMutablePointer<curl_slist>? { lines.first }
 
-    /// Whether the list fits another request. Never true for a request with a resume point, which needs a list of its
-    /// own. Costs one comparison of addresses if both requests share their storage.
+    /// Whether the list fits another request. Never true for a request that needs a list of its own. Costs one comparison of addresses if both requests share their storage.
     func serves(_ request: HTTPRequest) -> Bool {
-        request.resume == nil && fields == request.headers && bearerToken == request.bearerToken
+        !request.needsOwnHeaders && fields == request.headers && bearerToken == request.bearerToken
             && staysPacked == request.options.values.staysPacked && mayHaveBody == request.mayHaveBody
     }
 
@@ -78,12 +78,15 @@ extension HTTPRequest {
     /// False for a request that libcurl sends without a body.
     fileprivate var mayHaveBody: Bool { body != nil || method != "GET" && method != "HEAD" }
 
+    /// Whether the request has header fields of its own: the range that a resume point asks for, or an authorization.
+    var needsOwnHeaders: Bool { resume != nil || authorization != nil }
+
     /// The credential's bearer token, which is sent in a header field.
     var bearerToken: String? { options.values.credential?.bearerToken }
 
     /// Whether one list serves both requests, which must be two hops of one transfer.
     func sendsHeaders(alike other: HTTPRequest) -> Bool {
         headers == other.headers && bearerToken == other.bearerToken && (resume == nil) == (other.resume == nil)
-            && mayHaveBody == other.mayHaveBody
+            && mayHaveBody == other.mayHaveBody && authorization == other.authorization
     }
 }

@@ -25,6 +25,8 @@ struct HeaderReader {
     private(set) var length: Int64?
     /// The first fault found in a line.
     private(set) var fault: HeaderFault?
+    /// Number of Location lines.
+    private var locationCount = 0
     /// True if a field that frames the body is not in its plain form.
     private var isOdd = false
     private var latest = Field.none
@@ -47,8 +49,9 @@ struct HeaderReader {
     /// Returns the first fault of a line, or a fault that shows only in all fields together.
     /// - Parameter hasBody: `false` for responses that always end with their header: RFC 9112 §6.3.
     mutating func fault(of fields: ResponseFields, hasBody: Bool) -> HeaderFault? {
-        guard isOdd, hasBody else { return fault }
         do throws(HeaderRules.Violation) {
+            if locationCount > 1 { _ = try HeaderRules.location(fields) }
+            guard isOdd, hasBody else { return fault }
             length = try HeaderRules.length(fields)
             isChunked = try HeaderRules.isChunked(fields)
             return fault
@@ -66,11 +69,12 @@ struct HeaderReader {
             self = HeaderReader()
             cookieCount = count
             stage = .within
+            if !Self.isPlainStatusLine(line) { fault = .statusLine }
         case .complete: return
         case .before:
             stage = .within
             // libcurl treats a status line in lower case as a success, whatever its status.
-            if !Self.isStatusLine(line) { fault = .statusLine }
+            if !Self.isStatusLine(line) || !Self.isPlainStatusLine(line) { fault = .statusLine }
         case .within:
             switch first {
             case UInt8(ascii: "\r"), UInt8(ascii: "\n"): stage = .complete
@@ -106,6 +110,7 @@ struct HeaderReader {
         case 16 where Self.begins(name, with: "content-encoding"): isPacked = true
         case 17 where Self.begins(name, with: "transfer-encoding"): readTransferCoding(value)
         default:
+            if name.count == 8 && Self.begins(name, with: "location") { locationCount += 1 }
             if name.count == 10 && Self.begins(name, with: "set-cookie") {
                 cookieCount += 1
                 setCookieLine = SetCookieLine(value)
@@ -132,6 +137,20 @@ struct HeaderReader {
     private static func isStatusLine(_ line: UnsafeRawBufferPointer) -> Bool {
         let start: StaticString = "HTTP/"
         return line.count >= 5 && (0..<5).allSatisfy { line[$0] == start.utf8Start[$0] }
+    }
+
+    /// Whether the status line has a version, spaces, three digits, and a space or the end of the line (RFC 9112 §4).
+    /// libcurl 8 takes more digits than three, and tabs.
+    private static func isPlainStatusLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        var rest = line.dropFirst(5).drop { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+        guard rest.first == UInt8(ascii: " ") else { return false }
+        rest = rest.drop { $0 == UInt8(ascii: " ") }
+        let digits = rest.prefix { (0x30...0x39).contains($0) }
+        guard digits.count == 3 else { return false }
+        switch rest.dropFirst(3).first {
+        case nil, UInt8(ascii: " "), UInt8(ascii: "\r"), UInt8(ascii: "\n"): return true
+        default: return false
+        }
     }
 
     /// Whether the line has a carriage return other than that of its end: RFC 9112 §2.2.

@@ -23,7 +23,8 @@ final class ResponseReader {
             url = request.url.textWithoutUserinfo
             isFile = request.scheme == .file
             isHEAD = request.method == "HEAD"
-            canAnswerChallenge = request.options.values.credential?.username != nil
+            canAnswerChallenge =
+                request.options.values.credential?.username != nil && request.authorization == nil
             self.asksForUpgrade = asksForUpgrade
         }
 
@@ -32,6 +33,8 @@ final class ResponseReader {
         /// The resume point, if only the rest of a body is requested.
         var resume: ResumePoint? { request.resume }
         var redirects: RedirectRule { request.options.values.redirects }
+        /// The Authorization field that is sent without a challenge.
+        var authorization: Authorization? { request.authorization }
         /// True if the body is wanted as it is sent, without decompression.
         var staysPacked: Bool { request.options.values.staysPacked }
         var asksForPart: Bool { request.resume != nil || request.headers["Range"] != nil }
@@ -72,6 +75,10 @@ final class ResponseReader {
     private(set) var location: String?
     /// True if the server does not send the rest: the whole body must be requested, and this response is discarded.
     private(set) var startsOver = false
+    /// The challenges of the last response with status 401.
+    private(set) var challenges: [AuthChallenge] = []
+    /// The consequence of a 401 to a request with an authorization, unless the 401 is the result.
+    private(set) var authorizationRefusal: Authorization.Refusal?
     /// The size of the whole body, after its part has been joined with the rest.
     private var joinedTotal: Int64?
     /// The reason why the rest of the response is refused.
@@ -97,7 +104,7 @@ final class ResponseReader {
     func takeSetCookieLine() -> SetCookieLine? { header.takeSetCookieLine() }
 
     /// True if another hop follows this one.
-    var isPassedOver: Bool { location != nil || startsOver }
+    var isPassedOver: Bool { location != nil || startsOver || authorizationRefusal != nil }
 
     /// Bytes of the body that were not transferred, because they were already there.
     var resumedBytes: Int64 { joinedTotal == nil ? 0 : terms.resume?.count ?? 0 }
@@ -122,13 +129,18 @@ final class ResponseReader {
     }
 
     /// True if the body is proven to be complete, provided that libcurl ended without an error and that there was no
-    /// `flaw`. There is no proof for a body that ends with its connection (RFC 9112 §8), nor for one over HTTP/2 with a
-    /// libcurl that accepts any end of the stream.
+    /// `flaw`. There is no proof for a body that ends with its connection (RFC 9112 §8), nor for one over HTTP/2: no
+    /// libcurl distinguishes a stream that ended from one that was reset with NO_ERROR.
     var isEndProven: Bool {
         guard let head, !terms.isFile, !terms.isHEAD, joinedTotal == nil else { return true }
         if [204, 304].contains(head.response.status) || header.length != nil || header.isChunked { return true }
-        if packedEnd != nil { return true }
-        return head.response.httpVersion >= 20 && CurlFeatures.knowsEndsOfStreams
+        return packedEnd != nil
+    }
+
+    /// True if the body has a coding that the library does not know, so that it is delivered as it arrives.
+    var hasUnknownCoding: Bool {
+        if case .unknown = packing { return !terms.staysPacked }
+        return false
     }
 
     var isOverHTTP2: Bool { head?.response.httpVersion ?? 0 >= 20 }
@@ -159,7 +171,9 @@ extension ResponseReader {
         guard status >= 100 else { return refused(.badStatus(status, host: host)) }
         guard let fields = header.takeFields() else { return refused(.noMemoryForHeader) }
         let hasBody = !terms.isHEAD && status / 100 != 1 && status != 204 && status != 304
-        if let fault = header.fault(of: fields, hasBody: hasBody) { return refused(.badHeader(fault, host: host)) }
+        if let fault = header.fault(of: fields, hasBody: hasBody) {
+            return refused(.badHeader(fault, host: host, isRedirect: Redirects.isRedirect(status)))
+        }
         // RFC 9110 §15.2.2: no other protocol was requested.
         guard status != 101 || terms.asksForUpgrade else { return refused(.switchedProtocols(host: host)) }
         // Another response follows an interim one.
@@ -180,9 +194,16 @@ extension ResponseReader {
         head = newHead(response, expectedBytes: hasBody ? expectedBytes : 0)
         if Redirects.isRedirect(status), terms.redirects != .handOut {
             do throws(HeaderRules.Violation) { location = try HeaderRules.location(fields) } catch {
-                return refused(.badHeader(error.fault, host: host))
+                return refused(.badHeader(error.fault, host: host, isRedirect: true))
             }
             if let location { return passOver(to: location) }
+        }
+        if status == 401 {
+            challenges = AuthChallenge.all(in: fields)
+            if let refusal = terms.authorization?.refusal(challenges), refusal != .final {
+                authorizationRefusal = refusal
+                return isWorthReading
+            }
         }
         // libcurl discards the body of a challenge that it answers.
         return isChallenge || check()
@@ -260,7 +281,7 @@ extension ResponseReader {
 
     /// Turns libcurl's decompression off or on. libcurl 7.88 reads this option when the body arrives, and would fail a
     /// transfer with an unknown coding.
-    private func leavePacked(_ leave: Bool) {
+    func leavePacked(_ leave: Bool) {
         guard leave != isLeftPacked else { return }
         isLeftPacked = leave
         try? easy.set(CURLOPT_HTTP_CONTENT_DECODING, !leave)

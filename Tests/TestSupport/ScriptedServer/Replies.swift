@@ -99,11 +99,18 @@ enum Replies {
 
     /// Asks for credentials. An answer is accepted whatever it says: tests check it themselves.
     private static let challenge: Reply = { exchange throws(ReplyEnd) in
-        let isAnswered = exchange.request.header("Authorization") != nil
+        let answer = exchange.request.header("Authorization")
+        // With a nonce of its own, an answer with another one is refused as stale.
+        let nonce = exchange.request.parameter("nonce")
+        let isStale = nonce.map { answer?.contains("nonce=\"\($0)\"") == false } ?? false
+        let isAnswered = answer != nil && !isStale
         if isAnswered && exchange.request.parameter("refuse") == nil { return try ok(exchange) }
+        if exchange.request.parameter("open") != nil { return try ok(exchange) }
         let headers = exchange.name.split(separator: ",").map { scheme in
             "WWW-Authenticate: \(scheme) realm=\"test\""
-                + (scheme.lowercased() == "digest" ? ", nonce=\"0123456789\", qop=\"auth\", algorithm=MD5" : "")
+                + (scheme.lowercased() == "digest"
+                    ? ", nonce=\"\(nonce ?? "0123456789")\", qop=\"auth\", algorithm=MD5" : "")
+                + (isStale ? ", stale=true" : "")
         }
         try exchange.reply(401, type: "text/plain", ReplyBody("who are you?\n"), headers: headers)
     }

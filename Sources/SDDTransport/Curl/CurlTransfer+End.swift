@@ -1,0 +1,173 @@
+internal import CCurl
+internal import SDDBase
+
+// MARK: - The end of a hop
+
+extension CurlTransfer {
+    /// Interprets libcurl's result for the hop: another hop follows, or the transfer ends, with the body if it
+    /// succeeded.
+    func conclude(_ code: CURLcode) -> Conclusion {
+        measure()
+        if isNotProcessed(code) { return refused(code) }
+        learnAuthorization()
+        if mayBeLeftPacked(code) {
+            progress.leavesPacked = true
+            return .startsOver(reauthorized(request), because: TransferMessages.leavesPacked)
+        }
+        // The rest of a discarded response does not matter, and neither does libcurl's result.
+        guard reader.refusal == nil, reader.isPassedOver else { return .ended(end(failure(code))) }
+        if reader.startsOver {
+            // Without a resume point no response can make it start over again.
+            var whole = request
+            whole.resume = nil
+            return .startsOver(reauthorized(whole), because: TransferMessages.startsOver)
+        }
+        if let refusal = reader.authorizationRefusal {
+            return .startsOver(changed(by: refusal), because: TransferMessages.isChallenged)
+        }
+        guard let location = reader.location, let head = reader.head else { return .ended(end(failure(code))) }
+        do throws(TransportError) {
+            let next = try progress.redirects.follow(location, status: head.response.status, from: request)
+            progress.lastResponse = head.response
+            progress.measures.addRedirect()
+            return .redirected(reauthorized(next))
+        } catch {
+            return .ended(end(error))
+        }
+    }
+
+    /// Whether the server did not process the request, so that it may be sent again whatever its method: RFC 9113 §8.7.
+    private func isNotProcessed(_ code: CURLcode) -> Bool {
+        guard code != CURLE_OK, reader.refusal == nil || hop.hasGivenUp, maySpeakHTTP2,
+            easy.number(CURLINFO_HEADER_SIZE) == 0
+        else { return false }
+        // A request that joined a failing connection is sent again only once, on a new connection.
+        if witness.isFlooded || code == CURLE_PARTIAL_FILE {
+            return hop.hasJoined && progress.refusals == 0 && request.isIdempotent
+        }
+        return witness.isNotProcessed(isLikely: request.isIdempotent && (hop.hasGivenUp || code == CURLE_HTTP2))
+    }
+
+    private func refused(_ code: CURLcode) -> Conclusion {
+        progress.refusals += 1
+        // All of many transfers that lost one connection wait for the new one of the first.
+        progress.wantsNewConnection = progress.refusals > 1 || surroundings.news.isFirst(toReplace: hop.port)
+        if progress.refusals <= Progress.mostRefusals { return .asksAgain(request) }
+        var error = TransportError.notProcessed(host: outcome(code).host, times: progress.refusals)
+        error.curlCode = Int32(code.rawValue)
+        return .ended(end(error))
+    }
+
+    /// Ends the transfer because a time limit has expired.
+    func endOfPatience(_ kind: TransportError.Kind) -> TransferEnd {
+        measure()
+        // libcurl would reuse the connection for the next request, which over HTTP/2 may wait as long for a server that
+        // is gone.
+        if kind == .stall || kind == .firstByteTimeout || kind == .tooSlow, isAloneOnConnection { witness.abandon() }
+        var error = TransportError.expired(
+            kind, after: progress.clocks.limit(of: kind), host: outcome(CURLE_OPERATION_TIMEDOUT).host)
+        error.curlCode = Int32(CURLE_OPERATION_TIMEDOUT.rawValue)
+        return end(error)
+    }
+
+    /// Ends the transfer with an error of our own, without a result from libcurl.
+    func endWithout(_ error: TransportError) -> TransferEnd {
+        measure()
+        return end(error)
+    }
+
+    /// Whether libcurl failed at a content coding that it does not know, before it delivered a byte of the body. Later
+    /// versions than 7.88 choose their decoders before the header is delivered, too early for `ResponseReader` to turn
+    /// them off.
+    private func mayBeLeftPacked(_ code: CURLcode) -> Bool {
+        code == CURLE_BAD_CONTENT_ENCODING && reader.hasUnknownCoding && reader.refusal == nil && request.isIdempotent
+            && !progress.leavesPacked
+    }
+
+    private func measure() {
+        progress.measures.add(easy, bodyCount: request.body?.count ?? 0)
+        progress.cookieCount += reader.cookieCount
+    }
+
+    private func end(_ failure: TransportError?) -> TransferEnd {
+        if failure == nil { reader.endedWell() }
+        var metrics = progress.measures.metrics
+        metrics.handedOutBytes = Int64(reader.count - bytesNotSunk)
+        metrics.resumedBytes = reader.resumedBytes
+        return TransferEnd(
+            result: failure.map { .failure($0) } ?? .success(reader.takeBody()),
+            response: reader.head?.response ?? progress.lastResponse,
+            timings: progress.measures.timings, metrics: metrics,
+            isEndProven: failure != nil || reader.isEndProven)
+    }
+
+    private func failure(_ code: CURLcode) -> TransportError? {
+        // Our own refusal takes precedence, because libcurl only knows that a callback failed.
+        if var refusal = reader.refusal {
+            refusal.curlCode = Int32(code.rawValue)
+            return refusal
+        }
+        // A success needs none of the facts that a failure is told by.
+        if code == CURLE_OK { return reader.flaw(at: outcome(code).host) ?? cut() }
+        let outcome = outcome(code)
+        if code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR, maySpeakHTTP2 { witness.abandon() }
+        guard witness.isFlooded else { return outcome.error }
+        var error = TransportError.flood(host: outcome.host)
+        error.curlCode = Int32(code.rawValue)
+        return error
+    }
+
+    /// Returns an error if libcurl took the end of the connection for the end of the body.
+    private func cut() -> TransportError? {
+        reader.isOverHTTP2 && !reader.isEndProven && witness.isBroken
+            ? .cutStream(host: outcome(CURLE_OK).host) : nil
+    }
+
+    func outcome(_ code: CURLcode) -> CurlOutcome {
+        CurlOutcome(
+            code: code, easy: easy, request: request, words: easy.words, socketError: hop.socketError,
+            configuration: options.configuration, environment: options.environment,
+            isConnected: hop.isConnected, hasHead: reader.head != nil,
+            refusedAddress: hop.hasOpenedSocket ? nil : hop.refusedAddress)
+    }
+}
+
+// MARK: - Passwords that servers have accepted
+
+extension CurlTransfer {
+    private func reauthorized(_ request: HTTPRequest) -> HTTPRequest {
+        var request = request
+        options.knownSpaces.authorize(&request)
+        return request
+    }
+
+    /// Returns the request that follows on a 401 to a request with an authorization.
+    private func changed(by refusal: Authorization.Refusal) -> HTTPRequest {
+        var next = request
+        next.authorization = nil
+        progress.answeredChallenges = []
+        if case .asksFor(let challenge) = refusal, options.knownSpaces.answer(challenge, &next) {
+            progress.answeredChallenges = reader.challenges
+        }
+        return next
+    }
+
+    /// Remembers or forgets what the server's response says about the password of the request.
+    private func learnAuthorization() {
+        guard let credential = request.options.values.credential, credential.username != nil,
+            let response = reader.head?.response
+        else { return }
+        if response.status == 401 {
+            if request.authorization != nil { options.knownSpaces.forget(request) }
+            return
+        }
+        switch request.authorization?.proof {
+        case nil:
+            let scheme = reader.challenges.isEmpty ? [] : credential.schemes.taken(easy)
+            options.knownSpaces.learn(request, response, answered: reader.challenges, with: scheme)
+        case .answer:
+            options.knownSpaces.learn(request, response, answered: progress.answeredChallenges, with: .digest)
+        case .basic, .digest: options.knownSpaces.learn(request, response, answered: [], with: [])
+        }
+    }
+}
