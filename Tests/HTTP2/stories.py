@@ -7,6 +7,7 @@ import tempfile
 import threading
 
 import frames as f
+from cases import LIBCURL
 from server import Server, good
 
 FRESH = ("cache-control", "max-age=3600")
@@ -96,8 +97,9 @@ def _all_replaced(client, certificate, lose):
     ends = [client.end(f"a{number}") for number in range(many)]
     server.close()
     wrong = [f"a request ended with {end}" for end in ends if end is None or end["error"] != "SDD_OK"][:3]
-    # A request that was on its way to the old connection may need one of its own.
-    if server.connections > 4:
+    # A request that was on its way to the old connection may need one of its own. libcurl 7.88 lets none wait for a
+    # connection that is being made, see docs/libcurl-state.md.
+    if server.connections > 4 and LIBCURL >= (8, 1):
         wrong.append(f"{server.connections} connections were opened for {many} requests")
     return wrong
 

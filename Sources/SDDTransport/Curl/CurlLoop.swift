@@ -20,8 +20,6 @@ final class CurlLoop {
     private var events: [TransferEvent] = []
     private var looks = LookAgenda()
     private var sinks = SinkLine()
-    /// Transfers whose next hop begins at the end of this turn.
-    private var together: [CurlTransfer] = []
     /// The time at which the delegate wants to be called again, in microseconds of the monotonic clock.
     private var deadline = Int64.max
     private var cache: ConnectionCache
@@ -64,7 +62,6 @@ final class CurlLoop {
         defer { watch.turnEnds() }
         for transfer in running.values { _ = curl_multi_remove_handle(multi, transfer.easy.raw) }
         running = [:]
-        together = []
         sinks.removeAll()
         news.transfers = []
         news.deaf = []
@@ -213,7 +210,6 @@ extension CurlLoop {
         if !sinks.isEmpty { flushSinks(at: now) }
         takeNews(at: now)
         reap()
-        addTogether()
         lookAtClocks(at: now)
     }
 
@@ -258,14 +254,12 @@ extension CurlLoop {
             goOn(transfer, request)
         case .asksAgain(let request):
             note(transfer.id, .debug, TransferMessages.asksAgain)
-            goOn(transfer, request, isTogether: true)
+            goOn(transfer, request)
         }
     }
 
     /// Starts the next hop of a transfer.
-    /// - Parameter isTogether: True to start it after all transfers that ended in this turn. Those that lost one
-    ///   connection then share the next one, because libcurl has forgotten the lost one by then, and lets them wait.
-    private func goOn(_ transfer: CurlTransfer, _ request: HTTPRequest, isTogether: Bool = false) {
+    private func goOn(_ transfer: CurlTransfer, _ request: HTTPRequest) {
         _ = curl_multi_remove_handle(multi, transfer.easy.raw)
         let isAlike = transfer.request.sendsHeaders(alike: request)
         let now = time.monotonicMicroseconds()
@@ -276,15 +270,7 @@ extension CurlLoop {
         } catch {
             return finish(transfer, transfer.endWithout(error))
         }
-        if isTogether { together.append(transfer) } else { add(transfer, at: now) }
-    }
-
-    private func addTogether() {
-        guard !together.isEmpty else { return }
-        let now = time.monotonicMicroseconds()
-        for transfer in together where !transfer.isOver && !transfer.isPaused { add(transfer, at: now) }
-        together.removeAll(keepingCapacity: true)
-        secondLooks.somethingCame()
+        add(transfer, at: now)
     }
 
     private func finish(_ transfer: CurlTransfer, _ end: TransferEnd) {
