@@ -211,11 +211,16 @@ suites := test-c test-swift test-python test-docs test-tool test-examples test-c
 	test-http2 test-headers test-binders test-abi test-bench
 built := all debug coders bench-programs docs man
 
-lint: ##   checks formats, comments, sentences, sizes of files and functions, circles of files, docs/requirements.md
+check: ## runs all of the following, two at a time; build/suites/ has what they said:
+check: lint $(built)
+	Tests/suites.sh $(built:%=--built %) --built fault-server $(suites)
+
+lint: ##   checks formats, comments, sentences, sizes, circles of files, figures and rows of documents
 	Tests/house/requirements.py
 	Tests/house/limits.py
 	Tests/house/circles.py
 	Tests/house/comments.py
+	Tests/house/figures.py
 	Tests/house/sentences.py
 	@echo "$(CLANG_FORMAT) --dry-run -Werror (C)"
 	@$(CLANG_FORMAT) --dry-run -Werror $(formatted_c)

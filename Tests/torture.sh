@@ -33,7 +33,7 @@ steps=(
     "random calls, TSan|1500|SDD_RANDOM_SECONDS=$(times 300) SDD_TEST_SECONDS=1400 Tests/C/run.sh tsan test_random_calls"
     "faulty downloads|1500|SDD_FAULTY_DOWNLOADS=$(times 10000) SDD_TEST_SECONDS=1400 Tests/C/run.sh plain test_faulty_downloads"
     "one fault at every place|5400|SDD_TEST_LONG=1 SDD_TEST_EVERY=$every SDD_TEST_SECONDS=5300 Tests/Caches/run.sh places"
-    "isolated decoding|1800|SDD_TEST_SCALE=$(times 20) SDD_TEST_SECONDS=1700 Tests/C/run.sh plain test_isolated"
+    "isolated decoding|1800|SDD_TEST_SCALE=$(times 20) SDD_TEST_SECONDS=1700 Tests/C/run.sh plain test_isolated test_isolated_starts test_isolated_ends"
     "coders|3600|make -s coders && Tests/Coders/run.sh"
     "coders, fuzzing|7200|make -s fuzz-coders FUZZ_SECONDS=$(times 120)"
     "caches|3000|Tests/Caches/run.sh killed together spaces clock versions mixed faults resumed slow"

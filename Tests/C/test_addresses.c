@@ -162,7 +162,7 @@ static void data_urls_are_switched_off(void)
     for (int i = 0; i < 3; i++) {
         fetch(l.downloader, &r, urls[i], SDD_OPTION_BYTES_ONLY);
         CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_SCHEME);
-        CHECK(strstr(r.message, "no_data_urls") != NULL);
+        CHECK(strstr(r.message, "data: URL") != NULL);
         load(&l, &r, urls[i], SDD_OPTION_BYTES_ONLY);
         CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_SCHEME);
     }

@@ -342,6 +342,52 @@ static void a_fresh_response_needs_no_network(void)
     close_cache(&c);
 }
 
+/* Ends with the range's bytes, or without them, in `r`. */
+static void ask_for_range(sdd_downloader *downloader, record *r, const char *path, const char *range)
+{
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
+    record_clear(r);
+    request.url = at(path);
+    request.range = range;
+    request.options = SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_BYTES_ONLY;
+    request.completed = record_completed;
+    request.user_data = r;
+    request.user_data_free = record_freed;
+    CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
+    record_wait(r);
+}
+
+static void u6_a_range_needs_no_network(void)
+{
+    const char *path = "/file/png/rgb8.png?header=Cache-Control:%20max-age=600";
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    cache_in_folder c = open_default();
+    record r = RECORD_INIT;
+    sdd_bytes *whole = fixture_bytes("png/rgb8.png");
+    const size_t size = sdd_bytes_size(whole);
+    config.cache = c.cache;
+    sdd_downloader *downloader = make_downloader(&config);
+    long asked = requests_of("/file/png/rgb8.png");
+    fetch(downloader, &r, at(path), SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_BYTES_ONLY);
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
+    ask_for_range(downloader, &r, path, "1-8");
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK(r.http_status == 206 && r.origin == SDD_ORIGIN_HTTP_FRESH && sdd_bytes_size(r.bytes) == 8);
+    CHECK(memcmp(sdd_bytes_data(r.bytes), sdd_bytes_data(whole) + 1, 8) == 0);
+    ask_for_range(downloader, &r, path, "-8");
+    CHECK_ENDED(&r, SDD_OK, 0);
+    CHECK(memcmp(sdd_bytes_data(r.bytes), sdd_bytes_data(whole) + size - 8, 8) == 0);
+    CHECK_STATUS(sdd_downloader_set_offline(downloader, 1), SDD_OK);
+    ask_for_range(downloader, &r, path, "999999999-");
+    CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
+    CHECK_EQUAL(requests_of("/file/png/rgb8.png"), asked + 1);
+    record_clear(&r);
+    sdd_bytes_release(whole);
+    destroy(downloader);
+    close_cache(&c);
+}
+
 /* What is ignored must be there: the option uses the HTTP cache by itself. */
 static void o3_the_option_alone_uses_the_http_cache(void)
 {

@@ -37,20 +37,24 @@ static void set_false_program(const char *word)
 }
 
 /* Counts the processes of the program, whoever is their parent. */
+static int is_of_program(pid_t pid)
+{
+    char path[300], text[1200] = "";
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
+    FILE *file = fopen(path, "re");
+    if (!file) return 0;
+    int is = fread(text, 1, sizeof text - 1, file) > 0 && strcmp(text, program) == 0;
+    fclose(file);
+    return is;
+}
+
 static int processes(void)
 {
     int count = 0;
     DIR *folder = opendir("/proc");
     CHECK(folder != NULL);
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        char path[300], text[1200] = "";
-        if (entry->d_name[0] < '1' || entry->d_name[0] > '9') continue;
-        snprintf(path, sizeof path, "/proc/%s/cmdline", entry->d_name);
-        FILE *file = fopen(path, "re");
-        if (!file) continue;
-        if (fread(text, 1, sizeof text - 1, file) > 0 && strcmp(text, program) == 0) count++;
-        fclose(file);
-    }
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9') count += is_of_program((pid_t)atoi(entry->d_name));
     closedir(folder);
     return count;
 }
@@ -62,6 +66,29 @@ static void await_processes(void)
         CHECK(turn < 6000);
         poll(NULL, 0, 10);
     }
+}
+
+/* Waits until a process of the program has taken 0.2 s of CPU time: such a program follows its application only by what
+   the library has done right after it had started it. */
+static void await_busy_process(void)
+{
+    for (int turn = 0; turn < 6000; turn++) {
+        DIR *folder = opendir("/proc");
+        CHECK(folder != NULL);
+        int is_busy = 0;
+        for (struct dirent *entry; !is_busy && (entry = readdir(folder)) != NULL;) {
+            pid_t pid = (pid_t)atoi(entry->d_name);
+            clockid_t clock;
+            struct timespec taken;
+            if (pid > 0 && is_of_program(pid) && clock_getcpuclockid(pid, &clock) == 0 &&
+                clock_gettime(clock, &taken) == 0)
+                is_busy = taken.tv_sec > 0 || taken.tv_nsec >= 200000000;
+        }
+        closedir(folder);
+        if (is_busy) return;
+        poll(NULL, 0, 10);
+    }
+    FAIL("no process of the program is busy");
 }
 
 /* ----------------------------------------------------------------------------- applications that end */
@@ -90,6 +117,7 @@ static void begin(enum moment moment, record *r)
         record_submit(downloader, r, moment > ASLEEP ? at("/file/png/rgb8.png") : url, 0);
     }
     await_processes();
+    if (moment == BUSY_AT_START) await_busy_process();
 }
 
 /* The application: it is ready when it has written the number of the child that it leaves, or 0. */

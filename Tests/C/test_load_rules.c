@@ -142,7 +142,7 @@ static void i4_the_extension_of_an_escaped_path(void)
     static const char *const names[][2] = {
         { "http://host.example/a.%6Ap%67", ".jpg" },      { "http://host.example/a.p%6eg?b.gif", ".png" },
         { "http://host.example/a%2Ejpg", "" },            { "http://host.example/a.%2e%2e", ".%2e%2e" },
-        { "http://host.example/a.j%2fpg", ".j%2fpg" },    { "http://host.example/a.jp%00g", ".jp%00g" },
+        { "http://host.example/a.j%2fpg", ".jpg" },       { "http://host.example/a.jp%00g", ".jpg" },
         { "http://host.example/a.jp%", ".jp%" },          { "http://host.example/a.%4", ".%4" },
         { "http://host.example/a.%4Gif", ".%4Gif" },      { "not a URL.%6Apg", ".%6Apg" },
         { "http://host.example/a.%25%36%41pg", ".%256Apg" },

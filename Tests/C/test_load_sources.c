@@ -67,14 +67,14 @@ static void the_first_success_wins(void)
     check_source(&s, 1, others[0], SDD_ERROR_BAD_IMAGE_DATA, 200);
     CHECK_EQUAL(s.of[1].detail, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
     CHECK_EQUAL(hits("/ok?alt"), 0);
-    /* The next load finds it under the first URL, although that URL counts as failed. */
+    /* The next load finds it under the first URL, which is not blocked: its load has ended well. */
     CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
     CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_ALL), SDD_CACHE_ALL);
     CHECK_EQUAL(sdd_cache_contains(l.cache.cache, others[1], SDD_CACHE_ALL), 0);
     load_as(&l, &s.r, &request);
     CHECK_EQUAL(s.r.origin, SDD_ORIGIN_MEMORY);
     CHECK_EQUAL(s.count, 0);
-    CHECK(sdd_loader_is_blocked(l.loader, url) && !sdd_loader_is_blocked(l.loader, others[1]));
+    CHECK(!sdd_loader_is_blocked(l.loader, url) && !sdd_loader_is_blocked(l.loader, others[1]));
     record_clear(&s.r);
     close_loader(&l);
 }

@@ -99,7 +99,8 @@ check_objects() {
     ok "discovery: objects that are no coders"
 }
 
-# What is said about a picture of a coder's format without decoding it: its format alone, also by the tool.
+# What is said about a picture of a coder's format without decoding it: its format alone. The tool also says its size,
+# where there is a coder.
 check_facts() {
     local tool=${SDD_TOOL:-$libdir/sdd} format file number
     for format in webp:4:small avif:5:small gif:3:palette heif:6:small jxl:11:small; do
@@ -110,8 +111,9 @@ check_facts() {
         path=$work/coders discovery '' facts "$number" "$file"
         for path in "$work/coders" ""; do
             SDD_CODER_PATH=$path "$tool" info --json "$file" >"$work/out" 2>"$work/err" || fail "sdd info $file"
-            grep -q '"ok":true.*"format":"' "$work/out" && ! grep -q '"width"' "$work/out" ||
-                fail "sdd info $file: $(cat "$work/out")"
+            grep -q '"ok":true.*"format":"' "$work/out" || fail "sdd info $file: $(cat "$work/out")"
+            if [ -n "$path" ]; then grep -q '"width"' "$work/out"; else ! grep -q '"width"' "$work/out"; fi ||
+                fail "sdd info $file, coders in '$path': $(cat "$work/out")"
         done
     done
     ok "discovery: formats of coders are recognised; facts come from their coders"

@@ -30,7 +30,7 @@ final class FaultyFiles: FileCalls {
         var beforeRead: (@Sendable () -> Void)?
     }
 
-    private let state = Monitor(State())
+    private let state = Monitor(State(), rank: .memory)  // files are written while locks are held
     private let system = SystemFiles()
 
     init(_ plan: Plan = Plan()) { self.plan = plan }

@@ -354,7 +354,7 @@ private final class WatchedTime: TimeSource {
         var withoutLock = 0
     }
 
-    private let state = Monitor(State())
+    private let state = Monitor(State(), rank: .memory)  // the clock is read under locks
 
     var reads: Int { state.withLock { $0.reads } }
     var readsWithoutLock: Int { state.withLock { $0.withoutLock } }
@@ -363,7 +363,7 @@ private final class WatchedTime: TimeSource {
 
     func monotonicMicroseconds() -> Int64 {
         guard let body = state.withLock({ $0.body }) else { return 0 }
-        let hasEnded = Monitor(false)
+        let hasEnded = Monitor(false, rank: .memory)
         let thread = try? NativeThread(name: "other") {
             body()
             hasEnded.withLock { $0 = true }

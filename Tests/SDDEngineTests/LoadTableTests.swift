@@ -1,3 +1,4 @@
+import SDDBase
 import Testing
 
 @testable import SDDCoders

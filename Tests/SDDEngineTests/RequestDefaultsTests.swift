@@ -175,7 +175,7 @@ import Testing
         }
         // then
         #expect(try wishes([]) == nil)
-        #expect(try wishes(.ignoreCachedResponse) == nil)
+        #expect(try wishes(.ignoreCachedResponse) == [.http, .ignoresCached])
         #expect(try wishes(.useHTTPCache) == .http)
         #expect(try wishes([.useHTTPCache, .ignoreCachedResponse]) == [.http, .ignoresCached])
         #expect(try wishes(.resume) == .resumes)

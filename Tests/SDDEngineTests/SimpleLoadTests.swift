@@ -83,6 +83,6 @@ import Testing
         // then
         #expect(try answer(search)?.error == .closed)
         world.destroy()
-        #expect(world.loader.submit(try Sample.url("http://host/a"), search) { RecordingCallbacks() } == .some(nil))
+        #expect(world.loader.submit(search) { RecordingCallbacks() } == .some(nil))
     }
 }

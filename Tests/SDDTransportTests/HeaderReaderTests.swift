@@ -12,7 +12,8 @@ import Testing
             bytes.withUnsafeBytes { reader.read($0) }
         }
         #expect(reader.stage == .complete)
-        return reader.fault(of: try #require(reader.takeFields()), hasBody: true)
+        let fields = reader.takeFields()
+        return reader.fault(of: try #require(fields), hasBody: true)
     }
 
     @Test(arguments: [

@@ -5,6 +5,7 @@ import re
 import select
 import signal
 import subprocess
+import threading
 
 from harness import LIMIT, MODE, SERVER, TOOL, ToolTest, release, wait_for_file, wait_for_request
 
@@ -112,12 +113,16 @@ class SignalTests(ToolTest):
         self.write("again", held * 30 + "# no URL\n\n" + held)
         for options in (["-i", "list", "-i", "again"], ["--json", "-j", "2", "-i", "list", "-i", "again"]):
             process = self.start("get", "--any", "-d", "out", *options, "-i", "-", stdin=subprocess.PIPE)
+            # A line for each URL is more than a pipe holds.
+            reader = threading.Thread(target=process.stdout.read)
+            reader.start()
             process.stdin.write(held.encode() * 5)  # the pipe stays open
             process.stdin.flush()
             wait_for_file(self.folder / "out/baseline.19.jpg")
             process.send_signal(signal.SIGINT)
             err = process.stderr.read().decode()
             self.assertEqual(process.wait(LIMIT), 130)
+            reader.join(LIMIT)
             process.stdin.close()
             process.stdin = None
             self.assertIn("interrupted: 20 files, ", err)

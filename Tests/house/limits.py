@@ -30,6 +30,7 @@ LONG_FILES = {
     "Tests/C/test_cache_bad.c": (550, TABLES),
     "Tests/C/test_callers.c": (800, TABLES),
     "Tests/C/test_coders.c": (600, PROGRAM),
+    "Tests/C/test_cache_requests.c": (550, PROGRAM),
     "Tests/C/test_cookies.c": (550, PROGRAM),
     "Tests/C/test_growth.c": (700, TABLES),
     "Tests/C/test_modifiers.c": (700, PROGRAM),

@@ -134,7 +134,11 @@ final class Helper: @unchecked Sendable {
         let size = try withUnsafeMutableBytes(of: &reply) { packet throws(CoderError) in
             try receive(packet, &patience, whenOver: .tooSlow)
         }
-        guard size == Int64(MemoryLayout<sddhelper_reply>.size) else { throw death() }
+        guard size <= 0 || size == Int64(MemoryLayout<sddhelper_reply>.size) else {
+            end()
+            throw CoderError(.decoder, "its answer has \(size) bytes")
+        }
+        guard size > 0 else { throw death() }
         let elapsed = Self.now - begin
         reply.cpu_time = min(max(reply.cpu_time, elapsed / 4), elapsed)
         taken += reply.cpu_time

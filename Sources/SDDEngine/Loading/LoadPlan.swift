@@ -41,7 +41,7 @@ package struct LoadPlan: Sendable {
         /// Whether the request looks in the HTTP cache before it downloads.
         var usesHTTPCache: Bool {
             guard case .success(let made) = request, let lookup = made.lookup as? HTTPCacheLookup else { return false }
-            return lookup.wishes.contains(.http) && lookup.cache.isOpen
+            return lookup.wishes.contains(.http)
         }
         /// The caller's identity; anonymous if the request is invalid.
         package var caller: RequestIdentity { asker.caller }
@@ -51,7 +51,8 @@ package struct LoadPlan: Sendable {
             self.request = request
             switch request {
             case .success(let made):
-                failedKey = url.isEmpty ? "" : made.transfer.url.textWithoutUserinfo
+                failedKey =
+                    url.isEmpty ? "" : made.transfer.url.hasUserinfo ? made.transfer.url.textWithoutUserinfo : url
                 asker = FailedURLAsker(made)
             case .failure:
                 failedKey = url

@@ -354,7 +354,7 @@ extension LoadTable {
     private mutating func recordFailure(
         of load: Load, _ result: DownloadResult, isBlocked: Bool?, retryAfter: Int64?, at now: Int64
     ) {
-        guard let error = result.error else { return }
+        guard let error = result.error, load.source < load.plan.sources.count else { return }
         let source = load.plan.sources[load.source]
         failures.record(
             source.failedKey, for: source.asker, error, status: result.httpStatus, response: result.response,

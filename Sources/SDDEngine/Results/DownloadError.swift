@@ -289,10 +289,7 @@ extension DownloadError {
             case .chunkTooLarge: (.imageChunkTooLarge, "A part of the picture beside its pixels is too large")
             case .tooManyScans: (.imageTooManyScans, "The progressive JPEG has more scans than any real one needs")
             case .tooSlow:
-                (
-                    .imageTooSlow,
-                    "The picture takes longer to decode than decode_time_ms of the downloader's config allows"
-                )
+                (.imageTooSlow, "The picture takes longer to decode than the limit on decode time allows")
             case .decoder, .noDecoder: (.imageDecoder, "The process that decodes pictures has failed")
             case .tooMuchMemory:
                 (.imageTooMuchMemory, "The picture takes more memory than the limit for one picture allows")

@@ -171,7 +171,7 @@ def test_the_library_s_messages_have_python_s_names(things: Things) -> None:
     assert found[1].startswith("retry_budget: -9 is not ") and found[3].startswith("ageing, in milliseconds: ")
     assert found[2].startswith("proxy: it must be None with public_addresses_only")
     assert '"x:SDD_OPTION_RESUME/sdd_load()"' in found[4]
-    assert "fetch_bytes()" in found[5] and found[6].startswith("libsdd does not write GIF")
+    assert "no coder takes it" in found[5] and found[6].startswith("libsdd does not write GIF")
     for message in found:
         assert not re.search(r"\b(?:sdd_|SDD_(?!LOG=))|\bNULL\b", re.sub(r'"[^"]*"', "", message)), message
 

@@ -209,7 +209,8 @@ max_decode_bytes: Memory for one picture while it is decoded, for its pixels and
     together see set_decode_memory_limit().
 max_decode_ratio: A picture that takes more than 128 MiB while it is decoded must have at least one
     byte of body for each max_decode_ratio bytes of memory; otherwise a small file could take much
-    memory. Default 512: photographs, screen shots and diagrams stay well below; -1: no limit.
+    memory. Default 512: photographs, screen shots and diagrams stay well below; -1: no limit. Of
+    what a coder (extend.h) takes a quarter counts, or the pixels made from it if they are more.
 """,
     "RetryOptions": """\
 max_attempts: Transfers for one request, first one included; default 1, max. 1000.

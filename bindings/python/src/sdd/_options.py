@@ -355,7 +355,8 @@ class LimitOptions(TypedDict, total=False):
     max_decode_ratio: int
     """A picture that takes more than 128 MiB while it is decoded must have at least one byte of body for each
     max_decode_ratio bytes of memory; otherwise a small file could take much memory. Default 512: photographs, screen
-    shots and diagrams stay well below; -1: no limit."""
+    shots and diagrams stay well below; -1: no limit. Of what a coder (extend.h) takes a quarter counts, or the pixels
+    made from it if they are more."""
 
 
 @takes("RetryOptions")

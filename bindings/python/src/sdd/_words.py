@@ -12,7 +12,6 @@ _CALL = re.compile(r"^sdd_\w+: (?=\w+: )")
 _QUOTED = re.compile(r'("[^"]*")')
 _NAME = re.compile(r"\bSDD_[A-Z0-9_]+|\bsdd_(\w+)(\.\w+|\(\))?")
 _WORDS = [(re.compile(pattern), replacement) for pattern, replacement in WORDS]
-_MISSING = re.compile(r"it is (WebP|AVIF|GIF|JPEG XL|HEIF), for which no coder is installed")
 PACKAGES = {"WebP": "libsdd-coder-webp", "AVIF": "libsdd-coder-avif", "GIF": "libsdd-coder-gif",
             "JPEG XL": "libsdd-coder-jxl", "HEIF": "libsdd-coder-heif"}  # fmt: skip
 """The packages of Debian with the coders that libsdd has."""
@@ -25,7 +24,7 @@ def in_python(message: str) -> str:
         parts = _QUOTED.split(message)
         parts[::2] = [_translated(part) for part in parts[::2]]
         message = "".join(parts)
-    return _MISSING.sub(lambda match: f"{match[0]}: {PACKAGES[match[1]]} has it", message)
+    return message
 
 
 def _translated(text: str) -> str:
