@@ -12,7 +12,6 @@ struct decoder {
     struct heif_image_handle *handle;
     struct heif_image *image;
     int is_begun, is_done;
-    double told; /* pixels of the estimate */
 };
 
 static int32_t heif_can_decode(const void *bytes, size_t size, void *user_data)
@@ -151,7 +150,6 @@ static sdd_status heif_estimate(void *given, sdd_coder_estimate *estimate, void 
         width = content.width;
         height = content.height;
     }
-    decoder->told = width * height;
     return fill_estimate(estimate, &decoder->body, (int64_t)width, (int64_t)height, 0,
                          content.canvas * canvas + content.tile * (planes * content.pictures + 1.5) +
                              3.0 * (double)decoder->body.size + 3e6);
@@ -194,7 +192,6 @@ static sdd_status heif_next(void *given, sdd_coder_frame *frame, void *user_data
     status = check_size(width, height, decoder->max_pixels);
     if (status != SDD_OK) return status;
     if (pixels == NULL || stride < width * 4) return SDD_ERROR_BAD_IMAGE_DATA;
-    if ((double)width * height > decoder->told) return SDD_ERROR_BAD_IMAGE_DATA; /* the stream has another size */
     fill_frame(frame, pixels, width, height);
     frame->stride = (size_t)stride;
     if (heif_image_handle_is_premultiplied_alpha(decoder->handle))

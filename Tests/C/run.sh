@@ -43,7 +43,7 @@ valgrind)
     export SDD_TEST_SCALE=${SDD_TEST_SCALE:-0.05} SDD_TEST_SECONDS=${SDD_TEST_SECONDS:-600}
     # valgrind wrongly takes pixels that libjpeg-turbo's vector code makes of small JPEGs for undefined; without that
     # code the pixels are the same.
-    export JSIMD_FORCENONE=1
+    export JSIMD_FORCENONE=1 SDD_TEST_VALGRIND=1
     runner=(valgrind -q --leak-check=full --show-leak-kinds=definite
         --errors-for-leak-kinds=definite --error-exitcode=9
         --fair-sched=yes --expensive-definedness-checks=yes --suppressions=Tests/C/valgrind.supp)

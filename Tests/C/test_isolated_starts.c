@@ -43,7 +43,8 @@ static void check_not_started(const record *r, int system_error)
     CHECK_ENDED(r, SDD_ERROR_NO_RESOURCES, SDD_DETAIL_RESOURCES_DECODER);
     CHECK_EQUAL(r->error_class, SDD_CLASS_SYSTEM);
     CHECK_EQUAL(r->retryable, 1);
-    CHECK_EQUAL(r->system_error, system_error);
+    /* valgrind runs vfork() as fork(), from which the child cannot tell its parent why. */
+    if (!getenv("SDD_TEST_VALGRIND")) CHECK_EQUAL(r->system_error, system_error);
 }
 
 /* -------------------------------------------------------------------------------- what is missing */

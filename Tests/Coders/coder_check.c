@@ -69,14 +69,12 @@ static sdd_status ask_first(void *decoder, sdd_coder_estimate *estimate)
     return status;
 }
 
-/* Checks that a frame is not larger than was told before. It is smaller if a damaged file has larger pictures inside. */
+/* Checks that a frame takes no more than was told before. A damaged file may have another size than its pictures. */
 static void check_estimate(const sdd_coder_estimate *estimate, const sdd_coder_frame *frame)
 {
     if (!asks_first)
         return;
     CHECK(estimate->decode_bytes >= (int64_t)frame->stride * frame->height);
-    CHECK((int64_t)estimate->width * estimate->height >= (int64_t)frame->width * frame->height);
-    CHECK((int64_t)estimate->width * estimate->height >= (int64_t)frame->picture_width * frame->picture_height);
 }
 
 /* Asks for a preview, and reads its rows. Returns 0 if no more can be asked for. */

@@ -97,7 +97,7 @@ extension Revalidation {
 // MARK: - Storing the response
 
 extension Revalidation {
-    enum Outcome: Sendable {
+    indirect enum Outcome: Sendable {
         case store(StoredResponse, Bytes)
         /// The body is that of these parts.
         case keepParts(StoredParts, Bytes)
