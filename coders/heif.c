@@ -210,6 +210,20 @@ static void heif_close(void *given, void *user_data)
     free(decoder);
 }
 
+/* ---- threads */
+
+/* libheif has libde265 start a worker thread for each picture, and has no setting for that. A process that decodes for
+   isolation has no threads, and libde265 then waits for one that it could not start. libheif finds this function before
+   libde265's, because this object comes first among those that dlopen(3) has loaded for it; without workers libde265
+   decodes on the calling thread. The result is libde265's DE265_OK. */
+CODER_EXPORT int de265_start_worker_threads(void *decoder, int count);
+int de265_start_worker_threads(void *decoder, int count)
+{
+    (void)decoder;
+    (void)count;
+    return 0;
+}
+
 CODER_EXPORT const sdd_coder *sdd_coder_main(void);
 const sdd_coder *sdd_coder_main(void)
 {
