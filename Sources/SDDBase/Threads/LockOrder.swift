@@ -31,6 +31,7 @@ public enum LockOrder {
 
         @usableFromInline static func willTake(_ rank: LockRank) {
             guard !isInOrder(rank, after: held) else { return held |= 1 << rank.rawValue }
+            // Safety: only debug builds have this, whose purpose is to end at a wrong order.
             fatalError("A lock of rank \(rank) is taken while the locks \(ranks(in: held)) are held.")
         }
 
@@ -48,6 +49,7 @@ public enum LockOrder {
     /// thread that forks in the constructor of a shared object has the loader's lock, and waits for those of the library.
     package static func checkThatNoneIsHeld() {
         #if DEBUG
+            // Safety: only debug builds have this, see `willTake`.
             precondition(held == 0, "The system's loader is called while the locks \(ranks(in: held)) are held.")
         #endif
     }

@@ -102,13 +102,6 @@ struct Original: Sendable {
         let isHTTP = request.url.scheme == .http || request.url.scheme == .https
         guard let head, isHTTP, !isOfApplication else { return nil }
         let asked = CacheableRequest(request, secret: cache.secret)
-        let response = head.response
-        guard CacheRules.stores(asked, status: response.status, fields: response.fields, isComplete: true) else {
-            return nil
-        }
-        return CacheRules.makeStored(
-            asked, status: response.status, url: response.url, fields: response.fields,
-            requestTime: head.requestTime / 1_000_000, responseTime: head.responseTime / 1_000_000,
-            family: UInt64.random(in: 1...UInt64.max))
+        return head.stored(for: asked)
     }
 }

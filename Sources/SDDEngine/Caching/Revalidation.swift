@@ -137,7 +137,7 @@ extension Revalidation {
         if response.isOfUnknownCaller { return .nothing }
         guard mayStore, lookup.wishes.contains(.http) else { return .nothing }
         if response.status == 206 { return parts(head, body).map { .keepParts($0, body) } ?? .nothing }
-        return made(of: head, for: lookup.request).map { .store($0, body) } ?? .nothing
+        return head.stored(for: lookup.request).map { .store($0, body) } ?? .nothing
     }
 
     private func invalidation(by head: ResponseHead, _ body: Bytes) -> Outcome {
@@ -149,20 +149,9 @@ extension Revalidation {
         guard lookup.wishes.contains(.http), !response.isOfUnknownCaller,
             let get = CacheRules.answeredGET(
                 lookup.request, status: response.status, fields: response.fields, resolve: resolve),
-            let made = made(of: head, for: get)
+            let made = head.stored(for: get)
         else { return .invalidate(others) }
         return .invalidate(others, stored: made, body)
-    }
-
-    private func made(of head: ResponseHead, for request: CacheableRequest) -> StoredResponse? {
-        let response = head.response
-        guard CacheRules.stores(request, status: response.status, fields: response.fields, isComplete: true) else {
-            return nil
-        }
-        return CacheRules.makeStored(
-            request, status: response.status, url: response.url, fields: response.fields,
-            requestTime: head.requestTime / 1_000_000, responseTime: head.responseTime / 1_000_000,
-            family: UInt64.random(in: 1...UInt64.max))
     }
 
     /// Whether the body is identical to the stored one (U4).
