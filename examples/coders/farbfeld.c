@@ -49,27 +49,48 @@ static uint32_t number(const uint8_t *at)
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
+/* Reads and checks the size that the header states. */
+static sdd_status read_size(const struct decoder *decoder, int32_t *width, int32_t *height)
+{
+    uint32_t stated_width, stated_height;
+    if (decoder->size < HEADER) return SDD_ERROR_INCOMPLETE;
+    stated_width = number(decoder->body + 8);
+    stated_height = number(decoder->body + 12);
+    if (stated_width == 0 || stated_height == 0) return SDD_DETAIL_IMAGE_ZERO_PIXELS;
+    if (stated_width > INT32_MAX || stated_height > INT32_MAX ||
+        (uint64_t)stated_width * stated_height > (uint64_t)decoder->max_pixels)
+        return SDD_DETAIL_IMAGE_TOO_MANY_PIXELS;
+    *width = (int32_t)stated_width;
+    *height = (int32_t)stated_height;
+    return SDD_OK;
+}
+
+/* The library decodes the picture only when there is room for the pixels that `next` will take. */
+static sdd_status estimate(void *given, sdd_coder_estimate *out, void *user_data)
+{
+    sdd_status status = read_size(given, &out->width, &out->height);
+    (void)user_data;
+    if (status != SDD_OK) return status;
+    out->decode_bytes = (int64_t)out->width * out->height * 4;
+    return SDD_OK;
+}
+
 static sdd_status next(void *given, sdd_coder_frame *frame, void *user_data)
 {
     struct decoder *decoder = given;
-    uint64_t width, height, channels;
+    sdd_status status;
+    size_t channels;
     (void)user_data;
     if (decoder->pixels != NULL) return SDD_ERROR_NOT_FOUND; /* there is one frame */
-    if (decoder->size < HEADER) return SDD_ERROR_INCOMPLETE;
-    width = number(decoder->body + 8);
-    height = number(decoder->body + 12);
-    if (width == 0 || height == 0) return SDD_DETAIL_IMAGE_ZERO_PIXELS;
-    if (width > INT32_MAX || height > INT32_MAX || width * height > (uint64_t)decoder->max_pixels)
-        return SDD_DETAIL_IMAGE_TOO_MANY_PIXELS;
-    channels = width * height * 4;
+    status = read_size(decoder, &frame->width, &frame->height);
+    if (status != SDD_OK) return status;
+    channels = (size_t)frame->width * (size_t)frame->height * 4;
     if ((decoder->size - HEADER) / 2 < channels) return SDD_ERROR_INCOMPLETE;
     decoder->pixels = malloc(channels);
     if (decoder->pixels == NULL) return SDD_ERROR_NO_RESOURCES;
     for (size_t i = 0; i < channels; i++) decoder->pixels[i] = decoder->body[HEADER + 2 * i]; /* the high byte */
     frame->pixels = decoder->pixels;
-    frame->stride = width * 4;
-    frame->width = (int32_t)width;
-    frame->height = (int32_t)height;
+    frame->stride = (size_t)frame->width * 4;
     frame->pixel_format = SDD_PIXEL_FORMAT_RGBA8;
     return SDD_OK;
 }
@@ -95,6 +116,7 @@ const sdd_coder *sdd_coder_main(void)
         .feed = feed,
         .next = next,
         .close = close_one,
+        .estimate = estimate,
     };
     return &coder;
 }
