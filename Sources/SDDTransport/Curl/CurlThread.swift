@@ -9,7 +9,6 @@ final class CurlThread: Sendable {
     private let line = Monitor<LoopLine?>(nil)
     private let thread = Monitor<NativeThread?>(nil)
     private let watch: TurnWatch
-    private let watchThread = Monitor<NativeThread?>(nil)
 
     init(number: Int, time: any TimeSource) {
         which = NetworkThreads(number: number)
@@ -42,7 +41,7 @@ final class CurlThread: Sendable {
     private func startThreads(
         _ multi: LoopLine.Multi, _ line: LoopLine, _ options: CurlOptions, _ delegate: any TransportDelegate
     ) throws(SystemError) {
-        let watching = try NativeThread(name: "sdd-watch") { [watch] in watch.run() }
+        try watch.start()
         do throws(SystemError) {
             let thread = try NativeThread(name: "sdd-net") { [which, time, watch] in
                 CurlLoop(
@@ -53,10 +52,9 @@ final class CurlThread: Sendable {
             self.thread.withLock { $0 = thread }
         } catch {
             watch.end()
-            watching.join()
+            watch.join()
             throw error
         }
-        watchThread.withLock { $0 = watching }
     }
 
     func wake() {
@@ -71,18 +69,18 @@ final class CurlThread: Sendable {
     }
 
     func join() {
-        take(thread)?.join()
-        take(watchThread)?.join()
+        takeThread()?.join()
+        watch.join()
     }
 
     func join(milliseconds: Int64) {
-        take(thread)?.join(milliseconds: milliseconds)
+        takeThread()?.join(milliseconds: milliseconds)
         // The watch ends together with the loop, or not at all.
-        take(watchThread)?.join(milliseconds: milliseconds)
+        watch.join(milliseconds: milliseconds)
     }
 
     /// Takes the thread out of the monitor, because it can be joined only once.
-    private func take(_ thread: Monitor<NativeThread?>) -> NativeThread? {
+    private func takeThread() -> NativeThread? {
         thread.withLock { thread in
             defer { thread = nil }
             return thread

@@ -7,12 +7,14 @@ internal import Synchronization
 /// libcurl sees the end of the connection. If the loop is to end and its turn does not, all sockets are shut down.
 ///
 /// Runs on the thread sdd-watch, which looks four times a second while turns follow one another, and sleeps while the
-/// loop sleeps.
+/// loop sleeps. If it has slept for ten seconds, it ends, and the loop's next turn starts it again.
 final class TurnWatch: Sendable {
     private struct State {
         var isAwake = false
         var isStopping = false
         var hasEnded = false
+        /// Nil if the thread has ended for lack of turns, and before `start`.
+        var thread: NativeThread?
     }
 
     let sockets: OpenSockets
@@ -30,6 +32,7 @@ final class TurnWatch: Sendable {
     private let isAsleep = Atomic<Bool>(false)
     /// Used by the loop alone.
     private let rowBeforeSleep = Atomic<Int64>(0)
+    private let idleMilliseconds: Int64
 
     private static let interval: Int64 = 250
     /// In microseconds.
@@ -37,11 +40,44 @@ final class TurnWatch: Sendable {
     /// The interval while the loop is to end.
     private static let shortInterval: Int64 = 50
 
-    init(time: any TimeSource, countsRows: Bool = CurlFeatures.turnsEndInFloods) {
+    /// - Parameter idleMilliseconds: the time without turns after which the thread ends.
+    init(
+        time: any TimeSource, countsRows: Bool = CurlFeatures.turnsEndInFloods, idleMilliseconds: Int64 = 10_000
+    ) {
         self.time = time
         self.countsRows = countsRows
+        self.idleMilliseconds = idleMilliseconds
         sockets = OpenSockets(time: time)
     }
+}
+
+// MARK: - Its thread
+
+extension TurnWatch {
+    /// Starts the thread, before the loop's first turn.
+    func start() throws(SystemError) {
+        try state.withLock { (state) throws(SystemError) in try startThread(&state) }
+    }
+
+    /// Starts the thread under the lock, so that it is known before it does anything.
+    private func startThread(_ state: inout State) throws(SystemError) {
+        state.thread = try NativeThread(name: "sdd-watch") { [self] in run() }
+    }
+
+    /// Waits for the thread to end, after `end`. Any other thread.
+    func join() { takeThread()?.join() }
+
+    /// Like `join()`, with a time limit, for the end of the process.
+    func join(milliseconds: Int64) { takeThread()?.join(milliseconds: milliseconds) }
+
+    private func takeThread() -> NativeThread? {
+        state.withLock { state in
+            defer { state.thread = nil }
+            return state.thread
+        }
+    }
+
+    var hasThread: Bool { state.withLock { $0.thread != nil } }
 }
 
 // MARK: - The loop's side
@@ -57,7 +93,11 @@ extension TurnWatch {
         if rowBegan.load(ordering: .relaxed) == 0 { rowBegan.store(now, ordering: .releasing) }
         turnBegan.store(now, ordering: .sequentiallyConsistent)
         guard isAsleep.load(ordering: .sequentiallyConsistent) else { return }
-        state.withLock { $0.isAwake = true }
+        state.withLock { state in
+            state.isAwake = true
+            // If the system gives no thread, the next turn asks again.
+            if state.thread == nil, !state.hasEnded { try? startThread(&state) }
+        }
         state.signal()
     }
 
@@ -100,9 +140,10 @@ extension TurnWatch {
 // MARK: - The watch's side
 
 extension TurnWatch {
-    /// Runs the watch until `end`.
+    /// Runs the watch until `end`, or until there has been no turn for a while.
     /// thread: sdd-watch
-    func run() {
+    private func run() {
+        isAsleep.store(false, ordering: .sequentiallyConsistent)
         var judge = FloodJudge()
         var seenTurns: UInt64 = 0
         var stopping: (turn: UInt64, looks: Int)?
@@ -137,18 +178,29 @@ extension TurnWatch {
     }
 
     /// Waits for the next look.
-    /// - Returns: Whether the loop is to end; `nil` if it has ended.
+    /// - Returns: Whether the loop is to end; `nil` if the loop has ended, or the thread ends for lack of turns.
     private func wait(asleep: Bool) -> Bool? {
         let isStopping = state.withLock { $0.isStopping }
-        let interval = isStopping ? Self.shortInterval : asleep ? -1 : Self.interval
-        let woken: Bool? = state.wait(milliseconds: interval) { state in
+        let interval = isStopping ? Self.shortInterval : asleep ? idleMilliseconds : Self.interval
+        let look = { (state: inout State) -> Bool? in
             if state.hasEnded { return true }
             if state.isStopping && !isStopping { return false }
             guard state.isAwake else { return nil }
             state.isAwake = false
             return false
         }
+        var isOver = state.wait(milliseconds: interval, until: look)
+        if isOver == nil, asleep, !isStopping {
+            isOver = state.withLock { state in
+                if let isOver = look(&state) { return isOver }
+                // `isAsleep` stays, so that the next turn sees that there is no thread.
+                state.thread?.detach()
+                state.thread = nil
+                return true
+            }
+        }
+        if isOver == true { return nil }
         if asleep { isAsleep.store(false, ordering: .relaxed) }
-        return woken == true ? nil : state.withLock { $0.isStopping }
+        return state.withLock { $0.isStopping }
     }
 }
