@@ -13,6 +13,7 @@ extension Downloader {
                     lookup.start(context, answer: answer(of: id))
                 }
                 if let saver = context.after { saver.whenDone(start) } else { start() }
+            case .raise(let lookup, let wish, let priority): lookup.raise(wish, to: priority)
             case .claim(let id, let look): look.claim(answer: answer(of: id))
             case .awaitOther(let id, let look): look.lookLater(answer: answer(of: id))
             case .revalidate(let request, let lookup): revalidate(request, lookup)
@@ -59,7 +60,7 @@ extension CacheTask {
     var asks: Bool {
         switch self {
         case .ask, .claim, .awaitOther: true
-        case .keep, .keepPixels, .keepOriginal, .apply, .revalidate, .save, .endSaving: false
+        case .raise, .keep, .keepPixels, .keepOriginal, .apply, .revalidate, .save, .endSaving: false
         }
     }
 }

@@ -135,6 +135,33 @@ import Testing
         #expect(offline == [true, false])
     }
 
+    @Test("a question is as urgent as its most urgent request, and withdrawn with the last one")
+    func questionsAreRaisedAndWithdrawn() throws {
+        // given
+        let lookup = FakeLookup()
+        let first = try driver.submit(0, asking: lookup, pixels: false)
+        let tasks = driver.cacheTasks()
+        guard case .ask(_, _, let context)? = tasks.first, let wish = context.wish else {
+            Issue.record("the cache is not asked")
+            return
+        }
+        // when
+        let second = try driver.submit(0, asking: FakeLookup(), pixels: false) { $0.priority = .high }
+        #expect(driver.setPriority(.veryHigh, of: first))
+        // then
+        let raised = driver.cacheTasks().compactMap { task -> Priority? in
+            guard case .raise(let asked, let raised, let priority) = task, asked === lookup, raised === wish else {
+                return nil
+            }
+            return priority
+        }
+        #expect(raised == [.high, .veryHigh])
+        driver.cancel(first)
+        #expect(!wish.isWithdrawn)
+        driver.cancel(second)
+        #expect(wish.isWithdrawn && driver.isEmpty)
+    }
+
     // MARK: Several requests
 
     @Test func equalLookupsAreSharedAndOthersAreNot() throws {

@@ -44,7 +44,11 @@ import Testing
         let token = world.downloader.submit(.success(try world.request("/script/s")), callbacks: callbacks)
         try cancelled(world, callbacks, token)
         #expect(callbacks.record.results.first?.error?.detail == .cancelledCache)
+        // Nothing is read either: when both threads have come to the next work, the disk was not asked.
         gate.fulfil()
+        let (drained, end) = block(world.disk)
+        #expect(drained.wait() && world.cache.counters[.diskMisses] == 0)
+        end.fulfil()
         try isUnharmed(world, requests: 1)
     }
 

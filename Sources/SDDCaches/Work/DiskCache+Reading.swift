@@ -89,9 +89,13 @@ extension DiskCache {
     }
 
     /// Runs work that only reads on a disk thread.
-    package func read(_ work: @escaping @Sendable () -> Void) {
-        let isTaken = wish { $0.read(work) }
-        if isTaken { queue.signal() } else { work() }
+    /// - Parameter caller: the caller's wish, as for `read(_:for:then:)`.
+    package func read(for caller: DiskRead? = nil, _ work: @escaping @Sendable () -> Void) {
+        let wanted = { @Sendable in
+            if caller?.isWithdrawn != true { work() }
+        }
+        let isTaken = wish { $0.read(for: caller, wanted) }
+        if isTaken { queue.signal() } else { wanted() }
     }
 
     /// Runs work that only reads on a disk thread, no earlier than after the given time.

@@ -1,5 +1,5 @@
 package import SDDBase
-import SDDCaches
+package import SDDCaches
 package import SDDCoders
 import SDDTransport
 
@@ -12,6 +12,8 @@ package protocol CacheLookup: AnyObject, Sendable {
     /// Looks in the cache. Called with no lock held.
     /// - Parameter answer: called once, before this returns or later on a disk thread.
     func start(_ context: LookupContext, answer: @escaping @Sendable (LookupResult) -> Void)
+    /// Makes the reads for a wish more urgent. Called with no lock held.
+    func raise(_ wish: DiskRead, to priority: Priority)
     /// Whether the network's response would do as well: requests with and without this lookup may share a running
     /// transfer.
     var isOptional: Bool { get }
@@ -19,6 +21,7 @@ package protocol CacheLookup: AnyObject, Sendable {
 
 extension CacheLookup {
     package var isOptional: Bool { false }
+    package func raise(_ wish: DiskRead, to priority: Priority) {}
 }
 
 package struct LookupContext: Sendable {
@@ -137,6 +140,8 @@ package struct PictureKeeper: Sendable {
 /// Cache work that the table decides on and that is done without its lock.
 enum CacheTask: Sendable {
     case ask(TransferID, any CacheLookup, LookupContext)
+    /// Makes the reads of a question that has no answer yet more urgent.
+    case raise(any CacheLookup, DiskRead, Priority)
     /// Asks for the claim to download, for a request whose turn has come.
     case claim(TransferID, HTTPLookupJob)
     /// Waits for the entry that another process stores, or for the end of its download.

@@ -1,5 +1,5 @@
-import SDDBase
-import SDDCaches
+package import SDDBase
+package import SDDCaches
 package import SDDTransport
 
 /// A lookup in the HTTP cache: a stored response may answer the request, or may need revalidation. Ensures that only
@@ -71,6 +71,8 @@ package final class HTTPCacheLookup: CacheLookup {
         }
         HTTPLookupJob(self, disk, context).look(answer: answer)
     }
+
+    package func raise(_ wish: DiskRead, to priority: Priority) { cache.disk?.raise(wish, to: priority) }
 
     /// Returns all keys a URL may be stored under for this caller: the caller's own and the shared one.
     func keys(ofURL url: String) -> Set<String> {

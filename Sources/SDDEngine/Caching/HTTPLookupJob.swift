@@ -11,6 +11,8 @@ package final class HTTPLookupJob: Sendable {
     private let lookup: HTTPCacheLookup
     private let disk: DiskCache
     private let isOffline: Bool
+    /// The caller's wish to read entries, for the first look.
+    private let wish: DiskRead?
     /// The lock of another process that this lookup waits for.
     private let awaited: UInt64?
     /// When another process was first found downloading, in microseconds.
@@ -22,6 +24,7 @@ package final class HTTPLookupJob: Sendable {
         self.lookup = lookup
         self.disk = disk
         isOffline = context.isOffline
+        wish = context.wish
         awaited = nil
         busySince = 0
         pause = 2
@@ -31,16 +34,17 @@ package final class HTTPLookupJob: Sendable {
         lookup = other.lookup
         disk = other.disk
         isOffline = other.isOffline
+        wish = nil
         awaited = lock == 0 ? other.awaited ?? 0 : lock
         busySince = other.awaited == nil ? other.lookup.cache.time.monotonicMicroseconds() : other.busySince
         pause = other.awaited == nil ? 2 : min(other.pause * 2, 50)
     }
 
-    /// Looks for a stored response before the request is queued.
+    /// Looks for a stored response before the request is queued. There is no answer if the wish is withdrawn before.
     func look(answer: @escaping Answer) {
         // The lookup for an image in the cache came before this one, and found nothing.
         guard isHTTP else { return answer(.turn(self)) }
-        disk.read { [self] in
+        disk.read(for: wish) { [self] in
             let entries = lookup.entries(disk, isOffline: isOffline)
             let said = self.answer(by: entries)
             if let result = result(said, entries) { return answer(result) }

@@ -1,5 +1,5 @@
 package import SDDBase
-import SDDCaches
+package import SDDCaches
 package import SDDCoders
 
 /// A cache lookup for an image: in memory, on disk in its wanted form, and on disk as its original. Immutable and
@@ -113,8 +113,7 @@ package final class ImageCacheLookup: CacheLookup {
         }
     }
 
-    /// Makes the reads for a wish more urgent.
-    func raise(_ wish: DiskRead, to priority: Priority) {
+    package func raise(_ wish: DiskRead, to priority: Priority) {
         ownDisk?.raise(wish, to: priority)
         if let originalDisk, originalDisk !== ownDisk { originalDisk.raise(wish, to: priority) }
     }

@@ -196,7 +196,9 @@ extension DownloadTable {
             job.stage = .lacking(decoding.moveLacking(place, of: job))
             // Another job may be first in line now.
             outbox.addWork()
-        case .asking, .working, .pausing: break
+        case .asking:
+            if let caching = job.caching, let wish = caching.wish { outbox.run(.raise(caching.lookup, wish, new)) }
+        case .working, .pausing: break
         }
     }
 
