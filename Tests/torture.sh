@@ -1,14 +1,16 @@
 #!/bin/bash
 # Runs the long forms of all suites one after the other, each with its own time limit, and then writes their results
 # into the first part of docs/reliability.md. The part of that page written by hand, after a marker line, stays. The page
-# is of one commit: results of other commits are not on it, and a tree with changes that are not committed is refused.
+# is of one commit, the last that changed anything but the page itself: results of other commits are not on it, and a
+# tree with changes that are not committed is refused.
 #
 #     Tests/torture.sh [STEP...]
 #
 #   TORTURE_SCALE   1: everything, some hours on two cores; 0.1: a tenth of the counts, and the short forms of suites
 #                   without counts
 #
-# Named steps run again; for the others the page keeps the results of their last run on this commit.
+# Named steps run again; for the others the page keeps the results of their last run on this commit, also if that was in
+# another clone, which committed the page.
 # Needs build/libsdd.so and the fault server, as `make torture` makes them. The status is 1 if a step of this run fails.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -18,7 +20,8 @@ if changed=$(git status --porcelain --untracked-files=no -- . ":!$page") && [ -n
     printf 'torture.sh: the results are of one commit, and the tree differs from it:\n%s\n' "$changed" >&2
     exit 2
 fi
-commit=$(git rev-parse --short HEAD 2>/dev/null) || { echo "torture.sh: no commit: this is no clone" >&2; exit 2; }
+commit=$(git log -1 --format=%h -- . ":!$page" 2>/dev/null) && [ -n "$commit" ] ||
+    { echo "torture.sh: no commit: this is no clone" >&2; exit 2; }
 out=build/torture/$commit
 mark='<!-- From here on by hand. -->'
 mkdir -p "$out"
@@ -80,26 +83,32 @@ done
 
 # ---- the page
 
-rows() {
-    for name in "${names[@]}"; do cat "$out/${name//[ ,\/]/-}.row" 2>/dev/null; done
+# row NAME: the step's row, of this clone's run or of the page, if it is of this commit.
+row() {
+    cat "$out/${1//[ ,\/]/-}.row" 2>/dev/null ||
+        awk -v begin="| $1 | " -v end=", $commit |" \
+            'index($0, begin) == 1 && substr($0, length($0) - length(end) + 1) == end' "$page"
 }
-figures() {
-    for name in "${names[@]}"; do
-        log=$out/${name//[ ,\/]/-}.log
-        [ -f "${log%.log}.row" ] || continue
-        printf '\n### %s\n\n```\n' "${name^}"
+# said NAME: what the step said at the end, likewise.
+said() {
+    local log=$out/${1//[ ,\/]/-}.log
+    if [ -f "${log%.log}.row" ]; then
+        printf '\n### %s\n\n```\n' "${1^}"
         grep -vE '^(Building|\[[0-9]|Compiling|Build )' "$log" | tail -n 25 | cut -c 1-160
         echo '```'
-    done
+    elif [ -n "$(row "$1")" ]; then
+        echo
+        awk -v begin="### ${1^}" '$0 == begin { inside = 1 } inside; inside && /^```$/ && fence++ { exit }' "$page"
+    fi
 }
 {
     head_of_page
     echo "| suite | scale | command | verdict | time | date, commit |"
     echo "| --- | --- | --- | --- | --- | --- |"
-    rows
+    for name in "${names[@]}"; do row "$name"; done
     echo
     echo "## What they said, at the end"
-    figures
+    for name in "${names[@]}"; do said "$name"; done
     echo
     if grep -qxF -- "$mark" "$page" 2>/dev/null; then sed -n "/^$mark\$/,\$p" "$page"; else echo "$mark"; fi
 } >"$page.new"
