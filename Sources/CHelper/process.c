@@ -123,7 +123,7 @@ void sddhelper_free(struct sddhelper_process *process)
 
 // ---- start
 
-/// What a helper gets.
+/// The descriptors of this process that a new helper inherits.
 struct its_ends {
     int socket, body, life;
 };

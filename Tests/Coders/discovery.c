@@ -244,59 +244,9 @@ static void *fork_thread(void *name)
     return NULL;
 }
 
-/* A coder that decodes "warm" to one pixel. */
-static int32_t warm_can_decode(const void *first, size_t size, void *user_data)
-{
-    (void)user_data;
-    return size >= 4 && memcmp(first, "warm", 4) == 0;
-}
-
-static sdd_status warm_open(const sdd_coder_task *task, void **decoder, void *user_data)
-{
-    (void)task, (void)user_data;
-    *decoder = calloc(1, 4);
-    return SDD_OK;
-}
-
-static sdd_status warm_feed(void *decoder, const void *bytes, size_t size, int32_t is_last, void *user_data)
-{
-    (void)decoder, (void)bytes, (void)size, (void)is_last, (void)user_data;
-    return SDD_OK;
-}
-
-static sdd_status warm_next(void *decoder, sdd_coder_frame *frame, void *user_data)
-{
-    (void)user_data;
-    frame->pixels = decoder;
-    frame->stride = 4, frame->width = frame->height = frame->frame_count = 1;
-    frame->pixel_format = SDD_PIXEL_FORMAT_RGBA8;
-    return SDD_OK;
-}
-
-static void warm_close(void *decoder, void *user_data)
-{
-    (void)user_data;
-    free(decoder);
-}
-
-/* Decodes once with a coder of the program. The first decode of a process makes metadata of types under locks of the
-   Swift runtime, which a fork at that moment would leave locked in its child. */
-static void warm_up(void)
-{
-    sdd_coder coder = SDD_CODER_INIT;
-    sdd_image *image = NULL;
-    coder.name = "warm", coder.format = SDD_IMAGE_FORMAT_APPLICATION;
-    coder.can_decode = warm_can_decode, coder.open = warm_open, coder.feed = warm_feed, coder.next = warm_next;
-    coder.close = warm_close;
-    CHECK_STATUS(sdd_coder_register(&coder, NULL), SDD_OK);
-    CHECK_STATUS(sdd_image_decode("warm", 4, NULL, &image, NULL), SDD_OK);
-    sdd_image_release(image);
-}
-
 static int mode_fork(char **names)
 {
     pthread_t loading, forking;
-    warm_up();
     waits = 1;
     CHECK(pthread_create(&loading, NULL, decode_thread, names[0]) == 0);
     take(&is_inside);

@@ -9,7 +9,7 @@
 /// The descriptors of a helper, the same in each of them.
 enum { SDDHELPER_SOCKET = 0, SDDHELPER_BODY = 1, SDDHELPER_PIXELS = 3, SDDHELPER_LIFE = 4 };
 
-/// What a helper may take; 0 means no limit.
+/// The most memory and processor time that a helper may take; 0 means no limit.
 struct sddhelper_limits {
     /// Bytes of address space beyond those that it has once everything is loaded.
     uint64_t memory;
