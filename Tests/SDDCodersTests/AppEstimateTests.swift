@@ -22,9 +22,23 @@ import Testing
 
     private final class Reservation: MemoryReserved {
         private let left: Monitor<Int>
-        init(_ bytes: Int) { left = Monitor(bytes) }
+        /// Called with what is left, whenever something is given back.
+        private let gives: @Sendable (Int) -> Void
+
+        init(_ bytes: Int, gives: @escaping @Sendable (Int) -> Void = { _ in }) {
+            left = Monitor(bytes)
+            self.gives = gives
+        }
+
         var bytes: Int { left.withLock { $0 } }
-        func shrink(to bytes: Int) { left.withLock { $0 = min($0, bytes) } }
+        func shrink(to bytes: Int) {
+            let less = left.withLock { left -> Int? in
+                if bytes >= left { return nil }
+                left = bytes
+                return left
+            }
+            if let less { gives(less) }
+        }
         func settle() {}
         func decoded(keeping bytes: Int) { shrink(to: bytes) }
     }
@@ -58,6 +72,18 @@ import Testing
         #expect(coder.log.withLock { $0 } == ["open 0", "close", "open 0", "frame 0", "close"])
         #expect(made.reserved?.bytes == Self.pixel)
         #expect(memory.asked.withLock { $0 } == [5000 + Self.pixel])
+    }
+
+    @Test func theDecoderIsClosedBeforeOthersGetItsRoom() throws {
+        // given
+        let coder = ToyCoder(needs: .known(width: 1, height: 1, bytes: 5000))
+        coders.add(coder)
+        let room = Reservation(5000 + Self.pixel) { left in coder.log.withLock { $0.append("room \(left)") } }
+        // when
+        let step = try read([7, 1], granted: room)
+        // then
+        #expect(step.isComplete)
+        #expect(coder.log.withLock { $0 } == ["open 0", "frame 0", "close", "room \(Self.pixel)"])
     }
 
     @Test func theCostCountsForTheLimitOfAPicture() throws {

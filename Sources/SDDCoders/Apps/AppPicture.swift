@@ -10,6 +10,7 @@ final class AppPicture {
     /// Bytes of the body that the decoder has been fed.
     private var fed = 0
     private var isWhole = false
+    private var isClosed = false
     private var estimated: Needs?
 
     /// What decoding a picture takes, as far as its coder has told.
@@ -37,8 +38,15 @@ final class AppPicture {
     }
 
     deinit {
-        decoder.close()
+        close()
         withExtendedLifetime((coder, bytes)) {}
+    }
+
+    /// Frees the decoder. No other function may be called after that.
+    func close() {
+        if isClosed { return }
+        isClosed = true
+        decoder.close()
     }
 
     /// Feeds the decoder with what has arrived since the last call.

@@ -94,6 +94,8 @@ extension PictureStream {
             }
             return (form, image)
         }
+        // Others may have the room as soon as it is given back.
+        picture.close()
         step.reserved = roomOfMade(cost)
         return step
     }

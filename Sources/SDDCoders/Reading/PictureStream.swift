@@ -380,6 +380,8 @@ extension PictureStream {
                 return (form, made)
             }
         }
+        // Others may have the readers' room as soon as it is given back.
+        if bytes != nil { removeParts() }
         reserved?.shrink(to: pictures.reduce(0) { $0 + ((try? $1.image.get())?.ready?.byteCount ?? 0) })
         return pictures
     }
