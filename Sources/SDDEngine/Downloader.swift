@@ -114,6 +114,9 @@ package final class Downloader: Sendable {
             advanced: { [unowned self] id, outcome in
                 change { table, now in table.advanced(id, outcome, at: now) }
             },
+            foundInMemory: { [unowned self] id, form, image in
+                change { table, now in table.foundInMemory(id, form, image, at: now) }
+            },
             processed: { [unowned self] id, outcome in
                 change { table, now in table.processed(id, outcome, at: now) }
             })

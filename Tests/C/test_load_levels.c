@@ -426,9 +426,12 @@ static void m10_a_hot_url_is_decoded_once(void)
         CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_MEMORY), SDD_CACHE_MEMORY);
     }
     CHECK_STATUS(sdd_downloader_get_statistics(l.downloader, &statistics), SDD_OK);
-    /* A load may look everywhere just before the picture is stored, and begin just after the transfer has ended. */
-    if (statistics.images_decoded > URLS + 2 * URLS / 5)
-        FAIL("%d pictures were decoded %lld times", URLS, (long long)statistics.images_decoded);
+    printf("    %d pictures, transfers: %lld, decoded: %lld\n", URLS, (long long)statistics.transfers_started,
+           (long long)statistics.images_decoded);
+    /* A load may look everywhere just before the picture is stored, and begin just after the transfer has ended: then
+       it makes a transfer of its own. What is found on disk is never decoded again. */
+    CHECK(statistics.images_decoded <= statistics.transfers_started);
+    CHECK(statistics.transfers_started <= URLS + URLS / 10);
     close_loader(&l);
 }
 

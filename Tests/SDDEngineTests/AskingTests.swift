@@ -81,6 +81,33 @@ import Testing
         #expect(driver.nextWork() == nil && driver.isEmpty)
     }
 
+    @Test("M10: the image of an original on disk is taken from memory if another request has put it there")
+    func memoryIsSearchedOnceMore() throws {
+        // given: a request whose search finds an image, and one without a search
+        let fixture = try CacheFixture()
+        let (form, image) = (DecodeOptions(), Made.image())
+        fixture.cache.storeInMemory(image, for: "k")
+        let search = MemorySearch(fixture.cache, original: "k", wanted: "k", form: form, headers: nil)
+        let first = try driver.submit(0, asking: FakeLookup()) { $0.search = search }
+        driver.found(1)
+        let work = try #require(driver.nextWork())
+        #expect(work.search?.held().ready === image)
+        // when
+        driver.foundInMemory(1, image)
+        // then
+        #expect(driver.ended[first]?.image === image && driver.isEmpty)
+        #expect(driver.table.currentStatistics.imagesDecoded == 0)
+        // A body from the network may be newer than what is in memory, and another form is none of it.
+        try driver.submit(1, asking: FakeLookup()) { $0.search = search }
+        driver.answer(2, .network(nil))
+        driver.answer(2, size: 3)
+        #expect(try #require(driver.nextWork()).search == nil)
+        try driver.submit(2, asking: FakeLookup()) { $0.search = search }
+        try driver.submit(2, asking: FakeLookup()) { $0.form = DecodeOptions(format: .bgra8) }
+        driver.found(3)
+        #expect(try #require(driver.nextWork()).search == nil)
+    }
+
     @Test func theDecoderKnowsThatAHitIsTransformedAlready() throws {
         for isMade in [false, true] {
             let token = try driver.submit(0, asking: FakeLookup())

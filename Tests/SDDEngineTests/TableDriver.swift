@@ -199,6 +199,11 @@ extension Driver {
         play { $0.decoded(TransferID(id), outcome, facts, at: now) }
     }
 
+    func foundInMemory(_ id: UInt64, _ image: Image) {
+        let form = asked[id]?.first ?? DecodeOptions()
+        play { $0.foundInMemory(TransferID(id), form, image, at: now) }
+    }
+
     private static func picture(in form: DecodeOptions) -> Image {
         // The process ends here if there is no memory.
         let pixels = PixelBuffer(width: 1, height: 1, format: form.format)!

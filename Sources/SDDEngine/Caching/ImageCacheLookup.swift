@@ -133,6 +133,11 @@ package final class ImageCacheLookup: CacheLookup {
     /// Looks in all levels on the calling thread, and waits for the disk.
     package func hitNow() -> CacheHit? { finish(firstStep()) }
 
+    /// The search of memory, if an image from there is all that is wanted.
+    var memorySearch: MemorySearch? {
+        wantsImage && !wantsBytes && levels.contains(.memory) ? search : nil
+    }
+
     /// Returns the image in exactly the wanted form, if memory has it and no bytes are wanted. Never blocks.
     func memoryHit() -> CacheHit? {
         guard !wantsBytes, let ready = held()?.ready else { return nil }

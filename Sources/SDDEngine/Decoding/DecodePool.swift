@@ -10,6 +10,7 @@ final class DecodePool: Sendable {
         let next: @Sendable () -> DecodeWork?
         let decoded: @Sendable (TransferID, Decoded, ImageFacts?) -> Void
         let advanced: @Sendable (TransferID, Decoded) -> Void
+        let foundInMemory: @Sendable (TransferID, DecodeOptions, Image) -> Void
         let processed: @Sendable (TransferID, BodyWork.Outcome) -> Void
     }
 
@@ -46,6 +47,9 @@ final class DecodePool: Sendable {
     private static func run(_ work: DecodeWork, _ limits: DecodeLimits, _ registry: CoderRegistry, _ client: Client) {
         switch work.step {
         case .decode(let forms, let stream):
+            if let search = work.search, let form = forms.first, let image = search.held().ready {
+                return client.foundInMemory(work.id, form, image)
+            }
             let stream =
                 stream
                 ?? PictureStream(

@@ -220,6 +220,7 @@ extension Loader {
         } else if !load.isCacheBad, isOfSameCaller, let lookup = load.plan.sharing(request) {
             request.lookup = lookup
         }
+        if !load.has(.refreshCached) { request.search = load.plan.lookup?.memorySearch }
         start(request, of: load)
     }
 

@@ -26,6 +26,7 @@ package struct DownloadRequest: Sendable {
         package var lookup: (any CacheLookup)?
         fileprivate var keeper: OriginalKeeper?
         fileprivate var pixelKeeper: PictureKeeper?
+        fileprivate var search: MemorySearch?
         fileprivate var isStage = false
         fileprivate var isPrompt = false
 
@@ -42,8 +43,8 @@ package struct DownloadRequest: Sendable {
 
         /// Whether the parts may hold the last reference to objects of the application.
         fileprivate var holdsObjects: Bool {
-            bodyWork != nil || lookup != nil || keeper != nil || pixelKeeper != nil || transfer.hasPlugin
-                || sharedForm.form.transforms != nil
+            bodyWork != nil || lookup != nil || keeper != nil || pixelKeeper != nil || search != nil
+                || transfer.hasPlugin || sharedForm.form.transforms != nil
         }
 
         fileprivate init(copying other: Parts) {
@@ -64,6 +65,7 @@ package struct DownloadRequest: Sendable {
             lookup = other.lookup
             keeper = other.keeper
             pixelKeeper = other.pixelKeeper
+            search = other.search
             isStage = other.isStage
             isPrompt = other.isPrompt
         }
@@ -163,6 +165,11 @@ extension DownloadRequest {
         guard let asked = lookup as? HTTPCacheLookup else { return }
         transfer.headers.set("Cache-Control", to: "only-if-cached")
         lookup = HTTPCacheLookup(asked.cache, transfer, asked.wishes, key: asked.key)
+    }
+    /// Finds the image in memory, where another request may have put it before the original was found on disk.
+    var search: MemorySearch? {
+        get { parts.search }
+        set { own().search = newValue }
     }
     /// Puts the image into memory, before anyone can find the original on disk.
     var pixelKeeper: PictureKeeper? {

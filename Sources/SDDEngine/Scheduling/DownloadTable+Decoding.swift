@@ -33,6 +33,8 @@ struct DecodeWork: Sendable {
     /// Memory already reserved for the image.
     var room: (any MemoryReserved)?
     var stop: DecodeStop?
+    /// Finds the image in memory instead; see `Job.search`.
+    var search: MemorySearch?
 }
 
 /// The outcome of a decode: a step with an image in each requested form.
@@ -62,7 +64,7 @@ extension DownloadTable {
         return DecodeWork(
             id: job.id, bytes: bytes, step: .decode(job.forms, takeProgressive(of: job)),
             isMade: job.caching?.isMade ?? false, memory: decoding.keeper(for: job, hasRoom: granted != nil),
-            room: granted, stop: makeStop(for: job))
+            room: granted, stop: makeStop(for: job), search: job.search)
     }
 
     /// Returns what ends the step of a job that is about to begin, when the last handler has left.
@@ -127,6 +129,17 @@ extension DownloadTable {
             isNoPicture(job, DownloadError(error))
             endAll(job, error: DownloadError(error), failedAt: .decode, at: now)
         }
+        fill(at: now)
+    }
+
+    /// Handles an image that memory had when the decode was about to begin.
+    mutating func foundInMemory(_ id: TransferID, _ form: DecodeOptions, _ image: Image, at now: Int64) {
+        if let ends = decoding.release(id.number) { outbox.append(ends) }
+        jobs[id.number]?.isWriting = false
+        guard let job = jobs[id.number], case .working = job.stage else { return }
+        tell(image.facts, of: job)
+        endWhoWantBytes(job, at: now)
+        handOut(PictureStream.Step(pictures: [(form, .success(image))]), of: job, at: now)
         fill(at: now)
     }
 

@@ -51,6 +51,7 @@ final class Job<Listener: AnyObject> {
         var keeper: OriginalKeeper? { request.keeper }
         /// The keeper of the image, if it is to be in memory.
         var pixelKeeper: PictureKeeper? { request.pixelKeeper }
+        var search: MemorySearch? { request.search }
         /// Microseconds from submission to its first transfer; 0 means no limit.
         var queueLimit: Int64 { request.queueLimit }
     }
@@ -284,6 +285,18 @@ final class Job<Listener: AnyObject> {
         handlers.reduce(into: FormIndex()) { forms, handler in
             if handler.wantsPixels { forms.add(handler.form) }
         }.forms
+    }
+
+    /// Finds the image of all handlers in memory, if that is where an original comes from that was found on disk: who
+    /// stores both puts the image into memory first.
+    var search: MemorySearch? {
+        guard caching?.origin == .disk else { return nil }
+        var found: MemorySearch?
+        for handler in handlers {
+            guard let search = handler.search, found == nil || found?.form == search.form else { return nil }
+            found = search
+        }
+        return found
     }
 
     /// The forms to decode while the body arrives. Nothing is written to memory lent by a caller before the body is
