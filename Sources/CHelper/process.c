@@ -24,10 +24,18 @@
 // Above the descriptors of a helper, so that no dup2(2) of the start overwrites another's source.
 enum { FIRST_DESCRIPTOR = 10 };
 
-/// Moves a descriptor out of the way of those that the helper gets.
+/// Duplicates a descriptor out of the way of those that the helper gets.
+static int duplicate(int descriptor)
+{
+    int other = fcntl(descriptor, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR);
+    // A limit below FIRST_DESCRIPTOR gives another error than one that is reached.
+    if (other < 0 && errno == EINVAL) errno = EMFILE;
+    return other;
+}
+
 static int moved(int descriptor)
 {
-    int other = descriptor < 0 ? -1 : fcntl(descriptor, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR);
+    int other = descriptor < 0 ? -1 : duplicate(descriptor);
     if (descriptor >= 0) {
         int error = errno;
         close(descriptor);
@@ -179,7 +187,7 @@ static int reading_end(int file)
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     int other = moved(open(path, O_RDONLY | O_CLOEXEC));
     if (other >= 0 || errno == EMFILE || errno == ENFILE) return other;
-    return fcntl(file, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR);
+    return duplicate(file);
 }
 
 /// Makes everything but the process itself. Neither of its sockets waits for ever in this process.
