@@ -32,6 +32,8 @@ package final class AppTransfers: Sendable {
         var speed: SpeedWindow
         /// The time at which the sink last took bytes; `nil` while it is not blocked.
         var sinkMoved: Int64?
+        /// The number of times that the application has delivered more than the sink took.
+        var waits = 0
         /// The end that the application reported, which is delivered once the sink has taken all bytes.
         var heldEnd: TransferEnd?
         /// The time at which the clocks of the transfer are looked at next.
@@ -219,15 +221,18 @@ extension AppTransfers {
     /// Ends transfers whose time limit has expired, and writes bytes that wait for a sink.
     /// - Returns: The final events of ended transfers, and the time of the next look.
     package func lookAtClocks() -> (ended: [TransferEvent], next: Int64) {
-        let (ended, next) = transfers.withLock { transfers in
+        var ended: [Ended] = []
+        let (blocked, next) = transfers.withLock { transfers in
             let now = time.monotonicMicroseconds()
-            var ended: [(TransferID, Transfer, TransferEnd)] = []
+            var blocked: [Blocked] = []
             var later: [(TransferID, Transfer, Int64)] = []
             while let id = transfers.popDue(at: now) {
                 guard let transfer = transfers[id] else { continue }
                 transfer.nextLook = .max
-                if let end = Self.end(of: transfer, at: now) {
-                    ended.append((id, transfer, end))
+                if transfer.pausedAt == nil, transfer.sinkMoved != nil, let sink = transfer.request.sink {
+                    blocked.append(Blocked(id: id, transfer: transfer, sink: sink, waits: transfer.waits))
+                } else if let error = Self.expiry(of: transfer, at: now) {
+                    ended.append((id, transfer, failedEnd(of: transfer, error)))
                     _ = transfers.remove(id)
                 } else {
                     later.append((id, transfer, Self.nextLook(of: transfer, at: now)))
@@ -235,41 +240,80 @@ extension AppTransfers {
             }
             for (id, transfer, time) in later { transfers.schedule(transfer, id, at: time) }
             transfers.promised = transfers.nextLook()
-            return (ended, transfers.promised)
+            return (blocked, transfers.promised)
         }
+        let soonest = blocked.isEmpty ? next : flush(blocked, &ended)
         let events = ended.map { id, transfer, end -> TransferEvent in
             if case .failure = end.result, transfer.heldEnd == nil { transfer.plugin.cancel(id) }
             return .finished(id, end)
         }
-        return (events, next)
+        return (events, soonest)
     }
 
-    private static func end(of transfer: Transfer, at now: Int64) -> TransferEnd? {
-        if transfer.pausedAt != nil { return nil }
-        let error = transfer.sinkMoved == nil ? expiry(of: transfer, at: now) : flush(transfer, at: now)
-        if let error { return TransferEnd(result: .failure(error), response: transfer.head?.response) }
-        return transfer.sinkMoved == nil ? transfer.heldEnd : nil
+    private typealias Ended = (TransferID, Transfer, TransferEnd)
+
+    /// A transfer whose sink is blocked.
+    private struct Blocked {
+        let id: TransferID
+        let transfer: Transfer
+        let sink: BodySink
+        let waits: Int
+
+        /// Writes what the sink accepts. No lock is held, as for any system call.
+        func flush() -> (outcome: BodySink.Outcome, hasMoved: Bool) {
+            let before = sink.waitingBytes
+            let outcome = sink.flush()
+            return (outcome, sink.waitingBytes < before)
+        }
     }
 
     /// Interval in microseconds at which a blocked sink is tried again, because the loop does not poll its descriptor.
     private static let sinkInterval: Int64 = 10_000
 
-    private static func flush(_ transfer: Transfer, at now: Int64) -> TransportError? {
-        guard let sink = transfer.request.sink, let moved = transfer.sinkMoved else { return nil }
-        let before = sink.waitingBytes
-        let outcome = sink.flush()
-        if sink.waitingBytes < before { transfer.sinkMoved = now }
-        switch outcome {
-        case .failed(let code): return .sinkNotWritable(systemError: code)
-        case .waits: break
-        case .written:
+    /// Writes bytes that wait for sinks.
+    /// - Returns: The time of the next look.
+    private func flush(_ blocked: [Blocked], _ ended: inout [Ended]) -> Int64 {
+        let flushed = blocked.map { ($0, $0.flush()) }
+        return transfers.withLock { transfers in
+            let now = time.monotonicMicroseconds()
+            for (blocked, (outcome, hasMoved)) in flushed {
+                let (id, transfer) = (blocked.id, blocked.transfer)
+                guard transfers[id] === transfer else { continue }
+                // The application may have delivered more meanwhile, which waits.
+                let isDone = outcome == .written && transfer.waits == blocked.waits
+                if let end = end(of: transfer, outcome, isDone: isDone, hasMoved: hasMoved, at: now) {
+                    ended.append((id, transfer, end))
+                    _ = transfers.remove(id)
+                } else {
+                    transfers.schedule(transfer, id, at: Self.nextLook(of: transfer, at: now))
+                }
+            }
+            transfers.promised = transfers.nextLook()
+            return transfers.promised
+        }
+    }
+
+    /// Judges a transfer after a write to its sink.
+    /// - Returns: `nil` if it goes on.
+    private func end(
+        of transfer: Transfer, _ outcome: BodySink.Outcome, isDone: Bool, hasMoved: Bool, at now: Int64
+    ) -> TransferEnd? {
+        guard transfer.pausedAt == nil, let moved = transfer.sinkMoved else { return nil }
+        if case .failed(let code) = outcome {
+            return failedEnd(of: transfer, .sinkNotWritable(systemError: code))
+        }
+        if isDone {
             transfer.sinkMoved = nil
             transfer.lastActivity = now
+            return transfer.heldEnd
+        }
+        if hasMoved {
+            transfer.sinkMoved = now
             return nil
         }
         let limit = transfer.request.options.values.clocks.stall
-        let isOver = limit > 0 && (transfer.sinkMoved ?? now) - moved == 0 && now - moved >= min(limit, 1 << 40) * 1000
-        return isOver ? .sinkBlocked(after: limit) : nil
+        guard limit > 0, now - moved >= min(limit, 1 << 40) * 1000 else { return nil }
+        return failedEnd(of: transfer, .sinkBlocked(after: limit))
     }
 
     private static func nextLook(of transfer: Transfer, at now: Int64) -> Int64 {
@@ -285,6 +329,7 @@ extension AppTransfers {
     }
 
     private static func expiry(of transfer: Transfer, at now: Int64) -> TransportError? {
+        if transfer.pausedAt != nil { return nil }
         let clocks = transfer.request.options.values.clocks
         if clocks.stall > 0, transfer.lastActivity + min(clocks.stall, 1 << 40) * 1000 <= now {
             return TransportError(.stall, message: "Not a byte came for \(clocks.stall) ms.")
@@ -375,7 +420,9 @@ extension AppTransfers {
     /// bodies, and written by `sdd-net`.
     private func sinkWaits(_ id: TransferID) {
         transfers.withLock { transfers in
-            guard let transfer = transfers[id], transfer.sinkMoved == nil else { return }
+            guard let transfer = transfers[id] else { return }
+            transfer.waits += 1
+            guard transfer.sinkMoved == nil else { return }
             let now = time.monotonicMicroseconds()
             transfer.sinkMoved = now
             transfers.schedule(transfer, id, at: now + Self.sinkInterval)
