@@ -4,7 +4,7 @@
 #   PC_PREFIX                             the prefix in sdd.pc; default: relative to the folder of sdd.pc
 #   SCRATCH, SWIFTFLAGS                   SwiftPM's build folder, and additional flags for `swift build`
 #   DOCS_PYTHON                           the Python that has Sphinx, for `make docs`; default: /usr/bin/python3
-#   TURN, SHARES                          which programs `make sanitize` runs under which tool
+#   TURN, SHARES                          which of the long checks a run makes, see below
 #   STRIP=:                               installs the library with its debug information
 #   BENCH_WORK, BENCH_OPTIONS             the folder of `make bench`, and options of bench/run.py
 
@@ -206,6 +206,15 @@ wheel: all coders ## builds a wheel for Python, with the library, coders and wha
 
 # ---- checks
 
+# What takes long is divided into three shares, of which a run makes one: programs in C once more with isolated decoding,
+# and `make sanitize`: each program in C under one of three tools, the Swift tests of some targets. Which ones changes
+# with the commit, so that the next runs see the others. SHARES= runs everything.
+TURN ?= $(shell printf %d 0x$$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0))
+SHARES ?= 3
+share = $(if $(SHARES),$$(($(TURN) + $(1)))/$(SHARES))
+swift_share = $(if $(SHARES),--filter "^$$(echo SDDEngineTests 'SDD(Transport|Base)Tests' 'SDD(Coders|Caches)Tests' | \
+	cut -d' ' -f $$(($(TURN) % 3 + 1)))\.")
+
 # The suites of `make check`, those that take long first; and what several of them need, which is built before.
 suites := test-c test-swift test-python test-docs test-tool test-examples test-caches test-cxx test-rust test-coders \
 	test-http2 test-headers test-binders test-abi test-bench
@@ -239,7 +248,7 @@ test-headers: all ##   compiles the header with gcc and clang, C99 to C23, C++11
 
 test-c: all fault-server bench-programs ##   runs programs in C against the library, also those in the header's comments
 	$(with_server) Tests/abi/check-programs.sh
-	$(with_server) SDD_TEST_JOBS=2 Tests/C/run.sh plain
+	$(with_server) SDD_TEST_JOBS=2 SDD_TEST_ISOLATED_SHARE=$(call share,0) Tests/C/run.sh plain
 
 test-cxx: all fault-server ##   runs programs in C++ over sdd.hpp, and its examples with CMake, Meson, Qt and GTK
 	Tests/Cxx/coverage.py
@@ -292,25 +301,21 @@ test-coders: all coders fault-server ##   checks the coders of coders/: files of
 
 # ---- sanitizers
 
-# `make sanitize` runs each program in C under one of three tools. Which one changes with the commit, so that the next
-# runs see the others.
-TURN ?= $(shell printf %d 0x$$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0))
-share = $(if $(SHARES),$$(($(TURN) + $(1)))/$(SHARES))
-SHARES ?= 3
 sanitizer_suites := sanitize-swift sanitize-c-tsan sanitize-c-valgrind sanitize-c-asan sanitize-cxx-tsan sanitize-cxx-asan \
 	sanitize-shims sanitize-tool
 
-sanitize: all fault-server debug-tsan ## runs all tests under sanitizers, each program in C under one of three: TURN=0, 1, 2
+sanitize: all fault-server debug-tsan ## runs the tests under sanitizers, a third of them under each: TURN=0, 1, 2
 	Tests/suites.sh --built all --built fault-server --built debug-tsan $(sanitizer_suites)
 
-sanitize-all: ## the same with each program in C under each of the three
+sanitize-all: ## the same with everything under each of them
 	$(MAKE) sanitize SHARES=
 
 debug-tsan: # builds the tests and the library with the thread sanitizer
 	swift build --build-tests --scratch-path .build-tsan --sanitize=thread
 
-sanitize-swift: debug-tsan ##   runs the Swift tests with TSan
-	TSAN_OPTIONS=allocator_may_return_null=1 Tests/swift-tests.sh --skip-build --scratch-path .build-tsan --sanitize=thread
+sanitize-swift: debug-tsan ##   runs a share of the Swift tests with TSan
+	TSAN_OPTIONS=allocator_may_return_null=1 Tests/swift-tests.sh --skip-build --scratch-path .build-tsan --sanitize=thread \
+	    $(swift_share)
 
 sanitize-shims: ##   runs what calls libjpeg and libpng, in C alone, with ASan and UBSan
 	mkdir -p build/tests

@@ -20,6 +20,7 @@
 #   SDD_TEST_JOBS  how many programs run at a time, each beside servers of its own; default: 1, because a few tests
 #                  have short time limits, which a busy machine exceeds
 #   SDD_TEST_SHARE K/N: every Nth program, beginning with number K modulo N; default: all
+#   SDD_TEST_ISOLATED_SHARE  the same for the programs that run a second time, with isolated decoding
 #   SDD_TEST_SEED  a seed that a test has printed, to repeat that run
 #   SDD_MIXES      how many mixes test_room_mixes makes; default: 300, less in the other modes; SDD_TEST_LONG=1: 4000
 #
@@ -366,6 +367,12 @@ reset_server() { # reset_server PORT: resets counts and releases
 }
 # Programs that run a second time, with pictures that are decoded by other processes.
 isolated=(test_bad_input test_frames test_pixels test_previews test_room test_forms test_get test_growth test_batch test_load_order test_transform test_transform_data test_lifecycle test_living test_ends test_app_delivery test_descriptors test_cache_bad test_integrity test_memory_told test_error_facts test_callers test_exit test_background test_load_refresh)
+if [ "${SDD_TEST_ISOLATED_SHARE:-}" ]; then
+    IFS=/ read -r first every <<<"$SDD_TEST_ISOLATED_SHARE"
+    for index in "${!isolated[@]}"; do
+        [ $((index % every)) -eq $((first % every)) ] || unset "isolated[$index]"
+    done
+fi
 runs=()
 for program in "${programs[@]}"; do
     runs+=("$program")
