@@ -97,6 +97,7 @@ static void destroyed_inside_a_callback(int delivery)
         request.user_data_free = count_end;
         submit(inside.downloader, &request);
     }
+    CHECK_STATUS(sdd_downloader_set_max_concurrent_per_host(inside.downloader, 20), SDD_OK);
     CHECK_STATUS(sdd_downloader_set_max_concurrent_downloads(inside.downloader, 20), SDD_OK);
     if (delivery == HOST) {
         CHECK_STATUS(sdd_wait(inside.downloader, NULL, 0, -1, NULL), SDD_OK);
