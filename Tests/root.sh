@@ -49,6 +49,7 @@ make_root() {
     done
     cp /etc/resolv.conf /etc/hosts "$bare/etc/"
     mkdir "$bare/src"
+    mount --bind "$bare" "$bare" # unshare(1) changes the root's propagation, which must be that of a mount
     mount -t proc proc "$bare/proc"
     mount -t sysfs sysfs "$bare/sys"
     mount --rbind /dev "$bare/dev" # with terminals and shared memory
@@ -80,7 +81,7 @@ inside() {
 
 remove_root() { # only if nothing of this machine is still mounted in it
     [ -n "$bare" ] || return 0
-    grep -o " $bare/[^ ]*" /proc/mounts | sort -r | while read -r mounted; do umount -l "$mounted"; done || true
-    if ! grep -q " $bare/" /proc/mounts; then rm -rf "$bare"; fi
+    grep -oE " $bare(/[^ ]*)? " /proc/mounts | sort -r | while read -r mounted; do umount -l "$mounted"; done || true
+    if ! grep -qE " $bare[/ ]" /proc/mounts; then rm -rf "$bare"; fi
     bare=
 }

@@ -23,6 +23,8 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 WIDTHS = {"phone": (390, 844), "desktop": (1280, 900)}
 LIMIT = 60
+# furo in Debian 13 lacks a part of its own, which marks the section in view.
+THEMES_OWN = "Gumshoe is not a constructor"
 SEARCHES = {"sdd_loader_submit": "reference/loader.html", "Retry-After": "", "untrusted": "guides/untrusted-urls.html"}
 ORDERED = ["memory", "progress", "priority", "timeout"]  # searches whose results are put in order
 SHOTS = [
@@ -135,7 +137,8 @@ class Browser:
         self.driver.get(page.as_uri() + query)
 
     def console(self) -> list[str]:
-        return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
+        messages = [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
+        return [message for message in messages if THEMES_OWN not in message]
 
     def shot(self, path: Path) -> None:
         self.driver.save_screenshot(str(path))

@@ -10,7 +10,8 @@ package struct FormIndex {
     package init() {}
 
     package init(_ forms: [DecodeOptions]) {
-        for form in forms { add(form) }
+        // Mostly there is one.
+        if forms.count == 1 { self.forms = forms } else { for form in forms { add(form) } }
     }
 
     /// Adds a form, unless it is there already.

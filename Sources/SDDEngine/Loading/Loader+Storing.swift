@@ -12,16 +12,13 @@ extension Loader {
     ///   - done: called once, when all of it is on disk or has failed.
     func store(_ load: Load, _ result: DownloadResult, waits: Bool, done: @escaping @Sendable () -> Void) {
         guard let store = load.plan.store, !result.isEndUnproven, mayStore(result, of: load) else { return done() }
-        let made = store.isMade && store.levels.contains(.disk)
-        if let key = store.key, let image = result.image, !image.isPartial {
-            if made {
-                let selection = selection(of: image, result, for: load, in: store.cache)
-                var item = CacheItem(
-                    key: key, image: image, bytes: image.isAsEncoded ? result.bytes : nil, extended: nil, levels: .disk)
-                item.http = selection
-                return store.cache.storeOnce(item, isAwaited: waits) { [self] in
-                    waitForOriginal(store, waits: waits, done)
-                }
+        if store.isMade, store.levels.contains(.disk), let key = store.key, let image = result.image, !image.isPartial {
+            let selection = selection(of: image, result, for: load, in: store.cache)
+            var item = CacheItem(
+                key: key, image: image, bytes: image.isAsEncoded ? result.bytes : nil, extended: nil, levels: .disk)
+            item.http = selection
+            return store.cache.storeOnce(item, isAwaited: waits) { [self] in
+                waitForOriginal(store, waits: waits, done)
             }
         }
         waitForOriginal(store, waits: waits, done)

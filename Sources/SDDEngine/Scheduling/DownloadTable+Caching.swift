@@ -220,8 +220,9 @@ extension DownloadTable {
 
     /// Stores the decoded pixels and the original that they were made of, where keepers want them. The pixels come first:
     /// who finds the original finds them, too, and decodes nothing.
-    mutating func keep(_ pictures: [FormedPicture], of job: Job<Listener>) {
-        keepPixels(pictures, of: job)
+    /// - Parameter forms: the forms of the pictures.
+    mutating func keep(_ pictures: [FormedPicture], _ forms: FormIndex, of job: Job<Listener>) {
+        keepPixels(pictures, forms, of: job)
         var whole: Image?
         for picture in pictures {
             guard case .success(let image) = picture.image else { continue }
@@ -239,9 +240,8 @@ extension DownloadTable {
     }
 
     /// Gives the images of a download to the memory levels of its loads.
-    mutating func keepPixels(_ pictures: [FormedPicture], of job: Job<Listener>) {
+    mutating func keepPixels(_ pictures: [FormedPicture], _ forms: FormIndex, of job: Job<Listener>) {
         if job.isEndUnproven || job.head?.response.isOfUnknownCaller == true { return }
-        let forms = FormIndex(pictures.map { $0.form })
         var last: PictureKeeper?
         for handler in job.handlers {
             guard let keeper = handler.pixelKeeper, let position = forms.position(of: handler.form),

@@ -154,8 +154,8 @@ extension DownloadTable {
     /// further decode.
     private mutating func handOut(_ step: PictureStream.Step, of job: Job<Listener>, at now: Int64) {
         let pictures = step.pictures ?? []
-        keep(pictures, of: job)
         let forms = FormIndex(pictures.map { $0.form })
+        keep(pictures, forms, of: job)
         let isServed = { (handler: Handler) in forms.position(of: handler.form) != nil }
         if job.handlers.allSatisfy(isServed) { remove(job) }
         for handler in job.handlers {

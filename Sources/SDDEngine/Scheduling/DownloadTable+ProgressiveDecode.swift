@@ -221,7 +221,7 @@ extension DownloadTable {
         observe(.stop, job, at: now)
         statistics.imagesDecoded += 1
         job.finished = now
-        keepPixels(pictures, of: job)
+        keepPixels(pictures, forms, of: job)
         remove(job)
         for handler in job.handlers {
             guard let position = forms.position(of: handler.form) else { continue }

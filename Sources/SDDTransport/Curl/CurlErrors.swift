@@ -32,11 +32,12 @@ extension CurlOutcome {
         }
     }
 
-    /// libcurl has one code for two errors: an unsupported scheme, and a response whose first line is not HTTP.
+    /// libcurl has one code for three errors: an unsupported scheme, a response whose first line is not HTTP, and, from
+    /// 8.0 on, a socket that the system does not make non-blocking.
     private var protocolVerdict: Verdict {
-        isAtAllowedScheme
-            ? (.notHTTP, "What \(host) sent is not HTTP; check the URL's port and scheme.")
-            : (.unsupportedScheme, "The URL's scheme is not http or https.")
+        if !isAtAllowedScheme { return (.unsupportedScheme, "The URL's scheme is not http or https.") }
+        return isConnected || proxy != nil
+            ? (.notHTTP, "What \(host) sent is not HTTP; check the URL's port and scheme.") : resourceVerdict
     }
 
     /// libcurl's own time limit is used only for the connect.
