@@ -213,9 +213,9 @@ static void heif_close(void *given, void *user_data)
 /* ---- threads */
 
 /* libheif has libde265 start a worker thread for each picture, and has no setting for that. A process that decodes for
-   isolation has no threads, and libde265 then waits for one that it could not start. libheif finds this function before
-   libde265's, because this object comes first among those that dlopen(3) has loaded for it; without workers libde265
-   decodes on the calling thread. The result is libde265's DE265_OK. */
+   isolation has no threads, and libde265 then waits for one that it could not start. There this function is found before
+   libde265's, also by a plugin of libheif that is linked with it (Debian 13), because libsdd loads this object first and
+   for all others; without workers libde265 decodes on the calling thread. The result is libde265's DE265_OK. */
 CODER_EXPORT int de265_start_worker_threads(void *decoder, int count);
 int de265_start_worker_threads(void *decoder, int count)
 {

@@ -20,13 +20,17 @@ struct LoadingFlaw: Error {
 }
 
 /// Loads a coder from a shared object, which then stays loaded.
-func loadedCoder(_ path: UnsafePointer<CChar>?, isInstalled: Bool = false) throws(LoadingFlaw) -> AppCoderBridge {
+/// - Parameter isAlone: true in a process that only decodes. Functions that the object exports then take the place of
+///   those of libraries that its libraries load later, as they do for those that it is linked with.
+func loadedCoder(
+    _ path: UnsafePointer<CChar>?, isInstalled: Bool = false, isAlone: Bool = false
+) throws(LoadingFlaw) -> AppCoderBridge {
     // For dlopen(), an empty path means the program itself.
     guard let path, path.pointee != 0 else { throw LoadingFlaw(SDD_ERROR_INVALID_ARGUMENT, "There is no path.") }
     let shown = String(cString: path)
     let file = absolute(shown)
     LockOrder.checkThatNoneIsHeld()
-    guard let object = dlopen(file ?? shown, RTLD_NOW | RTLD_LOCAL) else {
+    guard let object = dlopen(file ?? shown, RTLD_NOW | (isAlone ? RTLD_GLOBAL : RTLD_LOCAL)) else {
         // dlerror() reports the latest error of the calling thread.
         let reason = dlerror().map { String(cString: $0) } ?? shown
         throw LoadingFlaw(SDD_ERROR_FILE_NOT_READABLE, "The coder cannot be loaded: \(reason).")

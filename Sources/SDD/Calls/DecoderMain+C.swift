@@ -23,7 +23,7 @@ public func sddDecoderMain(
     var coder: AppCoderBridge?
     if count == 6, let object = arguments[5] {
         do throws(LoadingFlaw) {
-            coder = try loadedCoder(object)
+            coder = try loadedCoder(object, isAlone: true)
         } catch {
             HelperService.greet(.noCoder(error.sentence))
             return 1
