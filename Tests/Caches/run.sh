@@ -32,7 +32,9 @@ trap 'exit 143' TERM
 
 # ---- the library (a copy, so that a build meanwhile does no harm) and the drivers
 
-chmod 711 "$work" # one case runs as another user
+chmod 711 "$work" # one case runs as another user, who may not enter the folder of this clone
+cp -r Tests/Fixtures "$work/fixtures"
+chmod -R a+rX "$work/fixtures"
 mkdir -m 755 "$work/lib" "$work/bin"
 cp "${SDD_LIBDIR:-build}/libsdd.so" "$work/lib/libsdd.so.0"
 ln -s libsdd.so.0 "$work/lib/libsdd.so"
@@ -59,7 +61,7 @@ pids+=($!)
 exec {said}<"$work/said"
 read -r -t 30 word port <&"$said"
 [ "$word" = listening ]
-export SDD_TEST_SERVER=http://127.0.0.1:$port SDD_TEST_FIXTURES=$PWD/Tests/Fixtures/
+export SDD_TEST_SERVER=http://127.0.0.1:$port SDD_TEST_FIXTURES=$work/fixtures/
 export SDD_TEST_FOLDER=$work/files XDG_CACHE_HOME=$work/caches
 mkdir -m 755 "$work/files"
 

@@ -157,8 +157,9 @@ extension CurlOutcome {
         case CURLE_WEIRD_SERVER_REPLY: (.notHTTP, "What \(host) sent is not HTTP.")
         case CURLE_FILESIZE_EXCEEDED:
             (.bodyTooLarge, TransportError.bodyTooLarge(limit: limitOnBody).message)
-        // libcurl 8 has the same code for a transfer coding that it does not know.
-        case CURLE_BAD_CONTENT_ENCODING where !hasHead:
+        // libcurl 8 has the same code for a transfer coding that it does not know, and only its message tells that from
+        // a decoder that had no memory.
+        case CURLE_BAD_CONTENT_ENCODING where !hasHead && !words.hasPrefix("Error while processing content"):
             (.notHTTP, TransportError.badHeader(.transferCoding, host: host).message)
         case CURLE_BAD_CONTENT_ENCODING:
             (.contentEncoding, "The packed body from \(host) does not unpack.")
