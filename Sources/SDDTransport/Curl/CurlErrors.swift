@@ -33,7 +33,7 @@ extension CurlOutcome {
     }
 
     /// libcurl has one code for three errors: an unsupported scheme, a response whose first line is not HTTP, and, from
-    /// 8.0 on, a socket that the system does not make non-blocking.
+    /// 8.9 on, a socket that the system does not make non-blocking.
     private var protocolVerdict: Verdict {
         if !isAtAllowedScheme { return (.unsupportedScheme, "The URL's scheme is not http or https.") }
         return isConnected || proxy != nil
