@@ -75,9 +75,13 @@ if [ $# -eq 0 ]; then
     done
 fi
 
+share_of() { # share_of K/N NAME...: prints every Nth name, beginning with number K modulo N
+    local step=${1#*/} i
+    for ((i = ${1%/*} % step + 2; i <= $#; i += step)); do echo "${!i}"; done
+}
 if [ $# -eq 0 ] && [ -n "${SDD_TEST_SHARE:-}" ]; then
-    all=("${names[@]}") names=() step=${SDD_TEST_SHARE#*/}
-    for ((i = ${SDD_TEST_SHARE%/*} % step; i < ${#all[@]}; i += step)); do names+=("${all[i]}"); done
+    all=("${names[@]}")
+    mapfile -t names < <(share_of "$SDD_TEST_SHARE" "${all[@]}")
     echo "share $SDD_TEST_SHARE: ${#names[@]} of ${#all[@]} programs"
 fi
 
@@ -368,10 +372,7 @@ reset_server() { # reset_server PORT: resets counts and releases
 # Programs that run a second time, with pictures that are decoded by other processes.
 isolated=(test_bad_input test_frames test_pixels test_previews test_room test_forms test_get test_growth test_batch test_load_order test_transform test_transform_data test_lifecycle test_living test_ends test_app_delivery test_descriptors test_cache_bad test_integrity test_memory_told test_error_facts test_callers test_exit test_background test_load_refresh)
 if [ "${SDD_TEST_ISOLATED_SHARE:-}" ]; then
-    IFS=/ read -r first every <<<"$SDD_TEST_ISOLATED_SHARE"
-    for index in "${!isolated[@]}"; do
-        [ $((index % every)) -eq $((first % every)) ] || unset "isolated[$index]"
-    done
+    mapfile -t isolated < <(share_of "$SDD_TEST_ISOLATED_SHARE" "${isolated[@]}")
 fi
 runs=()
 for program in "${programs[@]}"; do
