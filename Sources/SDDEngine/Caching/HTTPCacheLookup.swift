@@ -69,7 +69,7 @@ package final class HTTPCacheLookup: CacheLookup {
         guard cache.isOpen, let disk = cache.disk else {
             return answer(context.isOffline && wishes.contains(.http) ? .failed(.notCached) : .network(nil))
         }
-        HTTPLookupJob(self, disk, context).look(answer: answer)
+        HTTPLookupJob(self, disk, context).look(for: context.wish, answer: answer)
     }
 
     package func raise(_ wish: DiskRead, to priority: Priority) { cache.disk?.raise(wish, to: priority) }

@@ -11,8 +11,6 @@ package final class HTTPLookupJob: Sendable {
     private let lookup: HTTPCacheLookup
     private let disk: DiskCache
     private let isOffline: Bool
-    /// The caller's wish to read entries, for the first look.
-    private let wish: DiskRead?
     /// The lock of another process that this lookup waits for.
     private let awaited: UInt64?
     /// When another process was first found downloading, in microseconds.
@@ -24,7 +22,6 @@ package final class HTTPLookupJob: Sendable {
         self.lookup = lookup
         self.disk = disk
         isOffline = context.isOffline
-        wish = context.wish
         awaited = nil
         busySince = 0
         pause = 2
@@ -34,14 +31,14 @@ package final class HTTPLookupJob: Sendable {
         lookup = other.lookup
         disk = other.disk
         isOffline = other.isOffline
-        wish = nil
         awaited = lock == 0 ? other.awaited ?? 0 : lock
         busySince = other.awaited == nil ? other.lookup.cache.time.monotonicMicroseconds() : other.busySince
         pause = other.awaited == nil ? 2 : min(other.pause * 2, 50)
     }
 
-    /// Looks for a stored response before the request is queued. There is no answer if the wish is withdrawn before.
-    func look(answer: @escaping Answer) {
+    /// Looks for a stored response before the request is queued.
+    /// - Parameter wish: the caller's; if it is withdrawn before, there is no answer.
+    func look(for wish: DiskRead?, answer: @escaping Answer) {
         // The lookup for an image in the cache came before this one, and found nothing.
         guard isHTTP else { return answer(.turn(self)) }
         disk.read(for: wish) { [self] in

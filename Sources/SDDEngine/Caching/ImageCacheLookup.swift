@@ -140,8 +140,7 @@ package final class ImageCacheLookup: CacheLookup {
 
     /// Returns the image in exactly the wanted form, if memory has it and no bytes are wanted. Never blocks.
     func memoryHit() -> CacheHit? {
-        guard !wantsBytes, let ready = held()?.ready else { return nil }
-        return CacheHit(image: ready, origin: .memory)
+        memorySearch?.held().ready.map { CacheHit(image: $0, origin: .memory) }
     }
 
     // MARK: The order: memory, the wanted form on disk, the original in memory, the original on disk

@@ -109,13 +109,19 @@ extension DownloadTable {
         return true
     }
 
-    mutating func decoded(_ id: TransferID, _ outcome: Decoded, _ facts: ImageFacts?, at now: Int64) {
+    /// Takes a job back from a decode thread, and tells its facts.
+    /// - Returns: nil if the job was cancelled meanwhile; the pixels are dropped.
+    private mutating func workEnded(on id: TransferID, _ facts: ImageFacts?) -> Job<Listener>? {
         if let ends = decoding.release(id.number) { outbox.append(ends) }
         jobs[id.number]?.isWriting = false
-        // The job was cancelled meanwhile; the pixels are dropped.
-        guard let job = jobs[id.number], case .working = job.stage else { return }
-        statistics.decodeMicroseconds += now - job.workBegan
+        guard let job = jobs[id.number], case .working = job.stage else { return nil }
         tell(facts, of: job)
+        return job
+    }
+
+    mutating func decoded(_ id: TransferID, _ outcome: Decoded, _ facts: ImageFacts?, at now: Int64) {
+        guard let job = workEnded(on: id, facts) else { return }
+        statistics.decodeMicroseconds += now - job.workBegan
         endWhoWantBytes(job, at: now)
         switch outcome {
         case .success(let step) where step.lacksRoom != nil:
@@ -134,10 +140,7 @@ extension DownloadTable {
 
     /// Handles an image that memory had when the decode was about to begin.
     mutating func foundInMemory(_ id: TransferID, _ form: DecodeOptions, _ image: Image, at now: Int64) {
-        if let ends = decoding.release(id.number) { outbox.append(ends) }
-        jobs[id.number]?.isWriting = false
-        guard let job = jobs[id.number], case .working = job.stage else { return }
-        tell(image.facts, of: job)
+        guard let job = workEnded(on: id, image.facts) else { return }
         endWhoWantBytes(job, at: now)
         handOut(PictureStream.Step(pictures: [(form, .success(image))]), of: job, at: now)
         fill(at: now)

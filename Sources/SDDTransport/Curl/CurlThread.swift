@@ -7,6 +7,7 @@ final class CurlThread: Sendable {
     private let which: NetworkThreads
     private let time: any TimeSource
     private let line = Monitor<LoopLine?>(nil)
+    /// Taken out by who joins it, because that is possible only once.
     private let thread = Monitor<NativeThread?>(nil)
     private let watch: TurnWatch
 
@@ -69,21 +70,13 @@ final class CurlThread: Sendable {
     }
 
     func join() {
-        takeThread()?.join()
+        thread.withLock { $0.take() }?.join()
         watch.join()
     }
 
     func join(milliseconds: Int64) {
-        takeThread()?.join(milliseconds: milliseconds)
+        thread.withLock { $0.take() }?.join(milliseconds: milliseconds)
         // The watch ends together with the loop, or not at all.
         watch.join(milliseconds: milliseconds)
-    }
-
-    /// Takes the thread out of the monitor, because it can be joined only once.
-    private func takeThread() -> NativeThread? {
-        thread.withLock { thread in
-            defer { thread = nil }
-            return thread
-        }
     }
 }

@@ -65,18 +65,12 @@ extension TurnWatch {
     }
 
     /// Waits for the thread to end, after `end`. Any other thread.
-    func join() { takeThread()?.join() }
+    func join() { state.withLock { $0.thread.take() }?.join() }
 
     /// Like `join()`, with a time limit, for the end of the process.
-    func join(milliseconds: Int64) { takeThread()?.join(milliseconds: milliseconds) }
+    func join(milliseconds: Int64) { state.withLock { $0.thread.take() }?.join(milliseconds: milliseconds) }
 
-    private func takeThread() -> NativeThread? {
-        state.withLock { state in
-            defer { state.thread = nil }
-            return state.thread
-        }
-    }
-
+    /// For tests.
     var hasThread: Bool { state.withLock { $0.thread != nil } }
 }
 
@@ -194,8 +188,7 @@ extension TurnWatch {
             isOver = state.withLock { state in
                 if let isOver = look(&state) { return isOver }
                 // `isAsleep` stays, so that the next turn sees that there is no thread.
-                state.thread?.detach()
-                state.thread = nil
+                state.thread.take()?.detach()
                 return true
             }
         }
