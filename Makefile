@@ -64,11 +64,12 @@ help: ## prints this list
 # ---- build
 
 # SwiftPM does not put the version into the library's name, and creates no symbolic links beside it.
-# --disable-local-rpath: a system library must not search its own folder for other libraries.
+# --disable-local-rpath: a system library must not search its own folder for other libraries. SwiftPM locks its folder;
+# with one of its own the library is built beside the tests.
 $(LIBRARY): $(sources)
-	swift build -c release --product sdd --scratch-path $(SCRATCH) --disable-local-rpath $(SWIFTFLAGS)
+	swift build -c release --product sdd --scratch-path $(SCRATCH)/library --disable-local-rpath $(SWIFTFLAGS)
 	mkdir -p build
-	install -m 755 $(SCRATCH)/release/libsdd.so $@.new
+	install -m 755 $(SCRATCH)/library/release/libsdd.so $@.new
 	mv -f $@.new $@
 
 build/$(SONAME): $(LIBRARY)
@@ -208,21 +209,21 @@ wheel: all coders ## builds a wheel for Python, with the library, coders and wha
 
 # What takes long is divided into three shares, of which a run makes one: programs in C once more with isolated decoding,
 # and `make sanitize`: each program in C under one of three tools, the Swift tests of some targets. Which ones changes
-# with the commit, so that the next runs see the others. SHARES= runs everything.
+# with the commit, so that the next runs see the others. SHARES= runs everything. Of the programs under a tool a third
+# runs with isolated decoding too; that third changes by itself, so that each program meets each tool in both ways.
 TURN ?= $(shell printf %d 0x$$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0))
 SHARES ?= 3
 share = $(if $(SHARES),$$(($(TURN) + $(1)))/$(SHARES))
+isolated_share = $(if $(SHARES),$$(($(TURN) / $(SHARES)))/$(SHARES))
 swift_share = $(if $(SHARES),--filter "^$$(echo SDDEngineTests 'SDD(Transport|Base)Tests' 'SDD(Coders|Caches)Tests' | \
 	cut -d' ' -f $$(($(TURN) % 3 + 1)))\.")
 
-# The suites of `make check`, those that take long first; and what several of them need, which is built before.
+# The suites of `make check`, those that take long first; and before them what several of them need.
 suites := test-c test-swift test-python test-docs test-tool test-examples test-caches test-cxx test-rust test-coders \
 	test-http2 test-headers test-binders test-abi test-bench
-built := all debug coders bench-programs docs man
 
 check: ## runs all of the following, two at a time; build/suites/ has what they said:
-check: lint $(built)
-	Tests/suites.sh $(built:%=--built %) --built fault-server $(suites)
+	Tests/suites.sh lint all debug docs man coders -- bench-programs fault-server -- $(suites)
 
 lint: ##   checks formats, comments, sentences, sizes, circles of files, figures and rows of documents
 	Tests/house/requirements.py
@@ -304,8 +305,8 @@ test-coders: all coders fault-server ##   checks the coders of coders/: files of
 sanitizer_suites := sanitize-swift sanitize-c-tsan sanitize-c-valgrind sanitize-c-asan sanitize-cxx-tsan sanitize-cxx-asan \
 	sanitize-shims sanitize-tool
 
-sanitize: all fault-server debug-tsan ## runs the tests under sanitizers, a third of them under each: TURN=0, 1, 2
-	Tests/suites.sh --built all --built fault-server --built debug-tsan $(sanitizer_suites)
+sanitize: ## runs the tests under sanitizers, a third of them under each: TURN=0, 1, 2
+	Tests/suites.sh all debug-tsan fault-server -- $(sanitizer_suites)
 
 sanitize-all: ## the same with everything under each of them
 	$(MAKE) sanitize SHARES=
@@ -329,13 +330,16 @@ sanitize-shims: ##   runs what calls libjpeg and libpng, in C alone, with ASan a
 	find Tests/Fixtures/metadata -name '*.png' | xargs build/tests/metadata_shims
 
 sanitize-c-asan: all fault-server ##   runs a share of the programs in C with ASan and UBSan
-	$(with_server) SDD_TEST_SHARE=$(call share,0) Tests/C/run.sh asan
+	$(with_server) SDD_TEST_SHARE=$(call share,0) SDD_TEST_ISOLATED_SHARE=$(isolated_share) \
+	    Tests/C/run.sh asan
 
 sanitize-c-valgrind: all fault-server ##   runs another with valgrind
-	$(with_server) SDD_TEST_SHARE=$(call share,1) Tests/C/run.sh valgrind
+	$(with_server) SDD_TEST_SHARE=$(call share,1) SDD_TEST_ISOLATED_SHARE=$(isolated_share) \
+	    Tests/C/run.sh valgrind
 
 sanitize-c-tsan: fault-server debug-tsan ##   runs the rest with TSan
-	$(with_server) SDD_LIBDIR=.build-tsan/debug SDD_TEST_SHARE=$(call share,2) Tests/C/run.sh tsan
+	$(with_server) SDD_LIBDIR=.build-tsan/debug SDD_TEST_SHARE=$(call share,2) SDD_TEST_ISOLATED_SHARE=$(isolated_share) \
+	    Tests/C/run.sh tsan
 
 sanitize-cxx-asan sanitize-cxx-tsan: sanitize-cxx-%: all fault-server ##   runs the programs in C++
 	$(with_server) Tests/Cxx/run.sh $*

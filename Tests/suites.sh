@@ -2,11 +2,12 @@
 # Runs targets of the Makefile side by side, and prints how long each took. The output of each goes to a file of its own;
 # that of a suite that fails is also printed. All of them run, whatever fails.
 #
-#     Tests/suites.sh [--built TARGET]... SUITE...
+#     Tests/suites.sh [TARGET... --]... SUITE...
 #
-#   --built TARGET   a target that was made already: no suite makes it again
-#   SDD_SUITES       how many run at a time; default: 2. Most of a suite's time goes to waiting: for timers, servers,
-#                    and processes that end.
+#   --          what stands before it is made first, and not made again by what follows. If some of it cannot be made,
+#               nothing else begins.
+#   SDD_SUITES  how many run at a time; default: 2. Most of a suite's time goes to waiting: for timers, servers, and
+#               processes that end.
 #
 # The suites begin in the given order, so those that take long come first. Writes to build/suites. The status is 1 if a
 # suite has failed.
@@ -16,14 +17,9 @@ out=build/suites
 rm -rf "$out"
 mkdir -p "$out"
 
-built=()
-while [ "${1:-}" = --built ]; do
-    built+=(-o "$2")
-    shift 2
-done
 at_a_time=${SDD_SUITES:-2}
 declare -A name_of=() # by process
-failures=()
+begun=() built=() failures=()
 
 # Each suite is a process group, so that nothing of it is left when this script is ended.
 set -m
@@ -43,6 +39,7 @@ begin() { # begin SUITE
         exit "$status"
     } </dev/null &
     name_of[$!]=$1
+    begun+=("$1")
 }
 
 # Waits until one of those that run has ended, and says how.
@@ -63,13 +60,19 @@ end_one() {
 
 start=$SECONDS
 for suite; do
+    if [ "$suite" = -- ]; then
+        while [ ${#name_of[@]} -gt 0 ]; do end_one; done
+        [ ${#failures[@]} -eq 0 ] || break
+        built=("${begun[@]/#/--old-file=}")
+        continue
+    fi
     while [ ${#name_of[@]} -ge "$at_a_time" ]; do end_one; done
     begin "$suite"
 done
 while [ ${#name_of[@]} -gt 0 ]; do end_one; done
 
 echo "== seconds, $((SECONDS - start)) in all:"
-for suite; do printf '%6d  %s\n' "$(<"$out/$suite.seconds")" "$suite"; done | sort -rn
+for suite in "${begun[@]}"; do printf '%6d  %s\n' "$(<"$out/$suite.seconds")" "$suite"; done | sort -rn
 echo "== what took long in them:"
 sed -n "s/^== slowest: /        /p" "$out"/*.log
 [ ${#failures[@]} -gt 0 ] || exit 0
