@@ -34,7 +34,7 @@ SOAK_LOADS ?= 200000
 TORTURE_SCALE ?= 1
 BENCH_WORK ?= build/bench
 BENCH_OPTIONS ?=
-FUZZ_TARGETS ?= probe jpeg png frames metadata edit text
+FUZZ_TARGETS ?=
 
 relative = $(shell realpath -ms --relative-to=$(1) $(2))
 PC_PREFIX ?= $${pcfiledir}/$(call relative,$(LIBDIR)/pkgconfig,$(PREFIX))

@@ -143,14 +143,15 @@ let package = Package(
             name: "SDDEngineTests",
             dependencies: ["SDDBase", "SDDCoders", "SDDTransport", "SDDCaches", "SDDEngine", "TestSupport"],
             swiftSettings: strict),
+
+        // What libFuzzer calls. A part of each debug build, so that it follows the sources.
+        .target(
+            name: "SDDFuzz", dependencies: ["SDDBase", "SDDCoders", "SDDTransport", "SDDCaches", "SDDEngine"],
+            path: "Tests/Fuzz/Targets", swiftSettings: strict),
     ]
 )
 
-// `make fuzz`: what libFuzzer is to call, apart from all else, for it is built with sanitizers and for tests.
+// `make fuzz` builds it with sanitizers, as a library of its own.
 if Context.environment["SDD_FUZZ"] != nil {
     package.products.append(.library(name: "sdd-fuzz", type: .dynamic, targets: ["SDDFuzz"]))
-    package.targets.append(
-        .target(
-            name: "SDDFuzz", dependencies: ["SDDBase", "SDDCoders", "SDDTransport", "SDDCaches"],
-            path: "Tests/Fuzz/Targets", swiftSettings: strict))
 }

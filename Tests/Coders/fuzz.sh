@@ -5,7 +5,7 @@
 #     Tests/Coders/fuzz.sh [NAME...]      default: all coders that were built
 #
 #   FUZZ_SECONDS   for each coder; default: 60
-#   CLANG          a clang with libFuzzer; default: clang
+#   CLANG          a clang with libFuzzer; default: that of the Swift toolchain
 #
 # Corpora grow in build/fuzz/corpus/coder-NAME; inputs that fail are in build/fuzz/findings. Only the coder itself is
 # instrumented: inside the format's library the sanitizer sees only calls of malloc, memcpy and the like.
@@ -27,6 +27,7 @@ flags() {
     *) pkg-config --cflags --libs "lib$1" ;;
     esac
 }
+clang=${CLANG:-$(dirname "$(realpath "$(command -v swift)")")/clang}
 status=0
 for name in "${names[@]}"; do
     corpus=build/fuzz/corpus/coder-$name
@@ -36,7 +37,7 @@ for name in "${names[@]}"; do
         [ ! -f "$file" ] || { printf '\1\1'; cat "$file"; } >"$corpus/$(basename "$file")"
     done
     # shellcheck disable=SC2046
-    "${CLANG:-clang}" -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Iinclude \
+    "$clang" -g -O1 -fuse-ld=lld -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Iinclude \
         Tests/Coders/fuzz.c "coders/$name.c" -o "build/fuzz/coder-$name" $(flags "$name")
     log=build/fuzz/coder-$name.log
     if "build/fuzz/coder-$name" -max_total_time="${FUZZ_SECONDS:-60}" -max_len=20000 -timeout=10 -rss_limit_mb=1024 \

@@ -14,7 +14,7 @@ public func fuzzEdit(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
 }
 
 private func decoded(_ body: Bytes) -> PixelBuffer? {
-    let step = try? FuzzChoices.stream().read(body, forms: [PixelForm(isUpright: false)], isLast: true)
+    let step = try? FuzzChoices.stream().read(body, forms: [DecodeOptions(isUpright: false)], isLast: true)
     return try? step?.pictures?.first?.image.get().decoded()
 }
 

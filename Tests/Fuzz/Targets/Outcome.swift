@@ -3,9 +3,9 @@ import SDDCoders
 
 /// The result of decoding: for each form a picture, or `nil` for an error.
 struct Outcome {
-    private let images: [(form: PixelForm, image: Image?)]
+    private let images: [(form: DecodeOptions, image: Image?)]
 
-    init(_ forms: [PixelForm], _ decode: () throws(CoderError) -> PictureStream.Step) {
+    init(_ forms: [DecodeOptions], _ decode: () throws(CoderError) -> PictureStream.Step) {
         guard let pictures = (try? decode())?.pictures else {
             images = forms.map { ($0, nil) }
             return

@@ -50,17 +50,17 @@ struct FuzzChoices {
     static func stream() -> PictureStream { PictureStream(limits: limits, registry: .builtIn) }
 
     /// Full size, scaled, and upright; perhaps one form alone, which takes another code path.
-    func forms(isLenient: Bool) -> [PixelForm] {
+    func forms(isLenient: Bool) -> [DecodeOptions] {
         let all = [
-            PixelForm(format: format, isUpright: false, isLenient: isLenient),
-            PixelForm(format: flags & 2 == 0 ? .rgba8 : format, size: size, isLenient: isLenient),
-            PixelForm(format: .bgra8Premultiplied, isUpright: true, isLenient: isLenient),
+            DecodeOptions(format: format, isUpright: false, isLenient: isLenient),
+            DecodeOptions(format: flags & 2 == 0 ? .rgba8 : format, size: size, isLenient: isLenient),
+            DecodeOptions(format: .bgra8Premultiplied, isUpright: true, isLenient: isLenient),
         ]
         return flags & 0x10 == 0 ? all : [all[flags & 0x08 == 0 ? 0 : 1]]
     }
 
     /// Decodes the body in pieces and drops the previews.
-    func readInPieces(_ input: FuzzInput, _ forms: [PixelForm]) throws(CoderError) -> PictureStream.Step {
+    func readInPieces(_ input: FuzzInput, _ forms: [DecodeOptions]) throws(CoderError) -> PictureStream.Step {
         let stream = Self.stream()
         for count in counts.dropLast() {
             guard let bytes = input.beginning(count) else { throw CoderError(.noMemory) }

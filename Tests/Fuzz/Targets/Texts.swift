@@ -1,5 +1,6 @@
 import SDDBase
 
+@testable import SDDEngine
 @testable import SDDTransport
 
 /// Texts from servers, callers and files: URLs, header lines, cookies, redirects.
