@@ -630,7 +630,7 @@ int main(int count, char **arguments)
 {
     const char *is_long = getenv("SDD_TEST_LONG");
     setvbuf(stdout, NULL, _IOLBF, 0);
-    int many = is_long && *is_long == '1' ? VERY_MANY : scaled(MANY);
+    int many = scaled(is_long && *is_long == '1' ? VERY_MANY : MANY);
     start_watchdog();
     tries_again = 1;
     sdd_downloader *first = NULL; /* the thread sanitizer starts a thread of its own with the first one */
