@@ -283,14 +283,14 @@ test-abi: all ##   checks exported symbols, linkage, and side effects of loading
 	Tests/abi/check-linkage.sh $(LIBRARY)
 	Tests/abi/check-loading.sh $(LIBRARY)
 
-test-binders: all ##   reads the header with bindgen, cffi, ctypesgen and SWIG; checks the bindings of the examples
+test-binders: all ##   reads the header with bindgen, cffi, ctypesgen and SWIG; checks the package and the crate
 	Tests/abi/check-binders.sh $(LIBRARY)
 	Tests/abi/check-bindings.sh $(LIBRARY)
 
 abi-description: ## writes abi/, the description that `make check` compares the header with: docs/abi.md
 	Tests/abi/check-abi.sh --write
 
-bindings: ## generates the bindings of the examples and of the Rust crate; run it after each change of the header
+bindings: ## generates what the Python package and the Rust crate have of the header; run it after each change of it
 	tools/bindings.sh
 
 test-examples: all ##   runs the examples, the programs of the README and the demo

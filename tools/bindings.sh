@@ -1,15 +1,15 @@
 #!/bin/bash
-# Generates the bindings of the Python and Rust examples, those of the Rust crate sdd-sys, and the low layer of the Python
-# package: every call, struct, callback type and constant of the header.
+# Generates the Rust crate sdd-sys and the low layer of the Python package: every call, struct, callback type and
+# constant of the header.
 #
-#     tools/bindings.sh                         generates all of them: `make bindings`
-#     tools/bindings.sh python|rust FILE        generates one of them, to a file
+#     tools/bindings.sh                         generates both: `make bindings`
+#     tools/bindings.sh rust [FILE]             generates bindings/rust/sdd-sys/src/bindings.rs, or another file
 #     tools/bindings.sh cffi [FOLDER]           generates the low layer of bindings/python, or to another folder
 #
-# tools/make_ctypes.py, which needs pycparser, generates those for Python; tools/make_cffi.py, which also needs cffi,
-# those of the package, and tools/make_python_docs.py the descriptions of its options; bindgen generates those for Rust,
-# and writes its version into the first line. Debian: python3-pycparser, python3-cffi, bindgen. The file in the
-# repository is generated with bindgen 0.60.1 of Debian 12; another version writes the same declarations in another form.
+# tools/make_cffi.py, which needs pycparser and cffi, generates the layer for Python, and tools/make_python_docs.py the
+# descriptions of its options; bindgen generates that for Rust, and writes its version into the first line. Debian:
+# python3-pycparser, python3-cffi, bindgen. The file in the repository is generated with bindgen 0.60.1 of Debian 12;
+# another version writes the same declarations in another form.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=$(mktemp -d)
@@ -23,12 +23,6 @@ python_with() { # python_with MODULE: prints the first Python that has it
         if "$python" -c "import $1" 2>/dev/null; then echo "$python"; return; fi
     done
     fail "no Python with $1 (Debian: python3-$1)"
-}
-
-python() { # python FILE
-    local python
-    python=$(python_with pycparser)
-    "$python" tools/make_ctypes.py "$1"
 }
 
 cffi() { # cffi FOLDER
@@ -61,27 +55,26 @@ rust() { # rust FILE
                 echo "static const $type $name = value_of_$name;"
             done
     } >"$work/header.h"
-    bindgen "$work/header.h" -o "$work/ffi.rs" "${options[@]}" \
+    bindgen "$work/header.h" -o "$work/bindings.rs" "${options[@]}" \
         --raw-line '// Made from include/sdd/*.h by tools/bindings.sh: `make bindings` makes it anew. Nothing is changed by hand.' \
         --raw-line '// What the calls and fields do stands in the header.' \
         --raw-line '#![allow(dead_code, non_camel_case_types, non_upper_case_globals, clippy::all)]' \
         -- -Iinclude -isystem "$(gcc -print-file-name=include)" # stddef.h, if the system has no clang
     if command -v rustfmt >/dev/null; then
-        rustfmt --edition 2021 --config-path examples/rust "$work/ffi.rs"
+        rustfmt --edition 2021 --config-path .rustfmt.toml "$work/bindings.rs"
     else
-        echo "bindings.sh: no rustfmt, so ffi.rs has no line breaks" >&2
+        echo "bindings.sh: no rustfmt, so bindings.rs has no line breaks" >&2
     fi
-    install -m 644 "$work/ffi.rs" "$1"
+    install -m 644 "$work/bindings.rs" "$1"
 }
 
+readonly rust_file=bindings/rust/sdd-sys/src/bindings.rs python_folder=bindings/python/src/sdd
 case ${1:-} in
-    python | rust) "$1" "$2" ;;
-    cffi) cffi "${2:-bindings/python/src/sdd}" ;;
+    rust) rust "${2:-$rust_file}" ;;
+    cffi) cffi "${2:-$python_folder}" ;;
     '')
-        python examples/python/sdd_ctypes.py
-        rust examples/rust/src/sdd/ffi.rs
-        install -m 644 examples/rust/src/sdd/ffi.rs bindings/rust/sdd-sys/src/bindings.rs # the same for the crate
-        cffi bindings/python/src/sdd
+        rust $rust_file
+        cffi $python_folder
         ;;
     *) fail "what is $1?" ;;
 esac

@@ -4,22 +4,35 @@
     make_cffi.py FOLDER        `tools/bindings.sh cffi` calls it with bindings/python/src/sdd
 
 It writes FOLDER/_ffi.py, the declarations in the form that cffi loads without a compiler and without pycparser, and
-FOLDER/_constants.py. The header is read as tools/make_ctypes.py reads it. Besides pycparser this needs cffi (Debian:
-python3-cffi).
+FOLDER/_constants.py. pycparser reads what gcc's preprocessor makes of the header; a program in C, compiled with the
+header, tells the values of the constants. Besides pycparser (Debian: python3-pycparser) this needs cffi (Debian:
+python3-cffi). What the script does not understand ends it with a sentence: nothing of the header is ever left out.
 """
 
+import keyword
 import os
 import re
+import subprocess
 import sys
+import tempfile
 
-from pycparser import c_ast, c_generator
-
-import make_ctypes
+from pycparser import c_ast, c_generator, c_parser
 
 try:
     import cffi
 except ImportError:
     sys.exit("make_cffi.py: no cffi (Debian: python3-cffi)")
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+INCLUDE = os.path.join(ROOT, "include")
+HEADER = "#include <sdd/sdd.h>\n"
+
+# The system types that the header uses. They are defined here because pycparser cannot read glibc's headers (GNU C).
+SYSTEM = {
+    "stddef.h": {"size_t": "unsigned long"},
+    "stdint.h": {"uint8_t": "unsigned char", "int32_t": "int", "uint32_t": "unsigned int", "int64_t": "long",
+                 "uint64_t": "unsigned long"},
+}
 
 NOTE = "# Made from include/sdd/*.h by tools/make_cffi.py: `tools/bindings.sh cffi` makes it anew. Do not edit it.\n"
 
@@ -50,6 +63,80 @@ ENUMERATIONS = {
 }
 
 
+def fail(sentence):
+    sys.exit(f"make_cffi.py: {sentence}")
+
+
+def run(*command, **options):
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, **options)
+    if done.returncode != 0:
+        fail(f"status {done.returncode}: {' '.join(command)}")
+    return done.stdout
+
+
+# ---- reading the header
+
+
+def parse():
+    """The header's declarations, those of the system left out."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, types in SYSTEM.items():
+            with open(os.path.join(folder, name), "w") as file:
+                file.writelines(f"typedef {meaning} {new};\n" for new, meaning in types.items())
+        text = run("gcc", "-E", "-P", "-nostdinc", f"-I{folder}", f"-I{INCLUDE}", "-DSDD_API=", "-x", "c", "-",
+                   input=HEADER)
+    system = {name for types in SYSTEM.values() for name in types}
+    return [node for node in c_parser.CParser().parse(text).ext if node.name not in system]
+
+
+def macros():
+    """Three lists of names: the macros that are numbers, those that are texts, those that begin a struct (_INIT)."""
+    options = "-E", "-P", f"-I{INCLUDE}", "-DSDD_API=", "-x", "c", "-"
+    given = sorted(re.findall(r"^#define (SDD_\w+) ", run("gcc", "-dM", *options, input=HEADER), re.MULTILINE))
+    # In the second run each name is text before the sign, and the preprocessor replaces it after the sign.
+    asked = "".join(f'"{name}" => {name}\n' for name in given)
+    numbers, texts, beginnings = [], [], []
+    for name, meaning in re.findall(r'^"(\w+)" => *(\S.*)$', run("gcc", *options, input=HEADER + asked), re.MULTILINE):
+        {'"': texts, "{": beginnings}.get(meaning[0], numbers).append(name)
+    return numbers, texts, beginnings
+
+
+def values_of(numbers, texts, beginnings):
+    """The constants by name, int or bytes, as a program in C prints them.
+
+    It fails if there is a struct that does not begin with zeros: then constructors need to know of that.
+    """
+    lines = [HEADER, "#include <stdio.h>", "#include <string.h>", "int main(void)", "{"]
+    for name in numbers:
+        lines.append(f'printf({name} < 0 ? "{name} %lld\\n" : "{name} %llu\\n", (long long)({name}));')
+    for name in texts:
+        lines.append(f'printf("{name} \\"%s\\"\\n", {name});')
+    for name in beginnings:
+        struct = name[:-len("_INIT")].lower()
+        lines.append(f"{{ static {struct} it = {name}, zeros; zeros.struct_size = sizeof zeros;")
+        lines.append(f'if (memcmp(&it, &zeros, sizeof it)) printf("{name} !\\n"); }}')
+    lines += ["return 0;", "}"]
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, "values")
+        run("gcc", "-w", f"-I{INCLUDE}", "-x", "c", "-", "-o", program, input="\n".join(lines))
+        values = {}
+        for line in run(program).splitlines():
+            name, value = line.split(" ", 1)
+            if value == "!":
+                fail(f"{name} has other defaults than zero, and this script knows no others")
+            values[name] = value[1:-1].encode() if value.startswith('"') else int(value)
+    return values
+
+
+# ---- writing
+
+
+def checked(name):
+    if not name.isidentifier() or keyword.iskeyword(name):
+        fail(f"{name} cannot be a name in Python")
+    return name
+
+
 def declarations(nodes, values, numbers):
     """The header as text for ffi.cdef(): macros, enumerations with their values, types and calls."""
     generator = c_generator.CGenerator()
@@ -72,7 +159,7 @@ def constants(names, values, texts):
         prefix = next((prefix for prefix in ENUMERATIONS if short.startswith(prefix)), None)
         if prefix:
             member = short[len(prefix):]
-            members[prefix].append((make_ctypes.checked(member), values[name]))
+            members[prefix].append((checked(member), values[name]))
         plain.append((short, values[name]))
     about = '"""The numbers of the header, under their names without "SDD_"; the most used also as enumerations."""'
     lines = [NOTE + about, "", "from __future__ import annotations", "", "from enum import IntEnum",
@@ -95,13 +182,13 @@ def main():
     if len(sys.argv) != 2:
         sys.exit("make_cffi.py FOLDER")
     folder = sys.argv[1]
-    nodes = make_ctypes.parse()
-    numbers, texts, beginnings = make_ctypes.macros()
+    nodes = parse()
+    numbers, texts, beginnings = macros()
     names = list(numbers)
     for node in nodes:
         if isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.Enum):
             names += [entry.name for entry in node.type.values.enumerators]
-    values = make_ctypes.values_of(names, texts, beginnings)
+    values = values_of(names, texts, beginnings)
 
     builder = cffi.FFI()
     builder.cdef(declarations(nodes, values, numbers))

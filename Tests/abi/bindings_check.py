@@ -1,44 +1,41 @@
-"""What examples/python/sdd_ctypes.py has of the header, for check-bindings.sh.
+"""What the low layer of the Python package, sdd.lowlevel, has of the header, for check-bindings.sh.
 
 Takes lines such as "field sdd_header.value" and "number SDD_OK", and prints them with what Python says of that.
 """
 
-import ctypes
 import sys
 
-import sdd_ctypes
-
-
-def named(name):
-    """By a type's name in C: sdd_download_request is DownloadRequest."""
-    return getattr(sdd_ctypes, "".join(part.capitalize() for part in name.split("_")[1:]))
+from sdd import _constants
+from sdd._structs import Struct
+from sdd.lowlevel import ffi, lib
 
 
 def field(name):
     struct, _, member = name.partition(".")
-    found = getattr(named(struct), member)
-    return f" {found.offset} {found.size}"
-
-
-def handle(name):
-    assert issubclass(named(name), sdd_ctypes.Handle), name
-    return f" {ctypes.sizeof(named(name))}"
+    found = dict(ffi.typeof(struct).fields)[member]
+    return f" {found.offset} {ffi.sizeof(found.type)}"
 
 
 def call(name):
-    # argtypes of a call that is not declared is None; one that the library lacks raises AttributeError.
-    assert getattr(sdd_ctypes.lib, name).argtypes is not None, f"{name} is not declared"
+    # Only a call that is declared, and that the library has, is a function.
+    assert ffi.typeof(getattr(lib, name)).kind == "function", name
     return ""
+
+
+def number(name):
+    value = getattr(_constants, name[4:])
+    assert value == getattr(lib, name), name
+    return f" {value}"
 
 
 KINDS = {
     "field": field,
-    "handle": handle,
+    "handle": lambda name: f" {ffi.sizeof(name + ' *')}",
     "call": call,
-    "type": lambda name: f" {ctypes.sizeof(named(name))}",
-    "beginning": lambda name: " " + bytes(named(name)()).hex(),
-    "number": lambda name: f" {getattr(sdd_ctypes, name[4:])}",
-    "text": lambda name: " " + getattr(sdd_ctypes, name[4:]).decode(),
+    "type": lambda name: f" {ffi.sizeof(name)}",
+    "beginning": lambda name: " " + bytes(ffi.buffer(Struct(name).c)).hex(),
+    "number": number,
+    "text": lambda name: " " + getattr(_constants, name[4:]),
 }
 
 for line in sys.stdin:

@@ -1,20 +1,20 @@
 #!/bin/bash
-# What the examples in Python and Rust have of the header (examples/python/sdd_ctypes.py and examples/rust/src/sdd/ffi.rs) is
-# what `make bindings` makes today, and is the header's: all calls are there, and in the library; all types have C's sizes,
-# all fields C's places, all structs C's defaults, all numbers C's values. What tools/make_ctypes.py and bindgen have read
-# is not believed: the names come from the text of the header, and a program in C says the rest.
+# What the package for Python and the crate for Rust have of the header (the low layer in bindings/python/src/sdd, and
+# bindings/rust/sdd-sys/src/bindings.rs) is what `make bindings` makes today, and is the header's: all calls are there,
+# and in the library; all types have C's sizes, all fields C's places, all structs C's defaults, all numbers C's values.
+# What pycparser and bindgen have read is not believed: the names come from the text of the header, and a program in C
+# says the rest.
 #
 #     Tests/abi/check-bindings.sh build/libsdd.so.0.3.0
 #
-# The crate sdd-sys has the same file as the Rust example.
 # What is not installed is skipped; Tests/run.sh installs it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 library=$(realpath "$1")
-readonly python_file=examples/python/sdd_ctypes.py rust_file=examples/rust/src/sdd/ffi.rs
+readonly python_folder=bindings/python/src/sdd rust_file=bindings/rust/sdd-sys/src/bindings.rs
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export LC_ALL=C PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=examples/python SDD_LIBRARY=$library
+export LC_ALL=C PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=${python_folder%/*} SDD_LIBRARY=$library
 
 fail() { echo "check-bindings.sh: $*" >&2; exit 1; }
 has() { command -v "$1" >/dev/null; }
@@ -87,24 +87,27 @@ compare() {
 
 # ---- Python
 
-if has python3; then
-    python3 Tests/abi/bindings_check.py <"$work/asked" >"$work/python" || fail "$python_file lacks something of the header"
-    compare $python_file "$work/python"
-    if python3 -c 'import pycparser' 2>/dev/null || /usr/bin/python3 -c 'import pycparser' 2>/dev/null; then
-        tools/bindings.sh python "$work/made.py"
-        diff $python_file "$work/made.py" >&2 || fail "$python_file is not what the header makes of it: make bindings"
-        echo "ok sdd_ctypes.py: as made from the header"
-    else
-        echo "skip making sdd_ctypes.py: no pycparser"
-    fi
+python=
+for candidate in python3 /usr/bin/python3; do
+    if has $candidate && $candidate -c 'import cffi' 2>/dev/null; then python=$candidate && break; fi
+done
+if [ -n "$python" ]; then
+    "$python" Tests/abi/bindings_check.py <"$work/asked" >"$work/python" ||
+        fail "sdd.lowlevel lacks something of the header"
+    compare sdd.lowlevel "$work/python"
+    mkdir "$work/made"
+    tools/bindings.sh cffi "$work/made" >"$work/said"
+    for file in "$work"/made/*; do
+        diff "$python_folder/${file##*/}" "$file" >&2 ||
+            fail "$python_folder/${file##*/} is not what the header makes of it: make bindings"
+    done
+    echo "ok $(cd "$work/made" && echo *): as made from the header"
 else
-    echo "skip Python: no python3"
+    echo "skip Python: no cffi"
 fi
 
 # ---- Rust
 
-cmp $rust_file bindings/rust/sdd-sys/src/bindings.rs >&2 ||
-    fail "sdd-sys/src/bindings.rs is not $rust_file: make bindings"
 grep -v -e '^beginning ' -e '^text ' "$work/c" >"$work/c.rust"
 mv "$work/c.rust" "$work/c"
 if has rustc; then
@@ -135,17 +138,17 @@ if has rustc; then
     LD_LIBRARY_PATH=${library%/*} "$work/asked_rust" | sort >"$work/rust"
     compare $rust_file "$work/rust"
 else
-    echo "skip the sizes of ffi.rs: no rustc"
+    echo "skip the sizes of bindings.rs: no rustc"
 fi
 made_by=$(sed -n '1s/.* rust-\(bindgen [0-9.]*\) .*/\1/p' $rust_file)
 here=$(bindgen --version 2>/dev/null) || here="no bindgen"
 if [ "$here" != "$made_by" ]; then
-    echo "skip making ffi.rs: it was made by $made_by, and here is $here"
+    echo "skip making bindings.rs: it was made by $made_by, and here is $here"
 else
     tools/bindings.sh rust "$work/made.rs"
     # Line breaks, and the commas before them, are rustfmt's, which may be absent, or another.
     plain() { tr -d ' \n,' <"$1"; }
     cmp -s <(plain $rust_file) <(plain "$work/made.rs") ||
         { diff $rust_file "$work/made.rs" >&2; fail "$rust_file is not what the header makes of it: make bindings"; }
-    echo "ok ffi.rs: as made from the header"
+    echo "ok bindings.rs: as made from the header"
 fi

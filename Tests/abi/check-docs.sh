@@ -11,7 +11,7 @@ if [ $# = 0 ]; then
     mapfile -t -O "${#pages[@]}" pages < <(grep -lE '\b(sdd|SDD)_[A-Za-z0-9]' docs/guides/*.md)
 fi
 # Names that only look like libsdd's: modules of the examples, and environment variables.
-readonly others=(sdd_ctypes sdd_helpers sdd_gtk sdd_qt SDD_LIBRARY SDD_LIB_DIR SDD_LOG SDD_CODER_PATH SDD_DECODER)
+readonly others=(sdd_gtk sdd_qt SDD_LIBRARY SDD_LIB_DIR SDD_LOG SDD_CODER_PATH SDD_DECODER)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export LC_ALL=C
@@ -51,7 +51,7 @@ for page in "${pages[@]}"; do
     done <"$work/page"
     while read -r field; do
         count=$((count + 1))
-        # Checks a struct's name, a dot and a word; in a file's name ("sdd_ctypes.py") the first word is not a struct.
+        # Checks a struct's name, a dot and a word; in a file's name ("sdd_gtk.h") the first word is not a struct.
         grep -q "^${field%%.*}\." "$work/fields" || continue
         grep -qx "$field" "$work/fields" || report "$page: $field is not a field in the header"
     done < <(grep -oE '\bsdd_[a-z0-9_]+\.[a-z][A-Za-z0-9_]*' "$page" | sort -u)
