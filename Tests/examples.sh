@@ -394,44 +394,52 @@ else
     skip "Python: no python3"
 fi
 
-# ---- Rust
+# ---- Rust, with the crates as they are in the tree
 
-if have cargo; then
-    cp -r examples/rust "$work/rust"
-    rm -rf "$work/rust/target"
-    (cd "$work/rust" && RUSTFLAGS="-D warnings" timeout 600 cargo build --quiet --offline --locked)
+# crate NAME: builds the crate in $work/NAME, offline, with those of Debian's packages.
+crate() {
+    cp -r bindings/rust/.cargo "$work/$1/"
+    (cd "$work/$1" && RUSTFLAGS="-D warnings" timeout 600 cargo build --quiet --offline)
+}
+have_crates() { have cargo && compgen -G "/usr/share/cargo/registry/pkg-config-*" >/dev/null; }
+if have_crates; then
+    mkdir "$work/rust"
+    cp -r examples/rust/src "$work/rust/"
+    sed "s|path = \"\.\./\.\.|path = \"$root|" examples/rust/Cargo.toml >"$work/rust/Cargo.toml"
+    crate rust
     if cargo clippy --version >/dev/null 2>&1; then
-        (cd "$work/rust" && timeout 600 cargo clippy --quiet --offline --locked -- -D warnings)
+        (cd "$work/rust" && timeout 600 cargo clippy --quiet --offline -- -D warnings)
         ok "Rust: clippy finds nothing"
     fi
-    check_get sdd-get "$work/rust/target/debug/sdd-get"
+    rust=$work/rust/target/debug
+    check_get sdd-get "$rust/sdd-get"
     cmp "$work/get.c/lines" "$work/sdd-get/lines" || fail "sdd-get: other lines than get.c"
-    check_sdd_load "$work/rust/target/debug/sdd-load"
-    if [ -n "$http" ]; then check_session sdd-session "$work/rust/target/debug/sdd-session"; fi
+    check_sdd_load "$rust/sdd-load"
+    if [ -n "$http" ]; then check_session sdd-session "$rust/sdd-session"; fi
     if [ -n "$http" ] && have python3; then
         for file in lines notices; do
             cmp "$work/session.py/$file" "$work/sdd-session/$file" || fail "sdd-session: other $file than session.py"
         done
     fi
 else
-    skip "Rust: no cargo"
+    skip "Rust: no cargo, or no librust-pkg-config-dev"
 fi
 
 # ---- HTTPS
 
-if have openssl && have cargo; then
+if have openssl && have_crates; then
     openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 \
         -keyout "$work/certificate.key" -out "$work/certificate.pem" 2>"$work/err"
     start "ACCEPT " bash -c 'cd "$1" && exec openssl s_server -4 -accept 0 -WWW -cert "$2.pem" -key "$2.key"' \
         - "$work/pictures" "$work/certificate"
     https=https://127.0.0.1:${line##*:}
-    gives 0 "$work/rust/target/debug/sdd-get" --ca-file "$work/certificate.pem" -o "$work" "$https/glass.png"
+    gives 0 "$rust/sdd-get" --ca-file "$work/certificate.pem" -o "$work" "$https/glass.png"
     cmp "$work/reference/glass.png.pam" "$work/1-glass.png.pam"
     gives 1 "$bin/get" -o "$work" "$https/glass.png"
     says '^glass.png +SDD_ERROR_TLS: .'
     ok "HTTPS: succeeds only with its certificate"
 else
-    skip "HTTPS: no openssl, or no cargo"
+    skip "HTTPS: no openssl, no cargo, or no librust-pkg-config-dev"
 fi
 
 # ---- README.md: its programs, which print the same lines
@@ -458,13 +466,12 @@ if [ -n "$python_with_cffi" ]; then
 else
     skip "README.md: Python: no cffi"
 fi
-if have cargo && compgen -G "/usr/share/cargo/registry/pkg-config-*" >/dev/null; then
+if have_crates; then
     mkdir -p "$work/readme-rust/src"
     block rust >"$work/readme-rust/src/main.rs"
-    cp -r bindings/rust/.cargo "$work/readme-rust/"
     printf '[package]\nname = "readme"\nversion = "0.1.0"\nedition = "2021"\n[workspace]\n[dependencies]\n%s\n' \
         "sdd = { path = \"$root/bindings/rust/sdd\" }" >"$work/readme-rust/Cargo.toml"
-    (cd "$work/readme-rust" && RUSTFLAGS="-D warnings" timeout 600 cargo build --quiet --offline)
+    crate readme-rust
     gives 0 "$work/readme-rust/target/debug/readme" "${asked[@]}"
     sort "$work/out" | cmp - "$work/readme.lines" || fail "README.md: Rust prints something else than C"
     ok "README.md: Rust"

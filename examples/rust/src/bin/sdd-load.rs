@@ -6,29 +6,25 @@
 //! $XDG_CACHE_HOME/sdd/default, and stays: so that a second run finds on disk what the first one had from the network.
 //! Lines come in the order of the URLs, all of the first time and then all of the second. Exit status 0: all worked.
 
-mod sdd;
-
-use sdd::{Event, Load, Loader, LoaderConfig, Origin, Picture};
-use std::collections::HashMap;
+use sdd::{Cache, DecodeOptions, LoadRequest, Loader, Origin};
 use std::process::ExitCode;
-use std::sync::mpsc::channel;
 
 const USAGE: &str = "usage: sdd-load [-d DIRECTORY] [-i FILE] [-s PIXELS] URL...";
 
 #[derive(Default)]
 struct Arguments {
-    config: LoaderConfig,
-    side: Option<i32>,
+    directory: Option<String>,
+    side: Option<u32>,
     urls: Vec<String>,
 }
 
 impl Arguments {
-    /// None: not as the usage says.
+    /// Returns `None` for arguments that do not follow the usage.
     fn parse(mut from: impl Iterator<Item = String>) -> Option<Self> {
         let mut arguments = Arguments::default();
         while let Some(argument) = from.next() {
             match argument.as_str() {
-                "-d" => arguments.config.directory = Some(from.next()?.into()),
+                "-d" => arguments.directory = Some(from.next()?),
                 "-s" => arguments.side = Some(from.next()?.parse().ok().filter(|&side| side > 0)?),
                 "-i" => {
                     let text = std::fs::read_to_string(from.next()?).ok()?;
@@ -40,29 +36,14 @@ impl Arguments {
         }
         (!arguments.urls.is_empty()).then_some(arguments)
     }
-}
 
-/// Loads all of them at once. The results are in the order of the URLs.
-fn load_all(loader: &Loader, arguments: &Arguments) -> Result<Vec<Result<Picture, sdd::Error>>, sdd::Error> {
-    let (sender, events) = channel();
-    let mut index_of = HashMap::new();
-    for (index, url) in arguments.urls.iter().enumerate() {
-        let mut load = Load::new(url);
-        if let Some(side) = arguments.side {
-            load = load.inside(side, side);
+    fn request(&self, url: &str) -> LoadRequest {
+        let request = LoadRequest::new(url);
+        match self.side {
+            Some(side) => request.decode(DecodeOptions::new().inside(side, side)),
+            None => request,
         }
-        index_of.insert(loader.submit(&load, sender.clone())?, index);
     }
-    drop(sender); // each load has its own, and drops it with its end: then the channel ends
-    let mut results: Vec<_> = events
-        .into_iter()
-        .filter_map(|event| match event {
-            Event::Completed { token, result, .. } => Some((index_of[&token], result)),
-            Event::Progress { .. } => None,
-        })
-        .collect();
-    results.sort_by_key(|&(index, _)| index);
-    Ok(results.into_iter().map(|(_, result)| result).collect())
 }
 
 fn name_of(origin: Origin) -> &'static str {
@@ -70,26 +51,36 @@ fn name_of(origin: Origin) -> &'static str {
         Origin::Network => "network",
         Origin::Memory => "memory",
         Origin::Disk => "disk",
-        Origin::Http => "HTTP cache",
+        _ => "HTTP cache",
     }
 }
 
 fn run(arguments: &Arguments) -> Result<bool, sdd::Error> {
-    let loader = Loader::with_config(&arguments.config)?;
+    let cache = match &arguments.directory {
+        Some(directory) => Cache::builder().directory(directory).build()?,
+        None => Cache::shared(),
+    };
+    let loader = Loader::builder().cache(&cache).build()?;
     let mut failed = 0;
     for _ in 0..2 {
-        let results = load_all(&loader, arguments)?;
-        for (url, result) in arguments.urls.iter().zip(&results) {
+        // All of them at once. They end in any order.
+        let requests: Vec<_> = arguments.urls.iter().map(|url| arguments.request(url)).collect();
+        let mut results: Vec<_> = loader.load_all(requests).look_ahead(arguments.urls.len()).collect();
+        results.sort_by_key(|&(index, _)| index);
+        for (index, result) in &results {
+            let url = &arguments.urls[*index];
             match result {
-                Ok(Picture { image, origin, milliseconds, .. }) => {
-                    let (width, height) = (image.width(), image.height());
-                    println!("{url}: {width} x {height} from: {}, {milliseconds} ms", name_of(*origin));
+                Ok(picture) => {
+                    let (width, height) = (picture.image.width(), picture.image.height());
+                    let (origin, time) = (name_of(picture.report.origin), picture.report.timings.total.as_millis());
+                    println!("{url}: {width} x {height} from: {origin}, {time} ms");
                 }
-                Err(error) => println!("{url}: {error}"),
+                Err(error) => println!("{url}: {}: {error}", error.status().name()),
             }
         }
-        failed += results.iter().filter(|result| result.is_err()).count();
+        failed += results.iter().filter(|(_, result)| result.is_err()).count();
     } // here the pictures go; the memory of the cache keeps them for the second time
+    cache.flush(None)?; // the next run finds them on disk
     Ok(failed == 0)
 }
 

@@ -2,14 +2,11 @@
 //!
 //!     sdd-get [-o DIR] [-H "Name: value"]... [--ca-file FILE] [-j COUNT] URL...
 //!
-//! Does what c/get.c does: picture N goes to DIR/N-NAME.ppm, or, if it is not opaque, to
-//! DIR/N-NAME.pam. --ca-file trusts the certificates in FILE, in place of the system's; -j says how many to
-//! download at a time, six if it does not. Exit status 0: all worked.
+//! Does what c/get.c does: picture N goes to DIR/N-NAME.ppm, or, if it is not opaque, to DIR/N-NAME.pam. --ca-file
+//! trusts the certificates in FILE, in place of the system's; -j says how many to download at a time, six if it does
+//! not. Exit status 0: all worked.
 
-mod sdd;
-
-use sdd::{Config, Downloader, Event, Image, Picture};
-use std::collections::HashMap;
+use sdd::{Callbacks, Downloader, Event, Image, Network, Picture, Progress};
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -22,7 +19,8 @@ const USAGE: &str = "usage: sdd-get [-o DIR] [-H \"Name: value\"]... [--ca-file 
 struct Arguments {
     directory: PathBuf,
     headers: Vec<(String, String)>,
-    config: Config,
+    network: Network,
+    jobs: u32, // 0: the library's default
     urls: Vec<String>,
 }
 
@@ -33,8 +31,8 @@ impl Arguments {
         while let Some(argument) = from.next() {
             match argument.as_str() {
                 "-o" => arguments.directory = from.next()?.into(),
-                "--ca-file" => arguments.config.ca_file = Some(from.next()?.into()),
-                "-j" => arguments.config.max_concurrent_downloads = Some(from.next()?.parse().ok()?),
+                "--ca-file" => arguments.network = Network::new().ca_file(from.next()?),
+                "-j" => arguments.jobs = from.next()?.parse().ok()?,
                 "-H" => {
                     let field = from.next()?;
                     let (name, value) = field.split_once(':')?;
@@ -56,9 +54,10 @@ fn name_of(url: &str) -> String {
     last.bytes().take(47).map(|byte| if keep(byte) { byte as char } else { '_' }).collect()
 }
 
-fn write_picture(directory: &Path, stem: &str, image: &Image) -> io::Result<()> {
-    let (width, height) = (image.width(), image.height());
-    let opaque = image.rows().all(|row| row.chunks_exact(4).all(|pixel| pixel[3] == 255));
+fn write_picture(directory: &Path, stem: &str, image: &Image) -> Result<(), Box<dyn std::error::Error>> {
+    let pixels = image.pixels()?; // RGBA: no other format was asked for
+    let (width, height) = (pixels.width(), pixels.height());
+    let opaque = pixels.rows().all(|row| row.chunks_exact(4).all(|pixel| pixel[3] == 255));
     let path = directory.join(format!("{stem}.{}", if opaque { "ppm" } else { "pam" }));
     let mut file = BufWriter::new(File::create(path)?);
     if opaque {
@@ -66,10 +65,10 @@ fn write_picture(directory: &Path, stem: &str, image: &Image) -> io::Result<()> 
     } else {
         write!(file, "P7\nWIDTH {width}\nHEIGHT {height}\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n")?;
     }
-    for pixel in image.rows().flat_map(|row| row.chunks_exact(4)) {
+    for pixel in pixels.rows().flat_map(|row| row.chunks_exact(4)) {
         file.write_all(&pixel[..if opaque { 3 } else { 4 }])?;
     }
-    file.flush()
+    Ok(file.flush()?)
 }
 
 /// The downloads of one run.
@@ -83,9 +82,9 @@ struct Run {
 }
 
 impl Run {
-    fn progress(&mut self, index: usize, received: i64, expected: Option<i64>) {
-        if let Some(expected) = expected.filter(|&expected| expected > 0) {
-            self.parts[index] = received as f64 / expected as f64;
+    fn progress(&mut self, index: usize, progress: Progress) {
+        if let Some(expected) = progress.expected.filter(|&expected| expected > 0) {
+            self.parts[index] = progress.received as f64 / expected as f64;
         }
         if self.on_terminal {
             let share = self.parts.iter().sum::<f64>() / self.parts.len() as f64;
@@ -94,10 +93,13 @@ impl Run {
         }
     }
 
-    fn completed(&mut self, index: usize, result: Result<Picture, sdd::Error>) {
+    fn completed(&mut self, index: usize, outcome: Result<Picture, sdd::Error>) {
         self.parts[index] = 1.0;
         self.finished += 1;
-        let line = result.map_err(|error| error.to_string()).and_then(|picture| self.keep(index, &picture));
+        let line = match outcome {
+            Ok(picture) => self.keep(index, &picture).map_err(|error| error.to_string()),
+            Err(error) => Err(format!("{}: {error}", error.status().name())),
+        };
         self.failed += usize::from(line.is_err());
         if self.on_terminal {
             eprint!("\r\x1b[K");
@@ -106,25 +108,29 @@ impl Run {
     }
 
     /// Writes the picture and returns its line.
-    fn keep(&self, index: usize, picture: &Picture) -> Result<String, String> {
-        let Picture { image, encoded_bytes, http_status, milliseconds, .. } = picture;
-        let stem = format!("{}-{}", index + 1, self.names[index]);
-        write_picture(&self.directory, &stem, image).map_err(|error| error.to_string())?;
-        let (width, height) = (image.width(), image.height());
-        Ok(format!("{width:5} x {height:<5} {encoded_bytes:9} bytes {milliseconds:6} ms  HTTP {http_status}"))
+    fn keep(&self, index: usize, picture: &Picture) -> Result<String, Box<dyn std::error::Error>> {
+        write_picture(&self.directory, &format!("{}-{}", index + 1, self.names[index]), &picture.image)?;
+        let (width, height) = (picture.image.width(), picture.image.height());
+        let bytes = picture.bytes.as_ref().map_or(0, |bytes| bytes.len());
+        let (milliseconds, status) = (picture.report.timings.total.as_millis(), picture.report.http_status);
+        Ok(format!("{width:5} x {height:<5} {bytes:9} bytes {milliseconds:6} ms  HTTP {status}"))
     }
 }
 
 fn run(arguments: Arguments) -> Result<bool, sdd::Error> {
-    let downloader = Downloader::with_config(&arguments.config)?;
+    let downloader =
+        Downloader::builder().max_concurrent_downloads(arguments.jobs).network(arguments.network).build()?;
     for (name, value) in &arguments.headers {
-        downloader.set_header(name, value)?;
+        downloader.set_header(name, Some(value))?;
     }
-    // One channel for all of them. It ends by itself: each download drops its sender when it has ended.
+    // The closures run on a thread of the library, and send what happens to this one. The channel ends by itself: the
+    // closures of each download are dropped with its end, and with them their senders.
     let (sender, events) = channel();
-    let mut index_of = HashMap::new();
     for (index, url) in arguments.urls.iter().enumerate() {
-        index_of.insert(downloader.start(url, sender.clone())?, index);
+        let (progress, end) = (sender.clone(), sender.clone());
+        let callbacks = Callbacks::new().progress(move |now| drop(progress.send((index, Event::Progress(now)))));
+        let request = downloader.download_with(url.as_str(), callbacks);
+        request.on_end(move |outcome| drop(end.send((index, Event::Completed(outcome)))));
     }
     drop(sender);
 
@@ -137,10 +143,11 @@ fn run(arguments: Arguments) -> Result<bool, sdd::Error> {
         failed: 0,
         on_terminal: io::stderr().is_terminal(),
     };
-    for event in events {
+    for (index, event) in events {
         match event {
-            Event::Progress { token, received, expected } => run.progress(index_of[&token], received, expected),
-            Event::Completed { token, result, .. } => run.completed(index_of[&token], result),
+            Event::Progress(progress) => run.progress(index, progress),
+            Event::Completed(outcome) => run.completed(index, outcome),
+            _ => {}
         }
     }
     Ok(run.failed == 0)
