@@ -68,7 +68,8 @@ check_cache() {
     says '/plasma.jpg: 1600 x 1200 from: network$'
     says '/plasma.jpg: 1600 x 1200 from: HTTP cache, fresh$'
     says '^thumbnail: 100 x 75 from: disk$'
-    says '^on disk: 1 entries, [0-9]+ bytes; in memory: [12] pictures$'
+    says '^hello, stored by cache.c$'
+    says '^on disk: 2 entries, [0-9]+ bytes; in memory: [12] pictures$'
     says '^HTTP: 1 fresh, 0 revalidated, 1 missed$'
     gives 0 "$bin/cache" "$directory" "$http/fresh/plasma.jpg" # another process
     says '^HTTP: 2 fresh, 0 revalidated, 0 missed$'

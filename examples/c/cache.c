@@ -1,7 +1,7 @@
 /* cc -std=c99 -O2 cache.c $(pkg-config --cflags --libs sdd) -o cache
  *
  * cache: downloads a picture twice with the HTTP cache, and prints where it came from; then makes a thumbnail of it
- * from the cache, without the network.
+ * from the cache, without the network. At last it stores bytes with a note of its own, and finds both again.
  *
  *     cache DIRECTORY URL
  *
@@ -71,6 +71,32 @@ static int show_thumbnail(sdd_cache *cache, const char *url)
     return 0;
 }
 
+/* An entry may have any bytes, and beside them data of the application's own. */
+static int keep_note(sdd_cache *cache)
+{
+    sdd_cache_item item = SDD_CACHE_ITEM_INIT;
+    sdd_query query = SDD_QUERY_INIT;
+    sdd_bytes *bytes = NULL, *note = NULL;
+
+    item.key = query.key = "greeting";
+    item.bytes = sdd_bytes_create("hello", 5);
+    item.extended = sdd_bytes_create("stored by cache.c", 17);
+    query.wants = SDD_WANT_BYTES;
+    sdd_status status = sdd_cache_put(cache, &item, NULL); /* waits until it is on disk */
+    sdd_bytes_release(item.bytes);                         /* the cache retains both as long as it needs them */
+    sdd_bytes_release(item.extended);
+    if (status == SDD_OK) status = sdd_cache_query(cache, &query, NULL, &bytes, &note, NULL);
+    if (status != SDD_OK) {
+        printf("note: %s\n", sdd_last_error_message());
+        return 1;
+    }
+    printf("%.*s, %.*s\n", (int)sdd_bytes_size(bytes), (const char *)sdd_bytes_data(bytes), (int)sdd_bytes_size(note),
+           (const char *)sdd_bytes_data(note));
+    sdd_bytes_release(bytes);
+    sdd_bytes_release(note);
+    return 0;
+}
+
 static void print_statistics(sdd_cache *cache)
 {
     sdd_cache_statistics statistics = SDD_CACHE_STATISTICS_INIT;
@@ -102,7 +128,8 @@ int main(int argc, char **argv)
     }
     config.cache = cache;
     if (sdd_downloader_create(&config, &downloader) == SDD_OK) {
-        failed = download(downloader, argv[2]) || download(downloader, argv[2]) || show_thumbnail(cache, argv[2]);
+        failed = download(downloader, argv[2]) || download(downloader, argv[2]) || show_thumbnail(cache, argv[2]) ||
+                 keep_note(cache);
         sdd_downloader_destroy(downloader);
     }
     print_statistics(cache);
