@@ -138,7 +138,7 @@ class Runner:
         return text.replace(ADDRESS, self.base)
 
     def command(self, block: Block, folder: Path, *command: str) -> str:
-        environment = self.environment | {"XDG_CACHE_HOME": str(folder / f"caches{block.line}")}
+        environment = self.environment | {"XDG_CACHE_HOME": str(WORK / block.page.stem / f"caches{block.line}")}
         for setting in block.marks.get("env", "").split():
             name, _, value = setting.partition("=")
             environment[name] = value
