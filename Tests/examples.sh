@@ -48,7 +48,7 @@ says() {
 
 # ---- packages that some examples need, and a server for them
 
-have_numpy() { [ -n "$(python_with_numpy)" ]; }
+have_python() { [ -n "$(python_with "$1")" ]; }
 missing=()
 need() { # need PACKAGE COMMAND...: notes the package unless the command succeeds
     local package=$1
@@ -66,8 +66,10 @@ need libsdl2-dev pkg-config --exists sdl2
 need xvfb have Xvfb
 need nginx-light have nginx
 need openssl have openssl
-need python3-numpy have_numpy
-need python3-pil have_numpy
+need python3-numpy have_python 'numpy, PIL'
+need python3-pil have_python 'numpy, PIL'
+need python3-numpy have_python 'cffi, numpy'
+need python3-cffi have_python 'cffi, numpy'
 if [ ${#missing[@]} -gt 0 ] && have apt-get; then
     as_root=()
     [ "$(id -u)" -eq 0 ] || as_root=(sudo)
@@ -326,72 +328,31 @@ fi
 
 # ---- Python
 
-if have python3; then
-    export PYTHONPATH=$root/examples/python
-    check_batch
+python=$(python_with cffi)
+if [ -n "$python" ]; then
+    export PYTHONPATH=$root/bindings/python/src
     check_dataset
     check_cached
-    check_get get.py python3 examples/python/get.py
+    check_get get.py "$python" examples/python/get.py
     cmp "$work/get.c/lines" "$work/get.py/lines" || fail "get.py: other lines than get.c"
 
-    gives 0 python3 examples/python/asyncio_gallery.py -o "$work/py.ppm" "${urls[@]}"
+    gallery=("$python" -X dev -W error examples/python/asyncio_gallery.py -o "$work/py.ppm")
+    gives 0 "${gallery[@]}" "${urls[@]}"
     cmp "$work/c.ppm" "$work/py.ppm" || fail "asyncio_gallery.py: another sheet than gallery.c"
-    gives 1 python3 examples/python/asyncio_gallery.py -o "$work/py.ppm" "${urls[0]}" "${base}missing.png"
+    gives 1 "${gallery[@]}" "${urls[0]}" "${base}missing.png"
     says 'missing.png SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE: .'
-    gives 0 python3 -X dev -W error examples/python/asyncio_gallery.py -n 1 -o "$work/py.ppm" \
-        "${slow}mandelbrot.png" "${urls[0]}"
+    gives 0 "${gallery[@]}" -n 1 "${slow}mandelbrot.png" "${urls[0]}"
     says 'mandelbrot.png cancelled$'
     quiet asyncio_gallery.py
     ok "asyncio_gallery.py: the same sheet as gallery.c, with only the requested pictures"
 
-    cat >"$work/cancelled.py" <<'PYTHON'
-import asyncio, gc, sys
-from asyncio_gallery import Client
-
-async def next_turn():
-    event = asyncio.Event()
-    asyncio.get_running_loop().call_soon(event.set)
-    await event.wait()
-
-async def main(slow, quick):
-    async with Client() as client:
-        begun = asyncio.Event()
-        cancelled = asyncio.create_task(client.get(slow, lambda received, expected: begun.set()))
-        other = asyncio.create_task(client.get(quick))
-        await begun.wait()
-        cancelled.cancel()
-        image = await other
-        try:
-            await cancelled
-            sys.exit("not cancelled")
-        except asyncio.CancelledError:
-            pass
-        while client.waiting:  # the terminal event of the cancelled one is still to come
-            await next_turn()
-        left_open = asyncio.create_task(client.get(slow))
-        await next_turn()  # lets the request begin
-    try:
-        await left_open
-        sys.exit("not ended with the client")
-    except asyncio.CancelledError:
-        pass
-    row = image.pixels[image.stride:image.stride + 4]
-    del image
-    gc.collect()
-    return bytes(row)  # a copy: the slice keeps the library's memory
-
-assert len(asyncio.run(main(*sys.argv[1:]))) == 4
-PYTHON
-    gives 0 python3 -X dev -W error "$work/cancelled.py" "${slow}mandelbrot.png" "${base}plasma.jpg"
-    quiet asyncio_gallery.py
-    ok "asyncio_gallery.py: cancelling, closing, views that outlive their image"
-    gives 0 python3 -X dev -W error Tests/Examples/forked.py "${base}plasma.jpg" "${base}glass.png"
+    gives 0 "$python" -X dev -W error Tests/Examples/forked.py "${base}plasma.jpg" "${base}glass.png"
     says '^100( 100){5}$'
     [ ! -s "$work/err" ] || fail "forked.py: $(cat "$work/err")"
     ok "forked.py: a process pool, forked by a process that has used the library"
-    if [ -n "$http" ]; then check_session session.py python3 -X dev -W error examples/python/session.py; fi
+    if [ -n "$http" ]; then check_session_py; fi
 else
-    skip "Python: no python3"
+    skip "Python: no cffi"
 fi
 
 # ---- Rust, with the crates as they are in the tree
@@ -415,11 +376,9 @@ if have_crates; then
     check_get sdd-get "$rust/sdd-get"
     cmp "$work/get.c/lines" "$work/sdd-get/lines" || fail "sdd-get: other lines than get.c"
     check_sdd_load "$rust/sdd-load"
-    if [ -n "$http" ]; then check_session sdd-session "$rust/sdd-session"; fi
-    if [ -n "$http" ] && have python3; then
-        for file in lines notices; do
-            cmp "$work/session.py/$file" "$work/sdd-session/$file" || fail "sdd-session: other $file than session.py"
-        done
+    if [ -n "$http" ]; then check_sdd_session "$rust/sdd-session"; fi
+    if [ -n "$http" ] && [ -n "$python" ]; then
+        cmp "$work/session.py/lines" "$work/sdd-session/lines" || fail "sdd-session: other lines than session.py"
     fi
 else
     skip "Rust: no cargo, or no librust-pkg-config-dev"
@@ -455,12 +414,16 @@ says '/missing.png: .'
 [ "$(wc -l <"$work/out")" -eq 7 ] || fail "README.md, C: not one line each"
 sort "$work/out" >"$work/readme.lines"
 ok "README.md: C"
-python_with_cffi=$(for python in python3 /usr/bin/python3; do
-    if "$python" -c 'import cffi' 2>"$work/err"; then echo "$python" && break; fi
-done)
-if [ -n "$python_with_cffi" ]; then
+if have python3; then
+    gives 1 python3 -X dev -W error examples/python/ctypes_load.py "${asked[@]}"
+    [ ! -s "$work/err" ] || fail "ctypes_load.py: $(cat "$work/err")"
+    sort "$work/out" | cmp - "$work/readme.lines" || fail "ctypes_load.py prints something else than the README's C"
+    gives 0 python3 examples/python/ctypes_load.py "${urls[@]}"
+    ok "ctypes_load.py: the same in Python without a package"
+fi
+if [ -n "$python" ]; then
     block python >"$work/readme.py"
-    PYTHONPATH=$root/bindings/python/src gives 0 "$python_with_cffi" "$work/readme.py" "${asked[@]}"
+    gives 0 "$python" "$work/readme.py" "${asked[@]}"
     sort "$work/out" | cmp - "$work/readme.lines" || fail "README.md: Python prints something else than C"
     ok "README.md: Python"
 else

@@ -59,7 +59,8 @@ need libclang-dev sh -c 'ldconfig -p | grep -q libclang-[0-9]'
 need swig has swig
 need python3-dev has /usr/bin/python3-config
 need python3-pycparser sh -c 'python3 -c "import pycparser" || /usr/bin/python3 -c "import pycparser"'
-need python3-cffi sh -c 'python3 -c "import cffi" || /usr/bin/python3 -c "import cffi"'
+need python3-cffi python3_with cffi,numpy             # both in one Python: Tests/examples.sh
+need python3-numpy python3_with cffi,numpy
 need python3-pip python3 -m pip --version             # installs ctypesgen
 need python3-venv python3 -c "import ensurepip"       # the Python package
 need binutils has strip objdump

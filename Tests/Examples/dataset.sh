@@ -1,11 +1,11 @@
 # Tests dataset.py; sourced by Tests/examples.sh. Uses $work, $base, $pictures, $urls, fail, ok, skip, gives, says.
 
-# Prints the Python that has NumPy and Pillow: apt-get installs them for the system's, and another may come first on the
-# PATH.
-python_with_numpy() {
+# python_with MODULES: prints the first Python that has them, as "numpy, PIL". apt-get installs them for the system's,
+# and another may come first on the PATH.
+python_with() {
     local python
     for python in python3 /usr/bin/python3; do
-        "$python" -c 'import numpy, PIL' 2>/dev/null || continue
+        "$python" -c "import $1" 2>/dev/null || continue
         echo "$python"
         return
     done
@@ -47,13 +47,24 @@ PYTHON
 }
 
 check_dataset() {
-    local python fit
-    python=$(python_with_numpy)
-    if [ -z "$python" ]; then
-        skip "dataset.py: no NumPy, or no Pillow"
+    local python runs fit
+    python=$(python_with 'numpy, PIL') runs=$(python_with 'cffi, numpy')
+    if [ -z "$python" ] || [ -z "$runs" ]; then
+        skip "dataset.py: no cffi, no NumPy, or no Pillow"
         return
     fi
-    local script=("$python" -X dev -W error examples/python/dataset.py -s 128x96)
+    local script=("$runs" -X dev -W error examples/python/dataset.py)
+    gives 0 "${script[@]}" -s 19x13 --chw -o "$work/dataset.npy" "file://$PWD/Tests/Fixtures/png/rgb8.png"
+    "$python" - "$work/dataset.npy" Tests/Fixtures/png/rgb8.pam <<'PYTHON' || fail "dataset.py: other planes"
+import pathlib, sys
+import numpy as np
+pam = pathlib.Path(sys.argv[2]).read_bytes()
+rgba = pam[pam.index(b"ENDHDR\n") + 7:]
+sys.exit(np.load(sys.argv[1]).tobytes() != rgba[0::4] + rgba[1::4] + rgba[2::4])
+PYTHON
+    ok "dataset.py: a file, to the planes of its pixels"
+
+    script+=(-s 128x96)
     for fit in fill stretch inside; do
         gives 0 "${script[@]}" --fit "$fit" -o "$work/dataset.npy" "${urls[@]}"
         says '^6 of 6 pictures in [0-9.]+ s: [0-9.]+ a second, [0-9.]+ MB a second$'
@@ -74,6 +85,6 @@ check_dataset() {
     says '^ +5 of 127\.0\.0\.1:[0-9]+: 2 failed, '
     says '^ +1 of \(no host\): 1 failed, 0 bytes'
     same_as_pillow "$work/dataset.npy" hwc fill "${pictures[2]}" - "${pictures[0]}" - - "${pictures[1]}"
-    gives 2 "$python" examples/python/dataset.py
+    gives 2 "$runs" examples/python/dataset.py
     ok "dataset.py: one bad item does not stop the others"
 }

@@ -2,34 +2,36 @@
 
     python3 Tests/Examples/forked.py URL...
 
-The shared objects are used in the parent before and after, and in each worker. Prints how many pictures each loads.
+The shared objects of the low layer are used in the parent before and after, and in each worker. Prints how many pictures
+each loads.
 """
 
 import multiprocessing
 import os
 import sys
 
-import sdd_ctypes as sdd
-from sdd_ctypes import lib
-from sdd_helpers import check
+from sdd.lowlevel import ffi, lib
+
+
+def check(status):
+    assert status == lib.SDD_OK, ffi.string(lib.sdd_last_error_message())
 
 
 def load(urls):
     """Loads pictures with the shared loader and returns how many succeeded."""
     widths = []
 
-    @sdd.CompletedFn
-    def completed(pointer, user_data):
-        result = pointer.contents
-        if result.error != sdd.OK:
-            print(f"{os.getpid()}: {result.url.decode()}: {result.message.decode()}", file=sys.stderr)
+    @ffi.callback("sdd_completed_fn")
+    def completed(result, user_data):
+        if result.error != lib.SDD_OK:
+            print(f"{os.getpid()}: {ffi.string(result.url)}: {ffi.string(result.message)}", file=sys.stderr)
         else:
             widths.append(lib.sdd_image_width(result.image))
 
     for url in urls:
-        lib.sdd_load(None, url.encode(), 0, sdd.ProgressFn(), completed, None)
-    check(lib.sdd_wait_idle(None, 60000))
-    check(lib.sdd_cache_flush(None, 10000))
+        lib.sdd_load(ffi.NULL, url.encode(), 0, ffi.NULL, completed, ffi.NULL)
+    check(lib.sdd_wait_idle(ffi.NULL, 60000))
+    check(lib.sdd_cache_flush(ffi.NULL, 10000))
     return len(widths)
 
 

@@ -7,7 +7,7 @@
 # there.
 shows() {
     local python
-    python=$(python_with_numpy)
+    python=$(python_with 'numpy, PIL')
     if [ -z "$python" ]; then
         skip "comparing ${1##*/}: no NumPy, or no Pillow"
         return
