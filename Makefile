@@ -225,7 +225,7 @@ suites := test-c test-swift test-python test-docs test-tool test-examples test-c
 check: ## runs all of the following, two at a time; build/suites/ has what they said:
 	Tests/suites.sh lint all debug docs man coders -- bench-programs fault-server -- $(suites)
 
-lint: ##   checks formats, comments, sentences, sizes, circles of files, figures and rows of documents
+lint: ##   checks formats, comments, sentences, sizes, circles of files and folders, figures and rows of documents
 	Tests/house/requirements.py
 	Tests/house/limits.py
 	Tests/house/circles.py
@@ -366,7 +366,7 @@ soak: all fault-server ## runs SOAK_LOADS mixed loads through one loader, a tent
 	SDD_SOAK=$(SOAK_LOADS) SDD_TEST_SECONDS=7200 $(with_server) Tests/C/run.sh plain test_soak
 	SDD_SOAK=$$(($(SOAK_LOADS) / 10)) SDD_TEST_SECONDS=7200 $(with_server) Tests/C/run.sh tsan test_soak
 
-circles: ## prints circles of files in each Swift target, with what ties them together
+circles: ## prints circles of files and folders in each Swift target, with what ties them together
 	Tests/house/circles.py --ties SDD SDDBase SDDCaches SDDCoders SDDEngine SDDTransport
 
 docs: ## builds the site of the documents in build/docs/html, which works offline

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Finds circles of files in each Swift target: files that all depend on one another, directly or not.
+"""Finds circles in each Swift target: nodes that all depend on one another, directly or not.
 
-A node is a file with its extension files: Foo.swift and Foo+Bar.swift are the node Foo. There is an arrow from node A
-to node B if the code of A, without comments and strings, names something that is declared in B:
+A node is a file with its extension files: Foo.swift and Foo+Bar.swift are the node Foo. In the second form a node is a
+folder with the files that lie in it, but not those of its own folders; the files that lie in the target's folder itself
+are one node as well, ".", since nobody would see an order among them. There is an arrow from node A to node B if the code
+of a file of A, without comments and strings, names something that a file of B declares:
 
 - a type: a struct, class, enum, actor, protocol or typealias at the top level of a file,
 - a function or constant at the top level of a file,
@@ -10,15 +12,16 @@ to node B if the code of A, without comments and strings, names something that i
   target and in those that it imports. Functions count where they are called or follow a dot; properties and nested
   types where they follow a dot, or stand in code that extends the same type.
 
-Private declarations do not count, nor do names that A uses for a generic parameter, associated type or nested type.
-Members that a type declares itself, or a file of its node, come with the type's name.
+Private declarations do not count, nor do names that the file of A uses for a generic parameter, associated type or
+nested type. Members that a type declares itself, or a file of its node, come with the type's name.
 
 A circle is a strongly connected component of these arrows, and its size is its number of nodes. Fails if a target has a
 circle larger than its limit below. The limits may only go down.
 
-    Tests/house/circles.py                     the size of the largest circle of each target
-    Tests/house/circles.py --ties TARGET...    its files, and each arrow in it, with its names (and their uses), after the
-                                         size of the largest circle that would remain without the arrow
+    Tests/house/circles.py                     the sizes of the largest circles of each target
+    Tests/house/circles.py --ties TARGET...    their nodes, and each arrow in them, after the size of the largest circle
+                                         that would remain without the arrow: its names with their uses, or, of a thin
+                                         arrow between folders, the files with these
 """
 import collections
 import re
@@ -27,8 +30,13 @@ import sys
 sys.dont_write_bytecode = True
 from sources import ROOT, closing, swift_code  # noqa: E402
 
-# Nodes of the largest circle. The aim is 6 at most, in each target.
-LIMITS = {"SDD": 3, "SDDBase": 0, "SDDCaches": 4, "SDDCoders": 4, "SDDEngine": 5, "SDDTransport": 6}
+# Nodes of the largest circle. The aim is 6 files at most, and no folder, in each target.
+LIMITS = {
+    "files": {"SDD": 3, "SDDBase": 0, "SDDCaches": 4, "SDDCoders": 4, "SDDEngine": 5, "SDDTransport": 6},
+    "folders": {"SDD": 5, "SDDBase": 0, "SDDCaches": 0, "SDDCoders": 9, "SDDEngine": 7, "SDDTransport": 7},
+}
+TARGETS = list(LIMITS["files"])
+NODES = {"files": lambda path: path.stem.split("+")[0], "folders": lambda path: path.parent.as_posix()}
 
 TYPE = "struct|class|enum|actor|protocol|typealias|associatedtype"
 DECLARATION = re.compile(
@@ -36,6 +44,7 @@ DECLARATION = re.compile(
     r"\s*(?P<name>`?[\w.]+`?)?(?P<generic>\s*<[^>{}()]*>)?"
 )
 PRIVATE = re.compile(r"\b(?:private|fileprivate)\b(?!\(set\))[^\n;{}]*$")
+THIN = 8  # pairs of files that tie two folders
 CALL = r"\s*(?:[({]|\bwhere\b)"
 Declared = collections.namedtuple("Declared", "kind name owner is_private shadows")
 
@@ -66,6 +75,7 @@ def _within(code, at, end, owner, is_extension, is_private):
         shadows = re.findall(r"(?:^|[<,])\s*(?:each\s+)?(\w+)", match["generic"] or "")
         if kind == "extension":
             body = code.find("{", at)
+            name = name or code[at:body].strip()  # [UInt8]
             close = closing(code, body)
             yield from _within(code, body + 1, close, name, True, hidden)
             at = close + 1
@@ -85,75 +95,76 @@ def uses_of(names, code):
 
 class Target:
     def __init__(self, name):
-        self.name = name
-        self.code = collections.defaultdict(str)  # by node
+        folder = ROOT / "Sources" / name
         self.imports = set()
-        for path in sorted((ROOT / "Sources" / name).rglob("*.swift")):
+        self.code = {}  # by file, as are `declared` and `homes`
+        for path in sorted(folder.rglob("*.swift")):
             code = swift_code(path.read_text(encoding="utf-8"))
             self.imports |= set(re.findall(r"\bimport (\w+)", code))
-            self.code[path.stem.split("+")[0]] += code + "\n"
-        self.declared = {node: list(declarations(code)) for node, code in self.code.items()}
+            self.code[path.relative_to(folder)] = code
+        self.declared = {file: list(declarations(code)) for file, code in self.code.items()}
         self.homes = {  # of types, functions and constants at the top level
-            each.name: node
-            for node, all in self.declared.items()
+            each.name: file
+            for file, all in self.declared.items()
             for each in all
             if each.owner is None and not each.is_private
         }
-        self.members = collections.defaultdict(set)  # the nodes that declare a member of a name
-        for node, all in self.declared.items():
-            for each in all:
-                self.members[each.name].add(node)
+        self.names = {each.name for all in self.declared.values() for each in all}
 
-    def strange_members(self, imported):
+    def strange_members(self, node, imported):
         """Members that a node declares in extensions of types of other nodes or targets."""
-        for node, all in self.declared.items():
+        nodes = collections.defaultdict(set)  # the nodes that declare a member of a name
+        for file, all in self.declared.items():
+            for each in all:
+                nodes[each.name].add(node(file))
+        for file, all in self.declared.items():
             for each in all:
                 if each.owner is None or each.is_private or not each.owner[1] or each.kind == "case":
                     continue
                 home = self.homes.get(each.owner[0].split(".")[0])
-                if home == node or len(self.members[each.name]) > 1:
+                if home and node(home) == node(file) or len(nodes[each.name]) > 1:
                     continue
-                if any(each.name in other.members for other in imported):
+                if any(each.name in other.names for other in imported):
                     continue
-                yield node, each, home
+                yield file, each
 
-    def arrows(self, imported):
-        """By pair of nodes: the names that tie them, with the number of uses."""
+    def arrows(self, node, imported):
+        """By pair of files of different nodes: the names that tie them, with the number of uses."""
         found = collections.defaultdict(collections.Counter)
         shadowed = {
-            node: {name for each in all for name in each.shadows}
+            file: {name for each in all for name in each.shadows}
             | {each.name for each in all if each.owner is not None and each.kind in TYPE.split("|")}
-            for node, all in self.declared.items()
+            for file, all in self.declared.items()
         }
-        words = {node: uses_of(r"(?<![.\w`])[A-Za-z_]\w*", code) for node, code in self.code.items()}
-        dotted = {node: uses_of(r"\.`?([A-Za-z_]\w*)", code) for node, code in self.code.items()}
+        words = {file: uses_of(r"(?<![.\w`])[A-Za-z_]\w*", code) for file, code in self.code.items()}
+        dotted = {file: uses_of(r"\.`?([A-Za-z_]\w*)", code) for file, code in self.code.items()}
         top = {each.name: each.kind for all in self.declared.values() for each in all if each.owner is None}
-        for node, code in self.code.items():
+        for file, code in self.code.items():
             for name, home in self.homes.items():
-                if home == node or name in shadowed[node] or not words[node][name]:
+                if node(home) == node(file) or name in shadowed[file] or not words[file][name]:
                     continue
-                uses = words[node][name]
+                uses = words[file][name]
                 if top[name] == "func":
                     uses = len(re.findall(rf"(?<![.\w`]){name}{CALL}", code))
                 elif top[name] in ("let", "var"):
                     uses = len(re.findall(rf"(?<![.\w`]){name}\b(?!\s*:)", code))
                 if uses:
-                    found[node, home][name] += uses
+                    found[file, home][name] += uses
         extended = {
-            node: {each.owner[0].split(".")[0] for each in all if each.owner} for node, all in self.declared.items()
+            file: {each.owner[0].split(".")[0] for each in all if each.owner} for file, all in self.declared.items()
         }
-        for home, each, _ in self.strange_members(imported):
-            for node, code in self.code.items():
-                if node == home:
+        for home, each in self.strange_members(node, imported):
+            for file, code in self.code.items():
+                if node(file) == node(home):
                     continue
-                uses = dotted[node][each.name]
+                uses = dotted[file][each.name]
                 if each.kind == "func":
-                    if words[node][each.name]:
+                    if words[file][each.name]:
                         uses += len(re.findall(rf"(?<![.\w`]){each.name}{CALL}", code))
-                elif each.owner[0].split(".")[0] in extended[node]:
-                    uses += words[node][each.name]
+                elif each.owner[0].split(".")[0] in extended[file]:
+                    uses += words[file][each.name]
                 if uses:
-                    found[node, home][each.name] = uses
+                    found[file, home][each.name] = uses
         return found
 
 
@@ -186,41 +197,62 @@ def largest_circle(nodes, arrows):
     return best
 
 
-def tell_ties(nodes, arrows, circle):
-    inside = {pair: names for pair, names in arrows.items() if pair[0] in circle and pair[1] in circle}
+def of_nodes(ties, node):
+    """By pair of nodes: the ties between their files."""
+    found = collections.defaultdict(dict)
+    for (a, b), names in ties.items():
+        found[node(a), node(b)][a, b] = names
+    return found
+
+
+def told(names):
+    return ", ".join(f"{name} ({uses})" for name, uses in sorted(names.items()))
+
+
+def tell_ties(arrows, circle, form):
+    inside = {pair: ties for pair, ties in arrows.items() if pair[0] in circle and pair[1] in circle}
     rows = []
-    for pair, names in inside.items():
+    for pair, ties in inside.items():
         without = len(largest_circle(circle, set(inside) - {pair}))
-        rows.append((without, sum(names.values()), pair, names))
-    for without, _, (a, b), names in sorted(rows, key=lambda row: row[:3]):
-        print(f"    {without:3}  {a} -> {b}: " + ", ".join(f"{name} ({uses})" for name, uses in sorted(names.items())))
+        names = sum(ties.values(), collections.Counter())
+        rows.append((without, sum(names.values()), pair, ties, names))
+    for without, uses, (a, b), ties, names in sorted(rows, key=lambda row: row[:3]):
+        print(f"    {without:3}  {a} -> {b}: " + (told(names) if form == "files" else f"{len(ties)} pairs of files, {uses} uses"))
+        if form == "folders" and len(ties) <= THIN:
+            for (one, other), names in sorted(ties.items()):
+                print(f"             {one.stem} -> {other.stem}: {told(names)}")
 
 
 def main():
     sys.setrecursionlimit(10000)
-    ties = sys.argv[1:2] == ["--ties"]
-    asked = sys.argv[2:] if ties else list(LIMITS)
-    if (not ties and len(sys.argv) > 1) or not set(asked) <= set(LIMITS):
+    asked = sys.argv[2:] if sys.argv[1:2] == ["--ties"] else []
+    if len(sys.argv) > 1 and not asked or not set(asked) <= set(TARGETS):
         sys.exit(__doc__)
-    targets = {name: Target(name) for name in LIMITS}
-    sizes, is_good = [], True
-    for name in asked:
-        target = targets[name]
-        arrows = target.arrows([targets[other] for other in target.imports & set(targets) - {name}])
-        circle = largest_circle(target.code, arrows)
-        sizes.append(f"{name} {len(circle)}")
-        if ties:
-            print(f"{name}: {len(target.code)} nodes, largest circle {len(circle)}: {' '.join(circle)}")
-            tell_ties(target.code, arrows, circle)
-        if len(circle) > LIMITS[name]:
-            is_good = False
-            print(f"circles.py: {name} has a circle of {len(circle)}, the limit is {LIMITS[name]}", file=sys.stderr)
-        elif len(circle) < LIMITS[name]:
-            print(f"circles.py: the limit of {name} can go down to {len(circle)}")
+    targets = {name: Target(name) for name in TARGETS}
+    is_good = True
+    for form, limits in LIMITS.items():
+        sizes = {}
+        for name in asked or TARGETS:
+            target, node = targets[name], NODES[form]
+            imported = [targets[other] for other in target.imports & set(targets) - {name}]
+            arrows = of_nodes(target.arrows(node, imported), node)
+            nodes = {node(file) for file in target.code}
+            circle = largest_circle(nodes, arrows)
+            sizes[name] = len(circle)
+            if asked:
+                print(f"{name}: {len(nodes)} {form}, largest circle {len(circle)}: {' '.join(circle)}")
+                tell_ties(arrows, circle, form)
+            if len(circle) > limits[name]:
+                is_good = False
+                print(
+                    f"circles.py: {name} has a circle of {len(circle)} {form}, the limit is {limits[name]}",
+                    file=sys.stderr)
+            elif len(circle) < limits[name]:
+                print(f"circles.py: the limit of {name}, {form}, can go down to {len(circle)}")
+        if is_good and not asked:
+            print(f"ok circles of {form}: " + ", ".join(f"{name} {size}" for name, size in sizes.items()))
     if not is_good:
         sys.exit(1)
-    if not ties:
-        print(f"ok circles: {', '.join(sizes)}")
 
 
 main()
