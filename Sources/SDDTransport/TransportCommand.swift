@@ -10,10 +10,3 @@ package enum TransportCommand: Sendable {
     /// Shows the body received so far in `.body` events, from now on.
     case show(TransferID)
 }
-
-/// The id of one transfer, which is never reused.
-package struct TransferID: Hashable, Sendable {
-    package let number: UInt64
-
-    package init(_ number: UInt64) { self.number = number }
-}

@@ -81,3 +81,25 @@ package struct TransportConfiguration: Sendable {
         }
     }
 }
+
+extension TransportConfiguration.Proxy {
+    /// The user and password of a configured proxy; `nil` if there are none. Those of a proxy from the environment
+    /// belong to the machine, and do not identify a caller.
+    package var userinfo: String? {
+        guard case .url(let url, _) = self else { return nil }
+        return Self.rangeOfUserinfo(in: url).map { String(url[$0]) }
+    }
+
+    /// Returns a proxy's URL without user and password.
+    package static func withoutUserinfo(_ url: String) -> String {
+        guard let userinfo = rangeOfUserinfo(in: url) else { return url }
+        return String(url[..<userinfo.lowerBound]) + url[userinfo.upperBound...].dropFirst()
+    }
+
+    /// Returns the place of "user:password" in "scheme://user:password@host:port", in which the scheme may be missing.
+    private static func rangeOfUserinfo(in url: String) -> Range<String.Index>? {
+        let text = url.utf8
+        let authority = (URLText.schemeEnd(url).map { text[$0...] } ?? text[...]).prefix { $0 != UInt8(ascii: "/") }
+        return authority.lastIndex(of: UInt8(ascii: "@")).map { authority.startIndex..<$0 }
+    }
+}

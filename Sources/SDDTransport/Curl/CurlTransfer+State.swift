@@ -178,3 +178,14 @@ extension CurlTransfer.Progress {
         return StageClocks(clocks, countsConnect: !isHeldBack, startedAt: now)
     }
 }
+
+extension ResponseReader {
+    /// Creates a reader for the response of one hop.
+    convenience init(_ easy: EasyHandle, _ request: HTTPRequest, in surroundings: CurlTransfer.Surroundings) {
+        let options = surroundings.options
+        let asksForUpgrade = options.configuration.httpVersion == .http2 && request.scheme == .http
+        self.init(
+            easy, limit: request.limitOnBody(else: options.configuration.maxBodyBytes),
+            terms: Terms(request, asksForUpgrade: asksForUpgrade), time: surroundings.time)
+    }
+}

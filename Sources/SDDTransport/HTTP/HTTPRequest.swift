@@ -133,4 +133,18 @@ extension HTTPRequest {
         if let rare = storage.parts.rare?.parts, rare.body != nil || rare.sink != nil { return false }
         return storage.parts.method == "GET" || storage.parts.method == "HEAD"
     }
+
+    /// Whether sending the request twice does no harm: RFC 9110 §9.2.2.
+    var isIdempotent: Bool {
+        switch method {
+        case "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE": true
+        default: false
+        }
+    }
+
+    /// Returns the request's own limit on the body, or `standard` if it has none.
+    func limitOnBody(else standard: Int64) -> Int64 {
+        let own = options.values.maxBodyBytes
+        return own > 0 ? own : standard
+    }
 }
