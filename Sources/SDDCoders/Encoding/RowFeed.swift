@@ -18,7 +18,7 @@ enum RowFeed {
         case .made(let pixels, let format, let background):
             for top in stride(from: 0, to: pixels.height, by: Self.rowsAtATime) {
                 let count = min(Self.rowsAtATime, pixels.height - top)
-                let rows = try Self.rows(top, count, of: pixels, DecodeOptions(format: format, background: background))
+                let rows = try Self.rows(top, count, of: pixels, format, background)
                 try body(rows.base, rows.stride, count)
                 withExtendedLifetime(rows) {}
             }
@@ -26,12 +26,12 @@ enum RowFeed {
     }
 
     private static func rows(
-        _ top: Int, _ count: Int, of pixels: PixelBuffer, _ form: DecodeOptions
+        _ top: Int, _ count: Int, of pixels: PixelBuffer, _ format: PixelFormat, _ background: UInt32
     ) throws(EncodeError) -> PixelBuffer {
         do throws(CoderError) {
             let rows = try PixelBuffer.make(width: pixels.width, height: count, .rgba8)
             for y in 0..<count { pixels.readRow(top + y, to: rows.base + y * rows.stride) }
-            return try PixelConverter(rows, to: form, orientation: 1).make()
+            return try PixelConverter(rows, to: format, background: background).make()
         } catch {
             throw .noMemory
         }

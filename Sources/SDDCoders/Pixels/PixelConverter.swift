@@ -1,35 +1,40 @@
 internal import SDDBase
 
-/// Converts a decoder's pixels, as stored, to the form that was requested. The decoder gives RGBA8, RGBA16 or the
-/// requested format itself. It takes one pass over the pixels, or none if they are in the right form. Callable from any
+/// Converts a decoder's pixels, as stored, to the format that was requested. The decoder gives RGBA8, RGBA16 or the
+/// requested format itself. It takes one pass over the pixels, or none if they are as requested. Callable from any
 /// thread.
 struct PixelConverter {
     private let source: PixelBuffer
-    private let form: DecodeOptions
+    private let format: PixelFormat
+    private let background: UInt32
     private let memory: PixelMemory
     private let turn: PictureTurn
 
     /// - Parameters:
-    ///   - memory: used instead of the form's own.
-    ///   - orientation: Exif orientation, 1 to 8; ignored if the form is not upright.
-    init(_ source: PixelBuffer, to form: DecodeOptions, in memory: PixelMemory? = nil, orientation: Int) {
+    ///   - background: colour that shows through if the format has no alpha: 0xRRGGBB.
+    ///   - orientation: Exif orientation, 1 to 8, by which the picture is turned.
+    init(
+        _ source: PixelBuffer, to format: PixelFormat, background: UInt32 = 0, in memory: PixelMemory = .library,
+        orientation: Int = 1
+    ) {
         self.source = source
-        self.form = form
-        self.memory = memory ?? form.memory
-        turn = PictureTurn(orientation: form.isUpright ? orientation : 1, width: source.width, height: source.height)
+        self.format = format
+        self.background = background
+        self.memory = memory
+        turn = PictureTurn(orientation: orientation, width: source.width, height: source.height)
     }
 
     /// Returns the converted pixels, or the source itself.
     /// - Throws: if there is no memory.
     func make() throws(CoderError) -> PixelBuffer {
-        let isOfFormat = turn.isNone && form.format == source.format
+        let isOfFormat = turn.isNone && format == source.format
         if isOfFormat && memory == source.memory { return source }
-        let made = try PixelBuffer.make(width: turn.width, height: turn.height, form.format, in: memory)
+        let made = try PixelBuffer.make(width: turn.width, height: turn.height, format, in: memory)
         if isOfFormat {
             made.copyRows(source.height, of: source)
             return made
         }
-        let fill = PixelFill(source.format, to: made, background: form.background)
+        let fill = PixelFill(source.format, to: made, background: background)
         // A rotation by a quarter turn goes down columns, so it works in tiles to stay within few cache lines.
         let side = turn.isNone ? max(made.width, made.height) : 32
         for top in stride(from: 0, to: made.height, by: side) {

@@ -5,8 +5,7 @@ extension PixelBuffer {
         let rounding = CornerRounding(radius: radius, corners, width: width, height: height)
         let made = try straightCopy()
         rounding.apply(to: made)
-        return try PixelConverter(made, to: DecodeOptions(format: format.hasAlpha ? format : .rgba8), orientation: 1)
-            .make()
+        return try PixelConverter(made, to: format.hasAlpha ? format : .rgba8).make()
     }
 }
 

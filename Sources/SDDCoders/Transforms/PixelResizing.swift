@@ -14,6 +14,6 @@ extension PixelBuffer {
             reducer.take(row.base)
         }
         withExtendedLifetime(row) {}
-        return try PixelConverter(reducer.target, to: DecodeOptions(format: format), orientation: 1).make()
+        return try PixelConverter(reducer.target, to: format).make()
     }
 }

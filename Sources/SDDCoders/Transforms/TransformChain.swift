@@ -86,29 +86,3 @@ package final class TransformChain: Hashable, Sendable {
         throw .outside
     }
 }
-
-// MARK: - In a form
-
-extension TransformChain {
-    /// Applies the transforms for a form; the result is in the form's own format and memory.
-    func apply(to pixels: PixelBuffer, as form: DecodeOptions, maxPixels: Int) throws(CoderError) -> PixelBuffer {
-        let made = try applyDecoding(to: pixels, maxPixels: maxPixels)
-        // The application's function may return any format, and round corners need alpha.
-        let source = made.format == form.format ? made : try made.straightCopy(isNarrow: form.format.source == .rgba8)
-        return try PixelConverter(source, to: form, orientation: 1).make()
-    }
-
-    private func applyDecoding(to pixels: PixelBuffer, maxPixels: Int) throws(CoderError) -> PixelBuffer {
-        do throws(TransformError) {
-            return try apply(to: pixels, maxPixels: maxPixels)
-        } catch {
-            switch error {
-            case .noMemory: throw CoderError(.noMemory)
-            case .outside: throw CoderError(.transform, "a crop has nothing of the picture")
-            case .tooLarge(let width, let height):
-                throw CoderError(.tooManyPixels, "enlarged to \(width) x \(height) pixels")
-            case .refused: throw CoderError(.transform, "the application's function returned no picture")
-            }
-        }
-    }
-}
