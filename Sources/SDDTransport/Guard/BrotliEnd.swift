@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// Detects the end of Brotli data (RFC 7932), because libcurl 7.88 accepts data that stops anywhere as complete. The
-/// end shows only when the data is decompressed, so this class decompresses it a second time, with the same decoder
-/// library that libcurl is linked with, and discards the output.
+/// Detects the end of Brotli data (RFC 7932), because libcurl accepts data that stops anywhere as complete; no version
+/// up to 8.21.0 ends this reason. The end shows only when the data is decompressed, so this class decompresses it a
+/// second time, with the same decoder library that libcurl is linked with, and discards the output.
 /// thread: sdd-net
 final class BrotliEnd {
     private static let scratchBytes = 64 << 10

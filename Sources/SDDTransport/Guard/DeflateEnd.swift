@@ -1,6 +1,6 @@
 /// Detects the end of deflate data (RFC 1951, with or without the zlib wrapper of RFC 1950) without decompressing it,
-/// because libcurl 7.88 accepts data that stops anywhere as complete. It reads each code, and produces no output.
-/// Invalid data is left for libcurl to report.
+/// because libcurl accepts data that stops anywhere as complete; no version up to 8.21.0 ends this reason. It reads
+/// each code, and produces no output. Invalid data is left for libcurl to report.
 struct DeflateEnd {
     private enum Stage {
         case start, block, storedSize, stored, counts, codeLengths, lengths, symbols

@@ -1,8 +1,9 @@
-/// Distinguishes a loop that a flood keeps busy from one that has much to do. In a flood a turn of the loop does not end,
-/// or turns follow one another without a sleep; none of the bytes read are delivered, and libcurl keeps taking bytes from
-/// a socket. A fast body is delivered
-/// piece by piece, and a loop without processor time takes nothing from its sockets. Bytes that libcurl has just taken
-/// and is about to deliver are told apart by a second interval, in which a flood goes on. It has no clock of its own.
+/// Distinguishes a loop that a flood keeps busy from one that has much to do. In a flood a turn of the loop does not
+/// end, or turns follow one another without a sleep; none of the bytes read are delivered, and libcurl keeps taking
+/// bytes from a socket. A fast body is delivered piece by piece, and a loop without processor time takes nothing from
+/// its sockets. Bytes that libcurl has just taken and is about to deliver are told apart by a second interval, in which
+/// a flood goes on. It has no clock of its own. With libcurl 8.7.0 and later every turn ends, but no version up to 8.21.0
+/// ends the rows of turns, and with them the reason for this judge.
 struct FloodJudge {
     /// The state of the turn, or of a row of turns without a sleep, in microseconds of one clock.
     struct Turn {

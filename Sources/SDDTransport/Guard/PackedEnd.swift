@@ -1,5 +1,5 @@
-/// Watches a body as it arrives from the network for the end of its compressed data. libcurl 7.88 accepts a compressed
-/// stream that stops anywhere as complete, if only its framing is intact.
+/// Watches a body as it arrives from the network for the end of its compressed data. libcurl accepts a compressed
+/// stream that stops anywhere as complete, if only its framing is intact. No version up to 8.21.0 ends this reason.
 struct PackedEnd {
     enum Coding {
         case gzip, deflate, brotli, zstd

@@ -1,7 +1,8 @@
-/// Limits how long the loop sleeps after bytes have come over HTTP/2. When a server has violated HTTP/2, libcurl 8.1 and
-/// later send a GOAWAY and report nothing before they are called again; and because nothing more comes, nothing would
-/// wake the loop. So the loop calls libcurl again soon after the last event, and a few times more, because that call may
-/// itself read bytes. It has no clock of its own, and looks at no transfer.
+/// Limits how long the loop sleeps after bytes have come over HTTP/2. When a server has violated HTTP/2, libcurl 8.1
+/// and later send a GOAWAY and report nothing before they are called again; and because nothing more comes, nothing
+/// would wake the loop. So the loop calls libcurl again soon after the last event, and a few times more, because that
+/// call may itself read bytes. It has no clock of its own, and looks at no transfer. No version up to 8.21.0 ends this
+/// reason.
 struct SecondLooks {
     /// The lengths in milliseconds of the first sleeps that no event ends.
     static let sleeps: [Int64] = [20, 200, 1000]

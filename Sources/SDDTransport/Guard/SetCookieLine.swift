@@ -1,7 +1,7 @@
 internal import SDDBase
 
-/// A Set-Cookie field in which libcurl 7.88 differs from RFC 6265 §5.2: an attribute is recognized by its name alone,
-/// but libcurl ignores Secure and HttpOnly if they have a value.
+/// A Set-Cookie field in which libcurl differs from RFC 6265 §5.2: an attribute is recognized by its name alone, but
+/// libcurl ignores Secure and HttpOnly if they have a value. No version up to 8.21.0 ends this reason.
 struct SetCookieLine {
     /// The name of the cookie, as libcurl lists it.
     let name: String

@@ -1,10 +1,11 @@
 internal import SDDBase
 internal import Synchronization
 
-/// Checks from another thread whether the turns of the loop end. libcurl 7.88 reads HTTP/2 frames without content for as
-/// long as they come, and curl_multi_perform does not return; with later versions it returns, and one turn follows
-/// another without a sleep. The socket that they come from is then shut down, so that
-/// libcurl sees the end of the connection. If the loop is to end and its turn does not, all sockets are shut down.
+/// Checks from another thread whether the turns of the loop end. libcurl up to 8.6.0 reads HTTP/2 frames without
+/// content for as long as they come, and curl_multi_perform does not return; with later versions it returns, and one
+/// turn follows another without a sleep. The socket that they come from is then shut down, so that libcurl sees the end
+/// of the connection. If the loop is to end and its turn does not, all sockets are shut down. No version up to 8.21.0
+/// ends this reason.
 ///
 /// Runs on the thread sdd-watch, which looks four times a second while turns follow one another, and sleeps while the
 /// loop sleeps. If it has slept for ten seconds, it ends, and the loop's next turn starts it again.

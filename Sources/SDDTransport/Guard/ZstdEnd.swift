@@ -1,5 +1,6 @@
 /// Detects the end of Zstandard frames (RFC 8878) by the sizes in them, without decompressing them, because libcurl
-/// 7.88 accepts data that stops anywhere as complete. Invalid data is left for libcurl to report.
+/// accepts data that stops anywhere as complete; no version up to 8.21.0 ends this reason. Invalid data is left for
+/// libcurl to report.
 struct ZstdEnd {
     private enum Stage { case magic, skippableSize, descriptor, block, damaged }
 
