@@ -79,6 +79,36 @@ import Testing
         #expect(most <= 600 && pieces > 20 && trim.outcome?.removed.count == 3000)
     }
 
+    /// A count that has seen an entry waits until the entry is in the ledger, which would count it once more.
+    @Test func aCountDoesNotEndBetweenAnEntryAndItsRecord() throws {
+        // given
+        let fixture = try DiskFixture()
+        let store = try fixture.store()
+        let (isRenamed, isCounted) = (Monitor(false), Monitor(false))
+        // Once the entry can be seen, its writer waits for the count, or for the count to wait for it.
+        fixture.files.plan = FaultyFiles.Plan(afterRename: {
+            guard
+                isRenamed.withLock({ isRenamed in
+                    defer { isRenamed = true }
+                    return !isRenamed
+                })
+            else { return }
+            isRenamed.broadcast()
+            while !store.changes.isClosed, !isCounted.withLock({ $0 }) { usleep(1000) }
+        })
+        let writer = try NativeThread(name: "writer") { try? store.write("k", [1]) }
+        isRenamed.wait { $0 ? () : nil }
+        // when
+        let counter = try NativeThread(name: "counter") {
+            if let count = try? store.beginCount() { while (try? count.step()) ?? false {} }
+            isCounted.withLock { $0 = true }
+        }
+        writer.join()
+        counter.join()
+        // then
+        #expect(try store.totals().count == 1)
+    }
+
     /// Without a ledger the entries are counted while others are stored: each is counted once, whenever the count ends.
     @Test func anEntryStoredDuringACountIsCountedOnce() async throws {
         for round in 0..<40 {

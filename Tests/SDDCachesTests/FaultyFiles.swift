@@ -19,6 +19,8 @@ final class FaultyFiles: FileCalls {
         var mostWritten = Int.max
         /// Called before each call, without the lock: it may block.
         var before: (@Sendable (Kind) -> Void)?
+        /// Called after each rename, likewise.
+        var afterRename: (@Sendable () -> Void)?
     }
 
     private struct State {
@@ -148,6 +150,7 @@ final class FaultyFiles: FileCalls {
         try pass(.rename)
         try system.rename(name, to: newName, in: directory)
         state.withLock { $0.names.append("rename " + newName) }
+        plan.afterRename?()
     }
 
     func link(

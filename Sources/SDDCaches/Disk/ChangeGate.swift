@@ -1,7 +1,8 @@
 import SDDBase
 
 /// Lets a count of all entries finish only between two changes of this process, never within one. A change is recorded
-/// as touched and added to the ledger; a count that saw only one of the two would miss the change or count it twice.
+/// as touched, becomes visible, and is added to the ledger; a count that saw only some of that would miss the change or
+/// count it twice.
 /// Thread-safe; no lock is held while a file is read or written.
 final class ChangeGate: Sendable {
     private struct State {
@@ -10,6 +11,9 @@ final class ChangeGate: Sendable {
     }
 
     private let state = Monitor(State())
+
+    /// Whether a count is finishing, or waits to.
+    var isClosed: Bool { state.withLock { $0.isClosed } }
 
     /// Begins a change; waits while a count is finishing.
     func begin() {

@@ -144,12 +144,13 @@ extension DiskStore {
     ) throws(CacheError) -> Bool {
         guard hasFiles else { return false }
         let name = EntryName(key: key).full
+        let change = Change(name, in: self)
         do throws(SystemError) {
             try directory.files.link(entry.name, in: other.descriptor, as: name, in: directory.descriptor)
         } catch {
             return false
         }
-        changed(name, by: DiskTotals(bytes: entry.allocated, count: 1))
+        change.record(DiskTotals(bytes: entry.allocated, count: 1))
         return true
     }
 

@@ -184,10 +184,9 @@ extension DiskStore {
     func removeFile(_ name: String, _ status: FileStatus) throws(CacheError) -> Bool {
         try CacheError.during(.remove) { () throws(SystemError) in
             guard let now = try directory.files.statusIfThere(of: name, in: directory.descriptor),
-                now.isSameFile(as: status), try directory.files.removeIfThere(name, in: directory.descriptor)
+                now.isSameFile(as: status)
             else { return false }
-            changed(name, by: -DiskTotals(bytes: status.allocated, count: 1))
-            return true
+            return try unlink(name, of: status.allocated)
         }
     }
 }
@@ -215,14 +214,16 @@ extension DiskStore {
         let old = try allocated(name.full)
         let writer = FileWriter(directory: directory, sync: options.sync, time: now)
         guard let behind = Bytes(bytes) else { throw .noMemory }
+        var change: Change?
         let status = try writer.write([body, behind.pointer], as: name.full) { () throws(CacheError) in
             // Removed before the rename, since a process may be killed in between: a missing entry is better than an
             // outdated one.
             if let other = name.other { _ = try remove(file: other) }
+            change = Change(name.full, in: self)
         }
         uses.withLock { $0.forget(name.full) }
         let gone = old.map { -DiskTotals(bytes: $0, count: 1) } ?? DiskTotals()
-        changed(name.full, by: DiskTotals(bytes: status.allocated, count: 1) + gone)
+        change?.record(DiskTotals(bytes: status.allocated, count: 1) + gone)
     }
 
     /// - Returns: whether there was one.
@@ -238,11 +239,15 @@ extension DiskStore {
     private func remove(file name: String) throws(CacheError) -> Bool {
         guard let old = try allocated(name) else { return false }
         uses.withLock { $0.forget(name) }
-        let isGone = try CacheError.during(.remove) { () throws(SystemError) in
-            try directory.files.removeIfThere(name, in: directory.descriptor)
-        }
-        if isGone { changed(name, by: -DiskTotals(bytes: old, count: 1)) }
-        return isGone
+        return try CacheError.during(.remove) { () throws(SystemError) in try unlink(name, of: old) }
+    }
+
+    /// - Returns: whether there was a file.
+    private func unlink(_ name: String, of bytes: Int64) throws(SystemError) -> Bool {
+        let change = Change(name, in: self)
+        guard try directory.files.removeIfThere(name, in: directory.descriptor) else { return false }
+        change.record(-DiskTotals(bytes: bytes, count: 1))
+        return true
     }
 
     private func fits(_ body: Int, _ trailer: Int) -> Bool {
@@ -258,11 +263,20 @@ extension DiskStore {
         return status.flatMap { $0.kind == .file ? $0.allocated : nil }
     }
 
-    func changed(_ name: String, by change: DiskTotals) {
-        changes.begin()
-        defer { changes.end() }
-        touched(name)
-        ledger.add(change)
+    /// A change of one file, from before anyone can see it until it is in the ledger. A count of all entries does not
+    /// finish meanwhile, and looks the file up again: otherwise it might count the file, and the ledger once more.
+    final class Change {
+        private let store: DiskStore
+
+        init(_ name: String, in store: DiskStore) {
+            self.store = store
+            store.changes.begin()
+            store.touched(name)
+        }
+
+        deinit { store.changes.end() }
+
+        func record(_ totals: DiskTotals) { store.ledger.add(totals) }
     }
 
     func touched(_ name: String) {
