@@ -27,6 +27,8 @@ final class Helper: @unchecked Sendable {
     var isBusy = true
     /// True if the process was found to have ended.
     var isGone = false
+    /// `isWorn`, as it was when a thread last gave it back.
+    var wasWorn = false
     var readers: Set<UInt32> = []
     /// What an idle helper without readers keeps; `nil` if it is not counted.
     var room: (any MemoryReserved)?

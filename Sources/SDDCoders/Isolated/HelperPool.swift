@@ -135,7 +135,7 @@ package final class HelperPool: Sendable {
     }
 
     private static func isFor(_ object: String?, _ helper: Helper) -> Bool {
-        helper.object == object && !helper.isGone && !helper.isWorn
+        helper.object == object && !helper.isGone && !helper.wasWorn
     }
 
     private static func seat(of helper: Helper, _ state: inout State, isNew: Bool = false) -> Seat {
@@ -169,7 +169,7 @@ package final class HelperPool: Sendable {
 
     private func becameFree(_ helper: Helper, _ room: (any MemoryReserved)?, _ state: inout State) {
         helper.isBusy = false
-        helper.isGone = helper.isDead
+        (helper.isGone, helper.wasWorn) = (helper.isDead, helper.isWorn)
         let isIdle = helper.readers.isEmpty
         let hasNoRoom = isIdle && room == nil && memory != nil
         if helper.isDead || hasNoRoom || Self.isDone(helper, state) {
