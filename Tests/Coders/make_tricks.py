@@ -126,7 +126,8 @@ def make_avif():
     make_boxes("avif")
     encode("avif", "plain.png", "deep", "-d", "12", "-y", "444")
     run("avifenc", "-j", "1", "-s", "10", "--grid", "4x4", *[path("tile.png")] * 16, path("avif-tiles.avif"))
-    run("avifenc", "-j", "1", "-s", "10", *[path("plain.png")] * (12 if is_long else 3), path("avif-frames.avif"))
+    # libaom 3.6 aborts itself at twelve frames that are the same.
+    run("avifenc", "-j", "1", "-s", "10", *[path("plain.png")] * (8 if is_long else 3), path("avif-frames.avif"))
     write("exif.bin", b"II*\0\x08\0\0\0\0\0\0\0\0\0" + bytes(8 << 20))
     encode("avif", "small.png", "exif", "--exif", path("exif.bin"))
 
