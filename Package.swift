@@ -100,18 +100,18 @@ let package = Package(
         .target(name: "CJPEG", dependencies: ["CLibJPEG"], cSettings: cFlags + [.unsafeFlags(["-O3"])]),
         .target(name: "CPNG", dependencies: ["CLibPNG"], cSettings: cFlags + [.unsafeFlags(["-O3"])]),
 
-        // System calls that Swift's Glibc module lacks.
+        // System calls that Swift's Glibc module lacks, and the lock of the library's own mutexes.
         .target(name: "CSystem", exclude: ["work_clock.h"], cSettings: cFlags),
 
         // What runs at a fork, known to the system as soon as the library is loaded.
-        .target(name: "CFork", cSettings: cFlags),
+        .target(name: "CFork", dependencies: ["CSystem"], cSettings: cFlags),
 
         // Processes that decode apart from the application, and their sandbox.
-        .target(name: "CHelper", cSettings: cFlags),
+        .target(name: "CHelper", dependencies: ["CSystem"], cSettings: cFlags),
 
         .target(name: "SDDBase", dependencies: ["CSystem"], swiftSettings: strict),
         .target(name: "SDDCoders", dependencies: ["SDDBase", "CHelper", "CJPEG", "CPNG"], swiftSettings: strict),
-        .target(name: "SDDTransport", dependencies: ["SDDBase", "CCurl"], swiftSettings: strict),
+        .target(name: "SDDTransport", dependencies: ["SDDBase", "CCurl", "CSystem"], swiftSettings: strict),
         .target(
             name: "SDDCaches", dependencies: ["SDDBase", "CSystem"], swiftSettings: strict),
         .target(

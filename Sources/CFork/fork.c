@@ -6,6 +6,7 @@
 #include "fork.h"
 
 #include "CFork.h"
+#include "lock.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,8 +15,7 @@
 
 // The lock of SDDFORK_FIRST_USE is taken before all other locks of the library; that of SDDFORK_FIRST_DOWNLOADER may be
 // taken while they are held.
-static pthread_mutex_t locks[SDDFORK_WORK_COUNT] = { PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP,
-                                                     PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP };
+static pthread_mutex_t locks[SDDFORK_WORK_COUNT] = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER };
 static atomic_int is_done[SDDFORK_WORK_COUNT];
 static struct sddfork_handlers known;
 // Whether the fork that is under way holds the lock of SDDFORK_FIRST_DOWNLOADER.
@@ -26,12 +26,12 @@ unsigned sddfork_generation;
 void sddfork_once(enum sddfork_work which, void (*work)(void))
 {
     if (atomic_load_explicit(&is_done[which], memory_order_acquire)) return;
-    pthread_mutex_lock(&locks[which]);
+    sddsys_lock(&locks[which]);
     if (!atomic_load_explicit(&is_done[which], memory_order_relaxed)) {
         work();
         atomic_store_explicit(&is_done[which], 1, memory_order_release);
     }
-    pthread_mutex_unlock(&locks[which]);
+    sddsys_unlock(&locks[which]);
 }
 
 void sddfork_set_handlers(struct sddfork_handlers handlers) { known = handlers; }
@@ -49,7 +49,7 @@ static void await_first_downloader(void)
 
 static void before(void)
 {
-    pthread_mutex_lock(&locks[SDDFORK_FIRST_USE]);
+    sddsys_lock(&locks[SDDFORK_FIRST_USE]);
     if (known.before) known.before();
     await_first_downloader();
     // The runtime may make a global while it holds one of its locks, so this order.
@@ -61,9 +61,9 @@ static void in_parent(void)
 {
     sddfork_let_once_go();
     sddfork_let_runtime_go();
-    if (has_downloader_lock) pthread_mutex_unlock(&locks[SDDFORK_FIRST_DOWNLOADER]);
+    if (has_downloader_lock) sddsys_unlock(&locks[SDDFORK_FIRST_DOWNLOADER]);
     if (known.in_parent) known.in_parent();
-    pthread_mutex_unlock(&locks[SDDFORK_FIRST_USE]);
+    sddsys_unlock(&locks[SDDFORK_FIRST_USE]);
 }
 
 static void in_child(void)
@@ -71,7 +71,7 @@ static void in_child(void)
     sddfork_generation++;
     sddfork_renew_runtime();
     sddfork_renew_once();
-    for (int i = 0; i < SDDFORK_WORK_COUNT; i++) locks[i] = (pthread_mutex_t)PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
+    for (int i = 0; i < SDDFORK_WORK_COUNT; i++) locks[i] = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     if (known.in_child) known.in_child();
 }
 

@@ -3,8 +3,9 @@
 // the global would wait for it forever. The linker replaces the runtime's function with the one below, see
 // Package.swift; the runtime is inside the library, so no other code is affected. An initialization that a fork
 // interrupted starts again in the child.
-#define _GNU_SOURCE
 #include "fork.h"
+
+#include "lock.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,24 +15,24 @@
 // initializing the global. The runtime reads the word too, and takes a negative value as initialized.
 enum { unmade = 0, made = -1 };
 
-static pthread_mutex_t lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
 static int begin(_Atomic(int32_t) *word, int32_t now)
 {
-    pthread_mutex_lock(&lock);
+    sddsys_lock(&lock);
     int32_t state;
     while ((state = atomic_load_explicit(word, memory_order_acquire)) == now) pthread_cond_wait(&changed, &lock);
     if (state != made) atomic_store_explicit(word, now, memory_order_relaxed);
-    pthread_mutex_unlock(&lock);
+    sddsys_unlock(&lock);
     return state != made;
 }
 
 static void end(_Atomic(int32_t) *word)
 {
-    pthread_mutex_lock(&lock);
+    sddsys_lock(&lock);
     atomic_store_explicit(word, made, memory_order_release);
-    pthread_mutex_unlock(&lock);
+    sddsys_unlock(&lock);
     pthread_cond_broadcast(&changed);
 }
 
@@ -47,12 +48,12 @@ void __wrap__ZN5swift14threading_impl9once_slowERNS0_6once_tEPFvPvES3_(_Atomic(i
     end(word);
 }
 
-void sddfork_hold_once(void) { pthread_mutex_lock(&lock); }
+void sddfork_hold_once(void) { sddsys_lock(&lock); }
 
-void sddfork_let_once_go(void) { pthread_mutex_unlock(&lock); }
+void sddfork_let_once_go(void) { sddsys_unlock(&lock); }
 
 void sddfork_renew_once(void)
 {
-    pthread_mutex_unlock(&lock); // locked by the thread that forked, which is the child's one
+    sddsys_unlock(&lock); // locked by the thread that forked, which is the child's one
     pthread_cond_init(&changed, NULL);
 }

@@ -2,10 +2,10 @@
 // take in a fork: in a child that was forked meanwhile they would be held by a thread that does not exist, and the child
 // would wait for ever for the next type. The linker replaces the mutex functions that the runtime calls with those below,
 // see Package.swift, so that a fork waits until none of its locks is held. The runtime is inside the library, so no other
-// code is affected. The library's own locks are adaptive mutexes (Monitor.swift, and this folder), by which they are told
-// from the runtime's; a fork takes those it needs one by one.
-#define _GNU_SOURCE
+// code is affected. The library's own locks do not come here (CSystem/lock.h); a fork takes those it needs one by one.
 #include "fork.h"
+
+#include "lock.h"
 
 #include <pthread.h>
 
@@ -14,26 +14,20 @@ static pthread_rwlock_t in_use = PTHREAD_RWLOCK_INITIALIZER;
 // Locks of the runtime that this thread holds. `in_use` is taken before the first of them, and never after.
 static _Thread_local int depth;
 
-int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
-int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
 
-static int is_own(const pthread_mutex_t *mutex) { return (mutex->__data.__kind & 3) == PTHREAD_MUTEX_ADAPTIVE_NP; }
-
 int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
 {
-    if (is_own(mutex)) return __real_pthread_mutex_lock(mutex);
     if (depth++ == 0) pthread_rwlock_rdlock(&in_use);
-    int error = __real_pthread_mutex_lock(mutex);
+    int error = sddsys_lock(mutex);
     if (error != 0 && --depth == 0) pthread_rwlock_unlock(&in_use);
     return error;
 }
 
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
-    if (is_own(mutex)) return __real_pthread_mutex_unlock(mutex);
-    int error = __real_pthread_mutex_unlock(mutex);
+    int error = sddsys_unlock(mutex);
     if (error == 0 && --depth == 0) pthread_rwlock_unlock(&in_use);
     return error;
 }

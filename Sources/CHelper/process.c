@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "CHelper.h"
 
+#include "lock.h"
 #include "objects.h"
 
 #include <errno.h>
@@ -73,8 +74,8 @@ static void close_all(struct sddhelper_process *process)
 
 // ---- the list of all helpers
 
-// An adaptive mutex, see CFork/runtime.c. A fork takes it after all locks of the library.
-static pthread_mutex_t lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
+// A fork takes it after all locks of the library.
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sddhelper_process *all;
 
 /// Makes the pipe whose end keeps the helper alive. A fork does not come between, since its child would have a copy that
@@ -83,7 +84,7 @@ static struct sddhelper_process *all;
 static int make_life(struct sddhelper_process *process)
 {
     int ends[2], its_end = -1;
-    pthread_mutex_lock(&lock);
+    sddsys_lock(&lock);
     process->next = all;
     all = process;
     if (pipe2(ends, O_CLOEXEC) == 0) {
@@ -96,28 +97,28 @@ static int make_life(struct sddhelper_process *process)
             its_end = -1;
         }
     }
-    pthread_mutex_unlock(&lock);
+    sddsys_unlock(&lock);
     return its_end;
 }
 
 static void forget(struct sddhelper_process *process)
 {
-    pthread_mutex_lock(&lock);
+    sddsys_lock(&lock);
     for (struct sddhelper_process **place = &all; *place != NULL; place = &(*place)->next) {
         if (*place != process) continue;
         *place = process->next;
         break;
     }
-    pthread_mutex_unlock(&lock);
+    sddsys_unlock(&lock);
 }
 
-void sddhelper_lock_for_fork(void) { pthread_mutex_lock(&lock); }
+void sddhelper_lock_for_fork(void) { sddsys_lock(&lock); }
 
-void sddhelper_unlock_in_parent(void) { pthread_mutex_unlock(&lock); }
+void sddhelper_unlock_in_parent(void) { sddsys_unlock(&lock); }
 
 void sddhelper_reset_in_child(void)
 {
-    lock = (pthread_mutex_t)PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
+    lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     for (struct sddhelper_process *process = all; process != NULL; process = process->next) close_all(process);
     all = NULL;
 }

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "lock.h"
 #include "trusted.h"
 
 // O_NOATIME and UTIME_OMIT: the first is a GNU extension, the second a macro that Swift cannot import.

@@ -1,3 +1,4 @@
+public import CSystem
 public import Glibc
 
 /// A value behind a pthread mutex, with a condition variable to wait on, and additional ones in `Condition`s. This is
@@ -49,11 +50,11 @@ public final class Monitor<State>: @unchecked Sendable {
         #if DEBUG
             LockOrder.willTake(rank)
         #endif
-        pthread_mutex_lock(mutex)
+        sddsys_lock(mutex)
     }
 
     @inlinable func unlock() {
-        pthread_mutex_unlock(mutex)
+        sddsys_unlock(mutex)
         #if DEBUG
             LockOrder.hasGivenBack(rank)
         #endif
@@ -114,8 +115,8 @@ public final class Monitor<State>: @unchecked Sendable {
 
     // The three steps of a fork, see `Process.swift`: the lock is held across it, and the child initialises it again,
     // because the thread that would wake others does not exist there.
-    package func lockForFork() { pthread_mutex_lock(mutex) }
-    package func unlockInParent() { pthread_mutex_unlock(mutex) }
+    package func lockForFork() { sddsys_lock(mutex) }
+    package func unlockInParent() { sddsys_unlock(mutex) }
     package func resetInChild() { initialize() }
 
     @usableFromInline static func deadline(after milliseconds: Int64) -> timespec {

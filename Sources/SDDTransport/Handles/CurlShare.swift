@@ -1,4 +1,5 @@
 internal import CCurl
+internal import CSystem
 internal import Glibc
 
 /// State that successive handles share: TLS sessions, so that a connection to a known host can resume one, and the
@@ -59,8 +60,8 @@ final class CurlShare: @unchecked Sendable {
             mutexes.deallocate()
         }
 
-        func lock(_ data: curl_lock_data) { pthread_mutex_lock(mutex(data)) }
-        func unlock(_ data: curl_lock_data) { pthread_mutex_unlock(mutex(data)) }
+        func lock(_ data: curl_lock_data) { sddsys_lock(mutex(data)) }
+        func unlock(_ data: curl_lock_data) { sddsys_unlock(mutex(data)) }
 
         /// Returns the mutex for a kind of data. Kinds that only a later libcurl has are not shared, so it never locks
         /// them.
