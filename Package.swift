@@ -74,9 +74,8 @@ let sharedObject: [LinkerSetting] = [
         "-Xlinker", "-z", "-Xlinker", "relro",
         "-Xlinker", "--build-id=sha1",
         "-Xlinker", "-z", "-Xlinker", packsRelocations ? "pack-relative-relocs" : "nopack-relative-relocs",
-        // Globals are made once in a way that a fork cannot break: Sources/CFork/once.c.
+        // A fork breaks neither the runtime's globals nor its locks: Sources/CFork/runtime.c.
         "-Xlinker", "--wrap=_ZN5swift14threading_impl9once_slowERNS0_6once_tEPFvPvES3_",
-        // Nor are the runtime's locks held in a fork: Sources/CFork/runtime.c.
         "-Xlinker", "--wrap=pthread_mutex_lock", "-Xlinker", "--wrap=pthread_mutex_unlock",
     ])
 ]

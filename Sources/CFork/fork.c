@@ -52,14 +52,11 @@ static void before(void)
     sddsys_lock(&locks[SDDFORK_FIRST_USE]);
     if (known.before) known.before();
     await_first_downloader();
-    // The runtime may make a global while it holds one of its locks, so this order.
     sddfork_hold_runtime();
-    sddfork_hold_once();
 }
 
 static void in_parent(void)
 {
-    sddfork_let_once_go();
     sddfork_let_runtime_go();
     if (has_downloader_lock) sddsys_unlock(&locks[SDDFORK_FIRST_DOWNLOADER]);
     if (known.in_parent) known.in_parent();
@@ -70,7 +67,6 @@ static void in_child(void)
 {
     sddfork_generation++;
     sddfork_renew_runtime();
-    sddfork_renew_once();
     for (int i = 0; i < SDDFORK_WORK_COUNT; i++) locks[i] = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     if (known.in_child) known.in_child();
 }
