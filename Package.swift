@@ -77,6 +77,7 @@ let sharedObject: [LinkerSetting] = [
         // A fork breaks neither the runtime's globals nor its locks: Sources/CFork/runtime.c.
         "-Xlinker", "--wrap=_ZN5swift14threading_impl9once_slowERNS0_6once_tEPFvPvES3_",
         "-Xlinker", "--wrap=pthread_mutex_lock", "-Xlinker", "--wrap=pthread_mutex_unlock",
+        "-Xlinker", "--wrap=__cxa_guard_acquire", "-Xlinker", "--wrap=__cxa_guard_release",
     ])
 ]
 

@@ -7,8 +7,9 @@
 //   below. It passes a word, a function and the function's argument. The word is the first four bytes of an object that
 //   is zero at the start. A negative word means that the global is made; with any other the runtime calls once_slow().
 // - The locks of the runtime are pthread mutexes. It calls pthread_mutex_lock() and pthread_mutex_unlock() for them,
-//   both on the same thread, and nothing else that waits: it never tries a lock, and has no read-write locks, no spin
-//   locks, no semaphores and no futexes of its own.
+//   both on the same thread, and nothing else that waits but the functions named here: it never tries a lock, and has
+//   no read-write locks, no spin locks, no semaphores and no futexes of its own.
+// - Static locals of its C++ code are made between __cxa_guard_acquire() and __cxa_guard_release().
 // - The runtime does not wait on conditions. Such a wait gives a mutex back and takes it again inside the C library, so
 //   that a thread that sleeps in one would count as a holder, and a fork would wait for what wakes it.
 #include "fork.h"
@@ -65,29 +66,60 @@ void __wrap__ZN5swift14threading_impl9once_slowERNS0_6once_tEPFvPvES3_(_Atomic(i
 
 // The runtime makes types when they are first used, with locks that it does not take in a fork: in a child that was
 // forked meanwhile they would be held by a thread that does not exist, and the child would wait for ever for the next
-// type. So a fork waits until no thread holds any of them.
+// type. So a fork waits until no thread holds any of them. The guard of a static local is a lock, too: other threads
+// wait while one makes the variable.
 
 // Held for reading with each lock of the runtime, and for writing during a fork.
 static pthread_rwlock_t in_use = PTHREAD_RWLOCK_INITIALIZER;
 // Locks of the runtime that this thread holds. `in_use` is taken before the first of them, and never after.
 static _Thread_local int depth;
 
+static void will_take(void)
+{
+    if (depth++ == 0) pthread_rwlock_rdlock(&in_use);
+}
+
+static void has_given_back(void)
+{
+    if (--depth == 0) pthread_rwlock_unlock(&in_use);
+}
+
 int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
 
 int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
 {
-    if (depth++ == 0) pthread_rwlock_rdlock(&in_use);
+    will_take();
     int error = sddsys_lock(mutex);
-    if (error != 0 && --depth == 0) pthread_rwlock_unlock(&in_use);
+    if (error != 0) has_given_back();
     return error;
 }
 
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
     int error = sddsys_unlock(mutex);
-    if (error == 0 && --depth == 0) pthread_rwlock_unlock(&in_use);
+    if (error == 0) has_given_back();
     return error;
+}
+
+int __real___cxa_guard_acquire(void *guard);
+void __real___cxa_guard_release(void *guard);
+int __wrap___cxa_guard_acquire(void *guard);
+void __wrap___cxa_guard_release(void *guard);
+
+// Returns 1 if the caller is to make the variable and release the guard, 0 if the variable is there.
+int __wrap___cxa_guard_acquire(void *guard)
+{
+    will_take();
+    int is_wanted = __real___cxa_guard_acquire(guard);
+    if (!is_wanted) has_given_back();
+    return is_wanted;
+}
+
+void __wrap___cxa_guard_release(void *guard)
+{
+    __real___cxa_guard_release(guard);
+    has_given_back();
 }
 
 // ---- the three steps of a fork
