@@ -288,9 +288,6 @@ static void forks_while_others_play(void)
     pthread_t threads[2];
     stops = 0;
     fetch(NULL, &held, at("/file/frames/translucent.png"), 0);
-    /* Frames are made once before the forks: sdd.h warns against forking while a process makes frames for the first
-       time. */
-    for (int index = 0; index < 19; index++) check_frame(index);
     for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, play_always, NULL);
     for (int i = 0; i < scaled(100); i++) {
         pid_t process = fork();
