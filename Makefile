@@ -281,6 +281,8 @@ test-abi: all ##   checks exported symbols, linkage, and side effects of loading
 	Tests/abi/check-abi.sh
 	Tests/abi/check-abi.sh --test
 	Tests/abi/check-linkage.sh $(LIBRARY)
+	Tests/abi/check-runtime.sh $(LIBRARY)
+	Tests/abi/check-runtime.sh --test $(LIBRARY)
 	Tests/abi/check-loading.sh $(LIBRARY)
 
 test-binders: all ##   reads the header with bindgen, cffi, ctypesgen and SWIG; checks the package and the crate

@@ -39,15 +39,6 @@ dynamic '\(FLAGS_1\).*\bNOW\b' || fail "it binds lazily: no -z now"
 grep -q 'GNU_RELRO' "$work/segments" || fail "its tables stay writable: no -z relro"
 grep -E 'GNU_STACK' "$work/segments" | grep -q ' RW ' || fail "its stack is executable"
 
-# ---- functions that must replace the runtime's: Sources/CFork/runtime.c; without a caller it is not linked. An installed
-# library has no symbol names any more.
-
-nm "$library" >"$work/names" 2>/dev/null || true
-if [ -s "$work/names" ]; then
-    grep -q ' t __wrap_.*once_slow' "$work/names" ||
-        fail "a fork can break globals: the runtime's once_slow() is not replaced"
-fi
-
 # ---- the installed file
 
 cp "$library" "$work/stripped.so"
