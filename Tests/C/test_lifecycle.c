@@ -137,7 +137,7 @@ static void call_everything(const sdd_result *result, void *user_data)
     destroy(other);
     record_submit(d, user_data, at("/ok?from-inside"), SDD_OPTION_BYTES_ONLY);
     record_submit(d, (record *)user_data + 1, at("/hold/from-inside"), SDD_OPTION_BYTES_ONLY);
-    CHECK_STATUS(sdd_cancel(record_submit(d, (record *)user_data + 2, at("/ok?cancelled"), 0)), SDD_OK);
+    CHECK_STATUS(sdd_cancel(record_submit(d, (record *)user_data + 2, at("/hold/cancelled"), 0)), SDD_OK);
 }
 
 static void callbacks_may_call_every_function(void)
