@@ -95,6 +95,35 @@ import Testing
         #expect(driver.hasNothingAhead)
     }
 
+    /// How a step ends that was made while nobody wanted more than the picture.
+    enum StepEnd: CaseIterable { case fails, wantsTheWholeBody, findsNothing }
+
+    @Test(
+        "a request that joins during a step or after it is told from the bytes there are", arguments: StepEnd.allCases,
+        [true, false])
+    func aRequestThatJoinsNeedsNoMoreBytes(end: StepEnd, joinsDuringStep: Bool) throws {
+        // given
+        let driver = try Driver()
+        _ = try driver.begin(0)
+        driver.now += 25_000
+        driver.show(1, 100_000)
+        driver.show(1, 200_000)
+        #expect(driver.nextPart()?.part.mayWait == true)
+        #expect(driver.commands() == [.show(1)])
+        let join = { try driver.submit(0, pixels: false) { $0.wantsFacts = true } }
+        var token = try joinsDuringStep ? join() : 0
+        // when
+        var step = PictureStream.Step()
+        step.wantsWhole = end == .wantsTheWholeBody
+        if end == .fails { driver.advanced(1, failure: .unknownFormat) } else { driver.advanced(1, step) }
+        if !joinsDuringStep { token = try join() }
+        // then: the transport shows the body to a stream that begins again
+        if driver.commands().contains(.show(1)) { driver.show(1, 200_000) }
+        #expect(driver.nextPart()?.part.mayWait == false)
+        driver.advanced(1, .init(facts: Made.facts))
+        #expect(driver.facts[token]?.count == 1)
+    }
+
     @Test("facts are delivered once, even if a late request makes the picture decode again")
     func factsAreDeliveredOnceIfThePictureIsDecodedTwice() throws {
         let driver = try Driver()

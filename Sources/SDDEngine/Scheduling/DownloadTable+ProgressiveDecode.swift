@@ -65,10 +65,11 @@ extension DownloadTable {
         feed(job)
     }
 
-    /// Requests a preview of the bytes already received, for a caller that has joined late, even if no more bytes
+    /// Requests a step with the bytes already received, for a handler that has joined late, even if no more bytes
     /// arrive.
-    mutating func owePreview(_ job: Job<Listener>) {
-        job.progressive?.owesPreview = true
+    mutating func oweStep(_ job: Job<Listener>, to handler: Job<Listener>.Handler) {
+        if handler.wantsPreviews { job.progressive?.owesPreview = true }
+        if handler.wantsFacts, job.facts == nil { job.progressive?.owesFacts = true }
         feed(job)
     }
 
@@ -77,7 +78,8 @@ extension DownloadTable {
         guard job.isRunning, let progressive = job.progressive, !progressive.isWorking, progressive.place == nil,
             progressive.stream != nil,
             let body = progressive.body,
-            progressive.owesPreview || body.count - progressive.read >= leastStep(job, progressive)
+            progressive.owesPreview || progressive.owesFacts
+                || body.count - progressive.read >= leastStep(job, progressive)
         else { return }
         progressive.place = decoding.appendStep(of: job)
         outbox.addWork()
@@ -102,6 +104,7 @@ extension DownloadTable {
             progressive.place = nil
             progressive.isWorking = true
             progressive.owesPreview = false
+            progressive.owesFacts = false
             progressive.showsAll = wantsPreview(job, progressive, at: now)
             progressive.read = body.count
             progressive.began = now
@@ -132,12 +135,10 @@ extension DownloadTable {
         statistics.decodeMicroseconds += now - progressive.began
         switch outcome {
         // A decode of the whole body will report the error, if there is one.
-        case .failure: endProgressive(of: job)
+        case .failure: leaveForTheEnd(job, progressive)
         case .success(let step) where step.wantsWhole:
             tell(step.facts, of: job)
-            endProgressive(of: job)
-            // It may start again for a handler that wants previews or facts, unless there was one.
-            (progressive.isIdle, progressive.wantsWhole) = (progressive.mayWait, true)
+            leaveForTheEnd(job, progressive)
         case .success(let step):
             if step.lacksRoom != nil { progressive.isTakenBack = true }
             tell(step.facts, of: job)
@@ -156,7 +157,16 @@ extension DownloadTable {
             endProgressive(of: job)
             progressive.isIdle = true
         }
+        // A handler that wants more has perhaps joined during the step.
+        considerProgressive(job, at: now)
         feed(job)
+    }
+
+    /// Leaves the picture to a decode of the whole body. For a handler that wants previews or facts the stream may begin
+    /// again, unless there already was one.
+    private mutating func leaveForTheEnd(_ job: Job<Listener>, _ progressive: Job<Listener>.ProgressiveDecode) {
+        endProgressive(of: job)
+        (progressive.isIdle, progressive.wantsWhole) = (progressive.mayWait, true)
     }
 
     mutating func tell(_ facts: ImageFacts?, of job: Job<Listener>) {

@@ -103,7 +103,7 @@ extension DownloadTable {
         reprioritize(job, at: now)
         updatePause(job)
         considerProgressive(job, at: now)
-        if handler.wantsPreviews { owePreview(job) }
+        oweStep(job, to: handler)
         return true
     }
 

@@ -245,6 +245,8 @@ final class Job<Listener: AnyObject> {
         var bodyWaits = false
         /// True if a handler that joined late is to get a preview at once, of the data there is.
         var owesPreview = false
+        /// True if a handler that joined late is to get the facts, if the data there is has them.
+        var owesFacts = false
         /// Whether the step's previews go to all handlers; otherwise only to those that have had none.
         var showsAll = false
         /// The last preview: when it was made, how long that took, and from how many bytes.
