@@ -3,6 +3,7 @@
 #include "isolated.h"
 #include "misbehaving_coder.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
 
