@@ -144,7 +144,7 @@ let package = Package(
             dependencies: ["SDDBase", "SDDCoders", "SDDTransport", "SDDCaches", "SDDEngine", "TestSupport"],
             swiftSettings: strict),
 
-        // What libFuzzer calls. A part of each debug build, so that it follows the sources.
+        // SDDFuzz is what libFuzzer calls. Each debug build compiles it, so that it follows the sources.
         .target(
             name: "SDDFuzz", dependencies: ["SDDBase", "SDDCoders", "SDDTransport", "SDDCaches", "SDDEngine"],
             path: "Tests/Fuzz/Targets", swiftSettings: strict),

@@ -103,7 +103,7 @@ extension DownloadTable {
         reprioritize(job, at: now)
         updatePause(job)
         considerProgressive(job, at: now)
-        oweStep(job, to: handler)
+        if handler.wantsPreviews || handler.wantsFacts { oweStep(job, to: handler) }
         return true
     }
 
