@@ -49,26 +49,6 @@ static int is_of_program(pid_t pid)
     return is;
 }
 
-static int processes(void)
-{
-    int count = 0;
-    DIR *folder = opendir("/proc");
-    CHECK(folder != NULL);
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
-        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9') count += is_of_program((pid_t)atoi(entry->d_name));
-    closedir(folder);
-    return count;
-}
-
-/* Waits until there are processes of the program. */
-static void await_processes(void)
-{
-    for (int turn = 0; processes() == 0; turn++) {
-        CHECK(turn < 6000);
-        poll(NULL, 0, 10);
-    }
-}
-
 /* Whether the kernel is to kill a process at the end of its application: a signal is asked for on its end of the pipe. */
 static int is_followed(pid_t pid)
 {
@@ -83,23 +63,29 @@ static int is_followed(pid_t pid)
     return (flags & O_ASYNC) != 0;
 }
 
-/* Waits until a process of the program would end with its application. Between its start and that there is a moment,
-   which is not long but may fall on an application that ends, and only sdd-decoder itself can make up for it. */
-static void await_followed_process(void)
+static int count(int follow_alone)
 {
-    for (int turn = 0; turn < 6000; turn++) {
-        DIR *folder = opendir("/proc");
-        CHECK(folder != NULL);
-        int is = 0;
-        for (struct dirent *entry; !is && (entry = readdir(folder)) != NULL;) {
-            pid_t pid = (pid_t)atoi(entry->d_name);
-            is = pid > 0 && is_of_program(pid) && is_followed(pid);
-        }
-        closedir(folder);
-        if (is) return;
+    int number = 0;
+    DIR *folder = opendir("/proc");
+    CHECK(folder != NULL);
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        pid_t pid = (pid_t)atoi(entry->d_name);
+        number += pid > 0 && is_of_program(pid) && (!follow_alone || is_followed(pid));
+    }
+    closedir(folder);
+    return number;
+}
+
+static int processes(void) { return count(0); }
+static int followed_processes(void) { return count(1); }
+
+/* Waits until a function counts a process of the program. */
+static void await(int (*number)(void))
+{
+    for (int turn = 0; number() == 0; turn++) {
+        CHECK(turn < 6000);
         poll(NULL, 0, 10);
     }
-    FAIL("no process of the program follows its application");
 }
 
 /* ----------------------------------------------------------------------------- applications that end */
@@ -127,8 +113,9 @@ static void begin(enum moment moment, record *r)
         snprintf(url, sizeof url, "data:,EVIL%%%02x", moment == ASLEEP ? SLEEPS : LOOPS);
         record_submit(downloader, r, moment > ASLEEP ? at("/file/png/rgb8.png") : url, 0);
     }
-    if (moment == STARTS || moment == BUSY_AT_START) await_followed_process();
-    else await_processes();
+    /* Between its start and the request for the signal there is a moment, which is not long but may fall on an
+       application that ends, and only sdd-decoder itself can make up for it. */
+    await(moment == STARTS || moment == BUSY_AT_START ? followed_processes : processes);
 }
 
 /* The application: it is ready when it has written the number of the child that it leaves, or 0. */
@@ -256,14 +243,14 @@ static void a_cancel_ends_the_helper(void)
         set_false_program(words[i]);
         sdd_downloader *downloader = isolated_downloader(1);
         sdd_token token = record_submit(downloader, &r, at("/file/png/rgb8.png"), 0);
-        await_processes();
+        await(processes);
         CHECK_STATUS(sdd_cancel(token), SDD_OK);
         record_wait(&r);
         CHECK_EQUAL(r.error, SDD_ERROR_CANCELLED);
         if (!settles(processes, 0)) FAIL("%s: the helper lives", words[i]);
         record_clear(&r);
         record_submit(downloader, &r, at("/file/png/rgb8.png"), 0);
-        await_processes();
+        await(processes);
         int64_t begin = milliseconds_now();
         destroy(downloader);
         check_time(begin, words[i]);
