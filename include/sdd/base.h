@@ -97,13 +97,13 @@ SDD_BEGIN_DECLS
 /**
  * Returns the version of the loaded library, as major * 1000000 + minor * 1000 + patch: 3000 for
  * 0.3.0. The SDD_VERSION_ macros are the version of the header.
- * Thread: any. Since: 0.1.0.
+ * Thread: any.
  */
 SDD_API uint32_t sdd_version(void);
 
 /**
  * Returns the version of the loaded library as text, such as "0.3.0": a static string.
- * Thread: any. Lifetime: for ever. Since: 0.1.0.
+ * Thread: any. Lifetime: for ever.
  */
 SDD_API const char *SDD_NONNULL sdd_version_string(void);
 
@@ -112,10 +112,10 @@ SDD_API const char *SDD_NONNULL sdd_version_string(void);
 /** A downloader: a queue, a connection pool, default headers. A handle, see Handles in sdd.h. */
 typedef struct sdd_downloader sdd_downloader;
 
-/** A cache of pictures, in memory and on disk. A handle, see Handles in sdd.h. Since: 0.2.0. */
+/** A cache of pictures, in memory and on disk. A handle, see Handles in sdd.h. */
 typedef struct sdd_cache sdd_cache;
 
-/** A loader: a cache in front of a downloader. A handle, see Handles in sdd.h. Since: 0.2.0. */
+/** A loader: a cache in front of a downloader. A handle, see Handles in sdd.h. */
 typedef struct sdd_loader sdd_loader;
 
 /** A picture. Immutable and reference counted. */
@@ -125,14 +125,14 @@ typedef struct sdd_image sdd_image;
 typedef struct sdd_bytes sdd_bytes;
 
 /**
- * The status, URL and header fields of a response. Immutable and reference counted. Since: 0.2.0.
+ * The status, URL and header fields of a response. Immutable and reference counted.
  */
 typedef struct sdd_response sdd_response;
 
-/** A snapshot of a downloader's cookies. Since: 0.2.0. */
+/** A snapshot of a downloader's cookies. */
 typedef struct sdd_cookies sdd_cookies;
 
-/** A request that a request modifier may change. Since: 0.2.0. */
+/** A request that a request modifier may change. */
 typedef struct sdd_draft sdd_draft;
 
 /**
@@ -143,7 +143,7 @@ typedef uint64_t sdd_token;
 
 /**
  * The id of one transfer of an application's sdd_transport. It is used once in a process, and is
- * not a token. 0 is none. Since: 0.2.0.
+ * not a token. 0 is none.
  */
 typedef uint64_t sdd_transfer;
 
@@ -154,7 +154,7 @@ typedef uint64_t sdd_transfer;
  *
  * @param bytes Borrowed. NULL gives NULL.
  * @return The same bytes, owned by the caller: release with sdd_bytes_release().
- * Thread: any. Since: 0.1.0.
+ * Thread: any.
  */
 SDD_API sdd_bytes *SDD_NULLABLE sdd_bytes_retain(sdd_bytes *SDD_NULLABLE bytes);
 
@@ -162,7 +162,7 @@ SDD_API sdd_bytes *SDD_NULLABLE sdd_bytes_retain(sdd_bytes *SDD_NULLABLE bytes);
  * Releases one reference; the last one frees the bytes. Never blocks.
  *
  * @param bytes The reference to release. NULL does nothing.
- * Thread: any. Since: 0.1.0.
+ * Thread: any.
  */
 SDD_API void sdd_bytes_release(sdd_bytes *SDD_NULLABLE bytes);
 
@@ -171,13 +171,13 @@ SDD_API void sdd_bytes_release(sdd_bytes *SDD_NULLABLE bytes);
  *
  * @param bytes Borrowed.
  * @return sdd_bytes_size() readable bytes; NULL for NULL or for empty bytes.
- * Thread: any. Lifetime: while a reference to the bytes is held. Since: 0.1.0.
+ * Thread: any. Lifetime: while a reference to the bytes is held.
  */
 SDD_API const uint8_t *SDD_NULLABLE sdd_bytes_data(sdd_bytes *SDD_NULLABLE bytes);
 
 /**
  * Returns the number of bytes, or 0 for NULL.
- * Thread: any. Since: 0.1.0.
+ * Thread: any.
  */
 SDD_API size_t sdd_bytes_size(sdd_bytes *SDD_NULLABLE bytes);
 
@@ -188,18 +188,40 @@ SDD_API size_t sdd_bytes_size(sdd_bytes *SDD_NULLABLE bytes);
  * @param size The number of bytes; 0 makes empty bytes.
  * @return Owned by the caller: release with sdd_bytes_release(). NULL if there is no memory, or
  *     data is NULL with a size.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_bytes *SDD_NULLABLE sdd_bytes_create(const void *SDD_NULLABLE data, size_t size);
 
-/* ------------------------------------------------------------------------------------- requests */
+/* ------------------------------------------------------------------------- limits and user data */
 
-/** A time limit of a request: no limit, although the downloader's config sets one. */
-#define SDD_NO_TIMEOUT ((int64_t)-1)
+/**
+ * No limit, in a field that sets one. It is the one negative number that limits take; 0 is the
+ * default.
+ */
+#define SDD_NO_LIMIT (-1)
+
+/**
+ * Frees user data. Of a request: called once, after the terminal callback has returned, on the
+ * thread of that callback. Of any other struct: called once, on any thread, when nothing uses
+ * user_data any more. Never called if the call that was given it failed or returned a token of 0.
+ */
+typedef void (*sdd_user_data_free_fn)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+
+/** Priorities of requests. */
+typedef int32_t sdd_priority;
+
+SDD_ENUM(sdd_priority) {
+    SDD_PRIORITY_DEFAULT = 0, /* SDD_PRIORITY_NORMAL; in a prefetch list SDD_PRIORITY_VERY_LOW */
+    SDD_PRIORITY_VERY_LOW = 1,
+    SDD_PRIORITY_LOW = 2,
+    SDD_PRIORITY_NORMAL = 3,
+    SDD_PRIORITY_HIGH = 4,
+    SDD_PRIORITY_VERY_HIGH = 5
+};
 
 /* -------------------------------------------------------------------------------------- headers */
 
-/** One header field of a request. Fixed for ever: it has no struct_size. Since: 0.1.0. */
+/** One header field of a request. Fixed for ever: it has no struct_size. */
 typedef struct sdd_header {
     const char *SDD_NULLABLE name; /* an HTTP token, RFC 9110 section 5.1 */
     /* Without CR, LF or NUL; NULL removes the downloader's field of that name. */

@@ -2,8 +2,6 @@
  * sdd/batch.h - Batches: many pictures for one program, each taken once, also straight into the
  * memory of a tensor.
  *
- * This chapter is the part of the interface that may still change before version 1.0.
- *
  * A program, which the tests of the library compile and run:
  *
  *     #include <sdd/sdd.h>
@@ -22,8 +20,9 @@
  *         if (sdd_batch_create(&config, &batch) != SDD_OK) return 1;
  *         while (sdd_batch_wait(batch, items, 2, -1, &count) == SDD_OK && count > 0)
  *             for (size_t i = 0; i < count; i++) {
- *                 printf("%d: %s\n", (int)items[i].index, sdd_status_name(items[i].error));
- *                 sdd_image_release(items[i].image);
+ *                 printf("%d: %s\n", (int)items[i].index,
+ *                        sdd_status_name(items[i].result->failure.status));
+ *                 sdd_result_release(items[i].result);
  *             }
  *         return sdd_batch_destroy(batch) != SDD_OK;
  *     }
@@ -46,34 +45,30 @@ SDD_BEGIN_DECLS
  *
  * Speed, and the load on servers, are settings of the downloader: max_concurrent_downloads,
  * max_concurrent_per_host, min_host_interval_ms and decode_threads of sdd_downloader_config. A
- * batch has no thread of its own. Since: 0.2.0.
+ * batch has no thread of its own.
  */
 typedef struct sdd_batch sdd_batch;
 
-/** The order in which items are taken: sdd_batch_config.order. Since: 0.2.0. */
-SDD_ENUM(int32_t) {
+/** The order in which items are taken: sdd_batch_config.order. */
+typedef int32_t sdd_batch_order;
+
+SDD_ENUM(sdd_batch_order) {
     SDD_BATCH_AS_COMPLETED = 0,
     SDD_BATCH_ORDERED = 1 /* as they were given: a slow item holds up those after it */
 };
 
-/** The layout of channels in a tensor: sdd_tensor.layout. Since: 0.2.0. */
-SDD_ENUM(int32_t) {
+/** The layout of channels in a tensor: sdd_tensor.layout. */
+typedef int32_t sdd_tensor_layout;
+
+SDD_ENUM(sdd_tensor_layout) {
     SDD_TENSOR_HWC = 0, /* interleaved: [n, height, width, channels] */
     SDD_TENSOR_CHW = 1  /* planar: [n, channels, height, width] */
 };
 
-/**
- * Ways to fit a picture into a slot: sdd_tensor.fit. Smaller pictures are enlarged. Since: 0.2.0.
- */
-SDD_ENUM(int32_t) {
-    SDD_TENSOR_FILL = 0,    /* covers the slot; the excess is cropped: SDD_FIT_FILL */
-    SDD_TENSOR_STRETCH = 1, /* each side is scaled by itself: SDD_FIT_STRETCH */
-    /* The whole picture at the top left, with zeros beside or below it: SDD_FIT_INSIDE. */
-    SDD_TENSOR_INSIDE = 2
-};
+/** Ways to assign slots to items: sdd_tensor.slot_choice. */
+typedef int32_t sdd_tensor_slots;
 
-/** Ways to assign slots to items: sdd_tensor.slot_choice. Since: 0.2.0. */
-SDD_ENUM(int32_t) {
+SDD_ENUM(sdd_tensor_slots) {
     /* Item i gets slot i. A function is asked for at most slot_count items. */
     SDD_TENSOR_SLOT_OF_INDEX = 0,
     /* An item gets a free slot when it is taken, until sdd_batch_release_slot(). While none is
@@ -83,7 +78,6 @@ SDD_ENUM(int32_t) {
 
 /**
  * Memory of the application for pictures of one size, 8 bits a channel. Begin with SDD_TENSOR_INIT.
- * Since: 0.2.0.
  */
 typedef struct sdd_tensor {
     size_t struct_size;
@@ -98,20 +92,20 @@ typedef struct sdd_tensor {
     size_t slot_stride;
     int32_t width; /* pixels, at least 1; rows have no padding */
     int32_t height;
-    int32_t pixel_format; /* SDD_PIXEL_FORMAT_RGB8 (also 0), _RGBA8 or _GREY8 */
-    int32_t layout;       /* SDD_TENSOR_HWC or _CHW; _CHW only with RGB8 */
-    int32_t fit;          /* SDD_TENSOR_FILL, _STRETCH or _INSIDE */
-    int32_t slot_choice;  /* SDD_TENSOR_SLOT_OF_INDEX or _NEXT_SLOT */
-    uint32_t background;  /* 0xRRGGBB, shown through transparent pixels in formats without alpha */
-    int32_t reserved;     /* 0 */
+    sdd_pixel_format pixel_format; /* SDD_PIXEL_FORMAT_RGB8 (also 0), _RGBA8 or _GREY8 */
+    sdd_tensor_layout layout;     /* SDD_TENSOR_HWC or _CHW; _CHW only with RGB8 */
+    /* One of SDD_FIT_; smaller pictures are enlarged. Default SDD_FIT_FILL. With SDD_FIT_INSIDE the
+       whole picture is at the top left, with zeros beside or below it. */
+    sdd_fit fit;
+    sdd_tensor_slots slot_choice; /* SDD_TENSOR_SLOT_OF_INDEX or _NEXT_SLOT */
+    uint32_t background; /* 0xRRGGBB, shown through transparent pixels in formats without alpha */
 } sdd_tensor;
 
 #define SDD_TENSOR_INIT \
-    { sizeof(sdd_tensor), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(sdd_tensor), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * One item, for an sdd_batch_next_fn to fill. All fields but struct_size are 0 before.
- * Since: 0.2.0.
  */
 typedef struct sdd_batch_source {
     size_t struct_size;
@@ -127,12 +121,12 @@ typedef struct sdd_batch_source {
  * @param item To be filled.
  * @param user_data sdd_batch_config.user_data.
  * @return 1: there is an item; 0: there are no more, and it is not called again.
- * Thread: that of sdd_batch_create() or sdd_batch_wait(). Since: 0.2.0.
+ * Thread: that of sdd_batch_create() or sdd_batch_wait().
  */
 typedef int32_t (*sdd_batch_next_fn)(sdd_batch_source *SDD_NONNULL item,
                                      void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 
-/** The configuration of a batch. Begin with SDD_BATCH_CONFIG_INIT. Since: 0.2.0. */
+/** The configuration of a batch. Begin with SDD_BATCH_CONFIG_INIT. */
 typedef struct sdd_batch_config {
     size_t struct_size;
     /* Downloads the items, with its headers, limits and modifiers. NULL: the shared one. If it is
@@ -157,30 +151,25 @@ typedef struct sdd_batch_config {
     /* The decode options, copied; without `pixels`, and not with a tensor. NULL: the downloader's,
        see sdd_downloader_set_decode_options(). */
     const sdd_decode_options *SDD_NULLABLE decode;
-    /* SDD_OPTION_ bits, as for a request. Those about pixels do not affect a tensor;
-       SDD_OPTION_BYTES_ONLY excludes one. */
-    uint64_t options;
+    /* How to transfer each item. NULL: as the downloader's config says. */
+    const sdd_transfer_options *SDD_NULLABLE transfer;
+    /* SDD_OPTION_ bits marked D, or marked B with a loader. Those about pixels do not affect a
+       tensor; SDD_OPTION_BYTES_ONLY excludes one. */
+    sdd_options options;
     /* Limit on the whole batch, from sdd_batch_create() on. Items that have not ended by then end
-       with SDD_ERROR_TIMEOUT and SDD_DETAIL_TIMEOUT_TOTAL. 0: none. */
+       with SDD_ERROR_TIMEOUT and SDD_DETAIL_TIMEOUT_TOTAL. 0 and SDD_NO_LIMIT: none. */
     int64_t deadline_ms;
     /* Most items that are running or wait to be taken, at most 65,536; 0: 64. Their bodies and
        pictures are in memory. */
     int32_t look_ahead;
-    int32_t order; /* SDD_BATCH_AS_COMPLETED or _ORDERED */
-    /* Transfers for one item, at most 1000, as sdd_download_request.max_attempts; 0: as the
-       downloader has it. */
-    int32_t max_attempts;
-    int32_t reserved; /* 0 */
-
-    /* Since 0.3.0: */
-
-    int32_t responses; /* 1: items have sdd_batch_item.response; default 0 */
-    int32_t reserved2; /* 0 */
+    sdd_priority priority; /* one of SDD_PRIORITY_, of all items */
+    sdd_batch_order order; /* SDD_BATCH_AS_COMPLETED or _ORDERED */
+    int32_t responses;     /* 1: results have their response; default 0 */
 } sdd_batch_config;
 
 #define SDD_BATCH_CONFIG_INIT \
-    { sizeof(sdd_batch_config), NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, \
-      0, 0, 0, 0 }
+    { sizeof(sdd_batch_config), NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, \
+      0, 0, 0 }
 
 /**
  * Creates a batch and starts its first items.
@@ -191,7 +180,7 @@ typedef struct sdd_batch_config {
  *     tensor with fewer slots than there are items, option bits that are not for a batch;
  *     SDD_ERROR_UNSUPPORTED: also option bits of a newer header; SDD_ERROR_NO_RESOURCES: no
  *     descriptor; SDD_ERROR_CLOSED and SDD_ERROR_FORKED: the downloader or loader is dead.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_batch_create(const sdd_batch_config *SDD_NONNULL config,
                                     sdd_batch *SDD_NULLABLE *SDD_NONNULL out);
@@ -204,11 +193,11 @@ SDD_API sdd_status sdd_batch_create(const sdd_batch_config *SDD_NONNULL config,
  * @param batch Dead from now on.
  * @return SDD_OK; SDD_ERROR_CLOSED if already destroyed; SDD_ERROR_INVALID_ARGUMENT for NULL;
  *     SDD_ERROR_FORKED; SDD_ERROR_WOULD_DEADLOCK in its `next`.
- * Thread: any, but not sdd-net or decode threads. Since: 0.2.0.
+ * Thread: any, but not sdd-net or decode threads.
  */
 SDD_API sdd_status sdd_batch_destroy(sdd_batch *SDD_NULLABLE batch);
 
-/** A taken item, filled by sdd_batch_wait(). Since: 0.2.0. */
+/** A taken item, filled by sdd_batch_wait(). */
 typedef struct sdd_batch_item {
     size_t struct_size;
     uint64_t id;   /* from sdd_batch_config.ids or sdd_batch_source.id */
@@ -216,40 +205,16 @@ typedef struct sdd_batch_item {
     /* Slot of the tensor; -1: none. A failed item has one only with SDD_TENSOR_SLOT_OF_INDEX, and
        the slot is then all zero. */
     int64_t slot;
-    sdd_status error;    /* SDD_OK or the reason for the failure */
-    int32_t detail;      /* one of SDD_DETAIL_ */
-    int32_t http_status; /* 0: no response came, or none was needed */
-    int32_t origin;      /* one of SDD_ORIGIN_ */
-    /* Width of the pixels; 0: there are none. With SDD_TENSOR_INSIDE it may be less than the width
-       of the slot. */
+    /* Pixels in the slot; 0: none. With SDD_FIT_INSIDE they may be fewer than the slot has. */
     int32_t width;
     int32_t height;
-    /* Owned by the caller: release with sdd_image_release(). NULL with a tensor. */
-    sdd_image *SDD_NULLABLE image;
-    /* Owned by the caller: release with sdd_bytes_release(). Only with SDD_OPTION_BYTES_ONLY; an
-       image has its own, sdd_image_bytes(). */
-    sdd_bytes *SDD_NULLABLE bytes;
-    int64_t time_us; /* from its submission to its end */
-
-    /* Since 0.3.0: */
-
-    /* Only with sdd_batch_config.responses: the response with its header fields, also of an item
-       that failed. Owned by the caller: release with sdd_response_release(). NULL if none came. */
-    sdd_response *SDD_NULLABLE response;
-    /* As sdd_result.transformed. Only for loads, whose options_processor sets transforms. */
-    int32_t transformed;
-    /* As in sdd_result. 0 for SDD_OK */
-    int32_t error_class;
-    int32_t stage;
-    int32_t retryable;
-    int32_t curl_code;
-    int32_t system_error;
-    /* One sentence on the error, as sdd_result.message, cut if it is longer; "" for SDD_OK */
-    char message[256];
+    /* Never NULL. Owned by the caller: release it with sdd_result_release(). With a tensor it has
+       no image, and without SDD_OPTION_BYTES_ONLY no bytes of its own: see sdd_image_bytes(). */
+    sdd_result *SDD_NULLABLE result;
 } sdd_batch_item;
 
 #define SDD_BATCH_ITEM_INIT \
-    { sizeof(sdd_batch_item), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, 0, "" }
+    { sizeof(sdd_batch_item), 0, 0, 0, 0, 0, NULL }
 
 /**
  * WAITS until items can be taken, takes them, and starts others in their place.
@@ -262,10 +227,10 @@ typedef struct sdd_batch_item {
  * @param timeout_ms Longest wait, not counting `next`; 0: none; negative: no limit. With all slots
  *     in use, an unlimited wait ends only if another thread releases one.
  * @param count Receives the number filled; 0 with SDD_OK: all items have been taken.
- * @return SDD_OK; SDD_ERROR_TIMED_OUT if none could be taken in time; SDD_ERROR_CLOSED;
+ * @return SDD_OK; SDD_ERROR_TIMEOUT if none could be taken in time; SDD_ERROR_CLOSED;
  *     SDD_ERROR_FORKED; SDD_ERROR_WOULD_DEADLOCK in its `next`; SDD_ERROR_INVALID_ARGUMENT: NULL,
- *     max 0, a struct_size too small to reach `bytes`.
- * Thread: any, several at a time, but not sdd-net or decode threads. Since: 0.2.0.
+ *     max 0, a struct_size too small to reach `result`.
+ * Thread: any, several at a time, but not sdd-net or decode threads.
  */
 SDD_API sdd_status sdd_batch_wait(sdd_batch *SDD_NULLABLE batch, sdd_batch_item *SDD_NONNULL items,
                                   size_t max, int64_t timeout_ms, size_t *SDD_NONNULL count);
@@ -275,7 +240,7 @@ SDD_API sdd_status sdd_batch_wait(sdd_batch *SDD_NULLABLE batch, sdd_batch_item 
  *
  * @return SDD_OK; SDD_ERROR_NOT_FOUND: it is not in use, or the batch has no such slots;
  *     SDD_ERROR_CLOSED; SDD_ERROR_FORKED; SDD_ERROR_INVALID_ARGUMENT for NULL.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_batch_release_slot(sdd_batch *SDD_NULLABLE batch, int64_t slot);
 
@@ -285,7 +250,7 @@ SDD_API sdd_status sdd_batch_release_slot(sdd_batch *SDD_NULLABLE batch, int64_t
  *
  * @return SDD_OK, also the second time; SDD_ERROR_CLOSED; SDD_ERROR_FORKED;
  *     SDD_ERROR_INVALID_ARGUMENT for NULL.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_batch_cancel(sdd_batch *SDD_NULLABLE batch);
 
@@ -295,11 +260,11 @@ SDD_API sdd_status sdd_batch_cancel(sdd_batch *SDD_NULLABLE batch);
  * reads and writes it.
  *
  * @return The descriptor, an eventfd(2); -1 for a dead handle and for NULL.
- * Thread: any. Lifetime: until sdd_batch_destroy(). Since: 0.2.0.
+ * Thread: any. Lifetime: until sdd_batch_destroy().
  */
 SDD_API int32_t sdd_batch_event_fd(sdd_batch *SDD_NULLABLE batch);
 
-/** Counts of a batch so far. Filled by the library. Since: 0.2.0. */
+/** Counts of a batch so far. Filled by the library. */
 typedef struct sdd_batch_statistics {
     size_t struct_size;
     int64_t items; /* ended items, taken or not: the sum of the next three */
@@ -322,42 +287,39 @@ typedef struct sdd_batch_statistics {
  *
  * @param statistics Its struct_size says how much is wanted.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_batch_get_statistics(sdd_batch *SDD_NULLABLE batch,
                                             sdd_batch_statistics *SDD_NONNULL statistics);
 
-/** A kind of outcome, and how many items had it. Filled by the library. Since: 0.2.0. */
+/** A kind of outcome, and how many items had it. Filled by the library. */
 typedef struct sdd_batch_status {
     size_t struct_size;
     int64_t items;
-    sdd_status error;
-    int32_t detail;
-    int32_t http_status;
-    int32_t reserved;
+    sdd_failure failure; /* of the first of them; its message is that of sdd_status_message() */
 } sdd_batch_status;
 
 #define SDD_BATCH_STATUS_INIT \
-    { sizeof(sdd_batch_status), 0, 0, 0, 0, 0 }
+    { sizeof(sdd_batch_status), 0, { 0, 0, 0, 0, 0, 0, 0, 0, NULL, { 0, 0, 0 } } }
 
 /**
- * Reads one kind of outcome so far: a combination of error, detail and HTTP status.
+ * Reads one kind of outcome so far: a combination of status, detail and HTTP status.
  *
  * @param index From 0, in the order in which each kind first occurred.
  * @return SDD_OK; SDD_ERROR_NOT_FOUND past the last one; SDD_ERROR_INVALID_ARGUMENT;
  *     SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_batch_get_status(sdd_batch *SDD_NULLABLE batch, size_t index,
-                                      sdd_batch_status *SDD_NONNULL status);
+                                        sdd_batch_status *SDD_NONNULL status);
 
-/** Counts of the items of one host. Filled by the library. Since: 0.2.0. */
+/** Counts of the items of one host. Filled by the library. */
 typedef struct sdd_batch_host {
     size_t struct_size;
     int64_t items;   /* ended items */
     int64_t failed;  /* failed and cancelled items */
     int64_t bytes;   /* bytes of bodies */
-    int64_t time_us; /* the sum of the items' time_us */
+    int64_t time_us; /* the sum of the items' sdd_metrics.total_us */
     /* The host of the URL in lower case, with the port if the URL has one. Ends with NUL, and is
        cut if too long. "" for a URL without host; "(other)" for all hosts after the first 1,000. */
     char host[256];
@@ -371,7 +333,7 @@ typedef struct sdd_batch_host {
  *
  * @param index From 0, in the order in which an item of each host first ended.
  * @return As sdd_batch_get_status().
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_batch_get_host(sdd_batch *SDD_NULLABLE batch, size_t index,
                                       sdd_batch_host *SDD_NONNULL host);

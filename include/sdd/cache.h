@@ -11,7 +11,7 @@
  *         sdd_cache *cache = NULL;
  *         config.name = "thumbnails";
  *         config.max_disk_bytes = 100 << 20;
- *         if (sdd_cache_create(&config, &cache, NULL) != SDD_OK) return 1;
+ *         if (sdd_cache_create(&config, &cache) != SDD_OK) return 1;
  *         return sdd_cache_destroy(cache) != SDD_OK;
  *     }
  */
@@ -65,17 +65,21 @@ SDD_BEGIN_DECLS
  * miss). sdd_result.origin tells what happened.
  */
 
-/** Levels of a cache. Since: 0.2.0. */
-SDD_ENUM(int32_t) {
+/** Levels of a cache. */
+typedef int32_t sdd_cache_levels;
+
+SDD_ENUM(sdd_cache_levels) {
     SDD_CACHE_DEFAULT = 0, /* both */
     SDD_CACHE_MEMORY = 1,
     SDD_CACHE_DISK = 2,
     SDD_CACHE_ALL = 3,
-    SDD_CACHE_NONE = -1 /* neither; for loads */
+    SDD_CACHE_NONE = 4 /* neither; for loads */
 };
 
-/** Durability of written entries: sdd_cache_config.sync. Since: 0.2.0. */
-SDD_ENUM(int32_t) {
+/** Durability of written entries: sdd_cache_config.sync. */
+typedef int32_t sdd_sync_mode;
+
+SDD_ENUM(sdd_sync_mode) {
     /* The system decides when. A killed process loses no complete entry; a power cut may, and an
        incomplete entry is a miss. */
     SDD_SYNC_NONE = 0,
@@ -83,10 +87,20 @@ SDD_ENUM(int32_t) {
     SDD_SYNC_FULL = 2  /* the same, then fsync(2) on the directory */
 };
 
-/** The date that an entry's age counts from: sdd_cache_config.disk_date. Since: 0.2.0. */
-SDD_ENUM(int32_t) {
+/** The date that an entry's age counts from: sdd_cache_config.disk_date. */
+typedef int32_t sdd_date_kind;
+
+SDD_ENUM(sdd_date_kind) {
     SDD_DATE_ACCESS = 0,      /* last use: the file's access time, which the library sets itself */
     SDD_DATE_MODIFICATION = 1 /* time of storing: the file's modification time */
+};
+
+/** Amounts to remove from the memory level: sdd_cache_trim_memory(). */
+typedef int32_t sdd_trim_level;
+
+SDD_ENUM(sdd_trim_level) {
+    SDD_TRIM_HALF = 1, /* the half that was used longest ago */
+    SDD_TRIM_ALL = 2   /* all; pictures that the application holds are still found */
 };
 
 /**
@@ -119,7 +133,7 @@ typedef sdd_bytes *SDD_NULLABLE (*sdd_cache_serializer_fn)(
     void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 
 /**
- * A memory level that the application keeps itself: sdd_cache_config.memory_store. Since: 0.3.0.
+ * A memory level that the application keeps itself: sdd_cache_config.memory_store.
  *
  * Thread: any, the library's own included (sdd-net too); several at a time. The functions must be
  *     quick, and may call the sdd_image_ and sdd_bytes_ functions alone. No lock of the library is
@@ -140,11 +154,9 @@ typedef struct sdd_memory_store {
                                 void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
     void (*SDD_NULLABLE clear)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT; /* required */
     /* sdd_cache_trim_memory(), and memory pressure: one of SDD_TRIM_. May be NULL. */
-    void (*SDD_NULLABLE trim)(int32_t level, void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    void (*SDD_NULLABLE trim)(sdd_trim_level level, void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
     void *SDD_NULLABLE user_data;
-    /* Called once, on any thread, when nothing uses the store any more; never if
-       sdd_cache_create() failed. May be NULL. */
-    void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    sdd_user_data_free_fn SDD_NULLABLE user_data_free;
 } sdd_memory_store;
 
 #define SDD_MEMORY_STORE_INIT \
@@ -152,12 +164,13 @@ typedef struct sdd_memory_store {
 
 /**
  * Entries that the application keeps itself, in a database for instance, in place of files:
- * sdd_cache_config.entry_store. Since: 0.3.0.
+ * sdd_cache_config.entry_store.
  *
  * An entry has a key and two blobs: `body`, the encoded bytes, and `extra`, which the library makes
  * and checks: an entry that comes back changed, cut or under another key is a miss. The store
  * decides what processes share; the directory of the cache still has the locks by which one process
- * downloads a URL that several want. sdd_cache_path() gives SDD_ERROR_NOT_FOUND, sdd_cache_open() a
+ * downloads a URL that several want. sdd_cache_path() gives SDD_ERROR_NOT_FOUND,
+ * sdd_cache_open_wait() a
  * memory file (memfd_create(2)).
  *
  * The functions return SDD_OK, SDD_ERROR_NOT_FOUND where there is no such entry, or any other
@@ -190,19 +203,16 @@ typedef struct sdd_entry_store {
     sdd_status (*SDD_NULLABLE usage)(int64_t *SDD_NONNULL bytes, int64_t *SDD_NONNULL count,
                                      void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
     void *SDD_NULLABLE user_data;
-    /* As in sdd_memory_store; called after sdd_cache_destroy() has written all stored entries. */
-    void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    /* Called after sdd_cache_destroy() has written all stored entries. */
+    sdd_user_data_free_fn SDD_NULLABLE user_data_free;
 } sdd_entry_store;
 
 #define SDD_ENTRY_STORE_INIT \
     { sizeof(sdd_entry_store), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
-/** A value of sdd_cache_config.max_disk_age_ms: every entry is too old. Since: 0.2.0. */
-#define SDD_AGE_NOTHING ((int64_t)-2)
-
 /**
  * The configuration of a cache. Begin with SDD_CACHE_CONFIG_INIT; 0 or NULL in a field is its
- * default. Since: 0.2.0.
+ * default.
  */
 typedef struct sdd_cache_config {
     size_t struct_size;
@@ -218,7 +228,7 @@ typedef struct sdd_cache_config {
        does not have, and never changed. */
     const char *SDD_NULLABLE const *SDD_NULLABLE read_only_directories;
     size_t read_only_count;
-    int32_t levels; /* one of SDD_CACHE_ */
+    sdd_cache_levels levels; /* one of SDD_CACHE_ */
 
     /* Memory. */
 
@@ -229,36 +239,38 @@ typedef struct sdd_cache_config {
        bytes (sdd_image_bytes()); frames decoded with the picture or kept by sdd_image_frame();
        metadata that has been read. A picture that grows later may evict others. Default: an eighth
        of the machine's memory, or of the cgroup's limit if that is less, between 16 MiB and 512
-       MiB; -1: no limit. */
+       MiB; SDD_NO_LIMIT: none. */
     int64_t max_memory_cost;
-    int64_t max_memory_count; /* pictures; default and -1: no limit */
+    int64_t max_memory_count; /* pictures; default: no limit */
     /* 1: the cache trims memory as sdd_cache_trim_memory() does when the kernel reports memory
        pressure (PSI, Linux 4.20 and later); default 0. */
     int32_t watch_memory_pressure;
 
     /* Disk. */
 
-    int32_t sync;           /* one of SDD_SYNC_ */
-    int64_t max_disk_bytes; /* of all files, as allocated; default 512 MiB; -1: no limit */
-    /* Older entries are misses; default 7 days; -1: no limit; SDD_AGE_NOTHING: all are misses. */
+    sdd_sync_mode sync;           /* one of SDD_SYNC_ */
+    int64_t max_disk_bytes; /* of all files, as allocated; default 512 MiB; SDD_NO_LIMIT: none */
+    /* Older entries are misses; default 7 days; SDD_NO_LIMIT: none is too old. */
     int64_t max_disk_age_ms;
-    int32_t disk_date; /* one of SDD_DATE_ */
+    sdd_date_kind disk_date; /* one of SDD_DATE_ */
     /* Over max_disk_bytes, the oldest entries are removed until this percentage of it is left: 1 to
        100; default 50. */
     int32_t low_water_percent;
+    /* 1: processes do not wait for each other: each downloads what it wants; default 0. */
+    int32_t no_share_wait;
     /* Old entries are removed about this often, also while the cache is not used, by one of the
        processes that share the directory; creating and destroying a cache does it if so much time
-       has passed since the last time. Default 10 minutes; -1: only when max_disk_bytes is
-       exceeded. */
+       has passed since the last time. Default 10 minutes; SDD_NO_LIMIT: only when
+       max_disk_bytes is exceeded. */
     int64_t trim_interval_ms;
     /* Entries with at least this many encoded bytes are mapped (mmap(2)) instead of read: no
        program may cut the files meanwhile. Default: none. */
     int64_t map_from_bytes;
-    /* Longest wait for another process that downloads the same URL; default 30000; -1: processes do
-       not wait for each other. */
+    /* Longest wait for another process that downloads the same URL; default 30000. */
     int64_t share_wait_ms;
-    int64_t max_part_bytes;  /* bodies kept for SDD_OPTION_RESUME; default 256 MiB; -1: no limit */
-    int64_t max_part_age_ms; /* default 1 day; -1: no limit */
+    /* bodies kept for SDD_OPTION_RESUME; default 256 MiB; SDD_NO_LIMIT: none */
+    int64_t max_part_bytes;
+    int64_t max_part_age_ms; /* default 1 day; SDD_NO_LIMIT: none */
 
     /* Keys and bytes. */
 
@@ -266,23 +278,20 @@ typedef struct sdd_cache_config {
        of the keys of URLs. The fragment is then left out too. */
     const char *SDD_NULLABLE ignored_query_parameters;
     sdd_cache_key_fn SDD_NULLABLE key_filter; /* called after that */
-    /* Called whenever a load, sdd_cache_put() or sdd_cache_put_async() stores something, originals
-       included. */
+    /* Called whenever a load or a call stores something, originals included. */
     sdd_cache_serializer_fn SDD_NULLABLE serializer;
     void *SDD_NULLABLE user_data; /* of both callbacks */
-    /* Called once, on any thread, when user_data is no longer used; never if sdd_cache_create()
-       failed. */
-    void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    sdd_user_data_free_fn SDD_NULLABLE user_data_free;
 
     /* Writing. */
 
     /* Bytes that entries may hold in memory until they are written. Over the limit, the oldest
-       entries that no caller waits for are dropped and counted in writes_dropped. sdd_cache_put(),
-       sdd_cache_put_async(), sdd_cache_flush() and SDD_OPTION_WAIT_STORE_CACHE wait for theirs.
-       Default 128 MiB; -1: no limit. */
+       entries that no caller waits for are dropped and counted in writes_dropped.
+       sdd_cache_put_wait(), sdd_cache_put(), sdd_cache_flush_wait() and SDD_OPTION_WAIT_STORE_CACHE
+       wait for theirs. Default 128 MiB; SDD_NO_LIMIT: none. */
     int64_t max_queued_bytes;
     /* Longest time that sdd_cache_destroy() writes; the remaining entries are dropped and counted.
-       Default 10000; -1: no limit. */
+       Default 10000; SDD_NO_LIMIT: none. */
     int64_t destroy_timeout_ms;
 
     /* Levels that the application keeps itself; the structs are copied. NULL: the library's. */
@@ -296,7 +305,7 @@ typedef struct sdd_cache_config {
 } sdd_cache_config;
 
 #define SDD_CACHE_CONFIG_INIT \
-    { sizeof(sdd_cache_config), NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+    { sizeof(sdd_cache_config), NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
       0, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL }
 
 /**
@@ -305,25 +314,23 @@ typedef struct sdd_cache_config {
  *
  * @param config Copied. NULL: all defaults.
  * @param out Receives the handle, to be destroyed with sdd_cache_destroy(); NULL on an error.
- * @param detail Receives one of SDD_DETAIL_CACHE_, or 0. May be NULL.
  * @return SDD_OK; SDD_ERROR_CACHE: the directory cannot be used; SDD_ERROR_INVALID_ARGUMENT;
  *     SDD_ERROR_UNSUPPORTED; SDD_ERROR_NO_RESOURCES: no thread.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_cache_create(const sdd_cache_config *SDD_NULLABLE config,
-                                    sdd_cache *SDD_NULLABLE *SDD_NONNULL out,
-                                    int32_t *SDD_NULLABLE detail);
+                                    sdd_cache *SDD_NULLABLE *SDD_NONNULL out);
 
 /**
  * Writes all stored entries, trims if that is due (trim_interval_ms), and ends the threads. WAITS
- * for that, not much longer than
- * destroy_timeout_ms: a thread that a disk holds up in a system call ends later, by itself.
+ * for that, not much longer than destroy_timeout_ms: a thread that a disk holds up in a system call
+ * ends later, by itself.
  * Requests that use the cache find nothing from now on. Images and bytes live on.
  *
  * @param cache NULL and the shared cache are refused.
  * @return SDD_OK; SDD_ERROR_CLOSED; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_FORKED;
  *     SDD_ERROR_WOULD_DEADLOCK inside its serializer.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_cache_destroy(sdd_cache *SDD_NULLABLE cache);
 
@@ -332,7 +339,7 @@ SDD_API sdd_status sdd_cache_destroy(sdd_cache *SDD_NULLABLE cache);
  * directory cannot be used; sdd_cache_statistics.last_error then says why. It cannot be destroyed.
  *
  * @return NULL if it cannot be made (no thread). The child of a fork has another one.
- * Thread: any. Lifetime: as long as the process. Since: 0.2.0.
+ * Thread: any. Lifetime: as long as the process.
  */
 SDD_API sdd_cache *SDD_NULLABLE sdd_cache_shared(void);
 
@@ -342,26 +349,20 @@ SDD_API sdd_cache *SDD_NULLABLE sdd_cache_shared(void);
  * WAITS until the disk has all changes made before the call: entries stored, removed and cleared.
  *
  * @param timeout_ms Longest wait; negative: no limit.
- * @return SDD_OK; SDD_ERROR_TIMED_OUT; SDD_ERROR_WOULD_DEADLOCK inside the cache's serializer;
+ * @return SDD_OK; SDD_ERROR_TIMEOUT; SDD_ERROR_WOULD_DEADLOCK inside the cache's serializer;
  *     SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
-SDD_API sdd_status sdd_cache_flush(sdd_cache *SDD_NULLABLE cache, int64_t timeout_ms);
-
-/** Amounts to remove from the memory level: sdd_cache_trim_memory(). Since: 0.2.0. */
-SDD_ENUM(int32_t) {
-    SDD_TRIM_HALF = 1, /* the half that was used longest ago */
-    SDD_TRIM_ALL = 2   /* all; pictures that the application holds are still found */
-};
+SDD_API sdd_status sdd_cache_flush_wait(sdd_cache *SDD_NULLABLE cache, int64_t timeout_ms);
 
 /**
  * Removes pictures from memory.
  *
  * @param level One of SDD_TRIM_.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
-SDD_API sdd_status sdd_cache_trim_memory(sdd_cache *SDD_NULLABLE cache, int32_t level);
+SDD_API sdd_status sdd_cache_trim_memory(sdd_cache *SDD_NULLABLE cache, sdd_trim_level level);
 
 /**
  * Removes entries that are too old, or too many, from the disk, and WAITS for it. Does nothing if
@@ -369,9 +370,9 @@ SDD_API sdd_status sdd_cache_trim_memory(sdd_cache *SDD_NULLABLE cache, int32_t 
  *
  * @return SDD_OK; SDD_ERROR_CACHE: the directory could not be read, or an entry not removed;
  *     SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
-SDD_API sdd_status sdd_cache_trim_disk(sdd_cache *SDD_NULLABLE cache);
+SDD_API sdd_status sdd_cache_trim_disk_wait(sdd_cache *SDD_NULLABLE cache);
 
 /**
  * Moves the entries of another cache's directory into this cache, with their dates, and WAITS for
@@ -387,18 +388,18 @@ SDD_API sdd_status sdd_cache_trim_disk(sdd_cache *SDD_NULLABLE cache);
  *     SDD_ERROR_INVALID_ARGUMENT: also for the directory of the cache itself, and for a cache
  *     without a disk level; SDD_ERROR_WOULD_DEADLOCK: inside a function that the cache's own thread
  *     has called; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
- * Thread: any. Since: 0.3.0.
+ * Thread: any.
  */
-SDD_API sdd_status sdd_cache_merge(sdd_cache *SDD_NULLABLE cache,
-                                   const char *SDD_NONNULL directory,
-                                   int64_t *SDD_NULLABLE merged);
+SDD_API sdd_status sdd_cache_merge_wait(sdd_cache *SDD_NULLABLE cache,
+                                        const char *SDD_NONNULL directory,
+                                        int64_t *SDD_NULLABLE merged);
 
 /**
  * Replaces both limits of the memory level, with immediate effect.
  *
  * @param max_cost, max_count As in sdd_cache_config; 0: the default.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_cache_set_memory_limits(sdd_cache *SDD_NULLABLE cache, int64_t max_cost,
                                                int64_t max_count);
@@ -408,14 +409,14 @@ SDD_API sdd_status sdd_cache_set_memory_limits(sdd_cache *SDD_NULLABLE cache, in
  *
  * @param max_bytes, max_age_ms As in sdd_cache_config; 0: the default.
  * @return As sdd_cache_set_memory_limits().
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_cache_set_disk_limits(sdd_cache *SDD_NULLABLE cache, int64_t max_bytes,
                                              int64_t max_age_ms);
 
 /* ----------------------------------------------------------------------------------- statistics */
 
-/** Counts of a cache since its creation, and its contents now. Since: 0.2.0. */
+/** Counts of a cache since its creation, and its contents now. */
 typedef struct sdd_cache_statistics {
     size_t struct_size;
     int64_t memory_hits;
@@ -443,15 +444,14 @@ typedef struct sdd_cache_statistics {
     int64_t max_memory_cost; /* the limit; -1: none */
     int64_t disk_bytes;      /* now, of all processes, as allocated */
     int64_t disk_count;
-    int32_t last_error; /* errno of the last error; 0: none */
-    int32_t reserved;
     int64_t writes_dropped; /* entries dropped by max_queued_bytes or destroy_timeout_ms */
     int64_t queued_bytes;   /* now: bytes held by entries that wait to be written */
+    int32_t last_error;     /* errno of the last error; 0: none */
 } sdd_cache_statistics;
 
 #define SDD_CACHE_STATISTICS_INIT \
     { sizeof(sdd_cache_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-      0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+      0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Fills in the statistics of a cache. WAITS for the disk; if the file with the totals is missing,
@@ -459,10 +459,10 @@ typedef struct sdd_cache_statistics {
  *
  * @param statistics Its struct_size says how much is wanted.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
-SDD_API sdd_status sdd_cache_get_statistics(sdd_cache *SDD_NULLABLE cache,
-                                            sdd_cache_statistics *SDD_NONNULL statistics);
+SDD_API sdd_status sdd_cache_get_statistics_wait(sdd_cache *SDD_NULLABLE cache,
+                                                 sdd_cache_statistics *SDD_NONNULL statistics);
 
 SDD_END_DECLS
 

@@ -39,7 +39,7 @@ SDD_BEGIN_DECLS
  *
  * The functions are called on decode threads, on the thread of sdd_image_decode(), and, to release,
  * on the thread that drops the last reference to an image; with no lock of the library held,
- * several at a time. They must not call the library. Since: 0.2.0.
+ * several at a time. They must not call the library.
  */
 typedef struct sdd_pixel_allocator {
     size_t struct_size;
@@ -57,21 +57,21 @@ typedef struct sdd_pixel_allocator {
 #define SDD_PIXEL_ALLOCATOR_INIT \
     { sizeof(sdd_pixel_allocator), NULL, NULL, NULL }
 
-/**
- * Ways to scale a picture down to target_width x target_height: sdd_decode_options.fit.
- * Since: 0.2.0.
- */
-SDD_ENUM(int32_t) {
+/** Ways to fit a picture into a width and a height: sdd_decode_options.fit and others. */
+typedef int32_t sdd_fit;
+
+SDD_ENUM(sdd_fit) {
+    SDD_FIT_DEFAULT = 0, /* SDD_FIT_INSIDE, unless a comment names another */
     /* As large as fits inside. The aspect ratio is kept, rounded to whole pixels, at least 1. */
-    SDD_FIT_INSIDE = 0,
+    SDD_FIT_INSIDE = 1,
     /* Just large enough to cover the target; the excess is cropped equally on both sides. If one
        target side is 0: as SDD_FIT_INSIDE. */
-    SDD_FIT_FILL = 1,
-    SDD_FIT_STRETCH = 2 /* exactly the target size; each side is scaled by itself */
+    SDD_FIT_FILL = 2,
+    SDD_FIT_STRETCH = 3 /* exactly the target size; each side is scaled by itself */
 };
 
 /**
- * Handling of truncated and damaged pictures: sdd_decode_options.integrity. Since: 0.2.0.
+ * Handling of truncated and damaged pictures: sdd_decode_options.damage.
  *
  * Damage is what loses pixels. In a JPEG: libjpeg's warnings on data that does not decode, on
  * markers within it and on restarts that do not fit (JWRN_HUFF_BAD_CODE, JWRN_HIT_MARKER,
@@ -80,16 +80,20 @@ SDD_ENUM(int32_t) {
  * end. All else is ignored: bytes between segments and after the end, damaged texts and profiles, a
  * missing end marker of a JPEG.
  */
-SDD_ENUM(int32_t) {
-    SDD_INTEGRITY_STRICT = 0, /* it is an error: SDD_ERROR_BAD_IMAGE_DATA */
-    /* The valid part is decoded: the rows above the damage, see sdd_image_good_rows(), with zero
+typedef int32_t sdd_damage_mode;
+
+SDD_ENUM(sdd_damage_mode) {
+    SDD_DAMAGE_REFUSE = 0, /* it is an error: SDD_ERROR_BAD_IMAGE_DATA */
+    /* The valid part is decoded: the rows above the damage, see sdd_image_info.good_rows, with zero
        bytes below; for a JPEG in several scans, what there is of all of them. If nothing is valid,
        it is an error. */
-    SDD_INTEGRITY_LENIENT = 1
+    SDD_DAMAGE_KEEP_REST = 1
 };
 
-/** Methods of scaling a picture down: sdd_decode_options.scaling. Since: 0.2.0. */
-SDD_ENUM(int32_t) {
+/** Methods of scaling a picture down: sdd_decode_options.scaling. */
+typedef int32_t sdd_scaling;
+
+SDD_ENUM(sdd_scaling) {
     /* A JPEG is first scaled by libjpeg, to the smallest of 1/8, 1/4 and 1/2 that is large enough,
        whose pixels are means of 8 x 8, 4 x 4 or 2 x 2; the area means are taken of those. Above one
        half the result is exact. */
@@ -113,23 +117,23 @@ SDD_ENUM(int32_t) {
  * library, of `allocator`, or at `pixels`; where possible the decoder writes them there directly.
  *
  * Requests that share a transfer may have different options: the body is decoded once for all of
- * them. Requests with equal options, allocator and pixels included, share one image. Since: 0.2.0.
+ * them. Requests with equal options, allocator and pixels included, share one image.
  */
 typedef struct sdd_decode_options {
     size_t struct_size;
-    int32_t pixel_format; /* one of SDD_PIXEL_FORMAT_; 0: SDD_PIXEL_FORMAT_RGBA8 */
+    sdd_pixel_format pixel_format; /* one of SDD_PIXEL_FORMAT_; 0: SDD_PIXEL_FORMAT_RGBA8 */
     /* 1: pixels as stored. 0: turned and mirrored by the Exif orientation (0x0112 of the first
        directory, CIPA DC-008, 4.6.4), which may swap width and height; sdd_image_probe() gives the
        orientation. */
     int32_t keep_orientation;
     uint32_t background;  /* 0xRRGGBB, shown through alpha in formats without alpha; 0: black */
-    int32_t fit;          /* one of SDD_FIT_ */
+    sdd_fit fit;          /* one of SDD_FIT_ */
     int32_t target_width; /* pixels, of the picture after turning; 0: any */
     int32_t target_height;
     /* A picture that takes more bytes, at 4 bytes a pixel, is scaled down to floor(sqrt(limit / 4 *
        width / height)) pixels wide and, by its aspect ratio rounded down, high; at least 1 x 1.
-       Overrides target_width, target_height and fit. 0: no limit, or 62914560 with
-       SDD_OPTION_SCALE_DOWN_LARGE_IMAGES. */
+       Overrides target_width, target_height and fit. 0: no limit. SDWebImage's
+       scaleDownLargeImages has 62914560. */
     int64_t scale_down_limit_bytes;
     /* Bytes, a power of two up to 4096: every row begins at a multiple of it, and
        sdd_image_stride() is a multiple of it. 0: 1, rows without padding. */
@@ -137,6 +141,11 @@ typedef struct sdd_decode_options {
     /* 1: a picture smaller than the target size is enlarged as `fit` says, by bilinear
        interpolation with colours weighted by alpha. 0: it keeps its size. */
     int32_t allow_enlarging;
+    sdd_damage_mode damage; /* one of SDD_DAMAGE_ */
+    /* The format of a body whose first bytes are not recognised, for formats without a magic
+       number: one of SDD_IMAGE_FORMAT_, of an sdd_coder; 0: none. */
+    sdd_image_format format_hint;
+    sdd_scaling scaling; /* one of SDD_SCALING_ */
     /* Copied with the options. NULL: the library's own memory. */
     const sdd_pixel_allocator *SDD_NULLABLE allocator;
     /* The memory for the pixels of this one picture, owned by the application; not with an
@@ -151,16 +160,10 @@ typedef struct sdd_decode_options {
     /* Bytes from row to row at `pixels`; those between rows are not touched. 0: as row_alignment
        says. `pixels` and pixels_stride must be multiples of row_alignment. */
     size_t pixels_stride;
-    int32_t integrity; /* one of SDD_INTEGRITY_ */
-    /* The format of a body whose first bytes are not recognised, for formats without a magic
-       number: one of SDD_IMAGE_FORMAT_, of an sdd_coder; 0: none. */
-    int32_t format_hint;
-    int32_t scaling;  /* one of SDD_SCALING_ */
-    int32_t reserved; /* 0 */
 } sdd_decode_options;
 
 #define SDD_DECODE_OPTIONS_INIT \
-    { sizeof(sdd_decode_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0, 0, 0, 0 }
+    { sizeof(sdd_decode_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0 }
 
 /**
  * Decodes a picture in memory, on the calling thread, which WAITS: for tools, tests and bindings.
@@ -173,21 +176,21 @@ typedef struct sdd_decode_options {
  * @param options The decode options. NULL: RGBA8, turned by its Exif orientation, at full size.
  * @param image Receives the picture, owned by the caller: release with sdd_image_release(). NULL on
  *     an error.
- * @param detail Receives one of SDD_DETAIL_: what is wrong with the picture; 0 for anything else.
- *     May be NULL.
- * @return SDD_OK; SDD_ERROR_BAD_IMAGE_DATA: `detail` says why; SDD_ERROR_INVALID_ARGUMENT, also for
- *     an invalid option; SDD_ERROR_UNSUPPORTED; SDD_ERROR_NO_RESOURCES: no memory for the copy.
- * Thread: any. Since: 0.2.0.
+ * @return SDD_OK; SDD_ERROR_BAD_IMAGE_DATA: the detail of sdd_last_error() says why;
+ *     SDD_ERROR_INVALID_ARGUMENT, also for an invalid option; SDD_ERROR_UNSUPPORTED;
+ *     SDD_ERROR_NO_RESOURCES: no memory for the copy.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_image_decode(const void *SDD_NULLABLE bytes, size_t size,
                                     const sdd_decode_options *SDD_NULLABLE options,
-                                    sdd_image *SDD_NULLABLE *SDD_NONNULL image,
-                                    int32_t *SDD_NULLABLE detail);
+                                    sdd_image *SDD_NULLABLE *SDD_NONNULL image);
 
 /* ------------------------------------------------------------------------------------- encoding */
 
-/** Chroma subsampling of a JPEG: sdd_encode_options.chroma. Since: 0.2.0. */
-SDD_ENUM(int32_t) {
+/** Chroma subsampling of a JPEG: sdd_encode_options.chroma. */
+typedef int32_t sdd_chroma;
+
+SDD_ENUM(sdd_chroma) {
     SDD_CHROMA_420 = 0, /* half the colour resolution in both directions: for photographs */
     SDD_CHROMA_422 = 1, /* half the colour resolution in each row */
     SDD_CHROMA_444 = 2  /* full colour resolution: for drawings and text */
@@ -199,29 +202,28 @@ SDD_ENUM(int32_t) {
  *
  * A PNG keeps every pixel; premultiplied alpha is divided out, and an alpha channel without
  * transparency is not stored. A JPEG is encoded with libjpeg's defaults, with 8-bit tables at any
- * quality. Since: 0.2.0.
+ * quality.
  */
 typedef struct sdd_encode_options {
     size_t struct_size;
     /* One of SDD_IMAGE_FORMAT_; 0: PNG if any pixel is transparent or a side is over 65,500, else
-       JPEG. A coder of sdd_coder_register() that encodes the format takes precedence. */
-    int32_t format;
+       JPEG. A coder of sdd_process_add_coder() that encodes the format takes precedence. */
+    sdd_image_format format;
     int32_t quality; /* for a JPEG libjpeg's, 1 to 100; for a coder, as it defines it. 0: 90 */
     /* Pixels: a larger picture is scaled down to fit, as with SDD_FIT_INSIDE; 0: any. */
     int32_t max_width;
     int32_t max_height;
+    uint32_t background; /* 0xRRGGBB, shown through alpha in a JPEG; 0: black */
+    int32_t progressive; /* 1: a progressive JPEG */
+    sdd_chroma chroma;   /* for a JPEG: one of SDD_CHROMA_ */
     /* Largest size of the result; 0: any. A JPEG, or a format of a coder, is encoded with the
        highest quality up to `quality` that fits, found by bisection. A PNG is scaled down, by at
        least 5 % a side each time, until it fits, down to one pixel. */
     int64_t max_bytes;
-    uint32_t background; /* 0xRRGGBB, shown through alpha in a JPEG; 0: black */
-    int32_t progressive; /* 1: a progressive JPEG */
-    int32_t chroma;      /* for a JPEG: one of SDD_CHROMA_ */
-    int32_t reserved;    /* 0 */
 } sdd_encode_options;
 
 #define SDD_ENCODE_OPTIONS_INIT \
-    { sizeof(sdd_encode_options), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(sdd_encode_options), 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Encodes the pixels of an image as JPEG or PNG, or in a format that a coder of the process
@@ -237,63 +239,20 @@ typedef struct sdd_encode_options {
  *     SDD_ERROR_UNSUPPORTED: no coder for that format, or its coder refused;
  *     SDD_ERROR_BAD_IMAGE_DATA: the image came with SDD_OPTION_AVOID_DECODE_IMAGE and cannot be
  *     decoded.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_image_encode(sdd_image *SDD_NONNULL image,
                                     const sdd_encode_options *SDD_NULLABLE options,
                                     sdd_bytes *SDD_NULLABLE *SDD_NONNULL out);
 
-/**
- * Encodes an image like sdd_image_encode(), to a file descriptor. WAITS for the work and for the
- * writes, on the calling thread. Nothing is written before everything is encoded. A closed pipe
- * gives an error and no SIGPIPE.
- *
- * @param fd Written from its current position, and left open.
- * @param system_error Receives the errno of SDD_ERROR_SINK, else 0. May be NULL.
- * @return As sdd_image_encode(); SDD_ERROR_SINK: not everything could be written, although a part
- *     may have been. A non-blocking descriptor that is full is such a case.
- * Thread: any. Since: 0.2.0.
- */
-SDD_API sdd_status sdd_image_encode_fd(sdd_image *SDD_NONNULL image,
-                                       const sdd_encode_options *SDD_NULLABLE options, int32_t fd,
-                                       int32_t *SDD_NULLABLE system_error);
-
-/**
- * Encodes an image like sdd_image_encode(), on a decode thread of a downloader and without waiting.
- * It is a request like others: its token can be cancelled, and it ends exactly once.
- *
- * @param image Retained until the end. Its pixels are encoded; the bytes it came from are not used.
- * @param downloader The downloader whose decode threads encode, after bodies of higher priority,
- *     and that delivers the end. NULL: the shared one.
- * @param options Copied. NULL: the defaults.
- * @param completed Receives a result with the encoded bytes (no image, no url, no response), or
- *     with the error that sdd_image_encode() would return: SDD_ERROR_DOES_NOT_FIT,
- *     SDD_ERROR_NO_RESOURCES, SDD_ERROR_UNSUPPORTED, or SDD_ERROR_BAD_IMAGE_DATA if the image came
- *     with SDD_OPTION_AVOID_DECODE_IMAGE and cannot be decoded. May be NULL only with
- *     SDD_DELIVERY_APPLICATION.
- * @param user_data Passed to `completed`.
- * @param user_data_free Called once, after the end, if a token was returned. May be NULL.
- * @param status Receives the reason for a token of 0: SDD_ERROR_INVALID_ARGUMENT,
- *     SDD_ERROR_UNSUPPORTED for options of a newer header, SDD_ERROR_CLOSED, SDD_ERROR_FORKED,
- *     SDD_ERROR_NO_RESOURCES. May be NULL.
- * @return The token; 0: nothing will be called.
- * Thread: any. Since: 0.3.0.
- */
-SDD_API sdd_token sdd_image_encode_async(sdd_image *SDD_NONNULL image,
-                                         sdd_downloader *SDD_NULLABLE downloader,
-                                         const sdd_encode_options *SDD_NULLABLE options,
-                                         sdd_completed_fn SDD_NULLABLE completed,
-                                         void *SDD_NULLABLE user_data,
-                                         sdd_user_data_free_fn SDD_NULLABLE user_data_free,
-                                         sdd_status *SDD_NULLABLE status);
-
 /* ----------------------------------------------------------------------------------- transforms */
 
 /**
  * Kinds of sdd_transform, the fields they use, and their keys: see sdd_transform_key().
- * Since: 0.2.0.
  */
-SDD_ENUM(int32_t) {
+typedef int32_t sdd_transform_kind;
+
+SDD_ENUM(sdd_transform_kind) {
     /* width, height, fit: scales down as in sdd_decode_options, and up only with `allow_enlarging`.
        "resize(100,80,fill)"; "inside", "stretch"; "resize(100,80,fill,enlarge)". */
     SDD_TRANSFORM_RESIZE = 1,
@@ -308,14 +267,18 @@ SDD_ENUM(int32_t) {
     SDD_TRANSFORM_CALLBACK = 6
 };
 
-/** Bits of sdd_transform.flip. Since: 0.2.0. */
-SDD_ENUM(int32_t) {
+/** Bits of sdd_transform.flip. */
+typedef int32_t sdd_flip;
+
+SDD_ENUM(sdd_flip) {
     SDD_FLIP_HORIZONTAL = 1 << 0, /* swaps left and right */
     SDD_FLIP_VERTICAL = 1 << 1    /* swaps top and bottom */
 };
 
-/** Bits of sdd_transform.corners. Since: 0.2.0. */
-SDD_ENUM(int32_t) {
+/** Bits of sdd_transform.corners. */
+typedef int32_t sdd_corners;
+
+SDD_ENUM(sdd_corners) {
     SDD_CORNER_TOP_LEFT = 1 << 0,
     SDD_CORNER_TOP_RIGHT = 1 << 1,
     SDD_CORNER_BOTTOM_LEFT = 1 << 2,
@@ -336,20 +299,24 @@ typedef sdd_image *SDD_NULLABLE (*sdd_transform_fn)(sdd_image *SDD_NONNULL image
 
 /**
  * One transform of an image. `kind` says which fields are used; the others are ignored. Begin with
- * SDD_TRANSFORM_INIT. Since: 0.2.0.
+ * SDD_TRANSFORM_INIT.
  */
 typedef struct sdd_transform {
     size_t struct_size;
-    int32_t kind;  /* one of SDD_TRANSFORM_; required */
-    int32_t fit;   /* resize: one of SDD_FIT_ */
+    sdd_transform_kind kind;  /* one of SDD_TRANSFORM_; required */
+    sdd_fit fit;   /* resize: one of SDD_FIT_ */
     int32_t x;     /* crop: pixels from the left; may be outside the picture */
     int32_t y;     /* crop: pixels from the top; may be outside the picture */
     int32_t width; /* resize: pixels, 0 in one of the two: any; crop: at least 1 */
     int32_t height;
-    int32_t flip;    /* flip: SDD_FLIP_ bits, at least one */
+    sdd_flip flip;    /* flip: SDD_FLIP_ bits, at least one */
     int32_t degrees; /* rotate: 90, 180 or 270 */
     int32_t radius;  /* round corners: pixels, clamped to half the shorter side */
-    int32_t corners; /* round corners: SDD_CORNER_ bits; 0: all four */
+    sdd_corners corners; /* round corners: SDD_CORNER_ bits; 0: all four */
+    /* Resize: 1: a smaller picture is enlarged, by interpolation between neighbouring pixels. In a
+       load the result may have at most max_pixels (SDD_DETAIL_IMAGE_TOO_MANY_PIXELS), and its
+       memory counts as decode memory. */
+    int32_t allow_enlarging;
     /* Callback: required. Not empty, without control characters, and never the same for two
        callbacks that do different things. */
     const char *SDD_NULLABLE key;
@@ -358,25 +325,19 @@ typedef struct sdd_transform {
        ended: a load that is cancelled does not wait for the callback, and loads of one URL whose
        transforms have equal keys share the work, done with the user_data of any of them. */
     void *SDD_NULLABLE user_data;
-    /* Called once, on any thread, when user_data is no longer used. Not called for a call that was
-       refused, with an error or a token of 0, nor for one that only makes a key. Since 0.3.0. */
-    void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
-    /* Resize: 1: a smaller picture is enlarged, by interpolation between neighbouring pixels. In a
-       load the result may have at most max_pixels (SDD_DETAIL_IMAGE_TOO_MANY_PIXELS), and its
-       memory counts as decode memory. Since 0.3.0. */
-    int32_t allow_enlarging;
-    int32_t reserved; /* 0 */
+    /* Also not called for a call that only makes a key. */
+    sdd_user_data_free_fn SDD_NULLABLE user_data_free;
 } sdd_transform;
 
 #define SDD_TRANSFORM_INIT \
-    { sizeof(sdd_transform), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0 }
+    { sizeof(sdd_transform), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL }
 
 /**
  * Applies transforms to an image, one after the other, and makes another image. WAITS for the work,
  * on the calling thread.
  *
  * The image itself never changes; if the transforms have no effect, `out` is `image` with one more
- * reference. The result keeps sdd_image_format() and the pixel format (round corners of a format
+ * reference. The result keeps its format and pixel format (round corners of a format
  * without alpha give RGBA8), and has no sdd_image_bytes().
  *
  * @param image Borrowed for the call.
@@ -389,7 +350,7 @@ typedef struct sdd_transform {
  *     int32_t can hold; SDD_ERROR_BAD_IMAGE_DATA: a callback returned NULL, or the image came with
  *     SDD_OPTION_AVOID_DECODE_IMAGE and cannot be decoded; SDD_ERROR_NO_RESOURCES: no memory;
  *     SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_UNSUPPORTED.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_image_transform(sdd_image *SDD_NONNULL image,
                                        const sdd_transform *SDD_NULLABLE list, size_t count,
@@ -401,9 +362,9 @@ SDD_API sdd_status sdd_image_transform(sdd_image *SDD_NONNULL image,
  * in every version.
  *
  * @param list, count As for sdd_image_transform().
- * @param buffer, capacity, length As for sdd_downloader_get_header().
+ * @param buffer, capacity, length As for sdd_get_header().
  * @return SDD_OK; SDD_ERROR_BUFFER_TOO_SMALL; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_UNSUPPORTED.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_transform_key(const sdd_transform *SDD_NULLABLE list, size_t count,
                                      char *SDD_NULLABLE buffer, size_t capacity,

@@ -29,23 +29,29 @@ SDD_BEGIN_DECLS
 
 /* -------------------------------------------------------------------------------------- choices */
 
-/** Where callbacks run: sdd_downloader_config.delivery. Since: 0.1.0. */
-SDD_ENUM(int32_t) {
+/** Where callbacks run: sdd_downloader_config.delivery. */
+typedef int32_t sdd_delivery_mode;
+
+SDD_ENUM(sdd_delivery_mode) {
     SDD_DELIVERY_THREAD = 0, /* on one long-lived thread of the downloader, named sdd-callback */
-    SDD_DELIVERY_APPLICATION = 1 /* events wait for sdd_dispatch(), sdd_drain() or sdd_wait() */
+    /* events wait for sdd_downloader_dispatch(), sdd_downloader_drain() or sdd_downloader_wait() */
+    SDD_DELIVERY_APPLICATION = 1
 };
 
 /**
  * The order in which requests of the same priority begin: sdd_downloader_config.execution_order.
- * Since: 0.2.0.
  */
-SDD_ENUM(int32_t) {
+typedef int32_t sdd_execution_order;
+
+SDD_ENUM(sdd_execution_order) {
     SDD_ORDER_FIFO = 0, /* the one that was submitted first */
     SDD_ORDER_LIFO = 1  /* the one that was submitted last */
 };
 
-/** Where a downloader may connect to: sdd_network_options.address_policy. Since: 0.2.0. */
-SDD_ENUM(int32_t) {
+/** Where a downloader may connect to: sdd_network_options.address_policy. */
+typedef int32_t sdd_address_policy;
+
+SDD_ENUM(sdd_address_policy) {
     SDD_ADDRESS_ANY = 0,
     /* For untrusted URLs: refuses loopback, private, link-local, shared, multicast, reserved and
        unique-local addresses, also within IPv4-mapped, NAT64 and 6to4 addresses, except those of
@@ -54,7 +60,7 @@ SDD_ENUM(int32_t) {
 };
 
 /**
- * Which process decodes pictures: sdd_downloader_config.decode_mode. Since: 0.3.0.
+ * Which process decodes pictures: sdd_downloader_config.decode_mode.
  *
  * With SDD_DECODE_ISOLATED what a downloader and its loaders receive is decoded by processes of the
  * program sdd-decoder, which have no files, no network and no other processes (seccomp(2),
@@ -75,9 +81,10 @@ SDD_ENUM(int32_t) {
  *   sdd_process_set_decode_memory_limit(); they end when pictures wait for room. They end with the
  *   downloader; images that still have something to decode then, lazy ones and animations, start
  *   one each time. They end with the application, too, however it ends.
- * - Coders from shared objects (sdd_coder_load(), installed coders) decode there, too. Coders of
- *   sdd_coder_register() and sdd_downloader_add_coder() that are functions of the application, own
- *   transforms, encoding, and calls without a downloader remain in the application's process.
+ * - Coders from shared objects (sdd_process_load_coder_wait(), installed coders) decode there, too.
+ *   Coders of sdd_process_add_coder() and sdd_downloader_add_coder() that are functions of the
+ *   application, own transforms, encoding, and calls without a downloader remain in the
+ *   application's process.
  * - The library starts them with posix_spawn(3). SIGCHLD is sent when one ends; an application that
  *   waits for any child may be given one that it does not know.
  * - The program is "sdd/sdd-decoder" or "sdd-decoder" in the directory from which libsdd.so.0 was
@@ -87,20 +94,26 @@ SDD_ENUM(int32_t) {
  *   the libraries that the application has loaded from elsewhere than the system's directory
  *   (LD_PRELOAD). Linux on x86-64 and AArch64 only.
  */
-SDD_ENUM(int32_t) {
+typedef int32_t sdd_decode_mode;
+
+SDD_ENUM(sdd_decode_mode) {
     SDD_DECODE_IN_PROCESS = 0,
     SDD_DECODE_ISOLATED = 1
 };
 
-/** IP versions to use: sdd_network_options.ip_version. Since: 0.2.0. */
-SDD_ENUM(int32_t) {
+/** IP versions to use: sdd_network_options.ip_version. */
+typedef int32_t sdd_ip_version;
+
+SDD_ENUM(sdd_ip_version) {
     SDD_IP_ANY = 0,
     SDD_IP_V4 = 4,
     SDD_IP_V6 = 6
 };
 
-/** The version of HTTP that is requested: sdd_network_options.http_version. Since: 0.2.0. */
-SDD_ENUM(int32_t) {
+/** The version of HTTP that is requested: sdd_network_options.http_version. */
+typedef int32_t sdd_http_version;
+
+SDD_ENUM(sdd_http_version) {
     SDD_HTTP_DEFAULT = 0, /* HTTP/2 over TLS where the server supports it, else HTTP/1.1 */
     SDD_HTTP_1_0 = 10,
     SDD_HTTP_1_1 = 11,
@@ -109,8 +122,10 @@ SDD_ENUM(int32_t) {
     SDD_HTTP_2_PRIOR_KNOWLEDGE = 21
 };
 
-/** The lowest version of TLS: sdd_network_options.min_tls_version. Since: 0.2.0. */
-SDD_ENUM(int32_t) {
+/** The lowest version of TLS: sdd_network_options.min_tls_version. */
+typedef int32_t sdd_tls_version;
+
+SDD_ENUM(sdd_tls_version) {
     SDD_TLS_DEFAULT = 0, /* 1.2 */
     SDD_TLS_1_0 = 10,
     SDD_TLS_1_1 = 11,
@@ -118,8 +133,10 @@ SDD_ENUM(int32_t) {
     SDD_TLS_1_3 = 13
 };
 
-/** The proxy to use: sdd_network_options.proxy_mode. Since: 0.2.0. */
-SDD_ENUM(int32_t) {
+/** The proxy to use: sdd_network_options.proxy_mode. */
+typedef int32_t sdd_proxy_mode;
+
+SDD_ENUM(sdd_proxy_mode) {
     /* http_proxy, https_proxy, all_proxy, no_proxy, by the rules of libcurl's CURLOPT_PROXY, as
        they are when the downloader is created; `proxy` overrides them */
     SDD_PROXY_ENVIRONMENT = 0,
@@ -132,7 +149,7 @@ SDD_ENUM(int32_t) {
  *
  * @param address "192.0.2.1" or "2001:db8::1". Borrowed until the callback returns.
  * @param port TCP port.
- * @param user_data sdd_network_options.address_filter_user_data.
+ * @param user_data sdd_network_options.user_data.
  * @return 1 to connect, 0 to refuse.
  * Thread: sdd-net, which waits for it: be quick, and call no sdd_ function. With more than one of
  * sdd_network_options.network_threads: several at a time.
@@ -143,7 +160,7 @@ typedef int32_t (*sdd_address_filter_fn)(const char *SDD_NONNULL address, int32_
 /* ------------------------------------------------------------------- groups of further settings */
 
 /**
- * Settings of callbacks: sdd_downloader_config.callbacks. Since: 0.3.0.
+ * Settings of callbacks: sdd_downloader_config.callbacks.
  *
  * The minimum values thin out progress and previews: a call is left out if less has arrived since
  * the last call, or less time has passed, than they require. The last progress of a body is always
@@ -153,22 +170,22 @@ typedef struct sdd_callback_options {
     size_t struct_size;
     /* Called first and last on the thread of SDD_DELIVERY_THREAD, so that a language binding can
        attach that thread once. */
-    void (*SDD_NULLABLE on_thread_start)(void *SDD_NULLABLE thread_user_data) SDD_NOEXCEPT;
-    void (*SDD_NULLABLE on_thread_stop)(void *SDD_NULLABLE thread_user_data) SDD_NOEXCEPT;
-    void *SDD_NULLABLE thread_user_data;
+    void (*SDD_NULLABLE on_thread_start)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    void (*SDD_NULLABLE on_thread_stop)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    void *SDD_NULLABLE user_data; /* of both */
+    sdd_user_data_free_fn SDD_NULLABLE user_data_free;
     /* Fraction of the whole body, 0 to 1; default 0. Not applied to bodies of unknown length. */
-    double min_progress_interval;
+    double min_progress_fraction;
     int64_t min_progress_interval_ms; /* default 0 */
-    int64_t min_preview_interval_ms;  /* default 100; -1: none */
+    int64_t min_preview_interval_ms;  /* default 100; SDD_NO_LIMIT: none */
     int64_t min_preview_bytes;        /* bytes of the body; default 0 */
-    int32_t min_preview_scans;        /* scans of a JPEG, passes of a PNG; default 1 */
-    int32_t reserved;                 /* 0 */
+    int64_t min_preview_scans;        /* scans of a JPEG, passes of a PNG; default 1 */
 } sdd_callback_options;
 
 #define SDD_CALLBACK_OPTIONS_INIT \
-    { sizeof(sdd_callback_options), NULL, NULL, NULL, 0, 0, 0, 0, 0, 0 }
+    { sizeof(sdd_callback_options), NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0 }
 
-/** Network settings: sdd_downloader_config.network. Since: 0.3.0. */
+/** Network settings: sdd_downloader_config.network. */
 typedef struct sdd_network_options {
     size_t struct_size;
 
@@ -176,24 +193,36 @@ typedef struct sdd_network_options {
 
     const char *SDD_NULLABLE ca_file; /* PEM file of trusted certificates; NULL: the system's */
     const char *SDD_NULLABLE ca_path; /* directory of such files, hashed by `openssl rehash` */
-    int32_t min_tls_version;          /* one of SDD_TLS_ */
+    sdd_tls_version min_tls_version;          /* one of SDD_TLS_ */
 
     /* Protocol. */
 
-    int32_t http_version;    /* one of SDD_HTTP_ */
+    sdd_http_version http_version;    /* one of SDD_HTTP_ */
     int32_t max_redirects;   /* default 10 */
     int32_t allow_downgrade; /* 1: redirects from https to http are followed; default 0 */
     int32_t allow_file_urls; /* 1: file: URLs are read, but never after a redirect; default 0 */
+    /* 1: data: URLs end with SDD_ERROR_INVALID_URL and SDD_DETAIL_URL_SCHEME, unless a transport of
+       the application takes them; default 0. */
+    int32_t no_data_urls;
 
     /* Addresses. */
 
-    int32_t ip_version;     /* one of SDD_IP_ */
-    int32_t address_policy; /* one of SDD_ADDRESS_ */
-    int32_t proxy_mode;     /* one of SDD_PROXY_ */
+    sdd_ip_version ip_version;     /* one of SDD_IP_ */
+    sdd_address_policy address_policy; /* one of SDD_ADDRESS_ */
+    sdd_proxy_mode proxy_mode;     /* one of SDD_PROXY_ */
     /* Called for addresses that address_policy allows. With a filter no proxy is used, not even the
        environment's. */
     sdd_address_filter_fn SDD_NULLABLE address_filter;
-    void *SDD_NULLABLE address_filter_user_data;
+    void *SDD_NULLABLE user_data; /* of address_filter */
+    sdd_user_data_free_fn SDD_NULLABLE user_data_free;
+    /* address_exception_count destinations that SDD_ADDRESS_PUBLIC_ONLY does not refuse: a block of
+       addresses ("10.1.0.0/16", "fd00::/8"), an address ("10.1.2.3", "fd00::1"), or a host as URLs
+       name it, whatever its addresses ("intranet", "cdn.example.org"); address and host also with a
+       port ("10.1.2.3:8080", "[fd00::1]:8080", "intranet:8080"). They are checked, like the policy,
+       on each hop of a redirect and for each address before it is connected to. An entry that is
+       none of these, or exceptions without that policy, give SDD_ERROR_INVALID_ARGUMENT. */
+    const char *SDD_NULLABLE const *SDD_NULLABLE address_exceptions;
+    size_t address_exception_count;
     /* "http://user:password@host:port", also https, socks4, socks4a, socks5, socks5h; see
        CURLOPT_PROXY. Not with SDD_ADDRESS_PUBLIC_ONLY or address_filter. */
     const char *SDD_NULLABLE proxy;
@@ -212,7 +241,8 @@ typedef struct sdd_network_options {
     /* "192.0.2.53,192.0.2.54:5353". Requires a libcurl that is built with c-ares; otherwise
        sdd_downloader_create() gives SDD_ERROR_UNSUPPORTED. */
     const char *SDD_NULLABLE dns_servers;
-    int64_t dns_cache_ms; /* how long looked up names are kept; default 60000; -1: for ever */
+    /* how long looked up names are kept; default 60000; SDD_NO_LIMIT: for ever */
+    int64_t dns_cache_ms;
 
     /* Connections. */
 
@@ -221,9 +251,9 @@ typedef struct sdd_network_options {
     /* Idle connections kept for later requests; default: as many as bursts of requests have needed,
        at most 512. */
     int32_t max_idle_connections;
-    /* Seconds of silence before the kernel probes whether the other end still responds; default 60;
-       -1: never. */
-    int32_t tcp_keepalive_s;
+    /* Silence before the kernel probes whether the other end still responds, rounded up to seconds;
+       default 60000; SDD_NO_LIMIT: it never does. */
+    int64_t tcp_keepalive_ms;
     int32_t receive_buffer_bytes; /* 1024 to 524288; default 65536 */
     /* Threads that use the network, at most 16; default 1. Hosts are spread over them, so that more
        than one helps only with several hosts, and with more than one thread can do: some 25,000
@@ -237,25 +267,13 @@ typedef struct sdd_network_options {
        destroyed, in one step, with mode 0600. NULL: cookies are not kept. */
     const char *SDD_NULLABLE cookie_file;
 
-    /* address_exception_count destinations that SDD_ADDRESS_PUBLIC_ONLY does not refuse: a block of
-       addresses ("10.1.0.0/16", "fd00::/8"), an address ("10.1.2.3", "fd00::1"), or a host as URLs
-       name it, whatever its addresses ("intranet", "cdn.example.org"); address and host also with a
-       port ("10.1.2.3:8080", "[fd00::1]:8080", "intranet:8080"). They are checked, like the policy,
-       on each hop of a redirect and for each address before it is connected to. An entry that is
-       none of these, or exceptions without that policy, give SDD_ERROR_INVALID_ARGUMENT. */
-    const char *SDD_NULLABLE const *SDD_NULLABLE address_exceptions;
-    size_t address_exception_count;
-    /* 1: data: URLs end with SDD_ERROR_INVALID_URL and SDD_DETAIL_URL_SCHEME, unless a transport of
-       the application takes them; default 0. */
-    int32_t no_data_urls;
-    int32_t reserved; /* 0 */
 } sdd_network_options;
 
 #define SDD_NETWORK_OPTIONS_INIT \
-    { sizeof(sdd_network_options), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, \
-      NULL, NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0 }
+    { sizeof(sdd_network_options), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, \
+      0, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, 0, 0, 0, 0, 0, 0, NULL }
 
-/** Limits of a request: sdd_downloader_config.limits. Since: 0.3.0. */
+/** Limits of a request: sdd_downloader_config.limits. */
 typedef struct sdd_limits {
     size_t struct_size;
 
@@ -279,7 +297,7 @@ typedef struct sdd_limits {
        kbit/s are faster. */
 
     int64_t low_speed_limit;   /* bytes a second; default 100 */
-    int64_t low_speed_time_ms; /* default 60000; -1: no limit */
+    int64_t low_speed_time_ms; /* default 60000; SDD_NO_LIMIT: none */
 
     /* Size. */
 
@@ -292,18 +310,18 @@ typedef struct sdd_limits {
     int32_t max_scans;  /* of a progressive JPEG; default 500 */
     int64_t max_pixels; /* largest width * height; default 128 Mi (134,217,728) */
     /* Processor time for one picture, and again for its frames: for all that are preloaded, or for
-       one that is requested; default 5000; -1: no limit. */
+       one that is requested; default 5000; SDD_NO_LIMIT: none. */
     int64_t decode_time_ms;
-    int64_t decode_time_ms_per_mib; /* more time for each MiB of its body; default 1000; -1: none */
+    int64_t decode_time_ms_per_mib; /* more time for each MiB of its body; default 1000 */
     /* Memory for one picture while it is decoded, for its pixels and the decoder's own data, as
-       estimated from its header; default 1 GiB; -1: no limit. For the limit on all pictures
+       estimated from its header; default 1 GiB; SDD_NO_LIMIT: none. For the limit on all pictures
        together see sdd_process_set_decode_memory_limit(). */
     int64_t max_decode_bytes;
     /* A picture that takes more than 128 MiB while it is decoded must have at least one byte of
        body for each max_decode_ratio bytes of memory; otherwise a small file could take much
-       memory. Default 512: photographs, screen shots and diagrams stay well below; -1: no limit.
-       Of what a coder (extend.h) takes a quarter counts, or the pixels made from it if they are
-       more. */
+       memory. Default 512: photographs, screen shots and diagrams stay well below; SDD_NO_LIMIT:
+       none. Of what a coder (extend.h) takes a quarter counts, or the pixels made from it if they
+       are more. */
     int64_t max_decode_ratio;
 } sdd_limits;
 
@@ -311,9 +329,9 @@ typedef struct sdd_limits {
     { sizeof(sdd_limits), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
- * Retries: sdd_downloader_config.retry. Since: 0.3.0.
+ * Retries: sdd_downloader_config.retry.
  *
- * A transfer is retried if its failure may be temporary (sdd_result.retryable: HTTP status 408,
+ * A transfer is retried if its failure may be temporary (sdd_failure.retryable: HTTP status 408,
  * 425, 429, 500, 502, 503 and 504 where they are not accepted, names not resolved, connections not
  * made or lost, bodies cut off, limits on connecting, first byte, silence and low speed), and its
  * method may be sent twice (GET, HEAD, PUT, DELETE, OPTIONS, TRACE: RFC 9110 section 9.2.2) or
@@ -327,7 +345,7 @@ typedef struct sdd_retry_options {
     size_t struct_size;
     int32_t max_attempts; /* transfers for one request, first one included; default 1, max. 1000 */
     /* Retries available for each host and port; each retry uses one up, and every five successful
-       transfers restore one; default 10; -1: no limit. */
+       transfers restore one; default 10; SDD_NO_LIMIT: none. */
     int32_t budget;
     /* Delay before the second transfer; it doubles before each further one, and is shortened at
        random to no less than half, so that retries are spread; default 500. A Retry-After of the
@@ -344,21 +362,23 @@ typedef struct sdd_retry_options {
 /**
  * The configuration of a downloader. Begin with SDD_DOWNLOADER_CONFIG_INIT; sdd_downloader_create()
  * copies it, with everything that it points to. 0 or NULL in a field means its default, and a group
- * that is NULL means a group of zeros; a negative number is refused, except -1 where a comment
- * gives it a meaning. Since: 0.1.0; with groups: 0.3.0.
+ * that is NULL means a group of zeros; a negative number is refused, except SDD_NO_LIMIT where a
+ * comment
+ * gives it a meaning.
  */
 typedef struct sdd_downloader_config {
     size_t struct_size;
 
     /* Delivery and order. */
 
-    int32_t delivery;                 /* one of SDD_DELIVERY_; default SDD_DELIVERY_THREAD */
+    /* one of SDD_DELIVERY_; default SDD_DELIVERY_THREAD */
+    sdd_delivery_mode delivery;
     int32_t max_concurrent_downloads; /* transfers at a time; default 6 */
     int32_t max_concurrent_per_host;  /* transfers at a time to one host and port; default 6 */
     /* Default: the processors that the process may use, at most 8. All but one end after some
        seconds without work, and are started again when there is some. */
     int32_t decode_threads;
-    int32_t execution_order; /* one of SDD_ORDER_ */
+    sdd_execution_order execution_order; /* one of SDD_ORDER_ */
     /* Slots of max_concurrent_downloads kept free for requests of SDD_PRIORITY_HIGH and above; must
        be less than max_concurrent_downloads; default 0. */
     int32_t reserved_urgent_slots;
@@ -399,7 +419,7 @@ typedef struct sdd_downloader_config {
     /* 1: coders that are installed beside the library (see CODERS in extend.h) do not decode what
        this downloader receives, and "Accept" does not name their formats; default 0. */
     int32_t no_installed_coders;
-    int32_t decode_mode; /* one of SDD_DECODE_; default SDD_DECODE_IN_PROCESS. Since: 0.3.0 */
+    sdd_decode_mode decode_mode; /* one of SDD_DECODE_; default SDD_DECODE_IN_PROCESS. */
 } sdd_downloader_config;
 
 #define SDD_DOWNLOADER_CONFIG_INIT \

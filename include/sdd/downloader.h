@@ -40,7 +40,7 @@ SDD_BEGIN_DECLS
  *     other, or out NULL; SDD_ERROR_UNSUPPORTED for a config of a newer header, or a feature that
  *     libcurl was built without; SDD_ERROR_NO_RESOURCES if the system gives no thread or
  *     descriptor.
- * Thread: any. Since: 0.1.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_downloader_create(const sdd_downloader_config *SDD_NULLABLE config,
                                          sdd_downloader *SDD_NULLABLE *SDD_NONNULL out);
@@ -56,18 +56,21 @@ SDD_API sdd_status sdd_downloader_create(const sdd_downloader_config *SDD_NULLAB
  * @param downloader Dead from now on. NULL and the shared downloader are refused.
  * @return SDD_OK; SDD_ERROR_CLOSED if already destroyed; SDD_ERROR_INVALID_ARGUMENT for the shared
  *     downloader; SDD_ERROR_FORKED.
- * Thread: any. Since: 0.1.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_downloader_destroy(sdd_downloader *SDD_NULLABLE downloader);
 
-/** Treatment of running requests by sdd_downloader_close(). Since: 0.2.0. */
-SDD_ENUM(int32_t) {
+/** Treatment of running requests by sdd_downloader_close(). */
+typedef int32_t sdd_close_mode;
+
+SDD_ENUM(sdd_close_mode) {
     SDD_CLOSE_CANCEL = 0, /* cancels them */
     SDD_CLOSE_DRAIN = 1   /* lets them end, including waiting requests */
 };
 
 /**
- * Stops accepting requests, without waiting: use sdd_wait_idle() for that. sdd_downloader_destroy()
+ * Stops accepting requests, without waiting: use sdd_downloader_idle_wait() for that.
+ * sdd_downloader_destroy()
  * must still follow.
  *
  * Every request under way ends with its one terminal callback. Later requests end with
@@ -78,9 +81,10 @@ SDD_ENUM(int32_t) {
  * @param mode One of SDD_CLOSE_.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for the shared downloader, NULL, or another mode;
  *     SDD_ERROR_CLOSED if destroyed; SDD_ERROR_FORKED.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
-SDD_API sdd_status sdd_downloader_close(sdd_downloader *SDD_NULLABLE downloader, int32_t mode);
+SDD_API sdd_status sdd_downloader_close(sdd_downloader *SDD_NULLABLE downloader,
+                                        sdd_close_mode mode);
 
 /**
  * Returns the shared downloader, which NULL stands for: all defaults, SDD_DELIVERY_THREAD. It is
@@ -88,7 +92,7 @@ SDD_API sdd_status sdd_downloader_close(sdd_downloader *SDD_NULLABLE downloader,
  *
  * @return Its handle; NULL if it cannot be created (no thread). The child of a fork has another
  *     one.
- * Thread: any. Lifetime: as long as the process. Since: 0.1.0.
+ * Thread: any. Lifetime: as long as the process.
  */
 SDD_API sdd_downloader *SDD_NULLABLE sdd_downloader_shared(void);
 
@@ -99,7 +103,7 @@ SDD_API sdd_downloader *SDD_NULLABLE sdd_downloader_shared(void);
  * versions and machine. Its "Accept" allows any content type and prefers what can be decoded:
  * image/jpeg, image/png, and the sdd_coder.mime_type of each coder of the process and of the
  * downloader at the time a request is submitted, until it is set or removed here
- * (sdd_downloader_get_header() shows it).
+ * (sdd_get_header() shows it).
  *
  * @param downloader NULL: the shared one.
  * @param name An HTTP token (RFC 9110 section 5.1), compared without regard to case. Copied.
@@ -111,7 +115,7 @@ SDD_API sdd_downloader *SDD_NULLABLE sdd_downloader_shared(void);
  * @return SDD_OK, also if there was nothing to remove; SDD_ERROR_INVALID_ARGUMENT for a name or
  *     value that HTTP does not allow; SDD_ERROR_CLOSED; SDD_ERROR_FORKED; SDD_ERROR_NO_RESOURCES if
  *     the shared downloader cannot be created.
- * Thread: any. Since: 0.1.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_set_header(sdd_downloader *SDD_NULLABLE downloader,
                                   const char *SDD_NONNULL name, const char *SDD_NULLABLE value);
@@ -129,12 +133,11 @@ SDD_API sdd_status sdd_set_header(sdd_downloader *SDD_NULLABLE downloader,
  *     May be NULL.
  * @return SDD_OK; SDD_ERROR_BUFFER_TOO_SMALL (length + 1 bytes are needed, buffer is not written);
  *     SDD_ERROR_NOT_FOUND; SDD_ERROR_INVALID_ARGUMENT; otherwise as sdd_set_header().
- * Thread: any. Since: 0.1.0.
+ * Thread: any.
  */
-SDD_API sdd_status sdd_downloader_get_header(sdd_downloader *SDD_NULLABLE downloader,
-                                             const char *SDD_NONNULL name,
-                                             char *SDD_NULLABLE buffer, size_t capacity,
-                                             size_t *SDD_NULLABLE length);
+SDD_API sdd_status sdd_get_header(sdd_downloader *SDD_NULLABLE downloader,
+                                  const char *SDD_NONNULL name, char *SDD_NULLABLE buffer,
+                                  size_t capacity, size_t *SDD_NULLABLE length);
 
 /**
  * Changes how many transfers may run at a time. Raising it starts waiting requests at once;
@@ -143,7 +146,7 @@ SDD_API sdd_status sdd_downloader_get_header(sdd_downloader *SDD_NULLABLE downlo
  * @param downloader NULL: the shared one.
  * @param count At least 1.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for 0 or less; otherwise as sdd_set_header().
- * Thread: any. Since: 0.1.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_downloader_set_max_concurrent_downloads(
     sdd_downloader *SDD_NULLABLE downloader, int32_t count);
@@ -151,7 +154,7 @@ SDD_API sdd_status sdd_downloader_set_max_concurrent_downloads(
 /**
  * Changes how many transfers may run at a time to one host and port. Otherwise as
  * sdd_downloader_set_max_concurrent_downloads().
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_downloader_set_max_concurrent_per_host(
     sdd_downloader *SDD_NULLABLE downloader, int32_t count);
@@ -162,7 +165,7 @@ SDD_API sdd_status sdd_downloader_set_max_concurrent_per_host(
  *
  * @param milliseconds 0 (no interval) up to 34 years.
  * @return As sdd_downloader_set_max_concurrent_downloads().
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_downloader_set_min_host_interval(sdd_downloader *SDD_NULLABLE downloader,
                                                         int64_t milliseconds);
@@ -173,27 +176,27 @@ SDD_API sdd_status sdd_downloader_set_min_host_interval(sdd_downloader *SDD_NULL
  *
  * @param count 0 or more.
  * @return As sdd_downloader_set_max_concurrent_downloads().
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
-SDD_API sdd_status sdd_downloader_set_reserved_urgent_slots(sdd_downloader *SDD_NULLABLE downloader,
-                                                            int32_t count);
+SDD_API sdd_status sdd_downloader_set_reserved_urgent_slots(
+    sdd_downloader *SDD_NULLABLE downloader, int32_t count);
 
 /**
  * Changes the order in which requests of the same priority begin, also for those already waiting.
  *
  * @param order One of SDD_ORDER_.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for another number; otherwise as sdd_set_header().
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_downloader_set_execution_order(sdd_downloader *SDD_NULLABLE downloader,
-                                                      int32_t order);
+                                                      sdd_execution_order order);
 
 /**
  * Changes download_timeout_ms for requests submitted from now on.
  *
  * @param timeout_ms 0: the default, 15000.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for a negative number; otherwise as sdd_set_header().
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_downloader_set_download_timeout(sdd_downloader *SDD_NULLABLE downloader,
                                                        int64_t timeout_ms);
@@ -204,20 +207,20 @@ SDD_API sdd_status sdd_downloader_set_download_timeout(sdd_downloader *SDD_NULLA
  * @param credential Copied. NULL: none.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for an invalid one (a part missing, control
  *     characters); SDD_ERROR_UNSUPPORTED; otherwise as sdd_set_header().
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_downloader_set_credential(sdd_downloader *SDD_NULLABLE downloader,
-                                      const sdd_credential *SDD_NULLABLE credential);
+                                                 const sdd_credential *SDD_NULLABLE credential);
 
 /**
  * Changes the modifiers for requests submitted from now on without modifiers of their own.
  *
  * @param modifiers Copied. NULL: none. On an error its user_data_free is not called.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_UNSUPPORTED; otherwise as sdd_set_header().
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_downloader_set_modifiers(sdd_downloader *SDD_NULLABLE downloader,
-                                     const sdd_modifiers *SDD_NULLABLE modifiers);
+                                                const sdd_modifiers *SDD_NULLABLE modifiers);
 
 /**
  * Changes the decode options for requests submitted from now on without options of their own.
@@ -227,10 +230,10 @@ SDD_API sdd_status sdd_downloader_set_modifiers(sdd_downloader *SDD_NULLABLE dow
  *     initial ones, RGBA8, turned by the Exif orientation.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for an invalid format or number;
  *     SDD_ERROR_UNSUPPORTED; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
-SDD_API sdd_status sdd_downloader_set_decode_options(sdd_downloader *SDD_NULLABLE downloader,
-                                          const sdd_decode_options *SDD_NULLABLE options);
+SDD_API sdd_status sdd_downloader_set_decode_options(
+    sdd_downloader *SDD_NULLABLE downloader, const sdd_decode_options *SDD_NULLABLE options);
 
 /**
  * Limits the memory of all pictures in the process that are being decoded or wait to be delivered.
@@ -249,7 +252,7 @@ SDD_API sdd_status sdd_downloader_set_decode_options(sdd_downloader *SDD_NULLABL
  *
  * @param bytes At least 1; 0: the default, 192 MiB.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for a negative number.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_process_set_decode_memory_limit(int64_t bytes);
 
@@ -267,7 +270,7 @@ SDD_API sdd_status sdd_process_set_decode_memory_limit(int64_t bytes);
  * @param argc, argv Those of main().
  * @return The exit status: 0; 1: a coder cannot be loaded; 2: the system lacks seccomp(2); 64: the
  *     program was not started by the library, and nothing was done.
- * Thread: the main thread, as the only one. Since: 0.3.0.
+ * Thread: the main thread, as the only one.
  */
 SDD_API int sdd_decoder_main(int argc, char *SDD_NULLABLE *SDD_NULLABLE argv);
 
@@ -281,7 +284,7 @@ SDD_API int sdd_decoder_main(int argc, char *SDD_NULLABLE *SDD_NULLABLE argv);
  *     without user and password.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_CLOSED; SDD_ERROR_FORKED;
  *     SDD_ERROR_NO_RESOURCES.
- * Thread: any. Lifetime: groups and strings, until sdd_downloader_destroy(). Since: 0.2.0.
+ * Thread: any. Lifetime: groups and strings, until sdd_downloader_destroy().
  */
 SDD_API sdd_status sdd_downloader_get_config(sdd_downloader *SDD_NULLABLE downloader,
                                              sdd_downloader_config *SDD_NONNULL config);
@@ -291,7 +294,7 @@ SDD_API sdd_status sdd_downloader_get_config(sdd_downloader *SDD_NULLABLE downlo
  * cancelled.
  *
  * @return SDD_OK, also if already suspended; otherwise as sdd_set_header().
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_downloader_suspend(sdd_downloader *SDD_NULLABLE downloader);
 
@@ -299,13 +302,13 @@ SDD_API sdd_status sdd_downloader_suspend(sdd_downloader *SDD_NULLABLE downloade
  * Starts transfers again, after sdd_downloader_suspend().
  *
  * @return As sdd_downloader_suspend().
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_downloader_resume(sdd_downloader *SDD_NULLABLE downloader);
 
 /**
  * Returns 1 after sdd_downloader_suspend(), else 0, also for a dead handle.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API int32_t sdd_downloader_is_suspended(sdd_downloader *SDD_NULLABLE downloader);
 
@@ -323,7 +326,7 @@ SDD_API int32_t sdd_downloader_is_suspended(sdd_downloader *SDD_NULLABLE downloa
  * @param downloader NULL: the shared one.
  * @param grace_ms From now; 0: none; negative: no end. A later call replaces it.
  * @return SDD_OK; otherwise as sdd_set_header().
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_downloader_enter_background(sdd_downloader *SDD_NULLABLE downloader,
                                                    int64_t grace_ms);
@@ -333,7 +336,7 @@ SDD_API sdd_status sdd_downloader_enter_background(sdd_downloader *SDD_NULLABLE 
  *
  * @return SDD_OK, also without sdd_downloader_enter_background() before; otherwise as
  *     sdd_set_header().
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_downloader_enter_foreground(sdd_downloader *SDD_NULLABLE downloader);
 
@@ -344,7 +347,7 @@ SDD_API sdd_status sdd_downloader_enter_foreground(sdd_downloader *SDD_NULLABLE 
  *
  * @param downloader NULL: the shared one.
  * @return SDD_OK; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
- * Thread: any. Since: 0.1.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_downloader_cancel_all(sdd_downloader *SDD_NULLABLE downloader);
 
@@ -355,38 +358,54 @@ SDD_API sdd_status sdd_downloader_cancel_all(sdd_downloader *SDD_NULLABLE downlo
  *
  * @param downloader NULL: the shared one.
  * @param timeout_ms Longest wait; negative: no limit.
- * @return SDD_OK; SDD_ERROR_TIMED_OUT; SDD_ERROR_WOULD_DEADLOCK inside a callback of this
+ * @return SDD_OK; SDD_ERROR_TIMEOUT; SDD_ERROR_WOULD_DEADLOCK inside a callback of this
  *     downloader; SDD_ERROR_BUSY if another thread is taking its events; SDD_ERROR_CLOSED;
  *     SDD_ERROR_FORKED.
- * Thread: any except the downloader's own callback thread. Since: 0.1.0.
+ * Thread: any except the downloader's own callback thread.
  */
-SDD_API sdd_status sdd_wait_idle(sdd_downloader *SDD_NULLABLE downloader, int64_t timeout_ms);
+SDD_API sdd_status sdd_downloader_idle_wait(sdd_downloader *SDD_NULLABLE downloader,
+                                            int64_t timeout_ms);
 
 /**
- * Returns how many transfers wait or run, or 0 for a dead handle. Requests that share a transfer
- * count once; pictures being decoded do not count.
- * Thread: any. Since: 0.2.0.
+ * Encodes an image like sdd_image_encode(), on a decode thread and without waiting. It is a request
+ * like others: its token can be cancelled, and it ends exactly once.
+ *
+ * @param downloader The downloader whose decode threads encode, after bodies of higher priority,
+ *     and that delivers the end. NULL: the shared one.
+ * @param image Retained until the end. Its pixels are encoded; the bytes it came from are not used.
+ * @param options Copied. NULL: the defaults.
+ * @param completed Receives a result with the encoded bytes (no image, no url, no response), or
+ *     with the failure that sdd_image_encode() would give. May be NULL only with
+ *     SDD_DELIVERY_APPLICATION.
+ * @param user_data Passed to `completed`.
+ * @param user_data_free Called once, after the end. May be NULL.
+ * @return The token. 0: nothing will be called; sdd_last_error() says why.
+ * Thread: any.
  */
-SDD_API int64_t sdd_downloader_current_download_count(sdd_downloader *SDD_NULLABLE downloader);
+SDD_API sdd_token sdd_downloader_encode(sdd_downloader *SDD_NULLABLE downloader,
+                                        sdd_image *SDD_NONNULL image,
+                                        const sdd_encode_options *SDD_NULLABLE options,
+                                        sdd_result_fn SDD_NULLABLE completed,
+                                        void *SDD_NULLABLE user_data,
+                                        sdd_user_data_free_fn SDD_NULLABLE user_data_free);
 
 /* -------------------------------------------------------------------------------------- cookies */
 
-/** A cookie (RFC 6265). Since: 0.2.0. */
+/** A cookie (RFC 6265). */
 typedef struct sdd_cookie {
     size_t struct_size;
     const char *SDD_NULLABLE name;
     const char *SDD_NULLABLE value;
     const char *SDD_NULLABLE domain; /* "example.org" */
     const char *SDD_NULLABLE path;   /* NULL: "/" */
-    int64_t expires;                 /* seconds since 1970; 0: when the downloader is destroyed */
     int32_t include_subdomains;      /* 1: also for hosts in subdomains of domain */
     int32_t secure;                  /* 1: only over https */
     int32_t http_only;               /* 1: hidden from scripts; stored, but without effect here */
-    int32_t reserved;                /* 0 */
+    int64_t expires_ms; /* milliseconds since 1970; 0: when the downloader is destroyed */
 } sdd_cookie;
 
 #define SDD_COOKIE_INIT \
-    { sizeof(sdd_cookie), NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0 }
+    { sizeof(sdd_cookie), NULL, NULL, NULL, NULL, 0, 0, 0, 0 }
 
 /**
  * Adds a cookie to a downloader, or replaces the one with the same name, domain and path. Requests
@@ -396,7 +415,7 @@ typedef struct sdd_cookie {
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for a part that is missing, has control characters or
  *     ";", or is over 4096 bytes, and for a public suffix with include_subdomains;
  *     SDD_ERROR_UNSUPPORTED; otherwise as sdd_set_header().
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_downloader_set_cookie(sdd_downloader *SDD_NULLABLE downloader,
                                              const sdd_cookie *SDD_NONNULL cookie);
@@ -408,14 +427,14 @@ SDD_API sdd_status sdd_downloader_set_cookie(sdd_downloader *SDD_NULLABLE downlo
  *     an error.
  * @return SDD_OK, also if there are none; SDD_ERROR_INVALID_ARGUMENT; otherwise as
  *     sdd_set_header().
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_downloader_get_cookies(sdd_downloader *SDD_NULLABLE downloader,
-                                   sdd_cookies *SDD_NULLABLE *SDD_NONNULL out);
+                                              sdd_cookies *SDD_NULLABLE *SDD_NONNULL out);
 
 /**
  * Returns the number of cookies, or 0 for NULL.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API size_t sdd_cookies_count(sdd_cookies *SDD_NULLABLE cookies);
 
@@ -425,14 +444,14 @@ SDD_API size_t sdd_cookies_count(sdd_cookies *SDD_NULLABLE cookies);
  * @param index From 0 to sdd_cookies_count() - 1.
  * @param cookie Its struct_size says how much is wanted.
  * @return SDD_OK; SDD_ERROR_NOT_FOUND past the last one; SDD_ERROR_INVALID_ARGUMENT.
- * Thread: any. Lifetime: the strings, until sdd_cookies_release(). Since: 0.2.0.
+ * Thread: any. Lifetime: the strings, until sdd_cookies_release().
  */
 SDD_API sdd_status sdd_cookies_at(sdd_cookies *SDD_NULLABLE cookies, size_t index,
                                   sdd_cookie *SDD_NONNULL cookie);
 
 /**
  * Releases cookies. NULL does nothing.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API void sdd_cookies_release(sdd_cookies *SDD_NULLABLE cookies);
 
@@ -441,7 +460,7 @@ SDD_API void sdd_cookies_release(sdd_cookies *SDD_NULLABLE cookies);
  *
  * @param domain Removes those of this domain and its subdomains. NULL: all.
  * @return SDD_OK, also if there were none; otherwise as sdd_set_header().
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_downloader_clear_cookies(sdd_downloader *SDD_NULLABLE downloader,
                                                 const char *SDD_NULLABLE domain);
@@ -456,7 +475,7 @@ SDD_API sdd_status sdd_downloader_clear_cookies(sdd_downloader *SDD_NULLABLE dow
  * @param downloader NULL: the shared one.
  * @param is_offline 1 or 0; initially 0.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; otherwise as sdd_set_header().
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_downloader_set_offline(sdd_downloader *SDD_NULLABLE downloader,
                                               int32_t is_offline);

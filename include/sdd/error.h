@@ -1,8 +1,9 @@
 /*
  * sdd/error.h - Status numbers, their details, and the text that explains them.
  *
- * A call returns an sdd_status; a request ends with one, in sdd_result.error. The status says which
- * kind of failure it is, the detail (sdd_result.detail) says what exactly happened.
+ * A call returns an sdd_status; a request ends with an sdd_failure, in its result. The status says
+ * which kind of failure it is, the detail says what exactly happened, the message says it in words.
+ * sdd_last_error() gives the sdd_failure of the calling thread's last failed call.
  *
  * A program, which the tests of the library compile and run:
  *
@@ -12,10 +13,11 @@
  *     int main(void)
  *     {
  *         sdd_image *image = NULL;
- *         int32_t detail = 0;
- *         sdd_status status = sdd_image_decode("no picture", 10, NULL, &image, &detail);
- *         printf("%s, detail %d\n", sdd_status_name(status), (int)detail);
- *         return status == SDD_OK;
+ *         sdd_failure failure;
+ *         if (sdd_image_decode("no picture", 10, NULL, &image) == SDD_OK) return 1;
+ *         printf("%s, ", sdd_status_name(sdd_last_error(&failure)));
+ *         printf("detail %d\n", (int)failure.detail);
+ *         return 0;
  *     }
  *
  * It prints: SDD_ERROR_BAD_IMAGE_DATA, detail 100102
@@ -29,10 +31,10 @@ SDD_BEGIN_DECLS
 
 /* --------------------------------------------------------------------------------------- errors */
 
-/** The outcome of a call or a request: SDD_OK or one of the SDD_ERROR_ numbers. Since: 0.1.0. */
+/** The outcome of a call or a request: SDD_OK or one of the SDD_ERROR_ numbers. */
 typedef int32_t sdd_status;
 
-SDD_ENUM(int32_t) {
+SDD_ENUM(sdd_status) {
     SDD_OK = 0,
 
     /* 1000-1999: the URL and the picture. */
@@ -43,9 +45,9 @@ SDD_ENUM(int32_t) {
     /* HTTP 304: the server confirmed the condition in the application's header field, and sent no
        body; or, with SDD_OPTION_IGNORE_CACHED_RESPONSE, the HTTP cache's entry is still valid. */
     SDD_ERROR_NOT_MODIFIED = 1002,
-    /* The URL failed recently, see FAILED URLS in loader.h. Since: 0.2.0. */
+    /* The URL failed recently, see FAILED URLS in loader.h. */
     SDD_ERROR_BLOCKED = 1003,
-    /* No cache has it, and the network was not allowed. Since: 0.2.0. */
+    /* No cache has it, and the network was not allowed. */
     SDD_ERROR_NOT_CACHED = 1004,
 
     /* 2000-2999: the download. */
@@ -55,12 +57,12 @@ SDD_ENUM(int32_t) {
     SDD_ERROR_INVALID_DOWNLOAD_RESPONSE = 2003, /* the response modifier refused it */
     SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE = 2004, /* media type outside accepted_content_types */
 
-    /* 3000-3999: the transport. sdd_result.curl_code has libcurl's own number. */
+    /* 3000-3999: the transport. sdd_failure.curl_code has libcurl's own number. */
     SDD_ERROR_TRANSPORT = 3000, /* a failure without a number of its own */
     SDD_ERROR_RESOLVE = 3001, /* the name of the host or proxy has no address */
     SDD_ERROR_CONNECT = 3002, /* no connection: refused or unreachable */
     SDD_ERROR_TLS = 3003, /* handshake or certificate: see the detail */
-    SDD_ERROR_TIMEOUT = 3004, /* a time limit has passed: the detail says which */
+    SDD_ERROR_TIMEOUT = 3004, /* a time limit of a request or a call has passed: see the detail */
     SDD_ERROR_CONNECTION_LOST = 3005, /* the connection broke while sending or receiving */
     SDD_ERROR_TOO_MANY_REDIRECTS = 3006, /* more redirects than max_redirects */
     SDD_ERROR_PROTOCOL = 3007, /* the response is not HTTP, or does not answer the request */
@@ -87,21 +89,21 @@ SDD_ENUM(int32_t) {
     SDD_ERROR_WRONG_DELIVERY = 4005,   /* the call belongs to the other delivery mode */
     SDD_ERROR_BUSY = 4006,             /* another thread is taking the events of this downloader */
     SDD_ERROR_WOULD_DEADLOCK = 4007,   /* the thread would wait for itself */
-    SDD_ERROR_TIMED_OUT = 4008,        /* the time limit of a waiting call has passed */
     SDD_ERROR_NO_RESOURCES = 4009,     /* the system gave no thread, descriptor or memory */
     SDD_ERROR_BUFFER_TOO_SMALL = 4010, /* the caller's buffer is too small for the answer */
     SDD_ERROR_INCOMPLETE = 4011,       /* the bytes end too early: call again with more */
     /* The picture does not fit: into a byte limit, a JPEG's 65,500 pixels a side, or a crop. */
     SDD_ERROR_DOES_NOT_FIT = 4012,
-    /* A disk cache operation failed: see the detail. Since: 0.2.0. */
+    /* A disk cache operation failed: see the detail. */
     SDD_ERROR_CACHE = 4013
 };
 
 /**
- * Details of a failure: sdd_result.detail. Each belongs to one status: detail / 100 == status.
- * Since: 0.1.0.
+ * Details of a failure: sdd_failure.detail. Each belongs to one status: detail / 100 == status.
  */
-SDD_ENUM(int32_t) {
+typedef int32_t sdd_detail;
+
+SDD_ENUM(sdd_detail) {
     SDD_DETAIL_NONE = 0, /* nothing to add */
     SDD_DETAIL_URL_NULL = 100001,
     SDD_DETAIL_URL_EMPTY = 100002,
@@ -139,13 +141,13 @@ SDD_ENUM(int32_t) {
        small a body. Checked before memory is allocated. */
     SDD_DETAIL_IMAGE_TOO_MUCH_MEMORY = 100114,
     /* sdd_decode_options.pixels_size or pixels_stride is too small: the message says what is
-       needed. Since: 0.2.0. */
+       needed. */
     SDD_DETAIL_IMAGE_BUFFER_TOO_SMALL = 100115,
     /* A coder of the application failed, or gave an invalid frame. */
     SDD_DETAIL_IMAGE_CODER = 100116,
-    /* The body does not match sdd_download_request.integrity or expected_bytes. Since: 0.2.0. */
+    /* The body does not match sdd_download_request.integrity or expected_bytes. */
     SDD_DETAIL_IMAGE_INTEGRITY = 100117,
-    /* The process of SDD_DECODE_ISOLATED ended before it answered. Since: 0.3.0. */
+    /* The process of SDD_DECODE_ISOLATED ended before it answered. */
     SDD_DETAIL_IMAGE_DECODER = 100118,
     SDD_DETAIL_OPERATION_CLOSED = 200001, /* submitted after sdd_downloader_close() */
     /* An option bit that has no meaning to the call, or is unknown: the message names it. */
@@ -165,14 +167,14 @@ SDD_ENUM(int32_t) {
     /* sink_fd is not an open descriptor, or a response modifier or body transform is set too. */
     SDD_DETAIL_OPERATION_BAD_SINK = 200012,
     SDD_DETAIL_OPERATION_BAD_DECODE = 200013, /* invalid decode options */
-    /* Invalid integrity or expected_bytes. Since: 0.2.0. */
+    /* Invalid integrity or expected_bytes. */
     SDD_DETAIL_OPERATION_BAD_INTEGRITY = 200014,
     SDD_DETAIL_CANCELLED_WAITING = 200201,  /* before it was sent */
     SDD_DETAIL_CANCELLED_SENDING = 200202,  /* while it was on the network */
     SDD_DETAIL_CANCELLED_DECODING = 200203, /* while the picture was being decoded */
     /* After the grace time of sdd_downloader_enter_background(). */
     SDD_DETAIL_CANCELLED_BACKGROUND = 200204,
-    /* While a cache was being read. Since: 0.2.0. */
+    /* While a cache was being read. */
     SDD_DETAIL_CANCELLED_CACHE = 200205,
     SDD_DETAIL_TLS_HANDSHAKE = 300301,
     SDD_DETAIL_TLS_EXPIRED = 300302,     /* the certificate has expired or is not yet valid */
@@ -190,25 +192,26 @@ SDD_ENUM(int32_t) {
     SDD_DETAIL_TIMEOUT_QUEUE = 300403, /* queue_timeout_ms: the request was never sent */
     SDD_DETAIL_TIMEOUT_FIRST_BYTE = 300404, /* first_byte_timeout_ms: sent, and no response */
     SDD_DETAIL_TIMEOUT_TOTAL = 300405, /* total_timeout_ms: all stages together */
-    /* Slower than low_speed_limit for low_speed_time_ms. Since: 0.2.0. */
+    /* Slower than low_speed_limit for low_speed_time_ms. */
     SDD_DETAIL_TIMEOUT_SLOW = 300406,
+    SDD_DETAIL_TIMEOUT_WAIT = 300407, /* timeout_ms of a call that waits for no request */
     /* The server refused to process it (HTTP/2 GOAWAY or REFUSED_STREAM), on each connection that
-       was tried. Since: 0.2.0. */
+       was tried. */
     SDD_DETAIL_CONNECTION_NOT_PROCESSED = 300501,
     /* The server sent frames without content faster than they could be read, and its connection was
-       closed. Since: 0.2.0. */
+       closed. */
     SDD_DETAIL_PROTOCOL_FLOOD = 300701,
     SDD_DETAIL_REDIRECT_SCHEME = 301001,    /* to a scheme other than http or https */
     SDD_DETAIL_REDIRECT_DOWNGRADE = 301002, /* from https to http: allow_downgrade is 0 */
     SDD_DETAIL_REDIRECT_MALFORMED = 301003, /* to an invalid URL */
-    /* The request has SDD_REDIRECT_REFUSE. Since: 0.3.0. */
+    /* The request has SDD_REDIRECT_REFUSE. */
     SDD_DETAIL_REDIRECT_UNWANTED = 301004,
     /* sink_fd took no byte for download_timeout_ms: no process reads the pipe or socket.
-       Since: 0.2.0. */
+       */
     SDD_DETAIL_SINK_BLOCKED = 301601,
     /* The process of SDD_DECODE_ISOLATED could not be started, or something other than the picture
        has ended it, such as a lack of memory: about this machine, and not about the URL.
-       system_error may have the errno. Since: 0.3.0. */
+       system_error may have the errno. */
     SDD_DETAIL_RESOURCES_DECODER = 400901,
     /* The directory cannot be created or opened, or is not one. */
     SDD_DETAIL_CACHE_DIRECTORY = 401301,
@@ -230,7 +233,7 @@ SDD_ENUM(int32_t) {
  *
  * @param status Any number.
  * @return A static string; "SDD_ERROR_UNKNOWN" for a number that is no status.
- * Thread: any. Lifetime: for ever. Since: 0.1.0.
+ * Thread: any. Lifetime: for ever.
  */
 SDD_API const char *SDD_NONNULL sdd_status_name(sdd_status status);
 
@@ -240,35 +243,14 @@ SDD_API const char *SDD_NONNULL sdd_status_name(sdd_status status);
  *
  * @param status Any number.
  * @return A static string.
- * Thread: any. Lifetime: for ever. Since: 0.1.0.
+ * Thread: any. Lifetime: for ever.
  */
 SDD_API const char *SDD_NONNULL sdd_status_message(sdd_status status);
 
-/**
- * Returns why the calling thread's last failed call failed: one English sentence for people, which
- * names the argument or the field, its value, and the values that are allowed.
- *
- *     sdd_limits.max_pixels: -1 is not 0 to 1099511627776.
- *     sdd_set_priority: priority: 9 is not one of SDD_PRIORITY_.
- *
- * A call has failed if it returns a status other than SDD_OK, or 0, NULL or a negative number
- * instead of a result. (A picture that is not in memory, a missing header field or a count of 0 is
- * a result and not a failure.) For a call that waits for a request, such as sdd_get(), it is the
- * request's own sentence, as in sdd_result.message. Successful calls leave it unchanged, so read it
- * only after a failure; calls in callbacks on the same thread count, too.
- *
- * It never contains possible secrets: passwords, tokens, cookies, values of header fields, and the
- * user information and query of a URL. Only the beginning of a long value is shown, and bytes that
- * are not printable appear as \xNN. The wording may change in the next version: programs should
- * compare statuses.
- * @return Never NULL; "" if no call of this thread has failed yet.
- * Thread: any; each thread has its own. The child of a fork() has that of the forking thread.
- * Lifetime: until the next failed call of this thread, or its end. Since: 0.3.0.
- */
-SDD_API const char *SDD_NONNULL sdd_last_error_message(void);
+/** The kind of failure: sdd_failure.error_class. */
+typedef int32_t sdd_error_class;
 
-/** The kind of failure: sdd_result.error_class. Since: 0.2.0. */
-SDD_ENUM(int32_t) {
+SDD_ENUM(sdd_error_class) {
     SDD_CLASS_NONE = 0,
     /* The application's input: URL, headers, options, buffer, a modifier's refusal. */
     SDD_CLASS_REQUEST = 1,
@@ -283,18 +265,10 @@ SDD_ENUM(int32_t) {
     SDD_CLASS_SYSTEM = 9   /* this machine: no memory, descriptor or thread, an unreadable file */
 };
 
-/**
- * Returns the class of a failure: for a request that failed, the same as sdd_result.error_class.
- *
- * @param status Any number.
- * @param detail One of SDD_DETAIL_; 0 if it is not known.
- * @return One of SDD_CLASS_; SDD_CLASS_NONE for SDD_OK and a number that is no status.
- * Thread: any. Since: 0.3.0.
- */
-SDD_API int32_t sdd_status_class(sdd_status status, int32_t detail);
+/** The stage at which a request failed: sdd_failure.stage. */
+typedef int32_t sdd_stage;
 
-/** The stage at which a request failed: sdd_result.stage. Since: 0.2.0. */
-SDD_ENUM(int32_t) {
+SDD_ENUM(sdd_stage) {
     SDD_STAGE_NONE = 0,     /* it did not fail */
     SDD_STAGE_SUBMIT = 1,   /* the submitting call */
     SDD_STAGE_QUEUE = 2,    /* waiting for its turn, or for a cache */
@@ -303,6 +277,62 @@ SDD_ENUM(int32_t) {
     SDD_STAGE_BODY = 5,     /* receiving the body */
     SDD_STAGE_DECODE = 6    /* the body is complete: modifiers, decoding */
 };
+
+/**
+ * What failed, and why: part of each result and of whatever else tells of a failure. Filled by the
+ * library. Fixed for ever: it has no struct_size. Without a failure it has SDD_OK and the HTTP
+ * status, if there is one; all else is 0, and the message "".
+ */
+typedef struct sdd_failure {
+    sdd_status status;           /* SDD_OK or the reason for the failure */
+    sdd_error_class error_class; /* one of SDD_CLASS_ */
+    sdd_stage stage;             /* one of SDD_STAGE_: how far the request had come */
+    sdd_detail detail;           /* one of SDD_DETAIL_ */
+    /* Status of the last response, after the response modifier; 0 if there was none. */
+    int32_t http_status;
+    int32_t curl_code;    /* libcurl's CURLcode; 0 if it reported no error */
+    int32_t system_error; /* errno of the failed system call where known, else 0 */
+    int32_t retryable;    /* 1: the same request may well succeed later */
+    /* One sentence for people. Borrowed for as long as the struct's source: a result until it is
+       gone, sdd_last_error() until the thread's next failed call. */
+    const char *SDD_NONNULL message;
+    int64_t reserved[3];
+} sdd_failure;
+
+/**
+ * Gives the reason why the calling thread's last failed call failed.
+ *
+ * A call has failed if it returns a status other than SDD_OK, or 0, NULL or a negative number
+ * instead of a result. (A picture that is not in memory, a missing header field or a count of 0 is
+ * a result and not a failure.) For a call that waits for a request, such as sdd_get(), it is the
+ * request's own failure. Successful calls leave it unchanged, so read it only after a failure;
+ * calls in callbacks on the same thread count, too.
+ *
+ * The message of a call that was refused names the argument or the field, its value, and the values
+ * that are allowed:
+ *
+ *     sdd_limits.max_pixels: -1 is not 0 to 1099511627776.
+ *     sdd_set_priority: priority: 9 is not one of SDD_PRIORITY_.
+ *
+ * It never contains possible secrets: passwords, tokens, cookies, values of header fields, and the
+ * user information and query of a URL. Only the beginning of a long value is shown, and bytes that
+ * are not printable appear as \xNN. The wording may change in the next version: programs should
+ * compare statuses and details.
+ *
+ * @param failure Receives it. May be NULL.
+ * @return sdd_failure.status; SDD_OK if no call of this thread has failed yet.
+ * Thread: any; each thread has its own. The child of a fork() has that of the forking thread.
+ * Lifetime: the message, until the next failed call of this thread, or its end.
+ */
+SDD_API sdd_status sdd_last_error(sdd_failure *SDD_NULLABLE failure);
+
+/**
+ * Returns sdd_failure.message of sdd_last_error(): its short form.
+ *
+ * @return Never NULL; "" if no call of this thread has failed yet.
+ * Thread, lifetime: as sdd_last_error().
+ */
+SDD_API const char *SDD_NONNULL sdd_last_error_message(void);
 
 SDD_END_DECLS
 

@@ -10,7 +10,7 @@
  *     static void completed(const sdd_result *result, void *user_data)
  *     {
  *         (void)user_data;
- *         printf("%s\n", sdd_status_name(result->error));
+ *         printf("%s\n", sdd_status_name(result->failure.status));
  *     }
  *
  *     int main(void)
@@ -20,7 +20,7 @@
  *         config.delivery = SDD_DELIVERY_APPLICATION;
  *         if (sdd_downloader_create(&config, &downloader) != SDD_OK) return 1;
  *         sdd_download(downloader, "https://example.org/a.jpg", 0, NULL, completed, NULL);
- *         sdd_wait_idle(downloader, 30000);
+ *         sdd_downloader_idle_wait(downloader, 30000);
  *         return sdd_downloader_destroy(downloader) != SDD_OK;
  *     }
  *
@@ -36,8 +36,10 @@ SDD_BEGIN_DECLS
 
 /* --------------------------------------------------------------------------- observers and logs */
 
-/** Log levels of sdd_downloader_set_log(). Since: 0.2.0. */
-SDD_ENUM(int32_t) {
+/** Log levels of sdd_downloader_set_log(). */
+typedef int32_t sdd_log_level;
+
+SDD_ENUM(sdd_log_level) {
     SDD_LOG_NONE = 0,
     SDD_LOG_ERROR = 1, /* something was lost: the cookie file cannot be written */
     /* Something is less safe or less good than it should be: an unverified certificate. */
@@ -46,11 +48,38 @@ SDD_ENUM(int32_t) {
     SDD_LOG_DEBUG = 4 /* one line for each start and end of a transfer, and each redirect */
 };
 
-/** A notice about a transfer, or a log message; SDWebImage's notifications. Since: 0.2.0. */
+/** Kinds of sdd_event and sdd_notice. */
+typedef int32_t sdd_event_kind;
+
+SDD_ENUM(sdd_event_kind) {
+    /* Of a request. */
+    SDD_EVENT_COMPLETED = 1, /* it has ended: the terminal event, with `result` */
+    SDD_EVENT_PROGRESS = 2,  /* received_bytes and expected_bytes have grown */
+    SDD_EVENT_FACTS = 3,     /* as sdd_download_request.facts: `info` */
+    SDD_EVENT_PREVIEW = 4,   /* as sdd_download_request.preview: `result` */
+    SDD_EVENT_CACHED = 5,    /* as sdd_load_request.cached: `result` */
+
+    /* Of a prefetch list. */
+
+    /* A URL has ended: `result` and `index` as for sdd_prefetch_list.each, and in `prefetch` how
+       far the list is. */
+    SDD_EVENT_PREFETCHED = 6,
+    SDD_EVENT_PREFETCH_COMPLETED = 7, /* the list has ended: `prefetch` */
+
+    /* Notices, see sdd_downloader_set_observer() and sdd_downloader_set_log(): `notice`. */
+    SDD_EVENT_START = 10,
+    SDD_EVENT_RESPONSE = 11,
+    SDD_EVENT_FINISH = 12,
+    SDD_EVENT_STOP = 13,
+    SDD_EVENT_RETRY = 14,
+    SDD_EVENT_LOG = 15
+};
+
+/** A notice about a transfer, or a log message; SDWebImage's notifications. */
 typedef struct sdd_notice {
     size_t struct_size;
-    int32_t kind;  /* SDD_EVENT_START, _RESPONSE, _STOP, _FINISH, _RETRY or _LOG */
-    int32_t level; /* log messages: one of SDD_LOG_ */
+    sdd_event_kind kind;  /* SDD_EVENT_START, _RESPONSE, _STOP, _FINISH, _RETRY or _LOG */
+    sdd_log_level level;  /* log messages: one of SDD_LOG_ */
     /* Number of the transfer; requests that share a transfer share it, and each attempt has
        another. 0 for a log message about no transfer. */
     uint64_t transfer;
@@ -59,11 +88,10 @@ typedef struct sdd_notice {
        about one that no request waits for any more. */
     const char *SDD_NULLABLE url;
     int64_t time_us; /* CLOCK_MONOTONIC */
-    int32_t http_status; /* 0 before there is a response */
-    sdd_status error; /* for _STOP and _RETRY */
-    const char *SDD_NULLABLE message; /* log messages: one line */
-    int32_t attempt; /* number of the attempt, from 1; 0 for a log message about no transfer */
-    int32_t reserved;
+    /* Of _STOP and _RETRY why the transfer failed; from _RESPONSE on with the HTTP status. Of log
+       messages its message is the line, and all else 0. */
+    sdd_failure failure;
+    int32_t attempt;  /* number of the attempt, from 1; 0 for a log message about no transfer */
     int64_t delay_us; /* for _RETRY: from now until the next attempt may begin */
 } sdd_notice;
 
@@ -72,7 +100,7 @@ typedef struct sdd_notice {
  *
  * @param notice Borrowed until the callback returns.
  * @param user_data That of sdd_downloader_set_observer() or sdd_downloader_set_log().
- * Thread: as sdd_completed_fn, in one order with its events.
+ * Thread: as sdd_result_fn, in one order with its events.
  */
 typedef void (*sdd_observer_fn)(const sdd_notice *SDD_NONNULL notice,
                                 void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
@@ -89,7 +117,7 @@ typedef void (*sdd_observer_fn)(const sdd_notice *SDD_NONNULL notice,
  *     observer was replaced or the downloader has ended. Not called if this call fails or observer
  *     is NULL. May be NULL.
  * @return SDD_OK; otherwise as sdd_set_header().
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_downloader_set_observer(sdd_downloader *SDD_NULLABLE downloader,
                                                sdd_observer_fn SDD_NULLABLE observer,
@@ -107,17 +135,18 @@ SDD_API sdd_status sdd_downloader_set_observer(sdd_downloader *SDD_NULLABLE down
  * @param observer, user_data, user_data_free As for sdd_downloader_set_observer(); it may be the
  *     same observer.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for another level; otherwise as sdd_set_header().
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
-SDD_API sdd_status sdd_downloader_set_log(sdd_downloader *SDD_NULLABLE downloader, int32_t level,
-                               sdd_observer_fn SDD_NULLABLE observer, void *SDD_NULLABLE user_data,
-                               sdd_user_data_free_fn SDD_NULLABLE user_data_free);
+SDD_API sdd_status sdd_downloader_set_log(sdd_downloader *SDD_NULLABLE downloader,
+                                          sdd_log_level level,
+                                          sdd_observer_fn SDD_NULLABLE observer,
+                                          void *SDD_NULLABLE user_data,
+                                          sdd_user_data_free_fn SDD_NULLABLE user_data_free);
 
 /* ----------------------------------------------------------------------------------- statistics */
 
 /**
  * Counts of a downloader since its creation, and its current state. Filled by the library.
- * Since: 0.2.0.
  */
 typedef struct sdd_statistics {
     size_t struct_size;
@@ -162,14 +191,14 @@ typedef struct sdd_statistics {
  * @param statistics Its struct_size says how much is wanted.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_CLOSED; SDD_ERROR_FORKED;
  *     SDD_ERROR_NO_RESOURCES.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_downloader_get_statistics(sdd_downloader *SDD_NULLABLE downloader,
-                                      sdd_statistics *SDD_NONNULL statistics);
+                                                 sdd_statistics *SDD_NONNULL statistics);
 
 /**
  * Objects that exist in the process now, whichever code made or holds them: to find references that
- * are never released. Filled by the library. Since: 0.3.0.
+ * are never released. Filled by the library.
  */
 typedef struct sdd_process_statistics {
     size_t struct_size;
@@ -192,65 +221,36 @@ typedef struct sdd_process_statistics {
  *
  * @param statistics Its struct_size says how much is wanted.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT.
- * Thread: any. In the child of a fork, objects inherited from the parent count. Since: 0.3.0.
+ * Thread: any. In the child of a fork, objects inherited from the parent count.
  */
 SDD_API sdd_status sdd_process_get_statistics(sdd_process_statistics *SDD_NONNULL statistics);
 
 /* --------------------------------------------------------------------------------------- events */
 
-/** Kinds of sdd_event. Since: 0.1.0. */
-SDD_ENUM(int32_t) {
-    SDD_EVENT_PROGRESS = 1,  /* received_bytes and expected_bytes have grown */
-    SDD_EVENT_COMPLETED = 2, /* the request has ended: the terminal event */
-
-    /* Notices, see sdd_downloader_set_observer() and sdd_downloader_set_log(). Since 0.2.0: */
-    SDD_EVENT_START = 3,
-    SDD_EVENT_RESPONSE = 4,
-    SDD_EVENT_FINISH = 5,
-    SDD_EVENT_STOP = 6,
-    SDD_EVENT_LOG = 7,
-    /* As sdd_download_request.preview: image and result. Since: 0.2.0. */
-    SDD_EVENT_PREVIEW = 8,
-    /* As sdd_download_request.facts: facts. Since: 0.2.0. */
-    SDD_EVENT_FACTS = 9,
-    /* A notice, see sdd_downloader_set_observer(). Since: 0.2.0. */
-    SDD_EVENT_RETRY = 10,
-    /* As sdd_load_request.cached: image, bytes, result. Since: 0.2.0. */
-    SDD_EVENT_CACHED = 11,
-    /* A URL of a prefetch list has ended. result and index are as for sdd_prefetch_list.each,
-       prefetch is the list's progress. Since: 0.2.0. */
-    SDD_EVENT_PREFETCHED = 12,
-    /* A prefetch list has ended: prefetch is as for sdd_prefetch_list.completed. Since: 0.2.0. */
-    SDD_EVENT_PREFETCH_COMPLETED = 13
-};
-
-/** An event, filled by sdd_drain() or sdd_wait(). Since: 0.1.0. */
+/** An event, filled by sdd_downloader_drain() or sdd_downloader_wait(). */
 typedef struct sdd_event {
     size_t struct_size;
+    sdd_event_kind kind; /* one of SDD_EVENT_ */
     sdd_token token;
-    void *SDD_NULLABLE user_data;  /* the request's; the observer's for a notice */
-    int32_t kind;                  /* one of SDD_EVENT_ */
-    sdd_status error;              /* the result's; SDD_OK for progress */
-    sdd_image *SDD_NULLABLE image; /* the result's, with one reference: release it */
-    sdd_bytes *SDD_NULLABLE bytes; /* the result's, with one reference: release it */
-    int64_t received_bytes;        /* as in sdd_progress_fn; on completion the size of the body */
+    void *SDD_NULLABLE user_data; /* the request's; the observer's for a notice */
+    /* For SDD_EVENT_PROGRESS, as in sdd_progress_fn. */
+    int64_t received_bytes;
     int64_t expected_bytes;
-    /* NULL for progress. Borrowed, with the strings in it, until the next sdd_drain(),
-       sdd_dispatch(), sdd_wait(), sdd_wait_idle() or sdd_downloader_destroy() of the same
-       downloader. That call also runs user_data_free. */
+
+    /* NULL where the kind has none. Borrowed, with all that they have, until the next
+       sdd_downloader_drain(), _dispatch(), _wait(), _wait_idle() or _destroy() of the same
+       downloader: retain the result's image, bytes or response to keep them longer. That call also
+       runs user_data_free. */
+
     const sdd_result *SDD_NULLABLE result;
-    /* For kinds 3 to 7 and 10; borrowed like result. Since: 0.2.0. */
-    const sdd_notice *SDD_NULLABLE notice;
-    /* For SDD_EVENT_FACTS; borrowed like result. Since: 0.2.0. */
-    const sdd_image_facts *SDD_NULLABLE facts;
-    /* For kinds 12 and 13; borrowed like result. Since: 0.2.0. */
+    const sdd_image_info *SDD_NULLABLE info;
     const sdd_prefetch_report *SDD_NULLABLE prefetch;
-    /* For SDD_EVENT_PREFETCHED. Since: 0.2.0. */
-    size_t index;
+    const sdd_notice *SDD_NULLABLE notice;
+    size_t index; /* for SDD_EVENT_PREFETCHED */
 } sdd_event;
 
 #define SDD_EVENT_INIT \
-    { sizeof(sdd_event), 0, NULL, 0, 0, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, 0 }
+    { sizeof(sdd_event), 0, 0, NULL, 0, 0, NULL, NULL, NULL, NULL, 0 }
 
 /**
  * Returns a descriptor that is readable while events wait: for poll, epoll, GLib, libuv, asyncio.
@@ -259,9 +259,9 @@ typedef struct sdd_event {
  *
  * @param downloader NULL: the shared one.
  * @return The descriptor, an eventfd(2); -1 with SDD_DELIVERY_THREAD, and for a dead handle.
- * Thread: any. Lifetime: until sdd_downloader_destroy(). Since: 0.1.0.
+ * Thread: any. Lifetime: until sdd_downloader_destroy().
  */
-SDD_API int32_t sdd_event_fd(sdd_downloader *SDD_NULLABLE downloader);
+SDD_API int32_t sdd_downloader_event_fd(sdd_downloader *SDD_NULLABLE downloader);
 
 /**
  * Calls the callbacks of waiting events on the calling thread, without waiting for more.
@@ -272,10 +272,10 @@ SDD_API int32_t sdd_event_fd(sdd_downloader *SDD_NULLABLE downloader);
  * @return SDD_OK, also if there were none; SDD_ERROR_WRONG_DELIVERY with SDD_DELIVERY_THREAD;
  *     SDD_ERROR_BUSY while another thread takes this downloader's events; SDD_ERROR_CLOSED;
  *     SDD_ERROR_FORKED.
- * Thread: any, one at a time; allowed inside a callback of this downloader. Since: 0.1.0.
+ * Thread: any, one at a time; allowed inside a callback of this downloader.
  */
-SDD_API sdd_status sdd_dispatch(sdd_downloader *SDD_NULLABLE downloader, size_t max,
-                                size_t *SDD_NULLABLE count);
+SDD_API sdd_status sdd_downloader_dispatch(sdd_downloader *SDD_NULLABLE downloader, size_t max,
+                                           size_t *SDD_NULLABLE count);
 
 /**
  * Takes waiting events into an array. It calls no callback, only the user_data_free of the events
@@ -285,26 +285,30 @@ SDD_API sdd_status sdd_dispatch(sdd_downloader *SDD_NULLABLE downloader, size_t 
  * @param events An array of max records. The struct_size of the first is the size of each: set it.
  * @param max At least 1.
  * @param count Receives the number filled.
- * @return As sdd_dispatch(), and SDD_ERROR_INVALID_ARGUMENT for NULL, max 0, or a struct_size too
- *     small to reach `result`.
- * Thread: any, one at a time. Since: 0.1.0.
+ * @return As sdd_downloader_dispatch(), and SDD_ERROR_INVALID_ARGUMENT for NULL, max 0, or a
+ *     struct_size too small to reach `result`.
+ * Thread: any, one at a time.
  */
-SDD_API sdd_status sdd_drain(sdd_downloader *SDD_NULLABLE downloader, sdd_event *SDD_NONNULL events,
-                             size_t max, size_t *SDD_NONNULL count);
+SDD_API sdd_status sdd_downloader_drain(sdd_downloader *SDD_NULLABLE downloader,
+                                        sdd_event *SDD_NONNULL events, size_t max,
+                                        size_t *SDD_NONNULL count);
 
 /**
- * WAITS for events, then acts as sdd_drain(), or as sdd_dispatch() if events is NULL.
+ * WAITS for events, then acts as sdd_downloader_drain(), or as sdd_downloader_dispatch() if events
+ * is NULL.
  *
  * @param downloader NULL: the shared one.
- * @param events As for sdd_drain(), or NULL.
- * @param max As for sdd_drain() or sdd_dispatch().
+ * @param events As for sdd_downloader_drain(), or NULL.
+ * @param max As for sdd_downloader_drain() or sdd_downloader_dispatch().
  * @param timeout_ms Longest wait; 0: none; negative: no limit.
  * @param count Receives the number delivered. May be NULL if events is.
- * @return As sdd_drain() and sdd_dispatch(); SDD_ERROR_TIMED_OUT if no event came in time.
- * Thread: any, one at a time. Since: 0.1.0.
+ * @return As sdd_downloader_drain() and sdd_downloader_dispatch(); SDD_ERROR_TIMEOUT if no event
+ *     came in time.
+ * Thread: any, one at a time.
  */
-SDD_API sdd_status sdd_wait(sdd_downloader *SDD_NULLABLE downloader, sdd_event *SDD_NULLABLE events,
-                            size_t max, int64_t timeout_ms, size_t *SDD_NULLABLE count);
+SDD_API sdd_status sdd_downloader_wait(sdd_downloader *SDD_NULLABLE downloader,
+                                       sdd_event *SDD_NULLABLE events, size_t max,
+                                       int64_t timeout_ms, size_t *SDD_NULLABLE count);
 
 SDD_END_DECLS
 

@@ -20,7 +20,7 @@
  *         sdd_transport transport = SDD_TRANSPORT_INIT;
  *         sdd_bytes *bytes = NULL;
  *         transport.scheme = "memo", transport.start = start, transport.cancel = cancel;
- *         if (sdd_downloader_add_transport(NULL, &transport, NULL) != SDD_OK) return 1;
+ *         if (sdd_downloader_add_transport(NULL, &transport) != SDD_OK) return 1;
  *         sdd_get(NULL, "memo:it", SDD_OPTION_BYTES_ONLY, 30000, NULL, &bytes, NULL);
  *         printf("%.*s\n", (int)sdd_bytes_size(bytes), (const char *)sdd_bytes_data(bytes));
  *         sdd_bytes_release(bytes);
@@ -40,7 +40,6 @@ SDD_BEGIN_DECLS
 
 /**
  * The request that a transport of the application carries out. Borrowed until `start` returns.
- * Since: 0.2.0.
  */
 typedef struct sdd_transfer_request {
     size_t struct_size;
@@ -50,13 +49,12 @@ typedef struct sdd_transfer_request {
     size_t header_count;
     const void *SDD_NULLABLE body; /* body_size bytes; valid until the transfer has ended */
     size_t body_size;
-    int32_t priority; /* one of SDD_PRIORITY_ */
-    int32_t reserved;
+    sdd_priority priority; /* one of SDD_PRIORITY_ */
 } sdd_transfer_request;
 
 /**
  * A transport of the application: it fetches URLs from an archive, for a test, and the like.
- * Since: 0.2.0.
+ *
  *
  * The functions are called on sdd-net, one at a time, and must not block. There are two exceptions:
  * `can_load` is called on the submitting thread, also on several at once, and `cancel`, when the
@@ -78,12 +76,12 @@ typedef struct sdd_transport {
     /* Required. Tells that the transfer is no longer wanted. */
     void (*SDD_NULLABLE cancel)(sdd_transfer transfer, void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
     /* May be NULL. */
-    void (*SDD_NULLABLE set_priority)(sdd_transfer transfer, int32_t priority,
+    void (*SDD_NULLABLE set_priority)(sdd_transfer transfer, sdd_priority priority,
                                       void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
     void *SDD_NULLABLE user_data;
     /* Called once, on any thread, when the transport is no longer used: after the downloader has
        ended, or after the transport was removed and its requests have ended. */
-    void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    sdd_user_data_free_fn SDD_NULLABLE user_data_free;
     /* Returns 1 if this transport fetches the URL, 0 to ask the next one. The URL is borrowed for
        the call. Must not block. NULL: all URLs of the scheme. */
     int32_t (*SDD_NULLABLE can_load)(const char *SDD_NONNULL url,
@@ -101,15 +99,12 @@ typedef struct sdd_transport {
  *
  * @param downloader NULL: the shared one.
  * @param transport Copied.
- * @param missing Receives the name of the member that is missing or wrong ("start"), a static
- *     string; NULL if none is. May be NULL.
- * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT, and then user_data_free is not called;
- *     SDD_ERROR_UNSUPPORTED; otherwise as sdd_set_header().
- * Thread: any. Since: 0.2.0.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT: the message names the member that is missing or
+ *     wrong; SDD_ERROR_UNSUPPORTED; otherwise as sdd_set_header().
+ * Thread: any.
  */
 SDD_API sdd_status sdd_downloader_add_transport(sdd_downloader *SDD_NULLABLE downloader,
-                                     const sdd_transport *SDD_NONNULL transport,
-                                     const char *SDD_NULLABLE *SDD_NULLABLE missing);
+                                                const sdd_transport *SDD_NONNULL transport);
 
 /**
  * Removes a transport from a downloader. Requests submitted before keep it to their end, also those
@@ -122,7 +117,7 @@ SDD_API sdd_status sdd_downloader_add_transport(sdd_downloader *SDD_NULLABLE dow
  *     added is removed.
  * @return SDD_OK; SDD_ERROR_NOT_FOUND: there is none for that scheme; SDD_ERROR_INVALID_ARGUMENT
  *     for NULL; otherwise as sdd_set_header().
- * Thread: any. Since: 0.3.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_downloader_remove_transport(sdd_downloader *SDD_NULLABLE downloader,
                                                    const char *SDD_NONNULL scheme);
@@ -140,7 +135,7 @@ SDD_API sdd_status sdd_downloader_remove_transport(sdd_downloader *SDD_NULLABLE 
  * @return SDD_OK; SDD_ERROR_NOT_FOUND if the transfer has ended, its downloader was destroyed, or
  *     it belongs to a parent process; SDD_ERROR_INVALID_ARGUMENT for a field that HTTP does not
  *     allow, and after data; SDD_ERROR_NO_RESOURCES: no memory.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_transfer_respond(sdd_transfer transfer, int32_t http_status,
                                         const sdd_header *SDD_NULLABLE headers, size_t header_count,
@@ -152,7 +147,7 @@ SDD_API sdd_status sdd_transfer_respond(sdd_transfer transfer, int32_t http_stat
  * @param data Copied.
  * @return As sdd_transfer_respond(); SDD_ERROR_BODY_TOO_LARGE over max_body_bytes or
  *     expected_bytes, and the transfer has ended.
- * Thread: any, one at a time for one transfer. Since: 0.2.0.
+ * Thread: any, one at a time for one transfer.
  */
 SDD_API sdd_status sdd_transfer_write(sdd_transfer transfer, const void *SDD_NULLABLE data,
                                       size_t size);
@@ -163,7 +158,7 @@ SDD_API sdd_status sdd_transfer_write(sdd_transfer transfer, const void *SDD_NUL
  * @param error SDD_OK, or one of the 3000s: anything else counts as SDD_ERROR_TRANSPORT.
  * @param message One sentence on the error. Copied. NULL: the sentence of the status.
  * @return As sdd_transfer_respond().
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_transfer_finish(sdd_transfer transfer, sdd_status error,
                                        const char *SDD_NULLABLE message);
@@ -174,7 +169,8 @@ SDD_API sdd_status sdd_transfer_finish(sdd_transfer transfer, sdd_status error,
  * CODERS
  *
  * Beside JPEG and PNG the library decodes what coders decode. There are two kinds. Coders of the
- * application are added by sdd_downloader_add_coder(), sdd_coder_register() and sdd_coder_load().
+ * application are added by sdd_downloader_add_coder(), sdd_process_add_coder() and
+ * sdd_process_load_coder_wait().
  * Installed coders are shared objects in a folder that the library knows: webp.so, avif.so, gif.so,
  * jxl.so and heif.so, each for the format of its name. They need no call:
  *
@@ -196,7 +192,7 @@ SDD_API sdd_status sdd_transfer_finish(sdd_transfer transfer, sdd_status error,
  */
 
 /**
- * The settings for one picture that a coder decodes. Borrowed until `open` returns. Since: 0.2.0.
+ * The settings for one picture that a coder decodes. Borrowed until `open` returns.
  */
 typedef struct sdd_coder_task {
     size_t struct_size;
@@ -205,13 +201,11 @@ typedef struct sdd_coder_task {
     /* 0: frames at full size. Else a coder that can scale cheaply may make them smaller, as long as
        both sides are at least this many pixels; the library does the rest. */
     int32_t wanted_side;
-    int32_t reserved;
 } sdd_coder_task;
 
 /**
  * A picture, or one frame of an animation as it is shown: composed, if the format stores
  * differences. When the library passes it to `next`, all fields but struct_size are 0.
- * Since: 0.2.0.
  */
 typedef struct sdd_coder_frame {
     size_t struct_size;
@@ -219,7 +213,7 @@ typedef struct sdd_coder_frame {
     size_t stride; /* bytes from one row to the next, at least width times the bytes of a pixel */
     int32_t width;
     int32_t height;
-    int32_t pixel_format; /* one of SDD_PIXEL_FORMAT_ with 8 bits a channel, not planar */
+    sdd_pixel_format pixel_format; /* one of SDD_PIXEL_FORMAT_ with 8 bits a channel, not planar */
     int32_t orientation;  /* Exif orientation, 1 to 8, for the library to apply; 0: none */
     /* Full size of the picture, if the frame was made smaller; 0: the frame's. */
     int32_t picture_width;
@@ -232,24 +226,24 @@ typedef struct sdd_coder_frame {
 
 /**
  * What a coder can show of a body that is still arriving. When the library passes it to `preview`,
- * all fields but the two struct_size are 0. Since: 0.3.0.
+ * all fields but the two struct_size are 0.
  */
 typedef struct sdd_coder_preview {
     size_t struct_size;
-    /* The picture so far, as `next` would give it; its duration is ignored. If only its
-       picture_width and picture_height are set (and perhaps orientation, frame_count and
-       loop_count), the size is known, but there is nothing to show yet. */
-    sdd_coder_frame frame;
     /* Rows of the frame from the top that have pixels. The rows below are not read. */
     int32_t good_rows;
     /* 1: all rows have pixels, which later bytes improve, as in a progressive JPEG; good_rows is
        then ignored. 0: no later byte changes the good rows. */
     int32_t is_refined;
+    /* The picture so far, as `next` would give it; its duration is ignored. If only its
+       picture_width and picture_height are set (and perhaps orientation, frame_count and
+       loop_count), the size is known, but there is nothing to show yet. */
+    sdd_coder_frame frame;
 } sdd_coder_preview;
 
 /**
  * What a picture takes while a coder decodes it. When the library passes it to `estimate`, all
- * fields but struct_size are 0. Since: 0.3.0.
+ * fields but struct_size are 0.
  */
 typedef struct sdd_coder_estimate {
     size_t struct_size;
@@ -299,18 +293,17 @@ typedef sdd_status (*sdd_coder_write_fn)(void *SDD_NULLABLE context, const void 
  *
  * Thread: decode threads, and threads that call sdd_image_frame(); several at a time, one at a time
  *     for one decoder; `close` on any thread. The functions may take their time, and may add and
- *     remove coders. Since: 0.2.0.
+ *     remove coders.
  */
 typedef struct sdd_coder {
     size_t struct_size;
     /* Required. "webp": an HTTP token (RFC 9110 section 5.6.2), for messages and
-       sdd_coder_unregister(). */
+       sdd_process_remove_coder(). */
     const char *SDD_NULLABLE name;
     const char *SDD_NULLABLE mime_type; /* "image/webp", for "Accept"; may be NULL */
     /* Required. One of SDD_IMAGE_FORMAT_ (_JPEG and _PNG replace the library's own), or any number
        from SDD_IMAGE_FORMAT_APPLICATION on. */
-    int32_t format;
-    int32_t reserved;
+    sdd_image_format format;
     /* Required. Returns 1 if it takes a body with these first bytes, 0 if not, -1 if they are too
        few to tell; sdd_image_sniff() may be all it needs. It is called for every body and must be
        cheap. */
@@ -343,12 +336,12 @@ typedef struct sdd_coder {
     void *SDD_NULLABLE user_data;
     /* Called once, on any thread, when the coder was removed, or its downloader has ended, and no
        decoder or animated picture of it is left. */
-    void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    sdd_user_data_free_fn SDD_NULLABLE user_data_free;
     /* Shows what the pieces so far give. The pixels stay valid until the next call for this
        decoder. Returns SDD_OK; SDD_ERROR_INCOMPLETE: nothing is known yet; SDD_ERROR_UNSUPPORTED:
        this body cannot be decoded before its end (the frame may state its size all the same). With
        that, and any other error, the decoder is closed, and the whole body is decoded once it is
-       there. May be NULL. Since: 0.3.0. */
+       there. May be NULL. */
     sdd_status (*SDD_NULLABLE preview)(void *SDD_NONNULL decoder,
                                        sdd_coder_preview *SDD_NONNULL preview,
                                        void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
@@ -357,50 +350,47 @@ typedef struct sdd_coder {
        SDD_ERROR_INCOMPLETE: more bytes are needed first (it is then asked again after the next
        piece); any other error is the error of the picture. NULL: the library assumes 16 MiB, and
        what the picture really takes counts once `next` has given the first frame; if there is no
-       room for that, the body waits, and is decoded again. Since: 0.3.0. */
+       room for that, the body waits, and is decoded again. */
     sdd_status (*SDD_NULLABLE estimate)(void *SDD_NONNULL decoder,
                                         sdd_coder_estimate *SDD_NONNULL estimate,
                                         void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 } sdd_coder;
 
 #define SDD_CODER_INIT \
-    { sizeof(sdd_coder), NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
+    { sizeof(sdd_coder), NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
       NULL }
 
 /**
  * Adds a coder to every downloader of the process, existing and future, and of children of a fork.
  *
  * @param coder Copied.
- * @param missing Receives the name of the member that is missing or wrong ("open"), a static
- *     string; NULL if none is. May be NULL.
- * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT, and then user_data_free is not called;
- *     SDD_ERROR_UNSUPPORTED.
- * Thread: any. Since: 0.2.0.
+ * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT: the message names the member that is missing or
+ *     wrong; SDD_ERROR_UNSUPPORTED.
+ * Thread: any.
  */
-SDD_API sdd_status sdd_coder_register(const sdd_coder *SDD_NONNULL coder,
-                                      const char *SDD_NULLABLE *SDD_NULLABLE missing);
+SDD_API sdd_status sdd_process_add_coder(const sdd_coder *SDD_NONNULL coder);
 
 /**
- * Removes a coder that sdd_coder_register() or sdd_coder_load() has added. Pictures that it is
+ * Removes a coder that sdd_process_add_coder() or sdd_process_load_coder_wait() has added. Pictures
+ * that it is
  * decoding go on.
  *
  * @param name If several coders have this name, the newest is removed.
  * @return SDD_OK; SDD_ERROR_NOT_FOUND; SDD_ERROR_INVALID_ARGUMENT for NULL.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
-SDD_API sdd_status sdd_coder_unregister(const char *SDD_NONNULL name);
+SDD_API sdd_status sdd_process_remove_coder(const char *SDD_NONNULL name);
 
 /**
  * Adds a coder to a downloader, until sdd_downloader_remove_coder() or the downloader's end.
  *
  * @param downloader NULL: the shared one.
- * @param coder, missing As for sdd_coder_register().
- * @return As sdd_coder_register(); otherwise as sdd_set_header().
- * Thread: any. Since: 0.2.0.
+ * @param coder As for sdd_process_add_coder().
+ * @return As sdd_process_add_coder(); otherwise as sdd_set_header().
+ * Thread: any.
  */
 SDD_API sdd_status sdd_downloader_add_coder(sdd_downloader *SDD_NULLABLE downloader,
-                                            const sdd_coder *SDD_NONNULL coder,
-                                            const char *SDD_NULLABLE *SDD_NULLABLE missing);
+                                            const sdd_coder *SDD_NONNULL coder);
 
 /**
  * Removes a coder from a downloader. It finishes the bodies that it is decoding, and its images
@@ -410,10 +400,10 @@ SDD_API sdd_status sdd_downloader_add_coder(sdd_downloader *SDD_NULLABLE downloa
  *
  * @param downloader NULL: the shared one.
  * @param name If several coders of the downloader have this name, the newest is removed. Coders of
- *     the process are removed by sdd_coder_unregister().
+ *     the process are removed by sdd_process_remove_coder().
  * @return SDD_OK; SDD_ERROR_NOT_FOUND; SDD_ERROR_INVALID_ARGUMENT for NULL; otherwise as
  *     sdd_set_header().
- * Thread: any. Since: 0.3.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_downloader_remove_coder(sdd_downloader *SDD_NULLABLE downloader,
                                                const char *SDD_NONNULL name);
@@ -423,27 +413,24 @@ SDD_API sdd_status sdd_downloader_remove_coder(sdd_downloader *SDD_NULLABLE down
  *
  * @return A coder that stays valid for ever; NULL if it cannot work with this version of the
  *     library or on this machine.
- * Thread: the one that calls sdd_coder_load().
+ * Thread: the one that calls sdd_process_load_coder_wait().
  */
 typedef const sdd_coder *SDD_NULLABLE (*sdd_coder_main_fn)(void) SDD_NOEXCEPT;
 
 /**
- * Loads a shared object and registers its coder as sdd_coder_register() does: dlopen(3) with
+ * Loads a shared object and registers its coder as sdd_process_add_coder() does: dlopen(3) with
  * RTLD_NOW and RTLD_LOCAL, then its sdd_coder_main(). The object stays loaded for ever. WAITS for
- * the disk. Each call registers the coder again; sdd_coder_unregister() removes it.
+ * the disk. Each call registers the coder again; sdd_process_remove_coder() removes it.
  *
  * @param path As for dlopen(3): without a "/" it is looked for in the library directories. Anyone
  *     who can write to that file can run code in this process.
- * @param message Receives one sentence on an error, cut to capacity; "" on success. May be NULL.
- * @param capacity Size of message in bytes, with its NUL.
  * @return SDD_OK; SDD_ERROR_FILE_NOT_READABLE: no such file, or the system cannot load it;
  *     SDD_ERROR_NOT_FOUND: it has no sdd_coder_main(), or that returned NULL;
  *     SDD_ERROR_INVALID_ARGUMENT: path NULL, or a coder with a member missing or wrong;
  *     SDD_ERROR_UNSUPPORTED: a coder of a newer header.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
-SDD_API sdd_status sdd_coder_load(const char *SDD_NONNULL path, char *SDD_NULLABLE message,
-                                  size_t capacity);
+SDD_API sdd_status sdd_process_load_coder_wait(const char *SDD_NONNULL path);
 
 SDD_END_DECLS
 

@@ -31,39 +31,40 @@ SDD_BEGIN_DECLS
 
 /* --------------------------------------------------------------------------------------- images */
 
-/** Layouts of pixels in memory: sdd_image_pixel_format(). Since: 0.1.0. */
-SDD_ENUM(int32_t) {
+/** Layouts of pixels in memory: sdd_image_pixel_format(). */
+typedef int32_t sdd_pixel_format;
+
+SDD_ENUM(sdd_pixel_format) {
     SDD_PIXEL_FORMAT_RGBA8 = 1, /* 4 bytes: red, green, blue, alpha; alpha is not premultiplied */
-    /* RGBA8 with colours multiplied by alpha / 255, rounded. Since: 0.2.0. */
+    /* RGBA8 with colours multiplied by alpha / 255, rounded. */
     SDD_PIXEL_FORMAT_RGBA8_PREMULTIPLIED = 2,
-    /* 4 bytes: blue, green, red, alpha. Since: 0.2.0. */
+    /* 4 bytes: blue, green, red, alpha. */
     SDD_PIXEL_FORMAT_BGRA8 = 3,
-    /* BGRA8 premultiplied: Cairo's ARGB32 on a little-endian machine. Since: 0.2.0. */
+    /* BGRA8 premultiplied: Cairo's ARGB32 on a little-endian machine. */
     SDD_PIXEL_FORMAT_BGRA8_PREMULTIPLIED = 4,
-    /* 3 bytes: red, green, blue, over a background. Since: 0.2.0. */
+    /* 3 bytes: red, green, blue, over a background. */
     SDD_PIXEL_FORMAT_RGB8 = 5,
-    /* 1 byte, from RGB8: (299 red + 587 green + 114 blue) / 1000, ITU-R BT.601. Since: 0.2.0. */
+    /* 1 byte, from RGB8: (299 red + 587 green + 114 blue) / 1000, ITU-R BT.601. */
     SDD_PIXEL_FORMAT_GREY8 = 6,
     /* 4 uint16_t in native byte order: red, green, blue, alpha; alpha is not premultiplied.
-       Channels stored with 16 bits keep them; 8-bit values are multiplied by 257. Since: 0.2.0. */
+       Channels stored with 16 bits keep them; 8-bit values are multiplied by 257. */
     SDD_PIXEL_FORMAT_RGBA16 = 7,
-    /* RGBA16 with colours multiplied by alpha / 65535, rounded. Since: 0.2.0. */
+    /* RGBA16 with colours multiplied by alpha / 65535, rounded. */
     SDD_PIXEL_FORMAT_RGBA16_PREMULTIPLIED = 8,
     /* RGB8 in three planes, red, green, blue, one right after the other, each of height rows of
-       sdd_image_stride() bytes. Since: 0.2.0. */
+       sdd_image_stride() bytes. */
     SDD_PIXEL_FORMAT_RGB8_PLANAR = 9
 };
 
 /**
- * Formats of encoded pictures: sdd_image_format(). The library decodes JPEG and PNG; the others
+ * Formats of encoded pictures: sdd_image_info.format. The library decodes JPEG and PNG; the others
  * need a coder, of the application or installed beside the library: see CODERS in extend.h.
- * Since: 0.1.0.
  */
-SDD_ENUM(int32_t) {
+typedef int32_t sdd_image_format;
+
+SDD_ENUM(sdd_image_format) {
     SDD_IMAGE_FORMAT_JPEG = 1,
     SDD_IMAGE_FORMAT_PNG = 2,
-
-    /* Since 0.2.0: */
     SDD_IMAGE_FORMAT_GIF = 3,
     SDD_IMAGE_FORMAT_WEBP = 4,
     SDD_IMAGE_FORMAT_AVIF = 5,
@@ -72,7 +73,7 @@ SDD_ENUM(int32_t) {
     SDD_IMAGE_FORMAT_BMP = 8,
     SDD_IMAGE_FORMAT_PDF = 9,
     SDD_IMAGE_FORMAT_SVG = 10,
-    SDD_IMAGE_FORMAT_JXL = 11, /* JPEG XL. Since: 0.3.0. */
+    SDD_IMAGE_FORMAT_JXL = 11, /* JPEG XL */
     SDD_IMAGE_FORMAT_APPLICATION = 1000 /* the first of the application's own numbers */
 };
 
@@ -81,7 +82,7 @@ SDD_ENUM(int32_t) {
  *
  * @param image Borrowed. NULL gives NULL.
  * @return The same image, owned by the caller: release with sdd_image_release().
- * Thread: any. Since: 0.1.0.
+ * Thread: any.
  */
 SDD_API sdd_image *SDD_NULLABLE sdd_image_retain(sdd_image *SDD_NULLABLE image);
 
@@ -89,19 +90,19 @@ SDD_API sdd_image *SDD_NULLABLE sdd_image_retain(sdd_image *SDD_NULLABLE image);
  * Releases one reference; the last one frees pixels and bytes. Never blocks.
  *
  * @param image The reference to release. NULL does nothing.
- * Thread: any. Since: 0.1.0.
+ * Thread: any.
  */
 SDD_API void sdd_image_release(sdd_image *SDD_NULLABLE image);
 
 /**
  * Returns the width in pixels, at least 1, or 0 for NULL.
- * Thread: any. Since: 0.1.0.
+ * Thread: any.
  */
 SDD_API int32_t sdd_image_width(sdd_image *SDD_NULLABLE image);
 
 /**
  * Returns the height in pixels, at least 1, or 0 for NULL.
- * Thread: any. Since: 0.1.0.
+ * Thread: any.
  */
 SDD_API int32_t sdd_image_height(sdd_image *SDD_NULLABLE image);
 
@@ -110,117 +111,98 @@ SDD_API int32_t sdd_image_height(sdd_image *SDD_NULLABLE image);
  * for NULL. It is at least the width times the bytes of a pixel (SDD_PIXEL_FORMAT_). For
  * SDD_PIXEL_FORMAT_RGB8_PLANAR it is that of one plane; planes are height times the stride apart.
  * Decodes like sdd_image_decode_pixels().
- * Thread: any. Since: 0.1.0.
+ * Thread: any.
  */
 SDD_API size_t sdd_image_stride(sdd_image *SDD_NULLABLE image);
 
 /**
  * Returns the layout of the pixels, one of SDD_PIXEL_FORMAT_, or 0 for NULL.
- * Thread: any. Since: 0.1.0.
+ * Thread: any.
  */
-SDD_API int32_t sdd_image_pixel_format(sdd_image *SDD_NULLABLE image);
+SDD_API sdd_pixel_format sdd_image_pixel_format(sdd_image *SDD_NULLABLE image);
 
 /**
- * Returns the format of the encoded bytes, also after a transform, as one of SDD_IMAGE_FORMAT_; 0
- * for NULL and for an image from sdd_image_create().
- * Thread: any. Since: 0.1.0.
- */
-SDD_API int32_t sdd_image_format(sdd_image *SDD_NULLABLE image);
-
-/**
- * Returns the pixels: height rows of sdd_image_stride() bytes, the top row first. Colours are as in
- * the file: no colour profile and no gamma is applied. Decodes like sdd_image_decode_pixels().
+ * Returns the pixels: height rows of sdd_image_stride() bytes, the top row first. Colours are as
+ * in the file: no colour profile and no gamma is applied. Decodes like sdd_image_decode_pixels().
  *
  * @param image Borrowed.
  * @return The first byte of the top row (sdd_decode_options.pixels, if that was set); NULL for
  *     NULL, and if decoding fails.
- * Thread: any. Lifetime: while a reference to the image is held. Since: 0.1.0.
+ * Thread: any. Lifetime: while a reference to the image is held.
  */
 SDD_API const uint8_t *SDD_NULLABLE sdd_image_pixels(sdd_image *SDD_NULLABLE image);
 
 /**
  * Decodes the pixels of an image that came with SDD_OPTION_AVOID_DECODE_IMAGE, once, and WAITS for
  * it. For other images, and if the pixels are already decoded, it does nothing. sdd_image_pixels(),
- * sdd_image_stride(), sdd_image_pixels_size(), encoding and transforms do the same implicitly; on
- * failure the first three give NULL or 0.
+ * sdd_image_stride(), encoding and transforms do the same implicitly; on failure the first two give
+ * NULL and 0.
  *
  * @param image Borrowed.
- * @param detail Receives one of SDD_DETAIL_: what is wrong with the picture; 0 for anything else.
- *     May be NULL.
  * @return SDD_OK; SDD_ERROR_BAD_IMAGE_DATA, again on each call; SDD_ERROR_INVALID_ARGUMENT for
  *     NULL.
  * Thread: any; of several threads that call at once, one decodes. In the child of a fork only
- *     pixels decoded before the fork are there. Since: 0.2.0.
+ *     pixels decoded before the fork are there.
  */
-SDD_API sdd_status sdd_image_decode_pixels(sdd_image *SDD_NULLABLE image,
-                                           int32_t *SDD_NULLABLE detail);
+SDD_API sdd_status sdd_image_decode_pixels(sdd_image *SDD_NULLABLE image);
 
 /**
- * Returns how many rows of pixels, from the top, are valid: all rows of a complete picture, fewer
- * of a preview or of a damaged picture that was decoded leniently. Rows are counted before the
- * picture is turned by its Exif orientation.
- *
- * In a preview of a progressive JPEG or an interlaced PNG all rows count, and each preview improves
- * them. In any other preview the valid rows are those that no later byte changes. A sequential JPEG
- * with one scan for each component has none before its last scan, although all rows show something.
- *
- * @param image Borrowed.
- * @return At most the height, or the width of a picture that was turned by a quarter; 0 for NULL.
- * Thread: any. Since: 0.2.0.
+ * What is known of a picture, beside its pixels. Filled by the library: by sdd_image_get_info() for
+ * an image; by sdd_image_probe() and an sdd_facts_fn for encoded bytes, where the part on pixels is
+ * all 0.
  */
-SDD_API int32_t sdd_image_good_rows(sdd_image *SDD_NULLABLE image);
-
-/**
- * Returns 1 if an image is a preview, made before the whole picture had arrived; else 0, also for
- * NULL.
- * Thread: any. Since: 0.2.0.
- */
-SDD_API int32_t sdd_image_is_preview(sdd_image *SDD_NULLABLE image);
-
-/**
- * Returns the number of bytes from sdd_image_pixels() on, for all rows of all planes, or 0 for
- * NULL. The padding of the last row counts, except in sdd_decode_options.pixels. Decodes like
- * sdd_image_decode_pixels().
- * Thread: any. Since: 0.2.0.
- */
-SDD_API size_t sdd_image_pixels_size(sdd_image *SDD_NULLABLE image);
-
-/** Properties of an image and of its source: sdd_image_get_info(). Since: 0.2.0. */
 typedef struct sdd_image_info {
     size_t struct_size;
-    size_t stride;      /* sdd_image_stride() */
-    size_t pixels_size; /* sdd_image_pixels_size() */
-    int32_t width;      /* width of the decoded pixels */
-    int32_t height;
-    int32_t pixel_format; /* one of SDD_PIXEL_FORMAT_ */
-    int32_t format;       /* sdd_image_format() */
-    /* Width of the encoded picture, before `orientation` is applied; 0 if unknown. */
+
+    /* The encoded picture; all 0 for an image without one, such as from sdd_image_create(). What
+       coders decode has what its first frame says. */
+
+    sdd_image_format format; /* one of SDD_IMAGE_FORMAT_ */
+    /* Pixels, as stored: before `orientation` is applied, and before scaling. */
     int32_t stored_width;
     int32_t stored_height;
-    /* Exif orientation of the encoded picture, 1 to 8, whether or not it was applied. */
-    int32_t orientation;
-    int32_t depth;      /* bits a channel, as stored: see sdd_image_facts */
-    int32_t has_alpha;  /* 1: the encoded picture has an alpha channel or transparent colours */
-    int32_t is_scaled;  /* 1: scaled or cropped by sdd_decode_options */
-    int32_t good_rows;  /* sdd_image_good_rows() */
-    int32_t is_preview; /* sdd_image_is_preview() */
+    /* 1 grey, 2 grey and alpha, 3 colour, 4 colour and alpha, or four inks in a JPEG. Transparent
+       colours count as alpha. */
+    int32_t channels;
+    /* Bits a channel, as stored: 1, 2, 4, 8, 12 or 16; 8 for the colours of a palette. */
+    int32_t depth;
+    int32_t orientation;    /* Exif orientation, 1 to 8, whether or not it was applied */
+    int32_t is_progressive; /* 1: a progressive JPEG or an interlaced PNG */
+    /* Frames: as announced for encoded bytes; for an image those that it has, so 1 with
+       SDD_OPTION_DECODE_FIRST_FRAME_ONLY, and of a preview those that have arrived. 1: a still
+       picture, also if the animation breaks the rules of its format. */
+    int32_t frame_count;
+    int32_t loop_count; /* how often the frames are to be shown; 0: for ever; 1: a still picture */
+
+    /* The pixels of an image. Width, height, layout and address have functions of their own. */
+
+    /* Bytes from sdd_image_pixels() on, for all rows of all planes. The padding of the last row
+       counts, except in sdd_decode_options.pixels. 0: they have not been decoded yet, see
+       SDD_OPTION_AVOID_DECODE_IMAGE. */
+    size_t pixels_size;
+    /* Rows from the top that are valid: all rows of a complete picture, fewer of a preview or of a
+       damaged picture that was decoded leniently; counted before the picture was turned by its
+       orientation. In a preview of a progressive JPEG or an interlaced PNG all rows count, and each
+       preview improves them. In any other preview no later byte changes the valid rows. A
+       sequential JPEG with one scan for each component has none before its last scan, although all
+       rows show something. */
+    int32_t good_rows;
+    int32_t is_preview; /* 1: made before the whole picture had arrived */
     /* 1: the body was truncated or damaged, and no more will come. 0: a complete picture. */
     int32_t is_partial;
-    /* 0: the pixels have not been decoded yet (SDD_OPTION_AVOID_DECODE_IMAGE); stride and
-       pixels_size are then 0 here. */
-    int32_t is_decoded;
+    int32_t is_scaled; /* 1: scaled or cropped by sdd_decode_options */
 } sdd_image_info;
 
 #define SDD_IMAGE_INFO_INIT \
-    { sizeof(sdd_image_info), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(sdd_image_info), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
- * Reads the properties of an image in one call.
+ * Reads what is known of an image. Never decodes.
  *
  * @param image Borrowed.
- * @param info Receives them; set struct_size before (SDD_IMAGE_INFO_INIT).
+ * @param info Its struct_size says how much is wanted.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_image_get_info(sdd_image *SDD_NULLABLE image,
                                       sdd_image_info *SDD_NONNULL info);
@@ -234,54 +216,30 @@ SDD_API sdd_status sdd_image_get_info(sdd_image *SDD_NULLABLE image,
  *     sdd_image_create(), sdd_image_transform() or sdd_image_frame()); and for a picture that a
  *     load or a cache query scaled or transformed, since the original's bytes are not those of that
  *     picture and would take more memory than it.
- * Thread: any. Lifetime: while a reference to the image is held. Since: 0.1.0.
+ * Thread: any. Lifetime: while a reference to the image is held.
  */
 SDD_API sdd_bytes *SDD_NULLABLE sdd_image_bytes(sdd_image *SDD_NULLABLE image);
 
 /**
- * Facts about a picture that stand before its first pixel: see sdd_image_probe(). A JPEG has them
- * in its frame header and the Exif segment before it (ITU-T T.81, annex B), a PNG in IHDR, tRNS,
- * acTL and eXIf before the first IDAT (PNG, Third Edition, section 11). Since: 0.2.0.
- */
-typedef struct sdd_image_facts {
-    size_t struct_size;
-    int32_t format; /* one of SDD_IMAGE_FORMAT_ */
-    int32_t width;  /* pixels, at least 1, as stored: before `orientation` is applied */
-    int32_t height;
-    /* 1 grey, 2 grey and alpha, 3 colour, 4 colour and alpha, or four inks in a JPEG */
-    int32_t channels;
-    /* Bits a channel, as stored: 1, 2, 4, 8, 12 or 16; 8 for the colours of a palette. */
-    int32_t depth;
-    int32_t is_progressive; /* 1: a progressive JPEG or an interlaced PNG */
-    int32_t is_animated;    /* 1: frame_count is more than 1 */
-    int32_t frame_count;    /* as announced; 1 for a still picture */
-    int32_t loop_count;     /* how often the frames are shown; 0: for ever; 1 for a still picture */
-    int32_t orientation;    /* Exif orientation, 1 to 8; 1 also if there is none */
-} sdd_image_facts;
-
-#define SDD_IMAGE_FACTS_INIT \
-    { sizeof(sdd_image_facts), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
-
-/**
- * Reads the facts about a picture from its first bytes, without decoding it.
+ * Reads what the first bytes of an encoded picture say of it, without decoding it: for a JPEG its
+ * frame header and the Exif segment before it (ITU-T T.81, annex B), for a PNG the chunks before
+ * the first IDAT (PNG, Third Edition, section 11).
  *
- * It reads up to where the pixels begin, which takes microseconds and no memory, however large the
- * picture claims to be. Facts do not prove that the pixels are valid. It knows JPEG and PNG only:
- * coders, installed ones too, are not asked. For a GIF, WebP, AVIF, HEIF or JPEG XL it returns
- * SDD_ERROR_BAD_IMAGE_DATA: sdd_image_sniff() names these formats, and their pictures have facts
- * when they have been decoded (sdd_image_get_facts(), sdd_facts_fn).
+ * It takes microseconds and no memory, however large the picture claims to be. Nothing proves that
+ * the pixels are valid. It knows JPEG and PNG only: coders, installed ones too, are not asked. For
+ * a GIF, WebP, AVIF, HEIF or JPEG XL it returns SDD_ERROR_BAD_IMAGE_DATA: sdd_image_sniff() names
+ * these formats, and their pictures have an info when they have been decoded.
  *
  * @param bytes Borrowed for the call: the first `size` bytes of a JPEG or PNG. May be NULL if size
  *     is 0.
  * @param size The number of bytes.
- * @param facts Receives the facts; set struct_size before (SDD_IMAGE_FACTS_INIT). All 0 with any
- *     status but SDD_OK.
+ * @param info Its struct_size says how much is wanted. All 0 with any status but SDD_OK.
  * @return SDD_OK; SDD_ERROR_INCOMPLETE: the pixels begin further on; SDD_ERROR_BAD_IMAGE_DATA:
  *     these bytes cannot become a JPEG or PNG; SDD_ERROR_INVALID_ARGUMENT.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_image_probe(const void *SDD_NULLABLE bytes, size_t size,
-                                   sdd_image_facts *SDD_NULLABLE facts);
+                                   sdd_image_info *SDD_NULLABLE info);
 
 /**
  * Recognises a format by its whole magic number, also formats that the library does not decode. An
@@ -290,53 +248,26 @@ SDD_API sdd_status sdd_image_probe(const void *SDD_NULLABLE bytes, size_t size,
  *
  * @param bytes Borrowed for the call: the first `size` bytes of a file. May be NULL if size is 0.
  * @return One of SDD_IMAGE_FORMAT_; 0 for an unknown format and for too few bytes to tell.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
-SDD_API int32_t sdd_image_sniff(const void *SDD_NULLABLE bytes, size_t size);
-
-/**
- * Reads the facts that sdd_image_probe() gives for the encoded bytes of an image; they are already
- * known. Those of the picture of a coder are what its first frame says: `channels` and `depth` are
- * those of the frame's pixels.
- *
- * @param image Borrowed.
- * @param facts Receives the facts; set struct_size before (SDD_IMAGE_FACTS_INIT). All 0 with any
- *     status but SDD_OK.
- * @return SDD_OK; SDD_ERROR_NOT_FOUND if there are none, such as for a frame;
- *     SDD_ERROR_INVALID_ARGUMENT.
- * Thread: any. Since: 0.2.0.
- */
-SDD_API sdd_status sdd_image_get_facts(sdd_image *SDD_NULLABLE image,
-                                       sdd_image_facts *SDD_NULLABLE facts);
+SDD_API sdd_image_format sdd_image_sniff(const void *SDD_NULLABLE bytes, size_t size);
 
 /* --------------------------------------------------------------------------------------- frames */
 
-/**
- * Returns the number of frames of an animated picture; 1 for a still one, 0 for NULL.
- *
- * Frames are those of an animated PNG (PNG, Third Edition, 4.9 and 11.3.6), or those that a coder
- * of the application reports. A PNG whose animation chunks break the rules is a still picture, and
- * so is any with SDD_OPTION_DECODE_FIRST_FRAME_ONLY. The pixels of the image itself are those of
- * the still picture in the file, which may or may not be the first frame. A preview has the frames
- * that have arrived so far.
- * Thread: any. Since: 0.2.0.
+/*
+ * An animated picture has sdd_image_info.frame_count frames: those of an animated PNG (PNG, Third
+ * Edition, 4.9 and 11.3.6), or those that a coder reports. The pixels of the image itself are those
+ * of the still picture in the file, which may or may not be the first frame.
  */
-SDD_API int32_t sdd_image_frame_count(sdd_image *SDD_NULLABLE image);
-
-/**
- * Returns how often the frames are to be shown; 0: for ever; 1 for a still picture and for NULL.
- * Thread: any. Since: 0.2.0.
- */
-SDD_API int32_t sdd_image_loop_count(sdd_image *SDD_NULLABLE image);
 
 /**
  * Returns how long a frame is to be shown, in microseconds, rounded down. The value is that of the
  * file, which may be 0.
  *
  * @param image Borrowed.
- * @param index From 0 to sdd_image_frame_count() - 1.
+ * @param index From 0 to sdd_image_info.frame_count - 1.
  * @return 0 also for a still picture, for a frame that does not exist, and for NULL.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API int64_t sdd_image_frame_duration_us(sdd_image *SDD_NULLABLE image, int32_t index);
 
@@ -351,27 +282,27 @@ SDD_API int64_t sdd_image_frame_duration_us(sdd_image *SDD_NULLABLE image, int32
  * made. With SDD_OPTION_PRELOAD_ALL_FRAMES nothing is decoded here.
  *
  * @param image Borrowed.
- * @param index From 0 to sdd_image_frame_count() - 1.
+ * @param index From 0 to sdd_image_info.frame_count - 1.
  * @param frame Receives the frame, owned by the caller: release with sdd_image_release(). It is a
  *     still picture without sdd_image_bytes(); for a still `image` it is `image` itself, with one
  *     more reference. NULL with any status but SDD_OK.
- * @param detail Receives one of SDD_DETAIL_IMAGE_, 0 with SDD_OK. May be NULL.
  * @return SDD_OK; SDD_ERROR_NOT_FOUND: there is no such frame; SDD_ERROR_BAD_IMAGE_DATA: the frame
  *     or one before it is damaged, there are too many, it takes too long, or there is no memory:
- *     see `detail`; SDD_ERROR_INVALID_ARGUMENT.
- * Thread: any. Since: 0.2.0.
+ *     the detail says which; SDD_ERROR_INVALID_ARGUMENT.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_image_frame(sdd_image *SDD_NULLABLE image, int32_t index,
-                                   sdd_image *SDD_NULLABLE *SDD_NULLABLE frame,
-                                   int32_t *SDD_NULLABLE detail);
+                                   sdd_image *SDD_NULLABLE *SDD_NULLABLE frame);
 
 /* ------------------------------------------------------------------------------------- metadata */
 
 /**
  * Kinds of metadata: sdd_image_metadata(). The library passes them on unchanged: no profile is
- * applied to pixels, and only the orientation is read from Exif. Since: 0.2.0.
+ * applied to pixels, and only the orientation is read from Exif.
  */
-SDD_ENUM(int32_t) {
+typedef int32_t sdd_metadata_kind;
+
+SDD_ENUM(sdd_metadata_kind) {
     /* A colour profile (ICC.1): the joined APP2 segments of a JPEG; the iCCP of a PNG, if libpng
        accepts it for such a picture. */
     SDD_METADATA_ICC = 1,
@@ -394,20 +325,19 @@ SDD_ENUM(int32_t) {
  * @param data Receives the first byte; NULL with any status but SDD_OK, and if the metadata is
  *     empty.
  * @param size Receives the number of bytes.
- * @param detail Receives one of SDD_DETAIL_IMAGE_, 0 with SDD_OK. May be NULL.
  * @return SDD_OK; SDD_ERROR_NOT_FOUND: there is none, or the image has no bytes;
  *     SDD_ERROR_BAD_IMAGE_DATA: it is damaged (SDD_DETAIL_IMAGE_CORRUPT), over 8 MiB when unpacked
  *     (SDD_DETAIL_IMAGE_CHUNK_TOO_LARGE), or there is no memory; SDD_ERROR_INVALID_ARGUMENT.
- * Thread: any. Lifetime: the bytes, while a reference to the image is held. Since: 0.2.0.
+ * Thread: any. Lifetime: the bytes, while a reference to the image is held.
  */
-SDD_API sdd_status sdd_image_metadata(sdd_image *SDD_NULLABLE image, int32_t kind,
+SDD_API sdd_status sdd_image_metadata(sdd_image *SDD_NULLABLE image, sdd_metadata_kind kind,
                                       const void *SDD_NULLABLE *SDD_NULLABLE data,
-                                      size_t *SDD_NULLABLE size, int32_t *SDD_NULLABLE detail);
+                                      size_t *SDD_NULLABLE size);
 
 /**
  * A text in a picture: a tEXt, zTXt or iTXt chunk of a PNG, a comment of a JPEG. All strings are
  * UTF-8 and end with NUL; Latin-1, and text that is marked as UTF-8 but is not, is converted from
- * Latin-1. Since: 0.2.0.
+ * Latin-1.
  */
 typedef struct sdd_image_text {
     size_t struct_size;
@@ -426,7 +356,7 @@ typedef struct sdd_image_text {
 /**
  * Returns the number of texts in a picture, or 0 for NULL. Texts that are damaged or over 8 MiB
  * when unpacked are left out, and so are those after the first 128 or the first 64 MiB in all.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API size_t sdd_image_text_count(sdd_image *SDD_NULLABLE image);
 
@@ -438,7 +368,7 @@ SDD_API size_t sdd_image_text_count(sdd_image *SDD_NULLABLE image);
  * @param text Receives the text; set struct_size before (SDD_IMAGE_TEXT_INIT). All 0 with any
  *     status but SDD_OK.
  * @return SDD_OK; SDD_ERROR_NOT_FOUND past the last one; SDD_ERROR_INVALID_ARGUMENT.
- * Thread: any. Lifetime: its strings, while a reference to the image is held. Since: 0.2.0.
+ * Thread: any. Lifetime: its strings, while a reference to the image is held.
  */
 SDD_API sdd_status sdd_image_text_at(sdd_image *SDD_NULLABLE image, size_t index,
                                      sdd_image_text *SDD_NULLABLE text);
@@ -454,12 +384,12 @@ SDD_API sdd_status sdd_image_text_at(sdd_image *SDD_NULLABLE image, size_t index
  *     rows of each plane.
  * @param stride Bytes from the start of one row to the start of the next; 0: rows without padding.
  * @param out Receives the image, owned by the caller: release with sdd_image_release(). NULL on an
- *     error. Its sdd_image_format() is 0 and its sdd_image_bytes() NULL.
+ *     error. It has no sdd_image_bytes().
  * @return SDD_OK; SDD_ERROR_NO_RESOURCES: no memory; SDD_ERROR_INVALID_ARGUMENT, also for a stride
  *     that is too short.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
-SDD_API sdd_status sdd_image_create(int32_t width, int32_t height, int32_t pixel_format,
+SDD_API sdd_status sdd_image_create(int32_t width, int32_t height, sdd_pixel_format pixel_format,
                                     const void *SDD_NONNULL pixels, size_t stride,
                                     sdd_image *SDD_NULLABLE *SDD_NONNULL out);
 

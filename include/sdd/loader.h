@@ -12,13 +12,13 @@
  *     static void completed(const sdd_result *result, void *user_data)
  *     {
  *         (void)user_data;
- *         printf("%s\n", result->error == SDD_OK ? "loaded" : result->message);
+ *         printf("%s\n", result->failure.status == SDD_OK ? "loaded" : result->failure.message);
  *     }
  *
  *     int main(void)
  *     {
  *         sdd_load(NULL, "https://example.org/a.jpg", 0, NULL, completed, NULL);
- *         return sdd_wait_idle(NULL, 30000) != SDD_OK;
+ *         return sdd_downloader_idle_wait(NULL, 30000) != SDD_OK;
  *     }
  *
  * It prints: loaded
@@ -46,7 +46,8 @@ SDD_BEGIN_DECLS
  *    sdd_result.origin is then SDD_ORIGIN_MEMORY or _DISK.
  * 2. The failed URLs (below): if none of the load's URLs may be tried, SDD_ERROR_BLOCKED.
  * 3. should_download. If nothing may be fetched: SDD_ERROR_NOT_CACHED.
- * 4. The download, with up to two attempts (sdd_retry_options.max_attempts), then the alternative
+ * 4. The download, with up to two attempts (sdd_transfer_options.max_attempts), then the
+ * alternative
  *    URLs. Of several processes that load a URL into one directory, one downloads it; the others
  *    wait (share_wait_ms) and find it.
  * 5. Decoding to the wanted size and form, and transforms, on decode threads.
@@ -81,69 +82,73 @@ SDD_BEGIN_DECLS
  */
 
 /**
- * A load with all its settings. Begin with SDD_LOAD_REQUEST_INIT and set `url` and `completed`.
- * sdd_loader_submit() copies everything in it. Since: 0.2.0.
+ * A load with all its settings. Begin with SDD_LOAD_REQUEST_INIT and set `url` and `completed`. It
+ * is copied, with everything that it points to.
  */
 typedef struct sdd_load_request {
     size_t struct_size;
     const char *SDD_NULLABLE url; /* as for sdd_download(), including data: URLs */
-    uint64_t options;             /* SDD_OPTION_ bits */
-    /* Progress of the download; not called for a cached picture. Starts again, with (0, -1), for
-       each attempt and each alternative. */
-    sdd_progress_fn SDD_NULLABLE progress;
-    /* Required, except with SDD_DELIVERY_APPLICATION and sdd_drain(). */
-    sdd_completed_fn SDD_NULLABLE completed;
-    void *SDD_NULLABLE user_data;
-    sdd_user_data_free_fn SDD_NULLABLE user_data_free;
+    sdd_options options;          /* SDD_OPTION_ bits marked L */
+    sdd_priority priority;        /* one of SDD_PRIORITY_ */
+
+    /* Cache levels: for the picture in the wanted form, and for its original if that is another.
+       SDD_CACHE_NONE: no level. */
+    sdd_cache_levels query; /* default SDD_CACHE_ALL */
+    /* Default SDD_CACHE_ALL. A scaled or transformed picture is written to disk as sdd_cache_item
+       says for an image without bytes. */
+    sdd_cache_levels store;
+    sdd_cache_levels original_query; /* default SDD_CACHE_DISK */
+    /* Default SDD_CACHE_DISK. In memory the original is stored undecoded, as with
+       SDD_OPTION_AVOID_DECODE_IMAGE, unless a load wanted it decoded; one in a format of the
+       application's coders is stored there only then. */
+    sdd_cache_levels original_store;
+    /* The key in the cache; NULL: made from `url`, see sdd_cache_key(). */
+    const char *SDD_NULLABLE cache_key;
+
+    /* NULL: as the downloader's config says. */
+    const sdd_transfer_options *SDD_NULLABLE transfer;
     /* NULL: the downloader's, see sdd_downloader_set_decode_options(). With `pixels` or an
        allocator only the original is looked for in the cache and stored, not the picture itself. */
     const sdd_decode_options *SDD_NULLABLE decode;
     /* The transform_count transforms, as for sdd_image_transform(). The result has a cache entry of
-       its own, named by their keys. Not with `pixels`. */
+       its own, named by their keys. Not with sdd_decode_options.pixels. */
     const sdd_transform *SDD_NULLABLE transforms;
     size_t transform_count;
     /* The alternative_count URLs of the same picture, tried in order if `url` fails. The first
        success ends the load and is stored as `url`. sdd_result.sources lists the failures. */
     const char *SDD_NULLABLE const *SDD_NULLABLE alternatives;
     size_t alternative_count; /* at most 64 */
-    /* The key in the cache; NULL: made from `url`, see sdd_cache_key(). */
-    const char *SDD_NULLABLE cache_key;
 
-    /* Cache levels, each one of SDD_CACHE_: for the picture in the wanted form, and for its
-       original if that is another. SDD_CACHE_NONE: no level. */
-    int32_t query; /* default SDD_CACHE_ALL */
-    /* Default SDD_CACHE_ALL. A scaled or transformed picture is written to disk as sdd_cache_item
-       says for an image without bytes. */
-    int32_t store;
-    int32_t original_query; /* default SDD_CACHE_DISK */
-    /* Default SDD_CACHE_DISK. In memory the original is stored undecoded, as with
-       SDD_OPTION_AVOID_DECODE_IMAGE, unless a load wanted it decoded; one in a format of the
-       application's coders is stored there only then. */
-    int32_t original_store;
-    int32_t priority; /* one of SDD_PRIORITY_; 0: as `options` say */
-    int32_t reserved; /* 0 */
-    /* Limit on all stages together, except the final wait for the disk. 0: the downloader's;
-       SDD_NO_TIMEOUT: none. */
-    int64_t total_timeout_ms;
-    /* Further settings of the download: headers, credential, time limits, modifiers, integrity,
-       max_attempts (0: 2, or the downloader's if that is more). Its `options` must be 0; those of
-       the load apply. Ignored: url, method, body, range, priority, sink, total_timeout_ms, decode,
-       callbacks and user_data. NULL: none. */
-    const sdd_download_request *SDD_NULLABLE download;
-    /* With SDD_OPTION_PROGRESSIVE_LOAD: as sdd_download_request.preview. */
-    sdd_completed_fn SDD_NULLABLE preview;
+    /* Callbacks. Those of a call that waits must be NULL, and user_data_free too. */
+
+    /* Required, except with SDD_DELIVERY_APPLICATION and sdd_downloader_drain(). */
+    sdd_result_fn SDD_NULLABLE completed;
+    /* Progress of the download; not called for a cached picture. Starts again, with (0, -1), for
+       each attempt and each alternative. */
+    sdd_progress_fn SDD_NULLABLE progress;
+    /* As sdd_download_request.preview. Previews are neither stored nor transformed. */
+    sdd_result_fn SDD_NULLABLE preview;
     sdd_facts_fn SDD_NULLABLE facts;
-    /* With SDD_OPTION_REFRESH_CACHED: called once with the cached picture, before the terminal
-       callback; sdd_result.finished is 0. */
-    sdd_completed_fn SDD_NULLABLE cached;
+    /* Only with SDD_OPTION_REFRESH_CACHED: called once with the cached picture, before the terminal
+       callback; sdd_result.is_terminal is 0. */
+    sdd_result_fn SDD_NULLABLE cached;
+    void *SDD_NULLABLE user_data; /* of all callbacks */
+    sdd_user_data_free_fn SDD_NULLABLE user_data_free;
+
+    /* What must come, as in sdd_download_request. */
+
+    const char *SDD_NULLABLE integrity;
+    int64_t expected_bytes;
 } sdd_load_request;
 
 #define SDD_LOAD_REQUEST_INIT \
-    { sizeof(sdd_load_request), NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, 0, NULL, \
-      0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL }
+    { sizeof(sdd_load_request), NULL, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, NULL, 0, \
+      NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0 }
 
-/** The failures that a loader remembers: sdd_loader_config.fail_policy. Since: 0.2.0. */
-SDD_ENUM(int32_t) {
+/** The failures that a loader remembers: sdd_loader_config.fail_policy. */
+typedef int32_t sdd_fail_policy;
+
+SDD_ENUM(sdd_fail_policy) {
     SDD_FAIL_POLICY_BACK_OFF = 0, /* lasting ones, for a time: see FAILED URLS at the top */
     /* For ever, as in SDWebImage 5: SDD_ERROR_INVALID_URL, _BAD_IMAGE_DATA, and the 3000s except
        _RESOLVE, _CONNECT, _TIMEOUT, _CONNECTION_LOST, _TRUNCATED_BODY and _PROXY. */
@@ -163,19 +168,28 @@ SDD_ENUM(int32_t) {
 typedef int32_t (*sdd_should_download_fn)(const char *SDD_NONNULL url,
                                           void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 
+/** Whether a URL that failed is blocked: the result of an sdd_should_block_fn. */
+typedef int32_t sdd_block_choice;
+
+SDD_ENUM(sdd_block_choice) {
+    SDD_BLOCK_BY_POLICY = 0, /* as the loader's fail_policy says */
+    SDD_BLOCK = 1,
+    SDD_DO_NOT_BLOCK = 2
+};
+
 /**
  * Decides whether a URL that has just failed is blocked, in place of the loader's fail_policy.
  *
  * @param url The URL that failed: the load's, or one of its alternatives. Borrowed until the
  *     callback returns.
- * @param error, detail, http_status As in sdd_result.
+ * @param failure Borrowed until the callback returns.
  * @param user_data The loader's.
- * @return 1 to block it, 0 not to, -1 as the fail_policy says.
+ * @return One of SDD_BLOCK_BY_POLICY, SDD_BLOCK, SDD_DO_NOT_BLOCK.
  * Thread: as sdd_should_download_fn.
  */
-typedef int32_t (*sdd_should_block_fn)(const char *SDD_NONNULL url, sdd_status error,
-                                       int32_t detail, int32_t http_status,
-                                       void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+typedef sdd_block_choice (*sdd_should_block_fn)(const char *SDD_NONNULL url,
+                                                const sdd_failure *SDD_NONNULL failure,
+                                                void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 
 /**
  * Inspects a load before anything else is done, and may change it: SDWebImage's options processor.
@@ -189,7 +203,7 @@ typedef int32_t (*sdd_should_block_fn)(const char *SDD_NONNULL url, sdd_status e
 typedef void (*sdd_options_processor_fn)(sdd_load_request *SDD_NONNULL request,
                                          void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 
-/** The configuration of a loader. Begin with SDD_LOADER_CONFIG_INIT. Since: 0.2.0. */
+/** The configuration of a loader. Begin with SDD_LOADER_CONFIG_INIT. */
 typedef struct sdd_loader_config {
     size_t struct_size;
     /* NULL: the shared one. May be destroyed after the loader or before; in that case loads end
@@ -200,14 +214,12 @@ typedef struct sdd_loader_config {
     /* For the originals of scaled or transformed pictures; NULL: `cache`. */
     sdd_cache *SDD_NULLABLE original_cache;
     int32_t no_cache;    /* 1: no cache at all */
-    int32_t fail_policy; /* one of SDD_FAIL_POLICY_ */
+    sdd_fail_policy fail_policy; /* one of SDD_FAIL_POLICY_ */
     sdd_should_download_fn SDD_NULLABLE should_download;
     sdd_should_block_fn SDD_NULLABLE should_block_failed_url;
     sdd_options_processor_fn SDD_NULLABLE options_processor;
     void *SDD_NULLABLE user_data; /* passed to all three callbacks */
-    /* Called once, on any thread, when user_data is no longer used; never if sdd_loader_create()
-       failed. */
-    void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    sdd_user_data_free_fn SDD_NULLABLE user_data_free;
 } sdd_loader_config;
 
 #define SDD_LOADER_CONFIG_INIT \
@@ -220,7 +232,7 @@ typedef struct sdd_loader_config {
  * @param out Receives the handle: destroy it with sdd_loader_destroy(). NULL on an error.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_UNSUPPORTED; SDD_ERROR_CLOSED or _FORKED:
  *     the downloader or a cache is dead; SDD_ERROR_NO_RESOURCES.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_loader_create(const sdd_loader_config *SDD_NULLABLE config,
                                      sdd_loader *SDD_NULLABLE *SDD_NONNULL out);
@@ -232,7 +244,7 @@ SDD_API sdd_status sdd_loader_create(const sdd_loader_config *SDD_NULLABLE confi
  * @param loader Dead from now on. NULL and the shared loader are refused.
  * @return SDD_OK; SDD_ERROR_CLOSED if already destroyed; SDD_ERROR_INVALID_ARGUMENT;
  *     SDD_ERROR_FORKED.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_loader_destroy(sdd_loader *SDD_NULLABLE loader);
 
@@ -241,7 +253,7 @@ SDD_API sdd_status sdd_loader_destroy(sdd_loader *SDD_NULLABLE loader);
  * cache, or no cache if that cannot be created. It cannot be destroyed.
  *
  * @return Its handle; NULL if it cannot be created. The child of a fork has another one.
- * Thread: any. Lifetime: as long as the process. Since: 0.2.0.
+ * Thread: any. Lifetime: as long as the process.
  */
 SDD_API sdd_loader *SDD_NULLABLE sdd_loader_shared(void);
 
@@ -251,77 +263,46 @@ SDD_API sdd_loader *SDD_NULLABLE sdd_loader_shared(void);
  *
  * @param loader NULL: the shared one.
  * @param url As for sdd_download().
- * @param options SDD_OPTION_ bits.
+ * @param options SDD_OPTION_ bits marked L.
  * @param progress, completed, user_data As for sdd_download().
  * @return The token. 0, and nothing will be called: as for sdd_download().
- * Thread: any; with SDD_OPTION_QUERY_MEMORY_DATA_SYNC and _DISK_DATA_SYNC it WAITS for the disk.
- *     Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_token sdd_load(sdd_loader *SDD_NULLABLE loader, const char *SDD_NULLABLE url,
-                           uint64_t options, sdd_progress_fn SDD_NULLABLE progress,
-                           sdd_completed_fn SDD_NULLABLE completed, void *SDD_NULLABLE user_data);
+                           sdd_options options, sdd_progress_fn SDD_NULLABLE progress,
+                           sdd_result_fn SDD_NULLABLE completed, void *SDD_NULLABLE user_data);
 
 /**
  * Submits a load with all its settings. Otherwise as sdd_load().
  *
- * @param request Copied, with everything it points to.
- * @param status Receives SDD_OK with a token, otherwise the reason for 0: as for
- *     sdd_downloader_submit(), and SDD_ERROR_INVALID_ARGUMENT for invalid levels, alternatives,
- *     transforms or a key. May be NULL.
- * @return The token; 0: nothing will be called, not even user_data_free.
- * Thread: as sdd_load(). Since: 0.2.0.
+ * @param request Copied.
+ * @return The token. 0: nothing will be called, not even user_data_free. sdd_last_error() says why:
+ *     as for sdd_downloader_submit(), and SDD_ERROR_INVALID_ARGUMENT for invalid levels,
+ *     alternatives, transforms or a key.
+ * Thread: any.
  */
 SDD_API sdd_token sdd_loader_submit(sdd_loader *SDD_NULLABLE loader,
-                                    const sdd_load_request *SDD_NONNULL request,
-                                    sdd_status *SDD_NULLABLE status);
-
-/** The result of sdd_loader_get(). Filled by the library. Since: 0.3.0. */
-typedef struct sdd_loaded {
-    size_t struct_size;
-    sdd_status error; /* the status that the call returns */
-    int32_t detail;   /* one of SDD_DETAIL_ */
-    int32_t http_status;
-    int32_t origin;      /* one of SDD_ORIGIN_ */
-    int32_t transformed; /* as sdd_result.transformed */
-    /* As in sdd_result. 0 for SDD_OK */
-    int32_t error_class;
-    int32_t stage; /* SDD_STAGE_NONE with an error: the call was refused, and no load began */
-    int32_t retryable;
-    int32_t curl_code;
-    int32_t system_error;
-    /* Each is owned by the caller: release it; or NULL. On an error there is neither image nor
-       bytes, except for a refresh. For the bytes see BYTES at the top. */
-    sdd_image *SDD_NULLABLE image;
-    sdd_bytes *SDD_NULLABLE bytes;
-    sdd_response *SDD_NULLABLE response; /* also with an error */
-    char message[512]; /* one sentence on the error, cut if it is longer; "" for SDD_OK */
-} sdd_loaded;
-
-#define SDD_LOADED_INIT \
-    { sizeof(sdd_loaded), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, "" }
+                                    const sdd_load_request *SDD_NONNULL request);
 
 /**
- * Loads a picture, from the cache or the network, and WAITS for it, as sdd_get() for downloads.
- * Works in both delivery modes and inside callbacks, since it delivers no events. With
+ * Submits a load and WAITS for its end. Works in both delivery modes and inside callbacks, since it
+ * delivers no events. With SDD_OPTION_FROM_CACHE_ONLY it waits for the disk alone. With
  * SDD_OPTION_REFRESH_CACHED it waits for the server; if the picture has not changed
  * (SDD_ERROR_NOT_MODIFIED), or the refresh fails, image and bytes are those of the cache.
  *
  * @param loader NULL: the shared one.
- * @param request Copied. Its callbacks and user_data_free must be NULL. Option bits for callbacks
- *     (SDD_OPTION_PROGRESSIVE_LOAD, _PROGRESS_EVENTS, _FACTS_EVENTS) have no meaning here.
- * @param timeout_ms Limit on the whole call; negative: sdd_load_request.total_timeout_ms.
- * @param loaded Its struct_size, which must reach `response`, says how much is wanted. Filled also
- *     on an error. May be NULL.
- * @return SDD_OK; the error of the load; or the reasons of sdd_loader_submit() for a token of 0.
- * Thread: any, but not sdd-net and decode threads (see the rules in sdd.h). Since: 0.3.0.
+ * @param request As for sdd_loader_submit(), but without callbacks.
+ * @param timeout_ms, out, return As for sdd_downloader_submit_wait().
+ * Thread: any, but not sdd-net and decode threads (see the rules in sdd.h).
  */
-SDD_API sdd_status sdd_loader_get(sdd_loader *SDD_NULLABLE loader,
-                                  const sdd_load_request *SDD_NONNULL request, int64_t timeout_ms,
-                                  sdd_loaded *SDD_NULLABLE loaded);
+SDD_API sdd_status sdd_loader_submit_wait(sdd_loader *SDD_NULLABLE loader,
+                                          const sdd_load_request *SDD_NONNULL request,
+                                          int64_t timeout_ms,
+                                          sdd_result *SDD_NULLABLE *SDD_NULLABLE out);
 
 /**
  * Returns the number of loads that have not ended, or 0 for a dead handle.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API int64_t sdd_loader_running_count(sdd_loader *SDD_NULLABLE loader);
 
@@ -329,7 +310,7 @@ SDD_API int64_t sdd_loader_running_count(sdd_loader *SDD_NULLABLE loader);
  * Cancels every load of a loader, as sdd_cancel() would. Other requests of its downloader go on.
  *
  * @return SDD_OK; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_loader_cancel_all(sdd_loader *SDD_NULLABLE loader);
 
@@ -338,62 +319,47 @@ SDD_API sdd_status sdd_loader_cancel_all(sdd_loader *SDD_NULLABLE loader);
  *
  * @return SDD_OK, also if it was not among them; SDD_ERROR_INVALID_ARGUMENT for NULL;
  *     SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_loader_remove_failed_url(sdd_loader *SDD_NULLABLE loader,
                                                 const char *SDD_NONNULL url);
 
-/** Removes all failed URLs. Otherwise as sdd_loader_remove_failed_url(). Since: 0.2.0. */
+/** Removes all failed URLs. Otherwise as sdd_loader_remove_failed_url(). */
 SDD_API sdd_status sdd_loader_remove_all_failed_urls(sdd_loader *SDD_NULLABLE loader);
 
 /**
  * Returns 1 if a URL is blocked at this moment for any identity; else 0, also for NULL or a dead
  * handle.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API int32_t sdd_loader_is_blocked(sdd_loader *SDD_NULLABLE loader, const char *SDD_NONNULL url);
 
 /* ---------------------------------------------------------------------------------- prefetching */
 
-/** Where a prefetch list puts its pictures: sdd_prefetch_list.to. Since: 0.2.0. */
-SDD_ENUM(int32_t) {
+/** Where a prefetch list puts its pictures: sdd_prefetch_list.to. */
+typedef int32_t sdd_prefetch_target;
+
+SDD_ENUM(sdd_prefetch_target) {
     SDD_PREFETCH_MEMORY = 0, /* decoded in memory, and the bytes on disk */
     SDD_PREFETCH_DISK = 1    /* bytes on disk, not decoded; also kept if they are no picture */
 };
 
-/** The outcome of one URL of a list, as in sdd_result. Filled by the library. Since: 0.2.0. */
-typedef struct sdd_prefetch_outcome {
-    /* SDD_OK, or the reason for the failure; SDD_ERROR_CANCELLED: the list was cancelled first. */
-    sdd_status error;
-    int32_t detail;      /* one of SDD_DETAIL_ */
-    int32_t http_status; /* 0 if there was no response */
-    int32_t origin;      /* one of SDD_ORIGIN_: if a cache, it was there already */
-
-    /* Since 0.3.0: */
-
-    int32_t retryable; /* as in sdd_result; for the class see sdd_status_class() */
-    int32_t reserved;
-} sdd_prefetch_outcome;
-
-/** The progress of a prefetch list, or its outcome. Filled by the library. Since: 0.2.0. */
+/** The progress of a prefetch list, or its outcome. Filled by the library. */
 typedef struct sdd_prefetch_report {
     size_t struct_size;
     sdd_token token;
     /* SDD_OK: all URLs have ended, with or without success. SDD_ERROR_CANCELLED: the list was
        cancelled. */
-    sdd_status error;
-    int32_t reserved; /* 0 */
+    sdd_status status;
     size_t total;     /* URLs in the list */
     size_t finished;  /* URLs that have ended, including failed ones */
     size_t skipped;   /* URLs that failed */
     /* URLs that had not ended when the list was cancelled. In the end finished + cancelled is
        total. */
     size_t cancelled;
-    /* The `total` outcomes, in the order of the URLs; NULL for an empty list, and until the list
-       has ended. */
-    const sdd_prefetch_outcome *SDD_NULLABLE outcomes;
-    /* Bytes from one outcome to the next: later versions may have longer ones. */
-    size_t outcome_size;
+    /* The `total` outcomes, in the order of the URLs; SDD_ERROR_CANCELLED for one that had not
+       ended. NULL for an empty list, and until the list has ended. */
+    const sdd_outcome *SDD_NULLABLE outcomes;
 } sdd_prefetch_report;
 
 /**
@@ -404,7 +370,7 @@ typedef struct sdd_prefetch_report {
  * @param result Borrowed until the callback returns. Its token is the list's; its image and bytes
  *     are NULL, since they are in the cache.
  * @param user_data The list's own.
- * Thread: as sdd_completed_fn. Since: 0.2.0.
+ * Thread: as sdd_result_fn.
  */
 typedef void (*sdd_prefetch_each_fn)(sdd_token token, size_t index,
                                      const sdd_result *SDD_NONNULL result,
@@ -418,7 +384,7 @@ typedef void (*sdd_prefetch_each_fn)(sdd_token token, size_t index,
  * @param skipped URLs that failed.
  * @param total URLs in the list.
  * @param user_data The list's own.
- * Thread: as sdd_completed_fn. Since: 0.2.0.
+ * Thread: as sdd_result_fn.
  */
 typedef void (*sdd_prefetch_progress_fn)(sdd_token token, size_t finished, size_t skipped,
                                          size_t total, void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
@@ -428,41 +394,41 @@ typedef void (*sdd_prefetch_progress_fn)(sdd_token token, size_t finished, size_
  *
  * @param report Borrowed until the callback returns, with the outcomes in it.
  * @param user_data The list's own.
- * Thread: as sdd_completed_fn. Since: 0.2.0.
+ * Thread: as sdd_result_fn.
  */
-typedef void (*sdd_prefetched_fn)(const sdd_prefetch_report *SDD_NONNULL report,
+typedef void (*sdd_prefetch_completed_fn)(const sdd_prefetch_report *SDD_NONNULL report,
                                   void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 
-/** A list of URLs to load ahead of time. Begin with SDD_PREFETCH_LIST_INIT. Since: 0.2.0. */
+/** A list of URLs to load ahead of time. Begin with SDD_PREFETCH_LIST_INIT. */
 typedef struct sdd_prefetch_list {
     size_t struct_size;
     /* The `count` URLs, copied. An invalid one fails alone, with SDD_ERROR_INVALID_URL; one that
        occurs twice is loaded twice. */
     const char *SDD_NULLABLE const *SDD_NULLABLE urls;
-    size_t count;     /* at most 1,048,576; 0: the list ends at once, with SDD_OK */
-    uint64_t options; /* SDD_OPTION_ bits marked P, for each load */
-    int32_t to;       /* one of SDD_PREFETCH_ */
-    int32_t reserved; /* 0 */
+    size_t count;           /* at most 1,048,576; 0: the list ends at once, with SDD_OK */
+    sdd_options options;    /* SDD_OPTION_ bits marked P, for each load */
+    sdd_priority priority;  /* one of SDD_PRIORITY_; default SDD_PRIORITY_VERY_LOW */
+    sdd_prefetch_target to; /* one of SDD_PREFETCH_ */
+    const sdd_transfer_options *SDD_NULLABLE transfer; /* NULL: as the downloader's config says */
     /* The form of the pictures in memory; later loads find them only if they ask for the same.
        Without `pixels`. NULL: the downloader's, see sdd_downloader_set_decode_options(). */
     const sdd_decode_options *SDD_NULLABLE decode;
-    sdd_prefetch_each_fn SDD_NULLABLE each;
+    sdd_prefetch_completed_fn SDD_NULLABLE completed;
     sdd_prefetch_progress_fn SDD_NULLABLE progress;
-    sdd_prefetched_fn SDD_NULLABLE completed;
-    void *SDD_NULLABLE user_data;
-    /* Called once, after the end, if a token was returned. */
+    sdd_prefetch_each_fn SDD_NULLABLE each;
+    void *SDD_NULLABLE user_data; /* of all callbacks */
     sdd_user_data_free_fn SDD_NULLABLE user_data_free;
 } sdd_prefetch_list;
 
 #define SDD_PREFETCH_LIST_INIT \
-    { sizeof(sdd_prefetch_list), NULL, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL }
+    { sizeof(sdd_prefetch_list), NULL, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /**
  * Starts loading a list. The loader's downloader delivers the events: `each` for a URL that ends,
  * then `progress`, unless `each` has dispatched later ones; at last `completed`, once.
  *
  * All lists of a loader together load at most 3 URLs at once, earlier lists first. Each is a load
- * with SDD_PRIORITY_VERY_LOW until sdd_set_priority() changes it. A load joins running transfers of
+ * with the list's priority, until sdd_set_priority() changes it. A load joins running transfers of
  * other loads and downloads, and is then as urgent as those. The application's options_processor
  * sees each load as it begins, on any thread. URLs already in memory are counted inside the call.
  *
@@ -472,16 +438,13 @@ typedef struct sdd_prefetch_list {
  *
  * @param loader NULL: the shared one.
  * @param list Copied, with everything it points to.
- * @param status Receives SDD_OK with a token, otherwise the reason for 0:
- *     SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_UNSUPPORTED; SDD_ERROR_CLOSED: the loader, or its
- *     downloader, was destroyed; SDD_ERROR_FORKED. May be NULL.
- * @return The token of the list, for sdd_cancel() and the like; 0: nothing will be called, not even
- *     user_data_free.
- * Thread: any. Since: 0.2.0.
+ * @return The token of the list, for sdd_cancel() and the like. 0: nothing will be called, not even
+ *     user_data_free. sdd_last_error() says why: SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_UNSUPPORTED;
+ *     SDD_ERROR_CLOSED: the loader, or its downloader, was destroyed; SDD_ERROR_FORKED.
+ * Thread: any.
  */
 SDD_API sdd_token sdd_prefetch(sdd_loader *SDD_NULLABLE loader,
-                               const sdd_prefetch_list *SDD_NONNULL list,
-                               sdd_status *SDD_NULLABLE status);
+                               const sdd_prefetch_list *SDD_NONNULL list);
 
 /**
  * Changes how many URLs of prefetch lists are loaded at once. Raising it starts more at once;
@@ -490,7 +453,7 @@ SDD_API sdd_token sdd_prefetch(sdd_loader *SDD_NULLABLE loader,
  * @param loader NULL: the shared one.
  * @param count At least 1; initially 3.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for 0 or less; SDD_ERROR_CLOSED; SDD_ERROR_FORKED.
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_loader_set_max_concurrent_prefetches(sdd_loader *SDD_NULLABLE loader,
                                                             int32_t count);

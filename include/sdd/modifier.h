@@ -45,15 +45,13 @@ typedef sdd_status (*sdd_request_modifier_fn)(sdd_draft *SDD_NONNULL draft,
 
 /**
  * The changes that a response modifier makes. The library fills it with the server's values.
- * Since: 0.2.0.
  */
 typedef struct sdd_response_change {
     size_t struct_size;
     int32_t http_status; /* the status to go on with */
-    int32_t reserved;
     /* The media type to go on with; copied when the callback returns. */
     const char *SDD_NULLABLE mime_type;
-    /* Since 0.3.0. The header_count fields to set, copied when the callback returns. They replace
+    /* The header_count fields to set, copied when the callback returns. They replace
        the response's fields by name; value NULL removes a field, and a name given more than once is
        there as often. sdd_result.response, sdd_token_get_response() and a body transform see them.
        Content-Type becomes the media type unless mime_type is changed too, and Retry-After applies
@@ -98,7 +96,7 @@ typedef sdd_bytes *SDD_NULLABLE (*sdd_body_transform_fn)(sdd_bytes *SDD_NONNULL 
 
 /**
  * Callbacks that change requests and responses. Each one that a request sets overrides the
- * downloader's. Only requests with the same modifiers share a transfer. Since: 0.2.0.
+ * downloader's. Only requests with the same modifiers share a transfer.
  */
 typedef struct sdd_modifiers {
     size_t struct_size;
@@ -108,9 +106,7 @@ typedef struct sdd_modifiers {
     /* Passed to all three. Used until user_data_free is called, which may be after the request has
        ended. */
     void *SDD_NULLABLE user_data;
-    /* Called once, on any thread, when user_data is no longer used. Not called for a call that was
-       refused, with an error or a token of 0. */
-    void (*SDD_NULLABLE user_data_free)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    sdd_user_data_free_fn SDD_NULLABLE user_data_free;
 } sdd_modifiers;
 
 #define SDD_MODIFIERS_INIT \
@@ -121,11 +117,11 @@ typedef struct sdd_modifiers {
  *
  * @param draft The draft that the request modifier received.
  * @return NULL only for NULL.
- * Thread: the modifier's. Lifetime: until it is changed or the modifier returns. Since: 0.2.0.
+ * Thread: the modifier's. Lifetime: until it is changed or the modifier returns.
  */
 SDD_API const char *SDD_NULLABLE sdd_draft_url(sdd_draft *SDD_NULLABLE draft);
 
-/** Returns the method of a draft, such as "GET". Otherwise as sdd_draft_url(). Since: 0.2.0. */
+/** Returns the method of a draft, such as "GET". Otherwise as sdd_draft_url(). */
 SDD_API const char *SDD_NULLABLE sdd_draft_method(sdd_draft *SDD_NULLABLE draft);
 
 /**
@@ -133,7 +129,7 @@ SDD_API const char *SDD_NULLABLE sdd_draft_method(sdd_draft *SDD_NULLABLE draft)
  * Otherwise as sdd_draft_url().
  *
  * @param name Compared without regard to case.
- * Thread: the modifier's. Since: 0.2.0.
+ * Thread: the modifier's.
  */
 SDD_API const char *SDD_NULLABLE sdd_draft_header(sdd_draft *SDD_NULLABLE draft,
                                                   const char *SDD_NONNULL name);
@@ -144,7 +140,7 @@ SDD_API const char *SDD_NULLABLE sdd_draft_header(sdd_draft *SDD_NULLABLE draft,
  * @param url Copied. As for sdd_download().
  * @return SDD_OK; SDD_ERROR_INVALID_URL, and the draft is unchanged; SDD_ERROR_INVALID_ARGUMENT for
  *     draft NULL.
- * Thread: the modifier's. Since: 0.2.0.
+ * Thread: the modifier's.
  */
 SDD_API sdd_status sdd_draft_set_url(sdd_draft *SDD_NULLABLE draft, const char *SDD_NONNULL url);
 
@@ -153,7 +149,7 @@ SDD_API sdd_status sdd_draft_set_url(sdd_draft *SDD_NULLABLE draft, const char *
  *
  * @param method An HTTP token. Copied.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT.
- * Thread: the modifier's. Since: 0.2.0.
+ * Thread: the modifier's.
  */
 SDD_API sdd_status sdd_draft_set_method(sdd_draft *SDD_NULLABLE draft,
                                         const char *SDD_NONNULL method);
@@ -162,7 +158,7 @@ SDD_API sdd_status sdd_draft_set_method(sdd_draft *SDD_NULLABLE draft,
  * Sets a header field of a draft, in place of all fields with that name; value NULL removes them.
  *
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for a name or value that HTTP does not allow.
- * Thread: the modifier's. Since: 0.2.0.
+ * Thread: the modifier's.
  */
 SDD_API sdd_status sdd_draft_set_header(sdd_draft *SDD_NULLABLE draft, const char *SDD_NONNULL name,
                                         const char *SDD_NULLABLE value);
@@ -174,7 +170,7 @@ SDD_API sdd_status sdd_draft_set_header(sdd_draft *SDD_NULLABLE draft, const cha
  * @param size The number of bytes; 0 removes the body.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_NO_RESOURCES if there is no memory for a
  *     copy.
- * Thread: the modifier's. Since: 0.2.0.
+ * Thread: the modifier's.
  */
 SDD_API sdd_status sdd_draft_set_body(sdd_draft *SDD_NULLABLE draft, const void *SDD_NULLABLE data,
                                       size_t size);

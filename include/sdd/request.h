@@ -21,8 +21,8 @@
  *         request.url = "https://example.org/a.jpg";
  *         request.priority = SDD_PRIORITY_HIGH;
  *         request.completed = completed;
- *         if (sdd_downloader_submit(NULL, &request, NULL) == 0) return 1;
- *         return sdd_wait_idle(NULL, 30000) != SDD_OK;
+ *         if (sdd_downloader_submit(NULL, &request) == 0) return 1;
+ *         return sdd_downloader_idle_wait(NULL, 30000) != SDD_OK;
  *     }
  *
  * It prints: 37 pixels wide
@@ -39,116 +39,102 @@ SDD_BEGIN_DECLS
 /* ------------------------------------------------------------------------------------- requests */
 
 /**
- * Option bits, for a uint64_t: one set for downloads, loads, prefetch lists, batches and cache
- * queries. The letters after a bit say where it has a meaning; a bit without letters has one
- * everywhere.
+ * Option bits: one set for downloads, loads, prefetch lists, batches and cache queries. The letters
+ * after a bit say where it has a meaning; a bit without letters has one everywhere.
  *
  * - D: downloads: sdd_download(), sdd_get(), sdd_downloader_submit(), batches without a loader.
  * - L: loads: sdd_load(), sdd_loader_submit().
  * - P: prefetch lists.
  * - B: batches with a loader.
- * - Q: cache queries.
  *
  * No bit is ever ignored. A download or load with a bit that has no meaning there, or that this
  * version does not know, ends with SDD_ERROR_INVALID_DOWNLOAD_OPERATION and
  * SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS, and the message names the bit. A prefetch list, batch or
  * query is refused with SDD_ERROR_INVALID_ARGUMENT for a bit that has no meaning there, and with
- * SDD_ERROR_UNSUPPORTED for one that this version does not know. Since: 0.3.0.
+ * SDD_ERROR_UNSUPPORTED for one that this version does not know.
  */
-SDD_ENUM(uint64_t) {
-    /* Priority. If both bits are set, HIGH counts. */
-    SDD_OPTION_LOW_PRIORITY = 1 << 0,  /* D L B Q: after requests of normal priority */
-    SDD_OPTION_HIGH_PRIORITY = 1 << 1, /* D L B Q: before requests of normal priority */
+typedef uint64_t sdd_options;
 
+SDD_ENUM(sdd_options) {
     /* Transfer. */
-    SDD_OPTION_HANDLE_COOKIES = 1 << 2, /* D L P B: sends and keeps the downloader's cookies */
+
+    SDD_OPTION_HANDLE_COOKIES = 1 << 0, /* D L P B: sends and keeps the downloader's cookies */
     /* D L P B: accepts any certificate from the servers of this request. */
-    SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES = 1 << 3,
+    SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES = 1 << 1,
     /* D L P B: continues during the grace time of sdd_downloader_enter_background(). */
-    SDD_OPTION_CONTINUE_IN_BACKGROUND = 1 << 4,
+    SDD_OPTION_CONTINUE_IN_BACKGROUND = 1 << 2,
     /* D L P B: keeps in the cache the received part of a body that breaks off, or whose request is
        cancelled. The next request with this bit asks for the rest (RFC 9110 section 14.2, with
        If-Range). Only for GET without Range. */
-    SDD_OPTION_RESUME = 1 << 5,
+    SDD_OPTION_RESUME = 1 << 3,
     /* D L P B: the transfer may stop when the picture is complete at the wanted size: a progressive
        JPEG that is made smaller need not deliver detail that is not shown. The result then has no
        bytes; sdd_metrics.saved_bytes counts the rest. Only if all requests that share the transfer
        have this bit. */
-    SDD_OPTION_STOP_WHEN_COMPLETE = 1 << 6,
-
-    /* Delivery. */
-
-    /* D L, not sdd_get() or batches: delivers previews while the picture arrives, to `preview` or
-       as SDD_EVENT_PREVIEW. Previews of loads are neither stored nor transformed. */
-    SDD_OPTION_PROGRESSIVE_LOAD = 1 << 7,
-    /* D L, not sdd_get() or batches: SDD_EVENT_PROGRESS for sdd_drain(), although `progress` is
-       NULL. */
-    SDD_OPTION_PROGRESS_EVENTS = 1 << 8,
-    /* D L, not sdd_get() or batches: SDD_EVENT_FACTS for sdd_drain(), although `facts` is NULL. */
-    SDD_OPTION_FACTS_EVENTS = 1 << 9,
-    SDD_OPTION_BYTES_ONLY = 1 << 10, /* D L B: does not decode; the result has bytes and no image */
-
-    /* Decoding. */
-
-    /* Sets sdd_decode_options.scale_down_limit_bytes to 60 MiB if it is 0. */
-    SDD_OPTION_SCALE_DOWN_LARGE_IMAGES = 1 << 11,
-    /* The image has its size, format, orientation and bytes; its pixels are decoded on first use,
-       see sdd_image_decode_pixels(). Not together with sdd_decode_options.pixels or transforms. */
-    SDD_OPTION_AVOID_DECODE_IMAGE = 1 << 12,
-    /* Makes a still picture of an animated one, from the pixels that sdd_image_pixels() shows, even
-       if memory has it with all frames. Overrides PRELOAD_ALL_FRAMES. */
-    SDD_OPTION_DECODE_FIRST_FRAME_ONLY = 1 << 13,
-    /* Decodes and keeps all frames before the request ends, so that sdd_image_frame() costs almost
-       nothing. All frames together may have max_pixels and take max_decode_bytes. */
-    SDD_OPTION_PRELOAD_ALL_FRAMES = 1 << 14,
-    /* L P B: transforms animated pictures too, which makes them still. Without it they stay as they
-       are. */
-    SDD_OPTION_TRANSFORM_ANIMATED_IMAGE = 1 << 15,
-
-    /* Caches. */
-
-    /* D L P B: follows RFC 9111, see THE HTTP CACHE in cache.h. */
-    SDD_OPTION_USE_HTTP_CACHE = 1 << 16,
-    /* D: uses the HTTP cache, like USE_HTTP_CACHE, but does not deliver its entry. If the entry is
-       still valid, or the same bytes arrive, the request ends with SDD_ERROR_NOT_MODIFIED. */
-    SDD_OPTION_IGNORE_CACHED_RESPONSE = 1 << 17,
-    /* L P B: loads the URL although it failed recently, see FAILED URLS in loader.h. A success
-       unblocks it. */
-    SDD_OPTION_RETRY_FAILED = 1 << 18,
-    /* L P B: delivers the cached picture at once (sdd_load_request.cached, SDD_EVENT_CACHED) and
-       asks the server whether it is still valid, by its validators or else by comparing bytes. The
-       load ends with the new picture, with SDD_ERROR_NOT_MODIFIED if the cached one is valid, or
-       with the error of the refresh; the cached picture then stays in the cache. If the URL is
-       blocked (FAILED URLS in loader.h), it ends with the cached picture. */
-    SDD_OPTION_REFRESH_CACHED = 1 << 19,
-    SDD_OPTION_FROM_CACHE_ONLY = 1 << 20, /* L P B: never uses the network: SDD_ERROR_NOT_CACHED */
-    /* L P B: does not read the cache, but stores what arrives. */
-    SDD_OPTION_FROM_LOADER_ONLY = 1 << 21,
-    SDD_OPTION_WAIT_STORE_CACHE = 1 << 22, /* L P B: ends when its entries are on disk */
-    /* L: for a picture in memory, also reads its encoded bytes from disk, see BYTES in loader.h. */
-    SDD_OPTION_QUERY_MEMORY_DATA = 1 << 23,
-    /* L: the same, and sdd_load() WAITS for the disk. When it returns, a cached picture is already
-       queued for delivery. */
-    SDD_OPTION_QUERY_MEMORY_DATA_SYNC = 1 << 24,
-    /* L: the same for a picture on disk: sdd_load() WAITS, and reads and decodes on the calling
-       thread. */
-    SDD_OPTION_QUERY_DISK_DATA_SYNC = 1 << 25,
-
-    /* Transfer, continued. */
-
+    SDD_OPTION_STOP_WHEN_COMPLETE = 1 << 4,
     /* D L P B: leaves the body as the server sends it. The request says "Accept-Encoding: identity"
        (RFC 9110 section 12.5.3) unless its headers say otherwise, and no Content-Encoding is
        unpacked: the bytes delivered, checked, decoded and stored are the server's. The stored
        entries are found only by requests with this bit. */
-    SDD_OPTION_BODY_AS_SENT = 1 << 26
+    SDD_OPTION_BODY_AS_SENT = 1 << 5,
+
+    /* Delivery. A callback asks for what it is given: `preview`, `progress` and `facts` need no
+       bit. The bits ask for the same as events, where sdd_downloader_drain() takes them: only with
+       SDD_DELIVERY_APPLICATION, and not for calls that wait or batches. */
+
+    SDD_OPTION_PREVIEW_EVENTS = 1 << 6,  /* D L: SDD_EVENT_PREVIEW, although `preview` is NULL */
+    SDD_OPTION_PROGRESS_EVENTS = 1 << 7, /* D L: SDD_EVENT_PROGRESS, although `progress` is NULL */
+    SDD_OPTION_FACTS_EVENTS = 1 << 8,    /* D L: SDD_EVENT_FACTS, although `facts` is NULL */
+    SDD_OPTION_BYTES_ONLY = 1 << 9, /* D L B: does not decode; the result has bytes and no image */
+
+    /* Decoding. */
+
+    /* The image has its size, format, orientation and bytes; its pixels are decoded on first use,
+       see sdd_image_decode_pixels(). Not together with sdd_decode_options.pixels or transforms. */
+    SDD_OPTION_AVOID_DECODE_IMAGE = 1 << 10,
+    /* Makes a still picture of an animated one, from the pixels that sdd_image_pixels() shows, even
+       if memory has it with all frames. Overrides PRELOAD_ALL_FRAMES. */
+    SDD_OPTION_DECODE_FIRST_FRAME_ONLY = 1 << 11,
+    /* Decodes and keeps all frames before the request ends, so that sdd_image_frame() costs almost
+       nothing. All frames together may have max_pixels and take max_decode_bytes. */
+    SDD_OPTION_PRELOAD_ALL_FRAMES = 1 << 12,
+    /* L P B: transforms animated pictures too, which makes them still. Without it they stay as they
+       are. */
+    SDD_OPTION_TRANSFORM_ANIMATED_IMAGE = 1 << 13,
+
+    /* Caches. */
+
+    /* D L P B: follows RFC 9111, see THE HTTP CACHE in cache.h. */
+    SDD_OPTION_USE_HTTP_CACHE = 1 << 14,
+    /* D: uses the HTTP cache, like USE_HTTP_CACHE, but does not deliver its entry. If the entry is
+       still valid, or the same bytes arrive, the request ends with SDD_ERROR_NOT_MODIFIED. */
+    SDD_OPTION_IGNORE_CACHED_RESPONSE = 1 << 15,
+    /* L P B: loads the URL although it failed recently, see FAILED URLS in loader.h. A success
+       unblocks it. */
+    SDD_OPTION_RETRY_FAILED = 1 << 16,
+    /* L P B: delivers the cached picture at once (sdd_load_request.cached, SDD_EVENT_CACHED) and
+       asks the server whether it is still valid, by its validators or else by comparing bytes. The
+       load ends with the new picture, with SDD_ERROR_NOT_MODIFIED if the cached one is valid, or
+       with the error of the refresh: the result then has no picture (but see
+       sdd_loader_submit_wait()), and the cached one stays in the cache. If the URL is
+       blocked (FAILED URLS in loader.h), it ends with the cached picture. */
+    SDD_OPTION_REFRESH_CACHED = 1 << 17,
+    SDD_OPTION_FROM_CACHE_ONLY = 1 << 18, /* L P B: never uses the network: SDD_ERROR_NOT_CACHED */
+    /* L P B: does not read the cache, but stores what arrives. */
+    SDD_OPTION_FROM_LOADER_ONLY = 1 << 19,
+    SDD_OPTION_WAIT_STORE_CACHE = 1 << 20, /* L P B: ends when its entries are on disk */
+    /* L: for a picture in memory, also reads its encoded bytes from disk, see BYTES in loader.h. */
+    SDD_OPTION_QUERY_MEMORY_DATA = 1 << 21
 };
 
 /**
  * Treatment of redirects, responses with status 301, 302, 303, 307 or 308 and a Location (RFC 9110
- * section 15.4): sdd_download_request.redirects. The application's own transports never follow
- * redirects; their responses are delivered as they are. Since: 0.3.0.
+ * section 15.4): sdd_transfer_options.redirects. The application's own transports never follow
+ * redirects; their responses are delivered as they are.
  */
-SDD_ENUM(int32_t) {
+typedef int32_t sdd_redirect_mode;
+
+SDD_ENUM(sdd_redirect_mode) {
     /* Followed, up to max_redirects, by the rules of the downloader (allow_downgrade). */
     SDD_REDIRECT_FOLLOW = 0,
     /* Delivered like any other response, with status, header fields and body. By default
@@ -162,22 +148,14 @@ SDD_ENUM(int32_t) {
     SDD_REDIRECT_REFUSE = 2
 };
 
-/** Priorities of requests. Since: 0.2.0. */
-SDD_ENUM(int32_t) {
-    SDD_PRIORITY_DEFAULT = 0, /* as the option bits of the request say */
-    SDD_PRIORITY_VERY_LOW = 1,
-    SDD_PRIORITY_LOW = 2,    /* SDD_OPTION_LOW_PRIORITY */
-    SDD_PRIORITY_NORMAL = 3, /* neither bit */
-    SDD_PRIORITY_HIGH = 4,   /* SDD_OPTION_HIGH_PRIORITY */
-    SDD_PRIORITY_VERY_HIGH = 5
-};
-
 /**
  * Where the body of a request goes. SDD_SINK_FD and SDD_SINK_DISCARD never keep it whole: such a
  * request shares no transfer, and its result has neither bytes nor image; sdd_metrics.body_bytes
- * has the size. Since: 0.2.0.
+ * has the size.
  */
-SDD_ENUM(int32_t) {
+typedef int32_t sdd_sink_kind;
+
+SDD_ENUM(sdd_sink_kind) {
     SDD_SINK_MEMORY = 0,
     /* Written to sink_fd as it arrives, if status and media type are accepted. Bytes written before
        an error stay. A pipe, socket or terminal that is full holds up only this transfer until it
@@ -188,8 +166,10 @@ SDD_ENUM(int32_t) {
     SDD_SINK_DISCARD = 2 /* dropped: to warm a cache or check a link */
 };
 
-/** Authentication schemes: sdd_credential.schemes. Since: 0.2.0. */
-SDD_ENUM(uint64_t) {
+/** Authentication schemes: sdd_credential.schemes. */
+typedef uint64_t sdd_auth_schemes;
+
+SDD_ENUM(sdd_auth_schemes) {
     SDD_AUTH_BASIC = 1 << 0,     /* RFC 7617 */
     SDD_AUTH_DIGEST = 1 << 1,    /* RFC 7616 */
     SDD_AUTH_NEGOTIATE = 1 << 2, /* RFC 4559; only if libcurl was built with it */
@@ -198,7 +178,7 @@ SDD_ENUM(uint64_t) {
 
 /**
  * Credentials for one server, the one that the request's URL names. A redirect to another host,
- * port or scheme ends their use, also for all later hops. Since: 0.2.0.
+ * port or scheme ends their use, also for all later hops.
  *
  * User and password are sent once, in answer to a challenge (status 401). If the server rejects
  * them, the request ends with SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE and http_status 401. Where a
@@ -214,7 +194,7 @@ typedef struct sdd_credential {
     const char *SDD_NULLABLE password;
     /* SDD_AUTH_ bits that may be used. 0: all that libcurl has; the strongest that the server
        offers is used. */
-    uint64_t schemes;
+    sdd_auth_schemes schemes;
     const char *SDD_NULLABLE bearer_token; /* RFC 6750; not together with username */
     const char *SDD_NULLABLE client_certificate; /* PEM file, for TLS */
     const char *SDD_NULLABLE client_key; /* PEM file of its key; NULL: in client_certificate */
@@ -225,8 +205,61 @@ typedef struct sdd_credential {
     { sizeof(sdd_credential), NULL, NULL, 0, NULL, NULL, NULL, NULL }
 
 /**
+ * How to transfer: for a download, a load, each URL of a prefetch list, and each item of a batch.
+ * All 0: as the downloader's config says. Begin with SDD_TRANSFER_OPTIONS_INIT. It is copied, with
+ * everything that it points to.
+ */
+typedef struct sdd_transfer_options {
+    size_t struct_size;
+
+    /* The header_count header fields to send. They replace the downloader's fields by name; a name
+       given more than once is sent as often, in order. */
+    const sdd_header *SDD_NULLABLE headers;
+    size_t header_count;
+    /* The Referer header field (RFC 9110 section 10.1.3); one in `headers` overrides it. */
+    const char *SDD_NULLABLE referrer;
+    const sdd_credential *SDD_NULLABLE credential; /* NULL: the downloader's */
+    const sdd_modifiers *SDD_NULLABLE modifiers;   /* NULL: the downloader's */
+
+    /* The response. NULL or 0: as the config says. Cache entries that a request with `redirects` or
+       `ca_file` stores are found only by requests with the same value. */
+
+    const char *SDD_NULLABLE accepted_status_codes;
+    const char *SDD_NULLABLE accepted_content_types;
+    /* Largest body, after unpacking if it is unpacked. May be above the config's limit. A larger
+       entry in the HTTP cache counts as missing; entries of a loader's cache are not checked. */
+    int64_t max_body_bytes;
+    int32_t max_redirects;       /* most redirects to follow, at most 1000 */
+    sdd_redirect_mode redirects; /* one of SDD_REDIRECT_ */
+    /* Transfers for one request, the first included, at most 1000; for a load of each of its URLs.
+       0: as the config says, for a load at least 2. See sdd_retry_options. */
+    int32_t max_attempts;
+    /* PEM file of trusted certificates, for all hops, in place of the config's ca_file and ca_path.
+       Read when a connection is made, and kept for up to 24 hours. Connections and TLS sessions are
+       never shared with requests that have another file. If it cannot be read: SDD_ERROR_TLS and
+       SDD_DETAIL_TLS_CA_FILE. */
+    const char *SDD_NULLABLE ca_file;
+
+    /* Time limits in milliseconds, see sdd_limits. 0: as the config says; SDD_NO_LIMIT: none. */
+
+    int64_t queue_timeout_ms;
+    int64_t connect_timeout_ms;
+    int64_t first_byte_timeout_ms;
+    int64_t download_timeout_ms;
+    /* All stages together, from submitting to the end; of a load with its caches, attempts and
+       alternatives, but without the final wait for the disk. */
+    int64_t total_timeout_ms;
+    int64_t low_speed_limit; /* bytes a second; 0: as the config says */
+    int64_t low_speed_time_ms;
+} sdd_transfer_options;
+
+#define SDD_TRANSFER_OPTIONS_INIT \
+    { sizeof(sdd_transfer_options), NULL, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, NULL, \
+      0, 0, 0, 0, 0, 0, 0 }
+
+/**
  * A download with all its settings. Begin with SDD_DOWNLOAD_REQUEST_INIT and set `url` and
- * `completed`. sdd_downloader_submit() copies everything in it. Since: 0.1.0.
+ * `completed`. It is copied, with everything that it points to.
  *
  * Requests that are under way at the same time share one transfer if they would send the same in
  * the same way: equal method (GET or HEAD), URL, headers, credential, certificate option, CA file,
@@ -237,57 +270,44 @@ typedef struct sdd_credential {
 typedef struct sdd_download_request {
     size_t struct_size;
     const char *SDD_NULLABLE url;
-    uint64_t options;                /* SDD_OPTION_ bits */
-    const char *SDD_NULLABLE method; /* NULL: "GET" */
-    /* The header_count header fields of this request. They replace the downloader's fields by name;
-       a name given more than once is sent as often, in order. */
-    const sdd_header *SDD_NULLABLE headers;
-    size_t header_count;
-    const void *SDD_NULLABLE body; /* body to send, body_size bytes; not with GET or HEAD */
-    size_t body_size;
-    sdd_progress_fn SDD_NULLABLE progress;
-    /* Required, except with SDD_DELIVERY_APPLICATION and sdd_drain(). */
-    sdd_completed_fn SDD_NULLABLE completed;
-    void *SDD_NULLABLE user_data;
-    sdd_user_data_free_fn SDD_NULLABLE user_data_free;
-
-    /* Since 0.2.0: */
-
-    /* The Referer header field (RFC 9110 section 10.1.3); one in `headers` overrides it. */
-    const char *SDD_NULLABLE referrer;
-    /* Bytes wanted: "0-1023", "1024-" or "-512" (RFC 9110 section 14.1.2). A partial response has
-       status 206, and is an error if no range was asked for. With the HTTP cache it may come from
-       there. */
-    const char *SDD_NULLABLE range;
-    int32_t priority; /* one of SDD_PRIORITY_; 0: as `options` say */
-    int32_t reserved; /* 0 */
-
-    /* Time limits in milliseconds, see sdd_limits. 0: the downloader's; SDD_NO_TIMEOUT: none. */
-    int64_t queue_timeout_ms;
-    int64_t connect_timeout_ms;
-    int64_t first_byte_timeout_ms;
-    int64_t download_timeout_ms;
-    int64_t total_timeout_ms;
-    const char *SDD_NULLABLE accepted_status_codes;  /* as in the config; NULL: the config's */
-    const char *SDD_NULLABLE accepted_content_types; /* as in the config; NULL: the config's */
-    const sdd_credential *SDD_NULLABLE credential;   /* NULL: the downloader's */
-    const sdd_modifiers *SDD_NULLABLE modifiers;     /* NULL: the downloader's */
-    int32_t sink;                                    /* one of SDD_SINK_ */
-    /* The descriptor for SDD_SINK_FD, written from its current position. sdd_downloader_submit()
-       duplicates it; the application may then close its own. */
+    sdd_options options;   /* SDD_OPTION_ bits marked D */
+    sdd_priority priority; /* one of SDD_PRIORITY_ */
+    sdd_sink_kind sink;    /* one of SDD_SINK_ */
+    /* The descriptor for SDD_SINK_FD, written from its current position. The call duplicates it;
+       the application may then close its own. */
     int32_t sink_fd;
+    /* NULL: as the downloader's config says. */
+    const sdd_transfer_options *SDD_NULLABLE transfer;
     /* NULL: the downloader's, see sdd_downloader_set_decode_options(). */
     const sdd_decode_options *SDD_NULLABLE decode;
-    /* With SDD_OPTION_PROGRESSIVE_LOAD: receives results whose `finished` is 0 and whose image
+
+    /* Callbacks. Those of a call that waits must be NULL, and user_data_free too. */
+
+    /* Required, except with SDD_DELIVERY_APPLICATION and sdd_downloader_drain(). */
+    sdd_result_fn SDD_NULLABLE completed;
+    sdd_progress_fn SDD_NULLABLE progress;
+    /* Asks for previews while the picture arrives: results whose is_terminal is 0 and whose image
        shows what has arrived so far. The image keeps its content for as long as it is held. A
        progressive JPEG improves scan by scan, an interlaced PNG pass by pass; others grow row by
-       row, with zero bytes below (see sdd_image_good_rows()). A JPEG with one scan for each
+       row, with zero bytes below (see sdd_image_info.good_rows). A JPEG with one scan for each
        component has all rows from its first scan on. A JPEG with arithmetic coding is shown scan by
        scan, and not at all if it has only one. A preview that is not taken in time is replaced by
        the next. None arrives with or after the terminal callback, nor where modifiers change the
        response or body. */
-    sdd_completed_fn SDD_NULLABLE preview;
-    sdd_facts_fn SDD_NULLABLE facts; /* may be NULL */
+    sdd_result_fn SDD_NULLABLE preview;
+    sdd_facts_fn SDD_NULLABLE facts;
+    void *SDD_NULLABLE user_data; /* of all callbacks */
+    sdd_user_data_free_fn SDD_NULLABLE user_data_free;
+
+    /* What is sent, and what must come. */
+
+    const char *SDD_NULLABLE method; /* NULL: "GET" */
+    const void *SDD_NULLABLE body;   /* body to send, body_size bytes; not with GET or HEAD */
+    size_t body_size;
+    /* Bytes wanted: "0-1023", "1024-" or "-512" (RFC 9110 section 14.1.2). A partial response has
+       status 206, and is an error if no range was asked for. With the HTTP cache it may come from
+       there. */
+    const char *SDD_NULLABLE range;
     /* "sha256-" and the SHA-256 that the body must have, in base64 (W3C Subresource Integrity) or
        64 hexadecimal digits: of the body after unpacking and before a body transform. If it
        differs, the request ends with SDD_DETAIL_IMAGE_INTEGRITY, and nothing of the body is
@@ -295,33 +315,11 @@ typedef struct sdd_download_request {
        sink. NULL: no check. */
     const char *SDD_NULLABLE integrity;
     int64_t expected_bytes; /* the size that the body must have, checked like `integrity`; 0: any */
-    /* Transfers for this request, the first included, at most 1000; 0: as the config says. See
-       sdd_retry_options. */
-    int32_t max_attempts;
-    int32_t reserved2;         /* 0 */
-    int64_t low_speed_limit;   /* bytes a second; 0: as the config says */
-    int64_t low_speed_time_ms; /* 0: as the config says; SDD_NO_TIMEOUT: no lower limit on speed */
-
-    /* Since 0.3.0. Cache entries that a request with `redirects` or `ca_file` stores are found only
-       by requests with the same value. */
-
-    int32_t redirects;     /* one of SDD_REDIRECT_ */
-    int32_t max_redirects; /* most redirects to follow, at most 1000; 0: as the config says */
-    /* Largest body, after unpacking if it is unpacked. Replaces the config's limit, and may be
-       above it. A larger entry in the HTTP cache counts as missing; entries of a loader's cache are
-       not checked. 0: as the config says. */
-    int64_t max_body_bytes;
-    /* PEM file of trusted certificates, for all hops, in place of the config's ca_file and ca_path.
-       Read when a connection is made, and kept for up to 24 hours. Connections and TLS sessions are
-       never shared with requests that have another file. If it cannot be read: SDD_ERROR_TLS and
-       SDD_DETAIL_TLS_CA_FILE. NULL: the config's. */
-    const char *SDD_NULLABLE ca_file;
 } sdd_download_request;
 
 #define SDD_DOWNLOAD_REQUEST_INIT \
-    { sizeof(sdd_download_request), NULL, 0, NULL, NULL, 0, NULL, 0, NULL, NULL, NULL, NULL, \
-      NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, \
-      0, 0, 0, 0, 0, 0, 0, 0, NULL }
+    { sizeof(sdd_download_request), NULL, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
+      NULL, NULL, NULL, 0, NULL, NULL, 0 }
 
 /* ----------------------------------------------------------------------------------- submitting */
 
@@ -332,39 +330,55 @@ typedef struct sdd_download_request {
  * @param downloader NULL: the shared one.
  * @param url An absolute http or https URL of at most 65,536 bytes. Bytes over 0x7f in path, query
  *     or fragment are percent-encoded; write host names in punycode. An error in the URL is
- *     reported to `completed`. Since 0.2.0 also a data: URL (RFC 2397, parsed as browsers do) of up
- *     to max_body_bytes of content, only for GET and without a sink. Its content is the body,
+ *     reported to `completed`. Or a data: URL (RFC 2397, parsed as browsers do) of up to
+ *     max_body_bytes of content, only for GET and without a sink. Its content is the body,
  *     delivered without queue, network or cache, with http_status 0, its media type as
  *     Content-Type, and SDD_ORIGIN_NETWORK; request header fields and a range have no effect.
- * @param options SDD_OPTION_ bits.
+ * @param options SDD_OPTION_ bits marked D.
  * @param progress May be NULL.
  * @param completed Required, except on a downloader with SDD_DELIVERY_APPLICATION.
  * @param user_data Passed to both callbacks.
  * @return The token. 0, and nothing will be called, if `completed` is missing, the downloader is
- *     destroyed or forked, or the shared one cannot be made; sdd_downloader_submit() tells which.
- * Thread: any. Since: 0.1.0.
+ *     destroyed or forked, or the shared one cannot be made; sdd_last_error() tells which.
+ * Thread: any.
  */
 SDD_API sdd_token sdd_download(sdd_downloader *SDD_NULLABLE downloader,
-                               const char *SDD_NULLABLE url, uint64_t options,
+                               const char *SDD_NULLABLE url, sdd_options options,
                                sdd_progress_fn SDD_NULLABLE progress,
-                               sdd_completed_fn SDD_NULLABLE completed,
+                               sdd_result_fn SDD_NULLABLE completed,
                                void *SDD_NULLABLE user_data);
 
 /**
- * Submits a request with all its settings. Otherwise as sdd_download().
+ * Submits a download with all its settings. Otherwise as sdd_download().
  *
  * @param downloader NULL: the shared one.
- * @param request Copied, with everything it points to.
- * @param status Receives SDD_OK with a token, otherwise the reason for 0:
- *     SDD_ERROR_INVALID_ARGUMENT (request NULL, struct_size too small to reach `completed`,
- *     `completed` missing), SDD_ERROR_UNSUPPORTED, SDD_ERROR_CLOSED, SDD_ERROR_FORKED,
- *     SDD_ERROR_NO_RESOURCES. May be NULL.
- * @return The token; 0: nothing will be called, not even user_data_free.
- * Thread: any. Since: 0.1.0.
+ * @param request Copied.
+ * @return The token. 0: nothing will be called, not even user_data_free. sdd_last_error() says why:
+ *     SDD_ERROR_INVALID_ARGUMENT (request NULL, `completed` missing), SDD_ERROR_UNSUPPORTED,
+ *     SDD_ERROR_CLOSED, SDD_ERROR_FORKED, SDD_ERROR_NO_RESOURCES.
+ * Thread: any.
  */
 SDD_API sdd_token sdd_downloader_submit(sdd_downloader *SDD_NULLABLE downloader,
-                                       const sdd_download_request *SDD_NONNULL request,
-                                       sdd_status *SDD_NULLABLE status);
+                                        const sdd_download_request *SDD_NONNULL request);
+
+/**
+ * Submits a download and WAITS for its end. Works in both delivery modes and inside callbacks,
+ * since it delivers no events.
+ *
+ * @param downloader NULL: the shared one.
+ * @param request As for sdd_downloader_submit(), but without callbacks.
+ * @param timeout_ms Limit on the whole call; negative: only those of the request.
+ * @param out Receives the result, also of a request that failed, owned by the caller: release it
+ *     with sdd_result_release(). NULL if the call was refused. May be NULL.
+ * @return The status of the result (SDD_ERROR_TIMEOUT and SDD_DETAIL_TIMEOUT_TOTAL when timeout_ms
+ *     has passed), or the reason for refusing the call, as of
+ *     sdd_downloader_submit().
+ * Thread: any, but not in a modifier or filter.
+ */
+SDD_API sdd_status sdd_downloader_submit_wait(sdd_downloader *SDD_NULLABLE downloader,
+                                              const sdd_download_request *SDD_NONNULL request,
+                                              int64_t timeout_ms,
+                                              sdd_result *SDD_NULLABLE *SDD_NULLABLE out);
 
 /**
  * Cancels a request. Its terminal callback reports SDD_ERROR_CANCELLED. Other requests that share
@@ -379,7 +393,7 @@ SDD_API sdd_token sdd_downloader_submit(sdd_downloader *SDD_NULLABLE downloader,
  * @return SDD_OK; SDD_ERROR_NOT_FOUND if the request has ended (its result may still be on its way
  *     to the callback), if its downloader or loader was destroyed, for the token of a parent
  *     process, and for any number that is no token of this process.
- * Thread: any. Since: 0.1.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_cancel(sdd_token token);
 
@@ -391,25 +405,27 @@ SDD_API sdd_status sdd_cancel(sdd_token token);
  *
  * @param priority One of SDD_PRIORITY_, except SDD_PRIORITY_DEFAULT.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT for another number; otherwise as sdd_cancel().
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
-SDD_API sdd_status sdd_set_priority(sdd_token token, int32_t priority);
+SDD_API sdd_status sdd_set_priority(sdd_token token, sdd_priority priority);
 
-/** The stage a request is at: sdd_token_info.state. Since: 0.2.0. */
-SDD_ENUM(int32_t) {
+/** The stage a request is at: sdd_token_info.state. */
+typedef int32_t sdd_request_state;
+
+SDD_ENUM(sdd_request_state) {
     SDD_STATE_WAITING = 1,
     SDD_STATE_RUNNING = 2,  /* on the network */
     SDD_STATE_RECEIVED = 3, /* the body is complete and waits for a decode thread */
     SDD_STATE_DECODING = 4
 };
 
-/** The state of a request that is under way. Filled by the library. Since: 0.2.0. */
+/** The state of a request that is under way. Filled by the library. */
 typedef struct sdd_token_info {
     size_t struct_size;
-    int32_t state;    /* one of SDD_STATE_ */
-    int32_t priority; /* the priority of this request */
+    sdd_request_state state;    /* one of SDD_STATE_ */
+    sdd_priority priority; /* the priority of this request */
     /* The priority of its transfer, with ageing as of the last time that a slot was free. */
-    int32_t effective_priority;
+    sdd_priority effective_priority;
     int32_t http_status;    /* 0 before there is a response */
     int64_t received_bytes; /* as in sdd_progress_fn */
     int64_t expected_bytes;
@@ -426,17 +442,17 @@ typedef struct sdd_token_info {
  *
  * @param info Its struct_size says how much is wanted.
  * @return SDD_OK; SDD_ERROR_INVALID_ARGUMENT; otherwise as sdd_cancel().
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_token_get_info(sdd_token token, sdd_token_info *SDD_NONNULL info);
 
 /**
  * Reads the URL of a request that is under way, as its request modifier has left it.
  *
- * @param buffer, capacity, length As for sdd_downloader_get_header().
+ * @param buffer, capacity, length As for sdd_get_header().
  * @return SDD_OK; SDD_ERROR_BUFFER_TOO_SMALL; SDD_ERROR_INVALID_ARGUMENT; SDD_ERROR_NOT_FOUND also
  *     for a prefetch list; otherwise as sdd_cancel().
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_token_get_url(sdd_token token, char *SDD_NULLABLE buffer, size_t capacity,
                                      size_t *SDD_NULLABLE length);
@@ -448,14 +464,14 @@ SDD_API sdd_status sdd_token_get_url(sdd_token token, char *SDD_NULLABLE buffer,
  *     NULL on an error.
  * @return SDD_OK; SDD_ERROR_NOT_FOUND also while there is no response; SDD_ERROR_INVALID_ARGUMENT;
  *     otherwise as sdd_cancel().
- * Thread: any. Since: 0.2.0.
+ * Thread: any.
  */
 SDD_API sdd_status sdd_token_get_response(sdd_token token,
                                           sdd_response *SDD_NULLABLE *SDD_NONNULL out);
 
 /**
- * Downloads one URL and WAITS for it: for scripts and tools. Works in both delivery modes and
- * inside callbacks, since it delivers no events.
+ * Downloads one URL and WAITS for it: the short form of sdd_downloader_submit_wait(), for scripts
+ * and tools.
  *
  * @param downloader NULL: the shared one.
  * @param url, options As for sdd_download().
@@ -465,12 +481,11 @@ SDD_API sdd_status sdd_token_get_response(sdd_token token,
  * @param bytes Receives the body, owned by the caller; NULL on an error. May be NULL.
  * @param response Receives the response, owned by the caller, also on an error; NULL if none came.
  *     May be NULL.
- * @return SDD_OK; the error of the request (SDD_ERROR_TIMEOUT when timeout_ms has passed); or the
- *     reasons of sdd_downloader_submit() for a token of 0.
- * Thread: any, but not in a modifier or filter. Since: 0.2.0.
+ * @return As sdd_downloader_submit_wait().
+ * Thread: any, but not in a modifier or filter.
  */
 SDD_API sdd_status sdd_get(sdd_downloader *SDD_NULLABLE downloader, const char *SDD_NULLABLE url,
-                           uint64_t options, int64_t timeout_ms,
+                           sdd_options options, int64_t timeout_ms,
                            sdd_image *SDD_NULLABLE *SDD_NULLABLE image,
                            sdd_bytes *SDD_NULLABLE *SDD_NULLABLE bytes,
                            sdd_response *SDD_NULLABLE *SDD_NULLABLE response);
