@@ -81,7 +81,7 @@ static int drain_all(sdd_downloader *downloader, size_t expected)
     while (expected > 0) {
         size_t taken = 0;
         events[0].struct_size = sizeof(sdd_event);
-        if (sdd_wait(downloader, events, 64, -1, &taken) != SDD_OK) return -1;
+        if (sdd_downloader_wait(downloader, events, 64, -1, &taken) != SDD_OK) return -1;
         for (size_t i = 0; i < taken; i++) {
             if (events[i].kind != SDD_EVENT_COMPLETED) continue;
             completed(events[i].result, NULL);
@@ -210,7 +210,7 @@ static void fetch_all(sdd_downloader *downloader, char **urls, size_t count)
     if (arguments.drain)
         drain_all(downloader, count);
     else
-        sdd_wait_idle(downloader, -1);
+        sdd_downloader_idle_wait(downloader, -1);
 }
 
 static sdd_status open_cache(sdd_cache **cache)

@@ -2,8 +2,8 @@
  * W9 and W9d of sdd-bench: a list of URLs from a warm cache, in one of the four ways that an application can use;
  * and the loads of any workload.
  *
- *     --by get     sdd_cache_query() on --threads threads: the key's entry, whether or not it is fresh
- *     --by query   sdd_cache_query_async(): the same on the library's threads
+ *     --by get     sdd_cache_query_wait() on --threads threads: the key's entry, whether or not it is fresh
+ *     --by query   sdd_cache_query(): the same on the library's threads
  *     --by http    sdd_downloader_submit() with SDD_OPTION_USE_HTTP_CACHE: if it is fresh by the rules of RFC 9111
  *     --by load    sdd_loader_submit(): as --by query, and missing pictures from the network
  */
@@ -18,9 +18,9 @@ static struct {
     size_t next, count;
 } work = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static sdd_query query_for(const char *url)
+static sdd_cache_query_options query_for(const char *url)
 {
-    sdd_query query = SDD_QUERY_INIT;
+    sdd_cache_query_options query = SDD_CACHE_QUERY_OPTIONS_INIT;
     query.key = url;
     query.wants = arguments.bytes_only ? SDD_WANT_BYTES : SDD_WANT_IMAGE;
     query.levels = SDD_CACHE_DISK; /* each picture is queried once, so memory need not keep it */
@@ -34,10 +34,10 @@ static void *get_some(void *unused)
     while (work.next < work.count) {
         const char *url = work.urls[work.next++];
         pthread_mutex_unlock(&work.lock);
-        sdd_query query = query_for(url);
+        sdd_cache_query_options query = query_for(url);
         sdd_image *image = NULL;
         sdd_bytes *bytes = NULL;
-        sdd_status status = sdd_cache_query(work.cache, &query, &image, &bytes, NULL, NULL);
+        sdd_status status = sdd_cache_query_wait(work.cache, &query, &image, &bytes, NULL, NULL);
         pthread_mutex_lock(&work.lock);
         if (status == SDD_OK)
             count_ok(image, bytes);
@@ -66,11 +66,11 @@ static void get_all(void)
 static void query_all(sdd_downloader *downloader)
 {
     for (size_t i = 0; i < work.count; i++) {
-        sdd_query query = query_for(work.urls[i]);
+        sdd_cache_query_options query = query_for(work.urls[i]);
         query.completed = completed;
-        sdd_cache_query_async(work.cache, downloader, &query, NULL);
+        sdd_cache_query(work.cache, downloader, &query, NULL);
     }
-    sdd_wait_idle(downloader, -1);
+    sdd_downloader_idle_wait(downloader, -1);
 }
 
 static void request_all(sdd_downloader *downloader)
@@ -83,7 +83,7 @@ static void request_all(sdd_downloader *downloader)
         request.url = work.urls[i];
         sdd_downloader_submit(downloader, &request, NULL);
     }
-    sdd_wait_idle(downloader, -1);
+    sdd_downloader_idle_wait(downloader, -1);
 }
 
 void load_all(sdd_downloader *downloader, sdd_cache *cache, char **urls, size_t count)
@@ -108,7 +108,7 @@ void load_all(sdd_downloader *downloader, sdd_cache *cache, char **urls, size_t 
         request.url = urls[i];
         sdd_loader_submit(loader, &request, NULL);
     }
-    sdd_wait_idle(downloader, -1);
+    sdd_downloader_idle_wait(downloader, -1);
     sdd_loader_destroy(loader);
 }
 

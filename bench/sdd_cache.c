@@ -126,7 +126,7 @@ static double put_all(sdd_cache *cache, size_t size)
     double start = clock_now(CLOCK_MONOTONIC);
     for (int i = 0; i < KEYS; i++) {
         key_of(i, key);
-        check(sdd_cache_put(cache, &item, NULL), "sdd_cache_put");
+        check(sdd_cache_put_wait(cache, &item, NULL), "sdd_cache_put_wait");
     }
     start = clock_now(CLOCK_MONOTONIC) - start;
     sdd_bytes_release(item.bytes);
@@ -169,7 +169,7 @@ static void measure_memory(void)
     for (int i = 0; i < KEYS; i++) {
         key_of(i, key);
         check(sdd_image_create(16, 16, SDD_PIXEL_FORMAT_RGBA8, pixels, 0, &item.image), "sdd_image_create");
-        check(sdd_cache_put(cache, &item, NULL), "sdd_cache_put");
+        check(sdd_cache_put_wait(cache, &item, NULL), "sdd_cache_put_wait");
         sdd_image_release(item.image);
     }
     pthread_t threads[THREADS];
@@ -188,11 +188,11 @@ static void measure_memory(void)
 static void get_one(sdd_cache *cache, int number)
 {
     char key[64];
-    sdd_query query = SDD_QUERY_INIT;
+    sdd_cache_query_options query = SDD_CACHE_QUERY_OPTIONS_INIT;
     query.key = key_of(number, key);
     query.wants = SDD_WANT_BYTES;
     sdd_bytes *bytes = NULL;
-    check(sdd_cache_query(cache, &query, NULL, &bytes, NULL, NULL), "sdd_cache_query");
+    check(sdd_cache_query_wait(cache, &query, NULL, &bytes, NULL, NULL), "sdd_cache_query_wait");
     sdd_bytes_release(bytes);
 }
 
@@ -308,7 +308,7 @@ static double open_and_count(const char *name, long expected, sdd_cache **cache)
     sdd_cache_statistics statistics = SDD_CACHE_STATISTICS_INIT;
     double start = clock_now(CLOCK_MONOTONIC);
     *cache = open_cache(name);
-    check(sdd_cache_get_statistics(*cache, &statistics), "sdd_cache_get_statistics");
+    check(sdd_cache_get_statistics_wait(*cache, &statistics), "sdd_cache_get_statistics_wait");
     start = clock_now(CLOCK_MONOTONIC) - start;
     if (statistics.disk_count != expected)
         fprintf(stderr, "sdd-cache: %lld entries, not %ld\n", (long long)statistics.disk_count, expected);

@@ -147,7 +147,7 @@ static void submit_all(const char *format, long requests, long different)
         submit(url);
         /* The other requests find their thread awake, always. */
         if (group > 1 && i % group == 0) wait_until(&progress.arrived, i / group + 1);
-        if ((i + 1) % group == 0) check(sdd_wait_idle(downloader, -1), "sdd_wait_idle");
+        if ((i + 1) % group == 0) check(sdd_downloader_idle_wait(downloader, -1), "sdd_downloader_idle_wait");
     }
 }
 
@@ -197,7 +197,7 @@ static void load(const char *directory, int32_t level, long requests)
     if (level != SDD_CACHE_NONE) {
         store = level;
         submit_all("instant:%ld", GROUP, GROUP);
-        check(sdd_cache_flush(cache, -1), "sdd_cache_flush");
+        check(sdd_cache_flush_wait(cache, -1), "sdd_cache_flush_wait");
         store = SDD_CACHE_NONE;
         query = level;
         group = level == SDD_CACHE_MEMORY ? GROUP : 1;

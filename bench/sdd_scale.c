@@ -110,7 +110,7 @@ static void run(const char *part, load l)
     for (long i = 0; i < l.downloaders; i++) downloaders[i] = new_downloader(respond, forget);
     load warm = { 1000, l.hosts, l.downloaders, 1, 0 };
     submit(&(share){ &warm, downloaders, 0, warm.requests, 0 });
-    for (long i = 0; i < l.downloaders; i++) sdd_wait_idle(downloaders[i], -1);
+    for (long i = 0; i < l.downloaders; i++) sdd_downloader_idle_wait(downloaders[i], -1);
     double wall = seconds(), cpu = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
     /* Joined requests need one that is waiting. */
     if (l.same) sdd_downloader_suspend(downloaders[0]);
@@ -123,7 +123,7 @@ static void run(const char *part, load l)
         submitting += shares[i].submit_s;
     }
     if (l.same) sdd_downloader_resume(downloaders[0]);
-    for (long i = 0; i < l.downloaders; i++) sdd_wait_idle(downloaders[i], -1);
+    for (long i = 0; i < l.downloaders; i++) sdd_downloader_idle_wait(downloaders[i], -1);
     wall = seconds() - wall;
     cpu = clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
     for (long i = 0; i < l.downloaders; i++) sdd_downloader_destroy(downloaders[i]);
@@ -151,7 +151,7 @@ static void wait_and_cancel(long count)
     double begin = seconds();
     if (sdd_downloader_cancel_all(downloader) != SDD_OK) fail("sdd_downloader_cancel_all");
     double cancelled = seconds() - begin;
-    sdd_wait_idle(downloader, -1);
+    sdd_downloader_idle_wait(downloader, -1);
     double ended_all = seconds() - begin;
     sdd_downloader_destroy(downloader);
     failed -= count; /* each was cancelled */
@@ -291,7 +291,7 @@ static void urgent(void)
         snprintf(url, sizeof url, "instant://host/urgent/%d", i);
         busy[i] = time_of_one(downloader, url, SDD_PRIORITY_VERY_HIGH);
     }
-    sdd_wait_idle(downloader, -1);
+    sdd_downloader_idle_wait(downloader, -1);
     pthread_mutex_lock(&slow.lock);
     slow.ends = 1;
     pthread_cond_signal(&slow.changed);

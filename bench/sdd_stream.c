@@ -95,7 +95,7 @@ static void measure(sdd_downloader *downloader, double rate, int rounds, double 
     for (int i = 0; i < rounds; i++) {
         const double before = now(CLOCK_PROCESS_CPUTIME_ID);
         sdd_download(downloader, "file-in-memory:picture", 0, NULL, completed, NULL);
-        sdd_wait_idle(downloader, -1);
+        sdd_downloader_idle_wait(downloader, -1);
         waits[i] = (run.picture - run.last_byte) * 1e3;
         costs[i] = (now(CLOCK_PROCESS_CPUTIME_ID) - before) * 1e3;
     }

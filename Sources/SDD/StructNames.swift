@@ -33,7 +33,7 @@ extension sdd_loader_config: SizedStruct { static var structName: StaticString {
 extension sdd_modifiers: SizedStruct { static var structName: StaticString { "sdd_modifiers" } }
 extension sdd_pixel_allocator: SizedStruct { static var structName: StaticString { "sdd_pixel_allocator" } }
 extension sdd_prefetch_list: SizedStruct { static var structName: StaticString { "sdd_prefetch_list" } }
-extension sdd_query: SizedStruct { static var structName: StaticString { "sdd_query" } }
+extension sdd_cache_query_options: SizedStruct { static var structName: StaticString { "sdd_cache_query_options" } }
 extension sdd_statistics: SizedStruct { static var structName: StaticString { "sdd_statistics" } }
 extension sdd_tensor: SizedStruct { static var structName: StaticString { "sdd_tensor" } }
 extension sdd_token_info: SizedStruct { static var structName: StaticString { "sdd_token_info" } }

@@ -133,7 +133,7 @@ static inline const char *path_of(sdd_cache *cache, const char *key)
 static inline sdd_cache_statistics counts_of(sdd_cache *cache)
 {
     sdd_cache_statistics statistics = SDD_CACHE_STATISTICS_INIT;
-    CHECK_STATUS(sdd_cache_get_statistics(cache, &statistics), SDD_OK);
+    CHECK_STATUS(sdd_cache_get_statistics_wait(cache, &statistics), SDD_OK);
     CHECK(statistics.struct_size == sizeof statistics && statistics.reserved == 0);
     return statistics;
 }
@@ -178,7 +178,7 @@ static inline void put(sdd_cache *cache, const char *key, sdd_image *image, sdd_
 {
     sdd_cache_item item = item_of(key, image, bytes, SDD_CACHE_DEFAULT);
     int32_t detail = -1;
-    CHECK_STATUS(sdd_cache_put(cache, &item, &detail), SDD_OK);
+    CHECK_STATUS(sdd_cache_put_wait(cache, &item, &detail), SDD_OK);
     CHECK_EQUAL(detail, 0);
     sdd_image_release(image);
     sdd_bytes_release(bytes);
@@ -189,9 +189,9 @@ static inline void put_text(sdd_cache *cache, const char *key, const char *text)
     put(cache, key, NULL, text_bytes(text));
 }
 
-static inline sdd_query query_of(const char *key, int32_t levels, int32_t wants)
+static inline sdd_cache_query_options query_of(const char *key, int32_t levels, int32_t wants)
 {
-    sdd_query query = SDD_QUERY_INIT;
+    sdd_cache_query_options query = SDD_CACHE_QUERY_OPTIONS_INIT;
     query.key = key;
     query.levels = levels;
     query.wants = wants;
@@ -206,10 +206,10 @@ static inline int is_text(sdd_bytes *bytes, const char *text)
 /* Looks up the bytes of a key on disk. NULL text stands for a miss. */
 static inline void check_text(sdd_cache *cache, const char *key, const char *text)
 {
-    sdd_query query = query_of(key, SDD_CACHE_DISK, SDD_WANT_BYTES);
+    sdd_cache_query_options query = query_of(key, SDD_CACHE_DISK, SDD_WANT_BYTES);
     sdd_bytes *bytes = NULL;
     int32_t origin = -1;
-    CHECK_STATUS(sdd_cache_query(cache, &query, NULL, &bytes, NULL, &origin), text ? SDD_OK : SDD_ERROR_NOT_CACHED);
+    CHECK_STATUS(sdd_cache_query_wait(cache, &query, NULL, &bytes, NULL, &origin), text ? SDD_OK : SDD_ERROR_NOT_CACHED);
     if (text) {
         CHECK_EQUAL(origin, SDD_ORIGIN_DISK);
         CHECK(is_text(bytes, text));
@@ -222,11 +222,11 @@ static inline void check_text(sdd_cache *cache, const char *key, const char *tex
 /* Looks up the image of a key on all levels. Returns one reference, or NULL for a miss. */
 static inline sdd_image *find_image(sdd_cache *cache, const char *key, const sdd_decode_options *decode, int32_t origin)
 {
-    sdd_query query = query_of(key, SDD_CACHE_DEFAULT, SDD_WANT_IMAGE);
+    sdd_cache_query_options query = query_of(key, SDD_CACHE_DEFAULT, SDD_WANT_IMAGE);
     sdd_image *image = NULL;
     int32_t actual = -1;
     query.decode = decode;
-    CHECK_STATUS(sdd_cache_query(cache, &query, &image, NULL, NULL, &actual), SDD_OK);
+    CHECK_STATUS(sdd_cache_query_wait(cache, &query, &image, NULL, NULL, &actual), SDD_OK);
     CHECK_EQUAL(actual, origin);
     CHECK(image != NULL);
     return image;

@@ -110,9 +110,9 @@ static inline sdd_cache_item never_stored(const char *key)
     return item;
 }
 
-static inline sdd_query never_looked_for(const char *key)
+static inline sdd_cache_query_options never_looked_for(const char *key)
 {
-    sdd_query query = SDD_QUERY_INIT;
+    sdd_cache_query_options query = SDD_CACHE_QUERY_OPTIONS_INIT;
     query.key = key;
     query.completed = never_completed;
     query.user_data_free = never_freed;
@@ -145,7 +145,7 @@ static inline void every_rule_gives(sdd_downloader *dead, sdd_status expected)
     coder.close = never_closed;
     coder.user_data_free = never_freed;
     CHECK_DEAD(sdd_set_header(dead, "X", "y"), expected);
-    CHECK_DEAD(sdd_downloader_get_header(dead, "Accept", NULL, 0, NULL), expected);
+    CHECK_DEAD(sdd_get_header(dead, "Accept", NULL, 0, NULL), expected);
     CHECK_DEAD(sdd_downloader_set_max_concurrent_downloads(dead, 3), expected);
     CHECK_DEAD(sdd_downloader_set_max_concurrent_per_host(dead, 3), expected);
     CHECK_DEAD(sdd_downloader_set_min_host_interval(dead, 3), expected);
@@ -183,7 +183,7 @@ static inline void every_request_gives(sdd_downloader *dead, sdd_token token, sd
     sdd_cookie cookie = SDD_COOKIE_INIT;
     sdd_event event = SDD_EVENT_INIT;
     sdd_cache_item item = never_stored(url);
-    sdd_query query = never_looked_for(url);
+    sdd_cache_query_options query = never_looked_for(url);
     sdd_response *response = (sdd_response *)&info;
     sdd_cookies *cookies = (sdd_cookies *)&info;
     sdd_bytes *bytes = (sdd_bytes *)&info;
@@ -197,10 +197,10 @@ static inline void every_request_gives(sdd_downloader *dead, sdd_token token, sd
     CHECK_DEAD_GIVES(sdd_downloader_submit(dead, &request, &status), 0);
     CHECK_STATUS(status, expected);
     status = -1;
-    CHECK_DEAD_GIVES(sdd_cache_put_async(NULL, dead, &item, &status), 0);
+    CHECK_DEAD_GIVES(sdd_cache_put(NULL, dead, &item, &status), 0);
     CHECK_STATUS(status, expected);
     status = -1;
-    CHECK_DEAD_GIVES(sdd_cache_query_async(NULL, dead, &query, &status), 0);
+    CHECK_DEAD_GIVES(sdd_cache_query(NULL, dead, &query, &status), 0);
     CHECK_STATUS(status, expected);
     CHECK_DEAD(sdd_get(dead, url, 0, -1, NULL, &bytes, NULL), expected);
     CHECK_DEAD(sdd_downloader_cancel_all(dead), expected);
@@ -209,17 +209,17 @@ static inline void every_request_gives(sdd_downloader *dead, sdd_token token, sd
     CHECK_STATUS(sdd_token_get_info(token, &info), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_token_get_url(token, NULL, 0, &count), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_token_get_response(token, &response), SDD_ERROR_NOT_FOUND);
-    CHECK_DEAD(sdd_wait_idle(dead, -1), expected);
+    CHECK_DEAD(sdd_downloader_idle_wait(dead, -1), expected);
     CHECK_DEAD(sdd_downloader_set_cookie(dead, &cookie), expected);
     CHECK_DEAD(sdd_downloader_get_cookies(dead, &cookies), expected);
     CHECK_DEAD(sdd_downloader_clear_cookies(dead, NULL), expected);
     CHECK_STATUS(sdd_transfer_respond(token, 200, NULL, 0, -1), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_transfer_write(token, "x", 1), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_transfer_finish(token, SDD_OK, NULL), SDD_ERROR_NOT_FOUND);
-    CHECK_DEAD_GIVES(sdd_event_fd(dead), -1);
-    CHECK_DEAD(sdd_dispatch(dead, 0, NULL), expected);
-    CHECK_DEAD(sdd_drain(dead, &event, 1, &count), expected);
-    CHECK_DEAD(sdd_wait(dead, &event, 1, -1, &count), expected);
+    CHECK_DEAD_GIVES(sdd_downloader_event_fd(dead), -1);
+    CHECK_DEAD(sdd_downloader_dispatch(dead, 0, NULL), expected);
+    CHECK_DEAD(sdd_downloader_drain(dead, &event, 1, &count), expected);
+    CHECK_DEAD(sdd_downloader_wait(dead, &event, 1, -1, &count), expected);
     CHECK(count == 7 && response == NULL && cookies == NULL && bytes == NULL);
 }
 
@@ -228,25 +228,25 @@ static inline void every_entry_gives(sdd_downloader *downloader, sdd_cache *dead
 {
     const char *key = "http://127.0.0.1/";
     sdd_cache_item item = never_stored(key);
-    sdd_query query = never_looked_for(key);
+    sdd_cache_query_options query = never_looked_for(key);
     sdd_image *image = (sdd_image *)&item;
     sdd_bytes *bytes = (sdd_bytes *)&item, *extended = bytes;
     sdd_status status = -1;
     int32_t descriptor = 7;
     int64_t size;
-    CHECK_DEAD_GIVES(sdd_cache_put_async(dead, downloader, &item, &status), 0);
+    CHECK_DEAD_GIVES(sdd_cache_put(dead, downloader, &item, &status), 0);
     CHECK_STATUS(status, expected);
     status = -1;
-    CHECK_DEAD_GIVES(sdd_cache_query_async(dead, downloader, &query, &status), 0);
+    CHECK_DEAD_GIVES(sdd_cache_query(dead, downloader, &query, &status), 0);
     CHECK_STATUS(status, expected);
-    CHECK_DEAD_GIVES(sdd_cache_put_async(dead, downloader, &item, NULL), 0);
-    CHECK_DEAD_GIVES(sdd_cache_query_async(dead, downloader, &query, NULL), 0);
-    CHECK_DEAD(sdd_cache_put(dead, &item, NULL), expected);
-    CHECK_DEAD(sdd_cache_query(dead, &query, &image, &bytes, &extended, NULL), expected);
+    CHECK_DEAD_GIVES(sdd_cache_put(dead, downloader, &item, NULL), 0);
+    CHECK_DEAD_GIVES(sdd_cache_query(dead, downloader, &query, NULL), 0);
+    CHECK_DEAD(sdd_cache_put_wait(dead, &item, NULL), expected);
+    CHECK_DEAD(sdd_cache_query_wait(dead, &query, &image, &bytes, &extended, NULL), expected);
     CHECK_DEAD_GIVES((intptr_t)sdd_cache_memory_image(dead, key), 0);
-    CHECK_DEAD_GIVES(sdd_cache_contains(dead, key, SDD_CACHE_ALL), 0);
-    CHECK_DEAD(sdd_cache_remove(dead, key, SDD_CACHE_ALL), expected);
-    CHECK_DEAD(sdd_cache_open(dead, key, &descriptor, &size), expected);
+    CHECK_DEAD_GIVES(sdd_cache_contains_wait(dead, key, SDD_CACHE_ALL), 0);
+    CHECK_DEAD(sdd_cache_remove_wait(dead, key, SDD_CACHE_ALL), expected);
+    CHECK_DEAD(sdd_cache_open_wait(dead, key, &descriptor, &size), expected);
     CHECK(descriptor == -1 && image == NULL && bytes == NULL && extended == NULL);
 }
 
@@ -258,17 +258,17 @@ static inline void every_cache_call_gives(sdd_downloader *downloader, sdd_cache 
     char text[100] = "untouched";
     size_t length = 7;
     every_entry_gives(downloader, dead, expected);
-    CHECK_DEAD(sdd_cache_clear(dead, SDD_CACHE_ALL), expected);
-    CHECK_DEAD(sdd_cache_flush(dead, -1), expected);
+    CHECK_DEAD(sdd_cache_clear_wait(dead, SDD_CACHE_ALL), expected);
+    CHECK_DEAD(sdd_cache_flush_wait(dead, -1), expected);
     CHECK_DEAD(sdd_cache_key(dead, key, NULL, NULL, 0, text, sizeof text, &length), expected);
     CHECK_DEAD(sdd_cache_path(dead, key, text, sizeof text, &length), expected);
     CHECK_DEAD(sdd_cache_trim_memory(dead, SDD_TRIM_ALL), expected);
-    CHECK_DEAD(sdd_cache_trim_disk(dead), expected);
-    CHECK_DEAD(sdd_cache_merge(dead, "/nowhere", NULL), expected);
-    CHECK_DEAD(sdd_cache_list(dead, 0, no_entries, NULL), expected);
+    CHECK_DEAD(sdd_cache_trim_disk_wait(dead), expected);
+    CHECK_DEAD(sdd_cache_merge_wait(dead, "/nowhere", NULL), expected);
+    CHECK_DEAD(sdd_cache_list_wait(dead, 0, no_entries, NULL), expected);
     CHECK_DEAD(sdd_cache_set_memory_limits(dead, 0, 0), expected);
     CHECK_DEAD(sdd_cache_set_disk_limits(dead, 0, 0), expected);
-    CHECK_DEAD(sdd_cache_get_statistics(dead, &statistics), expected);
+    CHECK_DEAD(sdd_cache_get_statistics_wait(dead, &statistics), expected);
     CHECK_TEXT(text, "untouched");
     if (dead) CHECK_DEAD(sdd_cache_destroy(dead), expected);
 }
@@ -317,7 +317,7 @@ static inline void every_load_gives(sdd_loader *dead, sdd_status expected)
         sdd_load_request waited = SDD_LOAD_REQUEST_INIT;
         sdd_loaded loaded = SDD_LOADED_INIT;
         waited.url = url;
-        CHECK_DEAD(sdd_loader_get(dead, &waited, -1, &loaded), expected);
+        CHECK_DEAD(sdd_loader_submit_wait(dead, &waited, -1, &loaded), expected);
         CHECK(loaded.image == NULL && loaded.error == expected && loaded.stage == SDD_STAGE_NONE);
     }
     CHECK_DEAD_GIVES(sdd_loader_running_count(dead), 0);

@@ -13,14 +13,14 @@ static_assert(is_plain<sdd_downloader_config>() && is_plain<sdd_download_request
                   && is_plain<sdd_event>() && is_plain<sdd_result>()
                   && is_plain<sdd_timings>() && is_plain<sdd_header>()
                   && is_plain<sdd_cache_config>() && is_plain<sdd_cache_item>()
-                  && is_plain<sdd_query>() && is_plain<sdd_cache_statistics>(),
+                  && is_plain<sdd_cache_query_options>() && is_plain<sdd_cache_statistics>(),
               "structs are plain data");
 
 #if __cplusplus >= 201703L
 extern "C" {
 using completed_that_throws = void (*)(const sdd_result *, void *);
 }
-static_assert(!std::is_convertible<completed_that_throws, sdd_completed_fn>::value,
+static_assert(!std::is_convertible<completed_that_throws, sdd_result_fn>::value,
               "a callback that may throw is not one");
 extern "C" {
 using serializer_that_throws = sdd_bytes *(*)(sdd_image *, sdd_bytes *, const char *, void *);
@@ -46,7 +46,7 @@ int main()
     sdd_downloader *downloader = nullptr;
     sdd_status status = SDD_OK;
     if (sdd_downloader_create(&config, &downloader) != SDD_OK || sdd_downloader_submit(downloader, &request, &status) == 0
-        || sdd_wait_idle(downloader, 30000) != SDD_OK || sdd_downloader_destroy(downloader) != SDD_OK
+        || sdd_downloader_idle_wait(downloader, 30000) != SDD_OK || sdd_downloader_destroy(downloader) != SDD_OK
         || completions != 11) {
         std::fprintf(stderr, "header_cxx.cc: status %d, completions %d\n", status, completions);
         return 1;

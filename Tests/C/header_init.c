@@ -55,7 +55,7 @@ int main(void)
     ONLY_ITS_SIZE(sdd_memory_store, SDD_MEMORY_STORE_INIT);
     ONLY_ITS_SIZE(sdd_entry_store, SDD_ENTRY_STORE_INIT);
     ONLY_ITS_SIZE(sdd_cache_item, SDD_CACHE_ITEM_INIT);
-    ONLY_ITS_SIZE(sdd_query, SDD_QUERY_INIT);
+    ONLY_ITS_SIZE(sdd_cache_query_options, SDD_CACHE_QUERY_OPTIONS_INIT);
     ONLY_ITS_SIZE(sdd_cache_statistics, SDD_CACHE_STATISTICS_INIT);
     ONLY_ITS_SIZE(sdd_prefetch_list, SDD_PREFETCH_LIST_INIT);
 

@@ -112,7 +112,7 @@ static inline void get_from(loader_in_folder *l, record *r, const char *url, uin
 /* Waits until all entries are on disk, and then empties the memory level. */
 static inline void leave_to_disk(loader_in_folder *l)
 {
-    CHECK_STATUS(sdd_cache_flush(l->cache.cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(l->cache.cache, -1), SDD_OK);
     CHECK_STATUS(sdd_cache_trim_memory(l->cache.cache, SDD_TRIM_ALL), SDD_OK);
 }
 

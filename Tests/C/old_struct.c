@@ -103,7 +103,7 @@ static void request_is_accepted(sdd_downloader *downloader, size_t size)
     request->completed = completed;
     expect(sdd_downloader_submit(downloader, (const sdd_download_request *)(const void *)request, &status) != 0 && status == SDD_OK,
            "sdd_downloader_submit() refuses an old request", size);
-    expect(sdd_wait_idle(downloader, 30000) == SDD_OK && completions == before + 1, "no completion", size);
+    expect(sdd_downloader_idle_wait(downloader, 30000) == SDD_OK && completions == before + 1, "no completion", size);
 }
 
 static void events_are_filled(sdd_downloader *downloader, size_t size)
@@ -117,8 +117,8 @@ static void events_are_filled(sdd_downloader *downloader, size_t size)
     for (; got < COUNT; got += count) {
         unsigned char *free_ones = events + got * size;
         memcpy(free_ones, &size, sizeof size);
-        expect(sdd_wait(downloader, (sdd_event *)(void *)free_ones, COUNT - got, 30000, &count) == SDD_OK && count > 0,
-               "sdd_wait() refuses an old event", size);
+        expect(sdd_downloader_wait(downloader, (sdd_event *)(void *)free_ones, COUNT - got, 30000, &count) == SDD_OK && count > 0,
+               "sdd_downloader_wait() refuses an old event", size);
         for (size_t i = 0; i < count; i++) {
             struct sdd_event_0_3_0 event;
             memcpy(&event, free_ones + i * size, sizeof event);
@@ -354,19 +354,19 @@ static sdd_status read_cache_config(sdd_downloader *downloader, const void *sour
 static sdd_status read_cache_item(sdd_downloader *downloader, const void *source)
 {
     (void)downloader;
-    return sdd_cache_put(cache, (const sdd_cache_item *)source, NULL);
+    return sdd_cache_put_wait(cache, (const sdd_cache_item *)source, NULL);
 }
 
 static sdd_status read_cache_query(sdd_downloader *downloader, const void *source)
 {
     (void)downloader;
-    return sdd_cache_query(cache, (const sdd_query *)source, NULL, NULL, NULL, NULL);
+    return sdd_cache_query_wait(cache, (const sdd_cache_query_options *)source, NULL, NULL, NULL, NULL);
 }
 
 static sdd_status fill_cache_statistics(sdd_downloader *downloader, void *target)
 {
     (void)downloader;
-    return sdd_cache_get_statistics(cache, (sdd_cache_statistics *)target);
+    return sdd_cache_get_statistics_wait(cache, (sdd_cache_statistics *)target);
 }
 
 static sdd_status read_coder(sdd_downloader *downloader, const void *source)
@@ -376,9 +376,9 @@ static sdd_status read_coder(sdd_downloader *downloader, const void *source)
 
 static sdd_status read_coder_of_process(sdd_downloader *downloader, const void *source)
 {
-    sdd_status status = sdd_coder_register((const sdd_coder *)source, NULL);
+    sdd_status status = sdd_process_add_coder((const sdd_coder *)source, NULL);
     (void)downloader;
-    if (status == SDD_OK) expect(sdd_coder_unregister("old") == SDD_OK, "no such coder", 0);
+    if (status == SDD_OK) expect(sdd_process_remove_coder("old") == SDD_OK, "no such coder", 0);
     return status;
 }
 
@@ -411,7 +411,7 @@ static void structs_of_caches_of_0_3_0(sdd_downloader *downloader)
     static const unsigned char pixel[4] = { 1, 2, 3, 255 };
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     sdd_cache_item item = SDD_CACHE_ITEM_INIT;
-    sdd_query query = SDD_QUERY_INIT;
+    sdd_cache_query_options query = SDD_CACHE_QUERY_OPTIONS_INIT;
     config.levels = SDD_CACHE_MEMORY;
     item.key = query.key = "old";
     expect(sdd_image_create(1, 1, SDD_PIXEL_FORMAT_RGBA8, pixel, 0, &item.image) == SDD_OK, "no image", 0);
@@ -421,7 +421,7 @@ static void structs_of_caches_of_0_3_0(sdd_downloader *downloader)
     is_read(downloader, read_cache_item, &item, sizeof(struct sdd_cache_item_0_3_0), sizeof item);
     is_read(downloader, read_cache_item, &item, offsetof(sdd_cache_item, bytes), sizeof item);
     is_read(downloader, read_cache_query, &query, sizeof(struct sdd_query_0_3_0), sizeof query);
-    is_read(downloader, read_cache_query, &query, offsetof(sdd_query, levels), sizeof query);
+    is_read(downloader, read_cache_query, &query, offsetof(sdd_cache_query_options, levels), sizeof query);
     is_filled(downloader, fill_cache_statistics, sizeof(struct sdd_cache_statistics_0_3_0),
               sizeof(sdd_cache_statistics));
     sdd_image_release(item.image);
@@ -452,7 +452,7 @@ static sdd_status read_image_request(sdd_downloader *downloader, const void *sou
     sdd_status status = SDD_OK;
     size_t count = 0;
     if (sdd_loader_submit(loader, (const sdd_load_request *)source, &status) == 0) return status;
-    while (count == 0) expect(sdd_wait(downloader, NULL, 0, 30000, &count) == SDD_OK, "no end", 0);
+    while (count == 0) expect(sdd_downloader_wait(downloader, NULL, 0, 30000, &count) == SDD_OK, "no end", 0);
     return status;
 }
 
@@ -667,7 +667,7 @@ static void structs_of_0_3_0(sdd_downloader *downloader)
     is_filled(downloader, fill_cookie, sizeof(struct sdd_cookie_0_3_0), sizeof(sdd_cookie));
     sdd_cookies_release(cookies);
     expect(sdd_cancel(waiting_request) == SDD_OK && sdd_downloader_resume(downloader) == SDD_OK, "no cancel", 0);
-    expect(sdd_wait_idle(downloader, 30000) == SDD_OK, "no end", 0);
+    expect(sdd_downloader_idle_wait(downloader, 30000) == SDD_OK, "no end", 0);
 }
 
 /* A notice is delivered even into a record of 0.1.0, which has no field for it. */
@@ -685,7 +685,7 @@ static void notices_in_old_events(sdd_downloader *downloader)
     while (kinds[SDD_EVENT_COMPLETED] == 0) {
         struct sdd_event_0_3_0 event;
         void *place = at_the_edge(size);
-        expect(sdd_wait(downloader, (sdd_event *)place, 1, 30000, &count) == SDD_OK && count == 1, "no event", size);
+        expect(sdd_downloader_wait(downloader, (sdd_event *)place, 1, 30000, &count) == SDD_OK && count == 1, "no event", size);
         memcpy(&event, place, sizeof event);
         expect(event.kind > 0 && event.kind < 8 && event.token != 0, "no kind", size);
         if (event.kind >= SDD_EVENT_START) expect(event.user_data == kinds && event.result == NULL, "a notice", size);

@@ -29,7 +29,7 @@ static void do_download(void)
     sdd_downloader *downloader = any_downloader(&s);
     call *c = new_call(s);
     const char *address = url(c->target, &c->size);
-    sdd_completed_fn completed = one_in(40) ? NULL : on_completed;
+    sdd_result_fn completed = one_in(40) ? NULL : on_completed;
     uint64_t options = one_in(2) ? SDD_OPTION_BYTES_ONLY : 1ull << chance(30);
     if (options & SDD_OPTION_BODY_AS_SENT) c->target[0] = 0; /* the body stays compressed */
     note_callbacks(c, 8, completed != NULL, 0);
@@ -56,7 +56,7 @@ static void do_load(void)
     sdd_loader *loader = any_loader(&s);
     call *c = new_call(s);
     const char *address = url(unused, &size);
-    sdd_completed_fn completed = one_in(40) ? NULL : on_completed;
+    sdd_result_fn completed = one_in(40) ? NULL : on_completed;
     note_callbacks(c, 8, completed != NULL, 0);
     submitted(c, CALL(sdd_load, loader, address, one_in(2) ? 0 : 1ull << chance(27), one_in(2) ? on_progress : NULL,
                       completed, c));
@@ -122,7 +122,7 @@ static void do_loader_get(void)
     sdd_loader *loader = any_loader(&s);
     request.url = url(unused, &size);
     request.options = one_in(2) ? 0 : 1ull << chance(28);
-    sdd_status status = CALL(sdd_loader_get, loader, one_in(40) ? NULL : &request, short_wait(), one_in(6) ? NULL : &loaded);
+    sdd_status status = CALL(sdd_loader_submit_wait, loader, one_in(40) ? NULL : &request, short_wait(), one_in(6) ? NULL : &loaded);
     CHECK(status == SDD_OK || loaded.image == NULL || (request.options & SDD_OPTION_REFRESH_CACHED));
     keep_sdd_image(loaded.image);
     keep_sdd_bytes(loaded.bytes);
@@ -189,11 +189,11 @@ static void take_events(site *s)
     if (s->way == BY_DRAIN && pthread_mutex_trylock(&s->taking) != 0) return;
     depth++; /* callbacks run here */
     if (s->way != BY_DRAIN || one_in(20)) {
-        if (one_in(2)) status = CALL(sdd_dispatch, s->downloader, chance(20), &count);
-        else status = CALL(sdd_wait, s->downloader, NULL, chance(5), short_wait(), NULL);
+        if (one_in(2)) status = CALL(sdd_downloader_dispatch, s->downloader, chance(20), &count);
+        else status = CALL(sdd_downloader_wait, s->downloader, NULL, chance(5), short_wait(), NULL);
     } else {
-        if (one_in(2)) status = CALL(sdd_drain, s->downloader, events, chance(5), &count);
-        else status = CALL(sdd_wait, s->downloader, events, chance(5), short_wait(), &count);
+        if (one_in(2)) status = CALL(sdd_downloader_drain, s->downloader, events, chance(5), &count);
+        else status = CALL(sdd_downloader_wait, s->downloader, events, chance(5), short_wait(), &count);
         for (size_t i = 0; status == SDD_OK && i < count; i++) look_at_event(&events[i]);
     }
     depth--;
@@ -211,9 +211,9 @@ static void do_take_events(void)
         return;
     }
     sdd_event event = SDD_EVENT_INIT;
-    CHECK(CALL(sdd_dispatch, downloader, 1, &count) != SDD_OK);
-    CHECK(CALL(sdd_drain, downloader, &event, 1, &count) != SDD_OK);
-    CHECK(CALL(sdd_wait, downloader, &event, 1, 0, &count) != SDD_OK);
+    CHECK(CALL(sdd_downloader_dispatch, downloader, 1, &count) != SDD_OK);
+    CHECK(CALL(sdd_downloader_drain, downloader, &event, 1, &count) != SDD_OK);
+    CHECK(CALL(sdd_downloader_wait, downloader, &event, 1, 0, &count) != SDD_OK);
 }
 
 static void do_wait_idle(void)
@@ -223,9 +223,9 @@ static void do_wait_idle(void)
     int locks = s && s->way == BY_DRAIN;
     if (locks && pthread_mutex_trylock(&s->taking) != 0) return;
     depth++;
-    CALL(sdd_wait_idle, downloader, short_wait());
+    CALL(sdd_downloader_idle_wait, downloader, short_wait());
     depth--;
-    CALL(sdd_event_fd, downloader);
+    CALL(sdd_downloader_event_fd, downloader);
     if (locks) pthread_mutex_unlock(&s->taking);
 }
 
@@ -255,7 +255,7 @@ static void set_a_default(sdd_downloader *downloader, site *s)
     size_t length;
     switch (chance(5)) {
     case 0: CALL(sdd_set_header, downloader, mostly_text("X-Own"), mostly_text("1")); break;
-    case 1: CALL(sdd_downloader_get_header, downloader, mostly_text("X-Own"), one_in(4) ? NULL : value, chance(50), &length); break;
+    case 1: CALL(sdd_get_header, downloader, mostly_text("X-Own"), one_in(4) ? NULL : value, chance(50), &length); break;
     case 2: CALL(sdd_downloader_set_credential, downloader, one_in(2) ? NULL : &credential); break;
     case 3:
         if (!one_in(3)) {

@@ -92,10 +92,10 @@ static void encode_later(sdd_image *image, const sdd_encode_options *encode)
     sdd_status status = -1;
     sdd_downloader *downloader = any_downloader(&s);
     call *c = new_call(s);
-    sdd_completed_fn completed = one_in(20) ? NULL : on_completed;
+    sdd_result_fn completed = one_in(20) ? NULL : on_completed;
     sdd_user_data_free_fn freed = one_in(10) ? NULL : free_call;
     note_callbacks(c, 8, completed != NULL, freed != NULL);
-    submitted(c, CALL(sdd_image_encode_async, image, downloader, one_in(3) ? NULL : encode, completed, c, freed, &status));
+    submitted(c, CALL(sdd_downloader_encode, image, downloader, one_in(3) ? NULL : encode, completed, c, freed, &status));
 }
 
 static void make_of_image(sdd_image *image)
@@ -207,20 +207,20 @@ static void do_store(void)
     int sees_data = SEES(size, sdd_cache_item, user_data);
     note_callbacks(c, size, copy.completed && sees_data,
                    copy.user_data_free && SEES(size, sdd_cache_item, user_data_free));
-    submitted(c, CALL(sdd_cache_put_async, any_cache(), downloader, &p.s, &status));
+    submitted(c, CALL(sdd_cache_put, any_cache(), downloader, &p.s, &status));
     release_item(&copy);
 }
 
 static void do_query(void)
 {
     site *s;
-    PLACE(sdd_query) p = { .room = { 0 } };
+    PLACE(sdd_cache_query_options) p = { .room = { 0 } };
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
     sdd_status status = -1;
     sdd_downloader *downloader = any_downloader(&s);
     call *c = new_call(s);
     decode = random_decode(c);
-    p.s = (sdd_query)SDD_QUERY_INIT;
+    p.s = (sdd_cache_query_options)SDD_CACHE_QUERY_OPTIONS_INIT;
     p.s.key = any_key();
     p.s.levels = mostly32((int32_t)chance(4));
     p.s.wants = mostly32(1 + (int32_t)chance(3));
@@ -230,34 +230,34 @@ static void do_query(void)
     p.s.user_data = c;
     p.s.user_data_free = one_in(10) ? NULL : free_call;
     size_t size = p.s.struct_size = random_size(sizeof p.s, p.room);
-    int sees_data = SEES(size, sdd_query, user_data);
+    int sees_data = SEES(size, sdd_cache_query_options, user_data);
     note_callbacks(c, size, p.s.completed && sees_data,
-                   p.s.user_data_free && SEES(size, sdd_query, user_data_free));
-    submitted(c, CALL(sdd_cache_query_async, any_cache(), downloader, &p.s, &status));
+                   p.s.user_data_free && SEES(size, sdd_cache_query_options, user_data_free));
+    submitted(c, CALL(sdd_cache_query, any_cache(), downloader, &p.s, &status));
 }
 
 static void do_cache_entry(void)
 {
     sdd_cache *cache = any_cache();
     sdd_cache_item item = random_item();
-    sdd_query query = SDD_QUERY_INIT;
+    sdd_cache_query_options query = SDD_CACHE_QUERY_OPTIONS_INIT;
     sdd_image *image = NULL;
     sdd_bytes *bytes = NULL, *extended = NULL;
     int32_t number = -1;
     int64_t size;
     switch (chance(6)) {
-    case 0: CALL(sdd_cache_put, cache, &item, one_in(2) ? NULL : &number); break;
+    case 0: CALL(sdd_cache_put_wait, cache, &item, one_in(2) ? NULL : &number); break;
     case 1:
         query.key = any_key();
         query.levels = mostly32((int32_t)chance(4)), query.wants = mostly32(1 + (int32_t)chance(3));
-        CALL(sdd_cache_query, cache, &query, one_in(4) ? NULL : &image, one_in(4) ? NULL : &bytes,
+        CALL(sdd_cache_query_wait, cache, &query, one_in(4) ? NULL : &image, one_in(4) ? NULL : &bytes,
              one_in(4) ? NULL : &extended, &number);
         break;
     case 2: image = CALL(sdd_cache_memory_image, cache, any_key()); break;
-    case 3: CALL(sdd_cache_contains, cache, any_key(), mostly32((int32_t)chance(4))); break;
-    case 4: CALL(sdd_cache_remove, cache, any_key(), mostly32((int32_t)chance(4))); break;
+    case 3: CALL(sdd_cache_contains_wait, cache, any_key(), mostly32((int32_t)chance(4))); break;
+    case 4: CALL(sdd_cache_remove_wait, cache, any_key(), mostly32((int32_t)chance(4))); break;
     default:
-        if (CALL(sdd_cache_open, cache, any_key(), &number, one_in(2) ? NULL : &size) == SDD_OK) close(number);
+        if (CALL(sdd_cache_open_wait, cache, any_key(), &number, one_in(2) ? NULL : &size) == SDD_OK) close(number);
     }
     keep_sdd_image(image);
     keep_sdd_bytes(bytes);
@@ -281,23 +281,23 @@ static void do_to_a_cache(void)
     size_t length;
     int64_t merged;
     switch (chance(12)) {
-    case 0: if (one_in(10)) CALL(sdd_cache_clear, cache, mostly32((int32_t)chance(4))); break;
-    case 1: CALL(sdd_cache_flush, cache, short_wait()); break;
+    case 0: if (one_in(10)) CALL(sdd_cache_clear_wait, cache, mostly32((int32_t)chance(4))); break;
+    case 1: CALL(sdd_cache_flush_wait, cache, short_wait()); break;
     case 2:
         CALL(sdd_cache_key, cache, any_url(), one_in(2) ? &decode : NULL, &transform, chance(2),
              one_in(4) ? NULL : buffer, chance(300), &length);
         break;
     case 3: CALL(sdd_cache_path, cache, any_key(), one_in(4) ? NULL : buffer, chance(300), &length); break;
     case 4: CALL(sdd_cache_trim_memory, cache, mostly32(1 + (int32_t)chance(2))); break;
-    case 5: CALL(sdd_cache_trim_disk, cache); break;
+    case 5: CALL(sdd_cache_trim_disk_wait, cache); break;
     case 6: CALL(sdd_cache_set_memory_limits, cache, number64(), number64()); break;
     case 7: CALL(sdd_cache_set_disk_limits, cache, number64(), number64()); break;
     case 8: if (one_in(10)) CALL(sdd_cache_destroy, forged()); break;
-    case 9: CALL(sdd_cache_merge, cache, one_in(2) ? "/proc/self/none" : "", one_in(4) ? NULL : &merged); break;
-    case 10: CALL(sdd_cache_list, cache, mostly32((int32_t)chance(2)), one_in(20) ? NULL : answer_entry, NULL); break;
+    case 9: CALL(sdd_cache_merge_wait, cache, one_in(2) ? "/proc/self/none" : "", one_in(4) ? NULL : &merged); break;
+    case 10: CALL(sdd_cache_list_wait, cache, mostly32((int32_t)chance(2)), one_in(20) ? NULL : answer_entry, NULL); break;
     default:
         p.s.struct_size = random_size(sizeof p.s, p.room);
-        CALL(sdd_cache_get_statistics, cache, one_in(40) ? NULL : &p.s);
+        CALL(sdd_cache_get_statistics_wait, cache, one_in(40) ? NULL : &p.s);
     }
 }
 
@@ -395,12 +395,12 @@ static void do_coder(void)
     coder.close = coder_closed;
     coder.user_data = count;
     coder.user_data_free = owed_free;
-    sdd_status status = one_in(2) ? CALL(sdd_coder_register, &coder, &missing)
+    sdd_status status = one_in(2) ? CALL(sdd_process_add_coder, &coder, &missing)
                                   : CALL(sdd_downloader_add_coder, any_downloader(&s), &coder, one_in(2) ? NULL : &missing);
     if (status != SDD_OK) owe_nothing(count);
-    CALL(sdd_coder_unregister, one_in(6) ? text() : one_in(2) ? "one" : "two");
+    CALL(sdd_process_remove_coder, one_in(6) ? text() : one_in(2) ? "one" : "two");
     CALL(sdd_downloader_remove_coder, any_downloader(&s), one_in(6) ? text() : one_in(2) ? "one" : "two");
-    if (one_in(20)) CALL(sdd_coder_load, one_in(2) ? "/etc/hostname" : text(), message, chance(100));
+    if (one_in(20)) CALL(sdd_process_load_coder_wait, one_in(2) ? "/etc/hostname" : text(), message, chance(100));
 }
 
 /* Transfers of the application's transport that may still be answered. */

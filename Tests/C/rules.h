@@ -49,7 +49,7 @@ static inline sdd_token submit_number(sdd_downloader *downloader, int number, co
 
 static inline void check_order(sdd_downloader *downloader, const int *expected, int count)
 {
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     CHECK_EQUAL(ends.count, count);
     for (int i = 0; i < count; i++) {
         if (ends.errors[i] != SDD_OK) FAIL("%d: %s", ends.numbers[i], sdd_status_name(ends.errors[i]));
@@ -66,7 +66,7 @@ static inline void check_order(sdd_downloader *downloader, const int *expected, 
 /* Waits for all ends, in any order, and destroys the downloader. */
 static inline void destroy_after_ends(sdd_downloader *downloader, int count)
 {
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     CHECK_EQUAL(ends.count, count);
     ends.count = 0;
     destroy(downloader);

@@ -202,7 +202,7 @@ static void the_http_cache_keeps_to_the_limit(void)
     request.options |= SDD_OPTION_USE_HTTP_CACHE;
     fetch_request(downloader, &r, request);
     CHECK_ENDED(&r, SDD_OK, 0);
-    CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
     fetch_request(downloader, &r, request);
     CHECK_EQUAL(r.origin, SDD_ORIGIN_HTTP_FRESH);
     request.max_body_bytes = 100;
@@ -337,7 +337,7 @@ static void caches_keep_both_kinds_apart(void)
             CHECK_ENDED(&r, SDD_OK, 0);
             CHECK_EQUAL(r.origin, round ? SDD_ORIGIN_HTTP_FRESH : SDD_ORIGIN_NETWORK);
             CHECK_EQUAL(is_gzip(&r), sort);
-            CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
+            CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
         }
     for (int round = 0; round < 2; round++)
         for (int sort = 0; sort < 2; sort++) {
@@ -564,7 +564,7 @@ static void variants_are_selected_by_all_values(void)
         fetch_request(downloader, &r, request);
         CHECK_ENDED(&r, SDD_OK, 0);
         CHECK_EQUAL(r.origin, steps[i].origin);
-        CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
+        CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
     }
     record_clear(&r);
     destroy(downloader);
@@ -577,7 +577,7 @@ static void accepts(sdd_downloader *downloader, const char *expected)
 {
     char text[500], line[520];
     record r = RECORD_INIT;
-    CHECK_STATUS(sdd_downloader_get_header(downloader, "accept", text, sizeof text, NULL), SDD_OK);
+    CHECK_STATUS(sdd_get_header(downloader, "accept", text, sizeof text, NULL), SDD_OK);
     CHECK_TEXT(text, expected);
     snprintf(line, sizeof line, "Accept: %s\r\n", expected);
     fetch(downloader, &r, at("/echo?accept"), SDD_OPTION_BYTES_ONLY);
@@ -594,7 +594,7 @@ static void accept_follows_from_the_coders(void)
     accepts(downloader, "image/jpeg,image/png,image/*;q=0.8,*/*;q=0.5");
     CHECK_STATUS(sdd_set_header(own, "accept", "text/html"), SDD_OK);
     coder.mime_type = "image/webp";
-    CHECK_STATUS(sdd_coder_register(&coder, NULL), SDD_OK);
+    CHECK_STATUS(sdd_process_add_coder(&coder, NULL), SDD_OK);
     accepts(downloader, "image/jpeg,image/png,image/webp,image/*;q=0.8,*/*;q=0.5");
     coder = toy_coder(&b);
     coder.mime_type = "Image/AVIF";
@@ -603,10 +603,10 @@ static void accept_follows_from_the_coders(void)
     /* One coder has no type, the other a type that is listed already. */
     coder = toy_coder(&c);
     coder.mime_type = NULL;
-    CHECK_STATUS(sdd_coder_register(&coder, NULL), SDD_OK);
+    CHECK_STATUS(sdd_process_add_coder(&coder, NULL), SDD_OK);
     accepts(downloader, "image/jpeg,image/png,image/avif,image/webp,image/*;q=0.8,*/*;q=0.5");
-    CHECK_STATUS(sdd_coder_unregister("c"), SDD_OK);
-    CHECK_STATUS(sdd_coder_unregister("a"), SDD_OK);
+    CHECK_STATUS(sdd_process_remove_coder("c"), SDD_OK);
+    CHECK_STATUS(sdd_process_remove_coder("a"), SDD_OK);
     accepts(downloader, "image/jpeg,image/png,image/avif,image/*;q=0.8,*/*;q=0.5");
     sdd_downloader *another = make_downloader(NULL);
     accepts(another, "image/jpeg,image/png,image/*;q=0.8,*/*;q=0.5");

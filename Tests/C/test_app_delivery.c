@@ -16,7 +16,7 @@ static sdd_downloader *host_downloader(void)
 
 static int is_readable(sdd_downloader *downloader, int milliseconds)
 {
-    struct pollfd watched = { .fd = sdd_event_fd(downloader), .events = POLLIN };
+    struct pollfd watched = { .fd = sdd_downloader_event_fd(downloader), .events = POLLIN };
     CHECK(watched.fd >= 0);
     int count = poll(&watched, 1, milliseconds);
     CHECK(count >= 0 && (count == 0 || watched.revents == POLLIN));
@@ -30,12 +30,12 @@ static void the_descriptor_is_readable_while_events_wait(void)
     record r = RECORD_INIT;
     size_t count = 9;
     CHECK(!is_readable(downloader, 0));
-    CHECK_STATUS(sdd_dispatch(downloader, 0, &count), SDD_OK);
+    CHECK_STATUS(sdd_downloader_dispatch(downloader, 0, &count), SDD_OK);
     CHECK_EQUAL(count, 0);
     record_submit(downloader, &r, at("/ok?size=1000"), SDD_OPTION_BYTES_ONLY);
     while (r.completed_count == 0) {
         CHECK(is_readable(downloader, 60000));
-        CHECK_STATUS(sdd_dispatch(downloader, 1, &count), SDD_OK);
+        CHECK_STATUS(sdd_downloader_dispatch(downloader, 1, &count), SDD_OK);
         CHECK_EQUAL(count, 1);
     }
     CHECK(r.freed_count == 1 && pthread_equal(r.thread, pthread_self()));
@@ -48,7 +48,7 @@ static void the_descriptor_is_readable_while_events_wait(void)
     record_submit(downloader, &r, "nonsense", 0);
     CHECK_EQUAL(r.completed_count, 0);
     CHECK(is_readable(downloader, 0));
-    CHECK_STATUS(sdd_dispatch(downloader, 0, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_dispatch(downloader, 0, NULL), SDD_OK);
     CHECK(r.freed_count == 1 && !is_readable(downloader, 0));
     record_clear(&r);
     destroy(downloader);
@@ -73,7 +73,7 @@ static void drain_takes_events_in_portions(void)
         records[i].token = submit(downloader, &request);
     }
     while (completed < 3) {
-        CHECK_STATUS(sdd_wait(downloader, events, 2, -1, &count), SDD_OK);
+        CHECK_STATUS(sdd_downloader_wait(downloader, events, 2, -1, &count), SDD_OK);
         CHECK(count == 1 || count == 2);
         for (size_t i = 0; i < count; i++) {
             record *r = events[i].user_data;
@@ -113,7 +113,7 @@ static void a_drained_result_is_valid_until_the_next_call(void)
         sdd_download_request request = record_request(&r, at("/status/404"));
         request.progress = NULL;
         submit(downloader, &request);
-        CHECK_STATUS(sdd_wait(downloader, &event, 1, -1, &count), SDD_OK);
+        CHECK_STATUS(sdd_downloader_wait(downloader, &event, 1, -1, &count), SDD_OK);
         CHECK(count == 1 && event.kind == SDD_EVENT_COMPLETED && event.image == NULL && event.bytes == NULL);
         CHECK_STATUS(event.error, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
         CHECK_EQUAL(r.completed_count, 0);
@@ -122,10 +122,10 @@ static void a_drained_result_is_valid_until_the_next_call(void)
         /* The recorder expects the terminal callback first; here the event takes its place. */
         r.completed_count = 1;
         CHECK_EQUAL(r.freed_count, 0);
-        if (i == 0) CHECK_STATUS(sdd_drain(downloader, &event, 1, &count), SDD_OK);
-        if (i == 1) CHECK_STATUS(sdd_dispatch(downloader, 0, NULL), SDD_OK);
-        if (i == 2) CHECK_STATUS(sdd_wait(downloader, NULL, 0, 0, NULL), SDD_ERROR_TIMED_OUT);
-        if (i == 3) CHECK_STATUS(sdd_wait_idle(downloader, 0), SDD_OK);
+        if (i == 0) CHECK_STATUS(sdd_downloader_drain(downloader, &event, 1, &count), SDD_OK);
+        if (i == 1) CHECK_STATUS(sdd_downloader_dispatch(downloader, 0, NULL), SDD_OK);
+        if (i == 2) CHECK_STATUS(sdd_downloader_wait(downloader, NULL, 0, 0, NULL), SDD_ERROR_TIMED_OUT);
+        if (i == 3) CHECK_STATUS(sdd_downloader_idle_wait(downloader, 0), SDD_OK);
         if (i == 4) destroy(downloader);
         if (r.freed_count != 1) FAIL("call %d freed nothing", i);
     }
@@ -140,17 +140,17 @@ static void events_may_be_larger_than_the_library_knows(void)
     memset(events, 0xaa, sizeof events);
     events[0].known.struct_size = sizeof events[0];
     for (int i = 0; i < 3; i++) CHECK(sdd_download(downloader, "nonsense", 0, NULL, NULL, NULL) != 0);
-    CHECK_STATUS(sdd_drain(downloader, &events[0].known, 2, &count), SDD_OK);
+    CHECK_STATUS(sdd_downloader_drain(downloader, &events[0].known, 2, &count), SDD_OK);
     CHECK_EQUAL(count, 2);
     CHECK(events[1].known.error == SDD_ERROR_INVALID_URL && events[1].known.token > events[0].known.token);
     CHECK(events[1].known.struct_size == sizeof events[0] && events[2].unknown == 0xaaaaaaaaaaaaaaaa);
     events[0].known.struct_size = offsetof(sdd_event, result); /* "result" has been part of the struct from the start */
-    CHECK_STATUS(sdd_drain(downloader, &events[0].known, 2, &count), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_downloader_drain(downloader, &events[0].known, 2, &count), SDD_ERROR_INVALID_ARGUMENT);
     events[0].known.struct_size = sizeof(sdd_event);
-    CHECK_STATUS(sdd_drain(downloader, &events[0].known, 0, &count), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_downloader_drain(downloader, &events[0].known, 0, &count), SDD_ERROR_INVALID_ARGUMENT);
     size_t *volatile none = NULL;
-    CHECK_STATUS(sdd_drain(downloader, &events[0].known, 2, none), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_wait(downloader, &events[0].known, 2, 0, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_downloader_drain(downloader, &events[0].known, 2, none), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_downloader_wait(downloader, &events[0].known, 2, 0, NULL), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_EQUAL(count, 2);
     destroy(downloader);
 }
@@ -168,10 +168,10 @@ static void progress_is_merged(void)
     /* The end of this request is queued behind the end of the first one, so it proves that the first one has ended. */
     record_submit(downloader, &other, at("/ok?behind"), SDD_OPTION_BYTES_ONLY);
     order("/wait?path=/ok?behind");
-    while (r.completed_count == 0) CHECK_STATUS(sdd_wait(downloader, NULL, 1, -1, &count), SDD_OK);
+    while (r.completed_count == 0) CHECK_STATUS(sdd_downloader_wait(downloader, NULL, 1, -1, &count), SDD_OK);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK(r.progress_count >= 3 && r.progress_count <= 4 && r.last_received == 100 && r.last_expected == 100);
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     record_clear(&r);
     record_clear(&other);
     destroy(downloader);
@@ -183,18 +183,18 @@ static void waits_end_in_time(void)
     sdd_event event = SDD_EVENT_INIT;
     record r = RECORD_INIT;
     size_t count = 5;
-    CHECK_STATUS(sdd_wait(downloader, &event, 1, 0, &count), SDD_ERROR_TIMED_OUT);
+    CHECK_STATUS(sdd_downloader_wait(downloader, &event, 1, 0, &count), SDD_ERROR_TIMED_OUT);
     int64_t start = milliseconds_now();
-    CHECK_STATUS(sdd_wait(downloader, NULL, 0, 100, NULL), SDD_ERROR_TIMED_OUT);
+    CHECK_STATUS(sdd_downloader_wait(downloader, NULL, 0, 100, NULL), SDD_ERROR_TIMED_OUT);
     CHECK(milliseconds_now() - start >= 99);
-    CHECK_STATUS(sdd_wait_idle(downloader, 0), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, 0), SDD_OK);
     record_submit(downloader, &r, at("/hold/waits"), SDD_OPTION_BYTES_ONLY);
     start = milliseconds_now();
-    CHECK_STATUS(sdd_wait_idle(downloader, 100), SDD_ERROR_TIMED_OUT);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, 100), SDD_ERROR_TIMED_OUT);
     CHECK(milliseconds_now() - start >= 99);
     CHECK_EQUAL(r.completed_count, 0);
     release("waits");
-    CHECK_STATUS(sdd_wait_idle(downloader, INT64_MAX), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, INT64_MAX), SDD_OK);
     CHECK(r.freed_count == 1 && pthread_equal(r.thread, pthread_self()));
     CHECK_EQUAL(count, 5);
     record_clear(&r);
@@ -216,8 +216,8 @@ static void dispatch_inside(const sdd_result *result, void *user_data)
     (void)result;
     (void)user_data;
     inside.calls++;
-    CHECK_STATUS(sdd_wait_idle(inside.downloader, -1), SDD_ERROR_WOULD_DEADLOCK);
-    CHECK_STATUS(sdd_dispatch(inside.downloader, 1, &count), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(inside.downloader, -1), SDD_ERROR_WOULD_DEADLOCK);
+    CHECK_STATUS(sdd_downloader_dispatch(inside.downloader, 1, &count), SDD_OK);
     CHECK_EQUAL(count, 1);
     CHECK_EQUAL(inside.nested.freed_count, 1);
 }
@@ -228,7 +228,7 @@ static void a_callback_may_dispatch(void)
     inside.nested = (record)RECORD_INIT;
     CHECK(sdd_download(inside.downloader, "", 0, NULL, dispatch_inside, NULL) != 0);
     record_submit(inside.downloader, &inside.nested, "", 0);
-    CHECK_STATUS(sdd_dispatch(inside.downloader, 0, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_dispatch(inside.downloader, 0, NULL), SDD_OK);
     CHECK_EQUAL(inside.calls, 1);
     record_clear(&inside.nested);
     destroy(inside.downloader);
@@ -244,7 +244,7 @@ static void wait_inside(const sdd_result *result, void *user_data)
 
 static void *dispatch_elsewhere(void *unused)
 {
-    CHECK_STATUS(sdd_dispatch(inside.downloader, 0, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_dispatch(inside.downloader, 0, NULL), SDD_OK);
     return unused;
 }
 
@@ -259,12 +259,12 @@ static void two_threads_do_not_take_events_at_once(void)
     CHECK(sdd_download(inside.downloader, "", 0, NULL, wait_inside, NULL) != 0);
     pthread_create(&thread, NULL, dispatch_elsewhere, NULL);
     sem_wait(&inside.entered);
-    CHECK_STATUS(sdd_dispatch(inside.downloader, 0, NULL), SDD_ERROR_BUSY);
-    CHECK_STATUS(sdd_drain(inside.downloader, &event, 1, &count), SDD_ERROR_BUSY);
-    CHECK_STATUS(sdd_wait_idle(inside.downloader, -1), SDD_ERROR_BUSY);
+    CHECK_STATUS(sdd_downloader_dispatch(inside.downloader, 0, NULL), SDD_ERROR_BUSY);
+    CHECK_STATUS(sdd_downloader_drain(inside.downloader, &event, 1, &count), SDD_ERROR_BUSY);
+    CHECK_STATUS(sdd_downloader_idle_wait(inside.downloader, -1), SDD_ERROR_BUSY);
     sem_post(&inside.leave);
     pthread_join(thread, NULL);
-    CHECK_STATUS(sdd_dispatch(inside.downloader, 0, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_dispatch(inside.downloader, 0, NULL), SDD_OK);
     destroy(inside.downloader);
 }
 
@@ -316,7 +316,7 @@ static void d24_d25_what_cannot_begin_ends_by_its_callback(void)
         CHECK_STATUS(sdd_cancel(token), SDD_ERROR_NOT_FOUND);
         CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 0);
         CHECK(is_readable(downloader, 0));
-        CHECK_STATUS(sdd_dispatch(downloader, 0, NULL), SDD_OK); /* record.h sees that `finished` is 1 */
+        CHECK_STATUS(sdd_downloader_dispatch(downloader, 0, NULL), SDD_OK); /* record.h sees that `finished` is 1 */
         CHECK(r.completed_count == 1 && r.freed_count == 1 && r.progress_count == 0 && r.token == token);
         CHECK_ENDED(&r, all[i].error, all[i].detail);
         CHECK_EQUAL(r.stage, SDD_STAGE_SUBMIT);

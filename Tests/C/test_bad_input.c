@@ -26,21 +26,21 @@ static void null_never_crashes(void)
     CHECK_STATUS(sdd_set_header(NULL, none, "value"), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_set_header(NULL, none, NULL), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_set_header(NULL, "X-None", NULL), SDD_OK);
-    CHECK_STATUS(sdd_downloader_get_header(NULL, none, NULL, 0, NULL), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_downloader_get_header(NULL, "Accept", NULL, 10, NULL), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_downloader_get_header(NULL, "Accept", NULL, 0, NULL), SDD_ERROR_BUFFER_TOO_SMALL);
+    CHECK_STATUS(sdd_get_header(NULL, none, NULL, 0, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_get_header(NULL, "Accept", NULL, 10, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_get_header(NULL, "Accept", NULL, 0, NULL), SDD_ERROR_BUFFER_TOO_SMALL);
     CHECK_EQUAL(sdd_download(NULL, NULL, 0, NULL, NULL, NULL), 0);
     CHECK_EQUAL(sdd_downloader_submit(NULL, none, &status), 0);
     CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
     CHECK_EQUAL(sdd_downloader_submit(NULL, none, NULL), 0);
     CHECK_STATUS(sdd_cancel(0), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_downloader_cancel_all(NULL), SDD_OK);
-    CHECK_STATUS(sdd_wait_idle(NULL, -1), SDD_OK);
-    CHECK_EQUAL(sdd_event_fd(NULL), -1);
-    CHECK_STATUS(sdd_dispatch(NULL, 0, NULL), SDD_ERROR_WRONG_DELIVERY);
-    CHECK_STATUS(sdd_drain(NULL, none, 1, &count), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_drain(NULL, none, 0, none), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_wait(NULL, NULL, 0, 0, NULL), SDD_ERROR_WRONG_DELIVERY);
+    CHECK_STATUS(sdd_downloader_idle_wait(NULL, -1), SDD_OK);
+    CHECK_EQUAL(sdd_downloader_event_fd(NULL), -1);
+    CHECK_STATUS(sdd_downloader_dispatch(NULL, 0, NULL), SDD_ERROR_WRONG_DELIVERY);
+    CHECK_STATUS(sdd_downloader_drain(NULL, none, 1, &count), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_downloader_drain(NULL, none, 0, none), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_downloader_wait(NULL, NULL, 0, 0, NULL), SDD_ERROR_WRONG_DELIVERY);
     CHECK_EQUAL(count, 7);
     CHECK(sdd_image_retain(NULL) == NULL && sdd_image_pixels(NULL) == NULL && sdd_image_bytes(NULL) == NULL);
     CHECK(sdd_image_width(NULL) == 0 && sdd_image_height(NULL) == 0 && sdd_image_stride(NULL) == 0);
@@ -168,8 +168,8 @@ static void bad_headers_are_refused_at_the_call(void)
         CHECK_STATUS(sdd_set_header(downloader, bad_headers[i].name, bad_headers[i].value), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_set_header(downloader, longest, "v"), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_set_header(downloader, "X", longest), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_downloader_get_header(downloader, "X", NULL, 0, NULL), SDD_ERROR_NOT_FOUND);
-    CHECK_STATUS(sdd_downloader_get_header(downloader, "X Y", NULL, 0, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_get_header(downloader, "X", NULL, 0, NULL), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_get_header(downloader, "X Y", NULL, 0, NULL), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_set_header(downloader, "X-Tab", "a\tb"), SDD_OK);
     fetch(downloader, &r, at("/ok?after=bad-headers"), SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_OK, 0);
@@ -268,7 +268,7 @@ static void structs_of_other_sizes(void)
     destroy(downloader);
     config.known.struct_size = sizeof(size_t) - 1;
     CHECK_STATUS(sdd_downloader_create(&config.known, &downloader), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_wait_idle(NULL, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(NULL, -1), SDD_OK);
 }
 
 /* C gives a struct a size that is a multiple of its alignment. Any other size may cut a pointer in two, and the library
@@ -353,9 +353,9 @@ static void limits_below_zero_are_refused(void)
     REFUSED(groups.limits.connect_timeout_ms, -1);
     REFUSED(groups.limits.first_byte_timeout_ms, INT64_MIN);
     REFUSED(groups.limits.total_timeout_ms, -1);
-    REFUSED(groups.callbacks.min_progress_interval, -0.1);
-    REFUSED(groups.callbacks.min_progress_interval, 1.1);
-    REFUSED(groups.callbacks.min_progress_interval, NAN);
+    REFUSED(groups.callbacks.min_progress_fraction, -0.1);
+    REFUSED(groups.callbacks.min_progress_fraction, 1.1);
+    REFUSED(groups.callbacks.min_progress_fraction, NAN);
     REFUSED(groups.callbacks.min_progress_interval_ms, -1);
     REFUSED(config.accepted_status_codes, "everything");
     REFUSED(config.accepted_content_types, "pictures");

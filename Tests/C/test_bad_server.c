@@ -19,7 +19,7 @@ static void check_rows(sdd_downloader *downloader, const struct row *rows, size_
         records[i] = (record)RECORD_INIT;
         record_submit(downloader, &records[i], at(rows[i].path), rows[i].bytes_only ? SDD_OPTION_BYTES_ONLY : 0);
     }
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     for (size_t i = 0; i < count; i++) {
         record_wait(&records[i]);
         CHECK_ENDED(&records[i], rows[i].error, rows[i].detail);

@@ -116,7 +116,7 @@ static void pictures_come_over_http_and_https(void)
             records[root][i] = (record)RECORD_INIT;
             record_submit(downloader, &records[root][i], address_at(roots[root], path), 0);
         }
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     destroy(downloader);
     for (int root = 0; root < 3; root++)
         for (int i = 0; i < PICTURES; i++) {
@@ -186,7 +186,7 @@ static void equal_requests_share_one_transfer(void)
     }
     wait_for_requests("/hold/shared", 1);
     release("shared");
-    CHECK_STATUS(sdd_wait_idle(NULL, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(NULL, -1), SDD_OK);
     for (int i = 0; i < 20; i++) {
         check_pattern(&records[i], "/hold/shared?size=5000", 5000);
         record_clear(&records[i]);
@@ -202,20 +202,20 @@ static void headers_are_set_read_and_removed(void)
     record r = RECORD_INIT;
     char buffer[8] = "unseen";
     size_t length = 99;
-    CHECK_STATUS(sdd_downloader_get_header(downloader, "x-one", NULL, 0, &length), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_get_header(downloader, "x-one", NULL, 0, &length), SDD_ERROR_NOT_FOUND);
     CHECK_EQUAL(length, 99);
     CHECK_STATUS(sdd_set_header(downloader, "X-One", "value"), SDD_OK);
-    CHECK_STATUS(sdd_downloader_get_header(downloader, "x-oNE", NULL, 0, &length), SDD_ERROR_BUFFER_TOO_SMALL);
+    CHECK_STATUS(sdd_get_header(downloader, "x-oNE", NULL, 0, &length), SDD_ERROR_BUFFER_TOO_SMALL);
     CHECK_EQUAL(length, 5);
-    CHECK_STATUS(sdd_downloader_get_header(downloader, "x-one", buffer, 5, NULL), SDD_ERROR_BUFFER_TOO_SMALL);
+    CHECK_STATUS(sdd_get_header(downloader, "x-one", buffer, 5, NULL), SDD_ERROR_BUFFER_TOO_SMALL);
     CHECK_TEXT(buffer, "unseen");
-    CHECK_STATUS(sdd_downloader_get_header(downloader, "x-one", buffer, 6, &length), SDD_OK);
+    CHECK_STATUS(sdd_get_header(downloader, "x-one", buffer, 6, &length), SDD_OK);
     CHECK_TEXT(buffer, "value");
     fetch(downloader, &r, at("/echo"), SDD_OPTION_BYTES_ONLY);
     CHECK(echoes(&r, "X-One: value\r\n") && echoes(&r, "User-Agent: libsdd/" SDD_VERSION_STRING " (Linux; "));
     CHECK(echoes(&r, "Accept: image/"));
     CHECK_STATUS(sdd_set_header(downloader, "X-ONE", ""), SDD_OK);
-    CHECK_STATUS(sdd_downloader_get_header(downloader, "x-one", buffer, 1, &length), SDD_OK);
+    CHECK_STATUS(sdd_get_header(downloader, "x-one", buffer, 1, &length), SDD_OK);
     CHECK_EQUAL(length, 0);
     fetch(downloader, &r, at("/echo?empty"), SDD_OPTION_BYTES_ONLY);
     CHECK(echoes(&r, "X-One:"));
@@ -223,7 +223,7 @@ static void headers_are_set_read_and_removed(void)
     CHECK_STATUS(sdd_set_header(downloader, "user-agent", NULL), SDD_OK);
     CHECK_STATUS(sdd_set_header(downloader, "accept", NULL), SDD_OK);
     CHECK_STATUS(sdd_set_header(downloader, "never-set", NULL), SDD_OK);
-    CHECK_STATUS(sdd_downloader_get_header(downloader, "X-One", NULL, 0, &length), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_get_header(downloader, "X-One", NULL, 0, &length), SDD_ERROR_NOT_FOUND);
     fetch(downloader, &r, at("/echo?without"), SDD_OPTION_BYTES_ONLY);
     CHECK(!echoes(&r, "X-One") && !echoes(&r, "User-Agent") && !echoes(&r, "Accept:"));
     /* Two fields are sent by default, as the header says. */
@@ -233,8 +233,8 @@ static void headers_are_set_read_and_removed(void)
     CHECK(echoes(&r, "Host: other.example\r\n") && echoes(&r, "Accept-Encoding: identity\r\n"));
     CHECK_STATUS(sdd_set_header(downloader, "Host", NULL), SDD_OK);
     CHECK_STATUS(sdd_set_header(downloader, "Accept-Encoding", NULL), SDD_OK);
-    CHECK_STATUS(sdd_downloader_get_header(downloader, "Host", NULL, 0, &length), SDD_ERROR_NOT_FOUND);
-    CHECK_STATUS(sdd_downloader_get_header(downloader, "Accept-Encoding", NULL, 0, &length), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_get_header(downloader, "Host", NULL, 0, &length), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_get_header(downloader, "Accept-Encoding", NULL, 0, &length), SDD_ERROR_NOT_FOUND);
     fetch(downloader, &r, at("/echo?removed"), SDD_OPTION_BYTES_ONLY);
     CHECK(echoes(&r, "Host: 127.0.0.1:") && echoes(&r, "Accept-Encoding: ")
         && !echoes(&r, "Accept-Encoding: identity"));
@@ -290,7 +290,7 @@ static void h4_the_user_agent_names_library_machine_and_libcurl(void)
     CHECK(uname(&machine) == 0);
     int size = snprintf(begin, sizeof begin, "libsdd/%s (%s; %s) curl/", SDD_VERSION_STRING, machine.sysname,
                         machine.machine);
-    CHECK_STATUS(sdd_downloader_get_header(downloader, "User-Agent", value, sizeof value, &length), SDD_OK);
+    CHECK_STATUS(sdd_get_header(downloader, "User-Agent", value, sizeof value, &length), SDD_OK);
     CHECK_EQUAL(length, strlen(value));
     if (strncmp(value, begin, (size_t)size) != 0) FAIL("%s, not %s...", value, begin);
     int major = 0, minor = 0, patch = 0, end = 0;

@@ -8,18 +8,18 @@ static void an_image_is_found_in_memory_and_then_on_disk(void)
 {
     cache_in_folder c = open_default();
     sdd_image *stored = fixture_image("png/rgb8.png");
-    CHECK_EQUAL(sdd_cache_contains(c.cache, KEY, SDD_CACHE_ALL), 0);
+    CHECK_EQUAL(sdd_cache_contains_wait(c.cache, KEY, SDD_CACHE_ALL), 0);
     put(c.cache, KEY, sdd_image_retain(stored), NULL);
-    CHECK_EQUAL(sdd_cache_contains(c.cache, KEY, SDD_CACHE_DEFAULT), SDD_CACHE_ALL);
-    CHECK_EQUAL(sdd_cache_contains(c.cache, KEY, SDD_CACHE_MEMORY), SDD_CACHE_MEMORY);
-    CHECK_EQUAL(sdd_cache_contains(c.cache, KEY, SDD_CACHE_DISK), SDD_CACHE_DISK);
-    CHECK_EQUAL(sdd_cache_contains(c.cache, KEY "?", SDD_CACHE_ALL), 0);
+    CHECK_EQUAL(sdd_cache_contains_wait(c.cache, KEY, SDD_CACHE_DEFAULT), SDD_CACHE_ALL);
+    CHECK_EQUAL(sdd_cache_contains_wait(c.cache, KEY, SDD_CACHE_MEMORY), SDD_CACHE_MEMORY);
+    CHECK_EQUAL(sdd_cache_contains_wait(c.cache, KEY, SDD_CACHE_DISK), SDD_CACHE_DISK);
+    CHECK_EQUAL(sdd_cache_contains_wait(c.cache, KEY "?", SDD_CACHE_ALL), 0);
     sdd_image *found = find_image(c.cache, KEY, NULL, SDD_ORIGIN_MEMORY);
     CHECK(found == stored);
     sdd_image_release(stored);
     sdd_image_release(found);
     CHECK_STATUS(sdd_cache_trim_memory(c.cache, SDD_TRIM_ALL), SDD_OK);
-    CHECK_EQUAL(sdd_cache_contains(c.cache, KEY, SDD_CACHE_ALL), SDD_CACHE_DISK);
+    CHECK_EQUAL(sdd_cache_contains_wait(c.cache, KEY, SDD_CACHE_ALL), SDD_CACHE_DISK);
     CHECK(!is_in_memory(c.cache, KEY));
     found = find_image(c.cache, KEY, NULL, SDD_ORIGIN_DISK);
     check_image(found, "png/rgb8.pam");
@@ -48,30 +48,30 @@ static void bytes_and_extended_come_as_they_were_given(void)
     cache_in_folder c = open_default();
     sdd_bytes *picture = fixture_bytes("jpeg/baseline-420.jpg"), *bytes = NULL, *extended = NULL;
     sdd_cache_item item = item_of(KEY, fixture_image("jpeg/baseline-420.jpg"), picture, SDD_CACHE_ALL);
-    sdd_query query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_BYTES);
+    sdd_cache_query_options query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_BYTES);
     sdd_image *image = (sdd_image *)&item;
     int32_t origin = -1;
     item.extended = sdd_bytes_create("any\0bytes", 9);
-    CHECK_STATUS(sdd_cache_put(c.cache, &item, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, NULL), SDD_OK);
     /* The bytes come from the disk although the image is in memory. */
-    CHECK_STATUS(sdd_cache_query(c.cache, &query, &image, &bytes, &extended, &origin), SDD_OK);
+    CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, &image, &bytes, &extended, &origin), SDD_OK);
     CHECK(image == NULL && origin == SDD_ORIGIN_DISK && sdd_bytes_size(bytes) == sdd_bytes_size(picture));
     CHECK(memcmp(sdd_bytes_data(bytes), sdd_bytes_data(picture), sdd_bytes_size(picture)) == 0);
     CHECK(sdd_bytes_size(extended) == 9 && memcmp(sdd_bytes_data(extended), "any\0bytes", 9) == 0);
     sdd_bytes_release(bytes);
     sdd_bytes_release(extended);
     query.wants = SDD_WANT_BOTH;
-    CHECK_STATUS(sdd_cache_query(c.cache, &query, &image, &bytes, NULL, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, &image, &bytes, NULL, NULL), SDD_OK);
     CHECK(sdd_image_width(image) == 37 && sdd_bytes_size(bytes) == sdd_bytes_size(picture));
     sdd_image_release(image);
     sdd_bytes_release(bytes);
-    CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK); /* only whether the entry exists */
+    CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK); /* only whether the entry exists */
     put(c.cache, KEY, NULL, text_bytes("no picture, and nothing of the host's"));
     query = query_of(KEY, SDD_CACHE_DISK, SDD_WANT_BYTES);
-    CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, &extended, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, NULL, NULL, &extended, NULL), SDD_OK);
     CHECK(extended == NULL);
     query.wants = SDD_WANT_IMAGE;
-    CHECK_STATUS(sdd_cache_query(c.cache, &query, &image, NULL, NULL, NULL), SDD_ERROR_BAD_IMAGE_DATA);
+    CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, &image, NULL, NULL, NULL), SDD_ERROR_BAD_IMAGE_DATA);
     CHECK(image == NULL);
     sdd_image_release(item.image);
     sdd_bytes_release(item.extended);
@@ -115,17 +115,17 @@ static void the_levels_are_separate(void)
 {
     cache_in_folder c = open_default();
     sdd_cache_item item = item_of("memory", fixture_image("png/rgb8.png"), NULL, SDD_CACHE_MEMORY);
-    CHECK_STATUS(sdd_cache_put(c.cache, &item, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, NULL), SDD_OK);
     item.key = "disk";
     item.levels = SDD_CACHE_DISK;
-    CHECK_STATUS(sdd_cache_put(c.cache, &item, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, NULL), SDD_OK);
     sdd_image_release(item.image);
-    CHECK_EQUAL(sdd_cache_contains(c.cache, "memory", SDD_CACHE_ALL), SDD_CACHE_MEMORY);
-    CHECK_EQUAL(sdd_cache_contains(c.cache, "disk", SDD_CACHE_ALL), SDD_CACHE_DISK);
-    sdd_query query = query_of("memory", SDD_CACHE_DISK, SDD_WANT_IMAGE);
-    CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED);
+    CHECK_EQUAL(sdd_cache_contains_wait(c.cache, "memory", SDD_CACHE_ALL), SDD_CACHE_MEMORY);
+    CHECK_EQUAL(sdd_cache_contains_wait(c.cache, "disk", SDD_CACHE_ALL), SDD_CACHE_DISK);
+    sdd_cache_query_options query = query_of("memory", SDD_CACHE_DISK, SDD_WANT_IMAGE);
+    CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED);
     query = query_of("disk", SDD_CACHE_MEMORY, SDD_WANT_IMAGE);
-    CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED);
+    CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED);
     close_cache(&c);
 }
 
@@ -136,14 +136,14 @@ static void a_cache_of_one_level_has_no_other(void)
     config.levels = SDD_CACHE_MEMORY;
     sdd_cache *cache = make_cache(&config);
     put(cache, KEY, fixture_image("png/rgb8.png"), NULL);
-    CHECK_EQUAL(sdd_cache_contains(cache, KEY, SDD_CACHE_ALL), SDD_CACHE_MEMORY);
+    CHECK_EQUAL(sdd_cache_contains_wait(cache, KEY, SDD_CACHE_ALL), SDD_CACHE_MEMORY);
     CHECK_STATUS(sdd_cache_path(cache, KEY, path, sizeof path, NULL), SDD_ERROR_NOT_FOUND);
     CHECK_EQUAL(counts_of(cache).disk_count, 0);
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
     config.levels = SDD_CACHE_DISK;
     cache_in_folder c = open_cache(config);
     put(c.cache, KEY, fixture_image("png/rgb8.png"), NULL);
-    CHECK_EQUAL(sdd_cache_contains(c.cache, KEY, SDD_CACHE_ALL), SDD_CACHE_DISK);
+    CHECK_EQUAL(sdd_cache_contains_wait(c.cache, KEY, SDD_CACHE_ALL), SDD_CACHE_DISK);
     sdd_image_release(find_image(c.cache, KEY, NULL, SDD_ORIGIN_DISK));
     sdd_image_release(find_image(c.cache, KEY, NULL, SDD_ORIGIN_DISK));
     close_cache(&c);
@@ -155,22 +155,22 @@ static void a_removed_image_the_application_holds_is_not_found(void)
 {
     cache_in_folder c = open_default();
     sdd_image *held = fixture_image("png/rgb8.png");
-    CHECK_STATUS(sdd_cache_remove(c.cache, "never stored", SDD_CACHE_ALL), SDD_OK);
+    CHECK_STATUS(sdd_cache_remove_wait(c.cache, "never stored", SDD_CACHE_ALL), SDD_OK);
     put(c.cache, "a", sdd_image_retain(held), NULL);
     put(c.cache, "b", sdd_image_retain(held), NULL);
     put(c.cache, "c", sdd_image_retain(held), NULL);
-    CHECK_STATUS(sdd_cache_remove(c.cache, "a", SDD_CACHE_DEFAULT), SDD_OK);
-    CHECK_STATUS(sdd_cache_remove(c.cache, "b", SDD_CACHE_MEMORY), SDD_OK);
-    CHECK_STATUS(sdd_cache_remove(c.cache, "c", SDD_CACHE_DISK), SDD_OK);
+    CHECK_STATUS(sdd_cache_remove_wait(c.cache, "a", SDD_CACHE_DEFAULT), SDD_OK);
+    CHECK_STATUS(sdd_cache_remove_wait(c.cache, "b", SDD_CACHE_MEMORY), SDD_OK);
+    CHECK_STATUS(sdd_cache_remove_wait(c.cache, "c", SDD_CACHE_DISK), SDD_OK);
     CHECK(!is_in_memory(c.cache, "a") && !is_in_memory(c.cache, "b") && is_in_memory(c.cache, "c"));
-    CHECK_EQUAL(sdd_cache_contains(c.cache, "a", SDD_CACHE_ALL), 0);
-    CHECK_EQUAL(sdd_cache_contains(c.cache, "b", SDD_CACHE_ALL), SDD_CACHE_DISK);
-    CHECK_EQUAL(sdd_cache_contains(c.cache, "c", SDD_CACHE_ALL), SDD_CACHE_MEMORY);
-    CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
+    CHECK_EQUAL(sdd_cache_contains_wait(c.cache, "a", SDD_CACHE_ALL), 0);
+    CHECK_EQUAL(sdd_cache_contains_wait(c.cache, "b", SDD_CACHE_ALL), SDD_CACHE_DISK);
+    CHECK_EQUAL(sdd_cache_contains_wait(c.cache, "c", SDD_CACHE_ALL), SDD_CACHE_MEMORY);
+    CHECK_STATUS(sdd_cache_flush_wait(c.cache, -1), SDD_OK);
     CHECK(access(path_of(c.cache, "a"), F_OK) != 0 && access(path_of(c.cache, "b"), F_OK) == 0);
     CHECK(access(path_of(c.cache, "c"), F_OK) != 0);
     put(c.cache, "a", sdd_image_retain(held), NULL); /* stored after the removal: it stays */
-    CHECK_EQUAL(sdd_cache_contains(c.cache, "a", SDD_CACHE_ALL), SDD_CACHE_ALL);
+    CHECK_EQUAL(sdd_cache_contains_wait(c.cache, "a", SDD_CACHE_ALL), SDD_CACHE_ALL);
     sdd_image_release(held);
     close_cache(&c);
 }
@@ -191,11 +191,11 @@ static void clearing_leaves_foreign_files_and_readers_alone(void)
         put(c.cache, key, i % 2 ? fixture_image("png/rgb8.png") : NULL, text_bytes("any"));
     }
     CHECK_EQUAL(counts_of(c.cache).disk_count, 21);
-    CHECK_STATUS(sdd_cache_open(c.cache, "read", &descriptor, &size), SDD_OK);
-    CHECK_STATUS(sdd_cache_clear(c.cache, SDD_CACHE_DEFAULT), SDD_OK);
-    CHECK_EQUAL(sdd_cache_contains(c.cache, "key 1", SDD_CACHE_ALL), 0);
+    CHECK_STATUS(sdd_cache_open_wait(c.cache, "read", &descriptor, &size), SDD_OK);
+    CHECK_STATUS(sdd_cache_clear_wait(c.cache, SDD_CACHE_DEFAULT), SDD_OK);
+    CHECK_EQUAL(sdd_cache_contains_wait(c.cache, "key 1", SDD_CACHE_ALL), 0);
     check_text(c.cache, "read", NULL);
-    CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(c.cache, -1), SDD_OK);
     sdd_cache_statistics counts = counts_of(c.cache);
     CHECK(counts.disk_count == 0 && counts.memory_count == 0 && counts.memory_cost == 0);
     CHECK(access(foreign, F_OK) == 0 && access(path_of(c.cache, "key 1"), F_OK) != 0);
@@ -249,7 +249,7 @@ static void only_the_user_may_read_files(void)
     snprintf(folder, sizeof folder, "%s/made/for it", base);
     sdd_cache *cache = cache_at(folder);
     put_text(cache, KEY, "private");
-    CHECK_STATUS(sdd_cache_trim_disk(cache), SDD_OK);
+    CHECK_STATUS(sdd_cache_trim_disk_wait(cache), SDD_OK);
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
     umask(mask);
     CHECK(nftw(base, private_to_us, 16, FTW_PHYS) == 0);
@@ -270,7 +270,7 @@ static void a_viewer_opens_the_file_of_an_entry(void)
         uint8_t *file = read_whole(path_of(c.cache, pictures[i]), &whole);
         CHECK_STATUS(sdd_image_decode(file, whole, NULL, &image, NULL), SDD_OK);
         sdd_image_release(image);
-        CHECK_STATUS(sdd_cache_open(c.cache, pictures[i], &descriptor, &size), SDD_OK);
+        CHECK_STATUS(sdd_cache_open_wait(c.cache, pictures[i], &descriptor, &size), SDD_OK);
         CHECK_EQUAL(size, sdd_bytes_size(picture));
         CHECK(whole > (size_t)size && memcmp(file, sdd_bytes_data(picture), (size_t)size) == 0);
         CHECK(fcntl(descriptor, F_GETFD) == FD_CLOEXEC && (fcntl(descriptor, F_GETFL) & O_ACCMODE) == O_RDONLY);
@@ -291,10 +291,10 @@ static void large_entries_may_be_mapped(void)
     config.map_from_bytes = 1000;
     cache_in_folder c = open_cache(config);
     sdd_bytes *picture = fixture_bytes("large/baseline.jpg"), *bytes = NULL;
-    sdd_query query = query_of(KEY, SDD_CACHE_DISK, SDD_WANT_BYTES);
+    sdd_cache_query_options query = query_of(KEY, SDD_CACHE_DISK, SDD_WANT_BYTES);
     put(c.cache, KEY, NULL, sdd_bytes_retain(picture));
-    CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, &bytes, NULL, NULL), SDD_OK);
-    CHECK_STATUS(sdd_cache_clear(c.cache, SDD_CACHE_ALL), SDD_OK);
+    CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, NULL, &bytes, NULL, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_clear_wait(c.cache, SDD_CACHE_ALL), SDD_OK);
     close_cache(&c); /* the bytes outlive the cache */
     CHECK_EQUAL(sdd_bytes_size(bytes), sdd_bytes_size(picture));
     CHECK(memcmp(sdd_bytes_data(bytes), sdd_bytes_data(picture), sdd_bytes_size(bytes)) == 0);
@@ -346,8 +346,8 @@ static void a_thumbnail_that_was_stored_needs_no_original(void)
     sdd_image *found = find_image(c.cache, KEY, &small, SDD_ORIGIN_DISK);
     check_image(found, "png/rgb8.pam");
     sdd_image_release(found);
-    sdd_query query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_IMAGE);
-    CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED);
+    sdd_cache_query_options query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_IMAGE);
+    CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED);
     close_cache(&c);
 }
 
@@ -356,7 +356,7 @@ static void a_thumbnail_that_was_stored_needs_no_original(void)
 static void put_in_memory(sdd_cache *cache, const char *key)
 {
     sdd_cache_item item = item_of(key, fixture_image("png/rgb8.png"), NULL, SDD_CACHE_MEMORY);
-    CHECK_STATUS(sdd_cache_put(cache, &item, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_put_wait(cache, &item, NULL), SDD_OK);
     sdd_image_release(item.image);
 }
 
@@ -452,8 +452,8 @@ static void an_old_entry_is_a_miss(void)
         /* Where nothing may stay, the trim that starts when the cache opens may already have removed the file. */
         if (all[i].age != 0) make_older(path_of(c.cache, KEY), all[i].age);
         check_text(c.cache, KEY, all[i].is_there ? "some time ago" : NULL);
-        CHECK_EQUAL(sdd_cache_contains(c.cache, KEY, SDD_CACHE_DISK), all[i].is_there ? SDD_CACHE_DISK : 0);
-        CHECK_STATUS(sdd_cache_trim_disk(c.cache), SDD_OK);
+        CHECK_EQUAL(sdd_cache_contains_wait(c.cache, KEY, SDD_CACHE_DISK), all[i].is_there ? SDD_CACHE_DISK : 0);
+        CHECK_STATUS(sdd_cache_trim_disk_wait(c.cache), SDD_OK);
         CHECK_EQUAL(access(path_of(c.cache, KEY), F_OK) == 0, all[i].is_there);
         close_cache(&c);
     }
@@ -496,11 +496,11 @@ static void over_the_limit_the_oldest_are_removed(void)
     make_older(path_of(c.cache, "b"), 3600);
     CHECK(counts_of(c.cache).disk_bytes >= 1200000);
     CHECK_STATUS(sdd_cache_set_disk_limits(c.cache, 1100000, 0), SDD_OK);
-    CHECK_STATUS(sdd_cache_trim_disk(c.cache), SDD_OK);
-    CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
-    CHECK_EQUAL(sdd_cache_contains(c.cache, "b", SDD_CACHE_DISK), 0);
-    CHECK_EQUAL(sdd_cache_contains(c.cache, "a", SDD_CACHE_DISK), SDD_CACHE_DISK);
-    CHECK_EQUAL(sdd_cache_contains(c.cache, "c", SDD_CACHE_DISK), SDD_CACHE_DISK);
+    CHECK_STATUS(sdd_cache_trim_disk_wait(c.cache), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(c.cache, -1), SDD_OK);
+    CHECK_EQUAL(sdd_cache_contains_wait(c.cache, "b", SDD_CACHE_DISK), 0);
+    CHECK_EQUAL(sdd_cache_contains_wait(c.cache, "a", SDD_CACHE_DISK), SDD_CACHE_DISK);
+    CHECK_EQUAL(sdd_cache_contains_wait(c.cache, "c", SDD_CACHE_DISK), SDD_CACHE_DISK);
     sdd_cache_statistics counts = counts_of(c.cache);
     CHECK(counts.disk_count == 2 && counts.disk_bytes >= 800000 && counts.disk_bytes <= 990000);
     CHECK(counts.trims >= 1 && counts.entries_trimmed == 1 && counts.trimmed_bytes >= 400000);
@@ -513,17 +513,17 @@ static void with_access_dates_recently_used_entries_stay(void)
     config.low_water_percent = 90;
     config.max_disk_age_ms = -1;
     cache_in_folder c = open_cache(config);
-    sdd_query query = query_of("a", SDD_CACHE_DISK, SDD_WANT_BYTES);
+    sdd_cache_query_options query = query_of("a", SDD_CACHE_DISK, SDD_WANT_BYTES);
     put_large(c.cache, "a");
     put_large(c.cache, "b");
     make_older(path_of(c.cache, "a"), 7200);
     make_older(path_of(c.cache, "b"), 3600);
-    CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK);
     CHECK_STATUS(sdd_cache_set_disk_limits(c.cache, 1100000, -1), SDD_OK);
     put_large(c.cache, "c");
-    CHECK_STATUS(sdd_cache_trim_disk(c.cache), SDD_OK);
-    CHECK_EQUAL(sdd_cache_contains(c.cache, "b", SDD_CACHE_DISK), 0);
-    CHECK_EQUAL(sdd_cache_contains(c.cache, "a", SDD_CACHE_DISK), SDD_CACHE_DISK);
+    CHECK_STATUS(sdd_cache_trim_disk_wait(c.cache), SDD_OK);
+    CHECK_EQUAL(sdd_cache_contains_wait(c.cache, "b", SDD_CACHE_DISK), 0);
+    CHECK_EQUAL(sdd_cache_contains_wait(c.cache, "a", SDD_CACHE_DISK), SDD_CACHE_DISK);
     close_cache(&c);
 }
 
@@ -531,13 +531,13 @@ static void every_statistic_counts(void)
 {
     cache_in_folder c = open_default();
     sdd_bytes *picture = fixture_bytes("png/rgb8.png");
-    sdd_query query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_IMAGE);
+    sdd_cache_query_options query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_IMAGE);
     put(c.cache, KEY, fixture_image("png/rgb8.png"), NULL);
-    CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK); /* from memory */
+    CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK); /* from memory */
     CHECK_STATUS(sdd_cache_trim_memory(c.cache, SDD_TRIM_ALL), SDD_OK);
-    CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK); /* from disk */
+    CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK); /* from disk */
     query.key = "missing";
-    CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED);
+    CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED);
     sdd_cache_statistics counts = counts_of(c.cache);
     CHECK(counts.memory_hits == 1 && counts.memory_misses == 2 && counts.disk_hits == 1 && counts.disk_misses == 1);
     CHECK_EQUAL(counts.disk_read_bytes, sdd_bytes_size(picture));
@@ -558,21 +558,21 @@ static void another_directory_is_merged(void)
     put_text(old.cache, "theirs", "theirs");
     put_text(old.cache, "both", "theirs");
     put_text(c.cache, "both", "ours");
-    CHECK_STATUS(sdd_cache_merge(c.cache, c.folder, &merged), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_cache_merge_wait(c.cache, c.folder, &merged), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_EQUAL(merged, 0);
-    CHECK_STATUS(sdd_cache_merge(c.cache, "/proc/self/none", &merged), SDD_ERROR_CACHE);
+    CHECK_STATUS(sdd_cache_merge_wait(c.cache, "/proc/self/none", &merged), SDD_ERROR_CACHE);
     CHECK_STATUS(sdd_cache_destroy(old.cache), SDD_OK);
-    CHECK_STATUS(sdd_cache_merge(c.cache, old.folder, &merged), SDD_OK);
+    CHECK_STATUS(sdd_cache_merge_wait(c.cache, old.folder, &merged), SDD_OK);
     CHECK_EQUAL(merged, 1);
     check_text(c.cache, "theirs", "theirs");
     check_text(c.cache, "both", "ours");
     CHECK_EQUAL(counts_of(c.cache).disk_count, 2);
     CHECK(access(old.folder, F_OK) != 0);
-    CHECK_STATUS(sdd_cache_merge(c.cache, old.folder, NULL), SDD_ERROR_CACHE); /* the first call has removed it */
+    CHECK_STATUS(sdd_cache_merge_wait(c.cache, old.folder, NULL), SDD_ERROR_CACHE); /* the first call has removed it */
     sdd_cache_config memory = SDD_CACHE_CONFIG_INIT;
     memory.levels = SDD_CACHE_MEMORY;
     sdd_cache *other = make_cache(&memory);
-    CHECK_STATUS(sdd_cache_merge(other, c.folder, &merged), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_cache_merge_wait(other, c.folder, &merged), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_cache_destroy(other), SDD_OK);
     close_cache(&c);
 }
@@ -591,8 +591,8 @@ static void two_handles_share_a_folder(void)
     put_text(other, KEY, "of the second");
     check_text(c.cache, KEY, "of the second");
     CHECK(counts_of(c.cache).disk_count == 1 && counts_of(other).disk_count == 1);
-    CHECK_STATUS(sdd_cache_remove(other, KEY, SDD_CACHE_ALL), SDD_OK);
-    CHECK_STATUS(sdd_cache_flush(other, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_remove_wait(other, KEY, SDD_CACHE_ALL), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(other, -1), SDD_OK);
     check_text(c.cache, KEY, NULL);
     CHECK_EQUAL(counts_of(c.cache).disk_count, 0);
     put_text(c.cache, KEY, "again");
@@ -618,10 +618,10 @@ static void read_only_folders_are_read_and_never_changed(void)
     check_text(c.cache, "in both", "first"); /* the first folder in the list wins */
     check_text(c.cache, "in the second", "second");
     check_text(c.cache, "in none", NULL);
-    CHECK_EQUAL(sdd_cache_contains(c.cache, "in the second", SDD_CACHE_DISK), SDD_CACHE_DISK);
+    CHECK_EQUAL(sdd_cache_contains_wait(c.cache, "in the second", SDD_CACHE_DISK), SDD_CACHE_DISK);
     put_text(c.cache, "in both", "own");
     check_text(c.cache, "in both", "own");
-    CHECK_STATUS(sdd_cache_clear(c.cache, SDD_CACHE_ALL), SDD_OK);
+    CHECK_STATUS(sdd_cache_clear_wait(c.cache, SDD_CACHE_ALL), SDD_OK);
     close_cache(&c);
     CHECK(chmod(first.folder, 0700) == 0 && chmod(second.folder, 0700) == 0);
     first.cache = cache_at(first.folder);

@@ -193,9 +193,9 @@ static sdd_bytes *serialize(sdd_image *image, sdd_bytes *bytes, const char *key,
     pthread_getname_np(s->thread, s->thread_name, sizeof s->thread_name);
     snprintf(s->key, sizeof s->key, "%s", key);
     if (s->cache) {
-        CHECK_STATUS(sdd_cache_flush(s->cache, -1), SDD_ERROR_WOULD_DEADLOCK);
+        CHECK_STATUS(sdd_cache_flush_wait(s->cache, -1), SDD_ERROR_WOULD_DEADLOCK);
         CHECK_STATUS(sdd_cache_destroy(s->cache), SDD_ERROR_WOULD_DEADLOCK);
-        CHECK_STATUS(sdd_cache_list(s->cache, 0, no_entries, NULL), SDD_ERROR_WOULD_DEADLOCK);
+        CHECK_STATUS(sdd_cache_list_wait(s->cache, 0, no_entries, NULL), SDD_ERROR_WOULD_DEADLOCK);
     }
     sdd_bytes *made = s->answer == NULL                ? NULL
                       : strcmp(s->answer, "same") == 0 ? sdd_bytes_retain(bytes)
@@ -239,9 +239,9 @@ static void without_serialized_bytes_nothing_is_on_disk(void)
     serializer s = { .lock = PTHREAD_MUTEX_INITIALIZER };
     cache_in_folder c = open_with(&s);
     sdd_cache_item item = item_of(KEY, fixture_image("png/rgb8.png"), NULL, SDD_CACHE_ALL);
-    sdd_cache_put(c.cache, &item, NULL);
+    sdd_cache_put_wait(c.cache, &item, NULL);
     CHECK_EQUAL(s.calls, 1);
-    CHECK_EQUAL(sdd_cache_contains(c.cache, KEY, SDD_CACHE_ALL), SDD_CACHE_MEMORY);
+    CHECK_EQUAL(sdd_cache_contains_wait(c.cache, KEY, SDD_CACHE_ALL), SDD_CACHE_MEMORY);
     CHECK_EQUAL(counts_of(c.cache).errors, 0);
     sdd_image_release(item.image);
     close_cache(&c);
@@ -257,17 +257,17 @@ static void a_store_asks_the_serializer_on_a_thread_of_the_cache(void)
         sdd_bytes *bytes = text_bytes("stored");
         snprintf(key, sizeof key, "key %d", i);
         sdd_cache_item item = item_of(key, NULL, bytes, SDD_CACHE_DISK);
-        CHECK(sdd_cache_put_async(c.cache, downloader, &item, NULL) != 0);
+        CHECK(sdd_cache_put(c.cache, downloader, &item, NULL) != 0);
         sdd_bytes_release(bytes);
     }
-    CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(c.cache, -1), SDD_OK);
     pthread_mutex_lock(&s.lock);
     CHECK_EQUAL(s.calls, 50);
     CHECK(!pthread_equal(s.thread, pthread_self()));
     CHECK(strncmp(s.thread_name, "sdd-disk", 8) == 0);
     pthread_mutex_unlock(&s.lock);
     check_text(c.cache, "key 49", "stored");
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     close_cache(&c);
     destroy(downloader);
 }
@@ -278,7 +278,7 @@ static void nothing_is_serialized_for_memory(void)
     serializer s = { .lock = PTHREAD_MUTEX_INITIALIZER, .answer = "never" };
     cache_in_folder c = open_with(&s);
     sdd_cache_item item = item_of(KEY, fixture_image("png/rgb8.png"), NULL, SDD_CACHE_MEMORY);
-    CHECK_STATUS(sdd_cache_put(c.cache, &item, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, NULL), SDD_OK);
     CHECK_EQUAL(s.calls, 0);
     sdd_image_release(item.image);
     close_cache(&c);

@@ -3,7 +3,7 @@
 
 enum { MOST = 2000 };
 
-/* The entries that sdd_cache_list() has shown, and what the callback does with them. */
+/* The entries that sdd_cache_list_wait() has shown, and what the callback does with them. */
 typedef struct listed {
     sdd_cache_entry entries[MOST];
     char keys[MOST][64];
@@ -33,7 +33,7 @@ static listed told;
 static void list(sdd_cache *cache, int32_t flags)
 {
     told.count = 0;
-    CHECK_STATUS(sdd_cache_list(cache, flags, note_entry, &told), SDD_OK);
+    CHECK_STATUS(sdd_cache_list_wait(cache, flags, note_entry, &told), SDD_OK);
 }
 
 static const sdd_cache_entry *entry_of(const char *key)
@@ -194,7 +194,7 @@ static void caches_without_files_are_refused(void)
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.levels = SDD_CACHE_MEMORY;
     sdd_cache *memory = make_cache(&config);
-    CHECK_STATUS(sdd_cache_list(memory, 0, note_entry, &told), SDD_ERROR_UNSUPPORTED);
+    CHECK_STATUS(sdd_cache_list_wait(memory, 0, note_entry, &told), SDD_ERROR_UNSUPPORTED);
     CHECK_STATUS(sdd_cache_destroy(memory), SDD_OK);
 }
 

@@ -2,19 +2,19 @@
 #include "caches.h"
 
 /* Returns a query whose end goes to `r`. */
-static sdd_query record_query(record *r, const char *key, int32_t wants)
+static sdd_cache_query_options record_query(record *r, const char *key, int32_t wants)
 {
-    sdd_query query = query_of(key, SDD_CACHE_DEFAULT, wants);
+    sdd_cache_query_options query = query_of(key, SDD_CACHE_DEFAULT, wants);
     query.completed = record_completed;
     query.user_data = r;
     query.user_data_free = record_freed;
     return query;
 }
 
-static sdd_token submit_query(sdd_downloader *downloader, sdd_cache *cache, const sdd_query *query)
+static sdd_token submit_query(sdd_downloader *downloader, sdd_cache *cache, const sdd_cache_query_options *query)
 {
     sdd_status status = -1;
-    sdd_token token = sdd_cache_query_async(cache, downloader, query, &status);
+    sdd_token token = sdd_cache_query(cache, downloader, query, &status);
     CHECK_STATUS(status, SDD_OK);
     CHECK(token != 0);
     return token;
@@ -23,7 +23,7 @@ static sdd_token submit_query(sdd_downloader *downloader, sdd_cache *cache, cons
 static void look_for(sdd_downloader *downloader, sdd_cache *cache, record *r, const char *key, int32_t wants)
 {
     record_clear(r);
-    sdd_query query = record_query(r, key, wants);
+    sdd_cache_query_options query = record_query(r, key, wants);
     sdd_token token = submit_query(downloader, cache, &query);
     record_wait(r);
     CHECK(r->token == token && r->http_status == 0 && r->response == NULL);
@@ -48,14 +48,14 @@ static void a_query_gives_the_same_warm_as_cold(void)
     sdd_bytes *picture = fixture_bytes("jpeg/baseline-420.jpg");
     sdd_cache_item item = item_of(KEY, NULL, picture, SDD_CACHE_ALL);
     item.extended = text_bytes("the application's");
-    CHECK_STATUS(sdd_cache_put(c.cache, &item, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, NULL), SDD_OK);
     for (int is_small = 0; is_small < 2; is_small++) {
         sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
         decode.target_width = is_small ? 10 : 0;
         for (int32_t wants = SDD_WANT_IMAGE; wants <= SDD_WANT_BOTH; wants++) {
             CHECK_STATUS(sdd_cache_trim_memory(c.cache, SDD_TRIM_ALL), SDD_OK);
             for (int is_warm = 0; is_warm < 2; is_warm++) {
-                sdd_query query = record_query(&r, KEY, wants);
+                sdd_cache_query_options query = record_query(&r, KEY, wants);
                 query.decode = &decode;
                 record_clear(&r);
                 submit_query(downloader, c.cache, &query);
@@ -85,7 +85,7 @@ static void a_query_ends_with_the_cached_entry(void)
     record r = RECORD_INIT;
     sdd_cache_item item = item_of(KEY, fixture_image("png/rgb8.png"), NULL, SDD_CACHE_ALL);
     item.extended = text_bytes("the host's");
-    CHECK_STATUS(sdd_cache_put(c.cache, &item, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, NULL), SDD_OK);
     look_for(downloader, c.cache, &r, KEY, SDD_WANT_IMAGE);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK(r.origin == SDD_ORIGIN_MEMORY && r.image == item.image);
@@ -118,11 +118,11 @@ static void no_callback_comes_inside_the_call(void)
     config.delivery = SDD_DELIVERY_APPLICATION;
     sdd_downloader *downloader = make_downloader(&config);
     sdd_cache_item item = item_of(KEY, fixture_image("png/rgb8.png"), NULL, SDD_CACHE_MEMORY);
-    CHECK_STATUS(sdd_cache_put(c.cache, &item, NULL), SDD_OK);
-    sdd_query query = record_query(&r, KEY, SDD_WANT_IMAGE);
+    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, NULL), SDD_OK);
+    sdd_cache_query_options query = record_query(&r, KEY, SDD_WANT_IMAGE);
     submit_query(downloader, c.cache, &query);
     CHECK(record_is_open(&r));
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK(r.freed_count == 1 && pthread_equal(r.thread, pthread_self()));
     sdd_image_release(item.image);
@@ -142,10 +142,10 @@ static void equal_queries_share_the_decoding(void)
     put(c.cache, KEY, NULL, fixture_bytes("large/baseline.jpg"));
     for (int i = 0; i < QUERIES; i++) {
         records[i] = (record)RECORD_INIT;
-        sdd_query query = record_query(&records[i], KEY, SDD_WANT_IMAGE);
+        sdd_cache_query_options query = record_query(&records[i], KEY, SDD_WANT_IMAGE);
         submit_query(downloader, c.cache, &query);
     }
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     for (int i = 0; i < QUERIES; i++) {
         CHECK_ENDED(&records[i], SDD_OK, 0);
         CHECK(records[i].image == records[0].image && records[i].freed_count == 1);
@@ -168,11 +168,11 @@ static void a_cancelled_query_ends_once(void)
             put(c.cache, KEY, NULL, sdd_bytes_retain(picture));
             CHECK_STATUS(sdd_cache_trim_memory(c.cache, SDD_TRIM_ALL), SDD_OK);
         }
-        sdd_query query = record_query(&r, i % 3 ? KEY : "missing", SDD_WANT_IMAGE);
+        sdd_cache_query_options query = record_query(&r, i % 3 ? KEY : "missing", SDD_WANT_IMAGE);
         sdd_token token = submit_query(downloader, c.cache, &query);
         sdd_status status = sdd_cancel(token);
         CHECK(status == SDD_OK || status == SDD_ERROR_NOT_FOUND);
-        CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+        CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
         CHECK(r.completed_count == 1 && r.freed_count == 1);
         if (status == SDD_OK)
             CHECK(r.error == SDD_ERROR_CANCELLED
@@ -193,7 +193,7 @@ static void a_store_is_found_at_once_and_ends_on_disk(void)
 {
     cache_in_folder c = open_default();
     sdd_downloader *downloader = make_downloader(NULL);
-    sdd_query query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_BOTH);
+    sdd_cache_query_options query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_BOTH);
     bodies_go_elsewhere = 1;
     for (int i = 0; i < 20; i++) {
         record r = RECORD_INIT;
@@ -202,18 +202,18 @@ static void a_store_is_found_at_once_and_ends_on_disk(void)
         item.completed = record_completed;
         item.user_data = &r;
         item.user_data_free = record_freed;
-        sdd_token token = sdd_cache_put_async(c.cache, downloader, &item, &status);
+        sdd_token token = sdd_cache_put(c.cache, downloader, &item, &status);
         CHECK_STATUS(status, SDD_OK);
         CHECK(token != 0 && is_in_memory(c.cache, KEY));
-        CHECK_EQUAL(sdd_cache_contains(c.cache, KEY, SDD_CACHE_ALL), SDD_CACHE_ALL);
-        CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK);
+        CHECK_EQUAL(sdd_cache_contains_wait(c.cache, KEY, SDD_CACHE_ALL), SDD_CACHE_ALL);
+        CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK);
         record_wait(&r);
         CHECK_ENDED(&r, SDD_OK, 0);
         CHECK(r.token == token && access(path_of(c.cache, KEY), F_OK) == 0);
         sdd_image_release(item.image);
         record_clear(&r);
-        CHECK_STATUS(sdd_cache_remove(c.cache, KEY, SDD_CACHE_ALL), SDD_OK);
-        CHECK_EQUAL(sdd_cache_contains(c.cache, KEY, SDD_CACHE_ALL), 0);
+        CHECK_STATUS(sdd_cache_remove_wait(c.cache, KEY, SDD_CACHE_ALL), SDD_OK);
+        CHECK_EQUAL(sdd_cache_contains_wait(c.cache, KEY, SDD_CACHE_ALL), 0);
     }
     bodies_go_elsewhere = 0;
     destroy(downloader);
@@ -230,22 +230,22 @@ static void stores_and_removals_keep_their_order(void)
         snprintf(text, sizeof text, "text %d", i);
         sdd_bytes *bytes = text_bytes(text);
         sdd_cache_item item = item_of(KEY, NULL, bytes, SDD_CACHE_DISK);
-        CHECK(sdd_cache_put_async(c.cache, downloader, &item, NULL) != 0);
+        CHECK(sdd_cache_put(c.cache, downloader, &item, NULL) != 0);
         sdd_bytes_release(bytes);
         if (i % 7 == 0) check_text(c.cache, KEY, text);
         if (i % 5 == 0) {
-            CHECK_STATUS(sdd_cache_remove(c.cache, KEY, SDD_CACHE_DISK), SDD_OK);
+            CHECK_STATUS(sdd_cache_remove_wait(c.cache, KEY, SDD_CACHE_DISK), SDD_OK);
             check_text(c.cache, KEY, NULL);
         }
     }
     sdd_bytes *last = text_bytes("last");
     sdd_cache_item item = item_of(KEY, NULL, last, SDD_CACHE_DISK);
-    CHECK(sdd_cache_put_async(c.cache, downloader, &item, NULL) != 0);
+    CHECK(sdd_cache_put(c.cache, downloader, &item, NULL) != 0);
     sdd_bytes_release(last);
     CHECK_STATUS(sdd_cache_destroy(c.cache), SDD_OK); /* destroying it writes all accepted stores */
     c.cache = cache_at(c.folder);
     check_text(c.cache, KEY, "last");
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     destroy(downloader);
     close_cache(&c);
 }
@@ -261,11 +261,11 @@ static void every_query_ends_though_its_cache_is_destroyed(void)
         put(c.cache, KEY, NULL, fixture_bytes("large/baseline.jpg"));
         for (int i = 0; i < QUERIES; i++) {
             records[i] = (record)RECORD_INIT;
-            sdd_query query = record_query(&records[i], i % 4 ? KEY : "missing", SDD_WANT_IMAGE);
+            sdd_cache_query_options query = record_query(&records[i], i % 4 ? KEY : "missing", SDD_WANT_IMAGE);
             submit_query(downloader, c.cache, &query);
         }
         close_cache(&c);
-        CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+        CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
         for (int i = 0; i < QUERIES; i++) {
             CHECK(records[i].completed_count == 1 && records[i].freed_count == 1);
             if (records[i].error != SDD_ERROR_NOT_CACHED) CHECK_ENDED(&records[i], i % 4 ? SDD_OK : -1, 0);
@@ -284,7 +284,7 @@ static void every_query_ends_though_its_downloader_is_destroyed(void)
         put(c.cache, KEY, NULL, fixture_bytes("large/baseline.jpg"));
         for (int i = 0; i < QUERIES; i++) {
             records[i] = (record)RECORD_INIT;
-            sdd_query query = record_query(&records[i], KEY, SDD_WANT_IMAGE);
+            sdd_cache_query_options query = record_query(&records[i], KEY, SDD_WANT_IMAGE);
             submit_query(downloader, c.cache, &query);
         }
         destroy(downloader);
@@ -299,12 +299,12 @@ static void every_query_ends_though_its_downloader_is_destroyed(void)
 
 static void nothing_is_left_of_a_cache(void)
 {
-    sdd_query query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_IMAGE);
+    sdd_cache_query_options query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_IMAGE);
     int threads = count_threads(), descriptors = count_descriptors();
     for (int i = 0; i < 5; i++) {
         cache_in_folder c = open_default();
         put(c.cache, KEY, fixture_image("png/rgb8.png"), NULL);
-        CHECK_STATUS(sdd_cache_query(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK);
+        CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK);
         close_cache(&c);
     }
     CHECK_NOTHING_LEFT(threads, descriptors);
@@ -323,8 +323,8 @@ static void a_fresh_response_needs_no_network(void)
     fetch(downloader, &r, at(path), SDD_OPTION_USE_HTTP_CACHE);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_EQUAL(r.origin, SDD_ORIGIN_NETWORK);
-    CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
-    CHECK(sdd_cache_contains(c.cache, at(path), SDD_CACHE_DISK) == SDD_CACHE_DISK);
+    CHECK_STATUS(sdd_cache_flush_wait(c.cache, -1), SDD_OK);
+    CHECK(sdd_cache_contains_wait(c.cache, at(path), SDD_CACHE_DISK) == SDD_CACHE_DISK);
     fetch(downloader, &r, at(path), SDD_OPTION_USE_HTTP_CACHE);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_EQUAL(r.origin, SDD_ORIGIN_HTTP_FRESH);
@@ -372,7 +372,7 @@ static void u6_a_range_needs_no_network(void)
     long asked = requests_of("/file/png/rgb8.png");
     fetch(downloader, &r, at(path), SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_OK, 0);
-    CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(c.cache, -1), SDD_OK);
     ask_for_range(downloader, &r, path, "1-8");
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK(r.http_status == 206 && r.origin == SDD_ORIGIN_HTTP_FRESH && sdd_bytes_size(r.bytes) == 8);
@@ -401,7 +401,7 @@ static void o3_the_option_alone_uses_the_http_cache(void)
     const char *url = at("/file/png/rgb8.png?o3&header=Cache-Control:%20max-age=600");
     fetch(downloader, &r, url, SDD_OPTION_IGNORE_CACHED_RESPONSE);
     CHECK_ENDED(&r, SDD_OK, 0);
-    CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(c.cache, -1), SDD_OK);
     fetch(downloader, &r, url, SDD_OPTION_IGNORE_CACHED_RESPONSE);
     CHECK_ENDED(&r, SDD_ERROR_NOT_MODIFIED, 0);
     record_clear(&r);
@@ -449,8 +449,8 @@ static void x32_without_the_bit_nothing_is_kept(void)
         CHECK_ENDED(&r, SDD_OK, 0);
         CHECK_EQUAL(r.origin, all[i].origin);
         CHECK_EQUAL(requests_of("/ok/kept"), all[i].requests);
-        CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
-        CHECK_EQUAL(sdd_cache_contains(c.cache, at(path), SDD_CACHE_ALL), i == 0 ? 0 : SDD_CACHE_DISK);
+        CHECK_STATUS(sdd_cache_flush_wait(c.cache, -1), SDD_OK);
+        CHECK_EQUAL(sdd_cache_contains_wait(c.cache, at(path), SDD_CACHE_ALL), i == 0 ? 0 : SDD_CACHE_DISK);
     }
     record_clear(&r);
     destroy(downloader);
@@ -475,7 +475,7 @@ static void x16_x37_what_is_the_same_is_not_delivered(void)
         const char *path = i ? compared : validated;
         fetch(downloader, &r, at(path), uses);
         CHECK_ENDED(&r, SDD_OK, 0);
-        CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
+        CHECK_STATUS(sdd_cache_flush_wait(c.cache, -1), SDD_OK);
         fetch(downloader, &r, at(path), ignores);
         CHECK_ENDED(&r, SDD_ERROR_NOT_MODIFIED, 0);
         CHECK_EQUAL(r.error, 1002);

@@ -362,7 +362,7 @@ static void kept(world *o, const char *name, levels at, const sdd_decode_options
         if (r.error != SDD_ERROR_NOT_CACHED) IN_CELL("%s finds an entry before loading it", names[p]);
         load_for(o, &r, p, path, 0, at, decode);
         check_gets_own(o, &r, p, decode, "first");
-        CHECK_STATUS(sdd_cache_flush(o->cache.cache, -1), SDD_OK);
+        CHECK_STATUS(sdd_cache_flush_wait(o->cache.cache, -1), SDD_OK);
         if (origin == SDD_ORIGIN_DISK) CHECK_STATUS(sdd_cache_trim_memory(o->cache.cache, SDD_TRIM_ALL), SDD_OK);
         load_for(o, &r, p, path, 0, at, decode);
         check_gets_own(o, &r, p, decode, "again");
@@ -430,7 +430,7 @@ static void in_the_http_cache(world *o)
     for (int p = 0; p < PERSONS; p++) {
         download_for(o, &r, p, path, USES);
         check_gets_own(o, &r, p, NULL, "first");
-        CHECK_STATUS(sdd_cache_flush(o->cache.cache, -1), SDD_OK);
+        CHECK_STATUS(sdd_cache_flush_wait(o->cache.cache, -1), SDD_OK);
         download_for(o, &r, p, path, USES);
         check_gets_own(o, &r, p, NULL, "again");
         if (has_picture(o, p) && r.origin != SDD_ORIGIN_HTTP_FRESH) IN_CELL("%s's own is not fresh", names[p]);
@@ -511,7 +511,7 @@ static void refreshed(world *o)
         for (int p = 0; p < PERSONS; p++) {
             load_for(o, &r, p, path, SDD_OPTION_REFRESH_CACHED, (levels){ 0, 0 }, NULL);
             if (r.error != SDD_ERROR_NOT_MODIFIED) check_gets_own(o, &r, p, NULL, "refreshed");
-            CHECK_STATUS(sdd_cache_flush(o->cache.cache, -1), SDD_OK);
+            CHECK_STATUS(sdd_cache_flush_wait(o->cache.cache, -1), SDD_OK);
             load_for(o, &r, p, path, 0, (levels){ 0, 0 }, NULL);
             check_gets_own(o, &r, p, NULL, "after a refresh");
         }
@@ -597,7 +597,7 @@ static int search_file(const char *path, const struct stat *status, int kind, st
 
 static void no_secret_is_left(world *o)
 {
-    CHECK_STATUS(sdd_cache_flush(o->cache.cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(o->cache.cache, -1), SDD_OK);
     files_searched = 0;
     CHECK(nftw(o->cache.folder, search_file, 16, FTW_PHYS) == 0);
     CHECK(files_searched > 5);
@@ -670,7 +670,7 @@ static void an_alternative_with_its_own_user_info(void)
     CHECK(sdd_loader_submit(o.loaders[0], &request, &status) != 0);
     record_wait(&r);
     check_gets_own(&o, &r, ALICE, NULL, "by the alternative");
-    CHECK_STATUS(sdd_cache_flush(o.cache.cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(o.cache.cache, -1), SDD_OK);
     record_clear(&r);
     request = load_of(&r, first, SDD_OPTION_FROM_CACHE_ONLY | SDD_OPTION_RETRY_FAILED, (levels){ 0, 0 }, NULL);
     CHECK(sdd_loader_submit(o.loaders[0], &request, &status) != 0);
@@ -686,7 +686,7 @@ static void check_kept_from_nobody(world *o, const char *url, const char *when)
 {
     record r = RECORD_INIT;
     snprintf(cell, sizeof cell, "[%s]", when);
-    CHECK_STATUS(sdd_cache_flush(o->cache.cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(o->cache.cache, -1), SDD_OK);
     fetch(o->downloaders[0], &r, url, SDD_OPTION_BYTES_ONLY | SDD_OPTION_USE_HTTP_CACHE);
     check_gets_own(o, &r, NOBODY, NULL, "by the HTTP cache");
     sdd_status status = -1;

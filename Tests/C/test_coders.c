@@ -65,8 +65,8 @@ static void c12_the_newest_is_asked_first(void)
     sdd_downloader *downloader = toy_downloader();
     CHECK_STATUS(sdd_downloader_add_coder(downloader, &coders[2], NULL), SDD_OK);
     CHECK_STATUS(sdd_downloader_add_coder(downloader, &coders[3], NULL), SDD_OK);
-    CHECK_STATUS(sdd_coder_register(&coders[0], NULL), SDD_OK);
-    CHECK_STATUS(sdd_coder_register(&coders[1], NULL), SDD_OK);
+    CHECK_STATUS(sdd_process_add_coder(&coders[0], NULL), SDD_OK);
+    CHECK_STATUS(sdd_process_add_coder(&coders[1], NULL), SDD_OK);
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     CHECK_EQUAL(sdd_image_format(r.image), SDD_IMAGE_FORMAT_GIF);
     CHECK(other.asked == 1 && own.asked == 1 && new.asked == 0 && old.asked == 0);
@@ -76,14 +76,14 @@ static void c12_the_newest_is_asked_first(void)
     downloader = toy_downloader();
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     CHECK(sdd_image_format(r.image) == 1002 && old.asked == 0);
-    CHECK_STATUS(sdd_coder_unregister("new"), SDD_OK);
+    CHECK_STATUS(sdd_process_remove_coder("new"), SDD_OK);
     CHECK(new.freed == 1 && old.freed == 0);
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     CHECK_EQUAL(sdd_image_format(r.image), 1001);
     fetch(downloader, &r, at("/file/png/rgb8.png"), 0); /* a body that these coders do not accept */
     CHECK_EQUAL(sdd_image_format(r.image), SDD_IMAGE_FORMAT_PNG);
-    CHECK_STATUS(sdd_coder_unregister("new"), SDD_ERROR_NOT_FOUND);
-    CHECK_STATUS(sdd_coder_unregister("old"), SDD_OK);
+    CHECK_STATUS(sdd_process_remove_coder("new"), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_process_remove_coder("old"), SDD_OK);
     CHECK_EQUAL(old.freed, 1);
     record_clear(&r);
     destroy(downloader);
@@ -254,8 +254,8 @@ static void b18_a_coder_of_the_process_encodes(void)
     CHECK_STATUS(sdd_image_create(3, 2, SDD_PIXEL_FORMAT_BGRA8, bgra, 12, &image), SDD_OK);
     options.format = TOY_FORMAT;
     CHECK_STATUS(sdd_image_encode(image, &options, &bytes), SDD_ERROR_UNSUPPORTED);
-    CHECK_STATUS(sdd_coder_register(&coders[0], NULL), SDD_OK);
-    CHECK_STATUS(sdd_coder_register(&coders[1], NULL), SDD_OK); /* a coder without an encoder */
+    CHECK_STATUS(sdd_process_add_coder(&coders[0], NULL), SDD_OK);
+    CHECK_STATUS(sdd_process_add_coder(&coders[1], NULL), SDD_OK); /* a coder without an encoder */
     options.quality = 5;
     CHECK_STATUS(sdd_image_encode(image, &options, &bytes), SDD_OK);
     CHECK_EQUAL(sdd_bytes_size(bytes), TOY_SIZE - 24 + 5);
@@ -286,16 +286,16 @@ static void b18_a_coder_of_the_process_encodes(void)
     /* The application's encoder replaces the library's own. */
     options.quality = 7;
     options.format = SDD_IMAGE_FORMAT_JPEG;
-    CHECK_STATUS(sdd_coder_register(&coders[2], NULL), SDD_OK);
+    CHECK_STATUS(sdd_process_add_coder(&coders[2], NULL), SDD_OK);
     CHECK_STATUS(sdd_image_encode(image, &options, &bytes), SDD_OK);
     CHECK(sdd_bytes_size(bytes) == 32 + 7 && memcmp(sdd_bytes_data(bytes), "TOY!", 4) == 0);
     sdd_bytes_release(bytes);
-    CHECK_STATUS(sdd_coder_unregister("jpeg"), SDD_OK);
+    CHECK_STATUS(sdd_process_remove_coder("jpeg"), SDD_OK);
     CHECK_STATUS(sdd_image_encode(image, &options, &bytes), SDD_OK);
     CHECK_EQUAL(sdd_image_sniff(sdd_bytes_data(bytes), sdd_bytes_size(bytes)), SDD_IMAGE_FORMAT_JPEG);
     sdd_bytes_release(bytes);
-    CHECK_STATUS(sdd_coder_unregister("plain"), SDD_OK);
-    CHECK_STATUS(sdd_coder_unregister("encodes"), SDD_OK);
+    CHECK_STATUS(sdd_process_remove_coder("plain"), SDD_OK);
+    CHECK_STATUS(sdd_process_remove_coder("encodes"), SDD_OK);
     CHECK(own.freed == 1 && plain.freed == 1 && jpeg.freed == 1);
     options.format = SDD_IMAGE_FORMAT_GIF;
     CHECK_STATUS(sdd_image_encode(image, &options, &bytes), SDD_ERROR_UNSUPPORTED);
@@ -321,12 +321,12 @@ static void a_coder_is_removed_while_it_decodes(void)
     sdd_downloader *downloader = toy_downloader();
     sem_init(&is_inside, 0, 0);
     sem_init(&may_go_on, 0, 0);
-    CHECK_STATUS(sdd_coder_register(&coder, NULL), SDD_OK);
+    CHECK_STATUS(sdd_process_add_coder(&coder, NULL), SDD_OK);
     toy_body.bytes = toy_bytes(1, NO_FAULT);
     toy_body.size = TOY_SIZE;
     record_submit(downloader, &r, "toy:body", 0);
     take(&is_inside);
-    CHECK_STATUS(sdd_coder_unregister("toy"), SDD_OK);
+    CHECK_STATUS(sdd_process_remove_coder("toy"), SDD_OK);
     CHECK_EQUAL(own.freed, 0);
     sem_post(&may_go_on);
     record_wait(&r);
@@ -336,7 +336,7 @@ static void a_coder_is_removed_while_it_decodes(void)
     CHECK_EQUAL(own.freed, 1);
 }
 
-static void take_itself_back(toy *self) { CHECK_STATUS(sdd_coder_unregister(self->name), SDD_OK); }
+static void take_itself_back(toy *self) { CHECK_STATUS(sdd_process_remove_coder(self->name), SDD_OK); }
 
 /* No lock is held while the coder is called, so it may remove itself. */
 static void a_coder_removes_itself(void)
@@ -345,7 +345,7 @@ static void a_coder_removes_itself(void)
     toy own = { .in_next = take_itself_back };
     sdd_coder coder = toy_coder(&own);
     sdd_downloader *downloader = toy_downloader();
-    CHECK_STATUS(sdd_coder_register(&coder, NULL), SDD_OK);
+    CHECK_STATUS(sdd_process_add_coder(&coder, NULL), SDD_OK);
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     check_is_toy(&r);
     record_clear(&r);
@@ -381,9 +381,9 @@ static void *come_and_go(void *unused)
         while (own->name && own->freed == 0) sched_yield(); /* another thread still uses it */
         *own = (toy){ 0 };
         sdd_coder coder = toy_coder(own);
-        CHECK_STATUS(sdd_coder_register(&coder, NULL), SDD_OK);
+        CHECK_STATUS(sdd_process_add_coder(&coder, NULL), SDD_OK);
         for (int turn = 0; turn < count % 16; turn++) sched_yield();
-        CHECK_STATUS(sdd_coder_unregister("toy"), SDD_OK);
+        CHECK_STATUS(sdd_process_remove_coder("toy"), SDD_OK);
     }
     for (int i = 0; i < COMERS; i++)
         while (comers[i].freed == 0) sched_yield();
@@ -446,17 +446,17 @@ static void a_coder_must_be_whole(void)
         CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder, &missing), SDD_ERROR_INVALID_ARGUMENT);
         CHECK_TEXT(missing, expected);
         missing = NULL;
-        CHECK_STATUS(sdd_coder_register(&coder, &missing), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(sdd_process_add_coder(&coder, &missing), SDD_ERROR_INVALID_ARGUMENT);
         CHECK_TEXT(missing, expected);
-        CHECK_STATUS(sdd_coder_register(&coder, NULL), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(sdd_process_add_coder(&coder, NULL), SDD_ERROR_INVALID_ARGUMENT);
     }
     sdd_coder *none = NULL;
     const char *no_name = NULL;
-    CHECK_STATUS(sdd_coder_register(none, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_process_add_coder(none, NULL), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_downloader_add_coder(downloader, none, NULL), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_coder_unregister(no_name), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_coder_unregister("toy"), SDD_ERROR_NOT_FOUND);
-    CHECK_STATUS(sdd_coder_unregister(""), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_process_remove_coder(no_name), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_process_remove_coder("toy"), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_process_remove_coder(""), SDD_ERROR_NOT_FOUND);
     destroy(downloader);
     CHECK_EQUAL(own.freed, 0);
 }
@@ -474,7 +474,7 @@ static const char *object(const char *name)
 static void check_load(const char *path, sdd_status expected, const char *part)
 {
     char message[2000] = "before";
-    CHECK_STATUS(sdd_coder_load(path, message, sizeof message), expected);
+    CHECK_STATUS(sdd_process_load_coder_wait(path, message, sizeof message), expected);
     if (expected == SDD_OK) CHECK_TEXT(message, "");
     else if (strstr(message, part) == NULL || message[strlen(message) - 1] != '.') FAIL("not a sentence: %s", message);
 }
@@ -488,14 +488,14 @@ static void a_coder_from_a_shared_object(void)
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK(sdd_image_format(r.image) == 2000 && sdd_image_pixels(r.image)[0] == 9);
     /* The coder is removed, and the object loaded again. */
-    CHECK_STATUS(sdd_coder_unregister("loadable"), SDD_OK);
+    CHECK_STATUS(sdd_process_remove_coder("loadable"), SDD_OK);
     toy_fetch(downloader, &r, (const uint8_t *)"LOAD", 4);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
-    CHECK_STATUS(sdd_coder_load(object("good"), NULL, 0), SDD_OK);
+    CHECK_STATUS(sdd_process_load_coder_wait(object("good"), NULL, 0), SDD_OK);
     toy_fetch(downloader, &r, (const uint8_t *)"LOAD", 4);
     CHECK_ENDED(&r, SDD_OK, 0);
-    CHECK_STATUS(sdd_coder_unregister("loadable"), SDD_OK);
-    CHECK_STATUS(sdd_coder_unregister("loadable"), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_process_remove_coder("loadable"), SDD_OK);
+    CHECK_STATUS(sdd_process_remove_coder("loadable"), SDD_ERROR_NOT_FOUND);
     record_clear(&r);
     destroy(downloader);
 }
@@ -514,11 +514,11 @@ static void a_shared_object_without_a_coder(void)
     check_load(object("newer"), SDD_ERROR_UNSUPPORTED, "newer");
     check_load(object("unsized"), SDD_ERROR_INVALID_ARGUMENT, "struct_size");
     memset(small, 'x', sizeof small);
-    CHECK_STATUS(sdd_coder_load(no_path, small, 6), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_process_load_coder_wait(no_path, small, 6), SDD_ERROR_INVALID_ARGUMENT);
     CHECK(memcmp(small, "There\0xxxx", 10) == 0);
-    CHECK_STATUS(sdd_coder_load(no_path, small + 6, 1), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_process_load_coder_wait(no_path, small + 6, 1), SDD_ERROR_INVALID_ARGUMENT);
     CHECK(memcmp(small, "There\0\0xxx", 10) == 0);
-    CHECK_STATUS(sdd_coder_load(no_path, small, 0), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_process_load_coder_wait(no_path, small, 0), SDD_ERROR_INVALID_ARGUMENT);
     CHECK(small[0] == 'T');
 }
 

@@ -26,7 +26,7 @@ struct Outcome {
 
 // A callback that may throw does not convert.
 using Thrower = void (*)(const sdd_result *, void *);
-static_assert(!std::is_convertible_v<Thrower, sdd_completed_fn>);
+static_assert(!std::is_convertible_v<Thrower, sdd_result_fn>);
 
 void one_download()
 {
@@ -54,7 +54,7 @@ void one_download()
     };
     request.user_data_free = [](void *data) noexcept { static_cast<Outcome *>(data)->freed = true; };
     CHECK(sdd_downloader_submit(downloader.get(), &request, nullptr) != 0);
-    CHECK_STATUS(sdd_wait_idle(downloader.get(), -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader.get(), -1), SDD_OK);
     downloader.reset();
 
     CHECK_TEXT(outcome.message.c_str(), "");

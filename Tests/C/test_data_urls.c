@@ -288,9 +288,9 @@ static void many(const char *picture, int count)
         sprintf(url, "%s#%d", picture, i % 100);
         sdd_token token = sdd_download(downloader, url, 0, NULL, count_end, NULL);
         CHECK(token != 0);
-        if (i % 64 == 63) CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+        if (i % 64 == 63) CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     }
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     CHECK_EQUAL(ends, count);
     free(url);
     destroy(downloader);

@@ -142,7 +142,7 @@ static void no_load_fails_for_lack_of_descriptors(void)
         FAIL("%d of %d failed, the first with %s (%s)", e.failed, count, sdd_status_name(e.first_error),
              strerror(e.first_errno));
     CHECK_EQUAL(e.succeeded, count);
-    CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
     sdd_cache_statistics counts = counts_of(l.cache.cache);
     CHECK_EQUAL(counts.errors, 0);
     printf("%d requests under a limit of 64 descriptors, %d of them open at the start\n", count, before);
@@ -170,7 +170,7 @@ static void waiting_loads_do_not_block_another_process(void)
     submit_cached(&other, &quick, wanted[1]);
     wait_for_ends(&quick, 2);
     CHECK_EQUAL(quick.succeeded, 2);
-    CHECK_STATUS(sdd_cache_flush(other.cache.cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(other.cache.cache, -1), SDD_OK);
     /* A URL that the other one has downloaded meanwhile is not fetched again. */
     release("first");
     wait_for_ends(&waiting, RUNNING + 2);

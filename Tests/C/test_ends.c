@@ -66,7 +66,7 @@ static void z1_data_is_freed_without_a_lock(void)
     CHECK_STATUS(sdd_downloader_suspend(the_downloader), SDD_OK);
     for (int i = 0; i < 8; i++) CHECK(pthread_create(&threads[i], NULL, submit_and_cancel, NULL) == 0);
     for (int i = 0; i < 8; i++) pthread_join(threads[i], NULL);
-    CHECK_STATUS(sdd_wait_idle(the_downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(the_downloader, -1), SDD_OK);
     CHECK_STATUS(sdd_downloader_destroy(the_downloader), SDD_OK);
     CHECK_EQUAL(freed, wanted);
 }
@@ -111,16 +111,16 @@ static void x27_a_closed_pipe_is_an_error_and_no_signal(void)
     request.sink_fd = ends[1];
     CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
     close(ends[1]);
-    CHECK_STATUS(sdd_wait(downloader, &event, 1, 30000, &count), SDD_OK); /* the transfer has begun */
+    CHECK_STATUS(sdd_downloader_wait(downloader, &event, 1, 30000, &count), SDD_OK); /* the transfer has begun */
     while (event.expected_bytes != -1 || transfer == 0) {
         event.struct_size = sizeof event;
-        CHECK_STATUS(sdd_wait(downloader, &event, 1, 30000, &count), SDD_OK);
+        CHECK_STATUS(sdd_downloader_wait(downloader, &event, 1, 30000, &count), SDD_OK);
     }
     signal(SIGPIPE, SIG_DFL);
     sdd_transfer_write(transfer, "data", 4); /* called on the application's thread */
     do {
         event.struct_size = sizeof event;
-        CHECK_STATUS(sdd_wait(downloader, &event, 1, 30000, &count), SDD_OK);
+        CHECK_STATUS(sdd_downloader_wait(downloader, &event, 1, 30000, &count), SDD_OK);
     } while (event.kind != SDD_EVENT_COMPLETED);
     CHECK_STATUS(event.error, SDD_ERROR_SINK);
     CHECK_EQUAL(event.result->system_error, EPIPE);
@@ -219,7 +219,7 @@ static void d27_data_comes_back_after_the_last_callback(void)
         /* Destroyed inside a callback: a request with a bad URL ends at once. */
         downloader = make_with_data(delivery);
         CHECK(sdd_download(downloader, NULL, 0, NULL, destroy_and_note, downloader) != 0);
-        if (delivery == SDD_DELIVERY_APPLICATION) CHECK_STATUS(sdd_dispatch(downloader, 1, NULL), SDD_OK);
+        if (delivery == SDD_DELIVERY_APPLICATION) CHECK_STATUS(sdd_downloader_dispatch(downloader, 1, NULL), SDD_OK);
         CHECK(settles(are_free, 0));
         CHECK(ends_begin_with("de"));
     }
@@ -243,13 +243,13 @@ static void z1_destroyed_where_drained_data_is_freed(void)
     CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
     request.user_data = NULL;
     CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
-    CHECK_STATUS(sdd_drain(downloader, &event, 1, &count), SDD_OK);
+    CHECK_STATUS(sdd_downloader_drain(downloader, &event, 1, &count), SDD_OK);
     CHECK_EQUAL(count, 1);
     event.struct_size = sizeof event;
-    CHECK_STATUS(sdd_drain(downloader, &event, 1, &count), SDD_OK);
+    CHECK_STATUS(sdd_downloader_drain(downloader, &event, 1, &count), SDD_OK);
     CHECK_EQUAL(count, 0); /* the end has called back the second request, as destroy does */
     CHECK(ends == 2 && ends_begin_with("ff"));
-    CHECK_STATUS(sdd_drain(downloader, &event, 1, &count), SDD_ERROR_CLOSED);
+    CHECK_STATUS(sdd_downloader_drain(downloader, &event, 1, &count), SDD_ERROR_CLOSED);
 }
 
 static void hear(const sdd_notice *notice, void *user_data)
@@ -266,13 +266,13 @@ static void n5_an_observers_data_lives_while_it_is_lent(void)
     forget_ends();
     CHECK_STATUS(sdd_downloader_set_observer(downloader, hear, &heard, modifiers_are_free), SDD_OK);
     CHECK(sdd_download(downloader, at("/ok"), SDD_OPTION_BYTES_ONLY, NULL, NULL, NULL) != 0);
-    CHECK_STATUS(sdd_wait(downloader, &event, 1, 30000, &count), SDD_OK);
+    CHECK_STATUS(sdd_downloader_wait(downloader, &event, 1, 30000, &count), SDD_OK);
     CHECK_EQUAL(event.kind, SDD_EVENT_START);
     CHECK_STATUS(sdd_downloader_set_observer(downloader, NULL, NULL, NULL), SDD_OK);
     CHECK(event.user_data == &heard);
     CHECK_EQUAL(ends, 0);
     event.struct_size = sizeof event;
-    CHECK_STATUS(sdd_drain(downloader, &event, 1, &count), SDD_OK);
+    CHECK_STATUS(sdd_downloader_drain(downloader, &event, 1, &count), SDD_OK);
     CHECK(settles(are_free, 1) && ends_begin_with("M"));
     CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_OK);
 }

@@ -8,7 +8,7 @@ static int32_t refuse_address(const char *address, int32_t port, void *user_data
     return 0;
 }
 
-/* Items of a batch and outcomes of sdd_loader_get() have the same facts as the results of downloads in `given`. */
+/* Items of a batch and outcomes of sdd_loader_submit_wait() have the same facts as the results of downloads in `given`. */
 static void check_facts_elsewhere(sdd_downloader *downloader, const char *const *urls, const record *given, size_t count)
 {
     sdd_batch_config batch_config = SDD_BATCH_CONFIG_INIT;
@@ -33,7 +33,7 @@ static void check_facts_elsewhere(sdd_downloader *downloader, const char *const 
         request.url = urls[i];
         request.options = SDD_OPTION_BYTES_ONLY | SDD_OPTION_RETRY_FAILED;
         sdd_loaded loaded = SDD_LOADED_INIT;
-        CHECK_STATUS(sdd_loader_get(loader, &request, -1, &loaded), given[i].error);
+        CHECK_STATUS(sdd_loader_submit_wait(loader, &request, -1, &loaded), given[i].error);
 #define CHECK_SAME(field) \
     if (item.field != given[i].field || loaded.field != given[i].field) \
         FAIL(#field " of %s: %d, in a batch %d, loaded %d", urls[i], (int)given[i].field, (int)item.field, \

@@ -173,7 +173,7 @@ static void no_wrong_byte(int count)
     while (under_way > 0) pthread_cond_wait(&changed, &lock);
     pthread_mutex_unlock(&lock);
     for (int i = 0; i < count; i++) CHECK(all[i].completed == 1 && all[i].freed == 1);
-    CHECK_STATUS(sdd_cache_flush(cache.cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(cache.cache, -1), SDD_OK);
     CHECK_STATUS(sdd_downloader_set_offline(downloader, 1), SDD_OK);
     for (int i = 0; i < count; i++) check_kept(downloader, &all[i]);
     destroy(downloader);

@@ -81,7 +81,7 @@ static void a_new_downloader_works(int delivery)
         const char *url = i == 4 ? address_at("SDD_TEST_TLS", "/png/rgb8.png") : atf("/file/png/rgb8.png?%d", i);
         record_submit(downloader, &records[i], url, 0);
     }
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     for (int i = 0; i < 5; i++) {
         CHECK_ENDED(&records[i], SDD_OK, 0);
         CHECK_EQUAL(sdd_image_width(records[i].image), 19);
@@ -91,7 +91,7 @@ static void a_new_downloader_works(int delivery)
     record_clear(&loaded);
     CHECK_STATUS(sdd_loader_destroy(own), SDD_OK);
     destroy(downloader);
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_ERROR_CLOSED);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_ERROR_CLOSED);
 }
 
 static void child(sdd_token token)
@@ -151,7 +151,7 @@ static void a_fork_in_the_middle_of_transfers(void)
         _exit(0);
     }
     release("fork");
-    for (int i = 0; i < 3; i++) CHECK_STATUS(sdd_wait_idle(all[i], -1), SDD_OK);
+    for (int i = 0; i < 3; i++) CHECK_STATUS(sdd_downloader_idle_wait(all[i], -1), SDD_OK);
     check_child(process);
     CHECK_EQUAL(ended_in_parent, TRANSFERS + 1);
     for (int i = 0; i < TRANSFERS; i++) {
@@ -187,8 +187,8 @@ static void a_fork_inside_a_callback(void)
     make_loader();
     CHECK(sdd_download(threaded, at("/ok"), 0, NULL, fork_inside, NULL) != 0);
     CHECK(sdd_download(hosted, at("/ok"), 0, NULL, fork_inside, NULL) != 0);
-    CHECK_STATUS(sdd_wait_idle(threaded, -1), SDD_OK);
-    CHECK_STATUS(sdd_wait_idle(hosted, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(threaded, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(hosted, -1), SDD_OK);
     CHECK_STATUS(sdd_loader_destroy(loader), SDD_OK);
     destroy(threaded);
     destroy(hosted);
@@ -215,8 +215,8 @@ static void *register_always(void *rounds)
     for (; !stops; ++*(atomic_int *)rounds) {
         own = (toy){ .name = "passing", .magic = "none" };
         sdd_coder coder = toy_coder(&own);
-        CHECK_STATUS(sdd_coder_register(&coder, NULL), SDD_OK);
-        CHECK_STATUS(sdd_coder_unregister("passing"), SDD_OK);
+        CHECK_STATUS(sdd_process_add_coder(&coder, NULL), SDD_OK);
+        CHECK_STATUS(sdd_process_remove_coder("passing"), SDD_OK);
         while (own.freed == 0) sched_yield();
     }
     return NULL;
@@ -230,7 +230,7 @@ static void coders_are_inherited(void)
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_EQUAL(sdd_image_format(r.image), TOY_FORMAT);
-    CHECK_STATUS(sdd_coder_unregister("inherited"), SDD_OK);
+    CHECK_STATUS(sdd_process_remove_coder("inherited"), SDD_OK);
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
     record_clear(&r);
@@ -244,7 +244,7 @@ static void forks_while_others_call(void)
     atomic_int rounds[3] = { 0 };
     toy inherited = { .name = "inherited" };
     sdd_coder coder = toy_coder(&inherited);
-    CHECK_STATUS(sdd_coder_register(&coder, NULL), SDD_OK);
+    CHECK_STATUS(sdd_process_add_coder(&coder, NULL), SDD_OK);
     stops = 0;
     threaded = make_downloader(NULL);
     hosted = threaded;
@@ -263,7 +263,7 @@ static void forks_while_others_call(void)
         check_child(process);
     }
     stops = 1;
-    CHECK_STATUS(sdd_coder_unregister("inherited"), SDD_OK);
+    CHECK_STATUS(sdd_process_remove_coder("inherited"), SDD_OK);
     for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
     destroy(threaded);
 }
@@ -329,9 +329,9 @@ static void z19_a_child_forked_inside_a_callback_delivers_nothing(void)
     size_t count = 0;
     calls = 0;
     for (int i = 0; i < 3; i++) CHECK(sdd_download(downloader, NULL, 0, NULL, fork_once, NULL) != 0);
-    CHECK_STATUS(sdd_dispatch(downloader, 0, &count), SDD_OK);
+    CHECK_STATUS(sdd_downloader_dispatch(downloader, 0, &count), SDD_OK);
     if (the_child == 0) {
-        int is_good = calls == 1 && sdd_dispatch(downloader, 0, &count) == SDD_ERROR_FORKED;
+        int is_good = calls == 1 && sdd_downloader_dispatch(downloader, 0, &count) == SDD_ERROR_FORKED;
         _exit(is_good ? 7 : 8);
     }
     CHECK(waitpid(the_child, &status, 0) == the_child);
@@ -347,7 +347,7 @@ static void z19_nor_does_one_forked_on_the_callback_thread(void)
     int status = 0;
     calls = 0;
     for (int i = 0; i < 3; i++) CHECK(sdd_download(downloader, NULL, 0, NULL, fork_once, NULL) != 0);
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     CHECK(waitpid(the_child, &status, 0) == the_child);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     CHECK_EQUAL(calls, 3);
@@ -371,17 +371,17 @@ static void put_text(sdd_cache *into, const char *key, const char *text)
     item.key = key;
     item.bytes = sdd_bytes_create(text, strlen(text));
     item.levels = SDD_CACHE_DISK;
-    CHECK_STATUS(sdd_cache_put(into, &item, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_put_wait(into, &item, NULL), SDD_OK);
     sdd_bytes_release(item.bytes);
 }
 
 static void check_text(sdd_cache *from, const char *key, const char *text)
 {
-    sdd_query query = SDD_QUERY_INIT;
+    sdd_cache_query_options query = SDD_CACHE_QUERY_OPTIONS_INIT;
     sdd_bytes *bytes = NULL;
     query.key = key;
     query.wants = SDD_WANT_BYTES;
-    CHECK_STATUS(sdd_cache_query(from, &query, NULL, &bytes, NULL, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_query_wait(from, &query, NULL, &bytes, NULL, NULL), SDD_OK);
     CHECK(sdd_bytes_size(bytes) == strlen(text) && memcmp(sdd_bytes_data(bytes), text, strlen(text)) == 0);
     sdd_bytes_release(bytes);
 }

@@ -30,9 +30,9 @@ static void load_pictures(int count)
             i % 3 ? atf("/file/png/rgb8.png?%d", i) : atf("/file/png/rgb8.png?%d&of=%d", i, (int)getpid());
         CHECK(sdd_load(NULL, url, 0, NULL, count_pictures, &loaded) != 0);
     }
-    CHECK_STATUS(sdd_wait_idle(NULL, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(NULL, -1), SDD_OK);
     CHECK_EQUAL(loaded, count);
-    CHECK_STATUS(sdd_cache_flush(NULL, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(NULL, -1), SDD_OK);
 }
 
 static void check_child(pid_t process)
@@ -56,9 +56,9 @@ static void remember(void)
 static void the_parents_are_dead(void)
 {
     CHECK_STATUS(sdd_set_header(parents_downloader, "X", "y"), SDD_ERROR_FORKED);
-    CHECK_STATUS(sdd_wait_idle(parents_downloader, -1), SDD_ERROR_FORKED);
+    CHECK_STATUS(sdd_downloader_idle_wait(parents_downloader, -1), SDD_ERROR_FORKED);
     CHECK_STATUS(sdd_loader_cancel_all(parents_loader), SDD_ERROR_FORKED);
-    CHECK_STATUS(sdd_cache_flush(parents_cache, -1), SDD_ERROR_FORKED);
+    CHECK_STATUS(sdd_cache_flush_wait(parents_cache, -1), SDD_ERROR_FORKED);
     CHECK_STATUS(sdd_downloader_destroy(parents_downloader), SDD_ERROR_FORKED);
     CHECK_STATUS(sdd_loader_destroy(parents_loader), SDD_ERROR_FORKED);
     CHECK_STATUS(sdd_cache_destroy(parents_cache), SDD_ERROR_FORKED);
@@ -83,7 +83,7 @@ static void nulls_are_new(void)
 static void nothing_is_inherited(void)
 {
     sdd_cookies *cookies = NULL;
-    CHECK_STATUS(sdd_downloader_get_header(NULL, "X-Parent", NULL, 0, NULL), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_get_header(NULL, "X-Parent", NULL, 0, NULL), SDD_ERROR_NOT_FOUND);
     CHECK_EQUAL(sdd_downloader_is_suspended(NULL), 0);
     CHECK_STATUS(sdd_downloader_get_cookies(NULL, &cookies), SDD_OK);
     CHECK_EQUAL(sdd_cookies_count(cookies), 0);
@@ -112,7 +112,7 @@ static void a_child_and_its_child(void)
         CHECK(parents_token != 0);
         pid_t second = fork();
         if (second == 0) {
-            CHECK_STATUS(sdd_downloader_get_header(NULL, "X-Child", NULL, 0, NULL), SDD_ERROR_NOT_FOUND);
+            CHECK_STATUS(sdd_get_header(NULL, "X-Child", NULL, 0, NULL), SDD_ERROR_NOT_FOUND);
             begin_child();
             _exit(0);
         }
@@ -140,7 +140,7 @@ static void in_a_child_null_is_new(void)
     CHECK_STATUS(sdd_downloader_resume(NULL), SDD_OK);
     CHECK(sdd_downloader_shared() == parents_downloader && sdd_loader_shared() == parents_loader);
     release("parent");
-    CHECK_STATUS(sdd_wait_idle(NULL, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(NULL, -1), SDD_OK);
     CHECK_ENDED(&held, SDD_OK, 0);
     record_clear(&held);
     load_pictures(10);
@@ -162,7 +162,7 @@ static void in_a_child_forked_inside_a_callback_too(void)
 {
     atomic_int forked = 0;
     CHECK(sdd_load(NULL, at("/file/png/rgb8.png?inside"), 0, NULL, fork_inside, &forked) != 0);
-    CHECK_STATUS(sdd_wait_idle(NULL, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(NULL, -1), SDD_OK);
     CHECK_EQUAL(forked, 1);
 }
 
@@ -195,7 +195,7 @@ static void *load_always(void *number)
             const char *url = atf("/file/png/rgb8.png?%s=%d&of=%d", (const char *)number, count, (int)getpid());
             CHECK(sdd_load(NULL, url, 0, NULL, count_pictures, &loaded) != 0);
         }
-        CHECK_STATUS(sdd_wait_idle(NULL, -1), SDD_OK);
+        CHECK_STATUS(sdd_downloader_idle_wait(NULL, -1), SDD_OK);
     } while (!stops);
     CHECK_EQUAL(loaded, count);
     return NULL;

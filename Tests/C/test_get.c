@@ -57,10 +57,10 @@ static void p1_a_picture_and_its_bytes(void)
         /* sdd_get() makes no events. */
         if (delivery == SDD_DELIVERY_APPLICATION) {
             size_t count = 7;
-            CHECK_STATUS(sdd_dispatch(downloader, 0, &count), SDD_OK);
+            CHECK_STATUS(sdd_downloader_dispatch(downloader, 0, &count), SDD_OK);
             CHECK_EQUAL(count, 0);
         }
-        CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+        CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
         destroy(downloader);
     }
     check_picture(NULL, at("/file/png/rgb8.png")); /* the shared one */
@@ -212,7 +212,7 @@ static void p1_inside_a_callback(void)
     for (int delivery = 0; delivery < 2; delivery++) {
         sdd_downloader *downloader = downloader_of(delivery);
         CHECK(sdd_download(downloader, at("/ok"), SDD_OPTION_BYTES_ONLY, NULL, get_inside, downloader) != 0);
-        CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+        CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
         take(&done);
         destroy(downloader);
     }

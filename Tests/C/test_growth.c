@@ -133,7 +133,7 @@ static double ending(int count, int is_one, int destroys)
     double begin = processor_time();
     if (!destroys) {
         CHECK_STATUS(sdd_downloader_cancel_all(c.downloader), SDD_OK);
-        CHECK_STATUS(sdd_wait_idle(c.downloader, -1), SDD_OK);
+        CHECK_STATUS(sdd_downloader_idle_wait(c.downloader, -1), SDD_OK);
     } else {
         destroy(c.downloader);
         c.downloader = NULL;
@@ -232,7 +232,7 @@ static double answering(int count, int is_one)
             CHECK_STATUS(sdd_transfer_write(g.transfers[i], "piece", 5), SDD_OK);
         CHECK_STATUS(sdd_transfer_finish(g.transfers[i], SDD_OK, NULL), SDD_OK);
     }
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     double cost = processor_time() - begin;
     destroy(downloader);
     free(g.transfers);
@@ -263,7 +263,7 @@ static double sizes_of_one_url(int count)
     wait_for_transfers(&g, 1);
     CHECK_STATUS(sdd_transfer_write(g.transfers[0], file, size), SDD_OK);
     CHECK_STATUS(sdd_transfer_finish(g.transfers[0], SDD_OK, NULL), SDD_OK);
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     double cost = processor_time() - begin;
     sdd_statistics statistics = SDD_STATISTICS_INIT;
     CHECK_STATUS(sdd_downloader_get_statistics(downloader, &statistics), SDD_OK);
@@ -284,7 +284,7 @@ static double beside_hanging(int count)
     ask_all(downloader, count, 0);
     wait_for_transfers(&g, count);
     event.struct_size = sizeof event;
-    while (sdd_wait(downloader, &event, 1, 0, &taken) == SDD_OK) {}
+    while (sdd_downloader_wait(downloader, &event, 1, 0, &taken) == SDD_OK) {}
     double begin = processor_time();
     for (int i = 0; i < 500; i++) {
         char url[64];
@@ -293,7 +293,7 @@ static double beside_hanging(int count)
         ask(downloader, url);
         while (!is_over) {
             event.struct_size = sizeof event;
-            CHECK_STATUS(sdd_wait(downloader, &event, 1, -1, &taken), SDD_OK);
+            CHECK_STATUS(sdd_downloader_wait(downloader, &event, 1, -1, &taken), SDD_OK);
             is_over = taken == 1 && event.kind == SDD_EVENT_COMPLETED;
             if (taken) sdd_bytes_release(event.bytes);
         }
@@ -318,7 +318,7 @@ static double draining(int count)
     double begin = processor_time();
     while (taken) {
         event.struct_size = sizeof event;
-        CHECK_STATUS(sdd_drain(downloader, &event, 1, &taken), SDD_OK);
+        CHECK_STATUS(sdd_downloader_drain(downloader, &event, 1, &taken), SDD_OK);
         if (taken) sdd_bytes_release(event.bytes);
     }
     double cost = processor_time() - begin;
@@ -391,7 +391,7 @@ static double cancel_loads(int count)
         CHECK_STATUS(status, SDD_OK);
     }
     for (int i = count - 1; i >= 0; i--) CHECK_STATUS(sdd_cancel(tokens[i]), SDD_OK);
-    CHECK_STATUS(sdd_wait_idle(l.downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(l.downloader, -1), SDD_OK);
     double cost = processor_time() - begin;
     close_loader(&l);
     free(tokens);
@@ -416,7 +416,7 @@ static double cancel_lists(int count)
         CHECK_STATUS(status, SDD_OK);
     }
     for (int i = 0; i < count; i++) CHECK_STATUS(sdd_cancel(tokens[i]), SDD_OK);
-    CHECK_STATUS(sdd_wait_idle(l.downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(l.downloader, -1), SDD_OK);
     double cost = processor_time() - begin;
     close_loader(&l);
     free(tokens);
@@ -563,7 +563,7 @@ static double trim_entries(int count)
     config.max_disk_bytes = (int64_t)count * status.st_blocks * 512 / 2;
     c.cache = make_cache(&config);
     double begin = processor_time();
-    CHECK_STATUS(sdd_cache_trim_disk(c.cache), SDD_OK);
+    CHECK_STATUS(sdd_cache_trim_disk_wait(c.cache), SDD_OK);
     double cost = processor_time() - begin;
     CHECK(counts_of(c.cache).disk_count <= count / 2 && counts_of(c.cache).disk_count >= count / 5);
     close_cache(&c);

@@ -17,7 +17,7 @@ static void expect(const char *integrity, int64_t bytes, uint64_t options, sdd_s
     request.integrity = integrity;
     request.expected_bytes = bytes;
     CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     CHECK_ENDED(&r, error, detail);
     CHECK((r.bytes != NULL) == (error == SDD_OK));
     CHECK((r.image != NULL) == (error == SDD_OK && !(options & SDD_OPTION_BYTES_ONLY)));
@@ -68,7 +68,7 @@ static void expectations_are_not_shared(void)
         CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
     }
     CHECK_STATUS(sdd_downloader_resume(downloader), SDD_OK);
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     CHECK_STATUS(sdd_downloader_get_statistics(downloader, &statistics), SDD_OK);
     CHECK_EQUAL(statistics.transfers_started, 2);
     for (int i = 0; i < 3; i++) {
@@ -92,10 +92,10 @@ static void a_body_that_does_not_match_is_not_stored(void)
         request.integrity = i ? "sha256-" HEX : NULL;
         request.expected_bytes = i ? SIZE : 1;
         CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
-        CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+        CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
         CHECK_STATUS(r.error, i ? SDD_OK : SDD_ERROR_BAD_IMAGE_DATA);
         CHECK_EQUAL(r.origin, SDD_ORIGIN_NETWORK);
-        CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
+        CHECK_STATUS(sdd_cache_flush_wait(c.cache, -1), SDD_OK);
         CHECK_EQUAL(counts_of(c.cache).disk_count, i);
         record_clear(&r);
     }

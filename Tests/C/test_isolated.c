@@ -255,7 +255,7 @@ static void a_program_that_hangs(void)
         record_submit(downloaders[i], &records[i], at("/file/png/rgb8.png"), 0);
     }
     for (int i = 0; i < 3; i++) {
-        CHECK_STATUS(sdd_wait_idle(downloaders[i], -1), SDD_OK);
+        CHECK_STATUS(sdd_downloader_idle_wait(downloaders[i], -1), SDD_OK);
         CHECK_ENDED(&records[i], SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_TOO_SLOW);
         record_clear(&records[i]);
         destroy(downloaders[i]);
@@ -368,12 +368,12 @@ int main(void)
     RUN(an_image_outlives_its_downloader);
     RUN(others_wait_for_helpers);
     RUN(helpers_are_killed_at_any_time);
-    CHECK_STATUS(sdd_coder_load(path, NULL, 0), SDD_OK);
+    CHECK_STATUS(sdd_process_load_coder_wait(path, NULL, 0), SDD_OK);
     RUN(a_coder_that_ends_its_process);
     RUN(a_coder_that_never_answers);
     RUN(what_a_coder_may_do);
     RUN(frames_of_a_coder_are_checked);
-    CHECK_STATUS(sdd_coder_unregister("misbehaving"), SDD_OK);
+    CHECK_STATUS(sdd_process_remove_coder("misbehaving"), SDD_OK);
     RUN(a_program_that_does_not_begin);
     RUN(a_program_that_lies);
     RUN(a_program_with_other_pixels);

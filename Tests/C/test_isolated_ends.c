@@ -104,7 +104,7 @@ static void begin(enum moment moment, record *r)
     if (moment == STARTS) set_false_program("asleep");
     if (moment == BUSY_AT_START) set_false_program("busy");
     snprintf(path, sizeof path, "%s/misbehaving.so", setting("SDD_TEST_OBJECTS"));
-    if (moment == AT_WORK || moment == ASLEEP) CHECK_STATUS(sdd_coder_load(path, NULL, 0), SDD_OK);
+    if (moment == AT_WORK || moment == ASLEEP) CHECK_STATUS(sdd_process_load_coder_wait(path, NULL, 0), SDD_OK);
     sdd_downloader *downloader = make_downloader(&config);
     if (moment == IDLE) {
         fetch_good(downloader);
@@ -276,7 +276,7 @@ static void idle_helpers_give_way(void)
     sdd_downloader *waiting = make_downloader(&config);
     for (int i = 0; i < 2; i++) record_submit(waiting, &records[i], atf("/file/png/rgb8.png?waits=%d", i), 0);
     CHECK(settles(processes, 0));
-    CHECK_STATUS(sdd_wait_idle(waiting, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(waiting, -1), SDD_OK);
     for (int i = 0; i < 2; i++) {
         CHECK_ENDED(&records[i], SDD_OK, 0);
         record_clear(&records[i]);

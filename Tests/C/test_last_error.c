@@ -141,7 +141,7 @@ static void a_callback_has_the_message_of_its_thread(void)
         record r = RECORD_INIT;
         CHECK_STATUS(sdd_cancel(14), SDD_ERROR_NOT_FOUND);
         CHECK(sdd_download(downloader, at("/ok?size=10"), SDD_OPTION_BYTES_ONLY, NULL, fails_inside, &r) != 0);
-        CHECK_STATUS(sdd_wait_idle(downloader, 60000), SDD_OK);
+        CHECK_STATUS(sdd_downloader_idle_wait(downloader, 60000), SDD_OK);
         if (delivery == SDD_DELIVERY_THREAD) {
             CHECK_SAYS("sdd_cancel: token: 14 ");
         } else {
@@ -186,9 +186,9 @@ static void messages_contain_no_secrets(void)
         CHECK_STATUS(sdd_get(NULL, urls[i], 0, -1, NULL, NULL, NULL), SDD_ERROR_INVALID_URL);
         CHECK_SAYS("URL");
         CHECK_SAYS_NOT("geheim");
-        CHECK_STATUS(sdd_cache_query(NULL, &(sdd_query){ sizeof(sdd_query), .key = urls[i] }, NULL, NULL, NULL, NULL),
+        CHECK_STATUS(sdd_cache_query_wait(NULL, &(sdd_cache_query_options){ sizeof(sdd_cache_query_options), .key = urls[i] }, NULL, NULL, NULL, NULL),
                      SDD_ERROR_NOT_CACHED);
-        CHECK_SAYS("sdd_cache_query: query: ");
+        CHECK_SAYS("sdd_cache_query_wait: query: ");
         CHECK_SAYS_NOT("geheim");
     }
 }

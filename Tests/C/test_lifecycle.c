@@ -47,9 +47,9 @@ static void destroy_comes_at_any_moment(void)
             record_submit(downloader, &records[i], url, i % 8 == 1 ? SDD_OPTION_BYTES_ONLY : 0);
         }
         if (round % 2 == HOST)
-            for (int i = 0; i < round / 4; i++) sdd_wait(downloader, NULL, 1, round, NULL);
+            for (int i = 0; i < round / 4; i++) sdd_downloader_wait(downloader, NULL, 1, round, NULL);
         else
-            sdd_wait_idle(downloader, round / 4);
+            sdd_downloader_idle_wait(downloader, round / 4);
         destroy(downloader);
         for (int i = 0; i < REQUESTS; i++) {
             CHECK(records[i].completed_count == 1 && records[i].freed_count == 1);
@@ -74,7 +74,7 @@ static void destroy_inside(const sdd_result *result, void *user_data)
     CHECK_STATUS(sdd_downloader_destroy(inside.downloader), is_first ? SDD_OK : SDD_ERROR_CLOSED);
     CHECK_STATUS(sdd_cancel(result->token), SDD_ERROR_NOT_FOUND);
     CHECK_EQUAL(sdd_download(inside.downloader, at("/ok"), 0, NULL, destroy_inside, NULL), 0);
-    CHECK_STATUS(sdd_wait_idle(inside.downloader, -1), SDD_ERROR_CLOSED);
+    CHECK_STATUS(sdd_downloader_idle_wait(inside.downloader, -1), SDD_ERROR_CLOSED);
 }
 
 static void count_end(void *user_data)
@@ -100,7 +100,7 @@ static void destroyed_inside_a_callback(int delivery)
     CHECK_STATUS(sdd_downloader_set_max_concurrent_per_host(inside.downloader, 20), SDD_OK);
     CHECK_STATUS(sdd_downloader_set_max_concurrent_downloads(inside.downloader, 20), SDD_OK);
     if (delivery == HOST) {
-        CHECK_STATUS(sdd_wait(inside.downloader, NULL, 0, -1, NULL), SDD_OK);
+        CHECK_STATUS(sdd_downloader_wait(inside.downloader, NULL, 0, -1, NULL), SDD_OK);
         CHECK_EQUAL(inside.ended_count, 10);
     } else {
         while (sem_wait(&inside.ended) != 0) continue;
@@ -121,14 +121,14 @@ static void call_everything(const sdd_result *result, void *user_data)
     size_t count;
     CHECK_STATUS(result->error, SDD_OK);
     CHECK_STATUS(sdd_set_header(d, "X-One", "1"), SDD_OK);
-    CHECK_STATUS(sdd_downloader_get_header(d, "X-One", NULL, 0, &count), SDD_ERROR_BUFFER_TOO_SMALL);
+    CHECK_STATUS(sdd_get_header(d, "X-One", NULL, 0, &count), SDD_ERROR_BUFFER_TOO_SMALL);
     CHECK_STATUS(sdd_downloader_set_max_concurrent_downloads(d, 3), SDD_OK);
-    CHECK_STATUS(sdd_wait_idle(d, -1), SDD_ERROR_WOULD_DEADLOCK);
+    CHECK_STATUS(sdd_downloader_idle_wait(d, -1), SDD_ERROR_WOULD_DEADLOCK);
     CHECK_STATUS(sdd_cancel(result->token), SDD_ERROR_NOT_FOUND);
-    CHECK_EQUAL(sdd_event_fd(d), -1);
-    CHECK_STATUS(sdd_dispatch(d, 0, NULL), SDD_ERROR_WRONG_DELIVERY);
-    CHECK_STATUS(sdd_drain(d, &event, 1, &count), SDD_ERROR_WRONG_DELIVERY);
-    CHECK_STATUS(sdd_wait(d, NULL, 0, -1, NULL), SDD_ERROR_WRONG_DELIVERY);
+    CHECK_EQUAL(sdd_downloader_event_fd(d), -1);
+    CHECK_STATUS(sdd_downloader_dispatch(d, 0, NULL), SDD_ERROR_WRONG_DELIVERY);
+    CHECK_STATUS(sdd_downloader_drain(d, &event, 1, &count), SDD_ERROR_WRONG_DELIVERY);
+    CHECK_STATUS(sdd_downloader_wait(d, NULL, 0, -1, NULL), SDD_ERROR_WRONG_DELIVERY);
     CHECK(sdd_image_width(result->image) == 19 && sdd_downloader_shared() != NULL);
     record r = RECORD_INIT;
     fetch(other, &r, at("/ok?other"), SDD_OPTION_BYTES_ONLY);
@@ -181,7 +181,7 @@ static void no_progress_after_a_cancel(void)
     inside.downloader = downloader_of(THREAD);
     const char *url = at("/trickle?size=1000000&piece=1000&every=1");
     CHECK(sdd_download(inside.downloader, url, SDD_OPTION_BYTES_ONLY, cancel_inside, expect_cancel, &calls) != 0);
-    CHECK_STATUS(sdd_wait_idle(inside.downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(inside.downloader, -1), SDD_OK);
     CHECK_EQUAL(calls, 2);
     destroy(inside.downloader);
 }
@@ -218,7 +218,7 @@ static void two_threads_destroy_one(void)
 static void *wait_too(void *downloader)
 {
     pthread_barrier_wait(&together);
-    sdd_status status = sdd_wait_idle(downloader, -1);
+    sdd_status status = sdd_downloader_idle_wait(downloader, -1);
     CHECK(status == SDD_OK || status == SDD_ERROR_CLOSED || status == SDD_ERROR_BUSY);
     return NULL;
 }
@@ -227,7 +227,7 @@ static void *wait_for_an_event(void *downloader)
 {
     pthread_barrier_wait(&together);
     sdd_status status;
-    do status = sdd_wait(downloader, NULL, 0, -1, NULL);
+    do status = sdd_downloader_wait(downloader, NULL, 0, -1, NULL);
     while (status == SDD_OK || status == SDD_ERROR_BUSY);
     CHECK_STATUS(status, SDD_ERROR_CLOSED);
     return NULL;

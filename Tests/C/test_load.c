@@ -17,7 +17,7 @@ static void m1_the_shared_loader(void)
         CHECK_EQUAL(r.origin, i ? SDD_ORIGIN_MEMORY : SDD_ORIGIN_NETWORK);
         record_clear(&r);
     }
-    CHECK_EQUAL(sdd_cache_contains(NULL, url, SDD_CACHE_ALL), SDD_CACHE_ALL);
+    CHECK_EQUAL(sdd_cache_contains_wait(NULL, url, SDD_CACHE_ALL), SDD_CACHE_ALL);
     CHECK_EQUAL(hits("/file/png/rgb8.png?m1"), 1);
     CHECK_STATUS(sdd_loader_destroy(shared), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_loader_destroy(NULL), SDD_ERROR_INVALID_ARGUMENT);
@@ -94,7 +94,7 @@ static void m3_m4_m6_a_bad_url_ends_with_1000(void)
         int is_blocked = bad[i / 2].is_tried && i % 2;
         sdd_token token = submit_load(&l, &request);
         CHECK_EQUAL(r.completed_count, 0);
-        while (r.freed_count == 0) CHECK_STATUS(sdd_wait(l.downloader, NULL, 0, -1, NULL), SDD_OK);
+        while (r.freed_count == 0) CHECK_STATUS(sdd_downloader_wait(l.downloader, NULL, 0, -1, NULL), SDD_OK);
         CHECK_ENDED(&r, is_blocked ? SDD_ERROR_BLOCKED : bad[i / 2].detail / 100, is_blocked ? 0 : bad[i / 2].detail);
         CHECK(r.token == token && pthread_equal(r.thread, pthread_self()));
         CHECK_STATUS(sdd_cancel(token), SDD_ERROR_NOT_FOUND);
@@ -183,7 +183,7 @@ static void m17_other_errors(void)
         load(&l, &r, at(bad[i].path), 0);
         CHECK_ENDED(&r, bad[i].error, bad[i].detail);
         CHECK_EQUAL(r.http_status, bad[i].status);
-        CHECK_EQUAL(sdd_cache_contains(l.cache.cache, at(bad[i].path), SDD_CACHE_ALL), 0);
+        CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, at(bad[i].path), SDD_CACHE_ALL), 0);
     }
     record_clear(&r);
     close_loader(&l);
@@ -236,9 +236,9 @@ static void m22_m25_the_key_is_the_url(void)
     const char *url = at("/file/png/rgb8.png?m22=a%20b&%7B");
     get_from(&l, &r, url, 0, SDD_ORIGIN_NETWORK);
     CHECK_TEXT(key_of(l.cache.cache, url, NULL, NULL, 0), url);
-    CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
-    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_ALL), SDD_CACHE_ALL);
-    CHECK_STATUS(sdd_cache_remove(l.cache.cache, url, SDD_CACHE_ALL), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
+    CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, url, SDD_CACHE_ALL), SDD_CACHE_ALL);
+    CHECK_STATUS(sdd_cache_remove_wait(l.cache.cache, url, SDD_CACHE_ALL), SDD_OK);
     record_clear(&r);
     get_from(&l, &r, url, 0, SDD_ORIGIN_NETWORK);
     record_clear(&r);
@@ -257,7 +257,7 @@ static void m26_ends_are_delivered_by_the_downloader(void)
     for (int i = 0; i < 2; i++) {
         sdd_token token = sdd_load(l.loader, at("/file/png/rgb8.png?m26"), 0, NULL, NULL, &l);
         CHECK(token != 0);
-        CHECK_STATUS(sdd_wait(l.downloader, &event, 1, -1, &count), SDD_OK);
+        CHECK_STATUS(sdd_downloader_wait(l.downloader, &event, 1, -1, &count), SDD_OK);
         CHECK(count == 1 && event.kind == SDD_EVENT_COMPLETED && event.token == token && event.user_data == &l);
         CHECK_STATUS(event.error, SDD_OK);
         CHECK_EQUAL(event.result->origin, i ? SDD_ORIGIN_MEMORY : SDD_ORIGIN_NETWORK);
@@ -295,7 +295,7 @@ static void b22_z4_equal_work_is_shared(void)
         record_clear(&r[i]);
     }
     CHECK_EQUAL(requests_of("/hold/b22"), 1);
-    CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
     CHECK_EQUAL(counts_of(l.cache.cache).disk_count, 3 + 1);
     record_clear(&last);
     close_loader(&l);

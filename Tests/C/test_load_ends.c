@@ -127,11 +127,11 @@ static void m16_a_load_cancelled_between_two_stages_is_silent(void)
     token = submit_load(&l, &request);
     wait_until_asked();
     CHECK_STATUS(sdd_cancel(token), SDD_OK);
-    CHECK_STATUS(sdd_dispatch(l.downloader, 0, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_dispatch(l.downloader, 0, NULL), SDD_OK);
     CHECK(r.progress_count == 0 && r.completed_count == 1);
     CHECK_STATUS(r.error, SDD_ERROR_CANCELLED);
     CHECK(sem_post(&answered) == 0);
-    CHECK_STATUS(sdd_wait_idle(l.downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(l.downloader, -1), SDD_OK);
     CHECK(r.progress_count == 0 && r.completed_count == 1);
     record_clear(&r);
     close_loader(&l);

@@ -55,7 +55,7 @@ static void check_cached_though_blocked(loader_in_folder *l, const char *url, in
         request.url = url;
         request.options = options[i];
         if (origin == SDD_ORIGIN_DISK) leave_to_disk(l);
-        CHECK_STATUS(sdd_loader_get(l->loader, &request, -1, &loaded), SDD_OK);
+        CHECK_STATUS(sdd_loader_submit_wait(l->loader, &request, -1, &loaded), SDD_OK);
         CHECK(loaded.image != NULL && loaded.origin == origin);
         sdd_image_release(loaded.image), sdd_bytes_release(loaded.bytes), sdd_response_release(loaded.response);
     }
@@ -96,12 +96,12 @@ static void m5_the_http_cache_answers_for_a_blocked_url(void)
     record r = RECORD_INIT;
     const char *url = in_turns("m5-http", "/file/png/rgb8.png?header=Cache-Control:%20max-age=600", "/status/404");
     get_from(&l, &r, url, SDD_OPTION_USE_HTTP_CACHE, SDD_ORIGIN_NETWORK);
-    CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
     load(&l, &r, url, SDD_OPTION_FROM_LOADER_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
     get_from(&l, &r, url, SDD_OPTION_USE_HTTP_CACHE, SDD_ORIGIN_HTTP_FRESH);
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 1);
-    CHECK_STATUS(sdd_cache_clear(l.cache.cache, SDD_CACHE_ALL), SDD_OK);
+    CHECK_STATUS(sdd_cache_clear_wait(l.cache.cache, SDD_CACHE_ALL), SDD_OK);
     load(&l, &r, url, SDD_OPTION_USE_HTTP_CACHE);
     CHECK_ENDED(&r, SDD_ERROR_BLOCKED, 0);
     record_clear(&r);

@@ -128,10 +128,10 @@ static void b14_the_processor_changes_the_request(void)
     record r = RECORD_INIT;
     get_from(&l, &r, at(PICTURE "?b14-thumb"), SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
     CHECK(sdd_image_width(r.image) == 5 && hits(PICTURE "?b14-thumb") == 0 && hits(PICTURE "?b14-other") == 1);
-    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, host.url, SDD_CACHE_ALL), SDD_CACHE_DISK);
+    CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, host.url, SDD_CACHE_ALL), SDD_CACHE_DISK);
     const char *private = at(PICTURE "?b14-private");
     get_from(&l, &r, private, SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
-    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, private, SDD_CACHE_ALL), 0);
+    CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, private, SDD_CACHE_ALL), 0);
     load(&l, &r, at(PICTURE "?b14-offline"), 0);
     CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
     get_from(&l, &r, at(PICTURE "?b14-as-it-is"), 0, SDD_ORIGIN_NETWORK);
@@ -170,8 +170,8 @@ static void b12_m22_the_filter_makes_the_key(void)
     CHECK_EQUAL(hits(PICTURE "?token=1&X-Amz-Date=2&size=3"), 1);
     get_from(&l, &r, at(PICTURE "?token=1&size=4"), 0, SDD_ORIGIN_NETWORK);
     get_from(&l, &r, at(PICTURE "?filtered=1"), SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
-    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, "/rgb8.png?filtered=1", SDD_CACHE_ALL), SDD_CACHE_ALL);
-    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, at(PICTURE "?filtered=1"), SDD_CACHE_ALL), 0);
+    CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, "/rgb8.png?filtered=1", SDD_CACHE_ALL), SDD_CACHE_ALL);
+    CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, at(PICTURE "?filtered=1"), SDD_CACHE_ALL), 0);
     record_clear(&r);
     close_loader(&l);
 }
@@ -187,7 +187,7 @@ static void m22_a_key_of_its_own(void)
     sdd_load_request request = record_load(&r, at(PICTURE "?key=1"), SDD_OPTION_WAIT_STORE_CACHE);
     request.cache_key = "the cat?a=1.png";
     load_from(&l, &request, SDD_ORIGIN_NETWORK);
-    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, "the cat?a=1.png", SDD_CACHE_ALL), SDD_CACHE_ALL);
+    CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, "the cat?a=1.png", SDD_CACHE_ALL), SDD_CACHE_ALL);
     request.url = "http://nobody.invalid/of/that/name.png";
     load_from(&l, &request, SDD_ORIGIN_MEMORY);
     request.decode = &decode;
@@ -411,7 +411,7 @@ static void z23_other_options_of_a_download_apply(void)
     download.expected_bytes = 99;
     load_as(&l, &r, &request);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_INTEGRITY);
-    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, request.url, SDD_CACHE_ALL), 0);
+    CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, request.url, SDD_CACHE_ALL), 0);
     download.expected_bytes = 0;
     download.accepted_status_codes = "404";
     request.url = at("/status/404?size=10&z23");

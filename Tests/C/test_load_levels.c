@@ -29,10 +29,10 @@ static void lay(sdd_cache *cache, const char *key, const char *name, const sdd_d
     sdd_image *image = decoded(name, decode);
     sdd_bytes *bytes = decode ? NULL : sdd_bytes_retain(sdd_image_bytes(image));
     sdd_cache_item item = item_of(key, image, bytes, on);
-    CHECK_STATUS(sdd_cache_put(cache, &item, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_put_wait(cache, &item, NULL), SDD_OK);
     sdd_image_release(image);
     sdd_bytes_release(bytes);
-    CHECK_EQUAL(sdd_cache_contains(cache, key, SDD_CACHE_ALL), on);
+    CHECK_EQUAL(sdd_cache_contains_wait(cache, key, SDD_CACHE_ALL), on);
 }
 
 /* Returns a load that changes nothing: it does not download, and stores nothing. */
@@ -76,7 +76,7 @@ static void b9_where_an_original_is_looked_for(void)
                                  : SDD_ORIGIN_NETWORK;
             check_found(&l, &request, origin, 13);
         }
-        CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_ALL), levels[there] < 0 ? 0 : levels[there]);
+        CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, url, SDD_CACHE_ALL), levels[there] < 0 ? 0 : levels[there]);
     }
     close_loader(&l);
 }
@@ -135,14 +135,14 @@ static void b9_m20_where_downloads_are_stored(void)
         request.original_store = original;
         load_from(&l, &request, SDD_ORIGIN_NETWORK);
         record_clear(&r);
-        CHECK_EQUAL(sdd_cache_contains(cache, key_of(cache, url, &decode, NULL, 0), SDD_CACHE_ALL), store < 0 ? 0 : store);
-        CHECK_EQUAL(sdd_cache_contains(cache, url, SDD_CACHE_ALL), original < 0 ? 0 : original);
+        CHECK_EQUAL(sdd_cache_contains_wait(cache, key_of(cache, url, &decode, NULL, 0), SDD_CACHE_ALL), store < 0 ? 0 : store);
+        CHECK_EQUAL(sdd_cache_contains_wait(cache, url, SDD_CACHE_ALL), original < 0 ? 0 : original);
         /* For the original itself `store` applies, not `original_store`. */
         request.url = plain;
         request.decode = NULL;
         load_from(&l, &request, SDD_ORIGIN_NETWORK);
         record_clear(&r);
-        CHECK_EQUAL(sdd_cache_contains(cache, plain, SDD_CACHE_ALL), store < 0 ? 0 : store);
+        CHECK_EQUAL(sdd_cache_contains_wait(cache, plain, SDD_CACHE_ALL), store < 0 ? 0 : store);
     }
     close_loader(&l);
 }
@@ -164,7 +164,7 @@ static void m20_one_write_for_each(void)
     request.url = at("/file/" ORIGINAL "?m20");
     load_from(&l, &request, SDD_ORIGIN_DISK);
     load_from(&l, &request, SDD_ORIGIN_MEMORY);
-    CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
     CHECK_EQUAL(counts_of(l.cache.cache).entries_written, 4);
     CHECK_EQUAL(hits("/file/" ORIGINAL "?m20"), 1);
     record_clear(&r);
@@ -185,7 +185,7 @@ static void b7_the_original_is_as_it_came(void)
     uint8_t *file = fixture(ORIGINAL, &size);
     int32_t descriptor = -1;
     int64_t length = 0;
-    CHECK_STATUS(sdd_cache_open(l.cache.cache, url, &descriptor, &length), SDD_OK);
+    CHECK_STATUS(sdd_cache_open_wait(l.cache.cache, url, &descriptor, &length), SDD_OK);
     close(descriptor);
     uint8_t *bytes = read_whole(path_of(l.cache.cache, url), &stored);
     CHECK(length == (int64_t)size && stored >= size && memcmp(bytes, file, size) == 0);
@@ -211,17 +211,17 @@ static void b31_originals_have_a_cache_of_their_own(void)
     request.decode = &decode;
     load_from(&l, &request, SDD_ORIGIN_NETWORK);
     const char *key = key_of(l.cache.cache, url, &decode, NULL, 0);
-    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, key, SDD_CACHE_ALL), SDD_CACHE_ALL);
-    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_ALL), 0);
-    CHECK_EQUAL(sdd_cache_contains(originals.cache, url, SDD_CACHE_ALL), SDD_CACHE_DISK);
-    CHECK_EQUAL(sdd_cache_contains(originals.cache, key, SDD_CACHE_ALL), 0);
+    CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, key, SDD_CACHE_ALL), SDD_CACHE_ALL);
+    CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, url, SDD_CACHE_ALL), 0);
+    CHECK_EQUAL(sdd_cache_contains_wait(originals.cache, url, SDD_CACHE_ALL), SDD_CACHE_DISK);
+    CHECK_EQUAL(sdd_cache_contains_wait(originals.cache, key, SDD_CACHE_ALL), 0);
     /* Another size is made from the original there; a picture as it came is stored in the first cache. */
     decode = inside(8);
     load_from(&l, &request, SDD_ORIGIN_DISK);
     CHECK_EQUAL(sdd_image_width(r.image), 8);
     get_from(&l, &r, plain, SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
-    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, plain, SDD_CACHE_ALL), SDD_CACHE_ALL);
-    CHECK_EQUAL(sdd_cache_contains(originals.cache, plain, SDD_CACHE_ALL), 0);
+    CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, plain, SDD_CACHE_ALL), SDD_CACHE_ALL);
+    CHECK_EQUAL(sdd_cache_contains_wait(originals.cache, plain, SDD_CACHE_ALL), 0);
     record_clear(&r);
     close_loader(&l);
     close_cache(&originals);
@@ -267,7 +267,7 @@ static void b13_the_serializer_is_asked_for_both(void)
     int first = strcmp(served.keys[0], url) == 0 ? 0 : 1;
     CHECK_TEXT(served.keys[first], url);
     CHECK_TEXT(served.keys[1 - first], key);
-    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_DISK), SDD_CACHE_DISK);
+    CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, url, SDD_CACHE_DISK), SDD_CACHE_DISK);
     get_from(&l, &r, plain, SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
     CHECK_EQUAL(served.calls, 3);
     CHECK_TEXT(served.keys[2], plain);
@@ -307,8 +307,8 @@ static void m24_b15_transformed_pictures_are_stored(void)
     pictures_are_transformed = 0;
     const char *key = key_of(l.cache.cache, url, NULL, &rotation, 1);
     CHECK(strstr(key, "-rotate(90).png?m24") != NULL);
-    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, key, SDD_CACHE_ALL), SDD_CACHE_ALL);
-    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_ALL), SDD_CACHE_DISK);
+    CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, key, SDD_CACHE_ALL), SDD_CACHE_ALL);
+    CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, url, SDD_CACHE_ALL), SDD_CACHE_DISK);
     /* The top left pixel of the rotated picture was at the bottom left. */
     get_from(&l, &r, url, 0, SDD_ORIGIN_DISK);
     CHECK(memcmp(sdd_image_pixels(r.image) + 12 * sdd_image_stride(r.image), first, 4) == 0);
@@ -328,7 +328,7 @@ static void z13_bytes_only(void)
     CHECK(r.image == NULL && sdd_bytes_size(r.bytes) == 1000);
     load_from(&l, &request, SDD_ORIGIN_DISK);
     CHECK(r.image == NULL && is_pattern(sdd_bytes_data(r.bytes), 1000, "/ok?size=1000&z13"));
-    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_ALL), SDD_CACHE_DISK);
+    CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, url, SDD_CACHE_ALL), SDD_CACHE_DISK);
     CHECK_EQUAL(hits("/ok?size=1000&z13"), 1);
     /* A load of the picture finds the stored bytes, and a load of bytes finds those of the picture. */
     request.url = picture;
@@ -340,7 +340,7 @@ static void z13_bytes_only(void)
     /* The application can also open the file without a copy. */
     int32_t descriptor = -1;
     int64_t size = 0;
-    CHECK_STATUS(sdd_cache_open(l.cache.cache, url, &descriptor, &size), SDD_OK);
+    CHECK_STATUS(sdd_cache_open_wait(l.cache.cache, url, &descriptor, &size), SDD_OK);
     uint8_t bytes[1000];
     CHECK(size == 1000 && read(descriptor, bytes, sizeof bytes) == 1000);
     CHECK(is_pattern(bytes, 1000, "/ok?size=1000&z13"));
@@ -363,7 +363,7 @@ static void z15_pixels_in_the_callers_memory_are_not_stored(void)
     request.decode = &decode;
     load_from(&l, &request, SDD_ORIGIN_NETWORK);
     CHECK(sdd_image_pixels(r.image) == pixels);
-    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_ALL), SDD_CACHE_DISK);
+    CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, url, SDD_CACHE_ALL), SDD_CACHE_DISK);
     record_clear(&r);
     memset(pixels, 0, sizeof pixels);
     load_from(&l, &request, SDD_ORIGIN_DISK);
@@ -423,7 +423,7 @@ static void m10_a_hot_url_is_decoded_once(void)
             if (atomic_load(&crowd_ended) > 0) after++;
         }
         if (!settles(count_of_crowd, 0)) FAIL("%d loads have not ended", count_of_crowd());
-        CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_MEMORY), SDD_CACHE_MEMORY);
+        CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, url, SDD_CACHE_MEMORY), SDD_CACHE_MEMORY);
     }
     CHECK_STATUS(sdd_downloader_get_statistics(l.downloader, &statistics), SDD_OK);
     printf("    %d pictures, transfers: %lld, decoded: %lld\n", URLS, (long long)statistics.transfers_started,
@@ -445,7 +445,7 @@ static void scheme_and_host_are_the_same_in_any_case(void)
     snprintf(other, sizeof other, "HTTP%s", given + 4);
     get_from(&l, &r, given, 0, SDD_ORIGIN_NETWORK);
     get_from(&l, &r, other, 0, SDD_ORIGIN_MEMORY);
-    CHECK(r.token != 0 && sdd_cache_contains(l.cache.cache, given, SDD_CACHE_ALL) == SDD_CACHE_ALL);
+    CHECK(r.token != 0 && sdd_cache_contains_wait(l.cache.cache, given, SDD_CACHE_ALL) == SDD_CACHE_ALL);
     /* A cache's keys of URLs are made alike. */
     char first[300], second[300];
     CHECK_STATUS(sdd_cache_key(l.cache.cache, "HTTPS://Host.Example/A", NULL, NULL, 0, first, sizeof first, NULL), SDD_OK);

@@ -107,7 +107,7 @@ static void m16_cancelled_while_the_application_is_asked(void)
     record_wait(&r);
     CHECK_EQUAL(r.error, SDD_ERROR_CANCELLED);
     sem_post(&may_go_on);
-    CHECK_STATUS(sdd_wait_idle(l.downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(l.downloader, -1), SDD_OK);
     CHECK_EQUAL(hits(PICTURE "?m16-asked"), 0);
     record_clear(&r);
     close_loader(&l);
@@ -177,7 +177,7 @@ static void m16_cancelled_while_it_is_stored(void)
     take(&entered);
     check_cancel(&l, &r, token, 0);
     sem_post(&may_go_on);
-    CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
     get_from(&l, &r, url, 0, SDD_ORIGIN_MEMORY); /* the store is not undone */
     record_clear(&r);
     close_loader(&l);
@@ -230,7 +230,7 @@ static void k6_cancelled_inside_callbacks(void)
     load_as(&l, &r, &request);
     CHECK_ENDED(&r, SDD_OK, 0);
     record_clear(&r);
-    CHECK_STATUS(sdd_wait_idle(l.downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(l.downloader, -1), SDD_OK);
     request = record_load(&r, url, SDD_OPTION_REFRESH_CACHED);
     request.cached = cancel_inside;
     load_as(&l, &r, &request);

@@ -95,7 +95,7 @@ static void m19_previews_are_passed_on_and_not_stored(void)
     pthread_mutex_lock(&s.r.lock);
     while (s.previews == 0) pthread_cond_wait(&s.r.changed, &s.r.lock);
     pthread_mutex_unlock(&s.r.lock);
-    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_ALL), 0);
+    CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, url, SDD_CACHE_ALL), 0);
     release("m19.1");
     record_wait(&s.r);
     CHECK_ENDED(&s.r, SDD_OK, 0);
@@ -239,7 +239,7 @@ static void bit_12_the_bytes_too(void)
     CHECK(r.bytes != NULL && sdd_bytes_size(r.bytes) > 8);
     /* The bytes are those of the thumbnail's entry on disk. */
     size_t size;
-    CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
     uint8_t *file = read_whole(path_of(l.cache.cache, key_of(l.cache.cache, url, &decode, NULL, 0)), &size);
     CHECK(size > sdd_bytes_size(r.bytes) && memcmp(file, sdd_bytes_data(r.bytes), sdd_bytes_size(r.bytes)) == 0);
     free(file);
@@ -253,7 +253,7 @@ static void check_queued(loader_in_folder *l, const char *url, uint64_t options,
     sdd_event event = SDD_EVENT_INIT;
     size_t count = 0;
     sdd_token token = sdd_load(l->loader, url, options, NULL, NULL, l);
-    CHECK_STATUS(sdd_drain(l->downloader, &event, 1, &count), SDD_OK);
+    CHECK_STATUS(sdd_downloader_drain(l->downloader, &event, 1, &count), SDD_OK);
     CHECK_EQUAL(count, 1);
     CHECK(event.token == token && event.kind == SDD_EVENT_COMPLETED);
     CHECK_STATUS(event.error, SDD_OK);
@@ -262,7 +262,7 @@ static void check_queued(loader_in_folder *l, const char *url, uint64_t options,
     if (has_bytes) CHECK(event.bytes != NULL);
     sdd_image_release(event.image);
     sdd_bytes_release(event.bytes);
-    CHECK_STATUS(sdd_drain(l->downloader, &event, 1, &count), SDD_OK);
+    CHECK_STATUS(sdd_downloader_drain(l->downloader, &event, 1, &count), SDD_OK);
     CHECK_EQUAL(count, 0);
 }
 
@@ -285,10 +285,10 @@ static void bits_13_and_14_on_the_calling_thread(void)
     sdd_event event = SDD_EVENT_INIT;
     size_t count = 0;
     sdd_token token = sdd_load(l.loader, at("/hold/sync?file=png/rgb8.png"), SDD_OPTION_QUERY_DISK_DATA_SYNC, NULL, NULL, &l);
-    CHECK_STATUS(sdd_drain(l.downloader, &event, 1, &count), SDD_OK);
+    CHECK_STATUS(sdd_downloader_drain(l.downloader, &event, 1, &count), SDD_OK);
     CHECK_EQUAL(count, 0);
     release("sync");
-    CHECK_STATUS(sdd_wait(l.downloader, &event, 1, -1, &count), SDD_OK);
+    CHECK_STATUS(sdd_downloader_wait(l.downloader, &event, 1, -1, &count), SDD_OK);
     CHECK(event.token == token && event.error == SDD_OK && event.result->origin == SDD_ORIGIN_NETWORK);
     sdd_image_release(event.image);
     sdd_bytes_release(event.bytes);

@@ -113,7 +113,7 @@ static void deliver(int64_t milliseconds)
 {
     sdd_event events[2] = { SDD_EVENT_INIT, SDD_EVENT_INIT };
     size_t count = 0;
-    sdd_status status = sdd_wait(l.downloader, way == BY_DRAIN ? events : NULL, 2, milliseconds, &count);
+    sdd_status status = sdd_downloader_wait(l.downloader, way == BY_DRAIN ? events : NULL, 2, milliseconds, &count);
     CHECK(status == SDD_OK || status == SDD_ERROR_TIMED_OUT);
     for (size_t i = 0; way == BY_DRAIN && i < count; i++) take_record(&events[i]);
 }
@@ -238,7 +238,7 @@ static void z1_any_mix_keeps_the_order(void)
         int before = i - (int)chance(&state, AT_ONCE);
         if (before >= 0 && before != i && all[before].tracked.completed == 0)
             perhaps_cancel(&all[before], tokens[before % AT_ONCE], &state);
-        if (chance(&state, 60) == 0) sdd_cache_clear(l.cache.cache, 1 + (int32_t)chance(&state, 3));
+        if (chance(&state, 60) == 0) sdd_cache_clear_wait(l.cache.cache, 1 + (int32_t)chance(&state, 3));
         if (i >= AT_ONCE) wait_for_end(&all[i - AT_ONCE]);
         tokens[i % AT_ONCE] = token;
     }

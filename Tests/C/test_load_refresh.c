@@ -303,7 +303,7 @@ static void m12_drained_events(void)
         for (int k = 0; k <= i; k++) {
             sdd_event event = SDD_EVENT_INIT;
             size_t count = 0;
-            CHECK_STATUS(sdd_wait(l.downloader, &event, 1, -1, &count), SDD_OK);
+            CHECK_STATUS(sdd_downloader_wait(l.downloader, &event, 1, -1, &count), SDD_OK);
             CHECK(count == 1 && event.token == token && event.user_data == &l && event.error == SDD_OK);
             CHECK_EQUAL(event.kind, kinds[i][k]);
             CHECK_EQUAL(event.result->finished, event.kind == SDD_EVENT_COMPLETED);
@@ -313,7 +313,7 @@ static void m12_drained_events(void)
             sdd_image_release(event.image);
             sdd_bytes_release(event.bytes);
         }
-        CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
+        CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
     }
     close_loader(&l);
 }
@@ -350,7 +350,7 @@ static void u1_u2_u3_http_rules_by_option(void)
     load_from(&l, &request, SDD_ORIGIN_HTTP_REVALIDATED);
     CHECK_EQUAL(r.http_status, 200);
     check_image(r.image, "png/rgb8.pam");
-    CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
     CHECK_EQUAL(counts_of(l.cache.cache).disk_count, 2);
     CHECK(hits(OLD "?u2&header=Cache-Control:%20max-age=1000") == 1);
     record_clear(&r);

@@ -21,7 +21,7 @@ static void forget_memory(sdd_cache *cache) { CHECK_STATUS(sdd_cache_trim_memory
 static void put_on(sdd_cache *cache, const char *url, const char *name, int32_t levels)
 {
     sdd_cache_item item = item_of(url, fixture_image(name), NULL, levels);
-    CHECK_STATUS(sdd_cache_put(cache, &item, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_put_wait(cache, &item, NULL), SDD_OK);
     sdd_image_release(item.image);
 }
 
@@ -45,10 +45,10 @@ static void m20_a_thumbnail_of_a_stored_original_is_stored(void)
             CHECK_EQUAL(sdd_image_width(r.image), 9);
             char key[300];
             snprintf(key, sizeof key, "%s", key_of(cache, request.url, &decode, NULL, 0));
-            CHECK_EQUAL(sdd_cache_contains(cache, key, SDD_CACHE_ALL), stored);
+            CHECK_EQUAL(sdd_cache_contains_wait(cache, key, SDD_CACHE_ALL), stored);
             /* After a restart and without the original the thumbnail is still there, unchanged. */
             forget_memory(cache);
-            CHECK_STATUS(sdd_cache_remove(cache, request.url, SDD_CACHE_ALL), SDD_OK);
+            CHECK_STATUS(sdd_cache_remove_wait(cache, request.url, SDD_CACHE_ALL), SDD_OK);
             record_clear(&r);
             if (stored & SDD_CACHE_DISK) {
                 load_from(&l, &request, SDD_ORIGIN_DISK);
@@ -73,8 +73,8 @@ static void m20_a_refresh_stores_the_thumbnail_too(void)
     request.decode = &decode;
     load_as(&l, &r, &request);
     CHECK_STATUS(r.error, SDD_ERROR_NOT_MODIFIED);
-    CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
-    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, key_of(l.cache.cache, url, &decode, NULL, 0), SDD_CACHE_DISK),
+    CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
+    CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, key_of(l.cache.cache, url, &decode, NULL, 0), SDD_CACHE_DISK),
                 SDD_CACHE_DISK);
     record_clear(&r);
     close_loader(&l);
@@ -96,7 +96,7 @@ static void b9_originals_in_memory(void)
         request.decode = &decode;
         request.original_store = levels[i];
         load_from(&l, &request, SDD_ORIGIN_NETWORK);
-        CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_ALL), levels[i]);
+        CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, url, SDD_CACHE_ALL), levels[i]);
         request = record_load(&r, url, SDD_OPTION_FROM_CACHE_ONLY);
         request.decode = &other;
         request.original_query = SDD_CACHE_MEMORY;
@@ -152,7 +152,7 @@ static void i4_the_extension_of_an_escaped_path(void)
         put(c.cache, names[i][0], NULL, fixture_bytes("png/rgb8.png"));
         const char *name = name_of(path_of(c.cache, names[i][0]));
         if (strcmp(name + 32, names[i][1]) != 0) FAIL("%s is in %s", names[i][0], name);
-        CHECK_EQUAL(sdd_cache_contains(c.cache, names[i][0], SDD_CACHE_DISK), SDD_CACHE_DISK);
+        CHECK_EQUAL(sdd_cache_contains_wait(c.cache, names[i][0], SDD_CACHE_DISK), SDD_CACHE_DISK);
     }
     close_cache(&c);
 }
@@ -206,7 +206,7 @@ static void b12_bytes_by_one_rule(void)
         if (i == 3) check_entry(&l, &r, key);
         else check_bytes(&r, expected, size);
         if (decode) {
-            CHECK_STATUS(sdd_cache_remove(l.cache.cache, key, SDD_CACHE_ALL), SDD_OK);
+            CHECK_STATUS(sdd_cache_remove_wait(l.cache.cache, key, SDD_CACHE_ALL), SDD_OK);
             load_from(&l, &request, SDD_ORIGIN_DISK);
             check_bytes(&r, NULL, 0);
         }

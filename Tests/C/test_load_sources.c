@@ -68,9 +68,9 @@ static void the_first_success_wins(void)
     CHECK_EQUAL(s.of[1].detail, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
     CHECK_EQUAL(hits("/ok?alt"), 0);
     /* The next load finds it under the first URL, which is not blocked: its load has ended well. */
-    CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
-    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_ALL), SDD_CACHE_ALL);
-    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, others[1], SDD_CACHE_ALL), 0);
+    CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
+    CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, url, SDD_CACHE_ALL), SDD_CACHE_ALL);
+    CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, others[1], SDD_CACHE_ALL), 0);
     load_as(&l, &s.r, &request);
     CHECK_EQUAL(s.r.origin, SDD_ORIGIN_MEMORY);
     CHECK_EQUAL(s.count, 0);
@@ -200,7 +200,7 @@ static void b16_files_where_they_are_allowed(void)
     get_from(&l, &r, url, SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
     check_image(r.image, "png/rgb8.pam");
     get_from(&l, &r, url, 0, SDD_ORIGIN_MEMORY);
-    CHECK_EQUAL(sdd_cache_contains(l.cache.cache, url, SDD_CACHE_ALL), SDD_CACHE_MEMORY);
+    CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, url, SDD_CACHE_ALL), SDD_CACHE_MEMORY);
     CHECK_EQUAL(counts_of(l.cache.cache).entries_written, 0);
     record_clear(&r);
     leave_to_disk(&l);

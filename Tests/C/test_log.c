@@ -41,7 +41,7 @@ static void with_a_log_of_its_own(void)
 {
     CHECK_STATUS(sdd_downloader_set_log(NULL, SDD_LOG_DEBUG, count_notices, NULL, NULL), SDD_OK);
     one_of_two();
-    CHECK_STATUS(sdd_wait_idle(NULL, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(NULL, -1), SDD_OK);
     CHECK(noticed > 0);
     /* Now the downloader has no log, so SDD_LOG applies. */
     CHECK_STATUS(sdd_downloader_set_log(NULL, SDD_LOG_NONE, NULL, NULL, NULL), SDD_OK);
@@ -68,7 +68,7 @@ static void keep_the_thread(const sdd_result *result, void *user_data)
 static void two_slow_callbacks(void)
 {
     for (int i = 0; i < 2; i++) CHECK(sdd_download(NULL, at("/ok"), SDD_OPTION_BYTES_ONLY, NULL, keep_the_thread, NULL) != 0);
-    CHECK_STATUS(sdd_wait_idle(NULL, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(NULL, -1), SDD_OK);
 }
 
 static char told[500];

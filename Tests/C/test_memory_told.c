@@ -73,12 +73,12 @@ static void told_of(const kind *k)
         }
         sdd_image *image = decoded(k);
         sdd_cache_item item = item_of(key_number(i), image, NULL, SDD_CACHE_MEMORY);
-        CHECK_STATUS(sdd_cache_put(c.cache, &item, NULL), SDD_OK);
+        CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, NULL), SDD_OK);
         if (k->use) k->use(image);
         sdd_image_release(image);
     }
     check_told(k->name, counts_of(c.cache).memory_cost, resident() - before);
-    CHECK_STATUS(sdd_cache_clear(c.cache, SDD_CACHE_MEMORY), SDD_OK);
+    CHECK_STATUS(sdd_cache_clear_wait(c.cache, SDD_CACHE_MEMORY), SDD_OK);
     CHECK_EQUAL(counts_of(c.cache).memory_cost, 0);
     close_cache(&c);
 }
@@ -142,7 +142,7 @@ static void i13_pixels_of_the_application(void)
         sdd_image *image = NULL;
         CHECK_STATUS(sdd_image_create(256, 256, SDD_PIXEL_FORMAT_RGBA8, pixels, 256 * 4, &image), SDD_OK);
         sdd_cache_item item = item_of(key_number(i), image, NULL, SDD_CACHE_MEMORY);
-        CHECK_STATUS(sdd_cache_put(c.cache, &item, NULL), SDD_OK);
+        CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, NULL), SDD_OK);
         sdd_image_release(image);
     }
     check_told("the application's pixels", counts_of(c.cache).memory_cost, resident() - before);
@@ -205,15 +205,15 @@ static void i13_an_image_that_grows_evicts_others(void)
         sdd_image_release(last);
         CHECK_STATUS(sdd_image_decode(file, size, NULL, &last, NULL), SDD_OK);
         sdd_cache_item item = item_of(key_number(i), last, NULL, SDD_CACHE_MEMORY);
-        CHECK_STATUS(sdd_cache_put(c.cache, &item, NULL), SDD_OK);
+        CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, NULL), SDD_OK);
     }
     CHECK_EQUAL(counts_of(c.cache).memory_count, 6);
     play(last);
     sdd_cache_statistics counts = counts_of(c.cache);
     CHECK(counts.memory_count < 6 && counts.memory_count > 0 && counts.memory_evictions > 0);
     CHECK(counts.memory_cost <= config.max_memory_cost && counts.memory_cost > 100 * 100 * 4 * 4);
-    CHECK_EQUAL(sdd_cache_contains(c.cache, key_number(5), SDD_CACHE_MEMORY), SDD_CACHE_MEMORY);
-    CHECK_EQUAL(sdd_cache_contains(c.cache, key_number(0), SDD_CACHE_MEMORY), 0);
+    CHECK_EQUAL(sdd_cache_contains_wait(c.cache, key_number(5), SDD_CACHE_MEMORY), SDD_CACHE_MEMORY);
+    CHECK_EQUAL(sdd_cache_contains_wait(c.cache, key_number(0), SDD_CACHE_MEMORY), 0);
     sdd_image_release(last);
     free(file);
     close_cache(&c);
@@ -233,10 +233,10 @@ static void i13_bytes_alone_are_not_kept_in_memory(void)
     for (int i = 0; i < count; i++) {
         sdd_bytes *bytes = sdd_bytes_create(body, size);
         sdd_cache_item item = item_of(key_number(i), NULL, bytes, SDD_CACHE_ALL);
-        CHECK_STATUS(sdd_cache_put(c.cache, &item, NULL), SDD_OK);
+        CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, NULL), SDD_OK);
         sdd_bytes_release(bytes);
     }
-    CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(c.cache, -1), SDD_OK);
     sdd_cache_statistics counts = counts_of(c.cache);
     CHECK(counts.memory_cost == 0 && counts.queued_bytes == 0 && counts.disk_count == count);
     if (is_plain()) CHECK(resident() - before < ENOUGH * 15 / 100);
@@ -313,7 +313,7 @@ static void take_all(sdd_downloader *downloader, int count)
     for (int taken = 0; taken < count;) {
         size_t one = 0;
         event.struct_size = sizeof event;
-        CHECK_STATUS(sdd_wait(downloader, &event, 1, -1, &one), SDD_OK);
+        CHECK_STATUS(sdd_downloader_wait(downloader, &event, 1, -1, &one), SDD_OK);
         if (one == 0 || event.kind != SDD_EVENT_COMPLETED) continue;
         CHECK_STATUS(event.error, SDD_OK);
         sdd_image_release(event.image);

@@ -237,7 +237,7 @@ static void z4_h7_requests_share_after_modification(void)
         CHECK_TEXT(url, atf("/hold/modified%d", differ)); /* after its modifier has run */
         wait_for_requests(differ ? "/hold/modified1" : "/hold/modified0", differ ? 4 : 1);
         release(differ ? "modified1" : "modified0");
-        CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+        CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
         for (int i = 0; i < 4; i++) {
             CHECK_ENDED(&records[i], SDD_OK, 0);
             record_clear(&records[i]);
@@ -325,7 +325,7 @@ static void z4_b3_the_same_modifiers_share(void)
     }
     wait_for_requests("/hold/same", 3);
     release("same");
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     for (int i = 0; i < 6; i++) {
         CHECK_ENDED(&records[i], SDD_OK, 0);
         record_clear(&records[i]);

@@ -270,7 +270,7 @@ static void ends_come_at_any_time(void)
         }
         for (int i = 0; i < SUBMITTERS; i++) pthread_join(threads[i], NULL);
         if (round == 1) CHECK_STATUS(sdd_downloader_cancel_all(downloader), SDD_OK);
-        if (round >= 2) CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+        if (round >= 2) CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
         destroy(downloader); /* in the first rounds with transfers under way */
         for (int i = 0; i < SUBMITTERS; i++) {
             for (int k = 0; k < each; k++) {

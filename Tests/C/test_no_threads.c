@@ -86,7 +86,7 @@ static void no_thread_no_cache(void)
     creations = 0;
     failing = fails_after = 1;
     CHECK(sdd_cache_shared() == NULL);
-    CHECK_STATUS(sdd_cache_clear(NULL, SDD_CACHE_ALL), SDD_ERROR_NO_RESOURCES);
+    CHECK_STATUS(sdd_cache_clear_wait(NULL, SDD_CACHE_ALL), SDD_ERROR_NO_RESOURCES);
     failing = 0;
     CHECK_STATUS(sdd_cache_create(&config, &cache, NULL), SDD_OK);
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
@@ -123,7 +123,7 @@ static void no_thread_for_the_shared_downloader(void)
     CHECK_EQUAL(sdd_downloader_submit(NULL, &request, &status), 0);
     CHECK_STATUS(status, SDD_ERROR_NO_RESOURCES);
     CHECK_STATUS(sdd_set_header(NULL, "X", "y"), SDD_ERROR_NO_RESOURCES);
-    CHECK_EQUAL(sdd_event_fd(NULL), -1);
+    CHECK_EQUAL(sdd_downloader_event_fd(NULL), -1);
     failing = 0;
     CHECK_NOTHING_LEFT(threads_before, descriptors_before);
     fetch(NULL, &r, at("/ok"), SDD_OPTION_BYTES_ONLY);
@@ -161,18 +161,18 @@ static void check_works(sdd_downloader *downloader, int turn)
     record held = RECORD_INIT, r = RECORD_INIT;
     char path[50];
     record_submit(downloader, &r, at("/ok"), SDD_OPTION_BYTES_ONLY);
-    CHECK_STATUS(sdd_wait_idle(downloader, 10000), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, 10000), SDD_OK);
     CHECK_ENDED(&r, SDD_OK, 0);
     record_clear(&r);
     snprintf(path, sizeof path, "/hold/descriptors?%d", turn);
     sdd_token token = record_submit(downloader, &held, at(path), SDD_OPTION_BYTES_ONLY);
     wait_for_requests(path, 1);
     record_submit(downloader, &r, at("/ok"), SDD_OPTION_BYTES_ONLY);
-    while (is_open(&r) && is_open(&held)) sdd_wait_idle(downloader, 10);
+    while (is_open(&r) && is_open(&held)) sdd_downloader_idle_wait(downloader, 10);
     if (!is_open(&held)) FAIL("the network thread did not wake: %s", held.message);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_STATUS(sdd_cancel(token), SDD_OK);
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     record_clear(&r);
     record_clear(&held);
     destroy(downloader);
@@ -219,7 +219,7 @@ static void descriptors_run_out(void)
         records[i] = (record)RECORD_INIT;
         record_submit(downloader, &records[i], atf("/ok?delay=20&%d", i), SDD_OPTION_BYTES_ONLY);
     }
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     setrlimit(RLIMIT_NOFILE, &old);
     for (int i = 0; i < REQUESTS; i++) {
         CHECK_EQUAL(records[i].freed_count, 1);

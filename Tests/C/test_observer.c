@@ -116,7 +116,7 @@ static sdd_token start(sdd_downloader *downloader, const char *url, uint64_t opt
 static void deliver(sdd_downloader *downloader, int drains)
 {
     if (!drains) {
-        CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+        CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
         return;
     }
     sdd_statistics s = SDD_STATISTICS_INIT;
@@ -124,7 +124,7 @@ static void deliver(sdd_downloader *downloader, int drains)
         sdd_event events[3] = { SDD_EVENT_INIT, SDD_EVENT_INIT, SDD_EVENT_INIT };
         size_t count = 0;
         CHECK_STATUS(sdd_downloader_get_statistics(downloader, &s), SDD_OK);
-        sdd_status status = sdd_wait(downloader, events, 3, drained < s.requests ? -1 : 0, &count);
+        sdd_status status = sdd_downloader_wait(downloader, events, 3, drained < s.requests ? -1 : 0, &count);
         if (status == SDD_ERROR_TIMED_OUT) return;
         CHECK_STATUS(status, SDD_OK);
         for (size_t i = 0; i < count; i++) {
@@ -356,7 +356,7 @@ static void z1_n1_an_observers_data_is_freed_once(void)
             CHECK_EQUAL(frees, 0);
             forget();
             start(downloader, at("/ok?data"), SDD_OPTION_BYTES_ONLY);
-            CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+            CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
             CHECK_EQUAL(frees, 0);
             CHECK_STATUS(set_it(downloader, is_log, observe), SDD_OK);
             check_frees(1);
@@ -390,7 +390,7 @@ static void z1_n1_an_observer_may_remove_itself(void)
         forget();
         CHECK_STATUS(sdd_downloader_set_observer(replaced, replace_itself, &the_observer, count_free), SDD_OK);
         start(replaced, at("/ok?itself"), SDD_OPTION_BYTES_ONLY);
-        CHECK_STATUS(sdd_wait_idle(replaced, -1), SDD_OK);
+        CHECK_STATUS(sdd_downloader_idle_wait(replaced, -1), SDD_OK);
         CHECK_TEXT(heard.letters, "oC");
         check_frees(1);
         destroy(replaced);
@@ -421,7 +421,7 @@ static void n5_h13_messages_by_level(void)
         start(downloader, at("/redirect?to=/ok?log"), SDD_OPTION_BYTES_ONLY);
         start(downloader, address_at("SDD_TEST_TLS_SELF_SIGNED", "/protocol"),
               SDD_OPTION_BYTES_ONLY | SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES);
-        CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+        CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
         CHECK(strpbrk(heard.letters, "srfx") == NULL);
         CHECK_EQUAL(count_level(SDD_LOG_ERROR), 0);
         int warnings = count_level(SDD_LOG_WARNING), infos = count_level(SDD_LOG_INFO);
@@ -442,7 +442,7 @@ static void n5_h13_messages_by_level(void)
                        : sdd_downloader_set_log(downloader, SDD_LOG_NONE, observe, &the_observer, NULL), SDD_OK);
         forget();
         start(downloader, at("/reset?silent"), SDD_OPTION_BYTES_ONLY);
-        CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+        CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
         CHECK_TEXT(heard.letters, "C");
     }
     destroy(downloader);

@@ -173,10 +173,10 @@ static void bits_of_queries(void)
 {
     loader_in_folder l = open_loader();
     for (int number = 0; number < 64; number++) {
-        sdd_query query = SDD_QUERY_INIT;
+        sdd_cache_query_options query = SDD_CACHE_QUERY_OPTIONS_INIT;
         query.key = "nothing";
         query.options = UINT64_C(1) << number;
-        sdd_status status = sdd_cache_query(l.cache.cache, &query, NULL, NULL, NULL, NULL);
+        sdd_status status = sdd_cache_query_wait(l.cache.cache, &query, NULL, NULL, NULL, NULL);
         sdd_status wanted = expected(number, Q);
         CHECK_STATUS(status, wanted == SDD_OK ? SDD_ERROR_NOT_CACHED : wanted);
     }

@@ -122,7 +122,7 @@ static void r3_z5_a_joiner_raises_the_priority_until_it_leaves(void)
     CHECK_STATUS(sdd_cancel(leaver), SDD_OK);
     CHECK_EQUAL(info_of(third).effective_priority, SDD_PRIORITY_LOW);
     release("joined");
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     static const int expected[] = { 13, 0, 1, 11, 12, 2, 3 };
     CHECK_EQUAL(ends.count, 7);
     for (int i = 0; i < 7; i++) CHECK_EQUAL(ends.numbers[i], expected[i]);

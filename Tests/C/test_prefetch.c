@@ -142,7 +142,7 @@ static void z22_to_disk_alone_nothing_is_decoded(void)
     submit_list(&l, &list, urls, 1, SDD_PREFETCH_DISK);
     wait_for_list(&list);
     CHECK(list.report.finished == 1 && list.report.skipped == 0);
-    CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
     CHECK_STATUS(sdd_downloader_get_statistics(l.downloader, &statistics), SDD_OK);
     CHECK_EQUAL(statistics.images_decoded, 0);
     CHECK_EQUAL(counts_of(l.cache.cache).memory_count, 0);
@@ -202,7 +202,7 @@ static void b30_a_cancelled_list_ends_once_with_its_outcomes(void)
     CHECK(list.each_count == 1 && list.progress_count == 1 && list.index[0] == 0);
     CHECK(list.report.error == SDD_ERROR_CANCELLED && list.report.finished == 1 && list.report.cancelled == 4);
     for (int i = 1; i < 5; i++) CHECK_EQUAL(list.outcomes[i].error, SDD_ERROR_CANCELLED);
-    CHECK_STATUS(sdd_wait_idle(l.downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(l.downloader, -1), SDD_OK);
     CHECK_EQUAL(sdd_loader_running_count(l.loader), 0);
     for (int i = 0; i < 5; i++) free((char *)urls[i]);
     close_loader(&l);
@@ -266,7 +266,7 @@ static void an_empty_list_and_one_without_callbacks(void)
     silent.urls = urls;
     silent.count = 1;
     CHECK(sdd_prefetch(l.loader, &silent, NULL) != 0);
-    CHECK_STATUS(sdd_wait_idle(l.downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(l.downloader, -1), SDD_OK);
     CHECK_EQUAL(hits("/file/png/rgb8.png?silent"), 1);
     close_loader(&l);
 }
@@ -323,7 +323,7 @@ static void z2_an_application_that_drains_gets_the_same(void)
     for (int ended = 0; !ended;) {
         sdd_event event = SDD_EVENT_INIT;
         size_t count = 0;
-        CHECK_STATUS(sdd_wait(l.downloader, &event, 1, -1, &count), SDD_OK);
+        CHECK_STATUS(sdd_downloader_wait(l.downloader, &event, 1, -1, &count), SDD_OK);
         CHECK(count == 1 && event.token == token && event.user_data == &user && event.prefetch != NULL);
         CHECK_EQUAL(event.prefetch->total, 2);
         if (event.kind == SDD_EVENT_PREFETCHED) {
@@ -358,7 +358,7 @@ static void act_in_each(sdd_token token, size_t index, const sdd_result *result,
     (void)index, (void)result;
     CHECK_EQUAL(l->completed_count, 0);
     l->each_count++;
-    if (l->dispatches) CHECK_STATUS(sdd_dispatch(l->downloader, 0, NULL), SDD_OK);
+    if (l->dispatches) CHECK_STATUS(sdd_downloader_dispatch(l->downloader, 0, NULL), SDD_OK);
     if (l->cancels) CHECK_STATUS(sdd_cancel(token), SDD_OK);
 }
 
@@ -403,7 +403,7 @@ static acting_list run_acting_list(int dispatches, int cancels)
     list.user_data = &acting;
     list.user_data_free = act_freed;
     CHECK(sdd_prefetch(l.loader, &list, NULL) != 0);
-    while (acting.freed_count == 0) CHECK_STATUS(sdd_wait(l.downloader, NULL, 0, -1, NULL), SDD_OK);
+    while (acting.freed_count == 0) CHECK_STATUS(sdd_downloader_wait(l.downloader, NULL, 0, -1, NULL), SDD_OK);
     close_loader(&l);
     CHECK(acting.completed_count == 1 && acting.freed_count == 1);
     return acting;

@@ -216,7 +216,7 @@ static sdd_downloader *host_downloader(void)
 
 static void wait_for_events(sdd_downloader *downloader)
 {
-    struct pollfd watched = { .fd = sdd_event_fd(downloader), .events = POLLIN };
+    struct pollfd watched = { .fd = sdd_downloader_event_fd(downloader), .events = POLLIN };
     CHECK(poll(&watched, 1, 100000) == 1);
 }
 
@@ -228,7 +228,7 @@ static void x31_dispatch_brings_previews_to_this_thread(void)
     submit(downloader, &request);
     while (a.r.completed_count == 0) {
         wait_for_events(downloader);
-        CHECK_STATUS(sdd_dispatch(downloader, 1, NULL), SDD_OK);
+        CHECK_STATUS(sdd_downloader_dispatch(downloader, 1, NULL), SDD_OK);
         if (a.count == 1) release("dispatch.1");
     }
     check_album(&a, 0);
@@ -249,7 +249,7 @@ static void x31_drain_hands_previews_and_facts_out(void)
         sdd_event event = SDD_EVENT_INIT;
         size_t count = 0;
         wait_for_events(downloader);
-        CHECK_STATUS(sdd_drain(downloader, &event, 1, &count), SDD_OK);
+        CHECK_STATUS(sdd_downloader_drain(downloader, &event, 1, &count), SDD_OK);
         if (count == 0) continue;
         CHECK(event.token == token && event.user_data == &a);
         CHECK_EQUAL(event.facts != NULL, event.kind == SDD_EVENT_FACTS);

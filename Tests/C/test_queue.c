@@ -125,7 +125,7 @@ static void z3_z10_what_a_waiting_request_costs(void)
     /* All requests run, the highest priority first, and in their order. */
     start = milliseconds_now();
     CHECK_STATUS(sdd_downloader_resume(downloader), SDD_OK);
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     printf("all of them done in %lld ms\n", (long long)(milliseconds_now() - start));
     CHECK(good == requests && instant.started == requests && instant.least == SDD_PRIORITY_VERY_LOW);
     destroy(downloader);
@@ -140,7 +140,7 @@ static void z3_all_are_cancelled_in_no_time(void)
     CHECK_STATUS(sdd_downloader_cancel_all(downloader), SDD_OK);
     int64_t call = milliseconds_now() - start;
     CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 0);
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     int64_t all = milliseconds_now() - start;
     printf("all of them cancelled in %lld ms, their ends delivered in %lld ms\n", (long long)call, (long long)all);
     if (is_full_test() && all >= 2000) FAIL("cancelling took %lld ms", (long long)all);
@@ -158,7 +158,7 @@ static void z3_each_is_cancelled_in_no_time(void)
     printf("half of them cancelled one by one in %lld ms\n", (long long)time);
     if (is_full_test() && time >= 2000) FAIL("cancelling took %lld ms", (long long)time);
     CHECK_STATUS(sdd_downloader_resume(downloader), SDD_OK);
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     CHECK(cancelled == (requests + 1) / 2 && good == requests - cancelled && instant.started == good);
     destroy(downloader);
 }
@@ -182,7 +182,7 @@ static void z1_nothing_is_left(void)
     for (int i = 0; i < 2; i++) {
         sdd_downloader *downloader = full_queue();
         if (i == 0) CHECK_STATUS(sdd_downloader_resume(downloader), SDD_OK);
-        if (i == 0) CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+        if (i == 0) CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
         destroy(downloader);
     }
     size_t after = heap_bytes();
@@ -216,7 +216,7 @@ static void load(int count, int32_t at_a_time)
         const char *url = atf("/ok?size=500&%d", i);
         CHECK(sdd_download(downloader, url, SDD_OPTION_BYTES_ONLY, NULL, count_any_end, NULL) != 0);
     }
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     CHECK_EQUAL(good + failed, count);
     destroy(downloader);
     CHECK_NOTHING_LEFT(threads_before, descriptors_before);

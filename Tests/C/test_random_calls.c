@@ -360,7 +360,7 @@ static void end_all_objects(void)
         CALL(sdd_downloader_enter_foreground, NULL);
         CALL(sdd_loader_cancel_all, NULL);
         CALL(sdd_downloader_cancel_all, NULL);
-        is_idle = CALL(sdd_wait_idle, NULL, 1000) == SDD_OK;
+        is_idle = CALL(sdd_downloader_idle_wait, NULL, 1000) == SDD_OK;
     }
     sdd_downloader_set_observer(NULL, NULL, NULL, NULL);
     sdd_downloader_set_log(NULL, SDD_LOG_NONE, NULL, NULL, NULL);
@@ -437,7 +437,7 @@ static void begin_shared_ones(void)
     CHECK(sdd_downloader_shared() != NULL && sdd_cache_shared() != NULL && sdd_loader_shared() != NULL);
     CHECK_STATUS(sdd_get(NULL, at("/ok"), SDD_OPTION_BYTES_ONLY, -1, NULL, NULL, NULL), SDD_OK);
     put_text(NULL, "first", "one"); /* opens the files that stay open for good */
-    CHECK_STATUS(sdd_cache_flush(NULL, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(NULL, -1), SDD_OK);
     for (int i = 0; i < CACHES; i++) snprintf(folders[i], sizeof folders[i], "%s", new_folder());
     null_device = open("/dev/null", O_WRONLY | O_CLOEXEC);
     CHECK(null_device >= 0);

@@ -109,18 +109,18 @@ static void coders(void)
     sdd_coder coder = SDD_CODER_INIT;
     const char *missing = NULL;
     char message[200] = "";
-    REFUSES(sdd_coder_register, (NIL, &missing), INVALID, "coder: NULL");
-    REFUSES(sdd_coder_register, (&coder, &missing), INVALID, "sdd_coder.name: ");
+    REFUSES(sdd_process_add_coder, (NIL, &missing), INVALID, "coder: NULL");
+    REFUSES(sdd_process_add_coder, (&coder, &missing), INVALID, "sdd_coder.name: ");
     REFUSES(sdd_downloader_add_coder, (downloader, NIL, &missing), INVALID, "coder: NULL");
     REFUSES(sdd_downloader_add_coder, (downloader, &coder, &missing), INVALID, "sdd_coder.name: ");
     CHECK_TEXT(missing, "name");
     REFUSES(sdd_downloader_remove_coder, (downloader, NIL), INVALID, "name: NULL");
     REFUSES(sdd_downloader_remove_coder, (downloader, "nobody"), SDD_ERROR_NOT_FOUND,
             "name: the downloader has no coder \"nobody\"");
-    REFUSES(sdd_coder_unregister, (NIL), INVALID, "name: NULL");
-    REFUSES(sdd_coder_unregister, ("nobody"), SDD_ERROR_NOT_FOUND, "name: no coder \"nobody\" is registered");
-    REFUSES(sdd_coder_load, (NIL, NULL, 0), INVALID, "path: There is no path");
-    REFUSES(sdd_coder_load, ("/nowhere.so", message, sizeof message), SDD_ERROR_FILE_NOT_READABLE, "/nowhere.so");
+    REFUSES(sdd_process_remove_coder, (NIL), INVALID, "name: NULL");
+    REFUSES(sdd_process_remove_coder, ("nobody"), SDD_ERROR_NOT_FOUND, "name: no coder \"nobody\" is registered");
+    REFUSES(sdd_process_load_coder_wait, (NIL, NULL, 0), INVALID, "path: There is no path");
+    REFUSES(sdd_process_load_coder_wait, ("/nowhere.so", message, sizeof message), SDD_ERROR_FILE_NOT_READABLE, "/nowhere.so");
     if (strstr(sdd_last_error_message(), message) == NULL) FAIL("not the same: %s", message);
 }
 
@@ -160,10 +160,10 @@ static void rules(void)
     REFUSES(sdd_set_header, (downloader, NIL, "x"), INVALID, "name: NULL");
     REFUSES(sdd_set_header, (downloader, "", "x"), INVALID, "name: \"\" is no token");
     REFUSES(sdd_set_header, (downloader, "X", "\x7f"), INVALID, "value: it must be UTF-8");
-    REFUSES(sdd_downloader_get_header, (downloader, NIL, NULL, 0, NULL), INVALID, "name: NULL");
-    REFUSES(sdd_downloader_get_header, (downloader, "X", NULL, 1, NULL), INVALID, "buffer: NULL");
-    REFUSES(sdd_downloader_get_header, (downloader, "X", text, 4, NULL), SDD_ERROR_NOT_FOUND, "name: ");
-    REFUSES(sdd_downloader_get_header, (downloader, "Accept", text, 4, NULL), SDD_ERROR_BUFFER_TOO_SMALL,
+    REFUSES(sdd_get_header, (downloader, NIL, NULL, 0, NULL), INVALID, "name: NULL");
+    REFUSES(sdd_get_header, (downloader, "X", NULL, 1, NULL), INVALID, "buffer: NULL");
+    REFUSES(sdd_get_header, (downloader, "X", text, 4, NULL), SDD_ERROR_NOT_FOUND, "name: ");
+    REFUSES(sdd_get_header, (downloader, "Accept", text, 4, NULL), SDD_ERROR_BUFFER_TOO_SMALL,
             "capacity: 4 is too little for ");
     REFUSES(sdd_downloader_set_max_concurrent_downloads, (downloader, 0), INVALID, "count: 0 is not at least 1");
     REFUSES(sdd_downloader_set_max_concurrent_per_host, (downloader, -3), INVALID, "count: -3 is not at least 1");
@@ -187,11 +187,11 @@ static void requests(void)
     sdd_bytes *bytes = NULL;
     sdd_status status;
     request.url = url;
-    STARTS_NOT(sdd_image_encode_async, (NIL, downloader, NULL, never_completed, NULL, never_freed, &status), status, INVALID,
+    STARTS_NOT(sdd_downloader_encode, (NIL, downloader, NULL, never_completed, NULL, never_freed, &status), status, INVALID,
                "image: NULL");
-    STARTS_NOT(sdd_image_encode_async, (image, downloader, NULL, NULL, NULL, never_freed, &status), status, INVALID,
+    STARTS_NOT(sdd_downloader_encode, (image, downloader, NULL, NULL, NULL, never_freed, &status), status, INVALID,
                "completed: NULL");
-    STARTS_NOT(sdd_image_encode_async, (image, dead, NULL, never_completed, NULL, never_freed, &status), status,
+    STARTS_NOT(sdd_downloader_encode, (image, dead, NULL, never_completed, NULL, never_freed, &status), status,
                SDD_ERROR_CLOSED, "downloader: 0x");
     GIVES(0, sdd_download, (downloader, url, 0, NULL, NULL, NULL), "completed: NULL is allowed with SDD_DELIVERY_APPLICATION");
     GIVES(0, sdd_download, (dead, url, 0, NULL, never_completed, NULL), "downloader: 0x");
@@ -220,18 +220,18 @@ static void events(void)
 {
     sdd_event event = SDD_EVENT_INIT;
     size_t count = 7;
-    GIVES(-1, sdd_event_fd, (downloader), "downloader: its events are delivered by a thread");
-    GIVES(-1, sdd_event_fd, (dead), "downloader: 0x");
-    REFUSES(sdd_dispatch, (downloader, 0, &count), SDD_ERROR_WRONG_DELIVERY, "downloader: its events are delivered by a thread");
-    REFUSES(sdd_drain, (hosted, NIL, 1, &count), INVALID, "events: NULL");
-    REFUSES(sdd_drain, (hosted, &event, 0, &count), INVALID, "max: 0 is not at least 1");
-    REFUSES(sdd_drain, (hosted, &event, 1, NIL), INVALID, "count: NULL");
-    REFUSES(sdd_wait, (hosted, &event, 1, 0, NIL), INVALID, "count: NULL is allowed with events NULL alone");
-    REFUSES(sdd_wait, (hosted, &event, 0, 0, &count), INVALID, "max: 0 is not at least 1");
-    REFUSES(sdd_wait, (hosted, &event, 1, 0, &count), SDD_ERROR_TIMED_OUT, "timeout_ms: the time is over");
+    GIVES(-1, sdd_downloader_event_fd, (downloader), "downloader: its events are delivered by a thread");
+    GIVES(-1, sdd_downloader_event_fd, (dead), "downloader: 0x");
+    REFUSES(sdd_downloader_dispatch, (downloader, 0, &count), SDD_ERROR_WRONG_DELIVERY, "downloader: its events are delivered by a thread");
+    REFUSES(sdd_downloader_drain, (hosted, NIL, 1, &count), INVALID, "events: NULL");
+    REFUSES(sdd_downloader_drain, (hosted, &event, 0, &count), INVALID, "max: 0 is not at least 1");
+    REFUSES(sdd_downloader_drain, (hosted, &event, 1, NIL), INVALID, "count: NULL");
+    REFUSES(sdd_downloader_wait, (hosted, &event, 1, 0, NIL), INVALID, "count: NULL is allowed with events NULL alone");
+    REFUSES(sdd_downloader_wait, (hosted, &event, 0, 0, &count), INVALID, "max: 0 is not at least 1");
+    REFUSES(sdd_downloader_wait, (hosted, &event, 1, 0, &count), SDD_ERROR_TIMED_OUT, "timeout_ms: the time is over");
     event.struct_size = 9;
-    REFUSES(sdd_wait, (hosted, &event, 1, 0, &count), INVALID, "sdd_event.struct_size: 9 is ");
-    REFUSES(sdd_wait_idle, (dead, 0), SDD_ERROR_CLOSED, "downloader: 0x");
+    REFUSES(sdd_downloader_wait, (hosted, &event, 1, 0, &count), INVALID, "sdd_event.struct_size: 9 is ");
+    REFUSES(sdd_downloader_idle_wait, (dead, 0), SDD_ERROR_CLOSED, "downloader: 0x");
     CHECK_EQUAL(count, 7);
 }
 
@@ -274,54 +274,54 @@ static void caches(void)
     CHECK(made == NULL && detail == SDD_DETAIL_CACHE_DIRECTORY);
     REFUSES(sdd_cache_destroy, (NULL), INVALID, "cache: the shared cache");
     REFUSES(sdd_cache_destroy, (dead_cache), SDD_ERROR_CLOSED, "cache: 0x");
-    REFUSES(sdd_cache_flush, (dead_cache, 0), SDD_ERROR_CLOSED, "cache: 0x");
+    REFUSES(sdd_cache_flush_wait, (dead_cache, 0), SDD_ERROR_CLOSED, "cache: 0x");
     REFUSES(sdd_cache_trim_memory, (cache, 9), INVALID, "level: 9 is not one of SDD_TRIM_");
-    REFUSES(sdd_cache_trim_disk, (dead_cache), SDD_ERROR_CLOSED, "cache: 0x");
-    REFUSES(sdd_cache_merge, (cache, NIL, NULL), INVALID, "directory: NULL");
-    REFUSES(sdd_cache_list, (cache, 0, NIL, NULL), INVALID, "entry_fn: NULL");
-    REFUSES(sdd_cache_list, (cache, 6, no_entries, NULL), INVALID, "flags: 6 has bits that are none of SDD_LIST_");
+    REFUSES(sdd_cache_trim_disk_wait, (dead_cache), SDD_ERROR_CLOSED, "cache: 0x");
+    REFUSES(sdd_cache_merge_wait, (cache, NIL, NULL), INVALID, "directory: NULL");
+    REFUSES(sdd_cache_list_wait, (cache, 0, NIL, NULL), INVALID, "entry_fn: NULL");
+    REFUSES(sdd_cache_list_wait, (cache, 6, no_entries, NULL), INVALID, "flags: 6 has bits that are none of SDD_LIST_");
     REFUSES(sdd_cache_set_memory_limits, (cache, -2, 0), INVALID, "max_cost: -2 is not -1 to ");
     REFUSES(sdd_cache_set_memory_limits, (cache, 0, -2), INVALID, "max_count: -2 is not at least -1");
     REFUSES(sdd_cache_set_disk_limits, (cache, -2, 0), INVALID, "max_bytes: -2 is not -1 to ");
     REFUSES(sdd_cache_set_disk_limits, (cache, 0, -3), INVALID, "max_age_ms: -3 is not -1 to ");
-    REFUSES(sdd_cache_get_statistics, (cache, NIL), INVALID, "statistics: NULL");
-    REFUSES(sdd_cache_get_statistics, (dead_cache, &statistics), SDD_ERROR_CLOSED, "cache: 0x");
-    REFUSES(sdd_cache_clear, (cache, 9), INVALID, "levels: 9 is not one of SDD_CACHE_");
+    REFUSES(sdd_cache_get_statistics_wait, (cache, NIL), INVALID, "statistics: NULL");
+    REFUSES(sdd_cache_get_statistics_wait, (dead_cache, &statistics), SDD_ERROR_CLOSED, "cache: 0x");
+    REFUSES(sdd_cache_clear_wait, (cache, 9), INVALID, "levels: 9 is not one of SDD_CACHE_");
 }
 
 static void entries(void)
 {
     sdd_cache_item item = never_stored("key");
-    sdd_query query = never_looked_for("key");
+    sdd_cache_query_options query = never_looked_for("key");
     sdd_image *found = NULL;
     sdd_status status;
     char text[4] = "old";
     int32_t fd = 7, detail;
     int64_t size;
     GIVES(0, sdd_cache_memory_image, (cache, NIL), "key: NULL");
-    GIVES(0, sdd_cache_contains, (cache, NIL, 0), "key: NULL");
-    GIVES(0, sdd_cache_contains, (cache, "", 0), "key: \"\" is no key");
-    GIVES(0, sdd_cache_contains, (cache, "key", 9), "levels: 9 is not one of SDD_CACHE_");
-    REFUSES(sdd_cache_remove, (cache, "\xff", 0), INVALID, "key: \"\\xff\" is no key");
-    REFUSES(sdd_cache_remove, (cache, "key", 9), INVALID, "levels: 9 ");
-    REFUSES(sdd_cache_put, (cache, NIL, NULL), INVALID, "item: NULL");
-    REFUSES_AS_REQUEST(sdd_cache_put, (cache, &item, &detail), SDD_ERROR_CACHE, "There is nothing to store");
-    STARTS_NOT(sdd_cache_put_async, (cache, downloader, NIL, &status), status, INVALID, "item: NULL");
-    REFUSES(sdd_cache_query, (cache, NIL, &found, NULL, NULL, NULL), INVALID, "query: NULL");
-    REFUSES(sdd_cache_query, (cache, &query, &found, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED,
+    GIVES(0, sdd_cache_contains_wait, (cache, NIL, 0), "key: NULL");
+    GIVES(0, sdd_cache_contains_wait, (cache, "", 0), "key: \"\" is no key");
+    GIVES(0, sdd_cache_contains_wait, (cache, "key", 9), "levels: 9 is not one of SDD_CACHE_");
+    REFUSES(sdd_cache_remove_wait, (cache, "\xff", 0), INVALID, "key: \"\\xff\" is no key");
+    REFUSES(sdd_cache_remove_wait, (cache, "key", 9), INVALID, "levels: 9 ");
+    REFUSES(sdd_cache_put_wait, (cache, NIL, NULL), INVALID, "item: NULL");
+    REFUSES_AS_REQUEST(sdd_cache_put_wait, (cache, &item, &detail), SDD_ERROR_CACHE, "There is nothing to store");
+    STARTS_NOT(sdd_cache_put, (cache, downloader, NIL, &status), status, INVALID, "item: NULL");
+    REFUSES(sdd_cache_query_wait, (cache, NIL, &found, NULL, NULL, NULL), INVALID, "query: NULL");
+    REFUSES(sdd_cache_query_wait, (cache, &query, &found, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED,
             "query: the levels that it asks have nothing under its key, \"key\"");
-    STARTS_NOT(sdd_cache_query_async, (cache, downloader, NIL, &status), status, INVALID, "query: NULL");
+    STARTS_NOT(sdd_cache_query, (cache, downloader, NIL, &status), status, INVALID, "query: NULL");
     query.completed = NULL;
-    STARTS_NOT(sdd_cache_query_async, (cache, downloader, &query, &status), status, INVALID, "sdd_query.completed: NULL");
+    STARTS_NOT(sdd_cache_query, (cache, downloader, &query, &status), status, INVALID, "sdd_cache_query_options.completed: NULL");
     REFUSES(sdd_cache_key, (cache, NIL, NULL, NULL, 0, text, 4, NULL), INVALID, "url: NULL");
     REFUSES(sdd_cache_key, (cache, "key", NULL, NULL, 1, text, 4, NULL), INVALID, "transforms: NULL");
     REFUSES(sdd_cache_key, (cache, "key", NULL, NULL, 0, NULL, 4, NULL), INVALID, "buffer: NULL");
     REFUSES(sdd_cache_key, (cache, "long key", NULL, NULL, 0, text, 4, NULL), SDD_ERROR_BUFFER_TOO_SMALL, "capacity: 4 ");
     REFUSES(sdd_cache_path, (cache, "key", text, 4, NULL), SDD_ERROR_NOT_FOUND, "cache: its entries are in no files");
     REFUSES(sdd_cache_path, (cache, NIL, text, 4, NULL), INVALID, "key: NULL");
-    REFUSES(sdd_cache_open, (cache, "key", NIL, &size), INVALID, "fd: NULL");
-    REFUSES(sdd_cache_open, (cache, "key", &fd, NIL), INVALID, "size: NULL");
-    REFUSES(sdd_cache_open, (cache, "key", &fd, &size), SDD_ERROR_NOT_CACHED, "key: there is no entry on disk under \"key\"");
+    REFUSES(sdd_cache_open_wait, (cache, "key", NIL, &size), INVALID, "fd: NULL");
+    REFUSES(sdd_cache_open_wait, (cache, "key", &fd, NIL), INVALID, "size: NULL");
+    REFUSES(sdd_cache_open_wait, (cache, "key", &fd, &size), SDD_ERROR_NOT_CACHED, "key: there is no entry on disk under \"key\"");
     CHECK_TEXT(text, "old");
 }
 
@@ -333,13 +333,13 @@ static void loads(void)
     sdd_prefetch_list list = SDD_PREFETCH_LIST_INIT;
     sdd_status status;
     request.url = url;
-    REFUSES(sdd_loader_get, (loader, NIL, -1, NULL), INVALID, "request: NULL");
-    REFUSES(sdd_loader_get, (dead_loader, &request, -1, NULL), SDD_ERROR_CLOSED, "loader: 0x");
+    REFUSES(sdd_loader_submit_wait, (loader, NIL, -1, NULL), INVALID, "request: NULL");
+    REFUSES(sdd_loader_submit_wait, (dead_loader, &request, -1, NULL), SDD_ERROR_CLOSED, "loader: 0x");
     request.completed = never_completed;
-    REFUSES(sdd_loader_get, (loader, &request, -1, NULL), INVALID, "sdd_load_request.completed: it must be NULL");
+    REFUSES(sdd_loader_submit_wait, (loader, &request, -1, NULL), INVALID, "sdd_load_request.completed: it must be NULL");
     request.completed = NULL;
     request.options = SDD_OPTION_PROGRESS_EVENTS;
-    REFUSES(sdd_loader_get, (loader, &request, -1, NULL), SDD_ERROR_INVALID_DOWNLOAD_OPERATION,
+    REFUSES(sdd_loader_submit_wait, (loader, &request, -1, NULL), SDD_ERROR_INVALID_DOWNLOAD_OPERATION,
             "sdd_load_request.options: SDD_OPTION_PROGRESS_EVENTS means nothing to ");
     request.options = 0;
     REFUSES(sdd_loader_create, (NULL, NIL), INVALID, "out: NULL");

@@ -105,8 +105,8 @@ static void limits_and_retries(void)
     RETRY(delay_ms, -1);
     RETRY(max_delay_ms, -1);
     CALLBACKS(struct_size, 9);
-    CALLBACKS(min_progress_interval, 1.5);
-    CALLBACKS(min_progress_interval, NAN);
+    CALLBACKS(min_progress_fraction, 1.5);
+    CALLBACKS(min_progress_fraction, NAN);
     CALLBACKS(min_progress_interval_ms, -1);
     CALLBACKS(min_preview_interval_ms, -2);
     CALLBACKS(min_preview_bytes, -1);
@@ -253,7 +253,7 @@ static void cookies(void)
         given.close = never_closed; \
         given.user_data_free = never_freed; \
         given.field = __VA_ARGS__; \
-        CALL_REFUSES("sdd_coder", #field, expected, sdd_coder_register(&given, NULL)); \
+        CALL_REFUSES("sdd_coder", #field, expected, sdd_process_add_coder(&given, NULL)); \
         CALL_REFUSES("sdd_coder", #field, expected, sdd_downloader_add_coder(downloader, &given, NULL)); \
     } while (0)
 #define CODER(field, ...) CODER_AS(INVALID, field, __VA_ARGS__)
@@ -279,7 +279,7 @@ static void vtables(void)
     CODER(close, NULL);
     modifiers.struct_size = 9;
     CALL_REFUSES("sdd_modifiers", "struct_size", INVALID, sdd_downloader_set_modifiers(downloader, &modifiers));
-    CHECK_STATUS(sdd_coder_unregister("never"), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_process_remove_coder("never"), SDD_ERROR_NOT_FOUND);
 }
 
 static void *never_allocated(size_t size, size_t alignment, void *user_data)

@@ -122,18 +122,18 @@ static void structs_in_requests(void)
         sdd_cache_item given = never_stored("key"); \
         sdd_status status_ = -1; \
         given.field = __VA_ARGS__; \
-        CALL_REFUSES("sdd_cache_item", #field, expected, sdd_cache_put(cache, &given, NULL)); \
+        CALL_REFUSES("sdd_cache_item", #field, expected, sdd_cache_put_wait(cache, &given, NULL)); \
         CALL_REFUSES("sdd_cache_item", #field, expected, \
-                     (CHECK_EQUAL_(sdd_cache_put_async(cache, downloader, &given, &status_), 0), status_)); \
+                     (CHECK_EQUAL_(sdd_cache_put(cache, downloader, &given, &status_), 0), status_)); \
     } while (0)
 #define QUERY_AS(expected, field, ...) \
     do { \
-        sdd_query given = never_looked_for("key"); \
+        sdd_cache_query_options given = never_looked_for("key"); \
         sdd_status status_ = -1; \
         given.field = __VA_ARGS__; \
-        CALL_REFUSES("sdd_query", #field, expected, sdd_cache_query(cache, &given, NULL, NULL, NULL, NULL)); \
-        CALL_REFUSES("sdd_query", #field, expected, \
-                     (CHECK_EQUAL_(sdd_cache_query_async(cache, downloader, &given, &status_), 0), status_)); \
+        CALL_REFUSES("sdd_cache_query_options", #field, expected, sdd_cache_query_wait(cache, &given, NULL, NULL, NULL, NULL)); \
+        CALL_REFUSES("sdd_cache_query_options", #field, expected, \
+                     (CHECK_EQUAL_(sdd_cache_query(cache, downloader, &given, &status_), 0), status_)); \
     } while (0)
 
 static sdd_image *never_got(const char *key, void *user_data)
@@ -428,7 +428,7 @@ static void batches(void)
 static const char *const filled[] = {
     "sdd_entry_store", "sdd_memory_store",
     "sdd_batch_config", "sdd_cache_config", "sdd_cache_item", "sdd_download_request", "sdd_load_request",
-    "sdd_loader_config", "sdd_prefetch_list", "sdd_query", "sdd_tensor",
+    "sdd_loader_config", "sdd_prefetch_list", "sdd_cache_query_options", "sdd_tensor",
 };
 
 /* Fields that accept any value: the application's own functions, structs and arrays whose fields are checked
@@ -444,7 +444,7 @@ static const char *const take_all[] = {
     "sdd_load_request.preview", "sdd_load_request.progress", "sdd_load_request.url",
     "sdd_loader_config.options_processor", "sdd_loader_config.should_block_failed_url",
     "sdd_loader_config.should_download", "sdd_prefetch_list.completed", "sdd_prefetch_list.decode",
-    "sdd_prefetch_list.each", "sdd_prefetch_list.progress", "sdd_query.completed", "sdd_query.decode",
+    "sdd_prefetch_list.each", "sdd_prefetch_list.progress", "sdd_cache_query_options.completed", "sdd_cache_query_options.decode",
 };
 
 static void every_field_is_refused(void)

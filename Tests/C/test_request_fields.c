@@ -173,7 +173,7 @@ static void d9_z6_each_stage_has_its_limit(void)
     destroy(downloader);
 }
 
-/* The config sets each limit for all requests; SDD_NO_TIMEOUT removes it for one. */
+/* The config sets each limit for all requests; SDD_NO_LIMIT removes it for one. */
 static void z6_a_request_may_have_no_limit(void)
 {
     enum { QUEUE, CONNECT, FIRST_BYTE, STALL, TOTAL, LIMITS };
@@ -199,11 +199,11 @@ static void z6_a_request_may_have_no_limit(void)
         const char *path = limit == CONNECT ? url : atf("/ok?delay=400&none%d", limit);
         sdd_download_request request = record_request(&without, path);
         request.options = SDD_OPTION_BYTES_ONLY;
-        request.queue_timeout_ms = limit == QUEUE ? SDD_NO_TIMEOUT : 0;
-        request.connect_timeout_ms = limit == CONNECT ? SDD_NO_TIMEOUT : 0;
-        request.first_byte_timeout_ms = limit == FIRST_BYTE ? SDD_NO_TIMEOUT : 0;
-        request.download_timeout_ms = limit == STALL ? SDD_NO_TIMEOUT : 0;
-        request.total_timeout_ms = limit == TOTAL ? SDD_NO_TIMEOUT : 0;
+        request.queue_timeout_ms = limit == QUEUE ? SDD_NO_LIMIT : 0;
+        request.connect_timeout_ms = limit == CONNECT ? SDD_NO_LIMIT : 0;
+        request.first_byte_timeout_ms = limit == FIRST_BYTE ? SDD_NO_LIMIT : 0;
+        request.download_timeout_ms = limit == STALL ? SDD_NO_LIMIT : 0;
+        request.total_timeout_ms = limit == TOTAL ? SDD_NO_LIMIT : 0;
         if (limit == QUEUE) CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
         sdd_token token = submit(downloader, &request);
         record_submit(downloader, &with, path, SDD_OPTION_BYTES_ONLY);

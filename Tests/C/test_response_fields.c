@@ -175,7 +175,7 @@ static void caches_keep_what_the_server_said(void)
         CHECK_EQUAL(r.origin, round ? SDD_ORIGIN_HTTP_FRESH : SDD_ORIGIN_NETWORK);
         CHECK_TEXT(sdd_response_header(r.response, "Cache-Control"), "no-store");
         CHECK_TEXT(sdd_response_header(r.response, "X-Own"), "1");
-        CHECK_STATUS(sdd_cache_flush(l.cache.cache, -1), SDD_OK);
+        CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
     }
     CHECK_EQUAL(w.asked, 2);
     request.modifiers = NULL;

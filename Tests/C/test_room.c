@@ -238,7 +238,7 @@ static void calls_that_block_in_a_callback_return(void)
             CHECK(sdd_downloader_submit(b.downloader, &request, NULL) != 0);
         }
         if (is_host) {
-            CHECK_STATUS(sdd_wait_idle(b.downloader, -1), SDD_OK);
+            CHECK_STATUS(sdd_downloader_idle_wait(b.downloader, -1), SDD_OK);
         } else {
             pthread_mutex_lock(&b.lock);
             while (b.ended < OTHERS) pthread_cond_wait(&b.changed, &b.lock);

@@ -187,7 +187,7 @@ static void interfere(mix *m, int count)
         case 2: CHECK_STATUS(sdd_process_set_decode_memory_limit((8 + (int64_t)chance(&m->state, 60)) << 20), SDD_OK); break;
         case 3: get_one(m, &m->state); break;
         default:
-            if (m->is_host) sdd_dispatch(m->downloader, 1 + chance(&m->state, 4), NULL);
+            if (m->is_host) sdd_downloader_dispatch(m->downloader, 1 + chance(&m->state, 4), NULL);
         }
     }
 }
@@ -215,7 +215,7 @@ static void run_mix(mix *m)
     int count = 2 + (int)chance(&m->state, MOST - 2);
     for (int i = 0; i < count; i++) submit_one(m, i);
     interfere(m, count);
-    if (m->is_host) CHECK_STATUS(sdd_wait_idle(m->downloader, -1), SDD_OK);
+    if (m->is_host) CHECK_STATUS(sdd_downloader_idle_wait(m->downloader, -1), SDD_OK);
     pthread_mutex_lock(&m->lock);
     while (m->ended < count) pthread_cond_wait(&m->changed, &m->lock);
     pthread_mutex_unlock(&m->lock);

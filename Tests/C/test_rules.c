@@ -28,7 +28,7 @@ static void d15_g1_g11_the_defaults_are_the_headers(void)
     CHECK(config.reserved_urgent_slots == 0 && config.execution_order == SDD_ORDER_FIFO && config.ageing_ms == 0);
     CHECK(config.limits->queue_timeout_ms == 0 && config.limits->first_byte_timeout_ms == 0 && config.limits->total_timeout_ms == 0);
     CHECK_EQUAL(config.limits->connect_timeout_ms, 15000);
-    CHECK(config.callbacks->min_progress_interval == 0 && config.callbacks->min_progress_interval_ms == 0);
+    CHECK(config.callbacks->min_progress_fraction == 0 && config.callbacks->min_progress_interval_ms == 0);
     CHECK_TEXT(config.accepted_status_codes, "200-299");
     CHECK_TEXT(config.accepted_content_types, "*");
     CHECK(config.credential == NULL && config.modifiers == NULL && config.network->resolve == NULL);
@@ -77,7 +77,7 @@ static void d2_d15_a_config_comes_back(void)
     given_limits.connect_timeout_ms = 12;
     given_limits.first_byte_timeout_ms = 13;
     given_limits.total_timeout_ms = 14;
-    given_callbacks.min_progress_interval = 0.25;
+    given_callbacks.min_progress_fraction = 0.25;
     given_callbacks.min_progress_interval_ms = 15;
     given.accepted_status_codes = status_codes;
     given.accepted_content_types = types;
@@ -240,7 +240,7 @@ static void d19_a_suspended_downloader_starts_nothing(void)
     wait_for_requests("/hold/suspended3", 1);
     release("suspended1");
     release("suspended3");
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     CHECK_ENDED(&records[1], SDD_OK, 0);
     CHECK_ENDED(&records[3], SDD_OK, 0);
     for (int i = 0; i < 4; i++) record_clear(&records[i]);
@@ -274,7 +274,7 @@ static void d17_d18_close_can_cancel(void)
     record_submit(downloader, &waiting, at("/ok/never"), SDD_OPTION_BYTES_ONLY);
     wait_for_requests("/hold/closed", 1);
     CHECK_STATUS(sdd_downloader_close(downloader, SDD_CLOSE_CANCEL), SDD_OK);
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     CHECK_ENDED(&running, SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_SENDING);
     CHECK_ENDED(&joined, SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_SENDING);
     CHECK_ENDED(&waiting, SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_WAITING);
@@ -297,7 +297,7 @@ static void d17_d18_close_can_drain(void)
     CHECK_STATUS(sdd_downloader_close(downloader, SDD_CLOSE_DRAIN), SDD_OK);
     check_closed(downloader);
     release("drained");
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     CHECK_ENDED(&running, SDD_OK, 0);
     CHECK_ENDED(&waiting, SDD_OK, 0);
     CHECK_EQUAL(sdd_image_width(waiting.image), 19);
@@ -341,7 +341,7 @@ static void d8_the_count_is_of_transfers(void)
     CHECK_EQUAL(statistics_of(downloader).waiting, 4);
     CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 6);
     release("count");
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 0);
     CHECK_EQUAL(sdd_downloader_current_download_count((sdd_downloader *)&ends), 0);
     ends.count = 0;

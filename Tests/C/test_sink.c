@@ -212,7 +212,7 @@ static void z4_x27_such_requests_share_nothing(void)
     }
     wait_for_requests("/hold/alone", 4);
     release("alone");
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     for (int i = 0; i < 4; i++) {
         CHECK_ENDED(&records[i], SDD_OK, 0);
         CHECK_EQUAL(records[i].metrics.body_bytes, 900);

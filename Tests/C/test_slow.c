@@ -68,7 +68,7 @@ static void a_request_may_be_as_slow_as_it_likes(void)
     record without = RECORD_INIT, of_config = RECORD_INIT, own = RECORD_INIT, slow = RECORD_INIT;
     const char *path = "/trickle?size=60&every=20";
     sdd_download_request request = bytes_of(&without, at(path));
-    request.low_speed_time_ms = SDD_NO_TIMEOUT;
+    request.low_speed_time_ms = SDD_NO_LIMIT;
     submit(strict, &request);
     request = bytes_of(&of_config, at(path));
     submit(patient, &request);
@@ -205,7 +205,7 @@ static void transports_count_too(void)
     transport.cancel = cancel_nothing;
     CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_OK);
     sdd_download_request request = bytes_of(&r, "given:x");
-    request.download_timeout_ms = SDD_NO_TIMEOUT;
+    request.download_timeout_ms = SDD_NO_LIMIT;
     submit(downloader, &request);
     record_wait(&r);
     CHECK_ENDED(&r, SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_SLOW);

@@ -72,7 +72,7 @@ static void sample_memory(int tenth)
 {
     char line[200];
     CHECK_STATUS(sdd_downloader_set_min_host_interval(l.downloader, 0), SDD_OK);
-    CHECK_STATUS(sdd_wait_idle(l.downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(l.downloader, -1), SDD_OK);
     malloc_trim(0); /* excludes what glibc keeps for later */
     struct mallinfo2 heap = mallinfo2();
     FILE *file = fopen("/proc/self/smaps_rollup", "r");
@@ -218,9 +218,9 @@ static void do_to_the_loader(uint64_t *state)
     case 3: status = sdd_downloader_set_min_host_interval(l.downloader, chance(state, 8) == 0); break;
     case 4: status = sdd_set_header(l.downloader, "X-Soak", chance(state, 2) ? "yes" : NULL); break;
     case 5: status = sdd_cache_trim_memory(l.cache.cache, SDD_TRIM_HALF + (int32_t)chance(state, 2)); break;
-    case 6: status = sdd_cache_trim_disk(l.cache.cache); break;
+    case 6: status = sdd_cache_trim_disk_wait(l.cache.cache); break;
     case 7:
-        if (chance(state, 4) == 0) status = sdd_cache_clear(l.cache.cache, 1 + (int32_t)chance(state, 3));
+        if (chance(state, 4) == 0) status = sdd_cache_clear_wait(l.cache.cache, 1 + (int32_t)chance(state, 3));
         break;
     case 8: status = sdd_loader_remove_all_failed_urls(l.loader); break;
     case 9: status = sdd_loader_remove_failed_url(l.loader, atf("/reset?%u", chance(state, 12))); break;

@@ -277,7 +277,7 @@ static void *dispatch_events(void *user_data)
 {
     site *s = user_data;
     sdd_status status;
-    do status = sdd_wait(s->downloader, NULL, 20, -1, NULL);
+    do status = sdd_downloader_wait(s->downloader, NULL, 20, -1, NULL);
     while (status == SDD_OK || status == SDD_ERROR_BUSY);
     CHECK_STATUS(status, SDD_ERROR_CLOSED);
     return NULL;
@@ -295,7 +295,7 @@ static void *drain_events(void *user_data)
         size_t count = 0;
         poll(&watched, 1, 20); /* destroying the downloader does not wake this poll */
         pthread_mutex_lock(&s->drained);
-        status = sdd_drain(s->downloader, events, 5, &count);
+        status = sdd_downloader_drain(s->downloader, events, 5, &count);
         for (size_t i = 0; i < count; i++) {
             if (events[i].kind == SDD_EVENT_COMPLETED) ended(events[i].user_data, events[i].result);
             if (events[i].kind >= SDD_EVENT_START) observed(events[i].notice, events[i].user_data);
@@ -324,13 +324,13 @@ static site *make_site(uint64_t *state)
     config.execution_order = (int32_t)chance(state, 2);
     config.ageing_ms = chance(state, 2) ? 20 : 0;
     config.decode_threads = 2;
-    callbacks.min_progress_interval = chance(state, 2) ? 0.3 : 0;
+    callbacks.min_progress_fraction = chance(state, 2) ? 0.3 : 0;
     s->downloader = make_downloader(&config);
     if (chance(state, 2)) CHECK_STATUS(sdd_downloader_set_observer(s->downloader, observed, s, NULL), SDD_OK);
     s->next = atomic_load(&all_sites);
     while (!atomic_compare_exchange_weak(&all_sites, &s->next, s)) continue;
     pthread_mutex_init(&s->drained, NULL);
-    if (s->drains) s->descriptor = fcntl(sdd_event_fd(s->downloader), F_DUPFD_CLOEXEC, 0);
+    if (s->drains) s->descriptor = fcntl(sdd_downloader_event_fd(s->downloader), F_DUPFD_CLOEXEC, 0);
     if (s->delivery == SDD_DELIVERY_APPLICATION)
         pthread_create(&s->taker, NULL, s->drains ? drain_events : dispatch_events, s);
     atomic_fetch_add(&made_sites, 1);
@@ -347,7 +347,7 @@ static int end(site *s, uint64_t *state)
         CHECK(status == SDD_OK || (status == SDD_ERROR_CLOSED && s->ends));
     }
     /* This may fail, because another thread takes events or ends the downloader. */
-    if (kind == 1 && !s->drains) sdd_wait_idle(s->downloader, chance(state, 20));
+    if (kind == 1 && !s->drains) sdd_downloader_idle_wait(s->downloader, chance(state, 20));
     if (atomic_exchange(&s->ends, 1)) return 0; /* another thread ends it */
     sdd_statistics statistics = SDD_STATISTICS_INIT;
     CHECK_STATUS(sdd_downloader_get_statistics(s->downloader, &statistics), SDD_OK);

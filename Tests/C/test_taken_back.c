@@ -339,7 +339,7 @@ static void a_coder_is_removed(void)
     CHECK_STATUS(sdd_downloader_remove_coder(downloader, "none"), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_downloader_remove_coder(downloader, ""), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_downloader_remove_coder(downloader, none), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_coder_unregister("toy"), SDD_ERROR_NOT_FOUND); /* the process's coders are separate */
+    CHECK_STATUS(sdd_process_remove_coder("toy"), SDD_ERROR_NOT_FOUND); /* the process's coders are separate */
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     CHECK(r.error == SDD_OK && other.opened == 1);
     record_clear(&r);

@@ -156,7 +156,7 @@ static sdd_token put_later(sdd_cache *cache, sdd_downloader *downloader, record 
     item.completed = record_completed;
     item.user_data = r;
     item.user_data_free = record_freed;
-    sdd_token token = sdd_cache_put_async(cache, downloader, &item, NULL);
+    sdd_token token = sdd_cache_put(cache, downloader, &item, NULL);
     CHECK(token != 0);
     sdd_bytes_release(bytes);
     return token;
@@ -213,11 +213,11 @@ static void a_query(void)
     put(c.cache, KEY, NULL, fixture_bytes("png/rgb8.png"));
     record_submit(downloader, &holder, at("/ok?holder"), SDD_OPTION_BYTES_ONLY);
     take(&entered);
-    sdd_query query = query_of(KEY, SDD_CACHE_DISK, SDD_WANT_IMAGE);
+    sdd_cache_query_options query = query_of(KEY, SDD_CACHE_DISK, SDD_WANT_IMAGE);
     query.completed = record_completed;
     query.user_data = &r;
     query.user_data_free = record_freed;
-    sdd_token token = sdd_cache_query_async(c.cache, downloader, &query, NULL);
+    sdd_token token = sdd_cache_query(c.cache, downloader, &query, NULL);
     CHECK(info_of(token).state != SDD_STATE_RUNNING);
     has_url(token, KEY);
     has_no_response(token);

@@ -42,7 +42,7 @@ static void free_data(void *user_data)
     sdd_cache_statistics of_cache = SDD_CACHE_STATISTICS_INIT;
     if (d->of != NULL && sdd_downloader_get_statistics(d->of->downloader, &statistics) == SDD_OK) {
         sdd_loader_running_count(d->of->loader);
-        CHECK_STATUS(sdd_cache_get_statistics(d->of->cache.cache, &of_cache), SDD_OK);
+        CHECK_STATUS(sdd_cache_get_statistics_wait(d->of->cache.cache, &of_cache), SDD_OK);
         CHECK_EQUAL(sdd_loader_is_blocked(d->of->loader, "http://127.0.0.1/"), 0);
     }
     freed++;
@@ -132,7 +132,7 @@ static void cached_pictures_free_the_data(void)
         if (i >= 2) leave_to_disk(&l);
         /* At last only the original is on disk. */
         const char *key = key_of(l.cache.cache, url, NULL, &transform, 1);
-        if (i == 3) CHECK_STATUS(sdd_cache_remove(l.cache.cache, key, SDD_CACHE_ALL), SDD_OK);
+        if (i == 3) CHECK_STATUS(sdd_cache_remove_wait(l.cache.cache, key, SDD_CACHE_ALL), SDD_OK);
         static const int32_t origins[] = { SDD_ORIGIN_NETWORK, SDD_ORIGIN_MEMORY, SDD_ORIGIN_DISK, SDD_ORIGIN_DISK };
         load_from(&l, &request, origins[i]);
         check_freed(1);
@@ -168,7 +168,7 @@ static void refused_calls_leave_the_data(void)
     waiting.transforms = two;
     waiting.transform_count = 1;
     waiting.query = 99;
-    CHECK_STATUS(sdd_loader_get(l.loader, &waiting, -1, &loaded), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_loader_submit_wait(l.loader, &waiting, -1, &loaded), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(loaded.error, SDD_ERROR_INVALID_ARGUMENT);
     CHECK(loaded.stage == SDD_STAGE_NONE && loaded.error_class == SDD_CLASS_REQUEST);
     CHECK_TEXT(loaded.message, sdd_last_error_message());
@@ -199,7 +199,7 @@ static void a_waiting_load_frees_the_data(void)
         request.options = i == 3 ? SDD_OPTION_PROGRESSIVE_LOAD : 0; /* means nothing here */
         request.transforms = &transform;
         request.transform_count = 1;
-        sdd_loader_get(l.loader, &request, -1, &loaded);
+        sdd_loader_submit_wait(l.loader, &request, -1, &loaded);
         CHECK((loaded.error == SDD_OK) == (i == 0));
         CHECK((loaded.stage == SDD_STAGE_NONE) == (i == 0));
         check_freed(1);
@@ -251,7 +251,7 @@ static void the_data_lives_while_another_load_shares_it(void)
             leave_to_disk(&l);
             sdd_transform transform = black(&l);
             CHECK_STATUS(
-                sdd_cache_remove(l.cache.cache, key_of(l.cache.cache, url, NULL, &transform, 1), SDD_CACHE_ALL), SDD_OK);
+                sdd_cache_remove_wait(l.cache.cache, key_of(l.cache.cache, url, NULL, &transform, 1), SDD_CACHE_ALL), SDD_OK);
             begin();
         }
         for (int i = 0; i < 3; i++) {
@@ -322,7 +322,7 @@ static void lists_and_batches_free_the_data(void)
     list.count = 3;
     CHECK(sdd_prefetch(l.loader, &list, &status) != 0);
     CHECK_STATUS(status, SDD_OK);
-    CHECK_STATUS(sdd_wait_idle(l.downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(l.downloader, -1), SDD_OK);
     check_freed(made);
     CHECK(made >= 2);
     close_loader(&l);

@@ -480,7 +480,7 @@ static void g1_d27_limits_and_order_hold(void)
     CHECK_TEXT(p.url, "archive:9");
     for (int i = 0; i < 10; i++)
         if (i != 1) CHECK_STATUS(sdd_transfer_finish(started(&p, i + 1), SDD_OK, NULL), SDD_OK);
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     for (int i = 0; i < 10; i++) {
         CHECK_ENDED(&records[i], SDD_OK, 0);
         record_clear(&records[i]);
@@ -764,7 +764,7 @@ static void many(int count)
         snprintf(url, sizeof url, "instant:%d", i);
         CHECK(sdd_download(downloader, url, SDD_OPTION_BYTES_ONLY, NULL, count_end, NULL) != 0);
     }
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     CHECK_EQUAL(ends, count);
     destroy(downloader);
 }

@@ -165,7 +165,7 @@ static void z21_statistics_add_up(void)
     CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
     token = record_submit(downloader, &records[count++], at("/ok?sum-never"), SDD_OPTION_BYTES_ONLY);
     CHECK_STATUS(sdd_cancel(token), SDD_OK);
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
 
     sdd_statistics s = statistics_of(downloader);
     int64_t body_bytes = 0;

@@ -21,7 +21,7 @@ static sdd_token begin_encoding(
 {
     sdd_status status = -1;
     sdd_token token =
-        sdd_image_encode_async(image, downloader, options, record_completed, r, record_freed, &status);
+        sdd_downloader_encode(image, downloader, options, record_completed, r, record_freed, &status);
     CHECK_STATUS(status, SDD_OK);
     CHECK(token != 0);
     return token;
@@ -89,18 +89,18 @@ static void encoding_fails_like_the_blocking_call(void)
     record_clear(&r);
 
     sdd_status status = SDD_OK;
-    CHECK(sdd_image_encode_async(none, downloader, NULL, record_completed, &r, NULL, &status) == 0);
+    CHECK(sdd_downloader_encode(none, downloader, NULL, record_completed, &r, NULL, &status) == 0);
     CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
-    CHECK(sdd_image_encode_async(image, downloader, NULL, NULL, &r, NULL, &status) == 0);
+    CHECK(sdd_downloader_encode(image, downloader, NULL, NULL, &r, NULL, &status) == 0);
     CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
     options.format = 0;
     options.quality = 101;
-    CHECK(sdd_image_encode_async(image, downloader, &options, record_completed, &r, NULL, &status) == 0);
+    CHECK(sdd_downloader_encode(image, downloader, &options, record_completed, &r, NULL, &status) == 0);
     CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
     destroy(downloader);
-    CHECK(sdd_image_encode_async(image, downloader, NULL, record_completed, &r, NULL, &status) == 0);
+    CHECK(sdd_downloader_encode(image, downloader, NULL, record_completed, &r, NULL, &status) == 0);
     CHECK_STATUS(status, SDD_ERROR_CLOSED);
-    CHECK(sdd_image_encode_async(image, downloader, NULL, record_completed, &r, NULL, NULL) == 0);
+    CHECK(sdd_downloader_encode(image, downloader, NULL, record_completed, &r, NULL, NULL) == 0);
     sdd_image_release(image);
     CHECK(r.completed_count == 0 && r.freed_count == 0);
 }
@@ -122,7 +122,7 @@ static void encoding_ends_once(void)
         CHECK(i == 0 || tokens[i] != tokens[i - 1]);
     }
     for (int i = 0; i < MANY; i += 3) sdd_cancel(tokens[i]);
-    CHECK_STATUS(sdd_wait_idle(downloader, -1), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     for (int i = 0; i < MANY; i++) {
         CHECK(r[i].completed_count == 1 && r[i].freed_count == 1);
         if (i % 3 || r[i].error == SDD_OK) CHECK_ENDED(&r[i], SDD_OK, 0);
@@ -166,7 +166,7 @@ static void a_load_is_waited_for(void)
     sdd_loaded loaded = SDD_LOADED_INIT;
     sdd_load_request request = load_of(at("/file/png/rgb8.png?waited"), SDD_OPTION_WAIT_STORE_CACHE);
     for (int i = 0; i < 3; i++) {
-        CHECK_STATUS(sdd_loader_get(l.loader, &request, -1, &loaded), SDD_OK);
+        CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_OK);
         CHECK(loaded.error == SDD_OK && loaded.detail == 0 && loaded.image != NULL && loaded.bytes != NULL);
         CHECK_EQUAL(loaded.origin, i == 0 ? SDD_ORIGIN_NETWORK : i == 1 ? SDD_ORIGIN_MEMORY : SDD_ORIGIN_DISK);
         CHECK_TEXT(loaded.message, "");
@@ -180,18 +180,18 @@ static void a_load_is_waited_for(void)
     flip.flip = SDD_FLIP_VERTICAL;
     request.transforms = &flip;
     request.transform_count = 1;
-    CHECK_STATUS(sdd_loader_get(l.loader, &request, 60000, &loaded), SDD_OK);
+    CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, 60000, &loaded), SDD_OK);
     CHECK_EQUAL(loaded.transformed, 1);
     let_go(&loaded);
     /* The caller passes no place for the result. */
     request = load_of(at("/file/png/rgb8.png?unseen"), SDD_OPTION_WAIT_STORE_CACHE);
-    CHECK_STATUS(sdd_loader_get(l.loader, &request, -1, NULL), SDD_OK);
+    CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, NULL), SDD_OK);
     request.options = SDD_OPTION_FROM_CACHE_ONLY;
-    CHECK_STATUS(sdd_loader_get(l.loader, &request, -1, &loaded), SDD_OK);
+    CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_OK);
     let_go(&loaded);
     CHECK_EQUAL(sdd_loader_running_count(l.loader), 0);
     close_loader(&l);
-    CHECK_STATUS(sdd_loader_get(l.loader, &request, -1, &loaded), SDD_ERROR_CLOSED);
+    CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_ERROR_CLOSED);
     CHECK(loaded.image == NULL && loaded.error == SDD_ERROR_CLOSED);
 }
 
@@ -200,38 +200,38 @@ static void a_failed_load_has_a_message(void)
     loader_in_folder l = open_loader();
     sdd_loaded loaded = SDD_LOADED_INIT;
     sdd_load_request request = load_of(at("/status/404?waited"), 0);
-    CHECK_STATUS(sdd_loader_get(l.loader, &request, -1, &loaded), SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
+    CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
     CHECK(loaded.error == SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE && loaded.http_status == 404 && loaded.image == NULL);
     CHECK(strstr(loaded.message, "404") != NULL && sdd_response_status(loaded.response) == 404);
     let_go(&loaded);
-    CHECK_STATUS(sdd_loader_get(l.loader, &request, -1, &loaded), SDD_ERROR_BLOCKED);
+    CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_ERROR_BLOCKED);
     CHECK(loaded.message[0] != 0 && loaded.response == NULL);
     let_go(&loaded);
     request = load_of("nonsense", 0);
-    CHECK_STATUS(sdd_loader_get(l.loader, &request, -1, &loaded), SDD_ERROR_INVALID_URL);
+    CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_ERROR_INVALID_URL);
     CHECK_EQUAL(loaded.detail, SDD_DETAIL_URL_MALFORMED);
     let_go(&loaded);
     request = load_of(at("/silence"), 0);
-    CHECK_STATUS(sdd_loader_get(l.loader, &request, 50, &loaded), SDD_ERROR_TIMEOUT);
+    CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, 50, &loaded), SDD_ERROR_TIMEOUT);
     CHECK_EQUAL(loaded.detail, SDD_DETAIL_TIMEOUT_TOTAL);
     let_go(&loaded);
     /* These bits need callbacks. */
     static const uint64_t bits[] = { SDD_OPTION_PROGRESSIVE_LOAD, SDD_OPTION_PROGRESS_EVENTS, SDD_OPTION_FACTS_EVENTS, UINT64_C(1) << 60 };
     for (int i = 0; i < 4; i++) {
         request = load_of(at("/ok"), bits[i]);
-        CHECK_STATUS(sdd_loader_get(l.loader, &request, -1, &loaded), SDD_ERROR_INVALID_DOWNLOAD_OPERATION);
+        CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_ERROR_INVALID_DOWNLOAD_OPERATION);
         CHECK_EQUAL(loaded.detail, SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS);
-        CHECK(i == 3 || strstr(loaded.message, "sdd_loader_get()") != NULL);
+        CHECK(i == 3 || strstr(loaded.message, "sdd_loader_submit_wait()") != NULL);
         let_go(&loaded);
     }
     /* Callbacks that would never be called, and bad structs, are refused. */
     record r = RECORD_INIT;
     request = record_load(&r, at("/ok"), 0);
-    CHECK_STATUS(sdd_loader_get(l.loader, &request, -1, &loaded), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_loader_get(l.loader, none, -1, &loaded), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_loader_submit_wait(l.loader, none, -1, &loaded), SDD_ERROR_INVALID_ARGUMENT);
     request = load_of(at("/ok"), 0);
     loaded.struct_size = offsetof(sdd_loaded, response);
-    CHECK_STATUS(sdd_loader_get(l.loader, &request, -1, &loaded), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_ERROR_INVALID_ARGUMENT);
     CHECK(r.completed_count == 0 && r.freed_count == 0);
     close_loader(&l);
 }
@@ -242,16 +242,16 @@ static void a_refresh_is_waited_for(void)
     loader_in_folder l = open_loader();
     sdd_loaded loaded = SDD_LOADED_INIT;
     sdd_load_request request = load_of(at("/tagged?file=png/rgb8.png&refreshed"), SDD_OPTION_REFRESH_CACHED | SDD_OPTION_WAIT_STORE_CACHE);
-    CHECK_STATUS(sdd_loader_get(l.loader, &request, -1, &loaded), SDD_OK);
+    CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_OK);
     let_go(&loaded);
-    CHECK_STATUS(sdd_loader_get(l.loader, &request, -1, &loaded), SDD_ERROR_NOT_MODIFIED);
+    CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_ERROR_NOT_MODIFIED);
     CHECK(loaded.image != NULL && loaded.bytes != NULL && loaded.origin == SDD_ORIGIN_MEMORY && loaded.message[0] != 0);
     CHECK_EQUAL(sdd_image_width(loaded.image), 19);
     let_go(&loaded);
     request.url = in_turns("waits", "/file/png/rgb8.png", "/status/500");
-    CHECK_STATUS(sdd_loader_get(l.loader, &request, -1, &loaded), SDD_OK);
+    CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_OK);
     let_go(&loaded);
-    CHECK_STATUS(sdd_loader_get(l.loader, &request, -1, &loaded), SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
+    CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
     CHECK(loaded.image != NULL && loaded.http_status == 500);
     let_go(&loaded);
     close_loader(&l);
@@ -267,7 +267,7 @@ static void load_inside(const sdd_result *result, void *user_data)
     CHECK_STATUS(result->error, SDD_OK);
     sdd_loaded loaded = SDD_LOADED_INIT;
     sdd_load_request request = load_of(at("/file/png/rgb8.png?inside"), 0);
-    CHECK_STATUS(sdd_loader_get(inner->loader, &request, 60000, &loaded), SDD_OK);
+    CHECK_STATUS(sdd_loader_submit_wait(inner->loader, &request, 60000, &loaded), SDD_OK);
     let_go(&loaded);
     waited++;
 }
@@ -281,7 +281,7 @@ static void a_callback_may_wait(void)
         inner = &l;
         waited = 0;
         CHECK(sdd_load(l.loader, at("/file/png/rgb8.png?outside"), 0, NULL, load_inside, NULL) != 0);
-        CHECK_STATUS(sdd_wait_idle(l.downloader, -1), SDD_OK);
+        CHECK_STATUS(sdd_downloader_idle_wait(l.downloader, -1), SDD_OK);
         CHECK_EQUAL(waited, 1);
         close_loader(&l);
     }

@@ -29,19 +29,19 @@ static void check_asked_again(long shift)
     record r = RECORD_INIT;
     long before = requests_of("/ok");
     fetch_right(downloader, &r, url);
-    CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(c.cache, -1), SDD_OK);
     fetch_right(downloader, &r, url);
     CHECK(r.origin == SDD_ORIGIN_HTTP_FRESH && age_of(&r) >= 0 && age_of(&r) < 60);
     shift_clock(shift);
     fetch_right(downloader, &r, url);
     CHECK_EQUAL(r.origin, SDD_ORIGIN_NETWORK);
-    CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(c.cache, -1), SDD_OK);
     fetch_right(downloader, &r, url); /* stored at the new time */
     CHECK(age_of(&r) >= 0);
     shift_clock(0);
     fetch_right(downloader, &r, url);
     CHECK(requests_of("/ok") >= before + 2);
-    CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(c.cache, -1), SDD_OK);
     check_trimmed(c.cache, c.folder);
     CHECK_EQUAL(counts_of(c.cache).errors, 0);
     record_clear(&r);
@@ -90,7 +90,7 @@ static void no_wait_depends_on_the_clock(void)
         CHECK_STATUS(put_numbered(c.cache, 1, 1, 5000, NULL), SDD_OK);
         shift_clock(shift);
         CHECK(check_numbered(c.cache, 1));
-        CHECK_STATUS(sdd_cache_flush(c.cache, 10000), SDD_OK);
+        CHECK_STATUS(sdd_cache_flush_wait(c.cache, 10000), SDD_OK);
         shift_clock(-shift);
         CHECK_STATUS(put_numbered(c.cache, 1, 2, 5000, NULL), SDD_OK);
         shift_clock(0);

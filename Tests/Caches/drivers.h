@@ -164,8 +164,8 @@ static inline tally tally_of(const char *folder)
 /* Checks that one trim removes all leftovers, and that the counts are right. */
 static inline void check_trimmed(sdd_cache *cache, const char *folder)
 {
-    CHECK_STATUS(sdd_cache_flush(cache, -1), SDD_OK);
-    CHECK_STATUS(sdd_cache_trim_disk(cache), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_trim_disk_wait(cache), SDD_OK);
     tally there = tally_of(folder);
     sdd_cache_statistics counts = counts_of(cache);
     CHECK_EQUAL(there.temporaries, 0);
@@ -238,7 +238,7 @@ static inline sdd_status put_numbered(sdd_cache *cache, int number, uint32_t ver
 {
     sdd_bytes *bytes = numbered_bytes((uint32_t)number, version, size);
     sdd_cache_item item = item_of(key_of(number), NULL, bytes, SDD_CACHE_DISK);
-    sdd_status status = sdd_cache_put(cache, &item, detail);
+    sdd_status status = sdd_cache_put_wait(cache, &item, detail);
     sdd_bytes_release(bytes);
     return status;
 }
@@ -246,9 +246,9 @@ static inline sdd_status put_numbered(sdd_cache *cache, int number, uint32_t ver
 /* Returns the bytes of a key on disk, or NULL for a miss. */
 static inline sdd_bytes *bytes_on_disk(sdd_cache *cache, const char *key)
 {
-    sdd_query query = query_of(key, SDD_CACHE_DISK, SDD_WANT_BYTES);
+    sdd_cache_query_options query = query_of(key, SDD_CACHE_DISK, SDD_WANT_BYTES);
     sdd_bytes *bytes = NULL;
-    sdd_status status = sdd_cache_query(cache, &query, NULL, &bytes, NULL, NULL);
+    sdd_status status = sdd_cache_query_wait(cache, &query, NULL, &bytes, NULL, NULL);
     if (status != SDD_OK && status != SDD_ERROR_NOT_CACHED) FAIL("%s: %s", key, sdd_status_name(status));
     CHECK((status == SDD_OK) == (bytes != NULL));
     return bytes;

@@ -261,7 +261,7 @@ static void use_host_delivery(void)
     request.options = SDD_OPTION_BYTES_ONLY;
     sdd_token token = sdd_downloader_submit(downloader, &request, &status);
     if (token == 0) went_well("submit", status, 0);
-    while (token && r.freed_count == 0) CHECK_STATUS(sdd_wait(downloader, NULL, 16, -1, NULL), SDD_OK);
+    while (token && r.freed_count == 0) CHECK_STATUS(sdd_downloader_wait(downloader, NULL, 16, -1, NULL), SDD_OK);
     if (token && went_well("host delivery", r.error, r.detail)) CHECK(is_body_of(r.bytes, at("/ok?size=5000"), 5000));
     destroy(downloader);
     record_clear(&r);
@@ -343,10 +343,10 @@ static void use_batch(sdd_downloader *downloader)
 /* Checks that the bytes of a key are right, or missing. */
 static int is_entry_good(sdd_cache *cache, int number, sdd_bytes **expected)
 {
-    sdd_query query = query_of(key_of(number), SDD_CACHE_DISK, SDD_WANT_BYTES);
+    sdd_cache_query_options query = query_of(key_of(number), SDD_CACHE_DISK, SDD_WANT_BYTES);
     sdd_bytes *bytes = NULL;
-    sdd_status status = sdd_cache_query(cache, &query, NULL, &bytes, NULL, NULL);
-    if (status != SDD_ERROR_NOT_CACHED && went_well("sdd_cache_query", status, 0)) {
+    sdd_status status = sdd_cache_query_wait(cache, &query, NULL, &bytes, NULL, NULL);
+    if (status != SDD_ERROR_NOT_CACHED && went_well("sdd_cache_query_wait", status, 0)) {
         int version = number == 0 ? 3 : number, is_right = 0;
         for (int v = version; v >= 0; v -= 3) /* an older version, if storing the newer one failed */
             if (expected[v] && sdd_bytes_size(bytes) == sdd_bytes_size(expected[v]))
@@ -369,20 +369,20 @@ static void use_entries(sdd_cache *cache)
         CHECK(bytes[number] != NULL || (has_failed() && !fails_softly));
         if (bytes[number] == NULL) continue;
         sdd_cache_item item = item_of(key_of(number % 3), NULL, bytes[number], SDD_CACHE_DISK);
-        sdd_status status = sdd_cache_put(cache, &item, &detail);
-        went_well("sdd_cache_put", status, detail);
+        sdd_status status = sdd_cache_put_wait(cache, &item, &detail);
+        went_well("sdd_cache_put_wait", status, detail);
     }
-    went_well("sdd_cache_remove", sdd_cache_remove(cache, key_of(2), SDD_CACHE_DISK), 0);
-    went_well("sdd_cache_flush", sdd_cache_flush(cache, -1), 0);
-    went_well("sdd_cache_trim_disk", sdd_cache_trim_disk(cache), 0);
+    went_well("sdd_cache_remove_wait", sdd_cache_remove_wait(cache, key_of(2), SDD_CACHE_DISK), 0);
+    went_well("sdd_cache_flush_wait", sdd_cache_flush_wait(cache, -1), 0);
+    went_well("sdd_cache_trim_disk_wait", sdd_cache_trim_disk_wait(cache), 0);
     for (int number = 0; number < 3; number++) {
         int is_there = is_entry_good(cache, number, bytes);
         if (!has_failed() || fails_softly) CHECK_EQUAL(is_there, number < 2);
     }
     int32_t file = -1;
     int64_t size = -1;
-    sdd_status status = sdd_cache_open(cache, key_of(0), &file, &size);
-    CHECK(went_well("sdd_cache_open", status, 0) == (file >= 0));
+    sdd_status status = sdd_cache_open_wait(cache, key_of(0), &file, &size);
+    CHECK(went_well("sdd_cache_open_wait", status, 0) == (file >= 0));
     if (file >= 0) close(file);
     for (int number = 0; number < 4; number++) sdd_bytes_release(bytes[number]);
 }

@@ -36,7 +36,7 @@ static void use_cache(sdd_cache *cache)
 {
     sdd_downloader *downloader = downloader_with(cache);
     check_picture(downloader, "rgb8.png", "png/rgb8.pam", 1);
-    CHECK_STATUS(sdd_cache_flush(cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(cache, -1), SDD_OK);
     check_picture(downloader, "rgb8.png", "png/rgb8.pam", 1);
     check_picture(downloader, "rgb8.png", "png/rgb8.pam", 2);
     check_resumed(downloader);
@@ -48,14 +48,14 @@ static void use_cache(sdd_cache *cache)
         CHECK((status == SDD_OK) == (detail == 0));
     }
     /* A failed removal is reported, and the entry is still there. */
-    sdd_status removal = sdd_cache_remove(cache, key_of(2), SDD_CACHE_DISK);
+    sdd_status removal = sdd_cache_remove_wait(cache, key_of(2), SDD_CACHE_DISK);
     CHECK(removal == SDD_OK || removal == SDD_ERROR_CACHE);
     CHECK(removal != SDD_OK || !check_numbered(cache, 2));
-    CHECK(is_clean(sdd_cache_trim_disk(cache)));
+    CHECK(is_clean(sdd_cache_trim_disk_wait(cache)));
     for (int number = 0; number < 3; number++) check_numbered(cache, number);
     int32_t file = -1;
     int64_t size = -1;
-    sdd_status status = sdd_cache_open(cache, key_of(0), &file, &size);
+    sdd_status status = sdd_cache_open_wait(cache, key_of(0), &file, &size);
     CHECK((status == SDD_OK && file >= 0) || status == SDD_ERROR_NOT_CACHED);
     if (file >= 0) close(file);
 }

@@ -37,7 +37,7 @@ static void store_later(sdd_downloader *downloader, sdd_cache *cache, int number
 {
     sdd_bytes *bytes = numbered_bytes((uint32_t)number, version, size);
     sdd_cache_item item = item_of(key_of(number), NULL, bytes, SDD_CACHE_DISK);
-    CHECK(sdd_cache_put_async(cache, downloader, &item, NULL) != 0);
+    CHECK(sdd_cache_put(cache, downloader, &item, NULL) != 0);
     sdd_bytes_release(bytes);
 }
 
@@ -55,9 +55,9 @@ static void change_something(sdd_downloader *downloader, sdd_cache *cache)
     int number = (int)next_random(NUMBERS), target = (int)next_random(TARGETS);
     uint32_t version = next_random(1000), size = 12 + next_random(next_random(8) ? 30000 : LONGEST_ENTRY);
     switch (next_random(32)) {
-    case 0: CHECK_STATUS(sdd_cache_clear(cache, SDD_CACHE_DISK), SDD_OK); break;
-    case 1: case 2: CHECK_STATUS(sdd_cache_trim_disk(cache), SDD_OK); break;
-    case 3: case 4: case 5: CHECK_STATUS(sdd_cache_remove(cache, key_of(number), SDD_CACHE_DISK), SDD_OK); break;
+    case 0: CHECK_STATUS(sdd_cache_clear_wait(cache, SDD_CACHE_DISK), SDD_OK); break;
+    case 1: case 2: CHECK_STATUS(sdd_cache_trim_disk_wait(cache), SDD_OK); break;
+    case 3: case 4: case 5: CHECK_STATUS(sdd_cache_remove_wait(cache, key_of(number), SDD_CACHE_DISK), SDD_OK); break;
     case 6: case 7: case 8: case 9: download(downloader, stored_url(target), (size_t)body_size(target)); break;
     case 10: case 11: case 12: case 13: download(downloader, broken_url(target), (size_t)body_size(target)); break;
     case 14: case 15: case 16: case 17: store_later(downloader, cache, number, version, size); break;
@@ -88,9 +88,9 @@ static void change_by_plan(const char *folder)
         store_later(downloader, cache, 3, (uint32_t)round, 1000);
         download(downloader, stored_url(round), (size_t)body_size(round));
         download(downloader, broken_url(2), (size_t)body_size(2));
-        CHECK_STATUS(sdd_cache_remove(cache, key_of(2), SDD_CACHE_DISK), SDD_OK);
-        CHECK_STATUS(sdd_cache_trim_disk(cache), SDD_OK);
-        if (round == 0) CHECK_STATUS(sdd_cache_clear(cache, SDD_CACHE_DISK), SDD_OK);
+        CHECK_STATUS(sdd_cache_remove_wait(cache, key_of(2), SDD_CACHE_DISK), SDD_OK);
+        CHECK_STATUS(sdd_cache_trim_disk_wait(cache), SDD_OK);
+        if (round == 0) CHECK_STATUS(sdd_cache_clear_wait(cache, SDD_CACHE_DISK), SDD_OK);
     }
     destroy(downloader);
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);

@@ -36,8 +36,8 @@ static void check_kept_picture(int number)
     sdd_image *image = NULL;
     const picture *expected = &pictures[number % 3];
     snprintf(key, sizeof key, "picture %d", number);
-    sdd_query query = query_of(key, number % 4 ? SDD_CACHE_DISK : SDD_CACHE_ALL, SDD_WANT_IMAGE);
-    sdd_status status = sdd_cache_query(cache, &query, &image, NULL, NULL, NULL);
+    sdd_cache_query_options query = query_of(key, number % 4 ? SDD_CACHE_DISK : SDD_CACHE_ALL, SDD_WANT_IMAGE);
+    sdd_status status = sdd_cache_query_wait(cache, &query, &image, NULL, NULL, NULL);
     if (status == SDD_ERROR_NOT_CACHED) {
         put(cache, key, fixture_image(expected->file), NULL);
         __atomic_add_fetch(&missed, 1, __ATOMIC_RELAXED);
@@ -55,9 +55,9 @@ static void *work(void *seed)
         state = state * 1664525u + 1013904223u;
         int number = (int)(state >> 8) % NUMBERS;
         switch ((state >> 24) % 24) {
-        case 0: CHECK_STATUS(sdd_cache_remove(cache, key_of(number), SDD_CACHE_ALL), SDD_OK); break;
-        case 1: if (is_clearing) CHECK_STATUS(sdd_cache_clear(cache, SDD_CACHE_ALL), SDD_OK); break;
-        case 2: if (is_clearing) CHECK_STATUS(sdd_cache_trim_disk(cache), SDD_OK); break;
+        case 0: CHECK_STATUS(sdd_cache_remove_wait(cache, key_of(number), SDD_CACHE_ALL), SDD_OK); break;
+        case 1: if (is_clearing) CHECK_STATUS(sdd_cache_clear_wait(cache, SDD_CACHE_ALL), SDD_OK); break;
+        case 2: if (is_clearing) CHECK_STATUS(sdd_cache_trim_disk_wait(cache), SDD_OK); break;
         case 3: CHECK_STATUS(sdd_cache_trim_memory(cache, SDD_TRIM_HALF), SDD_OK); break;
         case 4: CHECK(counts_of(cache).disk_bytes >= 0); break;
         case 5: case 6: case 7: case 8:

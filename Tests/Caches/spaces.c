@@ -72,7 +72,7 @@ static void check_picture_comes(sdd_downloader *downloader, int number, int32_t 
 static void check_usable(sdd_cache *cache, sdd_downloader *downloader, int number)
 {
     check_picture_comes(downloader, number, SDD_ORIGIN_NETWORK);
-    CHECK_STATUS(sdd_cache_flush(cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(cache, -1), SDD_OK);
     check_picture_comes(downloader, number, SDD_ORIGIN_HTTP_FRESH);
     CHECK_STATUS(put_numbered(cache, 99, 1, 5000, NULL), SDD_OK);
     CHECK(check_numbered(cache, 99));
@@ -101,14 +101,14 @@ static void a_full_disk_while_storing(void)
     sdd_image *image = fixture_image("large/baseline.jpg");
     sdd_cache_item item = item_of(KEY, image, NULL, SDD_CACHE_ALL);
     fill_space(0);
-    CHECK_STATUS(sdd_cache_put(cache, &item, NULL), SDD_ERROR_CACHE);
+    CHECK_STATUS(sdd_cache_put_wait(cache, &item, NULL), SDD_ERROR_CACHE);
     CHECK(is_in_memory(cache, KEY));
     sdd_image_release(image);
     CHECK_EQUAL(tally_of(folder).temporaries, 0);
     free_space();
     for (int number = 0; number < count / 2; number++)
-        CHECK_STATUS(sdd_cache_remove(cache, key_of(number), SDD_CACHE_DISK), SDD_OK);
-    CHECK_STATUS(sdd_cache_flush(cache, -1), SDD_OK);
+        CHECK_STATUS(sdd_cache_remove_wait(cache, key_of(number), SDD_CACHE_DISK), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(cache, -1), SDD_OK);
     check_usable(cache, downloader, 0);
     destroy(downloader);
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
@@ -123,7 +123,7 @@ static void a_full_disk_while_downloading(void)
     for (int64_t left = 0; left <= 12288; left += 4096) {
         fill_space(left);
         check_picture_comes(downloader, (int)left, SDD_ORIGIN_NETWORK);
-        CHECK_STATUS(sdd_cache_flush(cache, -1), SDD_OK);
+        CHECK_STATUS(sdd_cache_flush_wait(cache, -1), SDD_OK);
         check_errors(cache, ENOSPC);
         free_space();
     }
@@ -164,8 +164,8 @@ static void check_inodes(int inodes, int least)
     check_errors(cache, ENOSPC);
     for (int number = 0; number < count; number++) CHECK(check_numbered(cache, number));
     check_picture_comes(downloader, 1, SDD_ORIGIN_NETWORK);
-    CHECK_STATUS(sdd_cache_clear(cache, SDD_CACHE_DISK), SDD_OK);
-    CHECK_STATUS(sdd_cache_flush(cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_clear_wait(cache, SDD_CACHE_DISK), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(cache, -1), SDD_OK);
     check_usable(cache, downloader, 2);
     destroy(downloader);
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);

@@ -47,8 +47,8 @@ static void an_entry_of_another_version(uint32_t version)
     int32_t file = -1;
     int64_t length;
     CHECK(!check_numbered(c.cache, 1) && check_numbered(c.cache, 2));
-    CHECK_EQUAL(sdd_cache_contains(c.cache, key_of(1), SDD_CACHE_DISK), 0);
-    CHECK_STATUS(sdd_cache_open(c.cache, key_of(1), &file, &length), SDD_ERROR_NOT_CACHED);
+    CHECK_EQUAL(sdd_cache_contains_wait(c.cache, key_of(1), SDD_CACHE_DISK), 0);
+    CHECK_STATUS(sdd_cache_open_wait(c.cache, key_of(1), &file, &length), SDD_ERROR_NOT_CACHED);
     check_trimmed(c.cache, c.folder);
     check_untouched(path, before, size);
     check_no_errors(c.cache);
@@ -75,11 +75,11 @@ static void a_response_of_another_version_is_requested_again(void)
     sdd_downloader *downloader = downloader_with(c.cache);
     record r = RECORD_INIT;
     fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY);
-    CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(c.cache, -1), SDD_OK);
     put_version(path_of(c.cache, url), -VERSION_FROM_END, 2, 1);
     fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY);
     CHECK(r.error == SDD_OK && r.origin == SDD_ORIGIN_NETWORK && is_body_of(r.bytes, url, 5000));
-    CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
+    CHECK_STATUS(sdd_cache_flush_wait(c.cache, -1), SDD_OK);
     fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY);
     CHECK(r.error == SDD_OK && r.origin == SDD_ORIGIN_HTTP_FRESH && is_body_of(r.bytes, url, 5000));
     CHECK_EQUAL(requests_of("/ok"), 2);
@@ -104,8 +104,8 @@ static void a_part_of_another_version_starts_again(void)
         fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY | SDD_OPTION_RESUME);
         CHECK_ENDED(&r, is_other ? SDD_ERROR_TRUNCATED_BODY : SDD_OK, 0); /* cut again, because it started at 0 */
         if (!is_other) CHECK(is_body_of(r.bytes, url, 50000) && r.metrics.resumed_bytes == 20000);
-        CHECK_STATUS(sdd_cache_clear(c.cache, SDD_CACHE_DISK), SDD_OK);
-        CHECK_STATUS(sdd_cache_flush(c.cache, -1), SDD_OK);
+        CHECK_STATUS(sdd_cache_clear_wait(c.cache, SDD_CACHE_DISK), SDD_OK);
+        CHECK_STATUS(sdd_cache_flush_wait(c.cache, -1), SDD_OK);
     }
     check_no_errors(c.cache);
     record_clear(&r);

@@ -130,7 +130,7 @@ static int mode_facts(char **names)
     request.url = at(path), request.facts = keep_facts, request.completed = is_good;
     request.user_data = &told;
     CHECK(sdd_downloader_submit(NULL, &request, NULL) != 0);
-    CHECK_STATUS(sdd_wait_idle(NULL, 30000), SDD_OK);
+    CHECK_STATUS(sdd_downloader_idle_wait(NULL, 30000), SDD_OK);
     CHECK(told.format == decoded.format && told.width == decoded.width && told.height == decoded.height);
     return 0;
 }
@@ -324,10 +324,10 @@ static int mode_before(char **names)
     int32_t detail = 0;
     coder.name = "own", coder.format = SDD_IMAGE_FORMAT_WEBP, coder.can_decode = takes_webp, coder.open = refuses;
     coder.feed = feeds_nothing, coder.next = no_frame, coder.close = close_nothing;
-    CHECK_STATUS(sdd_coder_register(&coder, NULL), SDD_OK);
+    CHECK_STATUS(sdd_process_add_coder(&coder, NULL), SDD_OK);
     CHECK_STATUS(decode_file(names[0], &image, &detail), SDD_ERROR_BAD_IMAGE_DATA);
     CHECK(detail == SDD_DETAIL_IMAGE_TOO_MANY_SCANS && !is_mapped("/webp.so"));
-    CHECK_STATUS(sdd_coder_unregister("own"), SDD_OK);
+    CHECK_STATUS(sdd_process_remove_coder("own"), SDD_OK);
     CHECK(decodes(names[0]));
     return 0;
 }

@@ -127,7 +127,7 @@ static void load(sdd_downloader *downloader, const char *file, int count)
         snprintf(url, sizeof url, "file://%s?%d", real, i); /* another URL, or they would share one decode */
         CHECK(sdd_download(downloader, url, 0, NULL, ended, NULL) != 0);
     }
-    CHECK(sdd_wait_idle(downloader, 600000) == SDD_OK);
+    CHECK(sdd_downloader_idle_wait(downloader, 600000) == SDD_OK);
 }
 
 static sdd_downloader *make(int32_t mode)

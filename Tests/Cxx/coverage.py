@@ -29,7 +29,7 @@ UNUSED_FIELDS = {
 # Structs that the application fills, and that C++ has a struct of its own for. Others are used as they are.
 FILLED = """sdd_batch_config sdd_batch_source sdd_cache_config sdd_cache_item sdd_callback_options sdd_coder sdd_cookie
 sdd_credential sdd_download_request sdd_downloader_config sdd_entry_store sdd_load_request sdd_loader_config
-sdd_memory_store sdd_modifiers sdd_network_options sdd_pixel_allocator sdd_prefetch_list sdd_query sdd_response_change
+sdd_memory_store sdd_modifiers sdd_network_options sdd_pixel_allocator sdd_prefetch_list sdd_cache_query_options sdd_response_change
 sdd_transform sdd_transport""".split()
 
 # Structs that the library fills, and whose fields C++ copies.

@@ -29,7 +29,7 @@ void an_exception_ends_its_request()
     int later = 0;
     sdd::download_request request;
     request.url = url_of("/hold/progress?file=png/rgb8.png&after=10");
-    request.download_timeout_ms = request.low_speed_time_ms = SDD_NO_TIMEOUT; // only the exception can end it
+    request.download_timeout_ms = request.low_speed_time_ms = SDD_NO_LIMIT; // only the exception can end it
     request.on_progress = [&](int64_t, int64_t) { throw Own("mine"); };
     request.on_completed = [&](const sdd::result<sdd::loaded> &) { later++; };
     check_ended_by(downloader.download(request).get()); // the body never ends: it was cancelled

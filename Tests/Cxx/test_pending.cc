@@ -207,7 +207,7 @@ void delivery_in_the_application()
     for (int ends = 0; ends < 2;) {
         sdd_event peek = SDD_EVENT_INIT; // waits for an event, and takes it
         size_t count = 0;
-        CHECK_STATUS(sdd_wait(downloader.get(), &peek, 1, -1, &count), SDD_OK);
+        CHECK_STATUS(sdd_downloader_wait(downloader.get(), &peek, 1, -1, &count), SDD_OK);
         sdd::event first(peek);
         ends += first.kind() == SDD_EVENT_COMPLETED;
         images += first.outcome()->image.width() == 19;

@@ -21,7 +21,7 @@ def load(urls):
     """Loads pictures with the shared loader and returns how many succeeded."""
     widths = []
 
-    @ffi.callback("sdd_completed_fn")
+    @ffi.callback("sdd_result_fn")
     def completed(result, user_data):
         if result.error != lib.SDD_OK:
             print(f"{os.getpid()}: {ffi.string(result.url)}: {ffi.string(result.message)}", file=sys.stderr)
@@ -30,8 +30,8 @@ def load(urls):
 
     for url in urls:
         lib.sdd_load(ffi.NULL, url.encode(), 0, ffi.NULL, completed, ffi.NULL)
-    check(lib.sdd_wait_idle(ffi.NULL, 60000))
-    check(lib.sdd_cache_flush(ffi.NULL, 10000))
+    check(lib.sdd_downloader_idle_wait(ffi.NULL, 60000))
+    check(lib.sdd_cache_flush_wait(ffi.NULL, 10000))
     return len(widths)
 
 

@@ -118,8 +118,8 @@ static void tell_memory(void)
 static void tell_entries(void)
 {
     sdd_cache_statistics statistics = {.struct_size = sizeof statistics};
-    sdd_cache_flush(cache, 20000);
-    sdd_cache_get_statistics(cache, &statistics);
+    sdd_cache_flush_wait(cache, 20000);
+    sdd_cache_get_statistics_wait(cache, &statistics);
     printf("entries %" PRId64 "\n", statistics.entries_written);
 }
 

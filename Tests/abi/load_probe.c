@@ -107,11 +107,11 @@ int main(int argc, char **argv)
 
     /* ISO C has no conversion from void * to a function pointer, so the bytes are copied, as POSIX shows. */
     uint32_t (*version)(void);
-    sdd_token (*download)(sdd_downloader *, const char *, uint64_t, sdd_progress_fn, sdd_completed_fn, void *);
+    sdd_token (*download)(sdd_downloader *, const char *, uint64_t, sdd_progress_fn, sdd_result_fn, void *);
     sdd_status (*wait_idle)(sdd_downloader *, int64_t);
     *(void **)&version = find(library, "sdd_version");
     *(void **)&download = find(library, "sdd_download");
-    *(void **)&wait_idle = find(library, "sdd_wait_idle");
+    *(void **)&wait_idle = find(library, "sdd_downloader_idle_wait");
 
     CHECK(version() == SDD_VERSION_MAJOR * 1000000 + SDD_VERSION_MINOR * 1000 + SDD_VERSION_PATCH,
           "the library says version %u, the header %s", (unsigned)version(), SDD_VERSION_STRING);

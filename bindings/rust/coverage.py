@@ -19,8 +19,8 @@ UNUSED_FUNCTIONS = {
     "sdd_download": "Downloader::download() submits a request",
     "sdd_load": "Loader::load() submits a request",
     "sdd_get": "Request::wait() waits for a download",
-    "sdd_loader_get": "Request::wait() waits for a load",
-    "sdd_drain": "events go to the closures and tasks of their requests: Downloader::dispatch()",
+    "sdd_loader_submit_wait": "Request::wait() waits for a load",
+    "sdd_downloader_drain": "events go to the closures and tasks of their requests: Downloader::dispatch()",
     "sdd_image_good_rows": "ImageInfo::good_rows",
     "sdd_response_header_count": "Response::headers() ends by itself",
     "sdd_version": "version() has the same numbers as text",
@@ -51,7 +51,7 @@ UNUSED_FIELDS = {
 FILLED = """sdd_batch_config sdd_batch_source sdd_cache_config sdd_cache_item sdd_callback_options sdd_coder
 sdd_coder_estimate sdd_coder_preview sdd_cookie sdd_credential sdd_decode_options sdd_download_request sdd_downloader_config sdd_encode_options sdd_entry_store
 sdd_limits sdd_load_request sdd_loader_config sdd_memory_store sdd_modifiers sdd_network_options sdd_pixel_allocator
-sdd_prefetch_list sdd_query sdd_response_change sdd_retry_options sdd_tensor sdd_transform sdd_transport""".split()
+sdd_prefetch_list sdd_cache_query_options sdd_response_change sdd_retry_options sdd_tensor sdd_transform sdd_transport""".split()
 READ = """sdd_batch_host sdd_batch_item sdd_batch_statistics sdd_batch_status sdd_cache_entry sdd_coder_frame sdd_coder_task
 sdd_image_facts sdd_image_info sdd_image_text sdd_metrics sdd_notice sdd_prefetch_outcome sdd_prefetch_report sdd_result
 sdd_source_error sdd_timings sdd_token_info sdd_transfer_request""".split()

@@ -52,7 +52,7 @@ static int download(sdd_downloader *downloader, const char *url, const sdd_crede
     request.completed = completed;
     request.user_data = &outcome;
     if (sdd_downloader_submit(downloader, &request, &status) != 0) /* copies all of it, the credential too */
-        status = sdd_wait_idle(downloader, -1);                    /* calls completed() */
+        status = sdd_downloader_idle_wait(downloader, -1);                    /* calls completed() */
     if (status != SDD_OK) {
         fprintf(stderr, "auth: %s\n", sdd_last_error_message());
         return FAILED;
@@ -95,7 +95,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: auth [-u USER:PASSWORD | -t TOKEN] [-e CERTIFICATE [-k KEY]] [-c CA_FILE] URL\n");
         return USAGE;
     }
-    config.delivery = SDD_DELIVERY_APPLICATION; /* callbacks run inside sdd_wait_idle(), on this thread */
+    config.delivery = SDD_DELIVERY_APPLICATION; /* callbacks run inside sdd_downloader_idle_wait(), on this thread */
     status = sdd_downloader_create(&config, &downloader);
     if (status != SDD_OK) {
         fprintf(stderr, "auth: %s\n", sdd_last_error_message());

@@ -41,7 +41,7 @@ static int download(sdd_downloader *downloader, const char *url)
     int failed = 1;
     uint64_t options = SDD_OPTION_USE_HTTP_CACHE;
     if (sdd_download(downloader, url, options, NULL, completed, &failed) == 0 ||
-        sdd_wait_idle(downloader, -1) != SDD_OK)
+        sdd_downloader_idle_wait(downloader, -1) != SDD_OK)
         return 1;
     return failed;
 }
@@ -50,7 +50,7 @@ static int download(sdd_downloader *downloader, const char *url)
 static int show_thumbnail(sdd_cache *cache, const char *url)
 {
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
-    sdd_query query = SDD_QUERY_INIT;
+    sdd_cache_query_options query = SDD_CACHE_QUERY_OPTIONS_INIT;
     char key[2048];
     sdd_image *image = NULL;
     int32_t origin = 0;
@@ -60,7 +60,7 @@ static int show_thumbnail(sdd_cache *cache, const char *url)
     sdd_status status = sdd_cache_key(cache, url, NULL, NULL, 0, key, sizeof key, NULL);
     query.key = key;
     query.decode = &decode;
-    if (status == SDD_OK) status = sdd_cache_query(cache, &query, &image, NULL, NULL, &origin);
+    if (status == SDD_OK) status = sdd_cache_query_wait(cache, &query, &image, NULL, NULL, &origin);
     if (status != SDD_OK) {
         printf("thumbnail: %s\n", sdd_last_error_message());
         return 1;
@@ -75,17 +75,17 @@ static int show_thumbnail(sdd_cache *cache, const char *url)
 static int keep_note(sdd_cache *cache)
 {
     sdd_cache_item item = SDD_CACHE_ITEM_INIT;
-    sdd_query query = SDD_QUERY_INIT;
+    sdd_cache_query_options query = SDD_CACHE_QUERY_OPTIONS_INIT;
     sdd_bytes *bytes = NULL, *note = NULL;
 
     item.key = query.key = "greeting";
     item.bytes = sdd_bytes_create("hello", 5);
     item.extended = sdd_bytes_create("stored by cache.c", 17);
     query.wants = SDD_WANT_BYTES;
-    sdd_status status = sdd_cache_put(cache, &item, NULL); /* waits until it is on disk */
+    sdd_status status = sdd_cache_put_wait(cache, &item, NULL); /* waits until it is on disk */
     sdd_bytes_release(item.bytes);                         /* the cache retains both as long as it needs them */
     sdd_bytes_release(item.extended);
-    if (status == SDD_OK) status = sdd_cache_query(cache, &query, NULL, &bytes, &note, NULL);
+    if (status == SDD_OK) status = sdd_cache_query_wait(cache, &query, NULL, &bytes, &note, NULL);
     if (status != SDD_OK) {
         printf("note: %s\n", sdd_last_error_message());
         return 1;
@@ -100,7 +100,7 @@ static int keep_note(sdd_cache *cache)
 static void print_statistics(sdd_cache *cache)
 {
     sdd_cache_statistics statistics = SDD_CACHE_STATISTICS_INIT;
-    if (sdd_cache_get_statistics(cache, &statistics) == SDD_OK)
+    if (sdd_cache_get_statistics_wait(cache, &statistics) == SDD_OK)
         printf("on disk: %" PRId64 " entries, %" PRId64 " bytes; in memory: %" PRId64 " pictures\n"
                "HTTP: %" PRId64 " fresh, %" PRId64 " revalidated, %" PRId64 " missed\n",
                statistics.disk_count, statistics.disk_bytes, statistics.memory_count, statistics.http_fresh,

@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 /* The program's state. It needs no lock: the callbacks run on one thread of the downloader, and main() reads it only
- * after sdd_wait_idle() has returned. */
+ * after sdd_downloader_idle_wait() has returned. */
 struct state {
     sdd_downloader *downloader;
     int ended, pictures, cancelled; /* numbers of requests by outcome */
@@ -81,7 +81,7 @@ int main(int argc, char **argv)
         requests[i].number = i;
         if (sdd_download(state.downloader, argv[i + 1], 0, progress, completed, &requests[i]) == 0) return 1;
     }
-    sdd_wait_idle(state.downloader, -1);
+    sdd_downloader_idle_wait(state.downloader, -1);
     sdd_downloader_destroy(state.downloader); /* no callback runs after this */
 
     printf("%d cancelled, %d pictures, of %d\n", state.cancelled, state.pictures, count);

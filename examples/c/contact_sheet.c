@@ -144,7 +144,7 @@ static int load_all(const struct sheet *sheet, const char *directory, int32_t do
     if (status == SDD_OK) {
         good = 1;
         for (size_t i = 0; i < sheet->count && good; i++) good = submit(loader, sheet, i, fills);
-        if (good) status = sdd_wait_idle(loader_config.downloader, -1);
+        if (good) status = sdd_downloader_idle_wait(loader_config.downloader, -1);
     }
     if (status != SDD_OK) good = !say("cannot load", sdd_last_error_message());
     sdd_loader_destroy(loader); /* refuses NULL, if it could not be made */

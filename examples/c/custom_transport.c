@@ -270,7 +270,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: custom_transport [-c] FOLDER URL...\n");
         return 2;
     }
-    config.delivery = SDD_DELIVERY_APPLICATION; /* callbacks run inside sdd_wait_idle(), on this thread */
+    config.delivery = SDD_DELIVERY_APPLICATION; /* callbacks run inside sdd_downloader_idle_wait(), on this thread */
     if (sdd_downloader_create(&config, &downloader) != SDD_OK) return 1;
     if (!add_archive(downloader, argv[first - 1]) || !add_instant(downloader)) {
         sdd_downloader_destroy(downloader);
@@ -278,7 +278,7 @@ int main(int argc, char **argv)
     }
     for (int i = first; i < argc; i++)
         good = sdd_download(downloader, argv[i], 0, cancels ? progress : NULL, completed, &pictures) != 0 && good;
-    good = sdd_wait_idle(downloader, -1) == SDD_OK && good;
+    good = sdd_downloader_idle_wait(downloader, -1) == SDD_OK && good;
     good = sdd_downloader_destroy(downloader) == SDD_OK && good;
     return good && pictures == argc - first ? 0 : 1;
 }

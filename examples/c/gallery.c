@@ -92,7 +92,7 @@ static void draw_bars(void)
     fflush(stdout);
 }
 
-/* The callbacks run inside sdd_dispatch(), on the thread of main(). */
+/* The callbacks run inside sdd_downloader_dispatch(), on the thread of main(). */
 
 static void progress(sdd_token token, int64_t received, int64_t expected, const char *url, void *user_data)
 {
@@ -165,12 +165,12 @@ static int write_sheet(const char *path)
 static int run_loop(sdd_downloader *downloader)
 {
     /* A real program also has other descriptors and timers in its poll() loop. */
-    struct pollfd watched = { sdd_event_fd(downloader), POLLIN, 0 };
+    struct pollfd watched = { sdd_downloader_event_fd(downloader), POLLIN, 0 };
 
     while (ended_count < item_count) {
         draw_bars();
         if (poll(&watched, 1, -1) < 0) continue; /* interrupted by a signal */
-        if (sdd_dispatch(downloader, 0, NULL) != SDD_OK) return 0;
+        if (sdd_downloader_dispatch(downloader, 0, NULL) != SDD_OK) return 0;
     }
     wipe_bars();
     return 1;
@@ -202,7 +202,7 @@ int main(int argc, char **argv)
     }
     on_terminal = isatty(STDOUT_FILENO);
 
-    config.delivery = SDD_DELIVERY_APPLICATION; /* callbacks run only inside sdd_dispatch() */
+    config.delivery = SDD_DELIVERY_APPLICATION; /* callbacks run only inside sdd_downloader_dispatch() */
     if (sdd_downloader_create(&config, &downloader) != SDD_OK) return 1;
     for (size_t i = 0; i < item_count; i++)
         if (sdd_download(downloader, items[i].url, 0, progress, completed, &items[i]) == 0) return 1;

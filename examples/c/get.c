@@ -107,7 +107,7 @@ int main(int argc, char **argv)
         set_name(job, request.url = argv[optind + i]);
         if (sdd_downloader_submit(NULL, &request, NULL) == 0) return fprintf(stderr, "get: cannot start\n"), 1;
     }
-    sdd_wait_idle(NULL, -1);
+    sdd_downloader_idle_wait(NULL, -1);
     free(jobs);
     return failed == 0 ? 0 : 1;
 }

@@ -38,7 +38,7 @@ static void completed(const sdd_result *result, void *user_data)
 static gboolean take_events(gint descriptor, GIOCondition condition, gpointer user_data)
 {
     struct program *program = user_data;
-    sdd_status status = sdd_dispatch(program->downloader, 32, NULL);
+    sdd_status status = sdd_downloader_dispatch(program->downloader, 32, NULL);
 
     (void)descriptor, (void)condition;
     if (status == SDD_OK) return G_SOURCE_CONTINUE;
@@ -75,14 +75,14 @@ int main(int argc, char **argv)
         g_printerr("usage: glib_loop URL...\n");
         return 2;
     }
-    config.delivery = SDD_DELIVERY_APPLICATION; /* callbacks run only inside sdd_dispatch() */
+    config.delivery = SDD_DELIVERY_APPLICATION; /* callbacks run only inside sdd_downloader_dispatch() */
     status = sdd_downloader_create(&config, &program.downloader);
     if (status != SDD_OK) {
         g_printerr("glib_loop: %s\n", sdd_last_error_message());
         return 1;
     }
     program.loop = g_main_loop_new(NULL, FALSE);
-    events = g_unix_fd_add(sdd_event_fd(program.downloader), G_IO_IN, take_events, &program);
+    events = g_unix_fd_add(sdd_downloader_event_fd(program.downloader), G_IO_IN, take_events, &program);
     signals = g_unix_signal_add(SIGINT, interrupted, &program);
     if (isatty(STDERR_FILENO)) timer = g_timeout_add(100, tick, &program);
 

@@ -48,7 +48,7 @@ static void completed(const sdd_result *result, void *user_data)
 static void take_events(uv_poll_t *events, int error, int readable)
 {
     struct program *program = events->data;
-    sdd_status status = sdd_dispatch(program->downloader, 32, NULL);
+    sdd_status status = sdd_downloader_dispatch(program->downloader, 32, NULL);
 
     (void)readable;
     if (error < 0 || status != SDD_OK) {
@@ -68,7 +68,7 @@ static void interrupted(uv_signal_t *ctrl_c, int number)
 /* Adds the library's descriptor and SIGINT to the loop. */
 static int watch(struct program *program)
 {
-    int error = uv_poll_init(&program->loop, &program->events, sdd_event_fd(program->downloader));
+    int error = uv_poll_init(&program->loop, &program->events, sdd_downloader_event_fd(program->downloader));
 
     if (error == 0) error = uv_signal_init(&program->loop, &program->ctrl_c);
     if (error != 0) return error;
@@ -87,7 +87,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: libuv_loop URL...\n");
         return 2;
     }
-    config.delivery = SDD_DELIVERY_APPLICATION; /* callbacks run only inside sdd_dispatch() */
+    config.delivery = SDD_DELIVERY_APPLICATION; /* callbacks run only inside sdd_downloader_dispatch() */
     if (sdd_downloader_create(&config, &program.downloader) != SDD_OK) return 1;
     if ((error = uv_loop_init(&program.loop)) != 0 || (error = watch(&program)) != 0) {
         fprintf(stderr, "libuv_loop: %s\n", uv_strerror(error));

@@ -19,7 +19,7 @@ static const char *origin_name(int32_t origin)
     }
 }
 
-/* Runs on a thread of the library. main() reads the number when sdd_wait_idle() has returned. */
+/* Runs on a thread of the library. main() reads the number when sdd_downloader_idle_wait() has returned. */
 static void completed(const sdd_result *result, void *user_data)
 {
     int *failures = user_data;
@@ -45,9 +45,9 @@ int main(int argc, char **argv)
         for (int i = 1; i < argc; i++)
             if (sdd_load(NULL, argv[i], 0, NULL, completed, &failures) == 0) /* NULL: the shared loader */
                 return 1;
-        if (sdd_wait_idle(NULL, -1) != SDD_OK) return 1;
+        if (sdd_downloader_idle_wait(NULL, -1) != SDD_OK) return 1;
     }
-    if (sdd_cache_flush(NULL, -1) != SDD_OK) /* waits until all pictures are on disk for the next run */
+    if (sdd_cache_flush_wait(NULL, -1) != SDD_OK) /* waits until all pictures are on disk for the next run */
         return 1;
     return failures == 0 ? 0 : 1;
 }

@@ -103,7 +103,7 @@ static int run(struct state *state, struct request *requests)
         if (i == 1) state->first = token;
     }
     /* This also waits for requests that callbacks submit. */
-    return sdd_downloader_resume(state->downloader) == SDD_OK && sdd_wait_idle(state->downloader, -1) == SDD_OK;
+    return sdd_downloader_resume(state->downloader) == SDD_OK && sdd_downloader_idle_wait(state->downloader, -1) == SDD_OK;
 }
 
 static void print(const struct state *state)
@@ -123,7 +123,7 @@ int main(int argc, char **argv)
     struct request *requests;
     int option, good;
 
-    config.delivery = SDD_DELIVERY_APPLICATION; /* callbacks run inside sdd_wait_idle(), on this thread */
+    config.delivery = SDD_DELIVERY_APPLICATION; /* callbacks run inside sdd_downloader_idle_wait(), on this thread */
     config.execution_order = SDD_ORDER_LIFO;    /* the last pictures to come into view are needed first */
     config.max_concurrent_downloads = 6;
     config.reserved_urgent_slots = 1; /* five prefetch; the sixth is free for SDD_PRIORITY_HIGH and above */

@@ -61,7 +61,7 @@ static int take_events(sdd_downloader *downloader, const char *url, const char *
     for (;;) {
         sdd_event event = SDD_EVENT_INIT;
         size_t count = 0;
-        sdd_status status = sdd_wait(downloader, &event, 1, -1, &count);
+        sdd_status status = sdd_downloader_wait(downloader, &event, 1, -1, &count);
         if (status != SDD_OK) return say(url, sdd_last_error_message());
         if (count == 0) continue;
         const int is_last = event.kind == SDD_EVENT_COMPLETED;

@@ -145,7 +145,7 @@ static int load_all(sdd_loader *loader, sdd_downloader *downloader, char **urls,
     int failures = 0;
     for (int i = 0; i < count; i++)
         if (sdd_load(loader, urls[i], 0, NULL, completed, &failures) == 0) failures++;
-    return sdd_wait_idle(downloader, -1) == SDD_OK && failures == 0 ? 0 : 1;
+    return sdd_downloader_idle_wait(downloader, -1) == SDD_OK && failures == 0 ? 0 : 1;
 }
 
 int main(int count, char **words)

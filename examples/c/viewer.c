@@ -50,7 +50,7 @@ static int say(const char *what, const char *why)
     return 1;
 }
 
-/* ---- callbacks: they run inside sdd_dispatch(), on the thread of main(), which may draw */
+/* ---- callbacks: they run inside sdd_downloader_dispatch(), on the thread of main(), which may draw */
 
 static void progress(sdd_token token, int64_t received, int64_t expected, const char *url, void *user_data)
 {
@@ -194,7 +194,7 @@ static void take_events(void)
 
     do {
         count = 0;
-        if (sdd_dispatch(viewer.downloader, 1, &count) != SDD_OK) return;
+        if (sdd_downloader_dispatch(viewer.downloader, 1, &count) != SDD_OK) return;
     } while (count > 0 && SDL_GetTicks() - start < BUDGET_MS);
 }
 
@@ -310,7 +310,7 @@ static sdd_status open_loader(void)
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     sdd_loader_config loader_config = SDD_LOADER_CONFIG_INIT; /* with the shared cache */
 
-    config.delivery = SDD_DELIVERY_APPLICATION; /* callbacks run only inside sdd_dispatch() */
+    config.delivery = SDD_DELIVERY_APPLICATION; /* callbacks run only inside sdd_downloader_dispatch() */
     sdd_status status = sdd_downloader_create(&config, &viewer.downloader);
     loader_config.downloader = viewer.downloader;
     return status == SDD_OK ? sdd_loader_create(&loader_config, &viewer.loader) : status;

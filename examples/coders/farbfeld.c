@@ -2,7 +2,7 @@
  *
  * farbfeld: a coder for farbfeld, the simplest format there is: "farbfeld", width and height as 32-bit numbers, then for
  * each pixel red, green, blue and alpha as 16-bit numbers, all with the highest byte first. Load it with
- * sdd_coder_load(). The coders of the formats of the web are in the folder coders/.
+ * sdd_process_load_coder_wait(). The coders of the formats of the web are in the folder coders/.
  */
 #include <sdd/sdd.h>
 #include <stdlib.h>

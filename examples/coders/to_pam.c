@@ -56,7 +56,7 @@ int main(int argc, char **argv)
         return 2;
     }
     for (int i = first; i < argc - 1; i++) {
-        if (sdd_coder_load(argv[i], message, sizeof message) != SDD_OK) {
+        if (sdd_process_load_coder_wait(argv[i], message, sizeof message) != SDD_OK) {
             fprintf(stderr, "%s\n", message);
             return 1;
         }

@@ -53,7 +53,7 @@ static inline GdkTexture *sdd_gtk_texture(sdd_image *image)
 static inline gboolean sdd_gtk_deliver(gint descriptor, GIOCondition condition, gpointer downloader)
 {
     (void)descriptor, (void)condition;
-    return sdd_dispatch((sdd_downloader *)downloader, 32, NULL) == SDD_ERROR_CLOSED ? G_SOURCE_REMOVE
+    return sdd_downloader_dispatch((sdd_downloader *)downloader, 32, NULL) == SDD_ERROR_CLOSED ? G_SOURCE_REMOVE
                                                                                     : G_SOURCE_CONTINUE;
 }
 
@@ -61,7 +61,7 @@ static inline gboolean sdd_gtk_deliver(gint descriptor, GIOCondition condition, 
  * may use widgets. Returns the source, for g_source_remove() before the downloader is destroyed. */
 static inline guint sdd_gtk_watch(sdd_downloader *downloader)
 {
-    return g_unix_fd_add(sdd_event_fd(downloader), G_IO_IN, sdd_gtk_deliver, downloader);
+    return g_unix_fd_add(sdd_downloader_event_fd(downloader), G_IO_IN, sdd_gtk_deliver, downloader);
 }
 
 #endif

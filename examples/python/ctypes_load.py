@@ -35,8 +35,8 @@ def declare(name, result, *parameters):
 
 # A pointer to an object or a function that is None is NULL: here for the shared loader, and for no progress.
 declare("sdd_load", c_uint64, c_void_p, c_char_p, c_uint64, c_void_p, CompletedFn, c_void_p)
-declare("sdd_wait_idle", c_int32, c_void_p, c_int64)
-declare("sdd_cache_flush", c_int32, c_void_p, c_int64)
+declare("sdd_downloader_idle_wait", c_int32, c_void_p, c_int64)
+declare("sdd_cache_flush_wait", c_int32, c_void_p, c_int64)
 declare("sdd_last_error_message", c_char_p)
 for call in "sdd_image_width", "sdd_image_height":
     declare(call, c_int32, c_void_p)
@@ -63,7 +63,7 @@ def main():
         if lib.sdd_load(None, url.encode(), 0, None, completed, None) == 0:
             sys.exit(lib.sdd_last_error_message().decode())
     # Both wait; the pictures are then on disk for the next run.
-    if lib.sdd_wait_idle(None, -1) != 0 or lib.sdd_cache_flush(None, -1) != 0:
+    if lib.sdd_downloader_idle_wait(None, -1) != 0 or lib.sdd_cache_flush_wait(None, -1) != 0:
         sys.exit(lib.sdd_last_error_message().decode())
     return 1 if failed else 0
 

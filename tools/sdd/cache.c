@@ -256,7 +256,7 @@ static void cache_get(struct cache_run *run)
         int32_t fd = -1;
         int64_t size = 0;
         if (key == NULL) continue;
-        sdd_status status = sdd_cache_open(run->cache, key, &fd, &size);
+        sdd_status status = sdd_cache_open_wait(run->cache, key, &fd, &size);
         if (status == SDD_OK) {
             copy_entry(run, run->arguments[i], fd, size);
             close(fd);
@@ -291,9 +291,9 @@ static void cache_remove(struct cache_run *run)
     if (run->settings->all) {
         sdd_cache_statistics statistics = SDD_CACHE_STATISTICS_INIT;
         char all[64] = "";
-        sdd_cache_get_statistics(run->cache, &statistics);
+        sdd_cache_get_statistics_wait(run->cache, &statistics);
         snprintf(all, sizeof all, "%" PRId64 " entries, %s", statistics.disk_count, bytes_text(statistics.disk_bytes));
-        sdd_status status = run->settings->dry_run ? SDD_OK : sdd_cache_clear(run->cache, SDD_CACHE_DISK);
+        sdd_status status = run->settings->dry_run ? SDD_OK : sdd_cache_clear_wait(run->cache, SDD_CACHE_DISK);
         if (status == SDD_OK)
             removed(run, all);
         else
@@ -303,9 +303,9 @@ static void cache_remove(struct cache_run *run)
         char *key = key_of(run, run->arguments[i]);
         if (key == NULL) continue;
         sdd_status status = SDD_OK;
-        if (sdd_cache_contains(run->cache, key, SDD_CACHE_DISK) == 0)
+        if (sdd_cache_contains_wait(run->cache, key, SDD_CACHE_DISK) == 0)
             failure(run, run->arguments[i], SDD_ERROR_NOT_CACHED, "the cache does not have it", EXIT_SOME_FAILED);
-        else if (!run->settings->dry_run && (status = sdd_cache_remove(run->cache, key, SDD_CACHE_DISK)) != SDD_OK)
+        else if (!run->settings->dry_run && (status = sdd_cache_remove_wait(run->cache, key, SDD_CACHE_DISK)) != SDD_OK)
             failure(run, run->arguments[i], status, sdd_last_error_message(), EXIT_FILES);
         else
             removed(run, run->arguments[i]);
@@ -319,7 +319,7 @@ static void cache_statistics(struct cache_run *run)
 {
     sdd_cache_statistics statistics = SDD_CACHE_STATISTICS_INIT;
     struct text line = { 0 };
-    sdd_status status = sdd_cache_get_statistics(run->cache, &statistics);
+    sdd_status status = sdd_cache_get_statistics_wait(run->cache, &statistics);
     if (run->count > 0) usage_error("stats takes no argument");
     if (status != SDD_OK) {
         failure(run, run->directory.data, status, sdd_last_error_message(), EXIT_FILES);
@@ -348,12 +348,12 @@ static void cache_trim(struct cache_run *run)
     sdd_cache_statistics before = SDD_CACHE_STATISTICS_INIT, after = SDD_CACHE_STATISTICS_INIT;
     struct text line = { 0 };
     if (run->count > 0) usage_error("trim takes no argument");
-    sdd_cache_get_statistics(run->cache, &before);
+    sdd_cache_get_statistics_wait(run->cache, &before);
     sdd_cache_set_disk_limits(run->cache, run->settings->max_size > 0 ? run->settings->max_size : 0,
                               run->settings->max_age > 0 ? run->settings->max_age : 0);
-    sdd_status status = sdd_cache_trim_disk(run->cache);
+    sdd_status status = sdd_cache_trim_disk_wait(run->cache);
     if (status != SDD_OK) failure(run, run->directory.data, status, sdd_last_error_message(), EXIT_FILES);
-    sdd_cache_get_statistics(run->cache, &after);
+    sdd_cache_get_statistics_wait(run->cache, &after);
     if (status == SDD_OK && run->settings->json) {
         json_begin(&line);
         json_string(&line, "directory", run->directory.data);
@@ -383,7 +383,7 @@ static void cache_merge(struct cache_run *run)
             failure(run, run->arguments[i], SDD_ERROR_CACHE, strerror(errno), EXIT_FILES);
             continue;
         }
-        sdd_status status = sdd_cache_merge(run->cache, run->arguments[i], &merged);
+        sdd_status status = sdd_cache_merge_wait(run->cache, run->arguments[i], &merged);
         if (status != SDD_OK) {
             failure(run, run->arguments[i], status, sdd_last_error_message(), EXIT_FILES);
         } else if (run->settings->json) {

@@ -66,7 +66,7 @@ sdd_status entries_read(struct entries *entries, sdd_cache *cache, const char *d
                         bool remove_damaged)
 {
     struct reading reading = { .entries = entries, .directory = directory, .remove_damaged = remove_damaged };
-    return sdd_cache_list(cache, check ? SDD_LIST_CHECK : 0, add, &reading);
+    return sdd_cache_list_wait(cache, check ? SDD_LIST_CHECK : 0, add, &reading);
 }
 
 void entries_free(struct entries *entries)

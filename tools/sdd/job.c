@@ -214,7 +214,7 @@ static void job_encode(struct job *job, sdd_image *image)
     options.background = colour(settings->background);
     options.progressive = settings->progressive;
     job->report.format = format;
-    if (sdd_image_encode_async(image, job->run->session.downloader, &options, on_encoded, job, NULL, &status) == 0)
+    if (sdd_downloader_encode(image, job->run->session.downloader, &options, on_encoded, job, NULL, &status) == 0)
         job_fail(job, status, 0, class_status(status, 0), sdd_last_error_message());
 }
 

@@ -217,7 +217,7 @@ void session_close(struct session *session)
 /* Returns a time for the library, which takes 0 as its default: an option of 0 means no limit. */
 static int64_t limit(int64_t milliseconds)
 {
-    return milliseconds == NOT_GIVEN ? 0 : milliseconds == 0 ? SDD_NO_TIMEOUT : milliseconds;
+    return milliseconds == NOT_GIVEN ? 0 : milliseconds == 0 ? SDD_NO_LIMIT : milliseconds;
 }
 
 void session_fill(const struct session *session, sdd_download_request *request)
@@ -235,7 +235,7 @@ void session_fill(const struct session *session, sdd_download_request *request)
 
 void session_wait(struct session *session, int readable, int milliseconds)
 {
-    struct pollfd waits[] = { { .fd = sdd_event_fd(session->downloader), .events = POLLIN },
+    struct pollfd waits[] = { { .fd = sdd_downloader_event_fd(session->downloader), .events = POLLIN },
                               { .fd = readable, .events = POLLIN } };
     struct timespec limit = { milliseconds / 1000, milliseconds % 1000 * 1000000L };
     sigset_t blocked, before;
@@ -248,7 +248,7 @@ void session_wait(struct session *session, int readable, int milliseconds)
     if (stopping == session->seen_stop) ppoll(waits, 2, milliseconds < 0 ? NULL : &limit, &before);
     session->seen_stop = stopping;
     sigprocmask(SIG_SETMASK, &before, NULL);
-    sdd_dispatch(session->downloader, 0, NULL);
+    sdd_downloader_dispatch(session->downloader, 0, NULL);
 }
 
 /* ------------------------------------------------------------------------------------------------ words for numbers */

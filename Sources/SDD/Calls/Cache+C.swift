@@ -51,8 +51,8 @@ func refuseOwnThread(of cache: ImageCache) throws(Refusal) {
     }
 }
 
-@_cdecl("sdd_cache_flush") @implementation
-public func sdd_cache_flush(_ cache: OpaquePointer?, _ milliseconds: Int64) -> sdd_status {
+@_cdecl("sdd_cache_flush_wait") @implementation
+public func sdd_cache_flush_wait(_ cache: OpaquePointer?, _ milliseconds: Int64) -> sdd_status {
     status { () throws(Refusal) in
         let cache = try Caches.cache(cache)
         try refuseOwnThread(of: cache)
@@ -72,8 +72,8 @@ public func sdd_cache_trim_memory(_ cache: OpaquePointer?, _ level: Int32) -> sd
     }
 }
 
-@_cdecl("sdd_cache_trim_disk") @implementation
-public func sdd_cache_trim_disk(_ cache: OpaquePointer?) -> sdd_status {
+@_cdecl("sdd_cache_trim_disk_wait") @implementation
+public func sdd_cache_trim_disk_wait(_ cache: OpaquePointer?) -> sdd_status {
     status { () throws(Refusal) in
         let cache = try Caches.cache(cache)
         guard cache.disk?.trim() ?? true else { throw notRemoved(from: cache) }
@@ -88,8 +88,8 @@ func notRemoved(from cache: ImageCache) -> Refusal {
     )
 }
 
-@_cdecl("sdd_cache_merge") @implementation
-public func sdd_cache_merge(
+@_cdecl("sdd_cache_merge_wait") @implementation
+public func sdd_cache_merge_wait(
     _ cache: OpaquePointer?, _ directory: UnsafePointer<CChar>?, _ merged: UnsafeMutablePointer<Int64>?
 ) -> sdd_status {
     status { () throws(Refusal) in
@@ -128,8 +128,8 @@ public func sdd_cache_set_disk_limits(_ cache: OpaquePointer?, _ bytes: Int64, _
     }
 }
 
-@_cdecl("sdd_cache_get_statistics") @implementation
-public func sdd_cache_get_statistics(
+@_cdecl("sdd_cache_get_statistics_wait") @implementation
+public func sdd_cache_get_statistics_wait(
     _ cache: OpaquePointer?, _ out: UnsafeMutablePointer<sdd_cache_statistics>?
 ) -> sdd_status {
     status { () throws(Refusal) in

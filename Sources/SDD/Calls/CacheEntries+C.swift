@@ -19,8 +19,8 @@ public func sdd_cache_memory_image(_ cache: OpaquePointer?, _ key: UnsafePointer
     }
 }
 
-@_cdecl("sdd_cache_put_async") @implementation
-public func sdd_cache_put_async(
+@_cdecl("sdd_cache_put") @implementation
+public func sdd_cache_put(
     _ cache: OpaquePointer?, _ downloader: OpaquePointer?, _ item: UnsafePointer<sdd_cache_item>?,
     _ out: UnsafeMutablePointer<sdd_status>?
 ) -> sdd_token {
@@ -41,8 +41,8 @@ public func sdd_cache_put_async(
     return token
 }
 
-@_cdecl("sdd_cache_put") @implementation
-public func sdd_cache_put(
+@_cdecl("sdd_cache_put_wait") @implementation
+public func sdd_cache_put_wait(
     _ cache: OpaquePointer?, _ item: UnsafePointer<sdd_cache_item>?, _ detail: UnsafeMutablePointer<Int32>?
 ) -> sdd_status {
     status { () throws(Refusal) in
@@ -57,19 +57,19 @@ public func sdd_cache_put(
     }
 }
 
-@_cdecl("sdd_cache_query_async") @implementation
-public func sdd_cache_query_async(
-    _ cache: OpaquePointer?, _ downloader: OpaquePointer?, _ query: UnsafePointer<sdd_query>?,
+@_cdecl("sdd_cache_query") @implementation
+public func sdd_cache_query(
+    _ cache: OpaquePointer?, _ downloader: OpaquePointer?, _ query: UnsafePointer<sdd_cache_query_options>?,
     _ out: UnsafeMutablePointer<sdd_status>?
 ) -> sdd_token {
     var token: sdd_token = 0
     let status = status { () throws(Refusal) in
         let client = try Downloaders.client(downloader)
         let cache = try Caches.cache(cache)
-        var given = sdd_query()
+        var given = sdd_cache_query_options()
         try read(query, "query", into: &given)
         guard given.completed != nil || client.downloader.isAppDriven else {
-            throw nobodyToTell("sdd_query.completed")
+            throw nobodyToTell("sdd_cache_query_options.completed")
         }
         let made = try readQuery(given, cache, standard: client.currentDefaults.form)
         let callbacks = callbacks(given.key, given.completed, given.user_data, given.user_data_free)
@@ -86,7 +86,7 @@ public func sdd_cache_query_async(
 
 /// Returns the callbacks for a request that involves only a cache.
 private func callbacks(
-    _ key: UnsafePointer<CChar>?, _ completed: sdd_completed_fn?, _ userData: UnsafeMutableRawPointer?,
+    _ key: UnsafePointer<CChar>?, _ completed: sdd_result_fn?, _ userData: UnsafeMutableRawPointer?,
     _ free: sdd_user_data_free_fn?
 ) -> RequestCallbacks {
     var request = sdd_download_request()
@@ -106,9 +106,9 @@ private func submit(
     return token
 }
 
-@_cdecl("sdd_cache_query") @implementation
-public func sdd_cache_query(
-    _ cache: OpaquePointer?, _ query: UnsafePointer<sdd_query>?,
+@_cdecl("sdd_cache_query_wait") @implementation
+public func sdd_cache_query_wait(
+    _ cache: OpaquePointer?, _ query: UnsafePointer<sdd_cache_query_options>?,
     _ image: UnsafeMutablePointer<OpaquePointer?>?, _ bytes: UnsafeMutablePointer<OpaquePointer?>?,
     _ extended: UnsafeMutablePointer<OpaquePointer?>?, _ origin: UnsafeMutablePointer<Int32>?
 ) -> sdd_status {
@@ -118,7 +118,7 @@ public func sdd_cache_query(
         extended?.pointee = nil
         origin?.pointee = 0
         let cache = try Caches.cache(cache)
-        var given = sdd_query()
+        var given = sdd_cache_query_options()
         try read(query, "query", into: &given)
         let made = try readQuery(given, cache, standard: DecodeOptions())
         guard let found = made.lookup.hitNow() else { throw notCached(made.key) }
@@ -134,8 +134,8 @@ public func sdd_cache_query(
     }
 }
 
-@_cdecl("sdd_cache_contains") @implementation
-public func sdd_cache_contains(_ cache: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ levels: Int32) -> Int32 {
+@_cdecl("sdd_cache_contains_wait") @implementation
+public func sdd_cache_contains_wait(_ cache: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ levels: Int32) -> Int32 {
     answer(orElse: 0) { () throws(Refusal) in
         let (key, levels) = (try cacheKey(key, "key"), try cacheLevels(levels, "levels"))
         return try Caches.cache(cache).contains(key, levels).rawValue
@@ -146,8 +146,8 @@ private func notCached(_ key: String) -> Refusal {
     Refusal(SDD_ERROR_NOT_CACHED, "query", "the levels that it asks have nothing under its key, \(shownKey(key))")
 }
 
-@_cdecl("sdd_cache_remove") @implementation
-public func sdd_cache_remove(_ cache: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ levels: Int32) -> sdd_status {
+@_cdecl("sdd_cache_remove_wait") @implementation
+public func sdd_cache_remove_wait(_ cache: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ levels: Int32) -> sdd_status {
     status { () throws(Refusal) in
         let (key, levels) = (try cacheKey(key, "key"), try cacheLevels(levels, "levels"))
         let cache = try Caches.cache(cache)
@@ -155,8 +155,8 @@ public func sdd_cache_remove(_ cache: OpaquePointer?, _ key: UnsafePointer<CChar
     }
 }
 
-@_cdecl("sdd_cache_clear") @implementation
-public func sdd_cache_clear(_ cache: OpaquePointer?, _ levels: Int32) -> sdd_status {
+@_cdecl("sdd_cache_clear_wait") @implementation
+public func sdd_cache_clear_wait(_ cache: OpaquePointer?, _ levels: Int32) -> sdd_status {
     status { () throws(Refusal) in
         let levels = try cacheLevels(levels, "levels")
         let cache = try Caches.cache(cache)
@@ -199,8 +199,8 @@ public func sdd_cache_path(
     }
 }
 
-@_cdecl("sdd_cache_open") @implementation
-public func sdd_cache_open(
+@_cdecl("sdd_cache_open_wait") @implementation
+public func sdd_cache_open_wait(
     _ cache: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ fd: UnsafeMutablePointer<Int32>?,
     _ size: UnsafeMutablePointer<Int64>?
 ) -> sdd_status {

@@ -4,8 +4,8 @@ internal import SDDEngine
 
 // Listing the entries of a cache.
 
-@_cdecl("sdd_cache_list") @implementation
-public func sdd_cache_list(
+@_cdecl("sdd_cache_list_wait") @implementation
+public func sdd_cache_list_wait(
     _ cache: OpaquePointer?, _ flags: Int32, _ entry_fn: sdd_cache_list_fn?, _ user_data: UnsafeMutableRawPointer?
 ) -> sdd_status {
     status { () throws(Refusal) in

@@ -3,8 +3,8 @@ internal import SDDBase
 internal import SDDCoders
 internal import SDDEngine
 
-@_cdecl("sdd_coder_register") @implementation
-public func sdd_coder_register(
+@_cdecl("sdd_process_add_coder") @implementation
+public func sdd_process_add_coder(
     _ given: UnsafePointer<sdd_coder>?, _ missing: UnsafeMutablePointer<UnsafePointer<CChar>?>?
 ) -> sdd_status {
     status { () throws(Refusal) in
@@ -15,8 +15,8 @@ public func sdd_coder_register(
     }
 }
 
-@_cdecl("sdd_coder_unregister") @implementation
-public func sdd_coder_unregister(_ name: UnsafePointer<CChar>?) -> sdd_status {
+@_cdecl("sdd_process_remove_coder") @implementation
+public func sdd_process_remove_coder(_ name: UnsafePointer<CChar>?) -> sdd_status {
     status { () throws(Refusal) in
         guard name != nil else { throw .null("name") }
         guard let known = headerName(name), AppCoderList.process.remove(named: known) else {
@@ -49,8 +49,8 @@ public func sdd_downloader_remove_coder(_ downloader: OpaquePointer?, _ name: Un
     }
 }
 
-@_cdecl("sdd_coder_load") @implementation
-public func sdd_coder_load(
+@_cdecl("sdd_process_load_coder_wait") @implementation
+public func sdd_process_load_coder_wait(
     _ path: UnsafePointer<CChar>?, _ message: UnsafeMutablePointer<CChar>?, _ capacity: Int
 ) -> sdd_status {
     var flaw = LoadingFlaw(SDD_OK, "")
@@ -63,7 +63,7 @@ public func sdd_coder_load(
         flaw = error
     }
     writeCut(flaw.sentence, to: message, capacity: capacity)
-    return status("sdd_coder_load") { () throws(Refusal) in
+    return status("sdd_process_load_coder_wait") { () throws(Refusal) in
         if let refusal = flaw.refusal { throw refusal }
     }
 }

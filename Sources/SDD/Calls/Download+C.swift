@@ -6,7 +6,7 @@ internal import SDDEngine
 @_cdecl("sdd_download") @implementation
 public func sdd_download(
     _ downloader: OpaquePointer?, _ url: UnsafePointer<CChar>?, _ options: UInt64, _ progress: sdd_progress_fn?,
-    _ completed: sdd_completed_fn?, _ userData: UnsafeMutableRawPointer?
+    _ completed: sdd_result_fn?, _ userData: UnsafeMutableRawPointer?
 ) -> sdd_token {
     var request = sdd_download_request()
     request.url = url
@@ -35,7 +35,7 @@ public func sdd_downloader_submit(
 /// Bytes of a request through `completed`. Smaller structs are refused: they name no function to call at the end.
 private let throughCompleted =
     (MemoryLayout<sdd_download_request>.offset(of: \sdd_download_request.completed) ?? 0)
-    + MemoryLayout<sdd_completed_fn?>.size
+    + MemoryLayout<sdd_result_fn?>.size
 
 private func submit(
     _ request: sdd_download_request, to handle: OpaquePointer?, names: RequestNames

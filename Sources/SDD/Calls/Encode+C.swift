@@ -33,10 +33,10 @@ public func sdd_image_encode_fd(
     }
 }
 
-@_cdecl("sdd_image_encode_async") @implementation
-public func sdd_image_encode_async(
+@_cdecl("sdd_downloader_encode") @implementation
+public func sdd_downloader_encode(
     _ image: OpaquePointer?, _ downloader: OpaquePointer?, _ options: UnsafePointer<sdd_encode_options>?,
-    _ completed: sdd_completed_fn?, _ userData: UnsafeMutableRawPointer?, _ free: sdd_user_data_free_fn?,
+    _ completed: sdd_result_fn?, _ userData: UnsafeMutableRawPointer?, _ free: sdd_user_data_free_fn?,
     _ out: UnsafeMutablePointer<sdd_status>?
 ) -> sdd_token {
     var token: sdd_token = 0

@@ -3,8 +3,8 @@ internal import Glibc
 internal import SDDBase
 internal import SDDEngine
 
-@_cdecl("sdd_event_fd") @implementation
-public func sdd_event_fd(_ downloader: OpaquePointer?) -> Int32 {
+@_cdecl("sdd_downloader_event_fd") @implementation
+public func sdd_downloader_event_fd(_ downloader: OpaquePointer?) -> Int32 {
     answer(orElse: -1) { () throws(Refusal) in
         let descriptor = try Downloaders.downloader(downloader).eventDescriptor
         guard descriptor >= 0 else { throw refusal(.wrongMode) }
@@ -12,8 +12,8 @@ public func sdd_event_fd(_ downloader: OpaquePointer?) -> Int32 {
     }
 }
 
-@_cdecl("sdd_dispatch") @implementation
-public func sdd_dispatch(_ downloader: OpaquePointer?, _ max: Int, _ count: UnsafeMutablePointer<Int>?) -> sdd_status {
+@_cdecl("sdd_downloader_dispatch") @implementation
+public func sdd_downloader_dispatch(_ downloader: OpaquePointer?, _ max: Int, _ count: UnsafeMutablePointer<Int>?) -> sdd_status {
     status { () throws(Refusal) in
         let downloader = try Downloaders.downloader(downloader)
         let delivered = try translated { () throws(DeliveryFailure) in try downloader.dispatch(max: clamped(max)) }
@@ -21,8 +21,8 @@ public func sdd_dispatch(_ downloader: OpaquePointer?, _ max: Int, _ count: Unsa
     }
 }
 
-@_cdecl("sdd_drain") @implementation
-public func sdd_drain(
+@_cdecl("sdd_downloader_drain") @implementation
+public func sdd_downloader_drain(
     _ downloader: OpaquePointer?, _ events: UnsafeMutablePointer<sdd_event>?, _ max: Int,
     _ count: UnsafeMutablePointer<Int>?
 ) -> sdd_status {
@@ -34,8 +34,8 @@ public func sdd_drain(
     }
 }
 
-@_cdecl("sdd_wait") @implementation
-public func sdd_wait(
+@_cdecl("sdd_downloader_wait") @implementation
+public func sdd_downloader_wait(
     _ downloader: OpaquePointer?, _ events: UnsafeMutablePointer<sdd_event>?, _ max: Int, _ milliseconds: Int64,
     _ count: UnsafeMutablePointer<Int>?
 ) -> sdd_status {
@@ -55,8 +55,8 @@ public func sdd_wait(
     }
 }
 
-@_cdecl("sdd_wait_idle") @implementation
-public func sdd_wait_idle(_ downloader: OpaquePointer?, _ milliseconds: Int64) -> sdd_status {
+@_cdecl("sdd_downloader_idle_wait") @implementation
+public func sdd_downloader_idle_wait(_ downloader: OpaquePointer?, _ milliseconds: Int64) -> sdd_status {
     status { () throws(Refusal) in
         let downloader = try Downloaders.downloader(downloader)
         try translated { () throws(DeliveryFailure) in try downloader.waitUntilIdle(milliseconds: milliseconds) }

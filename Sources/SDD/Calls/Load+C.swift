@@ -30,7 +30,7 @@ public func sdd_loader_shared() -> OpaquePointer? {
 @_cdecl("sdd_load") @implementation
 public func sdd_load(
     _ loader: OpaquePointer?, _ url: UnsafePointer<CChar>?, _ options: UInt64, _ progress: sdd_progress_fn?,
-    _ completed: sdd_completed_fn?, _ userData: UnsafeMutableRawPointer?
+    _ completed: sdd_result_fn?, _ userData: UnsafeMutableRawPointer?
 ) -> sdd_token {
     var request = sdd_load_request()
     request.url = url
@@ -58,7 +58,7 @@ public func sdd_loader_submit(
 /// Bytes of a request through `completed`. Smaller structs are refused: they name no function to call at the end.
 private let throughCompleted =
     (MemoryLayout<sdd_load_request>.offset(of: \sdd_load_request.completed) ?? 0)
-    + MemoryLayout<sdd_completed_fn?>.size
+    + MemoryLayout<sdd_result_fn?>.size
 
 private func submit(
     _ request: sdd_load_request, to handle: OpaquePointer?, names: RequestNames

@@ -4,8 +4,8 @@ internal import SDDEngine
 
 // Blocking loads.
 
-@_cdecl("sdd_loader_get") @implementation
-public func sdd_loader_get(
+@_cdecl("sdd_loader_submit_wait") @implementation
+public func sdd_loader_submit_wait(
     _ loader: OpaquePointer?, _ request: UnsafePointer<sdd_load_request>?, _ milliseconds: Int64,
     _ out: UnsafeMutablePointer<sdd_loaded>?
 ) -> sdd_status {
@@ -89,7 +89,7 @@ extension sdd_loaded {
         self.init()
         error = refusal.status
         error_class = sdd_status_class(refusal.status, 0)
-        setMessage(refusal.sentence(of: "sdd_loader_get"))
+        setMessage(refusal.sentence(of: "sdd_loader_submit_wait"))
     }
 
     fileprivate init(_ outcome: Outcome) {

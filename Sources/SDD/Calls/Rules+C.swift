@@ -16,8 +16,8 @@ public func sdd_set_header(
     }
 }
 
-@_cdecl("sdd_downloader_get_header") @implementation
-public func sdd_downloader_get_header(
+@_cdecl("sdd_get_header") @implementation
+public func sdd_get_header(
     _ downloader: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ buffer: UnsafeMutablePointer<CChar>?,
     _ capacity: Int, _ length: UnsafeMutablePointer<Int>?
 ) -> sdd_status {

@@ -9,7 +9,7 @@ final class PrefetchCallbacks: AppCallbacks, @unchecked Sendable {
     private let urls: [Result<ImageURL, DownloadError>]
     private let each: sdd_prefetch_each_fn?
     private let progress: sdd_prefetch_progress_fn?
-    private let completion: sdd_prefetched_fn?
+    private let completion: sdd_prefetch_completed_fn?
     private let free: sdd_user_data_free_fn?
     private let userData: UnsafeMutableRawPointer?
 

@@ -11,10 +11,10 @@ final class RequestCallbacks: AppCallbacks, @unchecked Sendable {
     // such thread after another.
     private let url: UnsafeMutablePointer<CChar>?
     private let progress: sdd_progress_fn?
-    private let completion: sdd_completed_fn?
-    private let preview: sdd_completed_fn?
+    private let completion: sdd_result_fn?
+    private let preview: sdd_result_fn?
     private let facts: sdd_facts_fn?
-    private let cached: sdd_completed_fn?
+    private let cached: sdd_result_fn?
     private let free: sdd_user_data_free_fn?
     let userData: UnsafeMutableRawPointer?
     private var lent: LentResult?

@@ -269,21 +269,21 @@ struct ReadQuery {
 /// Reads a cache query.
 /// - Parameter standard: the pixel form to use if the query has no decode options.
 func readQuery(
-    _ given: sdd_query, _ cache: ImageCache, standard: DecodeOptions
+    _ given: sdd_cache_query_options, _ cache: ImageCache, standard: DecodeOptions
 ) throws(Refusal) -> ReadQuery {
-    let options = try RequestOptions.read(given.options, "sdd_query.options", for: .query)
+    let options = try RequestOptions.read(given.options, "sdd_cache_query_options.options", for: .query)
     let wants = try choice(
-        given.wants, "sdd_query.wants", "SDD_WANT_",
+        given.wants, "sdd_cache_query_options.wants", "SDD_WANT_",
         [
             0: (true, false), SDD_WANT_IMAGE: (true, false), SDD_WANT_BYTES: (false, true),
             SDD_WANT_BOTH: (true, true),
         ])
     let form = try pixelForm(
-        given.decode, "sdd_query.decode", options: options, standard: standard
+        given.decode, "sdd_cache_query_options.decode", options: options, standard: standard
     ).withOwnBytesAlone
-    let key = try cacheKey(given.key, "sdd_query.key")
+    let key = try cacheKey(given.key, "sdd_cache_query_options.key")
     let lookup = ImageCacheLookup(
-        cache, key: key, form: form, levels: try cacheLevels(given.levels, "sdd_query.levels"), wantsImage: wants.0,
+        cache, key: key, form: form, levels: try cacheLevels(given.levels, "sdd_cache_query_options.levels"), wantsImage: wants.0,
         wantsBytes: wants.1)
     return ReadQuery(
         key: key, lookup: lookup, form: form, wantsImage: wants.0, wantsBytes: wants.1,

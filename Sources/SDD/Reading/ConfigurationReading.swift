@@ -79,12 +79,12 @@ private func readRules(_ config: sdd_downloader_config, _ made: inout Downloader
 
 private func readCallbacks(_ options: sdd_callback_options, _ made: inout DownloaderConfiguration) throws(Refusal) {
     // NaN fails every comparison.
-    guard options.min_progress_interval >= 0, options.min_progress_interval <= 1 else {
+    guard options.min_progress_fraction >= 0, options.min_progress_fraction <= 1 else {
         throw Refusal(
-            SDD_ERROR_INVALID_ARGUMENT, "sdd_callback_options.min_progress_interval",
-            "\(options.min_progress_interval) is not 0 to 1")
+            SDD_ERROR_INVALID_ARGUMENT, "sdd_callback_options.min_progress_fraction",
+            "\(options.min_progress_fraction) is not 0 to 1")
     }
-    made.minProgressInterval = options.min_progress_interval
+    made.minProgressInterval = options.min_progress_fraction
     made.minProgressMilliseconds = try number(
         options.min_progress_interval_ms, "sdd_callback_options.min_progress_interval_ms", default: 0,
         most: longestLimit)

@@ -22,7 +22,7 @@ func pixelForm(_ source: UnsafePointer<sdd_decode_options>?, _ place: Place) thr
         background: given.background, size: try sizeRule(given),
         isLenient: try choice(
             given.integrity, "sdd_decode_options.integrity", "SDD_INTEGRITY_",
-            [SDD_INTEGRITY_STRICT: false, SDD_INTEGRITY_LENIENT: true]),
+            [SDD_DAMAGE_REFUSE: false, SDD_DAMAGE_KEEP_REST: true]),
         memory: try pixelMemory(given), formatHint: ImageFormat(rawValue: given.format_hint))
 }
 

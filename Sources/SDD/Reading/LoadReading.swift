@@ -108,7 +108,7 @@ extension LoadReading {
         default:
             throw .number(
                 "sdd_load_request.total_timeout_ms", given.total_timeout_ms,
-                allowed: "0, SDD_NO_TIMEOUT, or 1 to \(longestLimit)")
+                allowed: "0, SDD_NO_LIMIT, or 1 to \(longestLimit)")
         }
     }
 }

@@ -153,7 +153,7 @@ private func microseconds(
     milliseconds == 0 ? standard : try limit(milliseconds, place, default: 0) * 1000
 }
 
-/// Reads a time limit: 0 means the downloader's default; SDD_NO_TIMEOUT means none and is returned as 0.
+/// Reads a time limit: 0 means the downloader's default; SDD_NO_LIMIT means none and is returned as 0.
 private func limit(
     _ milliseconds: Int64, _ place: Place, default standard: Int64
 ) throws(DownloadError) -> Int64 {
@@ -164,7 +164,7 @@ private func limit(
     default:
         throw wrong(
             .badNumber,
-            .number(place, milliseconds, allowed: "0, SDD_NO_TIMEOUT, or 1 to \(longestLimit), some 34 years"))
+            .number(place, milliseconds, allowed: "0, SDD_NO_LIMIT, or 1 to \(longestLimit), some 34 years"))
     }
 }
 

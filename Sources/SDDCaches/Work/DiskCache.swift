@@ -151,8 +151,8 @@ extension DiskCache {
         }
     }
 
-    /// Frees the entry that was written before any caller is told that it is on disk: after `sdd_cache_put` or
-    /// `sdd_cache_flush`, no thread of the cache holds the image or the bytes.
+    /// Frees the entry that was written before any caller is told that it is on disk: after `sdd_cache_put_wait` or
+    /// `sdd_cache_flush_wait`, no thread of the cache holds the image or the bytes.
     private func finish(_ change: DiskQueue.Change, failed: Bool) -> DiskQueue.Told? {
         let (written, then) = queue.withLock { ($0.changed(change, failed: failed), change.then) }
         withExtendedLifetime(written) {}

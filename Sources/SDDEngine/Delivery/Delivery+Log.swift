@@ -62,6 +62,6 @@ extension Downloader {
         StandardErrorLog.write(
             .warning,
             "The process exits with \(count) \(count == 1 ? "request" : "requests") still under way: "
-                + "sdd_wait_idle() waits.")
+                + "sdd_downloader_idle_wait() waits.")
     }
 }

@@ -92,7 +92,7 @@ extension RequestOptions {
             case .download: "a download"
             case .get: "sdd_get()"
             case .load: "a load"
-            case .loaderGet: "sdd_loader_get()"
+            case .loaderGet: "sdd_loader_submit_wait()"
             case .prefetch: "a list to prefetch"
             case .batch: "a batch without a loader"
             case .loadedBatch: "a batch with a loader"

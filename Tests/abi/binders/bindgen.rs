@@ -23,7 +23,7 @@ fn main() {
         let mut status: sdd_status = SDD_ERROR_CLOSED;
         assert!(sdd_downloader_submit(std::ptr::null_mut(), &request, &mut status) != 0);
         assert!(status == SDD_OK);
-        assert!(sdd_wait_idle(std::ptr::null_mut(), 30000) == SDD_OK);
+        assert!(sdd_downloader_idle_wait(std::ptr::null_mut(), 30000) == SDD_OK);
         assert_eq!(completions, 1);
     }
     println!("ok bindgen");

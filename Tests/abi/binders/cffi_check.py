@@ -13,7 +13,7 @@ lib = ffi.dlopen(sys.argv[2])
 errors = []
 
 
-@ffi.callback("sdd_completed_fn")
+@ffi.callback("sdd_result_fn")
 def completed(result, user_data):
     errors.append(result.error)
 
@@ -26,7 +26,7 @@ request.options = lib.SDD_OPTION_BYTES_ONLY
 request.completed = completed
 status = ffi.new("sdd_status *")
 assert lib.sdd_downloader_submit(ffi.NULL, request, status) != 0 and status[0] == lib.SDD_OK
-assert lib.sdd_wait_idle(ffi.NULL, 30000) == lib.SDD_OK
+assert lib.sdd_downloader_idle_wait(ffi.NULL, 30000) == lib.SDD_OK
 assert errors == [lib.SDD_ERROR_INVALID_URL], errors
 assert ffi.string(lib.sdd_version_string()).count(b".") == 2
 print("ok cffi")

@@ -7,7 +7,7 @@ import made
 errors = []
 
 
-@made.sdd_completed_fn
+@made.sdd_result_fn
 def completed(result, user_data):
     errors.append(result.contents.error)
 
@@ -19,6 +19,6 @@ request.completed = completed
 status = made.sdd_status(-1)
 assert made.sdd_downloader_submit(None, ctypes.byref(request), ctypes.byref(status)) != 0
 assert status.value == made.SDD_OK
-assert made.sdd_wait_idle(None, 30000) == made.SDD_OK
+assert made.sdd_downloader_idle_wait(None, 30000) == made.SDD_OK
 assert errors == [made.SDD_ERROR_INVALID_URL], errors
 print("ok ctypesgen")

@@ -8,6 +8,6 @@ request.options = sdd.SDD_OPTION_BYTES_ONLY
 assert request.url == "not a URL" and request.options == sdd.SDD_OPTION_BYTES_ONLY
 assert sdd.sdd_version_string() == sdd.SDD_VERSION_STRING
 assert sdd.sdd_get(None, "not a URL", 0, -1, None, None, None) == sdd.SDD_ERROR_INVALID_URL
-assert sdd.sdd_wait_idle(None, 30000) == sdd.SDD_OK
+assert sdd.sdd_downloader_idle_wait(None, 30000) == sdd.SDD_OK
 assert sdd.sdd_status_name(sdd.SDD_ERROR_INVALID_URL) == "SDD_ERROR_INVALID_URL"
 print("ok SWIG")

@@ -198,7 +198,7 @@ def test_settings_of_a_downloader(tmp_path: Path, server: Server) -> None:
         max_concurrent_downloads=3, execution_order="lifo", http_version="1.1", min_tls_version="1.3",
         public_addresses_only=True, address_exceptions=["127.0.0.1"], http_cache=True, http_cache_in=cache,
         credential=sdd.Credential("user", "password"), ignore_proxy_environment=True, resolve=["a.test:80:127.0.0.1"],
-        retry_delay=0.1, min_progress_interval=0.1, ageing=1.5, decode_time=3, log_level=None,
+        retry_delay=0.1, min_progress_fraction=0.1, ageing=1.5, decode_time=3, log_level=None,
     ) as downloader:  # fmt: skip
         url = server.url("file/a.jpg?settings")
         assert downloader.fetch_sync(url).http_status == 200

@@ -69,7 +69,7 @@ WRONG_TYPES: list[Callable[[Things], Any]] = [
     lambda t: t.load(lenient="yes"), lambda t: t.load(http_cache="yes"), lambda t: t.load(background="red"),
     lambda t: t.load(alternatives="data:,"), lambda t: t.load(pixel_format=[]), lambda t: t.load(nonsense=5),
     lambda t: t.loader.load_many([URL], ordered="x"), lambda t: t.loader.load_many([URL], deadline="x"),
-    lambda t: t.sdd.Downloader(min_progress_interval="x"), lambda t: t.sdd.Downloader(isolated_decoding="x"),
+    lambda t: t.sdd.Downloader(min_progress_fraction="x"), lambda t: t.sdd.Downloader(isolated_decoding="x"),
     lambda t: t.sdd.Downloader(ca_file=5), lambda t: t.sdd.Downloader(tcp_keepalive="x"),
     lambda t: t.sdd.Downloader(http_version=2), lambda t: t.sdd.Cache(levels=5),
     lambda t: t.cache.get_sync("a", levels=[]),

@@ -57,7 +57,7 @@ struct cache_item {
     int32_t levels = SDD_CACHE_DEFAULT;
 };
 
-/** A query: sdd_query. */
+/** A query: sdd_cache_query_options. */
 struct cache_query {
     std::string key{}; /* of the original */
     int32_t levels = SDD_CACHE_DEFAULT;
@@ -121,14 +121,14 @@ public:
             c.completed = listener::completed;
             c.user_data = given;
             c.user_data_free = detail::free_user_data<listener>;
-            return sdd_cache_put_async(get(), downloader, &c, status);
+            return sdd_cache_put(get(), downloader, &c, status);
         });
     }
     /** Stores an item and WAITS until it is on disk. */
     result<void> put(const cache_item &item) {
         const sdd_cache_item c = c_item(item);
         int32_t detail = 0;
-        const sdd_status status = sdd_cache_put(get(), &c, &detail);
+        const sdd_status status = sdd_cache_put_wait(get(), &c, &detail);
         return detail::checked(status, detail);
     }
     /** Looks for an entry; the pending ends with SDD_ERROR_NOT_CACHED if there is none. */
@@ -137,21 +137,21 @@ public:
         auto end = std::make_shared<detail::ending<loaded>>(downloader);
         auto made = std::make_unique<listener>(downloader, end);
         return detail::started(end, std::move(made), [&](listener *given, sdd_status *status) {
-            sdd_query c = c_query(query);
+            sdd_cache_query_options c = c_query(query);
             c.completed = listener::completed;
             c.user_data = given;
             c.user_data_free = detail::free_user_data<listener>;
-            return sdd_cache_query_async(get(), downloader, &c, status);
+            return sdd_cache_query(get(), downloader, &c, status);
         });
     }
     /** Looks for an entry, and WAITS for the disk. */
     result<loaded> query(const cache_query &query) const {
-        const sdd_query c = c_query(query);
+        const sdd_cache_query_options c = c_query(query);
         sdd_image *image = nullptr;
         sdd_bytes *bytes = nullptr, *extended = nullptr;
         loaded made;
         const sdd_status status =
-            sdd_cache_query(get(), &c, &image, &bytes, &extended, &made.origin);
+            sdd_cache_query_wait(get(), &c, &image, &bytes, &extended, &made.origin);
         if (status != SDD_OK) return error::of_last_call(status);
         made.image = sdd::image(image, adopt);
         made.bytes = sdd::bytes(bytes, adopt);
@@ -164,13 +164,13 @@ public:
     }
     /** SDD_CACHE_ bits of the levels that have an entry. */
     int32_t contains(const std::string &key, int32_t levels = SDD_CACHE_ALL) const noexcept {
-        return sdd_cache_contains(get(), key.c_str(), levels);
+        return sdd_cache_contains_wait(get(), key.c_str(), levels);
     }
     result<void> remove(const std::string &key, int32_t levels = SDD_CACHE_ALL) {
-        return detail::checked(sdd_cache_remove(get(), key.c_str(), levels));
+        return detail::checked(sdd_cache_remove_wait(get(), key.c_str(), levels));
     }
     result<void> clear(int32_t levels = SDD_CACHE_ALL) {
-        return detail::checked(sdd_cache_clear(get(), levels));
+        return detail::checked(sdd_cache_clear_wait(get(), levels));
     }
 
     /** The key of a URL, or of a form of it. */
@@ -192,35 +192,35 @@ public:
     result<entry_file> open(const std::string &key) const {
         int32_t fd = -1;
         int64_t size = 0;
-        const sdd_status status = sdd_cache_open(get(), key.c_str(), &fd, &size);
+        const sdd_status status = sdd_cache_open_wait(get(), key.c_str(), &fd, &size);
         if (status != SDD_OK) return error::of_last_call(status);
         return entry_file(fd, size);
     }
 
     /** WAITS until the disk has all changes made before. */
     result<void> flush(int64_t timeout_ms = -1) {
-        return detail::checked(sdd_cache_flush(get(), timeout_ms));
+        return detail::checked(sdd_cache_flush_wait(get(), timeout_ms));
     }
     /** level: one of SDD_TRIM_. */
     result<void> trim_memory(int32_t level) {
         return detail::checked(sdd_cache_trim_memory(get(), level));
     }
-    result<void> trim_disk() { return detail::checked(sdd_cache_trim_disk(get())); }
+    result<void> trim_disk() { return detail::checked(sdd_cache_trim_disk_wait(get())); }
     /** Moves the entries of another directory here: how many. */
     result<int64_t> merge(const std::string &directory) {
         int64_t merged = 0;
-        const sdd_status status = sdd_cache_merge(get(), directory.c_str(), &merged);
+        const sdd_status status = sdd_cache_merge_wait(get(), directory.c_str(), &merged);
         if (status != SDD_OK) return error::of_last_call(status);
         return merged;
     }
     /**
-     * Lists the entries on disk: sdd_cache_list(), with SDD_LIST_ bits in flags. `each` is called
+     * Lists the entries on disk: sdd_cache_list_wait(), with SDD_LIST_ bits in flags. `each` is called
      * with a const sdd_cache_entry & and returns one of SDD_LIST_. An exception of it ends the list
      * and leaves this call.
      */
     template <class Each> result<void> list(Each each, int32_t flags = 0) {
         listing<Each> kept{ std::move(each), nullptr };
-        const sdd_status status = sdd_cache_list(get(), flags, &listing<Each>::call, &kept);
+        const sdd_status status = sdd_cache_list_wait(get(), flags, &listing<Each>::call, &kept);
 #if SDD_CPP_EXCEPTIONS
         if (kept.thrown) std::rethrow_exception(kept.thrown);
 #endif
@@ -234,7 +234,7 @@ public:
     }
     result<sdd_cache_statistics> statistics() const {
         return detail::filled(sdd_cache_statistics SDD_CACHE_STATISTICS_INIT, [&](auto *filled) {
-            return sdd_cache_get_statistics(get(), filled);
+            return sdd_cache_get_statistics_wait(get(), filled);
         });
     }
 
@@ -267,8 +267,8 @@ private:
         made.levels = from.levels;
         return made;
     }
-    static sdd_query c_query(const cache_query &from) noexcept {
-        sdd_query made = SDD_QUERY_INIT;
+    static sdd_cache_query_options c_query(const cache_query &from) noexcept {
+        sdd_cache_query_options made = SDD_CACHE_QUERY_OPTIONS_INIT;
         made.key = from.key.c_str();
         made.levels = from.levels;
         made.wants = from.wants;

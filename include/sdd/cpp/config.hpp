@@ -21,7 +21,7 @@ struct callback_options {
     /* Called first and last on the thread of SDD_DELIVERY_THREAD. */
     std::function<void()> on_thread_start{};
     std::function<void()> on_thread_stop{};
-    double min_progress_interval = 0;
+    double min_progress_fraction = 0;
     int64_t min_progress_interval_ms = 0;
     int64_t min_preview_interval_ms = 0;
     int64_t min_preview_bytes = 0;
@@ -160,7 +160,7 @@ private:
                 guarded("on_thread_stop", static_cast<config_functions *>(data)->on_thread_stop);
             };
         callbacks_.thread_user_data = &functions;
-        callbacks_.min_progress_interval = from.min_progress_interval;
+        callbacks_.min_progress_fraction = from.min_progress_fraction;
         callbacks_.min_progress_interval_ms = from.min_progress_interval_ms;
         callbacks_.min_preview_interval_ms = from.min_preview_interval_ms;
         callbacks_.min_preview_bytes = from.min_preview_bytes;

@@ -53,7 +53,7 @@ public:
     /** Destroys the downloader, as the destructor does: the status of sdd_downloader_destroy(). */
     sdd_status destroy() noexcept {
         /* Inside a callback of its own the downloader ends only after that has returned. */
-        if (functions_ && sdd_wait_idle(get(), 0) == SDD_ERROR_WOULD_DEADLOCK) keep_functions();
+        if (functions_ && sdd_downloader_idle_wait(get(), 0) == SDD_ERROR_WOULD_DEADLOCK) keep_functions();
         const sdd_status status = owned::destroy();
         functions_.reset();
         return status;
@@ -107,20 +107,20 @@ public:
         if (status != SDD_OK) return error::of_last_call(status, 0, made.http_status);
         return made;
     }
-    /** Encodes an image on a decode thread: sdd_image_encode_async(). */
+    /** Encodes an image on a decode thread: sdd_downloader_encode(). */
     pending<bytes> encode(const image &picture, const encode_options &options = {}) {
         using listener = detail::listener<bytes>;
         auto end = std::make_shared<detail::ending<bytes>>(get());
         auto made = std::make_unique<listener>(get(), end);
         return detail::started(end, std::move(made), [&](listener *given, auto *status) {
-            return sdd_image_encode_async(picture.get(), get(), &options, listener::completed,
+            return sdd_downloader_encode(picture.get(), get(), &options, listener::completed,
                                           given, detail::free_user_data<listener>, status);
         });
     }
     result<void> cancel_all() { return checked(sdd_downloader_cancel_all(get())); }
-    /** WAITS until every request has ended and its callbacks have returned: sdd_wait_idle(). */
+    /** WAITS until every request has ended and its callbacks have returned: sdd_downloader_idle_wait(). */
     result<void> wait_idle(int64_t timeout_ms = -1) {
-        return checked(sdd_wait_idle(get(), timeout_ms));
+        return checked(sdd_downloader_idle_wait(get(), timeout_ms));
     }
     /** How many transfers wait or run. */
     int64_t current_download_count() const noexcept {
@@ -134,18 +134,18 @@ public:
     /* ---- events, with SDD_DELIVERY_APPLICATION */
 
     /** A descriptor that is readable while events wait, for the application's loop; -1: none. */
-    int32_t event_fd() const noexcept { return sdd_event_fd(get()); }
+    int32_t event_fd() const noexcept { return sdd_downloader_event_fd(get()); }
     /** Calls the callbacks of waiting events, at most max; 0: all. The number delivered. */
     result<std::size_t> dispatch(std::size_t max = 0) {
         std::size_t count = 0;
-        const sdd_status status = sdd_dispatch(get(), max, &count);
+        const sdd_status status = sdd_downloader_dispatch(get(), max, &count);
         if (status != SDD_OK) return error::of_last_call(status);
         return count;
     }
     /** WAITS for events, and then as dispatch(). SDD_ERROR_TIMED_OUT: none came. */
     result<std::size_t> wait(int64_t timeout_ms = -1, std::size_t max = 0) {
         std::size_t count = 0;
-        const sdd_status status = sdd_wait(get(), nullptr, max, timeout_ms, &count);
+        const sdd_status status = sdd_downloader_wait(get(), nullptr, max, timeout_ms, &count);
         if (status != SDD_OK) return error::of_last_call(status);
         return count;
     }
@@ -154,7 +154,7 @@ public:
     result<std::vector<event>> drain(std::size_t max = 64) {
         std::vector<sdd_event> taken(max, sdd_event SDD_EVENT_INIT);
         std::size_t count = 0;
-        const sdd_status status = sdd_drain(get(), taken.data(), max, &count);
+        const sdd_status status = sdd_downloader_drain(get(), taken.data(), max, &count);
         if (status != SDD_OK) return error::of_last_call(status);
         taken.resize(count);
         return std::vector<event>(taken.begin(), taken.end());
@@ -187,7 +187,7 @@ public:
     }
     result<std::string> header(const std::string &name) const {
         return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
-            return sdd_downloader_get_header(get(), name.c_str(), buffer, capacity, length);
+            return sdd_get_header(get(), name.c_str(), buffer, capacity, length);
         });
     }
     result<void> set_credential(const std::optional<credential> &credential) {

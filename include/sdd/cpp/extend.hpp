@@ -276,18 +276,18 @@ template <class Add> result<void> added(std::shared_ptr<coder> coder, Add &&add)
 
 } // namespace detail
 
-/** Adds a coder to every downloader of the process: sdd_coder_register(). */
+/** Adds a coder to every downloader of the process: sdd_process_add_coder(). */
 inline result<void> register_coder(std::shared_ptr<coder> coder) {
-    return detail::added(std::move(coder), sdd_coder_register);
+    return detail::added(std::move(coder), sdd_process_add_coder);
 }
-/** Removes the newest coder of that name: sdd_coder_unregister(). */
+/** Removes the newest coder of that name: sdd_process_remove_coder(). */
 inline result<void> unregister_coder(const std::string &name) {
-    return detail::checked(sdd_coder_unregister(name.c_str()));
+    return detail::checked(sdd_process_remove_coder(name.c_str()));
 }
-/** Loads a shared object with a coder, and registers it: sdd_coder_load(). */
+/** Loads a shared object with a coder, and registers it: sdd_process_load_coder_wait(). */
 inline result<void> load_coder(const std::string &path) {
     char message[512];
-    const sdd_status status = sdd_coder_load(path.c_str(), message, sizeof message);
+    const sdd_status status = sdd_process_load_coder_wait(path.c_str(), message, sizeof message);
     if (status != SDD_OK) return error(status, message);
     return {};
 }

@@ -23,11 +23,11 @@ public:
     listener(const listener &) = delete;
     listener &operator=(const listener &) = delete;
     ~listener() {
-        /* Its event was taken by sdd_drain(), which calls no callback. */
+        /* Its event was taken by sdd_downloader_drain(), which calls no callback. */
         if (ending_ && !ending_->has_ended())
             guarded("pending", [&] {
                 ending_->end(error(SDD_ERROR_WRONG_DELIVERY,
-                                   "sdd_drain() has taken the event of this request."));
+                                   "sdd_downloader_drain() has taken the event of this request."));
             });
     }
 

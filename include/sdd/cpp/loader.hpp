@@ -191,13 +191,13 @@ public:
             request, downloader_, nullptr,
             [&](auto *c, auto *status) { return sdd_loader_submit(get(), c, status); });
     }
-    /** Loads a picture and WAITS for it: sdd_loader_get(). Works inside callbacks too. The
+    /** Loads a picture and WAITS for it: sdd_loader_submit_wait(). Works inside callbacks too. The
         request's callbacks are not called. With SDD_OPTION_REFRESH_CACHED the cached picture is a
         success too, with loaded::refresh_error. timeout_ms: negative: the request's own limit. */
     result<loaded> fetch(const load_request &request, int64_t timeout_ms = -1) {
         detail::c_load made(request);
         sdd_loaded c = SDD_LOADED_INIT;
-        const sdd_status status = sdd_loader_get(get(), &made.c, timeout_ms, &c);
+        const sdd_status status = sdd_loader_submit_wait(get(), &made.c, timeout_ms, &c);
         loaded given;
         given.image = image(c.image, adopt);
         given.bytes = bytes(c.bytes, adopt);

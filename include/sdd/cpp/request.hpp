@@ -50,7 +50,7 @@ struct download_request {
     std::string referrer{};
     std::string range{};
     int32_t priority = SDD_PRIORITY_DEFAULT;
-    int64_t queue_timeout_ms = 0; /* 0: the downloader's; SDD_NO_TIMEOUT: none */
+    int64_t queue_timeout_ms = 0; /* 0: the downloader's; SDD_NO_LIMIT: none */
     int64_t connect_timeout_ms = 0;
     int64_t first_byte_timeout_ms = 0;
     int64_t download_timeout_ms = 0;

@@ -132,7 +132,7 @@ class Cache(Closing):
         item.c.extended = _new_bytes(item, "extended", extended)
         item.c.levels = LEVELS.of(levels)
         detail = ffi.new("int32_t *")
-        check(lib.sdd_cache_put(self._usable(), item.c, detail), detail[0])
+        check(lib.sdd_cache_put_wait(self._usable(), item.c, detail), detail[0])
 
     async def put(self, key: str, image: Image | None = None, data: bytes | memoryview | None = None, *,
                   extended: bytes | None = None, levels: Levels = "all") -> None:  # fmt: skip
@@ -161,13 +161,13 @@ class Cache(Closing):
 
     def _query(self, key: str, levels: str, wants: int, form: dict[str, Any], image: Any, data: Any = ffi.NULL) -> Any:
         """Fills `image` or `data`, and returns it; None on a miss."""
-        query = Struct("sdd_query")
+        query = Struct("sdd_cache_query_options")
         query.c.key = query.keep(c_text(key, "key"))
         query.set("decode", decode_options(form))
         if form:
             raise no_option(next(iter(form)), names_of(PictureOptions), "of a picture")
         query.c.levels, query.c.wants = LEVELS.of(levels), wants
-        status = lib.sdd_cache_query(self._usable(), query.c, image, data, ffi.NULL, ffi.NULL)
+        status = lib.sdd_cache_query_wait(self._usable(), query.c, image, data, ffi.NULL, ffi.NULL)
         if status == c.ERROR_NOT_CACHED:
             return None
         check(status)
@@ -175,7 +175,7 @@ class Cache(Closing):
 
     def contains_sync(self, key: str, levels: Levels = "all") -> bool:
         """Whether one of the levels has an entry of exactly this key."""
-        return bool(lib.sdd_cache_contains(self._usable(), c_text(key, "key"), LEVELS.of(levels)))
+        return bool(lib.sdd_cache_contains_wait(self._usable(), c_text(key, "key"), LEVELS.of(levels)))
 
     async def contains(self, key: str, levels: Levels = "all") -> bool:
         """`contains_sync()` for event loops: waits in a worker thread."""
@@ -183,7 +183,7 @@ class Cache(Closing):
 
     def remove_sync(self, key: str, levels: Levels = "all") -> None:
         """Removes the entry of a key."""
-        check(lib.sdd_cache_remove(self._usable(), c_text(key, "key"), LEVELS.of(levels)))
+        check(lib.sdd_cache_remove_wait(self._usable(), c_text(key, "key"), LEVELS.of(levels)))
 
     async def remove(self, key: str, levels: Levels = "all") -> None:
         """`remove_sync()` for event loops: waits in a worker thread."""
@@ -191,7 +191,7 @@ class Cache(Closing):
 
     def clear_sync(self, levels: Levels = "all") -> None:
         """Removes all entries."""
-        check(lib.sdd_cache_clear(self._usable(), LEVELS.of(levels)))
+        check(lib.sdd_cache_clear_wait(self._usable(), LEVELS.of(levels)))
 
     async def clear(self, levels: Levels = "all") -> None:
         """`clear_sync()` for event loops: waits in a worker thread."""
@@ -225,7 +225,7 @@ class Cache(Closing):
 
     def flush_sync(self, timeout: float = -1) -> None:
         """Waits until the disk has all changes made before the call; at most `timeout` seconds, -1: no limit."""
-        check(lib.sdd_cache_flush(self._usable(), milliseconds("timeout", timeout)))
+        check(lib.sdd_cache_flush_wait(self._usable(), milliseconds("timeout", timeout)))
 
     async def flush(self, timeout: float = -1) -> None:
         """`flush_sync()` for event loops: waits in a worker thread."""
@@ -237,7 +237,7 @@ class Cache(Closing):
 
     def trim_disk_sync(self) -> None:
         """Removes entries that are too old, or too many."""
-        check(lib.sdd_cache_trim_disk(self._usable()))
+        check(lib.sdd_cache_trim_disk_wait(self._usable()))
 
     async def trim_disk(self) -> None:
         """`trim_disk_sync()` for event loops: waits in a worker thread."""
@@ -262,7 +262,7 @@ class Cache(Closing):
                 return c.LIST_STOP
 
         callback = ffi.callback("sdd_cache_list_fn", visit)
-        status = lib.sdd_cache_list(self._usable(), c.LIST_CHECK if check_bodies else 0, callback, ffi.NULL)
+        status = lib.sdd_cache_list_wait(self._usable(), c.LIST_CHECK if check_bodies else 0, callback, ffi.NULL)
         if errors:
             raise errors[0]
         check(status)
@@ -278,7 +278,7 @@ class Cache(Closing):
         """Counts since creation, and the contents now: the fields of sdd_cache_statistics. Waits for the disk."""
         from ._downloader import statistics_of
 
-        return statistics_of("sdd_cache_statistics", lib.sdd_cache_get_statistics, self._usable())
+        return statistics_of("sdd_cache_statistics", lib.sdd_cache_get_statistics_wait, self._usable())
 
     async def statistics(self) -> dict[str, int]:
         """`statistics_sync()` for event loops: waits in a worker thread."""
@@ -325,7 +325,7 @@ def flush_shared_at_exit() -> None:
 
 def _flush_shared() -> None:
     if generation() in _flushed_at_exit:
-        lib.sdd_cache_flush(ffi.NULL, 10000)
+        lib.sdd_cache_flush_wait(ffi.NULL, 10000)
 
 
 def _new_bytes(owner: Struct, name: str, data: bytes | memoryview | None) -> Any:

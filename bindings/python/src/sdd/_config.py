@@ -32,7 +32,7 @@ _LIMITS = frozenset((
 ))  # fmt: skip
 _RETRY = {"max_attempts": "max_attempts", "retry_budget": "budget", "retry_delay": "delay",
           "max_retry_delay": "max_delay"}  # fmt: skip
-_REPORTS = {"min_progress_interval": "min_progress_interval_ms", "min_progress_fraction": "min_progress_interval",
+_REPORTS = {"min_progress_fraction": "min_progress_interval_ms", "min_progress_fraction": "min_progress_fraction",
             "min_preview_interval": "min_preview_interval", "min_preview_bytes": "min_preview_bytes",
             "min_preview_scans": "min_preview_scans"}  # fmt: skip
 _PLAIN = frozenset((
@@ -57,7 +57,7 @@ def downloader_config(options: dict[str, Any]) -> Struct:
             limits.set(name, value)
         elif name in _RETRY:
             retry.set(_RETRY[name], value, name)
-        elif name == "min_progress_interval":
+        elif name == "min_progress_fraction":
             put(reports.c, "min_progress_interval_ms", name, milliseconds(name, value))
         elif name in _REPORTS:
             reports.set(_REPORTS[name], value, name)

@@ -222,7 +222,7 @@ retry_delay: Delay before the second transfer; it doubles before each further on
 max_retry_delay: Longest delay; no retry after a longer Retry-After; default 30 seconds.
 """,
     "ReportOptions": """\
-min_progress_interval: Least time between two calls of `progress`, in seconds. Default 0.
+min_progress_fraction: Least time between two calls of `progress`, in seconds. Default 0.
 min_progress_fraction: Least part of the whole body between two calls of `progress`, 0 to 1. Default
     0.
 min_preview_interval: Least time between two previews; -1: none. Default 0.1 seconds.

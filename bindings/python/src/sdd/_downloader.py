@@ -125,13 +125,13 @@ class Downloader(Closing):
     def header(self, name: str) -> str | None:
         """The value of a header field of all requests; None if there is none."""
         length, memory = ffi.new("size_t *"), c_text(name, "name")
-        status = lib.sdd_downloader_get_header(self._usable(), memory, ffi.NULL, 0, length)
+        status = lib.sdd_get_header(self._usable(), memory, ffi.NULL, 0, length)
         if status == c.ERROR_NOT_FOUND:
             return None
         if status != c.ERROR_BUFFER_TOO_SMALL:
             check(status)
         buffer = ffi.new("char[]", length[0] + 1)
-        check(lib.sdd_downloader_get_header(self._usable(), memory, buffer, length[0] + 1, length))
+        check(lib.sdd_get_header(self._usable(), memory, buffer, length[0] + 1, length))
         return ffi.string(buffer).decode("latin-1")  # type: ignore[no-any-return]
 
     def set_max_concurrent_downloads(self, count: int) -> None:

@@ -38,7 +38,7 @@ class EventQueue:
             self._forget()
             self._count[0] = 0
             self._next = 0
-            lib.sdd_drain(self._handle, self._events, _BATCH, self._count)
+            lib.sdd_downloader_drain(self._handle, self._events, _BATCH, self._count)
         self._own(self._images, "image", lib.sdd_image_release)
         self._own(self._bodies, "bytes", lib.sdd_bytes_release)
 

@@ -380,7 +380,7 @@ class RetryOptions(TypedDict, total=False):
 class ReportOptions(TypedDict, total=False):
     """How often progress and previews are reported: sdd_callback_options."""
 
-    min_progress_interval: float
+    min_progress_fraction: float
     """Least time between two calls of `progress`, in seconds. Default 0."""
     min_progress_fraction: float
     """Least part of the whole body between two calls of `progress`, 0 to 1. Default 0."""

@@ -134,7 +134,7 @@ class Pump:
         self.made_in = generation()
         self._resources = _Resources(self.handle)
         self._end = weakref.finalize(self, self._resources.end)
-        self._signal = Signal(lib.sdd_event_fd(self.handle))
+        self._signal = Signal(lib.sdd_downloader_event_fd(self.handle))
         self.is_closed = False
         self._requests: dict[int, _Request] = {}
         self._lock = threading.Lock()

@@ -540,7 +540,7 @@ impl Default for sdd_result {
         }
     }
 }
-pub type sdd_completed_fn =
+pub type sdd_result_fn =
     ::std::option::Option<unsafe extern "C" fn(result: *const sdd_result, user_data: *mut ::std::os::raw::c_void)>;
 pub type sdd_progress_fn = ::std::option::Option<
     unsafe extern "C" fn(
@@ -604,8 +604,8 @@ pub const SDD_FIT_INSIDE: _bindgen_ty_9 = 0;
 pub const SDD_FIT_FILL: _bindgen_ty_9 = 1;
 pub const SDD_FIT_STRETCH: _bindgen_ty_9 = 2;
 pub type _bindgen_ty_9 = i32;
-pub const SDD_INTEGRITY_STRICT: _bindgen_ty_10 = 0;
-pub const SDD_INTEGRITY_LENIENT: _bindgen_ty_10 = 1;
+pub const SDD_DAMAGE_REFUSE: _bindgen_ty_10 = 0;
+pub const SDD_DAMAGE_KEEP_REST: _bindgen_ty_10 = 1;
 pub type _bindgen_ty_10 = i32;
 pub const SDD_SCALING_FAST: _bindgen_ty_11 = 0;
 pub const SDD_SCALING_EXACT: _bindgen_ty_11 = 1;
@@ -684,11 +684,11 @@ extern "C" {
     ) -> sdd_status;
 }
 extern "C" {
-    pub fn sdd_image_encode_async(
+    pub fn sdd_downloader_encode(
         image: *mut sdd_image,
         downloader: *mut sdd_downloader,
         options: *const sdd_encode_options,
-        completed: sdd_completed_fn,
+        completed: sdd_result_fn,
         user_data: *mut ::std::os::raw::c_void,
         user_data_free: sdd_user_data_free_fn,
         status: *mut sdd_status,
@@ -1070,10 +1070,10 @@ impl Default for sdd_coder {
     }
 }
 extern "C" {
-    pub fn sdd_coder_register(coder: *const sdd_coder, missing: *mut *const ::std::os::raw::c_char) -> sdd_status;
+    pub fn sdd_process_add_coder(coder: *const sdd_coder, missing: *mut *const ::std::os::raw::c_char) -> sdd_status;
 }
 extern "C" {
-    pub fn sdd_coder_unregister(name: *const ::std::os::raw::c_char) -> sdd_status;
+    pub fn sdd_process_remove_coder(name: *const ::std::os::raw::c_char) -> sdd_status;
 }
 extern "C" {
     pub fn sdd_downloader_add_coder(
@@ -1090,7 +1090,7 @@ extern "C" {
 }
 pub type sdd_coder_main_fn = ::std::option::Option<unsafe extern "C" fn() -> *const sdd_coder>;
 extern "C" {
-    pub fn sdd_coder_load(
+    pub fn sdd_process_load_coder_wait(
         path: *const ::std::os::raw::c_char,
         message: *mut ::std::os::raw::c_char,
         capacity: usize,
@@ -1177,7 +1177,7 @@ pub struct sdd_download_request {
     pub body: *const ::std::os::raw::c_void,
     pub body_size: usize,
     pub progress: sdd_progress_fn,
-    pub completed: sdd_completed_fn,
+    pub completed: sdd_result_fn,
     pub user_data: *mut ::std::os::raw::c_void,
     pub user_data_free: sdd_user_data_free_fn,
     pub referrer: *const ::std::os::raw::c_char,
@@ -1196,7 +1196,7 @@ pub struct sdd_download_request {
     pub sink: i32,
     pub sink_fd: i32,
     pub decode: *const sdd_decode_options,
-    pub preview: sdd_completed_fn,
+    pub preview: sdd_result_fn,
     pub facts: sdd_facts_fn,
     pub integrity: *const ::std::os::raw::c_char,
     pub expected_bytes: i64,
@@ -1224,7 +1224,7 @@ extern "C" {
         url: *const ::std::os::raw::c_char,
         options: u64,
         progress: sdd_progress_fn,
-        completed: sdd_completed_fn,
+        completed: sdd_result_fn,
         user_data: *mut ::std::os::raw::c_void,
     ) -> sdd_token;
 }
@@ -1329,7 +1329,7 @@ pub struct sdd_callback_options {
     pub on_thread_start: ::std::option::Option<unsafe extern "C" fn(thread_user_data: *mut ::std::os::raw::c_void)>,
     pub on_thread_stop: ::std::option::Option<unsafe extern "C" fn(thread_user_data: *mut ::std::os::raw::c_void)>,
     pub thread_user_data: *mut ::std::os::raw::c_void,
-    pub min_progress_interval: f64,
+    pub min_progress_fraction: f64,
     pub min_progress_interval_ms: i64,
     pub min_preview_interval_ms: i64,
     pub min_preview_bytes: i64,
@@ -1478,7 +1478,7 @@ extern "C" {
     ) -> sdd_status;
 }
 extern "C" {
-    pub fn sdd_downloader_get_header(
+    pub fn sdd_get_header(
         downloader: *mut sdd_downloader,
         name: *const ::std::os::raw::c_char,
         buffer: *mut ::std::os::raw::c_char,
@@ -1552,7 +1552,7 @@ extern "C" {
     pub fn sdd_downloader_cancel_all(downloader: *mut sdd_downloader) -> sdd_status;
 }
 extern "C" {
-    pub fn sdd_wait_idle(downloader: *mut sdd_downloader, timeout_ms: i64) -> sdd_status;
+    pub fn sdd_downloader_idle_wait(downloader: *mut sdd_downloader, timeout_ms: i64) -> sdd_status;
 }
 extern "C" {
     pub fn sdd_downloader_current_download_count(downloader: *mut sdd_downloader) -> i64;
@@ -1759,7 +1759,7 @@ extern "C" {
     pub fn sdd_cache_shared() -> *mut sdd_cache;
 }
 extern "C" {
-    pub fn sdd_cache_flush(cache: *mut sdd_cache, timeout_ms: i64) -> sdd_status;
+    pub fn sdd_cache_flush_wait(cache: *mut sdd_cache, timeout_ms: i64) -> sdd_status;
 }
 pub const SDD_TRIM_HALF: _bindgen_ty_34 = 1;
 pub const SDD_TRIM_ALL: _bindgen_ty_34 = 2;
@@ -1768,10 +1768,10 @@ extern "C" {
     pub fn sdd_cache_trim_memory(cache: *mut sdd_cache, level: i32) -> sdd_status;
 }
 extern "C" {
-    pub fn sdd_cache_trim_disk(cache: *mut sdd_cache) -> sdd_status;
+    pub fn sdd_cache_trim_disk_wait(cache: *mut sdd_cache) -> sdd_status;
 }
 extern "C" {
-    pub fn sdd_cache_merge(
+    pub fn sdd_cache_merge_wait(
         cache: *mut sdd_cache,
         directory: *const ::std::os::raw::c_char,
         merged: *mut i64,
@@ -1818,7 +1818,7 @@ pub struct sdd_cache_statistics {
     pub queued_bytes: i64,
 }
 extern "C" {
-    pub fn sdd_cache_get_statistics(cache: *mut sdd_cache, statistics: *mut sdd_cache_statistics) -> sdd_status;
+    pub fn sdd_cache_get_statistics_wait(cache: *mut sdd_cache, statistics: *mut sdd_cache_statistics) -> sdd_status;
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -1830,7 +1830,7 @@ pub struct sdd_cache_item {
     pub extended: *mut sdd_bytes,
     pub levels: i32,
     pub reserved: i32,
-    pub completed: sdd_completed_fn,
+    pub completed: sdd_result_fn,
     pub user_data: *mut ::std::os::raw::c_void,
     pub user_data_free: sdd_user_data_free_fn,
 }
@@ -1844,7 +1844,7 @@ impl Default for sdd_cache_item {
     }
 }
 extern "C" {
-    pub fn sdd_cache_put_async(
+    pub fn sdd_cache_put(
         cache: *mut sdd_cache,
         downloader: *mut sdd_downloader,
         item: *const sdd_cache_item,
@@ -1852,7 +1852,7 @@ extern "C" {
     ) -> sdd_token;
 }
 extern "C" {
-    pub fn sdd_cache_put(cache: *mut sdd_cache, item: *const sdd_cache_item, detail: *mut i32) -> sdd_status;
+    pub fn sdd_cache_put_wait(cache: *mut sdd_cache, item: *const sdd_cache_item, detail: *mut i32) -> sdd_status;
 }
 pub const SDD_WANT_IMAGE: _bindgen_ty_35 = 1;
 pub const SDD_WANT_BYTES: _bindgen_ty_35 = 2;
@@ -1860,18 +1860,18 @@ pub const SDD_WANT_BOTH: _bindgen_ty_35 = 3;
 pub type _bindgen_ty_35 = i32;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
-pub struct sdd_query {
+pub struct sdd_cache_query_options {
     pub struct_size: usize,
     pub key: *const ::std::os::raw::c_char,
     pub levels: i32,
     pub wants: i32,
     pub decode: *const sdd_decode_options,
     pub options: u64,
-    pub completed: sdd_completed_fn,
+    pub completed: sdd_result_fn,
     pub user_data: *mut ::std::os::raw::c_void,
     pub user_data_free: sdd_user_data_free_fn,
 }
-impl Default for sdd_query {
+impl Default for sdd_cache_query_options {
     fn default() -> Self {
         let mut s = ::std::mem::MaybeUninit::<Self>::uninit();
         unsafe {
@@ -1881,17 +1881,17 @@ impl Default for sdd_query {
     }
 }
 extern "C" {
-    pub fn sdd_cache_query_async(
+    pub fn sdd_cache_query(
         cache: *mut sdd_cache,
         downloader: *mut sdd_downloader,
-        query: *const sdd_query,
+        query: *const sdd_cache_query_options,
         status: *mut sdd_status,
     ) -> sdd_token;
 }
 extern "C" {
-    pub fn sdd_cache_query(
+    pub fn sdd_cache_query_wait(
         cache: *mut sdd_cache,
-        query: *const sdd_query,
+        query: *const sdd_cache_query_options,
         image: *mut *mut sdd_image,
         bytes: *mut *mut sdd_bytes,
         extended: *mut *mut sdd_bytes,
@@ -1902,13 +1902,13 @@ extern "C" {
     pub fn sdd_cache_memory_image(cache: *mut sdd_cache, key: *const ::std::os::raw::c_char) -> *mut sdd_image;
 }
 extern "C" {
-    pub fn sdd_cache_contains(cache: *mut sdd_cache, key: *const ::std::os::raw::c_char, levels: i32) -> i32;
+    pub fn sdd_cache_contains_wait(cache: *mut sdd_cache, key: *const ::std::os::raw::c_char, levels: i32) -> i32;
 }
 extern "C" {
-    pub fn sdd_cache_remove(cache: *mut sdd_cache, key: *const ::std::os::raw::c_char, levels: i32) -> sdd_status;
+    pub fn sdd_cache_remove_wait(cache: *mut sdd_cache, key: *const ::std::os::raw::c_char, levels: i32) -> sdd_status;
 }
 extern "C" {
-    pub fn sdd_cache_clear(cache: *mut sdd_cache, levels: i32) -> sdd_status;
+    pub fn sdd_cache_clear_wait(cache: *mut sdd_cache, levels: i32) -> sdd_status;
 }
 extern "C" {
     pub fn sdd_cache_key(
@@ -1932,7 +1932,7 @@ extern "C" {
     ) -> sdd_status;
 }
 extern "C" {
-    pub fn sdd_cache_open(
+    pub fn sdd_cache_open_wait(
         cache: *mut sdd_cache,
         key: *const ::std::os::raw::c_char,
         fd: *mut i32,
@@ -1978,7 +1978,7 @@ pub type sdd_cache_list_fn = ::std::option::Option<
     unsafe extern "C" fn(entry: *const sdd_cache_entry, user_data: *mut ::std::os::raw::c_void) -> i32,
 >;
 extern "C" {
-    pub fn sdd_cache_list(
+    pub fn sdd_cache_list_wait(
         cache: *mut sdd_cache,
         flags: i32,
         entry_fn: sdd_cache_list_fn,
@@ -1992,7 +1992,7 @@ pub struct sdd_load_request {
     pub url: *const ::std::os::raw::c_char,
     pub options: u64,
     pub progress: sdd_progress_fn,
-    pub completed: sdd_completed_fn,
+    pub completed: sdd_result_fn,
     pub user_data: *mut ::std::os::raw::c_void,
     pub user_data_free: sdd_user_data_free_fn,
     pub decode: *const sdd_decode_options,
@@ -2009,9 +2009,9 @@ pub struct sdd_load_request {
     pub reserved: i32,
     pub total_timeout_ms: i64,
     pub download: *const sdd_download_request,
-    pub preview: sdd_completed_fn,
+    pub preview: sdd_result_fn,
     pub facts: sdd_facts_fn,
-    pub cached: sdd_completed_fn,
+    pub cached: sdd_result_fn,
 }
 impl Default for sdd_load_request {
     fn default() -> Self {
@@ -2079,7 +2079,7 @@ extern "C" {
         url: *const ::std::os::raw::c_char,
         options: u64,
         progress: sdd_progress_fn,
-        completed: sdd_completed_fn,
+        completed: sdd_result_fn,
         user_data: *mut ::std::os::raw::c_void,
     ) -> sdd_token;
 }
@@ -2119,7 +2119,7 @@ impl Default for sdd_loaded {
     }
 }
 extern "C" {
-    pub fn sdd_loader_get(
+    pub fn sdd_loader_submit_wait(
         loader: *mut sdd_loader,
         request: *const sdd_load_request,
         timeout_ms: i64,
@@ -2194,7 +2194,7 @@ pub type sdd_prefetch_progress_fn = ::std::option::Option<
         user_data: *mut ::std::os::raw::c_void,
     ),
 >;
-pub type sdd_prefetched_fn = ::std::option::Option<
+pub type sdd_prefetch_completed_fn = ::std::option::Option<
     unsafe extern "C" fn(report: *const sdd_prefetch_report, user_data: *mut ::std::os::raw::c_void),
 >;
 #[repr(C)]
@@ -2209,7 +2209,7 @@ pub struct sdd_prefetch_list {
     pub decode: *const sdd_decode_options,
     pub each: sdd_prefetch_each_fn,
     pub progress: sdd_prefetch_progress_fn,
-    pub completed: sdd_prefetched_fn,
+    pub completed: sdd_prefetch_completed_fn,
     pub user_data: *mut ::std::os::raw::c_void,
     pub user_data_free: sdd_user_data_free_fn,
 }
@@ -2569,13 +2569,13 @@ impl Default for sdd_event {
     }
 }
 extern "C" {
-    pub fn sdd_event_fd(downloader: *mut sdd_downloader) -> i32;
+    pub fn sdd_downloader_event_fd(downloader: *mut sdd_downloader) -> i32;
 }
 extern "C" {
-    pub fn sdd_dispatch(downloader: *mut sdd_downloader, max: usize, count: *mut usize) -> sdd_status;
+    pub fn sdd_downloader_dispatch(downloader: *mut sdd_downloader, max: usize, count: *mut usize) -> sdd_status;
 }
 extern "C" {
-    pub fn sdd_drain(
+    pub fn sdd_downloader_drain(
         downloader: *mut sdd_downloader,
         events: *mut sdd_event,
         max: usize,
@@ -2583,7 +2583,7 @@ extern "C" {
     ) -> sdd_status;
 }
 extern "C" {
-    pub fn sdd_wait(
+    pub fn sdd_downloader_wait(
         downloader: *mut sdd_downloader,
         events: *mut sdd_event,
         max: usize,
@@ -2592,4 +2592,4 @@ extern "C" {
     ) -> sdd_status;
 }
 pub const SDD_AGE_NOTHING: i64 = -2;
-pub const SDD_NO_TIMEOUT: i64 = -1;
+pub const SDD_NO_LIMIT: i64 = -1;

@@ -40,7 +40,7 @@ fn drain(downloader: usize, ends: &Ends) {
         let mut count = 0;
         // SAFETY: `measure` destroys the downloader after this thread; the events are ours to release.
         unsafe {
-            sdd_wait(downloader as *mut _, events.as_mut_ptr(), events.len(), 100, &mut count);
+            sdd_downloader_wait(downloader as *mut _, events.as_mut_ptr(), events.len(), 100, &mut count);
             for event in &events[..count] {
                 sdd_bytes_release(event.bytes);
                 sdd_image_release(event.image);

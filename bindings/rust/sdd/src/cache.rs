@@ -124,7 +124,7 @@ impl Cache {
     pub fn contains(&self, key: &str, levels: Levels) -> Levels {
         let found = c_string(key).map_or(0, |key| {
             // SAFETY: the key is read before the call returns.
-            unsafe { sys::sdd_cache_contains(self.raw(), key.as_ptr(), levels as i32) }
+            unsafe { sys::sdd_cache_contains_wait(self.raw(), key.as_ptr(), levels as i32) }
         });
         if found == 0 {
             Levels::None
@@ -137,12 +137,12 @@ impl Cache {
     pub fn remove(&self, key: &str, levels: Levels) -> Result<(), Error> {
         let key = c_string(key)?;
         // SAFETY: the key is read before the call returns.
-        check(unsafe { sys::sdd_cache_remove(self.raw(), key.as_ptr(), levels as i32) })
+        check(unsafe { sys::sdd_cache_remove_wait(self.raw(), key.as_ptr(), levels as i32) })
     }
 
     /// Removes all entries. If the disk is among the levels, waits for it.
     pub fn clear(&self, levels: Levels) -> Result<(), Error> {
-        check(unsafe { sys::sdd_cache_clear(self.raw(), levels as i32) }) // SAFETY: any handle is allowed
+        check(unsafe { sys::sdd_cache_clear_wait(self.raw(), levels as i32) }) // SAFETY: any handle is allowed
     }
 
     /// Opens the file of a key, and returns the number of encoded bytes at its start; the rest is the cache's own.
@@ -152,7 +152,7 @@ impl Cache {
         let (mut fd, mut size) = (-1, 0);
         // SAFETY: the key is read before the call returns; on success the descriptor is ours.
         unsafe {
-            check(sys::sdd_cache_open(self.raw(), key.as_ptr(), &mut fd, &mut size))?;
+            check(sys::sdd_cache_open_wait(self.raw(), key.as_ptr(), &mut fd, &mut size))?;
             Ok((File::from_raw_fd(fd), u64::try_from(size).unwrap_or(0)))
         }
     }
@@ -194,7 +194,7 @@ impl Cache {
     /// Waits until all changes are on disk; `None`: without time limit.
     pub fn flush(&self, limit: impl Into<Option<Duration>>) -> Result<(), Error> {
         let limit = milliseconds_or_none(limit.into());
-        check(unsafe { sys::sdd_cache_flush(self.raw(), limit) }) // SAFETY: any handle is allowed
+        check(unsafe { sys::sdd_cache_flush_wait(self.raw(), limit) }) // SAFETY: any handle is allowed
     }
 
     /// Removes pictures from memory.
@@ -204,7 +204,7 @@ impl Cache {
 
     /// Removes entries that are too old, or too many, from the disk, and waits for it.
     pub fn trim_disk(&self) -> Result<(), Error> {
-        check(unsafe { sys::sdd_cache_trim_disk(self.raw()) }) // SAFETY: as above
+        check(unsafe { sys::sdd_cache_trim_disk_wait(self.raw()) }) // SAFETY: as above
     }
 
     /// Moves the entries of another cache's directory into this one, and waits for it. It returns their number.
@@ -212,7 +212,7 @@ impl Cache {
         let directory = c_string(path_text(directory)?)?;
         let mut merged = 0;
         // SAFETY: the path is read, and the number written, before the call returns.
-        check(unsafe { sys::sdd_cache_merge(self.raw(), directory.as_ptr(), &mut merged) })?;
+        check(unsafe { sys::sdd_cache_merge_wait(self.raw(), directory.as_ptr(), &mut merged) })?;
         Ok(u64::try_from(merged).unwrap_or(0))
     }
 

@@ -130,11 +130,11 @@ impl Task {
         (self.takes_events || self.closures().facts.is_some()).then_some(Task::on_facts)
     }
 
-    pub(crate) fn preview_fn(&mut self) -> sys::sdd_completed_fn {
+    pub(crate) fn preview_fn(&mut self) -> sys::sdd_result_fn {
         (self.takes_events || self.wants_previews()).then_some(Task::on_preview)
     }
 
-    pub(crate) fn cached_fn(&mut self) -> sys::sdd_completed_fn {
+    pub(crate) fn cached_fn(&mut self) -> sys::sdd_result_fn {
         (self.takes_events || self.closures().cached.is_some()).then_some(Task::on_cached)
     }
 

@@ -348,14 +348,14 @@ pub fn register_coder<C: Coder>(
 ) -> Result<(), Error> {
     add(name, format, mime_type, coder, |lent| {
         // SAFETY: as above.
-        unsafe { sys::sdd_coder_register(lent, ptr::null_mut()) }
+        unsafe { sys::sdd_process_add_coder(lent, ptr::null_mut()) }
     })
 }
 
 /// Removes the coder of the process that was last added under a name.
 pub fn unregister_coder(name: &str) -> Result<(), Error> {
     let name = c_string(name)?;
-    check(unsafe { sys::sdd_coder_unregister(name.as_ptr()) }) // SAFETY: the name is read before the call returns
+    check(unsafe { sys::sdd_process_remove_coder(name.as_ptr()) }) // SAFETY: the name is read before the call returns
 }
 
 /// Loads a shared object and registers its coder.
@@ -366,7 +366,7 @@ pub fn unregister_coder(name: &str) -> Result<(), Error> {
 pub unsafe fn load_coder(path: &Path) -> Result<(), Error> {
     let path = c_string(path_text(path)?)?;
     // SAFETY: as the caller promises; the path is read before the call returns.
-    check(unsafe { sys::sdd_coder_load(path.as_ptr(), ptr::null_mut(), 0) })
+    check(unsafe { sys::sdd_process_load_coder_wait(path.as_ptr(), ptr::null_mut(), 0) })
 }
 
 fn add<C: Coder>(

@@ -90,7 +90,7 @@ impl Downloader {
     /// # Ok::<(), sdd::Error>(())
     /// ```
     pub fn event_fd(&self) -> Option<BorrowedFd<'_>> {
-        let fd = unsafe { sys::sdd_event_fd(self.raw()) }; // SAFETY: any handle is allowed
+        let fd = unsafe { sys::sdd_downloader_event_fd(self.raw()) }; // SAFETY: any handle is allowed
         (fd >= 0).then(|| unsafe { BorrowedFd::borrow_raw(fd) }) // SAFETY: open until the downloader is destroyed
     }
 
@@ -98,7 +98,7 @@ impl Downloader {
     pub fn dispatch(&self, max: usize) -> Result<usize, Error> {
         let mut count = 0;
         // SAFETY: the number is written before the call returns.
-        check(unsafe { sys::sdd_dispatch(self.raw(), max, &mut count) })?;
+        check(unsafe { sys::sdd_downloader_dispatch(self.raw(), max, &mut count) })?;
         Ok(count)
     }
 
@@ -110,7 +110,7 @@ impl Downloader {
         let limit = limit.into().map_or(-1, |limit| if limit.is_zero() { 0 } else { milliseconds(limit) });
         let mut count = 0;
         // SAFETY: without an array, events are delivered; the number is written before the call returns.
-        match unsafe { sys::sdd_wait(self.raw(), ptr::null_mut(), 0, limit, &mut count) } {
+        match unsafe { sys::sdd_downloader_wait(self.raw(), ptr::null_mut(), 0, limit, &mut count) } {
             sys::SDD_ERROR_TIMED_OUT => Ok(0),
             status => check(status).map(|()| count),
         }

@@ -235,7 +235,7 @@ impl Downloader {
             return Err(Error::of_status(sys::SDD_ERROR_WOULD_DEADLOCK));
         }
         let limit = milliseconds_or_none(limit.into());
-        check(unsafe { sys::sdd_wait_idle(self.raw(), limit) }) // SAFETY: any handle is allowed
+        check(unsafe { sys::sdd_downloader_idle_wait(self.raw(), limit) }) // SAFETY: any handle is allowed
     }
 
     /// Returns how many transfers wait or run.
@@ -258,7 +258,7 @@ impl Downloader {
         let name = c_string(name)?;
         // SAFETY: the name is read, and at most `capacity` bytes are written, before the call returns.
         let value = text::read(|buffer, capacity, length| unsafe {
-            sys::sdd_downloader_get_header(self.raw(), name.as_ptr(), buffer, capacity, length)
+            sys::sdd_get_header(self.raw(), name.as_ptr(), buffer, capacity, length)
         });
         match value {
             Ok(value) => Ok(Some(value)),

@@ -157,7 +157,7 @@ impl DownloaderBuilder {
     }
 
     /// Thins out progress: no report before this fraction of the body, and this time, have passed since the last.
-    pub fn min_progress_interval(mut self, fraction: f64, time: Duration) -> Self {
+    pub fn min_progress_fraction(mut self, fraction: f64, time: Duration) -> Self {
         self.min_progress = (fraction, milliseconds(time));
         self
     }
@@ -202,7 +202,7 @@ impl DownloaderBuilder {
     pub fn build(&self) -> Result<Downloader, Error> {
         let mut texts = Texts::default();
         let callbacks = sys::sdd_callback_options {
-            min_progress_interval: self.min_progress.0,
+            min_progress_fraction: self.min_progress.0,
             min_progress_interval_ms: self.min_progress.1,
             min_preview_interval_ms: self.min_preview.0,
             min_preview_bytes: clamped(self.min_preview.1),

@@ -165,7 +165,7 @@ impl Image {
         submit(Task::default(), downloader, [downloader.owner(), None], |task, status| {
             // SAFETY: image and options are borrowed for the call; the library frees the task after the end.
             Ok(unsafe {
-                sys::sdd_image_encode_async(
+                sys::sdd_downloader_encode(
                     self.raw(),
                     downloader.raw(),
                     &options,

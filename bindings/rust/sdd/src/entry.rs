@@ -157,16 +157,16 @@ impl Query {
     }
 
     /// Passes the query to `body` as a C struct, which lives until `body` returns, with all that it points to.
-    fn lend<T>(&self, wants: i32, body: impl FnOnce(&mut sys::sdd_query) -> T) -> Result<T, Error> {
+    fn lend<T>(&self, wants: i32, body: impl FnOnce(&mut sys::sdd_cache_query_options) -> T) -> Result<T, Error> {
         let mut texts = Texts::default();
         let decode = self.decode.as_ref().map(DecodeOptions::lend);
-        Ok(body(&mut sys::sdd_query {
+        Ok(body(&mut sys::sdd_cache_query_options {
             key: texts.add(&self.key)?,
             levels: self.levels as i32,
             wants,
             decode: pointer(&decode),
             options: self.options.0,
-            ..sys::sized!(sdd_query)
+            ..sys::sized!(sdd_cache_query_options)
         }))
     }
 }
@@ -184,7 +184,7 @@ impl Cache {
         let item = item.lend(&mut texts)?;
         let mut detail = 0;
         // SAFETY: the item is copied, and its objects are retained, before the call returns.
-        check_with_detail(unsafe { sys::sdd_cache_put(self.raw(), &item, &mut detail) }, detail)
+        check_with_detail(unsafe { sys::sdd_cache_put_wait(self.raw(), &item, &mut detail) }, detail)
     }
 
     /// Stores an item, in memory at once and on disk soon. The request ends when it is on disk; dropping the request
@@ -197,7 +197,7 @@ impl Cache {
             item.user_data = task;
             item.user_data_free = Some(Task::free);
             // SAFETY: as above; the library frees the task after its end.
-            Ok(unsafe { sys::sdd_cache_put_async(self.raw(), downloader.raw(), &item, status) })
+            Ok(unsafe { sys::sdd_cache_put(self.raw(), downloader.raw(), &item, status) })
         })
     }
 
@@ -234,12 +234,12 @@ impl Cache {
     pub fn query_async(&self, downloader: &Downloader, query: impl Into<Query>) -> Request<Picture> {
         let query = query.into();
         submit(Task::default(), downloader, [downloader.owner(), self.owner()], |task, status| {
-            query.lend(query.wants as i32, |query: &mut sys::sdd_query| {
+            query.lend(query.wants as i32, |query: &mut sys::sdd_cache_query_options| {
                 query.completed = Some(Task::on_completed);
                 query.user_data = task;
                 query.user_data_free = Some(Task::free);
                 // SAFETY: the query is copied; the library frees the task after its end.
-                unsafe { sys::sdd_cache_query_async(self.raw(), downloader.raw(), query, status) }
+                unsafe { sys::sdd_cache_query(self.raw(), downloader.raw(), query, status) }
             })
         })
     }
@@ -248,7 +248,7 @@ impl Cache {
         let (mut image, mut bytes, mut extended, mut origin) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut(), 0);
         let status = query.lend(wants, |query| {
             // SAFETY: the query is copied.
-            unsafe { sys::sdd_cache_query(self.raw(), query, &mut image, &mut bytes, &mut extended, &mut origin) }
+            unsafe { sys::sdd_cache_query_wait(self.raw(), query, &mut image, &mut bytes, &mut extended, &mut origin) }
         })?;
         if status == sys::SDD_ERROR_NOT_CACHED {
             return Ok(None);

@@ -137,7 +137,7 @@ impl Cache {
         let flags = if check_bodies { sys::SDD_LIST_CHECK } else { 0 };
         let data = (&mut visitor as *mut Visitor<F>).cast();
         // SAFETY: the visitor outlives the call, which uses it on this thread alone.
-        let status = unsafe { sys::sdd_cache_list(self.raw(), flags, Some(Visitor::<F>::call), data) };
+        let status = unsafe { sys::sdd_cache_list_wait(self.raw(), flags, Some(Visitor::<F>::call), data) };
         if let Some(panic) = visitor.panic {
             resume_unwind(panic);
         }

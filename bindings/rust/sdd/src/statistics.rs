@@ -193,7 +193,7 @@ impl Cache {
     pub fn statistics(&self) -> Result<CacheStatistics, Error> {
         let mut counts = sys::sized!(sdd_cache_statistics);
         // SAFETY: filled as struct_size says.
-        check(unsafe { sys::sdd_cache_get_statistics(self.raw(), &mut counts) })?;
+        check(unsafe { sys::sdd_cache_get_statistics_wait(self.raw(), &mut counts) })?;
         Ok(CacheStatistics::read(&counts))
     }
 }

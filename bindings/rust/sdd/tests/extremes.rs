@@ -156,7 +156,7 @@ fn settings_of_objects() {
         let builder = Downloader::builder().max_concurrent_downloads(count).max_concurrent_per_host(count);
         let _ = builder.reserved_urgent_slots(count).ageing(time).min_host_interval(time).build();
         let _ = Downloader::builder().retries(count).retry_budget(Some(count)).retry_delay(time, time).build();
-        let builder = Downloader::builder().min_progress_interval(f64::NAN, time);
+        let builder = Downloader::builder().min_progress_fraction(f64::NAN, time);
         let _ = builder.min_preview_interval(time, size, count).build();
         let builder = Cache::builder().directory(&directory).max_memory_cost(Some(size)).max_memory_count(size);
         let builder = builder.max_disk_bytes(Some(size)).max_disk_age(Some(time)).low_water_percent(count);
