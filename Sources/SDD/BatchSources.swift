@@ -5,28 +5,20 @@ internal import SDDEngine
 
 // Batch sources: they fetch the items of a batch.
 
-/// Returns the shorter of two time limits; 0 means no limit.
-private func shorter(_ a: Int64, _ b: Int64) -> Int64 { a > 0 && b > 0 ? min(a, b) : max(a, b) }
-
 /// Fetches each item as a request of a downloader. Callable from any thread.
 struct DownloadedBatchSource: BatchSource {
     private let client: Client
-    private let wish: RequestWish
+    private let spec: RequestSpec
 
-    init(_ client: Client, _ wish: RequestWish) {
+    init(_ client: Client, _ spec: RequestSpec) {
         self.client = client
-        self.wish = wish
+        self.spec = spec
     }
 
     func submit(_ entry: BatchEntry, in form: DecodeOptions?, totalLimit: Int64, callbacks: any AppCallbacks) -> UInt64?
     {
-        let made = entry.withURL { wish.request(for: $0, client.currentDefaults) }.map { made in
-            var made = made
-            if let form { made.form = form }
-            made.wantsPreviews = false
-            made.totalLimit = shorter(made.totalLimit, totalLimit)
-            return made
-        }
+        let spec = spec.ofItem(in: form, totalLimit)
+        let made = entry.withURL { client.currentDefaults.resolve(spec, checking: $0) }
         return client.downloader.submit(made, callbacks: callbacks, isImmediate: true)
     }
 
@@ -36,54 +28,68 @@ struct DownloadedBatchSource: BatchSource {
 /// Fetches each item as a load, from the cache if it has the image. Callable from any thread.
 struct LoadedBatchSource: BatchSource {
     private let client: LoaderClient
-    private let wish: LoadWish
-    private let request: RequestWish
+    private let spec: RequestSpec
+    private let load: LoadSpec
 
-    init(_ client: LoaderClient, _ request: RequestWish) {
+    init(_ client: LoaderClient, _ spec: RequestSpec) {
         self.client = client
-        self.request = request
-        var wish = LoadWish(options: request.options)
-        wish.caches = client.caches
-        self.wish = wish
+        load = LoadSpec(caches: client.caches)
+        var spec = spec
+        spec.load = load
+        self.spec = spec
     }
 
     func submit(_ entry: BatchEntry, in form: DecodeOptions?, totalLimit: Int64, callbacks: any AppCallbacks) -> UInt64?
     {
-        var (plan, appData) = plan(entry, form)
-        plan.totalLimit = shorter(plan.totalLimit, totalLimit)
+        let (plan, appData) = plan(entry, spec.ofItem(in: form, totalLimit))
         guard let token = client.loader.submit(plan, callbacks: callbacks, isImmediate: true) else { return nil }
         appData.own()
         return token
     }
 
-    private func plan(_ entry: BatchEntry, _ form: DecodeOptions?) -> (LoadPlan, [AppData]) {
+    private func plan(_ entry: BatchEntry, _ spec: RequestSpec) -> (LoadPlan, [AppData]) {
+        let defaults = client.client.currentDefaults
         if client.hooks.hasProcessor {
-            guard let made = try? processed(entry, form).get() else {
-                return (LoadPlan(sources: [LoadPlan.Source(.failure(LoadReading.badlyProcessed))]), [])
+            return entry.withCString { url in
+                guard let made = try? processed(url, spec) else {
+                    return (LoadPlan(sources: [LoadPlan.Source(.failure(LoadReading.badlyProcessed))]), [])
+                }
+                return (made.plan(defaults), made.appData)
             }
-            return (made.plan, made.appData)
         }
-        return (entry.withURL { wish.plan(for: $0, request, client.client.currentDefaults, in: form) }, [])
+        let url = entry.withURL { bytes in
+            Result { () throws(DownloadError) in
+                try defaults.url(checking: bytes, limit: defaults.bodyLimit(spec))
+            }
+        }
+        return (defaults.plan(spec, load, [url]), [])
     }
 
     /// Reads the load that the options processor has changed.
-    private func processed(_ entry: BatchEntry, _ form: DecodeOptions?) -> Result<LoadReading, Refusal> {
-        var download = sdd_download_request()
-        download.struct_size = MemoryLayout<sdd_download_request>.size
-        download.max_attempts = self.request.maxAttempts
+    private func processed(_ url: UnsafePointer<CChar>?, _ spec: RequestSpec) throws(Refusal) -> LoadReading {
         var request = sdd_load_request()
-        request.options = wish.options.rawValue
-        return entry.withCString { url in
-            request.url = url
-            return withUnsafePointer(to: download) { download in
-                request.download = download
-                client.hooks.process(&request)
-                return Result { () throws(Refusal) in try LoadReading(request, client, form: form) }
-            }
-        }
+        request.struct_size = MemoryLayout<sdd_load_request>.size
+        request.url = url
+        request.options = spec.options.rawValue
+        request.priority = spec.priority.rawValue
+        client.hooks.process(&request)
+        return try LoadReading(request, client, for: .loadWait, of: spec)
     }
 
     func cancel(_ token: UInt64) { _ = client.loader.cancel(token) }
+}
+
+extension RequestSpec {
+    /// Returns a batch's spec for one item.
+    /// - Parameters:
+    ///   - form: of the pixels, with the memory that they go to; `nil` for the spec's.
+    ///   - totalLimit: microseconds; 0 means no limit.
+    fileprivate func ofItem(in form: DecodeOptions?, _ totalLimit: Int64) -> RequestSpec {
+        var spec = self
+        spec.wholeForm = form
+        spec.batchLimit = totalLimit
+        return spec
+    }
 }
 
 extension BatchEntry {

@@ -20,9 +20,6 @@ final class LoaderClient: Sendable {
         prefetcher = Prefetcher(delivering: client.downloader)
     }
 
-    /// The defaults of loads that are submitted now: the downloader's, with the loader's cache as the HTTP cache.
-    var currentDefaults: RequestDefaults { client.currentDefaults.withCaches(caches) }
-
     func cancelAll() {
         prefetcher.cancelAll()
         loader.cancelAll()
@@ -70,11 +67,18 @@ final class AppLoadHooks: LoadHooks {
         url.withCString { download?($0, data.pointer) != 0 }
     }
 
-    func shouldBlock(_ url: String, _ error: DownloadError, httpStatus: Int32) -> Bool? {
-        let answer = url.withCString {
-            block?($0, error.code.rawValue, error.detail.rawValue, httpStatus, data.pointer) ?? -1
+    func shouldBlock(_ url: String, _ result: DownloadResult) -> Bool? {
+        guard let block else { return nil }
+        let answer = (result.error?.message ?? "").withCString { message in
+            var failure = sdd_failure(
+                result.error, stage: result.stage, httpStatus: result.httpStatus, message: message)
+            return url.withCString { block($0, &failure, data.pointer) }
         }
-        return answer < 0 ? nil : answer != 0
+        return switch Int(answer) {
+        case SDD_BLOCK: true
+        case SDD_DO_NOT_BLOCK: false
+        default: nil
+        }
     }
 
     /// Runs the options processor. It cannot change `completed`, `user_data` and `user_data_free`.

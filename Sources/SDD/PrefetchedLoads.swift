@@ -7,21 +7,23 @@ internal import SDDEngine
 final class PrefetchedLoads: PrefetchLoading, @unchecked Sendable {
     // Safety: nothing changes after `init`, and `decode` holds no pointers.
     private let client: LoaderClient
-    private let wish: LoadWish
-    private let request: RequestWish
+    private let spec: RequestSpec
+    private let load: LoadSpec
     /// The decode options as an options processor gets them.
     private let decode: sdd_decode_options?
 
-    init(_ given: sdd_prefetch_list, _ client: LoaderClient) throws(Refusal) {
+    init(_ given: sdd_prefetch_list, _ transfer: GivenTransfer, _ client: LoaderClient) throws(Refusal) {
         self.client = client
         let options = try RequestOptions.read(given.options, "sdd_prefetch_list.options", for: .prefetch)
         let isToDisk = try choice(
             given.to, "sdd_prefetch_list.to", "SDD_PREFETCH_", [SDD_PREFETCH_MEMORY: false, SDD_PREFETCH_DISK: true])
-        var wish = LoadWish(options: isToDisk ? options.union(.bytesOnly) : options)
-        if isToDisk { (wish.levels.query, wish.levels.store) = (.disk, .disk) }
-        wish.caches = client.caches
-        self.wish = wish
-        request = RequestWish(form: try pixelForm(given.decode, "sdd_prefetch_list.decode"))
+        var load = LoadSpec(caches: client.caches)
+        if isToDisk { (load.levels.query, load.levels.store) = (.disk, .disk) }
+        var spec = RequestSpec(options: isToDisk ? options.union(.bytesOnly) : options)
+        spec.form = try pixelForm(given.decode, "sdd_prefetch_list.decode")
+        spec.transfer = try transfer.checkedSpec()
+        spec.load = load
+        (self.spec, self.load) = (spec, load)
         guard given.decode != nil else {
             decode = nil
             return
@@ -54,34 +56,36 @@ final class PrefetchedLoads: PrefetchLoading, @unchecked Sendable {
     func setPriority(_ priority: Priority, of token: UInt64) { _ = client.loader.setPriority(priority, of: token) }
 
     private func plan(_ url: ImageURL, _ priority: Priority) throws(Refusal) -> (LoadPlan, [AppData]) {
+        let defaults = client.client.currentDefaults
         if client.hooks.hasProcessor {
             let made = try processed(CText(url.text), priority)
-            return (made.plan, made.appData)
+            return (made.plan(defaults), made.appData)
         }
-        var request = request
-        request.priority = priority
-        return (wish.plan(for: url, request, client.client.currentDefaults), [])
+        // The URL is checked again, by the current defaults.
+        var text = url.text
+        let checked = text.withUTF8 { bytes in
+            Result { () throws(DownloadError) in
+                try defaults.url(checking: bytes, limit: defaults.bodyLimit(spec))
+            }
+        }
+        return (defaults.plan(spec.with(priority: priority), load, [checked]), [])
     }
 
     /// Reads the load that the options processor has changed.
     private func processed(_ url: CText, _ priority: Priority) throws(Refusal) -> LoadReading {
         defer { withExtendedLifetime(url) {} }
         var request = sdd_load_request()
+        request.struct_size = MemoryLayout<sdd_load_request>.size
         request.url = url.pointer
-        request.options = wish.options.rawValue
+        request.options = spec.options.rawValue
         request.priority = priority.rawValue
-        var download = sdd_download_request()
-        download.struct_size = MemoryLayout<sdd_download_request>.size
-        if wish.levels.query == .disk {
-            (request.query, request.store) = (Int32(SDD_CACHE_DISK), Int32(SDD_CACHE_DISK))
+        if load.levels.query == .disk {
+            (request.query, request.store) = (sdd_cache_levels(SDD_CACHE_DISK), sdd_cache_levels(SDD_CACHE_DISK))
         }
-        return try withUnsafePointer(to: download) { download throws(Refusal) in
-            request.download = download
-            return try withUnsafePointer(to: decode ?? sdd_decode_options()) { decode throws(Refusal) in
-                if self.decode != nil { request.decode = decode }
-                client.hooks.process(&request)
-                return try LoadReading(request, client)
-            }
+        return try withUnsafePointer(to: decode ?? sdd_decode_options()) { decode throws(Refusal) in
+            if self.decode != nil { request.decode = decode }
+            client.hooks.process(&request)
+            return try LoadReading(request, client, for: .load, of: spec)
         }
     }
 }

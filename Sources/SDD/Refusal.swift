@@ -43,6 +43,14 @@ struct Refusal: Error {
     private let reason: String
     /// Whether `reason` is a complete message, which needs no function or place before it.
     private var isWhole = false
+    /// What failed in a request that the call waited for, or in its work on a picture.
+    private var cause: Cause?
+
+    private struct Cause {
+        let error: DownloadError
+        let stage: DownloadResult.Stage
+        let httpStatus: Int32
+    }
 
     /// - Parameter reason: the value given and the values allowed, without a full stop.
     init(_ status: Int, _ place: Place, _ reason: String) {
@@ -58,8 +66,11 @@ struct Refusal: Error {
         self.reason = reason
     }
 
-    /// Creates a refusal from the error of a request, with its message, for blocking calls.
-    init(_ error: DownloadError) { self.init(Int(error.code.rawValue), whole: error.message) }
+    /// Creates a refusal from the error of a request, with its message, for calls that wait.
+    init(_ error: DownloadError, of result: DownloadResult? = nil) {
+        self.init(Int(error.code.rawValue), whole: error.message)
+        cause = Cause(error: error, stage: result?.stage ?? .none, httpStatus: result?.httpStatus ?? 0)
+    }
 
     /// Creates a refusal from a complete message that ends with a full stop.
     init(_ status: Int, whole sentence: String) {
@@ -72,6 +83,12 @@ struct Refusal: Error {
         if isWhole || place?.isField == true { return sentence }
         let name = function.withUTF8Buffer { String(decoding: $0.prefix { $0 != UInt8(ascii: "(") }, as: UTF8.self) }
         return "\(name): \(sentence)"
+    }
+
+    /// What sdd_last_error() gives, without the message.
+    var failure: sdd_failure {
+        guard let cause else { return sdd_failure(refusing: status) }
+        return sdd_failure(cause.error, stage: cause.stage, httpStatus: cause.httpStatus, message: nil)
     }
 
     /// The message without the name of the function, for use inside another message.
@@ -88,9 +105,12 @@ extension Refusal {
         Refusal(SDD_ERROR_INVALID_ARGUMENT, place, "\(given) is not \(allowed)")
     }
 
-    /// Returns the refusal of a reserved field that is not 0.
-    static func reserved(_ place: Place) -> Refusal {
-        Refusal(SDD_ERROR_UNSUPPORTED, place, "this version of libsdd has no meaning for it: it must be 0")
+    /// Returns the refusal of a call whose time to wait has passed.
+    static func timeIsOver(_ what: String) -> Refusal {
+        var refusal = Refusal(SDD_ERROR_TIMEOUT, "timeout_ms", "the time is over, and \(what)")
+        refusal.cause = Cause(
+            error: DownloadError(.timeout, .timeoutWait, ""), stage: .none, httpStatus: 0)
+        return refusal
     }
 
     static func noMemory(_ place: Place) -> Refusal {

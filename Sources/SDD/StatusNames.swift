@@ -94,8 +94,6 @@ struct StatusText {
                 StatusText("SDD_ERROR_BUSY", "Another thread is taking this downloader's events.")
             case SDD_ERROR_WOULD_DEADLOCK:
                 StatusText("SDD_ERROR_WOULD_DEADLOCK", "A callback of this downloader cannot wait for itself.")
-            case SDD_ERROR_TIMED_OUT:
-                StatusText("SDD_ERROR_TIMED_OUT", "The time limit of the call is over.")
             case SDD_ERROR_NO_RESOURCES:
                 StatusText("SDD_ERROR_NO_RESOURCES", "The system gave no thread, descriptor or memory.")
             case SDD_ERROR_BUFFER_TOO_SMALL:
@@ -119,19 +117,4 @@ public func sdd_status_name(_ status: sdd_status) -> UnsafePointer<CChar>? {
 @_cdecl("sdd_status_message") @implementation
 public func sdd_status_message(_ status: sdd_status) -> UnsafePointer<CChar>? {
     staticText(StatusText(status).message)
-}
-
-@_cdecl("sdd_status_class") @implementation
-public func sdd_status_class(_ status: sdd_status, _ detail: Int32) -> Int32 {
-    if let code = DownloadError.Code(rawValue: status) {
-        return DownloadError.errorClass(code, DownloadError.Detail(rawValue: detail) ?? .none).rawValue
-    }
-    return switch Int(status) {
-    case SDD_ERROR_INVALID_ARGUMENT, SDD_ERROR_NOT_FOUND, SDD_ERROR_CLOSED, SDD_ERROR_FORKED, SDD_ERROR_WRONG_DELIVERY,
-        SDD_ERROR_BUSY, SDD_ERROR_WOULD_DEADLOCK, SDD_ERROR_BUFFER_TOO_SMALL:
-        Int32(SDD_CLASS_REQUEST)
-    case SDD_ERROR_INCOMPLETE: Int32(SDD_CLASS_IMAGE)
-    case SDD_ERROR_TIMED_OUT: Int32(SDD_CLASS_TIMEOUT)
-    default: Int32(SDD_CLASS_NONE)
-    }
 }

@@ -46,14 +46,11 @@ struct AppModifiers: RequestModifiers, @unchecked Sendable {
         return answer == sdd_status(SDD_OK)
     }
 
-    /// Returns the work on the body of a request. Each callback of the request's own modifiers takes precedence over
-    /// that of the downloader.
-    static func bodyWork(_ own: AppModifiers?, over standard: AppModifiers?) -> BodyWork? {
-        guard let own else { return standard?.bodyWork }
-        guard let standard, standard.bodyWork != nil else { return own.bodyWork }
-        let response = own.response.map { ($0, own.data) } ?? standard.response.map { ($0, standard.data) }
-        let body = own.body.map { ($0, own.data) } ?? standard.body.map { ($0, standard.data) }
-        return work(response: response, body: body)
+    func bodyWork(over standard: (any RequestModifiers)?) -> BodyWork? {
+        guard let standard = standard as? AppModifiers, standard.bodyWork != nil else { return bodyWork }
+        let response = response.map { ($0, data) } ?? standard.response.map { ($0, standard.data) }
+        let body = body.map { ($0, data) } ?? standard.body.map { ($0, standard.data) }
+        return Self.work(response: response, body: body)
     }
 
     private static func work(
@@ -76,11 +73,6 @@ struct AppModifiers: RequestModifiers, @unchecked Sendable {
         // Safety: a C function pointer and a raw pointer are both one word.
         return unsafeBitCast(pointer, to: UInt.self)
     }
-}
-
-extension RequestDefaults {
-    /// The modifiers of the downloader.
-    var appModifiers: AppModifiers? { modifiers as? AppModifiers }
 }
 
 /// Calls the response modifier. Thread: sdd-decode-N.

@@ -7,10 +7,8 @@ struct LoadingFlaw: Error {
     let status: sdd_status
     let sentence: String
 
-    /// The refusal for sdd_last_error_message(); `nil` if the call succeeded.
-    var refusal: Refusal? {
-        if status == sdd_status(SDD_OK) { return nil }
-        return Refusal(Int(status), "path", sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence)
+    var refusal: Refusal {
+        Refusal(Int(status), "path", sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence)
     }
 
     init(_ status: Int, _ sentence: String) {

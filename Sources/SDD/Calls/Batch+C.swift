@@ -55,7 +55,7 @@ private func translated<Value>(_ body: () throws(BatchFailure) -> Value) throws(
 
 private func refusal(_ failure: BatchFailure) -> Refusal {
     switch failure {
-    case .timedOut: Refusal(SDD_ERROR_TIMED_OUT, "timeout_ms", "the time is over, and no item has ended")
+    case .timedOut: .timeIsOver("no item has ended")
     case .closed: Refusal(SDD_ERROR_CLOSED, "batch", "another thread has destroyed it meanwhile")
     case .wouldDeadlock:
         Refusal(SDD_ERROR_WOULD_DEADLOCK, "batch", "a thread that its items need, or its `next`, cannot wait for it")
@@ -88,21 +88,17 @@ private struct BatchRecords {
     private let base: UnsafeMutableRawPointer
     private let stride: Int
 
-    /// Bytes of a record through `bytes`. Smaller records are refused, since the caller has to release that reference.
-    private static let throughBytes = end(of: \sdd_batch_item.bytes)
-    /// Bytes of a record through `response`. Smaller records get no response, which the caller could not release.
-    private static let throughResponse = end(of: \sdd_batch_item.response)
-
-    private static func end(of field: KeyPath<sdd_batch_item, OpaquePointer?>) -> Int {
-        (MemoryLayout<sdd_batch_item>.offset(of: field) ?? 0) + MemoryLayout<OpaquePointer?>.size
-    }
+    /// Bytes of a record through `result`. Smaller records are refused, since the caller has to release it.
+    private static let throughResult =
+        (MemoryLayout<sdd_batch_item>.offset(of: \sdd_batch_item.result) ?? 0)
+        + MemoryLayout<UnsafeMutablePointer<sdd_result>?>.size
 
     init(_ items: UnsafeMutablePointer<sdd_batch_item>?, capacity: Int) throws(Refusal) {
         guard let items else { throw .null("items") }
         guard capacity > 0 else { throw .number("max", capacity, allowed: "at least 1") }
         // Safety: every sized struct begins with its size_t struct_size.
         stride = UnsafeRawPointer(items).loadUnaligned(as: Int.self)
-        try checkSize(stride, of: sdd_batch_item.self, minimum: Self.throughBytes)
+        try checkSize(stride, of: sdd_batch_item.self, minimum: Self.throughResult)
         base = UnsafeMutableRawPointer(items)
         self.capacity = capacity
     }
@@ -121,31 +117,14 @@ private struct BatchRecords {
         made.id = item.id
         made.index = Int64(item.index)
         made.slot = item.slot.map { Int64($0) } ?? -1
-        made.error = item.error?.code.rawValue ?? sdd_status(SDD_OK)
-        made.detail = item.error?.detail.rawValue ?? 0
-        made.http_status = item.result.httpStatus
-        made.origin = item.result.origin.rawValue
-        made.time_us = item.result.timings.total
-        if batch.wantsResponses, stride >= Self.throughResponse {
-            made.response = Handle.retained(item.result.response)
+        var parts: LentResult.Parts = batch.wantsResponses ? .response : []
+        if item.error == nil {
+            made.width = Int32(clamping: item.result.image?.width ?? 0)
+            made.height = Int32(clamping: item.result.image?.height ?? 0)
+            // An image has its own bytes; a tensor has its pixels.
+            if !batch.hasTensor { parts.insert(item.result.image == nil ? .bytes : .image) }
         }
-        if let error = item.error {
-            made.error_class = error.errorClass.rawValue
-            made.stage = item.result.stage.rawValue
-            made.retryable = error.isRetryable ? 1 : 0
-            made.curl_code = error.curlCode
-            made.system_error = error.systemError
-            withUnsafeMutableBytes(of: &made.message) { place in
-                writeCut(error.message, to: place.bindMemory(to: CChar.self).baseAddress, capacity: place.count)
-            }
-            return made
-        }
-        made.transformed = item.result.isTransformed ? 1 : 0
-        made.width = Int32(clamping: item.result.image?.width ?? 0)
-        made.height = Int32(clamping: item.result.image?.height ?? 0)
-        if batch.hasTensor { return made }
-        made.image = Handle.retained(item.result.image)
-        if item.result.image == nil { made.bytes = Handle.retained(item.result.bytes) }
+        made.result = LentResult(item.result, token: 0, url: nil, error: item.error, with: parts).own()
         return made
     }
 }

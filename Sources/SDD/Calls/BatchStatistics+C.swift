@@ -42,9 +42,10 @@ public func sdd_batch_get_status(
         }
         var made = sdd_batch_status()
         made.items = kinds[index].items
-        made.error = kinds[index].kind.code?.rawValue ?? sdd_status(SDD_OK)
-        made.detail = kinds[index].kind.detail.rawValue
-        made.http_status = kinds[index].kind.httpStatus
+        let kind = kinds[index].kind
+        let error = kind.code.map { DownloadError($0, kind.detail, "") }
+        let message = error.flatMap { sdd_status_message($0.code.rawValue) }
+        made.failure = sdd_failure(error, stage: .none, httpStatus: kind.httpStatus, message: message)
         try fill(out, "status", with: made)
     }
 }

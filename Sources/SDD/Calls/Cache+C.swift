@@ -8,25 +8,17 @@ internal import SDDEngine
 
 @_cdecl("sdd_cache_create") @implementation
 public func sdd_cache_create(
-    _ config: UnsafePointer<sdd_cache_config>?, _ out: UnsafeMutablePointer<OpaquePointer?>?,
-    _ detail: UnsafeMutablePointer<Int32>?
+    _ config: UnsafePointer<sdd_cache_config>?, _ out: UnsafeMutablePointer<OpaquePointer?>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        var failure: CacheError?
-        defer { detail?.pointee = directoryDetail(failure) }
         guard let out else { throw .null("out") }
         out.pointee = nil
         var copy = sdd_cache_config()
         if config != nil { try read(config, "config", into: &copy) }
         prepareForForks()
-        out.pointee = Handle.caches.add(try makeCache(copy, failure: &failure))
+        out.pointee = Handle.caches.add(try makeCache(copy))
         writeCachesAtExit()
     }
-}
-
-private func directoryDetail(_ failure: CacheError?) -> Int32 {
-    guard let failure else { return 0 }
-    return Int32(failure == .unsafeDirectory ? SDD_DETAIL_CACHE_UNSAFE : SDD_DETAIL_CACHE_DIRECTORY)
 }
 
 @_cdecl("sdd_cache_destroy") @implementation
@@ -57,8 +49,7 @@ public func sdd_cache_flush_wait(_ cache: OpaquePointer?, _ milliseconds: Int64)
         let cache = try Caches.cache(cache)
         try refuseOwnThread(of: cache)
         guard cache.disk?.flush(milliseconds: milliseconds) ?? true else {
-            throw Refusal(
-                SDD_ERROR_TIMED_OUT, "timeout_ms", "after \(milliseconds) ms entries still wait to be written")
+            throw .timeIsOver("entries still wait to be written")
         }
     }
 }

@@ -21,11 +21,9 @@ public func sdd_cache_memory_image(_ cache: OpaquePointer?, _ key: UnsafePointer
 
 @_cdecl("sdd_cache_put") @implementation
 public func sdd_cache_put(
-    _ cache: OpaquePointer?, _ downloader: OpaquePointer?, _ item: UnsafePointer<sdd_cache_item>?,
-    _ out: UnsafeMutablePointer<sdd_status>?
+    _ cache: OpaquePointer?, _ downloader: OpaquePointer?, _ item: UnsafePointer<sdd_cache_item>?
 ) -> sdd_token {
-    var token: sdd_token = 0
-    let status = status { () throws(Refusal) in
+    answer(orElse: 0) { () throws(Refusal) in
         let client = try Downloaders.client(downloader)
         let cache = try Caches.cache(cache)
         var given = sdd_cache_item()
@@ -35,35 +33,28 @@ public func sdd_cache_put(
         var request = DownloadRequest(transfer: HTTPRequest(url: ImageURL(key: made.key)))
         request.lookup = StoreLookup(cache, made)
         request.wantsPixels = false
-        token = try submit(request, callbacks, to: client)
+        return try submit(request, callbacks, to: client)
     }
-    out?.pointee = status
-    return token
 }
 
 @_cdecl("sdd_cache_put_wait") @implementation
-public func sdd_cache_put_wait(
-    _ cache: OpaquePointer?, _ item: UnsafePointer<sdd_cache_item>?, _ detail: UnsafeMutablePointer<Int32>?
-) -> sdd_status {
+public func sdd_cache_put_wait(_ cache: OpaquePointer?, _ item: UnsafePointer<sdd_cache_item>?) -> sdd_status {
     status { () throws(Refusal) in
-        detail?.pointee = 0
         let cache = try Caches.cache(cache)
         var given = sdd_cache_item()
         try read(item, "item", into: &given)
+        if given.completed != nil { throw callbackOfWait("sdd_cache_item.completed") }
+        if given.user_data_free != nil { throw callbackOfWait("sdd_cache_item.user_data_free") }
         try refuseOwnThread(of: cache)
-        guard let error = cache.storeNow(try cacheItem(given)) else { return }
-        detail?.pointee = error.detail.rawValue
-        throw Refusal(error)
+        if let error = cache.storeNow(try cacheItem(given)) { throw Refusal(error) }
     }
 }
 
 @_cdecl("sdd_cache_query") @implementation
 public func sdd_cache_query(
-    _ cache: OpaquePointer?, _ downloader: OpaquePointer?, _ query: UnsafePointer<sdd_cache_query_options>?,
-    _ out: UnsafeMutablePointer<sdd_status>?
+    _ cache: OpaquePointer?, _ downloader: OpaquePointer?, _ query: UnsafePointer<sdd_cache_query_options>?
 ) -> sdd_token {
-    var token: sdd_token = 0
-    let status = status { () throws(Refusal) in
+    answer(orElse: 0) { () throws(Refusal) in
         let client = try Downloaders.client(downloader)
         let cache = try Caches.cache(cache)
         var given = sdd_cache_query_options()
@@ -78,10 +69,8 @@ public func sdd_cache_query(
         request.priority = made.priority
         request.wantsPixels = made.wantsImage
         request.form = made.form
-        token = try submit(request, callbacks, to: client)
+        return try submit(request, callbacks, to: client)
     }
-    out?.pointee = status
-    return token
 }
 
 /// Returns the callbacks for a request that involves only a cache.
@@ -109,28 +98,19 @@ private func submit(
 @_cdecl("sdd_cache_query_wait") @implementation
 public func sdd_cache_query_wait(
     _ cache: OpaquePointer?, _ query: UnsafePointer<sdd_cache_query_options>?,
-    _ image: UnsafeMutablePointer<OpaquePointer?>?, _ bytes: UnsafeMutablePointer<OpaquePointer?>?,
-    _ extended: UnsafeMutablePointer<OpaquePointer?>?, _ origin: UnsafeMutablePointer<Int32>?
+    _ out: UnsafeMutablePointer<UnsafeMutablePointer<sdd_result>?>?
 ) -> sdd_status {
-    status { () throws(Refusal) in
-        image?.pointee = nil
-        bytes?.pointee = nil
-        extended?.pointee = nil
-        origin?.pointee = 0
+    out?.pointee = nil
+    return status { () throws(Refusal) in
         let cache = try Caches.cache(cache)
         var given = sdd_cache_query_options()
         try read(query, "query", into: &given)
+        if given.completed != nil { throw callbackOfWait("sdd_cache_query_options.completed") }
+        if given.user_data_free != nil { throw callbackOfWait("sdd_cache_query_options.user_data_free") }
         let made = try readQuery(given, cache, standard: DecodeOptions())
-        guard let found = made.lookup.hitNow() else { throw notCached(made.key) }
-        if made.wantsImage {
-            let picture = try coded(nil) { () throws(CoderError) in try found.picture(in: made.form) }
-            image?.pointee = Handle.retained(picture)
-        }
-        if made.wantsBytes {
-            bytes?.pointee = Handle.retained(found.body)
-            extended?.pointee = Handle.retained(found.extended)
-        }
-        origin?.pointee = found.origin.rawValue
+        let result = made.lookup.resultNow(wantsBytes: made.wantsBytes)
+        out?.pointee = OwnedResult.make(result, url: given.key)
+        if let error = result.error { throw Refusal(error, of: result) }
     }
 }
 
@@ -140,10 +120,6 @@ public func sdd_cache_contains_wait(_ cache: OpaquePointer?, _ key: UnsafePointe
         let (key, levels) = (try cacheKey(key, "key"), try cacheLevels(levels, "levels"))
         return try Caches.cache(cache).contains(key, levels).rawValue
     }
-}
-
-private func notCached(_ key: String) -> Refusal {
-    Refusal(SDD_ERROR_NOT_CACHED, "query", "the levels that it asks have nothing under its key, \(shownKey(key))")
 }
 
 @_cdecl("sdd_cache_remove_wait") @implementation

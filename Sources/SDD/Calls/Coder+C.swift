@@ -5,10 +5,10 @@ internal import SDDEngine
 
 @_cdecl("sdd_process_add_coder") @implementation
 public func sdd_process_add_coder(
-    _ given: UnsafePointer<sdd_coder>?, _ missing: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+    _ given: UnsafePointer<sdd_coder>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        let coder = try madeCoder(given, missing)
+        let coder = try madeCoder(given)
         prepareForForks()
         coder.own()
         AppCoderList.process.add(coder)
@@ -27,11 +27,10 @@ public func sdd_process_remove_coder(_ name: UnsafePointer<CChar>?) -> sdd_statu
 
 @_cdecl("sdd_downloader_add_coder") @implementation
 public func sdd_downloader_add_coder(
-    _ downloader: OpaquePointer?, _ given: UnsafePointer<sdd_coder>?,
-    _ missing: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+    _ downloader: OpaquePointer?, _ given: UnsafePointer<sdd_coder>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        let coder = try madeCoder(given, missing)
+        let coder = try madeCoder(given)
         let downloader = try Downloaders.downloader(downloader)
         coder.own()
         downloader.coders.add(coder)
@@ -50,36 +49,23 @@ public func sdd_downloader_remove_coder(_ downloader: OpaquePointer?, _ name: Un
 }
 
 @_cdecl("sdd_process_load_coder_wait") @implementation
-public func sdd_process_load_coder_wait(
-    _ path: UnsafePointer<CChar>?, _ message: UnsafeMutablePointer<CChar>?, _ capacity: Int
-) -> sdd_status {
-    var flaw = LoadingFlaw(SDD_OK, "")
-    do throws(LoadingFlaw) {
-        let coder = try loadedCoder(path)
+public func sdd_process_load_coder_wait(_ path: UnsafePointer<CChar>?) -> sdd_status {
+    status { () throws(Refusal) in
+        let coder: AppCoderBridge
+        do throws(LoadingFlaw) { coder = try loadedCoder(path) } catch { throw error.refusal }
         prepareForForks()
         coder.own()
         AppCoderList.process.add(coder)
-    } catch {
-        flaw = error
-    }
-    writeCut(flaw.sentence, to: message, capacity: capacity)
-    return status("sdd_process_load_coder_wait") { () throws(Refusal) in
-        if let refusal = flaw.refusal { throw refusal }
     }
 }
 
 /// Makes a coder, which does not own the application's data yet, since the call may still fail.
-private func madeCoder(
-    _ given: UnsafePointer<sdd_coder>?, _ missing: UnsafeMutablePointer<UnsafePointer<CChar>?>?
-) throws(Refusal) -> AppCoderBridge {
-    missing?.pointee = nil
+private func madeCoder(_ given: UnsafePointer<sdd_coder>?) throws(Refusal) -> AppCoderBridge {
     var copy = sdd_coder()
     try read(given, "coder", into: &copy)
-    guard copy.reserved == 0 else { throw .reserved("sdd_coder.reserved") }
     switch AppCoderBridge.make(copy) {
     case .success(let coder): return coder
     case .failure(let flaw):
-        missing?.pointee = staticText(flaw.member)
         throw Refusal(SDD_ERROR_INVALID_ARGUMENT, Place("sdd_coder").field(flaw.member), "it is NULL, or cannot be")
     }
 }

@@ -71,7 +71,6 @@ private func jar(of downloader: OpaquePointer?) throws(Refusal) -> CookieJar {
 private let longestPart = 4096
 
 private func cookie(_ given: sdd_cookie) throws(Refusal) -> Cookie {
-    guard given.reserved == 0 else { throw .reserved("sdd_cookie.reserved") }
     let name = try part(given.name, "sdd_cookie.name")
     guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "=")) else {
         throw Refusal(
@@ -85,7 +84,9 @@ private func cookie(_ given: sdd_cookie) throws(Refusal) -> Cookie {
     }
     var made = Cookie(name: name, value: try part(given.value, "sdd_cookie.value"), domain: domain)
     made.path = path
-    made.expires = try number(given.expires, "sdd_cookie.expires", default: 0, most: .max)
+    // A part of a second counts as a whole one.
+    let expires = try number(given.expires_ms, "sdd_cookie.expires_ms", default: 0, most: .max)
+    made.expires = expires / 1000 + (expires % 1000 > 0 ? 1 : 0)
     made.includeSubdomains = try flag(given.include_subdomains, "sdd_cookie.include_subdomains")
     made.secure = try flag(given.secure, "sdd_cookie.secure")
     made.httpOnly = try flag(given.http_only, "sdd_cookie.http_only")

@@ -14,43 +14,35 @@ public func sdd_download(
     request.progress = progress
     request.completed = completed
     request.user_data = userData
-    return answer(orElse: 0) { () throws(Refusal) in try submit(request, to: downloader, names: .arguments) }
+    return answer(orElse: 0) { () throws(Refusal) in try submit(request, to: downloader, isShort: true) }
 }
 
 @_cdecl("sdd_downloader_submit") @implementation
 public func sdd_downloader_submit(
-    _ downloader: OpaquePointer?, _ request: UnsafePointer<sdd_download_request>?,
-    _ out: UnsafeMutablePointer<sdd_status>?
+    _ downloader: OpaquePointer?, _ request: UnsafePointer<sdd_download_request>?
 ) -> sdd_token {
-    var token: sdd_token = 0
-    let status = status { () throws(Refusal) in
+    answer(orElse: 0) { () throws(Refusal) in
         var copy = sdd_download_request()
-        try read(request, "request", into: &copy, minimum: throughCompleted)
-        token = try submit(copy, to: downloader, names: .download)
+        try read(request, "request", into: &copy)
+        return try submit(copy, to: downloader)
     }
-    out?.pointee = status
-    return token
 }
 
-/// Bytes of a request through `completed`. Smaller structs are refused: they name no function to call at the end.
-private let throughCompleted =
-    (MemoryLayout<sdd_download_request>.offset(of: \sdd_download_request.completed) ?? 0)
-    + MemoryLayout<sdd_result_fn?>.size
-
+/// - Parameter isShort: whether the request consists of the arguments of a short call.
 private func submit(
-    _ request: sdd_download_request, to handle: OpaquePointer?, names: RequestNames
+    _ request: sdd_download_request, to handle: OpaquePointer?, isShort: Bool = false
 ) throws(Refusal) -> sdd_token {
     let client = try Downloaders.client(handle)
-    guard request.completed != nil || client.downloader.isAppDriven else { throw nobodyToTell(names.completed) }
-    guard request.reserved == 0 else { throw .reserved("sdd_download_request.reserved") }
-    guard request.reserved2 == 0 else { throw .reserved("sdd_download_request.reserved2") }
-    let modifiers = try AppModifiers.make(request.modifiers, "sdd_download_request.modifiers")
-    let purpose = RequestPurpose(
-        showsPreviews: request.preview != nil || client.downloader.isAppDriven, names: names)
-    let made = makeRequest(request, client.currentDefaults, modifiers, for: purpose)
+    let isAppDriven = client.downloader.isAppDriven
+    guard request.completed != nil || isAppDriven else {
+        throw nobodyToTell(isShort ? "completed" : "sdd_download_request.completed")
+    }
+    let transfer = try GivenTransfer(request.transfer, "sdd_download_request.transfer")
+    let spec = request.download(transfer, for: .download, hasEvents: isAppDriven, isShort ? "options" : nil)
+    let made = client.currentDefaults.request(spec, request.url)
     let callbacks = RequestCallbacks(request, keepsURL: made.hasReadableURL(request.url))
     guard let token = client.downloader.submit(made, callbacks: callbacks) else { throw destroyedMeanwhile() }
-    modifiers?.data.own()
+    transfer.appData.own()
     return token
 }
 
@@ -66,25 +58,26 @@ func destroyedMeanwhile() -> Refusal {
     Refusal(SDD_ERROR_CLOSED, "downloader", "another thread has destroyed it meanwhile")
 }
 
-extension Result<DownloadRequest, DownloadError> {
-    /// Whether the URL can be passed back as a string: false if it is NULL, too long or not UTF-8.
-    func hasReadableURL(_ url: UnsafePointer<CChar>?) -> Bool {
-        switch self {
-        case .success: return true
-        case .failure(let error):
-            // The request was refused before its URL was checked.
-            if error.detail == .unknownOptions { return isReadable(url) }
-            return ![.urlNull, .urlTooLong, .urlNotUTF8].contains(error.detail)
-        }
+// MARK: - Downloads that are waited for
+
+@_cdecl("sdd_downloader_submit_wait") @implementation
+public func sdd_downloader_submit_wait(
+    _ downloader: OpaquePointer?, _ request: UnsafePointer<sdd_download_request>?, _ milliseconds: Int64,
+    _ out: UnsafeMutablePointer<UnsafeMutablePointer<sdd_result>?>?
+) -> sdd_status {
+    out?.pointee = nil
+    return status { () throws(Refusal) in
+        var copy = sdd_download_request()
+        try read(request, "request", into: &copy)
+        try copy.refuseCallbacks()
+        let client = try Downloaders.client(downloader)
+        let transfer = try GivenTransfer(copy.transfer, "sdd_download_request.transfer")
+        let spec = copy.download(transfer, for: .downloadWait, hasEvents: false)
+        let result = try result(of: spec, copy.url, client, milliseconds, transfer.appData)
+        out?.pointee = OwnedResult.make(result, url: copy.url)
+        if let error = result.error { throw Refusal(error, of: result) }
     }
 }
-
-private func isReadable(_ url: UnsafePointer<CChar>?) -> Bool {
-    guard let bytes = bytes(of: url, limit: ImageURL.maxLength), bytes.count <= ImageURL.maxLength else { return false }
-    return String(validating: bytes, as: UTF8.self) != nil
-}
-
-// MARK: - Blocking downloads
 
 @_cdecl("sdd_get") @implementation
 public func sdd_get(
@@ -97,23 +90,40 @@ public func sdd_get(
         bytes?.pointee = nil
         response?.pointee = nil
         var request = sdd_download_request()
-        request.url = url
         request.options = image == nil ? options | UInt64(SDD_OPTION_BYTES_ONLY) : options
-        // In the request 0 means the downloader's limit; for this call it means no time at all.
-        request.total_timeout_ms = milliseconds < 0 ? 0 : max(1, min(milliseconds, longestLimit))
-        let result = try result(of: request, from: Downloaders.client(downloader))
+        let client = try Downloaders.client(downloader)
+        let spec = request.download(
+            try GivenTransfer(nil, "transfer"), for: .downloadWait, hasEvents: false, "options")
+        let result = try result(of: spec, url, client, milliseconds)
         response?.pointee = Handle.retained(result.response)
-        if let error = result.error { throw Refusal(error) }
+        if let error = result.error { throw Refusal(error, of: result) }
         image?.pointee = Handle.retained(result.image)
         bytes?.pointee = Handle.retained(result.bytes)
     }
 }
 
-private func result(of request: sdd_download_request, from client: Client) throws(Refusal) -> DownloadResult {
+/// Makes a download and waits for its end.
+/// - Parameter milliseconds: the limit of the call; negative for none.
+private func result(
+    of spec: Result<RequestSpec, DownloadError>, _ url: UnsafePointer<CChar>?, _ client: Client, _ milliseconds: Int64,
+    _ appData: [AppData] = []
+) throws(Refusal) -> DownloadResult {
     let callbacks = WaitingCallbacks()
-    let made = makeRequest(request, client.currentDefaults, nil, for: RequestPurpose(use: .get, names: .arguments))
+    let limited = spec.map { $0.limited(to: milliseconds) }
+    let made = client.currentDefaults.request(limited, url)
     guard client.downloader.submit(made, callbacks: callbacks, isImmediate: true) != nil else {
         throw destroyedMeanwhile()
     }
+    appData.own()
     return callbacks.wait()
+}
+
+extension RequestSpec {
+    /// Returns the spec with the limit of a call that waits. Negative: none; 0 is no time at all.
+    func limited(to milliseconds: Int64) -> RequestSpec {
+        if milliseconds < 0 { return self }
+        var spec = self
+        spec.batchLimit = max(1, min(milliseconds, longestLimit)) * 1000
+        return spec
+    }
 }

@@ -50,11 +50,6 @@ public func sdd_downloader_get_config(
     }
 }
 
-@_cdecl("sdd_downloader_current_download_count") @implementation
-public func sdd_downloader_current_download_count(_ downloader: OpaquePointer?) -> Int64 {
-    answer(orElse: 0) { () throws(Refusal) in Int64(try Downloaders.downloader(downloader).currentDownloadCount) }
-}
-
 @_cdecl("sdd_downloader_get_statistics") @implementation
 public func sdd_downloader_get_statistics(
     _ downloader: OpaquePointer?, _ statistics: UnsafeMutablePointer<sdd_statistics>?

@@ -14,33 +14,12 @@ public func sdd_image_encode(
     }
 }
 
-@_cdecl("sdd_image_encode_fd") @implementation
-public func sdd_image_encode_fd(
-    _ image: OpaquePointer?, _ options: UnsafePointer<sdd_encode_options>?, _ descriptor: Int32,
-    _ systemError: UnsafeMutablePointer<Int32>?
-) -> sdd_status {
-    systemError?.pointee = 0
-    return status { () throws(Refusal) in
-        guard descriptor >= 0 else { throw .number("fd", descriptor, allowed: "a descriptor") }
-        let bytes = try encoded(image, options)
-        // Safety: the encoded bytes are kept alive until they are written.
-        let code = withExtendedLifetime(bytes) {
-            bytes.pointer.baseAddress.map { writeAll($0, count: bytes.count, to: descriptor) } ?? 0
-        }
-        if code == 0 { return }
-        systemError?.pointee = code
-        throw Refusal(SDD_ERROR_SINK, "fd", "\(descriptor) took not all bytes: \(systemWords(code))")
-    }
-}
-
 @_cdecl("sdd_downloader_encode") @implementation
 public func sdd_downloader_encode(
-    _ image: OpaquePointer?, _ downloader: OpaquePointer?, _ options: UnsafePointer<sdd_encode_options>?,
-    _ completed: sdd_result_fn?, _ userData: UnsafeMutableRawPointer?, _ free: sdd_user_data_free_fn?,
-    _ out: UnsafeMutablePointer<sdd_status>?
+    _ downloader: OpaquePointer?, _ image: OpaquePointer?, _ options: UnsafePointer<sdd_encode_options>?,
+    _ completed: sdd_result_fn?, _ userData: UnsafeMutableRawPointer?, _ free: sdd_user_data_free_fn?
 ) -> sdd_token {
-    var token: sdd_token = 0
-    let status = status { () throws(Refusal) in
+    answer(orElse: 0) { () throws(Refusal) in
         let client = try Downloaders.client(downloader)
         guard let image = Handle.image(image) else { throw .null("image") }
         guard completed != nil || client.downloader.isAppDriven else { throw nobodyToTell("completed") }
@@ -51,13 +30,11 @@ public func sdd_downloader_encode(
         given.user_data = userData
         given.user_data_free = free
         let callbacks = RequestCallbacks(given, keepsURL: false)
-        guard let accepted = client.downloader.submit(.success(request), callbacks: callbacks) else {
+        guard let token = client.downloader.submit(.success(request), callbacks: callbacks) else {
             throw destroyedMeanwhile()
         }
-        token = accepted
+        return token
     }
-    out?.pointee = status
-    return token
 }
 
 private func encoded(
@@ -115,7 +92,6 @@ private func encodeOptions(_ source: UnsafePointer<sdd_encode_options>?) throws(
     guard let source else { return made }
     var given = sdd_encode_options()
     try read(source, "options", into: &given)
-    guard given.reserved == 0 else { throw .reserved("sdd_encode_options.reserved") }
     made.format = ImageFormat(rawValue: given.format)
     guard made.format != nil || given.format == 0 else {
         throw .number("sdd_encode_options.format", given.format, allowed: "one of SDD_IMAGE_FORMAT_")

@@ -92,7 +92,7 @@ private func refusal(_ failure: DeliveryFailure) -> Refusal {
     case .wouldDeadlock:
         Refusal(
             SDD_ERROR_WOULD_DEADLOCK, "downloader", "one of its own threads, or a callback of it, cannot wait for it")
-    case .timedOut: Refusal(SDD_ERROR_TIMED_OUT, "timeout_ms", "the time is over, and nothing has come")
+    case .timedOut: .timeIsOver("nothing has come")
     case .closed: Refusal(SDD_ERROR_CLOSED, "downloader", "another thread has destroyed it meanwhile")
     case .wrongMode:
         Refusal(
@@ -107,7 +107,7 @@ private struct EventRecords {
     private let stride: Int
     private let capacity: Int
 
-    /// Bytes of a record through `result`, the last field of the struct's first version.
+    /// Bytes of a record through `result`.
     private static let throughResult =
         (MemoryLayout<sdd_event>.offset(of: \sdd_event.result) ?? 0) + MemoryLayout<UnsafePointer<sdd_result>?>.size
 
@@ -143,44 +143,36 @@ private struct EventRecords {
         var made = sdd_event()
         switch event {
         case .progress(let listener, let received, let expected):
-            made.kind = Int32(SDD_EVENT_PROGRESS)
+            made.kind = sdd_event_kind(SDD_EVENT_PROGRESS)
             made.token = listener.token
             made.user_data = callbacks(of: listener).userData
             made.received_bytes = received
             made.expected_bytes = expected
         case .facts(let listener, let facts):
-            let lent = LentFacts(facts)
-            made.kind = Int32(SDD_EVENT_FACTS)
+            let lent = LentInfo(facts)
+            made.kind = sdd_event_kind(SDD_EVENT_FACTS)
             made.token = listener.token
             made.user_data = callbacks(of: listener).userData
-            made.facts = lent.pointer
+            made.info = lent.pointer
             return (made, lent)
         case .preview(let listener, let result):
             let lent = callbacks(of: listener).form(of: result, token: listener.token)
-            made.kind = Int32(SDD_EVENT_PREVIEW)
+            made.kind = sdd_event_kind(SDD_EVENT_PREVIEW)
             made.token = listener.token
             made.user_data = callbacks(of: listener).userData
-            made.image = Handle.retained(result.image)
             made.result = lent.pointer
             return (made, lent)
         case .cached(let listener, let result):
             let lent = callbacks(of: listener).form(of: result, token: listener.token)
-            made.kind = Int32(SDD_EVENT_CACHED)
+            made.kind = sdd_event_kind(SDD_EVENT_CACHED)
             made.token = listener.token
             made.user_data = callbacks(of: listener).userData
-            made.image = Handle.retained(result.image)
-            made.bytes = Handle.retained(result.bytes)
             made.result = lent.pointer
             return (made, lent)
         case .end(let listener, let result):
-            made.kind = Int32(SDD_EVENT_COMPLETED)
+            made.kind = sdd_event_kind(SDD_EVENT_COMPLETED)
             made.token = listener.token
             made.user_data = callbacks(of: listener).userData
-            made.error = result.error?.code.rawValue ?? sdd_status(SDD_OK)
-            made.image = Handle.retained(result.image)
-            made.bytes = Handle.retained(result.bytes)
-            made.received_bytes = result.error == nil ? result.metrics.bodyBytes : 0
-            made.expected_bytes = made.received_bytes
             made.result = callbacks(of: listener).lend(result, token: listener.token)
         case .notice(let notice, let observer):
             guard let observer else { break }
@@ -190,7 +182,6 @@ private struct EventRecords {
             made.kind = notice.kind.rawValue
             made.token = notice.token
             made.user_data = listener.userData
-            made.error = notice.error
             made.notice = lent.pointer
             return (made, lent)
         case .prefetch(let listener, let event):

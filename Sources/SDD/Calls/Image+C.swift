@@ -29,11 +29,6 @@ public func sdd_image_pixel_format(_ image: OpaquePointer?) -> Int32 {
     given(Handle.image(image), "image")?.pixelFormat.rawValue ?? 0
 }
 
-@_cdecl("sdd_image_format") @implementation
-public func sdd_image_format(_ image: OpaquePointer?) -> Int32 {
-    given(Handle.image(image), "image")?.format?.rawValue ?? 0
-}
-
 @_cdecl("sdd_image_pixels") @implementation
 public func sdd_image_pixels(_ image: OpaquePointer?) -> UnsafePointer<UInt8>? {
     pixels(of: image).map { UnsafeRawPointer($0.base).assumingMemoryBound(to: UInt8.self) }
@@ -46,28 +41,12 @@ private func pixels(of image: OpaquePointer?, _ function: StaticString = #functi
 }
 
 @_cdecl("sdd_image_decode_pixels") @implementation
-public func sdd_image_decode_pixels(
-    _ image: OpaquePointer?, _ detail: UnsafeMutablePointer<Int32>?
-) -> sdd_status {
+public func sdd_image_decode_pixels(_ image: OpaquePointer?) -> sdd_status {
     status { () throws(Refusal) in
-        detail?.pointee = 0
         guard let image = Handle.image(image) else { throw .null("image") }
-        _ = try decoded(image, detail)
+        _ = try decoded(image)
     }
 }
-
-@_cdecl("sdd_image_good_rows") @implementation
-public func sdd_image_good_rows(_ image: OpaquePointer?) -> Int32 {
-    Int32(clamping: given(Handle.image(image), "image")?.goodRowCount ?? 0)
-}
-
-@_cdecl("sdd_image_is_preview") @implementation
-public func sdd_image_is_preview(_ image: OpaquePointer?) -> Int32 {
-    given(Handle.image(image), "image")?.isPreview == true ? 1 : 0
-}
-
-@_cdecl("sdd_image_pixels_size") @implementation
-public func sdd_image_pixels_size(_ image: OpaquePointer?) -> Int { pixels(of: image)?.byteCount ?? 0 }
 
 @_cdecl("sdd_image_bytes") @implementation
 public func sdd_image_bytes(_ image: OpaquePointer?) -> OpaquePointer? {

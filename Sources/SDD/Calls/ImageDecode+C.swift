@@ -5,10 +5,9 @@ internal import SDDCoders
 @_cdecl("sdd_image_decode") @implementation
 public func sdd_image_decode(
     _ bytes: UnsafeRawPointer?, _ size: Int, _ options: UnsafePointer<sdd_decode_options>?,
-    _ image: UnsafeMutablePointer<OpaquePointer?>?, _ detail: UnsafeMutablePointer<Int32>?
+    _ image: UnsafeMutablePointer<OpaquePointer?>?
 ) -> sdd_status {
     image?.pointee = nil
-    detail?.pointee = Int32(SDD_DETAIL_NONE)
     return status { () throws(Refusal) in
         guard let image else { throw .null("image") }
         try checkBytes(bytes, size, "bytes")
@@ -18,7 +17,7 @@ public func sdd_image_decode(
         guard let copy = Bytes(copying: UnsafeRawBufferPointer(start: bytes, count: size)) else {
             throw .noMemory("bytes")
         }
-        let made = try coded(detail) { () throws(CoderError) in try DecoderSet.ofProcess.decode(copy, in: form) }
+        let made = try coded { () throws(CoderError) in try DecoderSet.ofProcess.decode(copy, in: form) }
         image.pointee = Handle.retained(made)
     }
 }

@@ -1,5 +1,8 @@
 public import CSDD
+internal import SDDBase
 internal import SDDCoders
+
+// What is known of pictures.
 
 @_cdecl("sdd_image_get_info") @implementation
 public func sdd_image_get_info(
@@ -7,27 +10,86 @@ public func sdd_image_get_info(
 ) -> sdd_status {
     status { () throws(Refusal) in
         guard let image = Handle.image(image) else { throw .null("image") }
-        try fill(info, "info", with: made(image))
+        try fill(info, "info", with: sdd_image_info(image))
     }
 }
 
-private func made(_ image: Image) -> sdd_image_info {
-    var made = sdd_image_info()
-    made.stride = image.ready?.stride ?? 0
-    made.pixels_size = image.ready?.byteCount ?? 0
-    made.width = Int32(clamping: image.width)
-    made.height = Int32(clamping: image.height)
-    made.pixel_format = image.pixelFormat.rawValue
-    made.is_decoded = image.ready == nil ? 0 : 1
-    made.format = image.format?.rawValue ?? 0
-    made.stored_width = Int32(clamping: image.facts?.width ?? 0)
-    made.stored_height = Int32(clamping: image.facts?.height ?? 0)
-    made.orientation = Int32(clamping: image.facts?.orientation ?? 1)
-    made.depth = Int32(clamping: image.facts?.depth ?? 0)
-    made.has_alpha = image.facts?.hasAlpha == true ? 1 : 0
-    made.is_scaled = image.isScaled ? 1 : 0
-    made.good_rows = Int32(clamping: image.goodRowCount)
-    made.is_preview = image.isPreview ? 1 : 0
-    made.is_partial = image.isPartial ? 1 : 0
-    return made
+@_cdecl("sdd_image_probe") @implementation
+public func sdd_image_probe(
+    _ bytes: UnsafeRawPointer?, _ size: Int, _ info: UnsafeMutablePointer<sdd_image_info>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        try checkBytes(bytes, size, "bytes")
+        // Clear the struct first, so that an error leaves no values from an earlier call.
+        try fill(info, "info", with: sdd_image_info())
+        // Safety: the library's header requires `size` readable bytes.
+        try fill(info, "info", with: sdd_image_info(try read(UnsafeRawBufferPointer(start: bytes, count: size))))
+    }
+}
+
+@_cdecl("sdd_image_sniff") @implementation
+public func sdd_image_sniff(_ bytes: UnsafeRawPointer?, _ size: Int) -> Int32 {
+    answer(orElse: 0) { () throws(Refusal) in
+        try checkBytes(bytes, size, "bytes")
+        // Safety: the library's header requires `size` readable bytes.
+        return ImageFormat(magicNumberOf: UnsafeRawBufferPointer(start: bytes, count: size))?.rawValue ?? 0
+    }
+}
+
+private func read(_ bytes: UnsafeRawBufferPointer) throws(Refusal) -> ImageFacts {
+    do throws(ImageFacts.Failure) {
+        return try ImageFacts(of: bytes)
+    } catch {
+        switch error {
+        case .incomplete:
+            throw Refusal(
+                SDD_ERROR_INCOMPLETE, "size",
+                "\(bytes.count) bytes end before the facts do: call again with more of them")
+        case .unknownFormat:
+            throw Refusal(SDD_ERROR_BAD_IMAGE_DATA, "bytes", "they do not begin as a JPEG or PNG does")
+        case .malformed:
+            throw Refusal(SDD_ERROR_BAD_IMAGE_DATA, "bytes", "they begin as a picture does, and go on as none can")
+        }
+    }
+}
+
+extension sdd_image_info {
+    /// What is known of an encoded picture.
+    init(_ facts: ImageFacts) {
+        self.init()
+        struct_size = MemoryLayout<sdd_image_info>.size
+        format = facts.format.rawValue
+        stored_width = Int32(clamping: facts.width)
+        stored_height = Int32(clamping: facts.height)
+        channels = Int32(clamping: facts.channels)
+        depth = Int32(clamping: facts.depth)
+        is_progressive = facts.isProgressive ? 1 : 0
+        frame_count = Int32(clamping: facts.frameCount)
+        loop_count = Int32(clamping: facts.loopCount)
+        orientation = Int32(clamping: facts.orientation)
+    }
+
+    fileprivate init(_ image: Image) {
+        if let facts = image.facts { self.init(facts) } else { self.init() }
+        format = image.format?.rawValue ?? 0
+        frame_count = Int32(clamping: image.frameCount)
+        loop_count = Int32(clamping: image.animation?.loopCount ?? 1)
+        pixels_size = image.ready?.byteCount ?? 0
+        good_rows = Int32(clamping: image.goodRowCount)
+        is_preview = image.isPreview ? 1 : 0
+        is_partial = image.isPartial ? 1 : 0
+        is_scaled = image.isScaled ? 1 : 0
+    }
+}
+
+/// What is known of an encoded picture, in C form, freed with the last reference. Thread: the one on which the downloader
+/// delivers.
+final class LentInfo {
+    private let place = UnsafeMutablePointer<sdd_image_info>.allocate(capacity: 1)
+
+    init(_ facts: ImageFacts) { place.initialize(to: sdd_image_info(facts)) }
+
+    deinit { place.deallocate() }
+
+    var pointer: UnsafePointer<sdd_image_info> { UnsafePointer(place) }
 }

@@ -38,52 +38,74 @@ public func sdd_load(
     request.progress = progress
     request.completed = completed
     request.user_data = userData
-    return answer(orElse: 0) { () throws(Refusal) in try submit(request, to: loader, names: .arguments) }
+    return answer(orElse: 0) { () throws(Refusal) in try submit(request, to: loader, isShort: true) }
 }
 
 @_cdecl("sdd_loader_submit") @implementation
 public func sdd_loader_submit(
-    _ loader: OpaquePointer?, _ request: UnsafePointer<sdd_load_request>?, _ out: UnsafeMutablePointer<sdd_status>?
+    _ loader: OpaquePointer?, _ request: UnsafePointer<sdd_load_request>?
 ) -> sdd_token {
-    var token: sdd_token = 0
-    let status = status { () throws(Refusal) in
+    answer(orElse: 0) { () throws(Refusal) in
         var copy = sdd_load_request()
-        try read(request, "request", into: &copy, minimum: throughCompleted)
-        token = try submit(copy, to: loader, names: .load)
+        try read(request, "request", into: &copy)
+        return try submit(copy, to: loader)
     }
-    out?.pointee = status
-    return token
 }
 
-/// Bytes of a request through `completed`. Smaller structs are refused: they name no function to call at the end.
-private let throughCompleted =
-    (MemoryLayout<sdd_load_request>.offset(of: \sdd_load_request.completed) ?? 0)
-    + MemoryLayout<sdd_result_fn?>.size
-
+/// - Parameter isShort: whether the request consists of the arguments of a short call.
 private func submit(
-    _ request: sdd_load_request, to handle: OpaquePointer?, names: RequestNames
+    _ request: sdd_load_request, to handle: OpaquePointer?, isShort: Bool = false
 ) throws(Refusal) -> sdd_token {
     let client = try Loaders.loader(handle)
     guard request.completed != nil || client.client.downloader.isAppDriven else {
-        throw nobodyToTell(names.completed)
+        throw nobodyToTell(isShort ? "completed" : "sdd_load_request.completed")
     }
     var request = request
     client.hooks.process(&request)
-    let ahead = searchAhead(request, client)
-    if let ahead {
-        let answer = client.loader.submit(ahead) { RequestCallbacks(request, keepsURL: true) }
-        if let answer {
-            guard let token = answer else { throw destroyedMeanwhile() }
-            return token
-        }
+    let reading = try LoadReading(request, client, isShort ? "options" : nil)
+    let defaults = client.client.currentDefaults
+    let ahead = reading.searchAhead(defaults)
+    if let ahead, let answer = client.loader.submit(ahead.search, callbacks: { RequestCallbacks(request, keepsURL: true) }) {
+        guard let token = answer else { throw destroyedMeanwhile() }
+        return token
     }
-    let made = try LoadReading(request, client, after: ahead, names: names)
-    guard let token = client.loader.submit(made.plan, callbacks: made.callbacks) else {
-        throw destroyedMeanwhile()
-    }
-    made.appData.own()
+    let plan = reading.plan(defaults, after: ahead)
+    let callbacks = RequestCallbacks(request, keepsURL: plan.sources[0].request.hasReadableURL(request.url))
+    guard let token = client.loader.submit(plan, callbacks: callbacks) else { throw destroyedMeanwhile() }
+    reading.appData.own()
     return token
 }
+
+// MARK: - Loads that are waited for
+
+@_cdecl("sdd_loader_submit_wait") @implementation
+public func sdd_loader_submit_wait(
+    _ loader: OpaquePointer?, _ request: UnsafePointer<sdd_load_request>?, _ milliseconds: Int64,
+    _ out: UnsafeMutablePointer<UnsafeMutablePointer<sdd_result>?>?
+) -> sdd_status {
+    out?.pointee = nil
+    return status { () throws(Refusal) in
+        let client = try Loaders.loader(loader)
+        var copy = sdd_load_request()
+        try read(request, "request", into: &copy)
+        try copy.refuseCallbacks()
+        if copy.cached != nil { throw callbackOfWait("sdd_load_request.cached") }
+        client.hooks.process(&copy)
+        let reading = try LoadReading(copy, client, for: .loadWait).limited(to: milliseconds)
+        let callbacks = WaitingCallbacks()
+        let plan = reading.plan(client.client.currentDefaults)
+        guard client.loader.submit(plan, callbacks: callbacks, isImmediate: true) != nil else {
+            throw destroyedMeanwhile()
+        }
+        reading.appData.own()
+        let result = callbacks.wait()
+        // If a refresh ends with an error, the picture is the one that the cache has.
+        out?.pointee = OwnedResult.make(result, cached: callbacks.cached, url: copy.url)
+        if let error = result.error { throw Refusal(error, of: result) }
+    }
+}
+
+// MARK: - Loaders
 
 @_cdecl("sdd_loader_running_count") @implementation
 public func sdd_loader_running_count(_ loader: OpaquePointer?) -> Int64 {

@@ -5,11 +5,10 @@ internal import SDDCoders
 @_cdecl("sdd_image_metadata") @implementation
 public func sdd_image_metadata(
     _ image: OpaquePointer?, _ kind: Int32, _ data: UnsafeMutablePointer<UnsafeRawPointer?>?,
-    _ size: UnsafeMutablePointer<Int>?, _ detail: UnsafeMutablePointer<Int32>?
+    _ size: UnsafeMutablePointer<Int>?
 ) -> sdd_status {
     data?.pointee = nil
     size?.pointee = 0
-    detail?.pointee = 0
     return status { () throws(Refusal) in
         guard let image = Handle.image(image) else { throw .null("image") }
         guard let known = Metadata.Kind(rawValue: kind) else {
@@ -17,7 +16,7 @@ public func sdd_image_metadata(
         }
         guard let data else { throw .null("data") }
         guard let size else { throw .null("size") }
-        let block = try coded(detail) { () throws(CoderError) in try image.metadata?.block(known) }
+        let block = try coded { () throws(CoderError) in try image.metadata?.block(known) }
         guard let block else {
             throw Refusal(SDD_ERROR_NOT_FOUND, "kind", "the picture has no metadata of the kind \(kind)")
         }

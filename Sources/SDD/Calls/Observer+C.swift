@@ -58,7 +58,7 @@ final class LentNotice {
 
     init(_ source: Notice, for observer: AppObserver) {
         self.observer = observer
-        texts = (source.url.map { CText($0) }, source.message.map { CText($0) })
+        texts = (source.url.map { CText($0) }, (source.message ?? source.error?.message).map { CText($0) })
         var made = sdd_notice()
         made.struct_size = MemoryLayout<sdd_notice>.size
         made.kind = source.kind.rawValue
@@ -67,9 +67,8 @@ final class LentNotice {
         made.token = source.token
         made.url = texts.url?.pointer
         made.time_us = source.time
-        made.http_status = source.httpStatus
-        made.error = source.error
-        made.message = texts.message?.pointer
+        made.failure = sdd_failure(
+            source.error, stage: source.stage, httpStatus: source.httpStatus, message: texts.message?.pointer)
         made.attempt = source.attempt
         made.delay_us = source.delay
         notice = .allocate(capacity: 1)

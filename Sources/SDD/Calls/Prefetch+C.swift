@@ -5,24 +5,29 @@ internal import SDDEngine
 // Prefetching lists of URLs.
 
 @_cdecl("sdd_prefetch") @implementation
-public func sdd_prefetch(
-    _ loader: OpaquePointer?, _ list: UnsafePointer<sdd_prefetch_list>?, _ out: UnsafeMutablePointer<sdd_status>?
-) -> sdd_token {
-    var token: sdd_token = 0
-    let status = status { () throws(Refusal) in
+public func sdd_prefetch(_ loader: OpaquePointer?, _ list: UnsafePointer<sdd_prefetch_list>?) -> sdd_token {
+    answer(orElse: 0) { () throws(Refusal) in
         let client = try Loaders.loader(loader)
         var given = sdd_prefetch_list()
         try read(list, "list", into: &given)
-        guard given.reserved == 0 else { throw .reserved("sdd_prefetch_list.reserved") }
-        let made = PrefetchList(urls: try urls(of: given, client), loads: try PrefetchedLoads(given, client))
+        let transfer = try GivenTransfer(given.transfer, "sdd_prefetch_list.transfer")
+        let loads = try PrefetchedLoads(given, transfer, client)
+        let made = PrefetchList(urls: try urls(of: given, client), loads: loads, priority: try priority(given))
         let callbacks = PrefetchCallbacks(given, urls: made.urls)
-        guard let accepted = client.prefetcher.submit(made, callbacks: callbacks) else {
+        guard let token = client.prefetcher.submit(made, callbacks: callbacks) else {
             throw Refusal(SDD_ERROR_CLOSED, "loader", "another thread has destroyed it, or its downloader, meanwhile")
         }
-        token = accepted
+        transfer.appData.own()
+        return token
     }
-    out?.pointee = status
-    return token
+}
+
+private func priority(_ given: sdd_prefetch_list) throws(Refusal) -> Priority {
+    if given.priority == 0 { return .veryLow }
+    guard let known = Priority(rawValue: given.priority) else {
+        throw .number("sdd_prefetch_list.priority", given.priority, allowed: "0 or one of SDD_PRIORITY_")
+    }
+    return known
 }
 
 private let mostURLs = 1 << 20

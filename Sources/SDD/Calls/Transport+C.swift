@@ -5,17 +5,14 @@ internal import SDDTransport
 
 @_cdecl("sdd_downloader_add_transport") @implementation
 public func sdd_downloader_add_transport(
-    _ downloader: OpaquePointer?, _ given: UnsafePointer<sdd_transport>?,
-    _ missing: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+    _ downloader: OpaquePointer?, _ given: UnsafePointer<sdd_transport>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        missing?.pointee = nil
         var copy = sdd_transport()
         try read(given, "transport", into: &copy)
         let client = try Downloaders.client(downloader)
         switch AppTransportBridge.make(copy, seat: client.downloader.seat) {
         case .failure(let flaw):
-            missing?.pointee = staticText(flaw.member)
             throw Refusal(
                 SDD_ERROR_INVALID_ARGUMENT, Place("sdd_transport").field(flaw.member), "it is NULL, or cannot be")
         case .success(let transport):

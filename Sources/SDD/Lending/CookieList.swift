@@ -21,7 +21,7 @@ final class CookieList: @unchecked Sendable {
             made.value = keep(cookie.value)
             made.domain = keep(cookie.domain)
             made.path = keep(cookie.path)
-            made.expires = cookie.expires
+            made.expires_ms = cookie.expires > Int64.max / 1000 ? .max : cookie.expires * 1000
             made.include_subdomains = cookie.includeSubdomains ? 1 : 0
             made.secure = cookie.secure ? 1 : 0
             made.http_only = cookie.httpOnly ? 1 : 0

@@ -1,16 +1,26 @@
-internal import CSDD
+public import CSDD
 internal import Glibc
 internal import SDDBase
 internal import SDDEngine
 internal import SDDTransport
 
-/// A result in C form, in one block of memory with its timings, metrics and address. The block is freed with the last
-/// reference. Thread: the one on which the downloader delivers.
+/// A result in C form, in one block of memory with its metrics and address. The block is freed with the last reference.
+/// Thread: the one on which the downloader delivers; or any, of a result that the application owns.
 final class LentResult {
     private struct Block {
         var result = sdd_result()
-        var timings = sdd_timings()
         var metrics = sdd_metrics()
+        /// The object itself, with one reference, if the application owns the result.
+        var owner: UnsafeRawPointer?
+    }
+
+    /// What a result hands out of a picture.
+    struct Parts: OptionSet {
+        let rawValue: Int
+        static let image = Parts(rawValue: 1)
+        static let bytes = Parts(rawValue: 2)
+        static let response = Parts(rawValue: 4)
+        static let all: Parts = [.image, .bytes, .response]
     }
 
     private static let addressCapacity = 64
@@ -18,12 +28,26 @@ final class LentResult {
     private let block: UnsafeMutablePointer<Block>
     private let message: CText?
     private let source: DownloadResult
-    private let failures: LentFailures?
+    private let error: DownloadError?
+    /// The result whose picture is handed out: a cached one, if its refresh has ended with an error.
+    private let shown: DownloadResult
+    private let failures: LentOutcomes?
+    private let ownURL: CText?
 
-    init(_ source: DownloadResult, token: UInt64, url: UnsafePointer<CChar>?) {
+    /// - Parameters:
+    ///   - url: lives as long as the result, unless there is an `ownURL`.
+    ///   - cached: the cached result whose refresh has ended with an error.
+    ///   - error: in place of that of the result.
+    init(
+        _ source: DownloadResult, token: UInt64, url: UnsafePointer<CChar>?, ownURL: CText? = nil,
+        cached: DownloadResult? = nil, error: DownloadError? = nil, with parts: Parts = .all
+    ) {
         self.source = source
-        failures = source.failures.isEmpty ? nil : LentFailures(source.failures)
-        message = source.error.map { CText($0.message) }
+        self.error = error ?? source.error
+        shown = source.error == nil ? source : cached ?? source
+        failures = source.failures.isEmpty ? nil : LentOutcomes(source.failures)
+        self.ownURL = ownURL
+        message = self.error.map { CText($0.message) }
         // Safety: the memory holds the block followed by an address. Its size is small and does not depend on input.
         let memory = UnsafeMutableRawPointer.allocate(
             byteCount: MemoryLayout<Block>.size + Self.addressCapacity, alignment: MemoryLayout<Block>.alignment)
@@ -33,9 +57,8 @@ final class LentResult {
         source.metrics.transfer.remoteAddress.withCString { text in
             copyText(address, Self.addressCapacity, text)
         }
-        fillTimings()
         fillMetrics(address: address)
-        fillResult(token: token, url: url)
+        fillResult(token: token, url: ownURL?.pointer ?? url, parts)
     }
 
     deinit { UnsafeMutableRawPointer(block).deallocate() }
@@ -46,46 +69,34 @@ final class LentResult {
         withExtendedLifetime(self) { body(pointer) }
     }
 
-    private func fillResult(token: UInt64, url: UnsafePointer<CChar>?) {
+    private func fillResult(token: UInt64, url: UnsafePointer<CChar>?, _ parts: Parts) {
         var made = sdd_result()
         made.struct_size = MemoryLayout<sdd_result>.size
         made.token = token
         made.url = url
-        made.image = Handle.borrowed(source.image)
-        made.bytes = Handle.borrowed(source.bytes)
-        made.response = Handle.borrowed(source.response)
-        made.origin = source.origin.rawValue
-        made.extended = Handle.borrowed(source.extended)
-        made.http_status = source.httpStatus
-        made.finished = source.isPreview ? 0 : 1
-        made.message = message?.pointer ?? emptyString
-        // Safety: both are fields of the block, which lives as long as this object.
-        let start = UnsafeRawPointer(block)
-        made.timings = (start + (MemoryLayout<Block>.offset(of: \.timings) ?? 0)).assumingMemoryBound(
-            to: sdd_timings.self)
-        made.metrics = (start + (MemoryLayout<Block>.offset(of: \.metrics) ?? 0)).assumingMemoryBound(
-            to: sdd_metrics.self)
-        made.end_unproven = source.isEndUnproven ? 1 : 0
-        made.transformed = source.isTransformed ? 1 : 0
+        made.failure = sdd_failure(
+            error, stage: source.stage, httpStatus: source.httpStatus, message: message?.pointer)
+        if parts.contains(.image) { made.image = Handle.borrowed(shown.image) }
+        if parts.contains(.bytes) { made.bytes = Handle.borrowed(shown.bytes) }
+        if parts.contains(.response) { made.response = Handle.borrowed(source.response) }
+        made.extended = Handle.borrowed(shown.extended)
+        let isShown = error == nil || shown !== source
+        made.origin = (isShown ? shown.origin : .none).rawValue
+        made.is_terminal = source.isPreview ? 0 : 1
+        made.is_transformed = shown.isTransformed ? 1 : 0
+        // Safety: the metrics are a field of the block, which lives as long as this object.
+        made.metrics = (UnsafeRawPointer(block) + (MemoryLayout<Block>.offset(of: \.metrics) ?? 0))
+            .assumingMemoryBound(to: sdd_metrics.self)
         if let failures {
             made.sources = failures.pointer
             made.source_count = source.failures.count
         }
-        if let error = source.error {
-            made.error = error.code.rawValue
-            made.detail = error.detail.rawValue
-            made.curl_code = error.curlCode
-            made.system_error = error.systemError
-            made.error_class = error.errorClass.rawValue
-            made.stage = source.stage.rawValue
-            made.retryable = error.isRetryable ? 1 : 0
-        }
         block.pointee.result = made
     }
 
-    private func fillTimings() {
-        var made = sdd_timings()
-        made.struct_size = MemoryLayout<sdd_timings>.size
+    private func fillMetrics(address: UnsafePointer<CChar>) {
+        var made = sdd_metrics()
+        made.struct_size = MemoryLayout<sdd_metrics>.size
         // A failed clock read makes times slightly wrong, so negative ones become 0, and the total is never less than
         // the queue, decode or cache time.
         let timings = source.timings
@@ -100,12 +111,6 @@ final class LentResult {
         made.store_us = max(0, timings.store)
         made.total_us = max(timings.total, made.queue_us, made.decode_us, made.cache_us)
         made.delivery_us = max(0, SystemTime().monotonicMicroseconds() - source.ended)
-        block.pointee.timings = made
-    }
-
-    private func fillMetrics(address: UnsafePointer<CChar>) {
-        var made = sdd_metrics()
-        made.struct_size = MemoryLayout<sdd_metrics>.size
         let transfer = source.metrics.transfer
         made.request_bytes = transfer.requestBytes
         made.response_header_bytes = transfer.headerBytes
@@ -119,8 +124,32 @@ final class LentResult {
         made.remote_address = address
         made.saved_bytes = source.metrics.savedBytes
         made.resumed_bytes = transfer.resumedBytes
+        made.end_unproven = source.isEndUnproven ? 1 : 0
         block.pointee.metrics = made
     }
+}
+
+// MARK: - Results that the application owns
+
+extension LentResult {
+    /// Returns the result with one reference that the application gives back by sdd_result_release().
+    func own() -> UnsafeMutablePointer<sdd_result> {
+        block.pointee.owner = UnsafeRawPointer(Unmanaged.passRetained(self).toOpaque())
+        return UnsafeMutableRawPointer(block).assumingMemoryBound(to: sdd_result.self)
+    }
+
+    /// Gives back the reference. Does nothing to a result that was only lent.
+    static func release(_ result: UnsafeMutablePointer<sdd_result>) {
+        // Safety: every sdd_result that the library hands out is the first field of a block.
+        let block = UnsafeMutableRawPointer(result).assumingMemoryBound(to: Block.self)
+        guard let owner = block.pointee.owner else { return }
+        Unmanaged<LentResult>.fromOpaque(owner).release()
+    }
+}
+
+@_cdecl("sdd_result_release") @implementation
+public func sdd_result_release(_ result: UnsafeMutablePointer<sdd_result>?) {
+    if let result { LentResult.release(result) }
 }
 
 /// Copies a text, as far as there is room, and a NUL.

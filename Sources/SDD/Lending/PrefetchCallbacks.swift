@@ -50,16 +50,14 @@ final class PrefetchCallbacks: AppCallbacks, @unchecked Sendable {
         switch event {
         case .step(let index, let result, let counts):
             let lent = LentStep(result, of: text(index), token: token, counts)
-            made.kind = Int32(SDD_EVENT_PREFETCHED)
-            made.error = result.error?.code.rawValue ?? sdd_status(SDD_OK)
+            made.kind = sdd_event_kind(SDD_EVENT_PREFETCHED)
             made.result = lent.result.pointer
             made.prefetch = lent.report?.pointer
             made.index = index
             return (made, lent)
         case .end(let report):
             let lent = LentReport(report, token: token)
-            made.kind = Int32(SDD_EVENT_PREFETCH_COMPLETED)
-            made.error = lent.pointer.pointee.error
+            made.kind = sdd_event_kind(SDD_EVENT_PREFETCH_COMPLETED)
             made.prefetch = lent.pointer
             return (made, lent)
         }

@@ -19,19 +19,10 @@ final class RequestCallbacks: AppCallbacks, @unchecked Sendable {
     let userData: UnsafeMutableRawPointer?
     private var lent: LentResult?
 
-    init(_ load: sdd_load_request, keepsURL: Bool) {
-        cached = load.cached
-        url = keepsURL ? load.url.flatMap { strdup($0) } : nil
-        progress = load.progress
-        completion = load.completed
-        preview = load.preview
-        facts = load.facts
-        free = load.user_data_free
-        userData = load.user_data
-    }
+    convenience init(_ load: sdd_load_request, keepsURL: Bool) { self.init(load, cached: load.cached, keepsURL: keepsURL) }
 
-    init(_ request: sdd_download_request, keepsURL: Bool) {
-        cached = nil
+    init<Request: RequestStruct>(_ request: Request, cached: sdd_result_fn? = nil, keepsURL: Bool) {
+        self.cached = cached
         url = keepsURL ? request.url.flatMap { strdup($0) } : nil
         progress = request.progress
         completion = request.completed
@@ -51,7 +42,7 @@ final class RequestCallbacks: AppCallbacks, @unchecked Sendable {
     }
 
     func learned(_ facts: ImageFacts, token: UInt64) {
-        var made = sdd_image_facts(facts)
+        var made = sdd_image_info(facts)
         self.facts?(token, &made, userData)
     }
 

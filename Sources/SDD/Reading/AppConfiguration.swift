@@ -15,11 +15,14 @@ final class AppConfiguration: @unchecked Sendable {
     // data of the application that is only passed back.
     private let parts: ConfigurationParts
     private let texts: [CText]
+    private let data: [AppData]
     /// Groups lent to callers, valid until the downloader is destroyed. New ones are added only after the configuration
     /// has changed.
     private let lent = Monitor<[LentGroups]>([])
 
-    init(_ given: ConfigurationParts) {
+    /// - Parameter data: kept as long as the configuration, since its functions may be called until the end.
+    init(_ given: ConfigurationParts, keeping data: [AppData]) {
+        self.data = data
         var parts = given
         var texts: [CText] = []
         func keep(_ field: WritableKeyPath<ConfigurationParts, UnsafePointer<CChar>?>) {
@@ -114,7 +117,7 @@ extension ConfigurationParts {
         config.decode_threads = Int32(clamping: current.decodeThreads)
         if config.accepted_status_codes == nil { config.accepted_status_codes = staticText("200-299") }
         if config.accepted_content_types == nil { config.accepted_content_types = staticText(any) }
-        callbacks.min_preview_scans = Int32(clamping: current.minPreviewScans)
+        callbacks.min_preview_scans = Int64(current.minPreviewScans)
         if callbacks.min_preview_interval_ms == 0 {
             callbacks.min_preview_interval_ms = current.minPreviewMilliseconds
         }
@@ -145,7 +148,7 @@ extension ConfigurationParts {
         network.max_redirects = current.maxRedirects
         network.receive_buffer_bytes = current.receiveBufferBytes
         network.network_threads = current.networkThreads
-        network.tcp_keepalive_s = current.keepAliveSeconds
+        network.tcp_keepalive_ms = current.keepAliveSeconds < 0 ? -1 : Int64(current.keepAliveSeconds) * 1000
         network.dns_cache_ms = current.dnsCacheMilliseconds
         if network.min_tls_version == 0 { network.min_tls_version = Int32(SDD_TLS_1_2) }
     }

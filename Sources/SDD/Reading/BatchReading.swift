@@ -18,8 +18,6 @@ func makeBatch(_ config: sdd_batch_config) throws(Refusal) -> Batch {
         } else {
             try Downloaders.client(config.downloader, "sdd_batch_config.downloader")
         }
-    guard config.reserved == 0 else { throw .reserved("sdd_batch_config.reserved") }
-    guard config.reserved2 == 0 else { throw .reserved("sdd_batch_config.reserved2") }
     let options = try RequestOptions.read(
         config.options, "sdd_batch_config.options", for: loader == nil ? .batch : .loadedBatch)
     let rules = try rules(config, options, standard: client.currentDefaults.form)
@@ -29,16 +27,27 @@ func makeBatch(_ config: sdd_batch_config) throws(Refusal) -> Batch {
             "sdd_tensor.slot_count",
             "\(tensor.slotCount) is too few for \(count) items: with SDD_TENSOR_SLOT_OF_INDEX each has its own")
     }
-    let attempts = try number(
-        config.max_attempts, "sdd_batch_config.max_attempts", default: 0, most: mostAttempts)
-    let wish = RequestWish(options: options, maxAttempts: attempts)
+    let transfer = try GivenTransfer(config.transfer, "sdd_batch_config.transfer")
+    var spec = RequestSpec(options: options)
+    spec.priority = try priority(config)
+    spec.transfer = try transfer.checkedSpec()
     let source: any BatchSource =
-        if let loader { LoadedBatchSource(loader, wish) } else { DownloadedBatchSource(client, wish) }
+        if let loader { LoadedBatchSource(loader, spec) } else { DownloadedBatchSource(client, spec) }
     do throws(SystemError) {
-        return try Batch.make(input, source: source, rules: rules)
+        let batch = try Batch.make(input, source: source, rules: rules)
+        transfer.appData.own()
+        return batch
     } catch {
         throw Refusal(SDD_ERROR_NO_RESOURCES, "the system gave no descriptor for sdd_batch_event_fd()")
     }
+}
+
+private func priority(_ config: sdd_batch_config) throws(Refusal) -> Priority {
+    if config.priority == 0 { return .normal }
+    guard let known = Priority(rawValue: config.priority) else {
+        throw .number("sdd_batch_config.priority", config.priority, allowed: "0 or one of SDD_PRIORITY_")
+    }
+    return known
 }
 
 private func wrong(_ place: Place, _ reason: String) -> Refusal { Refusal(SDD_ERROR_INVALID_ARGUMENT, place, reason) }
@@ -50,7 +59,10 @@ private func rules(
     rules.lookAhead = Int(try number(config.look_ahead, "sdd_batch_config.look_ahead", default: 64, most: 65_536))
     rules.isOrdered = try choice(
         config.order, "sdd_batch_config.order", "SDD_BATCH_", [SDD_BATCH_AS_COMPLETED: false, SDD_BATCH_ORDERED: true])
-    rules.limit = try number(config.deadline_ms, "sdd_batch_config.deadline_ms", default: 0, most: longestLimit) * 1000
+    if config.deadline_ms != -1 {
+        let limit = try number(config.deadline_ms, "sdd_batch_config.deadline_ms", default: 0, most: longestLimit)
+        rules.limit = limit * 1000
+    }
     rules.wantsResponses = try flag(config.responses, "sdd_batch_config.responses")
     guard let source = config.tensor else {
         rules.form = try pixelForm(
@@ -60,7 +72,6 @@ private func rules(
     }
     var given = sdd_tensor()
     try read(source, "sdd_batch_config.tensor", into: &given)
-    guard given.reserved == 0 else { throw .reserved("sdd_tensor.reserved") }
     guard config.decode == nil else {
         throw wrong("sdd_batch_config.decode", "it must be NULL where there is a tensor, which says all of it")
     }
@@ -83,9 +94,7 @@ private func tensor(_ given: sdd_tensor) throws(Refusal) -> Tensor {
         ])
     let isPlanar = try choice(
         given.layout, "sdd_tensor.layout", "SDD_TENSOR_", [SDD_TENSOR_HWC: false, SDD_TENSOR_CHW: true])
-    let fit = try choice(
-        given.fit, "sdd_tensor.fit", "SDD_TENSOR_",
-        [SDD_TENSOR_FILL: SizeRule.Fit.fill, SDD_TENSOR_STRETCH: .stretch, SDD_TENSOR_INSIDE: .inside])
+    let fit = try fit(given.fit, "sdd_tensor.fit", default: .fill)
     guard given.width > 0 else { throw .number("sdd_tensor.width", given.width, allowed: "at least 1") }
     guard given.height > 0 else { throw .number("sdd_tensor.height", given.height, allowed: "at least 1") }
     guard given.background <= 0xff_ffff else { throw badBackground("sdd_tensor.background", given.background) }
@@ -131,7 +140,9 @@ private func input(_ config: sdd_batch_config, _ defaults: RequestDefaults) thro
 
 extension RequestDefaults {
     /// Copies a URL and its terminating NUL; `nil` for NULL.
-    fileprivate func copy(of url: UnsafePointer<CChar>?) -> [UInt8]? { urlBytes(url).map { Array($0) + [0] } }
+    fileprivate func copy(of url: UnsafePointer<CChar>?) -> [UInt8]? {
+        urlBytes(url, limit: maxBodyBytes).map { Array($0) + [0] }
+    }
 }
 
 /// The items of an array, with the URLs copied into one buffer. Called by the thread that starts items, one at a time.

@@ -237,20 +237,16 @@ extension [AppData] {
     func own() { forEach { $0.own() } }
 }
 
-/// Runs work on the bytes of an image. If it fails, `detail` receives the reason, and the call is refused.
-func coded<Value>(
-    _ detail: UnsafeMutablePointer<Int32>?, _ work: () throws(CoderError) -> Value
-) throws(Refusal) -> Value {
+/// Runs work on the bytes of an image. If it fails, the call is refused with the reason.
+func coded<Value>(_ work: () throws(CoderError) -> Value) throws(Refusal) -> Value {
     do throws(CoderError) {
         return try work()
     } catch {
-        let error = DownloadError(error)
-        detail?.pointee = error.detail.rawValue
-        throw Refusal(error)
+        throw Refusal(DownloadError(error))
     }
 }
 
 /// Returns the pixels of an image, and decodes them now if necessary.
-func decoded(_ image: Image, _ detail: UnsafeMutablePointer<Int32>? = nil) throws(Refusal) -> PixelBuffer {
-    try coded(detail) { () throws(CoderError) in try image.decoded() }
+func decoded(_ image: Image) throws(Refusal) -> PixelBuffer {
+    try coded { () throws(CoderError) in try image.decoded() }
 }

@@ -34,6 +34,17 @@ func cacheLevels(_ given: Int32, _ place: Place) throws(Refusal) -> CacheLevels 
 // MARK: - Configurations
 
 /// Creates a cache from its config and starts its threads.
+func makeCache(_ config: sdd_cache_config) throws(Refusal) -> ImageCache {
+    var failure: CacheError?
+    do throws(Refusal) {
+        return try makeCache(config, failure: &failure)
+    } catch {
+        guard let failure else { throw error }
+        let detail: DownloadError.Detail = failure == .unsafeDirectory ? .cacheUnsafe : .cacheDirectory
+        throw Refusal(DownloadError(.cache, detail, error.sentence))
+    }
+}
+
 /// - Parameter failure: set if the directory cannot be used.
 func makeCache(_ config: sdd_cache_config, failure: inout CacheError?) throws(Refusal) -> ImageCache {
     let levels = try cacheLevels(config.levels, "sdd_cache_config.levels")
@@ -41,7 +52,9 @@ func makeCache(_ config: sdd_cache_config, failure: inout CacheError?) throws(Re
     let images = levels.contains(.memory) ? try appMemoryStore(config.memory_store) : nil
     let memory = levels.contains(.memory) && images == nil ? MemoryCache(limits: limits) : nil
     let filter = try parameters(config.ignored_query_parameters, "sdd_cache_config.ignored_query_parameters")
-    let wait = try orNone(config.share_wait_ms, "sdd_cache_config.share_wait_ms", default: 30_000)
+    let longestWait = try orNone(config.share_wait_ms, "sdd_cache_config.share_wait_ms", default: 30_000)
+    let isAlone = try flag(config.no_share_wait, "sdd_cache_config.no_share_wait")
+    let wait = isAlone ? nil : longestWait ?? longestLimit
     let watches = try flag(config.watch_memory_pressure, "sdd_cache_config.watch_memory_pressure")
     let closeLimit = try orNone(config.destroy_timeout_ms, "sdd_cache_config.destroy_timeout_ms", default: 10_000)
     let counters = CacheCounters()
@@ -190,12 +203,9 @@ func diskLimits(
 ) throws(Refusal) -> DiskLimits {
     var limits = others
     limits.maxBytes = try orNone(bytes, bytesPlace, default: 512 << 20)
-    limits.maxAge = age == nothingIsGood ? 0 : try orNone(age, agePlace, default: 7 * 86_400_000).map { $0 * 1000 }
+    limits.maxAge = try orNone(age, agePlace, default: 7 * 86_400_000).map { $0 * 1000 }
     return limits
 }
-
-/// The value of SDD_AGE_NOTHING, a macro that Swift does not import because of its cast.
-private let nothingIsGood: Int64 = -2
 
 // MARK: - The application's functions
 
@@ -242,7 +252,6 @@ private func serializer(_ function: sdd_cache_serializer_fn?, _ data: AppData) -
 // MARK: - Items and queries
 
 func cacheItem(_ given: sdd_cache_item) throws(Refusal) -> CacheItem {
-    guard given.reserved == 0 else { throw .reserved("sdd_cache_item.reserved") }
     let (image, bytes) = (Handle.image(given.image), Handle.bytes(given.bytes))
     // Its rows that are missing could not be told from good ones once it has been encoded.
     if let image, image.isPreview || image.isPartial {
@@ -266,6 +275,14 @@ struct ReadQuery {
     let priority: Priority
 }
 
+private func queryPriority(_ given: sdd_priority) throws(Refusal) -> Priority {
+    if given == 0 { return .normal }
+    guard let known = Priority(rawValue: given) else {
+        throw .number("sdd_cache_query_options.priority", given, allowed: "0 or one of SDD_PRIORITY_")
+    }
+    return known
+}
+
 /// Reads a cache query.
 /// - Parameter standard: the pixel form to use if the query has no decode options.
 func readQuery(
@@ -283,9 +300,9 @@ func readQuery(
     ).withOwnBytesAlone
     let key = try cacheKey(given.key, "sdd_cache_query_options.key")
     let lookup = ImageCacheLookup(
-        cache, key: key, form: form, levels: try cacheLevels(given.levels, "sdd_cache_query_options.levels"), wantsImage: wants.0,
-        wantsBytes: wants.1)
+        cache, key: key, form: form, levels: try cacheLevels(given.levels, "sdd_cache_query_options.levels"),
+        wantsImage: wants.0, wantsBytes: wants.1)
     return ReadQuery(
         key: key, lookup: lookup, form: form, wantsImage: wants.0, wantsBytes: wants.1,
-        priority: Priority(options))
+        priority: try queryPriority(given.priority))
 }

@@ -15,8 +15,6 @@ struct ConfigurationParts {
         network = try group(config.network, "sdd_downloader_config.network", sdd_network_options())
         limits = try group(config.limits, "sdd_downloader_config.limits", sdd_limits())
         retry = try group(config.retry, "sdd_downloader_config.retry", sdd_retry_options())
-        guard callbacks.reserved == 0 else { throw .reserved("sdd_callback_options.reserved") }
-        guard network.reserved == 0 else { throw .reserved("sdd_network_options.reserved") }
     }
 }
 

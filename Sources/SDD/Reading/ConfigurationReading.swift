@@ -11,6 +11,8 @@ struct ReadConfiguration {
     var downloader: DownloaderConfiguration
     var defaults: RequestDefaults
     var given: AppConfiguration
+    /// The data of the application's functions. Once the downloader is made, the library owns it.
+    var appData: [AppData]
 }
 
 func readConfiguration(_ config: sdd_downloader_config) throws(Refusal) -> ReadConfiguration {
@@ -26,14 +28,21 @@ func readConfiguration(_ config: sdd_downloader_config) throws(Refusal) -> ReadC
     let isWithout = try flag(config.no_installed_coders, "sdd_downloader_config.no_installed_coders")
     downloader.installedCoders = isWithout ? nil : .process
     downloader.decoder = try decoder(config.decode_mode, downloader.decodeLimits)
-    downloader.delivery = try delivery(config.delivery, parts.callbacks)
+    let threads = AppData(parts.callbacks.user_data, free: parts.callbacks.user_data_free)
+    downloader.delivery = try delivery(config.delivery, parts.callbacks, threads)
+    let filter = AppData(parts.network.user_data, free: parts.network.user_data_free)
+    readFilter(parts.network, filter, &downloader.transport)
     var defaults = RequestDefaults(
         allowsFiles: downloader.transport.allowsFiles, maxBodyBytes: downloader.transport.maxBodyBytes,
         sharedCache: { try? Caches.cache(nil) })
     try readDefaults(config, parts.limits, &defaults)
+    let modifiers = try AppModifiers.make(config.modifiers, "sdd_downloader_config.modifiers")
+    defaults.modifiers = modifiers
     defaults.proxyUserinfo = downloader.transport.proxy.userinfo
     defaults.refusesDataURLs = try flag(parts.network.no_data_urls, "sdd_network_options.no_data_urls")
-    return ReadConfiguration(downloader: downloader, defaults: defaults, given: AppConfiguration(parts))
+    return ReadConfiguration(
+        downloader: downloader, defaults: defaults, given: AppConfiguration(parts, keeping: [threads, filter]),
+        appData: [threads, filter] + (modifiers.map { [$0.data] } ?? []))
 }
 
 private func decoder(_ mode: Int32, _ limits: DecodeLimits) throws(Refusal) -> HelperProgram? {
@@ -93,13 +102,13 @@ private func readCallbacks(_ options: sdd_callback_options, _ made: inout Downlo
     made.minPreviewBytes = Int(
         try number(options.min_preview_bytes, "sdd_callback_options.min_preview_bytes", default: 0, most: 1 << 40))
     made.minPreviewScans = Int(
-        try number(options.min_preview_scans, "sdd_callback_options.min_preview_scans", default: 1, most: Int32.max))
+        try number(options.min_preview_scans, "sdd_callback_options.min_preview_scans", default: 1, most: 1 << 31))
 }
 
 private func readDecodeLimits(_ limits: sdd_limits, _ made: inout DownloaderConfiguration) throws(Refusal) {
     made.decodeLimits.milliseconds = try orNone(limits.decode_time_ms, "sdd_limits.decode_time_ms", default: 5000)
-    made.decodeLimits.millisecondsPerMiB = try orNone(
-        limits.decode_time_ms_per_mib, "sdd_limits.decode_time_ms_per_mib", default: 1000)
+    made.decodeLimits.millisecondsPerMiB = try number(
+        limits.decode_time_ms_per_mib, "sdd_limits.decode_time_ms_per_mib", default: 1000, most: longestLimit)
     made.decodeLimits.maxBytes = Int(
         try orNone(limits.max_decode_bytes, "sdd_limits.max_decode_bytes", default: 1 << 30))
     made.decodeLimits.maxRatio = Int(
@@ -143,12 +152,11 @@ func order(_ given: Int32, _ place: Place) throws(Refusal) -> DownloaderConfigur
 }
 
 private func delivery(
-    _ mode: Int32, _ options: sdd_callback_options
+    _ mode: Int32, _ options: sdd_callback_options, _ data: AppData
 ) throws(Refusal) -> DownloaderConfiguration.DeliveryMode {
     switch Int(mode) {
     case SDD_DELIVERY_APPLICATION: return .application
     case SDD_DELIVERY_THREAD:
-        let data = AppPointer(options.thread_user_data)
         let (start, stop) = (options.on_thread_start, options.on_thread_stop)
         return .thread(start: { start?(data.pointer) }, stop: { stop?(data.pointer) })
     default: throw .number("sdd_downloader_config.delivery", mode, allowed: "one of SDD_DELIVERY_")
@@ -188,7 +196,6 @@ private func readDefaults(
         statuses: config.accepted_status_codes, "sdd_downloader_config.accepted_status_codes",
         types: config.accepted_content_types, "sdd_downloader_config.accepted_content_types", standard: .standard)
     made.credential = try credential(config.credential, "sdd_downloader_config.credential").credential
-    made.modifiers = try AppModifiers.make(config.modifiers, "sdd_downloader_config.modifiers")
     if let cache = config.cache { made.cache = try Caches.cache(cache, "sdd_downloader_config.cache") }
     made.usesHTTPCache = try flag(config.http_cache, "sdd_downloader_config.http_cache")
     made.resumes = try flag(config.resume, "sdd_downloader_config.resume")
@@ -240,10 +247,11 @@ private func readTrust(_ network: sdd_network_options, _ made: inout TransportCo
     made.addressExceptions = try list(
         network.address_exceptions, "sdd_network_options.address_exceptions",
         count: network.address_exception_count, "sdd_network_options.address_exception_count")
-    if let filter = network.address_filter {
-        let data = AppPointer(network.address_filter_user_data)
-        made.addressFilter = { address, port in address.withCString { filter($0, port, data.pointer) } != 0 }
-    }
+}
+
+private func readFilter(_ network: sdd_network_options, _ data: AppData, _ made: inout TransportConfiguration) {
+    guard let filter = network.address_filter else { return }
+    made.addressFilter = { address, port in address.withCString { filter($0, port, data.pointer) } != 0 }
 }
 
 private func readWays(_ network: sdd_network_options, _ made: inout TransportConfiguration) throws(Refusal) {
@@ -260,8 +268,9 @@ private func readWays(_ network: sdd_network_options, _ made: inout TransportCon
             SDD_HTTP_DEFAULT: .standard, SDD_HTTP_1_0: .http1_0, SDD_HTTP_1_1: .http1_1, SDD_HTTP_2: .http2,
             SDD_HTTP_2_PRIOR_KNOWLEDGE: .http2PriorKnowledge,
         ])
-    made.keepAliveSeconds = try unlessNone(
-        network.tcp_keepalive_s, "sdd_network_options.tcp_keepalive_s", default: 60, most: 32_767)
+    let keepAlive = try unlessNone(
+        network.tcp_keepalive_ms, "sdd_network_options.tcp_keepalive_ms", default: 60_000, most: 32_767_000)
+    made.keepAliveSeconds = keepAlive < 0 ? -1 : Int32((keepAlive + 999) / 1000)
     made.dnsCacheMilliseconds = try unlessNone(
         network.dns_cache_ms, "sdd_network_options.dns_cache_ms", default: 60_000, most: 1 << 40)
     made.dnsServers = try text(network.dns_servers, "sdd_network_options.dns_servers")

@@ -14,14 +14,11 @@ func pixelForm(_ source: UnsafePointer<sdd_decode_options>?, _ place: Place) thr
     guard given.format_hint == 0 || ImageFormat(rawValue: given.format_hint) != nil else {
         throw .number("sdd_decode_options.format_hint", given.format_hint, allowed: "one of SDD_IMAGE_FORMAT_")
     }
-    guard given.reserved == 0 else {
-        throw .number("sdd_decode_options.reserved", given.reserved, allowed: "0, as it must be")
-    }
     return DecodeOptions(
         format: format, isUpright: try !flag(given.keep_orientation, "sdd_decode_options.keep_orientation"),
         background: given.background, size: try sizeRule(given),
         isLenient: try choice(
-            given.integrity, "sdd_decode_options.integrity", "SDD_INTEGRITY_",
+            given.damage, "sdd_decode_options.damage", "SDD_DAMAGE_",
             [SDD_DAMAGE_REFUSE: false, SDD_DAMAGE_KEEP_REST: true]),
         memory: try pixelMemory(given), formatHint: ImageFormat(rawValue: given.format_hint))
 }
@@ -50,9 +47,7 @@ func badBackground(_ place: Place, _ given: UInt32) -> Refusal {
 }
 
 private func sizeRule(_ given: sdd_decode_options) throws(Refusal) -> SizeRule {
-    guard let fit = SizeRule.Fit(rawValue: given.fit) else {
-        throw .number("sdd_decode_options.fit", given.fit, allowed: "one of SDD_FIT_")
-    }
+    let fit = try fit(given.fit, "sdd_decode_options.fit", default: .inside)
     let limit = given.scale_down_limit_bytes
     return SizeRule(
         width: Int(try number(given.target_width, "sdd_decode_options.target_width", default: 0, most: .max)),
@@ -63,6 +58,13 @@ private func sizeRule(_ given: sdd_decode_options) throws(Refusal) -> SizeRule {
         isExact: try choice(
             given.scaling, "sdd_decode_options.scaling", "SDD_SCALING_",
             [SDD_SCALING_FAST: false, SDD_SCALING_EXACT: true]))
+}
+
+/// Reads a way to fit a picture into a size.
+func fit(_ given: sdd_fit, _ place: Place, default standard: SizeRule.Fit) throws(Refusal) -> SizeRule.Fit {
+    try choice(
+        given, place, "SDD_FIT_",
+        [SDD_FIT_DEFAULT: standard, SDD_FIT_INSIDE: .inside, SDD_FIT_FILL: .fill, SDD_FIT_STRETCH: .stretch])
 }
 
 /// The largest row alignment that is useful, in bytes.

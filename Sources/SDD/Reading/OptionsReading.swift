@@ -10,7 +10,7 @@ extension RequestOptions {
         } catch {
             switch error {
             case .unknown: throw Refusal(SDD_ERROR_UNSUPPORTED, place, error.words)
-            case .meaningless: throw Refusal(SDD_ERROR_INVALID_ARGUMENT, place, error.words)
+            case .meaningless, .eventless: throw Refusal(SDD_ERROR_INVALID_ARGUMENT, place, error.words)
             }
         }
         return options

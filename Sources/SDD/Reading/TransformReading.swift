@@ -42,7 +42,6 @@ func appTransforms(
 }
 
 private func transform(_ given: sdd_transform, _ appData: inout [AppData]) throws(Refusal) -> PictureTransform {
-    guard given.reserved == 0 else { throw .reserved("sdd_transform.reserved") }
     switch Int(given.kind) {
     case SDD_TRANSFORM_RESIZE: return .resize(try size(given))
     case SDD_TRANSFORM_CROP:

@@ -110,12 +110,13 @@ extension CacheHit {
     }
 
     /// Makes the result of a request that ends with this content.
-    func result(_ image: Image?, at now: Int64) -> DownloadResult {
+    /// - Parameter wantsBytes: whether the bytes and the application's data are handed out.
+    func result(_ image: Image?, wantsBytes: Bool = true, at now: Int64) -> DownloadResult {
         var metrics = DownloadMetrics()
         metrics.bodyBytes = Int64(body?.count ?? 0)
         return DownloadResult(
-            image: image, bytes: body, response: response?.head.response, origin: origin, isOfOriginal: isOfOriginal,
-            extended: extended, metrics: metrics, ended: now)
+            image: image, bytes: wantsBytes ? body : nil, response: response?.head.response, origin: origin,
+            isOfOriginal: isOfOriginal, extended: wantsBytes ? extended : nil, metrics: metrics, ended: now)
     }
 }
 

@@ -130,8 +130,20 @@ package final class ImageCacheLookup: CacheLookup {
         }
     }
 
-    /// Looks in all levels on the calling thread, and waits for the disk.
-    package func hitNow() -> CacheHit? { finish(firstStep()) }
+    /// Looks in all levels on the calling thread, waits for the disk, and decodes there.
+    package func resultNow(wantsBytes: Bool) -> DownloadResult {
+        let time = SystemTime()
+        let hit = finish(firstStep())
+        guard let hit else {
+            return DownloadResult(error: .notCached, stage: .queue, ended: time.monotonicMicroseconds())
+        }
+        do throws(CoderError) {
+            let image = wantsImage ? try hit.picture(in: search.form) : nil
+            return hit.result(image, wantsBytes: wantsBytes, at: time.monotonicMicroseconds())
+        } catch {
+            return DownloadResult(error: DownloadError(error), stage: .decode, ended: time.monotonicMicroseconds())
+        }
+    }
 
     /// The search of memory, if an image from there is all that is wanted.
     var memorySearch: MemorySearch? {

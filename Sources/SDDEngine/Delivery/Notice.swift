@@ -4,11 +4,11 @@ package import SDDTransport
 package final class Notice: Sendable {
     /// The kind of event; the header's SDD_EVENT_ constants.
     package enum Kind: Int32, Sendable {
-        case start = 3
+        case start = 10
         case response, finish, stop
-        case log
         /// The transfer has failed, and will be retried.
-        case retry = 10
+        case retry
+        case log
     }
 
     package let kind: Kind
@@ -20,7 +20,8 @@ package final class Notice: Sendable {
     package let url: String?
     package let time: Int64
     package let httpStatus: Int32
-    package let error: Int32
+    package let error: DownloadError?
+    package let stage: DownloadResult.Stage
     package let message: String?
     /// The number of the transfer among those of its job, from 1.
     package let attempt: Int32
@@ -29,7 +30,7 @@ package final class Notice: Sendable {
 
     init(
         _ kind: Kind, transfer: UInt64, token: UInt64, url: String?, time: Int64, httpStatus: Int32 = 0,
-        error: Int32 = 0, level: LogLevel = .none, message: String? = nil, attempt: Int32 = 0, delay: Int64 = 0
+        error: DownloadError? = nil, stage: DownloadResult.Stage = .none, level: LogLevel = .none, message: String? = nil, attempt: Int32 = 0, delay: Int64 = 0
     ) {
         self.kind = kind
         self.level = level
@@ -39,6 +40,7 @@ package final class Notice: Sendable {
         self.time = time
         self.httpStatus = httpStatus
         self.error = error
+        self.stage = stage
         self.message = message
         self.attempt = attempt
         self.delay = delay

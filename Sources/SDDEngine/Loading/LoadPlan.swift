@@ -78,10 +78,8 @@ package struct LoadPlan: Sendable {
         package static let refreshCached = Options(rawValue: 2)
         package static let fromCacheOnly = Options(rawValue: 4)
         package static let waitsForStore = Options(rawValue: 8)
-        /// The cache lookup runs on the submitting thread.
-        package static let asksInPlace = Options(rawValue: 16)
         /// Wants the bytes of the entry on disk, even for an image that was resized.
-        package static let wantsEntryBytes = Options(rawValue: 32)
+        package static let wantsEntryBytes = Options(rawValue: 16)
     }
 
     /// The destination of downloaded images.

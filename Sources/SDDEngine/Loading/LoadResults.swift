@@ -11,8 +11,7 @@ extension Load {
 extension CacheHit {
     /// Returns the result of a load; `nil` if something must be decoded for it.
     func result(for plan: LoadPlan, at now: Int64) -> DownloadResult? {
-        let wantsDecode = plan.wantsPixels || (plan.wantsFacts && !plan.options.contains(.asksInPlace))
-        guard image != nil || !wantsDecode else { return nil }
+        guard image != nil || !(plan.wantsPixels || plan.wantsFacts) else { return nil }
         return result(plan.wantsPixels ? image : nil, at: now)
     }
 }

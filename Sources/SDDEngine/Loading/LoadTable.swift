@@ -144,8 +144,6 @@ extension LoadTable {
         }
         guard let lookup = load.plan.lookup, let step else { return goOn(load, at: now, &actions) }
         if case .done(let hit) = step { return answered(load, hit, at: now, &actions) }
-        // A lookup in place is not shared with other loads, and has no time limit.
-        if load.has(.asksInPlace) { return actions.append(.ask(load, step)) }
         limitLookup(of: load, at: now, &actions)
         let first = lookups.join(load, lookup)
         if first === load { return actions.append(.ask(load, step)) }

@@ -30,7 +30,7 @@ package protocol LoadHooks: AnyObject, Sendable {
     var hasShouldBlock: Bool { get }
     func shouldDownload(_ url: String) -> Bool
     /// Returns whether to block the URL; `nil` leaves it to the policy.
-    func shouldBlock(_ url: String, _ error: DownloadError, httpStatus: Int32) -> Bool?
+    func shouldBlock(_ url: String, _ result: DownloadResult) -> Bool?
 }
 
 // MARK: - Loads
@@ -150,7 +150,7 @@ extension Loader: StageListener {
     private func judge(_ load: Load, _ result: DownloadResult) {
         // The index is valid: a load is judged for the source being tried.
         let url = load.plan.sources[load.source].url
-        let isBlocked = result.error.flatMap { hooks.shouldBlock(url, $0, httpStatus: result.httpStatus) }
+        let isBlocked = result.error == nil ? nil : hooks.shouldBlock(url, result)
         let retryAfter = retryAfter(in: result)
         change { table, now, actions in
             table.judged(load, result, isBlocked: isBlocked, retryAfter: retryAfter, at: now, &actions)
@@ -161,25 +161,20 @@ extension Loader: StageListener {
 // MARK: - The stages
 
 extension Loader {
-    /// Looks in the cache's other levels, on a disk thread, or on this thread if the caller waits for it.
+    /// Looks in the cache's other levels, on a disk thread.
     private func ask(_ load: Load, _ step: ImageCacheLookup.Step) {
         guard let lookup = load.plan.lookup else { return }
-        if load.has(.asksInPlace) {
-            let hit = lookup.finish(step)
-            return change { table, now, actions in table.answered(load.token, hit, at: now, &actions) }
-        }
         lookup.finish(step, for: load.wish) { [self] hit in
             let waiting = change { table, now, actions in table.answered(lookup, hit, at: now, &actions) }
             withExtendedLifetime(waiting) {}
         }
     }
 
-    /// Makes the image from the content of the cache, on a decode thread, or on this thread if the caller waits for it.
+    /// Makes the image from the content of the cache, on a decode thread.
     private func make(_ load: Load, _ hit: CacheHit, limit: Int64) {
         if let held = foundMeanwhile(load) {
             return stageEnded(held.result(held.image, at: time.monotonicMicroseconds()), of: load.token)
         }
-        if load.has(.asksInPlace) { return stageEnded(made(of: hit, in: load.plan.form), of: load.token) }
         guard let lookup = load.plan.lookup else { return }
         var request = DownloadRequest(transfer: HTTPRequest(url: ImageURL(key: lookup.originalKey)))
         request.lookup = lookup
@@ -188,14 +183,6 @@ extension Loader {
         request.wantsFacts = load.plan.wantsFacts
         request.totalLimit = limit
         start(request, found: hit, of: load)
-    }
-
-    private func made(of hit: CacheHit, in form: DecodeOptions) -> DownloadResult {
-        do throws(CoderError) {
-            return hit.result(try hit.picture(in: form, by: downloader.registry), at: time.monotonicMicroseconds())
-        } catch {
-            return DownloadResult(error: DownloadError(error), stage: .decode, ended: time.monotonicMicroseconds())
-        }
     }
 
     private func fetch(_ load: Load, _ source: LoadPlan.Source, limit: Int64) {

@@ -20,9 +20,14 @@ package struct PrefetchList: Sendable {
     /// The URLs in the order in which they begin, or the errors of invalid ones.
     package let urls: [Result<ImageURL, DownloadError>]
     package let loads: any PrefetchLoading
+    /// The priority of its loads, until the application sets another.
+    package let priority: Priority
 
-    package init(urls: [Result<ImageURL, DownloadError>], loads: any PrefetchLoading) {
+    package init(
+        urls: [Result<ImageURL, DownloadError>], loads: any PrefetchLoading, priority: Priority = .veryLow
+    ) {
         self.urls = urls
         self.loads = loads
+        self.priority = priority
     }
 }

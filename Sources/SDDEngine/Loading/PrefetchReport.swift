@@ -1,21 +1,20 @@
 /// The outcome of one URL of a list.
 package struct PrefetchOutcome: Equatable, Sendable {
-    package let error: DownloadError.Code?
-    package let detail: DownloadError.Detail
+    package let error: DownloadError?
+    package let stage: DownloadResult.Stage
     package let httpStatus: Int32
     package let origin: DownloadResult.Origin
-    package let isRetryable: Bool
 
     init(_ result: DownloadResult) {
-        error = result.error?.code
-        detail = result.error?.detail ?? .none
+        error = result.error
+        stage = result.stage
         httpStatus = result.httpStatus
         origin = result.origin
-        isRetryable = result.error?.isRetryable ?? false
     }
 
     private init(cancelled detail: DownloadError.Detail) {
-        (error, self.detail, httpStatus, origin, isRetryable) = (.cancelled, detail, 0, .network, false)
+        error = DownloadError(.cancelled, detail, "The list was cancelled.")
+        (stage, httpStatus, origin) = (.queue, 0, .network)
     }
 
     /// The outcomes of URLs that had not begun, or were being loaded, when the list was cancelled.

@@ -15,7 +15,7 @@ struct PrefetchTable<List> {
     private struct Entry {
         let list: List
         /// The priority of the list's loads.
-        var priority = Priority.veryLow
+        var priority: Priority
         var counts: PrefetchCounts
         /// The index of the URL to begin next.
         var next = 0
@@ -55,9 +55,11 @@ struct PrefetchTable<List> {
 
     /// Accepts a list.
     /// - Parameter token: a token that no other list has.
-    mutating func submitted(_ list: List, token: UInt64, count: Int, _ actions: inout [Action]) {
+    mutating func submitted(
+        _ list: List, token: UInt64, count: Int, priority: Priority = .veryLow, _ actions: inout [Action]
+    ) {
         let entry = Entry(
-            list: list, counts: PrefetchCounts(total: count), outcomes: Array(repeating: nil, count: count))
+            list: list, priority: priority, counts: PrefetchCounts(total: count), outcomes: Array(repeating: nil, count: count))
         if isClosed { return end(entry, isCancelled: true, &actions) }
         if count == 0 { return end(entry, isCancelled: false, &actions) }
         entries[token] = entry

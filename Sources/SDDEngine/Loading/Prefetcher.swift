@@ -46,7 +46,10 @@ package final class Prefetcher: Sendable {
         let listener = Listener(token: seat.makeToken(), callbacks: callbacks)
         guard downloader.isAdmitted() else { return nil }
         let job = Job(list: list, listener: listener)
-        change { table, actions in table.submitted(job, token: listener.token, count: list.urls.count, &actions) }
+        change { table, actions in
+            table.submitted(
+                job, token: listener.token, count: list.urls.count, priority: list.priority, &actions)
+        }
         return listener.token
     }
 

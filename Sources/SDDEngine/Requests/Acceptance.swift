@@ -37,6 +37,13 @@ package final class Acceptance: Sendable {
         }
     }
 
+    /// Returns this acceptance with the statuses or types of another.
+    func over(_ standard: Acceptance, leavesStatuses: Bool, leavesTypes: Bool) -> Acceptance {
+        if !leavesStatuses, !leavesTypes { return self }
+        return Acceptance(
+            statuses: leavesStatuses ? standard.statuses : statuses, types: leavesTypes ? standard.types : types)
+    }
+
     /// Returns the first malformed part of a list of statuses, or `nil` if the list is well formed.
     package static func wrongStatus(in list: String) -> String? {
         list == "*" ? nil : rawParts(of: list).first { $0.isEmpty || range($0) == nil }

@@ -239,10 +239,12 @@ extension RequestDefaults {
 
 extension RequestDefaults {
     /// Checks a URL.
-    /// - Parameter bytes: up to `longestURL(from:)` bytes, and one more if the URL is too long; nil for a missing URL.
-    package func url(checking bytes: UnsafeBufferPointer<UInt8>?) throws(DownloadError) -> ImageURL {
+    /// - Parameters:
+    ///   - bytes: up to `longestURL(from:)` bytes, and one more if the URL is too long; nil for a missing URL.
+    ///   - limit: the size of the largest body, for data: URLs.
+    package func url(checking bytes: UnsafeBufferPointer<UInt8>?, limit: Int64) throws(DownloadError) -> ImageURL {
         guard let bytes = unsafe bytes else { throw DownloadError(.missing, of: "") }
-        if unsafe ImageURL.isData(bytes) { return unsafe try dataURL(bytes) }
+        if unsafe ImageURL.isData(bytes) { return unsafe try dataURL(bytes, limit: limit) }
         do throws(ImageURL.Flaw) {
             return unsafe try ImageURL(
                 checking: bytes, allowsFiles: allowsFiles, others: storage.schemes)
@@ -251,9 +253,9 @@ extension RequestDefaults {
         }
     }
 
-    private func dataURL(_ bytes: UnsafeBufferPointer<UInt8>) throws(DownloadError) -> ImageURL {
+    private func dataURL(_ bytes: UnsafeBufferPointer<UInt8>, limit: Int64) throws(DownloadError) -> ImageURL {
         do throws(ImageURL.Flaw) {
-            return unsafe try ImageURL(data: bytes, limit: longestDataURL)
+            return unsafe try ImageURL(data: bytes, limit: Self.longestDataURL(limit))
         } catch .tooLong {
             throw DownloadError(
                 .invalidURL, .urlTooLong, "The data: URL is longer than one of the largest body in base64 would be.")
@@ -264,13 +266,15 @@ extension RequestDefaults {
 
     /// Returns the length in bytes of the longest accepted URL that begins with `start`, the first
     /// `ImageURL.dataStartLength` bytes.
-    package func longestURL(from start: UnsafeBufferPointer<UInt8>) -> Int {
-        unsafe ImageURL.isData(start) ? longestDataURL : ImageURL.maxLength
+    package static func longestURL(from start: UnsafeBufferPointer<UInt8>, limit: Int64) -> Int {
+        unsafe ImageURL.isData(start) ? longestDataURL(limit) : ImageURL.maxLength
     }
 
-    /// The longest accepted data: URL, in bytes. Base64 uses four digits for three bytes; 1,024 bytes may precede them.
-    private var longestDataURL: Int {
-        let (digits, overflow) = Int(clamping: maxBodyBytes).multipliedReportingOverflow(by: 4)
+    /// Returns the length in bytes of the longest accepted data: URL. Base64 uses four digits for three bytes; 1,024
+    /// bytes may precede them.
+    /// - Parameter limit: the size of the largest body.
+    private static func longestDataURL(_ limit: Int64) -> Int {
+        let (digits, overflow) = Int(clamping: limit).multipliedReportingOverflow(by: 4)
         return (overflow ? Int.max : digits) / 3 + 1024
     }
 }

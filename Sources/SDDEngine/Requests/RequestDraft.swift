@@ -28,6 +28,10 @@ package protocol RequestModifiers: Sendable {
     /// The work on bodies; `nil` for none.
     var bodyWork: BodyWork? { get }
 
+    /// Returns the work on bodies of a request that has these modifiers, on a downloader that has others: each function
+    /// that is set here takes precedence.
+    func bodyWork(over standard: (any RequestModifiers)?) -> BodyWork?
+
     /// Lets the application change a request. Thread: the submitting one, with no lock held.
     /// - Parameter defaults: those of the request's downloader.
     /// - Returns: false to refuse the request.

@@ -100,6 +100,7 @@ package struct DownloadError: Error, Equatable, Sendable {
         case timeoutFirstByte = 300_404
         case timeoutTotal = 300_405
         case timeoutSlow = 300_406
+        case timeoutWait = 300_407
         case notProcessed = 300_501
         case flood = 300_701
         case redirectScheme = 301_001

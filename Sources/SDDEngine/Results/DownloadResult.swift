@@ -86,8 +86,9 @@ package final class DownloadResult: Sendable {
 
     /// The source of the result: SDD_ORIGIN_ numbers of the header.
     package enum Origin: Int32, Sendable {
-        case network = 0
-        case memory, disk, httpFresh, httpRevalidated, httpStale
+        /// Nothing was delivered.
+        case none = 0
+        case network, memory, disk, httpFresh, httpRevalidated, httpStale
     }
 
     /// The stage at which a request failed: SDD_STAGE_ numbers of the header.

@@ -331,7 +331,7 @@ extension DownloadTable {
     ) -> Notice {
         Notice(
             kind, transfer: job.id.number, token: job.firstToken, url: job.request.url.textWithoutUserinfo, time: now,
-            httpStatus: job.response?.status ?? 0, error: error?.code.rawValue ?? 0, level: level, message: message,
+            httpStatus: job.response?.status ?? 0, error: error, level: level, message: message,
             attempt: job.attempts, delay: delay)
     }
 }

@@ -1,36 +1,6 @@
-internal import CSDD
-internal import SDDBase
-internal import SDDEngine
-
-// Reading the integrity checks of a request: the expected digest and size of the body.
-
-/// Returns the check of a request's body; `nil` if the request sets none.
-func bodyCheck(_ request: sdd_download_request) throws(DownloadError) -> BodyCheck? {
-    if request.integrity == nil && request.expected_bytes == 0 { return nil }
-    guard request.expected_bytes >= 0 else {
-        throw .badIntegrity(
-            .number("sdd_download_request.expected_bytes", request.expected_bytes, allowed: "at least 0"))
-    }
-    let count = request.expected_bytes == 0 ? nil : request.expected_bytes
-    guard request.integrity != nil else { return BodyCheck(sha256: nil, count: count) }
-    guard let text = headerValue(request.integrity), let digest = sha256(text) else {
-        throw .badIntegrity(
-            Refusal(
-                SDD_ERROR_INVALID_DOWNLOAD_OPERATION, "sdd_download_request.integrity",
-                "\(shown(request.integrity)) is not \"sha256-\" and a SHA-256 in base64 or hexadecimal digits"))
-    }
-    return BodyCheck(sha256: digest, count: count)
-}
-
-extension DownloadError {
-    fileprivate static func badIntegrity(_ refusal: Refusal) -> DownloadError {
-        DownloadError(.invalidOperation, .badIntegrity, refusal.sentence)
-    }
-}
-
 /// Parses a SHA-256 digest as in Subresource Integrity (W3C Recommendation of 2016, section 3.5), or one in hexadecimal
 /// digits.
-private func sha256(_ text: String) -> [UInt8]? {
+func sha256(_ text: String) -> [UInt8]? {
     let bytes = Array(text.utf8)
     let prefix = Array("sha256-".utf8)
     guard bytes.starts(with: prefix) else { return nil }
