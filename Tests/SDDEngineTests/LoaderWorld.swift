@@ -113,5 +113,5 @@ final class FakeHooks: LoadHooks, @unchecked Sendable {
     var onConsult: @Sendable () -> Bool = { true }
 
     func shouldDownload(_ url: String) -> Bool { onConsult() }
-    func shouldBlock(_ url: String, _ error: DownloadError, httpStatus: Int32) -> Bool? { nil }
+    func shouldBlock(_ url: String, _ result: DownloadResult) -> Bool? { nil }
 }

@@ -15,19 +15,15 @@ import Testing
         _ defaults: RequestDefaults, _ options: RequestOptions = [], _ url: String = "http://host/a.png",
         isLoad: Bool = false
     ) throws -> DownloadRequest {
-        var values = defaults.options.values
-        values.apply(options, cookies: defaults.cookies)
-        let url = try Self.check(url, defaults)
-        let made = try defaults.parts(
-            RequestDraft(url: url, headers: HTTPFields()), options, transfer: TransferOptions(values))
-        try made.complete(options, defaults, isLoad: isLoad)
-        return DownloadRequest(made)
+        var spec = RequestSpec(options: options)
+        if isLoad { spec.load = LoadSpec() }
+        return try defaults.resolve(spec, try Self.check(url, defaults))
     }
 
     private static func check(_ text: String?, _ defaults: RequestDefaults) throws(DownloadError) -> ImageURL {
-        guard let text else { return try defaults.url(checking: nil) }
+        guard let text else { return try defaults.url(checking: nil, limit: defaults.maxBodyBytes) }
         return try Array(text.utf8).withUnsafeBufferPointer { (bytes) throws(DownloadError) in
-            try defaults.url(checking: bytes)
+            try defaults.url(checking: bytes, limit: defaults.maxBodyBytes)
         }
     }
 
@@ -43,7 +39,6 @@ import Testing
     // MARK: - Options
 
     private static let flags: [(RequestOptions, any KeyPath<DownloadRequest, Bool> & Sendable)] = [
-        (.progressEvents, \.wantsProgress), (.progressiveLoad, \.wantsPreviews), (.factsEvents, \.wantsFacts),
         (.stopWhenComplete, \.endsEarly), (.continueInBackground, \.continuesInBackground),
         (.avoidDecodeImage, \.form.isLazy), (.handleCookies, \.transfer.options.values.usesCookies),
         (.bodyAsSent, \.transfer.options.values.staysPacked),
@@ -55,18 +50,11 @@ import Testing
         #expect(try made(RequestDefaults(), option)[keyPath: flag])
     }
 
-    @Test func bytesAloneHaveNoPreviewsAndNoEarlyEnd() throws {
+    @Test func bytesAloneHaveNoEarlyEnd() throws {
         // when
-        let request = try made(RequestDefaults(), [.bytesOnly, .progressiveLoad, .stopWhenComplete])
+        let request = try made(RequestDefaults(), [.bytesOnly, .stopWhenComplete])
         // then
-        #expect(!request.wantsPixels && !request.wantsPreviews && !request.endsEarly)
-    }
-
-    @Test func theHigherPriorityCounts() {
-        #expect(Priority([]) == .normal)
-        #expect(Priority(.lowPriority) == .low)
-        #expect(Priority(.highPriority) == .high)
-        #expect(Priority([.lowPriority, .highPriority]) == .high)
+        #expect(!request.wantsPixels && !request.endsEarly)
     }
 
     @Test func optionsChangeTheForm() {
@@ -74,11 +62,6 @@ import Testing
         #expect(form.with([]) == form)
         #expect(form.with(.preloadAllFrames).frames == .preload)
         #expect(form.with([.preloadAllFrames, .decodeFirstFrameOnly]).frames == .firstOnly)
-        #expect(form.with(.scaleDownLargeImages).size.byteLimit == 60 << 20)
-        let exact = DecodeOptions(size: SizeRule(byteLimit: 5, isExact: true))
-        #expect(exact.with(.scaleDownLargeImages) == exact)
-        let sized = DecodeOptions(size: SizeRule(width: 5, height: 5, isExact: true))
-        #expect(sized.with(.scaleDownLargeImages).size.isExact)
         #expect(!DecodeOptions(isLazy: true).with([]).isLazy)
     }
 
@@ -126,30 +109,11 @@ import Testing
         var method = "POST"
         var accepts = true
         var bodyWork: BodyWork? { Sample.bodyWork(1) }
+        func bodyWork(over standard: (any RequestModifiers)?) -> BodyWork? { bodyWork }
 
         func change(_ draft: inout RequestDraft, _ defaults: RequestDefaults) -> Bool {
             draft.method = method
             return accepts
-        }
-    }
-
-    @Test func theModifierOfTheRequestTakesPrecedence() throws {
-        // given
-        var defaults = RequestDefaults()
-        defaults.modifiers = FakeModifiers(method: "PUT")
-        var (own, standard, none) = (try draft(), try draft(), try draft())
-        // when
-        try defaults.modify(&own, FakeModifiers())
-        try defaults.modify(&standard, FakeModifiers(changesRequests: false))
-        try RequestDefaults().modify(&none, nil)
-        // then
-        #expect(own.method == "POST" && standard.method == "PUT" && none.method == "GET")
-    }
-
-    @Test func aModifierMayRefuse() throws {
-        var draft = try draft()
-        #expect(throws: DownloadError.self) {
-            try RequestDefaults().modify(&draft, FakeModifiers(accepts: false))
         }
     }
 
@@ -224,11 +188,9 @@ import Testing
         var defaults = RequestDefaults()
         (defaults.usesHTTPCache, defaults.resumes) = (true, true)
         // then
-        let (with, without) = (defaults.withCaches(caches), defaults.withCaches(nil))
+        let (with, without) = (defaults.withCache(caches.images), defaults.withCache(nil))
         #expect(with.cache === fixture.cache && with.usesHTTPCache && with.resumes)
         #expect(without.cache == nil && !without.usesHTTPCache && !without.resumes)
-        let options: RequestOptions = [.useHTTPCache, .resume, .bytesOnly]
-        #expect(options.withCaches(caches) == options && options.withCaches(nil) == .bytesOnly)
     }
 
     // MARK: - URLs

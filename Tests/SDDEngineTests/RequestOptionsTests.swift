@@ -15,18 +15,16 @@ import Testing
     }
 
     @Test(arguments: [
-        (RequestOptions.lowPriority, "SDD_OPTION_LOW_PRIORITY"),
-        (.highPriority, "SDD_OPTION_HIGH_PRIORITY"),
-        (.handleCookies, "SDD_OPTION_HANDLE_COOKIES"),
+        (RequestOptions.handleCookies, "SDD_OPTION_HANDLE_COOKIES"),
         (.allowInvalidCertificates, "SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES"),
         (.continueInBackground, "SDD_OPTION_CONTINUE_IN_BACKGROUND"),
         (.resume, "SDD_OPTION_RESUME"),
         (.stopWhenComplete, "SDD_OPTION_STOP_WHEN_COMPLETE"),
-        (.progressiveLoad, "SDD_OPTION_PROGRESSIVE_LOAD"),
+        (.bodyAsSent, "SDD_OPTION_BODY_AS_SENT"),
+        (.previewEvents, "SDD_OPTION_PREVIEW_EVENTS"),
         (.progressEvents, "SDD_OPTION_PROGRESS_EVENTS"),
         (.factsEvents, "SDD_OPTION_FACTS_EVENTS"),
         (.bytesOnly, "SDD_OPTION_BYTES_ONLY"),
-        (.scaleDownLargeImages, "SDD_OPTION_SCALE_DOWN_LARGE_IMAGES"),
         (.avoidDecodeImage, "SDD_OPTION_AVOID_DECODE_IMAGE"),
         (.decodeFirstFrameOnly, "SDD_OPTION_DECODE_FIRST_FRAME_ONLY"),
         (.preloadAllFrames, "SDD_OPTION_PRELOAD_ALL_FRAMES"),
@@ -39,9 +37,6 @@ import Testing
         (.fromLoaderOnly, "SDD_OPTION_FROM_LOADER_ONLY"),
         (.waitStoreCache, "SDD_OPTION_WAIT_STORE_CACHE"),
         (.queryMemoryData, "SDD_OPTION_QUERY_MEMORY_DATA"),
-        (.queryMemoryDataSync, "SDD_OPTION_QUERY_MEMORY_DATA_SYNC"),
-        (.queryDiskDataSync, "SDD_OPTION_QUERY_DISK_DATA_SYNC"),
-        (.bodyAsSent, "SDD_OPTION_BODY_AS_SENT"),
     ])
     func anOptionIsTheBitOfItsName(option: RequestOptions, name: String) {
         #expect("\(RequestOptions.names[option.rawValue.trailingZeroBitCount])" == name)
@@ -61,6 +56,14 @@ import Testing
         }
     }
 
+    @Test func eventsAreForWhoTakesThem() {
+        for option in [RequestOptions.previewEvents, .progressEvents, .factsEvents] {
+            #expect(throws: Never.self) { try option.check(for: .load, hasEvents: true) }
+            #expect(throws: RequestOptions.Flaw.self) { try option.check(for: .load, hasEvents: false) }
+        }
+        #expect(throws: Never.self) { try RequestOptions.resume.check(for: .load, hasEvents: false) }
+    }
+
     @Test func aBitThatThisVersionDoesNotKnowIsRefused() {
         #expect(
             Self.flaw(in: RequestOptions(rawValue: 1 << 40), for: .load)?.words
@@ -69,8 +72,8 @@ import Testing
 
     /// The letters of the table in the header: D, L, P, B and Q.
     @Test(arguments: [
-        (RequestOptions.lowPriority, "DLBQ"), (.handleCookies, "DLPB"), (.progressiveLoad, "DL"), (.bytesOnly, "DLB"),
-        (.scaleDownLargeImages, "DLPBQ"), (.transformAnimatedImage, "LPB"), (.ignoreCachedResponse, "DB"),
+        (RequestOptions.handleCookies, "DLPB"), (.previewEvents, "DL"), (.bytesOnly, "DLB"),
+        (.avoidDecodeImage, "DLPBQ"), (.transformAnimatedImage, "LPB"), (.ignoreCachedResponse, "DB"),
         (.retryFailed, "LPB"), (.queryMemoryData, "L"), (.bodyAsSent, "DLPB"),
     ])
     func anOptionIsForTheCallsOfItsLetters(option: RequestOptions, letters: String) {

@@ -20,9 +20,11 @@ import Testing
     ) throws -> MemorySearch? {
         var defaults = RequestDefaults()
         change(&defaults)
-        return MemorySearch.ahead(
-            of: try Sample.url(path.contains(":") ? path : "http://host/\(path)"), options, in: form, caches,
-            defaults.withCaches(caches))
+        var spec = RequestSpec(options: options)
+        spec.form = form
+        spec.load = LoadSpec(caches: caches)
+        let url = try Sample.url(path.contains(":") ? path : "http://host/\(path)")
+        return defaults.searchAhead(spec, url)
     }
 
     private func answer(_ search: MemorySearch) throws -> DownloadResult? {
@@ -71,7 +73,7 @@ import Testing
         }
         #expect(try search("http://me@host/a") == nil)
         #expect(try search("a", []) { $0.usesHTTPCache = true } == nil)
-        #expect(try search("a", .highPriority) != nil)
+        #expect(try search("a", .retryFailed) != nil)
     }
 
     @Test func aClosedDownloaderRefuses() throws {

@@ -6,30 +6,39 @@ import Testing
 
 @testable import SDDEngine
 
-@Suite struct LoadWishTests {
+/// The plan that a spec, a load's own wishes and the defaults of a downloader make.
+@Suite struct LoadPlanTests {
     private let fixture: CacheFixture
     private let originals: CacheFixture
-    private var wish: LoadWish
+    private var load: LoadSpec
 
     init() throws {
         fixture = try CacheFixture()
         originals = try CacheFixture()
-        wish = LoadWish()
-        wish.caches = LoadCaches(images: fixture.cache, originals: originals.cache)
+        load = LoadSpec(caches: LoadCaches(images: fixture.cache, originals: originals.cache))
     }
 
     private let thumbnail = DecodeOptions(size: SizeRule(width: 20, height: 10))
+    /// The standard form, in which a picture keeps its bytes.
+    private static let standard: DecodeOptions = {
+        var form = DecodeOptions()
+        form.keepsBytes = true
+        return form
+    }()
 
+    /// - Parameter change: of the spec.
     private func plan(
-        _ wish: LoadWish, _ url: String = "http://host/a.png", _ form: DecodeOptions = DecodeOptions(),
-        wantsPixels: Bool = true
+        _ load: LoadSpec, _ options: RequestOptions = [], _ url: String = "http://host/a.png",
+        _ form: DecodeOptions = DecodeOptions(), _ defaults: RequestDefaults = RequestDefaults(allowsFiles: true),
+        _ change: (inout RequestSpec) -> Void = { _ in }
     ) throws -> LoadPlan {
-        var request = DownloadRequest(transfer: HTTPRequest(url: try Self.url(url)))
-        request.form = form
-        request.wantsPixels = wantsPixels
-        request.priority = .high
-        request.wantsFacts = true
-        return wish.plan(for: [LoadPlan.Source(url: url, request: .success(request))])
+        var spec = RequestSpec(options: options)
+        spec.form = form
+        spec.priority = .high
+        spec.wantsFacts = true
+        spec.load = load
+        change(&spec)
+        return defaults.plan(spec, load, [.success(try Self.url(url))])
     }
 
     private static func url(_ text: String) throws -> ImageURL {
@@ -63,30 +72,40 @@ import Testing
 
     @Test func thePlanTakesWhatIsWantedFromTheFirstValidRequest() throws {
         // given
-        var request = try Sample.request("http://host/a.png")
-        request.form = thumbnail
-        request.wantsPixels = false
-        request.wantsFacts = true
-        request.priority = .veryLow
-        let bad = LoadPlan.Source(url: "", request: .failure(.closed))
-        let good = LoadPlan.Source(url: "http://host/a.png", request: .success(request))
+        var spec = RequestSpec(options: [.retryFailed, .bytesOnly])
+        var values = TransferSpec.Values()
+        values.totalLimit = 5
+        spec.transfer = TransferSpec(values)
+        spec.form = thumbnail
+        spec.wantsFacts = true
+        spec.priority = .veryLow
+        spec.load = load
         // when
-        var wish = wish
-        wish.totalLimit = 5
-        wish.options = .retryFailed
-        let plan = wish.plan(for: [bad, good])
+        let plan = RequestDefaults().plan(spec, load, [.failure(.closed), .success(try Self.url("http://host/a.png"))])
         // then
-        #expect(plan.form == thumbnail && !plan.wantsPixels && plan.wantsFacts && plan.priority == .veryLow)
-        #expect(plan.totalLimit == 5 && plan.options == .retryFailed && plan.sources.count == 2)
+        #expect(plan.form.size == thumbnail.size && !plan.wantsPixels && plan.wantsFacts && plan.priority == .veryLow)
+        #expect(plan.totalLimit == 5000 && plan.options == .retryFailed && plan.sources.count == 2)
         // The key is that of the first URL, and there is none.
         #expect(plan.lookup == nil && plan.store == nil && plan.refreshed == nil)
     }
 
     @Test func ofInvalidURLsAloneThereIsNothingToTake() throws {
         // when
-        let plan = wish.plan(for: [LoadPlan.Source(url: "", request: .failure(.closed))])
+        let plan = RequestDefaults().plan(RequestSpec(), load, [.failure(.closed)])
         // then
         #expect(plan.priority == .normal && plan.wantsPixels && plan.lookup == nil && plan.store == nil)
+    }
+
+    @Test func theShorterLimitCounts() throws {
+        // given
+        var defaults = RequestDefaults()
+        defaults.totalLimit = 7
+        // then
+        #expect(try plan(load, [], "http://host/a", DecodeOptions(), defaults).totalLimit == 7000)
+        #expect(
+            try plan(load, [], "http://host/a", DecodeOptions(), defaults) { $0.batchLimit = 6000 }.totalLimit == 6000)
+        #expect(
+            try plan(load, [], "http://host/a", DecodeOptions(), defaults) { $0.batchLimit = 8000 }.totalLimit == 7000)
     }
 
     // MARK: - Options
@@ -97,64 +116,53 @@ import Testing
         (.fromCacheOnly, .fromCacheOnly),
         (.waitStoreCache, .waitsForStore),
         (.queryMemoryData, .wantsEntryBytes),
-        (.queryMemoryDataSync, [.wantsEntryBytes, .asksInPlace]),
-        (.queryDiskDataSync, .asksInPlace),
-        ([.bytesOnly, .highPriority, .resume, .fromLoaderOnly], []),
+        ([.bytesOnly, .resume, .fromLoaderOnly], []),
     ]
 
     @Test(arguments: planned)
     func anOptionSaysHowTheStagesGo(option: RequestOptions, planned: LoadPlan.Options) throws {
-        var wish = wish
-        wish.options = option
-        #expect(try plan(wish).options == planned)
+        #expect(try plan(load, option).options == planned)
     }
 
     @Test func bytesOfTheEntryAreLookedUpWhereTheyAreWanted() throws {
-        var wish = wish
-        wish.options = .queryMemoryData
-        let expected = lookup(fixture.cache, try key(), DecodeOptions(), Change(originals: fixture.cache))
-        #expect(try plan(wish).lookup?.isSame(as: expected) == false)
+        let plan = try plan(load, .queryMemoryData)
+        let expected = lookup(fixture.cache, try key(), Self.standard, Change(originals: fixture.cache))
+        #expect(plan.lookup?.isSame(as: expected) == false)
         var change = Change(originals: fixture.cache)
         change.wantsBytes = true
-        let withBytes = lookup(fixture.cache, try key(), DecodeOptions(), change)
-        #expect(try plan(wish).lookup?.isSame(as: withBytes) == true)
+        let withBytes = lookup(fixture.cache, try key(), Self.standard, change)
+        #expect(plan.lookup?.isSame(as: withBytes) == true)
     }
 
     @Test func fromLoaderOnlyStoresWithoutLookingUp() throws {
-        var wish = wish
-        wish.options = .fromLoaderOnly
-        let (plan, key) = (try plan(wish), try key())
+        let (plan, key) = (try plan(load, .fromLoaderOnly), try key())
         #expect(plan.lookup == nil && plan.store?.key == key && plan.refreshed?.key == key)
     }
 
     // MARK: - Which caches, and which keys
 
     @Test func withoutACacheThereIsNoLookup() throws {
-        var wish = wish
-        wish.caches = nil
-        wish.options = .refreshCached
-        let plan = try plan(wish)
+        let plan = try plan(LoadSpec(), .refreshCached)
         #expect(plan.lookup == nil && plan.store == nil && plan.refreshed == nil && plan.options == .refreshCached)
         #expect(plan.priority == .high && plan.wantsFacts)
     }
 
     @Test func withTheHTTPCacheTheDownloadLooksItUp() throws {
-        var ofOption = wish
-        ofOption.options = .useHTTPCache
-        var ofDownloader = wish
-        ofDownloader.usesHTTPCache = true
-        for wish in [ofOption, ofDownloader] {
-            let plan = try plan(wish)
+        var defaults = RequestDefaults()
+        defaults.usesHTTPCache = true
+        for plan in [
+            try plan(load, .useHTTPCache), try plan(load, [], "http://host/a.png", DecodeOptions(), defaults),
+        ] {
             #expect(plan.lookup == nil && plan.store == nil && plan.refreshed == nil)
         }
     }
 
     @Test func theOriginalItselfIsInTheCacheOfImages() throws {
         // when
-        let plan = try plan(wish)
+        let plan = try plan(load)
         // then
         let key = try key()
-        let expected = lookup(fixture.cache, key, DecodeOptions(), Change(originals: fixture.cache))
+        let expected = lookup(fixture.cache, key, Self.standard, Change(originals: fixture.cache))
         #expect(plan.lookup?.isSame(as: expected) == true)
         let store = try #require(plan.store)
         #expect(store.cache === fixture.cache && store.key == key && store.levels == .all && !store.isMade)
@@ -166,10 +174,10 @@ import Testing
 
     @Test func anotherFormHasItsOriginalInTheCacheOfOriginals() throws {
         // given
-        var wish = wish
-        wish.levels.originalStore = .all
+        var load = load
+        load.levels.originalStore = .all
         // when
-        let plan = try plan(wish, "http://host/a.png", thumbnail)
+        let plan = try plan(load, [], "http://host/a.png", thumbnail)
         // then
         let key = try key()
         let expected = lookup(fixture.cache, key, thumbnail, Change(originals: originals.cache))
@@ -184,7 +192,7 @@ import Testing
 
     @Test func bytesAloneAreAnOriginal() throws {
         // when
-        let plan = try plan(wish, "http://host/a.png", thumbnail, wantsPixels: false)
+        let plan = try plan(load, .bytesOnly, "http://host/a.png", thumbnail)
         // then
         var change = Change(originals: fixture.cache)
         (change.wantsImage, change.wantsBytes) = (false, true)
@@ -196,13 +204,15 @@ import Testing
 
     @Test func theKeyOfTheApplicationComesFirstAndHasTheMarkOfTheCaller() throws {
         // given
-        var wish = wish
-        wish.key = "mine"
-        var request = try Sample.request("http://host/a.png")
-        request.transfer.headers.set("Authorization", to: "Bearer x")
+        var load = load
+        load.key = "mine"
+        var values = TransferSpec.Values()
+        values.headers = [("Authorization", "Bearer x")]
+        let transfer = TransferSpec(values)
         // when
-        let plan = wish.plan(for: [LoadPlan.Source(url: "", request: .success(request))])
+        let plan = try plan(load) { $0.transfer = transfer }
         // then
+        let request = try #require(plan.sources.first).request.get()
         let mark = fixture.cache.mark(of: RequestIdentity(of: request.transfer))
         #expect(mark != fixture.cache.mark(of: .nobody))
         #expect(plan.store?.key == "mine" + mark)
@@ -211,51 +221,51 @@ import Testing
     // MARK: - Levels
 
     @Test func whatIsNotLookedUpIsStored() throws {
-        var wish = wish
-        wish.levels.query = []
-        #expect(try plan(wish).lookup == nil)
-        #expect(try plan(wish).store?.levels == .all)
+        var load = load
+        load.levels.query = []
+        #expect(try plan(load).lookup == nil)
+        #expect(try plan(load).store?.levels == .all)
         // Another form may be made of the original on disk.
-        #expect(try plan(wish, "http://host/a.png", thumbnail).lookup != nil)
-        wish.levels.originalQuery = []
-        #expect(try plan(wish, "http://host/a.png", thumbnail).lookup == nil)
+        #expect(try plan(load, [], "http://host/a.png", thumbnail).lookup != nil)
+        load.levels.originalQuery = []
+        #expect(try plan(load, [], "http://host/a.png", thumbnail).lookup == nil)
     }
 
     @Test func whatIsNotStoredInMemoryIsNotKeptThereEither() throws {
         // given
-        var wish = wish
-        wish.levels.store = .disk
+        var load = load
+        load.levels.store = .disk
         // when
-        let plan = try plan(wish)
+        let plan = try plan(load)
         // then
         var change = Change(originals: fixture.cache)
         change.keepsInMemory = false
-        let expected = lookup(fixture.cache, try key(), DecodeOptions(), change)
+        let expected = lookup(fixture.cache, try key(), Self.standard, change)
         #expect(plan.lookup?.isSame(as: expected) == true)
         #expect(plan.store?.levels == .disk && plan.store?.original?.levels == .disk)
     }
 
     @Test func whatIsStoredNowhereHasNoOriginal() throws {
-        var wish = wish
-        wish.levels.store = .memory
-        #expect(try plan(wish).store?.original == nil)
-        wish.levels.originalStore = []
-        #expect(try plan(wish, "http://host/a.png", thumbnail).store?.original == nil)
+        var load = load
+        load.levels.store = .memory
+        #expect(try plan(load).store?.original == nil)
+        load.levels.originalStore = []
+        #expect(try plan(load, [], "http://host/a.png", thumbnail).store?.original == nil)
     }
 
     @Test func anOriginalGoesToLevelsThatItsCacheHas() throws {
         // given
         let memory = ImageCache(memory: MemoryCache(), disk: nil, counters: CacheCounters())
         let disk = ImageCache(memory: nil, disk: fixture.disk, counters: CacheCounters())
-        var wish = wish
-        wish.levels.originalStore = .all
+        var load = load
+        load.levels.originalStore = .all
         // then
-        wish.caches = LoadCaches(images: fixture.cache, originals: memory)
-        #expect(try plan(wish, "http://host/a.png", thumbnail).store?.original?.levels == .memory)
-        wish.caches = LoadCaches(images: fixture.cache, originals: disk)
-        #expect(try plan(wish, "http://host/a.png", thumbnail).store?.original?.levels == .disk)
-        wish.caches = LoadCaches(images: memory, originals: disk)
-        #expect(try plan(wish).store?.original == nil)
+        load.caches = LoadCaches(images: fixture.cache, originals: memory)
+        #expect(try plan(load, [], "http://host/a.png", thumbnail).store?.original?.levels == .memory)
+        load.caches = LoadCaches(images: fixture.cache, originals: disk)
+        #expect(try plan(load, [], "http://host/a.png", thumbnail).store?.original?.levels == .disk)
+        load.caches = LoadCaches(images: memory, originals: disk)
+        #expect(try plan(load).store?.original == nil)
     }
 
     // MARK: - Local URLs
@@ -263,7 +273,7 @@ import Testing
     @Test(arguments: ["file:///a.png", "data:image/png,a"])
     func aLocalURLIsInMemoryAlone(url: String) throws {
         // when
-        let plan = try plan(wish, url, thumbnail)
+        let plan = try plan(load, [], url, thumbnail)
         // then
         var change = Change(originals: originals.cache)
         (change.levels, change.originalLevels) = (.memory, [])
@@ -273,21 +283,20 @@ import Testing
     }
 
     @Test func aDataURLIsNotRefreshedAndAFileIs() throws {
-        var wish = wish
-        wish.options = [.refreshCached, .retryFailed]
-        #expect(try plan(wish, "data:image/png,a").options == .retryFailed)
-        #expect(try plan(wish, "file:///a.png").options == [.refreshCached, .retryFailed])
+        let options: RequestOptions = [.refreshCached, .retryFailed]
+        #expect(try plan(load, options, "data:image/png,a").options == .retryFailed)
+        #expect(try plan(load, options, "file:///a.png").options == [.refreshCached, .retryFailed])
         // The HTTP cache leaves the option as it is.
-        wish.usesHTTPCache = true
-        #expect(try plan(wish, "data:image/png,a").options == [.refreshCached, .retryFailed])
+        var defaults = RequestDefaults()
+        defaults.usesHTTPCache = true
+        let plan = try plan(load, options, "data:image/png,a", DecodeOptions(), defaults)
+        #expect(plan.options == [.refreshCached, .retryFailed])
     }
 
     @Test func aURLThatIsTooLongForAKeyIsNotCached() throws {
-        var wish = wish
-        wish.options = .refreshCached
         let fitting = "data:," + String(repeating: "a", count: ImageURL.maxLength - 6)
-        #expect(try plan(wish, fitting).store != nil)
-        let plan = try plan(wish, fitting + "a")
+        #expect(try plan(load, .refreshCached, fitting).store != nil)
+        let plan = try plan(load, .refreshCached, fitting + "a")
         #expect(plan.lookup == nil && plan.store == nil && plan.refreshed == nil && plan.options == [])
     }
 
