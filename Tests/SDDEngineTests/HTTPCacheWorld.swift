@@ -121,9 +121,9 @@ extension HTTPCacheWorld {
 
     /// Returns the entry of the image cache under a URL.
     func picture(at target: String) -> CacheHit? {
-        ImageCacheLookup(
-            cache, key: server.url(target), form: DecodeOptions(), levels: .disk, wantsImage: false, wantsBytes: true
-        ).hitNow()
+        let lookup = ImageCacheLookup(
+            cache, key: server.url(target), form: DecodeOptions(), levels: .disk, wantsImage: false, wantsBytes: true)
+        return lookup.finish(lookup.firstStep())
     }
 }
 

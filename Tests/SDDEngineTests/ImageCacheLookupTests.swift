@@ -26,7 +26,7 @@ import Testing
         let findings = Recorder<LookupResult>()
         lookup.start(LookupContext(isOffline: false)) { findings.record($0) }
         let finding = try #require(findings.wait(count: 1)?.first)
-        let now = lookup.hitNow()
+        let now = lookup.finish(lookup.firstStep())
         switch finding {
         case .found(let found):
             #expect(found.origin == now?.origin && found.image === now?.image)

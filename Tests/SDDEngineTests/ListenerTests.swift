@@ -69,7 +69,7 @@ import Testing
         #expect(listener.kinds == [.start] && listener.threads.all == [.current])
         downloader.destroy()
         #expect(listener.kinds == [.start, .stop])
-        #expect(listener.heard.all.last?.error == 2002)
+        #expect(listener.heard.all.last?.error?.code == .cancelled)
     }
 
     @Test("N5: there is no listener at first; a listener that is removed does not get queued notices")

@@ -18,11 +18,10 @@ import Testing
         load = LoadSpec(caches: LoadCaches(images: fixture.cache, originals: originals.cache))
     }
 
-    private let thumbnail = DecodeOptions(size: SizeRule(width: 20, height: 10))
-    /// The standard form, in which a picture keeps its bytes.
-    private static let standard: DecodeOptions = {
-        var form = DecodeOptions()
-        form.keepsBytes = true
+    /// A smaller picture, which has no bytes of its own.
+    private let thumbnail: DecodeOptions = {
+        var form = DecodeOptions(size: SizeRule(width: 20, height: 10))
+        form.keepsBytes = false
         return form
     }()
 
@@ -126,11 +125,11 @@ import Testing
 
     @Test func bytesOfTheEntryAreLookedUpWhereTheyAreWanted() throws {
         let plan = try plan(load, .queryMemoryData)
-        let expected = lookup(fixture.cache, try key(), Self.standard, Change(originals: fixture.cache))
+        let expected = lookup(fixture.cache, try key(), DecodeOptions(), Change(originals: fixture.cache))
         #expect(plan.lookup?.isSame(as: expected) == false)
         var change = Change(originals: fixture.cache)
         change.wantsBytes = true
-        let withBytes = lookup(fixture.cache, try key(), Self.standard, change)
+        let withBytes = lookup(fixture.cache, try key(), DecodeOptions(), change)
         #expect(plan.lookup?.isSame(as: withBytes) == true)
     }
 
@@ -162,7 +161,7 @@ import Testing
         let plan = try plan(load)
         // then
         let key = try key()
-        let expected = lookup(fixture.cache, key, Self.standard, Change(originals: fixture.cache))
+        let expected = lookup(fixture.cache, key, DecodeOptions(), Change(originals: fixture.cache))
         #expect(plan.lookup?.isSame(as: expected) == true)
         let store = try #require(plan.store)
         #expect(store.cache === fixture.cache && store.key == key && store.levels == .all && !store.isMade)
@@ -240,7 +239,7 @@ import Testing
         // then
         var change = Change(originals: fixture.cache)
         change.keepsInMemory = false
-        let expected = lookup(fixture.cache, try key(), Self.standard, change)
+        let expected = lookup(fixture.cache, try key(), DecodeOptions(), change)
         #expect(plan.lookup?.isSame(as: expected) == true)
         #expect(plan.store?.levels == .disk && plan.store?.original?.levels == .disk)
     }

@@ -22,6 +22,7 @@ import Testing
     func tenLoadsShareOneTransfer() throws {
         let forms = [DecodeOptions(), Self.small, Self.smaller]
         let recorders = try (0..<10).map { try world.submit("a", forms[$0 % 3]) }
+        #expect(world.waits { world.downloader.statistics.joined == 9 })
         let transfers = world.transport.started()
         try #require(transfers.count == 1)
         world.transport.answer(transfers[0], with: try Fixtures.array(Self.picture))
@@ -44,9 +45,10 @@ import Testing
 
     @Test("a late joiner of another size shares the transfer, and is stored too") func aLateJoiner() throws {
         let first = try world.submit("a")
-        let id = try #require(world.transport.started().first)
+        let id = try #require(world.nextTransfer())
         world.transport.respond(id)
         let second = try world.submit("a", Self.small)
+        #expect(world.waits { world.downloader.statistics.joined == 1 })
         #expect(world.transport.started().isEmpty)
         world.transport.finish(id, with: try Fixtures.array(Self.picture))
         #expect(LoaderWorld.end(of: first)?.image?.width == 19 && LoaderWorld.end(of: second)?.image?.width == 8)
@@ -74,6 +76,7 @@ import Testing
             original: OriginalKeeper(second.cache, key: "mine"))
         let callbacks = RecordingCallbacks()
         _ = try #require(world.loader.submit(plan, callbacks: callbacks))
+        #expect(world.waits { world.downloader.statistics.joined == 1 })
         world.transport.answerAll(with: try Fixtures.array(Self.picture))
         #expect(LoaderWorld.end(of: first)?.error == nil && LoaderWorld.end(of: callbacks)?.error == nil)
         #expect(world.downloader.statistics.transfersStarted == 1 && world.written == 1)
@@ -89,7 +92,7 @@ import Testing
         let key = try #require(world.plan("a", form).store?.key)
         let found = Recorder<Bool>()
         let callbacks = try world.submit("a", form, .waitsForStore) { _ in found.record(disk.read(key) != nil) }
-        world.transport.answerAll(with: try Fixtures.array(Self.picture))
+        #expect(try world.answerNext(with: Fixtures.array(Self.picture)))
         let end = try #require(LoaderWorld.end(of: callbacks))
         #expect(end.error == nil && end.timings.store > 0 && end.timings.total >= end.timings.store)
         #expect(found.wait(count: 1) == [true])
@@ -98,7 +101,7 @@ import Testing
     @Test("Z12: a body that is no picture is not stored, and its URL is blocked")
     func aBodyThatIsNoPictureIsNotStored() throws {
         let callbacks = try world.submit("a")
-        world.transport.answerAll(with: [1, 2, 3])
+        #expect(world.answerNext(with: [1, 2, 3]))
         #expect(LoaderWorld.end(of: callbacks)?.error?.code == .badImageData)
         #expect(world.written == 0 && world.loader.isBlocked("a"))
         #expect(LoaderWorld.end(of: try world.submit("a"))?.error?.code == .blocked)
@@ -140,9 +143,10 @@ import Testing
     func aPictureFoundMeanwhileIsNotDownloaded() throws {
         let world = try LoaderWorld(consults: true)
         let first = try world.submit("a")
+        let id = try #require(world.nextTransfer())
         let body = try Fixtures.array(Self.picture)
         world.hooks.onConsult = { [transport = world.transport] in
-            transport.answerAll(with: body)
+            transport.answer(id, with: body)
             return LoaderWorld.end(of: first) != nil
         }
         let second = try world.submit("a")
@@ -166,7 +170,6 @@ import Testing
     /// Submits a load whose lookup waits for the disk.
     private func submitWaiting(_ path: String, limit: Int64 = 0) throws -> (RecordingCallbacks, token: UInt64) {
         var plan = try world.plan(path)
-        plan.options.remove(.asksInPlace)
         plan.totalLimit = limit
         let callbacks = RecordingCallbacks()
         return (callbacks, try #require(world.loader.submit(plan, callbacks: callbacks)))

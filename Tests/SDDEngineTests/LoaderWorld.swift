@@ -34,8 +34,7 @@ final class LoaderWorld {
         downloader.destroy()
     }
 
-    /// Makes a plan for http://host/`path`, as the library makes it for applications. The lookup runs on the submitting
-    /// thread, so everything is under way when that returns.
+    /// Makes a plan for http://host/`path`, as the library makes it for applications.
     func plan(_ path: String, _ form: DecodeOptions = DecodeOptions(), _ options: LoadPlan.Options = []) throws
         -> LoadPlan
     {
@@ -47,7 +46,7 @@ final class LoaderWorld {
         let wanted = CacheKeys.key(of: key, as: form)
         var plan = LoadPlan(sources: [LoadPlan.Source(url: path, request: .success(request))])
         plan.form = form
-        plan.options = options.union(.asksInPlace)
+        plan.options = options
         plan.lookup = ImageCacheLookup(
             cache, key: key, form: form, levels: .all, originals: ImageCacheLookup.Originals(cache, .disk),
             wantsImage: true, wantsBytes: false, keepsInMemory: true)
@@ -73,22 +72,39 @@ final class LoaderWorld {
         _ path: String, _ file: String, _ form: DecodeOptions = DecodeOptions(), _ options: LoadPlan.Options = []
     ) throws -> DownloadResult {
         let callbacks = try submit(path, form, options)
-        transport.answerAll(with: try Fixtures.array(file))
+        let body = try Fixtures.array(file)
+        _ = waits {
+            transport.answerAll(with: body)
+            return !callbacks.record.results.isEmpty
+        }
         return try #require(Self.end(of: callbacks))
     }
 
-    /// Answers the next transfer. If there is a picture to refresh, the disk is read first: this waits for the
-    /// transfer.
-    func answerNext(with body: [UInt8], status: Int32 = 200) -> Bool {
+    /// Waits for what another thread brings about: a lookup reads the disk on a thread of its own.
+    func waits(until condition: () -> Bool) -> Bool {
         let limit = SystemTime().monotonicMicroseconds() + 30_000_000
         while SystemTime().monotonicMicroseconds() < limit {
-            if let id = transport.started().first {
-                transport.answer(id, with: body, status: status)
-                return true
-            }
+            if condition() { return true }
             sched_yield()
         }
         return false
+    }
+
+    /// Waits for the next transfer, and returns it.
+    func nextTransfer() -> TransferID? {
+        var next: TransferID?
+        _ = waits {
+            next = transport.started().first
+            return next != nil
+        }
+        return next
+    }
+
+    /// Waits for the next transfer, and answers it.
+    func answerNext(with body: [UInt8], status: Int32 = 200) -> Bool {
+        guard let id = nextTransfer() else { return false }
+        transport.answer(id, with: body, status: status)
+        return true
     }
 
     /// Returns the result; nil unless the load has ended exactly once.

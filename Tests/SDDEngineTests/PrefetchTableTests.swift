@@ -31,7 +31,7 @@ import Testing
         driver.end("A2", .timeout)
         #expect(driver.takeTold() == ["A1 1/1/3", "A0 2/1/3", "A2 3/2/3", "A end 3/2/3"])
         #expect(driver.reports.last?.isCancelled == false && driver.reports.last?.cancelled == 0)
-        #expect(driver.reports.last?.outcomes.map(\.error) == [nil, .badImageData, .timeout])
+        #expect(driver.reports.last?.outcomes.map(\.error?.code) == [nil, .badImageData, .timeout])
         #expect(driver.table.listCount == 0 && driver.table.loadCount == 0)
     }
 
@@ -57,8 +57,8 @@ import Testing
         driver.end("A0", with: DownloadResult(error: error, stage: .decode, response: Sample.response(), ended: 8))
         #expect(driver.steps.last?.error == error && driver.steps.last?.stage == .decode)
         let outcomes = try #require(driver.reports.last).outcomes
-        #expect(outcomes.map(\.error) == [.badImageData, nil])
-        #expect(outcomes.map(\.detail) == [.imageCorrupt, .none])
+        #expect(outcomes.map(\.error?.code) == [.badImageData, nil])
+        #expect(outcomes.map(\.error?.detail) == [.imageCorrupt, nil])
         #expect(outcomes.map(\.httpStatus) == [200, 206])
         #expect(outcomes.map(\.origin) == [.network, .disk])
     }
@@ -123,11 +123,11 @@ import Testing
         #expect(driver.takeCancels() == ["A0", "A2", "A3"])
         let report = try #require(driver.reports.last)
         #expect(report.isCancelled && report.cancelled == 5)
-        #expect(report.outcomes.map(\.error) == [.cancelled, nil, .cancelled, .cancelled, .cancelled, .cancelled])
+        #expect(report.outcomes.map(\.error?.code) == [.cancelled, nil, .cancelled, .cancelled, .cancelled, .cancelled])
         #expect(
-            report.outcomes.map(\.detail)
+            report.outcomes.map(\.error?.detail)
                 == [
-                    .cancelledSending, .none, .cancelledSending, .cancelledSending, .cancelledWaiting,
+                    .cancelledSending, nil, .cancelledSending, .cancelledSending, .cancelledWaiting,
                     .cancelledWaiting,
                 ])
         for name in ["A0", "A2", "A3"] { driver.end(name, .cancelled) }

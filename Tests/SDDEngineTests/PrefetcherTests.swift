@@ -63,8 +63,8 @@ import Testing
             loader.end("b")
             while try downloader.dispatch(max: 0) > 0 {}
             #expect(callbacks.told == ["0 failed 1/1/2", "1 2/1/2", "end 2/1/2", "released"])
-            #expect(callbacks.reports.last?.outcomes.map(\.error) == [.invalidURL, nil])
-            #expect(callbacks.reports.last?.outcomes.map(\.detail) == [.urlMalformed, .none])
+            #expect(callbacks.reports.last?.outcomes.map(\.error?.code) == [.invalidURL, nil])
+            #expect(callbacks.reports.last?.outcomes.map(\.error?.detail) == [.urlMalformed, nil])
         }
     }
 
@@ -76,7 +76,7 @@ import Testing
             _ = prefetcher.submit(list(["a", "b", "c", "d", "e"]), callbacks: callbacks)
             while try downloader.dispatch(max: 0) > 0 {}
             #expect(callbacks.told.suffix(2) == ["end 5/5/5", "released"])
-            #expect(callbacks.reports.last?.outcomes.allSatisfy { $0.detail == .closed } == true)
+            #expect(callbacks.reports.last?.outcomes.allSatisfy { $0.error?.detail == .closed } == true)
         }
     }
 
