@@ -292,7 +292,8 @@ SDD_API sdd_token sdd_loader_submit(sdd_loader *SDD_NULLABLE loader,
  *
  * @param loader NULL: the shared one.
  * @param request As for sdd_loader_submit(), but without callbacks.
- * @param timeout_ms, out, return As for sdd_downloader_submit_wait().
+ * @param timeout_ms, out As for sdd_downloader_submit_wait().
+ * @return As for sdd_downloader_submit_wait().
  * Thread: any, but not sdd-net and decode threads (see the rules in sdd.h).
  */
 SDD_API sdd_status sdd_loader_submit_wait(sdd_loader *SDD_NULLABLE loader,
