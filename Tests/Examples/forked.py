@@ -23,8 +23,8 @@ def load(urls):
 
     @ffi.callback("sdd_result_fn")
     def completed(result, user_data):
-        if result.error != lib.SDD_OK:
-            print(f"{os.getpid()}: {ffi.string(result.url)}: {ffi.string(result.message)}", file=sys.stderr)
+        if result.failure.status != lib.SDD_OK:
+            print(f"{os.getpid()}: {ffi.string(result.url)}: {ffi.string(result.failure.message)}", file=sys.stderr)
         else:
             widths.append(lib.sdd_image_width(result.image))
 

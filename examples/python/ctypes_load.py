@@ -13,15 +13,22 @@ import sys
 from ctypes import CFUNCTYPE, POINTER, c_char_p, c_int32, c_int64, c_size_t, c_uint64, c_void_p
 
 
+class Failure(ctypes.Structure):
+    """sdd_failure in sdd/error.h, which never changes."""
+
+    _fields_ = [("status", c_int32), ("error_class", c_int32), ("stage", c_int32), ("detail", c_int32),
+                ("http_status", c_int32), ("curl_code", c_int32), ("system_error", c_int32), ("retryable", c_int32),
+                ("message", c_char_p), ("reserved", c_int64 * 3)]
+
+
 class Result(ctypes.Structure):
     """The beginning of sdd_result in sdd/result.h. Later versions only add fields behind it."""
 
-    _fields_ = [("struct_size", c_size_t), ("token", c_uint64), ("url", c_char_p), ("image", c_void_p),
-                ("bytes", c_void_p), ("error", c_int32), ("detail", c_int32), ("http_status", c_int32),
-                ("curl_code", c_int32), ("system_error", c_int32), ("finished", c_int32), ("message", c_char_p)]
+    _fields_ = [("struct_size", c_size_t), ("token", c_uint64), ("url", c_char_p), ("failure", Failure),
+                ("image", c_void_p), ("bytes", c_void_p)]
 
 
-CompletedFn = CFUNCTYPE(None, POINTER(Result), c_void_p)
+ResultFn = CFUNCTYPE(None, POINTER(Result), c_void_p)
 
 # CDLL lets go of Python's lock during each call, so that a call that waits lets callbacks run.
 lib = ctypes.CDLL(os.environ.get("SDD_LIBRARY", "libsdd.so.0"))
@@ -34,7 +41,7 @@ def declare(name, result, *parameters):
 
 
 # A pointer to an object or a function that is None is NULL: here for the shared loader, and for no progress.
-declare("sdd_load", c_uint64, c_void_p, c_char_p, c_uint64, c_void_p, CompletedFn, c_void_p)
+declare("sdd_load", c_uint64, c_void_p, c_char_p, c_uint64, c_void_p, ResultFn, c_void_p)
 declare("sdd_downloader_idle_wait", c_int32, c_void_p, c_int64)
 declare("sdd_cache_flush_wait", c_int32, c_void_p, c_int64)
 declare("sdd_last_error_message", c_char_p)
@@ -47,13 +54,13 @@ failed = []
 # The library calls this object on a thread of its own, so it must live until the last load has ended. The result, with
 # its texts and its image, is lent until the callback returns; sdd_image_retain() keeps an image longer, until
 # sdd_image_release().
-@CompletedFn
+@ResultFn
 def completed(pointer, user_data):
     result = pointer.contents
     url = result.url.decode()
-    if result.error != 0:  # SDD_OK
+    if result.failure.status != 0:  # SDD_OK
         failed.append(url)
-        print(f"{url}: {result.message.decode()}")
+        print(f"{url}: {result.failure.message.decode()}")
     else:
         print(f"{url}: {lib.sdd_image_width(result.image)} x {lib.sdd_image_height(result.image)}")
 

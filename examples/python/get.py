@@ -60,7 +60,7 @@ class Run:
             result = await downloader.fetch(self.urls[index], progress=progress)
             write_picture(os.path.join(self.directory, f"{index + 1}-{name}"), result.image)
             line = (f"{result.image.width:5} x {result.image.height:<5} {len(result.data):9} bytes "
-                    f"{int(result.timings.total * 1000):6} ms  HTTP {result.http_status}")
+                    f"{int(result.metrics.total * 1000):6} ms  HTTP {result.http_status}")
         except sdd.Error as error:
             failed, line = True, f"{error.name}: {error}"
         except OSError as error:
