@@ -51,7 +51,7 @@ class Number(IntEnum):
 
 # Enumerations of Python, by the beginning of the constants' names. All other numbers are plain constants.
 ENUMERATIONS = {
-    "ERROR_": ("Status", "Outcomes of calls and requests, `Error.code`: SDD_ERROR_ of the header."),
+    "ERROR_": ("Status", "Outcomes of calls and requests, `Error.status`: SDD_ERROR_ of the header."),
     "DETAIL_": ("Detail", "What exactly happened, `Error.detail`: SDD_DETAIL_ of the header."),
     "CLASS_": ("ErrorClass", "Kinds of failures: SDD_CLASS_ of the header."),
     "STAGE_": ("Stage", "Stages of a request, `Error.stage`: SDD_STAGE_ of the header."),

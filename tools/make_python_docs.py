@@ -7,7 +7,8 @@ seconds, and under Python's names.
 It writes the docstrings after the members of the classes in MEMBERS, in _options.py and _results.py; _descriptions.py,
 the same texts for help(); and _names.py, the names in Python of what the header names, for the library's messages. The
 header is read as the site reads it (docs/site/header.py). The types and names of the options are those of the package's
-sources: a member that is none of the header's is an error here, unless OWN describes it.
+sources: a member that is none of the header's is an error here, unless OWN describes it; so is a field or bit of the
+header that no member stands for, unless NO_OPTIONS or LOW_LAYER has it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "docs" / "site"))
 from header import Chapter, read_header  # noqa: E402
-from python_names import CALLS, FIELDS, OWN, WORDS  # noqa: E402
+from python_names import CALLS, FIELDS, LOW_LAYER, NO_OPTIONS, OWN, WORDS  # noqa: E402
 
 PACKAGE = ROOT / "bindings" / "python" / "src" / "sdd"
 NOTE = """\
@@ -35,9 +36,13 @@ WIDTH = 120
 MEMBERS = {
     "_options.py": {
         "PictureOptions": ["sdd_decode_options"],
+        "TransferOptions": ["sdd_transfer_options", "sdd_download_request", "bits"],
+        "StoreOptions": ["bits"],
         "RequestOptions": ["sdd_download_request", "bits"],
         "DownloadOptions": ["sdd_download_request", "bits"],
         "LoadOptions": ["sdd_load_request", "bits"],
+        "PrefetchOptions": ["sdd_prefetch_list", "bits"],
+        "RowOptions": ["sdd_batch_config"],
         "BatchOptions": ["sdd_batch_config", "bits"],
         "Credential": ["sdd_credential"],
         "NetworkOptions": ["sdd_network_options"],
@@ -47,7 +52,7 @@ MEMBERS = {
         "DownloaderOptions": ["sdd_downloader_config"],
         "CacheOptions": ["sdd_cache_config"],
     },
-    "_results.py": {"Timings": ["sdd_timings"], "Metrics": ["sdd_metrics"]},
+    "_results.py": {"Metrics": ["sdd_metrics"]},
 }
 
 
@@ -88,10 +93,22 @@ def place_of(name: str, structs: list[str], header: Header) -> str:
             if name in BITS:
                 return BITS[name]
             continue
-        for field in (FIELDS.get(f"{struct}.{name}", name), f"{name}_ms", f"{name}_s", f"{name}_us"):
+        for field in (FIELDS.get(f"{struct}.{name}", name), f"{name}_ms", f"{name}_us"):
             if f"{struct}.{field}" in header.texts:
                 return f"{struct}.{field}"
     return ""
+
+
+def without_member(sources: dict[str, tuple[list[Member], dict[str, list[str]]]], header: Header) -> list[str]:
+    """The fields and bits for which there is no member. Of several structs with a field one counts."""
+    structs = {struct for names in MEMBERS.values() for listed in names.values() for struct in listed}
+    found = {*NO_OPTIONS, *LOW_LAYER, *CALLS}
+    for file, (members, _) in sources.items():
+        for member in members:
+            for struct in MEMBERS[file][member.kind]:
+                found.add(place_of(member.name, [struct], header).rpartition(".")[2])
+    asked = (place for place in header.texts if place.startswith("SDD_OPTION_") or place.partition(".")[0] in structs)
+    return sorted(place for place in asked if place.rpartition(".")[2] not in found)
 
 
 BITS = bits()
@@ -113,10 +130,9 @@ def described(text: str, place: str, is_flag: bool, is_option: bool, names: dict
         text = re.sub(r"([Dd]efault )(\d+)\b(?! (?:day|minute))", seconds, text)
     if is_flag:
         text = re.sub(r"^1: ", "", text)
-        text = re.sub(r"^1, with SDD_OK: ", "", text)
         text = re.sub(r"[Dd]efault 0\b", "default: False", text)
     text = in_python(text.replace("this bit", "this option"), names)
-    if field.endswith(("_ms", "_s", "_us")) and "second" not in text:
+    if field.endswith(("_ms", "_us")) and "second" not in text:
         text = text.rstrip(".") + "; in seconds."
     text = text[0].upper() + text[1:] if text else ""
     text = text if not text or text.endswith((".", '."')) else text + "."
@@ -219,6 +235,7 @@ def main() -> None:
             place = place_of(member.name, MEMBERS[file][member.kind], header)
             if place and file == "_options.py":
                 names.setdefault(place, member.name)
+    used: set[str] = set()
     for file, (members, _) in sources.items():
         for member in members:
             key = f"{member.kind}.{member.name}"
@@ -227,9 +244,17 @@ def main() -> None:
             member.text = OWN.get(key) or described(comment, place, member.is_flag, file == "_options.py", names)
             if key in OWN:
                 check_default(key, member.text, comment, place)
+            used.add(key)
             if not member.text:
                 fail(f"{key} has no comment in the header ({place or 'no field'}); OWN must describe it")
         (folder / file).write_text(with_texts(file, members))
+    if stale := sorted(OWN.keys() - used):
+        fail(f"OWN describes {stale}, which are no members")
+    if stale := sorted(place for option, field in FIELDS.items()
+                       if (place := f"{option.partition('.')[0]}.{field}") not in header.texts):
+        fail(f"FIELDS names {stale}, which are no fields")
+    if missing := without_member(sources, header):
+        fail(f"no member stands for {missing}; NO_OPTIONS and LOW_LAYER have those that need none")
     members, bases = sources["_options.py"]
     texts = {name: block([member for member in members if member.kind == name]) for name in MEMBERS["_options.py"]}
     lines = [NOTE + '"""The descriptions of all options, for help()."""', "", "OPTIONS: dict[str, str] = {"]

@@ -5,37 +5,52 @@ options that are no fields, or choices of words there."""
 FIELDS = {
     "sdd_decode_options.enlarge": "allow_enlarging",
     "sdd_decode_options.exact": "scaling",
-    "sdd_decode_options.lenient": "integrity",
+    "sdd_decode_options.lenient": "damage",
     "sdd_decode_options.size": "target_width",
-    "sdd_download_request.timeout": "total_timeout_ms",
-    "sdd_load_request.timeout": "total_timeout_ms",
+    "sdd_transfer_options.timeout": "total_timeout_ms",
+    "sdd_metrics.is_end_unproven": "end_unproven",
     "sdd_batch_config.ordered": "order",
     "sdd_network_options.public_addresses_only": "address_policy",
     "sdd_network_options.ignore_proxy_environment": "proxy_mode",
     "sdd_retry_options.retry_budget": "budget",
     "sdd_retry_options.retry_delay": "delay_ms",
     "sdd_retry_options.max_retry_delay": "max_delay_ms",
-    "sdd_callback_options.min_progress_fraction": "min_progress_interval_ms",
-    "sdd_callback_options.min_progress_fraction": "min_progress_fraction",
     "sdd_downloader_config.http_cache_in": "cache",
     "sdd_downloader_config.isolated_decoding": "decode_mode",
 }
 
+# Fields that are no options, in whichever struct: the package sets them itself, or arguments of functions do.
+NO_OPTIONS = frozenset(
+    """
+    struct_size user_data user_data_free url urls ids count next options decode transfer to downloader loader tensor
+    delivery callbacks network limits retry completed progress preview facts cached each on_thread_start on_thread_stop
+    target_height header_count body_size transform_count alternative_count read_only_count resolve_count
+    address_exception_count
+    """.split()
+)
+
+# Fields and bits that only the low layer has.
+LOW_LAYER = frozenset(
+    """
+    modifiers sink sink_fd key_filter serializer memory_store entry_store address_filter allocator pixels pixels_size
+    pixels_stride format_hint schemes decode_time_ms_per_mib SDD_OPTION_AVOID_DECODE_IMAGE SDD_OPTION_FACTS_EVENTS
+    SDD_OPTION_QUERY_MEMORY_DATA
+    """.split()
+)
+
 # Calls, fields and numbers of the header, and their counterparts.
 CALLS = {
     "SDD_ADDRESS_PUBLIC_ONLY": "public_addresses_only",
-    "SDD_AGE_NOTHING": "-2",
     "SDD_DECODE_ISOLATED": "isolated_decoding",
     "SDD_NO_LIMIT": "-1",
     "SDD_OPTION_AVOID_DECODE_IMAGE": "undecoded pictures",
     "SDD_OPTION_BYTES_ONLY": "fetch_bytes()",
-    "SDD_OPTION_PROGRESSIVE_LOAD": "previews()",
+    "SDD_OPTION_PREVIEW_EVENTS": "preview",
     "SDD_OPTION_PROGRESS_EVENTS": "progress",
     "SDD_PROXY_NONE": "ignore_proxy_environment",
     "sdd_batch_config": "the options of the batch",
     "sdd_batch_config.decode": "the options of the picture",
     "sdd_batch_create()": "load_many()",
-    "sdd_batch_item.response": "Item.response",
     "sdd_cache_config": "the options of the cache",
     "sdd_cache_create()": "Cache()",
     "sdd_cache_destroy()": "Cache.close()",
@@ -51,7 +66,8 @@ CALLS = {
     "sdd_decode_options.target_height": "size",
     "sdd_decode_options.target_width": "size",
     "sdd_download()": "Downloader.fetch()",
-    "sdd_download_request.max_attempts": "max_attempts",
+    "sdd_download_request.preview": "preview",
+    "sdd_download_request.progress": "progress",
     "sdd_downloader_add_transport()": "the low layer",
     "sdd_downloader_create()": "Downloader()",
     "sdd_downloader_destroy()": "Downloader.close()",
@@ -66,7 +82,7 @@ CALLS = {
     "sdd_image_decode()": "Image.decode()",
     "sdd_image_encode()": "Image.encode()",
     "sdd_image_frame()": "Image.frame()",
-    "sdd_image_good_rows()": "Image.good_rows",
+    "sdd_image_info.good_rows": "Image.good_rows",
     "sdd_image_pixels()": "Image.memoryview()",
     "sdd_image_probe()": "probe()",
     "sdd_image_stride()": "Image.stride",
@@ -132,50 +148,52 @@ OWN = {
     ),
     "PictureOptions.scale_down_limit_bytes": (
         "A picture that takes more bytes, at 4 bytes a pixel, is scaled down to fit, whatever `size` and `fit` "
-        "say. 0: no limit, or 60 MiB with `scale_down_large_images`. Default 0."
+        "say. 0: no limit. Default 0."
     ),
     "PictureOptions.row_alignment": (
         "Bytes, a power of two up to 4096: every row begins at a multiple of it. Default 1: rows without padding."
     ),
-    "RequestOptions.timeout": (
+    "TransferOptions.timeout": (
         "Limit on all stages together, in seconds. 0: the downloader's `total_timeout`; -1: none. Default 0."
     ),
-    "RequestOptions.queue_timeout": (
+    "TransferOptions.queue_timeout": (
         "From submitting to the start of the transfer, in seconds. 0: the downloader's limit; -1: none. Default 0."
     ),
-    "RequestOptions.connect_timeout": (
+    "TransferOptions.connect_timeout": (
         "Name lookup, connect and TLS, in seconds. 0: the downloader's limit; -1: none. Default 0."
     ),
-    "RequestOptions.first_byte_timeout": (
+    "TransferOptions.first_byte_timeout": (
         "From the request being sent to the first byte of the response, in seconds. 0: the downloader's limit; "
         "-1: none. Default 0."
     ),
-    "RequestOptions.download_timeout": (
+    "TransferOptions.download_timeout": (
         "Longest time without a byte, in seconds. 0: the downloader's limit, by default 15 seconds; -1: none. "
         "Default 0."
     ),
-    "RequestOptions.low_speed_limit": (
+    "TransferOptions.low_speed_limit": (
         "Bytes a second: a slower transfer ends after `low_speed_time`. 0: the downloader's limit. Default 0."
     ),
-    "RequestOptions.low_speed_time": (
+    "TransferOptions.low_speed_time": (
         "Time over which the speed is averaged, in seconds. 0: the downloader's; -1: no lower limit on speed. "
         "Default 0."
     ),
-    "RequestOptions.priority": 'A Priority or its name, "very_low" to "very_high"; default "normal".',
-    "RequestOptions.headers": (
+    "TransferOptions.priority": (
+        'A Priority or its name, "very_low" to "very_high". Default "normal", of prefetching "very_low".'
+    ),
+    "TransferOptions.headers": (
         "Header fields of this request, which replace the downloader's by name; None removes the downloader's. "
         "Default: none."
     ),
-    "RequestOptions.referrer": "The Referer header field; one in `headers` overrides it. Default: none.",
-    "RequestOptions.credential": "User and password, a token or a certificate. Default: the downloader's.",
-    "RequestOptions.max_attempts": (
+    "TransferOptions.referrer": "The Referer header field; one in `headers` overrides it. Default: none.",
+    "TransferOptions.credential": "User and password, a token or a certificate. Default: the downloader's.",
+    "TransferOptions.max_attempts": (
         "Transfers for this request, the first included, at most 1000. 0: as the downloader has it, for loads at "
         "least 2. Default 0."
     ),
-    "RequestOptions.accepted_status_codes": (
+    "TransferOptions.accepted_status_codes": (
         'Status codes that are no error: "200-299,304"; "*": all. Default: the downloader\'s.'
     ),
-    "RequestOptions.accepted_content_types": (
+    "TransferOptions.accepted_content_types": (
         'Media types that are no error: "image/jpeg,image/png"; "image/" and "*" for all images; "*": all, also '
         "none. Default: the downloader's."
     ),
@@ -184,26 +202,25 @@ OWN = {
         "the request ends with Detail.IMAGE_INTEGRITY. There are no previews. Default: no check."
     ),
     "RequestOptions.expected_bytes": "The size that the body must have. Default 0: any.",
-    "RequestOptions.max_body_bytes": (
+    "TransferOptions.max_body_bytes": (
         "Largest body, after unpacking; may be above the downloader's limit. 0: the downloader's, by default 64 "
         "MiB. Default 0."
     ),
-    "RequestOptions.redirects": (
+    "TransferOptions.redirects": (
         '"follow", "hand_out": a redirect is the response, "refuse": it is an error. Default "follow".'
     ),
-    "RequestOptions.max_redirects": (
+    "TransferOptions.max_redirects": (
         "Most redirects to follow, at most 1000. 0: the downloader's limit, by default 10. Default 0."
     ),
-    "RequestOptions.ca_file": (
+    "TransferOptions.ca_file": (
         "PEM file of trusted certificates, in place of the downloader's. Connections are not shared with requests"
         " that have another file. Default: the downloader's."
     ),
     "RequestOptions.first_frame_only": (
         "Makes a still picture of an animated one. Overrides `preload_all_frames`. Default: False."
     ),
-    "RequestOptions.scale_down_large_images": "Sets `scale_down_limit_bytes` to 60 MiB if it is 0. Default: False.",
-    "RequestOptions.http_cache": "Follows the rules of HTTP caches, RFC 9111: see `http_cache_in`. Default: False.",
-    "RequestOptions.continue_in_background": (
+    "TransferOptions.http_cache": "Follows the rules of HTTP caches, RFC 9111: see `http_cache_in`. Default: False.",
+    "TransferOptions.continue_in_background": (
         "Goes on during the grace time after the low layer's sdd_downloader_enter_background(). Default: False."
     ),
     "DownloadOptions.method": 'The method of HTTP. Default "GET".',
@@ -236,41 +253,32 @@ OWN = {
         'Cache levels in which the original of a smaller or transformed picture is stored: "all", "memory", '
         '"disk" or "none". Default "disk".'
     ),
-    "LoadOptions.from_cache_only": (
+    "StoreOptions.from_cache_only": (
         "Never uses the network: a picture that no cache has ends with NotCached. Default: False."
     ),
     "LoadOptions.refresh": (
         "Asks the server whether the cached picture is still valid. If it is, or has not changed, the load gives "
         "that. Default: False."
     ),
-    "LoadOptions.retry_failed": "Loads the URL although it failed recently. Default: False.",
+    "StoreOptions.retry_failed": "Loads the URL although it failed recently. Default: False.",
     "LoadOptions.transform_animated_image": (
         "Transforms animated pictures too, which makes them still. Default: False: they stay as they are."
     ),
-    "BatchOptions.ordered": (
+    "RowOptions.ordered": (
         "Items come in the order of the URLs; a slow one holds up those after it. Default: False: as they are "
         "completed."
     ),
-    "BatchOptions.look_ahead": (
+    "RowOptions.look_ahead": (
         "Most items that are running or wait to be taken, at most 65,536; their bodies and pictures are in "
         "memory. Default 64."
     ),
-    "BatchOptions.deadline": (
+    "RowOptions.deadline": (
         "Limit on the whole batch, in seconds. Items that have not ended by then end with RequestTimeout. Default"
         " 0: none."
     ),
-    "BatchOptions.max_attempts": (
-        "Transfers for one item, the first included, at most 1000. Default 0: as the downloader has it."
-    ),
-    "BatchOptions.responses": "Whether items have their `response`, with its header fields. Default: False.",
+    "RowOptions.responses": "Whether items have their `response`, with its header fields. Default: False.",
     "BatchOptions.first_frame_only": "Makes still pictures of animated ones. Default: False.",
-    "BatchOptions.http_cache": "Follows the rules of HTTP caches, RFC 9111. Default: False.",
-    "BatchOptions.from_cache_only": (
-        "Never uses the network: a picture that no cache has ends with NotCached. Default: False."
-    ),
-    "BatchOptions.retry_failed": "Loads URLs although they failed recently. Default: False.",
-    "BatchOptions.low_priority": "Goes after requests of normal priority. Default: False.",
-    "BatchOptions.high_priority": "Goes before requests of normal priority. Default: False.",
+    "PrefetchOptions.first_frame_only": "Makes still pictures of animated ones. Default: False.",
     "Credential.username": "The user, with `password`: both or none.",
     "Credential.password": 'The password of `username`; "" for an empty one.',
     "Credential.bearer_token": "A token (RFC 6750), which is sent at once; not together with `username`.",
@@ -339,7 +347,7 @@ OWN = {
     "LimitOptions.max_header_count": "Header fields of all responses of a request. Default 1000.",
     "LimitOptions.max_scans": "Scans of a progressive JPEG. Default 500.",
     "LimitOptions.max_pixels": "Largest width * height. Default 128 Mi (134,217,728).",
-    "ReportOptions.min_progress_fraction": "Least time between two calls of `progress`, in seconds. Default 0.",
+    "ReportOptions.min_progress_interval": "Least time between two calls of `progress`, in seconds. Default 0.",
     "ReportOptions.min_progress_fraction": (
         "Least part of the whole body between two calls of `progress`, 0 to 1. Default 0."
     ),
@@ -424,12 +432,20 @@ OWN = {
         "for are dropped. -1: no limit. Default 128 MiB."
     ),
     "CacheOptions.destroy_timeout": "Longest time for which `close()` writes; -1: no limit. Default 10 seconds.",
+    "CacheOptions.share_wait": "Longest wait for another process that downloads the same URL. Default 30 seconds.",
+    "CacheOptions.no_share_wait": (
+        "Does not wait for other processes: each downloads what it wants. Default: False."
+    ),
+    "Metrics.delivery": "From the end until the event loop, or the thread that waits, took the result; in seconds.",
+    "Metrics.name_lookup": "The lookup of the host's name; in seconds.",
+    "Metrics.is_end_unproven": (
+        "Whether nothing proves that the body is complete: its length was not announced, and neither its packing nor "
+        "its picture has an end. No cache stores such a body."
+    ),
     "Metrics.connection_reused": "Whether no new connection was made.",
     "Metrics.remote_port": "The port of the server or proxy; 0 if there was no connection.",
     "Metrics.attempts": "Transfers started for this request. All other fields describe the last of them.",
     "Metrics.remote_address": (
         'The address of the server or proxy, "192.0.2.1" or "2001:db8::1"; "" if there was no connection.'
     ),
-    "Timings.delivery": "From the end until the event loop, or the thread that waits, took the result; in seconds.",
-    "Timings.name_lookup": "The lookup of the host's name; in seconds.",
 }

@@ -57,7 +57,7 @@ async def download(downloader: sdd.Downloader, url: str, folder: Path) -> bool:
 
 async def main(folder: Path, urls: list[str]) -> int:
     folder.mkdir(parents=True, exist_ok=True)
-    async with sdd.Downloader(min_progress_fraction=0.05) as downloader:
+    async with sdd.Downloader(min_progress_interval=0.05) as downloader:
         worked = await asyncio.gather(*(download(downloader, url, folder) for url in urls))
     return 0 if all(worked) else 1
 

@@ -82,7 +82,7 @@ def test_a_directory_that_cannot_be_used(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no directory")
     with pytest.raises(sdd.ResourceError) as caught:
         sdd.Cache(directory=str(tmp_path / "file"))
-    assert caught.value.code is sdd.Status.CACHE and caught.value.detail is sdd.Detail.CACHE_DIRECTORY
+    assert caught.value.status is sdd.Status.CACHE and caught.value.detail is sdd.Detail.CACHE_DIRECTORY
 
 
 def test_bad_values_are_refused(tmp_path: Path) -> None:

@@ -68,12 +68,13 @@ def test_structs_and_numbers_are_those_of_the_compiler(tmp_path: Path) -> None:
 
 
 def test_every_status_has_an_exception_and_a_name() -> None:
-    from sdd._errors import Error, kind_of
+    from sdd._errors import error_of
 
     for status in Status:
         assert ffi.string(lib.sdd_status_name(status)).decode() in (f"SDD_ERROR_{status.name}", "SDD_OK")
-        kind = kind_of(status)
-        assert issubclass(kind, Error) and (kind is not Error or status == Status.OK)
+    for kind in set(sdd.ErrorClass) - {sdd.ErrorClass.NONE}:
+        error = error_of(ffi.new("sdd_failure *", {"status": Status.TRANSPORT, "error_class": kind}))
+        assert error.error_class is kind and type(error)._CLASS is kind
 
 
 def test_the_library_is_named_when_it_is_missing() -> None:

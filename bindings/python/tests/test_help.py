@@ -89,7 +89,7 @@ def test_every_option_is_described(kind: str) -> None:
     [
         (sdd.load, "LoadOptions"), (sdd.load_many, "BatchOptions"), (sdd.Loader, "DownloaderOptions"),
         (sdd.Loader.fetch_sync, "LoadOptions"), (sdd.Downloader.fetch, "DownloadOptions"), (sdd.Cache, "CacheOptions"),
-        (sdd.Image.decode, "PictureOptions"), (sdd.Loader.prefetch, "PictureOptions"),
+        (sdd.Image.decode, "PictureOptions"), (sdd.Loader.prefetch, "PrefetchOptions"), (sdd.batch, "RowOptions"),
         (sdd.Cache.get, "PictureOptions"),
     ],
 )  # fmt: skip
@@ -117,7 +117,8 @@ def test_reprs_and_the_version() -> None:
 def test_numbers_that_a_newer_library_has() -> None:
     status = sdd.Status(9999)
     assert status == 9999 and status.name == "UNKNOWN_9999" and isinstance(status, sdd.Status)
-    error = sdd.Error("A sentence.", code=9999, detail=77)
-    assert isinstance(error.code, sdd.Status) and isinstance(error.detail, sdd.Detail) and error.stage is sdd.Stage.NONE
+    error = sdd.Error("A sentence.", status=9999, detail=77)
+    assert isinstance(error.status, sdd.Status) and isinstance(error.detail, sdd.Detail)
+    assert error.stage is sdd.Stage.NONE and error.error_class is sdd.ErrorClass.NONE
     with pytest.raises(ValueError):
         sdd.Status("TLS")  # type: ignore[arg-type]

@@ -145,7 +145,7 @@ def test_encode_and_save(tmp_path: Path) -> None:
     assert len(image.encode(sdd.ImageFormat.JPEG, max_bytes=1500)) <= 1500
     with pytest.raises(sdd.RequestError) as caught:
         image.encode(sdd.ImageFormat.JPEG, max_bytes=10)
-    assert caught.value.code == sdd.Status.DOES_NOT_FIT
+    assert caught.value.status == sdd.Status.DOES_NOT_FIT
     with pytest.raises(OSError):
         image.save(tmp_path / "none" / "a.jpg")
 
@@ -237,7 +237,7 @@ def test_metadata() -> None:
 def test_probe() -> None:
     data = bytes(gradient(12, 7).encode(sdd.ImageFormat.PNG))
     facts = sdd.probe(data)
-    assert facts and (facts["width"], facts["height"], facts["format"]) == (12, 7, sdd.ImageFormat.PNG)
+    assert facts and (facts["stored_width"], facts["stored_height"], facts["format"]) == (12, 7, sdd.ImageFormat.PNG)
     assert sdd.probe(data[:10]) is None
     with pytest.raises(sdd.Error):
         sdd.probe(b"not a picture, whatever follows")
@@ -246,7 +246,7 @@ def test_probe() -> None:
 def test_bad_data_is_an_error() -> None:
     with pytest.raises(sdd.ImageError) as caught:
         sdd.Image.decode(b"no picture")
-    assert caught.value.code is sdd.Status.BAD_IMAGE_DATA
+    assert caught.value.status is sdd.Status.BAD_IMAGE_DATA
     assert caught.value.detail is sdd.Detail.IMAGE_UNKNOWN_FORMAT
     with pytest.raises(TypeError, match="colour"):
         sdd.Image.decode(b"", colour=1)  # type: ignore[call-arg]

@@ -24,4 +24,4 @@ def test_the_program_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SDD_DECODER", "/missing/sdd-decoder")
     with pytest.raises(sdd.Error, match="/missing/sdd-decoder") as caught:
         sdd.Loader(no_cache=True, isolated_decoding=True)
-    assert caught.value.code == sdd.Status.UNSUPPORTED
+    assert caught.value.status == sdd.Status.UNSUPPORTED

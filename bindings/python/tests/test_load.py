@@ -56,7 +56,7 @@ def test_a_result_says_how_it_came(loader: sdd.Loader, server: Server, run: Run)
     assert result.response.header("content-type") == "image/jpeg" and result.response.mime_type == "image/jpeg"
     assert ("Content-Type", "image/jpeg") in result.response.headers and result.response.url == url
     assert bytes(result.data) == (server.folder / "a.jpg").read_bytes() == bytes(result.image.encoded)
-    assert result.timings.total > 0 and result.timings.transfer > 0
+    assert result.metrics.total > 0 and result.metrics.transfer > 0 and not result.metrics.is_end_unproven
     assert result.metrics.body_bytes == len(result.data) and result.metrics.remote_address == "127.0.0.1"
     again = run(loader.fetch(url))
     assert again.origin is sdd.Origin.MEMORY and again.response is None
@@ -99,7 +99,7 @@ def test_errors(server: Server, run: Run, path: str, kind: type[sdd.Error], code
         with pytest.raises(kind) as caught:
             run(downloader.fetch(server.url(path)))
         error = caught.value
-        assert (error.code, error.http_status, error.retryable) == (code, status, retryable)
+        assert (error.status, error.http_status, error.retryable) == (code, status, retryable)
         assert error.url == server.url(path) and str(error).endswith(".") and error.name.startswith("SDD_ERROR_")
         item = downloader.fetch_many([server.url(path)]).wait()[0]
         assert item.error is not None and type(item.error) is type(error)
@@ -186,8 +186,11 @@ def test_prefetch(loader: sdd.Loader, server: Server, run: Run) -> None:
     report = run(loader.prefetch(urls, to="disk", progress=lambda done, total: calls.append((done, total))))
     assert (report.total, report.failed) == (6, 1) and calls[-1] == (6, 6)
     assert [outcome.http_status for outcome in report.outcomes] == [200] * 5 + [404]
-    assert not any(outcome.retryable for outcome in report.outcomes)
-    assert loader.prefetch_sync([server.url("status/503")]).outcomes[0].retryable
+    assert [outcome.ok for outcome in report.outcomes] == [True] * 5 + [False]
+    error = report.outcomes[-1].error
+    assert isinstance(error, sdd.ResponseError) and not error.retryable and error.url == urls[-1]
+    error = loader.prefetch_sync([server.url("status/503")]).outcomes[0].error
+    assert error is not None and error.retryable and error.message == str(error) and "503" in error.message
     assert loader.fetch_sync(urls[0]).origin is sdd.Origin.DISK
     again = loader.prefetch_sync(urls[:5])
     assert again.failed == 0 and {outcome.origin for outcome in again.outcomes} <= {sdd.Origin.DISK, sdd.Origin.MEMORY}
@@ -198,7 +201,7 @@ def test_settings_of_a_downloader(tmp_path: Path, server: Server) -> None:
         max_concurrent_downloads=3, execution_order="lifo", http_version="1.1", min_tls_version="1.3",
         public_addresses_only=True, address_exceptions=["127.0.0.1"], http_cache=True, http_cache_in=cache,
         credential=sdd.Credential("user", "password"), ignore_proxy_environment=True, resolve=["a.test:80:127.0.0.1"],
-        retry_delay=0.1, min_progress_fraction=0.1, ageing=1.5, decode_time=3, log_level=None,
+        retry_delay=0.1, min_progress_interval=0.1, ageing=1.5, decode_time=3, log_level=None,
     ) as downloader:  # fmt: skip
         url = server.url("file/a.jpg?settings")
         assert downloader.fetch_sync(url).http_status == 200

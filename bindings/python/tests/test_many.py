@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import itertools
+import json
 import sys
 import threading
 from collections.abc import Iterator
@@ -89,6 +90,27 @@ def test_cancel_and_deadline(loader: sdd.Loader, server: Server) -> None:
     items = loader.load_many(urls, deadline=0.1).wait()
     assert {item.error.detail for item in items if item.error} == {sdd.Detail.TIMEOUT_TOTAL}
     assert list(loader.load_many([])) == []
+
+
+def test_options_of_the_transfer(loader: sdd.Loader, server: Server) -> None:
+    """Headers, limits and priority hold for each item of a batch, and for each URL of a list to prefetch."""
+    (good,) = loader.downloader.fetch_many_bytes([server.url("echo")], headers={"X-One": "1"}, priority="high").wait()
+    assert isinstance(good, sdd.BytesItem) and ["X-One", "1"] in json.loads(bytes(good.data))
+    assert good.metrics.total == good.seconds > 0 and good.metrics.body_bytes == len(good.data)
+    late = server.url(f"late/transfer-{next(NUMBERS)}/a.jpg")
+    out = np.zeros((1, 8, 8, 3), np.uint8)
+    errors = [
+        loader.load_many([late], timeout=0.1).wait()[0].error,
+        sdd.batch([late], out, downloader=loader.downloader, first_byte_timeout=0.1, priority="low").wait()[0].error,
+        loader.prefetch_sync([late], timeout=0.1, priority=sdd.Priority.NORMAL).outcomes[0].error,
+    ]
+    assert [type(error) for error in errors] == [sdd.RequestTimeout] * 3
+    assert [error.detail for error in errors if error] == [
+        sdd.Detail.TIMEOUT_TOTAL, sdd.Detail.TIMEOUT_FIRST_BYTE, sdd.Detail.TIMEOUT_TOTAL,
+    ]  # fmt: skip
+    for call in (loader.load_many, loader.prefetch_sync):
+        with pytest.raises(sdd.InvalidArgument, match="max_redirects"):
+            call([late], max_redirects=2000)
 
 
 def test_hosts(downloader: sdd.Downloader, server: Server) -> None:

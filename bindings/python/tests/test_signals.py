@@ -191,7 +191,7 @@ def raising_once(function: Callable[..., Any], raised: list[Alarm], after: bool)
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize(
     ("kind", "name"),
-    [(ThreadWaiter, "finish"), (EventQueue, "take"), (EventQueue, "_forget"), (Pump, "_stop_waiting")],
+    [(ThreadWaiter, "finish"), (EventQueue, "take"), (Pump, "_take_actions"), (Pump, "_stop_waiting")],
     ids=lambda part: part if isinstance(part, str) else part.__name__,
 )
 def test_an_exception_in_a_delivery(

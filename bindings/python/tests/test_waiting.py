@@ -92,6 +92,38 @@ def test_previews_in_a_thread(server: Server) -> None:
     assert all(image.is_preview for image in images[:-1]) and not images[-1].is_preview
 
 
+def test_a_callback_for_previews(server: Server, run: Run) -> None:
+    threads = set()
+
+    async def main() -> None:
+        steps, images = Steps(server), []
+
+        def preview(image: sdd.Image) -> None:
+            threads.add(threading.current_thread())
+            images.append(image)
+            steps.preview()
+
+        async with sdd.Loader(min_preview_interval=0.001, no_cache=True) as loader:
+            image = await loader.load(steps.url, progress=steps.progress, preview=preview)
+        assert images and all(image.is_preview for image in images) and not image.is_preview
+
+    run(main())
+    assert threads == {threading.current_thread()}
+
+
+def test_a_callback_for_previews_in_a_thread(server: Server) -> None:
+    steps, images = Steps(server), []
+
+    def preview(image: sdd.Image) -> None:
+        images.append(image)
+        steps.preview()
+
+    with sdd.Downloader(min_preview_interval=0.001) as downloader:
+        result = downloader.fetch_sync(steps.url, progress=steps.progress, preview=preview)
+    assert images and all(image.is_preview for image in images)
+    assert result.image is not None and not result.image.is_preview
+
+
 def test_leaving_previews_cancels(downloader: sdd.Downloader, server: Server, run: Run) -> None:
     async def main() -> None:
         previews = downloader.previews(server.url(f"hold/leave-{next(NUMBERS)}/progressive.jpg")).__aiter__()

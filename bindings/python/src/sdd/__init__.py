@@ -54,25 +54,30 @@ from ._options import (
     DownloadOptions,
     LoadOptions,
     PictureOptions,
+    PrefetchOptions,
     RequestOptions,
+    RowOptions,
+    StoreOptions,
+    TransferOptions,
 )
 from ._prefetch import PrefetchOutcome, PrefetchReport
 from ._previews import Previews
 from ._process import library_version, process_statistics, set_decode_memory_limit
-from ._results import Metrics, Response, Result, Timings
+from ._results import Metrics, Response, Result
 from ._transforms import Transform, crop, flip, resize, rotate, round_corners
 
 __version__: str = VERSION_STRING
 """The version of this package. `library_version()` is that of the loaded library, which may be newer."""
 
 __all__ = [
-    "Batch", "BatchOptions", "Blocked", "BytesItem", "Cache", "CacheEntry", "CacheOptions", "CallError", "ClosedError", "Credential",
-    "Detail", "DownloadOptions", "Downloader", "DownloaderOptions", "EntryState", "Error", "ErrorClass", "FailedItem", "ForkedError",
-    "Image", "ImageError", "ImageFormat", "InvalidArgument", "Item", "LimitError", "LoadOptions", "Loader", "Metrics",
-    "NetworkError", "NotCached", "NotModified", "Origin", "PictureOptions", "PictureItem", "PixelFormat", "PrefetchOutcome",
-    "PrefetchReport", "Previews", "Priority", "RequestCancelled", "RequestError", "RequestOptions", "RequestTimeout",
-    "ResourceError", "Response", "ResponseError", "Result", "RowItem", "Stage", "Status", "TLSError", "Timings", "Transform",
-    "batch", "crop", "default_loader", "fetch", "fetch_sync", "flip", "library_file", "library_version", "load",
-    "load_many", "load_sync", "previews", "probe", "process_statistics", "resize", "rotate", "round_corners",
-    "set_decode_memory_limit",
+    "Batch", "BatchOptions", "Blocked", "BytesItem", "Cache", "CacheEntry", "CacheOptions", "CallError",
+    "ClosedError", "Credential", "Detail", "DownloadOptions", "Downloader", "DownloaderOptions", "EntryState",
+    "Error", "ErrorClass", "FailedItem", "ForkedError", "Image", "ImageError", "ImageFormat", "InvalidArgument",
+    "Item", "LimitError", "LoadOptions", "Loader", "Metrics", "NetworkError", "NotCached", "NotModified", "Origin",
+    "PictureItem", "PictureOptions", "PixelFormat", "PrefetchOptions", "PrefetchOutcome", "PrefetchReport",
+    "Previews", "Priority", "RequestCancelled", "RequestError", "RequestOptions", "RequestTimeout", "ResourceError",
+    "Response", "ResponseError", "Result", "RowItem", "RowOptions", "Stage", "Status", "StoreOptions", "TLSError",
+    "TransferOptions", "Transform", "batch", "crop", "default_loader", "fetch", "fetch_sync", "flip",
+    "library_file", "library_version", "load", "load_many", "load_sync", "previews", "probe", "process_statistics",
+    "resize", "rotate", "round_corners", "set_decode_memory_limit",
 ]  # fmt: skip

@@ -6,19 +6,19 @@ import time
 import weakref
 from collections import deque
 from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from . import _constants as c
 from ._closing import Closing
-from ._errors import ClosedError, check
+from ._errors import ClosedError, check, error_of
 from ._fork import check_generation, generation
-from ._image import Image, bytes_view
 from ._loops import sleep
 from ._items import BytesItem, FailedItem, Item, PictureItem, RowItem
 from ._native import ffi, lib, text
-from ._options import BatchOptions
-from ._plans import decode_options, names_of, take_bits
-from ._results import Response, failure_of, origin_of
+from ._options import BatchOptions, RowOptions
+from ._plans import names_of, take_request
+from ._results import copy_of, data_of, image_of, origin_of, response_of
 from ._signal import Signal
 from ._structs import Struct
 from ._values import c_text, flag, no_option, shown
@@ -88,16 +88,13 @@ class Batch(Closing, Generic[Good]):
         pump.check_usable()
         self._pump = pump  # kept open
         config = Struct("sdd_batch_config")
-        bits |= take_bits(options)
+        bits |= take_request(config, options, has_decode=tensor is None)
         config.c.options = bits
-        if tensor is not None:
-            config.set("tensor", tensor)
-        else:
-            config.set("decode", decode_options(options))
+        config.set("tensor", tensor)
         is_ordered = flag("ordered", options.pop("ordered", None) or 0)
         config.c.order = c.BATCH_ORDERED if is_ordered else c.BATCH_AS_COMPLETED
         config.c.responses = flag("responses", options.pop("responses", None) or 0)
-        for name in ("deadline", "look_ahead", "max_attempts"):
+        for name in ("deadline", "look_ahead"):
             config.set(name, options.pop(name, None))
         # With fewer items under way, a pause would leave connections without work.
         self._is_paced = not 0 < config.c.look_ahead < _TAKEN
@@ -105,7 +102,7 @@ class Batch(Closing, Generic[Good]):
         self._pause = _SHORTEST_PAUSE
         self._next_take = 0.0
         for name in options:
-            raise no_option(name, names_of(BatchOptions), "of a batch")
+            raise no_option(name, names_of(BatchOptions if tensor is None else RowOptions), "of a batch")
         if loader is None:
             config.c.downloader = pump.handle
         else:
@@ -130,18 +127,20 @@ class Batch(Closing, Generic[Good]):
         """Takes items that have ended, without waiting. False: there are none yet."""
         check_generation(self._generation, "batch")
         if not self._end.alive:
-            raise ClosedError("The batch is closed.", code=c.ERROR_CLOSED)
+            raise ClosedError("The batch is closed.", status=c.ERROR_CLOSED)
         items, count = ffi.new(_ITEMS), ffi.new(_COUNT)
         items[0].struct_size = _ITEM_SIZE
         status = lib.sdd_batch_wait(self._handle, items, _TAKEN, 0, count)
         error = self._source.error
-        if status == c.ERROR_TIMED_OUT:
+        if status == c.ERROR_TIMEOUT:
             if error is not None and not isinstance(error, Exception):  # Ctrl-C, for instance, waits for nothing
                 raise error
             return False
         check(status)
         number = count[0]
-        self._items.extend([self._item(items[index]) for index in range(number)])
+        # The owners of the results, made in one call of C. An item has references of its own to what it needs.
+        owners = list(map(ffi.gc, [items[index].result for index in range(number)], repeat(lib.sdd_result_release)))
+        self._items.extend([self._item(items[index], owner) for index, owner in enumerate(owners)])
         self._taken += number
         if self._is_paced and self._taken > _TAKEN:
             self._set_pause(number)
@@ -160,26 +159,27 @@ class Batch(Closing, Generic[Good]):
         if number < _TAKEN:
             self._next_take = time.monotonic() + self._pause
 
-    def _item(self, taken: Any) -> Any:
-        made: Any = FailedItem() if taken.error else self._kind()
+    def _item(self, taken: Any, result: Any) -> Any:
+        failure = result.failure
+        made: Any = FailedItem() if failure.status else self._kind()
         made.index = index = taken.index
         made.url = url = self._source.take_url(index)
         made.size = (taken.width, taken.height)
-        made.origin = origin_of(taken.origin)
-        made.http_status = taken.http_status
-        made.seconds = taken.time_us / 1e6
+        made.origin = origin_of(result.origin)
+        made.http_status = failure.http_status
+        made.seconds = result.metrics.total_us / 1e6
+        made._metrics = copy_of(result.metrics)
+        made._address = text(result.metrics.remote_address)
+        made.response = response_of(result)
         row = taken.slot if self._kind is RowItem and taken.slot >= 0 else None
-        image = Image._take(taken.image) if taken.image else None
-        data = bytes_view(taken.bytes) if taken.bytes else None
-        if taken.error:
-            made.error, made.row = failure_of(taken, text(taken.message), url), row
+        if failure.status:
+            made.error, made.row = error_of(failure, url), row
         elif self._kind is RowItem:
             made.row = row
         elif self._kind is BytesItem:
-            made.data = memoryview(b"") if data is None else data
+            made.data = data_of(result) if result.bytes else memoryview(b"")
         else:
-            made.image = image
-        made.response = Response(ffi.gc(taken.response, lib.sdd_response_release)) if taken.response else None
+            made.image = image_of(result)
         return made
 
     def _ready(self) -> Iterator[Good | FailedItem]:

@@ -15,11 +15,12 @@ from ._constants import EntryState, ImageFormat
 from ._errors import check
 from ._fork import check_generation, generation
 from ._help import takes
-from ._image import Image, bytes_view
+from ._image import Image
 from ._loops import to_thread
 from ._native import ffi, lib
 from ._options import CacheOptions, PictureOptions
 from ._plans import LEVELS, decode_options, names_of
+from ._results import data_of, image_of
 from ._structs import Choices, Struct
 from ._transforms import Transform, transforms_of
 from ._values import buffer, c_text, milliseconds, no_option, shown
@@ -94,8 +95,8 @@ class Cache(Closing):
             if given.get(name) is not None:
                 setattr(config.c, name, numbers.of(given.pop(name)))
         config.set_all(given)
-        out, detail = ffi.new("sdd_cache **"), ffi.new("int32_t *")
-        check(lib.sdd_cache_create(config.c, out, detail), detail[0])
+        out = ffi.new("sdd_cache **")
+        check(lib.sdd_cache_create(config.c, out))
         self._handle = out[0]
         self._generation = generation()
         self._end: Any = weakref.finalize(self, _destroy, self._handle, self._generation)
@@ -131,8 +132,7 @@ class Cache(Closing):
         item.c.bytes = _new_bytes(item, "data", data)
         item.c.extended = _new_bytes(item, "extended", extended)
         item.c.levels = LEVELS.of(levels)
-        detail = ffi.new("int32_t *")
-        check(lib.sdd_cache_put_wait(self._usable(), item.c, detail), detail[0])
+        check(lib.sdd_cache_put_wait(self._usable(), item.c))
 
     async def put(self, key: str, image: Image | None = None, data: bytes | memoryview | None = None, *,
                   extended: bytes | None = None, levels: Levels = "all") -> None:  # fmt: skip
@@ -142,8 +142,8 @@ class Cache(Closing):
     @takes("PictureOptions")
     def get_sync(self, key: str, *, levels: Levels = "all", **form: Unpack[PictureOptions]) -> Image | None:
         """The picture of a key, the original's, in the form that `form` names; None if there is none."""
-        images = self._query(key, levels, c.WANT_IMAGE, dict(form), ffi.new("sdd_image **"))
-        return Image._take(images[0]) if images and images[0] else None
+        found = self._query(key, levels, c.WANT_IMAGE, dict(form))
+        return image_of(found) if found and found.image else None
 
     @takes("PictureOptions")
     async def get(self, key: str, *, levels: Levels = "all", **form: Unpack[PictureOptions]) -> Image | None:
@@ -152,26 +152,28 @@ class Cache(Closing):
 
     def get_bytes_sync(self, key: str) -> memoryview | None:
         """The encoded bytes of a key, without a copy; None if there are none."""
-        found = self._query(key, "disk", c.WANT_BYTES, {}, ffi.NULL, ffi.new("sdd_bytes **"))
-        return bytes_view(found[0]) if found and found[0] else None
+        found = self._query(key, "disk", c.WANT_BYTES, {})
+        return data_of(found) if found and found.bytes else None
 
     async def get_bytes(self, key: str) -> memoryview | None:
         """`get_bytes_sync()` for event loops: waits in a worker thread."""
         return await to_thread(self.get_bytes_sync, key)
 
-    def _query(self, key: str, levels: str, wants: int, form: dict[str, Any], image: Any, data: Any = ffi.NULL) -> Any:
-        """Fills `image` or `data`, and returns it; None on a miss."""
+    def _query(self, key: str, levels: str, wants: int, form: dict[str, Any]) -> Any:
+        """The sdd_result of what is found; None on a miss."""
         query = Struct("sdd_cache_query_options")
         query.c.key = query.keep(c_text(key, "key"))
         query.set("decode", decode_options(form))
         if form:
             raise no_option(next(iter(form)), names_of(PictureOptions), "of a picture")
         query.c.levels, query.c.wants = LEVELS.of(levels), wants
-        status = lib.sdd_cache_query_wait(self._usable(), query.c, image, data, ffi.NULL, ffi.NULL)
+        out = ffi.new("sdd_result **")
+        status = lib.sdd_cache_query_wait(self._usable(), query.c, out)
+        result = ffi.gc(out[0], lib.sdd_result_release)
         if status == c.ERROR_NOT_CACHED:
             return None
         check(status)
-        return data if image == ffi.NULL else image
+        return result
 
     def contains_sync(self, key: str, levels: Levels = "all") -> bool:
         """Whether one of the levels has an entry of exactly this key."""

@@ -8,10 +8,10 @@ from typing import Any
 
 from . import _constants as c
 from ._cache import Cache
-from ._options import Credential, DownloaderOptions
+from ._options import DownloaderOptions
 from ._plans import credential_struct, names_of
 from ._structs import Choices, Struct
-from ._values import flag, milliseconds, no_option, number, put, shown
+from ._values import flag, no_option, number, shown
 
 _TLS = Choices("min_tls_version", **{"1.0": c.TLS_1_0, "1.1": c.TLS_1_1, "1.2": c.TLS_1_2, "1.3": c.TLS_1_3})
 _HTTP = Choices("http_version", **{"1.0": c.HTTP_1_0, "1.1": c.HTTP_1_1, "2": c.HTTP_2,
@@ -32,9 +32,8 @@ _LIMITS = frozenset((
 ))  # fmt: skip
 _RETRY = {"max_attempts": "max_attempts", "retry_budget": "budget", "retry_delay": "delay",
           "max_retry_delay": "max_delay"}  # fmt: skip
-_REPORTS = {"min_progress_fraction": "min_progress_interval_ms", "min_progress_fraction": "min_progress_fraction",
-            "min_preview_interval": "min_preview_interval", "min_preview_bytes": "min_preview_bytes",
-            "min_preview_scans": "min_preview_scans"}  # fmt: skip
+_REPORTS = frozenset(("min_progress_fraction", "min_progress_interval", "min_preview_interval", "min_preview_bytes",
+                      "min_preview_scans"))  # fmt: skip
 _PLAIN = frozenset((
     "max_concurrent_downloads", "max_concurrent_per_host", "decode_threads", "reserved_urgent_slots", "ageing",
     "min_host_interval", "accepted_status_codes", "accepted_content_types", "http_cache", "resume",
@@ -57,10 +56,8 @@ def downloader_config(options: dict[str, Any]) -> Struct:
             limits.set(name, value)
         elif name in _RETRY:
             retry.set(_RETRY[name], value, name)
-        elif name == "min_progress_fraction":
-            put(reports.c, "min_progress_interval_ms", name, milliseconds(name, value))
         elif name in _REPORTS:
-            reports.set(_REPORTS[name], value, name)
+            reports.set(name, value)
         elif name in _PLAIN:
             config.set(name, value)
         else:
@@ -89,8 +86,6 @@ def _set_special(config: Struct, network: Struct, name: str, value: Any) -> None
     elif name == "execution_order":
         config.c.execution_order = _ORDERS.of(value)
     elif name == "credential":
-        if not isinstance(value, Credential):
-            raise TypeError(f"credential must be a Credential, not {shown(value)}")
         config.set("credential", credential_struct(value))
     elif name == "http_cache_in":
         if not isinstance(value, Cache):

@@ -17,12 +17,13 @@ from ._loader import Loader
 from ._previews import Previews
 from ._results import Result
 from ._rows import tensor_of
-from ._waiters import Progress
+from ._transforms import Fit
+from ._waiters import Preview, Progress
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._options import BatchOptions, LoadOptions
+    from ._options import BatchOptions, LoadOptions, RowOptions
 
 
 class _Default:
@@ -52,30 +53,35 @@ def default_loader() -> Loader:
 
 
 @takes("LoadOptions")
-async def load(url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Image:
+async def load(url: str, *, progress: Progress | None = None, preview: Preview | None = None,
+               **options: Unpack[LoadOptions]) -> Image:  # fmt: skip
     """Loads a picture from the cache or the network. Cancelling the task cancels the load.
 
-    `progress(received, expected)` is called on the loop's thread; `expected` is None while it is unknown.
+    `progress(received, expected)` is called on the loop's thread; `expected` is None while it is unknown. So is
+    `preview(image)`, with each preview while the picture arrives.
     """
-    return await _default.get().load(url, progress=progress, **options)
+    return await _default.get().load(url, progress=progress, preview=preview, **options)
 
 
 @takes("LoadOptions")
-def load_sync(url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Image:
+def load_sync(url: str, *, progress: Progress | None = None, preview: Preview | None = None,
+              **options: Unpack[LoadOptions]) -> Image:  # fmt: skip
     """`load()` for plain threads: blocks until the end."""
-    return _default.get().load_sync(url, progress=progress, **options)
+    return _default.get().load_sync(url, progress=progress, preview=preview, **options)
 
 
 @takes("LoadOptions")
-async def fetch(url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Result:
-    """Loads a picture, and gives it with its bytes, response, timings and origin."""
-    return await _default.get().fetch(url, progress=progress, **options)
+async def fetch(url: str, *, progress: Progress | None = None, preview: Preview | None = None,
+                **options: Unpack[LoadOptions]) -> Result:  # fmt: skip
+    """Loads a picture, and gives it with its bytes, response, metrics and origin."""
+    return await _default.get().fetch(url, progress=progress, preview=preview, **options)
 
 
 @takes("LoadOptions")
-def fetch_sync(url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Result:
+def fetch_sync(url: str, *, progress: Progress | None = None, preview: Preview | None = None,
+               **options: Unpack[LoadOptions]) -> Result:  # fmt: skip
     """`fetch()` for plain threads: blocks until the end."""
-    return _default.get().fetch_sync(url, progress=progress, **options)
+    return _default.get().fetch_sync(url, progress=progress, preview=preview, **options)
 
 
 @takes("LoadOptions")
@@ -90,11 +96,11 @@ def load_many(urls: Iterable[str], **options: Unpack[BatchOptions]) -> Batch[Pic
     return _default.get().load_many(urls, **options)
 
 
+@takes("RowOptions")
 def batch(
     urls: Iterable[str], out: Any, *, layout: Literal["hwc", "chw"] = "hwc",
-    fit: Literal["fill", "stretch", "inside"] = "fill", background: int = 0, loader: Loader | None = None,
-    downloader: Downloader | None = None, ordered: bool = False, look_ahead: int = 0, deadline: float = 0,
-    max_attempts: int = 0,
+    fit: Fit = "fill", background: int = 0, loader: Loader | None = None, downloader: Downloader | None = None,
+    **options: Unpack[RowOptions],
 ) -> Batch[RowItem]:  # fmt: skip
     """Writes pictures into rows of an array, one row for each URL, without a copy.
 
@@ -110,10 +116,9 @@ def batch(
     The pictures are downloads, of `downloader` or the default loader's; with `loader` they come through its cache.
     """
     tensor, view = tensor_of(out, layout, fit, background)
-    options = {"ordered": ordered, "look_ahead": look_ahead, "deadline": deadline, "max_attempts": max_attempts}
     if loader is not None:
         if downloader is not None:
             raise TypeError("either loader or downloader")
-        return Batch(urls, options, pump=loader._pump, loader=loader._usable(), out=view, tensor=tensor)
+        return Batch(urls, dict(options), pump=loader._pump, loader=loader._usable(), out=view, tensor=tensor)
     pump = (downloader or _default.get().downloader)._pump
-    return Batch(urls, options, pump=pump, out=view, tensor=tensor)
+    return Batch(urls, dict(options), pump=pump, out=view, tensor=tensor)

@@ -17,11 +17,13 @@ exact: Whether scaling takes exact area means, for half as much time again; defa
 lenient: Whether the valid part of a damaged picture is delivered, in place of an error; default:
     False.
 scale_down_limit_bytes: A picture that takes more bytes, at 4 bytes a pixel, is scaled down to fit,
-    whatever `size` and `fit` say. 0: no limit, or 60 MiB with `scale_down_large_images`. Default 0.
+    whatever `size` and `fit` say. 0: no limit. Default 0.
 row_alignment: Bytes, a power of two up to 4096: every row begins at a multiple of it. Default 1:
     rows without padding.
 """,
-    "RequestOptions": """\
+    "TransferOptions": """\
+priority: A Priority or its name, "very_low" to "very_high". Default "normal", of prefetching
+    "very_low".
 timeout: Limit on all stages together, in seconds. 0: the downloader's `total_timeout`; -1: none.
     Default 0.
 queue_timeout: From submitting to the start of the transfer, in seconds. 0: the downloader's limit;
@@ -36,7 +38,6 @@ low_speed_limit: Bytes a second: a slower transfer ends after `low_speed_time`. 
     limit. Default 0.
 low_speed_time: Time over which the speed is averaged, in seconds. 0: the downloader's; -1: no lower
     limit on speed. Default 0.
-priority: A Priority or its name, "very_low" to "very_high"; default "normal".
 headers: Header fields of this request, which replace the downloader's by name; None removes the
     downloader's. Default: none.
 referrer: The Referer header field; one in `headers` overrides it. Default: none.
@@ -47,10 +48,6 @@ accepted_status_codes: Status codes that are no error: "200-299,304"; "*": all. 
     downloader's.
 accepted_content_types: Media types that are no error: "image/jpeg,image/png"; "image/" and "*" for
     all images; "*": all, also none. Default: the downloader's.
-integrity: "sha256-" and the SHA-256 that the body must have, in base64 or 64 hexadecimal digits. If
-    it differs, the request ends with Detail.IMAGE_INTEGRITY. There are no previews. Default: no
-    check.
-expected_bytes: The size that the body must have. Default 0: any.
 max_body_bytes: Largest body, after unpacking; may be above the downloader's limit. 0: the
     downloader's, by default 64 MiB. Default 0.
 redirects: "follow", "hand_out": a redirect is the response, "refuse": it is an error. Default
@@ -59,12 +56,6 @@ max_redirects: Most redirects to follow, at most 1000. 0: the downloader's limit
     Default 0.
 ca_file: PEM file of trusted certificates, in place of the downloader's. Connections are not shared
     with requests that have another file. Default: the downloader's.
-first_frame_only: Makes a still picture of an animated one. Overrides `preload_all_frames`. Default:
-    False.
-preload_all_frames: Decodes and keeps all frames before the request ends, so that Image.frame()
-    costs almost nothing. All frames together may have max_pixels and take max_decode_bytes.
-    Default: False.
-scale_down_large_images: Sets `scale_down_limit_bytes` to 60 MiB if it is 0. Default: False.
 http_cache: Follows the rules of HTTP caches, RFC 9111: see `http_cache_in`. Default: False.
 resume: Keeps in the cache the received part of a body that breaks off, or whose request is
     cancelled. The next request with this option asks for the rest (RFC 9110 section 14.2, with
@@ -82,6 +73,24 @@ body_as_sent: Leaves the body as the server sends it. The request says "Accept-E
     (RFC 9110 section 12.5.3) unless its headers say otherwise, and no Content-Encoding is unpacked:
     the bytes delivered, checked, decoded and stored are the server's. The stored entries are found
     only by requests with this option. Default: False.
+""",
+    "StoreOptions": """\
+from_cache_only: Never uses the network: a picture that no cache has ends with NotCached. Default:
+    False.
+from_loader_only: Does not read the cache, but stores what arrives. Default: False.
+retry_failed: Loads the URL although it failed recently. Default: False.
+wait_store_cache: Ends when its entries are on disk. Default: False.
+""",
+    "RequestOptions": """\
+integrity: "sha256-" and the SHA-256 that the body must have, in base64 or 64 hexadecimal digits. If
+    it differs, the request ends with Detail.IMAGE_INTEGRITY. There are no previews. Default: no
+    check.
+expected_bytes: The size that the body must have. Default 0: any.
+first_frame_only: Makes a still picture of an animated one. Overrides `preload_all_frames`. Default:
+    False.
+preload_all_frames: Decodes and keeps all frames before the request ends, so that Image.frame()
+    costs almost nothing. All frames together may have max_pixels and take max_decode_bytes.
+    Default: False.
 """,
     "DownloadOptions": """\
 method: The method of HTTP. Default "GET".
@@ -104,39 +113,31 @@ original_query: Cache levels in which the original of a smaller or transformed p
     for: "all", "memory", "disk" or "none". Default "disk".
 original_store: Cache levels in which the original of a smaller or transformed picture is stored:
     "all", "memory", "disk" or "none". Default "disk".
-from_cache_only: Never uses the network: a picture that no cache has ends with NotCached. Default:
-    False.
-from_loader_only: Does not read the cache, but stores what arrives. Default: False.
 refresh: Asks the server whether the cached picture is still valid. If it is, or has not changed,
     the load gives that. Default: False.
-retry_failed: Loads the URL although it failed recently. Default: False.
-wait_store_cache: Ends when its entries are on disk. Default: False.
 transform_animated_image: Transforms animated pictures too, which makes them still. Default: False:
     they stay as they are.
 """,
-    "BatchOptions": """\
+    "PrefetchOptions": """\
+first_frame_only: Makes still pictures of animated ones. Default: False.
+preload_all_frames: Decodes and keeps all frames before the request ends, so that Image.frame()
+    costs almost nothing. All frames together may have max_pixels and take max_decode_bytes.
+    Default: False.
+""",
+    "RowOptions": """\
 ordered: Items come in the order of the URLs; a slow one holds up those after it. Default: False: as
     they are completed.
 look_ahead: Most items that are running or wait to be taken, at most 65,536; their bodies and
     pictures are in memory. Default 64.
 deadline: Limit on the whole batch, in seconds. Items that have not ended by then end with
     RequestTimeout. Default 0: none.
-max_attempts: Transfers for one item, the first included, at most 1000. Default 0: as the downloader
-    has it.
 responses: Whether items have their `response`, with its header fields. Default: False.
+""",
+    "BatchOptions": """\
 first_frame_only: Makes still pictures of animated ones. Default: False.
-http_cache: Follows the rules of HTTP caches, RFC 9111. Default: False.
-resume: Keeps in the cache the received part of a body that breaks off, or whose request is
-    cancelled. The next request with this option asks for the rest (RFC 9110 section 14.2, with
-    If-Range). Only for GET without Range. Default: False.
-cookies: Sends and keeps the downloader's cookies. Default: False.
-from_cache_only: Never uses the network: a picture that no cache has ends with NotCached. Default:
-    False.
-from_loader_only: Does not read the cache, but stores what arrives. Default: False.
-retry_failed: Loads URLs although they failed recently. Default: False.
-wait_store_cache: Ends when its entries are on disk. Default: False.
-low_priority: Goes after requests of normal priority. Default: False.
-high_priority: Goes before requests of normal priority. Default: False.
+preload_all_frames: Decodes and keeps all frames before the request ends, so that Image.frame()
+    costs almost nothing. All frames together may have max_pixels and take max_decode_bytes.
+    Default: False.
 """,
     "Credential": """\
 username: The user, with `password`: both or none.
@@ -203,26 +204,26 @@ max_header_count: Header fields of all responses of a request. Default 1000.
 max_scans: Scans of a progressive JPEG. Default 500.
 max_pixels: Largest width * height. Default 128 Mi (134,217,728).
 decode_time: Processor time for one picture, and again for its frames: for all that are preloaded,
-    or for one that is requested; default 5 seconds; -1: no limit.
+    or for one that is requested; default 5 seconds; -1: none.
 max_decode_bytes: Memory for one picture while it is decoded, for its pixels and the decoder's own
-    data, as estimated from its header; default 1 GiB; -1: no limit. For the limit on all pictures
+    data, as estimated from its header; default 1 GiB; -1: none. For the limit on all pictures
     together see set_decode_memory_limit().
 max_decode_ratio: A picture that takes more than 128 MiB while it is decoded must have at least one
     byte of body for each max_decode_ratio bytes of memory; otherwise a small file could take much
-    memory. Default 512: photographs, screen shots and diagrams stay well below; -1: no limit. Of
-    what a coder (extend.h) takes a quarter counts, or the pixels made from it if they are more.
+    memory. Default 512: photographs, screen shots and diagrams stay well below; -1: none. Of what a
+    coder (extend.h) takes a quarter counts, or the pixels made from it if they are more.
 """,
     "RetryOptions": """\
 max_attempts: Transfers for one request, first one included; default 1, max. 1000.
 retry_budget: Retries available for each host and port; each retry uses one up, and every five
-    successful transfers restore one; default 10; -1: no limit.
+    successful transfers restore one; default 10; -1: none.
 retry_delay: Delay before the second transfer; it doubles before each further one, and is shortened
     at random to no less than half, so that retries are spread; default 0.5 seconds. A Retry-After
     of the response (RFC 9110 section 10.2.3) replaces it.
 max_retry_delay: Longest delay; no retry after a longer Retry-After; default 30 seconds.
 """,
     "ReportOptions": """\
-min_progress_fraction: Least time between two calls of `progress`, in seconds. Default 0.
+min_progress_interval: Least time between two calls of `progress`, in seconds. Default 0.
 min_progress_fraction: Least part of the whole body between two calls of `progress`, 0 to 1. Default
     0.
 min_preview_interval: Least time between two previews; -1: none. Default 0.1 seconds.
@@ -283,8 +284,8 @@ trim_interval: How often old entries are looked for, in seconds; -1: only when `
     exceeded. Default 10 minutes.
 map_from_bytes: Entries with at least this many encoded bytes are mapped (mmap(2)) instead of read:
     no program may cut the files meanwhile. Default: none.
-share_wait: Longest wait for another process that downloads the same URL; default 30 seconds; -1:
-    processes do not wait for each other.
+no_share_wait: Does not wait for other processes: each downloads what it wants. Default: False.
+share_wait: Longest wait for another process that downloads the same URL. Default 30 seconds.
 max_part_bytes: Bytes of parts that are kept for `resume`; -1: no limit. Default 256 MiB.
 max_part_age: Age of parts that are kept for `resume`, in seconds; -1: no limit. Default 1 day.
 ignored_query_parameters: "token,Expires,X-Amz-*": names, or beginnings of names, of query
@@ -299,10 +300,14 @@ destroy_timeout: Longest time for which `close()` writes; -1: no limit. Default 
 
 CHAINS: dict[str, tuple[str, ...]] = {
     "PictureOptions": ("PictureOptions",),
-    "RequestOptions": ("PictureOptions", "RequestOptions",),
-    "DownloadOptions": ("PictureOptions", "RequestOptions", "DownloadOptions",),
-    "LoadOptions": ("PictureOptions", "RequestOptions", "LoadOptions",),
-    "BatchOptions": ("PictureOptions", "BatchOptions",),
+    "TransferOptions": ("TransferOptions",),
+    "StoreOptions": ("StoreOptions",),
+    "RequestOptions": ("PictureOptions", "TransferOptions", "RequestOptions",),
+    "DownloadOptions": ("PictureOptions", "TransferOptions", "RequestOptions", "DownloadOptions",),
+    "LoadOptions": ("PictureOptions", "TransferOptions", "RequestOptions", "StoreOptions", "LoadOptions",),
+    "PrefetchOptions": ("PictureOptions", "TransferOptions", "StoreOptions", "PrefetchOptions",),
+    "RowOptions": ("TransferOptions", "StoreOptions", "RowOptions",),
+    "BatchOptions": ("PictureOptions", "TransferOptions", "StoreOptions", "RowOptions", "BatchOptions",),
     "Credential": ("Credential",),
     "NetworkOptions": ("NetworkOptions",),
     "LimitOptions": ("LimitOptions",),

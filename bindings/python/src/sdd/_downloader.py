@@ -11,28 +11,21 @@ from ._cache import flush_shared_at_exit
 from ._closing import Closing
 from ._config import downloader_config, log_level_of
 from ._errors import check
-from ._events import Event
 from ._help import takes
-from ._image import Image
 from ._items import BytesItem, PictureItem
 from ._native import ffi, lib
 from ._plans import Plans, download_plan
 from ._previews import Previews
 from ._pump import Listener, Pump
-from ._results import Result, result_of
+from ._results import Result, image_of, result_of
 from ._structs import Struct
-from ._values import c_text, flag, in_range, put, number, shown
-from ._waiters import Progress
+from ._values import c_text, flag, in_range, shown
+from ._waiters import Preview, Progress
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._options import BatchOptions, DownloaderOptions, DownloadOptions
-
-
-def image_of(event: Event) -> Image:
-    """The picture alone, of a terminal event without an error."""
-    return Image._of(event[1])
 
 
 @takes("DownloaderOptions")
@@ -59,19 +52,24 @@ class Downloader(Closing):
 
     # ---- requests
 
-    def _submit(self, request: Any, status: Any) -> int:
-        return lib.sdd_downloader_submit(self._pump.handle, request, status)  # type: ignore[no-any-return]
+    def _submit(self, request: Any) -> int:
+        return lib.sdd_downloader_submit(self._pump.handle, request)  # type: ignore[no-any-return]
 
     @takes("DownloadOptions")
-    async def fetch(self, url: str, *, progress: Progress | None = None, **options: Unpack[DownloadOptions]) -> Result:
-        """Downloads and decodes a picture. Cancelling the task cancels the request."""
-        plan, listener = self._plans.get(options), Listener(progress)
+    async def fetch(self, url: str, *, progress: Progress | None = None, preview: Preview | None = None,
+                    **options: Unpack[DownloadOptions]) -> Result:  # fmt: skip
+        """Downloads and decodes a picture. Cancelling the task cancels the request.
+
+        `progress(received, expected)` and `preview(image)` are called on the loop's thread while it arrives.
+        """
+        plan, listener = self._plans.get(options), Listener(progress, preview)
         return await self._pump.run(self._submit, plan, url, listener.bits, result_of, listener)
 
     @takes("DownloadOptions")
-    def fetch_sync(self, url: str, *, progress: Progress | None = None, **options: Unpack[DownloadOptions]) -> Result:
+    def fetch_sync(self, url: str, *, progress: Progress | None = None, preview: Preview | None = None,
+                   **options: Unpack[DownloadOptions]) -> Result:  # fmt: skip
         """`fetch()` for plain threads: blocks until the end."""
-        plan, listener = self._plans.get(options), Listener(progress)
+        plan, listener = self._plans.get(options), Listener(progress, preview)
         return self._pump.run_sync(self._submit, plan, url, listener.bits, result_of, listener)
 
     @takes("DownloadOptions")
@@ -154,13 +152,12 @@ class Downloader(Closing):
         """Answers requests that use the HTTP cache from it alone."""
         check(lib.sdd_downloader_set_offline(self._usable(), flag("is_offline", is_offline)))
 
-    def set_cookie(self, name: str, value: str, domain: str, *, path: str = "/", expires: int = 0,
+    def set_cookie(self, name: str, value: str, domain: str, *, path: str = "/", expires: float = 0,
                    include_subdomains: bool = False, secure: bool = False) -> None:  # fmt: skip
         """Adds a cookie for requests with `cookies`. `expires` is in seconds since 1970; 0: with the downloader."""
         cookie = Struct("sdd_cookie")
         cookie.set_all({"name": name, "value": value, "domain": domain, "path": path,
-                        "include_subdomains": include_subdomains, "secure": secure})  # fmt: skip
-        put(cookie.c, "expires", "expires", number("expires", expires))
+                        "include_subdomains": include_subdomains, "secure": secure, "expires": expires})  # fmt: skip
         check(lib.sdd_downloader_set_cookie(self._usable(), cookie.c))
 
     def clear_cookies(self, domain: str | None = None) -> None:
@@ -197,5 +194,5 @@ def statistics_of(name: str, function: Any, *handle: Any) -> dict[str, int]:
     """Calls a function that fills a struct of numbers, and returns them by name."""
     struct = Struct(name)
     check(function(*handle, struct.c))
-    names = [field for field, _ in ffi.typeof(name).fields if field not in ("struct_size", "reserved")]
+    names = [field for field, _ in ffi.typeof(name).fields if field != "struct_size"]
     return {field: getattr(struct.c, field) for field in names}

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from . import _constants as c
 from ._constants import Detail, ErrorClass, Stage, Status
-from ._native import lib, text
+from ._native import ffi, lib, text
 from ._words import in_python
 
 
 class Error(Exception):
     """A request or a call that failed. `str(error)` is one English sentence on this failure.
 
-    The subclasses are the classes of the header, SDD_CLASS_, and the refusals of calls.
+    The attributes are those of sdd_failure. The subclasses are the classes of the header, SDD_CLASS_, and the refusals
+    of calls.
     """
 
-    code: Status
+    status: Status
     """What went wrong."""
+    error_class: ErrorClass
+    """The kind of failure, which has an exception of its own."""
+    stage: Stage
+    """Where a request failed; NONE for calls."""
     detail: Detail
     """What exactly happened; NONE: nothing to add."""
     http_status: int
     """The status of the last response; 0 if there was none."""
     retryable: bool
     """Whether the same request may well succeed later."""
-    stage: Stage
-    """Where a request failed; NONE for calls."""
     url: str | None
     """The URL of the request as submitted; None for calls."""
     curl_code: int
@@ -33,38 +36,33 @@ class Error(Exception):
     system_error: int
     """errno of the failed system call; 0 if unknown."""
 
+    _CLASS: ClassVar[ErrorClass] = ErrorClass.NONE
+    """The class of errors that the package itself raises."""
+
     def __init__(
-        self,
-        message: str,
-        *,
-        code: int,
-        detail: int = 0,
-        http_status: int = 0,
-        retryable: bool = False,
-        stage: int = 0,
-        url: str | None = None,
-        curl_code: int = 0,
-        system_error: int = 0,
-    ) -> None:
+        self, message: str, *, status: int, error_class: int = 0, stage: int = 0, detail: int = 0, http_status: int = 0,
+        retryable: bool = False, url: str | None = None, curl_code: int = 0, system_error: int = 0,
+    ) -> None:  # fmt: skip
         super().__init__(message)
-        self.code = Status(code)
+        self.status = Status(status)
+        self.error_class = ErrorClass(error_class or self._CLASS)
+        self.stage = Stage(stage)
         self.detail = Detail(detail)
         self.http_status = http_status
         self.retryable = retryable
-        self.stage = Stage(stage)
         self.url = url
         self.curl_code = curl_code
         self.system_error = system_error
 
     @property
-    def error_class(self) -> ErrorClass:
-        """The class of `code` and `detail`."""
-        return ErrorClass(lib.sdd_status_class(self.code, self.detail))
+    def message(self) -> str:
+        """The sentence of `str(error)`."""
+        return str(self.args[0])
 
     @property
     def name(self) -> str:
-        """The name of `code` in the header, such as "SDD_ERROR_TLS"."""
-        return text(lib.sdd_status_name(self.code))
+        """The name of `status` in the header, such as "SDD_ERROR_TLS"."""
+        return text(lib.sdd_status_name(self.status))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), self.args[0], self.__dict__.copy())
@@ -80,6 +78,8 @@ def _rebuild(kind: type[Error], message: str, values: dict[str, Any]) -> Error:
 class RequestError(Error):
     """The application's input: URL, header fields, options, buffer."""
 
+    _CLASS = ErrorClass.REQUEST
+
 
 class NotCached(RequestError):
     """No cache has it, and the network was not allowed."""
@@ -92,9 +92,13 @@ class Blocked(RequestError):
 class RequestCancelled(Error):
     """The request was cancelled, or its loader or downloader was closed. A cancelled task gets CancelledError."""
 
+    _CLASS = ErrorClass.CANCELLED
+
 
 class ResponseError(Error):
     """The server's response: its status or media type, or a redirect that is not followed."""
+
+    _CLASS = ErrorClass.RESPONSE
 
 
 class NotModified(ResponseError):
@@ -104,25 +108,37 @@ class NotModified(ResponseError):
 class ImageError(Error):
     """The body is not a picture that can be decoded."""
 
+    _CLASS = ErrorClass.IMAGE
+
 
 class NetworkError(Error):
     """Name lookup, connection, protocol, or a body that broke off."""
+
+    _CLASS = ErrorClass.NETWORK
 
 
 class TLSError(Error):
     """The handshake or a certificate."""
 
+    _CLASS = ErrorClass.TLS
+
 
 class RequestTimeout(Error, TimeoutError):
     """A time limit of the request has passed."""
+
+    _CLASS = ErrorClass.TIMEOUT
 
 
 class LimitError(Error):
     """Over a limit of the configuration, or a refused address."""
 
+    _CLASS = ErrorClass.LIMIT
+
 
 class ResourceError(Error):
     """This machine: no memory, descriptor or thread, an unreadable file, a disk that cannot be written."""
+
+    _CLASS = ErrorClass.SYSTEM
 
 
 class CallError(RequestError):
@@ -142,16 +158,10 @@ class ForkedError(CallError):
 
 
 _CLASSES: dict[int, type[Error]] = {
-    ErrorClass.REQUEST: RequestError,
-    ErrorClass.CANCELLED: RequestCancelled,
-    ErrorClass.RESPONSE: ResponseError,
-    ErrorClass.IMAGE: ImageError,
-    ErrorClass.NETWORK: NetworkError,
-    ErrorClass.TLS: TLSError,
-    ErrorClass.TIMEOUT: RequestTimeout,
-    ErrorClass.LIMIT: LimitError,
-    ErrorClass.SYSTEM: ResourceError,
-}
+    kind._CLASS: kind
+    for kind in (RequestError, RequestCancelled, ResponseError, ImageError, NetworkError, TLSError, RequestTimeout,
+                 LimitError, ResourceError)
+}  # fmt: skip
 
 # More exact than the class.
 _STATUSES: dict[int, type[Error]] = {
@@ -169,18 +179,24 @@ _STATUSES: dict[int, type[Error]] = {
 }
 
 
-def kind_of(code: int, detail: int = 0) -> type[Error]:
-    """The exception for a status."""
-    return _STATUSES.get(code) or _CLASSES.get(lib.sdd_status_class(code, detail), Error)
+def error_of(failure: Any, url: str | None = None) -> Error:
+    """The exception for an sdd_failure."""
+    kind = _STATUSES.get(failure.status) or _CLASSES.get(failure.error_class, Error)
+    return kind(
+        in_python(text(failure.message)), status=failure.status, error_class=failure.error_class, stage=failure.stage,
+        detail=failure.detail, http_status=failure.http_status, retryable=bool(failure.retryable), url=url,
+        curl_code=failure.curl_code, system_error=failure.system_error,
+    )  # fmt: skip
 
 
-def check(status: int, detail: int = 0) -> None:
+def check(status: int) -> None:
     """Raises the exception for the call that this thread has just made, unless it gave SDD_OK."""
     if status != c.OK:
-        raise call_error(status, detail)
+        raise call_error()
 
 
-def call_error(status: int, detail: int = 0) -> Error:
+def call_error() -> Error:
     """The exception for a call of this thread that has just failed."""
-    message = text(lib.sdd_last_error_message()) or text(lib.sdd_status_message(status))
-    return kind_of(status, detail)(in_python(message), code=status, detail=detail)
+    failure = ffi.new("sdd_failure *")
+    lib.sdd_last_error(failure)
+    return error_of(failure)

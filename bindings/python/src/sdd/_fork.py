@@ -28,5 +28,5 @@ def check_generation(made_in: int, what: str) -> None:
     if made_in != _generation:
         raise ForkedError(
             f"This {what} was made before fork(), and belongs to the parent process; the child must make its own.",
-            code=ERROR_FORKED,
+            status=ERROR_FORKED,
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from . import _constants as c
 from ._constants import ImageFormat, PixelFormat
-from ._errors import InvalidArgument, RequestError, call_error, check
+from ._errors import InvalidArgument, RequestError, check
 from ._help import takes
 from ._native import ffi, lib, text
 from ._pixels import LAYOUTS, Layout, shape_of, strides_of, to_pil, without_padding
@@ -118,10 +118,10 @@ class Image:
         form = decode_options(given)
         for name in given:
             raise no_option(name, names_of(PictureOptions), "of decoding")
-        out, detail = ffi.new("sdd_image **"), ffi.new("int32_t *")
+        out = ffi.new("sdd_image **")
         with buffer("data", data) as view:
-            status = lib.sdd_image_decode(ffi.from_buffer(view), view.nbytes, form.c if form else ffi.NULL, out, detail)
-        check(status, detail[0])
+            status = lib.sdd_image_decode(ffi.from_buffer(view), view.nbytes, form.c if form else ffi.NULL, out)
+        check(status)
         return Image._take(out[0])
 
     @staticmethod
@@ -186,9 +186,9 @@ class Image:
 
     # ---- properties
 
-    def _get_info(self) -> Any:
-        handle = self._live()
-        if self._info is None or not self._info.c.is_decoded:
+    def _get_info(self, handle: Any = None) -> Any:
+        handle = handle or self._live()
+        if self._info is None or not self._info.c.pixels_size:  # not decoded yet
             info = Struct("sdd_image_info")
             check(lib.sdd_image_get_info(handle, info.c))
             self._info = info
@@ -197,29 +197,28 @@ class Image:
     @property
     def width(self) -> int:
         """Width in pixels."""
-        return self._get_info().width  # type: ignore[no-any-return]
+        return lib.sdd_image_width(self._live())  # type: ignore[no-any-return]
 
     @property
     def height(self) -> int:
         """Height in pixels."""
-        return self._get_info().height  # type: ignore[no-any-return]
+        return lib.sdd_image_height(self._live())  # type: ignore[no-any-return]
 
     @property
     def size(self) -> tuple[int, int]:
         """(width, height) in pixels."""
-        info = self._get_info()
-        return info.width, info.height
+        return self.width, self.height
 
     @property
     def stride(self) -> int:
         """Bytes from one row to the next."""
         self._decode()
-        return self._get_info().stride  # type: ignore[no-any-return]
+        return lib.sdd_image_stride(self._live())  # type: ignore[no-any-return]
 
     @property
     def pixel_format(self) -> PixelFormat:
         """The layout of the pixels."""
-        return PixelFormat(self._get_info().pixel_format)
+        return PixelFormat(lib.sdd_image_pixel_format(self._live()))
 
     @property
     def format(self) -> ImageFormat:
@@ -240,7 +239,8 @@ class Image:
     @property
     def has_alpha(self) -> bool:
         """Whether the encoded picture has an alpha channel or transparent colours."""
-        return bool(self._get_info().has_alpha)
+        info = self._get_info()
+        return info.channels in (2, 4) and info.format != ImageFormat.JPEG  # which may have four inks
 
     @property
     def is_preview(self) -> bool:
@@ -266,8 +266,7 @@ class Image:
     # ---- pixels
 
     def _decode(self) -> None:
-        detail = ffi.new("int32_t *")
-        check(lib.sdd_image_decode_pixels(self._live(), detail), detail[0])
+        check(lib.sdd_image_decode_pixels(self._live()))
 
     def _layout(self) -> Layout:
         return LAYOUTS[self.pixel_format]
@@ -276,7 +275,7 @@ class Image:
         """The pixels, read-only, as one run of bytes: rows of `stride` bytes, the top one first."""
         handle = self._live()
         self._decode()
-        return owned_view(lib.sdd_image_pixels(handle), lib.sdd_image_pixels_size(handle), handle)
+        return owned_view(lib.sdd_image_pixels(handle), self._get_info(handle).pixels_size, handle)
 
     def __buffer__(self, flags: int) -> View:
         layout, (width, height) = self._layout(), self.size
@@ -323,20 +322,20 @@ class Image:
     @property
     def frame_count(self) -> int:
         """Frames of an animated picture; 1 for a still one."""
-        return lib.sdd_image_frame_count(self._live())  # type: ignore[no-any-return]
+        return self._get_info().frame_count  # type: ignore[no-any-return]
 
     @property
     def loop_count(self) -> int:
         """How often the frames are to be shown; 0: for ever."""
-        return lib.sdd_image_loop_count(self._live())  # type: ignore[no-any-return]
+        return self._get_info().loop_count  # type: ignore[no-any-return]
 
     def frame(self, index: int) -> Image:
         """Decodes one frame, as it is shown, on this thread."""
-        out, detail = ffi.new("sdd_image **"), ffi.new("int32_t *")
-        status = lib.sdd_image_frame(self._live(), in_range("index", index, 32), out, detail)
+        out = ffi.new("sdd_image **")
+        status = lib.sdd_image_frame(self._live(), in_range("index", index, 32), out)
         if status == c.ERROR_NOT_FOUND:
             raise IndexError(f"there is no frame {index}: the picture has {self.frame_count}, from 0")
-        check(status, detail[0])
+        check(status)
         return Image._take(out[0])
 
     def frame_duration(self, index: int) -> float:
@@ -347,12 +346,12 @@ class Image:
     # ---- metadata
 
     def _metadata(self, kind: int) -> bytes | None:
-        data, size, detail = ffi.new("void **"), ffi.new("size_t *"), ffi.new("int32_t *")
+        data, size = ffi.new("void **"), ffi.new("size_t *")
         handle = self._live()
-        status = lib.sdd_image_metadata(handle, kind, ffi.cast("const void **", data), size, detail)
+        status = lib.sdd_image_metadata(handle, kind, ffi.cast("const void **", data), size)
         if status == c.ERROR_NOT_FOUND:
             return None
-        check(status, detail[0])
+        check(status)
         return bytes(ffi.buffer(data[0], size[0])) if size[0] else b""
 
     @property
@@ -410,7 +409,7 @@ class Image:
         handle, out = self._live(), ffi.new("sdd_bytes **")
         status = lib.sdd_image_encode(handle, options.c, out)
         if status == c.ERROR_UNSUPPORTED:
-            raise RequestError(_not_written(ImageFormat(chosen)), code=status)
+            raise RequestError(_not_written(ImageFormat(chosen)), status=status)
         check(status)
         return bytes_view(out[0])
 
@@ -438,7 +437,7 @@ class Image:
 
 
 def _invalid(sentence: str) -> InvalidArgument:
-    return InvalidArgument(sentence, code=c.ERROR_INVALID_ARGUMENT)
+    return InvalidArgument(sentence, status=c.ERROR_INVALID_ARGUMENT)
 
 
 def _format_of(given: object) -> int:
@@ -463,17 +462,20 @@ _CHROMA = Choices("chroma", **{"420": c.CHROMA_420, "422": c.CHROMA_422, "444": 
 _UINT16 = "<u2" if sys.byteorder == "little" else ">u2"
 
 
-def probe(data: Buffer) -> dict[str, int] | None:
-    """Facts about a JPEG or PNG from its first bytes; None if more bytes are needed.
+_PROBED = ("format", "stored_width", "stored_height", "channels", "depth", "orientation", "is_progressive",
+           "frame_count", "loop_count")  # fmt: skip
 
-    The keys are the fields of sdd_image_facts: format, width, height, channels, depth, is_progressive, is_animated,
-    frame_count, loop_count, orientation.
+
+def probe(data: Buffer) -> dict[str, int] | None:
+    """What the first bytes of a JPEG or PNG say of it; None if more bytes are needed.
+
+    The keys are fields of sdd_image_info: format, stored_width, stored_height, channels, depth, orientation,
+    is_progressive, frame_count, loop_count.
     """
-    facts = Struct("sdd_image_facts")
+    info = Struct("sdd_image_info")
     with buffer("data", data) as view:
-        status = lib.sdd_image_probe(ffi.from_buffer(view), view.nbytes, facts.c)
+        status = lib.sdd_image_probe(ffi.from_buffer(view), view.nbytes, info.c)
     if status == c.ERROR_INCOMPLETE:
         return None
-    if status != c.OK:
-        raise call_error(status)
-    return {name: getattr(facts.c, name) for name, _ in ffi.typeof("sdd_image_facts").fields if name != "struct_size"}
+    check(status)
+    return {name: getattr(info.c, name) for name in _PROBED}

@@ -9,7 +9,7 @@ from typing import Literal, NoReturn
 from ._constants import Origin
 from ._errors import Error
 from ._image import Image
-from ._results import Response
+from ._results import Metrics, Response, metrics_of
 
 
 class Item:
@@ -18,7 +18,7 @@ class Item:
     It is a `FailedItem`, or one of `PictureItem`, `BytesItem` and `RowItem`, by what was asked for.
     """
 
-    __slots__ = ("index", "url", "size", "origin", "http_status", "seconds", "response")
+    __slots__ = ("index", "url", "size", "origin", "http_status", "seconds", "response", "_metrics", "_address")
 
     ok: bool
     """Whether there is a picture: `error` is None."""
@@ -39,11 +39,20 @@ class Item:
     http_status: int
     """The status of the response; 0 if there was none."""
     seconds: float
-    """From its submission to its end."""
+    """From its submission to its end: `metrics.total`."""
     error: Error | None
     """The exception of an item that failed, else None."""
     response: Response | None
     """With `responses`, also of an item that failed; None if there was no response."""
+
+    _metrics: bytes
+    """A copy of the sdd_metrics."""
+    _address: str
+
+    @property
+    def metrics(self) -> Metrics:
+        """How long the stages took, and what the transfer cost, also of an item that failed."""
+        return metrics_of(self._metrics, self._address)
 
     def result(self) -> Image:
         """The image; raises the error of an item that failed."""

@@ -10,27 +10,26 @@ from . import _constants as c
 from ._batch import Batch
 from ._cache import Cache, flush_shared_at_exit
 from ._closing import Closing
-from ._downloader import Downloader, image_of
+from ._downloader import Downloader
 from ._errors import check
 from ._fork import check_generation, generation
 from ._help import takes
 from ._image import Image
 from ._items import PictureItem
 from ._native import ffi, lib
-from ._options import PictureOptions
-from ._plans import Plan, Plans, decode_options, load_plan, names_of, take_bits
-from ._prefetch import PrefetchReport, prefetch_list, report_of
+from ._plans import Plans, load_plan
+from ._prefetch import PrefetchReport, prefetch_plan
 from ._previews import Previews
 from ._pump import Listener
-from ._results import Result, result_of
+from ._results import Result, image_of, result_of
 from ._structs import Choices, Struct
-from ._values import c_text, flag, no_option, shown
-from ._waiters import Progress
+from ._values import c_text, flag, shown
+from ._waiters import Preview, Progress
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._options import BatchOptions, DownloaderOptions, LoadOptions
+    from ._options import BatchOptions, DownloaderOptions, LoadOptions, PrefetchOptions
 
 _POLICIES = Choices("fail_policy", back_off=c.FAIL_POLICY_BACK_OFF, sdwebimage=c.FAIL_POLICY_SDWEBIMAGE,
                     none=c.FAIL_POLICY_NONE)  # fmt: skip
@@ -75,34 +74,39 @@ class Loader(Closing):
 
     # ---- loads
 
-    def _submit(self, request: Any, status: Any) -> int:
-        return lib.sdd_loader_submit(self._handle, request, status)  # type: ignore[no-any-return]
+    def _submit(self, request: Any) -> int:
+        return lib.sdd_loader_submit(self._handle, request)  # type: ignore[no-any-return]
 
     @takes("LoadOptions")
-    async def load(self, url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Image:
+    async def load(self, url: str, *, progress: Progress | None = None, preview: Preview | None = None,
+                   **options: Unpack[LoadOptions]) -> Image:  # fmt: skip
         """Loads a picture. Cancelling the task cancels the load.
 
-        `progress(received, expected)` is called on the loop's thread; `expected` is None while it is unknown.
+        `progress(received, expected)` is called on the loop's thread; `expected` is None while it is unknown. So is
+        `preview(image)`, with each preview while the picture arrives.
         """
-        plan, listener = self._plans.get(options), Listener(progress)
+        plan, listener = self._plans.get(options), Listener(progress, preview)
         return await self._pump.run(self._submit, plan, url, listener.bits, image_of, listener)
 
     @takes("LoadOptions")
-    def load_sync(self, url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Image:
+    def load_sync(self, url: str, *, progress: Progress | None = None, preview: Preview | None = None,
+                  **options: Unpack[LoadOptions]) -> Image:  # fmt: skip
         """`load()` for plain threads: blocks until the end. `progress` is called on this thread."""
-        plan, listener = self._plans.get(options), Listener(progress)
+        plan, listener = self._plans.get(options), Listener(progress, preview)
         return self._pump.run_sync(self._submit, plan, url, listener.bits, image_of, listener)
 
     @takes("LoadOptions")
-    async def fetch(self, url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Result:
-        """Loads a picture, and gives it with its bytes, response, timings and origin."""
-        plan, listener = self._plans.get(options), Listener(progress)
+    async def fetch(self, url: str, *, progress: Progress | None = None, preview: Preview | None = None,
+                    **options: Unpack[LoadOptions]) -> Result:  # fmt: skip
+        """Loads a picture, and gives it with its bytes, response, metrics and origin."""
+        plan, listener = self._plans.get(options), Listener(progress, preview)
         return await self._pump.run(self._submit, plan, url, listener.bits, result_of, listener)
 
     @takes("LoadOptions")
-    def fetch_sync(self, url: str, *, progress: Progress | None = None, **options: Unpack[LoadOptions]) -> Result:
+    def fetch_sync(self, url: str, *, progress: Progress | None = None, preview: Preview | None = None,
+                   **options: Unpack[LoadOptions]) -> Result:  # fmt: skip
         """`fetch()` for plain threads: blocks until the end."""
-        plan, listener = self._plans.get(options), Listener(progress)
+        plan, listener = self._plans.get(options), Listener(progress, preview)
         return self._pump.run_sync(self._submit, plan, url, listener.bits, result_of, listener)
 
     @takes("LoadOptions")
@@ -117,38 +121,29 @@ class Loader(Closing):
 
     # ---- prefetching
 
-    @takes("PictureOptions")
+    @takes("PrefetchOptions")
     async def prefetch(
-        self, urls: Iterable[str], *, to: Literal["memory", "disk"] = "memory", retry_failed: bool = False,
-        progress: Progress | None = None, **form: Unpack[PictureOptions],
+        self, urls: Iterable[str], *, to: Literal["memory", "disk"] = "memory", progress: Progress | None = None,
+        **options: Unpack[PrefetchOptions],
     ) -> PrefetchReport:  # fmt: skip
         """Loads pictures behind all other requests, into memory and disk or into disk alone.
 
         `progress(finished, total)` counts URLs.
         """
-        plan, bits = self._prefetch_plan(urls, to, retry_failed, dict(form))
-        return await self._pump.run(self._submit_list, plan, "", bits, report_of, Listener(progress))
+        plan, make = prefetch_plan(urls, to, dict(options))
+        return await self._pump.run(self._submit_list, plan, "", 0, make, Listener(progress))
 
-    @takes("PictureOptions")
+    @takes("PrefetchOptions")
     def prefetch_sync(
-        self, urls: Iterable[str], *, to: Literal["memory", "disk"] = "memory", retry_failed: bool = False,
-        progress: Progress | None = None, **form: Unpack[PictureOptions],
+        self, urls: Iterable[str], *, to: Literal["memory", "disk"] = "memory", progress: Progress | None = None,
+        **options: Unpack[PrefetchOptions],
     ) -> PrefetchReport:  # fmt: skip
         """`prefetch()` for plain threads: blocks until the end."""
-        plan, bits = self._prefetch_plan(urls, to, retry_failed, dict(form))
-        return self._pump.run_sync(self._submit_list, plan, "", bits, report_of, Listener(progress))
+        plan, make = prefetch_plan(urls, to, dict(options))
+        return self._pump.run_sync(self._submit_list, plan, "", 0, make, Listener(progress))
 
-    def _submit_list(self, request: Any, status: Any) -> int:
-        return lib.sdd_prefetch(self._handle, request, status)  # type: ignore[no-any-return]
-
-    def _prefetch_plan(
-        self, urls: Iterable[str], to: str, retry_failed: bool, form: dict[str, Any]
-    ) -> tuple[Plan, int]:
-        options = {**form, "retry_failed": retry_failed}
-        bits, decode = take_bits(options), decode_options(options)
-        if options:
-            raise no_option(next(iter(options)), names_of(PictureOptions), "of prefetching")
-        return Plan(prefetch_list(urls, to, bits, decode), bits, has_url=False), bits
+    def _submit_list(self, request: Any) -> int:
+        return lib.sdd_prefetch(self._handle, request)  # type: ignore[no-any-return]
 
     # ---- failed URLs
 

@@ -9,7 +9,7 @@ from typing import Any
 from ._constants import VERSION_MAJOR, VERSION_MINOR
 from ._ffi import ffi
 
-__all__ = ["ffi", "lib", "library_file", "text"]
+__all__ = ["ffi", "lib", "library_file", "owned", "text"]
 
 _OLDEST = VERSION_MAJOR * 1000000 + VERSION_MINOR * 1000
 
@@ -56,3 +56,11 @@ lib: Any = _load(library_file)
 def text(pointer: Any) -> str:
     """Copies a string of the library; "" for NULL."""
     return ffi.string(pointer).decode("utf-8", "replace") if pointer else ""
+
+
+def owned(pointer: Any, retain: Any, release: Any) -> Any:
+    """A new reference to an object of the library, with its owner.
+
+    One call of C makes both, so that no signal handler comes between them.
+    """
+    return next(map(ffi.gc, map(retain, (pointer,)), (release,)))

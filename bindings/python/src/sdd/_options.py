@@ -50,15 +50,17 @@ class PictureOptions(TypedDict, total=False):
     """Whether the valid part of a damaged picture is delivered, in place of an error; default: False."""
     scale_down_limit_bytes: int
     """A picture that takes more bytes, at 4 bytes a pixel, is scaled down to fit, whatever `size` and `fit` say. 0: no
-    limit, or 60 MiB with `scale_down_large_images`. Default 0."""
+    limit. Default 0."""
     row_alignment: int
     """Bytes, a power of two up to 4096: every row begins at a multiple of it. Default 1: rows without padding."""
 
 
-@takes("RequestOptions")
-class RequestOptions(PictureOptions, total=False):
-    """Options of downloads and loads: sdd_download_request and SDD_OPTION_ bits."""
+@takes("TransferOptions")
+class TransferOptions(TypedDict, total=False):
+    """How to transfer, for every kind of request: sdd_transfer_options, and SDD_OPTION_ bits."""
 
+    priority: Priority | PriorityName
+    """A Priority or its name, "very_low" to "very_high". Default "normal", of prefetching "very_low"."""
     timeout: float
     """Limit on all stages together, in seconds. 0: the downloader's `total_timeout`; -1: none. Default 0."""
     queue_timeout: float
@@ -76,8 +78,6 @@ class RequestOptions(PictureOptions, total=False):
     low_speed_time: float
     """Time over which the speed is averaged, in seconds. 0: the downloader's; -1: no lower limit on speed. Default
     0."""
-    priority: Priority | PriorityName
-    """A Priority or its name, "very_low" to "very_high"; default "normal"."""
     headers: Mapping[str, str | None]
     """Header fields of this request, which replace the downloader's by name; None removes the downloader's. Default:
     none."""
@@ -93,11 +93,6 @@ class RequestOptions(PictureOptions, total=False):
     accepted_content_types: str
     """Media types that are no error: "image/jpeg,image/png"; "image/" and "*" for all images; "*": all, also none.
     Default: the downloader's."""
-    integrity: str
-    """"sha256-" and the SHA-256 that the body must have, in base64 or 64 hexadecimal digits. If it differs, the request
-    ends with Detail.IMAGE_INTEGRITY. There are no previews. Default: no check."""
-    expected_bytes: int
-    """The size that the body must have. Default 0: any."""
     max_body_bytes: int
     """Largest body, after unpacking; may be above the downloader's limit. 0: the downloader's, by default 64 MiB.
     Default 0."""
@@ -108,13 +103,6 @@ class RequestOptions(PictureOptions, total=False):
     ca_file: str
     """PEM file of trusted certificates, in place of the downloader's. Connections are not shared with requests that
     have another file. Default: the downloader's."""
-    first_frame_only: bool
-    """Makes a still picture of an animated one. Overrides `preload_all_frames`. Default: False."""
-    preload_all_frames: bool
-    """Decodes and keeps all frames before the request ends, so that Image.frame() costs almost nothing. All frames
-    together may have max_pixels and take max_decode_bytes. Default: False."""
-    scale_down_large_images: bool
-    """Sets `scale_down_limit_bytes` to 60 MiB if it is 0. Default: False."""
     http_cache: bool
     """Follows the rules of HTTP caches, RFC 9111: see `http_cache_in`. Default: False."""
     resume: bool
@@ -137,9 +125,39 @@ class RequestOptions(PictureOptions, total=False):
     stored are the server's. The stored entries are found only by requests with this option. Default: False."""
 
 
+@takes("StoreOptions")
+class StoreOptions(TypedDict, total=False):
+    """What loads do with their caches and with URLs that failed: SDD_OPTION_ bits."""
+
+    from_cache_only: bool
+    """Never uses the network: a picture that no cache has ends with NotCached. Default: False."""
+    from_loader_only: bool
+    """Does not read the cache, but stores what arrives. Default: False."""
+    retry_failed: bool
+    """Loads the URL although it failed recently. Default: False."""
+    wait_store_cache: bool
+    """Ends when its entries are on disk. Default: False."""
+
+
+@takes("RequestOptions")
+class RequestOptions(PictureOptions, TransferOptions, total=False):
+    """Options of downloads and loads: sdd_download_request, and SDD_OPTION_ bits."""
+
+    integrity: str
+    """"sha256-" and the SHA-256 that the body must have, in base64 or 64 hexadecimal digits. If it differs, the request
+    ends with Detail.IMAGE_INTEGRITY. There are no previews. Default: no check."""
+    expected_bytes: int
+    """The size that the body must have. Default 0: any."""
+    first_frame_only: bool
+    """Makes a still picture of an animated one. Overrides `preload_all_frames`. Default: False."""
+    preload_all_frames: bool
+    """Decodes and keeps all frames before the request ends, so that Image.frame() costs almost nothing. All frames
+    together may have max_pixels and take max_decode_bytes. Default: False."""
+
+
 @takes("DownloadOptions")
 class DownloadOptions(RequestOptions, total=False):
-    """Options of `Downloader`'s requests."""
+    """Options of `Downloader`'s requests: sdd_download_request."""
 
     method: str
     """The method of HTTP. Default "GET"."""
@@ -153,7 +171,7 @@ class DownloadOptions(RequestOptions, total=False):
 
 
 @takes("LoadOptions")
-class LoadOptions(RequestOptions, total=False):
+class LoadOptions(RequestOptions, StoreOptions, total=False):
     """Options of `Loader`'s requests: sdd_load_request."""
 
     transforms: Sequence[Transform]
@@ -174,24 +192,27 @@ class LoadOptions(RequestOptions, total=False):
     original_store: Levels
     """Cache levels in which the original of a smaller or transformed picture is stored: "all", "memory", "disk" or
     "none". Default "disk"."""
-    from_cache_only: bool
-    """Never uses the network: a picture that no cache has ends with NotCached. Default: False."""
-    from_loader_only: bool
-    """Does not read the cache, but stores what arrives. Default: False."""
     refresh: bool
     """Asks the server whether the cached picture is still valid. If it is, or has not changed, the load gives that.
     Default: False."""
-    retry_failed: bool
-    """Loads the URL although it failed recently. Default: False."""
-    wait_store_cache: bool
-    """Ends when its entries are on disk. Default: False."""
     transform_animated_image: bool
     """Transforms animated pictures too, which makes them still. Default: False: they stay as they are."""
 
 
-@takes("BatchOptions")
-class BatchOptions(PictureOptions, total=False):
-    """Options of `load_many()` and the like: sdd_batch_config."""
+@takes("PrefetchOptions")
+class PrefetchOptions(PictureOptions, TransferOptions, StoreOptions, total=False):
+    """Options of `Loader.prefetch()`: sdd_prefetch_list."""
+
+    first_frame_only: bool
+    """Makes still pictures of animated ones. Default: False."""
+    preload_all_frames: bool
+    """Decodes and keeps all frames before the request ends, so that Image.frame() costs almost nothing. All frames
+    together may have max_pixels and take max_decode_bytes. Default: False."""
+
+
+@takes("RowOptions")
+class RowOptions(TransferOptions, StoreOptions, total=False):
+    """Options of `batch()`: sdd_batch_config. Those of `StoreOptions` need a loader."""
 
     ordered: bool
     """Items come in the order of the URLs; a slow one holds up those after it. Default: False: as they are
@@ -202,32 +223,19 @@ class BatchOptions(PictureOptions, total=False):
     deadline: float
     """Limit on the whole batch, in seconds. Items that have not ended by then end with RequestTimeout. Default 0:
     none."""
-    max_attempts: int
-    """Transfers for one item, the first included, at most 1000. Default 0: as the downloader has it."""
     responses: bool
     """Whether items have their `response`, with its header fields. Default: False."""
+
+
+@takes("BatchOptions")
+class BatchOptions(PictureOptions, RowOptions, total=False):
+    """Options of `load_many()` and the like: sdd_batch_config."""
+
     first_frame_only: bool
     """Makes still pictures of animated ones. Default: False."""
-    http_cache: bool
-    """Follows the rules of HTTP caches, RFC 9111. Default: False."""
-    resume: bool
-    """Keeps in the cache the received part of a body that breaks off, or whose request is cancelled. The next request
-    with this option asks for the rest (RFC 9110 section 14.2, with If-Range). Only for GET without Range. Default:
-    False."""
-    cookies: bool
-    """Sends and keeps the downloader's cookies. Default: False."""
-    from_cache_only: bool
-    """Never uses the network: a picture that no cache has ends with NotCached. Default: False."""
-    from_loader_only: bool
-    """Does not read the cache, but stores what arrives. Default: False."""
-    retry_failed: bool
-    """Loads URLs although they failed recently. Default: False."""
-    wait_store_cache: bool
-    """Ends when its entries are on disk. Default: False."""
-    low_priority: bool
-    """Goes after requests of normal priority. Default: False."""
-    high_priority: bool
-    """Goes before requests of normal priority. Default: False."""
+    preload_all_frames: bool
+    """Decodes and keeps all frames before the request ends, so that Image.frame() costs almost nothing. All frames
+    together may have max_pixels and take max_decode_bytes. Default: False."""
 
 
 @dataclass(frozen=True)
@@ -348,15 +356,15 @@ class LimitOptions(TypedDict, total=False):
     """Largest width * height. Default 128 Mi (134,217,728)."""
     decode_time: float
     """Processor time for one picture, and again for its frames: for all that are preloaded, or for one that is
-    requested; default 5 seconds; -1: no limit."""
+    requested; default 5 seconds; -1: none."""
     max_decode_bytes: int
     """Memory for one picture while it is decoded, for its pixels and the decoder's own data, as estimated from its
-    header; default 1 GiB; -1: no limit. For the limit on all pictures together see set_decode_memory_limit()."""
+    header; default 1 GiB; -1: none. For the limit on all pictures together see set_decode_memory_limit()."""
     max_decode_ratio: int
     """A picture that takes more than 128 MiB while it is decoded must have at least one byte of body for each
     max_decode_ratio bytes of memory; otherwise a small file could take much memory. Default 512: photographs, screen
-    shots and diagrams stay well below; -1: no limit. Of what a coder (extend.h) takes a quarter counts, or the pixels
-    made from it if they are more."""
+    shots and diagrams stay well below; -1: none. Of what a coder (extend.h) takes a quarter counts, or the pixels made
+    from it if they are more."""
 
 
 @takes("RetryOptions")
@@ -367,7 +375,7 @@ class RetryOptions(TypedDict, total=False):
     """Transfers for one request, first one included; default 1, max. 1000."""
     retry_budget: int
     """Retries available for each host and port; each retry uses one up, and every five successful transfers restore
-    one; default 10; -1: no limit."""
+    one; default 10; -1: none."""
     retry_delay: float
     """Delay before the second transfer; it doubles before each further one, and is shortened at random to no less than
     half, so that retries are spread; default 0.5 seconds. A Retry-After of the response (RFC 9110 section 10.2.3)
@@ -380,7 +388,7 @@ class RetryOptions(TypedDict, total=False):
 class ReportOptions(TypedDict, total=False):
     """How often progress and previews are reported: sdd_callback_options."""
 
-    min_progress_fraction: float
+    min_progress_interval: float
     """Least time between two calls of `progress`, in seconds. Default 0."""
     min_progress_fraction: float
     """Least part of the whole body between two calls of `progress`, 0 to 1. Default 0."""
@@ -478,9 +486,10 @@ class CacheOptions(TypedDict, total=False):
     map_from_bytes: int
     """Entries with at least this many encoded bytes are mapped (mmap(2)) instead of read: no program may cut the files
     meanwhile. Default: none."""
+    no_share_wait: bool
+    """Does not wait for other processes: each downloads what it wants. Default: False."""
     share_wait: float
-    """Longest wait for another process that downloads the same URL; default 30 seconds; -1: processes do not wait for
-    each other."""
+    """Longest wait for another process that downloads the same URL. Default 30 seconds."""
     max_part_bytes: int
     """Bytes of parts that are kept for `resume`; -1: no limit. Default 256 MiB."""
     max_part_age: float

@@ -9,7 +9,7 @@ from typing import Any
 from . import _constants as c
 from ._constants import PixelFormat, Priority
 from ._native import ffi
-from ._options import Credential, DownloadOptions, LoadOptions, PictureOptions
+from ._options import Credential, DownloadOptions, LoadOptions, PictureOptions, TransferOptions
 from ._structs import Choices, Struct
 from ._transforms import FITS, transforms_of
 from ._values import buffer, c_text, flag, no_option, number, put, shown, sides
@@ -17,7 +17,8 @@ from ._values import buffer, c_text, flag, no_option, number, put, shown, sides
 LEVELS = Choices("a level", all=c.CACHE_ALL, memory=c.CACHE_MEMORY, disk=c.CACHE_DISK, none=c.CACHE_NONE)
 _REDIRECTS = Choices("redirects", follow=c.REDIRECT_FOLLOW, hand_out=c.REDIRECT_HAND_OUT, refuse=c.REDIRECT_REFUSE)
 _PIXEL_FORMATS = Choices("pixel_format", **{member.name.lower(): member.value for member in PixelFormat})
-_PRIORITIES = Choices("priority", **{member.name.lower(): member.value for member in Priority})
+_PRIORITIES = Choices("priority", **{member.name.lower(): member.value for member in Priority
+                                    if member is not Priority.DEFAULT})  # fmt: skip
 
 # Options that are bits of the header.
 BITS: dict[str, int] = {
@@ -26,7 +27,6 @@ BITS: dict[str, int] = {
     "continue_in_background": c.OPTION_CONTINUE_IN_BACKGROUND,
     "resume": c.OPTION_RESUME,
     "stop_when_complete": c.OPTION_STOP_WHEN_COMPLETE,
-    "scale_down_large_images": c.OPTION_SCALE_DOWN_LARGE_IMAGES,
     "first_frame_only": c.OPTION_DECODE_FIRST_FRAME_ONLY,
     "preload_all_frames": c.OPTION_PRELOAD_ALL_FRAMES,
     "transform_animated_image": c.OPTION_TRANSFORM_ANIMATED_IMAGE,
@@ -38,16 +38,13 @@ BITS: dict[str, int] = {
     "from_loader_only": c.OPTION_FROM_LOADER_ONLY,
     "wait_store_cache": c.OPTION_WAIT_STORE_CACHE,
     "body_as_sent": c.OPTION_BODY_AS_SENT,
-    "low_priority": c.OPTION_LOW_PRIORITY,
-    "high_priority": c.OPTION_HIGH_PRIORITY,
 }
 
 # Fields of sdd_decode_options under the names that options have.
 _FORM_FLAGS = {"keep_orientation": "keep_orientation", "enlarge": "allow_enlarging", "exact": "scaling",
-               "lenient": "integrity"}  # fmt: skip
+               "lenient": "damage"}  # fmt: skip
 _FORM_NAMES = frozenset(PictureOptions.__annotations__)
-_LOAD_FIELDS = frozenset(("alternatives", "cache_key", "transforms", "query", "store", "original_query",
-                          "original_store"))  # fmt: skip
+_LEVEL_NAMES = frozenset(("query", "store", "original_query", "original_store"))
 
 
 def take_bits(options: dict[str, Any]) -> int:
@@ -89,14 +86,16 @@ def pixel_format(given: object) -> int:
     return _PIXEL_FORMATS[given] if isinstance(given, str) else number("pixel_format", given)
 
 
-def credential_struct(credential: Credential) -> Struct:
+def credential_struct(credential: object) -> Struct:
+    if not isinstance(credential, Credential):
+        raise TypeError(f"credential must be a Credential, not {shown(credential)}")
     made = Struct("sdd_credential")
     made.set_all({field.name: getattr(credential, field.name) for field in fields(credential)})
     return made
 
 
 def header_array(struct: Struct, headers: object) -> None:
-    """Sets `headers` and `header_count` of a download request."""
+    """Sets `headers` and `header_count` of sdd_transfer_options."""
     if not isinstance(headers, Mapping):
         raise TypeError(f"headers must be a dict of texts, not {shown(headers)}")
     array = struct.keep(ffi.new("sdd_header[]", len(headers)))
@@ -118,39 +117,37 @@ class Plan:
         self.has_url = has_url
 
 
-def _download_struct(options: dict[str, Any], known: frozenset[str]) -> Struct:
-    """Takes all options but those of loads."""
-    request = Struct("sdd_download_request")
-    for name, value in options.items():
-        if name not in _DOWNLOAD_NAMES:
-            raise no_option(name, known)
-        if value is None:
-            continue
-        if name == "timeout":
-            request.set("total_timeout", value, name)
-        elif name == "headers":
-            header_array(request, value)
-        elif name == "credential":
-            if not isinstance(value, Credential):
-                raise TypeError(f"credential must be a Credential, not {shown(value)}")
-            request.set("credential", credential_struct(value))
-        elif name == "redirects":
-            request.c.redirects = _REDIRECTS.of(value)
-        elif name == "body":
-            view = buffer(name, value)
-            request.c.body, request.c.body_size = request.keep(ffi.from_buffer(view)), view.nbytes
-        else:
-            request.set(name, value)
-    return request
-
-
 def names_of(options: Any) -> frozenset[str]:
     """The names that a TypedDict has."""
     return frozenset(options.__required_keys__ | options.__optional_keys__)
 
 
+_TRANSFER_NAMES = names_of(TransferOptions) - BITS.keys() - {"priority"}
 _DOWNLOAD_NAMES = names_of(DownloadOptions)
 _LOAD_NAMES = names_of(LoadOptions)
+_DOWNLOADS_ONLY = ("method", "body", "range")
+
+
+def transfer_options(options: dict[str, Any]) -> Struct | None:
+    """Removes the options of a transfer. None if there are none."""
+    transfer = Struct("sdd_transfer_options")
+    is_set = False
+    for name in [name for name in options if name in _TRANSFER_NAMES]:
+        value = options.pop(name)
+        if value is None:
+            continue
+        if name == "timeout":
+            transfer.set("total_timeout", value, name)
+        elif name == "headers":
+            header_array(transfer, value)
+        elif name == "credential":
+            transfer.set(name, credential_struct(value))
+        elif name == "redirects":
+            transfer.c.redirects = _REDIRECTS.of(value)
+        else:
+            transfer.set(name, value)
+        is_set = True
+    return transfer if is_set else None
 
 
 def priority_of(given: object) -> int:
@@ -159,38 +156,48 @@ def priority_of(given: object) -> int:
     return 0 if given is None else number("priority", given)
 
 
+def take_request(request: Struct, options: dict[str, Any], has_decode: bool = True) -> int:
+    """Removes the options that every kind of request has, and sets them. Returns those that are bits."""
+    bits = take_bits(options)
+    if has_decode:
+        request.set("decode", decode_options(options))
+    request.set("transfer", transfer_options(options))
+    put(request.c, "priority", "priority", priority_of(options.pop("priority", 0)))
+    return bits
+
+
 def download_plan(options: dict[str, Any]) -> Plan:
-    options = dict(options)
-    bits, form = take_bits(options), decode_options(options)
-    priority = options.pop("priority", 0)
-    request = _download_struct(options, _DOWNLOAD_NAMES)
-    request.set("decode", form)
-    put(request.c, "priority", "priority", priority_of(priority))
+    request = Struct("sdd_download_request")
+    bits = take_request(request, options)
+    for name, value in options.items():
+        if name not in _DOWNLOAD_NAMES:
+            raise no_option(name, _DOWNLOAD_NAMES)
+        if name == "body" and value is not None:
+            view = buffer(name, value)
+            request.c.body, request.c.body_size = request.keep(ffi.from_buffer(view)), view.nbytes
+        else:
+            request.set(name, value)
     return Plan(request, bits)
 
 
 def load_plan(options: dict[str, Any]) -> Plan:
-    options = dict(options)
-    bits, form = take_bits(options), decode_options(options)
     load = Struct("sdd_load_request")
-    load.set("decode", form)
-    put(load.c, "priority", "priority", priority_of(options.pop("priority", 0)))
-    load.set("total_timeout", options.pop("timeout", None), "timeout")
-    own = {name: options.pop(name) for name in list(options) if name in _LOAD_FIELDS}
-    load.set_texts("alternatives", "alternative_count", own.pop("alternatives", None))
-    if own.get("transforms"):
-        transforms = transforms_of(own["transforms"])
-        load.c.transforms, load.c.transform_count = load.keep(transforms.array), transforms.number
-    own.pop("transforms", None)
-    load.set("cache_key", own.pop("cache_key", None))
-    for name, level in own.items():
-        if level is not None:
-            setattr(load.c, name, LEVELS.of(level))
-    if options:
-        for name in ("method", "body", "range"):
-            if name in options:
-                raise TypeError(f"{name!r} is an option of downloads, not of loads")
-        load.set("download", _download_struct(options, _LOAD_NAMES))
+    bits = take_request(load, options)
+    for name, value in options.items():
+        if name in _DOWNLOADS_ONLY:
+            raise TypeError(f"{name!r} is an option of downloads, not of loads")
+        if name not in _LOAD_NAMES:
+            raise no_option(name, _LOAD_NAMES)
+        if name in _LEVEL_NAMES:
+            if value is not None:
+                setattr(load.c, name, LEVELS.of(value))
+        elif name == "alternatives":
+            load.set_texts(name, "alternative_count", value)
+        elif name == "transforms":
+            transforms = transforms_of(value or ())
+            load.c.transforms, load.c.transform_count = load.keep(transforms.array), transforms.number
+        else:
+            load.set(name, value)
     return Plan(load, bits)
 
 

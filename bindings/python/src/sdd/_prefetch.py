@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import functools
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
+
 from . import _constants as c
-from ._constants import Detail, Origin, Status
-from ._events import Event
-from ._native import ffi
+from ._constants import Origin
+from ._errors import Error, error_of
+from ._options import PrefetchOptions
+from ._plans import Plan, names_of, take_request
 from ._results import origin_of
 from ._structs import Choices, Struct
+from ._values import no_option, texts
 
 _PLACES = Choices("to", memory=c.PREFETCH_MEMORY, disk=c.PREFETCH_DISK)
 
@@ -18,16 +23,19 @@ _PLACES = Choices("to", memory=c.PREFETCH_MEMORY, disk=c.PREFETCH_DISK)
 class PrefetchOutcome:
     """The outcome of one URL of a list."""
 
-    code: Status
-    """OK for a success."""
-    detail: Detail
-    """What exactly happened; NONE: nothing to add."""
+    url: str
+    """The URL as given."""
+    error: Error | None
+    """The exception of a load that failed, else None."""
+    origin: Origin
+    """The network, or a cache if the picture was there already; NONE for a load that failed."""
     http_status: int
     """The status of the response; 0 if there was none."""
-    origin: Origin
-    """The network, or a cache if the picture was there already."""
-    retryable: bool
-    """Whether the same request may well succeed later."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the picture is in the cache: `error` is None."""
+        return self.error is None
 
 
 @dataclass(frozen=True)
@@ -42,28 +50,26 @@ class PrefetchReport:
     """In the order of the URLs."""
 
 
-def prefetch_list(urls: Iterable[str], to: str, bits: int, decode: Struct | None) -> Struct:
-    """An sdd_prefetch_list."""
+def prefetch_plan(
+    urls: Iterable[str], to: str, options: dict[str, Any]
+) -> tuple[Plan, Callable[[Any], PrefetchReport]]:
+    """A list, and what makes its report."""
     made = Struct("sdd_prefetch_list")
-    made.set_texts("urls", "count", urls)
-    made.c.options, made.c.to = bits, _PLACES.of(to)
-    made.set("decode", decode)
-    return made
+    given = texts("urls", urls)
+    made.set_texts("urls", "count", given)
+    made.c.to = _PLACES.of(to)
+    made.c.options = take_request(made, options)
+    for name in options:
+        raise no_option(name, names_of(PrefetchOptions), "of prefetching")
+    return Plan(made, made.c.options, has_url=False), functools.partial(_report_of, given)
 
 
-def report_of(event: Event) -> PrefetchReport:
+def _report_of(urls: list[str], report: Any) -> PrefetchReport:
     """Copies the report of a list that has ended."""
-    report = event[0].prefetch
-    first, outcomes = ffi.cast("char *", report.outcomes), []
-    for index in range(report.total if report.outcomes else 0):
-        outcome = ffi.cast("sdd_prefetch_outcome *", first + index * report.outcome_size)
-        outcomes.append(
-            PrefetchOutcome(
-                Status(outcome.error),
-                Detail(outcome.detail),
-                outcome.http_status,
-                origin_of(outcome.origin),
-                bool(outcome.retryable),
-            )
-        )
+    outcomes = [_outcome_of(url, report.outcomes[index]) for index, url in enumerate(urls)]
     return PrefetchReport(report.total, report.skipped, outcomes)
+
+
+def _outcome_of(url: str, given: Any) -> PrefetchOutcome:
+    error = error_of(given.failure, url) if given.failure.status != c.OK else None
+    return PrefetchOutcome(url, error, origin_of(given.origin), given.failure.http_status)

@@ -18,17 +18,16 @@ from . import _constants as c
 from ._errors import ClosedError, RequestCancelled, call_error, check
 from ._events import Event, EventQueue
 from ._fork import check_generation, generation
-from ._image import Image
 from ._interrupts import in_any_case
 from ._loops import Watch
 from ._native import ffi, lib, text
 from ._plans import Plan
-from ._results import error_of
+from ._results import error_of, image_of
 from ._signal import Nudge, Signal
 from ._structs import Struct
 from ._values import c_text, shown
 from ._words import in_python
-from ._waiters import Progress, TaskWaiter, ThreadWaiter, Waiter, waiter_of_task
+from ._waiters import Preview, Progress, TaskWaiter, ThreadWaiter, Waiter, waiter_of_task
 
 Value = TypeVar("Value")
 
@@ -37,12 +36,14 @@ _LEVELS = {c.LOG_ERROR: logging.ERROR, c.LOG_WARNING: logging.WARNING, c.LOG_INF
            c.LOG_DEBUG: logging.DEBUG}  # fmt: skip
 
 _ENDS = (c.EVENT_COMPLETED, c.EVENT_PREFETCH_COMPLETED)
+_TAKINGS = 16
+"""Most times that events are taken before what follows from them is done."""
 
-Submit = Callable[[Any, Any], int]
-"""Submits a request: takes the address of the request and that of a status, returns the token."""
+Submit = Callable[[Any], int]
+"""Submits a request: takes its address, returns the token, or 0 after a failed call."""
 
-Make = Callable[[Event], Any]
-"""Copies what is wanted from a terminal event without an error."""
+Make = Callable[[Any], Any]
+"""Copies what is wanted from the sdd_result of a request, or the sdd_prefetch_report of a list, that has not failed."""
 
 Action = Callable[[Any], object]
 """Something to do after events were taken. Its argument is the loop whose thread does it, or None."""
@@ -60,15 +61,17 @@ class Listener:
 
     __slots__ = ("progress", "preview")
 
-    def __init__(self, progress: Progress | None = None, preview: Callable[[Image], object] | None = None) -> None:
+    def __init__(self, progress: Progress | None = None, preview: Preview | None = None) -> None:
         if progress is not None and not callable(progress):
             raise TypeError(f"progress must be a function, not {shown(progress)}")
+        if preview is not None and not callable(preview):
+            raise TypeError(f"preview must be a function, not {shown(preview)}")
         self.progress = progress
         self.preview = preview
 
     @property
     def bits(self) -> int:
-        return (c.OPTION_PROGRESS_EVENTS if self.progress else 0) | (c.OPTION_PROGRESSIVE_LOAD if self.preview else 0)
+        return (c.OPTION_PROGRESS_EVENTS if self.progress else 0) | (c.OPTION_PREVIEW_EVENTS if self.preview else 0)
 
 
 class _Request:
@@ -145,14 +148,13 @@ class Pump:
         """For the thread that polls, when a loop has taken its event."""
         self._followers: dict[int, ThreadWaiter] = {}
         self._events = EventQueue(self.handle)
-        self._status = ffi.new("sdd_status *")
         if log_level:
             check(lib.sdd_downloader_set_log(self.handle, log_level, _OBSERVER, ffi.NULL, ffi.NULL))
 
     def check_usable(self) -> None:
         check_generation(self.made_in, "loader or downloader")
         if self.is_closed:
-            raise ClosedError("The loader or downloader is closed.", code=c.ERROR_CLOSED)
+            raise ClosedError("The loader or downloader is closed.", status=c.ERROR_CLOSED)
 
     # ---- requests
 
@@ -162,15 +164,15 @@ class Pump:
         request = plan.c
         with self._lock:
             if self.is_closed:
-                raise ClosedError("The loader or downloader is closed.", code=c.ERROR_CLOSED)
+                raise ClosedError("The loader or downloader is closed.", status=c.ERROR_CLOSED)
             if plan.has_url:
                 request.url = memory
                 request.options = plan.bits | bits
-            token = submit(request, self._status)
+            token = submit(request)
             if token:
                 self._requests[token] = _Request(waiter, make, listener)
                 return token
-            raise call_error(self._status[0])
+            raise call_error()
 
     async def run(self, submit: Submit, plan: Plan, url: str, bits: int, make: Callable[[Any], Value],
                   listener: Listener) -> Value:  # fmt: skip
@@ -309,22 +311,27 @@ class Pump:
         with self._lock:
             if self.is_closed:
                 return
-            self._events.take()
-            for event in self._events:
-                given = event[0]
-                token, kind = given.token, given.kind
-                request = self._requests.get(token)
-                if kind in _ENDS and request is not None:
-                    value, error = _outcome(request, event)
-                    actions.append((True, functools.partial(self._tell, token, request, value, error)))
-                elif kind == c.EVENT_LOG:
-                    actions.append((False, _log_message(given.notice)))
-                elif request is None:
-                    pass
-                elif kind == c.EVENT_CACHED:
-                    request.cached = request.make(event)
-                elif report := _report_of(request.listener, kind, event):
-                    actions.append((False, _report_to(request.waiter, report)))
+            # The last time finds none, unless they come without end: then the descriptor stays readable.
+            for _ in range(_TAKINGS):
+                if not self._events.take():
+                    break
+                self._take_actions(actions)
+
+    def _take_actions(self, actions: deque[tuple[bool, Action]]) -> None:
+        for event in self._events:
+            token, kind = event.token, event.kind
+            request = self._requests.get(token)
+            if kind in _ENDS and request is not None:
+                value, error = _outcome(request, event)
+                actions.append((True, functools.partial(self._tell, token, request, value, error)))
+            elif kind == c.EVENT_LOG:
+                actions.append((False, _log_message(event.notice)))
+            elif request is None:
+                pass
+            elif kind == c.EVENT_CACHED:
+                request.cached = request.make(event.result)
+            elif report := _report_of(request.listener, kind, event):
+                actions.append((False, _report_to(request.waiter, report)))
 
     def _tell(self, token: int, request: _Request, value: Any, error: BaseException | None, loop: Any) -> None:
         request.waiter.finish(loop, value, error)
@@ -346,7 +353,7 @@ class Pump:
         self._signal.wake()
         for token, request in list(self._requests.items()):
             error = RequestCancelled(
-                "The request was cancelled, because its loader or downloader was closed.", code=c.ERROR_CANCELLED
+                "The request was cancelled, because its loader or downloader was closed.", status=c.ERROR_CANCELLED
             )
             request.waiter.finish(None, None, error)
             self._requests.pop(token, None)
@@ -354,28 +361,30 @@ class Pump:
 
 def _outcome(request: _Request, event: Event) -> tuple[Any, BaseException | None]:
     """The value or the exception of a request that has ended."""
-    given = event[0]
-    if given.error == c.OK:
+    is_list = event.kind == c.EVENT_PREFETCH_COMPLETED
+    status = event.prefetch.status if is_list else event.result.failure.status
+    if status == c.OK:
         try:
-            return request.make(event), None
+            return request.make(event.prefetch if is_list else event.result), None
         except MemoryError as error:
             return None, error
-    if given.error == c.ERROR_NOT_MODIFIED and request.cached is not None:
+    if is_list:
+        return None, RequestCancelled("The list was cancelled.", status=status)
+    if status == c.ERROR_NOT_MODIFIED and request.cached is not None:
         return request.cached, None
-    return None, error_of(given.result) if given.result else call_error(given.error)
+    return None, error_of(event.result)
 
 
 def _report_of(listener: Listener, kind: int, event: Event) -> Callable[[], object] | None:
     """The call of the application's for an event that ends nothing; None if it wants none."""
-    given, picture, _ = event
     if kind == c.EVENT_PROGRESS and listener.progress:
-        progress, received, expected = listener.progress, given.received_bytes, given.expected_bytes
+        progress, received, expected = listener.progress, event.received_bytes, event.expected_bytes
         return lambda: progress(received, None if expected < 0 else expected)
-    if kind == c.EVENT_PREVIEW and listener.preview and picture:
-        preview, image = listener.preview, Image._of(picture)
+    if kind == c.EVENT_PREVIEW and listener.preview:
+        preview, image = listener.preview, image_of(event.result)
         return lambda: preview(image)
     if kind == c.EVENT_PREFETCHED and listener.progress:
-        progress, finished, total = listener.progress, given.prefetch.finished, given.prefetch.total
+        progress, finished, total = listener.progress, event.prefetch.finished, event.prefetch.total
         return lambda: progress(finished, total)
     return None
 
@@ -386,6 +395,6 @@ def _report_to(waiter: Waiter, report: Callable[[], object]) -> Action:
 
 def _log_message(notice: Any) -> Action:
     """Writes a log message, with attributes of its record."""
-    level, message = _LEVELS.get(notice.level, logging.DEBUG), in_python(text(notice.message))
+    level, message = _LEVELS.get(notice.level, logging.DEBUG), in_python(text(notice.failure.message))
     extra = {"sdd_url": text(notice.url) or None, "sdd_transfer": notice.transfer, "sdd_attempt": notice.attempt}
     return lambda loop: _log.log(level, "%s", message, extra=extra)

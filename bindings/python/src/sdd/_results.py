@@ -1,4 +1,4 @@
-"""Results of requests: a picture or bytes, and facts about how they came."""
+"""Results of requests: a picture or bytes, and how they came."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from ._constants import Origin
-from ._errors import Error, kind_of
-from ._events import Event
+from ._errors import Error
+from ._errors import error_of as error_of_failure
 from ._image import Image, view_of_bytes
-from ._native import ffi, lib, text
+from ._native import ffi, lib, owned, text
 from ._values import c_text
-from ._words import in_python
 
 
 @dataclass(frozen=True)
-class Timings:
-    """Seconds of each stage of a request; 0 for a stage that did not happen: sdd_timings."""
+class Metrics:
+    """How long the stages of a request took, 0 for one that did not happen, and what its transfer cost: sdd_metrics."""
 
     queue: float
     """From the submitting call to the start of the transfer; in seconds."""
+    cache: float
+    """From the submitting call until the cache, or another process that was downloading the same URL, had answered; in
+    seconds."""
     name_lookup: float
     """The lookup of the host's name; in seconds."""
     connect: float
@@ -33,21 +35,12 @@ class Timings:
     """The whole transfer, all hops, from its start to its last byte; in seconds."""
     decode: float
     """From the last byte to the picture, including the wait for a decode thread; in seconds."""
+    store: float
+    """With wait_store_cache, from the picture until it was on disk; in seconds."""
     total: float
     """From the submitting call to the end; in seconds."""
     delivery: float
     """From the end until the event loop, or the thread that waits, took the result; in seconds."""
-    cache: float
-    """From the submitting call until the cache, or another process that was downloading the same URL, had answered; in
-    seconds."""
-    store: float
-    """With wait_store_cache, from the picture until it was on disk; in seconds."""
-
-
-@dataclass(frozen=True)
-class Metrics:
-    """The cost of a transfer: sdd_metrics."""
-
     request_bytes: int
     """Bytes sent, header and body."""
     response_header_bytes: int
@@ -56,6 +49,14 @@ class Metrics:
     """Body bytes received, still packed by Content-Encoding."""
     body_bytes: int
     """Body bytes after unpacking."""
+    saved_bytes: int
+    """With stop_when_complete, bytes of the announced body that were not waited for."""
+    resumed_bytes: int
+    """With resume, bytes of the body that an earlier, broken transfer had left."""
+    remote_address: str
+    """The address of the server or proxy, "192.0.2.1" or "2001:db8::1"; "" if there was no connection."""
+    remote_port: int
+    """The port of the server or proxy; 0 if there was no connection."""
     http_version: int
     """10, 11, 20 or 30; 0 if there was no response."""
     connection_reused: bool
@@ -64,14 +65,9 @@ class Metrics:
     """Redirects that were followed."""
     attempts: int
     """Transfers started for this request. All other fields describe the last of them."""
-    remote_port: int
-    """The port of the server or proxy; 0 if there was no connection."""
-    remote_address: str
-    """The address of the server or proxy, "192.0.2.1" or "2001:db8::1"; "" if there was no connection."""
-    saved_bytes: int
-    """With stop_when_complete, bytes of the announced body that were not waited for."""
-    resumed_bytes: int
-    """With resume, bytes of the body that an earlier, broken transfer had left."""
+    is_end_unproven: bool
+    """Whether nothing proves that the body is complete: its length was not announced, and neither its packing nor its
+    picture has an end. No cache stores such a body."""
 
 
 class Response:
@@ -121,8 +117,7 @@ class Response:
 class Result:
     """The outcome of a request that succeeded."""
 
-    __slots__ = ("url", "image", "data", "origin", "http_status", "response", "is_end_unproven", "_times", "_costs",
-                 "_address")  # fmt: skip
+    __slots__ = ("url", "image", "data", "origin", "http_status", "response", "_metrics", "_address")
 
     url: str
     """The URL as submitted."""
@@ -136,72 +131,76 @@ class Result:
     """The status of the response; 0 if there was none."""
     response: Response | None
     """None if a cache had no need to ask the server."""
-    is_end_unproven: bool
-    """Whether nothing proves that the body is complete."""
-    _times: bytes
-    """A copy of the sdd_timings."""
-    _costs: bytes
+    _metrics: bytes
     """A copy of the sdd_metrics."""
     _address: str
 
     @property
-    def timings(self) -> Timings:
-        """Seconds of each stage."""
-        times = ffi.from_buffer("sdd_timings *", self._times)
-        return Timings(*[getattr(times, f"{field.name}_us") / 1e6 for field in fields(Timings)])
-
-    @property
     def metrics(self) -> Metrics:
-        """The cost of the transfer."""
-        costs = ffi.from_buffer("sdd_metrics *", self._costs)
-        values = {field.name: getattr(costs, field.name) for field in fields(Metrics)}
-        values.update(connection_reused=bool(costs.connection_reused), remote_address=self._address)
-        return Metrics(**values)
+        """How long the stages took, and what the transfer cost."""
+        return metrics_of(self._metrics, self._address)
 
     def __repr__(self) -> str:
         return f"<sdd.Result {self.url} {self.image or ('%d bytes' % len(self.data or b''))}>"
 
 
-_TIMES = ffi.sizeof("sdd_timings")
-_COSTS = ffi.sizeof("sdd_metrics")
+_METRICS = ffi.sizeof("sdd_metrics")
+_FIELDS = {field for field, _ in ffi.typeof("sdd_metrics").fields}
+_SECONDS = [field.name for field in fields(Metrics) if f"{field.name}_us" in _FIELDS]
+_COUNTS = [field.name for field in fields(Metrics) if field.name in _FIELDS and field.name != "remote_address"]
 _ORIGINS = {member.value: member for member in Origin}
+
+
+def metrics_of(copy: bytes, address: str) -> Metrics:
+    """The metrics of a copy of an sdd_metrics, whose text it does not have."""
+    given = ffi.from_buffer("sdd_metrics *", copy)
+    values: dict[str, Any] = {name: getattr(given, f"{name}_us") / 1e6 for name in _SECONDS}
+    values.update({name: getattr(given, name) for name in _COUNTS})
+    values.update(connection_reused=bool(given.connection_reused), is_end_unproven=bool(given.end_unproven),
+                  remote_address=address)  # fmt: skip
+    return Metrics(**values)
+
+
+def copy_of(metrics: Any) -> bytes:
+    """A copy of an sdd_metrics."""
+    return ffi.buffer(metrics, _METRICS)[:]  # type: ignore[no-any-return]
 
 
 def origin_of(number: int) -> Origin:
     return _ORIGINS.get(number) or Origin(number)
 
 
-def result_of(event: Event) -> Result:
-    """Copies everything of a terminal event without an error."""
-    end, image, body = event
-    given, made = end.result, Result()
-    made.image = Image._of(image) if image else None
-    made.data = view_of_bytes(body) if body else None
+def image_of(given: Any) -> Image:
+    """The picture of an sdd_result that has one, with a reference of its own."""
+    return Image._of(owned(given.image, lib.sdd_image_retain, lib.sdd_image_release))
+
+
+def data_of(given: Any) -> memoryview:
+    """The bytes of an sdd_result that has some, with a reference of their own."""
+    return view_of_bytes(owned(given.bytes, lib.sdd_bytes_retain, lib.sdd_bytes_release))
+
+
+def response_of(given: Any) -> Response | None:
+    """The response of an sdd_result, with a reference of its own."""
+    if not given.response:
+        return None
+    return Response(owned(given.response, lib.sdd_response_retain, lib.sdd_response_release))
+
+
+def result_of(given: Any) -> Result:
+    """Copies everything of an sdd_result without an error."""
+    made = Result()
+    made.image = image_of(given) if given.image else None
+    made.data = data_of(given) if given.bytes else None
     made.url = text(given.url)
     made.origin = origin_of(given.origin)
-    made.http_status = given.http_status
-    made.response = Response(_retained(given.response)) if given.response else None
-    made._times = ffi.buffer(given.timings, _TIMES)[:]
-    made._costs = ffi.buffer(given.metrics, _COSTS)[:]
+    made.http_status = given.failure.http_status
+    made.response = response_of(given)
+    made._metrics = copy_of(given.metrics)
     made._address = text(given.metrics.remote_address)
-    made.is_end_unproven = bool(given.end_unproven)
     return made
 
 
-def _retained(response: Any) -> Any:
-    """A new reference to an sdd_response, with its owner. One call of C makes both, which no signal comes between."""
-    return next(map(ffi.gc, map(lib.sdd_response_retain, (response,)), (lib.sdd_response_release,)))
-
-
 def error_of(given: Any) -> Error:
-    """The exception for an sdd_result."""
-    return failure_of(given, text(given.message) or text(lib.sdd_status_message(given.error)), text(given.url) or None)
-
-
-def failure_of(given: Any, message: str, url: str | None) -> Error:
-    """The exception for a struct with the facts of an error, an sdd_result or an sdd_batch_item."""
-    return kind_of(given.error, given.detail)(
-        in_python(message), code=given.error, detail=given.detail, http_status=given.http_status,
-        retryable=bool(given.retryable), stage=given.stage, url=url, curl_code=given.curl_code,
-        system_error=given.system_error,
-    )  # fmt: skip
+    """The exception for an sdd_result with a failure."""
+    return error_of_failure(given.failure, text(given.url) or None)

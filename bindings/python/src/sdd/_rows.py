@@ -8,15 +8,15 @@ from . import _constants as c
 from ._constants import PixelFormat
 from ._native import ffi
 from ._structs import Choices, Struct
+from ._transforms import FITS, Fit
 from ._values import buffer
 
-_FITS = Choices("fit", fill=c.TENSOR_FILL, stretch=c.TENSOR_STRETCH, inside=c.TENSOR_INSIDE)
 _LAYOUTS = Choices("layout", hwc=c.TENSOR_HWC, chw=c.TENSOR_CHW)
 _FORMATS = {1: PixelFormat.GREY8, 3: PixelFormat.RGB8, 4: PixelFormat.RGBA8}
 
 
 def tensor_of(
-    out: Any, layout: Literal["hwc", "chw"], fit: Literal["fill", "stretch", "inside"], background: int
+    out: Any, layout: Literal["hwc", "chw"], fit: Fit, background: int
 ) -> tuple[Struct, memoryview]:
     """The sdd_tensor of an array, and a view that keeps its memory where it is."""
     view = buffer("out", out)
@@ -45,6 +45,6 @@ def tensor_of(
     tensor.c.width, tensor.c.height = width, height
     tensor.c.pixel_format = _FORMATS[channels]
     tensor.c.layout = _LAYOUTS.of(layout)
-    tensor.c.fit = _FITS.of(fit)
+    tensor.c.fit = FITS.of(fit)
     tensor.set("background", background)
     return tensor, view

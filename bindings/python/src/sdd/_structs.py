@@ -59,7 +59,7 @@ class Struct:
         return memory
 
     def set(self, field: str, value: Any, option: str = "") -> None:
-        """Sets a field. Without its suffix _ms or _s a field takes seconds; None leaves the default.
+        """Sets a field. Without its suffix _ms a field takes seconds; None leaves the default.
 
         `option` is the name that the application knows, if that is another.
         """
@@ -77,9 +77,6 @@ class Struct:
             setattr(self.c, field, self.keep(value).c if isinstance(value, Struct) else value)
         elif f"{field}_ms" in self._fields:
             put(self.c, f"{field}_ms", name, milliseconds(name, value))
-        elif f"{field}_s" in self._fields:
-            seconds = real(f"{name} in seconds", value)
-            put(self.c, f"{field}_s", name, -1 if seconds < 0 else round(seconds))
         else:
             raise TypeError(f"{name!r} is not an option here")
 

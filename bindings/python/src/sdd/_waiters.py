@@ -14,11 +14,15 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any, Union
 
+from ._image import Image
 from ._interrupts import Bell
 from ._loops import LoopWatch, TrioWatch, Watch, running_trio
 
 Progress = Callable[[int, "int | None"], object]
 """Called with the bytes of the body so far, and with all of them, or None while that is unknown."""
+
+Preview = Callable[[Image], object]
+"""Called with each preview while the picture arrives."""
 
 _log = logging.getLogger("sdd")
 

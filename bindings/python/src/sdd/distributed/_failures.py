@@ -49,7 +49,7 @@ def failure_of(error: Exception, status: FailureStatus, http_status: int = 0) ->
         return Failure(error.status, "Rejected", error.code, "", http_status, str(error))
     if not isinstance(error, Error) or isinstance(error, (ClosedError, ForkedError, RequestCancelled)):
         raise error
-    return Failure(status, type(error).__name__, _name(Status, error.code), _name(Detail, error.detail),
+    return Failure(status, type(error).__name__, _name(Status, error.status), _name(Detail, error.detail),
                    error.http_status or http_status, str(error))  # fmt: skip
 
 

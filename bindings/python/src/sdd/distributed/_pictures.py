@@ -44,7 +44,7 @@ def convert(body: memoryview, options: JobOptions, expected_digest: str | None =
     if options.disable_all_reencoding:
         return Picture(bytes(body), None, None, None, None, exif, digest)
     facts = _facts(body)
-    width, height = facts["width"], facts["height"]
+    width, height = facts["stored_width"], facts["stored_height"]
     if facts["orientation"] >= 5 and not options.keep_orientation:  # turned by a quarter
         width, height = height, width
     _check(width, height, options)
@@ -72,7 +72,7 @@ def _facts(body: memoryview) -> dict[str, int]:
         facts = probe(body)
     if facts is None:
         Image.decode(body)  # says exactly what is wrong
-        raise ImageError("The body ends before the picture's size.", code=c.ERROR_BAD_IMAGE_DATA,
+        raise ImageError("The body ends before the picture's size.", status=c.ERROR_BAD_IMAGE_DATA,
                          detail=c.DETAIL_IMAGE_TRUNCATED)  # fmt: skip
     return facts
 
