@@ -8,6 +8,7 @@ pub const SDD_VERSION_MAJOR: u32 = 0;
 pub const SDD_VERSION_MINOR: u32 = 3;
 pub const SDD_VERSION_PATCH: u32 = 0;
 pub const SDD_VERSION_STRING: &[u8; 6usize] = b"0.3.0\0";
+pub const SDD_NO_LIMIT: i32 = -1;
 pub type __uint8_t = ::std::os::raw::c_uchar;
 pub type __int32_t = ::std::os::raw::c_int;
 pub type __uint32_t = ::std::os::raw::c_uint;
@@ -76,6 +77,15 @@ extern "C" {
 extern "C" {
     pub fn sdd_bytes_create(data: *const ::std::os::raw::c_void, size: usize) -> *mut sdd_bytes;
 }
+pub type sdd_user_data_free_fn = ::std::option::Option<unsafe extern "C" fn(user_data: *mut ::std::os::raw::c_void)>;
+pub type sdd_priority = i32;
+pub const SDD_PRIORITY_DEFAULT: _bindgen_ty_1 = 0;
+pub const SDD_PRIORITY_VERY_LOW: _bindgen_ty_1 = 1;
+pub const SDD_PRIORITY_LOW: _bindgen_ty_1 = 2;
+pub const SDD_PRIORITY_NORMAL: _bindgen_ty_1 = 3;
+pub const SDD_PRIORITY_HIGH: _bindgen_ty_1 = 4;
+pub const SDD_PRIORITY_VERY_HIGH: _bindgen_ty_1 = 5;
+pub type _bindgen_ty_1 = sdd_priority;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_header {
@@ -92,177 +102,205 @@ impl Default for sdd_header {
     }
 }
 pub type sdd_status = i32;
-pub const SDD_OK: _bindgen_ty_1 = 0;
-pub const SDD_ERROR_INVALID_URL: _bindgen_ty_1 = 1000;
-pub const SDD_ERROR_BAD_IMAGE_DATA: _bindgen_ty_1 = 1001;
-pub const SDD_ERROR_NOT_MODIFIED: _bindgen_ty_1 = 1002;
-pub const SDD_ERROR_BLOCKED: _bindgen_ty_1 = 1003;
-pub const SDD_ERROR_NOT_CACHED: _bindgen_ty_1 = 1004;
-pub const SDD_ERROR_INVALID_DOWNLOAD_OPERATION: _bindgen_ty_1 = 2000;
-pub const SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE: _bindgen_ty_1 = 2001;
-pub const SDD_ERROR_CANCELLED: _bindgen_ty_1 = 2002;
-pub const SDD_ERROR_INVALID_DOWNLOAD_RESPONSE: _bindgen_ty_1 = 2003;
-pub const SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE: _bindgen_ty_1 = 2004;
-pub const SDD_ERROR_TRANSPORT: _bindgen_ty_1 = 3000;
-pub const SDD_ERROR_RESOLVE: _bindgen_ty_1 = 3001;
-pub const SDD_ERROR_CONNECT: _bindgen_ty_1 = 3002;
-pub const SDD_ERROR_TLS: _bindgen_ty_1 = 3003;
-pub const SDD_ERROR_TIMEOUT: _bindgen_ty_1 = 3004;
-pub const SDD_ERROR_CONNECTION_LOST: _bindgen_ty_1 = 3005;
-pub const SDD_ERROR_TOO_MANY_REDIRECTS: _bindgen_ty_1 = 3006;
-pub const SDD_ERROR_PROTOCOL: _bindgen_ty_1 = 3007;
-pub const SDD_ERROR_BODY_TOO_LARGE: _bindgen_ty_1 = 3008;
-pub const SDD_ERROR_TRUNCATED_BODY: _bindgen_ty_1 = 3009;
-pub const SDD_ERROR_REDIRECT_REFUSED: _bindgen_ty_1 = 3010;
-pub const SDD_ERROR_CONTENT_ENCODING: _bindgen_ty_1 = 3011;
-pub const SDD_ERROR_FILE_NOT_READABLE: _bindgen_ty_1 = 3012;
-pub const SDD_ERROR_ADDRESS_REFUSED: _bindgen_ty_1 = 3013;
-pub const SDD_ERROR_HEADERS_TOO_LARGE: _bindgen_ty_1 = 3014;
-pub const SDD_ERROR_PROXY: _bindgen_ty_1 = 3015;
-pub const SDD_ERROR_SINK: _bindgen_ty_1 = 3016;
-pub const SDD_ERROR_INVALID_ARGUMENT: _bindgen_ty_1 = 4000;
-pub const SDD_ERROR_UNSUPPORTED: _bindgen_ty_1 = 4001;
-pub const SDD_ERROR_NOT_FOUND: _bindgen_ty_1 = 4002;
-pub const SDD_ERROR_CLOSED: _bindgen_ty_1 = 4003;
-pub const SDD_ERROR_FORKED: _bindgen_ty_1 = 4004;
-pub const SDD_ERROR_WRONG_DELIVERY: _bindgen_ty_1 = 4005;
-pub const SDD_ERROR_BUSY: _bindgen_ty_1 = 4006;
-pub const SDD_ERROR_WOULD_DEADLOCK: _bindgen_ty_1 = 4007;
-pub const SDD_ERROR_TIMED_OUT: _bindgen_ty_1 = 4008;
-pub const SDD_ERROR_NO_RESOURCES: _bindgen_ty_1 = 4009;
-pub const SDD_ERROR_BUFFER_TOO_SMALL: _bindgen_ty_1 = 4010;
-pub const SDD_ERROR_INCOMPLETE: _bindgen_ty_1 = 4011;
-pub const SDD_ERROR_DOES_NOT_FIT: _bindgen_ty_1 = 4012;
-pub const SDD_ERROR_CACHE: _bindgen_ty_1 = 4013;
-pub type _bindgen_ty_1 = i32;
-pub const SDD_DETAIL_NONE: _bindgen_ty_2 = 0;
-pub const SDD_DETAIL_URL_NULL: _bindgen_ty_2 = 100001;
-pub const SDD_DETAIL_URL_EMPTY: _bindgen_ty_2 = 100002;
-pub const SDD_DETAIL_URL_TOO_LONG: _bindgen_ty_2 = 100003;
-pub const SDD_DETAIL_URL_NOT_UTF8: _bindgen_ty_2 = 100004;
-pub const SDD_DETAIL_URL_MALFORMED: _bindgen_ty_2 = 100005;
-pub const SDD_DETAIL_URL_SCHEME: _bindgen_ty_2 = 100006;
-pub const SDD_DETAIL_IMAGE_EMPTY: _bindgen_ty_2 = 100101;
-pub const SDD_DETAIL_IMAGE_UNKNOWN_FORMAT: _bindgen_ty_2 = 100102;
-pub const SDD_DETAIL_IMAGE_CORRUPT: _bindgen_ty_2 = 100103;
-pub const SDD_DETAIL_IMAGE_TRUNCATED: _bindgen_ty_2 = 100104;
-pub const SDD_DETAIL_IMAGE_ZERO_PIXELS: _bindgen_ty_2 = 100105;
-pub const SDD_DETAIL_IMAGE_TOO_MANY_PIXELS: _bindgen_ty_2 = 100106;
-pub const SDD_DETAIL_IMAGE_UNSUPPORTED: _bindgen_ty_2 = 100107;
-pub const SDD_DETAIL_IMAGE_NO_MEMORY: _bindgen_ty_2 = 100108;
-pub const SDD_DETAIL_IMAGE_TOO_MANY_SCANS: _bindgen_ty_2 = 100109;
-pub const SDD_DETAIL_IMAGE_TRANSFORM: _bindgen_ty_2 = 100110;
-pub const SDD_DETAIL_IMAGE_TOO_SLOW: _bindgen_ty_2 = 100111;
-pub const SDD_DETAIL_IMAGE_TOO_MANY_FRAMES: _bindgen_ty_2 = 100112;
-pub const SDD_DETAIL_IMAGE_CHUNK_TOO_LARGE: _bindgen_ty_2 = 100113;
-pub const SDD_DETAIL_IMAGE_TOO_MUCH_MEMORY: _bindgen_ty_2 = 100114;
-pub const SDD_DETAIL_IMAGE_BUFFER_TOO_SMALL: _bindgen_ty_2 = 100115;
-pub const SDD_DETAIL_IMAGE_CODER: _bindgen_ty_2 = 100116;
-pub const SDD_DETAIL_IMAGE_INTEGRITY: _bindgen_ty_2 = 100117;
-pub const SDD_DETAIL_IMAGE_DECODER: _bindgen_ty_2 = 100118;
-pub const SDD_DETAIL_OPERATION_CLOSED: _bindgen_ty_2 = 200001;
-pub const SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS: _bindgen_ty_2 = 200002;
-pub const SDD_DETAIL_OPERATION_BAD_HEADER: _bindgen_ty_2 = 200003;
-pub const SDD_DETAIL_OPERATION_BAD_METHOD: _bindgen_ty_2 = 200004;
-pub const SDD_DETAIL_OPERATION_BAD_BODY: _bindgen_ty_2 = 200005;
-pub const SDD_DETAIL_OPERATION_NO_TRANSFER: _bindgen_ty_2 = 200006;
-pub const SDD_DETAIL_OPERATION_MODIFIER: _bindgen_ty_2 = 200007;
-pub const SDD_DETAIL_OPERATION_BAD_ACCEPT: _bindgen_ty_2 = 200008;
-pub const SDD_DETAIL_OPERATION_BAD_CREDENTIAL: _bindgen_ty_2 = 200009;
-pub const SDD_DETAIL_OPERATION_BAD_RANGE: _bindgen_ty_2 = 200010;
-pub const SDD_DETAIL_OPERATION_BAD_NUMBER: _bindgen_ty_2 = 200011;
-pub const SDD_DETAIL_OPERATION_BAD_SINK: _bindgen_ty_2 = 200012;
-pub const SDD_DETAIL_OPERATION_BAD_DECODE: _bindgen_ty_2 = 200013;
-pub const SDD_DETAIL_OPERATION_BAD_INTEGRITY: _bindgen_ty_2 = 200014;
-pub const SDD_DETAIL_CANCELLED_WAITING: _bindgen_ty_2 = 200201;
-pub const SDD_DETAIL_CANCELLED_SENDING: _bindgen_ty_2 = 200202;
-pub const SDD_DETAIL_CANCELLED_DECODING: _bindgen_ty_2 = 200203;
-pub const SDD_DETAIL_CANCELLED_BACKGROUND: _bindgen_ty_2 = 200204;
-pub const SDD_DETAIL_CANCELLED_CACHE: _bindgen_ty_2 = 200205;
-pub const SDD_DETAIL_TLS_HANDSHAKE: _bindgen_ty_2 = 300301;
-pub const SDD_DETAIL_TLS_EXPIRED: _bindgen_ty_2 = 300302;
-pub const SDD_DETAIL_TLS_WRONG_HOST: _bindgen_ty_2 = 300303;
-pub const SDD_DETAIL_TLS_SELF_SIGNED: _bindgen_ty_2 = 300304;
-pub const SDD_DETAIL_TLS_UNKNOWN_ISSUER: _bindgen_ty_2 = 300305;
-pub const SDD_DETAIL_TLS_BAD_CERTIFICATE: _bindgen_ty_2 = 300306;
-pub const SDD_DETAIL_TLS_CA_FILE: _bindgen_ty_2 = 300307;
-pub const SDD_DETAIL_TLS_CLIENT_CERTIFICATE: _bindgen_ty_2 = 300308;
-pub const SDD_DETAIL_TIMEOUT_CONNECT: _bindgen_ty_2 = 300401;
-pub const SDD_DETAIL_TIMEOUT_STALL: _bindgen_ty_2 = 300402;
-pub const SDD_DETAIL_TIMEOUT_QUEUE: _bindgen_ty_2 = 300403;
-pub const SDD_DETAIL_TIMEOUT_FIRST_BYTE: _bindgen_ty_2 = 300404;
-pub const SDD_DETAIL_TIMEOUT_TOTAL: _bindgen_ty_2 = 300405;
-pub const SDD_DETAIL_TIMEOUT_SLOW: _bindgen_ty_2 = 300406;
-pub const SDD_DETAIL_CONNECTION_NOT_PROCESSED: _bindgen_ty_2 = 300501;
-pub const SDD_DETAIL_PROTOCOL_FLOOD: _bindgen_ty_2 = 300701;
-pub const SDD_DETAIL_REDIRECT_SCHEME: _bindgen_ty_2 = 301001;
-pub const SDD_DETAIL_REDIRECT_DOWNGRADE: _bindgen_ty_2 = 301002;
-pub const SDD_DETAIL_REDIRECT_MALFORMED: _bindgen_ty_2 = 301003;
-pub const SDD_DETAIL_REDIRECT_UNWANTED: _bindgen_ty_2 = 301004;
-pub const SDD_DETAIL_SINK_BLOCKED: _bindgen_ty_2 = 301601;
-pub const SDD_DETAIL_RESOURCES_DECODER: _bindgen_ty_2 = 400901;
-pub const SDD_DETAIL_CACHE_DIRECTORY: _bindgen_ty_2 = 401301;
-pub const SDD_DETAIL_CACHE_UNSAFE: _bindgen_ty_2 = 401302;
-pub const SDD_DETAIL_CACHE_WRITE: _bindgen_ty_2 = 401303;
-pub const SDD_DETAIL_CACHE_READ: _bindgen_ty_2 = 401304;
-pub const SDD_DETAIL_CACHE_TOO_LARGE: _bindgen_ty_2 = 401305;
-pub const SDD_DETAIL_CACHE_NOTHING: _bindgen_ty_2 = 401306;
-pub const SDD_DETAIL_CACHE_DROPPED: _bindgen_ty_2 = 401307;
-pub type _bindgen_ty_2 = i32;
+pub const SDD_OK: _bindgen_ty_2 = 0;
+pub const SDD_ERROR_INVALID_URL: _bindgen_ty_2 = 1000;
+pub const SDD_ERROR_BAD_IMAGE_DATA: _bindgen_ty_2 = 1001;
+pub const SDD_ERROR_NOT_MODIFIED: _bindgen_ty_2 = 1002;
+pub const SDD_ERROR_BLOCKED: _bindgen_ty_2 = 1003;
+pub const SDD_ERROR_NOT_CACHED: _bindgen_ty_2 = 1004;
+pub const SDD_ERROR_INVALID_DOWNLOAD_OPERATION: _bindgen_ty_2 = 2000;
+pub const SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE: _bindgen_ty_2 = 2001;
+pub const SDD_ERROR_CANCELLED: _bindgen_ty_2 = 2002;
+pub const SDD_ERROR_INVALID_DOWNLOAD_RESPONSE: _bindgen_ty_2 = 2003;
+pub const SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE: _bindgen_ty_2 = 2004;
+pub const SDD_ERROR_TRANSPORT: _bindgen_ty_2 = 3000;
+pub const SDD_ERROR_RESOLVE: _bindgen_ty_2 = 3001;
+pub const SDD_ERROR_CONNECT: _bindgen_ty_2 = 3002;
+pub const SDD_ERROR_TLS: _bindgen_ty_2 = 3003;
+pub const SDD_ERROR_TIMEOUT: _bindgen_ty_2 = 3004;
+pub const SDD_ERROR_CONNECTION_LOST: _bindgen_ty_2 = 3005;
+pub const SDD_ERROR_TOO_MANY_REDIRECTS: _bindgen_ty_2 = 3006;
+pub const SDD_ERROR_PROTOCOL: _bindgen_ty_2 = 3007;
+pub const SDD_ERROR_BODY_TOO_LARGE: _bindgen_ty_2 = 3008;
+pub const SDD_ERROR_TRUNCATED_BODY: _bindgen_ty_2 = 3009;
+pub const SDD_ERROR_REDIRECT_REFUSED: _bindgen_ty_2 = 3010;
+pub const SDD_ERROR_CONTENT_ENCODING: _bindgen_ty_2 = 3011;
+pub const SDD_ERROR_FILE_NOT_READABLE: _bindgen_ty_2 = 3012;
+pub const SDD_ERROR_ADDRESS_REFUSED: _bindgen_ty_2 = 3013;
+pub const SDD_ERROR_HEADERS_TOO_LARGE: _bindgen_ty_2 = 3014;
+pub const SDD_ERROR_PROXY: _bindgen_ty_2 = 3015;
+pub const SDD_ERROR_SINK: _bindgen_ty_2 = 3016;
+pub const SDD_ERROR_INVALID_ARGUMENT: _bindgen_ty_2 = 4000;
+pub const SDD_ERROR_UNSUPPORTED: _bindgen_ty_2 = 4001;
+pub const SDD_ERROR_NOT_FOUND: _bindgen_ty_2 = 4002;
+pub const SDD_ERROR_CLOSED: _bindgen_ty_2 = 4003;
+pub const SDD_ERROR_FORKED: _bindgen_ty_2 = 4004;
+pub const SDD_ERROR_WRONG_DELIVERY: _bindgen_ty_2 = 4005;
+pub const SDD_ERROR_BUSY: _bindgen_ty_2 = 4006;
+pub const SDD_ERROR_WOULD_DEADLOCK: _bindgen_ty_2 = 4007;
+pub const SDD_ERROR_NO_RESOURCES: _bindgen_ty_2 = 4009;
+pub const SDD_ERROR_BUFFER_TOO_SMALL: _bindgen_ty_2 = 4010;
+pub const SDD_ERROR_INCOMPLETE: _bindgen_ty_2 = 4011;
+pub const SDD_ERROR_DOES_NOT_FIT: _bindgen_ty_2 = 4012;
+pub const SDD_ERROR_CACHE: _bindgen_ty_2 = 4013;
+pub type _bindgen_ty_2 = sdd_status;
+pub type sdd_detail = i32;
+pub const SDD_DETAIL_NONE: _bindgen_ty_3 = 0;
+pub const SDD_DETAIL_URL_NULL: _bindgen_ty_3 = 100001;
+pub const SDD_DETAIL_URL_EMPTY: _bindgen_ty_3 = 100002;
+pub const SDD_DETAIL_URL_TOO_LONG: _bindgen_ty_3 = 100003;
+pub const SDD_DETAIL_URL_NOT_UTF8: _bindgen_ty_3 = 100004;
+pub const SDD_DETAIL_URL_MALFORMED: _bindgen_ty_3 = 100005;
+pub const SDD_DETAIL_URL_SCHEME: _bindgen_ty_3 = 100006;
+pub const SDD_DETAIL_IMAGE_EMPTY: _bindgen_ty_3 = 100101;
+pub const SDD_DETAIL_IMAGE_UNKNOWN_FORMAT: _bindgen_ty_3 = 100102;
+pub const SDD_DETAIL_IMAGE_CORRUPT: _bindgen_ty_3 = 100103;
+pub const SDD_DETAIL_IMAGE_TRUNCATED: _bindgen_ty_3 = 100104;
+pub const SDD_DETAIL_IMAGE_ZERO_PIXELS: _bindgen_ty_3 = 100105;
+pub const SDD_DETAIL_IMAGE_TOO_MANY_PIXELS: _bindgen_ty_3 = 100106;
+pub const SDD_DETAIL_IMAGE_UNSUPPORTED: _bindgen_ty_3 = 100107;
+pub const SDD_DETAIL_IMAGE_NO_MEMORY: _bindgen_ty_3 = 100108;
+pub const SDD_DETAIL_IMAGE_TOO_MANY_SCANS: _bindgen_ty_3 = 100109;
+pub const SDD_DETAIL_IMAGE_TRANSFORM: _bindgen_ty_3 = 100110;
+pub const SDD_DETAIL_IMAGE_TOO_SLOW: _bindgen_ty_3 = 100111;
+pub const SDD_DETAIL_IMAGE_TOO_MANY_FRAMES: _bindgen_ty_3 = 100112;
+pub const SDD_DETAIL_IMAGE_CHUNK_TOO_LARGE: _bindgen_ty_3 = 100113;
+pub const SDD_DETAIL_IMAGE_TOO_MUCH_MEMORY: _bindgen_ty_3 = 100114;
+pub const SDD_DETAIL_IMAGE_BUFFER_TOO_SMALL: _bindgen_ty_3 = 100115;
+pub const SDD_DETAIL_IMAGE_CODER: _bindgen_ty_3 = 100116;
+pub const SDD_DETAIL_IMAGE_INTEGRITY: _bindgen_ty_3 = 100117;
+pub const SDD_DETAIL_IMAGE_DECODER: _bindgen_ty_3 = 100118;
+pub const SDD_DETAIL_OPERATION_CLOSED: _bindgen_ty_3 = 200001;
+pub const SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS: _bindgen_ty_3 = 200002;
+pub const SDD_DETAIL_OPERATION_BAD_HEADER: _bindgen_ty_3 = 200003;
+pub const SDD_DETAIL_OPERATION_BAD_METHOD: _bindgen_ty_3 = 200004;
+pub const SDD_DETAIL_OPERATION_BAD_BODY: _bindgen_ty_3 = 200005;
+pub const SDD_DETAIL_OPERATION_NO_TRANSFER: _bindgen_ty_3 = 200006;
+pub const SDD_DETAIL_OPERATION_MODIFIER: _bindgen_ty_3 = 200007;
+pub const SDD_DETAIL_OPERATION_BAD_ACCEPT: _bindgen_ty_3 = 200008;
+pub const SDD_DETAIL_OPERATION_BAD_CREDENTIAL: _bindgen_ty_3 = 200009;
+pub const SDD_DETAIL_OPERATION_BAD_RANGE: _bindgen_ty_3 = 200010;
+pub const SDD_DETAIL_OPERATION_BAD_NUMBER: _bindgen_ty_3 = 200011;
+pub const SDD_DETAIL_OPERATION_BAD_SINK: _bindgen_ty_3 = 200012;
+pub const SDD_DETAIL_OPERATION_BAD_DECODE: _bindgen_ty_3 = 200013;
+pub const SDD_DETAIL_OPERATION_BAD_INTEGRITY: _bindgen_ty_3 = 200014;
+pub const SDD_DETAIL_CANCELLED_WAITING: _bindgen_ty_3 = 200201;
+pub const SDD_DETAIL_CANCELLED_SENDING: _bindgen_ty_3 = 200202;
+pub const SDD_DETAIL_CANCELLED_DECODING: _bindgen_ty_3 = 200203;
+pub const SDD_DETAIL_CANCELLED_BACKGROUND: _bindgen_ty_3 = 200204;
+pub const SDD_DETAIL_CANCELLED_CACHE: _bindgen_ty_3 = 200205;
+pub const SDD_DETAIL_TLS_HANDSHAKE: _bindgen_ty_3 = 300301;
+pub const SDD_DETAIL_TLS_EXPIRED: _bindgen_ty_3 = 300302;
+pub const SDD_DETAIL_TLS_WRONG_HOST: _bindgen_ty_3 = 300303;
+pub const SDD_DETAIL_TLS_SELF_SIGNED: _bindgen_ty_3 = 300304;
+pub const SDD_DETAIL_TLS_UNKNOWN_ISSUER: _bindgen_ty_3 = 300305;
+pub const SDD_DETAIL_TLS_BAD_CERTIFICATE: _bindgen_ty_3 = 300306;
+pub const SDD_DETAIL_TLS_CA_FILE: _bindgen_ty_3 = 300307;
+pub const SDD_DETAIL_TLS_CLIENT_CERTIFICATE: _bindgen_ty_3 = 300308;
+pub const SDD_DETAIL_TIMEOUT_CONNECT: _bindgen_ty_3 = 300401;
+pub const SDD_DETAIL_TIMEOUT_STALL: _bindgen_ty_3 = 300402;
+pub const SDD_DETAIL_TIMEOUT_QUEUE: _bindgen_ty_3 = 300403;
+pub const SDD_DETAIL_TIMEOUT_FIRST_BYTE: _bindgen_ty_3 = 300404;
+pub const SDD_DETAIL_TIMEOUT_TOTAL: _bindgen_ty_3 = 300405;
+pub const SDD_DETAIL_TIMEOUT_SLOW: _bindgen_ty_3 = 300406;
+pub const SDD_DETAIL_TIMEOUT_WAIT: _bindgen_ty_3 = 300407;
+pub const SDD_DETAIL_CONNECTION_NOT_PROCESSED: _bindgen_ty_3 = 300501;
+pub const SDD_DETAIL_PROTOCOL_FLOOD: _bindgen_ty_3 = 300701;
+pub const SDD_DETAIL_REDIRECT_SCHEME: _bindgen_ty_3 = 301001;
+pub const SDD_DETAIL_REDIRECT_DOWNGRADE: _bindgen_ty_3 = 301002;
+pub const SDD_DETAIL_REDIRECT_MALFORMED: _bindgen_ty_3 = 301003;
+pub const SDD_DETAIL_REDIRECT_UNWANTED: _bindgen_ty_3 = 301004;
+pub const SDD_DETAIL_SINK_BLOCKED: _bindgen_ty_3 = 301601;
+pub const SDD_DETAIL_RESOURCES_DECODER: _bindgen_ty_3 = 400901;
+pub const SDD_DETAIL_CACHE_DIRECTORY: _bindgen_ty_3 = 401301;
+pub const SDD_DETAIL_CACHE_UNSAFE: _bindgen_ty_3 = 401302;
+pub const SDD_DETAIL_CACHE_WRITE: _bindgen_ty_3 = 401303;
+pub const SDD_DETAIL_CACHE_READ: _bindgen_ty_3 = 401304;
+pub const SDD_DETAIL_CACHE_TOO_LARGE: _bindgen_ty_3 = 401305;
+pub const SDD_DETAIL_CACHE_NOTHING: _bindgen_ty_3 = 401306;
+pub const SDD_DETAIL_CACHE_DROPPED: _bindgen_ty_3 = 401307;
+pub type _bindgen_ty_3 = sdd_detail;
 extern "C" {
     pub fn sdd_status_name(status: sdd_status) -> *const ::std::os::raw::c_char;
 }
 extern "C" {
     pub fn sdd_status_message(status: sdd_status) -> *const ::std::os::raw::c_char;
 }
+pub type sdd_error_class = i32;
+pub const SDD_CLASS_NONE: _bindgen_ty_4 = 0;
+pub const SDD_CLASS_REQUEST: _bindgen_ty_4 = 1;
+pub const SDD_CLASS_CANCELLED: _bindgen_ty_4 = 2;
+pub const SDD_CLASS_RESPONSE: _bindgen_ty_4 = 3;
+pub const SDD_CLASS_IMAGE: _bindgen_ty_4 = 4;
+pub const SDD_CLASS_NETWORK: _bindgen_ty_4 = 5;
+pub const SDD_CLASS_TLS: _bindgen_ty_4 = 6;
+pub const SDD_CLASS_TIMEOUT: _bindgen_ty_4 = 7;
+pub const SDD_CLASS_LIMIT: _bindgen_ty_4 = 8;
+pub const SDD_CLASS_SYSTEM: _bindgen_ty_4 = 9;
+pub type _bindgen_ty_4 = sdd_error_class;
+pub type sdd_stage = i32;
+pub const SDD_STAGE_NONE: _bindgen_ty_5 = 0;
+pub const SDD_STAGE_SUBMIT: _bindgen_ty_5 = 1;
+pub const SDD_STAGE_QUEUE: _bindgen_ty_5 = 2;
+pub const SDD_STAGE_CONNECT: _bindgen_ty_5 = 3;
+pub const SDD_STAGE_RESPONSE: _bindgen_ty_5 = 4;
+pub const SDD_STAGE_BODY: _bindgen_ty_5 = 5;
+pub const SDD_STAGE_DECODE: _bindgen_ty_5 = 6;
+pub type _bindgen_ty_5 = sdd_stage;
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct sdd_failure {
+    pub status: sdd_status,
+    pub error_class: sdd_error_class,
+    pub stage: sdd_stage,
+    pub detail: sdd_detail,
+    pub http_status: i32,
+    pub curl_code: i32,
+    pub system_error: i32,
+    pub retryable: i32,
+    pub message: *const ::std::os::raw::c_char,
+    pub reserved: [i64; 3usize],
+}
+impl Default for sdd_failure {
+    fn default() -> Self {
+        let mut s = ::std::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::std::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+extern "C" {
+    pub fn sdd_last_error(failure: *mut sdd_failure) -> sdd_status;
+}
 extern "C" {
     pub fn sdd_last_error_message() -> *const ::std::os::raw::c_char;
 }
-pub const SDD_CLASS_NONE: _bindgen_ty_3 = 0;
-pub const SDD_CLASS_REQUEST: _bindgen_ty_3 = 1;
-pub const SDD_CLASS_CANCELLED: _bindgen_ty_3 = 2;
-pub const SDD_CLASS_RESPONSE: _bindgen_ty_3 = 3;
-pub const SDD_CLASS_IMAGE: _bindgen_ty_3 = 4;
-pub const SDD_CLASS_NETWORK: _bindgen_ty_3 = 5;
-pub const SDD_CLASS_TLS: _bindgen_ty_3 = 6;
-pub const SDD_CLASS_TIMEOUT: _bindgen_ty_3 = 7;
-pub const SDD_CLASS_LIMIT: _bindgen_ty_3 = 8;
-pub const SDD_CLASS_SYSTEM: _bindgen_ty_3 = 9;
-pub type _bindgen_ty_3 = i32;
-extern "C" {
-    pub fn sdd_status_class(status: sdd_status, detail: i32) -> i32;
-}
-pub const SDD_STAGE_NONE: _bindgen_ty_4 = 0;
-pub const SDD_STAGE_SUBMIT: _bindgen_ty_4 = 1;
-pub const SDD_STAGE_QUEUE: _bindgen_ty_4 = 2;
-pub const SDD_STAGE_CONNECT: _bindgen_ty_4 = 3;
-pub const SDD_STAGE_RESPONSE: _bindgen_ty_4 = 4;
-pub const SDD_STAGE_BODY: _bindgen_ty_4 = 5;
-pub const SDD_STAGE_DECODE: _bindgen_ty_4 = 6;
-pub type _bindgen_ty_4 = i32;
-pub const SDD_PIXEL_FORMAT_RGBA8: _bindgen_ty_5 = 1;
-pub const SDD_PIXEL_FORMAT_RGBA8_PREMULTIPLIED: _bindgen_ty_5 = 2;
-pub const SDD_PIXEL_FORMAT_BGRA8: _bindgen_ty_5 = 3;
-pub const SDD_PIXEL_FORMAT_BGRA8_PREMULTIPLIED: _bindgen_ty_5 = 4;
-pub const SDD_PIXEL_FORMAT_RGB8: _bindgen_ty_5 = 5;
-pub const SDD_PIXEL_FORMAT_GREY8: _bindgen_ty_5 = 6;
-pub const SDD_PIXEL_FORMAT_RGBA16: _bindgen_ty_5 = 7;
-pub const SDD_PIXEL_FORMAT_RGBA16_PREMULTIPLIED: _bindgen_ty_5 = 8;
-pub const SDD_PIXEL_FORMAT_RGB8_PLANAR: _bindgen_ty_5 = 9;
-pub type _bindgen_ty_5 = i32;
-pub const SDD_IMAGE_FORMAT_JPEG: _bindgen_ty_6 = 1;
-pub const SDD_IMAGE_FORMAT_PNG: _bindgen_ty_6 = 2;
-pub const SDD_IMAGE_FORMAT_GIF: _bindgen_ty_6 = 3;
-pub const SDD_IMAGE_FORMAT_WEBP: _bindgen_ty_6 = 4;
-pub const SDD_IMAGE_FORMAT_AVIF: _bindgen_ty_6 = 5;
-pub const SDD_IMAGE_FORMAT_HEIF: _bindgen_ty_6 = 6;
-pub const SDD_IMAGE_FORMAT_TIFF: _bindgen_ty_6 = 7;
-pub const SDD_IMAGE_FORMAT_BMP: _bindgen_ty_6 = 8;
-pub const SDD_IMAGE_FORMAT_PDF: _bindgen_ty_6 = 9;
-pub const SDD_IMAGE_FORMAT_SVG: _bindgen_ty_6 = 10;
-pub const SDD_IMAGE_FORMAT_JXL: _bindgen_ty_6 = 11;
-pub const SDD_IMAGE_FORMAT_APPLICATION: _bindgen_ty_6 = 1000;
-pub type _bindgen_ty_6 = i32;
+pub type sdd_pixel_format = i32;
+pub const SDD_PIXEL_FORMAT_RGBA8: _bindgen_ty_6 = 1;
+pub const SDD_PIXEL_FORMAT_RGBA8_PREMULTIPLIED: _bindgen_ty_6 = 2;
+pub const SDD_PIXEL_FORMAT_BGRA8: _bindgen_ty_6 = 3;
+pub const SDD_PIXEL_FORMAT_BGRA8_PREMULTIPLIED: _bindgen_ty_6 = 4;
+pub const SDD_PIXEL_FORMAT_RGB8: _bindgen_ty_6 = 5;
+pub const SDD_PIXEL_FORMAT_GREY8: _bindgen_ty_6 = 6;
+pub const SDD_PIXEL_FORMAT_RGBA16: _bindgen_ty_6 = 7;
+pub const SDD_PIXEL_FORMAT_RGBA16_PREMULTIPLIED: _bindgen_ty_6 = 8;
+pub const SDD_PIXEL_FORMAT_RGB8_PLANAR: _bindgen_ty_6 = 9;
+pub type _bindgen_ty_6 = sdd_pixel_format;
+pub type sdd_image_format = i32;
+pub const SDD_IMAGE_FORMAT_JPEG: _bindgen_ty_7 = 1;
+pub const SDD_IMAGE_FORMAT_PNG: _bindgen_ty_7 = 2;
+pub const SDD_IMAGE_FORMAT_GIF: _bindgen_ty_7 = 3;
+pub const SDD_IMAGE_FORMAT_WEBP: _bindgen_ty_7 = 4;
+pub const SDD_IMAGE_FORMAT_AVIF: _bindgen_ty_7 = 5;
+pub const SDD_IMAGE_FORMAT_HEIF: _bindgen_ty_7 = 6;
+pub const SDD_IMAGE_FORMAT_TIFF: _bindgen_ty_7 = 7;
+pub const SDD_IMAGE_FORMAT_BMP: _bindgen_ty_7 = 8;
+pub const SDD_IMAGE_FORMAT_PDF: _bindgen_ty_7 = 9;
+pub const SDD_IMAGE_FORMAT_SVG: _bindgen_ty_7 = 10;
+pub const SDD_IMAGE_FORMAT_JXL: _bindgen_ty_7 = 11;
+pub const SDD_IMAGE_FORMAT_APPLICATION: _bindgen_ty_7 = 1000;
+pub type _bindgen_ty_7 = sdd_image_format;
 extern "C" {
     pub fn sdd_image_retain(image: *mut sdd_image) -> *mut sdd_image;
 }
@@ -279,46 +317,32 @@ extern "C" {
     pub fn sdd_image_stride(image: *mut sdd_image) -> usize;
 }
 extern "C" {
-    pub fn sdd_image_pixel_format(image: *mut sdd_image) -> i32;
-}
-extern "C" {
-    pub fn sdd_image_format(image: *mut sdd_image) -> i32;
+    pub fn sdd_image_pixel_format(image: *mut sdd_image) -> sdd_pixel_format;
 }
 extern "C" {
     pub fn sdd_image_pixels(image: *mut sdd_image) -> *const u8;
 }
 extern "C" {
-    pub fn sdd_image_decode_pixels(image: *mut sdd_image, detail: *mut i32) -> sdd_status;
-}
-extern "C" {
-    pub fn sdd_image_good_rows(image: *mut sdd_image) -> i32;
-}
-extern "C" {
-    pub fn sdd_image_is_preview(image: *mut sdd_image) -> i32;
-}
-extern "C" {
-    pub fn sdd_image_pixels_size(image: *mut sdd_image) -> usize;
+    pub fn sdd_image_decode_pixels(image: *mut sdd_image) -> sdd_status;
 }
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct sdd_image_info {
     pub struct_size: usize,
-    pub stride: usize,
-    pub pixels_size: usize,
-    pub width: i32,
-    pub height: i32,
-    pub pixel_format: i32,
-    pub format: i32,
+    pub format: sdd_image_format,
     pub stored_width: i32,
     pub stored_height: i32,
-    pub orientation: i32,
+    pub channels: i32,
     pub depth: i32,
-    pub has_alpha: i32,
-    pub is_scaled: i32,
+    pub orientation: i32,
+    pub is_progressive: i32,
+    pub frame_count: i32,
+    pub loop_count: i32,
+    pub pixels_size: usize,
     pub good_rows: i32,
     pub is_preview: i32,
     pub is_partial: i32,
-    pub is_decoded: i32,
+    pub is_scaled: i32,
 }
 extern "C" {
     pub fn sdd_image_get_info(image: *mut sdd_image, info: *mut sdd_image_info) -> sdd_status;
@@ -326,62 +350,29 @@ extern "C" {
 extern "C" {
     pub fn sdd_image_bytes(image: *mut sdd_image) -> *mut sdd_bytes;
 }
-#[repr(C)]
-#[derive(Debug, Default, Copy, Clone)]
-pub struct sdd_image_facts {
-    pub struct_size: usize,
-    pub format: i32,
-    pub width: i32,
-    pub height: i32,
-    pub channels: i32,
-    pub depth: i32,
-    pub is_progressive: i32,
-    pub is_animated: i32,
-    pub frame_count: i32,
-    pub loop_count: i32,
-    pub orientation: i32,
+extern "C" {
+    pub fn sdd_image_probe(bytes: *const ::std::os::raw::c_void, size: usize, info: *mut sdd_image_info) -> sdd_status;
 }
 extern "C" {
-    pub fn sdd_image_probe(
-        bytes: *const ::std::os::raw::c_void,
-        size: usize,
-        facts: *mut sdd_image_facts,
-    ) -> sdd_status;
-}
-extern "C" {
-    pub fn sdd_image_sniff(bytes: *const ::std::os::raw::c_void, size: usize) -> i32;
-}
-extern "C" {
-    pub fn sdd_image_get_facts(image: *mut sdd_image, facts: *mut sdd_image_facts) -> sdd_status;
-}
-extern "C" {
-    pub fn sdd_image_frame_count(image: *mut sdd_image) -> i32;
-}
-extern "C" {
-    pub fn sdd_image_loop_count(image: *mut sdd_image) -> i32;
+    pub fn sdd_image_sniff(bytes: *const ::std::os::raw::c_void, size: usize) -> sdd_image_format;
 }
 extern "C" {
     pub fn sdd_image_frame_duration_us(image: *mut sdd_image, index: i32) -> i64;
 }
 extern "C" {
-    pub fn sdd_image_frame(
-        image: *mut sdd_image,
-        index: i32,
-        frame: *mut *mut sdd_image,
-        detail: *mut i32,
-    ) -> sdd_status;
+    pub fn sdd_image_frame(image: *mut sdd_image, index: i32, frame: *mut *mut sdd_image) -> sdd_status;
 }
-pub const SDD_METADATA_ICC: _bindgen_ty_7 = 1;
-pub const SDD_METADATA_EXIF: _bindgen_ty_7 = 2;
-pub const SDD_METADATA_XMP: _bindgen_ty_7 = 3;
-pub type _bindgen_ty_7 = i32;
+pub type sdd_metadata_kind = i32;
+pub const SDD_METADATA_ICC: _bindgen_ty_8 = 1;
+pub const SDD_METADATA_EXIF: _bindgen_ty_8 = 2;
+pub const SDD_METADATA_XMP: _bindgen_ty_8 = 3;
+pub type _bindgen_ty_8 = sdd_metadata_kind;
 extern "C" {
     pub fn sdd_image_metadata(
         image: *mut sdd_image,
-        kind: i32,
+        kind: sdd_metadata_kind,
         data: *mut *const ::std::os::raw::c_void,
         size: *mut usize,
-        detail: *mut i32,
     ) -> sdd_status;
 }
 #[repr(C)]
@@ -413,7 +404,7 @@ extern "C" {
     pub fn sdd_image_create(
         width: i32,
         height: i32,
-        pixel_format: i32,
+        pixel_format: sdd_pixel_format,
         pixels: *const ::std::os::raw::c_void,
         stride: usize,
         out: *mut *mut sdd_image,
@@ -452,38 +443,33 @@ extern "C" {
     ) -> sdd_status;
 }
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone)]
-pub struct sdd_timings {
+#[derive(Debug, Copy, Clone)]
+pub struct sdd_metrics {
     pub struct_size: usize,
     pub queue_us: i64,
+    pub cache_us: i64,
     pub name_lookup_us: i64,
     pub connect_us: i64,
     pub tls_us: i64,
     pub first_byte_us: i64,
     pub transfer_us: i64,
     pub decode_us: i64,
+    pub store_us: i64,
     pub total_us: i64,
     pub delivery_us: i64,
-    pub cache_us: i64,
-    pub store_us: i64,
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct sdd_metrics {
-    pub struct_size: usize,
     pub request_bytes: i64,
     pub response_header_bytes: i64,
     pub response_body_bytes: i64,
     pub body_bytes: i64,
+    pub saved_bytes: i64,
+    pub resumed_bytes: i64,
+    pub remote_address: *const ::std::os::raw::c_char,
+    pub remote_port: i32,
     pub http_version: i32,
     pub connection_reused: i32,
     pub redirects: i32,
     pub attempts: i32,
-    pub remote_port: i32,
-    pub reserved: i32,
-    pub remote_address: *const ::std::os::raw::c_char,
-    pub saved_bytes: i64,
-    pub resumed_bytes: i64,
+    pub end_unproven: i32,
 }
 impl Default for sdd_metrics {
     fn default() -> Self {
@@ -494,42 +480,49 @@ impl Default for sdd_metrics {
         }
     }
 }
-pub const SDD_ORIGIN_NETWORK: _bindgen_ty_8 = 0;
-pub const SDD_ORIGIN_MEMORY: _bindgen_ty_8 = 1;
-pub const SDD_ORIGIN_DISK: _bindgen_ty_8 = 2;
-pub const SDD_ORIGIN_HTTP_FRESH: _bindgen_ty_8 = 3;
-pub const SDD_ORIGIN_HTTP_REVALIDATED: _bindgen_ty_8 = 4;
-pub const SDD_ORIGIN_HTTP_STALE: _bindgen_ty_8 = 5;
-pub type _bindgen_ty_8 = i32;
+pub type sdd_origin = i32;
+pub const SDD_ORIGIN_NONE: _bindgen_ty_9 = 0;
+pub const SDD_ORIGIN_NETWORK: _bindgen_ty_9 = 1;
+pub const SDD_ORIGIN_MEMORY: _bindgen_ty_9 = 2;
+pub const SDD_ORIGIN_DISK: _bindgen_ty_9 = 3;
+pub const SDD_ORIGIN_HTTP_FRESH: _bindgen_ty_9 = 4;
+pub const SDD_ORIGIN_HTTP_REVALIDATED: _bindgen_ty_9 = 5;
+pub const SDD_ORIGIN_HTTP_STALE: _bindgen_ty_9 = 6;
+pub type _bindgen_ty_9 = sdd_origin;
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct sdd_outcome {
+    pub url: *const ::std::os::raw::c_char,
+    pub failure: sdd_failure,
+    pub origin: sdd_origin,
+    pub reserved: i32,
+}
+impl Default for sdd_outcome {
+    fn default() -> Self {
+        let mut s = ::std::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::std::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_result {
     pub struct_size: usize,
     pub token: sdd_token,
     pub url: *const ::std::os::raw::c_char,
+    pub failure: sdd_failure,
     pub image: *mut sdd_image,
     pub bytes: *mut sdd_bytes,
-    pub error: sdd_status,
-    pub detail: i32,
-    pub http_status: i32,
-    pub curl_code: i32,
-    pub system_error: i32,
-    pub finished: i32,
-    pub message: *const ::std::os::raw::c_char,
-    pub timings: *const sdd_timings,
     pub response: *mut sdd_response,
-    pub metrics: *const sdd_metrics,
-    pub error_class: i32,
-    pub stage: i32,
-    pub retryable: i32,
-    pub origin: i32,
     pub extended: *mut sdd_bytes,
-    pub sources: *const sdd_source_error,
+    pub metrics: *const sdd_metrics,
+    pub sources: *const sdd_outcome,
     pub source_count: usize,
-    pub end_unproven: i32,
-    pub reserved: i32,
-    pub transformed: i32,
-    pub reserved2: i32,
+    pub origin: sdd_origin,
+    pub is_terminal: i32,
+    pub is_transformed: i32,
 }
 impl Default for sdd_result {
     fn default() -> Self {
@@ -539,6 +532,9 @@ impl Default for sdd_result {
             s.assume_init()
         }
     }
+}
+extern "C" {
+    pub fn sdd_result_release(result: *mut sdd_result);
 }
 pub type sdd_result_fn =
     ::std::option::Option<unsafe extern "C" fn(result: *const sdd_result, user_data: *mut ::std::os::raw::c_void)>;
@@ -552,29 +548,8 @@ pub type sdd_progress_fn = ::std::option::Option<
     ),
 >;
 pub type sdd_facts_fn = ::std::option::Option<
-    unsafe extern "C" fn(token: sdd_token, facts: *const sdd_image_facts, user_data: *mut ::std::os::raw::c_void),
+    unsafe extern "C" fn(token: sdd_token, info: *const sdd_image_info, user_data: *mut ::std::os::raw::c_void),
 >;
-pub type sdd_user_data_free_fn = ::std::option::Option<unsafe extern "C" fn(user_data: *mut ::std::os::raw::c_void)>;
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct sdd_source_error {
-    pub struct_size: usize,
-    pub url: *const ::std::os::raw::c_char,
-    pub error: sdd_status,
-    pub detail: i32,
-    pub http_status: i32,
-    pub retryable: i32,
-    pub message: *const ::std::os::raw::c_char,
-}
-impl Default for sdd_source_error {
-    fn default() -> Self {
-        let mut s = ::std::mem::MaybeUninit::<Self>::uninit();
-        unsafe {
-            ::std::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
-            s.assume_init()
-        }
-    }
-}
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_pixel_allocator {
@@ -600,37 +575,40 @@ impl Default for sdd_pixel_allocator {
         }
     }
 }
-pub const SDD_FIT_INSIDE: _bindgen_ty_9 = 0;
-pub const SDD_FIT_FILL: _bindgen_ty_9 = 1;
-pub const SDD_FIT_STRETCH: _bindgen_ty_9 = 2;
-pub type _bindgen_ty_9 = i32;
-pub const SDD_DAMAGE_REFUSE: _bindgen_ty_10 = 0;
-pub const SDD_DAMAGE_KEEP_REST: _bindgen_ty_10 = 1;
-pub type _bindgen_ty_10 = i32;
-pub const SDD_SCALING_FAST: _bindgen_ty_11 = 0;
-pub const SDD_SCALING_EXACT: _bindgen_ty_11 = 1;
-pub type _bindgen_ty_11 = i32;
+pub type sdd_fit = i32;
+pub const SDD_FIT_DEFAULT: _bindgen_ty_10 = 0;
+pub const SDD_FIT_INSIDE: _bindgen_ty_10 = 1;
+pub const SDD_FIT_FILL: _bindgen_ty_10 = 2;
+pub const SDD_FIT_STRETCH: _bindgen_ty_10 = 3;
+pub type _bindgen_ty_10 = sdd_fit;
+pub type sdd_damage_mode = i32;
+pub const SDD_DAMAGE_REFUSE: _bindgen_ty_11 = 0;
+pub const SDD_DAMAGE_KEEP_REST: _bindgen_ty_11 = 1;
+pub type _bindgen_ty_11 = sdd_damage_mode;
+pub type sdd_scaling = i32;
+pub const SDD_SCALING_FAST: _bindgen_ty_12 = 0;
+pub const SDD_SCALING_EXACT: _bindgen_ty_12 = 1;
+pub type _bindgen_ty_12 = sdd_scaling;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_decode_options {
     pub struct_size: usize,
-    pub pixel_format: i32,
+    pub pixel_format: sdd_pixel_format,
     pub keep_orientation: i32,
     pub background: u32,
-    pub fit: i32,
+    pub fit: sdd_fit,
     pub target_width: i32,
     pub target_height: i32,
     pub scale_down_limit_bytes: i64,
     pub row_alignment: i32,
     pub allow_enlarging: i32,
+    pub damage: sdd_damage_mode,
+    pub format_hint: sdd_image_format,
+    pub scaling: sdd_scaling,
     pub allocator: *const sdd_pixel_allocator,
     pub pixels: *mut ::std::os::raw::c_void,
     pub pixels_size: usize,
     pub pixels_stride: usize,
-    pub integrity: i32,
-    pub format_hint: i32,
-    pub scaling: i32,
-    pub reserved: i32,
 }
 impl Default for sdd_decode_options {
     fn default() -> Self {
@@ -647,26 +625,25 @@ extern "C" {
         size: usize,
         options: *const sdd_decode_options,
         image: *mut *mut sdd_image,
-        detail: *mut i32,
     ) -> sdd_status;
 }
-pub const SDD_CHROMA_420: _bindgen_ty_12 = 0;
-pub const SDD_CHROMA_422: _bindgen_ty_12 = 1;
-pub const SDD_CHROMA_444: _bindgen_ty_12 = 2;
-pub type _bindgen_ty_12 = i32;
+pub type sdd_chroma = i32;
+pub const SDD_CHROMA_420: _bindgen_ty_13 = 0;
+pub const SDD_CHROMA_422: _bindgen_ty_13 = 1;
+pub const SDD_CHROMA_444: _bindgen_ty_13 = 2;
+pub type _bindgen_ty_13 = sdd_chroma;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct sdd_encode_options {
     pub struct_size: usize,
-    pub format: i32,
+    pub format: sdd_image_format,
     pub quality: i32,
     pub max_width: i32,
     pub max_height: i32,
-    pub max_bytes: i64,
     pub background: u32,
     pub progressive: i32,
-    pub chroma: i32,
-    pub reserved: i32,
+    pub chroma: sdd_chroma,
+    pub max_bytes: i64,
 }
 extern "C" {
     pub fn sdd_image_encode(
@@ -675,40 +652,24 @@ extern "C" {
         out: *mut *mut sdd_bytes,
     ) -> sdd_status;
 }
-extern "C" {
-    pub fn sdd_image_encode_fd(
-        image: *mut sdd_image,
-        options: *const sdd_encode_options,
-        fd: i32,
-        system_error: *mut i32,
-    ) -> sdd_status;
-}
-extern "C" {
-    pub fn sdd_downloader_encode(
-        image: *mut sdd_image,
-        downloader: *mut sdd_downloader,
-        options: *const sdd_encode_options,
-        completed: sdd_result_fn,
-        user_data: *mut ::std::os::raw::c_void,
-        user_data_free: sdd_user_data_free_fn,
-        status: *mut sdd_status,
-    ) -> sdd_token;
-}
-pub const SDD_TRANSFORM_RESIZE: _bindgen_ty_13 = 1;
-pub const SDD_TRANSFORM_CROP: _bindgen_ty_13 = 2;
-pub const SDD_TRANSFORM_FLIP: _bindgen_ty_13 = 3;
-pub const SDD_TRANSFORM_ROTATE: _bindgen_ty_13 = 4;
-pub const SDD_TRANSFORM_ROUND_CORNERS: _bindgen_ty_13 = 5;
-pub const SDD_TRANSFORM_CALLBACK: _bindgen_ty_13 = 6;
-pub type _bindgen_ty_13 = i32;
-pub const SDD_FLIP_HORIZONTAL: _bindgen_ty_14 = 1;
-pub const SDD_FLIP_VERTICAL: _bindgen_ty_14 = 2;
-pub type _bindgen_ty_14 = i32;
-pub const SDD_CORNER_TOP_LEFT: _bindgen_ty_15 = 1;
-pub const SDD_CORNER_TOP_RIGHT: _bindgen_ty_15 = 2;
-pub const SDD_CORNER_BOTTOM_LEFT: _bindgen_ty_15 = 4;
-pub const SDD_CORNER_BOTTOM_RIGHT: _bindgen_ty_15 = 8;
-pub type _bindgen_ty_15 = i32;
+pub type sdd_transform_kind = i32;
+pub const SDD_TRANSFORM_RESIZE: _bindgen_ty_14 = 1;
+pub const SDD_TRANSFORM_CROP: _bindgen_ty_14 = 2;
+pub const SDD_TRANSFORM_FLIP: _bindgen_ty_14 = 3;
+pub const SDD_TRANSFORM_ROTATE: _bindgen_ty_14 = 4;
+pub const SDD_TRANSFORM_ROUND_CORNERS: _bindgen_ty_14 = 5;
+pub const SDD_TRANSFORM_CALLBACK: _bindgen_ty_14 = 6;
+pub type _bindgen_ty_14 = sdd_transform_kind;
+pub type sdd_flip = i32;
+pub const SDD_FLIP_HORIZONTAL: _bindgen_ty_15 = 1;
+pub const SDD_FLIP_VERTICAL: _bindgen_ty_15 = 2;
+pub type _bindgen_ty_15 = sdd_flip;
+pub type sdd_corners = i32;
+pub const SDD_CORNER_TOP_LEFT: _bindgen_ty_16 = 1;
+pub const SDD_CORNER_TOP_RIGHT: _bindgen_ty_16 = 2;
+pub const SDD_CORNER_BOTTOM_LEFT: _bindgen_ty_16 = 4;
+pub const SDD_CORNER_BOTTOM_RIGHT: _bindgen_ty_16 = 8;
+pub type _bindgen_ty_16 = sdd_corners;
 pub type sdd_transform_fn = ::std::option::Option<
     unsafe extern "C" fn(image: *mut sdd_image, user_data: *mut ::std::os::raw::c_void) -> *mut sdd_image,
 >;
@@ -716,22 +677,21 @@ pub type sdd_transform_fn = ::std::option::Option<
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_transform {
     pub struct_size: usize,
-    pub kind: i32,
-    pub fit: i32,
+    pub kind: sdd_transform_kind,
+    pub fit: sdd_fit,
     pub x: i32,
     pub y: i32,
     pub width: i32,
     pub height: i32,
-    pub flip: i32,
+    pub flip: sdd_flip,
     pub degrees: i32,
     pub radius: i32,
-    pub corners: i32,
+    pub corners: sdd_corners,
+    pub allow_enlarging: i32,
     pub key: *const ::std::os::raw::c_char,
     pub callback: sdd_transform_fn,
     pub user_data: *mut ::std::os::raw::c_void,
-    pub user_data_free: ::std::option::Option<unsafe extern "C" fn(user_data: *mut ::std::os::raw::c_void)>,
-    pub allow_enlarging: i32,
-    pub reserved: i32,
+    pub user_data_free: sdd_user_data_free_fn,
 }
 impl Default for sdd_transform {
     fn default() -> Self {
@@ -767,7 +727,6 @@ pub type sdd_request_modifier_fn = ::std::option::Option<
 pub struct sdd_response_change {
     pub struct_size: usize,
     pub http_status: i32,
-    pub reserved: i32,
     pub mime_type: *const ::std::os::raw::c_char,
     pub headers: *const sdd_header,
     pub header_count: usize,
@@ -803,7 +762,7 @@ pub struct sdd_modifiers {
     pub response_modifier: sdd_response_modifier_fn,
     pub body_transform: sdd_body_transform_fn,
     pub user_data: *mut ::std::os::raw::c_void,
-    pub user_data_free: ::std::option::Option<unsafe extern "C" fn(user_data: *mut ::std::os::raw::c_void)>,
+    pub user_data_free: sdd_user_data_free_fn,
 }
 impl Default for sdd_modifiers {
     fn default() -> Self {
@@ -852,8 +811,7 @@ pub struct sdd_transfer_request {
     pub header_count: usize,
     pub body: *const ::std::os::raw::c_void,
     pub body_size: usize,
-    pub priority: i32,
-    pub reserved: i32,
+    pub priority: sdd_priority,
 }
 impl Default for sdd_transfer_request {
     fn default() -> Self {
@@ -879,10 +837,10 @@ pub struct sdd_transport {
     pub cancel:
         ::std::option::Option<unsafe extern "C" fn(transfer: sdd_transfer, user_data: *mut ::std::os::raw::c_void)>,
     pub set_priority: ::std::option::Option<
-        unsafe extern "C" fn(transfer: sdd_transfer, priority: i32, user_data: *mut ::std::os::raw::c_void),
+        unsafe extern "C" fn(transfer: sdd_transfer, priority: sdd_priority, user_data: *mut ::std::os::raw::c_void),
     >,
     pub user_data: *mut ::std::os::raw::c_void,
-    pub user_data_free: ::std::option::Option<unsafe extern "C" fn(user_data: *mut ::std::os::raw::c_void)>,
+    pub user_data_free: sdd_user_data_free_fn,
     pub can_load: ::std::option::Option<
         unsafe extern "C" fn(url: *const ::std::os::raw::c_char, user_data: *mut ::std::os::raw::c_void) -> i32,
     >,
@@ -897,11 +855,8 @@ impl Default for sdd_transport {
     }
 }
 extern "C" {
-    pub fn sdd_downloader_add_transport(
-        downloader: *mut sdd_downloader,
-        transport: *const sdd_transport,
-        missing: *mut *const ::std::os::raw::c_char,
-    ) -> sdd_status;
+    pub fn sdd_downloader_add_transport(downloader: *mut sdd_downloader, transport: *const sdd_transport)
+        -> sdd_status;
 }
 extern "C" {
     pub fn sdd_downloader_remove_transport(
@@ -934,7 +889,6 @@ pub struct sdd_coder_task {
     pub struct_size: usize,
     pub max_pixels: i64,
     pub wanted_side: i32,
-    pub reserved: i32,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -944,7 +898,7 @@ pub struct sdd_coder_frame {
     pub stride: usize,
     pub width: i32,
     pub height: i32,
-    pub pixel_format: i32,
+    pub pixel_format: sdd_pixel_format,
     pub orientation: i32,
     pub picture_width: i32,
     pub picture_height: i32,
@@ -965,9 +919,9 @@ impl Default for sdd_coder_frame {
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_coder_preview {
     pub struct_size: usize,
-    pub frame: sdd_coder_frame,
     pub good_rows: i32,
     pub is_refined: i32,
+    pub frame: sdd_coder_frame,
 }
 impl Default for sdd_coder_preview {
     fn default() -> Self {
@@ -999,8 +953,7 @@ pub struct sdd_coder {
     pub struct_size: usize,
     pub name: *const ::std::os::raw::c_char,
     pub mime_type: *const ::std::os::raw::c_char,
-    pub format: i32,
-    pub reserved: i32,
+    pub format: sdd_image_format,
     pub can_decode: ::std::option::Option<
         unsafe extern "C" fn(
             bytes: *const ::std::os::raw::c_void,
@@ -1044,7 +997,7 @@ pub struct sdd_coder {
         ) -> sdd_status,
     >,
     pub user_data: *mut ::std::os::raw::c_void,
-    pub user_data_free: ::std::option::Option<unsafe extern "C" fn(user_data: *mut ::std::os::raw::c_void)>,
+    pub user_data_free: sdd_user_data_free_fn,
     pub preview: ::std::option::Option<
         unsafe extern "C" fn(
             decoder: *mut ::std::os::raw::c_void,
@@ -1070,17 +1023,13 @@ impl Default for sdd_coder {
     }
 }
 extern "C" {
-    pub fn sdd_process_add_coder(coder: *const sdd_coder, missing: *mut *const ::std::os::raw::c_char) -> sdd_status;
+    pub fn sdd_process_add_coder(coder: *const sdd_coder) -> sdd_status;
 }
 extern "C" {
     pub fn sdd_process_remove_coder(name: *const ::std::os::raw::c_char) -> sdd_status;
 }
 extern "C" {
-    pub fn sdd_downloader_add_coder(
-        downloader: *mut sdd_downloader,
-        coder: *const sdd_coder,
-        missing: *mut *const ::std::os::raw::c_char,
-    ) -> sdd_status;
+    pub fn sdd_downloader_add_coder(downloader: *mut sdd_downloader, coder: *const sdd_coder) -> sdd_status;
 }
 extern "C" {
     pub fn sdd_downloader_remove_coder(
@@ -1090,67 +1039,55 @@ extern "C" {
 }
 pub type sdd_coder_main_fn = ::std::option::Option<unsafe extern "C" fn() -> *const sdd_coder>;
 extern "C" {
-    pub fn sdd_process_load_coder_wait(
-        path: *const ::std::os::raw::c_char,
-        message: *mut ::std::os::raw::c_char,
-        capacity: usize,
-    ) -> sdd_status;
+    pub fn sdd_process_load_coder_wait(path: *const ::std::os::raw::c_char) -> sdd_status;
 }
-pub const SDD_OPTION_LOW_PRIORITY: _bindgen_ty_16 = 1;
-pub const SDD_OPTION_HIGH_PRIORITY: _bindgen_ty_16 = 2;
-pub const SDD_OPTION_HANDLE_COOKIES: _bindgen_ty_16 = 4;
-pub const SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES: _bindgen_ty_16 = 8;
-pub const SDD_OPTION_CONTINUE_IN_BACKGROUND: _bindgen_ty_16 = 16;
-pub const SDD_OPTION_RESUME: _bindgen_ty_16 = 32;
-pub const SDD_OPTION_STOP_WHEN_COMPLETE: _bindgen_ty_16 = 64;
-pub const SDD_OPTION_PROGRESSIVE_LOAD: _bindgen_ty_16 = 128;
-pub const SDD_OPTION_PROGRESS_EVENTS: _bindgen_ty_16 = 256;
-pub const SDD_OPTION_FACTS_EVENTS: _bindgen_ty_16 = 512;
-pub const SDD_OPTION_BYTES_ONLY: _bindgen_ty_16 = 1024;
-pub const SDD_OPTION_SCALE_DOWN_LARGE_IMAGES: _bindgen_ty_16 = 2048;
-pub const SDD_OPTION_AVOID_DECODE_IMAGE: _bindgen_ty_16 = 4096;
-pub const SDD_OPTION_DECODE_FIRST_FRAME_ONLY: _bindgen_ty_16 = 8192;
-pub const SDD_OPTION_PRELOAD_ALL_FRAMES: _bindgen_ty_16 = 16384;
-pub const SDD_OPTION_TRANSFORM_ANIMATED_IMAGE: _bindgen_ty_16 = 32768;
-pub const SDD_OPTION_USE_HTTP_CACHE: _bindgen_ty_16 = 65536;
-pub const SDD_OPTION_IGNORE_CACHED_RESPONSE: _bindgen_ty_16 = 131072;
-pub const SDD_OPTION_RETRY_FAILED: _bindgen_ty_16 = 262144;
-pub const SDD_OPTION_REFRESH_CACHED: _bindgen_ty_16 = 524288;
-pub const SDD_OPTION_FROM_CACHE_ONLY: _bindgen_ty_16 = 1048576;
-pub const SDD_OPTION_FROM_LOADER_ONLY: _bindgen_ty_16 = 2097152;
-pub const SDD_OPTION_WAIT_STORE_CACHE: _bindgen_ty_16 = 4194304;
-pub const SDD_OPTION_QUERY_MEMORY_DATA: _bindgen_ty_16 = 8388608;
-pub const SDD_OPTION_QUERY_MEMORY_DATA_SYNC: _bindgen_ty_16 = 16777216;
-pub const SDD_OPTION_QUERY_DISK_DATA_SYNC: _bindgen_ty_16 = 33554432;
-pub const SDD_OPTION_BODY_AS_SENT: _bindgen_ty_16 = 67108864;
-pub type _bindgen_ty_16 = u64;
-pub const SDD_REDIRECT_FOLLOW: _bindgen_ty_17 = 0;
-pub const SDD_REDIRECT_HAND_OUT: _bindgen_ty_17 = 1;
-pub const SDD_REDIRECT_REFUSE: _bindgen_ty_17 = 2;
-pub type _bindgen_ty_17 = i32;
-pub const SDD_PRIORITY_DEFAULT: _bindgen_ty_18 = 0;
-pub const SDD_PRIORITY_VERY_LOW: _bindgen_ty_18 = 1;
-pub const SDD_PRIORITY_LOW: _bindgen_ty_18 = 2;
-pub const SDD_PRIORITY_NORMAL: _bindgen_ty_18 = 3;
-pub const SDD_PRIORITY_HIGH: _bindgen_ty_18 = 4;
-pub const SDD_PRIORITY_VERY_HIGH: _bindgen_ty_18 = 5;
-pub type _bindgen_ty_18 = i32;
+pub type sdd_options = u64;
+pub const SDD_OPTION_HANDLE_COOKIES: _bindgen_ty_17 = 1;
+pub const SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES: _bindgen_ty_17 = 2;
+pub const SDD_OPTION_CONTINUE_IN_BACKGROUND: _bindgen_ty_17 = 4;
+pub const SDD_OPTION_RESUME: _bindgen_ty_17 = 8;
+pub const SDD_OPTION_STOP_WHEN_COMPLETE: _bindgen_ty_17 = 16;
+pub const SDD_OPTION_BODY_AS_SENT: _bindgen_ty_17 = 32;
+pub const SDD_OPTION_PREVIEW_EVENTS: _bindgen_ty_17 = 64;
+pub const SDD_OPTION_PROGRESS_EVENTS: _bindgen_ty_17 = 128;
+pub const SDD_OPTION_FACTS_EVENTS: _bindgen_ty_17 = 256;
+pub const SDD_OPTION_BYTES_ONLY: _bindgen_ty_17 = 512;
+pub const SDD_OPTION_AVOID_DECODE_IMAGE: _bindgen_ty_17 = 1024;
+pub const SDD_OPTION_DECODE_FIRST_FRAME_ONLY: _bindgen_ty_17 = 2048;
+pub const SDD_OPTION_PRELOAD_ALL_FRAMES: _bindgen_ty_17 = 4096;
+pub const SDD_OPTION_TRANSFORM_ANIMATED_IMAGE: _bindgen_ty_17 = 8192;
+pub const SDD_OPTION_USE_HTTP_CACHE: _bindgen_ty_17 = 16384;
+pub const SDD_OPTION_IGNORE_CACHED_RESPONSE: _bindgen_ty_17 = 32768;
+pub const SDD_OPTION_RETRY_FAILED: _bindgen_ty_17 = 65536;
+pub const SDD_OPTION_REFRESH_CACHED: _bindgen_ty_17 = 131072;
+pub const SDD_OPTION_FROM_CACHE_ONLY: _bindgen_ty_17 = 262144;
+pub const SDD_OPTION_FROM_LOADER_ONLY: _bindgen_ty_17 = 524288;
+pub const SDD_OPTION_WAIT_STORE_CACHE: _bindgen_ty_17 = 1048576;
+pub const SDD_OPTION_QUERY_MEMORY_DATA: _bindgen_ty_17 = 2097152;
+pub type _bindgen_ty_17 = sdd_options;
+pub type sdd_redirect_mode = i32;
+pub const SDD_REDIRECT_FOLLOW: _bindgen_ty_18 = 0;
+pub const SDD_REDIRECT_HAND_OUT: _bindgen_ty_18 = 1;
+pub const SDD_REDIRECT_REFUSE: _bindgen_ty_18 = 2;
+pub type _bindgen_ty_18 = sdd_redirect_mode;
+pub type sdd_sink_kind = i32;
 pub const SDD_SINK_MEMORY: _bindgen_ty_19 = 0;
 pub const SDD_SINK_FD: _bindgen_ty_19 = 1;
 pub const SDD_SINK_DISCARD: _bindgen_ty_19 = 2;
-pub type _bindgen_ty_19 = i32;
+pub type _bindgen_ty_19 = sdd_sink_kind;
+pub type sdd_auth_schemes = u64;
 pub const SDD_AUTH_BASIC: _bindgen_ty_20 = 1;
 pub const SDD_AUTH_DIGEST: _bindgen_ty_20 = 2;
 pub const SDD_AUTH_NEGOTIATE: _bindgen_ty_20 = 4;
 pub const SDD_AUTH_NTLM: _bindgen_ty_20 = 8;
-pub type _bindgen_ty_20 = u64;
+pub type _bindgen_ty_20 = sdd_auth_schemes;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_credential {
     pub struct_size: usize,
     pub username: *const ::std::os::raw::c_char,
     pub password: *const ::std::os::raw::c_char,
-    pub schemes: u64,
+    pub schemes: sdd_auth_schemes,
     pub bearer_token: *const ::std::os::raw::c_char,
     pub client_certificate: *const ::std::os::raw::c_char,
     pub client_key: *const ::std::os::raw::c_char,
@@ -1167,47 +1104,60 @@ impl Default for sdd_credential {
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
-pub struct sdd_download_request {
+pub struct sdd_transfer_options {
     pub struct_size: usize,
-    pub url: *const ::std::os::raw::c_char,
-    pub options: u64,
-    pub method: *const ::std::os::raw::c_char,
     pub headers: *const sdd_header,
     pub header_count: usize,
-    pub body: *const ::std::os::raw::c_void,
-    pub body_size: usize,
-    pub progress: sdd_progress_fn,
-    pub completed: sdd_result_fn,
-    pub user_data: *mut ::std::os::raw::c_void,
-    pub user_data_free: sdd_user_data_free_fn,
     pub referrer: *const ::std::os::raw::c_char,
-    pub range: *const ::std::os::raw::c_char,
-    pub priority: i32,
-    pub reserved: i32,
+    pub credential: *const sdd_credential,
+    pub modifiers: *const sdd_modifiers,
+    pub accepted_status_codes: *const ::std::os::raw::c_char,
+    pub accepted_content_types: *const ::std::os::raw::c_char,
+    pub max_body_bytes: i64,
+    pub max_redirects: i32,
+    pub redirects: sdd_redirect_mode,
+    pub max_attempts: i32,
+    pub ca_file: *const ::std::os::raw::c_char,
     pub queue_timeout_ms: i64,
     pub connect_timeout_ms: i64,
     pub first_byte_timeout_ms: i64,
     pub download_timeout_ms: i64,
     pub total_timeout_ms: i64,
-    pub accepted_status_codes: *const ::std::os::raw::c_char,
-    pub accepted_content_types: *const ::std::os::raw::c_char,
-    pub credential: *const sdd_credential,
-    pub modifiers: *const sdd_modifiers,
-    pub sink: i32,
-    pub sink_fd: i32,
-    pub decode: *const sdd_decode_options,
-    pub preview: sdd_result_fn,
-    pub facts: sdd_facts_fn,
-    pub integrity: *const ::std::os::raw::c_char,
-    pub expected_bytes: i64,
-    pub max_attempts: i32,
-    pub reserved2: i32,
     pub low_speed_limit: i64,
     pub low_speed_time_ms: i64,
-    pub redirects: i32,
-    pub max_redirects: i32,
-    pub max_body_bytes: i64,
-    pub ca_file: *const ::std::os::raw::c_char,
+}
+impl Default for sdd_transfer_options {
+    fn default() -> Self {
+        let mut s = ::std::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::std::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct sdd_download_request {
+    pub struct_size: usize,
+    pub url: *const ::std::os::raw::c_char,
+    pub options: sdd_options,
+    pub priority: sdd_priority,
+    pub sink: sdd_sink_kind,
+    pub sink_fd: i32,
+    pub transfer: *const sdd_transfer_options,
+    pub decode: *const sdd_decode_options,
+    pub completed: sdd_result_fn,
+    pub progress: sdd_progress_fn,
+    pub preview: sdd_result_fn,
+    pub facts: sdd_facts_fn,
+    pub user_data: *mut ::std::os::raw::c_void,
+    pub user_data_free: sdd_user_data_free_fn,
+    pub method: *const ::std::os::raw::c_char,
+    pub body: *const ::std::os::raw::c_void,
+    pub body_size: usize,
+    pub range: *const ::std::os::raw::c_char,
+    pub integrity: *const ::std::os::raw::c_char,
+    pub expected_bytes: i64,
 }
 impl Default for sdd_download_request {
     fn default() -> Self {
@@ -1222,37 +1172,42 @@ extern "C" {
     pub fn sdd_download(
         downloader: *mut sdd_downloader,
         url: *const ::std::os::raw::c_char,
-        options: u64,
+        options: sdd_options,
         progress: sdd_progress_fn,
         completed: sdd_result_fn,
         user_data: *mut ::std::os::raw::c_void,
     ) -> sdd_token;
 }
 extern "C" {
-    pub fn sdd_downloader_submit(
+    pub fn sdd_downloader_submit(downloader: *mut sdd_downloader, request: *const sdd_download_request) -> sdd_token;
+}
+extern "C" {
+    pub fn sdd_downloader_submit_wait(
         downloader: *mut sdd_downloader,
         request: *const sdd_download_request,
-        status: *mut sdd_status,
-    ) -> sdd_token;
+        timeout_ms: i64,
+        out: *mut *mut sdd_result,
+    ) -> sdd_status;
 }
 extern "C" {
     pub fn sdd_cancel(token: sdd_token) -> sdd_status;
 }
 extern "C" {
-    pub fn sdd_set_priority(token: sdd_token, priority: i32) -> sdd_status;
+    pub fn sdd_set_priority(token: sdd_token, priority: sdd_priority) -> sdd_status;
 }
+pub type sdd_request_state = i32;
 pub const SDD_STATE_WAITING: _bindgen_ty_21 = 1;
 pub const SDD_STATE_RUNNING: _bindgen_ty_21 = 2;
 pub const SDD_STATE_RECEIVED: _bindgen_ty_21 = 3;
 pub const SDD_STATE_DECODING: _bindgen_ty_21 = 4;
-pub type _bindgen_ty_21 = i32;
+pub type _bindgen_ty_21 = sdd_request_state;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct sdd_token_info {
     pub struct_size: usize,
-    pub state: i32,
-    pub priority: i32,
-    pub effective_priority: i32,
+    pub state: sdd_request_state,
+    pub priority: sdd_priority,
+    pub effective_priority: sdd_priority,
     pub http_status: i32,
     pub received_bytes: i64,
     pub expected_bytes: i64,
@@ -1277,44 +1232,52 @@ extern "C" {
     pub fn sdd_get(
         downloader: *mut sdd_downloader,
         url: *const ::std::os::raw::c_char,
-        options: u64,
+        options: sdd_options,
         timeout_ms: i64,
         image: *mut *mut sdd_image,
         bytes: *mut *mut sdd_bytes,
         response: *mut *mut sdd_response,
     ) -> sdd_status;
 }
+pub type sdd_delivery_mode = i32;
 pub const SDD_DELIVERY_THREAD: _bindgen_ty_22 = 0;
 pub const SDD_DELIVERY_APPLICATION: _bindgen_ty_22 = 1;
-pub type _bindgen_ty_22 = i32;
+pub type _bindgen_ty_22 = sdd_delivery_mode;
+pub type sdd_execution_order = i32;
 pub const SDD_ORDER_FIFO: _bindgen_ty_23 = 0;
 pub const SDD_ORDER_LIFO: _bindgen_ty_23 = 1;
-pub type _bindgen_ty_23 = i32;
+pub type _bindgen_ty_23 = sdd_execution_order;
+pub type sdd_address_policy = i32;
 pub const SDD_ADDRESS_ANY: _bindgen_ty_24 = 0;
 pub const SDD_ADDRESS_PUBLIC_ONLY: _bindgen_ty_24 = 1;
-pub type _bindgen_ty_24 = i32;
+pub type _bindgen_ty_24 = sdd_address_policy;
+pub type sdd_decode_mode = i32;
 pub const SDD_DECODE_IN_PROCESS: _bindgen_ty_25 = 0;
 pub const SDD_DECODE_ISOLATED: _bindgen_ty_25 = 1;
-pub type _bindgen_ty_25 = i32;
+pub type _bindgen_ty_25 = sdd_decode_mode;
+pub type sdd_ip_version = i32;
 pub const SDD_IP_ANY: _bindgen_ty_26 = 0;
 pub const SDD_IP_V4: _bindgen_ty_26 = 4;
 pub const SDD_IP_V6: _bindgen_ty_26 = 6;
-pub type _bindgen_ty_26 = i32;
+pub type _bindgen_ty_26 = sdd_ip_version;
+pub type sdd_http_version = i32;
 pub const SDD_HTTP_DEFAULT: _bindgen_ty_27 = 0;
 pub const SDD_HTTP_1_0: _bindgen_ty_27 = 10;
 pub const SDD_HTTP_1_1: _bindgen_ty_27 = 11;
 pub const SDD_HTTP_2: _bindgen_ty_27 = 20;
 pub const SDD_HTTP_2_PRIOR_KNOWLEDGE: _bindgen_ty_27 = 21;
-pub type _bindgen_ty_27 = i32;
+pub type _bindgen_ty_27 = sdd_http_version;
+pub type sdd_tls_version = i32;
 pub const SDD_TLS_DEFAULT: _bindgen_ty_28 = 0;
 pub const SDD_TLS_1_0: _bindgen_ty_28 = 10;
 pub const SDD_TLS_1_1: _bindgen_ty_28 = 11;
 pub const SDD_TLS_1_2: _bindgen_ty_28 = 12;
 pub const SDD_TLS_1_3: _bindgen_ty_28 = 13;
-pub type _bindgen_ty_28 = i32;
+pub type _bindgen_ty_28 = sdd_tls_version;
+pub type sdd_proxy_mode = i32;
 pub const SDD_PROXY_ENVIRONMENT: _bindgen_ty_29 = 0;
 pub const SDD_PROXY_NONE: _bindgen_ty_29 = 1;
-pub type _bindgen_ty_29 = i32;
+pub type _bindgen_ty_29 = sdd_proxy_mode;
 pub type sdd_address_filter_fn = ::std::option::Option<
     unsafe extern "C" fn(
         address: *const ::std::os::raw::c_char,
@@ -1326,15 +1289,15 @@ pub type sdd_address_filter_fn = ::std::option::Option<
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_callback_options {
     pub struct_size: usize,
-    pub on_thread_start: ::std::option::Option<unsafe extern "C" fn(thread_user_data: *mut ::std::os::raw::c_void)>,
-    pub on_thread_stop: ::std::option::Option<unsafe extern "C" fn(thread_user_data: *mut ::std::os::raw::c_void)>,
-    pub thread_user_data: *mut ::std::os::raw::c_void,
+    pub on_thread_start: ::std::option::Option<unsafe extern "C" fn(user_data: *mut ::std::os::raw::c_void)>,
+    pub on_thread_stop: ::std::option::Option<unsafe extern "C" fn(user_data: *mut ::std::os::raw::c_void)>,
+    pub user_data: *mut ::std::os::raw::c_void,
+    pub user_data_free: sdd_user_data_free_fn,
     pub min_progress_fraction: f64,
     pub min_progress_interval_ms: i64,
     pub min_preview_interval_ms: i64,
     pub min_preview_bytes: i64,
-    pub min_preview_scans: i32,
-    pub reserved: i32,
+    pub min_preview_scans: i64,
 }
 impl Default for sdd_callback_options {
     fn default() -> Self {
@@ -1351,16 +1314,20 @@ pub struct sdd_network_options {
     pub struct_size: usize,
     pub ca_file: *const ::std::os::raw::c_char,
     pub ca_path: *const ::std::os::raw::c_char,
-    pub min_tls_version: i32,
-    pub http_version: i32,
+    pub min_tls_version: sdd_tls_version,
+    pub http_version: sdd_http_version,
     pub max_redirects: i32,
     pub allow_downgrade: i32,
     pub allow_file_urls: i32,
-    pub ip_version: i32,
-    pub address_policy: i32,
-    pub proxy_mode: i32,
+    pub no_data_urls: i32,
+    pub ip_version: sdd_ip_version,
+    pub address_policy: sdd_address_policy,
+    pub proxy_mode: sdd_proxy_mode,
     pub address_filter: sdd_address_filter_fn,
-    pub address_filter_user_data: *mut ::std::os::raw::c_void,
+    pub user_data: *mut ::std::os::raw::c_void,
+    pub user_data_free: sdd_user_data_free_fn,
+    pub address_exceptions: *const *const ::std::os::raw::c_char,
+    pub address_exception_count: usize,
     pub proxy: *const ::std::os::raw::c_char,
     pub no_proxy: *const ::std::os::raw::c_char,
     pub network_interface: *const ::std::os::raw::c_char,
@@ -1372,14 +1339,10 @@ pub struct sdd_network_options {
     pub max_connections: i32,
     pub max_connections_per_host: i32,
     pub max_idle_connections: i32,
-    pub tcp_keepalive_s: i32,
+    pub tcp_keepalive_ms: i64,
     pub receive_buffer_bytes: i32,
     pub network_threads: i32,
     pub cookie_file: *const ::std::os::raw::c_char,
-    pub address_exceptions: *const *const ::std::os::raw::c_char,
-    pub address_exception_count: usize,
-    pub no_data_urls: i32,
-    pub reserved: i32,
 }
 impl Default for sdd_network_options {
     fn default() -> Self {
@@ -1424,11 +1387,11 @@ pub struct sdd_retry_options {
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_downloader_config {
     pub struct_size: usize,
-    pub delivery: i32,
+    pub delivery: sdd_delivery_mode,
     pub max_concurrent_downloads: i32,
     pub max_concurrent_per_host: i32,
     pub decode_threads: i32,
-    pub execution_order: i32,
+    pub execution_order: sdd_execution_order,
     pub reserved_urgent_slots: i32,
     pub ageing_ms: i64,
     pub min_host_interval_ms: i64,
@@ -1444,7 +1407,7 @@ pub struct sdd_downloader_config {
     pub limits: *const sdd_limits,
     pub retry: *const sdd_retry_options,
     pub no_installed_coders: i32,
-    pub decode_mode: i32,
+    pub decode_mode: sdd_decode_mode,
 }
 impl Default for sdd_downloader_config {
     fn default() -> Self {
@@ -1461,11 +1424,12 @@ extern "C" {
 extern "C" {
     pub fn sdd_downloader_destroy(downloader: *mut sdd_downloader) -> sdd_status;
 }
+pub type sdd_close_mode = i32;
 pub const SDD_CLOSE_CANCEL: _bindgen_ty_30 = 0;
 pub const SDD_CLOSE_DRAIN: _bindgen_ty_30 = 1;
-pub type _bindgen_ty_30 = i32;
+pub type _bindgen_ty_30 = sdd_close_mode;
 extern "C" {
-    pub fn sdd_downloader_close(downloader: *mut sdd_downloader, mode: i32) -> sdd_status;
+    pub fn sdd_downloader_close(downloader: *mut sdd_downloader, mode: sdd_close_mode) -> sdd_status;
 }
 extern "C" {
     pub fn sdd_downloader_shared() -> *mut sdd_downloader;
@@ -1499,7 +1463,10 @@ extern "C" {
     pub fn sdd_downloader_set_reserved_urgent_slots(downloader: *mut sdd_downloader, count: i32) -> sdd_status;
 }
 extern "C" {
-    pub fn sdd_downloader_set_execution_order(downloader: *mut sdd_downloader, order: i32) -> sdd_status;
+    pub fn sdd_downloader_set_execution_order(
+        downloader: *mut sdd_downloader,
+        order: sdd_execution_order,
+    ) -> sdd_status;
 }
 extern "C" {
     pub fn sdd_downloader_set_download_timeout(downloader: *mut sdd_downloader, timeout_ms: i64) -> sdd_status;
@@ -1555,7 +1522,14 @@ extern "C" {
     pub fn sdd_downloader_idle_wait(downloader: *mut sdd_downloader, timeout_ms: i64) -> sdd_status;
 }
 extern "C" {
-    pub fn sdd_downloader_current_download_count(downloader: *mut sdd_downloader) -> i64;
+    pub fn sdd_downloader_encode(
+        downloader: *mut sdd_downloader,
+        image: *mut sdd_image,
+        options: *const sdd_encode_options,
+        completed: sdd_result_fn,
+        user_data: *mut ::std::os::raw::c_void,
+        user_data_free: sdd_user_data_free_fn,
+    ) -> sdd_token;
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -1565,11 +1539,10 @@ pub struct sdd_cookie {
     pub value: *const ::std::os::raw::c_char,
     pub domain: *const ::std::os::raw::c_char,
     pub path: *const ::std::os::raw::c_char,
-    pub expires: i64,
     pub include_subdomains: i32,
     pub secure: i32,
     pub http_only: i32,
-    pub reserved: i32,
+    pub expires_ms: i64,
 }
 impl Default for sdd_cookie {
     fn default() -> Self {
@@ -1604,19 +1577,26 @@ extern "C" {
 extern "C" {
     pub fn sdd_downloader_set_offline(downloader: *mut sdd_downloader, is_offline: i32) -> sdd_status;
 }
+pub type sdd_cache_levels = i32;
 pub const SDD_CACHE_DEFAULT: _bindgen_ty_31 = 0;
 pub const SDD_CACHE_MEMORY: _bindgen_ty_31 = 1;
 pub const SDD_CACHE_DISK: _bindgen_ty_31 = 2;
 pub const SDD_CACHE_ALL: _bindgen_ty_31 = 3;
-pub const SDD_CACHE_NONE: _bindgen_ty_31 = -1;
-pub type _bindgen_ty_31 = i32;
+pub const SDD_CACHE_NONE: _bindgen_ty_31 = 4;
+pub type _bindgen_ty_31 = sdd_cache_levels;
+pub type sdd_sync_mode = i32;
 pub const SDD_SYNC_NONE: _bindgen_ty_32 = 0;
 pub const SDD_SYNC_DATA: _bindgen_ty_32 = 1;
 pub const SDD_SYNC_FULL: _bindgen_ty_32 = 2;
-pub type _bindgen_ty_32 = i32;
+pub type _bindgen_ty_32 = sdd_sync_mode;
+pub type sdd_date_kind = i32;
 pub const SDD_DATE_ACCESS: _bindgen_ty_33 = 0;
 pub const SDD_DATE_MODIFICATION: _bindgen_ty_33 = 1;
-pub type _bindgen_ty_33 = i32;
+pub type _bindgen_ty_33 = sdd_date_kind;
+pub type sdd_trim_level = i32;
+pub const SDD_TRIM_HALF: _bindgen_ty_34 = 1;
+pub const SDD_TRIM_ALL: _bindgen_ty_34 = 2;
+pub type _bindgen_ty_34 = sdd_trim_level;
 pub type sdd_cache_key_fn = ::std::option::Option<
     unsafe extern "C" fn(url: *const ::std::os::raw::c_char, user_data: *mut ::std::os::raw::c_void) -> *mut sdd_bytes,
 >;
@@ -1650,9 +1630,10 @@ pub struct sdd_memory_store {
         unsafe extern "C" fn(key: *const ::std::os::raw::c_char, user_data: *mut ::std::os::raw::c_void),
     >,
     pub clear: ::std::option::Option<unsafe extern "C" fn(user_data: *mut ::std::os::raw::c_void)>,
-    pub trim: ::std::option::Option<unsafe extern "C" fn(level: i32, user_data: *mut ::std::os::raw::c_void)>,
+    pub trim:
+        ::std::option::Option<unsafe extern "C" fn(level: sdd_trim_level, user_data: *mut ::std::os::raw::c_void)>,
     pub user_data: *mut ::std::os::raw::c_void,
-    pub user_data_free: ::std::option::Option<unsafe extern "C" fn(user_data: *mut ::std::os::raw::c_void)>,
+    pub user_data_free: sdd_user_data_free_fn,
 }
 impl Default for sdd_memory_store {
     fn default() -> Self {
@@ -1696,7 +1677,7 @@ pub struct sdd_entry_store {
         unsafe extern "C" fn(bytes: *mut i64, count: *mut i64, user_data: *mut ::std::os::raw::c_void) -> sdd_status,
     >,
     pub user_data: *mut ::std::os::raw::c_void,
-    pub user_data_free: ::std::option::Option<unsafe extern "C" fn(user_data: *mut ::std::os::raw::c_void)>,
+    pub user_data_free: sdd_user_data_free_fn,
 }
 impl Default for sdd_entry_store {
     fn default() -> Self {
@@ -1715,16 +1696,17 @@ pub struct sdd_cache_config {
     pub directory: *const ::std::os::raw::c_char,
     pub read_only_directories: *const *const ::std::os::raw::c_char,
     pub read_only_count: usize,
-    pub levels: i32,
+    pub levels: sdd_cache_levels,
     pub no_live_images: i32,
     pub max_memory_cost: i64,
     pub max_memory_count: i64,
     pub watch_memory_pressure: i32,
-    pub sync: i32,
+    pub sync: sdd_sync_mode,
     pub max_disk_bytes: i64,
     pub max_disk_age_ms: i64,
-    pub disk_date: i32,
+    pub disk_date: sdd_date_kind,
     pub low_water_percent: i32,
+    pub no_share_wait: i32,
     pub trim_interval_ms: i64,
     pub map_from_bytes: i64,
     pub share_wait_ms: i64,
@@ -1734,7 +1716,7 @@ pub struct sdd_cache_config {
     pub key_filter: sdd_cache_key_fn,
     pub serializer: sdd_cache_serializer_fn,
     pub user_data: *mut ::std::os::raw::c_void,
-    pub user_data_free: ::std::option::Option<unsafe extern "C" fn(user_data: *mut ::std::os::raw::c_void)>,
+    pub user_data_free: sdd_user_data_free_fn,
     pub max_queued_bytes: i64,
     pub destroy_timeout_ms: i64,
     pub memory_store: *const sdd_memory_store,
@@ -1750,7 +1732,7 @@ impl Default for sdd_cache_config {
     }
 }
 extern "C" {
-    pub fn sdd_cache_create(config: *const sdd_cache_config, out: *mut *mut sdd_cache, detail: *mut i32) -> sdd_status;
+    pub fn sdd_cache_create(config: *const sdd_cache_config, out: *mut *mut sdd_cache) -> sdd_status;
 }
 extern "C" {
     pub fn sdd_cache_destroy(cache: *mut sdd_cache) -> sdd_status;
@@ -1761,11 +1743,8 @@ extern "C" {
 extern "C" {
     pub fn sdd_cache_flush_wait(cache: *mut sdd_cache, timeout_ms: i64) -> sdd_status;
 }
-pub const SDD_TRIM_HALF: _bindgen_ty_34 = 1;
-pub const SDD_TRIM_ALL: _bindgen_ty_34 = 2;
-pub type _bindgen_ty_34 = i32;
 extern "C" {
-    pub fn sdd_cache_trim_memory(cache: *mut sdd_cache, level: i32) -> sdd_status;
+    pub fn sdd_cache_trim_memory(cache: *mut sdd_cache, level: sdd_trim_level) -> sdd_status;
 }
 extern "C" {
     pub fn sdd_cache_trim_disk_wait(cache: *mut sdd_cache) -> sdd_status;
@@ -1812,10 +1791,9 @@ pub struct sdd_cache_statistics {
     pub max_memory_cost: i64,
     pub disk_bytes: i64,
     pub disk_count: i64,
-    pub last_error: i32,
-    pub reserved: i32,
     pub writes_dropped: i64,
     pub queued_bytes: i64,
+    pub last_error: i32,
 }
 extern "C" {
     pub fn sdd_cache_get_statistics_wait(cache: *mut sdd_cache, statistics: *mut sdd_cache_statistics) -> sdd_status;
@@ -1828,8 +1806,7 @@ pub struct sdd_cache_item {
     pub image: *mut sdd_image,
     pub bytes: *mut sdd_bytes,
     pub extended: *mut sdd_bytes,
-    pub levels: i32,
-    pub reserved: i32,
+    pub levels: sdd_cache_levels,
     pub completed: sdd_result_fn,
     pub user_data: *mut ::std::os::raw::c_void,
     pub user_data_free: sdd_user_data_free_fn,
@@ -1848,25 +1825,26 @@ extern "C" {
         cache: *mut sdd_cache,
         downloader: *mut sdd_downloader,
         item: *const sdd_cache_item,
-        status: *mut sdd_status,
     ) -> sdd_token;
 }
 extern "C" {
-    pub fn sdd_cache_put_wait(cache: *mut sdd_cache, item: *const sdd_cache_item, detail: *mut i32) -> sdd_status;
+    pub fn sdd_cache_put_wait(cache: *mut sdd_cache, item: *const sdd_cache_item) -> sdd_status;
 }
+pub type sdd_query_wants = i32;
 pub const SDD_WANT_IMAGE: _bindgen_ty_35 = 1;
 pub const SDD_WANT_BYTES: _bindgen_ty_35 = 2;
 pub const SDD_WANT_BOTH: _bindgen_ty_35 = 3;
-pub type _bindgen_ty_35 = i32;
+pub type _bindgen_ty_35 = sdd_query_wants;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_cache_query_options {
     pub struct_size: usize,
     pub key: *const ::std::os::raw::c_char,
-    pub levels: i32,
-    pub wants: i32,
+    pub levels: sdd_cache_levels,
+    pub wants: sdd_query_wants,
+    pub options: sdd_options,
     pub decode: *const sdd_decode_options,
-    pub options: u64,
+    pub priority: sdd_priority,
     pub completed: sdd_result_fn,
     pub user_data: *mut ::std::os::raw::c_void,
     pub user_data_free: sdd_user_data_free_fn,
@@ -1885,30 +1863,34 @@ extern "C" {
         cache: *mut sdd_cache,
         downloader: *mut sdd_downloader,
         query: *const sdd_cache_query_options,
-        status: *mut sdd_status,
     ) -> sdd_token;
 }
 extern "C" {
     pub fn sdd_cache_query_wait(
         cache: *mut sdd_cache,
         query: *const sdd_cache_query_options,
-        image: *mut *mut sdd_image,
-        bytes: *mut *mut sdd_bytes,
-        extended: *mut *mut sdd_bytes,
-        origin: *mut i32,
+        out: *mut *mut sdd_result,
     ) -> sdd_status;
 }
 extern "C" {
     pub fn sdd_cache_memory_image(cache: *mut sdd_cache, key: *const ::std::os::raw::c_char) -> *mut sdd_image;
 }
 extern "C" {
-    pub fn sdd_cache_contains_wait(cache: *mut sdd_cache, key: *const ::std::os::raw::c_char, levels: i32) -> i32;
+    pub fn sdd_cache_contains_wait(
+        cache: *mut sdd_cache,
+        key: *const ::std::os::raw::c_char,
+        levels: sdd_cache_levels,
+    ) -> sdd_cache_levels;
 }
 extern "C" {
-    pub fn sdd_cache_remove_wait(cache: *mut sdd_cache, key: *const ::std::os::raw::c_char, levels: i32) -> sdd_status;
+    pub fn sdd_cache_remove_wait(
+        cache: *mut sdd_cache,
+        key: *const ::std::os::raw::c_char,
+        levels: sdd_cache_levels,
+    ) -> sdd_status;
 }
 extern "C" {
-    pub fn sdd_cache_clear_wait(cache: *mut sdd_cache, levels: i32) -> sdd_status;
+    pub fn sdd_cache_clear_wait(cache: *mut sdd_cache, levels: sdd_cache_levels) -> sdd_status;
 }
 extern "C" {
     pub fn sdd_cache_key(
@@ -1939,17 +1921,20 @@ extern "C" {
         size: *mut i64,
     ) -> sdd_status;
 }
+pub type sdd_entry_state = i32;
 pub const SDD_ENTRY_GOOD: _bindgen_ty_36 = 0;
 pub const SDD_ENTRY_EXPIRED: _bindgen_ty_36 = 1;
 pub const SDD_ENTRY_DAMAGED: _bindgen_ty_36 = 2;
 pub const SDD_ENTRY_FOREIGN: _bindgen_ty_36 = 3;
-pub type _bindgen_ty_36 = i32;
+pub type _bindgen_ty_36 = sdd_entry_state;
+pub type sdd_list_flags = i32;
 pub const SDD_LIST_CHECK: _bindgen_ty_37 = 1;
-pub type _bindgen_ty_37 = i32;
+pub type _bindgen_ty_37 = sdd_list_flags;
+pub type sdd_list_step = i32;
 pub const SDD_LIST_NEXT: _bindgen_ty_38 = 0;
 pub const SDD_LIST_STOP: _bindgen_ty_38 = 1;
 pub const SDD_LIST_REMOVE: _bindgen_ty_38 = 2;
-pub type _bindgen_ty_38 = i32;
+pub type _bindgen_ty_38 = sdd_list_step;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_cache_entry {
@@ -1960,10 +1945,9 @@ pub struct sdd_cache_entry {
     pub disk_bytes: i64,
     pub stored_ms: i64,
     pub used_ms: i64,
-    pub state: i32,
-    pub format: i32,
+    pub state: sdd_entry_state,
+    pub format: sdd_image_format,
     pub is_private: i32,
-    pub reserved: i32,
 }
 impl Default for sdd_cache_entry {
     fn default() -> Self {
@@ -1975,12 +1959,12 @@ impl Default for sdd_cache_entry {
     }
 }
 pub type sdd_cache_list_fn = ::std::option::Option<
-    unsafe extern "C" fn(entry: *const sdd_cache_entry, user_data: *mut ::std::os::raw::c_void) -> i32,
+    unsafe extern "C" fn(entry: *const sdd_cache_entry, user_data: *mut ::std::os::raw::c_void) -> sdd_list_step,
 >;
 extern "C" {
     pub fn sdd_cache_list_wait(
         cache: *mut sdd_cache,
-        flags: i32,
+        flags: sdd_list_flags,
         entry_fn: sdd_cache_list_fn,
         user_data: *mut ::std::os::raw::c_void,
     ) -> sdd_status;
@@ -1990,28 +1974,28 @@ extern "C" {
 pub struct sdd_load_request {
     pub struct_size: usize,
     pub url: *const ::std::os::raw::c_char,
-    pub options: u64,
-    pub progress: sdd_progress_fn,
-    pub completed: sdd_result_fn,
-    pub user_data: *mut ::std::os::raw::c_void,
-    pub user_data_free: sdd_user_data_free_fn,
+    pub options: sdd_options,
+    pub priority: sdd_priority,
+    pub query: sdd_cache_levels,
+    pub store: sdd_cache_levels,
+    pub original_query: sdd_cache_levels,
+    pub original_store: sdd_cache_levels,
+    pub cache_key: *const ::std::os::raw::c_char,
+    pub transfer: *const sdd_transfer_options,
     pub decode: *const sdd_decode_options,
     pub transforms: *const sdd_transform,
     pub transform_count: usize,
     pub alternatives: *const *const ::std::os::raw::c_char,
     pub alternative_count: usize,
-    pub cache_key: *const ::std::os::raw::c_char,
-    pub query: i32,
-    pub store: i32,
-    pub original_query: i32,
-    pub original_store: i32,
-    pub priority: i32,
-    pub reserved: i32,
-    pub total_timeout_ms: i64,
-    pub download: *const sdd_download_request,
+    pub completed: sdd_result_fn,
+    pub progress: sdd_progress_fn,
     pub preview: sdd_result_fn,
     pub facts: sdd_facts_fn,
     pub cached: sdd_result_fn,
+    pub user_data: *mut ::std::os::raw::c_void,
+    pub user_data_free: sdd_user_data_free_fn,
+    pub integrity: *const ::std::os::raw::c_char,
+    pub expected_bytes: i64,
 }
 impl Default for sdd_load_request {
     fn default() -> Self {
@@ -2022,21 +2006,25 @@ impl Default for sdd_load_request {
         }
     }
 }
+pub type sdd_fail_policy = i32;
 pub const SDD_FAIL_POLICY_BACK_OFF: _bindgen_ty_39 = 0;
 pub const SDD_FAIL_POLICY_SDWEBIMAGE: _bindgen_ty_39 = 1;
 pub const SDD_FAIL_POLICY_NONE: _bindgen_ty_39 = 2;
-pub type _bindgen_ty_39 = i32;
+pub type _bindgen_ty_39 = sdd_fail_policy;
 pub type sdd_should_download_fn = ::std::option::Option<
     unsafe extern "C" fn(url: *const ::std::os::raw::c_char, user_data: *mut ::std::os::raw::c_void) -> i32,
 >;
+pub type sdd_block_choice = i32;
+pub const SDD_BLOCK_BY_POLICY: _bindgen_ty_40 = 0;
+pub const SDD_BLOCK: _bindgen_ty_40 = 1;
+pub const SDD_DO_NOT_BLOCK: _bindgen_ty_40 = 2;
+pub type _bindgen_ty_40 = sdd_block_choice;
 pub type sdd_should_block_fn = ::std::option::Option<
     unsafe extern "C" fn(
         url: *const ::std::os::raw::c_char,
-        error: sdd_status,
-        detail: i32,
-        http_status: i32,
+        failure: *const sdd_failure,
         user_data: *mut ::std::os::raw::c_void,
-    ) -> i32,
+    ) -> sdd_block_choice,
 >;
 pub type sdd_options_processor_fn =
     ::std::option::Option<unsafe extern "C" fn(request: *mut sdd_load_request, user_data: *mut ::std::os::raw::c_void)>;
@@ -2048,12 +2036,12 @@ pub struct sdd_loader_config {
     pub cache: *mut sdd_cache,
     pub original_cache: *mut sdd_cache,
     pub no_cache: i32,
-    pub fail_policy: i32,
+    pub fail_policy: sdd_fail_policy,
     pub should_download: sdd_should_download_fn,
     pub should_block_failed_url: sdd_should_block_fn,
     pub options_processor: sdd_options_processor_fn,
     pub user_data: *mut ::std::os::raw::c_void,
-    pub user_data_free: ::std::option::Option<unsafe extern "C" fn(user_data: *mut ::std::os::raw::c_void)>,
+    pub user_data_free: sdd_user_data_free_fn,
 }
 impl Default for sdd_loader_config {
     fn default() -> Self {
@@ -2077,53 +2065,21 @@ extern "C" {
     pub fn sdd_load(
         loader: *mut sdd_loader,
         url: *const ::std::os::raw::c_char,
-        options: u64,
+        options: sdd_options,
         progress: sdd_progress_fn,
         completed: sdd_result_fn,
         user_data: *mut ::std::os::raw::c_void,
     ) -> sdd_token;
 }
 extern "C" {
-    pub fn sdd_loader_submit(
-        loader: *mut sdd_loader,
-        request: *const sdd_load_request,
-        status: *mut sdd_status,
-    ) -> sdd_token;
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct sdd_loaded {
-    pub struct_size: usize,
-    pub error: sdd_status,
-    pub detail: i32,
-    pub http_status: i32,
-    pub origin: i32,
-    pub transformed: i32,
-    pub error_class: i32,
-    pub stage: i32,
-    pub retryable: i32,
-    pub curl_code: i32,
-    pub system_error: i32,
-    pub image: *mut sdd_image,
-    pub bytes: *mut sdd_bytes,
-    pub response: *mut sdd_response,
-    pub message: [::std::os::raw::c_char; 512usize],
-}
-impl Default for sdd_loaded {
-    fn default() -> Self {
-        let mut s = ::std::mem::MaybeUninit::<Self>::uninit();
-        unsafe {
-            ::std::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
-            s.assume_init()
-        }
-    }
+    pub fn sdd_loader_submit(loader: *mut sdd_loader, request: *const sdd_load_request) -> sdd_token;
 }
 extern "C" {
     pub fn sdd_loader_submit_wait(
         loader: *mut sdd_loader,
         request: *const sdd_load_request,
         timeout_ms: i64,
-        loaded: *mut sdd_loaded,
+        out: *mut *mut sdd_result,
     ) -> sdd_status;
 }
 extern "C" {
@@ -2141,32 +2097,21 @@ extern "C" {
 extern "C" {
     pub fn sdd_loader_is_blocked(loader: *mut sdd_loader, url: *const ::std::os::raw::c_char) -> i32;
 }
-pub const SDD_PREFETCH_MEMORY: _bindgen_ty_40 = 0;
-pub const SDD_PREFETCH_DISK: _bindgen_ty_40 = 1;
-pub type _bindgen_ty_40 = i32;
-#[repr(C)]
-#[derive(Debug, Default, Copy, Clone)]
-pub struct sdd_prefetch_outcome {
-    pub error: sdd_status,
-    pub detail: i32,
-    pub http_status: i32,
-    pub origin: i32,
-    pub retryable: i32,
-    pub reserved: i32,
-}
+pub type sdd_prefetch_target = i32;
+pub const SDD_PREFETCH_MEMORY: _bindgen_ty_41 = 0;
+pub const SDD_PREFETCH_DISK: _bindgen_ty_41 = 1;
+pub type _bindgen_ty_41 = sdd_prefetch_target;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_prefetch_report {
     pub struct_size: usize,
     pub token: sdd_token,
-    pub error: sdd_status,
-    pub reserved: i32,
+    pub status: sdd_status,
     pub total: usize,
     pub finished: usize,
     pub skipped: usize,
     pub cancelled: usize,
-    pub outcomes: *const sdd_prefetch_outcome,
-    pub outcome_size: usize,
+    pub outcomes: *const sdd_outcome,
 }
 impl Default for sdd_prefetch_report {
     fn default() -> Self {
@@ -2203,13 +2148,14 @@ pub struct sdd_prefetch_list {
     pub struct_size: usize,
     pub urls: *const *const ::std::os::raw::c_char,
     pub count: usize,
-    pub options: u64,
-    pub to: i32,
-    pub reserved: i32,
+    pub options: sdd_options,
+    pub priority: sdd_priority,
+    pub to: sdd_prefetch_target,
+    pub transfer: *const sdd_transfer_options,
     pub decode: *const sdd_decode_options,
-    pub each: sdd_prefetch_each_fn,
-    pub progress: sdd_prefetch_progress_fn,
     pub completed: sdd_prefetch_completed_fn,
+    pub progress: sdd_prefetch_progress_fn,
+    pub each: sdd_prefetch_each_fn,
     pub user_data: *mut ::std::os::raw::c_void,
     pub user_data_free: sdd_user_data_free_fn,
 }
@@ -2223,7 +2169,7 @@ impl Default for sdd_prefetch_list {
     }
 }
 extern "C" {
-    pub fn sdd_prefetch(loader: *mut sdd_loader, list: *const sdd_prefetch_list, status: *mut sdd_status) -> sdd_token;
+    pub fn sdd_prefetch(loader: *mut sdd_loader, list: *const sdd_prefetch_list) -> sdd_token;
 }
 extern "C" {
     pub fn sdd_loader_set_max_concurrent_prefetches(loader: *mut sdd_loader, count: i32) -> sdd_status;
@@ -2233,19 +2179,18 @@ extern "C" {
 pub struct sdd_batch {
     _unused: [u8; 0],
 }
-pub const SDD_BATCH_AS_COMPLETED: _bindgen_ty_41 = 0;
-pub const SDD_BATCH_ORDERED: _bindgen_ty_41 = 1;
-pub type _bindgen_ty_41 = i32;
-pub const SDD_TENSOR_HWC: _bindgen_ty_42 = 0;
-pub const SDD_TENSOR_CHW: _bindgen_ty_42 = 1;
-pub type _bindgen_ty_42 = i32;
-pub const SDD_TENSOR_FILL: _bindgen_ty_43 = 0;
-pub const SDD_TENSOR_STRETCH: _bindgen_ty_43 = 1;
-pub const SDD_TENSOR_INSIDE: _bindgen_ty_43 = 2;
-pub type _bindgen_ty_43 = i32;
+pub type sdd_batch_order = i32;
+pub const SDD_BATCH_AS_COMPLETED: _bindgen_ty_42 = 0;
+pub const SDD_BATCH_ORDERED: _bindgen_ty_42 = 1;
+pub type _bindgen_ty_42 = sdd_batch_order;
+pub type sdd_tensor_layout = i32;
+pub const SDD_TENSOR_HWC: _bindgen_ty_43 = 0;
+pub const SDD_TENSOR_CHW: _bindgen_ty_43 = 1;
+pub type _bindgen_ty_43 = sdd_tensor_layout;
+pub type sdd_tensor_slots = i32;
 pub const SDD_TENSOR_SLOT_OF_INDEX: _bindgen_ty_44 = 0;
 pub const SDD_TENSOR_NEXT_SLOT: _bindgen_ty_44 = 1;
-pub type _bindgen_ty_44 = i32;
+pub type _bindgen_ty_44 = sdd_tensor_slots;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_tensor {
@@ -2255,12 +2200,11 @@ pub struct sdd_tensor {
     pub slot_stride: usize,
     pub width: i32,
     pub height: i32,
-    pub pixel_format: i32,
-    pub layout: i32,
-    pub fit: i32,
-    pub slot_choice: i32,
+    pub pixel_format: sdd_pixel_format,
+    pub layout: sdd_tensor_layout,
+    pub fit: sdd_fit,
+    pub slot_choice: sdd_tensor_slots,
     pub background: u32,
-    pub reserved: i32,
 }
 impl Default for sdd_tensor {
     fn default() -> Self {
@@ -2303,14 +2247,13 @@ pub struct sdd_batch_config {
     pub user_data: *mut ::std::os::raw::c_void,
     pub tensor: *const sdd_tensor,
     pub decode: *const sdd_decode_options,
-    pub options: u64,
+    pub transfer: *const sdd_transfer_options,
+    pub options: sdd_options,
     pub deadline_ms: i64,
     pub look_ahead: i32,
-    pub order: i32,
-    pub max_attempts: i32,
-    pub reserved: i32,
+    pub priority: sdd_priority,
+    pub order: sdd_batch_order,
     pub responses: i32,
-    pub reserved2: i32,
 }
 impl Default for sdd_batch_config {
     fn default() -> Self {
@@ -2334,23 +2277,9 @@ pub struct sdd_batch_item {
     pub id: u64,
     pub index: i64,
     pub slot: i64,
-    pub error: sdd_status,
-    pub detail: i32,
-    pub http_status: i32,
-    pub origin: i32,
     pub width: i32,
     pub height: i32,
-    pub image: *mut sdd_image,
-    pub bytes: *mut sdd_bytes,
-    pub time_us: i64,
-    pub response: *mut sdd_response,
-    pub transformed: i32,
-    pub error_class: i32,
-    pub stage: i32,
-    pub retryable: i32,
-    pub curl_code: i32,
-    pub system_error: i32,
-    pub message: [::std::os::raw::c_char; 256usize],
+    pub result: *mut sdd_result,
 }
 impl Default for sdd_batch_item {
     fn default() -> Self {
@@ -2397,14 +2326,20 @@ extern "C" {
     pub fn sdd_batch_get_statistics(batch: *mut sdd_batch, statistics: *mut sdd_batch_statistics) -> sdd_status;
 }
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone)]
+#[derive(Debug, Copy, Clone)]
 pub struct sdd_batch_status {
     pub struct_size: usize,
     pub items: i64,
-    pub error: sdd_status,
-    pub detail: i32,
-    pub http_status: i32,
-    pub reserved: i32,
+    pub failure: sdd_failure,
+}
+impl Default for sdd_batch_status {
+    fn default() -> Self {
+        let mut s = ::std::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::std::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
 }
 extern "C" {
     pub fn sdd_batch_get_status(batch: *mut sdd_batch, index: usize, status: *mut sdd_batch_status) -> sdd_status;
@@ -2431,27 +2366,40 @@ impl Default for sdd_batch_host {
 extern "C" {
     pub fn sdd_batch_get_host(batch: *mut sdd_batch, index: usize, host: *mut sdd_batch_host) -> sdd_status;
 }
+pub type sdd_log_level = i32;
 pub const SDD_LOG_NONE: _bindgen_ty_45 = 0;
 pub const SDD_LOG_ERROR: _bindgen_ty_45 = 1;
 pub const SDD_LOG_WARNING: _bindgen_ty_45 = 2;
 pub const SDD_LOG_INFO: _bindgen_ty_45 = 3;
 pub const SDD_LOG_DEBUG: _bindgen_ty_45 = 4;
-pub type _bindgen_ty_45 = i32;
+pub type _bindgen_ty_45 = sdd_log_level;
+pub type sdd_event_kind = i32;
+pub const SDD_EVENT_COMPLETED: _bindgen_ty_46 = 1;
+pub const SDD_EVENT_PROGRESS: _bindgen_ty_46 = 2;
+pub const SDD_EVENT_FACTS: _bindgen_ty_46 = 3;
+pub const SDD_EVENT_PREVIEW: _bindgen_ty_46 = 4;
+pub const SDD_EVENT_CACHED: _bindgen_ty_46 = 5;
+pub const SDD_EVENT_PREFETCHED: _bindgen_ty_46 = 6;
+pub const SDD_EVENT_PREFETCH_COMPLETED: _bindgen_ty_46 = 7;
+pub const SDD_EVENT_START: _bindgen_ty_46 = 10;
+pub const SDD_EVENT_RESPONSE: _bindgen_ty_46 = 11;
+pub const SDD_EVENT_FINISH: _bindgen_ty_46 = 12;
+pub const SDD_EVENT_STOP: _bindgen_ty_46 = 13;
+pub const SDD_EVENT_RETRY: _bindgen_ty_46 = 14;
+pub const SDD_EVENT_LOG: _bindgen_ty_46 = 15;
+pub type _bindgen_ty_46 = sdd_event_kind;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_notice {
     pub struct_size: usize,
-    pub kind: i32,
-    pub level: i32,
+    pub kind: sdd_event_kind,
+    pub level: sdd_log_level,
     pub transfer: u64,
     pub token: sdd_token,
     pub url: *const ::std::os::raw::c_char,
     pub time_us: i64,
-    pub http_status: i32,
-    pub error: sdd_status,
-    pub message: *const ::std::os::raw::c_char,
+    pub failure: sdd_failure,
     pub attempt: i32,
-    pub reserved: i32,
     pub delay_us: i64,
 }
 impl Default for sdd_notice {
@@ -2476,7 +2424,7 @@ extern "C" {
 extern "C" {
     pub fn sdd_downloader_set_log(
         downloader: *mut sdd_downloader,
-        level: i32,
+        level: sdd_log_level,
         observer: sdd_observer_fn,
         user_data: *mut ::std::os::raw::c_void,
         user_data_free: sdd_user_data_free_fn,
@@ -2527,36 +2475,19 @@ pub struct sdd_process_statistics {
 extern "C" {
     pub fn sdd_process_get_statistics(statistics: *mut sdd_process_statistics) -> sdd_status;
 }
-pub const SDD_EVENT_PROGRESS: _bindgen_ty_46 = 1;
-pub const SDD_EVENT_COMPLETED: _bindgen_ty_46 = 2;
-pub const SDD_EVENT_START: _bindgen_ty_46 = 3;
-pub const SDD_EVENT_RESPONSE: _bindgen_ty_46 = 4;
-pub const SDD_EVENT_FINISH: _bindgen_ty_46 = 5;
-pub const SDD_EVENT_STOP: _bindgen_ty_46 = 6;
-pub const SDD_EVENT_LOG: _bindgen_ty_46 = 7;
-pub const SDD_EVENT_PREVIEW: _bindgen_ty_46 = 8;
-pub const SDD_EVENT_FACTS: _bindgen_ty_46 = 9;
-pub const SDD_EVENT_RETRY: _bindgen_ty_46 = 10;
-pub const SDD_EVENT_CACHED: _bindgen_ty_46 = 11;
-pub const SDD_EVENT_PREFETCHED: _bindgen_ty_46 = 12;
-pub const SDD_EVENT_PREFETCH_COMPLETED: _bindgen_ty_46 = 13;
-pub type _bindgen_ty_46 = i32;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sdd_event {
     pub struct_size: usize,
+    pub kind: sdd_event_kind,
     pub token: sdd_token,
     pub user_data: *mut ::std::os::raw::c_void,
-    pub kind: i32,
-    pub error: sdd_status,
-    pub image: *mut sdd_image,
-    pub bytes: *mut sdd_bytes,
     pub received_bytes: i64,
     pub expected_bytes: i64,
     pub result: *const sdd_result,
-    pub notice: *const sdd_notice,
-    pub facts: *const sdd_image_facts,
+    pub info: *const sdd_image_info,
     pub prefetch: *const sdd_prefetch_report,
+    pub notice: *const sdd_notice,
     pub index: usize,
 }
 impl Default for sdd_event {
@@ -2591,5 +2522,3 @@ extern "C" {
         count: *mut usize,
     ) -> sdd_status;
 }
-pub const SDD_AGE_NOTHING: i64 = -2;
-pub const SDD_NO_LIMIT: i64 = -1;
