@@ -19,9 +19,10 @@ UNUSED_FUNCTIONS = {
     "sdd_download": "Downloader::download() submits a request",
     "sdd_load": "Loader::load() submits a request",
     "sdd_get": "Request::wait() waits for a download",
+    "sdd_downloader_submit_wait": "Request::wait() waits for a download",
     "sdd_loader_submit_wait": "Request::wait() waits for a load",
+    "sdd_last_error_message": "sdd_last_error() has it, too",
     "sdd_downloader_drain": "events go to the closures and tasks of their requests: Downloader::dispatch()",
-    "sdd_image_good_rows": "ImageInfo::good_rows",
     "sdd_response_header_count": "Response::headers() ends by itself",
     "sdd_version": "version() has the same numbers as text",
 }
@@ -33,28 +34,22 @@ UNUSED_FIELDS = {
     "sdd_batch_config.count": "as urls",
     "sdd_callback_options.on_thread_start": "Rust needs no thread to be attached",
     "sdd_callback_options.on_thread_stop": "as on_thread_start",
-    "sdd_callback_options.thread_user_data": "as on_thread_start",
+    "sdd_callback_options.user_data": "as on_thread_start",
+    "sdd_callback_options.user_data_free": "as on_thread_start",
     "sdd_decode_options.pixels_stride": "row_alignment says it",
-    "sdd_image_facts.is_animated": "frame_count is more than 1",
-    "sdd_image_info.format": "Image::format()",
-    "sdd_image_info.height": "Image::height()",
-    "sdd_image_info.is_preview": "Image::is_preview()",
-    "sdd_image_info.pixel_format": "Image::pixel_format()",
-    "sdd_image_info.pixels_size": "Pixels::padded_bytes()",
-    "sdd_image_info.stride": "Pixels::stride()",
-    "sdd_image_info.width": "Image::width()",
     "sdd_prefetch_report.cancelled": "a list that is cancelled ends with an error",
-    "sdd_result.finished": "each callback has a function of its own",
+    "sdd_result.is_terminal": "each callback has a function of its own",
 }
 
 # Structs that the application fills, and those that the library fills for the crate to read.
 FILLED = """sdd_batch_config sdd_batch_source sdd_cache_config sdd_cache_item sdd_callback_options sdd_coder
 sdd_coder_estimate sdd_coder_preview sdd_cookie sdd_credential sdd_decode_options sdd_download_request sdd_downloader_config sdd_encode_options sdd_entry_store
 sdd_limits sdd_load_request sdd_loader_config sdd_memory_store sdd_modifiers sdd_network_options sdd_pixel_allocator
-sdd_prefetch_list sdd_cache_query_options sdd_response_change sdd_retry_options sdd_tensor sdd_transform sdd_transport""".split()
+sdd_prefetch_list sdd_cache_query_options sdd_response_change sdd_retry_options sdd_tensor sdd_transfer_options
+sdd_transform sdd_transport""".split()
 READ = """sdd_batch_host sdd_batch_item sdd_batch_statistics sdd_batch_status sdd_cache_entry sdd_coder_frame sdd_coder_task
-sdd_image_facts sdd_image_info sdd_image_text sdd_metrics sdd_notice sdd_prefetch_outcome sdd_prefetch_report sdd_result
-sdd_source_error sdd_timings sdd_token_info sdd_transfer_request""".split()
+sdd_failure sdd_image_info sdd_image_text sdd_metrics sdd_notice sdd_outcome sdd_prefetch_report sdd_result
+sdd_token_info sdd_transfer_request""".split()
 
 
 def without_comments(text):

@@ -7,10 +7,10 @@
 //! ```
 //! use sdd_sys::*;
 //!
-//! let mut facts = sized!(sdd_image_facts);
+//! let mut info = sized!(sdd_image_info);
 //! let png = [0x89, b'P', b'N', b'G'];
-//! // SAFETY: the bytes are read, and the facts are written, before the call returns.
-//! let status = unsafe { sdd_image_probe(png.as_ptr().cast(), png.len(), &mut facts) };
+//! // SAFETY: the bytes are read, and the info is written, before the call returns.
+//! let status = unsafe { sdd_image_probe(png.as_ptr().cast(), png.len(), &mut info) };
 //! assert_eq!(status, SDD_ERROR_INCOMPLETE);
 //! ```
 //!

@@ -38,14 +38,8 @@ fn drain(downloader: usize, ends: &Ends) {
     let mut events = vec![sys::sized!(sdd_event); 64];
     while !ends.is_over.load(Ordering::SeqCst) {
         let mut count = 0;
-        // SAFETY: `measure` destroys the downloader after this thread; the events are ours to release.
-        unsafe {
-            sdd_downloader_wait(downloader as *mut _, events.as_mut_ptr(), events.len(), 100, &mut count);
-            for event in &events[..count] {
-                sdd_bytes_release(event.bytes);
-                sdd_image_release(event.image);
-            }
-        }
+        // SAFETY: `measure` destroys the downloader after this thread; the events are lent until the next call.
+        unsafe { sdd_downloader_wait(downloader as *mut _, events.as_mut_ptr(), events.len(), 100, &mut count) };
         ends.add(count);
     }
 }

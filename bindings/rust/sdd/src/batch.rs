@@ -3,10 +3,11 @@
 use crate::batch_builder::Source;
 use crate::border::{is_inside_callback, outside_callbacks};
 use crate::error::check;
-use crate::numbers::{microseconds, milliseconds};
+use crate::numbers::milliseconds;
 use crate::readiness::Readiness;
+use crate::report::Owned;
 use crate::tensor::Memory;
-use crate::{sys, text, Bytes, Downloader, Error, Failure, Image, Loader, Origin, Response, Stage, Status};
+use crate::{sys, Bytes, Downloader, Error, Image, Loader, Report, Status};
 use std::collections::VecDeque;
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -72,16 +73,9 @@ pub struct BatchItem<T> {
     pub id: u64,
     /// What has come, or why nothing has.
     pub outcome: Result<T, Error>,
-    /// The HTTP status; 0 if no response came, or none was needed.
-    pub http_status: i32,
-    /// Where it comes from.
-    pub origin: Origin,
-    /// From its submission to its end.
-    pub time: Duration,
-    /// With [`BatchBuilder::responses`](crate::BatchBuilder::responses): the response, also of an item that failed.
-    pub response: Option<Response>,
-    /// True if all transforms that an options processor has set were applied.
-    pub transformed: bool,
+    /// Where it came from, and what it cost, also of an item that failed. It has the response with
+    /// [`BatchBuilder::responses`](crate::BatchBuilder::responses).
+    pub report: Box<Report>,
 }
 
 /// The handle of a batch, with all that the library uses until it is destroyed.
@@ -128,7 +122,7 @@ impl Core {
         let status = unsafe { sys::sdd_batch_wait(self.raw(), items.as_mut_ptr(), max, limit, &mut count) };
         if status == sys::SDD_OK {
             // SAFETY: the first `count` have been filled, and each is read once.
-            items[..count].iter().for_each(|item| each(unsafe { Taken::read(item) }));
+            items[..count].iter().filter_map(|item| unsafe { Taken::read(item) }).for_each(&mut each);
         }
         // SAFETY: the library uses the source only inside calls, of which `&mut self` allows one at a time.
         if let Some(panic) = unsafe { self.0.source.as_mut() }.panic.take() {
@@ -165,49 +159,26 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
-    /// SAFETY: an item that has been filled, and whose objects are the caller's.
-    unsafe fn read(item: &sys::sdd_batch_item) -> Self {
-        // SAFETY: as the caller promises; the message ends with NUL.
-        let (image, bytes, response, message) = unsafe {
-            let (image, bytes) = (Image::owned(item.image), Bytes::owned(item.bytes));
-            (image, bytes, Response::owned(item.response), text::owned(item.message.as_ptr()))
+    /// Returns `None` for an item without a result, which there is not.
+    ///
+    /// SAFETY: an item that has been filled, and whose result is the caller's.
+    unsafe fn read(item: &sys::sdd_batch_item) -> Option<Self> {
+        // SAFETY: as the caller promises.
+        let (error, report, image, bytes) = unsafe {
+            let result = Owned::of(item.result)?;
+            let (image, bytes) = (Image::retained(result.image), Bytes::retained(result.bytes));
+            (Error::found(&result.failure), Box::new(Report::read(&result)), image, bytes)
         };
-        let outcome = if item.error == sys::SDD_OK { Ok(()) } else { Err(failure(item, message)) };
         let (slot, size) = (item.slot, (item.width as u32, item.height as u32));
-        let item = BatchItem {
-            index: u64::try_from(item.index).unwrap_or(0),
-            id: item.id,
-            outcome,
-            http_status: item.http_status,
-            origin: Origin::of(item.origin).unwrap_or_default(),
-            time: microseconds(item.time_us),
-            response,
-            transformed: item.transformed == 1,
-        };
-        Taken { image, bytes, slot, size, item }
+        let (index, outcome) = (u64::try_from(item.index).unwrap_or(0), error.map_or(Ok(()), Err));
+        Some(Taken { image, bytes, slot, size, item: BatchItem { index, id: item.id, outcome, report } })
     }
 
     fn into_item<T: BatchOutput>(self) -> BatchItem<T> {
         let Taken { image, bytes, slot, size, item } = self;
-        let BatchItem { index, id, outcome, http_status, origin, time, response, transformed } = item;
-        let outcome = outcome.and_then(|()| T::of(SealedItem { image, bytes, slot, size }));
-        BatchItem { index, id, outcome, http_status, origin, time, response, transformed }
+        let outcome = item.outcome.and_then(|()| T::of(SealedItem { image, bytes, slot, size }));
+        BatchItem { index: item.index, id: item.id, outcome, report: item.report }
     }
-}
-
-fn failure(item: &sys::sdd_batch_item, message: String) -> Error {
-    let failure = Failure {
-        status: Status(item.error),
-        detail: item.detail,
-        http_status: item.http_status,
-        curl_code: item.curl_code,
-        system_error: item.system_error,
-        stage: Stage::of(item.stage).unwrap_or_default(),
-        retryable: item.retryable == 1,
-        message,
-        report: None,
-    };
-    Error::in_class(item.error_class, failure)
 }
 
 impl<T: BatchOutput> Batch<T> {
@@ -216,7 +187,7 @@ impl<T: BatchOutput> Batch<T> {
     }
 
     /// Waits at most so long for the next item; `None` after the last one. An error with
-    /// [`Status::TIMED_OUT`](crate::Status::TIMED_OUT) if none came in time: the batch goes on.
+    /// [`Status::TIMEOUT`](crate::Status::TIMEOUT) if none came in time: the batch goes on.
     pub fn next_within(&mut self, limit: Duration) -> Result<Option<BatchItem<T>>, Error> {
         self.next_or_error(Some(limit))
     }
@@ -226,7 +197,7 @@ impl<T: BatchOutput> Batch<T> {
             // Inside a callback the batch could wait for this thread.
             let is_inside = is_inside_callback();
             match self.fill(if is_inside { Some(Duration::ZERO) } else { limit }) {
-                Err(error) if is_inside && error.status() == Status::TIMED_OUT => {
+                Err(error) if is_inside && error.status() == Status::TIMEOUT => {
                     return Err(Error::of_status(sys::SDD_ERROR_WOULD_DEADLOCK));
                 }
                 Err(error) => return Err(error),
@@ -247,7 +218,7 @@ impl<T: BatchOutput> Batch<T> {
     /// Takes the next item; `None` after the last one. Like the iterator, it calls the iterator of the URLs.
     pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<BatchItem<T>, Error>>> {
         match self.next_or_error(Some(Duration::ZERO)) {
-            Err(error) if matches!(error.status(), Status::TIMED_OUT | Status::WOULD_DEADLOCK) => {
+            Err(error) if matches!(error.status(), Status::TIMEOUT | Status::WOULD_DEADLOCK) => {
                 match self.watch(context) {
                     Ok(()) => Poll::Pending,
                     Err(error) => Poll::Ready(self.ended_by(error)),
@@ -338,7 +309,7 @@ pub struct SealedItem {
 
 impl BatchOutput for Image {
     fn of(item: SealedItem) -> Result<Self, Error> {
-        item.image.ok_or_else(|| Error::made(sys::SDD_ERROR_NOT_FOUND, 0, "The item has no image.".into()))
+        item.image.ok_or_else(|| Error::made(sys::SDD_ERROR_NOT_FOUND, "The item has no image."))
     }
 }
 

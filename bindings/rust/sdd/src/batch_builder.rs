@@ -6,7 +6,9 @@ use crate::credential::pointer;
 use crate::error::check;
 use crate::numbers::{clamped_i32, milliseconds};
 use crate::tensor::{Memory, Tensor, TensorBatch};
-use crate::{sys, Bytes, DecodeOptions, Downloader, Error, Image, Loader, Options};
+use crate::text::Texts;
+use crate::transfer::transfer_setters;
+use crate::{sys, Bytes, DecodeOptions, Downloader, Error, Image, Loader, Options, Priority, TransferOptions};
 use std::any::Any;
 use std::ffi::CString;
 use std::fmt;
@@ -70,11 +72,12 @@ pub struct BatchBuilder {
     downloader: Option<Downloader>,
     loader: Option<Loader>,
     decode: Option<DecodeOptions>,
+    transfer: TransferOptions,
     options: Options,
+    priority: Priority,
     deadline: i64,
     look_ahead: u32,
     is_ordered: bool,
-    max_attempts: u32,
     responses: bool,
 }
 
@@ -115,11 +118,12 @@ impl BatchBuilder {
             downloader,
             loader,
             decode: None,
+            transfer: TransferOptions::default(),
             options: Options::default(),
+            priority: Priority::default(),
             deadline: 0,
             look_ahead: 0,
             is_ordered: false,
-            max_attempts: 0,
             responses: false,
         }
     }
@@ -135,6 +139,14 @@ impl BatchBuilder {
         self.options |= options;
         self
     }
+
+    /// Sets the priority of all items.
+    pub fn priority(mut self, priority: Priority) -> Self {
+        self.priority = priority;
+        self
+    }
+
+    transfer_setters!(transfer);
 
     /// Limits the time of the whole batch. Items that have not ended by then end with
     /// [`Error::Timeout`](crate::Error::Timeout).
@@ -155,13 +167,7 @@ impl BatchBuilder {
         self
     }
 
-    /// Sets the number of transfers for one item, the first included.
-    pub fn max_attempts(mut self, count: u32) -> Self {
-        self.max_attempts = count;
-        self
-    }
-
-    /// Gives items their response: [`BatchItem::response`](crate::BatchItem).
+    /// Gives the reports of items their response: [`Report::response`](crate::Report).
     pub fn responses(mut self) -> Self {
         self.responses = true;
         self
@@ -277,16 +283,16 @@ impl BatchBuilder {
         config.user_data = source.cast();
         config.tensor = tensor.map_or(ptr::null(), |tensor| tensor);
         config.decode = pointer(&decode);
-        config.options = self.options.0;
+        (config.options, config.priority) = (self.options.0, self.priority as i32);
         config.deadline_ms = self.deadline;
         config.look_ahead = clamped_i32(self.look_ahead);
         config.order = if self.is_ordered { sys::SDD_BATCH_ORDERED } else { sys::SDD_BATCH_AS_COMPLETED };
-        config.max_attempts = clamped_i32(self.max_attempts);
         config.responses = self.responses.into();
         let mut handle = ptr::null_mut();
-        // SAFETY: the config is copied; source and memory live until the batch is destroyed. On success it is ours.
-        let status = unsafe { sys::sdd_batch_create(&config, &mut handle) };
-        let made = check(status).and_then(|()| {
+        let made = self.transfer.lend(&mut Texts::default(), |transfer| {
+            config.transfer = transfer;
+            // SAFETY: the config is copied; source and memory live until the batch is destroyed. On success it is ours.
+            check(unsafe { sys::sdd_batch_create(&config, &mut handle) })?;
             let made = NonNull::new(handle).zip(NonNull::new(source));
             made.ok_or_else(|| Error::of_status(sys::SDD_ERROR_NO_RESOURCES))
         });

@@ -53,15 +53,13 @@ pub struct BatchStatistics {
 /// assert_eq!((failed.items, failed.http_status, outcomes.len()), (2, 404, 2));
 /// # Ok::<(), sdd::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BatchOutcome {
-    /// Items with this outcome.
+    /// Items with this outcome: with the same status, detail and HTTP status.
     pub items: i64,
-    /// The kind of failure; `None` for success.
-    pub error: Option<Status>,
-    /// One of `SDD_DETAIL_`, or 0.
-    pub detail: i32,
+    /// The failure of the first of them, with the sentence of its status; `None` for success.
+    pub error: Option<Error>,
     /// The HTTP status.
     pub http_status: i32,
 }
@@ -121,9 +119,8 @@ impl<T> Batch<T> {
             check(unsafe { sys::sdd_batch_get_status(self.core.raw(), index, &mut counts) })?;
             Ok(BatchOutcome {
                 items: counts.items,
-                error: (counts.error != sys::SDD_OK).then_some(Status(counts.error)),
-                detail: counts.detail,
-                http_status: counts.http_status,
+                error: unsafe { Error::found(&counts.failure) }, // SAFETY: just filled; a static sentence
+                http_status: counts.failure.http_status,
             })
         })
     }

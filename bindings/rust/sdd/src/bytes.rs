@@ -40,7 +40,7 @@ impl Bytes {
         let made = unsafe { sys::sdd_bytes_create(bytes.as_ptr().cast(), bytes.len()) };
         match NonNull::new(made) {
             Some(made) => Ok(Bytes(Some(made))),
-            None => Err(Error::of_call(sys::SDD_ERROR_NO_RESOURCES)),
+            None => Err(Error::last()),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The configuration of a cache.
 
 use crate::border::{guard, used_by_any_thread};
-use crate::error::check_with_detail;
+use crate::error::check;
 use crate::numbers::{clamped, clamped_i32, milliseconds, numbers};
 use crate::stores::{entry_table, memory_table, EntryTable, MemoryTable};
 use crate::text::Texts;
@@ -79,6 +79,7 @@ pub struct CacheBuilder {
     trim_interval: i64,
     map_from_bytes: u64,
     share_wait: i64,
+    no_share_wait: bool,
     max_parts: (i64, i64),
     ignored_query_parameters: Option<String>,
     functions: Functions,
@@ -188,7 +189,7 @@ impl CacheBuilder {
     /// Limits the wait for another process that downloads the same URL; 30 seconds by default. `None`: processes do not
     /// wait for each other.
     pub fn share_wait(mut self, time: Option<Duration>) -> Self {
-        self.share_wait = time.map_or(-1, milliseconds);
+        (self.share_wait, self.no_share_wait) = (time.map_or(0, milliseconds), time.is_none());
         self
     }
 
@@ -266,7 +267,7 @@ impl CacheBuilder {
         config.low_water_percent = clamped_i32(self.low_water_percent);
         config.trim_interval_ms = self.trim_interval;
         config.map_from_bytes = clamped(self.map_from_bytes);
-        config.share_wait_ms = self.share_wait;
+        (config.share_wait_ms, config.no_share_wait) = (self.share_wait, self.no_share_wait.into());
         (config.max_part_bytes, config.max_part_age_ms) = self.max_parts;
         config.ignored_query_parameters = texts.add_optional(&self.ignored_query_parameters)?;
         config.max_queued_bytes = self.max_queued_bytes;
@@ -278,10 +279,9 @@ impl CacheBuilder {
         let functions = Box::into_raw(Box::new(self.functions.clone()));
         config.user_data = functions.cast();
         config.user_data_free = Some(free);
-        let (mut handle, mut detail) = (ptr::null_mut(), 0);
+        let mut handle = ptr::null_mut();
         // SAFETY: the config is copied, and frees the functions; on success the handle is ours.
-        let status = unsafe { sys::sdd_cache_create(&config, &mut handle, &mut detail) };
-        if let Err(error) = check_with_detail(status, detail) {
+        if let Err(error) = check(unsafe { sys::sdd_cache_create(&config, &mut handle) }) {
             drop(unsafe { Box::from_raw(functions) }); // SAFETY: not accepted, so they stayed ours
             return Err(error);
         }

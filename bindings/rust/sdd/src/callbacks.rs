@@ -1,9 +1,9 @@
 //! Closures that follow one request, and the C functions that call them.
 
 use crate::border::{guard, used_by_any_thread};
-use crate::report::Outcome;
+use crate::report::Delivered;
 use crate::shared::{Arrived, Shared};
-use crate::{sys, Error, Image, ImageFacts, Picture, PrefetchProgress, Report};
+use crate::{sys, Error, Image, ImageInfo, Picture, PrefetchProgress, Report};
 use std::fmt;
 use std::os::raw::{c_char, c_void};
 use std::sync::{Arc, Mutex};
@@ -45,7 +45,7 @@ pub struct Progress {
 ///
 /// let loader = Loader::without_cache()?;
 /// let (sender, sizes) = channel();
-/// let callbacks = Callbacks::new().facts(move |facts| sender.send((facts.width, facts.height)).unwrap());
+/// let callbacks = Callbacks::new().facts(move |info| sender.send((info.stored_width, info.stored_height)).unwrap());
 /// let picture = loader.load_with(url, callbacks).wait()?;
 /// assert_eq!(sizes.recv(), Ok((picture.image.width(), picture.image.height())));
 /// # Ok::<(), sdd::Error>(())
@@ -53,7 +53,7 @@ pub struct Progress {
 #[derive(Default)]
 pub struct Callbacks {
     progress: Option<Box<dyn FnMut(Progress) + Send>>,
-    facts: Option<Box<dyn FnMut(ImageFacts) + Send>>,
+    facts: Option<Box<dyn FnMut(ImageInfo) + Send>>,
     preview: Option<Box<dyn FnMut(Image) + Send>>,
     cached: Option<Box<dyn FnMut(Picture) + Send>>,
     prefetched: Option<PrefetchFn>,
@@ -76,20 +76,19 @@ impl Callbacks {
     }
 
     /// Reports what kind of picture is arriving: once, before any preview.
-    pub fn facts(mut self, function: impl FnMut(ImageFacts) + Send + 'static) -> Self {
+    pub fn facts(mut self, function: impl FnMut(ImageInfo) + Send + 'static) -> Self {
         self.facts = Some(Box::new(function));
         self
     }
 
-    /// Delivers images of what has arrived so far. The request then has
-    /// [`Options::PROGRESSIVE_LOAD`](crate::Options::PROGRESSIVE_LOAD).
+    /// Delivers images of what has arrived so far, which are made only if they are asked for so.
     pub fn preview(mut self, function: impl FnMut(Image) + Send + 'static) -> Self {
         self.preview = Some(Box::new(function));
         self
     }
 
-    /// For a load with [`Options::REFRESH_CACHED`](crate::Options::REFRESH_CACHED): delivers the cached picture, before
-    /// the end.
+    /// For a load with [`Options::REFRESH_CACHED`](crate::Options::REFRESH_CACHED), and refused by any other request:
+    /// delivers the cached picture, before the end.
     pub fn cached(mut self, function: impl FnMut(Picture) + Send + 'static) -> Self {
         self.cached = Some(Box::new(function));
         self
@@ -108,6 +107,7 @@ pub(crate) struct Task {
     pub(crate) shared: Arc<Shared>,
     callbacks: Mutex<Callbacks>,
     takes_events: bool,
+    takes_previews: bool,
 }
 
 impl Task {
@@ -116,8 +116,8 @@ impl Task {
     }
 
     /// A task whose events are kept for the application to take.
-    pub(crate) fn with_events() -> Self {
-        Task { shared: Arc::new(Shared::with_events()), takes_events: true, ..Task::default() }
+    pub(crate) fn with_events(takes_previews: bool) -> Self {
+        Task { shared: Arc::new(Shared::with_events()), takes_events: true, takes_previews, ..Task::default() }
     }
 
     // The callbacks of the task, or None for those that nothing is to be called for.
@@ -131,15 +131,11 @@ impl Task {
     }
 
     pub(crate) fn preview_fn(&mut self) -> sys::sdd_result_fn {
-        (self.takes_events || self.wants_previews()).then_some(Task::on_preview)
+        (self.takes_previews || self.closures().preview.is_some()).then_some(Task::on_preview)
     }
 
-    pub(crate) fn cached_fn(&mut self) -> sys::sdd_result_fn {
-        (self.takes_events || self.closures().cached.is_some()).then_some(Task::on_cached)
-    }
-
-    pub(crate) fn wants_previews(&mut self) -> bool {
-        self.closures().preview.is_some()
+    pub(crate) fn cached_fn(&mut self, refreshes: bool) -> sys::sdd_result_fn {
+        (self.takes_events && refreshes || self.closures().cached.is_some()).then_some(Task::on_cached)
     }
 
     fn closures(&mut self) -> &mut Callbacks {
@@ -164,11 +160,11 @@ impl Task {
         unsafe { Self::called(task, token, called) } // SAFETY: the library frees the task after its last callback
     }
 
-    unsafe extern "C" fn on_facts(token: sys::sdd_token, facts: *const sys::sdd_image_facts, task: *mut c_void) {
+    unsafe extern "C" fn on_facts(token: sys::sdd_token, info: *const sys::sdd_image_info, task: *mut c_void) {
         let called = |task: &Task| {
-            let facts = ImageFacts::read(unsafe { &*facts }); // SAFETY: lent until we return
-            task.shared.arrived(Arrived::Facts(facts));
-            task.call(|closures| closures.facts.as_mut().map(|function| function(facts)));
+            let info = ImageInfo::read(unsafe { &*info }); // SAFETY: lent until we return
+            task.shared.arrived(Arrived::Facts(info));
+            task.call(|closures| closures.facts.as_mut().map(|function| function(info)));
         };
         unsafe { Self::called(task, token, called) } // SAFETY: as above
     }
@@ -188,8 +184,8 @@ impl Task {
     unsafe extern "C" fn on_cached(result: *const sys::sdd_result, task: *mut c_void) {
         let result = unsafe { &*result }; // SAFETY: lent until we return
         let called = |task: &Task| {
-            let outcome = || unsafe { Outcome::read(result) }; // SAFETY: as the result
-            task.call(|closures| match outcome().and_then(Outcome::into_picture) {
+            let outcome = || unsafe { Delivered::read(result) }; // SAFETY: as the result
+            task.call(|closures| match outcome().and_then(Delivered::into_picture) {
                 Ok(picture) => closures.cached.as_mut().map(|function| function(picture)),
                 Err(_) => None,
             });
@@ -202,7 +198,7 @@ impl Task {
 
     pub(crate) unsafe extern "C" fn on_completed(result: *const sys::sdd_result, task: *mut c_void) {
         let result = unsafe { &*result }; // SAFETY: lent until we return
-        let called = |task: &Task| task.shared.end(unsafe { Outcome::read(result) }); // SAFETY: as the result
+        let called = |task: &Task| task.shared.end(unsafe { Delivered::read(result) }); // SAFETY: as the result
         unsafe { Self::called(task, result.token, called) } // SAFETY: as above
     }
 

@@ -5,7 +5,6 @@ use crate::error::check;
 use crate::text::{c_string, path_text, Texts};
 use crate::{sys, Downloader, Error, ImageFormat, PixelFormat};
 use std::path::Path;
-use std::ptr;
 use std::time::Duration;
 
 /// A coder's answer to the first bytes of a body: [`Coder::can_decode`].
@@ -326,7 +325,7 @@ impl Downloader {
     ) -> Result<(), Error> {
         add(name, format, mime_type, coder, |lent| {
             // SAFETY: the struct is copied; the library frees the coder, if it has accepted it.
-            unsafe { sys::sdd_downloader_add_coder(self.raw(), lent, ptr::null_mut()) }
+            unsafe { sys::sdd_downloader_add_coder(self.raw(), lent) }
         })
     }
 
@@ -348,7 +347,7 @@ pub fn register_coder<C: Coder>(
 ) -> Result<(), Error> {
     add(name, format, mime_type, coder, |lent| {
         // SAFETY: as above.
-        unsafe { sys::sdd_process_add_coder(lent, ptr::null_mut()) }
+        unsafe { sys::sdd_process_add_coder(lent) }
     })
 }
 
@@ -366,7 +365,7 @@ pub fn unregister_coder(name: &str) -> Result<(), Error> {
 pub unsafe fn load_coder(path: &Path) -> Result<(), Error> {
     let path = c_string(path_text(path)?)?;
     // SAFETY: as the caller promises; the path is read before the call returns.
-    check(unsafe { sys::sdd_process_load_coder_wait(path.as_ptr(), ptr::null_mut(), 0) })
+    check(unsafe { sys::sdd_process_load_coder_wait(path.as_ptr()) })
 }
 
 fn add<C: Coder>(

@@ -1,9 +1,11 @@
 //! Cookies of a downloader.
 
 use crate::error::check;
+use crate::numbers::milliseconds;
 use crate::text::{c_string, Texts};
 use crate::{sys, text, Downloader, Error};
 use std::ptr;
+use std::time::{Duration, SystemTime};
 
 /// A cookie (RFC 6265). Requests with [`Options::HANDLE_COOKIES`](crate::Options::HANDLE_COOKIES) send the
 /// downloader's cookies, and add those that servers set.
@@ -32,8 +34,8 @@ pub struct Cookie {
     pub domain: String,
     /// "/" or a path below it.
     pub path: String,
-    /// Seconds since 1970; 0: until the downloader is dropped.
-    pub expires: i64,
+    /// `None`: when the downloader is dropped.
+    pub expires: Option<SystemTime>,
     /// True if it is also for hosts in subdomains of the domain.
     pub include_subdomains: bool,
     /// True if it is only sent over https.
@@ -58,7 +60,7 @@ impl Downloader {
             value: texts.add(&cookie.value)?,
             domain: texts.add(&cookie.domain)?,
             path: if cookie.path.is_empty() { ptr::null() } else { texts.add(&cookie.path)? },
-            expires: cookie.expires,
+            expires_ms: cookie.expires.map_or(0, since_1970),
             include_subdomains: cookie.include_subdomains.into(),
             secure: cookie.secure.into(),
             http_only: cookie.http_only.into(),
@@ -82,7 +84,7 @@ impl Downloader {
                         value: text::owned(cookie.value),
                         domain: text::owned(cookie.domain),
                         path: text::owned(cookie.path),
-                        expires: cookie.expires,
+                        expires: u64::try_from(cookie.expires_ms).ok().filter(|&ms| ms > 0).map(at),
                         include_subdomains: cookie.include_subdomains == 1,
                         secure: cookie.secure == 1,
                         http_only: cookie.http_only == 1,
@@ -100,4 +102,13 @@ impl Downloader {
         let domain = domain.as_ref().map_or(ptr::null(), |domain| domain.as_ptr());
         check(unsafe { sys::sdd_downloader_clear_cookies(self.raw(), domain) }) // SAFETY: read by the call
     }
+}
+
+/// Returns milliseconds; at least 1, since 0 stands for no time in C.
+fn since_1970(time: SystemTime) -> i64 {
+    milliseconds(time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())
+}
+
+fn at(milliseconds: u64) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_millis(milliseconds)
 }

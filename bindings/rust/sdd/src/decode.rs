@@ -160,7 +160,7 @@ impl DecodeOptions {
             scale_down_limit_bytes: clamped(self.scale_down_limit_bytes),
             row_alignment: clamped_i32(self.row_alignment),
             allow_enlarging: self.allow_enlarging.into(),
-            integrity: if self.lenient { sys::SDD_DAMAGE_KEEP_REST } else { sys::SDD_DAMAGE_REFUSE },
+            damage: if self.lenient { sys::SDD_DAMAGE_KEEP_REST } else { sys::SDD_DAMAGE_REFUSE },
             format_hint: self.format_hint.map_or(0, |format| format.0),
             scaling: self.scaling as i32,
             allocator: self.allocator.as_ref().map_or(ptr::null(), Allocator::pointer),

@@ -111,7 +111,7 @@ impl Downloader {
         let mut count = 0;
         // SAFETY: without an array, events are delivered; the number is written before the call returns.
         match unsafe { sys::sdd_downloader_wait(self.raw(), ptr::null_mut(), 0, limit, &mut count) } {
-            sys::SDD_ERROR_TIMED_OUT => Ok(0),
+            sys::SDD_ERROR_TIMEOUT => Ok(0),
             status => check(status).map(|()| count),
         }
     }
@@ -139,7 +139,7 @@ impl Downloader {
             .and_then(|(woken, wake)| {
                 [&woken, &wake].iter().try_for_each(|end| end.set_nonblocking(true)).map(|()| (woken, wake))
             })
-            .map_err(|error| Error::made(sys::SDD_ERROR_NO_RESOURCES, 0, format!("No descriptor: {error}.")))?;
+            .map_err(|error| Error::made(sys::SDD_ERROR_NO_RESOURCES, format!("No descriptor: {error}.")))?;
         let waker = Waker::from(Arc::new(Alarm(Mutex::new(wake))));
         let mut future = Box::pin(future);
         loop {

@@ -1,15 +1,13 @@
 //! Downloads: requests for one URL without a loader's cache.
 
 use crate::credential::pointer;
-use crate::modifiers::LentModifiers;
-use crate::numbers::milliseconds_or_none;
+use crate::error::accepted;
+use crate::numbers::clamped;
 use crate::text::Texts;
-use crate::transfer::{transfer_setters, Transfer};
-use crate::{sys, Credential, DecodeOptions, Error, Modifiers, Options, Priority, Redirects};
+use crate::transfer::transfer_setters;
+use crate::{sys, DecodeOptions, Error, Options, Priority, TransferOptions};
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// A download with its settings. A URL alone is one, too: methods that take a download take `&str` and `String`.
 ///
@@ -38,9 +36,10 @@ pub struct DownloadRequest {
     body: Option<Arc<[u8]>>,
     range: Option<String>,
     priority: Priority,
-    total_timeout: i64,
     decode: Option<DecodeOptions>,
-    transfer: Transfer,
+    transfer: TransferOptions,
+    integrity: Option<String>,
+    expected_bytes: u64,
 }
 
 impl DownloadRequest {
@@ -74,22 +73,28 @@ impl DownloadRequest {
         self
     }
 
-    /// Limits the time from submitting to the end; `None`: no limit.
-    pub fn total_timeout(mut self, limit: impl Into<Option<Duration>>) -> Self {
-        self.total_timeout = milliseconds_or_none(limit.into());
-        self
-    }
-
     /// Sets the form in which the picture is wanted.
     pub fn decode(mut self, options: DecodeOptions) -> Self {
         self.decode = Some(options);
         self
     }
 
-    transfer_setters!();
+    /// Requires a SHA-256 of the body: "sha256-" and base64 or 64 hexadecimal digits.
+    pub fn integrity(mut self, hash: &str) -> Self {
+        self.integrity = Some(hash.into());
+        self
+    }
+
+    /// Requires a size of the body.
+    pub fn expected_bytes(mut self, count: u64) -> Self {
+        self.expected_bytes = count;
+        self
+    }
+
+    transfer_setters!(transfer);
 
     /// Passes the request to `body` as a C struct, which lives until `body` returns, with all that it points to.
-    /// `body` returns 0 if the library has not accepted it.
+    /// `body` returns the token.
     pub(crate) fn lend(
         &self,
         body: impl FnOnce(&mut sys::sdd_download_request) -> sys::sdd_token,
@@ -104,32 +109,15 @@ impl DownloadRequest {
         }
         request.range = texts.add_optional(&self.range)?;
         request.priority = self.priority as i32;
-        request.total_timeout_ms = self.total_timeout;
+        request.integrity = texts.add_optional(&self.integrity)?;
+        request.expected_bytes = clamped(self.expected_bytes);
         let decode = self.decode.as_ref().map(DecodeOptions::lend);
         request.decode = pointer(&decode);
-        lend_transfer(&self.transfer, &mut texts, &mut request, body)
+        self.transfer.lend(&mut texts, |transfer| {
+            request.transfer = transfer;
+            accepted(body(&mut request))
+        })
     }
-}
-
-/// Passes a request on to `body` with the settings of its transfer.
-pub(crate) fn lend_transfer(
-    transfer: &Transfer,
-    texts: &mut Texts,
-    request: &mut sys::sdd_download_request,
-    body: impl FnOnce(&mut sys::sdd_download_request) -> sys::sdd_token,
-) -> Result<sys::sdd_token, Error> {
-    transfer.fill(request, texts)?;
-    let headers = texts.add_headers(&transfer.headers)?;
-    (request.headers, request.header_count) = (headers.as_ptr(), headers.len());
-    let credential = transfer.credential.as_ref().map(|credential| credential.lend(texts)).transpose()?;
-    request.credential = pointer(&credential);
-    let modifiers = transfer.modifiers.as_ref().map(Modifiers::lend);
-    request.modifiers = LentModifiers::pointer(&modifiers);
-    let token = body(request);
-    if token == 0 {
-        LentModifiers::take_back(modifiers);
-    }
-    Ok(token)
 }
 
 impl From<&str> for DownloadRequest {

@@ -4,7 +4,6 @@ use crate::border::{is_inside_callback, outside_callbacks};
 use crate::callbacks::{Callbacks, Task};
 use crate::error::check;
 use crate::modifiers::LentModifiers;
-use crate::network::KeptFilter;
 use crate::numbers::{clamped_i32, milliseconds, milliseconds_or_none, numbers};
 use crate::report::Output;
 use crate::request::{submit, Owner};
@@ -68,7 +67,6 @@ struct Handle {
 /// Objects that the downloader uses until it is destroyed.
 pub(crate) struct Kept {
     pub(crate) delivery: Delivery,
-    pub(crate) _filter: Option<KeptFilter>,
     pub(crate) _cache: Option<Cache>,
 }
 
@@ -152,7 +150,27 @@ impl Downloader {
 
     /// Downloads a picture, as a stream of events.
     pub fn events(&self, request: impl Into<DownloadRequest>) -> Events<Picture> {
-        Events::of(self.submit(&request.into(), Task::with_events(), |_| {}))
+        Events::of(self.submit(&request.into(), Task::with_events(false), |_| {}))
+    }
+
+    /// Downloads a picture, as a stream of events, with images of what has arrived so far.
+    ///
+    /// ```
+    /// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
+    /// # let server = server::Server::new();
+    /// use sdd::Event;
+    ///
+    /// for event in sdd::Downloader::shared().events_with_previews(server.url("/a.png")) {
+    ///     match event {
+    ///         Event::Preview(image) => println!("{} rows so far", image.info().good_rows),
+    ///         Event::Completed(outcome) => assert_eq!(outcome?.image.info().good_rows, 3),
+    ///         _ => {}
+    ///     }
+    /// }
+    /// # Ok::<(), sdd::Error>(())
+    /// ```
+    pub fn events_with_previews(&self, request: impl Into<DownloadRequest>) -> Events<Picture> {
+        Events::of(self.submit(&request.into(), Task::with_events(true), |_| {}))
     }
 
     /// Downloads pictures, a few at a time: see [`Results`].
@@ -207,19 +225,15 @@ impl Downloader {
         change: impl FnOnce(&mut sys::sdd_download_request),
     ) -> Request<T> {
         let (progress, facts, preview) = (task.progress_fn(), task.facts_fn(), task.preview_fn());
-        let wants_previews = task.wants_previews();
-        submit(task, self, [self.owner(), None], |task, status| {
+        submit(task, self, [self.owner(), None], |task| {
             request.lend(|request: &mut sys::sdd_download_request| {
                 (request.progress, request.facts, request.preview) = (progress, facts, preview);
                 request.completed = Some(Task::on_completed);
                 request.user_data = task;
                 request.user_data_free = Some(Task::free);
-                if wants_previews {
-                    request.options |= sys::SDD_OPTION_PROGRESSIVE_LOAD;
-                }
                 change(request);
                 // SAFETY: the request is copied, with all that it points to; the library frees the task after its end.
-                unsafe { sys::sdd_downloader_submit(self.raw(), request, status) }
+                unsafe { sys::sdd_downloader_submit(self.raw(), request) }
             })
         })
     }
@@ -236,12 +250,6 @@ impl Downloader {
         }
         let limit = milliseconds_or_none(limit.into());
         check(unsafe { sys::sdd_downloader_idle_wait(self.raw(), limit) }) // SAFETY: any handle is allowed
-    }
-
-    /// Returns how many transfers wait or run.
-    pub fn current_download_count(&self) -> u64 {
-        let count = unsafe { sys::sdd_downloader_current_download_count(self.raw()) }; // SAFETY: any handle is allowed
-        u64::try_from(count).unwrap_or(0)
     }
 
     // Settings.

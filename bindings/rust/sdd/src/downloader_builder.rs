@@ -206,7 +206,7 @@ impl DownloaderBuilder {
             min_progress_interval_ms: self.min_progress.1,
             min_preview_interval_ms: self.min_preview.0,
             min_preview_bytes: clamped(self.min_preview.1),
-            min_preview_scans: clamped_i32(self.min_preview.2),
+            min_preview_scans: self.min_preview.2.into(),
             ..sys::sized!(sdd_callback_options)
         };
         let retry = sys::sdd_retry_options { struct_size: std::mem::size_of::<sys::sdd_retry_options>(), ..self.retry };
@@ -232,7 +232,7 @@ impl DownloaderBuilder {
         self.network.lend(&mut texts, |network| {
             config.network = network;
             self.create(&mut config)
-        })?
+        })
     }
 
     fn create(&self, config: &mut sys::sdd_downloader_config) -> Result<Downloader, Error> {
@@ -241,10 +241,7 @@ impl DownloaderBuilder {
         let mut handle = ptr::null_mut();
         // SAFETY: the config is copied, with all that it points to; on success the handle is ours.
         match check(unsafe { sys::sdd_downloader_create(config, &mut handle) }) {
-            Ok(()) => {
-                let (_filter, _cache) = (self.network.kept_filter(), self.cache.clone());
-                Downloader::owning(handle, Kept { delivery: self.delivery, _filter, _cache })
-            }
+            Ok(()) => Downloader::owning(handle, Kept { delivery: self.delivery, _cache: self.cache.clone() }),
             Err(error) => {
                 LentModifiers::take_back(modifiers);
                 Err(error)

@@ -1,11 +1,10 @@
 //! Encoding images as JPEG, PNG, or in a format of a coder.
 
 use crate::callbacks::Task;
-use crate::error::check;
+use crate::error::{accepted, check};
 use crate::numbers::{clamped, clamped_i32, numbers};
 use crate::request::submit;
 use crate::{sys, Bytes, Downloader, Error, Image, ImageFormat, Request};
-use std::os::unix::io::{AsFd, AsRawFd};
 use std::ptr;
 
 numbers! {
@@ -125,32 +124,6 @@ impl Image {
         }
     }
 
-    /// Encodes the pixels into a file or socket, from its current position, on this thread. Nothing is written before
-    /// all is encoded. The failure's `system_error` has the errno if the write failed.
-    ///
-    /// ```
-    /// # use sdd::{Image, ImageFormat, PixelFormat};
-    /// let image = Image::from_pixels(1, 1, PixelFormat::Rgb8, &[1, 2, 3], 3)?;
-    /// let path = std::env::temp_dir().join(format!("sdd-encode-{}.jpg", std::process::id()));
-    /// image.encode_to(std::fs::File::create(&path)?, &Default::default())?;
-    /// assert_eq!(ImageFormat::sniff(&std::fs::read(&path)?), Some(ImageFormat::JPEG));
-    /// # std::fs::remove_file(&path)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn encode_to(&self, file: impl AsFd, options: &EncodeOptions) -> Result<(), Error> {
-        let mut system_error = 0;
-        let fd = file.as_fd().as_raw_fd();
-        // SAFETY: as above; the descriptor is open while `file` is borrowed.
-        check(unsafe { sys::sdd_image_encode_fd(self.raw(), &options.lend(), fd, &mut system_error) }).map_err(
-            |mut error| {
-                if let Error::System(failure) = &mut error {
-                    failure.system_error = system_error;
-                }
-                error
-            },
-        )
-    }
-
     /// Encodes the pixels on a decode thread of a downloader.
     ///
     /// ```
@@ -162,17 +135,16 @@ impl Image {
     /// ```
     pub fn encode_async(&self, downloader: &Downloader, options: &EncodeOptions) -> Request<Bytes> {
         let options = options.lend();
-        submit(Task::default(), downloader, [downloader.owner(), None], |task, status| {
+        submit(Task::default(), downloader, [downloader.owner(), None], |task| {
             // SAFETY: image and options are borrowed for the call; the library frees the task after the end.
-            Ok(unsafe {
+            accepted(unsafe {
                 sys::sdd_downloader_encode(
-                    self.raw(),
                     downloader.raw(),
+                    self.raw(),
                     &options,
                     Some(Task::on_completed),
                     task,
                     Some(Task::free),
-                    status,
                 )
             })
         })

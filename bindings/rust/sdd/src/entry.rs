@@ -2,12 +2,14 @@
 
 use crate::callbacks::Task;
 use crate::credential::pointer;
-use crate::error::check_with_detail;
+use crate::error::{accepted, check};
 use crate::numbers::numbers;
+use crate::report::{Delivered, Owned};
 use crate::request::submit;
 use crate::text::Texts;
 use crate::{
-    sys, Bytes, Cache, DecodeOptions, Downloader, Error, Image, Levels, Options, Origin, Picture, Report, Request,
+    sys, Bytes, Cache, DecodeOptions, Downloader, Error, Image, Levels, Options, Picture, Priority, Report, Request,
+    Status,
 };
 use std::ptr;
 
@@ -124,12 +126,14 @@ pub struct Query {
     wants: Wants,
     decode: Option<DecodeOptions>,
     options: Options,
+    priority: Priority,
 }
 
 impl Query {
     /// Returns a query of all levels for the image of an entry, by the key of its original.
     pub fn new(key: &str) -> Self {
-        Query { key: key.into(), levels: Levels::All, wants: Wants::Image, decode: None, options: Options::default() }
+        let (options, priority) = (Options::default(), Priority::default());
+        Query { key: key.into(), levels: Levels::All, wants: Wants::Image, decode: None, options, priority }
     }
 
     /// Sets the levels that are asked.
@@ -150,7 +154,13 @@ impl Query {
         self
     }
 
-    /// Adds option bits, those marked Q.
+    /// Sets the priority of [`Cache::query_async`]; the other queries refuse one.
+    pub fn priority(mut self, priority: Priority) -> Self {
+        self.priority = priority;
+        self
+    }
+
+    /// Adds option bits, those without letters.
     pub fn options(mut self, options: Options) -> Self {
         self.options |= options;
         self
@@ -166,6 +176,7 @@ impl Query {
             wants,
             decode: pointer(&decode),
             options: self.options.0,
+            priority: self.priority as i32,
             ..sys::sized!(sdd_cache_query_options)
         }))
     }
@@ -182,40 +193,35 @@ impl Cache {
     pub fn store(&self, item: &CacheItem) -> Result<(), Error> {
         let mut texts = Texts::default();
         let item = item.lend(&mut texts)?;
-        let mut detail = 0;
         // SAFETY: the item is copied, and its objects are retained, before the call returns.
-        check_with_detail(unsafe { sys::sdd_cache_put_wait(self.raw(), &item, &mut detail) }, detail)
+        check(unsafe { sys::sdd_cache_put_wait(self.raw(), &item) })
     }
 
     /// Stores an item, in memory at once and on disk soon. The request ends when it is on disk; dropping the request
     /// does not remove the entry. The downloader delivers the end.
     pub fn store_async(&self, downloader: &Downloader, item: &CacheItem) -> Request<Report> {
-        submit(Task::default(), downloader, [downloader.owner(), self.owner()], |task, status| {
+        submit(Task::default(), downloader, [downloader.owner(), self.owner()], |task| {
             let mut texts = Texts::default();
             let mut item: sys::sdd_cache_item = item.lend(&mut texts)?;
             item.completed = Some(Task::on_completed);
             item.user_data = task;
             item.user_data_free = Some(Task::free);
             // SAFETY: as above; the library frees the task after its end.
-            Ok(unsafe { sys::sdd_cache_put(self.raw(), downloader.raw(), &item, status) })
+            accepted(unsafe { sys::sdd_cache_put(self.raw(), downloader.raw(), &item) })
         })
     }
 
     /// Looks for a picture, and reads and decodes it on this thread; `None`: there is no such entry.
     pub fn query(&self, query: impl Into<Query>) -> Result<Option<Picture>, Error> {
         let query = query.into();
-        let found = self.look_up(&query, query.wants as i32)?;
-        Ok(found.and_then(|(image, bytes, extended, origin)| {
-            let report = Report { url: query.key.clone(), origin, extended, ..Report::default() };
-            Some(Picture { image: image?, bytes, report: Box::new(report) })
-        }))
+        self.look_up(&query, query.wants as i32)?.map(Delivered::into_picture).transpose()
     }
 
     /// Looks for an entry, and reads its encoded bytes and the application's own from disk, on this thread; `None`:
     /// there is no such entry.
     pub fn query_bytes(&self, query: &Query) -> Result<Option<(Bytes, Option<Bytes>)>, Error> {
         let found = self.look_up(query, sys::SDD_WANT_BYTES)?;
-        Ok(found.map(|(_, bytes, extended, _)| (bytes.unwrap_or_else(Bytes::empty), extended)))
+        Ok(found.map(|found| (found.bytes.unwrap_or_else(Bytes::empty), found.report.extended)))
     }
 
     /// Looks for a picture, as a request that never goes to the network. The downloader reads, decodes and delivers.
@@ -233,31 +239,29 @@ impl Cache {
     /// ```
     pub fn query_async(&self, downloader: &Downloader, query: impl Into<Query>) -> Request<Picture> {
         let query = query.into();
-        submit(Task::default(), downloader, [downloader.owner(), self.owner()], |task, status| {
+        submit(Task::default(), downloader, [downloader.owner(), self.owner()], |task| {
             query.lend(query.wants as i32, |query: &mut sys::sdd_cache_query_options| {
                 query.completed = Some(Task::on_completed);
                 query.user_data = task;
                 query.user_data_free = Some(Task::free);
                 // SAFETY: the query is copied; the library frees the task after its end.
-                unsafe { sys::sdd_cache_query(self.raw(), downloader.raw(), query, status) }
-            })
+                accepted(unsafe { sys::sdd_cache_query(self.raw(), downloader.raw(), query) })
+            })?
         })
     }
 
-    fn look_up(&self, query: &Query, wants: i32) -> Result<Option<Found>, Error> {
-        let (mut image, mut bytes, mut extended, mut origin) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut(), 0);
-        let status = query.lend(wants, |query| {
-            // SAFETY: the query is copied.
-            unsafe { sys::sdd_cache_query_wait(self.raw(), query, &mut image, &mut bytes, &mut extended, &mut origin) }
+    fn look_up(&self, query: &Query, wants: i32) -> Result<Option<Delivered>, Error> {
+        let mut result = ptr::null_mut();
+        // SAFETY: the query is copied; the result is ours.
+        let (status, result) = query.lend(wants, |query| unsafe {
+            (sys::sdd_cache_query_wait(self.raw(), query, &mut result), Owned::of(result))
         })?;
-        if status == sys::SDD_ERROR_NOT_CACHED {
-            return Ok(None);
+        match result {
+            None => check(status).map(|()| None), // the call was refused
+            Some(result) => match unsafe { Delivered::read(&result) } {
+                Err(error) if error.status() == Status::NOT_CACHED => Ok(None),
+                found => found.map(Some), // SAFETY: as above
+            },
         }
-        check_with_detail(status, 0)?;
-        // SAFETY: on success all that is not NULL is ours.
-        let (image, bytes, extended) = unsafe { (Image::owned(image), Bytes::owned(bytes), Bytes::owned(extended)) };
-        Ok(Some((image, bytes, extended, Origin::of(origin).unwrap_or_default())))
     }
 }
-
-type Found = (Option<Image>, Option<Bytes>, Option<Bytes>, Origin);

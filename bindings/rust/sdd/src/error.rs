@@ -71,7 +71,7 @@ pub struct Failure {
     pub retryable: bool,
     /// One English sentence for people, without secrets.
     pub message: String,
-    /// The response, the failed alternatives, timings and costs; `None` for a failed call.
+    /// The response, the failed alternatives, durations and costs; `None` for a failed call.
     pub report: Option<Report>,
 }
 
@@ -117,51 +117,80 @@ impl Error {
         &self.failure().message
     }
 
-    /// Returns the error of a call that has just failed on this thread.
-    pub(crate) fn of_call(status: sdd_status) -> Self {
-        Self::of_call_with_detail(status, 0)
+    /// Returns the error of the call that has just failed on this thread.
+    pub(crate) fn last() -> Self {
+        let mut failure = sys::sdd_failure::default();
+        // SAFETY: it is filled, and its message stays until the next call of this thread that fails.
+        unsafe {
+            sys::sdd_last_error(&mut failure);
+            Self::of(&failure, None)
+        }
     }
 
-    pub(crate) fn of_call_with_detail(status: sdd_status, detail: i32) -> Self {
-        // SAFETY: a string that stays until the next call of this thread that fails.
-        let message = unsafe { text::owned(sys::sdd_last_error_message()) };
-        Self::made(status, detail, message)
+    /// Returns the error that a struct of the library tells of; `None` if that tells of none.
+    ///
+    /// SAFETY: the struct has been filled by the library, and its message is still there.
+    pub(crate) unsafe fn found(failure: &sys::sdd_failure) -> Option<Self> {
+        (failure.status != sys::SDD_OK).then(|| unsafe { Self::of(failure, None) })
+    }
+
+    /// SAFETY: as [`Error::found`].
+    pub(crate) unsafe fn of(failure: &sys::sdd_failure, report: Option<Report>) -> Self {
+        let made = Failure {
+            status: Status(failure.status),
+            detail: failure.detail,
+            http_status: failure.http_status,
+            curl_code: failure.curl_code,
+            system_error: failure.system_error,
+            stage: Stage::of(failure.stage).unwrap_or_default(),
+            retryable: failure.retryable == 1,
+            message: unsafe { text::owned(failure.message) },
+            report,
+        };
+        Self::in_class(failure.error_class, Box::new(made))
     }
 
     /// Returns the error of an argument that this crate refuses itself.
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
-        Self::made(sys::SDD_ERROR_INVALID_ARGUMENT, 0, message.into())
+        Self::made(sys::SDD_ERROR_INVALID_ARGUMENT, message)
     }
 
     pub(crate) fn of_status(status: sdd_status) -> Self {
-        Self::made(status, 0, Status(status).sentence().to_owned())
+        Self::made(status, Status(status).sentence())
     }
 
-    pub(crate) fn made(status: sdd_status, detail: i32, message: String) -> Self {
+    /// Returns an error of this crate.
+    pub(crate) fn made(status: sdd_status, message: impl Into<String>) -> Self {
         let failure = Failure {
             status: Status(status),
-            detail,
+            detail: 0,
             http_status: 0,
             curl_code: 0,
             system_error: 0,
             stage: Stage::None,
             retryable: false,
-            message,
+            message: message.into(),
             report: None,
         };
-        Self::in_class(class_of(status, detail), failure)
+        let class = match status {
+            sys::SDD_ERROR_CANCELLED => sys::SDD_CLASS_CANCELLED,
+            sys::SDD_ERROR_BAD_IMAGE_DATA => sys::SDD_CLASS_IMAGE,
+            sys::SDD_ERROR_TIMEOUT => sys::SDD_CLASS_TIMEOUT,
+            sys::SDD_ERROR_NO_RESOURCES => sys::SDD_CLASS_SYSTEM,
+            _ => sys::SDD_CLASS_REQUEST,
+        };
+        Self::in_class(class, Box::new(failure))
     }
 
     pub(crate) fn panicked(message: &str) -> Self {
         let message = format!("A closure of the request has panicked: {message}");
-        match Self::made(sys::SDD_ERROR_CANCELLED, 0, message) {
+        match Self::made(sys::SDD_ERROR_CANCELLED, message) {
             Error::Cancelled(failure) => Error::Panicked(failure),
             other => other,
         }
     }
 
-    pub(crate) fn in_class(class: i32, failure: Failure) -> Self {
-        let failure = Box::new(failure);
+    fn in_class(class: sys::sdd_error_class, failure: Box<Failure>) -> Self {
         match class {
             sys::SDD_CLASS_CANCELLED => Error::Cancelled(failure),
             sys::SDD_CLASS_RESPONSE => Error::Response(failure),
@@ -191,17 +220,18 @@ impl std::error::Error for Error {}
 
 /// Turns the status of the call just made on this thread into a result.
 pub(crate) fn check(status: sdd_status) -> Result<(), Error> {
-    check_with_detail(status, 0)
-}
-
-pub(crate) fn check_with_detail(status: sdd_status, detail: i32) -> Result<(), Error> {
     if status == sys::SDD_OK {
         Ok(())
     } else {
-        Err(Error::of_call_with_detail(status, detail))
+        Err(Error::last())
     }
 }
 
-fn class_of(status: sdd_status, detail: i32) -> i32 {
-    unsafe { sys::sdd_status_class(status, detail) } // SAFETY: any numbers are allowed
+/// Turns the token of the call just made on this thread into a result.
+pub(crate) fn accepted(token: sys::sdd_token) -> Result<sys::sdd_token, Error> {
+    if token != 0 {
+        Ok(token)
+    } else {
+        Err(Error::last())
+    }
 }

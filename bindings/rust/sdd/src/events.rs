@@ -2,7 +2,7 @@
 
 use crate::report::Output;
 use crate::shared::{Arrived, Next};
-use crate::{Error, Image, ImageFacts, Picture, Progress, Request};
+use crate::{Error, Image, ImageInfo, Picture, Progress, Request};
 use std::fmt;
 use std::task::{Context, Poll};
 
@@ -27,8 +27,10 @@ pub enum Event<T> {
     /// More of the body has arrived.
     Progress(Progress),
     /// The kind of picture is known: once, before any preview.
-    Facts(ImageFacts),
-    /// An image of what has arrived so far, with [`Options::PROGRESSIVE_LOAD`](crate::Options::PROGRESSIVE_LOAD).
+    Facts(ImageInfo),
+    /// An image of what has arrived so far: of
+    /// [`Loader::events_with_previews`](crate::Loader::events_with_previews) and
+    /// [`Downloader::events_with_previews`](crate::Downloader::events_with_previews) alone.
     Preview(Image),
     /// The cached picture, with [`Options::REFRESH_CACHED`](crate::Options::REFRESH_CACHED).
     Cached(Picture),

@@ -1,6 +1,6 @@
 //! Images: reference counted pictures, and their pixels.
 
-use crate::error::check_with_detail;
+use crate::error::check;
 use crate::numbers::{clamped_i32, numbers};
 use crate::{sys, Bytes, DecodeOptions, Error, Pixels};
 use std::fmt;
@@ -143,12 +143,11 @@ impl Image {
     /// # Ok::<(), sdd::Error>(())
     /// ```
     pub fn decode_with(bytes: &[u8], options: &DecodeOptions) -> Result<Image, Error> {
-        let (mut image, mut detail) = (ptr::null_mut(), 0);
+        let mut image = ptr::null_mut();
         // SAFETY: bytes and options are read before the call returns; on success the image is ours.
         unsafe {
             let options = options.lend();
-            let status = sys::sdd_image_decode(bytes.as_ptr().cast(), bytes.len(), &options, &mut image, &mut detail);
-            check_with_detail(status, detail)?;
+            check(sys::sdd_image_decode(bytes.as_ptr().cast(), bytes.len(), &options, &mut image))?;
             Self::made(image)
         }
     }
@@ -167,13 +166,12 @@ impl Image {
     /// # Ok::<(), sdd::Error>(())
     /// ```
     pub fn decode_into(bytes: &[u8], options: &DecodeOptions, pixels: &mut [u8]) -> Result<(u32, u32), Error> {
-        let (mut image, mut detail) = (ptr::null_mut(), 0);
+        let mut image = ptr::null_mut();
         // SAFETY: as above. The image, which refers to `pixels`, ends with this call.
         unsafe {
             let mut options: sys::sdd_decode_options = options.lend();
             (options.pixels, options.pixels_size) = (pixels.as_mut_ptr().cast(), pixels.len());
-            let status = sys::sdd_image_decode(bytes.as_ptr().cast(), bytes.len(), &options, &mut image, &mut detail);
-            check_with_detail(status, detail)?;
+            check(sys::sdd_image_decode(bytes.as_ptr().cast(), bytes.len(), &options, &mut image))?;
             let image = Self::made(image)?;
             Ok((image.width(), image.height()))
         }
@@ -200,7 +198,7 @@ impl Image {
         // SAFETY: there are as many bytes as are read, before the call returns; on success the image is ours.
         unsafe {
             let pixels = pixels.as_ptr().cast();
-            check_with_detail(sys::sdd_image_create(width, height, format as i32, pixels, stride, &mut image), 0)?;
+            check(sys::sdd_image_create(width, height, format as i32, pixels, stride, &mut image))?;
             Self::made(image)
         }
     }
@@ -221,28 +219,16 @@ impl Image {
         PixelFormat::of(unsafe { sys::sdd_image_pixel_format(self.raw()) }).unwrap_or_default()
     }
 
-    /// Returns the format of the encoded picture; `None` for an image that was made of pixels.
-    pub fn format(&self) -> Option<ImageFormat> {
-        ImageFormat::of(unsafe { sys::sdd_image_format(self.raw()) }) // SAFETY: as above
-    }
-
     /// Returns the pixels. With [`Options::AVOID_DECODE_IMAGE`](crate::Options::AVOID_DECODE_IMAGE) they are decoded
     /// here, once, on this thread; otherwise this costs nothing and does not fail.
     pub fn pixels(&self) -> Result<Pixels<'_>, Error> {
-        let mut detail = 0;
-        // SAFETY: as above.
-        check_with_detail(unsafe { sys::sdd_image_decode_pixels(self.raw(), &mut detail) }, detail)?;
-        Pixels::of(self).ok_or_else(|| Error::of_call(sys::SDD_ERROR_BAD_IMAGE_DATA))
+        check(unsafe { sys::sdd_image_decode_pixels(self.raw()) })?; // SAFETY: as above
+        Pixels::of(self).ok_or_else(|| Error::of_status(sys::SDD_ERROR_BAD_IMAGE_DATA))
     }
 
     /// Returns the encoded bytes of which the image was decoded, if it was made of a whole body at full size.
     pub fn bytes(&self) -> Option<Bytes> {
         unsafe { Bytes::retained(sys::sdd_image_bytes(self.raw())) } // SAFETY: lent while we hold a reference
-    }
-
-    /// Returns true for an image that shows what had arrived of a picture so far.
-    pub fn is_preview(&self) -> bool {
-        unsafe { sys::sdd_image_is_preview(self.raw()) == 1 } // SAFETY: as above
     }
 
     pub(crate) fn raw(&self) -> *mut sys::sdd_image {

@@ -1,15 +1,13 @@
 //! Loads: requests for pictures through a loader's cache.
 
 use crate::credential::pointer;
-use crate::download_request::lend_transfer;
-use crate::numbers::milliseconds_or_none;
+use crate::error::accepted;
+use crate::numbers::clamped;
 use crate::text::Texts;
-use crate::transfer::{transfer_setters, Transfer};
+use crate::transfer::transfer_setters;
 use crate::transform::LentTransforms;
-use crate::{sys, Credential, DecodeOptions, Error, Levels, Modifiers, Options, Priority, Redirects, Transform};
+use crate::{sys, DecodeOptions, Error, Levels, Options, Priority, TransferOptions, Transform};
 use std::fmt;
-use std::path::PathBuf;
-use std::time::Duration;
 
 /// A load with its settings. A URL alone is one, too: methods that take a load take `&str` and `String`.
 ///
@@ -40,8 +38,9 @@ pub struct LoadRequest {
     original_query: Option<Levels>,
     original_store: Option<Levels>,
     priority: Priority,
-    total_timeout: i64,
-    transfer: Transfer,
+    transfer: TransferOptions,
+    integrity: Option<String>,
+    expected_bytes: u64,
 }
 
 impl LoadRequest {
@@ -98,16 +97,26 @@ impl LoadRequest {
         self
     }
 
-    /// Limits the time of all stages together; `None`: no limit.
-    pub fn total_timeout(mut self, limit: impl Into<Option<Duration>>) -> Self {
-        self.total_timeout = milliseconds_or_none(limit.into());
+    /// Requires a SHA-256 of the body: "sha256-" and base64 or 64 hexadecimal digits.
+    pub fn integrity(mut self, hash: &str) -> Self {
+        self.integrity = Some(hash.into());
         self
     }
 
-    transfer_setters!();
+    /// Requires a size of the body.
+    pub fn expected_bytes(mut self, count: u64) -> Self {
+        self.expected_bytes = count;
+        self
+    }
+
+    transfer_setters!(transfer);
+
+    pub(crate) fn refreshes_cached(&self) -> bool {
+        self.options.0 & sys::SDD_OPTION_REFRESH_CACHED != 0
+    }
 
     /// Passes the load to `body` as a C struct, which lives until `body` returns, with all that it points to. `body`
-    /// returns 0 if the library has not accepted it.
+    /// returns the token.
     pub(crate) fn lend(
         &self,
         body: impl FnOnce(&mut sys::sdd_load_request) -> sys::sdd_token,
@@ -129,15 +138,13 @@ impl LoadRequest {
         request.original_query = number(self.original_query);
         request.original_store = number(self.original_store);
         request.priority = self.priority as i32;
-        request.total_timeout_ms = self.total_timeout;
-        let mut download = sys::sized!(sdd_download_request);
-        let token = lend_transfer(&self.transfer, &mut texts, &mut download, |download| {
-            request.download = download;
-            body(&mut request)
+        request.integrity = texts.add_optional(&self.integrity)?;
+        request.expected_bytes = clamped(self.expected_bytes);
+        let token = self.transfer.lend(&mut texts, |transfer| {
+            request.transfer = transfer;
+            accepted(body(&mut request))
         })?;
-        if token != 0 {
-            transforms.taken();
-        }
+        transforms.taken();
         Ok(token)
     }
 }

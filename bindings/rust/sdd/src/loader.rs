@@ -112,7 +112,21 @@ impl Loader {
 
     /// Loads a picture, as a stream of events.
     pub fn events(&self, request: impl Into<LoadRequest>) -> Events<Picture> {
-        Events::of(self.submit(&request.into(), Task::with_events(), 0))
+        Events::of(self.submit(&request.into(), Task::with_events(false), 0))
+    }
+
+    /// Loads a picture, as a stream of events, with images of what has arrived so far.
+    ///
+    /// ```
+    /// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
+    /// # let server = server::Server::new();
+    /// let events = sdd::Loader::without_cache()?.events_with_previews(server.url("/a.png"));
+    /// let previews = events.filter(|event| matches!(event, sdd::Event::Preview(_)));
+    /// println!("{} previews", previews.count()); // as many as there was time for
+    /// # Ok::<(), sdd::Error>(())
+    /// ```
+    pub fn events_with_previews(&self, request: impl Into<LoadRequest>) -> Events<Picture> {
+        Events::of(self.submit(&request.into(), Task::with_events(true), 0))
     }
 
     /// Loads pictures, a few at a time: see [`Results`].
@@ -133,18 +147,17 @@ impl Loader {
 
     fn submit<T: Output>(&self, request: &LoadRequest, mut task: Task, options: u64) -> Request<T> {
         let (progress, facts) = (task.progress_fn(), task.facts_fn());
-        let (preview, cached) = (task.preview_fn(), task.cached_fn());
-        let progressive = if task.wants_previews() { sys::SDD_OPTION_PROGRESSIVE_LOAD } else { 0 };
-        submit(task, &self.downloader(), [self.owner(), None], |task, status| {
+        let (preview, cached) = (task.preview_fn(), task.cached_fn(request.refreshes_cached()));
+        submit(task, &self.downloader(), [self.owner(), None], |task| {
             request.lend(|request: &mut sys::sdd_load_request| {
-                request.options |= options | progressive;
+                request.options |= options;
                 (request.progress, request.facts) = (progress, facts);
                 (request.preview, request.cached) = (preview, cached);
                 request.completed = Some(Task::on_completed);
                 request.user_data = task;
                 request.user_data_free = Some(Task::free);
                 // SAFETY: the request is copied, with all that it points to; the library frees the task after its end.
-                unsafe { sys::sdd_loader_submit(self.raw(), request, status) }
+                unsafe { sys::sdd_loader_submit(self.raw(), request) }
             })
         })
     }

@@ -4,7 +4,7 @@ use crate::border::{guard, used_by_any_thread};
 use crate::error::check;
 use crate::loader::Kept;
 use crate::numbers::numbers;
-use crate::{sys, text, Cache, Downloader, Error, Loader, Options, Status};
+use crate::{sys, text, Cache, Downloader, Error, Loader, Options};
 use std::fmt;
 use std::os::raw::{c_char, c_void};
 use std::ptr;
@@ -32,33 +32,8 @@ numbers! {
     }
 }
 
-/// A URL that has just failed, and why: [`LoaderBuilder::should_block_failed_url`].
-///
-/// ```
-/// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
-/// # let server = server::Server::new();
-/// let builder = sdd::Loader::builder().no_cache();
-/// let loader = builder.should_block_failed_url(|failed| Some(failed.http_status == 410)).build()?;
-/// let url = server.url("/missing");
-/// assert!(loader.load(&*url).wait().is_err());
-/// assert!(!loader.is_blocked(&url)); // it was 404
-/// # Ok::<(), sdd::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct FailedUrl<'a> {
-    /// The load's URL, or one of its alternatives.
-    pub url: &'a str,
-    /// The kind of failure.
-    pub status: Status,
-    /// One of `SDD_DETAIL_`, or 0.
-    pub detail: i32,
-    /// The HTTP status; 0 if there was no response.
-    pub http_status: i32,
-}
-
 type ShouldDownload = dyn Fn(&str) -> bool + Send + Sync;
-type ShouldBlock = dyn Fn(FailedUrl<'_>) -> Option<bool> + Send + Sync;
+type ShouldBlock = dyn Fn(&str, &Error) -> Option<bool> + Send + Sync;
 type OptionsProcessor = dyn Fn(&str, Options) -> Options + Send + Sync;
 
 #[derive(Clone, Default)]
@@ -126,10 +101,22 @@ impl LoaderBuilder {
         self
     }
 
-    /// Decides whether a URL that has just failed is blocked, on any thread; `None`, or a panic: as the policy says.
+    /// Decides whether a URL that has just failed, the load's or one of its alternatives, is blocked, on any thread;
+    /// `None`, or a panic: as the policy says.
+    ///
+    /// ```
+    /// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
+    /// # let server = server::Server::new();
+    /// let builder = sdd::Loader::builder().no_cache();
+    /// let loader = builder.should_block_failed_url(|_, error| Some(error.http_status() == Some(410))).build()?;
+    /// let url = server.url("/missing");
+    /// assert!(loader.load(&*url).wait().is_err());
+    /// assert!(!loader.is_blocked(&url)); // it was 404
+    /// # Ok::<(), sdd::Error>(())
+    /// ```
     pub fn should_block_failed_url(
         mut self,
-        function: impl Fn(FailedUrl<'_>) -> Option<bool> + Send + Sync + 'static,
+        function: impl Fn(&str, &Error) -> Option<bool> + Send + Sync + 'static,
     ) -> Self {
         self.functions.should_block = Some(Arc::new(function));
         self
@@ -192,18 +179,20 @@ unsafe extern "C" fn should_download(url: *const c_char, user_data: *mut c_void)
 
 unsafe extern "C" fn should_block(
     url: *const c_char,
-    error: sys::sdd_status,
-    detail: i32,
-    http_status: i32,
+    failure: *const sys::sdd_failure,
     user_data: *mut c_void,
-) -> i32 {
+) -> sys::sdd_block_choice {
     let answer = guard(|| {
-        // SAFETY: the URL is lent until we return.
-        let (functions, url) = unsafe { (functions(user_data), text::borrowed(url)) };
-        let function = functions.should_block.as_ref()?;
-        function(FailedUrl { url, status: Status(error), detail, http_status })
+        // SAFETY: URL and failure are lent until we return.
+        let (functions, url, error) =
+            unsafe { (functions(user_data), text::borrowed(url), Error::of(&*failure, None)) };
+        functions.should_block.as_ref()?(url, &error)
     });
-    answer.ok().flatten().map_or(-1, i32::from)
+    match answer {
+        Ok(Some(true)) => sys::SDD_BLOCK,
+        Ok(Some(false)) => sys::SDD_DO_NOT_BLOCK,
+        _ => sys::SDD_BLOCK_BY_POLICY,
+    }
 }
 
 unsafe extern "C" fn process_options(request: *mut sys::sdd_load_request, user_data: *mut c_void) {
@@ -213,9 +202,12 @@ unsafe extern "C" fn process_options(request: *mut sys::sdd_load_request, user_d
         let url = unsafe { text::borrowed(request.url) };
         if let Some(function) = &functions.options {
             // Which of image and bytes comes back is the type of the request, so that bit stays as it is.
-            let kept = sys::SDD_OPTION_BYTES_ONLY | sys::SDD_OPTION_PROGRESS_EVENTS | sys::SDD_OPTION_FACTS_EVENTS;
+            let kept = sys::SDD_OPTION_BYTES_ONLY;
             let changed = function(url, Options(request.options & !kept)).0;
             request.options = (request.options & kept) | (changed & !kept);
+            if request.options & sys::SDD_OPTION_REFRESH_CACHED == 0 {
+                request.cached = None; // without the bit it is refused
+            }
         }
     });
 }

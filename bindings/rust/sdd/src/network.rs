@@ -1,13 +1,12 @@
 //! How a downloader makes connections.
 
-use crate::border::guard;
+use crate::border::{guard, used_by_any_thread};
 use crate::numbers::{clamped_i32, milliseconds, numbers};
 use crate::text::Texts;
 use crate::{sys, text, Error};
 use std::fmt;
 use std::os::raw::{c_char, c_void};
 use std::path::PathBuf;
-use std::ptr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -249,9 +248,10 @@ impl Network {
         self
     }
 
-    /// Sets the seconds of silence before the kernel probes the other end; 60 by default. `None`: never.
-    pub fn tcp_keepalive(mut self, seconds: Option<u32>) -> Self {
-        self.numbers.tcp_keepalive_s = seconds.map_or(-1, clamped_i32);
+    /// Sets the silence before the kernel probes the other end, rounded up to seconds; 60 seconds by default. `None`:
+    /// never.
+    pub fn tcp_keepalive(mut self, silence: Option<Duration>) -> Self {
+        self.numbers.tcp_keepalive_ms = silence.map_or(-1, milliseconds);
         self
     }
 
@@ -275,21 +275,16 @@ impl Network {
         self
     }
 
-    /// Returns the filter, which must live as long as the downloader.
-    pub(crate) fn kept_filter(&self) -> Option<KeptFilter> {
-        self.filter.clone().map(KeptFilter)
-    }
-
-    /// Passes the settings to `body` as a C struct, which lives until `body` returns, with all that it points to.
+    /// Passes the settings to `body` as a C struct, which lives until `body` returns, with all that it points to. An
+    /// error says that the library has not accepted them.
     pub(crate) fn lend<T>(
         &self,
         texts: &mut Texts,
-        body: impl FnOnce(&sys::sdd_network_options) -> T,
+        body: impl FnOnce(&sys::sdd_network_options) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let resolve = texts.add_list(&self.resolve)?;
         let exceptions = texts.add_list(&self.address_exceptions)?;
-        let filter = self.filter.as_ref().map_or(ptr::null(), Arc::as_ptr);
-        Ok(body(&sys::sdd_network_options {
+        let mut lent: sys::sdd_network_options = sys::sdd_network_options {
             struct_size: std::mem::size_of::<sys::sdd_network_options>(),
             ca_file: texts.add_path(self.ca_file.as_deref())?,
             ca_path: texts.add_path(self.ca_path.as_deref())?,
@@ -303,23 +298,35 @@ impl Network {
             cookie_file: texts.add_path(self.cookie_file.as_deref())?,
             address_exceptions: exceptions.as_ptr(),
             address_exception_count: exceptions.len(),
-            address_filter: self.filter.as_ref().and(Some(call_filter)),
-            address_filter_user_data: filter as *mut c_void,
             ..self.numbers
-        }))
+        };
+        if let Some(filter) = &self.filter {
+            lent.address_filter = Some(call_filter);
+            lent.user_data = Arc::into_raw(filter.clone()) as *mut c_void;
+            lent.user_data_free = Some(free_filter);
+        }
+        let accepted = body(&lent);
+        if accepted.is_err() && self.filter.is_some() {
+            unsafe { free_filter(lent.user_data) } // SAFETY: not accepted, so it stayed ours
+        }
+        accepted
     }
 }
 
-/// An address filter that a downloader calls until it has ended.
-pub(crate) struct KeptFilter(#[allow(dead_code)] Arc<Box<AddressFilter>>);
+const _: () = used_by_any_thread::<Arc<Box<AddressFilter>>>();
 
 unsafe extern "C" fn call_filter(address: *const c_char, port: i32, filter: *mut c_void) -> i32 {
     let answer = guard(|| {
-        // SAFETY: the downloader's handle keeps the filter until it is destroyed; the address is lent until we return.
+        // SAFETY: the filter lives until `free_filter`; the address is lent until we return.
         let (filter, address) = unsafe { (&*filter.cast::<Box<AddressFilter>>(), text::borrowed(address)) };
         filter(address, u16::try_from(port).unwrap_or(0))
     });
     answer.map_or(0, i32::from)
+}
+
+unsafe extern "C" fn free_filter(filter: *mut c_void) {
+    // SAFETY: from into_raw, and called once.
+    let _ = guard(|| drop(unsafe { Arc::from_raw(filter as *const Box<AddressFilter>) }));
 }
 
 impl fmt::Debug for Network {

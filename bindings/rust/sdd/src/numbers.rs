@@ -64,13 +64,16 @@ numbers! {
     /// Where a result comes from.
     ///
     /// ```
-    /// let picture = sdd::Loader::without_cache()?.load("data:image/png,").wait();
-    /// assert!(picture.is_err()); // a failed request has `Origin::Network`
-    /// assert_eq!(picture.unwrap_err().failure().report.as_ref().unwrap().origin, sdd::Origin::Network);
+    /// let loader = sdd::Loader::without_cache()?;
+    /// assert_eq!(loader.load_bytes("data:,text").wait()?.report.origin, sdd::Origin::Network);
+    /// let error = loader.load("data:,text").wait().unwrap_err();
+    /// assert_eq!(error.failure().report.as_ref().unwrap().origin, sdd::Origin::None);
     /// # Ok::<(), sdd::Error>(())
     /// ```
-    Origin: Network {
-        /// The network; also the origin of a failed request.
+    Origin: None {
+        /// The request has failed.
+        None = SDD_ORIGIN_NONE,
+        /// The network, a `data:` URL, or a transport of the application.
         Network = SDD_ORIGIN_NETWORK,
         /// A cache's memory.
         Memory = SDD_ORIGIN_MEMORY,
@@ -96,10 +99,9 @@ numbers! {
     /// # let _ = urgent;
     /// ```
     Priority: Default {
-        /// As the option bits of the request say: normal, without [`Options::LOW_PRIORITY`] and
-        /// [`Options::HIGH_PRIORITY`].
+        /// `Normal`; in a prefetch list `VeryLow`.
         Default = SDD_PRIORITY_DEFAULT,
-        /// After all others; that of prefetch lists.
+        /// After all others.
         VeryLow = SDD_PRIORITY_VERY_LOW,
         /// After normal requests.
         Low = SDD_PRIORITY_LOW,
@@ -161,7 +163,8 @@ numbers! {
 /// Option bits of requests, combined with `|`.
 ///
 /// A request with a bit that has no meaning for it fails; no bit is ignored. The letters say where a bit has a
-/// meaning: D downloads, L loads, P prefetch lists, Q cache queries. The header `sdd/request.h` describes each.
+/// meaning: D downloads, and batches of a downloader, L loads, P prefetch lists, B batches of a loader; without letters
+/// everywhere, also in cache queries. The header `sdd/request.h` describes each.
 ///
 /// ```
 /// use sdd::{LoadRequest, Options};
@@ -195,53 +198,41 @@ macro_rules! options {
 }
 
 options! {
-    /// D L Q: after requests of normal priority.
-    LOW_PRIORITY = SDD_OPTION_LOW_PRIORITY;
-    /// D L Q: before requests of normal priority.
-    HIGH_PRIORITY = SDD_OPTION_HIGH_PRIORITY;
-    /// D L P: sends and keeps the downloader's cookies.
+    /// D L P B: sends and keeps the downloader's cookies.
     HANDLE_COOKIES = SDD_OPTION_HANDLE_COOKIES;
-    /// D L P: accepts any certificate from the servers of this request.
+    /// D L P B: accepts any certificate from the servers of this request.
     ALLOW_INVALID_SSL_CERTIFICATES = SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES;
-    /// D L P: continues during the grace time of [`Downloader::enter_background`](crate::Downloader::enter_background).
+    /// D L P B: continues during the grace time of [`Downloader::enter_background`](crate::Downloader::enter_background).
     CONTINUE_IN_BACKGROUND = SDD_OPTION_CONTINUE_IN_BACKGROUND;
-    /// D L P: keeps the received part of a body that breaks off in the cache, and continues there.
+    /// D L P B: keeps the received part of a body that breaks off in the cache, and continues there.
     RESUME = SDD_OPTION_RESUME;
-    /// D L P: the transfer may stop when the picture is complete at the wanted size.
+    /// D L P B: the transfer may stop when the picture is complete at the wanted size.
     STOP_WHEN_COMPLETE = SDD_OPTION_STOP_WHEN_COMPLETE;
-    /// D L: delivers previews while the picture arrives. A closure for previews implies it.
-    PROGRESSIVE_LOAD = SDD_OPTION_PROGRESSIVE_LOAD;
-    /// Scales pictures of more than 60 MiB of pixels down.
-    SCALE_DOWN_LARGE_IMAGES = SDD_OPTION_SCALE_DOWN_LARGE_IMAGES;
     /// The pixels are decoded when they are first used.
     AVOID_DECODE_IMAGE = SDD_OPTION_AVOID_DECODE_IMAGE;
     /// Makes a still picture of an animated one.
     DECODE_FIRST_FRAME_ONLY = SDD_OPTION_DECODE_FIRST_FRAME_ONLY;
     /// Decodes all frames before the request ends.
     PRELOAD_ALL_FRAMES = SDD_OPTION_PRELOAD_ALL_FRAMES;
-    /// L P: transforms animated pictures too, which makes them still.
+    /// L P B: transforms animated pictures too, which makes them still.
     TRANSFORM_ANIMATED_IMAGE = SDD_OPTION_TRANSFORM_ANIMATED_IMAGE;
-    /// D L P: follows the rules of HTTP caches, RFC 9111.
+    /// D L P B: follows the rules of HTTP caches, RFC 9111.
     USE_HTTP_CACHE = SDD_OPTION_USE_HTTP_CACHE;
     /// D, with `USE_HTTP_CACHE`: fails with `NOT_MODIFIED` if the HTTP cache's entry is still valid.
     IGNORE_CACHED_RESPONSE = SDD_OPTION_IGNORE_CACHED_RESPONSE;
-    /// L P: loads the URL although it failed recently.
+    /// L P B: loads the URL although it failed recently.
     RETRY_FAILED = SDD_OPTION_RETRY_FAILED;
-    /// L P: delivers the cached picture at once, and asks the server whether it is still valid.
+    /// L P B: delivers the cached picture at once, and asks the server whether it is still valid.
     REFRESH_CACHED = SDD_OPTION_REFRESH_CACHED;
-    /// L P: never uses the network.
+    /// L P B: never uses the network.
     FROM_CACHE_ONLY = SDD_OPTION_FROM_CACHE_ONLY;
-    /// L P: does not read the cache, but stores what arrives.
+    /// L P B: does not read the cache, but stores what arrives.
     FROM_LOADER_ONLY = SDD_OPTION_FROM_LOADER_ONLY;
-    /// L P: ends when its entries are on disk.
+    /// L P B: ends when its entries are on disk.
     WAIT_STORE_CACHE = SDD_OPTION_WAIT_STORE_CACHE;
     /// L: for a picture in memory, also reads its encoded bytes from disk.
     QUERY_MEMORY_DATA = SDD_OPTION_QUERY_MEMORY_DATA;
-    /// L: the same, and the submitting call waits for the disk.
-    QUERY_MEMORY_DATA_SYNC = SDD_OPTION_QUERY_MEMORY_DATA_SYNC;
-    /// L: the submitting call waits for the disk, and decodes.
-    QUERY_DISK_DATA_SYNC = SDD_OPTION_QUERY_DISK_DATA_SYNC;
-    /// D L P: leaves the body as the server sends it, packed or not.
+    /// D L P B: leaves the body as the server sends it, packed or not.
     BODY_AS_SENT = SDD_OPTION_BODY_AS_SENT;
 }
 

@@ -3,7 +3,7 @@
 use crate::border::{guard, used_by_any_thread};
 use crate::error::check;
 use crate::numbers::{microseconds, numbers};
-use crate::{sys, text, Downloader, Error, Status};
+use crate::{sys, text, Downloader, Error};
 use std::os::raw::c_void;
 use std::ptr;
 use std::sync::Mutex;
@@ -96,8 +96,8 @@ pub struct Notice {
     /// The HTTP status; 0 before there is a response.
     pub http_status: i32,
     /// The failure, for `Stop` and `Retry`.
-    pub error: Option<Status>,
-    /// The line of a log message.
+    pub error: Option<Error>,
+    /// The line of a log message; otherwise that of the failure.
     pub message: String,
     /// The number of the attempt, from 1.
     pub attempt: i32,
@@ -186,7 +186,8 @@ unsafe extern "C" fn free(observer: *mut c_void) {
 /// SAFETY: a notice that a callback was given.
 unsafe fn read(notice: &sys::sdd_notice) -> Notice {
     // SAFETY: its strings are lent until the callback returns.
-    let (url, message) = unsafe { (text::owned(notice.url), text::owned(notice.message)) };
+    let (url, message, error) =
+        unsafe { (text::owned(notice.url), text::owned(notice.failure.message), Error::found(&notice.failure)) };
     Notice {
         kind: NoticeKind::of(notice.kind).unwrap_or_default(),
         level: LogLevel::of(notice.level).unwrap_or_default(),
@@ -194,8 +195,8 @@ unsafe fn read(notice: &sys::sdd_notice) -> Notice {
         token: notice.token,
         url,
         time: microseconds(notice.time_us),
-        http_status: notice.http_status,
-        error: (notice.error != sys::SDD_OK).then_some(Status(notice.error)),
+        http_status: notice.failure.http_status,
+        error,
         message,
         attempt: notice.attempt,
         delay: microseconds(notice.delay_us),

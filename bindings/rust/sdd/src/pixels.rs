@@ -51,8 +51,8 @@ impl<'a> Pixels<'a> {
     pub(crate) fn of(image: &'a Image) -> Option<Self> {
         let raw = image.raw();
         // SAFETY: the image is borrowed, and so is alive.
-        let (first, size, stride) =
-            unsafe { (sys::sdd_image_pixels(raw), sys::sdd_image_pixels_size(raw), sys::sdd_image_stride(raw)) };
+        let (first, stride) = unsafe { (sys::sdd_image_pixels(raw), sys::sdd_image_stride(raw)) };
+        let size = image.info().pixels_size;
         let (width, height, format) = (image.width(), image.height(), image.pixel_format());
         let row_bytes = width as usize * format.bytes_per_pixel();
         let rows = height as usize * format.planes();

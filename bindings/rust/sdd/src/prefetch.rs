@@ -2,10 +2,14 @@
 
 use crate::callbacks::{EachFn, PrefetchFn, Task};
 use crate::credential::pointer;
-use crate::report::{Outcome, Output, Sealed};
+use crate::error::accepted;
+use crate::report::{Delivered, Output, Sealed};
 use crate::request::submit;
 use crate::text::Texts;
-use crate::{sys, Callbacks, DecodeOptions, Error, Loader, Options, Origin, Report, Request, Status};
+use crate::transfer::transfer_setters;
+use crate::{
+    sys, Callbacks, DecodeOptions, Error, Loader, Options, Outcome, Priority, Report, Request, TransferOptions,
+};
 use std::fmt;
 use std::os::raw::c_void;
 
@@ -31,7 +35,9 @@ use std::os::raw::c_void;
 pub struct PrefetchList {
     urls: Vec<String>,
     options: Options,
+    priority: Priority,
     to_disk: bool,
+    transfer: TransferOptions,
     decode: Option<DecodeOptions>,
     progress: Option<PrefetchFn>,
     each: Option<EachFn>,
@@ -77,32 +83,7 @@ pub struct PrefetchReport {
     /// URLs that failed.
     pub skipped: usize,
     /// The outcomes, in the order of the URLs.
-    pub outcomes: Vec<PrefetchOutcome>,
-}
-
-/// The outcome of one URL of a prefetch list.
-///
-/// ```
-/// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
-/// # let server = server::Server::new();
-/// let list = sdd::PrefetchList::new([server.url("/missing")]);
-/// let report = sdd::Loader::without_cache()?.prefetch(list).wait()?;
-/// assert_eq!(report.outcomes[0].error, Some(sdd::Status::INVALID_DOWNLOAD_STATUS_CODE));
-/// # Ok::<(), sdd::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct PrefetchOutcome {
-    /// Why it failed; `None`: it is in the cache.
-    pub error: Option<Status>,
-    /// One of `SDD_DETAIL_`, or 0.
-    pub detail: i32,
-    /// The HTTP status; 0 if there was no response.
-    pub http_status: i32,
-    /// Where it came from: if from a cache, it was there already.
-    pub origin: Origin,
-    /// True if another attempt may succeed later.
-    pub retryable: bool,
+    pub outcomes: Vec<Outcome>,
 }
 
 impl PrefetchList {
@@ -121,6 +102,12 @@ impl PrefetchList {
         self
     }
 
+    /// Sets the priority of its loads, [`Priority::VeryLow`] by default.
+    pub fn priority(mut self, priority: Priority) -> Self {
+        self.priority = priority;
+        self
+    }
+
     /// Stores the bytes on disk alone, without decoding.
     pub fn to_disk(mut self) -> Self {
         self.to_disk = true;
@@ -132,6 +119,8 @@ impl PrefetchList {
         self.decode = Some(options);
         self
     }
+
+    transfer_setters!(transfer);
 
     /// Reports the progress after each URL, on the callback thread of the downloader. A panic cancels the list.
     pub fn progress(mut self, function: impl FnMut(PrefetchProgress) + Send + 'static) -> Self {
@@ -170,14 +159,15 @@ impl Loader {
     pub fn prefetch(&self, list: PrefetchList) -> Request<PrefetchReport> {
         let (has_progress, has_each) = (list.progress.is_some(), list.each.is_some());
         let task = Task::new(Callbacks::prefetching(list.progress, list.each));
-        submit(task, &self.downloader(), [self.owner(), None], |task, status| {
+        submit(task, &self.downloader(), [self.owner(), None], |task| {
             let mut texts = Texts::default();
             let urls = texts.add_list(&list.urls)?;
             let decode = list.decode.as_ref().map(DecodeOptions::lend);
-            let lent = sys::sdd_prefetch_list {
+            let mut lent = sys::sdd_prefetch_list {
                 urls: urls.as_ptr(),
                 count: urls.len(),
                 options: list.options.0,
+                priority: list.priority as i32,
                 to: if list.to_disk { sys::SDD_PREFETCH_DISK } else { sys::SDD_PREFETCH_MEMORY },
                 decode: pointer(&decode),
                 each: has_each.then_some(on_each),
@@ -187,8 +177,11 @@ impl Loader {
                 user_data_free: Some(Task::free),
                 ..sys::sized!(sdd_prefetch_list)
             };
-            // SAFETY: the list is copied, with all that it points to; the library frees the task after its end.
-            Ok(unsafe { sys::sdd_prefetch(self.raw(), &lent, status) })
+            list.transfer.lend(&mut texts, |transfer| {
+                lent.transfer = transfer;
+                // SAFETY: the list is copied, with all that it points to; the library frees the task after its end.
+                accepted(unsafe { sys::sdd_prefetch(self.raw(), &lent) })
+            })
         })
     }
 }
@@ -206,8 +199,8 @@ unsafe extern "C" fn on_progress(
 
 unsafe extern "C" fn on_each(token: sys::sdd_token, index: usize, result: *const sys::sdd_result, task: *mut c_void) {
     let called = |task: &Task| {
-        let outcome = unsafe { Outcome::read(&*result) }; // SAFETY: lent until we return
-        task.prefetched_one(index, outcome.map(|outcome| *outcome.report));
+        let delivered = unsafe { Delivered::read(&*result) }; // SAFETY: lent until we return
+        task.prefetched_one(index, delivered.map(|delivered| *delivered.report));
     };
     unsafe { Task::called(task, token, called) } // SAFETY: as above
 }
@@ -215,36 +208,19 @@ unsafe extern "C" fn on_each(token: sys::sdd_token, index: usize, result: *const
 unsafe extern "C" fn on_completed(report: *const sys::sdd_prefetch_report, task: *mut c_void) {
     let report = unsafe { &*report }; // SAFETY: lent until we return
     let called = |task: &Task| {
-        task.shared.end(if report.error == sys::SDD_OK {
-            let prefetch = Some(unsafe { read(report) }); // SAFETY: as the report
-            Ok(Outcome { image: None, bytes: None, report: Box::default(), prefetch })
+        task.shared.end(if report.status == sys::SDD_OK {
+            let outcomes = unsafe { Outcome::read_all(report.outcomes, report.total) }; // SAFETY: as the report
+            let prefetch = Some(PrefetchReport { finished: report.finished, skipped: report.skipped, outcomes });
+            Ok(Delivered { image: None, bytes: None, report: Box::default(), prefetch })
         } else {
-            Err(Error::of_status(report.error))
+            Err(Error::of_status(report.status))
         });
     };
     unsafe { Task::called(task, report.token, called) } // SAFETY: as above
 }
 
-/// SAFETY: a report that a callback was given.
-unsafe fn read(report: &sys::sdd_prefetch_report) -> PrefetchReport {
-    let outcome = |index| {
-        // Records are outcome_size bytes apart, which may be more than this crate knows.
-        let first = report.outcomes.cast::<u8>();
-        let outcome = unsafe { &*first.add(index * report.outcome_size).cast::<sys::sdd_prefetch_outcome>() };
-        PrefetchOutcome {
-            error: (outcome.error != sys::SDD_OK).then_some(Status(outcome.error)),
-            detail: outcome.detail,
-            http_status: outcome.http_status,
-            origin: Origin::of(outcome.origin).unwrap_or_default(),
-            retryable: outcome.retryable == 1,
-        }
-    };
-    let count = if report.outcomes.is_null() { 0 } else { report.total };
-    PrefetchReport { finished: report.finished, skipped: report.skipped, outcomes: (0..count).map(outcome).collect() }
-}
-
 impl Output for PrefetchReport {
-    fn of(outcome: Sealed) -> Result<Self, Error> {
-        Ok(outcome.0.prefetch.unwrap_or_default())
+    fn of(delivered: Sealed) -> Result<Self, Error> {
+        Ok(delivered.0.prefetch.unwrap_or_default())
     }
 }

@@ -25,7 +25,7 @@ impl Readiness {
     /// Wakes a task once, as soon as the descriptor can be read. It replaces the waker before.
     pub(crate) fn wake(&mut self, waker: Waker) -> Result<(), Error> {
         let failed = |error: io::Error| {
-            Error::made(crate::sys::SDD_ERROR_NO_RESOURCES, 0, format!("No descriptor can be watched: {error}."))
+            Error::made(crate::sys::SDD_ERROR_NO_RESOURCES, format!("No descriptor can be watched: {error}."))
         };
         let (operation, (watcher, id)) = match self.watch.take() {
             Some(watch) => (EPOLL_CTL_MOD, watch),

@@ -1,7 +1,10 @@
 //! Outcomes of requests: pictures, bodies, and reports of how they came.
 
 use crate::numbers::microseconds;
-use crate::{sys, text, Bytes, Error, Failure, Image, Origin, PrefetchReport, Response, Stage, Status};
+use crate::{sys, text, Bytes, Error, Image, Origin, PrefetchReport, Response};
+use std::ops::Deref;
+use std::ptr::NonNull;
+use std::slice;
 use std::time::Duration;
 
 /// A picture that a request has delivered.
@@ -50,7 +53,7 @@ pub struct Body {
 /// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
 /// # let server = server::Server::new();
 /// let report = sdd::Downloader::shared().discard(server.url("/a.png")).wait()?;
-/// assert_eq!((report.http_status, report.end_unproven), (200, false));
+/// assert_eq!((report.http_status, report.metrics.end_unproven), (200, false));
 /// assert_eq!(report.url, server.url("/a.png"));
 /// # Ok::<(), sdd::Error>(())
 /// ```
@@ -68,58 +71,56 @@ pub struct Report {
     /// The application's own bytes of the cache entry.
     pub extended: Option<Bytes>,
     /// The URLs of a load that failed, before one succeeded or all failed.
-    pub sources: Vec<SourceError>,
-    /// True if nothing proves that the body is complete: it ended with the connection.
-    pub end_unproven: bool,
+    pub sources: Vec<Outcome>,
     /// True if all transforms of the load have been applied.
-    pub transformed: bool,
-    /// The duration of each stage.
-    pub timings: Timings,
-    /// The cost of the transfer.
+    pub is_transformed: bool,
+    /// How long each stage took, and what the transfer cost.
     pub metrics: Metrics,
 }
 
-/// One URL of a load that failed.
+/// The outcome of one URL of several: of a load with alternatives, of a prefetch list.
 ///
 /// ```
 /// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
 /// # let server = server::Server::new();
 /// let request = sdd::LoadRequest::new(server.url("/missing")).alternative(&server.url("/a.png"));
 /// let picture = sdd::Loader::without_cache()?.load(request).wait()?;
-/// assert_eq!(picture.report.sources[0].url, server.url("/missing"));
+/// let failed = &picture.report.sources[0];
+/// assert_eq!((&failed.url, failed.http_status), (&server.url("/missing"), 404));
+/// assert!(matches!(failed.error, Some(sdd::Error::Response(_))));
 /// # Ok::<(), sdd::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct SourceError {
-    /// The URL, or "" if it was unreadable.
+pub struct Outcome {
+    /// The URL; "" if it was unreadable, and in a [`PrefetchReport`], whose URLs the application has.
     pub url: String,
-    /// The kind of failure.
-    pub status: Status,
-    /// One of `SDD_DETAIL_`, or 0.
-    pub detail: i32,
+    /// Why it failed; `None`: it did not.
+    pub error: Option<Error>,
     /// The HTTP status; 0 if there was no response.
     pub http_status: i32,
-    /// True if another attempt may succeed later.
-    pub retryable: bool,
-    /// One English sentence.
-    pub message: String,
+    /// Where it came from: if from a cache, it was there already.
+    pub origin: Origin,
 }
 
-/// The duration of each stage of a request; zero for a stage that did not happen.
+/// How long the stages of a request took, and what its transfer cost. Durations are zero for a stage that did not
+/// happen.
 ///
 /// ```
 /// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
 /// # let server = server::Server::new();
-/// let timings = sdd::Downloader::shared().discard(server.url("/a.png")).wait()?.timings;
-/// assert!(timings.total >= timings.queue && timings.transfer > std::time::Duration::ZERO);
+/// let metrics = sdd::Downloader::shared().discard(server.url("/a.png")).wait()?.metrics;
+/// assert!(metrics.total >= metrics.queue && metrics.transfer > std::time::Duration::ZERO);
+/// assert_eq!((metrics.remote_address.as_str(), metrics.attempts, metrics.http_version), ("127.0.0.1", 1, 11));
 /// # Ok::<(), sdd::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Timings {
+pub struct Metrics {
     /// From submitting to the start of the transfer.
     pub queue: Duration,
+    /// From submitting until the cache, or another process that was downloading the same URL, had answered.
+    pub cache: Duration,
     /// Name lookup.
     pub name_lookup: Duration,
     /// TCP connect alone.
@@ -132,28 +133,12 @@ pub struct Timings {
     pub transfer: Duration,
     /// From the last byte to the picture.
     pub decode: Duration,
-    /// From submitting until the cache had answered.
-    pub cache: Duration,
     /// With [`Options::WAIT_STORE_CACHE`](crate::Options::WAIT_STORE_CACHE), until the picture was on disk.
     pub store: Duration,
-    /// From the end until the completion callback of this crate was called.
-    pub delivery: Duration,
     /// From submitting to the end.
     pub total: Duration,
-}
-
-/// The cost of one transfer.
-///
-/// ```
-/// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
-/// # let server = server::Server::new();
-/// let metrics = sdd::Downloader::shared().discard(server.url("/a.png")).wait()?.metrics;
-/// assert_eq!((metrics.remote_address.as_str(), metrics.attempts, metrics.http_version), ("127.0.0.1", 1, 11));
-/// # Ok::<(), sdd::Error>(())
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Metrics {
+    /// From the end until the completion callback of this crate was called.
+    pub delivery: Duration,
     /// Bytes sent, header and body.
     pub request_bytes: i64,
     /// Header bytes received.
@@ -162,6 +147,14 @@ pub struct Metrics {
     pub response_body_bytes: i64,
     /// Body bytes after unpacking.
     pub body_bytes: i64,
+    /// Bytes that were not waited for.
+    pub saved_bytes: i64,
+    /// Bytes that an earlier, broken transfer had left.
+    pub resumed_bytes: i64,
+    /// The server's address; "" if there was no connection.
+    pub remote_address: String,
+    /// The server's port.
+    pub remote_port: i32,
     /// 10, 11, 20 or 30; 0 if there was no response.
     pub http_version: i32,
     /// True if no new connection was made.
@@ -170,133 +163,127 @@ pub struct Metrics {
     pub redirects: i32,
     /// Transfers started for this request.
     pub attempts: i32,
-    /// The server's address; "" if there was no connection.
-    pub remote_address: String,
-    /// The server's port.
-    pub remote_port: i32,
-    /// Bytes that were not waited for.
-    pub saved_bytes: i64,
-    /// Bytes that an earlier, broken transfer had left.
-    pub resumed_bytes: i64,
+    /// True if nothing proves that the body is complete: it ended with the connection.
+    pub end_unproven: bool,
 }
 
-/// Everything that the terminal callback of a request is given, with references of its own.
-pub(crate) struct Outcome {
+/// A result that the library has given to this crate, until it is dropped.
+pub(crate) struct Owned(NonNull<sys::sdd_result>);
+
+impl Owned {
+    /// SAFETY: NULL, or a result that is the caller's.
+    pub(crate) unsafe fn of(result: *mut sys::sdd_result) -> Option<Self> {
+        NonNull::new(result).map(Owned)
+    }
+}
+
+impl Deref for Owned {
+    type Target = sys::sdd_result;
+
+    fn deref(&self) -> &sys::sdd_result {
+        unsafe { self.0.as_ref() } // SAFETY: ours, and not released yet
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        unsafe { sys::sdd_result_release(self.0.as_ptr()) } // SAFETY: ours, and released once
+    }
+}
+
+/// What a request has delivered, with references of its own.
+pub(crate) struct Delivered {
     pub(crate) image: Option<Image>,
     pub(crate) bytes: Option<Bytes>,
     pub(crate) report: Box<Report>,
     pub(crate) prefetch: Option<PrefetchReport>,
 }
 
-impl Outcome {
-    /// SAFETY: a result that a callback was given and that has not returned.
+impl Delivered {
+    /// SAFETY: a result that is ours, or lent to a callback that has not returned.
     pub(crate) unsafe fn read(result: &sys::sdd_result) -> Result<Self, Error> {
         unsafe {
             let report = Report::read(result);
-            if result.error != sys::SDD_OK {
-                return Err(Error::in_class(result.error_class, failure(result, report)));
+            if result.failure.status != sys::SDD_OK {
+                return Err(Error::of(&result.failure, Some(report)));
             }
             let (image, bytes) = (Image::retained(result.image), Bytes::retained(result.bytes));
-            Ok(Outcome { image, bytes, report: Box::new(report), prefetch: None })
+            Ok(Delivered { image, bytes, report: Box::new(report), prefetch: None })
         }
     }
 
     pub(crate) fn into_picture(self) -> Result<Picture, Error> {
         match self.image {
             Some(image) => Ok(Picture { image, bytes: self.bytes, report: self.report }),
-            None => Err(Error::made(sys::SDD_ERROR_NOT_FOUND, 0, "The result has no image.".into())),
+            None => Err(Error::made(sys::SDD_ERROR_NOT_FOUND, "The result has no image.")),
         }
     }
 }
 
-/// SAFETY: as [`Outcome::read`].
-unsafe fn failure(result: &sys::sdd_result, report: Report) -> Failure {
-    Failure {
-        status: Status(result.error),
-        detail: result.detail,
-        http_status: result.http_status,
-        curl_code: result.curl_code,
-        system_error: result.system_error,
-        stage: Stage::of(result.stage).unwrap_or_default(),
-        retryable: result.retryable == 1,
-        message: unsafe { text::owned(result.message) }, // SAFETY: as the caller promises
-        report: Some(report),
-    }
-}
-
 impl Report {
-    /// SAFETY: as [`Outcome::read`].
-    unsafe fn read(result: &sys::sdd_result) -> Self {
-        let source_count = if result.sources.is_null() { 0 } else { result.source_count };
+    /// SAFETY: as [`Delivered::read`].
+    pub(crate) unsafe fn read(result: &sys::sdd_result) -> Self {
         unsafe {
             Report {
                 url: text::owned(result.url),
                 origin: Origin::of(result.origin).unwrap_or_default(),
-                http_status: result.http_status,
+                http_status: result.failure.http_status,
                 response: Response::retained(result.response),
                 extended: Bytes::retained(result.extended),
-                sources: (0..source_count).map(|index| SourceError::read(result.sources, index)).collect(),
-                end_unproven: result.end_unproven == 1,
-                transformed: result.transformed == 1,
-                timings: result.timings.as_ref().map(Timings::read).unwrap_or_default(),
+                sources: Outcome::read_all(result.sources, result.source_count),
+                is_transformed: result.is_transformed == 1,
                 metrics: result.metrics.as_ref().map(|metrics| Metrics::read(metrics)).unwrap_or_default(),
             }
         }
     }
 }
 
-impl SourceError {
-    /// SAFETY: as [`Outcome::read`]; the result has that source.
-    unsafe fn read(first: *const sys::sdd_source_error, index: usize) -> Self {
-        unsafe {
-            // Records are struct_size bytes apart, which may be more than this crate knows.
-            let source = &*first.cast::<u8>().add(index * (*first).struct_size).cast::<sys::sdd_source_error>();
-            SourceError {
-                url: text::owned(source.url),
-                status: Status(source.error),
-                detail: source.detail,
-                http_status: source.http_status,
-                retryable: source.retryable == 1,
-                message: text::owned(source.message),
+impl Outcome {
+    /// SAFETY: NULL, or so many outcomes of a result or report that is as for [`Delivered::read`].
+    pub(crate) unsafe fn read_all(first: *const sys::sdd_outcome, count: usize) -> Vec<Self> {
+        if first.is_null() {
+            return Vec::new();
+        }
+        let read = |outcome: &sys::sdd_outcome| unsafe {
+            Outcome {
+                url: text::owned(outcome.url),
+                error: Error::found(&outcome.failure),
+                http_status: outcome.failure.http_status,
+                origin: Origin::of(outcome.origin).unwrap_or_default(),
             }
-        }
-    }
-}
-
-impl Timings {
-    fn read(timings: &sys::sdd_timings) -> Self {
-        Timings {
-            queue: microseconds(timings.queue_us),
-            name_lookup: microseconds(timings.name_lookup_us),
-            connect: microseconds(timings.connect_us),
-            tls: microseconds(timings.tls_us),
-            first_byte: microseconds(timings.first_byte_us),
-            transfer: microseconds(timings.transfer_us),
-            decode: microseconds(timings.decode_us),
-            cache: microseconds(timings.cache_us),
-            store: microseconds(timings.store_us),
-            delivery: microseconds(timings.delivery_us),
-            total: microseconds(timings.total_us),
-        }
+        };
+        unsafe { slice::from_raw_parts(first, count) }.iter().map(read).collect()
     }
 }
 
 impl Metrics {
-    /// SAFETY: as [`Outcome::read`].
+    /// SAFETY: as [`Delivered::read`].
     unsafe fn read(metrics: &sys::sdd_metrics) -> Self {
         Metrics {
+            queue: microseconds(metrics.queue_us),
+            cache: microseconds(metrics.cache_us),
+            name_lookup: microseconds(metrics.name_lookup_us),
+            connect: microseconds(metrics.connect_us),
+            tls: microseconds(metrics.tls_us),
+            first_byte: microseconds(metrics.first_byte_us),
+            transfer: microseconds(metrics.transfer_us),
+            decode: microseconds(metrics.decode_us),
+            store: microseconds(metrics.store_us),
+            total: microseconds(metrics.total_us),
+            delivery: microseconds(metrics.delivery_us),
             request_bytes: metrics.request_bytes,
             response_header_bytes: metrics.response_header_bytes,
             response_body_bytes: metrics.response_body_bytes,
             body_bytes: metrics.body_bytes,
+            saved_bytes: metrics.saved_bytes,
+            resumed_bytes: metrics.resumed_bytes,
+            remote_address: unsafe { text::owned(metrics.remote_address) }, // SAFETY: as the caller promises
+            remote_port: metrics.remote_port,
             http_version: metrics.http_version,
             connection_reused: metrics.connection_reused == 1,
             redirects: metrics.redirects,
             attempts: metrics.attempts,
-            remote_address: unsafe { text::owned(metrics.remote_address) }, // SAFETY: as the caller promises
-            remote_port: metrics.remote_port,
-            saved_bytes: metrics.saved_bytes,
-            resumed_bytes: metrics.resumed_bytes,
+            end_unproven: metrics.end_unproven == 1,
         }
     }
 }
@@ -310,33 +297,33 @@ impl Metrics {
 /// ```
 pub trait Output: Sized + Send + 'static {
     #[doc(hidden)]
-    fn of(outcome: Sealed) -> Result<Self, Error>;
+    fn of(delivered: Sealed) -> Result<Self, Error>;
 }
 
 #[doc(hidden)]
 #[allow(missing_debug_implementations)]
-pub struct Sealed(pub(crate) Outcome);
+pub struct Sealed(pub(crate) Delivered);
 
 impl Output for Picture {
-    fn of(outcome: Sealed) -> Result<Self, Error> {
-        outcome.0.into_picture()
+    fn of(delivered: Sealed) -> Result<Self, Error> {
+        delivered.0.into_picture()
     }
 }
 
 impl Output for Body {
-    fn of(outcome: Sealed) -> Result<Self, Error> {
-        Ok(Body { bytes: outcome.0.bytes.unwrap_or_else(Bytes::empty), report: outcome.0.report })
+    fn of(delivered: Sealed) -> Result<Self, Error> {
+        Ok(Body { bytes: delivered.0.bytes.unwrap_or_else(Bytes::empty), report: delivered.0.report })
     }
 }
 
 impl Output for Bytes {
-    fn of(outcome: Sealed) -> Result<Self, Error> {
-        Ok(outcome.0.bytes.unwrap_or_else(Bytes::empty))
+    fn of(delivered: Sealed) -> Result<Self, Error> {
+        Ok(delivered.0.bytes.unwrap_or_else(Bytes::empty))
     }
 }
 
 impl Output for Report {
-    fn of(outcome: Sealed) -> Result<Self, Error> {
-        Ok(*outcome.0.report)
+    fn of(delivered: Sealed) -> Result<Self, Error> {
+        Ok(*delivered.0.report)
     }
 }

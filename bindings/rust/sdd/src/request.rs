@@ -252,16 +252,11 @@ pub(crate) fn submit<T: Output>(
     task: Task,
     downloader: &Downloader,
     owners: Owners,
-    call: impl FnOnce(*mut c_void, *mut sys::sdd_status) -> Result<sys::sdd_token, Error>,
+    call: impl FnOnce(*mut c_void) -> Result<sys::sdd_token, Error>,
 ) -> Request<T> {
     let shared = task.shared.clone();
     let task = Box::into_raw(Box::new(task));
-    let mut status = sys::SDD_ERROR_INVALID_ARGUMENT;
-    let token = match call(task.cast(), &mut status) {
-        Ok(0) => Err(Error::of_call(status)),
-        other => other,
-    };
-    let token = token.unwrap_or_else(|error| {
+    let token = call(task.cast()).unwrap_or_else(|error| {
         drop(unsafe { Box::from_raw(task) }); // SAFETY: not accepted, so it stayed ours
         shared.end(Err(error));
         0

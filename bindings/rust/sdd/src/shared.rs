@@ -1,15 +1,15 @@
 //! The state of one request, shared by its handle and by the library's callbacks.
 
 use crate::border::{guard, is_inside_callback, lock};
-use crate::report::Outcome;
-use crate::{sys, Downloader, Error, Image, ImageFacts, Progress, Status};
+use crate::report::Delivered;
+use crate::{sys, Downloader, Error, Image, ImageInfo, Progress, Status};
 use std::collections::VecDeque;
 use std::process;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
-pub(crate) type Ended = Result<Outcome, Error>;
+pub(crate) type Ended = Result<Delivered, Error>;
 
 /// The state of one request.
 pub(crate) struct Shared {
@@ -35,9 +35,9 @@ struct State {
 /// An event before the end.
 pub(crate) enum Arrived {
     Progress(Progress),
-    Facts(ImageFacts),
+    Facts(ImageInfo),
     Preview(Image),
-    Cached(Outcome),
+    Cached(Delivered),
 }
 
 impl Arrived {

@@ -74,7 +74,7 @@ statuses! {
     CONNECT = SDD_ERROR_CONNECT;
     /// TLS handshake or certificate.
     TLS = SDD_ERROR_TLS;
-    /// A time limit of the request has passed; the detail says which.
+    /// A time limit of the request, or of a call that waits, has passed; the detail says which.
     TIMEOUT = SDD_ERROR_TIMEOUT;
     /// The connection broke while sending or receiving.
     CONNECTION_LOST = SDD_ERROR_CONNECTION_LOST;
@@ -116,8 +116,6 @@ statuses! {
     BUSY = SDD_ERROR_BUSY;
     /// The thread would wait for itself.
     WOULD_DEADLOCK = SDD_ERROR_WOULD_DEADLOCK;
-    /// The time limit of a waiting call has passed.
-    TIMED_OUT = SDD_ERROR_TIMED_OUT;
     /// The system gave no thread, descriptor or memory.
     NO_RESOURCES = SDD_ERROR_NO_RESOURCES;
     /// The bytes end too early: more are needed.

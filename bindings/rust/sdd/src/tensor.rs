@@ -3,31 +3,14 @@
 use crate::batch::{Batch, BatchItem, BatchOutput, SealedItem};
 use crate::border::is_inside_callback;
 use crate::error::check;
-use crate::numbers::{clamped_i32, numbers};
-use crate::{sys, Error, PixelFormat, Status};
+use crate::numbers::clamped_i32;
+use crate::{sys, Error, Fit, PixelFormat, Status};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::slice;
 use std::task::{Context, Poll};
 use std::time::Duration;
-
-numbers! {
-    /// How a picture is fitted into a slot of a [`Tensor`]. Smaller pictures are enlarged.
-    ///
-    /// ```
-    /// let whole = sdd::Tensor::new(224, 224).fit(sdd::TensorFit::Inside);
-    /// # let _ = whole;
-    /// ```
-    TensorFit: Fill {
-        /// It covers the slot; the excess is cropped.
-        Fill = SDD_TENSOR_FILL,
-        /// Each side is scaled by itself.
-        Stretch = SDD_TENSOR_STRETCH,
-        /// The whole picture at the top left, with zeros beside or below it.
-        Inside = SDD_TENSOR_INSIDE,
-    }
-}
 
 /// The shape of memory for pictures of one size, 8 bits a channel, one slot after the other: `[n, height, width,
 /// channels]`, or `[n, channels, height, width]` with [`planar`](Tensor::planar). See
@@ -44,7 +27,7 @@ pub struct Tensor {
     size: (u32, u32),
     format: PixelFormat,
     is_planar: bool,
-    fit: TensorFit,
+    fit: Fit,
     background: u32,
     stride: usize,
     reuses_slots: bool,
@@ -57,7 +40,7 @@ impl Tensor {
             size: (width, height),
             format: PixelFormat::Rgb8,
             is_planar: false,
-            fit: TensorFit::Fill,
+            fit: Fit::Fill,
             background: 0,
             stride: 0,
             reuses_slots: false,
@@ -76,8 +59,9 @@ impl Tensor {
         self
     }
 
-    /// Sets how pictures are fitted into their slots.
-    pub fn fit(mut self, fit: TensorFit) -> Self {
+    /// Sets how pictures are fitted into their slots, which smaller ones are enlarged for; [`Fit::Fill`] by default. With
+    /// [`Fit::Inside`] the whole picture is at the top left, with zeros beside or below it.
+    pub fn fit(mut self, fit: Fit) -> Self {
         self.fit = fit;
         self
     }
@@ -144,9 +128,9 @@ impl Tensor {
 /// ```
 /// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
 /// # let server = server::Server::new();
-/// use sdd::{Downloader, Tensor, TensorFit};
+/// use sdd::{Downloader, Tensor, Fit};
 ///
-/// let tensor = Tensor::new(8, 8).fit(TensorFit::Inside);
+/// let tensor = Tensor::new(8, 8).fit(Fit::Inside);
 /// let mut batch = Downloader::shared().batch([server.url("/a.png")]).tensor(&tensor, vec![0; tensor.slot_bytes()])?;
 /// let slot = batch.next().unwrap()?.outcome?;
 /// assert_eq!((slot.index(), slot.width(), slot.height()), (0, 8, 6)); // of a picture of 4 x 3
@@ -167,7 +151,7 @@ impl Slot {
         self.index
     }
 
-    /// Returns the width of the picture, which may be less than that of the slot with [`TensorFit::Inside`].
+    /// Returns the width of the picture, which may be less than that of the slot with [`Fit::Inside`].
     pub fn width(&self) -> u32 {
         self.size.0
     }
@@ -182,7 +166,7 @@ impl BatchOutput for Slot {
     fn of(item: SealedItem) -> Result<Self, Error> {
         match usize::try_from(item.slot) {
             Ok(index) => Ok(Slot { index, size: item.size, batch: 0 }),
-            Err(_) => Err(Error::made(sys::SDD_ERROR_NOT_FOUND, 0, "The item has no slot.".into())),
+            Err(_) => Err(Error::made(sys::SDD_ERROR_NOT_FOUND, "The item has no slot.")),
         }
     }
 }
@@ -290,8 +274,8 @@ impl TensorBatch<'_> {
         // With all slots in use no picture can come before one is released, which takes this thread.
         let is_full = self.is_full();
         match self.batch.next_or_error(if is_full { Some(Duration::ZERO) } else { limit }) {
-            Err(error) if is_full && error.status() == Status::TIMED_OUT => {
-                Err(Error::made(sys::SDD_ERROR_WOULD_DEADLOCK, 0, "All slots are in use: release one.".into()))
+            Err(error) if is_full && error.status() == Status::TIMEOUT => {
+                Err(Error::made(sys::SDD_ERROR_WOULD_DEADLOCK, "All slots are in use: release one."))
             }
             item => item.map(|item| item.map(|item| self.taken(item))),
         }

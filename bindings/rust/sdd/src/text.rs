@@ -95,7 +95,7 @@ pub(crate) fn read(mut call: impl FnMut(*mut c_char, usize, *mut usize) -> sdd_s
             }
             // The text may have become longer between two calls.
             sys::SDD_ERROR_BUFFER_TOO_SMALL if length < usize::MAX => buffer.resize(buffer.len().max(length + 1), 0),
-            status => return Err(Error::of_call(status)),
+            _ => return Err(Error::last()),
         }
     }
 }

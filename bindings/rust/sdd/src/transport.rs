@@ -185,7 +185,7 @@ impl Downloader {
             ..sys::sized!(sdd_transport)
         };
         // SAFETY: the struct is copied; the library frees the transport, if it has accepted it.
-        check(unsafe { sys::sdd_downloader_add_transport(self.raw(), &lent, ptr::null_mut()) }).map_err(|error| {
+        check(unsafe { sys::sdd_downloader_add_transport(self.raw(), &lent) }).map_err(|error| {
             drop(unsafe { Box::from_raw(user_data) }); // SAFETY: not accepted, so it stayed ours
             error
         })

@@ -48,12 +48,12 @@ fn items_are_images_or_bytes() {
         let item = item.unwrap();
         assert_eq!((item.index, item.id), (index as u64, 1000 + index as u64));
         assert_eq!(item.outcome.unwrap().width(), 4);
-        assert_eq!((item.http_status, item.response.unwrap().status()), (200, 200));
+        assert_eq!((item.report.http_status, item.report.response.unwrap().status()), (200, 200));
     }
     let mut batch = downloader.batch(sources).bytes().unwrap();
     for item in &mut batch {
         let item = item.unwrap();
-        assert!(item.response.is_none());
+        assert!(item.report.response.is_none());
         assert_eq!(ImageFormat::sniff(&item.outcome.unwrap()), Some(ImageFormat::PNG));
     }
     assert!(batch.next().is_none());
@@ -86,7 +86,9 @@ fn a_batch_is_a_stream_that_is_woken_by_its_descriptor() {
     for _ in 0..3 {
         assert!(batch.poll_next(&mut Context::from_waker(&waker)).is_pending());
     }
-    assert!(matches!(batch.next_within(Duration::from_millis(1)), Err(error) if error.status() == Status::TIMED_OUT));
+    assert!(
+        matches!(batch.next_within(Duration::from_millis(1)), Err(error) if error.detail() == sys::SDD_DETAIL_TIMEOUT_WAIT)
+    );
     server.wait_requested(2);
     server.release();
     while woken.1.load(Ordering::SeqCst) == 0 {

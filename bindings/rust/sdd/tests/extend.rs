@@ -168,8 +168,8 @@ fn a_coder_decodes_animations_and_encodes() {
     let format = ImageFormat::application(7);
     register_coder("film", format, Some("image/x-film"), Film).unwrap();
     let image = Image::decode(b"FILM\x02\x01\x01\x02\x03\x04").unwrap();
-    assert_eq!((image.width(), image.height(), image.format()), (2, 1, Some(format)));
-    assert_eq!((image.frame_count(), image.frame_duration(1)), (2, Duration::from_millis(40)));
+    assert_eq!((image.width(), image.height(), image.info().format), (2, 1, Some(format)));
+    assert_eq!((image.info().frame_count, image.frame_duration(1)), (2, Duration::from_millis(40)));
     assert_eq!(image.frame(1).unwrap().pixels().unwrap().row(0), [3, 3, 3, 255, 4, 4, 4, 255]);
     let options = EncodeOptions::new().format(format).quality(50);
     assert_eq!(&image.encode(&options).unwrap()[..], b"FILM\x02\x01\x32\x01\x01\x01\xff");
@@ -253,10 +253,9 @@ fn a_coder_shows_what_has_arrived() {
     downloader.add_coder("rows", ImageFormat::application(7), None, Rows).unwrap();
     let ((facts, found), (previews, shown)) = (channel(), channel());
     let callbacks = Callbacks::new()
-        .facts(move |facts_found| facts.send((facts_found.width, facts_found.height)).unwrap())
+        .facts(move |info| facts.send((info.stored_width, info.stored_height)).unwrap())
         .preview(move |image| previews.send(image.pixels().unwrap().row(0)[0]).unwrap());
-    let request = DownloadRequest::new(server.url("/steps/rows")).options(Options::PROGRESSIVE_LOAD);
-    let request = downloader.download_with(request, callbacks);
+    let request = downloader.download_with(server.url("/steps/rows"), callbacks);
     assert_eq!(found.recv_timeout(LIMIT).unwrap(), (200, 200));
     assert_eq!(shown.recv_timeout(LIMIT).unwrap(), 7);
     server.release();

@@ -68,7 +68,7 @@ fn decoding_encoding_and_transforms() {
         assert!(Image::decode(&picture[..length]).is_err());
         let lenient = Image::decode_with(&picture[..length], &DecodeOptions::new().lenient());
         assert!(lenient.map_or(true, |image| image.pixels().unwrap().rows().count() == 5));
-        let _ = ImageFacts::probe(&picture[..length]);
+        let _ = ImageInfo::probe(&picture[..length]);
     }
 }
 
@@ -113,9 +113,7 @@ fn settings_of_requests() {
         let _ = downloader.remove_coder(text);
     }
     let all = [
-        Options::LOW_PRIORITY,
         Options::STOP_WHEN_COMPLETE,
-        Options::PROGRESSIVE_LOAD,
         Options::AVOID_DECODE_IMAGE,
         Options::DECODE_FIRST_FRAME_ONLY,
         Options::PRELOAD_ALL_FRAMES,
@@ -124,8 +122,7 @@ fn settings_of_requests() {
         Options::FROM_CACHE_ONLY,
         Options::FROM_LOADER_ONLY,
         Options::WAIT_STORE_CACHE,
-        Options::QUERY_MEMORY_DATA_SYNC,
-        Options::QUERY_DISK_DATA_SYNC,
+        Options::QUERY_MEMORY_DATA,
         Options::BODY_AS_SENT,
     ];
     for one in all {
@@ -151,7 +148,7 @@ fn settings_of_objects() {
             .max_idle_connections(count)
             .max_redirects(count)
             .network_threads(count);
-        let network = network.dns_cache(Some(time)).tcp_keepalive(Some(count)).receive_buffer_bytes(count);
+        let network = network.dns_cache(Some(time)).tcp_keepalive(Some(time)).receive_buffer_bytes(count);
         let _ = Downloader::builder().network(network).build();
         let builder = Downloader::builder().max_concurrent_downloads(count).max_concurrent_per_host(count);
         let _ = builder.reserved_urgent_slots(count).ageing(time).min_host_interval(time).build();

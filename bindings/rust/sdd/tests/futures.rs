@@ -125,8 +125,7 @@ fn a_detached_request_goes_on() {
 fn events_come_in_order() {
     let server = Server::new();
     let downloader = Downloader::builder().min_preview_interval(Duration::from_millis(1), 0, 1).build().unwrap();
-    let request = DownloadRequest::new(server.url("/steps/photo.png")).options(Options::PROGRESSIVE_LOAD);
-    let mut events = downloader.events(request);
+    let mut events = downloader.events_with_previews(server.url("/steps/photo.png"));
     let (mut facts, mut previews, mut received) = (0, 0, 0);
     let picture = loop {
         match block_on(|context| events.poll_next(context)).expect("not yet the end") {
@@ -135,11 +134,11 @@ fn events_come_in_order() {
                 received = progress.received;
             }
             Event::Facts(found) => {
-                assert_eq!((found.width, found.height, previews), (64, 64, 0));
+                assert_eq!((found.stored_width, found.stored_height, previews), (64, 64, 0));
                 facts += 1;
             }
             Event::Preview(image) => {
-                assert!(image.is_preview() && facts == 1);
+                assert!(image.info().is_preview && facts == 1);
                 previews += 1;
                 server.release();
             }

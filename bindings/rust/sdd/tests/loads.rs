@@ -34,7 +34,7 @@ fn pixels_are_those_of_the_picture() {
     assert_eq!(pixels.bytes(), expected.bytes());
     assert_eq!(picture.bytes.unwrap(), Bytes::new(&server::png(64, 64, 7)).unwrap());
     assert_eq!(picture.report.http_status, 200);
-    assert!(picture.report.timings.total > Duration::ZERO);
+    assert!(picture.report.metrics.total > Duration::ZERO);
     assert_eq!(picture.report.metrics.remote_address, "127.0.0.1");
 }
 
@@ -165,7 +165,7 @@ fn a_failed_url_is_blocked() {
     loader.remove_failed_url(&url).unwrap();
     assert!(!loader.is_blocked(&url));
 
-    let never = Loader::builder().no_cache().should_block_failed_url(|failed| Some(failed.http_status != 404));
+    let never = Loader::builder().no_cache().should_block_failed_url(|_, error| Some(error.http_status() != Some(404)));
     let never = never.build().unwrap();
     assert!(never.load(&*url).wait().is_err());
     assert!(!never.is_blocked(&url));

@@ -233,7 +233,7 @@ fn decisions_of_loaders_and_networks() {
     assert_eq!(loader.load(&*url).wait().unwrap_err().status(), Status::NOT_CACHED);
     let loader = Loader::builder().no_cache().options_processor(|_, _| panic!()).build().unwrap();
     assert_eq!(loader.load(&*url).wait().unwrap().image.width(), 4);
-    let loader = Loader::builder().no_cache().should_block_failed_url(|_| panic!()).build().unwrap();
+    let loader = Loader::builder().no_cache().should_block_failed_url(|_, _| panic!()).build().unwrap();
     loader.load(server.url("/missing")).wait().unwrap_err();
     assert!(loader.is_blocked(&server.url("/missing"))); // as the policy says
     let transform = LoadRequest::new(&*url).transform(Transform::custom("panicking", |_| panic!()));
