@@ -74,7 +74,7 @@ pub struct BatchItem<T> {
     /// What has come, or why nothing has.
     pub outcome: Result<T, Error>,
     /// Where it came from, and what it cost, also of an item that failed. It has the response with
-    /// [`BatchBuilder::responses`](crate::BatchBuilder::responses).
+    /// [`BatchBuilder::responses`](crate::BatchBuilder::responses), and no URL, which `index` tells.
     pub report: Box<Report>,
 }
 

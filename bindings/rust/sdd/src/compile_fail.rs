@@ -265,6 +265,78 @@ mod threads {}
 /// }
 /// ```
 ///
+/// What a closure is lent ends with its call: a URL that failed, why it did, and an entry of a cache.
+///
+/// ```
+/// let failed = std::sync::Mutex::new(Vec::new());
+/// sdd::Loader::builder().should_block_failed_url(move |url, error| {
+///     failed.lock().unwrap().push((url.to_owned(), error.clone()));
+///     None
+/// });
+/// ```
+///
+/// ```compile_fail
+/// let failed = std::sync::Mutex::new(Vec::<&str>::new());
+/// sdd::Loader::builder().should_block_failed_url(move |url, _| {
+///     failed.lock().unwrap().push(url);
+///     None
+/// });
+/// ```
+///
+/// ```compile_fail
+/// let failed = std::sync::Mutex::new(Vec::<&sdd::Error>::new());
+/// sdd::Loader::builder().should_block_failed_url(move |_, error| {
+///     failed.lock().unwrap().push(error);
+///     None
+/// });
+/// ```
+///
+/// ```
+/// let mut keys = Vec::new();
+/// drop(sdd::Cache::builder().levels(sdd::Levels::Memory).build().unwrap().list(false, |entry| {
+///     keys.push(entry.file.clone().into_owned());
+///     sdd::Listing::Next
+/// }));
+/// ```
+///
+/// ```compile_fail
+/// let mut keys = Vec::new();
+/// drop(sdd::Cache::builder().levels(sdd::Levels::Memory).build().unwrap().list(false, |entry| {
+///     keys.push(&entry.file);
+///     sdd::Listing::Next
+/// }));
+/// ```
+///
+/// A report and its response are the caller's own; what they lend ends with them.
+///
+/// ```
+/// fn response(item: sdd::BatchItem<sdd::Image>) -> Option<sdd::Response> {
+///     item.report.response
+/// }
+/// ```
+///
+/// ```compile_fail,E0505
+/// fn address(picture: sdd::Picture) {
+///     let address = picture.report.metrics.remote_address.as_str();
+///     drop(picture);
+///     println!("{}", address);
+/// }
+/// ```
+///
+/// ```compile_fail,E0515
+/// fn kind<'a>(item: sdd::BatchItem<sdd::Image>) -> &'a str {
+///     item.report.response.as_ref().map_or("", |response| response.mime_type())
+/// }
+/// ```
+///
+/// ```compile_fail,E0505
+/// fn message(error: sdd::Error) {
+///     let message = error.message();
+///     drop(error);
+///     println!("{}", message);
+/// }
+/// ```
+///
 /// A closure of a modifier cannot keep the draft.
 ///
 /// ```compile_fail

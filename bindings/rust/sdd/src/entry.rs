@@ -154,7 +154,7 @@ impl Query {
         self
     }
 
-    /// Sets the priority of [`Cache::query_async`]; the other queries refuse one.
+    /// Sets the priority, for [`Cache::query_async`] alone.
     pub fn priority(mut self, priority: Priority) -> Self {
         self.priority = priority;
         self

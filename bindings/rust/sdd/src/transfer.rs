@@ -18,15 +18,15 @@ use std::path::PathBuf;
 /// ```
 /// # mod server { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/mod.rs")); }
 /// # let server = server::Server::new();
-/// use sdd::{DownloadRequest, Loader, LoadRequest, TransferOptions};
+/// use sdd::{Loader, LoadRequest, TransferOptions};
 /// use std::time::Duration;
 ///
 /// let transfer = TransferOptions::new().header("X-Number", "7").total_timeout(Duration::from_secs(30));
 /// let loader = Loader::without_cache()?;
-/// let (url, other) = (server.url("/echo"), server.url("/echo?"));
-/// let body = loader.load_bytes(LoadRequest::new(url).transfer(&transfer)).wait()?;
+/// let url = server.url("/echo");
+/// let body = loader.load_bytes(LoadRequest::new(&*url).transfer(&transfer)).wait()?;
 /// assert!(String::from_utf8_lossy(&body.bytes).contains("X-Number: 7"));
-/// for item in loader.batch([other]).transfer(&transfer).header("X-Other", "8").bytes()? {
+/// for item in loader.batch([url]).transfer(&transfer).header("X-Other", "8").bytes()? {
 ///     let bytes = item?.outcome?;
 ///     let text = String::from_utf8_lossy(&bytes);
 ///     assert!(text.contains("X-Number: 7") && text.contains("X-Other: 8"));

@@ -68,6 +68,10 @@ fn a_failed_item_has_class_detail_status_and_sentence() {
     let batch = downloader.batch(sources).ordered().images().unwrap();
     let errors: Vec<_> = batch.map(|item| item.unwrap().outcome.unwrap_err()).collect();
     assert!(errors.iter().all(|error| error.message().ends_with('.')), "{errors:?}");
+    let reports: Vec<_> = downloader.batch([server.url("/none")]).images().unwrap().collect();
+    let report = &reports[0].as_ref().unwrap().report; // also of an item that failed
+    assert_eq!((report.http_status, report.origin), (404, Origin::None));
+    assert!(report.metrics.total >= report.metrics.transfer && report.metrics.attempts == 1);
     assert!(matches!(&errors[0], Error::Response(failure) if failure.http_status == 404 && !failure.retryable));
     assert_eq!(errors[0].failure().stage, Stage::Response);
     assert!(matches!(&errors[1], Error::Request(failure) if failure.detail == sys::SDD_DETAIL_URL_NULL));

@@ -153,6 +153,34 @@ fn closures_are_freed_once() {
     assert!(std::sync::Arc::strong_count(&count) > 1);
     drop(downloader);
     assert_eq!(std::sync::Arc::strong_count(&count), 1);
+
+    // Those of settings: of an object that is made, of one that is refused, and of requests of each kind.
+    let counted = Counted(count.clone());
+    let network = Network::new().address_filter(move |_, _| std::sync::Arc::strong_count(&counted.0) > 1);
+    let downloader = Downloader::builder().network(network.clone()).build().unwrap();
+    Downloader::builder().network(network).reserved_urgent_slots(9).build().unwrap_err();
+    assert_eq!(downloader.download(server.url("/a.png")).wait().unwrap().image.width(), 4);
+    let counted = Counted(count.clone());
+    let modifiers = Modifiers::new().request(move |draft| {
+        draft.set_header("X-Count", Some(&std::sync::Arc::strong_count(&counted.0).to_string())).map_err(|_| Refused)
+    });
+    let transfer = TransferOptions::new().modifiers(&modifiers);
+    drop(modifiers);
+    let loader = Loader::builder().no_cache().downloader(&downloader).build().unwrap();
+    for (url, is_accepted) in [(server.url("/echo"), true), ("\0".to_owned(), false)] {
+        let download = downloader.download_bytes(DownloadRequest::new(&*url).transfer(&transfer));
+        let load = loader.load_bytes(LoadRequest::new(&*url).transfer(&transfer));
+        let list = loader.prefetch(PrefetchList::new([&*url]).to_disk().transfer(&transfer));
+        let accepted = [download.wait().is_ok(), load.wait().is_ok(), list.wait().is_ok()];
+        assert_eq!(accepted, [is_accepted; 3]);
+    }
+    let batch = |look_ahead| downloader.batch([server.url("/echo")]).look_ahead(look_ahead).transfer(&transfer).bytes();
+    assert!(batch(u32::MAX).is_err());
+    let bytes = batch(1).unwrap().next().unwrap().unwrap().outcome.unwrap();
+    assert!(String::from_utf8_lossy(&bytes).contains("X-Count: "));
+    assert!(std::sync::Arc::strong_count(&count) > 1);
+    drop((transfer, loader, downloader));
+    assert_eq!(std::sync::Arc::strong_count(&count), 1);
 }
 
 #[test]

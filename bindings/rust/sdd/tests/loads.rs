@@ -110,6 +110,64 @@ fn refused_settings_are_errors() {
     assert_eq!(error.detail(), sys::SDD_DETAIL_IMAGE_BUFFER_TOO_SMALL);
 }
 
+/// The error of a call has all that the library says of it, and is not one of a call before.
+#[test]
+fn errors_of_calls() {
+    let no_directory = Cache::builder().directory("/proc/version/none").build().unwrap_err();
+    assert!(matches!(no_directory, Error::System(_)), "{no_directory:?}");
+    assert_eq!((no_directory.status(), no_directory.detail()), (Status::CACHE, sys::SDD_DETAIL_CACHE_DIRECTORY));
+    let no_picture = Image::decode(b"no picture").unwrap_err();
+    assert!(matches!(no_picture, Error::Image(_)), "{no_picture:?}");
+    assert_eq!(no_picture.detail(), sys::SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
+    let downloader = Downloader::new().unwrap();
+    let held = downloader.download(Server::new().url("/hold/a.png"));
+    let late = downloader.wait_idle(Duration::from_millis(1)).unwrap_err();
+    assert!(matches!(late, Error::Timeout(_)) && late.detail() == sys::SDD_DETAIL_TIMEOUT_WAIT, "{late:?}");
+    drop(held);
+    let no_coder = unregister_coder("none").unwrap_err();
+    assert_eq!((no_coder.status(), no_coder.detail()), (Status::NOT_FOUND, 0));
+    assert!(no_coder.failure().report.is_none());
+    let no_token = Loader::shared().load(LoadRequest::new("http://host/").cache_key("")).wait().unwrap_err();
+    assert_eq!(no_token.status(), Status::INVALID_ARGUMENT);
+    assert!(no_token.message().contains("cache_key"), "{no_token}");
+}
+
+/// Each kind of request has a priority and options of its transfer.
+#[test]
+fn priorities_and_transfers() {
+    let (server, directory) = (Server::new(), Directory::new("transfers"));
+    let cache = Cache::builder().directory(&directory.0).build().unwrap();
+    let downloader = Downloader::new().unwrap();
+    let loader = Loader::builder().cache(&cache).downloader(&downloader).build().unwrap();
+    let url = server.url("/hold/echo");
+    let transfer = TransferOptions::new().header("X-Number", "7").max_attempts(3);
+    let list = PrefetchList::new([&*url]).to_disk().priority(Priority::High).transfer(&transfer).header("X-List", "8");
+    let request = loader.prefetch(list);
+    assert_eq!(request.info().unwrap().priority, Priority::High);
+    let usual = loader.prefetch(PrefetchList::new([server.url("/hold/a.png")]));
+    assert_eq!(usual.info().unwrap().priority, Priority::VeryLow);
+    let download = DownloadRequest::new(server.url("/hold/b.png")).transfer(&transfer).priority(Priority::Low);
+    let download = downloader.download(download);
+    assert_eq!(download.info().unwrap().priority, Priority::Low);
+    server.release();
+    let report = request.wait().unwrap();
+    assert!(matches!(&report.outcomes[..], [Outcome { error: None, http_status: 200, origin: Origin::Network, .. }]));
+    download.wait().unwrap();
+    let (bytes, _) = cache.query_bytes(&Query::new(&url)).unwrap().unwrap();
+    let text = String::from_utf8_lossy(&bytes);
+    assert!(text.contains("X-Number: 7") && text.contains("X-List: 8"), "{text}");
+
+    let batch = downloader.batch([server.url("/missing"), server.url("/echo")]).ordered().priority(Priority::VeryHigh);
+    let items: Vec<_> = batch.transfer(&transfer).accepted_status_codes("200,404").bytes().unwrap().collect();
+    let statuses: Vec<_> = items.iter().map(|item| item.as_ref().unwrap().report.http_status).collect();
+    assert_eq!(statuses, [404, 200]);
+    let bytes = items.into_iter().last().unwrap().unwrap().outcome.unwrap();
+    assert!(String::from_utf8_lossy(&bytes).contains("X-Number: 7"));
+
+    let query = Query::new(&url).priority(Priority::High).levels(Levels::Memory);
+    assert_eq!(cache.query_async(&downloader, query).wait().unwrap_err().status(), Status::NOT_CACHED);
+}
+
 #[test]
 fn a_cache_serves_memory_then_disk() {
     let (server, directory) = (Server::new(), Directory::new("levels"));

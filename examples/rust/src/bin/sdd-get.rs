@@ -112,7 +112,7 @@ impl Run {
         write_picture(&self.directory, &format!("{}-{}", index + 1, self.names[index]), &picture.image)?;
         let (width, height) = (picture.image.width(), picture.image.height());
         let bytes = picture.bytes.as_ref().map_or(0, |bytes| bytes.len());
-        let (milliseconds, status) = (picture.report.timings.total.as_millis(), picture.report.http_status);
+        let (milliseconds, status) = (picture.report.metrics.total.as_millis(), picture.report.http_status);
         Ok(format!("{width:5} x {height:<5} {bytes:9} bytes {milliseconds:6} ms  HTTP {status}"))
     }
 }

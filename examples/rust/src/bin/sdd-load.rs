@@ -72,7 +72,7 @@ fn run(arguments: &Arguments) -> Result<bool, sdd::Error> {
             match result {
                 Ok(picture) => {
                     let (width, height) = (picture.image.width(), picture.image.height());
-                    let (origin, time) = (name_of(picture.report.origin), picture.report.timings.total.as_millis());
+                    let (origin, time) = (name_of(picture.report.origin), picture.report.metrics.total.as_millis());
                     println!("{url}: {width} x {height} from: {origin}, {time} ms");
                 }
                 Err(error) => println!("{url}: {}: {error}", error.status().name()),
