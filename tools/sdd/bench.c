@@ -41,14 +41,15 @@ struct bench {
 static void on_end(const sdd_result *result, void *user_data)
 {
     struct bench *bench = user_data;
-    const int64_t now[KINDS] = { result->timings->first_byte_us, result->timings->transfer_us,
-                                 result->timings->decode_us, result->timings->total_us };
+    const int64_t now[KINDS] = { result->metrics->first_byte_us, result->metrics->transfer_us,
+                                 result->metrics->decode_us, result->metrics->total_us };
     bench->under_way--;
-    if (result->error == SDD_ERROR_CANCELLED && stop_signal() != 0) return;
+    if (result->failure.status == SDD_ERROR_CANCELLED && stop_signal() != 0) return;
     bench->ended++;
-    if (result->error != SDD_OK) {
-        if (bench->failed == 0) snprintf(bench->failure, sizeof bench->failure, "%s: %s", result->url, result->message);
-        bench->status = combine_status(bench->status, class_status(result->error, result->detail), bench->failed == 0);
+    if (result->failure.status != SDD_OK) {
+        if (bench->failed == 0)
+            snprintf(bench->failure, sizeof bench->failure, "%s: %s", result->url, result->failure.message);
+        bench->status = combine_status(bench->status, class_status(&result->failure), bench->failed == 0);
         bench->failed++;
         return;
     }
@@ -65,14 +66,15 @@ static void start(struct bench *bench)
 {
     const struct settings *settings = bench->settings;
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
-    sdd_status status = SDD_OK;
-    session_fill(&bench->session, &request);
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
+    session_fill(&bench->session, &transfer);
+    request.transfer = &transfer;
     request.url = bench->urls[(size_t)bench->started % bench->url_count];
     request.options = bench->session.options;
     if (settings->decode) {
         /* Requests that would send the same at the same time share a transfer, unless their limits differ. */
         int64_t most = settings->max_size > 0 ? settings->max_size : 64 << 20;
-        request.max_body_bytes = most + bench->started % 1000000;
+        transfer.max_body_bytes = most + bench->started % 1000000;
     } else {
         request.options |= SDD_OPTION_BYTES_ONLY;
         request.sink = SDD_SINK_DISCARD;
@@ -80,7 +82,7 @@ static void start(struct bench *bench)
     request.completed = on_end, request.user_data = bench;
     bench->started++;
     bench->under_way++;
-    if (sdd_downloader_submit(bench->session.downloader, &request, &status) != 0) return;
+    if (sdd_downloader_submit(bench->session.downloader, &request) != 0) return;
     usage_failure("");
 }
 

@@ -30,12 +30,12 @@ struct cache_run {
     uint64_t failed;
 };
 
-static void failure(struct cache_run *run, const char *name, sdd_status error, const char *sentence, int exit_status)
+static void fail(struct cache_run *run, const char *name, sdd_failure failure, int exit_status)
 {
     run->status = combine_status(run->status, exit_status, run->failed++ == 0);
     if (!run->settings->json) {
         struct text words = { 0 };
-        add_words(&words, sentence);
+        add_words(&words, failure.message);
         complain("%s: %s", name, words.data);
         text_free(&words);
         return;
@@ -44,7 +44,7 @@ static void failure(struct cache_run *run, const char *name, sdd_status error, c
     json_begin(&line);
     json_string(&line, "key", name);
     json_boolean(&line, "ok", false);
-    json_error(&line, error, 0, sentence);
+    json_error(&line, &failure, failure.message);
     json_end(&line);
     text_free(&line);
 }
@@ -55,7 +55,7 @@ static char *key_of(struct cache_run *run, const char *argument)
     size_t length = 0;
     sdd_status status = sdd_cache_key(run->cache, argument, NULL, NULL, 0, NULL, 0, &length);
     if (status != SDD_ERROR_BUFFER_TOO_SMALL) {
-        failure(run, argument, status, sdd_last_error_message(), EXIT_USAGE);
+        fail(run, argument, last_failure(), EXIT_USAGE);
         return NULL;
     }
     char *key = need(malloc(length + 1));
@@ -140,7 +140,7 @@ static bool is_wanted(const struct cache_run *run, const struct entry *entry)
 static bool read_entries(struct cache_run *run, struct entries *entries, bool check, bool remove_damaged)
 {
     sdd_status status = entries_read(entries, run->cache, run->directory.data, check, remove_damaged);
-    if (status != SDD_OK) failure(run, run->directory.data, status, sdd_last_error_message(), EXIT_FILES);
+    if (status != SDD_OK) fail(run, run->directory.data, last_failure(), EXIT_FILES);
     return status == SDD_OK;
 }
 
@@ -198,7 +198,7 @@ static bool name_fits(struct cache_run *run, const char *argument, int32_t forma
     struct text why = { 0 };
     text_printf(&why, "it is %s, and %s is a name for %s; sdd cache get converts nothing", format_title(format), output,
                 format_title(named));
-    failure(run, argument, SDD_ERROR_UNSUPPORTED, why.data, EXIT_USAGE);
+    fail(run, argument, own_failure(SDD_ERROR_UNSUPPORTED, 0, why.data), EXIT_USAGE);
     text_free(&why);
     return false;
 }
@@ -228,7 +228,7 @@ static void copy_entry(struct cache_run *run, const char *argument, int fd, int6
     else if (error == 0)
         error = write_file(&target, &path, data, (size_t)size);
     if (error != 0 && error != EINVAL)
-        failure(run, text_string(&path.text), SDD_ERROR_SINK, file_error(error), EXIT_FILES);
+        fail(run, text_string(&path.text), own_failure(SDD_ERROR_SINK, 0, file_error(error)), EXIT_FILES);
     else if (error == 0 && settings->json) {
         json_begin(&line);
         json_string(&line, "key", argument);
@@ -260,8 +260,11 @@ static void cache_get(struct cache_run *run)
         if (status == SDD_OK) {
             copy_entry(run, run->arguments[i], fd, size);
             close(fd);
-        } else
-            failure(run, run->arguments[i], status, "the cache does not have it", EXIT_SOME_FAILED);
+        } else {
+            sdd_failure failure = last_failure();
+            failure.message = "the cache does not have it";
+            fail(run, run->arguments[i], failure, EXIT_SOME_FAILED);
+        }
         free(key);
     }
 }
@@ -297,16 +300,17 @@ static void cache_remove(struct cache_run *run)
         if (status == SDD_OK)
             removed(run, all);
         else
-            failure(run, run->directory.data, status, sdd_last_error_message(), EXIT_FILES);
+            fail(run, run->directory.data, last_failure(), EXIT_FILES);
     }
     for (size_t i = 0; i < run->count; i++) {
         char *key = key_of(run, run->arguments[i]);
         if (key == NULL) continue;
         sdd_status status = SDD_OK;
         if (sdd_cache_contains_wait(run->cache, key, SDD_CACHE_DISK) == 0)
-            failure(run, run->arguments[i], SDD_ERROR_NOT_CACHED, "the cache does not have it", EXIT_SOME_FAILED);
+            fail(run, run->arguments[i], own_failure(SDD_ERROR_NOT_CACHED, 0, "the cache does not have it"),
+                 EXIT_SOME_FAILED);
         else if (!run->settings->dry_run && (status = sdd_cache_remove_wait(run->cache, key, SDD_CACHE_DISK)) != SDD_OK)
-            failure(run, run->arguments[i], status, sdd_last_error_message(), EXIT_FILES);
+            fail(run, run->arguments[i], last_failure(), EXIT_FILES);
         else
             removed(run, run->arguments[i]);
         free(key);
@@ -322,7 +326,7 @@ static void cache_statistics(struct cache_run *run)
     sdd_status status = sdd_cache_get_statistics_wait(run->cache, &statistics);
     if (run->count > 0) usage_error("stats takes no argument");
     if (status != SDD_OK) {
-        failure(run, run->directory.data, status, sdd_last_error_message(), EXIT_FILES);
+        fail(run, run->directory.data, last_failure(), EXIT_FILES);
         return;
     }
     if (run->settings->json) {
@@ -352,7 +356,7 @@ static void cache_trim(struct cache_run *run)
     sdd_cache_set_disk_limits(run->cache, run->settings->max_size > 0 ? run->settings->max_size : 0,
                               run->settings->max_age > 0 ? run->settings->max_age : 0);
     sdd_status status = sdd_cache_trim_disk_wait(run->cache);
-    if (status != SDD_OK) failure(run, run->directory.data, status, sdd_last_error_message(), EXIT_FILES);
+    if (status != SDD_OK) fail(run, run->directory.data, last_failure(), EXIT_FILES);
     sdd_cache_get_statistics_wait(run->cache, &after);
     if (status == SDD_OK && run->settings->json) {
         json_begin(&line);
@@ -380,12 +384,12 @@ static void cache_merge(struct cache_run *run)
         struct text line = { 0 };
         struct stat facts;
         if (stat(run->arguments[i], &facts) != 0) {
-            failure(run, run->arguments[i], SDD_ERROR_CACHE, strerror(errno), EXIT_FILES);
+            fail(run, run->arguments[i], own_failure(SDD_ERROR_CACHE, 0, strerror(errno)), EXIT_FILES);
             continue;
         }
         sdd_status status = sdd_cache_merge_wait(run->cache, run->arguments[i], &merged);
         if (status != SDD_OK) {
-            failure(run, run->arguments[i], status, sdd_last_error_message(), EXIT_FILES);
+            fail(run, run->arguments[i], last_failure(), EXIT_FILES);
         } else if (run->settings->json) {
             json_begin(&line);
             json_string(&line, "directory", run->arguments[i]);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Enough for the facts of most pictures. */
+/* Enough for what is known of most pictures. */
 enum { PROBED_BYTES = 65536 };
 
 struct reading {
@@ -30,15 +30,15 @@ static void probe(const struct reading *reading, struct entry *entry)
     size_t wanted = entry->body_bytes < PROBED_BYTES ? (size_t)entry->body_bytes : PROBED_BYTES;
     ssize_t count = pread(fd, bytes, wanted, 0);
     close(fd);
-    sdd_image_facts facts = SDD_IMAGE_FACTS_INIT;
+    sdd_image_info info = SDD_IMAGE_INFO_INIT;
     if (count <= 0) return;
     if (entry->format == 0) entry->format = sdd_image_sniff(bytes, (size_t)count);
-    if (sdd_image_probe(bytes, (size_t)count, &facts) != SDD_OK) return;
-    entry->width = facts.width;
-    entry->height = facts.height;
+    if (sdd_image_probe(bytes, (size_t)count, &info) != SDD_OK) return;
+    entry->width = info.stored_width;
+    entry->height = info.stored_height;
 }
 
-static int32_t add(const sdd_cache_entry *from, void *user_data)
+static sdd_list_step add(const sdd_cache_entry *from, void *user_data)
 {
     struct reading *reading = user_data;
     struct entries *entries = reading->entries;

@@ -39,7 +39,7 @@ static bool try_encoding(int32_t format)
     sdd_image *image = NULL;
     sdd_bytes *bytes = NULL;
     options.format = format;
-    bool good = sdd_image_decode(dot, sizeof dot, NULL, &image, NULL) == SDD_OK &&
+    bool good = sdd_image_decode(dot, sizeof dot, NULL, &image) == SDD_OK &&
                 sdd_image_encode(image, &options, &bytes) == SDD_OK;
     sdd_bytes_release(bytes);
     sdd_image_release(image);

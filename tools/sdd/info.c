@@ -42,15 +42,17 @@ struct reading {
 /* Prints a picture and counts its outcome. */
 static void finish(struct info_run *run, struct picture *picture, int fd)
 {
-    if (picture->error != SDD_OK) {
-        if (picture->exit_status == EXIT_FINE) picture->exit_status = class_status(picture->error, picture->detail);
-        if (picture->message == NULL && picture->detail == SDD_DETAIL_IMAGE_EMPTY) picture->message = "It is empty.";
-        if (picture->message == NULL) picture->message = "It is no picture whose format is known, or it is damaged.";
+    sdd_failure *failure = &picture->failure;
+    if (failure->status != SDD_OK) {
+        failure->http_status = picture->http_status;
+        if (picture->exit_status == EXIT_FINE) picture->exit_status = class_status(failure);
+        if (failure->message == NULL && failure->detail == SDD_DETAIL_IMAGE_EMPTY) failure->message = "It is empty.";
+        if (failure->message == NULL) failure->message = "It is no picture whose format is known, or it is damaged.";
         run->status = combine_status(run->status, picture->exit_status, run->failed++ == 0);
     }
     run->ended++;
     picture_print(picture, run->settings);
-    if (picture->error == SDD_OK && run->show != SHOW_NONE && picture->whole) {
+    if (failure->status == SDD_OK && run->show != SHOW_NONE && picture->whole) {
         struct stat file;
         void *data = fstat(fd, &file) == 0 ? mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, fd, 0)
                                            : MAP_FAILED;
@@ -68,9 +70,7 @@ static void fail(struct info_run *run, const char *name, int error)
 {
     struct picture picture = { .source = name,
                                .number = ++run->number,
-                               .error = SDD_ERROR_FILE_NOT_READABLE,
-                               .exit_status = EXIT_FILES,
-                               .message = strerror(error),
+                               .failure = own_failure(SDD_ERROR_FILE_NOT_READABLE, 0, strerror(error)),
                                .size = -1 };
     finish(run, &picture, -1);
 }
@@ -139,10 +139,10 @@ static void reading_free(struct reading *reading)
 static sdd_status probe(struct reading *reading, int64_t size)
 {
     if (reading->needs_all) return SDD_ERROR_INCOMPLETE;
-    sdd_image_facts facts = SDD_IMAGE_FACTS_INIT;
+    sdd_image_info info = SDD_IMAGE_INFO_INIT;
     void *data = size <= 0 ? MAP_FAILED : mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, reading->fd, 0);
     if (data == MAP_FAILED) return SDD_ERROR_INCOMPLETE;
-    sdd_status status = sdd_image_probe(data, (size_t)size, &facts);
+    sdd_status status = sdd_image_probe(data, (size_t)size, &info);
     if (status == SDD_ERROR_BAD_IMAGE_DATA && !reading->is_known && sdd_image_sniff(data, (size_t)size) != 0) {
         reading->is_known = true;
         reading->needs_all = picture_needs_all(data, (size_t)size);
@@ -200,7 +200,8 @@ static void on_end(const sdd_result *result, void *user_data)
 {
     struct reading *reading = user_data;
     struct picture *picture = &reading->picture;
-    bool good = result->error == SDD_OK || (result->error == SDD_ERROR_CANCELLED && reading->enough);
+    sdd_status status = result->failure.status;
+    bool good = status == SDD_OK || (status == SDD_ERROR_CANCELLED && reading->enough);
     int64_t before = picture->read;
     if (result->response != NULL) {
         sdd_response_release(reading->response);
@@ -208,11 +209,10 @@ static void on_end(const sdd_result *result, void *user_data)
     }
     picture->read = size_so_far(reading);
     read_response(picture, reading->response);
-    if (!good && result->http_status == 416) {
-        picture->error = SDD_ERROR_BAD_IMAGE_DATA, picture->detail = SDD_DETAIL_IMAGE_EMPTY;
+    if (!good && result->failure.http_status == 416) {
+        picture->failure = own_failure(SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_EMPTY, NULL);
     } else if (!good) {
-        picture->error = result->error, picture->detail = result->detail;
-        picture->message = result->message;
+        picture->failure = result->failure;
         reading->run->stopping |= stop_signal() != 0;
     } else {
         bool partial = picture->http_status == 206, over = picture->size >= 0 && picture->read >= picture->size;
@@ -221,11 +221,12 @@ static void on_end(const sdd_result *result, void *user_data)
             ask(reading);
             return;
         }
-        picture->whole = result->error == SDD_OK && (!partial || over);
+        picture->whole = status == SDD_OK && (!partial || over);
         if (picture->whole) picture->size = picture->read;
         picture_read(picture, &reading->run->session, reading->fd);
     }
-    if (!(picture->error == SDD_ERROR_CANCELLED && stop_signal() != 0)) finish(reading->run, picture, reading->fd);
+    if (!(picture->failure.status == SDD_ERROR_CANCELLED && stop_signal() != 0))
+        finish(reading->run, picture, reading->fd);
     reading_free(reading);
 }
 
@@ -234,9 +235,10 @@ static void ask(struct reading *reading)
 {
     struct info_run *run = reading->run;
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
-    sdd_status status = SDD_OK;
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     char range[64];
-    session_fill(&run->session, &request);
+    session_fill(&run->session, &transfer);
+    request.transfer = &transfer;
     request.url = reading->url;
     request.options = run->session.options | SDD_OPTION_BYTES_ONLY | SDD_OPTION_BODY_AS_SENT;
     request.sink = SDD_SINK_FD, request.sink_fd = reading->fd;
@@ -246,9 +248,8 @@ static void ask(struct reading *reading)
     if (!run->settings->full) request.range = range;
     reading->piece *= 4;
     reading->picture.requests++;
-    if (sdd_downloader_submit(run->session.downloader, &request, &status) != 0) return;
-    reading->picture.error = status;
-    reading->picture.message = sdd_last_error_message();
+    if (sdd_downloader_submit(run->session.downloader, &request) != 0) return;
+    reading->picture.failure = last_failure();
     finish(run, &reading->picture, reading->fd);
     reading_free(reading);
 }
@@ -259,9 +260,8 @@ static void read_at_once(struct reading *reading)
     struct info_run *run = reading->run;
     struct picture *picture = &reading->picture;
     sdd_bytes *bytes = NULL;
-    picture->error = sdd_get(run->session.downloader, reading->url, SDD_OPTION_BYTES_ONLY, -1, NULL, &bytes, NULL);
-    if (picture->error != SDD_OK)
-        picture->message = sdd_last_error_message();
+    if (sdd_get(run->session.downloader, reading->url, SDD_OPTION_BYTES_ONLY, -1, NULL, &bytes, NULL) != SDD_OK)
+        picture->failure = last_failure();
     else {
         write_all(reading->fd, sdd_bytes_data(bytes), sdd_bytes_size(bytes));
         picture->size = picture->read = (int64_t)sdd_bytes_size(bytes);
@@ -283,8 +283,7 @@ static void read_url(struct info_run *run, const char *url)
     reading->fd = memfd_create("sdd", MFD_CLOEXEC);
     run->under_way++;
     if (reading->fd < 0) {
-        reading->picture.error = SDD_ERROR_NO_RESOURCES;
-        reading->picture.message = strerror(errno);
+        reading->picture.failure = own_failure(SDD_ERROR_NO_RESOURCES, 0, strerror(errno));
         finish(run, &reading->picture, -1);
         reading_free(reading);
     } else if (strncasecmp(url, "data:", 5) == 0 || strncasecmp(url, "file:", 5) == 0)

@@ -25,12 +25,12 @@ static void job_end(struct job *job)
     if (run->first == job) run->first = job->next;
     if (run->last == job) run->last = job->previous;
     run->under_way--;
-    if (report->error == SDD_ERROR_CANCELLED && run->stopping) {
+    if (report->failure.status == SDD_ERROR_CANCELLED && run->stopping) {
         run->unfinished++;
     } else {
         run->ended++;
         run->skipped += report->skipped;
-        if (report->error != SDD_OK) {
+        if (report->failure.status != SDD_OK) {
             run->failed++;
             run->status = combine_status(run->status, report->exit_status, run->statuses++ == 0);
         } else
@@ -47,11 +47,17 @@ static void job_end(struct job *job)
     free(job);
 }
 
-static void job_fail(struct job *job, sdd_status error, int32_t detail, int exit_status, const char *message)
+static void job_fail(struct job *job, sdd_failure failure, int exit_status)
 {
-    report_fail(&job->report, error, detail, exit_status);
-    job->report.message = message;
+    report_fail(&job->report, failure, exit_status);
     job_end(job);
+}
+
+/* Fails by the library's call before. */
+static void job_refuse(struct job *job)
+{
+    sdd_failure failure = last_failure();
+    job_fail(job, failure, class_status(&failure));
 }
 
 /* ---------------------------------------------------------------------------------------------------------- files */
@@ -89,14 +95,14 @@ static void job_write(struct job *job, const void *data, size_t size)
     struct report *report = &job->report;
     struct file_path path = { { 0 }, 0 };
     struct text message = { 0 };
-    sdd_image_facts facts = SDD_IMAGE_FACTS_INIT;
+    sdd_image_info info = SDD_IMAGE_INFO_INIT;
     bool converted = job->convert && report->format != sdd_image_sniff(data, size);
     report->format = sdd_image_sniff(data, size);
     report->bytes = (int64_t)size;
-    if (sdd_image_probe(data, size, &facts) == SDD_OK) {
-        bool turned = facts.orientation > 4 && job->convert;
-        report->width = turned ? facts.height : facts.width;
-        report->height = turned ? facts.width : facts.height;
+    if (sdd_image_probe(data, size, &info) == SDD_OK) {
+        bool turned = info.orientation > 4 && job->convert;
+        report->width = turned ? info.stored_height : info.stored_width;
+        report->height = turned ? info.stored_width : info.stored_height;
     }
     if (run->to_stdout) {
         print_out(data, size);
@@ -109,8 +115,9 @@ static void job_write(struct job *job, const void *data, size_t size)
     report->path = text_string(&path.text);
     if (error != 0) {
         text_printf(&message, "%s: %s", report->path, file_error(error));
-        report->system_error = error;
-        job_fail(job, SDD_ERROR_SINK, 0, EXIT_FILES, message.data);
+        sdd_failure failure = own_failure(SDD_ERROR_SINK, 0, message.data);
+        failure.system_error = error;
+        job_fail(job, failure, EXIT_FILES);
     } else {
         if (run->show != SHOW_NONE) {
             bars_clear();
@@ -192,20 +199,27 @@ int jobs_peek(struct run *run)
 static void on_encoded(const sdd_result *result, void *user_data)
 {
     struct job *job = user_data;
-    if (result->error != SDD_OK)
-        job_fail(job, result->error, result->detail, class_status(result->error, result->detail), result->message);
+    if (result->failure.status != SDD_OK)
+        job_fail(job, result->failure, class_status(&result->failure));
     else
         job_write(job, sdd_bytes_data(result->bytes), sdd_bytes_size(result->bytes));
 }
 
 static uint32_t colour(const char *digits) { return digits == NULL ? 0 : (uint32_t)strtoul(digits, NULL, 16); }
 
+/* The format that a picture was stored in; 0: none. */
+static sdd_image_format stored_format(sdd_image *image)
+{
+    sdd_image_info info = SDD_IMAGE_INFO_INIT;
+    sdd_image_get_info(image, &info);
+    return info.format;
+}
+
 static void job_encode(struct job *job, sdd_image *image)
 {
     const struct settings *settings = job->run->settings;
     sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
-    sdd_status status = SDD_OK;
-    int32_t format = sdd_image_format(image);
+    sdd_image_format format = stored_format(image);
     options.format = job->format > 0 ? job->format : 0;
     if (options.format == 0 && (format == SDD_IMAGE_FORMAT_JPEG || format == SDD_IMAGE_FORMAT_PNG))
         options.format = format;
@@ -214,8 +228,8 @@ static void job_encode(struct job *job, sdd_image *image)
     options.background = colour(settings->background);
     options.progressive = settings->progressive;
     job->report.format = format;
-    if (sdd_downloader_encode(image, job->run->session.downloader, &options, on_encoded, job, NULL, &status) == 0)
-        job_fail(job, status, 0, class_status(status, 0), sdd_last_error_message());
+    if (sdd_downloader_encode(job->run->session.downloader, image, &options, on_encoded, job, NULL) == 0)
+        job_refuse(job);
 }
 
 /* Tells whether a picture is wanted just as the server sent it. */
@@ -247,7 +261,7 @@ static void fail_without_picture(struct job *job, int64_t size)
     if (size > 0) text_printf(&message, "%s of ", bytes_text(size));
     text_printf(&message, "type %s%s.", job->report.type.size == 0 ? "unknown" : job->report.type.data,
                 job->run->convert ? "" : "; --any accepts it");
-    job_fail(job, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT, EXIT_PICTURE, message.data);
+    job_fail(job, own_failure(SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT, message.data), EXIT_PICTURE);
     text_free(&message);
 }
 
@@ -258,17 +272,16 @@ static void fail_with_name(struct job *job, int32_t format)
     text_printf(&message, "It is %s, and the file's name says %s: ", format_title(format), format_title(job->format));
     add_why_not(&message, job->format);
     text_puts(&message, ".");
-    job_fail(job, SDD_ERROR_UNSUPPORTED, 0, EXIT_PICTURE, message.data);
+    job_fail(job, own_failure(SDD_ERROR_UNSUPPORTED, 0, message.data), EXIT_PICTURE);
     text_free(&message);
 }
 
 /* Tells whether a load failed because its body is no picture of any format, rather than one that nothing decodes: the
    library's sentence then ends with what it is, in parentheses. */
-static bool is_no_picture(const sdd_result *result)
+static bool is_no_picture(const sdd_failure *failure)
 {
-    const char *reason = strchr(result->message, '(');
-    return result->error == SDD_ERROR_BAD_IMAGE_DATA && result->detail == SDD_DETAIL_IMAGE_UNKNOWN_FORMAT &&
-           (reason == NULL || strstr(reason, PEEK_CODER) != NULL);
+    const char *reason = strchr(failure->message, '(');
+    return failure->detail == SDD_DETAIL_IMAGE_UNKNOWN_FORMAT && (reason == NULL || strstr(reason, PEEK_CODER) != NULL);
 }
 
 static void on_loaded(const sdd_result *result, void *user_data)
@@ -279,22 +292,22 @@ static void on_loaded(const sdd_result *result, void *user_data)
     const uint8_t *data = sdd_bytes_data(result->bytes);
     report_read(&job->report, result);
     job->report.body_bytes = size > 0 ? (int64_t)size : result->metrics->body_bytes;
-    if (result->origin == SDD_ORIGIN_NETWORK) rate_count(&run->rate_limit, result->metrics->body_bytes - job->received);
-    if (job->is_no_picture && result->error == SDD_ERROR_CANCELLED) {
+    if (result->origin == SDD_ORIGIN_NETWORK || result->failure.status != SDD_OK)
+        rate_count(&run->rate_limit, result->metrics->body_bytes - job->received);
+    if (job->is_no_picture && result->failure.status == SDD_ERROR_CANCELLED) {
         fail_without_picture(job, job->expected);
         return;
     }
-    if (is_no_picture(result)) {
+    if (is_no_picture(&result->failure)) {
         fail_without_picture(job, result->metrics->body_bytes);
         return;
     }
-    if (result->error != SDD_OK) {
-        job->report.message = result->message;
+    if (result->failure.status != SDD_OK) {
         job_end(job);
         return;
     }
     read_name(job, result->response);
-    if (result->image != NULL && !as_it_is(job, sdd_image_format(result->image))) {
+    if (result->image != NULL && !as_it_is(job, stored_format(result->image))) {
         job_encode(job, result->image);
         return;
     }
@@ -349,31 +362,28 @@ static void job_submit(struct job *job)
 {
     struct run *run = job->run;
     sdd_load_request load = SDD_LOAD_REQUEST_INIT;
-    sdd_download_request download = SDD_DOWNLOAD_REQUEST_INIT;
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
     struct text integrity = { 0 }, all = { 0 };
     const char *others[64];
-    sdd_status status = SDD_OK;
     const char *checksum = job->item.checksum != NULL ? job->item.checksum : run->settings->checksum;
     text_puts(&all, job->url);
     fill_load(job, &load, &decode);
-    session_fill(&run->session, &download);
+    session_fill(&run->session, &transfer);
     if (job->fd >= 0) /* the number of a descriptor is no name for a cache */
         load.query = load.store = load.original_query = load.original_store = SDD_CACHE_NONE;
     load.alternative_count = split_urls(all.data, others, 64);
     load.alternatives = load.alternative_count > 0 ? others : NULL;
     load.url = all.data;
-    load.download = &download;
-    load.total_timeout_ms = download.total_timeout_ms;
+    load.transfer = &transfer;
     load.progress = on_progress, load.completed = on_loaded, load.user_data = job;
     if (checksum != NULL && !read_checksum(checksum, &integrity)) {
-        job_fail(job, SDD_ERROR_INVALID_ARGUMENT, 0, EXIT_USAGE,
-                 "The checksum is not a SHA-256, 64 hexadecimal digits.");
+        const char *message = "The checksum is not a SHA-256, 64 hexadecimal digits.";
+        job_fail(job, own_failure(SDD_ERROR_INVALID_ARGUMENT, 0, message), EXIT_USAGE);
     } else {
         if (checksum != NULL)
-            download.integrity = integrity.data, load.options &= ~(uint64_t)SDD_OPTION_STOP_WHEN_COMPLETE;
-        if (sdd_loader_submit(run->session.loader, &load, &status) == 0)
-            job_fail(job, status, 0, class_status(status, 0), sdd_last_error_message());
+            load.integrity = integrity.data, load.options &= ~(sdd_options)SDD_OPTION_STOP_WHEN_COMPLETE;
+        if (sdd_loader_submit(run->session.loader, &load) == 0) job_refuse(job);
     }
     text_free(&integrity);
     text_free(&all);
@@ -430,15 +440,17 @@ void job_start(struct run *run, struct url_item *item)
     int error = errno;
     name_from_url(&job->base, job->first);
     if (job->format == FORMAT_NONE) {
-        job_fail(job, SDD_ERROR_INVALID_ARGUMENT, 0, EXIT_USAGE,
-                 "The extension of its \"out=\" is none of pictures; --to says the format of files with any name.");
+        const char *message =
+            "The extension of its \"out=\" is none of pictures; --to says the format of files with any name.";
+        job_fail(job, own_failure(SDD_ERROR_INVALID_ARGUMENT, 0, message), EXIT_USAGE);
     } else if ((run->settings->no_clobber || run->settings->resume) && !run->to_stdout && file_exists(job, &path)) {
         job->report.skipped = true;
         job->report.path = path.text.data;
         job_end(job);
     } else if (!is_there) {
-        job->report.system_error = error;
-        job_fail(job, SDD_ERROR_FILE_NOT_READABLE, 0, EXIT_FILES, strerror(error));
+        sdd_failure failure = own_failure(SDD_ERROR_FILE_NOT_READABLE, 0, strerror(error));
+        failure.system_error = error;
+        job_fail(job, failure, EXIT_FILES);
     } else
         job_submit(job);
     free(all);

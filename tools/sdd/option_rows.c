@@ -41,7 +41,7 @@ const struct option_row option_rows[] = {
     ROW("size", 's', "WxH", OPTION_SIZE, width, LOADS, pictures, true, "scale down to WxH pixels, W (square), Wx or xH",
         0, 0, NULL),
     ROW("fit", 0, "HOW", OPTION_CHOICE, fit, LOADS, pictures, true, "inside (default), fill (crops) or stretch", 0, 0,
-        "inside=0,fill=1,stretch=2"),
+        "inside=1,fill=2,stretch=3"),
     ROW("enlarge", 0, NULL, OPTION_FLAG, enlarge, LOADS, pictures, false, "also enlarge smaller pictures", 0, 0, NULL),
     ROW("to", 0, "FORMAT", OPTION_CHOICE, format, LOADS, pictures, true, "convert to jpeg, png, webp, avif or jxl", 0,
         0, "jpeg=1,jpg=1,png=2,webp=4,avif=5,jxl=11"),

@@ -74,7 +74,7 @@ void peek_prepare(const struct session *session)
     coder.format = SDD_IMAGE_FORMAT_APPLICATION;
     coder.can_decode = takes, coder.open = open_body, coder.feed = feed, coder.next = next, coder.close = close_body;
     coder.preview = preview;
-    sdd_downloader_add_coder(session->downloader, &coder, NULL);
+    sdd_downloader_add_coder(session->downloader, &coder);
 }
 
 /* -------------------------------------------------------------------------------------------------------- requests */
@@ -85,13 +85,13 @@ static void leave(void *user_data)
     if (__atomic_sub_fetch(&peek->owners, 1, __ATOMIC_ACQ_REL) == 0) free(peek);
 }
 
-static void on_facts(sdd_token token, const sdd_image_facts *facts, void *user_data)
+static void on_facts(sdd_token token, const sdd_image_info *info, void *user_data)
 {
     struct peek *peek = user_data;
     void (*no_picture)(void *user_data) = peek->no_picture;
     peek->no_picture = NULL;
     sdd_cancel(token);
-    if (facts->format == SDD_IMAGE_FORMAT_APPLICATION && no_picture != NULL) no_picture(peek->user_data);
+    if (info->format == SDD_IMAGE_FORMAT_APPLICATION && no_picture != NULL) no_picture(peek->user_data);
 }
 
 static void on_end(const sdd_result *result, void *user_data) { (void)result, (void)user_data; }
@@ -101,15 +101,17 @@ struct peek *peek_begin(const struct session *session, const char *url, void (*n
 {
     struct peek *peek = need(calloc(1, sizeof *peek));
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     peek->no_picture = no_picture, peek->user_data = user_data;
     peek->owners = 2;
-    session_fill(session, &request);
+    session_fill(session, &transfer);
+    transfer.max_attempts = 1;
+    request.transfer = &transfer;
     request.url = url;
     request.options = session->options | SDD_OPTION_BYTES_ONLY; /* as the load's, to join its transfer */
     if (session->settings->cache == CACHE_USE_HTTP) request.options |= SDD_OPTION_USE_HTTP_CACHE;
-    request.max_attempts = 1;
     request.facts = on_facts, request.completed = on_end, request.user_data = peek, request.user_data_free = leave;
-    peek->token = sdd_downloader_submit(session->downloader, &request, NULL);
+    peek->token = sdd_downloader_submit(session->downloader, &request);
     if (peek->token != 0) return peek;
     free(peek);
     return NULL;

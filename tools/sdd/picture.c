@@ -17,46 +17,48 @@
 enum { LONGEST_TEXT = 300, MOST_TEXTS = 20 };
 
 /* Decodes the picture of a coder, since only that gives its facts. It is decoded small, where its coder can do that. */
-static sdd_status decode_small(const void *data, size_t size, sdd_image_facts *facts, int32_t *detail)
+static sdd_failure decode_small(const void *data, size_t size, sdd_image_info *info)
 {
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
     sdd_image *image = NULL;
     options.target_width = options.target_height = 1;
-    sdd_status status = sdd_image_decode(data, size, &options, &image, detail);
-    if (status == SDD_OK) status = sdd_image_get_facts(image, facts);
+    if (sdd_image_decode(data, size, &options, &image) != SDD_OK) return last_failure();
+    sdd_image_get_info(image, info);
     sdd_image_release(image);
-    return status;
+    return (sdd_failure){ .message = "" };
 }
 
 bool picture_needs_all(const void *data, size_t size)
 {
-    sdd_image_facts facts = SDD_IMAGE_FACTS_INIT;
-    int32_t format = sdd_image_sniff(data, size), detail = 0;
+    sdd_image_info info = SDD_IMAGE_INFO_INIT;
+    sdd_image_format format = sdd_image_sniff(data, size);
     if (format == 0 || format == SDD_IMAGE_FORMAT_JPEG || format == SDD_IMAGE_FORMAT_PNG) return false;
-    return decode_small(data, size, &facts, &detail) != SDD_OK && detail != SDD_DETAIL_IMAGE_UNKNOWN_FORMAT;
+    sdd_failure failure = decode_small(data, size, &info);
+    return failure.status != SDD_OK && failure.detail != SDD_DETAIL_IMAGE_UNKNOWN_FORMAT;
 }
 
 /* Reads the facts of a format that sdd_image_probe() does not know. */
 static void read_with_coder(struct picture *picture, const void *data, size_t size)
 {
-    int32_t detail = 0;
     picture->by_coder = true;
-    picture->error = decode_small(data, size, &picture->facts, &detail);
-    if (picture->error == SDD_OK) return;
-    picture->facts.format = 0;
-    if (detail == SDD_DETAIL_IMAGE_UNKNOWN_FORMAT || !picture->whole)
-        picture->error = SDD_OK; /* a format that nothing here decodes, or the beginning of a picture */
-    else
-        picture->detail = detail;
+    picture->failure = decode_small(data, size, &picture->info);
+    picture->failure.message = NULL;
+    if (picture->failure.status == SDD_OK) return;
+    picture->info.format = 0;
+    /* A format that nothing here decodes, or the beginning of a picture. */
+    if (picture->failure.detail == SDD_DETAIL_IMAGE_UNKNOWN_FORMAT || !picture->whole)
+        picture->failure = (sdd_failure){ 0 };
 }
 
 static void read_facts(struct picture *picture, const void *data, size_t size)
 {
     picture->format = sdd_image_sniff(data, size);
-    picture->error = sdd_image_probe(data, size, &picture->facts);
-    if (picture->error == SDD_OK || picture->format == 0) return;
+    if (sdd_image_probe(data, size, &picture->info) == SDD_OK) return;
+    picture->failure = last_failure();
+    picture->failure.message = NULL;
+    if (picture->format == 0) return;
     if (picture->format == SDD_IMAGE_FORMAT_JPEG || picture->format == SDD_IMAGE_FORMAT_PNG)
-        picture->error = SDD_ERROR_BAD_IMAGE_DATA, picture->detail = SDD_DETAIL_IMAGE_CORRUPT;
+        picture->failure = own_failure(SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_CORRUPT, NULL);
     else
         read_with_coder(picture, data, size);
 }
@@ -65,20 +67,20 @@ void picture_read(struct picture *picture, struct session *session, int fd)
 {
     struct stat file;
     char url[64];
-    picture->facts = (sdd_image_facts)SDD_IMAGE_FACTS_INIT;
+    picture->info = (sdd_image_info)SDD_IMAGE_INFO_INIT;
     if (fstat(fd, &file) != 0) return;
     if (file.st_size == 0) {
-        picture->error = SDD_ERROR_BAD_IMAGE_DATA, picture->detail = SDD_DETAIL_IMAGE_EMPTY;
+        picture->failure = own_failure(SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_EMPTY, NULL);
         return;
     }
     void *data = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (data == MAP_FAILED) {
-        picture->error = SDD_ERROR_NO_RESOURCES;
+        picture->failure = own_failure(SDD_ERROR_NO_RESOURCES, 0, NULL);
         return;
     }
     read_facts(picture, data, (size_t)file.st_size);
     munmap(data, (size_t)file.st_size);
-    if (picture->error != SDD_OK || picture->facts.format == 0) return;
+    if (picture->failure.status != SDD_OK || picture->info.format == 0) return;
     /* An image whose pixels are not decoded has the metadata of the bytes that are there. */
     snprintf(url, sizeof url, "file:///proc/self/fd/%d", fd);
     sdd_get(session->downloader, url, SDD_OPTION_AVOID_DECODE_IMAGE, -1, &picture->image, NULL, NULL);
@@ -120,30 +122,29 @@ static void add_missing(struct text *page, const struct picture *picture)
 static void add_facts(struct text *page, const struct picture *picture)
 {
     static const char *const channels[] = { "", "grey", "grey and alpha", "colour", "colour and alpha, or four inks" };
-    const sdd_image_facts *facts = &picture->facts;
+    const sdd_image_info *info = &picture->info;
     text_printf(page, "  format:      %s", format_name(picture->format));
-    if (facts->format == 0)
+    if (info->format == 0)
         add_missing(page, picture);
-    else if (facts->is_progressive)
-        text_puts(page, facts->format == SDD_IMAGE_FORMAT_PNG ? ", interlaced" : ", progressive");
+    else if (info->is_progressive)
+        text_puts(page, info->format == SDD_IMAGE_FORMAT_PNG ? ", interlaced" : ", progressive");
     text_putc(page, '\n');
-    if (facts->format != 0) {
-        text_printf(page, "  pixels:      %d x %d", (int)facts->width, (int)facts->height);
+    if (info->format != 0) {
+        text_printf(page, "  pixels:      %d x %d", (int)info->stored_width, (int)info->stored_height);
         if (!picture->by_coder)
             text_printf(page, ", %s, %d bits a channel",
-                        facts->channels >= 1 && facts->channels <= 4 ? channels[facts->channels] : "",
-                        (int)facts->depth);
+                        info->channels >= 1 && info->channels <= 4 ? channels[info->channels] : "", (int)info->depth);
         text_putc(page, '\n');
-        if (facts->orientation > 4)
-            text_printf(page, "  orientation: %d, %s; shown as %d x %d\n", (int)facts->orientation,
-                        orientation_text(facts->orientation), (int)facts->height, (int)facts->width);
+        if (info->orientation > 4)
+            text_printf(page, "  orientation: %d, %s; shown as %d x %d\n", (int)info->orientation,
+                        orientation_text(info->orientation), (int)info->stored_height, (int)info->stored_width);
         else
-            text_printf(page, "  orientation: %d, %s\n", (int)facts->orientation, orientation_text(facts->orientation));
-        text_printf(page, "  frames:      %d", (int)facts->frame_count);
-        if (facts->is_animated && facts->loop_count == 0)
+            text_printf(page, "  orientation: %d, %s\n", (int)info->orientation, orientation_text(info->orientation));
+        text_printf(page, "  frames:      %d", (int)info->frame_count);
+        if (info->frame_count > 1 && info->loop_count == 0)
             text_puts(page, ", shown for ever");
-        else if (facts->is_animated)
-            text_printf(page, ", shown %d times", (int)facts->loop_count);
+        else if (info->frame_count > 1)
+            text_printf(page, ", shown %d times", (int)info->loop_count);
         text_putc(page, '\n');
     }
     if (picture->size >= 0)
@@ -155,16 +156,16 @@ static void add_metadata(struct text *page, sdd_image *image)
     const void *data = NULL;
     size_t size = 0;
     struct text description = { 0 };
-    if (sdd_image_metadata(image, SDD_METADATA_ICC, &data, &size, NULL) == SDD_OK) {
+    if (sdd_image_metadata(image, SDD_METADATA_ICC, &data, &size) == SDD_OK) {
         icc_description(data, size, &description);
         text_printf(page, "  profile:     %s%s%zu bytes\n", text_string(&description), description.size > 0 ? ", " : "",
                     size);
     }
-    if (sdd_image_metadata(image, SDD_METADATA_EXIF, &data, &size, NULL) == SDD_OK) {
+    if (sdd_image_metadata(image, SDD_METADATA_EXIF, &data, &size) == SDD_OK) {
         text_printf(page, "  Exif:        %zu bytes\n", size);
         exif_read(data, size, add_exif_line, page);
     }
-    if (sdd_image_metadata(image, SDD_METADATA_XMP, &data, &size, NULL) == SDD_OK)
+    if (sdd_image_metadata(image, SDD_METADATA_XMP, &data, &size) == SDD_OK)
         text_printf(page, "  XMP:         %zu bytes\n", size);
     size_t count = sdd_image_text_count(image);
     for (size_t i = 0; i < count && i < MOST_TEXTS; i++) {
@@ -235,18 +236,18 @@ static void add_json_metadata(struct text *line, sdd_image *image)
     const void *data = NULL;
     size_t size = 0;
     struct text description = { 0 };
-    if (sdd_image_metadata(image, SDD_METADATA_ICC, &data, &size, NULL) == SDD_OK) {
+    if (sdd_image_metadata(image, SDD_METADATA_ICC, &data, &size) == SDD_OK) {
         icc_description(data, size, &description);
         json_number(line, "icc_bytes", (int64_t)size);
         if (description.size > 0) json_string(line, "icc_description", description.data);
     }
-    if (sdd_image_metadata(image, SDD_METADATA_EXIF, &data, &size, NULL) == SDD_OK) {
+    if (sdd_image_metadata(image, SDD_METADATA_EXIF, &data, &size) == SDD_OK) {
         json_number(line, "exif_bytes", (int64_t)size);
         json_open(line, "exif", '{');
         exif_read(data, size, add_exif_member, line);
         json_close(line, '}');
     }
-    if (sdd_image_metadata(image, SDD_METADATA_XMP, &data, &size, NULL) == SDD_OK)
+    if (sdd_image_metadata(image, SDD_METADATA_XMP, &data, &size) == SDD_OK)
         json_number(line, "xmp_bytes", (int64_t)size);
     add_texts(line, image);
     text_free(&description);
@@ -254,19 +255,19 @@ static void add_json_metadata(struct text *line, sdd_image *image)
 
 static void add_json_facts(struct text *line, const struct picture *picture)
 {
-    const sdd_image_facts *facts = &picture->facts;
+    const sdd_image_info *info = &picture->info;
     json_string(line, "format", format_name(picture->format));
-    if (facts->format == 0) return;
-    json_number(line, "width", facts->width);
-    json_number(line, "height", facts->height);
+    if (info->format == 0) return;
+    json_number(line, "width", info->stored_width);
+    json_number(line, "height", info->stored_height);
     if (!picture->by_coder) { /* a coder's frames say nothing of how the picture is stored */
-        json_number(line, "channels", facts->channels);
-        json_number(line, "depth", facts->depth);
-        json_boolean(line, "progressive", facts->is_progressive != 0);
+        json_number(line, "channels", info->channels);
+        json_number(line, "depth", info->depth);
+        json_boolean(line, "progressive", info->is_progressive != 0);
     }
-    json_number(line, "orientation", facts->orientation);
-    json_number(line, "frames", facts->frame_count);
-    json_number(line, "loops", facts->loop_count);
+    json_number(line, "orientation", info->orientation);
+    json_number(line, "frames", info->frame_count);
+    json_number(line, "loops", info->loop_count);
 }
 
 static void print_json(const struct picture *picture)
@@ -275,14 +276,14 @@ static void print_json(const struct picture *picture)
     json_begin(&line);
     json_number(&line, "n", (int64_t)picture->number);
     json_string(&line, "source", picture->source);
-    json_boolean(&line, "ok", picture->error == SDD_OK);
-    if (picture->error == SDD_OK) {
+    json_boolean(&line, "ok", picture->failure.status == SDD_OK);
+    if (picture->failure.status == SDD_OK) {
         add_json_facts(&line, picture);
         if (picture->image != NULL) add_json_metadata(&line, picture->image);
         json_number(&line, "read_bytes", picture->read);
         json_boolean(&line, "whole", picture->whole);
     } else
-        json_error(&line, picture->error, picture->detail, picture->message);
+        json_error(&line, &picture->failure, picture->failure.message);
     if (picture->size >= 0) json_number(&line, "bytes", picture->size);
     if (picture->http_status != 0) {
         json_number(&line, "status", picture->http_status);
@@ -299,8 +300,8 @@ static void print_json(const struct picture *picture)
 static void complain_of(const struct picture *picture)
 {
     struct text words = { 0 };
-    add_words(&words, picture->message);
-    add_hint(&words, picture->error, picture->detail, picture->http_status);
+    add_words(&words, picture->failure.message);
+    add_hint(&words, &picture->failure);
     complain("%s: %s", picture->source, words.data);
     text_free(&words);
 }
@@ -311,7 +312,7 @@ void picture_print(const struct picture *picture, const struct settings *setting
         print_json(picture);
         return;
     }
-    if (picture->error != SDD_OK)
+    if (picture->failure.status != SDD_OK)
         complain_of(picture);
     else if (!settings->quiet)
         print_text(picture);

@@ -7,12 +7,10 @@
 struct picture {
     const char *source;
     uint64_t number;
-    sdd_status error;
-    int32_t detail;
+    sdd_failure failure; /* with message NULL: one that stands for the status */
     int exit_status;
-    const char *message;
 
-    sdd_image_facts facts; /* format 0: none */
+    sdd_image_info info; /* format 0: none */
     int32_t format;
     int64_t size;     /* of the whole file or body; -1: unknown */
     int64_t read;     /* bytes that were read */

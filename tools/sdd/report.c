@@ -10,20 +10,15 @@
 
 void report_read(struct report *report, const sdd_result *result)
 {
-    report->error = result->error;
-    report->detail = result->detail;
-    report->exit_status = class_status(result->error, result->detail);
-    report->http_status = result->http_status;
+    report->failure = result->failure;
+    report->exit_status = class_status(&result->failure);
     report->origin = result->origin;
-    report->retryable = result->retryable;
-    report->curl_code = result->curl_code;
-    report->system_error = result->system_error;
     report->attempts = result->metrics->attempts;
     report->saved_bytes = result->metrics->saved_bytes;
     report->resumed_bytes = result->metrics->resumed_bytes;
-    report->total_us = result->timings->total_us;
-    report->first_byte_us = result->timings->first_byte_us;
-    report->end_unproven = result->end_unproven != 0;
+    report->total_us = result->metrics->total_us;
+    report->first_byte_us = result->metrics->first_byte_us;
+    report->end_unproven = result->metrics->end_unproven != 0;
     text_clear(&report->type);
     text_clear(&report->final_url);
     if (result->response != NULL) {
@@ -38,22 +33,21 @@ void report_free(struct report *report)
     text_free(&report->final_url);
 }
 
-void report_fail(struct report *report, sdd_status error, int32_t detail, int exit_status)
+void report_fail(struct report *report, sdd_failure failure, int exit_status)
 {
-    report->error = error;
-    report->detail = detail;
+    failure.http_status = report->failure.http_status;
+    report->failure = failure;
     report->exit_status = exit_status;
-    report->retryable = 0;
 }
 
-void json_error(struct text *line, sdd_status error, int32_t detail, const char *message)
+void json_error(struct text *line, const sdd_failure *failure, const char *message)
 {
-    json_string(line, "error", sdd_status_name(error));
-    json_number(line, "code", error);
-    json_number(line, "detail", detail);
-    json_string(line, "class", class_name(sdd_status_class(error, detail)));
+    json_string(line, "error", sdd_status_name(failure->status));
+    json_number(line, "code", failure->status);
+    json_number(line, "detail", failure->detail);
+    json_string(line, "class", class_name(failure->error_class));
     struct text words = { 0 };
-    add_words(&words, message == NULL ? "" : message);
+    add_words(&words, message);
     json_string(line, "message", text_string(&words));
     text_free(&words);
 }
@@ -61,15 +55,15 @@ void json_error(struct text *line, sdd_status error, int32_t detail, const char 
 /* Adds the sentence about a failure. */
 static void add_message(struct text *sentence, const struct report *report)
 {
-    bool has_words = report->message != NULL && *report->message != 0;
-    add_words(sentence, has_words ? report->message : sdd_status_message(report->error));
-    add_hint(sentence, report->error, report->detail, report->http_status);
+    const char *message = report->failure.message;
+    add_words(sentence, *message != 0 ? message : sdd_status_message(report->failure.status));
+    add_hint(sentence, &report->failure);
 }
 
 static void print_json(const struct report *report)
 {
     struct text line = { 0 };
-    bool good = report->error == SDD_OK;
+    bool good = report->failure.status == SDD_OK;
     json_begin(&line);
     json_number(&line, "n", (int64_t)report->number);
     json_string(&line, "url", report->url);
@@ -88,13 +82,13 @@ static void print_json(const struct report *report)
     if (!good) {
         struct text message = { 0 };
         add_message(&message, report);
-        json_error(&line, report->error, report->detail, message.data);
+        json_error(&line, &report->failure, message.data);
         text_free(&message);
-        json_boolean(&line, "retryable", report->retryable != 0);
-        if (report->curl_code != 0) json_number(&line, "curl_code", report->curl_code);
-        if (report->system_error != 0) json_number(&line, "errno", report->system_error);
+        json_boolean(&line, "retryable", report->failure.retryable != 0);
+        if (report->failure.curl_code != 0) json_number(&line, "curl_code", report->failure.curl_code);
+        if (report->failure.system_error != 0) json_number(&line, "errno", report->failure.system_error);
     }
-    if (report->http_status != 0) json_number(&line, "status", report->http_status);
+    if (report->failure.http_status != 0) json_number(&line, "status", report->failure.http_status);
     if (report->type.size > 0) json_string(&line, "type", report->type.data);
     if (report->final_url.size > 0) json_string(&line, "final_url", report->final_url.data);
     if (report->attempts > 0) json_number(&line, "attempts", report->attempts);
@@ -133,12 +127,12 @@ static void print_line(const struct report *report)
 void report_print(const struct report *report, const struct settings *settings)
 {
     if (settings->json) print_json(report);
-    if (report->error == SDD_OK) {
+    if (report->failure.status == SDD_OK) {
         if (!settings->json && !settings->quiet && bars_active()) print_line(report);
         return;
     }
     if (settings->json && !bars_active()) return;
-    if (report->error == SDD_ERROR_CANCELLED) return;
+    if (report->failure.status == SDD_ERROR_CANCELLED) return;
     struct text message = { 0 };
     add_message(&message, report);
     complain("%s: %s", report->url == NULL ? "" : report->url, message.data);

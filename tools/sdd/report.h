@@ -8,9 +8,7 @@
 struct report {
     const char *url;
     uint64_t number;
-    sdd_status error;
-    int32_t detail;
-    const char *message;
+    sdd_failure failure;
     int exit_status;
     bool skipped; /* its file existed */
 
@@ -19,9 +17,9 @@ struct report {
     int64_t body_bytes;
     int32_t format, width, height;
 
-    int32_t http_status;
     struct text type, final_url; /* of the response */
-    int32_t origin, retryable, curl_code, system_error, attempts;
+    sdd_origin origin;
+    int32_t attempts;
     int64_t saved_bytes, resumed_bytes, total_us, first_byte_us;
     bool end_unproven;
 };
@@ -30,13 +28,13 @@ struct report {
 void report_read(struct report *report, const sdd_result *result);
 void report_free(struct report *report);
 
-/* Sets a failure of the tool's own. */
-void report_fail(struct report *report, sdd_status error, int32_t detail, int exit_status);
+/* Sets a failure; the HTTP status stays. */
+void report_fail(struct report *report, sdd_failure failure, int exit_status);
 
 /* Prints an outcome as the options say. */
 void report_print(const struct report *report, const struct settings *settings);
 
 /* Adds "error", "code" and so on to a line of JSON. */
-void json_error(struct text *line, sdd_status error, int32_t detail, const char *message);
+void json_error(struct text *line, const sdd_failure *failure, const char *message);
 
 #endif

@@ -104,8 +104,9 @@ sdd_cache *open_cache(const struct settings *settings)
     config.directory = settings->cache_dir;
     config.levels = SDD_CACHE_DISK;
     /* sdd cache looks into caches of applications, which have limits of their own: it must remove nothing unasked. */
-    if (settings->command == CACHE) config.max_disk_age_ms = config.max_disk_bytes = config.trim_interval_ms = -1;
-    if (sdd_cache_create(&config, &cache, NULL) == SDD_OK) return cache;
+    if (settings->command == CACHE)
+        config.max_disk_age_ms = config.max_disk_bytes = config.trim_interval_ms = SDD_NO_LIMIT;
+    if (sdd_cache_create(&config, &cache) == SDD_OK) return cache;
     struct text words = { 0 };
     add_words(&words, sdd_last_error_message());
     complain("the cache%s%s: %s", settings->cache_dir == NULL ? "" : " ",
@@ -145,7 +146,7 @@ static void fill_groups(const struct settings *settings, sdd_limits *limits, sdd
     if (settings->max_size > 0) limits->max_body_bytes = settings->max_size;
     if (settings->max_pixels > 0) limits->max_pixels = settings->max_pixels;
     retry->max_attempts = (int32_t)settings->tries;
-    retry->budget = -1; /* --tries says it for each URL */
+    retry->budget = SDD_NO_LIMIT; /* --tries says it for each URL */
     if (settings->retry_delay > 0) retry->delay_ms = settings->retry_delay;
 }
 
@@ -167,9 +168,9 @@ static void on_log(const sdd_notice *notice, void *user_data)
 {
     (void)user_data;
     if (notice->url != NULL)
-        complain("%s: %s", notice->url, notice->message);
+        complain("%s: %s", notice->url, notice->failure.message);
     else
-        complain("%s", notice->message);
+        complain("%s", notice->failure.message);
 }
 
 void session_open(struct session *session, const struct settings *settings)
@@ -220,17 +221,17 @@ static int64_t limit(int64_t milliseconds)
     return milliseconds == NOT_GIVEN ? 0 : milliseconds == 0 ? SDD_NO_LIMIT : milliseconds;
 }
 
-void session_fill(const struct session *session, sdd_download_request *request)
+void session_fill(const struct session *session, sdd_transfer_options *transfer)
 {
     const struct settings *settings = session->settings;
-    request->connect_timeout_ms = limit(settings->connect_timeout);
-    request->download_timeout_ms = limit(settings->timeout);
-    request->total_timeout_ms = limit(settings->max_time);
+    transfer->connect_timeout_ms = limit(settings->connect_timeout);
+    transfer->download_timeout_ms = limit(settings->timeout);
+    transfer->total_timeout_ms = limit(settings->max_time);
     if (settings->max_redirects == 0)
-        request->redirects = SDD_REDIRECT_REFUSE;
+        transfer->redirects = SDD_REDIRECT_REFUSE;
     else if (settings->max_redirects > 0)
-        request->max_redirects = (int32_t)settings->max_redirects;
-    request->max_attempts = (int32_t)settings->tries;
+        transfer->max_redirects = (int32_t)settings->max_redirects;
+    transfer->max_attempts = (int32_t)settings->tries;
 }
 
 void session_wait(struct session *session, int readable, int milliseconds)
@@ -253,13 +254,35 @@ void session_wait(struct session *session, int readable, int milliseconds)
 
 /* ------------------------------------------------------------------------------------------------ words for numbers */
 
-int class_status(sdd_status error, int32_t detail)
+sdd_failure last_failure(void)
 {
-    if (error == SDD_OK) return EXIT_FINE;
-    if (error == SDD_ERROR_FILE_NOT_READABLE || error == SDD_ERROR_SINK || error == SDD_ERROR_CACHE) return EXIT_FILES;
-    if (error == SDD_ERROR_NOT_CACHED) return EXIT_RESPONSE;
-    if (error == SDD_ERROR_DOES_NOT_FIT) return EXIT_LIMIT;
-    switch (sdd_status_class(error, detail)) {
+    sdd_failure failure;
+    sdd_last_error(&failure);
+    return failure;
+}
+
+sdd_failure own_failure(sdd_status status, sdd_detail detail, const char *message)
+{
+    sdd_error_class error_class = status == SDD_ERROR_BAD_IMAGE_DATA ? SDD_CLASS_IMAGE
+                                  : status == SDD_ERROR_INVALID_ARGUMENT || status == SDD_ERROR_UNSUPPORTED ||
+                                          status == SDD_ERROR_NOT_CACHED
+                                      ? SDD_CLASS_REQUEST
+                                      : SDD_CLASS_SYSTEM;
+    return (sdd_failure){ .status = status, .error_class = error_class, .detail = detail, .message = message };
+}
+
+int class_status(const sdd_failure *failure)
+{
+    switch (failure->status) {
+    case SDD_OK: return EXIT_FINE;
+    case SDD_ERROR_FILE_NOT_READABLE:
+    case SDD_ERROR_SINK:
+    case SDD_ERROR_CACHE: return EXIT_FILES;
+    case SDD_ERROR_NOT_CACHED: return EXIT_RESPONSE;
+    case SDD_ERROR_DOES_NOT_FIT: return EXIT_LIMIT;
+    default: break;
+    }
+    switch (failure->error_class) {
     case SDD_CLASS_REQUEST: return EXIT_USAGE;
     case SDD_CLASS_RESPONSE: return EXIT_RESPONSE;
     case SDD_CLASS_IMAGE: return EXIT_PICTURE;
@@ -274,15 +297,16 @@ int class_status(sdd_status error, int32_t detail)
 
 int combine_status(int all, int one, bool first) { return first || all == one ? one : EXIT_SOME_FAILED; }
 
-const char *class_name(int32_t error_class)
+const char *class_name(sdd_error_class error_class)
 {
     static const char *const names[] = { "none",    "request", "cancelled", "response", "image",
                                          "network", "tls",     "timeout",   "limit",    "system" };
     return error_class >= 0 && error_class <= SDD_CLASS_SYSTEM ? names[error_class] : "unknown";
 }
 
-const char *origin_name(int32_t origin)
+const char *origin_name(sdd_origin origin)
 {
-    static const char *const names[] = { "network", "memory", "disk", "http-fresh", "http-revalidated", "http-stale" };
+    static const char *const names[] = { "none",       "network",          "memory",    "disk",
+                                         "http-fresh", "http-revalidated", "http-stale" };
     return origin >= 0 && origin <= SDD_ORIGIN_HTTP_STALE ? names[origin] : "unknown";
 }

@@ -24,8 +24,8 @@ sdd_cache *open_cache(const struct settings *settings);
 /* Closes what session_open() has opened. */
 void session_close(struct session *session);
 
-/* Fills in what the options say about a request. */
-void session_fill(const struct session *session, sdd_download_request *request);
+/* Fills in what the options say about transfers. */
+void session_fill(const struct session *session, sdd_transfer_options *transfer);
 
 /* Waits up to `milliseconds` for events, for a descriptor to become readable (or -1) and for signals, and calls the
    callbacks of the events. */
@@ -35,12 +35,18 @@ void session_wait(struct session *session, int readable, int milliseconds);
    this; a second one ends the program at once. */
 int stop_signal(void);
 
-/* The exit status for a class of errors (SDD_CLASS_), and the two ways to combine statuses of several URLs. */
-int class_status(sdd_status error, int32_t detail);
+/* The failure of the library's call before. */
+sdd_failure last_failure(void);
+
+/* A failure of the tool's own. */
+sdd_failure own_failure(sdd_status status, sdd_detail detail, const char *message);
+
+/* The exit status for a failure, and how those of several URLs are combined. */
+int class_status(const sdd_failure *failure);
 int combine_status(int all, int one, bool first);
 
 /* "response" for SDD_CLASS_RESPONSE, and "network" for SDD_ORIGIN_NETWORK. */
-const char *class_name(int32_t error_class);
-const char *origin_name(int32_t origin);
+const char *class_name(sdd_error_class error_class);
+const char *origin_name(sdd_origin origin);
 
 #endif

@@ -48,7 +48,7 @@ void add_words(struct text *sentence, const char *message)
     text_puts(sentence, message);
 }
 
-void add_hint(struct text *sentence, sdd_status error, int32_t detail, int32_t http_status)
+void add_hint(struct text *sentence, const sdd_failure *failure)
 {
     static const struct {
         int32_t number;
@@ -63,10 +63,11 @@ void add_hint(struct text *sentence, sdd_status error, int32_t detail, int32_t h
         { SDD_DETAIL_TIMEOUT_STALL, "--timeout" },
         { SDD_DETAIL_TIMEOUT_TOTAL, "--max-time" },
     };
-    if (error == SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE && http_status == 401)
+    if (failure->status == SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE && failure->http_status == 401)
         text_puts(sentence, " See --user and --bearer.");
-    if (error == SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE && http_status < 400)
+    if (failure->status == SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE && failure->http_status < 400)
         text_puts(sentence, " See --accept-status.");
     for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
-        if (hints[i].number == error || hints[i].number == detail) text_printf(sentence, " See %s.", hints[i].options);
+        if (hints[i].number == failure->status || hints[i].number == failure->detail)
+            text_printf(sentence, " See %s.", hints[i].options);
 }

@@ -11,6 +11,6 @@
 void add_words(struct text *sentence, const char *message);
 
 /* Adds the options that a failure is about, as in " See --max-size.", if there are any. */
-void add_hint(struct text *sentence, sdd_status error, int32_t detail, int32_t http_status);
+void add_hint(struct text *sentence, const sdd_failure *failure);
 
 #endif
