@@ -21,19 +21,20 @@ static void completed(const sdd_result *result, void *user_data)
 {
     int *outcome = user_data;
 
-    if (result->error == SDD_OK) {
+    if (result->failure.status == SDD_OK) {
         printf("%s: %d x %d\n", result->url, (int)sdd_image_width(result->image), (int)sdd_image_height(result->image));
         *outcome = GOOD;
-    } else if (result->http_status == 401 || result->http_status == 403) {
+    } else if (result->failure.http_status == 401 || result->failure.http_status == 403) {
         /* A rejected password is sent only once, so that no server locks the account. The response is available
          * on errors too, and names the schemes that the server accepts. */
         const char *wanted = sdd_response_header(result->response, "WWW-Authenticate");
-        printf("%s: HTTP %d, wanted: %s\n", result->url, (int)result->http_status, wanted != NULL ? wanted : "?");
+        printf("%s: HTTP %d, wanted: %s\n", result->url, (int)result->failure.http_status,
+               wanted != NULL ? wanted : "?");
         *outcome = REFUSED;
     } else {
         /* The detail distinguishes an unreadable client certificate from an untrusted server. */
-        printf("%s: %s (detail %d): %s\n", result->url, sdd_status_name(result->error), (int)result->detail,
-               result->message);
+        printf("%s: %s (detail %d): %s\n", result->url, sdd_status_name(result->failure.status),
+               (int)result->failure.detail, result->failure.message);
         *outcome = FAILED;
     }
 }
@@ -42,18 +43,18 @@ static void completed(const sdd_result *result, void *user_data)
 static int download(sdd_downloader *downloader, const char *url, const sdd_credential *credential)
 {
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
-    sdd_status status;
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     int outcome = FAILED;
 
     request.url = url;
     /* A credential is for the server of this URL: a redirect to another host, port or scheme drops it. A credential
      * in sdd_downloader_config would be sent with every request that has none, whatever its server. */
-    request.credential = credential;
+    transfer.credential = credential;
+    request.transfer = &transfer;
     request.completed = completed;
     request.user_data = &outcome;
-    if (sdd_downloader_submit(downloader, &request, &status) != 0) /* copies all of it, the credential too */
-        status = sdd_downloader_idle_wait(downloader, -1);                    /* calls completed() */
-    if (status != SDD_OK) {
+    if (sdd_downloader_submit(downloader, &request) == 0 ||   /* copies all of it, the credential too */
+        sdd_downloader_idle_wait(downloader, -1) != SDD_OK) { /* calls completed() */
         fprintf(stderr, "auth: %s\n", sdd_last_error_message());
         return FAILED;
     }

@@ -12,7 +12,7 @@
 #include <sdd/sdd.h>
 #include <stdio.h>
 
-static const char *origin_name(int32_t origin)
+static const char *origin_name(sdd_origin origin)
 {
     switch (origin) {
     case SDD_ORIGIN_MEMORY: return "memory";
@@ -28,9 +28,9 @@ static const char *origin_name(int32_t origin)
 static void completed(const sdd_result *result, void *user_data)
 {
     int *failed = user_data;
-    *failed = result->error != SDD_OK;
+    *failed = result->failure.status != SDD_OK;
     if (*failed)
-        printf("%s: %s: %s\n", result->url, sdd_status_name(result->error), result->message);
+        printf("%s: %s: %s\n", result->url, sdd_status_name(result->failure.status), result->failure.message);
     else
         printf("%s: %d x %d from: %s\n", result->url, (int)sdd_image_width(result->image),
                (int)sdd_image_height(result->image), origin_name(result->origin));
@@ -39,8 +39,7 @@ static void completed(const sdd_result *result, void *user_data)
 static int download(sdd_downloader *downloader, const char *url)
 {
     int failed = 1;
-    uint64_t options = SDD_OPTION_USE_HTTP_CACHE;
-    if (sdd_download(downloader, url, options, NULL, completed, &failed) == 0 ||
+    if (sdd_download(downloader, url, SDD_OPTION_USE_HTTP_CACHE, NULL, completed, &failed) == 0 ||
         sdd_downloader_idle_wait(downloader, -1) != SDD_OK)
         return 1;
     return failed;
@@ -52,22 +51,22 @@ static int show_thumbnail(sdd_cache *cache, const char *url)
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
     sdd_cache_query_options query = SDD_CACHE_QUERY_OPTIONS_INIT;
     char key[2048];
-    sdd_image *image = NULL;
-    int32_t origin = 0;
+    sdd_result *result = NULL;
 
     decode.target_width = decode.target_height = 100;
     /* The key of the original is made from its URL: it is the URL itself if the cache's config has no filter. */
     sdd_status status = sdd_cache_key(cache, url, NULL, NULL, 0, key, sizeof key, NULL);
     query.key = key;
     query.decode = &decode;
-    if (status == SDD_OK) status = sdd_cache_query_wait(cache, &query, &image, NULL, NULL, &origin);
+    if (status == SDD_OK) status = sdd_cache_query_wait(cache, &query, &result);
     if (status != SDD_OK) {
         printf("thumbnail: %s\n", sdd_last_error_message());
+        sdd_result_release(result); /* there is one also for a miss */
         return 1;
     }
-    printf("thumbnail: %d x %d from: %s\n", (int)sdd_image_width(image), (int)sdd_image_height(image),
-           origin_name(origin));
-    sdd_image_release(image);
+    printf("thumbnail: %d x %d from: %s\n", (int)sdd_image_width(result->image), (int)sdd_image_height(result->image),
+           origin_name(result->origin));
+    sdd_result_release(result); /* and with it the image */
     return 0;
 }
 
@@ -76,25 +75,23 @@ static int keep_note(sdd_cache *cache)
 {
     sdd_cache_item item = SDD_CACHE_ITEM_INIT;
     sdd_cache_query_options query = SDD_CACHE_QUERY_OPTIONS_INIT;
-    sdd_bytes *bytes = NULL, *note = NULL;
+    sdd_result *result = NULL;
 
     item.key = query.key = "greeting";
     item.bytes = sdd_bytes_create("hello", 5);
     item.extended = sdd_bytes_create("stored by cache.c", 17);
     query.wants = SDD_WANT_BYTES;
-    sdd_status status = sdd_cache_put_wait(cache, &item, NULL); /* waits until it is on disk */
-    sdd_bytes_release(item.bytes);                         /* the cache retains both as long as it needs them */
+    sdd_status status = sdd_cache_put_wait(cache, &item); /* waits until it is on disk */
+    sdd_bytes_release(item.bytes);                        /* the cache retains both as long as it needs them */
     sdd_bytes_release(item.extended);
-    if (status == SDD_OK) status = sdd_cache_query_wait(cache, &query, NULL, &bytes, &note, NULL);
-    if (status != SDD_OK) {
+    if (status == SDD_OK) status = sdd_cache_query_wait(cache, &query, &result);
+    if (status != SDD_OK)
         printf("note: %s\n", sdd_last_error_message());
-        return 1;
-    }
-    printf("%.*s, %.*s\n", (int)sdd_bytes_size(bytes), (const char *)sdd_bytes_data(bytes), (int)sdd_bytes_size(note),
-           (const char *)sdd_bytes_data(note));
-    sdd_bytes_release(bytes);
-    sdd_bytes_release(note);
-    return 0;
+    else
+        printf("%.*s, %.*s\n", (int)sdd_bytes_size(result->bytes), (const char *)sdd_bytes_data(result->bytes),
+               (int)sdd_bytes_size(result->extended), (const char *)sdd_bytes_data(result->extended));
+    sdd_result_release(result);
+    return status != SDD_OK;
 }
 
 static void print_statistics(sdd_cache *cache)
@@ -113,7 +110,7 @@ int main(int argc, char **argv)
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     sdd_downloader *downloader = NULL;
     sdd_cache *cache = NULL;
-    int32_t detail = 0;
+    sdd_failure failure;
     int failed = 1;
 
     if (argc != 3) {
@@ -121,9 +118,9 @@ int main(int argc, char **argv)
         return 2;
     }
     cache_config.directory = argv[1];
-    sdd_status status = sdd_cache_create(&cache_config, &cache, &detail);
-    if (status != SDD_OK) {
-        fprintf(stderr, "cache: %s: %s (detail %d)\n", argv[1], sdd_last_error_message(), (int)detail);
+    if (sdd_cache_create(&cache_config, &cache) != SDD_OK) {
+        sdd_last_error(&failure);
+        fprintf(stderr, "cache: %s: %s (detail %d)\n", argv[1], failure.message, (int)failure.detail);
         return 1;
     }
     config.cache = cache;

@@ -46,13 +46,13 @@ static void completed(const sdd_result *result, void *user_data)
     struct state *state = request->state;
 
     state->ended++;
-    if (result->error == SDD_OK) {
+    if (result->failure.status == SDD_OK) {
         state->pictures++;
         printf("%s: %d x %d\n", result->url, (int)sdd_image_width(result->image), (int)sdd_image_height(result->image));
         return;
     }
-    if (request->number == 0 && result->error == SDD_ERROR_CANCELLED) state->cancelled++;
-    printf("%s: %s: %s\n", result->url, sdd_status_name(result->error), result->message);
+    if (request->number == 0 && result->failure.status == SDD_ERROR_CANCELLED) state->cancelled++;
+    printf("%s: %s: %s\n", result->url, sdd_status_name(result->failure.status), result->failure.message);
 }
 
 enum { MOST = 64 };

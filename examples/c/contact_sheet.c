@@ -12,7 +12,6 @@
  */
 #define _POSIX_C_SOURCE 200809L /* getline, getopt, strdup */
 #include <errno.h>
-#include <fcntl.h>
 #include <sdd/sdd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +23,7 @@ enum { GREY = 0x80, PIXEL = 3 /* bytes, of SDD_PIXEL_FORMAT_RGB8 */ };
 struct cell {
     char *url;
     int32_t width, height; /* size of the picture in the cell; 0: there is none */
-    int32_t origin;
+    sdd_origin origin;
 };
 
 struct sheet {
@@ -94,8 +93,8 @@ static void completed(const sdd_result *result, void *user_data)
 {
     struct cell *cell = user_data;
 
-    if (result->error != SDD_OK) {
-        printf("%s: %s: %s\n", result->url, sdd_status_name(result->error), result->message);
+    if (result->failure.status != SDD_OK) {
+        printf("%s: %s: %s\n", result->url, sdd_status_name(result->failure.status), result->failure.message);
         return;
     }
     cell->width = sdd_image_width(result->image);
@@ -107,7 +106,6 @@ static int submit(sdd_loader *loader, const struct sheet *sheet, size_t index, i
 {
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
     sdd_load_request request = SDD_LOAD_REQUEST_INIT;
-    sdd_status status = SDD_OK;
 
     decode.pixel_format = SDD_PIXEL_FORMAT_RGB8;
     decode.background = GREY << 16 | GREY << 8 | GREY;
@@ -122,7 +120,7 @@ static int submit(sdd_loader *loader, const struct sheet *sheet, size_t index, i
     request.decode = &decode; /* copied with the request */
     request.completed = completed;
     request.user_data = &sheet->cells[index];
-    if (sdd_loader_submit(loader, &request, &status) == 0) return !say(request.url, sdd_last_error_message());
+    if (sdd_loader_submit(loader, &request) == 0) return !say(request.url, sdd_last_error_message());
     return 1;
 }
 
@@ -138,7 +136,7 @@ static int load_all(const struct sheet *sheet, const char *directory, int32_t do
     cache_config.name = "contact-sheet";
     cache_config.directory = directory;
     config.max_concurrent_downloads = config.max_concurrent_per_host = downloads;
-    sdd_status status = sdd_cache_create(&cache_config, &loader_config.cache, NULL);
+    sdd_status status = sdd_cache_create(&cache_config, &loader_config.cache);
     if (status == SDD_OK) status = sdd_downloader_create(&config, &loader_config.downloader);
     if (status == SDD_OK) status = sdd_loader_create(&loader_config, &loader);
     if (status == SDD_OK) {
@@ -174,27 +172,32 @@ static void make_grey(const struct sheet *sheet, size_t index)
         memset(corner_of(sheet, index) + y * sheet->stride, GREY, sheet->cell_width * PIXEL);
 }
 
+static int write_file(const char *path, sdd_bytes *bytes)
+{
+    FILE *file = fopen(path, "wb");
+    size_t size = sdd_bytes_size(bytes);
+    int good = file != NULL && fwrite(sdd_bytes_data(bytes), 1, size, file) == size;
+    return file != NULL && fclose(file) == 0 && good;
+}
+
 static int write_sheet(const struct sheet *sheet, const char *path)
 {
     sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
     const char *extension = strrchr(path, '.');
     sdd_image *image;
-    int32_t error = 0;
+    sdd_bytes *bytes = NULL;
     sdd_status status = sdd_image_create((int32_t)(sheet->columns * sheet->cell_width),
                                          (int32_t)(sheet->rows * sheet->cell_height), SDD_PIXEL_FORMAT_RGB8,
                                          sheet->pixels, sheet->stride, &image);
     if (status != SDD_OK) return !say(path, sdd_last_error_message());
-    int file = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0666);
     options.format = extension && strcmp(extension, ".png") == 0 ? SDD_IMAGE_FORMAT_PNG : SDD_IMAGE_FORMAT_JPEG;
     options.quality = 90;
-    status = file < 0 ? SDD_ERROR_SINK : sdd_image_encode_fd(image, &options, file, &error);
-    if (file < 0 || (close(file) != 0 && status == SDD_OK)) {
-        status = SDD_ERROR_SINK;
-        error = errno;
-    }
+    status = sdd_image_encode(image, &options, &bytes);
     sdd_image_release(image);
-    if (status != SDD_OK) return !say(path, status == SDD_ERROR_SINK ? strerror(error) : sdd_last_error_message());
-    return 1;
+    if (status != SDD_OK) return !say(path, sdd_last_error_message());
+    int good = write_file(path, bytes);
+    sdd_bytes_release(bytes);
+    return good || !say(path, strerror(errno));
 }
 
 /* Centres the pictures and prints a summary. Returns the number of missing pictures. */

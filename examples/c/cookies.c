@@ -62,7 +62,7 @@ static int list(sdd_downloader *downloader)
     printf("%zu cookies\n", sdd_cookies_count(cookies));
     for (size_t i = 0; sdd_cookies_at(cookies, i, &cookie) == SDD_OK; i++)
         printf("    %s=%s for %s%s%s%s\n", cookie.name, cookie.value, cookie.domain, cookie.path,
-               cookie.secure ? ", https only" : "", cookie.expires == 0 ? ", till the end of the session" : "");
+               cookie.secure ? ", https only" : "", cookie.expires_ms == 0 ? ", till the end of the session" : "");
     sdd_cookies_release(cookies); /* and frees their strings */
     return 1;
 }

@@ -166,7 +166,6 @@ static int add_archive(sdd_downloader *downloader, const char *folder)
 {
     sdd_transport transport = SDD_TRANSPORT_INIT;
     struct archive *archive = calloc(1, sizeof *archive);
-    const char *missing = NULL;
     sdd_status status;
 
     if (archive == NULL || (archive->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
@@ -186,9 +185,9 @@ static int add_archive(sdd_downloader *downloader, const char *folder)
     transport.cancel = archive_cancel;
     transport.user_data = archive;
     transport.user_data_free = archive_free;
-    status = sdd_downloader_add_transport(downloader, &transport, &missing);
+    status = sdd_downloader_add_transport(downloader, &transport);
     if (status != SDD_OK) {
-        fprintf(stderr, "archive: %s (%s)\n", sdd_last_error_message(), missing != NULL ? missing : "-");
+        fprintf(stderr, "archive: %s\n", sdd_last_error_message());
         archive_free(archive); /* it was refused, so the program still owns it */
     }
     return status == SDD_OK;
@@ -235,7 +234,7 @@ static int add_instant(sdd_downloader *downloader)
     transport.scheme = "instant";
     transport.start = instant_start;
     transport.cancel = instant_cancel;
-    return sdd_downloader_add_transport(downloader, &transport, NULL) == SDD_OK;
+    return sdd_downloader_add_transport(downloader, &transport) == SDD_OK;
 }
 
 /* ---- the program */
@@ -251,8 +250,8 @@ static void completed(const sdd_result *result, void *user_data)
 {
     int *pictures = user_data;
 
-    if (result->error != SDD_OK) {
-        printf("%s: %s: %s\n", result->url, sdd_status_name(result->error), result->message);
+    if (result->failure.status != SDD_OK) {
+        printf("%s: %s: %s\n", result->url, sdd_status_name(result->failure.status), result->failure.message);
         return;
     }
     printf("%s: %d x %d\n", result->url, (int)sdd_image_width(result->image), (int)sdd_image_height(result->image));

@@ -112,8 +112,8 @@ static void completed(const sdd_result *result, void *user_data)
     item->image = sdd_image_retain(result->image); /* borrowed by the callback: keep it for the sheet */
     ended_count++;
     wipe_bars();
-    if (result->error != SDD_OK)
-        printf("%-24s %s: %s\n", item->name, sdd_status_name(result->error), result->message);
+    if (result->failure.status != SDD_OK)
+        printf("%-24s %s: %s\n", item->name, sdd_status_name(result->failure.status), result->failure.message);
     else
         printf("%-24s %d x %d\n", item->name, (int)sdd_image_width(item->image), (int)sdd_image_height(item->image));
 }

@@ -67,19 +67,19 @@ static void progress(sdd_token token, int64_t received, int64_t expected, const 
 static void completed(const sdd_result *result, void *user_data)
 {
     struct job *job = user_data;
-    int written = result->error == SDD_OK && write_picture(job, result->image);
+    int written = result->failure.status == SDD_OK && write_picture(job, result->image);
     job->part = 1;
     finished++;
     failed += !written;
     if (on_terminal) fputs("\r\033[K", stderr);
-    if (result->error != SDD_OK)
-        printf("%-20s %s: %s\n", job->name, sdd_status_name(result->error), result->message);
+    if (result->failure.status != SDD_OK)
+        printf("%-20s %s: %s\n", job->name, sdd_status_name(result->failure.status), result->failure.message);
     else if (!written)
         printf("%-20s cannot be written to %s\n", job->name, directory);
     else
         printf("%-20s %5d x %-5d %9zu bytes %6d ms  HTTP %d\n", job->name, sdd_image_width(result->image),
-               sdd_image_height(result->image), sdd_bytes_size(result->bytes), (int)(result->timings->total_us / 1000),
-               result->http_status);
+               sdd_image_height(result->image), sdd_bytes_size(result->bytes), (int)(result->metrics->total_us / 1000),
+               result->failure.http_status);
     fflush(stdout);
 }
 
@@ -105,7 +105,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < job_count; i++) { /* six run at a time, the others wait */
         struct job *job = request.user_data = &jobs[i];
         set_name(job, request.url = argv[optind + i]);
-        if (sdd_downloader_submit(NULL, &request, NULL) == 0) return fprintf(stderr, "get: cannot start\n"), 1;
+        if (sdd_downloader_submit(NULL, &request) == 0) return fprintf(stderr, "get: cannot start\n"), 1;
     }
     sdd_downloader_idle_wait(NULL, -1);
     free(jobs);

@@ -23,12 +23,12 @@ static void completed(const sdd_result *result, void *user_data)
     struct program *program = user_data;
 
     program->ended++;
-    if (result->error == SDD_OK) {
+    if (result->failure.status == SDD_OK) {
         program->pictures++;
         g_print("%s: %d x %d\n", result->url, (int)sdd_image_width(result->image),
                 (int)sdd_image_height(result->image));
     } else {
-        g_print("%s: %s: %s\n", result->url, sdd_status_name(result->error), result->message);
+        g_print("%s: %s: %s\n", result->url, sdd_status_name(result->failure.status), result->failure.message);
     }
     if (program->ended == program->asked) g_main_loop_quit(program->loop);
 }

@@ -33,11 +33,11 @@ static void completed(const sdd_result *result, void *user_data)
     struct program *program = user_data;
 
     program->ended++;
-    if (result->error == SDD_OK) {
+    if (result->failure.status == SDD_OK) {
         program->pictures++;
         printf("%s: %d x %d\n", result->url, (int)sdd_image_width(result->image), (int)sdd_image_height(result->image));
     } else {
-        printf("%s: %s: %s\n", result->url, sdd_status_name(result->error), result->message);
+        printf("%s: %s: %s\n", result->url, sdd_status_name(result->failure.status), result->failure.message);
     }
     fflush(stdout);
     if (program->ended == program->asked) stop(program);

@@ -24,8 +24,8 @@ static void completed(const sdd_result *result, void *user_data)
 {
     int *failures = user_data;
 
-    if (result->error != SDD_OK) {
-        printf("%s: %s: %s\n", result->url, sdd_status_name(result->error), result->message);
+    if (result->failure.status != SDD_OK) {
+        printf("%s: %s: %s\n", result->url, sdd_status_name(result->failure.status), result->failure.message);
         ++*failures;
     } else { /* the pixels are at sdd_image_pixels(); sdd_image_retain() keeps the image longer than this call */
         printf("%s: %d x %d from: %s\n", result->url, (int)sdd_image_width(result->image),

@@ -36,7 +36,7 @@ struct request {
     int number;
 };
 
-static sdd_token submit(struct request *from, const char *query, int32_t priority);
+static sdd_token submit(struct request *from, const char *query, sdd_priority priority);
 
 /* Requests the urgent picture while most of the others wait, and raises the priority of the first one. */
 static void open_one(struct state *state, struct request *urgent)
@@ -56,24 +56,24 @@ static void completed(const sdd_result *result, void *user_data)
     struct state *state = request->state;
 
     state->ended++;
-    if (result->error != SDD_OK) {
+    if (result->failure.status != SDD_OK) {
         state->failed++;
-        printf("%s: %s\n", result->url, result->message);
+        printf("%s: %s\n", result->url, result->failure.message);
     }
     if (request->number == 0) {
         state->urgent = state->ended;
-        state->urgent_queue_us = result->timings->queue_us;
-        state->urgent_total_us = result->timings->total_us;
+        state->urgent_queue_us = result->metrics->queue_us;
+        state->urgent_total_us = result->metrics->total_us;
         return;
     }
     if (request->number == 1) state->raised = state->ended;
     if (state->ended <= SHOWN) state->order[state->ended - 1] = request->number;
-    if (result->timings->queue_us > state->longest_us) state->longest_us = result->timings->queue_us;
+    if (result->metrics->queue_us > state->longest_us) state->longest_us = result->metrics->queue_us;
     if (state->ended == state->count / 10)
         open_one(state, request - request->number); /* the first of the array is the urgent one */
 }
 
-static sdd_token submit(struct request *from, const char *query, int32_t priority)
+static sdd_token submit(struct request *from, const char *query, sdd_priority priority)
 {
     struct state *state = from->state;
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
@@ -84,7 +84,7 @@ static sdd_token submit(struct request *from, const char *query, int32_t priorit
     request.priority = priority;
     request.completed = completed;
     request.user_data = from;
-    return sdd_downloader_submit(state->downloader, &request, NULL);
+    return sdd_downloader_submit(state->downloader, &request);
 }
 
 static int run(struct state *state, struct request *requests)
@@ -103,7 +103,8 @@ static int run(struct state *state, struct request *requests)
         if (i == 1) state->first = token;
     }
     /* This also waits for requests that callbacks submit. */
-    return sdd_downloader_resume(state->downloader) == SDD_OK && sdd_downloader_idle_wait(state->downloader, -1) == SDD_OK;
+    return sdd_downloader_resume(state->downloader) == SDD_OK &&
+           sdd_downloader_idle_wait(state->downloader, -1) == SDD_OK;
 }
 
 static void print(const struct state *state)

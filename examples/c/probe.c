@@ -18,7 +18,7 @@ static int probe(const char *name)
         perror(name);
         return 0;
     }
-    sdd_image_facts facts = SDD_IMAGE_FACTS_INIT;
+    sdd_image_info info = SDD_IMAGE_INFO_INIT;
     sdd_status status = SDD_ERROR_INCOMPLETE;
     size_t size = 0, room = 4096;
     char *bytes = NULL;
@@ -28,7 +28,7 @@ static int probe(const char *name)
         if (!grown) break;
         bytes = grown;
         size += fread(bytes + size, 1, room - size, file);
-        status = sdd_image_probe(bytes, size, &facts);
+        status = sdd_image_probe(bytes, size, &info);
     } while (status == SDD_ERROR_INCOMPLETE && size == room);
     free(bytes);
     fclose(file);
@@ -36,11 +36,11 @@ static int probe(const char *name)
         printf("%s: %s\n", name, sdd_last_error_message());
         return 0;
     }
-    printf("%s: %s, %d x %d, %d channels of %d bits", name, facts.format == SDD_IMAGE_FORMAT_PNG ? "PNG" : "JPEG",
-           facts.width, facts.height, facts.channels, facts.depth);
-    if (facts.is_progressive) printf(", %s", facts.format == SDD_IMAGE_FORMAT_PNG ? "interlaced" : "progressive");
-    if (facts.is_animated) printf(", %d frames", facts.frame_count);
-    if (facts.orientation != 1) printf(", orientation %d", facts.orientation);
+    printf("%s: %s, %d x %d, %d channels of %d bits", name, info.format == SDD_IMAGE_FORMAT_PNG ? "PNG" : "JPEG",
+           info.stored_width, info.stored_height, info.channels, info.depth);
+    if (info.is_progressive) printf(", %s", info.format == SDD_IMAGE_FORMAT_PNG ? "interlaced" : "progressive");
+    if (info.frame_count > 1) printf(", %d frames", info.frame_count);
+    if (info.orientation != 1) printf(", orientation %d", info.orientation);
     printf("\n");
     return 1;
 }

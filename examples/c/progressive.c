@@ -10,7 +10,6 @@
  */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime, getopt */
 #include <errno.h>
-#include <fcntl.h>
 #include <sdd/sdd.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,29 +29,35 @@ static long milliseconds_now(void)
     return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+static int write_file(const char *path, sdd_bytes *bytes)
+{
+    FILE *file = fopen(path, "wb");
+    size_t size = sdd_bytes_size(bytes);
+    int good = file != NULL && fwrite(sdd_bytes_data(bytes), 1, size, file) == size;
+    return file != NULL && fclose(file) == 0 && good;
+}
+
 static int write_picture(sdd_image *image, const char *directory, const char *name, long milliseconds)
 {
     sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
-    int32_t error = 0;
+    sdd_image_info info = SDD_IMAGE_INFO_INIT;
+    sdd_bytes *bytes = NULL;
     char path[4096];
 
     if (snprintf(path, sizeof path, "%s/%s", directory, name) >= (int)sizeof path)
         return say(directory, strerror(ENAMETOOLONG));
-    int file = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0666);
-    if (file < 0) return say(path, strerror(errno));
     options.format = SDD_IMAGE_FORMAT_PNG;
-    sdd_status status = sdd_image_encode_fd(image, &options, file, &error);
-    if (close(file) != 0 && status == SDD_OK) {
-        status = SDD_ERROR_SINK;
-        error = errno;
-    }
-    if (status != SDD_OK) return say(path, status == SDD_ERROR_SINK ? strerror(error) : sdd_last_error_message());
-    printf("%6ld ms  %s: %d of %d rows\n", milliseconds, name, (int)sdd_image_good_rows(image),
-           (int)sdd_image_height(image));
+    if (sdd_image_encode(image, &options, &bytes) != SDD_OK) return say(path, sdd_last_error_message());
+    int good = write_file(path, bytes);
+    sdd_bytes_release(bytes);
+    if (!good) return say(path, strerror(errno));
+    sdd_image_get_info(image, &info);
+    printf("%6ld ms  %s: %d of %d rows\n", milliseconds, name, (int)info.good_rows, (int)sdd_image_height(image));
     return 0;
 }
 
-/* Events wait until they are taken: previews that arrive while one is being written replace each other. */
+/* Events wait until they are taken: previews that arrive while one is being written replace each other. Their results
+ * are lent until the next call. */
 static int take_events(sdd_downloader *downloader, const char *url, const char *directory)
 {
     const long start = milliseconds_now();
@@ -66,15 +71,13 @@ static int take_events(sdd_downloader *downloader, const char *url, const char *
         if (count == 0) continue;
         const int is_last = event.kind == SDD_EVENT_COMPLETED;
         int failed = 0;
-        if (is_last && event.error != SDD_OK) {
-            failed = say(url, event.result->message);
+        if (is_last && event.result->failure.status != SDD_OK) {
+            failed = say(url, event.result->failure.message);
         } else if (is_last || event.kind == SDD_EVENT_PREVIEW) {
             char name[32] = "final.png";
             if (!is_last) snprintf(name, sizeof name, "preview-%d.png", ++previews);
-            failed = write_picture(event.image, directory, name, milliseconds_now() - start);
+            failed = write_picture(event.result->image, directory, name, milliseconds_now() - start);
         }
-        sdd_image_release(event.image);
-        sdd_bytes_release(event.bytes);
         if (failed || is_last) return failed;
     }
 }
@@ -93,11 +96,10 @@ int main(int argc, char **argv)
         return 2;
     }
     config.delivery = SDD_DELIVERY_APPLICATION; /* events wait for this thread */
-    sdd_status status = sdd_downloader_create(&config, &downloader);
-    if (status != SDD_OK) return say("cannot begin", sdd_last_error_message());
+    if (sdd_downloader_create(&config, &downloader) != SDD_OK) return say("cannot begin", sdd_last_error_message());
     request.url = argv[optind];
-    request.options = SDD_OPTION_PROGRESSIVE_LOAD;
-    if (sdd_downloader_submit(downloader, &request, &status) == 0)
+    request.options = SDD_OPTION_PREVIEW_EVENTS;
+    if (sdd_downloader_submit(downloader, &request) == 0)
         say(request.url, sdd_last_error_message());
     else
         failed = take_events(downloader, request.url, directory);

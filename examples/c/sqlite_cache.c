@@ -130,9 +130,9 @@ static sqlite3 *open_database(const char *directory)
 static void completed(const sdd_result *result, void *user_data)
 {
     int *failures = user_data;
-    if (result->error != SDD_OK) {
+    if (result->failure.status != SDD_OK) {
         ++*failures;
-        printf("%s: %s: %s\n", result->url, sdd_status_name(result->error), result->message);
+        printf("%s: %s: %s\n", result->url, sdd_status_name(result->failure.status), result->failure.message);
     } else {
         const char *place = result->origin == SDD_ORIGIN_NETWORK ? "the network" : "the cache";
         printf("%s: %d x %d from %s\n", result->url, (int)sdd_image_width(result->image),
@@ -165,7 +165,7 @@ int main(int count, char **words)
     /* The cache would make the directory, but the database in it is opened first. */
     sdd_cache_config plain = SDD_CACHE_CONFIG_INIT;
     plain.directory = words[1];
-    if (sdd_cache_create(&plain, &cache, NULL) != SDD_OK || sdd_cache_destroy(cache) != SDD_OK) {
+    if (sdd_cache_create(&plain, &cache) != SDD_OK || sdd_cache_destroy(cache) != SDD_OK) {
         fprintf(stderr, "%s: cannot be the directory of a cache\n", words[1]);
         return 1;
     }
@@ -182,7 +182,7 @@ int main(int count, char **words)
     store.user_data_free = close_database; /* called when the cache has written all entries */
     cache_config.directory = words[1];
     cache_config.entry_store = &store;
-    if (sdd_cache_create(&cache_config, &cache, NULL) != SDD_OK) {
+    if (sdd_cache_create(&cache_config, &cache) != SDD_OK) {
         fprintf(stderr, "no cache\n");
         sqlite3_close(database);
         return 1;

@@ -10,7 +10,6 @@
  */
 #define _XOPEN_SOURCE 700 /* getopt, realpath */
 #include <errno.h>
-#include <fcntl.h>
 #include <sdd/sdd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,18 +58,16 @@ static sdd_status load(const char *url, int32_t side, sdd_image **image)
 static int write_thumbnail(sdd_image *image, int64_t most_bytes, const char *target)
 {
     sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT; /* chooses the format */
-    int32_t error = 0;
-    int file = open(target, O_CREAT | O_TRUNC | O_WRONLY, 0666);
-    if (file < 0) return say(target, strerror(errno));
+    sdd_bytes *bytes = NULL;
     options.quality = 85;
     options.max_bytes = most_bytes;
-    sdd_status status = sdd_image_encode_fd(image, &options, file, &error);
-    if (close(file) != 0 && status == SDD_OK) {
-        status = SDD_ERROR_SINK;
-        error = errno;
-    }
-    if (status != SDD_OK) return say(target, status == SDD_ERROR_SINK ? strerror(error) : sdd_last_error_message());
-    return 0;
+    if (sdd_image_encode(image, &options, &bytes) != SDD_OK) return say(target, sdd_last_error_message());
+    FILE *file = fopen(target, "wb");
+    size_t size = sdd_bytes_size(bytes);
+    int good = file != NULL && fwrite(sdd_bytes_data(bytes), 1, size, file) == size;
+    good = file != NULL && fclose(file) == 0 && good;
+    sdd_bytes_release(bytes);
+    return good ? 0 : say(target, strerror(errno));
 }
 
 int main(int argc, char **argv)

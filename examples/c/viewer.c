@@ -13,7 +13,6 @@
 #define _POSIX_C_SOURCE 200809L /* getopt */
 #include <SDL.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <sdd/sdd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,18 +85,18 @@ static void completed(const sdd_result *result, void *user_data)
     struct slide *slide = user_data;
 
     slide->token = 0;
-    if (result->error == SDD_ERROR_CANCELLED) { /* by leave(), because it was too far away */
+    if (result->failure.status == SDD_ERROR_CANCELLED) { /* by leave(), because it was too far away */
         slide->state = ASLEEP;
         return;
     }
-    if (result->error == SDD_OK) {
+    if (result->failure.status == SDD_OK) {
         take_picture(slide, result->image);
         slide->state = SHOWN;
         printf("%s: %d x %d\n", slide->url, slide->width, slide->height);
     } else {
         slide->state = FAILED;
         viewer.failures++;
-        printf("%s: %s: %s\n", slide->url, sdd_status_name(result->error), result->message);
+        printf("%s: %s: %s\n", slide->url, sdd_status_name(result->failure.status), result->failure.message);
     }
     if (slide == &viewer.slides[viewer.current]) viewer.shown_since = SDL_GetTicks();
 }
@@ -108,7 +107,7 @@ static void completed(const sdd_result *result, void *user_data)
 static void want(int index)
 {
     struct slide *slide = &viewer.slides[index];
-    const int32_t priority = index == viewer.current ? SDD_PRIORITY_HIGH : SDD_PRIORITY_LOW;
+    const sdd_priority priority = index == viewer.current ? SDD_PRIORITY_HIGH : SDD_PRIORITY_LOW;
     sdd_load_request request = SDD_LOAD_REQUEST_INIT;
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT; /* RGBA8 */
 
@@ -117,14 +116,13 @@ static void want(int index)
     decode.target_width = viewer.width;
     decode.target_height = viewer.height;
     request.url = slide->url;
-    request.options = SDD_OPTION_PROGRESSIVE_LOAD;
     request.priority = priority;
     request.decode = &decode;
     request.progress = progress;
     request.preview = preview;
     request.completed = completed;
     request.user_data = slide;
-    slide->token = sdd_loader_submit(viewer.loader, &request, NULL);
+    slide->token = sdd_loader_submit(viewer.loader, &request);
     slide->state = slide->token != 0 ? LOADING : FAILED;
     viewer.failures += slide->state == FAILED;
 }
@@ -237,21 +235,25 @@ static int write_screenshot(const char *path)
     const size_t stride = (size_t)viewer.width * 3;
     sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
     sdd_image *image = NULL;
+    sdd_bytes *bytes = NULL;
     uint8_t *pixels = malloc(stride * (size_t)viewer.height);
-    int32_t error = 0;
-    int file = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0666), failed = 1;
+    FILE *file = fopen(path, "wb");
+    int failed = 1;
 
     options.format = SDD_IMAGE_FORMAT_PNG;
-    if (file < 0 || pixels == NULL)
+    if (file == NULL || pixels == NULL)
         say(path, strerror(errno));
     else if (!read_back(pixels, stride))
         say(path, SDL_GetError());
-    else if (sdd_image_create(viewer.width, viewer.height, SDD_PIXEL_FORMAT_RGB8, pixels, stride, &image) == SDD_OK)
-        failed = sdd_image_encode_fd(image, &options, file, &error) != SDD_OK;
-    if (error != 0) say(path, strerror(error));
+    else if (sdd_image_create(viewer.width, viewer.height, SDD_PIXEL_FORMAT_RGB8, pixels, stride, &image) != SDD_OK ||
+             sdd_image_encode(image, &options, &bytes) != SDD_OK)
+        say(path, sdd_last_error_message());
+    else
+        failed = fwrite(sdd_bytes_data(bytes), 1, sdd_bytes_size(bytes), file) != sdd_bytes_size(bytes);
+    sdd_bytes_release(bytes);
     sdd_image_release(image);
     free(pixels);
-    if (file >= 0 && close(file) != 0) failed = say(path, strerror(errno));
+    if (file != NULL && fclose(file) != 0) failed = say(path, strerror(errno));
     return failed;
 }
 
