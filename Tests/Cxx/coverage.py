@@ -17,6 +17,8 @@ UNUSED_FUNCTIONS = {
     "sdd_downloader_shared": "as sdd_cache_shared",
     "sdd_loader_shared": "as sdd_cache_shared",
     "sdd_download": "downloader::download() submits a request",
+    "sdd_get": "downloader::submit_wait() submits a request",
+    "sdd_last_error_message": "sdd_last_error() gives it",
     "sdd_load": "loader::load() submits a request",
     "sdd_version": "called as it is",
     "sdd_version_string": "called as it is",
@@ -29,28 +31,31 @@ UNUSED_FIELDS = {
 # Structs that the application fills, and that C++ has a struct of its own for. Others are used as they are.
 FILLED = """sdd_batch_config sdd_batch_source sdd_cache_config sdd_cache_item sdd_callback_options sdd_coder sdd_cookie
 sdd_credential sdd_download_request sdd_downloader_config sdd_entry_store sdd_load_request sdd_loader_config
-sdd_memory_store sdd_modifiers sdd_network_options sdd_pixel_allocator sdd_prefetch_list sdd_cache_query_options sdd_response_change
-sdd_transform sdd_transport""".split()
+sdd_memory_store sdd_modifiers sdd_network_options sdd_pixel_allocator sdd_prefetch_list sdd_cache_query_options
+sdd_response_change sdd_transfer_options sdd_transform sdd_transport""".split()
 
 # Structs that the library fills, and whose fields C++ copies.
-COPIED = "sdd_batch_item sdd_loaded sdd_prefetch_report sdd_result sdd_source_error sdd_transfer_request".split()
+COPIED = "sdd_batch_item sdd_outcome sdd_prefetch_report sdd_transfer_request".split()
 
+# Structs that C++ copies as they are, and every pointer of which it must keep alive.
+KEPT = "sdd_failure sdd_metrics sdd_outcome sdd_result".split()
 
-REQUESTS = ("sdd_download_request", "sdd_load_request")
-ERROR_FROM = re.compile(r"error error_from\(const Struct &from\) \{(.*?)\n\}", flags=re.S)
-
-
-def text_of(name):
-    return (ROOT / "include/sdd/cpp" / name).read_text()
+# Parameters of templates, and the structs that they stand for.
+TEMPLATES = {
+    "fill(Request &c,": ("sdd_download_request", "sdd_load_request"),
+    "Struct c,": ("sdd_cache_item", "sdd_cache_query_options"),
+}
 
 
 def without_comments(text):
     return re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
 
 
-def fields_of(body):
+def fields_of(body, only_pointers=False):
     body = re.sub(r"SDD_N(ON|ULLAB)\w*|SDD_NOEXCEPT", " ", body)
     for declaration in body.split(";"):
+        if only_pointers and "*" not in declaration:
+            continue
         function = re.search(r"\(\s*\*\s*(\w+)\s*\)\s*\(", declaration)
         name = function or re.search(r"(\w+)\s*(\[\w+\])?\s*$", declaration)
         if name and not re.fullmatch(r"struct_size|reserved\d*", name.group(1)):
@@ -74,14 +79,12 @@ def block_around(text, start):
 def used_fields(struct, text):
     """The fields that a file uses by variables, parameters and members of a struct."""
     fields = set()
-    # A template that fills either kind of request.
-    if struct in REQUESTS:
-        text = text.replace("template <class Request> void fill(Request &c,", f"void fill({struct} &c,")
+    for parameter, structs in TEMPLATES.items():
+        if struct in structs:
+            text = text.replace(parameter, re.sub(r"\b(Request|Struct)\b", struct, parameter))
     for variable in re.finditer(rf"\b{struct}\s*[&*]?\s*(\w+)\s*(=|;|,|\)|\{{|:)", text):
         block = block_around(text, variable.start())
         fields |= set(re.findall(rf"\b{variable.group(1)}(?:\.|->)(\w+)", block))
-        if re.search(rf"\berror_from\({variable.group(1)}\)", block):
-            fields |= set(re.findall(r"\bfrom\.(\w+)", ERROR_FROM.search(text_of("error.hpp")).group(1)))
     return fields
 
 
@@ -99,9 +102,9 @@ def main():
     structs = dict(re.findall(r"typedef struct (\w+) \{(.*?)\n\} \w+;", header, flags=re.S))
     headers = [without_comments(path.read_text()) for path in sorted((ROOT / "include/sdd/cpp").glob("*.hpp"))]
     count = 0
-    for struct in FILLED + COPIED:
+    for struct in FILLED + COPIED + KEPT:
         found = set().union(*(used_fields(struct, text) for text in headers))
-        for field in fields_of(structs[struct]):
+        for field in fields_of(structs[struct], only_pointers=struct in KEPT):
             count += 1
             name = f"{struct}.{field}"
             if (field in found) == (name in UNUSED_FIELDS):

@@ -42,16 +42,19 @@
  *
  * THE RULES, beside those of sdd.h, which hold here too.
  *
- * Names      are those of the C header without sdd_; numbers (SDD_PRIORITY_HIGH) are C's own. The
- *            comments of the C header describe fields and functions; those here say what differs.
- *            All that has no wrapper is reached by get(), which lends the C handle.
+ * Names      are those of the C header without sdd_, of callbacks with on_; numbers
+ *            (SDD_PRIORITY_HIGH), and structs that the library fills, are C's own. The comments of
+ *            the C header describe fields and functions; those here say what differs. All that has
+ *            no wrapper is reached by get(), which lends the C handle.
+ * Waiting    download() and load() give a pending, submit() a token, submit_wait() the result.
  * Ownership  image, bytes and response are references that can be copied: counted. downloader,
  *            cache, loader, batch and cookies own their object, can be moved and not copied: owned.
  *            pending owns a request, and cancels it when it is destroyed.
  * Moved from objects have nothing: a reference is empty, an owner's functions give
  *            SDD_ERROR_CLOSED, a pending has ended.
  * Errors     Functions that can fail return a result: test it, or call value(), which throws
- *            sdd::error. Constructors throw; create() does the same with a result.
+ *            sdd::error: an sdd_failure, and of a request all of its result, by report().
+ *            Constructors throw; create() does the same with a result.
  * Exceptions in callbacks never reach the library. One in a callback of a request cancels the
  *            request, and its pending ends with it: get().value() throws it. All others go to the
  *            handler of set_exception_handler().

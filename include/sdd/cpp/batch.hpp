@@ -1,6 +1,5 @@
 /*
  * sdd/cpp/batch.hpp - Batches: many pictures, each taken once, also into the memory of a tensor.
- * As batch.h, this may still change before version 1.0.
  */
 #ifndef SDD_CPP_BATCH_HPP
 #define SDD_CPP_BATCH_HPP
@@ -36,11 +35,12 @@ struct batch_config {
     std::function<std::optional<batch_source>()> next{};
     std::optional<sdd::tensor> tensor{};
     std::optional<decode_options> decode{};
-    uint64_t options = 0;
+    transfer_options transfer{};
+    sdd_options options = 0;
     int64_t deadline_ms = 0;
     int32_t look_ahead = 0;
-    int32_t order = SDD_BATCH_AS_COMPLETED;
-    int32_t max_attempts = 0;
+    sdd_priority priority = SDD_PRIORITY_DEFAULT;
+    sdd_batch_order order = SDD_BATCH_AS_COMPLETED;
     bool responses = false;
 };
 
@@ -49,16 +49,9 @@ struct batch_item {
     uint64_t id = 0;
     int64_t index = 0;
     int64_t slot = -1; /* -1: none */
-    std::optional<sdd::error> error;
-    int32_t http_status = 0;
-    int32_t origin = SDD_ORIGIN_NETWORK;
     int32_t width = 0;
     int32_t height = 0;
-    sdd::image image;       /* none with a tensor */
-    sdd::bytes bytes;       /* with SDD_OPTION_BYTES_ONLY */
-    sdd::response response; /* with batch_config::responses */
-    int64_t time_us = 0;
-    bool transformed = false;
+    sdd::result<loaded> result; /* with a tensor without an image */
 };
 
 /**
@@ -85,15 +78,17 @@ public:
         c.user_data = kept.get();
         c.tensor = config.tensor ? &*config.tensor : nullptr;
         c.decode = config.decode ? &*config.decode : nullptr;
+        detail::c_transfer transfer(config.transfer);
+        c.transfer = &transfer.c;
         c.options = config.options;
         c.deadline_ms = config.deadline_ms;
         c.look_ahead = config.look_ahead;
+        c.priority = config.priority;
         c.order = config.order;
-        c.max_attempts = config.max_attempts;
         c.responses = config.responses;
         sdd_batch *handle = nullptr;
-        const sdd_status status = sdd_batch_create(&c, &handle);
-        if (status != SDD_OK) return error::of_last_call(status);
+        if (sdd_batch_create(&c, &handle) != SDD_OK) return error::of_last_call();
+        transfer.taken();
         batch made(handle, std::move(kept));
         if (auto thrown = made.kept_->take()) return detail::error_of(thrown);
         return made;
@@ -111,21 +106,24 @@ public:
     ~batch() { (void)destroy(); }
 
     /** WAITS until items can be taken, and takes at most max. An empty vector: all were taken;
-        SDD_ERROR_TIMED_OUT: none came in time. */
+        SDD_ERROR_TIMEOUT: none came in time. */
     result<std::vector<batch_item>> wait(std::size_t max = 64, int64_t timeout_ms = -1) {
         std::vector<sdd_batch_item> taken(max, sdd_batch_item SDD_BATCH_ITEM_INIT);
         std::size_t count = 0;
         const sdd_status status = sdd_batch_wait(get(), taken.data(), max, timeout_ms, &count);
         std::vector<batch_item> items;
         items.reserve(count);
-        if (status == SDD_OK)
+        std::optional<error> failed;
+        if (status != SDD_OK)
+            failed.emplace(error::of_last_call());
+        else
             for (std::size_t i = 0; i < count; i++) items.push_back(item_of(taken[i]));
         if (kept_)
             if (auto thrown = kept_->take()) {
                 kept_->put_back(std::move(items));
                 return detail::error_of(thrown);
             }
-        if (status != SDD_OK) return error::of_last_call(status);
+        if (failed) return *failed;
         if (kept_) kept_->add_kept(items);
         return items;
     }
@@ -204,21 +202,8 @@ private:
     }
 
     static batch_item item_of(const sdd_batch_item &from) {
-        batch_item made;
-        made.id = from.id;
-        made.index = from.index;
-        made.slot = from.slot;
-        if (from.error != SDD_OK) made.error = detail::error_from(from);
-        made.http_status = from.http_status;
-        made.origin = from.origin;
-        made.width = from.width;
-        made.height = from.height;
-        made.image = image(from.image, adopt);
-        made.bytes = bytes(from.bytes, adopt);
-        made.response = response(from.response, adopt);
-        made.time_us = from.time_us;
-        made.transformed = from.transformed != 0;
-        return made;
+        return {from.id,    from.index,  from.slot,
+                from.width, from.height, detail::outcome_of(from.result)};
     }
 
     std::unique_ptr<kept_next> kept_;

@@ -20,16 +20,17 @@ struct cache_config {
     std::string name{};
     std::string directory{};
     std::vector<std::string> read_only_directories{};
-    int32_t levels = SDD_CACHE_DEFAULT;
+    sdd_cache_levels levels = SDD_CACHE_DEFAULT;
     bool no_live_images = false;
     int64_t max_memory_cost = 0;
     int64_t max_memory_count = 0;
     bool watch_memory_pressure = false;
-    int32_t sync = SDD_SYNC_NONE;
+    sdd_sync_mode sync = SDD_SYNC_NONE;
     int64_t max_disk_bytes = 0;
     int64_t max_disk_age_ms = 0;
-    int32_t disk_date = SDD_DATE_ACCESS;
+    sdd_date_kind disk_date = SDD_DATE_ACCESS;
     int32_t low_water_percent = 0;
+    bool no_share_wait = false;
     int64_t trim_interval_ms = 0;
     int64_t map_from_bytes = 0;
     int64_t share_wait_ms = 0;
@@ -54,16 +55,17 @@ struct cache_item {
     sdd::image image{};    /* none: nothing is stored in memory */
     sdd::bytes bytes{};    /* none: see sdd_cache_item */
     sdd::bytes extended{}; /* the application's own data */
-    int32_t levels = SDD_CACHE_DEFAULT;
+    sdd_cache_levels levels = SDD_CACHE_DEFAULT;
 };
 
-/** A query: sdd_cache_query_options. */
-struct cache_query {
+/** What to look for, and how: sdd_cache_query_options. */
+struct cache_query_options {
     std::string key{}; /* of the original */
-    int32_t levels = SDD_CACHE_DEFAULT;
-    int32_t wants = 0; /* SDD_WANT_; 0: the image */
+    sdd_cache_levels levels = SDD_CACHE_DEFAULT;
+    sdd_query_wants wants = 0; /* 0: the image */
+    sdd_options options = 0;
     std::optional<decode_options> decode{};
-    uint64_t options = 0;
+    sdd_priority priority = SDD_PRIORITY_DEFAULT; /* not for query_wait() */
 };
 
 /** The open file of an entry: closed with the object, which can be moved and not copied. It stays
@@ -112,64 +114,42 @@ public:
 
     /** Stores an item; the pending ends when it is on disk. The downloader delivers that, NULL: the
         shared one. */
-    pending<void> put_async(const cache_item &item, sdd_downloader *downloader = nullptr) {
-        using listener = detail::listener<void>;
-        auto end = std::make_shared<detail::ending<void>>(downloader);
-        auto made = std::make_unique<listener>(downloader, end);
-        return detail::started(end, std::move(made), [&](listener *given, sdd_status *status) {
-            sdd_cache_item c = c_item(item);
-            c.completed = listener::completed;
-            c.user_data = given;
-            c.user_data_free = detail::free_user_data<listener>;
-            return sdd_cache_put(get(), downloader, &c, status);
+    pending<void> put(const cache_item &item, sdd_downloader *downloader = nullptr) {
+        return begun<void>(downloader, c_item(item), [&](const sdd_cache_item *c) {
+            return sdd_cache_put(get(), downloader, c);
         });
     }
     /** Stores an item and WAITS until it is on disk. */
-    result<void> put(const cache_item &item) {
+    result<void> put_wait(const cache_item &item) {
         const sdd_cache_item c = c_item(item);
-        int32_t detail = 0;
-        const sdd_status status = sdd_cache_put_wait(get(), &c, &detail);
-        return detail::checked(status, detail);
+        return detail::checked(sdd_cache_put_wait(get(), &c));
     }
     /** Looks for an entry; the pending ends with SDD_ERROR_NOT_CACHED if there is none. */
-    pending<loaded> query_async(const cache_query &query, sdd_downloader *downloader = nullptr) {
-        using listener = detail::listener<loaded>;
-        auto end = std::make_shared<detail::ending<loaded>>(downloader);
-        auto made = std::make_unique<listener>(downloader, end);
-        return detail::started(end, std::move(made), [&](listener *given, sdd_status *status) {
-            sdd_cache_query_options c = c_query(query);
-            c.completed = listener::completed;
-            c.user_data = given;
-            c.user_data_free = detail::free_user_data<listener>;
-            return sdd_cache_query(get(), downloader, &c, status);
+    pending<loaded> query(const cache_query_options &query, sdd_downloader *downloader = nullptr) {
+        return begun<loaded>(downloader, c_query(query), [&](const sdd_cache_query_options *c) {
+            return sdd_cache_query(get(), downloader, c);
         });
     }
     /** Looks for an entry, and WAITS for the disk. */
-    result<loaded> query(const cache_query &query) const {
+    result<loaded> query_wait(const cache_query_options &query) const {
         const sdd_cache_query_options c = c_query(query);
-        sdd_image *image = nullptr;
-        sdd_bytes *bytes = nullptr, *extended = nullptr;
-        loaded made;
-        const sdd_status status =
-            sdd_cache_query_wait(get(), &c, &image, &bytes, &extended, &made.origin);
-        if (status != SDD_OK) return error::of_last_call(status);
-        made.image = sdd::image(image, adopt);
-        made.bytes = sdd::bytes(bytes, adopt);
-        made.extended = sdd::bytes(extended, adopt);
-        return made;
+        sdd_result *given = nullptr;
+        (void)sdd_cache_query_wait(get(), &c, &given);
+        return detail::outcome_of(given);
     }
     /** The picture in memory under a key; none (false). Does not wait. */
     image memory_image(const std::string &key) const noexcept {
         return {sdd_cache_memory_image(get(), key.c_str()), adopt};
     }
-    /** SDD_CACHE_ bits of the levels that have an entry. */
-    int32_t contains(const std::string &key, int32_t levels = SDD_CACHE_ALL) const noexcept {
+    /** SDD_CACHE_ bits of the levels that have an entry. WAITS for the disk. */
+    sdd_cache_levels contains_wait(const std::string &key,
+                                   sdd_cache_levels levels = SDD_CACHE_ALL) const noexcept {
         return sdd_cache_contains_wait(get(), key.c_str(), levels);
     }
-    result<void> remove(const std::string &key, int32_t levels = SDD_CACHE_ALL) {
+    result<void> remove_wait(const std::string &key, sdd_cache_levels levels = SDD_CACHE_ALL) {
         return detail::checked(sdd_cache_remove_wait(get(), key.c_str(), levels));
     }
-    result<void> clear(int32_t levels = SDD_CACHE_ALL) {
+    result<void> clear_wait(sdd_cache_levels levels = SDD_CACHE_ALL) {
         return detail::checked(sdd_cache_clear_wait(get(), levels));
     }
 
@@ -189,42 +169,41 @@ public:
             return sdd_cache_path(get(), key.c_str(), buffer, capacity, length);
         });
     }
-    result<entry_file> open(const std::string &key) const {
+    result<entry_file> open_wait(const std::string &key) const {
         int32_t fd = -1;
         int64_t size = 0;
-        const sdd_status status = sdd_cache_open_wait(get(), key.c_str(), &fd, &size);
-        if (status != SDD_OK) return error::of_last_call(status);
+        if (sdd_cache_open_wait(get(), key.c_str(), &fd, &size) != SDD_OK)
+            return error::of_last_call();
         return entry_file(fd, size);
     }
 
     /** WAITS until the disk has all changes made before. */
-    result<void> flush(int64_t timeout_ms = -1) {
+    result<void> flush_wait(int64_t timeout_ms = -1) {
         return detail::checked(sdd_cache_flush_wait(get(), timeout_ms));
     }
-    /** level: one of SDD_TRIM_. */
-    result<void> trim_memory(int32_t level) {
+    result<void> trim_memory(sdd_trim_level level) {
         return detail::checked(sdd_cache_trim_memory(get(), level));
     }
-    result<void> trim_disk() { return detail::checked(sdd_cache_trim_disk_wait(get())); }
+    result<void> trim_disk_wait() { return detail::checked(sdd_cache_trim_disk_wait(get())); }
     /** Moves the entries of another directory here: how many. */
-    result<int64_t> merge(const std::string &directory) {
-        int64_t merged = 0;
-        const sdd_status status = sdd_cache_merge_wait(get(), directory.c_str(), &merged);
-        if (status != SDD_OK) return error::of_last_call(status);
-        return merged;
+    result<int64_t> merge_wait(const std::string &directory) {
+        return detail::filled(int64_t{0}, [&](int64_t *merged) {
+            return sdd_cache_merge_wait(get(), directory.c_str(), merged);
+        });
     }
     /**
-     * Lists the entries on disk: sdd_cache_list_wait(), with SDD_LIST_ bits in flags. `each` is called
-     * with a const sdd_cache_entry & and returns one of SDD_LIST_. An exception of it ends the list
-     * and leaves this call.
+     * Lists the entries on disk: sdd_cache_list_wait(), with SDD_LIST_ bits in flags. `each` is
+     * called with a const sdd_cache_entry & and returns one of SDD_LIST_. An exception of it ends
+     * the list and leaves this call.
      */
-    template <class Each> result<void> list(Each each, int32_t flags = 0) {
-        listing<Each> kept{ std::move(each), nullptr };
-        const sdd_status status = sdd_cache_list_wait(get(), flags, &listing<Each>::call, &kept);
+    template <class Each> result<void> list_wait(Each each, sdd_list_flags flags = 0) {
+        listing<Each> kept{std::move(each), nullptr};
+        const auto listed =
+            detail::checked(sdd_cache_list_wait(get(), flags, &listing<Each>::call, &kept));
 #if SDD_CPP_EXCEPTIONS
         if (kept.thrown) std::rethrow_exception(kept.thrown);
 #endif
-        return detail::checked(status);
+        return listed;
     }
     result<void> set_memory_limits(int64_t max_cost, int64_t max_count) {
         return detail::checked(sdd_cache_set_memory_limits(get(), max_cost, max_count));
@@ -232,7 +211,7 @@ public:
     result<void> set_disk_limits(int64_t max_bytes, int64_t max_age_ms) {
         return detail::checked(sdd_cache_set_disk_limits(get(), max_bytes, max_age_ms));
     }
-    result<sdd_cache_statistics> statistics() const {
+    result<sdd_cache_statistics> statistics_wait() const {
         return detail::filled(sdd_cache_statistics SDD_CACHE_STATISTICS_INIT, [&](auto *filled) {
             return sdd_cache_get_statistics_wait(get(), filled);
         });
@@ -243,7 +222,7 @@ private:
         Each each;
         std::exception_ptr thrown;
 
-        static int32_t call(const sdd_cache_entry *entry, void *user_data) noexcept {
+        static sdd_list_step call(const sdd_cache_entry *entry, void *user_data) noexcept {
             listing &kept = *static_cast<listing *>(user_data);
 #if SDD_CPP_EXCEPTIONS
             try {
@@ -267,14 +246,28 @@ private:
         made.levels = from.levels;
         return made;
     }
-    static sdd_cache_query_options c_query(const cache_query &from) noexcept {
+    static sdd_cache_query_options c_query(const cache_query_options &from) noexcept {
         sdd_cache_query_options made = SDD_CACHE_QUERY_OPTIONS_INIT;
         made.key = from.key.c_str();
         made.levels = from.levels;
         made.wants = from.wants;
-        made.decode = from.decode ? &*from.decode : nullptr;
         made.options = from.options;
+        made.decode = from.decode ? &*from.decode : nullptr;
+        made.priority = from.priority;
         return made;
+    }
+    /* Begins a request of the cache: submit(&c) calls the C function. */
+    template <class Value, class Struct, class Submit>
+    static pending<Value> begun(sdd_downloader *downloader, Struct c, Submit &&submit) {
+        using listener = detail::listener<Value>;
+        auto end = std::make_shared<detail::ending<Value>>(downloader);
+        auto made = std::make_unique<listener>(downloader, end);
+        return detail::started(end, std::move(made), [&](listener *given) {
+            c.completed = listener::completed;
+            c.user_data = given;
+            c.user_data_free = detail::free_user_data<listener>;
+            return submit(&c);
+        });
     }
 };
 
@@ -324,6 +317,7 @@ inline result<cache> cache::create(const cache_config &config) {
     c.max_disk_age_ms = config.max_disk_age_ms;
     c.disk_date = config.disk_date;
     c.low_water_percent = config.low_water_percent;
+    c.no_share_wait = config.no_share_wait;
     c.trim_interval_ms = config.trim_interval_ms;
     c.map_from_bytes = config.map_from_bytes;
     c.share_wait_ms = config.share_wait_ms;
@@ -341,9 +335,7 @@ inline result<cache> cache::create(const cache_config &config) {
     if (config.memory_store) c.memory_store = &memory_store;
     if (config.entry_store) c.entry_store = &entry_store;
     sdd_cache *handle = nullptr;
-    int32_t detail = 0;
-    const sdd_status status = sdd_cache_create(&c, &handle, &detail);
-    if (status != SDD_OK) return error::of_last_call(status, detail);
+    if (sdd_cache_create(&c, &handle) != SDD_OK) return error::of_last_call();
     (void)functions.release(); /* freed by the user_data_free of each */
     if (config.memory_store) (void)memory.release();
     if (config.entry_store) (void)entries.release();

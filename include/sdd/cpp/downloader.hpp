@@ -23,61 +23,29 @@ public:
     /** Makes a downloader. SDD_ERROR_INVALID_ARGUMENT for a field out of range, and so on: see
         sdd_downloader_create(). */
     static result<downloader> create(const downloader_config &config = {}) {
-        auto functions = std::make_unique<detail::config_functions>();
-        detail::c_config made(config, *functions);
-        sdd_downloader *handle = nullptr;
-        const sdd_status status = sdd_downloader_create(&made.c, &handle);
-        if (status != SDD_OK) return error::of_last_call(status);
-        made.taken();
-        if (!functions->has_any()) functions.reset();
-        return downloader(handle, std::move(functions));
+        detail::c_config made(config);
+        auto created = detail::owner<downloader, sdd_downloader>(
+            [&](sdd_downloader **handle) { return sdd_downloader_create(&made.c, handle); });
+        if (created) made.taken();
+        return created;
     }
     /** The same, or throws. */
     explicit downloader(const downloader_config &config = {})
         : downloader(create(config).value()) {}
     /** A name for the shared downloader, which is made on first use and never destroyed. */
     static downloader shared() noexcept { return downloader(shared_t{}); }
-    /** Takes over a C handle. */
-    downloader(sdd_downloader *handle, adopt_t) noexcept : owned(handle, adopt) {}
-
-    downloader(downloader &&) noexcept = default;
-    downloader &operator=(downloader &&other) noexcept {
-        if (this != &other) {
-            (void)destroy();
-            owned::operator=(std::move(other));
-            functions_ = std::move(other.functions_);
-        }
-        return *this;
-    }
-    ~downloader() { (void)destroy(); }
-    /** Destroys the downloader, as the destructor does: the status of sdd_downloader_destroy(). */
-    sdd_status destroy() noexcept {
-        /* Inside a callback of its own the downloader ends only after that has returned. */
-        if (functions_ && sdd_downloader_idle_wait(get(), 0) == SDD_ERROR_WOULD_DEADLOCK) keep_functions();
-        const sdd_status status = owned::destroy();
-        functions_.reset();
-        return status;
-    }
-    /** Gives the handle away: the caller destroys it. Functions of the configuration stay. */
-    sdd_downloader *release() noexcept {
-        keep_functions();
-        return owned::release();
-    }
+    using owned::owned;
 
     /* ---- requests */
 
     /** Downloads a URL. */
     template <class Url, class = detail::if_text<Url>>
-    pending<loaded> download(const Url &url, uint64_t options = 0) {
-        download_request request;
-        request.url = std::string_view(url);
-        request.options = options;
-        return download(request);
+    pending<loaded> download(const Url &url, sdd_options options = 0) {
+        return download(detail::request_of<download_request>(url, options));
     }
     pending<loaded> download(const download_request &request) {
-        return detail::begun<detail::c_download>(request, get(), [&](auto *c, auto *status) {
-            return sdd_downloader_submit(get(), c, status);
-        });
+        return detail::begun<detail::c_download>(
+            request, get(), [&](auto *c) { return sdd_downloader_submit(get(), c); });
     }
     /**
      * Submits a download that only its callbacks tell of. An exception in one is handed on (see
@@ -88,46 +56,36 @@ public:
      */
     result<sdd_token> submit(const download_request &request) {
         return detail::submitted<detail::c_download>(
-            request, get(), nullptr,
-            [&](auto *c, auto *status) { return sdd_downloader_submit(get(), c, status); });
+            request, get(), nullptr, [&](auto *c) { return sdd_downloader_submit(get(), c); });
     }
-    /** Downloads a URL and WAITS for it: sdd_get(). Works inside callbacks too. The timeout is in
-        milliseconds; negative: only the downloader's own limits. */
-    result<loaded> fetch(const std::string &url, uint64_t options = 0, int64_t timeout_ms = -1) {
-        sdd_image *image = nullptr;
-        sdd_bytes *bytes = nullptr;
-        sdd_response *response = nullptr;
-        const sdd_status status =
-            sdd_get(get(), url.c_str(), options, timeout_ms, &image, &bytes, &response);
-        loaded made;
-        made.image = sdd::image(image, adopt);
-        made.bytes = sdd::bytes(bytes, adopt);
-        made.response = sdd::response(response, adopt);
-        made.http_status = made.response.status();
-        if (status != SDD_OK) return error::of_last_call(status, 0, made.http_status);
-        return made;
+    /** Submits a download and WAITS for its end: sdd_downloader_submit_wait(). Works inside
+        callbacks too. The request's callbacks are not called. The timeout is in milliseconds;
+        negative: only the limits of the request. */
+    result<loaded> submit_wait(const download_request &request, int64_t timeout_ms = -1) {
+        return detail::waited<detail::c_download>(request, [&](auto *c, auto *given) {
+            return sdd_downloader_submit_wait(get(), c, timeout_ms, given);
+        });
+    }
+    template <class Url, class = detail::if_text<Url>>
+    result<loaded> submit_wait(const Url &url, sdd_options options = 0, int64_t timeout_ms = -1) {
+        return submit_wait(detail::request_of<download_request>(url, options), timeout_ms);
     }
     /** Encodes an image on a decode thread: sdd_downloader_encode(). */
     pending<bytes> encode(const image &picture, const encode_options &options = {}) {
         using listener = detail::listener<bytes>;
         auto end = std::make_shared<detail::ending<bytes>>(get());
-        auto made = std::make_unique<listener>(get(), end);
-        return detail::started(end, std::move(made), [&](listener *given, auto *status) {
-            return sdd_downloader_encode(picture.get(), get(), &options, listener::completed,
-                                          given, detail::free_user_data<listener>, status);
+        return detail::started(end, std::make_unique<listener>(get(), end), [&](listener *given) {
+            return sdd_downloader_encode(get(), picture.get(), &options, listener::completed,
+                                         given, detail::free_user_data<listener>);
         });
     }
     result<void> cancel_all() { return checked(sdd_downloader_cancel_all(get())); }
-    /** WAITS until every request has ended and its callbacks have returned: sdd_downloader_idle_wait(). */
-    result<void> wait_idle(int64_t timeout_ms = -1) {
+    /** WAITS until every request has ended and its callbacks have returned. */
+    result<void> idle_wait(int64_t timeout_ms = -1) {
         return checked(sdd_downloader_idle_wait(get(), timeout_ms));
     }
-    /** How many transfers wait or run. */
-    int64_t current_download_count() const noexcept {
-        return sdd_downloader_current_download_count(get());
-    }
-    /** Accepts no more requests. mode: one of SDD_CLOSE_. */
-    result<void> close(int32_t mode = SDD_CLOSE_CANCEL) {
+    /** Accepts no more requests. */
+    result<void> close(sdd_close_mode mode = SDD_CLOSE_CANCEL) {
         return checked(sdd_downloader_close(get(), mode));
     }
 
@@ -137,27 +95,28 @@ public:
     int32_t event_fd() const noexcept { return sdd_downloader_event_fd(get()); }
     /** Calls the callbacks of waiting events, at most max; 0: all. The number delivered. */
     result<std::size_t> dispatch(std::size_t max = 0) {
-        std::size_t count = 0;
-        const sdd_status status = sdd_downloader_dispatch(get(), max, &count);
-        if (status != SDD_OK) return error::of_last_call(status);
-        return count;
+        return detail::filled(std::size_t{0}, [&](std::size_t *count) {
+            return sdd_downloader_dispatch(get(), max, count);
+        });
     }
-    /** WAITS for events, and then as dispatch(). SDD_ERROR_TIMED_OUT: none came. */
+    /** WAITS for events, and then as dispatch(). SDD_ERROR_TIMEOUT: none came. */
     result<std::size_t> wait(int64_t timeout_ms = -1, std::size_t max = 0) {
-        std::size_t count = 0;
-        const sdd_status status = sdd_downloader_wait(get(), nullptr, max, timeout_ms, &count);
-        if (status != SDD_OK) return error::of_last_call(status);
-        return count;
+        return detail::filled(std::size_t{0}, [&](std::size_t *count) {
+            return sdd_downloader_wait(get(), nullptr, max, timeout_ms, count);
+        });
     }
     /** Takes waiting events and calls nothing: for requests without callbacks, of submit(). A
-        pending whose event is taken so ends with SDD_ERROR_WRONG_DELIVERY. */
-    result<std::vector<event>> drain(std::size_t max = 64) {
-        std::vector<sdd_event> taken(max, sdd_event SDD_EVENT_INIT);
+        pending whose event is taken so ends with SDD_ERROR_WRONG_DELIVERY. With a timeout other
+        than 0 it WAITS for events, and gives SDD_ERROR_TIMEOUT if none came. */
+    result<std::vector<event>> drain(std::size_t max = 64, int64_t timeout_ms = 0) {
+        std::vector<event> taken(max);
         std::size_t count = 0;
-        const sdd_status status = sdd_downloader_drain(get(), taken.data(), max, &count);
-        if (status != SDD_OK) return error::of_last_call(status);
+        const sdd_status status =
+            timeout_ms == 0 ? sdd_downloader_drain(get(), taken.data(), max, &count)
+                            : sdd_downloader_wait(get(), taken.data(), max, timeout_ms, &count);
+        if (status != SDD_OK) return error::of_last_call();
         taken.resize(count);
-        return std::vector<event>(taken.begin(), taken.end());
+        return taken;
     }
     /** Sets the observer of transfers; empty: none. */
     result<void> set_observer(observer call) {
@@ -165,8 +124,8 @@ public:
             return sdd_downloader_set_observer(get(), function...);
         });
     }
-    /** Sets the observer of log messages. level: one of SDD_LOG_. */
-    result<void> set_log(int32_t level, observer call) {
+    /** Sets the observer of log messages up to a level. */
+    result<void> set_log(sdd_log_level level, observer call) {
         return detail::observed(std::move(call), get(), [&](auto... function) {
             return sdd_downloader_set_log(get(), level, function...);
         });
@@ -230,8 +189,7 @@ public:
     result<void> set_reserved_urgent_slots(int32_t count) {
         return checked(sdd_downloader_set_reserved_urgent_slots(get(), count));
     }
-    /** order: one of SDD_ORDER_. */
-    result<void> set_execution_order(int32_t order) {
+    result<void> set_execution_order(sdd_execution_order order) {
         return checked(sdd_downloader_set_execution_order(get(), order));
     }
     result<void> suspend() { return checked(sdd_downloader_suspend(get())); }
@@ -250,18 +208,16 @@ public:
         c.value = from.value.c_str();
         c.domain = from.domain.c_str();
         c.path = detail::or_null(from.path);
-        c.expires = from.expires;
         c.include_subdomains = from.include_subdomains;
         c.secure = from.secure;
         c.http_only = from.http_only;
+        c.expires_ms = from.expires_ms;
         return checked(sdd_downloader_set_cookie(get(), &c));
     }
     /** A snapshot of the cookies. */
     result<sdd::cookies> cookies() const {
-        sdd_cookies *snapshot = nullptr;
-        const sdd_status status = sdd_downloader_get_cookies(get(), &snapshot);
-        if (status != SDD_OK) return error::of_last_call(status);
-        return sdd::cookies(snapshot, adopt);
+        return detail::owner<sdd::cookies, sdd_cookies>(
+            [&](sdd_cookies **snapshot) { return sdd_downloader_get_cookies(get(), snapshot); });
     }
     /** domain: with its subdomains; "": all cookies. */
     result<void> clear_cookies(const std::string &domain = {}) {
@@ -277,7 +233,7 @@ public:
         sdd_transport c = detail::c_transport();
         c.scheme = scheme.c_str();
         c.user_data = kept.get();
-        auto added = checked(sdd_downloader_add_transport(get(), &c, nullptr));
+        auto added = checked(sdd_downloader_add_transport(get(), &c));
         if (added) (void)kept.release();
         return added;
     }
@@ -285,8 +241,8 @@ public:
         return checked(sdd_downloader_remove_transport(get(), scheme.c_str()));
     }
     result<void> add_coder(std::shared_ptr<coder> coder) {
-        return detail::added(std::move(coder), [&](const sdd_coder *c, const char **missing) {
-            return sdd_downloader_add_coder(get(), c, missing);
+        return detail::added(std::move(coder), [&](const sdd_coder *c) {
+            return sdd_downloader_add_coder(get(), c);
         });
     }
     result<void> remove_coder(const std::string &name) {
@@ -295,21 +251,11 @@ public:
 
 private:
     explicit downloader(shared_t) noexcept : owned(shared_t{}) {}
-    downloader(sdd_downloader *handle,
-               std::unique_ptr<detail::config_functions> functions) noexcept
-        : owned(handle, adopt), functions_(std::move(functions)) {}
-
     static result<void> checked(sdd_status status) { return detail::checked(status); }
-
-    void keep_functions() noexcept {
-        if (functions_) detail::config_functions::keep(std::move(functions_));
-    }
-
-    std::unique_ptr<detail::config_functions> functions_;
 };
 
 /** Limits the memory of pictures that are being decoded: sdd_process_set_decode_memory_limit(). */
-inline result<void> set_decode_memory_limit(int64_t bytes) {
+inline result<void> process_set_decode_memory_limit(int64_t bytes) {
     return detail::checked(sdd_process_set_decode_memory_limit(bytes));
 }
 

@@ -12,69 +12,64 @@
 
 SDD_CPP_BEGIN
 
-struct report;
+namespace detail {
+
+/* A failure that these headers tell of. Lifetime: that of the message. */
+inline sdd_failure failure_of(sdd_status status, sdd_error_class error_class,
+                              const std::string &message) noexcept {
+    sdd_failure made{};
+    made.status = status;
+    made.error_class = error_class;
+    made.message = message.c_str();
+    return made;
+}
+
+} // namespace detail
 
 /**
- * Why a call or a request failed. Copies are cheap and share their texts.
+ * Why a call or a request failed: an sdd_failure of its own. Copies are cheap and share their texts.
  * Thread: any.
  */
 class error : public std::exception {
 public:
-    /* The facts of an error. `error_class`, `stage` and `retryable` are those of sdd_result; of a
-       call that gives only a status, `retryable` is made from status, detail and HTTP status, as
-       the library makes it. */
-    struct facts {
-        sdd_status status = SDD_OK;
-        int32_t detail = SDD_DETAIL_NONE; /* one of SDD_DETAIL_ */
-        int32_t http_status = 0;          /* 0: there was no response */
-        int32_t error_class = SDD_CLASS_NONE;
-        int32_t stage = SDD_STAGE_NONE;
-        int32_t curl_code = 0;
-        int32_t system_error = 0; /* errno */
-        bool retryable = false;
-        std::string message;      /* one sentence */
-        std::exception_ptr cause; /* thrown by a callback of the application */
-        std::shared_ptr<const sdd::report> report;
-    };
-
-    explicit error(facts about) {
-        std::string text = sdd_status_name(about.status);
-        if (!about.message.empty()) text += ": " + about.message;
-        kept_ = std::make_shared<const kept>(kept{std::move(about), std::move(text)});
-    }
-    error(sdd_status status, std::string message, int32_t detail = 0, int32_t http_status = 0)
-        : error(of_call(status, std::move(message), detail, http_status)) {}
+    /** Copies a failure. */
+    explicit error(const sdd_failure &failure, std::exception_ptr cause = nullptr,
+                   std::shared_ptr<const sdd_result> report = nullptr)
+        : kept_(keep(failure, std::move(cause), std::move(report))) {}
+    error(sdd_status status, const std::string &message)
+        : error(detail::failure_of(status, SDD_CLASS_REQUEST, message)) {}
     /** The error of the call of the library that has just failed on this thread. */
-    static error of_last_call(sdd_status status, int32_t detail = 0, int32_t http_status = 0) {
-        return error(status, sdd_last_error_message(), detail, http_status);
+    static error of_last_call() {
+        sdd_failure failure;
+        (void)sdd_last_error(&failure);
+        return error(failure);
     }
     error(const error &) = default; /* also where one is moved: there is no empty error */
     error &operator=(const error &) = default;
 
-    /** One of SDD_ERROR_. */
-    sdd_status status() const noexcept { return all().status; }
+    /** All that is known. Lifetime: that of this error and of its copies. */
+    const sdd_failure &failure() const noexcept { return kept_->failure; }
+    sdd_status status() const noexcept { return failure().status; }
     /** "SDD_ERROR_TLS". */
     const char *name() const noexcept { return sdd_status_name(status()); }
-    /** One of SDD_DETAIL_. */
-    int32_t detail() const noexcept { return all().detail; }
-    /** One of SDD_CLASS_. */
-    int32_t error_class() const noexcept { return all().error_class; }
-    /** One of SDD_STAGE_; SDD_STAGE_NONE for an error of a call. */
-    int32_t stage() const noexcept { return all().stage; }
-    int32_t http_status() const noexcept { return all().http_status; }
-    int32_t curl_code() const noexcept { return all().curl_code; }
-    int32_t system_error() const noexcept { return all().system_error; }
+    sdd_detail detail() const noexcept { return failure().detail; }
+    sdd_error_class error_class() const noexcept { return failure().error_class; }
+    /** SDD_STAGE_NONE for an error of a call. */
+    sdd_stage stage() const noexcept { return failure().stage; }
+    int32_t http_status() const noexcept { return failure().http_status; }
+    int32_t curl_code() const noexcept { return failure().curl_code; }
+    int32_t system_error() const noexcept { return failure().system_error; }
     /** Whether the same request may well succeed later. */
-    bool retryable() const noexcept { return all().retryable; }
+    bool retryable() const noexcept { return failure().retryable != 0; }
     /** One English sentence for people. */
-    const std::string &message() const noexcept { return all().message; }
+    const std::string &message() const noexcept { return kept_->message; }
     /** The status's name and the sentence. */
     const char *what() const noexcept override { return kept_->text.c_str(); }
     /** The exception of a callback that ended the request; else null. */
-    std::exception_ptr cause() const noexcept { return all().cause; }
-    /** URL, response, timings and metrics of the request that failed; null for a call. */
-    const sdd::report *report() const noexcept { return all().report.get(); }
-    const facts &all() const noexcept { return kept_->about; }
+    std::exception_ptr cause() const noexcept { return kept_->cause; }
+    /** URL, response and metrics of the request that failed; null for a call that is no request.
+        Lifetime: that of this error and of its copies. */
+    const sdd_result *report() const noexcept { return kept_->report.get(); }
 
     /** Throws the cause if there is one, else this error; ends the process with -fno-exceptions. */
     [[noreturn]] void raise() const {
@@ -89,44 +84,25 @@ public:
 
 private:
     struct kept {
-        facts about;
+        sdd_failure failure;
+        std::string message;
         std::string text;
+        std::exception_ptr cause;
+        std::shared_ptr<const sdd_result> report;
     };
 
-    static facts of_call(sdd_status status, std::string message, int32_t detail,
-                         int32_t http_status) {
-        facts made;
-        made.status = status;
-        made.detail = detail;
-        made.http_status = http_status;
-        made.message = std::move(message);
-        made.error_class = sdd_status_class(status, detail);
-        made.retryable = is_retryable(status, detail, http_status);
+    static std::shared_ptr<const kept> keep(const sdd_failure &failure, std::exception_ptr cause,
+                                            std::shared_ptr<const sdd_result> report) {
+        std::string text = sdd_status_name(failure.status);
+        if (*failure.message != '\0') text += std::string(": ") + failure.message;
+        auto made = std::make_shared<kept>(kept{failure, failure.message, std::move(text),
+                                                std::move(cause), std::move(report)});
+        made->failure.message = made->message.c_str();
         return made;
     }
-    static bool is_retryable(sdd_status status, int32_t detail, int32_t http_status) noexcept;
 
     std::shared_ptr<const kept> kept_;
 };
-
-inline bool error::is_retryable(sdd_status status, int32_t detail, int32_t http_status) noexcept {
-    switch (status) {
-    case SDD_ERROR_RESOLVE:
-    case SDD_ERROR_CONNECT:
-    case SDD_ERROR_TIMEOUT:
-    case SDD_ERROR_CONNECTION_LOST:
-    case SDD_ERROR_TRUNCATED_BODY:
-    case SDD_ERROR_NO_RESOURCES: return true;
-    case SDD_ERROR_INVALID_DOWNLOAD_OPERATION: return detail == SDD_DETAIL_OPERATION_NO_TRANSFER;
-    case SDD_ERROR_TLS: return detail == SDD_DETAIL_TLS_HANDSHAKE;
-    case SDD_ERROR_BAD_IMAGE_DATA:
-        return detail == SDD_DETAIL_IMAGE_NO_MEMORY || detail == SDD_DETAIL_IMAGE_TRUNCATED;
-    case SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE:
-        return http_status == 408 || http_status == 425 || http_status == 429 ||
-               http_status == 500 || (http_status >= 502 && http_status <= 504);
-    default: return false;
-    }
-}
 
 /**
  * A value or an error. Test it and use `*` and `->`, or call value(), which throws the error; an
@@ -220,32 +196,23 @@ private:
 
 namespace detail {
 
-/* The error of a struct that has the facts of one: sdd_loaded, sdd_batch_item. */
-template <class Struct> error error_from(const Struct &from) {
-    error::facts about;
-    about.status = from.error;
-    about.detail = from.detail;
-    about.http_status = from.http_status;
-    about.error_class = from.error_class;
-    about.stage = from.stage;
-    about.retryable = from.retryable != 0;
-    about.curl_code = from.curl_code;
-    about.system_error = from.system_error;
-    about.message = from.message;
-    return error(std::move(about));
-}
-
 /* The result of a C function that returns only a status. */
-inline result<void> checked(sdd_status status, int32_t detail = 0) {
+inline result<void> checked(sdd_status status) {
     if (status == SDD_OK) return {};
-    return error::of_last_call(status, detail);
+    return error::of_last_call();
 }
 
-/* The result of a C function that fills a struct. */
-template <class Struct, class Fill> result<Struct> filled(Struct made, Fill &&fill) {
-    const sdd_status status = fill(&made);
-    if (status != SDD_OK) return error::of_last_call(status);
+/* The result of a C function that fills a struct or gives a number: fill(&made). */
+template <class Made, class Fill> result<Made> filled(Made made, Fill &&fill) {
+    if (fill(&made) != SDD_OK) return error::of_last_call();
     return made;
+}
+
+/* The result of a C function that gives an object, which the result then owns: make(&object). */
+template <class Owner, class Object, class Make> result<Owner> owner(Make &&make) {
+    Object *made = nullptr;
+    if (make(&made) != SDD_OK) return error::of_last_call();
+    return Owner(made, adopt);
 }
 
 /* The text that a C function writes into a buffer: fill(buffer, capacity, &length). */
@@ -257,7 +224,7 @@ template <class Fill> result<std::string> text(Fill &&fill) {
         made.resize(length);
         status = fill(made.data(), made.size() + 1, &length);
     }
-    if (status != SDD_OK) return error::of_last_call(status);
+    if (status != SDD_OK) return error::of_last_call();
     made.resize(length);
     return made;
 }

@@ -13,44 +13,31 @@ SDD_CPP_BEGIN
 using observer = std::function<void(const sdd_notice &notice)>;
 
 /**
- * An event taken by downloader::drain(): sdd_event, whose image and bytes this object owns.
- * Lifetime: image and bytes, that of the object; `result`, `notice`, `facts` and `prefetch` of
- * raw(), until the next call that takes events of that downloader.
+ * An event taken by downloader::drain(): sdd_event, with its fields.
+ * Lifetime: what it points to, until the next call that takes events of that downloader, or
+ * destroys it. outcome() can be kept.
  */
-class event {
-public:
-    explicit event(const sdd_event &taken) noexcept
-        : image(taken.image, adopt), bytes(taken.bytes, adopt), raw_(taken) {}
-
-    sdd_token token() const noexcept { return raw_.token; }
-    /** One of SDD_EVENT_. */
-    int32_t kind() const noexcept { return raw_.kind; }
+struct event : sdd_event {
+    event() noexcept : sdd_event SDD_EVENT_INIT {}
     /** The outcome of an event with a result (SDD_EVENT_COMPLETED and the like). */
-    result<loaded> outcome() const {
-        if (raw_.result == nullptr)
+    sdd::result<loaded> outcome() const {
+        if (sdd_event::result == nullptr)
             return error(SDD_ERROR_NOT_FOUND, "sdd::event: the event has no result.");
-        return detail::outcome_of<loaded>(*raw_.result);
+        return detail::outcome_of<loaded>(*sdd_event::result);
     }
-    /** The C struct; its image and bytes are borrowed from this object. */
-    const sdd_event &raw() const noexcept { return raw_; }
-
-    sdd::image image;
-    sdd::bytes bytes;
-
-private:
-    sdd_event raw_;
 };
+static_assert(sizeof(event) == sizeof(sdd_event), "an array of events is one of sdd_event");
 
 /** A cookie: sdd_cookie. */
 struct cookie {
     std::string name{};
     std::string value{};
     std::string domain{};
-    std::string path{};  /* "": "/" */
-    int64_t expires = 0; /* seconds since 1970; 0: when the downloader is destroyed */
+    std::string path{}; /* "": "/" */
     bool include_subdomains = false;
     bool secure = false;
     bool http_only = false;
+    int64_t expires_ms = 0; /* milliseconds since 1970; 0: when the downloader is destroyed */
 };
 
 /**
@@ -66,17 +53,16 @@ public:
     /** A copy of one cookie. */
     result<cookie> at(std::size_t index) const {
         sdd_cookie c = SDD_COOKIE_INIT;
-        const sdd_status status = sdd_cookies_at(get(), index, &c);
-        if (status != SDD_OK) return error::of_last_call(status);
+        if (sdd_cookies_at(get(), index, &c) != SDD_OK) return error::of_last_call();
         cookie made;
         made.name = detail::view_of(c.name);
         made.value = detail::view_of(c.value);
         made.domain = detail::view_of(c.domain);
         made.path = detail::view_of(c.path);
-        made.expires = c.expires;
         made.include_subdomains = c.include_subdomains != 0;
         made.secure = c.secure != 0;
         made.http_only = c.http_only != 0;
+        made.expires_ms = c.expires_ms;
         return made;
     }
     sdd_cookies *get() const noexcept { return snapshot_.get(); }
@@ -107,8 +93,7 @@ template <class Set>
 result<void> observed(observer call, sdd_downloader *downloader, Set &&set) {
     if (!call) return checked(set(nullptr, nullptr, nullptr));
     auto kept = std::make_unique<kept_observer>(kept_observer{std::move(call), downloader});
-    const auto status = set(kept_observer::notice, kept.get(), free_user_data<kept_observer>);
-    auto done = checked(status);
+    auto done = checked(set(kept_observer::notice, kept.get(), free_user_data<kept_observer>));
     if (done) (void)kept.release();
     return done;
 }

@@ -49,7 +49,7 @@ struct transfer_request {
     std::string_view method;
     std::vector<std::pair<std::string_view, std::string_view>> headers;
     byte_view body; /* valid until the transfer has ended */
-    int32_t priority = SDD_PRIORITY_DEFAULT;
+    sdd_priority priority = SDD_PRIORITY_DEFAULT;
 };
 
 /**
@@ -75,7 +75,7 @@ public:
     virtual void start(transfer to, const transfer_request &request) = 0;
     /** The transfer is no longer wanted. */
     virtual void cancel(transfer unwanted) = 0;
-    virtual void set_priority(transfer, int32_t) {}
+    virtual void set_priority(transfer, sdd_priority) {}
     /** Whether it fetches that URL of its scheme. */
     virtual bool can_load(std::string_view) { return true; }
 };
@@ -105,7 +105,7 @@ inline sdd_transport c_transport() noexcept {
         guarded("transport.cancel",
                 [&] { (*static_cast<kept_transport *>(user_data))->cancel(transfer(id)); });
     };
-    made.set_priority = [](sdd_transfer id, int32_t priority, void *user_data) noexcept {
+    made.set_priority = [](sdd_transfer id, sdd_priority priority, void *user_data) noexcept {
         guarded("transport.set_priority", [&] {
             (*static_cast<kept_transport *>(user_data))->set_priority(transfer(id), priority);
         });
@@ -156,7 +156,7 @@ public:
 
 /**
  * A format that the application decodes, and perhaps encodes: derive from it, and give it to
- * register_coder() or downloader::add_coder().
+ * process_add_coder() or downloader::add_coder().
  *
  * Ownership: the library keeps the shared_ptr until the coder is removed or its downloader has
  * ended, and no picture of it is left.
@@ -173,8 +173,8 @@ public:
     virtual std::string name() const = 0;
     /** "image/webp"; "": none. Asked once. */
     virtual std::string mime_type() const { return {}; }
-    /** One of SDD_IMAGE_FORMAT_. Asked once. */
-    virtual int32_t format() const = 0;
+    /** Asked once. */
+    virtual sdd_image_format format() const = 0;
     /** 1: takes a body with these first bytes; 0: does not; -1: they are too few to tell. An
         exception is handed on and counts as 0. */
     virtual int32_t can_decode(byte_view first_bytes) = 0;
@@ -261,7 +261,7 @@ inline sdd_coder c_coder(kept_coder &kept) {
     return made;
 }
 
-/* Adds a coder by a C function, which takes it over if it succeeds: add(&coder, &missing). */
+/* Adds a coder by a C function, which takes it over if it succeeds: add(&coder). */
 template <class Add> result<void> added(std::shared_ptr<coder> coder, Add &&add) {
     if (!coder) return error(SDD_ERROR_INVALID_ARGUMENT, "sdd::coder: there is none.");
     auto kept = std::make_unique<kept_coder>();
@@ -269,27 +269,24 @@ template <class Add> result<void> added(std::shared_ptr<coder> coder, Add &&add)
     kept->mime_type = coder->mime_type();
     kept->coder = std::move(coder);
     const sdd_coder c = c_coder(*kept);
-    auto added = checked(add(&c, nullptr));
-    if (added) kept.release();
+    auto added = checked(add(&c));
+    if (added) (void)kept.release();
     return added;
 }
 
 } // namespace detail
 
-/** Adds a coder to every downloader of the process: sdd_process_add_coder(). */
-inline result<void> register_coder(std::shared_ptr<coder> coder) {
+/** Adds a coder to every downloader of the process. */
+inline result<void> process_add_coder(std::shared_ptr<coder> coder) {
     return detail::added(std::move(coder), sdd_process_add_coder);
 }
-/** Removes the newest coder of that name: sdd_process_remove_coder(). */
-inline result<void> unregister_coder(const std::string &name) {
+/** Removes the newest coder of that name. */
+inline result<void> process_remove_coder(const std::string &name) {
     return detail::checked(sdd_process_remove_coder(name.c_str()));
 }
-/** Loads a shared object with a coder, and registers it: sdd_process_load_coder_wait(). */
-inline result<void> load_coder(const std::string &path) {
-    char message[512];
-    const sdd_status status = sdd_process_load_coder_wait(path.c_str(), message, sizeof message);
-    if (status != SDD_OK) return error(status, message);
-    return {};
+/** Loads a shared object with a coder, and adds that to the process. WAITS for the disk. */
+inline result<void> process_load_coder_wait(const std::string &path) {
+    return detail::checked(sdd_process_load_coder_wait(path.c_str()));
 }
 
 SDD_CPP_END

@@ -13,7 +13,7 @@ SDD_CPP_BEGIN
 
 /** Bytes of one pixel in one plane: 3 for SDD_PIXEL_FORMAT_RGB8, 1 for its planar form; 0 for a
     number that is no SDD_PIXEL_FORMAT_. */
-constexpr std::size_t bytes_per_pixel(int32_t pixel_format) noexcept {
+constexpr std::size_t bytes_per_pixel(sdd_pixel_format pixel_format) noexcept {
     switch (pixel_format) {
     case SDD_PIXEL_FORMAT_RGBA8:
     case SDD_PIXEL_FORMAT_RGBA8_PREMULTIPLIED:
@@ -37,7 +37,7 @@ struct pixel_view {
     int32_t width = 0;
     int32_t height = 0;
     std::size_t stride = 0; /* bytes from the start of one row to the start of the next */
-    int32_t format = 0;     /* one of SDD_PIXEL_FORMAT_ */
+    sdd_pixel_format format = 0;
 
     bool empty() const noexcept { return bytes.empty(); }
     /** One row without its padding. y must be from 0 to height - 1; plane is 0, or for
@@ -103,7 +103,7 @@ private:
 struct decode_options : sdd_decode_options {
     decode_options() noexcept : sdd_decode_options SDD_DECODE_OPTIONS_INIT {}
     /** Scales down to fit into, or to fill, a size in pixels; 0: any. */
-    static decode_options to_size(int32_t width, int32_t height, int32_t fit = SDD_FIT_INSIDE) {
+    static decode_options to_size(int32_t width, int32_t height, sdd_fit fit = SDD_FIT_INSIDE) {
         decode_options made;
         made.target_width = width;
         made.target_height = height;
@@ -114,6 +114,9 @@ struct decode_options : sdd_decode_options {
 struct encode_options : sdd_encode_options {
     encode_options() noexcept : sdd_encode_options SDD_ENCODE_OPTIONS_INIT {}
 };
+
+/** What is known of a picture, beside its pixels. */
+using image_info = sdd_image_info;
 
 class transform;
 
@@ -131,77 +134,66 @@ public:
     static result<image> create(const pixel_view &pixels) {
         if (pixels.bytes.size() < pixels.needed())
             return error(SDD_ERROR_INVALID_ARGUMENT, "sdd::image: fewer bytes than pixels.");
-        sdd_image *made = nullptr;
-        const sdd_status status = sdd_image_create(pixels.width, pixels.height, pixels.format,
-                                                   pixels.bytes.data(), pixels.stride, &made);
-        if (status != SDD_OK) return error::of_last_call(status);
-        return image(made, adopt);
+        return detail::owner<image, sdd_image>([&](sdd_image **made) {
+            return sdd_image_create(pixels.width, pixels.height, pixels.format,
+                                    pixels.bytes.data(), pixels.stride, made);
+        });
     }
     /** Decodes a picture in memory and waits for it: sdd_image_decode(). */
     static result<image> decode(byte_view encoded, const decode_options &options = {}) {
-        sdd_image *made = nullptr;
-        int32_t detail = 0;
-        const sdd_status status =
-            sdd_image_decode(encoded.data(), encoded.size(), &options, &made, &detail);
-        if (status != SDD_OK) return error::of_last_call(status, detail);
-        return image(made, adopt);
+        return detail::owner<image, sdd_image>([&](sdd_image **made) {
+            return sdd_image_decode(encoded.data(), encoded.size(), &options, made);
+        });
+    }
+    /** What the first bytes of a JPEG or PNG say of it: sdd_image_probe(). */
+    static result<image_info> probe(byte_view first_bytes) {
+        return detail::filled(image_info SDD_IMAGE_INFO_INIT, [&](auto *filled) {
+            return sdd_image_probe(first_bytes.data(), first_bytes.size(), filled);
+        });
+    }
+    /** The format of encoded bytes; 0: unknown. */
+    static sdd_image_format sniff(byte_view first_bytes) noexcept {
+        return sdd_image_sniff(first_bytes.data(), first_bytes.size());
     }
 
     int32_t width() const noexcept { return sdd_image_width(get()); }
     int32_t height() const noexcept { return sdd_image_height(get()); }
-    /** One of SDD_PIXEL_FORMAT_. */
-    int32_t pixel_format() const noexcept { return sdd_image_pixel_format(get()); }
-    /** One of SDD_IMAGE_FORMAT_: that of the encoded bytes. */
-    int32_t format() const noexcept { return sdd_image_format(get()); }
+    sdd_pixel_format pixel_format() const noexcept { return sdd_image_pixel_format(get()); }
     /** The pixels, decoded now if they were not; empty if that fails. */
     pixel_view pixels() const noexcept {
-        return {{sdd_image_pixels(get()), sdd_image_pixels_size(get())},
-                width(), height(), sdd_image_stride(get()), pixel_format()};
+        pixel_view made{{}, width(), height(), sdd_image_stride(get()), pixel_format()};
+        const std::uint8_t *first = sdd_image_pixels(get()); /* makes their size known */
+        if (first != nullptr) made.bytes = {first, info().pixels_size};
+        return made;
     }
     /** Decodes the pixels of an image that came with SDD_OPTION_AVOID_DECODE_IMAGE. */
-    result<void> decode_pixels() const {
-        int32_t detail = 0;
-        const sdd_status status = sdd_image_decode_pixels(get(), &detail);
-        return detail::checked(status, detail);
+    result<void> decode_pixels() const { return detail::checked(sdd_image_decode_pixels(get())); }
+    /** What is known of it beside its pixels: format, frames and more. Never decodes. */
+    image_info info() const noexcept {
+        image_info made = SDD_IMAGE_INFO_INIT;
+        (void)sdd_image_get_info(get(), &made);
+        return made;
     }
-    int32_t good_rows() const noexcept { return sdd_image_good_rows(get()); }
-    bool is_preview() const noexcept { return sdd_image_is_preview(get()) != 0; }
     /** The encoded bytes that it was decoded from; none: see sdd_image_bytes(). */
     sdd::bytes bytes() const noexcept { return {sdd_image_bytes(get()), retain}; }
-    result<sdd_image_info> info() const {
-        return detail::filled(sdd_image_info SDD_IMAGE_INFO_INIT,
-                              [&](auto *filled) { return sdd_image_get_info(get(), filled); });
-    }
-    result<sdd_image_facts> facts() const {
-        return detail::filled(sdd_image_facts SDD_IMAGE_FACTS_INIT,
-                              [&](auto *filled) { return sdd_image_get_facts(get(), filled); });
-    }
 
-    /* Frames of an animation. */
+    /* Frames of an animation: image_info::frame_count. */
 
-    int32_t frame_count() const noexcept { return sdd_image_frame_count(get()); }
-    /** 0: for ever. */
-    int32_t loop_count() const noexcept { return sdd_image_loop_count(get()); }
     std::chrono::microseconds frame_duration(int32_t index) const noexcept {
         return std::chrono::microseconds(sdd_image_frame_duration_us(get(), index));
     }
     result<image> frame(int32_t index) const {
-        sdd_image *made = nullptr;
-        int32_t detail = 0;
-        const sdd_status status = sdd_image_frame(get(), index, &made, &detail);
-        if (status != SDD_OK) return error::of_last_call(status, detail);
-        return image(made, adopt);
+        return detail::owner<image, sdd_image>(
+            [&](sdd_image **made) { return sdd_image_frame(get(), index, made); });
     }
 
     /* Metadata. Lifetime: while a reference to the image is held. */
 
-    /** kind: one of SDD_METADATA_. SDD_ERROR_NOT_FOUND: there is none. */
-    result<byte_view> metadata(int32_t kind) const {
+    /** SDD_ERROR_NOT_FOUND: there is none of that kind. */
+    result<byte_view> metadata(sdd_metadata_kind kind) const {
         const void *data = nullptr;
         std::size_t size = 0;
-        int32_t detail = 0;
-        const sdd_status status = sdd_image_metadata(get(), kind, &data, &size, &detail);
-        if (status != SDD_OK) return error::of_last_call(status, detail);
+        if (sdd_image_metadata(get(), kind, &data, &size) != SDD_OK) return error::of_last_call();
         return byte_view(static_cast<const std::uint8_t *>(data), size);
     }
     std::size_t text_count() const noexcept { return sdd_image_text_count(get()); }
@@ -214,19 +206,8 @@ public:
     /* Encoding and transforming, on the calling thread; downloader::encode() does not wait. */
 
     result<sdd::bytes> encode(const encode_options &options = {}) const {
-        sdd_bytes *made = nullptr;
-        const sdd_status status = sdd_image_encode(get(), &options, &made);
-        if (status != SDD_OK) return error::of_last_call(status);
-        return sdd::bytes(made, adopt);
-    }
-    /** Writes to a descriptor, which stays open; error::system_error() has the errno. */
-    result<void> encode_to(int32_t fd, const encode_options &options = {}) const {
-        int32_t system_error = 0;
-        const sdd_status status = sdd_image_encode_fd(get(), &options, fd, &system_error);
-        if (status == SDD_OK) return {};
-        error::facts about = error::of_last_call(status).all();
-        about.system_error = system_error;
-        return error(std::move(about));
+        return detail::owner<sdd::bytes, sdd_bytes>(
+            [&](sdd_bytes **made) { return sdd_image_encode(get(), &options, made); });
     }
     result<image> transformed(const std::vector<transform> &transforms) const;
 };
@@ -241,7 +222,7 @@ public:
     /** Makes an image of the result of the transforms before it; none (false): it failed. */
     using function = std::function<image(const image &picture)>;
 
-    static transform resize(int32_t width, int32_t height, int32_t fit = SDD_FIT_INSIDE,
+    static transform resize(int32_t width, int32_t height, sdd_fit fit = SDD_FIT_INSIDE,
                             bool allow_enlarging = false) {
         transform made(SDD_TRANSFORM_RESIZE);
         made.c_.width = width;
@@ -259,7 +240,7 @@ public:
         return made;
     }
     /** flip: SDD_FLIP_ bits. */
-    static transform flip(int32_t flip) {
+    static transform flip(sdd_flip flip) {
         transform made(SDD_TRANSFORM_FLIP);
         made.c_.flip = flip;
         return made;
@@ -271,7 +252,7 @@ public:
         return made;
     }
     /** corners: SDD_CORNER_ bits; 0: all. */
-    static transform round_corners(int32_t radius, int32_t corners = 0) {
+    static transform round_corners(int32_t radius, sdd_corners corners = 0) {
         transform made(SDD_TRANSFORM_ROUND_CORNERS);
         made.c_.radius = radius;
         made.c_.corners = corners;
@@ -317,7 +298,7 @@ private:
         function call;
     };
     using kept = std::shared_ptr<const called>;
-    explicit transform(int32_t kind) noexcept { c_.kind = kind; }
+    explicit transform(sdd_transform_kind kind) noexcept { c_.kind = kind; }
 
     sdd_transform c_ = SDD_TRANSFORM_INIT;
     kept called_;
@@ -362,10 +343,9 @@ private:
 
 inline result<image> image::transformed(const std::vector<transform> &transforms) const {
     const auto list = detail::c_transforms(transforms);
-    sdd_image *made = nullptr;
-    const sdd_status status = sdd_image_transform(get(), list.data(), list.size(), &made);
-    if (status != SDD_OK) return error::of_last_call(status);
-    return image(made, adopt);
+    return detail::owner<image, sdd_image>([&](sdd_image **made) {
+        return sdd_image_transform(get(), list.data(), list.size(), made);
+    });
 }
 
 /** The text that identifies transforms: sdd_transform_key(). */
@@ -374,18 +354,6 @@ inline result<std::string> transform_key(const std::vector<transform> &transform
     return detail::text([&](char *buffer, std::size_t capacity, std::size_t *length) {
         return sdd_transform_key(list.data(), list.size(), buffer, capacity, length);
     });
-}
-
-/** The facts that stand in the first bytes of a picture: sdd_image_probe(). */
-inline result<sdd_image_facts> probe(byte_view first_bytes) {
-    return detail::filled(sdd_image_facts SDD_IMAGE_FACTS_INIT, [&](auto *filled) {
-        return sdd_image_probe(first_bytes.data(), first_bytes.size(), filled);
-    });
-}
-
-/** The format of encoded bytes, one of SDD_IMAGE_FORMAT_; 0: unknown. */
-inline int32_t sniff(byte_view first_bytes) noexcept {
-    return sdd_image_sniff(first_bytes.data(), first_bytes.size());
 }
 
 SDD_CPP_END

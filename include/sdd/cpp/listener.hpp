@@ -78,16 +78,15 @@ private:
 };
 
 /*
- * Submits a request whose user data is a listener: submit(status) calls the C function with
- * listener.get(). The library deletes the listener if it returns a token.
+ * Submits a request whose user data is a listener: submit(listener) calls the C function. The
+ * library deletes the listener if that returns a token.
  */
 template <class Listener, class Submit>
 result<sdd_token> accepted(std::unique_ptr<Listener> &listener, Submit &&submit) {
-    sdd_status status = SDD_OK;
     Listener *const given = listener.release(); /* it may be deleted before submit returns */
-    const sdd_token token = submit(given, &status);
+    const sdd_token token = submit(given);
     if (token != 0) return token;
-    auto failed = error::of_last_call(status);
+    auto failed = error::of_last_call();
     listener.reset(given);
     return failed;
 }

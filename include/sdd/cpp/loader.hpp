@@ -19,13 +19,11 @@ struct loader_config {
     sdd_cache *cache = nullptr;           /* cache::get(); NULL: the shared one */
     sdd_cache *original_cache = nullptr;  /* NULL: `cache` */
     bool no_cache = false;
-    int32_t fail_policy = SDD_FAIL_POLICY_BACK_OFF;
+    sdd_fail_policy fail_policy = SDD_FAIL_POLICY_BACK_OFF;
     /* Whether a URL that is not cached may be downloaded; an exception: no. */
     std::function<bool(std::string_view url)> should_download{};
-    /* 1: a URL that has just failed is blocked; 0: it is not; -1, and an exception: as fail_policy
-       says. */
-    std::function<int32_t(std::string_view url, sdd_status status, int32_t detail,
-                          int32_t http_status)>
+    /* Whether a URL that has just failed is blocked; an exception: SDD_BLOCK_BY_POLICY. */
+    std::function<sdd_block_choice(std::string_view url, const sdd_failure &failure)>
         should_block_failed_url{};
     /* May change a load before anything else is done; what it points to must stay valid until the
        submitting call has returned. An exception: the load goes on as it is then. */
@@ -40,14 +38,16 @@ struct prefetch_report {
     std::size_t finished = 0;
     std::size_t skipped = 0;
     std::size_t cancelled = 0;
-    std::vector<sdd_prefetch_outcome> outcomes; /* in the order of the URLs */
+    std::vector<outcome> outcomes; /* in the order of the URLs */
 };
 
 /** A list of URLs to load ahead of time: sdd_prefetch_list. Callbacks as in load_request. */
 struct prefetch_list {
     std::vector<std::string> urls{};
-    uint64_t options = 0; /* SDD_OPTION_ bits marked P */
-    int32_t to = SDD_PREFETCH_MEMORY;
+    sdd_options options = 0;
+    sdd_priority priority = SDD_PRIORITY_DEFAULT; /* SDD_PRIORITY_VERY_LOW */
+    sdd_prefetch_target to = SDD_PREFETCH_MEMORY;
+    transfer_options transfer{};
     std::optional<decode_options> decode{};
     std::function<void(std::size_t index, const result<loaded> &outcome)> on_each{};
     std::function<void(std::size_t finished, std::size_t skipped, std::size_t total)> on_progress{};
@@ -67,11 +67,10 @@ struct loader_functions {
         return guarded("loader.should_download", int32_t{0},
                        [&] { return int32_t{of(user_data).should_download(url)}; });
     }
-    static int32_t block(const char *url, sdd_status status, int32_t detail, int32_t http_status,
-                         void *user_data) noexcept {
-        return guarded("loader.should_block_failed_url", int32_t{-1}, [&] {
-            return of(user_data).should_block(url, status, detail, http_status);
-        });
+    static sdd_block_choice block(const char *url, const sdd_failure *failure,
+                                  void *user_data) noexcept {
+        return guarded("loader.should_block_failed_url", sdd_block_choice{SDD_BLOCK_BY_POLICY},
+                       [&] { return of(user_data).should_block(url, *failure); });
     }
     static void process(sdd_load_request *request, void *user_data) noexcept {
         guarded("loader.options_processor", [&] { of(user_data).options_processor(*request); });
@@ -112,18 +111,19 @@ private:
     }
     static void ended(const sdd_prefetch_report *from, void *user_data) noexcept {
         of(user_data).end([&]() -> result<prefetch_report> {
-            if (from->error != SDD_OK)
-                return error(from->error, sdd_status_message(from->error));
+            if (from->status != SDD_OK)
+                return error(from->status, sdd_status_message(from->status));
             prefetch_report made;
             made.token = from->token;
             made.total = from->total;
             made.finished = from->finished;
             made.skipped = from->skipped;
             made.cancelled = from->cancelled;
-            auto outcome = reinterpret_cast<const char *>(from->outcomes);
-            for (std::size_t i = 0; outcome != nullptr && i < from->total; i++) {
-                made.outcomes.push_back(*reinterpret_cast<const sdd_prefetch_outcome *>(outcome));
-                outcome += from->outcome_size;
+            for (std::size_t i = 0; from->outcomes != nullptr && i < from->total; i++) {
+                const sdd_outcome &each = from->outcomes[i];
+                auto &added = made.outcomes.emplace_back();
+                added.origin = each.origin;
+                if (each.failure.status != SDD_OK) added.error.emplace(each.failure);
             }
             return made;
         });
@@ -159,8 +159,7 @@ public:
         c.user_data = functions.get();
         c.user_data_free = detail::free_user_data<detail::loader_functions>;
         sdd_loader *handle = nullptr;
-        const sdd_status status = sdd_loader_create(&c, &handle);
-        if (status != SDD_OK) return error::of_last_call(status);
+        if (sdd_loader_create(&c, &handle) != SDD_OK) return error::of_last_call();
         (void)functions.release();
         return loader(handle, config.downloader);
     }
@@ -174,68 +173,49 @@ public:
 
     /** Loads a picture from the cache or the network. */
     template <class Url, class = detail::if_text<Url>>
-    pending<loaded> load(const Url &url, uint64_t options = 0) {
-        load_request request;
-        request.url = std::string_view(url);
-        request.options = options;
-        return load(request);
+    pending<loaded> load(const Url &url, sdd_options options = 0) {
+        return load(detail::request_of<load_request>(url, options));
     }
     pending<loaded> load(const load_request &request) {
-        return detail::begun<detail::c_load>(request, downloader_, [&](auto *c, auto *status) {
-            return sdd_loader_submit(get(), c, status);
-        });
+        return detail::begun<detail::c_load>(
+            request, downloader_, [&](auto *c) { return sdd_loader_submit(get(), c); });
     }
     /** Submits a load that only its callbacks tell of: as downloader::submit(). */
     result<sdd_token> submit(const load_request &request) {
         return detail::submitted<detail::c_load>(
-            request, downloader_, nullptr,
-            [&](auto *c, auto *status) { return sdd_loader_submit(get(), c, status); });
+            request, downloader_, nullptr, [&](auto *c) { return sdd_loader_submit(get(), c); });
     }
-    /** Loads a picture and WAITS for it: sdd_loader_submit_wait(). Works inside callbacks too. The
-        request's callbacks are not called. With SDD_OPTION_REFRESH_CACHED the cached picture is a
-        success too, with loaded::refresh_error. timeout_ms: negative: the request's own limit. */
-    result<loaded> fetch(const load_request &request, int64_t timeout_ms = -1) {
-        detail::c_load made(request);
-        sdd_loaded c = SDD_LOADED_INIT;
-        const sdd_status status = sdd_loader_submit_wait(get(), &made.c, timeout_ms, &c);
-        loaded given;
-        given.image = image(c.image, adopt);
-        given.bytes = bytes(c.bytes, adopt);
-        given.response = response(c.response, adopt);
-        given.http_status = c.http_status;
-        given.origin = c.origin;
-        given.transformed = c.transformed != 0;
-        /* What an accepted load was given is freed once; one that was refused has no stage. */
-        if (status == SDD_OK || c.stage != SDD_STAGE_NONE) made.taken();
-        if (status == SDD_OK) return given;
-        const error failed =
-            c.error != SDD_OK ? detail::error_from(c) : error::of_last_call(status);
-        if (!given.image && !given.bytes) return failed;
-        given.refresh_error = failed;
-        return given;
+    /** Submits a load and WAITS for its end: as downloader::submit_wait(). With
+        SDD_OPTION_REFRESH_CACHED the cached picture is a success too, with loaded::refresh_error. */
+    result<loaded> submit_wait(const load_request &request, int64_t timeout_ms = -1) {
+        return detail::waited<detail::c_load>(request, [&](auto *c, auto *given) {
+            return sdd_loader_submit_wait(get(), c, timeout_ms, given);
+        });
     }
     template <class Url, class = detail::if_text<Url>>
-    result<loaded> fetch(const Url &url, uint64_t options = 0, int64_t timeout_ms = -1) {
-        load_request request;
-        request.url = std::string_view(url);
-        request.options = options;
-        return fetch(request, timeout_ms);
+    result<loaded> submit_wait(const Url &url, sdd_options options = 0, int64_t timeout_ms = -1) {
+        return submit_wait(detail::request_of<load_request>(url, options), timeout_ms);
     }
     /** Loads a list ahead of time: sdd_prefetch(). */
     pending<prefetch_report> prefetch(const prefetch_list &list) {
         using listener = detail::prefetch_listener;
         const auto urls = detail::c_texts(list.urls);
+        detail::c_transfer transfer(list.transfer);
         auto end = std::make_shared<detail::ending<prefetch_report>>(downloader_);
         auto made = std::make_unique<listener>(list, downloader_, end);
-        return detail::started(end, std::move(made), [&](listener *given, sdd_status *status) {
+        return detail::started(end, std::move(made), [&](listener *given) {
             sdd_prefetch_list c = SDD_PREFETCH_LIST_INIT;
             c.urls = urls.data();
             c.count = urls.size();
             c.options = list.options;
+            c.priority = list.priority;
             c.to = list.to;
+            c.transfer = &transfer.c;
             c.decode = list.decode ? &*list.decode : nullptr;
             given->fill(c);
-            return sdd_prefetch(get(), &c, status);
+            const sdd_token token = sdd_prefetch(get(), &c);
+            if (token != 0) transfer.taken();
+            return token;
         });
     }
     result<void> set_max_concurrent_prefetches(int32_t count) {

@@ -188,7 +188,7 @@ private:
  * Fork: in the child a request of the parent has ended, with SDD_ERROR_FORKED. A std::future made
  *     of it is never ready there.
  * Delivery: with SDD_DELIVERY_APPLICATION the request ends only when a thread takes the events:
- *     downloader::dispatch(), wait() or wait_idle(). On the thread that delivers get() does not
+ *     downloader::dispatch(), wait() or idle_wait(). On the thread that delivers get() does not
  *     wait, and gives SDD_ERROR_WOULD_DEADLOCK.
  */
 template <class Value> class [[nodiscard]] pending {
@@ -222,8 +222,7 @@ public:
     /** Cancels the request, which still ends with a result: SDD_ERROR_CANCELLED, or the one that
         was already on its way. */
     result<void> cancel() const { return detail::checked(sdd_cancel(token_)); }
-    /** priority: one of SDD_PRIORITY_. */
-    result<void> set_priority(int32_t priority) const {
+    result<void> set_priority(sdd_priority priority) const {
         return detail::checked(sdd_set_priority(token_, priority));
     }
     result<sdd_token_info> info() const {
@@ -238,10 +237,8 @@ public:
     }
     /** The response, once its header has arrived; SDD_ERROR_NOT_FOUND before. */
     result<sdd::response> response() const {
-        sdd_response *given = nullptr;
-        const sdd_status status = sdd_token_get_response(token_, &given);
-        if (status != SDD_OK) return error::of_last_call(status);
-        return sdd::response(given, adopt);
+        return detail::owner<sdd::response, sdd_response>(
+            [&](sdd_response **given) { return sdd_token_get_response(token_, given); });
     }
 
     /** Sets the executor of co_await and then(). Without one the coroutine is resumed, and the

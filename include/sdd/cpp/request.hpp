@@ -13,7 +13,7 @@ SDD_CPP_BEGIN
 struct credential {
     std::string username{};
     std::string password{};
-    uint64_t schemes = 0; /* SDD_AUTH_ bits; 0: all */
+    sdd_auth_schemes schemes = 0; /* SDD_AUTH_ bits; 0: all */
     std::string bearer_token{};
     std::string client_certificate{};
     std::string client_key{};
@@ -27,9 +27,35 @@ struct credential {
  * std::function; the request's copies are destroyed on that thread after it has ended.
  */
 using progress_function = std::function<void(int64_t received_bytes, int64_t expected_bytes)>;
-using facts_function = std::function<void(const sdd_image_facts &facts)>;
+using facts_function = std::function<void(const image_info &info)>;
 using loaded_function = std::function<void(const loaded &what)>;
 using completed_function = std::function<void(const result<loaded> &outcome)>;
+
+/**
+ * How to transfer, for downloads, loads, prefetch lists and batches: sdd_transfer_options, whose
+ * comments describe the fields. Texts that are empty, numbers that are 0, and values that are not
+ * set are as the downloader's configuration says.
+ */
+struct transfer_options {
+    std::vector<header> headers{};
+    std::string referrer{};
+    std::optional<sdd::credential> credential{};
+    std::optional<sdd::modifiers> modifiers{};
+    std::string accepted_status_codes{};
+    std::string accepted_content_types{};
+    int64_t max_body_bytes = 0;
+    int32_t max_redirects = 0;
+    sdd_redirect_mode redirects = SDD_REDIRECT_FOLLOW;
+    int32_t max_attempts = 0;
+    std::string ca_file{};
+    int64_t queue_timeout_ms = 0;
+    int64_t connect_timeout_ms = 0;
+    int64_t first_byte_timeout_ms = 0;
+    int64_t download_timeout_ms = 0;
+    int64_t total_timeout_ms = 0;
+    int64_t low_speed_limit = 0;
+    int64_t low_speed_time_ms = 0;
+};
 
 /**
  * A download with all its settings: sdd_download_request, whose comments describe the fields.
@@ -39,61 +65,44 @@ using completed_function = std::function<void(const result<loaded> &outcome)>;
  */
 struct download_request {
     std::string url{};
-    uint64_t options = 0; /* SDD_OPTION_ bits */
-    std::string method{};   /* "": GET */
-    std::vector<header> headers{};
-    std::string body{};
-    progress_function on_progress{};
-    facts_function on_facts{};
-    loaded_function on_preview{}; /* with SDD_OPTION_PROGRESSIVE_LOAD */
-    completed_function on_completed{};
-    std::string referrer{};
-    std::string range{};
-    int32_t priority = SDD_PRIORITY_DEFAULT;
-    int64_t queue_timeout_ms = 0; /* 0: the downloader's; SDD_NO_LIMIT: none */
-    int64_t connect_timeout_ms = 0;
-    int64_t first_byte_timeout_ms = 0;
-    int64_t download_timeout_ms = 0;
-    int64_t total_timeout_ms = 0;
-    std::string accepted_status_codes{};
-    std::string accepted_content_types{};
-    std::optional<sdd::credential> credential{};
-    std::optional<sdd::modifiers> modifiers{};
-    int32_t sink = SDD_SINK_MEMORY;
+    sdd_options options = 0;
+    sdd_priority priority = SDD_PRIORITY_DEFAULT;
+    sdd_sink_kind sink = SDD_SINK_MEMORY;
     int32_t sink_fd = 0; /* duplicated by the submitting call */
+    transfer_options transfer{};
     std::optional<decode_options> decode{};
+    completed_function on_completed{};
+    progress_function on_progress{};
+    loaded_function on_preview{};
+    facts_function on_facts{};
+    std::string method{}; /* "": GET */
+    std::string body{};
+    std::string range{};
     std::string integrity{};
     int64_t expected_bytes = 0;
-    int32_t max_attempts = 0;
-    int64_t low_speed_limit = 0;
-    int64_t low_speed_time_ms = 0;
-    int32_t redirects = SDD_REDIRECT_FOLLOW;
-    int32_t max_redirects = 0;
-    int64_t max_body_bytes = 0;
-    std::string ca_file{};
 };
 
 /** A load with all its settings: sdd_load_request. Otherwise as download_request. */
 struct load_request {
     std::string url{};
-    uint64_t options = 0; /* SDD_OPTION_ bits */
-    progress_function on_progress{};
-    facts_function on_facts{};
-    loaded_function on_preview{}; /* with SDD_OPTION_PROGRESSIVE_LOAD */
-    loaded_function on_cached{};  /* with SDD_OPTION_REFRESH_CACHED */
-    completed_function on_completed{};
+    sdd_options options = 0;
+    sdd_priority priority = SDD_PRIORITY_DEFAULT;
+    sdd_cache_levels query = SDD_CACHE_DEFAULT;
+    sdd_cache_levels store = SDD_CACHE_DEFAULT;
+    sdd_cache_levels original_query = SDD_CACHE_DEFAULT;
+    sdd_cache_levels original_store = SDD_CACHE_DEFAULT;
+    std::string cache_key{};
+    transfer_options transfer{};
     std::optional<decode_options> decode{};
     std::vector<transform> transforms{};
     std::vector<std::string> alternatives{}; /* other URLs of the same picture */
-    std::string cache_key{};
-    int32_t query = SDD_CACHE_DEFAULT; /* levels: SDD_CACHE_ */
-    int32_t store = SDD_CACHE_DEFAULT;
-    int32_t original_query = SDD_CACHE_DEFAULT;
-    int32_t original_store = SDD_CACHE_DEFAULT;
-    int32_t priority = SDD_PRIORITY_DEFAULT;
-    int64_t total_timeout_ms = 0;
-    /* Further settings of the download; its url, callbacks, decode and the like are ignored. */
-    std::optional<download_request> download{};
+    completed_function on_completed{};
+    progress_function on_progress{};
+    loaded_function on_preview{};
+    facts_function on_facts{};
+    loaded_function on_cached{}; /* with SDD_OPTION_REFRESH_CACHED */
+    std::string integrity{};
+    int64_t expected_bytes = 0;
 };
 
 namespace detail {
@@ -137,49 +146,37 @@ private:
     bool is_set_ = false, is_taken_ = false;
 };
 
-/* The C struct of a download, with everything that it points to. */
-class c_download {
+/* The C struct of transfer options, with everything that it points to. */
+class c_transfer {
 public:
-    explicit c_download(const download_request &from)
+    explicit c_transfer(const transfer_options &from)
         : headers_(c_headers(from.headers)), modifiers_(from.modifiers) {
         if (from.credential) credential_ = c_credential(*from.credential);
-        c.url = from.url.c_str();
-        c.options = from.options;
-        c.method = or_null(from.method);
         c.headers = headers_.data();
         c.header_count = headers_.size();
-        c.body = from.body.empty() ? nullptr : from.body.data();
-        c.body_size = from.body.size();
         c.referrer = or_null(from.referrer);
-        c.range = or_null(from.range);
-        c.priority = from.priority;
+        c.credential = from.credential ? &credential_ : nullptr;
+        c.modifiers = modifiers_.get();
+        c.accepted_status_codes = or_null(from.accepted_status_codes);
+        c.accepted_content_types = or_null(from.accepted_content_types);
+        c.max_body_bytes = from.max_body_bytes;
+        c.max_redirects = from.max_redirects;
+        c.redirects = from.redirects;
+        c.max_attempts = from.max_attempts;
+        c.ca_file = or_null(from.ca_file);
         c.queue_timeout_ms = from.queue_timeout_ms;
         c.connect_timeout_ms = from.connect_timeout_ms;
         c.first_byte_timeout_ms = from.first_byte_timeout_ms;
         c.download_timeout_ms = from.download_timeout_ms;
         c.total_timeout_ms = from.total_timeout_ms;
-        c.accepted_status_codes = or_null(from.accepted_status_codes);
-        c.accepted_content_types = or_null(from.accepted_content_types);
-        c.credential = from.credential ? &credential_ : nullptr;
-        c.modifiers = modifiers_.get();
-        c.sink = from.sink;
-        c.sink_fd = from.sink_fd;
-        c.decode = from.decode ? &*from.decode : nullptr;
-        c.integrity = or_null(from.integrity);
-        c.expected_bytes = from.expected_bytes;
-        c.max_attempts = from.max_attempts;
         c.low_speed_limit = from.low_speed_limit;
         c.low_speed_time_ms = from.low_speed_time_ms;
-        c.redirects = from.redirects;
-        c.max_redirects = from.max_redirects;
-        c.max_body_bytes = from.max_body_bytes;
-        c.ca_file = or_null(from.ca_file);
     }
 
     /* The library has accepted the struct. */
     void taken() noexcept { modifiers_.taken(); }
 
-    sdd_download_request c = SDD_DOWNLOAD_REQUEST_INIT;
+    sdd_transfer_options c = SDD_TRANSFER_OPTIONS_INIT;
 
 private:
     std::vector<sdd_header> headers_;
@@ -187,39 +184,68 @@ private:
     sdd_credential credential_ = SDD_CREDENTIAL_INIT;
 };
 
+/* The C struct of a download, with everything that it points to. */
+class c_download {
+public:
+    explicit c_download(const download_request &from) : transfer_(from.transfer) {
+        c.url = from.url.c_str();
+        c.options = from.options;
+        c.priority = from.priority;
+        c.sink = from.sink;
+        c.sink_fd = from.sink_fd;
+        c.transfer = &transfer_.c;
+        c.decode = from.decode ? &*from.decode : nullptr;
+        c.method = or_null(from.method);
+        c.body = from.body.empty() ? nullptr : from.body.data();
+        c.body_size = from.body.size();
+        c.range = or_null(from.range);
+        c.integrity = or_null(from.integrity);
+        c.expected_bytes = from.expected_bytes;
+    }
+
+    void taken() noexcept { transfer_.taken(); }
+
+    sdd_download_request c = SDD_DOWNLOAD_REQUEST_INIT;
+
+private:
+    c_transfer transfer_;
+};
+
 /* The C struct of a load, with everything that it points to. */
 class c_load {
 public:
     explicit c_load(const load_request &from)
-        : transforms_(from.transforms), alternatives_(c_texts(from.alternatives)) {
+        : transfer_(from.transfer), transforms_(from.transforms),
+          alternatives_(c_texts(from.alternatives)) {
         c.url = from.url.c_str();
         c.options = from.options;
+        c.priority = from.priority;
+        c.query = from.query;
+        c.store = from.store;
+        c.original_query = from.original_query;
+        c.original_store = from.original_store;
+        c.cache_key = or_null(from.cache_key);
+        c.transfer = &transfer_.c;
         c.decode = from.decode ? &*from.decode : nullptr;
         c.transforms = transforms_.data();
         c.transform_count = transforms_.size();
         c.alternatives = alternatives_.data();
         c.alternative_count = alternatives_.size();
-        c.cache_key = or_null(from.cache_key);
-        c.query = from.query;
-        c.store = from.store;
-        c.original_query = from.original_query;
-        c.original_store = from.original_store;
-        c.priority = from.priority;
-        c.total_timeout_ms = from.total_timeout_ms;
-        if (from.download) c.download = &download_.emplace(*from.download).c;
+        c.integrity = or_null(from.integrity);
+        c.expected_bytes = from.expected_bytes;
     }
 
     void taken() noexcept {
+        transfer_.taken();
         transforms_.taken();
-        if (download_) download_->taken();
     }
 
     sdd_load_request c = SDD_LOAD_REQUEST_INIT;
 
 private:
+    c_transfer transfer_;
     lent_transforms transforms_;
     std::vector<const char *> alternatives_;
-    std::optional<c_download> download_;
 };
 
 /* The listener of a download or load. */
@@ -231,15 +257,7 @@ public:
         : listener(downloader, std::move(end)), on_progress_(from.on_progress),
           on_facts_(from.on_facts), on_preview_(from.on_preview) {
         on_completed = from.on_completed;
-    }
-    load_listener(const load_request &from, sdd_downloader *downloader,
-                  std::shared_ptr<ending<loaded>> end)
-        : load_listener(downloader, std::move(end)) {
-        on_progress_ = from.on_progress;
-        on_facts_ = from.on_facts;
-        on_preview_ = from.on_preview;
-        on_cached_ = from.on_cached;
-        on_completed = from.on_completed;
+        if constexpr (std::is_same_v<Request, load_request>) on_cached_ = from.on_cached;
     }
 
     /* Sets the callbacks in a C struct, those alone that the application wants. */
@@ -247,21 +265,16 @@ public:
         if (on_progress_) c.progress = progress;
         if (on_facts_) c.facts = facts;
         if (on_preview_) c.preview = preview;
+        if constexpr (std::is_same_v<Request, sdd_load_request>)
+            if (on_cached_) c.cached = cached;
         if (is_awaited || on_completed) c.completed = completed;
         c.user_data = static_cast<listener<loaded> *>(this);
         c.user_data_free = [](void *user_data) noexcept {
             delete static_cast<load_listener *>(static_cast<listener<loaded> *>(user_data));
         };
     }
-    void fill_load(sdd_load_request &c, bool is_awaited) {
-        fill(c, is_awaited);
-        if (on_cached_) c.cached = cached;
-    }
 
 private:
-    load_listener(sdd_downloader *downloader, std::shared_ptr<ending<loaded>> end)
-        : listener(downloader, std::move(end)) {}
-
     static load_listener &of(void *user_data) noexcept {
         return static_cast<load_listener &>(listener::of(user_data));
     }
@@ -270,9 +283,9 @@ private:
         auto &self = of(user_data);
         self.call("on_progress", token, [&] { self.on_progress_(received_bytes, expected_bytes); });
     }
-    static void facts(sdd_token token, const sdd_image_facts *facts, void *user_data) noexcept {
+    static void facts(sdd_token token, const sdd_image_info *info, void *user_data) noexcept {
         auto &self = of(user_data);
-        self.call("on_facts", token, [&] { self.on_facts_(*facts); });
+        self.call("on_facts", token, [&] { self.on_facts_(*info); });
     }
     static void preview(const sdd_result *result, void *user_data) noexcept {
         auto &self = of(user_data);
@@ -288,19 +301,14 @@ private:
     loaded_function on_preview_, on_cached_;
 };
 
-/* Submits a download or load: submit(&request, status) calls the C function. */
+/* Submits a download or load: submit(&request) calls the C function. */
 template <class Made, class Request, class Submit>
 result<sdd_token> submitted(const Request &request, sdd_downloader *downloader,
                             const std::shared_ptr<ending<loaded>> &end, Submit &&submit) {
     Made made(request);
     auto listener = std::make_unique<load_listener>(request, downloader, end);
-    if constexpr (std::is_same_v<Request, load_request>)
-        listener->fill_load(made.c, end != nullptr);
-    else
-        listener->fill(made.c, end != nullptr);
-    auto token = accepted(listener, [&](load_listener *, sdd_status *status) {
-        return submit(&made.c, status);
-    });
+    listener->fill(made.c, end != nullptr);
+    auto token = accepted(listener, [&](load_listener *) { return submit(&made.c); });
     if (token) made.taken();
     if (!token && end) end->end(token.error()); /* before the listener is destroyed */
     return token;
@@ -311,6 +319,24 @@ pending<loaded> begun(const Request &request, sdd_downloader *downloader, Submit
     auto end = std::make_shared<ending<loaded>>(downloader);
     auto token = submitted<Made>(request, downloader, end, std::forward<Submit>(submit));
     return {std::move(end), token ? *token : 0};
+}
+
+/* Submits a download or load and waits for it: submit(&request, &result) calls the C function. */
+template <class Made, class Request, class Submit>
+result<loaded> waited(const Request &request, Submit &&submit) {
+    Made made(request);
+    sdd_result *given = nullptr;
+    (void)submit(&made.c, &given);
+    if (given != nullptr) made.taken();
+    return outcome_of(given);
+}
+
+/* A download or load of a URL. */
+template <class Request, class Url> Request request_of(const Url &url, sdd_options options) {
+    Request made;
+    made.url = std::string_view(url);
+    made.options = options;
+    return made;
 }
 
 } // namespace detail

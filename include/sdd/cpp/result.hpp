@@ -6,6 +6,8 @@
 
 #include "image.hpp"
 
+#include <forward_list>
+
 SDD_CPP_BEGIN
 
 /**
@@ -39,32 +41,6 @@ public:
     }
 };
 
-/** One URL of a load that failed, see load_request::alternatives. */
-struct source_error {
-    std::string url;
-    sdd::error error;
-};
-
-/** What is known of a request that has ended, with success or not: sdd_result's fields. */
-struct report {
-    sdd_token token = 0;
-    std::string url; /* as submitted; for requests of a cache, the key */
-    int32_t http_status = 0;
-    int32_t origin = SDD_ORIGIN_NETWORK; /* one of SDD_ORIGIN_ */
-    bool finished = true;                /* false in a preview and for a cached picture */
-    bool end_unproven = false;
-    bool transformed = false;
-    sdd::response response;              /* none: no response came */
-    sdd_timings timings{};
-    sdd_metrics metrics{};               /* its remote_address is the text below */
-    std::string remote_address;
-    std::vector<source_error> sources;
-
-    report() = default;
-    report(const report &) = delete; /* metrics points into it */
-    report &operator=(const report &) = delete;
-};
-
 /**
  * The outcome of a download, a load or a cache query that succeeded.
  * Lifetime: that of the object: all members are references or copies.
@@ -74,96 +50,105 @@ struct loaded {
     sdd::bytes bytes;    /* the encoded bytes, where there are some: BYTES in loader.h */
     sdd::bytes extended; /* the application's bytes of a cache entry */
     sdd::response response;
-    int32_t http_status = 0;
-    int32_t origin = SDD_ORIGIN_NETWORK; /* one of SDD_ORIGIN_ */
-    bool transformed = false;
-    /* After loader::fetch() with SDD_OPTION_REFRESH_CACHED: why this is still the cached picture;
-       SDD_ERROR_NOT_MODIFIED: the server says that it is valid. */
+    sdd_origin origin = SDD_ORIGIN_NONE;
+    bool is_transformed = false;
+    /* After loader::submit_wait() with SDD_OPTION_REFRESH_CACHED: why this is still the cached
+       picture; SDD_ERROR_NOT_MODIFIED: the server says that it is valid. */
     std::optional<sdd::error> refresh_error;
-    /* Null after a call that waits: loader::fetch() and the like. */
-    std::shared_ptr<const sdd::report> report;
+    /* All fields of the result, among them its URL, HTTP status and metrics. Never null. */
+    std::shared_ptr<const sdd_result> report;
+};
+
+/** The outcome of one URL of a prefetch list: sdd_outcome. */
+struct outcome {
+    std::optional<sdd::error> error;
+    sdd_origin origin = SDD_ORIGIN_NONE;
 };
 
 namespace detail {
 
-inline std::shared_ptr<const report> report_of(const sdd_result &result) {
-    auto made = std::make_shared<report>();
-    made->token = result.token;
-    made->url = view_of(result.url);
-    made->http_status = result.http_status;
-    made->origin = result.origin;
-    made->finished = result.finished != 0;
-    made->end_unproven = result.end_unproven != 0;
-    made->transformed = result.transformed != 0;
-    made->response = response(result.response, retain);
-    made->timings = *result.timings;
-    made->metrics = *result.metrics;
-    made->remote_address = view_of(result.metrics->remote_address);
-    made->metrics.remote_address = made->remote_address.c_str();
-    auto source = reinterpret_cast<const char *>(result.sources);
-    for (std::size_t i = 0; i < result.source_count; i++) {
-        const sdd_source_error &failed = *reinterpret_cast<const sdd_source_error *>(source);
-        error::facts about = error(failed.error, failed.message, failed.detail,
-                                   failed.http_status).all();
-        about.retryable = failed.retryable != 0;
-        made->sources.push_back({std::string(view_of(failed.url)), error(std::move(about))});
-        source += failed.struct_size;
+using kept_result = std::shared_ptr<const sdd_result>;
+
+/* A copy of a result that the library lends for a call, with all that it points to. */
+class result_copy {
+public:
+    explicit result_copy(const sdd_result &from)
+        : c(from), image_(from.image, retain), bytes_(from.bytes, retain),
+          extended_(from.extended, retain), response_(from.response, retain),
+          metrics_(*from.metrics), sources_(from.sources, from.sources + from.source_count) {
+        c.struct_size = sizeof c;
+        c.url = keep(from.url);
+        c.failure.message = keep(from.failure.message);
+        metrics_.struct_size = sizeof metrics_;
+        metrics_.remote_address = keep(from.metrics->remote_address);
+        c.metrics = &metrics_;
+        for (sdd_outcome &each : sources_) {
+            each.url = keep(each.url);
+            each.failure.message = keep(each.failure.message);
+        }
+        c.sources = sources_.empty() ? nullptr : sources_.data();
     }
-    return made;
+    result_copy(const result_copy &) = delete;
+    result_copy &operator=(const result_copy &) = delete;
+
+    static kept_result of(const sdd_result &from) {
+        auto made = std::make_shared<result_copy>(from);
+        return {made, &made->c};
+    }
+
+    sdd_result c;
+
+private:
+    const char *keep(const char *text) {
+        return text == nullptr ? nullptr : texts_.emplace_front(text).c_str();
+    }
+
+    image image_;
+    bytes bytes_, extended_;
+    response response_;
+    sdd_metrics metrics_;
+    std::vector<sdd_outcome> sources_;
+    std::forward_list<std::string> texts_;
+};
+
+/* The outcome of a request. A failed one that has a picture all the same is a refresh. */
+inline result<loaded> outcome_of(kept_result from) {
+    std::optional<error> failed;
+    if (from->failure.status != SDD_OK) {
+        failed.emplace(from->failure, nullptr, from);
+        if (from->image == nullptr && from->bytes == nullptr) return *failed;
+    }
+    return loaded{image(from->image, retain), bytes(from->bytes, retain),
+                  bytes(from->extended, retain), response(from->response, retain),
+                  from->origin, from->is_transformed != 0, std::move(failed), std::move(from)};
 }
 
-inline loaded loaded_of(const sdd_result &result) {
-    loaded made;
-    made.image = image(result.image, retain);
-    made.bytes = bytes(result.bytes, retain);
-    made.extended = bytes(result.extended, retain);
-    made.response = response(result.response, retain);
-    made.http_status = result.http_status;
-    made.origin = result.origin;
-    made.transformed = result.transformed != 0;
-    made.report = report_of(result);
-    return made;
+/* The outcome of a call that has waited, and gives a result to be released; NULL: it was refused. */
+inline result<loaded> outcome_of(sdd_result *given) {
+    if (given == nullptr) return error::of_last_call();
+    return outcome_of(kept_result(given, sdd_result_release));
 }
 
-inline error error_of(const sdd_result &result) {
-    error::facts about;
-    about.status = result.error;
-    about.detail = result.detail;
-    about.http_status = result.http_status;
-    about.error_class = result.error_class;
-    about.stage = result.stage;
-    about.curl_code = result.curl_code;
-    about.system_error = result.system_error;
-    about.retryable = result.retryable != 0;
-    about.message = result.message;
-    about.report = report_of(result);
-    return error(std::move(about));
-}
+inline loaded loaded_of(const sdd_result &lent) { return *outcome_of(result_copy::of(lent)); }
 
 /* The error of a request that an exception of a callback has ended. */
 inline error error_of(std::exception_ptr thrown) {
-    error::facts about;
-    about.status = SDD_ERROR_CANCELLED;
-    about.error_class = SDD_CLASS_CANCELLED;
-    about.message = "A callback of the application threw: " + describe(thrown);
-    about.cause = std::move(thrown);
-    return error(std::move(about));
+    const std::string message = "A callback of the application threw: " + describe(thrown);
+    return error(failure_of(SDD_ERROR_CANCELLED, SDD_CLASS_CANCELLED, message), std::move(thrown));
 }
 
-/* Makes the value of a request that succeeded. */
-template <class Value> Value value_of(const sdd_result &result);
-template <> inline loaded value_of<loaded>(const sdd_result &result) { return loaded_of(result); }
-template <> inline bytes value_of<bytes>(const sdd_result &result) {
-    return bytes(result.bytes, retain);
-}
-template <> inline void value_of<void>(const sdd_result &) {}
-
-template <class Value> result<Value> outcome_of(const sdd_result &result) {
-    if (result.error != SDD_OK) return error_of(result);
-    if constexpr (std::is_void_v<Value>)
-        return {};
-    else
-        return value_of<Value>(result);
+/* The outcome of a request whose result the library lends. */
+template <class Value> result<Value> outcome_of(const sdd_result &lent) {
+    if constexpr (std::is_same_v<Value, loaded>) {
+        return outcome_of(result_copy::of(lent));
+    } else {
+        if (lent.failure.status != SDD_OK)
+            return error(lent.failure, nullptr, result_copy::of(lent));
+        if constexpr (std::is_void_v<Value>)
+            return {};
+        else
+            return Value(lent.bytes, retain);
+    }
 }
 
 } // namespace detail

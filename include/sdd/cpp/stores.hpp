@@ -25,13 +25,12 @@ public:
     virtual ~memory_store() = default;
 
     /** The image of a key; none (false): there is none. */
-    virtual image find(const std::string &key) = 0;
+    virtual image get(const std::string &key) = 0;
     /** Keeps an image in place of the one that is there. cost: its size in bytes. */
     virtual void put(const std::string &key, image picture, int64_t cost) = 0;
     virtual void remove(const std::string &key) = 0;
     virtual void clear() = 0;
-    /** level: one of SDD_TRIM_. */
-    virtual void trim(int32_t level) { (void)level; }
+    virtual void trim(sdd_trim_level level) { (void)level; }
 };
 
 /**
@@ -50,7 +49,7 @@ public:
     entry_store &operator=(const entry_store &) = delete;
     virtual ~entry_store() = default;
 
-    virtual sdd_status find(const std::string &key, bytes &body, bytes &extra) = 0;
+    virtual sdd_status get(const std::string &key, bytes &body, bytes &extra) = 0;
     /** Stores both blobs at once, or neither. */
     virtual sdd_status put(const std::string &key, byte_view body, byte_view extra) = 0;
     virtual sdd_status remove(const std::string &key) = 0;
@@ -76,8 +75,8 @@ using kept_entry_store = std::shared_ptr<entry_store>;
 inline sdd_memory_store c_memory_store(kept_memory_store *kept) noexcept {
     sdd_memory_store made = SDD_MEMORY_STORE_INIT;
     made.get = [](const char *key, void *user_data) noexcept {
-        return guarded("memory_store.find", static_cast<sdd_image *>(nullptr), [&] {
-            return (*static_cast<kept_memory_store *>(user_data))->find(key).release();
+        return guarded("memory_store.get", static_cast<sdd_image *>(nullptr), [&] {
+            return (*static_cast<kept_memory_store *>(user_data))->get(key).release();
         });
     };
     made.put = [](const char *key, sdd_image *lent, int64_t cost, void *user_data) noexcept {
@@ -93,7 +92,7 @@ inline sdd_memory_store c_memory_store(kept_memory_store *kept) noexcept {
         guarded("memory_store.clear",
                 [&] { (*static_cast<kept_memory_store *>(user_data))->clear(); });
     };
-    made.trim = [](int32_t level, void *user_data) noexcept {
+    made.trim = [](sdd_trim_level level, void *user_data) noexcept {
         guarded("memory_store.trim",
                 [&] { (*static_cast<kept_memory_store *>(user_data))->trim(level); });
     };
@@ -112,9 +111,9 @@ sdd_status with_entries(const char *name, void *user_data, Call &&call) noexcept
 inline sdd_entry_store c_entry_store(kept_entry_store *kept) noexcept {
     sdd_entry_store made = SDD_ENTRY_STORE_INIT;
     made.get = [](const char *key, sdd_bytes **body, sdd_bytes **extra, void *user_data) noexcept {
-        return with_entries("entry_store.find", user_data, [&](entry_store &store) {
+        return with_entries("entry_store.get", user_data, [&](entry_store &store) {
             bytes found_body, found_extra;
-            const sdd_status status = store.find(key, found_body, found_extra);
+            const sdd_status status = store.get(key, found_body, found_extra);
             if (status == SDD_OK) {
                 *body = found_body.release();
                 *extra = found_extra.release();
