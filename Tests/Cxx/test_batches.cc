@@ -23,11 +23,14 @@ void every_item_is_taken_once()
         for (auto &item : taken) items.push_back(std::move(item));
     }
     CHECK_EQUAL(items.size(), 4);
-    CHECK(items[0].id == 10 && !items[0].error && items[0].image.width() == 19 && items[0].response.status() == 200);
-    CHECK(items[1].error->http_status() == 404 && items[1].error->error_class() == SDD_CLASS_RESPONSE);
-    CHECK(!items[1].error->message().empty() && items[1].response.status() == 404 && !items[1].image);
+    CHECK(items[0].id == 10 && items[0].result->image.width() == 19 && items[0].result->response.status() == 200);
+    CHECK(items[0].result->report->metrics->total_us > 0);
+    const sdd::error &missing = items[1].result.error();
+    CHECK(missing.http_status() == 404 && missing.error_class() == SDD_CLASS_RESPONSE && !missing.message().empty());
+    CHECK_EQUAL(sdd_response_status(missing.report()->response), 404);
+    CHECK(missing.report()->image == nullptr);
     CHECK_EQUAL(items[2].index, 2);
-    CHECK_EQUAL(items[3].error->detail(), SDD_DETAIL_URL_MALFORMED);
+    CHECK_EQUAL(items[3].result.error().detail(), SDD_DETAIL_URL_MALFORMED);
     CHECK_EQUAL(moved.statistics().value().failed, 2);
     int64_t outcomes = 0;
     for (size_t kind = 0; kind < 3; kind++) outcomes += moved.outcome(kind).value().items;
@@ -52,7 +55,7 @@ void a_function_gives_the_items()
     sdd::batch batch(config);
     uint64_t ids = 0;
     for (auto taken = batch.wait().value(); !taken.empty(); taken = batch.wait().value())
-        for (const auto &item : taken) ids += item.error ? 0 : item.id;
+        for (const auto &item : taken) ids += item.result ? item.id : 0;
     CHECK_EQUAL(ids, 1500);
 }
 
@@ -83,13 +86,50 @@ void a_function_that_throws()
             continue;
         }
         if (taken->empty()) break;
-        for (const auto &item : *taken) pictures += item.error ? 0 : 1;
+        for (const auto &item : *taken) pictures += item.result ? 1 : 0;
     }
     CHECK(failures == 1 && pictures == 2); // nothing that was under way is lost
 
     config.next = []() -> std::optional<sdd::batch_source> { throw std::runtime_error("none"); };
     CHECK_STATUS(sdd::batch::create(config).status(), SDD_ERROR_CANCELLED);
     CHECK(sdd::batch::create(config).error().cause() != nullptr);
+}
+
+void transfer_options_of_many_urls()
+{
+    sdd::downloader downloader;
+    auto alive = std::make_shared<int>(0);
+    sdd::transfer_options transfer;
+    transfer.accepted_status_codes = "200-299,404";
+    transfer.modifiers = sdd::modifiers({ [alive](sdd::draft &) { return true; }, {}, {} });
+    {
+        sdd::batch_config config;
+        config.downloader = downloader.get();
+        config.urls = { url_of("/status/404") };
+        config.options = SDD_OPTION_BYTES_ONLY;
+        config.priority = SDD_PRIORITY_HIGH;
+        config.transfer = transfer;
+        sdd::batch batch(config);
+        CHECK(batch.wait().value().at(0).result);
+        config.look_ahead = -7;
+        CHECK_STATUS(sdd::batch::create(config).status(), SDD_ERROR_INVALID_ARGUMENT);
+
+        sdd::loader_config loading;
+        loading.downloader = downloader.get();
+        loading.no_cache = true;
+        sdd::loader loader(loading);
+        sdd::prefetch_list list;
+        list.urls = config.urls;
+        list.to = SDD_PREFETCH_DISK;
+        list.priority = SDD_PRIORITY_HIGH;
+        list.transfer = transfer;
+        CHECK_EQUAL(loader.prefetch(list).get().value().skipped, 0);
+        list.priority = 99;
+        CHECK_STATUS(loader.prefetch(list).get().status(), SDD_ERROR_INVALID_ARGUMENT);
+        transfer = {};
+    }
+    CHECK_STATUS(downloader.destroy(), SDD_OK);
+    CHECK_EQUAL(alive.use_count(), 1); // what was refused has freed them, too
 }
 
 void a_tensor()
@@ -107,7 +147,7 @@ void a_tensor()
     size_t ended = 0;
     for (auto taken = batch.wait().value(); !taken.empty(); taken = batch.wait().value()) {
         for (const auto &item : taken) {
-            CHECK(item.slot == item.index && !item.image && (item.error || item.width == 8));
+            CHECK(item.slot == item.index && (!item.result || (!item.result->image && item.width == 8)));
             ended++;
         }
     }
@@ -123,9 +163,9 @@ void a_batch_that_is_cancelled()
     config.downloader = downloader.get();
     config.urls = { held("batch") };
     sdd::batch batch(config);
-    CHECK_STATUS(batch.wait(1, 0).status(), SDD_ERROR_TIMED_OUT);
+    CHECK_STATUS(batch.wait(1, 0).status(), SDD_ERROR_TIMEOUT);
     CHECK(batch.cancel());
-    CHECK_STATUS(batch.wait().value().at(0).error->status(), SDD_ERROR_CANCELLED);
+    CHECK_STATUS(batch.wait().value().at(0).result.status(), SDD_ERROR_CANCELLED);
     sdd::batch left(config);
     left = std::move(batch); // cancels the one that it had
     CHECK(left.wait().value().empty());
@@ -155,7 +195,8 @@ void prefetching()
     };
     const auto report = loader.prefetch(list).get().value();
     CHECK(report.total == 3 && report.finished == 3 && report.skipped == 1 && report.outcomes.size() == 3);
-    CHECK_EQUAL(report.outcomes[1].http_status, 404);
+    CHECK_EQUAL(report.outcomes[1].error->http_status(), 404);
+    CHECK(!report.outcomes[0].error && report.outcomes[0].origin == SDD_ORIGIN_NETWORK);
     CHECK(each.size() == 3 && finished == 3);
     CHECK_EQUAL(loader.load(numbered(22)).get().value().origin, SDD_ORIGIN_MEMORY);
 
@@ -184,6 +225,7 @@ int main()
     RUN(every_item_is_taken_once);
     RUN(a_function_gives_the_items);
     RUN(a_function_that_throws);
+    RUN(transfer_options_of_many_urls);
     RUN(a_tensor);
     RUN(a_batch_that_is_cancelled);
     RUN(prefetching);

@@ -22,32 +22,32 @@ void entries_come_and_go()
     sdd::cache cache(in_folder("entries"));
     sdd::cache_item item;
     item.key = "one", item.image = picture(), item.extended = sdd::bytes::copy_of("mine");
-    CHECK(cache.put(item));
+    CHECK(cache.put_wait(item));
     item.key = "two";
-    const auto stored = cache.put_async(item);
+    const auto stored = cache.put(item);
     CHECK(stored.get());
-    CHECK_EQUAL(cache.contains("one"), SDD_CACHE_ALL);
+    CHECK_EQUAL(cache.contains_wait("one"), SDD_CACHE_ALL);
     CHECK(cache.memory_image("one") == item.image && !cache.memory_image("none"));
 
-    sdd::cache_query query;
+    sdd::cache_query_options query;
     query.key = "one", query.wants = SDD_WANT_BOTH;
-    const auto found = cache.query(query).value();
+    const auto found = cache.query_wait(query).value();
     CHECK(found.image == item.image && found.bytes.text() == fixture_of("png/rgb8.png"));
     CHECK(found.extended.text() == "mine" && found.origin == SDD_ORIGIN_MEMORY);
     query.decode = sdd::decode_options::to_size(5, 5);
-    const auto small = cache.query_async(query).get().value();
-    CHECK(small.image.width() == 5 && small.report->url == "one");
+    const auto small = cache.query(query).get().value();
+    CHECK(small.image.width() == 5 && small.report->url == std::string("one"));
     query.key = "none";
-    CHECK_STATUS(cache.query(query).status(), SDD_ERROR_NOT_CACHED);
-    CHECK_STATUS(cache.query_async(query).get().status(), SDD_ERROR_NOT_CACHED);
-    CHECK_STATUS(cache.put({}).status(), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(cache.put_async({}).get().status(), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(cache.query_wait(query).status(), SDD_ERROR_NOT_CACHED);
+    CHECK_STATUS(cache.query(query).get().status(), SDD_ERROR_NOT_CACHED);
+    CHECK_STATUS(cache.put_wait({}).status(), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(cache.put({}).get().status(), SDD_ERROR_INVALID_ARGUMENT);
 
-    CHECK(cache.trim_memory(SDD_TRIM_ALL) && cache.trim_disk() && cache.flush());
+    CHECK(cache.trim_memory(SDD_TRIM_ALL) && cache.trim_disk_wait() && cache.flush_wait());
     CHECK(cache.set_memory_limits(1 << 20, 10) && cache.set_disk_limits(1 << 20, 1000000));
-    CHECK(cache.statistics().value().entries_written >= 2);
-    CHECK(cache.remove("one") && cache.contains("one") == 0);
-    CHECK(cache.clear() && cache.contains("two") == 0);
+    CHECK(cache.statistics_wait().value().entries_written >= 2);
+    CHECK(cache.remove_wait("one") && cache.contains_wait("one") == 0);
+    CHECK(cache.clear_wait() && cache.contains_wait("two") == 0);
 }
 
 void keys_and_files()
@@ -79,38 +79,38 @@ void keys_and_files()
 
         sdd::cache_item item;
         item.key = "one", item.image = picture(), item.bytes = sdd::bytes::copy_of("body");
-        CHECK(cache.put(item));
-        sdd::entry_file file = cache.open("one").value(), moved = std::move(file);
+        CHECK(cache.put_wait(item));
+        sdd::entry_file file = cache.open_wait("one").value(), moved = std::move(file);
         CHECK(file.fd() == -1 && moved.size() == 6);
         char body[6];
         CHECK(read(moved.fd(), body, 6) == 6 && std::string(body, 6) == "(body)");
         CHECK(cache.path("one").value().find(folder("keys")) == 0);
-        CHECK_STATUS(cache.open("none").status(), SDD_ERROR_NOT_CACHED);
+        CHECK_STATUS(cache.open_wait("none").status(), SDD_ERROR_NOT_CACHED);
         for (const char *key : { "none", "throw" }) {
             item.key = key;
-            (void)cache.put(item);
-            CHECK_EQUAL(cache.contains(key, SDD_CACHE_DISK), 0);
+            (void)cache.put_wait(item);
+            CHECK_EQUAL(cache.contains_wait(key, SDD_CACHE_DISK), 0);
         }
         CHECK_THROWN(thrown, "cache.serializer: not written");
     }
     CHECK_EQUAL(alive.use_count(), 1);
     sdd::cache cache(in_folder("merged"));
-    CHECK(cache.merge(folder("keys")).value() == 1 && cache.contains("one", SDD_CACHE_DISK));
-    CHECK_STATUS(cache.merge(folder("nowhere")).status(), SDD_ERROR_CACHE);
+    CHECK(cache.merge_wait(folder("keys")).value() == 1 && cache.contains_wait("one", SDD_CACHE_DISK));
+    CHECK_STATUS(cache.merge_wait(folder("nowhere")).status(), SDD_ERROR_CACHE);
     std::string keys;
-    CHECK_STATUS(cache.list([&](const sdd_cache_entry &entry) {
+    CHECK_STATUS(cache.list_wait([&](const sdd_cache_entry &entry) {
         keys += entry.key;
         return SDD_LIST_REMOVE;
     }, SDD_LIST_CHECK).status(), SDD_OK);
-    CHECK(keys == "one" && cache.contains("one", SDD_CACHE_DISK) == 0);
-    CHECK_STATUS(cache.list([](const sdd_cache_entry &) { return SDD_LIST_NEXT; }, 2).status(),
+    CHECK(keys == "one" && cache.contains_wait("one", SDD_CACHE_DISK) == 0);
+    CHECK_STATUS(cache.list_wait([](const sdd_cache_entry &) { return SDD_LIST_NEXT; }, 2).status(),
                  SDD_ERROR_INVALID_ARGUMENT);
     sdd::cache_item again;
     again.key = "again", again.bytes = sdd::bytes::copy_of("text");
-    CHECK(cache.put(again));
+    CHECK(cache.put_wait(again));
     std::string thrown_out;
     try {
-        (void)cache.list([](const sdd_cache_entry &) -> int32_t { throw std::runtime_error("out of a list"); });
+        (void)cache.list_wait([](const sdd_cache_entry &) -> sdd_list_step { throw std::runtime_error("out of a list"); });
     } catch (const std::runtime_error &error) {
         thrown_out = error.what();
     }
@@ -119,7 +119,7 @@ void keys_and_files()
 
 class Memory : public sdd::memory_store {
 public:
-    sdd::image find(const std::string &key) override
+    sdd::image get(const std::string &key) override
     {
         const std::lock_guard<std::mutex> lock(mutex);
         const auto found = images.find(key);
@@ -142,16 +142,16 @@ public:
         const std::lock_guard<std::mutex> lock(mutex);
         images.clear();
     }
-    void trim(int32_t level) override { trimmed = level; }
+    void trim(sdd_trim_level level) override { trimmed = level; }
 
     std::mutex mutex;
     std::map<std::string, sdd::image> images;
-    int32_t trimmed = 0;
+    sdd_trim_level trimmed = 0;
 };
 
 class Entries : public sdd::entry_store {
 public:
-    sdd_status find(const std::string &key, sdd::bytes &body, sdd::bytes &extra) override
+    sdd_status get(const std::string &key, sdd::bytes &body, sdd::bytes &extra) override
     {
         const std::lock_guard<std::mutex> lock(mutex);
         const auto found = entries.find(key);
@@ -210,16 +210,16 @@ void levels_of_the_application()
         CHECK_EQUAL(loader.load(png_url()).get().value().origin, SDD_ORIGIN_MEMORY);
         memory->clear();
         CHECK_EQUAL(loader.load(png_url()).get().value().origin, SDD_ORIGIN_DISK);
-        CHECK_EQUAL(cache.statistics().value().disk_count, 1);
+        CHECK_EQUAL(cache.statistics_wait().value().disk_count, 1);
         CHECK(cache.trim_memory(SDD_TRIM_HALF) && memory->trimmed == SDD_TRIM_HALF);
 
         sdd::cache_item item;
         item.key = "throw", item.image = picture();
-        CHECK_STATUS(cache.put(item).status(), SDD_ERROR_CACHE);
+        CHECK_STATUS(cache.put_wait(item).status(), SDD_ERROR_CACHE);
         CHECK_THROWN(thrown, "memory_store.put: full", "entry_store.put: no database");
-        CHECK(cache.remove(png_url()));
+        CHECK(cache.remove_wait(png_url()));
         CHECK(memory->images.empty() && entries->entries.empty());
-        CHECK(downloader.wait_idle());
+        CHECK(downloader.idle_wait());
     }
     CHECK(memory.use_count() == 1 && entries.use_count() == 1);
 

@@ -29,7 +29,7 @@ void an_exception_ends_its_request()
     int later = 0;
     sdd::download_request request;
     request.url = url_of("/hold/progress?file=png/rgb8.png&after=10");
-    request.download_timeout_ms = request.low_speed_time_ms = SDD_NO_LIMIT; // only the exception can end it
+    request.transfer.download_timeout_ms = request.transfer.low_speed_time_ms = SDD_NO_LIMIT; // only the exception can end it
     request.on_progress = [&](int64_t, int64_t) { throw Own("mine"); };
     request.on_completed = [&](const sdd::result<sdd::loaded> &) { later++; };
     check_ended_by(downloader.download(request).get()); // the body never ends: it was cancelled
@@ -37,7 +37,7 @@ void an_exception_ends_its_request()
 
     request = {};
     request.url = jpeg_url();
-    request.on_facts = [](const sdd_image_facts &) { throw Own("mine"); };
+    request.on_facts = [](const sdd::image_info &) { throw Own("mine"); };
     check_ended_by(downloader.download(request).get());
 
     request = {};
@@ -55,13 +55,13 @@ void an_exception_in_submitted_callbacks_is_handed_on()
     int completions = 0;
     sdd::download_request request;
     request.url = jpeg_url();
-    request.on_facts = [](const sdd_image_facts &) { throw 5; };
+    request.on_facts = [](const sdd::image_info &) { throw 5; };
     request.on_completed = [&](const sdd::result<sdd::loaded> &outcome) {
         completions += outcome ? 1 : 100;
         throw Own("mine");
     };
     CHECK(downloader.submit(request));
-    CHECK(downloader.wait_idle());
+    CHECK(downloader.idle_wait());
     CHECK_EQUAL(completions, 1);
     CHECK_THROWN(thrown, "on_facts: an exception that is no std::exception", "on_completed: mine");
 }
@@ -93,11 +93,11 @@ void modifiers_change_what_is_sent_and_received()
         sdd::download_request request;
         request.url = url_of("/ok");
         request.options = SDD_OPTION_BYTES_ONLY;
-        request.accepted_content_types = "text/x-made";
-        request.headers = { { "X-Old", "1" } };
-        request.modifiers = sdd::modifiers(std::move(functions));
+        request.transfer.accepted_content_types = "text/x-made";
+        request.transfer.headers = { { "X-Old", "1" } };
+        request.transfer.modifiers = sdd::modifiers(std::move(functions));
         const auto loaded = downloader.download(request).get().value();
-        CHECK_EQUAL(loaded.http_status, 299);
+        CHECK_EQUAL(loaded.report->failure.http_status, 299);
         CHECK(loaded.response.header("X-Made") == "long enough to be on the heap, not in the string itself");
         const std::string_view text = loaded.bytes.text();
         CHECK(text.substr(0, 12) == "<POST /echo " && text.substr(text.size() - 5) == "body>");
@@ -109,23 +109,22 @@ void modifiers_change_what_is_sent_and_received()
         CHECK_STATUS(dead.download(request).get().status(), SDD_ERROR_CLOSED);
         sdd::load_request load;
         load.url = jpeg_url();
-        load.download = request;
+        load.transfer = request.transfer;
         sdd::loader_config config;
         config.downloader = downloader.get();
         config.no_cache = true;
         sdd::loader loader(config), gone = std::move(loader);
-        CHECK_STATUS(loader.fetch(load).status(), SDD_ERROR_CLOSED);
+        CHECK_STATUS(loader.submit_wait(load).status(), SDD_ERROR_CLOSED);
         CHECK_STATUS(loader.load(load).get().status(), SDD_ERROR_CLOSED);
-        load.download->headers = {}, load.download->accepted_content_types = {};
-        load.download->modifiers = sdd::modifiers({ [alive](sdd::draft &) { return true; }, {}, {} });
-        load.download->url = {}, load.download->options = 0;
-        CHECK(gone.fetch(load));
+        load.transfer = {};
+        load.transfer.modifiers = sdd::modifiers({ [alive](sdd::draft &) { return true; }, {}, {} });
+        CHECK(gone.submit_wait(load));
         CHECK(gone.load(load).get());
         load.url = url_of("/status/404");
-        CHECK(!gone.fetch(load));
+        CHECK(!gone.submit_wait(load));
         load.transforms = { sdd::transform::rotate(33) };
-        CHECK_STATUS(gone.fetch(load).status(), SDD_ERROR_INVALID_ARGUMENT);
-        CHECK(downloader.set_modifiers(*request.modifiers));
+        CHECK_STATUS(gone.submit_wait(load).status(), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK(downloader.set_modifiers(*request.transfer.modifiers));
         CHECK(downloader.set_modifiers(std::nullopt));
     }
     CHECK_STATUS(downloader.destroy(), SDD_OK);
@@ -137,7 +136,7 @@ void requests_with_the_same_modifiers_share_a_transfer()
     sdd::downloader downloader;
     sdd::download_request request;
     request.url = held("shared");
-    request.modifiers = sdd::modifiers({ {}, [](const auto &, auto &) { return true; }, {} });
+    request.transfer.modifiers = sdd::modifiers({ {}, [](const auto &, auto &) { return true; }, {} });
     auto first = downloader.download(request);
     auto second = downloader.download(request);
     release("shared");
@@ -151,14 +150,14 @@ void modifiers_that_throw_or_refuse()
     Thrown thrown;
     sdd::download_request request;
     request.url = png_url();
-    request.modifiers = sdd::modifiers({ [](sdd::draft &) -> bool { throw Own("draft"); }, {}, {} });
+    request.transfer.modifiers = sdd::modifiers({ [](sdd::draft &) -> bool { throw Own("draft"); }, {}, {} });
     CHECK_EQUAL(downloader.download(request).get().error().detail(), SDD_DETAIL_OPERATION_MODIFIER);
-    request.modifiers = sdd::modifiers({ {}, [](const auto &, auto &) -> bool { throw Own("response"); }, {} });
+    request.transfer.modifiers = sdd::modifiers({ {}, [](const auto &, auto &) -> bool { throw Own("response"); }, {} });
     CHECK_STATUS(downloader.download(request).get().status(), SDD_ERROR_INVALID_DOWNLOAD_RESPONSE);
-    request.modifiers = sdd::modifiers({ {}, {}, [](const auto &, const auto &) -> sdd::bytes { throw Own("body"); } });
+    request.transfer.modifiers = sdd::modifiers({ {}, {}, [](const auto &, const auto &) -> sdd::bytes { throw Own("body"); } });
     CHECK_EQUAL(downloader.download(request).get().error().detail(), SDD_DETAIL_IMAGE_TRANSFORM);
     CHECK_THROWN(thrown, "modifiers.request: draft", "modifiers.response: response", "modifiers.body: body");
-    request.modifiers = sdd::modifiers({ [](sdd::draft &) { return false; }, {}, {} });
+    request.transfer.modifiers = sdd::modifiers({ [](sdd::draft &) { return false; }, {}, {} });
     CHECK_EQUAL(downloader.download(request).get().error().detail(), SDD_DETAIL_OPERATION_MODIFIER);
     CHECK_THROWN(thrown, );
 }
@@ -169,17 +168,17 @@ void observers_see_transfers()
     auto alive = std::make_shared<int>(0);
     std::vector<int32_t> kinds;
     CHECK(downloader.set_observer([&, alive](const sdd_notice &notice) { kinds.push_back(notice.kind); }));
-    CHECK(downloader.download(png_url()).get() && downloader.wait_idle());
+    CHECK(downloader.download(png_url()).get() && downloader.idle_wait());
     CHECK(kinds == (std::vector<int32_t>{ SDD_EVENT_START, SDD_EVENT_RESPONSE, SDD_EVENT_FINISH, SDD_EVENT_STOP }));
     CHECK(downloader.set_observer(nullptr));
     std::string lines;
-    CHECK(downloader.set_log(SDD_LOG_INFO, [&, alive](const sdd_notice &notice) { lines += notice.message; }));
-    CHECK(!downloader.download(url_of("/status/500")).get() && downloader.wait_idle());
+    CHECK(downloader.set_log(SDD_LOG_INFO, [&, alive](const sdd_notice &notice) { lines += notice.failure.message; }));
+    CHECK(!downloader.download(url_of("/status/500")).get() && downloader.idle_wait());
     CHECK(lines.find("500") != std::string::npos);
     CHECK_STATUS(downloader.set_log(99, [alive](const sdd_notice &) {}).status(), SDD_ERROR_INVALID_ARGUMENT);
     Thrown thrown;
     CHECK(downloader.set_log(SDD_LOG_INFO, [](const sdd_notice &) { throw Own("line"); }));
-    CHECK(!downloader.download(url_of("/status/500")).get() && downloader.wait_idle());
+    CHECK(!downloader.download(url_of("/status/500")).get() && downloader.idle_wait());
     CHECK(thrown.take().at(0) == "observer: line");
     CHECK_STATUS(downloader.destroy(), SDD_OK);
     CHECK_EQUAL(alive.use_count(), 1);
@@ -233,8 +232,17 @@ void functions_of_a_downloader_that_ends_in_its_own_callback()
     request.on_completed = [&](const sdd::result<sdd::loaded> &) { downloader.reset(); };
     CHECK(downloader->submit(request));
     stopped.get_future().get();
-    sdd_downloader *released = sdd::downloader(sdd::downloader_config()).release();
+    stopped = {};
+    sdd_downloader *released = sdd::downloader(config).release();
     CHECK_STATUS(sdd_downloader_destroy(released), SDD_OK);
+    stopped.get_future().get();
+    auto alive = std::make_shared<int>(0);
+    config.callbacks->on_thread_start = [alive] {};
+    config.network.emplace().address_filter = [alive](std::string_view, int32_t) { return true; };
+    config.decode_threads = -7;
+    CHECK_STATUS(sdd::downloader::create(config).status(), SDD_ERROR_INVALID_ARGUMENT);
+    config = {};
+    CHECK_EQUAL(alive.use_count(), 1); // what was refused has freed them
 }
 
 void a_loader_asks_the_application()
@@ -249,11 +257,12 @@ void a_loader_asks_the_application()
         if (url.find("throw") != std::string_view::npos) throw Own("asked");
         return url.find("refused") == std::string_view::npos;
     };
-    config.should_block_failed_url = [alive](std::string_view, sdd_status, int32_t, int32_t http_status) {
-        return http_status == 500 ? 1 : 0;
+    config.should_block_failed_url = [alive](std::string_view, const sdd_failure &failure) -> sdd_block_choice {
+        if (failure.http_status == 403) throw Own("block");
+        return failure.http_status == 500 ? SDD_BLOCK : SDD_DO_NOT_BLOCK;
     };
     config.options_processor = [alive](sdd_load_request &request) {
-        if (request.options == SDD_OPTION_LOW_PRIORITY) request.options = SDD_OPTION_BYTES_ONLY;
+        if (request.options == SDD_OPTION_RETRY_FAILED) request.options = SDD_OPTION_BYTES_ONLY;
     };
     {
         sdd::loader loader(config);
@@ -263,7 +272,9 @@ void a_loader_asks_the_application()
         CHECK_THROWN(thrown, "loader.should_download: asked");
         CHECK(!loader.load(url_of("/status/500")).get() && loader.is_blocked(url_of("/status/500")));
         CHECK(!loader.load(url_of("/status/404")).get() && !loader.is_blocked(url_of("/status/404")));
-        CHECK(!loader.load(png_url(), SDD_OPTION_LOW_PRIORITY).get().value().image);
+        CHECK(!loader.load(url_of("/status/403")).get() && loader.is_blocked(url_of("/status/403")));
+        CHECK_THROWN(thrown, "loader.should_block_failed_url: block");
+        CHECK(!loader.load(png_url(), SDD_OPTION_RETRY_FAILED).get().value().image);
         CHECK(loader.remove_all_failed_urls());
     }
     CHECK_STATUS(downloader.destroy(), SDD_OK);

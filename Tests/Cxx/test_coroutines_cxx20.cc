@@ -54,7 +54,7 @@ void a_coroutine_is_resumed_where_the_application_says()
     sdd::downloader mine(config);
     std::promise<std::thread::id> other;
     load_on(mine, nullptr, other);
-    CHECK(mine.wait_idle());
+    CHECK(mine.idle_wait());
     CHECK(other.get_future().get() == std::this_thread::get_id());
 }
 
@@ -68,7 +68,7 @@ Task fail(sdd::downloader &downloader, std::promise<std::string> &said)
     }
     sdd::download_request request;
     request.url = jpeg_url();
-    request.on_facts = [](const sdd_image_facts &) { throw std::runtime_error("mine"); };
+    request.on_facts = [](const sdd::image_info &) { throw std::runtime_error("mine"); };
     try {
         (void)(co_await downloader.download(request)).value();
     } catch (const std::runtime_error &error) {
@@ -102,7 +102,7 @@ void a_destroyed_coroutine_cancels_and_is_not_resumed()
     const Task task = wait_for_ever(downloader, resumed);
     wait_for_held("destroyed");
     task.handle.destroy();
-    CHECK(downloader.wait_idle()); // without a release: it was cancelled
+    CHECK(downloader.idle_wait()); // without a release: it was cancelled
     CHECK_EQUAL(resumed, 0);
 
     // The same after the end, while the job that resumes it waits in an executor.
@@ -111,7 +111,7 @@ void a_destroyed_coroutine_cancels_and_is_not_resumed()
         (void)co_await from.download(png_url()).on([&](std::function<void()> given) { to = std::move(given); });
         count++;
     }(downloader, job, resumed);
-    CHECK(downloader.wait_idle());
+    CHECK(downloader.idle_wait());
     CHECK(job != nullptr);
     posted.handle.destroy();
     job();
@@ -129,7 +129,7 @@ void a_pending_may_outlive_its_coroutine()
     }(waiting, resumed);
     task.handle.destroy();
     release("outlived");
-    CHECK(waiting.get() && downloader.wait_idle()); // not cancelled
+    CHECK(waiting.get() && downloader.idle_wait()); // not cancelled
     CHECK_EQUAL(resumed, 0);
 }
 
@@ -155,7 +155,7 @@ void an_exception_that_leaves_the_coroutine()
         (void)co_await from.download(png_url());
         throw std::runtime_error("unhandled");
     }(downloader);
-    CHECK(downloader.wait_idle());
+    CHECK(downloader.idle_wait());
     CHECK_THROWN(thrown, "pending.then: unhandled");
 #ifndef __clang__
     // The exception suspends the coroutine for good. With clang it counts as suspended where it last was, so that
@@ -181,6 +181,7 @@ void options_by_name()
     const auto loaded = downloader
                             .download({ .url = jpeg_url(),
                                         .priority = SDD_PRIORITY_HIGH,
+                                        .transfer = { .referrer = "https://example.org/", .max_attempts = 2 },
                                         .decode = sdd::decode_options::to_size(10, 10) })
                             .get()
                             .value();

@@ -55,7 +55,7 @@ void a_transport()
     sdd::download_request request;
     request.url = "memory:hello";
     request.options = SDD_OPTION_BYTES_ONLY;
-    request.headers = { { "X-Test", "yes" } };
+    request.transfer.headers = { { "X-Test", "yes" } };
     const auto hello = downloader.download(request).get().value();
     CHECK(hello.bytes.text() == "hello" && hello.response.header("X-Made") == "1" && memory->tests == "yes");
 
@@ -118,7 +118,7 @@ class Toy : public sdd::coder {
 public:
     std::string name() const override { return "toy"; }
     std::string mime_type() const override { return "image/x-toy"; }
-    int32_t format() const override { return SDD_IMAGE_FORMAT_APPLICATION + 7; }
+    sdd_image_format format() const override { return SDD_IMAGE_FORMAT_APPLICATION + 7; }
     int32_t can_decode(sdd::byte_view first_bytes) override
     {
         return first_bytes.size() < 3 ? -1 : first_bytes[0] == 'T' && first_bytes[1] == 'O' && first_bytes[2] == 'Y';
@@ -149,7 +149,7 @@ void a_coder_of_a_downloader()
     CHECK_STATUS(downloader.add_coder(nullptr).status(), SDD_ERROR_INVALID_ARGUMENT);
     CHECK(downloader.header("Accept").value().find("image/x-toy") != std::string::npos);
     sdd::image animated = downloader.download(url_of("/ok?text=TOY3")).get().value().image;
-    CHECK(animated.format() == toy->format() && animated.width() == 2 && animated.frame_count() == 3);
+    CHECK(animated.info().format == toy->format() && animated.width() == 2 && animated.info().frame_count == 3);
     CHECK_EQUAL(animated.frame(2).value().pixels().at(0, 0)[0], 30);
     CHECK(animated.frame_duration(1) == std::chrono::milliseconds(2));
     CHECK_STATUS(animated.frame(3).status(), SDD_ERROR_NOT_FOUND);
@@ -171,7 +171,7 @@ void a_coder_of_the_process()
 {
     Thrown thrown;
     auto toy = std::make_shared<Toy>();
-    CHECK(sdd::register_coder(toy));
+    CHECK(sdd::process_add_coder(toy));
     const sdd::image image = sdd::image::decode(sdd::as_bytes("TOY1")).value();
     CHECK_EQUAL(image.pixels().at(0, 0)[1], 10);
     sdd::encode_options options;
@@ -182,11 +182,11 @@ void a_coder_of_the_process()
     options.quality = 2;
     CHECK(!image.encode(options));
     CHECK_THROWN(thrown, "coder.encode: too bad");
-    CHECK(sdd::unregister_coder("toy"));
-    CHECK_STATUS(sdd::unregister_coder("toy").status(), SDD_ERROR_NOT_FOUND);
+    CHECK(sdd::process_remove_coder("toy"));
+    CHECK_STATUS(sdd::process_remove_coder("toy").status(), SDD_ERROR_NOT_FOUND);
     CHECK_EQUAL(toy.use_count(), 1);
-    CHECK_STATUS(sdd::load_coder("/nowhere.so").status(), SDD_ERROR_FILE_NOT_READABLE);
-    CHECK(!sdd::load_coder("/nowhere.so").error().message().empty());
+    CHECK_STATUS(sdd::process_load_coder_wait("/nowhere.so").status(), SDD_ERROR_FILE_NOT_READABLE);
+    CHECK(!sdd::process_load_coder_wait("/nowhere.so").error().message().empty());
 }
 
 } // namespace

@@ -36,7 +36,7 @@ void pixels_have_rows_and_planes()
     const sdd::pixel_view shorter{ view.bytes.first(22), 3, 2, 4, SDD_PIXEL_FORMAT_RGB8_PLANAR };
     CHECK_STATUS(sdd::image::create(shorter).status(), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd::image::create({}).status(), SDD_ERROR_INVALID_ARGUMENT);
-    for (const int32_t format : { SDD_PIXEL_FORMAT_RGBA8, SDD_PIXEL_FORMAT_RGBA16, SDD_PIXEL_FORMAT_RGB8,
+    for (const sdd_pixel_format format : { SDD_PIXEL_FORMAT_RGBA8, SDD_PIXEL_FORMAT_RGBA16, SDD_PIXEL_FORMAT_RGB8,
                                   SDD_PIXEL_FORMAT_GREY8, SDD_PIXEL_FORMAT_BGRA8_PREMULTIPLIED }) {
         sdd::decode_options options;
         options.pixel_format = format;
@@ -50,10 +50,12 @@ void decoding_and_encoding()
 {
     const std::string png = fixture_of("png/rgb8.png");
     const sdd::image image = sdd::image::decode(sdd::as_bytes(png)).value();
-    CHECK(image.width() == 19 && image.format() == SDD_IMAGE_FORMAT_PNG && !image.is_preview());
-    CHECK(image.bytes().text() == png && image.good_rows() == 13);
-    CHECK(image.facts().value().channels == 3 && sdd::probe(sdd::as_bytes(png)).value().width == 19);
-    CHECK_STATUS(sdd::probe(sdd::as_bytes(png).first(9)).status(), SDD_ERROR_INCOMPLETE);
+    const sdd::image_info info = image.info();
+    CHECK(image.width() == 19 && info.format == SDD_IMAGE_FORMAT_PNG && !info.is_preview);
+    CHECK(image.bytes().text() == png && info.good_rows == 13);
+    CHECK(info.channels == 3 && sdd::image::probe(sdd::as_bytes(png)).value().stored_width == 19);
+    CHECK_STATUS(sdd::image::probe(sdd::as_bytes(png).first(9)).status(), SDD_ERROR_INCOMPLETE);
+    CHECK(sdd::image().info().frame_count == 0 && sdd::image().info().pixels_size == 0);
     const auto damaged = sdd::image::decode(sdd::as_bytes(png).first(60));
     CHECK(damaged.error().detail() == SDD_DETAIL_IMAGE_TRUNCATED && damaged.error().error_class() == SDD_CLASS_IMAGE);
     CHECK(damaged.error().retryable());
@@ -63,15 +65,6 @@ void decoding_and_encoding()
     sdd::encode_options small;
     small.max_bytes = 1;
     CHECK_STATUS(image.encode(small).status(), SDD_ERROR_DOES_NOT_FIT);
-    const std::string path = std::string(setting("SDD_TEST_FOLDER")) + "/encoded.png";
-    FILE *file = fopen(path.c_str(), "wb");
-    CHECK(image.encode_to(fileno(file)));
-    fclose(file);
-    FILE *full = fopen("/dev/full", "wb");
-    const auto failed = image.encode_to(fileno(full));
-    fclose(full);
-    CHECK(failed.status() == SDD_ERROR_SINK && failed.error().system_error() == ENOSPC);
-    CHECK_EQUAL(failed.error().error_class(), SDD_CLASS_SYSTEM);
     CHECK(image.decode_pixels());
 }
 
@@ -154,14 +147,14 @@ void pixels_in_memory_of_the_application()
 void metadata_and_frames()
 {
     const sdd::image animated = sdd::image::decode(sdd::as_bytes(fixture_of("facts/animated.png"))).value();
-    CHECK_EQUAL(animated.frame_count(), 3);
+    CHECK_EQUAL(animated.info().frame_count, 3);
     CHECK_EQUAL(animated.frame(1).value().width(), 12);
     CHECK_STATUS(animated.frame(7).status(), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(animated.metadata(SDD_METADATA_ICC).status(), SDD_ERROR_NOT_FOUND);
     const sdd::image turned = sdd::image::decode(sdd::as_bytes(fixture_of("facts/orientation.png"))).value();
     const sdd::byte_view exif = turned.metadata(SDD_METADATA_EXIF).value();
     CHECK(exif[0] == exif[1] && (exif[0] == 'M' || exif[0] == 'I'));
-    CHECK_EQUAL(turned.info().value().orientation, 5);
+    CHECK_EQUAL(turned.info().orientation, 5);
     CHECK(turned.text_count() == 0 && turned.text(0).status() == SDD_ERROR_NOT_FOUND);
 }
 

@@ -17,14 +17,14 @@ void requests_work()
     int facts = 0;
     sdd::download_request request;
     request.url = jpeg_url();
-    request.on_facts = [&](const sdd_image_facts &what) { facts = what.width; };
+    request.on_facts = [&](const sdd::image_info &what) { facts = what.stored_width; };
     const auto loaded = downloader.download(request).get();
     CHECK(loaded && loaded->image.width() == 37 && facts == 37);
     const auto missing = downloader.download(url_of("/status/404")).future().get();
     CHECK(!missing && missing.error().http_status() == 404);
     sdd::modifier_functions functions;
     functions.request = [](sdd::draft &draft) { return draft.url().empty(); };
-    request.modifiers = sdd::modifiers(functions);
+    request.transfer.modifiers = sdd::modifiers(functions);
     CHECK_EQUAL(downloader.download(request).get().error().detail(), SDD_DETAIL_OPERATION_MODIFIER);
 }
 

@@ -62,7 +62,7 @@ void a_moved_from_owner_is_dead()
 {
     sdd::downloader one;
     sdd::downloader two = std::move(one);
-    CHECK_STATUS(one.wait_idle(0).status(), SDD_ERROR_CLOSED); // and not the shared downloader
+    CHECK_STATUS(one.idle_wait(0).status(), SDD_ERROR_CLOSED); // and not the shared downloader
     CHECK_STATUS(one.download(png_url()).get().status(), SDD_ERROR_CLOSED);
     CHECK_STATUS(one.submit({}).status(), SDD_ERROR_CLOSED);
     CHECK_STATUS(one.statistics().status(), SDD_ERROR_CLOSED);
@@ -79,8 +79,8 @@ void a_moved_from_owner_is_dead()
     config.levels = SDD_CACHE_MEMORY;
     sdd::cache cache(config);
     sdd::cache moved = std::move(cache);
-    CHECK_STATUS(cache.clear().status(), SDD_ERROR_CLOSED);
-    CHECK(moved.clear());
+    CHECK_STATUS(cache.clear_wait().status(), SDD_ERROR_CLOSED);
+    CHECK(moved.clear_wait());
     sdd::loader loader, taken = std::move(loader);
     CHECK_STATUS(loader.cancel_all().status(), SDD_ERROR_CLOSED);
     CHECK(taken.cancel_all());
@@ -116,9 +116,10 @@ void images_outlive_their_makers()
     CHECK(loaded.bytes.text() == fixture_of("png/rgb8.png"));
     CHECK(loaded.image.bytes() == loaded.bytes);
     CHECK(loaded.response.mime_type() == "image/png");
-    CHECK(loaded.report->url == png_url() && loaded.report->timings.total_us > 0);
-    CHECK(loaded.report->remote_address == "127.0.0.1");
-    CHECK_TEXT(loaded.report->metrics.remote_address, "127.0.0.1");
+    CHECK(loaded.report->url == png_url() && loaded.report->metrics->total_us > 0);
+    CHECK_TEXT(loaded.report->metrics->remote_address, "127.0.0.1");
+    CHECK(loaded.report->image == loaded.image.get() && loaded.report->failure.http_status == 200);
+    CHECK_TEXT(loaded.report->failure.message, "");
 }
 
 void destroying_a_downloader_ends_its_requests()

@@ -154,7 +154,7 @@ void an_executor_that_throws()
     called.get_future().get();
     CHECK_THROWN(thrown, "executor: no loop");
     downloader.download(png_url()).then([](const auto &) { throw std::runtime_error("later"); });
-    CHECK(downloader.wait_idle());
+    CHECK(downloader.idle_wait());
     CHECK_THROWN(thrown, "pending.then: later");
 }
 
@@ -169,7 +169,7 @@ void waiting_on_the_thread_that_delivers()
         auto blocked = downloader.download(held("deadlock"));
         CHECK(!blocked.wait_for(std::chrono::minutes(1)));
         waited.set_value({ blocked.get().status(), other.download(png_url()).get().status(),
-                           downloader.fetch(png_url()).status() });
+                           downloader.submit_wait(png_url()).status() });
         second.set_value(std::move(blocked));
     };
     auto first = downloader.download(request);
@@ -189,13 +189,13 @@ void delivery_in_the_application()
     sdd::downloader downloader(config);
     CHECK(downloader.event_fd() >= 0);
     CHECK_EQUAL(downloader.dispatch().value(), 0);
-    CHECK_STATUS(downloader.wait(0).status(), SDD_ERROR_TIMED_OUT);
+    CHECK_STATUS(downloader.wait(0).status(), SDD_ERROR_TIMEOUT);
     std::thread::id ran_on;
     auto waiting = downloader.download(png_url());
     auto other = downloader.download(jpeg_url()).then([&](const auto &) { ran_on = std::this_thread::get_id(); });
     CHECK(other != 0);
     while (!waiting.ready()) CHECK(downloader.wait());
-    CHECK(waiting.get() && downloader.wait_idle());
+    CHECK(waiting.get() && downloader.idle_wait());
     CHECK(ran_on == std::this_thread::get_id());
 
     // drain() takes events of requests without callbacks; a pending cannot get its own then.
@@ -205,21 +205,16 @@ void delivery_in_the_application()
     const sdd_token token = downloader.submit(request).value();
     int images = 0, mine = 0;
     for (int ends = 0; ends < 2;) {
-        sdd_event peek = SDD_EVENT_INIT; // waits for an event, and takes it
-        size_t count = 0;
-        CHECK_STATUS(sdd_downloader_wait(downloader.get(), &peek, 1, -1, &count), SDD_OK);
-        sdd::event first(peek);
-        ends += first.kind() == SDD_EVENT_COMPLETED;
-        images += first.outcome()->image.width() == 19;
-        mine += first.token() == token;
-        for (const sdd::event &event : downloader.drain().value()) {
-            ends += event.kind() == SDD_EVENT_COMPLETED;
-            images += event.image.width() == 19;
-            mine += event.token() == token;
+        for (const sdd::event &event : downloader.drain(64, -1).value()) { // waits for an event
+            ends += event.kind == SDD_EVENT_COMPLETED;
+            images += event.outcome()->image.width() == 19;
+            mine += event.token == token && sdd_image_width(event.result->image) == 19;
         }
     }
     CHECK(images == 2 && mine == 1);
     CHECK(downloader.drain().value().empty());
+    CHECK_STATUS(downloader.drain(1, 1).status(), SDD_ERROR_TIMEOUT);
+    CHECK_STATUS(sdd::event().outcome().status(), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(taken.get().status(), SDD_ERROR_WRONG_DELIVERY);
 }
 
@@ -230,7 +225,7 @@ void encoding_without_waiting()
     sdd::encode_options options;
     options.format = SDD_IMAGE_FORMAT_JPEG;
     const sdd::bytes jpeg = downloader.encode(loaded.image, options).get().value();
-    CHECK_EQUAL(sdd::sniff(jpeg.view()), SDD_IMAGE_FORMAT_JPEG);
+    CHECK_EQUAL(sdd::image::sniff(jpeg.view()), SDD_IMAGE_FORMAT_JPEG);
     options.quality = 1000;
     CHECK_STATUS(downloader.encode(loaded.image, options).get().status(), SDD_ERROR_INVALID_ARGUMENT);
 }
@@ -250,7 +245,7 @@ void many_requests()
     }
     int pictures = 0;
     for (const auto &each : all) pictures += each.get() ? 1 : 0;
-    CHECK(downloader.wait_idle());
+    CHECK(downloader.idle_wait());
     CHECK(pictures == count / 3 && called == count / 3);
 }
 

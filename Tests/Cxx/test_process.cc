@@ -56,7 +56,7 @@ void exit_with_a_batch()
     tensor.width = tensor.height = 4;
     config.tensor = tensor;
     static sdd::batch batch(config);
-    CHECK_STATUS(batch.wait(1, 10).status(), SDD_ERROR_TIMED_OUT);
+    CHECK_STATUS(batch.wait(1, 10).status(), SDD_ERROR_TIMEOUT);
 }
 
 void the_child_of_a_fork()
