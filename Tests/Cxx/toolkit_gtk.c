@@ -10,14 +10,14 @@ static int64_t images(void)
     return statistics.images;
 }
 
-static sdd_image *decoded(int32_t pixel_format)
+static sdd_image *decoded(sdd_pixel_format pixel_format)
 {
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
     sdd_image *image = NULL;
     size_t size = 0;
     uint8_t *bytes = fixture("png/rgb8.png", &size);
     options.pixel_format = pixel_format;
-    CHECK_STATUS(sdd_image_decode(bytes, size, &options, &image, NULL), SDD_OK);
+    CHECK_STATUS(sdd_image_decode(bytes, size, &options, &image), SDD_OK);
     free(bytes);
     return image;
 }
@@ -39,7 +39,7 @@ static void bytes_share_pixels(void)
 
 static void textures_have_the_same_colours(void)
 {
-    static const int32_t formats[] = { SDD_PIXEL_FORMAT_RGBA8, SDD_PIXEL_FORMAT_RGBA8_PREMULTIPLIED,
+    static const sdd_pixel_format formats[] = { SDD_PIXEL_FORMAT_RGBA8, SDD_PIXEL_FORMAT_RGBA8_PREMULTIPLIED,
         SDD_PIXEL_FORMAT_BGRA8, SDD_PIXEL_FORMAT_BGRA8_PREMULTIPLIED, SDD_PIXEL_FORMAT_RGB8,
         SDD_PIXEL_FORMAT_RGBA16, SDD_PIXEL_FORMAT_RGBA16_PREMULTIPLIED };
     guchar expected[19 * 13 * 4], drawn[19 * 13 * 4];

@@ -32,7 +32,7 @@ void every_format_has_the_same_colours()
 {
     const QColor expected = qt_image(sdd::image::decode(sdd::as_bytes(fixture_of("png/rgb8.png"))).value())
                                 .pixelColor(3, 4);
-    for (const int32_t format :
+    for (const sdd_pixel_format format :
          { SDD_PIXEL_FORMAT_RGBA8_PREMULTIPLIED, SDD_PIXEL_FORMAT_BGRA8, SDD_PIXEL_FORMAT_BGRA8_PREMULTIPLIED,
            SDD_PIXEL_FORMAT_RGB8, SDD_PIXEL_FORMAT_RGBA16, SDD_PIXEL_FORMAT_RGBA16_PREMULTIPLIED }) {
         sdd::decode_options options;

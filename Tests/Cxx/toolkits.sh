@@ -3,7 +3,8 @@
 # compares what the screen shows with the pictures: previews, then whole ones. Checks that the toolkits use libsdd's
 # pixels without a copy.
 #
-#     Tests/Cxx/toolkits.sh [qt|gtk...]       after `make`; FAULT_SERVER names the server
+#     Tests/Cxx/toolkits.sh [qt|gtk...]       after `make`; FAULT_SERVER names the server, SDD_LIBDIR another folder
+#                                            than build/ that has libsdd.so
 #
 # Prints "ok NAME" for each check, and "skip NAME" where a toolkit or tool is missing. Writes only a temporary folder.
 set -Eeuo pipefail
@@ -99,7 +100,7 @@ shows() {
 # ---- programs
 
 mkdir "$work/lib"
-cp build/libsdd.so "$work/lib/libsdd.so.0"
+cp "${SDD_LIBDIR:-build}/libsdd.so" "$work/lib/libsdd.so.0"
 ln -s libsdd.so.0 "$work/lib/libsdd.so"
 warnings=(-Wall -Wextra -pedantic -Werror)
 library=(-L"$work/lib" -lsdd -Wl,-rpath,"$work/lib" -pthread)

@@ -36,7 +36,7 @@ try {
     sdd::loader loader({ .downloader = downloader.get() });
     int pictures = 0;
     for (int i = 1; i < argc; i++) show(loader, argv[i], pictures);
-    downloader.wait_idle().value(); // coroutines are resumed inside this call
+    downloader.idle_wait().value(); // coroutines are resumed inside this call
     return argc > 1 && pictures == argc - 1 ? 0 : 1;
 } catch (const sdd::error &error) {
     std::cerr << "coroutine: " << error.what() << '\n';

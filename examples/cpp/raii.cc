@@ -41,7 +41,7 @@ try {
         sdd::download_request request;
         request.url = argv[i];
         request.priority = SDD_PRIORITY_HIGH;
-        request.referrer = "https://example.org/";
+        request.transfer.referrer = "https://example.org/";
         downloads.push_back(downloader.download(request));
     }
     (void)downloader.download(argv[1]); // destroyed at once, so it is cancelled; the first one continues

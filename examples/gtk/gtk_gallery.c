@@ -58,14 +58,15 @@ static void completed(const sdd_result *result, void *user_data)
     struct gallery *gallery = cell->gallery;
 
     gallery->ended++;
-    if (result->error == SDD_OK) {
+    if (result->failure.status == SDD_OK) {
         show_image(cell, result->image);
         g_print("picture %s %d %d %d %d\n", result->url, MARGIN + cell->column * (SIDE + MARGIN),
                 MARGIN + cell->row * (SIDE + MARGIN), (int)sdd_image_width(result->image),
                 (int)sdd_image_height(result->image));
         gallery->pictures++;
     } else {
-        g_print("failed %s: %s: %s\n", result->url, sdd_status_name(result->error), result->message);
+        g_print("failed %s: %s: %s\n", result->url, sdd_status_name(result->failure.status),
+                result->failure.message);
     }
     if (gallery->ended < gallery->asked) return;
     g_print("complete\n");
@@ -77,7 +78,6 @@ static void load(struct gallery *gallery, GtkFixed *board, const char *url, int 
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
     sdd_load_request request = SDD_LOAD_REQUEST_INIT;
     struct cell *cell = g_new0(struct cell, 1);
-    sdd_status status = SDD_OK;
 
     cell->gallery = gallery;
     cell->picture = g_object_ref_sink(gtk_picture_new());
@@ -88,13 +88,12 @@ static void load(struct gallery *gallery, GtkFixed *board, const char *url, int 
     decode.target_width = decode.target_height = SIDE;
     decode.pixel_format = SDD_PIXEL_FORMAT_BGRA8_PREMULTIPLIED; /* as GTK's own surfaces */
     request.url = url;
-    request.options = SDD_OPTION_PROGRESSIVE_LOAD;
     request.decode = &decode;
     request.preview = preview;
     request.completed = completed;
     request.user_data = cell;
     request.user_data_free = free_cell;
-    if (sdd_loader_submit(gallery->loader, &request, &status) == 0) {
+    if (sdd_loader_submit(gallery->loader, &request) == 0) {
         g_printerr("gtk_gallery: %s\n", sdd_last_error_message());
         exit(1);
     }

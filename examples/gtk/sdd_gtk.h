@@ -13,12 +13,15 @@ static inline void sdd_gtk_release(gpointer image) { sdd_image_release((sdd_imag
  * g_bytes_unref() gives back, on any thread. */
 static inline GBytes *sdd_gtk_bytes(sdd_image *image)
 {
-    return g_bytes_new_with_free_func(sdd_image_pixels(image), sdd_image_pixels_size(image), sdd_gtk_release,
-                                      sdd_image_retain(image));
+    const uint8_t *pixels = sdd_image_pixels(image); /* decodes, so that their size is known */
+    sdd_image_info info = SDD_IMAGE_INFO_INIT;
+
+    sdd_image_get_info(image, &info);
+    return g_bytes_new_with_free_func(pixels, info.pixels_size, sdd_gtk_release, sdd_image_retain(image));
 }
 
 /* Gives GDK's format of pixels of libsdd: FALSE for those that GDK 4.8 has no format for. */
-static inline gboolean sdd_gtk_format(int32_t pixel_format, GdkMemoryFormat *format)
+static inline gboolean sdd_gtk_format(sdd_pixel_format pixel_format, GdkMemoryFormat *format)
 {
     switch (pixel_format) {
     case SDD_PIXEL_FORMAT_RGBA8: *format = GDK_MEMORY_R8G8B8A8; return TRUE;
@@ -54,7 +57,7 @@ static inline gboolean sdd_gtk_deliver(gint descriptor, GIOCondition condition, 
 {
     (void)descriptor, (void)condition;
     return sdd_downloader_dispatch((sdd_downloader *)downloader, 32, NULL) == SDD_ERROR_CLOSED ? G_SOURCE_REMOVE
-                                                                                    : G_SOURCE_CONTINUE;
+                                                                                               : G_SOURCE_CONTINUE;
 }
 
 /* Delivers the events of a downloader with SDD_DELIVERY_APPLICATION in the default main loop: callbacks run there, and

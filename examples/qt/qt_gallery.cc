@@ -50,7 +50,6 @@ private:
     {
         sdd::load_request request;
         request.url = cells_[i].url;
-        request.options = SDD_OPTION_PROGRESSIVE_LOAD;
         request.decode = sdd::decode_options::to_size(side, side);
         request.decode->pixel_format = SDD_PIXEL_FORMAT_BGRA8_PREMULTIPLIED;
         request.on_preview = [this, i](const sdd::loaded &preview) {

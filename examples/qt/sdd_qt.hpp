@@ -8,7 +8,7 @@
 #include <QSocketNotifier>
 
 // The QImage format of pixels of libsdd; Format_Invalid for those that Qt has no format for.
-inline QImage::Format qt_format(int32_t pixel_format)
+inline QImage::Format qt_format(sdd_pixel_format pixel_format)
 {
     switch (pixel_format) {
     case SDD_PIXEL_FORMAT_RGBA8: return QImage::Format_RGBA8888;
