@@ -110,7 +110,8 @@ void keys_and_files()
     CHECK(cache.put_wait(again));
     std::string thrown_out;
     try {
-        (void)cache.list_wait([](const sdd_cache_entry &) -> sdd_list_step { throw std::runtime_error("out of a list"); });
+        (void)cache.list_wait(
+            [](const sdd_cache_entry &) -> sdd_list_step { throw std::runtime_error("out of a list"); });
     } catch (const std::runtime_error &error) {
         thrown_out = error.what();
     }

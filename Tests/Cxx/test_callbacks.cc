@@ -29,7 +29,8 @@ void an_exception_ends_its_request()
     int later = 0;
     sdd::download_request request;
     request.url = url_of("/hold/progress?file=png/rgb8.png&after=10");
-    request.transfer.download_timeout_ms = request.transfer.low_speed_time_ms = SDD_NO_LIMIT; // only the exception can end it
+    // Only the exception can end it.
+    request.transfer.download_timeout_ms = request.transfer.low_speed_time_ms = SDD_NO_LIMIT;
     request.on_progress = [&](int64_t, int64_t) { throw Own("mine"); };
     request.on_completed = [&](const sdd::result<sdd::loaded> &) { later++; };
     check_ended_by(downloader.download(request).get()); // the body never ends: it was cancelled
@@ -150,14 +151,15 @@ void modifiers_that_throw_or_refuse()
     Thrown thrown;
     sdd::download_request request;
     request.url = png_url();
-    request.transfer.modifiers = sdd::modifiers({ [](sdd::draft &) -> bool { throw Own("draft"); }, {}, {} });
+    auto &modifiers = request.transfer.modifiers;
+    modifiers = sdd::modifiers({ [](sdd::draft &) -> bool { throw Own("draft"); }, {}, {} });
     CHECK_EQUAL(downloader.download(request).get().error().detail(), SDD_DETAIL_OPERATION_MODIFIER);
-    request.transfer.modifiers = sdd::modifiers({ {}, [](const auto &, auto &) -> bool { throw Own("response"); }, {} });
+    modifiers = sdd::modifiers({ {}, [](const auto &, auto &) -> bool { throw Own("response"); }, {} });
     CHECK_STATUS(downloader.download(request).get().status(), SDD_ERROR_INVALID_DOWNLOAD_RESPONSE);
-    request.transfer.modifiers = sdd::modifiers({ {}, {}, [](const auto &, const auto &) -> sdd::bytes { throw Own("body"); } });
+    modifiers = sdd::modifiers({ {}, {}, [](const auto &, const auto &) -> sdd::bytes { throw Own("body"); } });
     CHECK_EQUAL(downloader.download(request).get().error().detail(), SDD_DETAIL_IMAGE_TRANSFORM);
     CHECK_THROWN(thrown, "modifiers.request: draft", "modifiers.response: response", "modifiers.body: body");
-    request.transfer.modifiers = sdd::modifiers({ [](sdd::draft &) { return false; }, {}, {} });
+    modifiers = sdd::modifiers({ [](sdd::draft &) { return false; }, {}, {} });
     CHECK_EQUAL(downloader.download(request).get().error().detail(), SDD_DETAIL_OPERATION_MODIFIER);
     CHECK_THROWN(thrown, );
 }

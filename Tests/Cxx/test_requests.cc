@@ -102,7 +102,8 @@ void pictures_are_decoded_by_other_processes()
     sdd::downloader_config config;
     config.decode_mode = SDD_DECODE_ISOLATED;
     sdd::downloader here, isolated(config);
-    const sdd::image first = here.submit_wait(png_url()).value().image, second = isolated.submit_wait(png_url()).value().image;
+    const sdd::image first = here.submit_wait(png_url()).value().image;
+    const sdd::image second = isolated.submit_wait(png_url()).value().image;
     const sdd::byte_view one = first.pixels().bytes, other = second.pixels().bytes;
     CHECK(one.size() == other.size() && std::memcmp(one.data(), other.data(), one.size()) == 0);
 }

@@ -58,7 +58,7 @@ struct cache_item {
     sdd_cache_levels levels = SDD_CACHE_DEFAULT;
 };
 
-/** What to look for, and how: sdd_cache_query_options. */
+/** A query: sdd_cache_query_options. */
 struct cache_query_options {
     std::string key{}; /* of the original */
     sdd_cache_levels levels = SDD_CACHE_DEFAULT;

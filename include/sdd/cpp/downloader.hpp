@@ -109,6 +109,7 @@ public:
         pending whose event is taken so ends with SDD_ERROR_WRONG_DELIVERY. With a timeout other
         than 0 it WAITS for events, and gives SDD_ERROR_TIMEOUT if none came. */
     result<std::vector<event>> drain(std::size_t max = 64, int64_t timeout_ms = 0) {
+        static_assert(sizeof(event) == sizeof(sdd_event), "the library fills an array of these");
         std::vector<event> taken(max);
         std::size_t count = 0;
         const sdd_status status =

@@ -27,7 +27,8 @@ inline sdd_failure failure_of(sdd_status status, sdd_error_class error_class,
 } // namespace detail
 
 /**
- * Why a call or a request failed: an sdd_failure of its own. Copies are cheap and share their texts.
+ * Why a call or a request failed: a copy of an sdd_failure. Copies of an error are cheap and share
+ * their texts.
  * Thread: any.
  */
 class error : public std::exception {

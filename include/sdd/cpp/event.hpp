@@ -26,7 +26,6 @@ struct event : sdd_event {
         return detail::outcome_of<loaded>(*sdd_event::result);
     }
 };
-static_assert(sizeof(event) == sizeof(sdd_event), "an array of events is one of sdd_event");
 
 /** A cookie: sdd_cookie. */
 struct cookie {

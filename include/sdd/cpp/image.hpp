@@ -115,7 +115,7 @@ struct encode_options : sdd_encode_options {
     encode_options() noexcept : sdd_encode_options SDD_ENCODE_OPTIONS_INIT {}
 };
 
-/** What is known of a picture, beside its pixels. */
+/** Facts about a picture, beside its pixels. */
 using image_info = sdd_image_info;
 
 class transform;
@@ -145,7 +145,7 @@ public:
             return sdd_image_decode(encoded.data(), encoded.size(), &options, made);
         });
     }
-    /** What the first bytes of a JPEG or PNG say of it: sdd_image_probe(). */
+    /** Reads the facts in the first bytes of a JPEG or PNG: sdd_image_probe(). */
     static result<image_info> probe(byte_view first_bytes) {
         return detail::filled(image_info SDD_IMAGE_INFO_INIT, [&](auto *filled) {
             return sdd_image_probe(first_bytes.data(), first_bytes.size(), filled);
@@ -168,7 +168,7 @@ public:
     }
     /** Decodes the pixels of an image that came with SDD_OPTION_AVOID_DECODE_IMAGE. */
     result<void> decode_pixels() const { return detail::checked(sdd_image_decode_pixels(get())); }
-    /** What is known of it beside its pixels: format, frames and more. Never decodes. */
+    /** Its format, its frames and more. Never decodes. */
     image_info info() const noexcept {
         image_info made = SDD_IMAGE_INFO_INIT;
         (void)sdd_image_get_info(get(), &made);

@@ -185,8 +185,8 @@ public:
         return detail::submitted<detail::c_load>(
             request, downloader_, nullptr, [&](auto *c) { return sdd_loader_submit(get(), c); });
     }
-    /** Submits a load and WAITS for its end: as downloader::submit_wait(). With
-        SDD_OPTION_REFRESH_CACHED the cached picture is a success too, with loaded::refresh_error. */
+    /** Submits a load and WAITS for its end: as downloader::submit_wait(). A refresh that gives the
+        cached picture is a success, too: see loaded::refresh_error. */
     result<loaded> submit_wait(const load_request &request, int64_t timeout_ms = -1) {
         return detail::waited<detail::c_load>(request, [&](auto *c, auto *given) {
             return sdd_loader_submit_wait(get(), c, timeout_ms, given);

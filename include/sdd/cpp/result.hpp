@@ -55,7 +55,8 @@ struct loaded {
     /* After loader::submit_wait() with SDD_OPTION_REFRESH_CACHED: why this is still the cached
        picture; SDD_ERROR_NOT_MODIFIED: the server says that it is valid. */
     std::optional<sdd::error> refresh_error;
-    /* All fields of the result, among them its URL, HTTP status and metrics. Never null. */
+    /* All fields of the result, among them its URL, HTTP status and metrics. Null only in an object
+       that the application has made. */
     std::shared_ptr<const sdd_result> report;
 };
 
@@ -123,7 +124,7 @@ inline result<loaded> outcome_of(kept_result from) {
                   from->origin, from->is_transformed != 0, std::move(failed), std::move(from)};
 }
 
-/* The outcome of a call that has waited, and gives a result to be released; NULL: it was refused. */
+/* The outcome of a call that gives a result to be released; NULL: the call was refused. */
 inline result<loaded> outcome_of(sdd_result *given) {
     if (given == nullptr) return error::of_last_call();
     return outcome_of(kept_result(given, sdd_result_release));
