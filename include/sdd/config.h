@@ -60,7 +60,7 @@ SDD_ENUM(sdd_address_policy) {
 };
 
 /**
- * Which process decodes pictures: sdd_downloader_config.decode_mode.
+ * The process that decodes pictures: sdd_downloader_config.decode_mode.
  *
  * With SDD_DECODE_ISOLATED what a downloader and its loaders receive is decoded by processes of the
  * program sdd-decoder, which have no files, no network and no other processes (seccomp(2),

@@ -96,7 +96,7 @@ SDD_ENUM(sdd_query_wants) {
     SDD_WANT_BOTH = 3
 };
 
-/** What to look for, and how. Begin with SDD_CACHE_QUERY_OPTIONS_INIT. */
+/** A query: the entry, and the form it must have. Begin with SDD_CACHE_QUERY_OPTIONS_INIT. */
 typedef struct sdd_cache_query_options {
     size_t struct_size;
     const char *SDD_NULLABLE key; /* of the original; copied; required */
@@ -109,7 +109,7 @@ typedef struct sdd_cache_query_options {
        (sdd_downloader_set_decode_options()); for sdd_cache_query_wait() RGBA8 at full size. */
     const sdd_decode_options *SDD_NULLABLE decode;
 
-    /* For sdd_cache_query(); sdd_cache_query_wait() refuses them. */
+    /* For sdd_cache_query(). sdd_cache_query_wait() ignores the priority and refuses the others. */
 
     sdd_priority priority; /* one of SDD_PRIORITY_ */
     /* May be NULL only with SDD_DELIVERY_APPLICATION and sdd_downloader_drain(). */
@@ -271,7 +271,7 @@ SDD_ENUM(sdd_list_flags) {
     SDD_LIST_CHECK = 1 /* reads every body and compares it with its checksum */
 };
 
-/** What follows for an entry: the result of an sdd_cache_list_fn. */
+/** The next step for an entry: the result of an sdd_cache_list_fn. */
 typedef int32_t sdd_list_step;
 
 SDD_ENUM(sdd_list_step) {

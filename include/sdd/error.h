@@ -279,8 +279,8 @@ SDD_ENUM(sdd_stage) {
 };
 
 /**
- * What failed, and why: part of each result and of whatever else tells of a failure. Filled by the
- * library. Fixed for ever: it has no struct_size. Without a failure it has SDD_OK and the HTTP
+ * A failure and its reason: part of each result and of whatever else tells of a failure. Filled by
+ * the library. Fixed for ever: it has no struct_size. Without a failure it has SDD_OK and the HTTP
  * status, if there is one; all else is 0, and the message "".
  */
 typedef struct sdd_failure {

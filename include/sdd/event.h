@@ -52,14 +52,14 @@ SDD_ENUM(sdd_log_level) {
 typedef int32_t sdd_event_kind;
 
 SDD_ENUM(sdd_event_kind) {
-    /* Of a request. */
+    /* Kinds of a request. */
     SDD_EVENT_COMPLETED = 1, /* it has ended: the terminal event, with `result` */
     SDD_EVENT_PROGRESS = 2,  /* received_bytes and expected_bytes have grown */
     SDD_EVENT_FACTS = 3,     /* as sdd_download_request.facts: `info` */
     SDD_EVENT_PREVIEW = 4,   /* as sdd_download_request.preview: `result` */
     SDD_EVENT_CACHED = 5,    /* as sdd_load_request.cached: `result` */
 
-    /* Of a prefetch list. */
+    /* Kinds of a prefetch list. */
 
     /* A URL has ended: `result` and `index` as for sdd_prefetch_list.each, and in `prefetch` how
        far the list is. */
@@ -88,8 +88,8 @@ typedef struct sdd_notice {
        about one that no request waits for any more. */
     const char *SDD_NULLABLE url;
     int64_t time_us; /* CLOCK_MONOTONIC */
-    /* Of _STOP and _RETRY why the transfer failed; from _RESPONSE on with the HTTP status. Of log
-       messages its message is the line, and all else 0. */
+    /* For _STOP and _RETRY the reason why the transfer failed; from _RESPONSE on with the HTTP
+       status. For a log message its message is the line, and all else 0. */
     sdd_failure failure;
     int32_t attempt;  /* number of the attempt, from 1; 0 for a log message about no transfer */
     int64_t delay_us; /* for _RETRY: from now until the next attempt may begin */
@@ -238,7 +238,7 @@ typedef struct sdd_event {
     int64_t expected_bytes;
 
     /* NULL where the kind has none. Borrowed, with all that they have, until the next
-       sdd_downloader_drain(), _dispatch(), _wait(), _wait_idle() or _destroy() of the same
+       sdd_downloader_drain(), _dispatch(), _wait(), _idle_wait() or _destroy() of the same
        downloader: retain the result's image, bytes or response to keep them longer. That call also
        runs user_data_free. */
 

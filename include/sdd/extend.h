@@ -225,8 +225,8 @@ typedef struct sdd_coder_frame {
 } sdd_coder_frame;
 
 /**
- * What a coder can show of a body that is still arriving. When the library passes it to `preview`,
- * all fields but the two struct_size are 0.
+ * A preview that a coder makes of a body that is still arriving. When the library passes it to
+ * `preview`, all fields but the two struct_size are 0.
  */
 typedef struct sdd_coder_preview {
     size_t struct_size;
@@ -242,8 +242,8 @@ typedef struct sdd_coder_preview {
 } sdd_coder_preview;
 
 /**
- * What a picture takes while a coder decodes it. When the library passes it to `estimate`, all
- * fields but struct_size are 0.
+ * The memory that a picture takes while a coder decodes it. When the library passes it to
+ * `estimate`, all fields but struct_size are 0.
  */
 typedef struct sdd_coder_estimate {
     size_t struct_size;

@@ -147,7 +147,7 @@ SDD_API const uint8_t *SDD_NULLABLE sdd_image_pixels(sdd_image *SDD_NULLABLE ima
 SDD_API sdd_status sdd_image_decode_pixels(sdd_image *SDD_NULLABLE image);
 
 /**
- * What is known of a picture, beside its pixels. Filled by the library: by sdd_image_get_info() for
+ * The facts of a picture, beside its pixels. Filled by the library: by sdd_image_get_info() for
  * an image; by sdd_image_probe() and an sdd_facts_fn for encoded bytes, where the part on pixels is
  * all 0.
  */

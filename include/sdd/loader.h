@@ -135,7 +135,7 @@ typedef struct sdd_load_request {
     void *SDD_NULLABLE user_data; /* of all callbacks */
     sdd_user_data_free_fn SDD_NULLABLE user_data_free;
 
-    /* What must come, as in sdd_download_request. */
+    /* The body that must come, as in sdd_download_request. */
 
     const char *SDD_NULLABLE integrity;
     int64_t expected_bytes;

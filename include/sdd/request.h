@@ -299,7 +299,7 @@ typedef struct sdd_download_request {
     void *SDD_NULLABLE user_data; /* of all callbacks */
     sdd_user_data_free_fn SDD_NULLABLE user_data_free;
 
-    /* What is sent, and what must come. */
+    /* The request that is sent, and the body that must come. */
 
     const char *SDD_NULLABLE method; /* NULL: "GET" */
     const void *SDD_NULLABLE body;   /* body to send, body_size bytes; not with GET or HEAD */

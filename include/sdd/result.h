@@ -202,10 +202,10 @@ typedef struct sdd_outcome {
  */
 typedef struct sdd_result {
     size_t struct_size;
-    /* the token that the submitting call returned; 0 from sdd_cache_query_wait() */
+    /* the token that the submitting call returned; 0 from calls that wait, and in a batch */
     sdd_token token;
     /* The URL as submitted; the key, of a query or a store of a cache; NULL if it was NULL or
-       unreadable. */
+       unreadable, and in a batch, whose items have an id. */
     const char *SDD_NULLABLE url;
     sdd_failure failure;                 /* failure.status is SDD_OK if there is none */
     sdd_image *SDD_NULLABLE image;       /* NULL with SDD_OPTION_BYTES_ONLY */

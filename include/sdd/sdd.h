@@ -114,11 +114,11 @@
  *            by _exit(), as the children of Python's process pools do, must call
  *            sdd_cache_flush_wait() first to have its stored entries on disk. A process may fork at
  *            any time, also while other threads use the library for the first time: the fork waits
- *            for a moment until no other thread holds a lock that the child needs, of the library or
- *            of the Swift runtime in it. It does not wait for locks of other libraries, such as the
- *            TLS library. A fork in the constructor of a shared object (dlopen(3)) waits for at most
- *            two seconds for a thread that is loading a coder or initializing libcurl: if that has
- *            not ended then, the child is without that coder, or must not create a downloader.
+ *            for a moment until no other thread holds a lock that the child needs, of the library
+ *            or of the Swift runtime in it. It does not wait for locks of other libraries, such as
+ *            the TLS library. A fork in the constructor of a shared object (dlopen(3)) waits for at
+ *            most two seconds for a thread that is loading a coder or initializing libcurl: if that
+ *            has not ended then, the child is without that coder, or must not create a downloader.
  * exit       A process may exit at any time: running requests are dropped, without their callbacks,
  *            after a wait of a few milliseconds for the network threads. Destroy a downloader first
  *            if its callbacks matter. Caches write what they have still to write, as in
