@@ -58,8 +58,10 @@ final class PrefetchedLoads: PrefetchLoading, @unchecked Sendable {
     private func plan(_ url: ImageURL, _ priority: Priority) throws(Refusal) -> (LoadPlan, [AppData]) {
         let defaults = client.client.currentDefaults
         if client.hooks.hasProcessor {
-            let made = try processed(CText(url.text), priority)
-            return (made.plan(defaults), made.appData)
+            let text = CText(url.text)
+            let made = try processed(text, priority)
+            // The plan reads the URL from the text.
+            return withExtendedLifetime(text) { (made.plan(defaults), made.appData) }
         }
         // The URL is checked again, by the current defaults.
         var text = url.text

@@ -81,9 +81,7 @@ private func roundCorners(_ given: sdd_transform) throws(Refusal) -> PictureTran
 }
 
 private func size(_ given: sdd_transform) throws(Refusal) -> SizeRule {
-    guard let fit = SizeRule.Fit(rawValue: given.fit) else {
-        throw .number("sdd_transform.fit", given.fit, allowed: "one of SDD_FIT_")
-    }
+    let fit = try fit(given.fit, "sdd_transform.fit", default: .inside)
     let width = try number(given.width, "sdd_transform.width", default: 0, most: .max)
     let height = try number(given.height, "sdd_transform.height", default: 0, most: .max)
     guard width > 0 || height > 0 else {
