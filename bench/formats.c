@@ -31,7 +31,7 @@ int main(int argc, char **argv)
     fclose(file);
     options.target_width = argc > 3 ? atoi(argv[3]) : 0;
     /* The first decode loads the coder. */
-    if (sdd_image_decode(bytes, size, &options, &image, NULL) != SDD_OK) {
+    if (sdd_image_decode(bytes, size, &options, &image) != SDD_OK) {
         fprintf(stderr, "%s: %s\n", argv[1], sdd_last_error_message());
         return 1;
     }
@@ -41,7 +41,7 @@ int main(int argc, char **argv)
     count = atoi(argv[2]);
     began = cpu();
     for (int i = 0; i < count; i++) {
-        if (sdd_image_decode(bytes, size, &options, &image, NULL) != SDD_OK) return 1;
+        if (sdd_image_decode(bytes, size, &options, &image) != SDD_OK) return 1;
         sdd_image_release(image);
     }
     printf("%.1f\n", (cpu() - began) / count);

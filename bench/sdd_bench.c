@@ -57,8 +57,8 @@ void count_failed(const char *url, const char *message)
 void completed(const sdd_result *result, void *user_data)
 {
     (void)user_data;
-    if (result->error != SDD_OK) {
-        count_failed(result->url, result->message);
+    if (result->failure.status != SDD_OK) {
+        count_failed(result->url, result->failure.message);
         return;
     }
     count_ok(result->image, result->bytes);
@@ -85,8 +85,8 @@ static int drain_all(sdd_downloader *downloader, size_t expected)
         for (size_t i = 0; i < taken; i++) {
             if (events[i].kind != SDD_EVENT_COMPLETED) continue;
             completed(events[i].result, NULL);
-            sdd_image_release(events[i].image);
-            sdd_bytes_release(events[i].bytes);
+            sdd_image_release(events[i].result->image);
+            sdd_bytes_release(events[i].result->bytes);
             expected--;
         }
     }
@@ -205,7 +205,7 @@ static void fetch_all(sdd_downloader *downloader, char **urls, size_t count)
     request.sink = arguments.sink ? SDD_SINK_DISCARD : SDD_SINK_MEMORY;
     for (size_t i = 0; i < count; i++) {
         request.url = urls[i];
-        sdd_downloader_submit(downloader, &request, NULL);
+        sdd_downloader_submit(downloader, &request);
     }
     if (arguments.drain)
         drain_all(downloader, count);
@@ -217,7 +217,7 @@ static sdd_status open_cache(sdd_cache **cache)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.directory = arguments.cache;
-    return arguments.cache ? sdd_cache_create(&config, cache, NULL) : SDD_OK;
+    return arguments.cache ? sdd_cache_create(&config, cache) : SDD_OK;
 }
 
 int main(int argc, char **argv)

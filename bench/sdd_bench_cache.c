@@ -68,7 +68,7 @@ static void query_all(sdd_downloader *downloader)
     for (size_t i = 0; i < work.count; i++) {
         sdd_cache_query_options query = query_for(work.urls[i]);
         query.completed = completed;
-        sdd_cache_query(work.cache, downloader, &query, NULL);
+        sdd_cache_query(work.cache, downloader, &query);
     }
     sdd_downloader_idle_wait(downloader, -1);
 }
@@ -81,7 +81,7 @@ static void request_all(sdd_downloader *downloader)
     request.completed = completed;
     for (size_t i = 0; i < work.count; i++) {
         request.url = work.urls[i];
-        sdd_downloader_submit(downloader, &request, NULL);
+        sdd_downloader_submit(downloader, &request);
     }
     sdd_downloader_idle_wait(downloader, -1);
 }
@@ -106,7 +106,7 @@ void load_all(sdd_downloader *downloader, sdd_cache *cache, char **urls, size_t 
     request.completed = completed;
     for (size_t i = 0; i < count; i++) {
         request.url = urls[i];
-        sdd_loader_submit(loader, &request, NULL);
+        sdd_loader_submit(loader, &request);
     }
     sdd_downloader_idle_wait(downloader, -1);
     sdd_loader_destroy(loader);

@@ -96,7 +96,7 @@ static sdd_cache *open_cache(const char *name)
     config.directory = path;
     config.max_disk_bytes = config.max_disk_age_ms = config.trim_interval_ms = -1; /* no trims */
     sdd_cache *cache = NULL;
-    check(sdd_cache_create(&config, &cache, NULL), path);
+    check(sdd_cache_create(&config, &cache), path);
     return cache;
 }
 
@@ -126,7 +126,7 @@ static double put_all(sdd_cache *cache, size_t size)
     double start = clock_now(CLOCK_MONOTONIC);
     for (int i = 0; i < KEYS; i++) {
         key_of(i, key);
-        check(sdd_cache_put_wait(cache, &item, NULL), "sdd_cache_put_wait");
+        check(sdd_cache_put_wait(cache, &item), "sdd_cache_put_wait");
     }
     start = clock_now(CLOCK_MONOTONIC) - start;
     sdd_bytes_release(item.bytes);
@@ -169,7 +169,7 @@ static void measure_memory(void)
     for (int i = 0; i < KEYS; i++) {
         key_of(i, key);
         check(sdd_image_create(16, 16, SDD_PIXEL_FORMAT_RGBA8, pixels, 0, &item.image), "sdd_image_create");
-        check(sdd_cache_put_wait(cache, &item, NULL), "sdd_cache_put_wait");
+        check(sdd_cache_put_wait(cache, &item), "sdd_cache_put_wait");
         sdd_image_release(item.image);
     }
     pthread_t threads[THREADS];

@@ -109,7 +109,7 @@ static void decode(const struct file *file, int side)
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
     sdd_image *image = NULL;
     options.target_width = options.target_height = side;
-    if (sdd_image_decode(file->bytes, file->size, &options, &image, NULL) != SDD_OK)
+    if (sdd_image_decode(file->bytes, file->size, &options, &image) != SDD_OK)
         fail(file->path, "libsdd does not take it");
     sdd_image_release(image);
 }

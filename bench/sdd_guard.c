@@ -110,7 +110,7 @@ static void cancel(sdd_transfer transfer, void *user_data)
 static void completed(const sdd_result *result, void *user_data)
 {
     (void)user_data;
-    if (result->error != SDD_OK) fail(result->url, result->message);
+    if (result->failure.status != SDD_OK) fail(result->url, result->failure.message);
     pass_gate(progress.completed, has_transport ? &progress.responded : &progress.submitted);
     count(&progress.completed);
 }
@@ -132,7 +132,7 @@ static void submit(const char *url)
         request.completed = completed;
         request.query = query;
         request.store = request.original_store = store;
-        if (!sdd_loader_submit(loader, &request, NULL)) fail(url, sdd_last_error_message());
+        if (!sdd_loader_submit(loader, &request)) fail(url, sdd_last_error_message());
     }
     count(&progress.submitted);
 }
@@ -160,7 +160,7 @@ static void open_downloader(void)
     transport.scheme = "instant";
     transport.start = respond;
     transport.cancel = cancel;
-    check(sdd_downloader_add_transport(downloader, &transport, NULL), "sdd_downloader_add_transport");
+    check(sdd_downloader_add_transport(downloader, &transport), "sdd_downloader_add_transport");
 }
 
 static void open_loader(const char *directory)
@@ -168,7 +168,7 @@ static void open_loader(const char *directory)
     sdd_cache_config cache_config = SDD_CACHE_CONFIG_INIT;
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
     cache_config.directory = directory;
-    check(sdd_cache_create(&cache_config, &cache, NULL), directory);
+    check(sdd_cache_create(&cache_config, &cache), directory);
     config.downloader = downloader;
     config.cache = cache;
     check(sdd_loader_create(&config, &loader), "sdd_loader_create");
@@ -224,7 +224,7 @@ static void decode(long times, const char *path)
     fclose(file);
     for (long i = 0; i < times; i++) {
         sdd_image *image = NULL;
-        check(sdd_image_decode(bytes, size, NULL, &image, NULL), path);
+        check(sdd_image_decode(bytes, size, NULL, &image), path);
         sdd_image_release(image);
     }
     free(bytes);

@@ -63,9 +63,9 @@ static int32_t expected_origin;
 static void completed(const sdd_result *result, void *user_data)
 {
     (void)user_data;
-    if (result->error == SDD_ERROR_CANCELLED)
+    if (result->failure.status == SDD_ERROR_CANCELLED)
         cancelled++;
-    else if (result->error == SDD_OK && result->image && result->origin == expected_origin)
+    else if (result->failure.status == SDD_OK && result->image && result->origin == expected_origin)
         ok++;
     else
         other++;
@@ -78,13 +78,13 @@ static void open_all(const char *directory)
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
     cache_config.directory = directory;
     check(sdd_downloader_create(NULL, &downloader), "sdd_downloader_create");
-    check(sdd_cache_create(&cache_config, &cache, NULL), directory);
+    check(sdd_cache_create(&cache_config, &cache), directory);
     for (int i = 0; i < 2; i++) {
         sdd_transport transport = SDD_TRANSPORT_INIT;
         transport.scheme = schemes[i];
         transport.start = start;
         transport.cancel = cancel;
-        check(sdd_downloader_add_transport(downloader, &transport, NULL), "sdd_downloader_add_transport");
+        check(sdd_downloader_add_transport(downloader, &transport), "sdd_downloader_add_transport");
     }
     config.downloader = downloader;
     config.cache = cache;
@@ -106,7 +106,7 @@ static sdd_token load(const char *url, int32_t query, int32_t store)
     request.completed = completed;
     request.query = query;
     request.store = request.original_store = store;
-    sdd_token token = sdd_loader_submit(loader, &request, NULL);
+    sdd_token token = sdd_loader_submit(loader, &request);
     if (!token) check(SDD_ERROR_INVALID_ARGUMENT, url);
     return token;
 }

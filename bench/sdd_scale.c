@@ -60,7 +60,7 @@ static sdd_downloader *new_downloader(void (*start)(sdd_transfer, const sdd_tran
     transport.start = start;
     transport.cancel = cancel;
     if (sdd_downloader_create(NULL, &downloader) != SDD_OK) fail("sdd_downloader_create");
-    if (sdd_downloader_add_transport(downloader, &transport, NULL) != SDD_OK) fail("sdd_downloader_add_transport");
+    if (sdd_downloader_add_transport(downloader, &transport) != SDD_OK) fail("sdd_downloader_add_transport");
     return downloader;
 }
 
@@ -70,7 +70,7 @@ static long failed;
 static void completed(const sdd_result *result, void *user_data)
 {
     (void)user_data;
-    if (result->error != SDD_OK) __atomic_add_fetch(&failed, 1, __ATOMIC_RELAXED);
+    if (result->failure.status != SDD_OK) __atomic_add_fetch(&failed, 1, __ATOMIC_RELAXED);
 }
 
 /* ---- many requests */
@@ -186,7 +186,7 @@ static double time_of_one(sdd_downloader *downloader, const char *url, int32_t p
     request.priority = priority;
     request.completed = note_end;
     double begin = seconds();
-    if (sdd_downloader_submit(downloader, &request, NULL) == 0) fail("sdd_downloader_submit");
+    if (sdd_downloader_submit(downloader, &request) == 0) fail("sdd_downloader_submit");
     while (sem_wait(&ended) != 0) continue;
     return (end_time - begin) * 1e6;
 }
@@ -286,7 +286,7 @@ static void urgent(void)
             request.options = SDD_OPTION_BYTES_ONLY;
             request.priority = SDD_PRIORITY_LOW;
             request.completed = completed;
-            if (sdd_downloader_submit(downloader, &request, NULL) == 0) fail("sdd_downloader_submit");
+            if (sdd_downloader_submit(downloader, &request) == 0) fail("sdd_downloader_submit");
         }
         snprintf(url, sizeof url, "instant://host/urgent/%d", i);
         busy[i] = time_of_one(downloader, url, SDD_PRIORITY_VERY_HIGH);

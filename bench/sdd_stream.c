@@ -75,8 +75,8 @@ static void completed(const sdd_result *result, void *user_data)
 {
     (void)user_data;
     run.picture = now(CLOCK_MONOTONIC);
-    if (result->error != SDD_OK) {
-        fprintf(stderr, "%s\n", result->message);
+    if (result->failure.status != SDD_OK) {
+        fprintf(stderr, "%s\n", result->failure.message);
         run.failed = 1;
     }
 }
@@ -127,7 +127,7 @@ int main(int argc, char **argv)
     transport.start = start;
     transport.cancel = cancel;
     if (sdd_downloader_create(NULL, &downloader) != SDD_OK ||
-        sdd_downloader_add_transport(downloader, &transport, NULL) != SDD_OK)
+        sdd_downloader_add_transport(downloader, &transport) != SDD_OK)
         return 1;
     double at_once, at_once_cpu, streamed, streamed_cpu;
     measure(downloader, 0, rounds, &at_once, &at_once_cpu);

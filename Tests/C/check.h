@@ -59,6 +59,44 @@ static const char *current_case = "";
             FAIL("%s is \"%s\", not \"%s\"", #actual, actual_ ? actual_ : "NULL", expected_); \
     } while (0)
 
+/* Returns the detail of the last failed call of this thread. */
+static inline sdd_detail last_detail(void)
+{
+    sdd_failure failure;
+    sdd_last_error(&failure);
+    return failure.detail;
+}
+
+/* Checks that a call fails, with this detail. */
+#define CHECK_FAILS(call, status, number) \
+    do { \
+        CHECK_STATUS(call, status); \
+        CHECK_EQUAL(last_detail(), number); \
+    } while (0)
+
+/* Checks that a call that gives a token was refused. */
+#define CHECK_REFUSED(call, status) \
+    do { \
+        CHECK_EQUAL(call, 0); \
+        CHECK_STATUS(sdd_last_error(NULL), status); \
+    } while (0)
+
+/* Returns what is known of an image; all 0 for NULL. */
+static inline sdd_image_info image_info(sdd_image *image)
+{
+    sdd_image_info info = SDD_IMAGE_INFO_INIT;
+    CHECK_STATUS(sdd_image_get_info(image, &info), image ? SDD_OK : SDD_ERROR_INVALID_ARGUMENT);
+    return info;
+}
+
+/* Returns how many transfers wait or run; 0 for a dead handle. */
+static inline int64_t transfers_of(sdd_downloader *downloader)
+{
+    sdd_statistics statistics = SDD_STATISTICS_INIT;
+    sdd_downloader_get_statistics(downloader, &statistics);
+    return statistics.waiting + statistics.running;
+}
+
 /* ----------------------------------------------------------------------- environment, set by run.sh */
 
 static inline const char *setting(const char *name)

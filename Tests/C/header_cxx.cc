@@ -35,7 +35,7 @@ int main()
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
     request.url = "not a URL";
     request.completed = [](const sdd_result *result, void *user_data) SDD_NOEXCEPT {
-        *static_cast<int *>(user_data) += result->error == SDD_ERROR_INVALID_URL ? 1 : 100;
+        *static_cast<int *>(user_data) += result->failure.status == SDD_ERROR_INVALID_URL ? 1 : 100;
     };
     request.progress = [](sdd_token, int64_t, int64_t, const char *, void *) SDD_NOEXCEPT {};
     request.user_data = &completions;
@@ -45,7 +45,7 @@ int main()
     config.delivery = SDD_DELIVERY_APPLICATION;
     sdd_downloader *downloader = nullptr;
     sdd_status status = SDD_OK;
-    if (sdd_downloader_create(&config, &downloader) != SDD_OK || sdd_downloader_submit(downloader, &request, &status) == 0
+    if (sdd_downloader_create(&config, &downloader) != SDD_OK || sdd_downloader_submit(downloader, &request) == 0
         || sdd_downloader_idle_wait(downloader, 30000) != SDD_OK || sdd_downloader_destroy(downloader) != SDD_OK
         || completions != 11) {
         std::fprintf(stderr, "header_cxx.cc: status %d, completions %d\n", status, completions);

@@ -43,7 +43,7 @@ int main(void)
     ONLY_ITS_SIZE(sdd_loaded, SDD_LOADED_INIT);
     ONLY_ITS_SIZE(sdd_pixel_allocator, SDD_PIXEL_ALLOCATOR_INIT);
     ONLY_ITS_SIZE(sdd_decode_options, SDD_DECODE_OPTIONS_INIT);
-    ONLY_ITS_SIZE(sdd_image_facts, SDD_IMAGE_FACTS_INIT);
+    ONLY_ITS_SIZE(sdd_image_info, SDD_IMAGE_INFO_INIT);
     ONLY_ITS_SIZE(sdd_image_info, SDD_IMAGE_INFO_INIT);
     ONLY_ITS_SIZE(sdd_image_text, SDD_IMAGE_TEXT_INIT);
     ONLY_ITS_SIZE(sdd_cookie, SDD_COOKIE_INIT);

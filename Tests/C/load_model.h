@@ -73,7 +73,7 @@ static inline void track_progress(tracked *t, int64_t received, int64_t expected
     t->received = received;
 }
 
-static inline void track_facts(tracked *t, const sdd_image_facts *facts)
+static inline void track_facts(tracked *t, const sdd_image_info *facts)
 {
     track_any(t, "facts");
     CHECK(facts != NULL);
@@ -83,7 +83,7 @@ static inline void track_facts(tracked *t, const sdd_image_facts *facts)
 static inline void track_preview(tracked *t, const sdd_result *result)
 {
     track_any(t, "preview");
-    CHECK(t->facts > 0 && result->image != NULL && result->error == SDD_OK && result->finished == 0);
+    CHECK(t->facts > 0 && result->image != NULL && result->failure.status == SDD_OK && result->is_terminal == 0);
     t->previews++;
 }
 
@@ -91,21 +91,21 @@ static inline void track_cached(tracked *t, const sdd_result *result)
 {
     track_any(t, "cached");
     CHECK(t->refreshes && t->begun == 0 && t->previews == 0 && t->cached == 0);
-    CHECK(result->error == SDD_OK && result->finished == 0);
+    CHECK(result->failure.status == SDD_OK && result->is_terminal == 0);
     CHECK(result->origin == SDD_ORIGIN_MEMORY || result->origin == SDD_ORIGIN_DISK);
     t->cached++;
 }
 
 static inline int may_end_with(const tracked *t, const sdd_result *result)
 {
-    switch (result->error) {
+    switch (result->failure.status) {
     case SDD_OK: return 1;
     case SDD_ERROR_CANCELLED: return t->is_silenced || t->may_be_cancelled;
     case SDD_ERROR_NOT_CACHED: return t->only_cached;
     case SDD_ERROR_NOT_MODIFIED: return t->cached == 1;
     case SDD_ERROR_BLOCKED: return t->is_blockable;
     case SDD_ERROR_TIMEOUT: return t->has_limit;
-    default: return result->error == t->expected && (t->width == 0 || t->cached == 1);
+    default: return result->failure.status == t->expected && (t->width == 0 || t->cached == 1);
     }
 }
 
@@ -113,18 +113,18 @@ static inline void track_end(tracked *t, const sdd_result *result)
 {
     check_result(result);
     CHECK(t->completed == 0 && t->freed == 0);
-    if (!may_end_with(t, result) || (t->is_silenced && result->error != SDD_ERROR_CANCELLED))
+    if (!may_end_with(t, result) || (t->is_silenced && result->failure.status != SDD_ERROR_CANCELLED))
         FAIL("%s ended with %s %d, expected %s: silenced %d, may be cancelled %d, cached %d, origin %d, HTTP %d: %s",
-             result->url, sdd_status_name(result->error), (int)result->detail, sdd_status_name(t->expected),
-             t->is_silenced, t->may_be_cancelled, t->cached, (int)result->origin, (int)result->http_status,
-             result->message);
-    if (result->error == SDD_OK && t->width > 0) {
-        CHECK(result->finished == 1 && result->image != NULL);
+             result->url, sdd_status_name(result->failure.status), (int)result->failure.detail, sdd_status_name(t->expected),
+             t->is_silenced, t->may_be_cancelled, t->cached, (int)result->origin, (int)result->failure.http_status,
+             result->failure.message);
+    if (result->failure.status == SDD_OK && t->width > 0) {
+        CHECK(result->is_terminal == 1 && result->image != NULL);
         if (sdd_image_width(result->image) != t->width || sdd_image_height(result->image) != t->height)
             FAIL("%s is %d x %d, not %d x %d (origin %d)", result->url, (int)sdd_image_width(result->image),
                  (int)sdd_image_height(result->image), t->width, t->height, (int)result->origin);
     }
-    t->error = result->error;
+    t->error = result->failure.status;
     t->completed++;
 }
 

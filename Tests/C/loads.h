@@ -72,10 +72,8 @@ static inline sdd_load_request record_load(record *r, const char *url, uint64_t 
 
 static inline sdd_token submit_load(loader_in_folder *l, const sdd_load_request *request)
 {
-    sdd_status status = -1;
-    sdd_token token = sdd_loader_submit(l->loader, request, &status);
-    CHECK_STATUS(status, SDD_OK);
-    CHECK(token != 0);
+    sdd_token token = sdd_loader_submit(l->loader, request);
+    if (token == 0) FAIL("not submitted: %s", sdd_last_error_message());
     return token;
 }
 

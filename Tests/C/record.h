@@ -23,7 +23,6 @@ typedef struct record {
     char url[1024], message[1024];
     int has_url;
     int32_t error_class, stage, retryable, origin;
-    sdd_timings timings;
     sdd_metrics metrics; /* its remote_address points to the next field */
     char remote_address[64];
     sdd_image *image;       /* retained */
@@ -100,20 +99,20 @@ static inline int32_t class_of(sdd_status error, int32_t detail)
 }
 
 /* Checks the measurements that every result has. */
-static inline void check_measured(const sdd_timings *t, const sdd_metrics *m)
+static inline void check_measured(const sdd_metrics *m)
 {
-    if (t->queue_us < 0 || t->name_lookup_us < 0 || t->connect_us < 0 || t->tls_us < 0 || t->first_byte_us < 0 ||
-        t->transfer_us < 0 || t->decode_us < 0 || t->delivery_us < 0 || t->total_us < t->queue_us ||
-        t->total_us < t->decode_us || t->cache_us < 0 || t->total_us < t->cache_us)
+    if (m->queue_us < 0 || m->name_lookup_us < 0 || m->connect_us < 0 || m->tls_us < 0 || m->first_byte_us < 0 ||
+        m->transfer_us < 0 || m->decode_us < 0 || m->delivery_us < 0 || m->total_us < m->queue_us ||
+        m->total_us < m->decode_us || m->cache_us < 0 || m->total_us < m->cache_us)
         FAIL("cache %lld, queue %lld, name %lld, connect %lld, TLS %lld, first byte %lld, transfer %lld, decode %lld, "
-             "delivery %lld, total %lld us", (long long)t->cache_us, (long long)t->queue_us,
-             (long long)t->name_lookup_us, (long long)t->connect_us, (long long)t->tls_us, (long long)t->first_byte_us, (long long)t->transfer_us,
-             (long long)t->decode_us, (long long)t->delivery_us, (long long)t->total_us);
+             "delivery %lld, total %lld us", (long long)m->cache_us, (long long)m->queue_us,
+             (long long)m->name_lookup_us, (long long)m->connect_us, (long long)m->tls_us, (long long)m->first_byte_us, (long long)m->transfer_us,
+             (long long)m->decode_us, (long long)m->delivery_us, (long long)m->total_us);
     CHECK(m->request_bytes >= 0 && m->response_header_bytes >= 0 && m->response_body_bytes >= 0);
     CHECK(m->saved_bytes >= 0 && m->resumed_bytes >= 0);
     CHECK(m->body_bytes >= 0 && m->redirects >= 0 && m->attempts >= 0);
     CHECK(m->connection_reused == 0 || m->connection_reused == 1);
-    CHECK(m->reserved == 0 && m->remote_address != NULL);
+    CHECK(m->remote_address != NULL && (m->end_unproven == 0 || m->end_unproven == 1));
     if (!tries_again) CHECK(m->attempts <= 1);
 }
 
@@ -126,17 +125,18 @@ static int pictures_are_transformed;
 /* Checks the properties that every result has. */
 static inline void check_result(const sdd_result *result)
 {
-    CHECK(result->struct_size == sizeof *result && result->timings->struct_size == sizeof *result->timings);
+    CHECK(result->struct_size == sizeof *result && result->metrics->struct_size == sizeof *result->timings);
     CHECK(result->metrics->struct_size == sizeof *result->metrics);
-    CHECK(result->token != 0 && result->origin >= SDD_ORIGIN_NETWORK && result->origin <= SDD_ORIGIN_HTTP_STALE);
-    CHECK_EQUAL(result->finished, 1);
-    check_measured(result->timings, result->metrics);
-    if (result->detail) CHECK_EQUAL(result->detail / 100, result->error);
-    CHECK_EQUAL(result->error_class, class_of(result->error, result->detail));
-    CHECK(result->retryable == 0 || result->retryable == 1);
-    if (result->error == SDD_OK) {
-        CHECK_TEXT(result->message, "");
-        CHECK(result->stage == SDD_STAGE_NONE && result->retryable == 0);
+    CHECK(result->token != 0 && result->origin >= SDD_ORIGIN_NONE && result->origin <= SDD_ORIGIN_HTTP_STALE);
+    CHECK_EQUAL(result->origin == SDD_ORIGIN_NONE, result->failure.status != SDD_OK);
+    CHECK_EQUAL(result->is_terminal, 1);
+    check_measured(result->metrics);
+    if (result->failure.detail) CHECK_EQUAL(result->failure.detail / 100, result->failure.status);
+    CHECK_EQUAL(result->failure.error_class, class_of(result->failure.status, result->failure.detail));
+    CHECK(result->failure.retryable == 0 || result->failure.retryable == 1);
+    if (result->failure.status == SDD_OK) {
+        CHECK_TEXT(result->failure.message, "");
+        CHECK(result->failure.stage == SDD_STAGE_NONE && result->failure.retryable == 0);
         /* A result from memory may have no bytes, or bytes from elsewhere. A load has none for a picture that was
            scaled or transformed. */
         int is_made = result->image && sdd_image_bytes(result->image) == NULL && result->bytes == NULL;
@@ -149,13 +149,13 @@ static inline void check_result(const sdd_result *result)
             CHECK(own == result->bytes || (own == NULL && result->origin == SDD_ORIGIN_DISK));
         }
     } else {
-        size_t length = strlen(result->message);
-        if (length < 10 || result->message[length - 1] != '.' || strchr(result->message, '\n'))
-            FAIL("not a sentence: \"%s\"", result->message);
-        CHECK(strncmp(sdd_status_name(result->error), "SDD_ERROR_", 10) == 0);
-        CHECK(strcmp(sdd_status_name(result->error), "SDD_ERROR_UNKNOWN") != 0);
+        size_t length = strlen(result->failure.message);
+        if (length < 10 || result->failure.message[length - 1] != '.' || strchr(result->failure.message, '\n'))
+            FAIL("not a sentence: \"%s\"", result->failure.message);
+        CHECK(strncmp(sdd_status_name(result->failure.status), "SDD_ERROR_", 10) == 0);
+        CHECK(strcmp(sdd_status_name(result->failure.status), "SDD_ERROR_UNKNOWN") != 0);
         CHECK(result->image == NULL && result->bytes == NULL && result->extended == NULL);
-        CHECK(result->stage >= SDD_STAGE_SUBMIT && result->stage <= SDD_STAGE_DECODE);
+        CHECK(result->failure.stage >= SDD_STAGE_SUBMIT && result->failure.stage <= SDD_STAGE_DECODE);
     }
 }
 
@@ -171,19 +171,18 @@ static inline void record_completed(const sdd_result *result, void *user_data)
     r->completed_count++;
     r->thread = pthread_self();
     r->token = result->token;
-    r->error = result->error;
-    r->detail = result->detail;
-    r->http_status = result->http_status;
-    r->curl_code = result->curl_code;
-    r->system_error = result->system_error;
+    r->error = result->failure.status;
+    r->detail = result->failure.detail;
+    r->http_status = result->failure.http_status;
+    r->curl_code = result->failure.curl_code;
+    r->system_error = result->failure.system_error;
     r->has_url = result->url != NULL;
     snprintf(r->url, sizeof r->url, "%s", result->url ? result->url : "");
-    snprintf(r->message, sizeof r->message, "%s", result->message);
-    r->error_class = result->error_class;
-    r->stage = result->stage;
-    r->retryable = result->retryable;
+    snprintf(r->message, sizeof r->message, "%s", result->failure.message);
+    r->error_class = result->failure.error_class;
+    r->stage = result->failure.stage;
+    r->retryable = result->failure.retryable;
     r->origin = result->origin;
-    r->timings = *result->timings;
     r->metrics = *result->metrics;
     snprintf(r->remote_address, sizeof r->remote_address, "%s", result->metrics->remote_address);
     r->image = sdd_image_retain(result->image);
@@ -218,10 +217,8 @@ static inline sdd_download_request record_request(record *r, const char *url)
 
 static inline sdd_token submit(sdd_downloader *downloader, const sdd_download_request *request)
 {
-    sdd_status status = -1;
-    sdd_token token = sdd_downloader_submit(downloader, request, &status);
-    CHECK_STATUS(status, SDD_OK);
-    CHECK(token != 0);
+    sdd_token token = sdd_downloader_submit(downloader, request);
+    if (token == 0) FAIL("not submitted: %s", sdd_last_error_message());
     return token;
 }
 

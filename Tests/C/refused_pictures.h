@@ -20,7 +20,7 @@ static void pictures(void)
 {
     sdd_image *made = image;
     sdd_image_info info = SDD_IMAGE_INFO_INIT;
-    sdd_image_facts facts = SDD_IMAGE_FACTS_INIT;
+    sdd_image_info facts = SDD_IMAGE_INFO_INIT;
     sdd_image_text text = SDD_IMAGE_TEXT_INIT;
     const void *data;
     size_t size;
@@ -44,9 +44,9 @@ static void pictures(void)
     REFUSES(sdd_image_decode_pixels, (NULL, &detail), INVALID, "image: NULL");
     REFUSES(sdd_image_get_info, (NULL, &info), INVALID, "image: NULL");
     REFUSES(sdd_image_get_info, (image, NIL), INVALID, "info: NULL");
-    REFUSES(sdd_image_get_facts, (NULL, &facts), INVALID, "image: NULL");
-    REFUSES(sdd_image_get_facts, (image, NULL), INVALID, "facts: NULL");
-    REFUSES(sdd_image_get_facts, (image, &facts), SDD_ERROR_NOT_FOUND, "image: it was made of pixels");
+    REFUSES(sdd_image_get_info, (NULL, &facts), INVALID, "image: NULL");
+    REFUSES(sdd_image_get_info, (image, NULL), INVALID, "facts: NULL");
+    REFUSES(sdd_image_get_info, (image, &facts), SDD_ERROR_NOT_FOUND, "image: it was made of pixels");
     REFUSES(sdd_image_frame, (NULL, 0, &made, NULL), INVALID, "image: NULL");
     REFUSES(sdd_image_frame, (image, 0, NULL, NULL), INVALID, "frame: NULL");
     REFUSES(sdd_image_frame, (image, 7, &made, NULL), SDD_ERROR_NOT_FOUND, "index: 7 is not below 1");
@@ -63,7 +63,7 @@ static void pictures(void)
 static void bytes_and_decoding(void)
 {
     sdd_image *made = NULL;
-    sdd_image_facts facts = SDD_IMAGE_FACTS_INIT;
+    sdd_image_info facts = SDD_IMAGE_INFO_INIT;
     int32_t detail = 0;
     GIVES(0, sdd_bytes_data, (NULL), "bytes: NULL");
     GIVES(0, sdd_bytes_size, (NULL), "bytes: NULL");

@@ -31,7 +31,7 @@ static inline void note_end(const sdd_result *result, void *user_data)
     pthread_mutex_lock(&ends.lock);
     CHECK(ends.count < MOST);
     ends.numbers[ends.count] = (int)(intptr_t)user_data;
-    ends.errors[ends.count++] = result->error;
+    ends.errors[ends.count++] = result->failure.status;
     pthread_mutex_unlock(&ends.lock);
 }
 

@@ -103,7 +103,7 @@ static void the_filter_is_asked_about_exceptions(void)
     network.address_exceptions = &exception;
     network.address_exception_count = 1;
     network.address_filter = refuse_all;
-    network.address_filter_user_data = &asked;
+    network.user_data = &asked;
     sdd_downloader *downloader = make_downloader(&config);
     check_goes(downloader, at("/ok"), 0);
     destroy(downloader);
@@ -175,7 +175,7 @@ static void data_urls_are_switched_off(void)
     transport.scheme = "data";
     transport.start = archive_start;
     transport.cancel = archive_cancel;
-    CHECK_STATUS(sdd_downloader_add_transport(l.downloader, &transport, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_transport(l.downloader, &transport), SDD_OK);
     fetch(l.downloader, &r, urls[0], SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_EQUAL(sdd_bytes_size(r.bytes), 3);

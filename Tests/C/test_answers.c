@@ -594,16 +594,16 @@ static void accept_follows_from_the_coders(void)
     accepts(downloader, "image/jpeg,image/png,image/*;q=0.8,*/*;q=0.5");
     CHECK_STATUS(sdd_set_header(own, "accept", "text/html"), SDD_OK);
     coder.mime_type = "image/webp";
-    CHECK_STATUS(sdd_process_add_coder(&coder, NULL), SDD_OK);
+    CHECK_STATUS(sdd_process_add_coder(&coder), SDD_OK);
     accepts(downloader, "image/jpeg,image/png,image/webp,image/*;q=0.8,*/*;q=0.5");
     coder = toy_coder(&b);
     coder.mime_type = "Image/AVIF";
-    CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder), SDD_OK);
     accepts(downloader, "image/jpeg,image/png,image/avif,image/webp,image/*;q=0.8,*/*;q=0.5");
     /* One coder has no type, the other a type that is listed already. */
     coder = toy_coder(&c);
     coder.mime_type = NULL;
-    CHECK_STATUS(sdd_process_add_coder(&coder, NULL), SDD_OK);
+    CHECK_STATUS(sdd_process_add_coder(&coder), SDD_OK);
     accepts(downloader, "image/jpeg,image/png,image/avif,image/webp,image/*;q=0.8,*/*;q=0.5");
     CHECK_STATUS(sdd_process_remove_coder("c"), SDD_OK);
     CHECK_STATUS(sdd_process_remove_coder("a"), SDD_OK);
@@ -616,7 +616,7 @@ static void accept_follows_from_the_coders(void)
     CHECK_STATUS(sdd_set_header(downloader, "ACCEPT", NULL), SDD_OK);
     coder = toy_coder(&d);
     coder.mime_type = "image/gif";
-    CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder), SDD_OK);
     record r = RECORD_INIT;
     fetch(downloader, &r, at("/echo?accept"), SDD_OPTION_BYTES_ONLY);
     CHECK(!echoes(&r, "Accept:"));

@@ -79,18 +79,18 @@ static void drain_takes_events_in_portions(void)
             record *r = events[i].user_data;
             CHECK(events[i].struct_size == sizeof(sdd_event) && events[i].token == r->token);
             if (events[i].kind == SDD_EVENT_PROGRESS) {
-                CHECK(r == &records[0] && events[i].result == NULL && events[i].image == NULL && !events[i].bytes);
+                CHECK(r == &records[0] && events[i].result == NULL && events[i].result->image == NULL && !events[i].result->bytes);
                 progressed++;
                 continue;
             }
             CHECK_EQUAL(events[i].kind, SDD_EVENT_COMPLETED);
-            CHECK_STATUS(events[i].error, SDD_OK);
+            CHECK_STATUS(events[i].result->failure.status, SDD_OK);
             check_result(events[i].result);
-            CHECK(events[i].result->image == events[i].image && events[i].result->bytes == events[i].bytes);
-            CHECK_EQUAL(events[i].received_bytes, sdd_bytes_size(events[i].bytes));
+            CHECK(events[i].result->image == events[i].result->image && events[i].result->bytes == events[i].result->bytes);
+            CHECK_EQUAL(events[i].received_bytes, sdd_bytes_size(events[i].result->bytes));
             CHECK(strstr(events[i].result->url, "rgb8.png"));
-            sdd_bytes_release(events[i].bytes);
-            images[completed++] = events[i].image;
+            sdd_bytes_release(events[i].result->bytes);
+            images[completed++] = events[i].result->image;
         }
     }
     CHECK(progressed >= 2);
@@ -114,8 +114,8 @@ static void a_drained_result_is_valid_until_the_next_call(void)
         request.progress = NULL;
         submit(downloader, &request);
         CHECK_STATUS(sdd_downloader_wait(downloader, &event, 1, -1, &count), SDD_OK);
-        CHECK(count == 1 && event.kind == SDD_EVENT_COMPLETED && event.image == NULL && event.bytes == NULL);
-        CHECK_STATUS(event.error, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
+        CHECK(count == 1 && event.kind == SDD_EVENT_COMPLETED && event.result->image == NULL && event.result->bytes == NULL);
+        CHECK_STATUS(event.result->failure.status, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
         CHECK_EQUAL(r.completed_count, 0);
         check_result(event.result);
         CHECK_TEXT(event.result->url, at("/status/404"));
@@ -124,7 +124,7 @@ static void a_drained_result_is_valid_until_the_next_call(void)
         CHECK_EQUAL(r.freed_count, 0);
         if (i == 0) CHECK_STATUS(sdd_downloader_drain(downloader, &event, 1, &count), SDD_OK);
         if (i == 1) CHECK_STATUS(sdd_downloader_dispatch(downloader, 0, NULL), SDD_OK);
-        if (i == 2) CHECK_STATUS(sdd_downloader_wait(downloader, NULL, 0, 0, NULL), SDD_ERROR_TIMED_OUT);
+        if (i == 2) CHECK_STATUS(sdd_downloader_wait(downloader, NULL, 0, 0, NULL), SDD_ERROR_TIMEOUT);
         if (i == 3) CHECK_STATUS(sdd_downloader_idle_wait(downloader, 0), SDD_OK);
         if (i == 4) destroy(downloader);
         if (r.freed_count != 1) FAIL("call %d freed nothing", i);
@@ -142,7 +142,7 @@ static void events_may_be_larger_than_the_library_knows(void)
     for (int i = 0; i < 3; i++) CHECK(sdd_download(downloader, "nonsense", 0, NULL, NULL, NULL) != 0);
     CHECK_STATUS(sdd_downloader_drain(downloader, &events[0].known, 2, &count), SDD_OK);
     CHECK_EQUAL(count, 2);
-    CHECK(events[1].known.error == SDD_ERROR_INVALID_URL && events[1].known.token > events[0].known.token);
+    CHECK(events[1].known.result->failure.status == SDD_ERROR_INVALID_URL && events[1].known.token > events[0].known.token);
     CHECK(events[1].known.struct_size == sizeof events[0] && events[2].unknown == 0xaaaaaaaaaaaaaaaa);
     events[0].known.struct_size = offsetof(sdd_event, result); /* "result" has been part of the struct from the start */
     CHECK_STATUS(sdd_downloader_drain(downloader, &events[0].known, 2, &count), SDD_ERROR_INVALID_ARGUMENT);
@@ -183,14 +183,14 @@ static void waits_end_in_time(void)
     sdd_event event = SDD_EVENT_INIT;
     record r = RECORD_INIT;
     size_t count = 5;
-    CHECK_STATUS(sdd_downloader_wait(downloader, &event, 1, 0, &count), SDD_ERROR_TIMED_OUT);
+    CHECK_STATUS(sdd_downloader_wait(downloader, &event, 1, 0, &count), SDD_ERROR_TIMEOUT);
     int64_t start = milliseconds_now();
-    CHECK_STATUS(sdd_downloader_wait(downloader, NULL, 0, 100, NULL), SDD_ERROR_TIMED_OUT);
+    CHECK_STATUS(sdd_downloader_wait(downloader, NULL, 0, 100, NULL), SDD_ERROR_TIMEOUT);
     CHECK(milliseconds_now() - start >= 99);
     CHECK_STATUS(sdd_downloader_idle_wait(downloader, 0), SDD_OK);
     record_submit(downloader, &r, at("/hold/waits"), SDD_OPTION_BYTES_ONLY);
     start = milliseconds_now();
-    CHECK_STATUS(sdd_downloader_idle_wait(downloader, 100), SDD_ERROR_TIMED_OUT);
+    CHECK_STATUS(sdd_downloader_idle_wait(downloader, 100), SDD_ERROR_TIMEOUT);
     CHECK(milliseconds_now() - start >= 99);
     CHECK_EQUAL(r.completed_count, 0);
     release("waits");
@@ -314,7 +314,7 @@ static void d24_d25_what_cannot_begin_ends_by_its_callback(void)
         CHECK(r.completed_count == 0 && r.freed_count == 0);
         CHECK_STATUS(sdd_token_get_info(token, &info), SDD_ERROR_NOT_FOUND);
         CHECK_STATUS(sdd_cancel(token), SDD_ERROR_NOT_FOUND);
-        CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 0);
+        CHECK_EQUAL(transfers_of(downloader), 0);
         CHECK(is_readable(downloader, 0));
         CHECK_STATUS(sdd_downloader_dispatch(downloader, 0, NULL), SDD_OK); /* record.h sees that `finished` is 1 */
         CHECK(r.completed_count == 1 && r.freed_count == 1 && r.progress_count == 0 && r.token == token);

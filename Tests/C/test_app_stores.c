@@ -394,13 +394,13 @@ static void a_failing_store_is_reported(void)
     sdd_cache_item item = item_of(KEY, NULL, bytes, SDD_CACHE_DISK);
     int32_t detail = 0;
     t->fails = 1;
-    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, &detail), SDD_ERROR_CACHE);
+    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_ERROR_CACHE);
     CHECK_EQUAL(detail, SDD_DETAIL_CACHE_WRITE);
     check_text(c.cache, KEY, NULL);
     CHECK_STATUS(sdd_cache_remove_wait(c.cache, KEY, SDD_CACHE_DISK), SDD_ERROR_CACHE);
     CHECK(counts_of(c.cache).errors >= 3 && counts_of(c.cache).last_error != 0);
     t->fails = 0;
-    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, &detail), SDD_OK);
+    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_OK);
     check_text(c.cache, KEY, "lost");
     sdd_bytes_release(bytes);
     close_cache(&c);
@@ -440,7 +440,7 @@ static void wrong_stores_are_refused(void)
         memory = memory_of(s); \
         entries = entries_of(t); \
         store.field = number; \
-        CHECK_STATUS(sdd_cache_create(&config, &none, NULL), SDD_ERROR_INVALID_ARGUMENT); \
+        CHECK_STATUS(sdd_cache_create(&config, &none), SDD_ERROR_INVALID_ARGUMENT); \
         CHECK(none == NULL && s->freed == 0 && t->freed == 0); \
     } while (0)
     REFUSED(memory, get, NULL);

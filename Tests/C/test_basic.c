@@ -26,7 +26,7 @@ static void every_status_has_its_name(void)
         NAMED(SDD_ERROR_TRUNCATED_BODY), NAMED(SDD_ERROR_REDIRECT_REFUSED), NAMED(SDD_ERROR_CONTENT_ENCODING),
         NAMED(SDD_ERROR_FILE_NOT_READABLE), NAMED(SDD_ERROR_INVALID_ARGUMENT), NAMED(SDD_ERROR_UNSUPPORTED),
         NAMED(SDD_ERROR_NOT_FOUND), NAMED(SDD_ERROR_CLOSED), NAMED(SDD_ERROR_FORKED), NAMED(SDD_ERROR_WRONG_DELIVERY),
-        NAMED(SDD_ERROR_BUSY), NAMED(SDD_ERROR_WOULD_DEADLOCK), NAMED(SDD_ERROR_TIMED_OUT),
+        NAMED(SDD_ERROR_BUSY), NAMED(SDD_ERROR_WOULD_DEADLOCK), NAMED(SDD_ERROR_TIMEOUT),
         NAMED(SDD_ERROR_NO_RESOURCES), NAMED(SDD_ERROR_BUFFER_TOO_SMALL),
         NAMED(SDD_ERROR_INCOMPLETE),
         NAMED(SDD_ERROR_DOES_NOT_FIT),
@@ -46,7 +46,7 @@ static void every_status_has_its_name(void)
     CHECK_EQUAL(sdd_status_class(SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_NO_MEMORY), SDD_CLASS_SYSTEM);
     CHECK_EQUAL(sdd_status_class(SDD_ERROR_BAD_IMAGE_DATA, INT32_MIN), SDD_CLASS_IMAGE);
     CHECK_EQUAL(sdd_status_class(SDD_ERROR_WOULD_DEADLOCK, 0), SDD_CLASS_REQUEST);
-    CHECK_EQUAL(sdd_status_class(SDD_ERROR_TIMED_OUT, 0), SDD_CLASS_TIMEOUT);
+    CHECK_EQUAL(sdd_status_class(SDD_ERROR_TIMEOUT, 0), SDD_CLASS_TIMEOUT);
 }
 
 /* ------------------------------------------------------------------------------------- pictures */
@@ -87,7 +87,7 @@ static void check_picture(const record *r, const char *name)
     CHECK(memcmp(sdd_bytes_data(r->bytes), file, size) == 0);
     CHECK(r->first_received == 0 && r->first_expected == -1);
     CHECK(r->last_received == (int64_t)size && r->last_expected == (int64_t)size);
-    CHECK_EQUAL(sdd_image_format(r->image), is_jpeg ? SDD_IMAGE_FORMAT_JPEG : SDD_IMAGE_FORMAT_PNG);
+    CHECK_EQUAL(image_info(r->image).format, is_jpeg ? SDD_IMAGE_FORMAT_JPEG : SDD_IMAGE_FORMAT_PNG);
     /* Versions of libjpeg-turbo may round differently. */
     check_pixels(r->image, name, is_jpeg ? 2 : 0);
     free(file);
@@ -170,7 +170,7 @@ static void bytes_come_as_they_were_sent(void)
     }
     fetch(NULL, &r, at("/ok?size=1000"), SDD_OPTION_BYTES_ONLY);
     CHECK_EQUAL(r.last_expected, 1000);
-    CHECK(r.timings.total_us >= r.timings.transfer_us && r.timings.transfer_us > 0 && r.timings.queue_us >= 0);
+    CHECK(r.metrics.total_us >= r.metrics.transfer_us && r.metrics.transfer_us > 0 && r.metrics.queue_us >= 0);
     fetch(NULL, &r, at("/empty"), SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK(sdd_bytes_size(r.bytes) == 0 && sdd_bytes_data(r.bytes) == NULL);

@@ -34,8 +34,8 @@ static void end_batch(sdd_batch *batch)
 
 static void let_go(sdd_batch_item *item)
 {
-    sdd_image_release(item->image);
-    sdd_bytes_release(item->bytes);
+    sdd_image_release(item->result->image);
+    sdd_bytes_release(item->result->bytes);
 }
 
 /* Waits for one item. Returns 0 when all have been taken. */
@@ -111,11 +111,11 @@ static void z14_each_item_is_taken_once(void)
             char target[64];
             CHECK(index >= 0 && index < MANY && !seen[index]++);
             CHECK_EQUAL(items[i].id, 1000000000000 + index * 3);
-            CHECK(items[i].error == SDD_OK && items[i].detail == 0 && items[i].http_status == 200);
-            CHECK(items[i].slot == -1 && items[i].image == NULL && items[i].time_us > 0);
+            CHECK(items[i].result->failure.status == SDD_OK && items[i].result->failure.detail == 0 && items[i].result->failure.http_status == 200);
+            CHECK(items[i].slot == -1 && items[i].result->image == NULL && items[i].result->metrics->total_us > 0);
             snprintf(target, sizeof target, "/ok?size=300&number=%d", (int)index);
-            CHECK_EQUAL(sdd_bytes_size(items[i].bytes), 300);
-            CHECK(is_pattern(sdd_bytes_data(items[i].bytes), 300, target));
+            CHECK_EQUAL(sdd_bytes_size(items[i].result->bytes), 300);
+            CHECK(is_pattern(sdd_bytes_data(items[i].result->bytes), 300, target));
             let_go(&items[i]);
             taken++;
         }
@@ -139,12 +139,12 @@ static void z14_items_come_in_order_if_that_is_asked_for(void)
     sdd_batch *batch = make_batch(&config);
     sdd_batch_item item;
     wait_for_ends(batch, 2);
-    CHECK_STATUS(take_now(batch), SDD_ERROR_TIMED_OUT);
+    CHECK_STATUS(take_now(batch), SDD_ERROR_TIMEOUT);
     CHECK(!is_readable(batch));
     release("first");
     for (int i = 0; i < 3; i++) {
         CHECK(take_one(batch, &item));
-        CHECK(item.index == i && item.id == (uint64_t)i && sdd_bytes_size(item.bytes) == (size_t)(9 - i));
+        CHECK(item.index == i && item.id == (uint64_t)i && sdd_bytes_size(item.result->bytes) == (size_t)(9 - i));
         let_go(&item);
     }
     CHECK(!take_one(batch, &item) && is_readable(batch));
@@ -156,7 +156,7 @@ static void z14_items_come_in_order_if_that_is_asked_for(void)
         CHECK(take_one(batch, &item) && item.index != 0);
         let_go(&item);
     }
-    CHECK_STATUS(take_now(batch), SDD_ERROR_TIMED_OUT);
+    CHECK_STATUS(take_now(batch), SDD_ERROR_TIMEOUT);
     release("last");
     CHECK(take_one(batch, &item) && item.index == 0);
     let_go(&item);
@@ -204,7 +204,7 @@ static void z14_a_function_gives_items_to_a_waiting_application(void)
     CHECK_EQUAL(g.given, 5);
     g.batch = batch;
     while (take_one(batch, &item)) {
-        CHECK(item.error == SDD_OK && item.id == 500 + (uint64_t)item.index);
+        CHECK(item.result->failure.status == SDD_OK && item.id == 500 + (uint64_t)item.index);
         let_go(&item);
         taken++;
         CHECK(g.given <= taken + 5);
@@ -239,7 +239,7 @@ static int64_t items_with(sdd_batch *batch, sdd_status error, int32_t detail, in
 {
     sdd_batch_status status = SDD_BATCH_STATUS_INIT;
     for (size_t i = 0; sdd_batch_get_status(batch, i, &status) == SDD_OK; i++)
-        if (status.error == error && status.detail == detail && status.http_status == http_status) return status.items;
+        if (status.failure.status == error && status.failure.detail == detail && status.failure.http_status == http_status) return status.items;
     return 0;
 }
 
@@ -261,13 +261,13 @@ static void z14_one_bad_item_does_not_stop_the_others(void)
     sdd_batch_item item;
     for (int i = 0; i < COUNT; i++) {
         CHECK(take_one(batch, &item));
-        CHECK(item.slot == item.index && item.image == NULL && item.bytes == NULL);
-        CHECK_EQUAL(item.error == SDD_OK, item.index == 5);
+        CHECK(item.slot == item.index && item.result->image == NULL && item.result->bytes == NULL);
+        CHECK_EQUAL(item.result->failure.status == SDD_OK, item.index == 5);
         int64_t sum = 0;
         for (int byte = 0; byte < SIZE; byte++) sum += pixels[item.slot * SIZE + byte];
         CHECK_EQUAL(sum > 0, item.index == 5);
-        CHECK(item.error || (item.width == 8 && item.height == 6));
-        CHECK(!item.error || (item.width == 0 && item.height == 0));
+        CHECK(item.result->failure.status || (item.width == 8 && item.height == 6));
+        CHECK(!item.result->failure.status || (item.width == 0 && item.height == 0));
     }
     CHECK(!take_one(batch, &item));
     CHECK_EQUAL(items_with(batch, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_NULL, 0), 1);
@@ -298,7 +298,7 @@ static void z14_an_item_is_tried_as_often_as_is_said(void)
     sdd_batch_item item;
     config.max_attempts = 2;
     sdd_batch *batch = make_batch(&config);
-    for (int i = 0; i < 2; i++) CHECK(take_one(batch, &item) && item.error == SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
+    for (int i = 0; i < 2; i++) CHECK(take_one(batch, &item) && item.result->failure.status == SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
     CHECK_EQUAL(requests_of("/status/503"), 2);
     CHECK_EQUAL(requests_of("/status/404%3Fagain"), 1);
     end_batch(batch);
@@ -326,7 +326,7 @@ static sdd_image *decoded(const char *name, const sdd_tensor *tensor)
     options.target_height = tensor->height;
     options.allow_enlarging = 1;
     options.background = tensor->background;
-    CHECK_STATUS(sdd_image_decode(bytes, size, &options, &image, NULL), SDD_OK);
+    CHECK_STATUS(sdd_image_decode(bytes, size, &options, &image), SDD_OK);
     free(bytes);
     return image;
 }
@@ -379,7 +379,7 @@ static void fill_and_compare(int32_t format, int32_t layout, int32_t fit, int32_
     sdd_batch_item item;
     int taken = 0;
     for (; take_one(batch, &item); taken++) {
-        CHECK_STATUS(item.error, SDD_OK);
+        CHECK_STATUS(item.result->failure.status, SDD_OK);
         CHECK(item.slot >= 0 && (size_t)item.slot < slot_count && !in_use[item.slot]++);
         if (slots == SDD_TENSOR_SLOT_OF_INDEX) CHECK_EQUAL(item.slot, item.index);
         sdd_image *image = decoded(pictures[item.index % PICTURES], &tensor);
@@ -393,7 +393,7 @@ static void fill_and_compare(int32_t format, int32_t layout, int32_t fit, int32_
             continue;
         }
         if (taken % 2 == 0) continue; /* from here on both slots are in use */
-        CHECK(taken + 1 == COUNT || take_now(batch) == SDD_ERROR_TIMED_OUT);
+        CHECK(taken + 1 == COUNT || take_now(batch) == SDD_ERROR_TIMEOUT);
         for (int i = 0; i < 2; i++) {
             CHECK_STATUS(sdd_batch_release_slot(batch, i), SDD_OK);
             CHECK_STATUS(sdd_batch_release_slot(batch, i), SDD_ERROR_NOT_FOUND);
@@ -431,10 +431,10 @@ static void z14_without_a_tensor_there_are_images(void)
     sdd_batch_item item;
     options.target_width = 9; /* the options were copied */
     CHECK(take_one(batch, &item));
-    CHECK(item.error == SDD_OK && item.bytes == NULL && item.slot == -1 && item.width == 5);
+    CHECK(item.result->failure.status == SDD_OK && item.result->bytes == NULL && item.slot == -1 && item.width == 5);
     end_batch(batch);
-    CHECK(sdd_image_width(item.image) == 5 && sdd_image_pixel_format(item.image) == SDD_PIXEL_FORMAT_GREY8);
-    CHECK(sdd_image_bytes(item.image) != NULL);
+    CHECK(sdd_image_width(item.result->image) == 5 && sdd_image_pixel_format(item.result->image) == SDD_PIXEL_FORMAT_GREY8);
+    CHECK(sdd_image_bytes(item.result->image) != NULL);
     let_go(&item);
 }
 
@@ -454,7 +454,7 @@ static void z14_the_look_ahead_limits_the_requests(void)
     CHECK_EQUAL(requests_of("/hold/ahead"), 4); /* none of them has been taken */
     CHECK(is_readable(batch));
     for (int i = 0; i < 20; i++) {
-        CHECK(take_one(batch, &item) && item.error == SDD_OK);
+        CHECK(take_one(batch, &item) && item.result->failure.status == SDD_OK);
         let_go(&item);
         CHECK(requests_of("/hold/ahead") <= i + 1 + 4);
     }
@@ -476,10 +476,10 @@ static void z14_items_after_the_deadline_are_too_late(void)
     int64_t start = milliseconds_now();
     sdd_batch *batch = make_batch(&config);
     while (take_one(batch, &item)) {
-        if (item.error == SDD_OK) {
+        if (item.result->failure.status == SDD_OK) {
             good++;
         } else {
-            CHECK(item.error == SDD_ERROR_TIMEOUT && item.detail == SDD_DETAIL_TIMEOUT_TOTAL);
+            CHECK(item.result->failure.status == SDD_ERROR_TIMEOUT && item.result->failure.detail == SDD_DETAIL_TIMEOUT_TOTAL);
             late++;
         }
         let_go(&item);
@@ -513,15 +513,15 @@ static void cancel_after(int count, int32_t order)
     sdd_batch *batch = make_batch(&config);
     for (; taken < count; taken++) {
         CHECK(take_one(batch, &item) && !seen[item.index]++);
-        CHECK_STATUS(item.error, SDD_OK);
+        CHECK_STATUS(item.result->failure.status, SDD_OK);
     }
     CHECK_STATUS(sdd_batch_cancel(batch), SDD_OK);
     CHECK_STATUS(sdd_batch_cancel(batch), SDD_OK);
     for (; take_one(batch, &item); taken++) {
         CHECK(!seen[item.index]++);
-        CHECK(item.error == SDD_OK || item.error == SDD_ERROR_CANCELLED);
+        CHECK(item.result->failure.status == SDD_OK || item.result->failure.status == SDD_ERROR_CANCELLED);
         if (order == SDD_BATCH_ORDERED) CHECK_EQUAL(item.index, taken);
-        if (item.error) CHECK(memory[item.slot * 360] == 0 && memory[item.slot * 360 + 359] == 0);
+        if (item.result->failure.status) CHECK(memory[item.slot * 360] == 0 && memory[item.slot * 360 + 359] == 0);
     }
     CHECK_EQUAL(taken, 40);
     sdd_batch_statistics all = SDD_BATCH_STATISTICS_INIT;
@@ -590,10 +590,10 @@ static void z14_a_downloader_may_go_before_its_batch(void)
     destroy(config.downloader);
     for (int i = 0; i < 2; i++) {
         CHECK(take_one(batch, &item));
-        CHECK_STATUS(item.error, SDD_ERROR_CANCELLED);
+        CHECK_STATUS(item.result->failure.status, SDD_ERROR_CANCELLED);
     }
     CHECK(take_one(batch, &item));
-    CHECK(item.error == SDD_ERROR_INVALID_DOWNLOAD_OPERATION && item.detail == SDD_DETAIL_OPERATION_CLOSED);
+    CHECK(item.result->failure.status == SDD_ERROR_INVALID_DOWNLOAD_OPERATION && item.result->failure.detail == SDD_DETAIL_OPERATION_CLOSED);
     CHECK(!take_one(batch, &item));
     end_batch(batch);
     sdd_batch *out = (sdd_batch *)&item;

@@ -12,10 +12,10 @@ static int take_all(sdd_batch *batch, size_t total)
     do {
         CHECK_STATUS(sdd_batch_wait(batch, items, 8, -1, &count), SDD_OK);
         for (size_t i = 0; i < count; i++) {
-            CHECK_STATUS(items[i].error, SDD_OK);
-            from_network += items[i].origin == SDD_ORIGIN_NETWORK;
-            sdd_image_release(items[i].image);
-            sdd_bytes_release(items[i].bytes);
+            CHECK_STATUS(items[i].result->failure.status, SDD_OK);
+            from_network += items[i].result->origin == SDD_ORIGIN_NETWORK;
+            sdd_image_release(items[i].result->image);
+            sdd_bytes_release(items[i].result->bytes);
         }
         taken += count;
     } while (count);
@@ -121,7 +121,7 @@ static void b14_a_processor_may_make_bad_requests(void)
     for (size_t taken = 0, count; taken < 20; taken += count) {
         sdd_batch_item item = SDD_BATCH_ITEM_INIT;
         CHECK_STATUS(sdd_batch_wait(batch, &item, 1, -1, &count), SDD_OK);
-        CHECK(item.error == SDD_ERROR_INVALID_DOWNLOAD_OPERATION && item.detail == SDD_DETAIL_OPERATION_MODIFIER);
+        CHECK(item.result->failure.status == SDD_ERROR_INVALID_DOWNLOAD_OPERATION && item.result->failure.detail == SDD_DETAIL_OPERATION_MODIFIER);
     }
     CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
     close_loader(&l);

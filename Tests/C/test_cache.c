@@ -52,26 +52,26 @@ static void bytes_and_extended_come_as_they_were_given(void)
     sdd_image *image = (sdd_image *)&item;
     int32_t origin = -1;
     item.extended = sdd_bytes_create("any\0bytes", 9);
-    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_OK);
     /* The bytes come from the disk although the image is in memory. */
-    CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, &image, &bytes, &extended, &origin), SDD_OK);
+    CHECK_STATUS(find(c.cache, &query, &image, &bytes, &extended, &origin), SDD_OK);
     CHECK(image == NULL && origin == SDD_ORIGIN_DISK && sdd_bytes_size(bytes) == sdd_bytes_size(picture));
     CHECK(memcmp(sdd_bytes_data(bytes), sdd_bytes_data(picture), sdd_bytes_size(picture)) == 0);
     CHECK(sdd_bytes_size(extended) == 9 && memcmp(sdd_bytes_data(extended), "any\0bytes", 9) == 0);
     sdd_bytes_release(bytes);
     sdd_bytes_release(extended);
     query.wants = SDD_WANT_BOTH;
-    CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, &image, &bytes, NULL, NULL), SDD_OK);
+    CHECK_STATUS(find(c.cache, &query, &image, &bytes, NULL, NULL), SDD_OK);
     CHECK(sdd_image_width(image) == 37 && sdd_bytes_size(bytes) == sdd_bytes_size(picture));
     sdd_image_release(image);
     sdd_bytes_release(bytes);
-    CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK); /* only whether the entry exists */
+    CHECK_STATUS(find(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK); /* only whether the entry exists */
     put(c.cache, KEY, NULL, text_bytes("no picture, and nothing of the host's"));
     query = query_of(KEY, SDD_CACHE_DISK, SDD_WANT_BYTES);
-    CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, NULL, NULL, &extended, NULL), SDD_OK);
+    CHECK_STATUS(find(c.cache, &query, NULL, NULL, &extended, NULL), SDD_OK);
     CHECK(extended == NULL);
     query.wants = SDD_WANT_IMAGE;
-    CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, &image, NULL, NULL, NULL), SDD_ERROR_BAD_IMAGE_DATA);
+    CHECK_STATUS(find(c.cache, &query, &image, NULL, NULL, NULL), SDD_ERROR_BAD_IMAGE_DATA);
     CHECK(image == NULL);
     sdd_image_release(item.image);
     sdd_bytes_release(item.extended);
@@ -115,17 +115,17 @@ static void the_levels_are_separate(void)
 {
     cache_in_folder c = open_default();
     sdd_cache_item item = item_of("memory", fixture_image("png/rgb8.png"), NULL, SDD_CACHE_MEMORY);
-    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_OK);
     item.key = "disk";
     item.levels = SDD_CACHE_DISK;
-    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_OK);
     sdd_image_release(item.image);
     CHECK_EQUAL(sdd_cache_contains_wait(c.cache, "memory", SDD_CACHE_ALL), SDD_CACHE_MEMORY);
     CHECK_EQUAL(sdd_cache_contains_wait(c.cache, "disk", SDD_CACHE_ALL), SDD_CACHE_DISK);
     sdd_cache_query_options query = query_of("memory", SDD_CACHE_DISK, SDD_WANT_IMAGE);
-    CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED);
+    CHECK_STATUS(find(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED);
     query = query_of("disk", SDD_CACHE_MEMORY, SDD_WANT_IMAGE);
-    CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED);
+    CHECK_STATUS(find(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED);
     close_cache(&c);
 }
 
@@ -268,7 +268,7 @@ static void a_viewer_opens_the_file_of_an_entry(void)
         put(c.cache, pictures[i], NULL, sdd_bytes_retain(picture));
         size_t whole;
         uint8_t *file = read_whole(path_of(c.cache, pictures[i]), &whole);
-        CHECK_STATUS(sdd_image_decode(file, whole, NULL, &image, NULL), SDD_OK);
+        CHECK_STATUS(sdd_image_decode(file, whole, NULL, &image), SDD_OK);
         sdd_image_release(image);
         CHECK_STATUS(sdd_cache_open_wait(c.cache, pictures[i], &descriptor, &size), SDD_OK);
         CHECK_EQUAL(size, sdd_bytes_size(picture));
@@ -293,7 +293,7 @@ static void large_entries_may_be_mapped(void)
     sdd_bytes *picture = fixture_bytes("large/baseline.jpg"), *bytes = NULL;
     sdd_cache_query_options query = query_of(KEY, SDD_CACHE_DISK, SDD_WANT_BYTES);
     put(c.cache, KEY, NULL, sdd_bytes_retain(picture));
-    CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, NULL, &bytes, NULL, NULL), SDD_OK);
+    CHECK_STATUS(find(c.cache, &query, NULL, &bytes, NULL, NULL), SDD_OK);
     CHECK_STATUS(sdd_cache_clear_wait(c.cache, SDD_CACHE_ALL), SDD_OK);
     close_cache(&c); /* the bytes outlive the cache */
     CHECK_EQUAL(sdd_bytes_size(bytes), sdd_bytes_size(picture));
@@ -347,7 +347,7 @@ static void a_thumbnail_that_was_stored_needs_no_original(void)
     check_image(found, "png/rgb8.pam");
     sdd_image_release(found);
     sdd_cache_query_options query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_IMAGE);
-    CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED);
+    CHECK_STATUS(find(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED);
     close_cache(&c);
 }
 
@@ -356,7 +356,7 @@ static void a_thumbnail_that_was_stored_needs_no_original(void)
 static void put_in_memory(sdd_cache *cache, const char *key)
 {
     sdd_cache_item item = item_of(key, fixture_image("png/rgb8.png"), NULL, SDD_CACHE_MEMORY);
-    CHECK_STATUS(sdd_cache_put_wait(cache, &item, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_put_wait(cache, &item), SDD_OK);
     sdd_image_release(item.image);
 }
 
@@ -518,7 +518,7 @@ static void with_access_dates_recently_used_entries_stay(void)
     put_large(c.cache, "b");
     make_older(path_of(c.cache, "a"), 7200);
     make_older(path_of(c.cache, "b"), 3600);
-    CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK);
+    CHECK_STATUS(find(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK);
     CHECK_STATUS(sdd_cache_set_disk_limits(c.cache, 1100000, -1), SDD_OK);
     put_large(c.cache, "c");
     CHECK_STATUS(sdd_cache_trim_disk_wait(c.cache), SDD_OK);
@@ -533,11 +533,11 @@ static void every_statistic_counts(void)
     sdd_bytes *picture = fixture_bytes("png/rgb8.png");
     sdd_cache_query_options query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_IMAGE);
     put(c.cache, KEY, fixture_image("png/rgb8.png"), NULL);
-    CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK); /* from memory */
+    CHECK_STATUS(find(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK); /* from memory */
     CHECK_STATUS(sdd_cache_trim_memory(c.cache, SDD_TRIM_ALL), SDD_OK);
-    CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK); /* from disk */
+    CHECK_STATUS(find(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK); /* from disk */
     query.key = "missing";
-    CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED);
+    CHECK_STATUS(find(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED);
     sdd_cache_statistics counts = counts_of(c.cache);
     CHECK(counts.memory_hits == 1 && counts.memory_misses == 2 && counts.disk_hits == 1 && counts.disk_misses == 1);
     CHECK_EQUAL(counts.disk_read_bytes, sdd_bytes_size(picture));

@@ -40,15 +40,15 @@ static void m19_previews_and_partial_images_are_refused(void)
     sdd_image *image = NULL;
     sdd_status status = -1;
     int32_t detail = -1;
-    lenient.integrity = SDD_DAMAGE_KEEP_REST;
-    CHECK_STATUS(sdd_image_decode(whole, size * 7 / 10, &lenient, &image, NULL), SDD_OK);
-    CHECK(sdd_image_good_rows(image) < sdd_image_height(image));
+    lenient.damage = SDD_DAMAGE_KEEP_REST;
+    CHECK_STATUS(sdd_image_decode(whole, size * 7 / 10, &lenient, &image), SDD_OK);
+    CHECK(image_info(image).good_rows < sdd_image_height(image));
     sdd_bytes *bytes = sdd_bytes_create(whole, size);
     for (int has_bytes = 0; has_bytes < 2; has_bytes++) {
         sdd_cache_item item = item_of(KEY, image, has_bytes ? bytes : NULL, SDD_CACHE_ALL);
-        CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, &detail), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_ERROR_INVALID_ARGUMENT);
         CHECK(strstr(sdd_last_error_message(), "sdd_cache_item.image") != NULL);
-        CHECK_EQUAL(sdd_cache_put(c.cache, NULL, &item, &status), 0);
+        CHECK_EQUAL(sdd_cache_put(c.cache, NULL, &item), 0);
         CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
         CHECK_EQUAL(sdd_cache_contains_wait(c.cache, KEY, SDD_CACHE_ALL), 0);
     }
@@ -65,18 +65,18 @@ static void null_never_crashes(void)
     sdd_status status = -1;
     int32_t detail = -1, descriptor = -1;
     int64_t size;
-    CHECK_STATUS(sdd_cache_create(NULL, none, &detail), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_EQUAL(sdd_cache_put(c.cache, NULL, none, &status), 0);
+    CHECK_STATUS(sdd_cache_create(NULL, none), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_EQUAL(sdd_cache_put(c.cache, NULL, none), 0);
     CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_EQUAL(sdd_cache_put(c.cache, NULL, none, NULL), 0);
-    CHECK_STATUS(sdd_cache_put_wait(c.cache, none, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_EQUAL(sdd_cache_put(c.cache, NULL, none), 0);
+    CHECK_STATUS(sdd_cache_put_wait(c.cache, none), SDD_ERROR_INVALID_ARGUMENT);
     status = -1;
-    CHECK_EQUAL(sdd_cache_query(c.cache, NULL, none, &status), 0);
+    CHECK_EQUAL(sdd_cache_query(c.cache, NULL, none), 0);
     CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_EQUAL(sdd_cache_query(c.cache, NULL, none, NULL), 0);
-    CHECK_EQUAL(sdd_cache_query(c.cache, NULL, &query, &status), 0); /* without `completed` */
+    CHECK_EQUAL(sdd_cache_query(c.cache, NULL, none), 0);
+    CHECK_EQUAL(sdd_cache_query(c.cache, NULL, &query), 0); /* without `completed` */
     CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_cache_query_wait(c.cache, none, NULL, NULL, NULL, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(find(c.cache, none, NULL, NULL, NULL, NULL), SDD_ERROR_INVALID_ARGUMENT);
     CHECK(sdd_cache_memory_image(c.cache, none) == NULL);
     CHECK_EQUAL(sdd_cache_contains_wait(c.cache, none, SDD_CACHE_ALL), 0);
     CHECK_STATUS(sdd_cache_remove_wait(c.cache, none, SDD_CACHE_ALL), SDD_ERROR_INVALID_ARGUMENT);
@@ -99,16 +99,16 @@ static void unknown_values_are_refused(void)
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
     uint8_t pixels[64];
     put_text(c.cache, KEY, "stays");
-    CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(find(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_INVALID_ARGUMENT);
     query = query_of(KEY, SDD_CACHE_ALL, 4);
-    CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(find(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_INVALID_ARGUMENT);
     query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_IMAGE);
     query.options = SDD_OPTION_USE_HTTP_CACHE; /* not an option of queries */
-    CHECK(sdd_cache_query_wait(c.cache, &query, NULL, NULL, NULL, NULL) != SDD_OK);
+    CHECK(find(c.cache, &query, NULL, NULL, NULL, NULL) != SDD_OK);
     query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_IMAGE);
     query.decode = &decode;
     decode.fit = 9;
-    CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(find(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_cache_key(c.cache, KEY, &decode, NULL, 0, NULL, 0, NULL), SDD_ERROR_INVALID_ARGUMENT);
     decode.fit = 0;
     decode.pixels = pixels;
@@ -135,18 +135,18 @@ static void items_that_cannot_be_stored(void)
     cache_in_folder c = open_default();
     int32_t detail = 0;
     sdd_cache_item item = item_of(KEY, NULL, NULL, SDD_CACHE_DEFAULT);
-    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, &detail), SDD_ERROR_CACHE);
+    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_ERROR_CACHE);
     CHECK_EQUAL(detail, SDD_DETAIL_CACHE_NOTHING);
     sdd_bytes *bytes = item.bytes = text_bytes("text");
     item.levels = 4;
-    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, &detail), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_EQUAL(detail, 0);
     item.levels = SDD_CACHE_ALL;
     item.reserved = 1;
-    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, NULL), SDD_ERROR_UNSUPPORTED);
+    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_ERROR_UNSUPPORTED);
     item.reserved = 0;
     item.struct_size = sizeof(size_t) - 1;
-    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_EQUAL(counts_of(c.cache).disk_count, 0);
     sdd_bytes_release(bytes);
     close_cache(&c);
@@ -165,8 +165,8 @@ static void bad_keys_are_refused_and_odd_keys_work(void)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         sdd_cache_item item = item_of(bad[i], NULL, bytes, SDD_CACHE_DISK);
         sdd_cache_query_options query = query_of(bad[i], SDD_CACHE_ALL, SDD_WANT_BYTES);
-        CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, NULL), SDD_ERROR_INVALID_ARGUMENT);
-        CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(find(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_INVALID_ARGUMENT);
         if (bad[i]) CHECK_STATUS(sdd_cache_remove_wait(c.cache, bad[i], SDD_CACHE_ALL), SDD_ERROR_INVALID_ARGUMENT);
     }
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
@@ -187,9 +187,9 @@ static void the_longest_key_and_the_longest_extension(void)
     sdd_bytes *bytes = text_bytes("x");
     memset(key, 'k', 65537);
     sdd_cache_item item = item_of(key, NULL, bytes, SDD_CACHE_DISK);
-    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_ERROR_INVALID_ARGUMENT);
     key[65536] = 0;
-    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_OK);
     check_text(c.cache, key, "x");
     sdd_bytes_release(bytes);
     /* A file name has at most 255 bytes: 32 of the MD5, the dot, and an extension of up to 222. */
@@ -225,7 +225,7 @@ static void configs_that_are_refused(void)
         config.directory = folder; \
         config.user_data_free = freed_for_nothing; \
         config.field = (value); \
-        sdd_status status_ = sdd_cache_create(&config, &cache, &detail); \
+        sdd_status status_ = sdd_cache_create(&config, &cache); \
         if (status_ != SDD_ERROR_INVALID_ARGUMENT || cache != NULL || detail != 0) \
             FAIL(#field " = " #value ": %s, detail %d", sdd_status_name(status_), (int)detail); \
     } while (0)
@@ -255,7 +255,7 @@ static void configs_that_are_refused(void)
         sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
         sdd_cache *cache = NULL;
         config.name = names[i];
-        CHECK_STATUS(sdd_cache_create(&config, &cache, NULL), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(sdd_cache_create(&config, &cache), SDD_ERROR_INVALID_ARGUMENT);
         CHECK(cache == NULL);
     }
     remove_folder(folder);
@@ -289,10 +289,10 @@ static void check_no_cache(const char *folder, int32_t expected)
     int32_t detail = 0;
     config.directory = folder;
     config.user_data_free = freed_for_nothing;
-    CHECK_STATUS(sdd_cache_create(&config, &cache, &detail), SDD_ERROR_CACHE);
+    CHECK_STATUS(sdd_cache_create(&config, &cache), SDD_ERROR_CACHE);
     CHECK_EQUAL(detail, expected);
     CHECK(cache == NULL);
-    CHECK_STATUS(sdd_cache_create(&config, &cache, NULL), SDD_ERROR_CACHE);
+    CHECK_STATUS(sdd_cache_create(&config, &cache), SDD_ERROR_CACHE);
 }
 
 static void bad_and_unsafe_folders_are_refused(void)
@@ -327,7 +327,7 @@ static void check_damaged(cache_in_folder *c, const uint8_t *bytes, size_t size,
     sdd_cache_query_options query = query_of(KEY, SDD_CACHE_DISK, SDD_WANT_BYTES);
     sdd_bytes *found = NULL;
     write_whole(path_of(c->cache, KEY), bytes, size);
-    sdd_status status = sdd_cache_query_wait(c->cache, &query, NULL, &found, NULL, NULL);
+    sdd_status status = find(c->cache, &query, NULL, &found, NULL, NULL);
     if (status == SDD_OK && !is_certain) {
         CHECK(sdd_bytes_size(found) == sdd_bytes_size(picture));
         CHECK(memcmp(sdd_bytes_data(found), sdd_bytes_data(picture), sdd_bytes_size(found)) == 0);
@@ -430,7 +430,7 @@ static void folders_and_pipes_in_place_of_files(void)
         int32_t detail = -1;
         CHECK((kind == 0 ? mkdir(place, 0700) : mkfifo(place, 0600)) == 0);
         check_all_miss(c.cache); /* the library must not wait for the other end of the pipe */
-        sdd_status status = sdd_cache_put_wait(c.cache, &item, &detail);
+        sdd_status status = sdd_cache_put_wait(c.cache, &item);
         if (status == SDD_OK) {
             check_text(c.cache, KEY, "text");
         } else {
@@ -457,7 +457,7 @@ static void a_cache_works_after_its_folder_is_removed(void)
         nftw(c.folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     }
     check_text(c.cache, "before", NULL);
-    sdd_status status = sdd_cache_put_wait(c.cache, &item, NULL);
+    sdd_status status = sdd_cache_put_wait(c.cache, &item);
     CHECK(status == SDD_OK || status == SDD_ERROR_CACHE);
     CHECK(is_in_memory(c.cache, KEY));
     sdd_image_release(item.image);
@@ -478,14 +478,14 @@ static void an_entry_that_cannot_be_written_is_in_memory(void)
     none_more.rlim_cur = 1000; /* writing a larger file fails with EFBIG */
     signal(SIGXFSZ, SIG_IGN);
     CHECK(setrlimit(RLIMIT_FSIZE, &none_more) == 0);
-    sdd_status status = sdd_cache_put_wait(c.cache, &item, &detail);
+    sdd_status status = sdd_cache_put_wait(c.cache, &item);
     CHECK(setrlimit(RLIMIT_FSIZE, &old) == 0);
     CHECK_STATUS(status, SDD_ERROR_CACHE);
     CHECK_EQUAL(detail, SDD_DETAIL_CACHE_WRITE);
     CHECK_EQUAL(sdd_cache_contains_wait(c.cache, KEY, SDD_CACHE_ALL), SDD_CACHE_MEMORY);
     CHECK(counts_of(c.cache).errors >= 1);
     CHECK_EQUAL(counts_of(c.cache).last_error, EFBIG);
-    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, &detail), SDD_OK); /* the cache continues to work */
+    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_OK); /* the cache continues to work */
     CHECK_EQUAL(sdd_cache_contains_wait(c.cache, KEY, SDD_CACHE_ALL), SDD_CACHE_ALL);
     sdd_image_release(item.image);
     close_cache(&c);
@@ -500,11 +500,11 @@ static void an_entry_larger_than_the_cache_is_refused(void)
     sdd_bytes *bytes = sdd_bytes_create(zeros, sizeof zeros);
     sdd_cache_item item = item_of(KEY, NULL, bytes, SDD_CACHE_DISK);
     int32_t detail = 0;
-    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, &detail), SDD_ERROR_CACHE);
+    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_ERROR_CACHE);
     CHECK_EQUAL(detail, SDD_DETAIL_CACHE_TOO_LARGE);
     CHECK_EQUAL(sdd_cache_contains_wait(c.cache, KEY, SDD_CACHE_ALL), 0);
     CHECK_STATUS(sdd_cache_set_disk_limits(c.cache, -1, 0), SDD_OK);
-    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, &detail), SDD_OK);
+    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_OK);
     sdd_bytes_release(bytes);
     close_cache(&c);
 }

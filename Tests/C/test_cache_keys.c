@@ -239,7 +239,7 @@ static void without_serialized_bytes_nothing_is_on_disk(void)
     serializer s = { .lock = PTHREAD_MUTEX_INITIALIZER };
     cache_in_folder c = open_with(&s);
     sdd_cache_item item = item_of(KEY, fixture_image("png/rgb8.png"), NULL, SDD_CACHE_ALL);
-    sdd_cache_put_wait(c.cache, &item, NULL);
+    sdd_cache_put_wait(c.cache, &item);
     CHECK_EQUAL(s.calls, 1);
     CHECK_EQUAL(sdd_cache_contains_wait(c.cache, KEY, SDD_CACHE_ALL), SDD_CACHE_MEMORY);
     CHECK_EQUAL(counts_of(c.cache).errors, 0);
@@ -257,7 +257,7 @@ static void a_store_asks_the_serializer_on_a_thread_of_the_cache(void)
         sdd_bytes *bytes = text_bytes("stored");
         snprintf(key, sizeof key, "key %d", i);
         sdd_cache_item item = item_of(key, NULL, bytes, SDD_CACHE_DISK);
-        CHECK(sdd_cache_put(c.cache, downloader, &item, NULL) != 0);
+        CHECK(sdd_cache_put(c.cache, downloader, &item) != 0);
         sdd_bytes_release(bytes);
     }
     CHECK_STATUS(sdd_cache_flush_wait(c.cache, -1), SDD_OK);
@@ -278,7 +278,7 @@ static void nothing_is_serialized_for_memory(void)
     serializer s = { .lock = PTHREAD_MUTEX_INITIALIZER, .answer = "never" };
     cache_in_folder c = open_with(&s);
     sdd_cache_item item = item_of(KEY, fixture_image("png/rgb8.png"), NULL, SDD_CACHE_MEMORY);
-    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_OK);
     CHECK_EQUAL(s.calls, 0);
     sdd_image_release(item.image);
     close_cache(&c);

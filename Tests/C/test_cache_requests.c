@@ -14,7 +14,7 @@ static sdd_cache_query_options record_query(record *r, const char *key, int32_t 
 static sdd_token submit_query(sdd_downloader *downloader, sdd_cache *cache, const sdd_cache_query_options *query)
 {
     sdd_status status = -1;
-    sdd_token token = sdd_cache_query(cache, downloader, query, &status);
+    sdd_token token = sdd_cache_query(cache, downloader, query);
     CHECK_STATUS(status, SDD_OK);
     CHECK(token != 0);
     return token;
@@ -48,7 +48,7 @@ static void a_query_gives_the_same_warm_as_cold(void)
     sdd_bytes *picture = fixture_bytes("jpeg/baseline-420.jpg");
     sdd_cache_item item = item_of(KEY, NULL, picture, SDD_CACHE_ALL);
     item.extended = text_bytes("the application's");
-    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_OK);
     for (int is_small = 0; is_small < 2; is_small++) {
         sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
         decode.target_width = is_small ? 10 : 0;
@@ -85,7 +85,7 @@ static void a_query_ends_with_the_cached_entry(void)
     record r = RECORD_INIT;
     sdd_cache_item item = item_of(KEY, fixture_image("png/rgb8.png"), NULL, SDD_CACHE_ALL);
     item.extended = text_bytes("the host's");
-    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_OK);
     look_for(downloader, c.cache, &r, KEY, SDD_WANT_IMAGE);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK(r.origin == SDD_ORIGIN_MEMORY && r.image == item.image);
@@ -118,7 +118,7 @@ static void no_callback_comes_inside_the_call(void)
     config.delivery = SDD_DELIVERY_APPLICATION;
     sdd_downloader *downloader = make_downloader(&config);
     sdd_cache_item item = item_of(KEY, fixture_image("png/rgb8.png"), NULL, SDD_CACHE_MEMORY);
-    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_OK);
     sdd_cache_query_options query = record_query(&r, KEY, SDD_WANT_IMAGE);
     submit_query(downloader, c.cache, &query);
     CHECK(record_is_open(&r));
@@ -202,11 +202,11 @@ static void a_store_is_found_at_once_and_ends_on_disk(void)
         item.completed = record_completed;
         item.user_data = &r;
         item.user_data_free = record_freed;
-        sdd_token token = sdd_cache_put(c.cache, downloader, &item, &status);
+        sdd_token token = sdd_cache_put(c.cache, downloader, &item);
         CHECK_STATUS(status, SDD_OK);
         CHECK(token != 0 && is_in_memory(c.cache, KEY));
         CHECK_EQUAL(sdd_cache_contains_wait(c.cache, KEY, SDD_CACHE_ALL), SDD_CACHE_ALL);
-        CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK);
+        CHECK_STATUS(find(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK);
         record_wait(&r);
         CHECK_ENDED(&r, SDD_OK, 0);
         CHECK(r.token == token && access(path_of(c.cache, KEY), F_OK) == 0);
@@ -230,7 +230,7 @@ static void stores_and_removals_keep_their_order(void)
         snprintf(text, sizeof text, "text %d", i);
         sdd_bytes *bytes = text_bytes(text);
         sdd_cache_item item = item_of(KEY, NULL, bytes, SDD_CACHE_DISK);
-        CHECK(sdd_cache_put(c.cache, downloader, &item, NULL) != 0);
+        CHECK(sdd_cache_put(c.cache, downloader, &item) != 0);
         sdd_bytes_release(bytes);
         if (i % 7 == 0) check_text(c.cache, KEY, text);
         if (i % 5 == 0) {
@@ -240,7 +240,7 @@ static void stores_and_removals_keep_their_order(void)
     }
     sdd_bytes *last = text_bytes("last");
     sdd_cache_item item = item_of(KEY, NULL, last, SDD_CACHE_DISK);
-    CHECK(sdd_cache_put(c.cache, downloader, &item, NULL) != 0);
+    CHECK(sdd_cache_put(c.cache, downloader, &item) != 0);
     sdd_bytes_release(last);
     CHECK_STATUS(sdd_cache_destroy(c.cache), SDD_OK); /* destroying it writes all accepted stores */
     c.cache = cache_at(c.folder);
@@ -304,7 +304,7 @@ static void nothing_is_left_of_a_cache(void)
     for (int i = 0; i < 5; i++) {
         cache_in_folder c = open_default();
         put(c.cache, KEY, fixture_image("png/rgb8.png"), NULL);
-        CHECK_STATUS(sdd_cache_query_wait(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK);
+        CHECK_STATUS(find(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK);
         close_cache(&c);
     }
     CHECK_NOTHING_LEFT(threads, descriptors);
@@ -355,7 +355,7 @@ static void ask_for_range(sdd_downloader *downloader, record *r, const char *pat
     request.completed = record_completed;
     request.user_data = r;
     request.user_data_free = record_freed;
-    CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
+    CHECK(sdd_downloader_submit(downloader, &request) != 0);
     record_wait(r);
 }
 

@@ -97,7 +97,7 @@ static void observe(const sdd_notice *notice, void *user_data)
 {
     (void)user_data;
     note(notice->url);
-    note(notice->message);
+    note(notice->failure.message);
 }
 
 /* ------------------------------------------------------------------------------------- the worlds */
@@ -244,7 +244,7 @@ static int is_of(const record *r, int person, const sdd_decode_options *decode)
     int is_so;
     if (r->image) {
         sdd_image *image = NULL;
-        CHECK_STATUS(sdd_image_decode(file, size, decode, &image, NULL), SDD_OK);
+        CHECK_STATUS(sdd_image_decode(file, size, decode, &image), SDD_OK);
         is_so = sdd_image_width(image) == sdd_image_width(r->image) && sdd_image_height(image) == sdd_image_height(r->image);
         sdd_image_release(image);
     } else {
@@ -294,7 +294,7 @@ static void load_for(
     download.options = 0;
     request.download = &download;
     sdd_status status = -1;
-    CHECK(sdd_loader_submit(loader_of(o, person), &request, &status) != 0);
+    CHECK(sdd_loader_submit(loader_of(o, person), &request) != 0);
     CHECK_STATUS(status, SDD_OK);
     record_wait(r);
 }
@@ -667,13 +667,13 @@ static void an_alternative_with_its_own_user_info(void)
     sdd_status status = -1;
     request.alternatives = alternatives;
     request.alternative_count = 1;
-    CHECK(sdd_loader_submit(o.loaders[0], &request, &status) != 0);
+    CHECK(sdd_loader_submit(o.loaders[0], &request) != 0);
     record_wait(&r);
     check_gets_own(&o, &r, ALICE, NULL, "by the alternative");
     CHECK_STATUS(sdd_cache_flush_wait(o.cache.cache, -1), SDD_OK);
     record_clear(&r);
     request = load_of(&r, first, SDD_OPTION_FROM_CACHE_ONLY | SDD_OPTION_RETRY_FAILED, (levels){ 0, 0 }, NULL);
-    CHECK(sdd_loader_submit(o.loaders[0], &request, &status) != 0);
+    CHECK(sdd_loader_submit(o.loaders[0], &request) != 0);
     record_wait(&r);
     CHECK_EQUAL(r.error, SDD_ERROR_NOT_CACHED);
     record_clear(&r);
@@ -692,7 +692,7 @@ static void check_kept_from_nobody(world *o, const char *url, const char *when)
     sdd_status status = -1;
     record_clear(&r);
     sdd_load_request request = load_of(&r, url, 0, (levels){ 0, 0 }, NULL);
-    CHECK(sdd_loader_submit(o->loaders[0], &request, &status) != 0);
+    CHECK(sdd_loader_submit(o->loaders[0], &request) != 0);
     record_wait(&r);
     check_gets_own(o, &r, NOBODY, NULL, "by a load");
     record_clear(&r);
@@ -714,7 +714,7 @@ static void cookies_that_come_while_a_request_waits(void)
         if (is_load) {
             sdd_status status = -1;
             sdd_load_request request = load_of(&r, url, SDD_OPTION_HANDLE_COOKIES, (levels){ 0, 0 }, NULL);
-            CHECK(sdd_loader_submit(o.loaders[0], &request, &status) != 0);
+            CHECK(sdd_loader_submit(o.loaders[0], &request) != 0);
         } else {
             record_submit(o.downloaders[0], &r, url,
                           SDD_OPTION_BYTES_ONLY | SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_HANDLE_COOKIES);
@@ -751,7 +751,7 @@ static void cookies_of_another_host_behind_a_redirect(void)
         if (is_load) {
             sdd_status status = -1;
             sdd_load_request request = load_of(&r, url, SDD_OPTION_HANDLE_COOKIES, (levels){ 0, 0 }, NULL);
-            CHECK(sdd_loader_submit(o.loaders[0], &request, &status) != 0);
+            CHECK(sdd_loader_submit(o.loaders[0], &request) != 0);
             record_wait(&r);
         } else {
             fetch(o.downloaders[0], &r, url,

@@ -5,7 +5,7 @@
 static void check_is_toy(const record *r)
 {
     CHECK_ENDED(r, SDD_OK, 0);
-    CHECK_EQUAL(sdd_image_format(r->image), TOY_FORMAT);
+    CHECK_EQUAL(image_info(r->image).format, TOY_FORMAT);
     CHECK(sdd_image_width(r->image) == 3 && sdd_image_height(r->image) == 2);
     for (int y = 0; y < 2; y++)
         for (int i = 0; i < 12; i++)
@@ -21,7 +21,7 @@ static void b18_a_downloader_has_a_coder(void)
     sdd_coder coder = toy_coder(&own);
     sdd_downloader *downloader = toy_downloader(), *other = toy_downloader();
     const char *missing = "something";
-    CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder, &missing), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder), SDD_OK);
     CHECK(missing == NULL);
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     check_is_toy(&r);
@@ -44,7 +44,7 @@ static void b18_the_shared_downloader_may_have_one(void)
     static toy own = { .magic = "\x89PNG", .format = SDD_IMAGE_FORMAT_PNG };
     sdd_coder coder = toy_coder(&own);
     coder.user_data_free = NULL; /* the shared downloader never ends */
-    CHECK_STATUS(sdd_downloader_add_coder(NULL, &coder, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_coder(NULL, &coder), SDD_OK);
     fetch(NULL, &r, at("/file/png/rgb8.png"), 0);
     CHECK_EQUAL(own.opened, 1);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_CORRUPT); /* a PNG's byte 7 is FEED_REFUSES */
@@ -63,25 +63,25 @@ static void c12_the_newest_is_asked_first(void)
     toy own = { .name = "own", .format = SDD_IMAGE_FORMAT_GIF }, other = { .name = "other", .magic = "none" };
     sdd_coder coders[] = { toy_coder(&old), toy_coder(&new), toy_coder(&own), toy_coder(&other) };
     sdd_downloader *downloader = toy_downloader();
-    CHECK_STATUS(sdd_downloader_add_coder(downloader, &coders[2], NULL), SDD_OK);
-    CHECK_STATUS(sdd_downloader_add_coder(downloader, &coders[3], NULL), SDD_OK);
-    CHECK_STATUS(sdd_process_add_coder(&coders[0], NULL), SDD_OK);
-    CHECK_STATUS(sdd_process_add_coder(&coders[1], NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_coder(downloader, &coders[2]), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_coder(downloader, &coders[3]), SDD_OK);
+    CHECK_STATUS(sdd_process_add_coder(&coders[0]), SDD_OK);
+    CHECK_STATUS(sdd_process_add_coder(&coders[1]), SDD_OK);
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
-    CHECK_EQUAL(sdd_image_format(r.image), SDD_IMAGE_FORMAT_GIF);
+    CHECK_EQUAL(image_info(r.image).format, SDD_IMAGE_FORMAT_GIF);
     CHECK(other.asked == 1 && own.asked == 1 && new.asked == 0 && old.asked == 0);
     destroy(downloader);
     CHECK(own.freed == 1 && other.freed == 1 && new.freed == 0);
 
     downloader = toy_downloader();
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
-    CHECK(sdd_image_format(r.image) == 1002 && old.asked == 0);
+    CHECK(image_info(r.image).format == 1002 && old.asked == 0);
     CHECK_STATUS(sdd_process_remove_coder("new"), SDD_OK);
     CHECK(new.freed == 1 && old.freed == 0);
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
-    CHECK_EQUAL(sdd_image_format(r.image), 1001);
+    CHECK_EQUAL(image_info(r.image).format, 1001);
     fetch(downloader, &r, at("/file/png/rgb8.png"), 0); /* a body that these coders do not accept */
-    CHECK_EQUAL(sdd_image_format(r.image), SDD_IMAGE_FORMAT_PNG);
+    CHECK_EQUAL(image_info(r.image).format, SDD_IMAGE_FORMAT_PNG);
     CHECK_STATUS(sdd_process_remove_coder("new"), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_process_remove_coder("old"), SDD_OK);
     CHECK_EQUAL(old.freed, 1);
@@ -99,19 +99,19 @@ static void b27_the_hint_names_a_format_bytes_do_not_tell(void)
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
     uint8_t bytes[TOY_SIZE];
     memcpy(bytes, toy_bytes(1, NO_FAULT), TOY_SIZE);
-    for (int i = 0; i < 2; i++) CHECK_STATUS(sdd_downloader_add_coder(downloader, &coders[i], NULL), SDD_OK);
+    for (int i = 0; i < 2; i++) CHECK_STATUS(sdd_downloader_add_coder(downloader, &coders[i]), SDD_OK);
     toy_fetch(downloader, &r, bytes, TOY_SIZE);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
     options.format_hint = 1234;
     CHECK_STATUS(sdd_downloader_set_decode_options(downloader, &options), SDD_OK);
     toy_fetch(downloader, &r, bytes, TOY_SIZE);
     CHECK_ENDED(&r, SDD_OK, 0);
-    CHECK_EQUAL(sdd_image_format(r.image), 1234);
+    CHECK_EQUAL(image_info(r.image).format, 1234);
     fetch(downloader, &r, at("/file/png/rgb8.png"), SDD_OPTION_SCALE_DOWN_LARGE_IMAGES);
-    CHECK_EQUAL(sdd_image_format(r.image), SDD_IMAGE_FORMAT_PNG);
+    CHECK_EQUAL(image_info(r.image).format, SDD_IMAGE_FORMAT_PNG);
     memcpy(bytes, "KNOW", 4);
     toy_fetch(downloader, &r, bytes, TOY_SIZE);
-    CHECK_EQUAL(sdd_image_format(r.image), TOY_FORMAT);
+    CHECK_EQUAL(image_info(r.image).format, TOY_FORMAT);
     options.format_hint = 1235; /* no coder has this format */
     CHECK_STATUS(sdd_downloader_set_decode_options(downloader, &options), SDD_OK);
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
@@ -130,7 +130,7 @@ static void z11_z15_frames_follow_the_decode_options(void)
     sdd_coder coder = toy_coder(&own);
     sdd_downloader *downloader = toy_downloader();
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
-    CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder), SDD_OK);
     options.pixel_format = SDD_PIXEL_FORMAT_BGRA8;
     CHECK_STATUS(sdd_downloader_set_decode_options(downloader, &options), SDD_OK);
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
@@ -176,8 +176,8 @@ static void b18_a_body_that_comes_in_pieces(void)
         transport.scheme = "slow";
         transport.start = begin_only;
         transport.cancel = toy_cancel;
-        CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_OK);
-        CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder, NULL), SDD_OK);
+        CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport), SDD_OK);
+        CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder), SDD_OK);
         sdd_download_request request = record_request(&r, "slow:body");
         request.options = SDD_OPTION_PROGRESSIVE_LOAD;
         request.preview = no_preview;
@@ -189,7 +189,7 @@ static void b18_a_body_that_comes_in_pieces(void)
         CHECK_STATUS(sdd_transfer_finish(begun_transfer, SDD_OK, NULL), SDD_OK);
         record_wait(&r);
         CHECK_ENDED(&r, SDD_OK, 0);
-        CHECK(sdd_image_format(r.image) == TOY_FORMAT && sdd_image_pixels(r.image)[7] == 7);
+        CHECK(image_info(r.image).format == TOY_FORMAT && sdd_image_pixels(r.image)[7] == 7);
         /* At most about each of the first four bytes, then whether it shows previews, and at the end. */
         CHECK(own.opened == 1 && own.closed == 1 && own.asked <= 6);
         record_clear(&r);
@@ -214,7 +214,7 @@ static void every_fault_is_an_error(void)
     toy own = { 0 };
     sdd_coder coder = toy_coder(&own);
     sdd_downloader *downloader = toy_downloader();
-    CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder), SDD_OK);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         toy_fetch(downloader, &r, toy_bytes(1, all[i].fault), TOY_SIZE);
         CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, all[i].detail);
@@ -254,8 +254,8 @@ static void b18_a_coder_of_the_process_encodes(void)
     CHECK_STATUS(sdd_image_create(3, 2, SDD_PIXEL_FORMAT_BGRA8, bgra, 12, &image), SDD_OK);
     options.format = TOY_FORMAT;
     CHECK_STATUS(sdd_image_encode(image, &options, &bytes), SDD_ERROR_UNSUPPORTED);
-    CHECK_STATUS(sdd_process_add_coder(&coders[0], NULL), SDD_OK);
-    CHECK_STATUS(sdd_process_add_coder(&coders[1], NULL), SDD_OK); /* a coder without an encoder */
+    CHECK_STATUS(sdd_process_add_coder(&coders[0]), SDD_OK);
+    CHECK_STATUS(sdd_process_add_coder(&coders[1]), SDD_OK); /* a coder without an encoder */
     options.quality = 5;
     CHECK_STATUS(sdd_image_encode(image, &options, &bytes), SDD_OK);
     CHECK_EQUAL(sdd_bytes_size(bytes), TOY_SIZE - 24 + 5);
@@ -286,7 +286,7 @@ static void b18_a_coder_of_the_process_encodes(void)
     /* The application's encoder replaces the library's own. */
     options.quality = 7;
     options.format = SDD_IMAGE_FORMAT_JPEG;
-    CHECK_STATUS(sdd_process_add_coder(&coders[2], NULL), SDD_OK);
+    CHECK_STATUS(sdd_process_add_coder(&coders[2]), SDD_OK);
     CHECK_STATUS(sdd_image_encode(image, &options, &bytes), SDD_OK);
     CHECK(sdd_bytes_size(bytes) == 32 + 7 && memcmp(sdd_bytes_data(bytes), "TOY!", 4) == 0);
     sdd_bytes_release(bytes);
@@ -321,7 +321,7 @@ static void a_coder_is_removed_while_it_decodes(void)
     sdd_downloader *downloader = toy_downloader();
     sem_init(&is_inside, 0, 0);
     sem_init(&may_go_on, 0, 0);
-    CHECK_STATUS(sdd_process_add_coder(&coder, NULL), SDD_OK);
+    CHECK_STATUS(sdd_process_add_coder(&coder), SDD_OK);
     toy_body.bytes = toy_bytes(1, NO_FAULT);
     toy_body.size = TOY_SIZE;
     record_submit(downloader, &r, "toy:body", 0);
@@ -345,7 +345,7 @@ static void a_coder_removes_itself(void)
     toy own = { .in_next = take_itself_back };
     sdd_coder coder = toy_coder(&own);
     sdd_downloader *downloader = toy_downloader();
-    CHECK_STATUS(sdd_process_add_coder(&coder, NULL), SDD_OK);
+    CHECK_STATUS(sdd_process_add_coder(&coder), SDD_OK);
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     check_is_toy(&r);
     record_clear(&r);
@@ -360,7 +360,7 @@ static void an_animated_picture_keeps_its_coder(void)
     toy own = { 0 };
     sdd_coder coder = toy_coder(&own);
     sdd_downloader *downloader = toy_downloader();
-    CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder), SDD_OK);
     toy_fetch(downloader, &r, toy_bytes(2, NO_FAULT), TOY_SIZE);
     check_is_toy(&r);
     destroy(downloader);
@@ -381,7 +381,7 @@ static void *come_and_go(void *unused)
         while (own->name && own->freed == 0) sched_yield(); /* another thread still uses it */
         *own = (toy){ 0 };
         sdd_coder coder = toy_coder(own);
-        CHECK_STATUS(sdd_process_add_coder(&coder, NULL), SDD_OK);
+        CHECK_STATUS(sdd_process_add_coder(&coder), SDD_OK);
         for (int turn = 0; turn < count % 16; turn++) sched_yield();
         CHECK_STATUS(sdd_process_remove_coder("toy"), SDD_OK);
     }
@@ -443,17 +443,17 @@ static void a_coder_must_be_whole(void)
         else { /* as short as allowed */
             coder.struct_size = offsetof(sdd_coder, format);
         }
-        CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder, &missing), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder), SDD_ERROR_INVALID_ARGUMENT);
         CHECK_TEXT(missing, expected);
         missing = NULL;
-        CHECK_STATUS(sdd_process_add_coder(&coder, &missing), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(sdd_process_add_coder(&coder), SDD_ERROR_INVALID_ARGUMENT);
         CHECK_TEXT(missing, expected);
-        CHECK_STATUS(sdd_process_add_coder(&coder, NULL), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(sdd_process_add_coder(&coder), SDD_ERROR_INVALID_ARGUMENT);
     }
     sdd_coder *none = NULL;
     const char *no_name = NULL;
-    CHECK_STATUS(sdd_process_add_coder(none, NULL), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_downloader_add_coder(downloader, none, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_process_add_coder(none), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_downloader_add_coder(downloader, none), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_process_remove_coder(no_name), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_process_remove_coder("toy"), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_process_remove_coder(""), SDD_ERROR_NOT_FOUND);
@@ -474,7 +474,7 @@ static const char *object(const char *name)
 static void check_load(const char *path, sdd_status expected, const char *part)
 {
     char message[2000] = "before";
-    CHECK_STATUS(sdd_process_load_coder_wait(path, message, sizeof message), expected);
+    CHECK_STATUS(sdd_process_load_coder_wait(path), expected);
     if (expected == SDD_OK) CHECK_TEXT(message, "");
     else if (strstr(message, part) == NULL || message[strlen(message) - 1] != '.') FAIL("not a sentence: %s", message);
 }
@@ -486,12 +486,12 @@ static void a_coder_from_a_shared_object(void)
     check_load(object("good"), SDD_OK, "");
     toy_fetch(downloader, &r, (const uint8_t *)"LOAD", 4);
     CHECK_ENDED(&r, SDD_OK, 0);
-    CHECK(sdd_image_format(r.image) == 2000 && sdd_image_pixels(r.image)[0] == 9);
+    CHECK(image_info(r.image).format == 2000 && sdd_image_pixels(r.image)[0] == 9);
     /* The coder is removed, and the object loaded again. */
     CHECK_STATUS(sdd_process_remove_coder("loadable"), SDD_OK);
     toy_fetch(downloader, &r, (const uint8_t *)"LOAD", 4);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
-    CHECK_STATUS(sdd_process_load_coder_wait(object("good"), NULL, 0), SDD_OK);
+    CHECK_STATUS(sdd_process_load_coder_wait(object("good")), SDD_OK);
     toy_fetch(downloader, &r, (const uint8_t *)"LOAD", 4);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_STATUS(sdd_process_remove_coder("loadable"), SDD_OK);
@@ -514,11 +514,11 @@ static void a_shared_object_without_a_coder(void)
     check_load(object("newer"), SDD_ERROR_UNSUPPORTED, "newer");
     check_load(object("unsized"), SDD_ERROR_INVALID_ARGUMENT, "struct_size");
     memset(small, 'x', sizeof small);
-    CHECK_STATUS(sdd_process_load_coder_wait(no_path, small, 6), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_process_load_coder_wait(no_path), SDD_ERROR_INVALID_ARGUMENT);
     CHECK(memcmp(small, "There\0xxxx", 10) == 0);
-    CHECK_STATUS(sdd_process_load_coder_wait(no_path, small + 6, 1), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_process_load_coder_wait(no_path), SDD_ERROR_INVALID_ARGUMENT);
     CHECK(memcmp(small, "There\0\0xxx", 10) == 0);
-    CHECK_STATUS(sdd_process_load_coder_wait(no_path, small, 0), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_process_load_coder_wait(no_path), SDD_ERROR_INVALID_ARGUMENT);
     CHECK(small[0] == 'T');
 }
 

@@ -462,7 +462,7 @@ static void hear_error(const sdd_notice *notice, void *user_data)
     (void)user_data;
     if (notice->level != SDD_LOG_ERROR) return;
     errors_heard++;
-    snprintf(last_message, sizeof last_message, "%s", notice->message);
+    snprintf(last_message, sizeof last_message, "%s", notice->failure.message);
 }
 
 static void h8_bad_files_are_reported(void)

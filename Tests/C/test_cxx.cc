@@ -49,11 +49,11 @@ void one_download()
     request.completed = [](const sdd_result *result, void *data) noexcept {
         auto &outcome = *static_cast<Outcome *>(data);
         outcome.image.reset(sdd_image_retain(result->image));
-        outcome.message = result->message;
+        outcome.message = result->failure.message;
         outcome.url = result->url;
     };
     request.user_data_free = [](void *data) noexcept { static_cast<Outcome *>(data)->freed = true; };
-    CHECK(sdd_downloader_submit(downloader.get(), &request, nullptr) != 0);
+    CHECK(sdd_downloader_submit(downloader.get(), &request) != 0);
     CHECK_STATUS(sdd_downloader_idle_wait(downloader.get(), -1), SDD_OK);
     downloader.reset();
 

@@ -274,7 +274,7 @@ static atomic_int ends;
 static void count_end(const sdd_result *result, void *user_data)
 {
     (void)user_data;
-    CHECK_STATUS(result->error, SDD_OK);
+    CHECK_STATUS(result->failure.status, SDD_OK);
     CHECK(result->image != NULL);
     ends++;
 }
@@ -324,9 +324,9 @@ static void z14_b16_long_ones_in_a_batch(void)
     sdd_batch_item items[2] = { SDD_BATCH_ITEM_INIT };
     for (size_t i = 0, count; i < 2; i += count) {
         CHECK_STATUS(sdd_batch_wait(batch, items, 2 - i, -1, &count), SDD_OK);
-        CHECK_STATUS(items[0].error, SDD_OK);
-        CHECK_EQUAL(sdd_bytes_size(items[0].bytes), i == 0 ? sdd_bytes_size(r.bytes) : 5);
-        for (size_t item = 0; item < count; item++) sdd_bytes_release(items[item].bytes);
+        CHECK_STATUS(items[0].result->failure.status, SDD_OK);
+        CHECK_EQUAL(sdd_bytes_size(items[0].result->bytes), i == 0 ? sdd_bytes_size(r.bytes) : 5);
+        for (size_t item = 0; item < count; item++) sdd_bytes_release(items[item].result->bytes);
     }
     CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
     record_clear(&r);

@@ -21,10 +21,10 @@ static void ended(const sdd_result *result, void *user_data)
 {
     ends *e = user_data;
     pthread_mutex_lock(&e->lock);
-    if (result->error == SDD_OK) {
+    if (result->failure.status == SDD_OK) {
         e->succeeded++;
     } else {
-        if (e->failed++ == 0) e->first_error = result->error, e->first_errno = result->system_error;
+        if (e->failed++ == 0) e->first_error = result->failure.status, e->first_errno = result->failure.system_error;
     }
     pthread_mutex_unlock(&e->lock);
 }
@@ -64,7 +64,7 @@ static void submit_cached(loader_in_folder *l, ends *e, const char *url)
     request.completed = ended;
     request.user_data = e;
     request.user_data_free = freed;
-    CHECK(sdd_downloader_submit(l->downloader, &request, NULL) != 0);
+    CHECK(sdd_downloader_submit(l->downloader, &request) != 0);
 }
 
 /* Opens a loader whose downloader has the same cache. It waits for other processes as long as necessary. */

@@ -25,9 +25,9 @@ static void check_is_file(sdd_bytes *bytes, const char *name)
     free(expected);
 }
 
-static sdd_image_facts facts_of(sdd_bytes *bytes)
+static sdd_image_info facts_of(sdd_bytes *bytes)
 {
-    sdd_image_facts facts = SDD_IMAGE_FACTS_INIT;
+    sdd_image_info facts = SDD_IMAGE_INFO_INIT;
     CHECK_STATUS(sdd_image_probe(sdd_bytes_data(bytes), sdd_bytes_size(bytes), &facts), SDD_OK);
     return facts;
 }
@@ -116,20 +116,20 @@ static void b10_a_picture_is_scaled_to_fit(void)
     options.max_width = 20;
     options.max_height = 20;
     sdd_bytes *bytes = encoded(image, &options);
-    sdd_image_facts facts = facts_of(bytes);
-    CHECK(facts.format == SDD_IMAGE_FORMAT_JPEG && facts.width == 20 && facts.height == 16); /* 29 * 20 / 37 */
+    sdd_image_info facts = facts_of(bytes);
+    CHECK(facts.format == SDD_IMAGE_FORMAT_JPEG && facts.stored_width == 20 && facts.stored_height == 16); /* 29 * 20 / 37 */
     sdd_bytes_release(bytes);
 
     options = (sdd_encode_options)SDD_ENCODE_OPTIONS_INIT;
     options.max_bytes = 1000;
     bytes = encoded(image, &options);
     facts = facts_of(bytes);
-    CHECK(sdd_bytes_size(bytes) <= 1000 && facts.width == 37 && facts.height == 29);
+    CHECK(sdd_bytes_size(bytes) <= 1000 && facts.stored_width == 37 && facts.stored_height == 29);
     sdd_bytes_release(bytes);
     options.format = SDD_IMAGE_FORMAT_PNG;
     bytes = encoded(image, &options);
     facts = facts_of(bytes);
-    CHECK(sdd_bytes_size(bytes) <= 1000 && facts.width < 37 && facts.width > 10);
+    CHECK(sdd_bytes_size(bytes) <= 1000 && facts.stored_width < 37 && facts.stored_width > 10);
     CHECK_EQUAL(facts.channels, 3);
     sdd_bytes_release(bytes);
 
@@ -155,11 +155,11 @@ static void a_jpeg_has_at_most_65500_pixels_a_side(void)
     CHECK_STATUS(sdd_image_encode(image, &options, &bytes), SDD_ERROR_DOES_NOT_FIT);
     bytes = encoded(image, NULL);
     CHECK_EQUAL(facts_of(bytes).format, SDD_IMAGE_FORMAT_PNG);
-    CHECK_EQUAL(facts_of(bytes).width, LONG);
+    CHECK_EQUAL(facts_of(bytes).stored_width, LONG);
     sdd_bytes_release(bytes);
     options.max_width = LONG - 1;
     bytes = encoded(image, &options);
-    CHECK_EQUAL(facts_of(bytes).width, LONG - 1);
+    CHECK_EQUAL(facts_of(bytes).stored_width, LONG - 1);
     sdd_bytes_release(bytes);
     sdd_image_release(image);
     free(row);

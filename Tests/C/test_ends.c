@@ -38,7 +38,7 @@ static void call_back(void *user_data)
 {
     (void)user_data;
     sdd_downloader_set_observer(the_downloader, NULL, NULL, NULL);
-    sdd_downloader_current_download_count(the_downloader);
+    transfers_of(the_downloader);
     atomic_fetch_add(&freed, 1);
 }
 
@@ -54,7 +54,7 @@ static void *submit_and_cancel(void *unused)
         request.url = at("/ok");
         request.completed = ignore;
         request.modifiers = &modifiers;
-        sdd_cancel(sdd_downloader_submit(the_downloader, &request, NULL));
+        sdd_cancel(sdd_downloader_submit(the_downloader, &request));
     }
     return NULL;
 }
@@ -101,7 +101,7 @@ static void x27_a_closed_pipe_is_an_error_and_no_signal(void)
     transport.start = answer_at_once;
     transport.cancel = no_more;
     transport.user_data = &transfer;
-    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport), SDD_OK);
     sdd_downloader_set_observer(downloader, NULL, NULL, NULL);
     CHECK(pipe(ends) == 0);
     close(ends[0]);
@@ -109,7 +109,7 @@ static void x27_a_closed_pipe_is_an_error_and_no_signal(void)
     request.options = SDD_OPTION_PROGRESS_EVENTS;
     request.sink = SDD_SINK_FD;
     request.sink_fd = ends[1];
-    CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
+    CHECK(sdd_downloader_submit(downloader, &request) != 0);
     close(ends[1]);
     CHECK_STATUS(sdd_downloader_wait(downloader, &event, 1, 30000, &count), SDD_OK); /* the transfer has begun */
     while (event.expected_bytes != -1 || transfer == 0) {
@@ -122,8 +122,8 @@ static void x27_a_closed_pipe_is_an_error_and_no_signal(void)
         event.struct_size = sizeof event;
         CHECK_STATUS(sdd_downloader_wait(downloader, &event, 1, 30000, &count), SDD_OK);
     } while (event.kind != SDD_EVENT_COMPLETED);
-    CHECK_STATUS(event.error, SDD_ERROR_SINK);
-    CHECK_EQUAL(event.result->system_error, EPIPE);
+    CHECK_STATUS(event.result->failure.status, SDD_ERROR_SINK);
+    CHECK_EQUAL(event.result->failure.system_error, EPIPE);
     CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_OK);
 }
 
@@ -200,7 +200,7 @@ static sdd_downloader *make_with_data(int32_t delivery)
     transport.start = answer_at_once;
     transport.cancel = no_more;
     transport.user_data_free = transport_is_free;
-    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport), SDD_OK);
     CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
     CHECK(sdd_download(downloader, "archive:waits", 0, NULL, note_end, NULL) != 0);
     return downloader;
@@ -240,9 +240,9 @@ static void z1_destroyed_where_drained_data_is_freed(void)
     forget_ends();
     request.user_data_free = destroy_it;
     request.user_data = downloader;
-    CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
+    CHECK(sdd_downloader_submit(downloader, &request) != 0);
     request.user_data = NULL;
-    CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
+    CHECK(sdd_downloader_submit(downloader, &request) != 0);
     CHECK_STATUS(sdd_downloader_drain(downloader, &event, 1, &count), SDD_OK);
     CHECK_EQUAL(count, 1);
     event.struct_size = sizeof event;

@@ -38,17 +38,17 @@ static void check_facts_elsewhere(sdd_downloader *downloader, const char *const 
     if (item.field != given[i].field || loaded.field != given[i].field) \
         FAIL(#field " of %s: %d, in a batch %d, loaded %d", urls[i], (int)given[i].field, (int)item.field, \
              (int)loaded.field)
-        CHECK_SAME(error);
-        CHECK_SAME(detail);
-        CHECK_SAME(http_status);
-        CHECK_SAME(error_class);
-        CHECK_SAME(stage);
-        CHECK_SAME(retryable);
+        CHECK_SAME(result->failure.status);
+        CHECK_SAME(result->failure.detail);
+        CHECK_SAME(result->failure.http_status);
+        CHECK_SAME(result->failure.error_class);
+        CHECK_SAME(result->failure.stage);
+        CHECK_SAME(result->failure.retryable);
         sdd_response_release(loaded.response);
         /* The numbers of a lost connection depend on whether an earlier request has used it. */
-        if (item.error == SDD_ERROR_CONNECTION_LOST) continue;
-        CHECK_SAME(curl_code);
-        CHECK_SAME(system_error);
+        if (item.result->failure.status == SDD_ERROR_CONNECTION_LOST) continue;
+        CHECK_SAME(result->failure.curl_code);
+        CHECK_SAME(result->failure.system_error);
     }
     CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
     CHECK_STATUS(sdd_loader_destroy(loader), SDD_OK);

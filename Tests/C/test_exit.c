@@ -37,7 +37,7 @@ static _Noreturn void child(int wanted)
     sdd_cache_item item = SDD_CACHE_ITEM_INIT;
     item.key = "stored and left";
     item.bytes = sdd_bytes_create("bytes", 5);
-    for (int i = 0; i < 64; i++) sdd_cache_put(NULL, NULL, &item, NULL);
+    for (int i = 0; i < 64; i++) sdd_cache_put(NULL, NULL, &item);
     sdd_bytes_release(item.bytes);
     while (atomic_load(&news) < wanted) sdd_downloader_idle_wait(NULL, 1);
     exit(0);

@@ -86,11 +86,11 @@ static void completed(const sdd_result *result, void *user_data)
     download *d = user_data;
     check_result(result);
     CHECK_EQUAL(atomic_fetch_add(&d->completed, 1), 0);
-    d->error = result->error;
-    if (!may_end_with(d, result->error))
-        FAIL("%s: %s %d, curl %d: %s", d->address, sdd_status_name(result->error), (int)result->detail,
-             (int)result->curl_code, result->message);
-    if (result->error == SDD_OK) check_bytes(d, result->bytes, "the result");
+    d->error = result->failure.status;
+    if (!may_end_with(d, result->failure.status))
+        FAIL("%s: %s %d, curl %d: %s", d->address, sdd_status_name(result->failure.status), (int)result->failure.detail,
+             (int)result->failure.curl_code, result->failure.message);
+    if (result->failure.status == SDD_OK) check_bytes(d, result->bytes, "the result");
 }
 
 static void freed(void *user_data)

@@ -75,7 +75,7 @@ static void a_new_downloader_works(int delivery)
     load.url = at("/file/png/rgb8.png?load");
     load.completed = record_completed;
     load.user_data = &loaded;
-    CHECK(sdd_loader_submit(own, &load, NULL) != 0);
+    CHECK(sdd_loader_submit(own, &load) != 0);
     for (int i = 0; i < 5; i++) {
         records[i] = (record)RECORD_INIT;
         const char *url = i == 4 ? address_at("SDD_TEST_TLS", "/png/rgb8.png") : atf("/file/png/rgb8.png?%d", i);
@@ -215,7 +215,7 @@ static void *register_always(void *rounds)
     for (; !stops; ++*(atomic_int *)rounds) {
         own = (toy){ .name = "passing", .magic = "none" };
         sdd_coder coder = toy_coder(&own);
-        CHECK_STATUS(sdd_process_add_coder(&coder, NULL), SDD_OK);
+        CHECK_STATUS(sdd_process_add_coder(&coder), SDD_OK);
         CHECK_STATUS(sdd_process_remove_coder("passing"), SDD_OK);
         while (own.freed == 0) sched_yield();
     }
@@ -229,7 +229,7 @@ static void coders_are_inherited(void)
     sdd_downloader *downloader = toy_downloader();
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     CHECK_ENDED(&r, SDD_OK, 0);
-    CHECK_EQUAL(sdd_image_format(r.image), TOY_FORMAT);
+    CHECK_EQUAL(image_info(r.image).format, TOY_FORMAT);
     CHECK_STATUS(sdd_process_remove_coder("inherited"), SDD_OK);
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
@@ -244,7 +244,7 @@ static void forks_while_others_call(void)
     atomic_int rounds[3] = { 0 };
     toy inherited = { .name = "inherited" };
     sdd_coder coder = toy_coder(&inherited);
-    CHECK_STATUS(sdd_process_add_coder(&coder, NULL), SDD_OK);
+    CHECK_STATUS(sdd_process_add_coder(&coder), SDD_OK);
     stops = 0;
     threaded = make_downloader(NULL);
     hosted = threaded;
@@ -271,7 +271,7 @@ static void forks_while_others_call(void)
 static void check_frame(int index)
 {
     sdd_image *frame = NULL;
-    CHECK_STATUS(sdd_image_frame(held.image, index, &frame, NULL), SDD_OK);
+    CHECK_STATUS(sdd_image_frame(held.image, index, &frame), SDD_OK);
     CHECK_EQUAL(sdd_image_width(frame), 14);
     sdd_image_release(frame);
 }
@@ -361,7 +361,7 @@ static sdd_cache *open_cache(const char *name)
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     sdd_cache *opened = NULL;
     config.directory = address_at("SDD_TEST_FOLDER", name);
-    CHECK_STATUS(sdd_cache_create(&config, &opened, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_create(&config, &opened), SDD_OK);
     return opened;
 }
 
@@ -371,7 +371,7 @@ static void put_text(sdd_cache *into, const char *key, const char *text)
     item.key = key;
     item.bytes = sdd_bytes_create(text, strlen(text));
     item.levels = SDD_CACHE_DISK;
-    CHECK_STATUS(sdd_cache_put_wait(into, &item, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_put_wait(into, &item), SDD_OK);
     sdd_bytes_release(item.bytes);
 }
 
@@ -381,7 +381,7 @@ static void check_text(sdd_cache *from, const char *key, const char *text)
     sdd_bytes *bytes = NULL;
     query.key = key;
     query.wants = SDD_WANT_BYTES;
-    CHECK_STATUS(sdd_cache_query_wait(from, &query, NULL, &bytes, NULL, NULL), SDD_OK);
+    CHECK_STATUS(find(from, &query, NULL, &bytes, NULL, NULL), SDD_OK);
     CHECK(sdd_bytes_size(bytes) == strlen(text) && memcmp(sdd_bytes_data(bytes), text, strlen(text)) == 0);
     sdd_bytes_release(bytes);
 }
@@ -450,8 +450,8 @@ static void z14_a_batch_is_dead_in_the_child(void)
     check_child(process);
     release("batch");
     CHECK_STATUS(sdd_batch_wait(batch, &item, 1, -1, &count), SDD_OK);
-    CHECK(count == 1 && item.error == SDD_OK && sdd_bytes_size(item.bytes) == 3);
-    sdd_bytes_release(item.bytes);
+    CHECK(count == 1 && item.result->failure.status == SDD_OK && sdd_bytes_size(item.result->bytes) == 3);
+    sdd_bytes_release(item.result->bytes);
     CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
 }
 

@@ -36,7 +36,7 @@ static void *use_installed_coder(void *context)
     static const char webp[] = "RIFF\0\0\0\0WEBPVP8 ";
     sdd_image *image = NULL;
     (void)pthread_barrier_wait(&together);
-    CHECK_STATUS(sdd_image_decode(webp, sizeof webp - 1, NULL, &image, NULL), SDD_OK);
+    CHECK_STATUS(sdd_image_decode(webp, sizeof webp - 1, NULL, &image), SDD_OK);
     sdd_image_release(image);
     return context;
 }

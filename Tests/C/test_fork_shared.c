@@ -15,7 +15,7 @@ static sdd_token parents_token;
 
 static void count_pictures(const sdd_result *result, void *user_data)
 {
-    if (result->error != SDD_OK) FAIL("%s: %s", result->url, result->message);
+    if (result->failure.status != SDD_OK) FAIL("%s: %s", result->url, result->failure.message);
     CHECK_EQUAL(sdd_image_width(result->image), 19);
     atomic_fetch_add((atomic_int *)user_data, 1);
 }
@@ -88,7 +88,7 @@ static void nothing_is_inherited(void)
     CHECK_STATUS(sdd_downloader_get_cookies(NULL, &cookies), SDD_OK);
     CHECK_EQUAL(sdd_cookies_count(cookies), 0);
     sdd_cookies_release(cookies);
-    CHECK_EQUAL(sdd_downloader_current_download_count(NULL), 0);
+    CHECK_EQUAL(transfers_of(NULL), 0);
 }
 
 static void begin_child(void)

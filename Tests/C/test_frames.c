@@ -16,15 +16,15 @@ static void check_frame(sdd_image *image, int index, const uint8_t *expected)
 {
     int32_t detail = 7;
     sdd_image *frame = NULL;
-    CHECK_STATUS(sdd_image_frame(image, index, &frame, &detail), SDD_OK);
+    CHECK_STATUS(sdd_image_frame(image, index, &frame), SDD_OK);
     CHECK_EQUAL(detail, 0);
     size_t row = (size_t)sdd_image_width(frame) * 4, height = (size_t)sdd_image_height(frame);
     CHECK(sdd_image_width(frame) == 14 && height == 11 && sdd_image_stride(frame) >= row);
     for (size_t y = 0; y < height; y++)
         CHECK(memcmp(sdd_image_pixels(frame) + y * sdd_image_stride(frame),
                      expected + ((size_t)index * height + y) * row, row) == 0);
-    CHECK(sdd_image_frame_count(frame) == 1 && sdd_image_bytes(frame) == NULL);
-    CHECK(sdd_image_format(frame) == SDD_IMAGE_FORMAT_PNG);
+    CHECK(image_info(frame).frame_count == 1 && sdd_image_bytes(frame) == NULL);
+    CHECK(image_info(frame).format == SDD_IMAGE_FORMAT_PNG);
     sdd_image_release(frame);
 }
 
@@ -46,9 +46,9 @@ static void b19_frames_in_any_order(void)
         snprintf(name, sizeof name, "frames/%s.png", animations[i].name);
         for (int kind = 0; kind < 2; kind++) {
             sdd_image *image = get(downloader, name, options[kind]);
-            int count = sdd_image_frame_count(image);
+            int count = image_info(image).frame_count;
             CHECK_EQUAL(count, animations[i].frames);
-            CHECK_EQUAL(sdd_image_loop_count(image), animations[i].loops);
+            CHECK_EQUAL(image_info(image).loop_count, animations[i].loops);
             for (int index = 0; index < count; index++) check_frame(image, index, expected);
             for (int turn = 0; turn < scaled(200); turn++) check_frame(image, turn * 7919 % count, expected);
             sdd_image_release(image);
@@ -74,7 +74,7 @@ static void frames_outlive_their_picture(void)
     sdd_image *image = get(NULL, "frames/pillow.png", 0), *frame = NULL;
     size_t size;
     uint8_t *expected = fixture("frames/pillow.frames", &size);
-    CHECK_STATUS(sdd_image_frame(image, 6, &frame, NULL), SDD_OK);
+    CHECK_STATUS(sdd_image_frame(image, 6, &frame), SDD_OK);
     sdd_image_release(image);
     CHECK(memcmp(sdd_image_pixels(frame), expected + 6 * 14 * 11 * 4, 14 * 11 * 4) == 0);
     sdd_image_release(frame);
@@ -90,7 +90,7 @@ static void frames_have_the_pictures_form(void)
     CHECK_STATUS(sdd_downloader_set_decode_options(downloader, &options), SDD_OK);
     sdd_image *image = get(downloader, "frames/every-operation.png", 0), *frame = NULL;
     for (int i = 0; i < 19; i++) {
-        CHECK_STATUS(sdd_image_frame(image, i, &frame, NULL), SDD_OK);
+        CHECK_STATUS(sdd_image_frame(image, i, &frame), SDD_OK);
         CHECK_EQUAL(sdd_image_pixel_format(frame), SDD_PIXEL_FORMAT_GREY8);
         CHECK(sdd_image_width(frame) == 7 && sdd_image_height(frame) == sdd_image_height(image));
         if (i == 0) CHECK(memcmp(sdd_image_pixels(frame), sdd_image_pixels(image), 7 * 6) == 0);
@@ -132,12 +132,12 @@ static void b19_several_threads_at_a_time(void)
 static void check_still(sdd_image *image)
 {
     sdd_image *frame = NULL;
-    CHECK(sdd_image_frame_count(image) == 1 && sdd_image_loop_count(image) == 1);
+    CHECK(image_info(image).frame_count == 1 && image_info(image).loop_count == 1);
     CHECK_EQUAL(sdd_image_frame_duration_us(image, 0), 0);
-    CHECK_STATUS(sdd_image_frame(image, 0, &frame, NULL), SDD_OK);
+    CHECK_STATUS(sdd_image_frame(image, 0, &frame), SDD_OK);
     CHECK(frame == image);
     sdd_image_release(frame);
-    CHECK_STATUS(sdd_image_frame(image, 1, &frame, NULL), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_image_frame(image, 1, &frame), SDD_ERROR_NOT_FOUND);
     CHECK(frame == NULL);
     sdd_image_release(image);
 }
@@ -157,14 +157,14 @@ static void b19_damaged_frames(void)
 {
     sdd_image *image = get(NULL, "frames/bad/damaged-crc-2.png", 0), *frame;
     int32_t detail = 0;
-    CHECK_EQUAL(sdd_image_frame_count(image), 3);
+    CHECK_EQUAL(image_info(image).frame_count, 3);
     for (int i = 0; i < 2; i++) {
-        CHECK_STATUS(sdd_image_frame(image, i, &frame, &detail), SDD_OK);
+        CHECK_STATUS(sdd_image_frame(image, i, &frame), SDD_OK);
         sdd_image_release(frame);
     }
-    CHECK_STATUS(sdd_image_frame(image, 2, &frame, &detail), SDD_ERROR_BAD_IMAGE_DATA);
+    CHECK_STATUS(sdd_image_frame(image, 2, &frame), SDD_ERROR_BAD_IMAGE_DATA);
     CHECK(frame == NULL && detail == SDD_DETAIL_IMAGE_CORRUPT);
-    CHECK_STATUS(sdd_image_frame(image, 2, &frame, NULL), SDD_ERROR_BAD_IMAGE_DATA);
+    CHECK_STATUS(sdd_image_frame(image, 2, &frame), SDD_ERROR_BAD_IMAGE_DATA);
     sdd_image_release(image);
     /* O11: all frames or none. */
     check_still(get(NULL, "frames/bad/damaged-crc-2.png", SDD_OPTION_PRELOAD_ALL_FRAMES));
@@ -205,7 +205,7 @@ static void o10_o11_each_request_gets_its_own_frames(void)
     for (int i = 0; i < 3; i++) {
         record_wait(&records[i]);
         CHECK_ENDED(&records[i], SDD_OK, 0);
-        CHECK_EQUAL(sdd_image_frame_count(records[i].image), i == 1 ? 1 : 7);
+        CHECK_EQUAL(image_info(records[i].image).frame_count, i == 1 ? 1 : 7);
         record_clear(&records[i]);
     }
     CHECK_EQUAL(requests_of("/hold/frames"), 1);
@@ -217,18 +217,18 @@ static void o10_o11_each_request_gets_its_own_frames(void)
 static void facts_of_an_image(void)
 {
     sdd_image *image = get(NULL, "frames/delays.png", 0), *frame = NULL;
-    sdd_image_facts facts = SDD_IMAGE_FACTS_INIT, probed = SDD_IMAGE_FACTS_INIT;
+    sdd_image_info facts = SDD_IMAGE_INFO_INIT, probed = SDD_IMAGE_INFO_INIT;
     sdd_bytes *bytes = sdd_image_bytes(image);
-    CHECK_STATUS(sdd_image_get_facts(image, &facts), SDD_OK);
+    CHECK_STATUS(sdd_image_get_info(image, &facts), SDD_OK);
     CHECK_STATUS(sdd_image_probe(sdd_bytes_data(bytes), sdd_bytes_size(bytes), &probed), SDD_OK);
     CHECK(memcmp(&facts, &probed, sizeof facts) == 0 && facts.frame_count == 8 && facts.is_animated == 1);
-    CHECK_STATUS(sdd_image_frame(image, 1, &frame, NULL), SDD_OK);
-    CHECK_STATUS(sdd_image_get_facts(frame, &facts), SDD_ERROR_NOT_FOUND);
-    CHECK(facts.width == 0 && facts.struct_size == sizeof facts);
-    CHECK_STATUS(sdd_image_get_facts(NULL, &facts), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_image_get_facts(image, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_frame(image, 1, &frame), SDD_OK);
+    CHECK_STATUS(sdd_image_get_info(frame, &facts), SDD_ERROR_NOT_FOUND);
+    CHECK(facts.stored_width == 0 && facts.struct_size == sizeof facts);
+    CHECK_STATUS(sdd_image_get_info(NULL, &facts), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_get_info(image, NULL), SDD_ERROR_INVALID_ARGUMENT);
     facts.struct_size = 0;
-    CHECK_STATUS(sdd_image_get_facts(image, &facts), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_get_info(image, &facts), SDD_ERROR_INVALID_ARGUMENT);
     sdd_image_release(frame);
     sdd_image_release(image);
 }
@@ -237,15 +237,15 @@ static void bad_arguments_are_refused(void)
 {
     sdd_image *image = get(NULL, "frames/pillow.png", 0), *frame = image;
     int32_t detail = 7;
-    CHECK(sdd_image_frame_count(NULL) == 0 && sdd_image_loop_count(NULL) == 1);
+    CHECK(image_info(NULL).frame_count == 0 && image_info(NULL).loop_count == 1);
     CHECK_EQUAL(sdd_image_frame_duration_us(NULL, 0), 0);
-    CHECK_STATUS(sdd_image_frame(NULL, 0, &frame, &detail), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_frame(NULL, 0, &frame), SDD_ERROR_INVALID_ARGUMENT);
     CHECK(frame == NULL && detail == 0);
-    CHECK_STATUS(sdd_image_frame(image, 0, NULL, &detail), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_frame(image, 0, NULL), SDD_ERROR_INVALID_ARGUMENT);
     static const int32_t indices[] = { -1, INT32_MIN, 7, INT32_MAX };
     for (int i = 0; i < 4; i++) {
         frame = image;
-        CHECK_STATUS(sdd_image_frame(image, indices[i], &frame, &detail), SDD_ERROR_NOT_FOUND);
+        CHECK_STATUS(sdd_image_frame(image, indices[i], &frame), SDD_ERROR_NOT_FOUND);
         CHECK(frame == NULL && detail == 0);
     }
     sdd_image_release(image);

@@ -199,7 +199,7 @@ static sem_t done;
 
 static void get_inside(const sdd_result *result, void *downloader)
 {
-    CHECK_STATUS(result->error, SDD_OK);
+    CHECK_STATUS(result->failure.status, SDD_OK);
     check_bytes(downloader, "/ok?size=777&inside", 777, 60000);
     check_picture(downloader, at("/file/png/rgb8.png?inside"));
     CHECK_STATUS(sdd_get(downloader, "nonsense", 0, -1, NULL, NULL, NULL), SDD_ERROR_INVALID_URL);

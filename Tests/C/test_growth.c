@@ -188,7 +188,7 @@ static sdd_downloader *given_by(giver *g, int most, int32_t delivery)
     transport.cancel = transfer_cancelled;
     transport.user_data = g;
     sdd_downloader *downloader = make_downloader(&config);
-    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport), SDD_OK);
     return downloader;
 }
 
@@ -295,7 +295,7 @@ static double beside_hanging(int count)
             event.struct_size = sizeof event;
             CHECK_STATUS(sdd_downloader_wait(downloader, &event, 1, -1, &taken), SDD_OK);
             is_over = taken == 1 && event.kind == SDD_EVENT_COMPLETED;
-            if (taken) sdd_bytes_release(event.bytes);
+            if (taken) sdd_bytes_release(event.result->bytes);
         }
     }
     double cost = processor_time() - begin;
@@ -319,7 +319,7 @@ static double draining(int count)
     while (taken) {
         event.struct_size = sizeof event;
         CHECK_STATUS(sdd_downloader_drain(downloader, &event, 1, &taken), SDD_OK);
-        if (taken) sdd_bytes_release(event.bytes);
+        if (taken) sdd_bytes_release(event.result->bytes);
     }
     double cost = processor_time() - begin;
     destroy(downloader);
@@ -361,7 +361,7 @@ static double taking_items(int count, int32_t order)
     for (size_t taken = 1; taken;) {
         sdd_batch_item item = SDD_BATCH_ITEM_INIT;
         CHECK_STATUS(sdd_batch_wait(batch, &item, 1, -1, &taken), SDD_OK);
-        if (taken) sdd_bytes_release(item.bytes);
+        if (taken) sdd_bytes_release(item.result->bytes);
     }
     double cost = processor_time() - begin;
     CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
@@ -387,7 +387,7 @@ static double cancel_loads(int count)
     double begin = processor_time();
     for (int i = 0; i < count; i++) {
         sdd_status status = SDD_OK;
-        tokens[i] = sdd_loader_submit(l.loader, &request, &status);
+        tokens[i] = sdd_loader_submit(l.loader, &request);
         CHECK_STATUS(status, SDD_OK);
     }
     for (int i = count - 1; i >= 0; i--) CHECK_STATUS(sdd_cancel(tokens[i]), SDD_OK);
@@ -412,7 +412,7 @@ static double cancel_lists(int count)
         sdd_status status = SDD_OK;
         list.urls = &url;
         list.count = 1;
-        tokens[i] = sdd_prefetch(l.loader, &list, &status);
+        tokens[i] = sdd_prefetch(l.loader, &list);
         CHECK_STATUS(status, SDD_OK);
     }
     for (int i = 0; i < count; i++) CHECK_STATUS(sdd_cancel(tokens[i]), SDD_OK);
@@ -490,7 +490,7 @@ static sem_t refused;
 static void note_refused(const sdd_result *result, void *user_data)
 {
     (void)user_data;
-    CHECK_STATUS(result->error, SDD_ERROR_CONNECT);
+    CHECK_STATUS(result->failure.status, SDD_ERROR_CONNECT);
     CHECK(sem_post(&refused) == 0);
 }
 

@@ -16,7 +16,7 @@ static void expect(const char *integrity, int64_t bytes, uint64_t options, sdd_s
     request.options = options;
     request.integrity = integrity;
     request.expected_bytes = bytes;
-    CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
+    CHECK(sdd_downloader_submit(downloader, &request) != 0);
     CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     CHECK_ENDED(&r, error, detail);
     CHECK((r.bytes != NULL) == (error == SDD_OK));
@@ -65,7 +65,7 @@ static void expectations_are_not_shared(void)
     for (int i = 0; i < 3; i++) {
         sdd_download_request request = record_request(&records[i], atf("/file/png/rgb8.png"));
         request.integrity = i ? "sha256-" HEX : NULL;
-        CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
+        CHECK(sdd_downloader_submit(downloader, &request) != 0);
     }
     CHECK_STATUS(sdd_downloader_resume(downloader), SDD_OK);
     CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
@@ -91,7 +91,7 @@ static void a_body_that_does_not_match_is_not_stored(void)
         sdd_download_request request = record_request(&r, url);
         request.integrity = i ? "sha256-" HEX : NULL;
         request.expected_bytes = i ? SIZE : 1;
-        CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
+        CHECK(sdd_downloader_submit(downloader, &request) != 0);
         CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
         CHECK_STATUS(r.error, i ? SDD_OK : SDD_ERROR_BAD_IMAGE_DATA);
         CHECK_EQUAL(r.origin, SDD_ORIGIN_NETWORK);

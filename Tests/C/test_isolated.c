@@ -58,9 +58,9 @@ static void an_image_outlives_its_downloader(void)
     CHECK_ENDED(&r, SDD_OK, 0);
     destroy(downloader);
     CHECK_EQUAL(helper_count(), 0);
-    for (int index = 0; index < sdd_image_frame_count(r.image); index++) {
+    for (int index = 0; index < image_info(r.image).frame_count; index++) {
         sdd_image *frame = NULL;
-        CHECK_STATUS(sdd_image_frame(r.image, index, &frame, NULL), SDD_OK);
+        CHECK_STATUS(sdd_image_frame(r.image, index, &frame), SDD_OK);
         sdd_image_release(frame);
         CHECK_EQUAL(helper_count(), 0);
     }
@@ -368,7 +368,7 @@ int main(void)
     RUN(an_image_outlives_its_downloader);
     RUN(others_wait_for_helpers);
     RUN(helpers_are_killed_at_any_time);
-    CHECK_STATUS(sdd_process_load_coder_wait(path, NULL, 0), SDD_OK);
+    CHECK_STATUS(sdd_process_load_coder_wait(path), SDD_OK);
     RUN(a_coder_that_ends_its_process);
     RUN(a_coder_that_never_answers);
     RUN(what_a_coder_may_do);

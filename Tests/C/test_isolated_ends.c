@@ -104,7 +104,7 @@ static void begin(enum moment moment, record *r)
     if (moment == STARTS) set_false_program("asleep");
     if (moment == BUSY_AT_START) set_false_program("busy");
     snprintf(path, sizeof path, "%s/misbehaving.so", setting("SDD_TEST_OBJECTS"));
-    if (moment == AT_WORK || moment == ASLEEP) CHECK_STATUS(sdd_process_load_coder_wait(path, NULL, 0), SDD_OK);
+    if (moment == AT_WORK || moment == ASLEEP) CHECK_STATUS(sdd_process_load_coder_wait(path), SDD_OK);
     sdd_downloader *downloader = make_downloader(&config);
     if (moment == IDLE) {
         fetch_good(downloader);
@@ -187,7 +187,7 @@ static void the_thread_that_started_it_ends(void)
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_EQUAL(helpers(first), 1);
     CHECK(pthread_create(&thread, NULL, fetch_on_a_thread, downloader) == 0 && pthread_join(thread, NULL) == 0);
-    CHECK_STATUS(sdd_image_frame(r.image, 1, &frame, NULL), SDD_OK);
+    CHECK_STATUS(sdd_image_frame(r.image, 1, &frame), SDD_OK);
     CHECK_EQUAL(helpers(later), 1);
     CHECK_EQUAL(first[0], later[0]);
     sdd_image_release(frame);

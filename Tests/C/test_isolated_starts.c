@@ -129,7 +129,7 @@ static void a_coder_that_is_away(void)
     const char *path = object_path("away.so");
     (void)own_program();
     copy(object_path("misbehaving.so"), path);
-    CHECK_STATUS(sdd_process_load_coder_wait(path, NULL, 0), SDD_OK);
+    CHECK_STATUS(sdd_process_load_coder_wait(path), SDD_OK);
     CHECK(unlink(path) == 0);
     sdd_downloader *downloader = isolated_downloader(1);
     for (int turn = 0; turn < 2; turn++) {
@@ -205,7 +205,7 @@ static void a_hostile_folder_decodes_nothing(void)
 static int use_what_is_needed(void)
 {
     record r = RECORD_INIT;
-    CHECK_STATUS(sdd_process_load_coder_wait(object_path("needing.so"), NULL, 0), SDD_OK);
+    CHECK_STATUS(sdd_process_load_coder_wait(object_path("needing.so")), SDD_OK);
     sdd_downloader *downloader = isolated_downloader(1);
     fetch(downloader, &r, "data:,EVILx", 0);
     CHECK_ENDED(&r, SDD_OK, 0);

@@ -60,7 +60,7 @@ static void a_success_keeps_the_message(void)
     CHECK_TEXT(sentence, "sdd_set_priority: priority: 99 is not one of SDD_PRIORITY_.");
     /* Returning 0 as an answer is not a failure. */
     CHECK_EQUAL(sdd_downloader_is_suspended(NULL), 0);
-    CHECK_EQUAL(sdd_downloader_current_download_count(NULL), 0);
+    CHECK_EQUAL(transfers_of(NULL), 0);
     CHECK_EQUAL(sdd_image_sniff("no picture", 10), 0);
     CHECK_SAYS("sdd_set_priority: ");
 }
@@ -186,7 +186,7 @@ static void messages_contain_no_secrets(void)
         CHECK_STATUS(sdd_get(NULL, urls[i], 0, -1, NULL, NULL, NULL), SDD_ERROR_INVALID_URL);
         CHECK_SAYS("URL");
         CHECK_SAYS_NOT("geheim");
-        CHECK_STATUS(sdd_cache_query_wait(NULL, &(sdd_cache_query_options){ sizeof(sdd_cache_query_options), .key = urls[i] }, NULL, NULL, NULL, NULL),
+        CHECK_STATUS(find(NULL, &(sdd_cache_query_options){ sizeof(sdd_cache_query_options), .key = urls[i] }, NULL, NULL, NULL, NULL),
                      SDD_ERROR_NOT_CACHED);
         CHECK_SAYS("sdd_cache_query_wait: query: ");
         CHECK_SAYS_NOT("geheim");

@@ -119,7 +119,7 @@ static void call_everything(const sdd_result *result, void *user_data)
     sdd_downloader *d = inside.downloader, *other = downloader_of(THREAD);
     sdd_event event = SDD_EVENT_INIT;
     size_t count;
-    CHECK_STATUS(result->error, SDD_OK);
+    CHECK_STATUS(result->failure.status, SDD_OK);
     CHECK_STATUS(sdd_set_header(d, "X-One", "1"), SDD_OK);
     CHECK_STATUS(sdd_get_header(d, "X-One", NULL, 0, &count), SDD_ERROR_BUFFER_TOO_SMALL);
     CHECK_STATUS(sdd_downloader_set_max_concurrent_downloads(d, 3), SDD_OK);
@@ -170,8 +170,8 @@ static void cancel_inside(sdd_token token, int64_t received, int64_t expected, c
 static void expect_cancel(const sdd_result *result, void *user_data)
 {
     check_result(result);
-    CHECK_STATUS(result->error, SDD_ERROR_CANCELLED);
-    CHECK_EQUAL(result->detail, SDD_DETAIL_CANCELLED_SENDING);
+    CHECK_STATUS(result->failure.status, SDD_ERROR_CANCELLED);
+    CHECK_EQUAL(result->failure.detail, SDD_DETAIL_CANCELLED_SENDING);
     CHECK_EQUAL(atomic_fetch_add((atomic_int *)user_data, 1), 1);
 }
 
@@ -274,7 +274,7 @@ static void hooks_run_once_on_the_callback_thread(void)
     record r = RECORD_INIT;
     callbacks.on_thread_start = on_start;
     callbacks.on_thread_stop = on_stop;
-    callbacks.thread_user_data = hook_calls;
+    callbacks.user_data = hook_calls;
     sdd_downloader *downloader = make_downloader(&config);
     for (int i = 0; i < 5; i++) fetch(downloader, &r, at("/ok"), SDD_OPTION_BYTES_ONLY);
     CHECK(hook_calls[0] == 1 && hook_calls[1] == 0);

@@ -11,7 +11,7 @@ static void m1_the_shared_loader(void)
     for (int i = 0; i < 2; i++) {
         record r = RECORD_INIT;
         sdd_load_request request = record_load(&r, url, 0);
-        CHECK(sdd_loader_submit(i ? shared : NULL, &request, NULL) != 0);
+        CHECK(sdd_loader_submit(i ? shared : NULL, &request) != 0);
         record_wait(&r);
         CHECK_ENDED(&r, SDD_OK, 0);
         CHECK_EQUAL(r.origin, i ? SDD_ORIGIN_MEMORY : SDD_ORIGIN_NETWORK);
@@ -210,7 +210,7 @@ static void m21_b5_with_the_bit_the_end_waits_for_the_disk(void)
     record r = RECORD_INIT;
     const char *url = at("/file/png/rgb8.png?m21"), *other = at("/file/png/rgb8.png?m21-wait");
     get_from(&l, &r, url, 0, SDD_ORIGIN_NETWORK);
-    CHECK_EQUAL(r.timings.store_us, 0);
+    CHECK_EQUAL(r.metrics.store_us, 0);
     record_clear(&r);
     take(&entered);
     sem_post(&may_go_on);
@@ -222,7 +222,7 @@ static void m21_b5_with_the_bit_the_end_waits_for_the_disk(void)
     sem_post(&may_go_on);
     record_wait(&r);
     CHECK_ENDED(&r, SDD_OK, 0);
-    CHECK(r.token == token && r.timings.store_us > 0 && r.timings.total_us >= r.timings.store_us);
+    CHECK(r.token == token && r.metrics.store_us > 0 && r.metrics.total_us >= r.metrics.store_us);
     CHECK_EQUAL(counts_of(l.cache.cache).entries_written, 2);
     record_clear(&r);
     close_loader(&l);
@@ -259,11 +259,11 @@ static void m26_ends_are_delivered_by_the_downloader(void)
         CHECK(token != 0);
         CHECK_STATUS(sdd_downloader_wait(l.downloader, &event, 1, -1, &count), SDD_OK);
         CHECK(count == 1 && event.kind == SDD_EVENT_COMPLETED && event.token == token && event.user_data == &l);
-        CHECK_STATUS(event.error, SDD_OK);
+        CHECK_STATUS(event.result->failure.status, SDD_OK);
         CHECK_EQUAL(event.result->origin, i ? SDD_ORIGIN_MEMORY : SDD_ORIGIN_NETWORK);
-        check_image(event.image, "png/rgb8.pam");
-        sdd_image_release(event.image);
-        sdd_bytes_release(event.bytes);
+        check_image(event.result->image, "png/rgb8.pam");
+        sdd_image_release(event.result->image);
+        sdd_bytes_release(event.result->bytes);
     }
     close_loader(&l);
 }

@@ -17,7 +17,7 @@ static sdd_image *decoded(const char *name, const sdd_decode_options *decode)
     size_t size;
     uint8_t *file = fixture(name, &size);
     sdd_image *image = NULL;
-    CHECK_STATUS(sdd_image_decode(file, size, decode, &image, NULL), SDD_OK);
+    CHECK_STATUS(sdd_image_decode(file, size, decode, &image), SDD_OK);
     free(file);
     return image;
 }
@@ -29,7 +29,7 @@ static void lay(sdd_cache *cache, const char *key, const char *name, const sdd_d
     sdd_image *image = decoded(name, decode);
     sdd_bytes *bytes = decode ? NULL : sdd_bytes_retain(sdd_image_bytes(image));
     sdd_cache_item item = item_of(key, image, bytes, on);
-    CHECK_STATUS(sdd_cache_put_wait(cache, &item, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_put_wait(cache, &item), SDD_OK);
     sdd_image_release(image);
     sdd_bytes_release(bytes);
     CHECK_EQUAL(sdd_cache_contains_wait(cache, key, SDD_CACHE_ALL), on);
@@ -396,7 +396,7 @@ static atomic_int crowd_begun, crowd_ended;
 static void crowd_completed(const sdd_result *result, void *user_data)
 {
     (void)user_data;
-    CHECK_EQUAL(result->error, SDD_OK);
+    CHECK_EQUAL(result->failure.status, SDD_OK);
     CHECK(result->image != NULL);
     atomic_fetch_add(&crowd_ended, 1);
 }
@@ -419,7 +419,7 @@ static void m10_a_hot_url_is_decoded_once(void)
             request.url = url;
             request.completed = crowd_completed;
             atomic_fetch_add(&crowd_begun, 1);
-            CHECK(sdd_loader_submit(l.loader, &request, NULL) != 0);
+            CHECK(sdd_loader_submit(l.loader, &request) != 0);
             if (atomic_load(&crowd_ended) > 0) after++;
         }
         if (!settles(count_of_crowd, 0)) FAIL("%d loads have not ended", count_of_crowd());

@@ -285,8 +285,8 @@ static void z6_one_clock_over_all_stages(void)
     request.total_timeout_ms = 1000;
     load_as(&l, &r, &request);
     CHECK_ENDED(&r, SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_TOTAL);
-    if (r.timings.total_us < 1000000 || r.timings.total_us > 1390000 * (scaled(100) < 100 ? 10 : 1))
-        FAIL("after %lld us", (long long)r.timings.total_us);
+    if (r.metrics.total_us < 1000000 || r.metrics.total_us > 1390000 * (scaled(100) < 100 ? 10 : 1))
+        FAIL("after %lld us", (long long)r.metrics.total_us);
     CHECK_EQUAL(hits("/silence?z6"), 0);
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, others[0]), 0);
     record_clear(&r);
@@ -413,7 +413,7 @@ static void the_downloader_is_destroyed(void)
     CHECK_EQUAL(h.plain.error, SDD_ERROR_CANCELLED);
     record_clear(&h.plain);
     sdd_load_request request = record_load(&r, at(PICTURE), 0);
-    CHECK_EQUAL(sdd_loader_submit(h.l.loader, &request, &status), 0);
+    CHECK_EQUAL(sdd_loader_submit(h.l.loader, &request), 0);
     CHECK_STATUS(status, SDD_ERROR_CLOSED);
     CHECK_EQUAL(sdd_loader_running_count(h.l.loader), 0);
     CHECK_STATUS(sdd_loader_destroy(h.l.loader), SDD_OK);

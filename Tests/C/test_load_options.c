@@ -61,14 +61,14 @@ static void note_preview(const sdd_result *result, void *user_data)
 {
     shown *s = user_data;
     pthread_mutex_lock(&s->r.lock);
-    CHECK(s->r.completed_count == 0 && result->finished == 0 && result->image != NULL);
-    CHECK_EQUAL(sdd_image_is_preview(result->image), 1);
+    CHECK(s->r.completed_count == 0 && result->is_terminal == 0 && result->image != NULL);
+    CHECK_EQUAL(image_info(result->image).is_preview, 1);
     s->previews++;
     pthread_cond_broadcast(&s->r.changed);
     pthread_mutex_unlock(&s->r.lock);
 }
 
-static void note_facts(sdd_token token, const sdd_image_facts *facts, void *user_data)
+static void note_facts(sdd_token token, const sdd_image_info *facts, void *user_data)
 {
     shown *s = user_data;
     pthread_mutex_lock(&s->r.lock);
@@ -99,12 +99,12 @@ static void m19_previews_are_passed_on_and_not_stored(void)
     release("m19.1");
     record_wait(&s.r);
     CHECK_ENDED(&s.r, SDD_OK, 0);
-    CHECK(s.facts == 1 && sdd_image_is_preview(s.r.image) == 0);
+    CHECK(s.facts == 1 && image_info(s.r.image).is_preview == 0);
     record_clear(&s.r);
     /* A cached picture has no previews. */
     s.previews = 0;
     load_as(&l, &s.r, &request);
-    CHECK(s.r.origin == SDD_ORIGIN_MEMORY && s.previews == 0 && sdd_image_is_preview(s.r.image) == 0);
+    CHECK(s.r.origin == SDD_ORIGIN_MEMORY && s.previews == 0 && image_info(s.r.image).is_preview == 0);
     record_clear(&s.r);
     close_loader(&l);
 }
@@ -189,11 +189,11 @@ static void m28_decoding(void)
     get_from(&l, &r, at(PICTURE "?down"), SDD_OPTION_SCALE_DOWN_LARGE_IMAGES, SDD_ORIGIN_NETWORK);
     check_image(r.image, "png/rgb8.pam");
     get_from(&l, &r, animated, 0, SDD_ORIGIN_NETWORK);
-    CHECK_EQUAL(sdd_image_frame_count(r.image), 3);
+    CHECK_EQUAL(image_info(r.image).frame_count, 3);
     get_from(&l, &r, animated, SDD_OPTION_PRELOAD_ALL_FRAMES, SDD_ORIGIN_DISK);
-    CHECK_EQUAL(sdd_image_frame_count(r.image), 3);
+    CHECK_EQUAL(image_info(r.image).frame_count, 3);
     get_from(&l, &r, animated, SDD_OPTION_DECODE_FIRST_FRAME_ONLY, SDD_ORIGIN_MEMORY);
-    CHECK_EQUAL(sdd_image_frame_count(r.image), 1);
+    CHECK_EQUAL(image_info(r.image).frame_count, 1);
     CHECK_EQUAL(hits("/file/facts/animated.png?frames"), 1);
     record_clear(&r);
     close_loader(&l);
@@ -214,7 +214,7 @@ static void m28_transform_animated_images(void)
         request.transforms = &rotation;
         request.transform_count = 1;
         load_from(&l, &request, SDD_ORIGIN_NETWORK);
-        CHECK_EQUAL(sdd_image_frame_count(r.image), i ? 1 : 3);
+        CHECK_EQUAL(image_info(r.image).frame_count, i ? 1 : 3);
         CHECK_EQUAL(sdd_image_width(r.image), i ? 8 : 12);
     }
     pictures_are_transformed = 0;
@@ -256,12 +256,12 @@ static void check_queued(loader_in_folder *l, const char *url, uint64_t options,
     CHECK_STATUS(sdd_downloader_drain(l->downloader, &event, 1, &count), SDD_OK);
     CHECK_EQUAL(count, 1);
     CHECK(event.token == token && event.kind == SDD_EVENT_COMPLETED);
-    CHECK_STATUS(event.error, SDD_OK);
+    CHECK_STATUS(event.result->failure.status, SDD_OK);
     CHECK_EQUAL(event.result->origin, origin);
-    check_image(event.image, "png/rgb8.pam");
-    if (has_bytes) CHECK(event.bytes != NULL);
-    sdd_image_release(event.image);
-    sdd_bytes_release(event.bytes);
+    check_image(event.result->image, "png/rgb8.pam");
+    if (has_bytes) CHECK(event.result->bytes != NULL);
+    sdd_image_release(event.result->image);
+    sdd_bytes_release(event.result->bytes);
     CHECK_STATUS(sdd_downloader_drain(l->downloader, &event, 1, &count), SDD_OK);
     CHECK_EQUAL(count, 0);
 }
@@ -289,9 +289,9 @@ static void bits_13_and_14_on_the_calling_thread(void)
     CHECK_EQUAL(count, 0);
     release("sync");
     CHECK_STATUS(sdd_downloader_wait(l.downloader, &event, 1, -1, &count), SDD_OK);
-    CHECK(event.token == token && event.error == SDD_OK && event.result->origin == SDD_ORIGIN_NETWORK);
-    sdd_image_release(event.image);
-    sdd_bytes_release(event.bytes);
+    CHECK(event.token == token && event.result->failure.status == SDD_OK && event.result->origin == SDD_ORIGIN_NETWORK);
+    sdd_image_release(event.result->image);
+    sdd_bytes_release(event.result->bytes);
     record_clear(&r);
     close_loader(&l);
 }

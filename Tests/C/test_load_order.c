@@ -51,7 +51,7 @@ static void told_progress(sdd_token token, int64_t received, int64_t expected, c
     tell(s, received ? 'p' : expected < 0 ? 'b' : 's');
 }
 
-static void told_facts(sdd_token token, const sdd_image_facts *facts, void *user_data)
+static void told_facts(sdd_token token, const sdd_image_info *facts, void *user_data)
 {
     story *s = user_data;
     (void)token;
@@ -98,14 +98,14 @@ static void take_record(const sdd_event *event)
     case SDD_EVENT_PROGRESS:
         told_progress(event->token, event->received_bytes, event->expected_bytes, "", event->user_data);
         break;
-    case SDD_EVENT_FACTS: told_facts(event->token, event->facts, event->user_data); break;
+    case SDD_EVENT_FACTS: told_facts(event->token, event->info, event->user_data); break;
     case SDD_EVENT_PREVIEW: told_preview(event->result, event->user_data); break;
     case SDD_EVENT_CACHED: told_cached(event->result, event->user_data); break;
     case SDD_EVENT_COMPLETED: told_end(event->result, event->user_data); break;
     default: FAIL("an event of kind %d", (int)event->kind);
     }
-    sdd_image_release(event->image);
-    sdd_bytes_release(event->bytes);
+    sdd_image_release(event->result->image);
+    sdd_bytes_release(event->result->bytes);
 }
 
 /* Delivers queued events, or waits for the next ones. */
@@ -114,7 +114,7 @@ static void deliver(int64_t milliseconds)
     sdd_event events[2] = { SDD_EVENT_INIT, SDD_EVENT_INIT };
     size_t count = 0;
     sdd_status status = sdd_downloader_wait(l.downloader, way == BY_DRAIN ? events : NULL, 2, milliseconds, &count);
-    CHECK(status == SDD_OK || status == SDD_ERROR_TIMED_OUT);
+    CHECK(status == SDD_OK || status == SDD_ERROR_TIMEOUT);
     for (size_t i = 0; way == BY_DRAIN && i < count; i++) take_record(&events[i]);
 }
 

@@ -17,8 +17,8 @@ static void note_cached(const sdd_result *result, void *user_data)
     refresh *f = user_data;
     pthread_mutex_lock(&f->r.lock);
     CHECK(f->r.completed_count == 0 && f->count++ == 0);
-    CHECK(result->finished == 0 && result->image != NULL && result->token != 0 && result->url != NULL);
-    CHECK_STATUS(result->error, SDD_OK);
+    CHECK(result->is_terminal == 0 && result->image != NULL && result->token != 0 && result->url != NULL);
+    CHECK_STATUS(result->failure.status, SDD_OK);
     f->origin = result->origin;
     f->width = sdd_image_width(result->image);
     pthread_mutex_unlock(&f->r.lock);
@@ -304,14 +304,14 @@ static void m12_drained_events(void)
             sdd_event event = SDD_EVENT_INIT;
             size_t count = 0;
             CHECK_STATUS(sdd_downloader_wait(l.downloader, &event, 1, -1, &count), SDD_OK);
-            CHECK(count == 1 && event.token == token && event.user_data == &l && event.error == SDD_OK);
+            CHECK(count == 1 && event.token == token && event.user_data == &l && event.result->failure.status == SDD_OK);
             CHECK_EQUAL(event.kind, kinds[i][k]);
-            CHECK_EQUAL(event.result->finished, event.kind == SDD_EVENT_COMPLETED);
-            CHECK(event.image == event.result->image && event.result->token == token);
-            CHECK_EQUAL(sdd_image_width(event.image), k ? 37 : 19);
+            CHECK_EQUAL(event.result->is_terminal, event.kind == SDD_EVENT_COMPLETED);
+            CHECK(event.result->image == event.result->image && event.result->token == token);
+            CHECK_EQUAL(sdd_image_width(event.result->image), k ? 37 : 19);
             CHECK_EQUAL(event.result->origin, i && !k ? SDD_ORIGIN_MEMORY : SDD_ORIGIN_NETWORK);
-            sdd_image_release(event.image);
-            sdd_bytes_release(event.bytes);
+            sdd_image_release(event.result->image);
+            sdd_bytes_release(event.result->bytes);
         }
         CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
     }

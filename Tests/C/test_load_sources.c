@@ -16,15 +16,15 @@ static void note_sources(const sdd_result *result, void *user_data)
     s->count = result->source_count;
     CHECK(s->count <= 8 && (s->count > 0) == (result->sources != NULL));
     for (size_t i = 0; i < s->count; i++) {
-        const sdd_source_error *error = (const void *)((const char *)result->sources + i * result->sources->struct_size);
+        const sdd_outcome *error = (const void *)((const char *)result->sources + i * result->sources->struct_size);
         CHECK_EQUAL(error->struct_size, sizeof *error);
         s->of[i].has_url = error->url != NULL;
-        s->of[i].has_message = strlen(error->message) > 10;
+        s->of[i].has_message = strlen(error->failure.message) > 10;
         snprintf(s->of[i].url, sizeof s->of[i].url, "%s", error->url ? error->url : "");
-        s->of[i].error = error->error;
-        s->of[i].detail = error->detail;
-        s->of[i].http_status = error->http_status;
-        s->of[i].retryable = error->retryable;
+        s->of[i].error = error->failure.status;
+        s->of[i].detail = error->failure.detail;
+        s->of[i].http_status = error->failure.http_status;
+        s->of[i].retryable = error->failure.retryable;
     }
     record_completed(result, user_data);
 }
@@ -281,7 +281,7 @@ static void b16_m27_transports_of_the_application(void)
     transport.scheme = "archive";
     transport.start = start;
     transport.cancel = cancel;
-    CHECK_STATUS(sdd_downloader_add_transport(l.downloader, &transport, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_transport(l.downloader, &transport), SDD_OK);
     get_from(&l, &r, url, SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
     check_image(r.image, "png/rgb8.pam");
     get_from(&l, &r, url, 0, SDD_ORIGIN_MEMORY);

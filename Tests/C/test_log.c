@@ -78,7 +78,7 @@ static void keep_notice(const sdd_notice *notice, void *user_data)
     (void)user_data;
     CHECK(notice->kind == SDD_EVENT_LOG && notice->level == SDD_LOG_WARNING && notice->token != 0);
     CHECK_TEXT(told, "");
-    snprintf(told, sizeof told, "%s", notice->message);
+    snprintf(told, sizeof told, "%s", notice->failure.message);
 }
 
 static void two_slow_callbacks_with_a_log(void)

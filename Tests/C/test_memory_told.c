@@ -38,7 +38,7 @@ typedef struct kind {
 static sdd_image *decoded(const kind *k)
 {
     sdd_image *image = NULL;
-    CHECK_STATUS(sdd_image_decode(k->file, k->size, &k->decode, &image, NULL), SDD_OK);
+    CHECK_STATUS(sdd_image_decode(k->file, k->size, &k->decode, &image), SDD_OK);
     return image;
 }
 
@@ -73,7 +73,7 @@ static void told_of(const kind *k)
         }
         sdd_image *image = decoded(k);
         sdd_cache_item item = item_of(key_number(i), image, NULL, SDD_CACHE_MEMORY);
-        CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, NULL), SDD_OK);
+        CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_OK);
         if (k->use) k->use(image);
         sdd_image_release(image);
     }
@@ -85,10 +85,10 @@ static void told_of(const kind *k)
 
 static void play(sdd_image *image)
 {
-    CHECK(sdd_image_frame_count(image) > 2);
-    for (int32_t i = 0; i < sdd_image_frame_count(image); i++) {
+    CHECK(image_info(image).frame_count > 2);
+    for (int32_t i = 0; i < image_info(image).frame_count; i++) {
         sdd_image *frame = NULL;
-        CHECK_STATUS(sdd_image_frame(image, i, &frame, NULL), SDD_OK);
+        CHECK_STATUS(sdd_image_frame(image, i, &frame), SDD_OK);
         sdd_image_release(frame);
     }
 }
@@ -97,7 +97,7 @@ static void ask_for_metadata(sdd_image *image)
 {
     const void *data;
     size_t size;
-    CHECK_STATUS(sdd_image_metadata(image, SDD_METADATA_EXIF, &data, &size, NULL), SDD_OK);
+    CHECK_STATUS(sdd_image_metadata(image, SDD_METADATA_EXIF, &data, &size), SDD_OK);
     CHECK(size > 100000);
 }
 
@@ -142,7 +142,7 @@ static void i13_pixels_of_the_application(void)
         sdd_image *image = NULL;
         CHECK_STATUS(sdd_image_create(256, 256, SDD_PIXEL_FORMAT_RGBA8, pixels, 256 * 4, &image), SDD_OK);
         sdd_cache_item item = item_of(key_number(i), image, NULL, SDD_CACHE_MEMORY);
-        CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, NULL), SDD_OK);
+        CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_OK);
         sdd_image_release(image);
     }
     check_told("the application's pixels", counts_of(c.cache).memory_cost, resident() - before);
@@ -203,9 +203,9 @@ static void i13_an_image_that_grows_evicts_others(void)
     sdd_image *last = NULL;
     for (int i = 0; i < 6; i++) {
         sdd_image_release(last);
-        CHECK_STATUS(sdd_image_decode(file, size, NULL, &last, NULL), SDD_OK);
+        CHECK_STATUS(sdd_image_decode(file, size, NULL, &last), SDD_OK);
         sdd_cache_item item = item_of(key_number(i), last, NULL, SDD_CACHE_MEMORY);
-        CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, NULL), SDD_OK);
+        CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_OK);
     }
     CHECK_EQUAL(counts_of(c.cache).memory_count, 6);
     play(last);
@@ -233,7 +233,7 @@ static void i13_bytes_alone_are_not_kept_in_memory(void)
     for (int i = 0; i < count; i++) {
         sdd_bytes *bytes = sdd_bytes_create(body, size);
         sdd_cache_item item = item_of(key_number(i), NULL, bytes, SDD_CACHE_ALL);
-        CHECK_STATUS(sdd_cache_put_wait(c.cache, &item, NULL), SDD_OK);
+        CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_OK);
         sdd_bytes_release(bytes);
     }
     CHECK_STATUS(sdd_cache_flush_wait(c.cache, -1), SDD_OK);
@@ -287,7 +287,7 @@ static sdd_downloader *ask_sender(sender *s, int count, uint64_t options)
     transport.start = note_transfer;
     transport.cancel = forget_transfer;
     transport.user_data = s;
-    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport), SDD_OK);
     for (int i = 0; i < count; i++) {
         char url[32];
         snprintf(url, sizeof url, "given:%d", i);
@@ -315,9 +315,9 @@ static void take_all(sdd_downloader *downloader, int count)
         event.struct_size = sizeof event;
         CHECK_STATUS(sdd_downloader_wait(downloader, &event, 1, -1, &one), SDD_OK);
         if (one == 0 || event.kind != SDD_EVENT_COMPLETED) continue;
-        CHECK_STATUS(event.error, SDD_OK);
-        sdd_image_release(event.image);
-        sdd_bytes_release(event.bytes);
+        CHECK_STATUS(event.result->failure.status, SDD_OK);
+        sdd_image_release(event.result->image);
+        sdd_bytes_release(event.result->bytes);
         taken++;
     }
     sdd_statistics s = statistics_of(downloader);

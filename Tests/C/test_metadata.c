@@ -24,9 +24,9 @@ static void check_blocks(sdd_image *image, const char *name)
         int32_t detail = 7;
         snprintf(path, sizeof path, "metadata/%s.%s", name, kinds[i].ending);
         uint8_t *expected = fixture(path, &expected_size);
-        CHECK_STATUS(sdd_image_metadata(image, kinds[i].kind, &data, &size, &detail), SDD_OK);
+        CHECK_STATUS(sdd_image_metadata(image, kinds[i].kind, &data, &size), SDD_OK);
         CHECK(size == expected_size && memcmp(data, expected, size) == 0 && detail == 0);
-        CHECK_STATUS(sdd_image_metadata(image, kinds[i].kind, &again, &size, NULL), SDD_OK);
+        CHECK_STATUS(sdd_image_metadata(image, kinds[i].kind, &again, &size), SDD_OK);
         CHECK(again == data);
         free(expected);
     }
@@ -92,7 +92,7 @@ static void b32_damaged_or_too_large_metadata(void)
         const void *data = image;
         size_t size = 7;
         int32_t detail = 0;
-        CHECK_STATUS(sdd_image_metadata(image, all[i].kind, &data, &size, &detail), SDD_ERROR_BAD_IMAGE_DATA);
+        CHECK_STATUS(sdd_image_metadata(image, all[i].kind, &data, &size), SDD_ERROR_BAD_IMAGE_DATA);
         CHECK(data == NULL && size == 0);
         CHECK_EQUAL(detail, all[i].detail);
         sdd_image_release(image);
@@ -109,7 +109,7 @@ static void *read_profile(void *image)
 {
     const void *data = NULL;
     size_t size = 0;
-    CHECK_STATUS(sdd_image_metadata((sdd_image *)image, SDD_METADATA_ICC, &data, &size, NULL), SDD_OK);
+    CHECK_STATUS(sdd_image_metadata((sdd_image *)image, SDD_METADATA_ICC, &data, &size), SDD_OK);
     CHECK(size > 128 && memcmp((const char *)data + 36, "acsp", 4) == 0);
     CHECK_EQUAL(sdd_image_text_count((sdd_image *)image), 4);
     return (void *)(uintptr_t)data;
@@ -136,13 +136,13 @@ static void bad_arguments_are_refused(void)
     size_t size = 7;
     int32_t detail = 7;
     sdd_image_text text = SDD_IMAGE_TEXT_INIT;
-    CHECK_STATUS(sdd_image_metadata(NULL, SDD_METADATA_ICC, &data, &size, &detail), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_metadata(NULL, SDD_METADATA_ICC, &data, &size), SDD_ERROR_INVALID_ARGUMENT);
     CHECK(data == NULL && size == 0 && detail == 0);
-    CHECK_STATUS(sdd_image_metadata(image, SDD_METADATA_ICC, NULL, &size, NULL), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_image_metadata(image, SDD_METADATA_ICC, &data, NULL, NULL), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_image_metadata(image, 0, &data, &size, NULL), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_image_metadata(image, 4, &data, &size, NULL), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_image_metadata(image, SDD_METADATA_EXIF, &data, &size, &detail), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_image_metadata(image, SDD_METADATA_ICC, NULL, &size), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_metadata(image, SDD_METADATA_ICC, &data, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_metadata(image, 0, &data, &size), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_metadata(image, 4, &data, &size), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(sdd_image_metadata(image, SDD_METADATA_EXIF, &data, &size), SDD_ERROR_NOT_FOUND);
     CHECK(sdd_image_text_count(image) == 0 && sdd_image_text_count(NULL) == 0);
     CHECK_STATUS(sdd_image_text_at(image, 0, &text), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_image_text_at(image, SIZE_MAX, &text), SDD_ERROR_NOT_FOUND);
@@ -154,9 +154,9 @@ static void bad_arguments_are_refused(void)
     /* A frame has no bytes, and so no metadata. */
     CHECK_STATUS(sdd_get(NULL, at("/file/frames/pieces.png"), 0, -1, &image, NULL, NULL), SDD_OK);
     CHECK_EQUAL(sdd_image_text_count(image), 23); /* one after each fdAT chunk */
-    CHECK_STATUS(sdd_image_frame(image, 1, &frame, NULL), SDD_OK);
+    CHECK_STATUS(sdd_image_frame(image, 1, &frame), SDD_OK);
     CHECK_EQUAL(sdd_image_text_count(frame), 0);
-    CHECK_STATUS(sdd_image_metadata(frame, SDD_METADATA_ICC, &data, &size, NULL), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_image_metadata(frame, SDD_METADATA_ICC, &data, &size), SDD_ERROR_NOT_FOUND);
     sdd_image_release(frame);
     sdd_image_release(image);
 }

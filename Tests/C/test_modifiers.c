@@ -529,7 +529,7 @@ static void z1_data_of_a_request_is_freed_once(void)
     sdd_status status = SDD_OK;
     refused.url = at("/ok");
     refused.modifiers = &modifiers;
-    CHECK_EQUAL(sdd_downloader_submit(downloader, &refused, &status), 0);
+    CHECK_EQUAL(sdd_downloader_submit(downloader, &refused), 0);
     CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
     CHECK_EQUAL(frees, 0);
     CHECK_STATUS(sdd_downloader_close(downloader, SDD_CLOSE_CANCEL), SDD_OK);
@@ -539,7 +539,7 @@ static void z1_data_of_a_request_is_freed_once(void)
     destroy(downloader);
     frees = 0;
     refused.completed = record_completed;
-    CHECK_EQUAL(sdd_downloader_submit(downloader, &refused, &status), 0);
+    CHECK_EQUAL(sdd_downloader_submit(downloader, &refused), 0);
     CHECK_STATUS(status, SDD_ERROR_CLOSED);
     CHECK_EQUAL(frees, 0);
     record_clear(&r);

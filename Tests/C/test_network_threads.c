@@ -185,7 +185,7 @@ static void transports_are_called_on_one_thread(void)
     transport.scheme = "toy";
     transport.start = start_alone;
     transport.cancel = cancel_nothing;
-    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport), SDD_OK);
     seen_count = 0;
     for (int i = 0; i < 200; i++) {
         char url[60];

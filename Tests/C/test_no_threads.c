@@ -68,7 +68,7 @@ static void no_thread_no_cache(void)
     sdd_cache *cache = NULL;
     config.directory = address_at("SDD_TEST_FOLDER", "/no-threads");
     creations = failing = 0;
-    CHECK_STATUS(sdd_cache_create(&config, &cache, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_create(&config, &cache), SDD_OK);
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
     int needed = creations;
     CHECK(needed >= 1);
@@ -79,7 +79,7 @@ static void no_thread_no_cache(void)
         creations = 0;
         failing = i / 2 + 1;
         fails_after = i % 2;
-        CHECK_STATUS(sdd_cache_create(&config, &cache, &detail), SDD_ERROR_NO_RESOURCES);
+        CHECK_STATUS(sdd_cache_create(&config, &cache), SDD_ERROR_NO_RESOURCES);
         CHECK(cache == NULL && detail == 0);
         CHECK_NOTHING_LEFT(threads_before, descriptors_before);
     }
@@ -88,7 +88,7 @@ static void no_thread_no_cache(void)
     CHECK(sdd_cache_shared() == NULL);
     CHECK_STATUS(sdd_cache_clear_wait(NULL, SDD_CACHE_ALL), SDD_ERROR_NO_RESOURCES);
     failing = 0;
-    CHECK_STATUS(sdd_cache_create(&config, &cache, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_create(&config, &cache), SDD_OK);
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
     CHECK_NOTHING_LEFT(threads_before, descriptors_before);
 }
@@ -120,7 +120,7 @@ static void no_thread_for_the_shared_downloader(void)
     creations = 0;
     failing = fails_after = 1;
     CHECK(sdd_downloader_shared() == NULL);
-    CHECK_EQUAL(sdd_downloader_submit(NULL, &request, &status), 0);
+    CHECK_EQUAL(sdd_downloader_submit(NULL, &request), 0);
     CHECK_STATUS(status, SDD_ERROR_NO_RESOURCES);
     CHECK_STATUS(sdd_set_header(NULL, "X", "y"), SDD_ERROR_NO_RESOURCES);
     CHECK_EQUAL(sdd_downloader_event_fd(NULL), -1);

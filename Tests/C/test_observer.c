@@ -44,10 +44,10 @@ static void hear(char letter, const sdd_notice *notice, sdd_token token, sdd_sta
     if (notice) {
         heard.all[heard.count].transfer = notice->transfer;
         heard.all[heard.count].level = notice->level;
-        heard.all[heard.count].http_status = notice->http_status;
+        heard.all[heard.count].http_status = notice->failure.http_status;
         heard.all[heard.count].time = notice->time_us;
         snprintf(heard.all[heard.count].url, 300, "%s", notice->url ? notice->url : "");
-        snprintf(heard.all[heard.count].message, 300, "%s", notice->message ? notice->message : "");
+        snprintf(heard.all[heard.count].message, 300, "%s", notice->failure.message ? notice->failure.message : "");
     }
     heard.count++;
     pthread_mutex_unlock(&heard.lock);
@@ -58,16 +58,16 @@ static void check_notice(const sdd_notice *notice)
     int is_log = notice->kind == SDD_EVENT_LOG;
     CHECK_EQUAL(notice->struct_size, sizeof *notice);
     CHECK(notice->kind >= SDD_EVENT_START && notice->kind <= SDD_EVENT_LOG && notice->time_us > 0);
-    CHECK(is_log == (notice->message != NULL) && is_log == (notice->level != 0));
+    CHECK(is_log == (notice->failure.message != NULL) && is_log == (notice->level != 0));
     /* A log message about a transfer may come after all its requests have left. */
     if (!is_log) CHECK(notice->url != NULL);
     if (notice->transfer == 0) CHECK(notice->url == NULL && notice->token == 0);
     if (is_log) {
         CHECK(notice->level >= SDD_LOG_ERROR && notice->level <= SDD_LOG_DEBUG);
-        CHECK(*notice->message != 0 && strchr(notice->message, '\n') == NULL);
+        CHECK(*notice->failure.message != 0 && strchr(notice->failure.message, '\n') == NULL);
     } else {
         CHECK(notice->transfer != 0 && notice->token != 0);
-        CHECK(notice->error == SDD_OK || notice->kind == SDD_EVENT_STOP);
+        CHECK(notice->failure.status == SDD_OK || notice->kind == SDD_EVENT_STOP);
     }
 }
 
@@ -76,14 +76,14 @@ static void observe(const sdd_notice *notice, void *user_data)
     static const char letters[] = "???srfxL";
     CHECK(user_data == &the_observer);
     check_notice(notice);
-    hear(letters[notice->kind], notice, notice->token, notice->error);
+    hear(letters[notice->kind], notice, notice->token, notice->failure.status);
 }
 
 static void completed(const sdd_result *result, void *user_data)
 {
     (void)user_data;
     check_result(result);
-    hear('C', NULL, result->token, result->error);
+    hear('C', NULL, result->token, result->failure.status);
 }
 
 static sdd_downloader *downloader_of(int32_t delivery)
@@ -125,20 +125,20 @@ static void deliver(sdd_downloader *downloader, int drains)
         size_t count = 0;
         CHECK_STATUS(sdd_downloader_get_statistics(downloader, &s), SDD_OK);
         sdd_status status = sdd_downloader_wait(downloader, events, 3, drained < s.requests ? -1 : 0, &count);
-        if (status == SDD_ERROR_TIMED_OUT) return;
+        if (status == SDD_ERROR_TIMEOUT) return;
         CHECK_STATUS(status, SDD_OK);
         for (size_t i = 0; i < count; i++) {
             if (events[i].kind >= SDD_EVENT_START) {
                 CHECK(events[i].notice && events[i].notice->kind == events[i].kind && events[i].result == NULL);
-                CHECK(events[i].error == events[i].notice->error && events[i].token == events[i].notice->token);
-                CHECK(events[i].image == NULL && events[i].bytes == NULL);
+                CHECK(events[i].result->failure.status == events[i].notice->failure.status && events[i].token == events[i].notice->token);
+                CHECK(events[i].result->image == NULL && events[i].result->bytes == NULL);
                 observe(events[i].notice, events[i].user_data);
                 continue;
             }
             CHECK(events[i].kind == SDD_EVENT_COMPLETED && events[i].notice == NULL);
             completed(events[i].result, NULL);
-            sdd_image_release(events[i].image);
-            sdd_bytes_release(events[i].bytes);
+            sdd_image_release(events[i].result->image);
+            sdd_bytes_release(events[i].result->bytes);
             drained++;
         }
     }
@@ -302,7 +302,7 @@ static void observe_other(const sdd_notice *notice, void *user_data)
 {
     CHECK(user_data == &the_other);
     check_notice(notice);
-    hear('o', notice, notice->token, notice->error);
+    hear('o', notice, notice->token, notice->failure.status);
 }
 
 static void n1_a_new_observer_gets_no_old_notices(void)
@@ -378,7 +378,7 @@ static void replace_itself(const sdd_notice *notice, void *user_data)
 {
     CHECK(user_data == &the_observer && frees == 0);
     CHECK_STATUS(sdd_downloader_set_observer(replaced, NULL, NULL, NULL), SDD_OK);
-    hear('o', notice, notice->token, notice->error);
+    hear('o', notice, notice->token, notice->failure.status);
 }
 
 /* An observer may remove itself; its data is freed after it has returned. */

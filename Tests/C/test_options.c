@@ -144,7 +144,7 @@ static void bits_of_lists_to_prefetch(void)
         sdd_prefetch_list list = SDD_PREFETCH_LIST_INIT;
         sdd_status status = -1;
         list.options = UINT64_C(1) << number;
-        sdd_token token = sdd_prefetch(l.loader, &list, &status);
+        sdd_token token = sdd_prefetch(l.loader, &list);
         CHECK_STATUS(status, expected(number, P));
         CHECK((token != 0) == (status == SDD_OK));
     }
@@ -176,7 +176,7 @@ static void bits_of_queries(void)
         sdd_cache_query_options query = SDD_CACHE_QUERY_OPTIONS_INIT;
         query.key = "nothing";
         query.options = UINT64_C(1) << number;
-        sdd_status status = sdd_cache_query_wait(l.cache.cache, &query, NULL, NULL, NULL, NULL);
+        sdd_status status = find(l.cache.cache, &query, NULL, NULL, NULL, NULL);
         sdd_status wanted = expected(number, Q);
         CHECK_STATUS(status, wanted == SDD_OK ? SDD_ERROR_NOT_CACHED : wanted);
     }

@@ -15,7 +15,7 @@ typedef struct list_record {
     size_t finished, skipped;
     sdd_token token;
     sdd_prefetch_report report; /* its outcomes are copied below */
-    sdd_prefetch_outcome outcomes[MOST];
+    sdd_outcome outcomes[MOST];
 } list_record;
 
 #define LIST_RECORD_INIT { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER }
@@ -25,10 +25,10 @@ static void record_each(sdd_token token, size_t index, const sdd_result *result,
     list_record *l = user_data;
     pthread_mutex_lock(&l->lock);
     CHECK(l->completed_count == 0 && l->each_count < MOST);
-    CHECK(result->token == token && result->image == NULL && result->bytes == NULL && result->finished == 1);
-    CHECK((result->url == NULL) == (result->error == SDD_ERROR_INVALID_URL));
+    CHECK(result->token == token && result->image == NULL && result->bytes == NULL && result->is_terminal == 1);
+    CHECK((result->url == NULL) == (result->failure.status == SDD_ERROR_INVALID_URL));
     l->index[l->each_count] = index;
-    l->error[l->each_count++] = result->error;
+    l->error[l->each_count++] = result->failure.status;
     pthread_cond_broadcast(&l->changed);
     pthread_mutex_unlock(&l->lock);
 }
@@ -53,7 +53,7 @@ static void record_list_end(const sdd_prefetch_report *report, void *user_data)
     pthread_mutex_lock(&l->lock);
     CHECK_EQUAL(l->completed_count++, 0);
     CHECK_EQUAL(report->struct_size, sizeof *report);
-    CHECK_EQUAL(report->outcome_size, sizeof(sdd_prefetch_outcome));
+    CHECK_EQUAL(report->outcome_size, sizeof(sdd_outcome));
     CHECK(report->total <= MOST && (report->outcomes == NULL) == (report->total == 0));
     CHECK_EQUAL(report->finished + report->cancelled, report->total);
     l->report = *report;
@@ -100,7 +100,7 @@ static void submit_list(loader_in_folder *l, list_record *r, const char *const *
     sdd_status status = -1;
     /* The lock keeps the end from being handled before the token is known. */
     pthread_mutex_lock(&r->lock);
-    r->token = sdd_prefetch(l->loader, &list, &status);
+    r->token = sdd_prefetch(l->loader, &list);
     pthread_mutex_unlock(&r->lock);
     CHECK_STATUS(status, SDD_OK);
     CHECK(r->token != 0);
@@ -117,12 +117,12 @@ static void b30_prefetched_pictures_are_in_memory_at_once(void)
     submit_list(&l, &list, urls, 3, SDD_PREFETCH_MEMORY);
     wait_for_list(&list);
     CHECK(list.each_count == 3 && list.progress_count == 3);
-    CHECK(list.report.error == SDD_OK && list.report.total == 3);
+    CHECK(list.report.status == SDD_OK && list.report.total == 3);
     CHECK(list.report.finished == 3 && list.report.skipped == 1 && list.report.cancelled == 0);
-    CHECK(list.outcomes[0].error == SDD_OK && list.outcomes[0].http_status == 200);
-    CHECK(list.outcomes[1].error == SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE && list.outcomes[1].http_status == 503);
-    CHECK(list.outcomes[2].error == SDD_OK && list.outcomes[2].origin == SDD_ORIGIN_NETWORK);
-    CHECK(list.outcomes[0].retryable == 0 && list.outcomes[1].retryable == 1);
+    CHECK(list.outcomes[0].failure.status == SDD_OK && list.outcomes[0].failure.http_status == 200);
+    CHECK(list.outcomes[1].failure.status == SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE && list.outcomes[1].failure.http_status == 503);
+    CHECK(list.outcomes[2].failure.status == SDD_OK && list.outcomes[2].origin == SDD_ORIGIN_NETWORK);
+    CHECK(list.outcomes[0].failure.retryable == 0 && list.outcomes[1].failure.retryable == 1);
     load(&l, &r, urls[0], 0);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_EQUAL(r.origin, SDD_ORIGIN_MEMORY);
@@ -154,7 +154,7 @@ static void z22_to_disk_alone_nothing_is_decoded(void)
     /* Cached pictures are not downloaded again. */
     submit_list(&l, &again, urls, 1, SDD_PREFETCH_DISK);
     wait_for_list(&again);
-    CHECK(again.outcomes[0].error == SDD_OK && again.outcomes[0].origin == SDD_ORIGIN_DISK);
+    CHECK(again.outcomes[0].failure.status == SDD_OK && again.outcomes[0].origin == SDD_ORIGIN_DISK);
     CHECK_EQUAL(hits("/file/png/rgb8.png?z22"), 1);
     close_loader(&l);
 }
@@ -200,8 +200,8 @@ static void b30_a_cancelled_list_ends_once_with_its_outcomes(void)
     CHECK_STATUS(sdd_cancel(list.token), SDD_ERROR_NOT_FOUND);
     wait_for_list(&list);
     CHECK(list.each_count == 1 && list.progress_count == 1 && list.index[0] == 0);
-    CHECK(list.report.error == SDD_ERROR_CANCELLED && list.report.finished == 1 && list.report.cancelled == 4);
-    for (int i = 1; i < 5; i++) CHECK_EQUAL(list.outcomes[i].error, SDD_ERROR_CANCELLED);
+    CHECK(list.report.status == SDD_ERROR_CANCELLED && list.report.finished == 1 && list.report.cancelled == 4);
+    for (int i = 1; i < 5; i++) CHECK_EQUAL(list.outcomes[i].failure.status, SDD_ERROR_CANCELLED);
     CHECK_STATUS(sdd_downloader_idle_wait(l.downloader, -1), SDD_OK);
     CHECK_EQUAL(sdd_loader_running_count(l.loader), 0);
     for (int i = 0; i < 5; i++) free((char *)urls[i]);
@@ -216,7 +216,7 @@ static void destroying_a_loader_ends_its_lists(void)
     submit_list(&l, &list, urls, 4, SDD_PREFETCH_DISK);
     close_loader(&l);
     wait_for_list(&list);
-    CHECK(list.report.error == SDD_ERROR_CANCELLED && list.each_count == 0 && list.report.cancelled == 4);
+    CHECK(list.report.status == SDD_ERROR_CANCELLED && list.each_count == 0 && list.report.cancelled == 4);
 }
 
 static void destroying_the_downloader_ends_them_too(void)
@@ -230,7 +230,7 @@ static void destroying_the_downloader_ends_them_too(void)
     CHECK(list.report.finished == 5 && list.report.skipped == 5);
     sdd_prefetch_list late = list_of(&list, urls, 5, SDD_PREFETCH_DISK);
     sdd_status status = SDD_OK;
-    CHECK_EQUAL(sdd_prefetch(l.loader, &late, &status), 0);
+    CHECK_EQUAL(sdd_prefetch(l.loader, &late), 0);
     CHECK_STATUS(status, SDD_ERROR_CLOSED);
     CHECK_STATUS(sdd_loader_destroy(l.loader), SDD_OK);
     close_cache(&l.cache);
@@ -246,10 +246,10 @@ static void a_bad_url_fails_alone(void)
     submit_list(&l, &list, urls, 4, SDD_PREFETCH_MEMORY);
     wait_for_list(&list);
     CHECK(list.report.finished == 4 && list.report.skipped == 3);
-    CHECK_EQUAL(list.outcomes[0].detail, SDD_DETAIL_URL_NULL);
-    CHECK_EQUAL(list.outcomes[1].detail, SDD_DETAIL_URL_EMPTY);
-    CHECK_EQUAL(list.outcomes[2].detail, SDD_DETAIL_URL_MALFORMED);
-    CHECK_EQUAL(list.outcomes[3].error, SDD_OK);
+    CHECK_EQUAL(list.outcomes[0].failure.detail, SDD_DETAIL_URL_NULL);
+    CHECK_EQUAL(list.outcomes[1].failure.detail, SDD_DETAIL_URL_EMPTY);
+    CHECK_EQUAL(list.outcomes[2].failure.detail, SDD_DETAIL_URL_MALFORMED);
+    CHECK_EQUAL(list.outcomes[3].failure.status, SDD_OK);
     close_loader(&l);
 }
 
@@ -261,11 +261,11 @@ static void an_empty_list_and_one_without_callbacks(void)
     const char *urls[] = { at("/file/png/rgb8.png?silent") };
     submit_list(&l, &list, NULL, 0, SDD_PREFETCH_MEMORY);
     wait_for_list(&list);
-    CHECK(list.report.error == SDD_OK && list.report.finished == 0 && list.report.skipped == 0);
+    CHECK(list.report.status == SDD_OK && list.report.finished == 0 && list.report.skipped == 0);
     CHECK_EQUAL(list.each_count, 0);
     silent.urls = urls;
     silent.count = 1;
-    CHECK(sdd_prefetch(l.loader, &silent, NULL) != 0);
+    CHECK(sdd_prefetch(l.loader, &silent) != 0);
     CHECK_STATUS(sdd_downloader_idle_wait(l.downloader, -1), SDD_OK);
     CHECK_EQUAL(hits("/file/png/rgb8.png?silent"), 1);
     close_loader(&l);
@@ -274,7 +274,7 @@ static void an_empty_list_and_one_without_callbacks(void)
 static void refused(loader_in_folder *l, const sdd_prefetch_list *list, sdd_status expected)
 {
     sdd_status status = SDD_OK;
-    CHECK_EQUAL(sdd_prefetch(l->loader, list, &status), 0);
+    CHECK_EQUAL(sdd_prefetch(l->loader, list), 0);
     CHECK_STATUS(status, expected);
 }
 
@@ -318,7 +318,7 @@ static void z2_an_application_that_drains_gets_the_same(void)
     list.urls = urls;
     list.count = 2;
     list.user_data = &user;
-    sdd_token token = sdd_prefetch(l.loader, &list, NULL);
+    sdd_token token = sdd_prefetch(l.loader, &list);
     CHECK(token != 0);
     for (int ended = 0; !ended;) {
         sdd_event event = SDD_EVENT_INIT;
@@ -328,13 +328,13 @@ static void z2_an_application_that_drains_gets_the_same(void)
         CHECK_EQUAL(event.prefetch->total, 2);
         if (event.kind == SDD_EVENT_PREFETCHED) {
             CHECK(event.index < 2 && event.result != NULL && strcmp(event.result->url, urls[event.index]) == 0);
-            CHECK_EQUAL(event.error, event.result->error);
+            CHECK_EQUAL(event.result->failure.status, event.result->failure.status);
             CHECK_EQUAL(event.prefetch->finished, ++steps);
             CHECK(event.prefetch->outcomes == NULL);
         } else {
             CHECK_EQUAL(event.kind, SDD_EVENT_PREFETCH_COMPLETED);
-            CHECK(event.error == SDD_OK && event.prefetch->skipped == 1);
-            CHECK_EQUAL(event.prefetch->outcomes[1].http_status, 410);
+            CHECK(event.result->failure.status == SDD_OK && event.prefetch->skipped == 1);
+            CHECK_EQUAL(event.prefetch->outcomes[1].failure.http_status, 410);
             ended = 1;
         }
     }
@@ -376,7 +376,7 @@ static void act_in_progress(sdd_token token, size_t finished, size_t skipped, si
 static void act_at_the_end(const sdd_prefetch_report *report, void *user_data)
 {
     acting_list *l = user_data;
-    CHECK_EQUAL(report->error, l->cancels ? SDD_ERROR_CANCELLED : SDD_OK);
+    CHECK_EQUAL(report->status, l->cancels ? SDD_ERROR_CANCELLED : SDD_OK);
     CHECK_EQUAL(++l->completed_count, 1);
 }
 
@@ -402,7 +402,7 @@ static acting_list run_acting_list(int dispatches, int cancels)
     list.completed = act_at_the_end;
     list.user_data = &acting;
     list.user_data_free = act_freed;
-    CHECK(sdd_prefetch(l.loader, &list, NULL) != 0);
+    CHECK(sdd_prefetch(l.loader, &list) != 0);
     while (acting.freed_count == 0) CHECK_STATUS(sdd_downloader_wait(l.downloader, NULL, 0, -1, NULL), SDD_OK);
     close_loader(&l);
     CHECK(acting.completed_count == 1 && acting.freed_count == 1);

@@ -13,7 +13,7 @@ typedef struct album {
     int count, rows[MOST];
     sdd_image *images[MOST]; /* retained */
     int facts_count;
-    sdd_image_facts facts;
+    sdd_image_info facts;
     sem_t *entered, *leave; /* the first preview blocks on these; NULL: it does not */
 } album;
 
@@ -22,19 +22,19 @@ typedef struct album {
 static void check_preview(const sdd_result *result)
 {
     CHECK(result->struct_size == sizeof *result && result->token != 0);
-    CHECK(result->finished == 0 && result->error == SDD_OK && result->detail == 0 && result->stage == SDD_STAGE_NONE);
+    CHECK(result->is_terminal == 0 && result->failure.status == SDD_OK && result->failure.detail == 0 && result->failure.stage == SDD_STAGE_NONE);
     CHECK(result->image != NULL && result->bytes == NULL && result->response != NULL);
-    CHECK_TEXT(result->message, "");
-    CHECK_EQUAL(result->http_status, 200);
-    CHECK(sdd_image_is_preview(result->image) && sdd_image_bytes(result->image) == NULL);
-    CHECK(sdd_image_good_rows(result->image) > 0);
-    CHECK(sdd_image_good_rows(result->image) <= sdd_image_height(result->image));
+    CHECK_TEXT(result->failure.message, "");
+    CHECK_EQUAL(result->failure.http_status, 200);
+    CHECK(image_info(result->image).is_preview && sdd_image_bytes(result->image) == NULL);
+    CHECK(image_info(result->image).good_rows > 0);
+    CHECK(image_info(result->image).good_rows <= sdd_image_height(result->image));
 }
 
 static void keep(album *a, sdd_image *image)
 {
     CHECK(a->count < MOST);
-    a->rows[a->count] = sdd_image_good_rows(image);
+    a->rows[a->count] = image_info(image).good_rows;
     a->images[a->count++] = sdd_image_retain(image);
     pthread_cond_broadcast(&a->r.changed);
 }
@@ -53,7 +53,7 @@ static void album_preview(const sdd_result *result, void *user_data)
     pthread_mutex_unlock(&a->r.lock);
 }
 
-static void album_facts(sdd_token token, const sdd_image_facts *facts, void *user_data)
+static void album_facts(sdd_token token, const sdd_image_info *facts, void *user_data)
 {
     album *a = user_data;
     pthread_mutex_lock(&a->r.lock);
@@ -114,14 +114,14 @@ static void check_album(album *a, int picture)
 {
     sdd_image *last = a->r.image;
     CHECK_ENDED(&a->r, SDD_OK, 0);
-    CHECK(a->r.completed_count == 1 && !sdd_image_is_preview(last));
-    CHECK_EQUAL(sdd_image_good_rows(last), pictures[picture].height);
+    CHECK(a->r.completed_count == 1 && !image_info(last).is_preview);
+    CHECK_EQUAL(image_info(last).good_rows, pictures[picture].height);
     CHECK(a->count > 0);
     for (int i = 0; i < a->count; i++) {
         CHECK_EQUAL(sdd_image_width(a->images[i]), pictures[picture].width);
         CHECK_EQUAL(sdd_image_height(a->images[i]), pictures[picture].height);
-        CHECK_EQUAL(sdd_image_format(a->images[i]), pictures[picture].format);
-        CHECK_EQUAL(a->rows[i], sdd_image_good_rows(a->images[i]));
+        CHECK_EQUAL(image_info(a->images[i]).format, pictures[picture].format);
+        CHECK_EQUAL(a->rows[i], image_info(a->images[i]).good_rows);
         if (pictures[picture].comes_by_rows) {
             CHECK(a->rows[i] < pictures[picture].height && (i == 0 || a->rows[i] > a->rows[i - 1]));
             CHECK(same_rows(a->images[i], last, a->rows[i]) && is_empty_from(a->images[i], a->rows[i]));
@@ -131,7 +131,7 @@ static void check_album(album *a, int picture)
         }
     }
     CHECK_EQUAL(a->facts_count, 1);
-    CHECK(a->facts.width == pictures[picture].width && a->facts.height == pictures[picture].height);
+    CHECK(a->facts.stored_width == pictures[picture].width && a->facts.stored_height == pictures[picture].height);
     CHECK_EQUAL(a->facts.format, pictures[picture].format);
     CHECK_EQUAL(a->facts.is_progressive, !pictures[picture].comes_by_rows);
 }
@@ -252,22 +252,22 @@ static void x31_drain_hands_previews_and_facts_out(void)
         CHECK_STATUS(sdd_downloader_drain(downloader, &event, 1, &count), SDD_OK);
         if (count == 0) continue;
         CHECK(event.token == token && event.user_data == &a);
-        CHECK_EQUAL(event.facts != NULL, event.kind == SDD_EVENT_FACTS);
+        CHECK_EQUAL(event.info != NULL, event.kind == SDD_EVENT_FACTS);
         CHECK_EQUAL(event.result == NULL, event.kind == SDD_EVENT_FACTS);
         switch (event.kind) {
-        case SDD_EVENT_FACTS: album_facts(event.token, event.facts, &a); break;
+        case SDD_EVENT_FACTS: album_facts(event.token, event.info, &a); break;
         case SDD_EVENT_PREVIEW:
             check_preview(event.result);
-            CHECK(event.image == event.result->image);
-            keep(&a, event.image);
-            sdd_image_release(event.image);
+            CHECK(event.result->image == event.result->image);
+            keep(&a, event.result->image);
+            sdd_image_release(event.result->image);
             release("drain.1");
             break;
         case SDD_EVENT_COMPLETED:
             record_completed(event.result, &a.r);
-            CHECK(event.image == a.r.image);
-            sdd_image_release(event.image);
-            sdd_bytes_release(event.bytes);
+            CHECK(event.result->image == a.r.image);
+            sdd_image_release(event.result->image);
+            sdd_bytes_release(event.result->bytes);
             break;
         default: FAIL("event %d", (int)event.kind);
         }
@@ -401,7 +401,7 @@ static void z11_a_request_does_not_wait_for_the_rest(void)
     record_wait(&early); /* and the rest was not released */
     CHECK_ENDED(&early, SDD_OK, 0);
     CHECK(early.image != NULL && early.bytes == NULL && sdd_image_bytes(early.image) == NULL);
-    CHECK(!sdd_image_is_preview(early.image) && sdd_image_width(early.image) == 40);
+    CHECK(!image_info(early.image).is_preview && sdd_image_width(early.image) == 40);
     size_t size;
     free(fixture("large/progressive.jpg", &size));
     CHECK(early.metrics.saved_bytes >= (int64_t)size - 33000 && early.metrics.saved_bytes < (int64_t)size);

@@ -3,23 +3,23 @@
 #include "server.h"
 
 /* Probes so many bytes, which end where their memory block ends. */
-static sdd_status probe(const uint8_t *bytes, size_t size, sdd_image_facts *facts)
+static sdd_status probe(const uint8_t *bytes, size_t size, sdd_image_info *facts)
 {
     uint8_t *copy = malloc(size ? size : 1);
     if (size) memcpy(copy, bytes, size);
-    *facts = (sdd_image_facts)SDD_IMAGE_FACTS_INIT;
+    *facts = (sdd_image_info)SDD_IMAGE_INFO_INIT;
     sdd_status status = sdd_image_probe(copy, size, facts);
     CHECK_EQUAL(facts->struct_size, sizeof *facts);
-    if (status != SDD_OK) CHECK(facts->format == 0 && facts->width == 0 && facts->frame_count == 0);
+    if (status != SDD_OK) CHECK(facts->format == 0 && facts->stored_width == 0 && facts->frame_count == 0);
     free(copy);
     return status;
 }
 
-static sdd_image_facts facts_of(const char *name)
+static sdd_image_info facts_of(const char *name)
 {
     size_t size;
     uint8_t *bytes = fixture(name, &size);
-    sdd_image_facts facts;
+    sdd_image_info facts;
     CHECK_STATUS(probe(bytes, size, &facts), SDD_OK);
     free(bytes);
     return facts;
@@ -27,14 +27,14 @@ static sdd_image_facts facts_of(const char *name)
 
 static void c8_the_facts_of_pictures(void)
 {
-    sdd_image_facts facts = facts_of("jpeg/exif-orientation.jpg");
-    CHECK(facts.format == SDD_IMAGE_FORMAT_JPEG && facts.width == 37 && facts.height == 29);
+    sdd_image_info facts = facts_of("jpeg/exif-orientation.jpg");
+    CHECK(facts.format == SDD_IMAGE_FORMAT_JPEG && facts.stored_width == 37 && facts.stored_height == 29);
     CHECK(facts.channels == 3 && facts.depth == 8 && facts.orientation == 6 && facts.is_progressive == 0);
     CHECK(facts.is_animated == 0 && facts.frame_count == 1 && facts.loop_count == 1);
     facts = facts_of("jpeg/ycck-progressive.jpg");
     CHECK(facts.channels == 4 && facts.is_progressive == 1 && facts.orientation == 1);
     facts = facts_of("png/grey-alpha16-interlaced.png");
-    CHECK(facts.format == SDD_IMAGE_FORMAT_PNG && facts.width == 19 && facts.height == 13);
+    CHECK(facts.format == SDD_IMAGE_FORMAT_PNG && facts.stored_width == 19 && facts.stored_height == 13);
     CHECK(facts.channels == 2 && facts.depth == 16 && facts.is_progressive == 1);
     facts = facts_of("facts/animated.png");
     CHECK(facts.is_animated == 1 && facts.frame_count == 3 && facts.loop_count == 2);
@@ -49,7 +49,7 @@ static void c8_from_a_beginning(void)
     for (int i = 0; i < 3; i++) {
         size_t size, first = 0;
         uint8_t *bytes = fixture(names[i], &size);
-        sdd_image_facts whole, facts;
+        sdd_image_info whole, facts;
         CHECK_STATUS(probe(bytes, size, &whole), SDD_OK);
         for (size_t count = 0; count <= size; count++) {
             sdd_status status = probe(bytes, count, &facts);
@@ -64,7 +64,7 @@ static void c8_from_a_beginning(void)
 
 static void c10_bytes_that_are_not_a_picture(void)
 {
-    sdd_image_facts facts = SDD_IMAGE_FACTS_INIT;
+    sdd_image_info facts = SDD_IMAGE_INFO_INIT;
     CHECK_STATUS(probe((const uint8_t *)"<html>", 6, &facts), SDD_ERROR_BAD_IMAGE_DATA);
     size_t size;
     uint8_t *bytes = fixture("png/bad/zero-width.png", &size);
@@ -74,7 +74,7 @@ static void c10_bytes_that_are_not_a_picture(void)
 
 static void bad_arguments_are_refused(void)
 {
-    sdd_image_facts facts = SDD_IMAGE_FACTS_INIT;
+    sdd_image_info facts = SDD_IMAGE_INFO_INIT;
     uint8_t byte = 0xff;
     CHECK_STATUS(sdd_image_probe(NULL, 0, &facts), SDD_ERROR_INCOMPLETE);
     CHECK_STATUS(sdd_image_probe(NULL, 1, &facts), SDD_ERROR_INVALID_ARGUMENT);

@@ -69,15 +69,15 @@ static sdd_token *tokens; /* by index */
 
 static void count_end(const sdd_result *result, void *user_data)
 {
-    if (result->error == SDD_OK) {
+    if (result->failure.status == SDD_OK) {
         int number = -1;
         CHECK_EQUAL(sdd_bytes_size(result->bytes), sizeof number);
         memcpy(&number, sdd_bytes_data(result->bytes), sizeof number);
         CHECK_EQUAL(number, (intptr_t)user_data);
         atomic_fetch_add(&good, 1);
     } else {
-        CHECK_STATUS(result->error, SDD_ERROR_CANCELLED);
-        CHECK_EQUAL(result->detail, SDD_DETAIL_CANCELLED_WAITING);
+        CHECK_STATUS(result->failure.status, SDD_ERROR_CANCELLED);
+        CHECK_EQUAL(result->failure.detail, SDD_DETAIL_CANCELLED_WAITING);
         atomic_fetch_add(&cancelled, 1);
     }
 }
@@ -96,7 +96,7 @@ static sdd_downloader *full_queue(void)
     memset(&instant, 0, sizeof instant);
     instant.least = SDD_PRIORITY_VERY_HIGH;
     good = cancelled = failed = 0;
-    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport), SDD_OK);
     CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
     for (int i = 1; i <= requests; i++) {
         sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
@@ -108,7 +108,7 @@ static sdd_downloader *full_queue(void)
         request.user_data = (void *)(intptr_t)i;
         tokens[i] = submit(downloader, &request);
     }
-    CHECK_EQUAL(sdd_downloader_current_download_count(downloader), requests);
+    CHECK_EQUAL(transfers_of(downloader), requests);
     return downloader;
 }
 
@@ -139,7 +139,7 @@ static void z3_all_are_cancelled_in_no_time(void)
     int64_t start = milliseconds_now();
     CHECK_STATUS(sdd_downloader_cancel_all(downloader), SDD_OK);
     int64_t call = milliseconds_now() - start;
-    CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 0);
+    CHECK_EQUAL(transfers_of(downloader), 0);
     CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     int64_t all = milliseconds_now() - start;
     printf("all of them cancelled in %lld ms, their ends delivered in %lld ms\n", (long long)call, (long long)all);
@@ -194,14 +194,14 @@ static void z1_nothing_is_left(void)
 static void count_any_end(const sdd_result *result, void *user_data)
 {
     (void)user_data;
-    if (result->error == SDD_OK) {
+    if (result->failure.status == SDD_OK) {
         CHECK_EQUAL(sdd_bytes_size(result->bytes), 500);
         atomic_fetch_add(&good, 1);
         return;
     }
     /* No descriptor was free for a socket, or for resolving the host. */
-    if (result->error != SDD_ERROR_INVALID_DOWNLOAD_OPERATION || result->detail != SDD_DETAIL_OPERATION_NO_TRANSFER)
-        FAIL("%s: %s %d", result->url, sdd_status_name(result->error), (int)result->detail);
+    if (result->failure.status != SDD_ERROR_INVALID_DOWNLOAD_OPERATION || result->failure.detail != SDD_DETAIL_OPERATION_NO_TRANSFER)
+        FAIL("%s: %s %d", result->url, sdd_status_name(result->failure.status), (int)result->failure.detail);
     atomic_fetch_add(&failed, 1);
 }
 

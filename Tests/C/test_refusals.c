@@ -228,7 +228,7 @@ static void events(void)
     REFUSES(sdd_downloader_drain, (hosted, &event, 1, NIL), INVALID, "count: NULL");
     REFUSES(sdd_downloader_wait, (hosted, &event, 1, 0, NIL), INVALID, "count: NULL is allowed with events NULL alone");
     REFUSES(sdd_downloader_wait, (hosted, &event, 0, 0, &count), INVALID, "max: 0 is not at least 1");
-    REFUSES(sdd_downloader_wait, (hosted, &event, 1, 0, &count), SDD_ERROR_TIMED_OUT, "timeout_ms: the time is over");
+    REFUSES(sdd_downloader_wait, (hosted, &event, 1, 0, &count), SDD_ERROR_TIMEOUT, "timeout_ms: the time is over");
     event.struct_size = 9;
     REFUSES(sdd_downloader_wait, (hosted, &event, 1, 0, &count), INVALID, "sdd_event.struct_size: 9 is ");
     REFUSES(sdd_downloader_idle_wait, (dead, 0), SDD_ERROR_CLOSED, "downloader: 0x");
@@ -438,8 +438,8 @@ static void make_objects(void)
     config.delivery = SDD_DELIVERY_APPLICATION;
     hosted = make_downloader(&config);
     cached.levels = SDD_CACHE_MEMORY;
-    CHECK_STATUS(sdd_cache_create(&cached, &cache, NULL), SDD_OK);
-    CHECK_STATUS(sdd_cache_create(&cached, &dead_cache, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_create(&cached, &cache), SDD_OK);
+    CHECK_STATUS(sdd_cache_create(&cached, &dead_cache), SDD_OK);
     loading.downloader = downloader;
     loading.cache = cache;
     CHECK_STATUS(sdd_loader_create(&loading, &loader), SDD_OK);

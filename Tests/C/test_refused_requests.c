@@ -40,7 +40,7 @@ static void check_ends(const sdd_download_request *given, int32_t detail, const 
         given.user_data_free = never_freed; \
         given.field = __VA_ARGS__; \
         CALL_REFUSES("sdd_download_request", #field, expected, \
-                     (CHECK_EQUAL_(sdd_downloader_submit(downloader, &given, &status_), 0), status_)); \
+                     (CHECK_EQUAL_(sdd_downloader_submit(downloader, &given), 0), status_)); \
     } while (0)
 
 static void requests(void)
@@ -114,7 +114,7 @@ static void structs_in_requests(void)
         given.directory = "/nowhere"; \
         given.user_data_free = never_freed; \
         given.field = __VA_ARGS__; \
-        CALL_REFUSES("sdd_cache_config", #field, INVALID, sdd_cache_create(&given, &made_, NULL)); \
+        CALL_REFUSES("sdd_cache_config", #field, INVALID, sdd_cache_create(&given, &made_)); \
         CHECK(made_ == NULL); \
     } while (0)
 #define ITEM_AS(expected, field, ...) \
@@ -122,18 +122,18 @@ static void structs_in_requests(void)
         sdd_cache_item given = never_stored("key"); \
         sdd_status status_ = -1; \
         given.field = __VA_ARGS__; \
-        CALL_REFUSES("sdd_cache_item", #field, expected, sdd_cache_put_wait(cache, &given, NULL)); \
+        CALL_REFUSES("sdd_cache_item", #field, expected, sdd_cache_put_wait(cache, &given)); \
         CALL_REFUSES("sdd_cache_item", #field, expected, \
-                     (CHECK_EQUAL_(sdd_cache_put(cache, downloader, &given, &status_), 0), status_)); \
+                     (CHECK_EQUAL_(sdd_cache_put(cache, downloader, &given), 0), status_)); \
     } while (0)
 #define QUERY_AS(expected, field, ...) \
     do { \
         sdd_cache_query_options given = never_looked_for("key"); \
         sdd_status status_ = -1; \
         given.field = __VA_ARGS__; \
-        CALL_REFUSES("sdd_cache_query_options", #field, expected, sdd_cache_query_wait(cache, &given, NULL, NULL, NULL, NULL)); \
+        CALL_REFUSES("sdd_cache_query_options", #field, expected, find(cache, &given, NULL, NULL, NULL, NULL)); \
         CALL_REFUSES("sdd_cache_query_options", #field, expected, \
-                     (CHECK_EQUAL_(sdd_cache_query(cache, downloader, &given, &status_), 0), status_)); \
+                     (CHECK_EQUAL_(sdd_cache_query(cache, downloader, &given), 0), status_)); \
     } while (0)
 
 static sdd_image *never_got(const char *key, void *user_data)
@@ -193,7 +193,7 @@ static sdd_status create_over(const sdd_memory_store *memory, const sdd_entry_st
     config.directory = "/nowhere";
     config.memory_store = memory;
     config.entry_store = entries;
-    sdd_status status = sdd_cache_create(&config, &made, NULL);
+    sdd_status status = sdd_cache_create(&config, &made);
     CHECK(made == NULL);
     return status;
 }
@@ -289,7 +289,7 @@ static void caches(void)
         given.user_data_free = never_freed; \
         given.field = __VA_ARGS__; \
         CALL_REFUSES("sdd_load_request", #field, expected, \
-                     (CHECK_EQUAL_(sdd_loader_submit(loader, &given, &status_), 0), status_)); \
+                     (CHECK_EQUAL_(sdd_loader_submit(loader, &given), 0), status_)); \
     } while (0)
 #define LOAD(field, ...) LOAD_AS(INVALID, field, __VA_ARGS__)
 #define PREFETCH_AS(expected, field, ...) \
@@ -299,7 +299,7 @@ static void caches(void)
         given.user_data_free = never_freed; \
         given.field = __VA_ARGS__; \
         CALL_REFUSES("sdd_prefetch_list", #field, expected, \
-                     (CHECK_EQUAL_(sdd_prefetch(loader, &given, &status_), 0), status_)); \
+                     (CHECK_EQUAL_(sdd_prefetch(loader, &given), 0), status_)); \
     } while (0)
 
 /* Checks that a load ends before any lookup. */
@@ -316,7 +316,7 @@ static void load_ends(int i)
     if (i == 1) request.priority = 6;
     if (i == 2) request.download = &download;
     if (i == 2) download.options = SDD_OPTION_HIGH_PRIORITY;
-    CHECK(sdd_loader_submit(loader, &request, NULL) != 0);
+    CHECK(sdd_loader_submit(loader, &request) != 0);
     record_wait(&r);
     CHECK_STATUS(r.error, SDD_ERROR_INVALID_DOWNLOAD_OPERATION);
     static const char *const fields[] = { "options", "priority", "download" };
@@ -459,7 +459,7 @@ int main(void)
     memset(text_of_70000, 'a', sizeof text_of_70000 - 1);
     downloader = make_downloader(NULL);
     config.levels = SDD_CACHE_MEMORY;
-    CHECK_STATUS(sdd_cache_create(&config, &cache, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_create(&config, &cache), SDD_OK);
     RUN(requests);
     RUN(structs_in_requests);
     RUN(stores);

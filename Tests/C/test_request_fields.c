@@ -1,5 +1,5 @@
 /* Fields of a request and of its result: referrer, range, timeouts, accepted statuses and types, credentials; response,
-   metrics, timings. The names begin with rows of the contract. */
+   metrics, metrics. The names begin with rows of the contract. */
 #include "record.h"
 #include "server.h"
 
@@ -134,7 +134,7 @@ static void d9_z6_each_stage_has_its_limit(void)
     request.queue_timeout_ms = 120;
     CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
     check_limit(downloader, request, SDD_DETAIL_TIMEOUT_QUEUE, SDD_STAGE_QUEUE, 120);
-    CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 0);
+    CHECK_EQUAL(transfers_of(downloader), 0);
     CHECK_STATUS(sdd_downloader_resume(downloader), SDD_OK);
     CHECK_EQUAL(requests_of("/ok/never"), 0);
 
@@ -653,24 +653,24 @@ static void k5_z21_metrics_and_timings(void)
         CHECK_EQUAL(r.metrics.response_body_bytes, 10000);
         CHECK_EQUAL(r.metrics.body_bytes, 10000);
         CHECK(r.metrics.request_bytes > 50 && r.metrics.response_header_bytes > 20);
-        CHECK(i == 0 ? r.timings.connect_us > 0 : r.timings.connect_us == 0);
-        CHECK(r.timings.tls_us == 0 && r.timings.transfer_us > 0 && r.timings.decode_us == 0);
-        CHECK(r.timings.total_us >= r.timings.queue_us + r.timings.transfer_us);
-        if (i < 2) CHECK(r.timings.first_byte_us >= 15000 && r.timings.transfer_us >= r.timings.first_byte_us);
+        CHECK(i == 0 ? r.metrics.connect_us > 0 : r.metrics.connect_us == 0);
+        CHECK(r.metrics.tls_us == 0 && r.metrics.transfer_us > 0 && r.metrics.decode_us == 0);
+        CHECK(r.metrics.total_us >= r.metrics.queue_us + r.metrics.transfer_us);
+        if (i < 2) CHECK(r.metrics.first_byte_us >= 15000 && r.metrics.transfer_us >= r.metrics.first_byte_us);
     }
     fetch(downloader, &r, at("/gzip?size=10000"), SDD_OPTION_BYTES_ONLY);
     CHECK_EQUAL(r.metrics.body_bytes, 10000);
     CHECK(r.metrics.response_body_bytes > 0 && r.metrics.response_body_bytes != 10000);
     fetch(downloader, &r, at("/file/png/rgb16.png"), 0);
-    CHECK(r.timings.decode_us > 0);
-    CHECK(r.timings.total_us >= r.timings.queue_us + r.timings.transfer_us + r.timings.decode_us);
+    CHECK(r.metrics.decode_us > 0);
+    CHECK(r.metrics.total_us >= r.metrics.queue_us + r.metrics.transfer_us + r.metrics.decode_us);
 
     /* Time in the queue counts as queue time, not as network time. */
     record held = RECORD_INIT;
     CHECK_STATUS(sdd_downloader_set_max_concurrent_downloads(downloader, 1), SDD_OK);
     record_submit(downloader, &held, at("/ok?delay=100&metrics"), SDD_OPTION_BYTES_ONLY);
     fetch(downloader, &r, at("/ok?queued"), SDD_OPTION_BYTES_ONLY);
-    CHECK(r.timings.queue_us >= 80000 && r.timings.transfer_us < r.timings.total_us - 80000);
+    CHECK(r.metrics.queue_us >= 80000 && r.metrics.transfer_us < r.metrics.total_us - 80000);
     record_wait(&held);
     record_clear(&held);
     /* A request that was never tried has no metrics. */
@@ -687,7 +687,7 @@ static void k5_z21_metrics_and_timings(void)
         fetch(downloader, &r, address_at(versions[i].variable, "/png/rgb8.png"), 0);
         CHECK_ENDED(&r, SDD_OK, 0);
         CHECK_EQUAL(r.metrics.http_version, versions[i].version);
-        CHECK(r.timings.tls_us > 0 && r.timings.connect_us > 0 && r.metrics.redirects == 0);
+        CHECK(r.metrics.tls_us > 0 && r.metrics.connect_us > 0 && r.metrics.redirects == 0);
     }
     destroy(downloader);
     record_clear(&r);

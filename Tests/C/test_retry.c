@@ -16,7 +16,7 @@ static void hear(const sdd_notice *notice, void *user_data)
 {
     (void)user_data;
     pthread_mutex_lock(&heard.lock);
-    CHECK(heard.count < MOST && notice->attempt >= 1 && notice->reserved == 0 && notice->message == NULL);
+    CHECK(heard.count < MOST && notice->attempt >= 1 && notice->reserved == 0 && notice->failure.message == NULL);
     CHECK((notice->kind == SDD_EVENT_RETRY) >= (notice->delay_us != 0));
     heard.all[heard.count++] = *notice;
     pthread_cond_broadcast(&heard.changed);
@@ -70,7 +70,7 @@ static void recovers(const char *path, sdd_status error)
     CHECK(is_pattern(sdd_bytes_data(r.bytes), sdd_bytes_size(r.bytes), path));
     CHECK(r.metrics.attempts == 2 && r.begun_count == 2);
     sdd_notice retry = notice_of(SDD_EVENT_RETRY, 0), second = notice_of(SDD_EVENT_START, 1);
-    CHECK_EQUAL(retry.error, error);
+    CHECK_EQUAL(retry.failure.status, error);
     CHECK(retry.attempt == 1 && second.attempt == 2 && retry.token == r.token && second.token == r.token);
     CHECK(retry.transfer != second.transfer);
     CHECK(retry.delay_us >= 10000 && retry.delay_us <= 20000);
@@ -113,7 +113,7 @@ static void z7_retry_after(void)
     fetch(downloader, &r, at("/recover?by=429&failing-header=Retry-After:%201"), SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_OK, 0);
     sdd_notice retry = notice_of(SDD_EVENT_RETRY, 0);
-    CHECK(retry.http_status == 429 && retry.delay_us == 1000000);
+    CHECK(retry.failure.http_status == 429 && retry.delay_us == 1000000);
     CHECK(notice_of(SDD_EVENT_START, 1).time_us - retry.time_us >= 1000000);
     char date[64];
     time_t soon = time(NULL) + 3;
@@ -156,7 +156,7 @@ static void z7_z17_a_broken_download_is_resumed(void)
     snprintf(folder, sizeof folder, "%s", new_folder());
     cached.directory = folder;
     sdd_cache *cache = NULL;
-    CHECK_STATUS(sdd_cache_create(&cached, &cache, NULL), SDD_OK);
+    CHECK_STATUS(sdd_cache_create(&cached, &cache), SDD_OK);
     config_groups groups;
     sdd_downloader_config config = config_of_retries(&groups, 2, 1);
     config.cache = cache;
@@ -181,7 +181,7 @@ static void z7_cancelled_while_it_waits(void)
         const char *path = i == 0 ? "/recover?e" : i == 1 ? "/recover?f" : "/recover?g";
         sdd_token token = record_submit(downloader, &r, at(path), SDD_OPTION_BYTES_ONLY);
         CHECK(notice_of(SDD_EVENT_RETRY, 0).delay_us >= 10000000);
-        CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 1);
+        CHECK_EQUAL(transfers_of(downloader), 1);
         sdd_token_info info = SDD_TOKEN_INFO_INIT;
         CHECK_STATUS(sdd_token_get_info(token, &info), SDD_OK);
         CHECK_EQUAL(info.state, SDD_STATE_WAITING);

@@ -37,7 +37,7 @@ static sem_t previewed;
 static void note_preview(const sdd_result *result, void *user_data)
 {
     (void)user_data;
-    CHECK(sdd_image_is_preview(result->image));
+    CHECK(image_info(result->image).is_preview);
     CHECK(sem_post(&previewed) == 0);
 }
 
@@ -54,12 +54,12 @@ static void small_pictures_do_not_wait_for_a_slow_large_one(void)
         sdd_download_request request = record_request(&large, paced_url("gate", 3000, 3000, 0, 0, threads));
         request.options = SDD_OPTION_PROGRESSIVE_LOAD;
         request.preview = note_preview;
-        CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
+        CHECK(sdd_downloader_submit(downloader, &request) != 0);
         take(&previewed);
         for (int i = 0; i < SMALL; i++) {
             small[i] = (record)RECORD_INIT;
             sdd_download_request one = record_request(&small[i], paced_url("png", 1000, 1000, 0, 0, i));
-            CHECK(sdd_downloader_submit(downloader, &one, NULL) != 0);
+            CHECK(sdd_downloader_submit(downloader, &one) != 0);
         }
         for (int i = 0; i < SMALL; i++) {
             record_wait(&small[i]);
@@ -70,7 +70,7 @@ static void small_pictures_do_not_wait_for_a_slow_large_one(void)
         gate_set(1);
         record_wait(&large);
         CHECK_ENDED(&large, SDD_OK, 0);
-        CHECK(sdd_image_width(large.image) == 3000 && sdd_image_good_rows(large.image) == 3000);
+        CHECK(sdd_image_width(large.image) == 3000 && image_info(large.image).good_rows == 3000);
         record_clear(&large);
         destroy(downloader);
         sem_destroy(&previewed);
@@ -92,8 +92,8 @@ static void note_half(sdd_token token, int64_t received, int64_t expected, const
 static void note_large(const sdd_result *result, void *user_data)
 {
     (void)user_data;
-    CHECK_STATUS(result->error, SDD_OK);
-    CHECK_EQUAL(sdd_image_good_rows(result->image), sdd_image_height(result->image));
+    CHECK_STATUS(result->failure.status, SDD_OK);
+    CHECK_EQUAL(image_info(result->image).good_rows, sdd_image_height(result->image));
     CHECK(sem_post(&of_the_large) == 0);
 }
 
@@ -116,12 +116,12 @@ static void by_default_small_pictures_pass_one_that_is_larger_than_the_limit(voi
     request.progress = note_half;
     request.completed = note_large;
     request.user_data = &is_noted;
-    CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
+    CHECK(sdd_downloader_submit(downloader, &request) != 0);
     take(&of_the_large);
     for (int i = 0; i < SMALL; i++) {
         small[i] = (record)RECORD_INIT;
         sdd_download_request one = record_request(&small[i], paced_url("png", 100, 100, 0, 0, i));
-        CHECK(sdd_downloader_submit(downloader, &one, NULL) != 0);
+        CHECK(sdd_downloader_submit(downloader, &one) != 0);
     }
     for (int i = 0; i < SMALL; i++) {
         record_wait(&small[i]);
@@ -174,9 +174,9 @@ static void take_a_batch(blocker *b)
         size_t count = 0;
         CHECK_STATUS(sdd_batch_wait(batch, &item, 1, -1, &count), SDD_OK);
         CHECK_EQUAL(count, 1);
-        CHECK_STATUS(item.error, SDD_OK);
-        CHECK_EQUAL(sdd_image_width(item.image), 1000);
-        sdd_image_release(item.image);
+        CHECK_STATUS(item.result->failure.status, SDD_OK);
+        CHECK_EQUAL(sdd_image_width(item.result->image), 1000);
+        sdd_image_release(item.result->image);
         taken++;
     }
     sdd_batch_destroy(batch);
@@ -197,7 +197,7 @@ static void block(blocker *b)
 static void completed_blocking(const sdd_result *result, void *user_data)
 {
     blocker *b = user_data;
-    CHECK_STATUS(result->error, SDD_OK);
+    CHECK_STATUS(result->failure.status, SDD_OK);
     CHECK_EQUAL(sdd_image_width(result->image), 1000);
     if (!b->has_blocked) {
         b->has_blocked = 1;
@@ -235,7 +235,7 @@ static void calls_that_block_in_a_callback_return(void)
             request.url = paced_url("png", 1000, 1000, 0, i % 2 ? 0 : 2 * MIB, i);
             request.completed = completed_blocking;
             request.user_data = &b;
-            CHECK(sdd_downloader_submit(b.downloader, &request, NULL) != 0);
+            CHECK(sdd_downloader_submit(b.downloader, &request) != 0);
         }
         if (is_host) {
             CHECK_STATUS(sdd_downloader_idle_wait(b.downloader, -1), SDD_OK);
@@ -282,7 +282,7 @@ static void a_small_file_cannot_claim_much_memory(void)
     reset_peak();
     const char *url = paced_url("flat", 11340, 11340, 0, 0, 0);
     sdd_download_request request = record_request(&r, url);
-    CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
+    CHECK(sdd_downloader_submit(downloader, &request) != 0);
     record_wait(&r);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_TOO_MUCH_MEMORY);
     CHECK(strstr(r.message, "so small a body") != NULL);
@@ -294,7 +294,7 @@ static void a_small_file_cannot_claim_much_memory(void)
         options.target_width = 100;
         request = record_request(&r, paced_url("flat", 6000, 6000, 0, 0, 0));
         request.decode = &options;
-        CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
+        CHECK(sdd_downloader_submit(downloader, &request) != 0);
         record_wait(&r);
         CHECK_ENDED(&r, SDD_OK, 0);
         CHECK_EQUAL(sdd_image_width(r.image), 100);
@@ -332,8 +332,8 @@ static sem_t scans_ended;
 static void completed_scans(const sdd_result *result, void *user_data)
 {
     const int *side = user_data;
-    CHECK_STATUS(result->error, SDD_OK);
-    CHECK(sdd_image_width(result->image) == *side && sdd_image_good_rows(result->image) == *side);
+    CHECK_STATUS(result->failure.status, SDD_OK);
+    CHECK(sdd_image_width(result->image) == *side && image_info(result->image).good_rows == *side);
     CHECK(sem_post(&scans_ended) == 0);
 }
 
@@ -354,7 +354,7 @@ static void coefficients_of_all_scans_count(void)
         request.url = paced_url("scans", side, side, 0, 0, i);
         request.completed = completed_scans;
         request.user_data = &side;
-        CHECK(sdd_downloader_submit(downloader, &request, NULL) != 0);
+        CHECK(sdd_downloader_submit(downloader, &request) != 0);
     }
     wait_for_held(PICTURES);
     gate_set(1);

@@ -88,9 +88,9 @@ static void take_a_batch(mix *m, uint64_t *state)
         sdd_batch_item item = SDD_BATCH_ITEM_INIT;
         size_t count = 0;
         CHECK_STATUS(sdd_batch_wait(batch, &item, 1, -1, &count), SDD_OK);
-        CHECK_STATUS(item.error, SDD_OK);
-        CHECK_EQUAL(sdd_image_width(item.image), widths[item.index]);
-        sdd_image_release(item.image);
+        CHECK_STATUS(item.result->failure.status, SDD_OK);
+        CHECK_EQUAL(sdd_image_width(item.result->image), widths[item.index]);
+        sdd_image_release(item.result->image);
         note_end();
     }
     atomic_fetch_add(&batches, 1);
@@ -110,26 +110,26 @@ static void shown(const sdd_result *result, void *user_data)
 {
     call *c = user_data;
     uint64_t state = seed ^ result->token << 8;
-    CHECK(sdd_image_is_preview(result->image) && sdd_image_good_rows(result->image) >= atomic_load(&c->shown));
-    atomic_store(&c->shown, sdd_image_good_rows(result->image));
+    CHECK(image_info(result->image).is_preview && image_info(result->image).good_rows >= atomic_load(&c->shown));
+    atomic_store(&c->shown, image_info(result->image).good_rows);
     atomic_fetch_add(&shown_calls, 1);
     if (chance(&state, 4) == 0) block_sometimes(c->m, &state);
 }
 
 static void check_end(const call *c, const sdd_result *result)
 {
-    if (result->error == SDD_ERROR_CANCELLED) {
+    if (result->failure.status == SDD_ERROR_CANCELLED) {
         CHECK(c->may_be_cancelled);
         atomic_fetch_add(&cancelled_calls, 1);
         return;
     }
-    if (result->error != SDD_OK) FAIL("%s: %s %d: %s", result->url, sdd_status_name(result->error), (int)result->detail, result->message);
+    if (result->failure.status != SDD_OK) FAIL("%s: %s %d: %s", result->url, sdd_status_name(result->failure.status), (int)result->failure.detail, result->failure.message);
     if (c->wants_bytes) {
         CHECK(result->bytes != NULL && result->image == NULL);
         return;
     }
     CHECK_EQUAL(sdd_image_width(result->image), c->is_small && c->width > 50 ? 50 : c->width);
-    CHECK_EQUAL(sdd_image_good_rows(result->image), sdd_image_height(result->image));
+    CHECK_EQUAL(image_info(result->image).good_rows, sdd_image_height(result->image));
 }
 
 static void completed(const sdd_result *result, void *user_data)
@@ -173,7 +173,7 @@ static void submit_one(mix *m, int index)
     request.decode = &options;
     request.completed = completed;
     request.user_data = c;
-    m->tokens[index] = sdd_downloader_submit(m->downloader, &request, NULL);
+    m->tokens[index] = sdd_downloader_submit(m->downloader, &request);
     CHECK(m->tokens[index] != 0);
 }
 

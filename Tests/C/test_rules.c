@@ -222,7 +222,7 @@ static void d19_a_suspended_downloader_starts_nothing(void)
         tokens[i] = record_submit(downloader, &records[i], at(path), SDD_OPTION_BYTES_ONLY);
     }
     CHECK_EQUAL(sdd_downloader_is_suspended(downloader), 1);
-    CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 4);
+    CHECK_EQUAL(transfers_of(downloader), 4);
     /* A running transfer continues, and its slot stays empty. */
     release("suspended0");
     record_wait(&records[0]);
@@ -232,7 +232,7 @@ static void d19_a_suspended_downloader_starts_nothing(void)
     CHECK_STATUS(sdd_cancel(tokens[2]), SDD_OK);
     record_wait(&records[2]);
     CHECK_ENDED(&records[2], SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_WAITING);
-    CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 2);
+    CHECK_EQUAL(transfers_of(downloader), 2);
     CHECK_EQUAL(requests_of("/hold/suspended1") + requests_of("/hold/suspended2"), 0);
     CHECK_STATUS(sdd_downloader_resume(downloader), SDD_OK);
     CHECK_EQUAL(sdd_downloader_is_suspended(downloader), 0);
@@ -333,17 +333,17 @@ static void d17_the_shared_downloader_is_not_closed(void)
 static void d8_the_count_is_of_transfers(void)
 {
     sdd_downloader *downloader = downloader_of(2);
-    CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 0);
+    CHECK_EQUAL(transfers_of(downloader), 0);
     for (int i = 0; i < 12; i++) submit_number(downloader, i, atf("/hold/count?%d", i / 2), 0);
-    CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 6);
+    CHECK_EQUAL(transfers_of(downloader), 6);
     wait_for_requests("/hold/count", 2);
     CHECK_EQUAL(statistics_of(downloader).running, 2);
     CHECK_EQUAL(statistics_of(downloader).waiting, 4);
-    CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 6);
+    CHECK_EQUAL(transfers_of(downloader), 6);
     release("count");
     CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
-    CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 0);
-    CHECK_EQUAL(sdd_downloader_current_download_count((sdd_downloader *)&ends), 0);
+    CHECK_EQUAL(transfers_of(downloader), 0);
+    CHECK_EQUAL(transfers_of((sdd_downloader *)&ends), 0);
     ends.count = 0;
     destroy(downloader);
 }

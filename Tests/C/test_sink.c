@@ -270,7 +270,7 @@ static void d27_x27_a_transports_body(void)
     transport.scheme = "archive";
     transport.start = start_pieces;
     transport.cancel = cancel_nothing;
-    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport), SDD_OK);
     fetch_to(downloader, &r, "archive:x", SDD_SINK_FD, file);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_EQUAL(r.metrics.body_bytes, 18);

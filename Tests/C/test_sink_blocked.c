@@ -349,7 +349,7 @@ static void a_transport_is_never_blocked(void)
         transport.cancel = transport_cancelled;
         transport.user_data = &g;
         transport.scheme = "given";
-        CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_OK);
+        CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport), SDD_OK);
         ends e = new_pipe();
         record r = RECORD_INIT;
         begin(downloader, &r, "given:body", e.writer);

@@ -203,7 +203,7 @@ static void transports_count_too(void)
     transport.scheme = "given";
     transport.start = start_slowly;
     transport.cancel = cancel_nothing;
-    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport), SDD_OK);
     sdd_download_request request = bytes_of(&r, "given:x");
     request.download_timeout_ms = SDD_NO_LIMIT;
     submit(downloader, &request);

@@ -117,7 +117,7 @@ static void progressed(sdd_token token, int64_t received, int64_t expected, cons
     perhaps_cancel(p, token);
 }
 
-static void learned(sdd_token token, const sdd_image_facts *facts, void *user_data)
+static void learned(sdd_token token, const sdd_image_info *facts, void *user_data)
 {
     place *p = user_data;
     track_facts(&p->tracked, facts);
@@ -146,11 +146,11 @@ static void ended(const sdd_result *result, void *user_data)
     p->tracked.may_be_cancelled = p->may_be_cancelled || cancels_begun != p->cancels_before;
     track_end(&p->tracked, result);
     CHECK(sdd_cancel(result->token) != SDD_OK);
-    if (result->error == SDD_OK) {
+    if (result->failure.status == SDD_OK) {
         CHECK(result->origin >= 0 && result->origin < 6);
         by_origin[result->origin]++;
         good++;
-    } else if (result->error == SDD_ERROR_CANCELLED) {
+    } else if (result->failure.status == SDD_ERROR_CANCELLED) {
         cancelled++;
     } else {
         failed++;
@@ -186,7 +186,7 @@ static void submit_one(uint64_t *state)
     c.request.user_data_free = let_go;
     if (c.request.priority == 0) c.request.priority = (int32_t)chance(state, 6);
     atomic_fetch_add(&submitted, 1);
-    sdd_token token = sdd_loader_submit(l.loader, &c.request, &status);
+    sdd_token token = sdd_loader_submit(l.loader, &c.request);
     CHECK_STATUS(status, SDD_OK);
     /* The load may have ended already, and another load may use this place: then the token is unknown. */
     atomic_store(&p->token, token);

@@ -127,15 +127,15 @@ static void ended(call *c, const sdd_result *result)
     check_result(result);
     CHECK(!c->site->destroyed && c->freed == 0);
     CHECK_EQUAL(atomic_fetch_add(&c->completed, 1), 0);
-    c->error = result->error;
-    c->detail = result->detail;
-    if (!is_possible(c, result->error, result->detail))
+    c->error = result->failure.status;
+    c->detail = result->failure.detail;
+    if (!is_possible(c, result->failure.status, result->failure.detail))
         FAIL("%s: %s %d, curl %d, errno %d, reused %d, %lld bytes of header: %s", result->url,
-             sdd_status_name(result->error), (int)result->detail, (int)result->curl_code, (int)result->system_error,
+             sdd_status_name(result->failure.status), (int)result->failure.detail, (int)result->failure.curl_code, (int)result->failure.system_error,
              (int)result->metrics->connection_reused, (long long)result->metrics->response_header_bytes,
-             result->message);
-    if (result->error == SDD_ERROR_CANCELLED) atomic_fetch_add(&cancelled_calls, 1);
-    if (result->error == SDD_OK) check_good(c, result);
+             result->failure.message);
+    if (result->failure.status == SDD_ERROR_CANCELLED) atomic_fetch_add(&cancelled_calls, 1);
+    if (result->failure.status == SDD_OK) check_good(c, result);
 }
 
 static void completed(const sdd_result *result, void *user_data)
@@ -257,7 +257,7 @@ static void submit_one(site *s, uint64_t *state)
     while (!atomic_compare_exchange_weak(&all_calls, &c->next, c)) continue;
     atomic_fetch_add(&open_calls, 1);
     sdd_status status = -1;
-    sdd_token token = sdd_downloader_submit(s->downloader, &request, &status);
+    sdd_token token = sdd_downloader_submit(s->downloader, &request);
     if (token == 0) {
         /* The downloader is already destroyed. */
         CHECK(status == SDD_ERROR_CLOSED && s->ends && c->completed == 0 && c->freed == 0 && c->let_go == 0);
@@ -299,8 +299,8 @@ static void *drain_events(void *user_data)
         for (size_t i = 0; i < count; i++) {
             if (events[i].kind == SDD_EVENT_COMPLETED) ended(events[i].user_data, events[i].result);
             if (events[i].kind >= SDD_EVENT_START) observed(events[i].notice, events[i].user_data);
-            sdd_image_release(events[i].image);
-            sdd_bytes_release(events[i].bytes);
+            sdd_image_release(events[i].result->image);
+            sdd_bytes_release(events[i].result->bytes);
         }
         pthread_mutex_unlock(&s->drained);
     } while (status == SDD_OK || status == SDD_ERROR_BUSY);

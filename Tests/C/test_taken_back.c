@@ -73,7 +73,7 @@ static void add(sdd_downloader *downloader, const char *scheme, archive *a)
     transport.cancel = archive_cancel;
     transport.user_data = a;
     transport.user_data_free = archive_free;
-    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport), SDD_OK);
 }
 
 static void wait_started(archive *a, int count)
@@ -148,7 +148,7 @@ static void the_transport_added_before_takes_over(void)
     all.can_load = take_all;
     all.user_data = &any;
     all.user_data_free = archive_free;
-    CHECK_STATUS(sdd_downloader_add_transport(downloader, &all, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_transport(downloader, &all), SDD_OK);
     static const struct { const char *text, *then; } steps[] = {
         { "any", "*" }, { "b", "http" }, { "a", "http" }, { "of-the-server", NULL },
     };
@@ -334,7 +334,7 @@ static void a_coder_is_removed(void)
     toy *all[] = { &first, &second, &other };
     for (int i = 0; i < 3; i++) {
         sdd_coder coder = toy_coder(all[i]);
-        CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder, NULL), SDD_OK);
+        CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder), SDD_OK);
     }
     CHECK_STATUS(sdd_downloader_remove_coder(downloader, "none"), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_downloader_remove_coder(downloader, ""), SDD_ERROR_NOT_FOUND);
@@ -380,14 +380,14 @@ static void a_coder_at_work_is_removed(void)
     toy own = { .name = "toy", .in_next = take_back };
     sdd_coder coder = toy_coder(&own);
     sdd_downloader *downloader = toy_downloader();
-    CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder), SDD_OK);
     removing = downloader;
     toy_fetch(downloader, &r, toy_bytes(2, NO_FAULT), TOY_SIZE);
     CHECK_ENDED(&r, SDD_OK, 0);
-    CHECK_EQUAL(sdd_image_frame_count(r.image), 2);
+    CHECK_EQUAL(image_info(r.image).frame_count, 2);
     CHECK_EQUAL(own.freed, 0);
     sdd_image *frame = NULL;
-    CHECK_STATUS(sdd_image_frame(r.image, 1, &frame, NULL), SDD_OK);
+    CHECK_STATUS(sdd_image_frame(r.image, 1, &frame), SDD_OK);
     sdd_image_release(frame);
     record_clear(&r);
     destroy(downloader);

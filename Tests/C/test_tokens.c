@@ -156,7 +156,7 @@ static sdd_token put_later(sdd_cache *cache, sdd_downloader *downloader, record 
     item.completed = record_completed;
     item.user_data = r;
     item.user_data_free = record_freed;
-    sdd_token token = sdd_cache_put(cache, downloader, &item, NULL);
+    sdd_token token = sdd_cache_put(cache, downloader, &item);
     CHECK(token != 0);
     sdd_bytes_release(bytes);
     return token;
@@ -217,7 +217,7 @@ static void a_query(void)
     query.completed = record_completed;
     query.user_data = &r;
     query.user_data_free = record_freed;
-    sdd_token token = sdd_cache_query(c.cache, downloader, &query, NULL);
+    sdd_token token = sdd_cache_query(c.cache, downloader, &query);
     CHECK(info_of(token).state != SDD_STATE_RUNNING);
     has_url(token, KEY);
     has_no_response(token);
@@ -242,7 +242,7 @@ typedef struct list_end {
 static void list_ended(const sdd_prefetch_report *report, void *user_data)
 {
     list_end *end = user_data;
-    end->error = report->error;
+    end->error = report->status;
     end->calls++;
     sem_post(&end->ended);
 }
@@ -256,7 +256,7 @@ static sdd_token submit_list(sdd_loader *loader, list_end *end, const char *cons
     list.count = count;
     list.completed = list_ended;
     list.user_data = end;
-    sdd_token token = sdd_prefetch(loader, &list, &status);
+    sdd_token token = sdd_prefetch(loader, &list);
     CHECK_STATUS(status, SDD_OK);
     CHECK(token != 0);
     return token;
@@ -321,7 +321,7 @@ static void the_priority_of_a_list_is_that_of_its_loads(void)
         records[i] = (record)RECORD_INIT;
         sdd_load_request request = record_load(&records[i], urls[i], 0);
         request.priority = SDD_PRIORITY_VERY_LOW;
-        tokens[i] = sdd_loader_submit(loader, &request, NULL);
+        tokens[i] = sdd_loader_submit(loader, &request);
         CHECK_EQUAL(info_of(tokens[i]).effective_priority, SDD_PRIORITY_VERY_LOW);
     }
     CHECK_STATUS(sdd_set_priority(list, SDD_PRIORITY_HIGH), SDD_OK);
@@ -358,7 +358,7 @@ static void tokens_of_destroyed_objects(void)
     const char *urls[] = { at("/hold/destroyed-list") };
     sdd_load_request request = record_load(&loaded, at("/hold/destroyed-load"), 0);
     sdd_token list = submit_list(loader, &end, urls, 1);
-    sdd_token load = sdd_loader_submit(loader, &request, NULL);
+    sdd_token load = sdd_loader_submit(loader, &request);
     sdd_token download = record_submit(downloader, &downloaded, at("/hold/destroyed"), SDD_OPTION_BYTES_ONLY);
     sdd_token living = record_submit(other, &lives, at("/hold/living"), SDD_OPTION_BYTES_ONLY);
     CHECK(list < load && load < download && download < living);
@@ -407,7 +407,7 @@ static void other_numbers_are_no_tokens(void)
     for (int i = scaled(200000); i > 0; i--) is_none(next_random(&state));
     /* None of these numbers has affected the one request. */
     CHECK_EQUAL(info_of(token).priority, SDD_PRIORITY_NORMAL);
-    CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 1);
+    CHECK_EQUAL(transfers_of(downloader), 1);
     is_cancelled_once(token, &r);
     destroy(downloader);
 }
@@ -475,9 +475,9 @@ static void *call_at_random(void *number)
             list.urls = &url;
             list.count = 1;
             switch (next_random(&state) % 8) {
-            case 0: token = sdd_downloader_submit(downloader, &request, NULL); break;
-            case 1: token = sdd_loader_submit(loader, &load, NULL); break;
-            case 2: token = sdd_prefetch(loader, &list, NULL); break;
+            case 0: token = sdd_downloader_submit(downloader, &request); break;
+            case 1: token = sdd_loader_submit(loader, &load); break;
+            case 2: token = sdd_prefetch(loader, &list); break;
             default: ask_any(&state); continue;
             }
             CHECK(token != 0);

@@ -23,31 +23,31 @@ static void check_items(sdd_batch *batch, int responses, size_t stride)
         memcpy(&item, room, stride);
         taken++;
         if (stride < sizeof item) {
-            CHECK(item.response == NULL && item.message[0] == 0);
+            CHECK(item.result->response == NULL && item.result->failure.message[0] == 0);
         } else if (item.index == 0) {
-            CHECK_STATUS(item.error, SDD_OK);
-            CHECK_TEXT(item.message, "");
-            if (responses) CHECK_TEXT(sdd_response_header(item.response, "X-Told"), "yes");
+            CHECK_STATUS(item.result->failure.status, SDD_OK);
+            CHECK_TEXT(item.result->failure.message, "");
+            if (responses) CHECK_TEXT(sdd_response_header(item.result->response, "X-Told"), "yes");
         } else if (item.index == 1) {
-            CHECK_STATUS(item.error, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
-            CHECK(strstr(item.message, "404") != NULL);
-            if (responses) CHECK_TEXT(sdd_response_header(item.response, "X-Told"), "no");
+            CHECK_STATUS(item.result->failure.status, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
+            CHECK(strstr(item.result->failure.message, "404") != NULL);
+            if (responses) CHECK_TEXT(sdd_response_header(item.result->response, "X-Told"), "no");
         } else if (item.index == 2) {
-            CHECK_STATUS(item.error, SDD_ERROR_INVALID_URL);
-            CHECK(strstr(item.message, "malformed") != NULL && item.response == NULL);
+            CHECK_STATUS(item.result->failure.status, SDD_ERROR_INVALID_URL);
+            CHECK(strstr(item.result->failure.message, "malformed") != NULL && item.result->response == NULL);
         } else if (item.index == 3) {
             /* The message is longer than the field: it is cut and ends with NUL. */
-            CHECK_STATUS(item.error, SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE);
-            CHECK_EQUAL(strlen(item.message), sizeof item.message - 1);
+            CHECK_STATUS(item.result->failure.status, SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE);
+            CHECK_EQUAL(strlen(item.result->failure.message), sizeof item.result->failure.message - 1);
         } else {
-            CHECK_STATUS(item.error, SDD_ERROR_BAD_IMAGE_DATA);
-            CHECK(strlen(item.message) > 10);
-            if (responses) CHECK_EQUAL(sdd_response_status(item.response), 200);
+            CHECK_STATUS(item.result->failure.status, SDD_ERROR_BAD_IMAGE_DATA);
+            CHECK(strlen(item.result->failure.message) > 10);
+            if (responses) CHECK_EQUAL(sdd_response_status(item.result->response), 200);
         }
-        CHECK(responses || item.response == NULL);
-        CHECK_EQUAL(item.transformed, 0);
-        sdd_image_release(item.image);
-        sdd_response_release(item.response);
+        CHECK(responses || item.result->response == NULL);
+        CHECK_EQUAL(item.result->is_transformed, 0);
+        sdd_image_release(item.result->image);
+        sdd_response_release(item.result->response);
     }
     CHECK_EQUAL(taken, ITEMS);
     CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
@@ -105,19 +105,19 @@ static void told_completed(const sdd_result *result, void *user_data)
 {
     told *t = user_data;
     CHECK(result->reserved2 == 0);
-    t->transformed = result->transformed;
+    t->transformed = result->is_transformed;
     record_completed(result, &t->r);
 }
 
 static void told_cached(const sdd_result *result, void *user_data)
 {
-    ((told *)user_data)->cached_transformed = result->transformed;
+    ((told *)user_data)->cached_transformed = result->is_transformed;
 }
 
 static void told_preview(const sdd_result *result, void *user_data)
 {
     ((told *)user_data)->previews++;
-    CHECK_EQUAL(result->transformed, 0);
+    CHECK_EQUAL(result->is_transformed, 0);
 }
 
 static void told_freed(void *user_data) { record_freed(&((told *)user_data)->r); }

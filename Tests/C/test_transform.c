@@ -35,7 +35,7 @@ static void b15_pixels_move_as_pillow_moves_them(void)
         snprintf(name, sizeof name, "transformed/%s.pam", all[i].pam);
         sdd_image *made = transformed(image, &all[i].transform, 1);
         check_image(made, name);
-        CHECK(sdd_image_bytes(made) == NULL && sdd_image_format(made) == 0);
+        CHECK(sdd_image_bytes(made) == NULL && image_info(made).format == 0);
         CHECK_STATUS(sdd_transform_key(&all[i].transform, 1, key, sizeof key, &length), SDD_OK);
         CHECK_TEXT(key, all[i].key);
         CHECK_EQUAL(length, strlen(all[i].key));
@@ -89,7 +89,7 @@ static void b15_a_downloaded_picture(void)
     sdd_image *made = transformed(image, &turn, 1);
     CHECK(sdd_image_width(made) == sdd_image_height(image) && sdd_image_height(made) == sdd_image_width(image));
     CHECK(sdd_image_bytes(image) != NULL && sdd_image_bytes(made) == NULL);
-    CHECK_EQUAL(sdd_image_format(made), SDD_IMAGE_FORMAT_JPEG);
+    CHECK_EQUAL(image_info(made).format, SDD_IMAGE_FORMAT_JPEG);
     sdd_image_release(image);
     CHECK(sdd_image_pixels(made)[3] == 255);
     sdd_image_release(made);
@@ -244,7 +244,7 @@ static void images_of_the_applications_pixels(void)
     free(rows);
     CHECK(sdd_image_width(image) == 2 && sdd_image_height(image) == 3);
     CHECK_EQUAL(sdd_image_pixel_format(image), SDD_PIXEL_FORMAT_GREY8);
-    CHECK(sdd_image_format(image) == 0 && sdd_image_bytes(image) == NULL);
+    CHECK(image_info(image).format == 0 && sdd_image_bytes(image) == NULL);
     for (int i = 0; i < 6; i++)
         CHECK_EQUAL(sdd_image_pixels(image)[(size_t)(i / 2) * sdd_image_stride(image) + (size_t)(i % 2)], i + 1);
     sdd_image_release(image);

@@ -153,11 +153,11 @@ static void refused_calls_leave_the_data(void)
     sdd_status status = SDD_OK;
     sdd_load_request request = load_with(&r, at("/ok"), two);
     request.transform_count = 2; /* the second has no kind */
-    CHECK_EQUAL(sdd_loader_submit(l.loader, &request, &status), 0);
+    CHECK_EQUAL(sdd_loader_submit(l.loader, &request), 0);
     CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
     request.transform_count = 1;
     request.query = 99;
-    CHECK_EQUAL(sdd_loader_submit(l.loader, &request, &status), 0);
+    CHECK_EQUAL(sdd_loader_submit(l.loader, &request), 0);
     CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_transform_key(two, 1, key, sizeof key, NULL), SDD_OK);
     key_of(l.cache.cache, at("/ok"), NULL, two, 1);
@@ -309,7 +309,7 @@ static void lists_and_batches_free_the_data(void)
     for (size_t taken = 0, count; taken < 3; taken += count) {
         sdd_batch_item item = SDD_BATCH_ITEM_INIT;
         CHECK_STATUS(sdd_batch_wait(batch, &item, 1, -1, &count), SDD_OK);
-        sdd_image_release(item.image);
+        sdd_image_release(item.result->image);
     }
     CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
     check_freed(made);
@@ -320,7 +320,7 @@ static void lists_and_batches_free_the_data(void)
     sdd_status status = -1;
     list.urls = urls;
     list.count = 3;
-    CHECK(sdd_prefetch(l.loader, &list, &status) != 0);
+    CHECK(sdd_prefetch(l.loader, &list) != 0);
     CHECK_STATUS(status, SDD_OK);
     CHECK_STATUS(sdd_downloader_idle_wait(l.downloader, -1), SDD_OK);
     check_freed(made);

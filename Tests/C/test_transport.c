@@ -113,7 +113,7 @@ static void add(sdd_downloader *downloader, const char *scheme, plug *p)
 {
     sdd_transport transport = transport_of(scheme, p);
     const char *missing = "unseen";
-    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, &missing), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport), SDD_OK);
     CHECK(missing == NULL);
 }
 
@@ -444,7 +444,7 @@ static void r2_d27_priorities_are_passed_on(void)
     /* Without set_priority the change is not reported. */
     sdd_transport transport = transport_of("plain", &plain);
     transport.set_priority = NULL;
-    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport), SDD_OK);
     record_clear(&r);
     record_clear(&joiner);
     token = record_submit(downloader, &r, "plain:priority", SDD_OPTION_BYTES_ONLY);
@@ -529,9 +529,9 @@ static void d27_a_vtable_with_a_hole_is_refused(void)
         const char *missing = NULL;
         if (i == 1) transport.start = NULL;
         if (i == 2) transport.cancel = NULL;
-        CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, &missing), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport), SDD_ERROR_INVALID_ARGUMENT);
         CHECK_TEXT(missing, holes[i]);
-        CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport), SDD_ERROR_INVALID_ARGUMENT);
     }
     fetch(downloader, &r, "archive:x", 0);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_SCHEME);
@@ -629,7 +629,7 @@ static int32_t calls_back(const char *url, void *user_data)
 {
     plug *p = user_data;
     CHECK_STATUS(sdd_set_header(p->downloader, "X-Test", "from can_load"), SDD_OK);
-    CHECK(sdd_downloader_current_download_count(p->downloader) >= 0);
+    CHECK(transfers_of(p->downloader) >= 0);
     return takes_cats(url, user_data);
 }
 
@@ -639,7 +639,7 @@ static void add_deciding(
     sdd_transport transport = transport_of(scheme, p);
     transport.can_load = can_load;
     p->answer = answer_own_name;
-    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport), SDD_OK);
 }
 
 static void m27_b16_can_load_selects_a_transport(void)
@@ -731,7 +731,7 @@ static atomic_int ends;
 static void count_end(const sdd_result *result, void *user_data)
 {
     (void)user_data;
-    CHECK_STATUS(result->error, SDD_OK);
+    CHECK_STATUS(result->failure.status, SDD_OK);
     CHECK_EQUAL(sdd_bytes_size(result->bytes), 100);
     atomic_fetch_add(&ends, 1);
 }
@@ -758,7 +758,7 @@ static void many(int count)
     transport.scheme = "instant";
     transport.start = start_instantly;
     transport.cancel = cancel_nothing;
-    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport), SDD_OK);
     ends = 0;
     for (int i = 0; i < count; i++) {
         snprintf(url, sizeof url, "instant:%d", i);
@@ -824,7 +824,7 @@ static sem_t previews;
 static void count_preview(const sdd_result *result, void *user_data)
 {
     (void)user_data;
-    CHECK(sdd_image_is_preview(result->image));
+    CHECK(image_info(result->image).is_preview);
     CHECK(sem_post(&previews) == 0);
 }
 

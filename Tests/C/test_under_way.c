@@ -17,7 +17,7 @@ static void x7_x8_the_last_cancel_ends_the_transfer(void)
         }
         for (int i = 0; i < 3; i++) {
             CHECK_STATUS(sdd_cancel(tokens[i]), SDD_OK);
-            CHECK_EQUAL(sdd_downloader_current_download_count(downloader), i == 2 ? 0 : 1);
+            CHECK_EQUAL(transfers_of(downloader), i == 2 ? 0 : 1);
             CHECK_STATUS(sdd_cancel(tokens[i]), SDD_ERROR_NOT_FOUND);
             record_wait(&records[i]);
             CHECK_ENDED(&records[i], SDD_ERROR_CANCELLED,
@@ -107,7 +107,7 @@ static void k1_k4_x1_a_request_has_info_in_every_state(void)
     check_state(behind, url[1], SDD_STATE_RECEIVED);
     check_state(last, url[2], SDD_STATE_RECEIVED);
     CHECK_EQUAL(statistics_of(downloader).decoding, 3);
-    CHECK_EQUAL(sdd_downloader_current_download_count(downloader), 0);
+    CHECK_EQUAL(transfers_of(downloader), 0);
 
     /* X11: a request cancelled there ends once, and its decoded picture is dropped. */
     CHECK_STATUS(sdd_cancel(behind), SDD_OK);

@@ -21,7 +21,7 @@ static sdd_token begin_encoding(
 {
     sdd_status status = -1;
     sdd_token token =
-        sdd_downloader_encode(image, downloader, options, record_completed, r, record_freed, &status);
+        sdd_downloader_encode(downloader, image, options, record_completed, r, record_freed);
     CHECK_STATUS(status, SDD_OK);
     CHECK(token != 0);
     return token;
@@ -89,18 +89,18 @@ static void encoding_fails_like_the_blocking_call(void)
     record_clear(&r);
 
     sdd_status status = SDD_OK;
-    CHECK(sdd_downloader_encode(none, downloader, NULL, record_completed, &r, NULL, &status) == 0);
+    CHECK(sdd_downloader_encode(downloader, none, NULL, record_completed, &r, NULL) == 0);
     CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
-    CHECK(sdd_downloader_encode(image, downloader, NULL, NULL, &r, NULL, &status) == 0);
+    CHECK(sdd_downloader_encode(downloader, image, NULL, NULL, &r, NULL) == 0);
     CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
     options.format = 0;
     options.quality = 101;
-    CHECK(sdd_downloader_encode(image, downloader, &options, record_completed, &r, NULL, &status) == 0);
+    CHECK(sdd_downloader_encode(downloader, image, &options, record_completed, &r, NULL) == 0);
     CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
     destroy(downloader);
-    CHECK(sdd_downloader_encode(image, downloader, NULL, record_completed, &r, NULL, &status) == 0);
+    CHECK(sdd_downloader_encode(downloader, image, NULL, record_completed, &r, NULL) == 0);
     CHECK_STATUS(status, SDD_ERROR_CLOSED);
-    CHECK(sdd_downloader_encode(image, downloader, NULL, record_completed, &r, NULL, NULL) == 0);
+    CHECK(sdd_downloader_encode(downloader, image, NULL, record_completed, &r, NULL) == 0);
     sdd_image_release(image);
     CHECK(r.completed_count == 0 && r.freed_count == 0);
 }
@@ -264,7 +264,7 @@ static atomic_int waited;
 static void load_inside(const sdd_result *result, void *user_data)
 {
     (void)user_data;
-    CHECK_STATUS(result->error, SDD_OK);
+    CHECK_STATUS(result->failure.status, SDD_OK);
     sdd_loaded loaded = SDD_LOADED_INIT;
     sdd_load_request request = load_of(at("/file/png/rgb8.png?inside"), 0);
     CHECK_STATUS(sdd_loader_submit_wait(inner->loader, &request, 60000, &loaded), SDD_OK);

@@ -215,7 +215,7 @@ static inline sdd_downloader *toy_downloader(void)
     transport.scheme = "toy";
     transport.start = toy_start;
     transport.cancel = toy_cancel;
-    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport, NULL), SDD_OK);
+    CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport), SDD_OK);
     return downloader;
 }
 

@@ -238,7 +238,7 @@ static inline sdd_status put_numbered(sdd_cache *cache, int number, uint32_t ver
 {
     sdd_bytes *bytes = numbered_bytes((uint32_t)number, version, size);
     sdd_cache_item item = item_of(key_of(number), NULL, bytes, SDD_CACHE_DISK);
-    sdd_status status = sdd_cache_put_wait(cache, &item, detail);
+    sdd_status status = sdd_cache_put_wait(cache, &item);
     sdd_bytes_release(bytes);
     return status;
 }
@@ -248,7 +248,7 @@ static inline sdd_bytes *bytes_on_disk(sdd_cache *cache, const char *key)
 {
     sdd_cache_query_options query = query_of(key, SDD_CACHE_DISK, SDD_WANT_BYTES);
     sdd_bytes *bytes = NULL;
-    sdd_status status = sdd_cache_query_wait(cache, &query, NULL, &bytes, NULL, NULL);
+    sdd_status status = find(cache, &query, NULL, &bytes, NULL, NULL);
     if (status != SDD_OK && status != SDD_ERROR_NOT_CACHED) FAIL("%s: %s", key, sdd_status_name(status));
     CHECK((status == SDD_OK) == (bytes != NULL));
     return bytes;

@@ -81,9 +81,9 @@ static sdd_status decode_sample(const sample *s, uint64_t *hash, int32_t *detail
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
     sdd_image *image = NULL, *frame = NULL;
     options.target_width = options.target_height = s->side;
-    sdd_status status = sdd_image_decode(file, size, &options, &image, detail);
+    sdd_status status = sdd_image_decode(file, size, &options, &image);
     free(file);
-    if (status == SDD_OK && s->frame >= 0) status = sdd_image_frame(image, s->frame, &frame, detail);
+    if (status == SDD_OK && s->frame >= 0) status = sdd_image_frame(image, s->frame, &frame);
     if (status == SDD_OK) *hash = hash_of(frame ? frame : image);
     sdd_image_release(image);
     sdd_image_release(frame);
@@ -108,9 +108,9 @@ static void use_decoders(void)
     int32_t detail = 0;
     uint8_t *file = fixture("metadata/kinds.png", &size);
     sdd_image *image = NULL;
-    sdd_status status = sdd_image_decode(file, size, NULL, &image, &detail);
+    sdd_status status = sdd_image_decode(file, size, NULL, &image);
     if (went_well("metadata", status, detail)) {
-        status = sdd_image_metadata(image, SDD_METADATA_EXIF, &data, &size, &detail);
+        status = sdd_image_metadata(image, SDD_METADATA_EXIF, &data, &size);
         if (status != SDD_ERROR_NOT_FOUND) went_well("Exif", status, detail);
         else CHECK(has_failed());
         CHECK(sdd_image_text_count(image) > 0 || has_failed());
@@ -166,7 +166,7 @@ static int fetched(sdd_downloader *downloader, record *r, const sdd_download_req
     request.user_data = r;
     request.user_data_free = record_freed;
     sdd_status status = -1;
-    if (sdd_downloader_submit(downloader, &request, &status) == 0) return went_well(given->url, status, 0);
+    if (sdd_downloader_submit(downloader, &request) == 0) return went_well(given->url, status, 0);
     record_wait(r);
     if (r->error != SDD_OK && has_failed() && !is_explained(r->error, r->detail))
         FAIL("%s: %s %d: %s", given->url, sdd_status_name(r->error), (int)r->detail, r->message);
@@ -259,7 +259,7 @@ static void use_host_delivery(void)
     if (!went_well("create", sdd_downloader_create(&config, &downloader), 0)) return;
     sdd_download_request request = record_request(&r, at("/ok?size=5000"));
     request.options = SDD_OPTION_BYTES_ONLY;
-    sdd_token token = sdd_downloader_submit(downloader, &request, &status);
+    sdd_token token = sdd_downloader_submit(downloader, &request);
     if (token == 0) went_well("submit", status, 0);
     while (token && r.freed_count == 0) CHECK_STATUS(sdd_downloader_wait(downloader, NULL, 16, -1, NULL), SDD_OK);
     if (token && went_well("host delivery", r.error, r.detail)) CHECK(is_body_of(r.bytes, at("/ok?size=5000"), 5000));
@@ -283,7 +283,7 @@ static void load_sample(sdd_loader *loader, int index, int32_t side, uint64_t ha
     request.completed = record_completed;
     request.user_data = &r;
     request.user_data_free = record_freed;
-    if (sdd_loader_submit(loader, &request, &status) == 0) {
+    if (sdd_loader_submit(loader, &request) == 0) {
         went_well("sdd_loader_submit", status, 0);
         return;
     }
@@ -330,9 +330,9 @@ static void use_batch(sdd_downloader *downloader)
         if (count == 0) break;
         CHECK(item.index >= 0 && item.index < 6);
         CHECK_EQUAL(seen[item.index]++, 0);
-        went_well(urls[item.index], item.error, item.detail);
-        sdd_image_release(item.image);
-        sdd_bytes_release(item.bytes);
+        went_well(urls[item.index], item.result->failure.status, item.result->failure.detail);
+        sdd_image_release(item.result->image);
+        sdd_bytes_release(item.result->bytes);
     }
     for (int i = 0; i < 6; i++) CHECK(seen[i] == 1 || has_failed());
     CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
@@ -345,7 +345,7 @@ static int is_entry_good(sdd_cache *cache, int number, sdd_bytes **expected)
 {
     sdd_cache_query_options query = query_of(key_of(number), SDD_CACHE_DISK, SDD_WANT_BYTES);
     sdd_bytes *bytes = NULL;
-    sdd_status status = sdd_cache_query_wait(cache, &query, NULL, &bytes, NULL, NULL);
+    sdd_status status = find(cache, &query, NULL, &bytes, NULL, NULL);
     if (status != SDD_ERROR_NOT_CACHED && went_well("sdd_cache_query_wait", status, 0)) {
         int version = number == 0 ? 3 : number, is_right = 0;
         for (int v = version; v >= 0; v -= 3) /* an older version, if storing the newer one failed */
@@ -369,7 +369,7 @@ static void use_entries(sdd_cache *cache)
         CHECK(bytes[number] != NULL || (has_failed() && !fails_softly));
         if (bytes[number] == NULL) continue;
         sdd_cache_item item = item_of(key_of(number % 3), NULL, bytes[number], SDD_CACHE_DISK);
-        sdd_status status = sdd_cache_put_wait(cache, &item, &detail);
+        sdd_status status = sdd_cache_put_wait(cache, &item);
         went_well("sdd_cache_put_wait", status, detail);
     }
     went_well("sdd_cache_remove_wait", sdd_cache_remove_wait(cache, key_of(2), SDD_CACHE_DISK), 0);
@@ -403,7 +403,7 @@ static void use_everything(const char *folder)
     retry.max_attempts = 1;
     tries_again = 1; /* a load may retry */
     use_decoders();
-    sdd_status status = sdd_cache_create(&cache_config, &cache, &detail);
+    sdd_status status = sdd_cache_create(&cache_config, &cache);
     went_well("sdd_cache_create", status, detail);
     config.cache = cache;
     if (went_well("sdd_downloader_create", sdd_downloader_create(&config, &downloader), 0)) {

@@ -70,7 +70,7 @@ static int use_all(const char *folder)
     int (*has_failed)(void) = (int (*)(void))calls_function("calls_failed");
     CHECK(has_failed != NULL);
     arm_calls();
-    sdd_status status = sdd_cache_create(&config, &cache, &detail);
+    sdd_status status = sdd_cache_create(&config, &cache);
     if (status == SDD_ERROR_CACHE) {
         CHECK(detail / 100 == SDD_ERROR_CACHE && cache == NULL && has_failed());
         return NO_CACHE;

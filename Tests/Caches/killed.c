@@ -37,7 +37,7 @@ static void store_later(sdd_downloader *downloader, sdd_cache *cache, int number
 {
     sdd_bytes *bytes = numbered_bytes((uint32_t)number, version, size);
     sdd_cache_item item = item_of(key_of(number), NULL, bytes, SDD_CACHE_DISK);
-    CHECK(sdd_cache_put(cache, downloader, &item, NULL) != 0);
+    CHECK(sdd_cache_put(cache, downloader, &item) != 0);
     sdd_bytes_release(bytes);
 }
 

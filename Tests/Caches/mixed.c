@@ -37,7 +37,7 @@ static void check_kept_picture(int number)
     const picture *expected = &pictures[number % 3];
     snprintf(key, sizeof key, "picture %d", number);
     sdd_cache_query_options query = query_of(key, number % 4 ? SDD_CACHE_DISK : SDD_CACHE_ALL, SDD_WANT_IMAGE);
-    sdd_status status = sdd_cache_query_wait(cache, &query, &image, NULL, NULL, NULL);
+    sdd_status status = find(cache, &query, &image, NULL, NULL, NULL);
     if (status == SDD_ERROR_NOT_CACHED) {
         put(cache, key, fixture_image(expected->file), NULL);
         __atomic_add_fetch(&missed, 1, __ATOMIC_RELAXED);

@@ -43,7 +43,7 @@ static void begin_to_hang(sdd_cache *cache, sdd_downloader *downloader, record *
     item.completed = record_completed;
     item.user_data = r;
     item.user_data_free = record_freed;
-    CHECK(sdd_cache_put(cache, downloader, &item, NULL) != 0);
+    CHECK(sdd_cache_put(cache, downloader, &item) != 0);
     sdd_bytes_release(bytes);
     wait_for_held();
 }
@@ -73,7 +73,7 @@ static void what_nobody_waits_for_is_dropped(const char *folder)
     CHECK(counts.writes_dropped >= count - BUDGET / BODY - 2);
     CHECK_EQUAL(counts.errors, 0);
     if (most - before > BUDGET + (64 << 20)) FAIL("%lld MiB more", (long long)(most - before) >> 20);
-    CHECK_STATUS(sdd_cache_flush_wait(cache, 10), SDD_ERROR_TIMED_OUT);
+    CHECK_STATUS(sdd_cache_flush_wait(cache, 10), SDD_ERROR_TIMEOUT);
     bodies_go_elsewhere = 1; /* results of stores have no bytes */
     destroy(downloader);
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
@@ -100,7 +100,7 @@ static void who_waits_is_told(const char *folder)
         item.completed = record_completed;
         item.user_data = &records[i];
         item.user_data_free = record_freed;
-        CHECK(sdd_cache_put(cache, downloader, &item, NULL) != 0);
+        CHECK(sdd_cache_put(cache, downloader, &item) != 0);
         sdd_bytes_release(bytes);
     }
     CHECK_EQUAL(counts_of(cache).writes_dropped, 0);
@@ -160,7 +160,7 @@ static void use_meanwhile(sdd_cache *cache, sdd_downloader *downloader, int firs
         item.completed = record_completed;
         item.user_data = &r;
         item.user_data_free = record_freed;
-        CHECK(sdd_cache_put(cache, downloader, &item, NULL) != 0);
+        CHECK(sdd_cache_put(cache, downloader, &item) != 0);
         sdd_bytes_release(bytes);
         record_wait(&r);
         CHECK_ENDED(&r, SDD_OK, 0);

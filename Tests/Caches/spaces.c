@@ -101,7 +101,7 @@ static void a_full_disk_while_storing(void)
     sdd_image *image = fixture_image("large/baseline.jpg");
     sdd_cache_item item = item_of(KEY, image, NULL, SDD_CACHE_ALL);
     fill_space(0);
-    CHECK_STATUS(sdd_cache_put_wait(cache, &item, NULL), SDD_ERROR_CACHE);
+    CHECK_STATUS(sdd_cache_put_wait(cache, &item), SDD_ERROR_CACHE);
     CHECK(is_in_memory(cache, KEY));
     sdd_image_release(image);
     CHECK_EQUAL(tally_of(folder).temporaries, 0);
@@ -214,7 +214,7 @@ static int be_without_permission(const char *mode)
     sdd_cache *cache = NULL;
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.directory = getenv("SDD_TEST_CACHE");
-    sdd_status status = sdd_cache_create(&config, &cache, &detail);
+    sdd_status status = sdd_cache_create(&config, &cache);
     if (strcmp(mode, "closed") == 0) {
         CHECK_STATUS(status, SDD_ERROR_CACHE);
         CHECK(cache == NULL && detail / 100 == SDD_ERROR_CACHE);

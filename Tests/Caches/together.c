@@ -20,7 +20,7 @@ static void load_once(sdd_downloader *downloader, sdd_cache *cache, record *r, c
     request.completed = record_completed;
     request.user_data = r;
     request.user_data_free = record_freed;
-    CHECK(sdd_loader_submit(loader, &request, NULL) != 0);
+    CHECK(sdd_loader_submit(loader, &request) != 0);
     record_wait(r);
     CHECK_STATUS(sdd_loader_destroy(loader), SDD_OK);
 }

@@ -49,7 +49,7 @@ static sdd_status decode_file(const char *name, sdd_image **image, int32_t *deta
 {
     size_t size;
     uint8_t *bytes = read_all(name, &size);
-    sdd_status status = sdd_image_decode(bytes, size, NULL, image, detail);
+    sdd_status status = sdd_image_decode(bytes, size, NULL, image);
     free(bytes);
     return status;
 }
@@ -83,16 +83,16 @@ static int mode_decode(char **names)
     int32_t detail = 0;
     sdd_status status = decode_file(names[0], &image, &detail);
     if (status == SDD_OK)
-        printf("%d %d %d\n", sdd_image_format(image), sdd_image_width(image), sdd_image_height(image));
+        printf("%d %d %d\n", image_info(image).format, sdd_image_width(image), sdd_image_height(image));
     else
         printf("%d %d %s\n", status, detail, sdd_last_error_message());
     sdd_image_release(image);
     return 0;
 }
 
-static void keep_facts(sdd_token token, const sdd_image_facts *facts, void *user_data)
+static void keep_facts(sdd_token token, const sdd_image_info *facts, void *user_data)
 {
-    sdd_image_facts *kept = user_data;
+    sdd_image_info *kept = user_data;
     (void)token;
     CHECK_EQUAL(kept->format, 0); /* once */
     *kept = *facts;
@@ -101,13 +101,13 @@ static void keep_facts(sdd_token token, const sdd_image_facts *facts, void *user
 static void is_good(const sdd_result *result, void *user_data)
 {
     (void)user_data;
-    CHECK_STATUS(result->error, SDD_OK);
+    CHECK_STATUS(result->failure.status, SDD_OK);
 }
 
 /* sdd_image_probe() asks no coder: a picture has facts once its coder has decoded it, and in a request. */
 static int mode_facts(char **names)
 {
-    sdd_image_facts facts = SDD_IMAGE_FACTS_INIT, decoded = SDD_IMAGE_FACTS_INIT, told = SDD_IMAGE_FACTS_INIT;
+    sdd_image_info facts = SDD_IMAGE_INFO_INIT, decoded = SDD_IMAGE_INFO_INIT, told = SDD_IMAGE_INFO_INIT;
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
     sdd_image *image = NULL;
     size_t size;
@@ -115,23 +115,23 @@ static int mode_facts(char **names)
     uint8_t *bytes = read_all(names[1], &size);
     CHECK_EQUAL(sdd_image_sniff(bytes, size), atoi(names[0]));
     for (int after = 0; after < 2; after++) {
-        facts.width = 1;
+        facts.stored_width = 1;
         CHECK_STATUS(sdd_image_probe(bytes, size, &facts), SDD_ERROR_BAD_IMAGE_DATA);
-        CHECK(facts.width == 0 && facts.format == 0);
-        if (after == 0) CHECK_STATUS(sdd_image_decode(bytes, size, NULL, &image, NULL), SDD_OK);
+        CHECK(facts.stored_width == 0 && facts.format == 0);
+        if (after == 0) CHECK_STATUS(sdd_image_decode(bytes, size, NULL, &image), SDD_OK);
     }
-    CHECK_STATUS(sdd_image_get_facts(image, &decoded), SDD_OK);
-    CHECK(decoded.format == atoi(names[0]) && decoded.frame_count == 1 && decoded.width > 1);
-    CHECK(decoded.width == sdd_image_width(image) && decoded.height == sdd_image_height(image));
+    CHECK_STATUS(sdd_image_get_info(image, &decoded), SDD_OK);
+    CHECK(decoded.format == atoi(names[0]) && decoded.frame_count == 1 && decoded.stored_width > 1);
+    CHECK(decoded.stored_width == sdd_image_width(image) && decoded.stored_height == sdd_image_height(image));
     sdd_image_release(image);
     free(bytes);
 
     snprintf(path, sizeof path, "/file/%s", strrchr(names[1], '/') + 1);
     request.url = at(path), request.facts = keep_facts, request.completed = is_good;
     request.user_data = &told;
-    CHECK(sdd_downloader_submit(NULL, &request, NULL) != 0);
+    CHECK(sdd_downloader_submit(NULL, &request) != 0);
     CHECK_STATUS(sdd_downloader_idle_wait(NULL, 30000), SDD_OK);
-    CHECK(told.format == decoded.format && told.width == decoded.width && told.height == decoded.height);
+    CHECK(told.format == decoded.format && told.stored_width == decoded.stored_width && told.stored_height == decoded.stored_height);
     return 0;
 }
 
@@ -202,7 +202,7 @@ static int mode_off(char **names)
     get_accept(with, accept, sizeof accept);
     CHECK(strstr(accept, "image/webp") != NULL);
     CHECK_STATUS(sdd_get(with, atf("/file/%s", file), 0, 30000, &image, NULL, NULL), SDD_OK);
-    CHECK_EQUAL(sdd_image_format(image), SDD_IMAGE_FORMAT_WEBP);
+    CHECK_EQUAL(image_info(image).format, SDD_IMAGE_FORMAT_WEBP);
     sdd_image_release(image);
     config.no_installed_coders = 2;
     CHECK_STATUS(sdd_downloader_create(&config, &without), SDD_ERROR_INVALID_ARGUMENT);
@@ -324,7 +324,7 @@ static int mode_before(char **names)
     int32_t detail = 0;
     coder.name = "own", coder.format = SDD_IMAGE_FORMAT_WEBP, coder.can_decode = takes_webp, coder.open = refuses;
     coder.feed = feeds_nothing, coder.next = no_frame, coder.close = close_nothing;
-    CHECK_STATUS(sdd_process_add_coder(&coder, NULL), SDD_OK);
+    CHECK_STATUS(sdd_process_add_coder(&coder), SDD_OK);
     CHECK_STATUS(decode_file(names[0], &image, &detail), SDD_ERROR_BAD_IMAGE_DATA);
     CHECK(detail == SDD_DETAIL_IMAGE_TOO_MANY_SCANS && !is_mapped("/webp.so"));
     CHECK_STATUS(sdd_process_remove_coder("own"), SDD_OK);
@@ -348,7 +348,7 @@ static int mode_encode(char **names)
         printf("%d %s\n", status, sdd_last_error_message());
     } else {
         CHECK_EQUAL(sdd_image_sniff(sdd_bytes_data(bytes), sdd_bytes_size(bytes)), options.format);
-        CHECK_STATUS(sdd_image_decode(sdd_bytes_data(bytes), sdd_bytes_size(bytes), NULL, &again, NULL), SDD_OK);
+        CHECK_STATUS(sdd_image_decode(sdd_bytes_data(bytes), sdd_bytes_size(bytes), NULL, &again), SDD_OK);
         CHECK(sdd_image_width(again) == WIDTH && sdd_image_height(again) == HEIGHT);
         CHECK(sdd_image_stride(again) == WIDTH * 4);
         CHECK(memcmp(sdd_image_pixels(again), pixels, sizeof pixels) == 0); /* quality 100 is lossless */

@@ -35,10 +35,10 @@ static int same_pixels(sdd_image *a, sdd_image *b)
 
 static int same_frames(sdd_image *a, sdd_image *b)
 {
-    if (sdd_image_frame_count(a) != sdd_image_frame_count(b) || sdd_image_format(a) != sdd_image_format(b)) return 0;
-    for (int32_t i = sdd_image_frame_count(a) - 1; i >= 0 && sdd_image_frame_count(a) > 1; i--) {
+    if (image_info(a).frame_count != image_info(b).frame_count || image_info(a).format != image_info(b).format) return 0;
+    for (int32_t i = image_info(a).frame_count - 1; i >= 0 && image_info(a).frame_count > 1; i--) {
         sdd_image *one = NULL, *other = NULL;
-        int is_same = sdd_image_frame(a, i, &one, NULL) == SDD_OK && sdd_image_frame(b, i, &other, NULL) == SDD_OK &&
+        int is_same = sdd_image_frame(a, i, &one) == SDD_OK && sdd_image_frame(b, i, &other) == SDD_OK &&
                       same_pixels(one, other) &&
                       sdd_image_frame_duration_us(a, i) == sdd_image_frame_duration_us(b, i);
         sdd_image_release(one);

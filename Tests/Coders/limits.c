@@ -106,11 +106,11 @@ static void ended(const sdd_result *result, void *user_data)
 {
     (void)user_data;
     if (result->image == NULL) {
-        last_error = result->error;
+        last_error = result->failure.status;
         return;
     }
     pictures++;
-    if (sdd_image_frame_count(result->image) > 1 && animated == NULL) {
+    if (image_info(result->image).frame_count > 1 && animated == NULL) {
         sdd_image *none = NULL;
         sdd_image *kept = sdd_image_retain(result->image);
         if (!atomic_compare_exchange_strong(&animated, &none, kept)) sdd_image_release(kept);
@@ -154,7 +154,7 @@ static long last_frame(void)
     sdd_image *image = atomic_exchange(&animated, NULL), *frame = NULL;
     long begin = cpu_ms();
     if (image == NULL) return 0;
-    sdd_image_frame(image, sdd_image_frame_count(image) - 1, &frame, NULL);
+    sdd_image_frame(image, image_info(image).frame_count - 1, &frame);
     sdd_image_release(frame);
     sdd_image_release(image);
     return cpu_ms() - begin;

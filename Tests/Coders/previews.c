@@ -15,7 +15,7 @@ typedef struct album {
     record r;
     int count, facts_count;
     sdd_image *images[MOST]; /* retained */
-    sdd_image_facts facts;
+    sdd_image_info facts;
 } album;
 
 #define ALBUM_INIT { .r = RECORD_INIT }
@@ -25,13 +25,13 @@ static void album_preview(const sdd_result *result, void *user_data)
     album *a = user_data;
     pthread_mutex_lock(&a->r.lock);
     CHECK(a->r.completed_count == 0 && a->count < MOST);
-    CHECK(result->finished == 0 && sdd_image_is_preview(result->image) && sdd_image_bytes(result->image) == NULL);
+    CHECK(result->is_terminal == 0 && image_info(result->image).is_preview && sdd_image_bytes(result->image) == NULL);
     a->images[a->count++] = sdd_image_retain(result->image);
     pthread_cond_broadcast(&a->r.changed);
     pthread_mutex_unlock(&a->r.lock);
 }
 
-static void album_facts(sdd_token token, const sdd_image_facts *facts, void *user_data)
+static void album_facts(sdd_token token, const sdd_image_info *facts, void *user_data)
 {
     album *a = user_data;
     pthread_mutex_lock(&a->r.lock);
@@ -104,20 +104,20 @@ static void wait_for(album *a, int count)
 static void check_album(album *a, sdd_image *whole, int is_refined, int is_small)
 {
     CHECK_ENDED(&a->r, SDD_OK, 0);
-    CHECK(!sdd_image_is_preview(a->r.image) && a->facts_count == 1);
-    CHECK(a->facts.format == sdd_image_format(whole) && a->facts.width == 641 && a->facts.height == 479);
+    CHECK(!image_info(a->r.image).is_preview && a->facts_count == 1);
+    CHECK(a->facts.format == image_info(whole).format && a->facts.stored_width == 641 && a->facts.stored_height == 479);
     CHECK(sdd_image_height(a->r.image) == sdd_image_height(whole));
     CHECK(same_rows(a->r.image, whole, sdd_image_height(whole)));
     CHECK(a->count > 1);
     for (int i = 0; i < a->count; i++) {
-        int rows = sdd_image_good_rows(a->images[i]);
+        int rows = image_info(a->images[i]).good_rows;
         CHECK_EQUAL(sdd_image_width(a->images[i]), sdd_image_width(whole));
         CHECK_EQUAL(sdd_image_height(a->images[i]), sdd_image_height(whole));
         if (is_refined) {
             CHECK_EQUAL(rows, sdd_image_height(whole));
             CHECK(!same_rows(a->images[i], whole, rows));
         } else {
-            CHECK(rows > (i > 0 ? sdd_image_good_rows(a->images[i - 1]) : 0) && rows <= sdd_image_height(whole));
+            CHECK(rows > (i > 0 ? image_info(a->images[i - 1]).good_rows : 0) && rows <= sdd_image_height(whole));
             CHECK(is_small || same_rows(a->images[i], whole, rows));
             CHECK(is_empty_from(a->images[i], rows));
         }

@@ -35,12 +35,12 @@ static void ended(const sdd_result *result, void *tag)
     const unsigned char *bytes = result->bytes ? sdd_bytes_data(result->bytes) : NULL;
     uint64_t sum = 1469598103934665603u;
     for (size_t i = 0; i < count; i++) sum = (sum ^ bytes[i]) * 1099511628211u;
-    int unproven = result->end_unproven;
+    int unproven = result->metrics->end_unproven;
     printf("end %s error=%s code=%d detail=%d status=%d curl=%d bytes=%zu sum=%016" PRIx64
            " unproven=%d attempts=%d origin=%d image=%d message=%s\n",
-           (char *)tag, sdd_status_name(result->error), result->error, result->detail, result->http_status,
-           result->curl_code, count, sum, unproven, result->metrics->attempts, result->origin, result->image != NULL,
-           result->message);
+           (char *)tag, sdd_status_name(result->failure.status), result->failure.status, result->failure.detail, result->failure.http_status,
+           result->failure.curl_code, count, sum, unproven, result->metrics->attempts, result->origin, result->image != NULL,
+           result->failure.message);
     fflush(stdout);
 }
 
@@ -68,7 +68,7 @@ static void make(const char *line)
     if (at && sscanf(at, "cache=%511s", folder) == 1) {
         sdd_cache_config cache_config = SDD_CACHE_CONFIG_INIT;
         cache_config.directory = folder;
-        if (sdd_cache_create(&cache_config, &cache, NULL) != SDD_OK) exit(3);
+        if (sdd_cache_create(&cache_config, &cache) != SDD_OK) exit(3);
         config.cache = cache;
     }
     if (sdd_downloader_create(&config, &downloader) != SDD_OK) exit(3);
@@ -92,7 +92,7 @@ static void get(const char *line)
         request.body = "what is posted";
         request.body_size = 14;
     }
-    requests[request_count].token = sdd_downloader_submit(downloader, &request, NULL);
+    requests[request_count].token = sdd_downloader_submit(downloader, &request);
     if (requests[request_count].token == 0) exit(3);
     request_count++;
     printf("begun %s\n", tag);

@@ -89,7 +89,7 @@ static atomic_int completions;
 static void completed(const sdd_result *result, void *user_data)
 {
     (void)user_data;
-    if (result->error == SDD_ERROR_INVALID_URL)
+    if (result->failure.status == SDD_ERROR_INVALID_URL)
         atomic_fetch_add(&completions, 1);
 }
 
