@@ -226,7 +226,7 @@ static inline void check_text(sdd_cache *cache, const char *key, const char *tex
     sdd_cache_query_options query = query_of(key, SDD_CACHE_DISK, SDD_WANT_BYTES);
     sdd_bytes *bytes = NULL;
     int32_t origin = -1;
-    CHECK_STATUS(sdd_cache_query_wait(cache, &query, NULL, &bytes, NULL, &origin), text ? SDD_OK : SDD_ERROR_NOT_CACHED);
+    CHECK_STATUS(find(cache, &query, NULL, &bytes, NULL, &origin), text ? SDD_OK : SDD_ERROR_NOT_CACHED);
     if (text) {
         CHECK_EQUAL(origin, SDD_ORIGIN_DISK);
         CHECK(is_text(bytes, text));
@@ -243,7 +243,7 @@ static inline sdd_image *find_image(sdd_cache *cache, const char *key, const sdd
     sdd_image *image = NULL;
     int32_t actual = -1;
     query.decode = decode;
-    CHECK_STATUS(sdd_cache_query_wait(cache, &query, &image, NULL, NULL, &actual), SDD_OK);
+    CHECK_STATUS(find(cache, &query, &image, NULL, NULL, &actual), SDD_OK);
     CHECK_EQUAL(actual, origin);
     CHECK(image != NULL);
     return image;

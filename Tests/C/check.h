@@ -81,6 +81,16 @@ static inline sdd_detail last_detail(void)
         CHECK_STATUS(sdd_last_error(NULL), status); \
     } while (0)
 
+/* Checks that the message of the last failed call names this member of a struct. */
+static inline void check_named_member(const char *owner, const char *member)
+{
+    const char *said = sdd_last_error_message();
+    size_t length = strlen(owner);
+    if (strncmp(said, owner, length) || said[length] != '.' || strncmp(said + length + 1, member, strlen(member)) ||
+        said[length + 1 + strlen(member)] != ':')
+        FAIL("the message does not name %s.%s: %s", owner, member, said);
+}
+
 /* Returns what is known of an image; all 0 for NULL. */
 static inline sdd_image_info image_info(sdd_image *image)
 {

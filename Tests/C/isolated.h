@@ -65,6 +65,16 @@ static inline sdd_downloader *isolated_downloader(int threads)
     return make_downloader(&config);
 }
 
+static inline void ignore_preview(const sdd_result *result, void *user_data) { (void)result, (void)user_data; }
+
+/* Submits a request for a picture that is decoded as it arrives. */
+static inline void submit_with_previews(sdd_downloader *downloader, record *r, const char *url)
+{
+    sdd_download_request request = record_request(r, url);
+    request.preview = ignore_preview;
+    submit(downloader, &request);
+}
+
 static inline void fetch_good(sdd_downloader *downloader)
 {
     record r = RECORD_INIT;

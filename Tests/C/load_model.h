@@ -141,8 +141,9 @@ typedef struct chosen {
     sdd_load_request request;
     sdd_decode_options decode;
     sdd_transform transform;
-    sdd_download_request download;
+    sdd_transfer_options transfer;
     const char *others[2];
+    int has_previews;
     char key[40];
 } chosen;
 
@@ -168,7 +169,7 @@ static inline const char *choose_failure(tracked *t, chosen *c, uint64_t *state)
     case 3: t->expected = SDD_ERROR_TRUNCATED_BODY; return atf("/cut?file=png/rgb8.png&n=%u", number);
     default:
         t->has_limit = 1;
-        c->request.total_timeout_ms = 1 + chance(state, 30);
+        c->transfer.total_timeout_ms = 1 + chance(state, 30);
         t->expected = SDD_ERROR_TIMEOUT;
         return atf("/silence?%u", number);
     }
@@ -202,13 +203,11 @@ static inline uint64_t choose_options(tracked *t, uint64_t *state)
 {
     uint64_t options = 0;
     if (chance(state, 8) == 0) options |= SDD_OPTION_REFRESH_CACHED;
-    if (chance(state, 4) == 0) options |= SDD_OPTION_PROGRESSIVE_LOAD;
     if (chance(state, 10) == 0) options |= SDD_OPTION_WAIT_STORE_CACHE;
     if (chance(state, 20) == 0) options |= SDD_OPTION_FROM_CACHE_ONLY;
     if (chance(state, 20) == 0) options |= SDD_OPTION_FROM_LOADER_ONLY;
     if (chance(state, 3) == 0) options |= SDD_OPTION_RETRY_FAILED;
     if (chance(state, 20) == 0) options |= SDD_OPTION_QUERY_MEMORY_DATA;
-    if (chance(state, 40) == 0) options |= SDD_OPTION_QUERY_DISK_DATA_SYNC;
     t->refreshes = (options & SDD_OPTION_REFRESH_CACHED) != 0;
     t->only_cached = (options & SDD_OPTION_FROM_CACHE_ONLY) != 0;
     return options;
@@ -218,8 +217,10 @@ static inline uint64_t choose_options(tracked *t, uint64_t *state)
 static inline void choose_load(tracked *t, chosen *c, uint64_t *state)
 {
     uint32_t number = chance(state, 90), kind = chance(state, 100);
-    *c = (chosen){ .request = SDD_LOAD_REQUEST_INIT, .download = SDD_DOWNLOAD_REQUEST_INIT };
+    *c = (chosen){ .request = SDD_LOAD_REQUEST_INIT, .transfer = SDD_TRANSFER_OPTIONS_INIT };
+    c->request.transfer = &c->transfer;
     c->request.options = choose_options(t, state);
+    c->has_previews = chance(state, 4) == 0;
     if (kind < 15) {
         c->request.url = choose_failure(t, c, state);
         return;
@@ -238,9 +239,8 @@ static inline void choose_load(tracked *t, chosen *c, uint64_t *state)
     if (kind < 25 || kind >= 90) c->request.cache_key = c->key;
     if (kind >= 80 && kind < 85) { /* prefetch, bytes alone */
         c->request.options |= SDD_OPTION_BYTES_ONLY;
-        c->request.download = &c->download;
         c->request.priority = SDD_PRIORITY_VERY_LOW;
-        c->request.options &= ~(uint64_t)SDD_OPTION_PROGRESSIVE_LOAD;
+        c->has_previews = 0;
         t->width = t->height = 0;
         return;
     }
@@ -248,11 +248,10 @@ static inline void choose_load(tracked *t, chosen *c, uint64_t *state)
         c->request.url = atf("/file/png/rgb8.png?fresh%u&header=Cache-Control:%%20max-age=60", number);
         t->width = 19, t->height = 13;
         c->request.options |= SDD_OPTION_USE_HTTP_CACHE;
-        c->request.download = &c->download;
     }
     if (kind == 88) { /* slow enough for previews */
         c->request.url = atf("/trickle?file=large/progressive.jpg&piece=6000&every=2&n=%u", number % 4);
-        c->request.options |= SDD_OPTION_PROGRESSIVE_LOAD;
+        c->has_previews = 1;
         t->width = 640, t->height = 480;
     }
     if (kind < 30) c->request.store = SDD_CACHE_MEMORY;
@@ -260,7 +259,7 @@ static inline void choose_load(tracked *t, chosen *c, uint64_t *state)
     choose_form(t, c, state);
     if (chance(state, 30) == 0) {
         t->has_limit = 1;
-        c->request.total_timeout_ms = 1 + chance(state, 40);
+        c->transfer.total_timeout_ms = 1 + chance(state, 40);
     }
 }
 

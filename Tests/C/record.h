@@ -125,7 +125,7 @@ static int pictures_are_transformed;
 /* Checks the properties that every result has. */
 static inline void check_result(const sdd_result *result)
 {
-    CHECK(result->struct_size == sizeof *result && result->metrics->struct_size == sizeof *result->timings);
+    CHECK(result->struct_size == sizeof *result && result->metrics->struct_size == sizeof *result->metrics);
     CHECK(result->metrics->struct_size == sizeof *result->metrics);
     CHECK(result->token != 0 && result->origin >= SDD_ORIGIN_NONE && result->origin <= SDD_ORIGIN_HTTP_STALE);
     CHECK_EQUAL(result->origin == SDD_ORIGIN_NONE, result->failure.status != SDD_OK);
@@ -227,6 +227,13 @@ static inline sdd_token record_submit(sdd_downloader *downloader, record *r, con
     sdd_download_request request = record_request(r, url);
     request.options = options;
     return submit(downloader, &request);
+}
+
+/* Sets transfer options to their defaults. */
+static inline const sdd_transfer_options *reset(sdd_transfer_options *transfer)
+{
+    *transfer = (sdd_transfer_options)SDD_TRANSFER_OPTIONS_INIT;
+    return transfer;
 }
 
 /* Waits for the end of a request on a downloader with a thread of its own. */

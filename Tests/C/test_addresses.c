@@ -190,9 +190,6 @@ static void data_urls_are_switched_off(void)
     config.network = &network;
     network.no_data_urls = 2;
     CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_ERROR_INVALID_ARGUMENT);
-    network.no_data_urls = 0;
-    network.reserved = 1;
-    CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_ERROR_UNSUPPORTED);
 }
 
 int main(void)

@@ -45,15 +45,17 @@ static void a_redirect_is_handed_out(void)
     record r = RECORD_INIT;
     static const int statuses[] = { 301, 302, 303, 307, 308 };
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
+        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
         sdd_download_request request = request_of(to(statuses[i], "/ok/behind", ""));
-        request.redirects = SDD_REDIRECT_HAND_OUT;
+        request.transfer = &transfer;
+        transfer.redirects = SDD_REDIRECT_HAND_OUT;
         fetch_request(NULL, &r, request);
         /* By default such a status is not accepted, but the result has the response. */
         CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
         CHECK_EQUAL(r.http_status, statuses[i]);
         CHECK_TEXT(sdd_response_header(r.response, "Location"), "/ok/behind");
         CHECK(r.bytes == NULL && r.metrics.redirects == 0);
-        request.accepted_status_codes = "200-399";
+        transfer.accepted_status_codes = "200-399";
         fetch_request(NULL, &r, request);
         CHECK_ENDED(&r, SDD_OK, 0);
         CHECK_EQUAL(sdd_bytes_size(r.bytes), 5);
@@ -63,9 +65,11 @@ static void a_redirect_is_handed_out(void)
     }
     CHECK_EQUAL(requests_of("/ok/behind"), 0);
     /* The body of a handed-out redirect is decoded like any other. */
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = request_of(to(302, "/ok/behind", "&file=png/rgb8.png"));
-    request.redirects = SDD_REDIRECT_HAND_OUT;
-    request.accepted_status_codes = "302";
+    request.transfer = &transfer;
+    transfer.redirects = SDD_REDIRECT_HAND_OUT;
+    transfer.accepted_status_codes = "302";
     request.options = 0;
     fetch_decoded(NULL, &r, &request);
     CHECK_ENDED(&r, SDD_OK, 0);
@@ -77,8 +81,10 @@ static void a_redirect_is_refused(void)
 {
     record r = RECORD_INIT;
     const char *place = "http://me:secret@host.example:81/there?x";
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = request_of(to(302, "http://me:secret@host.example:81/there%3Fx", ""));
-    request.redirects = SDD_REDIRECT_REFUSE;
+    request.transfer = &transfer;
+    transfer.redirects = SDD_REDIRECT_REFUSE;
     fetch_request(NULL, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_REDIRECT_REFUSED, SDD_DETAIL_REDIRECT_UNWANTED);
     CHECK(strstr(r.message, "http://host.example:81/there?x") != NULL && strstr(r.message, "secret") == NULL);
@@ -86,18 +92,21 @@ static void a_redirect_is_refused(void)
     CHECK_TEXT(sdd_response_header(r.response, "Location"), place);
     /* A relative Location is reported as the URL it leads to. */
     request = request_of(to(308, "../far", ""));
-    request.redirects = SDD_REDIRECT_REFUSE;
+    request.transfer = reset(&transfer);
+    transfer.redirects = SDD_REDIRECT_REFUSE;
     fetch_request(NULL, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_REDIRECT_REFUSED, SDD_DETAIL_REDIRECT_UNWANTED);
     CHECK(strstr(r.message, at("/far")) != NULL);
     /* Without a Location there is nothing to refuse. */
     request = request_of(at("/status/302?size=10"));
-    request.redirects = SDD_REDIRECT_REFUSE;
-    request.accepted_status_codes = "302";
+    request.transfer = reset(&transfer);
+    transfer.redirects = SDD_REDIRECT_REFUSE;
+    transfer.accepted_status_codes = "302";
     fetch_request(NULL, &r, request);
     CHECK_ENDED(&r, SDD_OK, 0);
     request = request_of(at("/ok?refusing"));
-    request.redirects = SDD_REDIRECT_REFUSE;
+    request.transfer = reset(&transfer);
+    transfer.redirects = SDD_REDIRECT_REFUSE;
     fetch_request(NULL, &r, request);
     CHECK_ENDED(&r, SDD_OK, 0);
     record_clear(&r);
@@ -113,8 +122,10 @@ static void as_many_redirects_as_the_request_says(void)
     sdd_downloader *downloader = make_downloader(&config);
     for (int most = 0; most < 7; most++)
         for (int hops = 0; hops < 6; hops++) {
+            sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
             sdd_download_request request = request_of(atf("/redirect-chain/%d", hops));
-            request.max_redirects = most;
+            request.transfer = &transfer;
+            transfer.max_redirects = most;
             fetch_request(downloader, &r, request);
             if (hops <= (most ? most : 3)) {
                 CHECK_ENDED(&r, SDD_OK, 0);
@@ -131,22 +142,22 @@ static void redirects_of_loads(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
-    sdd_download_request download = SDD_DOWNLOAD_REQUEST_INIT;
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     const char *url = to(302, "/file/png/rgb8.png", "&load");
     sdd_load_request request = record_load(&r, url, SDD_OPTION_WAIT_STORE_CACHE);
     load_from(&l, &request, SDD_ORIGIN_NETWORK);
     load_from(&l, &request, SDD_ORIGIN_MEMORY);
     /* A cached result of a redirect is not given to loads that refuse redirects, nor to loads that want them handed
        out. */
-    request.download = &download;
-    download.redirects = SDD_REDIRECT_REFUSE;
+    request.transfer = &transfer;
+    transfer.redirects = SDD_REDIRECT_REFUSE;
     load_as(&l, &r, &request);
     CHECK_ENDED(&r, SDD_ERROR_REDIRECT_REFUSED, SDD_DETAIL_REDIRECT_UNWANTED);
-    download.redirects = SDD_REDIRECT_HAND_OUT;
+    transfer.redirects = SDD_REDIRECT_HAND_OUT;
     load_as(&l, &r, &request);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
     CHECK_TEXT(sdd_response_header(r.response, "location"), "/file/png/rgb8.png");
-    download.redirects = SDD_REDIRECT_FOLLOW;
+    transfer.redirects = SDD_REDIRECT_FOLLOW;
     load_from(&l, &request, SDD_ORIGIN_MEMORY);
     record_clear(&r);
     close_loader(&l);
@@ -169,22 +180,27 @@ static void a_request_has_a_limit_on_its_body(void)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int f = 0; f < 3; f++) {
+            sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
             sdd_download_request request = request_of(atf("/ok?size=%d&framing=%s", cases[i].size, framings[f]));
-            request.max_body_bytes = cases[i].limit;
+            request.transfer = &transfer;
+            transfer.max_body_bytes = cases[i].limit;
             fetch_request(downloader, &r, request);
             CHECK_ENDED(&r, cases[i].fits ? SDD_OK : SDD_ERROR_BODY_TOO_LARGE, 0);
         }
     /* The body is within the limit as sent, but too large when decompressed. */
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = request_of(at("/gzip?text=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"));
-    request.max_body_bytes = 30;
+    request.transfer = &transfer;
+    transfer.max_body_bytes = 30;
     fetch_request(downloader, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_BODY_TOO_LARGE, 0);
     /* A data: URL has its body in it. */
     request = request_of("data:,0123456789");
-    request.max_body_bytes = 9;
+    request.transfer = reset(&transfer);
+    transfer.max_body_bytes = 9;
     fetch_request(downloader, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_BODY_TOO_LARGE, 0);
-    request.max_body_bytes = 10;
+    transfer.max_body_bytes = 10;
     fetch_request(downloader, &r, request);
     CHECK_ENDED(&r, SDD_OK, 0);
     record_clear(&r);
@@ -198,17 +214,19 @@ static void the_http_cache_keeps_to_the_limit(void)
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.cache = l.cache.cache;
     sdd_downloader *downloader = make_downloader(&config);
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = request_of(at("/ok/kept?size=100&header=Cache-Control:%20max-age=1000"));
+    request.transfer = &transfer;
     request.options |= SDD_OPTION_USE_HTTP_CACHE;
     fetch_request(downloader, &r, request);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
     fetch_request(downloader, &r, request);
     CHECK_EQUAL(r.origin, SDD_ORIGIN_HTTP_FRESH);
-    request.max_body_bytes = 100;
+    transfer.max_body_bytes = 100;
     fetch_request(downloader, &r, request);
     CHECK_EQUAL(r.origin, SDD_ORIGIN_HTTP_FRESH);
-    request.max_body_bytes = 99;
+    transfer.max_body_bytes = 99;
     fetch_request(downloader, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_BODY_TOO_LARGE, 0);
     record_clear(&r);
@@ -222,17 +240,17 @@ static void a_callers_limits_block_no_other_caller(void)
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
     for (int which = 0; which < 2; which++) {
-        sdd_download_request download = SDD_DOWNLOAD_REQUEST_INIT;
+        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
         sdd_load_request request = record_load(&r, which ? at("/redirect-chain/3?file=png/rgb8.png&own") : at("/file/png/rgb8.png?own"), 0);
-        request.download = &download;
-        download.max_body_bytes = which ? 0 : 10;
-        download.max_redirects = which ? 2 : 0;
+        request.transfer = &transfer;
+        transfer.max_body_bytes = which ? 0 : 10;
+        transfer.max_redirects = which ? 2 : 0;
         load_as(&l, &r, &request);
         CHECK_ENDED(&r, which ? SDD_ERROR_TOO_MANY_REDIRECTS : SDD_ERROR_BODY_TOO_LARGE, 0);
         load_as(&l, &r, &request);
         CHECK_ENDED(&r, SDD_ERROR_BLOCKED, 0);
-        download.max_body_bytes = which ? 0 : 100000;
-        download.max_redirects = which ? 5 : 0;
+        transfer.max_body_bytes = which ? 0 : 100000;
+        transfer.max_redirects = which ? 5 : 0;
         load_as(&l, &r, &request);
         CHECK_ENDED(&r, SDD_OK, 0);
     }
@@ -251,15 +269,17 @@ static int is_gzip(const record *r)
 static void a_body_as_it_was_sent(void)
 {
     record r = RECORD_INIT;
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = request_of(at("/echo?sent"));
+    request.transfer = &transfer;
     fetch_request(NULL, &r, request);
     CHECK(echoes(&r, "Accept-Encoding: gzip\r\n"));
     request.options |= SDD_OPTION_BODY_AS_SENT;
     fetch_request(NULL, &r, request);
     CHECK(echoes(&r, "Accept-Encoding: identity\r\n") && !says(&r, "gzip"));
     sdd_header own = { "Accept-Encoding", "br, zstd" };
-    request.headers = &own;
-    request.header_count = 1;
+    transfer.headers = &own;
+    transfer.header_count = 1;
     fetch_request(NULL, &r, request);
     CHECK(echoes(&r, "Accept-Encoding: br, zstd\r\n") && !says(&r, "identity"));
 
@@ -356,8 +376,10 @@ static void caches_keep_both_kinds_apart(void)
 
 static void fetch_trusting(sdd_downloader *downloader, record *r, const char *url, const char *file)
 {
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = request_of(url);
-    request.ca_file = file;
+    request.transfer = &transfer;
+    transfer.ca_file = file;
     fetch_request(downloader, r, request);
 }
 
@@ -428,9 +450,11 @@ static void no_connection_is_shared_between_files(void)
     sdd_downloader *downloader = make_downloader(&config);
     for (int i = 0; i < REQUESTS; i++) {
         r[i] = (record)RECORD_INIT;
+        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
         sdd_download_request request = record_request(&r[i], address_at("SDD_TEST_TLS", "/png/rgb8.png"));
+        request.transfer = &transfer;
         request.options = SDD_OPTION_BYTES_ONLY;
-        request.ca_file = i % 3 == 0 ? ours : i % 3 == 1 ? other : NULL;
+        transfer.ca_file = i % 3 == 0 ? ours : i % 3 == 1 ? other : NULL;
         submit(downloader, &request);
     }
     for (int i = 0; i < REQUESTS; i++) {
@@ -462,25 +486,31 @@ static void bad_fields_are_refused(void)
 {
     static const int32_t kinds[] = { -1, 3, INT32_MAX, INT32_MIN };
     for (int i = 0; i < 4; i++) {
+        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
         sdd_download_request request = request_of(NULL);
-        request.redirects = kinds[i];
+        request.transfer = &transfer;
+        transfer.redirects = kinds[i];
         check_refused(request, SDD_DETAIL_OPERATION_BAD_NUMBER, "redirects");
     }
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = request_of(NULL);
-    request.max_redirects = -1;
+    request.transfer = &transfer;
+    transfer.max_redirects = -1;
     check_refused(request, SDD_DETAIL_OPERATION_BAD_NUMBER, "max_redirects");
-    request.max_redirects = 1001;
+    transfer.max_redirects = 1001;
     check_refused(request, SDD_DETAIL_OPERATION_BAD_NUMBER, "max_redirects");
     static const int64_t limits[] = { -1, INT64_MIN, (INT64_C(1) << 46) + 1, INT64_MAX };
     for (int i = 0; i < 4; i++) {
         request = request_of(NULL);
-        request.max_body_bytes = limits[i];
+        request.transfer = reset(&transfer);
+        transfer.max_body_bytes = limits[i];
         check_refused(request, SDD_DETAIL_OPERATION_BAD_NUMBER, "max_body_bytes");
     }
     static const char *const files[] = { "", "a\nb", "\xff" };
     for (int i = 0; i < 3; i++) {
         request = request_of(NULL);
-        request.ca_file = files[i];
+        request.transfer = reset(&transfer);
+        transfer.ca_file = files[i];
         check_refused(request, SDD_DETAIL_OPERATION_BAD_CREDENTIAL, "ca_file");
     }
 }
@@ -497,9 +527,11 @@ static void headers_may_be_repeated(void)
         { "X-Tag", "one" }, { "X-Other", "between" }, { "x-tag", "two" }, { "X-TAG", "one" }, { "X-Gone", NULL },
         { "X-Tag", NULL },
     };
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = request_of(at("/echo?repeated"));
-    request.headers = headers;
-    request.header_count = sizeof headers / sizeof *headers;
+    request.transfer = &transfer;
+    transfer.headers = headers;
+    transfer.header_count = sizeof headers / sizeof *headers;
     fetch_request(downloader, &r, request);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK(echoes(&r, "X-Tag: one\r\n") && echoes(&r, "X-Other: between\r\n"));
@@ -509,10 +541,12 @@ static void headers_may_be_repeated(void)
     record held[2] = { RECORD_INIT, RECORD_INIT };
     for (int i = 0; i < 2; i++) {
         sdd_header two[] = { { "X-Tag", i ? "b" : "a" }, { "X-Tag", i ? "a" : "b" } };
+        sdd_transfer_options other_transfer = SDD_TRANSFER_OPTIONS_INIT;
         sdd_download_request other = record_request(&held[i], at("/hold/orders"));
+        other.transfer = &other_transfer;
         other.options = SDD_OPTION_BYTES_ONLY;
-        other.headers = two;
-        other.header_count = 2;
+        other_transfer.headers = two;
+        other_transfer.header_count = 2;
         submit(downloader, &other);
     }
     wait_for_requests("/hold/orders", 2);
@@ -533,9 +567,11 @@ static void repeated_secret_headers_stay_with_their_host(void)
     record r = RECORD_INIT;
     sdd_header headers[] = { { "Cookie", "a=secret" }, { "Cookie", "b=secret" }, { "Authorization", "secret" },
                              { "Authorization", "secret" }, { "X-Open", "1" }, { "X-Open", "2" } };
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = request_of(atf("/redirect?to=%s/echo", setting("SDD_TEST_SERVER_2")));
-    request.headers = headers;
-    request.header_count = 6;
+    request.transfer = &transfer;
+    transfer.headers = headers;
+    transfer.header_count = 6;
     fetch_request(NULL, &r, request);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK(!says(&r, "secret") && echoes(&r, "X-Open: 1\r\n") && echoes(&r, "X-Open: 2\r\n"));
@@ -556,11 +592,13 @@ static void variants_are_selected_by_all_values(void)
     };
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         sdd_header headers[] = { { "X-Kind", "a" }, { "X-Kind", steps[i].second } };
+        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
         sdd_download_request request = request_of(
             at("/ok/varied?header=Cache-Control:%20max-age=1000&header=Vary:%20X-Kind"));
+        request.transfer = &transfer;
         request.options |= SDD_OPTION_USE_HTTP_CACHE;
-        request.headers = headers;
-        request.header_count = 2;
+        transfer.headers = headers;
+        transfer.header_count = 2;
         fetch_request(downloader, &r, request);
         CHECK_ENDED(&r, SDD_OK, 0);
         CHECK_EQUAL(r.origin, steps[i].origin);

@@ -307,8 +307,10 @@ static void d24_d25_what_cannot_begin_ends_by_its_callback(void)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         record r = RECORD_INIT;
         sdd_token_info info = SDD_TOKEN_INFO_INIT;
+        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
         sdd_download_request request = record_request(&r, all[i].url && *all[i].url ? at(all[i].url) : all[i].url);
-        if (all[i].is_refused) request.modifiers = &modifiers;
+        request.transfer = &transfer;
+        if (all[i].is_refused) transfer.modifiers = &modifiers;
         if (all[i].is_closed) CHECK_STATUS(sdd_downloader_close(downloader, SDD_CLOSE_DRAIN), SDD_OK);
         sdd_token token = submit(downloader, &request);
         CHECK(r.completed_count == 0 && r.freed_count == 0);

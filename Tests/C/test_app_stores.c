@@ -392,10 +392,8 @@ static void a_failing_store_is_reported(void)
     cache_in_folder c = open_cache(config);
     sdd_bytes *bytes = text_bytes("lost");
     sdd_cache_item item = item_of(KEY, NULL, bytes, SDD_CACHE_DISK);
-    int32_t detail = 0;
     t->fails = 1;
-    CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_ERROR_CACHE);
-    CHECK_EQUAL(detail, SDD_DETAIL_CACHE_WRITE);
+    CHECK_FAILS(sdd_cache_put_wait(c.cache, &item), SDD_ERROR_CACHE, SDD_DETAIL_CACHE_WRITE);
     check_text(c.cache, KEY, NULL);
     CHECK_STATUS(sdd_cache_remove_wait(c.cache, KEY, SDD_CACHE_DISK), SDD_ERROR_CACHE);
     CHECK(counts_of(c.cache).errors >= 3 && counts_of(c.cache).last_error != 0);

@@ -125,14 +125,17 @@ static void o4_other_limits_apply_in_the_background(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record total = RECORD_INIT, queue = RECORD_INIT, cancelled = RECORD_INIT;
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = record_request(&total, at("/hold/limits?after=10"));
+    request.transfer = &transfer;
     request.options = SDD_OPTION_BYTES_ONLY;
-    request.total_timeout_ms = 300;
+    transfer.total_timeout_ms = 300;
     submit(downloader, &request);
     sdd_token token = record_submit(downloader, &cancelled, at("/hold/limits?after=20"), SDD_OPTION_BYTES_ONLY);
     CHECK_STATUS(sdd_downloader_enter_background(downloader, 0), SDD_OK);
     request = record_request(&queue, at("/ok/limits"));
-    request.queue_timeout_ms = 100;
+    request.transfer = reset(&transfer);
+    transfer.queue_timeout_ms = 100;
     submit(downloader, &request);
     record_wait(&queue);
     CHECK_ENDED(&queue, SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_QUEUE);

@@ -34,8 +34,7 @@ static void end_batch(sdd_batch *batch)
 
 static void let_go(sdd_batch_item *item)
 {
-    sdd_image_release(item->result->image);
-    sdd_bytes_release(item->result->bytes);
+    sdd_result_release(item->result);
 }
 
 /* Waits for one item. Returns 0 when all have been taken. */
@@ -268,6 +267,7 @@ static void z14_one_bad_item_does_not_stop_the_others(void)
         CHECK_EQUAL(sum > 0, item.index == 5);
         CHECK(item.result->failure.status || (item.width == 8 && item.height == 6));
         CHECK(!item.result->failure.status || (item.width == 0 && item.height == 0));
+        let_go(&item);
     }
     CHECK(!take_one(batch, &item));
     CHECK_EQUAL(items_with(batch, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_NULL, 0), 1);
@@ -296,9 +296,15 @@ static void z14_an_item_is_tried_as_often_as_is_said(void)
     const char *urls[] = { at("/status/503?again"), at("/status/404?again") };
     sdd_batch_config config = config_of(urls, 2);
     sdd_batch_item item;
-    config.max_attempts = 2;
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
+    transfer.max_attempts = 2;
+    config.transfer = &transfer;
     sdd_batch *batch = make_batch(&config);
-    for (int i = 0; i < 2; i++) CHECK(take_one(batch, &item) && item.result->failure.status == SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
+    for (int i = 0; i < 2; i++) {
+        CHECK(take_one(batch, &item));
+        CHECK_STATUS(item.result->failure.status, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
+        let_go(&item);
+    }
     CHECK_EQUAL(requests_of("/status/503"), 2);
     CHECK_EQUAL(requests_of("/status/404%3Fagain"), 1);
     end_batch(batch);
@@ -313,7 +319,6 @@ enum { PICTURES = sizeof pictures / sizeof *pictures, GAP = 5 };
 /* Decodes the same picture with sdd_image_decode(). */
 static sdd_image *decoded(const char *name, const sdd_tensor *tensor)
 {
-    static const int32_t fits[] = { SDD_FIT_FILL, SDD_FIT_STRETCH, SDD_FIT_INSIDE };
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
     sdd_image *image = NULL;
     size_t size;
@@ -321,7 +326,7 @@ static sdd_image *decoded(const char *name, const sdd_tensor *tensor)
     options.pixel_format = tensor->layout == SDD_TENSOR_CHW ? SDD_PIXEL_FORMAT_RGB8_PLANAR
                            : tensor->pixel_format           ? tensor->pixel_format
                                                             : SDD_PIXEL_FORMAT_RGB8;
-    options.fit = fits[tensor->fit];
+    options.fit = tensor->fit == SDD_FIT_DEFAULT ? SDD_FIT_FILL : tensor->fit;
     options.target_width = tensor->width;
     options.target_height = tensor->height;
     options.allow_enlarging = 1;
@@ -339,7 +344,7 @@ static void check_slot(const uint8_t *slot, sdd_image *image, const sdd_tensor *
                 : tensor->pixel_format == SDD_PIXEL_FORMAT_RGBA8                                   ? 4
                                                                                                    : 3;
     int width = sdd_image_width(image), height = sdd_image_height(image);
-    if (tensor->fit != SDD_TENSOR_INSIDE) CHECK(width == tensor->width && height == tensor->height);
+    if (tensor->fit != SDD_FIT_INSIDE) CHECK(width == tensor->width && height == tensor->height);
     const uint8_t *pixels = sdd_image_pixels(image);
     for (int plane = 0; plane < planes; plane++)
         for (int y = 0; y < tensor->height; y++)
@@ -388,6 +393,7 @@ static void fill_and_compare(int32_t format, int32_t layout, int32_t fit, int32_
         check_slot(slot, image, &tensor);
         for (int i = 0; i < GAP; i++) CHECK_EQUAL(slot[slot_bytes + (size_t)i], 0xa5);
         sdd_image_release(image);
+        let_go(&item);
         if (slots == SDD_TENSOR_SLOT_OF_INDEX) {
             CHECK_STATUS(sdd_batch_release_slot(batch, item.slot), SDD_ERROR_NOT_FOUND);
             continue;
@@ -403,14 +409,14 @@ static void fill_and_compare(int32_t format, int32_t layout, int32_t fit, int32_
     CHECK_EQUAL(taken, COUNT);
     sdd_batch_statistics all = SDD_BATCH_STATISTICS_INIT;
     CHECK_STATUS(sdd_batch_get_statistics(batch, &all), SDD_OK);
-    CHECK(fit == SDD_TENSOR_INSIDE || all.pixels == COUNT * WIDTH * HEIGHT);
+    CHECK(fit == SDD_FIT_INSIDE || all.pixels == COUNT * WIDTH * HEIGHT);
     end_batch(batch);
     free(memory);
 }
 
 static void z14_a_tensor_has_the_pixels_of_image_decode(void)
 {
-    for (int32_t fit = SDD_TENSOR_FILL; fit <= SDD_TENSOR_INSIDE; fit++)
+    for (sdd_fit fit = SDD_FIT_DEFAULT; fit <= SDD_FIT_STRETCH; fit++)
         for (int32_t slots = SDD_TENSOR_SLOT_OF_INDEX; slots <= SDD_TENSOR_NEXT_SLOT; slots++) {
             fill_and_compare(0, SDD_TENSOR_HWC, fit, slots);
             fill_and_compare(SDD_PIXEL_FORMAT_RGB8, SDD_TENSOR_CHW, fit, slots);
@@ -514,6 +520,7 @@ static void cancel_after(int count, int32_t order)
     for (; taken < count; taken++) {
         CHECK(take_one(batch, &item) && !seen[item.index]++);
         CHECK_STATUS(item.result->failure.status, SDD_OK);
+        let_go(&item);
     }
     CHECK_STATUS(sdd_batch_cancel(batch), SDD_OK);
     CHECK_STATUS(sdd_batch_cancel(batch), SDD_OK);
@@ -522,6 +529,7 @@ static void cancel_after(int count, int32_t order)
         CHECK(item.result->failure.status == SDD_OK || item.result->failure.status == SDD_ERROR_CANCELLED);
         if (order == SDD_BATCH_ORDERED) CHECK_EQUAL(item.index, taken);
         if (item.result->failure.status) CHECK(memory[item.slot * 360] == 0 && memory[item.slot * 360 + 359] == 0);
+        let_go(&item);
     }
     CHECK_EQUAL(taken, 40);
     sdd_batch_statistics all = SDD_BATCH_STATISTICS_INIT;
@@ -563,7 +571,10 @@ static void z14_a_batch_may_be_destroyed_at_any_time(void)
         sdd_batch_config config = config_of(urls, 32);
         config.tensor = &tensor;
         sdd_batch *batch = make_batch(&config);
-        for (int i = 0; i < round % 20; i++) CHECK(take_one(batch, &item));
+        for (int i = 0; i < round % 20; i++) {
+            CHECK(take_one(batch, &item));
+            let_go(&item);
+        }
         end_batch(batch);
         memset(memory, 0x5a, 32 * 40 * 40 * 3);
         for (int i = 0; i < 32 * 40 * 40 * 3; i++) CHECK_EQUAL(memory[i], 0x5a);
@@ -591,9 +602,11 @@ static void z14_a_downloader_may_go_before_its_batch(void)
     for (int i = 0; i < 2; i++) {
         CHECK(take_one(batch, &item));
         CHECK_STATUS(item.result->failure.status, SDD_ERROR_CANCELLED);
+        let_go(&item);
     }
     CHECK(take_one(batch, &item));
     CHECK(item.result->failure.status == SDD_ERROR_INVALID_DOWNLOAD_OPERATION && item.result->failure.detail == SDD_DETAIL_OPERATION_CLOSED);
+    let_go(&item);
     CHECK(!take_one(batch, &item));
     end_batch(batch);
     sdd_batch *out = (sdd_batch *)&item;
@@ -659,11 +672,17 @@ static void bad_configs_are_refused(void)
     const char *urls[] = { at("/ok") };
     REFUSED(config.look_ahead = -1, SDD_ERROR_INVALID_ARGUMENT);
     REFUSED(config.look_ahead = 65537, SDD_ERROR_INVALID_ARGUMENT);
-    REFUSED(config.max_attempts = -1, SDD_ERROR_INVALID_ARGUMENT);
-    REFUSED(config.max_attempts = 1001, SDD_ERROR_INVALID_ARGUMENT);
-    REFUSED(config.reserved = 1, SDD_ERROR_UNSUPPORTED);
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
+    transfer.max_attempts = -1;
+    REFUSED(config.transfer = &transfer, SDD_ERROR_INVALID_ARGUMENT);
+    transfer.max_attempts = 1001;
+    REFUSED(config.transfer = &transfer, SDD_ERROR_INVALID_ARGUMENT);
+    transfer = (sdd_transfer_options){ .struct_size = 1 << 20 };
+    REFUSED(config.transfer = &transfer, SDD_ERROR_UNSUPPORTED);
+    REFUSED(config.priority = -1, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(config.priority = 6, SDD_ERROR_INVALID_ARGUMENT);
     REFUSED(config.order = 2, SDD_ERROR_INVALID_ARGUMENT);
-    REFUSED(config.deadline_ms = -1, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(config.deadline_ms = -2, SDD_ERROR_INVALID_ARGUMENT);
     REFUSED(config.deadline_ms = INT64_MAX, SDD_ERROR_INVALID_ARGUMENT);
     REFUSED(config.count = SIZE_MAX, SDD_ERROR_INVALID_ARGUMENT);
     REFUSED(config.count = SIZE_MAX / 2, SDD_ERROR_INVALID_ARGUMENT);
@@ -688,10 +707,9 @@ static void bad_configs_are_refused(void)
     REFUSED(tensor.pixel_format = SDD_PIXEL_FORMAT_RGB8_PLANAR, SDD_ERROR_INVALID_ARGUMENT);
     REFUSED((tensor.layout = SDD_TENSOR_CHW, tensor.pixel_format = SDD_PIXEL_FORMAT_GREY8), SDD_ERROR_INVALID_ARGUMENT);
     REFUSED(tensor.layout = 2, SDD_ERROR_INVALID_ARGUMENT);
-    REFUSED(tensor.fit = 3, SDD_ERROR_INVALID_ARGUMENT);
+    REFUSED(tensor.fit = 4, SDD_ERROR_INVALID_ARGUMENT);
     REFUSED(tensor.slot_choice = 2, SDD_ERROR_INVALID_ARGUMENT);
     REFUSED(tensor.background = 0x1000000, SDD_ERROR_INVALID_ARGUMENT);
-    REFUSED(tensor.reserved = 1, SDD_ERROR_UNSUPPORTED);
     REFUSED((tensor.slot_count = 1, config.urls = many, config.count = 2), SDD_ERROR_INVALID_ARGUMENT);
     sdd_batch_config config = config_of(NULL, 0);
     sdd_batch_item items[2] = { SDD_BATCH_ITEM_INIT, SDD_BATCH_ITEM_INIT };
@@ -701,7 +719,7 @@ static void bad_configs_are_refused(void)
     CHECK_STATUS(sdd_batch_wait(batch, none, 1, -1, &count), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_batch_wait(batch, items, 0, -1, &count), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_batch_wait(batch, items, 1, -1, none), SDD_ERROR_INVALID_ARGUMENT);
-    items[0].struct_size = offsetof(sdd_batch_item, bytes);
+    items[0].struct_size = offsetof(sdd_batch_item, result);
     CHECK_STATUS(sdd_batch_wait(batch, items, 1, -1, &count), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_EQUAL(count, 7);
     items[0].struct_size = sizeof *items;

@@ -83,19 +83,19 @@ static sdd_status modify_nothing(sdd_draft *draft, void *user_data)
 static void give_modifiers(sdd_load_request *request, void *user_data)
 {
     static sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
-    static sdd_download_request download = SDD_DOWNLOAD_REQUEST_INIT;
+    static sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     (void)user_data;
     modifiers.request_modifier = modify_nothing;
     modifiers.user_data_free = count_freed;
-    download.modifiers = &modifiers;
-    request->download = &download;
+    transfer.modifiers = &modifiers;
+    request->transfer = &transfer;
     request->options |= SDD_OPTION_BYTES_ONLY;
 }
 
 static void spoil(sdd_load_request *request, void *user_data)
 {
     (void)user_data;
-    request->reserved = 1;
+    request->priority = 6;
 }
 
 static loader_in_folder open_processing(sdd_options_processor_fn processor)

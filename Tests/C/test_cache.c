@@ -441,7 +441,7 @@ static void an_old_entry_is_a_miss(void)
 {
     static const struct { int64_t max_age_ms; time_t age; int is_there; } all[] = {
         { 0, 7 * 86400 - 600, 1 }, { 0, 7 * 86400 + 600, 0 }, { -1, 700 * 86400, 1 },
-        { 60000, 30, 1 }, { 60000, 90, 0 }, { SDD_AGE_NOTHING, 0, 0 },
+        { 60000, 30, 1 }, { 60000, 90, 0 }, { 1, 0, 0 },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         sdd_cache_config config = SDD_CACHE_CONFIG_INIT;

@@ -17,7 +17,7 @@ typedef struct listed {
 static int32_t note_entry(const sdd_cache_entry *entry, void *user_data)
 {
     listed *l = user_data;
-    CHECK(l->count < MOST && entry->struct_size == sizeof *entry && entry->reserved == 0);
+    CHECK(l->count < MOST && entry->struct_size == sizeof *entry);
     CHECK(strlen(entry->file) >= 32 && strchr(entry->file, '/') == NULL);
     l->entries[l->count] = *entry;
     snprintf(l->keys[l->count], sizeof l->keys[0], "%s", entry->key ? entry->key : "");
@@ -169,12 +169,12 @@ static void private_entries_have_the_key_of_their_url(void)
     record r = RECORD_INIT;
     const char *url = at("/file/png/rgb8.png");
     sdd_header header = { "Authorization", "Bearer secret" };
-    sdd_download_request download = SDD_DOWNLOAD_REQUEST_INIT;
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_load_request request = record_load(&r, url, SDD_OPTION_WAIT_STORE_CACHE);
     load_from(&l, &request, SDD_ORIGIN_NETWORK);
-    download.headers = &header;
-    download.header_count = 1;
-    request.download = &download;
+    transfer.headers = &header;
+    transfer.header_count = 1;
+    request.transfer = &transfer;
     load_from(&l, &request, SDD_ORIGIN_NETWORK);
     list(l.cache.cache, SDD_LIST_CHECK);
     CHECK(told.count == 2 && told.entries[0].is_private + told.entries[1].is_private == 1);

@@ -185,15 +185,14 @@ static void identify(const world *o, int person, identity *i)
     if (o->w == CERTIFICATE) i->credential.client_certificate = certificate_of(person);
 }
 
-/* Returns a request with the caller's credentials. */
-static sdd_download_request request_of(identity *i)
+/* Returns the caller's credentials. */
+static sdd_transfer_options transfer_of(const identity *i)
 {
-    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
-    request.headers = i->header_count ? &i->header : NULL;
-    request.header_count = i->header_count;
-    request.credential = i->has_credential ? &i->credential : NULL;
-    request.options = i->options;
-    return request;
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
+    transfer.headers = i->header_count ? &i->header : NULL;
+    transfer.header_count = i->header_count;
+    transfer.credential = i->has_credential ? &i->credential : NULL;
+    return transfer;
 }
 
 /* Appends the target for one caller: `word` is "file", "hold/NAME" or "ranged", followed by more parameters. */
@@ -288,14 +287,11 @@ static void load_for(
     identity i;
     record_clear(r);
     identify(o, person, &i);
-    sdd_download_request download = request_of(&i);
+    sdd_transfer_options transfer = transfer_of(&i);
     sdd_load_request request = load_of(r, url_for(o, person, path), options, at, decode);
     request.options |= i.options;
-    download.options = 0;
-    request.download = &download;
-    sdd_status status = -1;
+    request.transfer = &transfer;
     CHECK(sdd_loader_submit(loader_of(o, person), &request) != 0);
-    CHECK_STATUS(status, SDD_OK);
     record_wait(r);
 }
 
@@ -304,11 +300,10 @@ static void submit_for(const world *o, record *r, int person, const char *path, 
     identity i;
     record_clear(r);
     identify(o, person, &i);
-    sdd_download_request own = request_of(&i), request = record_request(r, url_for(o, person, path));
-    request.headers = own.headers;
-    request.header_count = own.header_count;
-    request.credential = own.credential;
-    request.options = own.options | options;
+    sdd_transfer_options transfer = transfer_of(&i);
+    sdd_download_request request = record_request(r, url_for(o, person, path));
+    request.transfer = &transfer;
+    request.options = i.options | options;
     submit(downloader_of(o, person), &request);
 }
 
@@ -664,7 +659,6 @@ static void an_alternative_with_its_own_user_info(void)
     const char *const alternatives[] = { alternative };
     const char *first = at("/status/404?alternative");
     sdd_load_request request = load_of(&r, first, 0, (levels){ 0, 0 }, NULL);
-    sdd_status status = -1;
     request.alternatives = alternatives;
     request.alternative_count = 1;
     CHECK(sdd_loader_submit(o.loaders[0], &request) != 0);
@@ -689,7 +683,6 @@ static void check_kept_from_nobody(world *o, const char *url, const char *when)
     CHECK_STATUS(sdd_cache_flush_wait(o->cache.cache, -1), SDD_OK);
     fetch(o->downloaders[0], &r, url, SDD_OPTION_BYTES_ONLY | SDD_OPTION_USE_HTTP_CACHE);
     check_gets_own(o, &r, NOBODY, NULL, "by the HTTP cache");
-    sdd_status status = -1;
     record_clear(&r);
     sdd_load_request request = load_of(&r, url, 0, (levels){ 0, 0 }, NULL);
     CHECK(sdd_loader_submit(o->loaders[0], &request) != 0);
@@ -712,7 +705,6 @@ static void cookies_that_come_while_a_request_waits(void)
         const char *url = url_for(&o, NOBODY, path);
         CHECK_STATUS(sdd_downloader_suspend(o.downloaders[0]), SDD_OK);
         if (is_load) {
-            sdd_status status = -1;
             sdd_load_request request = load_of(&r, url, SDD_OPTION_HANDLE_COOKIES, (levels){ 0, 0 }, NULL);
             CHECK(sdd_loader_submit(o.loaders[0], &request) != 0);
         } else {
@@ -749,7 +741,6 @@ static void cookies_of_another_host_behind_a_redirect(void)
         cookie.domain = "localhost";
         CHECK_STATUS(sdd_downloader_set_cookie(o.downloaders[0], &cookie), SDD_OK);
         if (is_load) {
-            sdd_status status = -1;
             sdd_load_request request = load_of(&r, url, SDD_OPTION_HANDLE_COOKIES, (levels){ 0, 0 }, NULL);
             CHECK(sdd_loader_submit(o.loaders[0], &request) != 0);
             record_wait(&r);

@@ -20,9 +20,7 @@ static void b18_a_downloader_has_a_coder(void)
     toy own = { 0 };
     sdd_coder coder = toy_coder(&own);
     sdd_downloader *downloader = toy_downloader(), *other = toy_downloader();
-    const char *missing = "something";
     CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder), SDD_OK);
-    CHECK(missing == NULL);
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     check_is_toy(&r);
     CHECK(own.opened == 1 && own.closed == 1 && own.wanted_side == 0 && own.max_pixels == 134217728);
@@ -107,7 +105,7 @@ static void b27_the_hint_names_a_format_bytes_do_not_tell(void)
     toy_fetch(downloader, &r, bytes, TOY_SIZE);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_EQUAL(image_info(r.image).format, 1234);
-    fetch(downloader, &r, at("/file/png/rgb8.png"), SDD_OPTION_SCALE_DOWN_LARGE_IMAGES);
+    fetch(downloader, &r, at("/file/png/rgb8.png"), 0);
     CHECK_EQUAL(image_info(r.image).format, SDD_IMAGE_FORMAT_PNG);
     memcpy(bytes, "KNOW", 4);
     toy_fetch(downloader, &r, bytes, TOY_SIZE);
@@ -179,7 +177,6 @@ static void b18_a_body_that_comes_in_pieces(void)
         CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport), SDD_OK);
         CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder), SDD_OK);
         sdd_download_request request = record_request(&r, "slow:body");
-        request.options = SDD_OPTION_PROGRESSIVE_LOAD;
         request.preview = no_preview;
         request.decode = &options;
         submit(downloader, &request);
@@ -435,7 +432,7 @@ static void a_coder_must_be_whole(void)
     toy own = { 0 };
     for (int i = 0; i < 24; i++) {
         sdd_coder coder = toy_coder(&own);
-        const char *missing = NULL, *expected = "format";
+        const char *expected = "format";
         if (i < 6) memset((char *)&coder + needed[i].offset, 0, sizeof(void *)), expected = needed[i].name;
         else if (i < 11) coder.name = bad_names[i - 6], expected = "name";
         else if (i < 18) coder.mime_type = bad_types[i - 11], expected = "mime_type";
@@ -444,11 +441,9 @@ static void a_coder_must_be_whole(void)
             coder.struct_size = offsetof(sdd_coder, format);
         }
         CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder), SDD_ERROR_INVALID_ARGUMENT);
-        CHECK_TEXT(missing, expected);
-        missing = NULL;
+        check_named_member("sdd_coder", expected);
         CHECK_STATUS(sdd_process_add_coder(&coder), SDD_ERROR_INVALID_ARGUMENT);
-        CHECK_TEXT(missing, expected);
-        CHECK_STATUS(sdd_process_add_coder(&coder), SDD_ERROR_INVALID_ARGUMENT);
+        check_named_member("sdd_coder", expected);
     }
     sdd_coder *none = NULL;
     const char *no_name = NULL;
@@ -473,10 +468,10 @@ static const char *object(const char *name)
 
 static void check_load(const char *path, sdd_status expected, const char *part)
 {
-    char message[2000] = "before";
     CHECK_STATUS(sdd_process_load_coder_wait(path), expected);
-    if (expected == SDD_OK) CHECK_TEXT(message, "");
-    else if (strstr(message, part) == NULL || message[strlen(message) - 1] != '.') FAIL("not a sentence: %s", message);
+    const char *message = sdd_last_error_message();
+    if (expected != SDD_OK && (strstr(message, part) == NULL || message[strlen(message) - 1] != '.'))
+        FAIL("not a sentence: %s", message);
 }
 
 static void a_coder_from_a_shared_object(void)
@@ -503,7 +498,6 @@ static void a_coder_from_a_shared_object(void)
 static void a_shared_object_without_a_coder(void)
 {
     const char *no_path = NULL;
-    char small[10];
     check_load(no_path, SDD_ERROR_INVALID_ARGUMENT, "path");
     check_load("", SDD_ERROR_INVALID_ARGUMENT, "path");
     check_load(object("missing"), SDD_ERROR_FILE_NOT_READABLE, "loadable_missing.so");
@@ -513,13 +507,6 @@ static void a_shared_object_without_a_coder(void)
     check_load(object("partial"), SDD_ERROR_INVALID_ARGUMENT, "next");
     check_load(object("newer"), SDD_ERROR_UNSUPPORTED, "newer");
     check_load(object("unsized"), SDD_ERROR_INVALID_ARGUMENT, "struct_size");
-    memset(small, 'x', sizeof small);
-    CHECK_STATUS(sdd_process_load_coder_wait(no_path), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK(memcmp(small, "There\0xxxx", 10) == 0);
-    CHECK_STATUS(sdd_process_load_coder_wait(no_path), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK(memcmp(small, "There\0\0xxx", 10) == 0);
-    CHECK_STATUS(sdd_process_load_coder_wait(no_path), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK(small[0] == 'T');
 }
 
 /* ----------------------------------------------------------------------------------------- formats */

@@ -184,7 +184,9 @@ static void z10_b16_limits(void)
 static void b16_only_get_is_allowed(void)
 {
     record r = RECORD_INIT;
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = record_request(&r, "data:,abcdef");
+    request.transfer = &transfer;
     request.method = "HEAD";
     fetch_request(NULL, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_BAD_METHOD);
@@ -203,7 +205,8 @@ static void b16_only_get_is_allowed(void)
     fetch_request(NULL, &r, request);
     check_body(&r, "abcdef");
     request = record_request(&r, "data:image/png,x");
-    request.accepted_content_types = "text/*";
+    request.transfer = reset(&transfer);
+    transfer.accepted_content_types = "text/*";
     fetch_request(NULL, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE, 0);
     record_clear(&r);
@@ -232,15 +235,18 @@ static void b3_b16_modifiers_apply(void)
     record r = RECORD_INIT;
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
     modifiers.request_modifier = lead_to_data;
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = record_request(&r, at("/never"));
-    request.modifiers = &modifiers;
+    request.transfer = &transfer;
+    transfer.modifiers = &modifiers;
     fetch_request(NULL, &r, request);
     check_body(&r, "from a modifier");
     CHECK_EQUAL(requests_of("/never"), 0);
     modifiers = (sdd_modifiers)SDD_MODIFIERS_INIT;
     modifiers.body_transform = reverse;
     request = record_request(&r, "data:,abc");
-    request.modifiers = &modifiers;
+    request.transfer = reset(&transfer);
+    transfer.modifiers = &modifiers;
     fetch_request(NULL, &r, request);
     check_body(&r, "cba");
     record_clear(&r);

@@ -47,13 +47,15 @@ static void *submit_and_cancel(void *unused)
     (void)unused;
     for (int i = scaled(5000); i > 0; i--) {
         sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
+        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
         sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
+        request.transfer = &transfer;
         modifiers.response_modifier = accept_all;
         modifiers.user_data = (void *)(intptr_t)atomic_fetch_add(&wanted, 1);
         modifiers.user_data_free = call_back;
         request.url = at("/ok");
         request.completed = ignore;
-        request.modifiers = &modifiers;
+        transfer.modifiers = &modifiers;
         sdd_cancel(sdd_downloader_submit(the_downloader, &request));
     }
     return NULL;
@@ -293,7 +295,7 @@ static void h8_a_cookie_file_that_cannot_be_written_is_reported(void)
         cookie.name = "a";
         cookie.value = "b";
         cookie.domain = "host.example";
-        cookie.expires = INT64_C(4000000000);
+        cookie.expires_ms = INT64_C(4000000000000);
         CHECK_STATUS(sdd_downloader_set_cookie(downloader, &cookie), SDD_OK);
         CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_OK);
         CHECK_EQUAL(heard, 1);

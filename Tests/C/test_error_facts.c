@@ -32,23 +32,26 @@ static void check_facts_elsewhere(sdd_downloader *downloader, const char *const 
         sdd_load_request request = SDD_LOAD_REQUEST_INIT;
         request.url = urls[i];
         request.options = SDD_OPTION_BYTES_ONLY | SDD_OPTION_RETRY_FAILED;
-        sdd_loaded loaded = SDD_LOADED_INIT;
+        sdd_result *loaded = NULL;
         CHECK_STATUS(sdd_loader_submit_wait(loader, &request, -1, &loaded), given[i].error);
+        const sdd_failure *of_batch = &item.result->failure, *of_load = &loaded->failure;
+        CHECK(of_batch->status == given[i].error && of_load->status == given[i].error);
 #define CHECK_SAME(field) \
-    if (item.field != given[i].field || loaded.field != given[i].field) \
-        FAIL(#field " of %s: %d, in a batch %d, loaded %d", urls[i], (int)given[i].field, (int)item.field, \
-             (int)loaded.field)
-        CHECK_SAME(result->failure.status);
-        CHECK_SAME(result->failure.detail);
-        CHECK_SAME(result->failure.http_status);
-        CHECK_SAME(result->failure.error_class);
-        CHECK_SAME(result->failure.stage);
-        CHECK_SAME(result->failure.retryable);
-        sdd_response_release(loaded.response);
+    if (of_batch->field != given[i].field || of_load->field != given[i].field) \
+        FAIL(#field " of %s: %d, in a batch %d, loaded %d", urls[i], (int)given[i].field, (int)of_batch->field, \
+             (int)of_load->field)
+        CHECK_SAME(detail);
+        CHECK_SAME(http_status);
+        CHECK_SAME(error_class);
+        CHECK_SAME(stage);
+        CHECK_SAME(retryable);
         /* The numbers of a lost connection depend on whether an earlier request has used it. */
-        if (item.result->failure.status == SDD_ERROR_CONNECTION_LOST) continue;
-        CHECK_SAME(result->failure.curl_code);
-        CHECK_SAME(result->failure.system_error);
+        if (of_batch->status != SDD_ERROR_CONNECTION_LOST) {
+            CHECK_SAME(curl_code);
+            CHECK_SAME(system_error);
+        }
+        sdd_result_release(item.result);
+        sdd_result_release(loaded);
     }
     CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
     CHECK_STATUS(sdd_loader_destroy(loader), SDD_OK);
@@ -114,7 +117,6 @@ static void e10_z16_every_error_has_class_stage_and_retryable(void)
             FAIL("%s: %s, class %d, stage %d, retryable %d, HTTP status %d", all[i].path, sdd_status_name(r.error),
                  (int)r.error_class, (int)r.stage, (int)r.retryable, (int)r.http_status);
         CHECK(r.response == NULL || sdd_response_status(r.response) == r.http_status);
-        CHECK_EQUAL(sdd_status_class(r.error, r.detail), r.error_class);
         if (!all[i].bytes_only) continue;
         snprintf(urls[i], sizeof urls[i], "%s", url);
         kept_urls[kept_count] = urls[i];

@@ -120,14 +120,16 @@ static void choose(download *d, unsigned number)
 
 static void begin(sdd_downloader *downloader, download *d)
 {
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
+    request.transfer = &transfer;
     request.url = d->address;
     request.options = SDD_OPTION_BYTES_ONLY | SDD_OPTION_USE_HTTP_CACHE | (d->is_resumed ? SDD_OPTION_RESUME : 0);
     request.completed = completed;
     request.user_data = d;
     request.user_data_free = freed;
-    request.max_attempts = 1 + (int32_t)chance(3);
-    if (strncmp(d->target, "/stall", 6) == 0) request.download_timeout_ms = 50 + chance(50);
+    transfer.max_attempts = 1 + (int32_t)chance(3);
+    if (strncmp(d->target, "/stall", 6) == 0) transfer.download_timeout_ms = 50 + chance(50);
     pthread_mutex_lock(&lock);
     while (under_way >= AT_ONCE) pthread_cond_wait(&changed, &lock);
     under_way++;

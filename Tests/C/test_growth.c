@@ -52,9 +52,11 @@ static const char *url_of(int number, int is_one)
 static crowd gather(int count, int is_one)
 {
     crowd c = { make_downloader(NULL), malloc((size_t)count * sizeof(sdd_token)), count, 0 };
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
+    request.transfer = &transfer;
     request.completed = ended;
-    request.total_timeout_ms = 3600000;
+    transfer.total_timeout_ms = 3600000;
     CHECK_STATUS(sdd_downloader_suspend(c.downloader), SDD_OK);
     double begin = processor_time();
     for (int i = 0; i < count; i++) {

@@ -307,7 +307,8 @@ static void helpers_are_killed_at_any_time(void)
         char path[128];
         records[i] = (record)RECORD_INIT;
         snprintf(path, sizeof path, "/file/%s?%d", files[i % 3], i);
-        record_submit(downloader, &records[i], at(path), i % 2 ? SDD_OPTION_PROGRESSIVE_LOAD : 0);
+        if (i % 2) submit_with_previews(downloader, &records[i], at(path));
+        else record_submit(downloader, &records[i], at(path), 0);
     }
     for (int i = 0; i < count; i++) {
         pid_t found[MOST_HELPERS];

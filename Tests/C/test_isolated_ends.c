@@ -219,7 +219,7 @@ static void a_stopped_helper_holds_up_nothing(void)
     for (int i = 0; i < COUNT; i++) {
         records[i] = (record)RECORD_INIT;
         const char *url = atf("/file/large/progressive.jpg?stopped=%d", i);
-        record_submit(downloader, &records[i], url, SDD_OPTION_PROGRESSIVE_LOAD);
+        submit_with_previews(downloader, &records[i], url);
     }
     int64_t begin = milliseconds_now();
     CHECK_STATUS(sdd_downloader_cancel_all(downloader), SDD_OK);

@@ -134,7 +134,9 @@ static void a_coder_that_is_away(void)
     sdd_downloader *downloader = isolated_downloader(1);
     for (int turn = 0; turn < 2; turn++) {
         fetch_good(downloader);
-        fetch(downloader, &r, at("/file/large/baseline.jpg"), SDD_OPTION_PROGRESSIVE_LOAD);
+        record_clear(&r);
+        submit_with_previews(downloader, &r, at("/file/large/baseline.jpg"));
+        record_wait(&r);
         CHECK_ENDED(&r, SDD_OK, 0);
         fetch(downloader, &r, "data:,EVILx", 0);
         check_not_started(&r, 0);

@@ -305,7 +305,7 @@ static void z7_there_are_two_attempts(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
-    sdd_download_request download = SDD_DOWNLOAD_REQUEST_INIT;
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     get_from(&l, &r, in_turns("z7", "/status/503", "/file/png/rgb8.png"), 0, SDD_ORIGIN_NETWORK);
     CHECK(r.metrics.attempts == 2 && requests_of("/turns/z7") == 2);
     get_from(&l, &r, in_turns("z7-cut", "/cut?file=png/rgb8.png", "/file/png/rgb8.png"), 0, SDD_ORIGIN_NETWORK);
@@ -317,13 +317,13 @@ static void z7_there_are_two_attempts(void)
     load(&l, &r, at("/status/404?z7"), 0);
     CHECK(r.metrics.attempts == 1 && hits("/status/404?z7") == 1);
     sdd_load_request request = record_load(&r, in_turns("z7-one", "/status/503", "/file/png/rgb8.png"), 0);
-    request.download = &download;
-    download.max_attempts = 1;
+    request.transfer = &transfer;
+    transfer.max_attempts = 1;
     load_as(&l, &r, &request);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
     CHECK_EQUAL(requests_of("/turns/z7-one"), 1);
     request.url = at("/status/503?z7-four");
-    download.max_attempts = 4;
+    transfer.max_attempts = 4;
     load_as(&l, &r, &request);
     CHECK_EQUAL(hits("/status/503?z7-four"), 4);
     record_clear(&r);

@@ -51,13 +51,13 @@ static void check_cached_though_blocked(loader_in_folder *l, const char *url, in
         CHECK_EQUAL(sdd_loader_is_blocked(l->loader, url), 1);
         get_from(l, &r, url, options[i], origin);
         sdd_load_request request = SDD_LOAD_REQUEST_INIT;
-        sdd_loaded loaded = SDD_LOADED_INIT;
+        sdd_result *loaded = NULL;
         request.url = url;
         request.options = options[i];
         if (origin == SDD_ORIGIN_DISK) leave_to_disk(l);
         CHECK_STATUS(sdd_loader_submit_wait(l->loader, &request, -1, &loaded), SDD_OK);
-        CHECK(loaded.image != NULL && loaded.origin == origin);
-        sdd_image_release(loaded.image), sdd_bytes_release(loaded.bytes), sdd_response_release(loaded.response);
+        CHECK(loaded->image != NULL && loaded->origin == origin);
+        sdd_result_release(loaded);
     }
     record_clear(&r);
 }
@@ -176,13 +176,15 @@ static void f7_the_callers_own_ends_are_not_remembered(void)
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
     const char *url = at("/silence?f7");
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_load_request request = record_load(&r, url, 0);
-    request.total_timeout_ms = 50;
+    request.transfer = &transfer;
+    transfer.total_timeout_ms = 50;
     load_as(&l, &r, &request);
     CHECK_ENDED(&r, SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_TOTAL);
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
     record_clear(&r);
-    request.total_timeout_ms = 0;
+    transfer.total_timeout_ms = 0;
     sdd_token token = submit_load(&l, &request);
     CHECK_STATUS(sdd_cancel(token), SDD_OK);
     record_wait(&r);
@@ -210,12 +212,12 @@ static void f7_conditions_concern_one_caller_alone(void)
         record r = RECORD_INIT;
         for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
             const char *url = atf("/file/png/rgb8.png?conditions%d-%zu", (int)policy, i);
-            sdd_download_request download = SDD_DOWNLOAD_REQUEST_INIT;
-            download.integrity = conditions[i].integrity;
-            download.accepted_content_types = conditions[i].types;
-            download.accepted_status_codes = conditions[i].statuses;
+            sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
+            transfer.accepted_content_types = conditions[i].types;
+            transfer.accepted_status_codes = conditions[i].statuses;
             sdd_load_request request = record_load(&r, url, 0);
-            request.download = &download;
+            request.transfer = &transfer;
+            request.integrity = conditions[i].integrity;
             load_as(&l, &r, &request);
             CHECK_EQUAL(r.error, conditions[i].error);
             CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
@@ -228,10 +230,10 @@ static void f7_conditions_concern_one_caller_alone(void)
     record r = RECORD_INIT;
     const char *url = at("/status/404?file=png/rgb8.png&conditions");
     fails(&l, url, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1);
-    sdd_download_request download = SDD_DOWNLOAD_REQUEST_INIT;
-    download.accepted_status_codes = "404";
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
+    transfer.accepted_status_codes = "404";
     sdd_load_request request = record_load(&r, url, 0);
-    request.download = &download;
+    request.transfer = &transfer;
     load_from(&l, &request, SDD_ORIGIN_NETWORK);
     record_clear(&r);
     close_loader(&l);
@@ -250,10 +252,10 @@ static void f7_a_failure_concerns_the_caller_that_asked(void)
     for (int i = 0; i < 5; i++) {
         sdd_credential credential = SDD_CREDENTIAL_INIT;
         credential.bearer_token = tokens[i];
-        sdd_download_request download = SDD_DOWNLOAD_REQUEST_INIT;
-        if (tokens[i]) download.credential = &credential;
+        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
+        if (tokens[i]) transfer.credential = &credential;
         sdd_load_request request = record_load(&r, url, 0);
-        request.download = &download;
+        request.transfer = &transfer;
         load_as(&l, &r, &request);
         if (r.error != ends[i]) FAIL("%d: %s", i, sdd_status_name(r.error));
         if (i == 3) {
@@ -380,18 +382,17 @@ static void f7_the_policy_that_remembers_nothing(void)
 /* The arguments of the application's should_block_failed_url, and its answer. */
 static struct {
     int calls, freed;
-    int32_t answer, detail, http_status;
-    sdd_status error;
+    sdd_block_choice answer;
+    sdd_failure failure;
     char url[300];
 } judge;
 
-static int32_t judge_url(const char *url, sdd_status error, int32_t detail, int32_t http_status, void *user_data)
+static sdd_block_choice judge_url(const char *url, const sdd_failure *failure, void *user_data)
 {
     CHECK(user_data == &judge);
     judge.calls++;
-    judge.error = error;
-    judge.detail = detail;
-    judge.http_status = http_status;
+    judge.failure = *failure;
+    CHECK(strlen(failure->message) > 10);
     snprintf(judge.url, sizeof judge.url, "%s", url);
     return judge.answer;
 }
@@ -408,16 +409,16 @@ static void m23_the_application_decides(void)
     config.should_block_failed_url = judge_url;
     config.user_data = &judge;
     config.user_data_free = free_judge;
-    static const struct { int32_t policy, answer; const char *path; int is_blocked; } cases[] = {
-        { SDD_FAIL_POLICY_NONE, 1, "/status/404?m23", 1 },
-        { SDD_FAIL_POLICY_NONE, 0, "/status/404?m23", 0 },
-        { SDD_FAIL_POLICY_NONE, -1, "/status/404?m23", 0 },
-        { SDD_FAIL_POLICY_BACK_OFF, 0, "/status/404?m23", 0 },
-        { SDD_FAIL_POLICY_BACK_OFF, -1, "/status/404?m23", 1 },
-        { SDD_FAIL_POLICY_BACK_OFF, 1, "/cut?file=png/rgb8.png&m23", 1 },
-        { SDD_FAIL_POLICY_SDWEBIMAGE, 1, "/status/404?m23", 1 },
-        { SDD_FAIL_POLICY_SDWEBIMAGE, 0, "/html?m23", 0 },
-        { SDD_FAIL_POLICY_SDWEBIMAGE, -1, "/html?m23", 1 },
+    static const struct { sdd_fail_policy policy; sdd_block_choice answer; const char *path; int is_blocked; } cases[] = {
+        { SDD_FAIL_POLICY_NONE, SDD_BLOCK, "/status/404?m23", 1 },
+        { SDD_FAIL_POLICY_NONE, SDD_DO_NOT_BLOCK, "/status/404?m23", 0 },
+        { SDD_FAIL_POLICY_NONE, SDD_BLOCK_BY_POLICY, "/status/404?m23", 0 },
+        { SDD_FAIL_POLICY_BACK_OFF, SDD_DO_NOT_BLOCK, "/status/404?m23", 0 },
+        { SDD_FAIL_POLICY_BACK_OFF, SDD_BLOCK_BY_POLICY, "/status/404?m23", 1 },
+        { SDD_FAIL_POLICY_BACK_OFF, SDD_BLOCK, "/cut?file=png/rgb8.png&m23", 1 },
+        { SDD_FAIL_POLICY_SDWEBIMAGE, SDD_BLOCK, "/status/404?m23", 1 },
+        { SDD_FAIL_POLICY_SDWEBIMAGE, SDD_DO_NOT_BLOCK, "/html?m23", 0 },
+        { SDD_FAIL_POLICY_SDWEBIMAGE, SDD_BLOCK_BY_POLICY, "/html?m23", 1 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         config.fail_policy = cases[i].policy;
@@ -427,8 +428,10 @@ static void m23_the_application_decides(void)
         record r = RECORD_INIT;
         const char *url = at(cases[i].path);
         load(&l, &r, url, 0);
-        CHECK(judge.calls == 1 && judge.error == r.error && judge.detail == r.detail);
-        CHECK_EQUAL(judge.http_status, r.http_status);
+        CHECK(judge.calls == 1 && judge.failure.status == r.error && judge.failure.detail == r.detail);
+        CHECK(judge.failure.error_class == r.error_class && judge.failure.stage == r.stage);
+        CHECK_EQUAL(judge.failure.retryable, r.retryable);
+        CHECK_EQUAL(judge.failure.http_status, r.http_status);
         CHECK_TEXT(judge.url, url);
         if (sdd_loader_is_blocked(l.loader, url) != cases[i].is_blocked) FAIL("case %zu", i);
         /* The application is not asked about a load that fails before its download. The list bars only the network. */

@@ -24,11 +24,11 @@ static void unknown_bits_end_the_load(void)
 
 /* ------------------------------------------------------------------------------------ bits of the download */
 
-static int32_t priority_of(loader_in_folder *l, const char *name, uint64_t options, int32_t priority)
+static sdd_priority priority_of(loader_in_folder *l, const char *name, sdd_priority priority)
 {
     record r = RECORD_INIT;
     sdd_token_info info = SDD_TOKEN_INFO_INIT;
-    sdd_load_request request = record_load(&r, atf("/hold/%s", name), options);
+    sdd_load_request request = record_load(&r, atf("/hold/%s", name), 0);
     request.priority = priority;
     sdd_token token = submit_load(l, &request);
     char path[100];
@@ -44,11 +44,10 @@ static int32_t priority_of(loader_in_folder *l, const char *name, uint64_t optio
 static void m28_priorities(void)
 {
     loader_in_folder l = open_loader();
-    CHECK_EQUAL(priority_of(&l, "normal", 0, 0), SDD_PRIORITY_NORMAL);
-    CHECK_EQUAL(priority_of(&l, "low", SDD_OPTION_LOW_PRIORITY, 0), SDD_PRIORITY_LOW);
-    CHECK_EQUAL(priority_of(&l, "high", SDD_OPTION_HIGH_PRIORITY, 0), SDD_PRIORITY_HIGH);
-    CHECK_EQUAL(priority_of(&l, "both", SDD_OPTION_HIGH_PRIORITY | SDD_OPTION_LOW_PRIORITY, 0), SDD_PRIORITY_HIGH);
-    CHECK_EQUAL(priority_of(&l, "given", SDD_OPTION_LOW_PRIORITY, SDD_PRIORITY_VERY_HIGH), SDD_PRIORITY_VERY_HIGH);
+    CHECK_EQUAL(priority_of(&l, "normal", SDD_PRIORITY_DEFAULT), SDD_PRIORITY_NORMAL);
+    CHECK_EQUAL(priority_of(&l, "low", SDD_PRIORITY_LOW), SDD_PRIORITY_LOW);
+    CHECK_EQUAL(priority_of(&l, "high", SDD_PRIORITY_HIGH), SDD_PRIORITY_HIGH);
+    CHECK_EQUAL(priority_of(&l, "highest", SDD_PRIORITY_VERY_HIGH), SDD_PRIORITY_VERY_HIGH);
     close_loader(&l);
 }
 
@@ -73,7 +72,7 @@ static void note_facts(sdd_token token, const sdd_image_info *facts, void *user_
     shown *s = user_data;
     pthread_mutex_lock(&s->r.lock);
     CHECK(token != 0 && s->r.completed_count == 0 && s->previews == 0);
-    CHECK(facts->width == 320 && facts->height == 240);
+    CHECK(facts->stored_width == 320 && facts->stored_height == 240);
     s->facts++;
     pthread_mutex_unlock(&s->r.lock);
 }
@@ -88,7 +87,7 @@ static void m19_previews_are_passed_on_and_not_stored(void)
     loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
     shown s = { .r = RECORD_INIT };
     const char *url = at("/steps/m19?at=9000&file=large/rows.png");
-    sdd_load_request request = record_load(&s.r, url, SDD_OPTION_PROGRESSIVE_LOAD | SDD_OPTION_WAIT_STORE_CACHE);
+    sdd_load_request request = record_load(&s.r, url, SDD_OPTION_WAIT_STORE_CACHE);
     request.preview = note_preview;
     request.facts = note_facts;
     submit_load(&l, &request);
@@ -166,28 +165,19 @@ static void m28_certificates(void)
     close_loader(&l);
 }
 
-static sdd_image_info info_of_image(sdd_image *image)
-{
-    sdd_image_info info = SDD_IMAGE_INFO_INIT;
-    CHECK_STATUS(sdd_image_get_info(image, &info), SDD_OK);
-    return info;
-}
-
-/* Lazy decoding works from the network and from the disk; small pictures are not scaled down. */
+/* Lazy decoding works from the network and from the disk. */
 static void m28_decoding(void)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
     const char *url = at(PICTURE "?lazy"), *animated = at("/file/facts/animated.png?frames");
     get_from(&l, &r, url, SDD_OPTION_AVOID_DECODE_IMAGE | SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
-    CHECK_EQUAL(info_of_image(r.image).is_decoded, 0);
+    CHECK_EQUAL(image_info(r.image).pixels_size, 0);
     check_image(r.image, "png/rgb8.pam");
     record_clear(&r);
     leave_to_disk(&l);
     get_from(&l, &r, url, SDD_OPTION_AVOID_DECODE_IMAGE, SDD_ORIGIN_DISK);
-    CHECK_EQUAL(info_of_image(r.image).is_decoded, 0);
-    get_from(&l, &r, at(PICTURE "?down"), SDD_OPTION_SCALE_DOWN_LARGE_IMAGES, SDD_ORIGIN_NETWORK);
-    check_image(r.image, "png/rgb8.pam");
+    CHECK_EQUAL(image_info(r.image).pixels_size, 0);
     get_from(&l, &r, animated, 0, SDD_ORIGIN_NETWORK);
     CHECK_EQUAL(image_info(r.image).frame_count, 3);
     get_from(&l, &r, animated, SDD_OPTION_PRELOAD_ALL_FRAMES, SDD_ORIGIN_DISK);
@@ -247,21 +237,22 @@ static void bit_12_the_bytes_too(void)
     close_loader(&l);
 }
 
-/* The event is queued when sdd_load() returns: no wait is needed. */
-static void check_queued(loader_in_folder *l, const char *url, uint64_t options, int32_t origin, int has_bytes)
+/* Waits for a load that never goes to the network. No event is delivered. */
+static void check_cached(loader_in_folder *l, const char *url, sdd_options options, sdd_origin origin, int has_bytes)
 {
     sdd_event event = SDD_EVENT_INIT;
-    size_t count = 0;
-    sdd_token token = sdd_load(l->loader, url, options, NULL, NULL, l);
-    CHECK_STATUS(sdd_downloader_drain(l->downloader, &event, 1, &count), SDD_OK);
-    CHECK_EQUAL(count, 1);
-    CHECK(event.token == token && event.kind == SDD_EVENT_COMPLETED);
-    CHECK_STATUS(event.result->failure.status, SDD_OK);
-    CHECK_EQUAL(event.result->origin, origin);
-    check_image(event.result->image, "png/rgb8.pam");
-    if (has_bytes) CHECK(event.result->bytes != NULL);
-    sdd_image_release(event.result->image);
-    sdd_bytes_release(event.result->bytes);
+    sdd_load_request request = SDD_LOAD_REQUEST_INIT;
+    sdd_result *result = NULL;
+    size_t count = 1;
+    request.url = url;
+    request.options = options | SDD_OPTION_FROM_CACHE_ONLY;
+    CHECK_STATUS(sdd_loader_submit_wait(l->loader, &request, -1, &result), SDD_OK);
+    CHECK(result->token != 0 && result->is_terminal == 1);
+    CHECK_STATUS(result->failure.status, SDD_OK);
+    CHECK_EQUAL(result->origin, origin);
+    check_image(result->image, "png/rgb8.pam");
+    if (has_bytes) CHECK(result->bytes != NULL);
+    sdd_result_release(result);
     CHECK_STATUS(sdd_downloader_drain(l->downloader, &event, 1, &count), SDD_OK);
     CHECK_EQUAL(count, 0);
 }
@@ -272,42 +263,43 @@ static void bits_13_and_14_on_the_calling_thread(void)
     sdd_downloader_config config = quick_retries(&groups);
     config.delivery = SDD_DELIVERY_APPLICATION;
     loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
-    record r = RECORD_INIT;
     const char *url = at(PICTURE "?sync");
     put(l.cache.cache, url, NULL, fixture_bytes("png/rgb8.png"));
-    check_queued(&l, url, SDD_OPTION_QUERY_DISK_DATA_SYNC, SDD_ORIGIN_DISK, 1);
+    check_cached(&l, url, 0, SDD_ORIGIN_DISK, 1);
     put(l.cache.cache, url, fixture_image("png/rgb8.png"), NULL);
-    check_queued(&l, url, 0, SDD_ORIGIN_MEMORY, 0); /* memory is always asked during the call */
-    check_queued(&l, url, SDD_OPTION_QUERY_MEMORY_DATA_SYNC, SDD_ORIGIN_MEMORY, 1);
-    check_queued(&l, url, SDD_OPTION_QUERY_DISK_DATA_SYNC, SDD_ORIGIN_MEMORY, 0);
+    check_cached(&l, url, 0, SDD_ORIGIN_MEMORY, 0);
+    check_cached(&l, url, SDD_OPTION_QUERY_MEMORY_DATA, SDD_ORIGIN_MEMORY, 1);
     CHECK_EQUAL(hits(PICTURE "?sync"), 0);
-    /* A cache miss ends later, as without the bit. */
+    /* Memory is always asked during the call: the event is queued when sdd_load() returns. */
     sdd_event event = SDD_EVENT_INIT;
     size_t count = 0;
-    sdd_token token = sdd_load(l.loader, at("/hold/sync?file=png/rgb8.png"), SDD_OPTION_QUERY_DISK_DATA_SYNC, NULL, NULL, &l);
+    sdd_token token = sdd_load(l.loader, url, 0, NULL, NULL, &l);
+    CHECK_STATUS(sdd_downloader_drain(l.downloader, &event, 1, &count), SDD_OK);
+    CHECK(count == 1 && event.token == token && event.kind == SDD_EVENT_COMPLETED);
+    CHECK_STATUS(event.result->failure.status, SDD_OK);
+    CHECK_EQUAL(event.result->origin, SDD_ORIGIN_MEMORY);
+    /* A cache miss ends later. */
+    token = sdd_load(l.loader, at("/hold/sync?file=png/rgb8.png"), 0, NULL, NULL, &l);
     CHECK_STATUS(sdd_downloader_drain(l.downloader, &event, 1, &count), SDD_OK);
     CHECK_EQUAL(count, 0);
     release("sync");
     CHECK_STATUS(sdd_downloader_wait(l.downloader, &event, 1, -1, &count), SDD_OK);
     CHECK(event.token == token && event.result->failure.status == SDD_OK && event.result->origin == SDD_ORIGIN_NETWORK);
-    sdd_image_release(event.result->image);
-    sdd_bytes_release(event.result->bytes);
-    record_clear(&r);
     close_loader(&l);
 }
 
 static void bit_14_bytes_alone(void)
 {
     loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
-    const char *url = at(PICTURE "?sync-bytes");
-    put(l.cache.cache, url, NULL, fixture_bytes("png/rgb8.png"));
-    sdd_load_request request = record_load(&r, url, SDD_OPTION_QUERY_DISK_DATA_SYNC | SDD_OPTION_BYTES_ONLY);
-    load_as(&l, &r, &request);
-    CHECK_ENDED(&r, SDD_OK, 0);
-    CHECK(r.origin == SDD_ORIGIN_DISK && r.image == NULL && r.bytes != NULL);
+    sdd_load_request request = SDD_LOAD_REQUEST_INIT;
+    sdd_result *result = NULL;
+    request.url = at(PICTURE "?sync-bytes");
+    request.options = SDD_OPTION_FROM_CACHE_ONLY | SDD_OPTION_BYTES_ONLY;
+    put(l.cache.cache, request.url, NULL, fixture_bytes("png/rgb8.png"));
+    CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &result), SDD_OK);
+    CHECK(result->origin == SDD_ORIGIN_DISK && result->image == NULL && result->bytes != NULL);
     CHECK_EQUAL(hits(PICTURE "?sync-bytes"), 0);
-    record_clear(&r);
+    sdd_result_release(result);
     close_loader(&l);
 }
 

@@ -104,8 +104,6 @@ static void take_record(const sdd_event *event)
     case SDD_EVENT_COMPLETED: told_end(event->result, event->user_data); break;
     default: FAIL("an event of kind %d", (int)event->kind);
     }
-    sdd_image_release(event->result->image);
-    sdd_bytes_release(event->result->bytes);
 }
 
 /* Delivers queued events, or waits for the next ones. */
@@ -135,8 +133,7 @@ static sdd_token submit_story(story *s, sdd_load_request *request)
     pthread_cond_init(&s->changed, NULL);
     request->progress = told_progress;
     request->facts = told_facts;
-    request->preview = told_preview;
-    request->cached = told_cached;
+    request->cached = request->options & SDD_OPTION_REFRESH_CACHED ? told_cached : NULL;
     request->completed = told_end;
     request->user_data = s;
     request->user_data_free = told_freed;
@@ -193,7 +190,8 @@ static void z1_facts_then_previews_then_the_end(void)
 {
     story s = { .tracked = { .width = 640, .height = 480 } };
     const char *name = atf("/steps/order%d?file=large/progressive.jpg&at=20000,30000", way);
-    sdd_load_request request = request_of(name, SDD_OPTION_PROGRESSIVE_LOAD);
+    sdd_load_request request = request_of(name, 0);
+    request.preview = told_preview;
     submit_story(&s, &request);
     for (int step = 1; step <= 2; step++) {
         /* The server continues when there is a preview of the first part. */
@@ -207,7 +205,7 @@ static void z1_facts_then_previews_then_the_end(void)
     if (way != BY_THREAD) CHECK(preview != NULL && facts < preview);
     CHECK_TEXT(s.letters + strlen(s.letters) - 2, "EF");
     /* Only downloads have previews: a cached picture has none. */
-    check_story((tracked){ .width = 640, .height = 480 }, request_of(name, SDD_OPTION_PROGRESSIVE_LOAD), "EF");
+    check_story((tracked){ .width = 640, .height = 480 }, request, "EF");
 }
 
 /* --------------------------------------------------------------------------------- many at once */
@@ -233,6 +231,7 @@ static void z1_any_mix_keeps_the_order(void)
     for (int i = 0; i < count; i++) {
         chosen c;
         choose_load(&all[i].tracked, &c, &state);
+        if (c.has_previews) c.request.preview = told_preview;
         sdd_token token = submit_story(&all[i], &c.request);
         if (way != BY_THREAD) deliver(0);
         int before = i - (int)chance(&state, AT_ONCE);

@@ -281,7 +281,6 @@ static void m28_no_previews_over_a_cached_image(void)
     release("m28.1");
     release("m28.2");
     sdd_load_request request = refreshing(&f, url);
-    request.options |= SDD_OPTION_PROGRESSIVE_LOAD;
     request.preview = no_preview;
     check_refresh(&l, &f, &request, SDD_OK, SDD_ORIGIN_MEMORY, 19);
     CHECK_EQUAL(sdd_image_width(f.r.image), 320);

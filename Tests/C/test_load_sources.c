@@ -16,8 +16,8 @@ static void note_sources(const sdd_result *result, void *user_data)
     s->count = result->source_count;
     CHECK(s->count <= 8 && (s->count > 0) == (result->sources != NULL));
     for (size_t i = 0; i < s->count; i++) {
-        const sdd_outcome *error = (const void *)((const char *)result->sources + i * result->sources->struct_size);
-        CHECK_EQUAL(error->struct_size, sizeof *error);
+        const sdd_outcome *error = &result->sources[i];
+        CHECK_EQUAL(error->origin, SDD_ORIGIN_NONE);
         s->of[i].has_url = error->url != NULL;
         s->of[i].has_message = strlen(error->failure.message) > 10;
         snprintf(s->of[i].url, sizeof s->of[i].url, "%s", error->url ? error->url : "");
@@ -151,7 +151,9 @@ static void blocked_sources_are_skipped(void)
     sources s = { .r = RECORD_INIT };
     const char *bad = at("/status/404?pass"), *good = at(PICTURE "?pass");
     load(&l, &s.r, bad, 0);
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_load_request request = with_sources(&s, bad, &good, 1);
+    request.transfer = &transfer;
     load_as(&l, &s.r, &request);
     CHECK_ENDED(&s.r, SDD_OK, 0);
     CHECK_EQUAL(s.count, 1);
@@ -168,8 +170,9 @@ static void blocked_sources_are_skipped(void)
     const char *silent = at("/silence?pass");
     sdd_token_info info = SDD_TOKEN_INFO_INIT;
     request = with_sources(&s, "nonsense", &silent, 1);
+    request.transfer = reset(&transfer);
     request.priority = SDD_PRIORITY_HIGH;
-    request.total_timeout_ms = 300;
+    transfer.total_timeout_ms = 300;
     sdd_token token = submit_load(&l, &request);
     CHECK_STATUS(sdd_token_get_info(token, &info), SDD_OK);
     CHECK_EQUAL(info.priority, SDD_PRIORITY_HIGH);

@@ -35,9 +35,11 @@ static sdd_modifiers modifiers_of(
 /* Runs a request with its own modifiers, from submission to end. */
 static void fetch_modified(sdd_downloader *downloader, record *r, const char *url, const sdd_modifiers *modifiers)
 {
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
+    request.transfer = &transfer;
     request.url = url;
-    request.modifiers = modifiers;
+    transfer.modifiers = modifiers;
     fetch_request(downloader, r, request);
 }
 
@@ -90,11 +92,13 @@ static void h7_a_request_modifier_changes_what_the_server_sees(void)
     for (int own = 0; own < 2; own++) {
         frees = 0;
         sdd_downloader *downloader = downloader_with(own ? NULL : &modifiers);
+        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
         sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
+        request.transfer = &transfer;
         request.url = at("/ok?original");
-        request.headers = headers;
-        request.header_count = 1;
-        request.modifiers = own ? &modifiers : NULL;
+        transfer.headers = headers;
+        transfer.header_count = 1;
+        transfer.modifiers = own ? &modifiers : NULL;
         fetch_request(downloader, &r, request);
         CHECK(echoes(&r, "PUT /echo?changed HTTP/1.1\r\n") && echoes(&r, "X-New: two\r\n") && !echoes(&r, "X-Own"));
         CHECK(echoes(&r, "Content-Length: 12\r\n") && echoes(&r, "changed body") && !echoes(&r, "X-New: one"));
@@ -124,12 +128,14 @@ static void h7_a_body_may_be_removed(void)
     record r = RECORD_INIT;
     for (int i = 0; i < 2; i++) {
         sdd_modifiers modifiers = modifiers_of(i ? remove_the_body : drop_the_body, NULL, NULL);
+        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
         sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
+        request.transfer = &transfer;
         request.url = at("/echo?body-goes");
         request.method = "POST";
         request.body = "never sent";
         request.body_size = 10;
-        request.modifiers = &modifiers;
+        transfer.modifiers = &modifiers;
         fetch_request(NULL, &r, request);
         CHECK(echoes(&r, i ? "POST /echo" : "GET /echo") && !echoes(&r, "never sent"));
     }
@@ -316,11 +322,13 @@ static void z4_b3_the_same_modifiers_share(void)
     for (int i = 0; i < 6; i++) {
         sdd_modifiers own = SDD_MODIFIERS_INIT;
         records[i] = (record)RECORD_INIT;
+        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
         sdd_download_request request = record_request(&records[i], at("/hold/same"));
+        request.transfer = &transfer;
         own.body_transform = give_the_same;
         own.user_data = i < 3 ? a : b;
         request.options = SDD_OPTION_BYTES_ONLY;
-        request.modifiers = i == 5 ? NULL : &own;
+        transfer.modifiers = i == 5 ? NULL : &own;
         submit(downloader, &request);
     }
     wait_for_requests("/hold/same", 3);
@@ -347,7 +355,7 @@ static int on_a_decode_thread(void)
 static sdd_status turn_round(sdd_response *response, sdd_response_change *change, void *user_data)
 {
     CHECK(user_data == &frees && on_a_decode_thread());
-    CHECK(change->struct_size == sizeof *change && change->reserved == 0);
+    CHECK_EQUAL(change->struct_size, sizeof *change);
     CHECK_EQUAL(change->http_status, sdd_response_status(response));
     CHECK_TEXT(change->mime_type, sdd_response_mime_type(response));
     int was_good = change->http_status == 200;
@@ -368,9 +376,11 @@ static void b3_e8_a_response_modifier_changes_and_refuses(void)
 {
     sdd_modifiers turns = modifiers_of(NULL, turn_round, NULL), refuses = modifiers_of(NULL, refuse_response, NULL);
     record r = RECORD_INIT;
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
-    request.modifiers = &turns;
-    request.accepted_content_types = "image/*";
+    request.transfer = &transfer;
+    transfer.modifiers = &turns;
+    transfer.accepted_content_types = "image/*";
     request.url = at("/status/404");
     fetch_request(NULL, &r, request);
     CHECK_ENDED(&r, SDD_OK, 0);
@@ -383,7 +393,7 @@ static void b3_e8_a_response_modifier_changes_and_refuses(void)
     request.url = at("/file/png/rgb8.png?header=X-Type-Only:%20y");
     fetch_request(NULL, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE, 0);
-    request.accepted_content_types = "text/html"; /* the case of the new type does not matter */
+    transfer.accepted_content_types = "text/html"; /* the case of the new type does not matter */
     fetch_request(NULL, &r, request);
     CHECK_ENDED(&r, SDD_OK, 0);
 
@@ -515,8 +525,10 @@ static void z1_data_of_a_request_is_freed_once(void)
     for (int i = 0; i < 2; i++) {
         frees = 0;
         record_clear(&r);
+        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
         sdd_download_request request = record_request(&r, at("/silence?modifiers"));
-        request.modifiers = &modifiers;
+        request.transfer = &transfer;
+        transfer.modifiers = &modifiers;
         if (i == 1) CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
         sdd_token token = submit(downloader, &request);
         CHECK_EQUAL(frees, 0);
@@ -525,10 +537,12 @@ static void z1_data_of_a_request_is_freed_once(void)
         check_frees(1);
     }
     frees = 0;
+    sdd_transfer_options refused_transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request refused = SDD_DOWNLOAD_REQUEST_INIT;
+    refused.transfer = &refused_transfer;
     sdd_status status = SDD_OK;
     refused.url = at("/ok");
-    refused.modifiers = &modifiers;
+    refused_transfer.modifiers = &modifiers;
     CHECK_EQUAL(sdd_downloader_submit(downloader, &refused), 0);
     CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
     CHECK_EQUAL(frees, 0);
@@ -563,8 +577,10 @@ static void z1_x11_data_lives_while_a_transform_runs(void)
         record r = RECORD_INIT;
         pthread_t thread;
         frees = 0;
+        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
         sdd_download_request request = record_request(&r, at("/ok?transform"));
-        request.modifiers = &modifiers;
+        request.transfer = &transfer;
+        transfer.modifiers = &modifiers;
         sdd_token token = submit(downloader, &request);
         take(&transform.entered);
         if (destroys)

@@ -74,13 +74,12 @@ static void no_thread_no_cache(void)
     CHECK(needed >= 1);
     CHECK_NOTHING_LEFT(threads_before, descriptors_before);
     for (int i = 0; i < 2 * needed; i++) {
-        int32_t detail = -1;
         cache = (sdd_cache *)&config;
         creations = 0;
         failing = i / 2 + 1;
         fails_after = i % 2;
         CHECK_STATUS(sdd_cache_create(&config, &cache), SDD_ERROR_NO_RESOURCES);
-        CHECK(cache == NULL && detail == 0);
+        CHECK(cache == NULL && last_detail() == 0);
         CHECK_NOTHING_LEFT(threads_before, descriptors_before);
     }
     creations = 0;
@@ -116,12 +115,10 @@ static void no_thread_for_the_shared_downloader(void)
 {
     record r = RECORD_INIT;
     sdd_download_request request = record_request(&r, at("/ok"));
-    sdd_status status = -1;
     creations = 0;
     failing = fails_after = 1;
     CHECK(sdd_downloader_shared() == NULL);
-    CHECK_EQUAL(sdd_downloader_submit(NULL, &request), 0);
-    CHECK_STATUS(status, SDD_ERROR_NO_RESOURCES);
+    CHECK_REFUSED(sdd_downloader_submit(NULL, &request), SDD_ERROR_NO_RESOURCES);
     CHECK_STATUS(sdd_set_header(NULL, "X", "y"), SDD_ERROR_NO_RESOURCES);
     CHECK_EQUAL(sdd_downloader_event_fd(NULL), -1);
     failing = 0;

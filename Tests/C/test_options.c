@@ -2,7 +2,7 @@
    name. */
 #include "loads.h"
 
-enum { D = 1, G = 2, L = 4, P = 8, B = 16, LB = 32, Q = 64 };
+enum { D = 1, G = 2, L = 4, P = 8, B = 16, LB = 32, Q = 64, E = 128 };
 
 static const struct {
     uint64_t bit;
@@ -10,18 +10,15 @@ static const struct {
     int means; /* the kinds of calls that accept it */
 } bits[] = {
 #define BIT(NAME, MEANS) { SDD_OPTION_##NAME, "SDD_OPTION_" #NAME, MEANS }
-    BIT(LOW_PRIORITY, D | G | L | B | LB | Q),
-    BIT(HIGH_PRIORITY, D | G | L | B | LB | Q),
     BIT(HANDLE_COOKIES, D | G | L | P | B | LB),
     BIT(ALLOW_INVALID_SSL_CERTIFICATES, D | G | L | P | B | LB),
     BIT(CONTINUE_IN_BACKGROUND, D | G | L | P | B | LB),
     BIT(RESUME, D | G | L | P | B | LB),
     BIT(STOP_WHEN_COMPLETE, D | G | L | P | B | LB),
-    BIT(PROGRESSIVE_LOAD, D | L),
-    BIT(PROGRESS_EVENTS, D | L),
-    BIT(FACTS_EVENTS, D | L),
+    BIT(PREVIEW_EVENTS, E),
+    BIT(PROGRESS_EVENTS, E),
+    BIT(FACTS_EVENTS, E),
     BIT(BYTES_ONLY, D | G | L | B | LB),
-    BIT(SCALE_DOWN_LARGE_IMAGES, D | G | L | P | B | LB | Q),
     BIT(AVOID_DECODE_IMAGE, D | G | L | P | B | LB | Q),
     BIT(DECODE_FIRST_FRAME_ONLY, D | G | L | P | B | LB | Q),
     BIT(PRELOAD_ALL_FRAMES, D | G | L | P | B | LB | Q),
@@ -34,8 +31,6 @@ static const struct {
     BIT(FROM_LOADER_ONLY, L | P | LB),
     BIT(WAIT_STORE_CACHE, L | P | LB),
     BIT(QUERY_MEMORY_DATA, L),
-    BIT(QUERY_MEMORY_DATA_SYNC, L),
-    BIT(QUERY_DISK_DATA_SYNC, L),
     BIT(BODY_AS_SENT, D | G | L | P | B | LB),
 };
 enum { BITS = sizeof bits / sizeof *bits };
@@ -117,14 +112,32 @@ static void bits_of_loads(void)
             CHECK_ENDED(&r, SDD_OK, 0);
         }
     }
-    /* The options of the download inside a load must be 0, because they would be a second set. */
-    sdd_download_request download = SDD_DOWNLOAD_REQUEST_INIT;
-    sdd_load_request request = record_load(&r, atf("%s?two", picture), 0);
-    download.options = SDD_OPTION_BYTES_ONLY;
-    request.download = &download;
-    load_as(&l, &r, &request);
-    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS);
-    CHECK(strstr(r.message, "sdd_load_request.download") != NULL);
+    record_clear(&r);
+    close_loader(&l);
+}
+
+/* The bits for events mean something where the application takes the events, to downloads and to loads. */
+static void bits_for_events(void)
+{
+    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+    config.delivery = SDD_DELIVERY_APPLICATION;
+    loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
+    record r = RECORD_INIT;
+    for (int number = 0; number < 64; number++)
+        for (int is_load = 0; is_load < 2; is_load++) {
+            int means;
+            const char *name = bit_name(number, &means), *url = atf("%s?e%d-%d", picture, number, is_load);
+            record_clear(&r);
+            if (is_load) {
+                sdd_load_request request = record_load(&r, url, UINT64_C(1) << number);
+                submit_load(&l, &request);
+            } else {
+                record_submit(l.downloader, &r, url, UINT64_C(1) << number);
+            }
+            CHECK_STATUS(sdd_downloader_idle_wait(l.downloader, -1), SDD_OK);
+            if (means & E) CHECK_ENDED(&r, SDD_OK, 0);
+            else if (!(means & (is_load ? L : D))) check_refused(&r, number, name);
+        }
     record_clear(&r);
     close_loader(&l);
 }
@@ -142,11 +155,11 @@ static void bits_of_lists_to_prefetch(void)
     loader_in_folder l = open_loader();
     for (int number = 0; number < 64; number++) {
         sdd_prefetch_list list = SDD_PREFETCH_LIST_INIT;
-        sdd_status status = -1;
         list.options = UINT64_C(1) << number;
         sdd_token token = sdd_prefetch(l.loader, &list);
-        CHECK_STATUS(status, expected(number, P));
-        CHECK((token != 0) == (status == SDD_OK));
+        sdd_status wanted = expected(number, P);
+        CHECK_EQUAL(token != 0, wanted == SDD_OK);
+        if (token == 0) CHECK_STATUS(sdd_last_error(NULL), wanted);
     }
     close_loader(&l);
 }
@@ -190,6 +203,7 @@ int main(void)
     RUN(bits_of_downloads);
     RUN(bits_of_sdd_get);
     RUN(bits_of_loads);
+    RUN(bits_for_events);
     RUN(bits_of_lists_to_prefetch);
     RUN(bits_of_batches);
     RUN(bits_of_queries);

@@ -53,11 +53,16 @@ static void record_list_end(const sdd_prefetch_report *report, void *user_data)
     pthread_mutex_lock(&l->lock);
     CHECK_EQUAL(l->completed_count++, 0);
     CHECK_EQUAL(report->struct_size, sizeof *report);
-    CHECK_EQUAL(report->outcome_size, sizeof(sdd_outcome));
     CHECK(report->total <= MOST && (report->outcomes == NULL) == (report->total == 0));
     CHECK_EQUAL(report->finished + report->cancelled, report->total);
     l->report = *report;
     if (report->total > 0) memcpy(l->outcomes, report->outcomes, report->total * sizeof *report->outcomes);
+    for (size_t i = 0; i < report->total; i++) {
+        const sdd_outcome *outcome = &report->outcomes[i];
+        CHECK(outcome->url == NULL && outcome->reserved == 0);
+        CHECK_EQUAL(outcome->origin == SDD_ORIGIN_NONE, outcome->failure.status != SDD_OK);
+        CHECK_EQUAL(outcome->failure.message[0] == 0, outcome->failure.status == SDD_OK);
+    }
     pthread_mutex_unlock(&l->lock);
 }
 
@@ -97,12 +102,10 @@ static sdd_prefetch_list list_of(list_record *l, const char *const *urls, size_t
 static void submit_list(loader_in_folder *l, list_record *r, const char *const *urls, size_t count, int32_t to)
 {
     sdd_prefetch_list list = list_of(r, urls, count, to);
-    sdd_status status = -1;
     /* The lock keeps the end from being handled before the token is known. */
     pthread_mutex_lock(&r->lock);
     r->token = sdd_prefetch(l->loader, &list);
     pthread_mutex_unlock(&r->lock);
-    CHECK_STATUS(status, SDD_OK);
     CHECK(r->token != 0);
 }
 
@@ -229,9 +232,7 @@ static void destroying_the_downloader_ends_them_too(void)
     CHECK_EQUAL(list.freed_count, 1);
     CHECK(list.report.finished == 5 && list.report.skipped == 5);
     sdd_prefetch_list late = list_of(&list, urls, 5, SDD_PREFETCH_DISK);
-    sdd_status status = SDD_OK;
-    CHECK_EQUAL(sdd_prefetch(l.loader, &late), 0);
-    CHECK_STATUS(status, SDD_ERROR_CLOSED);
+    CHECK_REFUSED(sdd_prefetch(l.loader, &late), SDD_ERROR_CLOSED);
     CHECK_STATUS(sdd_loader_destroy(l.loader), SDD_OK);
     close_cache(&l.cache);
 }
@@ -273,9 +274,7 @@ static void an_empty_list_and_one_without_callbacks(void)
 
 static void refused(loader_in_folder *l, const sdd_prefetch_list *list, sdd_status expected)
 {
-    sdd_status status = SDD_OK;
-    CHECK_EQUAL(sdd_prefetch(l->loader, list), 0);
-    CHECK_STATUS(status, expected);
+    CHECK_REFUSED(sdd_prefetch(l->loader, list), expected);
 }
 
 static void bad_lists_are_refused_without_a_callback(void)
@@ -294,8 +293,8 @@ static void bad_lists_are_refused_without_a_callback(void)
     given = list_of(&list, urls, 1, 2);
     refused(&l, &given, SDD_ERROR_INVALID_ARGUMENT);
     given = list_of(&list, urls, 1, SDD_PREFETCH_MEMORY);
-    given.reserved = 1;
-    refused(&l, &given, SDD_ERROR_UNSUPPORTED);
+    given.priority = 6;
+    refused(&l, &given, SDD_ERROR_INVALID_ARGUMENT);
     given = list_of(&list, urls, 1, SDD_PREFETCH_MEMORY);
     given.decode = &decode;
     decode.pixels = pixels;

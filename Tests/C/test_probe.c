@@ -30,16 +30,16 @@ static void c8_the_facts_of_pictures(void)
     sdd_image_info facts = facts_of("jpeg/exif-orientation.jpg");
     CHECK(facts.format == SDD_IMAGE_FORMAT_JPEG && facts.stored_width == 37 && facts.stored_height == 29);
     CHECK(facts.channels == 3 && facts.depth == 8 && facts.orientation == 6 && facts.is_progressive == 0);
-    CHECK(facts.is_animated == 0 && facts.frame_count == 1 && facts.loop_count == 1);
+    CHECK(facts.frame_count == 1 && facts.loop_count == 1);
     facts = facts_of("jpeg/ycck-progressive.jpg");
     CHECK(facts.channels == 4 && facts.is_progressive == 1 && facts.orientation == 1);
     facts = facts_of("png/grey-alpha16-interlaced.png");
     CHECK(facts.format == SDD_IMAGE_FORMAT_PNG && facts.stored_width == 19 && facts.stored_height == 13);
     CHECK(facts.channels == 2 && facts.depth == 16 && facts.is_progressive == 1);
     facts = facts_of("facts/animated.png");
-    CHECK(facts.is_animated == 1 && facts.frame_count == 3 && facts.loop_count == 2);
+    CHECK(facts.frame_count == 3 && facts.loop_count == 2);
     facts = facts_of("facts/animated-default-apart.png");
-    CHECK(facts.is_animated == 1 && facts.frame_count == 2 && facts.loop_count == 0);
+    CHECK(facts.frame_count == 2 && facts.loop_count == 0);
 }
 
 /* Prefixes of a file give SDD_ERROR_INCOMPLETE up to some length, and SDD_OK from there on. */

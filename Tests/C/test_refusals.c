@@ -95,8 +95,10 @@ static void drafts(void)
     int asked = 0;
     modifiers.request_modifier = spoil_draft;
     modifiers.user_data = &asked;
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = record_request(&r, at("/ok"));
-    request.modifiers = &modifiers;
+    request.transfer = &transfer;
+    transfer.modifiers = &modifiers;
     submit(downloader, &request);
     record_wait(&r);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_MODIFIER);

@@ -92,8 +92,10 @@ static void structs_in_requests(void)
     half.username = "a";
     decode.fit = 9;
     for (int i = 0; i < 2; i++) {
+        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
         sdd_download_request request = record_request(&r, "http://127.0.0.1:1/");
-        if (i == 0) request.credential = &half;
+        request.transfer = &transfer;
+        if (i == 0) transfer.credential = &half;
         if (i == 1) request.decode = &decode;
         submit(downloader, &request);
         record_wait(&r);
@@ -307,15 +309,15 @@ static void load_ends(int i)
 {
     record r = RECORD_INIT;
     sdd_load_request request = SDD_LOAD_REQUEST_INIT;
-    sdd_download_request download = SDD_DOWNLOAD_REQUEST_INIT;
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     request.url = "http://127.0.0.1:1/";
     request.completed = record_completed;
     request.user_data_free = record_freed;
     request.user_data = &r;
     if (i == 0) request.options = UINT64_C(1) << 63;
     if (i == 1) request.priority = 6;
-    if (i == 2) request.download = &download;
-    if (i == 2) download.options = SDD_OPTION_HIGH_PRIORITY;
+    if (i == 2) request.transfer = &transfer;
+    if (i == 2) transfer.options = SDD_OPTION_HIGH_PRIORITY;
     CHECK(sdd_loader_submit(loader, &request) != 0);
     record_wait(&r);
     CHECK_STATUS(r.error, SDD_ERROR_INVALID_DOWNLOAD_OPERATION);

@@ -29,23 +29,26 @@ static void check_refused(sdd_downloader *downloader, sdd_download_request reque
 static void d32_the_referrer_is_a_header(void)
 {
     record r = RECORD_INIT;
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = request_of(at("/echo?referrer"));
+    request.transfer = &transfer;
     fetch_request(NULL, &r, request);
     CHECK(!echoes(&r, "Referer:"));
-    request.referrer = "https://example.org/page";
+    transfer.referrer = "https://example.org/page";
     fetch_request(NULL, &r, request);
     CHECK(echoes(&r, "Referer: https://example.org/page\r\n"));
     /* `headers` take precedence. */
     sdd_header headers[] = { { "referer", "https://example.org/other" } };
-    request.headers = headers;
-    request.header_count = 1;
+    transfer.headers = headers;
+    transfer.header_count = 1;
     fetch_request(NULL, &r, request);
     CHECK(echoes(&r, "Referer: https://example.org/other\r\n") && !echoes(&r, "Referer: https://example.org/page"));
     headers[0].value = NULL;
     fetch_request(NULL, &r, request);
     CHECK(!echoes(&r, "Referer:"));
     request = request_of(NULL);
-    request.referrer = "a\r\nX: y";
+    request.transfer = reset(&transfer);
+    transfer.referrer = "a\r\nX: y";
     check_refused(NULL, request, SDD_DETAIL_OPERATION_BAD_HEADER);
     record_clear(&r);
 }
@@ -130,8 +133,10 @@ static void d9_z6_each_stage_has_its_limit(void)
     int port, client, listener = full_port(&port, &client);
     snprintf(url, sizeof url, "http://127.0.0.1:%d/x.png", port);
 
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = request_of(at("/ok/never"));
-    request.queue_timeout_ms = 120;
+    request.transfer = &transfer;
+    transfer.queue_timeout_ms = 120;
     CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
     check_limit(downloader, request, SDD_DETAIL_TIMEOUT_QUEUE, SDD_STAGE_QUEUE, 120);
     CHECK_EQUAL(transfers_of(downloader), 0);
@@ -139,32 +144,38 @@ static void d9_z6_each_stage_has_its_limit(void)
     CHECK_EQUAL(requests_of("/ok/never"), 0);
 
     request = request_of(url);
-    request.connect_timeout_ms = 150;
+    request.transfer = reset(&transfer);
+    transfer.connect_timeout_ms = 150;
     check_limit(downloader, request, SDD_DETAIL_TIMEOUT_CONNECT, SDD_STAGE_CONNECT, 150);
 
     request = request_of(at("/silence"));
-    request.first_byte_timeout_ms = 130;
+    request.transfer = reset(&transfer);
+    transfer.first_byte_timeout_ms = 130;
     check_limit(downloader, request, SDD_DETAIL_TIMEOUT_FIRST_BYTE, SDD_STAGE_RESPONSE, 130);
 
     request = request_of(at("/stall?size=1000&after=100"));
-    request.download_timeout_ms = 140;
+    request.transfer = reset(&transfer);
+    transfer.download_timeout_ms = 140;
     check_limit(downloader, request, SDD_DETAIL_TIMEOUT_STALL, SDD_STAGE_BODY, 140);
 
     /* The body is never silent and never ends. */
     request = request_of(at("/trickle?size=100000&every=10"));
-    request.total_timeout_ms = 160;
-    request.download_timeout_ms = 5000;
+    request.transfer = reset(&transfer);
+    transfer.total_timeout_ms = 160;
+    transfer.download_timeout_ms = 5000;
     check_limit(downloader, request, SDD_DETAIL_TIMEOUT_TOTAL, SDD_STAGE_BODY, 160);
     request = request_of(at("/silence"));
-    request.total_timeout_ms = 110;
+    request.transfer = reset(&transfer);
+    transfer.total_timeout_ms = 110;
     check_limit(downloader, request, SDD_DETAIL_TIMEOUT_TOTAL, SDD_STAGE_RESPONSE, 110);
 
     /* A request within its limits is not affected. */
     record r = RECORD_INIT;
     request = request_of(at("/trickle?size=30&every=20&delay=200"));
-    request.queue_timeout_ms = request.connect_timeout_ms = request.first_byte_timeout_ms = 5000;
-    request.download_timeout_ms = 2000;
-    request.total_timeout_ms = 20000;
+    request.transfer = reset(&transfer);
+    transfer.queue_timeout_ms = transfer.connect_timeout_ms = transfer.first_byte_timeout_ms = 5000;
+    transfer.download_timeout_ms = 2000;
+    transfer.total_timeout_ms = 20000;
     fetch_request(downloader, &r, request);
     CHECK_ENDED(&r, SDD_OK, 0);
     record_clear(&r);
@@ -197,13 +208,15 @@ static void z6_a_request_may_have_no_limit(void)
         record with = RECORD_INIT, without = RECORD_INIT;
         /* The request would end by itself after twice the time, except for the connect, which never ends. */
         const char *path = limit == CONNECT ? url : atf("/ok?delay=400&none%d", limit);
+        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
         sdd_download_request request = record_request(&without, path);
+        request.transfer = &transfer;
         request.options = SDD_OPTION_BYTES_ONLY;
-        request.queue_timeout_ms = limit == QUEUE ? SDD_NO_LIMIT : 0;
-        request.connect_timeout_ms = limit == CONNECT ? SDD_NO_LIMIT : 0;
-        request.first_byte_timeout_ms = limit == FIRST_BYTE ? SDD_NO_LIMIT : 0;
-        request.download_timeout_ms = limit == STALL ? SDD_NO_LIMIT : 0;
-        request.total_timeout_ms = limit == TOTAL ? SDD_NO_LIMIT : 0;
+        transfer.queue_timeout_ms = limit == QUEUE ? SDD_NO_LIMIT : 0;
+        transfer.connect_timeout_ms = limit == CONNECT ? SDD_NO_LIMIT : 0;
+        transfer.first_byte_timeout_ms = limit == FIRST_BYTE ? SDD_NO_LIMIT : 0;
+        transfer.download_timeout_ms = limit == STALL ? SDD_NO_LIMIT : 0;
+        transfer.total_timeout_ms = limit == TOTAL ? SDD_NO_LIMIT : 0;
         if (limit == QUEUE) CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
         sdd_token token = submit(downloader, &request);
         record_submit(downloader, &with, path, SDD_OPTION_BYTES_ONLY);
@@ -227,17 +240,21 @@ static void z6_bad_limits_are_refused(void)
     static const int64_t bad[] = { -2, INT64_MIN };
     for (int i = 0; i < 2; i++)
         for (int field = 0; field < 5; field++) {
+            sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
             sdd_download_request request = request_of(NULL);
-            if (field == 0) request.queue_timeout_ms = bad[i];
-            if (field == 1) request.connect_timeout_ms = bad[i];
-            if (field == 2) request.first_byte_timeout_ms = bad[i];
-            if (field == 3) request.download_timeout_ms = bad[i];
-            if (field == 4) request.total_timeout_ms = bad[i];
+            request.transfer = &transfer;
+            if (field == 0) transfer.queue_timeout_ms = bad[i];
+            if (field == 1) transfer.connect_timeout_ms = bad[i];
+            if (field == 2) transfer.first_byte_timeout_ms = bad[i];
+            if (field == 3) transfer.download_timeout_ms = bad[i];
+            if (field == 4) transfer.total_timeout_ms = bad[i];
             check_refused(NULL, request, SDD_DETAIL_OPERATION_BAD_NUMBER);
         }
     static const int32_t bad_priorities[] = { -1, 6, INT32_MAX };
     for (int i = 0; i < 3; i++) {
+        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
         sdd_download_request request = request_of(NULL);
+        request.transfer = &transfer;
         request.priority = bad_priorities[i];
         check_refused(NULL, request, SDD_DETAIL_OPERATION_BAD_NUMBER);
     }
@@ -248,17 +265,20 @@ static void z4_z6_sharing_and_limits(void)
 {
     record patient = RECORD_INIT, hasty = RECORD_INIT, other = RECORD_INIT;
     record_submit(NULL, &patient, at("/hold/limits"), SDD_OPTION_BYTES_ONLY);
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = record_request(&hasty, at("/hold/limits"));
+    request.transfer = &transfer;
     request.options = SDD_OPTION_BYTES_ONLY;
-    request.total_timeout_ms = 100;
+    transfer.total_timeout_ms = 100;
     submit(NULL, &request);
     record_wait(&hasty);
     CHECK_ENDED(&hasty, SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_TOTAL);
     CHECK(record_is_open(&patient));
     CHECK_EQUAL(requests_of("/hold/limits"), 1);
     request = record_request(&other, at("/hold/limits"));
+    request.transfer = reset(&transfer);
     request.options = SDD_OPTION_BYTES_ONLY;
-    request.first_byte_timeout_ms = 60000;
+    transfer.first_byte_timeout_ms = 60000;
     submit(NULL, &request);
     wait_for_requests("/hold/limits", 2);
     release("limits");
@@ -303,9 +323,11 @@ static void g8_g9_x22_x23_accepted_statuses_and_types(void)
     };
     record r = RECORD_INIT;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
         sdd_download_request request = request_of(at(all[i].path));
-        request.accepted_status_codes = all[i].statuses;
-        request.accepted_content_types = all[i].types;
+        request.transfer = &transfer;
+        transfer.accepted_status_codes = all[i].statuses;
+        transfer.accepted_content_types = all[i].types;
         fetch_request(NULL, &r, request);
         if (r.error != all[i].error) FAIL("row %zu, %s: %s", i, all[i].path, sdd_status_name(r.error));
         CHECK(r.detail == 0 && r.http_status != 0 && r.response != NULL);
@@ -320,11 +342,13 @@ static void g8_g9_x22_x23_accepted_statuses_and_types(void)
     CHECK_ENDED(&r, SDD_OK, 0);
     fetch(downloader, &r, at("/html"), SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = request_of(at("/ok"));
-    request.accepted_status_codes = "200";
+    request.transfer = &transfer;
+    transfer.accepted_status_codes = "200";
     fetch_request(downloader, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE, 0);
-    request.accepted_content_types = "*";
+    transfer.accepted_content_types = "*";
     fetch_request(downloader, &r, request);
     CHECK_ENDED(&r, SDD_OK, 0);
     destroy(downloader);
@@ -336,8 +360,10 @@ static void x22_a_refused_body_is_not_read(void)
     record r = RECORD_INIT;
     fetch(NULL, &r, at("/stall?status=404&size=1000000&after=1000"), SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = request_of(at("/endless?type=text/plain"));
-    request.accepted_content_types = "image/*";
+    request.transfer = &transfer;
+    transfer.accepted_content_types = "image/*";
     fetch_request(NULL, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE, 0);
     record_clear(&r);
@@ -354,13 +380,17 @@ static void g8_g9_bad_lists_are_refused(void)
         "image/png\r\nX: y", "**",
     };
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
+        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
         sdd_download_request request = request_of(NULL);
-        request.accepted_status_codes = statuses[i];
+        request.transfer = &transfer;
+        transfer.accepted_status_codes = statuses[i];
         check_refused(NULL, request, SDD_DETAIL_OPERATION_BAD_ACCEPT);
     }
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
         sdd_download_request request = request_of(NULL);
-        request.accepted_content_types = types[i];
+        request.transfer = &transfer;
+        transfer.accepted_content_types = types[i];
         check_refused(NULL, request, SDD_DETAIL_OPERATION_BAD_ACCEPT);
     }
 }
@@ -377,10 +407,12 @@ static void z4_g8_requests_that_share_are_checked_separately(void)
     record records[4];
     for (int i = 0; i < 4; i++) {
         records[i] = (record)RECORD_INIT;
+        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
         sdd_download_request request = record_request(&records[i], at("/status/404?delay=150&judges"));
+        request.transfer = &transfer;
         request.options = SDD_OPTION_BYTES_ONLY;
-        request.accepted_status_codes = all[i].statuses;
-        request.accepted_content_types = all[i].types;
+        transfer.accepted_status_codes = all[i].statuses;
+        transfer.accepted_content_types = all[i].types;
         submit(NULL, &request);
     }
     for (int i = 0; i < 4; i++) {
@@ -408,14 +440,16 @@ static void h9_h10_a_password_answers_a_challenge(void)
     sdd_downloader *downloader = tls_downloader();
     sdd_credential credential = SDD_CREDENTIAL_INIT;
     record r = RECORD_INIT;
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = request_of(address_at("SDD_TEST_TLS", "/private"));
+    request.transfer = &transfer;
     /* H12: without a credential the request ends with the server's 401. */
     fetch_request(downloader, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
     CHECK_EQUAL(r.http_status, 401);
     credential.username = "user";
     credential.password = "secret";
-    request.credential = &credential;
+    transfer.credential = &credential;
     static const uint64_t schemes[] = { 0, SDD_AUTH_BASIC, SDD_AUTH_BASIC | SDD_AUTH_DIGEST };
     for (int i = 0; i < 3; i++) {
         credential.schemes = schemes[i];
@@ -434,7 +468,7 @@ static void h9_h10_a_password_answers_a_challenge(void)
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
     CHECK_EQUAL(r.http_status, 401);
     /* An earlier login does not help a request without a credential. */
-    request.credential = NULL;
+    transfer.credential = NULL;
     fetch_request(downloader, &r, request);
     CHECK_EQUAL(r.http_status, 401);
     record_clear(&r);
@@ -449,8 +483,10 @@ static void h10_h11_a_password_is_sent_once_and_on_request(void)
     credential.username = "user";
     credential.password = "secret";
     record r = RECORD_INIT;
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = request_of(at("/echo?unasked"));
-    request.credential = &credential;
+    request.transfer = &transfer;
+    transfer.credential = &credential;
     fetch_request(NULL, &r, request);
     CHECK(!echoes(&r, "Authorization"));
     request.url = at("/ok/challenge?" CHALLENGE);
@@ -459,7 +495,7 @@ static void h10_h11_a_password_is_sent_once_and_on_request(void)
     CHECK_EQUAL(r.http_status, 401);
     CHECK_EQUAL(requests_of("/ok/challenge"), 2); /* once without the password, and once with it */
     request.url = at("/echo?" CHALLENGE);
-    request.accepted_status_codes = "401";
+    transfer.accepted_status_codes = "401";
     fetch_request(NULL, &r, request);
     CHECK(echoes(&r, "Authorization: Basic dXNlcjpzZWNyZXQ=\r\n"));
     record_clear(&r);
@@ -472,8 +508,10 @@ static void h9_h14_a_bearer_token_stays_with_its_host(void)
     credential.bearer_token = "abc.def";
     other.bearer_token = "own";
     record r = RECORD_INIT;
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = request_of(at("/echo?bearer"));
-    request.credential = &credential;
+    request.transfer = &transfer;
+    transfer.credential = &credential;
     fetch_request(downloader, &r, request);
     CHECK(echoes(&r, "Authorization: Bearer abc.def\r\n"));
     request.url = at("/redirect?to=/echo");
@@ -496,13 +534,13 @@ static void h9_h14_a_bearer_token_stays_with_its_host(void)
     fetch(downloader, &r, at("/echo?1"), SDD_OPTION_BYTES_ONLY);
     CHECK(echoes(&r, "Authorization: Bearer abc.def\r\n"));
     request.url = at("/echo?2");
-    request.credential = &other;
+    transfer.credential = &other;
     fetch_request(downloader, &r, request);
     CHECK(echoes(&r, "Authorization: Bearer own\r\n"));
     /* A credential with no field set removes it: for one request, and for all. */
     sdd_credential nothing = SDD_CREDENTIAL_INIT;
     request.url = at("/echo?empty");
-    request.credential = &nothing;
+    transfer.credential = &nothing;
     fetch_request(downloader, &r, request);
     CHECK(!echoes(&r, "Authorization"));
     for (int i = 0; i < 2; i++) {
@@ -515,9 +553,11 @@ static void h9_h14_a_bearer_token_stays_with_its_host(void)
     /* D22: requests with different credentials do not share. */
     record first = RECORD_INIT, second = RECORD_INIT;
     record_submit(downloader, &first, at("/hold/who"), SDD_OPTION_BYTES_ONLY);
+    sdd_transfer_options as_other_transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request as_other = record_request(&second, at("/hold/who"));
+    as_other.transfer = &as_other_transfer;
     as_other.options = SDD_OPTION_BYTES_ONLY;
-    as_other.credential = &other;
+    as_other_transfer.credential = &other;
     submit(downloader, &as_other);
     wait_for_requests("/hold/who", 2);
     release("who");
@@ -554,9 +594,11 @@ static void h9_bad_credentials_are_refused(void)
     };
     sdd_downloader *downloader = make_downloader(NULL), *none = NULL;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
         sdd_download_request request = request_of(NULL);
+        request.transfer = &transfer;
         sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-        request.credential = &all[i];
+        transfer.credential = &all[i];
         check_refused(downloader, request, SDD_DETAIL_OPERATION_BAD_CREDENTIAL);
         CHECK_STATUS(sdd_downloader_set_credential(downloader, &all[i]), SDD_ERROR_INVALID_ARGUMENT);
         config.credential = &all[i];
@@ -569,8 +611,10 @@ static void h9_bad_credentials_are_refused(void)
     credential.client_certificate = "/nonexistent/client.pem";
     destroy(downloader);
     downloader = tls_downloader();
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = request_of(address_at("SDD_TEST_TLS", "/png/rgb8.png"));
-    request.credential = &credential;
+    request.transfer = &transfer;
+    transfer.credential = &credential;
     fetch_request(downloader, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_TLS, SDD_DETAIL_TLS_CLIENT_CERTIFICATE);
     record_clear(&r);

@@ -46,9 +46,11 @@ static sdd_modifiers modifiers_of(wanted *w)
 
 static sdd_download_request request_of(const char *url, const sdd_modifiers *modifiers)
 {
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
+    request.transfer = &transfer;
     request.url = url;
-    request.modifiers = modifiers;
+    transfer.modifiers = modifiers;
     return request;
 }
 
@@ -97,8 +99,10 @@ static void the_type_follows_from_the_field(void)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         wanted w = { .headers = cases[i].headers, .count = 1, .type = cases[i].type };
         sdd_modifiers modifiers = modifiers_of(&w);
+        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
         sdd_download_request request = request_of(at("/ok?type=text/plain"), &modifiers);
-        request.accepted_content_types = cases[i].accepted;
+        request.transfer = &transfer;
+        transfer.accepted_content_types = cases[i].accepted;
         fetch_request(NULL, &r, request);
         CHECK_ENDED(&r, cases[i].fits ? SDD_OK : SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE, 0);
         CHECK_TEXT(sdd_response_mime_type(r.response), cases[i].headers == png ? "image/png" : "");
@@ -167,7 +171,9 @@ static void caches_keep_what_the_server_said(void)
     sdd_downloader *downloader = make_downloader(&config);
     wanted w = { .headers = forbids, .count = 3 };
     sdd_modifiers modifiers = modifiers_of(&w);
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = request_of(at("/ok?kept&header=Cache-Control:%20max-age=1000"), &modifiers);
+    request.transfer = &transfer;
     request.options = SDD_OPTION_USE_HTTP_CACHE;
     for (int round = 0; round < 2; round++) {
         fetch_request(downloader, &r, request);
@@ -178,7 +184,7 @@ static void caches_keep_what_the_server_said(void)
         CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
     }
     CHECK_EQUAL(w.asked, 2);
-    request.modifiers = NULL;
+    transfer.modifiers = NULL;
     fetch_request(downloader, &r, request);
     CHECK_EQUAL(r.origin, SDD_ORIGIN_HTTP_FRESH);
     CHECK_TEXT(sdd_response_header(r.response, "Cache-Control"), "max-age=1000");
@@ -196,11 +202,11 @@ static void loads_see_modified_fields(void)
     loader_in_folder l = open_loader();
     wanted w = { .headers = own, .count = 2 };
     sdd_modifiers modifiers = modifiers_of(&w);
-    sdd_download_request download = SDD_DOWNLOAD_REQUEST_INIT;
-    download.modifiers = &modifiers;
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
+    transfer.modifiers = &modifiers;
     sdd_decode_options small = inside(5);
     sdd_load_request request = record_load(&r, at("/file/png/rgb8.png?modified"), SDD_OPTION_WAIT_STORE_CACHE);
-    request.download = &download;
+    request.transfer = &transfer;
     request.decode = &small;
     load_from(&l, &request, SDD_ORIGIN_NETWORK);
     CHECK_TEXT(sdd_response_header(r.response, "X-Own"), "1");

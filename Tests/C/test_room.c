@@ -52,7 +52,6 @@ static void small_pictures_do_not_wait_for_a_slow_large_one(void)
         gate_set(0);
         CHECK(sem_init(&previewed, 0, 0) == 0);
         sdd_download_request request = record_request(&large, paced_url("gate", 3000, 3000, 0, 0, threads));
-        request.options = SDD_OPTION_PROGRESSIVE_LOAD;
         request.preview = note_preview;
         CHECK(sdd_downloader_submit(downloader, &request) != 0);
         take(&previewed);

@@ -167,7 +167,7 @@ static void submit_one(mix *m, int index)
     if (kind == 0) request.options |= SDD_OPTION_AVOID_DECODE_IMAGE;
     if (kind == 1) request.options |= SDD_OPTION_STOP_WHEN_COMPLETE;
     if (kind == 2) request.options |= SDD_OPTION_BYTES_ONLY, c->wants_bytes = 1;
-    if (kind >= 8) request.options |= SDD_OPTION_PROGRESSIVE_LOAD, request.preview = shown;
+    if (kind >= 8) request.preview = shown;
     if (kind == 3 || kind == 8) options.target_width = 50, c->is_small = 1;
     if (chance(state, 3) == 0) options.pixel_format = 1 + (int32_t)chance(state, 9);
     request.decode = &options;

@@ -11,10 +11,12 @@ static char session_of(sdd_downloader *downloader, uint64_t options)
 {
     static const sdd_header closes = { "Connection", "close" };
     record r = RECORD_INIT;
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
+    request.transfer = &transfer;
     request.url = address_at("SDD_TEST_TLS_HTTP1", "/session");
-    request.headers = &closes;
-    request.header_count = 1;
+    transfer.headers = &closes;
+    transfer.header_count = 1;
     request.options = options;
     fetch_request(downloader, &r, request);
     CHECK_ENDED(&r, SDD_OK, 0);

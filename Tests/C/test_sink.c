@@ -131,8 +131,10 @@ static void g8_x27_a_refused_body_is_not_written(void)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         int file = new_file();
         record_clear(&r);
+        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
         sdd_download_request request = request_to(&r, all[i].path[0] == '/' ? at(all[i].path) : all[i].path, SDD_SINK_FD, file);
-        request.accepted_content_types = "image/*";
+        request.transfer = &transfer;
+        transfer.accepted_content_types = "image/*";
         submit(NULL, &request);
         record_wait(&r);
         CHECK_STATUS(r.error, all[i].error);
@@ -160,8 +162,10 @@ static void x27_bad_sinks_are_refused(void)
     CHECK_EQUAL(requests_of("/ok/never-sent"), 0);
     /* A transform needs the whole body, so it is refused; a request modifier is allowed. */
     record_clear(&r);
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = request_to(&r, at("/ok?size=10"), SDD_SINK_DISCARD, 0);
-    request.modifiers = &modifiers;
+    request.transfer = &transfer;
+    transfer.modifiers = &modifiers;
     submit(NULL, &request);
     record_wait(&r);
     CHECK_ENDED(&r, SDD_OK, 0);

@@ -69,10 +69,12 @@ static void close_both(ends e)
 
 static sdd_token begin(sdd_downloader *downloader, record *r, const char *url, int writer)
 {
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = record_request(r, url);
+    request.transfer = &transfer;
     request.sink = SDD_SINK_FD;
     request.sink_fd = writer;
-    request.total_timeout_ms = 0;
+    transfer.total_timeout_ms = 0;
     return submit(downloader, &request);
 }
 
@@ -104,10 +106,12 @@ static void a_sink_that_nobody_reads_ends_by_its_total_limit(void)
         sdd_downloader *downloader = make_downloader(NULL);
         ends e = kinds[kind].make();
         record r = RECORD_INIT;
+        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
         sdd_download_request request = record_request(&r, atf("/ok?size=%d", kinds[kind].size));
+        request.transfer = &transfer;
         request.sink = SDD_SINK_FD;
         request.sink_fd = e.writer;
-        request.total_timeout_ms = 600;
+        transfer.total_timeout_ms = 600;
         submit(downloader, &request);
         wait_until_full(e.writer, &r);
         others_go_on(downloader);

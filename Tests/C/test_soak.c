@@ -147,7 +147,7 @@ static void ended(const sdd_result *result, void *user_data)
     track_end(&p->tracked, result);
     CHECK(sdd_cancel(result->token) != SDD_OK);
     if (result->failure.status == SDD_OK) {
-        CHECK(result->origin >= 0 && result->origin < 6);
+        CHECK(result->origin > SDD_ORIGIN_NONE && result->origin <= SDD_ORIGIN_HTTP_STALE);
         by_origin[result->origin]++;
         good++;
     } else if (result->failure.status == SDD_ERROR_CANCELLED) {
@@ -171,7 +171,6 @@ static void submit_one(uint64_t *state)
 {
     place *p = take_place();
     chosen c;
-    sdd_status status = -1;
     p->tracked = (tracked){ .token = 0 };
     p->luck = *state;
     atomic_store(&p->may_be_cancelled, 0);
@@ -179,7 +178,7 @@ static void submit_one(uint64_t *state)
     choose_load(&p->tracked, &c, state);
     c.request.progress = chance(state, 2) ? progressed : NULL;
     c.request.completed = ended;
-    c.request.preview = seen_preview;
+    c.request.preview = c.has_previews ? seen_preview : NULL;
     c.request.facts = learned;
     c.request.cached = c.request.options & SDD_OPTION_REFRESH_CACHED ? seen_cached : NULL;
     c.request.user_data = p;
@@ -187,7 +186,7 @@ static void submit_one(uint64_t *state)
     if (c.request.priority == 0) c.request.priority = (int32_t)chance(state, 6);
     atomic_fetch_add(&submitted, 1);
     sdd_token token = sdd_loader_submit(l.loader, &c.request);
-    CHECK_STATUS(status, SDD_OK);
+    CHECK(token != 0);
     /* The load may have ended already, and another load may use this place: then the token is unknown. */
     atomic_store(&p->token, token);
 }

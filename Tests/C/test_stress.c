@@ -222,9 +222,11 @@ static const char *choose(call *c, uint64_t *state, uint64_t *options)
     }
 }
 
-static sdd_download_request fill(call *c, uint64_t *state, const sdd_modifiers *modifiers)
+static sdd_download_request fill(
+    call *c, uint64_t *state, const sdd_modifiers *modifiers, sdd_transfer_options *transfer)
 {
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
+    request.transfer = reset(transfer);
     uint64_t options = chance(state, 3) == 0 ? SDD_OPTION_CONTINUE_IN_BACKGROUND : 0;
     request.url = choose(c, state, &options);
     request.options = options | (c->target[0] && chance(state, 4) == 0 ? SDD_OPTION_HANDLE_COOKIES : 0);
@@ -233,14 +235,14 @@ static sdd_download_request fill(call *c, uint64_t *state, const sdd_modifiers *
     request.completed = completed;
     request.user_data = c;
     request.user_data_free = freed;
-    if (c->has_limit) request.total_timeout_ms = 1 + chance(state, 100);
+    if (c->has_limit) transfer->total_timeout_ms = 1 + chance(state, 100);
     if (!c->has_limit && chance(state, 50) == 0) {
         c->has_limit = 1;
-        request.queue_timeout_ms = 1 + chance(state, 50);
-        request.total_timeout_ms = 1 + chance(state, 200);
+        transfer->queue_timeout_ms = 1 + chance(state, 50);
+        transfer->total_timeout_ms = 1 + chance(state, 200);
     }
     c->has_modifiers = chance(state, 20) == 0;
-    if (c->has_modifiers) request.modifiers = modifiers;
+    if (c->has_modifiers) transfer->modifiers = modifiers;
     return request;
 }
 
@@ -252,15 +254,15 @@ static void submit_one(site *s, uint64_t *state)
     modifiers.body_transform = same_bytes;
     modifiers.user_data = c;
     modifiers.user_data_free = let_go;
-    sdd_download_request request = fill(c, state, &modifiers);
+    sdd_transfer_options transfer;
+    sdd_download_request request = fill(c, state, &modifiers, &transfer);
     c->next = atomic_load(&all_calls);
     while (!atomic_compare_exchange_weak(&all_calls, &c->next, c)) continue;
     atomic_fetch_add(&open_calls, 1);
-    sdd_status status = -1;
     sdd_token token = sdd_downloader_submit(s->downloader, &request);
     if (token == 0) {
         /* The downloader is already destroyed. */
-        CHECK(status == SDD_ERROR_CLOSED && s->ends && c->completed == 0 && c->freed == 0 && c->let_go == 0);
+        CHECK(sdd_last_error(NULL) == SDD_ERROR_CLOSED && s->ends && c->completed == 0 && c->freed == 0 && c->let_go == 0);
         atomic_store(&c->may_be_cancelled, -1);
         atomic_fetch_sub(&open_calls, 1);
         return;

@@ -250,14 +250,12 @@ static void list_ended(const sdd_prefetch_report *report, void *user_data)
 static sdd_token submit_list(sdd_loader *loader, list_end *end, const char *const *urls, size_t count)
 {
     sdd_prefetch_list list = SDD_PREFETCH_LIST_INIT;
-    sdd_status status = -1;
     sem_init(&end->ended, 0, 0);
     list.urls = urls;
     list.count = count;
     list.completed = list_ended;
     list.user_data = end;
     sdd_token token = sdd_prefetch(loader, &list);
-    CHECK_STATUS(status, SDD_OK);
     CHECK(token != 0);
     return token;
 }

@@ -150,28 +150,26 @@ static void refused_calls_leave_the_data(void)
     begin();
     sdd_transform two[] = { black(&l), SDD_TRANSFORM_INIT };
     char key[64];
-    sdd_status status = SDD_OK;
     sdd_load_request request = load_with(&r, at("/ok"), two);
     request.transform_count = 2; /* the second has no kind */
-    CHECK_EQUAL(sdd_loader_submit(l.loader, &request), 0);
-    CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_REFUSED(sdd_loader_submit(l.loader, &request), SDD_ERROR_INVALID_ARGUMENT);
     request.transform_count = 1;
     request.query = 99;
-    CHECK_EQUAL(sdd_loader_submit(l.loader, &request), 0);
-    CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_REFUSED(sdd_loader_submit(l.loader, &request), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_transform_key(two, 1, key, sizeof key, NULL), SDD_OK);
     key_of(l.cache.cache, at("/ok"), NULL, two, 1);
 
     sdd_load_request waiting = SDD_LOAD_REQUEST_INIT;
-    sdd_loaded loaded = SDD_LOADED_INIT;
+    sdd_result *loaded = NULL;
     waiting.url = at("/ok");
     waiting.transforms = two;
     waiting.transform_count = 1;
     waiting.query = 99;
     CHECK_STATUS(sdd_loader_submit_wait(l.loader, &waiting, -1, &loaded), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(loaded.error, SDD_ERROR_INVALID_ARGUMENT);
-    CHECK(loaded.stage == SDD_STAGE_NONE && loaded.error_class == SDD_CLASS_REQUEST);
-    CHECK_TEXT(loaded.message, sdd_last_error_message());
+    sdd_failure failure;
+    CHECK(loaded == NULL && sdd_last_error(&failure) == SDD_ERROR_INVALID_ARGUMENT);
+    CHECK(failure.stage == SDD_STAGE_NONE && failure.error_class == SDD_CLASS_REQUEST);
+    CHECK_TEXT(failure.message, sdd_last_error_message());
 
     sdd_image *image = NULL, *out = NULL;
     const uint8_t pixels[4] = { 9, 9, 9, 255 };
@@ -194,18 +192,16 @@ static void a_waiting_load_frees_the_data(void)
         begin();
         sdd_transform transform = black(&l);
         sdd_load_request request = SDD_LOAD_REQUEST_INIT;
-        sdd_loaded loaded = SDD_LOADED_INIT;
+        sdd_result *loaded = NULL;
         request.url = i == 3 ? at("/ok") : paths[i][0] == '/' ? at(paths[i]) : paths[i];
-        request.options = i == 3 ? SDD_OPTION_PROGRESSIVE_LOAD : 0; /* means nothing here */
+        request.options = i == 3 ? SDD_OPTION_PREVIEW_EVENTS : 0; /* means nothing here */
         request.transforms = &transform;
         request.transform_count = 1;
         sdd_loader_submit_wait(l.loader, &request, -1, &loaded);
-        CHECK((loaded.error == SDD_OK) == (i == 0));
-        CHECK((loaded.stage == SDD_STAGE_NONE) == (i == 0));
+        CHECK((loaded->failure.status == SDD_OK) == (i == 0));
+        CHECK((loaded->failure.stage == SDD_STAGE_NONE) == (i == 0));
         check_freed(1);
-        sdd_image_release(loaded.image);
-        sdd_bytes_release(loaded.bytes);
-        sdd_response_release(loaded.response);
+        sdd_result_release(loaded);
     }
     close_loader(&l);
 }
@@ -309,7 +305,7 @@ static void lists_and_batches_free_the_data(void)
     for (size_t taken = 0, count; taken < 3; taken += count) {
         sdd_batch_item item = SDD_BATCH_ITEM_INIT;
         CHECK_STATUS(sdd_batch_wait(batch, &item, 1, -1, &count), SDD_OK);
-        sdd_image_release(item.result->image);
+        sdd_result_release(item.result);
     }
     CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
     check_freed(made);
@@ -317,11 +313,9 @@ static void lists_and_batches_free_the_data(void)
 
     begin();
     sdd_prefetch_list list = SDD_PREFETCH_LIST_INIT;
-    sdd_status status = -1;
     list.urls = urls;
     list.count = 3;
     CHECK(sdd_prefetch(l.loader, &list) != 0);
-    CHECK_STATUS(status, SDD_OK);
     CHECK_STATUS(sdd_downloader_idle_wait(l.downloader, -1), SDD_OK);
     check_freed(made);
     CHECK(made >= 2);

@@ -19,10 +19,7 @@ static sdd_image *big_image(void)
 static sdd_token begin_encoding(
     record *r, sdd_image *image, sdd_downloader *downloader, const sdd_encode_options *options)
 {
-    sdd_status status = -1;
-    sdd_token token =
-        sdd_downloader_encode(downloader, image, options, record_completed, r, record_freed);
-    CHECK_STATUS(status, SDD_OK);
+    sdd_token token = sdd_downloader_encode(downloader, image, options, record_completed, r, record_freed);
     CHECK(token != 0);
     return token;
 }
@@ -88,19 +85,13 @@ static void encoding_fails_like_the_blocking_call(void)
     sdd_image_release(lazy);
     record_clear(&r);
 
-    sdd_status status = SDD_OK;
-    CHECK(sdd_downloader_encode(downloader, none, NULL, record_completed, &r, NULL) == 0);
-    CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
-    CHECK(sdd_downloader_encode(downloader, image, NULL, NULL, &r, NULL) == 0);
-    CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_REFUSED(sdd_downloader_encode(downloader, none, NULL, record_completed, &r, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_REFUSED(sdd_downloader_encode(downloader, image, NULL, NULL, &r, NULL), SDD_ERROR_INVALID_ARGUMENT);
     options.format = 0;
     options.quality = 101;
-    CHECK(sdd_downloader_encode(downloader, image, &options, record_completed, &r, NULL) == 0);
-    CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_REFUSED(sdd_downloader_encode(downloader, image, &options, record_completed, &r, NULL), SDD_ERROR_INVALID_ARGUMENT);
     destroy(downloader);
-    CHECK(sdd_downloader_encode(downloader, image, NULL, record_completed, &r, NULL) == 0);
-    CHECK_STATUS(status, SDD_ERROR_CLOSED);
-    CHECK(sdd_downloader_encode(downloader, image, NULL, record_completed, &r, NULL) == 0);
+    CHECK_REFUSED(sdd_downloader_encode(downloader, image, NULL, record_completed, &r, NULL), SDD_ERROR_CLOSED);
     sdd_image_release(image);
     CHECK(r.completed_count == 0 && r.freed_count == 0);
 }
@@ -144,14 +135,6 @@ static void encoding_ends_once(void)
 
 /* --------------------------------------------------------------------------------------------- loads */
 
-static void let_go(sdd_loaded *loaded)
-{
-    sdd_image_release(loaded->image);
-    sdd_bytes_release(loaded->bytes);
-    sdd_response_release(loaded->response);
-    *loaded = (sdd_loaded)SDD_LOADED_INIT;
-}
-
 static sdd_load_request load_of(const char *url, uint64_t options)
 {
     sdd_load_request request = SDD_LOAD_REQUEST_INIT;
@@ -163,16 +146,18 @@ static sdd_load_request load_of(const char *url, uint64_t options)
 static void a_load_is_waited_for(void)
 {
     loader_in_folder l = open_loader();
-    sdd_loaded loaded = SDD_LOADED_INIT;
+    sdd_result *loaded = NULL;
     sdd_load_request request = load_of(at("/file/png/rgb8.png?waited"), SDD_OPTION_WAIT_STORE_CACHE);
     for (int i = 0; i < 3; i++) {
         CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_OK);
-        CHECK(loaded.error == SDD_OK && loaded.detail == 0 && loaded.image != NULL && loaded.bytes != NULL);
-        CHECK_EQUAL(loaded.origin, i == 0 ? SDD_ORIGIN_NETWORK : i == 1 ? SDD_ORIGIN_MEMORY : SDD_ORIGIN_DISK);
-        CHECK_TEXT(loaded.message, "");
-        CHECK_EQUAL(sdd_image_width(loaded.image), 19);
-        CHECK_EQUAL(sdd_response_status(loaded.response), i == 0 ? 200 : 0);
-        let_go(&loaded);
+        CHECK(loaded->struct_size == sizeof *loaded && loaded->token != 0 && loaded->is_terminal == 1);
+        CHECK(loaded->failure.status == SDD_OK && loaded->failure.detail == 0 && loaded->image != NULL && loaded->bytes != NULL);
+        CHECK_TEXT(loaded->url, request.url);
+        CHECK_EQUAL(loaded->origin, i == 0 ? SDD_ORIGIN_NETWORK : i == 1 ? SDD_ORIGIN_MEMORY : SDD_ORIGIN_DISK);
+        CHECK_TEXT(loaded->failure.message, "");
+        CHECK_EQUAL(sdd_image_width(loaded->image), 19);
+        CHECK_EQUAL(sdd_response_status(loaded->response), i == 0 ? 200 : 0);
+        sdd_result_release(loaded);
         if (i == 1) leave_to_disk(&l);
     }
     sdd_transform flip = SDD_TRANSFORM_INIT;
@@ -181,57 +166,56 @@ static void a_load_is_waited_for(void)
     request.transforms = &flip;
     request.transform_count = 1;
     CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, 60000, &loaded), SDD_OK);
-    CHECK_EQUAL(loaded.transformed, 1);
-    let_go(&loaded);
+    CHECK_EQUAL(loaded->is_transformed, 1);
+    sdd_result_release(loaded);
     /* The caller passes no place for the result. */
     request = load_of(at("/file/png/rgb8.png?unseen"), SDD_OPTION_WAIT_STORE_CACHE);
     CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, NULL), SDD_OK);
     request.options = SDD_OPTION_FROM_CACHE_ONLY;
     CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_OK);
-    let_go(&loaded);
+    sdd_result_release(loaded);
     CHECK_EQUAL(sdd_loader_running_count(l.loader), 0);
     close_loader(&l);
     CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_ERROR_CLOSED);
-    CHECK(loaded.image == NULL && loaded.error == SDD_ERROR_CLOSED);
+    CHECK(loaded == NULL);
 }
 
 static void a_failed_load_has_a_message(void)
 {
     loader_in_folder l = open_loader();
-    sdd_loaded loaded = SDD_LOADED_INIT;
+    sdd_result *loaded = NULL;
     sdd_load_request request = load_of(at("/status/404?waited"), 0);
     CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
-    CHECK(loaded.error == SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE && loaded.http_status == 404 && loaded.image == NULL);
-    CHECK(strstr(loaded.message, "404") != NULL && sdd_response_status(loaded.response) == 404);
-    let_go(&loaded);
+    CHECK(loaded->failure.status == SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE && loaded->failure.http_status == 404 && loaded->image == NULL);
+    CHECK(strstr(loaded->failure.message, "404") != NULL && sdd_response_status(loaded->response) == 404);
+    sdd_result_release(loaded);
     CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_ERROR_BLOCKED);
-    CHECK(loaded.message[0] != 0 && loaded.response == NULL);
-    let_go(&loaded);
+    CHECK(loaded->failure.message[0] != 0 && loaded->response == NULL);
+    sdd_result_release(loaded);
     request = load_of("nonsense", 0);
     CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_ERROR_INVALID_URL);
-    CHECK_EQUAL(loaded.detail, SDD_DETAIL_URL_MALFORMED);
-    let_go(&loaded);
+    CHECK_EQUAL(loaded->failure.detail, SDD_DETAIL_URL_MALFORMED);
+    sdd_result_release(loaded);
     request = load_of(at("/silence"), 0);
     CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, 50, &loaded), SDD_ERROR_TIMEOUT);
-    CHECK_EQUAL(loaded.detail, SDD_DETAIL_TIMEOUT_TOTAL);
-    let_go(&loaded);
-    /* These bits need callbacks. */
-    static const uint64_t bits[] = { SDD_OPTION_PROGRESSIVE_LOAD, SDD_OPTION_PROGRESS_EVENTS, SDD_OPTION_FACTS_EVENTS, UINT64_C(1) << 60 };
+    CHECK_EQUAL(loaded->failure.detail, SDD_DETAIL_TIMEOUT_TOTAL);
+    sdd_result_release(loaded);
+    /* These bits are for events. */
+    static const sdd_options bits[] = { SDD_OPTION_PREVIEW_EVENTS, SDD_OPTION_PROGRESS_EVENTS, SDD_OPTION_FACTS_EVENTS, UINT64_C(1) << 60 };
     for (int i = 0; i < 4; i++) {
         request = load_of(at("/ok"), bits[i]);
         CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_ERROR_INVALID_DOWNLOAD_OPERATION);
-        CHECK_EQUAL(loaded.detail, SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS);
-        CHECK(i == 3 || strstr(loaded.message, "sdd_loader_submit_wait()") != NULL);
-        let_go(&loaded);
+        CHECK_EQUAL(loaded->failure.detail, SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS);
+        CHECK(i == 3 || strstr(loaded->failure.message, "sdd_loader_submit_wait()") != NULL);
+        sdd_result_release(loaded);
     }
     /* Callbacks that would never be called, and bad structs, are refused. */
     record r = RECORD_INIT;
     request = record_load(&r, at("/ok"), 0);
     CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK(loaded == NULL);
     CHECK_STATUS(sdd_loader_submit_wait(l.loader, none, -1, &loaded), SDD_ERROR_INVALID_ARGUMENT);
-    request = load_of(at("/ok"), 0);
-    loaded.struct_size = offsetof(sdd_loaded, response);
-    CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK(loaded == NULL);
     CHECK(r.completed_count == 0 && r.freed_count == 0);
     close_loader(&l);
 }
@@ -240,20 +224,20 @@ static void a_failed_load_has_a_message(void)
 static void a_refresh_is_waited_for(void)
 {
     loader_in_folder l = open_loader();
-    sdd_loaded loaded = SDD_LOADED_INIT;
+    sdd_result *loaded = NULL;
     sdd_load_request request = load_of(at("/tagged?file=png/rgb8.png&refreshed"), SDD_OPTION_REFRESH_CACHED | SDD_OPTION_WAIT_STORE_CACHE);
     CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_OK);
-    let_go(&loaded);
+    sdd_result_release(loaded);
     CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_ERROR_NOT_MODIFIED);
-    CHECK(loaded.image != NULL && loaded.bytes != NULL && loaded.origin == SDD_ORIGIN_MEMORY && loaded.message[0] != 0);
-    CHECK_EQUAL(sdd_image_width(loaded.image), 19);
-    let_go(&loaded);
+    CHECK(loaded->image != NULL && loaded->bytes != NULL && loaded->origin == SDD_ORIGIN_MEMORY && loaded->failure.message[0] != 0);
+    CHECK_EQUAL(sdd_image_width(loaded->image), 19);
+    sdd_result_release(loaded);
     request.url = in_turns("waits", "/file/png/rgb8.png", "/status/500");
     CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_OK);
-    let_go(&loaded);
+    sdd_result_release(loaded);
     CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
-    CHECK(loaded.image != NULL && loaded.http_status == 500);
-    let_go(&loaded);
+    CHECK(loaded->image != NULL && loaded->failure.http_status == 500);
+    sdd_result_release(loaded);
     close_loader(&l);
 }
 
@@ -265,10 +249,10 @@ static void load_inside(const sdd_result *result, void *user_data)
 {
     (void)user_data;
     CHECK_STATUS(result->failure.status, SDD_OK);
-    sdd_loaded loaded = SDD_LOADED_INIT;
+    sdd_result *loaded = NULL;
     sdd_load_request request = load_of(at("/file/png/rgb8.png?inside"), 0);
     CHECK_STATUS(sdd_loader_submit_wait(inner->loader, &request, 60000, &loaded), SDD_OK);
-    let_go(&loaded);
+    sdd_result_release(loaded);
     waited++;
 }
 

@@ -54,7 +54,7 @@ static inline int32_t toy_can_decode(const void *bytes, size_t size, void *user_
 static inline sdd_status toy_open(const sdd_coder_task *task, void **out, void *user_data)
 {
     toy *coder = user_data;
-    CHECK(task->struct_size == sizeof *task && task->reserved == 0 && *out == NULL && coder->freed == 0);
+    CHECK(task->struct_size == sizeof *task && *out == NULL && coder->freed == 0);
     coder->wanted_side = task->wanted_side;
     coder->max_pixels = task->max_pixels;
     if (coder->fault_of_open == OPEN_REFUSES) return SDD_ERROR_NO_RESOURCES;

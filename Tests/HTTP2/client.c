@@ -79,14 +79,16 @@ static void get(const char *line)
 {
     char url[512], *tag = requests[request_count].tag;
     if (request_count == MOST || sscanf(line, "get %31s %511s", tag, url) != 2) exit(2);
+    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
+    request.transfer = &transfer;
     request.url = url;
     request.completed = ended;
     request.user_data = tag;
     request.options = strstr(line, " picture") ? 0 : SDD_OPTION_BYTES_ONLY;
     if (strstr(line, " http_cache")) request.options |= SDD_OPTION_USE_HTTP_CACHE;
-    request.total_timeout_ms = number(line, "total=", 0);
-    request.download_timeout_ms = number(line, "stall=", 0);
+    transfer.total_timeout_ms = number(line, "total=", 0);
+    transfer.download_timeout_ms = number(line, "stall=", 0);
     if (strstr(line, " post")) {
         request.method = "POST";
         request.body = "what is posted";
