@@ -24,6 +24,7 @@ int main(int argc, char **argv)
     FILE *file = argc > 2 ? fopen(argv[1], "rb") : NULL;
     size_t size, room = (size_t)64 << 20;
     unsigned char *bytes = malloc(room);
+    sdd_image_info info = SDD_IMAGE_INFO_INIT;
     double began;
     int count;
     if (file == NULL || bytes == NULL) return 2;
@@ -35,8 +36,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s: %s\n", argv[1], sdd_last_error_message());
         return 1;
     }
-    if (strcmp(argv[2], "pixels") == 0)
-        return fwrite(sdd_image_pixels(image), 1, sdd_image_pixels_size(image), stdout) != sdd_image_pixels_size(image);
+    if (strcmp(argv[2], "pixels") == 0 && sdd_image_get_info(image, &info) == SDD_OK)
+        return fwrite(sdd_image_pixels(image), 1, info.pixels_size, stdout) != info.pixels_size;
     sdd_image_release(image);
     count = atoi(argv[2]);
     began = cpu();

@@ -199,8 +199,10 @@ static void fetch_all(sdd_downloader *downloader, char **urls, size_t count)
     decode.target_width = decode.target_height = 512;
     request.decode = strcmp(arguments.workload, "W4") ? NULL : &decode;
     if (!strcmp(arguments.workload, "W10")) {
-        request.options |= SDD_OPTION_PROGRESSIVE_LOAD;
-        request.preview = arguments.drain ? NULL : previewed;
+        if (arguments.drain)
+            request.options |= SDD_OPTION_PREVIEW_EVENTS;
+        else
+            request.preview = previewed;
     }
     request.sink = arguments.sink ? SDD_SINK_DISCARD : SDD_SINK_MEMORY;
     for (size_t i = 0; i < count; i++) {

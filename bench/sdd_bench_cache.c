@@ -35,17 +35,15 @@ static void *get_some(void *unused)
         const char *url = work.urls[work.next++];
         pthread_mutex_unlock(&work.lock);
         sdd_cache_query_options query = query_for(url);
-        sdd_image *image = NULL;
-        sdd_bytes *bytes = NULL;
-        sdd_status status = sdd_cache_query_wait(work.cache, &query, &image, &bytes, NULL, NULL);
+        sdd_result *result = NULL;
+        sdd_status status = sdd_cache_query_wait(work.cache, &query, &result);
         pthread_mutex_lock(&work.lock);
         if (status == SDD_OK)
-            count_ok(image, bytes);
+            count_ok(result->image, result->bytes);
         else
             count_failed(url, sdd_last_error_message());
         pthread_mutex_unlock(&work.lock);
-        sdd_image_release(image);
-        sdd_bytes_release(bytes);
+        sdd_result_release(result);
         pthread_mutex_lock(&work.lock);
     }
     pthread_mutex_unlock(&work.lock);

@@ -191,9 +191,9 @@ static void get_one(sdd_cache *cache, int number)
     sdd_cache_query_options query = SDD_CACHE_QUERY_OPTIONS_INIT;
     query.key = key_of(number, key);
     query.wants = SDD_WANT_BYTES;
-    sdd_bytes *bytes = NULL;
-    check(sdd_cache_query_wait(cache, &query, NULL, &bytes, NULL, NULL), "sdd_cache_query_wait");
-    sdd_bytes_release(bytes);
+    sdd_result *result = NULL;
+    check(sdd_cache_query_wait(cache, &query, &result), "sdd_cache_query_wait");
+    sdd_result_release(result);
 }
 
 static void read_plain(int number)

@@ -67,6 +67,13 @@ static sdd_downloader *new_downloader(void (*start)(sdd_transfer, const sdd_tran
 static long failed;
 
 /* Thread: the callback threads. */
+static int64_t transfers_of(sdd_downloader *downloader)
+{
+    sdd_statistics statistics = SDD_STATISTICS_INIT;
+    if (sdd_downloader_get_statistics(downloader, &statistics) != SDD_OK) fail("sdd_downloader_get_statistics");
+    return statistics.waiting + statistics.running;
+}
+
 static void completed(const sdd_result *result, void *user_data)
 {
     (void)user_data;
@@ -279,7 +286,7 @@ static void urgent(void)
     }
     long next = 0;
     for (int i = 0; i < COUNT; i++) {
-        while (sdd_downloader_current_download_count(downloader) < OTHERS) {
+        while (transfers_of(downloader) < OTHERS) {
             snprintf(url, sizeof url, "instant://host/other/%ld", next++);
             sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
             request.url = url;

@@ -12,10 +12,10 @@ static const sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
 static const sdd_event event = SDD_EVENT_INIT;
 
 /* Bits, status numbers and details fit the types that carry them. */
-static const uint64_t options = SDD_OPTION_LOW_PRIORITY | SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES
-    | SDD_OPTION_HIGH_PRIORITY | SDD_OPTION_BYTES_ONLY | SDD_OPTION_PROGRESS_EVENTS;
+static const sdd_options options = SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES
+    | SDD_OPTION_BYTES_ONLY | SDD_OPTION_PROGRESS_EVENTS;
 static const sdd_status status = SDD_ERROR_BUFFER_TOO_SMALL;
-static const int32_t detail = SDD_DETAIL_TIMEOUT_STALL;
+static const sdd_detail detail = SDD_DETAIL_TIMEOUT_STALL;
 
 size_t header_alone(void);
 size_t header_alone(void)

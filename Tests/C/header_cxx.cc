@@ -11,7 +11,7 @@ template <typename Type> constexpr bool is_plain()
 }
 static_assert(is_plain<sdd_downloader_config>() && is_plain<sdd_download_request>()
                   && is_plain<sdd_event>() && is_plain<sdd_result>()
-                  && is_plain<sdd_timings>() && is_plain<sdd_header>()
+                  && is_plain<sdd_metrics>() && is_plain<sdd_failure>() && is_plain<sdd_outcome>() && is_plain<sdd_header>()
                   && is_plain<sdd_cache_config>() && is_plain<sdd_cache_item>()
                   && is_plain<sdd_cache_query_options>() && is_plain<sdd_cache_statistics>(),
               "structs are plain data");
@@ -44,11 +44,10 @@ int main()
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.delivery = SDD_DELIVERY_APPLICATION;
     sdd_downloader *downloader = nullptr;
-    sdd_status status = SDD_OK;
     if (sdd_downloader_create(&config, &downloader) != SDD_OK || sdd_downloader_submit(downloader, &request) == 0
         || sdd_downloader_idle_wait(downloader, 30000) != SDD_OK || sdd_downloader_destroy(downloader) != SDD_OK
         || completions != 11) {
-        std::fprintf(stderr, "header_cxx.cc: status %d, completions %d\n", status, completions);
+        std::fprintf(stderr, "header_cxx.cc: status %d, completions %d\n", sdd_last_error(nullptr), completions);
         return 1;
     }
     std::puts("ok header_cxx.cc");

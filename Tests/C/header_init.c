@@ -40,10 +40,9 @@ int main(void)
     ONLY_ITS_SIZE(sdd_token_info, SDD_TOKEN_INFO_INIT);
     ONLY_ITS_SIZE(sdd_statistics, SDD_STATISTICS_INIT);
     ONLY_ITS_SIZE(sdd_process_statistics, SDD_PROCESS_STATISTICS_INIT);
-    ONLY_ITS_SIZE(sdd_loaded, SDD_LOADED_INIT);
+    ONLY_ITS_SIZE(sdd_transfer_options, SDD_TRANSFER_OPTIONS_INIT);
     ONLY_ITS_SIZE(sdd_pixel_allocator, SDD_PIXEL_ALLOCATOR_INIT);
     ONLY_ITS_SIZE(sdd_decode_options, SDD_DECODE_OPTIONS_INIT);
-    ONLY_ITS_SIZE(sdd_image_info, SDD_IMAGE_INFO_INIT);
     ONLY_ITS_SIZE(sdd_image_info, SDD_IMAGE_INFO_INIT);
     ONLY_ITS_SIZE(sdd_image_text, SDD_IMAGE_TEXT_INIT);
     ONLY_ITS_SIZE(sdd_cookie, SDD_COOKIE_INIT);

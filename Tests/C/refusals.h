@@ -67,12 +67,11 @@ static inline void check_sentence(const char *call, const char *part, int is_of_
         check_sentence(#call, part, 0); \
     } while (0)
 
-/* A call that starts a request and also reports the reason in a sdd_status. */
-#define STARTS_NOT(call, arguments, status, expected, part) \
+/* A call that starts a request, and gives 0 in place of its token. */
+#define STARTS_NOT(call, arguments, expected, part) \
     do { \
-        (status) = -1; \
         GIVES(0, call, arguments, part); \
-        CHECK_STATUS(status, expected); \
+        CHECK_STATUS(sdd_last_error(NULL), expected); \
     } while (0)
 
 #endif

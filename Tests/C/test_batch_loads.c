@@ -14,8 +14,7 @@ static int take_all(sdd_batch *batch, size_t total)
         for (size_t i = 0; i < count; i++) {
             CHECK_STATUS(items[i].result->failure.status, SDD_OK);
             from_network += items[i].result->origin == SDD_ORIGIN_NETWORK;
-            sdd_image_release(items[i].result->image);
-            sdd_bytes_release(items[i].result->bytes);
+            sdd_result_release(items[i].result);
         }
         taken += count;
     } while (count);
@@ -121,7 +120,8 @@ static void b14_a_processor_may_make_bad_requests(void)
     for (size_t taken = 0, count; taken < 20; taken += count) {
         sdd_batch_item item = SDD_BATCH_ITEM_INIT;
         CHECK_STATUS(sdd_batch_wait(batch, &item, 1, -1, &count), SDD_OK);
-        CHECK(item.result->failure.status == SDD_ERROR_INVALID_DOWNLOAD_OPERATION && item.result->failure.detail == SDD_DETAIL_OPERATION_MODIFIER);
+        CHECK(item.result->failure.status == SDD_ERROR_INVALID_DOWNLOAD_OPERATION && item.result->failure.detail == SDD_DETAIL_OPERATION_BAD_NUMBER);
+        sdd_result_release(item.result);
     }
     CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
     close_loader(&l);

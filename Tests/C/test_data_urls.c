@@ -332,7 +332,7 @@ static void z14_b16_long_ones_in_a_batch(void)
         CHECK_STATUS(sdd_batch_wait(batch, items, 2 - i, -1, &count), SDD_OK);
         CHECK_STATUS(items[0].result->failure.status, SDD_OK);
         CHECK_EQUAL(sdd_bytes_size(items[0].result->bytes), i == 0 ? sdd_bytes_size(r.bytes) : 5);
-        for (size_t item = 0; item < count; item++) sdd_bytes_release(items[item].result->bytes);
+        for (size_t item = 0; item < count; item++) sdd_result_release(items[item].result);
     }
     CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
     record_clear(&r);

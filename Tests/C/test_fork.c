@@ -378,12 +378,13 @@ static void put_text(sdd_cache *into, const char *key, const char *text)
 static void check_text(sdd_cache *from, const char *key, const char *text)
 {
     sdd_cache_query_options query = SDD_CACHE_QUERY_OPTIONS_INIT;
-    sdd_bytes *bytes = NULL;
+    sdd_result *found = NULL;
     query.key = key;
     query.wants = SDD_WANT_BYTES;
-    CHECK_STATUS(find(from, &query, NULL, &bytes, NULL, NULL), SDD_OK);
-    CHECK(sdd_bytes_size(bytes) == strlen(text) && memcmp(sdd_bytes_data(bytes), text, strlen(text)) == 0);
-    sdd_bytes_release(bytes);
+    CHECK_STATUS(sdd_cache_query_wait(from, &query, &found), SDD_OK);
+    CHECK_EQUAL(sdd_bytes_size(found->bytes), strlen(text));
+    CHECK(memcmp(sdd_bytes_data(found->bytes), text, strlen(text)) == 0);
+    sdd_result_release(found);
 }
 
 static void *store_always(void *unused)
@@ -451,7 +452,7 @@ static void z14_a_batch_is_dead_in_the_child(void)
     release("batch");
     CHECK_STATUS(sdd_batch_wait(batch, &item, 1, -1, &count), SDD_OK);
     CHECK(count == 1 && item.result->failure.status == SDD_OK && sdd_bytes_size(item.result->bytes) == 3);
-    sdd_bytes_release(item.result->bytes);
+    sdd_result_release(item.result);
     CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
 }
 

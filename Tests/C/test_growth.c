@@ -297,7 +297,6 @@ static double beside_hanging(int count)
             event.struct_size = sizeof event;
             CHECK_STATUS(sdd_downloader_wait(downloader, &event, 1, -1, &taken), SDD_OK);
             is_over = taken == 1 && event.kind == SDD_EVENT_COMPLETED;
-            if (taken) sdd_bytes_release(event.result->bytes);
         }
     }
     double cost = processor_time() - begin;
@@ -321,7 +320,6 @@ static double draining(int count)
     while (taken) {
         event.struct_size = sizeof event;
         CHECK_STATUS(sdd_downloader_drain(downloader, &event, 1, &taken), SDD_OK);
-        if (taken) sdd_bytes_release(event.result->bytes);
     }
     double cost = processor_time() - begin;
     destroy(downloader);
@@ -363,7 +361,7 @@ static double taking_items(int count, int32_t order)
     for (size_t taken = 1; taken;) {
         sdd_batch_item item = SDD_BATCH_ITEM_INIT;
         CHECK_STATUS(sdd_batch_wait(batch, &item, 1, -1, &taken), SDD_OK);
-        if (taken) sdd_bytes_release(item.result->bytes);
+        if (taken) sdd_result_release(item.result);
     }
     double cost = processor_time() - begin;
     CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
@@ -388,9 +386,8 @@ static double cancel_loads(int count)
     request.completed = ended;
     double begin = processor_time();
     for (int i = 0; i < count; i++) {
-        sdd_status status = SDD_OK;
         tokens[i] = sdd_loader_submit(l.loader, &request);
-        CHECK_STATUS(status, SDD_OK);
+        CHECK(tokens[i] != 0);
     }
     for (int i = count - 1; i >= 0; i--) CHECK_STATUS(sdd_cancel(tokens[i]), SDD_OK);
     CHECK_STATUS(sdd_downloader_idle_wait(l.downloader, -1), SDD_OK);
@@ -411,11 +408,10 @@ static double cancel_lists(int count)
     for (int i = 0; i < count; i++) {
         const char *url = url_of(i, 0);
         sdd_prefetch_list list = SDD_PREFETCH_LIST_INIT;
-        sdd_status status = SDD_OK;
         list.urls = &url;
         list.count = 1;
         tokens[i] = sdd_prefetch(l.loader, &list);
-        CHECK_STATUS(status, SDD_OK);
+        CHECK(tokens[i] != 0);
     }
     for (int i = 0; i < count; i++) CHECK_STATUS(sdd_cancel(tokens[i]), SDD_OK);
     CHECK_STATUS(sdd_downloader_idle_wait(l.downloader, -1), SDD_OK);

@@ -186,7 +186,7 @@ static void messages_contain_no_secrets(void)
         CHECK_STATUS(sdd_get(NULL, urls[i], 0, -1, NULL, NULL, NULL), SDD_ERROR_INVALID_URL);
         CHECK_SAYS("URL");
         CHECK_SAYS_NOT("geheim");
-        CHECK_STATUS(find(NULL, &(sdd_cache_query_options){ sizeof(sdd_cache_query_options), .key = urls[i] }, NULL, NULL, NULL, NULL),
+        CHECK_STATUS(sdd_cache_query_wait(NULL, &(sdd_cache_query_options){ sizeof(sdd_cache_query_options), .key = urls[i] }, NULL),
                      SDD_ERROR_NOT_CACHED);
         CHECK_SAYS("sdd_cache_query_wait: query: ");
         CHECK_SAYS_NOT("geheim");

@@ -262,8 +262,6 @@ static void m26_ends_are_delivered_by_the_downloader(void)
         CHECK_STATUS(event.result->failure.status, SDD_OK);
         CHECK_EQUAL(event.result->origin, i ? SDD_ORIGIN_MEMORY : SDD_ORIGIN_NETWORK);
         check_image(event.result->image, "png/rgb8.pam");
-        sdd_image_release(event.result->image);
-        sdd_bytes_release(event.result->bytes);
     }
     close_loader(&l);
 }

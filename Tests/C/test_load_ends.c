@@ -27,11 +27,11 @@ static void wait_until_asked(void)
     while (sem_wait(&asked) != 0) CHECK_EQUAL(errno, EINTR);
 }
 
-static int32_t hold_and_forget(const char *url, sdd_status error, int32_t detail, int32_t http_status, void *user_data)
+static sdd_block_choice hold_and_forget(const char *url, const sdd_failure *failure, void *user_data)
 {
-    (void)url, (void)error, (void)detail, (void)http_status, (void)user_data;
+    (void)url, (void)failure, (void)user_data;
     hold();
-    return 0;
+    return SDD_DO_NOT_BLOCK;
 }
 
 static void open_acting(void (*action)(void))

@@ -21,11 +21,11 @@ static int32_t held_up(const char *url, void *user_data)
     return 1;
 }
 
-static int32_t judge(const char *url, sdd_status error, int32_t detail, int32_t status, void *user_data)
+static sdd_block_choice judge(const char *url, const sdd_failure *failure, void *user_data)
 {
-    (void)url, (void)error, (void)detail, (void)status, (void)user_data;
+    (void)url, (void)failure, (void)user_data;
     gate();
-    return -1;
+    return SDD_BLOCK_BY_POLICY;
 }
 
 static sdd_image *transform(sdd_image *image, void *user_data)

@@ -288,7 +288,7 @@ static void m28_no_previews_over_a_cached_image(void)
     close_loader(&l);
 }
 
-/* SDD_EVENT_CACHED comes first, then SDD_EVENT_COMPLETED, each with its own reference. */
+/* SDD_EVENT_CACHED comes first, then SDD_EVENT_COMPLETED, each with its own result. */
 static void m12_drained_events(void)
 {
     config_groups groups;
@@ -306,11 +306,9 @@ static void m12_drained_events(void)
             CHECK(count == 1 && event.token == token && event.user_data == &l && event.result->failure.status == SDD_OK);
             CHECK_EQUAL(event.kind, kinds[i][k]);
             CHECK_EQUAL(event.result->is_terminal, event.kind == SDD_EVENT_COMPLETED);
-            CHECK(event.result->image == event.result->image && event.result->token == token);
+            CHECK(event.result->token == token);
             CHECK_EQUAL(sdd_image_width(event.result->image), k ? 37 : 19);
             CHECK_EQUAL(event.result->origin, i && !k ? SDD_ORIGIN_MEMORY : SDD_ORIGIN_NETWORK);
-            sdd_image_release(event.result->image);
-            sdd_bytes_release(event.result->bytes);
         }
         CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
     }

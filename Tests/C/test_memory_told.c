@@ -316,8 +316,6 @@ static void take_all(sdd_downloader *downloader, int count)
         CHECK_STATUS(sdd_downloader_wait(downloader, &event, 1, -1, &one), SDD_OK);
         if (one == 0 || event.kind != SDD_EVENT_COMPLETED) continue;
         CHECK_STATUS(event.result->failure.status, SDD_OK);
-        sdd_image_release(event.result->image);
-        sdd_bytes_release(event.result->bytes);
         taken++;
     }
     sdd_statistics s = statistics_of(downloader);

@@ -540,11 +540,9 @@ static void z1_data_of_a_request_is_freed_once(void)
     sdd_transfer_options refused_transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request refused = SDD_DOWNLOAD_REQUEST_INIT;
     refused.transfer = &refused_transfer;
-    sdd_status status = SDD_OK;
     refused.url = at("/ok");
     refused_transfer.modifiers = &modifiers;
-    CHECK_EQUAL(sdd_downloader_submit(downloader, &refused), 0);
-    CHECK_STATUS(status, SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_REFUSED(sdd_downloader_submit(downloader, &refused), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_EQUAL(frees, 0);
     CHECK_STATUS(sdd_downloader_close(downloader, SDD_CLOSE_CANCEL), SDD_OK);
     fetch_modified(downloader, &r, at("/ok"), &modifiers);
@@ -553,8 +551,7 @@ static void z1_data_of_a_request_is_freed_once(void)
     destroy(downloader);
     frees = 0;
     refused.completed = record_completed;
-    CHECK_EQUAL(sdd_downloader_submit(downloader, &refused), 0);
-    CHECK_STATUS(status, SDD_ERROR_CLOSED);
+    CHECK_REFUSED(sdd_downloader_submit(downloader, &refused), SDD_ERROR_CLOSED);
     CHECK_EQUAL(frees, 0);
     record_clear(&r);
 }

@@ -47,7 +47,7 @@ static void hear(char letter, const sdd_notice *notice, sdd_token token, sdd_sta
         heard.all[heard.count].http_status = notice->failure.http_status;
         heard.all[heard.count].time = notice->time_us;
         snprintf(heard.all[heard.count].url, 300, "%s", notice->url ? notice->url : "");
-        snprintf(heard.all[heard.count].message, 300, "%s", notice->failure.message ? notice->failure.message : "");
+        snprintf(heard.all[heard.count].message, 300, "%s", notice->failure.message);
     }
     heard.count++;
     pthread_mutex_unlock(&heard.lock);
@@ -58,16 +58,18 @@ static void check_notice(const sdd_notice *notice)
     int is_log = notice->kind == SDD_EVENT_LOG;
     CHECK_EQUAL(notice->struct_size, sizeof *notice);
     CHECK(notice->kind >= SDD_EVENT_START && notice->kind <= SDD_EVENT_LOG && notice->time_us > 0);
-    CHECK(is_log == (notice->failure.message != NULL) && is_log == (notice->level != 0));
+    CHECK_EQUAL(is_log, notice->level != 0);
     /* A log message about a transfer may come after all its requests have left. */
     if (!is_log) CHECK(notice->url != NULL);
     if (notice->transfer == 0) CHECK(notice->url == NULL && notice->token == 0);
     if (is_log) {
         CHECK(notice->level >= SDD_LOG_ERROR && notice->level <= SDD_LOG_DEBUG);
         CHECK(*notice->failure.message != 0 && strchr(notice->failure.message, '\n') == NULL);
+        CHECK_STATUS(notice->failure.status, SDD_OK);
     } else {
         CHECK(notice->transfer != 0 && notice->token != 0);
-        CHECK(notice->failure.status == SDD_OK || notice->kind == SDD_EVENT_STOP);
+        CHECK(notice->failure.status == SDD_OK || notice->kind == SDD_EVENT_STOP || notice->kind == SDD_EVENT_RETRY);
+        CHECK_EQUAL(notice->failure.status == SDD_OK, notice->failure.message[0] == 0);
     }
 }
 
@@ -130,15 +132,12 @@ static void deliver(sdd_downloader *downloader, int drains)
         for (size_t i = 0; i < count; i++) {
             if (events[i].kind >= SDD_EVENT_START) {
                 CHECK(events[i].notice && events[i].notice->kind == events[i].kind && events[i].result == NULL);
-                CHECK(events[i].result->failure.status == events[i].notice->failure.status && events[i].token == events[i].notice->token);
-                CHECK(events[i].result->image == NULL && events[i].result->bytes == NULL);
+                CHECK_EQUAL(events[i].token, events[i].notice->token);
                 observe(events[i].notice, events[i].user_data);
                 continue;
             }
             CHECK(events[i].kind == SDD_EVENT_COMPLETED && events[i].notice == NULL);
             completed(events[i].result, NULL);
-            sdd_image_release(events[i].result->image);
-            sdd_bytes_release(events[i].result->bytes);
             drained++;
         }
     }

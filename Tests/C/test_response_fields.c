@@ -44,14 +44,14 @@ static sdd_modifiers modifiers_of(wanted *w)
     return modifiers;
 }
 
-static sdd_download_request request_of(const char *url, const sdd_modifiers *modifiers)
+static void fetch_modified(sdd_downloader *downloader, record *r, const char *url, const sdd_modifiers *modifiers)
 {
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
-    request.transfer = &transfer;
     request.url = url;
+    request.transfer = &transfer;
     transfer.modifiers = modifiers;
-    return request;
+    fetch_request(downloader, r, request);
 }
 
 static void fields_are_set_replaced_and_removed(void)
@@ -62,8 +62,8 @@ static void fields_are_set_replaced_and_removed(void)
     wanted w = { .headers = headers, .count = 5 };
     sdd_modifiers modifiers = modifiers_of(&w);
     record r = RECORD_INIT;
-    fetch_request(NULL, &r, request_of(at("/ok?header=X-Server:%20a&header=X-Server:%20b&header=X-Gone:%20c&header=X-Kept:%20d"),
-                                       &modifiers));
+    fetch_modified(NULL, &r, at("/ok?header=X-Server:%20a&header=X-Server:%20b&header=X-Gone:%20c&header=X-Kept:%20d"),
+                   &modifiers);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_EQUAL(w.asked, 1);
     CHECK_TEXT(w.seen, "one");
@@ -100,8 +100,10 @@ static void the_type_follows_from_the_field(void)
         wanted w = { .headers = cases[i].headers, .count = 1, .type = cases[i].type };
         sdd_modifiers modifiers = modifiers_of(&w);
         sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
-        sdd_download_request request = request_of(at("/ok?type=text/plain"), &modifiers);
+        sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
+        request.url = at("/ok?type=text/plain");
         request.transfer = &transfer;
+        transfer.modifiers = &modifiers;
         transfer.accepted_content_types = cases[i].accepted;
         fetch_request(NULL, &r, request);
         CHECK_ENDED(&r, cases[i].fits ? SDD_OK : SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE, 0);
@@ -119,17 +121,17 @@ static void bad_fields_refuse_the_response(void)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         wanted w = { .headers = &bad[i], .count = 1 };
         sdd_modifiers modifiers = modifiers_of(&w);
-        fetch_request(NULL, &r, request_of(at("/ok"), &modifiers));
+        fetch_modified(NULL, &r, at("/ok"), &modifiers);
         CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_RESPONSE, 0);
         CHECK_EQUAL(w.transformed, 0);
     }
     wanted w = { .headers = NULL, .count = 1 };
     sdd_modifiers modifiers = modifiers_of(&w);
-    fetch_request(NULL, &r, request_of(at("/ok"), &modifiers));
+    fetch_modified(NULL, &r, at("/ok"), &modifiers);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_RESPONSE, 0);
     w.headers = bad;
     w.count = 1001;
-    fetch_request(NULL, &r, request_of(at("/ok"), &modifiers));
+    fetch_modified(NULL, &r, at("/ok"), &modifiers);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_RESPONSE, 0);
     record_clear(&r);
 }
@@ -149,7 +151,7 @@ static void retry_after_counts(void)
     for (int asks = 0; asks < 2; asks++) {
         wanted w = { .headers = later, .count = asks ? 1 : 0, .status = 503 };
         sdd_modifiers modifiers = modifiers_of(&w);
-        fetch_request(downloader, &r, request_of(atf("/ok?retry%d", asks), &modifiers));
+        fetch_modified(downloader, &r, atf("/ok?retry%d", asks), &modifiers);
         CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
         CHECK_EQUAL(r.metrics.attempts, asks ? 1 : 2);
         CHECK_EQUAL(r.http_status, 503);
@@ -172,8 +174,10 @@ static void caches_keep_what_the_server_said(void)
     wanted w = { .headers = forbids, .count = 3 };
     sdd_modifiers modifiers = modifiers_of(&w);
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
-    sdd_download_request request = request_of(at("/ok?kept&header=Cache-Control:%20max-age=1000"), &modifiers);
+    sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
+    request.url = at("/ok?kept&header=Cache-Control:%20max-age=1000");
     request.transfer = &transfer;
+    transfer.modifiers = &modifiers;
     request.options = SDD_OPTION_USE_HTTP_CACHE;
     for (int round = 0; round < 2; round++) {
         fetch_request(downloader, &r, request);

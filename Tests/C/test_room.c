@@ -175,7 +175,7 @@ static void take_a_batch(blocker *b)
         CHECK_EQUAL(count, 1);
         CHECK_STATUS(item.result->failure.status, SDD_OK);
         CHECK_EQUAL(sdd_image_width(item.result->image), 1000);
-        sdd_image_release(item.result->image);
+        sdd_result_release(item.result);
         taken++;
     }
     sdd_batch_destroy(batch);

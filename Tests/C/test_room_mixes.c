@@ -90,7 +90,7 @@ static void take_a_batch(mix *m, uint64_t *state)
         CHECK_STATUS(sdd_batch_wait(batch, &item, 1, -1, &count), SDD_OK);
         CHECK_STATUS(item.result->failure.status, SDD_OK);
         CHECK_EQUAL(sdd_image_width(item.result->image), widths[item.index]);
-        sdd_image_release(item.result->image);
+        sdd_result_release(item.result);
         note_end();
     }
     atomic_fetch_add(&batches, 1);

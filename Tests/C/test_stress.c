@@ -301,8 +301,6 @@ static void *drain_events(void *user_data)
         for (size_t i = 0; i < count; i++) {
             if (events[i].kind == SDD_EVENT_COMPLETED) ended(events[i].user_data, events[i].result);
             if (events[i].kind >= SDD_EVENT_START) observed(events[i].notice, events[i].user_data);
-            sdd_image_release(events[i].result->image);
-            sdd_bytes_release(events[i].result->bytes);
         }
         pthread_mutex_unlock(&s->drained);
     } while (status == SDD_OK || status == SDD_ERROR_BUSY);

@@ -61,10 +61,10 @@ static void a_response_is_requested_again(void)
 static void entries_age_by_the_clock_there_is(void)
 {
     cache_in_folder c = open_default();
-    CHECK_STATUS(put_numbered(c.cache, 1, 1, 5000, NULL), SDD_OK);
+    CHECK_STATUS(put_numbered(c.cache, 1, 1, 5000), SDD_OK);
     shift_clock(-30L * DAY);
     CHECK(check_numbered(c.cache, 1)); /* an entry from the future counts as stored now */
-    CHECK_STATUS(put_numbered(c.cache, 2, 1, 5000, NULL), SDD_OK);
+    CHECK_STATUS(put_numbered(c.cache, 2, 1, 5000), SDD_OK);
     check_trimmed(c.cache, c.folder);
     CHECK(check_numbered(c.cache, 1) && check_numbered(c.cache, 2));
     shift_clock(-20L * DAY);
@@ -87,12 +87,12 @@ static void no_wait_depends_on_the_clock(void)
     int64_t began = milliseconds_now();
     for (long shift = -3L * DAY; shift <= 3L * DAY; shift += DAY) {
         cache_in_folder c = open_cache(config);
-        CHECK_STATUS(put_numbered(c.cache, 1, 1, 5000, NULL), SDD_OK);
+        CHECK_STATUS(put_numbered(c.cache, 1, 1, 5000), SDD_OK);
         shift_clock(shift);
         CHECK(check_numbered(c.cache, 1));
         CHECK_STATUS(sdd_cache_flush_wait(c.cache, 10000), SDD_OK);
         shift_clock(-shift);
-        CHECK_STATUS(put_numbered(c.cache, 1, 2, 5000, NULL), SDD_OK);
+        CHECK_STATUS(put_numbered(c.cache, 1, 2, 5000), SDD_OK);
         shift_clock(0);
         close_cache(&c);
     }

@@ -234,7 +234,7 @@ static inline int is_numbered(sdd_bytes *bytes, uint32_t number)
     return is_same;
 }
 
-static inline sdd_status put_numbered(sdd_cache *cache, int number, uint32_t version, uint32_t size, int32_t *detail)
+static inline sdd_status put_numbered(sdd_cache *cache, int number, uint32_t version, uint32_t size)
 {
     sdd_bytes *bytes = numbered_bytes((uint32_t)number, version, size);
     sdd_cache_item item = item_of(key_of(number), NULL, bytes, SDD_CACHE_DISK);

@@ -61,7 +61,7 @@ static void change_something(sdd_downloader *downloader, sdd_cache *cache)
     case 6: case 7: case 8: case 9: download(downloader, stored_url(target), (size_t)body_size(target)); break;
     case 10: case 11: case 12: case 13: download(downloader, broken_url(target), (size_t)body_size(target)); break;
     case 14: case 15: case 16: case 17: store_later(downloader, cache, number, version, size); break;
-    default: CHECK_STATUS(put_numbered(cache, number, version, size, NULL), SDD_OK);
+    default: CHECK_STATUS(put_numbered(cache, number, version, size), SDD_OK);
     }
 }
 
@@ -83,8 +83,8 @@ static void change_by_plan(const char *folder)
     sdd_cache *cache = make_cache(&config);
     sdd_downloader *downloader = downloader_with(cache);
     for (int round = 0; round < 2; round++) {
-        CHECK_STATUS(put_numbered(cache, 1, (uint32_t)round, 20000, NULL), SDD_OK);
-        CHECK_STATUS(put_numbered(cache, 2, (uint32_t)round, 400, NULL), SDD_OK);
+        CHECK_STATUS(put_numbered(cache, 1, (uint32_t)round, 20000), SDD_OK);
+        CHECK_STATUS(put_numbered(cache, 2, (uint32_t)round, 400), SDD_OK);
         store_later(downloader, cache, 3, (uint32_t)round, 1000);
         download(downloader, stored_url(round), (size_t)body_size(round));
         download(downloader, broken_url(2), (size_t)body_size(2));

@@ -61,7 +61,7 @@ static void *work(void *seed)
         case 3: CHECK_STATUS(sdd_cache_trim_memory(cache, SDD_TRIM_HALF), SDD_OK); break;
         case 4: CHECK(counts_of(cache).disk_bytes >= 0); break;
         case 5: case 6: case 7: case 8:
-            CHECK_STATUS(put_numbered(cache, number, state, 12 + (state >> 4) % 60000, NULL), SDD_OK); break;
+            CHECK_STATUS(put_numbered(cache, number, state, 12 + (state >> 4) % 60000), SDD_OK); break;
         case 9: case 10: case 11: case 12: check_numbered(cache, number); break;
         case 13: case 14: case 15: case 16: case 17: check_kept_picture(number % PICTURES); break;
         default: check_downloaded(number % PICTURES);

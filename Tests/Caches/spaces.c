@@ -74,7 +74,7 @@ static void check_usable(sdd_cache *cache, sdd_downloader *downloader, int numbe
     check_picture_comes(downloader, number, SDD_ORIGIN_NETWORK);
     CHECK_STATUS(sdd_cache_flush_wait(cache, -1), SDD_OK);
     check_picture_comes(downloader, number, SDD_ORIGIN_HTTP_FRESH);
-    CHECK_STATUS(put_numbered(cache, 99, 1, 5000, NULL), SDD_OK);
+    CHECK_STATUS(put_numbered(cache, 99, 1, 5000), SDD_OK);
     CHECK(check_numbered(cache, 99));
     check_trimmed(cache, folder);
 }
@@ -83,19 +83,18 @@ static void check_usable(sdd_cache *cache, sdd_downloader *downloader, int numbe
 
 static void a_full_disk_while_storing(void)
 {
-    int32_t detail = 0;
     int count = 0;
     mount_new("size=1m");
     sdd_cache *cache = cache_at(folder);
     sdd_downloader *downloader = downloader_with(cache);
-    while (put_numbered(cache, count, 7, 50000, &detail) == SDD_OK) count++;
-    CHECK_EQUAL(detail / 100, SDD_ERROR_CACHE);
+    while (put_numbered(cache, count, 7, 50000) == SDD_OK) count++;
+    CHECK_EQUAL(last_detail() / 100, SDD_ERROR_CACHE);
     CHECK(count > 10 && count < 22);
     check_errors(cache, ENOSPC);
     for (int number = 0; number < count; number++) CHECK(check_numbered(cache, number));
     CHECK(!check_numbered(cache, count));
     /* An entry that cannot be replaced keeps its old file. */
-    CHECK_STATUS(put_numbered(cache, 3, 8, 90000, NULL), SDD_ERROR_CACHE);
+    CHECK_STATUS(put_numbered(cache, 3, 8, 90000), SDD_ERROR_CACHE);
     CHECK(check_numbered(cache, 3));
     /* The memory level still stores it. */
     sdd_image *image = fixture_image("large/baseline.jpg");
@@ -141,7 +140,7 @@ static void a_disk_that_was_full_from_the_start(void)
     sdd_cache *cache = cache_at(folder);
     sdd_downloader *downloader = downloader_with(cache);
     check_picture_comes(downloader, 1, SDD_ORIGIN_NETWORK);
-    CHECK_STATUS(put_numbered(cache, 1, 1, 5000, NULL), SDD_ERROR_CACHE);
+    CHECK_STATUS(put_numbered(cache, 1, 1, 5000), SDD_ERROR_CACHE);
     check_errors(cache, ENOSPC);
     free_space();
     check_usable(cache, downloader, 2);
@@ -159,7 +158,7 @@ static void check_inodes(int inodes, int least)
     mount_new(options);
     sdd_cache *cache = cache_at(folder);
     sdd_downloader *downloader = downloader_with(cache);
-    while (put_numbered(cache, count, 1, 2000, NULL) == SDD_OK) count++;
+    while (put_numbered(cache, count, 1, 2000) == SDD_OK) count++;
     CHECK(count > least && count < inodes);
     check_errors(cache, ENOSPC);
     for (int number = 0; number < count; number++) CHECK(check_numbered(cache, number));
@@ -184,7 +183,7 @@ static void a_disk_that_has_become_read_only(void)
 {
     mount_new("size=1m");
     sdd_cache *cache = cache_at(folder);
-    CHECK_STATUS(put_numbered(cache, 1, 1, 5000, NULL), SDD_OK);
+    CHECK_STATUS(put_numbered(cache, 1, 1, 5000), SDD_OK);
     sdd_downloader *downloader = downloader_with(cache);
     check_picture_comes(downloader, 1, SDD_ORIGIN_NETWORK);
     destroy(downloader);
@@ -195,7 +194,7 @@ static void a_disk_that_has_become_read_only(void)
     CHECK(check_numbered(cache, 1));
     check_picture_comes(downloader, 1, SDD_ORIGIN_HTTP_FRESH);
     check_picture_comes(downloader, 2, SDD_ORIGIN_NETWORK);
-    CHECK_STATUS(put_numbered(cache, 2, 1, 5000, NULL), SDD_ERROR_CACHE);
+    CHECK_STATUS(put_numbered(cache, 2, 1, 5000), SDD_ERROR_CACHE);
     check_errors(cache, EROFS);
     CHECK(mount(NULL, mounted, NULL, MS_REMOUNT, "size=1m") == 0);
     check_usable(cache, downloader, 3);
@@ -210,20 +209,19 @@ enum { NOBODY = 65534 };
 static int be_without_permission(const char *mode)
 {
     if (setgid(NOBODY) != 0 || setuid(NOBODY) != 0) return 77; /* the user namespace has only one user */
-    int32_t detail = 0;
     sdd_cache *cache = NULL;
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.directory = getenv("SDD_TEST_CACHE");
     sdd_status status = sdd_cache_create(&config, &cache);
     if (strcmp(mode, "closed") == 0) {
         CHECK_STATUS(status, SDD_ERROR_CACHE);
-        CHECK(cache == NULL && detail / 100 == SDD_ERROR_CACHE);
+        CHECK(cache == NULL && last_detail() / 100 == SDD_ERROR_CACHE);
         return 0;
     }
     CHECK_STATUS(status, SDD_OK);
     sdd_downloader *downloader = downloader_with(cache);
     check_picture_comes(downloader, 7, SDD_ORIGIN_NETWORK);
-    CHECK_STATUS(put_numbered(cache, 1, 1, 5000, NULL), SDD_ERROR_CACHE);
+    CHECK_STATUS(put_numbered(cache, 1, 1, 5000), SDD_ERROR_CACHE);
     check_errors(cache, EACCES);
     destroy(downloader);
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);

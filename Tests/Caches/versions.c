@@ -36,8 +36,8 @@ static void check_no_errors(sdd_cache *cache)
 static void an_entry_of_another_version(uint32_t version)
 {
     cache_in_folder c = open_default();
-    CHECK_STATUS(put_numbered(c.cache, 1, 1, 5000, NULL), SDD_OK);
-    CHECK_STATUS(put_numbered(c.cache, 2, 1, 5000, NULL), SDD_OK);
+    CHECK_STATUS(put_numbered(c.cache, 1, 1, 5000), SDD_OK);
+    CHECK_STATUS(put_numbered(c.cache, 2, 1, 5000), SDD_OK);
     const char *path = path_of(c.cache, key_of(1));
     put_version(path, -VERSION_FROM_END, 2, version);
     CHECK_STATUS(sdd_cache_destroy(c.cache), SDD_OK);
@@ -52,7 +52,7 @@ static void an_entry_of_another_version(uint32_t version)
     check_trimmed(c.cache, c.folder);
     check_untouched(path, before, size);
     check_no_errors(c.cache);
-    CHECK_STATUS(put_numbered(c.cache, 1, 2, 700, NULL), SDD_OK);
+    CHECK_STATUS(put_numbered(c.cache, 1, 2, 700), SDD_OK);
     CHECK(check_numbered(c.cache, 1));
     check_trimmed(c.cache, c.folder);
     check_no_errors(c.cache);

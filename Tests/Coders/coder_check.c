@@ -99,7 +99,7 @@ static void *open_fed(const unsigned char *bytes, size_t size, size_t piece, sdd
 {
     sdd_coder_estimate own;
     int is_known = 0;
-    sdd_coder_task task = { sizeof task, 0, 0, 0 };
+    sdd_coder_task task = { sizeof task, 0, 0 };
     void *decoder = NULL;
     size_t at = 0;
     int has_preview = coder->preview != NULL;

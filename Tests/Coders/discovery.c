@@ -45,7 +45,7 @@ static uint8_t *read_all(const char *name, size_t *size)
     return bytes;
 }
 
-static sdd_status decode_file(const char *name, sdd_image **image, int32_t *detail)
+static sdd_status decode_file(const char *name, sdd_image **image)
 {
     size_t size;
     uint8_t *bytes = read_all(name, &size);
@@ -57,7 +57,7 @@ static sdd_status decode_file(const char *name, sdd_image **image, int32_t *deta
 static int decodes(const char *name)
 {
     sdd_image *image = NULL;
-    sdd_status status = decode_file(name, &image, NULL);
+    sdd_status status = decode_file(name, &image);
     sdd_image_release(image);
     return status == SDD_OK;
 }
@@ -80,12 +80,11 @@ static int is_mapped(const char *ending)
 static int mode_decode(char **names)
 {
     sdd_image *image = NULL;
-    int32_t detail = 0;
-    sdd_status status = decode_file(names[0], &image, &detail);
+    sdd_status status = decode_file(names[0], &image);
     if (status == SDD_OK)
         printf("%d %d %d\n", image_info(image).format, sdd_image_width(image), sdd_image_height(image));
     else
-        printf("%d %d %s\n", status, detail, sdd_last_error_message());
+        printf("%d %d %s\n", status, last_detail(), sdd_last_error_message());
     sdd_image_release(image);
     return 0;
 }
@@ -280,11 +279,9 @@ static int mode_twice(char **names)
 {
     char first[2000];
     sdd_image *image = NULL;
-    int32_t detail = 0;
-    CHECK_STATUS(decode_file(names[0], &image, &detail), SDD_ERROR_BAD_IMAGE_DATA);
-    CHECK_EQUAL(detail, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
+    CHECK_FAILS(decode_file(names[0], &image), SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
     snprintf(first, sizeof first, "%s", sdd_last_error_message());
-    CHECK_STATUS(decode_file(names[0], &image, &detail), SDD_ERROR_BAD_IMAGE_DATA);
+    CHECK_STATUS(decode_file(names[0], &image), SDD_ERROR_BAD_IMAGE_DATA);
     CHECK_TEXT(sdd_last_error_message(), first);
     CHECK(loads <= 1 && image == NULL);
     printf("%s\n", first);
@@ -321,12 +318,11 @@ static int mode_before(char **names)
 {
     sdd_coder coder = SDD_CODER_INIT;
     sdd_image *image = NULL;
-    int32_t detail = 0;
     coder.name = "own", coder.format = SDD_IMAGE_FORMAT_WEBP, coder.can_decode = takes_webp, coder.open = refuses;
     coder.feed = feeds_nothing, coder.next = no_frame, coder.close = close_nothing;
     CHECK_STATUS(sdd_process_add_coder(&coder), SDD_OK);
-    CHECK_STATUS(decode_file(names[0], &image, &detail), SDD_ERROR_BAD_IMAGE_DATA);
-    CHECK(detail == SDD_DETAIL_IMAGE_TOO_MANY_SCANS && !is_mapped("/webp.so"));
+    CHECK_FAILS(decode_file(names[0], &image), SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_TOO_MANY_SCANS);
+    CHECK(!is_mapped("/webp.so"));
     CHECK_STATUS(sdd_process_remove_coder("own"), SDD_OK);
     CHECK(decodes(names[0]));
     return 0;

@@ -37,7 +37,7 @@ static int show(const sdd_coder *coder, void *decoder)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const sdd_coder *coder = sdd_coder_main();
-    sdd_coder_task task = { sizeof task, MAX_PIXELS, 0, 0 };
+    sdd_coder_task task = { sizeof task, MAX_PIXELS, 0 };
     sdd_status status;
     void *decoder = NULL;
     size_t at = 0, piece;

@@ -35,8 +35,10 @@ static int same_pixels(sdd_image *a, sdd_image *b)
 
 static int same_frames(sdd_image *a, sdd_image *b)
 {
-    if (image_info(a).frame_count != image_info(b).frame_count || image_info(a).format != image_info(b).format) return 0;
-    for (int32_t i = image_info(a).frame_count - 1; i >= 0 && image_info(a).frame_count > 1; i--) {
+    sdd_image_info info = SDD_IMAGE_INFO_INIT, others = SDD_IMAGE_INFO_INIT;
+    if (sdd_image_get_info(a, &info) != SDD_OK || sdd_image_get_info(b, &others) != SDD_OK) return 0;
+    if (info.frame_count != others.frame_count || info.format != others.format) return 0;
+    for (int32_t i = info.frame_count - 1; i >= 0 && info.frame_count > 1; i--) {
         sdd_image *one = NULL, *other = NULL;
         int is_same = sdd_image_frame(a, i, &one) == SDD_OK && sdd_image_frame(b, i, &other) == SDD_OK &&
                       same_pixels(one, other) &&

@@ -102,6 +102,13 @@ static _Atomic(sdd_status) last_error;
 static atomic_int pictures;
 static _Atomic(sdd_image *) animated;
 
+static int32_t frame_count(sdd_image *image)
+{
+    sdd_image_info info = SDD_IMAGE_INFO_INIT;
+    sdd_image_get_info(image, &info);
+    return info.frame_count;
+}
+
 static void ended(const sdd_result *result, void *user_data)
 {
     (void)user_data;
@@ -110,7 +117,7 @@ static void ended(const sdd_result *result, void *user_data)
         return;
     }
     pictures++;
-    if (image_info(result->image).frame_count > 1 && animated == NULL) {
+    if (frame_count(result->image) > 1 && animated == NULL) {
         sdd_image *none = NULL;
         sdd_image *kept = sdd_image_retain(result->image);
         if (!atomic_compare_exchange_strong(&animated, &none, kept)) sdd_image_release(kept);
@@ -154,7 +161,7 @@ static long last_frame(void)
     sdd_image *image = atomic_exchange(&animated, NULL), *frame = NULL;
     long begin = cpu_ms();
     if (image == NULL) return 0;
-    sdd_image_frame(image, image_info(image).frame_count - 1, &frame);
+    sdd_image_frame(image, frame_count(image) - 1, &frame);
     sdd_image_release(frame);
     sdd_image_release(image);
     return cpu_ms() - begin;

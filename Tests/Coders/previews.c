@@ -86,7 +86,6 @@ static const char *in_parts(const char *file, size_t size, const char *more, cha
 static sdd_token begin(sdd_downloader *downloader, album *a, const char *url)
 {
     sdd_download_request request = record_request(&a->r, url);
-    request.options = SDD_OPTION_PROGRESSIVE_LOAD;
     request.preview = album_preview;
     request.facts = album_facts;
     return submit(downloader, &request);
