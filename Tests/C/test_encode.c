@@ -160,10 +160,9 @@ static void bad_arguments_are_refused(void)
 {
 #define BAD(...) { sizeof(sdd_encode_options), __VA_ARGS__ }
     static const sdd_encode_options bad[] = {
-        BAD(12, 0, 0, 0, 0, 0, 0, 0), BAD(-1, 0, 0, 0, 0, 0, 0, 0),  BAD(0, 101, 0, 0, 0, 0, 0, 0),
-        BAD(0, -1, 0, 0, 0, 0, 0, 0), BAD(0, 0, -1, 0, 0, 0, 0, 0),  BAD(0, 0, 0, -1, 0, 0, 0, 0),
-        BAD(0, 0, 0, 0, -1, 0, 0, 0), BAD(0, 0, 0, 0, 0, 0x1000000, 0, 0), BAD(0, 0, 0, 0, 0, 0, 2, 0),
-        BAD(0, 0, 0, 0, 0, 0, -1, 0), BAD(0, 0, 0, 0, 0, 0, 0, 3),   BAD(0, 0, 0, 0, 0, 0, 0, -1),
+        BAD(.format = 12), BAD(.format = -1), BAD(.quality = 101), BAD(.quality = -1), BAD(.max_width = -1),
+        BAD(.max_height = -1), BAD(.max_bytes = -1), BAD(.background = 0x1000000), BAD(.progressive = 2),
+        BAD(.progressive = -1), BAD(.chroma = 3), BAD(.chroma = -1),
         { 0, 0, 0, 0, 0, 0, 0, 0, 0 },
     };
     static const struct { sdd_encode_options known; uint64_t more; } newer = { { sizeof newer, 0, 0, 0, 0, 0, 0, 0, 0 }, 1 };

@@ -247,7 +247,7 @@ static void check_cached(loader_in_folder *l, const char *url, sdd_options optio
     request.url = url;
     request.options = options | SDD_OPTION_FROM_CACHE_ONLY;
     CHECK_STATUS(sdd_loader_submit_wait(l->loader, &request, -1, &result), SDD_OK);
-    CHECK(result->token != 0 && result->is_terminal == 1);
+    CHECK_EQUAL(result->is_terminal, 1);
     CHECK_STATUS(result->failure.status, SDD_OK);
     CHECK_EQUAL(result->origin, origin);
     check_image(result->image, "png/rgb8.pam");

@@ -188,7 +188,7 @@ static void requests(void)
                "image: NULL");
     STARTS_NOT(sdd_downloader_encode, (downloader, image, NULL, NULL, NULL, never_freed), INVALID,
                "completed: NULL");
-    STARTS_NOT(sdd_downloader_encode, (dead, image, NULL, never_completed, NULL, never_freed, &status), status,
+    STARTS_NOT(sdd_downloader_encode, (dead, image, NULL, never_completed, NULL, never_freed),
                SDD_ERROR_CLOSED, "downloader: 0x");
     GIVES(0, sdd_download, (downloader, url, 0, NULL, NULL, NULL), "completed: NULL is allowed with SDD_DELIVERY_APPLICATION");
     GIVES(0, sdd_download, (dead, url, 0, NULL, never_completed, NULL), "downloader: 0x");

@@ -113,14 +113,14 @@ static int load_told(loader_in_folder *l, sdd_load_request request, int32_t orig
     told t = { .r = RECORD_INIT, .transformed = -1, .cached_transformed = -1 };
     request.progress = NULL;
     request.completed = told_completed;
-    request.cached = told_cached;
+    request.cached = request.options & SDD_OPTION_REFRESH_CACHED ? told_cached : NULL;
     request.preview = told_preview;
     request.user_data = &t;
     request.user_data_free = told_freed;
     submit_load(l, &request);
     record_wait(&t.r);
     if (t.r.error != SDD_ERROR_NOT_MODIFIED) CHECK_ENDED(&t.r, SDD_OK, 0);
-    CHECK_EQUAL(t.r.origin, origin);
+    CHECK_EQUAL(t.r.origin, t.r.error == SDD_OK ? origin : SDD_ORIGIN_NONE);
     int transformed = t.r.error == SDD_OK ? t.transformed : t.cached_transformed;
     record_clear(&t.r);
     return transformed;
