@@ -94,7 +94,7 @@ static void a_body_that_does_not_match_is_not_stored(void)
         CHECK(sdd_downloader_submit(downloader, &request) != 0);
         CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
         CHECK_STATUS(r.error, i ? SDD_OK : SDD_ERROR_BAD_IMAGE_DATA);
-        CHECK_EQUAL(r.origin, SDD_ORIGIN_NETWORK);
+        CHECK_EQUAL(r.origin, i ? SDD_ORIGIN_NETWORK : SDD_ORIGIN_NONE);
         CHECK_STATUS(sdd_cache_flush_wait(c.cache, -1), SDD_OK);
         CHECK_EQUAL(counts_of(c.cache).disk_count, i);
         record_clear(&r);

@@ -188,7 +188,7 @@ static void messages_contain_no_secrets(void)
         CHECK_SAYS_NOT("geheim");
         CHECK_STATUS(sdd_cache_query_wait(NULL, &(sdd_cache_query_options){ sizeof(sdd_cache_query_options), .key = urls[i] }, NULL),
                      SDD_ERROR_NOT_CACHED);
-        CHECK_SAYS("sdd_cache_query_wait: query: ");
+        CHECK_SAYS("No cache has an entry");
         CHECK_SAYS_NOT("geheim");
     }
 }
