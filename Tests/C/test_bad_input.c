@@ -317,7 +317,7 @@ static void limits_below_zero_are_refused(void)
     REFUSED(groups.network.max_redirects, -1);
     REFUSED(config.decode_threads, -1);
     REFUSED(groups.limits.decode_time_ms, -2);
-    REFUSED(groups.limits.decode_time_ms_per_mib, -2);
+    REFUSED(groups.limits.decode_time_ms_per_mib, -1);
     REFUSED(groups.limits.max_decode_bytes, -2);
     REFUSED(groups.limits.max_scans, -1);
     REFUSED(groups.callbacks.min_preview_scans, -1);

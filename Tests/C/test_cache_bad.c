@@ -228,6 +228,7 @@ static void configs_that_are_refused(void)
     REFUSED(low_water_percent, -1);
     REFUSED(trim_interval_ms, -2);
     REFUSED(map_from_bytes, -1);
+    REFUSED(no_share_wait, 2);
     REFUSED(share_wait_ms, -2);
     REFUSED(max_part_bytes, INT64_MIN);
     REFUSED(max_part_age_ms, -2);

@@ -75,10 +75,10 @@ static void check_notice(const sdd_notice *notice)
 
 static void observe(const sdd_notice *notice, void *user_data)
 {
-    static const char letters[] = "???srfxL";
+    static const char letters[] = "srfx?L"; /* from SDD_EVENT_START on */
     CHECK(user_data == &the_observer);
     check_notice(notice);
-    hear(letters[notice->kind], notice, notice->token, notice->failure.status);
+    hear(letters[notice->kind - SDD_EVENT_START], notice, notice->token, notice->failure.status);
 }
 
 static void completed(const sdd_result *result, void *user_data)

@@ -458,7 +458,7 @@ static void bad_limits_are_refused(void)
         switch (i) {
         case 0: limits.decode_time_ms = -2; break;
         case 1: limits.decode_time_ms = INT64_MAX; break;
-        case 2: limits.decode_time_ms_per_mib = -2; break;
+        case 2: limits.decode_time_ms_per_mib = -1; break;
         case 3: limits.decode_time_ms_per_mib = INT64_MAX; break;
         case 4: limits.max_scans = -1; break;
         case 5: callbacks.min_preview_scans = -1; break;

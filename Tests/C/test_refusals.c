@@ -208,7 +208,7 @@ static void requests(void)
                        "The scheme of the URL \"ftp://x/\" is not http, https or data");
     REFUSES_AS_REQUEST(sdd_get, (downloader, NULL, 0, -1, NULL, &bytes, NULL), SDD_ERROR_INVALID_URL, "The URL is NULL");
     REFUSES_AS_REQUEST(sdd_get, (downloader, url, SDD_OPTION_RETRY_FAILED, -1, NULL, &bytes, NULL),
-                       SDD_ERROR_INVALID_DOWNLOAD_OPERATION, "options: SDD_OPTION_RETRY_FAILED means nothing to sdd_get()");
+                       SDD_ERROR_INVALID_DOWNLOAD_OPERATION, "options: SDD_OPTION_RETRY_FAILED means nothing to a download that is waited for");
     REFUSES(sdd_get, (dead, url, 0, -1, NULL, &bytes, NULL), SDD_ERROR_CLOSED, "downloader: 0x");
     REFUSES(sdd_cancel, (0), SDD_ERROR_NOT_FOUND, "token: 0 is no token");
     REFUSES(sdd_cancel, (UINT64_MAX), SDD_ERROR_NOT_FOUND, "token: 18446744073709551615 belongs to nothing under way");
@@ -308,6 +308,9 @@ static void entries(void)
     REFUSES(sdd_cache_remove_wait, (cache, "\xff", 0), INVALID, "key: \"\\xff\" is no key");
     REFUSES(sdd_cache_remove_wait, (cache, "key", 9), INVALID, "levels: 9 ");
     REFUSES(sdd_cache_put_wait, (cache, NIL), INVALID, "item: NULL");
+    REFUSES(sdd_cache_put_wait, (cache, &item), INVALID, "sdd_cache_item.completed: it must be NULL");
+    item = (sdd_cache_item)SDD_CACHE_ITEM_INIT;
+    item.key = "key";
     REFUSES_AS_REQUEST(sdd_cache_put_wait, (cache, &item), SDD_ERROR_CACHE, "There is nothing to store");
     STARTS_NOT(sdd_cache_put, (cache, downloader, NIL), INVALID, "item: NULL");
     REFUSES(sdd_cache_query_wait, (cache, NIL, &found), INVALID, "query: NULL");
@@ -316,8 +319,7 @@ static void entries(void)
     STARTS_NOT(sdd_cache_query, (cache, downloader, NIL), INVALID, "query: NULL");
     query = (sdd_cache_query_options)SDD_CACHE_QUERY_OPTIONS_INIT;
     query.key = "key";
-    REFUSES(sdd_cache_query_wait, (cache, &query, &found), SDD_ERROR_NOT_CACHED,
-            "query: the levels that it asks have nothing under its key, \"key\"");
+    REFUSES_AS_REQUEST(sdd_cache_query_wait, (cache, &query, &found), SDD_ERROR_NOT_CACHED, "No cache has an entry");
     CHECK_STATUS(found->failure.status, SDD_ERROR_NOT_CACHED);
     sdd_result_release(found);
     STARTS_NOT(sdd_cache_query, (cache, downloader, &query), INVALID, "sdd_cache_query_options.completed: NULL");

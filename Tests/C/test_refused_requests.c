@@ -52,12 +52,16 @@ static void check_ends(const sdd_download_request *given, int32_t detail, const 
 
 static void requests(void)
 {
+    const sdd_transfer_options short_one = { .struct_size = 9 };
+    sdd_download_request with_short_one = record_request(NULL, "http://127.0.0.1:1/");
+    with_short_one.transfer = &short_one;
+    CALL_REFUSES("sdd_transfer_options", "struct_size", INVALID,
+                 (CHECK_EQUAL_(sdd_downloader_submit(downloader, &with_short_one), 0), sdd_last_error(NULL)));
     static const sdd_header no_name = { "a b", "c" }, no_value = { "a", "\n" };
     STARTS_NO_DOWNLOAD(INVALID, struct_size, 9);
     STARTS_NO_DOWNLOAD(INVALID, completed, NULL);
     ENDS(UNKNOWN_OPTIONS, options, UINT64_C(1) << 63);
     ENDS(UNKNOWN_OPTIONS, options, SDD_OPTION_RETRY_FAILED);
-    TRANSFER_ENDS(BAD_NUMBER, struct_size, 9);
     ENDS(BAD_METHOD, method, "G T");
     TRANSFER_ENDS(BAD_HEADER, headers, NULL, given.header_count = 1);
     TRANSFER_ENDS(BAD_HEADER, headers, &no_name, given.header_count = 1);
@@ -115,7 +119,14 @@ static void structs_in_requests(void)
 
 /* -------------------------------------------------------------------------------- caches, loads */
 
-/* Without the callbacks, which this call refuses. */
+/* Without the callbacks, which these calls refuse. */
+static sdd_status put_and_wait(const sdd_cache_item *given)
+{
+    sdd_cache_item item = *given;
+    if (item.struct_size == sizeof item) item.completed = NULL, item.user_data_free = NULL;
+    return sdd_cache_put_wait(cache, &item);
+}
+
 static sdd_status query_wait(const sdd_cache_query_options *given)
 {
     sdd_cache_query_options query = *given;
@@ -137,7 +148,7 @@ static sdd_status query_wait(const sdd_cache_query_options *given)
     do { \
         sdd_cache_item given = never_stored("key"); \
         given.field = __VA_ARGS__; \
-        CALL_REFUSES("sdd_cache_item", #field, expected, sdd_cache_put_wait(cache, &given)); \
+        CALL_REFUSES("sdd_cache_item", #field, expected, put_and_wait(&given)); \
         CALL_REFUSES("sdd_cache_item", #field, expected, \
                      (CHECK_EQUAL_(sdd_cache_put(cache, downloader, &given), 0), sdd_last_error(NULL))); \
     } while (0)
@@ -265,7 +276,7 @@ static void caches(void)
     CACHE(trim_interval_ms, -2);
     CACHE(map_from_bytes, -1);
     CACHE(no_share_wait, 2);
-    CACHE(share_wait_ms, -1);
+    CACHE(share_wait_ms, -2);
     CACHE(max_part_bytes, -2);
     CACHE(max_part_age_ms, -2);
     CACHE(ignored_query_parameters, "a,,b");

@@ -96,7 +96,7 @@ static void d2_d15_a_config_comes_back(void)
     given_network.receive_buffer_bytes = 2048;
     given_network.network_threads = 3;
     given_limits.decode_time_ms = 5001;
-    given_limits.decode_time_ms_per_mib = -1;
+    given_limits.decode_time_ms_per_mib = 1;
     given_limits.max_decode_bytes = 1 << 29;
     given_limits.max_scans = 77;
     given_callbacks.min_preview_scans = 2;

@@ -42,7 +42,7 @@ static pthread_mutex_t room_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t room = PTHREAD_COND_INITIALIZER;
 static atomic_long submitted, cancels_begun, cancels_done; /* the last two count all loads */
 /* Used only by the delivering thread, until all loads have ended. */
-static long good, cancelled, failed, by_origin[6], told_cached, previewed, freed_loads;
+static long good, cancelled, failed, by_origin[SDD_ORIGIN_HTTP_STALE + 1], told_cached, previewed, freed_loads;
 
 static place *take_place(void)
 {
@@ -289,11 +289,13 @@ static void check_the_end(void)
     CHECK_EQUAL(s.requests_failed, failed);
     CHECK(s.waiting == 0 && s.running == 0 && s.decoding == 0);
     printf("%ld loads: %ld good (%ld network, %ld memory, %ld disk, %ld HTTP cache), %ld cancelled, %ld failed, "
-           "%ld told of the cache, %ld previews; %lld transfers\n", count, good, by_origin[0], by_origin[1], by_origin[2],
-           by_origin[3] + by_origin[4] + by_origin[5], cancelled, failed, told_cached, previewed,
+           "%ld told of the cache, %ld previews; %lld transfers\n", count, good, by_origin[SDD_ORIGIN_NETWORK],
+           by_origin[SDD_ORIGIN_MEMORY], by_origin[SDD_ORIGIN_DISK], by_origin[SDD_ORIGIN_HTTP_FRESH] +
+           by_origin[SDD_ORIGIN_HTTP_REVALIDATED] + by_origin[SDD_ORIGIN_HTTP_STALE], cancelled, failed, told_cached, previewed,
            (long long)s.transfers_started);
     CHECK(good && failed);
-    if (total >= KINDS_JUDGED_FROM) CHECK(by_origin[0] && by_origin[1] && by_origin[2] && cancelled && told_cached);
+    if (total >= KINDS_JUDGED_FROM)
+        CHECK(by_origin[SDD_ORIGIN_NETWORK] && by_origin[SDD_ORIGIN_MEMORY] && by_origin[SDD_ORIGIN_DISK] && cancelled && told_cached);
     CHECK(previewed > 0 || total < MEMORY_JUDGED_FROM);
 }
 

@@ -146,7 +146,7 @@ static sdd_downloader *make(int32_t mode)
     network.allow_file_urls = 1;
     limits.max_decode_bytes = LIMIT;
     limits.decode_time_ms = FRAME_MS;
-    limits.decode_time_ms_per_mib = -1;
+    limits.decode_time_ms_per_mib = 1;
     config.network = &network;
     config.limits = &limits;
     config.decode_mode = mode;
