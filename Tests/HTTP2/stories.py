@@ -187,7 +187,7 @@ def _kept(client, url, told, entries):
             end = client.end(tag)
             if end is None or end["error"] != "SDD_OK" or int(end["unproven"]) != told:
                 wrong.append(f"'{tag}' ended with {end}")
-            elif (tag == "b" and entries == 1) != (end["origin"] == "3"):
+            elif (tag == "b" and entries == 1) != (end["origin"] == "4"):
                 wrong.append(f"'{tag}' came from {end['origin']}")
         client.tell("entries")
         count = client.number("entries")
