@@ -85,8 +85,6 @@ static int drain_all(sdd_downloader *downloader, size_t expected)
         for (size_t i = 0; i < taken; i++) {
             if (events[i].kind != SDD_EVENT_COMPLETED) continue;
             completed(events[i].result, NULL);
-            sdd_image_release(events[i].result->image);
-            sdd_bytes_release(events[i].result->bytes);
             expected--;
         }
     }
