@@ -183,7 +183,8 @@ static void run(const struct mode *mode, long count, int is_first)
         snprintf(url, sizeof url, "%s:%ld", scheme, is_first ? i : mode->repeats ? i % FIRST : FIRST + i);
         mode->begin(url, is_first);
         /* Loads of the same URL would share a lookup. */
-        if (mode->repeats && i % FIRST == FIRST - 1) check(sdd_downloader_idle_wait(downloader, -1), "sdd_downloader_idle_wait");
+        if (mode->repeats && i % FIRST == FIRST - 1)
+            check(sdd_downloader_idle_wait(downloader, -1), "sdd_downloader_idle_wait");
     }
     for (size_t i = 0; i < to_cancel_count; i++) sdd_cancel(to_cancel[i]);
     check(sdd_downloader_idle_wait(downloader, -1), "sdd_downloader_idle_wait");

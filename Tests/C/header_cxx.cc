@@ -11,7 +11,8 @@ template <typename Type> constexpr bool is_plain()
 }
 static_assert(is_plain<sdd_downloader_config>() && is_plain<sdd_download_request>()
                   && is_plain<sdd_event>() && is_plain<sdd_result>()
-                  && is_plain<sdd_metrics>() && is_plain<sdd_failure>() && is_plain<sdd_outcome>() && is_plain<sdd_header>()
+                  && is_plain<sdd_metrics>() && is_plain<sdd_failure>() && is_plain<sdd_outcome>()
+                  && is_plain<sdd_header>()
                   && is_plain<sdd_cache_config>() && is_plain<sdd_cache_item>()
                   && is_plain<sdd_cache_query_options>() && is_plain<sdd_cache_statistics>(),
               "structs are plain data");

@@ -115,9 +115,9 @@ static inline void track_end(tracked *t, const sdd_result *result)
     CHECK(t->completed == 0 && t->freed == 0);
     if (!may_end_with(t, result) || (t->is_silenced && result->failure.status != SDD_ERROR_CANCELLED))
         FAIL("%s ended with %s %d, expected %s: silenced %d, may be cancelled %d, cached %d, origin %d, HTTP %d: %s",
-             result->url, sdd_status_name(result->failure.status), (int)result->failure.detail, sdd_status_name(t->expected),
-             t->is_silenced, t->may_be_cancelled, t->cached, (int)result->origin, (int)result->failure.http_status,
-             result->failure.message);
+             result->url, sdd_status_name(result->failure.status), (int)result->failure.detail,
+             sdd_status_name(t->expected), t->is_silenced, t->may_be_cancelled, t->cached, (int)result->origin,
+             (int)result->failure.http_status, result->failure.message);
     if (result->failure.status == SDD_OK && t->width > 0) {
         CHECK(result->is_terminal == 1 && result->image != NULL);
         if (sdd_image_width(result->image) != t->width || sdd_image_height(result->image) != t->height)

@@ -105,9 +105,10 @@ static inline void check_measured(const sdd_metrics *m)
         m->transfer_us < 0 || m->decode_us < 0 || m->delivery_us < 0 || m->total_us < m->queue_us ||
         m->total_us < m->decode_us || m->cache_us < 0 || m->total_us < m->cache_us)
         FAIL("cache %lld, queue %lld, name %lld, connect %lld, TLS %lld, first byte %lld, transfer %lld, decode %lld, "
-             "delivery %lld, total %lld us", (long long)m->cache_us, (long long)m->queue_us,
-             (long long)m->name_lookup_us, (long long)m->connect_us, (long long)m->tls_us, (long long)m->first_byte_us, (long long)m->transfer_us,
-             (long long)m->decode_us, (long long)m->delivery_us, (long long)m->total_us);
+             "delivery %lld, total %lld us",
+             (long long)m->cache_us, (long long)m->queue_us, (long long)m->name_lookup_us, (long long)m->connect_us,
+             (long long)m->tls_us, (long long)m->first_byte_us, (long long)m->transfer_us, (long long)m->decode_us,
+             (long long)m->delivery_us, (long long)m->total_us);
     CHECK(m->request_bytes >= 0 && m->response_header_bytes >= 0 && m->response_body_bytes >= 0);
     CHECK(m->saved_bytes >= 0 && m->resumed_bytes >= 0);
     CHECK(m->body_bytes >= 0 && m->redirects >= 0 && m->attempts >= 0);

@@ -111,7 +111,8 @@ static void a_drained_result_is_valid_until_the_next_call(void)
         request.progress = NULL;
         submit(downloader, &request);
         CHECK_STATUS(sdd_downloader_wait(downloader, &event, 1, -1, &count), SDD_OK);
-        CHECK(count == 1 && event.kind == SDD_EVENT_COMPLETED && event.result->image == NULL && event.result->bytes == NULL);
+        CHECK(count == 1 && event.kind == SDD_EVENT_COMPLETED && event.result->image == NULL &&
+              event.result->bytes == NULL);
         CHECK_STATUS(event.result->failure.status, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
         CHECK_EQUAL(r.completed_count, 0);
         check_result(event.result);
@@ -139,7 +140,8 @@ static void events_may_be_larger_than_the_library_knows(void)
     for (int i = 0; i < 3; i++) CHECK(sdd_download(downloader, "nonsense", 0, NULL, NULL, NULL) != 0);
     CHECK_STATUS(sdd_downloader_drain(downloader, &events[0].known, 2, &count), SDD_OK);
     CHECK_EQUAL(count, 2);
-    CHECK(events[1].known.result->failure.status == SDD_ERROR_INVALID_URL && events[1].known.token > events[0].known.token);
+    CHECK(events[1].known.result->failure.status == SDD_ERROR_INVALID_URL &&
+          events[1].known.token > events[0].known.token);
     CHECK(events[1].known.struct_size == sizeof events[0] && events[2].unknown == 0xaaaaaaaaaaaaaaaa);
     events[0].known.struct_size = offsetof(sdd_event, result); /* "result" has been part of the struct from the start */
     CHECK_STATUS(sdd_downloader_drain(downloader, &events[0].known, 2, &count), SDD_ERROR_INVALID_ARGUMENT);

@@ -110,7 +110,8 @@ static void z14_each_item_is_taken_once(void)
             char target[64];
             CHECK(index >= 0 && index < MANY && !seen[index]++);
             CHECK_EQUAL(items[i].id, 1000000000000 + index * 3);
-            CHECK(items[i].result->failure.status == SDD_OK && items[i].result->failure.detail == 0 && items[i].result->failure.http_status == 200);
+            CHECK(items[i].result->failure.status == SDD_OK && items[i].result->failure.detail == 0 &&
+                  items[i].result->failure.http_status == 200);
             CHECK(items[i].slot == -1 && items[i].result->image == NULL && items[i].result->metrics->total_us > 0);
             snprintf(target, sizeof target, "/ok?size=300&number=%d", (int)index);
             CHECK_EQUAL(sdd_bytes_size(items[i].result->bytes), 300);
@@ -238,7 +239,9 @@ static int64_t items_with(sdd_batch *batch, sdd_status error, int32_t detail, in
 {
     sdd_batch_status status = SDD_BATCH_STATUS_INIT;
     for (size_t i = 0; sdd_batch_get_status(batch, i, &status) == SDD_OK; i++)
-        if (status.failure.status == error && status.failure.detail == detail && status.failure.http_status == http_status) return status.items;
+        if (status.failure.status == error && status.failure.detail == detail &&
+            status.failure.http_status == http_status)
+            return status.items;
     return 0;
 }
 
@@ -439,7 +442,8 @@ static void z14_without_a_tensor_there_are_images(void)
     CHECK(take_one(batch, &item));
     CHECK(item.result->failure.status == SDD_OK && item.result->bytes == NULL && item.slot == -1 && item.width == 5);
     end_batch(batch);
-    CHECK(sdd_image_width(item.result->image) == 5 && sdd_image_pixel_format(item.result->image) == SDD_PIXEL_FORMAT_GREY8);
+    CHECK(sdd_image_width(item.result->image) == 5 &&
+          sdd_image_pixel_format(item.result->image) == SDD_PIXEL_FORMAT_GREY8);
     CHECK(sdd_image_bytes(item.result->image) != NULL);
     let_go(&item);
 }
@@ -485,7 +489,8 @@ static void z14_items_after_the_deadline_are_too_late(void)
         if (item.result->failure.status == SDD_OK) {
             good++;
         } else {
-            CHECK(item.result->failure.status == SDD_ERROR_TIMEOUT && item.result->failure.detail == SDD_DETAIL_TIMEOUT_TOTAL);
+            CHECK(item.result->failure.status == SDD_ERROR_TIMEOUT &&
+                  item.result->failure.detail == SDD_DETAIL_TIMEOUT_TOTAL);
             late++;
         }
         let_go(&item);
@@ -605,7 +610,8 @@ static void z14_a_downloader_may_go_before_its_batch(void)
         let_go(&item);
     }
     CHECK(take_one(batch, &item));
-    CHECK(item.result->failure.status == SDD_ERROR_INVALID_DOWNLOAD_OPERATION && item.result->failure.detail == SDD_DETAIL_OPERATION_CLOSED);
+    CHECK(item.result->failure.status == SDD_ERROR_INVALID_DOWNLOAD_OPERATION &&
+          item.result->failure.detail == SDD_DETAIL_OPERATION_CLOSED);
     let_go(&item);
     CHECK(!take_one(batch, &item));
     end_batch(batch);

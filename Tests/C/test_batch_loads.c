@@ -120,7 +120,8 @@ static void b14_a_processor_may_make_bad_requests(void)
     for (size_t taken = 0, count; taken < 20; taken += count) {
         sdd_batch_item item = SDD_BATCH_ITEM_INIT;
         CHECK_STATUS(sdd_batch_wait(batch, &item, 1, -1, &count), SDD_OK);
-        CHECK(item.result->failure.status == SDD_ERROR_INVALID_DOWNLOAD_OPERATION && item.result->failure.detail == SDD_DETAIL_OPERATION_BAD_NUMBER);
+        CHECK(item.result->failure.status == SDD_ERROR_INVALID_DOWNLOAD_OPERATION &&
+              item.result->failure.detail == SDD_DETAIL_OPERATION_BAD_NUMBER);
         sdd_result_release(item.result);
     }
     CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);

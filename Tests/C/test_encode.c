@@ -106,7 +106,8 @@ static void b10_a_picture_is_scaled_to_fit(void)
     options.max_height = 20;
     sdd_bytes *bytes = encoded(image, &options);
     sdd_image_info facts = facts_of(bytes);
-    CHECK(facts.format == SDD_IMAGE_FORMAT_JPEG && facts.stored_width == 20 && facts.stored_height == 16); /* 29 * 20 / 37 */
+    /* 16 is 29 * 20 / 37, rounded. */
+    CHECK(facts.format == SDD_IMAGE_FORMAT_JPEG && facts.stored_width == 20 && facts.stored_height == 16);
     sdd_bytes_release(bytes);
 
     options = (sdd_encode_options)SDD_ENCODE_OPTIONS_INIT;
@@ -165,7 +166,7 @@ static void bad_arguments_are_refused(void)
         BAD(.progressive = -1), BAD(.chroma = 3), BAD(.chroma = -1),
         { 0, 0, 0, 0, 0, 0, 0, 0, 0 },
     };
-    static const struct { sdd_encode_options known; uint64_t more; } newer = { { sizeof newer, 0, 0, 0, 0, 0, 0, 0, 0 }, 1 };
+    static const struct { sdd_encode_options known; uint64_t more; } newer = { .known = { sizeof newer }, .more = 1 };
     sdd_image *image = image_of("encoded/opaque.pam");
     sdd_bytes *bytes = (sdd_bytes *)1;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -293,6 +293,53 @@ static void h7_modifiers_apply(void)
     destroy(downloader);
 }
 
+/* The long form has all settings, and gives the whole result, also of a request that failed. */
+static void a_download_is_waited_for(void)
+{
+    record r = RECORD_INIT;
+    for (int mode = 0; mode < 2; mode++) {
+        sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
+        config.delivery = mode ? SDD_DELIVERY_APPLICATION : SDD_DELIVERY_THREAD;
+        sdd_downloader *downloader = make_downloader(&config);
+        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
+        sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
+        sdd_result *result = NULL;
+        request.url = at("/file/png/rgb8.png?waited");
+        CHECK_STATUS(sdd_downloader_submit_wait(downloader, &request, -1, &result), SDD_OK);
+        CHECK(result->struct_size == sizeof *result && result->is_terminal == 1);
+        CHECK(result->failure.status == SDD_OK && result->failure.http_status == 200);
+        CHECK_TEXT(result->url, request.url);
+        CHECK_EQUAL(result->origin, SDD_ORIGIN_NETWORK);
+        CHECK(sdd_image_width(result->image) == 19 && result->bytes == sdd_image_bytes(result->image));
+        CHECK(sdd_response_status(result->response) == 200 && result->metrics->attempts == 1);
+        sdd_image *kept = sdd_image_retain(result->image);
+        sdd_result_release(result);
+        CHECK_EQUAL(sdd_image_width(kept), 19);
+        sdd_image_release(kept);
+        request.url = at("/status/404?waited");
+        CHECK_STATUS(sdd_downloader_submit_wait(downloader, &request, -1, &result),
+                     SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
+        CHECK(result->failure.http_status == 404 && result->image == NULL && result->origin == SDD_ORIGIN_NONE);
+        CHECK(strstr(result->failure.message, "404") != NULL && sdd_response_status(result->response) == 404);
+        sdd_result_release(result);
+        request.options = SDD_OPTION_BYTES_ONLY;
+        request.transfer = &transfer;
+        transfer.accepted_status_codes = "404";
+        CHECK_STATUS(sdd_downloader_submit_wait(downloader, &request, -1, NULL), SDD_OK);
+        request.url = at("/silence");
+        CHECK_FAILS(sdd_downloader_submit_wait(downloader, &request, 50, &result), SDD_ERROR_TIMEOUT,
+                    SDD_DETAIL_TIMEOUT_TOTAL);
+        CHECK_STATUS(result->failure.status, SDD_ERROR_TIMEOUT);
+        sdd_result_release(result);
+        /* Callbacks would never be called. */
+        request = record_request(&r, at("/ok"));
+        CHECK_STATUS(sdd_downloader_submit_wait(downloader, &request, -1, &result), SDD_ERROR_INVALID_ARGUMENT);
+        CHECK(result == NULL && r.completed_count == 0 && r.freed_count == 0);
+        destroy(downloader);
+    }
+    sdd_result_release(NULL);
+}
+
 int main(void)
 {
     start_watchdog();
@@ -305,5 +352,6 @@ int main(void)
     RUN(z4_it_shares_transfers);
     RUN(d17_d31_other_threads_may_end_it);
     RUN(h7_modifiers_apply);
+    RUN(a_download_is_waited_for);
     return 0;
 }

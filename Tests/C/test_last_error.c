@@ -186,7 +186,8 @@ static void messages_contain_no_secrets(void)
         CHECK_STATUS(sdd_get(NULL, urls[i], 0, -1, NULL, NULL, NULL), SDD_ERROR_INVALID_URL);
         CHECK_SAYS("URL");
         CHECK_SAYS_NOT("geheim");
-        CHECK_STATUS(sdd_cache_query_wait(NULL, &(sdd_cache_query_options){ sizeof(sdd_cache_query_options), .key = urls[i] }, NULL),
+        CHECK_STATUS(sdd_cache_query_wait(
+                         NULL, &(sdd_cache_query_options){ sizeof(sdd_cache_query_options), .key = urls[i] }, NULL),
                      SDD_ERROR_NOT_CACHED);
         CHECK_SAYS("No cache has an entry");
         CHECK_SAYS_NOT("geheim");

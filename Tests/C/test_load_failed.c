@@ -409,7 +409,12 @@ static void m23_the_application_decides(void)
     config.should_block_failed_url = judge_url;
     config.user_data = &judge;
     config.user_data_free = free_judge;
-    static const struct { sdd_fail_policy policy; sdd_block_choice answer; const char *path; int is_blocked; } cases[] = {
+    static const struct {
+        sdd_fail_policy policy;
+        sdd_block_choice answer;
+        const char *path;
+        int is_blocked;
+    } cases[] = {
         { SDD_FAIL_POLICY_NONE, SDD_BLOCK, "/status/404?m23", 1 },
         { SDD_FAIL_POLICY_NONE, SDD_DO_NOT_BLOCK, "/status/404?m23", 0 },
         { SDD_FAIL_POLICY_NONE, SDD_BLOCK_BY_POLICY, "/status/404?m23", 0 },

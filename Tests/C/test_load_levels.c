@@ -138,7 +138,8 @@ static void b9_m20_where_downloads_are_stored(void)
         request.original_store = original;
         load_from(&l, &request, SDD_ORIGIN_NETWORK);
         record_clear(&r);
-        CHECK_EQUAL(sdd_cache_contains_wait(cache, key_of(cache, url, &decode, NULL, 0), SDD_CACHE_ALL), bits_of(store));
+        CHECK_EQUAL(sdd_cache_contains_wait(cache, key_of(cache, url, &decode, NULL, 0), SDD_CACHE_ALL),
+                    bits_of(store));
         CHECK_EQUAL(sdd_cache_contains_wait(cache, url, SDD_CACHE_ALL), bits_of(original));
         /* For the original itself `store` applies, not `original_store`. */
         request.url = plain;

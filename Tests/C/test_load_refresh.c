@@ -303,7 +303,8 @@ static void m12_drained_events(void)
             sdd_event event = SDD_EVENT_INIT;
             size_t count = 0;
             CHECK_STATUS(sdd_downloader_wait(l.downloader, &event, 1, -1, &count), SDD_OK);
-            CHECK(count == 1 && event.token == token && event.user_data == &l && event.result->failure.status == SDD_OK);
+            CHECK(count == 1 && event.token == token && event.user_data == &l &&
+                  event.result->failure.status == SDD_OK);
             CHECK_EQUAL(event.kind, kinds[i][k]);
             CHECK_EQUAL(event.result->is_terminal, event.kind == SDD_EVENT_COMPLETED);
             CHECK(event.result->token == token);

@@ -52,7 +52,8 @@ static void m20_a_thumbnail_of_a_stored_original_is_stored(void)
             sdd_decode_options decode = inside(9);
             int32_t stored = levels[i] == SDD_CACHE_NONE ? 0 : levels[i] == SDD_CACHE_DEFAULT ? SDD_CACHE_ALL : levels[i];
             put_on(cache, "http://host.example/a.jpg", PICTURE, SDD_CACHE_DISK);
-            sdd_load_request request = record_load(&r, "http://host.example/a.jpg", SDD_OPTION_FROM_CACHE_ONLY | SDD_OPTION_WAIT_STORE_CACHE);
+            sdd_load_request request = record_load(&r, "http://host.example/a.jpg",
+                                                   SDD_OPTION_FROM_CACHE_ONLY | SDD_OPTION_WAIT_STORE_CACHE);
             request.decode = &decode;
             request.store = levels[i];
             /* The second time the calling thread waits. */

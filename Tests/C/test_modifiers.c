@@ -35,11 +35,10 @@ static sdd_modifiers modifiers_of(
 /* Runs a request with its own modifiers, from submission to end. */
 static void fetch_modified(sdd_downloader *downloader, record *r, const char *url, const sdd_modifiers *modifiers)
 {
-    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
+    const sdd_transfer_options transfer = { .struct_size = sizeof transfer, .modifiers = modifiers };
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
     request.transfer = &transfer;
     request.url = url;
-    transfer.modifiers = modifiers;
     fetch_request(downloader, r, request);
 }
 
@@ -128,14 +127,13 @@ static void h7_a_body_may_be_removed(void)
     record r = RECORD_INIT;
     for (int i = 0; i < 2; i++) {
         sdd_modifiers modifiers = modifiers_of(i ? remove_the_body : drop_the_body, NULL, NULL);
-        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
+        const sdd_transfer_options transfer = { .struct_size = sizeof transfer, .modifiers = &modifiers };
         sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
         request.transfer = &transfer;
         request.url = at("/echo?body-goes");
         request.method = "POST";
         request.body = "never sent";
         request.body_size = 10;
-        transfer.modifiers = &modifiers;
         fetch_request(NULL, &r, request);
         CHECK(echoes(&r, i ? "POST /echo" : "GET /echo") && !echoes(&r, "never sent"));
     }
@@ -322,13 +320,12 @@ static void z4_b3_the_same_modifiers_share(void)
     for (int i = 0; i < 6; i++) {
         sdd_modifiers own = SDD_MODIFIERS_INIT;
         records[i] = (record)RECORD_INIT;
-        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
+        const sdd_transfer_options transfer = { .struct_size = sizeof transfer, .modifiers = i == 5 ? NULL : &own };
         sdd_download_request request = record_request(&records[i], at("/hold/same"));
         request.transfer = &transfer;
         own.body_transform = give_the_same;
         own.user_data = i < 3 ? a : b;
         request.options = SDD_OPTION_BYTES_ONLY;
-        transfer.modifiers = i == 5 ? NULL : &own;
         submit(downloader, &request);
     }
     wait_for_requests("/hold/same", 3);
@@ -507,6 +504,7 @@ static sdd_bytes *wait_in_transform(sdd_bytes *body, sdd_response *response, voi
 static void z1_data_of_a_request_is_freed_once(void)
 {
     sdd_modifiers modifiers = modifiers_of(NULL, NULL, decrypt);
+    const sdd_transfer_options transfer = { .struct_size = sizeof transfer, .modifiers = &modifiers };
     sdd_downloader *downloader = make_downloader(NULL);
     record r = RECORD_INIT;
     static const char *const paths[] = { "/ok", "/reset", "/status/404", "/cut?size=1000", "/html" };
@@ -525,10 +523,8 @@ static void z1_data_of_a_request_is_freed_once(void)
     for (int i = 0; i < 2; i++) {
         frees = 0;
         record_clear(&r);
-        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
         sdd_download_request request = record_request(&r, at("/silence?modifiers"));
         request.transfer = &transfer;
-        transfer.modifiers = &modifiers;
         if (i == 1) CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
         sdd_token token = submit(downloader, &request);
         CHECK_EQUAL(frees, 0);
@@ -537,11 +533,9 @@ static void z1_data_of_a_request_is_freed_once(void)
         check_frees(1);
     }
     frees = 0;
-    sdd_transfer_options refused_transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request refused = SDD_DOWNLOAD_REQUEST_INIT;
-    refused.transfer = &refused_transfer;
+    refused.transfer = &transfer;
     refused.url = at("/ok");
-    refused_transfer.modifiers = &modifiers;
     CHECK_REFUSED(sdd_downloader_submit(downloader, &refused), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_EQUAL(frees, 0);
     CHECK_STATUS(sdd_downloader_close(downloader, SDD_CLOSE_CANCEL), SDD_OK);
@@ -574,10 +568,9 @@ static void z1_x11_data_lives_while_a_transform_runs(void)
         record r = RECORD_INIT;
         pthread_t thread;
         frees = 0;
-        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
+        const sdd_transfer_options transfer = { .struct_size = sizeof transfer, .modifiers = &modifiers };
         sdd_download_request request = record_request(&r, at("/ok?transform"));
         request.transfer = &transfer;
-        transfer.modifiers = &modifiers;
         sdd_token token = submit(downloader, &request);
         take(&transform.entered);
         if (destroys)

@@ -78,7 +78,8 @@ static void z15_an_image_has_info(void)
     options.keep_orientation = 1;
     image = image_of("jpeg/cmyk-adobe.jpg", &options);
     CHECK_STATUS(sdd_image_get_info(image, &info), SDD_OK);
-    CHECK(sdd_image_width(image) == 6 && sdd_image_height(image) == 5 && info.stored_width == 37 && info.stored_height == 29);
+    CHECK(sdd_image_width(image) == 6 && sdd_image_height(image) == 5 && info.stored_width == 37 &&
+          info.stored_height == 29);
     CHECK(info.orientation == 1 && info.channels == 4 && info.is_scaled == 1 && info.good_rows == 5);
     info.struct_size = 0;
     CHECK_STATUS(sdd_image_get_info(image, &info), SDD_ERROR_INVALID_ARGUMENT);

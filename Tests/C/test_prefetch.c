@@ -123,7 +123,8 @@ static void b30_prefetched_pictures_are_in_memory_at_once(void)
     CHECK(list.report.status == SDD_OK && list.report.total == 3);
     CHECK(list.report.finished == 3 && list.report.skipped == 1 && list.report.cancelled == 0);
     CHECK(list.outcomes[0].failure.status == SDD_OK && list.outcomes[0].failure.http_status == 200);
-    CHECK(list.outcomes[1].failure.status == SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE && list.outcomes[1].failure.http_status == 503);
+    CHECK(list.outcomes[1].failure.status == SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE &&
+          list.outcomes[1].failure.http_status == 503);
     CHECK(list.outcomes[2].failure.status == SDD_OK && list.outcomes[2].origin == SDD_ORIGIN_NETWORK);
     CHECK(list.outcomes[0].failure.retryable == 0 && list.outcomes[1].failure.retryable == 1);
     load(&l, &r, urls[0], 0);

@@ -22,7 +22,8 @@ typedef struct album {
 static void check_preview(const sdd_result *result)
 {
     CHECK(result->struct_size == sizeof *result && result->token != 0);
-    CHECK(result->is_terminal == 0 && result->failure.status == SDD_OK && result->failure.detail == 0 && result->failure.stage == SDD_STAGE_NONE);
+    CHECK(result->is_terminal == 0 && result->failure.status == SDD_OK && result->failure.detail == 0 &&
+          result->failure.stage == SDD_STAGE_NONE);
     CHECK(result->image != NULL && result->bytes == NULL && result->response != NULL);
     CHECK_TEXT(result->failure.message, "");
     CHECK_EQUAL(result->failure.http_status, 200);

@@ -200,7 +200,8 @@ static void count_any_end(const sdd_result *result, void *user_data)
         return;
     }
     /* No descriptor was free for a socket, or for resolving the host. */
-    if (result->failure.status != SDD_ERROR_INVALID_DOWNLOAD_OPERATION || result->failure.detail != SDD_DETAIL_OPERATION_NO_TRANSFER)
+    if (result->failure.status != SDD_ERROR_INVALID_DOWNLOAD_OPERATION ||
+        result->failure.detail != SDD_DETAIL_OPERATION_NO_TRANSFER)
         FAIL("%s: %s %d", result->url, sdd_status_name(result->failure.status), (int)result->failure.detail);
     atomic_fetch_add(&failed, 1);
 }

@@ -186,8 +186,7 @@ static void requests(void)
     request.url = url;
     STARTS_NOT(sdd_downloader_encode, (downloader, NIL, NULL, never_completed, NULL, never_freed), INVALID,
                "image: NULL");
-    STARTS_NOT(sdd_downloader_encode, (downloader, image, NULL, NULL, NULL, never_freed), INVALID,
-               "completed: NULL");
+    STARTS_NOT(sdd_downloader_encode, (downloader, image, NULL, NULL, NULL, never_freed), INVALID, "completed: NULL");
     STARTS_NOT(sdd_downloader_encode, (dead, image, NULL, never_completed, NULL, never_freed),
                SDD_ERROR_CLOSED, "downloader: 0x");
     GIVES(0, sdd_download, (downloader, url, 0, NULL, NULL, NULL), "completed: NULL is allowed with SDD_DELIVERY_APPLICATION");
@@ -208,7 +207,8 @@ static void requests(void)
                        "The scheme of the URL \"ftp://x/\" is not http, https or data");
     REFUSES_AS_REQUEST(sdd_get, (downloader, NULL, 0, -1, NULL, &bytes, NULL), SDD_ERROR_INVALID_URL, "The URL is NULL");
     REFUSES_AS_REQUEST(sdd_get, (downloader, url, SDD_OPTION_RETRY_FAILED, -1, NULL, &bytes, NULL),
-                       SDD_ERROR_INVALID_DOWNLOAD_OPERATION, "options: SDD_OPTION_RETRY_FAILED means nothing to a download that is waited for");
+                       SDD_ERROR_INVALID_DOWNLOAD_OPERATION,
+                       "options: SDD_OPTION_RETRY_FAILED means nothing to a download that is waited for");
     REFUSES(sdd_get, (dead, url, 0, -1, NULL, &bytes, NULL), SDD_ERROR_CLOSED, "downloader: 0x");
     REFUSES(sdd_cancel, (0), SDD_ERROR_NOT_FOUND, "token: 0 is no token");
     REFUSES(sdd_cancel, (UINT64_MAX), SDD_ERROR_NOT_FOUND, "token: 18446744073709551615 belongs to nothing under way");
@@ -274,7 +274,8 @@ static void caches(void)
     sdd_cache *made = NULL;
     REFUSES(sdd_cache_create, (NULL, NIL), INVALID, "out: NULL");
     config.directory = "/proc/self/nowhere";
-    REFUSES(sdd_cache_create, (&config, &made), SDD_ERROR_CACHE, "sdd_cache_config.directory: \"/proc/self/nowhere\": ");
+    REFUSES(sdd_cache_create, (&config, &made), SDD_ERROR_CACHE,
+            "sdd_cache_config.directory: \"/proc/self/nowhere\": ");
     CHECK(made == NULL && last_detail() == SDD_DETAIL_CACHE_DIRECTORY);
     REFUSES(sdd_cache_destroy, (NULL), INVALID, "cache: the shared cache");
     REFUSES(sdd_cache_destroy, (dead_cache), SDD_ERROR_CLOSED, "cache: 0x");
@@ -314,7 +315,8 @@ static void entries(void)
     REFUSES_AS_REQUEST(sdd_cache_put_wait, (cache, &item), SDD_ERROR_CACHE, "There is nothing to store");
     STARTS_NOT(sdd_cache_put, (cache, downloader, NIL), INVALID, "item: NULL");
     REFUSES(sdd_cache_query_wait, (cache, NIL, &found), INVALID, "query: NULL");
-    REFUSES(sdd_cache_query_wait, (cache, &query, &found), INVALID, "sdd_cache_query_options.completed: it must be NULL");
+    REFUSES(sdd_cache_query_wait, (cache, &query, &found), INVALID,
+            "sdd_cache_query_options.completed: it must be NULL");
     CHECK(found == NULL);
     STARTS_NOT(sdd_cache_query, (cache, downloader, NIL), INVALID, "query: NULL");
     query = (sdd_cache_query_options)SDD_CACHE_QUERY_OPTIONS_INIT;

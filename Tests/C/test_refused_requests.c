@@ -458,11 +458,12 @@ static const char *const take_all[] = {
     "sdd_batch_config.transfer", "sdd_download_request.decode", "sdd_download_request.facts",
     "sdd_download_request.preview", "sdd_download_request.progress", "sdd_download_request.transfer",
     "sdd_download_request.url", "sdd_load_request.transfer", "sdd_prefetch_list.transfer",
-    "sdd_transfer_options.credential", "sdd_transfer_options.modifiers", "sdd_load_request.cached", "sdd_load_request.decode", "sdd_load_request.facts",
-    "sdd_load_request.preview", "sdd_load_request.progress", "sdd_load_request.url",
-    "sdd_loader_config.options_processor", "sdd_loader_config.should_block_failed_url",
+    "sdd_transfer_options.credential", "sdd_transfer_options.modifiers", "sdd_load_request.cached",
+    "sdd_load_request.decode", "sdd_load_request.facts", "sdd_load_request.preview", "sdd_load_request.progress",
+    "sdd_load_request.url", "sdd_loader_config.options_processor", "sdd_loader_config.should_block_failed_url",
     "sdd_loader_config.should_download", "sdd_prefetch_list.completed", "sdd_prefetch_list.decode",
-    "sdd_prefetch_list.each", "sdd_prefetch_list.progress", "sdd_cache_query_options.completed", "sdd_cache_query_options.decode",
+    "sdd_prefetch_list.each", "sdd_prefetch_list.progress", "sdd_cache_query_options.completed",
+    "sdd_cache_query_options.decode",
 };
 
 static void every_field_is_refused(void)

@@ -114,9 +114,13 @@ static int full_port(int *port, int *client)
     return listener;
 }
 
-static void check_limit(sdd_downloader *downloader, sdd_download_request request, int32_t detail, int32_t stage, int64_t limit)
+/* Checks that a request for this URL ends by its limit. */
+static void check_limit(sdd_downloader *downloader, const char *url, sdd_transfer_options transfer, sdd_detail detail,
+                        sdd_stage stage, int64_t limit)
 {
     record r = RECORD_INIT;
+    sdd_download_request request = request_of(url);
+    request.transfer = &transfer;
     int64_t start = milliseconds_now();
     fetch_request(downloader, &r, request);
     int64_t time = milliseconds_now() - start;
@@ -133,49 +137,32 @@ static void d9_z6_each_stage_has_its_limit(void)
     int port, client, listener = full_port(&port, &client);
     snprintf(url, sizeof url, "http://127.0.0.1:%d/x.png", port);
 
-    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
-    sdd_download_request request = request_of(at("/ok/never"));
-    request.transfer = &transfer;
-    transfer.queue_timeout_ms = 120;
+#define LIMITS(...) (sdd_transfer_options){ .struct_size = sizeof(sdd_transfer_options), __VA_ARGS__ }
     CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
-    check_limit(downloader, request, SDD_DETAIL_TIMEOUT_QUEUE, SDD_STAGE_QUEUE, 120);
+    check_limit(downloader, at("/ok/never"), LIMITS(.queue_timeout_ms = 120), SDD_DETAIL_TIMEOUT_QUEUE,
+                SDD_STAGE_QUEUE, 120);
     CHECK_EQUAL(transfers_of(downloader), 0);
     CHECK_STATUS(sdd_downloader_resume(downloader), SDD_OK);
     CHECK_EQUAL(requests_of("/ok/never"), 0);
-
-    request = request_of(url);
-    request.transfer = reset(&transfer);
-    transfer.connect_timeout_ms = 150;
-    check_limit(downloader, request, SDD_DETAIL_TIMEOUT_CONNECT, SDD_STAGE_CONNECT, 150);
-
-    request = request_of(at("/silence"));
-    request.transfer = reset(&transfer);
-    transfer.first_byte_timeout_ms = 130;
-    check_limit(downloader, request, SDD_DETAIL_TIMEOUT_FIRST_BYTE, SDD_STAGE_RESPONSE, 130);
-
-    request = request_of(at("/stall?size=1000&after=100"));
-    request.transfer = reset(&transfer);
-    transfer.download_timeout_ms = 140;
-    check_limit(downloader, request, SDD_DETAIL_TIMEOUT_STALL, SDD_STAGE_BODY, 140);
-
+    check_limit(downloader, url, LIMITS(.connect_timeout_ms = 150), SDD_DETAIL_TIMEOUT_CONNECT, SDD_STAGE_CONNECT, 150);
+    check_limit(downloader, at("/silence"), LIMITS(.first_byte_timeout_ms = 130), SDD_DETAIL_TIMEOUT_FIRST_BYTE,
+                SDD_STAGE_RESPONSE, 130);
+    check_limit(downloader, at("/stall?size=1000&after=100"), LIMITS(.download_timeout_ms = 140),
+                SDD_DETAIL_TIMEOUT_STALL, SDD_STAGE_BODY, 140);
     /* The body is never silent and never ends. */
-    request = request_of(at("/trickle?size=100000&every=10"));
-    request.transfer = reset(&transfer);
-    transfer.total_timeout_ms = 160;
-    transfer.download_timeout_ms = 5000;
-    check_limit(downloader, request, SDD_DETAIL_TIMEOUT_TOTAL, SDD_STAGE_BODY, 160);
-    request = request_of(at("/silence"));
-    request.transfer = reset(&transfer);
-    transfer.total_timeout_ms = 110;
-    check_limit(downloader, request, SDD_DETAIL_TIMEOUT_TOTAL, SDD_STAGE_RESPONSE, 110);
+    check_limit(downloader, at("/trickle?size=100000&every=10"),
+                LIMITS(.total_timeout_ms = 160, .download_timeout_ms = 5000), SDD_DETAIL_TIMEOUT_TOTAL,
+                SDD_STAGE_BODY, 160);
+    check_limit(downloader, at("/silence"), LIMITS(.total_timeout_ms = 110), SDD_DETAIL_TIMEOUT_TOTAL,
+                SDD_STAGE_RESPONSE, 110);
 
     /* A request within its limits is not affected. */
     record r = RECORD_INIT;
-    request = request_of(at("/trickle?size=30&every=20&delay=200"));
-    request.transfer = reset(&transfer);
-    transfer.queue_timeout_ms = transfer.connect_timeout_ms = transfer.first_byte_timeout_ms = 5000;
-    transfer.download_timeout_ms = 2000;
-    transfer.total_timeout_ms = 20000;
+    sdd_transfer_options transfer =
+        LIMITS(.queue_timeout_ms = 5000, .connect_timeout_ms = 5000, .first_byte_timeout_ms = 5000,
+               .download_timeout_ms = 2000, .total_timeout_ms = 20000);
+    sdd_download_request request = request_of(at("/trickle?size=30&every=20&delay=200"));
+    request.transfer = &transfer;
     fetch_request(downloader, &r, request);
     CHECK_ENDED(&r, SDD_OK, 0);
     record_clear(&r);

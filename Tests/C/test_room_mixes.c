@@ -123,7 +123,9 @@ static void check_end(const call *c, const sdd_result *result)
         atomic_fetch_add(&cancelled_calls, 1);
         return;
     }
-    if (result->failure.status != SDD_OK) FAIL("%s: %s %d: %s", result->url, sdd_status_name(result->failure.status), (int)result->failure.detail, result->failure.message);
+    if (result->failure.status != SDD_OK)
+        FAIL("%s: %s %d: %s", result->url, sdd_status_name(result->failure.status), (int)result->failure.detail,
+             result->failure.message);
     if (c->wants_bytes) {
         CHECK(result->bytes != NULL && result->image == NULL);
         return;

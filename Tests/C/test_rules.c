@@ -37,7 +37,8 @@ static void d15_g1_g11_the_defaults_are_the_headers(void)
     CHECK(config.network->allow_downgrade == 0 && config.network->address_policy == SDD_ADDRESS_ANY && config.network->ip_version == SDD_IP_ANY);
     CHECK(config.network->proxy == NULL && config.network->no_proxy == NULL && config.network->proxy_mode == SDD_PROXY_ENVIRONMENT);
     CHECK(config.network->http_version == SDD_HTTP_DEFAULT && config.network->min_tls_version == SDD_TLS_1_2);
-    CHECK(config.network->tcp_keepalive_ms == 60000 && config.network->dns_cache_ms == 60000 && config.network->receive_buffer_bytes == 65536);
+    CHECK(config.network->tcp_keepalive_ms == 60000 && config.network->dns_cache_ms == 60000 &&
+          config.network->receive_buffer_bytes == 65536);
     CHECK(config.network->max_connections == 0 && config.network->max_connections_per_host == 0 && config.network->max_idle_connections == 0);
     CHECK(config.retry->max_attempts == 1 && config.retry->budget == 10 && config.retry->delay_ms == 500);
     CHECK(config.retry->max_delay_ms == 30000 && config.min_host_interval_ms == 0);

@@ -289,13 +289,14 @@ static void check_the_end(void)
     CHECK_EQUAL(s.requests_failed, failed);
     CHECK(s.waiting == 0 && s.running == 0 && s.decoding == 0);
     printf("%ld loads: %ld good (%ld network, %ld memory, %ld disk, %ld HTTP cache), %ld cancelled, %ld failed, "
-           "%ld told of the cache, %ld previews; %lld transfers\n", count, good, by_origin[SDD_ORIGIN_NETWORK],
-           by_origin[SDD_ORIGIN_MEMORY], by_origin[SDD_ORIGIN_DISK], by_origin[SDD_ORIGIN_HTTP_FRESH] +
-           by_origin[SDD_ORIGIN_HTTP_REVALIDATED] + by_origin[SDD_ORIGIN_HTTP_STALE], cancelled, failed, told_cached, previewed,
-           (long long)s.transfers_started);
+           "%ld told of the cache, %ld previews; %lld transfers\n",
+           count, good, by_origin[SDD_ORIGIN_NETWORK], by_origin[SDD_ORIGIN_MEMORY], by_origin[SDD_ORIGIN_DISK],
+           by_origin[SDD_ORIGIN_HTTP_FRESH] + by_origin[SDD_ORIGIN_HTTP_REVALIDATED] + by_origin[SDD_ORIGIN_HTTP_STALE],
+           cancelled, failed, told_cached, previewed, (long long)s.transfers_started);
     CHECK(good && failed);
     if (total >= KINDS_JUDGED_FROM)
-        CHECK(by_origin[SDD_ORIGIN_NETWORK] && by_origin[SDD_ORIGIN_MEMORY] && by_origin[SDD_ORIGIN_DISK] && cancelled && told_cached);
+        CHECK(by_origin[SDD_ORIGIN_NETWORK] && by_origin[SDD_ORIGIN_MEMORY] && by_origin[SDD_ORIGIN_DISK] &&
+              cancelled && told_cached);
     CHECK(previewed > 0 || total < MEMORY_JUDGED_FROM);
 }
 

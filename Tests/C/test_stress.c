@@ -131,9 +131,9 @@ static void ended(call *c, const sdd_result *result)
     c->detail = result->failure.detail;
     if (!is_possible(c, result->failure.status, result->failure.detail))
         FAIL("%s: %s %d, curl %d, errno %d, reused %d, %lld bytes of header: %s", result->url,
-             sdd_status_name(result->failure.status), (int)result->failure.detail, (int)result->failure.curl_code, (int)result->failure.system_error,
-             (int)result->metrics->connection_reused, (long long)result->metrics->response_header_bytes,
-             result->failure.message);
+             sdd_status_name(result->failure.status), (int)result->failure.detail, (int)result->failure.curl_code,
+             (int)result->failure.system_error, (int)result->metrics->connection_reused,
+             (long long)result->metrics->response_header_bytes, result->failure.message);
     if (result->failure.status == SDD_ERROR_CANCELLED) atomic_fetch_add(&cancelled_calls, 1);
     if (result->failure.status == SDD_OK) check_good(c, result);
 }
@@ -262,7 +262,8 @@ static void submit_one(site *s, uint64_t *state)
     sdd_token token = sdd_downloader_submit(s->downloader, &request);
     if (token == 0) {
         /* The downloader is already destroyed. */
-        CHECK(sdd_last_error(NULL) == SDD_ERROR_CLOSED && s->ends && c->completed == 0 && c->freed == 0 && c->let_go == 0);
+        CHECK(sdd_last_error(NULL) == SDD_ERROR_CLOSED && s->ends && c->completed == 0 && c->freed == 0 &&
+              c->let_go == 0);
         atomic_store(&c->may_be_cancelled, -1);
         atomic_fetch_sub(&open_calls, 1);
         return;

@@ -174,10 +174,10 @@ static void bad_transforms_are_refused(void)
     calls seen = { 0, NULL };
     const sdd_transform bad[] = {
         T(.kind = 0), T(.kind = 7), T(.kind = -1), T(.kind = SDD_TRANSFORM_RESIZE),
-        T(.kind = SDD_TRANSFORM_RESIZE, .width = -1, .height = 3), T(.kind = SDD_TRANSFORM_RESIZE, .width = 3, .fit = 4),
-        T(.kind = SDD_TRANSFORM_RESIZE, .width = 3, .fit = -1), T(.kind = SDD_TRANSFORM_CROP, .width = 3),
-        T(.kind = SDD_TRANSFORM_CROP, .width = -3, .height = 3), T(.kind = SDD_TRANSFORM_FLIP),
-        T(.kind = SDD_TRANSFORM_FLIP, .flip = 4), T(.kind = SDD_TRANSFORM_FLIP, .flip = -1),
+        T(.kind = SDD_TRANSFORM_RESIZE, .width = -1, .height = 3),
+        T(.kind = SDD_TRANSFORM_RESIZE, .width = 3, .fit = 4), T(.kind = SDD_TRANSFORM_RESIZE, .width = 3, .fit = -1),
+        T(.kind = SDD_TRANSFORM_CROP, .width = 3), T(.kind = SDD_TRANSFORM_CROP, .width = -3, .height = 3),
+        T(.kind = SDD_TRANSFORM_FLIP), T(.kind = SDD_TRANSFORM_FLIP, .flip = 4), T(.kind = SDD_TRANSFORM_FLIP, .flip = -1),
         T(.kind = SDD_TRANSFORM_ROTATE), T(.kind = SDD_TRANSFORM_ROTATE, .degrees = 45),
         T(.kind = SDD_TRANSFORM_ROTATE, .degrees = 360), T(.kind = SDD_TRANSFORM_ROTATE, .degrees = -90),
         T(.kind = SDD_TRANSFORM_ROUND_CORNERS, .radius = -1),

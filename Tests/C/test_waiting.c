@@ -85,11 +85,13 @@ static void encoding_fails_like_the_blocking_call(void)
     sdd_image_release(lazy);
     record_clear(&r);
 
-    CHECK_REFUSED(sdd_downloader_encode(downloader, none, NULL, record_completed, &r, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_REFUSED(sdd_downloader_encode(downloader, none, NULL, record_completed, &r, NULL),
+                  SDD_ERROR_INVALID_ARGUMENT);
     CHECK_REFUSED(sdd_downloader_encode(downloader, image, NULL, NULL, &r, NULL), SDD_ERROR_INVALID_ARGUMENT);
     options.format = 0;
     options.quality = 101;
-    CHECK_REFUSED(sdd_downloader_encode(downloader, image, &options, record_completed, &r, NULL), SDD_ERROR_INVALID_ARGUMENT);
+    CHECK_REFUSED(sdd_downloader_encode(downloader, image, &options, record_completed, &r, NULL),
+                  SDD_ERROR_INVALID_ARGUMENT);
     destroy(downloader);
     CHECK_REFUSED(sdd_downloader_encode(downloader, image, NULL, record_completed, &r, NULL), SDD_ERROR_CLOSED);
     sdd_image_release(image);
@@ -151,7 +153,8 @@ static void a_load_is_waited_for(void)
     for (int i = 0; i < 3; i++) {
         CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_OK);
         CHECK(loaded->struct_size == sizeof *loaded && loaded->is_terminal == 1);
-        CHECK(loaded->failure.status == SDD_OK && loaded->failure.detail == 0 && loaded->image != NULL && loaded->bytes != NULL);
+        CHECK(loaded->failure.status == SDD_OK && loaded->failure.detail == 0 && loaded->image != NULL &&
+              loaded->bytes != NULL);
         CHECK_TEXT(loaded->url, request.url);
         CHECK_EQUAL(loaded->origin, i == 0 ? SDD_ORIGIN_NETWORK : i == 1 ? SDD_ORIGIN_MEMORY : SDD_ORIGIN_DISK);
         CHECK_TEXT(loaded->failure.message, "");
@@ -186,7 +189,8 @@ static void a_failed_load_has_a_message(void)
     sdd_result *loaded = NULL;
     sdd_load_request request = load_of(at("/status/404?waited"), 0);
     CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
-    CHECK(loaded->failure.status == SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE && loaded->failure.http_status == 404 && loaded->image == NULL);
+    CHECK(loaded->failure.status == SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE && loaded->failure.http_status == 404 &&
+          loaded->image == NULL);
     CHECK(strstr(loaded->failure.message, "404") != NULL && sdd_response_status(loaded->response) == 404);
     sdd_result_release(loaded);
     CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_ERROR_BLOCKED);
@@ -201,7 +205,8 @@ static void a_failed_load_has_a_message(void)
     CHECK_EQUAL(loaded->failure.detail, SDD_DETAIL_TIMEOUT_TOTAL);
     sdd_result_release(loaded);
     /* These bits are for events. */
-    static const sdd_options bits[] = { SDD_OPTION_PREVIEW_EVENTS, SDD_OPTION_PROGRESS_EVENTS, SDD_OPTION_FACTS_EVENTS, UINT64_C(1) << 60 };
+    static const sdd_options bits[] = { SDD_OPTION_PREVIEW_EVENTS, SDD_OPTION_PROGRESS_EVENTS, SDD_OPTION_FACTS_EVENTS,
+                                        UINT64_C(1) << 60 };
     for (int i = 0; i < 4; i++) {
         request = load_of(at("/ok"), bits[i]);
         CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_ERROR_INVALID_DOWNLOAD_OPERATION);
@@ -229,7 +234,8 @@ static void a_refresh_is_waited_for(void)
     CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_OK);
     sdd_result_release(loaded);
     CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_ERROR_NOT_MODIFIED);
-    CHECK(loaded->image != NULL && loaded->bytes != NULL && loaded->origin == SDD_ORIGIN_MEMORY && loaded->failure.message[0] != 0);
+    CHECK(loaded->image != NULL && loaded->bytes != NULL && loaded->origin == SDD_ORIGIN_MEMORY &&
+          loaded->failure.message[0] != 0);
     CHECK_EQUAL(sdd_image_width(loaded->image), 19);
     sdd_result_release(loaded);
     request.url = in_turns("waits", "/file/png/rgb8.png", "/status/500");

@@ -130,7 +130,8 @@ static int mode_facts(char **names)
     request.user_data = &told;
     CHECK(sdd_downloader_submit(NULL, &request) != 0);
     CHECK_STATUS(sdd_downloader_idle_wait(NULL, 30000), SDD_OK);
-    CHECK(told.format == decoded.format && told.stored_width == decoded.stored_width && told.stored_height == decoded.stored_height);
+    CHECK(told.format == decoded.format && told.stored_width == decoded.stored_width &&
+          told.stored_height == decoded.stored_height);
     return 0;
 }
 

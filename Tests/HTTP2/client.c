@@ -38,9 +38,9 @@ static void ended(const sdd_result *result, void *tag)
     int unproven = result->metrics->end_unproven;
     printf("end %s error=%s code=%d detail=%d status=%d curl=%d bytes=%zu sum=%016" PRIx64
            " unproven=%d attempts=%d origin=%d image=%d message=%s\n",
-           (char *)tag, sdd_status_name(result->failure.status), result->failure.status, result->failure.detail, result->failure.http_status,
-           result->failure.curl_code, count, sum, unproven, result->metrics->attempts, result->origin, result->image != NULL,
-           result->failure.message);
+           (char *)tag, sdd_status_name(result->failure.status), result->failure.status, result->failure.detail,
+           result->failure.http_status, result->failure.curl_code, count, sum, unproven, result->metrics->attempts,
+           result->origin, result->image != NULL, result->failure.message);
     fflush(stdout);
 }
 

@@ -50,7 +50,6 @@ LONG_FUNCTIONS = {
     "Tests/C/header_init.c main": "main function of a test program",
     "Tests/C/old_struct.c structs_of_0_3_0": TABLES,
     "Tests/C/test_answers.c a_body_as_it_was_sent": TABLES,
-    "Tests/C/test_bad_input.c fields_of_a_load_that_are_refused": TABLES,
     "Tests/C/test_bad_input.c limits_below_zero_are_refused": TABLES,
     "Tests/C/test_batch.c bad_configs_are_refused": TABLES,
     "Tests/C/test_batch.c fill_and_compare": "one comparison of all forms of pixels",
