@@ -149,24 +149,26 @@ static inline void free_call(void *user_data)
 static inline void check_any_result(const sdd_result *result, int is_end)
 {
     CHECK(result->struct_size == sizeof *result && result->token != 0);
-    CHECK_EQUAL(result->finished, is_end);
-    check_measured(result->timings, result->metrics);
-    CHECK(result->origin >= SDD_ORIGIN_NETWORK && result->origin <= SDD_ORIGIN_HTTP_STALE);
-    if (result->detail) CHECK_EQUAL(result->detail / 100, result->error);
-    CHECK_EQUAL(result->error_class, class_of(result->error, result->detail));
-    if (result->error == SDD_OK) return;
+    const sdd_failure *failure = &result->failure;
+    CHECK_EQUAL(result->is_terminal, is_end);
+    check_measured(result->metrics);
+    CHECK(result->origin >= SDD_ORIGIN_NONE && result->origin <= SDD_ORIGIN_HTTP_STALE);
+    CHECK_EQUAL(result->origin == SDD_ORIGIN_NONE, failure->status != SDD_OK);
+    if (failure->detail) CHECK_EQUAL(failure->detail / 100, failure->status);
+    CHECK_EQUAL(failure->error_class, class_of(failure->status, failure->detail));
+    if (failure->status == SDD_OK) return;
     /* A transport of the application sets its own message. */
-    CHECK(result->message[0] != 0);
-    CHECK(strcmp(sdd_status_name(result->error), "SDD_ERROR_UNKNOWN") != 0);
+    CHECK(failure->message[0] != 0);
+    CHECK(strcmp(sdd_status_name(failure->status), "SDD_ERROR_UNKNOWN") != 0);
     CHECK(result->image == NULL && result->bytes == NULL && result->extended == NULL);
-    CHECK(result->stage >= SDD_STAGE_SUBMIT && result->stage <= SDD_STAGE_DECODE);
+    CHECK(failure->stage >= SDD_STAGE_SUBMIT && failure->stage <= SDD_STAGE_DECODE);
 }
 
 static inline void check_end(call *c, const sdd_result *result)
 {
     check_any_result(result, 1);
-    end_call(c, result->error);
-    if (result->error != SDD_OK) return;
+    end_call(c, result->failure.status);
+    if (result->failure.status != SDD_OK) return;
     atomic_fetch_add(&good_calls, 1);
     if (!c->target[0] || !result->bytes || c->site->changes_bodies) return;
     CHECK_EQUAL(sdd_bytes_size(result->bytes), c->size);

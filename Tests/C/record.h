@@ -126,18 +126,19 @@ static int pictures_are_transformed;
 /* Checks the properties that every result has. */
 static inline void check_result(const sdd_result *result)
 {
+    const sdd_failure *failure = &result->failure;
     CHECK(result->struct_size == sizeof *result && result->metrics->struct_size == sizeof *result->metrics);
-    CHECK(result->metrics->struct_size == sizeof *result->metrics);
     CHECK(result->token != 0 && result->origin >= SDD_ORIGIN_NONE && result->origin <= SDD_ORIGIN_HTTP_STALE);
-    CHECK_EQUAL(result->origin == SDD_ORIGIN_NONE, result->failure.status != SDD_OK);
+    CHECK_EQUAL(result->origin == SDD_ORIGIN_NONE, failure->status != SDD_OK);
     CHECK_EQUAL(result->is_terminal, 1);
     check_measured(result->metrics);
-    if (result->failure.detail) CHECK_EQUAL(result->failure.detail / 100, result->failure.status);
-    CHECK_EQUAL(result->failure.error_class, class_of(result->failure.status, result->failure.detail));
-    CHECK(result->failure.retryable == 0 || result->failure.retryable == 1);
-    if (result->failure.status == SDD_OK) {
-        CHECK_TEXT(result->failure.message, "");
-        CHECK(result->failure.stage == SDD_STAGE_NONE && result->failure.retryable == 0);
+    if (failure->detail) CHECK_EQUAL(failure->detail / 100, failure->status);
+    CHECK_EQUAL(failure->error_class, class_of(failure->status, failure->detail));
+    CHECK(failure->retryable == 0 || failure->retryable == 1);
+    for (int i = 0; i < 3; i++) CHECK_EQUAL(failure->reserved[i], 0);
+    if (failure->status == SDD_OK) {
+        CHECK_TEXT(failure->message, "");
+        CHECK(failure->stage == SDD_STAGE_NONE && failure->retryable == 0);
         /* A result from memory may have no bytes, or bytes from elsewhere. A load has none for a picture that was
            scaled or transformed. */
         int is_made = result->image && sdd_image_bytes(result->image) == NULL && result->bytes == NULL;
@@ -150,19 +151,20 @@ static inline void check_result(const sdd_result *result)
             CHECK(own == result->bytes || (own == NULL && result->origin == SDD_ORIGIN_DISK));
         }
     } else {
-        size_t length = strlen(result->failure.message);
-        if (length < 10 || result->failure.message[length - 1] != '.' || strchr(result->failure.message, '\n'))
-            FAIL("not a sentence: \"%s\"", result->failure.message);
-        CHECK(strncmp(sdd_status_name(result->failure.status), "SDD_ERROR_", 10) == 0);
-        CHECK(strcmp(sdd_status_name(result->failure.status), "SDD_ERROR_UNKNOWN") != 0);
+        size_t length = strlen(failure->message);
+        if (length < 10 || failure->message[length - 1] != '.' || strchr(failure->message, '\n'))
+            FAIL("not a sentence: \"%s\"", failure->message);
+        CHECK(strncmp(sdd_status_name(failure->status), "SDD_ERROR_", 10) == 0);
+        CHECK(strcmp(sdd_status_name(failure->status), "SDD_ERROR_UNKNOWN") != 0);
         CHECK(result->image == NULL && result->bytes == NULL && result->extended == NULL);
-        CHECK(result->failure.stage >= SDD_STAGE_SUBMIT && result->failure.stage <= SDD_STAGE_DECODE);
+        CHECK(failure->stage >= SDD_STAGE_SUBMIT && failure->stage <= SDD_STAGE_DECODE);
     }
 }
 
 static inline void record_completed(const sdd_result *result, void *user_data)
 {
     record *r = user_data;
+    const sdd_failure *failure = &result->failure;
     check_result(result);
     pthread_mutex_lock(&r->lock);
     CHECK(r->freed_count == 0 && r->completed_count == 0);
@@ -172,17 +174,17 @@ static inline void record_completed(const sdd_result *result, void *user_data)
     r->completed_count++;
     r->thread = pthread_self();
     r->token = result->token;
-    r->error = result->failure.status;
-    r->detail = result->failure.detail;
-    r->http_status = result->failure.http_status;
-    r->curl_code = result->failure.curl_code;
-    r->system_error = result->failure.system_error;
+    r->error = failure->status;
+    r->detail = failure->detail;
+    r->http_status = failure->http_status;
+    r->curl_code = failure->curl_code;
+    r->system_error = failure->system_error;
     r->has_url = result->url != NULL;
     snprintf(r->url, sizeof r->url, "%s", result->url ? result->url : "");
-    snprintf(r->message, sizeof r->message, "%s", result->failure.message);
-    r->error_class = result->failure.error_class;
-    r->stage = result->failure.stage;
-    r->retryable = result->failure.retryable;
+    snprintf(r->message, sizeof r->message, "%s", failure->message);
+    r->error_class = failure->error_class;
+    r->stage = failure->stage;
+    r->retryable = failure->retryable;
     r->origin = result->origin;
     r->metrics = *result->metrics;
     snprintf(r->remote_address, sizeof r->remote_address, "%s", result->metrics->remote_address);
