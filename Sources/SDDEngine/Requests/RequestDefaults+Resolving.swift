@@ -134,7 +134,8 @@ extension DownloadRequest.Parts {
         } catch {
             guard [EMFILE, ENFILE, ENOMEM].contains(error.errno) else {
                 throw DownloadError(
-                    .invalidOperation, .badSink, "sdd_download_request.sink_fd: \(descriptor ?? -1) is not an open descriptor.")
+                    .invalidOperation, .badSink,
+                    "sdd_download_request.sink_fd: \(descriptor ?? -1) is not an open descriptor.")
             }
             throw DownloadError(
                 .invalidOperation, .noTransfer, "The process has no descriptor left for a copy of sink_fd.")
