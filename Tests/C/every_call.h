@@ -156,8 +156,8 @@ static inline void every_rule_gives(sdd_downloader *dead, sdd_status expected)
     CHECK_DEAD(sdd_downloader_set_modifiers(dead, &modifiers), expected);
     CHECK_DEAD(sdd_downloader_set_decode_options(dead, NULL), expected);
     CHECK_DEAD(sdd_downloader_set_offline(dead, 1), expected);
-    CHECK_DEAD(sdd_downloader_add_transport(dead, &transport, NULL), expected);
-    CHECK_DEAD(sdd_downloader_add_coder(dead, &coder, NULL), expected);
+    CHECK_DEAD(sdd_downloader_add_transport(dead, &transport), expected);
+    CHECK_DEAD(sdd_downloader_add_coder(dead, &coder), expected);
     CHECK_DEAD(sdd_downloader_remove_transport(dead, "archive"), expected);
     CHECK_DEAD(sdd_downloader_remove_coder(dead, "never"), expected);
     CHECK_DEAD(sdd_downloader_get_config(dead, &config), expected);
@@ -166,7 +166,6 @@ static inline void every_rule_gives(sdd_downloader *dead, sdd_status expected)
     CHECK_DEAD_GIVES(sdd_downloader_is_suspended(dead), 0);
     CHECK_DEAD(sdd_downloader_enter_background(dead, 0), expected);
     CHECK_DEAD(sdd_downloader_enter_foreground(dead), expected);
-    CHECK_DEAD_GIVES(sdd_downloader_current_download_count(dead), 0);
     CHECK_DEAD(sdd_downloader_get_statistics(dead, &statistics), expected);
     CHECK_DEAD(sdd_downloader_set_observer(dead, never_noticed, NULL, NULL), expected);
     CHECK_DEAD(sdd_downloader_set_log(dead, SDD_LOG_DEBUG, never_noticed, NULL, NULL), expected);
@@ -187,22 +186,26 @@ static inline void every_request_gives(sdd_downloader *dead, sdd_token token, sd
     sdd_response *response = (sdd_response *)&info;
     sdd_cookies *cookies = (sdd_cookies *)&info;
     sdd_bytes *bytes = (sdd_bytes *)&info;
-    sdd_status status = -1;
     size_t count = 7;
     request.url = url;
     request.completed = never_completed;
     cookie.name = cookie.value = "x";
     cookie.domain = "example.org";
     CHECK_DEAD_GIVES(sdd_download(dead, url, 0, NULL, never_completed, NULL), 0);
-    CHECK_DEAD_GIVES(sdd_downloader_submit(dead, &request, &status), 0);
-    CHECK_STATUS(status, expected);
-    status = -1;
-    CHECK_DEAD_GIVES(sdd_cache_put(NULL, dead, &item, &status), 0);
-    CHECK_STATUS(status, expected);
-    status = -1;
-    CHECK_DEAD_GIVES(sdd_cache_query(NULL, dead, &query, &status), 0);
-    CHECK_STATUS(status, expected);
+    CHECK_DEAD_GIVES(sdd_downloader_submit(dead, &request), 0);
+    CHECK_STATUS(sdd_last_error(NULL), expected);
+    CHECK_DEAD_GIVES(sdd_cache_put(NULL, dead, &item), 0);
+    CHECK_STATUS(sdd_last_error(NULL), expected);
+    CHECK_DEAD_GIVES(sdd_cache_query(NULL, dead, &query), 0);
+    CHECK_STATUS(sdd_last_error(NULL), expected);
     CHECK_DEAD(sdd_get(dead, url, 0, -1, NULL, &bytes, NULL), expected);
+    {
+        sdd_download_request waited = SDD_DOWNLOAD_REQUEST_INIT;
+        sdd_result *result = (sdd_result *)&waited;
+        waited.url = url;
+        CHECK_DEAD(sdd_downloader_submit_wait(dead, &waited, -1, &result), expected);
+        CHECK(result == NULL);
+    }
     CHECK_DEAD(sdd_downloader_cancel_all(dead), expected);
     CHECK_STATUS(sdd_cancel(token), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_set_priority(token, SDD_PRIORITY_HIGH), SDD_ERROR_NOT_FOUND);
@@ -229,25 +232,22 @@ static inline void every_entry_gives(sdd_downloader *downloader, sdd_cache *dead
     const char *key = "http://127.0.0.1/";
     sdd_cache_item item = never_stored(key);
     sdd_cache_query_options query = never_looked_for(key);
-    sdd_image *image = (sdd_image *)&item;
-    sdd_bytes *bytes = (sdd_bytes *)&item, *extended = bytes;
-    sdd_status status = -1;
+    sdd_result *result = (sdd_result *)&item;
     int32_t descriptor = 7;
     int64_t size;
-    CHECK_DEAD_GIVES(sdd_cache_put(dead, downloader, &item, &status), 0);
-    CHECK_STATUS(status, expected);
-    status = -1;
-    CHECK_DEAD_GIVES(sdd_cache_query(dead, downloader, &query, &status), 0);
-    CHECK_STATUS(status, expected);
-    CHECK_DEAD_GIVES(sdd_cache_put(dead, downloader, &item, NULL), 0);
-    CHECK_DEAD_GIVES(sdd_cache_query(dead, downloader, &query, NULL), 0);
-    CHECK_DEAD(sdd_cache_put_wait(dead, &item, NULL), expected);
-    CHECK_DEAD(sdd_cache_query_wait(dead, &query, &image, &bytes, &extended, NULL), expected);
+    CHECK_DEAD_GIVES(sdd_cache_put(dead, downloader, &item), 0);
+    CHECK_STATUS(sdd_last_error(NULL), expected);
+    CHECK_DEAD_GIVES(sdd_cache_query(dead, downloader, &query), 0);
+    CHECK_STATUS(sdd_last_error(NULL), expected);
+    CHECK_DEAD(sdd_cache_put_wait(dead, &item), expected);
+    query.completed = NULL;
+    query.user_data_free = NULL;
+    CHECK_DEAD(sdd_cache_query_wait(dead, &query, &result), expected);
     CHECK_DEAD_GIVES((intptr_t)sdd_cache_memory_image(dead, key), 0);
     CHECK_DEAD_GIVES(sdd_cache_contains_wait(dead, key, SDD_CACHE_ALL), 0);
     CHECK_DEAD(sdd_cache_remove_wait(dead, key, SDD_CACHE_ALL), expected);
     CHECK_DEAD(sdd_cache_open_wait(dead, key, &descriptor, &size), expected);
-    CHECK(descriptor == -1 && image == NULL && bytes == NULL && extended == NULL);
+    CHECK(descriptor == -1 && result == NULL);
 }
 
 /* Calls every function that takes a cache. NULL stands for the shared cache, which cannot be destroyed. */
@@ -298,27 +298,24 @@ static inline void every_load_gives(sdd_loader *dead, sdd_status expected)
     const char *url = "http://127.0.0.1/";
     sdd_load_request request = SDD_LOAD_REQUEST_INIT;
     sdd_prefetch_list list = SDD_PREFETCH_LIST_INIT;
-    sdd_status status = -1;
     request.url = url;
     request.completed = never_completed;
     request.user_data_free = never_freed;
     list.urls = &url;
     list.count = 1;
     list.user_data_free = never_freed;
-    CHECK_DEAD_GIVES(sdd_prefetch(dead, &list, &status), 0);
-    CHECK_STATUS(status, expected);
+    CHECK_DEAD_GIVES(sdd_prefetch(dead, &list), 0);
+    CHECK_STATUS(sdd_last_error(NULL), expected);
     CHECK_DEAD(sdd_loader_set_max_concurrent_prefetches(dead, 3), expected);
-    status = -1;
     CHECK_DEAD_GIVES(sdd_load(dead, url, 0, NULL, never_completed, NULL), 0);
-    CHECK_DEAD_GIVES(sdd_loader_submit(dead, &request, &status), 0);
-    CHECK_STATUS(status, expected);
-    CHECK_DEAD_GIVES(sdd_loader_submit(dead, &request, NULL), 0);
+    CHECK_DEAD_GIVES(sdd_loader_submit(dead, &request), 0);
+    CHECK_STATUS(sdd_last_error(NULL), expected);
     {
         sdd_load_request waited = SDD_LOAD_REQUEST_INIT;
-        sdd_loaded loaded = SDD_LOADED_INIT;
+        sdd_result *loaded = (sdd_result *)&request;
         waited.url = url;
         CHECK_DEAD(sdd_loader_submit_wait(dead, &waited, -1, &loaded), expected);
-        CHECK(loaded.image == NULL && loaded.error == expected && loaded.stage == SDD_STAGE_NONE);
+        CHECK(loaded == NULL);
     }
     CHECK_DEAD_GIVES(sdd_loader_running_count(dead), 0);
     CHECK_DEAD(sdd_loader_cancel_all(dead), expected);
