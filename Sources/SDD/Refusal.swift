@@ -2,7 +2,7 @@ internal import CSDD
 internal import Glibc
 internal import SDDEngine
 
-// The reason why a call is refused: its status, and the message that sdd_last_error_message() returns.
+// The reason why a call is refused: its status, and what sdd_last_error() tells of it.
 
 /// The location of an error: an argument of the call ("count"), a field of a struct ("sdd_cookie.path"), or a field in
 /// an array ("sdd_download_request.headers[2].name"). Made of literals, so that it costs nothing until it is shown.

@@ -268,12 +268,14 @@ static void a_name_is_a_folder_of_the_users_caches(void)
 
 static void check_no_cache(const char *folder, int32_t expected)
 {
+    sdd_failure failure;
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     sdd_cache *cache = (sdd_cache *)&config;
     config.directory = folder;
     config.user_data_free = freed_for_nothing;
     CHECK_FAILS(sdd_cache_create(&config, &cache), SDD_ERROR_CACHE, expected);
-    CHECK(cache == NULL);
+    CHECK(cache == NULL && sdd_last_error(&failure) == SDD_ERROR_CACHE);
+    CHECK((failure.system_error != 0) == (expected == SDD_DETAIL_CACHE_DIRECTORY));
 }
 
 static void bad_and_unsafe_folders_are_refused(void)

@@ -266,7 +266,8 @@ typedef struct sdd_cache_config {
     /* Entries with at least this many encoded bytes are mapped (mmap(2)) instead of read: no
        program may cut the files meanwhile. Default: none. */
     int64_t map_from_bytes;
-    /* Longest wait for another process that downloads the same URL; default 30000. */
+    /* Longest wait for another process that downloads the same URL; default 30000; SDD_NO_LIMIT:
+       as long as that process lives. */
     int64_t share_wait_ms;
     /* bodies kept for SDD_OPTION_RESUME; default 256 MiB; SDD_NO_LIMIT: none */
     int64_t max_part_bytes;

@@ -41,7 +41,9 @@ func makeCache(_ config: sdd_cache_config) throws(Refusal) -> ImageCache {
     } catch {
         guard let failure else { throw error }
         let detail: DownloadError.Detail = failure == .unsafeDirectory ? .cacheUnsafe : .cacheDirectory
-        throw Refusal(DownloadError(.cache, detail, error.sentence))
+        var told = DownloadError(.cache, detail, error.sentence)
+        told.systemError = DownloadError(failure).systemError
+        throw Refusal(told)
     }
 }
 
