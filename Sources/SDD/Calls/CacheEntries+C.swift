@@ -123,7 +123,8 @@ public func sdd_cache_contains_wait(_ cache: OpaquePointer?, _ key: UnsafePointe
 }
 
 @_cdecl("sdd_cache_remove_wait") @implementation
-public func sdd_cache_remove_wait(_ cache: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ levels: Int32) -> sdd_status {
+public func sdd_cache_remove_wait(_ cache: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ levels: Int32) -> sdd_status
+{
     status { () throws(Refusal) in
         let (key, levels) = (try cacheKey(key, "key"), try cacheLevels(levels, "levels"))
         let cache = try Caches.cache(cache)

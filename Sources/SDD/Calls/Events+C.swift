@@ -13,7 +13,9 @@ public func sdd_downloader_event_fd(_ downloader: OpaquePointer?) -> Int32 {
 }
 
 @_cdecl("sdd_downloader_dispatch") @implementation
-public func sdd_downloader_dispatch(_ downloader: OpaquePointer?, _ max: Int, _ count: UnsafeMutablePointer<Int>?) -> sdd_status {
+public func sdd_downloader_dispatch(_ downloader: OpaquePointer?, _ max: Int, _ count: UnsafeMutablePointer<Int>?)
+    -> sdd_status
+{
     status { () throws(Refusal) in
         let downloader = try Downloaders.downloader(downloader)
         let delivered = try translated { () throws(DeliveryFailure) in try downloader.dispatch(max: clamped(max)) }

@@ -62,10 +62,12 @@ private func submit(
     }
     var request = request
     client.hooks.process(&request)
-    let reading = try LoadReading(request, client, isShort ? "options" : nil)
+    let reading = try client.read(request, isShort ? "options" : nil)
     let defaults = client.client.currentDefaults
     let ahead = reading.searchAhead(defaults)
-    if let ahead, let answer = client.loader.submit(ahead.search, callbacks: { RequestCallbacks(request, keepsURL: true) }) {
+    if let ahead,
+        let answer = client.loader.submit(ahead.search, callbacks: { RequestCallbacks(request, keepsURL: true) })
+    {
         guard let token = answer else { throw destroyedMeanwhile() }
         return token
     }
@@ -91,7 +93,7 @@ public func sdd_loader_submit_wait(
         try copy.refuseCallbacks()
         if copy.cached != nil { throw callbackOfWait("sdd_load_request.cached") }
         client.hooks.process(&copy)
-        let reading = try LoadReading(copy, client, for: .loadWait).limited(to: milliseconds)
+        let reading = try client.read(copy, for: .loadWait).limited(to: milliseconds)
         let callbacks = WaitingCallbacks()
         let plan = reading.plan(client.client.currentDefaults)
         guard client.loader.submit(plan, callbacks: callbacks, isImmediate: true) != nil else {

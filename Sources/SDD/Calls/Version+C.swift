@@ -9,6 +9,3 @@ public func sdd_version() -> UInt32 {
 public func sdd_version_string() -> UnsafePointer<CChar>? {
     staticText(version)
 }
-
-/// The value of the header's SDD_VERSION_STRING, which Swift imports as a String without a stable address.
-let version: StaticString = "0.3.0"

@@ -2,6 +2,10 @@ internal import CSDD
 internal import SDDBase
 internal import SDDTransport
 
+extension Handle {
+    static func cookies(_ handle: OpaquePointer?) -> CookieList? { object(handle) }
+}
+
 /// A snapshot of the cookies, with their texts as C strings. Immutable.
 final class CookieList: @unchecked Sendable {
     // Safety: constants; the pointers in `cookies` refer to `texts`.

@@ -1,6 +1,10 @@
 internal import SDDBase
 internal import SDDEngine
 
+extension Handle {
+    static func draft(_ handle: OpaquePointer?) -> LentDraft? { object(handle) }
+}
+
 /// A request that is being built, lent to a request modifier. Used only on the submitting thread.
 final class LentDraft {
     var draft: RequestDraft

@@ -19,7 +19,9 @@ final class RequestCallbacks: AppCallbacks, @unchecked Sendable {
     let userData: UnsafeMutableRawPointer?
     private var lent: LentResult?
 
-    convenience init(_ load: sdd_load_request, keepsURL: Bool) { self.init(load, cached: load.cached, keepsURL: keepsURL) }
+    convenience init(_ load: sdd_load_request, keepsURL: Bool) {
+        self.init(load, cached: load.cached, keepsURL: keepsURL)
+    }
 
     init<Request: RequestStruct>(_ request: Request, cached: sdd_result_fn? = nil, keepsURL: Bool) {
         self.cached = cached

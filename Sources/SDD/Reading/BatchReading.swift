@@ -6,39 +6,30 @@ internal import SDDEngine
 
 // Reading an sdd_batch_config.
 
-/// Creates a batch from its config and starts its first items.
-func makeBatch(_ config: sdd_batch_config) throws(Refusal) -> Batch {
-    let loader = config.loader == nil ? nil : try Loaders.loader(config.loader, "sdd_batch_config.loader")
-    guard config.loader == nil || config.downloader == nil else {
-        throw wrong("sdd_batch_config.downloader", "it must be NULL where there is a loader, which has its own")
-    }
-    let client =
-        if let loader {
-            loader.client
-        } else {
-            try Downloaders.client(config.downloader, "sdd_batch_config.downloader")
+/// A batch's config that was read, without the handles in it.
+struct BatchReading {
+    let spec: RequestSpec
+    let rules: Batch.Rules
+    let input: any BatchInput
+    /// The data of the application's functions. Once the batch is made, the library owns it.
+    let appData: [AppData]
+
+    /// - Parameter defaults: of the downloader that fetches the items.
+    init(_ config: sdd_batch_config, for use: RequestOptions.Use, _ defaults: RequestDefaults) throws(Refusal) {
+        let options = try RequestOptions.read(config.options, "sdd_batch_config.options", for: use)
+        rules = try SDD.rules(config, options, standard: defaults.form)
+        input = try SDD.input(config, defaults)
+        if rules.slotsAreIndexes, let tensor = rules.tensor, let count = input.count, count > tensor.slotCount {
+            throw wrong(
+                "sdd_tensor.slot_count",
+                "\(tensor.slotCount) is too few for \(count) items: with SDD_TENSOR_SLOT_OF_INDEX each has its own")
         }
-    let options = try RequestOptions.read(
-        config.options, "sdd_batch_config.options", for: loader == nil ? .batch : .loadedBatch)
-    let rules = try rules(config, options, standard: client.currentDefaults.form)
-    let input = try input(config, client.currentDefaults)
-    if rules.slotsAreIndexes, let tensor = rules.tensor, let count = input.count, count > tensor.slotCount {
-        throw wrong(
-            "sdd_tensor.slot_count",
-            "\(tensor.slotCount) is too few for \(count) items: with SDD_TENSOR_SLOT_OF_INDEX each has its own")
-    }
-    let transfer = try GivenTransfer(config.transfer, "sdd_batch_config.transfer")
-    var spec = RequestSpec(options: options)
-    spec.priority = try priority(config)
-    spec.transfer = try transfer.checkedSpec()
-    let source: any BatchSource =
-        if let loader { LoadedBatchSource(loader, spec) } else { DownloadedBatchSource(client, spec) }
-    do throws(SystemError) {
-        let batch = try Batch.make(input, source: source, rules: rules)
-        transfer.appData.own()
-        return batch
-    } catch {
-        throw Refusal(SDD_ERROR_NO_RESOURCES, "the system gave no descriptor for sdd_batch_event_fd()")
+        let transfer = try GivenTransfer(config.transfer, "sdd_batch_config.transfer")
+        appData = transfer.appData
+        var spec = RequestSpec(options: options)
+        spec.priority = try priority(config)
+        spec.transfer = try transfer.checkedSpec()
+        self.spec = spec
     }
 }
 

@@ -15,7 +15,11 @@ struct ReadConfiguration {
     var appData: [AppData]
 }
 
-func readConfiguration(_ config: sdd_downloader_config) throws(Refusal) -> ReadConfiguration {
+/// - Parameter cache: returns the cache behind a handle; that of NULL is the shared one.
+func readConfiguration(
+    _ config: sdd_downloader_config,
+    cache: @escaping @Sendable (_ handle: OpaquePointer?, _ place: Place) throws(Refusal) -> ImageCache
+) throws(Refusal) -> ReadConfiguration {
     let parts = try ConfigurationParts(config)
     var downloader = DownloaderConfiguration()
     try readRules(config, &downloader)
@@ -34,8 +38,9 @@ func readConfiguration(_ config: sdd_downloader_config) throws(Refusal) -> ReadC
     readFilter(parts.network, filter, &downloader.transport)
     var defaults = RequestDefaults(
         allowsFiles: downloader.transport.allowsFiles, maxBodyBytes: downloader.transport.maxBodyBytes,
-        sharedCache: { try? Caches.cache(nil) })
+        sharedCache: { try? cache(nil, "cache") })
     try readDefaults(config, parts.limits, &defaults)
+    if config.cache != nil { defaults.cache = try cache(config.cache, "sdd_downloader_config.cache") }
     let modifiers = try AppModifiers.make(config.modifiers, "sdd_downloader_config.modifiers")
     defaults.modifiers = modifiers
     defaults.proxyUserinfo = downloader.transport.proxy.userinfo
@@ -196,7 +201,6 @@ private func readDefaults(
         statuses: config.accepted_status_codes, "sdd_downloader_config.accepted_status_codes",
         types: config.accepted_content_types, "sdd_downloader_config.accepted_content_types", standard: .standard)
     made.credential = try credential(config.credential, "sdd_downloader_config.credential").credential
-    if let cache = config.cache { made.cache = try Caches.cache(cache, "sdd_downloader_config.cache") }
     made.usesHTTPCache = try flag(config.http_cache, "sdd_downloader_config.http_cache")
     made.resumes = try flag(config.resume, "sdd_downloader_config.resume")
 }

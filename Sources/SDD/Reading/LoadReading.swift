@@ -20,22 +20,21 @@ struct LoadReading {
     ///     form and its limit.
     ///   - optionsPlace: as in `RequestStruct.spec`.
     init(
-        _ given: sdd_load_request, _ client: LoaderClient, for use: RequestOptions.Use = .load,
-        of whole: RequestSpec? = nil, _ optionsPlace: Place? = nil
+        _ given: sdd_load_request, _ caches: LoadCaches?, hasEvents: Bool, for use: RequestOptions.Use,
+        of whole: RequestSpec?, _ optionsPlace: Place?
     ) throws(Refusal) {
         let transfer = try GivenTransfer(given.transfer, "sdd_load_request.transfer")
         let transforms = try appTransforms(
             given.transforms, "sdd_load_request.transforms",
             count: given.transform_count, "sdd_load_request.transform_count")
         appData = transforms.appData + transfer.appData
-        var load = LoadSpec(caches: client.caches)
+        var load = LoadSpec(caches: caches)
         load.levels = try LoadLevels(given)
         load.key = given.cache_key == nil ? nil : try cacheKey(given.cache_key, "sdd_load_request.cache_key")
         load.transforms = transforms.chain
         first = given.url
         others = try Self.alternatives(given)
         let isShown = given.cached == nil || given.options & sdd_options(SDD_OPTION_REFRESH_CACHED) != 0
-        let hasEvents = client.client.downloader.isAppDriven
         self.load = load
         spec = Result { () throws(DownloadError) in
             var made = try given.spec(for: use, hasEvents: hasEvents, optionsPlace)

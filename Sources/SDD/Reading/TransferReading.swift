@@ -88,7 +88,9 @@ private func readHeaders(
             let place = Place("sdd_transfer_options.headers")[index]
             let field = try headerField(header.name, header.value, place.field("name"), place.field("value"))
             // A Referer of the header fields takes the place of `referrer`.
-            if given.referrer != nil, HTTPFields.isSameName(field.name, "Referer"), made.headers.first?.name == "Referer" {
+            if given.referrer != nil, HTTPFields.isSameName(field.name, "Referer"),
+                made.headers.first?.name == "Referer"
+            {
                 made.headers.removeFirst()
             }
             made.headers.append(field)

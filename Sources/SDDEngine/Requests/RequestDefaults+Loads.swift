@@ -1,6 +1,6 @@
 package import SDDBase
-package import SDDCoders
-package import SDDTransport
+import SDDCoders
+import SDDTransport
 
 // How a spec and the defaults of a downloader become the plan of a load.
 

@@ -1,6 +1,6 @@
 package import SDDBase
 package import SDDCoders
-package import SDDTransport
+import SDDTransport
 
 /// What the application asks for: a request of any kind, read from its struct and checked, without anything of the
 /// downloader's defaults. `RequestDefaults.resolve` makes the request of it, for each URL. A value type.

@@ -1,4 +1,4 @@
-package import SDDBase
+import SDDBase
 package import SDDTransport
 
 /// What the application says on how to transfer: one sdd_transfer_options, read and checked once, for one request or for

@@ -2,6 +2,10 @@ internal import CSDD
 internal import SDDBase
 internal import SDDEngine
 
+extension Handle {
+    static let loaders = HandleRegistry<LoaderClient>(.loader)
+}
+
 /// The object behind a loader handle: the loader, its caches and the application's callbacks. Callable from any
 /// thread.
 final class LoaderClient: Sendable {
@@ -90,5 +94,19 @@ final class AppLoadHooks: LoadHooks {
         request.completed = given.completed
         request.user_data = given.user_data
         request.user_data_free = given.user_data_free
+    }
+}
+
+extension LoaderClient {
+    /// Reads a load request of the application, or of the calls that make one.
+    /// - Parameters:
+    ///   - whole: the spec of the batch or list that it is part of.
+    ///   - optionsPlace: as in `RequestStruct.spec`.
+    func read(
+        _ request: sdd_load_request, for use: RequestOptions.Use = .load, of whole: RequestSpec? = nil,
+        _ optionsPlace: Place? = nil
+    ) throws(Refusal) -> LoadReading {
+        try LoadReading(
+            request, caches, hasEvents: client.downloader.isAppDriven, for: use, of: whole, optionsPlace)
     }
 }

@@ -73,7 +73,7 @@ struct LoadedBatchSource: BatchSource {
         request.options = spec.options.rawValue
         request.priority = spec.priority.rawValue
         client.hooks.process(&request)
-        return try LoadReading(request, client, for: .loadWait, of: spec)
+        return try client.read(request, for: .loadWait, of: spec)
     }
 
     func cancel(_ token: UInt64) { _ = client.loader.cancel(token) }

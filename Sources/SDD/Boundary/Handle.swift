@@ -7,9 +7,7 @@ internal import SDDEngine
 /// Handles of downloaders, caches, loaders and batches are ids, see `HandleRegistry`; those of images, bytes and other
 /// objects are counted references. `Downloaders`, `Caches` and `Loaders` look up handles where NULL is a shared object.
 enum Handle {
-    static let clients = HandleRegistry<Client>(.downloader)
     static let caches = HandleRegistry<ImageCache>(.cache)
-    static let loaders = HandleRegistry<LoaderClient>(.loader)
     static let batches = HandleRegistry<Batch>(.batch)
 
     // MARK: Batches
@@ -33,8 +31,6 @@ enum Handle {
     static func image(_ handle: OpaquePointer?) -> Image? { object(handle) }
     static func bytes(_ handle: OpaquePointer?) -> Bytes? { object(handle) }
     static func response(_ handle: OpaquePointer?) -> Response? { object(handle) }
-    static func cookies(_ handle: OpaquePointer?) -> CookieList? { object(handle) }
-    static func draft(_ handle: OpaquePointer?) -> LentDraft? { object(handle) }
 
     /// Takes over a reference to bytes that the application passes to the library.
     static func takenOver(_ handle: OpaquePointer?) -> Bytes? {
@@ -47,7 +43,7 @@ enum Handle {
     }
 
     // Safety: the library's header requires that the caller holds or borrows a reference to the object.
-    private static func object<Object: AnyObject>(_ handle: OpaquePointer?) -> Object? {
+    static func object<Object: AnyObject>(_ handle: OpaquePointer?) -> Object? {
         handle.map { Unmanaged<Object>.fromOpaque(UnsafeRawPointer($0)).takeUnretainedValue() }
     }
 

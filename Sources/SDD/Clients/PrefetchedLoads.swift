@@ -87,7 +87,7 @@ final class PrefetchedLoads: PrefetchLoading, @unchecked Sendable {
         return try withUnsafePointer(to: decode ?? sdd_decode_options()) { decode throws(Refusal) in
             if self.decode != nil { request.decode = decode }
             client.hooks.process(&request)
-            return try LoadReading(request, client, for: .load, of: spec)
+            return try client.read(request, of: spec)
         }
     }
 }

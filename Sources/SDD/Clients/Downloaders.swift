@@ -41,7 +41,7 @@ private func prepareNetworks() { sddfork_once(SDDFORK_FIRST_DOWNLOADER) { CurlTr
 /// Creates a downloader over libcurl, with the default header fields.
 func makeClient(_ config: sdd_downloader_config) throws(Refusal) -> Client {
     prepareNetworks()
-    var read = try readConfiguration(config)
+    var read = try readConfiguration(config, cache: Caches.cache)
     read.defaults.headers.set("Accept", to: AcceptField.text(of: [], installed: read.downloader.installedCoders))
     read.defaults.headers.set("User-Agent", to: userAgent)
     do throws(CreationFailure) {

@@ -4,6 +4,10 @@ internal import SDDCoders
 internal import SDDEngine
 internal import SDDTransport
 
+extension Handle {
+    static let clients = HandleRegistry<Client>(.downloader)
+}
+
 /// The object behind a downloader handle: the downloader and the defaults of its requests. Callable from any thread.
 final class Client: Sendable {
     let downloader: Downloader
