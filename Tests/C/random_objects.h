@@ -30,15 +30,13 @@ static void do_decode(void)
     uint32_t which = chance(INPUTS);
     size_t size = one_in(6) ? chance((uint32_t)inputs[which].size) : inputs[which].size;
     sdd_decode_options decode = random_decode(NULL);
-    sdd_image_facts facts = SDD_IMAGE_FACTS_INIT;
+    sdd_image_info info = SDD_IMAGE_INFO_INIT;
     sdd_image *image = NULL;
-    int32_t detail = -1;
     if (one_in(20)) decode.struct_size = chance(sizeof decode);
     CALL(sdd_image_sniff, one_in(20) ? NULL : inputs[which].bytes, one_in(20) ? 0 : size);
-    facts.struct_size = one_in(20) ? chance(sizeof facts) : sizeof facts;
-    CALL(sdd_image_probe, inputs[which].bytes, size, one_in(40) ? NULL : &facts);
-    sdd_status status = CALL(sdd_image_decode, inputs[which].bytes, size, one_in(3) ? NULL : &decode, &image,
-                             one_in(2) ? NULL : &detail);
+    info.struct_size = one_in(20) ? chance(sizeof info) : sizeof info;
+    CALL(sdd_image_probe, inputs[which].bytes, size, one_in(40) ? NULL : &info);
+    sdd_status status = CALL(sdd_image_decode, inputs[which].bytes, size, one_in(3) ? NULL : &decode, &image);
     CHECK((status == SDD_OK) == (image != NULL));
     keep_sdd_image(image);
 }
@@ -59,43 +57,36 @@ static void do_create(void)
 static void look_at_image(sdd_image *image)
 {
     PLACE(sdd_image_info) info = { .room = { 0 } };
-    sdd_image_facts facts = SDD_IMAGE_FACTS_INIT;
+    sdd_image_info whole = SDD_IMAGE_INFO_INIT;
     sdd_image_text piece = SDD_IMAGE_TEXT_INIT;
     const void *data;
     size_t size;
-    int32_t detail;
     info.s.struct_size = random_size(sizeof info.s, info.room);
     CHECK(CALL(sdd_image_width, image) >= (image != NULL) && CALL(sdd_image_height, image) >= (image != NULL));
     CALL(sdd_image_get_info, image, &info.s);
-    CALL(sdd_image_get_facts, image, one_in(40) ? NULL : &facts);
-    CALL(sdd_image_format, image);
     CALL(sdd_image_pixel_format, image);
-    CALL(sdd_image_good_rows, image);
-    CALL(sdd_image_is_preview, image);
-    CALL(sdd_image_loop_count, image);
     CALL(sdd_image_frame_duration_us, image, mostly32((int32_t)chance(6)));
-    CALL(sdd_image_metadata, image, mostly32(1 + (int32_t)chance(3)), one_in(40) ? NULL : &data, &size, &detail);
+    CALL(sdd_image_metadata, image, mostly32(1 + (int32_t)chance(3)), one_in(40) ? NULL : &data, &size);
     size_t texts = CALL(sdd_image_text_count, image);
     CALL(sdd_image_text_at, image, one_in(10) ? SIZE_MAX : texts ? chance((uint32_t)texts) : 0, &piece);
     if (one_in(4)) keep_sdd_bytes(CALL(sdd_bytes_retain, CALL(sdd_image_bytes, image)));
-    if (CALL(sdd_image_decode_pixels, image, &detail) != SDD_OK) return;
+    if (CALL(sdd_image_decode_pixels, image) != SDD_OK) return;
     const uint8_t *pixels = CALL(sdd_image_pixels, image);
-    size = CALL(sdd_image_pixels_size, image);
-    CHECK(pixels != NULL && size > 0 && CALL(sdd_image_stride, image) > 0);
-    volatile uint8_t ends = (uint8_t)(pixels[0] + pixels[size - 1]); /* all of it must be readable */
+    CHECK_STATUS(CALL(sdd_image_get_info, image, &whole), SDD_OK);
+    CHECK(pixels != NULL && whole.pixels_size > 0 && CALL(sdd_image_stride, image) > 0);
+    volatile uint8_t ends = (uint8_t)(pixels[0] + pixels[whole.pixels_size - 1]); /* all of it must be readable */
     (void)ends;
 }
 
 static void encode_later(sdd_image *image, const sdd_encode_options *encode)
 {
     site *s;
-    sdd_status status = -1;
     sdd_downloader *downloader = any_downloader(&s);
     call *c = new_call(s);
     sdd_result_fn completed = one_in(20) ? NULL : on_completed;
     sdd_user_data_free_fn freed = one_in(10) ? NULL : free_call;
     note_callbacks(c, 8, completed != NULL, freed != NULL);
-    submitted(c, CALL(sdd_downloader_encode, image, downloader, one_in(3) ? NULL : encode, completed, c, freed, &status));
+    submitted(c, CALL(sdd_downloader_encode, downloader, image, one_in(3) ? NULL : encode, completed, c, freed));
 }
 
 static void make_of_image(sdd_image *image)
@@ -104,7 +95,6 @@ static void make_of_image(sdd_image *image)
     sdd_encode_options encode = SDD_ENCODE_OPTIONS_INIT;
     sdd_image *made = NULL;
     sdd_bytes *bytes = NULL;
-    int32_t detail = 0, error = 0;
     char key[200];
     size_t length;
     switch (chance(4)) {
@@ -114,8 +104,7 @@ static void make_of_image(sdd_image *image)
         keep_sdd_image(made);
         break;
     case 1:
-        CALL(sdd_image_frame_count, image);
-        CALL(sdd_image_frame, image, mostly32((int32_t)chance(6)), one_in(40) ? NULL : &made, &detail);
+        CALL(sdd_image_frame, image, mostly32((int32_t)chance(6)), one_in(40) ? NULL : &made);
         keep_sdd_image(made);
         break;
     default:
@@ -125,7 +114,6 @@ static void make_of_image(sdd_image *image)
         encode.progressive = mostly32(0), encode.chroma = mostly32((int32_t)chance(3));
         if (one_in(20)) encode.struct_size = chance(sizeof encode);
         if (one_in(4)) encode_later(image, &encode);
-        else if (one_in(3)) CALL(sdd_image_encode_fd, image, &encode, one_in(6) ? wrong_descriptor() : null_device, &error);
         else if (CALL(sdd_image_encode, image, one_in(3) ? NULL : &encode, &bytes) == SDD_OK) CHECK(bytes != NULL);
         keep_sdd_bytes(bytes);
     }
@@ -180,7 +168,6 @@ static sdd_cache_item random_item(void)
     if (one_in(2)) item.bytes = take_sdd_bytes();
     if (one_in(4)) item.extended = take_sdd_bytes();
     item.levels = mostly32((int32_t)chance(4));
-    item.reserved = one_in(40) ? number32() : 0;
     return item;
 }
 
@@ -195,7 +182,6 @@ static void do_store(void)
 {
     site *s;
     PLACE(sdd_cache_item) p = { .room = { 0 } };
-    sdd_status status = -1;
     sdd_downloader *downloader = any_downloader(&s);
     call *c = new_call(s);
     p.s = random_item();
@@ -207,7 +193,7 @@ static void do_store(void)
     int sees_data = SEES(size, sdd_cache_item, user_data);
     note_callbacks(c, size, copy.completed && sees_data,
                    copy.user_data_free && SEES(size, sdd_cache_item, user_data_free));
-    submitted(c, CALL(sdd_cache_put, any_cache(), downloader, &p.s, &status));
+    submitted(c, CALL(sdd_cache_put, any_cache(), downloader, &p.s));
     release_item(&copy);
 }
 
@@ -216,7 +202,6 @@ static void do_query(void)
     site *s;
     PLACE(sdd_cache_query_options) p = { .room = { 0 } };
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
-    sdd_status status = -1;
     sdd_downloader *downloader = any_downloader(&s);
     call *c = new_call(s);
     decode = random_decode(c);
@@ -225,7 +210,8 @@ static void do_query(void)
     p.s.levels = mostly32((int32_t)chance(4));
     p.s.wants = mostly32(1 + (int32_t)chance(3));
     p.s.decode = one_in(3) ? &decode : NULL;
-    p.s.options = one_in(4) ? 1ull << chance(30) : 0;
+    p.s.options = one_in(4) ? random_option() : 0;
+    p.s.priority = mostly32((int32_t)chance(6));
     p.s.completed = one_in(40) ? NULL : on_completed;
     p.s.user_data = c;
     p.s.user_data_free = one_in(10) ? NULL : free_call;
@@ -233,7 +219,7 @@ static void do_query(void)
     int sees_data = SEES(size, sdd_cache_query_options, user_data);
     note_callbacks(c, size, p.s.completed && sees_data,
                    p.s.user_data_free && SEES(size, sdd_cache_query_options, user_data_free));
-    submitted(c, CALL(sdd_cache_query, any_cache(), downloader, &p.s, &status));
+    submitted(c, CALL(sdd_cache_query, any_cache(), downloader, &p.s));
 }
 
 static void do_cache_entry(void)
@@ -242,16 +228,19 @@ static void do_cache_entry(void)
     sdd_cache_item item = random_item();
     sdd_cache_query_options query = SDD_CACHE_QUERY_OPTIONS_INIT;
     sdd_image *image = NULL;
-    sdd_bytes *bytes = NULL, *extended = NULL;
+    sdd_result *result = NULL;
     int32_t number = -1;
     int64_t size;
+    sdd_status status;
     switch (chance(6)) {
-    case 0: CALL(sdd_cache_put_wait, cache, &item, one_in(2) ? NULL : &number); break;
+    case 0: CALL(sdd_cache_put_wait, cache, &item); break;
     case 1:
         query.key = any_key();
         query.levels = mostly32((int32_t)chance(4)), query.wants = mostly32(1 + (int32_t)chance(3));
-        CALL(sdd_cache_query_wait, cache, &query, one_in(4) ? NULL : &image, one_in(4) ? NULL : &bytes,
-             one_in(4) ? NULL : &extended, &number);
+        status = CALL(sdd_cache_query_wait, cache, &query, one_in(8) ? NULL : &result);
+        if (result) check_outcome(result, 1);
+        CHECK(result == NULL || result->failure.status == status);
+        release_result(result);
         break;
     case 2: image = CALL(sdd_cache_memory_image, cache, any_key()); break;
     case 3: CALL(sdd_cache_contains_wait, cache, any_key(), mostly32((int32_t)chance(4))); break;
@@ -260,12 +249,10 @@ static void do_cache_entry(void)
         if (CALL(sdd_cache_open_wait, cache, any_key(), &number, one_in(2) ? NULL : &size) == SDD_OK) close(number);
     }
     keep_sdd_image(image);
-    keep_sdd_bytes(bytes);
-    keep_sdd_bytes(extended);
     release_item(&item);
 }
 
-static int32_t answer_entry(const sdd_cache_entry *entry, void *user_data)
+static sdd_list_step answer_entry(const sdd_cache_entry *entry, void *user_data)
 {
     (void)user_data;
     return entry->disk_bytes < 0 ? -1 : (int32_t)chance(20);
@@ -323,9 +310,8 @@ static void do_to_a_batch(void)
         depth++; /* its `next` runs here */
         if (CALL(sdd_batch_wait, batch, items, chance(4), short_wait(), &count) == SDD_OK) {
             for (size_t i = 0; i < count; i++) {
-                CHECK(items[i].error == SDD_OK || items[i].bytes == NULL);
-                keep_sdd_image(items[i].image);
-                keep_sdd_bytes(items[i].bytes);
+                check_outcome(items[i].result, 1);
+                release_result(items[i].result);
             }
         }
         depth--;
@@ -381,8 +367,6 @@ static void coder_closed(void *decoder, void *user_data)
 static void do_coder(void)
 {
     site *s;
-    const char *missing = NULL;
-    char message[100];
     sdd_coder coder = SDD_CODER_INIT;
     atomic_int *count = owe();
     coder.name = one_in(12) ? text() : one_in(2) ? "one" : "two";
@@ -395,12 +379,12 @@ static void do_coder(void)
     coder.close = coder_closed;
     coder.user_data = count;
     coder.user_data_free = owed_free;
-    sdd_status status = one_in(2) ? CALL(sdd_process_add_coder, &coder, &missing)
-                                  : CALL(sdd_downloader_add_coder, any_downloader(&s), &coder, one_in(2) ? NULL : &missing);
+    sdd_status status = one_in(2) ? CALL(sdd_process_add_coder, &coder)
+                                  : CALL(sdd_downloader_add_coder, any_downloader(&s), &coder);
     if (status != SDD_OK) owe_nothing(count);
     CALL(sdd_process_remove_coder, one_in(6) ? text() : one_in(2) ? "one" : "two");
     CALL(sdd_downloader_remove_coder, any_downloader(&s), one_in(6) ? text() : one_in(2) ? "one" : "two");
-    if (one_in(20)) CALL(sdd_process_load_coder_wait, one_in(2) ? "/etc/hostname" : text(), message, chance(100));
+    if (one_in(20)) CALL(sdd_process_load_coder_wait, one_in(2) ? "/etc/hostname" : text());
 }
 
 /* Transfers of the application's transport that may still be answered. */
@@ -437,7 +421,6 @@ static void transfer_cancelled(sdd_transfer transfer, void *user_data)
 static void do_transport(void)
 {
     site *s;
-    const char *missing = NULL;
     sdd_transport transport = SDD_TRANSPORT_INIT;
     if (one_in(3)) {
         atomic_int *count = owe();
@@ -446,7 +429,7 @@ static void do_transport(void)
         transport.cancel = transfer_cancelled;
         transport.user_data = count;
         transport.user_data_free = owed_free;
-        if (CALL(sdd_downloader_add_transport, any_downloader(&s), &transport, &missing) != SDD_OK) owe_nothing(count);
+        if (CALL(sdd_downloader_add_transport, any_downloader(&s), &transport) != SDD_OK) owe_nothing(count);
         if (one_in(2)) CALL(sdd_downloader_remove_transport, any_downloader(&s), one_in(8) ? text() : "archive");
         return;
     }
@@ -460,9 +443,12 @@ static void do_transport(void)
 static void do_small_things(void)
 {
     const char *why = CALL(sdd_last_error_message);
+    sdd_failure failure;
     CHECK(why != NULL && strlen(why) < 1024);
+    CHECK_EQUAL(CALL(sdd_last_error, &failure), failure.status);
+    CHECK_EQUAL(failure.error_class, class_of(failure.status, failure.detail));
+    CHECK(strcmp(failure.message, why) == 0);
     CHECK(CALL(sdd_status_name, number32()) != NULL && CALL(sdd_status_message, number32()) != NULL);
-    CHECK(CALL(sdd_status_class, number32(), number32()) <= SDD_CLASS_SYSTEM);
     CHECK(CALL(sdd_version) > 0 && CALL(sdd_version_string) != NULL);
     CALL(sdd_downloader_shared);
     CALL(sdd_cache_shared);

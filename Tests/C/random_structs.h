@@ -72,6 +72,16 @@ static void on_completed(const sdd_result *result, void *user_data)
     act_inside(c, result->token, 4);
 }
 
+/* Releases a result that a call has given to the application; NULL is none. */
+static void release_result(sdd_result *result)
+{
+    if (result) {
+        CHECK_EQUAL(result->token, 0);
+        look_at_result(result);
+    }
+    CALL(sdd_result_release, result);
+}
+
 /* Receives previews, and the cached image of a load that refreshes. */
 static void on_part(const sdd_result *result, void *user_data)
 {
@@ -83,10 +93,10 @@ static void on_part(const sdd_result *result, void *user_data)
     act_inside(c, result->token, 10);
 }
 
-static void on_facts(sdd_token token, const sdd_image_facts *facts, void *user_data)
+static void on_facts(sdd_token token, const sdd_image_info *info, void *user_data)
 {
     call *c = user_data;
-    CHECK(token != 0 && facts->width > 0 && facts->height > 0);
+    CHECK(token != 0 && info->stored_width > 0 && info->stored_height > 0);
     if (c) hear(c);
     act_inside(c, token, 10);
 }
@@ -117,7 +127,7 @@ static void on_list(const sdd_prefetch_report *report, void *user_data)
     CHECK(report->token != 0 && report->skipped <= report->finished);
     CHECK_EQUAL(report->finished + report->cancelled, report->total);
     if (c == NULL) return;
-    end_call(c, report->error);
+    end_call(c, report->status);
     act_inside(c, report->token, 4);
 }
 
@@ -217,7 +227,8 @@ static sdd_decode_options random_decode(call *c)
         d.pixels_size = one_in(4) ? chance(65536) : 65536;
         d.pixels_stride = one_in(4) ? chance(1000) : 0;
     }
-    d.integrity = mostly32((int32_t)chance(2));
+    d.damage = mostly32((int32_t)chance(2));
+    d.scaling = mostly32((int32_t)chance(2));
     d.format_hint = one_in(20) ? number32() : 0;
     return d;
 }
@@ -260,13 +271,45 @@ static sdd_modifiers random_modifiers(void)
 
 /* ----------------------------------------------------------------------------------------- requests */
 
-/* A request with everything it points to, valid until it is submitted. */
-typedef struct made_request {
-    PLACE(sdd_download_request) p;
-    sdd_decode_options decode;
+/* Options of a transfer with everything that they point to, valid until they are submitted. */
+typedef struct made_transfer {
+    PLACE(sdd_transfer_options) p;
     sdd_credential credential;
     sdd_modifiers modifiers;
     sdd_header headers[3];
+} made_transfer;
+
+static const sdd_transfer_options *random_transfer(made_transfer *m)
+{
+    sdd_transfer_options *t = &m->p.s;
+    if (one_in(3)) return NULL;
+    memset(m, 0, sizeof *m);
+    *t = (sdd_transfer_options)SDD_TRANSFER_OPTIONS_INIT;
+    for (int i = 0; i < 3; i++) m->headers[i] = (sdd_header){ mostly_text("X-One"), mostly_text("1") };
+    if (one_in(6)) t->headers = m->headers, t->header_count = chance(4);
+    if (one_in(15)) t->referrer = text();
+    if (one_in(15)) m->credential = random_credential(), t->credential = &m->credential;
+    if (one_in(8)) m->modifiers = random_modifiers(), t->modifiers = &m->modifiers;
+    if (one_in(15)) t->accepted_status_codes = text();
+    if (one_in(15)) t->accepted_content_types = text();
+    if (one_in(20)) t->max_body_bytes = number64();
+    if (one_in(20)) t->max_redirects = number32();
+    if (one_in(15)) t->redirects = mostly32((int32_t)chance(3));
+    if (one_in(15)) t->max_attempts = number32();
+    if (one_in(30)) t->ca_file = text();
+    int64_t *const limits[] = { &t->queue_timeout_ms, &t->connect_timeout_ms, &t->first_byte_timeout_ms,
+                                &t->download_timeout_ms, &t->low_speed_limit, &t->low_speed_time_ms };
+    if (one_in(3)) *limits[chance(sizeof limits / sizeof *limits)] = number64();
+    if (one_in(4)) t->total_timeout_ms = mostly64(1 + chance(100));
+    t->struct_size = random_size(sizeof *t, m->p.room);
+    return t;
+}
+
+/* A request with everything it points to, valid until it is submitted. */
+typedef struct made_request {
+    PLACE(sdd_download_request) p;
+    made_transfer transfer;
+    sdd_decode_options decode;
 } made_request;
 
 static int null_device;
@@ -274,37 +317,21 @@ static int null_device;
 static void randomize_request(made_request *m, call *c)
 {
     sdd_download_request *r = &m->p.s;
-    if (one_in(3)) r->options |= 1ull << chance(27);
+    if (one_in(3)) r->options |= random_option();
     if (one_in(60)) r->options |= random_bits();
     if (one_in(15)) r->method = text();
-    for (int i = 0; i < 3; i++) m->headers[i] = (sdd_header){ mostly_text("X-One"), mostly_text("1") };
-    if (one_in(8)) r->headers = m->headers, r->header_count = chance(4);
     if (one_in(30)) r->body = one_in(3) ? NULL : long_text, r->body_size = chance(300);
-    if (one_in(20)) r->referrer = text();
     if (one_in(30)) r->range = text();
     r->priority = mostly32((int32_t)chance(6));
-    r->reserved = one_in(60) ? number32() : 0;
-    if (one_in(15)) r->queue_timeout_ms = number64();
-    if (one_in(15)) r->connect_timeout_ms = number64();
-    if (one_in(15)) r->first_byte_timeout_ms = number64();
-    if (one_in(15)) r->download_timeout_ms = number64();
-    if (one_in(5)) r->total_timeout_ms = mostly64(1 + chance(100));
-    if (one_in(20)) r->accepted_status_codes = text();
-    if (one_in(20)) r->accepted_content_types = text();
-    if (one_in(20)) m->credential = random_credential(), r->credential = &m->credential;
-    if (one_in(12)) m->modifiers = random_modifiers(), r->modifiers = &m->modifiers;
+    r->transfer = random_transfer(&m->transfer);
     if (one_in(25)) r->sink = mostly32((int32_t)chance(3)), r->sink_fd = one_in(4) ? wrong_descriptor() : null_device;
     if (one_in(3)) m->decode = random_decode(c), r->decode = &m->decode;
     if (one_in(40)) r->integrity = text();
     if (one_in(40)) r->expected_bytes = number64();
-    if (one_in(20)) r->max_attempts = number32();
-    if (one_in(20)) r->redirects = mostly32((int32_t)chance(3));
-    if (one_in(30)) r->max_redirects = number32();
-    if (one_in(30)) r->max_body_bytes = number64();
-    if (one_in(40)) r->ca_file = text();
     /* These fields may change the body that the URL gives. */
-    if (r->modifiers || r->sink || r->range || r->method || r->headers || r->integrity) c->target[0] = 0;
-    if (r->redirects || r->options & SDD_OPTION_BODY_AS_SENT) c->target[0] = 0;
+    const sdd_transfer_options *t = r->transfer;
+    if (r->sink || r->range || r->method || r->integrity || r->options & SDD_OPTION_BODY_AS_SENT) c->target[0] = 0;
+    if (t && (t->modifiers || t->headers || t->redirects)) c->target[0] = 0;
 }
 
 /* Records for the model which callbacks the library sees. */
@@ -338,7 +365,7 @@ static void make_request(made_request *m, call *c)
 /* A load with everything it points to. */
 typedef struct made_load {
     PLACE(sdd_load_request) p;
-    made_request download;
+    made_transfer transfer;
     sdd_decode_options decode;
     sdd_transform transforms[3];
     const char *others[3];
@@ -352,8 +379,8 @@ static void make_load(made_load *m, call *c)
     m->p.s = (sdd_load_request)SDD_LOAD_REQUEST_INIT;
     sdd_load_request *r = &m->p.s;
     r->url = url(unused, &size);
-    if (one_in(2)) r->options |= 1ull << chance(27);
-    if (one_in(2)) r->options |= 1ull << chance(27);
+    if (one_in(2)) r->options |= random_option();
+    if (one_in(2)) r->options |= random_option();
     if (one_in(60)) r->options |= random_bits();
     r->progress = one_in(2) ? on_progress : NULL;
     r->completed = one_in(40) ? NULL : on_completed;
@@ -369,20 +396,13 @@ static void make_load(made_load *m, call *c)
     if (one_in(10)) r->original_query = number32();
     if (one_in(10)) r->original_store = number32();
     r->priority = mostly32((int32_t)chance(6));
-    if (one_in(5)) r->total_timeout_ms = mostly64(1 + chance(100));
-    if (one_in(6)) {
-        call ignored = { .site = NULL };
-        memset(&m->download, 0, sizeof m->download);
-        m->download.p.s = (sdd_download_request)SDD_DOWNLOAD_REQUEST_INIT;
-        randomize_request(&m->download, &ignored);
-        if (!one_in(10)) m->download.p.s.options = 0; /* a load with two sets of options is refused */
-        c->pixels = c->pixels ? c->pixels : ignored.pixels;
-        if (ignored.pixels && c->pixels != ignored.pixels) m->download.p.s.decode = NULL, free(ignored.pixels);
-        r->download = &m->download.p.s;
-    }
+    r->transfer = random_transfer(&m->transfer);
+    if (one_in(40)) r->integrity = text();
+    if (one_in(40)) r->expected_bytes = number64();
     r->preview = one_in(2) ? on_part : NULL;
     r->facts = one_in(4) ? on_facts : NULL;
-    r->cached = one_in(2) ? on_part : NULL;
+    /* Refused without that bit. */
+    r->cached = one_in(r->options & SDD_OPTION_REFRESH_CACHED ? 2 : 60) ? on_part : NULL;
     size = r->struct_size = random_size(sizeof *r, m->p.room);
     int sees_data = SEES(size, sdd_load_request, user_data);
     note_callbacks(c, size, r->completed && sees_data,

@@ -151,6 +151,9 @@ static inline int64_t number64(void)
 static inline int32_t mostly32(int32_t meant) { return one_in(12) ? number32() : meant; }
 static inline int64_t mostly64(int64_t meant) { return one_in(12) ? number64() : meant; }
 
+/* Returns one of the bits SDD_OPTION_, or one that is none of them. */
+static inline uint64_t random_option(void) { return 1ull << chance(23); }
+
 /* Returns a descriptor that is not open. */
 static inline int32_t wrong_descriptor(void) { return one_in(2) ? -1 : one_in(2) ? INT32_MAX : INT32_MIN; }
 

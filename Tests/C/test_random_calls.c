@@ -19,18 +19,25 @@ static void randomize_config(sdd_downloader_config *c, config_groups *groups)
 {
     static const char *const resolve[] = { "host.example:80:127.0.0.1", "nonsense" };
     int64_t *const large[] = {
-        &groups->limits.download_timeout_ms, &groups->limits.max_body_bytes, &groups->limits.max_pixels, &c->ageing_ms, &groups->limits.queue_timeout_ms,
-        &groups->limits.connect_timeout_ms, &groups->limits.first_byte_timeout_ms, &groups->limits.total_timeout_ms, &groups->callbacks.min_progress_interval_ms,
-        &groups->limits.max_header_bytes, &groups->network.dns_cache_ms, &groups->limits.decode_time_ms, &groups->limits.decode_time_ms_per_mib, &groups->limits.max_decode_bytes,
-        &groups->callbacks.min_preview_interval_ms, &groups->callbacks.min_preview_bytes, &groups->retry.delay_ms, &groups->retry.max_delay_ms,
+        &groups->limits.download_timeout_ms, &groups->limits.max_body_bytes, &groups->limits.max_pixels,
+        &c->ageing_ms, &groups->limits.queue_timeout_ms, &groups->limits.connect_timeout_ms,
+        &groups->limits.first_byte_timeout_ms, &groups->limits.total_timeout_ms,
+        &groups->callbacks.min_progress_interval_ms, &groups->limits.max_header_bytes,
+        &groups->network.dns_cache_ms, &groups->limits.decode_time_ms, &groups->limits.decode_time_ms_per_mib,
+        &groups->limits.max_decode_bytes, &groups->limits.max_decode_ratio, &groups->network.tcp_keepalive_ms,
+        &groups->callbacks.min_preview_interval_ms, &groups->callbacks.min_preview_bytes,
+        &groups->callbacks.min_preview_scans, &groups->retry.delay_ms, &groups->retry.max_delay_ms,
         &c->min_host_interval_ms,
     };
     int32_t *const small[] = {
-        &c->max_concurrent_downloads, &groups->network.max_redirects, &groups->network.allow_file_urls, &c->max_concurrent_per_host,
-        &c->reserved_urgent_slots, &c->execution_order, &groups->limits.max_header_count, &groups->network.allow_downgrade, &groups->network.address_policy,
-        &groups->network.ip_version, &groups->network.proxy_mode, &groups->network.http_version, &groups->network.min_tls_version, &groups->network.tcp_keepalive_s, &groups->network.max_connections,
-        &groups->network.max_connections_per_host, &groups->network.max_idle_connections, &groups->network.receive_buffer_bytes, &groups->limits.max_scans,
-        &groups->callbacks.min_preview_scans, &c->http_cache, &c->resume, &groups->retry.max_attempts, &groups->retry.budget, &groups->callbacks.reserved, &groups->network.reserved,
+        &c->max_concurrent_downloads, &groups->network.max_redirects, &groups->network.allow_file_urls,
+        &c->max_concurrent_per_host, &c->reserved_urgent_slots, &c->execution_order,
+        &groups->limits.max_header_count, &groups->network.allow_downgrade, &groups->network.address_policy,
+        &groups->network.ip_version, &groups->network.proxy_mode, &groups->network.http_version,
+        &groups->network.min_tls_version, &groups->network.max_connections,
+        &groups->network.max_connections_per_host, &groups->network.max_idle_connections,
+        &groups->network.receive_buffer_bytes, &groups->limits.max_scans, &c->http_cache, &c->resume,
+        &groups->retry.max_attempts, &groups->retry.budget,
     };
     const char **const texts[] = { &groups->network.ca_file, &groups->network.ca_path, &c->accepted_status_codes, &c->accepted_content_types,
                                    &groups->network.no_proxy, &groups->network.network_interface, &groups->network.unix_socket_path, &groups->network.dns_servers };
@@ -116,7 +123,6 @@ static thing *make_cache_thing(void)
     static const char *const none[] = { "/nonexistent" };
     static const char *const odd[] = { NULL, "", "relative", "/proc/none", long_text };
     thing *t = calloc(1, sizeof *t);
-    int32_t detail = 0;
     p.s = (sdd_cache_config)SDD_CACHE_CONFIG_INIT;
     p.s.directory = one_in(12) ? odd[chance(5)] : folders[chance(CACHES)];
     if (one_in(4)) p.s.levels = mostly32((int32_t)chance(4));
@@ -134,7 +140,7 @@ static thing *make_cache_thing(void)
     p.s.struct_size = random_size(sizeof p.s, p.room);
     if (!SEES(p.s.struct_size, sdd_cache_config, directory)) p.s.struct_size = 0;
     sdd_cache *made = NULL;
-    CALL(sdd_cache_create, &p.s, one_in(60) ? NULL : &made, &detail);
+    CALL(sdd_cache_create, &p.s, one_in(60) ? NULL : &made);
     t->handle = made;
     add_thing(t);
     return t;
@@ -175,6 +181,7 @@ static thing *make_batch_thing(void)
     PLACE(sdd_batch_config) p = { .room = { 0 } };
     sdd_tensor tensor = SDD_TENSOR_INIT;
     sdd_decode_options decode = random_decode(NULL);
+    made_transfer transfer;
     const char *urls[8];
     site *s;
     for (int i = 0; i < 8; i++) urls[i] = any_url();
@@ -192,10 +199,11 @@ static thing *make_batch_thing(void)
     else p.s.next = next_source;
     if (one_in(2)) p.s.tensor = &tensor;
     else if (one_in(2)) p.s.decode = &decode;
-    if (one_in(3)) p.s.options = 1ull << chance(30);
+    if (one_in(3)) p.s.options = random_option();
     if (one_in(4)) p.s.deadline_ms = number64();
     p.s.look_ahead = mostly32((int32_t)chance(6)), p.s.order = mostly32((int32_t)chance(2));
-    p.s.max_attempts = mostly32(1);
+    p.s.transfer = random_transfer(&transfer);
+    p.s.priority = mostly32((int32_t)chance(6)), p.s.responses = mostly32((int32_t)chance(2));
     p.s.struct_size = random_size(sizeof p.s, p.room);
     sdd_batch *made = NULL;
     depth++;
@@ -252,7 +260,7 @@ static void end_a_loader(void)
 /* ---------------------------------------------------------------------------------------- actions */
 
 static void (*const actions[])(void) = {
-    do_request, do_request, do_download, do_load_request, do_load_request, do_load, do_prefetch, do_get, do_loader_get, do_to_a_call,
+    do_request, do_request, do_download, do_load_request, do_load_request, do_load, do_prefetch, do_get, do_submit_and_wait, do_to_a_call,
     do_to_a_call, do_take_events, do_take_events, do_take_events, do_wait_idle, do_cookies, do_to_a_downloader,
     do_to_a_downloader, do_to_a_loader, do_decode, do_create, do_to_an_image, do_to_an_image, do_to_bytes,
     do_to_a_response, do_store, do_query, do_cache_entry, do_cache_entry, do_to_a_cache, do_to_a_batch, do_to_a_batch,
