@@ -186,6 +186,7 @@ static inline void every_request_gives(sdd_downloader *dead, sdd_token token, sd
     sdd_response *response = (sdd_response *)&info;
     sdd_cookies *cookies = (sdd_cookies *)&info;
     sdd_bytes *bytes = (sdd_bytes *)&info;
+    sdd_result *result = (sdd_result *)&info;
     size_t count = 7;
     request.url = url;
     request.completed = never_completed;
@@ -199,13 +200,8 @@ static inline void every_request_gives(sdd_downloader *dead, sdd_token token, sd
     CHECK_DEAD_GIVES(sdd_cache_query(NULL, dead, &query), 0);
     CHECK_STATUS(sdd_last_error(NULL), expected);
     CHECK_DEAD(sdd_get(dead, url, 0, -1, NULL, &bytes, NULL), expected);
-    {
-        sdd_download_request waited = SDD_DOWNLOAD_REQUEST_INIT;
-        sdd_result *result = (sdd_result *)&waited;
-        waited.url = url;
-        CHECK_DEAD(sdd_downloader_submit_wait(dead, &waited, -1, &result), expected);
-        CHECK(result == NULL);
-    }
+    request.completed = NULL;
+    CHECK_DEAD(sdd_downloader_submit_wait(dead, &request, -1, &result), expected);
     CHECK_DEAD(sdd_downloader_cancel_all(dead), expected);
     CHECK_STATUS(sdd_cancel(token), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_set_priority(token, SDD_PRIORITY_HIGH), SDD_ERROR_NOT_FOUND);
@@ -223,7 +219,7 @@ static inline void every_request_gives(sdd_downloader *dead, sdd_token token, sd
     CHECK_DEAD(sdd_downloader_dispatch(dead, 0, NULL), expected);
     CHECK_DEAD(sdd_downloader_drain(dead, &event, 1, &count), expected);
     CHECK_DEAD(sdd_downloader_wait(dead, &event, 1, -1, &count), expected);
-    CHECK(count == 7 && response == NULL && cookies == NULL && bytes == NULL);
+    CHECK(count == 7 && response == NULL && cookies == NULL && bytes == NULL && result == NULL);
 }
 
 /* Calls every function that stores or reads entries of a cache; `downloader` is alive, or NULL. */

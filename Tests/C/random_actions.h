@@ -185,7 +185,7 @@ static void look_at_event(const sdd_event *e)
     case SDD_EVENT_PREVIEW:
     case SDD_EVENT_CACHED:
     case SDD_EVENT_PREFETCHED: if (c) hear(c); break;
-    default: CHECK(e->kind >= SDD_EVENT_START && e->kind <= SDD_EVENT_PREFETCH_COMPLETED);
+    default: CHECK(e->kind >= SDD_EVENT_START && e->kind <= SDD_EVENT_LOG);
     }
     if (e->result) look_at_result(e->result);
 }

@@ -68,12 +68,22 @@ static inline int32_t class_of(sdd_status error, int32_t detail)
     case SDD_ERROR_BLOCKED:
     case SDD_ERROR_UNSUPPORTED:
     case SDD_ERROR_DOES_NOT_FIT:
-    case SDD_ERROR_NOT_CACHED: return SDD_CLASS_REQUEST;
+    case SDD_ERROR_NOT_CACHED:
+    case SDD_ERROR_INVALID_ARGUMENT:
+    case SDD_ERROR_NOT_FOUND:
+    case SDD_ERROR_CLOSED:
+    case SDD_ERROR_FORKED:
+    case SDD_ERROR_WRONG_DELIVERY:
+    case SDD_ERROR_BUSY:
+    case SDD_ERROR_WOULD_DEADLOCK:
+    case SDD_ERROR_BUFFER_TOO_SMALL: return SDD_CLASS_REQUEST;
+    case SDD_ERROR_INCOMPLETE: return SDD_CLASS_IMAGE;
     case SDD_ERROR_CACHE:
         if (detail == SDD_DETAIL_CACHE_NOTHING) return SDD_CLASS_REQUEST;
         return detail == SDD_DETAIL_CACHE_TOO_LARGE ? SDD_CLASS_LIMIT : SDD_CLASS_SYSTEM;
     case SDD_ERROR_BAD_IMAGE_DATA:
-        if (detail == SDD_DETAIL_IMAGE_TOO_MANY_PIXELS || detail == SDD_DETAIL_IMAGE_TOO_MANY_FRAMES)
+        if (detail == SDD_DETAIL_IMAGE_TOO_MANY_PIXELS || detail == SDD_DETAIL_IMAGE_TOO_MANY_FRAMES ||
+            detail == SDD_DETAIL_IMAGE_CHUNK_TOO_LARGE)
             return SDD_CLASS_LIMIT;
         if (detail == SDD_DETAIL_IMAGE_BUFFER_TOO_SMALL) return SDD_CLASS_REQUEST;
         return detail == SDD_DETAIL_IMAGE_NO_MEMORY ? SDD_CLASS_SYSTEM : SDD_CLASS_IMAGE;
