@@ -166,7 +166,7 @@ static void bad_arguments_are_refused(void)
         BAD(.progressive = -1), BAD(.chroma = 3), BAD(.chroma = -1),
         { 0, 0, 0, 0, 0, 0, 0, 0, 0 },
     };
-    static const struct { sdd_encode_options known; uint64_t more; } newer = { .known = { sizeof newer }, .more = 1 };
+    static const struct { sdd_encode_options known; uint64_t more; } newer = { .known = { .struct_size = sizeof newer }, .more = 1 };
     sdd_image *image = image_of("encoded/opaque.pam");
     sdd_bytes *bytes = (sdd_bytes *)1;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
