@@ -123,7 +123,8 @@ import Testing
         #expect(driver.takeCancels() == ["A0", "A2", "A3"])
         let report = try #require(driver.reports.last)
         #expect(report.isCancelled && report.cancelled == 5)
-        #expect(report.outcomes.map(\.error?.code) == [.cancelled, nil, .cancelled, .cancelled, .cancelled, .cancelled])
+        #expect(
+            report.outcomes.map(\.error?.code) == [.cancelled, nil, .cancelled, .cancelled, .cancelled, .cancelled])
         #expect(
             report.outcomes.map(\.error?.detail)
                 == [

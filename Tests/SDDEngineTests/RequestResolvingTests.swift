@@ -172,7 +172,7 @@ import Testing
 
     @Test func memoryOfTheCallerIsNotForLater() throws {
         var pixels: UInt8 = 0
-        try withUnsafeMutablePointer(to: &pixels) { base in
+        withUnsafeMutablePointer(to: &pixels) { base in
             let space = PixelSpace(base: UnsafeMutableRawPointer(base), size: 1, stride: 0)
             let form = DecodeOptions(memory: PixelMemory(owner: .caller(space), rowAlignment: 1))
             #expect(throws: Never.self) { try request(spec { $0.form = form }, url).get() }

@@ -43,7 +43,9 @@ import Testing
         // then
         #expect(driver.endOrder.isEmpty && kinds == [.start, .response, .stop, .retry])
         let retry = try #require(driver.notices.last)
-        #expect(retry.error?.code == .invalidStatusCode && retry.httpStatus == 503 && retry.attempt == 1 && retry.token == token)
+        #expect(
+            retry.error?.code == .invalidStatusCode && retry.httpStatus == 503 && retry.attempt == 1
+                && retry.token == token)
         #expect((500_000...1_000_000).contains(retry.delay))
         #expect(driver.turn() == ([.cancel(1)], driver.now + retry.delay))
         driver.now += retry.delay - 1

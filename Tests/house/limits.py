@@ -44,7 +44,7 @@ LONG_FILES = {
 # Longer functions, with the reason.
 LONG_FUNCTIONS = {
     "Sources/SDD/Calls/Events+C.swift made": "a case for each kind of event, which copies fields",
-    "Sources/SDD/StatusNames.swift init": "the texts of all statuses",
+    "Sources/SDD/Boundary/StatusNames.swift init": "the texts of all statuses",
     "Tests/C/every_call.h every_rule_gives": "a call for each rule",
     "Tests/C/header_init.c main": "main function of a test program",
     "Tests/C/test_answers.c a_body_as_it_was_sent": TABLES,

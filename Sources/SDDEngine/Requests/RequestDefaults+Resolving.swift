@@ -105,8 +105,8 @@ extension DownloadRequest.Parts {
         guard form.isPossible else {
             throw DownloadError(
                 .invalidOperation, .badDecode,
-                "The picture cannot be decoded later into memory that is lent for this request alone: "
-                    + "SDD_OPTION_AVOID_DECODE_IMAGE excludes sdd_decode_options.pixels.")
+                "sdd_decode_options.pixels and SDD_OPTION_AVOID_DECODE_IMAGE exclude each other: the memory is lent for "
+                    + "the request alone, and the picture would be decoded later.")
         }
         guard let load = spec.load else { return }
         form.transforms = load.transforms
