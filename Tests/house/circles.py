@@ -33,7 +33,7 @@ from sources import ROOT, closing, swift_code  # noqa: E402
 # Nodes of the largest circle. The aim is 6 files at most, and no folder, in each target.
 LIMITS = {
     "files": {"SDD": 3, "SDDBase": 0, "SDDCaches": 4, "SDDCoders": 3, "SDDEngine": 5, "SDDTransport": 3},
-    "folders": {"SDD": 0, "SDDBase": 0, "SDDCaches": 0, "SDDCoders": 0, "SDDEngine": 7, "SDDTransport": 0},
+    "folders": {"SDD": 0, "SDDBase": 0, "SDDCaches": 0, "SDDCoders": 0, "SDDEngine": 0, "SDDTransport": 0},
 }
 TARGETS = list(LIMITS["files"])
 NODES = {"files": lambda path: path.stem.split("+")[0], "folders": lambda path: path.parent.as_posix()}

@@ -17,7 +17,7 @@ NAME = re.compile(r"\bSDD_[A-Z]\w+|\bsdd_\w+\(\)|\b(?:max|min|queue|total|decode
 # Strings that are no sentences about a failure, or that only programmers in C see.
 NOT_CHECKED = {
     "SDDEngine/Requests/RequestOptions.swift": "names of options, for refused bits",
-    "SDDEngine/Delivery/Delivery+Log.swift": "a warning to the programmer",
+    "SDDEngine/Downloading/Downloader+Log.swift": "a warning to the programmer",
     "SDDEngine/Delivery/StandardErrorLog.swift": "a variable of the environment",
 }
 FIELD = re.compile(r"^(?:sdd_\w+\.|\\\(field)")

@@ -30,7 +30,8 @@ package final class Notice: Sendable {
 
     init(
         _ kind: Kind, transfer: UInt64, token: UInt64, url: String?, time: Int64, httpStatus: Int32 = 0,
-        error: DownloadError? = nil, stage: DownloadResult.Stage = .none, level: LogLevel = .none, message: String? = nil, attempt: Int32 = 0, delay: Int64 = 0
+        error: DownloadError? = nil, stage: DownloadResult.Stage = .none, level: LogLevel = .none,
+        message: String? = nil, attempt: Int32 = 0, delay: Int64 = 0
     ) {
         self.kind = kind
         self.level = level

@@ -4,7 +4,7 @@ import SDDTransport
 
 /// A loader: keeps the `LoadTable` under its lock and runs the actions outside it, as requests of its downloader. Has
 /// no thread of its own. Thread-safe.
-package final class Loader: Sendable {
+package final class Loader: LoadRunner, Sendable {
     package let downloader: Downloader
     private let table: Monitor<LoadTable>
     private let hooks: any LoadHooks

@@ -59,7 +59,8 @@ struct PrefetchTable<List> {
         _ list: List, token: UInt64, count: Int, priority: Priority = .veryLow, _ actions: inout [Action]
     ) {
         let entry = Entry(
-            list: list, priority: priority, counts: PrefetchCounts(total: count), outcomes: Array(repeating: nil, count: count))
+            list: list, priority: priority, counts: PrefetchCounts(total: count),
+            outcomes: Array(repeating: nil, count: count))
         if isClosed { return end(entry, isCancelled: true, &actions) }
         if count == 0 { return end(entry, isCancelled: false, &actions) }
         entries[token] = entry

@@ -1,17 +1,25 @@
 import SDDBase
 import Synchronization
 
+/// A loader, as its downloader sees it.
+protocol LoadRunner: AnyObject, Sendable {
+    func cancelAll()
+    /// Ends loads whose time has run out.
+    /// - Returns: the time at which to look again.
+    func clocksLookedAt() -> Int64
+}
+
 /// The loaders that use one downloader, held weakly, and the time at which one of them looks at its clocks next.
 /// Callable from any thread.
 final class LoaderList: Sendable {
     private struct Entry {
-        weak var loader: Loader?
+        weak var loader: (any LoadRunner)?
     }
 
     private let entries = Monitor<[Entry]>([])
     private let soonest = Atomic(Int64.max)
 
-    func add(_ loader: Loader) {
+    func add(_ loader: any LoadRunner) {
         let others = entries.withLock { entries in
             let others = entries.compactMap { $0.loader }
             entries = (others + [loader]).map { Entry(loader: $0) }
@@ -21,7 +29,7 @@ final class LoaderList: Sendable {
         withExtendedLifetime(others) {}
     }
 
-    private var living: [Loader] { entries.withLock { entries in entries.compactMap { $0.loader } } }
+    private var living: [any LoadRunner] { entries.withLock { entries in entries.compactMap { $0.loader } } }
 
     func cancelAll() {
         for loader in living { loader.cancelAll() }

@@ -455,11 +455,6 @@ extension Downloader {
 
 // MARK: - Delivery
 
-/// The reasons why a thread of the application could not take events.
-package enum DeliveryFailure: Error {
-    case busy, wouldDeadlock, timedOut, closed, wrongMode
-}
-
 extension Downloader {
     package var isAppDriven: Bool { delivery.isAppDriven }
     /// The descriptor to poll for events, or -1 if the downloader delivers on its own thread.
