@@ -31,7 +31,7 @@ awk '/^typedef struct sdd_[a-z0-9_]+ \{/ { struct = $3; next }
      /^}/ { struct = "" }
      struct { gsub(/[^A-Za-z0-9_]/, " "); for (i = 1; i <= NF; i++) print struct "." $i }' "$work/header" |
     sort -u >"$work/fields"
-grep -qx 'sdd_result\.error' "$work/fields" || fail "the fields of sdd_result were not found in include/sdd"
+grep -qx 'sdd_result\.failure' "$work/fields" || fail "the fields of sdd_result were not found in include/sdd"
 
 wrong=0
 report() { echo "check-docs.sh: $*" >&2; wrong=1; }
