@@ -280,6 +280,7 @@ test-abi: all ##   checks exported symbols, linkage, and side effects of loading
 	Tests/abi/check-symbols.sh $(LIBRARY)
 	Tests/abi/check-abi.sh
 	Tests/abi/check-abi.sh --test
+	Tests/abi/check-migration.py
 	Tests/abi/check-linkage.sh $(LIBRARY)
 	Tests/abi/check-runtime.sh $(LIBRARY)
 	Tests/abi/check-runtime.sh --test $(LIBRARY)

@@ -143,7 +143,7 @@ allows() {
 }
 try() {
     breaks "a call has gone" '/^SDD_API sdd_status sdd_downloader_idle_wait(/ { :a; /;/! { N; ba }; d }'
-    breaks "a parameter has another type" '/sdd_downloader_idle_wait(/s/int64_t/int32_t/'
+    breaks "a parameter has another type" '/^SDD_API sdd_status sdd_downloader_idle_wait(/,/;/s/int64_t/int32_t/'
     breaks "a call returns something else" 's/^SDD_API size_t sdd_bytes_size/SDD_API uint32_t sdd_bytes_size/'
     breaks "a field has gone" '/^    int64_t tls_us;/d'
     breaks "two fields have changed places" 's/^    int64_t tls_us;/    int64_t swapped_us;/; s/^    int64_t connect_us;/    int64_t tls_us;/; s/swapped_us/connect_us/'
