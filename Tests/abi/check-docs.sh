@@ -8,10 +8,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 pages=("$@")
 if [ $# = 0 ]; then
     pages=(README.md docs/{features,sdwebimage,debugging,requirements,glossary,coders,design}.md docs/site/examples.md)
-    mapfile -t -O "${#pages[@]}" pages < <(grep -lE '\b(sdd|SDD)_[A-Za-z0-9]' docs/{guides,decisions}/*.md bindings/*/README.md)
+    more=(docs/{guides,decisions}/*.md bindings/*/README.md)
+    mapfile -t -O "${#pages[@]}" pages < <(grep -lE '\b(sdd|SDD)_[A-Za-z0-9]' "${more[@]}")
 fi
-# Names that only look like libsdd's: modules of the examples, a function of a coder's object, a word for any struct, and
-# environment variables.
+# Names that only look like libsdd's: modules of the examples, a function of a coder's object, a word for any struct,
+# and environment variables.
 readonly others=(sdd_gtk sdd_qt sdd_coder_main sdd_struct SDD_LIBRARY SDD_LIB_DIR SDD_LOG SDD_CODER_PATH SDD_DECODER)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
