@@ -88,8 +88,6 @@ typedef struct sdd_tensor {
     void *SDD_NULLABLE pixels;
     /* At least 1; with SDD_TENSOR_SLOT_OF_INDEX at least sdd_batch_config.count. */
     size_t slot_count;
-    /* Bytes from one slot to the next; at least, and for 0, width x height x channels. */
-    size_t slot_stride;
     int32_t width; /* pixels, at least 1; rows have no padding */
     int32_t height;
     sdd_pixel_format pixel_format; /* SDD_PIXEL_FORMAT_RGB8 (also 0), _RGBA8 or _GREY8 */
@@ -99,6 +97,8 @@ typedef struct sdd_tensor {
     sdd_fit fit;
     sdd_tensor_slots slot_choice; /* SDD_TENSOR_SLOT_OF_INDEX or _NEXT_SLOT */
     uint32_t background; /* 0xRRGGBB, shown through transparent pixels in formats without alpha */
+    /* Bytes from one slot to the next; at least, and for 0, width x height x channels. */
+    size_t slot_stride;
 } sdd_tensor;
 
 #define SDD_TENSOR_INIT \

@@ -170,8 +170,7 @@ typedef struct sdd_memory_store {
  * and checks: an entry that comes back changed, cut or under another key is a miss. The store
  * decides what processes share; the directory of the cache still has the locks by which one process
  * downloads a URL that several want. sdd_cache_path() gives SDD_ERROR_NOT_FOUND,
- * sdd_cache_open_wait() a
- * memory file (memfd_create(2)).
+ * sdd_cache_open_wait() a memory file (memfd_create(2)).
  *
  * The functions return SDD_OK, SDD_ERROR_NOT_FOUND where there is no such entry, or any other
  * status, which counts as an error of the disk (sdd_cache_statistics.errors).

@@ -363,8 +363,7 @@ typedef struct sdd_retry_options {
  * The configuration of a downloader. Begin with SDD_DOWNLOADER_CONFIG_INIT; sdd_downloader_create()
  * copies it, with everything that it points to. 0 or NULL in a field means its default, and a group
  * that is NULL means a group of zeros; a negative number is refused, except SDD_NO_LIMIT where a
- * comment
- * gives it a meaning.
+ * comment gives it a meaning.
  */
 typedef struct sdd_downloader_config {
     size_t struct_size;

@@ -70,8 +70,7 @@ SDD_ENUM(sdd_close_mode) {
 
 /**
  * Stops accepting requests, without waiting: use sdd_downloader_idle_wait() for that.
- * sdd_downloader_destroy()
- * must still follow.
+ * sdd_downloader_destroy() must still follow.
  *
  * Every request under way ends with its one terminal callback. Later requests end with
  * SDD_ERROR_INVALID_DOWNLOAD_OPERATION and SDD_DETAIL_OPERATION_CLOSED. A drained downloader may be

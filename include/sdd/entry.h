@@ -40,8 +40,7 @@ SDD_BEGIN_DECLS
  * own format if that can be encoded, else as PNG if any pixel is transparent, else as JPEG.
  *
  * A preview and an image of which rows are missing (is_preview and is_partial of sdd_image_info)
- * are
- * refused with SDD_ERROR_INVALID_ARGUMENT, since they would be found as complete ones.
+ * are refused with SDD_ERROR_INVALID_ARGUMENT, since they would be found as complete ones.
  */
 typedef struct sdd_cache_item {
     size_t struct_size;
@@ -310,9 +309,8 @@ typedef sdd_list_step (*sdd_cache_list_fn)(const sdd_cache_entry *SDD_NONNULL en
  * Lists the entries in the directory of a cache, in no order, and WAITS for the disk: some 50
  * microseconds for each entry, and the time to read it with SDD_LIST_CHECK. Listing an entry is no
  * use of it. Entries that wait to be written are not listed (see sdd_cache_flush_wait()), nor are
- * those
- * of read-only directories. Of entries that are stored or removed meanwhile, by any process, some
- * are listed and some are not. With 1,000,000 entries it needs no more memory than with 1,000.
+ * those of read-only directories. Of entries that are stored or removed meanwhile, by any process,
+ * some are listed and some are not. With 1,000,000 entries it needs no more memory than with 1,000.
  *
  * @param flags SDD_LIST_ bits, or 0.
  * @return SDD_OK, also after SDD_LIST_STOP; SDD_ERROR_CACHE: the directory could not be read, or an

@@ -372,8 +372,7 @@ SDD_API sdd_status sdd_process_add_coder(const sdd_coder *SDD_NONNULL coder);
 
 /**
  * Removes a coder that sdd_process_add_coder() or sdd_process_load_coder_wait() has added. Pictures
- * that it is
- * decoding go on.
+ * that it is decoding go on.
  *
  * @param name If several coders have this name, the newest is removed.
  * @return SDD_OK; SDD_ERROR_NOT_FOUND; SDD_ERROR_INVALID_ARGUMENT for NULL.

@@ -37,7 +37,7 @@ SDD_BEGIN_DECLS
  * A load looks in a cache, downloads the picture if it is missing, decodes to size, transforms,
  * stores, and ends once. Most programs need only this call:
  *
- * sdd_load(NULL, "https://example.org/a.jpg", 0, NULL, completed, NULL);
+ *     sdd_load(NULL, "https://example.org/a.jpg", 0, NULL, completed, NULL);
  *
  * A loader combines a downloader and a cache. The shared loader uses the shared downloader and the
  * shared cache. Loads that want the same of a stage share it. The stages are:
@@ -47,9 +47,8 @@ SDD_BEGIN_DECLS
  * 2. The failed URLs (below): if none of the load's URLs may be tried, SDD_ERROR_BLOCKED.
  * 3. should_download. If nothing may be fetched: SDD_ERROR_NOT_CACHED.
  * 4. The download, with up to two attempts (sdd_transfer_options.max_attempts), then the
- * alternative
- *    URLs. Of several processes that load a URL into one directory, one downloads it; the others
- *    wait (share_wait_ms) and find it.
+ *    alternative URLs. Of several processes that load a URL into one directory, one downloads it;
+ *    the others wait (share_wait_ms) and find it.
  * 5. Decoding to the wanted size and form, and transforms, on decode threads.
  * 6. Storing: the original's bytes, and the picture made from them. A picture made from a cached
  *    original is stored by the same rules.

@@ -371,8 +371,7 @@ SDD_API sdd_token sdd_downloader_submit(sdd_downloader *SDD_NULLABLE downloader,
  * @param out Receives the result, also of a request that failed, owned by the caller: release it
  *     with sdd_result_release(). NULL if the call was refused. May be NULL.
  * @return The status of the result (SDD_ERROR_TIMEOUT and SDD_DETAIL_TIMEOUT_TOTAL when timeout_ms
- *     has passed), or the reason for refusing the call, as of
- *     sdd_downloader_submit().
+ *     has passed), or the reason for refusing the call, as of sdd_downloader_submit().
  * Thread: any, but not in a modifier or filter.
  */
 SDD_API sdd_status sdd_downloader_submit_wait(sdd_downloader *SDD_NULLABLE downloader,

@@ -1,6 +1,6 @@
 /*
  * sdd/result.h - The outcome of a request: the result that its terminal callback receives, the
- * server's response, timings and metrics.
+ * server's response, and metrics.
  *
  * A callback borrows its result until it returns: retain the image, bytes or response to keep them
  * longer. A call that waits for a request gives a result of the caller's own, to be released.
@@ -180,8 +180,7 @@ SDD_ENUM(sdd_origin) {
 
 /**
  * The outcome of one URL of several: of a load with alternatives (sdd_result.sources), of a
- * prefetch
- * list (sdd_prefetch_report.outcomes). Filled by the library. Fixed for ever: it has no
+ * prefetch list (sdd_prefetch_report.outcomes). Filled by the library. Fixed for ever: it has no
  * struct_size.
  */
 typedef struct sdd_outcome {

@@ -22,12 +22,11 @@
  *
  * It prints: 37 x 29
  *
- * For everything that a load can have, fill an sdd_load_request and give it to
- * sdd_loader_submit(); where no cache is wanted, an sdd_download_request to
- * sdd_downloader_submit(). sdd_downloader_create(), sdd_cache_create() and sdd_loader_create()
- * create separate objects in place of the shared ones; sdd_downloader_event_fd() and
- * sdd_downloader_drain() deliver
- * events to a thread of the application.
+ * For everything that a load can have, fill an sdd_load_request and give it to sdd_loader_submit();
+ * where no cache is wanted, an sdd_download_request to sdd_downloader_submit().
+ * sdd_downloader_create(), sdd_cache_create() and sdd_loader_create() create separate objects in
+ * place of the shared ones; sdd_downloader_event_fd() and sdd_downloader_drain() deliver events to
+ * a thread of the application.
  *
  * CHAPTERS
  *

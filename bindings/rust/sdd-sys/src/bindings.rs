@@ -2197,7 +2197,6 @@ pub struct sdd_tensor {
     pub struct_size: usize,
     pub pixels: *mut ::std::os::raw::c_void,
     pub slot_count: usize,
-    pub slot_stride: usize,
     pub width: i32,
     pub height: i32,
     pub pixel_format: sdd_pixel_format,
@@ -2205,6 +2204,7 @@ pub struct sdd_tensor {
     pub fit: sdd_fit,
     pub slot_choice: sdd_tensor_slots,
     pub background: u32,
+    pub slot_stride: usize,
 }
 impl Default for sdd_tensor {
     fn default() -> Self {
