@@ -586,8 +586,8 @@ static void two_handles_share_a_folder(void)
     CHECK(other != c.cache);
     /* A handle that scans the folder does not know what another changes meanwhile, and its totals are wrong until its
        next trim: so none scans while entries are stored. */
-    CHECK_STATUS(sdd_cache_trim_disk(c.cache), SDD_OK);
-    CHECK_STATUS(sdd_cache_trim_disk(other), SDD_OK);
+    CHECK_STATUS(sdd_cache_trim_disk_wait(c.cache), SDD_OK);
+    CHECK_STATUS(sdd_cache_trim_disk_wait(other), SDD_OK);
     put_text(c.cache, KEY, "of the first");
     check_text(other, KEY, "of the first");
     put_text(other, KEY, "of the second");
