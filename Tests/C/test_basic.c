@@ -275,7 +275,7 @@ static void a_request_has_headers_method_and_body(void)
     destroy(downloader);
 }
 
-/* "libsdd/0.3.0 (Linux; x86_64) curl/7.88.1": this version, this machine, some version of libcurl. */
+/* "libsdd/0.4.0 (Linux; x86_64) curl/7.88.1": this version, this machine, some version of libcurl. */
 static void h4_the_user_agent_names_library_machine_and_libcurl(void)
 {
     sdd_downloader *downloader = make_downloader(NULL);

@@ -5,7 +5,7 @@
 # What pycparser and bindgen have read is not believed: the names come from the text of the header, and a program in C
 # says the rest.
 #
-#     Tests/abi/check-bindings.sh build/libsdd.so.0.3.0
+#     Tests/abi/check-bindings.sh build/libsdd.so.0.4.0
 #
 # What is not installed is skipped; Tests/run.sh installs it.
 set -euo pipefail

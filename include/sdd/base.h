@@ -90,19 +90,19 @@ SDD_BEGIN_DECLS
 /* -------------------------------------------------------------------------------------- version */
 
 #define SDD_VERSION_MAJOR 0
-#define SDD_VERSION_MINOR 3
+#define SDD_VERSION_MINOR 4
 #define SDD_VERSION_PATCH 0
-#define SDD_VERSION_STRING "0.3.0"
+#define SDD_VERSION_STRING "0.4.0"
 
 /**
  * Returns the version of the loaded library, as major * 1000000 + minor * 1000 + patch: 3000 for
- * 0.3.0. The SDD_VERSION_ macros are the version of the header.
+ * 0.4.0. The SDD_VERSION_ macros are the version of the header.
  * Thread: any.
  */
 SDD_API uint32_t sdd_version(void);
 
 /**
- * Returns the version of the loaded library as text, such as "0.3.0": a static string.
+ * Returns the version of the loaded library as text, such as "0.4.0": a static string.
  * Thread: any. Lifetime: for ever.
  */
 SDD_API const char *SDD_NONNULL sdd_version_string(void);

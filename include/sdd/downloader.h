@@ -98,7 +98,7 @@ SDD_API sdd_downloader *SDD_NULLABLE sdd_downloader_shared(void);
 /**
  * Sets a header field for all requests submitted from now on.
  *
- * A new downloader has "User-Agent: libsdd/0.3.0 (Linux; x86_64) curl/7.88.1", with the actual
+ * A new downloader has "User-Agent: libsdd/0.4.0 (Linux; x86_64) curl/7.88.1", with the actual
  * versions and machine. Its "Accept" allows any content type and prefers what can be decoded:
  * image/jpeg, image/png, and the sdd_coder.mime_type of each coder of the process and of the
  * downloader at the time a request is submitted, until it is set or removed here

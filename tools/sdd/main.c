@@ -26,7 +26,7 @@ static int print_version(void)
     struct text line = { 0 };
     char agent[256] = "";
     sdd_downloader *downloader = NULL;
-    /* The library's own User-Agent names the version of libcurl: "libsdd/0.3.0 (Linux; x86_64) curl/7.88.1". */
+    /* The library's own User-Agent names the version of libcurl: "libsdd/0.4.0 (Linux; x86_64) curl/7.88.1". */
     if (sdd_downloader_create(NULL, &downloader) == SDD_OK) {
         sdd_get_header(downloader, "User-Agent", agent, sizeof agent, NULL);
         sdd_downloader_destroy(downloader);

@@ -1,2 +1,2 @@
 /// The value of the header's SDD_VERSION_STRING, which Swift imports as a String without a stable address.
-let version: StaticString = "0.3.0"
+let version: StaticString = "0.4.0"

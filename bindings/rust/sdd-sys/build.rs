@@ -33,7 +33,7 @@ fn in_folder(directory: &Path) -> String {
 /// Links with the installed library, and returns the folders in which pkg-config finds it.
 fn installed() -> Vec<String> {
     // Later versions of the library have all that this one has: docs/abi.md.
-    let library = pkg_config::Config::new().atleast_version("0.3.0").probe("sdd").unwrap_or_else(|error| {
+    let library = pkg_config::Config::new().atleast_version("0.4.0").probe("sdd").unwrap_or_else(|error| {
         panic!(
             "libsdd is not installed; install it, or let PKG_CONFIG_PATH lead to its sdd.pc, \
              or name a build folder with SDD_LIB_DIR\n{error}"

@@ -6,10 +6,10 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final
 
-VERSION_STRING: Final = "0.3.0"
+VERSION_STRING: Final = "0.4.0"
 NO_LIMIT: Final = -1
 VERSION_MAJOR: Final = 0
-VERSION_MINOR: Final = 3
+VERSION_MINOR: Final = 4
 VERSION_PATCH: Final = 0
 PRIORITY_DEFAULT: Final = 0
 PRIORITY_VERY_LOW: Final = 1

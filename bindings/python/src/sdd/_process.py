@@ -9,7 +9,7 @@ from ._values import in_range
 
 
 def library_version() -> str:
-    """The version of the loaded library, such as "0.3.0"."""
+    """The version of the loaded library, such as "0.4.0"."""
     return text(lib.sdd_version_string())
 
 

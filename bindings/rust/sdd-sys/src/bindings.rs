@@ -5,9 +5,9 @@
 #![allow(dead_code, non_camel_case_types, non_upper_case_globals, clippy::all)]
 
 pub const SDD_VERSION_MAJOR: u32 = 0;
-pub const SDD_VERSION_MINOR: u32 = 3;
+pub const SDD_VERSION_MINOR: u32 = 4;
 pub const SDD_VERSION_PATCH: u32 = 0;
-pub const SDD_VERSION_STRING: &[u8; 6usize] = b"0.3.0\0";
+pub const SDD_VERSION_STRING: &[u8; 6usize] = b"0.4.0\0";
 pub const SDD_NO_LIMIT: i32 = -1;
 pub type __uint8_t = ::std::os::raw::c_uchar;
 pub type __int32_t = ::std::os::raw::c_int;

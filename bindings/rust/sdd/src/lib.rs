@@ -104,7 +104,7 @@ pub use transfer::TransferOptions;
 pub use transform::{Corners, CustomTransform, Transform};
 pub use transport::{Transfer, TransferRequest, Transport};
 
-/// Returns the version of the loaded library, such as "0.3.0".
+/// Returns the version of the loaded library, such as "0.4.0".
 ///
 /// ```
 /// assert!(sdd::version().starts_with("0."));
