@@ -65,8 +65,7 @@ static void completed(const sdd_result *result, void *user_data)
                 (int)sdd_image_height(result->image));
         gallery->pictures++;
     } else {
-        g_print("failed %s: %s: %s\n", result->url, sdd_status_name(result->failure.status),
-                result->failure.message);
+        g_print("failed %s: %s: %s\n", result->url, sdd_status_name(result->failure.status), result->failure.message);
     }
     if (gallery->ended < gallery->asked) return;
     g_print("complete\n");
