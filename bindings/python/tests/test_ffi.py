@@ -92,7 +92,7 @@ def test_a_library_that_is_too_old_or_another_is_refused(tmp_path: Path) -> None
     subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", str(file)], input=text, text=True, check=True)
     done = subprocess.run([sys.executable, "-c", "import sdd"], env={"SDD_LIBRARY": str(file),
                           "PYTHONPATH": str(SOURCE.parent)}, capture_output=True, text=True)  # fmt: skip
-    assert done.returncode == 1 and "is libsdd 0.2.0; this package needs 0.3 or later" in done.stderr
+    assert done.returncode == 1 and "is libsdd 0.2.0; this package needs 0.4 or later" in done.stderr
     subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", str(file)], input="", text=True, check=True)
     done = subprocess.run([sys.executable, "-c", "import sdd"], env={"SDD_LIBRARY": str(file),
                           "PYTHONPATH": str(SOURCE.parent)}, capture_output=True, text=True)  # fmt: skip
