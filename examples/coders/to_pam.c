@@ -45,7 +45,7 @@ int main(int argc, char **argv)
     sdd_downloader *downloader = NULL;
     sdd_image *image = NULL;
     sdd_status status;
-    char message[500], *url;
+    char *url;
     int first = 1, is_good = 0;
     if (argc > 2 && strcmp(argv[1], "-w") == 0) {
         options.target_width = (int32_t)strtol(argv[2], NULL, 10);
@@ -56,8 +56,8 @@ int main(int argc, char **argv)
         return 2;
     }
     for (int i = first; i < argc - 1; i++) {
-        if (sdd_process_load_coder_wait(argv[i], message, sizeof message) != SDD_OK) {
-            fprintf(stderr, "%s\n", message);
+        if (sdd_process_load_coder_wait(argv[i]) != SDD_OK) {
+            fprintf(stderr, "%s\n", sdd_last_error_message());
             return 1;
         }
     }
