@@ -49,6 +49,20 @@ int sddsys_processors(void)
     return count > 0 ? count : 1;
 }
 
+// Locks of open file descriptions: those of a process would end with any descriptor of the file that it closes.
+int sddsys_lock_shared(int descriptor)
+{
+    struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+    return fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+
+int sddsys_is_locked_elsewhere(int descriptor)
+{
+    struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+    if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) return -1;
+    return lock.l_type != F_UNLCK;
+}
+
 int sddsys_unread(int descriptor)
 {
     int count = 0;

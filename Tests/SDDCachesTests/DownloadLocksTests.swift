@@ -37,6 +37,30 @@ import Testing
         #expect(Self.claim(a) != nil)
     }
 
+    @Test func aUserOfTheDirectoryKnowsWhetherItIsAlone() throws {
+        let fixture = try DiskFixture()
+        let store = try fixture.store()
+        func isShared() throws -> Bool {
+            _ = try store.read("k")
+            return store.downloads.isShared
+        }
+        #expect(try !isShared())
+        var other: DiskStore? = try fixture.store()
+        #expect(other?.downloads.isShared == true)
+        #expect(try isShared())
+        other = nil
+        #expect(try !isShared())
+    }
+
+    @Test func withoutLocksADirectoryCountsAsShared() throws {
+        let fixture = try DiskFixture()
+        fixture.files.plan = FaultyFiles.Plan(kind: .lock)
+        let store = try fixture.store()
+        fixture.files.plan = FaultyFiles.Plan()
+        _ = try store.read("k")
+        #expect(store.downloads.isShared)
+    }
+
     @Test func aDeadOwnersLockIsFree() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()

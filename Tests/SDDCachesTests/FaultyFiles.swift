@@ -126,6 +126,16 @@ final class FaultyFiles: FileCalls {
 
     func unlock(_ descriptor: Int32) throws(SystemError) { try system.unlock(descriptor) }
 
+    func lockShared(_ descriptor: Int32) throws(SystemError) {
+        try pass(.lock)
+        try system.lockShared(descriptor)
+    }
+
+    func isLockedElsewhere(_ descriptor: Int32) throws(SystemError) -> Bool {
+        try pass(.lock)
+        return try system.isLockedElsewhere(descriptor)
+    }
+
     func status(of descriptor: Int32) throws(SystemError) -> FileStatus {
         try pass(.status)
         return try system.status(of: descriptor)

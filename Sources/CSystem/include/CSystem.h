@@ -40,6 +40,14 @@ int sddsys_join_until(unsigned long thread, int64_t seconds, int64_t nanoseconds
 /// Returns the number of processors that this process may run on, at least 1.
 int sddsys_processors(void);
 
+/// Takes a shared lock on an open file or directory, kept until this descriptor and all copies of it are closed. Returns
+/// 0, or -1 with errno set.
+int sddsys_lock_shared(int descriptor);
+
+/// Returns 1 if the file was opened a second time, by this process or another, and has a shared lock that way; 0 if it
+/// has none; -1 on an error, with errno set. Never waits.
+int sddsys_is_locked_elsewhere(int descriptor);
+
 /// Returns the number of received bytes that were not read yet, or a negative number on an error.
 int sddsys_unread(int descriptor);
 

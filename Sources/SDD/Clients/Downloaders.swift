@@ -48,6 +48,7 @@ func makeClient(_ config: sdd_downloader_config) throws(Refusal) -> Client {
         let downloader = try Downloader.make(
             read.downloader, transport: CurlTransport(configuration: read.downloader.transport))
         read.defaults.cookies = downloader.cookies
+        read.defaults.cache?.used(by: downloader)
         read.appData.own()
         let client = Client(downloader, defaults: read.defaults, config: read.given)
         downloader.keepUntilTheEnd(client)

@@ -21,6 +21,8 @@ final class LoaderClient: Sendable {
         self.caches = caches
         self.hooks = hooks
         loader = Loader(client.downloader, failPolicy: policy, hooks: hooks)
+        caches?.images.used(by: client.downloader)
+        caches?.originals.used(by: client.downloader)
         prefetcher = Prefetcher(delivering: client.downloader)
     }
 

@@ -20,6 +20,10 @@ package protocol FileCalls: Sendable {
     func lock(_ descriptor: Int32) throws(SystemError) -> Bool
     /// Releases the lock, also for copies of the descriptor, such as that of a child that the application has forked.
     func unlock(_ descriptor: Int32) throws(SystemError)
+    /// Takes a shared lock of another kind, kept until the descriptor is closed.
+    func lockShared(_ descriptor: Int32) throws(SystemError)
+    /// Whether the file was opened a second time, by this process or another, and has a shared lock that way.
+    func isLockedElsewhere(_ descriptor: Int32) throws(SystemError) -> Bool
     func status(of descriptor: Int32) throws(SystemError) -> FileStatus
     func status(of name: String, in directory: Int32) throws(SystemError) -> FileStatus
     /// Sets times in microseconds since 1970; nil leaves a time unchanged.

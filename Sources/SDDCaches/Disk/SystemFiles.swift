@@ -64,6 +64,14 @@ package struct SystemFiles: FileCalls {
         _ = try Self.call { flock(descriptor, LOCK_UN) }
     }
 
+    package func lockShared(_ descriptor: Int32) throws(SystemError) {
+        _ = try Self.call { sddsys_lock_shared(descriptor) }
+    }
+
+    package func isLockedElsewhere(_ descriptor: Int32) throws(SystemError) -> Bool {
+        try Self.call { sddsys_is_locked_elsewhere(descriptor) } != 0
+    }
+
     package func status(of descriptor: Int32) throws(SystemError) -> FileStatus {
         var status = stat()
         _ = try Self.call { fstat(descriptor, &status) }

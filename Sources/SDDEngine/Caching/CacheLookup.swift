@@ -31,6 +31,8 @@ package struct LookupContext: Sendable {
     var after: PartSaver?
     /// The job's wish to read entries, which is withdrawn if the job ends before it has an answer.
     var wish: DiskRead?
+    /// The stores of the same downloader that are to be made before the lookup: all that were decided until then.
+    var stores: StoreProgress?
 }
 
 /// The outcome of a cache lookup.

@@ -11,6 +11,9 @@ package final class HTTPLookupJob: Sendable {
     private let lookup: HTTPCacheLookup
     private let disk: DiskCache
     private let isOffline: Bool
+    /// The downloader's stores, of which so many are to be made before it is certain that there is no entry.
+    private let stores: StoreProgress?
+    private let decided: UInt64
     /// The lock of another process that this lookup waits for.
     private let awaited: UInt64?
     /// When another process was first found downloading, in microseconds.
@@ -22,6 +25,8 @@ package final class HTTPLookupJob: Sendable {
         self.lookup = lookup
         self.disk = disk
         isOffline = context.isOffline
+        stores = context.stores
+        decided = context.stores?.decided ?? 0
         awaited = nil
         busySince = 0
         pause = 2
@@ -31,6 +36,8 @@ package final class HTTPLookupJob: Sendable {
         lookup = other.lookup
         disk = other.disk
         isOffline = other.isOffline
+        stores = other.stores
+        decided = other.decided
         awaited = lock == 0 ? other.awaited ?? 0 : lock
         busySince = other.awaited == nil ? other.lookup.cache.time.monotonicMicroseconds() : other.busySince
         pause = other.awaited == nil ? 2 : min(other.pause * 2, 50)
@@ -71,6 +78,7 @@ extension HTTPLookupJob {
     /// Takes the claim: one process downloads, the others wait for its entry.
     private func claimed() -> LookupResult {
         guard isShared, !disk.isStopping else { return unclaimed() }
+        if let stores, stores.settled < decided, !isOver { return .busy(HTTPLookupJob(after: self, awaiting: 0)) }
         switch disk.store.downloads.claim(lookup.key) {
         case .owned(let claim): return owned(claim)
         case .unavailable: return unclaimed()

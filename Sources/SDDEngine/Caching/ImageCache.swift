@@ -31,6 +31,9 @@ package final class ImageCache: Sendable {
     /// Stores of loads that are under way or were done recently, by key.
     let storing = Monitor<[String: Storing]>([:])
     private let pressure = Monitor<PressureWatch?>(nil)
+    private let user = Monitor(User())
+    /// Whether there was ever another user beside the first one.
+    private let hasOtherUsers = Atomic(false)
     /// The last caller and its mark, kept because most requests have the same caller.
     private let lastMark = Monitor<(caller: RequestIdentity, mark: String)?>(nil)
 
@@ -119,6 +122,23 @@ package final class ImageCache: Sendable {
         guard disk.flush(milliseconds: milliseconds) else { return }
         disk.store.flushUses { time.monotonicMicroseconds() >= end }
     }
+
+    private struct User {
+        weak var downloader: (any AnyObject & Sendable)?
+    }
+
+    /// Notes who downloads for this cache: of several downloaders, none knows what the others are downloading.
+    package func used(by downloader: any AnyObject & Sendable) {
+        let isAlone = user.withLock { user in
+            if user.downloader == nil { user.downloader = downloader }
+            return user.downloader === downloader
+        }
+        if !isAlone { hasOtherUsers.store(true, ordering: .relaxed) }
+    }
+
+    /// Whether others may download what the disk level lacks, and store it there: another process, or another
+    /// downloader.
+    var isShared: Bool { hasOtherUsers.load(ordering: .relaxed) || disk?.store.downloads.isShared != false }
 
     /// Whether this is one of the disk cache's own threads, on which waiting for the disk would deadlock.
     package var isOwnThread: Bool { disk?.isOwnThread ?? false }

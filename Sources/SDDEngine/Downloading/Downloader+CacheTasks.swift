@@ -20,7 +20,9 @@ extension Downloader {
             case .keep(let keeper, let image): keeper.keep(image)
             case .keepPixels(let keeper, let image, let response, let headers):
                 keeper.keep(image, of: response, askedWith: headers)
-            case .keepOriginal(let keeper, let original): keeper.keep(original, decodedBy: registry)
+            case .keepOriginal(let keeper, let original):
+                keeper.keep(original, decodedBy: registry)
+                stores.ended()
             case .apply(let revalidation, let outcome): revalidation.apply(outcome)
             case .save(let saver, let bytes): saver.save(bytes)
             case .endSaving(let saver, let isComplete): saver.end(isComplete: isComplete)

@@ -24,6 +24,8 @@ package final class Downloader: Sendable {
     /// The loaders whose stages are requests of this downloader.
     let loaders = LoaderList()
     let gate = DownloaderGate()
+    /// How far the table's decisions to store have been carried out.
+    let stores: StoreProgress
     private let inbox = SubmissionInbox()
     /// An object of the application, kept until all threads have ended.
     private let kept = Monitor<AnyObject?>(nil)
@@ -45,11 +47,12 @@ package final class Downloader: Sendable {
             .isolated(by: configuration.decoder.map { HelperPool($0, memory: helperAccount) })
         decodeAccount = DecodeMemory.ofProcess.makeAccount()
         promptAccount = DecodeMemory.ofProcess.makeAccount(keepsUndelivered: false)
-        table = Monitor(
-            DownloadTable(
-                rules: DownloadTable.Rules(configuration), registry: registry,
-                room: RoomLines(decodeAccount, prompt: promptAccount), seed: UInt64.random(in: 1...UInt64.max),
-                numbers: numbers), rank: .table)
+        let table = DownloadTable<Listener>(
+            rules: DownloadTable.Rules(configuration), registry: registry,
+            room: RoomLines(decodeAccount, prompt: promptAccount), seed: UInt64.random(in: 1...UInt64.max),
+            numbers: numbers)
+        stores = table.stores.progress
+        self.table = Monitor(table, rank: .table)
         delivery = Delivery(bell: bell, logs: configuration.logSwitch) { isBusy in
             if isBusy { SpareMemory.beginUse() } else { SpareMemory.endUse() }
         }

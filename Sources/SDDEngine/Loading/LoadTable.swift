@@ -69,6 +69,8 @@ final class Load: @unchecked Sendable {
     let plan: LoadPlan
     /// `ImageCacheLookup.memoryVersion` when memory was searched for the image.
     let memoryVersion: Int
+    /// `StoreProgress.settled` before the cache was searched.
+    let settled: UInt64
     private let wantedPriority: Atomic<Int32>
     private let cancelFlag = Atomic(false)
 
@@ -102,10 +104,11 @@ final class Load: @unchecked Sendable {
     /// The wish to read the entry, for the lookup that this load has started.
     var wish: DiskRead?
 
-    init(_ listener: Listener, _ plan: LoadPlan, memoryVersion: Int = 0) {
+    init(_ listener: Listener, _ plan: LoadPlan, memoryVersion: Int = 0, settled: UInt64 = 0) {
         self.listener = listener
         self.plan = plan
         self.memoryVersion = memoryVersion
+        self.settled = settled
         wantedPriority = Atomic(plan.priority.rawValue)
     }
 

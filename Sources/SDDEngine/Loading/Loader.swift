@@ -45,7 +45,7 @@ extension Loader {
         guard downloader.isAdmitted() else { return nil }
         let isRefused = !downloader.gate.admitsLoad()
         let memoryVersion = plan.lookup.map { $0.versionAhead ?? $0.memoryVersion } ?? 0
-        let load = Load(listener, plan, memoryVersion: memoryVersion)
+        let load = Load(listener, plan, memoryVersion: memoryVersion, settled: downloader.stores.settled)
         let step = plan.lookup?.firstStep()
         change { table, now, actions in
             table.submitted(load, isRefused: isRefused, step, at: now, &actions)
@@ -205,7 +205,11 @@ extension Loader {
             if load.shown != nil { request.wantsPreviews = false }
             if let lookup = load.plan.refreshing(request, isShown: load.shown != nil) { request.lookup = lookup }
         } else if !load.isCacheBad, isOfSameCaller, let lookup = load.plan.sharing(request) {
-            request.lookup = lookup
+            if request.lookup == nil, !lookup.cache.isShared {
+                request.claiming = ClaimIfShared(lookup: lookup, settled: load.settled)
+            } else {
+                request.lookup = lookup
+            }
         }
         if !load.has(.refreshCached) { request.search = load.plan.lookup?.memorySearch }
         start(request, of: load)

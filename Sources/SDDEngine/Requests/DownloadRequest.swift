@@ -24,6 +24,7 @@ package struct DownloadRequest: Sendable {
         package var acceptance: Acceptance
         package var bodyWork: BodyWork?
         package var lookup: (any CacheLookup)?
+        fileprivate var claiming: ClaimIfShared?
         fileprivate var keeper: OriginalKeeper?
         fileprivate var pixelKeeper: PictureKeeper?
         fileprivate var search: MemorySearch?
@@ -43,7 +44,7 @@ package struct DownloadRequest: Sendable {
 
         /// Whether the parts may hold the last reference to objects of the application.
         fileprivate var holdsObjects: Bool {
-            bodyWork != nil || lookup != nil || keeper != nil || pixelKeeper != nil || search != nil
+            bodyWork != nil || lookup != nil || claiming != nil || keeper != nil || pixelKeeper != nil || search != nil
                 || transfer.hasPlugin || sharedForm.form.transforms != nil
         }
 
@@ -63,6 +64,7 @@ package struct DownloadRequest: Sendable {
             acceptance = other.acceptance
             bodyWork = other.bodyWork
             lookup = other.lookup
+            claiming = other.claiming
             keeper = other.keeper
             pixelKeeper = other.pixelKeeper
             search = other.search
@@ -154,6 +156,11 @@ extension DownloadRequest {
     package var lookup: (any CacheLookup)? {
         get { parts.lookup }
         set { own().lookup = newValue }
+    }
+    /// The lookup that takes a claim to download first, if one is needed when the transfer is to start.
+    var claiming: ClaimIfShared? {
+        get { parts.claiming }
+        set { own().claiming = newValue }
     }
     /// Stores the original; requests that share a transfer may have different keepers.
     var keeper: OriginalKeeper? {

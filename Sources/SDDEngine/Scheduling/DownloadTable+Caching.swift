@@ -268,6 +268,7 @@ extension DownloadTable {
                 body: body, image: image?.isScaled == false ? image : nil, head: job.head, request: job.original,
                 selection: job.caching?.selection,
                 isOfApplication: job.bodyWork?.modifier != nil || job.bodyWork?.transform != nil)
+            stores.add(keeper.key)
             outbox.run(.keepOriginal(keeper, original))
         }
     }

@@ -69,6 +69,9 @@ extension DownloadTable {
         }
         let job = Job<Listener>(id: id, request, handler, stage)
         job.caching?.wish = wish
+        if let claiming = job.claiming {
+            job.mustLookAgain = stores.mayHave(claiming.lookup.key, since: claiming.settled)
+        }
         jobs.insert(job)
         if job.isPrompt { promptJobsChanged(by: 1) }
         if let place = job.handlers.firstPlace { jobs.add(token: handler.token, at: place, of: job) }

@@ -44,6 +44,7 @@ struct DownloadTable<Listener: AnyObject> {
     let registry: CoderRegistry
     var deadlines = Deadlines<RequestLimit>()
     var retries: RetryQueue
+    var stores = RecentStores()
     var outbox: Outbox<Listener>
     var rules: Rules
     var statistics = Statistics()
@@ -127,10 +128,20 @@ extension DownloadTable {
     }
 
     private mutating func start(_ job: Job<Listener>, at now: Int64) {
-        guard let turn = job.caching?.turn else { return begin(job, at: now) }
+        guard let turn = job.caching?.turn ?? lateTurn(of: job) else { return begin(job, at: now) }
         job.caching?.turn = nil
         job.stage = .claiming
         outbox.run(.claim(job.id, turn))
+    }
+
+    /// Returns what asks for a claim, if the job began as one that needs none, and its disk has other users by now.
+    private func lateTurn(of job: Job<Listener>) -> HTTPLookupJob? {
+        guard job.caching == nil, let claiming = job.claiming, let disk = claiming.lookup.cache.disk,
+            job.mustLookAgain || claiming.lookup.cache.isShared
+        else { return nil }
+        job.useCache(claiming.lookup)
+        return HTTPLookupJob(
+            claiming.lookup, disk, LookupContext(isOffline: rules.isOffline, stores: stores.progress))
     }
 
     /// Sends a command to the network thread of a job: all transfers to one host are on one thread, so that they can

@@ -137,7 +137,11 @@ final class Job<Listener: AnyObject> {
     var kept: [OriginalKeeper] = []
 
     /// The job's use of a cache; `nil` if it uses none.
-    let caching: Caching?
+    private(set) var caching: Caching?
+    /// The lookup that the job uses if it turns out to need a claim to download.
+    let claiming: ClaimIfShared?
+    /// Whether the original may have been stored after the load looked for it.
+    var mustLookAgain = false
 
     init(id: TransferID, _ request: DownloadRequest, _ handler: Handler, _ stage: Stage) {
         self.id = id
@@ -146,6 +150,7 @@ final class Job<Listener: AnyObject> {
         self.request = request.transfer
         original = request.transfer
         caching = request.lookup.map { Caching($0) }
+        claiming = request.lookup == nil ? request.claiming : nil
         bodyWork = request.bodyWork
         needsBodyWork = request.bodyWork != nil
         handlers = Handlers(handler)
@@ -153,6 +158,13 @@ final class Job<Listener: AnyObject> {
         isPrompt = handler.isPrompt
         self.stage = stage
         priority = handler.priority
+    }
+
+    /// Makes the job use a cache that it did without so far.
+    func useCache(_ lookup: HTTPCacheLookup) {
+        let made = Caching(lookup)
+        for handler in handlers { made.joined(with: handler.request.lookup ?? handler.request.claiming?.lookup) }
+        caching = made
     }
 
     /// Counts the job among those of a table.
