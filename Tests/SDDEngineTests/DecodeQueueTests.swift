@@ -118,8 +118,8 @@ import Testing
         #expect(queue.isEmpty)
     }
 
-    private func end(of token: UInt64) -> DeliveryEvent<NumberedListener> {
-        .end(NumberedListener(token), DownloadResult(ended: 0))
+    private func end(of token: UInt64) -> RequestEnd<NumberedListener> {
+        RequestEnd(listener: NumberedListener(token), result: DownloadResult(ended: 0), isOfStage: false)
     }
 
     @Test mutating func endsHeldBackAreReleasedOnceInTheirOrder() throws {
@@ -128,9 +128,7 @@ import Testing
         for token in [7, 8] as [UInt64] { queue.detain(end(of: token), of: first) }
         queue.detain(end(of: 9), of: second)
         // when
-        let released = queue.release(1)?.compactMap {
-            if case .end(let listener, _) = $0 { listener.token } else { nil }
-        }
+        let released = queue.release(1)?.map { $0.listener.token }
         // then
         #expect(released == [7, 8] && queue.release(1)?.isEmpty == nil && !queue.isEmpty)
         #expect(queue.release(2)?.count == 1)

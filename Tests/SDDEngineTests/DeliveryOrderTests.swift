@@ -109,6 +109,19 @@ import Testing
         #expect(other.record.results.count == 1 && callbacks.record.progress.isEmpty)
     }
 
+    @Test func aLoadsEndComesAfterTheEventsOfAStageThatOvertookThem() throws {
+        // given: the end of the stage arrives before facts that were decided earlier
+        let stageEnd = RequestEnd(listener: listener, result: DownloadResult(ended: 0), isOfStage: true)
+        delivery.enqueue(EventBatch(stageEnds: [stageEnd], ticket: 2))
+        // when
+        delivery.post(end(), to: listener)
+        #expect(try dispatch() == 0)
+        enqueue([.facts(listener, try #require(Made.facts))], ticket: 1)
+        // then
+        #expect(try dispatch() == 2)
+        #expect(callbacks.record.facts.count == 1 && callbacks.record.results.count == 1)
+    }
+
     @Test func batchesInAnyOrderAreDeliveredInOrder() throws {
         // given
         let batches: [(UInt64, Delivery.Event)] = [

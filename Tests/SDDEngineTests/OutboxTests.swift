@@ -19,7 +19,8 @@ import Testing
         // given
         outbox.reserveEvents(3)
         outbox.append(end(of: 1))
-        outbox.append([end(of: 2), end(of: 3)])
+        outbox.append(RequestEnd(listener: NumberedListener(2), result: DownloadResult(ended: 0), isOfStage: false))
+        outbox.append(end(of: 3))
         // when
         let first = outbox.takeBatch()
         outbox.append(end(of: 4))
@@ -27,6 +28,12 @@ import Testing
         // then
         #expect(ended(first) == [1, 2, 3])
         #expect(ended(second) == [4])
+    }
+
+    @Test mutating func theEndsOfStagesAreNoEvents() {
+        outbox.append(RequestEnd(listener: NumberedListener(1), result: DownloadResult(ended: 0), isOfStage: true))
+        let batch = outbox.takeBatch()
+        #expect(batch.events.isEmpty && batch.stageEnds.map { $0.listener.token } == [1] && batch.ticket == 1)
     }
 
     @Test mutating func mutedListenersAndObjectsToReleaseAreTakenOnceWithTheEvents() {

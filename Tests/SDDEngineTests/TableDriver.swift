@@ -38,13 +38,10 @@ final class Driver {
         let batch = table.outbox.takeBatch()
         muted += batch.muted.map(\.token)
         free += batch.released.compactMap { ($0 as? Job<NumberedListener>)?.bodyWork }
+        for end in batch.stageEnds { ended(end.result, end.listener.token) }
         for event in batch.events {
             switch event {
-            case .end(let listener, let result):
-                let token = listener.token
-                #expect(ended[token] == nil, "request \(token) has ended twice")
-                ended[token] = result
-                endOrder.append(token)
+            case .end(let listener, let result): ended(result, listener.token)
             case .progress(let listener, let received, let expected):
                 progress[listener.token, default: []].append([received, expected])
             case .facts(let listener, let facts):
@@ -60,6 +57,12 @@ final class Driver {
             }
         }
         return outcome
+    }
+
+    private func ended(_ result: DownloadResult, _ token: UInt64) {
+        #expect(ended[token] == nil, "request \(token) has ended twice")
+        ended[token] = result
+        endOrder.append(token)
     }
 
     func error(of token: UInt64) -> DownloadError? { ended[token]?.error }

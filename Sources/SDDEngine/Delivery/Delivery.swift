@@ -81,13 +81,14 @@ final class Delivery: Sendable {
 
 extension Delivery {
     /// Queues events for the application, in the order of the tickets: a batch that overtakes an earlier one waits for
-    /// it. Callable from any thread, with no lock held: immediate ends are told before this returns, and the end of a
-    /// load's stage may call the application's hooks.
+    /// it. Callable from any thread, with no lock held: immediate ends are told before this returns. The ends of stages
+    /// are told to the loaders by the caller, after this.
     func enqueue(_ batch: Batch) {
         change { state, released in
             for listener in batch.muted { listener.isMuted = true }
             guard batch.ticket == state.nextTicket else {
                 state.early[batch.ticket] = batch
+                for end in batch.stageEnds { end.listener.earlyTicket = batch.ticket }
                 return muteCancelled(batch)
             }
             append(batch.events, to: &state, &released)
@@ -100,23 +101,20 @@ extension Delivery {
         }
     }
 
-    /// Queues an event of a load or a list. It needs no ticket: a load's request has ended, with all its events queued,
-    /// before the load's own event is decided. Callable from any thread, with no lock held.
-    func post(_ event: Event) {
+    /// Queues an event of a load or a list. It needs no ticket of its own: a load's request has ended before the load's
+    /// event is decided. Callable from any thread, with no lock held.
+    func post(_ event: Event, to listener: Listener? = nil) {
         change { state, released in
-            // `append` would take the end of a load for that of its stage.
-            if case .end(let listener, let result) = event {
-                end(listener, result, &state, &released)
-            } else {
-                append([event], to: &state, &released)
-            }
+            // The events of the load's request come first, wherever they are.
+            if let listener, state.early[listener.earlyTicket]?.events.append(event) != nil { return }
+            append([event], to: &state, &released)
         }
     }
 
     /// The consequences of a change of the queue that need no lock.
     private struct Released {
         /// Terminal events that do not go through the queue.
-        var immediate: [(listener: Listener, result: DownloadResult, isOfStage: Bool)] = []
+        var immediate: [(listener: Listener, result: DownloadResult)] = []
         var messages: [Notice] = []
         /// Batches and events that may hold objects of the application.
         var late: [Batch] = []
@@ -132,13 +130,7 @@ extension Delivery {
         }
         if wakes { state.broadcast() }
         for message in released.messages { StandardErrorLog.write(message) }
-        for end in released.immediate {
-            if end.isOfStage, let stages = end.listener.stages {
-                stages.stageEnded(end.result, of: end.listener.token)
-            } else {
-                perform(.end(end.listener, end.result))
-            }
-        }
+        for end in released.immediate { perform(.end(end.listener, end.result)) }
     }
 
     /// Mutes the listeners of a batch that has to wait: a caller that has cancelled gets no more events of the request
@@ -147,6 +139,7 @@ extension Delivery {
         for case .end(let listener, let result) in batch.events where result.error?.code == .cancelled {
             listener.isMuted = true
         }
+        for end in batch.stageEnds where end.result.error?.code == .cancelled { end.listener.isMuted = true }
     }
 
     private func append(_ events: [Event], to state: inout State, _ released: inout Released) {
@@ -163,8 +156,6 @@ extension Delivery {
                 } else {
                     listener.previewPlace = state.queue.append(event)
                 }
-            case .end(let listener, let result) where listener.stages != nil:
-                released.immediate.append((listener, result, isOfStage: true))
             case .end(let listener, let result): end(listener, result, &state, &released)
             case .notice(let notice, _):
                 let observer = notice.kind == .log ? state.logObserver : state.observer
@@ -182,7 +173,7 @@ extension Delivery {
     private func end(
         _ listener: Listener, _ result: DownloadResult, _ state: inout State, _ released: inout Released
     ) {
-        if listener.isImmediate { return released.immediate.append((listener, result, isOfStage: false)) }
+        if listener.isImmediate { return released.immediate.append((listener, result)) }
         listener.hasEnded = true
         listener.isMuted = listener.isMuted || result.error?.code == .cancelled
         state.queue.append(.end(listener, result))

@@ -12,7 +12,7 @@ package enum DeliveryEvent<Listener> {
     case preview(Listener, DownloadResult)
     /// The cached image of a load, shown before its end.
     case cached(Listener, DownloadResult)
-    /// The only terminal event of a request. Each stage of a load has one, and so has the load.
+    /// The only terminal event of a request.
     case end(Listener, DownloadResult)
     /// The observer is `nil` until the event is queued: only the delivery knows it.
     case notice(Notice, to: (any Observer)?)
@@ -25,6 +25,8 @@ extension DeliveryEvent: Sendable where Listener: Sendable {}
 /// Events that were decided together.
 struct EventBatch<Listener> {
     var events: [DeliveryEvent<Listener>] = []
+    /// The ends of stages of loads, which are events for the loaders and not for the application.
+    var stageEnds: [RequestEnd<Listener>] = []
     /// Listeners whose ends are decided but delivered later, or never: no other event may reach them.
     var muted: [Listener] = []
     /// Objects to release without the lock, because they may hold objects of the application.
@@ -32,5 +34,12 @@ struct EventBatch<Listener> {
     /// The batch's position in the order of all batches; 0 if it is empty.
     var ticket: UInt64 = 0
 
-    var isEmpty: Bool { events.isEmpty && muted.isEmpty && released.isEmpty }
+    var isEmpty: Bool { events.isEmpty && stageEnds.isEmpty && muted.isEmpty && released.isEmpty }
+}
+
+/// The end of a request, or of the stage of a load.
+struct RequestEnd<Listener> {
+    let listener: Listener
+    let result: DownloadResult
+    let isOfStage: Bool
 }

@@ -55,6 +55,8 @@ package final class Listener: @unchecked Sendable {
     var previewPlace: LinkedList<DeliveryEvent<Listener>>.Place?
     /// Bytes that its result holds while it waits to be delivered; a part of `Delivery.State.undeliveredBytes`.
     var undeliveredBytes = 0
+    /// The batch of events that ends its stage, if that waits for earlier ones; otherwise 0, or a batch of the past.
+    var earlyTicket: UInt64 = 0
     /// The final event is queued: no more progress is added.
     var hasEnded = false
     /// The request was cancelled: progress that waits is not delivered any more.

@@ -8,7 +8,7 @@ extension Downloader {
 
     /// Delivers the cached image of a load before its end.
     func show(_ listener: Listener, _ result: DownloadResult) {
-        guard listener.isImmediate else { return delivery.post(.cached(listener, result)) }
+        guard listener.isImmediate else { return delivery.post(.cached(listener, result), to: listener) }
         // The listener does not belong to the application, so nothing waits for delivery.
         result.delivered()
         listener.callbacks.foundCached(result, token: listener.token)
@@ -17,10 +17,10 @@ extension Downloader {
     /// Delivers the end of a load.
     func finish(_ listener: Listener, _ result: DownloadResult) {
         gate.loadEnded(result.error)
-        delivery.post(.end(listener, result))
+        delivery.post(.end(listener, result), to: listener)
     }
 
-    func postPrefetch(_ event: PrefetchEvent, to listener: Listener) { delivery.post(.prefetch(listener, event)) }
+    func postPrefetch(_ event: PrefetchEvent, to listener: Listener) { delivery.post(.prefetch(listener, event), to: listener) }
     func mute(_ listener: Listener) { delivery.mute(listener) }
 
     /// Makes sdd-net look at the clocks of loads by this time.

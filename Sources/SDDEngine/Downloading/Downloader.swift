@@ -326,6 +326,7 @@ extension Downloader {
         if !cacheTasks.isEmpty { run(cacheTasks.filter { !$0.asks }) }
         // The events do not wait for a decode, which `give` may have to do on this thread.
         if batch.ticket > 0 { delivery.enqueue(batch) }
+        for end in batch.stageEnds { end.listener.stages?.stageEnded(end.result, of: end.listener.token) }
         if wakes.decoders > 0 || !work.isEmpty {
             let pool = decoders.withLock { $0 }
             if !work.isEmpty { pool?.give(work) }

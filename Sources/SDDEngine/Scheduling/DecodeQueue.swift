@@ -18,7 +18,7 @@ struct DecodeQueue<Listener: AnyObject> {
     private(set) var backlog = DecodeBacklog()
     /// Terminal events held back until a decode thread has stopped writing to the caller's memory, by the number of the
     /// job's id.
-    private var detained: [UInt64: [DeliveryEvent<Listener>]] = [:]
+    private var detained: [UInt64: [RequestEnd<Listener>]] = [:]
 
     init(room: RoomLines = RoomLines()) { self.room = room }
 
@@ -142,12 +142,12 @@ extension DecodeQueue {
 
 extension DecodeQueue {
     /// Holds back a terminal event while a decode thread may write to the caller's memory.
-    mutating func detain(_ end: DeliveryEvent<Listener>, of job: Job<Listener>) {
+    mutating func detain(_ end: RequestEnd<Listener>, of job: Job<Listener>) {
         detained[job.id.number, default: []].append(end)
     }
 
     /// Removes and returns the events held back for a job.
-    mutating func release(_ number: UInt64) -> [DeliveryEvent<Listener>]? { detained.removeValue(forKey: number) }
+    mutating func release(_ number: UInt64) -> [RequestEnd<Listener>]? { detained.removeValue(forKey: number) }
 }
 
 extension Job {

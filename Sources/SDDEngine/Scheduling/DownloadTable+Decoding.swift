@@ -74,7 +74,7 @@ extension DownloadTable {
     /// Takes a job back from a decode thread, and tells its facts.
     /// - Returns: nil if the job was cancelled meanwhile; the pixels are dropped.
     private mutating func workEnded(on id: TransferID, _ facts: ImageFacts?) -> Job<Listener>? {
-        if let ends = decoding.release(id.number) { outbox.append(ends) }
+        decoding.release(id.number)?.forEach { outbox.append($0) }
         jobs[id.number]?.isWriting = false
         guard let job = jobs[id.number], case .working = job.stage else { return nil }
         tell(facts, of: job)

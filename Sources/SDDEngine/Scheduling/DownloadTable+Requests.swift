@@ -17,7 +17,10 @@ extension DownloadTable {
         let time = min(time ?? now, now)
         if let error = refusal(of: request) {
             if !request.isStage { return refused(error, listener: listener, at: now) }
-            return outbox.append(.end(listener, DownloadResult(error: error, stage: .submit, ended: now)))
+            return outbox.append(
+                RequestEnd(
+                    listener: listener, result: DownloadResult(error: error, stage: .submit, ended: now),
+                    isOfStage: true))
         }
         if !request.isStage { statistics.requests += 1 }
         let handler = Handler(token: token, listener, request, maxAttempts: retries.maxAttempts, since: time)

@@ -234,9 +234,10 @@ extension DownloadTable {
         jobs.remove(token: handler.token)
         if let memory = handler.request.memoryToRelease { outbox.release(memory) }
         if !handler.isStage { count(error) }
-        let end = DeliveryEvent.end(
-            handler.listener,
-            job.result(for: handler, image: image, reserved: reserved, error: error, failedAt: stage, at: now))
+        let end = RequestEnd(
+            listener: handler.listener,
+            result: job.result(for: handler, image: image, reserved: reserved, error: error, failedAt: stage, at: now),
+            isOfStage: handler.isStage)
         guard job.isWriting, handler.form.isCallers else {
             outbox.append(end)
             return

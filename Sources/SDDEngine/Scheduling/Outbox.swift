@@ -25,7 +25,13 @@ struct Outbox<Listener: AnyObject> {
     // MARK: - Adding
 
     mutating func append(_ event: DeliveryEvent<Listener>) { batch.events.append(event) }
-    mutating func append(_ more: [DeliveryEvent<Listener>]) { batch.events += more }
+    mutating func append(_ end: RequestEnd<Listener>) {
+        if end.isOfStage {
+            batch.stageEnds.append(end)
+        } else {
+            batch.events.append(.end(end.listener, end.result))
+        }
+    }
     /// Keeps events other than the end, which comes later, from a listener.
     mutating func mute(_ listener: Listener) { batch.muted.append(listener) }
     /// Releases an object without the lock, because it may hold objects of the application.
