@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 const int32_t sddsys_open_noatime = O_NOATIME;
 const int64_t sddsys_utime_omit = UTIME_OMIT;
@@ -61,6 +62,27 @@ int sddsys_is_locked_elsewhere(int descriptor)
     struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
     if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) return -1;
     return lock.l_type != F_UNLCK;
+}
+
+int sddsys_is_on_local_disk(int descriptor)
+{
+    struct statfs status;
+    if (fstatfs(descriptor, &status) != 0) return 0;
+    switch ((unsigned long)status.f_type & 0xffffffff) {
+    case 0xef53:     // ext2, ext3, ext4
+    case 0x58465342: // XFS
+    case 0x9123683e: // Btrfs
+    case 0x01021994: // tmpfs
+    case 0x858458f6: // ramfs
+    case 0x794c7630: // overlayfs
+    case 0xf2f52010: // F2FS
+    case 0x2fc12fc1: // ZFS
+    case 0xca451a4e: // bcachefs
+    case 0x3153464a: // JFS
+    case 0x52654973: // ReiserFS
+        return 1;
+    default: return 0;
+    }
 }
 
 int sddsys_unread(int descriptor)

@@ -40,24 +40,19 @@ import Testing
     @Test func aUserOfTheDirectoryKnowsWhetherItIsAlone() throws {
         let fixture = try DiskFixture()
         let store = try fixture.store()
-        func isShared() throws -> Bool {
-            _ = try store.read("k")
-            return store.downloads.isShared
-        }
-        #expect(try !isShared())
+        #expect(!store.downloads.isShared)
         var other: DiskStore? = try fixture.store()
-        #expect(other?.downloads.isShared == true)
-        #expect(try isShared())
+        #expect(store.downloads.isShared && other?.downloads.isShared == true)
         other = nil
-        #expect(try !isShared())
+        #expect(!store.downloads.isShared)
     }
 
-    @Test func withoutLocksADirectoryCountsAsShared() throws {
+    @Test(arguments: [FaultyFiles.Plan(kind: .lock), FaultyFiles.Plan(isOnLocalDisk: false)])
+    func aDirectoryWhoseUsersAreNotToldCountsAsShared(_ plan: FaultyFiles.Plan) throws {
         let fixture = try DiskFixture()
-        fixture.files.plan = FaultyFiles.Plan(kind: .lock)
+        fixture.files.plan = plan
         let store = try fixture.store()
         fixture.files.plan = FaultyFiles.Plan()
-        _ = try store.read("k")
         #expect(store.downloads.isShared)
     }
 

@@ -17,6 +17,7 @@ final class FaultyFiles: FileCalls {
         var errno: Int32 = EIO
         /// The most bytes that one write takes.
         var mostWritten = Int.max
+        var isOnLocalDisk = true
         /// Called before each call, without the lock: it may block.
         var before: (@Sendable (Kind) -> Void)?
         /// Called after each rename, likewise.
@@ -135,6 +136,8 @@ final class FaultyFiles: FileCalls {
         try pass(.lock)
         return try system.isLockedElsewhere(descriptor)
     }
+
+    func isOnLocalDisk(_ descriptor: Int32) -> Bool { plan.isOnLocalDisk }
 
     func status(of descriptor: Int32) throws(SystemError) -> FileStatus {
         try pass(.status)

@@ -16,7 +16,6 @@ import Testing
         driver = try Driver { $0.maxConcurrent = 2 }
         fixture = try CacheFixture(shareWait: 3_600_000_000)
         lookup = try #require(HTTPCacheLookup(fixture.cache, try Sample.request("http://host/0").transfer, .pictures))
-        _ = fixture.disk.read(lookup.key)
     }
 
     /// - Parameter settled: the stores that had been made when the load looked on disk.
@@ -28,9 +27,7 @@ import Testing
     }
 
     private func openElsewhere() throws -> DiskStore {
-        let other = try DiskStore(options: DiskOptions(directory: fixture.folder.path("cache")))
-        _ = fixture.disk.read(lookup.key)
-        return other
+        try DiskStore(options: DiskOptions(directory: fixture.folder.path("cache")))
     }
 
     @Test func aloneNothingIsClaimed() throws {
@@ -100,6 +97,17 @@ import Testing
         driver.found(1)
         // then
         #expect(driver.ended.isEmpty && driver.commands().started == [1])
+    }
+
+    @Test func loadsThatJoinALateLookupGetItsHit() throws {
+        // given
+        driver.table.stores.add(lookup.key)
+        try submit()
+        try submit()
+        // when
+        driver.found(1)
+        // then
+        #expect(driver.ended.count == 2 && driver.commands().isEmpty && driver.isEmpty)
     }
 
     @Test func aLookupAwaitsTheStoresThatWereDecidedBefore() throws {

@@ -48,6 +48,10 @@ int sddsys_lock_shared(int descriptor);
 /// has none; -1 on an error, with errno set. Never waits.
 int sddsys_is_locked_elsewhere(int descriptor);
 
+/// Returns 1 if an open file is on a file system of this machine's own that needs no other machine and no other process
+/// for its status and locks; 0 if not, or if that is not known.
+int sddsys_is_on_local_disk(int descriptor);
+
 /// Returns the number of received bytes that were not read yet, or a negative number on an error.
 int sddsys_unread(int descriptor);
 

@@ -73,7 +73,6 @@ package final class DiskStore: Sendable {
 extension DiskStore {
     /// Returns the entry if there is one that is undamaged and not expired.
     package func read(_ key: String) throws(CacheError) -> StoredEntry? {
-        downloads.lookAround()
         if let entry = try readForeign(key) { return entry }
         return try find(key) { (reader, file) throws(EntryFlaw) in try reader.entry(in: file, key: key) }
     }
@@ -201,7 +200,6 @@ extension DiskStore {
     }
 
     package func write(_ metadata: EntryMetadata, body: UnsafeRawBufferPointer) throws(CacheError) {
-        downloads.lookAround()
         let now = time.wallMicroseconds()
         var metadata = metadata
         metadata.storedMicroseconds = now

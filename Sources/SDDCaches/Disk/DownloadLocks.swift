@@ -1,6 +1,5 @@
 internal import Glibc
 internal import SDDBase
-import Synchronization
 
 /// Coordinates downloads among all processes that share a cache: one lock file for each key. It never waits; a process
 /// that does not get a key tries again later or downloads the body anyway. Blocking I/O; several threads at a time.
@@ -30,26 +29,19 @@ package final class DownloadLocks: Sendable {
     /// The age in microseconds at which unused locks of dead owners are removed.
     private static let longestKept: Int64 = 10 * 60 * 1_000_000
 
-    private let shared: Atomic<Bool>
-    /// Whether the system tells who else uses the directory.
-    private let isTold: Bool
+    /// Whether the system tells who else uses the directory, without waiting for anything.
+    private let tellsUsers: Bool
 
     init(_ directory: CacheDirectory, time: any TimeSource) {
         self.directory = directory
         self.time = time
-        isTold = (try? directory.files.lockShared(directory.descriptor)) != nil
-        shared = Atomic(true)
-        lookAround()
+        let isLocked = (try? directory.files.lockShared(directory.descriptor)) != nil
+        tellsUsers = isLocked && directory.files.isOnLocalDisk(directory.descriptor)
     }
 
-    /// Whether anyone else used the directory when this was last looked at; also if that cannot be known. Never blocks.
-    package var isShared: Bool { shared.load(ordering: .relaxed) }
-
-    /// Looks who else uses the directory.
-    func lookAround() {
-        guard isTold else { return }
-        let isAlone = (try? files.isLockedElsewhere(directory.descriptor)) == false
-        shared.store(!isAlone, ordering: .relaxed)
+    /// Whether anyone else uses the directory now; also if that cannot be known. A system call that never waits.
+    package var isShared: Bool {
+        !tellsUsers || (try? files.isLockedElsewhere(directory.descriptor)) != false
     }
 
     package func claim(_ key: String) -> Answer {

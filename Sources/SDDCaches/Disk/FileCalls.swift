@@ -22,8 +22,11 @@ package protocol FileCalls: Sendable {
     func unlock(_ descriptor: Int32) throws(SystemError)
     /// Takes a shared lock of another kind, kept until the descriptor is closed.
     func lockShared(_ descriptor: Int32) throws(SystemError)
-    /// Whether the file was opened a second time, by this process or another, and has a shared lock that way.
+    /// Whether the file was opened a second time, by this process or another, and has a shared lock that way. Never waits
+    /// where `isOnLocalDisk`.
     func isLockedElsewhere(_ descriptor: Int32) throws(SystemError) -> Bool
+    /// Whether the file's status and locks are known without another machine or process.
+    func isOnLocalDisk(_ descriptor: Int32) -> Bool
     func status(of descriptor: Int32) throws(SystemError) -> FileStatus
     func status(of name: String, in directory: Int32) throws(SystemError) -> FileStatus
     /// Sets times in microseconds since 1970; nil leaves a time unchanged.

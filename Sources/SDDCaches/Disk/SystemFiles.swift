@@ -72,6 +72,8 @@ package struct SystemFiles: FileCalls {
         try Self.call { sddsys_is_locked_elsewhere(descriptor) } != 0
     }
 
+    package func isOnLocalDisk(_ descriptor: Int32) -> Bool { sddsys_is_on_local_disk(descriptor) != 0 }
+
     package func status(of descriptor: Int32) throws(SystemError) -> FileStatus {
         var status = stat()
         _ = try Self.call { fstat(descriptor, &status) }

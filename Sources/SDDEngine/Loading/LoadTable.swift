@@ -69,8 +69,8 @@ final class Load: @unchecked Sendable {
     let plan: LoadPlan
     /// `ImageCacheLookup.memoryVersion` when memory was searched for the image.
     let memoryVersion: Int
-    /// `StoreProgress.settled` before the cache was searched.
-    let settled: UInt64
+    /// `StoreProgress.settled` before the cache was searched, for this load or one whose search it has joined.
+    var settled: UInt64
     private let wantedPriority: Atomic<Int32>
     private let cancelFlag = Atomic(false)
 
@@ -150,6 +150,7 @@ extension LoadTable {
         limitLookup(of: load, at: now, &actions)
         let first = lookups.join(load, lookup)
         if first === load { return actions.append(.ask(load, step)) }
+        load.settled = min(load.settled, first.settled)
         actions.append(.raise(first, to: load.priority))
     }
 

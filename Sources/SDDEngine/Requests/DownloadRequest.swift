@@ -162,6 +162,8 @@ extension DownloadRequest {
         get { parts.claiming }
         set { own().claiming = newValue }
     }
+    /// The lookup that the request makes, or would make if it needed one.
+    var anyLookup: (any CacheLookup)? { lookup ?? claiming?.lookup }
     /// Stores the original; requests that share a transfer may have different keepers.
     var keeper: OriginalKeeper? {
         get { parts.keeper }

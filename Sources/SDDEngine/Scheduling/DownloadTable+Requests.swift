@@ -26,7 +26,7 @@ extension DownloadTable {
         let handler = Handler(token: token, listener, request, maxAttempts: retries.maxAttempts, since: time)
         if request.isShareable, let job = jobs.sharedJob(for: request) {
             statistics.joined += 1
-            job.caching?.joined(with: request.lookup)
+            job.caching?.joined(with: request.anyLookup)
             guard join(job, handler, at: now) else { return }
             setClocks(of: token, request, at: time)
         } else {

@@ -13,7 +13,7 @@ extension Job {
 
     private func asksTheSame(as other: DownloadRequest) -> Bool {
         guard let caching else { return other.lookup?.isOptional ?? true }
-        if let lookup = other.lookup, caching.lookup.isSame(as: lookup) { return true }
+        if let lookup = other.anyLookup, caching.lookup.isSame(as: lookup) { return true }
         // While a cache is being asked, or after it has answered, the shared answer would not be the network's.
         return caching.lookup.isOptional && other.lookup?.isOptional ?? true && !isAsking
             && caching.origin == .network

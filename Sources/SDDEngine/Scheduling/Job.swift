@@ -163,7 +163,7 @@ final class Job<Listener: AnyObject> {
     /// Makes the job use a cache that it did without so far.
     func useCache(_ lookup: HTTPCacheLookup) {
         let made = Caching(lookup)
-        for handler in handlers { made.joined(with: handler.request.lookup ?? handler.request.claiming?.lookup) }
+        for handler in handlers { made.joined(with: handler.request.anyLookup) }
         caching = made
     }
 
