@@ -57,7 +57,8 @@ import Testing
         let delivery = Delivery(bell: try EventBell()) { _ in }
         let listener = Listener(token: 1, callbacks: RecordingCallbacks())
         let reserved = Reserved()
-        delivery.post(.cached(listener, DownloadResult(image: Made.image(), reserved: reserved, ended: 0)), to: listener)
+        let result = DownloadResult(image: Made.image(), reserved: reserved, ended: 0)
+        delivery.post(.cached(listener, result), to: listener)
         #expect(reserved.bytes == 100)
         // when
         let count =

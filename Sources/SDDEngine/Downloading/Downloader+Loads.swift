@@ -20,7 +20,9 @@ extension Downloader {
         delivery.post(.end(listener, result), to: listener)
     }
 
-    func postPrefetch(_ event: PrefetchEvent, to listener: Listener) { delivery.post(.prefetch(listener, event), to: listener) }
+    func postPrefetch(_ event: PrefetchEvent, to listener: Listener) {
+        delivery.post(.prefetch(listener, event), to: listener)
+    }
     func mute(_ listener: Listener) { delivery.mute(listener) }
 
     /// Makes sdd-net look at the clocks of loads by this time.
