@@ -241,6 +241,7 @@ debug: # builds the tests of the Swift targets, with the fault server
 
 test-swift: debug ##   runs the tests of the Swift targets
 	Tests/swift-tests.sh --skip-build --scratch-path $(SCRATCH)
+	SCRATCH=$(SCRATCH) Tests/Hops/hops.py --check
 
 test-headers: all ##   compiles the header with gcc and clang, C99 to C23, C++11 to C++23; checks layouts, names in docs
 	Tests/abi/check-docs.sh

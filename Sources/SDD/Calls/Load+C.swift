@@ -60,6 +60,7 @@ private func submit(
     guard request.completed != nil || client.client.downloader.isAppDriven else {
         throw nobodyToTell(isShort ? "completed" : "sdd_load_request.completed")
     }
+    Trace.step("read the request")
     var request = request
     client.hooks.process(&request)
     let reading = try client.read(request, isShort ? "options" : nil)

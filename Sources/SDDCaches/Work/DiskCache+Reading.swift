@@ -55,6 +55,7 @@ extension DiskCache {
     }
 
     private func readNow(_ key: String) -> StoredEntry? {
+        Trace.step("read the entry")
         do throws(CacheError) {
             guard let entry = try store.read(key) else {
                 counters.add(.diskMisses, 1)

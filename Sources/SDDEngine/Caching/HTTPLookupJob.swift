@@ -77,6 +77,7 @@ package final class HTTPLookupJob: Sendable {
 extension HTTPLookupJob {
     /// Takes the claim: one process downloads, the others wait for its entry.
     private func claimed() -> LookupResult {
+        Trace.step("claim the key among processes")
         guard isShared, !disk.isStopping else { return unclaimed() }
         if let stores, stores.settled < decided, !isOver { return .busy(HTTPLookupJob(after: self, awaiting: 0)) }
         switch disk.store.downloads.claim(lookup.key) {

@@ -36,6 +36,7 @@ package final class MemorySearch: @unchecked Sendable {
     func searchAhead() { known = held() }
 
     func held() -> Held {
+        Trace.step("search memory")
         var held = Held(version: cache.memoryVersion)
         guard let wanted else { return held }
         let image = cache.image(for: wanted, askedWith: headers)

@@ -47,6 +47,7 @@ final class DecodePool: Sendable {
     private static func run(_ work: DecodeWork, _ limits: DecodeLimits, _ registry: CoderRegistry, _ client: Client) {
         switch work.step {
         case .decode(let forms, let stream):
+            Trace.step("decode")
             if let search = work.search, let form = forms.first, let image = search.held().ready {
                 return client.foundInMemory(work.id, form, image)
             }

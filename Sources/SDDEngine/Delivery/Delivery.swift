@@ -174,6 +174,7 @@ extension Delivery {
         _ listener: Listener, _ result: DownloadResult, _ state: inout State, _ released: inout Released
     ) {
         if listener.isImmediate { return released.immediate.append((listener, result)) }
+        Trace.step("queue the end")
         listener.hasEnded = true
         listener.isMuted = listener.isMuted || result.error?.code == .cancelled
         state.queue.append(.end(listener, result))
@@ -280,6 +281,7 @@ extension Delivery {
             // Give the memory back before the call: an image held by the application must not keep other images, which
             // the callback may wait for, from being decoded.
             result.delivered()
+            Trace.step("call the application")
             callLast(listener) { listener.callbacks.completed(result, token: listener.token) }
         case .notice(let notice, let observer): observer?.noticed(notice)
         case .prefetch(let listener, .step(let index, let result, let counts)):

@@ -32,7 +32,10 @@ extension Downloader {
 
     private func answer(of id: TransferID) -> @Sendable (LookupResult) -> Void {
         { [self] result in
-            change { table, now in table.answered(id, result, at: now) }
+            change { table, now in
+                Trace.step("take the answer of the cache", .downloader)
+                table.answered(id, result, at: now)
+            }
         }
     }
 

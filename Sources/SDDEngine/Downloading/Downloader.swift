@@ -219,6 +219,7 @@ extension Downloader: TokenOwner {
     /// submitting thread.
     /// - Parameter hit: what the request's lookup has found already.
     func submit(_ request: DownloadRequest, found hit: CacheHit? = nil, _ listener: Listener) {
+        Trace.step("submit a request")
         var request = request
         // A change would copy the request.
         if request.isPrompt != listener.isImmediate { request.isPrompt = listener.isImmediate }

@@ -75,6 +75,7 @@ package enum TokenOwners {
 
     /// Asks the owners at the token's place, with no lock held, until one returns an answer.
     package static func ask<Answer>(of token: UInt64, _ question: (any TokenOwner) -> Answer?) -> Answer? {
+        Trace.step("find the owner of the token")
         let generation = token >> 8 & 0xff
         // Reject the parent's tokens, as the locks of its owners may be held for ever. Owners made in the child have
         // the child's generation.

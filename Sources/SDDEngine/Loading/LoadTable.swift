@@ -140,6 +140,7 @@ extension LoadTable {
         _ load: Load, isRefused: Bool = false, _ step: ImageCacheLookup.Step? = nil, at now: Int64,
         _ actions: inout [Action]
     ) {
+        Trace.step("accept the load", .loader)
         load.submitted = now
         loads[load.token] = load
         if let error = isRefused ? .closed : load.plan.refusal {
@@ -167,6 +168,7 @@ extension LoadTable {
     mutating func answered(
         _ lookup: ImageCacheLookup, _ hit: CacheHit?, at now: Int64, _ actions: inout [Action]
     ) -> [Load] {
+        Trace.step("take the answer of the disk, and decide what follows", .loader)
         let waiting = lookups.remove(lookup)
         for load in waiting where loads[load.token] === load && load.stage == .asking {
             answered(load, hit, at: now, &actions)
@@ -317,6 +319,7 @@ extension LoadTable {
     mutating func requestEnded(
         _ token: UInt64, _ result: DownloadResult, retryAfter: Int64?, at now: Int64, _ actions: inout [Action]
     ) {
+        Trace.step("end the load", .loader)
         guard let load = loads[token] else { return }
         switch load.stage {
         case .making: made(load, result, at: now, &actions)
@@ -406,6 +409,7 @@ extension LoadTable {
     /// Cancels a load.
     /// - Returns: false if the load has ended or was cancelled before.
     mutating func cancelled(_ token: UInt64, at now: Int64, _ actions: inout [Action]) -> Bool {
+        Trace.step("cancel the load", .loader)
         guard let load = loads[token], !load.isCancelled else { return false }
         load.isCancelled = true
         switch load.stage {

@@ -82,6 +82,7 @@ extension DownloadTable {
     }
 
     mutating func decoded(_ id: TransferID, _ outcome: Decoded, _ facts: ImageFacts?, at now: Int64) {
+        Trace.step("end the request, and decide what is stored", .downloader)
         guard let job = workEnded(on: id, facts) else { return }
         statistics.decodeMicroseconds += now - job.workBegan
         endWhoWantBytes(job, at: now)

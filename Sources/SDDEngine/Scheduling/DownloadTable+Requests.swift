@@ -14,6 +14,7 @@ extension DownloadTable {
         _ request: DownloadRequest, found hit: CacheHit? = nil, token: Token, listener: Listener,
         since time: Int64? = nil, at now: Int64
     ) {
+        Trace.step("accept the request", .downloader)
         let time = min(time ?? now, now)
         if let error = refusal(of: request) {
             if !request.isStage { return refused(error, listener: listener, at: now) }
@@ -128,6 +129,7 @@ extension DownloadTable {
 
     /// - Returns: false if the request has already ended or never existed.
     mutating func cancelled(_ token: Token, at now: Int64) -> Bool {
+        Trace.step("cancel the request", .downloader)
         guard let job = job(of: token) else { return false }
         leave(token, error: Self.cancellation(in: job.stage), at: now)
         return true

@@ -121,6 +121,7 @@ extension DownloadTable {
 
     /// Handles a complete body.
     mutating func arrived(_ job: Job<Listener>, _ bytes: Bytes, at now: Int64) {
+        if job.end != nil { Trace.step("take the body", .downloader) }
         job.body = bytes
         job.received = !job.request.hasSink ? Int64(bytes.count) : job.end?.metrics.handedOutBytes ?? 0
         // The last progress of a complete body reports its size as the total, even if no length was announced. A cached

@@ -118,6 +118,7 @@ extension CurlLoop {
     }
 
     private func start(_ id: TransferID, _ request: HTTPRequest, _ priority: Priority, at now: Int64) {
+        Trace.step("transfer")
         var request = request
         request.dropUselessResumePoint()
         options.knownSpaces.authorize(&request)
