@@ -31,7 +31,7 @@ struct LoadReading {
         var load = LoadSpec(caches: caches)
         load.levels = try LoadLevels(given)
         load.key = given.cache_key == nil ? nil : try cacheKey(given.cache_key, "sdd_load_request.cache_key")
-        load.transforms = transforms.chain
+        load.transforms = given.transform_count == 0 ? nil : transforms.chain
         first = given.url
         others = try Self.alternatives(given)
         let isShown = given.cached == nil || given.options & sdd_options(SDD_OPTION_REFRESH_CACHED) != 0
