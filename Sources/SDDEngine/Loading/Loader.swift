@@ -72,6 +72,8 @@ extension Loader {
 
 extension Loader: TokenOwner {
     package func cancel(_ token: UInt64) -> Cancelled? {
+        // The end of a request that is under way ends the load. Between two of them the loader's own table ends it.
+        if downloader.cancel(token) != nil { return Cancelled() }
         let isCancelled = change { table, now, actions in table.cancelled(token, at: now, &actions) }
         return isCancelled ? Cancelled() : nil
     }
