@@ -51,16 +51,28 @@ int sddsys_processors(void)
 }
 
 // Locks of open file descriptions: those of a process would end with any descriptor of the file that it closes.
-int sddsys_lock_shared(int descriptor)
+static int lock_byte(int descriptor, int command, short type, int64_t byte, struct flock *lock)
 {
-    struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
-    return fcntl(descriptor, F_OFD_SETLK, &lock);
+    *lock = (struct flock){ .l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1 };
+    return fcntl(descriptor, command, lock);
 }
 
-int sddsys_is_locked_elsewhere(int descriptor)
+int sddsys_lock_shared(int descriptor, int64_t byte)
 {
-    struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-    if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) return -1;
+    struct flock lock;
+    return lock_byte(descriptor, F_OFD_SETLK, F_RDLCK, byte, &lock);
+}
+
+int sddsys_unlock_shared(int descriptor, int64_t byte)
+{
+    struct flock lock;
+    return lock_byte(descriptor, F_OFD_SETLK, F_UNLCK, byte, &lock);
+}
+
+int sddsys_is_locked_elsewhere(int descriptor, int64_t byte)
+{
+    struct flock lock;
+    if (lock_byte(descriptor, F_OFD_GETLK, F_WRLCK, byte, &lock) != 0) return -1;
     return lock.l_type != F_UNLCK;
 }
 

@@ -47,6 +47,30 @@ import Testing
         #expect(!store.downloads.isShared)
     }
 
+    @Test func whoComesLaterFindsTheMarkOfAUserWhoWasAlone() throws {
+        let fixture = try DiskFixture()
+        let store = try fixture.store()
+        let mark = try #require(store.downloads.markAlone("k"))
+        #expect(try locks(fixture).isEmpty)
+        let other = try fixture.store()
+        #expect(isBusy(other) && other.downloads.owner(of: "k") == 0)
+        #expect(Self.claim(other, "another") != nil && store.downloads.markAlone("another") == nil)
+        mark.release()
+        #expect(other.downloads.owner(of: "k") == nil)
+        #expect(Self.claim(other) != nil)
+    }
+
+    @Test func aMarkEndsOnce() throws {
+        let fixture = try DiskFixture()
+        let store = try fixture.store()
+        var first: DownloadMark? = try #require(store.downloads.markAlone("k"))
+        first?.release()
+        let second = try #require(store.downloads.markAlone("k"))
+        first = nil
+        #expect(isBusy(try fixture.store()) && first == nil)
+        second.release()
+    }
+
     @Test(arguments: [FaultyFiles.Plan(kind: .lock), FaultyFiles.Plan(isOnLocalDisk: false)])
     func aDirectoryWhoseUsersAreNotToldCountsAsShared(_ plan: FaultyFiles.Plan) throws {
         let fixture = try DiskFixture()

@@ -127,14 +127,18 @@ final class FaultyFiles: FileCalls {
 
     func unlock(_ descriptor: Int32) throws(SystemError) { try system.unlock(descriptor) }
 
-    func lockShared(_ descriptor: Int32) throws(SystemError) {
+    func lockShared(_ descriptor: Int32, byte: Int64) throws(SystemError) {
         try pass(.lock)
-        try system.lockShared(descriptor)
+        try system.lockShared(descriptor, byte: byte)
     }
 
-    func isLockedElsewhere(_ descriptor: Int32) throws(SystemError) -> Bool {
+    func unlockShared(_ descriptor: Int32, byte: Int64) throws(SystemError) {
+        try system.unlockShared(descriptor, byte: byte)
+    }
+
+    func isLockedElsewhere(_ descriptor: Int32, byte: Int64) throws(SystemError) -> Bool {
         try pass(.lock)
-        return try system.isLockedElsewhere(descriptor)
+        return try system.isLockedElsewhere(descriptor, byte: byte)
     }
 
     func isOnLocalDisk(_ descriptor: Int32) -> Bool { plan.isOnLocalDisk }

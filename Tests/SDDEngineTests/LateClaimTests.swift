@@ -35,6 +35,35 @@ import Testing
         #expect(driver.commands().started == [1] && driver.cacheTasks().claimed.isEmpty)
     }
 
+    @Test(arguments: [false, true]) func whoComesDuringTheTransferFindsItsMark(isCancelled: Bool) throws {
+        // given
+        try submit()
+        let other = try openElsewhere()
+        #expect(other.downloads.owner(of: lookup.key) == 0)
+        // when
+        if isCancelled { driver.cancel(1) } else { driver.answer(1) }
+        for case .unmark(let mark, let disk) in driver.cacheTasks() {
+            // Nothing is stored that would have to be waited for.
+            #expect(disk == nil)
+            mark.release()
+        }
+        // then
+        #expect(other.downloads.owner(of: lookup.key) == nil && driver.isEmpty)
+    }
+
+    @Test func aMarkEndsAfterTheOriginalIsStored() throws {
+        try submit { $0.keeper = OriginalKeeper(fixture.cache, key: lookup.key) }
+        driver.answer(1)
+        let tasks = driver.cacheTasks().compactMap { task in
+            switch task {
+            case .keepOriginal: "keep"
+            case .unmark(_, let disk): disk === fixture.disk ? "unmark afterwards" : "unmark at once"
+            default: "other"
+            }
+        }
+        #expect(tasks == ["keep", "unmark afterwards"])
+    }
+
     @Test func aProcessThatCameWhileTheLoadWaitedIsRespected() throws {
         // given
         driver.suspend(true)

@@ -40,13 +40,14 @@ int sddsys_join_until(unsigned long thread, int64_t seconds, int64_t nanoseconds
 /// Returns the number of processors that this process may run on, at least 1.
 int sddsys_processors(void);
 
-/// Takes a shared lock on an open file or directory, kept until this descriptor and all copies of it are closed. Returns
-/// 0, or -1 with errno set.
-int sddsys_lock_shared(int descriptor);
+/// Takes or releases a shared lock on one byte of an open file or directory, whether it has that byte or not. The lock is
+/// kept until this descriptor and all copies of it are closed. Returns 0, or -1 with errno set.
+int sddsys_lock_shared(int descriptor, int64_t byte);
+int sddsys_unlock_shared(int descriptor, int64_t byte);
 
-/// Returns 1 if the file was opened a second time, by this process or another, and has a shared lock that way; 0 if it
-/// has none; -1 on an error, with errno set. Never waits.
-int sddsys_is_locked_elsewhere(int descriptor);
+/// Returns 1 if the file was opened a second time, by this process or another, and the byte is locked that way; 0 if it is
+/// not; -1 on an error, with errno set. Never waits.
+int sddsys_is_locked_elsewhere(int descriptor, int64_t byte);
 
 /// Returns 1 if an open file is on a file system of this machine's own that needs no other machine and no other process
 /// for its status and locks; 0 if not, or if that is not known.

@@ -1,10 +1,13 @@
 internal import Glibc
 internal import SDDBase
+import Synchronization
 
 /// Coordinates downloads among all processes that share a cache: one lock file for each key. It never waits; a process
 /// that does not get a key tries again later or downloads the body anyway. Blocking I/O; several threads at a time.
 ///
-/// Each user of the directory has a shared lock on it, so that a user who is alone knows it, and needs no lock files.
+/// Each user of the directory has a shared lock on it, so that a user who is alone knows it. Such a user needs no lock
+/// files: it marks the keys that it downloads, by locks on the directory that the kernel keeps in memory, for users who
+/// come meanwhile.
 package final class DownloadLocks: Sendable {
     package enum Answer: Sendable {
         case owned(DownloadClaim)
@@ -31,20 +34,45 @@ package final class DownloadLocks: Sendable {
 
     /// Whether the system tells who else uses the directory, without waiting for anything.
     private let tellsUsers: Bool
+    /// The byte of the directory that each user locks; those of keys follow.
+    private static let usersByte: Int64 = 0
 
     init(_ directory: CacheDirectory, time: any TimeSource) {
         self.directory = directory
         self.time = time
-        let isLocked = (try? directory.files.lockShared(directory.descriptor)) != nil
+        let isLocked = (try? directory.files.lockShared(directory.descriptor, byte: Self.usersByte)) != nil
         tellsUsers = isLocked && directory.files.isOnLocalDisk(directory.descriptor)
+    }
+
+    /// Marks a key, unless anyone else uses the directory now, or that cannot be known. Two system calls that never wait.
+    /// - Returns: nil if the key is to be claimed instead.
+    package func markAlone(_ key: String) -> DownloadMark? {
+        guard tellsUsers else { return nil }
+        let byte = Self.byte(of: key)
+        // Marked first: who comes after the second call, finds the mark.
+        guard (try? files.lockShared(directory.descriptor, byte: byte)) != nil else { return nil }
+        let mark = DownloadMark(byte, directory)
+        return (try? files.isLockedElsewhere(directory.descriptor, byte: Self.usersByte)) == false ? mark : nil
     }
 
     /// Whether anyone else uses the directory now; also if that cannot be known. A system call that never waits.
     package var isShared: Bool {
-        !tellsUsers || (try? files.isLockedElsewhere(directory.descriptor)) != false
+        !tellsUsers || (try? files.isLockedElsewhere(directory.descriptor, byte: Self.usersByte)) != false
+    }
+
+    private func isMarkedElsewhere(_ key: String) -> Bool {
+        tellsUsers && (try? files.isLockedElsewhere(directory.descriptor, byte: Self.byte(of: key))) == true
+    }
+
+    /// Returns the byte of a key. Those of different keys differ but for once in very many.
+    private static func byte(of key: String) -> Int64 {
+        var key = key
+        let sum = key.withUTF8 { XXH64.sum(of: UnsafeRawBufferPointer($0)) }
+        return Int64(sum >> 2) + 1
     }
 
     package func claim(_ key: String) -> Answer {
+        if isMarkedElsewhere(key) { return .busy(lock: 0) }
         let name = MD5.hex(of: key) + Self.suffix
         do throws(SystemError) {
             for _ in 0..<Self.attempts {
@@ -59,6 +87,7 @@ package final class DownloadLocks: Sendable {
     /// Returns the id of the living owner that downloads a key; nil if the key can be claimed. 0 means that the id is
     /// not known yet.
     package func owner(of key: String) -> UInt64? {
+        if isMarkedElsewhere(key) { return 0 }
         guard
             let descriptor = try? files.open(MD5.hex(of: key) + Self.suffix, in: directory.descriptor, flags: O_RDWR)
         else { return nil }
@@ -190,6 +219,27 @@ package final class DownloadLocks: Sendable {
             // Releasing the claim at once removes its file.
             if case .owned(let claim)? = try? attempt(name) { claim.release() }
         }
+    }
+}
+
+/// Tells other users of the directory that this one downloads a key. Ends with `release`, with the last reference, or with
+/// the process and those that it has forked. Thread-safe.
+package final class DownloadMark: Sendable {
+    private let byte: Int64
+    private let directory: CacheDirectory
+    private let isReleased = Atomic(false)
+
+    fileprivate init(_ byte: Int64, _ directory: CacheDirectory) {
+        self.byte = byte
+        self.directory = directory
+    }
+
+    deinit { release() }
+
+    package func release() {
+        // Another download of this user may have marked the key since the first call.
+        if isReleased.exchange(true, ordering: .acquiringAndReleasing) { return }
+        try? directory.files.unlockShared(directory.descriptor, byte: byte)
     }
 }
 

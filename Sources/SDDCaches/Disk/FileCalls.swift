@@ -20,11 +20,12 @@ package protocol FileCalls: Sendable {
     func lock(_ descriptor: Int32) throws(SystemError) -> Bool
     /// Releases the lock, also for copies of the descriptor, such as that of a child that the application has forked.
     func unlock(_ descriptor: Int32) throws(SystemError)
-    /// Takes a shared lock of another kind, kept until the descriptor is closed.
-    func lockShared(_ descriptor: Int32) throws(SystemError)
-    /// Whether the file was opened a second time, by this process or another, and has a shared lock that way. Never waits
-    /// where `isOnLocalDisk`.
-    func isLockedElsewhere(_ descriptor: Int32) throws(SystemError) -> Bool
+    /// Takes a shared lock of another kind on one byte, whether the file has it or not, kept until the descriptor is closed.
+    func lockShared(_ descriptor: Int32, byte: Int64) throws(SystemError)
+    func unlockShared(_ descriptor: Int32, byte: Int64) throws(SystemError)
+    /// Whether the file was opened a second time, by this process or another, and the byte is locked that way. Never
+    /// waits where `isOnLocalDisk`.
+    func isLockedElsewhere(_ descriptor: Int32, byte: Int64) throws(SystemError) -> Bool
     /// Whether the file's status and locks are known without another machine or process.
     func isOnLocalDisk(_ descriptor: Int32) -> Bool
     func status(of descriptor: Int32) throws(SystemError) -> FileStatus

@@ -64,12 +64,16 @@ package struct SystemFiles: FileCalls {
         _ = try Self.call { flock(descriptor, LOCK_UN) }
     }
 
-    package func lockShared(_ descriptor: Int32) throws(SystemError) {
-        _ = try Self.call { sddsys_lock_shared(descriptor) }
+    package func lockShared(_ descriptor: Int32, byte: Int64) throws(SystemError) {
+        _ = try Self.call { sddsys_lock_shared(descriptor, byte) }
     }
 
-    package func isLockedElsewhere(_ descriptor: Int32) throws(SystemError) -> Bool {
-        try Self.call { sddsys_is_locked_elsewhere(descriptor) } != 0
+    package func unlockShared(_ descriptor: Int32, byte: Int64) throws(SystemError) {
+        _ = try Self.call { sddsys_unlock_shared(descriptor, byte) }
+    }
+
+    package func isLockedElsewhere(_ descriptor: Int32, byte: Int64) throws(SystemError) -> Bool {
+        try Self.call { sddsys_is_locked_elsewhere(descriptor, byte) } != 0
     }
 
     package func isOnLocalDisk(_ descriptor: Int32) -> Bool { sddsys_is_on_local_disk(descriptor) != 0 }

@@ -152,6 +152,8 @@ enum CacheTask: Sendable {
     case keep(PictureKeeper, Image)
     case keepPixels(PictureKeeper, Image, Response?, HTTPFields)
     case keepOriginal(OriginalKeeper, Original)
+    /// Ends a mark, after the writes to a disk that were queued before.
+    case unmark(DownloadMark, DiskCache?)
     /// Carries out the decision on a response: store, freshen or invalidate.
     case apply(Revalidation, Revalidation.Outcome)
     /// Sends a request without a caller.

@@ -33,7 +33,7 @@ package final class ImageCache: Sendable {
     private let pressure = Monitor<PressureWatch?>(nil)
     private let user = Monitor(User())
     /// Whether there was ever another user beside the first one.
-    private let hasOtherUsers = Atomic(false)
+    private let severalUsers = Atomic(false)
     /// The last caller and its mark, kept because most requests have the same caller.
     private let lastMark = Monitor<(caller: RequestIdentity, mark: String)?>(nil)
 
@@ -133,12 +133,14 @@ package final class ImageCache: Sendable {
             if user.downloader == nil { user.downloader = downloader }
             return user.downloader === downloader
         }
-        if !isAlone { hasOtherUsers.store(true, ordering: .relaxed) }
+        if !isAlone { severalUsers.store(true, ordering: .relaxed) }
     }
 
+    /// Whether several downloaders of this process use the cache.
+    var hasOtherUsers: Bool { severalUsers.load(ordering: .relaxed) }
     /// Whether others may download what the disk level lacks, and store it there: another process, or another
     /// downloader.
-    var isShared: Bool { hasOtherUsers.load(ordering: .relaxed) || disk?.store.downloads.isShared != false }
+    var isShared: Bool { hasOtherUsers || disk?.store.downloads.isShared != false }
 
     /// Whether this is one of the disk cache's own threads, on which waiting for the disk would deadlock.
     package var isOwnThread: Bool { disk?.isOwnThread ?? false }

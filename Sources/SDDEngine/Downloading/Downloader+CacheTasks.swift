@@ -1,4 +1,5 @@
 import SDDBase
+import SDDCaches
 import SDDCoders
 import SDDTransport
 
@@ -23,6 +24,8 @@ extension Downloader {
             case .keepOriginal(let keeper, let original):
                 keeper.keep(original, decodedBy: registry)
                 stores.ended()
+            case .unmark(let mark, let disk):
+                if let disk { disk.change { mark.release() } } else { mark.release() }
             case .apply(let revalidation, let outcome): revalidation.apply(outcome)
             case .save(let saver, let bytes): saver.save(bytes)
             case .endSaving(let saver, let isComplete): saver.end(isComplete: isComplete)
@@ -65,7 +68,7 @@ extension CacheTask {
     var asks: Bool {
         switch self {
         case .ask, .claim, .awaitOther: true
-        case .raise, .keep, .keepPixels, .keepOriginal, .apply, .revalidate, .save, .endSaving: false
+        case .raise, .keep, .keepPixels, .keepOriginal, .unmark, .apply, .revalidate, .save, .endSaving: false
         }
     }
 }

@@ -1,4 +1,5 @@
 import SDDBase
+import SDDCaches
 import SDDCoders
 import SDDTransport
 
@@ -134,11 +135,15 @@ extension DownloadTable {
         outbox.run(.claim(job.id, turn))
     }
 
-    /// Returns what asks for a claim, if the job began as one that needs none, and its disk has other users by now.
+    /// Returns what asks for a claim, if the job has none and needs one: its disk has other users, or may have the entry
+    /// by now. Otherwise the job marks its key, for users that may come.
     private func lateTurn(of job: Job<Listener>) -> HTTPLookupJob? {
-        guard job.caching == nil, let claiming = job.claiming, let disk = claiming.lookup.cache.disk,
-            job.mustLookAgain || claiming.lookup.cache.isShared
+        guard job.caching == nil, job.mark == nil, let claiming = job.claiming, let disk = claiming.lookup.cache.disk
         else { return nil }
+        if !job.mustLookAgain, !claiming.lookup.cache.hasOtherUsers {
+            job.mark = disk.store.downloads.markAlone(claiming.lookup.key)
+            if job.mark != nil { return nil }
+        }
         job.useCache(claiming.lookup)
         return HTTPLookupJob(
             claiming.lookup, disk, LookupContext(isOffline: rules.isOffline, stores: stores.progress))
@@ -269,10 +274,17 @@ extension DownloadTable {
         if job.isPrompt { promptJobsChanged(by: -1) }
         endProgressive(of: job)
         leaveCaches(job)
+        if let mark = job.mark { unmark(job, mark) }
         // A lookup may hold the last reference to a cache or to pixels in the application's memory.
         if job.bodyWork != nil || job.request.hasPlugin || job.caching != nil || !job.kept.isEmpty {
             outbox.release(job)
         }
+    }
+
+    /// Ends the mark of a job's key, once the original is on disk if it is stored.
+    private mutating func unmark(_ job: Job<Listener>, _ mark: DownloadMark) {
+        job.mark = nil
+        outbox.run(.unmark(mark, job.kept.isEmpty ? nil : job.claiming?.lookup.cache.disk))
     }
 
     /// Removes a job that no caller waits for any more from the table, and from the line or slot that it occupies.

@@ -140,6 +140,8 @@ final class Job<Listener: AnyObject> {
     private(set) var caching: Caching?
     /// The lookup that the job uses if it turns out to need a claim to download.
     let claiming: ClaimIfShared?
+    /// Tells other processes of the download, if they need to be told of no claim.
+    var mark: DownloadMark?
     /// Whether the original may have been stored after the load looked for it.
     var mustLookAgain = false
 
