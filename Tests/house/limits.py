@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
-"""Checks the sizes of files and functions. Fails if
+"""Checks the sizes of files, functions and folders. Fails if
 
 - a Swift or C file has more than 500 lines, or a chapter of the header lines of more than 100 columns,
 - a Swift function, from its first line to its closing brace, has more than 50 lines; computed properties count too,
 - a C function, with braces in column 0, has more than 50 lines,
+- a folder of Sources has more than 16 Swift files,
 - one of the exceptions below is not needed.
 
     Tests/house/limits.py
 """
+import collections
 import sys
 
 sys.dont_write_bytecode = True
 from sources import ROOT, functions  # noqa: E402
 
 FOLDERS = ("Sources", "include", "Tests", "bench", "examples", "tools")
-FILE_LINES, FUNCTION_LINES, HEADER_COLUMNS = 500, 50, 100
+FILE_LINES, FUNCTION_LINES, HEADER_COLUMNS, FOLDER_FILES = 500, 50, 100, 16
 
 TABLES = "a table of test cases"
 PROGRAM = "one program; its tests share helpers"
@@ -90,6 +92,9 @@ def main():
                 if key not in LONG_FUNCTIONS:
                     number = text.count("\n", 0, start) + 1
                     wrong.append(f"{name}:{number}: {function} has {lines} lines, {FUNCTION_LINES} are allowed")
+    files = collections.Counter(path.parent.relative_to(ROOT) for path in (ROOT / "Sources").rglob("*.swift"))
+    wrong += [f"{folder}: {number} files, {FOLDER_FILES} are allowed"
+              for folder, number in sorted(files.items()) if number > FOLDER_FILES]
     wrong += [f"Tests/house/limits.py: {key} needs no exception" for key in sorted(unused)]
     for line in wrong:
         print(line, file=sys.stderr)

@@ -21,7 +21,7 @@ extension CacheRules {
         fresh.requestTime = requestTime
         fresh.responseTime = responseTime
         // The 304 may change Vary. This request is the one that the response was selected for.
-        fresh.selecting = selecting(names(inVaryOf: fields) ?? [], in: request)
+        fresh.selecting = selecting(Vary.names(in: fields) ?? [], in: request)
         return fresh
     }
 

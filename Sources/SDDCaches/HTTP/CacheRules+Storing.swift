@@ -12,7 +12,7 @@ extension CacheRules {
             status == 200 || request.range == nil
         else { return false }
         let control = CacheControl(fields)
-        return isKept(status, control) && names(inVaryOf: fields) != nil
+        return isKept(status, control) && Vary.names(in: fields) != nil
             && (control.isPublic || control.isPrivate || control.maxAge != nil || fields.value(of: "Expires") != nil
                 || isHeuristicallyCacheable(status))
     }
@@ -20,7 +20,7 @@ extension CacheRules {
     /// Whether a stored response may remain stored: a 304 may have added a directive that forbids it. A response with
     /// "Vary: *" (§4.1) may be stored but can never be used.
     package static func mayBeKept(_ stored: StoredResponse) -> Bool {
-        isKept(stored.status, stored.cacheControl) && names(inVaryOf: stored.fields) != nil
+        isKept(stored.status, stored.cacheControl) && Vary.names(in: stored.fields) != nil
     }
 
     /// Whether the directives permit keeping the response. With must-understand the cache must understand the status,
@@ -40,7 +40,7 @@ extension CacheRules {
         _ request: CacheableRequest, status: Int32, url: String, fields: ResponseFields, requestTime: Int64,
         responseTime: Int64, family: UInt64
     ) -> StoredResponse? {
-        guard let names = names(inVaryOf: fields), let kept = StorableFields.kept(of: fields) else { return nil }
+        guard let names = Vary.names(in: fields), let kept = StorableFields.kept(of: fields) else { return nil }
         return StoredResponse(
             status: status, url: url, fields: kept, requestTime: requestTime, responseTime: responseTime,
             selecting: selecting(names, in: request), family: family)

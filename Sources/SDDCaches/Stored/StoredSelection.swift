@@ -14,7 +14,7 @@ package struct StoredSelection: Equatable, Sendable {
     ///     coding does not change the image.
     ///   - headers: the fields of its request.
     package init(varyOf response: ResponseFields, _ headers: HTTPFields, _ secret: SecretKey) {
-        let names = CacheRules.names(inVaryOf: response) ?? [Self.all]
+        let names = Vary.names(in: response) ?? [Self.all]
         fields = Self.fields(names.filter { $0 != "accept-encoding" }, of: headers, secret)
     }
 
@@ -26,7 +26,7 @@ package struct StoredSelection: Equatable, Sendable {
 
     private static func fields(_ names: [String], of headers: HTTPFields, _ secret: SecretKey) -> [SelectingField] {
         names.map { name in
-            guard name == all else { return CacheRules.selecting(name, of: headers, secret) }
+            guard name == all else { return Vary.selecting(name, of: headers, secret) }
             let lines = headers.fields.map { FieldText.lowered($0.name.utf8) + ":" + $0.value }.sorted()
             return SelectingField(name: name, value: secret.mark(of: "vary\n*\n" + lines.joined(separator: "\n")))
         }
