@@ -51,8 +51,7 @@ static void fetch_once(const char *how, const char *folder, const char *url, con
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
 }
 
-static void start_all_to(
-    const char *how, worker *workers, const char *folder, const char *url, const char *wait_ms)
+static void start_all_to(const char *how, worker *workers, const char *folder, const char *url, const char *wait_ms)
 {
     for (int i = 0; i < WORKERS; i++) workers[i] = START(NULL, how, folder, url, wait_ms);
     for (int i = 0; i < WORKERS; i++) CHECK_TEXT(hear(&workers[i]), "ready");
@@ -176,6 +175,66 @@ static void one_loads_for_all(void)
     remove_folder(folder);
 }
 
+/* Starts one process, which is alone until its load has begun, and then the others. */
+static void start_one_first(worker *workers, const char *folder, const char *url, const char *request)
+{
+    workers[0] = START(NULL, "load", folder, url, "60000");
+    CHECK_TEXT(hear(&workers[0]), "ready");
+    order_worker(&workers[0], "go");
+    wait_for_request_to(request, 1);
+    for (int i = 1; i < WORKERS; i++) workers[i] = START(NULL, "load", folder, url, "60000");
+    for (int i = 1; i < WORKERS; i++) CHECK_TEXT(hear(&workers[i]), "ready");
+    for (int i = 1; i < WORKERS; i++) order_worker(&workers[i], "go");
+}
+
+/* A process that is alone takes no claim; those that come later find its download all the same. */
+static void one_that_began_alone_loads_for_all(void)
+{
+    worker workers[WORKERS];
+    char folder[512], url[300];
+    snprintf(folder, sizeof folder, "%s", new_folder());
+    snprintf(url, sizeof url, "%s", at(held("alone")));
+    start_one_first(workers, folder, url, "alone");
+    release("alone");
+    longest_of(workers, SDD_OK);
+    CHECK_EQUAL(requests_to("alone"), 1);
+    remove_folder(folder);
+}
+
+static void the_next_process_continues_when_one_that_began_alone_is_killed(void)
+{
+    worker workers[WORKERS];
+    char folder[512], url[300];
+    snprintf(folder, sizeof folder, "%s", new_folder());
+    snprintf(url, sizeof url, "%s", at(held("first")));
+    start_one_first(workers, folder, url, "first");
+    kill(workers[0].pid, SIGKILL);
+    end_of(&workers[0]);
+    workers[0].pid = 0;
+    wait_for_request_to("first", 2);
+    int64_t began = milliseconds_now();
+    release("first");
+    longest_of(workers, SDD_OK);
+    if (milliseconds_now() - began > 10000) FAIL("the others hung");
+    CHECK_EQUAL(requests_to("first"), 2);
+    remove_folder(folder);
+}
+
+/* The others do not wait for one another when the first has nothing to store. */
+static void no_process_waits_long_for_one_that_began_alone(void)
+{
+    worker workers[WORKERS];
+    char folder[512];
+    snprintf(folder, sizeof folder, "%s", new_folder());
+    start_one_first(workers, folder, at("/hold/gone?status=404"), "gone");
+    int64_t began = milliseconds_now();
+    release("gone");
+    longest_of(workers, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
+    if (milliseconds_now() - began > 3000) FAIL("the others waited for one another");
+    CHECK(requests_to("gone") <= WORKERS);
+    remove_folder(folder);
+}
+
 static void the_next_process_continues_when_one_is_killed(void)
 {
     worker workers[WORKERS];
@@ -252,6 +311,9 @@ int main(int count, char **words)
         order("/reset-stats");
         RUN(one_downloads_for_all);
         RUN(one_loads_for_all);
+        RUN(one_that_began_alone_loads_for_all);
+        RUN(the_next_process_continues_when_one_that_began_alone_is_killed);
+        RUN(no_process_waits_long_for_one_that_began_alone);
         RUN(the_next_process_continues_when_one_is_killed);
         RUN(no_process_hangs_when_one_is_stopped);
         RUN(no_process_waits_for_an_unstorable_response);
