@@ -26,13 +26,24 @@ final class LentResult {
     private static let addressCapacity = 64
 
     private let block: UnsafeMutablePointer<Block>
-    private let message: CText?
     private let source: DownloadResult
-    private let error: DownloadError?
-    /// The result whose picture is handed out: a cached one, if its refresh has ended with an error.
-    private let shown: DownloadResult
-    private let failures: LentOutcomes?
-    private let ownURL: CText?
+    private let kept: Kept?
+
+    /// What the block points to beside the result itself; most results need nothing of it.
+    private final class Kept {
+        let message: CText?
+        let failures: LentOutcomes?
+        let url: CText?
+        /// The cached result, if its refresh has ended with an error.
+        let cached: DownloadResult?
+
+        init(_ error: DownloadError?, _ failures: [SourceFailure], _ url: CText?, _ cached: DownloadResult?) {
+            message = error.map { CText($0.message) }
+            self.failures = failures.isEmpty ? nil : LentOutcomes(failures)
+            self.url = url
+            self.cached = cached
+        }
+    }
 
     /// - Parameters:
     ///   - url: lives as long as the result, unless there is an `ownURL`.
@@ -43,11 +54,8 @@ final class LentResult {
         cached: DownloadResult? = nil, error: DownloadError? = nil, with parts: Parts = .all
     ) {
         self.source = source
-        self.error = error ?? source.error
-        shown = source.error == nil ? source : cached ?? source
-        failures = source.failures.isEmpty ? nil : LentOutcomes(source.failures)
-        self.ownURL = ownURL
-        message = self.error.map { CText($0.message) }
+        let isPlain = source.isPlain && error == nil && ownURL == nil
+        kept = isPlain ? nil : Kept(error ?? source.error, source.failures, ownURL, source.error == nil ? nil : cached)
         // Safety: the memory holds the block followed by an address. Its size is small and does not depend on input.
         let memory = UnsafeMutableRawPointer.allocate(
             byteCount: MemoryLayout<Block>.size + Self.addressCapacity, alignment: MemoryLayout<Block>.alignment)
@@ -57,8 +65,9 @@ final class LentResult {
         source.metrics.transfer.remoteAddress.withCString { text in
             copyText(address, Self.addressCapacity, text)
         }
-        fillMetrics(address: address)
-        fillResult(token: token, url: ownURL?.pointer ?? url, parts)
+        fill(&block.pointee.metrics, address: address)
+        fill(&block.pointee.result, token: token, url: ownURL?.pointer ?? url, parts)
+        if !isPlain, let error = error ?? source.error { fill(&block.pointee.result, error) }
     }
 
     deinit { UnsafeMutableRawPointer(block).deallocate() }
@@ -69,63 +78,67 @@ final class LentResult {
         withExtendedLifetime(self) { body(pointer) }
     }
 
-    private func fillResult(token: UInt64, url: UnsafePointer<CChar>?, _ parts: Parts) {
-        var made = sdd_result()
+    /// Fills a result as that of a success.
+    private func fill(_ made: inout sdd_result, token: UInt64, url: UnsafePointer<CChar>?, _ parts: Parts) {
         made.struct_size = MemoryLayout<sdd_result>.size
         made.token = token
         made.url = url
-        made.failure = sdd_failure(
-            error, stage: source.stage, httpStatus: source.httpStatus, message: message?.pointer)
-        if parts.contains(.image) { made.image = Handle.borrowed(shown.image) }
-        if parts.contains(.bytes) { made.bytes = Handle.borrowed(shown.bytes) }
+        made.failure.http_status = source.httpStatus
+        made.failure.message = emptyString
         if parts.contains(.response) { made.response = Handle.borrowed(source.response) }
-        made.extended = Handle.borrowed(shown.extended)
-        let isShown = error == nil || shown !== source
-        made.origin = (isShown ? shown.origin : .none).rawValue
         made.is_terminal = source.isPreview ? 0 : 1
-        made.is_transformed = shown.isTransformed ? 1 : 0
+        if let cached = kept?.cached { show(cached, in: &made, parts) } else { show(source, in: &made, parts) }
         // Safety: the metrics are a field of the block, which lives as long as this object.
         made.metrics = (UnsafeRawPointer(block) + (MemoryLayout<Block>.offset(of: \.metrics) ?? 0))
             .assumingMemoryBound(to: sdd_metrics.self)
-        if let failures {
+        if let failures = kept?.failures {
             made.sources = failures.pointer
             made.source_count = source.failures.count
         }
-        block.pointee.result = made
     }
 
-    private func fillMetrics(address: UnsafePointer<CChar>) {
-        var made = sdd_metrics()
+    private func show(_ shown: DownloadResult, in made: inout sdd_result, _ parts: Parts) {
+        if parts.contains(.image) { made.image = Handle.borrowed(shown.image) }
+        if parts.contains(.bytes) { made.bytes = Handle.borrowed(shown.bytes) }
+        made.extended = Handle.borrowed(shown.extended)
+        made.origin = shown.origin.rawValue
+        made.is_transformed = shown.isTransformed ? 1 : 0
+    }
+
+    private func fill(_ made: inout sdd_result, _ error: DownloadError) {
+        made.failure = sdd_failure(
+            error, stage: source.stage, httpStatus: source.httpStatus, message: kept?.message?.pointer)
+        if kept?.cached == nil { made.origin = DownloadResult.Origin.none.rawValue }
+    }
+
+    private func fill(_ made: inout sdd_metrics, address: UnsafePointer<CChar>) {
         made.struct_size = MemoryLayout<sdd_metrics>.size
         // A failed clock read makes times slightly wrong, so negative ones become 0, and the total is never less than
         // the queue, decode or cache time.
-        let timings = source.timings
-        made.queue_us = max(0, timings.queue)
-        made.name_lookup_us = max(0, timings.transfer.nameLookup)
-        made.connect_us = max(0, timings.transfer.connect)
-        made.tls_us = max(0, timings.transfer.tls)
-        made.first_byte_us = max(0, timings.transfer.firstByte)
-        made.transfer_us = max(0, timings.transfer.total)
-        made.decode_us = max(0, timings.decode)
-        made.cache_us = max(0, timings.cache)
-        made.store_us = max(0, timings.store)
-        made.total_us = max(timings.total, made.queue_us, made.decode_us, made.cache_us)
+        made.queue_us = max(0, source.timings.queue)
+        made.name_lookup_us = max(0, source.timings.transfer.nameLookup)
+        made.connect_us = max(0, source.timings.transfer.connect)
+        made.tls_us = max(0, source.timings.transfer.tls)
+        made.first_byte_us = max(0, source.timings.transfer.firstByte)
+        made.transfer_us = max(0, source.timings.transfer.total)
+        made.decode_us = max(0, source.timings.decode)
+        made.cache_us = max(0, source.timings.cache)
+        made.store_us = max(0, source.timings.store)
+        made.total_us = max(source.timings.total, made.queue_us, made.decode_us, made.cache_us)
         made.delivery_us = max(0, SystemTime().monotonicMicroseconds() - source.ended)
-        let transfer = source.metrics.transfer
-        made.request_bytes = transfer.requestBytes
-        made.response_header_bytes = transfer.headerBytes
-        made.response_body_bytes = transfer.bodyBytes
+        made.request_bytes = source.metrics.transfer.requestBytes
+        made.response_header_bytes = source.metrics.transfer.headerBytes
+        made.response_body_bytes = source.metrics.transfer.bodyBytes
         made.body_bytes = source.metrics.bodyBytes
         made.http_version = source.response?.httpVersion ?? 0
-        made.connection_reused = source.response != nil && transfer.connectionsOpened == 0 ? 1 : 0
-        made.redirects = transfer.redirects
+        made.connection_reused = source.response != nil && source.metrics.transfer.connectionsOpened == 0 ? 1 : 0
+        made.redirects = source.metrics.transfer.redirects
         made.attempts = source.metrics.attempts
-        made.remote_port = transfer.remotePort
+        made.remote_port = source.metrics.transfer.remotePort
         made.remote_address = address
         made.saved_bytes = source.metrics.savedBytes
-        made.resumed_bytes = transfer.resumedBytes
+        made.resumed_bytes = source.metrics.transfer.resumedBytes
         made.end_unproven = source.isEndUnproven ? 1 : 0
-        block.pointee.metrics = made
     }
 }
 

@@ -106,8 +106,17 @@ extension Delivery {
     func post(_ event: Event, to listener: Listener? = nil) {
         change { state, released in
             // The events of the load's request come first, wherever they are.
-            if let listener, state.early[listener.earlyTicket]?.events.append(event) != nil { return }
-            append([event], to: &state, &released)
+            if let listener, listener.earlyTicket >= state.nextTicket,
+                state.early[listener.earlyTicket]?.events.append(event) != nil
+            {
+                return
+            }
+            // Most events that are posted are ends, which need no array.
+            if case .end(let listener, let result) = event {
+                end(listener, result, &state, &released)
+            } else {
+                append([event], to: &state, &released)
+            }
         }
     }
 

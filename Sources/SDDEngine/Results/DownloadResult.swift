@@ -27,6 +27,8 @@ package final class DownloadResult: Sendable {
     package let metrics: DownloadMetrics
     /// The URLs of a load that failed.
     package let failures: [SourceFailure]
+    /// True if there is no error and no failed URL.
+    package let isPlain: Bool
     /// True if another result follows.
     private let isInterim: Bool
     /// The time at which the result was decided, in microseconds of the monotonic clock.
@@ -49,7 +51,12 @@ package final class DownloadResult: Sendable {
         self.reserved = reserved
         self.bytes = bytes
         self.error = error
-        self.stage = error == nil ? .none : stage
+        // A pattern copies nothing of the error, as a comparison would.
+        if case .some = error {
+            (self.stage, isPlain) = (stage, false)
+        } else {
+            (self.stage, isPlain) = (.none, failures.isEmpty)
+        }
         self.response = response
         self.httpStatus = httpStatus ?? response?.status ?? 0
         self.origin = origin
