@@ -37,7 +37,7 @@ import Testing
         spec.wantsFacts = true
         spec.load = load
         change(&spec)
-        return defaults.plan(spec, load, [.success(try Self.url(url))])
+        return defaults.plan(spec, [.success(try Self.url(url))])
     }
 
     private static func url(_ text: String) throws -> ImageURL {
@@ -80,7 +80,7 @@ import Testing
         spec.priority = .veryLow
         spec.load = load
         // when
-        let plan = RequestDefaults().plan(spec, load, [.failure(.closed), .success(try Self.url("http://host/a.png"))])
+        let plan = RequestDefaults().plan(spec, [.failure(.closed), .success(try Self.url("http://host/a.png"))])
         // then
         #expect(plan.form.size == thumbnail.size && !plan.wantsPixels && plan.wantsFacts && plan.priority == .veryLow)
         #expect(plan.totalLimit == 5000 && plan.options == .retryFailed && plan.sources.count == 2)
@@ -90,7 +90,7 @@ import Testing
 
     @Test func ofInvalidURLsAloneThereIsNothingToTake() throws {
         // when
-        let plan = RequestDefaults().plan(RequestSpec(), load, [.failure(.closed)])
+        let plan = RequestDefaults().plan(RequestSpec(), [.failure(.closed)])
         // then
         #expect(plan.priority == .normal && plan.wantsPixels && plan.lookup == nil && plan.store == nil)
     }

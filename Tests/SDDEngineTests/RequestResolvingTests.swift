@@ -44,7 +44,7 @@ import Testing
             spec.load = load
             change(&spec)
         }
-        let plan = defaults.plan(spec, load, [.success(try Sample.url(url))])
+        let plan = defaults.plan(spec, [.success(try Sample.url(url))])
         return (plan, try #require(plan.sources.first).request.get())
     }
 

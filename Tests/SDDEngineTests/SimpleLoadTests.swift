@@ -20,11 +20,8 @@ import Testing
     ) throws -> MemorySearch? {
         var defaults = RequestDefaults()
         change(&defaults)
-        var spec = RequestSpec(options: options)
-        spec.form = form
-        spec.load = LoadSpec(caches: caches)
         let url = try Sample.url(path.contains(":") ? path : "http://host/\(path)")
-        return defaults.searchAhead(spec, url)
+        return defaults.searchAhead(options, form, caches, url)
     }
 
     private func answer(_ search: MemorySearch) throws -> DownloadResult? {

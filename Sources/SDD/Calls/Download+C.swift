@@ -37,12 +37,12 @@ private func submit(
     guard request.completed != nil || isAppDriven else {
         throw nobodyToTell(isShort ? "completed" : "sdd_download_request.completed")
     }
-    let transfer = try GivenTransfer(request.transfer, "sdd_download_request.transfer")
+    let transfer = try GivenTransfer.given(request.transfer, "sdd_download_request.transfer")
     let spec = request.download(transfer, for: .download, hasEvents: isAppDriven, isShort ? "options" : nil)
     let made = client.currentDefaults.request(spec, request.url)
     let callbacks = RequestCallbacks(request, keepsURL: made.hasReadableURL(request.url))
     guard let token = client.downloader.submit(made, callbacks: callbacks) else { throw destroyedMeanwhile() }
-    transfer.appData.own()
+    transfer?.appData.own()
     return token
 }
 
@@ -71,9 +71,9 @@ public func sdd_downloader_submit_wait(
         try read(request, "request", into: &copy)
         try copy.refuseCallbacks()
         let client = try Downloaders.client(downloader)
-        let transfer = try GivenTransfer(copy.transfer, "sdd_download_request.transfer")
+        let transfer = try GivenTransfer.given(copy.transfer, "sdd_download_request.transfer")
         let spec = copy.download(transfer, for: .downloadWait, hasEvents: false)
-        let result = try result(of: spec, copy.url, client, milliseconds, transfer.appData)
+        let result = try result(of: spec, copy.url, client, milliseconds, transfer?.appData ?? [])
         out?.pointee = OwnedResult.make(result, url: copy.url)
         if let error = result.error { throw Refusal(error, of: result) }
     }
@@ -92,8 +92,7 @@ public func sdd_get(
         var request = sdd_download_request()
         request.options = image == nil ? options | UInt64(SDD_OPTION_BYTES_ONLY) : options
         let client = try Downloaders.client(downloader)
-        let spec = request.download(
-            try GivenTransfer(nil, "transfer"), for: .downloadWait, hasEvents: false, "options")
+        let spec = request.download(nil, for: .downloadWait, hasEvents: false, "options")
         let result = try result(of: spec, url, client, milliseconds)
         response?.pointee = Handle.retained(result.response)
         if let error = result.error { throw Refusal(error, of: result) }

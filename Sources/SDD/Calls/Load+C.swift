@@ -63,15 +63,16 @@ private func submit(
     Trace.step("read the request")
     var request = request
     client.hooks.process(&request)
-    let reading = try client.read(request, isShort ? "options" : nil)
     let defaults = client.client.currentDefaults
-    let ahead = reading.searchAhead(defaults)
+    let ahead = request.searchAhead(
+        client.caches, hasEvents: client.client.downloader.isAppDriven, defaults)
     if let ahead,
         let answer = client.loader.submit(ahead.search, callbacks: { RequestCallbacks(request, keepsURL: true) })
     {
         guard let token = answer else { throw destroyedMeanwhile() }
         return token
     }
+    let reading = try client.read(request, isShort ? "options" : nil)
     let plan = reading.plan(defaults, after: ahead)
     let callbacks = RequestCallbacks(request, keepsURL: plan.sources[0].request.hasReadableURL(request.url))
     guard let token = client.loader.submit(plan, callbacks: callbacks) else { throw destroyedMeanwhile() }
@@ -94,7 +95,8 @@ public func sdd_loader_submit_wait(
         try copy.refuseCallbacks()
         if copy.cached != nil { throw callbackOfWait("sdd_load_request.cached") }
         client.hooks.process(&copy)
-        let reading = try client.read(copy, for: .loadWait).limited(to: milliseconds)
+        var reading = try client.read(copy, for: .loadWait)
+        reading.limit(to: milliseconds)
         let callbacks = WaitingCallbacks()
         let plan = reading.plan(client.client.currentDefaults)
         guard client.loader.submit(plan, callbacks: callbacks, isImmediate: true) != nil else {

@@ -10,14 +10,14 @@ public func sdd_prefetch(_ loader: OpaquePointer?, _ list: UnsafePointer<sdd_pre
         let client = try Loaders.loader(loader)
         var given = sdd_prefetch_list()
         try read(list, "list", into: &given)
-        let transfer = try GivenTransfer(given.transfer, "sdd_prefetch_list.transfer")
+        let transfer = try GivenTransfer.given(given.transfer, "sdd_prefetch_list.transfer")
         let loads = try PrefetchedLoads(given, transfer, client)
         let made = PrefetchList(urls: try urls(of: given, client), loads: loads, priority: try priority(given))
         let callbacks = PrefetchCallbacks(given, urls: made.urls)
         guard let token = client.prefetcher.submit(made, callbacks: callbacks) else {
             throw Refusal(SDD_ERROR_CLOSED, "loader", "another thread has destroyed it, or its downloader, meanwhile")
         }
-        transfer.appData.own()
+        (transfer?.appData ?? []).own()
         return token
     }
 }

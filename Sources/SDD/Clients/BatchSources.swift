@@ -29,13 +29,11 @@ struct DownloadedBatchSource: BatchSource {
 struct LoadedBatchSource: BatchSource {
     private let client: LoaderClient
     private let spec: RequestSpec
-    private let load: LoadSpec
 
     init(_ client: LoaderClient, _ spec: RequestSpec) {
         self.client = client
-        load = LoadSpec(caches: client.caches)
         var spec = spec
-        spec.load = load
+        spec.load = LoadSpec(caches: client.caches)
         self.spec = spec
     }
 
@@ -62,7 +60,7 @@ struct LoadedBatchSource: BatchSource {
                 try defaults.url(checking: bytes, limit: defaults.bodyLimit(spec))
             }
         }
-        return (defaults.plan(spec, load, [url]), [])
+        return (defaults.plan(spec, [url]), [])
     }
 
     /// Reads the load that the options processor has changed.

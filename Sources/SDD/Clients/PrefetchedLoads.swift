@@ -8,11 +8,10 @@ final class PrefetchedLoads: PrefetchLoading, @unchecked Sendable {
     // Safety: nothing changes after `init`, and `decode` holds no pointers.
     private let client: LoaderClient
     private let spec: RequestSpec
-    private let load: LoadSpec
     /// The decode options as an options processor gets them.
     private let decode: sdd_decode_options?
 
-    init(_ given: sdd_prefetch_list, _ transfer: GivenTransfer, _ client: LoaderClient) throws(Refusal) {
+    init(_ given: sdd_prefetch_list, _ transfer: GivenTransfer?, _ client: LoaderClient) throws(Refusal) {
         self.client = client
         let options = try RequestOptions.read(given.options, "sdd_prefetch_list.options", for: .prefetch)
         let isToDisk = try choice(
@@ -21,9 +20,9 @@ final class PrefetchedLoads: PrefetchLoading, @unchecked Sendable {
         if isToDisk { (load.levels.query, load.levels.store) = (.disk, .disk) }
         var spec = RequestSpec(options: isToDisk ? options.union(.bytesOnly) : options)
         spec.form = try pixelForm(given.decode, "sdd_prefetch_list.decode")
-        spec.transfer = try transfer.checkedSpec()
+        spec.transfer = try transfer?.checkedSpec()
         spec.load = load
-        (self.spec, self.load) = (spec, load)
+        self.spec = spec
         guard given.decode != nil else {
             decode = nil
             return
@@ -70,7 +69,7 @@ final class PrefetchedLoads: PrefetchLoading, @unchecked Sendable {
                 try defaults.url(checking: bytes, limit: defaults.bodyLimit(spec))
             }
         }
-        return (defaults.plan(spec.with(priority: priority), load, [checked]), [])
+        return (defaults.plan(spec.with(priority: priority), [checked]), [])
     }
 
     /// Reads the load that the options processor has changed.
@@ -81,7 +80,7 @@ final class PrefetchedLoads: PrefetchLoading, @unchecked Sendable {
         request.url = url.pointer
         request.options = spec.options.rawValue
         request.priority = priority.rawValue
-        if load.levels.query == .disk {
+        if spec.load?.levels.query == .disk {
             (request.query, request.store) = (sdd_cache_levels(SDD_CACHE_DISK), sdd_cache_levels(SDD_CACHE_DISK))
         }
         return try withUnsafePointer(to: decode ?? sdd_decode_options()) { decode throws(Refusal) in

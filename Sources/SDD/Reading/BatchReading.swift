@@ -24,11 +24,11 @@ struct BatchReading {
                 "sdd_tensor.slot_count",
                 "\(tensor.slotCount) is too few for \(count) items: with SDD_TENSOR_SLOT_OF_INDEX each has its own")
         }
-        let transfer = try GivenTransfer(config.transfer, "sdd_batch_config.transfer")
-        appData = transfer.appData
+        let transfer = try GivenTransfer.given(config.transfer, "sdd_batch_config.transfer")
+        appData = transfer?.appData ?? []
         var spec = RequestSpec(options: options)
         spec.priority = try priority(config)
-        spec.transfer = try transfer.checkedSpec()
+        spec.transfer = try transfer?.checkedSpec()
         self.spec = spec
     }
 }

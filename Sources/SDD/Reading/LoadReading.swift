@@ -5,10 +5,11 @@ internal import SDDEngine
 internal import SDDTransport
 
 /// A load, read from an sdd_load_request. Thread: the submitting one.
-struct LoadReading {
-    /// The spec, or the error that the load ends with.
-    private(set) var spec: Result<RequestSpec, DownloadError>
-    let load: LoadSpec
+struct LoadReading: ~Copyable {
+    /// The spec, with that of the load in it.
+    private(set) var spec: RequestSpec
+    /// The error that the load ends with, in place of what the spec says.
+    private let error: DownloadError?
     private let first: UnsafePointer<CChar>?
     private let others: UnsafeBufferPointer<UnsafePointer<CChar>?>
     /// The data of the application's functions in the load. Once the load is accepted, the library owns it.
@@ -23,31 +24,39 @@ struct LoadReading {
         _ given: sdd_load_request, _ caches: LoadCaches?, hasEvents: Bool, for use: RequestOptions.Use,
         of whole: RequestSpec?, _ optionsPlace: Place?
     ) throws(Refusal) {
-        let transfer = try GivenTransfer(given.transfer, "sdd_load_request.transfer")
-        let transforms = try appTransforms(
-            given.transforms, "sdd_load_request.transforms",
-            count: given.transform_count, "sdd_load_request.transform_count")
-        appData = transforms.appData + transfer.appData
+        let transfer = try GivenTransfer.given(given.transfer, "sdd_load_request.transfer")
+        let transforms =
+            given.transform_count == 0
+            ? nil
+            : try appTransforms(
+                given.transforms, "sdd_load_request.transforms",
+                count: given.transform_count, "sdd_load_request.transform_count")
         var load = LoadSpec(caches: caches)
         load.levels = try LoadLevels(given)
         load.key = given.cache_key == nil ? nil : try cacheKey(given.cache_key, "sdd_load_request.cache_key")
-        load.transforms = given.transform_count == 0 ? nil : transforms.chain
-        first = given.url
-        others = try Self.alternatives(given)
-        let isShown = given.cached == nil || given.options & sdd_options(SDD_OPTION_REFRESH_CACHED) != 0
-        self.load = load
-        spec = Result { () throws(DownloadError) in
-            var made = try given.spec(for: use, hasEvents: hasEvents, optionsPlace)
-            guard isShown else {
+        load.transforms = transforms?.chain
+        let others = try Self.alternatives(given)
+        var made = RequestSpec()
+        var failure: DownloadError?
+        do throws(DownloadError) {
+            made = try given.spec(for: use, hasEvents: hasEvents, optionsPlace)
+            guard given.cached == nil || made.options.contains(.refreshCached) else {
                 throw wrong(
                     .unknownOptions, "sdd_load_request.cached", "it is called with SDD_OPTION_REFRESH_CACHED alone")
             }
-            made.transfer = try transfer.spec() ?? whole?.transfer
-            made.load = load
+            made.transfer = try transfer?.spec() ?? whole?.transfer
             made.wholeForm = whole?.wholeForm
             made.batchLimit = whole?.batchLimit ?? 0
-            return made
+        } catch {
+            failure = error
         }
+        made.load = load
+        spec = made
+        error = failure
+        first = given.url
+        self.others = others
+        appData =
+            transforms == nil && transfer == nil ? [] : (transforms?.appData ?? []) + (transfer?.appData ?? [])
     }
 
     private static let mostAlternatives = 64
@@ -66,36 +75,19 @@ struct LoadReading {
         return UnsafeBufferPointer(start: alternatives, count: given.alternative_count)
     }
 
-    /// Returns the reading with the limit of a call that waits.
-    func limited(to milliseconds: Int64) -> LoadReading {
-        var reading = self
-        reading.spec = spec.map { $0.limited(to: milliseconds) }
-        return reading
-    }
-
-    /// Returns the search in memory, if that may be all that the load needs.
-    func searchAhead(_ defaults: RequestDefaults) -> (url: ImageURL, search: MemorySearch)? {
-        guard others.isEmpty, case .success(let spec) = spec,
-            let url = try? defaults.url(first, limit: defaults.bodyLimit(spec)),
-            let search = defaults.searchAhead(spec, url)
-        else { return nil }
-        return (url, search)
-    }
+    /// Adds the limit of a call that waits.
+    mutating func limit(to milliseconds: Int64) { spec = spec.limited(to: milliseconds) }
 
     /// Returns the plan of the load.
-    /// - Parameter ahead: what `searchAhead` has returned.
-    func plan(_ defaults: RequestDefaults, after ahead: (url: ImageURL, search: MemorySearch)? = nil) -> LoadPlan {
-        let spec: RequestSpec
-        switch self.spec {
-        case .success(let made): spec = made
-        case .failure(let error): return LoadPlan(sources: [LoadPlan.Source(.failure(error))])
-        }
-        if let ahead { return defaults.plan(spec, load, [.success(ahead.url)], after: ahead.search) }
+    /// - Parameter ahead: the search that has been made ahead.
+    func plan(_ defaults: RequestDefaults, after ahead: sdd_load_request.Ahead? = nil) -> LoadPlan {
+        if let error { return LoadPlan(sources: [LoadPlan.Source(.failure(error))]) }
+        if let ahead { return defaults.plan(spec, [.success(ahead.url)], after: ahead.search) }
         let limit = defaults.bodyLimit(spec)
         let urls = ([first] + others).map { url in
             Result { () throws(DownloadError) in try defaults.url(url, limit: limit) }
         }
-        return defaults.plan(spec, load, urls)
+        return defaults.plan(spec, urls)
     }
 
     /// The error of a load that the library submits for a batch or a prefetch list, and that the options processor made
@@ -104,11 +96,42 @@ struct LoadReading {
         .invalidOperation, .modifier, "What the loader's options processor made of the load cannot be.")
 }
 
+// MARK: - Loads that are in memory
+
+extension sdd_load_request {
+    /// A search in memory that was made before the rest of a request is read, and the URL of the request.
+    typealias Ahead = (url: ImageURL, search: MemorySearch)
+
+    /// Searches memory, if that may be all that the load needs. What is wrong with the request is found when it is read.
+    /// - Parameter hasEvents: whether the application takes events.
+    func searchAhead(_ caches: LoadCaches?, hasEvents: Bool, _ defaults: RequestDefaults) -> Ahead? {
+        guard isPlain, let caches else { return nil }
+        let options = RequestOptions(rawValue: options)
+        guard let levels = try? LoadLevels(self), levels.query.contains(.memory),
+            options.isDisjoint(with: .events) || hasEvents,
+            let url = try? defaults.url(url, limit: defaults.maxBodyBytes)
+        else { return nil }
+        var form: DecodeOptions?
+        if decode != nil {
+            guard let read = try? pixelForm(decode, "decode") else { return nil }
+            form = read
+        }
+        return defaults.searchAhead(options, form, caches, url).map { (url, $0) }
+    }
+
+    /// Whether the load has nothing of its own but a URL, options, a form, and what it tells the application.
+    private var isPlain: Bool {
+        alternative_count == 0 && transfer == nil && transform_count == 0 && cache_key == nil && integrity == nil
+            && expected_bytes == 0 && cached == nil && (priority == 0 || Priority(rawValue: priority) != nil)
+    }
+}
+
 // MARK: - Levels
 
 extension LoadLevels {
     fileprivate init(_ given: sdd_load_request) throws(Refusal) {
         self.init()
+        if given.query | given.store | given.original_query | given.original_store == 0 { return }
         query = try Self.levels(given.query, "sdd_load_request.query", default: query)
         store = try Self.levels(given.store, "sdd_load_request.store", default: store)
         originalQuery = try Self.levels(

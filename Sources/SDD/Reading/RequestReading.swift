@@ -9,11 +9,11 @@ internal import SDDTransport
 extension sdd_download_request {
     /// Reads the request, or returns the error that it ends with.
     func download(
-        _ transfer: GivenTransfer, for use: RequestOptions.Use, hasEvents: Bool, _ optionsPlace: Place? = nil
+        _ transfer: GivenTransfer?, for use: RequestOptions.Use, hasEvents: Bool, _ optionsPlace: Place? = nil
     ) -> Result<RequestSpec, DownloadError> {
         Result { () throws(DownloadError) in
             var made = try spec(for: use, hasEvents: hasEvents, optionsPlace)
-            made.transfer = try transfer.spec()
+            made.transfer = try transfer?.spec()
             if method != nil || body != nil || body_size != 0 || range != nil || sink != 0 {
                 made.sending = try readSending()
             }

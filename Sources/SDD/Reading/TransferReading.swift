@@ -7,16 +7,19 @@ internal import SDDTransport
 
 /// An sdd_transfer_options as the application gave it, with the modifiers in it. What is wrong with the struct or its
 /// modifiers refuses the call; what is wrong with a field is the error of a request.
-struct GivenTransfer {
-    private let options: sdd_transfer_options?
+final class GivenTransfer {
+    private let options: sdd_transfer_options
     private let modifiers: AppModifiers?
 
-    /// - Parameter source: NULL leaves everything to the downloader.
-    init(_ source: UnsafePointer<sdd_transfer_options>?, _ place: Place) throws(Refusal) {
-        guard let source else {
-            (options, modifiers) = (nil, nil)
-            return
-        }
+    /// Reads the struct; `nil` without one, which leaves everything to the downloader.
+    static func given(
+        _ source: UnsafePointer<sdd_transfer_options>?, _ place: Place
+    ) throws(Refusal) -> GivenTransfer? {
+        guard let source else { return nil }
+        return try GivenTransfer(source, place)
+    }
+
+    private init(_ source: UnsafePointer<sdd_transfer_options>, _ place: Place) throws(Refusal) {
         var given = sdd_transfer_options()
         try read(source, place, into: &given)
         options = given
@@ -26,9 +29,7 @@ struct GivenTransfer {
     /// The data of the application's functions. Once the call is accepted, the library owns it.
     var appData: [AppData] { modifiers.map { [$0.data] } ?? [] }
 
-    /// Returns the spec; `nil` without an sdd_transfer_options.
-    func spec() throws(DownloadError) -> TransferSpec? {
-        guard let options else { return nil }
+    func spec() throws(DownloadError) -> TransferSpec {
         var made = TransferSpec.Values()
         made.modifiers = modifiers
         try readHeaders(options, to: &made)

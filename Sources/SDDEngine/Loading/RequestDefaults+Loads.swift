@@ -1,24 +1,26 @@
 package import SDDBase
-import SDDCoders
+package import SDDCoders
 import SDDTransport
 
 // How a spec and the defaults of a downloader become the plan of a load.
 
 extension RequestDefaults {
     /// Searches memory for a simple load, before anything is made that only a download needs. A load is simple if its
-    /// only URL needs nothing but the defaults, and no other cache comes first. Thread: the submitting one.
-    /// - Parameter url: for which the downloader has a transport.
+    /// only URL needs nothing but the defaults and perhaps a form. Thread: the submitting one.
+    /// - Parameters:
+    ///   - form: as in a `RequestSpec`.
+    ///   - url: for which the downloader has a transport.
     /// - Returns: nil if the load is not simple.
-    package func searchAhead(_ spec: RequestSpec, _ url: ImageURL) -> MemorySearch? {
-        guard let load = spec.load, let caches = load.caches, load.key == nil, load.transforms == nil,
-            load.levels.query.contains(.memory), spec.transfer == nil, spec.wholeForm == nil, spec.check == nil,
-            spec.options.isSubset(of: .ofSimpleLoads), !usesHTTPCache, !changesRequests, !url.hasUserinfo,
+    package func searchAhead(
+        _ options: RequestOptions, _ form: DecodeOptions?, _ caches: LoadCaches, _ url: ImageURL
+    ) -> MemorySearch? {
+        guard options.isSubset(of: .ofSimpleLoads), !usesHTTPCache, !changesRequests, !url.hasUserinfo,
             url.scheme != .data, url.scheme != .file
         else { return nil }
         // Without a transport for its scheme the load fails.
         if url.scheme == .other, (try? plugin(for: url)) == nil { return nil }
-        var form = spec.form ?? self.form
-        if form.isChanged(by: spec.options) { form = form.with(spec.options) }
+        var form = form ?? self.form
+        if form.isChanged(by: options) { form = form.with(options) }
         form.keepsBytes = form.size == .none
         guard form.isPossible, form.transforms == nil else { return nil }
         let original = caches.images.key(of: url) + caches.images.mark(of: identity)
@@ -31,12 +33,13 @@ extension RequestDefaults {
 
     /// Returns the plan of a load. Thread: the submitting one.
     /// - Parameters:
+    ///   - spec: with that of the load.
     ///   - urls: at least one.
     ///   - search: the search in memory, if it has been made already.
     package func plan(
-        _ spec: RequestSpec, _ load: LoadSpec, _ urls: [Result<ImageURL, DownloadError>],
-        after search: MemorySearch? = nil
+        _ spec: RequestSpec, _ urls: [Result<ImageURL, DownloadError>], after search: MemorySearch? = nil
     ) -> LoadPlan {
+        let load = spec.load ?? LoadSpec()
         let defaults = withCache(load.caches?.images)
         var request = spec
         // Without a cache there is no HTTP cache, and nothing to resume.

@@ -122,17 +122,28 @@ package struct RequestDefaults: Sendable {
     /// - Throws: an error if neither handles the scheme.
     package func plugin(for url: ImageURL) throws(DownloadError) -> (any AppTransport)? {
         if plugins.isEmpty { return nil }
-        let scheme = url.text.utf8.prefix { $0 != UInt8(ascii: ":") }
-        // RFC 3986 §3.1: schemes are case-insensitive. Registered schemes are in lower case, and setting bit 0x20
-        // turns only letters into lower-case letters.
-        let plugin = plugins.first { entry in
-            let isOfScheme =
-                entry.scheme.utf8.count == scheme.count
-                && zip(entry.scheme.utf8, scheme).allSatisfy { $0 == $1 | 0x20 || $0 == $1 }
-            return (isOfScheme || entry.scheme == Self.anyScheme) && entry.plugin.takes(url)
-        }?.plugin
+        var text = url.text
+        var plugin: (any AppTransport)?
+        for entry in plugins where plugin == nil {
+            let takesScheme =
+                entry.scheme == Self.anyScheme || text.withUTF8 { unsafe Self.isScheme(entry.scheme, of: $0) }
+            if takesScheme, entry.plugin.takes(url) { plugin = entry.plugin }
+        }
         if plugin == nil, url.scheme == .other { throw DownloadError(.scheme, of: shownURL(Array(url.text.utf8))) }
         return plugin
+    }
+}
+
+extension RequestDefaults {
+    /// Whether a URL has a scheme, which is in lower case. RFC 3986 §3.1: schemes are case-insensitive.
+    private static func isScheme(_ scheme: String, of url: UnsafeBufferPointer<UInt8>) -> Bool {
+        var place = 0
+        for letter in scheme.utf8 {
+            // Setting bit 0x20 turns only letters into lower-case letters.
+            guard place < url.count, unsafe url[place] == letter || url[place] | 0x20 == letter else { return false }
+            place += 1
+        }
+        return unsafe place < url.count && url[place] == UInt8(ascii: ":")
     }
 }
 

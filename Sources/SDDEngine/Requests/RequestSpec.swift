@@ -7,23 +7,60 @@ import SDDTransport
 package struct RequestSpec: Sendable {
     package var options: RequestOptions
     package var priority = Priority.normal
-    /// The form of the pixels, before the options are applied; `nil` means the downloader's.
-    package var form: DecodeOptions?
-    package var transfer: TransferSpec?
-    package var check: BodyCheck?
     package var wantsProgress = false
     package var wantsPreviews = false
     package var wantsFacts = false
-    /// What only a download can have; `nil` for a GET whose body goes to memory.
-    package var sending: Sending?
-    /// What only a load has; `nil` for a download.
-    package var load: LoadSpec?
-    /// The form in place of `form` and the downloader's, to which no option is applied: a tensor's.
-    package var wholeForm: DecodeOptions?
     /// A further limit in microseconds on the whole request: that of its batch; 0 means none.
     package var batchLimit: Int64 = 0
+    package var transfer: TransferSpec?
+    /// What only a load has; `nil` for a download.
+    package var load: LoadSpec?
+    private var rare: Rare?
 
     package init(options: RequestOptions = []) { self.options = options }
+
+    /// What few requests have. The others are small, since a spec is passed on often.
+    private final class Rare: @unchecked Sendable {
+        // Safety: changed only by the one spec that refers to it.
+        var form: DecodeOptions?
+        var wholeForm: DecodeOptions?
+        var check: BodyCheck?
+        var sending: Sending?
+
+        init(copying other: Rare?) {
+            form = other?.form
+            wholeForm = other?.wholeForm
+            check = other?.check
+            sending = other?.sending
+        }
+    }
+
+    private mutating func own() -> Rare {
+        if let rare, isKnownUniquelyReferenced(&self.rare) { return rare }
+        let made = Rare(copying: rare)
+        rare = made
+        return made
+    }
+
+    /// The form of the pixels, before the options are applied; `nil` means the downloader's.
+    package var form: DecodeOptions? {
+        get { rare?.form }
+        set { if rare != nil || newValue != nil { own().form = newValue } }
+    }
+    /// The form in place of `form` and the downloader's, to which no option is applied: a tensor's.
+    package var wholeForm: DecodeOptions? {
+        get { rare?.wholeForm }
+        set { if rare != nil || newValue != nil { own().wholeForm = newValue } }
+    }
+    package var check: BodyCheck? {
+        get { rare?.check }
+        set { if rare != nil || newValue != nil { own().check = newValue } }
+    }
+    /// What only a download can have; `nil` for a GET whose body goes to memory.
+    package var sending: Sending? {
+        get { rare?.sending }
+        set { if rare != nil || newValue != nil { own().sending = newValue } }
+    }
 
     /// What a download sends, and where its body goes.
     package struct Sending: Sendable {
@@ -55,13 +92,32 @@ package struct RequestSpec: Sendable {
 /// What a load does with caches, and what it makes of the picture. A value type.
 package struct LoadSpec: Sendable {
     package var levels = LoadLevels()
-    /// The cache key that the application set; `nil` means the key that the cache makes from the URL.
-    package var key: String?
     /// `nil` means no cache.
     package var caches: LoadCaches?
-    package var transforms: TransformChain?
+    private var rare: Rare?
 
     package init(caches: LoadCaches? = nil) { self.caches = caches }
+
+    /// What few loads have, as in a `RequestSpec`.
+    private final class Rare: Sendable {
+        let key: String?
+        let transforms: TransformChain?
+
+        init(_ key: String?, _ transforms: TransformChain?) {
+            self.key = key
+            self.transforms = transforms
+        }
+    }
+
+    /// The cache key that the application set; `nil` means the key that the cache makes from the URL.
+    package var key: String? {
+        get { rare?.key }
+        set { if rare != nil || newValue != nil { rare = Rare(newValue, transforms) } }
+    }
+    package var transforms: TransformChain? {
+        get { rare?.transforms }
+        set { if rare != nil || newValue != nil { rare = Rare(key, newValue) } }
+    }
 }
 
 /// The caches of a load.
