@@ -12,27 +12,18 @@ python3-cffi). What the script does not understand ends it with a sentence: noth
 import keyword
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
-from pycparser import c_ast, c_generator, c_parser
+from pycparser import c_ast, c_generator
+
+sys.dont_write_bytecode = True
+from interface import HEADER, INCLUDE, fail, macros, parse, run  # noqa: E402
 
 try:
     import cffi
 except ImportError:
     sys.exit("make_cffi.py: no cffi (Debian: python3-cffi)")
-
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-INCLUDE = os.path.join(ROOT, "include")
-HEADER = "#include <sdd/sdd.h>\n"
-
-# The system types that the header uses. They are defined here because pycparser cannot read glibc's headers (GNU C).
-SYSTEM = {
-    "stddef.h": {"size_t": "unsigned long"},
-    "stdint.h": {"uint8_t": "unsigned char", "int32_t": "int", "uint32_t": "unsigned int", "int64_t": "long",
-                 "uint64_t": "unsigned long"},
-}
 
 NOTE = "# Made from include/sdd/*.h by tools/make_cffi.py: `tools/bindings.sh cffi` makes it anew. Do not edit it.\n"
 
@@ -61,44 +52,6 @@ ENUMERATIONS = {
     "IMAGE_FORMAT_": ("ImageFormat", "Formats of encoded pictures: SDD_IMAGE_FORMAT_ of the header."),
     "PIXEL_FORMAT_": ("PixelFormat", "Layouts of pixels: SDD_PIXEL_FORMAT_ of the header."),
 }
-
-
-def fail(sentence):
-    sys.exit(f"make_cffi.py: {sentence}")
-
-
-def run(*command, **options):
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, **options)
-    if done.returncode != 0:
-        fail(f"status {done.returncode}: {' '.join(command)}")
-    return done.stdout
-
-
-# ---- reading the header
-
-
-def parse():
-    """The header's declarations, those of the system left out."""
-    with tempfile.TemporaryDirectory() as folder:
-        for name, types in SYSTEM.items():
-            with open(os.path.join(folder, name), "w") as file:
-                file.writelines(f"typedef {meaning} {new};\n" for new, meaning in types.items())
-        text = run("gcc", "-E", "-P", "-nostdinc", f"-I{folder}", f"-I{INCLUDE}", "-DSDD_API=", "-x", "c", "-",
-                   input=HEADER)
-    system = {name for types in SYSTEM.values() for name in types}
-    return [node for node in c_parser.CParser().parse(text).ext if node.name not in system]
-
-
-def macros():
-    """Three lists of names: the macros that are numbers, those that are texts, those that begin a struct (_INIT)."""
-    options = "-E", "-P", f"-I{INCLUDE}", "-DSDD_API=", "-x", "c", "-"
-    given = sorted(re.findall(r"^#define (SDD_\w+) ", run("gcc", "-dM", *options, input=HEADER), re.MULTILINE))
-    # In the second run each name is text before the sign, and the preprocessor replaces it after the sign.
-    asked = "".join(f'"{name}" => {name}\n' for name in given)
-    numbers, texts, beginnings = [], [], []
-    for name, meaning in re.findall(r'^"(\w+)" => *(\S.*)$', run("gcc", *options, input=HEADER + asked), re.MULTILINE):
-        {'"': texts, "{": beginnings}.get(meaning[0], numbers).append(name)
-    return numbers, texts, beginnings
 
 
 def values_of(numbers, texts, beginnings):
