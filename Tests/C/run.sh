@@ -131,7 +131,9 @@ ln -s libsdd.so.0 "$work/lib/libsdd.so"
 
 # ---- programs
 
-warnings=(-g -Wall -Wextra -Werror -Iinclude)
+mkdir "$work/tables"
+Tests/C/tables.sh "$work/tables"
+warnings=(-g -Wall -Wextra -Werror -Iinclude -I"$work/tables")
 libraries=(-L"$work/lib" -lsdd -Wl,-rpath,"$work/lib" "${extra_libraries[@]}" -pthread -ldl)
 programs=()
 build() { # build PROGRAM COMMAND...
