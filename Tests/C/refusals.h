@@ -4,13 +4,7 @@
 #ifndef REFUSALS_H
 #define REFUSALS_H
 
-#include "check.h"
-
-#include <stdint.h>
-
-/* The calls that have failed so far. */
-static char refused_calls[400][64];
-static int refused_count;
+#include "every_call.h"
 
 /* Sets a known message, so that the next one is certain to be of the next failing call. */
 static inline void forget_sentence(void)
@@ -26,8 +20,9 @@ static inline int names_a_field(const char *said)
 }
 
 /* Checks that the message is one sentence on one line, names this call, and contains this part. */
-static inline void check_sentence(const char *call, const char *part, int is_of_request)
+static inline void check_sentence(int number, const char *part, int is_of_request)
 {
+    const char *call = all_calls[number].name;
     const char *said = sdd_last_error_message();
     size_t length = strlen(said);
     if (strstr(said, " 4711 ") != NULL) FAIL("%s: no message is set", call);
@@ -35,10 +30,7 @@ static inline void check_sentence(const char *call, const char *part, int is_of_
     if (length < 12 || said[length - 1] != '.' || strchr(said, '\n') != NULL) FAIL("not a sentence: %s", said);
     int names_call = strncmp(said, call, strlen(call)) == 0 && said[strlen(call)] == ':';
     if (!is_of_request && !names_call && !names_a_field(said)) FAIL("the message does not name %s: %s", call, said);
-    for (int i = 0; i < refused_count; i++)
-        if (strcmp(refused_calls[i], call) == 0) return;
-    CHECK(refused_count < 400 && strlen(call) < sizeof *refused_calls);
-    strcpy(refused_calls[refused_count++], call);
+    has_failed[number] = 1;
 }
 
 /* A call that returns a status. */
@@ -47,7 +39,7 @@ static inline void check_sentence(const char *call, const char *part, int is_of_
         forget_sentence(); \
         sdd_status refused_ = call arguments; \
         if (refused_ != (expected)) FAIL("%s%s is %s", #call, #arguments, sdd_status_name(refused_)); \
-        check_sentence(#call, part, 0); \
+        check_sentence(number_of_##call, part, 0); \
     } while (0)
 
 /* A blocking call whose message is that of the request or of the picture. */
@@ -56,7 +48,7 @@ static inline void check_sentence(const char *call, const char *part, int is_of_
         forget_sentence(); \
         sdd_status refused_ = call arguments; \
         if (refused_ != (expected)) FAIL("%s%s is %s", #call, #arguments, sdd_status_name(refused_)); \
-        check_sentence(#call, part, 1); \
+        check_sentence(number_of_##call, part, 1); \
     } while (0)
 
 /* A call that fails by returning `nothing`: 0, NULL or -1. */
@@ -64,7 +56,7 @@ static inline void check_sentence(const char *call, const char *part, int is_of_
     do { \
         forget_sentence(); \
         if ((intptr_t)call arguments != (nothing)) FAIL("%s%s does not fail", #call, #arguments); \
-        check_sentence(#call, part, 0); \
+        check_sentence(number_of_##call, part, 0); \
     } while (0)
 
 /* A call that starts a request, and gives 0 in place of its token. */

@@ -458,7 +458,7 @@ static void bad_fields_of_a_loader(void)
 #define REFUSED(field, number) \
     do { \
         sdd_loader_config config = SDD_LOADER_CONFIG_INIT; \
-        config.user_data_free = never_freed; \
+        config.user_data_free = never_sdd_user_data_free_fn; \
         config.field = number; \
         CHECK_STATUS(sdd_loader_create(&config, &loader), SDD_ERROR_INVALID_ARGUMENT); \
         CHECK(loader == NULL); \
@@ -489,8 +489,8 @@ static void fields_of_a_load_that_are_refused(void)
     do { \
         sdd_load_request request = SDD_LOAD_REQUEST_INIT; \
         request.url = "http://127.0.0.1/"; \
-        request.completed = never_completed; \
-        request.user_data_free = never_freed; \
+        request.completed = never_sdd_result_fn; \
+        request.user_data_free = never_sdd_user_data_free_fn; \
         request.field = __VA_ARGS__; \
         CHECK_REFUSED(sdd_loader_submit(loader, &request), SDD_ERROR_INVALID_ARGUMENT); \
     } while (0)

@@ -195,7 +195,7 @@ static sdd_bytes *serialize(sdd_image *image, sdd_bytes *bytes, const char *key,
     if (s->cache) {
         CHECK_STATUS(sdd_cache_flush_wait(s->cache, -1), SDD_ERROR_WOULD_DEADLOCK);
         CHECK_STATUS(sdd_cache_destroy(s->cache), SDD_ERROR_WOULD_DEADLOCK);
-        CHECK_STATUS(sdd_cache_list_wait(s->cache, 0, no_entries, NULL), SDD_ERROR_WOULD_DEADLOCK);
+        CHECK_STATUS(sdd_cache_list_wait(s->cache, 0, never_sdd_cache_list_fn, NULL), SDD_ERROR_WOULD_DEADLOCK);
     }
     sdd_bytes *made = s->answer == NULL                ? NULL
                       : strcmp(s->answer, "same") == 0 ? sdd_bytes_retain(bytes)

@@ -231,9 +231,9 @@ static void cookies(void)
     do { \
         sdd_transport given = SDD_TRANSPORT_INIT; \
         given.scheme = "archive"; \
-        given.start = never_started; \
-        given.cancel = never_cancelled; \
-        given.user_data_free = never_freed; \
+        given.start = never_sdd_transport_start; \
+        given.cancel = never_sdd_transport_cancel; \
+        given.user_data_free = never_sdd_user_data_free_fn; \
         given.field = __VA_ARGS__; \
         CALL_REFUSES("sdd_transport", #field, INVALID, sdd_downloader_add_transport(downloader, &given)); \
     } while (0)
@@ -242,12 +242,12 @@ static void cookies(void)
         sdd_coder given = SDD_CODER_INIT; \
         given.name = "never"; \
         given.format = SDD_IMAGE_FORMAT_APPLICATION; \
-        given.can_decode = never_asked; \
-        given.open = never_opened; \
-        given.feed = never_fed; \
-        given.next = never_next; \
-        given.close = never_closed; \
-        given.user_data_free = never_freed; \
+        given.can_decode = never_sdd_coder_can_decode; \
+        given.open = never_sdd_coder_open; \
+        given.feed = never_sdd_coder_feed; \
+        given.next = never_sdd_coder_next; \
+        given.close = never_sdd_coder_close; \
+        given.user_data_free = never_sdd_user_data_free_fn; \
         given.field = __VA_ARGS__; \
         CALL_REFUSES("sdd_coder", #field, INVALID, sdd_process_add_coder(&given)); \
         CALL_REFUSES("sdd_coder", #field, INVALID, sdd_downloader_add_coder(downloader, &given)); \

@@ -43,8 +43,8 @@ static void check_ends(const sdd_download_request *given, int32_t detail, const 
 #define STARTS_NO_DOWNLOAD(expected, field, ...) \
     do { \
         sdd_download_request given = record_request(NULL, "http://127.0.0.1:1/"); \
-        given.completed = never_completed; \
-        given.user_data_free = never_freed; \
+        given.completed = never_sdd_result_fn; \
+        given.user_data_free = never_sdd_user_data_free_fn; \
         given.field = __VA_ARGS__; \
         CALL_REFUSES("sdd_download_request", #field, expected, \
                      (CHECK_EQUAL_(sdd_downloader_submit(downloader, &given), 0), sdd_last_error(NULL))); \
@@ -139,14 +139,17 @@ static sdd_status query_wait(const sdd_cache_query_options *given)
         sdd_cache_config given = SDD_CACHE_CONFIG_INIT; \
         sdd_cache *made_ = (sdd_cache *)&given; \
         given.directory = "/nowhere"; \
-        given.user_data_free = never_freed; \
+        given.user_data_free = never_sdd_user_data_free_fn; \
         given.field = __VA_ARGS__; \
         CALL_REFUSES("sdd_cache_config", #field, INVALID, sdd_cache_create(&given, &made_)); \
         CHECK(made_ == NULL); \
     } while (0)
 #define ITEM_AS(expected, field, ...) \
     do { \
-        sdd_cache_item given = never_stored("key"); \
+        sdd_cache_item given = SDD_CACHE_ITEM_INIT; \
+        given.key = "key"; \
+        given.levels = SDD_CACHE_MEMORY; \
+        given.completed = never_sdd_result_fn; \
         given.field = __VA_ARGS__; \
         CALL_REFUSES("sdd_cache_item", #field, expected, put_and_wait(&given)); \
         CALL_REFUSES("sdd_cache_item", #field, expected, \
@@ -154,7 +157,9 @@ static sdd_status query_wait(const sdd_cache_query_options *given)
     } while (0)
 #define QUERY_AS(expected, field, ...) \
     do { \
-        sdd_cache_query_options given = never_looked_for("key"); \
+        sdd_cache_query_options given = SDD_CACHE_QUERY_OPTIONS_INIT; \
+        given.key = "key"; \
+        given.completed = never_sdd_result_fn; \
         given.field = __VA_ARGS__; \
         CALL_REFUSES("sdd_cache_query_options", #field, expected, query_wait(&given)); \
         CALL_REFUSES("sdd_cache_query_options", #field, expected, \
@@ -226,7 +231,7 @@ static sdd_status create_over(const sdd_memory_store *memory, const sdd_entry_st
 #define MEMORY_STORE(field, ...) \
     do { \
         sdd_memory_store given = { sizeof given, never_got, never_put, never_removed, never_cleared, NULL, NULL, NULL }; \
-        given.user_data_free = never_freed; \
+        given.user_data_free = never_sdd_user_data_free_fn; \
         given.field = __VA_ARGS__; \
         CALL_REFUSES("sdd_memory_store", #field, INVALID, create_over(&given, NULL)); \
     } while (0)
@@ -234,7 +239,7 @@ static sdd_status create_over(const sdd_memory_store *memory, const sdd_entry_st
     do { \
         sdd_entry_store given = { sizeof given, no_entry, no_entry_put, no_entry_removed, no_entries_cleared, NULL, \
                                   NULL, NULL, NULL }; \
-        given.user_data_free = never_freed; \
+        given.user_data_free = never_sdd_user_data_free_fn; \
         given.field = __VA_ARGS__; \
         CALL_REFUSES("sdd_entry_store", #field, INVALID, create_over(NULL, &given)); \
     } while (0)
@@ -301,7 +306,7 @@ static void caches(void)
         sdd_loader *made_ = (sdd_loader *)&given; \
         given.downloader = downloader; \
         given.cache = cache; \
-        given.user_data_free = never_freed; \
+        given.user_data_free = never_sdd_user_data_free_fn; \
         given.field = __VA_ARGS__; \
         CALL_REFUSES("sdd_loader_config", #field, expected, sdd_loader_create(&given, &made_)); \
         CHECK(made_ == NULL); \
@@ -310,8 +315,8 @@ static void caches(void)
     do { \
         sdd_load_request given = SDD_LOAD_REQUEST_INIT; \
         given.url = "http://127.0.0.1:1/"; \
-        given.completed = never_completed; \
-        given.user_data_free = never_freed; \
+        given.completed = never_sdd_result_fn; \
+        given.user_data_free = never_sdd_user_data_free_fn; \
         given.field = __VA_ARGS__; \
         CALL_REFUSES("sdd_load_request", #field, INVALID, \
                      (CHECK_EQUAL_(sdd_loader_submit(loader, &given), 0), sdd_last_error(NULL))); \
@@ -319,7 +324,7 @@ static void caches(void)
 #define PREFETCH_AS(expected, field, ...) \
     do { \
         sdd_prefetch_list given = SDD_PREFETCH_LIST_INIT; \
-        given.user_data_free = never_freed; \
+        given.user_data_free = never_sdd_user_data_free_fn; \
         given.field = __VA_ARGS__; \
         CALL_REFUSES("sdd_prefetch_list", #field, expected, \
                      (CHECK_EQUAL_(sdd_prefetch(loader, &given), 0), sdd_last_error(NULL))); \

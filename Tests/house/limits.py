@@ -47,7 +47,6 @@ LONG_FILES = {
 LONG_FUNCTIONS = {
     "Sources/SDD/Calls/Events+C.swift made": "a case for each kind of event, which copies fields",
     "Sources/SDD/Boundary/StatusNames.swift init": "the texts of all statuses",
-    "Tests/C/every_call.h every_rule_gives": "a call for each rule",
     "Tests/C/test_answers.c a_body_as_it_was_sent": TABLES,
     "Tests/C/test_bad_input.c limits_below_zero_are_refused": TABLES,
     "Tests/C/test_batch.c bad_configs_are_refused": TABLES,
