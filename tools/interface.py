@@ -82,7 +82,7 @@ class Variable:
     kind: str
     target: str  # the enumeration, struct, handle or callback type that it is of, or points to; or ""
     is_nonnull: bool
-    node: c_ast.Node
+    comment: str
 
 
 @dataclass
@@ -101,6 +101,7 @@ class Interface:
     structs: dict[str, list[Variable]] = field(default_factory=dict)
     handles: set[str] = field(default_factory=set)
     enums: dict[str, list[str]] = field(default_factory=dict)  # type: its numbers' names
+    bits: set[str] = field(default_factory=set)  # those whose numbers are bits
     inits: dict[str, str] = field(default_factory=dict)  # struct: its _INIT macro
 
 
@@ -146,7 +147,7 @@ def kind_of(interface, node, owner, comment):
     if base in interface.callbacks:
         return "callback", base
     if base in interface.enums:
-        return ("bits" if base in ("sdd_options", "sdd_auth_schemes") else "enum"), base
+        return ("bits" if base in interface.bits else "enum"), base
     if base == "int32_t" and re.match(r"(?:\w+: )?1: ", comment):
         return "flag", ""
     kinds = {"size_t": "size" if comment == "struct_size" else "count", "double": "real"}
@@ -156,7 +157,7 @@ def kind_of(interface, node, owner, comment):
 def variable(interface, node, owner="", comment=""):
     kind, target = kind_of(interface, node.type, owner, comment)
     quals = getattr(node.type, "quals", [])
-    return Variable(node.name or "", unnamed(node.type), kind, target, "volatile" in quals, node.type)
+    return Variable(node.name or "", unnamed(node.type), kind, target, "volatile" in quals, comment)
 
 
 def function(interface, name, node):
@@ -169,8 +170,8 @@ def comments(include):
     """The comments on fields: {"sdd_limits.max_scans": "of a progressive JPEG; default 500"}."""
     sys.path.insert(0, os.path.join(ROOT, "docs", "site"))
     from header import read_header
-    return {f"{item.name}.{member.name}": " ".join(member.doc.text.split())
-            for chapter in read_header(Path(include, "sdd")) for item in chapter.items if item.kind == "struct" for member in item.members}
+    items = [item for chapter in read_header(Path(include, "sdd")) for item in chapter.items if item.kind == "struct"]
+    return {f"{item.name}.{member.name}": " ".join(member.doc.text.split()) for item in items for member in item.members}
 
 
 def read(include=INCLUDE):
@@ -181,7 +182,10 @@ def read(include=INCLUDE):
     bodies = {}
     for node in nodes:
         if isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.Enum):
-            interface.enums[node.type.name] = [one.name for one in node.type.values.enumerators]
+            numbers = node.type.values.enumerators
+            interface.enums[node.type.name] = [one.name for one in numbers]
+            if any(getattr(one.value, "op", "") == "<<" for one in numbers):
+                interface.bits.add(node.type.name)
         elif isinstance(node, c_ast.Typedef):
             struct = node.type.type if isinstance(node.type, c_ast.TypeDecl) else None
             if isinstance(struct, c_ast.Struct):

@@ -45,32 +45,33 @@ def row(one, owner, interface):
     place = f"offsetof({owner}, {one.name}), sizeof((({owner} *)0)->{one.name})" if owner else "0, 0"
     numbers = f"&numbers_of_{one.target}" if one.target in interface.enums else "NULL"
     function = f"(any_fn)never_{one.target}" if one.kind == "callback" else "NULL"
-    return (f'    {{ "{one.name}", "{one.type}", KIND_{one.kind.upper()}, {place}, "{one.target}", {numbers}, {function}, '
-            f"{int(one.is_nonnull)} }},")
+    is_limit = int("SDD_NO_LIMIT" in one.comment)
+    return (f'    {{ "{one.name}", "{one.type}", KIND_{one.kind.upper()}, {place}, "{one.target}", {numbers}, '
+            f"{function}, {int(one.is_nonnull)}, {is_limit} }},")
 
 
 def tables(interface):
     lines = ["/* Made from the header by tools/make_tables.py. */", ""]
     for name, numbers in interface.enums.items():
-        lines += [f"static const int64_t values_of_{name}[] = {{ {', '.join(f'(int64_t){one}' for one in numbers)} }};",
-                  f"static const numbers_row numbers_of_{name} = {{ \"{name}\", values_of_{name}, {len(numbers)} }};"]
+        values = ", ".join(f"(int64_t){one}" for one in numbers)
+        lines += [f"static const int64_t values_of_{name}[] = {{ {values} }};",
+                  f'static const numbers_row numbers_of_{name} = {{ "{name}", values_of_{name}, {len(numbers)} }};']
     for callback in interface.callbacks.values():
         lines += never(callback)
-    inits = []
     for name, fields in interface.structs.items():
         init = "NULL"
         if name in interface.inits:
             init = f"&init_of_{name}"
-            inits.append(f"static const {name} init_of_{name} = {interface.inits[name]};")
-        lines += [f"static const field_row fields_of_{name}[] = {{", *[row(one, name, interface) for one in fields], "};"]
-        lines += inits[-1:] if init != "NULL" else []
-        lines += [f"static const struct_row row_of_{name} = "
+            lines += [f"static const {name} init_of_{name} = {interface.inits[name]};"]
+        lines += [f"static const field_row fields_of_{name}[] = {{", *[row(one, name, interface) for one in fields], "};",
+                  f"static const struct_row row_of_{name} = "
                   f'{{ "{name}", sizeof({name}), {init}, fields_of_{name}, {len(fields)} }};']
-    lines += ["static const struct_row *const all_structs[] = {", *[f"    &row_of_{name}," for name in interface.structs], "};"]
+    lines += ["static const struct_row *const all_structs[] = {"]
+    lines += [*[f"    &row_of_{name}," for name in interface.structs], "};"]
     for call in interface.calls:
-        lines += caller(call)
-        lines += [f"static const field_row parameters_of_{call.name}[] = {{",
-                  *[row(one, "", interface) for one in call.parameters], "    { NULL, NULL, KIND_POINTER, 0, 0, NULL, NULL, NULL, 0 },", "};"]
+        rows = [row(one, "", interface) for one in call.parameters]
+        rows = rows or ["    { NULL, NULL, KIND_POINTER, 0, 0, NULL, NULL, NULL, 0, 0 },"]
+        lines += [*caller(call), f"static const field_row parameters_of_{call.name}[] = {{", *rows, "};"]
     lines += ["enum {", *[f"    number_of_{call.name}," for call in interface.calls], "    CALL_COUNT", "};",
               "static const call_row all_calls[] = {"]
     lines += [f'    {{ "{call.name}", "{call.result.type}", call_{call.name}, parameters_of_{call.name}, '

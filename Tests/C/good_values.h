@@ -8,6 +8,8 @@
 #include "check.h"
 #include "interface.h"
 
+#define INVALID SDD_ERROR_INVALID_ARGUMENT
+
 /* Living objects, which the program makes. NULL: none, or the shared one. */
 static sdd_downloader *good_downloader;
 static sdd_cache *good_cache;
@@ -35,6 +37,12 @@ static const char *const no_urls[] = { NULL, NULL };
 static const char *const *const all_no_urls = no_urls;
 static uint8_t good_pixels[64] __attribute__((aligned(64)));
 static const uint8_t *const all_good_pixels = good_pixels;
+
+/* A PNG of one pixel, with the title "one". */
+static const unsigned char good_png[] = { 137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82, 0, 0, 0, 1, 0,
+    0, 0, 1, 8, 0, 0, 0, 0, 58, 126, 155, 85, 0, 0, 0, 9, 116, 69, 88, 116, 84, 105, 116, 108, 101, 0, 111, 110, 101, 179,
+    210, 190, 222, 0, 0, 0, 10, 73, 68, 65, 84, 120, 156, 99, 104, 0, 0, 0, 130, 0, 129, 119, 205, 114, 182, 0, 0, 0, 0,
+    73, 69, 78, 68, 174, 66, 96, 130 };
 
 /* The fields that a struct needs, in their order. A callback has no value here. */
 static const struct {
@@ -90,7 +98,8 @@ static inline void set_number(void *given, const field_row *field, int64_t numbe
 {
     int32_t small = (int32_t)number;
     double real = (double)number;
-    const void *value = field->kind == KIND_REAL ? (const void *)&real : field->size == 4 ? (const void *)&small : &number;
+    const void *value = field->size == 4 ? (const void *)&small : &number;
+    if (field->kind == KIND_REAL) value = &real;
     memcpy((char *)given + field->offset, value, field->size);
 }
 
@@ -155,8 +164,11 @@ static inline void make_argument_struct(const call_row *call, const field_row *p
 /* Of an enumeration it is the second number: the first is the default, which some calls do not take. */
 static inline int64_t good_number(const call_row *call, const field_row *parameter)
 {
-    if (parameter->numbers) return parameter->kind == KIND_BITS ? 0 : parameter->numbers->values[parameter->numbers->count > 1];
+    const numbers_row *numbers = parameter->numbers;
+    if (numbers) return parameter->kind == KIND_BITS ? 0 : numbers->values[numbers->count > 1];
     if (strcmp(parameter->name, "capacity") == 0) return 100;
+    if (strcmp(parameter->name, "size") == 0) return sizeof good_png;
+    if (strcmp(parameter->name, "index") == 0) return 0;
     if (strcmp(parameter->name, "http_status") == 0) return 200;
     return strcmp(parameter->name, "timeout_ms") == 0 && strstr(call->name, "_set_") == NULL ? -1 : 1;
 }
@@ -171,13 +183,17 @@ static inline void make_arguments(const call_row *call, made_arguments *made)
         memset(made->memory[i], 7, sizeof made->memory[i]);
         value->pointer = made->memory[i];
         switch (parameter->kind) {
-        case KIND_TEXT: strcpy(made->memory[i], strcmp(parameter->name, "url") == 0 ? "http://127.0.0.1/" : "name"); break;
+        case KIND_TEXT:
+            strcpy(made->memory[i], strcmp(parameter->name, "url") == 0 ? "http://127.0.0.1/" : "name");
+            break;
         case KIND_OPTIONS:
         case KIND_RECORD: make_argument_struct(call, parameter, value->pointer); break;
         case KIND_CALLBACK: value->function = parameter->never; break;
         case KIND_HANDLE: value->pointer = good_object(parameter->target); break;
-        case KIND_OUT:
-        case KIND_POINTER: break;
+        case KIND_POINTER:
+            if (strcmp(parameter->name, "bytes") == 0) memcpy(made->memory[i], good_png, sizeof good_png);
+            break;
+        case KIND_OUT: break;
         default: value->number = good_number(call, parameter);
         }
         memcpy(made->before[i], made->memory[i], sizeof made->memory[i]);
@@ -193,8 +209,9 @@ static inline void check_untouched(const call_row *call, const made_arguments *m
         if (made->values[i].pointer != made->memory[i]) continue;
         memcpy(&pointer, made->memory[i], sizeof pointer);
         if (parameter->kind == KIND_OUT && pointer != NULL) FAIL("%s: %s is no NULL", call->name, parameter->name);
-        int is_descriptor = strcmp(parameter->name, "fd") == 0;
-        if (is_descriptor && *(const int32_t *)made->memory[i] != -1) FAIL("%s: %s is not -1", call->name, parameter->name);
+        int32_t number, is_descriptor = strcmp(parameter->name, "fd") == 0;
+        memcpy(&number, made->memory[i], sizeof number);
+        if (is_descriptor && number != -1) FAIL("%s: %s is not -1", call->name, parameter->name);
         /* Borrowed texts and data are NULL with a size of 0, and numbers of bytes and entries 0. */
         int is_lent = strstr(parameter->type, "**") || strcmp(parameter->type, "int64_t *") == 0 ||
                       strcmp(parameter->name, "size") == 0;

@@ -48,6 +48,7 @@ typedef struct field_row {
     const numbers_row *numbers;
     any_fn never;   /* of a callback: a function that ends the test when it is called */
     int is_nonnull; /* whether the header marks it with SDD_NONNULL */
+    int is_limit;   /* whether its comment says what SDD_NO_LIMIT means */
 } field_row;
 
 typedef struct struct_row {

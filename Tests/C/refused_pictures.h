@@ -12,8 +12,6 @@ static sdd_image *image;
 static const void *volatile hidden_null; /* volatile, so that no compiler sees that it is NULL */
 #define NIL ((void *)(uintptr_t)hidden_null)
 
-#define INVALID SDD_ERROR_INVALID_ARGUMENT
-
 /* ----------------------------------------------------------------------------------- pictures */
 
 static void pictures(void)

@@ -64,7 +64,8 @@ static void refuses_null(int number)
         make_arguments(call, &made);
         made.values[i].pointer = NULL;
         /* NULL is a URL, or a path, that cannot be used. */
-        int is_url = number == number_of_sdd_draft_set_url && i == 1, is_path = number == number_of_sdd_process_load_coder_wait;
+        int is_url = number == number_of_sdd_draft_set_url && i == 1;
+        int is_path = number == number_of_sdd_process_load_coder_wait;
         if (is_url || is_path) strcpy(part, is_url ? "The URL is NULL" : "path: There is no path");
         else snprintf(part, sizeof part, "%s: NULL", call->parameters[i].name);
         check_call_fails(call, &made, is_url ? SDD_ERROR_INVALID_URL : INVALID);

@@ -222,31 +222,6 @@ static void z6_a_request_may_have_no_limit(void)
     close(client);
 }
 
-static void z6_bad_limits_are_refused(void)
-{
-    static const int64_t bad[] = { -2, INT64_MIN };
-    for (int i = 0; i < 2; i++)
-        for (int field = 0; field < 5; field++) {
-            sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
-            sdd_download_request request = request_of(NULL);
-            request.transfer = &transfer;
-            if (field == 0) transfer.queue_timeout_ms = bad[i];
-            if (field == 1) transfer.connect_timeout_ms = bad[i];
-            if (field == 2) transfer.first_byte_timeout_ms = bad[i];
-            if (field == 3) transfer.download_timeout_ms = bad[i];
-            if (field == 4) transfer.total_timeout_ms = bad[i];
-            check_refused(NULL, request, SDD_DETAIL_OPERATION_BAD_NUMBER);
-        }
-    static const int32_t bad_priorities[] = { -1, 6, INT32_MAX };
-    for (int i = 0; i < 3; i++) {
-        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
-        sdd_download_request request = request_of(NULL);
-        request.transfer = &transfer;
-        request.priority = bad_priorities[i];
-        check_refused(NULL, request, SDD_DETAIL_OPERATION_BAD_NUMBER);
-    }
-}
-
 /* Z4: each request that shares a transfer keeps its own total limit; a different stall limit needs another transfer. */
 static void z4_z6_sharing_and_limits(void)
 {
@@ -803,7 +778,6 @@ int main(void)
     RUN(d32_a_range_gives_a_part);
     RUN(d9_z6_each_stage_has_its_limit);
     RUN(z6_a_request_may_have_no_limit);
-    RUN(z6_bad_limits_are_refused);
     RUN(z4_z6_sharing_and_limits);
     RUN(g8_g9_x22_x23_accepted_statuses_and_types);
     RUN(x22_a_refused_body_is_not_read);

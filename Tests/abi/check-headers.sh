@@ -1,7 +1,7 @@
 #!/bin/bash
 # Checks that the public header compiles alone and without a warning, as C and as C++, with gcc and clang, and so does
 # each of its chapters, none of which is too long; the same for sdd.hpp as C++17 and later; and that the library agrees
-# with its macros and structs: Tests/C/header_*.c, Tests/C/old_struct.c.
+# with its macros and structs: Tests/C/header_*.c.
 #
 #     Tests/abi/check-headers.sh       after `make`
 set -euo pipefail
@@ -42,7 +42,7 @@ for chapter in include/sdd/*.h; do
     echo "#include <sdd/${chapter##*/}>" >"$output/chapters/${chapter##*/}.c"
 done
 for compiler in "${compilers[@]}"; do
-    for file in "$output"/chapters/*.c Tests/C/header_alone.c Tests/C/header_init.c Tests/C/old_struct.c; do
+    for file in "$output"/chapters/*.c Tests/C/header_alone.c Tests/C/header_init.c; do
         for standard in c99 c11 c17 c2x; do # c2x is C23 and c++2b is C++23, for compilers without the final names
             compile "$compiler" $standard c "$file"
         done
@@ -80,4 +80,3 @@ diff <("$output/header_init" --fields | LC_ALL=C sort) <(Tests/abi/check-abi.sh 
     { echo "check-headers.sh: the tables of the tests (<) lack fields, or have others (>)" >&2; exit 1; }
 run header_init.c g++ -std=c++11 -x c++ Tests/C/header_init.c -x none
 run header_cxx.cc g++ -std=c++20 Tests/C/header_cxx.cc
-run old_struct.c gcc -std=c11 Tests/C/old_struct.c
