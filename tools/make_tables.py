@@ -8,6 +8,7 @@ parameters, which are called through one function type, and the numbers of each 
 there is a function that ends the test when it is called: never_sdd_result_fn, never_sdd_coder_open.
 """
 
+import os
 import sys
 
 sys.dont_write_bytecode = True
@@ -54,8 +55,10 @@ def tables(interface):
     lines = ["/* Made from the header by tools/make_tables.py. */", ""]
     for name, numbers in interface.enums.items():
         values = ", ".join(f"(int64_t){one}" for one in numbers)
+        prefix = os.path.commonprefix(numbers).rpartition("_")[0] + "_"
         lines += [f"static const int64_t values_of_{name}[] = {{ {values} }};",
-                  f'static const numbers_row numbers_of_{name} = {{ "{name}", values_of_{name}, {len(numbers)} }};']
+                  f'static const numbers_row numbers_of_{name} = {{ "{name}", "{prefix}", values_of_{name}, '
+                  f"{len(numbers)} }};"]
     for callback in interface.callbacks.values():
         lines += never(callback)
     for name, fields in interface.structs.items():

@@ -34,7 +34,7 @@ typedef void (*any_fn)(void);
 
 /* The numbers of an enumeration. */
 typedef struct numbers_row {
-    const char *type;
+    const char *type, *prefix; /* `prefix`: of the names of its numbers, "SDD_FIT_" */
     const int64_t *values;
     size_t count;
 } numbers_row;

@@ -74,7 +74,8 @@ static sdd_status transform_with(const void *given)
 {
     sdd_image *made = NULL;
     sdd_status status = sdd_image_transform(good_image, given, 1, &made);
-    CHECK(made == NULL);
+    CHECK((made == NULL) == (status != SDD_OK));
+    sdd_image_release(made);
     return status;
 }
 
@@ -232,10 +233,24 @@ static void refuses_or_ends(const struct_row *row, const char *field, sdd_status
 
 /* ------------------------------------------------------------ values that follow from a field's kind */
 
-/* Fields of which all wrong values stand below, because they take some that their kind does not. */
-static const char *const by_hand[] = {
-    "sdd_cache_item.key", "sdd_cache_query_options.key", "sdd_load_request.cache_key", "sdd_cookie.expires_ms",
-    "sdd_download_request.sink_fd",
+/* Fields whose wrong values stand in the program alone. */
+static const char *const by_hand[] = { "sdd_download_request.sink_fd", "sdd_batch_config.count" };
+
+/* Numbers that have no upper limit. */
+static const char *const unlimited[] = {
+    "sdd_limits.max_scans", "sdd_cookie.expires_ms", "sdd_decode_options.target_width", "sdd_decode_options.target_height",
+    "sdd_decode_options.scale_down_limit_bytes", "sdd_encode_options.max_width", "sdd_encode_options.max_height",
+    "sdd_encode_options.max_bytes", "sdd_transform.width", "sdd_transform.height", "sdd_transform.radius",
+    "sdd_cache_config.max_memory_count", "sdd_tensor.width", "sdd_tensor.height", "sdd_download_request.expected_bytes",
+    "sdd_load_request.expected_bytes",
+};
+
+/* Texts that may be empty, and keys, in which any character may be. */
+static const char *const maybe_empty[] = {
+    "sdd_credential.username", "sdd_credential.password", "sdd_cookie.value", "sdd_transfer_options.referrer",
+};
+static const char *const any_text[] = {
+    "sdd_cache_item.key", "sdd_cache_query_options.key", "sdd_load_request.cache_key",
 };
 
 /* Fields that take any value, beside those of can_take_all(). */
@@ -261,12 +276,37 @@ static int is_listed(const struct_row *row, const field_row *field, const char *
 }
 #define IS_LISTED(list) is_listed(row, field, list, sizeof list / sizeof *list)
 
+/* Checks that a struct is refused inside those that point to it, too. */
+static void refuses_inside(const struct_row *row, const char *name, sdd_status expected, const void *given)
+{
+    for (int i = 0; i < READERS + MORE_READERS; i++) {
+        const struct_row *outer = reader_at(i)->row;
+        for (size_t at = 0; at < outer->count && reader_of(outer) == reader_at(i); at++) {
+            const field_row *field = &outer->fields[at];
+            char around[1024] __attribute__((aligned(16)));
+            if (field->kind != KIND_OPTIONS || strcmp(field->target, row->name) != 0) continue;
+            make_base(outer, field->name, around);
+            set_pointer(around, field, given);
+            if (at + 1 < outer->count && strstr(field[1].name, "_count")) set_number(around, &field[1], 1);
+            forget_sentence();
+            told[0] = 0;
+            sdd_status status = reader_at(i)->read(around);
+            if (told[0] == 0) snprintf(told, sizeof told, "%s", sdd_last_error_message());
+            if (status != expected && status != SDD_ERROR_INVALID_DOWNLOAD_OPERATION)
+                FAIL("%s in %s: %s: %s", name, outer->name, sdd_status_name(status), told);
+            if (strncmp(told, name, strlen(name)) != 0) FAIL("%s in %s: %s", name, outer->name, told);
+        }
+    }
+}
+
 static void try_value(const struct_row *row, const field_row *field, sdd_status expected, const void *value)
 {
-    char given[1024] __attribute__((aligned(16)));
+    char given[1024] __attribute__((aligned(16))), name[96];
     make_base(row, field->name, given);
     memcpy(given + field->offset, value, field->size);
     refuses_or_ends(row, field->name, expected, given);
+    snprintf(name, sizeof name, "%s.%s", row->name, field->name);
+    refuses_inside(row, name, expected, given);
 }
 
 static void try_number(const struct_row *row, const field_row *field, int64_t number)
@@ -274,6 +314,22 @@ static void try_number(const struct_row *row, const field_row *field, int64_t nu
     int32_t small = (int32_t)number;
     sdd_status expected = field->kind == KIND_BITS && field->size == 8 ? SDD_ERROR_UNSUPPORTED : INVALID;
     try_value(row, field, expected, field->size == 4 ? (const void *)&small : (const void *)&number);
+}
+
+/* A count of an array that is missing, and one that no array has. */
+static void try_count(const struct_row *row, const field_row *field)
+{
+    static const char *const nothing[8];
+    const field_row *array = field - 1;
+    char given[1024] __attribute__((aligned(16)));
+    make_base(row, field->name, given);
+    set_pointer(given, array, NULL);
+    set_number(given, field, 1);
+    refuses_or_ends(row, array->name, INVALID, given);
+    make_base(row, field->name, given);
+    set_pointer(given, array, nothing);
+    set_number(given, field, -1);
+    refuses_or_ends(row, field->name, INVALID, given);
 }
 
 /* Checks that a field takes SDD_NO_LIMIT. */
@@ -289,6 +345,16 @@ static void takes_no_limit(const struct_row *row, const field_row *field)
     if (strstr(told, name) || strstr(sdd_last_error_message(), name)) FAIL("%s SDD_NO_LIMIT is refused", name);
 }
 
+/* Checks that the message names the numbers that are allowed: "one of SDD_FIT_." */
+static void names_numbers(const numbers_row *numbers)
+{
+    const char *named = strstr(told, "one of SDD_");
+    if (named == NULL) FAIL("no numbers are named: %s", told);
+    size_t length = strcspn(named + 7, "., "), whole = strlen(numbers->prefix);
+    if (strncmp(numbers->prefix, named + 7, length < whole ? length : whole) != 0)
+        FAIL("not %s: %s", numbers->prefix, told);
+}
+
 /* Numbers that none of these fields has. */
 static void try_numbers(const struct_row *row, const field_row *field)
 {
@@ -297,8 +363,8 @@ static void try_numbers(const struct_row *row, const field_row *field)
     const numbers_row *known = field->numbers;
     switch (field->kind) {
     case KIND_SIZE:
-        for (int64_t size = 7; size < 13; size++)
-            if (size != 8) try_number(row, field, size);
+        for (int64_t size = 0; size < 1024; size++)
+            if (size % 8 != 0 || size == 0) try_number(row, field, size);
         break;
     case KIND_FLAG: try_number(row, field, 2), try_number(row, field, -1); break;
     case KIND_BITS:
@@ -307,6 +373,7 @@ static void try_numbers(const struct_row *row, const field_row *field)
         break;
     case KIND_ENUM:
         for (int i = 0; i < (has_own_formats ? 3 : 4); i++) try_number(row, field, numbers[i]);
+        if (!has_own_formats) names_numbers(known);
         for (size_t i = 0; i < known->count && !has_own_formats; i++)
             if (!is_among(known, known->values[i] + 1)) try_number(row, field, known->values[i] + 1);
         break;
@@ -315,7 +382,7 @@ static void try_numbers(const struct_row *row, const field_row *field)
         else try_number(row, field, -1);
         try_number(row, field, -2);
         try_number(row, field, field->size == 4 ? INT32_MIN : INT64_MIN);
-        if (strstr(field->name, "_ms") && field->size == 8) try_number(row, field, INT64_MAX);
+        if (!IS_LISTED(unlimited)) try_number(row, field, field->size == 4 ? INT32_MAX : INT64_MAX);
     }
 }
 
@@ -327,7 +394,7 @@ static int is_checked_object(const field_row *field)
 
 static void try_field(const struct_row *row, const field_row *field)
 {
-    static const char *const line_break = "\n";
+    static const char *const empty = "", *const line_break = "\n", *const no_unicode = "\xff";
     static const double no_fractions[] = { NAN, 1.5, -1 };
     const void *nothing = NULL, *no_object = &forged;
     const void *other_object = strcmp(field->target, "sdd_cache") == 0 ? (void *)good_downloader : (void *)good_cache;
@@ -335,7 +402,12 @@ static void try_field(const struct_row *row, const field_row *field)
     if (is_pointer && is_needed(row, field)) try_value(row, field, INVALID, &nothing);
     if (IS_LISTED(by_hand) || IS_LISTED(take_all)) return;
     if (field->kind <= KIND_NUMBER) try_numbers(row, field);
-    if (field->kind == KIND_TEXT) try_value(row, field, INVALID, &line_break);
+    if (field->kind == KIND_TEXT) {
+        try_value(row, field, INVALID, &no_unicode);
+        if (!IS_LISTED(any_text)) try_value(row, field, INVALID, &line_break);
+        if (!IS_LISTED(maybe_empty)) try_value(row, field, INVALID, &empty);
+    }
+    if (field->kind == KIND_COUNT && strstr(field->name, "count")) try_count(row, field);
     if (is_checked_object(field)) try_value(row, field, SDD_ERROR_CLOSED, &no_object);
     if (is_checked_object(field)) try_value(row, field, SDD_ERROR_CLOSED, &other_object);
     for (int i = 0; i < 3 && field->kind == KIND_REAL; i++) try_value(row, field, INVALID, &no_fractions[i]);

@@ -82,6 +82,34 @@ static void every_call_refuses_null(int takes_draft)
     }
 }
 
+/* Gives a number that an enumeration does not have. */
+static void refuses_number(int number, size_t at, int64_t value)
+{
+    const call_row *call = &all_calls[number];
+    made_arguments made;
+    char part[80];
+    make_arguments(call, &made);
+    made.values[at].number = value;
+    snprintf(part, sizeof part, "%s: %lld ", call->parameters[at].name, (long long)value);
+    check_call_fails(call, &made, INVALID);
+    check_sentence(number, part, 0);
+    check_sentence(number, call->parameters[at].numbers->prefix, 0);
+}
+
+/* Every number is a status. */
+static void numbers_of_no_enumeration_are_refused(void)
+{
+    for (int i = 0; i < CALL_COUNT; i++)
+        for (size_t at = 0; at < all_calls[i].count; at++) {
+            const numbers_row *numbers = all_calls[i].parameters[at].numbers;
+            if (all_calls[i].parameters[at].kind != KIND_ENUM || strcmp(numbers->type, "sdd_status") == 0) continue;
+            refuses_number(i, at, -1);
+            refuses_number(i, at, 99);
+            for (size_t one = 0; one < numbers->count; one++)
+                if (!is_among(numbers, numbers->values[one] + 1)) refuses_number(i, at, numbers->values[one] + 1);
+        }
+}
+
 /* --------------------------------------------------------------- responses, cookies, drafts, coders */
 
 static void responses_and_cookies(void)
@@ -151,10 +179,8 @@ static void downloaders(void)
 {
     REFUSES(sdd_downloader_destroy, (NULL), INVALID, "downloader: the shared downloader");
     REFUSES(sdd_downloader_destroy, ((sdd_downloader *)loader), SDD_ERROR_CLOSED, "looks like a loader");
-    REFUSES(sdd_downloader_close, (downloader, 2), INVALID, "mode: 2 is not one of SDD_CLOSE_");
     REFUSES(sdd_downloader_close, (NULL, SDD_CLOSE_CANCEL), INVALID, "downloader: the shared downloader");
     REFUSES(sdd_downloader_set_offline, (downloader, 2), INVALID, "is_offline: 2 is not 0 or 1");
-    REFUSES(sdd_downloader_set_log, (downloader, 99, never_sdd_observer_fn, NULL, NULL), INVALID, "level: 99 is not one of SDD_LOG_");
     REFUSES(sdd_process_set_decode_memory_limit, (-1), INVALID, "bytes: -1 is not at least 0");
 }
 
@@ -171,7 +197,6 @@ static void rules(void)
     REFUSES(sdd_downloader_set_max_concurrent_per_host, (downloader, -3), INVALID, "count: -3 is not at least 1");
     REFUSES(sdd_downloader_set_min_host_interval, (downloader, -1), INVALID, "milliseconds: -1 is not 0 to ");
     REFUSES(sdd_downloader_set_reserved_urgent_slots, (downloader, -1), INVALID, "count: -1 is not at least 0");
-    REFUSES(sdd_downloader_set_execution_order, (downloader, 2), INVALID, "order: 2 is not one of SDD_ORDER_");
     REFUSES(sdd_downloader_set_download_timeout, (downloader, -1), INVALID, "timeout_ms: -1 is not 0 to ");
     CHECK_TEXT(text, "old");
 }
@@ -204,7 +229,6 @@ static void requests(void)
                        "options: SDD_OPTION_RETRY_FAILED means nothing to a download that is waited for");
     REFUSES(sdd_cancel, (0), SDD_ERROR_NOT_FOUND, "token: 0 is no token");
     REFUSES(sdd_cancel, (UINT64_MAX), SDD_ERROR_NOT_FOUND, "token: 18446744073709551615 belongs to nothing under way");
-    REFUSES(sdd_set_priority, (1, 9), INVALID, "priority: 9 is not one of SDD_PRIORITY_");
     REFUSES(sdd_set_priority, (1, SDD_PRIORITY_HIGH), SDD_ERROR_NOT_FOUND, "token: 1 ");
     REFUSES(sdd_token_get_info, (1, &info), SDD_ERROR_NOT_FOUND, "token: 1 ");
     REFUSES(sdd_token_get_url, (1, NULL, 5, NULL), INVALID, "buffer: NULL");
@@ -260,13 +284,11 @@ static void caches(void)
             "sdd_cache_config.directory: \"/proc/self/nowhere\": ");
     CHECK(made == NULL && last_detail() == SDD_DETAIL_CACHE_DIRECTORY);
     REFUSES(sdd_cache_destroy, (NULL), INVALID, "cache: the shared cache");
-    REFUSES(sdd_cache_trim_memory, (cache, 9), INVALID, "level: 9 is not one of SDD_TRIM_");
     REFUSES(sdd_cache_list_wait, (cache, 6, never_sdd_cache_list_fn, NULL), INVALID, "flags: 6 has bits that are none of SDD_LIST_");
     REFUSES(sdd_cache_set_memory_limits, (cache, -2, 0), INVALID, "max_cost: -2 is not -1 to ");
     REFUSES(sdd_cache_set_memory_limits, (cache, 0, -2), INVALID, "max_count: -2 is not at least -1");
     REFUSES(sdd_cache_set_disk_limits, (cache, -2, 0), INVALID, "max_bytes: -2 is not -1 to ");
     REFUSES(sdd_cache_set_disk_limits, (cache, 0, -3), INVALID, "max_age_ms: -3 is not -1 to ");
-    REFUSES(sdd_cache_clear_wait, (cache, 9), INVALID, "levels: 9 is not one of SDD_CACHE_");
 }
 
 static void entries(void)
@@ -280,9 +302,7 @@ static void entries(void)
     item.key = query.key = "key";
     item.completed = query.completed = never_sdd_result_fn;
     GIVES(0, sdd_cache_contains_wait, (cache, "", 0), "key: \"\" is no key");
-    GIVES(0, sdd_cache_contains_wait, (cache, "key", 9), "levels: 9 is not one of SDD_CACHE_");
     REFUSES(sdd_cache_remove_wait, (cache, "\xff", 0), INVALID, "key: \"\\xff\" is no key");
-    REFUSES(sdd_cache_remove_wait, (cache, "key", 9), INVALID, "levels: 9 ");
     REFUSES(sdd_cache_put_wait, (cache, &item), INVALID, "sdd_cache_item.completed: it must be NULL");
     item = (sdd_cache_item)SDD_CACHE_ITEM_INIT;
     item.key = "key";
@@ -381,7 +401,7 @@ static void make_objects(void)
     good_downloader = downloader, good_cache = cache, good_loader = loader, good_image = image;
 }
 
-static void null_is_refused(void)
+static void what_every_call_refuses(void)
 {
     sdd_batch_config config = SDD_BATCH_CONFIG_INIT;
     record r = RECORD_INIT;
@@ -390,6 +410,7 @@ static void null_is_refused(void)
     CHECK_STATUS(sdd_downloader_get_cookies(downloader, &good_cookies), SDD_OK);
     CHECK_STATUS(sdd_batch_create(&config, &good_batch), SDD_OK);
     every_call_refuses_null(0);
+    numbers_of_no_enumeration_are_refused();
     CHECK_STATUS(sdd_batch_destroy(good_batch), SDD_OK);
     sdd_cookies_release(good_cookies);
     record_clear(&r);
@@ -411,7 +432,7 @@ int main(void)
 {
     start_watchdog();
     make_objects();
-    RUN(null_is_refused);
+    RUN(what_every_call_refuses);
     RUN(pictures);
     RUN(bytes_and_decoding);
     RUN(encoding_and_transforms);
