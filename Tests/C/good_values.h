@@ -161,7 +161,7 @@ static inline void make_argument_struct(const call_row *call, const field_row *p
             set_never(given, &row->fields[i]);
 }
 
-/* Of an enumeration it is the second number: the first is the default, which some calls do not take. */
+/* Returns a number; of an enumeration the second one, since the first is the default, which some calls do not take. */
 static inline int64_t good_number(const call_row *call, const field_row *parameter)
 {
     const numbers_row *numbers = parameter->numbers;

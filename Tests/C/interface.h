@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What tools/interface.py calls the kinds of fields and parameters. */
+/* The kinds of fields and parameters, as tools/interface.py names them. */
 typedef enum kind {
     KIND_SIZE,     /* struct_size */
     KIND_FLAG,     /* 0 or 1 */

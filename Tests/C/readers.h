@@ -65,7 +65,7 @@ READER(sdd_entry_store, {
 })
 
 READER(sdd_encode_options, {
-    sdd_bytes *bytes = NULL;
+    sdd_bytes *bytes = (sdd_bytes *)&bytes;
     sdd_status status = sdd_image_encode(good_image, given, &bytes);
     CHECK((bytes != NULL) == (status == SDD_OK));
     sdd_bytes_release(bytes);

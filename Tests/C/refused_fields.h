@@ -15,7 +15,7 @@ static int forged; /* its address is not a handle */
 
 /* ------------------------------------------------------------------ giving a struct to the library */
 
-/* What the library has said of the last struct. */
+/* The library's message on the last struct, and the detail of a request. */
 static char told[1024];
 static sdd_detail told_detail;
 
@@ -64,7 +64,7 @@ READER(sdd_transfer_options, {
 /* Other calls that take these structs. */
 static sdd_status decode_with(const void *given)
 {
-    sdd_image *made = NULL;
+    sdd_image *made = (sdd_image *)&made;
     sdd_status status = sdd_image_decode("x", 1, given, &made);
     CHECK(made == NULL);
     return status;
@@ -72,7 +72,7 @@ static sdd_status decode_with(const void *given)
 
 static sdd_status transform_with(const void *given)
 {
-    sdd_image *made = NULL;
+    sdd_image *made = (sdd_image *)&made;
     sdd_status status = sdd_image_transform(good_image, given, 1, &made);
     CHECK((made == NULL) == (status != SDD_OK));
     sdd_image_release(made);
@@ -138,6 +138,7 @@ static void refuses(const struct_row *row, const char *field, sdd_status expecte
         told_detail = 0;
         sdd_status status = reader_at(i)->read(given);
         if (told[0] == 0) snprintf(told, sizeof told, "%s", sdd_last_error_message());
+        if (detail == 0) told_detail = last_detail();
         if (status != expected || told_detail != detail)
             FAIL("%s: %s, %d: %s", name, sdd_status_name(status), (int)told_detail, told);
         if (strncmp(told, name, length) != 0 || (told[length] != ':' && told[length] != '['))
@@ -149,7 +150,7 @@ static void refuses(const struct_row *row, const char *field, sdd_status expecte
     *refused_mark(row, field_named(row, field)) = 1;
 }
 
-/* What a transform does with a field; others are read by SDD_TRANSFORM_RESIZE. */
+/* The kind of transform that reads a field; all other fields are read by SDD_TRANSFORM_RESIZE. */
 static const struct { const char *field; sdd_transform_kind kind; } kinds[] = {
     { "flip", SDD_TRANSFORM_FLIP },
     { "degrees", SDD_TRANSFORM_ROTATE },
@@ -222,6 +223,36 @@ static void refuses_or_ends(const struct_row *row, const char *field, sdd_status
     refuses(row, field, detail ? SDD_ERROR_INVALID_DOWNLOAD_OPERATION : expected, detail, given);
 }
 
+/* Checks that a struct is refused inside those that point to it, too. */
+static void refuses_inside(const struct_row *row, const char *field_name, sdd_status expected, const void *given)
+{
+    char name[96];
+    sdd_detail detail = detail_of(row, field_name);
+    snprintf(name, sizeof name, "%s.%s", row->name, field_name);
+    if (row == &row_of_sdd_decode_options || row == &row_of_sdd_pixel_allocator) detail = SDD_DETAIL_OPERATION_BAD_DECODE;
+    if (row == &row_of_sdd_credential) detail = SDD_DETAIL_OPERATION_BAD_CREDENTIAL;
+    for (int i = 0; i < READERS + MORE_READERS; i++) {
+        const struct_row *outer = reader_at(i)->row;
+        for (size_t at = 0; at < outer->count && reader_of(outer) == reader_at(i); at++) {
+            const field_row *field = &outer->fields[at];
+            char around[1024] __attribute__((aligned(16)));
+            if (field->kind != KIND_OPTIONS || strcmp(field->target, row->name) != 0) continue;
+            make_base(outer, field->name, around);
+            set_pointer(around, field, given);
+            if (at + 1 < outer->count && strstr(field[1].name, "_count")) set_number(around, &field[1], 1);
+            forget_sentence();
+            told[0] = 0;
+            told_detail = 0;
+            sdd_status status = reader_at(i)->read(around);
+            if (told[0] == 0) snprintf(told, sizeof told, "%s", sdd_last_error_message());
+            int is_end = status == SDD_ERROR_INVALID_DOWNLOAD_OPERATION;
+            if (!is_end && status != expected) FAIL("%s in %s: %s: %s", name, outer->name, sdd_status_name(status), told);
+            if (is_end && told_detail != detail) FAIL("%s in %s: %d: %s", name, outer->name, (int)told_detail, told);
+            if (strncmp(told, name, strlen(name)) != 0) FAIL("%s in %s: %s", name, outer->name, told);
+        }
+    }
+}
+
 /* Sets a field to a value, and others that the value needs. */
 #define WRONG(type, field, ...) \
     do { \
@@ -229,6 +260,7 @@ static void refuses_or_ends(const struct_row *row, const char *field, sdd_status
         make_base(&row_of_##type, #field, &given); \
         given.field = __VA_ARGS__; \
         refuses_or_ends(&row_of_##type, #field, INVALID, &given); \
+        refuses_inside(&row_of_##type, #field, INVALID, &given); \
     } while (0)
 
 /* ------------------------------------------------------------ values that follow from a field's kind */
@@ -276,37 +308,13 @@ static int is_listed(const struct_row *row, const field_row *field, const char *
 }
 #define IS_LISTED(list) is_listed(row, field, list, sizeof list / sizeof *list)
 
-/* Checks that a struct is refused inside those that point to it, too. */
-static void refuses_inside(const struct_row *row, const char *name, sdd_status expected, const void *given)
-{
-    for (int i = 0; i < READERS + MORE_READERS; i++) {
-        const struct_row *outer = reader_at(i)->row;
-        for (size_t at = 0; at < outer->count && reader_of(outer) == reader_at(i); at++) {
-            const field_row *field = &outer->fields[at];
-            char around[1024] __attribute__((aligned(16)));
-            if (field->kind != KIND_OPTIONS || strcmp(field->target, row->name) != 0) continue;
-            make_base(outer, field->name, around);
-            set_pointer(around, field, given);
-            if (at + 1 < outer->count && strstr(field[1].name, "_count")) set_number(around, &field[1], 1);
-            forget_sentence();
-            told[0] = 0;
-            sdd_status status = reader_at(i)->read(around);
-            if (told[0] == 0) snprintf(told, sizeof told, "%s", sdd_last_error_message());
-            if (status != expected && status != SDD_ERROR_INVALID_DOWNLOAD_OPERATION)
-                FAIL("%s in %s: %s: %s", name, outer->name, sdd_status_name(status), told);
-            if (strncmp(told, name, strlen(name)) != 0) FAIL("%s in %s: %s", name, outer->name, told);
-        }
-    }
-}
-
 static void try_value(const struct_row *row, const field_row *field, sdd_status expected, const void *value)
 {
-    char given[1024] __attribute__((aligned(16))), name[96];
+    char given[1024] __attribute__((aligned(16)));
     make_base(row, field->name, given);
     memcpy(given + field->offset, value, field->size);
     refuses_or_ends(row, field->name, expected, given);
-    snprintf(name, sizeof name, "%s.%s", row->name, field->name);
-    refuses_inside(row, name, expected, given);
+    refuses_inside(row, field->name, expected, given);
 }
 
 static void try_number(const struct_row *row, const field_row *field, int64_t number)
@@ -360,22 +368,24 @@ static void try_numbers(const struct_row *row, const field_row *field)
 {
     static const int64_t numbers[] = { -1, INT32_MIN, 99, INT32_MAX };
     int has_own_formats = field->numbers == &numbers_of_sdd_image_format; /* of applications, from 1000 */
+    static const size_t too_large = 1 << 20;
     const numbers_row *known = field->numbers;
     switch (field->kind) {
     case KIND_SIZE:
-        for (int64_t size = 0; size < 1024; size++)
-            if (size % 8 != 0 || size == 0) try_number(row, field, size);
+        try_number(row, field, 0), try_number(row, field, 7), try_number(row, field, 9), try_number(row, field, -1);
+        try_value(row, field, SDD_ERROR_UNSUPPORTED, &too_large);
         break;
     case KIND_FLAG: try_number(row, field, 2), try_number(row, field, -1); break;
     case KIND_BITS:
         try_number(row, field, 2 * known->values[known->count - 1]);
-        if (field->size == 8) try_number(row, field, INT64_MIN);
+        try_number(row, field, field->size == 8 ? INT64_MIN : -1);
         break;
     case KIND_ENUM:
         for (int i = 0; i < (has_own_formats ? 3 : 4); i++) try_number(row, field, numbers[i]);
         if (!has_own_formats) names_numbers(known);
-        for (size_t i = 0; i < known->count && !has_own_formats; i++)
-            if (!is_among(known, known->values[i] + 1)) try_number(row, field, known->values[i] + 1);
+        for (size_t i = 0; i < known->count; i++)
+            if (!is_among(known, known->values[i] + 1) && !(has_own_formats && known->values[i] >= 1000))
+                try_number(row, field, known->values[i] + 1);
         break;
     default:
         if (field->is_limit || IS_LISTED(other_limits)) takes_no_limit(row, field);

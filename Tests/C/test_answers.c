@@ -469,52 +469,6 @@ static void no_connection_is_shared_between_files(void)
     destroy(downloader);
 }
 
-/* ------------------------------------------------------------------------------------- bad values */
-
-static void check_refused(sdd_download_request request, int32_t detail, const char *field)
-{
-    record r = RECORD_INIT;
-    request.url = at("/ok/never-sent");
-    fetch_request(NULL, &r, request);
-    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, detail);
-    CHECK(strstr(r.message, field) != NULL);
-    CHECK_EQUAL(requests_of("/ok/never-sent"), 0);
-    record_clear(&r);
-}
-
-static void bad_fields_are_refused(void)
-{
-    static const int32_t kinds[] = { -1, 3, INT32_MAX, INT32_MIN };
-    for (int i = 0; i < 4; i++) {
-        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
-        sdd_download_request request = request_of(NULL);
-        request.transfer = &transfer;
-        transfer.redirects = kinds[i];
-        check_refused(request, SDD_DETAIL_OPERATION_BAD_NUMBER, "redirects");
-    }
-    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
-    sdd_download_request request = request_of(NULL);
-    request.transfer = &transfer;
-    transfer.max_redirects = -1;
-    check_refused(request, SDD_DETAIL_OPERATION_BAD_NUMBER, "max_redirects");
-    transfer.max_redirects = 1001;
-    check_refused(request, SDD_DETAIL_OPERATION_BAD_NUMBER, "max_redirects");
-    static const int64_t limits[] = { -1, INT64_MIN, (INT64_C(1) << 46) + 1, INT64_MAX };
-    for (int i = 0; i < 4; i++) {
-        request = request_of(NULL);
-        request.transfer = reset(&transfer);
-        transfer.max_body_bytes = limits[i];
-        check_refused(request, SDD_DETAIL_OPERATION_BAD_NUMBER, "max_body_bytes");
-    }
-    static const char *const files[] = { "", "a\nb", "\xff" };
-    for (int i = 0; i < 3; i++) {
-        request = request_of(NULL);
-        request.transfer = reset(&transfer);
-        transfer.ca_file = files[i];
-        check_refused(request, SDD_DETAIL_OPERATION_BAD_CREDENTIAL, "ca_file");
-    }
-}
-
 /* ------------------------------------------------------------------------------- repeated headers */
 
 static void headers_may_be_repeated(void)
@@ -680,7 +634,6 @@ int main(void)
     RUN(each_request_trusts_its_own_file);
     RUN(the_file_replaces_the_configs);
     RUN(no_connection_is_shared_between_files);
-    RUN(bad_fields_are_refused);
     RUN(headers_may_be_repeated);
     RUN(repeated_secret_headers_stay_with_their_host);
     RUN(variants_are_selected_by_all_values);

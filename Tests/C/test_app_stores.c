@@ -425,40 +425,6 @@ static void a_trim_is_passed_to_the_table(void)
     end_table(t);
 }
 
-/* A missing required function or a bad struct_size is refused, and nothing is taken over. */
-static void wrong_stores_are_refused(void)
-{
-    OPENED;
-    sdd_cache *none = NULL;
-    char folder[512];
-    snprintf(folder, sizeof folder, "%s", new_folder());
-    config.directory = folder;
-#define REFUSED(store, field, number) \
-    do { \
-        memory = memory_of(s); \
-        entries = entries_of(t); \
-        store.field = number; \
-        CHECK_STATUS(sdd_cache_create(&config, &none), SDD_ERROR_INVALID_ARGUMENT); \
-        CHECK(none == NULL && s->freed == 0 && t->freed == 0); \
-    } while (0)
-    REFUSED(memory, get, NULL);
-    REFUSED(memory, put, NULL);
-    REFUSED(memory, remove, NULL);
-    REFUSED(memory, clear, NULL);
-    REFUSED(memory, struct_size, 0);
-    REFUSED(memory, struct_size, sizeof memory - 3);
-    REFUSED(entries, get, NULL);
-    REFUSED(entries, put, NULL);
-    REFUSED(entries, remove, NULL);
-    REFUSED(entries, clear, NULL);
-    REFUSED(entries, struct_size, 7);
-#undef REFUSED
-    remove_folder(folder);
-    s->freed = t->freed = 1;
-    end_shelf(s);
-    end_table(t);
-}
-
 int main(void)
 {
     start_watchdog();
@@ -468,6 +434,5 @@ int main(void)
     RUN(a_damaged_entry_is_a_miss);
     RUN(a_failing_store_is_reported);
     RUN(a_trim_is_passed_to_the_table);
-    RUN(wrong_stores_are_refused);
     return 0;
 }

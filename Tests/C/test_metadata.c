@@ -134,18 +134,10 @@ static void bad_arguments_are_refused(void)
     sdd_image_text text = SDD_IMAGE_TEXT_INIT;
     CHECK_FAILS(sdd_image_metadata(NULL, SDD_METADATA_ICC, &data, &size), SDD_ERROR_INVALID_ARGUMENT, 0);
     CHECK(data == NULL && size == 0);
-    CHECK_STATUS(sdd_image_metadata(image, SDD_METADATA_ICC, NULL, &size), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_image_metadata(image, SDD_METADATA_ICC, &data, NULL), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_image_metadata(image, 0, &data, &size), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_image_metadata(image, 4, &data, &size), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_image_metadata(image, SDD_METADATA_EXIF, &data, &size), SDD_ERROR_NOT_FOUND);
     CHECK(sdd_image_text_count(image) == 0 && sdd_image_text_count(NULL) == 0);
     CHECK_STATUS(sdd_image_text_at(image, 0, &text), SDD_ERROR_NOT_FOUND);
-    CHECK_STATUS(sdd_image_text_at(image, SIZE_MAX, &text), SDD_ERROR_NOT_FOUND);
-    CHECK_STATUS(sdd_image_text_at(NULL, 0, &text), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_image_text_at(image, 0, NULL), SDD_ERROR_INVALID_ARGUMENT);
-    text.struct_size = 0;
-    CHECK_STATUS(sdd_image_text_at(image, 0, &text), SDD_ERROR_INVALID_ARGUMENT);
     sdd_image_release(image);
     /* A frame has no bytes, and so no metadata. */
     CHECK_STATUS(sdd_get(NULL, at("/file/frames/pieces.png"), 0, -1, &image, NULL, NULL), SDD_OK);

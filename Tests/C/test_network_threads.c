@@ -117,19 +117,6 @@ static void hosts_use_all_threads(void)
 /* Each thread needs a connection at least. */
 static void there_are_no_more_threads_than_connections(void) { hosts_are_spread(THREADS, 2, 2); }
 
-static void wrong_numbers_are_refused(void)
-{
-    const int wrong[] = { -1, 17, INT32_MAX, INT32_MIN };
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        sdd_network_options network = spread_over(wrong[i]);
-        sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-        sdd_downloader *downloader = NULL;
-        config.network = &network;
-        CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_ERROR_INVALID_ARGUMENT);
-        CHECK(strstr(sdd_last_error_message(), "sdd_network_options.network_threads") != NULL);
-    }
-}
-
 /* ------------------------------------------------------------------------------- what they share */
 
 /* A cookie set by any thread's host is kept in the one jar, which is saved once all threads have ended. */
@@ -291,7 +278,6 @@ int main(void)
     int threads = count_threads(), descriptors = count_descriptors();
     RUN(hosts_use_all_threads);
     RUN(there_are_no_more_threads_than_connections);
-    RUN(wrong_numbers_are_refused);
     RUN(cookies_are_in_one_jar);
     RUN(transports_are_called_on_one_thread);
     RUN(slots_count_for_all_threads);

@@ -273,38 +273,6 @@ static void an_empty_list_and_one_without_callbacks(void)
     close_loader(&l);
 }
 
-static void refused(loader_in_folder *l, const sdd_prefetch_list *list, sdd_status expected)
-{
-    CHECK_REFUSED(sdd_prefetch(l->loader, list), expected);
-}
-
-static void bad_lists_are_refused_without_a_callback(void)
-{
-    loader_in_folder l = open_loader();
-    list_record list = LIST_RECORD_INIT;
-    uint8_t pixels[4];
-    sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
-    const char *urls[] = { at("/ok") };
-    sdd_prefetch_list given = list_of(&list, NULL, 1, SDD_PREFETCH_DISK);
-    refused(&l, &given, SDD_ERROR_INVALID_ARGUMENT);
-    given = list_of(&list, urls, (1 << 20) + 1, SDD_PREFETCH_DISK);
-    refused(&l, &given, SDD_ERROR_INVALID_ARGUMENT);
-    given = list_of(&list, urls, SIZE_MAX, SDD_PREFETCH_DISK);
-    refused(&l, &given, SDD_ERROR_INVALID_ARGUMENT);
-    given = list_of(&list, urls, 1, 2);
-    refused(&l, &given, SDD_ERROR_INVALID_ARGUMENT);
-    given = list_of(&list, urls, 1, SDD_PREFETCH_MEMORY);
-    given.priority = 6;
-    refused(&l, &given, SDD_ERROR_INVALID_ARGUMENT);
-    given = list_of(&list, urls, 1, SDD_PREFETCH_MEMORY);
-    given.decode = &decode;
-    decode.pixels = pixels;
-    decode.pixels_size = sizeof pixels;
-    refused(&l, &given, SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_EQUAL(list.freed_count + list.completed_count, 0);
-    close_loader(&l);
-}
-
 /* --------------------------------------------------------------------------------- events as records */
 
 static void z2_an_application_that_drains_gets_the_same(void)
@@ -431,7 +399,6 @@ int main(void)
     RUN(destroying_the_downloader_ends_them_too);
     RUN(a_bad_url_fails_alone);
     RUN(an_empty_list_and_one_without_callbacks);
-    RUN(bad_lists_are_refused_without_a_callback);
     RUN(z2_an_application_that_drains_gets_the_same);
     RUN(b30_no_progress_after_the_end_that_each_delivered);
     RUN(b30_no_progress_after_a_cancel_in_each);

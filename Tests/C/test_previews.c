@@ -447,33 +447,6 @@ static void z11_all_requests_must_allow_it(void)
     destroy(downloader);
 }
 
-static void bad_limits_are_refused(void)
-{
-    sdd_downloader *downloader = NULL;
-    for (int i = 0; i < 11; i++) {
-        sdd_callback_options callbacks = SDD_CALLBACK_OPTIONS_INIT;
-        sdd_limits limits = SDD_LIMITS_INIT;
-        sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-        config.callbacks = &callbacks;
-        config.limits = &limits;
-        switch (i) {
-        case 0: limits.decode_time_ms = -2; break;
-        case 1: limits.decode_time_ms = INT64_MAX; break;
-        case 2: limits.decode_time_ms_per_mib = -1; break;
-        case 3: limits.decode_time_ms_per_mib = INT64_MAX; break;
-        case 4: limits.max_scans = -1; break;
-        case 5: callbacks.min_preview_scans = -1; break;
-        case 6: callbacks.min_preview_interval_ms = -2; break;
-        case 7: callbacks.min_preview_interval_ms = INT64_MAX; break;
-        case 8: callbacks.min_preview_bytes = -1; break;
-        case 9: callbacks.min_preview_bytes = INT64_MAX; break;
-        default: limits.max_scans = INT32_MIN; break;
-        }
-        if (sdd_downloader_create(&config, &downloader) != SDD_ERROR_INVALID_ARGUMENT) FAIL("config %d is accepted", i);
-        CHECK(downloader == NULL);
-    }
-}
-
 /* The limits are the number of a picture's scans, and how many more scans each preview must show. */
 static void z20_the_limits_hold(void)
 {
@@ -523,7 +496,6 @@ int main(void)
     RUN(facts_come_with_every_picture);
     RUN(z11_a_request_does_not_wait_for_the_rest);
     RUN(z11_all_requests_must_allow_it);
-    RUN(bad_limits_are_refused);
     RUN(z20_the_limits_hold);
     return 0;
 }

@@ -105,6 +105,7 @@ static void numbers_of_no_enumeration_are_refused(void)
             if (all_calls[i].parameters[at].kind != KIND_ENUM || strcmp(numbers->type, "sdd_status") == 0) continue;
             refuses_number(i, at, -1);
             refuses_number(i, at, 99);
+            if (!is_among(numbers, 0) && strstr(numbers->type, "flags") == NULL) refuses_number(i, at, 0);
             for (size_t one = 0; one < numbers->count; one++)
                 if (!is_among(numbers, numbers->values[one] + 1)) refuses_number(i, at, numbers->values[one] + 1);
         }
@@ -302,6 +303,9 @@ static void entries(void)
     item.key = query.key = "key";
     item.completed = query.completed = never_sdd_result_fn;
     GIVES(0, sdd_cache_contains_wait, (cache, "", 0), "key: \"\" is no key");
+    GIVES(0, sdd_cache_contains_wait, (cache, "key", SDD_CACHE_NONE), "levels: 4 is not one of SDD_CACHE_");
+    REFUSES(sdd_cache_remove_wait, (cache, "key", SDD_CACHE_NONE), INVALID, "levels: 4 is not one of SDD_CACHE_");
+    REFUSES(sdd_cache_clear_wait, (cache, SDD_CACHE_NONE), INVALID, "levels: 4 is not one of SDD_CACHE_");
     REFUSES(sdd_cache_remove_wait, (cache, "\xff", 0), INVALID, "key: \"\\xff\" is no key");
     REFUSES(sdd_cache_put_wait, (cache, &item), INVALID, "sdd_cache_item.completed: it must be NULL");
     item = (sdd_cache_item)SDD_CACHE_ITEM_INIT;

@@ -13,6 +13,7 @@ static const char *const none[] = { NULL }, *const wrong[] = { "example.org:80" 
 static const char *const urls[65] = { "http://127.0.0.1/", "http://127.0.0.1/" };
 static const sdd_header no_name = { "a b", "c" }, no_value = { "a", "\n" };
 static const sdd_transform resize = SDD_TRANSFORM_INIT;
+static const sdd_transform flip = { .struct_size = sizeof flip, .kind = SDD_TRANSFORM_FLIP, .flip = SDD_FLIP_VERTICAL };
 static const sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
 
 static void downloaders(void)
@@ -21,6 +22,7 @@ static void downloaders(void)
     WRONG(sdd_downloader_config, decode_threads, 257);
     WRONG(sdd_downloader_config, reserved_urgent_slots, 6);
     WRONG(sdd_downloader_config, accepted_status_codes, "200,2xx");
+    WRONG(sdd_downloader_config, accepted_status_codes, "everything");
     WRONG(sdd_downloader_config, accepted_content_types, "image/*,pictures");
     WRONG(sdd_retry_options, max_attempts, 1001);
 }
@@ -62,9 +64,13 @@ static void credentials_cookies_and_vtables(void)
     CHECK_EQUAL(sdd_cookies_count(kept), 0);
     sdd_cookies_release(kept);
     WRONG(sdd_transport, scheme, "a b");
+    WRONG(sdd_transport, scheme, "1archive");
+    WRONG(sdd_transport, scheme, "archive:");
+    WRONG(sdd_transport, scheme, "**");
     WRONG(sdd_transport, can_load, NULL, given.scheme = "*");
     WRONG(sdd_coder, mime_type, "picture");
     CHECK_STATUS(sdd_process_remove_coder("never"), SDD_ERROR_NOT_FOUND);
+    CHECK_STATUS(sdd_downloader_remove_transport(good_downloader, "archive"), SDD_ERROR_NOT_FOUND);
 }
 
 static void pictures(void)
@@ -80,21 +86,26 @@ static void pictures(void)
     WRONG(sdd_decode_options, pixels_size, 4);
     WRONG(sdd_decode_options, pixels_size, SIZE_MAX, given.pixels = pixels);
     WRONG(sdd_decode_options, pixels_stride, 4);
+    WRONG(sdd_decode_options, pixels_stride, SIZE_MAX, given.pixels = pixels, given.pixels_size = 64);
     WRONG(sdd_decode_options, pixels_stride, 5, given.pixels = pixels, given.row_alignment = 4);
     WRONG(sdd_encode_options, quality, 101);
     WRONG(sdd_encode_options, background, 0x1000000);
+    WRONG(sdd_transform, kind, 0);
     WRONG(sdd_transform, width, 0, given.height = 0);
+    WRONG(sdd_transform, width, -3, given.kind = SDD_TRANSFORM_CROP);
+    WRONG(sdd_transform, height, 0, given.kind = SDD_TRANSFORM_CROP);
     WRONG(sdd_transform, width, 0, given.kind = SDD_TRANSFORM_CROP);
     WRONG(sdd_transform, height, -1, given.kind = SDD_TRANSFORM_CROP);
     WRONG(sdd_transform, flip, 0);
+    WRONG(sdd_transform, degrees, 0);
     WRONG(sdd_transform, degrees, 45);
+    WRONG(sdd_transform, degrees, 360);
     WRONG(sdd_transform, key, NULL);
     WRONG(sdd_transform, callback, NULL);
 }
 
 static void requests(void)
 {
-    WRONG(sdd_download_request, completed, NULL);
     WRONG(sdd_download_request, options, SDD_OPTION_RETRY_FAILED);
     WRONG(sdd_download_request, method, "G T");
     WRONG(sdd_download_request, body, NULL, given.body_size = 1, given.method = "POST");
@@ -106,39 +117,62 @@ static void requests(void)
     WRONG(sdd_transfer_options, headers, &no_name, given.header_count = 1);
     WRONG(sdd_transfer_options, headers, &no_value, given.header_count = 1);
     WRONG(sdd_transfer_options, header_count, 1001, given.headers = &no_name);
+    WRONG(sdd_transfer_options, max_attempts, 1001);
+    WRONG(sdd_transfer_options, max_redirects, 1001);
+    WRONG(sdd_transfer_options, max_body_bytes, (INT64_C(1) << 46) + 1);
     WRONG(sdd_transfer_options, accepted_status_codes, "all");
     WRONG(sdd_transfer_options, accepted_content_types, "image");
-    WRONG(sdd_load_request, completed, NULL);
     WRONG(sdd_load_request, integrity, "md5-x");
+    WRONG(sdd_load_request, cache_key, text_of_70000);
     WRONG(sdd_load_request, transform_count, 257, given.transforms = &resize);
     WRONG(sdd_load_request, alternative_count, 65, given.alternatives = urls);
+    WRONG(sdd_prefetch_list, count, (1 << 20) + 1, given.urls = urls);
     WRONG(sdd_prefetch_list, options, SDD_OPTION_BYTES_ONLY);
 }
 
-/* The message names the field of the inner struct. */
-static void structs_in_requests(void)
+/* Its callback is required on a thread of the library, also of a struct that is too short for one. */
+static void a_callback_is_required(void)
 {
-    sdd_credential half = SDD_CREDENTIAL_INIT;
-    sdd_decode_options odd_fit = SDD_DECODE_OPTIONS_INIT;
-    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
-    sdd_download_request request = record_request(NULL, "http://127.0.0.1:1/");
-    half.username = "a";
-    odd_fit.fit = 9;
-    transfer.credential = &half;
-    request.transfer = &transfer;
-    CHECK_STATUS(read_sdd_download_request(&request), SDD_ERROR_INVALID_DOWNLOAD_OPERATION);
-    CHECK(told_detail == SDD_DETAIL_OPERATION_BAD_CREDENTIAL && strncmp(told, "sdd_credential.password: ", 25) == 0);
-    request.transfer = NULL;
-    request.decode = &odd_fit;
-    CHECK_STATUS(read_sdd_download_request(&request), SDD_ERROR_INVALID_DOWNLOAD_OPERATION);
-    CHECK(told_detail == SDD_DETAIL_OPERATION_BAD_DECODE && strncmp(told, "sdd_decode_options.fit: ", 24) == 0);
+    sdd_load_request load;
+    make_base(&row_of_sdd_load_request, "completed", &load);
+    load.struct_size = offsetof(sdd_load_request, completed);
+    CHECK_STATUS(read_sdd_load_request(&load), INVALID);
+    WRONG(sdd_load_request, completed, NULL);
+    WRONG(sdd_download_request, completed, NULL);
+}
+
+/* Pixels of the application belong to one picture: not to one with transforms, nor to several. */
+static void pixels_in_requests(void)
+{
+    static uint8_t pixels[64];
+    sdd_decode_options into = SDD_DECODE_OPTIONS_INIT;
+    sdd_load_request load;
+    sdd_prefetch_list list = SDD_PREFETCH_LIST_INIT;
+    sdd_batch_config batch;
+    into.pixels = pixels;
+    into.pixels_size = sizeof pixels;
+    make_base(&row_of_sdd_load_request, "transforms", &load);
+    load.decode = &into;
+    load.transforms = &flip;
+    load.transform_count = 1;
+    CHECK_STATUS(read_sdd_load_request(&load), SDD_ERROR_INVALID_DOWNLOAD_OPERATION);
+    CHECK_EQUAL(told_detail, SDD_DETAIL_OPERATION_BAD_DECODE);
+    list.decode = &into;
+    CHECK_STATUS(read_sdd_prefetch_list(&list), INVALID);
+    make_good(&row_of_sdd_batch_config, &batch);
+    batch.decode = &into;
+    CHECK_STATUS(read_sdd_batch_config(&batch), INVALID);
 }
 
 static void caches(void)
 {
-    WRONG(sdd_cache_config, name, "a/b");
+    static const char *const names[] = { ".", "..", "/", "a/", "a/b" };
+    for (int i = 0; i < 5; i++) WRONG(sdd_cache_config, name, names[i]);
     WRONG(sdd_cache_config, read_only_directories, none, given.read_only_count = 1);
     WRONG(sdd_cache_config, read_only_count, 10001, given.read_only_directories = none);
+    WRONG(sdd_cache_config, levels, SDD_CACHE_NONE);
+    WRONG(sdd_cache_item, levels, SDD_CACHE_NONE);
+    WRONG(sdd_cache_query_options, levels, SDD_CACHE_NONE);
     WRONG(sdd_cache_config, low_water_percent, 101);
     WRONG(sdd_cache_config, ignored_query_parameters, "a,,b");
     WRONG(sdd_cache_query_options, key, text_of_70000);
@@ -147,16 +181,23 @@ static void caches(void)
 
 static void batches(void)
 {
+    static const uint64_t ids[1] = { 1 };
     WRONG(sdd_batch_config, downloader, good_downloader, given.loader = good_loader);
     WRONG(sdd_batch_config, urls, NULL, given.count = 1);
     WRONG(sdd_batch_config, count, SIZE_MAX, given.urls = urls);
     WRONG(sdd_batch_config, next, never_sdd_batch_next_fn, given.urls = urls);
     WRONG(sdd_batch_config, options, SDD_OPTION_RETRY_FAILED);
+    WRONG(sdd_batch_config, count, SIZE_MAX / 2, given.urls = urls);
+    WRONG(sdd_batch_config, next, never_sdd_batch_next_fn, given.ids = ids, given.urls = NULL, given.count = 0);
     WRONG(sdd_batch_config, look_ahead, 65537);
     WRONG(sdd_tensor, pixels, NULL);
     WRONG(sdd_tensor, slot_count, 0);
     WRONG(sdd_tensor, slot_count, 1);
     WRONG(sdd_tensor, slot_stride, 2);
+    WRONG(sdd_tensor, slot_stride, SIZE_MAX / 4, given.slot_count = 9);
+    WRONG(sdd_tensor, slot_stride, 0, given.width = INT32_MAX, given.height = INT32_MAX, given.slot_count = 100);
+    WRONG(sdd_tensor, pixel_format, SDD_PIXEL_FORMAT_BGRA8);
+    WRONG(sdd_tensor, pixel_format, SDD_PIXEL_FORMAT_RGB8_PLANAR);
     WRONG(sdd_tensor, width, 0);
     WRONG(sdd_tensor, layout, SDD_TENSOR_CHW, given.pixel_format = SDD_PIXEL_FORMAT_GREY8);
     WRONG(sdd_tensor, background, 0x1000000);
@@ -222,7 +263,8 @@ int main(void)
     RUN(credentials_cookies_and_vtables);
     RUN(pictures);
     RUN(requests);
-    RUN(structs_in_requests);
+    RUN(pixels_in_requests);
+    RUN(a_callback_is_required);
     RUN(caches);
     RUN(batches);
     RUN(every_field_is_refused);

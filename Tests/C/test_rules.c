@@ -43,6 +43,7 @@ static void d15_g1_g11_the_defaults_are_the_headers(void)
     CHECK(config.retry->max_attempts == 1 && config.retry->budget == 10 && config.retry->delay_ms == 500);
     CHECK(config.retry->max_delay_ms == 30000 && config.min_host_interval_ms == 0);
     CHECK_EQUAL(config.limits->max_decode_ratio, 512);
+    CHECK(config.limits->low_speed_limit == 100 && config.limits->low_speed_time_ms == 60000);
     CHECK(config.network->cookie_file == NULL && config.network->network_interface == NULL && config.network->unix_socket_path == NULL);
     destroy(downloader);
 }

