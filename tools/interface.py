@@ -171,7 +171,8 @@ def comments(include):
     sys.path.insert(0, os.path.join(ROOT, "docs", "site"))
     from header import read_header
     items = [item for chapter in read_header(Path(include, "sdd")) for item in chapter.items if item.kind == "struct"]
-    return {f"{item.name}.{member.name}": " ".join(member.doc.text.split()) for item in items for member in item.members}
+    members = [(f"{item.name}.{member.name}", member) for item in items for member in item.members]
+    return {name: " ".join(member.doc.text.split()) for name, member in members}
 
 
 def read(include=INCLUDE):

@@ -3,9 +3,9 @@
 
     make_tables.py FILE [INCLUDE]       Tests/C/run.sh calls it; INCLUDE: the folder of the header, default include
 
-Tests/C/interface.h includes FILE and has the types of its rows: `all_structs` with their fields, `all_calls` with their
-parameters, which are called through one function type, and the numbers of each enumeration. For each callback type
-there is a function that ends the test when it is called: never_sdd_result_fn, never_sdd_coder_open.
+Tests/C/interface.h includes FILE and has the types of its rows: `header_structs` with their fields, `header_calls` with
+their parameters, which are called through one function type, and the numbers of each enumeration. For each callback
+type there is a function that ends the test when it is called: never_sdd_result_fn, never_sdd_coder_open.
 """
 
 import os
@@ -66,17 +66,18 @@ def tables(interface):
         if name in interface.inits:
             init = f"&init_of_{name}"
             lines += [f"static const {name} init_of_{name} = {interface.inits[name]};"]
-        lines += [f"static const field_row fields_of_{name}[] = {{", *[row(one, name, interface) for one in fields], "};",
+        lines += [f"static const field_row fields_of_{name}[] = {{"]
+        lines += [*[row(one, name, interface) for one in fields], "};",
                   f"static const struct_row row_of_{name} = "
                   f'{{ "{name}", sizeof({name}), {init}, fields_of_{name}, {len(fields)} }};']
-    lines += ["static const struct_row *const all_structs[] = {"]
+    lines += ["static const struct_row *const header_structs[] = {"]
     lines += [*[f"    &row_of_{name}," for name in interface.structs], "};"]
     for call in interface.calls:
         rows = [row(one, "", interface) for one in call.parameters]
         rows = rows or ["    { NULL, NULL, KIND_POINTER, 0, 0, NULL, NULL, NULL, 0, 0 },"]
         lines += [*caller(call), f"static const field_row parameters_of_{call.name}[] = {{", *rows, "};"]
     lines += ["enum {", *[f"    number_of_{call.name}," for call in interface.calls], "    CALL_COUNT", "};",
-              "static const call_row all_calls[] = {"]
+              "static const call_row header_calls[] = {"]
     lines += [f'    {{ "{call.name}", "{call.result.type}", call_{call.name}, parameters_of_{call.name}, '
               f"{len(call.parameters)} }}," for call in interface.calls]
     return "\n".join([*lines, "};"]) + "\n"

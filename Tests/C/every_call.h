@@ -30,7 +30,7 @@ static inline void check_call_fails(const call_row *call, const made_arguments *
     if (given != nothing) FAIL("%s gives %lld, not %lld", call->name, (long long)given, (long long)nothing);
     if (sdd_last_error(NULL) != expected) FAIL("%s: %s", call->name, sdd_last_error_message());
     check_untouched(call, made);
-    has_failed[call - all_calls] = 1;
+    has_failed[call - header_calls] = 1;
 }
 
 /* Calls every function that takes an object of this type with this one, which is dead, and living ones for the rest.
@@ -41,7 +41,7 @@ static inline void every_call_with(const char *type, void *dead, sdd_status expe
     int count = 0, can_be_shared = strcmp(type, "sdd_batch") != 0;
     if (good_image == NULL) CHECK_STATUS(sdd_image_create(1, 1, SDD_PIXEL_FORMAT_RGBA8, pixel, 0, &good_image), SDD_OK);
     for (int i = 0; i < CALL_COUNT; i++) {
-        const call_row *call = &all_calls[i];
+        const call_row *call = &header_calls[i];
         int ends = strstr(call->name, "_destroy") || strstr(call->name, "_close");
         if (dead == NULL && can_be_shared && ends) continue;
         for (size_t at = 0; at < call->count; at++) {
@@ -62,7 +62,7 @@ static inline void every_call_with(const char *type, void *dead, sdd_status expe
 static inline void every_token_call_finds_nothing(sdd_token token)
 {
     for (int i = 0; i < CALL_COUNT; i++) {
-        const call_row *call = &all_calls[i];
+        const call_row *call = &header_calls[i];
         made_arguments made;
         const char *first = call->count > 0 ? call->parameters->type : "";
         if (strcmp(first, "sdd_token") != 0 && strcmp(first, "sdd_transfer") != 0) continue;

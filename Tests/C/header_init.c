@@ -17,7 +17,7 @@ static void macros_set_only_sizes(void)
 {
     size_t i, byte;
     for (i = 0; i < STRUCT_COUNT; i++) {
-        const struct_row *row = all_structs[i];
+        const struct_row *row = header_structs[i];
         const unsigned char *made = (const unsigned char *)row->init;
         if (made == NULL) continue;
         expect(memcmp(made, &row->size, sizeof row->size) == 0, row->name);
@@ -30,9 +30,9 @@ static void print_fields(void)
 {
     size_t i, at;
     for (i = 0; i < STRUCT_COUNT; i++)
-        for (at = 0; at < all_structs[i]->count; at++) {
-            const field_row *field = &all_structs[i]->fields[at];
-            printf("%s.%s %lu %lu\n", all_structs[i]->name, field->name, (unsigned long)field->offset,
+        for (at = 0; at < header_structs[i]->count; at++) {
+            const field_row *field = &header_structs[i]->fields[at];
+            printf("%s.%s %lu %lu\n", header_structs[i]->name, field->name, (unsigned long)field->offset,
                    (unsigned long)field->size);
         }
 }

@@ -85,13 +85,13 @@ static inline void never(const char *callback)
 
 #include "tables.h"
 
-enum { STRUCT_COUNT = sizeof all_structs / sizeof *all_structs };
+enum { STRUCT_COUNT = sizeof header_structs / sizeof *header_structs };
 
 static inline const struct_row *struct_named(const char *name)
 {
     size_t i;
     for (i = 0; i < STRUCT_COUNT; i++)
-        if (strcmp(all_structs[i]->name, name) == 0) return all_structs[i];
+        if (strcmp(header_structs[i]->name, name) == 0) return header_structs[i];
     fprintf(stderr, "the header has no struct %s\n", name);
     exit(1);
 }

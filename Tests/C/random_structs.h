@@ -212,14 +212,10 @@ static sdd_decode_options random_decode(call *c)
 {
     sdd_decode_options d = SDD_DECODE_OPTIONS_INIT;
     d.pixel_format = one_in(3) ? mostly32(1 + (int32_t)chance(9)) : 0;
-    d.keep_orientation = mostly32((int32_t)chance(2));
-    d.background = (uint32_t)number32();
-    d.fit = mostly32((int32_t)chance(3));
+    RANDOMIZE(sdd_decode_options, &d, chance(4));
     if (one_in(2)) d.target_width = mostly32((int32_t)chance(60));
     if (one_in(2)) d.target_height = mostly32((int32_t)chance(60));
-    if (one_in(10)) d.scale_down_limit_bytes = number64();
     if (one_in(10)) d.row_alignment = mostly32(1 << chance(13));
-    d.allow_enlarging = one_in(20) ? number32() : 0;
     if (one_in(15)) d.allocator = &good_allocator;
     if (c && one_in(25)) {
         c->pixels = calloc(1, 65536);
@@ -227,9 +223,6 @@ static sdd_decode_options random_decode(call *c)
         d.pixels_size = one_in(4) ? chance(65536) : 65536;
         d.pixels_stride = one_in(4) ? chance(1000) : 0;
     }
-    d.damage = mostly32((int32_t)chance(2));
-    d.scaling = mostly32((int32_t)chance(2));
-    d.format_hint = one_in(20) ? number32() : 0;
     return d;
 }
 
@@ -287,19 +280,9 @@ static const sdd_transfer_options *random_transfer(made_transfer *m)
     *t = (sdd_transfer_options)SDD_TRANSFER_OPTIONS_INIT;
     for (int i = 0; i < 3; i++) m->headers[i] = (sdd_header){ mostly_text("X-One"), mostly_text("1") };
     if (one_in(6)) t->headers = m->headers, t->header_count = chance(4);
-    if (one_in(15)) t->referrer = text();
     if (one_in(15)) m->credential = random_credential(), t->credential = &m->credential;
     if (one_in(8)) m->modifiers = random_modifiers(), t->modifiers = &m->modifiers;
-    if (one_in(15)) t->accepted_status_codes = text();
-    if (one_in(15)) t->accepted_content_types = text();
-    if (one_in(20)) t->max_body_bytes = number64();
-    if (one_in(20)) t->max_redirects = number32();
-    if (one_in(15)) t->redirects = mostly32((int32_t)chance(3));
-    if (one_in(15)) t->max_attempts = number32();
-    if (one_in(30)) t->ca_file = text();
-    int64_t *const limits[] = { &t->queue_timeout_ms, &t->connect_timeout_ms, &t->first_byte_timeout_ms,
-                                &t->download_timeout_ms, &t->low_speed_limit, &t->low_speed_time_ms };
-    if (one_in(3)) *limits[chance(sizeof limits / sizeof *limits)] = number64();
+    if (one_in(3)) RANDOMIZE(sdd_transfer_options, t, 1 + chance(3));
     if (one_in(4)) t->total_timeout_ms = mostly64(1 + chance(100));
     t->struct_size = random_size(sizeof *t, m->p.room);
     return t;
@@ -319,15 +302,12 @@ static void randomize_request(made_request *m, call *c)
     sdd_download_request *r = &m->p.s;
     if (one_in(3)) r->options |= random_option();
     if (one_in(60)) r->options |= random_bits();
-    if (one_in(15)) r->method = text();
+    if (one_in(6)) RANDOMIZE(sdd_download_request, r, 1 + chance(3));
     if (one_in(30)) r->body = one_in(3) ? NULL : long_text, r->body_size = chance(300);
-    if (one_in(30)) r->range = text();
     r->priority = mostly32((int32_t)chance(6));
     r->transfer = random_transfer(&m->transfer);
     if (one_in(25)) r->sink = mostly32((int32_t)chance(3)), r->sink_fd = one_in(4) ? wrong_descriptor() : null_device;
     if (one_in(3)) m->decode = random_decode(c), r->decode = &m->decode;
-    if (one_in(40)) r->integrity = text();
-    if (one_in(40)) r->expected_bytes = number64();
     /* These fields may change the body that the URL gives. */
     const sdd_transfer_options *t = r->transfer;
     if (r->sink || r->range || r->method || r->integrity || r->options & SDD_OPTION_BODY_AS_SENT) c->target[0] = 0;
@@ -390,15 +370,9 @@ static void make_load(made_load *m, call *c)
     for (int i = 0; i < 3; i++) m->transforms[i] = random_transform(), m->others[i] = any_url();
     if (one_in(4)) r->transforms = m->transforms, r->transform_count = chance(4);
     if (one_in(8)) r->alternatives = m->others, r->alternative_count = chance(4);
-    if (one_in(8)) r->cache_key = text();
-    if (one_in(10)) r->query = number32();
-    if (one_in(10)) r->store = number32();
-    if (one_in(10)) r->original_query = number32();
-    if (one_in(10)) r->original_store = number32();
+    if (one_in(3)) RANDOMIZE(sdd_load_request, r, 1 + chance(4));
     r->priority = mostly32((int32_t)chance(6));
     r->transfer = random_transfer(&m->transfer);
-    if (one_in(40)) r->integrity = text();
-    if (one_in(40)) r->expected_bytes = number64();
     r->preview = one_in(2) ? on_part : NULL;
     r->facts = one_in(4) ? on_facts : NULL;
     /* Refused without that bit. */

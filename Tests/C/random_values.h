@@ -6,6 +6,7 @@
 #define RANDOM_VALUES_H
 
 #include "record.h"
+#include "interface.h"
 #include "server.h"
 
 #include <limits.h>
@@ -34,45 +35,19 @@ static inline int one_in(uint32_t count) { return chance(count) == 0; }
 
 /* --------------------------------------------------------------------- call counts of every function */
 
-enum { MOST_FUNCTIONS = 400, NAME_SIZE = 64 };
-static char function_names[MOST_FUNCTIONS][NAME_SIZE];
-static atomic_llong function_counts[MOST_FUNCTIONS];
-static int function_total;
-
-/* Reads the library's own list of functions: one that is listed and never called ends the test. */
-static inline void read_functions(void)
-{
-    char line[200];
-    FILE *file = fopen("Tests/abi/symbols.expected", "r");
-    CHECK(file != NULL);
-    while (fgets(line, sizeof line, file)) {
-        char name[NAME_SIZE];
-        if (sscanf(line, "%63[a-z0-9_] ", name) != 1 || strncmp(name, "sdd_", 4) != 0) continue;
-        CHECK(function_total < MOST_FUNCTIONS);
-        strcpy(function_names[function_total++], name);
-    }
-    fclose(file);
-    CHECK(function_total > 100);
-}
-
-static inline int function_index(const char *name)
-{
-    for (int i = 0; i < function_total; i++)
-        if (strcmp(function_names[i], name) == 0) return i;
-    FAIL("%s is not in Tests/abi/symbols.expected", name);
-}
+static atomic_llong function_counts[CALL_COUNT];
 
 static inline int count_missing(void)
 {
     int missing = 0;
-    for (int i = 0; i < function_total; i++) missing += function_counts[i] == 0;
+    for (int i = 0; i < CALL_COUNT; i++) missing += function_counts[i] == 0;
     return missing;
 }
 
 static inline void check_all_functions(void)
 {
-    for (int i = 0; i < function_total; i++)
-        if (function_counts[i] == 0) fprintf(stderr, "%s was never called\n", function_names[i]);
+    for (int i = 0; i < CALL_COUNT; i++)
+        if (function_counts[i] == 0) fprintf(stderr, "%s was never called\n", header_calls[i].name);
     CHECK_EQUAL(count_missing(), 0);
 }
 
@@ -114,22 +89,16 @@ static inline void check_no_call_hangs(void)
     }
 }
 
-static inline const char *count_function(atomic_int *known, const char *name)
+static inline const char *count_function(int number)
 {
-    int index = atomic_load(known);
-    if (index == 0) {
-        index = function_index(name) + 1;
-        atomic_store(known, index);
-    }
-    atomic_fetch_add(&function_counts[index - 1], 1);
-    return watch_call(name);
+    atomic_fetch_add(&function_counts[number], 1);
+    return watch_call(header_calls[number].name);
 }
 
 /* Calls a function of sdd.h. */
 #define CALL(name, ...) \
     ({ \
-        static atomic_int known_; \
-        __attribute__((cleanup(watch_outer_call), unused)) const char *outer_ = count_function(&known_, #name); \
+        __attribute__((cleanup(watch_outer_call), unused)) const char *outer_ = count_function(number_of_##name); \
         name(__VA_ARGS__); \
     })
 
@@ -172,6 +141,37 @@ static inline const char *text(void)
 }
 
 static inline const char *mostly_text(const char *meant) { return one_in(12) ? text() : meant; }
+
+/* Fields that only a test that knows their meaning sets: files that would be written, descriptors that are in use, and
+   what the model must know. */
+static const char *const set_by_hand[] = {
+    "cookie_file", "directory", "name", "sink", "sink_fd", "url", "options", "delivery", "decode_threads", "share_wait_ms",
+};
+
+/* Sets fields of a struct that hold no pointer and no count, `count` of them by chance, to good and wrong values. */
+static inline void randomize(const struct_row *row, void *given, uint32_t count)
+{
+    while (count-- > 0) {
+        const field_row *field = &row->fields[chance((uint32_t)row->count)];
+        char *place = (char *)given + field->offset;
+        const numbers_row *numbers = field->numbers;
+        int64_t number = field->size == 4 ? number32() : number64();
+        double fraction = (double)chance(8) / 4 - 0.5;
+        const char *words = text();
+        int is_known = 0;
+        for (size_t i = 0; i < sizeof set_by_hand / sizeof *set_by_hand; i++)
+            is_known |= strcmp(set_by_hand[i], field->name) == 0;
+        if (is_known || field->kind == KIND_SIZE) continue;
+        if (field->kind == KIND_REAL) memcpy(place, &fraction, sizeof fraction);
+        if (field->kind == KIND_TEXT) memcpy(place, &words, sizeof words);
+        if (field->kind > KIND_NUMBER) continue;
+        if (numbers && !one_in(3)) number = numbers->values[chance((uint32_t)numbers->count)];
+        if (field->kind == KIND_FLAG && !one_in(3)) number = chance(2);
+        int32_t small = (int32_t)number;
+        memcpy(place, field->size == 4 ? (const void *)&small : (const void *)&number, field->size);
+    }
+}
+#define RANDOMIZE(type, given, count) randomize(&row_of_##type, given, count)
 
 /* Memory for a struct whose struct_size may be greater or less than its real size. */
 #define PLACE(type) \

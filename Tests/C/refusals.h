@@ -22,7 +22,7 @@ static inline int names_a_field(const char *said)
 /* Checks that the message is one sentence on one line, names this call, and contains this part. */
 static inline void check_sentence(int number, const char *part, int is_of_request)
 {
-    const char *call = all_calls[number].name;
+    const char *call = header_calls[number].name;
     const char *said = sdd_last_error_message();
     size_t length = strlen(said);
     if (strstr(said, " 4711 ") != NULL) FAIL("%s: no message is set", call);

@@ -121,7 +121,7 @@ static char refused[STRUCT_COUNT][64]; /* by the numbers of struct and field */
 static char *refused_mark(const struct_row *row, const field_row *field)
 {
     for (int i = 0; i < STRUCT_COUNT; i++)
-        if (all_structs[i] == row) return &refused[i][field - row->fields];
+        if (header_structs[i] == row) return &refused[i][field - row->fields];
     FAIL("%s is not in the tables", row->name);
 }
 
@@ -229,7 +229,7 @@ static void refuses_inside(const struct_row *row, const char *field_name, sdd_st
     char name[96];
     sdd_detail detail = detail_of(row, field_name);
     snprintf(name, sizeof name, "%s.%s", row->name, field_name);
-    if (row == &row_of_sdd_decode_options || row == &row_of_sdd_pixel_allocator) detail = SDD_DETAIL_OPERATION_BAD_DECODE;
+    if (row == &row_of_sdd_decode_options) detail = SDD_DETAIL_OPERATION_BAD_DECODE;
     if (row == &row_of_sdd_credential) detail = SDD_DETAIL_OPERATION_BAD_CREDENTIAL;
     for (int i = 0; i < READERS + MORE_READERS; i++) {
         const struct_row *outer = reader_at(i)->row;
@@ -246,7 +246,8 @@ static void refuses_inside(const struct_row *row, const char *field_name, sdd_st
             sdd_status status = reader_at(i)->read(around);
             if (told[0] == 0) snprintf(told, sizeof told, "%s", sdd_last_error_message());
             int is_end = status == SDD_ERROR_INVALID_DOWNLOAD_OPERATION;
-            if (!is_end && status != expected) FAIL("%s in %s: %s: %s", name, outer->name, sdd_status_name(status), told);
+            if (!is_end && status != expected)
+                FAIL("%s in %s: %s: %s", name, outer->name, sdd_status_name(status), told);
             if (is_end && told_detail != detail) FAIL("%s in %s: %d: %s", name, outer->name, (int)told_detail, told);
             if (strncmp(told, name, strlen(name)) != 0) FAIL("%s in %s: %s", name, outer->name, told);
         }
@@ -270,7 +271,8 @@ static const char *const by_hand[] = { "sdd_download_request.sink_fd", "sdd_batc
 
 /* Numbers that have no upper limit. */
 static const char *const unlimited[] = {
-    "sdd_limits.max_scans", "sdd_cookie.expires_ms", "sdd_decode_options.target_width", "sdd_decode_options.target_height",
+    "sdd_limits.max_scans", "sdd_cookie.expires_ms", "sdd_decode_options.target_width",
+    "sdd_decode_options.target_height",
     "sdd_decode_options.scale_down_limit_bytes", "sdd_encode_options.max_width", "sdd_encode_options.max_height",
     "sdd_encode_options.max_bytes", "sdd_transform.width", "sdd_transform.height", "sdd_transform.radius",
     "sdd_cache_config.max_memory_count", "sdd_tensor.width", "sdd_tensor.height", "sdd_download_request.expected_bytes",

@@ -18,38 +18,15 @@ static char folders[CACHES][600];
 static void randomize_config(sdd_downloader_config *c, config_groups *groups)
 {
     static const char *const resolve[] = { "host.example:80:127.0.0.1", "nonsense" };
-    int64_t *const large[] = {
-        &groups->limits.download_timeout_ms, &groups->limits.max_body_bytes, &groups->limits.max_pixels,
-        &c->ageing_ms, &groups->limits.queue_timeout_ms, &groups->limits.connect_timeout_ms,
-        &groups->limits.first_byte_timeout_ms, &groups->limits.total_timeout_ms,
-        &groups->callbacks.min_progress_interval_ms, &groups->limits.max_header_bytes,
-        &groups->network.dns_cache_ms, &groups->limits.decode_time_ms, &groups->limits.decode_time_ms_per_mib,
-        &groups->limits.max_decode_bytes, &groups->limits.max_decode_ratio, &groups->network.tcp_keepalive_ms,
-        &groups->callbacks.min_preview_interval_ms, &groups->callbacks.min_preview_bytes,
-        &groups->callbacks.min_preview_scans, &groups->retry.delay_ms, &groups->retry.max_delay_ms,
-        &c->min_host_interval_ms,
-    };
-    int32_t *const small[] = {
-        &c->max_concurrent_downloads, &groups->network.max_redirects, &groups->network.allow_file_urls,
-        &c->max_concurrent_per_host, &c->reserved_urgent_slots, &c->execution_order,
-        &groups->limits.max_header_count, &groups->network.allow_downgrade, &groups->network.address_policy,
-        &groups->network.ip_version, &groups->network.proxy_mode, &groups->network.http_version,
-        &groups->network.min_tls_version, &groups->network.max_connections,
-        &groups->network.max_connections_per_host, &groups->network.max_idle_connections,
-        &groups->network.receive_buffer_bytes, &groups->limits.max_scans, &c->http_cache, &c->resume,
-        &groups->retry.max_attempts, &groups->retry.budget,
-    };
-    const char **const texts[] = { &groups->network.ca_file, &groups->network.ca_path, &c->accepted_status_codes, &c->accepted_content_types,
-                                   &groups->network.no_proxy, &groups->network.network_interface, &groups->network.unix_socket_path, &groups->network.dns_servers };
-    if (one_in(2)) *large[chance(sizeof large / sizeof *large)] = number64();
-    if (one_in(2)) *small[chance(sizeof small / sizeof *small)] = number32();
-    if (one_in(2)) *small[chance(sizeof small / sizeof *small)] = (int32_t)chance(12);
-    if (one_in(5)) *texts[chance(sizeof texts / sizeof *texts)] = text();
+    RANDOMIZE(sdd_downloader_config, c, chance(3));
+    RANDOMIZE(sdd_callback_options, &groups->callbacks, chance(2));
+    RANDOMIZE(sdd_network_options, &groups->network, chance(3));
+    RANDOMIZE(sdd_limits, &groups->limits, chance(3));
+    RANDOMIZE(sdd_retry_options, &groups->retry, chance(2));
     if (one_in(20)) groups->network.proxy = one_in(2) ? "http://127.0.0.1:1" : "://";
     if (one_in(10)) groups->network.resolve = resolve, groups->network.resolve_count = chance(3);
     if (one_in(10)) groups->network.address_filter = on_address;
     if (one_in(20)) c->decode_threads = number32();
-    if (one_in(20)) c->decode_mode = number32();
     c->callbacks = one_in(4) ? NULL : &groups->callbacks;
     c->network = one_in(4) ? NULL : &groups->network;
     c->limits = one_in(4) ? NULL : &groups->limits;
@@ -125,16 +102,7 @@ static thing *make_cache_thing(void)
     thing *t = calloc(1, sizeof *t);
     p.s = (sdd_cache_config)SDD_CACHE_CONFIG_INIT;
     p.s.directory = one_in(12) ? odd[chance(5)] : folders[chance(CACHES)];
-    if (one_in(4)) p.s.levels = mostly32((int32_t)chance(4));
-    if (one_in(4)) p.s.max_memory_cost = number64();
-    if (one_in(4)) p.s.max_memory_count = number64();
-    if (one_in(4)) p.s.max_disk_bytes = number64();
-    if (one_in(4)) p.s.max_disk_age_ms = number64();
-    if (one_in(4)) p.s.map_from_bytes = number64();
-    if (one_in(8)) p.s.trim_interval_ms = number64();
-    if (one_in(8)) p.s.sync = number32();
-    if (one_in(8)) p.s.low_water_percent = number32();
-    if (one_in(8)) p.s.watch_memory_pressure = (int32_t)chance(2);
+    RANDOMIZE(sdd_cache_config, &p.s, chance(6));
     if (one_in(8)) p.s.share_wait_ms = (int64_t)chance(20);
     if (one_in(8)) p.s.read_only_directories = none, p.s.read_only_count = chance(2);
     p.s.struct_size = random_size(sizeof p.s, p.room);
@@ -189,7 +157,6 @@ static thing *make_batch_thing(void)
     tensor.pixels = one_in(20) ? NULL : t->memory;
     tensor.slot_count = one_in(20) ? 0 : 8;
     tensor.width = tensor.height = 16;
-    tensor.pixel_format = mostly32(0);
     tensor.layout = mostly32((int32_t)chance(2)), tensor.fit = mostly32((int32_t)chance(3));
     tensor.slot_choice = mostly32((int32_t)chance(2));
     p.s = (sdd_batch_config)SDD_BATCH_CONFIG_INIT;
@@ -200,10 +167,9 @@ static thing *make_batch_thing(void)
     if (one_in(2)) p.s.tensor = &tensor;
     else if (one_in(2)) p.s.decode = &decode;
     if (one_in(3)) p.s.options = random_option();
-    if (one_in(4)) p.s.deadline_ms = number64();
-    p.s.look_ahead = mostly32((int32_t)chance(6)), p.s.order = mostly32((int32_t)chance(2));
+    p.s.look_ahead = mostly32((int32_t)chance(6));
+    RANDOMIZE(sdd_batch_config, &p.s, chance(4));
     p.s.transfer = random_transfer(&transfer);
-    p.s.priority = mostly32((int32_t)chance(6)), p.s.responses = mostly32((int32_t)chance(2));
     p.s.struct_size = random_size(sizeof p.s, p.room);
     sdd_batch *made = NULL;
     depth++;
@@ -461,7 +427,6 @@ int main(void)
     fflush(stdout);
     tries_again = 1;
     memset(long_text, 'l', sizeof long_text - 1);
-    read_functions();
     read_inputs();
     begin_shared_ones();
     CHECK(chdir(folders[0]) == 0); /* relative paths go there */
@@ -479,9 +444,9 @@ int main(void)
     atomic_store(&watch_ends, 1);
     pthread_join(watcher, NULL);
     long long calls = 0;
-    for (int i = 0; i < function_total; i++) calls += function_counts[i];
+    for (int i = 0; i < CALL_COUNT; i++) calls += function_counts[i];
     printf("%lld calls of %d functions in %d rounds: %d tokens, %d succeeded, %d cancelled, %d kept user data\n", calls,
-           function_total, rounds, accepted_calls, good_calls, cancelled_calls, owed_frees);
+           (int)CALL_COUNT, rounds, accepted_calls, good_calls, cancelled_calls, owed_frees);
     if (wants_all) check_all_functions();
     CHECK(good_calls > 0 && cancelled_calls > 0);
     for (int i = 0; i < INPUTS; i++) free(inputs[i].bytes);

@@ -56,7 +56,7 @@ static int is_never_null(const field_row *parameter)
 /* Calls a function with NULL in place of each argument that must not be. */
 static void refuses_null(int number)
 {
-    const call_row *call = &all_calls[number];
+    const call_row *call = &header_calls[number];
     for (size_t i = 0; i < call->count; i++) {
         made_arguments made;
         char part[80];
@@ -77,15 +77,15 @@ static void refuses_null(int number)
 static void every_call_refuses_null(int takes_draft)
 {
     for (int i = 0; i < CALL_COUNT; i++) {
-        int has_draft = all_calls[i].count > 0 && strcmp(all_calls[i].parameters->target, "sdd_draft") == 0;
-        if (has_draft == takes_draft && !is_known_not_to_fail(all_calls[i].name)) refuses_null(i);
+        int has_draft = header_calls[i].count > 0 && strcmp(header_calls[i].parameters->target, "sdd_draft") == 0;
+        if (has_draft == takes_draft && !is_known_not_to_fail(header_calls[i].name)) refuses_null(i);
     }
 }
 
 /* Gives a number that an enumeration does not have. */
 static void refuses_number(int number, size_t at, int64_t value)
 {
-    const call_row *call = &all_calls[number];
+    const call_row *call = &header_calls[number];
     made_arguments made;
     char part[80];
     make_arguments(call, &made);
@@ -100,9 +100,9 @@ static void refuses_number(int number, size_t at, int64_t value)
 static void numbers_of_no_enumeration_are_refused(void)
 {
     for (int i = 0; i < CALL_COUNT; i++)
-        for (size_t at = 0; at < all_calls[i].count; at++) {
-            const numbers_row *numbers = all_calls[i].parameters[at].numbers;
-            if (all_calls[i].parameters[at].kind != KIND_ENUM || strcmp(numbers->type, "sdd_status") == 0) continue;
+        for (size_t at = 0; at < header_calls[i].count; at++) {
+            const numbers_row *numbers = header_calls[i].parameters[at].numbers;
+            if (header_calls[i].parameters[at].kind != KIND_ENUM || strcmp(numbers->type, "sdd_status") == 0) continue;
             refuses_number(i, at, -1);
             refuses_number(i, at, 99);
             if (!is_among(numbers, 0) && strstr(numbers->type, "flags") == NULL) refuses_number(i, at, 0);
@@ -373,7 +373,7 @@ static void every_call_has_failed(void)
 {
     int missing = 0;
     for (int i = 0; i < CALL_COUNT; i++) {
-        const char *name = all_calls[i].name;
+        const char *name = header_calls[i].name;
         if (has_failed[i] != is_known_not_to_fail(name)) continue;
         fprintf(stderr, has_failed[i] ? "%s fails, and is said not to\n" : "%s has not been made to fail\n", name);
         missing++;
