@@ -118,7 +118,7 @@ static void is_read(const reader *reader)
         expect(reader->read(source) == (i == 0 ? SDD_OK : SDD_ERROR_UNSUPPORTED),
                i == 0 ? "the struct of a newer header is refused" : "a field of a newer header is overlooked", longer);
     }
-    for (size_t size = 0; size < sizeof cut; size++)
+    for (size_t size = 0; size < (size_t)scaled(sizeof cut); size++)
         if (size % word != 0 || size == 0)
             expect(reader->read(struct_cut_at(size)) == INVALID, "a cut field is read", size);
 }
@@ -183,7 +183,7 @@ static void is_filled(const call_row *call, size_t parameter)
         for (length = known; length < size; length++)
             expect(target[length] == 0, "what is not known is not zero", size);
     }
-    for (size = 0; size < sizeof cut; size++) {
+    for (size = 0; size < (size_t)scaled(sizeof cut); size++) {
         if (size % sizeof(size_t) == 0 && size > 0) continue;
         target = struct_cut_at(size);
         expect(fill(call, parameter, target) == INVALID, "a cut field is filled", size);

@@ -1,5 +1,6 @@
 /* The rules of a downloader, read and changed while it lives; suspending, closing, option bits. The names begin with
    the rows of the contract. */
+#include "good_values.h"
 #include "rules.h"
 
 /* ------------------------------------------------------------------------------- config and setters */
@@ -48,6 +49,17 @@ static void d15_g1_g11_the_defaults_are_the_headers(void)
     destroy(downloader);
 }
 
+/* Gives every number of a struct a value that is not its default: where there may be no limit, none. */
+static void set_numbers(const struct_row *row, void *given)
+{
+    for (size_t i = 0; i < row->count; i++) {
+        const field_row *field = &row->fields[i];
+        if (field->kind == KIND_FLAG) set_number(given, field, 1);
+        if (field->kind == KIND_ENUM) set_number(given, field, field->numbers->values[1]);
+        if (field->kind == KIND_NUMBER) set_number(given, field, field->is_limit ? SDD_NO_LIMIT : 10 + (int64_t)i);
+    }
+}
+
 /* A config is returned as it was given, with the downloader's own copies of strings, and can be used again. */
 static void d2_d15_a_config_comes_back(void)
 {
@@ -58,60 +70,23 @@ static void d2_d15_a_config_comes_back(void)
     sdd_limits given_limits = SDD_LIMITS_INIT;
     sdd_retry_options given_retry = SDD_RETRY_OPTIONS_INIT;
     sdd_downloader_config given = SDD_DOWNLOADER_CONFIG_INIT;
+    set_numbers(&row_of_sdd_callback_options, &given_callbacks);
+    set_numbers(&row_of_sdd_network_options, &given_network);
+    set_numbers(&row_of_sdd_limits, &given_limits);
+    set_numbers(&row_of_sdd_retry_options, &given_retry);
+    set_numbers(&row_of_sdd_downloader_config, &given);
     given.callbacks = &given_callbacks;
     given.network = &given_network;
     given.limits = &given_limits;
     given.retry = &given_retry;
-    given.delivery = SDD_DELIVERY_APPLICATION;
-    given.max_concurrent_downloads = 17;
-    given_limits.download_timeout_ms = 1234;
-    given_limits.max_body_bytes = 12345;
-    given_limits.max_pixels = 54321;
-    given_network.max_redirects = 3;
-    given.decode_threads = 2;
-    given_network.allow_file_urls = 1;
-    given_network.ca_file = ca_file;
-    given.max_concurrent_per_host = 4;
-    given.reserved_urgent_slots = 5;
-    given.execution_order = SDD_ORDER_LIFO;
-    given.ageing_ms = 777;
-    given_limits.queue_timeout_ms = 11;
-    given_limits.connect_timeout_ms = 12;
-    given_limits.first_byte_timeout_ms = 13;
-    given_limits.total_timeout_ms = 14;
-    given_callbacks.min_progress_fraction = 0.25;
-    given_callbacks.min_progress_interval_ms = 15;
+    given.max_concurrent_downloads = 17; /* more than the urgent slots */
+    given.decode_mode = SDD_DECODE_IN_PROCESS;
     given.accepted_status_codes = status_codes;
     given.accepted_content_types = types;
-    given_limits.max_header_bytes = 4096;
-    given_limits.max_header_count = 20;
-    given_network.allow_downgrade = 1;
-    given_network.ip_version = SDD_IP_V4;
-    given_network.proxy_mode = SDD_PROXY_NONE;
-    given_network.http_version = SDD_HTTP_1_1;
-    given_network.min_tls_version = SDD_TLS_1_3;
-    given_network.tcp_keepalive_ms = -1;
-    given_network.dns_cache_ms = -1;
-    given_network.max_connections = 30;
-    given_network.max_connections_per_host = 8;
-    given_network.max_idle_connections = 9;
+    given_callbacks.min_progress_fraction = 0.25;
+    given_network.ca_file = ca_file;
     given_network.receive_buffer_bytes = 2048;
     given_network.network_threads = 3;
-    given_limits.decode_time_ms = 5001;
-    given_limits.decode_time_ms_per_mib = 1;
-    given_limits.max_decode_bytes = 1 << 29;
-    given_limits.max_scans = 77;
-    given_callbacks.min_preview_scans = 2;
-    given_callbacks.min_preview_interval_ms = -1;
-    given_callbacks.min_preview_bytes = 78;
-    given_retry.max_attempts = 79;
-    given_retry.budget = -1;
-    given_retry.delay_ms = 80;
-    given_retry.max_delay_ms = 81;
-    given.min_host_interval_ms = 82;
-    given_limits.low_speed_limit = 83;
-    given_limits.low_speed_time_ms = 84;
-    given_limits.max_decode_ratio = 4711;
     sdd_downloader *downloader = make_downloader(&given);
     memset(status_codes, '#', sizeof status_codes - 1);
     memset(types, '#', sizeof types - 1);
