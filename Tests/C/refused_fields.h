@@ -361,7 +361,7 @@ static void names_numbers(const numbers_row *numbers)
     const char *named = strstr(told, "one of SDD_");
     if (named == NULL) FAIL("no numbers are named: %s", told);
     size_t length = strcspn(named + 7, "., "), whole = strlen(numbers->prefix);
-    if (strncmp(numbers->prefix, named + 7, length < whole ? length : whole) != 0)
+    if (length < whole || strncmp(numbers->prefix, named + 7, whole) != 0)
         FAIL("not %s: %s", numbers->prefix, told);
 }
 

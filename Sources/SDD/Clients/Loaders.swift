@@ -23,7 +23,7 @@ enum Loaders {
 /// Creates a loader from its config.
 func makeLoader(_ config: sdd_loader_config) throws(Refusal) -> LoaderClient {
     guard let policy = FailurePolicy(rawValue: config.fail_policy) else {
-        throw .number("sdd_loader_config.fail_policy", config.fail_policy, allowed: "one of SDD_FAIL_")
+        throw .number("sdd_loader_config.fail_policy", config.fail_policy, allowed: "one of SDD_FAIL_POLICY_")
     }
     let hasNoCache = try flag(config.no_cache, "sdd_loader_config.no_cache")
     let client = try Downloaders.client(config.downloader, "sdd_loader_config.downloader")
