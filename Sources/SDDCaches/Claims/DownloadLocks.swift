@@ -169,7 +169,7 @@ package final class DownloadLocks: Sendable {
     /// and counts as alive for some minutes.
     private func isStoring(_ owner: Owner, _ descriptor: Int32) -> Bool {
         guard owner.isStoring, let process = owner.process, !process.isGone else { return false }
-        if process.namespace != 0, process.namespace == ProcessIdentity.current().namespace { return true }
+        if process.isSeen { return true }
         guard let status = try? files.status(of: descriptor) else { return true }
         return DiskAge.of(status.modified, at: time.wallMicroseconds()) < Self.longestKept
     }

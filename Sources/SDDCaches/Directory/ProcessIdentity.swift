@@ -36,9 +36,12 @@ struct ProcessIdentity: Equatable {
 
     var text: String { "\(process)-\(start)-\(namespace)" }
 
+    /// Whether it can be told from here whether the process has ended.
+    var isSeen: Bool { namespace != 0 && namespace == Self.ownNamespace() }
+
     /// True if the process has certainly ended. One that cannot be seen from here may be alive.
     var isGone: Bool {
-        guard namespace != 0, namespace == Self.ownNamespace() else { return false }
+        guard isSeen else { return false }
         if kill(process, 0) != 0 && errno == ESRCH { return true }
         guard start != 0, let now = Self.startTime(of: process) else { return false }
         return now != start

@@ -11,10 +11,14 @@ struct TemporaryName {
 
     static func isOne(_ name: String) -> Bool { name.utf8.starts(with: prefix.utf8) }
 
-    /// Whether the process that wrote the file has ended.
-    static func isOrphan(_ name: String) -> Bool {
+    /// The longest time in microseconds that writing a file may take, given that its body is in memory already.
+    private static let longestWrite: Int64 = 10 * 60 * 1_000_000
+
+    /// Whether nobody writes the file any more. The age counts only where its process cannot be seen from here: it grows
+    /// when the clock is set, and while a machine sleeps.
+    static func isAbandoned(_ name: String, age: Int64) -> Bool {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let owner = ProcessIdentity(String(parts[1])) else { return false }
-        return owner.isGone
+        guard parts.count == 3, let owner = ProcessIdentity(String(parts[1])) else { return age >= longestWrite }
+        return owner.isGone || (!owner.isSeen && age >= longestWrite)
     }
 }

@@ -3,9 +3,6 @@ internal import SDDBase
 
 // Only one process trims at a time; the others continue to read and write meanwhile.
 extension DiskStore {
-    /// The longest time that writing a file may take, given that its body is in memory already.
-    static let longestWrite: Int64 = 10 * 60 * 1_000_000
-
     /// True if a ledger with the totals of all entries exists.
     package var knowsTotals: Bool { ledger.summary() != nil }
 
@@ -75,9 +72,8 @@ extension DiskStore {
                 left = left + DiskTotals(bytes: entry.allocated, count: 1)
             }
         }
-        for file in scan.temporaries {
-            let isOld = DiskAge.of(file.modified, at: now) >= Self.longestWrite
-            guard isOld || TemporaryName.isOrphan(file.name) else { continue }
+        for file in scan.temporaries
+        where TemporaryName.isAbandoned(file.name, age: DiskAge.of(file.modified, at: now)) {
             do throws(SystemError) {
                 try directory.files.removeIfThere(file.name, in: directory.descriptor)
             } catch {

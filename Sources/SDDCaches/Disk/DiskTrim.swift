@@ -142,9 +142,8 @@ package final class DiskTrim: @unchecked Sendable {
     }
 
     private func removeTemporaries() {
-        for file in scan.temporaries {
-            let isOld = DiskAge.of(file.modified, at: began) >= DiskStore.longestWrite
-            guard isOld || TemporaryName.isOrphan(file.name) else { continue }
+        for file in scan.temporaries
+        where TemporaryName.isAbandoned(file.name, age: DiskAge.of(file.modified, at: began)) {
             noting { () throws(SystemError) in
                 try store.directory.files.removeIfThere(file.name, in: store.directory.descriptor)
             }

@@ -126,7 +126,7 @@ package final class PartStore: Sendable {
         for (name, status) in try scan().sorted(by: { $0.1.modified > $1.1.modified }) {
             let isOld = DiskAge.of(status.modified, at: now) >= limits.maxPartAge
             let (sum, isTooMuch) = left.addingReportingOverflow(status.allocated)
-            let isOrphan = TemporaryName.isOne(name) && TemporaryName.isOrphan(name)
+            let isOrphan = TemporaryName.isOne(name) && TemporaryName.isAbandoned(name, age: 0)
             if isOld || isTooMuch || sum > limits.maxPartBytes || isOrphan {
                 remove(file: name, &failure)
             } else {
