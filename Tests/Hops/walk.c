@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 static int ended[2]; /* a pipe that gets the status of each end */
+static int begun[2]; /* a pipe that gets a byte for each start of a transfer, and for its response */
 
 static void completed(const sdd_result *result, void *user_data)
 {
@@ -50,6 +51,13 @@ static void wait_for_rest(void)
     }
 }
 
+/* Tells of the start of a transfer, with a count of 0. */
+static void progressed(sdd_token token, int64_t received, int64_t expected, const char *url, void *user_data)
+{
+    (void)token, (void)expected, (void)url, (void)user_data;
+    if (received == 0 && write(begun[1], "b", 1) != 1) abort();
+}
+
 static void begin(void)
 {
     wait_for_rest();
@@ -64,6 +72,7 @@ static sdd_token submit(sdd_loader *loader, const char *url)
     sdd_load_request request = SDD_LOAD_REQUEST_INIT;
     request.url = url;
     request.completed = completed;
+    request.progress = progressed;
     return sdd_loader_submit(loader, &request);
 }
 
@@ -76,7 +85,7 @@ static sdd_status wait_for_end(void)
 
 int main(int argc, char **argv)
 {
-    if (argc != 4 || pipe(ended) != 0) return 2;
+    if (argc != 4 || pipe(ended) != 0 || pipe(begun) != 0) return 2;
     const char *how = argv[1], *url = argv[2];
     sdd_cache_config cache_config = SDD_CACHE_CONFIG_INIT;
     sdd_loader_config loader_config = SDD_LOADER_CONFIG_INIT;
@@ -99,12 +108,9 @@ int main(int argc, char **argv)
         submit(loader, url);
     } else if (strcmp(how, "cancel") == 0) {
         const sdd_token token = submit(loader, url);
-        sdd_token_info info = SDD_TOKEN_INFO_INIT;
+        char byte;
         /* The server holds the response back. */
-        do {
-            if (sdd_token_get_info(token, &info) != SDD_OK) return 4;
-            usleep(1000);
-        } while (info.state != SDD_STATE_RUNNING);
+        if (read(begun[0], &byte, 1) != 1) return 4;
         begin();
         if (sdd_cancel(token) != SDD_OK) return 4;
         expected = SDD_ERROR_CANCELLED;
