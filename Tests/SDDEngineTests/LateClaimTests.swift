@@ -82,7 +82,7 @@ import Testing
         let (first, second) = (FakeLookup(), FakeLookup())
         fixture.cache.used(by: first)
         fixture.cache.used(by: first)
-        #expect(!fixture.cache.isShared)
+        #expect(!fixture.cache.hasOtherUsers)
         fixture.cache.used(by: second)
         try submit()
         #expect(driver.cacheTasks().claimed == [1])
@@ -90,7 +90,7 @@ import Testing
 
     @Test func aCacheMayHaveOneDownloaderAfterTheOther() {
         for _ in 0..<2 { fixture.cache.used(by: FakeLookup()) }
-        #expect(!fixture.cache.isShared)
+        #expect(!fixture.cache.hasOtherUsers)
     }
 
     @Test func whatWasStoredSinceTheLoadLookedIsNotDownloadedAgain() throws {

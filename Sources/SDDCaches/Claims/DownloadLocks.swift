@@ -52,7 +52,7 @@ package final class DownloadLocks: Sendable {
         // Marked first: who comes after the second call, finds the mark.
         guard (try? files.lockShared(directory.descriptor, byte: byte)) != nil else { return nil }
         let mark = DownloadMark(byte, directory)
-        return (try? files.isLockedElsewhere(directory.descriptor, byte: Self.usersByte)) == false ? mark : nil
+        return isShared ? nil : mark
     }
 
     /// Whether anyone else uses the directory now; also if that cannot be known. A system call that never waits.

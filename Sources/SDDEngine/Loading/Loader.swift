@@ -207,7 +207,8 @@ extension Loader {
             if load.shown != nil { request.wantsPreviews = false }
             if let lookup = load.plan.refreshing(request, isShown: load.shown != nil) { request.lookup = lookup }
         } else if !load.isCacheBad, isOfSameCaller, let lookup = load.plan.sharing(request) {
-            if request.lookup == nil, !lookup.cache.isShared {
+            // Whether a claim is needed is decided when the transfer is to start, unless the request looks for a part.
+            if request.lookup == nil {
                 request.claiming = ClaimIfShared(lookup: lookup, settled: load.settled)
             } else {
                 request.lookup = lookup

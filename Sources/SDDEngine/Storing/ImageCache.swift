@@ -138,9 +138,6 @@ package final class ImageCache: Sendable {
 
     /// Whether several downloaders of this process use the cache.
     var hasOtherUsers: Bool { severalUsers.load(ordering: .relaxed) }
-    /// Whether others may download what the disk level lacks, and store it there: another process, or another
-    /// downloader.
-    var isShared: Bool { hasOtherUsers || disk?.store.downloads.isShared != false }
 
     /// Whether this is one of the disk cache's own threads, on which waiting for the disk would deadlock.
     package var isOwnThread: Bool { disk?.isOwnThread ?? false }
