@@ -1,7 +1,7 @@
 public import CSDD
 internal import Glibc
 
-// What sdd_last_error() gives: the failure of each thread's last failed call.
+// sdd_last_error() gives the failure of each thread's last failed call.
 
 /// The last failure of each thread, with its message, in memory that the thread owns and that is freed when it ends. A
 /// thread without a failed call has none.

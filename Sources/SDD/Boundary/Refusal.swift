@@ -43,7 +43,7 @@ struct Refusal: Error {
     private let reason: String
     /// Whether `reason` is a complete message, which needs no function or place before it.
     private var isWhole = false
-    /// What failed in a request that the call waited for, or in its work on a picture.
+    /// The error of the request that the call waited for, or of its work on a picture.
     private var cause: Cause?
 
     private struct Cause {
@@ -85,7 +85,7 @@ struct Refusal: Error {
         return "\(name): \(sentence)"
     }
 
-    /// What sdd_last_error() gives, without the message.
+    /// The failure as sdd_last_error() gives it, without the message.
     var failure: sdd_failure {
         guard let cause else { return sdd_failure(refusing: status) }
         return sdd_failure(cause.error, stage: cause.stage, httpStatus: cause.httpStatus, message: nil)

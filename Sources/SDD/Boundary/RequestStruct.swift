@@ -1,6 +1,6 @@
 internal import CSDD
 
-/// What an sdd_download_request and an sdd_load_request have in common.
+/// The fields that an sdd_download_request and an sdd_load_request have in common.
 protocol RequestStruct: SizedStruct {
     var url: UnsafePointer<CChar>? { get }
     var options: sdd_options { get }

@@ -55,8 +55,7 @@ struct LoadReading: ~Copyable {
         error = failure
         first = given.url
         self.others = others
-        appData =
-            transforms == nil && transfer == nil ? [] : (transforms?.appData ?? []) + (transfer?.appData ?? [])
+        appData = (transforms?.appData ?? []) + (transfer?.appData ?? [])
     }
 
     private static let mostAlternatives = 64
