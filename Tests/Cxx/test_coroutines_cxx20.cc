@@ -34,9 +34,12 @@ void a_coroutine_waits_without_a_thread()
     CHECK_EQUAL(widths.get_future().get(), 1937);
 }
 
-Task load_on(sdd::downloader &downloader, sdd::executor executor, std::promise<std::thread::id> &thread)
+// A coroutine goes on without being resumed if its request has ended before it waits. Where a test is about the thread
+// that resumes it, its request is held until it waits.
+
+Task load_on(sdd::downloader &downloader, std::string url, sdd::executor executor, std::promise<std::thread::id> &thread)
 {
-    (void)co_await downloader.download(png_url()).on(std::move(executor));
+    (void)co_await downloader.download(url).on(std::move(executor));
     thread.set_value(std::this_thread::get_id());
 }
 
@@ -45,7 +48,8 @@ void a_coroutine_is_resumed_where_the_application_says()
     sdd::downloader downloader;
     std::promise<std::thread::id> thread;
     std::promise<std::function<void()>> posted;
-    load_on(downloader, [&](std::function<void()> job) { posted.set_value(std::move(job)); }, thread);
+    load_on(downloader, held("posted"), [&](std::function<void()> job) { posted.set_value(std::move(job)); }, thread);
+    release("posted");
     posted.get_future().get()(); // as the loop of the application would
     CHECK(thread.get_future().get() == std::this_thread::get_id());
 
@@ -53,7 +57,7 @@ void a_coroutine_is_resumed_where_the_application_says()
     config.delivery = SDD_DELIVERY_APPLICATION;
     sdd::downloader mine(config);
     std::promise<std::thread::id> other;
-    load_on(mine, nullptr, other);
+    load_on(mine, png_url(), nullptr, other);
     CHECK(mine.idle_wait());
     CHECK(other.get_future().get() == std::this_thread::get_id());
 }
@@ -152,9 +156,10 @@ void an_exception_that_leaves_the_coroutine()
     sdd::downloader downloader;
     static Task task; // reachable until the end of the program, where it is not destroyed
     task = [](sdd::downloader &from) -> Task {
-        (void)co_await from.download(png_url());
+        (void)co_await from.download(held("thrown"));
         throw std::runtime_error("unhandled");
     }(downloader);
+    release("thrown");
     CHECK(downloader.idle_wait());
     CHECK_THROWN(thrown, "pending.then: unhandled");
 #ifndef __clang__
@@ -169,9 +174,10 @@ void waiting_in_a_coroutine_on_the_delivering_thread()
     sdd::downloader downloader;
     std::promise<sdd_status> blocked;
     [](sdd::downloader &from, std::promise<sdd_status> &to) -> Task {
-        (void)co_await from.download(png_url());
+        (void)co_await from.download(held("delivering"));
         to.set_value(from.download(held("blocked")).get().status());
     }(downloader, blocked);
+    release("delivering");
     CHECK_STATUS(blocked.get_future().get(), SDD_ERROR_WOULD_DEADLOCK);
 }
 
