@@ -225,13 +225,14 @@ suites := test-c test-swift test-python test-docs test-tool test-examples test-c
 check: ## runs all of the following, two at a time; build/suites/ has what they said:
 	Tests/suites.sh lint all debug docs man coders -- bench-programs fault-server -- $(suites)
 
-lint: ##   checks formats, comments, sentences, sizes, circles of files and folders, figures and rows of documents
+lint: ##   checks formats, comments, sentences, sizes, circles of files and folders, figures, bindings
 	Tests/house/requirements.py
 	Tests/house/limits.py
 	Tests/house/circles.py
 	Tests/house/comments.py
 	Tests/house/figures.py
 	Tests/house/sentences.py
+	tools/bindings.sh --check
 	@echo "$(CLANG_FORMAT) --dry-run -Werror (C)"
 	@$(CLANG_FORMAT) --dry-run -Werror $(formatted_c)
 	swift format lint --strict --recursive Package.swift Sources Tests
@@ -294,7 +295,7 @@ test-binders: all ##   reads the header with bindgen, cffi, ctypesgen and SWIG; 
 abi-description: ## writes abi/, the description that `make check` compares the header with: docs/abi.md
 	Tests/abi/check-abi.sh --write
 
-bindings: ## generates what the Python package and the Rust crate have of the header; run it after each change of it
+bindings: ## generates what Python and Rust have of the header; run it after each change of it
 	tools/bindings.sh
 
 test-examples: all ##   runs the examples, the programs of the README and the demo

@@ -1,15 +1,16 @@
 #!/bin/bash
-# Generates the Rust crate sdd-sys and the low layer of the Python package: every call, struct, callback type and
-# constant of the header.
+# Generates what Python and Rust have of the header.
 #
-#     tools/bindings.sh                         generates both: `make bindings`
-#     tools/bindings.sh rust [FILE]             generates bindings/rust/sdd-sys/src/bindings.rs, or another file
-#     tools/bindings.sh cffi [FOLDER]           generates the low layer of bindings/python, or to another folder
+#     tools/bindings.sh                generates all of it: `make bindings`
+#     tools/bindings.sh --check        fails if a file is not what the header makes of it: `make lint`
 #
-# tools/make_cffi.py, which needs pycparser and cffi, generates the layer for Python, and tools/make_python_docs.py the
-# descriptions of its options; bindgen generates that for Rust, and writes its version into the first line. Debian:
-# python3-pycparser, python3-cffi, bindgen. The file in the repository is generated with bindgen 0.60.1 of Debian 12;
-# another version writes the same declarations in another form.
+#   bindings/python/src/sdd/_ffi.py ...      the low layer, and all numbers                  make_cffi.py
+#   bindings/python/src/sdd/_options.py ...  the descriptions of options                     make_python_docs.py
+#   bindings/rust/sdd-sys/src/bindings.rs    the low layer                                   bindgen
+#
+# tools/interface.py reads the header for all of them but bindgen. Debian: python3-pycparser, python3-cffi, bindgen. The
+# file bindings.rs in the repository is generated with bindgen 0.60.1 of Debian 12, which writes its version into the
+# first line; another version writes the same declarations in another form. --check skips what is not installed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=$(mktemp -d)
@@ -23,13 +24,6 @@ python_with() { # python_with MODULE: prints the first Python that has it
         if "$python" -c "import $1" 2>/dev/null; then echo "$python"; return; fi
     done
     fail "no Python with $1 (Debian: python3-$1)"
-}
-
-cffi() { # cffi FOLDER
-    local python
-    python=$(python_with cffi)
-    "$python" tools/make_cffi.py "$1"
-    "$python" tools/make_python_docs.py "$1"
 }
 
 rust() { # rust FILE
@@ -68,13 +62,46 @@ rust() { # rust FILE
     install -m 644 "$work/bindings.rs" "$1"
 }
 
-readonly rust_file=bindings/rust/sdd-sys/src/bindings.rs python_folder=bindings/python/src/sdd
+make_all() { # make_all FOLDER: writes all files to their places below a folder
+    local python
+    mkdir -p "$1"/{$python_package,$rust_raw}
+    python=$(python_with cffi)
+    "$python" tools/make_cffi.py "$1/$python_package" >"$work/said"
+    "$python" tools/make_python_docs.py "$1/$python_package"
+    [ "${2:-}" = without-bindgen ] || rust "$1/$rust_raw/bindings.rs"
+}
+
+same() { # same FILE OTHER: line breaks of bindings.rs, and the commas before them, are rustfmt's, which may be absent
+    case $1 in
+        */bindings.rs) cmp -s <(tr -d ' \n,' <"$1") <(tr -d ' \n,' <"$2") ;;
+        *) cmp -s "$1" "$2" ;;
+    esac
+}
+
+check() {
+    local made_by here bindgen=with-bindgen file
+    made_by=$(sed -n '1s/.* rust-\(bindgen [0-9.]*\) .*/\1/p' $rust_raw/bindings.rs)
+    here=$(bindgen --version 2>/dev/null) || here="no bindgen"
+    if ! (python_with cffi) >/dev/null 2>&1; then
+        echo "skip bindings: no cffi"
+        return
+    elif [ "$here" != "$made_by" ]; then
+        echo "skip bindings.rs: it was made by $made_by, and here is $here"
+        bindgen=without-bindgen
+    fi
+    make_all "$work/made" $bindgen
+    while read -r file; do
+        if ! same "$file" "$work/made/$file"; then
+            diff "$file" "$work/made/$file" | cut -c 1-200 >&2 || true
+            fail "${file#./} is not what the header makes of it: run make bindings"
+        fi
+    done < <(cd "$work/made" && find . -type f)
+    echo "ok bindings: $(find "$work/made" -type f | wc -l) files are as made from the header"
+}
+
+readonly python_package=bindings/python/src/sdd rust_raw=bindings/rust/sdd-sys/src
 case ${1:-} in
-    rust) rust "${2:-$rust_file}" ;;
-    cffi) cffi "${2:-$python_folder}" ;;
-    '')
-        rust $rust_file
-        cffi $python_folder
-        ;;
+    '') make_all . ;;
+    --check) check ;;
     *) fail "what is $1?" ;;
 esac

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the low layer of the Python package: the interface of the header for cffi, and its numbers as constants.
 
-    make_cffi.py FOLDER        `tools/bindings.sh cffi` calls it with bindings/python/src/sdd
+    make_cffi.py FOLDER        `tools/bindings.sh` calls it with bindings/python/src/sdd
 
 It writes FOLDER/_ffi.py, the declarations in the form that cffi loads without a compiler and without pycparser, and
 FOLDER/_constants.py. pycparser reads what gcc's preprocessor makes of the header; a program in C, compiled with the
@@ -25,7 +25,7 @@ try:
 except ImportError:
     sys.exit("make_cffi.py: no cffi (Debian: python3-cffi)")
 
-NOTE = "# Made from include/sdd/*.h by tools/make_cffi.py: `tools/bindings.sh cffi` makes it anew. Do not edit it.\n"
+NOTE = "# Made from include/sdd/*.h by tools/make_cffi.py: `make bindings` makes it anew. Do not edit it.\n"
 
 # The class of the enumerations.
 NUMBER = '''\

@@ -1,9 +1,9 @@
 #!/bin/bash
 # What the package for Python and the crate for Rust have of the header (the low layer in bindings/python/src/sdd, and
-# bindings/rust/sdd-sys/src/bindings.rs) is what `make bindings` makes today, and is the header's: all calls are there,
-# and in the library; all types have C's sizes, all fields C's places, all structs C's defaults, all numbers C's values.
-# What pycparser and bindgen have read is not believed: the names come from the text of the header, and a program in C
-# says the rest.
+# bindings/rust/sdd-sys/src/bindings.rs) is the header's: all calls are there, and in the library; all types have C's
+# sizes, all fields C's places, all structs C's defaults, all numbers C's values. What pycparser and bindgen have read is
+# not believed: the names come from the text of the header, and a program in C says the rest. That the files are those
+# that `make bindings` makes is a part of `make lint`.
 #
 #     Tests/abi/check-bindings.sh build/libsdd.so.0.4.0
 #
@@ -95,13 +95,6 @@ if [ -n "$python" ]; then
     "$python" Tests/abi/bindings_check.py <"$work/asked" >"$work/python" ||
         fail "sdd.lowlevel lacks something of the header"
     compare sdd.lowlevel "$work/python"
-    mkdir "$work/made"
-    tools/bindings.sh cffi "$work/made" >"$work/said"
-    for file in "$work"/made/*; do
-        diff "$python_folder/${file##*/}" "$file" >&2 ||
-            fail "$python_folder/${file##*/} is not what the header makes of it: make bindings"
-    done
-    echo "ok $(cd "$work/made" && echo *): as made from the header"
 else
     echo "skip Python: no cffi"
 fi
@@ -139,16 +132,4 @@ if has rustc; then
     compare $rust_file "$work/rust"
 else
     echo "skip the sizes of bindings.rs: no rustc"
-fi
-made_by=$(sed -n '1s/.* rust-\(bindgen [0-9.]*\) .*/\1/p' $rust_file)
-here=$(bindgen --version 2>/dev/null) || here="no bindgen"
-if [ "$here" != "$made_by" ]; then
-    echo "skip making bindings.rs: it was made by $made_by, and here is $here"
-else
-    tools/bindings.sh rust "$work/made.rs"
-    # Line breaks, and the commas before them, are rustfmt's, which may be absent, or another.
-    plain() { tr -d ' \n,' <"$1"; }
-    cmp -s <(plain $rust_file) <(plain "$work/made.rs") ||
-        { diff $rust_file "$work/made.rs" >&2; fail "$rust_file is not what the header makes of it: make bindings"; }
-    echo "ok bindings.rs: as made from the header"
 fi

@@ -1,4 +1,4 @@
-# Made from include/sdd/*.h by tools/make_cffi.py: `tools/bindings.sh cffi` makes it anew. Do not edit it.
+# Made from include/sdd/*.h by tools/make_cffi.py: `make bindings` makes it anew. Do not edit it.
 """The numbers of the header, under their names without "SDD_"; the most used also as enumerations."""
 
 from __future__ import annotations

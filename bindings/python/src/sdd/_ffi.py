@@ -1,4 +1,4 @@
-# Made from include/sdd/*.h by tools/make_cffi.py: `tools/bindings.sh cffi` makes it anew. Do not edit it.
+# Made from include/sdd/*.h by tools/make_cffi.py: `make bindings` makes it anew. Do not edit it.
 import _cffi_backend
 
 ffi = _cffi_backend.FFI('sdd._ffi',
