@@ -5,7 +5,7 @@
 #     tools/bindings.sh --check        fails if a file is not what the header makes of it: `make lint`
 #
 #   bindings/python/src/sdd/_ffi.py ...      the low layer, and all numbers                  make_cffi.py
-#   bindings/python/src/sdd/_options.py ...  the descriptions of options                     make_python_docs.py
+#   bindings/python/src/sdd/_options.py ...  the options, with their types and descriptions  make_python_options.py
 #   bindings/rust/sdd-sys/src/bindings.rs    the low layer                                   bindgen
 #
 # tools/interface.py reads the header for all of them but bindgen. Debian: python3-pycparser, python3-cffi, bindgen. The
@@ -67,7 +67,7 @@ make_all() { # make_all FOLDER: writes all files to their places below a folder
     mkdir -p "$1"/{$python_package,$rust_raw}
     python=$(python_with cffi)
     "$python" tools/make_cffi.py "$1/$python_package" >"$work/said"
-    "$python" tools/make_python_docs.py "$1/$python_package"
+    "$python" tools/make_python_options.py "$1/$python_package"
     [ "${2:-}" = without-bindgen ] || rust "$1/$rust_raw/bindings.rs"
 }
 

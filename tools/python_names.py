@@ -1,5 +1,125 @@
-"""What tools/make_python_docs.py cannot see in the header: names that differ in the Python package, and descriptions of
-options that are no fields, or choices of words there."""
+"""What tools/make_python_options.py cannot see in the header: the classes of the Python package, names and types that
+differ there, and descriptions of options that are no fields, or choices of words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Class:
+    """A class of options, a TypedDict, or of data."""
+
+    text: str
+    struct: str = ""  # its fields are the members that the class has besides those of its bases
+    bases: list[str] = field(default_factory=list)
+    also: str = ""  # a struct that has members besides
+    is_data: bool = False
+    end: str = ""
+    file: str = "_options.py"
+
+
+REPR = '''
+    def __repr__(self) -> str:
+        return "Credential(...)"  # no secret in a log
+'''
+
+CLASSES = {
+    "PictureOptions": Class("The form of a picture: sdd_decode_options.", "sdd_decode_options"),
+    "TransferOptions": Class(
+        "How to transfer, for every kind of request: sdd_transfer_options, and SDD_OPTION_ bits.",
+        "sdd_transfer_options", also="sdd_download_request"),
+    "StoreOptions": Class("What loads do with their caches and with URLs that failed: SDD_OPTION_ bits."),
+    "RequestOptions": Class("Options of downloads and loads: sdd_download_request, and SDD_OPTION_ bits.",
+                            bases=["PictureOptions", "TransferOptions"], also="sdd_download_request"),
+    "DownloadOptions": Class("Options of `Downloader`'s requests: sdd_download_request.", "sdd_download_request",
+                             ["RequestOptions"]),
+    "LoadOptions": Class("Options of `Loader`'s requests: sdd_load_request.", "sdd_load_request",
+                         ["RequestOptions", "StoreOptions"]),
+    "PrefetchOptions": Class("Options of `Loader.prefetch()`: sdd_prefetch_list.", "sdd_prefetch_list",
+                             ["PictureOptions", "TransferOptions", "StoreOptions"]),
+    "RowOptions": Class("Options of `batch()`: sdd_batch_config. Those of `StoreOptions` need a loader.",
+                        "sdd_batch_config", ["TransferOptions", "StoreOptions"]),
+    "BatchOptions": Class("Options of `load_many()` and the like: sdd_batch_config.",
+                          bases=["PictureOptions", "RowOptions"]),
+    "Credential": Class("Credentials for one server: sdd_credential.", "sdd_credential", is_data=True, end=REPR),
+    "NetworkOptions": Class("Network settings of a downloader: sdd_network_options.", "sdd_network_options"),
+    "LimitOptions": Class("Limits on each request of a downloader: sdd_limits.", "sdd_limits"),
+    "RetryOptions": Class("Retries of a downloader: sdd_retry_options.", "sdd_retry_options"),
+    "ReportOptions": Class("How often progress and previews are reported: sdd_callback_options.",
+                           "sdd_callback_options"),
+    "DownloaderOptions": Class(
+        "Options of `Downloader` and of `Loader`: sdd_downloader_config and its groups.", "sdd_downloader_config",
+        ["NetworkOptions", "LimitOptions", "RetryOptions", "ReportOptions"]),
+    "CacheOptions": Class("Options of `Cache`: sdd_cache_config.", "sdd_cache_config"),
+    "Metrics": Class(
+        "How long the stages of a request took, 0 for one that did not happen, and what its transfer cost: "
+        "sdd_metrics.",
+        "sdd_metrics", is_data=True, file="_metrics.py"),
+}
+
+# The options that are bits, and their classes.
+BITS = {
+    "SDD_OPTION_HANDLE_COOKIES": ("cookies", "TransferOptions"),
+    "SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES": ("allow_invalid_certificates", "TransferOptions"),
+    "SDD_OPTION_CONTINUE_IN_BACKGROUND": ("continue_in_background", "TransferOptions"),
+    "SDD_OPTION_RESUME": ("resume", "TransferOptions"),
+    "SDD_OPTION_STOP_WHEN_COMPLETE": ("stop_when_complete", "TransferOptions"),
+    "SDD_OPTION_BODY_AS_SENT": ("body_as_sent", "TransferOptions"),
+    "SDD_OPTION_USE_HTTP_CACHE": ("http_cache", "TransferOptions"),
+    "SDD_OPTION_DECODE_FIRST_FRAME_ONLY": ("first_frame_only", "RequestOptions", "PrefetchOptions", "BatchOptions"),
+    "SDD_OPTION_PRELOAD_ALL_FRAMES": ("preload_all_frames", "RequestOptions", "PrefetchOptions", "BatchOptions"),
+    "SDD_OPTION_IGNORE_CACHED_RESPONSE": ("ignore_cached_response", "DownloadOptions"),
+    "SDD_OPTION_TRANSFORM_ANIMATED_IMAGE": ("transform_animated_image", "LoadOptions"),
+    "SDD_OPTION_REFRESH_CACHED": ("refresh", "LoadOptions"),
+    "SDD_OPTION_FROM_CACHE_ONLY": ("from_cache_only", "StoreOptions"),
+    "SDD_OPTION_FROM_LOADER_ONLY": ("from_loader_only", "StoreOptions"),
+    "SDD_OPTION_RETRY_FAILED": ("retry_failed", "StoreOptions"),
+    "SDD_OPTION_WAIT_STORE_CACHE": ("wait_store_cache", "StoreOptions"),
+}
+
+# Types in Python that do not follow from the field's; members without a field have theirs here, too.
+TYPES = {
+    "PictureOptions.size": "tuple[int, int] | int | None",
+    "PictureOptions.fit": "Fit",
+    "PictureOptions.pixel_format": "PixelFormat | PixelFormatName",
+    "PictureOptions.exact": "bool",
+    "PictureOptions.lenient": "bool",
+    "TransferOptions.priority": "Priority | PriorityName",
+    "TransferOptions.headers": "Mapping[str, str | None]",
+    "TransferOptions.credential": "Credential",
+    "TransferOptions.redirects": 'Literal["follow", "hand_out", "refuse"]',
+    "RequestOptions.integrity": "str",
+    "RequestOptions.expected_bytes": "int",
+    "DownloadOptions.body": "bytes",
+    "LoadOptions.transforms": "Sequence[Transform]",
+    "LoadOptions.query": "Levels",
+    "LoadOptions.store": "Levels",
+    "LoadOptions.original_query": "Levels",
+    "LoadOptions.original_store": "Levels",
+    "RowOptions.ordered": "bool",
+    "Credential.username": "str | None = None",
+    "Credential.password": "str | None = None",
+    "Credential.bearer_token": "str | None = None",
+    "Credential.client_certificate": "str | None = None",
+    "Credential.client_key": "str | None = None",
+    "Credential.client_key_password": "str | None = None",
+    "NetworkOptions.min_tls_version": 'Literal["1.0", "1.1", "1.2", "1.3"]',
+    "NetworkOptions.http_version": 'Literal["1.0", "1.1", "2", "2-prior-knowledge"]',
+    "NetworkOptions.ip_version": "Literal[4, 6]",
+    "NetworkOptions.public_addresses_only": "bool",
+    "NetworkOptions.ignore_proxy_environment": "bool",
+    "DownloaderOptions.execution_order": 'Literal["fifo", "lifo"]',
+    "DownloaderOptions.credential": "Credential",
+    "DownloaderOptions.headers": "Mapping[str, str | None]",
+    "DownloaderOptions.http_cache_in": "Cache",
+    "DownloaderOptions.isolated_decoding": "bool",
+    "DownloaderOptions.log_level": "int | None",
+    "CacheOptions.levels": "Levels",
+    "CacheOptions.sync": 'Literal["none", "data", "full"]',
+    "CacheOptions.disk_date": 'Literal["access", "modification"]',
+    "Metrics.is_end_unproven": "bool",
+}
 
 # Fields whose options have another name: {"struct.option": "field"}.
 FIELDS = {

@@ -45,6 +45,7 @@ from ._errors import (
 from ._image import Image, probe
 from ._items import BytesItem, FailedItem, Item, PictureItem, RowItem
 from ._loader import Loader
+from ._metrics import Metrics
 from ._native import library_file
 from ._options import (
     BatchOptions,
@@ -63,7 +64,7 @@ from ._options import (
 from ._prefetch import PrefetchOutcome, PrefetchReport
 from ._previews import Previews
 from ._process import library_version, process_statistics, set_decode_memory_limit
-from ._results import Metrics, Response, Result
+from ._results import Response, Result
 from ._transforms import Transform, crop, flip, resize, rotate, round_corners
 
 __version__: str = VERSION_STRING

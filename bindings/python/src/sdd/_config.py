@@ -8,7 +8,7 @@ from typing import Any
 
 from . import _constants as c
 from ._cache import Cache
-from ._options import DownloaderOptions
+from ._options import DownloaderOptions, LimitOptions, NetworkOptions, ReportOptions, RetryOptions
 from ._plans import credential_struct, names_of
 from ._structs import Choices, Struct
 from ._values import flag, no_option, number, shown
@@ -18,51 +18,33 @@ _HTTP = Choices("http_version", **{"1.0": c.HTTP_1_0, "1.1": c.HTTP_1_1, "2": c.
                                    "2-prior-knowledge": c.HTTP_2_PRIOR_KNOWLEDGE})  # fmt: skip
 _ORDERS = Choices("execution_order", fifo=c.ORDER_FIFO, lifo=c.ORDER_LIFO)
 
-# Options with the same name in the group, which the config lacks.
-_NETWORK = frozenset((
-    "ca_file", "ca_path", "max_redirects", "allow_downgrade", "allow_file_urls", "no_data_urls", "ip_version", "proxy",
-    "no_proxy", "network_interface", "unix_socket_path", "dns_servers", "dns_cache", "max_connections",
-    "max_connections_per_host", "max_idle_connections", "tcp_keepalive", "receive_buffer_bytes",
-    "network_threads", "cookie_file",
+# Options that are no fields of the same name, or not of their types.
+_SPECIAL = frozenset((
+    "min_tls_version", "http_version", "public_addresses_only", "ignore_proxy_environment", "address_exceptions",
+    "resolve", "execution_order", "credential", "http_cache_in", "isolated_decoding",
 ))  # fmt: skip
-_LIMITS = frozenset((
-    "queue_timeout", "connect_timeout", "first_byte_timeout", "download_timeout", "total_timeout", "low_speed_limit",
-    "low_speed_time", "max_body_bytes", "max_header_bytes", "max_header_count", "max_scans", "max_pixels",
-    "decode_time", "max_decode_bytes", "max_decode_ratio",
-))  # fmt: skip
-_RETRY = {"max_attempts": "max_attempts", "retry_budget": "budget", "retry_delay": "delay",
-          "max_retry_delay": "max_delay"}  # fmt: skip
-_REPORTS = frozenset(("min_progress_fraction", "min_progress_interval", "min_preview_interval", "min_preview_bytes",
-                      "min_preview_scans"))  # fmt: skip
-_PLAIN = frozenset((
-    "max_concurrent_downloads", "max_concurrent_per_host", "decode_threads", "reserved_urgent_slots", "ageing",
-    "min_host_interval", "accepted_status_codes", "accepted_content_types", "http_cache", "resume",
-    "no_installed_coders",
-))  # fmt: skip
-
-
+_RETRY = {"retry_budget": "budget", "retry_delay": "delay", "max_retry_delay": "max_delay"}
+_GROUPS = {
+    "network": ("sdd_network_options", names_of(NetworkOptions)),
+    "limits": ("sdd_limits", names_of(LimitOptions)),
+    "retry": ("sdd_retry_options", names_of(RetryOptions)),
+    "callbacks": ("sdd_callback_options", names_of(ReportOptions)),
+}
 _NAMES = names_of(DownloaderOptions)
 
 
 def downloader_config(options: dict[str, Any]) -> Struct:
     """Takes all options but "headers" and "log_level"."""
     config = Struct("sdd_downloader_config")
-    network, limits = Struct("sdd_network_options"), Struct("sdd_limits")
-    retry, reports = Struct("sdd_retry_options"), Struct("sdd_callback_options")
+    groups = {field: Struct(struct) for field, (struct, _) in _GROUPS.items()}
     for name, value in options.items():
-        if name in _NETWORK:
-            network.set(name, value)
-        elif name in _LIMITS:
-            limits.set(name, value)
-        elif name in _RETRY:
-            retry.set(_RETRY[name], value, name)
-        elif name in _REPORTS:
-            reports.set(name, value)
-        elif name in _PLAIN:
-            config.set(name, value)
+        if name in _SPECIAL or name not in _NAMES:
+            _set_special(config, groups["network"], name, value)
         else:
-            _set_special(config, network, name, value)
-    config.set_all({"network": network, "limits": limits, "retry": retry, "callbacks": reports})
+            field = next((field for field, (_, names) in _GROUPS.items() if name in names), None)
+            struct = config if field is None else groups[field]
+            struct.set(_RETRY.get(name, name), value, name)
+    config.set_all(groups)
     return config
 
 

@@ -1,31 +1,44 @@
-# Made from include/sdd/*.h by tools/make_python_docs.py: `tools/bindings.sh cffi` makes it anew. Nothing is changed by
-# hand.
+# Made from include/sdd/*.h by tools/make_python_options.py: `make bindings` makes it anew. Nothing is changed by hand.
 """The descriptions of all options, for help()."""
 
 OPTIONS: dict[str, str] = {
     "PictureOptions": """\
-size: Pixels that the picture is scaled down to: (width, height), or one number for both; 0 in one
-    of them: any. Default: its own size.
-fit: "inside": the whole picture within `size`; "fill": covers it, cropped; "stretch": each side by
-    itself. Default "inside".
-enlarge: Whether a smaller picture is enlarged to `size`, as `fit` says; default: False.
 pixel_format: The layout of the pixels, a PixelFormat or its name; default "rgba8".
 keep_orientation: Whether the picture stays as stored, and is not turned by its Exif orientation;
     default: False.
 background: 0xRRGGBB, shown through alpha in formats without alpha. Default 0: black.
-exact: Whether scaling takes exact area means, for half as much time again; default: False.
-lenient: Whether the valid part of a damaged picture is delivered, in place of an error; default:
-    False.
+fit: "inside": the whole picture within `size`; "fill": covers it, cropped; "stretch": each side by
+    itself. Default "inside".
+size: Pixels that the picture is scaled down to: (width, height), or one number for both; 0 in one
+    of them: any. Default: its own size.
 scale_down_limit_bytes: A picture that takes more bytes, at 4 bytes a pixel, is scaled down to fit,
     whatever `size` and `fit` say. 0: no limit. Default 0.
 row_alignment: Bytes, a power of two up to 4096: every row begins at a multiple of it. Default 1:
     rows without padding.
+enlarge: Whether a smaller picture is enlarged to `size`, as `fit` says; default: False.
+lenient: Whether the valid part of a damaged picture is delivered, in place of an error; default:
+    False.
+exact: Whether scaling takes exact area means, for half as much time again; default: False.
 """,
     "TransferOptions": """\
-priority: A Priority or its name, "very_low" to "very_high". Default "normal", of prefetching
-    "very_low".
-timeout: Limit on all stages together, in seconds. 0: the downloader's `total_timeout`; -1: none.
+headers: Header fields of this request, which replace the downloader's by name; None removes the
+    downloader's. Default: none.
+referrer: The Referer header field; one in `headers` overrides it. Default: none.
+credential: User and password, a token or a certificate. Default: the downloader's.
+accepted_status_codes: Status codes that are no error: "200-299,304"; "*": all. Default: the
+    downloader's.
+accepted_content_types: Media types that are no error: "image/jpeg,image/png"; "image/" and "*" for
+    all images; "*": all, also none. Default: the downloader's.
+max_body_bytes: Largest body, after unpacking; may be above the downloader's limit. 0: the
+    downloader's, by default 64 MiB. Default 0.
+max_redirects: Most redirects to follow, at most 1000. 0: the downloader's limit, by default 10.
     Default 0.
+redirects: "follow", "hand_out": a redirect is the response, "refuse": it is an error. Default
+    "follow".
+max_attempts: Transfers for this request, the first included, at most 1000. 0: as the downloader has
+    it, for loads at least 2. Default 0.
+ca_file: PEM file of trusted certificates, in place of the downloader's. Connections are not shared
+    with requests that have another file. Default: the downloader's.
 queue_timeout: From submitting to the start of the transfer, in seconds. 0: the downloader's limit;
     -1: none. Default 0.
 connect_timeout: Name lookup, connect and TLS, in seconds. 0: the downloader's limit; -1: none.
@@ -34,37 +47,20 @@ first_byte_timeout: From the request being sent to the first byte of the respons
     the downloader's limit; -1: none. Default 0.
 download_timeout: Longest time without a byte, in seconds. 0: the downloader's limit, by default 15
     seconds; -1: none. Default 0.
+timeout: Limit on all stages together, in seconds. 0: the downloader's `total_timeout`; -1: none.
+    Default 0.
 low_speed_limit: Bytes a second: a slower transfer ends after `low_speed_time`. 0: the downloader's
     limit. Default 0.
 low_speed_time: Time over which the speed is averaged, in seconds. 0: the downloader's; -1: no lower
     limit on speed. Default 0.
-headers: Header fields of this request, which replace the downloader's by name; None removes the
-    downloader's. Default: none.
-referrer: The Referer header field; one in `headers` overrides it. Default: none.
-credential: User and password, a token or a certificate. Default: the downloader's.
-max_attempts: Transfers for this request, the first included, at most 1000. 0: as the downloader has
-    it, for loads at least 2. Default 0.
-accepted_status_codes: Status codes that are no error: "200-299,304"; "*": all. Default: the
-    downloader's.
-accepted_content_types: Media types that are no error: "image/jpeg,image/png"; "image/" and "*" for
-    all images; "*": all, also none. Default: the downloader's.
-max_body_bytes: Largest body, after unpacking; may be above the downloader's limit. 0: the
-    downloader's, by default 64 MiB. Default 0.
-redirects: "follow", "hand_out": a redirect is the response, "refuse": it is an error. Default
-    "follow".
-max_redirects: Most redirects to follow, at most 1000. 0: the downloader's limit, by default 10.
-    Default 0.
-ca_file: PEM file of trusted certificates, in place of the downloader's. Connections are not shared
-    with requests that have another file. Default: the downloader's.
-http_cache: Follows the rules of HTTP caches, RFC 9111: see `http_cache_in`. Default: False.
-resume: Keeps in the cache the received part of a body that breaks off, or whose request is
-    cancelled. The next request with this option asks for the rest (RFC 9110 section 14.2, with
-    If-Range). Only for GET without Range. Default: False.
 cookies: Sends and keeps the downloader's cookies. Default: False.
 allow_invalid_certificates: Accepts any certificate from the servers of this request. Default:
     False.
 continue_in_background: Goes on during the grace time after the low layer's
     sdd_downloader_enter_background(). Default: False.
+resume: Keeps in the cache the received part of a body that breaks off, or whose request is
+    cancelled. The next request with this option asks for the rest (RFC 9110 section 14.2, with
+    If-Range). Only for GET without Range. Default: False.
 stop_when_complete: The transfer may stop when the picture is complete at the wanted size: a
     progressive JPEG that is made smaller need not deliver detail that is not shown. The result then
     has no bytes; Metrics.saved_bytes counts the rest. Only if all requests that share the transfer
@@ -73,6 +69,9 @@ body_as_sent: Leaves the body as the server sends it. The request says "Accept-E
     (RFC 9110 section 12.5.3) unless its headers say otherwise, and no Content-Encoding is unpacked:
     the bytes delivered, checked, decoded and stored are the server's. The stored entries are found
     only by requests with this option. Default: False.
+http_cache: Follows the rules of HTTP caches, RFC 9111: see `http_cache_in`. Default: False.
+priority: A Priority or its name, "very_low" to "very_high". Default "normal", of prefetching
+    "very_low".
 """,
     "StoreOptions": """\
 from_cache_only: Never uses the network: a picture that no cache has ends with NotCached. Default:
@@ -82,15 +81,15 @@ retry_failed: Loads the URL although it failed recently. Default: False.
 wait_store_cache: Ends when its entries are on disk. Default: False.
 """,
     "RequestOptions": """\
-integrity: "sha256-" and the SHA-256 that the body must have, in base64 or 64 hexadecimal digits. If
-    it differs, the request ends with Detail.IMAGE_INTEGRITY. There are no previews. Default: no
-    check.
-expected_bytes: The size that the body must have. Default 0: any.
 first_frame_only: Makes a still picture of an animated one. Overrides `preload_all_frames`. Default:
     False.
 preload_all_frames: Decodes and keeps all frames before the request ends, so that Image.frame()
     costs almost nothing. All frames together may have max_pixels and take max_decode_bytes.
     Default: False.
+integrity: "sha256-" and the SHA-256 that the body must have, in base64 or 64 hexadecimal digits. If
+    it differs, the request ends with Detail.IMAGE_INTEGRITY. There are no previews. Default: no
+    check.
+expected_bytes: The size that the body must have. Default 0: any.
 """,
     "DownloadOptions": """\
 method: The method of HTTP. Default "GET".
@@ -100,11 +99,6 @@ ignore_cached_response: With `http_cache`: does not deliver the HTTP cache's ent
     valid, or the same bytes arrive, the request ends with NotModified. Default: False.
 """,
     "LoadOptions": """\
-transforms: Transforms, one after the other: `resize()`, `crop()`, `flip()`, `rotate()`,
-    `round_corners()`. The result has a cache entry of its own. Default: none.
-alternatives: At most 64 URLs of the same picture, tried in order if the first fails. The first
-    success is stored under the URL of the load. Default: none.
-cache_key: The key in the cache. Default: made of the URL, see `Cache.key()`.
 query: Cache levels in which the picture is looked for: "all", "memory", "disk" or "none". Default
     "all".
 store: Cache levels in which the picture is stored: "all", "memory", "disk" or "none". Default
@@ -113,10 +107,15 @@ original_query: Cache levels in which the original of a smaller or transformed p
     for: "all", "memory", "disk" or "none". Default "disk".
 original_store: Cache levels in which the original of a smaller or transformed picture is stored:
     "all", "memory", "disk" or "none". Default "disk".
-refresh: Asks the server whether the cached picture is still valid. If it is, or has not changed,
-    the load gives that. Default: False.
+cache_key: The key in the cache. Default: made of the URL, see `Cache.key()`.
+transforms: Transforms, one after the other: `resize()`, `crop()`, `flip()`, `rotate()`,
+    `round_corners()`. The result has a cache entry of its own. Default: none.
+alternatives: At most 64 URLs of the same picture, tried in order if the first fails. The first
+    success is stored under the URL of the load. Default: none.
 transform_animated_image: Transforms animated pictures too, which makes them still. Default: False:
     they stay as they are.
+refresh: Asks the server whether the cached picture is still valid. If it is, or has not changed,
+    the load gives that. Default: False.
 """,
     "PrefetchOptions": """\
 first_frame_only: Makes still pictures of animated ones. Default: False.
@@ -125,12 +124,12 @@ preload_all_frames: Decodes and keeps all frames before the request ends, so tha
     Default: False.
 """,
     "RowOptions": """\
-ordered: Items come in the order of the URLs; a slow one holds up those after it. Default: False: as
-    they are completed.
-look_ahead: Most items that are running or wait to be taken, at most 65,536; their bodies and
-    pictures are in memory. Default 64.
 deadline: Limit on the whole batch, in seconds. Items that have not ended by then end with
     RequestTimeout. Default 0: none.
+look_ahead: Most items that are running or wait to be taken, at most 65,536; their bodies and
+    pictures are in memory. Default 64.
+ordered: Items come in the order of the URLs; a slow one holds up those after it. Default: False: as
+    they are completed.
 responses: Whether items have their `response`, with its header fields. Default: False.
 """,
     "BatchOptions": """\
@@ -160,13 +159,13 @@ no_data_urls: Refuses data: URLs. Default: False.
 ip_version: 4 or 6: connects to such addresses alone. Default: both.
 public_addresses_only: Refuses private, loopback and similar addresses, and uses no proxy: for URLs
     that are not trusted. Default: False.
+ignore_proxy_environment: Uses no proxy, whatever http_proxy and the like say. Default: False.
 address_exceptions: What `public_addresses_only` does not refuse: blocks of addresses
     ("10.1.0.0/16"), addresses ("10.1.2.3") or hosts ("intranet"); the last two also with a port
     ("intranet:8080"). Default: none.
 proxy: "http://user:password@host:port", also https, socks4, socks4a, socks5, socks5h. Not with
     `public_addresses_only`. Default: the environment's.
 no_proxy: Hosts that are reached without `proxy`: "localhost,.example.org". Default: none.
-ignore_proxy_environment: Uses no proxy, whatever http_proxy and the like say. Default: False.
 network_interface: The interface or address to connect from: "eth0", "192.0.2.7". Default: any.
 unix_socket_path: A Unix socket that is connected to in place of TCP; not with
     `public_addresses_only`. Default: none.
@@ -223,9 +222,9 @@ retry_delay: Delay before the second transfer; it doubles before each further on
 max_retry_delay: Longest delay; no retry after a longer Retry-After; default 30 seconds.
 """,
     "ReportOptions": """\
-min_progress_interval: Least time between two calls of `progress`, in seconds. Default 0.
 min_progress_fraction: Least part of the whole body between two calls of `progress`, 0 to 1. Default
     0.
+min_progress_interval: Least time between two calls of `progress`, in seconds. Default 0.
 min_preview_interval: Least time between two previews; -1: none. Default 0.1 seconds.
 min_preview_bytes: Least bytes of the body between two previews. Default 0.
 min_preview_scans: Least scans of a JPEG, or passes of a PNG, between two previews. Default 1.
@@ -248,14 +247,14 @@ accepted_content_types: Media types that are no error: "image/jpeg,image/png"; "
     all images; "*": all, also none. Default "*".
 credential: For requests without a credential of their own, whatever their host: set it only for a
     downloader that is used with one server. Default: none.
-headers: Header fields of all requests. Default: none.
+http_cache_in: The cache for `http_cache` and `resume`. Default: the shared one.
 http_cache: Whether all requests follow the rules of HTTP caches, RFC 9111. Default: False.
 resume: Whether all requests have `resume`. Default: False.
-http_cache_in: The cache for `http_cache` and `resume`. Default: the shared one.
 no_installed_coders: Decodes without the coders that are installed beside the library. Default:
     False.
 isolated_decoding: Decodes pictures in processes of their own, without files and network. Default:
     False.
+headers: Header fields of all requests. Default: none.
 log_level: Level of `logging` up to which messages go to the logger "sdd"; None: none. Default: that
     logger's level.
 """,
@@ -280,11 +279,11 @@ disk_date: The date that an entry's age counts from: "access", its last use, or 
     it was stored. Default "access".
 low_water_percent: Over max_disk_bytes, the oldest entries are removed until this percentage of it
     is left: 1 to 100; default 50.
+no_share_wait: Does not wait for other processes: each downloads what it wants. Default: False.
 trim_interval: How often old entries are looked for, in seconds; -1: only when `max_disk_bytes` is
     exceeded. Default 10 minutes.
 map_from_bytes: Entries with at least this many encoded bytes are mapped (mmap(2)) instead of read:
     no program may cut the files meanwhile. Default: none.
-no_share_wait: Does not wait for other processes: each downloads what it wants. Default: False.
 share_wait: Longest wait for another process that downloads the same URL. Default 30 seconds.
 max_part_bytes: Bytes of parts that are kept for `resume`; -1: no limit. Default 256 MiB.
 max_part_age: Age of parts that are kept for `resume`, in seconds; -1: no limit. Default 1 day.

@@ -9,7 +9,8 @@ from typing import Literal, NoReturn
 from ._constants import Origin
 from ._errors import Error
 from ._image import Image
-from ._results import Metrics, Response, metrics_of
+from ._metrics import Metrics
+from ._results import Response, metrics_of
 
 
 class Item:

@@ -1,5 +1,4 @@
-# Made from include/sdd/*.h by tools/make_python_docs.py: `tools/bindings.sh cffi` makes it anew. Nothing is changed by
-# hand.
+# Made from include/sdd/*.h by tools/make_python_options.py: `make bindings` makes it anew. Nothing is changed by hand.
 """The names in Python of what the header of libsdd names."""
 
 NAMES: dict[str, str] = {

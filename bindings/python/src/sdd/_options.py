@@ -1,3 +1,4 @@
+# Made from include/sdd/*.h by tools/make_python_options.py: `make bindings` makes it anew. Nothing is changed by hand.
 """Keyword options of requests, downloaders and caches. The header describes each in full, under the same name.
 
 Times are seconds, sizes bytes, sides pixels. What is left out has the header's default; -1 is "no limit" where the
@@ -10,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypedDict
 
+from . import _constants as c
 from ._constants import PixelFormat, Priority
 from ._help import takes
 from ._transforms import Fit, Transform
@@ -30,39 +32,60 @@ Levels = Literal["all", "memory", "disk", "none"]
 class PictureOptions(TypedDict, total=False):
     """The form of a picture: sdd_decode_options."""
 
-    size: tuple[int, int] | int | None
-    """Pixels that the picture is scaled down to: (width, height), or one number for both; 0 in one of them: any.
-    Default: its own size."""
-    fit: Fit
-    """"inside": the whole picture within `size`; "fill": covers it, cropped; "stretch": each side by itself. Default
-    "inside"."""
-    enlarge: bool
-    """Whether a smaller picture is enlarged to `size`, as `fit` says; default: False."""
     pixel_format: PixelFormat | PixelFormatName
     """The layout of the pixels, a PixelFormat or its name; default "rgba8"."""
     keep_orientation: bool
     """Whether the picture stays as stored, and is not turned by its Exif orientation; default: False."""
     background: int
     """0xRRGGBB, shown through alpha in formats without alpha. Default 0: black."""
-    exact: bool
-    """Whether scaling takes exact area means, for half as much time again; default: False."""
-    lenient: bool
-    """Whether the valid part of a damaged picture is delivered, in place of an error; default: False."""
+    fit: Fit
+    """"inside": the whole picture within `size`; "fill": covers it, cropped; "stretch": each side by itself. Default
+    "inside"."""
+    size: tuple[int, int] | int | None
+    """Pixels that the picture is scaled down to: (width, height), or one number for both; 0 in one of them: any.
+    Default: its own size."""
     scale_down_limit_bytes: int
     """A picture that takes more bytes, at 4 bytes a pixel, is scaled down to fit, whatever `size` and `fit` say. 0: no
     limit. Default 0."""
     row_alignment: int
     """Bytes, a power of two up to 4096: every row begins at a multiple of it. Default 1: rows without padding."""
+    enlarge: bool
+    """Whether a smaller picture is enlarged to `size`, as `fit` says; default: False."""
+    lenient: bool
+    """Whether the valid part of a damaged picture is delivered, in place of an error; default: False."""
+    exact: bool
+    """Whether scaling takes exact area means, for half as much time again; default: False."""
 
 
 @takes("TransferOptions")
 class TransferOptions(TypedDict, total=False):
     """How to transfer, for every kind of request: sdd_transfer_options, and SDD_OPTION_ bits."""
 
-    priority: Priority | PriorityName
-    """A Priority or its name, "very_low" to "very_high". Default "normal", of prefetching "very_low"."""
-    timeout: float
-    """Limit on all stages together, in seconds. 0: the downloader's `total_timeout`; -1: none. Default 0."""
+    headers: Mapping[str, str | None]
+    """Header fields of this request, which replace the downloader's by name; None removes the downloader's. Default:
+    none."""
+    referrer: str
+    """The Referer header field; one in `headers` overrides it. Default: none."""
+    credential: Credential
+    """User and password, a token or a certificate. Default: the downloader's."""
+    accepted_status_codes: str
+    """Status codes that are no error: "200-299,304"; "*": all. Default: the downloader's."""
+    accepted_content_types: str
+    """Media types that are no error: "image/jpeg,image/png"; "image/" and "*" for all images; "*": all, also none.
+    Default: the downloader's."""
+    max_body_bytes: int
+    """Largest body, after unpacking; may be above the downloader's limit. 0: the downloader's, by default 64 MiB.
+    Default 0."""
+    max_redirects: int
+    """Most redirects to follow, at most 1000. 0: the downloader's limit, by default 10. Default 0."""
+    redirects: Literal["follow", "hand_out", "refuse"]
+    """"follow", "hand_out": a redirect is the response, "refuse": it is an error. Default "follow"."""
+    max_attempts: int
+    """Transfers for this request, the first included, at most 1000. 0: as the downloader has it, for loads at least 2.
+    Default 0."""
+    ca_file: str
+    """PEM file of trusted certificates, in place of the downloader's. Connections are not shared with requests that
+    have another file. Default: the downloader's."""
     queue_timeout: float
     """From submitting to the start of the transfer, in seconds. 0: the downloader's limit; -1: none. Default 0."""
     connect_timeout: float
@@ -73,48 +96,23 @@ class TransferOptions(TypedDict, total=False):
     download_timeout: float
     """Longest time without a byte, in seconds. 0: the downloader's limit, by default 15 seconds; -1: none. Default
     0."""
+    timeout: float
+    """Limit on all stages together, in seconds. 0: the downloader's `total_timeout`; -1: none. Default 0."""
     low_speed_limit: int
     """Bytes a second: a slower transfer ends after `low_speed_time`. 0: the downloader's limit. Default 0."""
     low_speed_time: float
     """Time over which the speed is averaged, in seconds. 0: the downloader's; -1: no lower limit on speed. Default
     0."""
-    headers: Mapping[str, str | None]
-    """Header fields of this request, which replace the downloader's by name; None removes the downloader's. Default:
-    none."""
-    referrer: str
-    """The Referer header field; one in `headers` overrides it. Default: none."""
-    credential: Credential
-    """User and password, a token or a certificate. Default: the downloader's."""
-    max_attempts: int
-    """Transfers for this request, the first included, at most 1000. 0: as the downloader has it, for loads at least 2.
-    Default 0."""
-    accepted_status_codes: str
-    """Status codes that are no error: "200-299,304"; "*": all. Default: the downloader's."""
-    accepted_content_types: str
-    """Media types that are no error: "image/jpeg,image/png"; "image/" and "*" for all images; "*": all, also none.
-    Default: the downloader's."""
-    max_body_bytes: int
-    """Largest body, after unpacking; may be above the downloader's limit. 0: the downloader's, by default 64 MiB.
-    Default 0."""
-    redirects: Literal["follow", "hand_out", "refuse"]
-    """"follow", "hand_out": a redirect is the response, "refuse": it is an error. Default "follow"."""
-    max_redirects: int
-    """Most redirects to follow, at most 1000. 0: the downloader's limit, by default 10. Default 0."""
-    ca_file: str
-    """PEM file of trusted certificates, in place of the downloader's. Connections are not shared with requests that
-    have another file. Default: the downloader's."""
-    http_cache: bool
-    """Follows the rules of HTTP caches, RFC 9111: see `http_cache_in`. Default: False."""
-    resume: bool
-    """Keeps in the cache the received part of a body that breaks off, or whose request is cancelled. The next request
-    with this option asks for the rest (RFC 9110 section 14.2, with If-Range). Only for GET without Range. Default:
-    False."""
     cookies: bool
     """Sends and keeps the downloader's cookies. Default: False."""
     allow_invalid_certificates: bool
     """Accepts any certificate from the servers of this request. Default: False."""
     continue_in_background: bool
     """Goes on during the grace time after the low layer's sdd_downloader_enter_background(). Default: False."""
+    resume: bool
+    """Keeps in the cache the received part of a body that breaks off, or whose request is cancelled. The next request
+    with this option asks for the rest (RFC 9110 section 14.2, with If-Range). Only for GET without Range. Default:
+    False."""
     stop_when_complete: bool
     """The transfer may stop when the picture is complete at the wanted size: a progressive JPEG that is made smaller
     need not deliver detail that is not shown. The result then has no bytes; Metrics.saved_bytes counts the rest. Only
@@ -123,6 +121,10 @@ class TransferOptions(TypedDict, total=False):
     """Leaves the body as the server sends it. The request says "Accept-Encoding: identity" (RFC 9110 section 12.5.3)
     unless its headers say otherwise, and no Content-Encoding is unpacked: the bytes delivered, checked, decoded and
     stored are the server's. The stored entries are found only by requests with this option. Default: False."""
+    http_cache: bool
+    """Follows the rules of HTTP caches, RFC 9111: see `http_cache_in`. Default: False."""
+    priority: Priority | PriorityName
+    """A Priority or its name, "very_low" to "very_high". Default "normal", of prefetching "very_low"."""
 
 
 @takes("StoreOptions")
@@ -143,16 +145,16 @@ class StoreOptions(TypedDict, total=False):
 class RequestOptions(PictureOptions, TransferOptions, total=False):
     """Options of downloads and loads: sdd_download_request, and SDD_OPTION_ bits."""
 
-    integrity: str
-    """"sha256-" and the SHA-256 that the body must have, in base64 or 64 hexadecimal digits. If it differs, the request
-    ends with Detail.IMAGE_INTEGRITY. There are no previews. Default: no check."""
-    expected_bytes: int
-    """The size that the body must have. Default 0: any."""
     first_frame_only: bool
     """Makes a still picture of an animated one. Overrides `preload_all_frames`. Default: False."""
     preload_all_frames: bool
     """Decodes and keeps all frames before the request ends, so that Image.frame() costs almost nothing. All frames
     together may have max_pixels and take max_decode_bytes. Default: False."""
+    integrity: str
+    """"sha256-" and the SHA-256 that the body must have, in base64 or 64 hexadecimal digits. If it differs, the request
+    ends with Detail.IMAGE_INTEGRITY. There are no previews. Default: no check."""
+    expected_bytes: int
+    """The size that the body must have. Default 0: any."""
 
 
 @takes("DownloadOptions")
@@ -174,14 +176,6 @@ class DownloadOptions(RequestOptions, total=False):
 class LoadOptions(RequestOptions, StoreOptions, total=False):
     """Options of `Loader`'s requests: sdd_load_request."""
 
-    transforms: Sequence[Transform]
-    """Transforms, one after the other: `resize()`, `crop()`, `flip()`, `rotate()`, `round_corners()`. The result has a
-    cache entry of its own. Default: none."""
-    alternatives: Sequence[str]
-    """At most 64 URLs of the same picture, tried in order if the first fails. The first success is stored under the URL
-    of the load. Default: none."""
-    cache_key: str
-    """The key in the cache. Default: made of the URL, see `Cache.key()`."""
     query: Levels
     """Cache levels in which the picture is looked for: "all", "memory", "disk" or "none". Default "all"."""
     store: Levels
@@ -192,11 +186,19 @@ class LoadOptions(RequestOptions, StoreOptions, total=False):
     original_store: Levels
     """Cache levels in which the original of a smaller or transformed picture is stored: "all", "memory", "disk" or
     "none". Default "disk"."""
+    cache_key: str
+    """The key in the cache. Default: made of the URL, see `Cache.key()`."""
+    transforms: Sequence[Transform]
+    """Transforms, one after the other: `resize()`, `crop()`, `flip()`, `rotate()`, `round_corners()`. The result has a
+    cache entry of its own. Default: none."""
+    alternatives: Sequence[str]
+    """At most 64 URLs of the same picture, tried in order if the first fails. The first success is stored under the URL
+    of the load. Default: none."""
+    transform_animated_image: bool
+    """Transforms animated pictures too, which makes them still. Default: False: they stay as they are."""
     refresh: bool
     """Asks the server whether the cached picture is still valid. If it is, or has not changed, the load gives that.
     Default: False."""
-    transform_animated_image: bool
-    """Transforms animated pictures too, which makes them still. Default: False: they stay as they are."""
 
 
 @takes("PrefetchOptions")
@@ -214,15 +216,15 @@ class PrefetchOptions(PictureOptions, TransferOptions, StoreOptions, total=False
 class RowOptions(TransferOptions, StoreOptions, total=False):
     """Options of `batch()`: sdd_batch_config. Those of `StoreOptions` need a loader."""
 
-    ordered: bool
-    """Items come in the order of the URLs; a slow one holds up those after it. Default: False: as they are
-    completed."""
-    look_ahead: int
-    """Most items that are running or wait to be taken, at most 65,536; their bodies and pictures are in memory. Default
-    64."""
     deadline: float
     """Limit on the whole batch, in seconds. Items that have not ended by then end with RequestTimeout. Default 0:
     none."""
+    look_ahead: int
+    """Most items that are running or wait to be taken, at most 65,536; their bodies and pictures are in memory. Default
+    64."""
+    ordered: bool
+    """Items come in the order of the URLs; a slow one holds up those after it. Default: False: as they are
+    completed."""
     responses: bool
     """Whether items have their `response`, with its header fields. Default: False."""
 
@@ -285,6 +287,8 @@ class NetworkOptions(TypedDict, total=False):
     public_addresses_only: bool
     """Refuses private, loopback and similar addresses, and uses no proxy: for URLs that are not trusted. Default:
     False."""
+    ignore_proxy_environment: bool
+    """Uses no proxy, whatever http_proxy and the like say. Default: False."""
     address_exceptions: Sequence[str]
     """What `public_addresses_only` does not refuse: blocks of addresses ("10.1.0.0/16"), addresses ("10.1.2.3") or
     hosts ("intranet"); the last two also with a port ("intranet:8080"). Default: none."""
@@ -293,8 +297,6 @@ class NetworkOptions(TypedDict, total=False):
     Default: the environment's."""
     no_proxy: str
     """Hosts that are reached without `proxy`: "localhost,.example.org". Default: none."""
-    ignore_proxy_environment: bool
-    """Uses no proxy, whatever http_proxy and the like say. Default: False."""
     network_interface: str
     """The interface or address to connect from: "eth0", "192.0.2.7". Default: any."""
     unix_socket_path: str
@@ -388,10 +390,10 @@ class RetryOptions(TypedDict, total=False):
 class ReportOptions(TypedDict, total=False):
     """How often progress and previews are reported: sdd_callback_options."""
 
-    min_progress_interval: float
-    """Least time between two calls of `progress`, in seconds. Default 0."""
     min_progress_fraction: float
     """Least part of the whole body between two calls of `progress`, 0 to 1. Default 0."""
+    min_progress_interval: float
+    """Least time between two calls of `progress`, in seconds. Default 0."""
     min_preview_interval: float
     """Least time between two previews; -1: none. Default 0.1 seconds."""
     min_preview_bytes: int
@@ -430,18 +432,18 @@ class DownloaderOptions(NetworkOptions, LimitOptions, RetryOptions, ReportOption
     credential: Credential
     """For requests without a credential of their own, whatever their host: set it only for a downloader that is used
     with one server. Default: none."""
-    headers: Mapping[str, str | None]
-    """Header fields of all requests. Default: none."""
+    http_cache_in: Cache
+    """The cache for `http_cache` and `resume`. Default: the shared one."""
     http_cache: bool
     """Whether all requests follow the rules of HTTP caches, RFC 9111. Default: False."""
     resume: bool
     """Whether all requests have `resume`. Default: False."""
-    http_cache_in: Cache
-    """The cache for `http_cache` and `resume`. Default: the shared one."""
     no_installed_coders: bool
     """Decodes without the coders that are installed beside the library. Default: False."""
     isolated_decoding: bool
     """Decodes pictures in processes of their own, without files and network. Default: False."""
+    headers: Mapping[str, str | None]
+    """Header fields of all requests. Default: none."""
     log_level: int | None
     """Level of `logging` up to which messages go to the logger "sdd"; None: none. Default: that logger's level."""
 
@@ -480,14 +482,14 @@ class CacheOptions(TypedDict, total=False):
     "access"."""
     low_water_percent: int
     """Over max_disk_bytes, the oldest entries are removed until this percentage of it is left: 1 to 100; default 50."""
+    no_share_wait: bool
+    """Does not wait for other processes: each downloads what it wants. Default: False."""
     trim_interval: float
     """How often old entries are looked for, in seconds; -1: only when `max_disk_bytes` is exceeded. Default 10
     minutes."""
     map_from_bytes: int
     """Entries with at least this many encoded bytes are mapped (mmap(2)) instead of read: no program may cut the files
     meanwhile. Default: none."""
-    no_share_wait: bool
-    """Does not wait for other processes: each downloads what it wants. Default: False."""
     share_wait: float
     """Longest wait for another process that downloads the same URL. Default 30 seconds."""
     max_part_bytes: int
@@ -502,3 +504,24 @@ class CacheOptions(TypedDict, total=False):
     dropped. -1: no limit. Default 128 MiB."""
     destroy_timeout: float
     """Longest time for which `close()` writes; -1: no limit. Default 10 seconds."""
+
+
+BITS: dict[str, int] = {
+    "cookies": c.OPTION_HANDLE_COOKIES,
+    "allow_invalid_certificates": c.OPTION_ALLOW_INVALID_SSL_CERTIFICATES,
+    "continue_in_background": c.OPTION_CONTINUE_IN_BACKGROUND,
+    "resume": c.OPTION_RESUME,
+    "stop_when_complete": c.OPTION_STOP_WHEN_COMPLETE,
+    "body_as_sent": c.OPTION_BODY_AS_SENT,
+    "http_cache": c.OPTION_USE_HTTP_CACHE,
+    "first_frame_only": c.OPTION_DECODE_FIRST_FRAME_ONLY,
+    "preload_all_frames": c.OPTION_PRELOAD_ALL_FRAMES,
+    "ignore_cached_response": c.OPTION_IGNORE_CACHED_RESPONSE,
+    "transform_animated_image": c.OPTION_TRANSFORM_ANIMATED_IMAGE,
+    "refresh": c.OPTION_REFRESH_CACHED,
+    "from_cache_only": c.OPTION_FROM_CACHE_ONLY,
+    "from_loader_only": c.OPTION_FROM_LOADER_ONLY,
+    "retry_failed": c.OPTION_RETRY_FAILED,
+    "wait_store_cache": c.OPTION_WAIT_STORE_CACHE,
+}
+"""Options that are bits of the header."""

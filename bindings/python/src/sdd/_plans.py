@@ -9,7 +9,7 @@ from typing import Any
 from . import _constants as c
 from ._constants import PixelFormat, Priority
 from ._native import ffi
-from ._options import Credential, DownloadOptions, LoadOptions, PictureOptions, TransferOptions
+from ._options import BITS, Credential, DownloadOptions, LoadOptions, PictureOptions, TransferOptions
 from ._structs import Choices, Struct
 from ._transforms import FITS, transforms_of
 from ._values import buffer, c_text, flag, no_option, number, put, shown, sides
@@ -19,26 +19,6 @@ _REDIRECTS = Choices("redirects", follow=c.REDIRECT_FOLLOW, hand_out=c.REDIRECT_
 _PIXEL_FORMATS = Choices("pixel_format", **{member.name.lower(): member.value for member in PixelFormat})
 _PRIORITIES = Choices("priority", **{member.name.lower(): member.value for member in Priority
                                     if member is not Priority.DEFAULT})  # fmt: skip
-
-# Options that are bits of the header.
-BITS: dict[str, int] = {
-    "cookies": c.OPTION_HANDLE_COOKIES,
-    "allow_invalid_certificates": c.OPTION_ALLOW_INVALID_SSL_CERTIFICATES,
-    "continue_in_background": c.OPTION_CONTINUE_IN_BACKGROUND,
-    "resume": c.OPTION_RESUME,
-    "stop_when_complete": c.OPTION_STOP_WHEN_COMPLETE,
-    "first_frame_only": c.OPTION_DECODE_FIRST_FRAME_ONLY,
-    "preload_all_frames": c.OPTION_PRELOAD_ALL_FRAMES,
-    "transform_animated_image": c.OPTION_TRANSFORM_ANIMATED_IMAGE,
-    "http_cache": c.OPTION_USE_HTTP_CACHE,
-    "ignore_cached_response": c.OPTION_IGNORE_CACHED_RESPONSE,
-    "retry_failed": c.OPTION_RETRY_FAILED,
-    "refresh": c.OPTION_REFRESH_CACHED,
-    "from_cache_only": c.OPTION_FROM_CACHE_ONLY,
-    "from_loader_only": c.OPTION_FROM_LOADER_ONLY,
-    "wait_store_cache": c.OPTION_WAIT_STORE_CACHE,
-    "body_as_sent": c.OPTION_BODY_AS_SENT,
-}
 
 # Fields of sdd_decode_options under the names that options have.
 _FORM_FLAGS = {"keep_orientation": "keep_orientation", "enlarge": "allow_enlarging", "exact": "scaling",
