@@ -295,7 +295,7 @@ test-binders: all ##   reads the header with bindgen, cffi, ctypesgen and SWIG; 
 abi-description: ## writes abi/, the description that `make check` compares the header with: docs/abi.md
 	Tests/abi/check-abi.sh --write
 
-bindings: ## generates what Python and Rust have of the header; run it after each change of it
+bindings: ## generates what C++, Python and Rust have of the header; run it after each change of it
 	tools/bindings.sh
 
 test-examples: all ##   runs the examples, the programs of the README and the demo

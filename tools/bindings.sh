@@ -1,9 +1,10 @@
 #!/bin/bash
-# Generates what Python and Rust have of the header.
+# Generates what C++, Python and Rust have of the header.
 #
 #     tools/bindings.sh                generates all of it: `make bindings`
 #     tools/bindings.sh --check        fails if a file is not what the header makes of it: `make lint`
 #
+#   include/sdd/cpp/options.hpp              the structs of options                          make_cxx.py
 #   bindings/python/src/sdd/_ffi.py ...      the low layer, and all numbers                  make_cffi.py
 #   bindings/python/src/sdd/_options.py ...  the options, with their types and descriptions  make_python_options.py
 #   bindings/rust/sdd-sys/src/bindings.rs    the low layer                                   bindgen
@@ -64,8 +65,9 @@ rust() { # rust FILE
 
 make_all() { # make_all FOLDER: writes all files to their places below a folder
     local python
-    mkdir -p "$1"/{$python_package,$rust_raw}
+    mkdir -p "$1"/{$cxx,$python_package,$rust_raw}
     python=$(python_with cffi)
+    "$python" tools/make_cxx.py "$1/$cxx/options.hpp"
     "$python" tools/make_cffi.py "$1/$python_package" >"$work/said"
     "$python" tools/make_python_options.py "$1/$python_package"
     [ "${2:-}" = without-bindgen ] || rust "$1/$rust_raw/bindings.rs"
@@ -99,7 +101,7 @@ check() {
     echo "ok bindings: $(find "$work/made" -type f | wc -l) files are as made from the header"
 }
 
-readonly python_package=bindings/python/src/sdd rust_raw=bindings/rust/sdd-sys/src
+readonly cxx=include/sdd/cpp python_package=bindings/python/src/sdd rust_raw=bindings/rust/sdd-sys/src
 case ${1:-} in
     '') make_all . ;;
     --check) check ;;

@@ -1,8 +1,8 @@
 """Reads what the header declares, as the compiler sees it: calls, structs, callback types, enumerations and macros.
 
-pycparser (Debian: python3-pycparser) reads what gcc's preprocessor makes of the header. make_cffi.py writes the low
-layer of the Python package from it, and make_tables.py the tables of the tests in C. The comments are docs/site's
-header.py to read, from which the pages and the descriptions are made; here they only tell which fields are flags.
+pycparser (Debian: python3-pycparser) reads what gcc's preprocessor makes of the header. The generators of bindings.sh
+and make_tables.py, which writes the tables of the tests in C, work from it. The comments are docs/site's header.py to
+read, from which the pages are made; here they also tell which fields are flags.
 """
 
 from __future__ import annotations
@@ -101,6 +101,7 @@ class Interface:
     structs: dict[str, list[Variable]] = field(default_factory=dict)
     handles: set[str] = field(default_factory=set)
     enums: dict[str, list[str]] = field(default_factory=dict)  # type: its numbers' names
+    zeros: dict[str, str] = field(default_factory=dict)  # type: the name of its number 0, if it has one
     bits: set[str] = field(default_factory=set)  # those whose numbers are bits
     inits: dict[str, str] = field(default_factory=dict)  # struct: its _INIT macro
 
@@ -185,6 +186,7 @@ def read(include=INCLUDE):
         if isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.Enum):
             numbers = node.type.values.enumerators
             interface.enums[node.type.name] = [one.name for one in numbers]
+            interface.zeros |= {node.type.name: one.name for one in numbers if getattr(one.value, "value", "") == "0"}
             if any(getattr(one.value, "op", "") == "<<" for one in numbers):
                 interface.bits.add(node.type.name)
         elif isinstance(node, c_ast.Typedef):

@@ -30,15 +30,15 @@
  *     result.hpp      responses, outcomes of requests
  *     pending.hpp     requests under way: waiting, futures, coroutines
  *     modifier.hpp    modifiers of requests, responses and bodies
- *     request.hpp     downloads and loads with all their settings
- *     config.hpp      the configuration of a downloader
+ *     stores.hpp      levels of a cache that the application keeps
+ *     settings.hpp    types of the fields in options.hpp: functions, limits, tensors
+ *     options.hpp     settings of requests, downloaders, caches and batches
  *     event.hpp       events, observers, cookies
  *     extend.hpp      transports and coders of the application
  *     downloader.hpp  downloaders
- *     stores.hpp      levels of a cache that the application keeps
  *     cache.hpp       caches
  *     loader.hpp      loaders, prefetching
- *     batch.hpp       batches and tensors
+ *     batch.hpp       batches
  *
  * THE RULES, beside those of sdd.h, which hold here too.
  *

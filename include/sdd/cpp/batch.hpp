@@ -8,42 +8,6 @@
 
 SDD_CPP_BEGIN
 
-/** Memory of the application for pictures of one size: sdd_tensor, with its defaults. It must stay
-    valid until the batch is destroyed. */
-struct tensor : sdd_tensor {
-    tensor() noexcept : sdd_tensor SDD_TENSOR_INIT {}
-};
-
-/** A URL of a batch, with a number of the application. */
-struct batch_source {
-    std::string url{};
-    uint64_t id = 0;
-};
-
-/**
- * The configuration of a batch: sdd_batch_config, whose comments describe the fields.
- * Lifetime: copied by the constructor of batch.
- */
-struct batch_config {
-    sdd_downloader *downloader = nullptr; /* downloader::get(); NULL: the shared one */
-    sdd_loader *loader = nullptr;         /* loader::get(); not together with `downloader` */
-    std::vector<std::string> urls{};
-    std::vector<uint64_t> ids{}; /* one for each URL, or none: the index */
-    /* Gives the items in place of urls; nothing: there are no more. Called inside the constructor
-       and wait(), on the calling thread. If it throws, there are no more, and the call ends with an
-       error with that exception as cause(); items under way can still be taken. */
-    std::function<std::optional<batch_source>()> next{};
-    std::optional<sdd::tensor> tensor{};
-    std::optional<decode_options> decode{};
-    transfer_options transfer{};
-    sdd_options options = 0;
-    int64_t deadline_ms = 0;
-    int32_t look_ahead = 0;
-    sdd_priority priority = SDD_PRIORITY_DEFAULT;
-    sdd_batch_order order = SDD_BATCH_AS_COMPLETED;
-    bool responses = false;
-};
-
 /** A taken item: sdd_batch_item. */
 struct batch_item {
     uint64_t id = 0;
@@ -69,23 +33,14 @@ public:
         if (!config.ids.empty() && config.ids.size() != urls.size())
             return error(SDD_ERROR_INVALID_ARGUMENT, "sdd::batch: not as many ids as URLs.");
         sdd_batch_config c = SDD_BATCH_CONFIG_INIT;
-        c.downloader = config.downloader;
-        c.loader = config.loader;
+        detail::set_plain(c, config);
         c.urls = urls.empty() ? nullptr : urls.data();
         c.ids = config.ids.empty() ? nullptr : config.ids.data();
         c.count = urls.size();
         if (config.next) c.next = next_of;
         c.user_data = kept.get();
-        c.tensor = config.tensor ? &*config.tensor : nullptr;
-        c.decode = config.decode ? &*config.decode : nullptr;
         detail::c_transfer transfer(config.transfer);
         c.transfer = &transfer.c;
-        c.options = config.options;
-        c.deadline_ms = config.deadline_ms;
-        c.look_ahead = config.look_ahead;
-        c.priority = config.priority;
-        c.order = config.order;
-        c.responses = config.responses;
         sdd_batch *handle = nullptr;
         if (sdd_batch_create(&c, &handle) != SDD_OK) return error::of_last_call();
         transfer.taken();
@@ -154,7 +109,7 @@ public:
 private:
     /* `next`, with the URL that it gave last and the exception that it threw. */
     struct kept_next {
-        std::function<std::optional<batch_source>()> next;
+        next_function next;
         std::string url;
         std::mutex mutex;
         std::exception_ptr thrown;

@@ -5,49 +5,10 @@
 #define SDD_CPP_CACHE_HPP
 
 #include "downloader.hpp"
-#include "stores.hpp"
 
 #include <unistd.h>
 
 SDD_CPP_BEGIN
-
-/**
- * The configuration of a cache: sdd_cache_config, whose comments describe the fields. 0 and "" mean
- * their defaults. An exception in a function is handed on (set_exception_handler()).
- * Lifetime: copied by the constructor of cache; the functions live until nothing uses them.
- */
-struct cache_config {
-    std::string name{};
-    std::string directory{};
-    std::vector<std::string> read_only_directories{};
-    sdd_cache_levels levels = SDD_CACHE_DEFAULT;
-    bool no_live_images = false;
-    int64_t max_memory_cost = 0;
-    int64_t max_memory_count = 0;
-    bool watch_memory_pressure = false;
-    sdd_sync_mode sync = SDD_SYNC_NONE;
-    int64_t max_disk_bytes = 0;
-    int64_t max_disk_age_ms = 0;
-    sdd_date_kind disk_date = SDD_DATE_ACCESS;
-    int32_t low_water_percent = 0;
-    bool no_share_wait = false;
-    int64_t trim_interval_ms = 0;
-    int64_t map_from_bytes = 0;
-    int64_t share_wait_ms = 0;
-    int64_t max_part_bytes = 0;
-    int64_t max_part_age_ms = 0;
-    std::string ignored_query_parameters{};
-    /* Makes the key of a URL; "": the URL itself. Thread: any, several at a time; it must call no
-       function of the library. */
-    std::function<std::string(std::string_view url)> key_filter{};
-    /* Makes the bytes to write for an item, whose image or bytes may be missing; none (false):
-       nothing is written. Thread: sdd-disk, one call at a time. */
-    std::function<bytes(const image &, const bytes &, std::string_view key)> serializer{};
-    int64_t max_queued_bytes = 0;
-    int64_t destroy_timeout_ms = 0;
-    std::shared_ptr<sdd::memory_store> memory_store{};
-    std::shared_ptr<sdd::entry_store> entry_store{};
-};
 
 /** An item to store: sdd_cache_item. */
 struct cache_item {
@@ -274,8 +235,8 @@ private:
 namespace detail {
 
 struct cache_functions {
-    std::function<std::string(std::string_view)> key_filter;
-    std::function<bytes(const image &, const bytes &, std::string_view)> serializer;
+    key_function key_filter;
+    serializer_function serializer;
 
     static sdd_bytes *make_key(const char *url, void *user_data) noexcept {
         return guarded("cache.key_filter", static_cast<sdd_bytes *>(nullptr), [&] {
@@ -303,35 +264,15 @@ inline result<cache> cache::create(const cache_config &config) {
     auto entries = std::make_unique<detail::kept_entry_store>(config.entry_store);
     const sdd_memory_store memory_store = detail::c_memory_store(memory.get());
     const sdd_entry_store entry_store = detail::c_entry_store(entries.get());
-    c.name = detail::or_null(config.name);
-    c.directory = detail::or_null(config.directory);
+    detail::set_plain(c, config);
     c.read_only_directories = read_only.data();
     c.read_only_count = read_only.size();
-    c.levels = config.levels;
-    c.no_live_images = config.no_live_images;
-    c.max_memory_cost = config.max_memory_cost;
-    c.max_memory_count = config.max_memory_count;
-    c.watch_memory_pressure = config.watch_memory_pressure;
-    c.sync = config.sync;
-    c.max_disk_bytes = config.max_disk_bytes;
-    c.max_disk_age_ms = config.max_disk_age_ms;
-    c.disk_date = config.disk_date;
-    c.low_water_percent = config.low_water_percent;
-    c.no_share_wait = config.no_share_wait;
-    c.trim_interval_ms = config.trim_interval_ms;
-    c.map_from_bytes = config.map_from_bytes;
-    c.share_wait_ms = config.share_wait_ms;
-    c.max_part_bytes = config.max_part_bytes;
-    c.max_part_age_ms = config.max_part_age_ms;
-    c.ignored_query_parameters = detail::or_null(config.ignored_query_parameters);
     functions->key_filter = config.key_filter;
     functions->serializer = config.serializer;
     if (config.key_filter) c.key_filter = detail::cache_functions::make_key;
     if (config.serializer) c.serializer = detail::cache_functions::serialize;
     c.user_data = functions.get();
     c.user_data_free = detail::free_user_data<detail::cache_functions>;
-    c.max_queued_bytes = config.max_queued_bytes;
-    c.destroy_timeout_ms = config.destroy_timeout_ms;
     if (config.memory_store) c.memory_store = &memory_store;
     if (config.entry_store) c.entry_store = &entry_store;
     sdd_cache *handle = nullptr;

@@ -1,121 +1,19 @@
 /*
- * sdd/cpp/request.hpp - Downloads and loads with all their settings.
+ * sdd/cpp/request.hpp - The C structs of downloads and loads. For these headers alone.
  */
 #ifndef SDD_CPP_REQUEST_HPP
 #define SDD_CPP_REQUEST_HPP
 
 #include "listener.hpp"
-#include "modifier.hpp"
+#include "options.hpp"
 
 SDD_CPP_BEGIN
-
-/** Credentials for one server: sdd_credential. An empty text is a part that is not set. */
-struct credential {
-    std::string username{};
-    std::string password{};
-    sdd_auth_schemes schemes = 0; /* SDD_AUTH_ bits; 0: all */
-    std::string bearer_token{};
-    std::string client_certificate{};
-    std::string client_key{};
-    std::string client_key_password{};
-};
-
-/*
- * Callbacks of a request. They run where the downloader delivers: on its thread sdd-callback, or in
- * dispatch() and wait() with SDD_DELIVERY_APPLICATION; one at a time for each downloader. If one
- * throws, see pending; no later one of that request is called then. They must be copyable, as for
- * std::function; the request's copies are destroyed on that thread after it has ended.
- */
-using progress_function = std::function<void(int64_t received_bytes, int64_t expected_bytes)>;
-using facts_function = std::function<void(const image_info &info)>;
-using loaded_function = std::function<void(const loaded &what)>;
-using completed_function = std::function<void(const result<loaded> &outcome)>;
-
-/**
- * How to transfer, for downloads, loads, prefetch lists and batches: sdd_transfer_options, whose
- * comments describe the fields. Texts that are empty, numbers that are 0, and values that are not
- * set are as the downloader's configuration says.
- */
-struct transfer_options {
-    std::vector<header> headers{};
-    std::string referrer{};
-    std::optional<sdd::credential> credential{};
-    std::optional<sdd::modifiers> modifiers{};
-    std::string accepted_status_codes{};
-    std::string accepted_content_types{};
-    int64_t max_body_bytes = 0;
-    int32_t max_redirects = 0;
-    sdd_redirect_mode redirects = SDD_REDIRECT_FOLLOW;
-    int32_t max_attempts = 0;
-    std::string ca_file{};
-    int64_t queue_timeout_ms = 0;
-    int64_t connect_timeout_ms = 0;
-    int64_t first_byte_timeout_ms = 0;
-    int64_t download_timeout_ms = 0;
-    int64_t total_timeout_ms = 0;
-    int64_t low_speed_limit = 0;
-    int64_t low_speed_time_ms = 0;
-};
-
-/**
- * A download with all its settings: sdd_download_request, whose comments describe the fields.
- * Texts that are empty, numbers that are 0, and values that are not set have their defaults.
- * Lifetime: copied by the submitting call, except for the memory at decode->pixels and the
- * allocator.
- */
-struct download_request {
-    std::string url{};
-    sdd_options options = 0;
-    sdd_priority priority = SDD_PRIORITY_DEFAULT;
-    sdd_sink_kind sink = SDD_SINK_MEMORY;
-    int32_t sink_fd = 0; /* duplicated by the submitting call */
-    transfer_options transfer{};
-    std::optional<decode_options> decode{};
-    completed_function on_completed{};
-    progress_function on_progress{};
-    loaded_function on_preview{};
-    facts_function on_facts{};
-    std::string method{}; /* "": GET */
-    std::string body{};
-    std::string range{};
-    std::string integrity{};
-    int64_t expected_bytes = 0;
-};
-
-/** A load with all its settings: sdd_load_request. Otherwise as download_request. */
-struct load_request {
-    std::string url{};
-    sdd_options options = 0;
-    sdd_priority priority = SDD_PRIORITY_DEFAULT;
-    sdd_cache_levels query = SDD_CACHE_DEFAULT;
-    sdd_cache_levels store = SDD_CACHE_DEFAULT;
-    sdd_cache_levels original_query = SDD_CACHE_DEFAULT;
-    sdd_cache_levels original_store = SDD_CACHE_DEFAULT;
-    std::string cache_key{};
-    transfer_options transfer{};
-    std::optional<decode_options> decode{};
-    std::vector<transform> transforms{};
-    std::vector<std::string> alternatives{}; /* other URLs of the same picture */
-    completed_function on_completed{};
-    progress_function on_progress{};
-    loaded_function on_preview{};
-    facts_function on_facts{};
-    loaded_function on_cached{}; /* with SDD_OPTION_REFRESH_CACHED */
-    std::string integrity{};
-    int64_t expected_bytes = 0;
-};
 
 namespace detail {
 
 inline sdd_credential c_credential(const credential &from) noexcept {
     sdd_credential made = SDD_CREDENTIAL_INIT;
-    made.username = or_null(from.username);
-    made.password = or_null(from.password);
-    made.schemes = from.schemes;
-    made.bearer_token = or_null(from.bearer_token);
-    made.client_certificate = or_null(from.client_certificate);
-    made.client_key = or_null(from.client_key);
-    made.client_key_password = or_null(from.client_key_password);
+    set_plain(made, from);
     return made;
 }
 
@@ -152,25 +50,11 @@ public:
     explicit c_transfer(const transfer_options &from)
         : headers_(c_headers(from.headers)), modifiers_(from.modifiers) {
         if (from.credential) credential_ = c_credential(*from.credential);
+        set_plain(c, from);
         c.headers = headers_.data();
         c.header_count = headers_.size();
-        c.referrer = or_null(from.referrer);
         c.credential = from.credential ? &credential_ : nullptr;
         c.modifiers = modifiers_.get();
-        c.accepted_status_codes = or_null(from.accepted_status_codes);
-        c.accepted_content_types = or_null(from.accepted_content_types);
-        c.max_body_bytes = from.max_body_bytes;
-        c.max_redirects = from.max_redirects;
-        c.redirects = from.redirects;
-        c.max_attempts = from.max_attempts;
-        c.ca_file = or_null(from.ca_file);
-        c.queue_timeout_ms = from.queue_timeout_ms;
-        c.connect_timeout_ms = from.connect_timeout_ms;
-        c.first_byte_timeout_ms = from.first_byte_timeout_ms;
-        c.download_timeout_ms = from.download_timeout_ms;
-        c.total_timeout_ms = from.total_timeout_ms;
-        c.low_speed_limit = from.low_speed_limit;
-        c.low_speed_time_ms = from.low_speed_time_ms;
     }
 
     /* The library has accepted the struct. */
@@ -188,19 +72,10 @@ private:
 class c_download {
 public:
     explicit c_download(const download_request &from) : transfer_(from.transfer) {
-        c.url = from.url.c_str();
-        c.options = from.options;
-        c.priority = from.priority;
-        c.sink = from.sink;
-        c.sink_fd = from.sink_fd;
+        set_plain(c, from);
         c.transfer = &transfer_.c;
-        c.decode = from.decode ? &*from.decode : nullptr;
-        c.method = or_null(from.method);
         c.body = from.body.empty() ? nullptr : from.body.data();
         c.body_size = from.body.size();
-        c.range = or_null(from.range);
-        c.integrity = or_null(from.integrity);
-        c.expected_bytes = from.expected_bytes;
     }
 
     void taken() noexcept { transfer_.taken(); }
@@ -217,22 +92,12 @@ public:
     explicit c_load(const load_request &from)
         : transfer_(from.transfer), transforms_(from.transforms),
           alternatives_(c_texts(from.alternatives)) {
-        c.url = from.url.c_str();
-        c.options = from.options;
-        c.priority = from.priority;
-        c.query = from.query;
-        c.store = from.store;
-        c.original_query = from.original_query;
-        c.original_store = from.original_store;
-        c.cache_key = or_null(from.cache_key);
+        set_plain(c, from);
         c.transfer = &transfer_.c;
-        c.decode = from.decode ? &*from.decode : nullptr;
         c.transforms = transforms_.data();
         c.transform_count = transforms_.size();
         c.alternatives = alternatives_.data();
         c.alternative_count = alternatives_.size();
-        c.integrity = or_null(from.integrity);
-        c.expected_bytes = from.expected_bytes;
     }
 
     void taken() noexcept {
