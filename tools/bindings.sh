@@ -8,6 +8,7 @@
 #   bindings/python/src/sdd/_ffi.py ...      the low layer, and all numbers                  make_cffi.py
 #   bindings/python/src/sdd/_options.py ...  the options, with their types and descriptions  make_python_options.py
 #   bindings/rust/sdd-sys/src/bindings.rs    the low layer                                   bindgen
+#   bindings/rust/sdd/src/plain.rs           setters that only hand a value on               make_rust.py
 #
 # tools/interface.py reads the header for all of them but bindgen. Debian: python3-pycparser, python3-cffi, bindgen. The
 # file bindings.rs in the repository is generated with bindgen 0.60.1 of Debian 12, which writes its version into the
@@ -65,11 +66,12 @@ rust() { # rust FILE
 
 make_all() { # make_all FOLDER: writes all files to their places below a folder
     local python
-    mkdir -p "$1"/{$cxx,$python_package,$rust_raw}
+    mkdir -p "$1"/{$cxx,$python_package,$rust_raw,$rust_crate}
     python=$(python_with cffi)
     "$python" tools/make_cxx.py "$1/$cxx/options.hpp"
     "$python" tools/make_cffi.py "$1/$python_package" >"$work/said"
     "$python" tools/make_python_options.py "$1/$python_package"
+    "$python" tools/make_rust.py "$1/$rust_crate/plain.rs"
     [ "${2:-}" = without-bindgen ] || rust "$1/$rust_raw/bindings.rs"
 }
 
@@ -101,7 +103,8 @@ check() {
     echo "ok bindings: $(find "$work/made" -type f | wc -l) files are as made from the header"
 }
 
-readonly cxx=include/sdd/cpp python_package=bindings/python/src/sdd rust_raw=bindings/rust/sdd-sys/src
+readonly cxx=include/sdd/cpp python_package=bindings/python/src/sdd rust_raw=bindings/rust/sdd-sys/src \
+    rust_crate=bindings/rust/sdd/src
 case ${1:-} in
     '') make_all . ;;
     --check) check ;;

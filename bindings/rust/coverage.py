@@ -93,12 +93,23 @@ def used_fields(struct, text):
         fields |= set(re.findall(rf"\bself\.{member}\.(\w+)", text))
     if re.search(rf"struct \w+\(sys::{struct}\)", text):
         fields |= set(re.findall(r"\bself\.0\.(\w+)", text))
+    # A builder with plain settings: self.plain.c.
+    if re.search(rf"\b{plain_type(struct)}\b", text):
+        fields |= set(re.findall(r"\.plain\.c\.(\w+)", text))
     return fields
+
+
+def plain_type(struct):
+    """The name that tools/make_rust.py gives to what keeps the plain settings of a struct."""
+    return "Plain" + "".join(part.capitalize() for part in struct.split("_")[1:])
 
 
 def main():
     header = without_comments("\n".join(path.read_text() for path in sorted((ROOT / "include/sdd").glob("*.h"))))
     files = [without_comments(path.read_text()) for path in sorted((HERE / "sdd/src").glob("*.rs"))]
+    plain = without_comments((HERE / "sdd/src/plain.rs").read_text())
+    files.remove(plain)
+    files += plain.split("#[derive")  # for each struct its own part
     called = set(re.findall(r"\bsys::(sdd_\w+)\(", "\n".join(files)))
     wrong = []
 

@@ -4,11 +4,12 @@ use crate::batch::{Batch, BatchOutput, Core, Held};
 use crate::border::{catch, is_inside_callback};
 use crate::credential::pointer;
 use crate::error::check;
-use crate::numbers::{clamped_i32, milliseconds};
+use crate::numbers::milliseconds;
+use crate::plain::PlainBatchConfig;
 use crate::tensor::{Memory, Tensor, TensorBatch};
 use crate::text::Texts;
 use crate::transfer::transfer_setters;
-use crate::{sys, Bytes, DecodeOptions, Downloader, Error, Image, Loader, Options, Priority, TransferOptions};
+use crate::{sys, Bytes, DecodeOptions, Downloader, Error, Image, Loader, Options, TransferOptions};
 use std::any::Any;
 use std::ffi::CString;
 use std::fmt;
@@ -68,17 +69,15 @@ impl<U: Into<String>> From<(U, u64)> for BatchSource {
 /// ```
 #[must_use = "images(), bytes(), tensor() or fill() starts the batch"]
 pub struct BatchBuilder {
+    pub(crate) plain: PlainBatchConfig,
     sources: Box<dyn Iterator<Item = BatchSource> + Send>,
     downloader: Option<Downloader>,
     loader: Option<Loader>,
     decode: Option<DecodeOptions>,
     transfer: TransferOptions,
     options: Options,
-    priority: Priority,
     deadline: i64,
-    look_ahead: u32,
     is_ordered: bool,
-    responses: bool,
 }
 
 impl Downloader {
@@ -119,12 +118,10 @@ impl BatchBuilder {
             loader,
             decode: None,
             transfer: TransferOptions::default(),
+            plain: PlainBatchConfig::default(),
             options: Options::default(),
-            priority: Priority::default(),
             deadline: 0,
-            look_ahead: 0,
             is_ordered: false,
-            responses: false,
         }
     }
 
@@ -140,12 +137,6 @@ impl BatchBuilder {
         self
     }
 
-    /// Sets the priority of all items.
-    pub fn priority(mut self, priority: Priority) -> Self {
-        self.priority = priority;
-        self
-    }
-
     transfer_setters!(transfer);
 
     /// Limits the time of the whole batch. Items that have not ended by then end with
@@ -155,21 +146,9 @@ impl BatchBuilder {
         self
     }
 
-    /// Sets how many items may be under way or wait to be taken; 64 by default, at most 65,536.
-    pub fn look_ahead(mut self, count: u32) -> Self {
-        self.look_ahead = count;
-        self
-    }
-
     /// Gives the items in the order of their URLs: a slow one holds up those after it.
     pub fn ordered(mut self) -> Self {
         self.is_ordered = true;
-        self
-    }
-
-    /// Gives the reports of items their response: [`Report::response`](crate::Report).
-    pub fn responses(mut self) -> Self {
-        self.responses = true;
         self
     }
 
@@ -268,10 +247,10 @@ impl BatchBuilder {
     }
 
     fn create(self, tensor: Option<&sys::sdd_tensor>, memory: Option<Memory>) -> Result<Core, Error> {
+        let mut config: sys::sdd_batch_config = self.plain.lend();
         let source = Box::new(Source { sources: self.sources, url: None, given: 0, panic: None });
         let source = Box::into_raw(source);
         let decode = self.decode.as_ref().map(DecodeOptions::lend);
-        let mut config = sys::sized!(sdd_batch_config);
         config.downloader = self.downloader.as_ref().map_or(ptr::null_mut(), Downloader::raw);
         config.loader = match &self.loader {
             // NULL stands for no loader here, and not for the shared one.
@@ -283,11 +262,9 @@ impl BatchBuilder {
         config.user_data = source.cast();
         config.tensor = tensor.map_or(ptr::null(), |tensor| tensor);
         config.decode = pointer(&decode);
-        (config.options, config.priority) = (self.options.0, self.priority as i32);
+        config.options = self.options.0;
         config.deadline_ms = self.deadline;
-        config.look_ahead = clamped_i32(self.look_ahead);
         config.order = if self.is_ordered { sys::SDD_BATCH_ORDERED } else { sys::SDD_BATCH_AS_COMPLETED };
-        config.responses = self.responses.into();
         let mut handle = ptr::null_mut();
         let made = self.transfer.lend(&mut Texts::default(), |transfer| {
             config.transfer = transfer;

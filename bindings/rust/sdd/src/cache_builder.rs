@@ -2,10 +2,11 @@
 
 use crate::border::{guard, used_by_any_thread};
 use crate::error::check;
-use crate::numbers::{clamped, clamped_i32, milliseconds, numbers};
+use crate::numbers::{clamped, milliseconds, numbers};
+use crate::plain::PlainCacheConfig;
 use crate::stores::{entry_table, memory_table, EntryTable, MemoryTable};
 use crate::text::Texts;
-use crate::{sys, text, Bytes, Cache, EntryStore, Error, Image, Levels, MemoryStore};
+use crate::{sys, text, Bytes, Cache, EntryStore, Error, Image, MemoryStore};
 use std::fmt;
 use std::os::raw::{c_char, c_void};
 use std::path::PathBuf;
@@ -64,114 +65,28 @@ struct Functions {
 #[derive(Clone, Default)]
 #[must_use = "build() opens the cache"]
 pub struct CacheBuilder {
-    name: Option<String>,
-    directory: Option<PathBuf>,
+    pub(crate) plain: PlainCacheConfig,
     read_only_directories: Vec<PathBuf>,
-    levels: Levels,
-    no_live_images: bool,
-    max_memory: (i64, i64),
-    watch_memory_pressure: bool,
-    durability: Durability,
-    max_disk_bytes: i64,
-    max_disk_age: i64,
     age_by_modification: bool,
-    low_water_percent: u32,
-    trim_interval: i64,
     map_from_bytes: u64,
     share_wait: i64,
     no_share_wait: bool,
     max_parts: (i64, i64),
-    ignored_query_parameters: Option<String>,
     functions: Functions,
     memory_store: Option<MemoryTable>,
     entry_store: Option<EntryTable>,
-    max_queued_bytes: i64,
-    destroy_timeout: i64,
 }
 
 impl CacheBuilder {
-    /// Sets the name of a directory in `~/.cache/sdd`; the default is "default".
-    pub fn name(mut self, name: &str) -> Self {
-        self.name = Some(name.into());
-        self
-    }
-
-    /// Sets the directory, in place of a name. It is made if it does not exist.
-    pub fn directory(mut self, directory: impl Into<PathBuf>) -> Self {
-        self.directory = Some(directory.into());
-        self
-    }
-
     /// Adds a directory of another cache, for entries that this one does not have. It is never changed.
     pub fn read_only_directory(mut self, directory: impl Into<PathBuf>) -> Self {
         self.read_only_directories.push(directory.into());
         self
     }
 
-    /// Sets the levels that the cache has.
-    pub fn levels(mut self, levels: Levels) -> Self {
-        self.levels = levels;
-        self
-    }
-
-    /// Does not find evicted pictures while the application still holds them.
-    pub fn no_live_images(mut self) -> Self {
-        self.no_live_images = true;
-        self
-    }
-
-    /// Limits the bytes of all pictures in memory; by default an eighth of the machine's memory, at most 512 MiB.
-    /// `None`: no limit.
-    pub fn max_memory_cost(mut self, bytes: Option<u64>) -> Self {
-        self.max_memory.0 = bytes.map_or(-1, clamped);
-        self
-    }
-
-    /// Limits the number of pictures in memory.
-    pub fn max_memory_count(mut self, count: u64) -> Self {
-        self.max_memory.1 = clamped(count);
-        self
-    }
-
-    /// Trims memory when the kernel reports memory pressure.
-    pub fn watch_memory_pressure(mut self) -> Self {
-        self.watch_memory_pressure = true;
-        self
-    }
-
-    /// Sets how durable written entries are.
-    pub fn durability(mut self, durability: Durability) -> Self {
-        self.durability = durability;
-        self
-    }
-
-    /// Limits the bytes of all files; 512 MiB by default. `None`: no limit.
-    pub fn max_disk_bytes(mut self, bytes: Option<u64>) -> Self {
-        self.max_disk_bytes = bytes.map_or(-1, clamped);
-        self
-    }
-
-    /// Limits the age of entries; 7 days by default. `None`: no limit.
-    pub fn max_disk_age(mut self, age: Option<Duration>) -> Self {
-        self.max_disk_age = age.map_or(-1, milliseconds);
-        self
-    }
-
     /// Counts an entry's age from when it was stored, in place of its last use.
     pub fn age_by_modification(mut self) -> Self {
         self.age_by_modification = true;
-        self
-    }
-
-    /// Sets the percentage of the largest size that a trim leaves; 50 by default.
-    pub fn low_water_percent(mut self, percent: u32) -> Self {
-        self.low_water_percent = percent;
-        self
-    }
-
-    /// Sets how often old entries are looked for; 10 minutes by default. `None`: only when the cache is too large.
-    pub fn trim_interval(mut self, interval: Option<Duration>) -> Self {
-        self.trim_interval = interval.map_or(-1, milliseconds);
         self
     }
 
@@ -199,12 +114,6 @@ impl CacheBuilder {
         self
     }
 
-    /// Leaves query parameters out of the keys of URLs: "token,Expires,X-Amz-*".
-    pub fn ignored_query_parameters(mut self, names: &str) -> Self {
-        self.ignored_query_parameters = Some(names.into());
-        self
-    }
-
     /// Makes the key of a URL, on any thread that submits a request. With `None`, or after a panic, the key is the URL
     /// itself. It must not use the library.
     pub fn key_filter(mut self, function: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
@@ -219,18 +128,6 @@ impl CacheBuilder {
         function: impl Fn(Option<&Image>, Option<&Bytes>, &str) -> Option<Bytes> + Send + Sync + 'static,
     ) -> Self {
         self.functions.serializer = Some(Arc::new(function));
-        self
-    }
-
-    /// Limits the bytes of entries that wait to be written; 128 MiB by default. `None`: no limit.
-    pub fn max_queued_bytes(mut self, bytes: Option<u64>) -> Self {
-        self.max_queued_bytes = bytes.map_or(-1, clamped);
-        self
-    }
-
-    /// Limits the time that dropping the cache takes for writing; 10 seconds by default. `None`: no limit.
-    pub fn destroy_timeout(mut self, limit: Option<Duration>) -> Self {
-        self.destroy_timeout = limit.map_or(-1, milliseconds);
         self
     }
 
@@ -252,26 +149,12 @@ impl CacheBuilder {
         let mut texts = Texts::default();
         let directories = self.read_only_directories.iter().map(|directory| texts.add_path(Some(directory)));
         let directories = directories.collect::<Result<Vec<_>, Error>>()?;
-        let mut config = sys::sized!(sdd_cache_config);
-        config.name = texts.add_optional(&self.name)?;
-        config.directory = texts.add_path(self.directory.as_deref())?;
+        let mut config: sys::sdd_cache_config = self.plain.lend(&mut texts)?;
         (config.read_only_directories, config.read_only_count) = (directories.as_ptr(), directories.len());
-        config.levels = self.levels as i32;
-        config.no_live_images = self.no_live_images.into();
-        (config.max_memory_cost, config.max_memory_count) = self.max_memory;
-        config.watch_memory_pressure = self.watch_memory_pressure.into();
-        config.sync = self.durability as i32;
-        config.max_disk_bytes = self.max_disk_bytes;
-        config.max_disk_age_ms = self.max_disk_age;
         config.disk_date = if self.age_by_modification { sys::SDD_DATE_MODIFICATION } else { sys::SDD_DATE_ACCESS };
-        config.low_water_percent = clamped_i32(self.low_water_percent);
-        config.trim_interval_ms = self.trim_interval;
         config.map_from_bytes = clamped(self.map_from_bytes);
         (config.share_wait_ms, config.no_share_wait) = (self.share_wait, self.no_share_wait.into());
         (config.max_part_bytes, config.max_part_age_ms) = self.max_parts;
-        config.ignored_query_parameters = texts.add_optional(&self.ignored_query_parameters)?;
-        config.max_queued_bytes = self.max_queued_bytes;
-        config.destroy_timeout_ms = self.destroy_timeout;
         config.key_filter = self.functions.key_filter.as_ref().and(Some(filter_key));
         config.serializer = self.functions.serializer.as_ref().and(Some(serialize));
         config.memory_store = self.memory_store.as_ref().map_or(ptr::null(), MemoryTable::pointer);
@@ -294,7 +177,7 @@ impl CacheBuilder {
 impl fmt::Debug for CacheBuilder {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut fields = formatter.debug_struct("CacheBuilder");
-        fields.field("name", &self.name).field("directory", &self.directory).finish_non_exhaustive()
+        fields.field("name", &self.plain.name).field("directory", &self.plain.directory).finish_non_exhaustive()
     }
 }
 

@@ -2,10 +2,10 @@
 
 use crate::credential::pointer;
 use crate::error::accepted;
-use crate::numbers::clamped;
+use crate::plain::PlainDownloadRequest;
 use crate::text::Texts;
 use crate::transfer::transfer_setters;
-use crate::{sys, DecodeOptions, Error, Options, Priority, TransferOptions};
+use crate::{sys, DecodeOptions, Error, Options, TransferOptions};
 use std::fmt;
 use std::sync::Arc;
 
@@ -30,16 +30,13 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Default)]
 pub struct DownloadRequest {
+    pub(crate) plain: PlainDownloadRequest,
     url: String,
     options: Options,
     method: Option<String>,
     body: Option<Arc<[u8]>>,
-    range: Option<String>,
-    priority: Priority,
     decode: Option<DecodeOptions>,
     transfer: TransferOptions,
-    integrity: Option<String>,
-    expected_bytes: u64,
 }
 
 impl DownloadRequest {
@@ -61,33 +58,9 @@ impl DownloadRequest {
         self
     }
 
-    /// Asks for a range of bytes: "0-1023", "1024-" or "-512".
-    pub fn range(mut self, range: &str) -> Self {
-        self.range = Some(range.into());
-        self
-    }
-
-    /// Sets the priority.
-    pub fn priority(mut self, priority: Priority) -> Self {
-        self.priority = priority;
-        self
-    }
-
     /// Sets the form in which the picture is wanted.
     pub fn decode(mut self, options: DecodeOptions) -> Self {
         self.decode = Some(options);
-        self
-    }
-
-    /// Requires a SHA-256 of the body: "sha256-" and base64 or 64 hexadecimal digits.
-    pub fn integrity(mut self, hash: &str) -> Self {
-        self.integrity = Some(hash.into());
-        self
-    }
-
-    /// Requires a size of the body.
-    pub fn expected_bytes(mut self, count: u64) -> Self {
-        self.expected_bytes = count;
         self
     }
 
@@ -100,17 +73,13 @@ impl DownloadRequest {
         body: impl FnOnce(&mut sys::sdd_download_request) -> sys::sdd_token,
     ) -> Result<sys::sdd_token, Error> {
         let mut texts = Texts::default();
-        let mut request = sys::sized!(sdd_download_request);
+        let mut request: sys::sdd_download_request = self.plain.lend(&mut texts)?;
         request.url = texts.add(&self.url)?;
         request.options = self.options.0;
         request.method = texts.add_optional(&self.method)?;
         if let Some(body) = &self.body {
             (request.body, request.body_size) = (body.as_ptr().cast(), body.len());
         }
-        request.range = texts.add_optional(&self.range)?;
-        request.priority = self.priority as i32;
-        request.integrity = texts.add_optional(&self.integrity)?;
-        request.expected_bytes = clamped(self.expected_bytes);
         let decode = self.decode.as_ref().map(DecodeOptions::lend);
         request.decode = pointer(&decode);
         self.transfer.lend(&mut texts, |transfer| {

@@ -4,8 +4,9 @@ use crate::downloader::Kept;
 use crate::error::check;
 use crate::modifiers::LentModifiers;
 use crate::numbers::{clamped, clamped_i32, milliseconds};
+use crate::plain::PlainDownloaderConfig;
 use crate::text::Texts;
-use crate::{sys, Cache, Credential, Delivery, Downloader, Error, Limits, Modifiers, Network, Order};
+use crate::{sys, Cache, Credential, Delivery, Downloader, Error, Limits, Modifiers, Network};
 use std::ptr;
 use std::time::Duration;
 
@@ -27,23 +28,12 @@ use std::time::Duration;
 #[derive(Clone, Debug, Default)]
 #[must_use = "build() creates the downloader"]
 pub struct DownloaderBuilder {
+    pub(crate) plain: PlainDownloaderConfig,
     delivery: Delivery,
-    max_concurrent_downloads: u32,
-    max_concurrent_per_host: u32,
-    decode_threads: u32,
-    execution_order: Order,
-    reserved_urgent_slots: u32,
-    ageing: i64,
-    min_host_interval: i64,
-    accepted_status_codes: Option<String>,
-    accepted_content_types: Option<String>,
     credential: Option<Credential>,
     modifiers: Option<Modifiers>,
     cache: Option<Cache>,
-    http_cache: bool,
-    no_installed_coders: bool,
     isolated_decoding: bool,
-    resume: bool,
     min_progress: (f64, i64),
     min_preview: (i64, u64, u32),
     network: Network,
@@ -55,60 +45,6 @@ impl DownloaderBuilder {
     /// Sets where closures are called and tasks are woken.
     pub fn delivery(mut self, delivery: Delivery) -> Self {
         self.delivery = delivery;
-        self
-    }
-
-    /// Sets how many transfers run at a time; the default is 6.
-    pub fn max_concurrent_downloads(mut self, count: u32) -> Self {
-        self.max_concurrent_downloads = count;
-        self
-    }
-
-    /// Sets how many transfers run at a time to one host and port; the default is 6.
-    pub fn max_concurrent_per_host(mut self, count: u32) -> Self {
-        self.max_concurrent_per_host = count;
-        self
-    }
-
-    /// Sets the number of decode threads; the default is that of the processors, at most 8.
-    pub fn decode_threads(mut self, count: u32) -> Self {
-        self.decode_threads = count;
-        self
-    }
-
-    /// Sets the order in which requests of the same priority begin.
-    pub fn execution_order(mut self, order: Order) -> Self {
-        self.execution_order = order;
-        self
-    }
-
-    /// Keeps slots for requests of high priority.
-    pub fn reserved_urgent_slots(mut self, count: u32) -> Self {
-        self.reserved_urgent_slots = count;
-        self
-    }
-
-    /// Counts a request that has waited this long as one priority higher, and again each time this much longer.
-    pub fn ageing(mut self, time: Duration) -> Self {
-        self.ageing = milliseconds(time);
-        self
-    }
-
-    /// Sets the least time from one start of a transfer to the next to the same host and port.
-    pub fn min_host_interval(mut self, time: Duration) -> Self {
-        self.min_host_interval = milliseconds(time);
-        self
-    }
-
-    /// Sets the accepted HTTP status codes of requests that do not say.
-    pub fn accepted_status_codes(mut self, codes: &str) -> Self {
-        self.accepted_status_codes = Some(codes.into());
-        self
-    }
-
-    /// Sets the accepted media types of requests that do not say.
-    pub fn accepted_content_types(mut self, types: &str) -> Self {
-        self.accepted_content_types = Some(types.into());
         self
     }
 
@@ -130,29 +66,11 @@ impl DownloaderBuilder {
         self
     }
 
-    /// Lets all requests use the HTTP cache.
-    pub fn http_cache(mut self) -> Self {
-        self.http_cache = true;
-        self
-    }
-
-    /// Decodes without the coders that are installed beside the library, and does not ask servers for their formats.
-    pub fn no_installed_coders(mut self) -> Self {
-        self.no_installed_coders = true;
-        self
-    }
-
     /// Decodes pictures in processes of their own, which have no files and no network: `SDD_DECODE_ISOLATED`. A fault of
     /// a decoder then ends one request, not the program. [`build()`](Self::build) fails if the program sdd-decoder is
     /// not installed with the library.
     pub fn isolated_decoding(mut self) -> Self {
         self.isolated_decoding = true;
-        self
-    }
-
-    /// Lets all requests keep and continue bodies that break off.
-    pub fn resume(mut self) -> Self {
-        self.resume = true;
         self
     }
 
@@ -211,22 +129,11 @@ impl DownloaderBuilder {
         };
         let retry = sys::sdd_retry_options { struct_size: std::mem::size_of::<sys::sdd_retry_options>(), ..self.retry };
         let credential = self.credential.as_ref().map(|credential| credential.lend(&mut texts)).transpose()?;
-        let limits = self.limits.lend();
-        let mut config = sys::sized!(sdd_downloader_config);
+        let limits = self.limits.plain.lend();
+        let mut config: sys::sdd_downloader_config = self.plain.lend(&mut texts)?;
         config.delivery = self.delivery as i32;
-        config.max_concurrent_downloads = clamped_i32(self.max_concurrent_downloads);
-        config.max_concurrent_per_host = clamped_i32(self.max_concurrent_per_host);
-        config.decode_threads = clamped_i32(self.decode_threads);
-        config.execution_order = self.execution_order as i32;
-        config.reserved_urgent_slots = clamped_i32(self.reserved_urgent_slots);
-        config.ageing_ms = self.ageing;
-        config.min_host_interval_ms = self.min_host_interval;
-        config.accepted_status_codes = texts.add_optional(&self.accepted_status_codes)?;
-        config.accepted_content_types = texts.add_optional(&self.accepted_content_types)?;
         config.credential = crate::credential::pointer(&credential);
         config.cache = self.cache.as_ref().map_or(ptr::null_mut(), Cache::raw);
-        (config.http_cache, config.resume) = (self.http_cache.into(), self.resume.into());
-        config.no_installed_coders = self.no_installed_coders.into();
         config.decode_mode = self.isolated_decoding.into();
         (config.callbacks, config.limits, config.retry) = (&callbacks, &limits, &retry);
         self.network.lend(&mut texts, |network| {

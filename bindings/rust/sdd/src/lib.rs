@@ -40,6 +40,7 @@ mod network;
 mod numbers;
 mod observer;
 mod pixels;
+mod plain;
 mod prefetch;
 mod readiness;
 mod report;

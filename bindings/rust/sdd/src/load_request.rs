@@ -2,11 +2,11 @@
 
 use crate::credential::pointer;
 use crate::error::accepted;
-use crate::numbers::clamped;
+use crate::plain::PlainLoadRequest;
 use crate::text::Texts;
 use crate::transfer::transfer_setters;
 use crate::transform::LentTransforms;
-use crate::{sys, DecodeOptions, Error, Levels, Options, Priority, TransferOptions, Transform};
+use crate::{sys, DecodeOptions, Error, Levels, Options, TransferOptions, Transform};
 use std::fmt;
 
 /// A load with its settings. A URL alone is one, too: methods that take a load take `&str` and `String`.
@@ -27,20 +27,17 @@ use std::fmt;
 /// ```
 #[derive(Clone, Default)]
 pub struct LoadRequest {
+    pub(crate) plain: PlainLoadRequest,
     url: String,
     options: Options,
     decode: Option<DecodeOptions>,
     transforms: Vec<Transform>,
     alternatives: Vec<String>,
-    cache_key: Option<String>,
     query: Option<Levels>,
     store: Option<Levels>,
     original_query: Option<Levels>,
     original_store: Option<Levels>,
-    priority: Priority,
     transfer: TransferOptions,
-    integrity: Option<String>,
-    expected_bytes: u64,
 }
 
 impl LoadRequest {
@@ -73,12 +70,6 @@ impl LoadRequest {
         self
     }
 
-    /// Sets the key in the cache, in place of one made from the URL.
-    pub fn cache_key(mut self, key: &str) -> Self {
-        self.cache_key = Some(key.into());
-        self
-    }
-
     /// Sets where the picture in its wanted form is looked for, and where it is stored; initially all levels.
     pub fn levels(mut self, query: Levels, store: Levels) -> Self {
         (self.query, self.store) = (Some(query), Some(store));
@@ -88,24 +79,6 @@ impl LoadRequest {
     /// Sets where the original is looked for, and where it is stored; initially the disk.
     pub fn original_levels(mut self, query: Levels, store: Levels) -> Self {
         (self.original_query, self.original_store) = (Some(query), Some(store));
-        self
-    }
-
-    /// Sets the priority.
-    pub fn priority(mut self, priority: Priority) -> Self {
-        self.priority = priority;
-        self
-    }
-
-    /// Requires a SHA-256 of the body: "sha256-" and base64 or 64 hexadecimal digits.
-    pub fn integrity(mut self, hash: &str) -> Self {
-        self.integrity = Some(hash.into());
-        self
-    }
-
-    /// Requires a size of the body.
-    pub fn expected_bytes(mut self, count: u64) -> Self {
-        self.expected_bytes = count;
         self
     }
 
@@ -122,7 +95,7 @@ impl LoadRequest {
         body: impl FnOnce(&mut sys::sdd_load_request) -> sys::sdd_token,
     ) -> Result<sys::sdd_token, Error> {
         let mut texts = Texts::default();
-        let mut request = sys::sized!(sdd_load_request);
+        let mut request: sys::sdd_load_request = self.plain.lend(&mut texts)?;
         request.url = texts.add(&self.url)?;
         request.options = self.options.0;
         let decode = self.decode.as_ref().map(DecodeOptions::lend);
@@ -131,15 +104,11 @@ impl LoadRequest {
         (request.transforms, request.transform_count) = (transforms.list().as_ptr(), transforms.list().len());
         let alternatives = texts.add_list(&self.alternatives)?;
         (request.alternatives, request.alternative_count) = (alternatives.as_ptr(), alternatives.len());
-        request.cache_key = texts.add_optional(&self.cache_key)?;
         let number = |levels: Option<Levels>| levels.map_or(0, |levels| levels as i32);
         request.query = number(self.query);
         request.store = number(self.store);
         request.original_query = number(self.original_query);
         request.original_store = number(self.original_store);
-        request.priority = self.priority as i32;
-        request.integrity = texts.add_optional(&self.integrity)?;
-        request.expected_bytes = clamped(self.expected_bytes);
         let token = self.transfer.lend(&mut texts, |transfer| {
             request.transfer = transfer;
             accepted(body(&mut request))

@@ -2,11 +2,11 @@
 
 use crate::credential::pointer;
 use crate::modifiers::LentModifiers;
-use crate::numbers::{clamped, clamped_i32};
+use crate::numbers::clamped;
+use crate::plain::PlainTransferOptions;
 use crate::text::Texts;
-use crate::{sys, Credential, Error, Modifiers, Redirects};
+use crate::{sys, Credential, Error, Modifiers};
 use std::fmt;
-use std::path::PathBuf;
 
 /// How to transfer: for a download, a load, each URL of a prefetch list, and each item of a batch. What is not set is
 /// as the downloader says.
@@ -35,23 +35,11 @@ use std::path::PathBuf;
 /// ```
 #[derive(Clone, Default)]
 pub struct TransferOptions {
+    pub(crate) plain: PlainTransferOptions,
     pub(crate) headers: Vec<(String, Option<String>)>,
-    pub(crate) referrer: Option<String>,
-    pub(crate) queue_timeout: i64,
-    pub(crate) connect_timeout: i64,
-    pub(crate) first_byte_timeout: i64,
-    pub(crate) download_timeout: i64,
-    pub(crate) total_timeout: i64,
-    pub(crate) accepted_status_codes: Option<String>,
-    pub(crate) accepted_content_types: Option<String>,
     pub(crate) credential: Option<Credential>,
     pub(crate) modifiers: Option<Modifiers>,
-    pub(crate) max_attempts: u32,
     pub(crate) low_speed: (u64, i64),
-    pub(crate) redirects: Redirects,
-    pub(crate) max_redirects: u32,
-    pub(crate) max_body_bytes: u64,
-    pub(crate) ca_file: Option<PathBuf>,
 }
 
 impl TransferOptions {
@@ -71,22 +59,9 @@ impl TransferOptions {
     ) -> Result<T, Error> {
         let headers = texts.add_headers(&self.headers)?;
         let credential = self.credential.as_ref().map(|credential| credential.lend(texts)).transpose()?;
-        let mut lent = sys::sized!(sdd_transfer_options);
+        let mut lent: sys::sdd_transfer_options = self.plain.lend(texts)?;
         (lent.headers, lent.header_count) = (headers.as_ptr(), headers.len());
-        lent.referrer = texts.add_optional(&self.referrer)?;
         lent.credential = pointer(&credential);
-        lent.accepted_status_codes = texts.add_optional(&self.accepted_status_codes)?;
-        lent.accepted_content_types = texts.add_optional(&self.accepted_content_types)?;
-        lent.max_body_bytes = clamped(self.max_body_bytes);
-        lent.max_redirects = clamped_i32(self.max_redirects);
-        lent.redirects = self.redirects as i32;
-        lent.max_attempts = clamped_i32(self.max_attempts);
-        lent.ca_file = texts.add_path(self.ca_file.as_deref())?;
-        lent.queue_timeout_ms = self.queue_timeout;
-        lent.connect_timeout_ms = self.connect_timeout;
-        lent.first_byte_timeout_ms = self.first_byte_timeout;
-        lent.download_timeout_ms = self.download_timeout;
-        lent.total_timeout_ms = self.total_timeout;
         (lent.low_speed_limit, lent.low_speed_time_ms) = (clamped(self.low_speed.0), self.low_speed.1);
         let modifiers = self.modifiers.as_ref().map(Modifiers::lend);
         lent.modifiers = LentModifiers::pointer(&modifiers);
@@ -135,57 +110,9 @@ macro_rules! transfer_setters {
             self
         }
 
-        /// Sets the Referer header field.
-        pub fn referrer(mut self, url: &str) -> Self {
-            self$(.$transfer)?.referrer = Some(url.into());
-            self
-        }
-
-        /// Limits the time from submitting to the start of the transfer; `None`: no limit.
-        pub fn queue_timeout(mut self, limit: impl Into<Option<std::time::Duration>>) -> Self {
-            self$(.$transfer)?.queue_timeout = $crate::numbers::milliseconds_or_none(limit.into());
-            self
-        }
-
-        /// Limits the time for name lookup, connect and TLS; `None`: no limit.
-        pub fn connect_timeout(mut self, limit: impl Into<Option<std::time::Duration>>) -> Self {
-            self$(.$transfer)?.connect_timeout = $crate::numbers::milliseconds_or_none(limit.into());
-            self
-        }
-
-        /// Limits the time from the request being sent to the first byte of the response; `None`: no limit.
-        pub fn first_byte_timeout(mut self, limit: impl Into<Option<std::time::Duration>>) -> Self {
-            self$(.$transfer)?.first_byte_timeout = $crate::numbers::milliseconds_or_none(limit.into());
-            self
-        }
-
-        /// Limits the time of all stages together, from submitting to the end; `None`: no limit.
-        pub fn total_timeout(mut self, limit: impl Into<Option<std::time::Duration>>) -> Self {
-            self$(.$transfer)?.total_timeout = $crate::numbers::milliseconds_or_none(limit.into());
-            self
-        }
-
-        /// Limits the time without a byte; `None`: no limit.
-        pub fn download_timeout(mut self, limit: impl Into<Option<std::time::Duration>>) -> Self {
-            self$(.$transfer)?.download_timeout = $crate::numbers::milliseconds_or_none(limit.into());
-            self
-        }
-
         /// Ends a transfer that moves fewer bytes a second than `bytes`, averaged over `time`; `None`: no such limit.
         pub fn low_speed(mut self, bytes: u64, time: impl Into<Option<std::time::Duration>>) -> Self {
             self$(.$transfer)?.low_speed = (bytes, $crate::numbers::milliseconds_or_none(time.into()));
-            self
-        }
-
-        /// Sets the accepted HTTP status codes: "200-299,304", or "*" for all.
-        pub fn accepted_status_codes(mut self, codes: &str) -> Self {
-            self$(.$transfer)?.accepted_status_codes = Some(codes.into());
-            self
-        }
-
-        /// Sets the accepted media types: "image/jpeg,image/png", "image/*", or "*" for all.
-        pub fn accepted_content_types(mut self, types: &str) -> Self {
-            self$(.$transfer)?.accepted_content_types = Some(types.into());
             self
         }
 
@@ -201,35 +128,7 @@ macro_rules! transfer_setters {
             self
         }
 
-        /// Sets the number of transfers for one request, the first included, at most 1000.
-        pub fn max_attempts(mut self, count: u32) -> Self {
-            self$(.$transfer)?.max_attempts = count;
-            self
-        }
-
-        /// Says what becomes of redirects.
-        pub fn redirects(mut self, redirects: $crate::Redirects) -> Self {
-            self$(.$transfer)?.redirects = redirects;
-            self
-        }
-
-        /// Limits the number of redirects that are followed.
-        pub fn max_redirects(mut self, count: u32) -> Self {
-            self$(.$transfer)?.max_redirects = count;
-            self
-        }
-
-        /// Limits the size of the body, in place of the downloader's limit.
-        pub fn max_body_bytes(mut self, count: u64) -> Self {
-            self$(.$transfer)?.max_body_bytes = count;
-            self
-        }
-
-        /// Trusts the certificates in a PEM file, in place of the downloader's.
-        pub fn ca_file(mut self, file: impl Into<std::path::PathBuf>) -> Self {
-            self$(.$transfer)?.ca_file = Some(file.into());
-            self
-        }
+        $crate::plain::plain_transfer_setters!($($transfer)?);
     };
 }
 pub(crate) use transfer_setters;
