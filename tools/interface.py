@@ -104,6 +104,7 @@ class Interface:
     zeros: dict[str, str] = field(default_factory=dict)  # type: the name of its number 0, if it has one
     bits: set[str] = field(default_factory=set)  # those whose numbers are bits
     inits: dict[str, str] = field(default_factory=dict)  # struct: its _INIT macro
+    options: dict[str, str] = field(default_factory=dict)  # SDD_OPTION_ bit: where it has a meaning, "DLPB"
 
 
 def unnamed(node):
@@ -168,12 +169,12 @@ def function(interface, name, node):
 
 
 def comments(include):
-    """The comments on fields: {"sdd_limits.max_scans": "of a progressive JPEG; default 500"}."""
+    """The comments on fields and numbers: {"sdd_limits.max_scans": "of a progressive JPEG; default 500"}."""
     sys.path.insert(0, os.path.join(ROOT, "docs", "site"))
     from header import read_header
-    items = [item for chapter in read_header(Path(include, "sdd")) for item in chapter.items if item.kind == "struct"]
-    members = [(f"{item.name}.{member.name}", member) for item in items for member in item.members]
-    return {name: " ".join(member.doc.text.split()) for name, member in members}
+    items = [item for chapter in read_header(Path(include, "sdd")) for item in chapter.items]
+    return {(f"{item.name}.{member.name}" if item.kind == "struct" else member.name): " ".join(member.doc.text.split())
+            for item in items for member in item.members}
 
 
 def read(include=INCLUDE):
@@ -187,6 +188,9 @@ def read(include=INCLUDE):
             numbers = node.type.values.enumerators
             interface.enums[node.type.name] = [one.name for one in numbers]
             interface.zeros |= {node.type.name: one.name for one in numbers if getattr(one.value, "value", "") == "0"}
+            for name in (one.name for one in numbers if one.name.startswith("SDD_OPTION_")):
+                letters = re.match(r"((?:[DLPB] )*[DLPB]): ", texts[name])
+                interface.options[name] = letters[1].replace(" ", "") if letters else ""
             if any(getattr(one.value, "op", "") == "<<" for one in numbers):
                 interface.bits.add(node.type.name)
         elif isinstance(node, c_ast.Typedef):

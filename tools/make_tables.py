@@ -4,8 +4,8 @@
     make_tables.py FILE [INCLUDE]       Tests/C/run.sh calls it; INCLUDE: the folder of the header, default include
 
 Tests/C/interface.h includes FILE and has the types of its rows: `header_structs` with their fields, `header_calls` with
-their parameters, which are called through one function type, and the numbers of each enumeration. For each callback
-type there is a function that ends the test when it is called: never_sdd_result_fn, never_sdd_coder_open.
+their parameters, which are called through one function type, the numbers of each enumeration, and `header_options`. For
+each callback type there is a function that ends the test when it is called: never_sdd_result_fn, never_sdd_coder_open.
 """
 
 import os
@@ -59,6 +59,8 @@ def tables(interface):
         lines += [f"static const int64_t values_of_{name}[] = {{ {values} }};",
                   f'static const numbers_row numbers_of_{name} = {{ "{name}", "{prefix}", values_of_{name}, '
                   f"{len(numbers)} }};"]
+    lines += ["static const option_row header_options[] = {"]
+    lines += [*[f'    {{ {name}, "{name}", "{letters}" }},' for name, letters in interface.options.items()], "};"]
     for callback in interface.callbacks.values():
         lines += never(callback)
     for name, fields in interface.structs.items():

@@ -39,6 +39,13 @@ typedef struct numbers_row {
     size_t count;
 } numbers_row;
 
+/* A bit of SDD_OPTION_. */
+typedef struct option_row {
+    uint64_t bit;
+    const char *name;
+    const char *letters; /* where it has a meaning, "DLPB"; "": everywhere */
+} option_row;
+
 /* A field of a struct, or a parameter of a call. */
 typedef struct field_row {
     const char *name, *type;
@@ -85,7 +92,10 @@ static inline void never(const char *callback)
 
 #include "tables.h"
 
-enum { STRUCT_COUNT = sizeof header_structs / sizeof *header_structs };
+enum {
+    STRUCT_COUNT = sizeof header_structs / sizeof *header_structs,
+    OPTION_COUNT = sizeof header_options / sizeof *header_options
+};
 
 static inline const struct_row *struct_named(const char *name)
 {

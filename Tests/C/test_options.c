@@ -1,49 +1,33 @@
 /* Every bit of SDD_OPTION_ with every kind of call: the bit has the documented meaning there, or is refused by its
    name. */
 #include "loads.h"
+#include "interface.h"
 
+/* The kinds of calls: downloads, sdd_get(), loads, prefetch lists, batches without and with a loader, queries, and
+   downloads and loads whose events the application takes. */
 enum { D = 1, G = 2, L = 4, P = 8, B = 16, LB = 32, Q = 64, E = 128 };
 
-static const struct {
-    uint64_t bit;
-    const char *name;
-    int means; /* the kinds of calls that accept it */
-} bits[] = {
-#define BIT(NAME, MEANS) { SDD_OPTION_##NAME, "SDD_OPTION_" #NAME, MEANS }
-    BIT(HANDLE_COOKIES, D | G | L | P | B | LB),
-    BIT(ALLOW_INVALID_SSL_CERTIFICATES, D | G | L | P | B | LB),
-    BIT(CONTINUE_IN_BACKGROUND, D | G | L | P | B | LB),
-    BIT(RESUME, D | G | L | P | B | LB),
-    BIT(STOP_WHEN_COMPLETE, D | G | L | P | B | LB),
-    BIT(PREVIEW_EVENTS, E),
-    BIT(PROGRESS_EVENTS, E),
-    BIT(FACTS_EVENTS, E),
-    BIT(BYTES_ONLY, D | G | L | B | LB),
-    BIT(AVOID_DECODE_IMAGE, D | G | L | P | B | LB | Q),
-    BIT(DECODE_FIRST_FRAME_ONLY, D | G | L | P | B | LB | Q),
-    BIT(PRELOAD_ALL_FRAMES, D | G | L | P | B | LB | Q),
-    BIT(TRANSFORM_ANIMATED_IMAGE, L | P | LB),
-    BIT(USE_HTTP_CACHE, D | G | L | P | B | LB),
-    BIT(IGNORE_CACHED_RESPONSE, D | G | B),
-    BIT(RETRY_FAILED, L | P | LB),
-    BIT(REFRESH_CACHED, L | P | LB),
-    BIT(FROM_CACHE_ONLY, L | P | LB),
-    BIT(FROM_LOADER_ONLY, L | P | LB),
-    BIT(WAIT_STORE_CACHE, L | P | LB),
-    BIT(QUERY_MEMORY_DATA, L),
-    BIT(BODY_AS_SENT, D | G | L | P | B | LB),
-};
-enum { BITS = sizeof bits / sizeof *bits };
-
 static const char picture[] = "/file/png/rgb8.png";
+
+/* Returns the kinds of calls that accept a bit, as the letters of the header say. */
+static int meanings(const option_row *option)
+{
+    static const struct { char letter; int means; } letters[] = { { 'D', D | G | B }, { 'L', L }, { 'P', P }, { 'B', LB } };
+    int means = 0;
+    if (strstr(option->name, "_EVENTS") != NULL) return E;
+    if (*option->letters == 0) return D | G | L | P | B | LB | Q;
+    for (int i = 0; i < 4; i++)
+        if (strchr(option->letters, letters[i].letter) != NULL) means |= letters[i].means;
+    return means;
+}
 
 /* Returns the name of a bit, or NULL if this version has none. */
 static const char *bit_name(int number, int *means)
 {
-    for (int i = 0; i < BITS; i++) {
-        if (bits[i].bit != UINT64_C(1) << number) continue;
-        *means = bits[i].means;
-        return bits[i].name;
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        if (header_options[i].bit != UINT64_C(1) << number) continue;
+        *means = meanings(&header_options[i]);
+        return header_options[i].name;
     }
     *means = 0;
     return NULL;
@@ -61,9 +45,10 @@ static void check_refused(const record *r, int number, const char *name)
 static void each_bit_is_different(void)
 {
     uint64_t all = 0;
-    for (int i = 0; i < BITS; i++) {
-        CHECK((bits[i].bit & (bits[i].bit - 1)) == 0 && (all & bits[i].bit) == 0);
-        all |= bits[i].bit;
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        const uint64_t bit = header_options[i].bit;
+        CHECK(bit != 0 && (bit & (bit - 1)) == 0 && (all & bit) == 0);
+        all |= bit;
     }
 }
 
