@@ -38,6 +38,14 @@ let strict: [SwiftSetting] = [
         .when(configuration: .release)),
 ]
 
+/// Before Swift 6.3, @implementation of functions in C is an experimental feature:
+/// docs/decisions/0043-one-source-for-swift-6-2-and-6-3.md.
+#if compiler(<6.3)
+    let implementsHeader: [SwiftSetting] = [.enableExperimentalFeature("CImplementation")]
+#else
+    let implementsHeader: [SwiftSetting] = []
+#endif
+
 /// Names of files in the debug information of C code are relative to the package, also in debug builds. Release builds
 /// are hardened as Debian's packages are. These are flags of the C targets, not of the command line, since those reach
 /// Swift's import of glibc as well: with _FORTIFY_SOURCE, glibc 2.41 declares its functions in forms that Swift cannot
@@ -122,7 +130,7 @@ let package = Package(
             dependencies: [
                 "SDDBase", "SDDCoders", "SDDTransport", "SDDCaches", "SDDEngine", "CFork", "CHelper", "CSDD", "CSystem",
             ],
-            exclude: ["sdd.map"], swiftSettings: strict, linkerSettings: sharedObject),
+            exclude: ["sdd.map"], swiftSettings: strict + implementsHeader, linkerSettings: sharedObject),
 
         // Tests.
         .target(

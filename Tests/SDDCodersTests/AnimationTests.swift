@@ -211,7 +211,8 @@ import Testing
         var sum = CRC32()
         named.withUnsafeBytes { sum.add($0) }
         let digits = { (number: UInt32) in (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) } }
-        return png[..<33] + digits(UInt32(block.count)) + named + digits(sum.value) + png[33...]
+        let chunk = digits(UInt32(block.count)) + named + digits(sum.value)
+        return Array(png[..<33]) + chunk + Array(png[33...])
     }
 }
 

@@ -235,12 +235,9 @@ import Testing
         let greys = try [2, 3, 0, 1, 3, 3].map { try frames.frame($0).plainBytes[0] }
         // then: a later frame is read up to, and an earlier one starts anew
         #expect(greys == [70, 80, 50, 60, 80, 80])
-        let again = ["open 0", "frame 0"]
-        #expect(
-            coder.log.withLock { $0 }
-                == again + ["close"] + again + ["frame 1", "frame 2", "frame 3", "close"]
-                + again + ["frame 1", "frame 2", "frame 3", "close"]
-                + again + ["frame 1", "frame 2", "frame 3", "close"])
+        let first = ["open 0", "frame 0", "close"]
+        let all = ["open 0", "frame 0", "frame 1", "frame 2", "frame 3", "close"]
+        #expect(coder.log.withLock { $0 } == first + all + all + all)
         #expect((0..<4).map { frames.duration(of: $0) } == [1000, 2000, 3000, 4000])
         #expect(frames.frameCount == 4)
         #expect(frames.duration(of: 4) == 0)

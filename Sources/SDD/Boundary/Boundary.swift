@@ -1,4 +1,5 @@
-internal import CSDD
+// Compilers before 6.3 look for what @implementation implements in this module and in what it exports, no further.
+@_exported public import CSDD
 internal import Glibc
 internal import SDDBase
 internal import SDDCoders

@@ -47,7 +47,7 @@ struct RowSums<Channel: FixedWidthInteger & UnsignedInteger & BitwiseCopyable> {
 
     @inline(__always)
     private static func weighted(_ pixel: UnsafePointer<Channel>, _ weight: Float) -> SIMD4<Float> {
-        SIMD4(float(pixel[0]), float(pixel[1]), float(pixel[2]), most) * (float(pixel[3]) * weight)
+        SIMD4(float(pixel[0]), float(pixel[1]), float(pixel[2]), most) * SIMD4(repeating: float(pixel[3]) * weight)
     }
 
     /// Converts by way of Int32, for which the processor has an instruction.

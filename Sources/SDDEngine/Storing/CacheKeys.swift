@@ -65,7 +65,7 @@ package enum CacheKeys {
     /// Inserts `part` before the extension of the URL's path, or appends it after query and fragment if there is none.
     private static func insert(_ part: String, into key: String) -> String {
         guard let dot = extensionDot(of: key.utf8) else { return key + part }
-        return key[..<dot] + part + key[dot...]
+        return String(key[..<dot]) + part + String(key[dot...])
     }
 
     /// Returns the index of the dot in "photo.jpg", if it neither begins nor ends the last path segment.
