@@ -63,10 +63,14 @@ help: ## prints this list
 
 # ---- build
 
+# Fails in one sentence, before anything is built, if Swift is missing or too old.
+check_swift := @bash -euc '. tools/packages.sh; check_toolchain' make
+
 # SwiftPM does not put the version into the library's name, and creates no symbolic links beside it.
 # --disable-local-rpath: a system library must not search its own folder for other libraries. SwiftPM locks its folder;
 # with one of its own the library is built beside the tests.
 $(LIBRARY): $(sources)
+	$(check_swift)
 	swift build -c release --product sdd --scratch-path $(SCRATCH)/library --disable-local-rpath $(SWIFTFLAGS)
 	mkdir -p build
 	install -m 755 $(SCRATCH)/library/release/libsdd.so $@.new
@@ -238,6 +242,7 @@ lint: ##   checks formats, comments, sentences, sizes, circles of files and fold
 	swift format lint --strict --recursive Package.swift Sources Tests
 
 debug: # builds the tests of the Swift targets, with the fault server
+	$(check_swift)
 	swift build --build-tests --scratch-path $(SCRATCH)
 
 test-swift: debug ##   runs the tests of the Swift targets
@@ -317,6 +322,7 @@ sanitize-all: ## the same with everything under each of them
 	$(MAKE) sanitize SHARES=
 
 debug-tsan: # builds the tests and the library with the thread sanitizer
+	$(check_swift)
 	swift build --build-tests --scratch-path .build-tsan --sanitize=thread
 
 sanitize-swift: debug-tsan ##   runs a share of the Swift tests with TSan
@@ -390,6 +396,7 @@ format: ## formats the Swift and C code
 	swift format --in-place --recursive Package.swift Sources Tests
 
 fault-server: # builds the server of the programs in C
+	$(check_swift)
 	swift build --product fault-server --scratch-path $(SCRATCH)
 
 # ---- benchmarks

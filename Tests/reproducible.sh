@@ -26,7 +26,7 @@ build() { # build FOLDER NAME: in a copy of the tree, in FOLDER/NAME
         return
     fi
     mkdir -p "$1/$2"
-    tar -c Makefile Package.swift Sources Tests/TestSupport Tests/FaultServer Tests/SDD*Tests include |
+    tar -c Makefile Package.swift Sources tools/packages.sh Tests/TestSupport Tests/FaultServer Tests/SDD*Tests include |
         tar -x -C "$1/$2"
     make -C "$1/$2" build/libsdd.so
     mkdir -p "$1/deb"

@@ -3,7 +3,7 @@
 #
 #     Tests/run.sh
 #
-# Needs the Swift toolchain (6.3 or later) on the PATH. The exit status is that of the tests.
+# Needs the Swift toolchain (6.2 or later) on the PATH, if Debian's own is older. The exit status is that of the tests.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

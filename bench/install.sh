@@ -4,7 +4,7 @@
 #
 #     bench/install.sh WORK
 #
-# Needs the Swift toolchain (6.3 or later) on the PATH.
+# Needs the Swift toolchain (6.2 or later) on the PATH.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 mkdir -p "${1:?usage: bench/install.sh WORK}"

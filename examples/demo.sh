@@ -5,8 +5,8 @@
 #     examples/demo.sh           all of that
 #     examples/demo.sh URL...    downloads these instead; starts no server
 #
-# It writes the pixels to build/demo/. It needs the Swift toolchain on the PATH, and installs other missing packages
-# with apt-get after printing their names, including those that the toolchain itself needs.
+# It writes the pixels to build/demo/. It needs the Swift toolchain on the PATH, if Debian's own is too old, and installs
+# other missing packages with apt-get after printing their names, including those that the toolchain itself needs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

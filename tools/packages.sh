@@ -4,12 +4,15 @@
 #   fail SENTENCE               ends the script with that message
 #   has COMMAND...              succeeds if all of the commands exist
 #   need PACKAGE COMMAND...     records the package as missing, unless the command succeeds
-#   need_toolchain              records libraries that the Swift toolchain on the PATH lacks; fails without a toolchain
+#   need_toolchain              records libraries that the Swift toolchain on the PATH lacks; without a toolchain it
+#                               records Debian's, or fails if that is too old
 #   need_libraries              records missing compilers and libraries that libsdd is built with
 #   install_missing             prints the recorded packages and installs them
 #   check_toolchain             fails unless Swift runs and is new enough; sets swift_version
 
+oldest_swift=6.2
 get_swift="get it from https://www.swift.org/install/linux/ and put its usr/bin on the PATH"
+no_swift="the Swift toolchain ($oldest_swift or later) is not on the PATH: $get_swift"
 missing=()
 
 fail() { echo "${0##*/}: $*" >&2; exit 1; }
@@ -27,12 +30,26 @@ need() {
     [[ " ${missing[*]} " == *" $package "* ]] || missing+=("$package")
 }
 
-# ---- the Swift toolchain: it is not a Debian package, so the libraries it is linked with may be missing
+# ---- the Swift toolchain: outside of Debian's packages, so that the libraries it is linked with may be missing, or
+# Debian's swiftlang
+
+is_new_enough() { [ "$(printf '%s\n' "$oldest_swift" "$1" | sort -V | head -n 1)" = "$oldest_swift" ]; }
+
+# The version of Debian's Swift that apt would install; nothing if it has none.
+packaged_swift() {
+    has apt-get || return 0
+    compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null || as_root apt-get -qq update >&2
+    candidate swiftlang
+}
 
 need_toolchain() {
-    has swift || fail "the Swift toolchain (6.3 or later) is not on the PATH: $get_swift"
-    local folder library
-    folder=$(dirname "$(realpath "$(command -v swift)")")
+    local folder= library
+    if has swift; then
+        folder=$(dirname "$(realpath "$(command -v swift)")")
+    else
+        is_new_enough "$(packaged_swift)" || fail "$no_swift"
+        need swiftlang false
+    fi
     # The programs of the toolchain that a build runs. lldb has more dependencies, but a build does not need it.
     for library in $(for program in swift-driver swift-frontend swift-build swift-package swift-test clang lld; do
         [ ! -e "$folder/$program" ] || ldd "$folder/$program" 2>/dev/null
@@ -58,12 +75,13 @@ need_toolchain() {
 
 check_toolchain() {
     local said
+    has swift || fail "$no_swift"
     said=$(swift --version 2>&1) || fail "swift --version does not run: ${said%%$'\n'*}"
     swift_version=$(grep -oEm1 'Swift version [0-9]+(\.[0-9]+)*' <<<"$said") ||
         fail "swift --version tells no version: is $(command -v swift) Apple's Swift?"
     swift_version=${swift_version##* }
-    [ "$(printf '%s\n' 6.3 "$swift_version" | sort -V | head -n 1)" = 6.3 ] ||
-        fail "Swift $swift_version is too old, libsdd needs 6.3 or later: $get_swift"
+    is_new_enough "$swift_version" ||
+        fail "Swift $swift_version is too old, libsdd needs $oldest_swift or later: $get_swift"
 }
 
 # ---- compilers and libraries that libsdd is built with
