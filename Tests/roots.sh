@@ -1,6 +1,6 @@
 #!/bin/bash
-# Runs everything as on a new machine: in bare releases of Debian with only the base system and a Swift toolchain in a
-# folder. In each of them
+# Runs everything as on a new machine: in bare releases of Debian with only the base system, and a Swift toolchain in a
+# folder where Debian's own is too old. In each of them
 #
 #   demo        the first command of the README, examples/demo.sh
 #   packages    `make deb`, after the commands that it asks for, and `make check-deb`
@@ -9,7 +9,7 @@
 #
 #     Tests/roots.sh [PART...]      default: all; `make check-roots`
 #
-#   SUITES      releases; default: bookworm trixie
+#   SUITES      releases; default: bookworm trixie sid
 #
 # Needs root, debootstrap and a network; tests the committed files. Takes an hour a release on two cores. The clone is
 # below a folder that only root may enter. Writes only temporary folders, which are removed.
@@ -37,13 +37,18 @@ part_packages() {
     cp "$bare"/root/libsdd/build/deb/*.deb "$work/$suite/"
 }
 
-for suite in ${SUITES:-bookworm trixie}; do
+for suite in ${SUITES:=bookworm trixie sid}; do
     make_root "$suite"
-    bind "$toolchain" /opt/toolchain
     git clone -q . "$bare/root/libsdd"
     chmod 700 "$bare/root"
+    INSIDE=()
     inside apt-get update -qq
-    INSIDE=(PATH=/opt/toolchain/usr/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
+    if inside bash -c '. /root/libsdd/tools/packages.sh; is_new_enough "$(packaged_swift)"'; then
+        echo "== $suite: with its own compiler"
+    else
+        bind "$toolchain" /opt/toolchain
+        INSIDE=(PATH=/opt/toolchain/usr/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
+    fi
     for part; do
         echo "== $suite: $part"
         start=$SECONDS
@@ -57,7 +62,7 @@ for suite in ${SUITES:-bookworm trixie}; do
     remove_root
 done
 if [[ " $* " == *" installed "* ]]; then
-    for suite in ${SUITES:-bookworm trixie}; do
+    for suite in ${SUITES:=bookworm trixie sid}; do
         echo "== $suite: installed"
         PACKAGES=$work/$suite SUITES=$suite Tests/installed.sh || fail "$suite: installed"
     done
