@@ -80,9 +80,10 @@ import Testing
         let whole = try Fixtures.array(name)
         let start = try #require(whole.indices.last { whole[$0...].starts(with: [0xff, 0xda]) })
         let lastScan = whole[start..<(whole.count - 2)]
-        let scans = repeatElement(lastScan, count: count - 4).joined()
+        var bytes = whole.dropLast(2)
+        for _ in 4..<count { bytes += lastScan }
         // when
-        let outcome = decoders.outcome(whole.dropLast(2) + scans + whole.suffix(2))
+        let outcome = decoders.outcome(bytes + whole.suffix(2))
         // then
         #expect(try outcome == (isTaken ? .picture(Pictures.expected(name)) : .failure(.tooManyScans)))
     }

@@ -24,7 +24,7 @@ import Testing
         var row = [UInt8](repeating: 99, count: 13)
         row.withUnsafeMutableBytes { row in if let base = row.baseAddress { pixels.readRow(1, to: base) } }
         let none: [UInt8] = format.hasAlpha ? [0, 0, 0, 0] : [0, 0, 0, 255]
-        #expect(row == none + expected + none + [99])
+        #expect(row == Array([none, expected, none, [99]].joined()))
     }
 
     /// Premultiplying after unpremultiplying restores the value, for any alpha.

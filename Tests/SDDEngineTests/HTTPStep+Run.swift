@@ -73,7 +73,7 @@ private func dated(_ field: String, _ start: Int64) -> String {
     let words = parts[1][..<end].split(separator: " ")
     guard let shift = words.first.flatMap({ Int64($0) }) else { return field }
     let form = words.count > 1 ? String(words[1]) : ""
-    return parts[0] + text(of: start + shift, form: form) + dated(String(parts[1][end...].dropFirst()), start)
+    return String(parts[0]) + text(of: start + shift, form: form) + dated(String(parts[1][end...].dropFirst()), start)
 }
 
 /// Formats a time as RFC 9110 §5.6.7 has it, with the system's own calendar.
