@@ -50,8 +50,8 @@ def parse(include=INCLUDE, marks=()):
         for name, types in SYSTEM.items():
             with open(os.path.join(folder, name), "w") as file:
                 file.writelines(f"typedef {meaning} {new};\n" for new, meaning in types.items())
-        text = run("gcc", "-E", "-P", "-nostdinc", f"-I{folder}", f"-I{include}", "-DSDD_API=", *marks, "-x", "c", "-",
-                   input=HEADER)
+        text = run("gcc", "-std=c11", "-E", "-P", "-nostdinc", f"-I{folder}", f"-I{include}", "-DSDD_API=", *marks,
+                   "-x", "c", "-", input=HEADER)
     if marks:  # pycparser does not know enumerations with a type: it becomes their name
         text = re.sub(r"^#.*$", "", re.sub(r"\benum : (\w+)", r"enum \1", text), flags=re.MULTILINE)
     system = {name for types in SYSTEM.values() for name in types}
@@ -60,7 +60,7 @@ def parse(include=INCLUDE, marks=()):
 
 def macros(include=INCLUDE):
     """Three lists of names: the macros that are numbers, those that are texts, those that begin a struct (_INIT)."""
-    options = "-E", "-P", f"-I{include}", "-DSDD_API=", "-x", "c", "-"
+    options = "-std=c11", "-E", "-P", f"-I{include}", "-DSDD_API=", "-x", "c", "-"
     given = sorted(re.findall(r"^#define (SDD_\w+) ", run("gcc", "-dM", *options, input=HEADER), re.MULTILINE))
     # In the second run each name is text before the sign, and the preprocessor replaces it after the sign.
     asked = "".join(f'"{name}" => {name}\n' for name in given)

@@ -49,7 +49,7 @@ import Testing
                     size: Int64.random(in: 0...10, using: &random) * 512)
             }
             var limits = DiskLimits()
-            limits.maxBytes = [nil, 0, 512 * 20, 512 * 60].randomElement(using: &random) ?? nil
+            limits.maxBytes = ([nil, 0, 512 * 20, 512 * 60] as [Int64?]).randomElement(using: &random) ?? nil
             limits.lowWaterPercent = [50, 50, 0, 90, 100].randomElement(using: &random) ?? 50
             limits.maxAge = [nil, -1, 0, 100, 500].randomElement(using: &random) ?? nil
             limits.dates = [.used, .stored].randomElement(using: &random) ?? .used

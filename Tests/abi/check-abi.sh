@@ -27,14 +27,16 @@ for tool in abidw abidiff; do
     fi
 done
 
+# gcc 15 compiles C23 if nothing else is asked for, in which lists of numbers have types (SDD_ENUM): c11 everywhere.
+
 # calls INCLUDE: prints the functions: a name, then a parenthesis; pointers to functions have their name inside
 # parentheses.
-calls() { gcc -E -P "-I$1" "$1/sdd/sdd.h" | grep -oP '\bsdd_[a-z0-9_]+ *\((?![ *])' | tr -d ' (' | sort; }
+calls() { gcc -std=c11 -E -P "-I$1" "$1/sdd/sdd.h" | grep -oP '\bsdd_[a-z0-9_]+ *\((?![ *])' | tr -d ' (' | sort; }
 # structs INCLUDE: prints the structs
-structs() { gcc -E -P "-I$1" "$1/sdd/sdd.h" | grep -oP '^\} \Ksdd_[a-z0-9_]+(?=;)' | sort; }
+structs() { gcc -std=c11 -E -P "-I$1" "$1/sdd/sdd.h" | grep -oP '^\} \Ksdd_[a-z0-9_]+(?=;)' | sort; }
 # fixed INCLUDE: prints the structs that do not begin with their size and can never grow.
 fixed() {
-    gcc -E -P "-I$1" "$1/sdd/sdd.h" |
+    gcc -std=c11 -E -P "-I$1" "$1/sdd/sdd.h" |
         awk '/^typedef struct sdd_[a-z0-9_]+ \{/ { name = $3; getline; if (!/size_t struct_size;/) print name }' | sort
 }
 
@@ -45,7 +47,7 @@ object() {
         for name in $(calls "$1"); do echo "__typeof__($name) *call_$name;"; done
         for name in $(structs "$1"); do echo "$name *struct_$name;"; done
     } >"$work/object.c"
-    gcc -g -O0 -fPIC -shared "-I$1" "$work/object.c" -o "$2" || fail "the header does not compile"
+    gcc -std=c11 -g -O0 -fPIC -shared "-I$1" "$work/object.c" -o "$2" || fail "the header does not compile"
 }
 
 # values INCLUDE: prints NAME VALUE for each name in an SDD_ENUM and each macro that is a plain number.
@@ -54,13 +56,13 @@ values() {
         echo '#include <sdd/sdd.h>'
         echo '#include <stdio.h>'
         echo 'int main(void) {'
-        for name in $(gcc -E -P "-I$1" "$1/sdd/sdd.h" | awk '/^enum \{/ { on = 1 } on { print } /\};/ { on = 0 }' |
+        for name in $(gcc -std=c11 -E -P "-I$1" "$1/sdd/sdd.h" | awk '/^enum \{/ { on = 1 } on { print } /\};/ { on = 0 }' |
             grep -oE '\bSDD_[A-Z0-9_]+\b *=' | tr -d ' =' | sort -u); do
             echo "printf(\"%s %lld\\n\", \"$name\", (long long)$name);"
         done
         echo 'return 0; }'
     } >"$work/values.c"
-    gcc "-I$1" "$work/values.c" -o "$work/values" || fail "the numbers do not compile"
+    gcc -std=c11 "-I$1" "$work/values.c" -o "$work/values" || fail "the numbers do not compile"
     "$work/values"
 }
 
@@ -71,7 +73,7 @@ fields() {
         echo '#include <sdd/sdd.h>'
         echo '#include <stdio.h>'
         echo 'int main(void) {'
-        gcc -E -P "-I$1" "$1/sdd/sdd.h" | tr -s ' \n' ' ' | grep -oP 'typedef struct sdd_[a-z0-9_]+ \{[^}]*\} sdd_[a-z0-9_]+;' |
+        gcc -std=c11 -E -P "-I$1" "$1/sdd/sdd.h" | tr -s ' \n' ' ' | grep -oP 'typedef struct sdd_[a-z0-9_]+ \{[^}]*\} sdd_[a-z0-9_]+;' |
             while read -r _ _ name _ body; do
                 grep -oP '(\(\* *\K[a-z0-9_]+(?=\)\())|([a-z0-9_]+(?=(\[[^]]*\])?;))' <<<"${body%\}*}" | while read -r field; do
                     printf 'printf("%s.%s %%zu %%zu\\n", offsetof(%s, %s), sizeof(((%s *)0)->%s));\n' \
@@ -81,7 +83,7 @@ fields() {
         for name in $(fixed "$1"); do echo "printf(\"$name %zu\\n\", sizeof($name));"; done
         echo 'return 0; }'
     } >"$work/fields.c"
-    gcc "-I$1" "$work/fields.c" -o "$work/fields" || fail "the fields do not compile"
+    gcc -std=c11 "-I$1" "$work/fields.c" -o "$work/fields" || fail "the fields do not compile"
     "$work/fields"
 }
 

@@ -44,9 +44,9 @@ for candidate in python3 /usr/bin/python3; do
     if has $candidate && $candidate -c 'import cffi' 2>/dev/null; then python=$candidate && break; fi
 done
 if [ -n "$python" ]; then
-    gcc -E -P -Iinclude -DSDD_API= include/sdd/sdd.h | sed '/__extension__/d' >"$work/all"
+    gcc -std=c11 -E -P -Iinclude -DSDD_API= include/sdd/sdd.h | sed '/__extension__/d' >"$work/all"
     # cffi declares the system headers' types itself.
-    gcc -E -P -Iinclude -DSDD_API= -x c - <<<$'#include <stddef.h>\n#include <stdint.h>' >"$work/system"
+    gcc -std=c11 -E -P -Iinclude -DSDD_API= -x c - <<<$'#include <stddef.h>\n#include <stdint.h>' >"$work/system"
     grep -vxFf "$work/system" "$work/all" >"$work/cdef" || fail "the header is empty without the system's lines"
     quiet "$python" Tests/abi/binders/cffi_check.py "$work/cdef" "$library"
     echo "ok cffi"

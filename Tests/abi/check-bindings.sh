@@ -21,7 +21,7 @@ has() { command -v "$1" >/dev/null; }
 
 # ---- what is asked: lines of a kind and a name
 
-gcc -E -P -Iinclude include/sdd/sdd.h >"$work/header"
+gcc -std=c11 -E -P -Iinclude include/sdd/sdd.h >"$work/header"
 Tests/abi/check-abi.sh --fields | grep -F . | cut -d' ' -f1 >"$work/fields"
 cut -d. -f1 "$work/fields" | sort -u >"$work/structs"
 gcc -dM -E -Iinclude include/sdd/sdd.h >"$work/macros"

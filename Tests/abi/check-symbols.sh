@@ -22,7 +22,7 @@ same() {
 }
 
 # Declarations: a name, then a parenthesis. Pointers to functions have their name inside parentheses.
-gcc -E -P "$header" | grep -oP '\bsdd_[a-z0-9_]+ *\((?![ *])' | tr -d ' (' | sort >"$work/header"
+gcc -std=c11 -E -P "$header" | grep -oP '\bsdd_[a-z0-9_]+ *\((?![ *])' | tr -d ' (' | sort >"$work/header"
 [ -s "$work/header" ] || fail "no function found in $header"
 [ -z "$(uniq -d "$work/header")" ] || fail "declared twice: $(uniq -d "$work/header" | xargs)"
 

@@ -37,7 +37,7 @@ def check_cffi(library, header):
         for path in glob.glob(os.path.join(os.path.dirname(header), "*.h")):
             with open(path) as file, open(os.path.join(folder, os.path.basename(path)), "w") as copy:
                 copy.write(re.sub(r"#include <.*", "", file.read()))
-        command = ["gcc", "-E", "-P", os.path.join(folder, os.path.basename(header))]
+        command = ["gcc", "-std=c11", "-E", "-P", os.path.join(folder, os.path.basename(header))]
         text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     ffi = cffi.FFI()
     ffi.cdef(re.sub(r"__attribute__\s*\(\(.*?\)\)\)", "", text))
