@@ -39,11 +39,14 @@ let strict: [SwiftSetting] = [
 ]
 
 /// Before Swift 6.3, @implementation of functions in C is an experimental feature:
-/// docs/decisions/0043-one-source-for-swift-6-2-and-6-3.md.
+/// docs/decisions/0043-one-source-for-swift-6-2-and-6-3.md. The main program that SwiftPM writes for the tests asks for
+/// lib_Testing_Foundation, which it does not use, and which Debian's swiftlang lacks.
 #if compiler(<6.3)
     let implementsHeader: [SwiftSetting] = [.enableExperimentalFeature("CImplementation")]
+    let absentLibraries: [LinkerSetting] = [.unsafeFlags(["-L\(Context.packageDirectory)/Tests/Absent"])]
 #else
     let implementsHeader: [SwiftSetting] = []
+    let absentLibraries: [LinkerSetting] = []
 #endif
 
 /// Names of files in the debug information of C code are relative to the package, also in debug builds. Release builds
@@ -134,7 +137,8 @@ let package = Package(
 
         // Tests.
         .target(
-            name: "TestSupport", dependencies: ["SDDBase"], path: "Tests/TestSupport", swiftSettings: strict),
+            name: "TestSupport", dependencies: ["SDDBase"], path: "Tests/TestSupport", swiftSettings: strict,
+            linkerSettings: absentLibraries),
         .executableTarget(
             name: "fault-server", dependencies: ["TestSupport"], path: "Tests/FaultServer", exclude: ["README.md"],
             swiftSettings: strict),

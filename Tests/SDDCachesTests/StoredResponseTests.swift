@@ -9,14 +9,16 @@ import Testing
     }
 
     /// Written by hand, following the format in the comment of the extension.
-    private static let example: [UInt8] =
-        [2]
-        + [2, 0, 0, 0] + [1, 0, 0, 0, 97, 1, 32, 0, 0, 0] + Array(SecretKey.process.mark(of: "vary\na\n12").utf8)
-        + [1, 0, 0, 0, 98, 0]
-        + [200, 0, 0, 0]
-        + [0, 202, 154, 59, 0, 0, 0, 0] + [1, 202, 154, 59, 0, 0, 0, 0] + [7, 0, 0, 0, 0, 0, 0, 0]
-        + [3, 0, 0, 0] + Array("u:/".utf8)
-        + [1, 0, 0, 0] + [4, 0, 0, 0] + Array("Vary".utf8) + [4, 0, 0, 0] + Array("A, B".utf8)
+    private static let example = Array(
+        ([
+            [2],
+            [2, 0, 0, 0], [1, 0, 0, 0, 97, 1, 32, 0, 0, 0], Array(SecretKey.process.mark(of: "vary\na\n12").utf8),
+            [1, 0, 0, 0, 98, 0],
+            [200, 0, 0, 0],
+            [0, 202, 154, 59, 0, 0, 0, 0], [1, 202, 154, 59, 0, 0, 0, 0], [7, 0, 0, 0, 0, 0, 0, 0],
+            [3, 0, 0, 0], Array("u:/".utf8),
+            [1, 0, 0, 0], [4, 0, 0, 0], Array("Vary".utf8), [4, 0, 0, 0], Array("A, B".utf8),
+        ] as [[UInt8]]).joined())
 
     @Test func isEncodedAsDocumented() throws {
         // given
