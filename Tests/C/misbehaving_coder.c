@@ -130,7 +130,7 @@ static int does(char letter)
     case CRASHES: return *(volatile int *)8;
     case ABORTS: abort();
     case EXITS: _exit(0);
-    case LOOPS: for (volatile int i = 0;; i++) {}
+    case LOOPS: for (volatile int i = 0;; i = !i) {}
     case SLEEPS: for (;;) nanosleep(&(struct timespec){ .tv_sec = 1000 }, NULL);
     case OVERFLOWS: return overflows_the_stack(0);
     case READS_A_FILE: return opens("/etc/passwd", O_RDONLY);
