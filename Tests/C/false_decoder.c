@@ -84,7 +84,7 @@ int main(int count, char **arguments)
     (void)count;
     if (is_called(name, "exits")) return 0;
     if (is_called(name, "asleep")) rest(1000000);
-    if (is_called(name, "busy")) for (volatile int i = 0;; i++) {}
+    if (is_called(name, "busy")) for (volatile int i = 0;; i = !i) {}
     say_hello(name);
     if (is_called(name, "leaves")) return 0;
     if (is_called(name, "aborts")) abort();
@@ -95,7 +95,7 @@ int main(int count, char **arguments)
         if (ftruncate(SDDHELPER_PIXELS, 1 << 20) != 0) return 1;
         if (is_called(name, "hangs")) continue;
         if (is_called(name, "naps")) nap();
-        if (is_called(name, "loops")) for (volatile int i = 0;; i++) {}
+        if (is_called(name, "loops")) for (volatile int i = 0;; i = !i) {}
         if (is_called(name, "fills")) fill(&reply);
         if (is_called(name, "dies")) return 0;
         if (is_called(name, "short")) size--;
