@@ -134,6 +134,8 @@ __attribute__((noinline)) static bool read_header(sddj_decoder *d, sddj_header *
 
     /* Whether libjpeg supports these depends on how the system's library was built. */
     if (jpeg->data_precision != 8) sddj_leave(d, SDDJ_UNSUPPORTED, "samples of other than 8 bits");
+    /* libjpeg-turbo 3 reads lossless pictures, which it cannot scale; older ones refuse them. */
+    if (!jpeg->progressive_mode && jpeg->Se == 0) sddj_leave(d, SDDJ_UNSUPPORTED, "a lossless JPEG");
     if (!colours_of(jpeg->jpeg_color_space, &d->colours)) {
         sddj_leave(d, SDDJ_UNSUPPORTED, "unknown kind of colours");
     }
