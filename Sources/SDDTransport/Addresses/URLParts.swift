@@ -30,6 +30,8 @@ final class URLParts {
             return curl_url_set(handle, CURLUPART_FRAGMENT, fragment.isEmpty ? nil : String(fragment), flags)
                 == CURLUE_OK
         }
+        // libcurl 8.23 would encode control characters, which 7.88 refuses.
+        guard !reference.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) else { return false }
         return curl_url_set(handle, CURLUPART_URL, reference, flags) == CURLUE_OK
     }
 

@@ -152,6 +152,11 @@ extension CurlTransfer.Hop {
             refusedAddress = refusal
             return -1
         }
+        // For an address in the URL itself, libcurl 8.23 does not look at the option.
+        guard surroundings.options.configuration.ipVersion.includes(address.pointee.family) else {
+            socketError = EAFNOSUPPORT
+            return -1
+        }
         hasOpenedSocket = true
         let type = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
         let descriptor = socket(address.pointee.family, type, address.pointee.protocol)
@@ -187,5 +192,15 @@ extension ResponseReader {
         self.init(
             easy, limit: request.limitOnBody(else: options.configuration.maxBodyBytes),
             terms: Terms(request, asksForUpgrade: asksForUpgrade), time: surroundings.time)
+    }
+}
+
+extension TransportConfiguration.IPVersion {
+    func includes(_ family: Int32) -> Bool {
+        switch self {
+        case .any: true
+        case .v4: family != AF_INET6
+        case .v6: family != AF_INET
+        }
     }
 }

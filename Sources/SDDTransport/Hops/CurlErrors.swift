@@ -20,6 +20,8 @@ extension CurlOutcome {
         case CURLE_UNSUPPORTED_PROTOCOL: protocolVerdict
         case CURLE_FILE_COULDNT_READ_FILE: (.fileNotReadable, PlainFile.message)
         case CURLE_OPERATION_TIMEDOUT: timeoutVerdict
+        // libcurl 8.23 has this code for a client key that it cannot use.
+        case CURLE_BAD_FUNCTION_ARGUMENT where !isConnected && hasClientCertificate: clientCertificateVerdict
         case CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT, CURLE_BAD_FUNCTION_ARGUMENT, .tooLarge: resourceVerdict
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT,
             CURLE_INTERFACE_FAILED:
@@ -108,12 +110,17 @@ extension CurlOutcome {
         case CURLE_PEER_FAILED_VERIFICATION: certificateVerdict
         case CURLE_SSL_CACERT_BADFILE:
             (.caFile, "The file or path of trusted certificates cannot be read; check that it is there.")
-        case CURLE_SSL_CERTPROBLEM:
-            (.clientCertificate, "The client certificate or its key cannot be used: \(detail).")
+        case CURLE_SSL_CERTPROBLEM: clientCertificateVerdict
         case CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ISSUER_ERROR:
             (.certificateBad, "The certificate of \(host) is not valid: \(detail).")
         default: (.tlsHandshake, "The TLS handshake with \(host) failed: \(detail).")
         }
+    }
+
+    private var hasClientCertificate: Bool { request.options.values.credential?.clientCertificate != nil }
+
+    private var clientCertificateVerdict: Verdict {
+        (.clientCertificate, "The client certificate or its key cannot be used: \(detail).")
     }
 
     /// Translates OpenSSL's reasons, which x509_vfy.h defines.
