@@ -68,10 +68,11 @@ struct CurlOutcome {
     }
 
     /// Whether the connection to the proxy failed. libcurl's message names the proxy: up to 7.88 as the host that it
-    /// failed to connect to, later as the one that it went "via".
+    /// failed to connect to, later as the one that it went "via", and 8.23 as the one "over" which it went.
     var isProxyUnreachable: Bool {
         guard let proxy, let parts = URLParts(proxy) else { return false }
         return wordsHave(" to \(parts.host) port \(parts.port)") || wordsHave(" via \(parts.host)")
+            || wordsHave(" over proxy \(parts.host)")
     }
 
     /// Whether the proxy's name could not be resolved. For a SOCKS proxy only libcurl's message shows that.
