@@ -105,6 +105,8 @@ let package = Package(
             name: "CLibJPEG", pkgConfig: "libjpeg",
             providers: [.apt(["libjpeg62-turbo-dev", "libjpeg-turbo8-dev"])]),
         .systemLibrary(name: "CLibPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+        // Only declarations: its functions are those that libpng and libcurl bring into the process.
+        .systemLibrary(name: "CLibZ", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CSDD", path: "include"),
 
         // The setjmp shims: libjpeg and libpng leave an error by longjmp, which must not cross Swift.
@@ -122,7 +124,7 @@ let package = Package(
 
         .target(name: "SDDBase", dependencies: ["CSystem"], swiftSettings: strict),
         .target(name: "SDDCoders", dependencies: ["SDDBase", "CHelper", "CJPEG", "CPNG"], swiftSettings: strict),
-        .target(name: "SDDTransport", dependencies: ["SDDBase", "CCurl", "CSystem"], swiftSettings: strict),
+        .target(name: "SDDTransport", dependencies: ["SDDBase", "CCurl", "CLibZ", "CSystem"], swiftSettings: strict),
         .target(
             name: "SDDCaches", dependencies: ["SDDBase", "CSystem"], swiftSettings: strict),
         .target(

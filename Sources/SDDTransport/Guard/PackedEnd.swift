@@ -48,7 +48,9 @@ struct PackedEnd {
         framing = isChunked ? .size(value: 0, isExtension: false) : .plain(rest: length < 0 ? .max : length)
         switch coding {
         case .gzip: data = .gzip(lastFour: 0)
-        case .deflate: data = .deflate(DeflateEnd())
+        case .deflate:
+            guard let end = DeflateEnd(limit: limit) else { return nil }
+            data = .deflate(end)
         case .zstd: data = .zstd(ZstdEnd())
         case .brotli:
             guard let end = BrotliEnd(limit: limit) else { return nil }
@@ -98,11 +100,7 @@ struct PackedEnd {
         case .gzip(var lastFour):
             for byte in part.suffix(4) { lastFour = lastFour >> 8 | UInt32(byte) << 24 }
             data = .gzip(lastFour: lastFour)
-        case .deflate(var end):
-            // Without this, `data` and `end` would share their arrays, and each change would copy them.
-            data = .gzip(lastFour: 0)
-            end.append(UnsafeRawBufferPointer(rebasing: part))
-            data = .deflate(end)
+        case .deflate(let end): end.append(UnsafeRawBufferPointer(rebasing: part))
         case .brotli(let end): end.append(UnsafeRawBufferPointer(rebasing: part))
         case .zstd(var end):
             end.append(UnsafeRawBufferPointer(rebasing: part))
