@@ -81,7 +81,7 @@ import Testing
         defaults.acceptance = .all
         defaults.form = DecodeOptions(format: .grey8)
         defaults.modifiers = FakeModifiers()
-        defaults.setClocks { $0.stall = 7 }
+        defaults.clocks.stall = 7
         defaults.proxyUserinfo = "me:secret"
         // when
         let request = try made(defaults)

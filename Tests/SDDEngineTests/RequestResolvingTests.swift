@@ -107,7 +107,7 @@ import Testing
     @Test func theSpecOfATransferReplacesTheDefaults() throws {
         // given
         var defaults = RequestDefaults()
-        defaults.setClocks { ($0.connect, $0.stall, $0.slowness) = (1, 2, 3) }
+        (defaults.clocks.connect, defaults.clocks.stall, defaults.clocks.slowness) = (1, 2, 3)
         (defaults.queueLimit, defaults.totalLimit) = (4, 5)
         defaults.credential = Credential()
         let spec = spec { values in

@@ -76,11 +76,10 @@ public func sdd_downloader_set_download_timeout(_ downloader: OpaquePointer?, _ 
     status { () throws(Refusal) in
         let stall = try number(milliseconds, "timeout_ms", default: standardDownloadTimeout, most: longestLimit)
         try Downloaders.client(downloader).setDefault { defaults in
-            let connectFollows = defaults.connectFollowsStall
-            defaults.setClocks { clocks in
-                clocks.stall = stall
-                if connectFollows { clocks.connect = stall }
-            }
+            var clocks = defaults.clocks
+            clocks.stall = stall
+            if defaults.connectFollowsStall { clocks.connect = stall }
+            defaults.clocks = clocks
         }
     }
 }

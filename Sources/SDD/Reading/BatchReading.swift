@@ -132,7 +132,7 @@ private func input(_ config: sdd_batch_config, _ defaults: RequestDefaults) thro
 extension RequestDefaults {
     /// Copies a URL and its terminating NUL; `nil` for NULL.
     fileprivate func copy(of url: UnsafePointer<CChar>?) -> [UInt8]? {
-        urlBytes(url, limit: maxBodyBytes).map { Array($0) + [0] }
+        urlBytes(url, limit: self.maxBodyBytes).map { Array($0) + [0] }
     }
 }
 

@@ -177,24 +177,20 @@ private let standardLowSpeedTime: Int64 = 60_000
 private func readDefaults(
     _ config: sdd_downloader_config, _ limits: sdd_limits, _ made: inout RequestDefaults
 ) throws(Refusal) {
-    let stall = try number(
+    var clocks = TransferClocks()
+    clocks.stall = try number(
         limits.download_timeout_ms, "sdd_limits.download_timeout_ms", default: standardDownloadTimeout,
         most: longestLimit)
-    let connect = try number(
-        limits.connect_timeout_ms, "sdd_limits.connect_timeout_ms", default: stall, most: longestLimit)
-    let firstByte = try number(
+    clocks.connect = try number(
+        limits.connect_timeout_ms, "sdd_limits.connect_timeout_ms", default: clocks.stall, most: longestLimit)
+    clocks.firstByte = try number(
         limits.first_byte_timeout_ms, "sdd_limits.first_byte_timeout_ms", default: 0, most: longestLimit)
-    let slowness = try orNone(limits.low_speed_time_ms, "sdd_limits.low_speed_time_ms", default: standardLowSpeedTime)
-    let leastSpeed = try number(
+    clocks.slowness = try orNone(
+        limits.low_speed_time_ms, "sdd_limits.low_speed_time_ms", default: standardLowSpeedTime)
+    clocks.leastBytesPerSecond = try number(
         limits.low_speed_limit, "sdd_limits.low_speed_limit", default: standardLowSpeedLimit, most: longestLimit)
     made.connectFollowsStall = limits.connect_timeout_ms == 0
-    made.setClocks { clocks in
-        clocks.stall = stall
-        clocks.connect = connect
-        clocks.firstByte = firstByte
-        clocks.slowness = slowness
-        clocks.leastBytesPerSecond = leastSpeed
-    }
+    made.clocks = clocks
     made.queueLimit = try number(limits.queue_timeout_ms, "sdd_limits.queue_timeout_ms", default: 0, most: longestLimit)
     made.totalLimit = try number(limits.total_timeout_ms, "sdd_limits.total_timeout_ms", default: 0, most: longestLimit)
     made.acceptance = try readAcceptance(

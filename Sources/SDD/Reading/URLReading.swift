@@ -4,7 +4,7 @@ internal import SDDEngine
 extension RequestDefaults {
     /// - Parameter limit: the size of the largest body, for data: URLs; `nil` for the downloader's.
     func url(_ string: UnsafePointer<CChar>?, limit: Int64? = nil) throws(DownloadError) -> ImageURL {
-        let limit = limit ?? maxBodyBytes
+        let limit = limit ?? self.maxBodyBytes
         return try url(checking: urlBytes(string, limit: limit), limit: limit)
     }
 

@@ -26,7 +26,7 @@ extension RequestDefaults {
         let original = caches.images.key(of: url) + caches.images.mark(of: identity)
         let search = MemorySearch(
             caches.images, original: original, wanted: CacheKeys.key(of: original, as: form), form: form,
-            headers: headers)
+            headers: self.headers)
         search.searchAhead()
         return search
     }

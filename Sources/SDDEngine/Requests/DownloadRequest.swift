@@ -4,32 +4,46 @@ package import SDDTransport
 
 /// One caller's validated request: the transfer to make, its priority and limits, the responses it accepts, and whether
 /// it wants pixels or bytes. A value type that holds a single reference, because a request is passed on often and rarely
-/// changed.
+/// changed. Its properties are those of `Parts`.
+@dynamicMemberLookup
 package struct DownloadRequest: Sendable {
-    /// All that a request consists of. Changed in place while the request is being made, on one thread.
-    package final class Parts: @unchecked Sendable {
-        // Safety: once there is a request, only that request changes it, while it holds the only reference.
+    /// All that a request consists of.
+    package struct Parts: Sendable {
         package var transfer: HTTPRequest
         package var priority = Priority.normal
         package var wantsPixels = true
         private var sharedForm: SharedForm
         package var wantsProgress = false
+        /// True if previews of the incomplete image are wanted while the body arrives.
         package var wantsPreviews = false
+        /// True if the image's facts are wanted as soon as its header has arrived.
         package var wantsFacts = false
+        /// True if the transfer may end as soon as the image is complete, without the rest of the body.
         package var endsEarly = false
         package var continuesInBackground = false
+        /// Time limits from submission to the start of the transfer and to the end, in microseconds; 0 means no limit.
         package var queueLimit: Int64 = 0
         package var totalLimit: Int64 = 0
+        /// The maximum number of transfers, including the first; 0 uses the downloader's rules.
         package var maxAttempts: Int32 = 0
         package var acceptance: Acceptance
+        /// The application's processing of the response and the body; `nil` for none.
         package var bodyWork: BodyWork?
+        /// The cache lookup that precedes the network; `nil` for none.
         package var lookup: (any CacheLookup)?
-        fileprivate var claiming: ClaimIfShared?
-        fileprivate var keeper: OriginalKeeper?
-        fileprivate var pixelKeeper: PictureKeeper?
-        fileprivate var search: MemorySearch?
-        fileprivate var isStage = false
-        fileprivate var isPrompt = false
+        /// The lookup that takes a claim to download first, if one is needed when the transfer is to start.
+        var claiming: ClaimIfShared?
+        /// Stores the original; requests that share a transfer may have different keepers.
+        var keeper: OriginalKeeper?
+        /// Puts the image into memory, before anyone can find the original on disk.
+        var pixelKeeper: PictureKeeper?
+        /// Finds the image in memory, where another request may have put it before the original was found on disk.
+        var search: MemorySearch?
+        /// True for a request of a load, see `Listener.stages`.
+        var isStage = false
+        /// True if the end is told immediately, without waiting for delivery: a thread may be blocked until then, see
+        /// `Job.isPrompt`.
+        var isPrompt = false
 
         package init(transfer: HTTPRequest, form: SharedForm = .standard, acceptance: Acceptance = .standard) {
             self.transfer = transfer
@@ -47,170 +61,56 @@ package struct DownloadRequest: Sendable {
             bodyWork != nil || lookup != nil || claiming != nil || keeper != nil || pixelKeeper != nil || search != nil
                 || transfer.hasPlugin || sharedForm.form.transforms != nil
         }
-
-        fileprivate init(copying other: Parts) {
-            transfer = other.transfer
-            priority = other.priority
-            wantsPixels = other.wantsPixels
-            sharedForm = other.sharedForm
-            wantsProgress = other.wantsProgress
-            wantsPreviews = other.wantsPreviews
-            wantsFacts = other.wantsFacts
-            endsEarly = other.endsEarly
-            continuesInBackground = other.continuesInBackground
-            queueLimit = other.queueLimit
-            totalLimit = other.totalLimit
-            maxAttempts = other.maxAttempts
-            acceptance = other.acceptance
-            bodyWork = other.bodyWork
-            lookup = other.lookup
-            claiming = other.claiming
-            keeper = other.keeper
-            pixelKeeper = other.pixelKeeper
-            search = other.search
-            isStage = other.isStage
-            isPrompt = other.isPrompt
-        }
     }
 
-    private var parts: Parts
+    private final class Storage: @unchecked Sendable {
+        // Safety: changed only by a request that holds the only reference.
+        var parts: Parts
 
-    /// - Parameter parts: not changed any more by the caller.
-    package init(_ parts: Parts) { self.parts = parts }
+        init(_ parts: Parts) { self.parts = parts }
+    }
+
+    private var storage: Storage
+
+    package init(_ parts: Parts) { storage = Storage(parts) }
 
     package init(transfer: HTTPRequest) { self.init(Parts(transfer: transfer)) }
 
-    /// Returns the parts for a change. They are copied first if another request shares them.
-    private mutating func own() -> Parts {
-        if !isKnownUniquelyReferenced(&parts) { parts = Parts(copying: parts) }
-        return parts
+    package subscript<Part>(dynamicMember part: WritableKeyPath<Parts, Part>) -> Part {
+        get { storage.parts[keyPath: part] }
+        set { own().parts[keyPath: part] = newValue }
+    }
+
+    /// Returns the storage for a change. It is copied first if another request shares it.
+    private mutating func own() -> Storage {
+        if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage.parts) }
+        return storage
     }
 }
 
-// MARK: - Parts
-
 extension DownloadRequest {
-    package var transfer: HTTPRequest {
-        get { parts.transfer }
-        set { own().transfer = newValue }
-    }
-    package var priority: Priority {
-        get { parts.priority }
-        set { own().priority = newValue }
-    }
-    package var wantsPixels: Bool {
-        get { parts.wantsPixels }
-        set { own().wantsPixels = newValue }
-    }
-    package var form: DecodeOptions {
-        get { parts.form }
-        set { own().form = newValue }
-    }
-    package var wantsProgress: Bool {
-        get { parts.wantsProgress }
-        set { own().wantsProgress = newValue }
-    }
-    /// True if previews of the incomplete image are wanted while the body arrives.
-    package var wantsPreviews: Bool {
-        get { parts.wantsPreviews }
-        set { own().wantsPreviews = newValue }
-    }
-    /// True if the image's facts are wanted as soon as its header has arrived.
-    package var wantsFacts: Bool {
-        get { parts.wantsFacts }
-        set { own().wantsFacts = newValue }
-    }
-    /// True if the transfer may end as soon as the image is complete, without the rest of the body.
-    package var endsEarly: Bool {
-        get { parts.endsEarly }
-        set { own().endsEarly = newValue }
-    }
-    package var continuesInBackground: Bool {
-        get { parts.continuesInBackground }
-        set { own().continuesInBackground = newValue }
-    }
-    /// Time limits from submission to the start of the transfer and to the end, in microseconds; 0 means no limit.
-    package var queueLimit: Int64 {
-        get { parts.queueLimit }
-        set { own().queueLimit = newValue }
-    }
-    package var totalLimit: Int64 {
-        get { parts.totalLimit }
-        set { own().totalLimit = newValue }
-    }
-    /// The maximum number of transfers, including the first; 0 uses the downloader's rules.
-    package var maxAttempts: Int32 {
-        get { parts.maxAttempts }
-        set { own().maxAttempts = newValue }
-    }
-    package var acceptance: Acceptance {
-        get { parts.acceptance }
-        set { own().acceptance = newValue }
-    }
-    /// The application's processing of the response and the body; `nil` for none.
-    package var bodyWork: BodyWork? {
-        get { parts.bodyWork }
-        set { own().bodyWork = newValue }
-    }
-    /// The cache lookup that precedes the network; `nil` for none.
-    package var lookup: (any CacheLookup)? {
-        get { parts.lookup }
-        set { own().lookup = newValue }
-    }
-    /// The lookup that takes a claim to download first, if one is needed when the transfer is to start.
-    var claiming: ClaimIfShared? {
-        get { parts.claiming }
-        set { own().claiming = newValue }
-    }
     /// The lookup that the request makes, or would make if it needed one.
-    var anyLookup: (any CacheLookup)? { lookup ?? claiming?.lookup }
-    /// Stores the original; requests that share a transfer may have different keepers.
-    var keeper: OriginalKeeper? {
-        get { parts.keeper }
-        set { own().keeper = newValue }
-    }
+    var anyLookup: (any CacheLookup)? { self.lookup ?? self.claiming?.lookup }
+
     /// Lets nothing but the HTTP cache answer (RFC 9111 §5.2.1.7).
     mutating func useOnlyHTTPCache() {
-        guard let asked = lookup as? HTTPCacheLookup else { return }
-        transfer.headers.set("Cache-Control", to: "only-if-cached")
-        lookup = HTTPCacheLookup(asked.cache, transfer, asked.wishes, key: asked.key)
+        guard let asked = self.lookup as? HTTPCacheLookup else { return }
+        self.transfer.headers.set("Cache-Control", to: "only-if-cached")
+        self.lookup = HTTPCacheLookup(asked.cache, self.transfer, asked.wishes, key: asked.key)
     }
-    /// Finds the image in memory, where another request may have put it before the original was found on disk.
-    var search: MemorySearch? {
-        get { parts.search }
-        set { own().search = newValue }
-    }
-    /// Puts the image into memory, before anyone can find the original on disk.
-    var pixelKeeper: PictureKeeper? {
-        get { parts.pixelKeeper }
-        set { own().pixelKeeper = newValue }
-    }
-    /// True for a request of a load, see `Listener.stages`.
-    var isStage: Bool {
-        get { parts.isStage }
-        set { own().isStage = newValue }
-    }
-    /// True if the end is told immediately, without waiting for delivery: a thread may be blocked until then, see
-    /// `Job.isPrompt`.
-    var isPrompt: Bool {
-        get { parts.isPrompt }
-        set { own().isPrompt = newValue }
-    }
-}
 
-extension DownloadRequest {
     /// The memory of the request, if that may hold the last reference to objects of the application, which must be
     /// released without a lock: their release may call the library.
-    var memoryToRelease: AnyObject? { parts.holdsObjects ? parts : nil }
+    var memoryToRelease: AnyObject? { storage.parts.holdsObjects ? storage : nil }
 
     /// Hash key of the request: equal for requests that may share a transfer, and usually different for others.
     var hashKey: UInt64 {
-        var hashKey = parts.transfer.hashKey
+        var hashKey = self.transfer.hashKey
         // An optional lookup has the key 0, like none: such requests may share a transfer.
-        hashKey = (hashKey ^ (parts.bodyWork?.hashKey ?? 0)) &* 0x100_0000_01b3
-        return (hashKey ^ (parts.lookup?.hashKey ?? 0)) &* 0x100_0000_01b3
+        hashKey = (hashKey ^ (self.bodyWork?.hashKey ?? 0)) &* 0x100_0000_01b3
+        return (hashKey ^ (self.lookup?.hashKey ?? 0)) &* 0x100_0000_01b3
     }
 
     /// See `HTTPRequest.isShareable`.
-    var isShareable: Bool { parts.transfer.isShareable }
+    var isShareable: Bool { self.transfer.isShareable }
 }

@@ -8,7 +8,7 @@ package import SDDTransport
 extension RequestDefaults {
     /// Returns the request for a URL, after running the application's request modifier. Thread: the submitting one.
     package func resolve(_ spec: RequestSpec, _ url: ImageURL) throws(DownloadError) -> DownloadRequest {
-        let made = try parts(spec, transfer: try transfer(spec, url))
+        var made = try parts(spec, transfer: try transfer(spec, url))
         if let own = spec.transfer { made.apply(own, over: self) }
         made.totalLimit = shorter(made.totalLimit, spec.batchLimit)
         if let check = spec.check { made.bodyWork = .checking(check, before: made.bodyWork) }
@@ -29,16 +29,16 @@ extension RequestDefaults {
     /// The size of the largest body of a request.
     package func bodyLimit(_ spec: RequestSpec) -> Int64 {
         let own = spec.transfer?.values.maxBodyBytes ?? 0
-        return own > 0 ? own : maxBodyBytes
+        return own > 0 ? own : self.maxBodyBytes
     }
 
     private func transfer(_ spec: RequestSpec, _ url: ImageURL) throws(DownloadError) -> HTTPRequest {
         let options = transferOptions(spec)
         if !changesRequests, !spec.changesDraft {
-            return HTTPRequest(url: url, headers: headers, options: options, plugin: try plugin(for: url))
+            return HTTPRequest(url: url, headers: self.headers, options: options, plugin: try plugin(for: url))
         }
         let sending = spec.sending
-        var fields = headers
+        var fields = self.headers
         if let range = sending?.range { fields.set("Range", to: "bytes=" + range) }
         spec.transfer?.addHeaders(to: &fields)
         var draft = RequestDraft(url: url, method: sending?.method ?? "GET", headers: fields, body: sending?.body)
@@ -52,7 +52,7 @@ extension RequestDefaults {
         let own = spec.transfer.flatMap { $0.changesOptions ? $0 : nil }
         if own == nil, spec.options.isDisjoint(with: .ofTransfer) { return options }
         var values = options.values
-        values.apply(spec.options, cookies: cookies)
+        values.apply(spec.options, cookies: self.cookies)
         own?.apply(to: &values)
         return TransferOptions(values)
     }
@@ -61,17 +61,17 @@ extension RequestDefaults {
     /// - Parameter own: the request's own modifiers, which take precedence over those of the downloader.
     private func modify(_ draft: inout RequestDraft, _ own: (any RequestModifiers)?) throws(DownloadError) {
         let isOwn = own?.changesRequests ?? false
-        guard isOwn || changesRequests, let modifiers = isOwn ? own : modifiers else { return }
+        guard isOwn || changesRequests, let modifiers = isOwn ? own : self.modifiers else { return }
         guard modifiers.change(&draft, self) else {
             throw DownloadError(.invalidOperation, .modifier, "The request modifier refused the request.")
         }
     }
 
     private func parts(_ spec: RequestSpec, transfer: HTTPRequest) throws(DownloadError) -> DownloadRequest.Parts {
-        let made = DownloadRequest.Parts(transfer: transfer, form: sharedForm, acceptance: acceptance)
+        var made = DownloadRequest.Parts(transfer: transfer, form: self.sharedForm, acceptance: self.acceptance)
         made.priority = spec.priority
-        made.queueLimit = queueLimit * 1000
-        made.totalLimit = totalLimit * 1000
+        made.queueLimit = self.queueLimit * 1000
+        made.totalLimit = self.totalLimit * 1000
         made.bodyWork = bodyWork
         made.wantsPixels = !spec.options.contains(.bytesOnly)
         made.wantsProgress = spec.wantsProgress
@@ -87,7 +87,7 @@ extension RequestDefaults {
 func shorter(_ a: Int64, _ b: Int64) -> Int64 { a > 0 && b > 0 ? min(a, b) : max(a, b) }
 
 extension DownloadRequest.Parts {
-    fileprivate func apply(_ own: TransferSpec, over defaults: RequestDefaults) {
+    fileprivate mutating func apply(_ own: TransferSpec, over defaults: RequestDefaults) {
         let values = own.values
         acceptance = own.acceptance(over: defaults.acceptance)
         queueLimit = values.queueLimit.map { $0 * 1000 } ?? queueLimit
@@ -96,7 +96,7 @@ extension DownloadRequest.Parts {
         if let modifiers = values.modifiers { bodyWork = modifiers.bodyWork(over: defaults.modifiers) }
     }
 
-    fileprivate func setForm(_ spec: RequestSpec, over defaults: RequestDefaults) throws(DownloadError) {
+    fileprivate mutating func setForm(_ spec: RequestSpec, over defaults: RequestDefaults) throws(DownloadError) {
         if let whole = spec.wholeForm {
             form = whole
         } else if spec.form != nil || form.isChanged(by: spec.options) {
@@ -115,7 +115,7 @@ extension DownloadRequest.Parts {
         form.keepsBytes = form.size == .none && form.transforms == nil
     }
 
-    fileprivate func setSink(_ sink: RequestSpec.Sink) throws(DownloadError) {
+    fileprivate mutating func setSink(_ sink: RequestSpec.Sink) throws(DownloadError) {
         let descriptor: Int32?
         switch sink {
         case .memory: return
@@ -148,7 +148,7 @@ extension DownloadRequest.Parts {
     /// - Parameters:
     ///   - isLoad: whether the request is a load's.
     ///   - bodyLimit: the size of the largest body.
-    fileprivate func complete(
+    fileprivate mutating func complete(
         _ options: RequestOptions, _ defaults: RequestDefaults, isLoad: Bool, bodyLimit: Int64
     ) throws(DownloadError) {
         let wishes = HTTPCacheLookup.Wishes(options, defaults)
@@ -165,7 +165,7 @@ extension DownloadRequest.Parts {
     }
 
     /// Adds the cookies that will be sent, since the cache tells callers apart by their cookies.
-    private func addCookies(of jar: CookieJar?) {
+    private mutating func addCookies(of jar: CookieJar?) {
         guard transfer.options.values.usesCookies, transfer.plugin == nil, let jar else { return }
         guard transfer.url.scheme == .http || transfer.url.scheme == .https else { return }
         transfer.cookies = jar.cookies(for: transfer.url)

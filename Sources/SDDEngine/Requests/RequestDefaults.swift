@@ -3,30 +3,43 @@ package import SDDCoders
 package import SDDTransport
 
 /// Defaults that a downloader's requests use unless they set their own. A value type that holds a single reference,
-/// because each request needs them and they rarely change.
+/// because each request needs them and they rarely change. Its properties are those of `Values`.
+@dynamicMemberLookup
 package struct RequestDefaults: Sendable {
-    private struct Values: Sendable {
-        var headers = HTTPFields()
-        var followedChanges: UInt64? = 0
-        var clocks = TransferClocks()
-        var connectFollowsStall = true
-        var queueLimit: Int64 = 0
-        var totalLimit: Int64 = 0
-        var acceptance = Acceptance.standard
-        var credential: Credential?
-        var proxyUserinfo: String?
-        var cookies: CookieJar?
-        var modifiers: (any RequestModifiers)?
-        var form = SharedForm.standard
-        var plugins: [(scheme: String, plugin: any AppTransport)] = []
-        let allowsFiles: Bool
-        var refusesDataURLs = false
-        var maxBodyBytes: Int64
-        var cache: ImageCache?
-        let sharedCache: @Sendable () -> ImageCache?
-        var usesHTTPCache = false
-        var resumes = false
-        var options = TransferOptions.standard
+    package struct Values: Sendable {
+        package var headers = HTTPFields()
+        /// The count of changes to the registered coders for which Accept was last made; `nil` once the application has
+        /// set or removed the field itself.
+        package var followedChanges: UInt64? = 0
+        package var clocks = TransferClocks()
+        /// Whether the connect timeout equals the stall timeout, because the application set none.
+        package var connectFollowsStall = true
+        /// Milliseconds; 0 means no limit. The same holds for `totalLimit`.
+        package var queueLimit: Int64 = 0
+        package var totalLimit: Int64 = 0
+        package var acceptance = Acceptance.standard
+        package var credential: Credential?
+        /// User name and password for the proxy.
+        package var proxyUserinfo: String?
+        /// The cookie jar for requests with the option `handleCookies`.
+        package var cookies: CookieJar?
+        package var modifiers: (any RequestModifiers)?
+        /// The object that holds `form`; requests refer to it in place of a copy of the form.
+        fileprivate(set) var sharedForm = SharedForm.standard
+        /// The application's transports, the newest first.
+        package fileprivate(set) var plugins: [(scheme: String, plugin: any AppTransport)] = []
+        package let allowsFiles: Bool
+        package var refusesDataURLs = false
+        package var maxBodyBytes: Int64
+        fileprivate var ownCache: ImageCache?
+        fileprivate let sharedCache: @Sendable () -> ImageCache?
+        fileprivate var useHTTPCache = false
+        fileprivate var resume = false
+
+        package var form: DecodeOptions {
+            get { sharedForm.form }
+            set { sharedForm = SharedForm(newValue) }
+        }
     }
 
     private final class Storage: Sendable {
@@ -36,6 +49,7 @@ package struct RequestDefaults: Sendable {
         /// Properties of `modifiers`.
         let changesRequests: Bool
         let bodyWork: BodyWork?
+        let options: TransferOptions
         /// The identity that requests without header fields and options of their own present.
         let identity: RequestIdentity
 
@@ -44,8 +58,13 @@ package struct RequestDefaults: Sendable {
             schemes = values.plugins.map { $0.scheme }
             changesRequests = values.modifiers?.changesRequests ?? false
             bodyWork = values.modifiers?.bodyWork
+            var transfer = TransferOptions.Values()
+            transfer.clocks = values.clocks
+            transfer.credential = values.credential
+            transfer.proxyUserinfo = values.proxyUserinfo
+            options = TransferOptions(transfer)
             identity = RequestIdentity(
-                of: HTTPRequest(url: ImageURL(key: ""), headers: values.headers, options: values.options))
+                of: HTTPRequest(url: ImageURL(key: ""), headers: values.headers, options: options))
         }
     }
 
@@ -67,6 +86,15 @@ package struct RequestDefaults: Sendable {
         storage = Storage(Values(allowsFiles: allowsFiles, maxBodyBytes: maxBodyBytes, sharedCache: sharedCache))
     }
 
+    package subscript<Value>(dynamicMember value: KeyPath<Values, Value>) -> Value {
+        storage.values[keyPath: value]
+    }
+
+    package subscript<Value>(dynamicMember value: WritableKeyPath<Values, Value>) -> Value {
+        get { storage.values[keyPath: value] }
+        set { values[keyPath: value] = newValue }
+    }
+
     /// Returns these defaults with another HTTP cache, or without one.
     func withCache(_ cache: ImageCache?) -> RequestDefaults {
         var defaults = self
@@ -78,26 +106,13 @@ package struct RequestDefaults: Sendable {
 
     package mutating func setHeader(_ name: String, to value: String?) {
         if HTTPFields.isSameName(name, AcceptField.name) { values.followedChanges = nil }
-        headers.set(name, to: value)
+        values.headers.set(name, to: value)
     }
 
     package mutating func follow(_ changes: UInt64, accept: String) {
-        if followedChanges == nil { return }
+        if storage.values.followedChanges == nil { return }
         values.followedChanges = changes
-        if headers[AcceptField.name] != accept { headers.set(AcceptField.name, to: accept) }
-    }
-
-    package mutating func setClocks(_ change: (inout TransferClocks) -> Void) {
-        change(&values.clocks)
-        updateOptions()
-    }
-
-    private mutating func updateOptions() {
-        var values = TransferOptions.Values()
-        values.clocks = clocks
-        values.credential = credential
-        values.proxyUserinfo = proxyUserinfo
-        self.values.options = TransferOptions(values)
+        if storage.values.headers[AcceptField.name] != accept { values.headers.set(AcceptField.name, to: accept) }
     }
 
     package mutating func add(_ plugin: any AppTransport, scheme: String) {
@@ -107,7 +122,7 @@ package struct RequestDefaults: Sendable {
     /// Removes the newest transport registered for exactly this scheme.
     /// - Returns: false if there is none.
     package mutating func removeAppTransport(of scheme: String) -> Bool {
-        guard let index = plugins.firstIndex(where: { $0.scheme == scheme }) else { return false }
+        guard let index = storage.values.plugins.firstIndex(where: { $0.scheme == scheme }) else { return false }
         values.plugins.remove(at: index)
         return true
     }
@@ -121,6 +136,7 @@ package struct RequestDefaults: Sendable {
     /// Returns the application's transport for a URL; `nil` means the library's own.
     /// - Throws: an error if neither handles the scheme.
     package func plugin(for url: ImageURL) throws(DownloadError) -> (any AppTransport)? {
+        let plugins = storage.values.plugins
         if plugins.isEmpty { return nil }
         var text = url.text
         var plugin: (any AppTransport)?
@@ -147,103 +163,36 @@ extension RequestDefaults {
     }
 }
 
-// MARK: - Values
+// MARK: - What follows from the values
 
 extension RequestDefaults {
-    package var headers: HTTPFields {
-        get { storage.values.headers }
-        set { values.headers = newValue }
-    }
-    /// The count of changes to the registered coders for which Accept was last made; `nil` once the application has set
-    /// or removed the field itself.
-    package var followedChanges: UInt64? { storage.values.followedChanges }
-    package var clocks: TransferClocks { storage.values.clocks }
-    /// Whether the connect timeout equals the stall timeout, because the application set none.
-    package var connectFollowsStall: Bool {
-        get { storage.values.connectFollowsStall }
-        set { values.connectFollowsStall = newValue }
-    }
-    /// Milliseconds; 0 means no limit. The same holds for `totalLimit`.
-    package var queueLimit: Int64 {
-        get { storage.values.queueLimit }
-        set { values.queueLimit = newValue }
-    }
-    package var totalLimit: Int64 {
-        get { storage.values.totalLimit }
-        set { values.totalLimit = newValue }
-    }
-    package var acceptance: Acceptance {
-        get { storage.values.acceptance }
-        set { values.acceptance = newValue }
-    }
-    package var credential: Credential? {
-        get { storage.values.credential }
-        set {
-            values.credential = newValue
-            updateOptions()
-        }
-    }
-    /// User name and password for the proxy.
-    package var proxyUserinfo: String? {
-        get { storage.values.proxyUserinfo }
-        set {
-            values.proxyUserinfo = newValue
-            updateOptions()
-        }
-    }
-    /// The cookie jar for requests with the option `handleCookies`.
-    package var cookies: CookieJar? {
-        get { storage.values.cookies }
-        set { values.cookies = newValue }
-    }
-    package var modifiers: (any RequestModifiers)? {
-        get { storage.values.modifiers }
-        set { values.modifiers = newValue }
-    }
     var identity: RequestIdentity { storage.identity }
     /// Whether `modifiers` has a function that changes requests.
     package var changesRequests: Bool { storage.changesRequests }
     /// The work on bodies of `modifiers`.
     package var bodyWork: BodyWork? { storage.bodyWork }
-    package var form: DecodeOptions {
-        get { storage.values.form.form }
-        set { values.form = SharedForm(newValue) }
-    }
-    /// The object that holds `form`; requests refer to it in place of a copy of the form.
-    var sharedForm: SharedForm { storage.values.form }
-    /// The application's transports, the newest first.
-    package var plugins: [(scheme: String, plugin: any AppTransport)] { storage.values.plugins }
-    package var allowsFiles: Bool { storage.values.allowsFiles }
-    package var refusesDataURLs: Bool {
-        get { storage.values.refusesDataURLs }
-        set { values.refusesDataURLs = newValue }
-    }
-    package var maxBodyBytes: Int64 {
-        get { storage.values.maxBodyBytes }
-        set { values.maxBodyBytes = newValue }
-    }
+    /// Transfer options for requests that set none of their own.
+    package var options: TransferOptions { storage.options }
     /// The cache of the requests; `nil` means the shared cache, created on first use if it can be.
     package var cache: ImageCache? {
         get {
             switch choice {
-            case .own: storage.values.cache
+            case .own: storage.values.ownCache
             case .none: nil
             case .ofLoads(let cache): cache
             }
         }
-        set { values.cache = newValue }
+        set { values.ownCache = newValue }
     }
     /// Whether all requests use the HTTP cache, and (`resumes`) whether all resume interrupted downloads.
     package var usesHTTPCache: Bool {
-        get { storage.values.usesHTTPCache && !hasNoCache }
-        set { values.usesHTTPCache = newValue }
+        get { storage.values.useHTTPCache && !hasNoCache }
+        set { values.useHTTPCache = newValue }
     }
     package var resumes: Bool {
-        get { storage.values.resumes && !hasNoCache }
-        set { values.resumes = newValue }
+        get { storage.values.resume && !hasNoCache }
+        set { values.resume = newValue }
     }
-    /// Transfer options for requests that set none of their own.
-    package var options: TransferOptions { storage.values.options }
 }
 
 // MARK: - URLs
@@ -258,7 +207,7 @@ extension RequestDefaults {
         if unsafe ImageURL.isData(bytes) { return unsafe try dataURL(bytes, limit: limit) }
         do throws(ImageURL.Flaw) {
             return unsafe try ImageURL(
-                checking: bytes, allowsFiles: allowsFiles, others: storage.schemes)
+                checking: bytes, allowsFiles: self.allowsFiles, others: storage.schemes)
         } catch {
             throw DownloadError(error, of: shownURL(unsafe Array(bytes)))
         }
