@@ -1,6 +1,5 @@
 internal import CSDD
 internal import SDDBase
-internal import SDDCoders
 internal import SDDEngine
 
 /// The C callbacks of one prefetch list. Thread: the one on which the downloader delivers, one call at a time.
@@ -22,9 +21,6 @@ final class PrefetchCallbacks: AppCallbacks, @unchecked Sendable {
         userData = given.user_data
     }
 
-    func progressed(token: UInt64, received: Int64, expected: Int64) {}
-    func learned(_ facts: ImageFacts, token: UInt64) {}
-    func previewed(_ result: DownloadResult, token: UInt64) {}
     func completed(_ result: DownloadResult, token: UInt64) {}
     func released() { free?(userData) }
 

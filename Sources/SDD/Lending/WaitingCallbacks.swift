@@ -1,5 +1,4 @@
 internal import SDDBase
-internal import SDDCoders
 internal import SDDEngine
 
 /// Callbacks that keep the result for the thread that waits for it.
@@ -10,11 +9,6 @@ final class WaitingCallbacks: AppCallbacks {
     }
 
     private let state = Monitor(State())
-
-    func progressed(token: UInt64, received: Int64, expected: Int64) {}
-    func learned(_ facts: ImageFacts, token: UInt64) {}
-    func previewed(_ result: DownloadResult, token: UInt64) {}
-    func released() {}
 
     func foundCached(_ result: DownloadResult, token: UInt64) { state.withLock { $0.cached = result } }
 

@@ -212,9 +212,5 @@ private final class BatchCallbacks: AppCallbacks {
         self.host = host
     }
 
-    func progressed(token: UInt64, received: Int64, expected: Int64) {}
-    func learned(_ facts: ImageFacts, token: UInt64) {}
-    func previewed(_ result: DownloadResult, token: UInt64) {}
     func completed(_ result: DownloadResult, token: UInt64) { batch.ended(index, of: host, result) }
-    func released() {}
 }

@@ -28,13 +28,16 @@ protocol StageListener: AnyObject, Sendable {
     func stageEnded(_ result: DownloadResult, of token: UInt64)
 }
 
+/// Most callbacks are told of few events; the functions for the others do nothing.
 extension AppCallbacks {
-    /// Does nothing: only loads have cached results.
+    package func progressed(token: UInt64, received: Int64, expected: Int64) {}
+    package func learned(_ facts: ImageFacts, token: UInt64) {}
+    package func previewed(_ result: DownloadResult, token: UInt64) {}
     package func foundCached(_ result: DownloadResult, token: UInt64) {}
-    // Only lists have these events; the functions for other requests do nothing.
     package func prefetched(_ index: Int, _ result: DownloadResult, token: UInt64) {}
     package func prefetchProgressed(_ counts: PrefetchCounts, token: UInt64) {}
     package func prefetchEnded(_ report: PrefetchReport, token: UInt64) {}
+    package func released() {}
 }
 
 /// One accepted request in a downloader: its token, its callbacks, and the state of its delivery.

@@ -56,11 +56,7 @@ extension Downloader {
 
 /// Callbacks that ignore all events.
 private final class Nobody: AppCallbacks {
-    func progressed(token: UInt64, received: Int64, expected: Int64) {}
-    func learned(_ facts: ImageFacts, token: UInt64) {}
-    func previewed(_ result: DownloadResult, token: UInt64) {}
     func completed(_ result: DownloadResult, token: UInt64) {}
-    func released() {}
 }
 
 extension CacheTask {

@@ -1,5 +1,4 @@
 package import SDDBase
-import SDDCoders
 
 /// Loads lists of URLs ahead of time. Keeps the `PrefetchTable` under its lock and runs the table's actions outside it:
 /// loads, and events that a downloader delivers. Belongs to a loader's handle. Thread-safe.
@@ -154,11 +153,7 @@ private final class PrefetchedLoad: AppCallbacks {
         self.prefetcher = prefetcher
     }
 
-    func progressed(token: UInt64, received: Int64, expected: Int64) {}
-    func learned(_ facts: ImageFacts, token: UInt64) {}
-    func previewed(_ result: DownloadResult, token: UInt64) {}
     func completed(_ result: DownloadResult, token: UInt64) { prefetcher.ended(id, result) }
-    func released() {}
 
     /// Ends a load that could not begin.
     func failed(_ error: DownloadError) {
