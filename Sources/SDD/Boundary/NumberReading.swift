@@ -1,4 +1,5 @@
 internal import CSDD
+internal import SDDBase
 
 // Checks for the numbers in a caller's structs and arguments, and the limits that several structs have in common.
 
@@ -37,6 +38,17 @@ func choice<Value>(
 ) throws(Refusal) -> Value {
     for (number, value) in values where number == Int(given) { return value }
     throw .number(place, given, allowed: "one of \(prefix)")
+}
+
+/// Reads a priority: 0 means the default.
+func priority(
+    _ given: sdd_priority, _ place: Place, default standard: Priority = .normal
+) throws(Refusal) -> Priority {
+    if given == 0 { return standard }
+    guard let known = Priority(rawValue: given) else {
+        throw .number(place, given, allowed: "0 or one of SDD_PRIORITY_")
+    }
+    return known
 }
 
 /// Reads an array of `count` texts.

@@ -12,7 +12,9 @@ public func sdd_prefetch(_ loader: OpaquePointer?, _ list: UnsafePointer<sdd_pre
         try read(list, "list", into: &given)
         let transfer = try GivenTransfer.given(given.transfer, "sdd_prefetch_list.transfer")
         let loads = try PrefetchedLoads(given, transfer, client)
-        let made = PrefetchList(urls: try urls(of: given, client), loads: loads, priority: try priority(given))
+        let made = PrefetchList(
+            urls: try urls(of: given, client), loads: loads,
+            priority: try priority(given.priority, "sdd_prefetch_list.priority", default: .veryLow))
         let callbacks = PrefetchCallbacks(given, urls: made.urls)
         guard let token = client.prefetcher.submit(made, callbacks: callbacks) else {
             throw Refusal(SDD_ERROR_CLOSED, "loader", "another thread has destroyed it, or its downloader, meanwhile")
@@ -20,14 +22,6 @@ public func sdd_prefetch(_ loader: OpaquePointer?, _ list: UnsafePointer<sdd_pre
         (transfer?.appData ?? []).own()
         return token
     }
-}
-
-private func priority(_ given: sdd_prefetch_list) throws(Refusal) -> Priority {
-    if given.priority == 0 { return .veryLow }
-    guard let known = Priority(rawValue: given.priority) else {
-        throw .number("sdd_prefetch_list.priority", given.priority, allowed: "0 or one of SDD_PRIORITY_")
-    }
-    return known
 }
 
 private let mostURLs = 1 << 20

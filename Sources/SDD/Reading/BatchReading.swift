@@ -27,18 +27,10 @@ struct BatchReading {
         let transfer = try GivenTransfer.given(config.transfer, "sdd_batch_config.transfer")
         appData = transfer?.appData ?? []
         var spec = RequestSpec(options: options)
-        spec.priority = try priority(config)
+        spec.priority = try priority(config.priority, "sdd_batch_config.priority")
         spec.transfer = try transfer?.checkedSpec()
         self.spec = spec
     }
-}
-
-private func priority(_ config: sdd_batch_config) throws(Refusal) -> Priority {
-    if config.priority == 0 { return .normal }
-    guard let known = Priority(rawValue: config.priority) else {
-        throw .number("sdd_batch_config.priority", config.priority, allowed: "0 or one of SDD_PRIORITY_")
-    }
-    return known
 }
 
 private func wrong(_ place: Place, _ reason: String) -> Refusal { Refusal(SDD_ERROR_INVALID_ARGUMENT, place, reason) }

@@ -277,14 +277,6 @@ struct ReadQuery {
     let priority: Priority
 }
 
-private func queryPriority(_ given: sdd_priority) throws(Refusal) -> Priority {
-    if given == 0 { return .normal }
-    guard let known = Priority(rawValue: given) else {
-        throw .number("sdd_cache_query_options.priority", given, allowed: "0 or one of SDD_PRIORITY_")
-    }
-    return known
-}
-
 /// Reads a cache query.
 /// - Parameter standard: the pixel form to use if the query has no decode options.
 func readQuery(
@@ -306,5 +298,5 @@ func readQuery(
         wantsImage: wants.0, wantsBytes: wants.1)
     return ReadQuery(
         key: key, lookup: lookup, form: form, wantsImage: wants.0, wantsBytes: wants.1,
-        priority: try queryPriority(given.priority))
+        priority: try priority(given.priority, "sdd_cache_query_options.priority"))
 }

@@ -31,11 +31,11 @@ extension RequestStruct {
     }
 
     private func specPriority() throws(DownloadError) -> Priority {
-        if priority == 0 { return .normal }
-        guard let known = Priority(rawValue: priority) else {
-            throw wrong(.badNumber, .number(Self.place("priority"), priority, allowed: "0 or one of SDD_PRIORITY_"))
+        do throws(Refusal) {
+            return try SDD.priority(priority, Self.place("priority"))
+        } catch {
+            throw wrong(.badNumber, error)
         }
-        return known
     }
 
     private func specForm() throws(DownloadError) -> DecodeOptions? {
