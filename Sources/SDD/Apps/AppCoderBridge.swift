@@ -2,13 +2,22 @@ internal import CSDD
 internal import SDDBase
 internal import SDDCoders
 
+/// A member of a vtable of the application that is NULL, or cannot be.
+struct VtableFlaw: Error {
+    let member: StaticString
+}
+
+extension Refusal {
+    init(_ flaw: VtableFlaw, in table: Place) {
+        self.init(SDD_ERROR_INVALID_ARGUMENT, table.field(flaw.member), "it is NULL, or cannot be")
+    }
+}
+
 /// A coder that the application implements as a C vtable. Immutable. Thread: its functions are called on decode
 /// threads.
 final class AppCoderBridge: AppCoder, @unchecked Sendable {
-    // Safety: constants, all checked by `make`; the application promises functions that may be called on any thread.
+    // Safety: constants, all checked by `init`; the application promises functions that may be called on any thread.
     private let table: sdd_coder
-    private let open: OpenFunction
-    private let functions: AppDecoderBridge.Functions
     private let data: AppData
     let name: String
     let format: ImageFormat
@@ -16,52 +25,27 @@ final class AppCoderBridge: AppCoder, @unchecked Sendable {
     let isInstalled: Bool
     let object: String?
 
-    private typealias OpenFunction =
-        @convention(c) (
-            UnsafePointer<sdd_coder_task>?, UnsafeMutablePointer<UnsafeMutableRawPointer?>?, UnsafeMutableRawPointer?
-        ) -> sdd_status
-
-    /// An error in a vtable.
-    struct Flaw: Error {
-        let member: StaticString
-    }
-
-    static func make(
-        _ table: sdd_coder, isInstalled: Bool = false, object: String? = nil
-    ) -> Result<AppCoderBridge, Flaw> {
-        guard let name = headerName(table.name), name.utf8.count <= 64 else { return .failure(Flaw(member: "name")) }
-        guard table.mime_type == nil || isMediaType(headerValue(table.mime_type)) else {
-            return .failure(Flaw(member: "mime_type"))
+    init(_ table: sdd_coder, isInstalled: Bool = false, object: String? = nil) throws(VtableFlaw) {
+        guard let name = headerName(table.name), name.utf8.count <= 64 else { throw VtableFlaw(member: "name") }
+        guard table.mime_type == nil || Self.isMediaType(headerValue(table.mime_type)) else {
+            throw VtableFlaw(member: "mime_type")
         }
-        guard let format = ImageFormat(rawValue: table.format) else { return .failure(Flaw(member: "format")) }
-        if table.can_decode == nil { return .failure(Flaw(member: "can_decode")) }
-        guard let open = table.open else { return .failure(Flaw(member: "open")) }
-        guard let feed = table.feed else { return .failure(Flaw(member: "feed")) }
-        guard let next = table.next else { return .failure(Flaw(member: "next")) }
-        guard let close = table.close else { return .failure(Flaw(member: "close")) }
-        let functions = AppDecoderBridge.Functions(
-            feed: feed, next: next, preview: table.preview, estimate: table.estimate, close: close)
-        return .success(
-            AppCoderBridge(
-                table, open, functions, name: name, format: format, isInstalled: isInstalled, object: object))
-    }
-
-    private init(
-        _ table: sdd_coder, _ open: OpenFunction, _ functions: AppDecoderBridge.Functions, name: String,
-        format: ImageFormat, isInstalled: Bool, object: String?
-    ) {
+        guard let format = ImageFormat(rawValue: table.format) else { throw VtableFlaw(member: "format") }
+        if table.can_decode == nil { throw VtableFlaw(member: "can_decode") }
+        if table.open == nil { throw VtableFlaw(member: "open") }
+        if table.feed == nil { throw VtableFlaw(member: "feed") }
+        if table.next == nil { throw VtableFlaw(member: "next") }
+        if table.close == nil { throw VtableFlaw(member: "close") }
+        self.name = name
+        self.format = format
         self.isInstalled = isInstalled
         self.object = object
         mimeType = headerValue(table.mime_type)?.lowercased()
+        data = AppData(table.user_data, free: table.user_data_free)
         var table = table
         // These strings belong to the application, and are no longer needed.
         (table.name, table.mime_type) = (nil, nil)
         self.table = table
-        self.open = open
-        self.functions = functions
-        self.name = name
-        self.format = format
-        data = AppData(table.user_data, free: table.user_data_free)
     }
 
     /// Takes ownership of the application's data. Called once the C call that passed it is certain to succeed, before
@@ -88,9 +72,9 @@ final class AppCoderBridge: AppCoder, @unchecked Sendable {
         lent.max_pixels = Int64(task.maxPixels)
         lent.wanted_side = Int32(clamping: task.wantedSide)
         var decoder: UnsafeMutableRawPointer?
-        try CoderError.check(open(&lent, &decoder, data.pointer))
+        try CoderError.check(table.open?(&lent, &decoder, data.pointer))
         guard let decoder else { throw CoderError(.coder, "open() gave no decoder") }
-        return AppDecoderBridge(decoder, functions, data)
+        return AppDecoderBridge(decoder, table, data)
     }
 
     var hasPreviews: Bool { table.preview != nil }

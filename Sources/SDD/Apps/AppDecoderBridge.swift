@@ -4,46 +4,22 @@ internal import SDDCoders
 /// A decoder made by a vtable's `open`. Used by one thread at a time.
 final class AppDecoderBridge: AppDecoder {
     private let decoder: UnsafeMutableRawPointer
-    private let functions: Functions
+    private let table: sdd_coder
     private let data: AppData
 
-    struct Functions {
-        let feed:
-            @convention(c) (
-                UnsafeMutableRawPointer?, UnsafeRawPointer?, Int, Int32, UnsafeMutableRawPointer?
-            ) -> sdd_status
-        let next:
-            @convention(c) (
-                UnsafeMutableRawPointer?, UnsafeMutablePointer<sdd_coder_frame>?, UnsafeMutableRawPointer?
-            ) -> sdd_status
-        let preview:
-            (
-                @convention(c) (
-                    UnsafeMutableRawPointer?, UnsafeMutablePointer<sdd_coder_preview>?, UnsafeMutableRawPointer?
-                ) -> sdd_status
-            )?
-        let estimate:
-            (
-                @convention(c) (
-                    UnsafeMutableRawPointer?, UnsafeMutablePointer<sdd_coder_estimate>?, UnsafeMutableRawPointer?
-                ) -> sdd_status
-            )?
-        let close: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void
-    }
-
-    init(_ decoder: UnsafeMutableRawPointer, _ functions: Functions, _ data: AppData) {
+    init(_ decoder: UnsafeMutableRawPointer, _ table: sdd_coder, _ data: AppData) {
         self.decoder = decoder
-        self.functions = functions
+        self.table = table
         self.data = data
     }
 
     func feed(_ piece: UnsafeRawBufferPointer, isLast: Bool) throws(CoderError) {
         try CoderError.check(
-            functions.feed(decoder, piece.baseAddress, piece.count, isLast ? 1 : 0, data.pointer))
+            table.feed?(decoder, piece.baseAddress, piece.count, isLast ? 1 : 0, data.pointer))
     }
 
     func estimate() throws(CoderError) -> AppEstimate {
-        guard let estimate = functions.estimate else { return .unknown }
+        guard let estimate = table.estimate else { return .unknown }
         var given = sdd_coder_estimate()
         given.struct_size = MemoryLayout<sdd_coder_estimate>.size
         switch Int(estimate(decoder, &given, data.pointer)) {
@@ -56,7 +32,7 @@ final class AppDecoderBridge: AppDecoder {
     func next() throws(CoderError) -> AppAnswer {
         var given = sdd_coder_frame()
         given.struct_size = MemoryLayout<sdd_coder_frame>.size
-        switch Int(functions.next(decoder, &given, data.pointer)) {
+        switch try CoderError.known(table.next?(decoder, &given, data.pointer)) {
         case SDD_OK: return .frame(AppFrame(given))
         case SDD_ERROR_INCOMPLETE: return .incomplete
         case SDD_ERROR_NOT_FOUND: return .end
@@ -65,7 +41,7 @@ final class AppDecoderBridge: AppDecoder {
     }
 
     func preview() throws(CoderError) -> AppPreview {
-        guard let preview = functions.preview else { return .wholeOnly(AppFrame()) }
+        guard let preview = table.preview else { return .wholeOnly(AppFrame()) }
         var given = sdd_coder_preview()
         given.struct_size = MemoryLayout<sdd_coder_preview>.size
         given.frame.struct_size = MemoryLayout<sdd_coder_frame>.size
@@ -77,7 +53,7 @@ final class AppDecoderBridge: AppDecoder {
         }
     }
 
-    func close() { functions.close(decoder, data.pointer) }
+    func close() { table.close?(decoder, data.pointer) }
 }
 
 extension AppFrame {
@@ -99,8 +75,15 @@ extension AppFrame {
 
 /// Errors from the statuses that a coder's functions return.
 extension CoderError {
-    static func check(_ status: sdd_status) throws(CoderError) {
-        guard status == sdd_status(SDD_OK) else { throw CoderError(Int(status)) }
+    static func check(_ status: sdd_status?) throws(CoderError) {
+        let status = try known(status)
+        guard status == SDD_OK else { throw CoderError(status) }
+    }
+
+    /// - Parameter status: never `nil`: the coder has the function.
+    fileprivate static func known(_ status: sdd_status?) throws(CoderError) -> Int {
+        guard let status else { throw CoderError(.coder) }
+        return Int(status)
     }
 
     fileprivate init(_ status: Int) {

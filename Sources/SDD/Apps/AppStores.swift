@@ -8,23 +8,15 @@ internal import SDDEngine
 /// called with no lock held.
 final class AppMemoryStore: ImageStore, @unchecked Sendable {
     // Safety: constants, all checked by `init`; the application promises functions that may be called on any thread.
-    private let functions: Functions
+    private let table: sdd_memory_store
     private let data: AppData
 
-    private struct Functions {
-        let get: @convention(c) (UnsafePointer<CChar>?, UnsafeMutableRawPointer?) -> OpaquePointer?
-        let put: @convention(c) (UnsafePointer<CChar>?, OpaquePointer?, Int64, UnsafeMutableRawPointer?) -> Void
-        let remove: @convention(c) (UnsafePointer<CChar>?, UnsafeMutableRawPointer?) -> Void
-        let clear: @convention(c) (UnsafeMutableRawPointer?) -> Void
-        let trim: (@convention(c) (Int32, UnsafeMutableRawPointer?) -> Void)?
-    }
-
     init(_ table: sdd_memory_store) throws(Refusal) {
-        guard let get = table.get else { throw .null("sdd_memory_store.get") }
-        guard let put = table.put else { throw .null("sdd_memory_store.put") }
-        guard let remove = table.remove else { throw .null("sdd_memory_store.remove") }
-        guard let clear = table.clear else { throw .null("sdd_memory_store.clear") }
-        functions = Functions(get: get, put: put, remove: remove, clear: clear, trim: table.trim)
+        if table.get == nil { throw .null("sdd_memory_store.get") }
+        if table.put == nil { throw .null("sdd_memory_store.put") }
+        if table.remove == nil { throw .null("sdd_memory_store.remove") }
+        if table.clear == nil { throw .null("sdd_memory_store.clear") }
+        self.table = table
         data = AppData(table.user_data, free: table.user_data_free)
     }
 
@@ -32,20 +24,20 @@ final class AppMemoryStore: ImageStore, @unchecked Sendable {
     func own() { data.own() }
 
     func image(for key: String) -> Image? {
-        key.withCString { Handle.takenOverImage(functions.get($0, data.pointer)) }
+        key.withCString { Handle.takenOverImage(table.get?($0, data.pointer) ?? nil) }
     }
 
     func store(_ image: Image, cost: Int, for key: String) {
         withExtendedLifetime(image) {
-            key.withCString { functions.put($0, Handle.borrowed(image), Int64(cost), data.pointer) }
+            key.withCString { table.put?($0, Handle.borrowed(image), Int64(cost), data.pointer) }
         }
     }
 
-    func remove(_ key: String) { key.withCString { functions.remove($0, data.pointer) } }
-    func removeAll() { functions.clear(data.pointer) }
+    func remove(_ key: String) { key.withCString { table.remove?($0, data.pointer) } }
+    func removeAll() { table.clear?(data.pointer) }
 
     func trim(_ pressure: MemoryPressure) {
-        functions.trim?(Int32(pressure == .critical ? SDD_TRIM_ALL : SDD_TRIM_HALF), data.pointer)
+        table.trim?(Int32(pressure == .critical ? SDD_TRIM_ALL : SDD_TRIM_HALF), data.pointer)
     }
 }
 
@@ -53,34 +45,15 @@ final class AppMemoryStore: ImageStore, @unchecked Sendable {
 /// disk.
 final class AppEntryStore: EntryStore, @unchecked Sendable {
     // Safety: constants, all checked by `init`; the application promises functions that may be called on any thread.
-    private let functions: Functions
+    private let table: sdd_entry_store
     private let data: AppData
 
-    private struct Functions {
-        typealias Blob = UnsafeMutablePointer<OpaquePointer?>?
-        let get: @convention(c) (UnsafePointer<CChar>?, Blob, Blob, UnsafeMutableRawPointer?) -> sdd_status
-        let put:
-            @convention(c) (
-                UnsafePointer<CChar>?, UnsafeRawPointer?, Int, UnsafeRawPointer?, Int, UnsafeMutableRawPointer?
-            ) -> sdd_status
-        let remove: @convention(c) (UnsafePointer<CChar>?, UnsafeMutableRawPointer?) -> sdd_status
-        let clear: @convention(c) (UnsafeMutableRawPointer?) -> sdd_status
-        let trim: (@convention(c) (Int64, Int64, UnsafeMutableRawPointer?) -> sdd_status)?
-        let usage:
-            (
-                @convention(c) (
-                    UnsafeMutablePointer<Int64>?, UnsafeMutablePointer<Int64>?, UnsafeMutableRawPointer?
-                ) -> sdd_status
-            )?
-    }
-
     init(_ table: sdd_entry_store) throws(Refusal) {
-        guard let get = table.get else { throw .null("sdd_entry_store.get") }
-        guard let put = table.put else { throw .null("sdd_entry_store.put") }
-        guard let remove = table.remove else { throw .null("sdd_entry_store.remove") }
-        guard let clear = table.clear else { throw .null("sdd_entry_store.clear") }
-        functions = Functions(
-            get: get, put: put, remove: remove, clear: clear, trim: table.trim, usage: table.usage)
+        if table.get == nil { throw .null("sdd_entry_store.get") }
+        if table.put == nil { throw .null("sdd_entry_store.put") }
+        if table.remove == nil { throw .null("sdd_entry_store.remove") }
+        if table.clear == nil { throw .null("sdd_entry_store.clear") }
+        self.table = table
         data = AppData(table.user_data, free: table.user_data_free)
     }
 
@@ -90,7 +63,7 @@ final class AppEntryStore: EntryStore, @unchecked Sendable {
     func entry(for key: String) throws(CacheError) -> StoredBlob? {
         var body: OpaquePointer?
         var extra: OpaquePointer?
-        let status = key.withCString { functions.get($0, &body, &extra, data.pointer) }
+        let status = key.withCString { table.get?($0, &body, &extra, data.pointer) }
         // The library owns the references that `get` set, whatever status it returned.
         let (bodyBytes, extraBytes) = (Handle.takenOver(body), Handle.takenOver(extra))
         guard try isThere(status, .read) else { return nil }
@@ -100,31 +73,32 @@ final class AppEntryStore: EntryStore, @unchecked Sendable {
 
     func store(_ body: UnsafeRawBufferPointer, extra: UnsafeRawBufferPointer, for key: String) throws(CacheError) {
         let status = key.withCString {
-            functions.put($0, body.baseAddress, body.count, extra.baseAddress, extra.count, data.pointer)
+            table.put?($0, body.baseAddress, body.count, extra.baseAddress, extra.count, data.pointer)
         }
         guard status == sdd_status(SDD_OK) else { throw .store(.write) }
     }
 
     func remove(_ key: String) throws(CacheError) -> Bool {
-        try isThere(key.withCString { functions.remove($0, data.pointer) }, .remove)
+        try isThere(key.withCString { table.remove?($0, data.pointer) }, .remove)
     }
 
-    func clear() throws(CacheError) { _ = try isThere(functions.clear(data.pointer), .remove) }
+    func clear() throws(CacheError) { _ = try isThere(table.clear?(data.pointer), .remove) }
 
     func trim(maxBytes: Int64?, maxAge: Int64?) throws(CacheError) {
-        guard let trim = functions.trim else { return }
+        guard let trim = table.trim else { return }
         _ = try isThere(trim(maxBytes ?? -1, maxAge.map { $0 / 1000 } ?? -1, data.pointer), .remove)
     }
 
     func totals() throws(CacheError) -> DiskTotals? {
-        guard let usage = functions.usage else { return nil }
+        guard let usage = table.usage else { return nil }
         var (bytes, count): (Int64, Int64) = (0, 0)
         guard try isThere(usage(&bytes, &count, data.pointer), .list) else { return nil }
         return DiskTotals(bytes: max(0, bytes), count: max(0, count))
     }
 
-    private func isThere(_ status: sdd_status, _ operation: CacheError.Operation) throws(CacheError) -> Bool {
-        switch Int(status) {
+    /// - Parameter status: never `nil`: the store has the function.
+    private func isThere(_ status: sdd_status?, _ operation: CacheError.Operation) throws(CacheError) -> Bool {
+        switch status.map({ Int($0) }) {
         case SDD_OK: return true
         case SDD_ERROR_NOT_FOUND: return false
         default: throw .store(operation)

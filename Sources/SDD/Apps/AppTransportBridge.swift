@@ -14,21 +14,12 @@ final class AppTransportBridge: AppTransport, @unchecked Sendable {
     private let fieldTexts = Monitor<FieldTexts?>(nil)
     let scheme: String
 
-    /// An error in a vtable.
-    struct Flaw: Error {
-        let member: StaticString
-    }
-
-    static func make(_ table: sdd_transport, seat: TokenSeat) -> Result<AppTransportBridge, Flaw> {
-        guard let scheme = scheme(table.scheme) else { return .failure(Flaw(member: "scheme")) }
+    init(_ table: sdd_transport, seat: TokenSeat) throws(VtableFlaw) {
+        guard let scheme = Self.scheme(table.scheme) else { throw VtableFlaw(member: "scheme") }
         // Without `can_load` a transport for all schemes would take every URL, which is surely a mistake.
-        if scheme == RequestDefaults.anyScheme, table.can_load == nil { return .failure(Flaw(member: "can_load")) }
-        if table.start == nil { return .failure(Flaw(member: "start")) }
-        if table.cancel == nil { return .failure(Flaw(member: "cancel")) }
-        return .success(AppTransportBridge(table, scheme: scheme, seat: seat))
-    }
-
-    private init(_ table: sdd_transport, scheme: String, seat: TokenSeat) {
+        if scheme == RequestDefaults.anyScheme, table.can_load == nil { throw VtableFlaw(member: "can_load") }
+        if table.start == nil { throw VtableFlaw(member: "start") }
+        if table.cancel == nil { throw VtableFlaw(member: "cancel") }
         self.table = table
         self.scheme = scheme
         self.seat = seat

@@ -47,11 +47,11 @@ func loadedCoder(
     } catch {
         throw LoadingFlaw(Int(error.status), "The coder in \(shown) cannot be read: \(error.sentence)")
     }
-    switch AppCoderBridge.make(copy, isInstalled: isInstalled, object: file ?? shown) {
-    case .success(let coder): return coder
-    case .failure(let flaw):
+    do throws(VtableFlaw) {
+        return try AppCoderBridge(copy, isInstalled: isInstalled, object: file ?? shown)
+    } catch {
         throw LoadingFlaw(
-            SDD_ERROR_INVALID_ARGUMENT, "The coder in \(shown) has no \(flaw.member), or one that is wrong.")
+            SDD_ERROR_INVALID_ARGUMENT, "The coder in \(shown) has no \(error.member), or one that is wrong.")
     }
 }
 

@@ -240,11 +240,7 @@ extension [AppData] {
 
 /// Runs work on the bytes of an image. If it fails, the call is refused with the reason.
 func coded<Value>(_ work: () throws(CoderError) -> Value) throws(Refusal) -> Value {
-    do throws(CoderError) {
-        return try work()
-    } catch {
-        throw Refusal(DownloadError(error))
-    }
+    try refusing({ Refusal(DownloadError($0)) }, work)
 }
 
 /// Returns the pixels of an image, and decodes them now if necessary.

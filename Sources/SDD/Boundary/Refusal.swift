@@ -95,6 +95,13 @@ struct Refusal: Error {
     var sentence: String { "\(place.map { "\($0.text): " } ?? "")\(reason)." }
 }
 
+/// Runs work. If it fails, the call is refused.
+func refusing<Value, Failure>(
+    _ refusal: (Failure) -> Refusal, _ work: () throws(Failure) -> Value
+) throws(Refusal) -> Value {
+    do throws(Failure) { return try work() } catch { throw refusal(error) }
+}
+
 // MARK: - Common refusals
 
 extension Refusal {

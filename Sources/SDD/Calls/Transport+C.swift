@@ -11,15 +11,12 @@ public func sdd_downloader_add_transport(
         var copy = sdd_transport()
         try read(given, "transport", into: &copy)
         let client = try Downloaders.client(downloader)
-        switch AppTransportBridge.make(copy, seat: client.downloader.seat) {
-        case .failure(let flaw):
-            throw Refusal(
-                SDD_ERROR_INVALID_ARGUMENT, Place("sdd_transport").field(flaw.member), "it is NULL, or cannot be")
-        case .success(let transport):
-            // Take ownership before another thread can remove the transport.
-            transport.own()
-            client.setDefault { $0.add(transport, scheme: transport.scheme) }
+        let transport = try refusing({ Refusal($0, in: "sdd_transport") }) { () throws(VtableFlaw) in
+            try AppTransportBridge(copy, seat: client.downloader.seat)
         }
+        // Take ownership before another thread can remove the transport.
+        transport.own()
+        client.setDefault { $0.add(transport, scheme: transport.scheme) }
     }
 }
 

@@ -51,8 +51,7 @@ public func sdd_downloader_remove_coder(_ downloader: OpaquePointer?, _ name: Un
 @_cdecl("sdd_process_load_coder_wait") @implementation
 public func sdd_process_load_coder_wait(_ path: UnsafePointer<CChar>?) -> sdd_status {
     status { () throws(Refusal) in
-        let coder: AppCoderBridge
-        do throws(LoadingFlaw) { coder = try loadedCoder(path) } catch { throw error.refusal }
+        let coder = try refusing(\.refusal) { () throws(LoadingFlaw) in try loadedCoder(path) }
         prepareForForks()
         coder.own()
         AppCoderList.process.add(coder)
@@ -63,9 +62,5 @@ public func sdd_process_load_coder_wait(_ path: UnsafePointer<CChar>?) -> sdd_st
 private func madeCoder(_ given: UnsafePointer<sdd_coder>?) throws(Refusal) -> AppCoderBridge {
     var copy = sdd_coder()
     try read(given, "coder", into: &copy)
-    switch AppCoderBridge.make(copy) {
-    case .success(let coder): return coder
-    case .failure(let flaw):
-        throw Refusal(SDD_ERROR_INVALID_ARGUMENT, Place("sdd_coder").field(flaw.member), "it is NULL, or cannot be")
-    }
+    return try refusing({ Refusal($0, in: "sdd_coder") }) { () throws(VtableFlaw) in try AppCoderBridge(copy) }
 }
