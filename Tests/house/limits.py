@@ -42,7 +42,6 @@ LONG_FILES = {
 
 # Longer functions, with the reason.
 LONG_FUNCTIONS = {
-    "Sources/SDD/Calls/Events+C.swift made": "a case for each kind of event, which copies fields",
     "Sources/SDD/Boundary/StatusNames.swift init": "the texts of all statuses",
     "Tests/C/test_answers.c a_body_as_it_was_sent": TABLES,
     "Tests/C/test_batch.c fill_and_compare": "one comparison of all forms of pixels",

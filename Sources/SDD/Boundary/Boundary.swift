@@ -84,12 +84,38 @@ func fill<Struct: SizedStruct>(
     let bytes = UnsafeMutableRawPointer(target)
     let size = bytes.loadUnaligned(as: Int.self)
     try checkSize(size, of: Struct.self)
-    var value = value
+    put(value, at: bytes, size: size)
+}
+
+private func put<Struct: SizedStruct>(_ value: Struct, at bytes: UnsafeMutableRawPointer, size: Int) {
     memset(bytes, 0, size)
-    withUnsafeBytes(of: &value) { value in
+    withUnsafeBytes(of: value) { value in
         if let start = value.baseAddress { bytes.copyMemory(from: start, byteCount: min(size, value.count)) }
     }
     bytes.storeBytes(of: size, as: Int.self)
+}
+
+/// A caller's array of records that the library fills. The `struct_size` of the first record is the size of each.
+struct Records<Record: SizedStruct> {
+    let capacity: Int
+    private let base: UnsafeMutableRawPointer
+    private let stride: Int
+
+    /// - Parameter minimum: the smallest size in bytes of a record.
+    init(
+        _ records: UnsafeMutablePointer<Record>?, _ place: Place, capacity: Int, minimum: Int
+    ) throws(Refusal) {
+        guard let records else { throw .null(place) }
+        guard capacity > 0 else { throw .number("max", capacity, allowed: "at least 1") }
+        base = UnsafeMutableRawPointer(records)
+        // Safety: as in `read`.
+        stride = base.loadUnaligned(as: Int.self)
+        try checkSize(stride, of: Record.self, minimum: minimum)
+        self.capacity = capacity
+    }
+
+    /// Safety: the caller promises `capacity` records of `stride` bytes, and the index is below the capacity.
+    func write(_ record: Record, at index: Int) { put(record, at: base + index * stride, size: stride) }
 }
 
 // MARK: - Strings in

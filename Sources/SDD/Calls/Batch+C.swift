@@ -35,21 +35,13 @@ public func sdd_batch_wait(
 ) -> sdd_status {
     status { () throws(Refusal) in
         guard let count else { throw .null("count") }
-        let records = try BatchRecords(items, capacity: clamped(max))
+        let records = try Records(items, "items", capacity: clamped(max), minimum: throughResult)
         let batch = try Handle.batch(batch)
-        let taken = try translated { () throws(BatchFailure) in
+        let taken = try refusing(refusal) { () throws(BatchFailure) in
             try batch.wait(most: records.capacity, milliseconds: milliseconds)
         }
-        for (place, item) in taken.enumerated() { records.write(item, at: place, of: batch) }
+        for (place, item) in taken.enumerated() { records.write(record(item, of: batch), at: place) }
         count.pointee = taken.count
-    }
-}
-
-private func translated<Value>(_ body: () throws(BatchFailure) -> Value) throws(Refusal) -> Value {
-    do throws(BatchFailure) {
-        return try body()
-    } catch {
-        throw refusal(error)
     }
 }
 
@@ -82,49 +74,23 @@ public func sdd_batch_event_fd(_ batch: OpaquePointer?) -> Int32 {
     answer(orElse: -1) { () throws(Refusal) in try Handle.batch(batch).eventDescriptor }
 }
 
-/// The caller's array of item records. The `struct_size` of the first record is the size of each.
-private struct BatchRecords {
-    let capacity: Int
-    private let base: UnsafeMutableRawPointer
-    private let stride: Int
+/// Bytes of a record through `result`. Smaller records are refused, since the caller has to release it.
+private let throughResult =
+    (MemoryLayout<sdd_batch_item>.offset(of: \sdd_batch_item.result) ?? 0)
+    + MemoryLayout<UnsafeMutablePointer<sdd_result>?>.size
 
-    /// Bytes of a record through `result`. Smaller records are refused, since the caller has to release it.
-    private static let throughResult =
-        (MemoryLayout<sdd_batch_item>.offset(of: \sdd_batch_item.result) ?? 0)
-        + MemoryLayout<UnsafeMutablePointer<sdd_result>?>.size
-
-    init(_ items: UnsafeMutablePointer<sdd_batch_item>?, capacity: Int) throws(Refusal) {
-        guard let items else { throw .null("items") }
-        guard capacity > 0 else { throw .number("max", capacity, allowed: "at least 1") }
-        // Safety: every sized struct begins with its size_t struct_size.
-        stride = UnsafeRawPointer(items).loadUnaligned(as: Int.self)
-        try checkSize(stride, of: sdd_batch_item.self, minimum: Self.throughResult)
-        base = UnsafeMutableRawPointer(items)
-        self.capacity = capacity
+private func record(_ item: BatchItem, of batch: Batch) -> sdd_batch_item {
+    var made = sdd_batch_item()
+    made.id = item.id
+    made.index = Int64(item.index)
+    made.slot = item.slot.map { Int64($0) } ?? -1
+    var parts: LentResult.Parts = batch.wantsResponses ? .response : []
+    if item.error == nil {
+        made.width = Int32(clamping: item.result.image?.width ?? 0)
+        made.height = Int32(clamping: item.result.image?.height ?? 0)
+        // An image has its own bytes; a tensor has its pixels.
+        if !batch.hasTensor { parts.insert(item.result.image == nil ? .bytes : .image) }
     }
-
-    func write(_ item: BatchItem, at place: Int, of batch: Batch) {
-        var made = record(item, of: batch)
-        // Safety: the caller promises `capacity` records of `stride` bytes; `wait` gives no more.
-        let record = base + place * stride
-        record.initializeMemory(as: UInt8.self, repeating: 0, count: stride)
-        made.struct_size = stride
-        record.copyMemory(from: &made, byteCount: min(stride, MemoryLayout<sdd_batch_item>.size))
-    }
-
-    private func record(_ item: BatchItem, of batch: Batch) -> sdd_batch_item {
-        var made = sdd_batch_item()
-        made.id = item.id
-        made.index = Int64(item.index)
-        made.slot = item.slot.map { Int64($0) } ?? -1
-        var parts: LentResult.Parts = batch.wantsResponses ? .response : []
-        if item.error == nil {
-            made.width = Int32(clamping: item.result.image?.width ?? 0)
-            made.height = Int32(clamping: item.result.image?.height ?? 0)
-            // An image has its own bytes; a tensor has its pixels.
-            if !batch.hasTensor { parts.insert(item.result.image == nil ? .bytes : .image) }
-        }
-        made.result = LentResult(item.result, token: 0, url: nil, error: item.error, with: parts).own()
-        return made
-    }
+    made.result = LentResult(item.result, token: 0, url: nil, error: item.error, with: parts).own()
+    return made
 }

@@ -18,7 +18,8 @@ public func sdd_downloader_dispatch(_ downloader: OpaquePointer?, _ max: Int, _ 
 {
     status { () throws(Refusal) in
         let downloader = try Downloaders.downloader(downloader)
-        let delivered = try translated { () throws(DeliveryFailure) in try downloader.dispatch(max: clamped(max)) }
+        let delivered = try refusing(refusal) { () throws(DeliveryFailure) in try downloader.dispatch(max: clamped(max))
+        }
         count?.pointee = delivered
     }
 }
@@ -32,7 +33,7 @@ public func sdd_downloader_drain(
         guard let count else { throw .null("count") }
         let records = try EventRecords(events, capacity: clamped(max))
         let downloader = try Downloaders.downloader(downloader)
-        count.pointee = try translated { () throws(DeliveryFailure) in try records.fill(from: downloader) }
+        count.pointee = try refusing(refusal) { () throws(DeliveryFailure) in try records.fill(from: downloader) }
     }
 }
 
@@ -47,7 +48,7 @@ public func sdd_downloader_wait(
             throw Refusal(SDD_ERROR_INVALID_ARGUMENT, "count", "NULL is allowed with events NULL alone")
         }
         let downloader = try Downloaders.downloader(downloader)
-        let delivered = try translated { () throws(DeliveryFailure) in
+        let delivered = try refusing(refusal) { () throws(DeliveryFailure) in
             try waitForEvents(downloader, milliseconds: milliseconds) { () throws(DeliveryFailure) in
                 guard let records else { return try downloader.dispatch(max: clamped(max)) }
                 return try records.fill(from: downloader)
@@ -61,7 +62,7 @@ public func sdd_downloader_wait(
 public func sdd_downloader_idle_wait(_ downloader: OpaquePointer?, _ milliseconds: Int64) -> sdd_status {
     status { () throws(Refusal) in
         let downloader = try Downloaders.downloader(downloader)
-        try translated { () throws(DeliveryFailure) in try downloader.waitUntilIdle(milliseconds: milliseconds) }
+        try refusing(refusal) { () throws(DeliveryFailure) in try downloader.waitUntilIdle(milliseconds: milliseconds) }
     }
 }
 
@@ -80,14 +81,6 @@ private func waitForEvents(
     }
 }
 
-private func translated<Value>(_ body: () throws(DeliveryFailure) -> Value) throws(Refusal) -> Value {
-    do throws(DeliveryFailure) {
-        return try body()
-    } catch {
-        throw refusal(error)
-    }
-}
-
 private func refusal(_ failure: DeliveryFailure) -> Refusal {
     switch failure {
     case .busy: Refusal(SDD_ERROR_BUSY, "downloader", "another thread is taking its events")
@@ -103,78 +96,45 @@ private func refusal(_ failure: DeliveryFailure) -> Refusal {
     }
 }
 
-/// The caller's array of event records. The `struct_size` of the first record is the size of each.
+/// The caller's array of event records.
 private struct EventRecords {
-    private let base: UnsafeMutableRawPointer
-    private let stride: Int
-    private let capacity: Int
+    private let records: Records<sdd_event>
 
     /// Bytes of a record through `result`.
     private static let throughResult =
         (MemoryLayout<sdd_event>.offset(of: \sdd_event.result) ?? 0) + MemoryLayout<UnsafePointer<sdd_result>?>.size
 
     init(_ events: UnsafeMutablePointer<sdd_event>?, capacity: Int) throws(Refusal) {
-        guard let events else { throw .null("events") }
-        guard capacity > 0 else { throw .number("max", capacity, allowed: "at least 1") }
-        stride = UnsafeRawPointer(events).loadUnaligned(as: Int.self)
-        try checkSize(stride, of: sdd_event.self, minimum: Self.throughResult)
-        base = UnsafeMutableRawPointer(events)
-        self.capacity = capacity
+        records = try Records(events, "events", capacity: capacity, minimum: Self.throughResult)
     }
 
     func fill(from downloader: Downloader) throws(DeliveryFailure) -> Int {
         var index = 0
-        return try downloader.drain(max: capacity) { event in
-            defer { index += 1 }
-            return write(event, at: index)
+        return try downloader.drain(max: records.capacity) { event in
+            let (made, lent) = made(of: event)
+            records.write(made, at: index)
+            index += 1
+            return lent
         }
     }
 
-    /// - Returns: the object that the record points into, unless something else keeps it alive.
-    private func write(_ event: DeliveryEvent<Listener>, at index: Int) -> AnyObject? {
-        // Safety: the caller promises `capacity` records of `stride` bytes; `drain` gives no more.
-        let record = base + index * stride
-        memset(record, 0, stride)
-        var (made, lent) = made(of: event)
-        made.struct_size = stride
-        record.copyMemory(from: &made, byteCount: min(stride, MemoryLayout<sdd_event>.size))
-        return lent
-    }
-
+    /// Returns a record, and the object that it points into, unless something else keeps that alive.
     private func made(of event: DeliveryEvent<Listener>) -> (sdd_event, AnyObject?) {
         var made = sdd_event()
         switch event {
         case .progress(let listener, let received, let expected):
-            made.kind = sdd_event_kind(SDD_EVENT_PROGRESS)
-            made.token = listener.token
-            made.user_data = callbacks(of: listener).userData
+            made = record(SDD_EVENT_PROGRESS, of: listener)
             made.received_bytes = received
             made.expected_bytes = expected
         case .facts(let listener, let facts):
-            let lent = LentInfo(facts)
-            made.kind = sdd_event_kind(SDD_EVENT_FACTS)
-            made.token = listener.token
-            made.user_data = callbacks(of: listener).userData
+            let lent = Lent(sdd_image_info(facts))
+            made = record(SDD_EVENT_FACTS, of: listener)
             made.info = lent.pointer
             return (made, lent)
-        case .preview(let listener, let result):
-            let lent = callbacks(of: listener).form(of: result, token: listener.token)
-            made.kind = sdd_event_kind(SDD_EVENT_PREVIEW)
-            made.token = listener.token
-            made.user_data = callbacks(of: listener).userData
-            made.result = lent.pointer
-            return (made, lent)
-        case .cached(let listener, let result):
-            let lent = callbacks(of: listener).form(of: result, token: listener.token)
-            made.kind = sdd_event_kind(SDD_EVENT_CACHED)
-            made.token = listener.token
-            made.user_data = callbacks(of: listener).userData
-            made.result = lent.pointer
-            return (made, lent)
+        case .preview(let listener, let result): return interim(result, SDD_EVENT_PREVIEW, of: listener)
+        case .cached(let listener, let result): return interim(result, SDD_EVENT_CACHED, of: listener)
         case .end(let listener, let result):
-            made.kind = sdd_event_kind(SDD_EVENT_COMPLETED)
-            made.token = listener.token
-            made.user_data = callbacks(of: listener).userData
+            made = record(SDD_EVENT_COMPLETED, of: listener)
             made.result = callbacks(of: listener).lend(result, token: listener.token)
         case .notice(let notice, let observer):
             guard let observer else { break }
@@ -191,6 +151,21 @@ private struct EventRecords {
             return unsafeDowncast(listener.callbacks, to: PrefetchCallbacks.self).record(event, token: listener.token)
         }
         return (made, nil)
+    }
+
+    private func record(_ kind: Int, of listener: Listener) -> sdd_event {
+        var made = sdd_event()
+        made.kind = sdd_event_kind(kind)
+        made.token = listener.token
+        made.user_data = callbacks(of: listener).userData
+        return made
+    }
+
+    private func interim(_ result: DownloadResult, _ kind: Int, of listener: Listener) -> (sdd_event, AnyObject?) {
+        let lent = callbacks(of: listener).form(of: result, token: listener.token)
+        var made = record(kind, of: listener)
+        made.result = lent.pointer
+        return (made, lent)
     }
 
     private func callbacks(of listener: Listener) -> RequestCallbacks {

@@ -51,7 +51,7 @@ final class AppObserver: Observer, @unchecked Sendable {
 
 /// A notice in C form, freed with the last reference.
 final class LentNotice {
-    private let notice: UnsafeMutablePointer<sdd_notice>
+    private let notice: Lent<sdd_notice>
     private let texts: (url: CText?, message: CText?)
     /// Kept alive because its `userData` is lent with the notice.
     private let observer: AppObserver
@@ -71,11 +71,8 @@ final class LentNotice {
             source.error, stage: source.stage, httpStatus: source.httpStatus, message: texts.message?.pointer)
         made.attempt = source.attempt
         made.delay_us = source.delay
-        notice = .allocate(capacity: 1)
-        notice.initialize(to: made)
+        notice = Lent(made)
     }
 
-    deinit { notice.deallocate() }
-
-    var pointer: UnsafePointer<sdd_notice> { UnsafePointer(notice) }
+    var pointer: UnsafePointer<sdd_notice> { notice.pointer }
 }

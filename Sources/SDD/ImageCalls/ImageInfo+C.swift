@@ -81,15 +81,3 @@ extension sdd_image_info {
         is_scaled = image.isScaled ? 1 : 0
     }
 }
-
-/// What is known of an encoded picture, in C form, freed with the last reference. Thread: the one on which the downloader
-/// delivers.
-final class LentInfo {
-    private let place = UnsafeMutablePointer<sdd_image_info>.allocate(capacity: 1)
-
-    init(_ facts: ImageFacts) { place.initialize(to: sdd_image_info(facts)) }
-
-    deinit { place.deallocate() }
-
-    var pointer: UnsafePointer<sdd_image_info> { UnsafePointer(place) }
-}

@@ -4,7 +4,7 @@ internal import SDDEngine
 /// The report on a prefetch list, in C form, freed with the last reference. Thread: the one on which the downloader
 /// delivers.
 final class LentReport {
-    private let report: UnsafeMutablePointer<sdd_prefetch_report>
+    private let report: Lent<sdd_prefetch_report>
     private let outcomes: LentOutcomes
 
     /// Creates the report on a list that has not ended.
@@ -30,13 +30,10 @@ final class LentReport {
         made.skipped = counts.skipped
         made.cancelled = cancelled
         made.outcomes = outcomes.pointer
-        report = .allocate(capacity: 1)
-        report.initialize(to: made)
+        report = Lent(made)
     }
 
-    deinit { report.deallocate() }
-
-    var pointer: UnsafePointer<sdd_prefetch_report> { UnsafePointer(report) }
+    var pointer: UnsafePointer<sdd_prefetch_report> { report.pointer }
 
     func withPointer(_ body: (UnsafePointer<sdd_prefetch_report>) -> Void) {
         withExtendedLifetime(self) { body(pointer) }

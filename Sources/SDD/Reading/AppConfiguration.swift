@@ -64,44 +64,38 @@ final class AppConfiguration: @unchecked Sendable {
             lent.append(groups)
             return groups
         }
-        filled.config.callbacks = UnsafePointer(groups.callbacks)
-        filled.config.network = UnsafePointer(groups.network)
-        filled.config.limits = UnsafePointer(groups.limits)
-        filled.config.retry = UnsafePointer(groups.retry)
+        filled.config.callbacks = groups.callbacks.pointer
+        filled.config.network = groups.network.pointer
+        filled.config.limits = groups.limits.pointer
+        filled.config.retry = groups.retry.pointer
         return filled.config
     }
 }
 
 /// The groups of a configuration, in memory that C code reads.
 private final class LentGroups {
-    let callbacks = UnsafeMutablePointer<sdd_callback_options>.allocate(capacity: 1)
-    let network = UnsafeMutablePointer<sdd_network_options>.allocate(capacity: 1)
-    let limits = UnsafeMutablePointer<sdd_limits>.allocate(capacity: 1)
-    let retry = UnsafeMutablePointer<sdd_retry_options>.allocate(capacity: 1)
+    let callbacks: Lent<sdd_callback_options>
+    let network: Lent<sdd_network_options>
+    let limits: Lent<sdd_limits>
+    let retry: Lent<sdd_retry_options>
 
     init(_ parts: ConfigurationParts) {
-        callbacks.initialize(to: parts.callbacks)
-        network.initialize(to: parts.network)
-        limits.initialize(to: parts.limits)
-        retry.initialize(to: parts.retry)
-        callbacks.pointee.struct_size = MemoryLayout<sdd_callback_options>.size
-        network.pointee.struct_size = MemoryLayout<sdd_network_options>.size
-        limits.pointee.struct_size = MemoryLayout<sdd_limits>.size
-        retry.pointee.struct_size = MemoryLayout<sdd_retry_options>.size
-    }
-
-    deinit {
-        callbacks.deallocate()
-        network.deallocate()
-        limits.deallocate()
-        retry.deallocate()
+        var parts = parts
+        parts.callbacks.struct_size = MemoryLayout<sdd_callback_options>.size
+        parts.network.struct_size = MemoryLayout<sdd_network_options>.size
+        parts.limits.struct_size = MemoryLayout<sdd_limits>.size
+        parts.retry.struct_size = MemoryLayout<sdd_retry_options>.size
+        callbacks = Lent(parts.callbacks)
+        network = Lent(parts.network)
+        limits = Lent(parts.limits)
+        retry = Lent(parts.retry)
     }
 
     /// Whether these groups equal those of `parts`. Only two timeouts can change during a downloader's life, through
     /// `sdd_downloader_set_download_timeout`.
     func holds(_ parts: ConfigurationParts) -> Bool {
-        limits.pointee.download_timeout_ms == parts.limits.download_timeout_ms
-            && limits.pointee.connect_timeout_ms == parts.limits.connect_timeout_ms
+        limits.pointer.pointee.download_timeout_ms == parts.limits.download_timeout_ms
+            && limits.pointer.pointee.connect_timeout_ms == parts.limits.connect_timeout_ms
     }
 }
 
