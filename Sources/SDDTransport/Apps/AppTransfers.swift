@@ -9,16 +9,12 @@ package final class AppTransfers: Sendable {
         let request: HTTPRequest
         var started: Int64
         let requestTime: Int64
-        var lastActivity: Int64
-        var pausedAt: Int64?
+        var clocks: StageClocks
         var head: ResponseHead?
         let body = ByteBuilder()
         /// Bytes of the body, including those that are not kept.
         var count: Int64 = 0
         var isShown = false
-        var speed: SpeedWindow
-        /// The time at which the sink last took bytes; `nil` while it is not blocked.
-        var sinkMoved: Int64?
         /// The number of times that the application has delivered more than the sink took.
         var waits = 0
         /// The end that the application reported, which is delivered once the sink has taken all bytes.
@@ -50,10 +46,24 @@ package final class AppTransfers: Sendable {
         init(_ plugin: any AppTransport, _ request: HTTPRequest, _ time: any TimeSource) {
             self.plugin = plugin
             self.request = request
-            speed = SpeedWindow(request.options.values.clocks)
             started = time.monotonicMicroseconds()
             requestTime = time.wallMicroseconds()
-            lastActivity = started
+            clocks = StageClocks(request.options.values.clocks, startedAt: started)
+            // The application connects, and no limit is known of that: the first byte is waited for from the start on.
+            clocks.connected(hasBody: false, at: started)
+        }
+
+        /// Whether bytes are to be written to a sink that is blocked.
+        var isBlocked: Bool { clocks.pausedAt == nil && clocks.waitsForSink }
+
+        func look(at now: Int64) -> StageClocks.Look { clocks.look(at: now) { count } }
+
+        func nextLook(at now: Int64) -> Int64 {
+            if isBlocked { return now + AppTransfers.sinkInterval }
+            return switch look(at: now) {
+            case .later(let time): time
+            case .expired: now
+            }
         }
     }
 
@@ -148,7 +158,7 @@ extension AppTransfers {
         transfers.withLock { transfers in
             guard let transfer = transfers[id] else { return false }
             let now = time.monotonicMicroseconds()
-            transfer.pausedAt = transfer.pausedAt ?? now
+            transfer.clocks.pause(at: now)
             return true
         }
     }
@@ -158,13 +168,8 @@ extension AppTransfers {
         transfers.withLock { transfers in
             guard let transfer = transfers[id] else { return false }
             let now = time.monotonicMicroseconds()
-            if let pausedAt = transfer.pausedAt {
-                transfer.started += now - pausedAt
-                transfer.lastActivity += now - pausedAt
-                transfer.speed.rested(since: pausedAt, until: now)
-                if let moved = transfer.sinkMoved { transfer.sinkMoved = moved + (now - pausedAt) }
-            }
-            transfer.pausedAt = nil
+            transfer.started += now - (transfer.clocks.pausedAt ?? now)
+            transfer.clocks.resume(at: now)
             transfers.schedule(transfer, id, at: now)
             return true
         }
@@ -216,13 +221,15 @@ extension AppTransfers {
             while let id = transfers.popDue(at: now) {
                 guard let transfer = transfers[id] else { continue }
                 transfer.nextLook = .max
-                if transfer.pausedAt == nil, transfer.sinkMoved != nil, let sink = transfer.request.sink {
+                if transfer.isBlocked, let sink = transfer.request.sink {
                     blocked.append(Blocked(id: id, transfer: transfer, sink: sink, waits: transfer.waits))
-                } else if let error = Self.expiry(of: transfer, at: now) {
-                    ended.append((id, transfer, failedEnd(of: transfer, error)))
+                    continue
+                }
+                switch transfer.look(at: now) {
+                case .later(let time): later.append((id, transfer, time))
+                case .expired(let kind):
+                    ended.append((id, transfer, failedEnd(of: transfer, Self.expired(kind, transfer.clocks))))
                     _ = transfers.remove(id)
-                } else {
-                    later.append((id, transfer, Self.nextLook(of: transfer, at: now)))
                 }
             }
             for (id, transfer, time) in later { transfers.schedule(transfer, id, at: time) }
@@ -272,7 +279,7 @@ extension AppTransfers {
                     ended.append((id, transfer, end))
                     _ = transfers.remove(id)
                 } else {
-                    transfers.schedule(transfer, id, at: Self.nextLook(of: transfer, at: now))
+                    transfers.schedule(transfer, id, at: transfer.nextLook(at: now))
                 }
             }
             transfers.promised = transfers.nextLook()
@@ -285,51 +292,28 @@ extension AppTransfers {
     private func end(
         of transfer: Transfer, _ outcome: BodySink.Outcome, isDone: Bool, hasMoved: Bool, at now: Int64
     ) -> TransferEnd? {
-        guard transfer.pausedAt == nil, let moved = transfer.sinkMoved else { return nil }
+        guard transfer.isBlocked else { return nil }
         if case .failed(let code) = outcome {
             return failedEnd(of: transfer, .sinkNotWritable(systemError: code))
         }
         if isDone {
-            transfer.sinkMoved = nil
-            transfer.lastActivity = now
+            transfer.clocks.sinkDrained(at: now)
             return transfer.heldEnd
         }
-        if hasMoved {
-            transfer.sinkMoved = now
-            return nil
-        }
-        let limit = transfer.request.options.values.clocks.stall
-        guard limit > 0, now - moved >= min(limit, 1 << 40) * 1000 else { return nil }
-        return failedEnd(of: transfer, .sinkBlocked(after: limit))
+        if hasMoved { transfer.clocks.sinkTookSome(at: now) }
+        guard case .expired(let kind) = transfer.look(at: now) else { return nil }
+        return failedEnd(of: transfer, Self.expired(kind, transfer.clocks))
     }
 
-    private static func nextLook(of transfer: Transfer, at now: Int64) -> Int64 {
-        if transfer.pausedAt != nil { return .max }
-        if transfer.sinkMoved != nil { return now + sinkInterval }
-        let clocks = transfer.request.options.values.clocks
-        var next = transfer.speed.nextLook
-        if clocks.stall > 0 { next = min(next, transfer.lastActivity + min(clocks.stall, 1 << 40) * 1000) }
-        if clocks.firstByte > 0, transfer.head == nil {
-            next = min(next, transfer.started + min(clocks.firstByte, 1 << 40) * 1000)
+    private static func expired(_ kind: TransportError.Kind, _ clocks: StageClocks) -> TransportError {
+        let limit = clocks.limit(of: kind)
+        return switch kind {
+        case .sinkBlocked: .sinkBlocked(after: limit)
+        case .firstByteTimeout: TransportError(kind, message: "No answer came for \(limit) ms.")
+        case .tooSlow:
+            TransportError(kind, message: "The body came slower than low_speed_limit allows, for \(limit) ms.")
+        default: TransportError(kind, message: "Not a byte came for \(limit) ms.")
         }
-        return next
-    }
-
-    private static func expiry(of transfer: Transfer, at now: Int64) -> TransportError? {
-        if transfer.pausedAt != nil { return nil }
-        let clocks = transfer.request.options.values.clocks
-        if clocks.stall > 0, transfer.lastActivity + min(clocks.stall, 1 << 40) * 1000 <= now {
-            return TransportError(.stall, message: "Not a byte came for \(clocks.stall) ms.")
-        }
-        let isLate = clocks.firstByte > 0 && transfer.started + min(clocks.firstByte, 1 << 40) * 1000 <= now
-        if isLate, transfer.head == nil {
-            return TransportError(.firstByteTimeout, message: "No answer came for \(clocks.firstByte) ms.")
-        }
-        if transfer.speed.isTooSlow(at: now, moved: { transfer.count }) {
-            return TransportError(
-                .tooSlow, message: "The body came slower than low_speed_limit allows, for \(clocks.slowness) ms.")
-        }
-        return nil
     }
 }
 
@@ -345,7 +329,7 @@ extension AppTransfers {
             guard let transfer = transfers[id], transfer.heldEnd == nil else { throw .unknown }
             guard transfer.head == nil else { throw .outOfOrder }
             let now = time.monotonicMicroseconds()
-            defer { transfers.schedule(transfer, id, at: Self.nextLook(of: transfer, at: now)) }
+            defer { transfers.schedule(transfer, id, at: transfer.nextLook(at: now)) }
             return [respond(transfer, id, status: status, fields: fields, expectedBytes: expectedBytes, at: now)]
         }
     }
@@ -359,8 +343,7 @@ extension AppTransfers {
             response: response, expectedBytes: max(expectedBytes, -1), requestTime: transfer.requestTime,
             responseTime: time.wallMicroseconds())
         transfer.head = head
-        transfer.lastActivity = now
-        transfer.speed.begin(at: now, moved: transfer.count)
+        transfer.clocks.received(at: now)
         return .response(id, head)
     }
 
@@ -373,8 +356,8 @@ extension AppTransfers {
             let now = time.monotonicMicroseconds()
             var taken = Taken()
             if transfer.head == nil { taken.events.append(standardResponse(transfer, id, at: now)) }
-            transfer.lastActivity = now
-            transfers.schedule(transfer, id, at: Self.nextLook(of: transfer, at: now))
+            transfer.clocks.received(at: now)
+            transfers.schedule(transfer, id, at: transfer.nextLook(at: now))
             if let error = append(data, to: transfer) {
                 _ = transfers.remove(id)
                 taken.isTooLarge = [.bodyTooLarge, .notHTTP].contains(error.kind)
@@ -409,9 +392,9 @@ extension AppTransfers {
         transfers.withLock { transfers in
             guard let transfer = transfers[id] else { return }
             transfer.waits += 1
-            guard transfer.sinkMoved == nil else { return }
+            guard !transfer.clocks.waitsForSink else { return }
             let now = time.monotonicMicroseconds()
-            transfer.sinkMoved = now
+            transfer.clocks.sinkBlocked(at: now)
             transfers.schedule(transfer, id, at: now + Self.sinkInterval)
         }
     }
@@ -460,7 +443,7 @@ extension AppTransfers {
             let end = TransferEnd(
                 result: error.map { .failure($0) } ?? .success(transfer.body.take()),
                 response: transfer.head?.response, timings: timings, metrics: metrics)
-            if transfer.sinkMoved != nil {
+            if transfer.clocks.waitsForSink {
                 transfer.heldEnd = end
             } else {
                 _ = transfers.remove(id)

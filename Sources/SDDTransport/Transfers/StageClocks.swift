@@ -26,7 +26,7 @@ struct StageClocks {
     private var lastActivity: Int64
     private var hasSentAll = true
     private var speed: SpeedWindow
-    private var pausedAt: Int64?
+    private(set) var pausedAt: Int64?
     /// The time at which the sink last took bytes; `nil` while it is not blocked.
     private var sinkMoved: Int64?
     /// The time since which the limits on the peer are suspended, because of a pause, a blocked sink, or both.
@@ -39,6 +39,8 @@ struct StageClocks {
         lastActivity = now
         speed = SpeedWindow(limits)
     }
+
+    var waitsForSink: Bool { sinkMoved != nil }
 
     /// True while a body is being sent, even if a response already arrives. Its progress is known only by polling.
     var isSending: Bool { stage == .sending || stage == .receiving && !hasSentAll }
