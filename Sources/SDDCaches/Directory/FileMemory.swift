@@ -8,14 +8,9 @@ struct FileMemory {
     let size: Int
     let capacity: Int
     let isMapped: Bool
+}
 
-    init(base: UnsafeMutableRawPointer, size: Int, capacity: Int, isMapped: Bool) {
-        self.base = base
-        self.size = size
-        self.capacity = capacity
-        self.isMapped = isMapped
-    }
-
+extension FileMemory {
     /// Allocates memory; returns nil when there is none.
     init?(size: Int) {
         if size >= SpareMemory.smallest {

@@ -19,12 +19,9 @@ struct ProcessIdentity: Equatable {
         return ProcessIdentity(process: process, start: startTime(of: process) ?? 0, namespace: ownNamespace())
     }
 
-    init(process: Int32, start: UInt64, namespace: UInt64) {
-        self.process = process
-        self.start = start
-        self.namespace = namespace
-    }
+}
 
+extension ProcessIdentity {
     /// Parses a value of `text`; returns nil for anything else.
     init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)

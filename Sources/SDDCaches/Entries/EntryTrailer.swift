@@ -32,13 +32,9 @@ struct EntryTrailer: Equatable {
     private static let magic: UInt64 = 0x7364_6465_6e74_7279  // "sddentry"
     private static let box: UInt32 = 0x6672_6565  // "free"
     private static let fixedLength = 8 + 28 + 12 + footerLength
+}
 
-    init(metadata: EntryMetadata, bodyLength: UInt64, bodySum: UInt64) {
-        self.metadata = metadata
-        self.bodyLength = bodyLength
-        self.bodySum = bodySum
-    }
-
+extension EntryTrailer {
     /// Returns the encoded trailer; nil if it would be too long.
     func encoded(version: UInt32 = Self.version) -> [UInt8]? {
         let key = Array(metadata.key.utf8)

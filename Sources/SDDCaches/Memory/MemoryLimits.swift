@@ -3,16 +3,10 @@ import SDDBase
 /// The limits of the memory cache. A value type.
 package struct MemoryLimits: Equatable, Sendable {
     /// The total cost of the strongly held objects in bytes; 0 keeps nothing.
-    package var cost: Int
-    package var count: Int
+    package var cost = Int.max
+    package var count = Int.max
     /// True if an evicted object can still be found as long as the application holds it.
-    package var findsLive: Bool
-
-    package init(cost: Int = .max, count: Int = .max, findsLive: Bool = true) {
-        self.cost = cost
-        self.count = count
-        self.findsLive = findsLive
-    }
+    package var findsLive = true
 
     /// The default cost when the application sets no limit: an eighth of the available memory, since the process
     /// belongs to the application and the cache is only a guest. At least 16 MiB, below which two screen-sized images

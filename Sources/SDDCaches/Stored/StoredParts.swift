@@ -18,14 +18,6 @@ package struct StoredParts: Sendable {
     private static let mostPieces = 64
     private static let mostBytes: Int64 = 16 << 20
 
-    init(response: StoredResponse, total: Int64?, pieces: [Range<Int64>], asked: String, answer: Range<Int64>) {
-        self.response = response
-        self.total = total
-        self.pieces = pieces
-        self.asked = asked
-        self.answer = answer
-    }
-
     /// The size of the entry's body. It does not overflow, since the pieces do not overlap.
     package var byteCount: Int64 { pieces.reduce(0) { $0 + Int64($1.count) } }
 

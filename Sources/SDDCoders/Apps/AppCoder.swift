@@ -87,15 +87,12 @@ package struct AppDecodeTask: Sendable {
     var helpers: HelperPool?
     var limits = DecodeLimits()
 
-    package init(maxPixels: Int = DecodeLimits().maxPixels, wantedSide: Int = 0) {
-        self.maxPixels = maxPixels
-        self.wantedSide = wantedSide
-    }
-
     /// The error for a picture that has more pixels than the limits on memory allow, if they allow fewer than the limit
     /// on pixels.
-    package private(set) var excess: CoderError?
+    package fileprivate(set) var excess: CoderError?
+}
 
+extension AppDecodeTask {
     /// Returns the task with as many pixels as the limits on memory allow for a body of so many bytes: a coder needs at
     /// least 4 bytes for each.
     func limited(by limits: DecodeLimits, forBodyOf encoded: Int) -> AppDecodeTask {

@@ -27,17 +27,9 @@ package struct FailedURLAsker: Sendable {
     package static let standard = FailedURLAsker(
         caller: .nobody, headers: HTTPFields(), acceptance: .standard,
         reading: Reading(isLenient: DecodeOptions().isLenient, formatHint: nil, bodyWork: nil), limits: Limits())
+}
 
-    private init(
-        caller: RequestIdentity, headers: HTTPFields, acceptance: Acceptance, reading: Reading, limits: Limits
-    ) {
-        self.caller = caller
-        self.headers = headers
-        self.acceptance = acceptance
-        self.reading = reading
-        self.limits = limits
-    }
-
+extension FailedURLAsker {
     init(_ request: DownloadRequest) {
         let form = request.form
         let values = request.transfer.options.values

@@ -23,11 +23,6 @@ package struct LoadPlan: Sendable {
     package struct Refreshed: Sendable {
         let cache: ImageCache
         let key: String
-
-        package init(cache: ImageCache, key: String) {
-            self.cache = cache
-            self.key = key
-        }
     }
 
     /// One URL of the image.
@@ -96,16 +91,6 @@ package struct LoadPlan: Sendable {
         var pixelKeeper: PictureKeeper? {
             guard let key, levels.contains(.memory) else { return nil }
             return PictureKeeper(cache: cache, key: key)
-        }
-
-        package init(
-            cache: ImageCache, key: String?, levels: CacheLevels, isMade: Bool, original: OriginalKeeper?
-        ) {
-            self.cache = cache
-            self.key = key
-            self.levels = levels
-            self.isMade = isMade
-            self.original = original
         }
     }
 

@@ -5,16 +5,9 @@ import SDDTransport
 package struct RequestDraft: Sendable {
     package var url: ImageURL
     /// A method that allows no body removes the body.
-    package var method: String { didSet { if !mayHaveBody { body = nil } } }
+    package var method = "GET" { didSet { if !mayHaveBody { body = nil } } }
     package var headers: HTTPFields
     package var body: Bytes?
-
-    package init(url: ImageURL, method: String = "GET", headers: HTTPFields, body: Bytes? = nil) {
-        self.url = url
-        self.method = method
-        self.headers = headers
-        self.body = body
-    }
 
     /// Whether the method allows a body. RFC 9110 §9.3.1: the body of a GET or HEAD request has no meaning, and servers
     /// may refuse it.

@@ -115,8 +115,6 @@ package struct DownloadTimings: Sendable, Equatable {
     /// Time from the finished image until it was on disk.
     package var store: Int64 = 0
     package var total: Int64 = 0
-
-    package init() {}
 }
 
 /// Transfer costs of one request.
@@ -127,6 +125,4 @@ package struct DownloadMetrics: Sendable, Equatable {
     package var attempts: Int32 = 0
     /// Bytes of the announced body that were not waited for.
     package var savedBytes: Int64 = 0
-
-    package init() {}
 }

@@ -21,6 +21,4 @@ package struct Statistics: Sendable, Equatable {
     package var waitingBytes: Int64 = 0
     package var undeliveredBytes: Int64 = 0
     package var decodeMemoryBytes: Int64 = 0
-
-    package init() {}
 }
