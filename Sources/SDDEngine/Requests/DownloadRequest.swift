@@ -4,7 +4,7 @@ package import SDDTransport
 
 /// One caller's validated request: the transfer to make, its priority and limits, the responses it accepts, and whether
 /// it wants pixels or bytes. A value type that holds a single reference, because a request is passed on often and rarely
-/// changed. Its properties are those of `Parts`.
+/// changed. Its properties are those of `Parts`; within this module the compiler sees through the key paths.
 @dynamicMemberLookup
 package struct DownloadRequest: Sendable {
     /// All that a request consists of.
@@ -77,8 +77,8 @@ package struct DownloadRequest: Sendable {
     package init(transfer: HTTPRequest) { self.init(Parts(transfer: transfer)) }
 
     package subscript<Part>(dynamicMember part: WritableKeyPath<Parts, Part>) -> Part {
-        get { storage.parts[keyPath: part] }
-        set { own().parts[keyPath: part] = newValue }
+        @inline(__always) get { storage.parts[keyPath: part] }
+        @inline(__always) set { own().parts[keyPath: part] = newValue }
     }
 
     /// Returns the storage for a change. It is copied first if another request shares it.

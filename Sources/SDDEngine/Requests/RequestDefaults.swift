@@ -30,7 +30,7 @@ package struct RequestDefaults: Sendable {
         package fileprivate(set) var plugins: [(scheme: String, plugin: any AppTransport)] = []
         package let allowsFiles: Bool
         package var refusesDataURLs = false
-        package var maxBodyBytes: Int64
+        package let maxBodyBytes: Int64
         fileprivate var ownCache: ImageCache?
         fileprivate let sharedCache: @Sendable () -> ImageCache?
         fileprivate var useHTTPCache = false
@@ -87,13 +87,17 @@ package struct RequestDefaults: Sendable {
     }
 
     package subscript<Value>(dynamicMember value: KeyPath<Values, Value>) -> Value {
-        storage.values[keyPath: value]
+        @inline(__always) get { storage.values[keyPath: value] }
     }
 
     package subscript<Value>(dynamicMember value: WritableKeyPath<Values, Value>) -> Value {
-        get { storage.values[keyPath: value] }
-        set { values[keyPath: value] = newValue }
+        @inline(__always) get { storage.values[keyPath: value] }
+        @inline(__always) set { values[keyPath: value] = newValue }
     }
+
+    // The façade reads these for each request, and sees through no key path.
+    package var followedChanges: UInt64? { storage.values.followedChanges }
+    package var maxBodyBytes: Int64 { storage.values.maxBodyBytes }
 
     /// Returns these defaults with another HTTP cache, or without one.
     func withCache(_ cache: ImageCache?) -> RequestDefaults {
