@@ -180,7 +180,8 @@ final class LoadDriver {
 extension LoadPlan {
     /// A plan for tests of the table alone, which only checks which parts are present.
     static func sample(
-        _ urls: [String] = ["u"], options: Options = [], asks: Bool = true, stores: Bool = true, limit: Int64 = 0,
+        _ urls: [String] = ["u"], options: RequestOptions = [], asks: Bool = true, stores: Bool = true,
+        limit: Int64 = 0,
         makes levels: CacheLevels? = nil, hashKey: UInt64? = nil
     ) throws -> LoadPlan {
         let request = try Sample.request("http://host/")

@@ -24,9 +24,9 @@ import Testing
     mutating func aPictureMadeFromAnOriginalIsStored() throws {
         let image = LoadDriver.image
         for (levels, options, expected) in [
-            (CacheLevels.all, LoadPlan.Options(), ["store a", "finish a disk"]),
+            (CacheLevels.all, RequestOptions(), ["store a", "finish a disk"]),
             (.disk, [], ["store a", "finish a disk"]), (.memory, [], ["finish a disk"]),
-            ([], [], ["finish a disk"]), (.disk, .waitsForStore, ["store a first"]),
+            ([], [], ["finish a disk"]), (.disk, .waitStoreCache, ["store a first"]),
             (.disk, .refreshCached, ["store a", "show a and go on", "fetch a 0"]),
         ] {
             driver.submit("a", try .sample(options: options, makes: levels))
@@ -35,7 +35,7 @@ import Testing
             driver.make("a", of: image)
             #expect(driver.take() == expected)
             switch options {
-            case .waitsForStore:
+            case .waitStoreCache:
                 driver.store("a")
                 #expect(driver.take() == ["finish a disk"])
             case .refreshCached:
@@ -199,8 +199,8 @@ import Testing
         #expect(driver.table.failures.count == 0)
     }
 
-    @Test("M5 F5: the list bars the network, never a cached picture", arguments: [LoadPlan.Options(), .fromCacheOnly])
-    mutating func aBlockedURLHidesNoCachedPicture(_ options: LoadPlan.Options) throws {
+    @Test("M5 F5: the list bars the network, never a cached picture", arguments: [RequestOptions(), .fromCacheOnly])
+    mutating func aBlockedURLHidesNoCachedPicture(_ options: RequestOptions) throws {
         driver = try LoadDriver(consults: true)
         driver.submit("a", try .sample(["u"], options: .refreshCached))
         driver.answer("a", .pixels)
@@ -299,7 +299,7 @@ import Testing
     // MARK: Storing
 
     @Test("M21: a load that waits for the store ends after it") mutating func aLoadThatWaitsForTheStore() throws {
-        driver.submit("a", try .sample(options: .waitsForStore, asks: false))
+        driver.submit("a", try .sample(options: .waitStoreCache, asks: false))
         driver.fetch("a")
         #expect(driver.take() == ["fetch a 0", "store a first"])
         driver.now += 700
@@ -349,7 +349,7 @@ import Testing
     @Test("M16: a load with a request is cancelled once, by the end of the request")
     mutating func duringARequest() throws {
         for error in [nil, DownloadError.lost, .notModified] {
-            driver.submit("a", try .sample(["u", "v"], options: .waitsForStore, asks: false))
+            driver.submit("a", try .sample(["u", "v"], options: .waitStoreCache, asks: false))
             #expect(driver.cancel("a") && !driver.cancel("a"))
             #expect(driver.take() == ["fetch a 0", "cancel a"])
             driver.fetch("a", error)
@@ -383,7 +383,7 @@ import Testing
     }
 
     @Test("M16 M21: during the store, after which nothing else would end it") mutating func duringTheStore() throws {
-        driver.submit("a", try .sample(options: .waitsForStore, asks: false))
+        driver.submit("a", try .sample(options: .waitStoreCache, asks: false))
         driver.fetch("a")
         #expect(driver.cancel("a"))
         #expect(driver.take() == ["fetch a 0", "store a first", "finish a cancelled"])

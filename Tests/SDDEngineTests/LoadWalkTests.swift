@@ -65,11 +65,11 @@ private struct LoadWalk {
         let urls = (0..<Int.random(in: 1...4, using: &random)).map { _ in
             Self.urls.randomElement(using: &random) ?? ""
         }
-        var options: LoadPlan.Options = []
+        var options: RequestOptions = []
         if one(in: 2) { options.insert(.retryFailed) }
         if one(in: 3) { options.insert(.refreshCached) }
         if one(in: 6) { options.insert(.fromCacheOnly) }
-        if one(in: 4) { options.insert(.waitsForStore) }
+        if one(in: 4) { options.insert(.waitStoreCache) }
         let limit = one(in: 4) ? Int64.random(in: 1...40, using: &random) : 0
         let (asks, stores) = (!one(in: 4), !one(in: 4))
         let plan = try LoadPlan.sample(urls, options: options, asks: asks, stores: stores, limit: limit)

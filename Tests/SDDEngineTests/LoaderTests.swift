@@ -91,7 +91,7 @@ import Testing
         let disk = world.fixture.disk
         let key = try #require(world.plan("a", form).store?.key)
         let found = Recorder<Bool>()
-        let callbacks = try world.submit("a", form, .waitsForStore) { _ in found.record(disk.read(key) != nil) }
+        let callbacks = try world.submit("a", form, .waitStoreCache) { _ in found.record(disk.read(key) != nil) }
         #expect(try world.answerNext(with: Fixtures.array(Self.picture)))
         let end = try #require(LoaderWorld.end(of: callbacks))
         #expect(end.error == nil && end.timings.store > 0 && end.timings.total >= end.timings.store)

@@ -35,7 +35,7 @@ final class LoaderWorld {
     }
 
     /// Makes a plan for http://host/`path`, as the library makes it for applications.
-    func plan(_ path: String, _ form: DecodeOptions = DecodeOptions(), _ options: LoadPlan.Options = []) throws
+    func plan(_ path: String, _ form: DecodeOptions = DecodeOptions(), _ options: RequestOptions = []) throws
         -> LoadPlan
     {
         let cache = fixture.cache
@@ -59,7 +59,7 @@ final class LoaderWorld {
 
     @discardableResult
     func submit(
-        _ path: String, _ form: DecodeOptions = DecodeOptions(), _ options: LoadPlan.Options = [],
+        _ path: String, _ form: DecodeOptions = DecodeOptions(), _ options: RequestOptions = [],
         onCompleted: @escaping @Sendable (DownloadResult) -> Void = { _ in }
     ) throws -> RecordingCallbacks {
         let callbacks = RecordingCallbacks(onCompleted: onCompleted)
@@ -69,7 +69,7 @@ final class LoaderWorld {
 
     /// Runs a load from submission to end, over a network that has `file`.
     func load(
-        _ path: String, _ file: String, _ form: DecodeOptions = DecodeOptions(), _ options: LoadPlan.Options = []
+        _ path: String, _ file: String, _ form: DecodeOptions = DecodeOptions(), _ options: RequestOptions = []
     ) throws -> DownloadResult {
         let callbacks = try submit(path, form, options)
         let body = try Fixtures.array(file)

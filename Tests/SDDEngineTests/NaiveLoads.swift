@@ -12,7 +12,7 @@ struct NaiveLoads {
     struct Load {
         let name: String
         let urls: [String]
-        let options: LoadPlan.Options
+        let options: RequestOptions
         let asks: Bool
         let stores: Bool
         let end: Int64?
@@ -137,7 +137,7 @@ struct NaiveLoads {
         // M18: the URL counts as one that has never failed.
         blocked.subtract([load.urls[load.source], load.urls[0]])
         guard load.stores else { return over(load, "network") }
-        if load.options.contains(.waitsForStore), !load.isCancelled {
+        if load.options.contains(.waitStoreCache), !load.isCancelled {
             loads[load.name]?.stage = .storing
             return ["store \(load.name) first"]
         }

@@ -15,7 +15,8 @@ package struct LoadPlan: Sendable {
     package var priority = Priority.normal
     /// Microseconds for all stages together; 0 means no limit.
     package var totalLimit: Int64 = 0
-    package var options: Options = []
+    /// Those of `RequestSpec.options` that concern the stages.
+    package var options: RequestOptions = []
     package var store: Store?
     /// The cache entry that a refresh asks the server about.
     package var refreshed: Refreshed?
@@ -64,17 +65,6 @@ package struct LoadPlan: Sendable {
         package static func askedURL(_ text: String) -> String {
             text.utf8.count <= ImageURL.maxLength ? text : ""
         }
-    }
-
-    package struct Options: OptionSet, Sendable {
-        package let rawValue: Int
-        package init(rawValue: Int) { self.rawValue = rawValue }
-        package static let retryFailed = Options(rawValue: 1)
-        package static let refreshCached = Options(rawValue: 2)
-        package static let fromCacheOnly = Options(rawValue: 4)
-        package static let waitsForStore = Options(rawValue: 8)
-        /// Wants the bytes of the entry on disk, even for an image that was resized.
-        package static let wantsEntryBytes = Options(rawValue: 16)
     }
 
     /// The destination of downloaded images.

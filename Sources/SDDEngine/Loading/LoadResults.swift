@@ -46,6 +46,6 @@ extension DownloadResult {
     private func ownBytes(_ plan: LoadPlan) -> Bytes? {
         if !plan.wantsPixels || plan.form.keepsBytes { return bytes ?? image?.bytes }
         let isOwn = origin != .network && !isOfOriginal
-        return isOwn && plan.options.contains(.wantsEntryBytes) ? bytes : nil
+        return isOwn && plan.options.contains(.queryMemoryData) ? bytes : nil
     }
 }

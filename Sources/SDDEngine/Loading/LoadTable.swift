@@ -126,7 +126,7 @@ final class Load: @unchecked Sendable {
         set { wantedPriority.store(newValue.rawValue, ordering: .releasing) }
     }
 
-    func has(_ option: LoadPlan.Options) -> Bool { plan.options.contains(option) }
+    func has(_ option: RequestOptions) -> Bool { plan.options.contains(option) }
 }
 
 // MARK: - From the cache
@@ -389,7 +389,7 @@ extension LoadTable {
 
     private mutating func store(_ load: Load, _ result: DownloadResult, at now: Int64, _ actions: inout [Action]) {
         load.made = now
-        let waits = load.has(.waitsForStore) && !load.isCancelled
+        let waits = load.has(.waitStoreCache) && !load.isCancelled
         actions.append(.store(load, result, waits: waits))
         guard waits else { return finish(load, result, at: now, &actions) }
         load.stage = .storing

@@ -48,7 +48,7 @@ extension RequestDefaults {
             LoadPlan.Source(Result { () throws(DownloadError) in try defaults.resolve(request, url.get()) })
         }
         var plan = LoadPlan(sources: sources)
-        plan.options = LoadPlan.Options(spec.options)
+        plan.options = spec.options.intersection(.ofStages)
         plan.totalLimit = shorter(
             (spec.transfer?.values.totalLimit ?? defaults.totalLimit) * 1000, spec.batchLimit)
         // The first URL may be invalid.
@@ -99,7 +99,7 @@ extension LoadPlan {
             lookup = ImageCacheLookup(
                 search, levels: levels.query,
                 originals: ImageCacheLookup.Originals(originals, levels.originalQuery), wantsImage: wantsPixels,
-                wantsBytes: options.contains(.wantsEntryBytes) || !wantsPixels,
+                wantsBytes: options.contains(.queryMemoryData) || !wantsPixels,
                 keepsInMemory: levels.store.contains(.memory),
                 hashKey: load.key == nil ? url.hashKey : UInt64(truncatingIfNeeded: original.hashValue))
         }
@@ -114,19 +114,11 @@ extension LoadPlan {
     }
 }
 
-extension LoadPlan.Options {
-    /// The options of requests that concern the stages of a load.
-    init(_ options: RequestOptions) {
-        self = []
-        if options.contains(.retryFailed) { insert(.retryFailed) }
-        if options.contains(.refreshCached) { insert(.refreshCached) }
-        if options.contains(.fromCacheOnly) { insert(.fromCacheOnly) }
-        if options.contains(.waitStoreCache) { insert(.waitsForStore) }
-        if options.contains(.queryMemoryData) { insert(.wantsEntryBytes) }
-    }
-}
-
 extension RequestOptions {
+    /// Options that concern the stages of a load.
+    fileprivate static let ofStages: RequestOptions = [
+        .retryFailed, .refreshCached, .fromCacheOnly, .waitStoreCache, .queryMemoryData,
+    ]
     /// Options that neither change who asks for an image nor where it is looked for first.
     fileprivate static let ofSimpleLoads: RequestOptions = [
         .continueInBackground, .resume, .stopWhenComplete, .events, .avoidDecodeImage, .decodeFirstFrameOnly,
