@@ -26,8 +26,8 @@ import Testing
 
     @Test(
         "D11 D13 D14: by class, then by the order",
-        arguments: [(.fifo, [3, 1, 4, 2]), (.lifo, [3, 4, 1, 2])] as [(WaitingQueue.Order, [UInt64])])
-    func servesByClassAndOrder(order: WaitingQueue.Order, wanted: [UInt64]) {
+        arguments: [(.fifo, [3, 1, 4, 2]), (.lifo, [3, 4, 1, 2])] as [(WaitingOrder, [UInt64])])
+    func servesByClassAndOrder(order: WaitingOrder, wanted: [UInt64]) {
         // given
         var queue = WaitingQueue(order: order)
         let places = filled(&queue, [(1, .normal), (2, .low), (1, .high), (2, .normal)])

@@ -152,7 +152,7 @@ private func unlessNone<Number: FixedWidthInteger>(
     return given == 0 ? standard : given
 }
 
-func order(_ given: Int32, _ place: Place) throws(Refusal) -> DownloaderConfiguration.Order {
+func order(_ given: Int32, _ place: Place) throws(Refusal) -> WaitingOrder {
     try choice(given, place, "SDD_ORDER_", [SDD_ORDER_FIFO: .fifo, SDD_ORDER_LIFO: .lifo])
 }
 

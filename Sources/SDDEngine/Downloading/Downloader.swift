@@ -163,7 +163,7 @@ extension DownloadTable.Rules {
         maxConcurrent = configuration.maxConcurrentDownloads
         maxPerHost = configuration.maxConcurrentPerHost
         reservedForUrgent = configuration.reservedUrgentSlots
-        order = configuration.order.ofQueue
+        order = configuration.order
         ageing = min(configuration.ageingMilliseconds, 1 << 40) * 1000
         progressFraction = configuration.minProgressInterval
         progressMicroseconds = min(configuration.minProgressMilliseconds, 1 << 40) * 1000
@@ -384,7 +384,7 @@ extension Downloader {
         setRules { $0.minHostInterval = min(milliseconds, 1 << 40) * 1000 }
     }
     package func setReservedUrgentSlots(_ count: Int) { setRules { $0.reservedForUrgent = count } }
-    package func setOrder(_ order: DownloaderConfiguration.Order) { setRules { $0.order = order.ofQueue } }
+    package func setOrder(_ order: WaitingOrder) { setRules { $0.order = order } }
 
     private func setRules(_ set: (inout DownloadTable<Listener>.Rules) -> Void) {
         change { table, now in table.rulesChanged(at: now, set) }
@@ -416,7 +416,7 @@ extension Downloader {
         current.maxConcurrentPerHost = rules.maxPerHost
         current.minHostIntervalMilliseconds = rules.minHostInterval / 1000
         current.reservedUrgentSlots = rules.reservedForUrgent
-        current.order = rules.order == .fifo ? .fifo : .lifo
+        current.order = rules.order
         return current
     }
 }

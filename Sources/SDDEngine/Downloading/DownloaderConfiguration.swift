@@ -9,8 +9,6 @@ package struct DownloaderConfiguration: Sendable {
         case application
     }
 
-    package enum Order: Sendable { case fifo, lifo }
-
     package var delivery = DeliveryMode.thread(start: {}, stop: {})
     package var decodeLimits = DecodeLimits()
     package var decodeThreads = 1
@@ -25,7 +23,7 @@ package struct DownloaderConfiguration: Sendable {
     package var maxConcurrentPerHost = 6
     package var minHostIntervalMilliseconds: Int64 = 0
     package var reservedUrgentSlots = 0
-    package var order = Order.fifo
+    package var order = WaitingOrder.fifo
     package var ageingMilliseconds: Int64 = 0
     package var minProgressInterval = 0.0
     package var minProgressMilliseconds: Int64 = 0
@@ -47,8 +45,4 @@ package struct DownloaderConfiguration: Sendable {
     package init() {
         transport.logs = { [logSwitch] in logSwitch.level }
     }
-}
-
-extension DownloaderConfiguration.Order {
-    var ofQueue: WaitingQueue.Order { self == .fifo ? .fifo : .lifo }
 }

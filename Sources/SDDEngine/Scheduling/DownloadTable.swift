@@ -23,7 +23,7 @@ struct DownloadTable<Listener: AnyObject> {
         var minHostInterval: Int64 = 0
         /// Slots of `maxConcurrent` reserved for urgent requests.
         var reservedForUrgent = 0
-        var order = WaitingQueue.Order.fifo
+        var order = WaitingOrder.fifo
         /// Waiting time in microseconds after which a job's priority rises; 0 disables ageing.
         var ageing: Int64 = 0
         /// Minimum distance between two progress events, as a fraction of the whole and in microseconds.

@@ -1,13 +1,14 @@
 internal import SDDTransport
 internal import SDDBase
 
+/// The order of transfers of one class.
+package enum WaitingOrder: Sendable { case fifo, lifo }
+
 /// Transfers that wait for their turn, and the rule that picks the next: the most urgent class first, within it the
 /// first or the last to arrive. Hosts that have as many running as allowed, or that rest since the last start, are
 /// skipped. All operations take at most logarithmic time in the number of hosts, however long the queue. A value type
 /// without a clock; the caller passes the time.
 struct WaitingQueue {
-    enum Order: Sendable { case fifo, lifo }
-
     /// The place of a transfer; valid until it is removed or started.
     struct Place {
         fileprivate let host: Host
@@ -79,14 +80,16 @@ struct WaitingQueue {
     /// The number of prompt transfers in `count`.
     private(set) var promptCount = 0
 
-    private(set) var order: Order
+    private(set) var order: WaitingOrder
     private(set) var maxPerHost: Int
     /// Microseconds between two starts to one host.
     private(set) var minInterval: Int64
     /// Microseconds of waiting after which a transfer is raised by one class; 0 means never.
     private let ageing: Int64
 
-    init(order: Order = .fifo, maxPerHost: Int = .max, minInterval: Int64 = 0, ageing: Int64 = 0) {
+    init(
+        order: WaitingOrder = .fifo, maxPerHost: Int = .max, minInterval: Int64 = 0, ageing: Int64 = 0
+    ) {
         self.order = order
         self.maxPerHost = maxPerHost
         self.minInterval = minInterval
@@ -186,7 +189,7 @@ extension WaitingQueue {
 // MARK: - Changing the rules
 
 extension WaitingQueue {
-    mutating func orderChanged(to order: Order) {
+    mutating func orderChanged(to order: WaitingOrder) {
         self.order = order
         offerAll()
     }
