@@ -9,15 +9,11 @@ package enum PictureEnd {
     }
 
     static func isReached(in data: UnsafeRawBufferPointer) -> Bool {
-        if begins(data, with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) { return hasIEND(data) }
-        if begins(data, with: [0xFF, 0xD8, 0xFF]) { return hasEOI(data) }
-        if begins(data, with: Array("GIF8".utf8)) { return hasGIFTrailer(data) }
-        if begins(data, with: Array("RIFF".utf8)) { return hasAllOfRIFF(data) }
+        if data.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) { return hasIEND(data) }
+        if data.starts(with: [0xFF, 0xD8, 0xFF]) { return hasEOI(data) }
+        if data.starts(with: "GIF8".utf8) { return hasGIFTrailer(data) }
+        if data.starts(with: "RIFF".utf8) { return hasAllOfRIFF(data) }
         return false
-    }
-
-    private static func begins(_ data: UnsafeRawBufferPointer, with mark: [UInt8]) -> Bool {
-        data.starts(with: mark)
     }
 
     /// Returns the position after the `count` bytes at `position`, or `nil` if not all of them are present.

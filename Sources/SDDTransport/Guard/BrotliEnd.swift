@@ -15,9 +15,6 @@ final class BrotliEnd {
     private var allowance: Int64
     private(set) var isWhole = false
 
-    /// Whether the decoder can be found, which requires that libcurl was linked with it as a shared library.
-    static var isAvailable: Bool { functions != nil }
-
     /// - Parameter limit: Maximum size of the decompressed body, in bytes.
     init?(limit: Int64) {
         guard let functions = Self.functions, let decoder = functions.create(nil, nil, nil) else {
