@@ -73,8 +73,8 @@ public func sdd_cache_query(
     }
 }
 
-/// Returns the callbacks for a request that involves only a cache.
-private func callbacks(
+/// Returns the callbacks for a request that is no download.
+func callbacks(
     _ key: UnsafePointer<CChar>?, _ completed: sdd_result_fn?, _ userData: UnsafeMutableRawPointer?,
     _ free: sdd_user_data_free_fn?
 ) -> RequestCallbacks {
@@ -86,7 +86,7 @@ private func callbacks(
     return RequestCallbacks(request, keepsURL: true)
 }
 
-private func submit(
+func submit(
     _ request: DownloadRequest, _ callbacks: RequestCallbacks, to client: Client
 ) throws(Refusal) -> sdd_token {
     guard let token = client.downloader.submit(.success(request), callbacks: callbacks) else {

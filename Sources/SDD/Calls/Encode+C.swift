@@ -25,15 +25,7 @@ public func sdd_downloader_encode(
         guard completed != nil || client.downloader.isAppDriven else { throw nobodyToTell("completed") }
         let options = try encodeOptions(options)
         let request = WorkLookup.request(named: "encode") { encoded(image, options) }
-        var given = sdd_download_request()
-        given.completed = completed
-        given.user_data = userData
-        given.user_data_free = free
-        let callbacks = RequestCallbacks(given, keepsURL: false)
-        guard let token = client.downloader.submit(.success(request), callbacks: callbacks) else {
-            throw destroyedMeanwhile()
-        }
-        return token
+        return try submit(request, callbacks(nil, completed, userData, free), to: client)
     }
 }
 

@@ -42,12 +42,8 @@ final class LoaderClient: Sendable {
     func failedKey(_ url: UnsafePointer<CChar>?) throws(Refusal) -> String {
         guard url != nil else { throw .null("url") }
         guard let made = try? client.currentDefaults.url(url) else { return "" }
-        return failedURLKey(made)
+        return LoadPlan.Source.askedURL(made.textWithoutUserinfo)
     }
-}
-
-private func failedURLKey(_ url: ImageURL) -> String {
-    LoadPlan.Source.askedURL(url.textWithoutUserinfo)
 }
 
 /// The callbacks of a loader's config. Thread: the one that makes the decision, with no lock held; for the options
