@@ -19,7 +19,7 @@ import Testing
         (values.clocks.stall, values.clocks.firstByte, values.clocks.slowness) = (stall, firstByte, 0)
         let request = HTTPRequest(
             url: try Sample.url("archive:a", others: ["archive"]), options: TransferOptions(values),
-            plugin: appTransport)
+            appTransport: appTransport)
         var commands = [TransportCommand.start(TransferID(number), request, .high)]
         #expect(transfers.take(from: &commands).isEmpty)
         #expect(commands.isEmpty)
@@ -248,7 +248,9 @@ import Testing
             given.withLock { $0 = events ?? [] }
         }
         let url = try Sample.url("archive:a", others: ["archive"])
-        var commands = [TransportCommand.start(TransferID(1), HTTPRequest(url: url, plugin: appTransport), .normal)]
+        var commands = [
+            TransportCommand.start(TransferID(1), HTTPRequest(url: url, appTransport: appTransport), .normal)
+        ]
         // when
         #expect(transfers.take(from: &commands).isEmpty)
         // then
@@ -325,7 +327,9 @@ import Testing
         let clock = WatchedTime()
         let transfers = AppTransfers(maxBodyBytes: 10, time: clock)
         let url = try Sample.url("archive:a", others: ["archive"])
-        var commands = [TransportCommand.start(TransferID(1), HTTPRequest(url: url, plugin: appTransport), .normal)]
+        var commands = [
+            TransportCommand.start(TransferID(1), HTTPRequest(url: url, appTransport: appTransport), .normal)
+        ]
         clock.watch { _ = transfers.needsTurn }
         // when
         _ = transfers.take(from: &commands)

@@ -101,7 +101,7 @@ import Testing
         try other.answerDataURL(limit: 1)
         #expect(other.lookup == nil)
         // An application's transport for data: takes precedence.
-        let plugged = try request("data:") { $0.transfer.plugin = FakeAppTransport() }
+        let plugged = try request("data:") { $0.transfer.appTransport = FakeAppTransport() }
         #expect(plugged.lookup == nil)
     }
 }

@@ -153,7 +153,7 @@ import Testing
         var values = TransferOptions.Values()
         values.clocks.stall = stall
         try downloader.submit("a", callbacks: callbacks) {
-            $0.transfer.plugin = appTransport
+            $0.transfer.appTransport = appTransport
             $0.transfer.options = TransferOptions(values)
         }
     }

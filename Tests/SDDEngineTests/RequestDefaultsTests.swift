@@ -220,11 +220,11 @@ import Testing
         defaults.add(first, scheme: "memo")
         defaults.add(second, scheme: "memo")
         // then
-        #expect(try made(defaults, [], "MEMO:a").transfer.plugin === second)
-        #expect(try made(defaults, [], "other:a").transfer.plugin === any)
+        #expect(try made(defaults, [], "MEMO:a").transfer.appTransport === second)
+        #expect(try made(defaults, [], "other:a").transfer.appTransport === any)
         let removed = defaults.removeAppTransport(of: "memo")
         #expect(removed)
-        #expect(try made(defaults, [], "memo:a").transfer.plugin === first)
-        #expect(RequestDefaults().plugins.isEmpty && Self.error(of: "memo:a")?.detail == .urlScheme)
+        #expect(try made(defaults, [], "memo:a").transfer.appTransport === first)
+        #expect(RequestDefaults().appTransports.isEmpty && Self.error(of: "memo:a")?.detail == .urlScheme)
     }
 }

@@ -32,7 +32,7 @@ import Testing
             { $0.transfer.options = options { $0.clocks.stall = 1 } },
             { $0.transfer.options = options { $0.clocks.connect = 1 } },
             { $0.transfer.options = options { $0.clocks.firstByte = 1 } },
-            { $0.transfer.plugin = FakeAppTransport() },
+            { $0.transfer.appTransport = FakeAppTransport() },
             { $0.bodyWork = Sample.bodyWork(1, transforms: true) },
             { $0.transfer.url = (try? Sample.url("https://host/0")) ?? $0.transfer.url },
         ] as [@Sendable (inout DownloadRequest) -> Void])

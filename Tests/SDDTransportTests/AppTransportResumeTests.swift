@@ -19,7 +19,7 @@ import Testing
         throws -> TransferID
     {
         let plain = try HTTPRequest(to: "http://a.test/")
-        var request = HTTPRequest(url: plain.url, plugin: appTransport)
+        var request = HTTPRequest(url: plain.url, appTransport: appTransport)
         request.resume = resume
         let id = TransferID(1)
         var commands = [TransportCommand.start(id, request, .normal)]

@@ -57,15 +57,15 @@ private func submit(
     _ request: sdd_load_request, to handle: OpaquePointer?, isShort: Bool = false
 ) throws(Refusal) -> sdd_token {
     let client = try Loaders.loader(handle)
-    guard request.completed != nil || client.client.downloader.isAppDriven else {
+    guard request.completed != nil || client.downloadClient.downloader.isAppDriven else {
         throw nobodyToTell(isShort ? "completed" : "sdd_load_request.completed")
     }
     Trace.step("read the request")
     var request = request
     client.hooks.process(&request)
-    let defaults = client.client.currentDefaults
+    let defaults = client.downloadClient.currentDefaults
     let ahead = request.searchAhead(
-        client.caches, hasEvents: client.client.downloader.isAppDriven, defaults)
+        client.caches, hasEvents: client.downloadClient.downloader.isAppDriven, defaults)
     if let ahead,
         let answer = client.loader.submit(ahead.search, callbacks: { RequestCallbacks(request, keepsURL: true) })
     {
@@ -98,7 +98,7 @@ public func sdd_loader_submit_wait(
         var reading = try client.read(copy, for: .loadWait)
         reading.limit(to: milliseconds)
         let callbacks = WaitingCallbacks()
-        let plan = reading.plan(client.client.currentDefaults)
+        let plan = reading.plan(client.downloadClient.currentDefaults)
         guard client.loader.submit(plan, callbacks: callbacks, isImmediate: true) != nil else {
             throw destroyedMeanwhile()
         }

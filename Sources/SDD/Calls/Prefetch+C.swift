@@ -34,7 +34,7 @@ private func urls(
     guard (1...mostURLs).contains(given.count) else {
         throw .number("sdd_prefetch_list.count", UInt(bitPattern: given.count), allowed: "0 to \(mostURLs)")
     }
-    let defaults = client.client.currentDefaults
+    let defaults = client.downloadClient.currentDefaults
     // Safety: the library's header requires `count` elements.
     return UnsafeBufferPointer(start: urls, count: given.count).map { url in
         Result { () throws(DownloadError) in try defaults.url(url) }

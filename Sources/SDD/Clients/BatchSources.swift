@@ -46,7 +46,7 @@ struct LoadedBatchSource: BatchSource {
     }
 
     private func plan(_ entry: BatchEntry, _ spec: RequestSpec) -> (LoadPlan, [AppData]) {
-        let defaults = client.client.currentDefaults
+        let defaults = client.downloadClient.currentDefaults
         if client.hooks.hasProcessor {
             return entry.withCString { url in
                 guard let made = try? processed(url, spec) else {

@@ -12,7 +12,7 @@ func makeBatch(_ config: sdd_batch_config) throws(Refusal) -> Batch {
     }
     let client =
         if let loader {
-            loader.client
+            loader.downloadClient
         } else {
             try Downloaders.client(config.downloader, "sdd_batch_config.downloader")
         }

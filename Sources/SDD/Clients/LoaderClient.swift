@@ -10,14 +10,14 @@ extension Handle {
 /// thread.
 final class LoaderClient: Sendable {
     let loader: Loader
-    let client: Client
+    let downloadClient: Client
     /// The caches for loads; `nil` means no cache.
     let caches: LoadCaches?
     let hooks: AppLoadHooks
     let prefetcher: Prefetcher
 
     init(_ client: Client, caches: LoadCaches?, policy: FailurePolicy, hooks: AppLoadHooks) {
-        self.client = client
+        downloadClient = client
         self.caches = caches
         self.hooks = hooks
         loader = Loader(client.downloader, failPolicy: policy, hooks: hooks)
@@ -41,7 +41,7 @@ final class LoaderClient: Sendable {
     /// Returns the key of a URL in the list of failed URLs; "" for an invalid URL.
     func failedKey(_ url: UnsafePointer<CChar>?) throws(Refusal) -> String {
         guard url != nil else { throw .null("url") }
-        guard let made = try? client.currentDefaults.url(url) else { return "" }
+        guard let made = try? downloadClient.currentDefaults.url(url) else { return "" }
         return LoadPlan.Source.askedURL(made.textWithoutUserinfo)
     }
 }
@@ -105,6 +105,6 @@ extension LoaderClient {
         _ optionsPlace: Place? = nil
     ) throws(Refusal) -> LoadReading {
         try LoadReading(
-            request, caches, hasEvents: client.downloader.isAppDriven, for: use, of: whole, optionsPlace)
+            request, caches, hasEvents: downloadClient.downloader.isAppDriven, for: use, of: whole, optionsPlace)
     }
 }

@@ -55,7 +55,7 @@ final class PrefetchedLoads: PrefetchLoading, @unchecked Sendable {
     func setPriority(_ priority: Priority, of token: UInt64) { _ = client.loader.setPriority(priority, of: token) }
 
     private func plan(_ url: ImageURL, _ priority: Priority) throws(Refusal) -> (LoadPlan, [AppData]) {
-        let defaults = client.client.currentDefaults
+        let defaults = client.downloadClient.currentDefaults
         if client.hooks.hasProcessor {
             let text = CText(url.text)
             let made = try processed(text, priority)

@@ -33,7 +33,7 @@ package final class HTTPCacheLookup: CacheLookup {
     /// Returns `nil` for a request that bypasses caches.
     /// - Parameter ownKey: the key of the URL's entry, in place of the one the cache makes from the URL.
     package init?(_ cache: ImageCache, _ transfer: HTTPRequest, _ wishes: Wishes, key ownKey: String? = nil) {
-        guard cache.disk != nil, !wishes.isEmpty, transfer.plugin == nil, transfer.sink == nil,
+        guard cache.disk != nil, !wishes.isEmpty, transfer.appTransport == nil, transfer.sink == nil,
             transfer.url.scheme == .http || transfer.url.scheme == .https
         else { return nil }
         // Cookies that are not known here may identify any caller.

@@ -7,24 +7,24 @@ extension Downloader {
         _ id: UInt64, status: Int32, fields: ResponseFields, expectedBytes: Int64
     ) throws(AppTransfers.Refusal) {
         answered(
-            try plugins.responded(TransferID(id), status: status, fields: fields, expectedBytes: expectedBytes))
+            try appTransfers.responded(TransferID(id), status: status, fields: fields, expectedBytes: expectedBytes))
     }
 
     /// - Returns: false if the body exceeds max_body_bytes, which has ended the transfer.
     package func appReceived(_ id: UInt64, _ data: UnsafeRawBufferPointer) throws(AppTransfers.Refusal) -> Bool {
-        let (reports, isTooLarge) = try unsafe plugins.received(TransferID(id), data)
+        let (reports, isTooLarge) = try unsafe appTransfers.received(TransferID(id), data)
         answered(reports)
         return !isTooLarge
     }
 
     package func appFinished(_ id: UInt64, _ error: TransportError?) throws(AppTransfers.Refusal) {
-        answered(try plugins.finished(TransferID(id), error))
+        answered(try appTransfers.finished(TransferID(id), error))
     }
 
     private func answered(_ reports: [TransferEvent]) {
         change { table, now in
             for report in reports { table.transportReports(report, at: now) }
         }
-        if plugins.needsTurn { wakeTransport() }
+        if appTransfers.needsTurn { wakeTransport() }
     }
 }

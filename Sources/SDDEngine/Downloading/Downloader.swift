@@ -9,7 +9,7 @@ package final class Downloader: Sendable {
 
     private let table: Monitor<DownloadTable<Listener>>
     private let transport: any Transport
-    let plugins: AppTransfers
+    let appTransfers: AppTransfers
     let delivery: Delivery
     private let decoders: Monitor<DecodePool?>
     private let desk = DecodeDesk()
@@ -39,7 +39,7 @@ package final class Downloader: Sendable {
     ) {
         self.configuration = configuration
         self.transport = transport
-        plugins = AppTransfers(maxBodyBytes: configuration.transport.maxBodyBytes, time: appTime)
+        appTransfers = AppTransfers(maxBodyBytes: configuration.transport.maxBodyBytes, time: appTime)
         coders = AppCoderList()
         let helperAccount = DecodeMemory.ofProcess.makeAccount()
         self.helperAccount = helperAccount
@@ -274,7 +274,7 @@ extension Downloader: TokenOwner {
     /// Joins the downloader's threads. Called once, on a thread that is not one of them.
     private func joinThreads() {
         transport.join()
-        plugins.cancelAll()
+        appTransfers.cancelAll()
         endDecoders()
         coders.removeAll()
         let kept = kept.withLock { kept in
@@ -351,10 +351,10 @@ extension Downloader: TransportDelegate {
         let now = time.monotonicMicroseconds()
         var deadline = change(on: thread) { table, now in table.transportAsks(for: &taken, on: thread, at: now) }
         if thread == .first {
-            let shown = plugins.take(from: &taken)
+            let shown = appTransfers.take(from: &taken)
             // One look, after the commands: what it ends is reported, and transfers that have just started have time
             // limits too.
-            let (ended, next) = plugins.lookAtClocks()
+            let (ended, next) = appTransfers.lookAtClocks()
             let events = shown + ended
             if !events.isEmpty { handle(events, of: thread) }
             deadline = min(deadline, next, loaders.lookAtClocks(at: now))

@@ -4,8 +4,8 @@ import SDDCoders
 /// The handlers of one job, in the order in which they joined. Adding a handler, removing one by its place, and asking
 /// what any or all of them want take constant time, because each wish is counted. Most jobs have only one handler,
 /// which therefore needs no memory of its own. A value type.
-struct Handlers<Listener: AnyObject> {
-    typealias Handler = Job<Listener>.Handler
+struct Handlers<Recipient: AnyObject> {
+    typealias Handler = Job<Recipient>.Handler
 
     /// The place of a handler; valid until the handler is removed.
     enum Place: Equatable {

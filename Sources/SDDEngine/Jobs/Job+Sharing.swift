@@ -6,7 +6,7 @@ extension Job {
     func serves(_ other: DownloadRequest) -> Bool {
         original.url == other.transfer.url && original.method == other.transfer.method
             && original.headers == other.transfer.headers && original.options == other.transfer.options
-            && original.plugin === other.transfer.plugin && original.cookies == other.transfer.cookies
+            && original.appTransport === other.transfer.appTransport && original.cookies == other.transfer.cookies
             && bodyWork == other.bodyWork
             && asksTheSame(as: other)
     }

@@ -7,11 +7,11 @@ import SDDTransport
 /// finished; or, from a running transfer that has failed, → pausing → asking or waiting. Owned by the `DownloadTable`,
 /// and touched only under its lock. A class, so that events change it in place. Listeners are objects by type: for any
 /// type, the end of each job would ask the Swift runtime for five generic types.
-final class Job<Listener: AnyObject> {
+final class Job<Recipient: AnyObject> {
     /// One request that waits for the job.
     struct Handler {
         let token: UInt64
-        let listener: Listener
+        let listener: Recipient
         /// The caller's request, with its own form of the pixels and its own limits; other handlers of the job have others.
         let request: DownloadRequest
         var priority: Priority
@@ -26,7 +26,7 @@ final class Job<Listener: AnyObject> {
         var told: (count: Int64, time: Int64) = (0, .min)
 
         /// - Parameter maxAttempts: the downloader's rule, for a request that has none of its own.
-        init(token: UInt64, _ listener: Listener, _ request: DownloadRequest, maxAttempts: Int32, since time: Int64) {
+        init(token: UInt64, _ listener: Recipient, _ request: DownloadRequest, maxAttempts: Int32, since time: Int64) {
             self.token = token
             self.listener = listener
             self.request = request
@@ -91,7 +91,7 @@ final class Job<Listener: AnyObject> {
     let bodyWork: BodyWork?
     /// The token of the request that created the job.
     let firstToken: UInt64
-    var handlers: Handlers<Listener>
+    var handlers: Handlers<Recipient>
     var stage: Stage { didSet { tally?.changed(from: oldValue.isAsking, to: stage.isAsking) } }
     /// The counter of the index that holds the job.
     private var tally: Tally?
@@ -404,7 +404,7 @@ extension Job {
 
 extension OriginalKeeper {
     /// Whether the HTTP cache has the original under the same key, or is about to.
-    func isServed<Listener: AnyObject>(by caching: Job<Listener>.Caching?) -> Bool {
+    func isServed<Recipient: AnyObject>(by caching: Job<Recipient>.Caching?) -> Bool {
         guard let caching, let http = caching.lookup as? HTTPCacheLookup, http.cache === cache, http.key == key else {
             return false
         }

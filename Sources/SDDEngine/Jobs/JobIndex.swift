@@ -3,22 +3,22 @@ import SDDTransport
 
 /// The jobs of a `DownloadTable`, found by id, by the token of a request, or by what a new request asks for. It also
 /// generates their ids. A value, part of the table.
-struct JobIndex<Listener: AnyObject> {
+struct JobIndex<Recipient: AnyObject> {
     /// A handler's position: its job, and its place in the job's list.
     struct Member {
-        let job: Job<Listener>
-        let place: Handlers<Listener>.Place
+        let job: Job<Recipient>
+        let place: Handlers<Recipient>.Place
 
-        var handler: Job<Listener>.Handler? { job.handlers[place] }
+        var handler: Job<Recipient>.Handler? { job.handlers[place] }
     }
 
     /// All jobs by the number of their id.
-    private var jobs = NumberMap<Job<Listener>>()
+    private var jobs = NumberMap<Job<Recipient>>()
     private var members = NumberMap<Member>()
     /// Jobs that other requests may join, by the hash key of their request. Jobs with the same hash key form a chain,
     /// `Job.nextShared`.
-    private var shared = NumberMap<Job<Listener>>()
-    private let tally = Job<Listener>.Tally()
+    private var shared = NumberMap<Job<Recipient>>()
+    private let tally = Job<Recipient>.Tally()
     private var lastNumber: UInt64 = 0
     /// Generates the numbers of ids; `nil` counts from 1.
     private let numbers: (@Sendable () -> UInt64)?
@@ -37,29 +37,29 @@ struct JobIndex<Listener: AnyObject> {
     /// The number of jobs in a cache lookup.
     var askingCount: Int { tally.asking }
     /// The jobs in the order of their ids.
-    var sorted: [Job<Listener>] { jobs.sortedValues }
+    var sorted: [Job<Recipient>] { jobs.sortedValues }
     /// True if no job, token or chain is left.
     var isEmpty: Bool { jobs.isEmpty && members.isEmpty && shared.isEmpty }
 
     /// The job with this number in its id.
-    subscript(number: UInt64) -> Job<Listener>? { jobs[number] }
+    subscript(number: UInt64) -> Job<Recipient>? { jobs[number] }
 
     /// Adds a job without its handlers.
-    mutating func insert(_ job: Job<Listener>) {
+    mutating func insert(_ job: Job<Recipient>) {
         jobs[job.id.number] = job
         job.enterTable(tally)
         if job.isShared { share(job) }
     }
 
     /// Removes a job; the tokens of its handlers stay until each of them is removed.
-    mutating func remove(_ job: Job<Listener>) {
+    mutating func remove(_ job: Job<Recipient>) {
         jobs[job.id.number] = nil
         job.leaveTable()
         if job.isShared { unshare(job) }
     }
 
     /// Gives a job a new id, so that late events of its previous transfer do not reach it.
-    mutating func renumber(_ job: Job<Listener>) {
+    mutating func renumber(_ job: Job<Recipient>) {
         jobs[job.id.number] = nil
         job.id = makeID()
         jobs[job.id.number] = job
@@ -73,7 +73,7 @@ struct JobIndex<Listener: AnyObject> {
 
     func member(of token: UInt64) -> Member? { members[token] }
 
-    mutating func add(token: UInt64, at place: Handlers<Listener>.Place, of job: Job<Listener>) {
+    mutating func add(token: UInt64, at place: Handlers<Recipient>.Place, of job: Job<Recipient>) {
         members[token] = Member(job: job, place: place)
     }
 
@@ -82,19 +82,19 @@ struct JobIndex<Listener: AnyObject> {
     // MARK: - Sharing
 
     /// Returns the job that a new request may join, if there is one.
-    func sharedJob(for request: DownloadRequest) -> Job<Listener>? {
+    func sharedJob(for request: DownloadRequest) -> Job<Recipient>? {
         var job = shared[request.hashKey]
         while let candidate = job, !candidate.serves(request) { job = candidate.nextShared }
         return job
     }
 
-    private mutating func share(_ job: Job<Listener>) {
+    private mutating func share(_ job: Job<Recipient>) {
         let key = job.hashKey
         job.nextShared = shared[key]
         shared[key] = job
     }
 
-    private mutating func unshare(_ job: Job<Listener>) {
+    private mutating func unshare(_ job: Job<Recipient>) {
         let key = job.hashKey
         guard let first = shared[key] else { return }
         if first === job {

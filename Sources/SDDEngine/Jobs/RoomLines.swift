@@ -50,7 +50,7 @@ struct RoomLines {
 
     /// Returns the keeper that a decode of the job's body asks for room. No body overtakes bodies of its downloader
     /// that wait already, unless it is more urgent.
-    func keeper<Listener: AnyObject>(for job: Job<Listener>, hasRoom: Bool) -> (any MemoryKeeping)? {
+    func keeper<Recipient: AnyObject>(for job: Job<Recipient>, hasRoom: Bool) -> (any MemoryKeeping)? {
         let index = Self.index(job.isPrompt)
         guard keepers[index] != nil, !hasRoom, let first = lines[index].first, first.rank <= job.priority.rank
         else { return keepers[index] }

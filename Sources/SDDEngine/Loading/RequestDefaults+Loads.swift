@@ -18,7 +18,7 @@ extension RequestDefaults {
             url.scheme != .data, url.scheme != .file
         else { return nil }
         // Without a transport for its scheme the load fails.
-        if url.scheme == .other, (try? plugin(for: url)) == nil { return nil }
+        if url.scheme == .other, (try? appTransport(for: url)) == nil { return nil }
         var form = form ?? self.form
         if form.isChanged(by: options) { form = form.with(options) }
         form.keepsBytes = form.size == .none

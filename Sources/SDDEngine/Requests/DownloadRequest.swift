@@ -59,7 +59,7 @@ package struct DownloadRequest: Sendable {
         /// Whether the parts may hold the last reference to objects of the application.
         fileprivate var holdsObjects: Bool {
             bodyWork != nil || lookup != nil || claiming != nil || keeper != nil || pixelKeeper != nil || search != nil
-                || transfer.hasPlugin || sharedForm.form.transforms != nil
+                || transfer.hasAppTransport || sharedForm.form.transforms != nil
         }
     }
 

@@ -35,7 +35,8 @@ extension RequestDefaults {
     private func transfer(_ spec: RequestSpec, _ url: ImageURL) throws(DownloadError) -> HTTPRequest {
         let options = transferOptions(spec)
         if !changesRequests, !spec.changesDraft {
-            return HTTPRequest(url: url, headers: self.headers, options: options, plugin: try plugin(for: url))
+            return HTTPRequest(
+                url: url, headers: self.headers, options: options, appTransport: try appTransport(for: url))
         }
         let sending = spec.sending
         var fields = self.headers
@@ -45,7 +46,7 @@ extension RequestDefaults {
         try modify(&draft, spec.transfer?.values.modifiers)
         return HTTPRequest(
             url: draft.url, method: draft.method, headers: draft.headers, body: draft.body, options: options,
-            plugin: try plugin(for: draft.url))
+            appTransport: try appTransport(for: draft.url))
     }
 
     private func transferOptions(_ spec: RequestSpec) -> TransferOptions {
@@ -156,7 +157,7 @@ extension DownloadRequest.Parts {
         if !wishes.isEmpty {
             lookup = defaults.ownOrSharedCache.flatMap { HTTPCacheLookup($0, transfer, wishes) }
         }
-        if defaults.refusesDataURLs, transfer.url.scheme == .data, transfer.plugin == nil {
+        if defaults.refusesDataURLs, transfer.url.scheme == .data, transfer.appTransport == nil {
             throw DownloadError(
                 .invalidURL, .urlScheme,
                 "The URL is a data: URL, and the downloader takes none.")
@@ -166,7 +167,7 @@ extension DownloadRequest.Parts {
 
     /// Adds the cookies that will be sent, since the cache tells callers apart by their cookies.
     private mutating func addCookies(of jar: CookieJar?) {
-        guard transfer.options.values.usesCookies, transfer.plugin == nil, let jar else { return }
+        guard transfer.options.values.usesCookies, transfer.appTransport == nil, let jar else { return }
         guard transfer.url.scheme == .http || transfer.url.scheme == .https else { return }
         transfer.cookies = jar.cookies(for: transfer.url)
     }

@@ -27,7 +27,7 @@ package struct RequestDefaults: Sendable {
         /// The object that holds `form`; requests refer to it in place of a copy of the form.
         fileprivate(set) var sharedForm = SharedForm.standard
         /// The application's transports, the newest first.
-        package fileprivate(set) var plugins: [(scheme: String, plugin: any AppTransport)] = []
+        package fileprivate(set) var appTransports: [(scheme: String, appTransport: any AppTransport)] = []
         package let allowsFiles: Bool
         package var refusesDataURLs = false
         package let maxBodyBytes: Int64
@@ -44,7 +44,7 @@ package struct RequestDefaults: Sendable {
 
     private final class Storage: Sendable {
         let values: Values
-        /// The schemes of `plugins`, to check URLs by.
+        /// The schemes of `appTransports`, to check URLs by.
         let schemes: [String]
         /// Properties of `modifiers`.
         let changesRequests: Bool
@@ -55,7 +55,7 @@ package struct RequestDefaults: Sendable {
 
         init(_ values: Values) {
             self.values = values
-            schemes = values.plugins.map { $0.scheme }
+            schemes = values.appTransports.map { $0.scheme }
             changesRequests = values.modifiers?.changesRequests ?? false
             bodyWork = values.modifiers?.bodyWork
             var transfer = TransferOptions.Values()
@@ -119,15 +119,15 @@ package struct RequestDefaults: Sendable {
         if storage.values.headers[AcceptField.name] != accept { values.headers.set(AcceptField.name, to: accept) }
     }
 
-    package mutating func add(_ plugin: any AppTransport, scheme: String) {
-        values.plugins.insert((scheme, plugin), at: 0)
+    package mutating func add(_ appTransport: any AppTransport, scheme: String) {
+        values.appTransports.insert((scheme, appTransport), at: 0)
     }
 
     /// Removes the newest transport registered for exactly this scheme.
     /// - Returns: false if there is none.
     package mutating func removeAppTransport(of scheme: String) -> Bool {
-        guard let index = storage.values.plugins.firstIndex(where: { $0.scheme == scheme }) else { return false }
-        values.plugins.remove(at: index)
+        guard let index = storage.values.appTransports.firstIndex(where: { $0.scheme == scheme }) else { return false }
+        values.appTransports.remove(at: index)
         return true
     }
 
@@ -139,18 +139,20 @@ package struct RequestDefaults: Sendable {
 
     /// Returns the application's transport for a URL; `nil` means the library's own.
     /// - Throws: an error if neither handles the scheme.
-    package func plugin(for url: ImageURL) throws(DownloadError) -> (any AppTransport)? {
-        let plugins = storage.values.plugins
-        if plugins.isEmpty { return nil }
+    package func appTransport(for url: ImageURL) throws(DownloadError) -> (any AppTransport)? {
+        let appTransports = storage.values.appTransports
+        if appTransports.isEmpty { return nil }
         var text = url.text
-        var plugin: (any AppTransport)?
-        for entry in plugins where plugin == nil {
+        var appTransport: (any AppTransport)?
+        for entry in appTransports where appTransport == nil {
             let takesScheme =
                 entry.scheme == Self.anyScheme || text.withUTF8 { unsafe Self.isScheme(entry.scheme, of: $0) }
-            if takesScheme, entry.plugin.takes(url) { plugin = entry.plugin }
+            if takesScheme, entry.appTransport.takes(url) { appTransport = entry.appTransport }
         }
-        if plugin == nil, url.scheme == .other { throw DownloadError(.scheme, of: shownURL(Array(url.text.utf8))) }
-        return plugin
+        if appTransport == nil, url.scheme == .other {
+            throw DownloadError(.scheme, of: shownURL(Array(url.text.utf8)))
+        }
+        return appTransport
     }
 }
 

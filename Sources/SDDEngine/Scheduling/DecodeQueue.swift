@@ -5,7 +5,7 @@ import SDDTransport
 /// The work that waits for decode threads: complete bodies, bodies that lack room for their image, and steps on
 /// incomplete bodies. It counts the bytes that wait, and holds back ends whose memory a decode thread still writes to. A
 /// value, part of the table.
-struct DecodeQueue<Listener: AnyObject> {
+struct DecodeQueue<Recipient: AnyObject> {
     typealias Place = PriorityBuckets<TransferID>.Place
 
     private var bodies = PriorityBuckets<TransferID>()
@@ -18,7 +18,7 @@ struct DecodeQueue<Listener: AnyObject> {
     private(set) var backlog = DecodeBacklog()
     /// Terminal events held back until a decode thread has stopped writing to the caller's memory, by the number of the
     /// job's id.
-    private var detained: [UInt64: [RequestEnd<Listener>]] = [:]
+    private var detained: [UInt64: [RequestEnd<Recipient>]] = [:]
 
     init(room: RoomLines = RoomLines()) { self.room = room }
 
@@ -35,18 +35,18 @@ extension DecodeQueue {
     /// True if a body waits for a decode thread only.
     var hasBodies: Bool { !bodies.isEmpty }
 
-    mutating func append(_ job: Job<Listener>) -> Place {
+    mutating func append(_ job: Job<Recipient>) -> Place {
         backlog.add(job.bodyCount, isPrompt: job.isPrompt)
         return bodies.append(job.id, priority: job.priority)
     }
 
-    mutating func remove(_ place: Place, of job: Job<Listener>) {
+    mutating func remove(_ place: Place, of job: Job<Recipient>) {
         bodies.remove(place)
         backlog.add(-job.bodyCount, isPrompt: job.isPrompt)
     }
 
     /// Moves a job behind the others of its new priority.
-    mutating func move(_ place: Place, of job: Job<Listener>) -> Place {
+    mutating func move(_ place: Place, of job: Job<Recipient>) -> Place {
         bodies.remove(place)
         return bodies.append(job.id, priority: job.priority)
     }
@@ -55,7 +55,7 @@ extension DecodeQueue {
     mutating func popFirst() -> TransferID? { bodies.popFirst() }
 
     /// Records that a decode thread takes a body that does not wait any more.
-    mutating func workBegan(on job: Job<Listener>) { backlog.add(-job.bodyCount, isPrompt: job.isPrompt) }
+    mutating func workBegan(on job: Job<Recipient>) { backlog.add(-job.bodyCount, isPrompt: job.isPrompt) }
 }
 
 // MARK: - Bodies that wait for memory
@@ -66,18 +66,18 @@ extension DecodeQueue {
     /// True if complete bodies of this downloader or another wait for memory.
     var isRoomWanted: Bool { room.isWanted }
 
-    mutating func appendLacking(_ job: Job<Listener>) -> RoomLines.Place {
+    mutating func appendLacking(_ job: Job<Recipient>) -> RoomLines.Place {
         backlog.add(job.bodyCount, isPrompt: job.isPrompt)
         return room.append(job.id, priority: job.priority, isPrompt: job.isPrompt)
     }
 
-    mutating func removeLacking(_ place: RoomLines.Place, of job: Job<Listener>) {
+    mutating func removeLacking(_ place: RoomLines.Place, of job: Job<Recipient>) {
         room.remove(place)
         backlog.add(-job.bodyCount, isPrompt: job.isPrompt)
     }
 
     /// Moves a job behind the others of its new priority, or to the line of prompt jobs.
-    mutating func moveLacking(_ place: RoomLines.Place, of job: Job<Listener>) -> RoomLines.Place {
+    mutating func moveLacking(_ place: RoomLines.Place, of job: Job<Recipient>) -> RoomLines.Place {
         room.remove(place)
         return room.append(job.id, priority: job.priority, isPrompt: job.isPrompt)
     }
@@ -92,7 +92,7 @@ extension DecodeQueue {
     mutating func gotRoom(_ place: RoomLines.Place) { room.remove(place) }
 
     /// Returns the keeper that a decode of the job's body asks for memory.
-    func keeper(for job: Job<Listener>, hasRoom: Bool) -> (any MemoryKeeping)? {
+    func keeper(for job: Job<Recipient>, hasRoom: Bool) -> (any MemoryKeeping)? {
         room.keeper(for: job, hasRoom: hasRoom)
     }
 }
@@ -104,7 +104,7 @@ extension DecodeQueue {
     mutating func promptJobsChanged(by count: Int) { backlog.promptJobs += count }
 
     /// Counts the bytes of a waiting body that has become prompt.
-    mutating func becamePrompt(_ job: Job<Listener>) { backlog.becamePrompt(job.bodyCount) }
+    mutating func becamePrompt(_ job: Job<Recipient>) { backlog.becamePrompt(job.bodyCount) }
 
     /// Decides anew whether running transfers are held back.
     /// - Returns: true if that has changed.
@@ -119,18 +119,18 @@ extension DecodeQueue {
     /// The numbers of the jobs that have a stream, in order.
     var streamNumbers: [UInt64] { streaming.sorted() }
 
-    mutating func insertStream(of job: Job<Listener>) { streaming.insert(job.id.number) }
+    mutating func insertStream(of job: Job<Recipient>) { streaming.insert(job.id.number) }
 
     /// - Parameter step: the place of the stream's next step, if one waits.
-    mutating func removeStream(of job: Job<Listener>, step: Place?) {
+    mutating func removeStream(of job: Job<Recipient>, step: Place?) {
         if let step { steps.remove(step) }
         streaming.remove(job.id.number)
     }
 
-    mutating func appendStep(of job: Job<Listener>) -> Place { steps.append(job.id, priority: job.priority) }
+    mutating func appendStep(of job: Job<Recipient>) -> Place { steps.append(job.id, priority: job.priority) }
 
     /// Moves a job's step behind the others of its new priority.
-    mutating func moveStep(_ place: Place, of job: Job<Listener>) -> Place {
+    mutating func moveStep(_ place: Place, of job: Job<Recipient>) -> Place {
         steps.remove(place)
         return steps.append(job.id, priority: job.priority)
     }
@@ -142,12 +142,12 @@ extension DecodeQueue {
 
 extension DecodeQueue {
     /// Holds back a terminal event while a decode thread may write to the caller's memory.
-    mutating func detain(_ end: RequestEnd<Listener>, of job: Job<Listener>) {
+    mutating func detain(_ end: RequestEnd<Recipient>, of job: Job<Recipient>) {
         detained[job.id.number, default: []].append(end)
     }
 
     /// Removes and returns the events held back for a job.
-    mutating func release(_ number: UInt64) -> [RequestEnd<Listener>]? { detained.removeValue(forKey: number) }
+    mutating func release(_ number: UInt64) -> [RequestEnd<Recipient>]? { detained.removeValue(forKey: number) }
 }
 
 extension Job {

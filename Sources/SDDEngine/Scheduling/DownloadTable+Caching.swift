@@ -6,11 +6,11 @@ import SDDTransport
 /// The part of caches in a job: they are asked before the network, they see the response, and they store the result.
 extension DownloadTable {
     /// Handles the answer of a cache that was asked before the network, or before the transfer's start.
-    mutating func answered(_ id: TransferID, _ finding: LookupResult, at now: Int64) {
+    mutating func answered(_ id: TransferID, _ answer: LookupResult, at now: Int64) {
         // The job was cancelled meanwhile.
         guard let job = jobs[id.number], let caching = job.caching, job.isAsking || job.isClaiming else { return }
-        let finding = caching.servesOthers ? finding.forAll : finding
-        if case .network(let revalidation) = finding, job.isClaiming {
+        let answer = caching.servesOthers ? answer.forAll : answer
+        if case .network(let revalidation) = answer, job.isClaiming {
             caching.revalidation = revalidation
             if let revalidation { prepare(job, for: revalidation) }
             begin(job, at: now)
@@ -24,7 +24,7 @@ extension DownloadTable {
         } else {
             caching.answered = now
         }
-        switch finding {
+        switch answer {
         case .found(let found): handOut(found, to: job, caching, at: now)
         case .network(let revalidation):
             caching.revalidation = revalidation
@@ -40,20 +40,20 @@ extension DownloadTable {
         fill(at: now)
     }
 
-    private func prepare(_ job: Job<Listener>, for revalidation: Revalidation) {
+    private func prepare(_ job: Job<Recipient>, for revalidation: Revalidation) {
         var request = job.original
         for field in revalidation.conditions.fields { request.headers.set(field.name, to: field.value) }
         request.resume = revalidation.part?.point
         job.request = request
     }
 
-    mutating func wait(_ job: Job<Listener>, at now: Int64) {
+    mutating func wait(_ job: Job<Recipient>, at now: Int64) {
         job.stage = .waiting(
             slots.append(job.id, host: job.host, priority: job.priority, isPrompt: job.isPrompt, at: now))
     }
 
     private mutating func handOut(
-        _ found: CacheHit, to job: Job<Listener>, _ caching: Job<Listener>.Caching, at now: Int64
+        _ found: CacheHit, to job: Job<Recipient>, _ caching: Job<Recipient>.Caching, at now: Int64
     ) {
         caching.origin = found.origin
         caching.extended = found.extended
@@ -79,7 +79,7 @@ extension DownloadTable {
 
     /// Uses the stored header in place of a response.
     /// - Returns: false if no handler accepts it.
-    private mutating func serve(_ head: ResponseHead, of job: Job<Listener>, at now: Int64) -> Bool {
+    private mutating func serve(_ head: ResponseHead, of job: Job<Recipient>, at now: Int64) -> Bool {
         job.head = head
         job.responded = now
         if job.bodyWork?.modifier == nil { judge(job, Judged(head.response), at: now) }
@@ -93,7 +93,7 @@ extension DownloadTable {
 
 extension DownloadTable {
     /// - Returns: the header to continue with; nil if the response is not to be handed out.
-    mutating func cacheSees(_ head: ResponseHead, of job: Job<Listener>, at now: Int64) -> ResponseHead? {
+    mutating func cacheSees(_ head: ResponseHead, of job: Job<Recipient>, at now: Int64) -> ResponseHead? {
         guard let caching = job.caching, let revalidation = caching.revalidation else { return head }
         switch revalidation.verdict(on: head) {
         case .asItIs:
@@ -119,7 +119,7 @@ extension DownloadTable {
 
     /// Lets the cache see the whole body of a response.
     /// - Returns: the bytes to continue with; nil if there is nothing left to do.
-    mutating func cacheSees(_ bytes: Bytes, of job: Job<Listener>, at now: Int64) -> Bytes? {
+    mutating func cacheSees(_ bytes: Bytes, of job: Job<Recipient>, at now: Int64) -> Bytes? {
         guard let caching = job.caching, let revalidation = caching.revalidation else { return bytes }
         revalidation.countResumed(job.end?.metrics.resumedBytes ?? 0)
         if caching.asksAgain {
@@ -140,13 +140,13 @@ extension DownloadTable {
         return revalidation.ignoresCached && revalidation.isSame(bytes) ? endUnchanged(job, at: now) : bytes
     }
 
-    private mutating func endUnchanged(_ job: Job<Listener>, at now: Int64) -> Bytes? {
+    private mutating func endUnchanged(_ job: Job<Recipient>, at now: Int64) -> Bytes? {
         endAll(job, error: .cachedIsRight, failedAt: .response, at: now)
         return nil
     }
 
     /// Repeats the request without any condition.
-    private mutating func askAgain(_ job: Job<Listener>, _ caching: Job<Listener>.Caching, at now: Int64) {
+    private mutating func askAgain(_ job: Job<Recipient>, _ caching: Job<Recipient>.Caching, at now: Int64) {
         caching.asksAgain = false
         caching.revalidation = caching.revalidation?.unconditional
         job.request = job.original
@@ -155,14 +155,14 @@ extension DownloadTable {
     }
 
     /// Discards the saved part of a body, because the response to the request for its rest was invalid.
-    mutating func forgetPart(of job: Job<Listener>) {
+    mutating func forgetPart(of job: Job<Recipient>) {
         guard let saver = job.caching?.saver else { return }
         outbox.run(.endSaving(saver, isComplete: true))
         job.caching?.saver = nil
     }
 
     /// Serves a stored response after a failed transfer, if the cache rules allow that.
-    mutating func servesStale(_ job: Job<Listener>, at now: Int64) -> Bool {
+    mutating func servesStale(_ job: Job<Recipient>, at now: Int64) -> Bool {
         guard let caching = job.caching, caching.outcome == nil,
             let head = caching.revalidation?.headInstead()
         else { return false }
@@ -174,7 +174,7 @@ extension DownloadTable {
     }
 
     /// Discards progress and previews of a body that another body replaces.
-    mutating func forgetBody(of job: Job<Listener>) {
+    mutating func forgetBody(of job: Job<Recipient>) {
         endProgressive(of: job)
         job.progressive = nil
         job.received = 0
@@ -186,7 +186,7 @@ extension DownloadTable {
     }
 
     /// Serves the stored response for a job that has left the network.
-    private mutating func serveStored(_ job: Job<Listener>, _ head: ResponseHead, at now: Int64) {
+    private mutating func serveStored(_ job: Job<Recipient>, _ head: ResponseHead, at now: Int64) {
         guard let caching = job.caching, let stored = caching.revalidation?.storedBody else { return }
         // The progressive decode belongs to another body.
         endProgressive(of: job)
@@ -203,7 +203,7 @@ extension DownloadTable {
 
 extension DownloadTable {
     /// Carries out the decisions about the response once the job has left the table.
-    mutating func leaveCaches(_ job: Job<Listener>) {
+    mutating func leaveCaches(_ job: Job<Recipient>) {
         guard let caching = job.caching else { return }
         caching.wish?.withdraw()
         // A stored response served in place of a broken transfer does not complete the saved part.
@@ -221,7 +221,7 @@ extension DownloadTable {
     /// Stores the decoded pixels and the original that they were made of, where keepers want them. The pixels come first:
     /// who finds the original finds them, too, and decodes nothing.
     /// - Parameter forms: the forms of the pictures.
-    mutating func keep(_ pictures: [FormedPicture], _ forms: FormIndex, of job: Job<Listener>) {
+    mutating func keep(_ pictures: [FormedPicture], _ forms: FormIndex, of job: Job<Recipient>) {
         keepPixels(pictures, forms, of: job)
         var whole: Image?
         for picture in pictures {
@@ -234,13 +234,13 @@ extension DownloadTable {
         if whole != nil || pictures.isEmpty { return }
         guard let caching = job.caching else { return }
         switch pictures.first?.image {
-        case .failure(let error)?: isNoPicture(job, DownloadError(error))
+        case .failure(let error)?: foundNoPicture(job, DownloadError(error))
         case .success?, nil: caching.outcome = caching.outcome?.withoutBody
         }
     }
 
     /// Gives the images of a download to the memory levels of its loads.
-    mutating func keepPixels(_ pictures: [FormedPicture], _ forms: FormIndex, of job: Job<Listener>) {
+    mutating func keepPixels(_ pictures: [FormedPicture], _ forms: FormIndex, of job: Job<Recipient>) {
         if job.isEndUnproven || job.head?.response.isOfUnknownCaller == true { return }
         var last: PictureKeeper?
         for handler in job.handlers {
@@ -256,7 +256,7 @@ extension DownloadTable {
 
     /// Gives the body to each keeper of originals once, when it has proved to be an image or no caller asked for a
     /// decode.
-    mutating func keepOriginal(of job: Job<Listener>, for handlers: some Sequence<Handler>, image: Image? = nil) {
+    mutating func keepOriginal(of job: Job<Recipient>, for handlers: some Sequence<Handler>, image: Image? = nil) {
         guard let body = job.body, !job.isEndUnproven else { return }
         for handler in handlers {
             guard let keeper = handler.keeper, !job.kept.contains(where: { $0.isSame(as: keeper) }) else { continue }
@@ -274,7 +274,7 @@ extension DownloadTable {
     }
 
     /// Prevents storing a damaged image, even if HTTP allows it (row Z12).
-    func isNoPicture(_ job: Job<Listener>, _ error: DownloadError) {
+    func foundNoPicture(_ job: Job<Recipient>, _ error: DownloadError) {
         guard let caching = job.caching else { return }
         switch error.detail {
         case .imageEmpty, .imageUnknownFormat, .imageCorrupt, .imageTruncated, .imageZeroPixels,

@@ -12,7 +12,7 @@ extension DownloadTable {
     }
 
     /// - Parameter granted: the memory reserved for the image, if the job has waited for it.
-    private mutating func work(on job: Job<Listener>, _ granted: (any MemoryReserved)?, at now: Int64) -> DecodeWork? {
+    private mutating func work(on job: Job<Recipient>, _ granted: (any MemoryReserved)?, at now: Int64) -> DecodeWork? {
         guard let bytes = job.body else { return nil }
         job.stage = .working
         job.workBegan = now
@@ -30,7 +30,7 @@ extension DownloadTable {
     }
 
     /// Returns what ends the step of a job that is about to begin, when the last handler has left.
-    func makeStop(for job: Job<Listener>) -> DecodeStop? {
+    func makeStop(for job: Job<Recipient>) -> DecodeStop? {
         job.decodeStop = registry.helpers == nil ? nil : DecodeStop()
         return job.decodeStop
     }
@@ -44,7 +44,7 @@ extension DownloadTable {
         case .refused: endAll(job, error: .responseRefused, failedAt: .decode, at: now)
         case .failed(let error): endAll(job, error: error, failedAt: .decode, at: now)
         case .unexpected:
-            isNoPicture(job, .unexpectedBody)
+            foundNoPicture(job, .unexpectedBody)
             endAll(job, error: .unexpectedBody, failedAt: .decode, at: now)
         case .nothing(let judged):
             guard judgeLate(job, judged, at: now) else { break }
@@ -59,7 +59,7 @@ extension DownloadTable {
 
     /// Judges the response after a modifier has changed it, and ends the handlers that do not accept it.
     /// - Returns: false if another transfer follows.
-    private mutating func judgeLate(_ job: Job<Listener>, _ judged: Judged, at now: Int64) -> Bool {
+    private mutating func judgeLate(_ job: Job<Recipient>, _ judged: Judged, at now: Int64) -> Bool {
         job.judged = judged
         if triesAgain(job, refusing: judged, at: now) { return false }
         let handlers = job.handlers
@@ -73,7 +73,7 @@ extension DownloadTable {
 
     /// Takes a job back from a decode thread, and tells its facts.
     /// - Returns: nil if the job was cancelled meanwhile; the pixels are dropped.
-    private mutating func workEnded(on id: TransferID, _ facts: ImageFacts?) -> Job<Listener>? {
+    private mutating func workEnded(on id: TransferID, _ facts: ImageFacts?) -> Job<Recipient>? {
         decoding.release(id.number)?.forEach { outbox.append($0) }
         jobs[id.number]?.isWriting = false
         guard let job = jobs[id.number], case .working = job.stage else { return nil }
@@ -95,7 +95,7 @@ extension DownloadTable {
             statistics.imagesDecoded += isDecoded ? 1 : 0
             handOut(step, of: job, at: now)
         case .failure(let error):
-            isNoPicture(job, DownloadError(error))
+            foundNoPicture(job, DownloadError(error))
             endAll(job, error: DownloadError(error), failedAt: .decode, at: now)
         }
         fill(at: now)
@@ -111,14 +111,14 @@ extension DownloadTable {
 
     /// Ends the handlers that wanted no pixels. They waited only for the facts, so the outcome of the decode does not
     /// matter.
-    private mutating func endWhoWantBytes(_ job: Job<Listener>, at now: Int64) {
+    private mutating func endWhoWantBytes(_ job: Job<Recipient>, at now: Int64) {
         for handler in job.handlers where !handler.wantsPixels { end(handler, of: job, at: now) }
         job.handlers.removeAll { !$0.wantsPixels }
     }
 
     /// Gives the images to their handlers. A handler that joined during the decode and wants another form waits for a
     /// further decode.
-    private mutating func handOut(_ step: PictureStream.Step, of job: Job<Listener>, at now: Int64) {
+    private mutating func handOut(_ step: PictureStream.Step, of job: Job<Recipient>, at now: Int64) {
         let pictures = step.pictures ?? []
         let forms = FormIndex(pictures.map { $0.form })
         keep(pictures, forms, of: job)
@@ -133,7 +133,7 @@ extension DownloadTable {
     }
 
     mutating func end(
-        _ handler: Handler, of job: Job<Listener>, with picture: Result<Image, CoderError>,
+        _ handler: Handler, of job: Job<Recipient>, with picture: Result<Image, CoderError>,
         reserved: (any MemoryReserved)?, at now: Int64
     ) {
         switch picture {

@@ -26,7 +26,7 @@ extension DownloadTable {
 
     /// Starts a progressive decode if it is worthwhile. Called when more of a body has arrived or another caller has
     /// joined.
-    mutating func considerProgressive(_ job: Job<Listener>, at now: Int64) {
+    mutating func considerProgressive(_ job: Job<Recipient>, at now: Int64) {
         guard job.mayDecodeProgressively, job.isRunning, job.received > 0, job.bodyWork == nil,
             !job.request.hasSink
         else { return }
@@ -34,7 +34,7 @@ extension DownloadTable {
         guard job.isWatched || isWorthIt else { return }
         let stream = PictureStream(
             limits: rules.decodeLimits, registry: registry, memory: decoding.keeper(for: job, hasRoom: true))
-        let progressive = Job<Listener>.ProgressiveDecode(stream)
+        let progressive = Job<Recipient>.ProgressiveDecode(stream)
         progressive.facts = job.facts
         // Previews that were shown before the memory was taken back still count as shown.
         progressive.previewed = job.progressive?.previewed
@@ -45,7 +45,7 @@ extension DownloadTable {
         if !isShown { send(.show(job.id), for: job) }
     }
 
-    private func isWorthProgressiveDecode(_ job: Job<Listener>, at now: Int64) -> Bool {
+    private func isWorthProgressiveDecode(_ job: Job<Recipient>, at now: Int64) -> Bool {
         let (least, elapsed) = (rules.progressive.leastBytes, now - job.responded)
         guard !decoding.hasBodies, decoding.streamCount < rules.progressive.streams,
             elapsed >= rules.progressive.patience, job.handlers.wantLibraryPixels
@@ -56,9 +56,9 @@ extension DownloadTable {
     }
 
     /// Gives the received part of the body to the progressive decode and to the saver of partial bodies.
-    mutating func bodyShown(_ job: Job<Listener>, _ bytes: Bytes) {
+    mutating func bodyShown(_ job: Job<Recipient>, _ bytes: Bytes) {
         // Transports of the application answer on several threads, so that a shorter body may come after a longer one.
-        if job.request.plugin != nil, bytes.count < job.received { return }
+        if job.request.appTransport != nil, bytes.count < job.received { return }
         if let saver = job.caching?.saver { outbox.run(.save(saver, bytes)) }
         guard let progressive = job.progressive, progressive.stream != nil else { return }
         progressive.body = bytes
@@ -67,14 +67,14 @@ extension DownloadTable {
 
     /// Requests a step with the bytes already received, for a handler that has joined late, even if no more bytes
     /// arrive.
-    mutating func oweStep(_ job: Job<Listener>, to handler: Job<Listener>.Handler) {
+    mutating func oweStep(_ job: Job<Recipient>, to handler: Job<Recipient>.Handler) {
         if handler.wantsPreviews { job.progressive?.owesPreview = true }
         if handler.wantsFacts, job.facts == nil { job.progressive?.owesFacts = true }
         feed(job)
     }
 
     /// Queues the next step for a decode thread, if enough new bytes have arrived.
-    private mutating func feed(_ job: Job<Listener>) {
+    private mutating func feed(_ job: Job<Recipient>) {
         guard job.isRunning, let progressive = job.progressive, !progressive.isWorking, progressive.place == nil,
             progressive.stream != nil,
             let body = progressive.body,
@@ -87,7 +87,7 @@ extension DownloadTable {
 
     /// Returns the minimum number of new bytes for a step. Each step wakes a thread, so steps must be few enough to
     /// cost little beside the decoding, but frequent enough to leave little work for the end.
-    private func leastStep(_ job: Job<Listener>, _ progressive: Job<Listener>.ProgressiveDecode) -> Int {
+    private func leastStep(_ job: Job<Recipient>, _ progressive: Job<Recipient>.ProgressiveDecode) -> Int {
         if job.facts == nil { return 1 }
         // The first preview comes early, because it replaces an empty space on the screen.
         if job.isWatched { return progressive.previewed == nil ? 1 << 10 : max(4 << 10, progressive.read / 64) }
@@ -118,7 +118,7 @@ extension DownloadTable {
         return nil
     }
 
-    private func wantsPreview(_ job: Job<Listener>, _ progressive: Job<Listener>.ProgressiveDecode, at now: Int64)
+    private func wantsPreview(_ job: Job<Recipient>, _ progressive: Job<Recipient>.ProgressiveDecode, at now: Int64)
         -> Bool
     {
         guard job.handlers.wantPreviews, let body = progressive.body else { return false }
@@ -164,22 +164,22 @@ extension DownloadTable {
 
     /// Leaves the picture to a decode of the whole body. For a handler that wants previews or facts the stream may begin
     /// again, unless there already was one.
-    private mutating func leaveForTheEnd(_ job: Job<Listener>, _ progressive: Job<Listener>.ProgressiveDecode) {
+    private mutating func leaveForTheEnd(_ job: Job<Recipient>, _ progressive: Job<Recipient>.ProgressiveDecode) {
         endProgressive(of: job)
         (progressive.isIdle, progressive.wantsWhole) = (progressive.mayWait, true)
     }
 
-    mutating func tell(_ facts: ImageFacts?, of job: Job<Listener>) {
+    mutating func tell(_ facts: ImageFacts?, of job: Job<Recipient>) {
         guard let facts, job.facts == nil, job.progressive != nil || job.handlers.wantFacts else {
             return
         }
-        job.progressive = job.progressive ?? Job<Listener>.ProgressiveDecode(nil)
+        job.progressive = job.progressive ?? Job<Recipient>.ProgressiveDecode(nil)
         job.progressive?.facts = facts
         for handler in job.handlers where handler.wantsFacts { outbox.append(.facts(handler.listener, facts)) }
     }
 
     private mutating func show(
-        _ previews: [(form: DecodeOptions, image: Image)], of job: Job<Listener>, at now: Int64
+        _ previews: [(form: DecodeOptions, image: Image)], of job: Job<Recipient>, at now: Int64
     ) {
         guard !previews.isEmpty, let progressive = job.progressive else { return }
         progressive.previewed = (now, now - progressive.began, progressive.read)
@@ -199,12 +199,12 @@ extension DownloadTable {
     }
 
     /// Discards the progressive decode of a job.
-    mutating func endProgressive(of job: Job<Listener>) {
+    mutating func endProgressive(of job: Job<Recipient>) {
         if let stream = takeProgressive(of: job) { outbox.release(stream) }
     }
 
     /// Detaches and returns the job's stream, if there is one, so that the caller can continue it.
-    mutating func takeProgressive(of job: Job<Listener>) -> PictureStream? {
+    mutating func takeProgressive(of job: Job<Recipient>) -> PictureStream? {
         guard let progressive = job.progressive, let stream = progressive.stream else { return nil }
         decoding.removeStream(of: job, step: progressive.place)
         progressive.place = nil
@@ -216,14 +216,14 @@ extension DownloadTable {
 // MARK: - Ending before the last byte
 
 extension DownloadTable {
-    private func isEnough(_ forms: FormIndex, for job: Job<Listener>) -> Bool {
+    private func isEnough(_ forms: FormIndex, for job: Job<Recipient>) -> Bool {
         job.isRunning && job.handlers.allEndEarly
             && job.handlers.allSatisfy { forms.position(of: $0.form) != nil }
     }
 
     /// Ends the job and its transfer, because the image is complete and no caller wants the rest of the body.
     private mutating func endEarly(
-        _ job: Job<Listener>, _ pictures: [FormedPicture], _ forms: FormIndex, _ reserved: (any MemoryReserved)?,
+        _ job: Job<Recipient>, _ pictures: [FormedPicture], _ forms: FormIndex, _ reserved: (any MemoryReserved)?,
         at now: Int64
     ) {
         stopped(job)

@@ -11,7 +11,7 @@ extension DownloadTable {
     ///   - hit: what the request's lookup has found already: the cache is not asked again.
     ///   - time: the time of its submission, if that was earlier.
     mutating func submitted(
-        _ request: DownloadRequest, found hit: CacheHit? = nil, token: Token, listener: Listener,
+        _ request: DownloadRequest, found hit: CacheHit? = nil, token: Token, listener: Recipient,
         since time: Int64? = nil, at now: Int64
     ) {
         Trace.step("accept the request", .downloader)
@@ -47,7 +47,7 @@ extension DownloadTable {
     }
 
     /// Ends a request immediately that cannot be made.
-    mutating func refused(_ error: DownloadError, listener: Listener, at now: Int64) {
+    mutating func refused(_ error: DownloadError, listener: Recipient, at now: Int64) {
         statistics.requests += 1
         count(error)
         outbox.append(.end(listener, DownloadResult(error: error, stage: .submit, ended: now)))
@@ -57,7 +57,7 @@ extension DownloadTable {
         _ request: DownloadRequest, _ handler: Handler, isAnswered: Bool, at now: Int64
     ) -> TransferID {
         let id = jobs.makeID()
-        let stage: Job<Listener>.Stage
+        let stage: Job<Recipient>.Stage
         var wish: DiskRead?
         if let lookup = request.lookup {
             stage = .asking
@@ -71,7 +71,7 @@ extension DownloadTable {
             stage = .waiting(
                 slots.append(id, host: host, priority: request.priority, isPrompt: request.isPrompt, at: now))
         }
-        let job = Job<Listener>(id: id, request, handler, stage)
+        let job = Job<Recipient>(id: id, request, handler, stage)
         job.caching?.wish = wish
         if let claiming = job.claiming {
             job.mustLookAgain = stores.mayHave(claiming.lookup.key, since: claiming.settled)
@@ -90,7 +90,7 @@ extension DownloadTable {
     }
 
     /// - Returns: false if the handler has already been given its end.
-    private mutating func join(_ job: Job<Listener>, _ handler: Handler, at now: Int64) -> Bool {
+    private mutating func join(_ job: Job<Recipient>, _ handler: Handler, at now: Int64) -> Bool {
         if let error = job.judged?.refusal(by: handler.acceptance) {
             end(handler, of: job, error: error, failedAt: .response, at: now)
             return false
@@ -115,7 +115,7 @@ extension DownloadTable {
     }
 
     /// Sends a new handler the facts and the progress that the others have already received.
-    private mutating func tellThePast(of job: Job<Listener>, to handler: Handler) {
+    private mutating func tellThePast(of job: Job<Recipient>, to handler: Handler) {
         if handler.wantsFacts, let facts = job.facts { outbox.append(.facts(handler.listener, facts)) }
         guard handler.wantsProgress, job.started > 0 else { return }
         outbox.append(.progress(handler.listener, received: 0, expected: -1))
@@ -151,7 +151,7 @@ extension DownloadTable {
         fill(at: now)
     }
 
-    private static func cancellation(in stage: Job<Listener>.Stage) -> DownloadError {
+    private static func cancellation(in stage: Job<Recipient>.Stage) -> DownloadError {
         switch stage {
         case .asking: .cancelledAsking
         case .waiting, .claiming, .pausing: .cancelledWaiting
@@ -225,9 +225,9 @@ extension DownloadTable {
 // MARK: - Queries
 
 extension DownloadTable {
-    func job(of token: Token) -> Job<Listener>? { jobs.member(of: token)?.job }
+    func job(of token: Token) -> Job<Recipient>? { jobs.member(of: token)?.job }
 
-    func handler(of token: Token) -> (job: Job<Listener>, handler: Handler)? {
+    func handler(of token: Token) -> (job: Job<Recipient>, handler: Handler)? {
         guard let member = jobs.member(of: token), let handler = member.handler else { return nil }
         return (member.job, handler)
     }

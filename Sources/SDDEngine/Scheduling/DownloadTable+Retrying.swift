@@ -7,7 +7,7 @@ import SDDTransport
 extension DownloadTable {
     /// Handles a failed transfer that has left the network. Handlers that may retry wait for the next attempt; the
     /// others end.
-    mutating func failed(_ job: Job<Listener>, _ error: DownloadError, at stage: DownloadResult.Stage, at now: Int64) {
+    mutating func failed(_ job: Job<Recipient>, _ error: DownloadError, at stage: DownloadResult.Stage, at now: Int64) {
         guard let retry = retry(of: job, after: { _ in error }, at: now) else {
             return endAll(job, error: error, failedAt: stage, at: now)
         }
@@ -16,7 +16,7 @@ extension DownloadTable {
 
     /// Retries a job whose response was refused, if no handler accepts the response and one may retry.
     /// - Returns: false if there is no further attempt.
-    mutating func triesAgain(_ job: Job<Listener>, refusing judged: Judged, at now: Int64) -> Bool {
+    mutating func triesAgain(_ job: Job<Recipient>, refusing judged: Judged, at now: Int64) -> Bool {
         let refusal = { (handler: Handler) in judged.refusal(by: handler.acceptance) }
         guard let retry = retry(of: job, after: refusal, at: now) else { return false }
         if job.isRunning {
@@ -61,7 +61,7 @@ extension DownloadTable {
     /// Decides whether there is another attempt, and if so takes it from the retry budget.
     /// - Parameter why: returns the error of a handler; nil for a handler that has not failed, which rules a retry out.
     private mutating func retry(
-        of job: Job<Listener>, after why: (Handler) -> DownloadError?, at now: Int64
+        of job: Job<Recipient>, after why: (Handler) -> DownloadError?, at now: Int64
     ) -> Retry? {
         // No transfer was started, so the result comes from a cache and would be the same again.
         guard job.started > 0 else { return nil }
@@ -76,7 +76,7 @@ extension DownloadTable {
     }
 
     private mutating func carryOut(
-        _ retry: Retry, of job: Job<Listener>, after why: (Handler) -> DownloadError?,
+        _ retry: Retry, of job: Job<Recipient>, after why: (Handler) -> DownloadError?,
         failedAt stage: DownloadResult.Stage, at now: Int64
     ) {
         let tokens = Set(retry.handlers.map { $0.token })
@@ -90,7 +90,7 @@ extension DownloadTable {
     }
 
     /// Resets the job for the next attempt. The part of its body that was saved on disk is kept.
-    private mutating func startOver(_ job: Job<Listener>) {
+    private mutating func startOver(_ job: Job<Recipient>) {
         forgetBody(of: job)
         leaveCaches(job)
         job.caching?.startOver()
@@ -100,7 +100,7 @@ extension DownloadTable {
         job.needsBodyWork = job.bodyWork != nil
     }
 
-    private mutating func pause(_ job: Job<Listener>, for duration: Int64, at now: Int64) {
+    private mutating func pause(_ job: Job<Recipient>, for duration: Int64, at now: Int64) {
         jobs.renumber(job)
         job.stage = .pausing
         job.priority = job.wantedPriority

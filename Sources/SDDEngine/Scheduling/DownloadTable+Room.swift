@@ -16,7 +16,7 @@ extension DownloadTable {
     }
 
     /// Makes a job prompt when a caller joins it that may be blocked until its end.
-    mutating func makePrompt(_ job: Job<Listener>, at now: Int64) {
+    mutating func makePrompt(_ job: Job<Recipient>, at now: Int64) {
         if job.isPrompt { return }
         job.isPrompt = true
         switch job.stage {
@@ -37,7 +37,7 @@ extension DownloadTable {
     // MARK: - Complete bodies
 
     /// Makes a job wait for memory, because a decode thread found none for its image.
-    mutating func lineUp(_ job: Job<Listener>) {
+    mutating func lineUp(_ job: Job<Recipient>) {
         // Handlers that did not want the image have already ended.
         if job.handlers.isEmpty { return remove(job) }
         job.priority = job.wantedPriority
@@ -48,7 +48,7 @@ extension DownloadTable {
     }
 
     /// Removes and returns the first job of a line for which there is enough memory now, with the memory.
-    mutating func nextWithRoom() -> (Job<Listener>, any MemoryReserved)? {
+    mutating func nextWithRoom() -> (Job<Recipient>, any MemoryReserved)? {
         guard decoding.lacksRoom else { return nil }
         for isPrompt in [true, false] {
             guard let number = decoding.firstLacking(isPrompt: isPrompt), let job = jobs[number],
@@ -80,7 +80,7 @@ extension DownloadTable {
 
     /// Takes the memory of one progressive decode back. Previews may start again once twice as much of the body has
     /// arrived, which limits the bytes decoded again to the bytes of the body.
-    mutating func takeRoomBack(of job: Job<Listener>, _ progressive: Job<Listener>.ProgressiveDecode) {
+    mutating func takeRoomBack(of job: Job<Recipient>, _ progressive: Job<Recipient>.ProgressiveDecode) {
         progressive.isTakenBack = false
         progressive.beginsAgain = max(1, progressive.body?.count ?? progressive.read).multipliedSaturating(by: 2)
         endProgressive(of: job)

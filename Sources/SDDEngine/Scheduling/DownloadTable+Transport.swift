@@ -34,12 +34,12 @@ extension DownloadTable {
         }
     }
 
-    private func runningJob(_ id: TransferID) -> Job<Listener>? {
+    private func runningJob(_ id: TransferID) -> Job<Recipient>? {
         guard let job = jobs[id.number], job.isRunning else { return nil }
         return job
     }
 
-    private mutating func responded(_ job: Job<Listener>, _ head: ResponseHead, at now: Int64) {
+    private mutating func responded(_ job: Job<Recipient>, _ head: ResponseHead, at now: Int64) {
         guard let head = cacheSees(head, of: job, at: now) else { return }
         job.head = head
         job.responded = now
@@ -57,7 +57,7 @@ extension DownloadTable {
 
     /// Ends the handlers that do not accept the response. If none is left, the transfer is cancelled too, because its
     /// body is not worth reading, unless the job retries.
-    mutating func judge(_ job: Job<Listener>, _ judged: Judged, at now: Int64) {
+    mutating func judge(_ job: Job<Recipient>, _ judged: Judged, at now: Int64) {
         job.judged = judged
         guard job.handlers.contains(where: { judged.refusal(by: $0.acceptance) != nil }) else { return }
         if job.isRunning, triesAgain(job, refusing: judged, at: now) { return }
@@ -77,14 +77,14 @@ extension DownloadTable {
         }
     }
 
-    private mutating func received(_ job: Job<Listener>, _ count: Int64, at now: Int64) {
+    private mutating func received(_ job: Job<Recipient>, _ count: Int64, at now: Int64) {
         job.received = count
         if !job.request.hasSink { holds(count, of: job) }
         considerProgressive(job, at: now)
         tell(count, of: job.head?.expectedBytes ?? -1, in: job, at: now)
     }
 
-    private mutating func finished(_ job: Job<Listener>, _ end: TransferEnd, at now: Int64) {
+    private mutating func finished(_ job: Job<Recipient>, _ end: TransferEnd, at now: Int64) {
         job.end = end
         job.finished = now
         count(end)
@@ -120,7 +120,7 @@ extension DownloadTable {
     }
 
     /// Handles a complete body.
-    mutating func arrived(_ job: Job<Listener>, _ bytes: Bytes, at now: Int64) {
+    mutating func arrived(_ job: Job<Recipient>, _ bytes: Bytes, at now: Int64) {
         if job.end != nil { Trace.step("take the body", .downloader) }
         job.body = bytes
         job.received = !job.request.hasSink ? Int64(bytes.count) : job.end?.metrics.handedOutBytes ?? 0
@@ -133,7 +133,7 @@ extension DownloadTable {
     }
 
     /// Logs that no caller accepts the response.
-    private mutating func sayRefused(_ job: Job<Listener>, _ error: DownloadError, at now: Int64) {
+    private mutating func sayRefused(_ job: Job<Recipient>, _ error: DownloadError, at now: Int64) {
         guard logs >= .info else { return }
         let message = "Failed: \(error.message)"
         outbox.append(.notice(notice(.log, job, at: now, level: .info, message: message), to: nil))
@@ -156,7 +156,7 @@ extension DownloadTable {
 
 extension DownloadTable {
     /// Ends the handlers that want bytes, and queues the job for a decode thread if others want pixels or facts.
-    mutating func handOut(_ job: Job<Listener>, at now: Int64) {
+    mutating func handOut(_ job: Job<Recipient>, at now: Int64) {
         if job.handlers.contains(where: { $0.keeper != nil }) {
             keepOriginal(of: job, for: job.handlers.filter { !$0.wantsPixels })
         }
@@ -167,7 +167,7 @@ extension DownloadTable {
     }
 
     /// Queues the job for a decode thread, with the priority of its remaining handlers.
-    mutating func queue(_ job: Job<Listener>) {
+    mutating func queue(_ job: Job<Recipient>) {
         if job.progressive?.isWorking == true {
             // A stream takes one step at a time, so the last step follows the one in progress.
             job.progressive?.bodyWaits = true

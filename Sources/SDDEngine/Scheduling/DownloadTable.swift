@@ -11,9 +11,9 @@ import SDDTransport
 /// Its state is in its parts: `JobIndex`, `TransferSlots`, `DecodeQueue`, `RetryQueue` and `Outbox`. The events are in
 /// `DownloadTable+Requests`, `+Caching`, `+Transport`, `+Decoding`, `+ProgressiveDecode`, `+Room`, `+Retrying` and
 /// `+Clocks`.
-struct DownloadTable<Listener: AnyObject> {
+struct DownloadTable<Recipient: AnyObject> {
     typealias Token = UInt64
-    typealias Handler = Job<Listener>.Handler
+    typealias Handler = Job<Recipient>.Handler
 
     /// The rules that the application has set.
     struct Rules: Sendable {
@@ -39,14 +39,14 @@ struct DownloadTable<Listener: AnyObject> {
         var networkThreads = 1
     }
 
-    var jobs: JobIndex<Listener>
-    var slots: TransferSlots<Listener>
-    var decoding: DecodeQueue<Listener>
+    var jobs: JobIndex<Recipient>
+    var slots: TransferSlots<Recipient>
+    var decoding: DecodeQueue<Recipient>
     let registry: CoderRegistry
     var deadlines = Deadlines<RequestLimit>()
     var retries: RetryQueue
     var stores = RecentStores()
-    var outbox: Outbox<Listener>
+    var outbox: Outbox<Recipient>
     var rules: Rules
     var statistics = Statistics()
     /// True if a listener wants the events of transfers.
@@ -128,7 +128,7 @@ extension DownloadTable {
         }
     }
 
-    private mutating func start(_ job: Job<Listener>, at now: Int64) {
+    private mutating func start(_ job: Job<Recipient>, at now: Int64) {
         guard let turn = job.caching?.turn ?? lateTurn(of: job) else { return begin(job, at: now) }
         job.caching?.turn = nil
         job.stage = .claiming
@@ -137,7 +137,7 @@ extension DownloadTable {
 
     /// Returns what asks for a claim, if the job has none and needs one: its disk has other users, or may have the entry
     /// by now. Otherwise the job marks its key, for users that may come.
-    private func lateTurn(of job: Job<Listener>) -> HTTPLookupJob? {
+    private func lateTurn(of job: Job<Recipient>) -> HTTPLookupJob? {
         guard job.caching == nil, job.mark == nil, let claiming = job.claiming, let disk = claiming.lookup.cache.disk
         else { return nil }
         if !job.mustLookAgain, !claiming.lookup.cache.hasOtherUsers {
@@ -151,13 +151,13 @@ extension DownloadTable {
 
     /// Sends a command to the network thread of a job: all transfers to one host are on one thread, so that they can
     /// share connections. Transports of the application are called on the first.
-    mutating func send(_ command: TransportCommand, for job: Job<Listener>) {
-        let isOnFirst = outbox.threadCount == 1 || job.request.hasPlugin
+    mutating func send(_ command: TransportCommand, for job: Job<Recipient>) {
+        let isOnFirst = outbox.threadCount == 1 || job.request.hasAppTransport
         outbox.send(command, to: isOnFirst ? 0 : Int(job.host % UInt64(outbox.threadCount)))
     }
 
     /// Starts the transfer of a job that has a slot and the right to download.
-    mutating func begin(_ job: Job<Listener>, at now: Int64) {
+    mutating func begin(_ job: Job<Recipient>, at now: Int64) {
         job.stage = .running
         if job.started == 0 { job.attempts += 1 }
         job.started = now
@@ -179,19 +179,19 @@ extension DownloadTable {
     }
 
     /// Removes a job from the network and frees its slot.
-    mutating func stopped(_ job: Job<Listener>) {
+    mutating func stopped(_ job: Job<Recipient>) {
         slots.ended(job)
         holds(0, of: job)
     }
 
     /// Records how many bytes of a running job's body are in memory.
-    mutating func holds(_ bytes: Int64, of job: Job<Listener>) {
+    mutating func holds(_ bytes: Int64, of job: Job<Recipient>) {
         statistics.receivingBytes &+= bytes &- job.receivingBytes
         job.receivingBytes = bytes
     }
 
     /// Updates a job's priority from its handlers, and its position in the line that it waits in.
-    mutating func reprioritize(_ job: Job<Listener>, at now: Int64) {
+    mutating func reprioritize(_ job: Job<Recipient>, at now: Int64) {
         let (old, new) = (job.priority, job.wantedPriority)
         guard new != old else { return }
         job.priority = new
@@ -219,7 +219,7 @@ extension DownloadTable {
     }
 
     /// Pauses or resumes a running job, as `TransferSlots.pauses` decides.
-    mutating func updatePause(_ job: Job<Listener>) {
+    mutating func updatePause(_ job: Job<Recipient>) {
         guard job.isRunning else { return }
         let pauses = slots.pauses(job, isHeldBack: decoding.backlog.isHeldBack)
         guard pauses != job.isPaused else { return }
@@ -233,7 +233,7 @@ extension DownloadTable {
 extension DownloadTable {
     /// Tells one handler its end. The handler must leave its job's list, or the job the table.
     mutating func end(
-        _ handler: Handler, of job: Job<Listener>, image: Image? = nil, reserved: (any MemoryReserved)? = nil,
+        _ handler: Handler, of job: Job<Recipient>, image: Image? = nil, reserved: (any MemoryReserved)? = nil,
         error: DownloadError? = nil, failedAt stage: DownloadResult.Stage? = nil, at now: Int64
     ) {
         jobs.remove(token: handler.token)
@@ -262,33 +262,33 @@ extension DownloadTable {
 
     /// Ends all handlers alike, and their job, which must have left the network.
     mutating func endAll(
-        _ job: Job<Listener>, error: DownloadError? = nil, failedAt stage: DownloadResult.Stage? = nil,
+        _ job: Job<Recipient>, error: DownloadError? = nil, failedAt stage: DownloadResult.Stage? = nil,
         at now: Int64
     ) {
         remove(job)
         job.handlers.takeAll().forEach { end($0, of: job, error: error, failedAt: stage, at: now) }
     }
 
-    mutating func remove(_ job: Job<Listener>) {
+    mutating func remove(_ job: Job<Recipient>) {
         jobs.remove(job)
         if job.isPrompt { promptJobsChanged(by: -1) }
         endProgressive(of: job)
         leaveCaches(job)
         if let mark = job.mark { unmark(job, mark) }
         // A lookup may hold the last reference to a cache or to pixels in the application's memory.
-        if job.bodyWork != nil || job.request.hasPlugin || job.caching != nil || !job.kept.isEmpty {
+        if job.bodyWork != nil || job.request.hasAppTransport || job.caching != nil || !job.kept.isEmpty {
             outbox.release(job)
         }
     }
 
     /// Ends the mark of a job's key, once the original is on disk if it is stored.
-    private mutating func unmark(_ job: Job<Listener>, _ mark: DownloadMark) {
+    private mutating func unmark(_ job: Job<Recipient>, _ mark: DownloadMark) {
         job.mark = nil
         outbox.run(.unmark(mark, job.kept.isEmpty ? nil : job.claiming?.lookup.cache.disk))
     }
 
     /// Removes a job that no caller waits for any more from the table, and from the line or slot that it occupies.
-    mutating func abandon(_ job: Job<Listener>, error: DownloadError, at now: Int64) {
+    mutating func abandon(_ job: Job<Recipient>, error: DownloadError, at now: Int64) {
         remove(job)
         job.decodeStop?.stop()
         switch job.stage {
@@ -316,7 +316,8 @@ extension DownloadTable {
 
 extension DownloadTable {
     /// Reports progress to the handlers that want it. Counts between the first and the last may be skipped.
-    mutating func tell(_ count: Int64, of expected: Int64, in job: Job<Listener>, isLast: Bool = false, at now: Int64) {
+    mutating func tell(_ count: Int64, of expected: Int64, in job: Job<Recipient>, isLast: Bool = false, at now: Int64)
+    {
         guard job.handlers.wantProgress else { return }
         var next = job.handlers.firstPlace
         while let place = next, let handler = job.handlers[place] {
@@ -343,14 +344,14 @@ extension DownloadTable {
 
     /// Reports an event of a transfer to the observer, if there is one.
     mutating func observe(
-        _ kind: Notice.Kind, _ job: Job<Listener>, error: DownloadError? = nil, at now: Int64, delay: Int64 = 0
+        _ kind: Notice.Kind, _ job: Job<Recipient>, error: DownloadError? = nil, at now: Int64, delay: Int64 = 0
     ) {
         guard observes else { return }
         outbox.append(.notice(notice(kind, job, error: error, at: now, delay: delay), to: nil))
     }
 
     func notice(
-        _ kind: Notice.Kind, _ job: Job<Listener>, error: DownloadError? = nil, at now: Int64,
+        _ kind: Notice.Kind, _ job: Job<Recipient>, error: DownloadError? = nil, at now: Int64,
         level: LogLevel = .none, message: String? = nil, delay: Int64 = 0
     ) -> Notice {
         Notice(

@@ -3,8 +3,8 @@ import SDDTransport
 
 /// The decisions of a `DownloadTable` that others have to carry out: events for listeners, commands for the transport,
 /// work for caches, objects to release, and wake-ups of the decode threads. Each kind keeps its order. A value, part of the table.
-struct Outbox<Listener: AnyObject> {
-    private var batch = EventBatch<Listener>()
+struct Outbox<Recipient: AnyObject> {
+    private var batch = EventBatch<Recipient>()
     /// Commands for each network thread, by its number.
     private var commands: [[TransportCommand]]
     /// The threads that have commands.
@@ -24,8 +24,8 @@ struct Outbox<Listener: AnyObject> {
 
     // MARK: - Adding
 
-    mutating func append(_ event: DeliveryEvent<Listener>) { batch.events.append(event) }
-    mutating func append(_ end: RequestEnd<Listener>) {
+    mutating func append(_ event: DeliveryEvent<Recipient>) { batch.events.append(event) }
+    mutating func append(_ end: RequestEnd<Recipient>) {
         if end.isOfStage {
             batch.stageEnds.append(end)
         } else {
@@ -33,7 +33,7 @@ struct Outbox<Listener: AnyObject> {
         }
     }
     /// Keeps events other than the end, which comes later, from a listener.
-    mutating func mute(_ listener: Listener) { batch.muted.append(listener) }
+    mutating func mute(_ listener: Recipient) { batch.muted.append(listener) }
     /// Releases an object without the lock, because it may hold objects of the application.
     mutating func release(_ object: AnyObject) { batch.released.append(object) }
     /// - Parameter thread: the number of the network thread that the command is for.
@@ -53,10 +53,10 @@ struct Outbox<Listener: AnyObject> {
     /// Removes and returns the events, with their position in the order of all batches. Batches are delivered after the
     /// unlock by threads that may overtake one another, but must reach the application in the order in which they were
     /// decided.
-    mutating func takeBatch() -> EventBatch<Listener> {
+    mutating func takeBatch() -> EventBatch<Recipient> {
         if batch.isEmpty { return EventBatch() }
         lastTicket += 1
-        var taken = EventBatch<Listener>()
+        var taken = EventBatch<Recipient>()
         swap(&taken, &batch)
         taken.ticket = lastTicket
         return taken

@@ -3,8 +3,8 @@ import SDDTransport
 
 /// The jobs that wait for a slot on the network and those that have one, and the rules on how many run: slots, hosts,
 /// suspension and the background. A value, part of the table.
-struct TransferSlots<Listener: AnyObject> {
-    typealias Rules = DownloadTable<Listener>.Rules
+struct TransferSlots<Recipient: AnyObject> {
+    typealias Rules = DownloadTable<Recipient>.Rules
 
     private enum Background {
         case no
@@ -15,7 +15,7 @@ struct TransferSlots<Listener: AnyObject> {
 
     private var waiting: WaitingQueue
     /// Jobs on the network, by the number of their id.
-    private var runners = NumberMap<Job<Listener>>()
+    private var runners = NumberMap<Job<Recipient>>()
     private var maxConcurrent: Int
     private var reservedForUrgent: Int
     /// The number of jobs that have a slot: those on the network, and those that claim the right to download.
@@ -97,10 +97,10 @@ extension TransferSlots {
     }
 
     /// Records that the transfer of a job that has a slot is on the network.
-    mutating func began(_ job: Job<Listener>) { runners[job.id.number] = job }
+    mutating func began(_ job: Job<Recipient>) { runners[job.id.number] = job }
 
     /// Frees a job's slot.
-    mutating func ended(_ job: Job<Listener>) {
+    mutating func ended(_ job: Job<Recipient>) {
         running -= 1
         runners[job.id.number] = nil
         if job.priority < Self.urgent { runningOrdinary -= 1 }
@@ -113,10 +113,10 @@ extension TransferSlots {
     }
 
     /// The jobs on the network in the order of their ids.
-    var onNetwork: [Job<Listener>] { runners.sortedValues }
+    var onNetwork: [Job<Recipient>] { runners.sortedValues }
 
     /// The paused jobs on the network, the most urgent first.
-    var paused: [Job<Listener>] {
+    var paused: [Job<Recipient>] {
         runners.values.filter { $0.isPaused }
             .sorted { ($1.priority, $0.id.number) < ($0.priority, $1.id.number) }
     }
@@ -142,7 +142,7 @@ extension TransferSlots {
 
     /// Returns whether a job on the network should pause. In the foreground it pauses while the decoders are far
     /// behind. In the background it runs only during the grace time, and only if one of its handlers wants that.
-    func pauses(_ job: Job<Listener>, isHeldBack: Bool) -> Bool {
+    func pauses(_ job: Job<Recipient>, isHeldBack: Bool) -> Bool {
         switch background {
         case .no: isHeldBack
         case .grace: !job.handlers.continueInBackground

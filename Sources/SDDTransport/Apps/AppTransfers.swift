@@ -5,7 +5,7 @@ package import SDDBase
 package final class AppTransfers: Sendable {
     private final class Transfer: @unchecked Sendable {
         // Safety: touched only under `transfers`' lock, except for the constants.
-        let plugin: any AppTransport
+        let appTransport: any AppTransport
         let request: HTTPRequest
         var started: Int64
         let requestTime: Int64
@@ -43,8 +43,8 @@ package final class AppTransfers: Sendable {
             announced.flatMap { count < $0 ? .belowAnnounced($0, came: count) : nil }
         }
 
-        init(_ plugin: any AppTransport, _ request: HTTPRequest, _ time: any TimeSource) {
-            self.plugin = plugin
+        init(_ appTransport: any AppTransport, _ request: HTTPRequest, _ time: any TimeSource) {
+            self.appTransport = appTransport
             self.request = request
             started = time.monotonicMicroseconds()
             requestTime = time.wallMicroseconds()
@@ -151,7 +151,7 @@ extension AppTransfers {
     }
 
     private static func startsAppTransport(_ command: TransportCommand) -> Bool {
-        if case .start(_, let request, _) = command { request.plugin != nil } else { false }
+        if case .start(_, let request, _) = command { request.appTransport != nil } else { false }
     }
 
     private func pause(_ id: TransferID) -> Bool {
@@ -176,28 +176,28 @@ extension AppTransfers {
     }
 
     private func start(_ id: TransferID, _ request: HTTPRequest, _ priority: Priority) -> Bool {
-        guard let plugin = request.plugin else { return false }
+        guard let appTransport = request.appTransport else { return false }
         // The application's transports do not support resuming.
         var request = request
         if request.resume != nil { request.resume = nil }
         transfers.withLock { transfers in
-            let transfer = Transfer(plugin, request, time)
+            let transfer = Transfer(appTransport, request, time)
             transfers[id] = transfer
             transfers.schedule(transfer, id, at: transfer.started)
         }
-        plugin.start(id, request, priority: priority)
+        appTransport.start(id, request, priority: priority)
         return true
     }
 
     private func cancel(_ id: TransferID) -> Bool {
         guard let transfer = transfers.withLock({ $0.remove(id) }) else { return false }
-        transfer.plugin.cancel(id)
+        transfer.appTransport.cancel(id)
         return true
     }
 
     private func setPriority(_ id: TransferID, _ priority: Priority) -> Bool {
         guard let transfer = transfers.withLock({ $0[id] }) else { return false }
-        transfer.plugin.setPriority(id, to: priority)
+        transfer.appTransport.setPriority(id, to: priority)
         return true
     }
 
@@ -207,7 +207,7 @@ extension AppTransfers {
             defer { transfers = State() }
             return transfers.transfers
         }
-        for (id, transfer) in ended { transfer.plugin.cancel(id) }
+        for (id, transfer) in ended { transfer.appTransport.cancel(id) }
     }
 
     /// Ends transfers whose time limit has expired, and writes bytes that wait for a sink.
@@ -238,7 +238,7 @@ extension AppTransfers {
         }
         let soonest = blocked.isEmpty ? next : flush(blocked, &ended)
         let events = ended.map { id, transfer, end -> TransferEvent in
-            if case .failure = end.result, transfer.heldEnd == nil { transfer.plugin.cancel(id) }
+            if case .failure = end.result, transfer.heldEnd == nil { transfer.appTransport.cancel(id) }
             return .finished(id, end)
         }
         return (events, soonest)
@@ -417,7 +417,7 @@ extension AppTransfers {
 
     private func failed(_ id: TransferID, _ error: TransportError) -> [TransferEvent] {
         guard let transfer = transfers.withLock({ $0.remove(id) }) else { return [] }
-        transfer.plugin.cancel(id)
+        transfer.appTransport.cancel(id)
         return [.finished(id, failedEnd(of: transfer, error))]
     }
 

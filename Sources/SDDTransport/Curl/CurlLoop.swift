@@ -297,7 +297,7 @@ extension CurlLoop {
         // A redirect may have turned the request into one that may be sent twice, so its method does not tell.
         if transfer.isListener { news.listeners -= 1 }
         news.deaf.remove(transfer.id)
-        transfer.isDone()
+        transfer.markOver()
         sinks.remove(transfer.id)
         if running.isEmpty { looks.removeAll() }
     }

@@ -94,7 +94,7 @@ extension CurlTransfer {
     }
 
     /// Marks the transfer as over: its end was reported, or it was cancelled.
-    func isDone() {
+    func markOver() {
         progress.isOver = true
         leaveConnection()
     }

@@ -14,7 +14,7 @@ package struct HTTPRequest: Sendable {
 
     private struct RareParts {
         var body: Bytes?
-        var plugin: (any AppTransport)?
+        var appTransport: (any AppTransport)?
         var sink: BodySink?
         var resume: ResumePoint?
         var cookies: [String]?
@@ -51,9 +51,9 @@ package struct HTTPRequest: Sendable {
 
     package init(
         url: ImageURL, method: String = "GET", headers: HTTPFields = HTTPFields(), body: Bytes? = nil,
-        options: TransferOptions = .standard, plugin: (any AppTransport)? = nil
+        options: TransferOptions = .standard, appTransport: (any AppTransport)? = nil
     ) {
-        let rare = body == nil && plugin == nil ? nil : Rare(RareParts(body: body, plugin: plugin))
+        let rare = body == nil && appTransport == nil ? nil : Rare(RareParts(body: body, appTransport: appTransport))
         storage = Storage(Parts(url: url, method: method, headers: headers, options: options, rare: rare))
     }
 
@@ -78,9 +78,9 @@ package struct HTTPRequest: Sendable {
         set { parts.options = newValue }
     }
     /// The application's transport that fetches the request in place of this one.
-    package var plugin: (any AppTransport)? {
-        get { storage.parts.rare?.parts.plugin }
-        set { rare.plugin = newValue }
+    package var appTransport: (any AppTransport)? {
+        get { storage.parts.rare?.parts.appTransport }
+        set { rare.appTransport = newValue }
     }
     /// The destination of the body; `nil` means memory.
     package var sink: BodySink? {
@@ -115,7 +115,7 @@ extension HTTPRequest {
     package var scheme: ImageURL.Scheme { storage.parts.url.scheme }
     package var hostKey: UInt64 { storage.parts.url.hostKey }
     package var hasSink: Bool { storage.parts.rare?.parts.sink != nil }
-    package var hasPlugin: Bool { storage.parts.rare?.parts.plugin != nil }
+    package var hasAppTransport: Bool { storage.parts.rare?.parts.appTransport != nil }
 
     /// Hash key of the URL, method, header fields and options: equal for equal ones, and usually different for others.
     /// The hashes of the parts are computed once, when the parts are made.

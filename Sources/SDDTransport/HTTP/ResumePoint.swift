@@ -43,7 +43,8 @@ extension HTTPRequest {
     /// Drops a resume point that is useless, or that conflicts with the request's own header fields.
     mutating func dropUselessResumePoint() {
         guard let resume else { return }
-        let isPlain = method == "GET" && body == nil && plugin == nil && (url.scheme == .http || url.scheme == .https)
+        let isPlain =
+            method == "GET" && body == nil && appTransport == nil && (url.scheme == .http || url.scheme == .https)
         let hasRest = resume.count > 0 && resume.count < resume.total ?? .max
         let hasConditions = Self.conditions.contains { headers[$0] != nil }
         if !isPlain || !hasRest || hasConditions { self.resume = nil }
