@@ -13,17 +13,17 @@ import Testing
     init() throws { driver = try Driver() }
 
     private func request(
-        _ text: String, limit: Int64 = 100, _ change: (inout DownloadRequest.Parts) -> Void = { _ in }
+        _ text: String, limit: Int64 = 100, _ change: (DownloadRequest.Parts) -> Void = { _ in }
     ) throws -> DownloadRequest {
         let url = try Array(text.utf8).withUnsafeBufferPointer { try ImageURL(data: $0, limit: 1000) }
-        var request = DownloadRequest.Parts(transfer: HTTPRequest(url: url))
+        let request = DownloadRequest.Parts(transfer: HTTPRequest(url: url))
         request.wantsPixels = false
-        change(&request)
+        change(request)
         try request.answerDataURL(limit: limit)
         return DownloadRequest(request)
     }
 
-    private func refusal(_ text: String, limit: Int64 = 100, _ change: (inout DownloadRequest.Parts) -> Void = { _ in })
+    private func refusal(_ text: String, limit: Int64 = 100, _ change: (DownloadRequest.Parts) -> Void = { _ in })
         -> DownloadError.Detail?
     {
         do {
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test func otherRequestsAreUnchanged() throws {
-        var other = DownloadRequest.Parts(transfer: try Sample.request("http://h/").transfer)
+        let other = DownloadRequest.Parts(transfer: try Sample.request("http://h/").transfer)
         try other.answerDataURL(limit: 1)
         #expect(other.lookup == nil)
         // An application's transport for data: takes precedence.

@@ -30,7 +30,7 @@ public func sdd_cache_put(
         try read(item, "item", into: &given)
         let made = try cacheItem(given)
         let callbacks = callbacks(given.key, given.completed, given.user_data, given.user_data_free)
-        var request = DownloadRequest.Parts(transfer: HTTPRequest(url: ImageURL(key: made.key)))
+        let request = DownloadRequest.Parts(transfer: HTTPRequest(url: ImageURL(key: made.key)))
         request.lookup = StoreLookup(cache, made)
         request.wantsPixels = false
         return try submit(DownloadRequest(request), callbacks, to: client)
@@ -64,7 +64,7 @@ public func sdd_cache_query(
         }
         let made = try readQuery(given, cache, standard: client.currentDefaults.form)
         let callbacks = callbacks(given.key, given.completed, given.user_data, given.user_data_free)
-        var request = DownloadRequest.Parts(transfer: HTTPRequest(url: ImageURL(key: made.key)))
+        let request = DownloadRequest.Parts(transfer: HTTPRequest(url: ImageURL(key: made.key)))
         request.lookup = made.lookup
         request.priority = made.priority
         request.wantsPixels = made.wantsImage

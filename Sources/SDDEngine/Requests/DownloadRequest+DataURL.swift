@@ -6,7 +6,7 @@ extension DownloadRequest.Parts {
     /// - Parameter limit: the maximum size of the body, in bytes.
     /// - Throws: also if the request has another method than GET, or a sink. Header fields have no effect, as in the
     ///   Fetch Standard: a range or a condition is ignored, as a server may do (RFC 9110 §14.2).
-    package mutating func answerDataURL(limit: Int64) throws(DownloadError) {
+    package func answerDataURL(limit: Int64) throws(DownloadError) {
         guard transfer.url.scheme == .data, transfer.appTransport == nil else { return }
         guard transfer.method == "GET" else {
             throw DownloadError(.invalidOperation, .badMethod, "The method of a request for a data: URL is not GET.")

@@ -7,8 +7,9 @@ package import SDDTransport
 /// changed. Its properties are those of `Parts`; within this module the compiler sees through the key paths.
 @dynamicMemberLookup
 package struct DownloadRequest: Sendable {
-    /// All that a request consists of.
-    package struct Parts: Sendable {
+    /// All that a request consists of. Changed in place while the request is being made, on one thread.
+    package final class Parts: @unchecked Sendable {
+        // Safety: once there is a request, only that request changes it, while it holds the only reference.
         package var transfer: HTTPRequest
         package var priority = Priority.normal
         package var wantsPixels = true
@@ -61,30 +62,48 @@ package struct DownloadRequest: Sendable {
             bodyWork != nil || lookup != nil || claiming != nil || keeper != nil || pixelKeeper != nil || search != nil
                 || transfer.hasAppTransport || sharedForm.form.transforms != nil
         }
+
+        fileprivate init(copying other: Parts) {
+            transfer = other.transfer
+            priority = other.priority
+            wantsPixels = other.wantsPixels
+            sharedForm = other.sharedForm
+            wantsProgress = other.wantsProgress
+            wantsPreviews = other.wantsPreviews
+            wantsFacts = other.wantsFacts
+            endsEarly = other.endsEarly
+            continuesInBackground = other.continuesInBackground
+            queueLimit = other.queueLimit
+            totalLimit = other.totalLimit
+            maxAttempts = other.maxAttempts
+            acceptance = other.acceptance
+            bodyWork = other.bodyWork
+            lookup = other.lookup
+            claiming = other.claiming
+            keeper = other.keeper
+            pixelKeeper = other.pixelKeeper
+            search = other.search
+            isStage = other.isStage
+            isPrompt = other.isPrompt
+        }
     }
 
-    private final class Storage: @unchecked Sendable {
-        // Safety: changed only by a request that holds the only reference.
-        var parts: Parts
+    private var parts: Parts
 
-        init(_ parts: Parts) { self.parts = parts }
-    }
-
-    private var storage: Storage
-
-    package init(_ parts: Parts) { storage = Storage(parts) }
+    /// - Parameter parts: not changed any more by the caller.
+    package init(_ parts: Parts) { self.parts = parts }
 
     package init(transfer: HTTPRequest) { self.init(Parts(transfer: transfer)) }
 
-    package subscript<Part>(dynamicMember part: WritableKeyPath<Parts, Part>) -> Part {
-        @inline(__always) get { storage.parts[keyPath: part] }
-        @inline(__always) set { own().parts[keyPath: part] = newValue }
+    package subscript<Part>(dynamicMember part: ReferenceWritableKeyPath<Parts, Part>) -> Part {
+        @inline(__always) get { parts[keyPath: part] }
+        @inline(__always) set { own()[keyPath: part] = newValue }
     }
 
-    /// Returns the storage for a change. It is copied first if another request shares it.
-    private mutating func own() -> Storage {
-        if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage.parts) }
-        return storage
+    /// Returns the parts for a change. They are copied first if another request shares them.
+    private mutating func own() -> Parts {
+        if !isKnownUniquelyReferenced(&parts) { parts = Parts(copying: parts) }
+        return parts
     }
 }
 
@@ -101,7 +120,7 @@ extension DownloadRequest {
 
     /// The memory of the request, if that may hold the last reference to objects of the application, which must be
     /// released without a lock: their release may call the library.
-    var memoryToRelease: AnyObject? { storage.parts.holdsObjects ? storage : nil }
+    var memoryToRelease: AnyObject? { parts.holdsObjects ? parts : nil }
 
     /// Hash key of the request: equal for requests that may share a transfer, and usually different for others.
     var hashKey: UInt64 {

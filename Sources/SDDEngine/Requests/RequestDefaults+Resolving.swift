@@ -8,7 +8,7 @@ package import SDDTransport
 extension RequestDefaults {
     /// Returns the request for a URL, after running the application's request modifier. Thread: the submitting one.
     package func resolve(_ spec: RequestSpec, _ url: ImageURL) throws(DownloadError) -> DownloadRequest {
-        var made = try parts(spec, transfer: try transfer(spec, url))
+        let made = try parts(spec, transfer: try transfer(spec, url))
         if let own = spec.transfer { made.apply(own, over: self) }
         made.totalLimit = shorter(made.totalLimit, spec.batchLimit)
         if let check = spec.check { made.bodyWork = .checking(check, before: made.bodyWork) }
@@ -69,7 +69,7 @@ extension RequestDefaults {
     }
 
     private func parts(_ spec: RequestSpec, transfer: HTTPRequest) throws(DownloadError) -> DownloadRequest.Parts {
-        var made = DownloadRequest.Parts(transfer: transfer, form: self.sharedForm, acceptance: self.acceptance)
+        let made = DownloadRequest.Parts(transfer: transfer, form: self.sharedForm, acceptance: self.acceptance)
         made.priority = spec.priority
         made.queueLimit = self.queueLimit * 1000
         made.totalLimit = self.totalLimit * 1000
@@ -88,7 +88,7 @@ extension RequestDefaults {
 func shorter(_ a: Int64, _ b: Int64) -> Int64 { a > 0 && b > 0 ? min(a, b) : max(a, b) }
 
 extension DownloadRequest.Parts {
-    fileprivate mutating func apply(_ own: TransferSpec, over defaults: RequestDefaults) {
+    fileprivate func apply(_ own: TransferSpec, over defaults: RequestDefaults) {
         let values = own.values
         acceptance = own.acceptance(over: defaults.acceptance)
         queueLimit = values.queueLimit.map { $0 * 1000 } ?? queueLimit
@@ -97,7 +97,7 @@ extension DownloadRequest.Parts {
         if let modifiers = values.modifiers { bodyWork = modifiers.bodyWork(over: defaults.modifiers) }
     }
 
-    fileprivate mutating func setForm(_ spec: RequestSpec, over defaults: RequestDefaults) throws(DownloadError) {
+    fileprivate func setForm(_ spec: RequestSpec, over defaults: RequestDefaults) throws(DownloadError) {
         if let whole = spec.wholeForm {
             form = whole
         } else if spec.form != nil || form.isChanged(by: spec.options) {
@@ -116,7 +116,7 @@ extension DownloadRequest.Parts {
         form.keepsBytes = form.size == .none && form.transforms == nil
     }
 
-    fileprivate mutating func setSink(_ sink: RequestSpec.Sink) throws(DownloadError) {
+    fileprivate func setSink(_ sink: RequestSpec.Sink) throws(DownloadError) {
         let descriptor: Int32?
         switch sink {
         case .memory: return
@@ -149,7 +149,7 @@ extension DownloadRequest.Parts {
     /// - Parameters:
     ///   - isLoad: whether the request is a load's.
     ///   - bodyLimit: the size of the largest body.
-    fileprivate mutating func complete(
+    fileprivate func complete(
         _ options: RequestOptions, _ defaults: RequestDefaults, isLoad: Bool, bodyLimit: Int64
     ) throws(DownloadError) {
         let wishes = HTTPCacheLookup.Wishes(options, defaults)
@@ -166,7 +166,7 @@ extension DownloadRequest.Parts {
     }
 
     /// Adds the cookies that will be sent, since the cache tells callers apart by their cookies.
-    private mutating func addCookies(of jar: CookieJar?) {
+    private func addCookies(of jar: CookieJar?) {
         guard transfer.options.values.usesCookies, transfer.appTransport == nil, let jar else { return }
         guard transfer.url.scheme == .http || transfer.url.scheme == .https else { return }
         transfer.cookies = jar.cookies(for: transfer.url)

@@ -35,11 +35,6 @@ package struct RequestDefaults: Sendable {
         fileprivate let sharedCache: @Sendable () -> ImageCache?
         fileprivate var useHTTPCache = false
         fileprivate var resume = false
-
-        package var form: DecodeOptions {
-            get { sharedForm.form }
-            set { sharedForm = SharedForm(newValue) }
-        }
     }
 
     private final class Storage: Sendable {
@@ -98,6 +93,10 @@ package struct RequestDefaults: Sendable {
     // The façade reads these for each request, and sees through no key path.
     package var followedChanges: UInt64? { storage.values.followedChanges }
     package var maxBodyBytes: Int64 { storage.values.maxBodyBytes }
+    package var form: DecodeOptions {
+        get { storage.values.sharedForm.form }
+        set { values.sharedForm = SharedForm(newValue) }
+    }
 
     /// Returns these defaults with another HTTP cache, or without one.
     func withCache(_ cache: ImageCache?) -> RequestDefaults {
