@@ -14,17 +14,12 @@ final class CookieList: @unchecked Sendable {
 
     init(_ source: [Cookie]) {
         var texts: [CText] = []
-        func keep(_ text: String) -> UnsafePointer<CChar>? {
-            let text = CText(text)
-            texts.append(text)
-            return text.pointer
-        }
         cookies = source.map { cookie in
             var made = sdd_cookie()
-            made.name = keep(cookie.name)
-            made.value = keep(cookie.value)
-            made.domain = keep(cookie.domain)
-            made.path = keep(cookie.path)
+            made.name = texts.keep(cookie.name)
+            made.value = texts.keep(cookie.value)
+            made.domain = texts.keep(cookie.domain)
+            made.path = texts.keep(cookie.path)
             made.expires_ms = cookie.expires > Int64.max / 1000 ? .max : cookie.expires * 1000
             made.include_subdomains = cookie.includeSubdomains ? 1 : 0
             made.secure = cookie.secure ? 1 : 0

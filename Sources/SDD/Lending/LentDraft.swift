@@ -17,11 +17,7 @@ final class LentDraft {
         self.defaults = defaults
     }
 
-    func lend(_ text: String) -> UnsafePointer<CChar>? {
-        let text = CText(text)
-        lent.append(text)
-        return text.pointer
-    }
+    func lend(_ text: String) -> UnsafePointer<CChar>? { lent.keep(text) }
 
     func setURL(_ text: UnsafePointer<CChar>?) throws(DownloadError) { draft.url = try defaults.url(text) }
 }

@@ -11,7 +11,7 @@ final class LentOutcomes {
     init(_ failures: [SourceFailure]) {
         records = .allocate(capacity: failures.count)
         for (index, failure) in failures.enumerated() {
-            let url = failure.url.isEmpty ? nil : kept(failure.url)
+            let url = failure.url.isEmpty ? nil : texts.keep(failure.url)
             add(index, url: url, failure.error, stage: failure.stage, httpStatus: failure.httpStatus)
         }
     }
@@ -31,12 +31,6 @@ final class LentOutcomes {
     /// `nil` if there are none.
     var pointer: UnsafePointer<sdd_outcome>? { records.isEmpty ? nil : UnsafePointer(records.baseAddress) }
 
-    private func kept(_ text: String) -> UnsafePointer<CChar>? {
-        let text = CText(text)
-        texts.append(text)
-        return text.pointer
-    }
-
     private func add(
         _ index: Int, url: UnsafePointer<CChar>?, _ error: DownloadError?, stage: DownloadResult.Stage,
         httpStatus: Int32, origin: DownloadResult.Origin = .network
@@ -44,7 +38,7 @@ final class LentOutcomes {
         var made = sdd_outcome()
         made.url = url
         made.failure = sdd_failure(
-            error, stage: stage, httpStatus: httpStatus, message: error.flatMap { kept($0.message) })
+            error, stage: stage, httpStatus: httpStatus, message: error.flatMap { texts.keep($0.message) })
         made.origin = (error == nil ? origin : .none).rawValue
         records.initializeElement(at: index, to: made)
     }

@@ -28,9 +28,8 @@ final class AppConfiguration: @unchecked Sendable {
         func keep(_ field: WritableKeyPath<ConfigurationParts, UnsafePointer<CChar>?>) {
             guard let given = parts[keyPath: field].map({ String(cString: $0) }) else { return }
             let isProxy = field == \.network.proxy
-            let text = CText(isProxy ? TransportConfiguration.Proxy.withoutUserinfo(given) : given)
-            texts.append(text)
-            parts[keyPath: field] = text.pointer
+            parts[keyPath: field] = texts.keep(
+                isProxy ? TransportConfiguration.Proxy.withoutUserinfo(given) : given)
         }
         for field in Self.strings { keep(field) }
         // The credential, the proxy's password, the modifiers and the lists are not given back.
