@@ -18,8 +18,7 @@ struct AppModifiers: RequestModifiers, @unchecked Sendable {
     /// - Returns: nil for NULL.
     static func make(_ source: UnsafePointer<sdd_modifiers>?, _ place: Place) throws(Refusal) -> AppModifiers? {
         guard let source else { return nil }
-        var given = sdd_modifiers()
-        try read(source, place, into: &given)
+        let given = try read(source, place)
         return AppModifiers(
             request: given.request_modifier, response: given.response_modifier, body: given.body_transform,
             data: AppData(given.user_data, free: given.user_data_free))

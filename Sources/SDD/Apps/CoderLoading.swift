@@ -41,9 +41,9 @@ func loadedCoder(
     guard let main = unsafeBitCast(symbol, to: sdd_coder_main_fn?.self), let given = main() else {
         throw LoadingFlaw(SDD_ERROR_NOT_FOUND, "sdd_coder_main of \(shown) gives no coder.")
     }
-    var copy = sdd_coder()
+    let copy: sdd_coder
     do throws(Refusal) {
-        try read(given, "coder", into: &copy)
+        copy = try read(given, "coder")
     } catch {
         throw LoadingFlaw(Int(error.status), "The coder in \(shown) cannot be read: \(error.sentence)")
     }

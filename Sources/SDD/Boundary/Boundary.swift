@@ -17,25 +17,26 @@ private let largestStruct = 4096
 /// cut a pointer in two, so that half of it would be read as an address.
 private func isWhole<Struct>(_ size: Int, of: Struct.Type) -> Bool { size % MemoryLayout<Struct>.alignment == 0 }
 
-/// Copies a caller's struct. It may be shorter than the library's (the remaining fields stay zero), or longer if all
+/// Copies a caller's struct. It may be shorter than the library's (the remaining fields are zero), or longer if all
 /// bytes unknown to this version are zero.
-/// - Parameters:
-///   - value: must be all zeros on entry.
-///   - minimum: the smallest size in bytes that is accepted.
-///   - place: the argument or field that holds `source`, for error messages.
-func read<Struct: SizedStruct>(
-    _ source: UnsafePointer<Struct>?, _ place: Place, into value: inout Struct, minimum: Int = MemoryLayout<Int>.size
-) throws(Refusal) {
+/// - Parameter place: the argument or field that holds `source`, for error messages.
+func read<Struct: SizedStruct>(_ source: UnsafePointer<Struct>?, _ place: Place) throws(Refusal) -> Struct {
     guard let source else { throw .null(place) }
     // Safety: every sized struct begins with its size_t struct_size, which says how far it may be read.
     let bytes = UnsafeRawPointer(source)
     let size = bytes.loadUnaligned(as: Int.self)
+    let minimum = MemoryLayout<Int>.size
     guard size >= minimum else { throw badSize(size, of: Struct.self, "at least \(minimum)") }
-    try read(bytes, size: size, into: &value)
+    return try read(bytes, size: size)
+}
+
+/// Copies a caller's struct; all zeros for NULL.
+func readOrZeros<Struct: SizedStruct>(_ source: UnsafePointer<Struct>?, _ place: Place) throws(Refusal) -> Struct {
+    source == nil ? Struct() : try read(source, place)
 }
 
 /// Copies a struct of a known size, such as an array element whose size the first element gives.
-func read<Struct: SizedStruct>(_ bytes: UnsafeRawPointer, size: Int, into value: inout Struct) throws(Refusal) {
+func read<Struct: SizedStruct>(_ bytes: UnsafeRawPointer, size: Int) throws(Refusal) -> Struct {
     guard isWhole(size, of: Struct.self) else { throw badAlignment(size, of: Struct.self) }
     guard size <= largestStruct else {
         throw badSize(size, of: Struct.self, "at most \(largestStruct)", SDD_ERROR_UNSUPPORTED)
@@ -49,7 +50,9 @@ func read<Struct: SizedStruct>(_ bytes: UnsafeRawPointer, size: Int, into value:
                 "of \(size) bytes this version of libsdd knows \(known), and those behind are not 0")
         }
     }
+    var value = Struct()
     withUnsafeMutableBytes(of: &value) { $0.copyMemory(from: .init(start: bytes, count: min(size, known))) }
+    return value
 }
 
 /// Checks the `struct_size` of a struct that the library will fill.

@@ -2,6 +2,7 @@ internal import CSDD
 
 /// A struct that begins with its `struct_size`, and that messages can name.
 protocol SizedStruct {
+    init()
     static var structName: StaticString { get }
 }
 

@@ -13,8 +13,7 @@ public func sdd_cache_create(
     status { () throws(Refusal) in
         guard let out else { throw .null("out") }
         out.pointee = nil
-        var copy = sdd_cache_config()
-        if config != nil { try read(config, "config", into: &copy) }
+        let copy = try readOrZeros(config, "config")
         prepareForForks()
         out.pointee = Handle.caches.add(try makeCache(copy))
         writeCachesAtExit()

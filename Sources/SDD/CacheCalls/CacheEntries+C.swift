@@ -26,8 +26,7 @@ public func sdd_cache_put(
     answer(orElse: 0) { () throws(Refusal) in
         let client = try Downloaders.client(downloader)
         let cache = try Caches.cache(cache)
-        var given = sdd_cache_item()
-        try read(item, "item", into: &given)
+        let given = try read(item, "item")
         let made = try cacheItem(given)
         let callbacks = callbacks(given.key, given.completed, given.user_data, given.user_data_free)
         let request = DownloadRequest.Parts(transfer: HTTPRequest(url: ImageURL(key: made.key)))
@@ -41,8 +40,7 @@ public func sdd_cache_put(
 public func sdd_cache_put_wait(_ cache: OpaquePointer?, _ item: UnsafePointer<sdd_cache_item>?) -> sdd_status {
     status { () throws(Refusal) in
         let cache = try Caches.cache(cache)
-        var given = sdd_cache_item()
-        try read(item, "item", into: &given)
+        let given = try read(item, "item")
         if given.completed != nil { throw callbackOfWait("sdd_cache_item.completed") }
         if given.user_data_free != nil { throw callbackOfWait("sdd_cache_item.user_data_free") }
         try refuseOwnThread(of: cache)
@@ -57,8 +55,7 @@ public func sdd_cache_query(
     answer(orElse: 0) { () throws(Refusal) in
         let client = try Downloaders.client(downloader)
         let cache = try Caches.cache(cache)
-        var given = sdd_cache_query_options()
-        try read(query, "query", into: &given)
+        let given = try read(query, "query")
         guard given.completed != nil || client.downloader.isAppDriven else {
             throw nobodyToTell("sdd_cache_query_options.completed")
         }
@@ -103,8 +100,7 @@ public func sdd_cache_query_wait(
     out?.pointee = nil
     return status { () throws(Refusal) in
         let cache = try Caches.cache(cache)
-        var given = sdd_cache_query_options()
-        try read(query, "query", into: &given)
+        let given = try read(query, "query")
         if given.completed != nil { throw callbackOfWait("sdd_cache_query_options.completed") }
         if given.user_data_free != nil { throw callbackOfWait("sdd_cache_query_options.user_data_free") }
         let made = try readQuery(given, cache, standard: DecodeOptions())

@@ -12,9 +12,7 @@ public func sdd_batch_create(
     status { () throws(Refusal) in
         guard let out else { throw .null("out") }
         out.pointee = nil
-        var copy = sdd_batch_config()
-        try read(config, "config", into: &copy)
-        out.pointee = Handle.batches.add(try makeBatch(copy))
+        out.pointee = Handle.batches.add(try makeBatch(read(config, "config")))
     }
 }
 

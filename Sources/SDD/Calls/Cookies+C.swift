@@ -6,8 +6,7 @@ internal import SDDTransport
 @_cdecl("sdd_downloader_set_cookie") @implementation
 public func sdd_downloader_set_cookie(_ downloader: OpaquePointer?, _ given: UnsafePointer<sdd_cookie>?) -> sdd_status {
     status { () throws(Refusal) in
-        var copy = sdd_cookie()
-        try read(given, "cookie", into: &copy)
+        let copy = try read(given, "cookie")
         let cookie = try cookie(copy)
         guard try jar(of: downloader).set(cookie) else {
             throw Refusal(

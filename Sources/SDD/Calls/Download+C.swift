@@ -22,9 +22,7 @@ public func sdd_downloader_submit(
     _ downloader: OpaquePointer?, _ request: UnsafePointer<sdd_download_request>?
 ) -> sdd_token {
     answer(orElse: 0) { () throws(Refusal) in
-        var copy = sdd_download_request()
-        try read(request, "request", into: &copy)
-        return try submit(copy, to: downloader)
+        try submit(read(request, "request"), to: downloader)
     }
 }
 
@@ -67,8 +65,7 @@ public func sdd_downloader_submit_wait(
 ) -> sdd_status {
     out?.pointee = nil
     return status { () throws(Refusal) in
-        var copy = sdd_download_request()
-        try read(request, "request", into: &copy)
+        let copy = try read(request, "request")
         try copy.refuseCallbacks()
         let client = try Downloaders.client(downloader)
         let transfer = try GivenTransfer.given(copy.transfer, "sdd_download_request.transfer")

@@ -11,8 +11,7 @@ public func sdd_downloader_create(
     status { () throws(Refusal) in
         guard let out else { throw .null("out") }
         out.pointee = nil
-        var copy = sdd_downloader_config()
-        if let config { try read(config, "config", into: &copy) }
+        let copy = try readOrZeros(config, "config")
         prepareForForks()
         let client = try makeClient(copy)
         endNetworksAtExit()

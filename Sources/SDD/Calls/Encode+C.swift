@@ -82,8 +82,7 @@ private func doesNotFit(_ options: EncodeOptions) -> Refusal {
 private func encodeOptions(_ source: UnsafePointer<sdd_encode_options>?) throws(Refusal) -> EncodeOptions {
     var made = EncodeOptions()
     guard let source else { return made }
-    var given = sdd_encode_options()
-    try read(source, "options", into: &given)
+    let given = try read(source, "options")
     made.format = ImageFormat(rawValue: given.format)
     guard made.format != nil || given.format == 0 else {
         throw .number("sdd_encode_options.format", given.format, allowed: "one of SDD_IMAGE_FORMAT_")

@@ -11,9 +11,7 @@ public func sdd_loader_create(
     status { () throws(Refusal) in
         guard let out else { throw .null("out") }
         out.pointee = nil
-        var copy = sdd_loader_config()
-        if config != nil { try read(config, "config", into: &copy) }
-        out.pointee = Handle.loaders.add(try makeLoader(copy))
+        out.pointee = Handle.loaders.add(try makeLoader(readOrZeros(config, "config")))
     }
 }
 
@@ -46,9 +44,7 @@ public func sdd_loader_submit(
     _ loader: OpaquePointer?, _ request: UnsafePointer<sdd_load_request>?
 ) -> sdd_token {
     answer(orElse: 0) { () throws(Refusal) in
-        var copy = sdd_load_request()
-        try read(request, "request", into: &copy)
-        return try submit(copy, to: loader)
+        try submit(read(request, "request"), to: loader)
     }
 }
 
@@ -90,8 +86,7 @@ public func sdd_loader_submit_wait(
     out?.pointee = nil
     return status { () throws(Refusal) in
         let client = try Loaders.loader(loader)
-        var copy = sdd_load_request()
-        try read(request, "request", into: &copy)
+        var copy = try read(request, "request")
         try copy.refuseCallbacks()
         if copy.cached != nil { throw callbackOfWait("sdd_load_request.cached") }
         client.hooks.process(&copy)

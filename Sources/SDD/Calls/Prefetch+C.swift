@@ -8,8 +8,7 @@ internal import SDDEngine
 public func sdd_prefetch(_ loader: OpaquePointer?, _ list: UnsafePointer<sdd_prefetch_list>?) -> sdd_token {
     answer(orElse: 0) { () throws(Refusal) in
         let client = try Loaders.loader(loader)
-        var given = sdd_prefetch_list()
-        try read(list, "list", into: &given)
+        let given = try read(list, "list")
         let transfer = try GivenTransfer.given(given.transfer, "sdd_prefetch_list.transfer")
         let loads = try PrefetchedLoads(given, transfer, client)
         let made = PrefetchList(

@@ -8,8 +8,7 @@ public func sdd_downloader_add_transport(
     _ downloader: OpaquePointer?, _ given: UnsafePointer<sdd_transport>?
 ) -> sdd_status {
     status { () throws(Refusal) in
-        var copy = sdd_transport()
-        try read(given, "transport", into: &copy)
+        let copy = try read(given, "transport")
         let client = try Downloaders.client(downloader)
         let transport = try refusing({ Refusal($0, in: "sdd_transport") }) { () throws(VtableFlaw) in
             try AppTransportBridge(copy, seat: client.downloader.seat)

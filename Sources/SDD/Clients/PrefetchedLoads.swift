@@ -27,8 +27,7 @@ final class PrefetchedLoads: PrefetchLoading, @unchecked Sendable {
             decode = nil
             return
         }
-        var copy = sdd_decode_options()
-        try read(given.decode, "sdd_prefetch_list.decode", into: &copy)
+        var copy = try read(given.decode, "sdd_prefetch_list.decode")
         guard copy.pixels == nil else { throw ownMemory("of a list") }
         guard copy.allocator == nil else {
             throw Refusal(

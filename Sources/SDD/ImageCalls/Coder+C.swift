@@ -60,7 +60,6 @@ public func sdd_process_load_coder_wait(_ path: UnsafePointer<CChar>?) -> sdd_st
 
 /// Makes a coder, which does not own the application's data yet, since the call may still fail.
 private func madeCoder(_ given: UnsafePointer<sdd_coder>?) throws(Refusal) -> AppCoderBridge {
-    var copy = sdd_coder()
-    try read(given, "coder", into: &copy)
+    let copy = try read(given, "coder")
     return try refusing({ Refusal($0, in: "sdd_coder") }) { () throws(VtableFlaw) in try AppCoderBridge(copy) }
 }

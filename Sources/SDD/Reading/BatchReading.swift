@@ -53,8 +53,7 @@ private func rules(
         guard rules.form?.isCallers != true else { throw ownMemory("of a batch") }
         return rules
     }
-    var given = sdd_tensor()
-    try read(source, "sdd_batch_config.tensor", into: &given)
+    let given = try read(source, "sdd_batch_config.tensor")
     guard config.decode == nil else {
         throw wrong("sdd_batch_config.decode", "it must be NULL where there is a tensor, which says all of it")
     }

@@ -77,16 +77,12 @@ func makeCache(_ config: sdd_cache_config, failure: inout CacheError?) throws(Re
 
 private func appMemoryStore(_ given: UnsafePointer<sdd_memory_store>?) throws(Refusal) -> AppMemoryStore? {
     guard given != nil else { return nil }
-    var table = sdd_memory_store()
-    try read(given, "sdd_cache_config.memory_store", into: &table)
-    return try AppMemoryStore(table)
+    return try AppMemoryStore(read(given, "sdd_cache_config.memory_store"))
 }
 
 private func appEntryStore(_ given: UnsafePointer<sdd_entry_store>?) throws(Refusal) -> AppEntryStore? {
     guard given != nil else { return nil }
-    var table = sdd_entry_store()
-    try read(given, "sdd_cache_config.entry_store", into: &table)
-    return try AppEntryStore(table)
+    return try AppEntryStore(read(given, "sdd_cache_config.entry_store"))
 }
 
 private func memoryLimits(_ config: sdd_cache_config) throws(Refusal) -> MemoryLimits {

@@ -11,17 +11,9 @@ struct ConfigurationParts {
 
     init(_ config: sdd_downloader_config) throws(Refusal) {
         self.config = config
-        callbacks = try group(config.callbacks, "sdd_downloader_config.callbacks", sdd_callback_options())
-        network = try group(config.network, "sdd_downloader_config.network", sdd_network_options())
-        limits = try group(config.limits, "sdd_downloader_config.limits", sdd_limits())
-        retry = try group(config.retry, "sdd_downloader_config.retry", sdd_retry_options())
+        callbacks = try readOrZeros(config.callbacks, "sdd_downloader_config.callbacks")
+        network = try readOrZeros(config.network, "sdd_downloader_config.network")
+        limits = try readOrZeros(config.limits, "sdd_downloader_config.limits")
+        retry = try readOrZeros(config.retry, "sdd_downloader_config.retry")
     }
-}
-
-private func group<Group: SizedStruct>(
-    _ given: UnsafePointer<Group>?, _ place: Place, _ zeros: Group
-) throws(Refusal) -> Group {
-    var group = zeros
-    if let given { try read(given, place, into: &group) }
-    return group
 }

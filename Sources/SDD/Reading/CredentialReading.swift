@@ -13,8 +13,7 @@ enum AppCredential {
 
 func credential(_ source: UnsafePointer<sdd_credential>?, _ place: Place) throws(Refusal) -> AppCredential {
     guard let source else { return .unsaid }
-    var given = sdd_credential()
-    try read(source, place, into: &given)
+    let given = try read(source, place)
     var made = Credential()
     made.username = try part(given.username, "sdd_credential.username")
     made.password = try part(given.password, "sdd_credential.password")

@@ -5,8 +5,7 @@ internal import SDDEngine
 /// Reads sdd_decode_options; returns `nil` for NULL.
 func pixelForm(_ source: UnsafePointer<sdd_decode_options>?, _ place: Place) throws(Refusal) -> DecodeOptions? {
     guard let source else { return nil }
-    var given = sdd_decode_options()
-    try read(source, place, into: &given)
+    let given = try read(source, place)
     guard let format = given.pixel_format == 0 ? .rgba8 : PixelFormat(rawValue: given.pixel_format) else {
         throw .number("sdd_decode_options.pixel_format", given.pixel_format, allowed: "one of SDD_PIXEL_FORMAT_")
     }
@@ -112,8 +111,7 @@ private func withoutPixels(_ place: Place, _ given: Int) -> Refusal {
 }
 
 private func allocator(_ source: UnsafePointer<sdd_pixel_allocator>) throws(Refusal) -> PixelAllocator {
-    var given = sdd_pixel_allocator()
-    try read(source, "sdd_decode_options.allocator", into: &given)
+    let given = try read(source, "sdd_decode_options.allocator")
     guard let allocate = given.allocate else { throw .null("sdd_pixel_allocator.allocate") }
     guard let release = given.release else { throw .null("sdd_pixel_allocator.release") }
     return PixelAllocator(allocate: allocate, release: release, userData: given.user_data)

@@ -20,10 +20,8 @@ final class GivenTransfer {
     }
 
     private init(_ source: UnsafePointer<sdd_transfer_options>, _ place: Place) throws(Refusal) {
-        var given = sdd_transfer_options()
-        try read(source, place, into: &given)
-        options = given
-        modifiers = try AppModifiers.make(given.modifiers, "sdd_transfer_options.modifiers")
+        options = try read(source, place)
+        modifiers = try AppModifiers.make(options.modifiers, "sdd_transfer_options.modifiers")
     }
 
     /// The data of the application's functions. Once the call is accepted, the library owns it.

@@ -26,17 +26,13 @@ func appTransforms(
     guard (1...mostTransforms).contains(count) else {
         throw .number(countPlace, UInt(bitPattern: count), allowed: "0 to \(mostTransforms)")
     }
-    var given = sdd_transform()
     var appData: [AppData] = []
-    try read(list, place, into: &given)
-    var transforms = [try transform(given, &appData)]
+    var transforms = [try transform(read(list, place), &appData)]
     let first = UnsafeRawPointer(list)
     let size = first.loadUnaligned(as: Int.self)
     for index in 1..<count {
-        var given = sdd_transform()
         // Safety: the caller promises `count` records of `size` bytes; reading the first one has checked the size.
-        try read(first + index * size, size: size, into: &given)
-        transforms.append(try transform(given, &appData))
+        transforms.append(try transform(read(first + index * size, size: size), &appData))
     }
     return AppTransforms(transforms, appData: appData)
 }
