@@ -28,11 +28,12 @@ public func sdd_cache_put(
         let cache = try Caches.cache(cache)
         let given = try read(item, "item")
         let made = try cacheItem(given)
-        let callbacks = callbacks(given.key, given.completed, given.user_data, given.user_data_free)
+        let callbacks = RequestCallbacks(
+            key: given.key, given.completed, given.user_data, given.user_data_free)
         let request = DownloadRequest.Parts(transfer: HTTPRequest(url: ImageURL(key: made.key)))
         request.lookup = StoreLookup(cache, made)
         request.wantsPixels = false
-        return try submit(DownloadRequest(request), callbacks, to: client)
+        return try client.submit(DownloadRequest(request), callbacks)
     }
 }
 
@@ -60,36 +61,15 @@ public func sdd_cache_query(
             throw nobodyToTell("sdd_cache_query_options.completed")
         }
         let made = try readQuery(given, cache, standard: client.currentDefaults.form)
-        let callbacks = callbacks(given.key, given.completed, given.user_data, given.user_data_free)
+        let callbacks = RequestCallbacks(
+            key: given.key, given.completed, given.user_data, given.user_data_free)
         let request = DownloadRequest.Parts(transfer: HTTPRequest(url: ImageURL(key: made.key)))
         request.lookup = made.lookup
         request.priority = made.priority
         request.wantsPixels = made.wantsImage
         request.form = made.form
-        return try submit(DownloadRequest(request), callbacks, to: client)
+        return try client.submit(DownloadRequest(request), callbacks)
     }
-}
-
-/// Returns the callbacks for a request that is no download.
-func callbacks(
-    _ key: UnsafePointer<CChar>?, _ completed: sdd_result_fn?, _ userData: UnsafeMutableRawPointer?,
-    _ free: sdd_user_data_free_fn?
-) -> RequestCallbacks {
-    var request = sdd_download_request()
-    request.url = key
-    request.completed = completed
-    request.user_data = userData
-    request.user_data_free = free
-    return RequestCallbacks(request, keepsURL: true)
-}
-
-func submit(
-    _ request: DownloadRequest, _ callbacks: RequestCallbacks, to client: Client
-) throws(Refusal) -> sdd_token {
-    guard let token = client.downloader.submit(.success(request), callbacks: callbacks) else {
-        throw destroyedMeanwhile()
-    }
-    return token
 }
 
 @_cdecl("sdd_cache_query_wait") @implementation

@@ -51,11 +51,6 @@ func nobodyToTell(_ completed: Place) -> Refusal {
         "NULL is allowed with SDD_DELIVERY_APPLICATION alone, where events tell how a request ends")
 }
 
-/// Returns the refusal for a downloader that was destroyed after its handle was resolved, before it took the request.
-func destroyedMeanwhile() -> Refusal {
-    Refusal(SDD_ERROR_CLOSED, "downloader", "another thread has destroyed it meanwhile")
-}
-
 // MARK: - Downloads that are waited for
 
 @_cdecl("sdd_downloader_submit_wait") @implementation

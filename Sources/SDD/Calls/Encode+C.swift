@@ -25,7 +25,7 @@ public func sdd_downloader_encode(
         guard completed != nil || client.downloader.isAppDriven else { throw nobodyToTell("completed") }
         let options = try encodeOptions(options)
         let request = WorkLookup.request(named: "encode") { encoded(image, options) }
-        return try submit(request, callbacks(nil, completed, userData, free), to: client)
+        return try client.submit(request, RequestCallbacks(key: nil, completed, userData, free))
     }
 }
 

@@ -40,6 +40,13 @@ final class Client: Sendable {
         setDefault { $0.follow(changes, accept: text) }
     }
 
+    func submit(_ request: DownloadRequest, _ callbacks: any AppCallbacks) throws(Refusal) -> sdd_token {
+        guard let token = downloader.submit(.success(request), callbacks: callbacks) else {
+            throw destroyedMeanwhile()
+        }
+        return token
+    }
+
     func setDefault(_ change: (inout RequestDefaults) -> Void) {
         let before = defaults.withLock { defaults in
             let before = defaults
@@ -54,4 +61,9 @@ final class Client: Sendable {
     var currentConfig: sdd_downloader_config {
         config.filled(with: downloader.currentConfiguration, currentDefaults)
     }
+}
+
+/// Returns the refusal for a downloader that was destroyed after its handle was resolved, before it took the request.
+func destroyedMeanwhile() -> Refusal {
+    Refusal(SDD_ERROR_CLOSED, "downloader", "another thread has destroyed it meanwhile")
 }

@@ -23,6 +23,19 @@ final class RequestCallbacks: AppCallbacks, @unchecked Sendable {
         self.init(load, cached: load.cached, keepsURL: keepsURL)
     }
 
+    /// Callbacks of a request that is no download.
+    convenience init(
+        key: UnsafePointer<CChar>?, _ completed: sdd_result_fn?, _ userData: UnsafeMutableRawPointer?,
+        _ free: sdd_user_data_free_fn?
+    ) {
+        var request = sdd_download_request()
+        request.url = key
+        request.completed = completed
+        request.user_data = userData
+        request.user_data_free = free
+        self.init(request, keepsURL: true)
+    }
+
     init<Request: RequestStruct>(_ request: Request, cached: sdd_result_fn? = nil, keepsURL: Bool) {
         self.cached = cached
         url = keepsURL ? request.url.flatMap { strdup($0) } : nil
