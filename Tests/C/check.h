@@ -144,12 +144,44 @@ static inline void start_watchdog(void)
     alarm(seconds ? (unsigned)atoi(seconds) : 120);
 }
 
-/* Runs one case, a function without arguments; its name is part of every message. */
+/* Runs a part of a test, a function without arguments; its name is part of every message. */
 #define RUN(function) \
     do { \
         current_case = #function; \
         function(); \
     } while (0)
+
+/* Begins a case: a function that run_cases() calls. The cases of a file run in its order. */
+#define CASE(function) \
+    static void function(void); \
+    __attribute__((constructor)) static void list_##function(void) { list_case(#function, function, __LINE__); } \
+    static void function(void)
+
+static struct { const char *name; void (*run)(void); int line; } listed_cases[64];
+static int case_count;
+
+/* Lists a case by its line, because compilers may reorder constructors. */
+static inline void list_case(const char *name, void (*run)(void), int line)
+{
+    int place = case_count++;
+    CHECK(place < (int)(sizeof listed_cases / sizeof *listed_cases));
+    for (; place > 0 && listed_cases[place - 1].line > line; place--) listed_cases[place] = listed_cases[place - 1];
+    listed_cases[place].name = name;
+    listed_cases[place].run = run;
+    listed_cases[place].line = line;
+}
+
+/* Runs all cases, and returns the status of the program. */
+static inline int run_cases(void)
+{
+    start_watchdog();
+    CHECK(case_count > 0);
+    for (int i = 0; i < case_count; i++) {
+        current_case = listed_cases[i].name;
+        listed_cases[i].run();
+    }
+    return 0;
+}
 
 /* ------------------------------------------------------------------- threads and descriptors */
 

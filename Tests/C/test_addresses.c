@@ -26,7 +26,7 @@ static void check_goes(sdd_downloader *downloader, const char *url, int goes)
     record_clear(&r);
 }
 
-static void exceptions_match_addresses_and_ports(void)
+CASE(exceptions_match_addresses_and_ports)
 {
     char with_port[60], with_other[60];
     snprintf(with_port, sizeof with_port, "127.0.0.1:%d", port_of("SDD_TEST_SERVER"));
@@ -47,7 +47,7 @@ static void exceptions_match_addresses_and_ports(void)
     }
 }
 
-static void exceptions_match_host_names(void)
+CASE(exceptions_match_host_names)
 {
     char url[100], other[100], resolve[100], with_port[60];
     int port = port_of("SDD_TEST_SERVER");
@@ -68,7 +68,7 @@ static void exceptions_match_host_names(void)
 }
 
 /* Each hop is checked by itself, and an open connection gives no other host a way around the check. */
-static void each_hop_is_checked(void)
+CASE(each_hop_is_checked)
 {
     char first[60];
     record r = RECORD_INIT;
@@ -92,7 +92,7 @@ static int32_t refuse_all(const char *address, int32_t port, void *user_data)
     return 0;
 }
 
-static void the_filter_is_asked_about_exceptions(void)
+CASE(the_filter_is_asked_about_exceptions)
 {
     int asked = 0;
     const char *exception = "127.0.0.1";
@@ -110,7 +110,7 @@ static void the_filter_is_asked_about_exceptions(void)
     CHECK(asked > 0);
 }
 
-static void bad_exceptions_are_refused(void)
+CASE(bad_exceptions_are_refused)
 {
     static const char *const bad[] = {
         "", "10.0.0.1/8", "10.0.0.0/33", "fd00::/129", "host:0", "host:x", "http://host", "*", "a b", "\n", NULL,
@@ -150,7 +150,7 @@ static void archive_start(sdd_transfer transfer, const sdd_transfer_request *req
 
 static void archive_cancel(sdd_transfer transfer, void *user_data) { (void)transfer, (void)user_data; }
 
-static void data_urls_are_switched_off(void)
+CASE(data_urls_are_switched_off)
 {
     record r = RECORD_INIT;
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
@@ -192,14 +192,4 @@ static void data_urls_are_switched_off(void)
     CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_ERROR_INVALID_ARGUMENT);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(exceptions_match_addresses_and_ports);
-    RUN(exceptions_match_host_names);
-    RUN(each_hop_is_checked);
-    RUN(the_filter_is_asked_about_exceptions);
-    RUN(bad_exceptions_are_refused);
-    RUN(data_urls_are_switched_off);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -40,7 +40,7 @@ static int says(const record *r, const char *text)
 
 /* -------------------------------------------------------------------------------------- redirects */
 
-static void a_redirect_is_handed_out(void)
+CASE(a_redirect_is_handed_out)
 {
     record r = RECORD_INIT;
     static const int statuses[] = { 301, 302, 303, 307, 308 };
@@ -77,7 +77,7 @@ static void a_redirect_is_handed_out(void)
     record_clear(&r);
 }
 
-static void a_redirect_is_refused(void)
+CASE(a_redirect_is_refused)
 {
     record r = RECORD_INIT;
     const char *place = "http://me:secret@host.example:81/there?x";
@@ -112,7 +112,7 @@ static void a_redirect_is_refused(void)
     record_clear(&r);
 }
 
-static void as_many_redirects_as_the_request_says(void)
+CASE(as_many_redirects_as_the_request_says)
 {
     record r = RECORD_INIT;
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
@@ -138,7 +138,7 @@ static void as_many_redirects_as_the_request_says(void)
     destroy(downloader);
 }
 
-static void redirects_of_loads(void)
+CASE(redirects_of_loads)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -165,7 +165,7 @@ static void redirects_of_loads(void)
 
 /* ------------------------------------------------------------------------------ limit on the body */
 
-static void a_request_has_a_limit_on_its_body(void)
+CASE(a_request_has_a_limit_on_its_body)
 {
     record r = RECORD_INIT;
     sdd_limits limits = SDD_LIMITS_INIT;
@@ -207,7 +207,7 @@ static void a_request_has_a_limit_on_its_body(void)
     destroy(downloader);
 }
 
-static void the_http_cache_keeps_to_the_limit(void)
+CASE(the_http_cache_keeps_to_the_limit)
 {
     record r = RECORD_INIT;
     loader_in_folder l = open_loader();
@@ -235,7 +235,7 @@ static void the_http_cache_keeps_to_the_limit(void)
 }
 
 /* A caller with tighter limits finds URLs blocked that are not blocked for other callers. */
-static void a_callers_limits_block_no_other_caller(void)
+CASE(a_callers_limits_block_no_other_caller)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -266,7 +266,7 @@ static int is_gzip(const record *r)
     return sdd_bytes_size(r->bytes) > 18 && bytes[0] == 0x1f && bytes[1] == 0x8b;
 }
 
-static void a_body_as_it_was_sent(void)
+CASE(a_body_as_it_was_sent)
 {
     record r = RECORD_INIT;
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
@@ -322,7 +322,7 @@ static void a_body_as_it_was_sent(void)
 }
 
 /* Two requests with the same option share a transfer; two with different options never do. */
-static void both_kinds_of_bodies_at_once(void)
+CASE(both_kinds_of_bodies_at_once)
 {
     record r[4] = { RECORD_INIT, RECORD_INIT, RECORD_INIT, RECORD_INIT };
     sdd_downloader *downloader = make_downloader(NULL);
@@ -341,7 +341,7 @@ static void both_kinds_of_bodies_at_once(void)
     destroy(downloader);
 }
 
-static void caches_keep_both_kinds_apart(void)
+CASE(caches_keep_both_kinds_apart)
 {
     record r = RECORD_INIT;
     loader_in_folder l = open_loader();
@@ -384,7 +384,7 @@ static void fetch_trusting(sdd_downloader *downloader, record *r, const char *ur
 }
 
 /* The certificate of the self-signed server serves as another authority's. */
-static void each_request_trusts_its_own_file(void)
+CASE(each_request_trusts_its_own_file)
 {
     static const char *const servers[] = { "SDD_TEST_TLS", "SDD_TEST_TLS_HTTP1" };
     const char *ours = setting("SDD_TEST_CA");
@@ -417,7 +417,7 @@ static void each_request_trusts_its_own_file(void)
 }
 
 /* A request's file replaces the config's. */
-static void the_file_replaces_the_configs(void)
+CASE(the_file_replaces_the_configs)
 {
     record r = RECORD_INIT;
     const char *ours = setting("SDD_TEST_CA");
@@ -438,7 +438,7 @@ static void the_file_replaces_the_configs(void)
 }
 
 /* Many requests run at once; no transfer and no connection serves requests that trust different files. */
-static void no_connection_is_shared_between_files(void)
+CASE(no_connection_is_shared_between_files)
 {
     enum { REQUESTS = 24 };
     record r[REQUESTS];
@@ -471,7 +471,7 @@ static void no_connection_is_shared_between_files(void)
 
 /* ------------------------------------------------------------------------------- repeated headers */
 
-static void headers_may_be_repeated(void)
+CASE(headers_may_be_repeated)
 {
     record r = RECORD_INIT;
     sdd_downloader *downloader = make_downloader(NULL);
@@ -516,7 +516,7 @@ static void headers_may_be_repeated(void)
 
 /* All fields of a name stay with the first host if one of them must: no secret in the second one reaches another
    host. */
-static void repeated_secret_headers_stay_with_their_host(void)
+CASE(repeated_secret_headers_stay_with_their_host)
 {
     record r = RECORD_INIT;
     sdd_header headers[] = { { "Cookie", "a=secret" }, { "Cookie", "b=secret" }, { "Authorization", "secret" },
@@ -533,7 +533,7 @@ static void repeated_secret_headers_stay_with_their_host(void)
 }
 
 /* A variant is selected by all values of a field (RFC 9111 section 4.1). */
-static void variants_are_selected_by_all_values(void)
+CASE(variants_are_selected_by_all_values)
 {
     record r = RECORD_INIT;
     loader_in_folder l = open_loader();
@@ -577,7 +577,7 @@ static void accepts(sdd_downloader *downloader, const char *expected)
     record_clear(&r);
 }
 
-static void accept_follows_from_the_coders(void)
+CASE(accept_follows_from_the_coders)
 {
     static toy a = { .name = "a", .magic = "TOYA" }, b = { .name = "b", .magic = "TOYB" }, c = { .name = "c", .magic = "TOYC" },
                d = { .name = "d", .magic = "TOYD" };
@@ -618,25 +618,4 @@ static void accept_follows_from_the_coders(void)
     CHECK(a.freed == 1 && b.freed == 1 && c.freed == 1 && d.freed == 1);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(a_redirect_is_handed_out);
-    RUN(a_redirect_is_refused);
-    RUN(as_many_redirects_as_the_request_says);
-    RUN(redirects_of_loads);
-    RUN(a_request_has_a_limit_on_its_body);
-    RUN(the_http_cache_keeps_to_the_limit);
-    RUN(a_callers_limits_block_no_other_caller);
-    RUN(a_body_as_it_was_sent);
-    RUN(both_kinds_of_bodies_at_once);
-    RUN(caches_keep_both_kinds_apart);
-    RUN(each_request_trusts_its_own_file);
-    RUN(the_file_replaces_the_configs);
-    RUN(no_connection_is_shared_between_files);
-    RUN(headers_may_be_repeated);
-    RUN(repeated_secret_headers_stay_with_their_host);
-    RUN(variants_are_selected_by_all_values);
-    RUN(accept_follows_from_the_coders);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -24,7 +24,7 @@ static int is_readable(sdd_downloader *downloader, int milliseconds)
 }
 
 /* The descriptor is readable exactly while events wait, and callbacks run on this thread. */
-static void the_descriptor_is_readable_while_events_wait(void)
+CASE(the_descriptor_is_readable_while_events_wait)
 {
     sdd_downloader *downloader = host_downloader();
     record r = RECORD_INIT;
@@ -55,7 +55,7 @@ static void the_descriptor_is_readable_while_events_wait(void)
 }
 
 /* The events of three requests are taken in portions; each event owns its references. */
-static void drain_takes_events_in_portions(void)
+CASE(drain_takes_events_in_portions)
 {
     sdd_downloader *downloader = host_downloader();
     sdd_event events[2] = { SDD_EVENT_INIT, SDD_EVENT_INIT };
@@ -99,7 +99,7 @@ static void drain_takes_events_in_portions(void)
 }
 
 /* A drained result stays valid until the next call, which also frees the user data. */
-static void a_drained_result_is_valid_until_the_next_call(void)
+CASE(a_drained_result_is_valid_until_the_next_call)
 {
     sdd_downloader *downloader = host_downloader();
     sdd_event event = SDD_EVENT_INIT;
@@ -130,7 +130,7 @@ static void a_drained_result_is_valid_until_the_next_call(void)
     record_clear(&r);
 }
 
-static void events_may_be_larger_than_the_library_knows(void)
+CASE(events_may_be_larger_than_the_library_knows)
 {
     struct { sdd_event known; uint64_t unknown; } events[3];
     sdd_downloader *downloader = host_downloader();
@@ -155,7 +155,7 @@ static void events_may_be_larger_than_the_library_knows(void)
 }
 
 /* Progress that is not taken is merged: (0, -1), (0, N), then the newest count, then the end. */
-static void progress_is_merged(void)
+CASE(progress_is_merged)
 {
     sdd_downloader *downloader = host_downloader();
     record r = RECORD_INIT;
@@ -176,7 +176,7 @@ static void progress_is_merged(void)
     destroy(downloader);
 }
 
-static void waits_end_in_time(void)
+CASE(waits_end_in_time)
 {
     sdd_downloader *downloader = host_downloader();
     sdd_event event = SDD_EVENT_INIT;
@@ -221,7 +221,7 @@ static void dispatch_inside(const sdd_result *result, void *user_data)
     CHECK_EQUAL(inside.nested.freed_count, 1);
 }
 
-static void a_callback_may_dispatch(void)
+CASE(a_callback_may_dispatch)
 {
     inside.downloader = host_downloader();
     inside.nested = (record)RECORD_INIT;
@@ -247,7 +247,7 @@ static void *dispatch_elsewhere(void *unused)
     return unused;
 }
 
-static void two_threads_do_not_take_events_at_once(void)
+CASE(two_threads_do_not_take_events_at_once)
 {
     sdd_event event = SDD_EVENT_INIT;
     pthread_t thread;
@@ -267,7 +267,7 @@ static void two_threads_do_not_take_events_at_once(void)
     destroy(inside.downloader);
 }
 
-static void destroy_delivers_pending_events_here(void)
+CASE(destroy_delivers_pending_events_here)
 {
     sdd_downloader *downloader = host_downloader();
     record records[30];
@@ -292,7 +292,7 @@ static sdd_status refuse_all(sdd_draft *draft, void *user_data)
 }
 
 /* D24: no URL. D25: what a modifier refuses, and what comes after closing. A token that is over, and the end later. */
-static void d24_d25_what_cannot_begin_ends_by_its_callback(void)
+CASE(d24_d25_what_cannot_begin_ends_by_its_callback)
 {
     static const struct { int is_refused, is_closed; const char *url; sdd_status error; int32_t detail; } all[] = {
         { 0, 0, NULL, SDD_ERROR_INVALID_URL, SDD_DETAIL_URL_NULL },
@@ -328,18 +328,4 @@ static void d24_d25_what_cannot_begin_ends_by_its_callback(void)
     destroy(downloader);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(the_descriptor_is_readable_while_events_wait);
-    RUN(drain_takes_events_in_portions);
-    RUN(a_drained_result_is_valid_until_the_next_call);
-    RUN(events_may_be_larger_than_the_library_knows);
-    RUN(progress_is_merged);
-    RUN(waits_end_in_time);
-    RUN(a_callback_may_dispatch);
-    RUN(two_threads_do_not_take_events_at_once);
-    RUN(destroy_delivers_pending_events_here);
-    RUN(d24_d25_what_cannot_begin_ends_by_its_callback);
-    return 0;
-}
+int main(void) { return run_cases(); }

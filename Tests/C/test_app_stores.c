@@ -256,7 +256,7 @@ static sdd_cache_config config_over_stores(sdd_memory_store *memory, sdd_entry_s
     sdd_entry_store entries = entries_of(t); \
     sdd_cache_config config = config_over_stores(&memory, &entries)
 
-static void entries_are_in_the_applications_stores_alone(void)
+CASE(entries_are_in_the_applications_stores_alone)
 {
     OPENED;
     cache_in_folder c = open_cache(config);
@@ -297,7 +297,7 @@ static void entries_are_in_the_applications_stores_alone(void)
 
 /* A load comes from the network once, then from memory, and then, with another cache over the same table, from the
    table. */
-static void loads_go_through_the_stores(void)
+CASE(loads_go_through_the_stores)
 {
     OPENED;
     loader_in_folder l = open_loader_of((sdd_loader_config)SDD_LOADER_CONFIG_INIT, NULL, config);
@@ -330,7 +330,7 @@ static void loads_go_through_the_stores(void)
 }
 
 /* The HTTP cache serves a fresh response from the table. */
-static void the_http_cache_is_in_the_table(void)
+CASE(the_http_cache_is_in_the_table)
 {
     OPENED;
     cache_in_folder c = open_cache(config);
@@ -353,7 +353,7 @@ static void the_http_cache_is_in_the_table(void)
 }
 
 /* Each byte of both blobs is changed, and each blob is cut: every time it is a miss, and a damaged entry is removed. */
-static void a_damaged_entry_is_a_miss(void)
+CASE(a_damaged_entry_is_a_miss)
 {
     OPENED;
     config.levels = SDD_CACHE_DISK;
@@ -386,7 +386,7 @@ static void a_damaged_entry_is_a_miss(void)
     end_table(t);
 }
 
-static void a_failing_store_is_reported(void)
+CASE(a_failing_store_is_reported)
 {
     OPENED;
     cache_in_folder c = open_cache(config);
@@ -406,7 +406,7 @@ static void a_failing_store_is_reported(void)
     end_table(t);
 }
 
-static void a_trim_is_passed_to_the_table(void)
+CASE(a_trim_is_passed_to_the_table)
 {
     OPENED;
     config.max_disk_bytes = 1000;
@@ -425,14 +425,4 @@ static void a_trim_is_passed_to_the_table(void)
     end_table(t);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(entries_are_in_the_applications_stores_alone);
-    RUN(loads_go_through_the_stores);
-    RUN(the_http_cache_is_in_the_table);
-    RUN(a_damaged_entry_is_a_miss);
-    RUN(a_failing_store_is_reported);
-    RUN(a_trim_is_passed_to_the_table);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -14,7 +14,7 @@ static void submit_body(sdd_downloader *downloader, record *r, const char *name,
     record_wait_received(r, 1000);
 }
 
-static void o4_background_pauses_and_foreground_goes_on(void)
+CASE(o4_background_pauses_and_foreground_goes_on)
 {
     sdd_limits limits = SDD_LIMITS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
@@ -51,7 +51,7 @@ static void o4_background_pauses_and_foreground_goes_on(void)
     destroy(downloader);
 }
 
-static void o4_the_grace_time_ends(void)
+CASE(o4_the_grace_time_ends)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record paused, goes_on, joiner = RECORD_INIT;
@@ -92,7 +92,7 @@ static void o4_the_grace_time_ends(void)
 
 /* A whole response waits in the socket while its transfer is resumed and paused again, several times in a row: libcurl
    reads it and delivers it later, with each header line in one piece. */
-static void o4_quick_pauses_lose_nothing(void)
+CASE(o4_quick_pauses_lose_nothing)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record r = RECORD_INIT;
@@ -121,7 +121,7 @@ static void o4_quick_pauses_lose_nothing(void)
 }
 
 /* The total limit and the queue limit keep running in the background. A paused transfer can be cancelled. */
-static void o4_other_limits_apply_in_the_background(void)
+CASE(o4_other_limits_apply_in_the_background)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record total = RECORD_INIT, queue = RECORD_INIT, cancelled = RECORD_INIT;
@@ -150,12 +150,4 @@ static void o4_other_limits_apply_in_the_background(void)
     destroy(downloader);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(o4_background_pauses_and_foreground_goes_on);
-    RUN(o4_the_grace_time_ends);
-    RUN(o4_quick_pauses_lose_nothing);
-    RUN(o4_other_limits_apply_in_the_background);
-    return 0;
-}
+int main(void) { return run_cases(); }

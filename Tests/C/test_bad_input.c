@@ -9,7 +9,7 @@ static void *volatile none = NULL;
 /* -------------------------------------------------------------------------------------- pointers */
 
 /* Arguments that may be NULL. Those that may not are in test_refusals.c. */
-static void null_never_crashes(void)
+CASE(null_never_crashes)
 {
     sdd_bytes *empty = sdd_bytes_create(NULL, 0);
     CHECK(empty != NULL && sdd_bytes_size(empty) == 0);
@@ -42,7 +42,7 @@ static void null_never_crashes(void)
 
 /* ------------------------------------------------------------------------------------------ URLs */
 
-static void every_bad_url_has_its_detail(void)
+CASE(every_bad_url_has_its_detail)
 {
     static const struct { const char *url; int32_t detail; } all[] = {
         { NULL, SDD_DETAIL_URL_NULL }, { "", SDD_DETAIL_URL_EMPTY },
@@ -76,7 +76,7 @@ static void every_bad_url_has_its_detail(void)
     record_clear(&r);
 }
 
-static void a_url_has_a_longest_length(void)
+CASE(a_url_has_a_longest_length)
 {
     static const size_t lengths[] = { 65536, 65537, 9 << 20 };
     record r = RECORD_INIT;
@@ -106,7 +106,7 @@ static const struct { const char *name, *value; } bad_headers[] = {
 };
 enum { BAD_HEADERS = sizeof bad_headers / sizeof *bad_headers };
 
-static void bad_headers_are_refused_at_the_call(void)
+CASE(bad_headers_are_refused_at_the_call)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record r = RECORD_INIT;
@@ -128,7 +128,7 @@ static void bad_headers_are_refused_at_the_call(void)
 
 /* ------------------------------------------------------------------------------ a request's fields */
 
-static void bad_fields_of_a_request_end_it_before_anything_is_sent(void)
+CASE(bad_fields_of_a_request_end_it_before_anything_is_sent)
 {
     record r = RECORD_INIT;
     const char *url = at("/ok/never-sent");
@@ -175,7 +175,7 @@ static void bad_fields_of_a_request_end_it_before_anything_is_sent(void)
 
 /* ---------------------------------------------------------------------------- tokens and handles */
 
-static void an_ended_request_stays_ended(void)
+CASE(an_ended_request_stays_ended)
 {
     sdd_downloader *downloader = make_downloader(NULL), *made_up = (sdd_downloader *)(uintptr_t)0x7ff0;
     record r = RECORD_INIT;
@@ -189,7 +189,7 @@ static void an_ended_request_stays_ended(void)
     record_clear(&r);
 }
 
-static void a_destroyed_cache_stays_destroyed(void)
+CASE(a_destroyed_cache_stays_destroyed)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     sdd_cache *cache = NULL, *made_up = (sdd_cache *)(uintptr_t)0x7ff0;
@@ -206,7 +206,7 @@ static void a_destroyed_cache_stays_destroyed(void)
 
 /* ------------------------------------------------------------------------------------------ loads */
 
-static void a_destroyed_loader_stays_destroyed(void)
+CASE(a_destroyed_loader_stays_destroyed)
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
     sdd_loader *loader = NULL, *made_up = (sdd_loader *)(uintptr_t)0x7ff0;
@@ -234,16 +234,4 @@ static void a_destroyed_loader_stays_destroyed(void)
     CHECK(loader == NULL);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(null_never_crashes);
-    RUN(every_bad_url_has_its_detail);
-    RUN(a_url_has_a_longest_length);
-    RUN(bad_headers_are_refused_at_the_call);
-    RUN(bad_fields_of_a_request_end_it_before_anything_is_sent);
-    RUN(an_ended_request_stays_ended);
-    RUN(a_destroyed_cache_stays_destroyed);
-    RUN(a_destroyed_loader_stays_destroyed);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -29,7 +29,7 @@ static void check_rows(sdd_downloader *downloader, const struct row *rows, size_
 }
 #define CHECK_ROWS(downloader, rows) check_rows(downloader, rows, sizeof rows / sizeof *rows)
 
-static void broken_answers(void)
+CASE(broken_answers)
 {
     static const struct row rows[] = {
         { "/cut?size=1000", SDD_ERROR_TRUNCATED_BODY, 0, 1 },
@@ -55,7 +55,7 @@ static void broken_answers(void)
     CHECK_ROWS(NULL, rows);
 }
 
-static void a_reset_within_the_body(void)
+CASE(a_reset_within_the_body)
 {
     record r = RECORD_INIT;
     fetch(NULL, &r, at("/reset?size=100000&after=1000"), SDD_OPTION_BYTES_ONLY);
@@ -64,7 +64,7 @@ static void a_reset_within_the_body(void)
 }
 
 /* The framing is sound, so that only the compressed data shows the fault. */
-static void a_packed_body_that_ends_too_early(void)
+CASE(a_packed_body_that_ends_too_early)
 {
     static const int drops[] = { 1, 8, 12, 500 };
     record r = RECORD_INIT;
@@ -75,7 +75,7 @@ static void a_packed_body_that_ends_too_early(void)
     record_clear(&r);
 }
 
-static void bodies_without_end(void)
+CASE(bodies_without_end)
 {
     static const struct row rows[] = {
         { "/endless", SDD_ERROR_BODY_TOO_LARGE, 0, 1 },
@@ -96,7 +96,7 @@ static void bodies_without_end(void)
     destroy(downloader);
 }
 
-static void error_statuses_give_no_picture(void)
+CASE(error_statuses_give_no_picture)
 {
     static const int statuses[] = { 400, 401, 403, 404, 410, 429, 500, 502, 503, 300, 999 };
     record r = RECORD_INIT;
@@ -115,7 +115,7 @@ static void error_statuses_give_no_picture(void)
     record_clear(&r);
 }
 
-static void bodies_that_are_not_pictures(void)
+CASE(bodies_that_are_not_pictures)
 {
     static const struct row rows[] = {
         { "/html", SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT, 0 },
@@ -144,7 +144,7 @@ static void bodies_that_are_not_pictures(void)
     record_clear(&r);
 }
 
-static void files_only_where_they_are_allowed(void)
+CASE(files_only_where_they_are_allowed)
 {
     static const char *const names[] = { "png/rgb8.png", "jpeg/baseline-420.jpg" };
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
@@ -198,7 +198,7 @@ static int hold_port(int *port, int listens)
     return descriptor;
 }
 
-static void unreachable_hosts(void)
+CASE(unreachable_hosts)
 {
     record r = RECORD_INIT;
     char url[100];
@@ -215,7 +215,7 @@ static void unreachable_hosts(void)
     record_clear(&r);
 }
 
-static void silence_has_a_limit(void)
+CASE(silence_has_a_limit)
 {
     static const struct row rows[] = {
         { "/silence", SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_STALL, 1 },
@@ -245,7 +245,7 @@ static void silence_has_a_limit(void)
 
 /* ------------------------------------------------------------------------------------------- TLS */
 
-static void certificates_are_checked(void)
+CASE(certificates_are_checked)
 {
     static const struct { const char *variable; int32_t detail; } all[] = {
         { "SDD_TEST_TLS_EXPIRED", SDD_DETAIL_TLS_EXPIRED },
@@ -286,18 +286,4 @@ static void certificates_are_checked(void)
     record_clear(&r);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(broken_answers);
-    RUN(a_reset_within_the_body);
-    RUN(bodies_without_end);
-    RUN(error_statuses_give_no_picture);
-    RUN(bodies_that_are_not_pictures);
-    RUN(files_only_where_they_are_allowed);
-    RUN(unreachable_hosts);
-    RUN(silence_has_a_limit);
-    RUN(certificates_are_checked);
-    RUN(a_packed_body_that_ends_too_early);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -4,13 +4,13 @@
 
 #include <sys/utsname.h>
 
-static void the_version_is_the_headers(void)
+CASE(the_version_is_the_headers)
 {
     CHECK_EQUAL(sdd_version(), SDD_VERSION_MAJOR * 1000000 + SDD_VERSION_MINOR * 1000 + SDD_VERSION_PATCH);
     CHECK_TEXT(sdd_version_string(), SDD_VERSION_STRING);
 }
 
-static void every_status_has_its_name(void)
+CASE(every_status_has_its_name)
 {
 #define NAMED(status) { status, #status }
     static const struct { sdd_status status; const char *name; } all[] = {
@@ -93,7 +93,7 @@ static const char *const pictures[] = {
 };
 enum { PICTURES = sizeof pictures / sizeof *pictures };
 
-static void pictures_come_over_http_and_https(void)
+CASE(pictures_come_over_http_and_https)
 {
     static const char *const roots[] = { "SDD_TEST_SERVER", "SDD_TEST_TLS", "SDD_TEST_TLS_HTTP1" };
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
@@ -119,7 +119,7 @@ static void pictures_come_over_http_and_https(void)
         }
 }
 
-static void https_speaks_http2_where_the_server_does(void)
+CASE(https_speaks_http2_where_the_server_does)
 {
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
@@ -145,7 +145,7 @@ static void check_pattern(const record *r, const char *target, size_t size)
     CHECK(is_pattern(sdd_bytes_data(r->bytes), size, target));
 }
 
-static void bytes_come_as_they_were_sent(void)
+CASE(bytes_come_as_they_were_sent)
 {
     record r = RECORD_INIT;
     static const struct { const char *path, *target; } all[] = {
@@ -171,7 +171,7 @@ static void bytes_come_as_they_were_sent(void)
     record_clear(&r);
 }
 
-static void equal_requests_share_one_transfer(void)
+CASE(equal_requests_share_one_transfer)
 {
     record records[20];
     for (int i = 0; i < 20; i++) {
@@ -190,7 +190,7 @@ static void equal_requests_share_one_transfer(void)
 
 /* ------------------------------------------------------------------------------------- requests */
 
-static void headers_are_set_read_and_removed(void)
+CASE(headers_are_set_read_and_removed)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record r = RECORD_INIT;
@@ -236,7 +236,7 @@ static void headers_are_set_read_and_removed(void)
     destroy(downloader);
 }
 
-static void a_request_has_headers_method_and_body(void)
+CASE(a_request_has_headers_method_and_body)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record r = RECORD_INIT;
@@ -276,7 +276,7 @@ static void a_request_has_headers_method_and_body(void)
 }
 
 /* "libsdd/0.4.0 (Linux; x86_64) curl/7.88.1": this version, this machine, some version of libcurl. */
-static void h4_the_user_agent_names_library_machine_and_libcurl(void)
+CASE(h4_the_user_agent_names_library_machine_and_libcurl)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record r = RECORD_INIT;
@@ -308,7 +308,7 @@ static void h4_the_user_agent_names_library_machine_and_libcurl(void)
 }
 
 /* Neither 0 for what brought no picture nor the numbers of a system's network framework: 1001 and 3000 on. */
-static void e11_no_numbers_of_older_versions(void)
+CASE(e11_no_numbers_of_older_versions)
 {
     record r = RECORD_INIT;
     fetch(NULL, &r, at("/empty"), 0);
@@ -324,18 +324,4 @@ static void e11_no_numbers_of_older_versions(void)
     record_clear(&r);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(the_version_is_the_headers);
-    RUN(every_status_has_its_name);
-    RUN(pictures_come_over_http_and_https);
-    RUN(https_speaks_http2_where_the_server_does);
-    RUN(bytes_come_as_they_were_sent);
-    RUN(equal_requests_share_one_transfer);
-    RUN(headers_are_set_read_and_removed);
-    RUN(a_request_has_headers_method_and_body);
-    RUN(h4_the_user_agent_names_library_machine_and_libcurl);
-    RUN(e11_no_numbers_of_older_versions);
-    return 0;
-}
+int main(void) { return run_cases(); }

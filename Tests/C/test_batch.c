@@ -87,7 +87,7 @@ static void make_urls(const char *path)
     }
 }
 
-static void z14_each_item_is_taken_once(void)
+CASE(z14_each_item_is_taken_once)
 {
     static uint64_t ids[MANY];
     sdd_batch_item items[7];
@@ -130,7 +130,7 @@ static void z14_each_item_is_taken_once(void)
     end_batch(batch);
 }
 
-static void z14_items_come_in_order_if_that_is_asked_for(void)
+CASE(z14_items_come_in_order_if_that_is_asked_for)
 {
     const char *urls[] = { at("/hold/first?size=9"), at("/ok?size=8"), at("/ok?size=7") };
     sdd_batch_config config = config_of(urls, 3);
@@ -190,7 +190,7 @@ static int32_t give(sdd_batch_source *item, void *user_data)
     return 1;
 }
 
-static void z14_a_function_gives_items_to_a_waiting_application(void)
+CASE(z14_a_function_gives_items_to_a_waiting_application)
 {
     giver g = { NULL, pthread_self(), 0, 50, "" };
     sdd_batch_config config = config_of(NULL, 0);
@@ -213,7 +213,7 @@ static void z14_a_function_gives_items_to_a_waiting_application(void)
     end_batch(batch);
 }
 
-static void z14_a_function_is_not_asked_after_a_cancel(void)
+CASE(z14_a_function_is_not_asked_after_a_cancel)
 {
     giver g = { NULL, pthread_self(), 0, 50, "" };
     sdd_batch_config config = config_of(NULL, 0);
@@ -245,7 +245,7 @@ static int64_t items_with(sdd_batch *batch, sdd_status error, int32_t detail, in
     return 0;
 }
 
-static void z14_one_bad_item_does_not_stop_the_others(void)
+CASE(z14_one_bad_item_does_not_stop_the_others)
 {
     const char *urls[] = { NULL, "gopher://x/", at("/status/404"), at("/html"), at("/status/404?2"),
                            at("/file/png/rgb8.png"), "", at("/cut?file=png/rgb8.png") };
@@ -294,7 +294,7 @@ static void z14_one_bad_item_does_not_stop_the_others(void)
     free(pixels);
 }
 
-static void z14_an_item_is_tried_as_often_as_is_said(void)
+CASE(z14_an_item_is_tried_as_often_as_is_said)
 {
     const char *urls[] = { at("/status/503?again"), at("/status/404?again") };
     sdd_batch_config config = config_of(urls, 2);
@@ -417,7 +417,7 @@ static void fill_and_compare(int32_t format, int32_t layout, int32_t fit, int32_
     free(memory);
 }
 
-static void z14_a_tensor_has_the_pixels_of_image_decode(void)
+CASE(z14_a_tensor_has_the_pixels_of_image_decode)
 {
     for (sdd_fit fit = SDD_FIT_DEFAULT; fit <= SDD_FIT_STRETCH; fit++)
         for (int32_t slots = SDD_TENSOR_SLOT_OF_INDEX; slots <= SDD_TENSOR_NEXT_SLOT; slots++) {
@@ -428,7 +428,7 @@ static void z14_a_tensor_has_the_pixels_of_image_decode(void)
         }
 }
 
-static void z14_without_a_tensor_there_are_images(void)
+CASE(z14_without_a_tensor_there_are_images)
 {
     const char *urls[] = { at("/file/png/rgb8.png") };
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
@@ -450,7 +450,7 @@ static void z14_without_a_tensor_there_are_images(void)
 
 /* --------------------------------------------------------------------------------- the ends */
 
-static void z14_the_look_ahead_limits_the_requests(void)
+CASE(z14_the_look_ahead_limits_the_requests)
 {
     sdd_batch_item item;
     make_urls("/hold/ahead?size=10");
@@ -473,7 +473,7 @@ static void z14_the_look_ahead_limits_the_requests(void)
     end_batch(batch);
 }
 
-static void z14_items_after_the_deadline_are_too_late(void)
+CASE(z14_items_after_the_deadline_are_too_late)
 {
     const char *urls[12];
     sdd_batch_item item;
@@ -543,7 +543,7 @@ static void cancel_after(int count, int32_t order)
     end_batch(batch);
 }
 
-static void z14_a_cancel_ends_every_item_once_at_any_time(void)
+CASE(z14_a_cancel_ends_every_item_once_at_any_time)
 {
     for (int count = 0; count <= 3; count++) cancel_after(count, SDD_BATCH_ORDERED);
     for (int count = 0; count <= 9; count += 3) cancel_after(count, SDD_BATCH_AS_COMPLETED);
@@ -558,7 +558,7 @@ static void *wait_for_the_end(void *batch)
     return NULL;
 }
 
-static void z14_a_batch_may_be_destroyed_at_any_time(void)
+CASE(z14_a_batch_may_be_destroyed_at_any_time)
 {
     for (int round = 0; round < scaled(40); round++) {
         const char *urls[32];
@@ -595,7 +595,7 @@ static void z14_a_batch_may_be_destroyed_at_any_time(void)
     pthread_join(thread, NULL);
 }
 
-static void z14_a_downloader_may_go_before_its_batch(void)
+CASE(z14_a_downloader_may_go_before_its_batch)
 {
     const char *urls[] = { at("/silence?1"), at("/silence?2"), at("/ok?size=2") };
     sdd_batch_config config = config_of(urls, 3);
@@ -639,7 +639,7 @@ static void *take_a_part(void *user_data)
     return NULL;
 }
 
-static void z14_several_threads_share_the_items(void)
+CASE(z14_several_threads_share_the_items)
 {
     static shared_batch shared = { NULL, PTHREAD_MUTEX_INITIALIZER, { 0 } };
     pthread_t threads[4];
@@ -656,7 +656,7 @@ static void z14_several_threads_share_the_items(void)
 
 /* -------------------------------------------------------------------------------- wrong use */
 
-static void wrong_calls_are_refused(void)
+CASE(wrong_calls_are_refused)
 {
     sdd_batch_config config = config_of(NULL, 0);
     sdd_batch_item items[2] = { SDD_BATCH_ITEM_INIT, SDD_BATCH_ITEM_INIT };
@@ -677,7 +677,7 @@ static void wrong_calls_are_refused(void)
     CHECK_STATUS(sdd_batch_create(&config, none), SDD_ERROR_INVALID_ARGUMENT);
 }
 
-static void a_dead_handle_does_nothing(void)
+CASE(a_dead_handle_does_nothing)
 {
     sdd_batch_config config = config_of(NULL, 0);
     sdd_batch *batch = make_batch(&config);
@@ -693,22 +693,7 @@ int main(void)
     start_watchdog();
     config.max_concurrent_downloads = config.max_concurrent_per_host = 40;
     downloader = make_downloader(&config);
-    RUN(z14_each_item_is_taken_once);
-    RUN(z14_items_come_in_order_if_that_is_asked_for);
-    RUN(z14_a_function_gives_items_to_a_waiting_application);
-    RUN(z14_a_function_is_not_asked_after_a_cancel);
-    RUN(z14_one_bad_item_does_not_stop_the_others);
-    RUN(z14_an_item_is_tried_as_often_as_is_said);
-    RUN(z14_a_tensor_has_the_pixels_of_image_decode);
-    RUN(z14_without_a_tensor_there_are_images);
-    RUN(z14_the_look_ahead_limits_the_requests);
-    RUN(z14_items_after_the_deadline_are_too_late);
-    RUN(z14_a_cancel_ends_every_item_once_at_any_time);
-    RUN(z14_a_batch_may_be_destroyed_at_any_time);
-    RUN(z14_a_downloader_may_go_before_its_batch);
-    RUN(z14_several_threads_share_the_items);
-    RUN(wrong_calls_are_refused);
-    RUN(a_dead_handle_does_nothing);
+    run_cases();
     destroy(downloader);
     return 0;
 }

@@ -38,7 +38,7 @@ static sdd_batch *begin(loader_in_folder *l, const sdd_tensor *tensor, uint64_t 
     return batch;
 }
 
-static void z14_cached_items_are_not_downloaded(void)
+CASE(z14_cached_items_are_not_downloaded)
 {
     loader_in_folder l = open_loader();
     static char texts[20][200];
@@ -104,7 +104,7 @@ static loader_in_folder open_processing(sdd_options_processor_fn processor)
     return open_loader_over(config, NULL);
 }
 
-static void b14_modifiers_of_a_processor_are_freed(void)
+CASE(b14_modifiers_of_a_processor_are_freed)
 {
     loader_in_folder l = open_processing(give_modifiers);
     for (int i = 0; i < 20; i++) urls[i] = "data:,x";
@@ -113,7 +113,7 @@ static void b14_modifiers_of_a_processor_are_freed(void)
     CHECK_EQUAL(freed, 20);
 }
 
-static void b14_a_processor_may_make_bad_requests(void)
+CASE(b14_a_processor_may_make_bad_requests)
 {
     loader_in_folder l = open_processing(spoil);
     sdd_batch *batch = begin(&l, NULL, 0);
@@ -128,7 +128,7 @@ static void b14_a_processor_may_make_bad_requests(void)
     close_loader(&l);
 }
 
-static void a_loader_has_a_downloader_of_its_own(void)
+CASE(a_loader_has_a_downloader_of_its_own)
 {
     loader_in_folder l = open_loader();
     sdd_batch *batch = NULL;
@@ -143,12 +143,4 @@ static void a_loader_has_a_downloader_of_its_own(void)
     CHECK_STATUS(sdd_batch_create(&config, &batch), SDD_ERROR_CLOSED);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(z14_cached_items_are_not_downloaded);
-    RUN(b14_modifiers_of_a_processor_are_freed);
-    RUN(b14_a_processor_may_make_bad_requests);
-    RUN(a_loader_has_a_downloader_of_its_own);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -4,7 +4,7 @@
 
 /* ------------------------------------------------------------------------------- stored and found */
 
-static void an_image_is_found_in_memory_and_then_on_disk(void)
+CASE(an_image_is_found_in_memory_and_then_on_disk)
 {
     cache_in_folder c = open_default();
     sdd_image *stored = fixture_image("png/rgb8.png");
@@ -30,7 +30,7 @@ static void an_image_is_found_in_memory_and_then_on_disk(void)
     close_cache(&c);
 }
 
-static void the_next_cache_in_the_folder_finds_an_entry(void)
+CASE(the_next_cache_in_the_folder_finds_an_entry)
 {
     cache_in_folder c = open_default();
     put_text(c.cache, KEY, "kept");
@@ -43,7 +43,7 @@ static void the_next_cache_in_the_folder_finds_an_entry(void)
     close_cache(&c);
 }
 
-static void bytes_and_extended_come_as_they_were_given(void)
+CASE(bytes_and_extended_come_as_they_were_given)
 {
     cache_in_folder c = open_default();
     sdd_bytes *picture = fixture_bytes("jpeg/baseline-420.jpg"), *bytes = NULL, *extended = NULL;
@@ -89,7 +89,7 @@ static int32_t format_of(sdd_cache *cache, const char *key)
     return format;
 }
 
-static void an_image_without_bytes_is_encoded(void)
+CASE(an_image_without_bytes_is_encoded)
 {
     cache_in_folder c = open_default();
     sdd_bytes *picture = fixture_bytes("png/rgb8.png");
@@ -111,7 +111,7 @@ static void an_image_without_bytes_is_encoded(void)
     close_cache(&c);
 }
 
-static void the_levels_are_separate(void)
+CASE(the_levels_are_separate)
 {
     cache_in_folder c = open_default();
     sdd_cache_item item = item_of("memory", fixture_image("png/rgb8.png"), NULL, SDD_CACHE_MEMORY);
@@ -129,7 +129,7 @@ static void the_levels_are_separate(void)
     close_cache(&c);
 }
 
-static void a_cache_of_one_level_has_no_other(void)
+CASE(a_cache_of_one_level_has_no_other)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     char path[64];
@@ -151,7 +151,7 @@ static void a_cache_of_one_level_has_no_other(void)
 
 /* ---------------------------------------------------------------------------- removed and cleared */
 
-static void a_removed_image_the_application_holds_is_not_found(void)
+CASE(a_removed_image_the_application_holds_is_not_found)
 {
     cache_in_folder c = open_default();
     sdd_image *held = fixture_image("png/rgb8.png");
@@ -175,7 +175,7 @@ static void a_removed_image_the_application_holds_is_not_found(void)
     close_cache(&c);
 }
 
-static void clearing_leaves_foreign_files_and_readers_alone(void)
+CASE(clearing_leaves_foreign_files_and_readers_alone)
 {
     cache_in_folder c = open_default();
     char foreign[600];
@@ -208,7 +208,7 @@ static void clearing_leaves_foreign_files_and_readers_alone(void)
 
 /* ------------------------------------------------------------------------------------------- files */
 
-static void a_file_is_named_by_the_md5_of_its_key(void)
+CASE(a_file_is_named_by_the_md5_of_its_key)
 {
     static const struct { const char *key, *name; } all[] = { /* by md5sum */
         { "https://host.example/pictures/cat.jpg", "eadba58f7e47aebdd2b0307326621699.jpg" },
@@ -241,7 +241,7 @@ static int private_to_us(const char *path, const struct stat *status, int kind, 
     return 0;
 }
 
-static void only_the_user_may_read_files(void)
+CASE(only_the_user_may_read_files)
 {
     mode_t mask = umask(0);
     char base[512], folder[600];
@@ -256,7 +256,7 @@ static void only_the_user_may_read_files(void)
     remove_folder(base);
 }
 
-static void a_viewer_opens_the_file_of_an_entry(void)
+CASE(a_viewer_opens_the_file_of_an_entry)
 {
     static const char *const pictures[] = { "png/rgb8.png", "jpeg/baseline-420.jpg", "jpeg/progressive-420.jpg" };
     cache_in_folder c = open_default();
@@ -285,7 +285,7 @@ static void a_viewer_opens_the_file_of_an_entry(void)
     close_cache(&c);
 }
 
-static void large_entries_may_be_mapped(void)
+CASE(large_entries_may_be_mapped)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.map_from_bytes = 1000;
@@ -304,7 +304,7 @@ static void large_entries_may_be_mapped(void)
 
 /* ----------------------------------------------------------------------------------- smaller forms */
 
-static void b7_a_thumbnail_is_made_of_the_original_without_the_network(void)
+CASE(b7_a_thumbnail_is_made_of_the_original_without_the_network)
 {
     const char *url = at("/file/large/baseline.jpg"); /* 640 x 480 */
     cache_in_folder c = open_default();
@@ -334,7 +334,7 @@ static void b7_a_thumbnail_is_made_of_the_original_without_the_network(void)
     close_cache(&c);
 }
 
-static void a_thumbnail_that_was_stored_needs_no_original(void)
+CASE(a_thumbnail_that_was_stored_needs_no_original)
 {
     cache_in_folder c = open_default();
     sdd_decode_options small = SDD_DECODE_OPTIONS_INIT;
@@ -362,7 +362,7 @@ static void put_in_memory(sdd_cache *cache, const char *key)
 
 enum { COST = 19 * 13 * 4 + 822 }; /* of png/rgb8.png in RGBA8, and its bytes */
 
-static void the_least_recently_used_is_evicted_first(void)
+CASE(the_least_recently_used_is_evicted_first)
 {
     cache_in_folder c = open_default();
     CHECK_STATUS(sdd_cache_set_memory_limits(c.cache, -1, 3), SDD_OK);
@@ -390,7 +390,7 @@ static void the_least_recently_used_is_evicted_first(void)
     close_cache(&c);
 }
 
-static void a_trim_removes_half_or_all(void)
+CASE(a_trim_removes_half_or_all)
 {
     static const char *const keys[] = { "a", "b", "c", "d" };
     cache_in_folder c = open_default();
@@ -404,7 +404,7 @@ static void a_trim_removes_half_or_all(void)
     close_cache(&c);
 }
 
-static void an_image_the_application_holds_is_found_after_a_trim(void)
+CASE(an_image_the_application_holds_is_found_after_a_trim)
 {
     for (int32_t off = 0; off < 2; off++) {
         sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
@@ -425,7 +425,7 @@ static void an_image_the_application_holds_is_found_after_a_trim(void)
     }
 }
 
-static void an_image_lives_longer_than_its_cache(void)
+CASE(an_image_lives_longer_than_its_cache)
 {
     cache_in_folder c = open_default();
     put(c.cache, KEY, fixture_image("png/rgb8.png"), NULL);
@@ -437,7 +437,7 @@ static void an_image_lives_longer_than_its_cache(void)
 
 /* ---------------------------------------------------------------------------- age, size, statistics */
 
-static void an_old_entry_is_a_miss(void)
+CASE(an_old_entry_is_a_miss)
 {
     static const struct { int64_t max_age_ms; time_t age; int is_there; } all[] = {
         { 0, 7 * 86400 - 600, 1 }, { 0, 7 * 86400 + 600, 0 }, { -1, 700 * 86400, 1 },
@@ -464,7 +464,7 @@ static void an_old_entry_is_a_miss(void)
 static char watched_path[600];
 static int is_watched_there(void) { return access(watched_path, F_OK) == 0; }
 
-static void p2_entries_expire_while_nobody_uses_the_cache(void)
+CASE(p2_entries_expire_while_nobody_uses_the_cache)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.disk_date = SDD_DATE_MODIFICATION;
@@ -486,7 +486,7 @@ static void put_large(sdd_cache *cache, const char *key)
     put(cache, key, NULL, sdd_bytes_create(zeros, sizeof zeros));
 }
 
-static void over_the_limit_the_oldest_are_removed(void)
+CASE(over_the_limit_the_oldest_are_removed)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.disk_date = SDD_DATE_MODIFICATION;
@@ -509,7 +509,7 @@ static void over_the_limit_the_oldest_are_removed(void)
     close_cache(&c);
 }
 
-static void with_access_dates_recently_used_entries_stay(void)
+CASE(with_access_dates_recently_used_entries_stay)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.low_water_percent = 90;
@@ -529,7 +529,7 @@ static void with_access_dates_recently_used_entries_stay(void)
     close_cache(&c);
 }
 
-static void every_statistic_counts(void)
+CASE(every_statistic_counts)
 {
     cache_in_folder c = open_default();
     sdd_bytes *picture = fixture_bytes("png/rgb8.png");
@@ -553,7 +553,7 @@ static void every_statistic_counts(void)
 
 /* --------------------------------------------------------------------------------- several caches */
 
-static void another_directory_is_merged(void)
+CASE(another_directory_is_merged)
 {
     cache_in_folder c = open_default(), old = open_default();
     int64_t merged = -1;
@@ -579,7 +579,7 @@ static void another_directory_is_merged(void)
     close_cache(&c);
 }
 
-static void two_handles_share_a_folder(void)
+CASE(two_handles_share_a_folder)
 {
     cache_in_folder c = open_default();
     sdd_cache *other = cache_at(c.folder);
@@ -603,7 +603,7 @@ static void two_handles_share_a_folder(void)
     close_cache(&c);
 }
 
-static void read_only_folders_are_read_and_never_changed(void)
+CASE(read_only_folders_are_read_and_never_changed)
 {
     cache_in_folder first = open_default(), second = open_default();
     put_text(first.cache, "in both", "first");
@@ -634,34 +634,4 @@ static void read_only_folders_are_read_and_never_changed(void)
     close_cache(&second);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(an_image_is_found_in_memory_and_then_on_disk);
-    RUN(the_next_cache_in_the_folder_finds_an_entry);
-    RUN(bytes_and_extended_come_as_they_were_given);
-    RUN(an_image_without_bytes_is_encoded);
-    RUN(the_levels_are_separate);
-    RUN(a_cache_of_one_level_has_no_other);
-    RUN(a_removed_image_the_application_holds_is_not_found);
-    RUN(clearing_leaves_foreign_files_and_readers_alone);
-    RUN(a_file_is_named_by_the_md5_of_its_key);
-    RUN(only_the_user_may_read_files);
-    RUN(a_viewer_opens_the_file_of_an_entry);
-    RUN(large_entries_may_be_mapped);
-    RUN(b7_a_thumbnail_is_made_of_the_original_without_the_network);
-    RUN(a_thumbnail_that_was_stored_needs_no_original);
-    RUN(the_least_recently_used_is_evicted_first);
-    RUN(a_trim_removes_half_or_all);
-    RUN(an_image_the_application_holds_is_found_after_a_trim);
-    RUN(an_image_lives_longer_than_its_cache);
-    RUN(an_old_entry_is_a_miss);
-    RUN(p2_entries_expire_while_nobody_uses_the_cache);
-    RUN(over_the_limit_the_oldest_are_removed);
-    RUN(with_access_dates_recently_used_entries_stay);
-    RUN(every_statistic_counts);
-    RUN(another_directory_is_merged);
-    RUN(two_handles_share_a_folder);
-    RUN(read_only_folders_are_read_and_never_changed);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -74,7 +74,7 @@ static void *look(void *unused)
     return unused;
 }
 
-static void a_hit_in_memory_allocates_nothing(void)
+CASE(a_hit_in_memory_allocates_nothing)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     pthread_t threads[THREADS];
@@ -98,7 +98,7 @@ static void a_hit_in_memory_allocates_nothing(void)
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
 }
 
-static void the_librarys_allocations_are_counted(void)
+CASE(the_librarys_allocations_are_counted)
 {
     atomic_store(&counts_now, 1);
     sdd_bytes *bytes = text_bytes("these need memory");
@@ -108,10 +108,4 @@ static void the_librarys_allocations_are_counted(void)
     sdd_bytes_release(bytes);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(the_librarys_allocations_are_counted);
-    RUN(a_hit_in_memory_allocates_nothing);
-    return 0;
-}
+int main(void) { return run_cases(); }

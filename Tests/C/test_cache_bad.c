@@ -11,7 +11,7 @@ static void *volatile none = NULL;
 
 /* Without a usable folder the shared cache has memory alone. XDG_CACHE_HOME is read when the cache is made, so this
    case is the first. */
-static void the_shared_cache_works_without_its_folder(void)
+CASE(the_shared_cache_works_without_its_folder)
 {
     char file[512], text[64];
     snprintf(file, sizeof file, "%s", new_folder());
@@ -31,7 +31,7 @@ static void the_shared_cache_works_without_its_folder(void)
 
 /* --------------------------------------------------------------------------------------- arguments */
 
-static void m19_previews_and_partial_images_are_refused(void)
+CASE(m19_previews_and_partial_images_are_refused)
 {
     cache_in_folder c = open_default();
     size_t size;
@@ -55,7 +55,7 @@ static void m19_previews_and_partial_images_are_refused(void)
     close_cache(&c);
 }
 
-static void unknown_values_are_refused(void)
+CASE(unknown_values_are_refused)
 {
     cache_in_folder c = open_default();
     sdd_cache_query_options query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_IMAGE);
@@ -77,7 +77,7 @@ static void unknown_values_are_refused(void)
     close_cache(&c);
 }
 
-static void items_that_cannot_be_stored(void)
+CASE(items_that_cannot_be_stored)
 {
     cache_in_folder c = open_default();
     sdd_cache_item item = item_of(KEY, NULL, NULL, SDD_CACHE_DEFAULT);
@@ -93,7 +93,7 @@ static void items_that_cannot_be_stored(void)
     close_cache(&c);
 }
 
-static void bad_keys_are_refused_and_odd_keys_work(void)
+CASE(bad_keys_are_refused_and_odd_keys_work)
 {
     static const char *const bad[] = { NULL, "", "\xff", "\xc0\x80", "\xed\xa0\x80" };
     static const char *const odd[] = {
@@ -121,7 +121,7 @@ static void bad_keys_are_refused_and_odd_keys_work(void)
     close_cache(&c);
 }
 
-static void the_longest_key_and_the_longest_extension(void)
+CASE(the_longest_key_and_the_longest_extension)
 {
     cache_in_folder c = open_default();
     char *key = calloc(1, 65538), path[1024];
@@ -155,7 +155,7 @@ static void freed_for_nothing(void *user_data)
     FAIL("user data of a cache that was not made is freed");
 }
 
-static void a_name_is_a_folder_of_the_users_caches(void)
+CASE(a_name_is_a_folder_of_the_users_caches)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     char home[512], expected[600];
@@ -188,7 +188,7 @@ static void check_no_cache(const char *folder, int32_t expected)
     CHECK((failure.system_error != 0) == (expected == SDD_DETAIL_CACHE_DIRECTORY));
 }
 
-static void bad_and_unsafe_folders_are_refused(void)
+CASE(bad_and_unsafe_folders_are_refused)
 {
     char folder[512], inside[600];
     snprintf(folder, sizeof folder, "%s", new_folder());
@@ -231,7 +231,7 @@ static void check_damaged(cache_in_folder *c, const uint8_t *bytes, size_t size,
     sdd_bytes_release(found);
 }
 
-static void a_damaged_byte_is_a_miss(void)
+CASE(a_damaged_byte_is_a_miss)
 {
     cache_in_folder c = open_default();
     sdd_bytes *picture = fixture_bytes("png/rgb8.png");
@@ -259,7 +259,7 @@ static void a_damaged_byte_is_a_miss(void)
     close_cache(&c);
 }
 
-static void an_entry_of_another_key_is_a_miss(void)
+CASE(an_entry_of_another_key_is_a_miss)
 {
     cache_in_folder c = open_default();
     size_t size;
@@ -293,7 +293,7 @@ static const char *place_for(sdd_cache *cache)
     return path_of(cache, KEY);
 }
 
-static void a_symlink_is_not_followed(void)
+CASE(a_symlink_is_not_followed)
 {
     cache_in_folder c = open_default(), other = open_default();
     struct stat status;
@@ -313,7 +313,7 @@ static void a_symlink_is_not_followed(void)
     close_cache(&other);
 }
 
-static void folders_and_pipes_in_place_of_files(void)
+CASE(folders_and_pipes_in_place_of_files)
 {
     for (int kind = 0; kind < 2; kind++) {
         cache_in_folder c = open_default();
@@ -337,7 +337,7 @@ static void folders_and_pipes_in_place_of_files(void)
     }
 }
 
-static void a_cache_works_after_its_folder_is_removed(void)
+CASE(a_cache_works_after_its_folder_is_removed)
 {
     cache_in_folder c = open_default();
     sdd_cache_item item = item_of(KEY, fixture_image("png/rgb8.png"), NULL, SDD_CACHE_ALL);
@@ -358,7 +358,7 @@ static void a_cache_works_after_its_folder_is_removed(void)
 
 /* ------------------------------------------------------------------------------------------- limits */
 
-static void an_entry_that_cannot_be_written_is_in_memory(void)
+CASE(an_entry_that_cannot_be_written_is_in_memory)
 {
     cache_in_folder c = open_default();
     struct rlimit old, none_more;
@@ -380,7 +380,7 @@ static void an_entry_that_cannot_be_written_is_in_memory(void)
     close_cache(&c);
 }
 
-static void an_entry_larger_than_the_cache_is_refused(void)
+CASE(an_entry_larger_than_the_cache_is_refused)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.max_disk_bytes = 10000;
@@ -396,23 +396,4 @@ static void an_entry_larger_than_the_cache_is_refused(void)
     close_cache(&c);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(the_shared_cache_works_without_its_folder);
-    RUN(m19_previews_and_partial_images_are_refused);
-    RUN(unknown_values_are_refused);
-    RUN(items_that_cannot_be_stored);
-    RUN(bad_keys_are_refused_and_odd_keys_work);
-    RUN(the_longest_key_and_the_longest_extension);
-    RUN(a_name_is_a_folder_of_the_users_caches);
-    RUN(bad_and_unsafe_folders_are_refused);
-    RUN(a_damaged_byte_is_a_miss);
-    RUN(an_entry_of_another_key_is_a_miss);
-    RUN(a_symlink_is_not_followed);
-    RUN(folders_and_pipes_in_place_of_files);
-    RUN(a_cache_works_after_its_folder_is_removed);
-    RUN(an_entry_that_cannot_be_written_is_in_memory);
-    RUN(an_entry_larger_than_the_cache_is_refused);
-    return 0;
-}
+int main(void) { return run_cases(); }

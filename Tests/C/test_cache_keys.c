@@ -13,7 +13,7 @@ static void check_key(sdd_cache *cache, const char *url, const char *expected)
     CHECK_EQUAL(length, strlen(expected));
 }
 
-static void a_smaller_form_says_so_before_the_extension(void)
+CASE(a_smaller_form_says_so_before_the_extension)
 {
     static const struct { const char *url; int32_t width, height, fit; const char *key; } all[] = {
         { "https://host/name.jpg", 200, 100, SDD_FIT_INSIDE,
@@ -52,7 +52,7 @@ static void a_smaller_form_says_so_before_the_extension(void)
     close_cache(&c);
 }
 
-static void transforms_are_part_of_a_key(void)
+CASE(transforms_are_part_of_a_key)
 {
     sdd_transform list[2] = { SDD_TRANSFORM_INIT, SDD_TRANSFORM_INIT };
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
@@ -71,7 +71,7 @@ static void transforms_are_part_of_a_key(void)
     close_cache(&c);
 }
 
-static void a_url_is_its_own_key(void)
+CASE(a_url_is_its_own_key)
 {
     cache_in_folder c = open_default();
     check_key(c.cache, "https://host/a%20b/c.png?token=1&x=%C3%A4", "https://host/a%20b/c.png?token=1&x=%C3%A4");
@@ -79,7 +79,7 @@ static void a_url_is_its_own_key(void)
     close_cache(&c);
 }
 
-static void ignored_query_parameters_are_removed(void)
+CASE(ignored_query_parameters_are_removed)
 {
     static const struct { const char *url, *key; } all[] = {
         { "https://host/a.jpg?token=1&w=2&X-Amz-Date=9&Expires=4#part", "https://host/a.jpg?w=2" },
@@ -117,7 +117,7 @@ static sdd_bytes *filter_key(const char *url, void *user_data)
 
 static void filter_freed(void *user_data) { ((filter *)user_data)->freed++; }
 
-static void a_filter_makes_the_key(void)
+CASE(a_filter_makes_the_key)
 {
     const char *url = "https://host.example/a.jpg?token=1&w=2", *cut = "https://host.example/a.jpg?w=2";
     char *longest = malloc(65537), *key = malloc(65538);
@@ -157,7 +157,7 @@ static void a_filter_makes_the_key(void)
 }
 
 /* Keys that the application passes are used as they are: the filter is not asked. */
-static void a_filter_is_not_asked_about_keys(void)
+CASE(a_filter_is_not_asked_about_keys)
 {
     filter f = { .answer = "other", .answer_size = 5 };
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
@@ -215,7 +215,7 @@ static cache_in_folder open_with(serializer *s)
     return open_cache(config);
 }
 
-static void a_serializer_makes_what_goes_to_disk(void)
+CASE(a_serializer_makes_what_goes_to_disk)
 {
     serializer s = { .lock = PTHREAD_MUTEX_INITIALIZER, .answer = "made of it" };
     cache_in_folder c = open_with(&s);
@@ -234,7 +234,7 @@ static void a_serializer_makes_what_goes_to_disk(void)
     CHECK_EQUAL(s.freed, 1);
 }
 
-static void without_serialized_bytes_nothing_is_on_disk(void)
+CASE(without_serialized_bytes_nothing_is_on_disk)
 {
     serializer s = { .lock = PTHREAD_MUTEX_INITIALIZER };
     cache_in_folder c = open_with(&s);
@@ -247,7 +247,7 @@ static void without_serialized_bytes_nothing_is_on_disk(void)
     close_cache(&c);
 }
 
-static void a_store_asks_the_serializer_on_a_thread_of_the_cache(void)
+CASE(a_store_asks_the_serializer_on_a_thread_of_the_cache)
 {
     serializer s = { .lock = PTHREAD_MUTEX_INITIALIZER, .answer = "same" };
     cache_in_folder c = open_with(&s);
@@ -273,7 +273,7 @@ static void a_store_asks_the_serializer_on_a_thread_of_the_cache(void)
 }
 
 /* An entry for memory alone needs no bytes. */
-static void nothing_is_serialized_for_memory(void)
+CASE(nothing_is_serialized_for_memory)
 {
     serializer s = { .lock = PTHREAD_MUTEX_INITIALIZER, .answer = "never" };
     cache_in_folder c = open_with(&s);
@@ -284,18 +284,4 @@ static void nothing_is_serialized_for_memory(void)
     close_cache(&c);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(a_smaller_form_says_so_before_the_extension);
-    RUN(transforms_are_part_of_a_key);
-    RUN(a_url_is_its_own_key);
-    RUN(ignored_query_parameters_are_removed);
-    RUN(a_filter_makes_the_key);
-    RUN(a_filter_is_not_asked_about_keys);
-    RUN(a_serializer_makes_what_goes_to_disk);
-    RUN(without_serialized_bytes_nothing_is_on_disk);
-    RUN(a_store_asks_the_serializer_on_a_thread_of_the_cache);
-    RUN(nothing_is_serialized_for_memory);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -70,7 +70,7 @@ static void flip_byte(const char *path, long offset)
     CHECK(byte != EOF && fseek(file, -1, SEEK_CUR) == 0 && putc(byte ^ 1, file) != EOF && fclose(file) == 0);
 }
 
-static void each_entry_has_its_facts(void)
+CASE(each_entry_has_its_facts)
 {
     cache_in_folder c = open_default();
     sdd_bytes *picture = fixture_bytes("png/rgb8.png");
@@ -98,7 +98,7 @@ static void each_entry_has_its_facts(void)
     close_cache(&c);
 }
 
-static void bad_entries_say_so(void)
+CASE(bad_entries_say_so)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.max_disk_age_ms = 60000;
@@ -134,7 +134,7 @@ static void bad_entries_say_so(void)
     close_cache(&c);
 }
 
-static void entries_are_removed_and_the_rest_stays(void)
+CASE(entries_are_removed_and_the_rest_stays)
 {
     cache_in_folder c = open_default();
     char key[32];
@@ -163,7 +163,7 @@ static void entries_are_removed_and_the_rest_stays(void)
     close_cache(&c);
 }
 
-static void private_entries_have_the_key_of_their_url(void)
+CASE(private_entries_have_the_key_of_their_url)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -189,7 +189,7 @@ static void private_entries_have_the_key_of_their_url(void)
     close_loader(&l);
 }
 
-static void caches_without_files_are_refused(void)
+CASE(caches_without_files_are_refused)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.levels = SDD_CACHE_MEMORY;
@@ -198,13 +198,4 @@ static void caches_without_files_are_refused(void)
     CHECK_STATUS(sdd_cache_destroy(memory), SDD_OK);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(each_entry_has_its_facts);
-    RUN(bad_entries_say_so);
-    RUN(entries_are_removed_and_the_rest_stays);
-    RUN(private_entries_have_the_key_of_their_url);
-    RUN(caches_without_files_are_refused);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -36,7 +36,7 @@ static int has_bytes(const record *r, sdd_bytes *picture)
            && memcmp(sdd_bytes_data(r->bytes), sdd_bytes_data(picture), sdd_bytes_size(picture)) == 0;
 }
 
-static void a_query_gives_the_same_warm_as_cold(void)
+CASE(a_query_gives_the_same_warm_as_cold)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.no_live_images = 1; /* the delivering thread may still have the last result's image */
@@ -76,7 +76,7 @@ static void a_query_gives_the_same_warm_as_cold(void)
     close_cache(&c);
 }
 
-static void a_query_ends_with_the_cached_entry(void)
+CASE(a_query_ends_with_the_cached_entry)
 {
     cache_in_folder c = open_default();
     sdd_downloader *downloader = make_downloader(NULL);
@@ -108,7 +108,7 @@ static void a_query_ends_with_the_cached_entry(void)
     close_cache(&c);
 }
 
-static void no_callback_comes_inside_the_call(void)
+CASE(no_callback_comes_inside_the_call)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     cache_in_folder c = open_default();
@@ -131,7 +131,7 @@ static void no_callback_comes_inside_the_call(void)
 
 enum { QUERIES = 60 };
 
-static void equal_queries_share_the_decoding(void)
+CASE(equal_queries_share_the_decoding)
 {
     cache_in_folder c = open_default();
     sdd_downloader *downloader = make_downloader(NULL);
@@ -155,7 +155,7 @@ static void equal_queries_share_the_decoding(void)
     close_cache(&c);
 }
 
-static void a_cancelled_query_ends_once(void)
+CASE(a_cancelled_query_ends_once)
 {
     cache_in_folder c = open_default();
     sdd_downloader *downloader = make_downloader(NULL);
@@ -187,7 +187,7 @@ static void a_cancelled_query_ends_once(void)
 
 /* ------------------------------------------------------------------------------------------- stores */
 
-static void a_store_is_found_at_once_and_ends_on_disk(void)
+CASE(a_store_is_found_at_once_and_ends_on_disk)
 {
     cache_in_folder c = open_default();
     sdd_downloader *downloader = make_downloader(NULL);
@@ -217,7 +217,7 @@ static void a_store_is_found_at_once_and_ends_on_disk(void)
 }
 
 /* Stores and removals take effect in the order of the calls: the last call wins. */
-static void stores_and_removals_keep_their_order(void)
+CASE(stores_and_removals_keep_their_order)
 {
     cache_in_folder c = open_default();
     sdd_downloader *downloader = make_downloader(NULL);
@@ -248,7 +248,7 @@ static void stores_and_removals_keep_their_order(void)
 
 /* -------------------------------------------------------------------------- destroyed while in use */
 
-static void every_query_ends_though_its_cache_is_destroyed(void)
+CASE(every_query_ends_though_its_cache_is_destroyed)
 {
     for (int round = 0; round < scaled(20); round++) {
         cache_in_folder c = open_default();
@@ -271,7 +271,7 @@ static void every_query_ends_though_its_cache_is_destroyed(void)
     }
 }
 
-static void every_query_ends_though_its_downloader_is_destroyed(void)
+CASE(every_query_ends_though_its_downloader_is_destroyed)
 {
     for (int round = 0; round < scaled(20); round++) {
         cache_in_folder c = open_default();
@@ -293,7 +293,7 @@ static void every_query_ends_though_its_downloader_is_destroyed(void)
     }
 }
 
-static void nothing_is_left_of_a_cache(void)
+CASE(nothing_is_left_of_a_cache)
 {
     sdd_cache_query_options query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_IMAGE);
     int threads = count_threads(), descriptors = count_descriptors();
@@ -308,7 +308,7 @@ static void nothing_is_left_of_a_cache(void)
 
 /* ---------------------------------------------------------------------------------- the HTTP cache */
 
-static void a_fresh_response_needs_no_network(void)
+CASE(a_fresh_response_needs_no_network)
 {
     const char *path = "/file/png/rgb8.png?header=Cache-Control:%20max-age=600";
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
@@ -355,7 +355,7 @@ static void ask_for_range(sdd_downloader *downloader, record *r, const char *pat
     record_wait(r);
 }
 
-static void u6_a_range_needs_no_network(void)
+CASE(u6_a_range_needs_no_network)
 {
     const char *path = "/file/png/rgb8.png?header=Cache-Control:%20max-age=600";
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
@@ -387,7 +387,7 @@ static void u6_a_range_needs_no_network(void)
 }
 
 /* What is ignored must be there: the option uses the HTTP cache by itself. */
-static void o3_the_option_alone_uses_the_http_cache(void)
+CASE(o3_the_option_alone_uses_the_http_cache)
 {
     cache_in_folder c = open_default();
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
@@ -406,7 +406,7 @@ static void o3_the_option_alone_uses_the_http_cache(void)
 }
 
 /* A cache in a downloader's config may be destroyed before the downloader. */
-static void a_downloader_works_without_its_destroyed_cache(void)
+CASE(a_downloader_works_without_its_destroyed_cache)
 {
     const char *path = "/file/png/rgb8.png?header=Cache-Control:%20max-age=600&gone";
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
@@ -426,7 +426,7 @@ static void a_downloader_works_without_its_destroyed_cache(void)
 }
 
 /* The cache of a downloader and requests with and without the bit: nothing is stored or found without it. */
-static void x32_without_the_bit_nothing_is_kept(void)
+CASE(x32_without_the_bit_nothing_is_kept)
 {
     static const char path[] = "/ok/kept?size=1000&header=Cache-Control:%20max-age=600";
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
@@ -454,7 +454,7 @@ static void x32_without_the_bit_nothing_is_kept(void)
 }
 
 /* X16: by a validator where the server has one, else by the bytes. X37: the same end as 1002, others are delivered. */
-static void x16_x37_what_is_the_same_is_not_delivered(void)
+CASE(x16_x37_what_is_the_same_is_not_delivered)
 {
     static const char validated[] = "/tagged?size=1000&header=Cache-Control:%20no-cache";
     static const char compared[] = "/turns/bytes?reply=%2Fok%3Ftext%3Done%26header%3DCache-Control%3A%2520max-age%3D0"
@@ -488,24 +488,4 @@ static void x16_x37_what_is_the_same_is_not_delivered(void)
     close_cache(&c);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(a_query_gives_the_same_warm_as_cold);
-    RUN(a_query_ends_with_the_cached_entry);
-    RUN(no_callback_comes_inside_the_call);
-    RUN(equal_queries_share_the_decoding);
-    RUN(a_cancelled_query_ends_once);
-    RUN(a_store_is_found_at_once_and_ends_on_disk);
-    RUN(stores_and_removals_keep_their_order);
-    RUN(every_query_ends_though_its_cache_is_destroyed);
-    RUN(every_query_ends_though_its_downloader_is_destroyed);
-    RUN(nothing_is_left_of_a_cache);
-    RUN(a_fresh_response_needs_no_network);
-    RUN(u6_a_range_needs_no_network);
-    RUN(a_downloader_works_without_its_destroyed_cache);
-    RUN(x32_without_the_bit_nothing_is_kept);
-    RUN(x16_x37_what_is_the_same_is_not_delivered);
-    RUN(o3_the_option_alone_uses_the_http_cache);
-    return 0;
-}
+int main(void) { return run_cases(); }

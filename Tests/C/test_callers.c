@@ -622,7 +622,7 @@ static int is_chosen(const char *variable, int number)
     return chosen == NULL || atoi(chosen) == number;
 }
 
-static void no_caller_gets_what_belongs_to_another(void)
+CASE(no_caller_gets_what_belongs_to_another)
 {
     make_needles();
     goes_on = 1;
@@ -647,7 +647,7 @@ static void no_caller_gets_what_belongs_to_another(void)
 
 /* A load gets its picture from an alternative that carries another caller's user info: the result is not stored under
    the first URL. */
-static void an_alternative_with_its_own_user_info(void)
+CASE(an_alternative_with_its_own_user_info)
 {
     world o = { 0 };
     record r = RECORD_INIT;
@@ -692,7 +692,7 @@ static void check_kept_from_nobody(world *o, const char *url, const char *when)
 }
 
 /* The cookie is set after the request was submitted and before it is sent. */
-static void cookies_that_come_while_a_request_waits(void)
+CASE(cookies_that_come_while_a_request_waits)
 {
     for (int is_load = 0; is_load < 2; is_load++) {
         world o = { 0 };
@@ -723,7 +723,7 @@ static void cookies_that_come_while_a_request_waits(void)
 }
 
 /* A redirect leads to a host for which the jar has a cookie. */
-static void cookies_of_another_host_behind_a_redirect(void)
+CASE(cookies_of_another_host_behind_a_redirect)
 {
     for (int is_load = 0; is_load < 2; is_load++) {
         world o = { 0 };
@@ -760,9 +760,5 @@ int main(void)
 {
     start_watchdog();
     tries_again = 1;
-    RUN(no_caller_gets_what_belongs_to_another);
-    RUN(an_alternative_with_its_own_user_info);
-    RUN(cookies_that_come_while_a_request_waits);
-    RUN(cookies_of_another_host_behind_a_redirect);
-    return 0;
+    return run_cases();
 }

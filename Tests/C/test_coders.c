@@ -14,7 +14,7 @@ static void check_is_toy(const record *r)
 
 /* --------------------------------------------------------------------------- the choice of a coder */
 
-static void b18_a_downloader_has_a_coder(void)
+CASE(b18_a_downloader_has_a_coder)
 {
     record r = RECORD_INIT;
     toy own = { 0 };
@@ -36,7 +36,7 @@ static void b18_a_downloader_has_a_coder(void)
     record_clear(&r);
 }
 
-static void b18_the_shared_downloader_may_have_one(void)
+CASE(b18_the_shared_downloader_may_have_one)
 {
     record r = RECORD_INIT;
     static toy own = { .magic = "\x89PNG", .format = SDD_IMAGE_FORMAT_PNG };
@@ -54,7 +54,7 @@ static void b18_the_shared_downloader_may_have_one(void)
 
 /* A downloader's coders are asked before those of the process, each from the newest to the oldest, and the library's
    own last. */
-static void c12_the_newest_is_asked_first(void)
+CASE(c12_the_newest_is_asked_first)
 {
     record r = RECORD_INIT;
     toy old = { .name = "old", .format = 1001 }, new = { .name = "new", .format = 1002 };
@@ -88,7 +88,7 @@ static void c12_the_newest_is_asked_first(void)
 }
 
 /* The hint selects the coder of a body that no coder recognizes; it is ignored for a body that one does. */
-static void b27_the_hint_names_a_format_bytes_do_not_tell(void)
+CASE(b27_the_hint_names_a_format_bytes_do_not_tell)
 {
     record r = RECORD_INIT;
     toy raw = { .name = "raw", .format = 1234, .magic = "none" }, known = { .name = "known", .magic = "KNOW" };
@@ -121,7 +121,7 @@ static void b27_the_hint_names_a_format_bytes_do_not_tell(void)
 
 /* ----------------------------------------------------------------------- frames and decode options */
 
-static void z11_z15_frames_follow_the_decode_options(void)
+CASE(z11_z15_frames_follow_the_decode_options)
 {
     record r = RECORD_INIT;
     toy own = { 0 };
@@ -160,7 +160,7 @@ static void no_preview(const sdd_result *result, void *user_data)
 
 /* The coder is fed when all bytes are there, and not asked about each piece. If the bytes do not tell the format, the
    hint does. */
-static void b18_a_body_that_comes_in_pieces(void)
+CASE(b18_a_body_that_comes_in_pieces)
 {
     sem_init(&has_begun, 0, 0);
     for (int is_hinted = 0; is_hinted < 2; is_hinted++) {
@@ -194,7 +194,7 @@ static void b18_a_body_that_comes_in_pieces(void)
     }
 }
 
-static void every_fault_is_an_error(void)
+CASE(every_fault_is_an_error)
 {
     static const struct { enum fault fault; int32_t detail; } all[] = {
         { NO_WIDTH, SDD_DETAIL_IMAGE_CODER }, { NEGATIVE_HEIGHT, SDD_DETAIL_IMAGE_CODER },
@@ -237,7 +237,7 @@ static void every_fault_is_an_error(void)
 
 /* ---------------------------------------------------------------------------------------- encoding */
 
-static void b18_a_coder_of_the_process_encodes(void)
+CASE(b18_a_coder_of_the_process_encodes)
 {
     static const uint8_t bgra[24] = { 2,  1,  0,  3,  6,  5,  4,  7,  10, 9,  8,  11,
                                       14, 13, 12, 15, 18, 17, 16, 19, 22, 21, 20, 23 };
@@ -310,7 +310,7 @@ static void wait_in_next(toy *self)
     take(&may_go_on);
 }
 
-static void a_coder_is_removed_while_it_decodes(void)
+CASE(a_coder_is_removed_while_it_decodes)
 {
     record r = RECORD_INIT;
     toy own = { .in_next = wait_in_next };
@@ -336,7 +336,7 @@ static void a_coder_is_removed_while_it_decodes(void)
 static void take_itself_back(toy *self) { CHECK_STATUS(sdd_process_remove_coder(self->name), SDD_OK); }
 
 /* No lock is held while the coder is called, so it may remove itself. */
-static void a_coder_removes_itself(void)
+CASE(a_coder_removes_itself)
 {
     record r = RECORD_INIT;
     toy own = { .in_next = take_itself_back };
@@ -351,7 +351,7 @@ static void a_coder_removes_itself(void)
 }
 
 /* An animated picture may be asked for more frames, so its coder lives as long as the picture. */
-static void an_animated_picture_keeps_its_coder(void)
+CASE(an_animated_picture_keeps_its_coder)
 {
     record r = RECORD_INIT;
     toy own = { 0 };
@@ -387,7 +387,7 @@ static void *come_and_go(void *unused)
     return unused;
 }
 
-static void coders_come_and_go_while_pictures_are_decoded(void)
+CASE(coders_come_and_go_while_pictures_are_decoded)
 {
     int rounds = scaled(ROUNDS), count = 0;
     record *records = calloc((size_t)rounds, sizeof *records);
@@ -418,7 +418,7 @@ static void coders_come_and_go_while_pictures_are_decoded(void)
 
 /* --------------------------------------------------------------------------------------- arguments */
 
-static void a_coder_must_be_whole(void)
+CASE(a_coder_must_be_whole)
 {
     static const struct { size_t offset; const char *name; } needed[] = {
         { offsetof(sdd_coder, name), "name" }, { offsetof(sdd_coder, can_decode), "can_decode" },
@@ -474,7 +474,7 @@ static void check_load(const char *path, sdd_status expected, const char *part)
         FAIL("not a sentence: %s", message);
 }
 
-static void a_coder_from_a_shared_object(void)
+CASE(a_coder_from_a_shared_object)
 {
     record r = RECORD_INIT;
     sdd_downloader *downloader = toy_downloader();
@@ -495,7 +495,7 @@ static void a_coder_from_a_shared_object(void)
     destroy(downloader);
 }
 
-static void a_shared_object_without_a_coder(void)
+CASE(a_shared_object_without_a_coder)
 {
     const char *no_path = NULL;
     check_load(no_path, SDD_ERROR_INVALID_ARGUMENT, "path");
@@ -511,7 +511,7 @@ static void a_shared_object_without_a_coder(void)
 
 /* ----------------------------------------------------------------------------------------- formats */
 
-static void b34_formats_by_their_magic_number(void)
+CASE(b34_formats_by_their_magic_number)
 {
     static const struct { const char *bytes; size_t size; int32_t format; } all[] = {
         { "\xff\xd8\xff", 3, SDD_IMAGE_FORMAT_JPEG }, { "\xff\xd8", 2, 0 },
@@ -537,24 +537,4 @@ static void b34_formats_by_their_magic_number(void)
     CHECK_EQUAL(sdd_image_sniff("GIF89a", SIZE_MAX), 0);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(b34_formats_by_their_magic_number);
-    RUN(a_coder_must_be_whole);
-    RUN(b18_a_downloader_has_a_coder);
-    RUN(b18_the_shared_downloader_may_have_one);
-    RUN(c12_the_newest_is_asked_first);
-    RUN(b27_the_hint_names_a_format_bytes_do_not_tell);
-    RUN(z11_z15_frames_follow_the_decode_options);
-    RUN(b18_a_body_that_comes_in_pieces);
-    RUN(every_fault_is_an_error);
-    RUN(b18_a_coder_of_the_process_encodes);
-    RUN(a_coder_is_removed_while_it_decodes);
-    RUN(a_coder_removes_itself);
-    RUN(an_animated_picture_keeps_its_coder);
-    RUN(coders_come_and_go_while_pictures_are_decoded);
-    RUN(a_coder_from_a_shared_object);
-    RUN(a_shared_object_without_a_coder);
-    return 0;
-}
+int main(void) { return run_cases(); }

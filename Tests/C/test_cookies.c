@@ -65,7 +65,7 @@ static void visit(sdd_downloader *downloader, uint64_t options, const char *set_
     record_clear(&r);
 }
 
-static void h8_only_with_the_bit(void)
+CASE(h8_only_with_the_bit)
 {
     sdd_downloader *downloader = make_downloader(NULL), *other = make_downloader(NULL);
     visit(downloader, SDD_OPTION_BYTES_ONLY, "never=1");
@@ -94,7 +94,7 @@ static void h8_only_with_the_bit(void)
 }
 
 /* A request that is cancelled before it begins leaves nothing in the handle that would affect the next. */
-static void h8_a_cancelled_request_leaves_no_cookie_state(void)
+CASE(h8_a_cancelled_request_leaves_no_cookie_state)
 {
     const sdd_cookie cookie = cookie_of("a", "1", "127.0.0.1");
     for (int i = 0; i < scaled(500); i++) {
@@ -113,7 +113,7 @@ static void h8_a_cancelled_request_leaves_no_cookie_state(void)
 }
 
 /* D22: requests with the bit and without it do not share. */
-static void d22_h8_the_bit_keeps_requests_apart(void)
+CASE(d22_h8_the_bit_keeps_requests_apart)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record with = RECORD_INIT, without = RECORD_INIT;
@@ -128,7 +128,7 @@ static void d22_h8_the_bit_keeps_requests_apart(void)
     destroy(downloader);
 }
 
-static void h8_the_application_sets_cookies(void)
+CASE(h8_the_application_sets_cookies)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     char name[] = "one", value[] = "first";
@@ -168,7 +168,7 @@ static void h8_the_application_sets_cookies(void)
 }
 
 /* Every field of a cookie comes back as it was set. */
-static void h8_all_fields_come_back(void)
+CASE(h8_all_fields_come_back)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     sdd_cookie all[3] = {
@@ -227,7 +227,7 @@ static void h8_all_fields_come_back(void)
     destroy(downloader);
 }
 
-static void h8_bad_cookies_are_refused(void)
+CASE(h8_bad_cookies_are_refused)
 {
     static char longest[4098];
     memset(longest, 'a', 4097);
@@ -264,7 +264,7 @@ static void h8_bad_cookies_are_refused(void)
 }
 
 /* RFC 6265: no server sets a cookie for another host, for a whole public suffix, or over plain HTTP for https alone. */
-static void h8_servers_set_cookies_for_themselves_alone(void)
+CASE(h8_servers_set_cookies_for_themselves_alone)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     visit(downloader, HANDLES, "a=1;%20Domain=example.org");
@@ -281,7 +281,7 @@ static void h8_servers_set_cookies_for_themselves_alone(void)
 }
 
 /* libcurl treats plain HTTP to 127.0.0.1 and localhost like https: Secure has an effect only for other hosts. */
-static void h8_secure_cookies_are_for_https_alone(void)
+CASE(h8_secure_cookies_are_for_https_alone)
 {
     char name[60], entry[80], url[80], with_header[160];
     const char *const resolve[] = { entry };
@@ -327,7 +327,7 @@ static void check_marks(sdd_downloader *downloader, size_t count, int secure, in
 /* RFC 6265 section 5.2.5: an attribute is recognized by its name, whatever its value: "Secure=x" keeps the cookie from
    plain http, also on the very next hop. The test uses plain.example, because only hosts that are not the local machine
    are affected. */
-static void h8_attributes_are_recognized_by_name_alone(void)
+CASE(h8_attributes_are_recognized_by_name_alone)
 {
     static const struct { const char *attributes; int secure, http_only; } cases[] = {
         { "Secure", 1, 0 },           { "Secure=", 1, 0 },          { "Secure=x", 1, 0 },
@@ -394,7 +394,7 @@ static void read_file(char *text, size_t capacity)
     fclose(file);
 }
 
-static void h8_cookies_outlive_their_downloader_in_a_file(void)
+CASE(h8_cookies_outlive_their_downloader_in_a_file)
 {
     snprintf(file_path, sizeof file_path, "%s/cookies", setting("SDD_TEST_FOLDER"));
     unlink(file_path);
@@ -436,7 +436,7 @@ static void h8_cookies_outlive_their_downloader_in_a_file(void)
     unlink(file_path);
 }
 
-static void h8_a_file_of_another_program(void)
+CASE(h8_a_file_of_another_program)
 {
     static const char text[] =
         "# Netscape HTTP Cookie File\n\n# a comment\n"
@@ -465,7 +465,7 @@ static void hear_error(const sdd_notice *notice, void *user_data)
     snprintf(last_message, sizeof last_message, "%s", notice->failure.message);
 }
 
-static void h8_bad_files_are_reported(void)
+CASE(h8_bad_files_are_reported)
 {
     /* A folder cannot be read as a file: the error comes at once, and nothing is left behind. */
     int threads = count_threads(), descriptors = count_descriptors();
@@ -498,17 +498,5 @@ int main(void)
 {
     start_watchdog();
     destroy(make_downloader(NULL));
-    RUN(h8_only_with_the_bit);
-    RUN(h8_a_cancelled_request_leaves_no_cookie_state);
-    RUN(d22_h8_the_bit_keeps_requests_apart);
-    RUN(h8_the_application_sets_cookies);
-    RUN(h8_all_fields_come_back);
-    RUN(h8_bad_cookies_are_refused);
-    RUN(h8_servers_set_cookies_for_themselves_alone);
-    RUN(h8_secure_cookies_are_for_https_alone);
-    RUN(h8_attributes_are_recognized_by_name_alone);
-    RUN(h8_cookies_outlive_their_downloader_in_a_file);
-    RUN(h8_a_file_of_another_program);
-    RUN(h8_bad_files_are_reported);
-    return 0;
+    return run_cases();
 }

@@ -35,7 +35,7 @@ static void check_body(const record *r, const char *expected)
 
 /* ---------------------------------------------------------------------------------------- valid URLs */
 
-static void b16_a_picture_in_a_url_is_a_picture(void)
+CASE(b16_a_picture_in_a_url_is_a_picture)
 {
     static const char *const names[][2] = { { "png/rgb8.png", "image/png" }, { "jpeg/baseline-420.jpg", "image/jpeg" } };
     sdd_downloader *downloader = make_downloader(NULL);
@@ -62,7 +62,7 @@ static void b16_a_picture_in_a_url_is_a_picture(void)
     destroy(downloader);
 }
 
-static void b16_texts_and_types(void)
+CASE(b16_texts_and_types)
 {
     static const char standard[] = "text/plain;charset=US-ASCII";
     static const struct { const char *url, *body, *type; } all[] = {
@@ -90,7 +90,7 @@ static void b16_texts_and_types(void)
 }
 
 /* The queue, a missing network and a cache do not affect it. */
-static void b16_it_does_not_wait(void)
+CASE(b16_it_does_not_wait)
 {
     static const uint64_t caching[] = { 0, SDD_OPTION_USE_HTTP_CACHE, SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_RESUME };
     sdd_downloader *downloader = make_downloader(NULL);
@@ -111,7 +111,7 @@ static void b16_it_does_not_wait(void)
     destroy(downloader);
 }
 
-static void b16_sdd_get_returns_one(void)
+CASE(b16_sdd_get_returns_one)
 {
     sdd_bytes *bytes = NULL;
     sdd_response *response = NULL;
@@ -125,7 +125,7 @@ static void b16_sdd_get_returns_one(void)
 
 /* ---------------------------------------------------------------------------------------- invalid URLs */
 
-static void b16_bad_ones_have_their_detail(void)
+CASE(b16_bad_ones_have_their_detail)
 {
     static const char *const urls[] = { "data:", "data:image/png", "data:;base64", "data:;base64,A", "data:;base64,AA=",
                                         "data:;base64,AAAA=", "data:;base64,A*==", "data:#,x" };
@@ -145,7 +145,7 @@ static void b16_bad_ones_have_their_detail(void)
 }
 
 /* A URL may be as long as a body of max_body_bytes in base64, plus 1,024 bytes. */
-static void z10_b16_limits(void)
+CASE(z10_b16_limits)
 {
     enum { LIMIT = 90000, LONGEST = LIMIT / 3 * 4 + 1024 };
     sdd_limits limits = SDD_LIMITS_INIT;
@@ -181,7 +181,7 @@ static void z10_b16_limits(void)
     destroy(downloader);
 }
 
-static void b16_only_get_is_allowed(void)
+CASE(b16_only_get_is_allowed)
 {
     record r = RECORD_INIT;
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
@@ -230,7 +230,7 @@ static sdd_bytes *reverse(sdd_bytes *bytes, sdd_response *response, void *user_d
     return sdd_bytes_create(reversed, size);
 }
 
-static void b3_b16_modifiers_apply(void)
+CASE(b3_b16_modifiers_apply)
 {
     record r = RECORD_INIT;
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
@@ -253,7 +253,7 @@ static void b3_b16_modifiers_apply(void)
 }
 
 /* Any bytes end the request, and nothing traps. */
-static void z10_b16_any_bytes(void)
+CASE(z10_b16_any_bytes)
 {
     static const char *const pieces[] = { ";base64", ",", "%", "%4", "%41", "=", "Zm9v", "/", ";", " ", "\n", "\xc3\xa9",
                                           "\xff", "#", "\x01", "image/png", "data:", "A" };
@@ -311,7 +311,7 @@ static char *long_url(void)
     return url;
 }
 
-static void z14_b16_long_ones_in_a_batch(void)
+CASE(z14_b16_long_ones_in_a_batch)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record r = RECORD_INIT;
@@ -341,7 +341,7 @@ static void z14_b16_long_ones_in_a_batch(void)
 }
 
 /* There is no server to ask for a newer one, whatever the cache has. */
-static void m12_b16_a_refresh_has_nothing_to_ask(void)
+CASE(m12_b16_a_refresh_has_nothing_to_ask)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -359,7 +359,7 @@ static void m12_b16_a_refresh_has_nothing_to_ask(void)
     free(bytes);
 }
 
-static void z1_b16_many_leave_nothing(void)
+CASE(z1_b16_many_leave_nothing)
 {
     size_t size;
     uint8_t *bytes = fixture("png/rgb8.png", &size);
@@ -377,20 +377,4 @@ static void z1_b16_many_leave_nothing(void)
     free(bytes);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(b16_a_picture_in_a_url_is_a_picture);
-    RUN(b16_texts_and_types);
-    RUN(b16_it_does_not_wait);
-    RUN(b16_sdd_get_returns_one);
-    RUN(b16_bad_ones_have_their_detail);
-    RUN(z10_b16_limits);
-    RUN(b16_only_get_is_allowed);
-    RUN(b3_b16_modifiers_apply);
-    RUN(z10_b16_any_bytes);
-    RUN(z14_b16_long_ones_in_a_batch);
-    RUN(m12_b16_a_refresh_has_nothing_to_ask);
-    RUN(z1_b16_many_leave_nothing);
-    return 0;
-}
+int main(void) { return run_cases(); }

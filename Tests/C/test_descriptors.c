@@ -98,7 +98,7 @@ static int64_t waiting_in(sdd_downloader *downloader)
     return counts.waiting;
 }
 
-static void waiting_loads_hold_no_descriptor(void)
+CASE(waiting_loads_hold_no_descriptor)
 {
     int count = scaled(2000), before = count_descriptors();
     order("/reset-stats");
@@ -121,7 +121,7 @@ static void waiting_loads_hold_no_descriptor(void)
 }
 
 /* Half of them are loads, half are requests with the HTTP cache, each for its own URL. */
-static void no_load_fails_for_lack_of_descriptors(void)
+CASE(no_load_fails_for_lack_of_descriptors)
 {
     struct rlimit old, small;
     int count = scaled(10000);
@@ -150,7 +150,7 @@ static void no_load_fails_for_lack_of_descriptors(void)
 }
 
 /* A second cache on the same folder stands for another process. */
-static void waiting_loads_do_not_block_another_process(void)
+CASE(waiting_loads_do_not_block_another_process)
 {
     loader_in_folder l = open_one();
     ends waiting = ENDS_INIT;
@@ -182,11 +182,4 @@ static void waiting_loads_do_not_block_another_process(void)
     close_loader(&l);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(waiting_loads_hold_no_descriptor);
-    RUN(waiting_loads_do_not_block_another_process);
-    RUN(no_load_fails_for_lack_of_descriptors);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -29,7 +29,7 @@ static sdd_image_info facts_of(sdd_bytes *bytes)
     return facts;
 }
 
-static void b10_a_jpeg_equals_that_of_cjpeg(void)
+CASE(b10_a_jpeg_equals_that_of_cjpeg)
 {
     sdd_image *opaque = image_of("encoded/opaque.pam"), *glass = image_of("encoded/glass.pam");
     sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
@@ -67,7 +67,7 @@ static void b10_a_jpeg_equals_that_of_cjpeg(void)
 }
 
 /* The PNG goes through a file and the library's own decoder, which is compared with Pillow elsewhere. */
-static void b10_i16_a_png_keeps_every_pixel(void)
+CASE(b10_i16_a_png_keeps_every_pixel)
 {
     char path[600], url[700];
     snprintf(path, sizeof path, "%s/glass.png", setting("SDD_TEST_FOLDER"));
@@ -95,7 +95,7 @@ static void b10_i16_a_png_keeps_every_pixel(void)
     unlink(path);
 }
 
-static void b10_a_picture_is_scaled_to_fit(void)
+CASE(b10_a_picture_is_scaled_to_fit)
 {
     sdd_image *image = image_of("encoded/opaque.pam");
     sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
@@ -130,7 +130,7 @@ static void b10_a_picture_is_scaled_to_fit(void)
     sdd_image_release(image);
 }
 
-static void a_jpeg_has_at_most_65500_pixels_a_side(void)
+CASE(a_jpeg_has_at_most_65500_pixels_a_side)
 {
     enum { LONG = 65501 };
     uint8_t *row = calloc(1, LONG);
@@ -152,12 +152,4 @@ static void a_jpeg_has_at_most_65500_pixels_a_side(void)
     free(row);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(b10_a_jpeg_equals_that_of_cjpeg);
-    RUN(b10_i16_a_png_keeps_every_pixel);
-    RUN(b10_a_picture_is_scaled_to_fit);
-    RUN(a_jpeg_has_at_most_65500_pixels_a_side);
-    return 0;
-}
+int main(void) { return run_cases(); }

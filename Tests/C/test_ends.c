@@ -61,7 +61,7 @@ static void *submit_and_cancel(void *unused)
     return NULL;
 }
 
-static void z1_data_is_freed_without_a_lock(void)
+CASE(z1_data_is_freed_without_a_lock)
 {
     pthread_t threads[8];
     the_downloader = make(SDD_DELIVERY_THREAD);
@@ -90,7 +90,7 @@ static void no_more(sdd_transfer transfer, void *user_data)
     (void)user_data;
 }
 
-static void x27_a_closed_pipe_is_an_error_and_no_signal(void)
+CASE(x27_a_closed_pipe_is_an_error_and_no_signal)
 {
     int ends[2];
     atomic_sdd_transfer transfer = 0;
@@ -210,7 +210,7 @@ static sdd_downloader *make_with_data(int32_t delivery)
 
 static int are_free(void) { return has_ended('T') && has_ended('M') ? 0 : 1; }
 
-static void d27_data_comes_back_after_the_last_callback(void)
+CASE(d27_data_comes_back_after_the_last_callback)
 {
     for (int32_t delivery = SDD_DELIVERY_THREAD; delivery <= SDD_DELIVERY_APPLICATION; delivery++) {
         sdd_downloader *downloader = make_with_data(delivery);
@@ -233,7 +233,7 @@ static void destroy_it(void *user_data)
     note('f');
 }
 
-static void z1_destroyed_where_drained_data_is_freed(void)
+CASE(z1_destroyed_where_drained_data_is_freed)
 {
     sdd_downloader *downloader = make(SDD_DELIVERY_APPLICATION);
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
@@ -259,7 +259,7 @@ static void hear(const sdd_notice *notice, void *user_data)
     if (notice->level == SDD_LOG_ERROR) ++*(int *)user_data;
 }
 
-static void n5_an_observers_data_lives_while_it_is_lent(void)
+CASE(n5_an_observers_data_lives_while_it_is_lent)
 {
     sdd_downloader *downloader = make(SDD_DELIVERY_APPLICATION);
     sdd_event event = SDD_EVENT_INIT;
@@ -279,7 +279,7 @@ static void n5_an_observers_data_lives_while_it_is_lent(void)
     CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_OK);
 }
 
-static void h8_a_cookie_file_that_cannot_be_written_is_reported(void)
+CASE(h8_a_cookie_file_that_cannot_be_written_is_reported)
 {
     for (int i = 0; i < scaled(40); i++) {
         int heard = 0;
@@ -302,7 +302,7 @@ static void h8_a_cookie_file_that_cannot_be_written_is_reported(void)
     }
 }
 
-static void z18_no_proxy_hides_an_address_from_its_filter(void)
+CASE(z18_no_proxy_hides_an_address_from_its_filter)
 {
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
@@ -316,15 +316,4 @@ static void z18_no_proxy_hides_an_address_from_its_filter(void)
     CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_ERROR_INVALID_ARGUMENT);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(z1_data_is_freed_without_a_lock);
-    RUN(x27_a_closed_pipe_is_an_error_and_no_signal);
-    RUN(d27_data_comes_back_after_the_last_callback);
-    RUN(z1_destroyed_where_drained_data_is_freed);
-    RUN(n5_an_observers_data_lives_while_it_is_lent);
-    RUN(h8_a_cookie_file_that_cannot_be_written_is_reported);
-    RUN(z18_no_proxy_hides_an_address_from_its_filter);
-    return 0;
-}
+int main(void) { return run_cases(); }

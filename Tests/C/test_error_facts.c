@@ -57,7 +57,7 @@ static void check_facts_elsewhere(sdd_downloader *downloader, const char *const 
     CHECK_STATUS(sdd_loader_destroy(loader), SDD_OK);
 }
 
-static void e10_z16_every_error_has_class_stage_and_retryable(void)
+CASE(e10_z16_every_error_has_class_stage_and_retryable)
 {
     static const struct {
         const char *path;
@@ -140,9 +140,4 @@ static void e10_z16_every_error_has_class_stage_and_retryable(void)
     record_clear(&r);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(e10_z16_every_error_has_class_stage_and_retryable);
-    return 0;
-}
+int main(void) { return run_cases(); }

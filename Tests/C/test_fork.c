@@ -113,7 +113,7 @@ static void check_child(pid_t process)
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) FAIL("the child ended with wait status %d", status);
 }
 
-static void a_fork_in_the_middle_of_transfers(void)
+CASE(a_fork_in_the_middle_of_transfers)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     record records[TRANSFERS];
@@ -178,7 +178,7 @@ static void fork_inside(const sdd_result *result, void *user_data)
     check_child(process);
 }
 
-static void a_fork_inside_a_callback(void)
+CASE(a_fork_inside_a_callback)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     threaded = make_downloader(NULL);
@@ -238,7 +238,7 @@ static void coders_are_inherited(void)
 }
 
 /* Forks while other threads are inside the library: no lock may stay locked in the child. */
-static void forks_while_others_call(void)
+CASE(forks_while_others_call)
 {
     pthread_t threads[3];
     atomic_int rounds[3] = { 0 };
@@ -283,7 +283,7 @@ static void *play_always(void *unused)
 }
 
 /* The locks of a picture's frames and metadata are free in the child. */
-static void forks_while_others_play(void)
+CASE(forks_while_others_play)
 {
     pthread_t threads[2];
     stops = 0;
@@ -320,7 +320,7 @@ static void fork_once(const sdd_result *result, void *user_data)
     }
 }
 
-static void z19_a_child_forked_inside_a_callback_delivers_nothing(void)
+CASE(z19_a_child_forked_inside_a_callback_delivers_nothing)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.delivery = SDD_DELIVERY_APPLICATION;
@@ -341,7 +341,7 @@ static void z19_a_child_forked_inside_a_callback_delivers_nothing(void)
 }
 
 /* In the child sdd-callback is the only thread: when the callback returns, the thread ends, and the process with it. */
-static void z19_nor_does_one_forked_on_the_callback_thread(void)
+CASE(z19_nor_does_one_forked_on_the_callback_thread)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     int status = 0;
@@ -407,7 +407,7 @@ static void in_the_child_a_cache_is_dead_and_its_directory_is_not(void)
     CHECK_STATUS(sdd_cache_destroy(other), SDD_OK);
 }
 
-static void forks_while_others_use_a_cache(void)
+CASE(forks_while_others_use_a_cache)
 {
     pthread_t threads[2];
     stops = 0;
@@ -431,7 +431,7 @@ static void forks_while_others_use_a_cache(void)
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
 }
 
-static void z14_a_batch_is_dead_in_the_child(void)
+CASE(z14_a_batch_is_dead_in_the_child)
 {
     const char *urls[] = { at("/hold/batch?size=3") };
     sdd_batch_config config = SDD_BATCH_CONFIG_INIT;
@@ -461,14 +461,7 @@ int main(void)
     start_watchdog();
     parent = getpid();
     CHECK(sdd_downloader_shared() != NULL && sdd_cache_shared() != NULL);
-    RUN(a_fork_in_the_middle_of_transfers);
-    RUN(a_fork_inside_a_callback);
-    RUN(forks_while_others_call);
-    RUN(forks_while_others_play);
-    RUN(forks_while_others_use_a_cache);
-    RUN(z14_a_batch_is_dead_in_the_child);
-    RUN(z19_a_child_forked_inside_a_callback_delivers_nothing);
-    RUN(z19_nor_does_one_forked_on_the_callback_thread);
+    run_cases();
     record_clear(&held);
     return 0;
 }

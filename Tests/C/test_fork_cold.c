@@ -52,7 +52,7 @@ static int fork_meanwhile(int turn)
     return failures;
 }
 
-static void first_uses_while_another_thread_forks(void)
+CASE(first_uses_while_another_thread_forks)
 {
     int count = scaled(PROCESSES), status;
     for (int turn = 0; turn < count; turn++) {
@@ -63,9 +63,4 @@ static void first_uses_while_another_thread_forks(void)
     }
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(first_uses_while_another_thread_forks);
-    return 0;
-}
+int main(void) { return run_cases(); }

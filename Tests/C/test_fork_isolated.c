@@ -1,7 +1,7 @@
 /* Pictures that are decoded by processes of their own, in the parent and the child of a fork. */
 #include "isolated.h"
 
-static void a_child_of_a_fork_has_helpers_of_its_own(void)
+CASE(a_child_of_a_fork_has_helpers_of_its_own)
 {
     sdd_downloader *downloader = isolated_downloader(1);
     fetch_good(downloader);
@@ -22,9 +22,4 @@ static void a_child_of_a_fork_has_helpers_of_its_own(void)
     destroy(downloader);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(a_child_of_a_fork_has_helpers_of_its_own);
-    return 0;
-}
+int main(void) { return run_cases(); }

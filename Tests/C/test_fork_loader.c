@@ -72,9 +72,9 @@ static void run_often(void *(*use)(void *))
     }
 }
 
-static void the_first_use_of_installed_coders(void) { run_often(use_installed_coder); }
+CASE(the_first_use_of_installed_coders) { run_often(use_installed_coder); }
 
-static void the_first_downloader(void) { run_often(use_downloader); }
+CASE(the_first_downloader) { run_often(use_downloader); }
 
 int main(void)
 {
@@ -82,7 +82,5 @@ int main(void)
     start_watchdog();
     snprintf(path, sizeof path, "%s/coders", setting("SDD_TEST_OBJECTS"));
     CHECK(setenv("SDD_CODER_PATH", path, 1) == 0);
-    RUN(the_first_use_of_installed_coders);
-    RUN(the_first_downloader);
-    return 0;
+    return run_cases();
 }

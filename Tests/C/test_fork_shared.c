@@ -122,7 +122,7 @@ static void a_child_and_its_child(void)
     check_child(process);
 }
 
-static void in_a_child_null_is_new(void)
+CASE(in_a_child_null_is_new)
 {
     record held = RECORD_INIT;
     sdd_cookie cookie = SDD_COOKIE_INIT;
@@ -158,7 +158,7 @@ static void fork_inside(const sdd_result *result, void *user_data)
     count_pictures(result, user_data);
 }
 
-static void in_a_child_forked_inside_a_callback_too(void)
+CASE(in_a_child_forked_inside_a_callback_too)
 {
     atomic_int forked = 0;
     CHECK(sdd_load(NULL, at("/file/png/rgb8.png?inside"), 0, NULL, fork_inside, &forked) != 0);
@@ -168,7 +168,7 @@ static void in_a_child_forked_inside_a_callback_too(void)
 
 /* Several children share one directory at a time: each finds what it has loaded itself, and what the others have
    loaded. */
-static void children_side_by_side(void)
+CASE(children_side_by_side)
 {
     pid_t processes[4];
     for (int i = 0; i < 4; i++) {
@@ -222,7 +222,7 @@ static void fork_while_others_load(int forks, int turns)
 }
 
 /* Forks soon after the first use of the library: one-time initialization may still be running. */
-static void forks_soon_after_the_first_use(void)
+CASE(forks_soon_after_the_first_use)
 {
     for (int i = 0; i < scaled(20); i++) {
         pid_t process = fork();
@@ -236,15 +236,6 @@ static void forks_soon_after_the_first_use(void)
     }
 }
 
-static void forks_while_others_load(void) { fork_while_others_load(scaled(50), 1); }
+CASE(forks_while_others_load) { fork_while_others_load(scaled(50), 1); }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(forks_soon_after_the_first_use);
-    RUN(in_a_child_null_is_new);
-    RUN(in_a_child_forked_inside_a_callback_too);
-    RUN(children_side_by_side);
-    RUN(forks_while_others_load);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -58,7 +58,7 @@ static void check_form(sdd_image *image, int form)
 }
 
 /* X39: all requests run at once, over one transfer. */
-static void x39_z15_each_request_has_its_own(void)
+CASE(x39_z15_each_request_has_its_own)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record records[FORMS];
@@ -86,7 +86,7 @@ static void x39_z15_each_request_has_its_own(void)
     destroy(downloader);
 }
 
-static void z15_the_downloaders_options_apply_to_the_others(void)
+CASE(z15_the_downloaders_options_apply_to_the_others)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     const char *url = at("/file/facts/orientation.png");
@@ -115,7 +115,7 @@ static void z15_the_downloaders_options_apply_to_the_others(void)
 }
 
 /* Z11: sizes refer to the upright picture; one body serves all requests. */
-static void z11_each_request_has_its_size(void)
+CASE(z11_each_request_has_its_size)
 {
     static const struct { int32_t fit, width, height; int64_t bytes; int made_width, made_height; } sizes[] = {
         { SDD_FIT_INSIDE, 0, 0, 0, 13, 19 }, { SDD_FIT_INSIDE, 50, 50, 0, 13, 19 },
@@ -158,7 +158,7 @@ static void z11_each_request_has_its_size(void)
 }
 
 /* O8, C9: a limit of 60 MiB, as in SDWebImage, which no picture here reaches, and a small one. */
-static void o8_c9_large_pictures_are_scaled_down(void)
+CASE(o8_c9_large_pictures_are_scaled_down)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record r = RECORD_INIT;
@@ -176,7 +176,7 @@ static void o8_c9_large_pictures_are_scaled_down(void)
     destroy(downloader);
 }
 
-static void o9_x44_pixels_are_decoded_when_they_are_asked_for(void)
+CASE(o9_x44_pixels_are_decoded_when_they_are_asked_for)
 {
     record r = RECORD_INIT;
     sdd_image_info info = SDD_IMAGE_INFO_INIT;
@@ -205,7 +205,7 @@ static void o9_x44_pixels_are_decoded_when_they_are_asked_for(void)
     record_clear(&r);
 }
 
-static void z15_bad_options_are_refused(void)
+CASE(z15_bad_options_are_refused)
 {
     static unsigned char pixels[64];
     const sdd_pixel_allocator none = SDD_PIXEL_ALLOCATOR_INIT, long_one = { 8192, NULL, NULL, NULL };
@@ -245,14 +245,4 @@ static void z15_bad_options_are_refused(void)
     destroy(downloader);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(x39_z15_each_request_has_its_own);
-    RUN(z15_the_downloaders_options_apply_to_the_others);
-    RUN(z11_each_request_has_its_size);
-    RUN(o8_c9_large_pictures_are_scaled_down);
-    RUN(o9_x44_pixels_are_decoded_when_they_are_asked_for);
-    RUN(z15_bad_options_are_refused);
-    return 0;
-}
+int main(void) { return run_cases(); }

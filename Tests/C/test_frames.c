@@ -32,7 +32,7 @@ static const struct { const char *name; int frames, loops; } animations[] = {
 };
 enum { ANIMATIONS = sizeof animations / sizeof *animations };
 
-static void b19_frames_in_any_order(void)
+CASE(b19_frames_in_any_order)
 {
     static const uint64_t options[] = { 0, SDD_OPTION_PRELOAD_ALL_FRAMES };
     sdd_downloader *downloader = make_downloader(NULL);
@@ -56,7 +56,7 @@ static void b19_frames_in_any_order(void)
     destroy(downloader);
 }
 
-static void b19_how_long_they_are_shown(void)
+CASE(b19_how_long_they_are_shown)
 {
     static const int64_t expected[] = { 100000, 0, 0, 10000, 33333, 65535000000, 1000000, 7000 };
     sdd_image *image = get(NULL, "frames/delays.png", 0);
@@ -67,7 +67,7 @@ static void b19_how_long_they_are_shown(void)
     sdd_image_release(image);
 }
 
-static void frames_outlive_their_picture(void)
+CASE(frames_outlive_their_picture)
 {
     sdd_image *image = get(NULL, "frames/pillow.png", 0), *frame = NULL;
     size_t size;
@@ -79,7 +79,7 @@ static void frames_outlive_their_picture(void)
     free(expected);
 }
 
-static void frames_have_the_pictures_form(void)
+CASE(frames_have_the_pictures_form)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
@@ -110,7 +110,7 @@ static void *play(void *argument)
     return NULL;
 }
 
-static void b19_several_threads_at_a_time(void)
+CASE(b19_several_threads_at_a_time)
 {
     pthread_t threads[4];
     size_t size;
@@ -140,7 +140,7 @@ static void check_still(sdd_image *image)
     sdd_image_release(image);
 }
 
-static void o10_still_pictures(void)
+CASE(o10_still_pictures)
 {
     static const char *const names[] = { "png/rgb8.png", "jpeg/grey.jpg", "frames/bad/number-gap.png" };
     for (int i = 0; i < 3; i++) {
@@ -151,7 +151,7 @@ static void o10_still_pictures(void)
     check_still(get(NULL, "frames/pillow.png", SDD_OPTION_DECODE_FIRST_FRAME_ONLY | SDD_OPTION_PRELOAD_ALL_FRAMES));
 }
 
-static void b19_damaged_frames(void)
+CASE(b19_damaged_frames)
 {
     sdd_image *image = get(NULL, "frames/bad/damaged-crc-2.png", 0), *frame;
     CHECK_EQUAL(image_info(image).frame_count, 3);
@@ -169,7 +169,7 @@ static void b19_damaged_frames(void)
 }
 
 /* 7 frames of 154 pixels each count. */
-static void o11_all_frames_count_against_the_limit(void)
+CASE(o11_all_frames_count_against_the_limit)
 {
     record r = RECORD_INIT;
     for (int i = 0; i < 2; i++) {
@@ -189,7 +189,7 @@ static void o11_all_frames_count_against_the_limit(void)
 }
 
 /* All requests share one transfer. */
-static void o10_o11_each_request_gets_its_own_frames(void)
+CASE(o10_o11_each_request_gets_its_own_frames)
 {
     static const uint64_t options[] = { 0, SDD_OPTION_DECODE_FIRST_FRAME_ONLY, SDD_OPTION_PRELOAD_ALL_FRAMES };
     sdd_downloader *downloader = make_downloader(NULL);
@@ -212,7 +212,7 @@ static void o10_o11_each_request_gets_its_own_frames(void)
 
 /* --------------------------------------------------------------------------------------- facts */
 
-static void facts_of_an_image(void)
+CASE(facts_of_an_image)
 {
     sdd_image *image = get(NULL, "frames/delays.png", 0), *frame = NULL;
     sdd_image_info facts = SDD_IMAGE_INFO_INIT, probed = SDD_IMAGE_INFO_INIT;
@@ -234,7 +234,7 @@ static void facts_of_an_image(void)
     sdd_image_release(image);
 }
 
-static void bad_arguments_are_refused(void)
+CASE(bad_arguments_are_refused)
 {
     sdd_image *image = get(NULL, "frames/pillow.png", 0), *frame = image;
     CHECK(image_info(NULL).frame_count == 0 && image_info(NULL).loop_count == 0);
@@ -247,19 +247,4 @@ static void bad_arguments_are_refused(void)
     sdd_image_release(image);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(b19_frames_in_any_order);
-    RUN(b19_how_long_they_are_shown);
-    RUN(frames_outlive_their_picture);
-    RUN(frames_have_the_pictures_form);
-    RUN(b19_several_threads_at_a_time);
-    RUN(o10_still_pictures);
-    RUN(b19_damaged_frames);
-    RUN(o11_all_frames_count_against_the_limit);
-    RUN(o10_o11_each_request_gets_its_own_frames);
-    RUN(facts_of_an_image);
-    RUN(bad_arguments_are_refused);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -31,7 +31,7 @@ static void check_bytes(sdd_downloader *downloader, const char *path, size_t siz
     sdd_bytes_release(bytes);
 }
 
-static void p1_a_picture_and_its_bytes(void)
+CASE(p1_a_picture_and_its_bytes)
 {
     for (int delivery = 0; delivery < 2; delivery++) {
         sdd_downloader *downloader = downloader_of(delivery);
@@ -66,7 +66,7 @@ static void p1_a_picture_and_its_bytes(void)
     check_picture(NULL, at("/file/png/rgb8.png")); /* the shared one */
 }
 
-static void e1_e10_it_returns_the_error_of_the_request(void)
+CASE(e1_e10_it_returns_the_error_of_the_request)
 {
     static const struct { const char *path; uint64_t options; sdd_status error; } all[] = {
         { "/status/404", 0, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE },
@@ -99,7 +99,7 @@ static void e1_e10_it_returns_the_error_of_the_request(void)
 }
 
 /* The caller gets the response on success and on an error, if one arrived at all. */
-static void k4_the_response_comes_too(void)
+CASE(k4_the_response_comes_too)
 {
     static const struct { const char *path; sdd_status error; int32_t http_status; } all[] = {
         { "/ok?header=X-Test:%20yes", SDD_OK, 200 },
@@ -137,7 +137,7 @@ static void k4_the_response_comes_too(void)
     }
 }
 
-static void z6_the_timeout_covers_the_whole_call(void)
+CASE(z6_the_timeout_covers_the_whole_call)
 {
     for (int delivery = 0; delivery < 2; delivery++) {
         sdd_downloader *downloader = downloader_of(delivery);
@@ -178,7 +178,7 @@ static void *get_many(void *number)
     return NULL;
 }
 
-static void p1_from_many_threads(void)
+CASE(p1_from_many_threads)
 {
     for (int delivery = 0; delivery < 2; delivery++) {
         pthread_t threads[THREADS];
@@ -206,7 +206,7 @@ static void get_inside(const sdd_result *result, void *downloader)
     sem_post(&done);
 }
 
-static void p1_inside_a_callback(void)
+CASE(p1_inside_a_callback)
 {
     sem_init(&done, 0, 0);
     for (int delivery = 0; delivery < 2; delivery++) {
@@ -225,7 +225,7 @@ static void *get_shared(void *downloader)
     return NULL;
 }
 
-static void z4_it_shares_transfers(void)
+CASE(z4_it_shares_transfers)
 {
     sdd_downloader *downloader = downloader_of(SDD_DELIVERY_THREAD);
     record r = RECORD_INIT;
@@ -255,7 +255,7 @@ static void *get_silence(void *downloader)
     return (void *)(intptr_t)status;
 }
 
-static void d17_d31_other_threads_may_end_it(void)
+CASE(d17_d31_other_threads_may_end_it)
 {
     for (int turn = 0; turn < 6; turn++) {
         sdd_downloader *downloader = downloader_of(turn % 2);
@@ -280,7 +280,7 @@ static sdd_status to_another(sdd_draft *draft, void *user_data)
     return sdd_draft_set_url(draft, at("/ok?size=321&another"));
 }
 
-static void h7_modifiers_apply(void)
+CASE(h7_modifiers_apply)
 {
     sdd_downloader *downloader = downloader_of(SDD_DELIVERY_APPLICATION);
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
@@ -294,7 +294,7 @@ static void h7_modifiers_apply(void)
 }
 
 /* The long form has all settings, and gives the whole result, also of a request that failed. */
-static void a_download_is_waited_for(void)
+CASE(a_download_is_waited_for)
 {
     record r = RECORD_INIT;
     for (int mode = 0; mode < 2; mode++) {
@@ -340,18 +340,4 @@ static void a_download_is_waited_for(void)
     sdd_result_release(NULL);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(p1_a_picture_and_its_bytes);
-    RUN(e1_e10_it_returns_the_error_of_the_request);
-    RUN(k4_the_response_comes_too);
-    RUN(z6_the_timeout_covers_the_whole_call);
-    RUN(p1_from_many_threads);
-    RUN(p1_inside_a_callback);
-    RUN(z4_it_shares_transfers);
-    RUN(d17_d31_other_threads_may_end_it);
-    RUN(h7_modifiers_apply);
-    RUN(a_download_is_waited_for);
-    return 0;
-}
+int main(void) { return run_cases(); }

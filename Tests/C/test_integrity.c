@@ -25,7 +25,7 @@ static void expect(const char *integrity, int64_t bytes, uint64_t options, sdd_s
     destroy(downloader);
 }
 
-static void a_matching_body_is_accepted(void)
+CASE(a_matching_body_is_accepted)
 {
     for (int i = 0; i < 2; i++) {
         uint64_t options = i ? SDD_OPTION_BYTES_ONLY : 0;
@@ -35,7 +35,7 @@ static void a_matching_body_is_accepted(void)
     }
 }
 
-static void a_body_that_does_not_match_is_an_error(void)
+CASE(a_body_that_does_not_match_is_an_error)
 {
     static const char zeros[] = "sha256-0000000000000000000000000000000000000000000000000000000000000000";
     for (int i = 0; i < 2; i++) {
@@ -46,7 +46,7 @@ static void a_body_that_does_not_match_is_an_error(void)
     }
 }
 
-static void bad_expectations_are_refused(void)
+CASE(bad_expectations_are_refused)
 {
     static const char *const texts[] = { "", "sha256", "sha256-", "sha512-" BASE64, "sha256-" HEX "0", "SHA256-" HEX,
                                          BASE64, "sha256-" BASE64 "=", "sha256-\x01", "sha256-g" };
@@ -56,7 +56,7 @@ static void bad_expectations_are_refused(void)
 }
 
 /* Requests with different expectations have different transfers. */
-static void expectations_are_not_shared(void)
+CASE(expectations_are_not_shared)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record records[3] = { RECORD_INIT, RECORD_INIT, RECORD_INIT };
@@ -78,7 +78,7 @@ static void expectations_are_not_shared(void)
     destroy(downloader);
 }
 
-static void a_body_that_does_not_match_is_not_stored(void)
+CASE(a_body_that_does_not_match_is_not_stored)
 {
     cache_in_folder c = open_default();
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
@@ -103,13 +103,4 @@ static void a_body_that_does_not_match_is_not_stored(void)
     close_cache(&c);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(a_matching_body_is_accepted);
-    RUN(a_body_that_does_not_match_is_an_error);
-    RUN(bad_expectations_are_refused);
-    RUN(expectations_are_not_shared);
-    RUN(a_body_that_does_not_match_is_not_stored);
-    return 0;
-}
+int main(void) { return run_cases(); }

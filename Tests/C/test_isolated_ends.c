@@ -162,7 +162,7 @@ static void an_application_ends_at(enum moment moment, enum way way)
     CHECK(close(ends[0]) == 0);
 }
 
-static void nothing_outlives_the_application(void)
+CASE(nothing_outlives_the_application)
 {
     int count = scaled(MOMENTS * WAYS);
     for (int i = 0; i < count; i++) an_application_ends_at(i % MOMENTS, i / MOMENTS % WAYS);
@@ -175,7 +175,7 @@ static void *fetch_on_a_thread(void *downloader)
     return NULL;
 }
 
-static void the_thread_that_started_it_ends(void)
+CASE(the_thread_that_started_it_ends)
 {
     pid_t first[MOST_HELPERS], later[MOST_HELPERS];
     pthread_t thread;
@@ -205,7 +205,7 @@ static void check_time(int64_t begin, const char *what)
 }
 
 /* A helper that is stopped reads nothing. Cancelling pictures that it has begun does not wait for it. */
-static void a_stopped_helper_holds_up_nothing(void)
+CASE(a_stopped_helper_holds_up_nothing)
 {
     enum { COUNT = 300 };
     static record records[COUNT];
@@ -235,7 +235,7 @@ static void a_stopped_helper_holds_up_nothing(void)
 }
 
 /* The helper of a picture that nobody waits for ends, whatever it does, and its thread decodes the next one. */
-static void a_cancel_ends_the_helper(void)
+CASE(a_cancel_ends_the_helper)
 {
     static const char *const words[] = { "hangs", "naps", "loops", "asleep", "busy" };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -261,7 +261,7 @@ static void a_cancel_ends_the_helper(void)
 }
 
 /* What idle helpers keep counts among the memory of all pictures, and they end when a picture waits for some. */
-static void idle_helpers_give_way(void)
+CASE(idle_helpers_give_way)
 {
     config_groups groups;
     record records[2] = { RECORD_INIT, RECORD_INIT };
@@ -287,13 +287,4 @@ static void idle_helpers_give_way(void)
     destroy(isolated);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(idle_helpers_give_way);
-    RUN(the_thread_that_started_it_ends);
-    RUN(a_stopped_helper_holds_up_nothing);
-    RUN(a_cancel_ends_the_helper);
-    RUN(nothing_outlives_the_application);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -41,7 +41,7 @@ static void *has_none(void *given)
     return NULL;
 }
 
-static void a_thread_without_a_failure_has_no_message(void)
+CASE(a_thread_without_a_failure_has_no_message)
 {
     has_none(NULL);
     CHECK_STATUS(sdd_cancel(7), SDD_ERROR_NOT_FOUND);
@@ -50,7 +50,7 @@ static void a_thread_without_a_failure_has_no_message(void)
     CHECK_SAYS("sdd_cancel: token: 7 ");
 }
 
-static void a_success_keeps_the_message(void)
+CASE(a_success_keeps_the_message)
 {
     CHECK_STATUS(sdd_set_priority(7, 99), SDD_ERROR_INVALID_ARGUMENT);
     const char *sentence = why();
@@ -81,7 +81,7 @@ static void *fails_often(void *given)
     return NULL;
 }
 
-static void each_thread_has_its_own_message(void)
+CASE(each_thread_has_its_own_message)
 {
     pthread_t threads[THREADS];
     int numbers[THREADS];
@@ -109,7 +109,7 @@ static void *ends_late(void *given)
     return NULL;
 }
 
-static void a_thread_may_fail_while_it_ends(void)
+CASE(a_thread_may_fail_while_it_ends)
 {
     CHECK(pthread_key_create(&late, fails_late) == 0);
     for (int i = 0; i < 3; i++) join(start(ends_late, &late));
@@ -134,7 +134,7 @@ static sdd_downloader *make(int delivery)
     return downloader;
 }
 
-static void a_callback_has_the_message_of_its_thread(void)
+CASE(a_callback_has_the_message_of_its_thread)
 {
     for (int delivery = SDD_DELIVERY_THREAD; delivery <= SDD_DELIVERY_APPLICATION; delivery++) {
         sdd_downloader *downloader = make(delivery);
@@ -155,7 +155,7 @@ static void a_callback_has_the_message_of_its_thread(void)
 
 /* ------------------------------------------------------------------------------------ secrets */
 
-static void messages_contain_no_secrets(void)
+CASE(messages_contain_no_secrets)
 {
     sdd_credential credential = SDD_CREDENTIAL_INIT;
     sdd_cookie cookie = SDD_COOKIE_INIT;
@@ -194,7 +194,7 @@ static void messages_contain_no_secrets(void)
     }
 }
 
-static void values_are_short_and_printable(void)
+CASE(values_are_short_and_printable)
 {
     char long_name[70000];
     memset(long_name, 'a', sizeof long_name - 1);
@@ -218,7 +218,7 @@ static void values_are_short_and_printable(void)
 
 /* ------------------------------------------------------------------------- blocking calls */
 
-static void a_blocking_call_has_its_requests_message(void)
+CASE(a_blocking_call_has_its_requests_message)
 {
     static const char *const paths[] = { "/status/404", "/html", "/cut-head" };
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
@@ -234,16 +234,4 @@ static void a_blocking_call_has_its_requests_message(void)
     }
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(a_thread_without_a_failure_has_no_message);
-    RUN(a_success_keeps_the_message);
-    RUN(each_thread_has_its_own_message);
-    RUN(a_thread_may_fail_while_it_ends);
-    RUN(a_callback_has_the_message_of_its_thread);
-    RUN(messages_contain_no_secrets);
-    RUN(values_are_short_and_printable);
-    RUN(a_blocking_call_has_its_requests_message);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -19,7 +19,7 @@ static int extra(void)
                  - before.bytes_objects + now.bytes_bytes - before.bytes_bytes + now.prefetch_lists);
 }
 
-static void images_and_bytes_are_counted(void)
+CASE(images_and_bytes_are_counted)
 {
     static const uint8_t pixels[10 * 6 * 4];
     before = living();
@@ -51,7 +51,7 @@ static void images_and_bytes_are_counted(void)
 
 /* Images and bytes of downloads, of a cache's memory, and of a held result live until their last holder releases
    them. */
-static void loads_leave_nothing_behind(void)
+CASE(loads_leave_nothing_behind)
 {
     record r = RECORD_INIT;
     before = living();
@@ -78,7 +78,7 @@ static void loads_leave_nothing_behind(void)
 
 static int lists(void) { return (int)living().prefetch_lists; }
 
-static void lists_are_counted(void)
+CASE(lists_are_counted)
 {
     loader_in_folder l = open_loader(), other = open_loader();
     const char *urls[] = { at("/hold/lists?file=png/rgb8.png") };
@@ -113,7 +113,7 @@ static sdd_transform resize(int32_t width, int32_t height, int32_t fit, int32_t 
     return made;
 }
 
-static void a_transform_may_enlarge(void)
+CASE(a_transform_may_enlarge)
 {
     size_t size;
     uint8_t *file = fixture("png/rgb8.png", &size);
@@ -159,7 +159,7 @@ static void a_transform_may_enlarge(void)
 }
 
 /* A picture of a few bytes must not be enlarged beyond the limits for large pictures. */
-static void limits_hold_for_enlarged_pictures(void)
+CASE(limits_hold_for_enlarged_pictures)
 {
     static const struct { int64_t pixels, bytes; int32_t side, detail; } cases[] = {
         { 10000, 0, 100, 0 }, { 10000, 0, 101, SDD_DETAIL_IMAGE_TOO_MANY_PIXELS }, { 0, 200000, 200, 0 },
@@ -186,13 +186,4 @@ static void limits_hold_for_enlarged_pictures(void)
     }
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(images_and_bytes_are_counted);
-    RUN(loads_leave_nothing_behind);
-    RUN(lists_are_counted);
-    RUN(a_transform_may_enlarge);
-    RUN(limits_hold_for_enlarged_pictures);
-    return 0;
-}
+int main(void) { return run_cases(); }

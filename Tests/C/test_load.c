@@ -3,7 +3,7 @@
 
 #include <poll.h>
 
-static void m1_the_shared_loader(void)
+CASE(m1_the_shared_loader)
 {
     sdd_loader *shared = sdd_loader_shared();
     const char *url = at("/file/png/rgb8.png?m1");
@@ -25,7 +25,7 @@ static void m1_the_shared_loader(void)
 }
 
 /* Each loader has its own cache and its own list of failed URLs. */
-static void m2_f1_loaders_are_separate(void)
+CASE(m2_f1_loaders_are_separate)
 {
     loader_in_folder a = open_loader(), b = open_loader();
     record r = RECORD_INIT;
@@ -43,7 +43,7 @@ static void m2_f1_loaders_are_separate(void)
 }
 
 /* Two loaders share a downloader and a cache, and the second finds what the first has stored. */
-static void m2_any_cache_and_any_downloader(void)
+CASE(m2_any_cache_and_any_downloader)
 {
     loader_in_folder a = open_loader();
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
@@ -70,7 +70,7 @@ static void m2_any_cache_and_any_downloader(void)
 }
 
 /* A load of a bad URL has a token, and ends outside the submitting call; a second load ends in the same way. */
-static void m3_m4_m6_a_bad_url_ends_with_1000(void)
+CASE(m3_m4_m6_a_bad_url_ends_with_1000)
 {
     /* URLs that were actually tried are blocked the second time. */
     static const struct { const char *url; int32_t detail, is_tried; } bad[] = {
@@ -104,7 +104,7 @@ static void m3_m4_m6_a_bad_url_ends_with_1000(void)
     close_loader(&l);
 }
 
-static void m6_m7_one_token_and_a_count(void)
+CASE(m6_m7_one_token_and_a_count)
 {
     loader_in_folder l = open_loader();
     record r[3] = { RECORD_INIT, RECORD_INIT, RECORD_INIT };
@@ -131,7 +131,7 @@ static void m6_m7_one_token_and_a_count(void)
     close_loader(&l);
 }
 
-static void m8_m10_m20_the_cache_is_asked_first(void)
+CASE(m8_m10_m20_the_cache_is_asked_first)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -155,7 +155,7 @@ static void m8_m10_m20_the_cache_is_asked_first(void)
     close_loader(&l);
 }
 
-static void m11_nothing_cached(void)
+CASE(m11_nothing_cached)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -168,7 +168,7 @@ static void m11_nothing_cached(void)
 }
 
 /* A failed load ends with the error and the server's response, and stores nothing. */
-static void m17_other_errors(void)
+CASE(m17_other_errors)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -200,7 +200,7 @@ static sdd_bytes *slow_serializer(sdd_image *image, sdd_bytes *bytes, const char
 }
 
 /* The load has ended before its entry is written to disk; with the bit it ends only after that. */
-static void m21_b5_with_the_bit_the_end_waits_for_the_disk(void)
+CASE(m21_b5_with_the_bit_the_end_waits_for_the_disk)
 {
     sdd_cache_config cache = SDD_CACHE_CONFIG_INIT;
     cache.serializer = slow_serializer;
@@ -229,7 +229,7 @@ static void m21_b5_with_the_bit_the_end_waits_for_the_disk(void)
 }
 
 /* The key is the URL as it is, except that braces are escaped. */
-static void m22_m25_the_key_is_the_url(void)
+CASE(m22_m25_the_key_is_the_url)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -246,7 +246,7 @@ static void m22_m25_the_key_is_the_url(void)
 }
 
 /* The end of a load is an event of its downloader: here it waits until it is taken. */
-static void m26_ends_are_delivered_by_the_downloader(void)
+CASE(m26_ends_are_delivered_by_the_downloader)
 {
     config_groups groups;
     sdd_downloader_config config = quick_retries(&groups);
@@ -267,7 +267,7 @@ static void m26_ends_are_delivered_by_the_downloader(void)
 }
 
 /* Equal loads share one transfer, one file of the original, and one of each size, however many join while it runs. */
-static void b22_z4_equal_work_is_shared(void)
+CASE(b22_z4_equal_work_is_shared)
 {
     enum { COUNT = 12 };
     loader_in_folder l = open_loader();
@@ -299,7 +299,7 @@ static void b22_z4_equal_work_is_shared(void)
     close_loader(&l);
 }
 
-static void z7_there_are_two_attempts(void)
+CASE(z7_there_are_two_attempts)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -332,18 +332,5 @@ int main(void)
 {
     start_watchdog();
     tries_again = 1;
-    RUN(m1_the_shared_loader);
-    RUN(m2_f1_loaders_are_separate);
-    RUN(m2_any_cache_and_any_downloader);
-    RUN(m3_m4_m6_a_bad_url_ends_with_1000);
-    RUN(m6_m7_one_token_and_a_count);
-    RUN(m8_m10_m20_the_cache_is_asked_first);
-    RUN(m11_nothing_cached);
-    RUN(m17_other_errors);
-    RUN(m21_b5_with_the_bit_the_end_waits_for_the_disk);
-    RUN(m22_m25_the_key_is_the_url);
-    RUN(m26_ends_are_delivered_by_the_downloader);
-    RUN(b22_z4_equal_work_is_shared);
-    RUN(z7_there_are_two_attempts);
-    return 0;
+    return run_cases();
 }

@@ -53,7 +53,7 @@ static void check_counts(int64_t requests, int64_t succeeded, int64_t failed, in
     CHECK(s.requests == requests && s.requests_succeeded == succeeded && s.requests_failed == failed && s.requests_cancelled == cancelled);
 }
 
-static void a_load_goes_on_while_its_downloader_is_drained(void)
+CASE(a_load_goes_on_while_its_downloader_is_drained)
 {
     record r = RECORD_INIT;
     open_acting(drain);
@@ -70,7 +70,7 @@ static void a_load_goes_on_while_its_downloader_is_drained(void)
     close_loader(&l);
 }
 
-static void a_load_is_cancelled_with_its_downloader(void)
+CASE(a_load_is_cancelled_with_its_downloader)
 {
     void (*const actions[])(void) = { end_all, cancel_all };
     for (int i = 0; i < 2; i++) {
@@ -91,7 +91,7 @@ static void *destroy_it(void *downloader)
     return NULL;
 }
 
-static void a_load_is_cancelled_where_its_downloader_is_destroyed(void)
+CASE(a_load_is_cancelled_where_its_downloader_is_destroyed)
 {
     record r = RECORD_INIT;
     pthread_t thread;
@@ -115,7 +115,7 @@ static void a_load_is_cancelled_where_its_downloader_is_destroyed(void)
 
 /* As sdd_cancel() promises, of the queued events only the end is delivered: at once, although the application is still
    being asked about the load. */
-static void m16_a_load_cancelled_between_two_stages_is_silent(void)
+CASE(m16_a_load_cancelled_between_two_stages_is_silent)
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
     sdd_downloader_config host = SDD_DOWNLOADER_CONFIG_INIT;
@@ -138,7 +138,7 @@ static void m16_a_load_cancelled_between_two_stages_is_silent(void)
 }
 
 /* A load that waits for the disk ends when its cache is destroyed. */
-static void m21_a_destroyed_cache_keeps_no_load_waiting(void)
+CASE(m21_a_destroyed_cache_keeps_no_load_waiting)
 {
     meanwhile = NULL;
     l = open_loader();
@@ -160,10 +160,5 @@ int main(void)
 {
     start_watchdog();
     CHECK(sem_init(&asked, 0, 0) == 0 && sem_init(&answered, 0, 0) == 0);
-    RUN(a_load_goes_on_while_its_downloader_is_drained);
-    RUN(a_load_is_cancelled_with_its_downloader);
-    RUN(a_load_is_cancelled_where_its_downloader_is_destroyed);
-    RUN(m16_a_load_cancelled_between_two_stages_is_silent);
-    RUN(m21_a_destroyed_cache_keeps_no_load_waiting);
-    return 0;
+    return run_cases();
 }

@@ -18,7 +18,7 @@ static void fails(loader_in_folder *l, const char *url, sdd_status error, int is
     record_clear(&r);
 }
 
-static void m5_f5_a_failed_url_ends_at_once(void)
+CASE(m5_f5_a_failed_url_ends_at_once)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -62,7 +62,7 @@ static void check_cached_though_blocked(loader_in_folder *l, const char *url, in
     record_clear(&r);
 }
 
-static void m5_f5_the_list_bars_the_network_and_never_the_caches(void)
+CASE(m5_f5_the_list_bars_the_network_and_never_the_caches)
 {
     /* The policy of SDWebImage blocks a bad picture until it is told otherwise, the other one for a second. */
     static const struct { const char *name, *reply; int32_t policy; sdd_status error; } cases[] = {
@@ -90,7 +90,7 @@ static void m5_f5_the_list_bars_the_network_and_never_the_caches(void)
     }
 }
 
-static void m5_the_http_cache_answers_for_a_blocked_url(void)
+CASE(m5_the_http_cache_answers_for_a_blocked_url)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -109,7 +109,7 @@ static void m5_the_http_cache_answers_for_a_blocked_url(void)
 }
 
 /* A success by an alternative is one of the load's own URL. */
-static void m18_an_alternative_unblocks_the_own_url(void)
+CASE(m18_an_alternative_unblocks_the_own_url)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -132,7 +132,7 @@ static sdd_status say_range(sdd_response *response, sdd_response_change *change,
 }
 
 /* The list uses the status that a response modifier has set: 404 is a failure of the URL, 416 is not. */
-static void the_modified_status_is_remembered(void)
+CASE(the_modified_status_is_remembered)
 {
     loader_in_folder l = open_loader();
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
@@ -144,7 +144,7 @@ static void the_modified_status_is_remembered(void)
     close_loader(&l);
 }
 
-static void f7_failures_of_the_url_are_remembered(void)
+CASE(f7_failures_of_the_url_are_remembered)
 {
     loader_in_folder l = open_loader();
     static const struct { const char *path; sdd_status error; int is_blocked; } failures[] = {
@@ -171,7 +171,7 @@ static void f7_failures_of_the_url_are_remembered(void)
 }
 
 /* A timeout, a modifier's refusal and a cancel say nothing about the URL. */
-static void f7_the_callers_own_ends_are_not_remembered(void)
+CASE(f7_the_callers_own_ends_are_not_remembered)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -199,7 +199,7 @@ static void f7_the_callers_own_ends_are_not_remembered(void)
 
 /* A condition that only one caller has says nothing about the URL: the next caller gets the picture. A failure for all
    callers blocks the URL for all except those that accept exactly that response. */
-static void f7_conditions_concern_one_caller_alone(void)
+CASE(f7_conditions_concern_one_caller_alone)
 {
     static const char other[] = "sha256-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
     static const struct { const char *integrity, *types, *statuses; sdd_status error; } conditions[] = {
@@ -241,7 +241,7 @@ static void f7_conditions_concern_one_caller_alone(void)
 
 /* A 403 for a bad token blocks the URL only for requests with the same token. Removing the URL from the list unblocks
    it for all callers. */
-static void f7_a_failure_concerns_the_caller_that_asked(void)
+CASE(f7_a_failure_concerns_the_caller_that_asked)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -269,7 +269,7 @@ static void f7_a_failure_concerns_the_caller_that_asked(void)
 }
 
 /* After a 500 the URL is blocked for a second; after the next failure, for two. */
-static void f7_a_failure_expires(void)
+CASE(f7_a_failure_expires)
 {
     loader_in_folder l = open_loader();
     const char *url = at("/status/500?f7-again");
@@ -284,7 +284,7 @@ static void f7_a_failure_expires(void)
 }
 
 /* Retry-After takes precedence: without it a 503 would block the URL for a second. */
-static void f7_z7_retry_after(void)
+CASE(f7_z7_retry_after)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -302,7 +302,7 @@ static void f7_z7_retry_after(void)
 }
 
 /* A picture removes the URL from the list, if the load was tried in spite of the block: row M18. */
-static void f6_m18_a_success_removes_the_url(void)
+CASE(f6_m18_a_success_removes_the_url)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -319,7 +319,7 @@ static void f6_m18_a_success_removes_the_url(void)
     close_loader(&l);
 }
 
-static void f6_b11_urls_can_be_removed_from_the_list(void)
+CASE(f6_b11_urls_can_be_removed_from_the_list)
 {
     loader_in_folder l = open_loader();
     const char *urls[3];
@@ -340,7 +340,7 @@ static void f6_b11_urls_can_be_removed_from_the_list(void)
 
 /* Row F4: of the library's errors 1000 and 1001 block the URL, and of the transport's all but connection errors; for
    good. */
-static void f4_the_policy_of_sdwebimage(void)
+CASE(f4_the_policy_of_sdwebimage)
 {
     loader_in_folder l = open_with(SDD_FAIL_POLICY_SDWEBIMAGE);
     record r = RECORD_INIT;
@@ -369,7 +369,7 @@ static void f4_the_policy_of_sdwebimage(void)
     close_loader(&l);
 }
 
-static void f7_the_policy_that_remembers_nothing(void)
+CASE(f7_the_policy_that_remembers_nothing)
 {
     loader_in_folder l = open_with(SDD_FAIL_POLICY_NONE);
     static const char *const paths[] = { "/status/404?none", "/status/410?none", "/html?none" };
@@ -403,7 +403,7 @@ static void free_judge(void *user_data)
     judge.freed++;
 }
 
-static void m23_the_application_decides(void)
+CASE(m23_the_application_decides)
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
     config.should_block_failed_url = judge_url;
@@ -452,7 +452,7 @@ static void m23_the_application_decides(void)
 }
 
 /* The list has at most 4096 URLs: the oldest is dropped. None of these URLs needs a server. */
-static void f1_the_list_is_bounded(void)
+CASE(f1_the_list_is_bounded)
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
     config.fail_policy = SDD_FAIL_POLICY_SDWEBIMAGE;
@@ -472,25 +472,4 @@ static void f1_the_list_is_bounded(void)
     close_loader(&l);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(m5_f5_a_failed_url_ends_at_once);
-    RUN(m5_f5_the_list_bars_the_network_and_never_the_caches);
-    RUN(m5_the_http_cache_answers_for_a_blocked_url);
-    RUN(m18_an_alternative_unblocks_the_own_url);
-    RUN(f7_failures_of_the_url_are_remembered);
-    RUN(the_modified_status_is_remembered);
-    RUN(f7_the_callers_own_ends_are_not_remembered);
-    RUN(f7_conditions_concern_one_caller_alone);
-    RUN(f7_a_failure_concerns_the_caller_that_asked);
-    RUN(f7_a_failure_expires);
-    RUN(f7_z7_retry_after);
-    RUN(f6_m18_a_success_removes_the_url);
-    RUN(f6_b11_urls_can_be_removed_from_the_list);
-    RUN(f4_the_policy_of_sdwebimage);
-    RUN(f7_the_policy_that_remembers_nothing);
-    RUN(m23_the_application_decides);
-    RUN(f1_the_list_is_bounded);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -38,7 +38,7 @@ static loader_in_folder open_asking(int32_t answer)
     return open_loader_over(config, NULL);
 }
 
-static void m9_the_application_is_asked_on_a_miss_alone(void)
+CASE(m9_the_application_is_asked_on_a_miss_alone)
 {
     loader_in_folder l = open_asking(1);
     record r = RECORD_INIT;
@@ -70,7 +70,7 @@ static void m9_the_application_is_asked_on_a_miss_alone(void)
     CHECK_EQUAL(host.freed, 1);
 }
 
-static void m9_the_application_refuses(void)
+CASE(m9_the_application_refuses)
 {
     loader_in_folder l = open_asking(0);
     record r = RECORD_INIT;
@@ -115,7 +115,7 @@ static void process(sdd_load_request *request, void *user_data)
     }
 }
 
-static void b14_the_processor_changes_the_request(void)
+CASE(b14_the_processor_changes_the_request)
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
     memset(&host, 0, sizeof host);
@@ -156,7 +156,7 @@ static sdd_bytes *name_alone(const char *url, void *user_data)
 }
 
 /* Two URLs with the same key share one entry; the download uses the URL. */
-static void b12_m22_the_filter_makes_the_key(void)
+CASE(b12_m22_the_filter_makes_the_key)
 {
     sdd_cache_config cache = SDD_CACHE_CONFIG_INIT;
     cache.key_filter = name_alone;
@@ -175,7 +175,7 @@ static void b12_m22_the_filter_makes_the_key(void)
 }
 
 /* A request's own key is used without asking the filter. The keys of its smaller forms are derived from it. */
-static void m22_a_key_of_its_own(void)
+CASE(m22_a_key_of_its_own)
 {
     sdd_cache_config cache = SDD_CACHE_CONFIG_INIT;
     cache.ignored_query_parameters = "a";
@@ -236,7 +236,7 @@ static sdd_transform callback_of(sdd_transform_fn function, const char *key)
 
 /* A transform runs once for all equal loads, and its result is stored; another key, or another order, makes another
    picture. */
-static void m24_b15_transforms_are_told_apart_by_their_keys(void)
+CASE(m24_b15_transforms_are_told_apart_by_their_keys)
 {
     enum { COUNT = 6 };
     loader_in_folder l = open_loader();
@@ -281,7 +281,7 @@ static void m24_b15_transforms_are_told_apart_by_their_keys(void)
     close_loader(&l);
 }
 
-static void m24_a_transform_that_fails(void)
+CASE(m24_a_transform_that_fails)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -303,7 +303,7 @@ static void m24_a_transform_that_fails(void)
 /* ---------------------------------------------------------------------------- options of the download */
 
 /* Loads with credentials have entries of their own: no other caller gets their pictures. */
-static void z4_credentials_have_entries_of_their_own(void)
+CASE(z4_credentials_have_entries_of_their_own)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -354,7 +354,7 @@ static sdd_bytes *reverse(sdd_bytes *bytes, sdd_response *response, void *user_d
 
 /* A body that the application has changed is stored for loads, but is not the server's response: the HTTP cache does
    not serve it. */
-static void a_modified_body_is_no_http_response(void)
+CASE(a_modified_body_is_no_http_response)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -378,7 +378,7 @@ static void a_modified_body_is_no_http_response(void)
 }
 
 /* A load has the headers and modifiers of its transfer options; the cache stores the modified body. */
-static void z23_options_of_a_transfer_apply(void)
+CASE(z23_options_of_a_transfer_apply)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -415,18 +415,4 @@ static void z23_options_of_a_transfer_apply(void)
     close_loader(&l);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(m9_the_application_is_asked_on_a_miss_alone);
-    RUN(m9_the_application_refuses);
-    RUN(b14_the_processor_changes_the_request);
-    RUN(b12_m22_the_filter_makes_the_key);
-    RUN(m22_a_key_of_its_own);
-    RUN(m24_b15_transforms_are_told_apart_by_their_keys);
-    RUN(m24_a_transform_that_fails);
-    RUN(z4_credentials_have_entries_of_their_own);
-    RUN(a_modified_body_is_no_http_response);
-    RUN(z23_options_of_a_transfer_apply);
-    return 0;
-}
+int main(void) { return run_cases(); }

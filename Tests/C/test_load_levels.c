@@ -61,7 +61,7 @@ static void check_found(loader_in_folder *l, const sdd_load_request *request, in
 }
 
 /* The original is on `there`, and the load looks for it on each set of levels. */
-static void b9_where_an_original_is_looked_for(void)
+CASE(b9_where_an_original_is_looked_for)
 {
     loader_in_folder l = open_loader();
     for (int there = 0; there < LEVELS; there++) {
@@ -107,7 +107,7 @@ static void look_for_thumbnail(loader_in_folder *l, const char *url, int32_t res
     }
 }
 
-static void b6_b7_b9_where_a_thumbnail_is_looked_for(void)
+CASE(b6_b7_b9_where_a_thumbnail_is_looked_for)
 {
     loader_in_folder l = open_loader();
     sdd_decode_options decode = inside(5);
@@ -123,7 +123,7 @@ static void b6_b7_b9_where_a_thumbnail_is_looked_for(void)
 }
 
 /* A download is stored on exactly the requested levels. */
-static void b9_m20_where_downloads_are_stored(void)
+CASE(b9_m20_where_downloads_are_stored)
 {
     loader_in_folder l = open_loader();
     sdd_decode_options decode = inside(5);
@@ -153,7 +153,7 @@ static void b9_m20_where_downloads_are_stored(void)
 
 /* By default the original is stored on disk, the thumbnail in memory and on disk, and a picture as it came in both,
    written once. */
-static void m20_one_write_for_each(void)
+CASE(m20_one_write_for_each)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -176,7 +176,7 @@ static void m20_one_write_for_each(void)
 }
 
 /* The original is stored with the bytes as they came, whatever form was requested. */
-static void b7_the_original_is_as_it_came(void)
+CASE(b7_the_original_is_as_it_came)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -202,7 +202,7 @@ static void b7_the_original_is_as_it_came(void)
     close_loader(&l);
 }
 
-static void b31_originals_have_a_cache_of_their_own(void)
+CASE(b31_originals_have_a_cache_of_their_own)
 {
     cache_in_folder originals = open_default();
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
@@ -254,7 +254,7 @@ static sdd_bytes *marking(sdd_image *image, sdd_bytes *bytes, const char *key, v
 }
 
 /* The serializer is asked for the original and for the thumbnail; its bytes are what a lookup finds. */
-static void b13_the_serializer_is_asked_for_both(void)
+CASE(b13_the_serializer_is_asked_for_both)
 {
     sdd_cache_config cache = SDD_CACHE_CONFIG_INIT;
     cache.serializer = marking;
@@ -286,7 +286,7 @@ static void b13_the_serializer_is_asked_for_both(void)
 }
 
 /* A transformed picture has an entry of its own, and is not transformed again. */
-static void m24_b15_transformed_pictures_are_stored(void)
+CASE(m24_b15_transformed_pictures_are_stored)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -322,7 +322,7 @@ static void m24_b15_transformed_pictures_are_stored(void)
 }
 
 /* A load of bytes alone stores them on disk under the original's key, and no picture in memory. */
-static void z13_bytes_only(void)
+CASE(z13_bytes_only)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -354,7 +354,7 @@ static void z13_bytes_only(void)
 }
 
 /* Pixels in the caller's memory have no key: the load looks for the original and stores it, but not the picture. */
-static void z15_pixels_in_the_callers_memory_are_not_stored(void)
+CASE(z15_pixels_in_the_callers_memory_are_not_stored)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -379,7 +379,7 @@ static void z15_pixels_in_the_callers_memory_are_not_stored(void)
 }
 
 /* A damaged picture on disk is downloaded again and replaced. */
-static void z12_a_damaged_picture_is_downloaded_again(void)
+CASE(z12_a_damaged_picture_is_downloaded_again)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -409,7 +409,7 @@ static int count_of_crowd(void) { return atomic_load(&crowd_begun) - atomic_load
 
 /* Loads of one URL that arrive while it is downloaded, decoded and stored find the picture that the first of them has
    made: whoever finds the original looks in memory again. */
-static void m10_a_hot_url_is_decoded_once(void)
+CASE(m10_a_hot_url_is_decoded_once)
 {
     enum { URLS = 40, AFTER = 10, MOST = 400 };
     loader_in_folder l = open_loader();
@@ -440,7 +440,7 @@ static void m10_a_hot_url_is_decoded_once(void)
 }
 
 /* RFC 3986 section 6.2.2.1: scheme and host are the same in any case. */
-static void scheme_and_host_are_the_same_in_any_case(void)
+CASE(scheme_and_host_are_the_same_in_any_case)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -459,21 +459,4 @@ static void scheme_and_host_are_the_same_in_any_case(void)
     close_loader(&l);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(b9_where_an_original_is_looked_for);
-    RUN(b6_b7_b9_where_a_thumbnail_is_looked_for);
-    RUN(b9_m20_where_downloads_are_stored);
-    RUN(m20_one_write_for_each);
-    RUN(b7_the_original_is_as_it_came);
-    RUN(b31_originals_have_a_cache_of_their_own);
-    RUN(b13_the_serializer_is_asked_for_both);
-    RUN(m24_b15_transformed_pictures_are_stored);
-    RUN(z13_bytes_only);
-    RUN(z15_pixels_in_the_callers_memory_are_not_stored);
-    RUN(z12_a_damaged_picture_is_downloaded_again);
-    RUN(m10_a_hot_url_is_decoded_once);
-    RUN(scheme_and_host_are_the_same_in_any_case);
-    return 0;
-}
+int main(void) { return run_cases(); }

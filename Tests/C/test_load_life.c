@@ -61,7 +61,7 @@ static void check_cancel(loader_in_folder *l, record *r, sdd_token token, int32_
 
 /* ------------------------------------------------------------------------------------- cancel, by stages */
 
-static void m16_cancelled_while_it_waits_and_while_it_is_sent(void)
+CASE(m16_cancelled_while_it_waits_and_while_it_is_sent)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -92,7 +92,7 @@ static void m16_cancelled_while_it_waits_and_while_it_is_sent(void)
 }
 
 /* The load is between the cache and the network, where no request of the downloader has its token. */
-static void m16_cancelled_while_the_application_is_asked(void)
+CASE(m16_cancelled_while_the_application_is_asked)
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
     config.should_download = held_up;
@@ -114,7 +114,7 @@ static void m16_cancelled_while_the_application_is_asked(void)
 }
 
 /* The load is between two sources. */
-static void m16_cancelled_while_a_failure_is_judged(void)
+CASE(m16_cancelled_while_a_failure_is_judged)
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
     config.should_block_failed_url = judge;
@@ -139,7 +139,7 @@ static void m16_cancelled_while_a_failure_is_judged(void)
 }
 
 /* The load is being decoded: first from the network, then from the disk. */
-static void m16_x11_cancelled_while_it_is_decoded(void)
+CASE(m16_x11_cancelled_while_it_is_decoded)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -165,7 +165,7 @@ static void m16_x11_cancelled_while_it_is_decoded(void)
     close_loader(&l);
 }
 
-static void m16_cancelled_while_it_is_stored(void)
+CASE(m16_cancelled_while_it_is_stored)
 {
     sdd_cache_config cache = SDD_CACHE_CONFIG_INIT;
     cache.serializer = serialize;
@@ -183,7 +183,7 @@ static void m16_cancelled_while_it_is_stored(void)
     close_loader(&l);
 }
 
-static void z7_cancelled_while_it_waits_for_another_attempt(void)
+CASE(z7_cancelled_while_it_waits_for_another_attempt)
 {
     sdd_retry_options retry = SDD_RETRY_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
@@ -219,7 +219,7 @@ static void load_inside(const sdd_result *result, void *user_data)
     record_completed(result, user_data);
 }
 
-static void k6_cancelled_inside_callbacks(void)
+CASE(k6_cancelled_inside_callbacks)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -243,7 +243,7 @@ static void k6_cancelled_inside_callbacks(void)
 /* ---------------------------------------------------------------------------- token info and timeouts */
 
 /* The load's priority applies to each of its stages. */
-static void z5_priority_and_info_by_the_token(void)
+CASE(z5_priority_and_info_by_the_token)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -274,7 +274,7 @@ static void z5_priority_and_info_by_the_token(void)
 }
 
 /* The limit covers all stages together: neither of the two would have reached it alone. */
-static void z6_one_clock_over_all_stages(void)
+CASE(z6_one_clock_over_all_stages)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -371,7 +371,7 @@ static void check_plain(held *h, const char *name, sdd_status error)
 }
 
 /* Only the loads of this loader end. */
-static void m7_cancel_all(void)
+CASE(m7_cancel_all)
 {
     held h;
     hold_all(&h, "all");
@@ -386,7 +386,7 @@ static void m7_cancel_all(void)
     close_loader(&h.l);
 }
 
-static void the_loader_is_destroyed(void)
+CASE(the_loader_is_destroyed)
 {
     held h;
     hold_all(&h, "loader");
@@ -401,7 +401,7 @@ static void the_loader_is_destroyed(void)
 }
 
 /* When destroy() returns, everything has ended. */
-static void the_downloader_is_destroyed(void)
+CASE(the_downloader_is_destroyed)
 {
     held h;
     record r = RECORD_INIT;
@@ -421,7 +421,7 @@ static void the_downloader_is_destroyed(void)
 }
 
 /* A destroyed cache finds nothing and stores nothing; loads go on without it. */
-static void the_cache_is_destroyed(void)
+CASE(the_cache_is_destroyed)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT, waits = RECORD_INIT;
@@ -450,7 +450,7 @@ static void the_cache_is_destroyed(void)
 /* Threads and descriptors before the loads. */
 static int threads_before, descriptors_before;
 
-static void nothing_is_left(void) { CHECK_NOTHING_LEFT(threads_before, descriptors_before); }
+CASE(nothing_is_left) { CHECK_NOTHING_LEFT(threads_before, descriptors_before); }
 
 int main(void)
 {
@@ -460,19 +460,5 @@ int main(void)
     descriptors_before = count_descriptors();
     sem_init(&entered, 0, 0);
     sem_init(&may_go_on, 0, 0);
-    RUN(m16_cancelled_while_it_waits_and_while_it_is_sent);
-    RUN(m16_cancelled_while_the_application_is_asked);
-    RUN(m16_cancelled_while_a_failure_is_judged);
-    RUN(m16_x11_cancelled_while_it_is_decoded);
-    RUN(m16_cancelled_while_it_is_stored);
-    RUN(z7_cancelled_while_it_waits_for_another_attempt);
-    RUN(k6_cancelled_inside_callbacks);
-    RUN(z5_priority_and_info_by_the_token);
-    RUN(z6_one_clock_over_all_stages);
-    RUN(m7_cancel_all);
-    RUN(the_loader_is_destroyed);
-    RUN(the_downloader_is_destroyed);
-    RUN(the_cache_is_destroyed);
-    RUN(nothing_is_left);
-    return 0;
+    return run_cases();
 }

@@ -6,7 +6,7 @@
 
 /* ---------------------------------------------------------------------------------------------- unknown bits */
 
-static void unknown_bits_end_the_load(void)
+CASE(unknown_bits_end_the_load)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -41,7 +41,7 @@ static sdd_priority priority_of(loader_in_folder *l, const char *name, sdd_prior
     return info.priority;
 }
 
-static void m28_priorities(void)
+CASE(m28_priorities)
 {
     loader_in_folder l = open_loader();
     CHECK_EQUAL(priority_of(&l, "normal", SDD_PRIORITY_DEFAULT), SDD_PRIORITY_NORMAL);
@@ -78,7 +78,7 @@ static void note_facts(sdd_token token, const sdd_image_info *facts, void *user_
 }
 
 /* Previews are delivered while the body arrives, and are never stored. Row M19. */
-static void m19_previews_are_passed_on_and_not_stored(void)
+CASE(m19_previews_are_passed_on_and_not_stored)
 {
     config_groups groups;
     sdd_downloader_config config = quick_retries(&groups);
@@ -109,7 +109,7 @@ static void m19_previews_are_passed_on_and_not_stored(void)
 }
 
 /* In the background a running load pauses without the bit, and continues with it. */
-static void m28_continue_in_background(void)
+CASE(m28_continue_in_background)
 {
     loader_in_folder l = open_loader();
     record without = RECORD_INIT, with = RECORD_INIT;
@@ -133,7 +133,7 @@ static void m28_continue_in_background(void)
     close_loader(&l);
 }
 
-static void m28_cookies(void)
+CASE(m28_cookies)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -152,7 +152,7 @@ static void m28_cookies(void)
     close_loader(&l);
 }
 
-static void m28_certificates(void)
+CASE(m28_certificates)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -166,7 +166,7 @@ static void m28_certificates(void)
 }
 
 /* Lazy decoding works from the network and from the disk. */
-static void m28_decoding(void)
+CASE(m28_decoding)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -190,7 +190,7 @@ static void m28_decoding(void)
 }
 
 /* Animated pictures are not transformed unless the bit is set. */
-static void m28_transform_animated_images(void)
+CASE(m28_transform_animated_images)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -214,7 +214,7 @@ static void m28_transform_animated_images(void)
 
 /* ----------------------------------------------------------------------------------- bits of the cache */
 
-static void bit_12_the_bytes_too(void)
+CASE(bit_12_the_bytes_too)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -257,7 +257,7 @@ static void check_cached(loader_in_folder *l, const char *url, sdd_options optio
     CHECK_EQUAL(count, 0);
 }
 
-static void bits_13_and_14_on_the_calling_thread(void)
+CASE(bits_13_and_14_on_the_calling_thread)
 {
     config_groups groups;
     sdd_downloader_config config = quick_retries(&groups);
@@ -288,7 +288,7 @@ static void bits_13_and_14_on_the_calling_thread(void)
     close_loader(&l);
 }
 
-static void bit_14_bytes_alone(void)
+CASE(bit_14_bytes_alone)
 {
     loader_in_folder l = open_loader();
     sdd_load_request request = SDD_LOAD_REQUEST_INIT;
@@ -303,7 +303,7 @@ static void bit_14_bytes_alone(void)
     close_loader(&l);
 }
 
-static void bits_15_and_16_cache_or_network_alone(void)
+CASE(bits_15_and_16_cache_or_network_alone)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -329,20 +329,4 @@ static void bits_15_and_16_cache_or_network_alone(void)
     close_loader(&l);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(unknown_bits_end_the_load);
-    RUN(m28_priorities);
-    RUN(m19_previews_are_passed_on_and_not_stored);
-    RUN(m28_continue_in_background);
-    RUN(m28_cookies);
-    RUN(m28_certificates);
-    RUN(m28_decoding);
-    RUN(m28_transform_animated_images);
-    RUN(bit_12_the_bytes_too);
-    RUN(bits_13_and_14_on_the_calling_thread);
-    RUN(bit_14_bytes_alone);
-    RUN(bits_15_and_16_cache_or_network_alone);
-    return 0;
-}
+int main(void) { return run_cases(); }

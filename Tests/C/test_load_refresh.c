@@ -56,7 +56,7 @@ static void get_old(loader_in_folder *l, refresh *f, const char *url)
 }
 
 /* The entry has a validator, so the server answers 304 without a body. */
-static void m12_m13_u2_u4_a_304_ends_it(void)
+CASE(m12_m13_u2_u4_a_304_ends_it)
 {
     loader_in_folder l = open_loader();
     refresh f = { .r = RECORD_INIT };
@@ -85,7 +85,7 @@ static void m12_m13_u2_u4_a_304_ends_it(void)
 }
 
 /* Without validators the whole body is downloaded and compared. */
-static void m13_u4_the_same_bytes_end_it(void)
+CASE(m13_u4_the_same_bytes_end_it)
 {
     loader_in_folder l = open_loader();
     refresh f = { .r = RECORD_INIT };
@@ -119,7 +119,7 @@ static void check_changed(loader_in_folder *l, const char *url)
     record_clear(&f.r);
 }
 
-static void m14_a_new_picture_ends_it(void)
+CASE(m14_a_new_picture_ends_it)
 {
     loader_in_folder l = open_loader();
     check_changed(&l, in_turns("m14", OLD, NEW));
@@ -131,7 +131,7 @@ static void m14_a_new_picture_ends_it(void)
 }
 
 /* If the refresh fails, the load ends with that error, and the cached image stays. */
-static void m15_errors_keep_the_cached_image(void)
+CASE(m15_errors_keep_the_cached_image)
 {
     static const struct { const char *name, *then; sdd_status error; } bad[] = {
         { "m15-500", "/status/500", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE },
@@ -160,7 +160,7 @@ static void m15_errors_keep_the_cached_image(void)
 }
 
 /* Alternatives cannot tell whether the cached image is current, so they are not asked. */
-static void m15_alternatives_are_not_asked(void)
+CASE(m15_alternatives_are_not_asked)
 {
     loader_in_folder l = open_loader();
     refresh f = { .r = RECORD_INIT };
@@ -182,7 +182,7 @@ static void m15_alternatives_are_not_asked(void)
 }
 
 /* Without a cached image there is no `cached` callback, and the load ends like any other. */
-static void m12_nothing_to_refresh(void)
+CASE(m12_nothing_to_refresh)
 {
     loader_in_folder l = open_loader();
     refresh f = { .r = RECORD_INIT };
@@ -206,7 +206,7 @@ static void m12_nothing_to_refresh(void)
 }
 
 /* The cached thumbnail is delivered, and the server is asked for its original. */
-static void b6_a_thumbnail_is_refreshed(void)
+CASE(b6_a_thumbnail_is_refreshed)
 {
     loader_in_folder l = open_loader();
     refresh f = { .r = RECORD_INIT };
@@ -237,7 +237,7 @@ static void b6_a_thumbnail_is_refreshed(void)
 }
 
 /* All refreshes of one URL share a transfer; each gets the cached image and the end. */
-static void b22_refreshes_are_shared(void)
+CASE(b22_refreshes_are_shared)
 {
     enum { COUNT = 5 };
     loader_in_folder l = open_loader();
@@ -269,7 +269,7 @@ static void no_preview(const sdd_result *result, void *user_data)
     FAIL("a preview");
 }
 
-static void m28_no_previews_over_a_cached_image(void)
+CASE(m28_no_previews_over_a_cached_image)
 {
     config_groups groups;
     sdd_downloader_config config = quick_retries(&groups);
@@ -289,7 +289,7 @@ static void m28_no_previews_over_a_cached_image(void)
 }
 
 /* SDD_EVENT_CACHED comes first, then SDD_EVENT_COMPLETED, each with its own result. */
-static void m12_drained_events(void)
+CASE(m12_drained_events)
 {
     config_groups groups;
     sdd_downloader_config config = quick_retries(&groups);
@@ -317,7 +317,7 @@ static void m12_drained_events(void)
 }
 
 /* By default loads ignore HTTP's rules on freshness. */
-static void u1_u5_loads_ignore_http_freshness(void)
+CASE(u1_u5_loads_ignore_http_freshness)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -334,7 +334,7 @@ static void u1_u5_loads_ignore_http_freshness(void)
 }
 
 /* With USE_HTTP_CACHE loads follow HTTP's rules; one file serves both. */
-static void u1_u2_u3_http_rules_by_option(void)
+CASE(u1_u2_u3_http_rules_by_option)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -355,20 +355,4 @@ static void u1_u2_u3_http_rules_by_option(void)
     close_loader(&l);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(m12_m13_u2_u4_a_304_ends_it);
-    RUN(m13_u4_the_same_bytes_end_it);
-    RUN(m14_a_new_picture_ends_it);
-    RUN(m15_errors_keep_the_cached_image);
-    RUN(m15_alternatives_are_not_asked);
-    RUN(m12_nothing_to_refresh);
-    RUN(b6_a_thumbnail_is_refreshed);
-    RUN(b22_refreshes_are_shared);
-    RUN(m28_no_previews_over_a_cached_image);
-    RUN(m12_drained_events);
-    RUN(u1_u5_loads_ignore_http_freshness);
-    RUN(u1_u2_u3_http_rules_by_option);
-    return 0;
-}
+int main(void) { return run_cases(); }

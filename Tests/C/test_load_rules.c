@@ -41,7 +41,7 @@ static void wait_for_load(loader_in_folder *l, const sdd_load_request *given, sd
 }
 
 /* A thumbnail made from an original on disk is stored like one of a download, so that the next start finds it. */
-static void m20_a_thumbnail_of_a_stored_original_is_stored(void)
+CASE(m20_a_thumbnail_of_a_stored_original_is_stored)
 {
     static const int32_t levels[] = { SDD_CACHE_DEFAULT, SDD_CACHE_ALL, SDD_CACHE_MEMORY, SDD_CACHE_DISK, SDD_CACHE_NONE };
     for (int way = 0; way < 2; way++) {
@@ -78,7 +78,7 @@ static void m20_a_thumbnail_of_a_stored_original_is_stored(void)
 }
 
 /* The thumbnail is stored also by a refresh for which the server has nothing newer. */
-static void m20_a_refresh_stores_the_thumbnail_too(void)
+CASE(m20_a_refresh_stores_the_thumbnail_too)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -98,7 +98,7 @@ static void m20_a_refresh_stores_the_thumbnail_too(void)
 
 /* If original_store includes MEMORY, the original is in memory, undecoded until it is requested; other sizes are made
    from it. */
-static void b9_originals_in_memory(void)
+CASE(b9_originals_in_memory)
 {
     static const int32_t levels[] = { SDD_CACHE_MEMORY, SDD_CACHE_ALL };
     for (int i = 0; i < 2; i++) {
@@ -130,7 +130,7 @@ static void b9_originals_in_memory(void)
 
 /* An image that only memory has, with all frames or as a still picture, also serves a load that wants the first frame
    alone. */
-static void b19_the_first_frame_of_an_image_in_memory(void)
+CASE(b19_the_first_frame_of_an_image_in_memory)
 {
     static const char *const names[] = { PICTURE, MOVING, "png/rgba8.png" };
     loader_in_folder l = open_loader();
@@ -153,7 +153,7 @@ static void b19_the_first_frame_of_an_image_in_memory(void)
 
 /* A file's extension comes from the URL's path, in which letters and digits may be escaped; no other escape is
    undone. */
-static void i4_the_extension_of_an_escaped_path(void)
+CASE(i4_the_extension_of_an_escaped_path)
 {
     static const char *const names[][2] = {
         { "http://host.example/a.%6Ap%67", ".jpg" },      { "http://host.example/a.p%6eg?b.gif", ".png" },
@@ -195,7 +195,7 @@ static void check_entry(loader_in_folder *l, const record *r, const char *key)
 /* The rule holds for pictures from the network, from memory, from disk, and made from the original on disk: a
    picture as stored has its bytes, with or without bit 12; a scaled one has none, except those of its own entry with
    that bit. */
-static void b12_bytes_by_one_rule(void)
+CASE(b12_bytes_by_one_rule)
 {
     static const uint64_t bits[] = { 0, SDD_OPTION_QUERY_MEMORY_DATA };
     size_t size;
@@ -232,14 +232,4 @@ static void b12_bytes_by_one_rule(void)
     free(file);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(m20_a_thumbnail_of_a_stored_original_is_stored);
-    RUN(m20_a_refresh_stores_the_thumbnail_too);
-    RUN(b9_originals_in_memory);
-    RUN(b19_the_first_frame_of_an_image_in_memory);
-    RUN(i4_the_extension_of_an_escaped_path);
-    RUN(b12_bytes_by_one_rule);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -51,7 +51,7 @@ static void check_source(const sources *s, size_t i, const char *url, sdd_status
 }
 
 /* Sources are tried in order until one gives a picture, which is stored under the first URL. */
-static void the_first_success_wins(void)
+CASE(the_first_success_wins)
 {
     loader_in_folder l = open_loader();
     sources s = { .r = RECORD_INIT };
@@ -80,7 +80,7 @@ static void the_first_success_wins(void)
 }
 
 /* The load ends with the last source's error; the errors of all sources are listed. */
-static void all_sources_fail(void)
+CASE(all_sources_fail)
 {
     loader_in_folder l = open_loader();
     sources s = { .r = RECORD_INIT };
@@ -103,7 +103,7 @@ static void all_sources_fail(void)
 
 /* A picture from an alternative is stored for loads, but is not a response for the first URL: the HTTP cache does not
    serve it. */
-static void an_alternative_is_no_http_response_of_the_first_url(void)
+CASE(an_alternative_is_no_http_response_of_the_first_url)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -125,7 +125,7 @@ static void an_alternative_is_no_http_response_of_the_first_url(void)
 }
 
 /* Without alternatives the list would only repeat the result, so it is empty. */
-static void one_source(void)
+CASE(one_source)
 {
     loader_in_folder l = open_loader();
     sources s = { .r = RECORD_INIT };
@@ -145,7 +145,7 @@ static void one_source(void)
 }
 
 /* Blocked and bad URLs are skipped, and the other sources are tried as usual. */
-static void blocked_sources_are_skipped(void)
+CASE(blocked_sources_are_skipped)
 {
     loader_in_folder l = open_loader();
     sources s = { .r = RECORD_INIT };
@@ -190,7 +190,7 @@ static void blocked_sources_are_skipped(void)
 }
 
 /* A file is read again whenever memory does not have it: it is on a disk already. */
-static void b16_files_where_they_are_allowed(void)
+CASE(b16_files_where_they_are_allowed)
 {
     config_groups groups;
     sdd_downloader_config config = quick_retries(&groups);
@@ -224,7 +224,7 @@ static void b16_files_where_they_are_allowed(void)
 #define PIXEL \
     "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg=="
 
-static void b16_data_urls(void)
+CASE(b16_data_urls)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -273,7 +273,7 @@ static void cancel(sdd_transfer transfer, void *user_data)
 }
 
 /* Pictures from the application's transport are stored like those from HTTP. */
-static void b16_m27_transports_of_the_application(void)
+CASE(b16_m27_transports_of_the_application)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -300,16 +300,4 @@ static void b16_m27_transports_of_the_application(void)
     close_loader(&l);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(an_alternative_is_no_http_response_of_the_first_url);
-    RUN(the_first_success_wins);
-    RUN(all_sources_fail);
-    RUN(one_source);
-    RUN(blocked_sources_are_skipped);
-    RUN(b16_files_where_they_are_allowed);
-    RUN(b16_data_urls);
-    RUN(b16_m27_transports_of_the_application);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -175,7 +175,7 @@ static int lines_with(const char *text)
     return count;
 }
 
-static void nothing_is_written_without_sdd_log(void)
+CASE(nothing_is_written_without_sdd_log)
 {
     run("one_of_two", NULL);
     CHECK_EQUAL(line_count, 0);
@@ -187,7 +187,7 @@ static void nothing_is_written_without_sdd_log(void)
     CHECK_EQUAL(line_count, 0);
 }
 
-static void each_level_has_its_lines(void)
+CASE(each_level_has_its_lines)
 {
     run("one_of_two", "error");
     CHECK_EQUAL(line_count, 0);
@@ -200,20 +200,20 @@ static void each_level_has_its_lines(void)
     CHECK(lines_with("]: debug: ") >= 3 && lines_with("]: info: ") == 1 && lines_with("/file/png/rgb8.png: ") >= 2);
 }
 
-static void an_unknown_level_is_reported_once(void)
+CASE(an_unknown_level_is_reported_once)
 {
     run("one_of_two", "all\n");
     CHECK_EQUAL(line_count, 1);
     CHECK(lines_with("SDD_LOG: \"all?\" is none of error, warning, info, debug.") == 1);
 }
 
-static void the_applications_log_comes_first(void)
+CASE(the_applications_log_comes_first)
 {
     run("with_a_log_of_its_own", "debug");
     CHECK(lines_with("/status/404") == 0 && lines_with("rgb8") == 0 && lines_with("/status/410: ") >= 1);
 }
 
-static void a_slow_callback_is_reported_once(void)
+CASE(a_slow_callback_is_reported_once)
 {
     run("two_slow_callbacks", "warning");
     CHECK_EQUAL(line_count, 1);
@@ -224,7 +224,7 @@ static void a_slow_callback_is_reported_once(void)
     CHECK_EQUAL(line_count, 0);
 }
 
-static void an_exit_too_early_is_reported(void)
+CASE(an_exit_too_early_is_reported)
 {
     run("exit_too_early", "warning");
     CHECK_EQUAL(line_count, 2);
@@ -234,7 +234,7 @@ static void an_exit_too_early_is_reported(void)
     CHECK_EQUAL(line_count, 0);
 }
 
-static void standard_error_needs_no_reader(void)
+CASE(standard_error_needs_no_reader)
 {
     run("without_a_reader", "debug");
     CHECK_EQUAL(line_count, 0);
@@ -250,12 +250,5 @@ int main(int count, char **arguments)
         processes[i].run();
         return 0;
     }
-    RUN(nothing_is_written_without_sdd_log);
-    RUN(each_level_has_its_lines);
-    RUN(an_unknown_level_is_reported_once);
-    RUN(the_applications_log_comes_first);
-    RUN(a_slow_callback_is_reported_once);
-    RUN(an_exit_too_early_is_reported);
-    RUN(standard_error_needs_no_reader);
-    return 0;
+    return run_cases();
 }

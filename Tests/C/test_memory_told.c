@@ -103,7 +103,7 @@ static void ask_for_metadata(sdd_image *image)
 
 static void look_at_pixels(sdd_image *image) { CHECK(sdd_image_pixels(image) != NULL); }
 
-static void i13_held_memory_is_reported(void)
+CASE(i13_held_memory_is_reported)
 {
     const sdd_decode_options plain = SDD_DECODE_OPTIONS_INIT;
     kind kinds[6];
@@ -129,7 +129,7 @@ static void i13_held_memory_is_reported(void)
 }
 
 /* Stores images over the application's own pixels; no two share them. */
-static void i13_pixels_of_the_application(void)
+CASE(i13_pixels_of_the_application)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.max_memory_cost = -1;
@@ -152,7 +152,7 @@ static void i13_pixels_of_the_application(void)
 
 /* Thumbnails that loads make of large files do not count the files. They come from a folder, so that they are not on
    the cache's disk. */
-static void i13_thumbnails_of_large_files(void)
+CASE(i13_thumbnails_of_large_files)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.max_memory_cost = -1;
@@ -192,7 +192,7 @@ static void i13_thumbnails_of_large_files(void)
 }
 
 /* The limit also counts what an image takes later: an animated one that plays evicts the others. */
-static void i13_an_image_that_grows_evicts_others(void)
+CASE(i13_an_image_that_grows_evicts_others)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     size_t size;
@@ -220,7 +220,7 @@ static void i13_an_image_that_grows_evicts_others(void)
 }
 
 /* The memory level is for pictures, so entries of bytes alone are held only by the queue of writes. */
-static void i13_bytes_alone_are_not_kept_in_memory(void)
+CASE(i13_bytes_alone_are_not_kept_in_memory)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.max_memory_cost = -1;
@@ -324,7 +324,7 @@ static void take_all(sdd_downloader *downloader, int count)
 }
 
 /* Bodies are half received, and then wait as results; as bytes, and as pictures. */
-static void i13_a_downloaders_memory_is_reported(void)
+CASE(i13_a_downloaders_memory_is_reported)
 {
     for (int is_picture = 0; is_picture < 2; is_picture++) {
         sender s = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
@@ -354,14 +354,4 @@ static void i13_a_downloaders_memory_is_reported(void)
     }
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(i13_held_memory_is_reported);
-    RUN(i13_pixels_of_the_application);
-    RUN(i13_thumbnails_of_large_files);
-    RUN(i13_an_image_that_grows_evicts_others);
-    RUN(i13_bytes_alone_are_not_kept_in_memory);
-    RUN(i13_a_downloaders_memory_is_reported);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -31,7 +31,7 @@ static void check_blocks(sdd_image *image, const char *name)
     }
 }
 
-static void b32_metadata_written_by_pillow(void)
+CASE(b32_metadata_written_by_pillow)
 {
     sdd_image *image = get("pillow.png");
     check_blocks(image, "pillow");
@@ -48,7 +48,7 @@ static sdd_image_text text_of(sdd_image *image, size_t index)
     return text;
 }
 
-static void b32_texts(void)
+CASE(b32_texts)
 {
     sdd_image *image = get("kinds.png");
     CHECK_EQUAL(sdd_image_text_count(image), 9);
@@ -77,7 +77,7 @@ static void b32_texts(void)
     sdd_image_release(image);
 }
 
-static void b32_damaged_or_too_large_metadata(void)
+CASE(b32_damaged_or_too_large_metadata)
 {
     static const struct { const char *name; int32_t kind, detail; } all[] = {
         { "bad/icc-wrong-crc.png", SDD_METADATA_ICC, SDD_DETAIL_IMAGE_CORRUPT },
@@ -113,7 +113,7 @@ static void *read_profile(void *image)
 }
 
 /* All threads that ask first get the same data. */
-static void b32_several_threads_at_a_time(void)
+CASE(b32_several_threads_at_a_time)
 {
     for (int turn = 0; turn < scaled(50); turn++) {
         pthread_t threads[4];
@@ -126,7 +126,7 @@ static void b32_several_threads_at_a_time(void)
     }
 }
 
-static void bad_arguments_are_refused(void)
+CASE(bad_arguments_are_refused)
 {
     sdd_image *image = get("grey.png"), *frame = NULL;
     const void *data = image;
@@ -149,13 +149,4 @@ static void bad_arguments_are_refused(void)
     sdd_image_release(image);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(b32_metadata_written_by_pillow);
-    RUN(b32_texts);
-    RUN(b32_damaged_or_too_large_metadata);
-    RUN(b32_several_threads_at_a_time);
-    RUN(bad_arguments_are_refused);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -81,7 +81,7 @@ static sdd_status change_everything(sdd_draft *draft, void *user_data)
     return SDD_OK;
 }
 
-static void h7_a_request_modifier_changes_what_the_server_sees(void)
+CASE(h7_a_request_modifier_changes_what_the_server_sees)
 {
     sdd_modifiers modifiers = modifiers_of(change_everything, NULL, NULL);
     sdd_header headers[] = { { "X-Own", "mine" } };
@@ -122,7 +122,7 @@ static sdd_status remove_the_body(sdd_draft *draft, void *user_data)
     return sdd_draft_set_body(draft, NULL, 0);
 }
 
-static void h7_a_body_may_be_removed(void)
+CASE(h7_a_body_may_be_removed)
 {
     record r = RECORD_INIT;
     for (int i = 0; i < 2; i++) {
@@ -167,7 +167,7 @@ static sdd_status make_mistakes(sdd_draft *draft, void *user_data)
     return SDD_OK;
 }
 
-static void h7_mistakes_leave_the_draft_as_it_was(void)
+CASE(h7_mistakes_leave_the_draft_as_it_was)
 {
     sdd_modifiers modifiers = modifiers_of(make_mistakes, NULL, NULL);
     record r = RECORD_INIT;
@@ -182,7 +182,7 @@ static sdd_status refuse(sdd_draft *draft, void *user_data)
     return SDD_ERROR_CANCELLED; /* any status but SDD_OK refuses */
 }
 
-static void h7_e5_a_modifier_may_refuse(void)
+CASE(h7_e5_a_modifier_may_refuse)
 {
     sdd_modifiers modifiers = modifiers_of(refuse, NULL, NULL);
     sdd_downloader *downloader = make_downloader(NULL);
@@ -224,7 +224,7 @@ static sdd_status count_up(sdd_draft *draft, void *user_data)
 }
 
 /* Z4: sharing depends on the modified request. */
-static void z4_h7_requests_share_after_modification(void)
+CASE(z4_h7_requests_share_after_modification)
 {
     for (int differ = 0; differ < 2; differ++) {
         sdd_modifiers modifiers = modifiers_of(differ ? count_up : forget_the_query, NULL, NULL);
@@ -277,7 +277,7 @@ static sdd_bytes *see_body(sdd_bytes *body, sdd_response *response, void *user_d
 }
 
 /* Each of the request's modifiers replaces the downloader's. */
-static void b3_z23_a_requests_own_modifiers_take_precedence(void)
+CASE(b3_z23_a_requests_own_modifiers_take_precedence)
 {
     static const char *const expected[] = { "ddd", "odd", "dod", "ddo", "ooo" };
     char of_downloader[] = "d", of_request[] = "o";
@@ -311,7 +311,7 @@ static sdd_bytes *give_the_same(sdd_bytes *body, sdd_response *response, void *u
 }
 
 /* Only requests with the same modifiers share a transfer, and each frees its data. */
-static void z4_b3_the_same_modifiers_share(void)
+CASE(z4_b3_the_same_modifiers_share)
 {
     char a[] = "a", b[] = "b";
     record records[6];
@@ -369,7 +369,7 @@ static sdd_status refuse_response(sdd_response *response, sdd_response_change *c
     return SDD_ERROR_NOT_FOUND;
 }
 
-static void b3_e8_a_response_modifier_changes_and_refuses(void)
+CASE(b3_e8_a_response_modifier_changes_and_refuses)
 {
     sdd_modifiers turns = modifiers_of(NULL, turn_round, NULL), refuses = modifiers_of(NULL, refuse_response, NULL);
     record r = RECORD_INIT;
@@ -447,7 +447,7 @@ static void write_encrypted(const char *path)
     free(bytes);
 }
 
-static void b3_z23_a_body_transform_decrypts(void)
+CASE(b3_z23_a_body_transform_decrypts)
 {
     sdd_modifiers decrypts = modifiers_of(NULL, NULL, decrypt), nothing = modifiers_of(NULL, NULL, give_nothing);
     sdd_modifiers empty = modifiers_of(NULL, NULL, give_empty), keeps = modifiers_of(NULL, NULL, keep);
@@ -501,7 +501,7 @@ static sdd_bytes *wait_in_transform(sdd_bytes *body, sdd_response *response, voi
     return sdd_bytes_retain(body);
 }
 
-static void z1_data_of_a_request_is_freed_once(void)
+CASE(z1_data_of_a_request_is_freed_once)
 {
     sdd_modifiers modifiers = modifiers_of(NULL, NULL, decrypt);
     const sdd_transfer_options transfer = { .struct_size = sizeof transfer, .modifiers = &modifiers };
@@ -558,7 +558,7 @@ static void *destroy_elsewhere(void *downloader)
     return NULL;
 }
 
-static void z1_x11_data_lives_while_a_transform_runs(void)
+CASE(z1_x11_data_lives_while_a_transform_runs)
 {
     sem_init(&transform.entered, 0, 0);
     sem_init(&transform.leave, 0, 0);
@@ -590,7 +590,7 @@ static void z1_x11_data_lives_while_a_transform_runs(void)
     }
 }
 
-static void z1_data_of_a_downloader_is_freed_once(void)
+CASE(z1_data_of_a_downloader_is_freed_once)
 {
     struct { sdd_modifiers known; uint64_t unknown; } newer = { modifiers_of(NULL, NULL, decrypt), 1 };
     sdd_modifiers modifiers = modifiers_of(NULL, NULL, decrypt), waits = modifiers_of(NULL, NULL, wait_in_transform);
@@ -663,7 +663,7 @@ static sdd_bytes *submit_inside(sdd_bytes *body, sdd_response *response, void *d
     return sdd_bytes_retain(body);
 }
 
-static void p6_functions_may_be_called_inside_modifiers(void)
+CASE(p6_functions_may_be_called_inside_modifiers)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
@@ -680,21 +680,4 @@ static void p6_functions_may_be_called_inside_modifiers(void)
     record_clear(&r);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(h7_a_request_modifier_changes_what_the_server_sees);
-    RUN(h7_a_body_may_be_removed);
-    RUN(h7_mistakes_leave_the_draft_as_it_was);
-    RUN(h7_e5_a_modifier_may_refuse);
-    RUN(z4_h7_requests_share_after_modification);
-    RUN(b3_z23_a_requests_own_modifiers_take_precedence);
-    RUN(z4_b3_the_same_modifiers_share);
-    RUN(b3_e8_a_response_modifier_changes_and_refuses);
-    RUN(b3_z23_a_body_transform_decrypts);
-    RUN(z1_data_of_a_request_is_freed_once);
-    RUN(z1_x11_data_lives_while_a_transform_runs);
-    RUN(z1_data_of_a_downloader_is_freed_once);
-    RUN(p6_functions_may_be_called_inside_modifiers);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -107,7 +107,7 @@ static void hosts_are_spread(int threads, int max_connections, int expected)
     CHECK_EQUAL(seen_count, expected);
 }
 
-static void hosts_use_all_threads(void)
+CASE(hosts_use_all_threads)
 {
     hosts_are_spread(0, 0, 1);
     hosts_are_spread(1, 0, 1);
@@ -115,12 +115,12 @@ static void hosts_use_all_threads(void)
 }
 
 /* Each thread needs a connection at least. */
-static void there_are_no_more_threads_than_connections(void) { hosts_are_spread(THREADS, 2, 2); }
+CASE(there_are_no_more_threads_than_connections) { hosts_are_spread(THREADS, 2, 2); }
 
 /* ------------------------------------------------------------------------------- what they share */
 
 /* A cookie set by any thread's host is kept in the one jar, which is saved once all threads have ended. */
-static void cookies_are_in_one_jar(void)
+CASE(cookies_are_in_one_jar)
 {
     const char *folder = new_folder();
     char file[300];
@@ -163,7 +163,7 @@ static void start_alone(sdd_transfer transfer, const sdd_transfer_request *reque
 
 static void cancel_nothing(sdd_transfer transfer, void *user_data) { (void)transfer, (void)user_data; }
 
-static void transports_are_called_on_one_thread(void)
+CASE(transports_are_called_on_one_thread)
 {
     static record records[200];
     sdd_network_options network = spread_over(THREADS);
@@ -190,7 +190,7 @@ static void transports_are_called_on_one_thread(void)
 }
 
 /* The limit on all transfers holds for the threads together. */
-static void slots_count_for_all_threads(void)
+CASE(slots_count_for_all_threads)
 {
     static record records[HOSTS];
     sdd_network_options network = spread_over(THREADS);
@@ -241,7 +241,7 @@ static void *submit_and_cancel(void *argument)
 }
 
 /* Every request has one end, whatever happens to it while several threads work. */
-static void ends_come_at_any_time(void)
+CASE(ends_come_at_any_time)
 {
     enum { SUBMITTERS = 4 };
     const int each = scaled(400) < 20 ? 20 : scaled(400);
@@ -276,12 +276,7 @@ int main(void)
     start_watchdog();
     destroy(make_downloader(NULL));
     int threads = count_threads(), descriptors = count_descriptors();
-    RUN(hosts_use_all_threads);
-    RUN(there_are_no_more_threads_than_connections);
-    RUN(cookies_are_in_one_jar);
-    RUN(transports_are_called_on_one_thread);
-    RUN(slots_count_for_all_threads);
-    RUN(ends_come_at_any_time);
+    run_cases();
     CHECK_NOTHING_LEFT(threads, descriptors);
     return 0;
 }

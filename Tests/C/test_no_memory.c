@@ -38,7 +38,7 @@ static sdd_image *noise(void)
     return image;
 }
 
-static void an_encoder_reports_a_lack_of_memory(void)
+CASE(an_encoder_reports_a_lack_of_memory)
 {
     static const struct { int32_t format, progressive; } all[] = {
         { SDD_IMAGE_FORMAT_PNG, 0 },  /* no memory for the bytes */
@@ -62,7 +62,7 @@ static void an_encoder_reports_a_lack_of_memory(void)
     sdd_image_release(image);
 }
 
-static void a_transform_reports_a_lack_of_memory(void)
+CASE(a_transform_reports_a_lack_of_memory)
 {
     sdd_transform turn = SDD_TRANSFORM_INIT, corners = SDD_TRANSFORM_INIT;
     sdd_image *image = noise(), *made = (sdd_image *)1;
@@ -80,10 +80,4 @@ static void a_transform_reports_a_lack_of_memory(void)
     sdd_image_release(image);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(an_encoder_reports_a_lack_of_memory);
-    RUN(a_transform_reports_a_lack_of_memory);
-    return 0;
-}
+int main(void) { return run_cases(); }

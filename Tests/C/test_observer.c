@@ -213,12 +213,12 @@ static void orders_of_a_transfer(int32_t delivery, int drains)
     destroy(downloader);
 }
 
-static void n1_n4_x34_a_transfer_on_a_thread(void) { orders_of_a_transfer(SDD_DELIVERY_THREAD, 0); }
-static void n1_n4_x34_a_transfer_dispatched(void) { orders_of_a_transfer(SDD_DELIVERY_APPLICATION, 0); }
-static void n1_n4_x34_a_transfer_drained(void) { orders_of_a_transfer(SDD_DELIVERY_APPLICATION, 1); }
+CASE(n1_n4_x34_a_transfer_on_a_thread) { orders_of_a_transfer(SDD_DELIVERY_THREAD, 0); }
+CASE(n1_n4_x34_a_transfer_dispatched) { orders_of_a_transfer(SDD_DELIVERY_APPLICATION, 0); }
+CASE(n1_n4_x34_a_transfer_drained) { orders_of_a_transfer(SDD_DELIVERY_APPLICATION, 1); }
 
 /* START comes before the end of the request, and so does STOP: notices share one order with the request's events. */
-static void n1_n3_one_order_with_the_ends(void)
+CASE(n1_n3_one_order_with_the_ends)
 {
     for (int delivery = 0; delivery < 2; delivery++) {
         sdd_downloader *downloader = observed_downloader(delivery);
@@ -232,7 +232,7 @@ static void n1_n3_one_order_with_the_ends(void)
     }
 }
 
-static void n3_a_cancelled_transfer_stops(void)
+CASE(n3_a_cancelled_transfer_stops)
 {
     for (int delivery = 0; delivery < 2; delivery++) {
         sdd_downloader *downloader = observed_downloader(delivery);
@@ -257,7 +257,7 @@ static void n3_a_cancelled_transfer_stops(void)
 }
 
 /* Requests that share have one transfer, reported with the first one's token, even if that request has left. */
-static void n1_n4_a_shared_transfer_is_reported_once(void)
+CASE(n1_n4_a_shared_transfer_is_reported_once)
 {
     sdd_downloader *downloader = observed_downloader(SDD_DELIVERY_THREAD);
     sdd_token first = start(downloader, at("/hold/observed"), SDD_OPTION_BYTES_ONLY);
@@ -274,7 +274,7 @@ static void n1_n4_a_shared_transfer_is_reported_once(void)
 }
 
 /* STOP comes for every transfer that began, also when the downloader is destroyed or closed. */
-static void n3_stop_always_comes(void)
+CASE(n3_stop_always_comes)
 {
     for (int turn = 0; turn < 4; turn++) {
         sdd_downloader *downloader = observed_downloader(turn % 2);
@@ -304,7 +304,7 @@ static void observe_other(const sdd_notice *notice, void *user_data)
     hear('o', notice, notice->token, notice->failure.status);
 }
 
-static void n1_a_new_observer_gets_no_old_notices(void)
+CASE(n1_a_new_observer_gets_no_old_notices)
 {
     sdd_downloader *downloader = observed_downloader(SDD_DELIVERY_APPLICATION);
     sdd_token token = start(downloader, at("/hold/another"), SDD_OPTION_BYTES_ONLY);
@@ -343,7 +343,7 @@ static sdd_status set_it(sdd_downloader *downloader, int is_log, sdd_observer_fn
 
 /* The data is freed when another observer or none is set, and with the downloader; never for a call that failed or set
    no callback. */
-static void z1_n1_an_observers_data_is_freed_once(void)
+CASE(z1_n1_an_observers_data_is_freed_once)
 {
     for (int is_log = 0; is_log < 2; is_log++)
         for (int delivery = 0; delivery < 2; delivery++) {
@@ -381,7 +381,7 @@ static void replace_itself(const sdd_notice *notice, void *user_data)
 }
 
 /* An observer may remove itself; its data is freed after it has returned. */
-static void z1_n1_an_observer_may_remove_itself(void)
+CASE(z1_n1_an_observer_may_remove_itself)
 {
     for (int delivery = 0; delivery < 2; delivery++) {
         replaced = downloader_of(delivery);
@@ -405,7 +405,7 @@ static int count_level(int32_t level)
     return count;
 }
 
-static void n5_h13_messages_by_level(void)
+CASE(n5_h13_messages_by_level)
 {
     sdd_downloader *downloader = downloader_of(SDD_DELIVERY_THREAD);
     static const int32_t bad[] = { -1, 5, INT32_MAX };
@@ -448,7 +448,7 @@ static void n5_h13_messages_by_level(void)
 }
 
 /* One function gets both, as records; no password, token or user info is ever in a message. */
-static void n5_observer_and_log_together(void)
+CASE(n5_observer_and_log_together)
 {
     sdd_downloader *downloader = observed_downloader(SDD_DELIVERY_APPLICATION);
     sdd_credential credential = SDD_CREDENTIAL_INIT;
@@ -465,20 +465,4 @@ static void n5_observer_and_log_together(void)
     destroy(downloader);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(n1_n4_x34_a_transfer_on_a_thread);
-    RUN(n1_n4_x34_a_transfer_dispatched);
-    RUN(n1_n4_x34_a_transfer_drained);
-    RUN(n1_n3_one_order_with_the_ends);
-    RUN(n3_a_cancelled_transfer_stops);
-    RUN(n1_n4_a_shared_transfer_is_reported_once);
-    RUN(n3_stop_always_comes);
-    RUN(n1_a_new_observer_gets_no_old_notices);
-    RUN(z1_n1_an_observers_data_is_freed_once);
-    RUN(z1_n1_an_observer_may_remove_itself);
-    RUN(n5_h13_messages_by_level);
-    RUN(n5_observer_and_log_together);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -123,7 +123,7 @@ static void is_read(const reader *reader)
             expect(reader->read(struct_cut_at(size)) == INVALID, "a cut field is read", size);
 }
 
-static void structs_are_read(void)
+CASE(structs_are_read)
 {
     static const reader requests[] = {
         READ(sdd_download_request), READ(sdd_load_request), READ(sdd_prefetch_list), READ(sdd_transfer_options),
@@ -192,7 +192,7 @@ static void is_filled(const call_row *call, size_t parameter)
 }
 
 /* Tests every call that fills one struct; those that fill several have a parameter `max`. */
-static void structs_are_filled(void)
+CASE(structs_are_filled)
 {
     OK(sdd_downloader_get_cookies(good_downloader, &good_cookies));
     OK(sdd_downloader_suspend(good_downloader));
@@ -299,7 +299,7 @@ static void make_objects(void)
     OK(sdd_image_decode(good_png, sizeof good_png, NULL, &good_image));
 }
 
-static void items_and_events_are_filled(void)
+CASE(items_and_events_are_filled)
 {
     batch_items_are_filled(sizeof(sdd_batch_item));
     batch_items_are_filled(sizeof(sdd_batch_item) + 8);
@@ -309,14 +309,14 @@ static void items_and_events_are_filled(void)
     notices_in_old_events(offsetof(sdd_event, info));
 }
 
-static void arrays_are_read(void)
+CASE(arrays_are_read)
 {
     transforms_are_read(offsetof(sdd_transform, degrees) + 4);
     transforms_are_read(sizeof(sdd_transform));
     transforms_are_read(sizeof(sdd_transform) + 24);
 }
 
-static void every_struct_is_tested(void)
+CASE(every_struct_is_tested)
 {
     for (int i = 0; i < STRUCT_COUNT; i++)
         if (header_structs[i]->init && !is_tested[i]) FAIL("nothing passes %s at other sizes", header_structs[i]->name);
@@ -326,11 +326,7 @@ int main(void)
 {
     start_watchdog();
     make_objects();
-    RUN(items_and_events_are_filled);
-    RUN(structs_are_read);
-    RUN(arrays_are_read);
-    RUN(structs_are_filled);
-    RUN(every_struct_is_tested);
+    run_cases();
     OK(sdd_batch_destroy(good_batch));
     OK(sdd_loader_destroy(good_loader));
     OK(sdd_downloader_destroy(good_downloader));

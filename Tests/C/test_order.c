@@ -3,7 +3,7 @@
 
 /* -------------------------------------------------------------------------------- order, priorities */
 
-static void d11_first_in_first_out(void)
+CASE(d11_first_in_first_out)
 {
     sdd_downloader *downloader = downloader_of(1);
     for (int i = 1; i <= 7; i++) submit_number(downloader, i, i == 1 ? at("/hold/fifo") : atf("/ok?fifo%d", i), 0);
@@ -14,7 +14,7 @@ static void d11_first_in_first_out(void)
 
 /* D13: with one slot, 1 to 7 are submitted; when 7 starts, 8 to 14 are. The newest waiting request is always the
    next. */
-static void d10_d13_last_in_first_out(void)
+CASE(d10_d13_last_in_first_out)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.max_concurrent_downloads = 1;
@@ -31,7 +31,7 @@ static void d10_d13_last_in_first_out(void)
 }
 
 /* D10: a new order also applies to requests that wait already. D14: priority comes before order. */
-static void d10_d14_the_order_changes_while_they_wait(void)
+CASE(d10_d14_the_order_changes_while_they_wait)
 {
     sdd_downloader *downloader = downloader_of(1);
     submit_number(downloader, 1, at("/hold/order"), 0);
@@ -48,7 +48,7 @@ static void d10_d14_the_order_changes_while_they_wait(void)
     destroy(downloader);
 }
 
-static void o0_o7_r1_r2_five_priorities(void)
+CASE(o0_o7_r1_r2_five_priorities)
 {
     sdd_downloader *downloader = downloader_of(1);
     submit_number(downloader, 0, at("/hold/five"), 0);
@@ -73,7 +73,7 @@ static void o0_o7_r1_r2_five_priorities(void)
     ends.count = 0;
 }
 
-static void r3_z5_priorities_change_while_they_wait(void)
+CASE(r3_z5_priorities_change_while_they_wait)
 {
     sdd_downloader *downloader = downloader_of(1);
     sdd_token tokens[6];
@@ -93,7 +93,7 @@ static void r3_z5_priorities_change_while_they_wait(void)
 }
 
 /* R3: requests that share a transfer have the highest priority among them, as long as that one stays. */
-static void r3_z5_a_joiner_raises_the_priority_until_it_leaves(void)
+CASE(r3_z5_a_joiner_raises_the_priority_until_it_leaves)
 {
     sdd_downloader *downloader = downloader_of(1);
     submit_number(downloader, 0, at("/hold/joined"), 0);
@@ -125,7 +125,7 @@ static void r3_z5_a_joiner_raises_the_priority_until_it_leaves(void)
 
 /* Z3: a request that has waited long enough gains one priority level, and later one more. The waits are those of
    replies. */
-static void z3_waiting_raises_the_priority(void)
+CASE(z3_waiting_raises_the_priority)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.max_concurrent_downloads = 1;
@@ -153,7 +153,7 @@ static int running_on(const sdd_token *tokens, int count)
     return running;
 }
 
-static void g1_z3_a_host_gets_no_more_than_its_share(void)
+CASE(g1_z3_a_host_gets_no_more_than_its_share)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.max_concurrent_downloads = 20;
@@ -185,7 +185,7 @@ static void g1_z3_a_host_gets_no_more_than_its_share(void)
     destroy_after_ends(downloader, 10);
 }
 
-static void d7_the_total_limit_changes(void)
+CASE(d7_the_total_limit_changes)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.max_concurrent_downloads = 3;
@@ -203,7 +203,7 @@ static void d7_the_total_limit_changes(void)
     destroy_after_ends(downloader, 10);
 }
 
-static void z3_slots_are_reserved_for_urgent_requests(void)
+CASE(z3_slots_are_reserved_for_urgent_requests)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.max_concurrent_downloads = 4;
@@ -228,18 +228,4 @@ static void z3_slots_are_reserved_for_urgent_requests(void)
     destroy_after_ends(downloader, 15);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(d11_first_in_first_out);
-    RUN(d10_d13_last_in_first_out);
-    RUN(d10_d14_the_order_changes_while_they_wait);
-    RUN(o0_o7_r1_r2_five_priorities);
-    RUN(r3_z5_priorities_change_while_they_wait);
-    RUN(r3_z5_a_joiner_raises_the_priority_until_it_leaves);
-    RUN(z3_waiting_raises_the_priority);
-    RUN(g1_z3_a_host_gets_no_more_than_its_share);
-    RUN(d7_the_total_limit_changes);
-    RUN(z3_slots_are_reserved_for_urgent_requests);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -37,7 +37,7 @@ static uint8_t *pam_pixels(const char *name)
 
 /* ------------------------------------------------------------------------------ without a downloader */
 
-static void z15_bytes_in_memory_are_decoded(void)
+CASE(z15_bytes_in_memory_are_decoded)
 {
     int threads = count_threads();
     sdd_image *image = image_of("facts/orientation.png", NULL);
@@ -55,7 +55,7 @@ static void z15_bytes_in_memory_are_decoded(void)
     sdd_image_release(image);
 }
 
-static void z15_an_image_has_info(void)
+CASE(z15_an_image_has_info)
 {
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
     sdd_image_info info = SDD_IMAGE_INFO_INIT;
@@ -85,7 +85,7 @@ static void z15_an_image_has_info(void)
     CHECK_EQUAL(image_info(NULL).pixels_size, 0);
 }
 
-static void c10_a_body_that_is_not_a_picture_has_a_detail(void)
+CASE(c10_a_body_that_is_not_a_picture_has_a_detail)
 {
     static const struct { const char *name; int32_t detail; } all[] = {
         { "facts/facts.txt", SDD_DETAIL_IMAGE_UNKNOWN_FORMAT }, { "png/bad/no-idat.png", SDD_DETAIL_IMAGE_CORRUPT },
@@ -100,7 +100,7 @@ static void c10_a_body_that_is_not_a_picture_has_a_detail(void)
     }
 }
 
-static void bad_arguments_are_refused(void)
+CASE(bad_arguments_are_refused)
 {
     sdd_image *image = (sdd_image *)&image;
     CHECK_FAILS(sdd_image_decode(NULL, 0, NULL, &image), SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_EMPTY);
@@ -111,7 +111,7 @@ static void bad_arguments_are_refused(void)
 
 /* --------------------------------------------------------------------------------------- 16 bits */
 
-static void c7_sixteen_bits_are_kept(void)
+CASE(c7_sixteen_bits_are_kept)
 {
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
     options.pixel_format = SDD_PIXEL_FORMAT_RGBA16;
@@ -138,7 +138,7 @@ static sdd_decode_options into(void *pixels, size_t size, size_t stride)
     return options;
 }
 
-static void z15_pixels_go_into_a_buffer(void)
+CASE(z15_pixels_go_into_a_buffer)
 {
     static const size_t strides[] = { 0, ROW, ROW + 1, ROW + 44 };
     uint8_t *expected = pam_pixels("facts/orientation.upright.pam");
@@ -165,7 +165,7 @@ static void z15_pixels_go_into_a_buffer(void)
 
 /* All requests share one body: each has its own buffer, and one whose buffer is too small fails alone, with the size
    that it needs. */
-static void z15_requests_have_buffers(void)
+CASE(z15_requests_have_buffers)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     uint8_t *expected = pam_pixels("facts/orientation.upright.pam"), *pixels[3];
@@ -234,7 +234,7 @@ static sdd_pixel_allocator allocator_of(pool *it)
     return allocator;
 }
 
-static void z15_pixels_come_from_an_allocator(void)
+CASE(z15_pixels_come_from_an_allocator)
 {
     for (int32_t format = 0; format <= SDD_PIXEL_FORMAT_RGB8_PLANAR; format++) {
         pool it = { 0 };
@@ -259,7 +259,7 @@ static void z15_pixels_come_from_an_allocator(void)
     }
 }
 
-static void z15_memory_of_a_failed_decode_is_freed(void)
+CASE(z15_memory_of_a_failed_decode_is_freed)
 {
     static const char *const names[] = { "png/bad/idat-wrong-crc.png", "jpeg/bad/two-ends.jpg" };
     pool it = { 0 };
@@ -280,7 +280,7 @@ static void z15_memory_of_a_failed_decode_is_freed(void)
 }
 
 /* A downloader's allocator serves all its requests, and its images outlive the downloader. */
-static void z15_a_downloader_has_an_allocator(void)
+CASE(z15_a_downloader_has_an_allocator)
 {
     pool it = { 0 };
     record r = RECORD_INIT;
@@ -308,7 +308,7 @@ static void z15_a_downloader_has_an_allocator(void)
 
 /* --------------------------------------------------------------------------------------- enlarging */
 
-static void z15_pictures_grow_only_when_asked(void)
+CASE(z15_pictures_grow_only_when_asked)
 {
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
     options.target_width = 52;
@@ -325,19 +325,4 @@ static void z15_pictures_grow_only_when_asked(void)
                 SDD_DETAIL_IMAGE_TOO_MANY_PIXELS);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(z15_bytes_in_memory_are_decoded);
-    RUN(z15_an_image_has_info);
-    RUN(c10_a_body_that_is_not_a_picture_has_a_detail);
-    RUN(bad_arguments_are_refused);
-    RUN(c7_sixteen_bits_are_kept);
-    RUN(z15_pixels_go_into_a_buffer);
-    RUN(z15_requests_have_buffers);
-    RUN(z15_pixels_come_from_an_allocator);
-    RUN(z15_memory_of_a_failed_decode_is_freed);
-    RUN(z15_a_downloader_has_an_allocator);
-    RUN(z15_pictures_grow_only_when_asked);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -111,7 +111,7 @@ static void submit_list(loader_in_folder *l, list_record *r, const char *const *
 
 /* ----------------------------------------------------------------------------------------- results */
 
-static void b30_prefetched_pictures_are_in_memory_at_once(void)
+CASE(b30_prefetched_pictures_are_in_memory_at_once)
 {
     loader_in_folder l = open_loader();
     list_record list = LIST_RECORD_INIT;
@@ -136,7 +136,7 @@ static void b30_prefetched_pictures_are_in_memory_at_once(void)
     close_loader(&l);
 }
 
-static void z22_to_disk_alone_nothing_is_decoded(void)
+CASE(z22_to_disk_alone_nothing_is_decoded)
 {
     loader_in_folder l = open_loader();
     list_record list = LIST_RECORD_INIT, again = LIST_RECORD_INIT;
@@ -163,7 +163,7 @@ static void z22_to_disk_alone_nothing_is_decoded(void)
     close_loader(&l);
 }
 
-static void b30_three_run_at_once_and_more_when_allowed(void)
+CASE(b30_three_run_at_once_and_more_when_allowed)
 {
     loader_in_folder l = open_loader();
     list_record list = LIST_RECORD_INIT;
@@ -189,7 +189,7 @@ static void b30_three_run_at_once_and_more_when_allowed(void)
     close_loader(&l);
 }
 
-static void b30_a_cancelled_list_ends_once_with_its_outcomes(void)
+CASE(b30_a_cancelled_list_ends_once_with_its_outcomes)
 {
     loader_in_folder l = open_loader();
     list_record list = LIST_RECORD_INIT;
@@ -212,7 +212,7 @@ static void b30_a_cancelled_list_ends_once_with_its_outcomes(void)
     close_loader(&l);
 }
 
-static void destroying_a_loader_ends_its_lists(void)
+CASE(destroying_a_loader_ends_its_lists)
 {
     loader_in_folder l = open_loader();
     list_record list = LIST_RECORD_INIT;
@@ -223,7 +223,7 @@ static void destroying_a_loader_ends_its_lists(void)
     CHECK(list.report.status == SDD_ERROR_CANCELLED && list.each_count == 0 && list.report.cancelled == 4);
 }
 
-static void destroying_the_downloader_ends_them_too(void)
+CASE(destroying_the_downloader_ends_them_too)
 {
     loader_in_folder l = open_loader();
     list_record list = LIST_RECORD_INIT;
@@ -240,7 +240,7 @@ static void destroying_the_downloader_ends_them_too(void)
 
 /* ----------------------------------------------------------------------------- bad and odd arguments */
 
-static void a_bad_url_fails_alone(void)
+CASE(a_bad_url_fails_alone)
 {
     loader_in_folder l = open_loader();
     list_record list = LIST_RECORD_INIT;
@@ -255,7 +255,7 @@ static void a_bad_url_fails_alone(void)
     close_loader(&l);
 }
 
-static void an_empty_list_and_one_without_callbacks(void)
+CASE(an_empty_list_and_one_without_callbacks)
 {
     loader_in_folder l = open_loader();
     list_record list = LIST_RECORD_INIT;
@@ -275,7 +275,7 @@ static void an_empty_list_and_one_without_callbacks(void)
 
 /* --------------------------------------------------------------------------------- events as records */
 
-static void z2_an_application_that_drains_gets_the_same(void)
+CASE(z2_an_application_that_drains_gets_the_same)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.delivery = SDD_DELIVERY_APPLICATION;
@@ -376,31 +376,16 @@ static acting_list run_acting_list(int dispatches, int cancels)
     return acting;
 }
 
-static void b30_no_progress_after_the_end_that_each_delivered(void)
+CASE(b30_no_progress_after_the_end_that_each_delivered)
 {
     acting_list l = run_acting_list(1, 0);
     CHECK(l.each_count == 3 && l.progress_count == 0);
 }
 
-static void b30_no_progress_after_a_cancel_in_each(void)
+CASE(b30_no_progress_after_a_cancel_in_each)
 {
     acting_list l = run_acting_list(0, 1);
     CHECK(l.each_count == 1 && l.progress_count == 0);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(b30_prefetched_pictures_are_in_memory_at_once);
-    RUN(z22_to_disk_alone_nothing_is_decoded);
-    RUN(b30_three_run_at_once_and_more_when_allowed);
-    RUN(b30_a_cancelled_list_ends_once_with_its_outcomes);
-    RUN(destroying_a_loader_ends_its_lists);
-    RUN(destroying_the_downloader_ends_them_too);
-    RUN(a_bad_url_fails_alone);
-    RUN(an_empty_list_and_one_without_callbacks);
-    RUN(z2_an_application_that_drains_gets_the_same);
-    RUN(b30_no_progress_after_the_end_that_each_delivered);
-    RUN(b30_no_progress_after_a_cancel_in_each);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -137,7 +137,7 @@ static void check_album(album *a, int picture)
 }
 
 /* C4, C5, O1, X31: each gate gives one more preview. The images outlive the request and the downloader. */
-static void o1_c4_c5_x31_previews_come_as_the_body_does(void)
+CASE(o1_c4_c5_x31_previews_come_as_the_body_does)
 {
     for (int framing = 0; framing < 2; framing++) { /* X28: also where the size is not announced */
         for (int i = 0; i < PICTURES; i++) {
@@ -164,7 +164,7 @@ static void o1_c4_c5_x31_previews_come_as_the_body_does(void)
 }
 
 /* X39, Z20: over one transfer each request has previews of its own size; a request without previews gets none. */
-static void x39_z20_each_request_has_previews_of_its_size(void)
+CASE(x39_z20_each_request_has_previews_of_its_size)
 {
     /* libjpeg makes halves and quarters itself; at a third, a progressive picture would be complete too soon. */
     static const int sides[] = { 0, 300, 150 };
@@ -220,7 +220,7 @@ static void wait_for_events(sdd_downloader *downloader)
     CHECK(poll(&watched, 1, 100000) == 1);
 }
 
-static void x31_dispatch_brings_previews_to_this_thread(void)
+CASE(x31_dispatch_brings_previews_to_this_thread)
 {
     sdd_downloader *downloader = host_downloader();
     album a = ALBUM_INIT;
@@ -236,7 +236,7 @@ static void x31_dispatch_brings_previews_to_this_thread(void)
     destroy(downloader);
 }
 
-static void x31_drain_hands_previews_and_facts_out(void)
+CASE(x31_drain_hands_previews_and_facts_out)
 {
     sdd_downloader *downloader = host_downloader();
     album a = ALBUM_INIT;
@@ -274,7 +274,7 @@ static void x31_drain_hands_previews_and_facts_out(void)
 }
 
 /* X11, X30: after sdd_cancel() has returned, no preview comes except the one that was running. */
-static void x11_x30_none_after_a_cancel(void)
+CASE(x11_x30_none_after_a_cancel)
 {
     sem_t entered, leave;
     sem_init(&entered, 0, 0);
@@ -312,7 +312,7 @@ static void x11_x30_none_after_a_cancel(void)
 }
 
 /* A downloader is destroyed while previews are being delivered. */
-static void x30_none_after_the_end_of_a_downloader(void)
+CASE(x30_none_after_the_end_of_a_downloader)
 {
     for (int i = 0; i < PICTURES; i++) {
         config_groups groups;
@@ -337,7 +337,7 @@ static sdd_bytes *as_it_is(sdd_bytes *bytes, sdd_response *response, void *user_
 }
 
 /* X30: the transformed body is not known before its end; the facts describe that body. */
-static void x30_none_where_the_body_is_transformed(void)
+CASE(x30_none_where_the_body_is_transformed)
 {
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
     modifiers.body_transform = as_it_is;
@@ -360,7 +360,7 @@ static void x30_none_where_the_body_is_transformed(void)
 }
 
 /* Facts come before the end, also where nothing is decoded, and where the whole body comes at once. */
-static void facts_come_with_every_picture(void)
+CASE(facts_come_with_every_picture)
 {
     static const char *const urls[] = {
         "/file/png/rgb8.png", "/steps/facts?at=600&file=png/rgb8.png", "/gzip?file=png/rgb8.png", "/html", "/empty",
@@ -384,7 +384,7 @@ static void facts_come_with_every_picture(void)
 }
 
 /* The last scans add nothing to a progressive JPEG that is scaled down, so the request does not wait for them. */
-static void z11_a_request_does_not_wait_for_the_rest(void)
+CASE(z11_a_request_does_not_wait_for_the_rest)
 {
     const char *const url = at("/steps/stop?at=33000&file=large/progressive.jpg");
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
@@ -422,7 +422,7 @@ static void z11_a_request_does_not_wait_for_the_rest(void)
 }
 
 /* The transfer ends early only if all requests that share it allow that. */
-static void z11_all_requests_must_allow_it(void)
+CASE(z11_all_requests_must_allow_it)
 {
     const char *const url = at("/steps/all?at=33000&file=large/progressive.jpg");
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
@@ -448,7 +448,7 @@ static void z11_all_requests_must_allow_it(void)
 }
 
 /* The limits are the number of a picture's scans, and how many more scans each preview must show. */
-static void z20_the_limits_hold(void)
+CASE(z20_the_limits_hold)
 {
     record r = RECORD_INIT;
     config_groups groups;
@@ -483,19 +483,4 @@ static void z20_the_limits_hold(void)
     }
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(o1_c4_c5_x31_previews_come_as_the_body_does);
-    RUN(x39_z20_each_request_has_previews_of_its_size);
-    RUN(x31_dispatch_brings_previews_to_this_thread);
-    RUN(x31_drain_hands_previews_and_facts_out);
-    RUN(x11_x30_none_after_a_cancel);
-    RUN(x30_none_after_the_end_of_a_downloader);
-    RUN(x30_none_where_the_body_is_transformed);
-    RUN(facts_come_with_every_picture);
-    RUN(z11_a_request_does_not_wait_for_the_rest);
-    RUN(z11_all_requests_must_allow_it);
-    RUN(z20_the_limits_hold);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -25,7 +25,7 @@ static sdd_image_info facts_of(const char *name)
     return facts;
 }
 
-static void c8_the_facts_of_pictures(void)
+CASE(c8_the_facts_of_pictures)
 {
     sdd_image_info facts = facts_of("jpeg/exif-orientation.jpg");
     CHECK(facts.format == SDD_IMAGE_FORMAT_JPEG && facts.stored_width == 37 && facts.stored_height == 29);
@@ -43,7 +43,7 @@ static void c8_the_facts_of_pictures(void)
 }
 
 /* Prefixes of a file give SDD_ERROR_INCOMPLETE up to some length, and SDD_OK from there on. */
-static void c8_from_a_beginning(void)
+CASE(c8_from_a_beginning)
 {
     static const char *const names[] = { "jpeg/progressive-420.jpg", "png/palette8-trns.png", "facts/animated.png" };
     for (int i = 0; i < 3; i++) {
@@ -62,7 +62,7 @@ static void c8_from_a_beginning(void)
     }
 }
 
-static void c10_bytes_that_are_not_a_picture(void)
+CASE(c10_bytes_that_are_not_a_picture)
 {
     sdd_image_info facts = SDD_IMAGE_INFO_INIT;
     CHECK_STATUS(probe((const uint8_t *)"<html>", 6, &facts), SDD_ERROR_BAD_IMAGE_DATA);
@@ -72,7 +72,7 @@ static void c10_bytes_that_are_not_a_picture(void)
     free(bytes);
 }
 
-static void bad_arguments_are_refused(void)
+CASE(bad_arguments_are_refused)
 {
     sdd_image_info facts = SDD_IMAGE_INFO_INIT;
     uint8_t byte = 0xff;
@@ -81,12 +81,4 @@ static void bad_arguments_are_refused(void)
     CHECK_STATUS(sdd_image_probe(&byte, SIZE_MAX, &facts), SDD_ERROR_INVALID_ARGUMENT);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(c8_the_facts_of_pictures);
-    RUN(c8_from_a_beginning);
-    RUN(c10_bytes_that_are_not_a_picture);
-    RUN(bad_arguments_are_refused);
-    return 0;
-}
+int main(void) { return run_cases(); }

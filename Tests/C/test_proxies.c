@@ -20,7 +20,7 @@ static sdd_downloader *downloader_with(int32_t proxy_mode)
     return make_downloader(&config);
 }
 
-static void g4_proxies_are_read_once(void)
+CASE(g4_proxies_are_read_once)
 {
     unsetenv("http_proxy");
     unsetenv("all_proxy");
@@ -43,7 +43,7 @@ static void g4_proxies_are_read_once(void)
 }
 
 /* The message names the proxy, but without its user name and password. */
-static void a_failing_proxy_is_named(void)
+CASE(a_failing_proxy_is_named)
 {
     setenv("http_proxy", "user:geheim@proxy.invalid:3128", 1);
     sdd_downloader *downloader = downloader_with(SDD_PROXY_ENVIRONMENT);
@@ -54,7 +54,7 @@ static void a_failing_proxy_is_named(void)
     destroy(downloader);
 }
 
-static void z18_an_address_policy_uses_no_proxy(void)
+CASE(z18_an_address_policy_uses_no_proxy)
 {
     setenv("http_proxy", setting("SDD_TEST_SERVER"), 1);
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
@@ -67,11 +67,4 @@ static void z18_an_address_policy_uses_no_proxy(void)
     destroy(downloader);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(g4_proxies_are_read_once);
-    RUN(a_failing_proxy_is_named);
-    RUN(z18_an_address_policy_uses_no_proxy);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -113,7 +113,7 @@ static sdd_downloader *full_queue(void)
 }
 
 /* Goal G10: each waiting request takes under 2 KB. */
-static void z3_z10_what_a_waiting_request_costs(void)
+CASE(z3_z10_what_a_waiting_request_costs)
 {
     malloc_trim(0);
     int64_t before = resident_bytes(), start = milliseconds_now();
@@ -133,7 +133,7 @@ static void z3_z10_what_a_waiting_request_costs(void)
     CHECK_NOTHING_LEFT(threads_before, descriptors_before);
 }
 
-static void z3_all_are_cancelled_in_no_time(void)
+CASE(z3_all_are_cancelled_in_no_time)
 {
     sdd_downloader *downloader = full_queue();
     int64_t start = milliseconds_now();
@@ -149,7 +149,7 @@ static void z3_all_are_cancelled_in_no_time(void)
 }
 
 /* Cancels every other request one by one; the rest start in their order. */
-static void z3_each_is_cancelled_in_no_time(void)
+CASE(z3_each_is_cancelled_in_no_time)
 {
     sdd_downloader *downloader = full_queue();
     int64_t start = milliseconds_now();
@@ -164,7 +164,7 @@ static void z3_each_is_cancelled_in_no_time(void)
 }
 
 /* A downloader with a full queue is destroyed as fast. */
-static void d31_a_full_queue_is_destroyed(void)
+CASE(d31_a_full_queue_is_destroyed)
 {
     sdd_downloader *downloader = full_queue();
     int64_t start = milliseconds_now();
@@ -176,7 +176,7 @@ static void d31_a_full_queue_is_destroyed(void)
     CHECK_NOTHING_LEFT(threads_before, descriptors_before);
 }
 
-static void z1_nothing_is_left(void)
+CASE(z1_nothing_is_left)
 {
     size_t before = heap_bytes();
     for (int i = 0; i < 2; i++) {
@@ -224,7 +224,7 @@ static void load(int count, int32_t at_a_time)
 }
 
 /* Goal G11: ten thousand requests with 64 descriptors. */
-static void z10_ten_thousand_with_64_descriptors(void)
+CASE(z10_ten_thousand_with_64_descriptors)
 {
     struct rlimit old, few;
     int count = requests / 10;
@@ -253,12 +253,7 @@ int main(void)
     destroy(make_downloader(NULL));
     threads_before = count_threads();
     descriptors_before = count_descriptors();
-    RUN(z3_z10_what_a_waiting_request_costs);
-    RUN(z3_all_are_cancelled_in_no_time);
-    RUN(z3_each_is_cancelled_in_no_time);
-    RUN(d31_a_full_queue_is_destroyed);
-    RUN(z1_nothing_is_left);
-    RUN(z10_ten_thousand_with_64_descriptors);
+    run_cases();
     free(tokens);
     return 0;
 }

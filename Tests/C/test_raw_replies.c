@@ -58,7 +58,7 @@ static void ask_good(sdd_downloader *downloader, record *r)
     CHECK(sdd_bytes_size(r->bytes) == 4 && memcmp(sdd_bytes_data(r->bytes), "good", 4) == 0);
 }
 
-static void on_a_fresh_downloader(void)
+CASE(on_a_fresh_downloader)
 {
     record r = RECORD_INIT;
     for (int i = 0; i < row_count; i++) {
@@ -70,7 +70,7 @@ static void on_a_fresh_downloader(void)
     record_clear(&r);
 }
 
-static void on_a_used_connection(void)
+CASE(on_a_used_connection)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record r = RECORD_INIT;
@@ -84,7 +84,7 @@ static void on_a_used_connection(void)
     record_clear(&r);
 }
 
-static void behind_a_redirect(void)
+CASE(behind_a_redirect)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record r = RECORD_INIT;
@@ -105,7 +105,7 @@ static int row_named(const char *name)
 }
 
 /* libcurl 7.88 joins a first header line that begins with white space to a line of the response before. */
-static void good_and_bad_by_turns(void)
+CASE(good_and_bad_by_turns)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record r = RECORD_INIT;
@@ -120,7 +120,7 @@ static void good_and_bad_by_turns(void)
 }
 
 /* A cache delivers a body with an unknown coding as it came, with its Content-Encoding field. */
-static void an_unknown_coding_from_a_cache(void)
+CASE(an_unknown_coding_from_a_cache)
 {
     cache_in_folder c = open_default();
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
@@ -141,7 +141,7 @@ static void an_unknown_coding_from_a_cache(void)
 }
 
 /* The decoder decides whether the body is a picture, whatever Content-Encoding says. */
-static void a_picture_in_an_unknown_coding(void)
+CASE(a_picture_in_an_unknown_coding)
 {
     record r = RECORD_INIT;
     fetch(NULL, &r, at("/file/png/rgb8.png?header=Content-Encoding:%20x-what"), 0);
@@ -157,12 +157,7 @@ int main(void)
 {
     start_watchdog();
     raw_server_start(reply_of);
-    RUN(good_and_bad_by_turns);
-    RUN(on_a_fresh_downloader);
-    RUN(on_a_used_connection);
-    RUN(behind_a_redirect);
-    RUN(an_unknown_coding_from_a_cache);
-    RUN(a_picture_in_an_unknown_coding);
+    run_cases();
     raw_server_stop();
     CHECK_EQUAL(wrong_rows, 0);
     return 0;

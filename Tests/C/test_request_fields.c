@@ -26,7 +26,7 @@ static void check_refused(sdd_downloader *downloader, sdd_download_request reque
 
 /* ---------------------------------------------------------------------------------- referrer, range */
 
-static void d32_the_referrer_is_a_header(void)
+CASE(d32_the_referrer_is_a_header)
 {
     record r = RECORD_INIT;
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
@@ -53,7 +53,7 @@ static void d32_the_referrer_is_a_header(void)
     record_clear(&r);
 }
 
-static void d32_a_range_gives_a_part(void)
+CASE(d32_a_range_gives_a_part)
 {
     static const struct { const char *range; size_t from, to; /* of 100; from the end if `to` is 0 */ } parts[] = {
         { "0-9", 0, 10 }, { "10-", 10, SIZE_MAX }, { "-5", 5, 0 }, { "7-7", 7, 8 }, { "3-100000", 3, SIZE_MAX },
@@ -130,7 +130,7 @@ static void check_limit(sdd_downloader *downloader, const char *url, sdd_transfe
     record_clear(&r);
 }
 
-static void d9_z6_each_stage_has_its_limit(void)
+CASE(d9_z6_each_stage_has_its_limit)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     char url[100];
@@ -172,7 +172,7 @@ static void d9_z6_each_stage_has_its_limit(void)
 }
 
 /* The config sets each limit for all requests; SDD_NO_LIMIT removes it for one. */
-static void z6_a_request_may_have_no_limit(void)
+CASE(z6_a_request_may_have_no_limit)
 {
     enum { QUEUE, CONNECT, FIRST_BYTE, STALL, TOTAL, LIMITS };
     static const int32_t details[LIMITS] = {
@@ -223,7 +223,7 @@ static void z6_a_request_may_have_no_limit(void)
 }
 
 /* Z4: each request that shares a transfer keeps its own total limit; a different stall limit needs another transfer. */
-static void z4_z6_sharing_and_limits(void)
+CASE(z4_z6_sharing_and_limits)
 {
     record patient = RECORD_INIT, hasty = RECORD_INIT, other = RECORD_INIT;
     record_submit(NULL, &patient, at("/hold/limits"), SDD_OPTION_BYTES_ONLY);
@@ -255,7 +255,7 @@ static void z4_z6_sharing_and_limits(void)
 
 /* ---------------------------------------------------------------------- accepted statuses and types */
 
-static void g8_g9_x22_x23_accepted_statuses_and_types(void)
+CASE(g8_g9_x22_x23_accepted_statuses_and_types)
 {
     static const struct { const char *path, *statuses, *types; sdd_status error; } all[] = {
         { "/status/404", NULL, NULL, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE },
@@ -317,7 +317,7 @@ static void g8_g9_x22_x23_accepted_statuses_and_types(void)
     record_clear(&r);
 }
 
-static void x22_a_refused_body_is_not_read(void)
+CASE(x22_a_refused_body_is_not_read)
 {
     record r = RECORD_INIT;
     fetch(NULL, &r, at("/stall?status=404&size=1000000&after=1000"), SDD_OPTION_BYTES_ONLY);
@@ -331,7 +331,7 @@ static void x22_a_refused_body_is_not_read(void)
     record_clear(&r);
 }
 
-static void g8_g9_bad_lists_are_refused(void)
+CASE(g8_g9_bad_lists_are_refused)
 {
     static const char *const statuses[] = {
         "", ",", "200,", "200-", "-200", "299-200", "abc", "20", "2000", "200;300", "200-299-300", "**", "2*", "a\nb",
@@ -358,7 +358,7 @@ static void g8_g9_bad_lists_are_refused(void)
 }
 
 /* Z4: requests share a transfer, and each is checked by its own lists. */
-static void z4_g8_requests_that_share_are_checked_separately(void)
+CASE(z4_g8_requests_that_share_are_checked_separately)
 {
     static const struct { const char *statuses, *types; sdd_status error; } all[] = {
         { NULL, NULL, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE },
@@ -397,7 +397,7 @@ static sdd_downloader *tls_downloader(void)
     return make_downloader(&config);
 }
 
-static void h9_h10_a_password_answers_a_challenge(void)
+CASE(h9_h10_a_password_answers_a_challenge)
 {
     sdd_downloader *downloader = tls_downloader();
     sdd_credential credential = SDD_CREDENTIAL_INIT;
@@ -439,7 +439,7 @@ static void h9_h10_a_password_answers_a_challenge(void)
 
 #define CHALLENGE "status=401&header=WWW-Authenticate:%20Basic%20realm=%22x%22"
 
-static void h10_h11_a_password_is_sent_once_and_on_request(void)
+CASE(h10_h11_a_password_is_sent_once_and_on_request)
 {
     sdd_credential credential = SDD_CREDENTIAL_INIT;
     credential.username = "user";
@@ -463,7 +463,7 @@ static void h10_h11_a_password_is_sent_once_and_on_request(void)
     record_clear(&r);
 }
 
-static void h9_h14_a_bearer_token_stays_with_its_host(void)
+CASE(h9_h14_a_bearer_token_stays_with_its_host)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     sdd_credential credential = SDD_CREDENTIAL_INIT, other = SDD_CREDENTIAL_INIT;
@@ -540,7 +540,7 @@ static void h9_h14_a_bearer_token_stays_with_its_host(void)
     destroy(downloader);
 }
 
-static void h9_a_missing_certificate_is_a_tls_error(void)
+CASE(h9_a_missing_certificate_is_a_tls_error)
 {
     sdd_credential credential = SDD_CREDENTIAL_INIT;
     record r = RECORD_INIT;
@@ -558,7 +558,7 @@ static void h9_a_missing_certificate_is_a_tls_error(void)
 
 /* --------------------------------------------------------------------------------- the response */
 
-static void k4_a_response_has_url_status_type_and_fields(void)
+CASE(k4_a_response_has_url_status_type_and_fields)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record r = RECORD_INIT;
@@ -614,7 +614,7 @@ static void k4_a_response_has_url_status_type_and_fields(void)
     record_clear(&r);
 }
 
-static void k5_z21_metrics_and_timings(void)
+CASE(k5_z21_metrics_and_timings)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record r = RECORD_INIT;
@@ -673,7 +673,7 @@ static void k5_z21_metrics_and_timings(void)
 }
 
 /* Nobody is named unless a credential is given, to the downloader or with the request. */
-static void g7_by_default_there_is_no_credential(void)
+CASE(g7_by_default_there_is_no_credential)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     sdd_credential credential = SDD_CREDENTIAL_INIT;
@@ -705,7 +705,7 @@ static void note_expected(sdd_token token, int64_t received, int64_t expected, c
 
 /* The size that is told is that of the body as it is handed out; -1 where nothing, or that of the packed one, is known.
    In a body that waits in its middle the first count after the response is seen. */
-static void x21_the_size_that_is_announced(void)
+CASE(x21_the_size_that_is_announced)
 {
     static const struct { const char *name, *framing; int64_t expected; } all[] = {
         { "with-length", "length", 1000 }, { "in-chunks", "chunked", -1 }, { "till-closed", "close", -1 },
@@ -744,25 +744,4 @@ static void x21_the_size_that_is_announced(void)
     destroy(downloader);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(d32_the_referrer_is_a_header);
-    RUN(d32_a_range_gives_a_part);
-    RUN(d9_z6_each_stage_has_its_limit);
-    RUN(z6_a_request_may_have_no_limit);
-    RUN(z4_z6_sharing_and_limits);
-    RUN(g8_g9_x22_x23_accepted_statuses_and_types);
-    RUN(x22_a_refused_body_is_not_read);
-    RUN(g8_g9_bad_lists_are_refused);
-    RUN(z4_g8_requests_that_share_are_checked_separately);
-    RUN(h9_h10_a_password_answers_a_challenge);
-    RUN(h10_h11_a_password_is_sent_once_and_on_request);
-    RUN(h9_h14_a_bearer_token_stays_with_its_host);
-    RUN(h9_a_missing_certificate_is_a_tls_error);
-    RUN(k4_a_response_has_url_status_type_and_fields);
-    RUN(k5_z21_metrics_and_timings);
-    RUN(g7_by_default_there_is_no_credential);
-    RUN(x21_the_size_that_is_announced);
-    return 0;
-}
+int main(void) { return run_cases(); }

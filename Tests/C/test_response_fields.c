@@ -54,7 +54,7 @@ static void fetch_modified(sdd_downloader *downloader, record *r, const char *ur
     fetch_request(downloader, r, request);
 }
 
-static void fields_are_set_replaced_and_removed(void)
+CASE(fields_are_set_replaced_and_removed)
 {
     static const sdd_header headers[] = {
         { "X-Own", "one" }, { "x-server", "replaced" }, { "X-Own", "two" }, { "X-GONE", NULL }, { "X-Never", NULL },
@@ -84,7 +84,7 @@ static void fields_are_set_replaced_and_removed(void)
 }
 
 /* The type follows from Content-Type, unless the modifier sets one. */
-static void the_type_follows_from_the_field(void)
+CASE(the_type_follows_from_the_field)
 {
     static const sdd_header png[] = { { "content-type", "Image/PNG; x=y" } }, none[] = { { "Content-Type", NULL } };
     static const struct {
@@ -112,7 +112,7 @@ static void the_type_follows_from_the_field(void)
     record_clear(&r);
 }
 
-static void bad_fields_refuse_the_response(void)
+CASE(bad_fields_refuse_the_response)
 {
     static const sdd_header bad[] = {
         { "X Y", "v" }, { "", "v" }, { NULL, "v" }, { "X", "a\r\nb" }, { "X", "\x01" }, { NULL, NULL }, { "X:", NULL },
@@ -137,7 +137,7 @@ static void bad_fields_refuse_the_response(void)
 }
 
 /* A Retry-After from the modifier that is longer than a retry may wait prevents the retry; without it there is one. */
-static void retry_after_counts(void)
+CASE(retry_after_counts)
 {
     static const sdd_header later[] = { { "Retry-After", "100000" } };
     record r = RECORD_INIT;
@@ -163,7 +163,7 @@ static void retry_after_counts(void)
 }
 
 /* The HTTP cache follows the server's own fields, stores these, and asks the modifier again. */
-static void caches_keep_what_the_server_said(void)
+CASE(caches_keep_what_the_server_said)
 {
     static const sdd_header forbids[] = { { "Cache-Control", "no-store" }, { "X-Own", "1" }, { "Vary", "*" } };
     record r = RECORD_INIT;
@@ -199,7 +199,7 @@ static void caches_keep_what_the_server_said(void)
 }
 
 /* Loads use them, too; the stored entry is found again, because the server sent no Vary. */
-static void loads_see_modified_fields(void)
+CASE(loads_see_modified_fields)
 {
     static const sdd_header own[] = { { "X-Own", "1" }, { "Vary", "*" } };
     record r = RECORD_INIT;
@@ -221,14 +221,4 @@ static void loads_see_modified_fields(void)
     close_loader(&l);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(fields_are_set_replaced_and_removed);
-    RUN(the_type_follows_from_the_field);
-    RUN(bad_fields_refuse_the_response);
-    RUN(retry_after_counts);
-    RUN(caches_keep_what_the_server_said);
-    RUN(loads_see_modified_fields);
-    return 0;
-}
+int main(void) { return run_cases(); }

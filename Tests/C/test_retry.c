@@ -79,11 +79,11 @@ static void recovers(const char *path, sdd_status error)
     destroy(downloader);
 }
 
-static void z7_a_status_that_passes(void) { recovers("/recover?a&by=503", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE); }
-static void z7_a_connection_that_breaks(void) { recovers("/recover?by=reset", SDD_ERROR_CONNECTION_LOST); }
-static void z7_a_body_that_is_cut_off(void) { recovers("/recover?by=cut&size=3000", SDD_ERROR_TRUNCATED_BODY); }
+CASE(z7_a_status_that_passes) { recovers("/recover?a&by=503", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE); }
+CASE(z7_a_connection_that_breaks) { recovers("/recover?by=reset", SDD_ERROR_CONNECTION_LOST); }
+CASE(z7_a_body_that_is_cut_off) { recovers("/recover?by=cut&size=3000", SDD_ERROR_TRUNCATED_BODY); }
 
-static void z7_attempts_are_exhausted(void)
+CASE(z7_attempts_are_exhausted)
 {
     sdd_downloader *downloader = retrying(1, 1);
     record r = RECORD_INIT;
@@ -108,7 +108,7 @@ static void z7_attempts_are_exhausted(void)
     destroy(downloader);
 }
 
-static void z7_retry_after(void)
+CASE(z7_retry_after)
 {
     sdd_downloader *downloader = retrying(2, 1);
     record r = RECORD_INIT;
@@ -130,7 +130,7 @@ static void z7_retry_after(void)
     destroy(downloader);
 }
 
-static void z7_requests_that_must_not_be_sent_twice(void)
+CASE(z7_requests_that_must_not_be_sent_twice)
 {
     sdd_downloader *downloader = retrying(2, 1);
     record r = RECORD_INIT;
@@ -150,7 +150,7 @@ static void z7_requests_that_must_not_be_sent_twice(void)
 }
 
 /* The second transfer requests the rest. */
-static void z7_z17_a_broken_download_is_resumed(void)
+CASE(z7_z17_a_broken_download_is_resumed)
 {
     const char *path = "/ranged?size=300000&cuts=200000";
     sdd_cache_config cached = SDD_CACHE_CONFIG_INIT;
@@ -175,7 +175,7 @@ static void z7_z17_a_broken_download_is_resumed(void)
     remove_folder(folder);
 }
 
-static void z7_cancelled_while_it_waits(void)
+CASE(z7_cancelled_while_it_waits)
 {
     for (int i = 0; i < 3; i++) {
         sdd_downloader *downloader = retrying(2, 20000);
@@ -197,7 +197,7 @@ static void z7_cancelled_while_it_waits(void)
     CHECK_EQUAL(requests_of("/recover%3Fe"), 1);
 }
 
-static void z7_the_budget_is_spent(void)
+CASE(z7_the_budget_is_spent)
 {
     config_groups groups;
     sdd_downloader_config config = config_of_retries(&groups, 2, 1);
@@ -215,7 +215,7 @@ static void z7_the_budget_is_spent(void)
     destroy(downloader);
 }
 
-static void z14_a_minimum_time_between_two_starts(void)
+CASE(z14_a_minimum_time_between_two_starts)
 {
     enum { COUNT = 4 };
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
@@ -247,15 +247,5 @@ int main(void)
 {
     start_watchdog();
     tries_again = 1;
-    RUN(z7_a_status_that_passes);
-    RUN(z7_a_connection_that_breaks);
-    RUN(z7_a_body_that_is_cut_off);
-    RUN(z7_attempts_are_exhausted);
-    RUN(z7_retry_after);
-    RUN(z7_requests_that_must_not_be_sent_twice);
-    RUN(z7_z17_a_broken_download_is_resumed);
-    RUN(z7_cancelled_while_it_waits);
-    RUN(z7_the_budget_is_spent);
-    RUN(z14_a_minimum_time_between_two_starts);
-    return 0;
+    return run_cases();
 }

@@ -42,7 +42,7 @@ static void note_preview(const sdd_result *result, void *user_data)
 }
 
 /* The decoding of the large picture has begun, and its server pauses: the small ones arrive and end. */
-static void small_pictures_do_not_wait_for_a_slow_large_one(void)
+CASE(small_pictures_do_not_wait_for_a_slow_large_one)
 {
     for (int threads = 1; threads <= 2; threads++) {
         enum { SMALL = 4 };
@@ -98,7 +98,7 @@ static void note_large(const sdd_result *result, void *user_data)
 
 /* The defaults apply, except for two decode threads: 324 MB of pixels, of which 192 MiB are allowed, arrive from a
    server that pauses, and four small pictures come meanwhile. */
-static void by_default_small_pictures_pass_one_that_is_larger_than_the_limit(void)
+CASE(by_default_small_pictures_pass_one_that_is_larger_than_the_limit)
 {
     enum { SMALL = 4 };
     int side = memory_is_ours() ? 9000 : 3000;
@@ -217,7 +217,7 @@ static sdd_image *lazy_image(void)
     return image;
 }
 
-static void calls_that_block_in_a_callback_return(void)
+CASE(calls_that_block_in_a_callback_return)
 {
     CHECK_STATUS(sdd_process_set_decode_memory_limit(8 * MIB), SDD_OK);
     for (int round = 0; round < 2 * WAYS; round++) {
@@ -273,7 +273,7 @@ static void reset_peak(void)
     CHECK(file != NULL && fputs("5", file) >= 0 && fclose(file) == 0);
 }
 
-static void a_small_file_cannot_claim_much_memory(void)
+CASE(a_small_file_cannot_claim_much_memory)
 {
     record r = RECORD_INIT;
     sdd_downloader *downloader = downloader_of(SDD_DELIVERY_THREAD, 2, 6);
@@ -303,7 +303,7 @@ static void a_small_file_cannot_claim_much_memory(void)
     if (memory_is_ours() && peak_kib() - before > 48 << 10) FAIL("a peak of %ld KiB more", peak_kib() - before);
 }
 
-static void max_decode_ratio_allows_more_memory(void)
+CASE(max_decode_ratio_allows_more_memory)
 {
     sdd_limits limits = SDD_LIMITS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
@@ -338,7 +338,7 @@ static void completed_scans(const sdd_result *result, void *user_data)
 
 /* These JPEGs are not progressive, but have a scan for each component: their decoder keeps all coefficients, which take
    more memory than the pixels. Many arrive at once, and together they stay within the limit. */
-static void coefficients_of_all_scans_count(void)
+CASE(coefficients_of_all_scans_count)
 {
     enum { PICTURES = 8, LIMIT = 64 * MIB, KEPT = 36 * MIB, SLACK = 8 * MIB };
     int side = memory_is_ours() ? 2000 : 200;
@@ -371,12 +371,7 @@ int main(void)
     mallopt(M_MMAP_THRESHOLD, MIB); /* otherwise malloc keeps freed memory for each thread */
     start_paced();
     int threads = count_threads(), descriptors = count_descriptors();
-    RUN(a_small_file_cannot_claim_much_memory);
-    RUN(max_decode_ratio_allows_more_memory);
-    RUN(small_pictures_do_not_wait_for_a_slow_large_one);
-    RUN(by_default_small_pictures_pass_one_that_is_larger_than_the_limit);
-    RUN(coefficients_of_all_scans_count);
-    RUN(calls_that_block_in_a_callback_return);
+    run_cases();
     CHECK_NOTHING_LEFT(threads, descriptors);
     stop_paced();
     return 0;

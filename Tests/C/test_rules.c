@@ -13,7 +13,7 @@ static sdd_downloader_config config_of(sdd_downloader *downloader)
     return config;
 }
 
-static void d15_g1_g11_the_defaults_are_the_headers(void)
+CASE(d15_g1_g11_the_defaults_are_the_headers)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     sdd_downloader_config config = config_of(downloader);
@@ -61,7 +61,7 @@ static void set_numbers(const struct_row *row, void *given)
 }
 
 /* A config is returned as it was given, with the downloader's own copies of strings, and can be used again. */
-static void d2_d15_a_config_comes_back(void)
+CASE(d2_d15_a_config_comes_back)
 {
     char status_codes[] = "200-299,404", types[] = "image/*", ca_file[300];
     snprintf(ca_file, sizeof ca_file, "%s", setting("SDD_TEST_CA"));
@@ -115,7 +115,7 @@ static void d2_d15_a_config_comes_back(void)
     destroy(downloader);
 }
 
-static void a_config_comes_back_without_the_proxys_password(void)
+CASE(a_config_comes_back_without_the_proxys_password)
 {
     static const char *const proxies[][2] = {
         { "http://user:secret@127.0.0.1:1/", "http://127.0.0.1:1/" },
@@ -133,7 +133,7 @@ static void a_config_comes_back_without_the_proxys_password(void)
     }
 }
 
-static void g1_g2_d7_d9_d10_setters_change_the_config_and_refuse_the_rest(void)
+CASE(g1_g2_d7_d9_d10_setters_change_the_config_and_refuse_the_rest)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     CHECK_STATUS(sdd_downloader_set_max_concurrent_downloads(downloader, 9), SDD_OK);
@@ -184,7 +184,7 @@ static void g1_g2_d7_d9_d10_setters_change_the_config_and_refuse_the_rest(void)
 
 /* ------------------------------------------------------------------------------ suspending, closing */
 
-static void d19_a_suspended_downloader_starts_nothing(void)
+CASE(d19_a_suspended_downloader_starts_nothing)
 {
     sdd_downloader *downloader = downloader_of(2);
     record records[4];
@@ -240,7 +240,7 @@ static void check_closed(sdd_downloader *downloader)
     record_clear(&r);
 }
 
-static void d17_d18_close_can_cancel(void)
+CASE(d17_d18_close_can_cancel)
 {
     sdd_downloader *downloader = downloader_of(1);
     record running = RECORD_INIT, joined = RECORD_INIT, waiting = RECORD_INIT;
@@ -265,7 +265,7 @@ static void d17_d18_close_can_cancel(void)
     CHECK_STATUS(sdd_downloader_close(downloader, SDD_CLOSE_CANCEL), SDD_ERROR_CLOSED);
 }
 
-static void d17_d18_close_can_drain(void)
+CASE(d17_d18_close_can_drain)
 {
     sdd_downloader *downloader = downloader_of(1);
     record running = RECORD_INIT, waiting = RECORD_INIT;
@@ -294,7 +294,7 @@ static void d17_d18_close_can_drain(void)
     destroy(downloader);
 }
 
-static void d17_the_shared_downloader_is_not_closed(void)
+CASE(d17_the_shared_downloader_is_not_closed)
 {
     record r = RECORD_INIT;
     for (int mode = SDD_CLOSE_CANCEL; mode <= SDD_CLOSE_DRAIN; mode++) {
@@ -307,7 +307,7 @@ static void d17_the_shared_downloader_is_not_closed(void)
 }
 
 /* D8: the count includes waiting and running transfers, but not requests that join one, nor those that have ended. */
-static void d8_the_count_is_of_transfers(void)
+CASE(d8_the_count_is_of_transfers)
 {
     sdd_downloader *downloader = downloader_of(2);
     CHECK_EQUAL(transfers_of(downloader), 0);
@@ -327,7 +327,7 @@ static void d8_the_count_is_of_transfers(void)
 
 /* A downloader has one session for as long as it lives; who wants other settings makes another downloader, and nothing
    happens to the first. */
-static void d16_a_second_downloader_has_a_session_of_its_own(void)
+CASE(d16_a_second_downloader_has_a_session_of_its_own)
 {
     config_groups groups;
     sdd_downloader *first = make_downloader(NULL);
@@ -354,18 +354,4 @@ static void d16_a_second_downloader_has_a_session_of_its_own(void)
     destroy(first);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(d15_g1_g11_the_defaults_are_the_headers);
-    RUN(d2_d15_a_config_comes_back);
-    RUN(a_config_comes_back_without_the_proxys_password);
-    RUN(g1_g2_d7_d9_d10_setters_change_the_config_and_refuse_the_rest);
-    RUN(d19_a_suspended_downloader_starts_nothing);
-    RUN(d17_d18_close_can_cancel);
-    RUN(d17_d18_close_can_drain);
-    RUN(d17_the_shared_downloader_is_not_closed);
-    RUN(d8_the_count_is_of_transfers);
-    RUN(d16_a_second_downloader_has_a_session_of_its_own);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -48,7 +48,7 @@ static int times_sent(const char *method, const char *body, int uses_connections
     return __atomic_load_n(&raw_server.dropped, __ATOMIC_SEQ_CST) - before;
 }
 
-static void a_request_with_a_possible_effect_is_sent_once(void)
+CASE(a_request_with_a_possible_effect_is_sent_once)
 {
     static const struct { const char *method, *body; } all[] = {
         { "POST", "order=1" }, { "POST", NULL }, { "PATCH", "x" }, { "BUY", "x" }, { "BUY", NULL },
@@ -57,7 +57,7 @@ static void a_request_with_a_possible_effect_is_sent_once(void)
         for (int again = 0; again < 2; again++) CHECK_EQUAL(times_sent(all[i].method, all[i].body, again), 1);
 }
 
-static void an_idempotent_request_is_sent_again(void)
+CASE(an_idempotent_request_is_sent_again)
 {
     static const struct { const char *method, *body; } all[] = {
         { "GET", NULL }, { "HEAD", NULL }, { "PUT", "x" }, { "DELETE", NULL }, { "OPTIONS", NULL },
@@ -69,7 +69,7 @@ static void an_idempotent_request_is_sent_again(void)
 }
 
 /* Each POST gets its answer, so the next one is a new request and may use the connection again. */
-static void a_post_over_a_used_connection(void)
+CASE(a_post_over_a_used_connection)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record r = RECORD_INIT;
@@ -91,9 +91,7 @@ int main(void)
 {
     start_watchdog();
     raw_server_start(no_reply);
-    RUN(a_request_with_a_possible_effect_is_sent_once);
-    RUN(an_idempotent_request_is_sent_again);
-    RUN(a_post_over_a_used_connection);
+    run_cases();
     raw_server_stop();
     return 0;
 }

@@ -29,7 +29,7 @@ static const struct { int status; const char *says; } statuses[] = {
     { 504, "did not answer in time" }, { 507, "no room left" }, { 511, "login" }, { 599, "it failed" },
 };
 
-static void each_status_says_what_it_means(void)
+CASE(each_status_says_what_it_means)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record r = RECORD_INIT;
@@ -110,7 +110,7 @@ static sdd_downloader *downloader_over(const char *proxy)
     return make_downloader(&config);
 }
 
-static void a_proxy_that_refuses_is_named(void)
+CASE(a_proxy_that_refuses_is_named)
 {
     static const struct { int status; const char *says; } answers[] = {
         { 407, "wants a user and password, or others (status 407)" }, { 403, "does not let this through (status 403)" },
@@ -135,7 +135,7 @@ static void a_proxy_that_refuses_is_named(void)
     }
 }
 
-static void a_proxy_that_cannot_be_reached_is_named(void)
+CASE(a_proxy_that_cannot_be_reached_is_named)
 {
     struct sockaddr_in address;
     socklen_t size = sizeof address;
@@ -182,7 +182,7 @@ static int32_t refuse_all(const char *address, int32_t port, void *user_data)
     return 0;
 }
 
-static void an_address_that_is_refused_is_named_with_its_rule(void)
+CASE(an_address_that_is_refused_is_named_with_its_rule)
 {
     static const struct { const char *url, *says; } places[] = {
         { "http://127.0.0.1:1/", "127.0.0.1 is refused, as only public addresses are allowed: it is for this machine itself" },
@@ -220,12 +220,4 @@ static void an_address_that_is_refused_is_named_with_its_rule(void)
     record_clear(&r);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(each_status_says_what_it_means);
-    RUN(a_proxy_that_refuses_is_named);
-    RUN(a_proxy_that_cannot_be_reached_is_named);
-    RUN(an_address_that_is_refused_is_named_with_its_rule);
-    return 0;
-}
+int main(void) { return run_cases(); }

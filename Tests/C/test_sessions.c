@@ -26,7 +26,7 @@ static char session_of(sdd_downloader *downloader, uint64_t options)
     return said;
 }
 
-static void no_session_resumes_under_other_conditions(void)
+CASE(no_session_resumes_under_other_conditions)
 {
     static const struct { uint64_t options; int is_new; } turns[] = {
         { 0, 1 }, { 0, 0 },
@@ -49,9 +49,4 @@ static void no_session_resumes_under_other_conditions(void)
     destroy(downloader);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(no_session_resumes_under_other_conditions);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -45,7 +45,7 @@ static void check_file(int descriptor, off_t offset, size_t size, const char *ta
     free(bytes);
 }
 
-static void x27_z13_a_body_goes_to_a_file(void)
+CASE(x27_z13_a_body_goes_to_a_file)
 {
     static const struct { const char *path, *target; size_t size; } all[] = {
         { "/ok?size=300000", "/ok?size=300000", 300000 },
@@ -85,7 +85,7 @@ static void x27_z13_a_body_goes_to_a_file(void)
 }
 
 /* A large body is not kept in memory; max_body_bytes still applies. */
-static void z10_x27_nothing_stays_in_memory_and_limits_apply(void)
+CASE(z10_x27_nothing_stays_in_memory_and_limits_apply)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record r = RECORD_INIT;
@@ -117,7 +117,7 @@ static void z10_x27_nothing_stays_in_memory_and_limits_apply(void)
 }
 
 /* Only an accepted body is written; bytes written before an error stay. */
-static void g8_x27_a_refused_body_is_not_written(void)
+CASE(g8_x27_a_refused_body_is_not_written)
 {
     static const struct { const char *path; sdd_status error; int written; } all[] = {
         { "/status/404?size=1000", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0 },
@@ -145,7 +145,7 @@ static void g8_x27_a_refused_body_is_not_written(void)
     record_clear(&r);
 }
 
-static void x27_bad_sinks_are_refused(void)
+CASE(x27_bad_sinks_are_refused)
 {
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
     record r = RECORD_INIT;
@@ -174,7 +174,7 @@ static void x27_bad_sinks_are_refused(void)
 
 /* Descriptors that accept nothing: one opened for reading, a full disk, a pipe whose reader is gone. No signal is
    raised. */
-static void x27_errors_of_writing(void)
+CASE(x27_errors_of_writing)
 {
     int ends[2], full = open("/dev/full", O_WRONLY | O_CLOEXEC), readable = open("/dev/null", O_RDONLY | O_CLOEXEC);
     sdd_downloader *downloader = make_downloader(NULL);
@@ -202,7 +202,7 @@ static void x27_errors_of_writing(void)
 }
 
 /* Each request with a sink has a transfer of its own. */
-static void z4_x27_such_requests_share_nothing(void)
+CASE(z4_x27_such_requests_share_nothing)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record records[4];
@@ -229,7 +229,7 @@ static void z4_x27_such_requests_share_nothing(void)
 
 /* The request is cancelled, or its downloader destroyed, in the middle: nothing more is written, and the library
    closes its descriptor. */
-static void x10_x27_cancelled_in_the_middle(void)
+CASE(x10_x27_cancelled_in_the_middle)
 {
     for (int destroys = 0; destroys < 2; destroys++) {
         sdd_downloader *downloader = make_downloader(NULL);
@@ -264,7 +264,7 @@ static void cancel_nothing(sdd_transfer transfer, void *user_data)
     (void)transfer, (void)user_data;
 }
 
-static void d27_x27_a_transports_body(void)
+CASE(d27_x27_a_transports_body)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     sdd_transport transport = SDD_TRANSPORT_INIT;
@@ -296,13 +296,5 @@ int main(void)
     threads_before = count_threads();
     descriptors_before = count_descriptors();
     bodies_go_elsewhere = 1;
-    RUN(x27_z13_a_body_goes_to_a_file);
-    RUN(z10_x27_nothing_stays_in_memory_and_limits_apply);
-    RUN(x27_errors_of_writing);
-    RUN(z4_x27_such_requests_share_nothing);
-    RUN(x10_x27_cancelled_in_the_middle);
-    RUN(d27_x27_a_transports_body);
-    RUN(g8_x27_a_refused_body_is_not_written);
-    RUN(x27_bad_sinks_are_refused);
-    return 0;
+    return run_cases();
 }

@@ -100,7 +100,7 @@ static void others_go_on(sdd_downloader *downloader)
 }
 
 /* The request's limits keep running, and other requests of the downloader continue. */
-static void a_sink_that_nobody_reads_ends_by_its_total_limit(void)
+CASE(a_sink_that_nobody_reads_ends_by_its_total_limit)
 {
     for (int kind = 0; kind < KINDS; kind++) {
         sdd_downloader *downloader = make_downloader(NULL);
@@ -125,7 +125,7 @@ static void a_sink_that_nobody_reads_ends_by_its_total_limit(void)
 }
 
 /* The request also ends by the stall limit, with a message of its own. */
-static void a_sink_that_nobody_reads_is_reported(void)
+CASE(a_sink_that_nobody_reads_is_reported)
 {
     for (int kind = 0; kind < KINDS; kind++) {
         sdd_limits limits = SDD_LIMITS_INIT;
@@ -148,7 +148,7 @@ static void a_sink_that_nobody_reads_is_reported(void)
     CHECK_NOTHING_LEFT(threads_before, descriptors_before);
 }
 
-static void a_downloader_ends_with_sinks_that_nobody_reads(void)
+CASE(a_downloader_ends_with_sinks_that_nobody_reads)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     ends all[KINDS];
@@ -183,7 +183,7 @@ static void read_all(int reader, size_t size, size_t piece, const char *target)
 }
 
 /* A late reader gets every byte, also of a body that has arrived completely meanwhile, and of one that was paused. */
-static void a_late_reader_gets_all(void)
+CASE(a_late_reader_gets_all)
 {
     static const struct { const char *path; size_t size; } bodies[] = {
         { PATH, SIZE }, { PATH "&framing=chunked", SIZE }, { "/gzip?size=3000000", SIZE }, { "/ok?size=90000", 90000 },
@@ -214,7 +214,7 @@ static void a_late_reader_gets_all(void)
 }
 
 /* Bytes that were in the pipe before stay first, and the reader sees the end when all writers are closed. */
-static void a_pipe_keeps_its_order_and_its_end(void)
+CASE(a_pipe_keeps_its_order_and_its_end)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     ends e = new_pipe();
@@ -235,7 +235,7 @@ static void a_pipe_keeps_its_order_and_its_end(void)
 }
 
 /* The reader closes while the writer waits for it. No signal comes. */
-static void a_reader_that_goes_away_ends_the_request(void)
+CASE(a_reader_that_goes_away_ends_the_request)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     for (int kind = 0; kind < 3; kind++) {
@@ -256,7 +256,7 @@ static void a_reader_that_goes_away_ends_the_request(void)
     CHECK_NOTHING_LEFT(threads_before, descriptors_before);
 }
 
-static void a_request_can_be_cancelled_while_its_sink_blocks(void)
+CASE(a_request_can_be_cancelled_while_its_sink_blocks)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     for (int kind = 0; kind < KINDS; kind++) {
@@ -276,7 +276,7 @@ static void a_request_can_be_cancelled_while_its_sink_blocks(void)
 }
 
 /* Over HTTP/2 streams share a connection, and a stream whose sink blocks must not block another. */
-static void one_stream_does_not_block_another(void)
+CASE(one_stream_does_not_block_another)
 {
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
@@ -337,7 +337,7 @@ static void transport_cancelled(sdd_transfer transfer, void *user_data)
     (void)transfer, (void)user_data;
 }
 
-static void a_transport_is_never_blocked(void)
+CASE(a_transport_is_never_blocked)
 {
     static uint8_t piece[100000];
     for (int reads = 0; reads < 2; reads++) {
@@ -386,14 +386,5 @@ int main(void)
     others_go_on(NULL);
     threads_before = count_threads();
     descriptors_before = count_descriptors();
-    RUN(a_sink_that_nobody_reads_ends_by_its_total_limit);
-    RUN(a_sink_that_nobody_reads_is_reported);
-    RUN(a_downloader_ends_with_sinks_that_nobody_reads);
-    RUN(a_late_reader_gets_all);
-    RUN(a_pipe_keeps_its_order_and_its_end);
-    RUN(a_reader_that_goes_away_ends_the_request);
-    RUN(a_request_can_be_cancelled_while_its_sink_blocks);
-    RUN(one_stream_does_not_block_another);
-    RUN(a_transport_is_never_blocked);
-    return 0;
+    return run_cases();
 }

@@ -33,7 +33,7 @@ static void check_slow(record *r)
 }
 
 /* Six bodies arrive a byte at a time and take all slots. The requests behind them still get their turn. */
-static void slow_bodies_free_their_slots(void)
+CASE(slow_bodies_free_their_slots)
 {
     static const char *const slow[] = {
         "/trickle?size=100000&every=20&a", "/trickle?size=100000&every=20&b", "/trickle?size=100000&every=20&c",
@@ -62,7 +62,7 @@ static void slow_bodies_free_their_slots(void)
 }
 
 /* A request has its own limit or none; the config sets it for all. */
-static void a_request_may_be_as_slow_as_it_likes(void)
+CASE(a_request_may_be_as_slow_as_it_likes)
 {
     sdd_downloader *strict = downloader_with(1000, 300), *patient = downloader_with(0, -1);
     record without = RECORD_INIT, of_config = RECORD_INIT, own = RECORD_INIT, slow = RECORD_INIT;
@@ -100,7 +100,7 @@ static void a_request_may_be_as_slow_as_it_likes(void)
 
 /* Bytes count as sent: a compressed body that is slow on the wire is slow, however large it is decompressed. The
    server's thinking time does not count. */
-static void only_bytes_on_the_way_count(void)
+CASE(only_bytes_on_the_way_count)
 {
     sdd_downloader *downloader = downloader_with(1000000, 300);
     record r = RECORD_INIT;
@@ -113,7 +113,7 @@ static void only_bytes_on_the_way_count(void)
 }
 
 /* While the library itself pauses a transfer, it does not count as slow. */
-static void pauses_do_not_count(void)
+CASE(pauses_do_not_count)
 {
     sdd_downloader *downloader = downloader_with(1000, 400);
     record r = RECORD_INIT;
@@ -154,7 +154,7 @@ static void *read_slowly(void *context)
     return NULL;
 }
 
-static void uploads_count_too(void)
+CASE(uploads_count_too)
 {
     struct sockaddr_in address;
     socklen_t length = sizeof address;
@@ -199,7 +199,7 @@ static void cancel_nothing(sdd_transfer transfer, void *user_data)
     (void)transfer, (void)user_data;
 }
 
-static void transports_count_too(void)
+CASE(transports_count_too)
 {
     sdd_downloader *downloader = downloader_with(10, 300);
     sdd_transport transport = SDD_TRANSPORT_INIT;
@@ -225,11 +225,5 @@ int main(void)
     destroy(make_downloader(NULL)); /* the thread sanitizer starts a thread of its own with the first one */
     threads_before = count_threads();
     descriptors_before = count_descriptors();
-    RUN(slow_bodies_free_their_slots);
-    RUN(a_request_may_be_as_slow_as_it_likes);
-    RUN(only_bytes_on_the_way_count);
-    RUN(pauses_do_not_count);
-    RUN(uploads_count_too);
-    RUN(transports_count_too);
-    return 0;
+    return run_cases();
 }

@@ -56,7 +56,7 @@ static int listening(int *port)
     return listener;
 }
 
-static void x17_a_stream_has_the_weight_of_its_priority(void)
+CASE(x17_a_stream_has_the_weight_of_its_priority)
 {
     static const struct { int32_t priority; int weight; } all[] = {
         { SDD_PRIORITY_VERY_LOW, 2 }, { SDD_PRIORITY_LOW, 8 }, { SDD_PRIORITY_NORMAL, 16 },
@@ -98,9 +98,4 @@ static void x17_a_stream_has_the_weight_of_its_priority(void)
     destroy(downloader);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(x17_a_stream_has_the_weight_of_its_priority);
-    return 0;
-}
+int main(void) { return run_cases(); }

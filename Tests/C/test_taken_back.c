@@ -104,7 +104,7 @@ static int says(const record *r, const char *text)
     return sdd_bytes_size(r->bytes) == strlen(text) && memcmp(sdd_bytes_data(r->bytes), text, strlen(text)) == 0;
 }
 
-static void a_transport_is_removed(void)
+CASE(a_transport_is_removed)
 {
     archive a = ARCHIVE_INIT;
     record r = RECORD_INIT;
@@ -132,7 +132,7 @@ static void a_transport_is_removed(void)
 /* The most recently added transport is asked first, and the library itself last. */
 static int32_t take_all(const char *url, void *user_data) { (void)url, (void)user_data; return 1; }
 
-static void the_transport_added_before_takes_over(void)
+CASE(the_transport_added_before_takes_over)
 {
     archive a = ARCHIVE_INIT, b = ARCHIVE_INIT, any = ARCHIVE_INIT;
     record r = RECORD_INIT;
@@ -165,7 +165,7 @@ static void the_transport_added_before_takes_over(void)
 }
 
 /* Requests run, wait for a slot, and wait for another attempt. */
-static void requests_end_with_the_transport_they_began_with(void)
+CASE(requests_end_with_the_transport_they_began_with)
 {
     enum { REQUESTS = 5 };
     archive a = ARCHIVE_INIT, b = ARCHIVE_INIT;
@@ -215,7 +215,7 @@ static void requests_end_with_the_transport_they_began_with(void)
 }
 
 /* Transfers are cancelled and answered nevertheless, in either order: the data is freed neither too early nor never. */
-static void a_cancelled_transfer_frees_its_transport(void)
+CASE(a_cancelled_transfer_frees_its_transport)
 {
     for (int i = 0; i < scaled(60); i++) {
         archive a = ARCHIVE_INIT;
@@ -241,7 +241,7 @@ static void a_cancelled_transfer_frees_its_transport(void)
     }
 }
 
-static void a_transport_removes_itself(void)
+CASE(a_transport_removes_itself)
 {
     archive a = ARCHIVE_INIT;
     record r = RECORD_INIT;
@@ -259,7 +259,7 @@ static void a_transport_removes_itself(void)
 }
 
 /* A loader's loads use the transports, too. */
-static void loads_end_with_their_removed_transport(void)
+CASE(loads_end_with_their_removed_transport)
 {
     archive a = ARCHIVE_INIT;
     record r = RECORD_INIT;
@@ -296,7 +296,7 @@ static void *change(void *given)
 }
 
 /* Several threads add and remove transports while others submit requests. */
-static void transports_are_removed_by_many_threads(void)
+CASE(transports_are_removed_by_many_threads)
 {
     enum { THREADS = 3, EACH = 60 };
     static archive archives[THREADS * EACH];
@@ -326,7 +326,7 @@ static void transports_are_removed_by_many_threads(void)
 
 /* ------------------------------------------------------------------------------------------- coders */
 
-static void a_coder_is_removed(void)
+CASE(a_coder_is_removed)
 {
     record r = RECORD_INIT;
     toy first = { .name = "toy" }, second = { .name = "toy" }, other = { .name = "other" };
@@ -374,7 +374,7 @@ static void take_back(toy *self)
 }
 
 /* The coder is decoding on a decode thread when it is removed; an animated picture asks it for more frames later. */
-static void a_coder_at_work_is_removed(void)
+CASE(a_coder_at_work_is_removed)
 {
     record r = RECORD_INIT;
     toy own = { .name = "toy", .in_next = take_back };
@@ -394,17 +394,4 @@ static void a_coder_at_work_is_removed(void)
     CHECK_EQUAL(own.freed, 1);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(a_transport_is_removed);
-    RUN(the_transport_added_before_takes_over);
-    RUN(requests_end_with_the_transport_they_began_with);
-    RUN(a_cancelled_transfer_frees_its_transport);
-    RUN(a_transport_removes_itself);
-    RUN(loads_end_with_their_removed_transport);
-    RUN(transports_are_removed_by_many_threads);
-    RUN(a_coder_is_removed);
-    RUN(a_coder_at_work_is_removed);
-    return 0;
-}
+int main(void) { return run_cases(); }

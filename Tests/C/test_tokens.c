@@ -80,7 +80,7 @@ static void is_cancelled_once(sdd_token token, record *r)
 
 /* ------------------------------------------------------------------------------------ downloads, loads */
 
-static void a_download(void)
+CASE(a_download)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record r = RECORD_INIT;
@@ -109,7 +109,7 @@ static void a_download(void)
     destroy(downloader);
 }
 
-static void a_load(void)
+CASE(a_load)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -162,7 +162,7 @@ static sdd_token put_later(sdd_cache *cache, sdd_downloader *downloader, record 
     return token;
 }
 
-static void a_store(void)
+CASE(a_store)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     record first = RECORD_INIT, second = RECORD_INIT;
@@ -199,7 +199,7 @@ static sdd_bytes *wait_in_transform(sdd_bytes *body, sdd_response *response, voi
 }
 
 /* The query waits for the only decode thread. */
-static void a_query(void)
+CASE(a_query)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
@@ -271,7 +271,7 @@ static sdd_loader *loader_over(sdd_downloader *downloader)
     return loader;
 }
 
-static void a_list(void)
+CASE(a_list)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     sdd_loader *loader = loader_over(downloader);
@@ -301,7 +301,7 @@ static void a_list(void)
 }
 
 /* Each load of the list shares a transfer with a load of the test, which shows its current priority. */
-static void the_priority_of_a_list_is_that_of_its_loads(void)
+CASE(the_priority_of_a_list_is_that_of_its_loads)
 {
     enum { URLS = 3 };
     sdd_downloader *downloader = make_downloader(NULL);
@@ -347,7 +347,7 @@ static void the_priority_of_a_list_is_that_of_its_loads(void)
 
 /* ------------------------------------------------------------------ the owner of the token is destroyed */
 
-static void tokens_of_destroyed_objects(void)
+CASE(tokens_of_destroyed_objects)
 {
     sdd_downloader *downloader = make_downloader(NULL), *other = make_downloader(NULL);
     sdd_loader *loader = loader_over(downloader);
@@ -389,7 +389,7 @@ static uint64_t next_random(uint64_t *state)
     return *state;
 }
 
-static void other_numbers_are_no_tokens(void)
+CASE(other_numbers_are_no_tokens)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record r = RECORD_INIT;
@@ -488,7 +488,7 @@ static void *call_at_random(void *number)
     return submitted;
 }
 
-static void eight_threads_at_once(void)
+CASE(eight_threads_at_once)
 {
     pthread_t threads[CALLERS];
     int submitted = 0;
@@ -506,17 +506,4 @@ static void eight_threads_at_once(void)
         if (shown[i] != 0) is_none(shown[i]);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(a_download);
-    RUN(a_load);
-    RUN(a_store);
-    RUN(a_query);
-    RUN(a_list);
-    RUN(the_priority_of_a_list_is_that_of_its_loads);
-    RUN(tokens_of_destroyed_objects);
-    RUN(other_numbers_are_no_tokens);
-    RUN(eight_threads_at_once);
-    return 0;
-}
+int main(void) { return run_cases(); }

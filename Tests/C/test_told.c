@@ -45,7 +45,7 @@ static void check_items(sdd_batch *batch, int responses)
     CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
 }
 
-static void items_have_message_and_response(void)
+CASE(items_have_message_and_response)
 {
     char urls[ITEMS][1024];
     const char *list[ITEMS];
@@ -136,7 +136,7 @@ static sdd_load_request load_of(const char *url, const sdd_transform *transforms
     return request;
 }
 
-static void results_report_transforms(void)
+CASE(results_report_transforms)
 {
     loader_in_folder l = open_loader();
     sdd_transform flip = SDD_TRANSFORM_INIT, nothing = SDD_TRANSFORM_INIT;
@@ -179,10 +179,4 @@ static void results_report_transforms(void)
     close_loader(&l);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(items_have_message_and_response);
-    RUN(results_report_transforms);
-    return 0;
-}
+int main(void) { return run_cases(); }

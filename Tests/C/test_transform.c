@@ -16,7 +16,7 @@ static sdd_image *transformed(sdd_image *image, const sdd_transform *list, size_
     return made;
 }
 
-static void b15_pixels_move_as_pillow_moves_them(void)
+CASE(b15_pixels_move_as_pillow_moves_them)
 {
     static const struct { sdd_transform transform; const char *pam, *key; } all[] = {
         { T(.kind = SDD_TRANSFORM_FLIP, .flip = SDD_FLIP_HORIZONTAL), "flip-horizontal", "flip(horizontal)" },
@@ -45,7 +45,7 @@ static void b15_pixels_move_as_pillow_moves_them(void)
     sdd_image_release(image);
 }
 
-static void b15_sizes_and_corners(void)
+CASE(b15_sizes_and_corners)
 {
     static const sdd_transform list[] = {
         T(.kind = SDD_TRANSFORM_RESIZE, .width = 4, .height = 4, .fit = SDD_FIT_FILL),
@@ -77,7 +77,7 @@ static void b15_sizes_and_corners(void)
 }
 
 /* An image made from a downloaded picture has no bytes, but keeps its format. */
-static void b15_a_downloaded_picture(void)
+CASE(b15_a_downloaded_picture)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     sdd_image *image = NULL;
@@ -137,7 +137,7 @@ static sdd_image *never(sdd_image *image, void *user_data)
     FAIL("called after a failure");
 }
 
-static void b15_functions_of_the_application(void)
+CASE(b15_functions_of_the_application)
 {
     calls seen = { 0, NULL };
     sdd_transform twice[] = {
@@ -169,7 +169,7 @@ static void b15_functions_of_the_application(void)
 
 /* ------------------------------------------------------------------------------- bad arguments */
 
-static void bad_transforms_are_refused(void)
+CASE(bad_transforms_are_refused)
 {
     sdd_image *image = image_of("transformed/picture.pam"), *made = (sdd_image *)1;
     sdd_transform flip = T(.kind = SDD_TRANSFORM_FLIP, .flip = SDD_FLIP_VERTICAL);
@@ -189,7 +189,7 @@ static void bad_transforms_are_refused(void)
     sdd_image_release(image);
 }
 
-static void keys_fit_their_buffers(void)
+CASE(keys_fit_their_buffers)
 {
     const sdd_transform list[] = { T(.kind = SDD_TRANSFORM_ROTATE, .degrees = 90) };
     char *key = malloc(11); /* "rotate(90)" and a NUL */
@@ -206,7 +206,7 @@ static void keys_fit_their_buffers(void)
     free(key);
 }
 
-static void images_of_the_applications_pixels(void)
+CASE(images_of_the_applications_pixels)
 {
     /* Three rows of two grey pixels, five bytes apart; the last row ends where the memory ends. */
     uint8_t *rows = malloc(12);
@@ -238,15 +238,4 @@ static void images_of_the_applications_pixels(void)
     CHECK_STATUS(sdd_image_create(INT32_MAX, INT32_MAX, 1, pixel, 0, &image), SDD_ERROR_INVALID_ARGUMENT);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(b15_pixels_move_as_pillow_moves_them);
-    RUN(b15_sizes_and_corners);
-    RUN(b15_a_downloaded_picture);
-    RUN(b15_functions_of_the_application);
-    RUN(bad_transforms_are_refused);
-    RUN(keys_fit_their_buffers);
-    RUN(images_of_the_applications_pixels);
-    return 0;
-}
+int main(void) { return run_cases(); }

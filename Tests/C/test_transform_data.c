@@ -114,13 +114,13 @@ static void check_ends(int has_cache)
     close_loader(&l);
 }
 
-static void each_end_frees_the_data(void)
+CASE(each_end_frees_the_data)
 {
     check_ends(1);
     check_ends(0);
 }
 
-static void cached_pictures_free_the_data(void)
+CASE(cached_pictures_free_the_data)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -143,7 +143,7 @@ static void cached_pictures_free_the_data(void)
 }
 
 /* A call that is refused takes nothing; nor does one that only makes a key. */
-static void refused_calls_leave_the_data(void)
+CASE(refused_calls_leave_the_data)
 {
     loader_in_folder l = open_loader();
     record r = RECORD_INIT;
@@ -184,7 +184,7 @@ static void refused_calls_leave_the_data(void)
     CHECK_EQUAL(freed, 1);
 }
 
-static void a_waiting_load_frees_the_data(void)
+CASE(a_waiting_load_frees_the_data)
 {
     static const char *const paths[] = { "/file/png/rgb8.png?waiting", "/status/404", "nonsense" };
     loader_in_folder l = open_loader();
@@ -207,7 +207,7 @@ static void a_waiting_load_frees_the_data(void)
 }
 
 /* A load that is cancelled ends at once, although its transform is still running. */
-static void the_data_lives_while_a_transform_runs(void)
+CASE(the_data_lives_while_a_transform_runs)
 {
     for (int destroys = 0; destroys < 2; destroys++) {
         loader_in_folder l = open_loader();
@@ -234,7 +234,7 @@ static void the_data_lives_while_a_transform_runs(void)
 }
 
 /* Loads with equal keys share the work, which may be done with the data of a load that has been cancelled. */
-static void the_data_lives_while_another_load_shares_it(void)
+CASE(the_data_lives_while_another_load_shares_it)
 {
     loader_in_folder l = open_loader();
     record records[3] = { RECORD_INIT, RECORD_INIT, RECORD_INIT };
@@ -287,7 +287,7 @@ static void add_black(sdd_load_request *request, void *user_data)
     request->transform_count = 1;
 }
 
-static void lists_and_batches_free_the_data(void)
+CASE(lists_and_batches_free_the_data)
 {
     loader_in_folder l, *later = &l;
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
@@ -327,12 +327,5 @@ int main(void)
     start_watchdog();
     sem_init(&entered, 0, 0);
     sem_init(&leave, 0, 0);
-    RUN(each_end_frees_the_data);
-    RUN(cached_pictures_free_the_data);
-    RUN(refused_calls_leave_the_data);
-    RUN(a_waiting_load_frees_the_data);
-    RUN(the_data_lives_while_a_transform_runs);
-    RUN(the_data_lives_while_another_load_shares_it);
-    RUN(lists_and_batches_free_the_data);
-    return 0;
+    return run_cases();
 }

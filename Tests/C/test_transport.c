@@ -162,7 +162,7 @@ static void answer_picture(plug *p, sdd_transfer transfer, const char *url)
     CHECK(is_over(sdd_transfer_respond(transfer, 200, NULL, 0, -1)));
 }
 
-static void d27_answers_inside_start(void)
+CASE(d27_answers_inside_start)
 {
     plug p = PLUG_INIT;
     record r = RECORD_INIT;
@@ -206,7 +206,7 @@ static void d27_answers_inside_start(void)
 }
 
 /* The answer comes from this thread in pieces, each of which makes progress. */
-static void d27_answers_from_another_thread_in_pieces(void)
+CASE(d27_answers_from_another_thread_in_pieces)
 {
     plug p = PLUG_INIT;
     record r = RECORD_INIT;
@@ -247,7 +247,7 @@ static void d27_answers_from_another_thread_in_pieces(void)
     CHECK_EQUAL(p.freed, 1);
 }
 
-static void d27_answers_that_are_refused(void)
+CASE(d27_answers_that_are_refused)
 {
     static const sdd_header bad[] = {
         { "X Y", "v" }, { "", "v" }, { NULL, "v" }, { "X", NULL }, { "X", "a\r\nb" }, { "X", "\x01" },
@@ -282,7 +282,7 @@ static void d27_answers_that_are_refused(void)
     destroy(downloader);
 }
 
-static void e10_d27_errors_keep_their_class(void)
+CASE(e10_d27_errors_keep_their_class)
 {
     plug p = PLUG_INIT;
     record r = RECORD_INIT;
@@ -313,7 +313,7 @@ static void e10_d27_errors_keep_their_class(void)
 }
 
 /* The status is checked, and the body of a bad one is not read; 0 is not a status. */
-static void g8_d27_statuses_are_judged(void)
+CASE(g8_d27_statuses_are_judged)
 {
     plug p = PLUG_INIT;
     record r = RECORD_INIT;
@@ -340,7 +340,7 @@ static void g8_d27_statuses_are_judged(void)
 }
 
 /* Z10: the limit on the body applies here too. */
-static void z10_d27_a_body_over_the_limit(void)
+CASE(z10_d27_a_body_over_the_limit)
 {
     static char piece[60000];
     plug p = PLUG_INIT;
@@ -362,7 +362,7 @@ static void z10_d27_a_body_over_the_limit(void)
 
 /* ------------------------------------------------------------------------------- limits, cancels */
 
-static void z6_d27_no_answer_in_time(void)
+CASE(z6_d27_no_answer_in_time)
 {
     plug p = PLUG_INIT;
     record r = RECORD_INIT;
@@ -392,7 +392,7 @@ static void z6_d27_no_answer_in_time(void)
     CHECK_EQUAL(p.cancelled, 4);
 }
 
-static void x10_d27_cancel_is_called_once(void)
+CASE(x10_d27_cancel_is_called_once)
 {
     plug p = PLUG_INIT;
     record first = RECORD_INIT, second = RECORD_INIT;
@@ -425,7 +425,7 @@ static void x10_d27_cancel_is_called_once(void)
     record_clear(&second);
 }
 
-static void r2_d27_priorities_are_passed_on(void)
+CASE(r2_d27_priorities_are_passed_on)
 {
     plug p = PLUG_INIT, plain = PLUG_INIT;
     record r = RECORD_INIT, joiner = RECORD_INIT;
@@ -465,7 +465,7 @@ static void r2_d27_priorities_are_passed_on(void)
 }
 
 /* The library's queue also applies to these transfers. */
-static void g1_d27_limits_and_order_hold(void)
+CASE(g1_d27_limits_and_order_hold)
 {
     plug p = PLUG_INIT;
     record records[10];
@@ -499,7 +499,7 @@ static void g1_d27_limits_and_order_hold(void)
 
 /* The functions are called on sdd-net alone, also `cancel` after a body that is too large; except for transfers that
    are left at the end. */
-static void d27_its_functions_are_called_on_sdd_net(void)
+CASE(d27_its_functions_are_called_on_sdd_net)
 {
     static char piece[100001];
     for (int at_the_end = 0; at_the_end < 2; at_the_end++) {
@@ -545,7 +545,7 @@ static void check_answered_by(sdd_downloader *downloader, const char *url, plug 
 
 /* A transport may also replace libcurl; of several the last one is asked. Each is freed when the downloader has ended,
    not before. */
-static void d27_b16_the_last_one_added_is_asked(void)
+CASE(d27_b16_the_last_one_added_is_asked)
 {
     plug first = PLUG_INIT, second = PLUG_INIT, web = PLUG_INIT;
     record r = RECORD_INIT;
@@ -626,7 +626,7 @@ static void add_deciding(
     CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport), SDD_OK);
 }
 
-static void m27_b16_can_load_selects_a_transport(void)
+CASE(m27_b16_can_load_selects_a_transport)
 {
     plug all = PLUG_INIT, cats = PLUG_INIT, web = PLUG_INIT, park = PLUG_INIT, none = PLUG_INIT;
     record r = RECORD_INIT;
@@ -661,7 +661,7 @@ static void m27_b16_can_load_selects_a_transport(void)
     CHECK(all.freed == 1 && cats.freed == 1 && web.freed == 1 && park.freed == 1 && none.freed == 1);
 }
 
-static void m27_b16_a_transport_of_any_scheme(void)
+CASE(m27_b16_a_transport_of_any_scheme)
 {
     static const char *const others[] = { "dogs:x", "file:///etc/hostname", "javascript:x" };
     plug p = PLUG_INIT, zoo = PLUG_INIT;
@@ -695,7 +695,7 @@ static void m27_b16_a_transport_of_any_scheme(void)
 }
 
 /* A redirect from the network does not lead to a transport: its schemes are only for the application's own URLs. */
-static void d29_d27_no_redirect_leads_to_a_transport(void)
+CASE(d29_d27_no_redirect_leads_to_a_transport)
 {
     plug p = PLUG_INIT;
     record r = RECORD_INIT;
@@ -753,7 +753,7 @@ static void many(int count)
     destroy(downloader);
 }
 
-static void z1_a_hundred_thousand_leave_nothing(void)
+CASE(z1_a_hundred_thousand_leave_nothing)
 {
     int threads = count_threads(), descriptors = count_descriptors(), count = scaled(100000);
     many(count);
@@ -768,7 +768,7 @@ static void z1_a_hundred_thousand_leave_nothing(void)
 }
 
 /* A transfer's id identifies its downloader, however many there are, and is not one of its tokens. */
-static void d27_a_transfer_is_of_its_own_downloader(void)
+CASE(d27_a_transfer_is_of_its_own_downloader)
 {
     plug first = PLUG_INIT, p;
     record waits = RECORD_INIT, r = RECORD_INIT;
@@ -823,7 +823,7 @@ static void answer_half(plug *p, sdd_transfer transfer, const char *url)
 }
 
 /* What came before the library asked for previews is shown, although nothing more comes before it was. */
-static void o1_d27_a_body_is_shown_while_the_transport_is_silent(void)
+CASE(o1_d27_a_body_is_shown_while_the_transport_is_silent)
 {
     CHECK(sem_init(&previews, 0, 0) == 0);
     for (int turn = 1; turn <= scaled(60); turn++) {
@@ -854,23 +854,5 @@ int main(void)
 {
     start_watchdog();
     destroy(make_downloader(NULL));
-    RUN(d27_answers_inside_start);
-    RUN(d27_answers_from_another_thread_in_pieces);
-    RUN(d27_answers_that_are_refused);
-    RUN(e10_d27_errors_keep_their_class);
-    RUN(g8_d27_statuses_are_judged);
-    RUN(z10_d27_a_body_over_the_limit);
-    RUN(z6_d27_no_answer_in_time);
-    RUN(x10_d27_cancel_is_called_once);
-    RUN(r2_d27_priorities_are_passed_on);
-    RUN(g1_d27_limits_and_order_hold);
-    RUN(d27_b16_the_last_one_added_is_asked);
-    RUN(m27_b16_can_load_selects_a_transport);
-    RUN(m27_b16_a_transport_of_any_scheme);
-    RUN(d29_d27_no_redirect_leads_to_a_transport);
-    RUN(z1_a_hundred_thousand_leave_nothing);
-    RUN(d27_a_transfer_is_of_its_own_downloader);
-    RUN(d27_its_functions_are_called_on_sdd_net);
-    RUN(o1_d27_a_body_is_shown_while_the_transport_is_silent);
-    return 0;
+    return run_cases();
 }

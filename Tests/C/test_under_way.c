@@ -3,7 +3,7 @@
 
 /* ------------------------------------------------------------------------- requests under way */
 
-static void x7_x8_the_last_cancel_ends_the_transfer(void)
+CASE(x7_x8_the_last_cancel_ends_the_transfer)
 {
     sdd_downloader *downloader = downloader_of(1);
     record records[3];
@@ -69,7 +69,7 @@ static void check_state(sdd_token token, const char *url, int32_t state)
     }
 }
 
-static void k1_k4_x1_a_request_has_info_in_every_state(void)
+CASE(k1_k4_x1_a_request_has_info_in_every_state)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
@@ -141,7 +141,7 @@ static void k1_k4_x1_a_request_has_info_in_every_state(void)
 
 /* --------------------------------------------------------------------------------- statistics */
 
-static void z21_statistics_add_up(void)
+CASE(z21_statistics_add_up)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     record records[MOST];
@@ -189,7 +189,7 @@ static void z21_statistics_add_up(void)
 }
 
 /* Six at a time, whose answers end in another order than they began: each request gets its own. */
-static void d28_each_answer_reaches_its_own_request(void)
+CASE(d28_each_answer_reaches_its_own_request)
 {
     enum { COUNT = 6 };
     static const int order_of_ends[COUNT] = { 3, 5, 0, 4, 2, 1 };
@@ -217,12 +217,4 @@ static void d28_each_answer_reaches_its_own_request(void)
     destroy(downloader);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(x7_x8_the_last_cancel_ends_the_transfer);
-    RUN(k1_k4_x1_a_request_has_info_in_every_state);
-    RUN(z21_statistics_add_up);
-    RUN(d28_each_answer_reaches_its_own_request);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -24,7 +24,7 @@ static sdd_token begin_encoding(
     return token;
 }
 
-static void encoding_is_a_request(void)
+CASE(encoding_is_a_request)
 {
     static const int32_t formats[] = { 0, SDD_IMAGE_FORMAT_JPEG, SDD_IMAGE_FORMAT_PNG };
     record r = RECORD_INIT;
@@ -55,7 +55,7 @@ static void encoding_is_a_request(void)
     destroy(downloader);
 }
 
-static void encoding_fails_like_the_blocking_call(void)
+CASE(encoding_fails_like_the_blocking_call)
 {
     record r = RECORD_INIT;
     sdd_downloader *downloader = make_downloader(NULL);
@@ -99,7 +99,7 @@ static void encoding_fails_like_the_blocking_call(void)
 }
 
 /* The application takes the events itself; many run at once, and some are cancelled. */
-static void encoding_ends_once(void)
+CASE(encoding_ends_once)
 {
     enum { MANY = 40 };
     record r[MANY];
@@ -145,7 +145,7 @@ static sdd_load_request load_of(const char *url, uint64_t options)
     return request;
 }
 
-static void a_load_is_waited_for(void)
+CASE(a_load_is_waited_for)
 {
     loader_in_folder l = open_loader();
     sdd_result *loaded = NULL;
@@ -183,7 +183,7 @@ static void a_load_is_waited_for(void)
     CHECK(loaded == NULL);
 }
 
-static void a_failed_load_has_a_message(void)
+CASE(a_failed_load_has_a_message)
 {
     loader_in_folder l = open_loader();
     sdd_result *loaded = NULL;
@@ -226,7 +226,7 @@ static void a_failed_load_has_a_message(void)
 }
 
 /* A refresh returns the cached picture if the server has nothing new or does not answer. */
-static void a_refresh_is_waited_for(void)
+CASE(a_refresh_is_waited_for)
 {
     loader_in_folder l = open_loader();
     sdd_result *loaded = NULL;
@@ -262,7 +262,7 @@ static void load_inside(const sdd_result *result, void *user_data)
     waited++;
 }
 
-static void a_callback_may_wait(void)
+CASE(a_callback_may_wait)
 {
     for (int mode = 0; mode < 2; mode++) {
         sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
@@ -277,15 +277,4 @@ static void a_callback_may_wait(void)
     }
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(encoding_is_a_request);
-    RUN(encoding_fails_like_the_blocking_call);
-    RUN(encoding_ends_once);
-    RUN(a_load_is_waited_for);
-    RUN(a_failed_load_has_a_message);
-    RUN(a_refresh_is_waited_for);
-    RUN(a_callback_may_wait);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -49,7 +49,7 @@ static void check_asked_again(long shift)
     close_cache(&c);
 }
 
-static void a_response_is_requested_again(void)
+CASE(a_response_is_requested_again)
 {
     check_asked_again(DAY);
     check_asked_again(-DAY);
@@ -58,7 +58,7 @@ static void a_response_is_requested_again(void)
 }
 
 /* An entry is kept for 7 days, the default. */
-static void entries_age_by_the_clock_there_is(void)
+CASE(entries_age_by_the_clock_there_is)
 {
     cache_in_folder c = open_default();
     CHECK_STATUS(put_numbered(c.cache, 1, 1, 5000), SDD_OK);
@@ -79,7 +79,7 @@ static void entries_age_by_the_clock_there_is(void)
 }
 
 /* Waits and timers do not depend on this clock. */
-static void no_wait_depends_on_the_clock(void)
+CASE(no_wait_depends_on_the_clock)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.trim_interval_ms = 1;
@@ -99,7 +99,7 @@ static void no_wait_depends_on_the_clock(void)
     if (milliseconds_now() - began > 10000) FAIL("a wait depends on the clock");
 }
 
-static void time_itself_has_moved(void)
+CASE(time_itself_has_moved)
 {
     time_t before = time(NULL);
     shift_clock(DAY);
@@ -118,9 +118,5 @@ int main(int count, char **words)
     }
     *(void **)&shift_clock = dlsym(RTLD_DEFAULT, "calls_shift_clock");
     CHECK(shift_clock != NULL);
-    RUN(time_itself_has_moved);
-    RUN(a_response_is_requested_again);
-    RUN(entries_age_by_the_clock_there_is);
-    RUN(no_wait_depends_on_the_clock);
-    return 0;
+    return run_cases();
 }

@@ -114,7 +114,7 @@ static void fail_each(const char *kind, int error)
     printf("%s, %s: %d calls failed, %d times the cache could not be opened\n", kind, strerror(error), count, without);
 }
 
-static void each_call_fails_once(void)
+CASE(each_call_fails_once)
 {
     static const char *const kinds[] = { "open", "mkdir", "write", "rename", "unlink", "sync", "flock", "cut" };
     static const int errors[] = { EACCES, ENOSPC, ENOSPC, EIO, EACCES, EIO, ENOLCK, EIO };
@@ -129,6 +129,5 @@ int main(int count, char **words)
 {
     start_watchdog();
     if (count == 3 && strcmp(words[1], "use") == 0) return use_all(words[2]);
-    RUN(each_call_fails_once);
-    return 0;
+    return run_cases();
 }

@@ -128,7 +128,7 @@ static int check_what_is_left(const char *folder)
     return found;
 }
 
-static void killed_at_any_moment(void)
+CASE(killed_at_any_moment)
 {
     char folder[512];
     int found = 0, orphans = 0;
@@ -155,7 +155,7 @@ static void killed_at_any_moment(void)
 }
 
 /* A pass ends when the worker runs to its end. */
-static void killed_at_every_call(void)
+CASE(killed_at_every_call)
 {
     for (int torn = amount(1, 0); torn < 2; torn++) {
         int call = 0, status;
@@ -180,7 +180,5 @@ int main(int count, char **words)
     if (count == 4) random_state = (uint32_t)atoi(words[3]) * 2654435761u;
     if (count > 2 && strcmp(words[1], "for-ever") == 0) change_for_ever(words[2]);
     if (count > 2 && strcmp(words[1], "by-plan") == 0) return change_by_plan(words[2]), 0;
-    RUN(killed_at_every_call);
-    RUN(killed_at_any_moment);
-    return 0;
+    return run_cases();
 }

@@ -97,7 +97,7 @@ static void work_for(const char *folder, const char *seconds, int clears)
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
 }
 
-static void two_processes_at_once(void)
+CASE(two_processes_at_once)
 {
     char folder[512], seconds[16];
     snprintf(folder, sizeof folder, "%s", new_folder());
@@ -119,6 +119,5 @@ int main(int count, char **words)
 {
     start_watchdog();
     if (count == 4) return work_for(words[2], words[3], strcmp(words[1], "clears") == 0), 0;
-    RUN(two_processes_at_once);
-    return 0;
+    return run_cases();
 }

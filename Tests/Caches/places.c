@@ -279,7 +279,7 @@ static void run_all(void)
     }
 }
 
-static void one_fault_at_every_place(void)
+CASE(one_fault_at_every_place)
 {
     const char *wanted = getenv("SDD_TEST_PLACES"), *given = getenv("SDD_TEST_SEED");
     random_state = given ? (uint32_t)strtoul(given, NULL, 10) | 1 : (uint32_t)time(NULL) * 2654435761u | 1;
@@ -300,6 +300,5 @@ int main(int count, char **words)
 {
     start_watchdog();
     if (count == 3 && strcmp(words[1], "use") == 0) return use_all(words[2]);
-    RUN(one_fault_at_every_place);
-    return 0;
+    return run_cases();
 }

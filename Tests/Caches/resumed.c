@@ -91,7 +91,7 @@ static int64_t responses_of(int count, int64_t *starts)
     }
 }
 
-static void killed_on_the_way(void)
+CASE(killed_on_the_way)
 {
     enum { MOST = 32 };
     int64_t size = size_of(setting("SDD_TEST_LARGE_FILE")), place = 0, places[MOST], starts[MOST], again = 0;
@@ -125,7 +125,7 @@ static void killed_on_the_way(void)
 }
 
 /* Head, body and the end of the connection arrive together. */
-static void a_body_that_breaks_off_at_once_is_kept(void)
+CASE(a_body_that_breaks_off_at_once_is_kept)
 {
     const char *url = at("/ranged?size=50000&cuts=1000");
     char path[1200];
@@ -150,7 +150,5 @@ int main(int count, char **words)
     start_watchdog();
     random_state = (uint32_t)time(NULL) | 1;
     if (count == 4) return download(words[2], words[3]), 0;
-    RUN(a_body_that_breaks_off_at_once_is_kept);
-    RUN(killed_on_the_way);
-    return 0;
+    return run_cases();
 }

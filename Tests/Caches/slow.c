@@ -225,16 +225,13 @@ static void check_with(const char *what)
     remove_folder(folder);
 }
 
-static void a_slow_trim_blocks_nothing(void) { check_with("trim"); }
-static void a_budget_holds(void) { check_with("budget"); }
-static void every_waiting_store_gets_its_end(void) { check_with("told"); }
+CASE(a_slow_trim_blocks_nothing) { check_with("trim"); }
+CASE(a_budget_holds) { check_with("budget"); }
+CASE(every_waiting_store_gets_its_end) { check_with("told"); }
 
 int main(int count, char **words)
 {
     start_watchdog();
     if (count == 4) return hang(words[2], words[3]), 0;
-    RUN(a_budget_holds);
-    RUN(every_waiting_store_gets_its_end);
-    RUN(a_slow_trim_blocks_nothing);
-    return 0;
+    return run_cases();
 }

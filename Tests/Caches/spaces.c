@@ -81,7 +81,7 @@ static void check_usable(sdd_cache *cache, sdd_downloader *downloader, int numbe
 
 /* ------------------------------------------------------------------------------------------- space */
 
-static void a_full_disk_while_storing(void)
+CASE(a_full_disk_while_storing)
 {
     int count = 0;
     mount_new("size=1m");
@@ -114,7 +114,7 @@ static void a_full_disk_while_storing(void)
     unmount();
 }
 
-static void a_full_disk_while_downloading(void)
+CASE(a_full_disk_while_downloading)
 {
     mount_new("size=1m");
     sdd_cache *cache = cache_at(folder);
@@ -133,7 +133,7 @@ static void a_full_disk_while_downloading(void)
     unmount();
 }
 
-static void a_disk_that_was_full_from_the_start(void)
+CASE(a_disk_that_was_full_from_the_start)
 {
     mount_new("size=1m");
     fill_space(0);
@@ -171,7 +171,7 @@ static void check_inodes(int inodes, int least)
     unmount();
 }
 
-static void no_inodes_left(void)
+CASE(no_inodes_left)
 {
     check_inodes(24, 8);
     check_inodes(12, 1);
@@ -179,7 +179,7 @@ static void no_inodes_left(void)
 
 /* -------------------------------------------------------------------------------------- permission */
 
-static void a_disk_that_has_become_read_only(void)
+CASE(a_disk_that_has_become_read_only)
 {
     mount_new("size=1m");
     sdd_cache *cache = cache_at(folder);
@@ -240,7 +240,7 @@ static void check_as_nobody(const char *mode)
         CHECK_EQUAL(status, 0);
 }
 
-static void directories_without_permission(void)
+CASE(directories_without_permission)
 {
     mount_new("size=1m");
     CHECK(mkdir(folder, 0755) == 0);
@@ -264,11 +264,5 @@ int main(int count, char **words)
 {
     start_watchdog();
     if (count == 3 && strcmp(words[1], "nobody") == 0) return be_without_permission(words[2]);
-    RUN(a_full_disk_while_storing);
-    RUN(a_full_disk_while_downloading);
-    RUN(a_disk_that_was_full_from_the_start);
-    RUN(no_inodes_left);
-    RUN(a_disk_that_has_become_read_only);
-    RUN(directories_without_permission);
-    return 0;
+    return run_cases();
 }

@@ -60,7 +60,7 @@ static void an_entry_of_another_version(uint32_t version)
     close_cache(&c);
 }
 
-static void an_older_and_a_newer_entry(void)
+CASE(an_older_and_a_newer_entry)
 {
     an_entry_of_another_version(0);
     an_entry_of_another_version(1);
@@ -68,7 +68,7 @@ static void an_older_and_a_newer_entry(void)
     an_entry_of_another_version(UINT32_MAX);
 }
 
-static void a_response_of_another_version_is_requested_again(void)
+CASE(a_response_of_another_version_is_requested_again)
 {
     const char *url = at("/ok?size=5000&header=Cache-Control:%20max-age=600");
     cache_in_folder c = open_default();
@@ -89,7 +89,7 @@ static void a_response_of_another_version_is_requested_again(void)
     close_cache(&c);
 }
 
-static void a_part_of_another_version_starts_again(void)
+CASE(a_part_of_another_version_starts_again)
 {
     const char *url = at("/ranged?size=50000&cuts=20000");
     char path[1200];
@@ -117,8 +117,5 @@ int main(void)
 {
     start_watchdog();
     order("/reset-stats");
-    RUN(an_older_and_a_newer_entry);
-    RUN(a_response_of_another_version_is_requested_again);
-    RUN(a_part_of_another_version_starts_again);
-    return 0;
+    return run_cases();
 }

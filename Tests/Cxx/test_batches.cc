@@ -5,7 +5,7 @@ namespace {
 
 std::string numbered(int number) { return url_of("/ok?file=png/rgb8.png&n=" + std::to_string(number)); }
 
-void every_item_is_taken_once()
+CASE(every_item_is_taken_once)
 {
     sdd::downloader downloader;
     sdd::batch_config config;
@@ -40,7 +40,7 @@ void every_item_is_taken_once()
     CHECK(moved.event_fd() >= 0);
 }
 
-void a_function_gives_the_items()
+CASE(a_function_gives_the_items)
 {
     sdd::downloader downloader;
     int given = 0;
@@ -59,7 +59,7 @@ void a_function_gives_the_items()
     CHECK_EQUAL(ids, 1500);
 }
 
-void a_function_that_throws()
+CASE(a_function_that_throws)
 {
     sdd::downloader downloader;
     int given = 0;
@@ -95,7 +95,7 @@ void a_function_that_throws()
     CHECK(sdd::batch::create(config).error().cause() != nullptr);
 }
 
-void transfer_options_of_many_urls()
+CASE(transfer_options_of_many_urls)
 {
     sdd::downloader downloader;
     auto alive = std::make_shared<int>(0);
@@ -132,7 +132,7 @@ void transfer_options_of_many_urls()
     CHECK_EQUAL(alive.use_count(), 1); // what was refused has freed them, too
 }
 
-void a_tensor()
+CASE(a_tensor)
 {
     sdd::downloader downloader;
     std::vector<uint8_t> memory(3 * 8 * 8 * 3, 77);
@@ -156,7 +156,7 @@ void a_tensor()
     CHECK_STATUS(batch.release_slot(0).status(), SDD_ERROR_NOT_FOUND);
 }
 
-void a_batch_that_is_cancelled()
+CASE(a_batch_that_is_cancelled)
 {
     sdd::downloader downloader;
     sdd::batch_config config;
@@ -171,7 +171,7 @@ void a_batch_that_is_cancelled()
     CHECK(left.wait().value().empty());
 }
 
-void prefetching()
+CASE(prefetching)
 {
     sdd::downloader downloader;
     sdd::cache_config memory;
@@ -219,15 +219,4 @@ void prefetching()
 
 } // namespace
 
-int main()
-{
-    start_watchdog();
-    RUN(every_item_is_taken_once);
-    RUN(a_function_gives_the_items);
-    RUN(a_function_that_throws);
-    RUN(transfer_options_of_many_urls);
-    RUN(a_tensor);
-    RUN(a_batch_that_is_cancelled);
-    RUN(prefetching);
-    return 0;
-}
+int main() { return run_cases(); }

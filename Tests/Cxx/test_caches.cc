@@ -17,7 +17,7 @@ sdd::cache_config in_folder(const char *name)
 
 sdd::image picture() { return sdd::image::decode(sdd::as_bytes(fixture_of("png/rgb8.png"))).value(); }
 
-void entries_come_and_go()
+CASE(entries_come_and_go)
 {
     sdd::cache cache(in_folder("entries"));
     sdd::cache_item item;
@@ -50,7 +50,7 @@ void entries_come_and_go()
     CHECK(cache.clear_wait() && cache.contains_wait("two") == 0);
 }
 
-void keys_and_files()
+CASE(keys_and_files)
 {
     sdd::cache_config config = in_folder("keys");
     config.ignored_query_parameters = "token";
@@ -190,7 +190,7 @@ public:
     std::map<std::string, std::pair<sdd::bytes, sdd::bytes>> entries;
 };
 
-void levels_of_the_application()
+CASE(levels_of_the_application)
 {
     Thrown thrown;
     auto memory = std::make_shared<Memory>();
@@ -233,11 +233,4 @@ void levels_of_the_application()
 
 } // namespace
 
-int main()
-{
-    start_watchdog();
-    RUN(entries_come_and_go);
-    RUN(keys_and_files);
-    RUN(levels_of_the_application);
-    return 0;
-}
+int main() { return run_cases(); }

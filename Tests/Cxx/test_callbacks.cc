@@ -22,7 +22,7 @@ void check_ended_by(const sdd::result<sdd::loaded> &outcome)
     CHECK(said == "mine");
 }
 
-void an_exception_ends_its_request()
+CASE(an_exception_ends_its_request)
 {
     sdd::downloader downloader;
     Thrown thrown;
@@ -49,7 +49,7 @@ void an_exception_ends_its_request()
     CHECK(downloader.download(jpeg_url()).get()); // the downloader goes on
 }
 
-void an_exception_in_submitted_callbacks_is_handed_on()
+CASE(an_exception_in_submitted_callbacks_is_handed_on)
 {
     sdd::downloader downloader;
     Thrown thrown;
@@ -67,7 +67,7 @@ void an_exception_in_submitted_callbacks_is_handed_on()
     CHECK_THROWN(thrown, "on_facts: an exception that is no std::exception", "on_completed: mine");
 }
 
-void modifiers_change_what_is_sent_and_received()
+CASE(modifiers_change_what_is_sent_and_received)
 {
     sdd::downloader downloader;
     auto alive = std::make_shared<int>(0);
@@ -132,7 +132,7 @@ void modifiers_change_what_is_sent_and_received()
     CHECK_EQUAL(alive.use_count(), 1); // all functions are freed
 }
 
-void requests_with_the_same_modifiers_share_a_transfer()
+CASE(requests_with_the_same_modifiers_share_a_transfer)
 {
     sdd::downloader downloader;
     sdd::download_request request;
@@ -145,7 +145,7 @@ void requests_with_the_same_modifiers_share_a_transfer()
     CHECK_EQUAL(requests_of("/hold/shared"), 1);
 }
 
-void modifiers_that_throw_or_refuse()
+CASE(modifiers_that_throw_or_refuse)
 {
     sdd::downloader downloader;
     Thrown thrown;
@@ -164,7 +164,7 @@ void modifiers_that_throw_or_refuse()
     CHECK_THROWN(thrown, );
 }
 
-void observers_see_transfers()
+CASE(observers_see_transfers)
 {
     sdd::downloader downloader;
     auto alive = std::make_shared<int>(0);
@@ -186,7 +186,7 @@ void observers_see_transfers()
     CHECK_EQUAL(alive.use_count(), 1);
 }
 
-void functions_of_a_configuration()
+CASE(functions_of_a_configuration)
 {
     Thrown thrown;
     std::atomic<int> starts{ 0 }, stops{ 0 }, asked{ 0 };
@@ -219,7 +219,7 @@ void functions_of_a_configuration()
     CHECK_EQUAL(alive.use_count(), 1);
 }
 
-void functions_of_a_downloader_that_ends_in_its_own_callback()
+CASE(functions_of_a_downloader_that_ends_in_its_own_callback)
 {
     std::promise<void> stopped;
     sdd::downloader_config config;
@@ -247,7 +247,7 @@ void functions_of_a_downloader_that_ends_in_its_own_callback()
     CHECK_EQUAL(alive.use_count(), 1); // what was refused has freed them
 }
 
-void a_loader_asks_the_application()
+CASE(a_loader_asks_the_application)
 {
     Thrown thrown;
     sdd::downloader downloader;
@@ -285,17 +285,4 @@ void a_loader_asks_the_application()
 
 } // namespace
 
-int main()
-{
-    start_watchdog();
-    RUN(an_exception_ends_its_request);
-    RUN(an_exception_in_submitted_callbacks_is_handed_on);
-    RUN(modifiers_change_what_is_sent_and_received);
-    RUN(requests_with_the_same_modifiers_share_a_transfer);
-    RUN(modifiers_that_throw_or_refuse);
-    RUN(observers_see_transfers);
-    RUN(functions_of_a_configuration);
-    RUN(functions_of_a_downloader_that_ends_in_its_own_callback);
-    RUN(a_loader_asks_the_application);
-    return 0;
-}
+int main() { return run_cases(); }

@@ -26,7 +26,7 @@ Task load_two(sdd::downloader &downloader, std::promise<int> &widths)
     widths.set_value(first.value().image.width() * 100 + second->image.width());
 }
 
-void a_coroutine_waits_without_a_thread()
+CASE(a_coroutine_waits_without_a_thread)
 {
     sdd::downloader downloader;
     std::promise<int> widths;
@@ -43,7 +43,7 @@ Task load_on(sdd::downloader &downloader, std::string url, sdd::executor executo
     thread.set_value(std::this_thread::get_id());
 }
 
-void a_coroutine_is_resumed_where_the_application_says()
+CASE(a_coroutine_is_resumed_where_the_application_says)
 {
     sdd::downloader downloader;
     std::promise<std::thread::id> thread;
@@ -83,7 +83,7 @@ Task fail(sdd::downloader &downloader, std::promise<std::string> &said)
     said.set_value(text);
 }
 
-void errors_and_exceptions_reach_the_coroutine()
+CASE(errors_and_exceptions_reach_the_coroutine)
 {
     sdd::downloader downloader;
     std::promise<std::string> said;
@@ -97,7 +97,7 @@ Task wait_for_ever(sdd::downloader &downloader, int &resumed)
     resumed++;
 }
 
-void a_destroyed_coroutine_cancels_and_is_not_resumed()
+CASE(a_destroyed_coroutine_cancels_and_is_not_resumed)
 {
     sdd::downloader_config config;
     config.delivery = SDD_DELIVERY_APPLICATION;
@@ -122,7 +122,7 @@ void a_destroyed_coroutine_cancels_and_is_not_resumed()
     CHECK_EQUAL(resumed, 0);
 }
 
-void a_pending_may_outlive_its_coroutine()
+CASE(a_pending_may_outlive_its_coroutine)
 {
     sdd::downloader downloader;
     int resumed = 0;
@@ -137,7 +137,7 @@ void a_pending_may_outlive_its_coroutine()
     CHECK_EQUAL(resumed, 0);
 }
 
-void a_downloader_that_ends_resumes()
+CASE(a_downloader_that_ends_resumes)
 {
     std::promise<sdd_status> ended;
     sdd::downloader downloader;
@@ -150,7 +150,7 @@ void a_downloader_that_ends_resumes()
     CHECK_STATUS(ended.get_future().get(), SDD_ERROR_CANCELLED);
 }
 
-void an_exception_that_leaves_the_coroutine()
+CASE(an_exception_that_leaves_the_coroutine)
 {
     Thrown thrown;
     sdd::downloader downloader;
@@ -169,7 +169,7 @@ void an_exception_that_leaves_the_coroutine()
 #endif
 }
 
-void waiting_in_a_coroutine_on_the_delivering_thread()
+CASE(waiting_in_a_coroutine_on_the_delivering_thread)
 {
     sdd::downloader downloader;
     std::promise<sdd_status> blocked;
@@ -181,7 +181,7 @@ void waiting_in_a_coroutine_on_the_delivering_thread()
     CHECK_STATUS(blocked.get_future().get(), SDD_ERROR_WOULD_DEADLOCK);
 }
 
-void options_by_name()
+CASE(options_by_name)
 {
     sdd::downloader downloader({ .max_concurrent_downloads = 2, .http_cache = false });
     const auto loaded = downloader
@@ -197,20 +197,7 @@ void options_by_name()
 
 } // namespace
 
-int main()
-{
-    start_watchdog();
-    RUN(a_coroutine_waits_without_a_thread);
-    RUN(a_coroutine_is_resumed_where_the_application_says);
-    RUN(errors_and_exceptions_reach_the_coroutine);
-    RUN(a_destroyed_coroutine_cancels_and_is_not_resumed);
-    RUN(a_pending_may_outlive_its_coroutine);
-    RUN(a_downloader_that_ends_resumes);
-    RUN(an_exception_that_leaves_the_coroutine);
-    RUN(waiting_in_a_coroutine_on_the_delivering_thread);
-    RUN(options_by_name);
-    return 0;
-}
+int main() { return run_cases(); }
 
 #else
 

@@ -42,7 +42,7 @@ public:
 
 std::atomic<int> Memory::ended{ 0 };
 
-void a_transport()
+CASE(a_transport)
 {
     Thrown thrown;
     auto memory = std::make_shared<Memory>();
@@ -140,7 +140,7 @@ public:
     }
 };
 
-void a_coder_of_a_downloader()
+CASE(a_coder_of_a_downloader)
 {
     Thrown thrown;
     auto toy = std::make_shared<Toy>();
@@ -167,7 +167,7 @@ void a_coder_of_a_downloader()
     CHECK_EQUAL(toy.use_count(), 1);
 }
 
-void a_coder_of_the_process()
+CASE(a_coder_of_the_process)
 {
     Thrown thrown;
     auto toy = std::make_shared<Toy>();
@@ -191,11 +191,4 @@ void a_coder_of_the_process()
 
 } // namespace
 
-int main()
-{
-    start_watchdog();
-    RUN(a_transport);
-    RUN(a_coder_of_a_downloader);
-    RUN(a_coder_of_the_process);
-    return 0;
-}
+int main() { return run_cases(); }

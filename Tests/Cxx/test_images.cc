@@ -7,7 +7,7 @@
 
 namespace {
 
-void views_of_memory()
+CASE(views_of_memory)
 {
     const std::string text = "abcd";
     const sdd::byte_view view = sdd::as_bytes(text);
@@ -21,7 +21,7 @@ void views_of_memory()
     CHECK(sum == 6 && of_array.size() == 2 && sdd::byte_view().empty());
 }
 
-void pixels_have_rows_and_planes()
+CASE(pixels_have_rows_and_planes)
 {
     // 3 x 2, rows of 4 bytes, three planes.
     const uint8_t planar[24] = { 1, 2, 3, 0, 4, 5, 6, 0, 11, 12, 13, 0, 14, 15, 16, 0, 21, 22, 23, 0, 24, 25, 26, 0 };
@@ -46,7 +46,7 @@ void pixels_have_rows_and_planes()
     }
 }
 
-void decoding_and_encoding()
+CASE(decoding_and_encoding)
 {
     const std::string png = fixture_of("png/rgb8.png");
     const sdd::image image = sdd::image::decode(sdd::as_bytes(png)).value();
@@ -68,7 +68,7 @@ void decoding_and_encoding()
     CHECK(image.decode_pixels());
 }
 
-void transforms()
+CASE(transforms)
 {
     const sdd::image image = sdd::image::decode(sdd::as_bytes(fixture_of("png/rgb8.png"))).value();
     CHECK(image.transformed({}).value() == image);
@@ -116,7 +116,7 @@ public:
     int allocated = 0;
 };
 
-void an_allocator()
+CASE(an_allocator)
 {
     Thrown thrown;
     Pool pool;
@@ -132,7 +132,7 @@ void an_allocator()
     CHECK_THROWN(thrown, "pixel_allocator.allocate: std::bad_alloc");
 }
 
-void pixels_in_memory_of_the_application()
+CASE(pixels_in_memory_of_the_application)
 {
     std::vector<uint8_t> memory(13 * 80, 7);
     sdd::decode_options options;
@@ -144,7 +144,7 @@ void pixels_in_memory_of_the_application()
     CHECK(image.pixels().row(12).data() == memory.data() + 12 * 80);
 }
 
-void metadata_and_frames()
+CASE(metadata_and_frames)
 {
     const sdd::image animated = sdd::image::decode(sdd::as_bytes(fixture_of("facts/animated.png"))).value();
     CHECK_EQUAL(animated.info().frame_count, 3);
@@ -160,15 +160,4 @@ void metadata_and_frames()
 
 } // namespace
 
-int main()
-{
-    start_watchdog();
-    RUN(views_of_memory);
-    RUN(pixels_have_rows_and_planes);
-    RUN(decoding_and_encoding);
-    RUN(transforms);
-    RUN(an_allocator);
-    RUN(pixels_in_memory_of_the_application);
-    RUN(metadata_and_frames);
-    return 0;
-}
+int main() { return run_cases(); }

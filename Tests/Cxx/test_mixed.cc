@@ -5,7 +5,7 @@ int width_without_exceptions(sdd_downloader *downloader, const char *url);
 
 namespace {
 
-void both_parts_work()
+CASE(both_parts_work)
 {
     sdd::downloader downloader;
     CHECK_EQUAL(width_without_exceptions(downloader.get(), png_url().c_str()), 19);
@@ -18,9 +18,4 @@ void both_parts_work()
 
 } // namespace
 
-int main()
-{
-    start_watchdog();
-    RUN(both_parts_work);
-    return 0;
-}
+int main() { return run_cases(); }

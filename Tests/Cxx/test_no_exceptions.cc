@@ -9,7 +9,7 @@
 
 namespace {
 
-void requests_work()
+CASE(requests_work)
 {
     auto made = sdd::downloader::create();
     CHECK(made.has_value());
@@ -28,7 +28,7 @@ void requests_work()
     CHECK_EQUAL(downloader.download(request).get().error().detail(), SDD_DETAIL_OPERATION_MODIFIER);
 }
 
-void a_value_that_is_missing_ends_the_process()
+CASE(a_value_that_is_missing_ends_the_process)
 {
     const sdd::result<int> none = sdd::error(SDD_ERROR_NOT_FOUND, "expected here");
     fflush(nullptr);
@@ -45,10 +45,4 @@ void a_value_that_is_missing_ends_the_process()
 
 } // namespace
 
-int main()
-{
-    start_watchdog();
-    RUN(a_value_that_is_missing_ends_the_process);
-    RUN(requests_work);
-    return 0;
-}
+int main() { return run_cases(); }

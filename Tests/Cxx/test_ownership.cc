@@ -23,7 +23,7 @@ sdd::loader_config uncached(const sdd::downloader &downloader)
     return config;
 }
 
-void references_are_counted()
+CASE(references_are_counted)
 {
     const int64_t before = images();
     {
@@ -58,7 +58,7 @@ void references_are_counted()
     CHECK(other.size() == 0 && other.view().empty() && bytes.size() == 3);
 }
 
-void a_moved_from_owner_is_dead()
+CASE(a_moved_from_owner_is_dead)
 {
     sdd::downloader one;
     sdd::downloader two = std::move(one);
@@ -91,7 +91,7 @@ void a_moved_from_owner_is_dead()
     CHECK(adopted.cancel_all());
 }
 
-void a_shared_object_is_not_destroyed()
+CASE(a_shared_object_is_not_destroyed)
 {
     {
         const sdd::downloader shared = sdd::downloader::shared();
@@ -104,7 +104,7 @@ void a_shared_object_is_not_destroyed()
     CHECK_STATUS(sdd::downloader::shared().header("X-Test").status(), SDD_ERROR_NOT_FOUND);
 }
 
-void images_outlive_their_makers()
+CASE(images_outlive_their_makers)
 {
     sdd::loaded loaded;
     {
@@ -122,7 +122,7 @@ void images_outlive_their_makers()
     CHECK_TEXT(loaded.report->failure.message, "");
 }
 
-void destroying_a_downloader_ends_its_requests()
+CASE(destroying_a_downloader_ends_its_requests)
 {
     sdd::pending<sdd::loaded> waiting, other;
     int completions = 0;
@@ -151,7 +151,7 @@ void destroying_a_downloader_ends_its_requests()
     CHECK(order("/wait-idle") == 0);
 }
 
-void a_downloader_may_end_in_its_own_callback()
+CASE(a_downloader_may_end_in_its_own_callback)
 {
     std::promise<sdd_status> destroyed;
     auto downloader = std::make_unique<sdd::downloader>();
@@ -166,7 +166,7 @@ void a_downloader_may_end_in_its_own_callback()
     CHECK_STATUS(destroyed.get_future().get(), SDD_OK);
 }
 
-void a_destroyed_pending_cancels()
+CASE(a_destroyed_pending_cancels)
 {
     sdd::downloader downloader;
     std::promise<sdd_status> ended;
@@ -189,7 +189,7 @@ void a_destroyed_pending_cancels()
     CHECK_STATUS(ended.get_future().get(), SDD_OK);
 }
 
-void a_constructor_throws_what_create_gives()
+CASE(a_constructor_throws_what_create_gives)
 {
     sdd::downloader_config config;
     config.max_concurrent_downloads = -1;
@@ -212,16 +212,4 @@ void a_constructor_throws_what_create_gives()
 
 } // namespace
 
-int main()
-{
-    start_watchdog();
-    RUN(references_are_counted);
-    RUN(a_moved_from_owner_is_dead);
-    RUN(a_shared_object_is_not_destroyed);
-    RUN(images_outlive_their_makers);
-    RUN(destroying_a_downloader_ends_its_requests);
-    RUN(a_downloader_may_end_in_its_own_callback);
-    RUN(a_destroyed_pending_cancels);
-    RUN(a_constructor_throws_what_create_gives);
-    return 0;
-}
+int main() { return run_cases(); }

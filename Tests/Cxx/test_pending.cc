@@ -6,7 +6,7 @@
 
 namespace {
 
-void waiting_for_the_end()
+CASE(waiting_for_the_end)
 {
     sdd::downloader downloader;
     auto waiting = downloader.download(held("waiting"));
@@ -21,7 +21,7 @@ void waiting_for_the_end()
     CHECK(waiting.get().value().image == waiting.get().value().image); // any number of times
 }
 
-void several_threads_wait()
+CASE(several_threads_wait)
 {
     sdd::downloader downloader;
     const auto waiting = downloader.download(held("threads"));
@@ -34,7 +34,7 @@ void several_threads_wait()
     CHECK_EQUAL(pictures, 4);
 }
 
-void cancelling()
+CASE(cancelling)
 {
     sdd::downloader downloader;
     const auto waiting = downloader.download(held("cancelled"));
@@ -48,7 +48,7 @@ void cancelling()
     CHECK_STATUS(other.cancel().status(), SDD_ERROR_NOT_FOUND);
 }
 
-void futures()
+CASE(futures)
 {
     sdd::downloader downloader;
     std::future<sdd::result<sdd::loaded>> first = downloader.download(png_url()).future();
@@ -63,7 +63,7 @@ void futures()
     CHECK_STATUS(dropped.get().status(), SDD_ERROR_CANCELLED);
 }
 
-void a_function_at_the_end()
+CASE(a_function_at_the_end)
 {
     sdd::downloader downloader;
     std::promise<std::pair<int, std::thread::id>> called;
@@ -120,7 +120,7 @@ private:
     std::deque<std::function<void()>> jobs;
 };
 
-void an_executor_chooses_the_thread()
+CASE(an_executor_chooses_the_thread)
 {
     sdd::downloader downloader;
     Loop loop;
@@ -140,7 +140,7 @@ void an_executor_chooses_the_thread()
     CHECK_EQUAL(calls, 1);
 }
 
-void an_executor_that_throws()
+CASE(an_executor_that_throws)
 {
     Thrown thrown;
     sdd::downloader downloader;
@@ -158,7 +158,7 @@ void an_executor_that_throws()
     CHECK_THROWN(thrown, "pending.then: later");
 }
 
-void waiting_on_the_thread_that_delivers()
+CASE(waiting_on_the_thread_that_delivers)
 {
     sdd::downloader downloader, other;
     std::promise<std::vector<sdd_status>> waited;
@@ -182,7 +182,7 @@ void waiting_on_the_thread_that_delivers()
     CHECK(first.get());
 }
 
-void delivery_in_the_application()
+CASE(delivery_in_the_application)
 {
     sdd::downloader_config config;
     config.delivery = SDD_DELIVERY_APPLICATION;
@@ -218,7 +218,7 @@ void delivery_in_the_application()
     CHECK_STATUS(taken.get().status(), SDD_ERROR_WRONG_DELIVERY);
 }
 
-void encoding_without_waiting()
+CASE(encoding_without_waiting)
 {
     sdd::downloader downloader;
     const auto loaded = downloader.download(png_url()).get().value();
@@ -230,7 +230,7 @@ void encoding_without_waiting()
     CHECK_STATUS(downloader.encode(loaded.image, options).get().status(), SDD_ERROR_INVALID_ARGUMENT);
 }
 
-void many_requests()
+CASE(many_requests)
 {
     sdd::downloader downloader;
     std::vector<sdd::pending<sdd::loaded>> all;
@@ -251,19 +251,4 @@ void many_requests()
 
 } // namespace
 
-int main()
-{
-    start_watchdog();
-    RUN(waiting_for_the_end);
-    RUN(several_threads_wait);
-    RUN(cancelling);
-    RUN(futures);
-    RUN(a_function_at_the_end);
-    RUN(an_executor_chooses_the_thread);
-    RUN(an_executor_that_throws);
-    RUN(waiting_on_the_thread_that_delivers);
-    RUN(delivery_in_the_application);
-    RUN(encoding_without_waiting);
-    RUN(many_requests);
-    return 0;
-}
+int main() { return run_cases(); }

@@ -6,7 +6,7 @@
 
 namespace {
 
-void a_download_with_all_its_callbacks()
+CASE(a_download_with_all_its_callbacks)
 {
     sdd::downloader downloader;
     std::vector<std::pair<int64_t, int64_t>> progress;
@@ -38,7 +38,7 @@ void a_download_with_all_its_callbacks()
     CHECK(facts == 1 && completions == 1);
 }
 
-void what_is_sent()
+CASE(what_is_sent)
 {
     sdd::downloader downloader;
     sdd::download_request request;
@@ -60,7 +60,7 @@ void what_is_sent()
     CHECK(!echo.image);
 }
 
-void errors_say_everything()
+CASE(errors_say_everything)
 {
     sdd::downloader downloader;
     const auto missing = downloader.download(url_of("/status/404")).get();
@@ -97,7 +97,7 @@ void errors_say_everything()
     }
 }
 
-void pictures_are_decoded_by_other_processes()
+CASE(pictures_are_decoded_by_other_processes)
 {
     sdd::downloader_config config;
     config.decode_mode = SDD_DECODE_ISOLATED;
@@ -108,7 +108,7 @@ void pictures_are_decoded_by_other_processes()
     CHECK(one.size() == other.size() && std::memcmp(one.data(), other.data(), one.size()) == 0);
 }
 
-void a_call_that_waits()
+CASE(a_call_that_waits)
 {
     sdd::downloader downloader;
     sdd::loader_config config;
@@ -128,7 +128,7 @@ void a_call_that_waits()
     CHECK_STATUS(loader.submit_wait(held("late"), 0, 50).status(), SDD_ERROR_TIMEOUT);
 }
 
-void a_load_with_alternatives_and_transforms()
+CASE(a_load_with_alternatives_and_transforms)
 {
     sdd::downloader downloader;
     sdd::cache_config cached;
@@ -167,7 +167,7 @@ void a_load_with_alternatives_and_transforms()
     CHECK_EQUAL(loader.running_count(), 0);
 }
 
-void a_refresh_gives_both_pictures()
+CASE(a_refresh_gives_both_pictures)
 {
     sdd::downloader downloader;
     sdd::cache_config cached;
@@ -192,7 +192,7 @@ void a_refresh_gives_both_pictures()
     CHECK_STATUS(waited.refresh_error->status(), SDD_ERROR_NOT_MODIFIED);
 }
 
-void previews_arrive_while_the_picture_does()
+CASE(previews_arrive_while_the_picture_does)
 {
     sdd::callback_options callbacks;
     callbacks.min_preview_interval_ms = -1;
@@ -213,7 +213,7 @@ void previews_arrive_while_the_picture_does()
     CHECK(previews >= 1);
 }
 
-void a_body_goes_to_a_descriptor()
+CASE(a_body_goes_to_a_descriptor)
 {
     int ends[2];
     CHECK(pipe(ends) == 0);
@@ -230,7 +230,7 @@ void a_body_goes_to_a_descriptor()
     CHECK(outcome && !outcome->image && !outcome->bytes && body == fixture_of("png/rgb8.png"));
 }
 
-void settings_reach_the_library()
+CASE(settings_reach_the_library)
 {
     sdd::downloader_config config;
     config.max_concurrent_downloads = 3;
@@ -267,7 +267,7 @@ void settings_reach_the_library()
     CHECK_EQUAL(downloader.download(png_url()).get().error().detail(), SDD_DETAIL_OPERATION_CLOSED);
 }
 
-void cookies_come_and_go()
+CASE(cookies_come_and_go)
 {
     sdd::downloader downloader;
     sdd::cookie cookie;
@@ -287,7 +287,7 @@ void cookies_come_and_go()
 }
 
 // A load that is cancelled ends at once, while its transform runs on: its function lives until it has returned.
-void a_transform_outlives_its_load()
+CASE(a_transform_outlives_its_load)
 {
     std::promise<void> started, go, freed;
     int seen = 0;
@@ -335,20 +335,4 @@ void a_transform_outlives_its_load()
 
 } // namespace
 
-int main()
-{
-    start_watchdog();
-    RUN(a_download_with_all_its_callbacks);
-    RUN(what_is_sent);
-    RUN(errors_say_everything);
-    RUN(pictures_are_decoded_by_other_processes);
-    RUN(a_call_that_waits);
-    RUN(a_load_with_alternatives_and_transforms);
-    RUN(a_transform_outlives_its_load);
-    RUN(a_refresh_gives_both_pictures);
-    RUN(previews_arrive_while_the_picture_does);
-    RUN(a_body_goes_to_a_descriptor);
-    RUN(settings_reach_the_library);
-    RUN(cookies_come_and_go);
-    return 0;
-}
+int main() { return run_cases(); }

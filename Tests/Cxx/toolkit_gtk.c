@@ -22,7 +22,7 @@ static sdd_image *decoded(sdd_pixel_format pixel_format)
     return image;
 }
 
-static void bytes_share_pixels(void)
+CASE(bytes_share_pixels)
 {
     sdd_image *image = decoded(SDD_PIXEL_FORMAT_RGBA8);
     const uint8_t *pixels = sdd_image_pixels(image);
@@ -37,7 +37,7 @@ static void bytes_share_pixels(void)
     CHECK_EQUAL(images(), 0);
 }
 
-static void textures_have_the_same_colours(void)
+CASE(textures_have_the_same_colours)
 {
     static const sdd_pixel_format formats[] = { SDD_PIXEL_FORMAT_RGBA8, SDD_PIXEL_FORMAT_RGBA8_PREMULTIPLIED,
         SDD_PIXEL_FORMAT_BGRA8, SDD_PIXEL_FORMAT_BGRA8_PREMULTIPLIED, SDD_PIXEL_FORMAT_RGB8,
@@ -60,10 +60,4 @@ static void textures_have_the_same_colours(void)
     sdd_image_release(image);
 }
 
-int main(void)
-{
-    start_watchdog();
-    RUN(bytes_share_pixels);
-    RUN(textures_have_the_same_colours);
-    return 0;
-}
+int main(void) { return run_cases(); }

@@ -7,7 +7,7 @@ namespace {
 
 int64_t images() { return sdd::process_statistics().value().images; }
 
-void a_qimage_shares_pixels()
+CASE(a_qimage_shares_pixels)
 {
     sdd::image image = sdd::image::decode(sdd::as_bytes(fixture_of("png/rgb8.png"))).value();
     const sdd::pixel_view pixels = image.pixels();
@@ -28,7 +28,7 @@ void a_qimage_shares_pixels()
     CHECK_EQUAL(images(), 0);
 }
 
-void every_format_has_the_same_colours()
+CASE(every_format_has_the_same_colours)
 {
     const QColor expected = qt_image(sdd::image::decode(sdd::as_bytes(fixture_of("png/rgb8.png"))).value())
                                 .pixelColor(3, 4);
@@ -49,10 +49,4 @@ void every_format_has_the_same_colours()
 
 } // namespace
 
-int main()
-{
-    start_watchdog();
-    RUN(a_qimage_shares_pixels);
-    RUN(every_format_has_the_same_colours);
-    return 0;
-}
+int main() { return run_cases(); }

@@ -20,11 +20,11 @@ SUFFIXES = {".c", ".h", ".cc", ".swift", ".sh", ".py"}
 
 ID = r"[A-Z]\d{1,2}"
 LIST = rf"{ID}(?:(?:, | and | to |-| ){ID})*"
-NAMES = re.compile(r"\b(?:void|func)\s+((?:[a-z]\d{1,2}_)+)[a-zA-Z]")  # x7_x8_the_last(void), h8_scope()
+NAMES = re.compile(r"\b(?:CASE\(|void\s+|func\s+)((?:[a-z]\d{1,2}_)+)[a-zA-Z]")  # CASE(x7_x8_the_last), h8_scope()
 TITLES = re.compile(rf'@Test\(\s*"({LIST})\b[^":]*:')  # @Test("D7 G1: six at a time")
 ROWS = re.compile(rf"\b[Rr]ows?\s+(?:\*\s+)?({LIST})\b")  # "rows D10 and D13" in a comment
 BEGINNINGS = re.compile(rf"(?:///?|/\*+|^\s*\*|^\s*#)\s*({LIST}):", re.MULTILINE)  # /* D13: one at a time
-FUNCTIONS = re.compile(r"\b(?:func|void|def)\s+(\w+)\s*\(")
+FUNCTIONS = re.compile(r"\b(?:CASE\(|(?:func|void|def)\s+)(\w+)(?:\s*\(|\)(?=\s))")
 
 
 def faults_of(named, texts, functions):
