@@ -78,6 +78,8 @@ static inline void make_older(const char *path, time_t seconds)
 
 /* ------------------------------------------------------------------------------------------- caches */
 
+#define OWNED_CACHE OWNED(close_cache) cache_in_folder
+
 /* A cache with its own folder, which close_cache() removes. */
 typedef struct cache_in_folder {
     sdd_cache *cache;

@@ -91,6 +91,14 @@ static inline void check_named_member(const char *owner, const char *member)
         FAIL("the message does not name %s.%s: %s", owner, member, said);
 }
 
+/* Begins the declaration of a variable that ends with its block: `release` gets its address then. */
+#define OWNED(release) __attribute__((cleanup(release)))
+#define OWNED_IMAGE OWNED(release_image) sdd_image *
+#define OWNED_BYTES OWNED(release_bytes) sdd_bytes *
+
+static inline void release_image(sdd_image **image) { sdd_image_release(*image); }
+static inline void release_bytes(sdd_bytes **bytes) { sdd_bytes_release(*bytes); }
+
 /* Returns what is known of an image; all 0 for NULL. */
 static inline sdd_image_info image_info(sdd_image *image)
 {

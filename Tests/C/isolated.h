@@ -77,11 +77,10 @@ static inline void submit_with_previews(sdd_downloader *downloader, record *r, c
 
 static inline void fetch_good(sdd_downloader *downloader)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     fetch(downloader, &r, at("/file/png/rgb8.png"), 0);
     CHECK_ENDED(&r, SDD_OK, 0);
     check_image(r.image, "png/rgb8.pam");
-    record_clear(&r);
 }
 
 #endif

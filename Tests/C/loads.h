@@ -7,6 +7,8 @@
 
 #include "caches.h"
 
+#define OWNED_LOADER OWNED(close_loader) loader_in_folder
+
 /* A loader with its downloader and cache; close_loader() closes all of it. */
 typedef struct loader_in_folder {
     sdd_loader *loader;

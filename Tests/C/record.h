@@ -34,6 +34,7 @@ typedef struct record {
 /* Set where a request may have several transfers: each starts its progress with (0, -1). */
 static int tries_again;
 
+#define OWNED_RECORD OWNED(record_clear) record
 #define RECORD_INIT { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER }
 
 static inline void record_progress(
@@ -364,6 +365,10 @@ static inline sdd_downloader *make_downloader(const sdd_downloader_config *confi
 }
 
 static inline void destroy(sdd_downloader *downloader) { CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_OK); }
+
+#define OWNED_DOWNLOADER OWNED(destroy_owned) sdd_downloader *
+
+static inline void destroy_owned(sdd_downloader **downloader) { destroy(*downloader); }
 
 /* ---------------------------------------------------------------------- checks of the result */
 

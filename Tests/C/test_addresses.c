@@ -20,10 +20,9 @@ static sdd_downloader *public_but(const char *const *exceptions, size_t count, c
 
 static void check_goes(sdd_downloader *downloader, const char *url, int goes)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, goes ? SDD_OK : SDD_ERROR_ADDRESS_REFUSED, 0);
-    record_clear(&r);
 }
 
 CASE(exceptions_match_addresses_and_ports)
@@ -36,14 +35,13 @@ CASE(exceptions_match_addresses_and_ports)
         { "fd00::/8", 0, 0 }, { with_port, 1, 0 }, { with_other, 0, 1 }, { "localhost", 0, 0 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        sdd_downloader *downloader = public_but(&cases[i].exception, cases[i].exception != NULL, NULL);
+        OWNED_DOWNLOADER downloader = public_but(&cases[i].exception, cases[i].exception != NULL, NULL);
         check_goes(downloader, at("/ok"), cases[i].first);
         check_goes(downloader, address_at("SDD_TEST_SERVER_2", "/ok"), cases[i].second);
         /* The resolved address counts, however the URL writes it. */
         char odd[100];
         snprintf(odd, sizeof odd, "http://0x7f.1:%d/ok", port_of("SDD_TEST_SERVER"));
         check_goes(downloader, odd, cases[i].first);
-        destroy(downloader);
     }
 }
 
@@ -71,7 +69,7 @@ CASE(exceptions_match_host_names)
 CASE(each_hop_is_checked)
 {
     char first[60];
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     snprintf(first, sizeof first, "127.0.0.1:%d", port_of("SDD_TEST_SERVER"));
     const char *exceptions[] = { "10.0.0.0/8", first };
     sdd_downloader *downloader = public_but(exceptions, 2, NULL);
@@ -80,7 +78,6 @@ CASE(each_hop_is_checked)
     CHECK_ENDED(&r, SDD_ERROR_ADDRESS_REFUSED, 0);
     CHECK_EQUAL(r.http_status, 302);
     CHECK_EQUAL(order_at("SDD_TEST_SERVER_2", "/count?path=/ok/never"), 0);
-    record_clear(&r);
     destroy(downloader);
 }
 
@@ -117,7 +114,7 @@ CASE(bad_exceptions_are_refused)
     };
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    sdd_downloader *downloader = NULL;
+    OWNED_DOWNLOADER downloader = NULL;
     config.network = &network;
     network.address_policy = SDD_ADDRESS_PUBLIC_ONLY;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -136,7 +133,6 @@ CASE(bad_exceptions_are_refused)
     downloader = make_downloader(&config);
     CHECK_STATUS(sdd_downloader_get_config(downloader, &config), SDD_OK);
     CHECK(config.network->address_exceptions == NULL && config.network->address_exception_count == 0);
-    destroy(downloader);
 }
 
 /* -------------------------------------------------------------------------------------------- data: */

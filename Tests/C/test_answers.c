@@ -42,7 +42,7 @@ static int says(const record *r, const char *text)
 
 CASE(a_redirect_is_handed_out)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     static const int statuses[] = { 301, 302, 303, 307, 308 };
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
         sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
@@ -74,12 +74,11 @@ CASE(a_redirect_is_handed_out)
     fetch_decoded(NULL, &r, &request);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK(r.image != NULL);
-    record_clear(&r);
 }
 
 CASE(a_redirect_is_refused)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     const char *place = "http://me:secret@host.example:81/there?x";
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = request_of(to(302, "http://me:secret@host.example:81/there%3Fx", ""));
@@ -109,17 +108,16 @@ CASE(a_redirect_is_refused)
     transfer.redirects = SDD_REDIRECT_REFUSE;
     fetch_request(NULL, &r, request);
     CHECK_ENDED(&r, SDD_OK, 0);
-    record_clear(&r);
 }
 
 CASE(as_many_redirects_as_the_request_says)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.network = &network;
     network.max_redirects = 3;
-    sdd_downloader *downloader = make_downloader(&config);
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
     for (int most = 0; most < 7; most++)
         for (int hops = 0; hops < 6; hops++) {
             sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
@@ -134,14 +132,12 @@ CASE(as_many_redirects_as_the_request_says)
                 CHECK_ENDED(&r, SDD_ERROR_TOO_MANY_REDIRECTS, 0);
             }
         }
-    record_clear(&r);
-    destroy(downloader);
 }
 
 CASE(redirects_of_loads)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     const char *url = to(302, "/file/png/rgb8.png", "&load");
     sdd_load_request request = record_load(&r, url, SDD_OPTION_WAIT_STORE_CACHE);
@@ -159,20 +155,18 @@ CASE(redirects_of_loads)
     CHECK_TEXT(sdd_response_header(r.response, "location"), "/file/png/rgb8.png");
     transfer.redirects = SDD_REDIRECT_FOLLOW;
     load_from(&l, &request, SDD_ORIGIN_MEMORY);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* ------------------------------------------------------------------------------ limit on the body */
 
 CASE(a_request_has_a_limit_on_its_body)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     sdd_limits limits = SDD_LIMITS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.limits = &limits;
     limits.max_body_bytes = 1000;
-    sdd_downloader *downloader = make_downloader(&config);
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
     static const char *const framings[] = { "length", "chunked", "close" };
     static const struct { int64_t limit; int size, fits; } cases[] = {
         { 0, 1000, 1 }, { 0, 1001, 0 }, { 500, 500, 1 }, { 500, 501, 0 }, { 2000, 2000, 1 }, { 2000, 2001, 0 },
@@ -203,17 +197,15 @@ CASE(a_request_has_a_limit_on_its_body)
     transfer.max_body_bytes = 10;
     fetch_request(downloader, &r, request);
     CHECK_ENDED(&r, SDD_OK, 0);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 CASE(the_http_cache_keeps_to_the_limit)
 {
-    record r = RECORD_INIT;
-    loader_in_folder l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.cache = l.cache.cache;
-    sdd_downloader *downloader = make_downloader(&config);
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = request_of(at("/ok/kept?size=100&header=Cache-Control:%20max-age=1000"));
     request.transfer = &transfer;
@@ -229,16 +221,13 @@ CASE(the_http_cache_keeps_to_the_limit)
     transfer.max_body_bytes = 99;
     fetch_request(downloader, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_BODY_TOO_LARGE, 0);
-    record_clear(&r);
-    destroy(downloader);
-    close_loader(&l);
 }
 
 /* A caller with tighter limits finds URLs blocked that are not blocked for other callers. */
 CASE(a_callers_limits_block_no_other_caller)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     for (int which = 0; which < 2; which++) {
         sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
         sdd_load_request request = record_load(&r, which ? at("/redirect-chain/3?file=png/rgb8.png&own") : at("/file/png/rgb8.png?own"), 0);
@@ -254,8 +243,6 @@ CASE(a_callers_limits_block_no_other_caller)
         load_as(&l, &r, &request);
         CHECK_ENDED(&r, SDD_OK, 0);
     }
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* ------------------------------------------------------------------------------- as it was sent */
@@ -268,7 +255,7 @@ static int is_gzip(const record *r)
 
 CASE(a_body_as_it_was_sent)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = request_of(at("/echo?sent"));
     request.transfer = &transfer;
@@ -318,14 +305,13 @@ CASE(a_body_as_it_was_sent)
     request.url = at("/file/png/rgb8.png?as-sent");
     fetch_decoded(NULL, &r, &request);
     CHECK_ENDED(&r, SDD_OK, 0);
-    record_clear(&r);
 }
 
 /* Two requests with the same option share a transfer; two with different options never do. */
 CASE(both_kinds_of_bodies_at_once)
 {
     record r[4] = { RECORD_INIT, RECORD_INIT, RECORD_INIT, RECORD_INIT };
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     for (int i = 0; i < 4; i++) {
         uint64_t sort = i % 2 ? SDD_OPTION_BODY_AS_SENT : 0;
         record_submit(downloader, &r[i], at("/hold/sorts?size=100"), SDD_OPTION_BYTES_ONLY | sort);
@@ -338,16 +324,15 @@ CASE(both_kinds_of_bodies_at_once)
         record_clear(&r[i]);
     }
     CHECK_EQUAL(requests_of("/hold/sorts"), 2);
-    destroy(downloader);
 }
 
 CASE(caches_keep_both_kinds_apart)
 {
-    record r = RECORD_INIT;
-    loader_in_folder l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.cache = l.cache.cache;
-    sdd_downloader *downloader = make_downloader(&config);
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
     const char *url = at("/gzip?text=both-sorts&header=Cache-Control:%20max-age=1000");
     for (int round = 0; round < 2; round++)
         for (int sort = 0; sort < 2; sort++) {
@@ -367,9 +352,6 @@ CASE(caches_keep_both_kinds_apart)
             CHECK_EQUAL(r.origin, round ? SDD_ORIGIN_DISK : SDD_ORIGIN_NETWORK);
             CHECK_EQUAL(is_gzip(&r), sort);
         }
-    record_clear(&r);
-    destroy(downloader);
-    close_loader(&l);
 }
 
 /* --------------------------------------------------------------------------------------- CA files */
@@ -391,8 +373,8 @@ CASE(each_request_trusts_its_own_file)
     char other[1000];
     snprintf(other, sizeof other, "%.*s/self_signed.pem", (int)(strrchr(ours, '/') - ours), ours);
     for (int i = 0; i < 2; i++) {
-        record r = RECORD_INIT;
-        sdd_downloader *downloader = make_downloader(NULL);
+        OWNED_RECORD r = RECORD_INIT;
+        OWNED_DOWNLOADER downloader = make_downloader(NULL);
         const char *url = address_at(servers[i], "/png/rgb8.png");
         fetch_trusting(downloader, &r, url, NULL);
         CHECK_ENDED(&r, SDD_ERROR_TLS, SDD_DETAIL_TLS_UNKNOWN_ISSUER);
@@ -411,15 +393,13 @@ CASE(each_request_trusts_its_own_file)
         CHECK_ENDED(&r, SDD_OK, 0);
         fetch_trusting(downloader, &r, url, "/nowhere/at-all.pem");
         CHECK_ENDED(&r, SDD_ERROR_TLS, SDD_DETAIL_TLS_CA_FILE);
-        record_clear(&r);
-        destroy(downloader);
     }
 }
 
 /* A request's file replaces the config's. */
 CASE(the_file_replaces_the_configs)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     const char *ours = setting("SDD_TEST_CA");
     char other[1000];
     snprintf(other, sizeof other, "%.*s/self_signed.pem", (int)(strrchr(ours, '/') - ours), ours);
@@ -427,14 +407,12 @@ CASE(the_file_replaces_the_configs)
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.network = &network;
     network.ca_file = ours;
-    sdd_downloader *downloader = make_downloader(&config);
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
     const char *url = address_at("SDD_TEST_TLS", "/png/rgb8.png");
     fetch_trusting(downloader, &r, url, NULL);
     CHECK_ENDED(&r, SDD_OK, 0);
     fetch_trusting(downloader, &r, url, other);
     CHECK_ENDED(&r, SDD_ERROR_TLS, SDD_DETAIL_TLS_UNKNOWN_ISSUER);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 /* Many requests run at once; no transfer and no connection serves requests that trust different files. */
@@ -447,7 +425,7 @@ CASE(no_connection_is_shared_between_files)
     snprintf(other, sizeof other, "%.*s/self_signed.pem", (int)(strrchr(ours, '/') - ours), ours);
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.max_concurrent_downloads = config.max_concurrent_per_host = REQUESTS;
-    sdd_downloader *downloader = make_downloader(&config);
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
     for (int i = 0; i < REQUESTS; i++) {
         r[i] = (record)RECORD_INIT;
         sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
@@ -466,15 +444,14 @@ CASE(no_connection_is_shared_between_files)
         }
         record_clear(&r[i]);
     }
-    destroy(downloader);
 }
 
 /* ------------------------------------------------------------------------------- repeated headers */
 
 CASE(headers_may_be_repeated)
 {
-    record r = RECORD_INIT;
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_RECORD r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     CHECK_STATUS(sdd_set_header(downloader, "X-Tag", "of the downloader"), SDD_OK);
     CHECK_STATUS(sdd_set_header(downloader, "X-Gone", "too"), SDD_OK);
     sdd_header headers[] = {
@@ -510,15 +487,13 @@ CASE(headers_may_be_repeated)
         CHECK_ENDED(&held[i], SDD_OK, 0);
         record_clear(&held[i]);
     }
-    record_clear(&r);
-    destroy(downloader);
 }
 
 /* All fields of a name stay with the first host if one of them must: no secret in the second one reaches another
    host. */
 CASE(repeated_secret_headers_stay_with_their_host)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     sdd_header headers[] = { { "Cookie", "a=secret" }, { "Cookie", "b=secret" }, { "Authorization", "secret" },
                              { "Authorization", "secret" }, { "X-Open", "1" }, { "X-Open", "2" } };
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
@@ -529,17 +504,16 @@ CASE(repeated_secret_headers_stay_with_their_host)
     fetch_request(NULL, &r, request);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK(!says(&r, "secret") && echoes(&r, "X-Open: 1\r\n") && echoes(&r, "X-Open: 2\r\n"));
-    record_clear(&r);
 }
 
 /* A variant is selected by all values of a field (RFC 9111 section 4.1). */
 CASE(variants_are_selected_by_all_values)
 {
-    record r = RECORD_INIT;
-    loader_in_folder l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.cache = l.cache.cache;
-    sdd_downloader *downloader = make_downloader(&config);
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
     static const struct { const char *second; int32_t origin; } steps[] = {
         { "b", SDD_ORIGIN_NETWORK }, { "c", SDD_ORIGIN_NETWORK }, { "b", SDD_ORIGIN_HTTP_FRESH },
         { "c", SDD_ORIGIN_HTTP_FRESH },
@@ -558,9 +532,6 @@ CASE(variants_are_selected_by_all_values)
         CHECK_EQUAL(r.origin, steps[i].origin);
         CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
     }
-    record_clear(&r);
-    destroy(downloader);
-    close_loader(&l);
 }
 
 /* ----------------------------------------------------------------------------------------- Accept */
@@ -568,13 +539,12 @@ CASE(variants_are_selected_by_all_values)
 static void accepts(sdd_downloader *downloader, const char *expected)
 {
     char text[500], line[520];
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     CHECK_STATUS(sdd_get_header(downloader, "accept", text, sizeof text, NULL), SDD_OK);
     CHECK_TEXT(text, expected);
     snprintf(line, sizeof line, "Accept: %s\r\n", expected);
     fetch(downloader, &r, at("/echo?accept"), SDD_OPTION_BYTES_ONLY);
     CHECK(echoes(&r, line));
-    record_clear(&r);
 }
 
 CASE(accept_follows_from_the_coders)
@@ -609,10 +579,9 @@ CASE(accept_follows_from_the_coders)
     coder = toy_coder(&d);
     coder.mime_type = "image/gif";
     CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder), SDD_OK);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     fetch(downloader, &r, at("/echo?accept"), SDD_OPTION_BYTES_ONLY);
     CHECK(!echoes(&r, "Accept:"));
-    record_clear(&r);
     destroy(downloader);
     destroy(own);
     CHECK(a.freed == 1 && b.freed == 1 && c.freed == 1 && d.freed == 1);

@@ -26,8 +26,8 @@ static int is_readable(sdd_downloader *downloader, int milliseconds)
 /* The descriptor is readable exactly while events wait, and callbacks run on this thread. */
 CASE(the_descriptor_is_readable_while_events_wait)
 {
-    sdd_downloader *downloader = host_downloader();
-    record r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = host_downloader();
+    OWNED_RECORD r = RECORD_INIT;
     size_t count = 9;
     CHECK(!is_readable(downloader, 0));
     CHECK_STATUS(sdd_downloader_dispatch(downloader, 0, &count), SDD_OK);
@@ -50,8 +50,6 @@ CASE(the_descriptor_is_readable_while_events_wait)
     CHECK(is_readable(downloader, 0));
     CHECK_STATUS(sdd_downloader_dispatch(downloader, 0, NULL), SDD_OK);
     CHECK(r.freed_count == 1 && !is_readable(downloader, 0));
-    record_clear(&r);
-    destroy(downloader);
 }
 
 /* The events of three requests are taken in portions; each event owns its references. */
@@ -103,7 +101,7 @@ CASE(a_drained_result_is_valid_until_the_next_call)
 {
     sdd_downloader *downloader = host_downloader();
     sdd_event event = SDD_EVENT_INIT;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     size_t count;
     for (int i = 0; i < 5; i++) {
         record_clear(&r);
@@ -127,13 +125,12 @@ CASE(a_drained_result_is_valid_until_the_next_call)
         if (i == 4) destroy(downloader);
         if (r.freed_count != 1) FAIL("call %d freed nothing", i);
     }
-    record_clear(&r);
 }
 
 CASE(events_may_be_larger_than_the_library_knows)
 {
     struct { sdd_event known; uint64_t unknown; } events[3];
-    sdd_downloader *downloader = host_downloader();
+    OWNED_DOWNLOADER downloader = host_downloader();
     size_t count = 7;
     memset(events, 0xaa, sizeof events);
     events[0].known.struct_size = sizeof events[0];
@@ -151,19 +148,18 @@ CASE(events_may_be_larger_than_the_library_knows)
     CHECK_STATUS(sdd_downloader_drain(downloader, &events[0].known, 2, none), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_downloader_wait(downloader, &events[0].known, 2, 0, NULL), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_EQUAL(count, 2);
-    destroy(downloader);
 }
 
 /* Progress that is not taken is merged: (0, -1), (0, N), then the newest count, then the end. */
 CASE(progress_is_merged)
 {
-    sdd_downloader *downloader = host_downloader();
-    record r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = host_downloader();
+    OWNED_RECORD r = RECORD_INIT;
     size_t count;
     record_submit(downloader, &r, at("/trickle?size=100&piece=5&every=1"), SDD_OPTION_BYTES_ONLY);
     order("/wait?path=/trickle");
     order("/wait-idle");
-    record other = RECORD_INIT;
+    OWNED_RECORD other = RECORD_INIT;
     /* The end of this request is queued behind the end of the first one, so it proves that the first one has ended. */
     record_submit(downloader, &other, at("/ok?behind"), SDD_OPTION_BYTES_ONLY);
     order("/wait?path=/ok?behind");
@@ -171,16 +167,13 @@ CASE(progress_is_merged)
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK(r.progress_count >= 3 && r.progress_count <= 4 && r.last_received == 100 && r.last_expected == 100);
     CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
-    record_clear(&r);
-    record_clear(&other);
-    destroy(downloader);
 }
 
 CASE(waits_end_in_time)
 {
-    sdd_downloader *downloader = host_downloader();
+    OWNED_DOWNLOADER downloader = host_downloader();
     sdd_event event = SDD_EVENT_INIT;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     size_t count = 5;
     CHECK_STATUS(sdd_downloader_wait(downloader, &event, 1, 0, &count), SDD_ERROR_TIMEOUT);
     int64_t start = milliseconds_now();
@@ -196,8 +189,6 @@ CASE(waits_end_in_time)
     CHECK_STATUS(sdd_downloader_idle_wait(downloader, INT64_MAX), SDD_OK);
     CHECK(r.freed_count == 1 && pthread_equal(r.thread, pthread_self()));
     CHECK_EQUAL(count, 5);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 /* ------------------------------------------------------------------------------ inside a callback */
@@ -301,10 +292,10 @@ CASE(d24_d25_what_cannot_begin_ends_by_its_callback)
         { 0, 1, "/ok/unmade", SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_CLOSED },
     };
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
-    sdd_downloader *downloader = host_downloader();
+    OWNED_DOWNLOADER downloader = host_downloader();
     modifiers.request_modifier = refuse_all;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         sdd_token_info info = SDD_TOKEN_INFO_INIT;
         sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
         sdd_download_request request = record_request(&r, all[i].url && *all[i].url ? at(all[i].url) : all[i].url);
@@ -322,10 +313,8 @@ CASE(d24_d25_what_cannot_begin_ends_by_its_callback)
         CHECK_ENDED(&r, all[i].error, all[i].detail);
         CHECK_EQUAL(r.stage, SDD_STAGE_SUBMIT);
         CHECK(!is_readable(downloader, 0));
-        record_clear(&r);
     }
     CHECK_EQUAL(requests_of("/ok/unmade"), 0);
-    destroy(downloader);
 }
 
 int main(void) { return run_cases(); }

@@ -21,7 +21,7 @@ CASE(o4_background_pauses_and_foreground_goes_on)
     config.limits = &limits;
     limits.download_timeout_ms = 1500;
     sdd_downloader *downloader = make_downloader(&config), *clock = make_downloader(NULL);
-    record paused, goes_on, waits = RECORD_INIT, r = RECORD_INIT;
+    OWNED_RECORD paused, goes_on, waits = RECORD_INIT, r = RECORD_INIT;
     submit_body(downloader, &paused, "paused", 0);
     submit_body(downloader, &goes_on, "goes-on", SDD_OPTION_CONTINUE_IN_BACKGROUND);
     CHECK_STATUS(sdd_downloader_enter_background(downloader, -1), SDD_OK);
@@ -45,16 +45,14 @@ CASE(o4_background_pauses_and_foreground_goes_on)
     CHECK_STATUS(sdd_downloader_enter_foreground(downloader), SDD_OK);
     record_clear(&paused);
     record_clear(&goes_on);
-    record_clear(&waits);
-    record_clear(&r);
     destroy(clock);
     destroy(downloader);
 }
 
 CASE(o4_the_grace_time_ends)
 {
-    sdd_downloader *downloader = make_downloader(NULL);
-    record paused, goes_on, joiner = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
+    OWNED_RECORD paused, goes_on, joiner = RECORD_INIT;
     for (int i = 0; i < 3; i++) {
         submit_body(downloader, &paused, "grace-paused", 0);
         submit_body(downloader, &goes_on, "grace", SDD_OPTION_CONTINUE_IN_BACKGROUND);
@@ -86,16 +84,14 @@ CASE(o4_the_grace_time_ends)
     CHECK_ENDED(&paused, SDD_OK, 0);
     CHECK_ENDED(&joiner, SDD_OK, 0);
     record_clear(&paused);
-    record_clear(&joiner);
-    destroy(downloader);
 }
 
 /* A whole response waits in the socket while its transfer is resumed and paused again, several times in a row: libcurl
    reads it and delivers it later, with each header line in one piece. */
 CASE(o4_quick_pauses_lose_nothing)
 {
-    sdd_downloader *downloader = make_downloader(NULL);
-    record r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
+    OWNED_RECORD r = RECORD_INIT;
     char path[60];
     for (int i = 0; i < scaled(50); i++) {
         record_clear(&r);
@@ -116,15 +112,13 @@ CASE(o4_quick_pauses_lose_nothing)
         CHECK(sdd_response_header_count(r.response) >= 2 && sdd_response_header(r.response, "Content-Length"));
         order("/reset-stats");
     }
-    record_clear(&r);
-    destroy(downloader);
 }
 
 /* The total limit and the queue limit keep running in the background. A paused transfer can be cancelled. */
 CASE(o4_other_limits_apply_in_the_background)
 {
-    sdd_downloader *downloader = make_downloader(NULL);
-    record total = RECORD_INIT, queue = RECORD_INIT, cancelled = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
+    OWNED_RECORD total = RECORD_INIT, queue = RECORD_INIT, cancelled = RECORD_INIT;
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = record_request(&total, at("/hold/limits?after=10"));
     request.transfer = &transfer;
@@ -144,10 +138,6 @@ CASE(o4_other_limits_apply_in_the_background)
     CHECK_STATUS(sdd_cancel(token), SDD_OK);
     record_wait(&cancelled);
     CHECK_ENDED(&cancelled, SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_SENDING);
-    record_clear(&total);
-    record_clear(&queue);
-    record_clear(&cancelled);
-    destroy(downloader);
 }
 
 int main(void) { return run_cases(); }

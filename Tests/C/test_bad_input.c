@@ -62,7 +62,7 @@ CASE(every_bad_url_has_its_detail)
         { "data:image/png;base64,A", SDD_DETAIL_URL_MALFORMED }, { "javascript:alert(1)", SDD_DETAIL_URL_SCHEME },
         { "file:///etc/passwd", SDD_DETAIL_URL_SCHEME }, { "httpss://127.0.0.1/", SDD_DETAIL_URL_SCHEME },
     };
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         record_clear(&r);
         record_submit(NULL, &r, all[i].url, 0);
@@ -73,13 +73,12 @@ CASE(every_bad_url_has_its_detail)
         CHECK_EQUAL(r.has_url, is_readable);
         if (is_readable) CHECK_TEXT(r.url, all[i].url);
     }
-    record_clear(&r);
 }
 
 CASE(a_url_has_a_longest_length)
 {
     static const size_t lengths[] = { 65536, 65537, 9 << 20 };
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     for (int i = 0; i < 3; i++) {
         char *url = malloc(lengths[i] + 1);
         memset(url, 'a', lengths[i]);
@@ -94,7 +93,6 @@ CASE(a_url_has_a_longest_length)
             CHECK(!r.has_url);
         }
     }
-    record_clear(&r);
 }
 
 /* --------------------------------------------------------------------------------------- headers */
@@ -108,8 +106,8 @@ enum { BAD_HEADERS = sizeof bad_headers / sizeof *bad_headers };
 
 CASE(bad_headers_are_refused_at_the_call)
 {
-    sdd_downloader *downloader = make_downloader(NULL);
-    record r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
+    OWNED_RECORD r = RECORD_INIT;
     char *longest = calloc(1, (1 << 20) + 1);
     memset(longest, 'a', 1 << 20);
     for (size_t i = 0; i < BAD_HEADERS; i++)
@@ -122,15 +120,13 @@ CASE(bad_headers_are_refused_at_the_call)
     fetch(downloader, &r, at("/ok?after=bad-headers"), SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_OK, 0);
     free(longest);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 /* ------------------------------------------------------------------------------ a request's fields */
 
 CASE(bad_fields_of_a_request_end_it_before_anything_is_sent)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     const char *url = at("/ok/never-sent");
     for (size_t i = 0; i < BAD_HEADERS + 3; i++) {
         sdd_header headers[2] = { { "X-Good", "good" }, { NULL, NULL } };
@@ -170,7 +166,6 @@ CASE(bad_fields_of_a_request_end_it_before_anything_is_sent)
         CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_BAD_BODY);
     }
     CHECK_EQUAL(requests_of("/ok/never-sent"), 0);
-    record_clear(&r);
 }
 
 /* ---------------------------------------------------------------------------- tokens and handles */
@@ -178,7 +173,7 @@ CASE(bad_fields_of_a_request_end_it_before_anything_is_sent)
 CASE(an_ended_request_stays_ended)
 {
     sdd_downloader *downloader = make_downloader(NULL), *made_up = (sdd_downloader *)(uintptr_t)0x7ff0;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     fetch(downloader, &r, at("/ok"), SDD_OPTION_BYTES_ONLY);
     CHECK_STATUS(sdd_cancel(r.token), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_cancel(r.token + 1000000), SDD_ERROR_NOT_FOUND);
@@ -186,14 +181,13 @@ CASE(an_ended_request_stays_ended)
     destroy(downloader);
     for (int i = 0; i < 2; i++, downloader = made_up) every_call_gives(downloader, r.token, SDD_ERROR_CLOSED);
     CHECK_EQUAL(r.freed_count, 1);
-    record_clear(&r);
 }
 
 CASE(a_destroyed_cache_stays_destroyed)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     sdd_cache *cache = NULL, *made_up = (sdd_cache *)(uintptr_t)0x7ff0;
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     config.levels = SDD_CACHE_MEMORY;
     CHECK_STATUS(sdd_cache_create(&config, &cache), SDD_OK);
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
@@ -201,7 +195,6 @@ CASE(a_destroyed_cache_stays_destroyed)
     every_cache_call_gives(NULL, made_up, SDD_ERROR_CLOSED);
     /* A handle of one kind is not valid as another kind. */
     every_cache_call_gives(NULL, (sdd_cache *)downloader, SDD_ERROR_CLOSED);
-    destroy(downloader);
 }
 
 /* ------------------------------------------------------------------------------------------ loads */

@@ -57,22 +57,20 @@ CASE(broken_answers)
 
 CASE(a_reset_within_the_body)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     fetch(NULL, &r, at("/reset?size=100000&after=1000"), SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_CONNECTION_LOST, 0);
-    record_clear(&r);
 }
 
 /* The framing is sound, so that only the compressed data shows the fault. */
 CASE(a_packed_body_that_ends_too_early)
 {
     static const int drops[] = { 1, 8, 12, 500 };
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     for (int i = 0; i < 4; i++) {
         fetch(NULL, &r, atf("/gzip-cut?size=1000&drop=%d", drops[i]), SDD_OPTION_BYTES_ONLY);
         if (r.error != SDD_ERROR_TRUNCATED_BODY) CHECK_ENDED(&r, SDD_ERROR_CONTENT_ENCODING, 0);
     }
-    record_clear(&r);
 }
 
 CASE(bodies_without_end)
@@ -91,15 +89,14 @@ CASE(bodies_without_end)
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.limits = &limits;
     limits.max_body_bytes = 100000;
-    sdd_downloader *downloader = make_downloader(&config);
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
     CHECK_ROWS(downloader, rows);
-    destroy(downloader);
 }
 
 CASE(error_statuses_give_no_picture)
 {
     static const int statuses[] = { 400, 401, 403, 404, 410, 429, 500, 502, 503, 300, 999 };
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
         fetch(NULL, &r, atf("/status/%d", statuses[i]), 0);
         CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
@@ -112,7 +109,6 @@ CASE(error_statuses_give_no_picture)
     fetch(NULL, &r, at("/status/204"), 0);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_EMPTY);
     CHECK_EQUAL(r.http_status, 204);
-    record_clear(&r);
 }
 
 CASE(bodies_that_are_not_pictures)
@@ -135,13 +131,11 @@ CASE(bodies_that_are_not_pictures)
     sdd_limits limits = SDD_LIMITS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.limits = &limits;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     limits.max_pixels = 19 * 13 - 1;
-    sdd_downloader *downloader = make_downloader(&config);
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
     fetch(downloader, &r, at("/file/png/rgb8.png"), 0);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_TOO_MANY_PIXELS);
-    destroy(downloader);
-    record_clear(&r);
 }
 
 CASE(files_only_where_they_are_allowed)
@@ -152,7 +146,7 @@ CASE(files_only_where_they_are_allowed)
     config.network = &network;
     network.allow_file_urls = 1;
     sdd_downloader *downloader = make_downloader(&config);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     char path[1000], url[1010];
     snprintf(path, sizeof path, "%s/cut", setting("SDD_TEST_FOLDER"));
     snprintf(url, sizeof url, "file://%s", path);
@@ -180,7 +174,6 @@ CASE(files_only_where_they_are_allowed)
     fetch(downloader, &r, atf("/redirect?to=file://%s/", setting("SDD_TEST_FIXTURES")), 0);
     CHECK_ENDED(&r, SDD_ERROR_REDIRECT_REFUSED, SDD_DETAIL_REDIRECT_SCHEME);
     destroy(downloader);
-    record_clear(&r);
 }
 
 /* ----------------------------------------------------------------------------------- connections */
@@ -200,7 +193,7 @@ static int hold_port(int *port, int listens)
 
 CASE(unreachable_hosts)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     char url[100];
     int port, descriptor = hold_port(&port, 0);
     fetch(NULL, &r, "http://name.invalid/x.png", 0);
@@ -212,7 +205,6 @@ CASE(unreachable_hosts)
     CHECK_EQUAL(r.curl_code, 7);
     CHECK_EQUAL(r.system_error, ECONNREFUSED);
     close(descriptor);
-    record_clear(&r);
 }
 
 CASE(silence_has_a_limit)
@@ -232,7 +224,7 @@ CASE(silence_has_a_limit)
     sdd_downloader *downloader = make_downloader(&config);
     CHECK_ROWS(downloader, rows);
     /* The kernel accepts the connection, but no TLS handshake follows. */
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     char url[100];
     int port, descriptor = hold_port(&port, 1);
     snprintf(url, sizeof url, "https://127.0.0.1:%d/x.png", port);
@@ -240,7 +232,6 @@ CASE(silence_has_a_limit)
     CHECK_ENDED(&r, SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_CONNECT);
     close(descriptor);
     destroy(downloader);
-    record_clear(&r);
 }
 
 /* ------------------------------------------------------------------------------------------- TLS */
@@ -257,7 +248,7 @@ CASE(certificates_are_checked)
     config.network = &network;
     network.ca_file = setting("SDD_TEST_CA");
     sdd_downloader *downloader = make_downloader(&config);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     for (int i = 0; i < 3; i++) {
         const char *url = address_at(all[i].variable, "/png/rgb8.png");
         fetch(downloader, &r, url, 0);
@@ -283,7 +274,6 @@ CASE(certificates_are_checked)
     fetch(downloader, &r, address_at("SDD_TEST_TLS", "/png/rgb8.png"), 0);
     CHECK_ENDED(&r, SDD_ERROR_TLS, SDD_DETAIL_TLS_CA_FILE);
     destroy(downloader);
-    record_clear(&r);
 }
 
 int main(void) { return run_cases(); }

@@ -125,14 +125,12 @@ CASE(https_speaks_http2_where_the_server_does)
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.network = &network;
     network.ca_file = setting("SDD_TEST_CA");
-    sdd_downloader *downloader = make_downloader(&config);
-    record r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
+    OWNED_RECORD r = RECORD_INIT;
     fetch(downloader, &r, address_at("SDD_TEST_TLS", "/protocol"), SDD_OPTION_BYTES_ONLY);
     CHECK(sdd_bytes_size(r.bytes) == 8 && memcmp(sdd_bytes_data(r.bytes), "HTTP/2.0", 8) == 0);
     fetch(downloader, &r, address_at("SDD_TEST_TLS_HTTP1", "/protocol"), SDD_OPTION_BYTES_ONLY);
     CHECK(sdd_bytes_size(r.bytes) == 8 && memcmp(sdd_bytes_data(r.bytes), "HTTP/1.1", 8) == 0);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 /* --------------------------------------------------------------------------------------- bytes */
@@ -147,7 +145,7 @@ static void check_pattern(const record *r, const char *target, size_t size)
 
 CASE(bytes_come_as_they_were_sent)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     static const struct { const char *path, *target; } all[] = {
         { "/ok?size=100000", "/ok?size=100000" },
         { "/ok?size=100000&framing=chunked", "/ok?size=100000&framing=chunked" },
@@ -168,7 +166,6 @@ CASE(bytes_come_as_they_were_sent)
     fetch(NULL, &r, at("/empty"), SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK(sdd_bytes_size(r.bytes) == 0 && sdd_bytes_data(r.bytes) == NULL);
-    record_clear(&r);
 }
 
 CASE(equal_requests_share_one_transfer)
@@ -192,8 +189,8 @@ CASE(equal_requests_share_one_transfer)
 
 CASE(headers_are_set_read_and_removed)
 {
-    sdd_downloader *downloader = make_downloader(NULL);
-    record r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
+    OWNED_RECORD r = RECORD_INIT;
     char buffer[8] = "unseen";
     size_t length = 99;
     CHECK_STATUS(sdd_get_header(downloader, "x-one", NULL, 0, &length), SDD_ERROR_NOT_FOUND);
@@ -232,14 +229,12 @@ CASE(headers_are_set_read_and_removed)
     fetch(downloader, &r, at("/echo?removed"), SDD_OPTION_BYTES_ONLY);
     CHECK(echoes(&r, "Host: 127.0.0.1:") && echoes(&r, "Accept-Encoding: ")
         && !echoes(&r, "Accept-Encoding: identity"));
-    record_clear(&r);
-    destroy(downloader);
 }
 
 CASE(a_request_has_headers_method_and_body)
 {
-    sdd_downloader *downloader = make_downloader(NULL);
-    record r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
+    OWNED_RECORD r = RECORD_INIT;
     char body[] = "name=value\nwhatever", name[] = "X-Two", value[] = "its own";
     sdd_header headers[] = { { name, value }, { "accept", NULL }, { "Content-Type", "text/plain" } };
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
@@ -271,15 +266,13 @@ CASE(a_request_has_headers_method_and_body)
     record_wait(&r);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_EQUAL(sdd_bytes_size(r.bytes), 0);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 /* "libsdd/0.4.0 (Linux; x86_64) curl/7.88.1": this version, this machine, some version of libcurl. */
 CASE(h4_the_user_agent_names_library_machine_and_libcurl)
 {
-    sdd_downloader *downloader = make_downloader(NULL);
-    record r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
+    OWNED_RECORD r = RECORD_INIT;
     struct utsname machine;
     char begin[256], value[512], line[600];
     size_t length = 0;
@@ -303,14 +296,12 @@ CASE(h4_the_user_agent_names_library_machine_and_libcurl)
     CHECK_STATUS(sdd_set_header(downloader, "user-agent", NULL), SDD_OK);
     fetch(downloader, &r, at("/echo?agent=none"), SDD_OPTION_BYTES_ONLY);
     CHECK(!echoes(&r, "User-Agent"));
-    record_clear(&r);
-    destroy(downloader);
 }
 
 /* Neither 0 for what brought no picture nor the numbers of a system's network framework: 1001 and 3000 on. */
 CASE(e11_no_numbers_of_older_versions)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     fetch(NULL, &r, at("/empty"), 0);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_EMPTY);
     CHECK_EQUAL(r.error, 1001);
@@ -321,7 +312,6 @@ CASE(e11_no_numbers_of_older_versions)
     CHECK(r.error >= 3000 && r.error < 4000);
     for (sdd_status status = -4000; status < 1000; status++)
         if (status != SDD_OK) CHECK_TEXT(sdd_status_name(status), "SDD_ERROR_UNKNOWN");
-    record_clear(&r);
 }
 
 int main(void) { return run_cases(); }

@@ -40,7 +40,7 @@ static sdd_batch *begin(loader_in_folder *l, const sdd_tensor *tensor, uint64_t 
 
 CASE(z14_cached_items_are_not_downloaded)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     static char texts[20][200];
     for (int i = 0; i < 20; i++) {
         snprintf(texts[i], sizeof texts[i], "%s%d", at("/file/png/rgb8.png?batch="), i);
@@ -60,7 +60,6 @@ CASE(z14_cached_items_are_not_downloaded)
     CHECK_EQUAL(take_all(begin(&l, NULL, 0), 20), 0);
     CHECK_EQUAL(counts_of(l.cache.cache).memory_count, 20);
     CHECK_EQUAL(hits("/file/png/rgb8.png"), 20);
-    close_loader(&l);
 }
 
 /* ---------------------------------------------------------------- items changed by an options processor */
@@ -115,7 +114,7 @@ CASE(b14_modifiers_of_a_processor_are_freed)
 
 CASE(b14_a_processor_may_make_bad_requests)
 {
-    loader_in_folder l = open_processing(spoil);
+    OWNED_LOADER l = open_processing(spoil);
     sdd_batch *batch = begin(&l, NULL, 0);
     for (size_t taken = 0, count; taken < 20; taken += count) {
         sdd_batch_item item = SDD_BATCH_ITEM_INIT;
@@ -125,7 +124,6 @@ CASE(b14_a_processor_may_make_bad_requests)
         sdd_result_release(item.result);
     }
     CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
-    close_loader(&l);
 }
 
 CASE(a_loader_has_a_downloader_of_its_own)

@@ -6,7 +6,7 @@
 
 CASE(an_image_is_found_in_memory_and_then_on_disk)
 {
-    cache_in_folder c = open_default();
+    OWNED_CACHE c = open_default();
     sdd_image *stored = fixture_image("png/rgb8.png");
     CHECK_EQUAL(sdd_cache_contains_wait(c.cache, KEY, SDD_CACHE_ALL), 0);
     put(c.cache, KEY, sdd_image_retain(stored), NULL);
@@ -27,12 +27,11 @@ CASE(an_image_is_found_in_memory_and_then_on_disk)
     found = find_image(c.cache, KEY, NULL, SDD_ORIGIN_MEMORY); /* stored in memory again */
     check_image(found, "png/rgb8.pam");
     sdd_image_release(found);
-    close_cache(&c);
 }
 
 CASE(the_next_cache_in_the_folder_finds_an_entry)
 {
-    cache_in_folder c = open_default();
+    OWNED_CACHE c = open_default();
     put_text(c.cache, KEY, "kept");
     CHECK_STATUS(sdd_cache_destroy(c.cache), SDD_OK);
     c.cache = cache_at(c.folder);
@@ -40,12 +39,11 @@ CASE(the_next_cache_in_the_folder_finds_an_entry)
     put_text(c.cache, KEY, "in its place");
     check_text(c.cache, KEY, "in its place");
     CHECK_EQUAL(counts_of(c.cache).disk_count, 1);
-    close_cache(&c);
 }
 
 CASE(bytes_and_extended_come_as_they_were_given)
 {
-    cache_in_folder c = open_default();
+    OWNED_CACHE c = open_default();
     sdd_bytes *picture = fixture_bytes("jpeg/baseline-420.jpg"), *bytes = NULL, *extended = NULL;
     sdd_cache_item item = item_of(KEY, fixture_image("jpeg/baseline-420.jpg"), picture, SDD_CACHE_ALL);
     sdd_cache_query_options query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_BYTES);
@@ -76,7 +74,6 @@ CASE(bytes_and_extended_come_as_they_were_given)
     sdd_image_release(item.image);
     sdd_bytes_release(item.extended);
     sdd_bytes_release(picture);
-    close_cache(&c);
 }
 
 /* Returns the format of a key's file, by its first bytes. */
@@ -91,8 +88,8 @@ static int32_t format_of(sdd_cache *cache, const char *key)
 
 CASE(an_image_without_bytes_is_encoded)
 {
-    cache_in_folder c = open_default();
-    sdd_bytes *picture = fixture_bytes("png/rgb8.png");
+    OWNED_CACHE c = open_default();
+    OWNED_BYTES picture = fixture_bytes("png/rgb8.png");
     put(c.cache, "translucent", image_of("encoded/glass.pam"), NULL);
     put(c.cache, "opaque", image_of("encoded/opaque.pam"), NULL);
     put(c.cache, "decoded", fixture_image("png/rgb8.png"), NULL);
@@ -107,13 +104,11 @@ CASE(an_image_without_bytes_is_encoded)
     uint8_t *file = read_whole(path_of(c.cache, "decoded"), &size);
     CHECK(size >= sdd_bytes_size(picture) && memcmp(file, sdd_bytes_data(picture), sdd_bytes_size(picture)) == 0);
     free(file);
-    sdd_bytes_release(picture);
-    close_cache(&c);
 }
 
 CASE(the_levels_are_separate)
 {
-    cache_in_folder c = open_default();
+    OWNED_CACHE c = open_default();
     sdd_cache_item item = item_of("memory", fixture_image("png/rgb8.png"), NULL, SDD_CACHE_MEMORY);
     CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_OK);
     item.key = "disk";
@@ -126,7 +121,6 @@ CASE(the_levels_are_separate)
     CHECK_STATUS(find(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED);
     query = query_of("disk", SDD_CACHE_MEMORY, SDD_WANT_IMAGE);
     CHECK_STATUS(find(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED);
-    close_cache(&c);
 }
 
 CASE(a_cache_of_one_level_has_no_other)
@@ -141,20 +135,19 @@ CASE(a_cache_of_one_level_has_no_other)
     CHECK_EQUAL(counts_of(cache).disk_count, 0);
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
     config.levels = SDD_CACHE_DISK;
-    cache_in_folder c = open_cache(config);
+    OWNED_CACHE c = open_cache(config);
     put(c.cache, KEY, fixture_image("png/rgb8.png"), NULL);
     CHECK_EQUAL(sdd_cache_contains_wait(c.cache, KEY, SDD_CACHE_ALL), SDD_CACHE_DISK);
     sdd_image_release(find_image(c.cache, KEY, NULL, SDD_ORIGIN_DISK));
     sdd_image_release(find_image(c.cache, KEY, NULL, SDD_ORIGIN_DISK));
-    close_cache(&c);
 }
 
 /* ---------------------------------------------------------------------------- removed and cleared */
 
 CASE(a_removed_image_the_application_holds_is_not_found)
 {
-    cache_in_folder c = open_default();
-    sdd_image *held = fixture_image("png/rgb8.png");
+    OWNED_CACHE c = open_default();
+    OWNED_IMAGE held = fixture_image("png/rgb8.png");
     CHECK_STATUS(sdd_cache_remove_wait(c.cache, "never stored", SDD_CACHE_ALL), SDD_OK);
     put(c.cache, "a", sdd_image_retain(held), NULL);
     put(c.cache, "b", sdd_image_retain(held), NULL);
@@ -171,13 +164,11 @@ CASE(a_removed_image_the_application_holds_is_not_found)
     CHECK(access(path_of(c.cache, "c"), F_OK) != 0);
     put(c.cache, "a", sdd_image_retain(held), NULL); /* stored after the removal: it stays */
     CHECK_EQUAL(sdd_cache_contains_wait(c.cache, "a", SDD_CACHE_ALL), SDD_CACHE_ALL);
-    sdd_image_release(held);
-    close_cache(&c);
 }
 
 CASE(clearing_leaves_foreign_files_and_readers_alone)
 {
-    cache_in_folder c = open_default();
+    OWNED_CACHE c = open_default();
     char foreign[600];
     int32_t descriptor = -1;
     int64_t size = -1;
@@ -203,7 +194,6 @@ CASE(clearing_leaves_foreign_files_and_readers_alone)
     close(descriptor);
     put_text(c.cache, "after", "that");
     check_text(c.cache, "after", "that");
-    close_cache(&c);
 }
 
 /* ------------------------------------------------------------------------------------------- files */
@@ -216,7 +206,7 @@ CASE(a_file_is_named_by_the_md5_of_its_key)
         { "https://host.example/a.b/name", "fc48f48ba7d23eb7fcacb77392b78c9e" },
         { "any text", "ae821dc7991e1b65351446ab46f47d17" },
     };
-    cache_in_folder c = open_default();
+    OWNED_CACHE c = open_default();
     size_t length = 0;
     char small[4] = "abc";
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -230,7 +220,6 @@ CASE(a_file_is_named_by_the_md5_of_its_key)
         CHECK_STATUS(sdd_cache_path(c.cache, all[i].key, small, sizeof small, NULL), SDD_ERROR_BUFFER_TOO_SMALL);
         CHECK_TEXT(small, "abc");
     }
-    close_cache(&c);
 }
 
 static int private_to_us(const char *path, const struct stat *status, int kind, struct FTW *place)
@@ -259,9 +248,9 @@ CASE(only_the_user_may_read_files)
 CASE(a_viewer_opens_the_file_of_an_entry)
 {
     static const char *const pictures[] = { "png/rgb8.png", "jpeg/baseline-420.jpg", "jpeg/progressive-420.jpg" };
-    cache_in_folder c = open_default();
+    OWNED_CACHE c = open_default();
     for (size_t i = 0; i < 3; i++) {
-        sdd_bytes *picture = fixture_bytes(pictures[i]);
+        OWNED_BYTES picture = fixture_bytes(pictures[i]);
         sdd_image *image = NULL;
         int32_t descriptor = -1;
         int64_t size = 0;
@@ -280,9 +269,7 @@ CASE(a_viewer_opens_the_file_of_an_entry)
         CHECK(memcmp(file, sdd_bytes_data(picture), (size_t)size) == 0);
         close(descriptor);
         free(file);
-        sdd_bytes_release(picture);
     }
-    close_cache(&c);
 }
 
 CASE(large_entries_may_be_mapped)
@@ -307,7 +294,7 @@ CASE(large_entries_may_be_mapped)
 CASE(b7_a_thumbnail_is_made_of_the_original_without_the_network)
 {
     const char *url = at("/file/large/baseline.jpg"); /* 640 x 480 */
-    cache_in_folder c = open_default();
+    OWNED_CACHE c = open_default();
     sdd_decode_options small = SDD_DECODE_OPTIONS_INIT;
     char key[1024];
     small.target_width = 200;
@@ -331,12 +318,11 @@ CASE(b7_a_thumbnail_is_made_of_the_original_without_the_network)
     CHECK_EQUAL(sdd_image_pixel_format(made), SDD_PIXEL_FORMAT_BGRA8);
     sdd_image_release(made);
     CHECK_EQUAL(requests_of("/file/large/baseline.jpg"), 0);
-    close_cache(&c);
 }
 
 CASE(a_thumbnail_that_was_stored_needs_no_original)
 {
-    cache_in_folder c = open_default();
+    OWNED_CACHE c = open_default();
     sdd_decode_options small = SDD_DECODE_OPTIONS_INIT;
     char key[1024];
     small.target_width = 19;
@@ -348,7 +334,6 @@ CASE(a_thumbnail_that_was_stored_needs_no_original)
     sdd_image_release(found);
     sdd_cache_query_options query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_IMAGE);
     CHECK_STATUS(find(c.cache, &query, NULL, NULL, NULL, NULL), SDD_ERROR_NOT_CACHED);
-    close_cache(&c);
 }
 
 /* --------------------------------------------------------------------------------------- in memory */
@@ -364,7 +349,7 @@ enum { COST = 19 * 13 * 4 + 822 }; /* of png/rgb8.png in RGBA8, and its bytes */
 
 CASE(the_least_recently_used_is_evicted_first)
 {
-    cache_in_folder c = open_default();
+    OWNED_CACHE c = open_default();
     CHECK_STATUS(sdd_cache_set_memory_limits(c.cache, -1, 3), SDD_OK);
     put_in_memory(c.cache, "a");
     put_in_memory(c.cache, "b");
@@ -387,13 +372,12 @@ CASE(the_least_recently_used_is_evicted_first)
     CHECK_STATUS(sdd_cache_set_memory_limits(c.cache, 0, 0), SDD_OK);
     counts = counts_of(c.cache);
     CHECK(counts.max_memory_cost >= 16 << 20 && counts.max_memory_cost <= 512 << 20);
-    close_cache(&c);
 }
 
 CASE(a_trim_removes_half_or_all)
 {
     static const char *const keys[] = { "a", "b", "c", "d" };
-    cache_in_folder c = open_default();
+    OWNED_CACHE c = open_default();
     for (int i = 0; i < 4; i++) put_in_memory(c.cache, keys[i]);
     CHECK_STATUS(sdd_cache_trim_memory(c.cache, SDD_TRIM_HALF), SDD_OK);
     CHECK(!is_in_memory(c.cache, "a") && !is_in_memory(c.cache, "b"));
@@ -401,7 +385,6 @@ CASE(a_trim_removes_half_or_all)
     CHECK_STATUS(sdd_cache_trim_memory(c.cache, SDD_TRIM_ALL), SDD_OK);
     CHECK(!is_in_memory(c.cache, "c") && !is_in_memory(c.cache, "d"));
     CHECK_EQUAL(counts_of(c.cache).memory_cost, 0);
-    close_cache(&c);
 }
 
 CASE(an_image_the_application_holds_is_found_after_a_trim)
@@ -429,10 +412,9 @@ CASE(an_image_lives_longer_than_its_cache)
 {
     cache_in_folder c = open_default();
     put(c.cache, KEY, fixture_image("png/rgb8.png"), NULL);
-    sdd_image *held = sdd_cache_memory_image(c.cache, KEY);
+    OWNED_IMAGE held = sdd_cache_memory_image(c.cache, KEY);
     close_cache(&c);
     check_image(held, "png/rgb8.pam");
-    sdd_image_release(held);
 }
 
 /* ---------------------------------------------------------------------------- age, size, statistics */
@@ -447,7 +429,7 @@ CASE(an_old_entry_is_a_miss)
         sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
         config.disk_date = SDD_DATE_MODIFICATION;
         config.max_disk_age_ms = all[i].max_age_ms;
-        cache_in_folder c = open_cache(config);
+        OWNED_CACHE c = open_cache(config);
         put_text(c.cache, KEY, "some time ago");
         /* Where nothing may stay, the trim that starts when the cache opens may already have removed the file. */
         if (all[i].age != 0) make_older(path_of(c.cache, KEY), all[i].age);
@@ -457,7 +439,6 @@ CASE(an_old_entry_is_a_miss)
         CHECK_EQUAL(sdd_cache_contains_wait(c.cache, KEY, SDD_CACHE_DISK), all[i].is_there ? SDD_CACHE_DISK : 0);
         CHECK_STATUS(sdd_cache_trim_disk_wait(c.cache), SDD_OK);
         CHECK_EQUAL(access(path_of(c.cache, KEY), F_OK) == 0, all[i].is_there);
-        close_cache(&c);
     }
 }
 
@@ -470,14 +451,13 @@ CASE(p2_entries_expire_while_nobody_uses_the_cache)
     config.disk_date = SDD_DATE_MODIFICATION;
     config.max_disk_age_ms = 60000;
     config.trim_interval_ms = 20;
-    cache_in_folder c = open_cache(config);
+    OWNED_CACHE c = open_cache(config);
     put_text(c.cache, KEY, "some time ago");
     snprintf(watched_path, sizeof watched_path, "%s", path_of(c.cache, KEY));
     /* The first trims find nothing to remove. */
     while (counts_of(c.cache).trims < 4) sched_yield();
     make_older(watched_path, 90);
     CHECK(settles(is_watched_there, 0));
-    close_cache(&c);
 }
 
 static void put_large(sdd_cache *cache, const char *key)
@@ -491,7 +471,7 @@ CASE(over_the_limit_the_oldest_are_removed)
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.disk_date = SDD_DATE_MODIFICATION;
     config.low_water_percent = 90;
-    cache_in_folder c = open_cache(config);
+    OWNED_CACHE c = open_cache(config);
     put_large(c.cache, "a");
     put_large(c.cache, "b");
     put_large(c.cache, "c");
@@ -506,7 +486,6 @@ CASE(over_the_limit_the_oldest_are_removed)
     sdd_cache_statistics counts = counts_of(c.cache);
     CHECK(counts.disk_count == 2 && counts.disk_bytes >= 800000 && counts.disk_bytes <= 990000);
     CHECK(counts.trims >= 1 && counts.entries_trimmed == 1 && counts.trimmed_bytes >= 400000);
-    close_cache(&c);
 }
 
 CASE(with_access_dates_recently_used_entries_stay)
@@ -514,7 +493,7 @@ CASE(with_access_dates_recently_used_entries_stay)
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.low_water_percent = 90;
     config.max_disk_age_ms = -1;
-    cache_in_folder c = open_cache(config);
+    OWNED_CACHE c = open_cache(config);
     sdd_cache_query_options query = query_of("a", SDD_CACHE_DISK, SDD_WANT_BYTES);
     put_large(c.cache, "a");
     put_large(c.cache, "b");
@@ -526,13 +505,12 @@ CASE(with_access_dates_recently_used_entries_stay)
     CHECK_STATUS(sdd_cache_trim_disk_wait(c.cache), SDD_OK);
     CHECK_EQUAL(sdd_cache_contains_wait(c.cache, "b", SDD_CACHE_DISK), 0);
     CHECK_EQUAL(sdd_cache_contains_wait(c.cache, "a", SDD_CACHE_DISK), SDD_CACHE_DISK);
-    close_cache(&c);
 }
 
 CASE(every_statistic_counts)
 {
-    cache_in_folder c = open_default();
-    sdd_bytes *picture = fixture_bytes("png/rgb8.png");
+    OWNED_CACHE c = open_default();
+    OWNED_BYTES picture = fixture_bytes("png/rgb8.png");
     sdd_cache_query_options query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_IMAGE);
     put(c.cache, KEY, fixture_image("png/rgb8.png"), NULL);
     CHECK_STATUS(find(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK); /* from memory */
@@ -547,8 +525,6 @@ CASE(every_statistic_counts)
     CHECK(counts.entries_damaged == 0 && counts.errors == 0 && counts.last_error == 0);
     CHECK(counts.memory_cost == COST && counts.memory_count == 1 && counts.disk_count == 1);
     CHECK(counts.disk_bytes >= (int64_t)sdd_bytes_size(picture) && counts.http_fresh == 0 && counts.http_misses == 0);
-    sdd_bytes_release(picture);
-    close_cache(&c);
 }
 
 /* --------------------------------------------------------------------------------- several caches */
@@ -581,7 +557,7 @@ CASE(another_directory_is_merged)
 
 CASE(two_handles_share_a_folder)
 {
-    cache_in_folder c = open_default();
+    OWNED_CACHE c = open_default();
     sdd_cache *other = cache_at(c.folder);
     CHECK(other != c.cache);
     /* A handle that scans the folder does not know what another changes meanwhile, and its totals are wrong until its
@@ -600,7 +576,6 @@ CASE(two_handles_share_a_folder)
     put_text(c.cache, KEY, "again");
     CHECK_STATUS(sdd_cache_destroy(other), SDD_OK);
     check_text(c.cache, KEY, "again");
-    close_cache(&c);
 }
 
 CASE(read_only_folders_are_read_and_never_changed)

@@ -64,9 +64,8 @@ static void *look(void *unused)
 {
     for (int round = 0; round < 2; round++) {
         for (int i = 0; i < (round ? TURNS : 104); i++) {
-            sdd_image *image = sdd_cache_memory_image(cache, keys[i % 8]);
+            OWNED_IMAGE image = sdd_cache_memory_image(cache, keys[i % 8]);
             CHECK_EQUAL(sdd_image_width(image), i % 8 < 6 ? 19 : 0);
-            sdd_image_release(image);
         }
         pthread_barrier_wait(&together); /* main starts to count, or has counted */
         pthread_barrier_wait(&together);
@@ -101,11 +100,10 @@ CASE(a_hit_in_memory_allocates_nothing)
 CASE(the_librarys_allocations_are_counted)
 {
     atomic_store(&counts_now, 1);
-    sdd_bytes *bytes = text_bytes("these need memory");
+    OWNED_BYTES bytes = text_bytes("these need memory");
     atomic_store(&counts_now, 0);
     CHECK(atomic_load(&allocations) > 0);
     atomic_store(&allocations, 0);
-    sdd_bytes_release(bytes);
 }
 
 int main(void) { return run_cases(); }

@@ -33,7 +33,7 @@ CASE(the_shared_cache_works_without_its_folder)
 
 CASE(m19_previews_and_partial_images_are_refused)
 {
-    cache_in_folder c = open_default();
+    OWNED_CACHE c = open_default();
     size_t size;
     uint8_t *whole = fixture("png/rgb8.png", &size);
     sdd_decode_options lenient = SDD_DECODE_OPTIONS_INIT;
@@ -52,12 +52,11 @@ CASE(m19_previews_and_partial_images_are_refused)
     sdd_bytes_release(bytes);
     sdd_image_release(image);
     free(whole);
-    close_cache(&c);
 }
 
 CASE(unknown_values_are_refused)
 {
-    cache_in_folder c = open_default();
+    OWNED_CACHE c = open_default();
     sdd_cache_query_options query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_IMAGE);
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
     uint8_t pixels[64];
@@ -74,23 +73,20 @@ CASE(unknown_values_are_refused)
     CHECK_STATUS(sdd_cache_set_memory_limits(c.cache, 0, INT64_MIN), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_downloader_set_offline(NULL, -1), SDD_ERROR_INVALID_ARGUMENT);
     check_text(c.cache, KEY, "stays");
-    close_cache(&c);
 }
 
 CASE(items_that_cannot_be_stored)
 {
-    cache_in_folder c = open_default();
+    OWNED_CACHE c = open_default();
     sdd_cache_item item = item_of(KEY, NULL, NULL, SDD_CACHE_DEFAULT);
     CHECK_FAILS(sdd_cache_put_wait(c.cache, &item), SDD_ERROR_CACHE, SDD_DETAIL_CACHE_NOTHING);
-    sdd_bytes *bytes = item.bytes = text_bytes("text");
+    OWNED_BYTES bytes = item.bytes = text_bytes("text");
     item.levels = 4;
     CHECK_FAILS(sdd_cache_put_wait(c.cache, &item), SDD_ERROR_INVALID_ARGUMENT, 0);
     item.levels = SDD_CACHE_ALL;
     item.struct_size = sizeof(size_t) - 1;
     CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_EQUAL(counts_of(c.cache).disk_count, 0);
-    sdd_bytes_release(bytes);
-    close_cache(&c);
 }
 
 CASE(bad_keys_are_refused_and_odd_keys_work)
@@ -100,8 +96,8 @@ CASE(bad_keys_are_refused_and_odd_keys_work)
         "../../up", "/etc/passwd", "a/../../b.png", ".", "..", "https://host/a.p:n/g", "https://host/.hidden",
         "https://host/x.\x01", "name.\\", "C:\\a.png", "\n", " ", "https://host/%00.png", "https://host/a.%2e%2e%2fb",
     };
-    cache_in_folder c = open_default();
-    sdd_bytes *bytes = text_bytes("text");
+    OWNED_CACHE c = open_default();
+    OWNED_BYTES bytes = text_bytes("text");
     size_t folder = strlen(c.folder);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         sdd_cache_item item = item_of(bad[i], NULL, bytes, SDD_CACHE_DISK);
@@ -117,13 +113,11 @@ CASE(bad_keys_are_refused_and_odd_keys_work)
         CHECK(strncmp(path, c.folder, folder) == 0 && strstr(path + folder, "..") == NULL);
         CHECK(access(path, F_OK) == 0 && strchr(name_of(path), ':') == NULL);
     }
-    sdd_bytes_release(bytes);
-    close_cache(&c);
 }
 
 CASE(the_longest_key_and_the_longest_extension)
 {
-    cache_in_folder c = open_default();
+    OWNED_CACHE c = open_default();
     char *key = calloc(1, 65538), path[1024];
     sdd_bytes *bytes = text_bytes("x");
     memset(key, 'k', 65537);
@@ -144,7 +138,6 @@ CASE(the_longest_key_and_the_longest_extension)
         CHECK_EQUAL(strlen(name_of(path)), length <= 222 ? 33 + length : 32);
     }
     free(key);
-    close_cache(&c);
 }
 
 /* ----------------------------------------------------------------------------------------- configs */
@@ -218,7 +211,7 @@ CASE(bad_and_unsafe_folders_are_refused)
 static void check_damaged(cache_in_folder *c, const uint8_t *bytes, size_t size, sdd_bytes *picture, int is_certain)
 {
     sdd_cache_query_options query = query_of(KEY, SDD_CACHE_DISK, SDD_WANT_BYTES);
-    sdd_bytes *found = NULL;
+    OWNED_BYTES found = NULL;
     write_whole(path_of(c->cache, KEY), bytes, size);
     sdd_status status = find(c->cache, &query, NULL, &found, NULL, NULL);
     if (status == SDD_OK && !is_certain) {
@@ -228,13 +221,12 @@ static void check_damaged(cache_in_folder *c, const uint8_t *bytes, size_t size,
         CHECK_STATUS(status, SDD_ERROR_NOT_CACHED);
         CHECK(found == NULL && sdd_cache_contains_wait(c->cache, KEY, SDD_CACHE_DISK) == 0);
     }
-    sdd_bytes_release(found);
 }
 
 CASE(a_damaged_byte_is_a_miss)
 {
-    cache_in_folder c = open_default();
-    sdd_bytes *picture = fixture_bytes("png/rgb8.png");
+    OWNED_CACHE c = open_default();
+    OWNED_BYTES picture = fixture_bytes("png/rgb8.png");
     size_t size, body = sdd_bytes_size(picture);
     put(c.cache, KEY, NULL, sdd_bytes_retain(picture));
     uint8_t *file = read_whole(path_of(c.cache, KEY), &size);
@@ -255,13 +247,11 @@ CASE(a_damaged_byte_is_a_miss)
     sdd_image_release(find_image(c.cache, KEY, NULL, SDD_ORIGIN_DISK)); /* the unchanged file is valid */
     free(longer);
     free(file);
-    sdd_bytes_release(picture);
-    close_cache(&c);
 }
 
 CASE(an_entry_of_another_key_is_a_miss)
 {
-    cache_in_folder c = open_default();
+    OWNED_CACHE c = open_default();
     size_t size;
     put_text(c.cache, "one", "of one");
     uint8_t *file = read_whole(path_of(c.cache, "one"), &size);
@@ -269,7 +259,6 @@ CASE(an_entry_of_another_key_is_a_miss)
     check_text(c.cache, "two", NULL);
     check_text(c.cache, "one", "of one");
     free(file);
-    close_cache(&c);
 }
 
 /* -------------------------------------------------------------------------- other things than files */
@@ -316,9 +305,9 @@ CASE(a_symlink_is_not_followed)
 CASE(folders_and_pipes_in_place_of_files)
 {
     for (int kind = 0; kind < 2; kind++) {
-        cache_in_folder c = open_default();
+        OWNED_CACHE c = open_default();
         const char *place = place_for(c.cache);
-        sdd_bytes *bytes = text_bytes("text");
+        OWNED_BYTES bytes = text_bytes("text");
         sdd_cache_item item = item_of(KEY, NULL, bytes, SDD_CACHE_DISK);
         CHECK((kind == 0 ? mkdir(place, 0700) : mkfifo(place, 0600)) == 0);
         check_all_miss(c.cache); /* the library must not wait for the other end of the pipe */
@@ -332,8 +321,6 @@ CASE(folders_and_pipes_in_place_of_files)
         check_text(c.cache, "another", "is well");
         CHECK_STATUS(sdd_cache_trim_disk_wait(c.cache), SDD_OK);
         CHECK_STATUS(sdd_cache_clear_wait(c.cache, SDD_CACHE_ALL), SDD_OK);
-        sdd_bytes_release(bytes);
-        close_cache(&c);
     }
 }
 
@@ -360,7 +347,7 @@ CASE(a_cache_works_after_its_folder_is_removed)
 
 CASE(an_entry_that_cannot_be_written_is_in_memory)
 {
-    cache_in_folder c = open_default();
+    OWNED_CACHE c = open_default();
     struct rlimit old, none_more;
     sdd_cache_item item = item_of(KEY, fixture_image("large/rows.png"), NULL, SDD_CACHE_ALL);
     CHECK(getrlimit(RLIMIT_FSIZE, &old) == 0);
@@ -377,23 +364,20 @@ CASE(an_entry_that_cannot_be_written_is_in_memory)
     CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_OK); /* the cache continues to work */
     CHECK_EQUAL(sdd_cache_contains_wait(c.cache, KEY, SDD_CACHE_ALL), SDD_CACHE_ALL);
     sdd_image_release(item.image);
-    close_cache(&c);
 }
 
 CASE(an_entry_larger_than_the_cache_is_refused)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.max_disk_bytes = 10000;
-    cache_in_folder c = open_cache(config);
+    OWNED_CACHE c = open_cache(config);
     uint8_t zeros[20000] = { 0 };
-    sdd_bytes *bytes = sdd_bytes_create(zeros, sizeof zeros);
+    OWNED_BYTES bytes = sdd_bytes_create(zeros, sizeof zeros);
     sdd_cache_item item = item_of(KEY, NULL, bytes, SDD_CACHE_DISK);
     CHECK_FAILS(sdd_cache_put_wait(c.cache, &item), SDD_ERROR_CACHE, SDD_DETAIL_CACHE_TOO_LARGE);
     CHECK_EQUAL(sdd_cache_contains_wait(c.cache, KEY, SDD_CACHE_ALL), 0);
     CHECK_STATUS(sdd_cache_set_disk_limits(c.cache, -1, 0), SDD_OK);
     CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_OK);
-    sdd_bytes_release(bytes);
-    close_cache(&c);
 }
 
 int main(void) { return run_cases(); }

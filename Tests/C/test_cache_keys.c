@@ -29,7 +29,7 @@ CASE(a_smaller_form_says_so_before_the_extension)
         { "any text", 9, 8, SDD_FIT_INSIDE, "any text-Thumbnail({9.000000,8.000000},1)" },
         { "https://host/name.jpg", 0, 0, SDD_FIT_INSIDE, "https://host/name.jpg" },
     };
-    cache_in_folder c = open_default();
+    OWNED_CACHE c = open_default();
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
         char key[256], exact[256];
@@ -49,14 +49,13 @@ CASE(a_smaller_form_says_so_before_the_extension)
         CHECK_STATUS(sdd_cache_key(c.cache, all[i].url, &decode, NULL, 0, exact, expected + 1, NULL), SDD_OK);
         CHECK_TEXT(exact, all[i].key);
     }
-    close_cache(&c);
 }
 
 CASE(transforms_are_part_of_a_key)
 {
     sdd_transform list[2] = { SDD_TRANSFORM_INIT, SDD_TRANSFORM_INIT };
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
-    cache_in_folder c = open_default();
+    OWNED_CACHE c = open_default();
     char key[256];
     list[0].kind = SDD_TRANSFORM_FLIP;
     list[0].flip = SDD_FLIP_VERTICAL;
@@ -68,15 +67,13 @@ CASE(transforms_are_part_of_a_key)
     decode.target_height = 4;
     CHECK_STATUS(sdd_cache_key(c.cache, "https://host/name.jpg", &decode, list, 1, key, sizeof key, NULL), SDD_OK);
     CHECK_TEXT(key, "https://host/name-Thumbnail({5.000000,4.000000},1)-flip(vertical).jpg");
-    close_cache(&c);
 }
 
 CASE(a_url_is_its_own_key)
 {
-    cache_in_folder c = open_default();
+    OWNED_CACHE c = open_default();
     check_key(c.cache, "https://host/a%20b/c.png?token=1&x=%C3%A4", "https://host/a%20b/c.png?token=1&x=%C3%A4");
     check_key(c.cache, "any text \xc3\xa4", "any text \xc3\xa4");
-    close_cache(&c);
 }
 
 CASE(ignored_query_parameters_are_removed)
@@ -93,9 +90,8 @@ CASE(ignored_query_parameters_are_removed)
     };
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.ignored_query_parameters = "token,Expires,X-Amz-*";
-    cache_in_folder c = open_cache(config);
+    OWNED_CACHE c = open_cache(config);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) check_key(c.cache, all[i].url, all[i].key);
-    close_cache(&c);
 }
 
 /* ----------------------------------------------------------------------------------------- filters */
@@ -163,12 +159,11 @@ CASE(a_filter_is_not_asked_about_keys)
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.key_filter = filter_key;
     config.user_data = &f;
-    cache_in_folder c = open_cache(config);
+    OWNED_CACHE c = open_cache(config);
     put_text(c.cache, KEY, "its own");
     check_text(c.cache, KEY, "its own");
     check_text(c.cache, "other", NULL);
     CHECK_EQUAL(f.calls, 0);
-    close_cache(&c);
 }
 
 /* ------------------------------------------------------------------------------------- serializers */
@@ -237,14 +232,13 @@ CASE(a_serializer_makes_what_goes_to_disk)
 CASE(without_serialized_bytes_nothing_is_on_disk)
 {
     serializer s = { .lock = PTHREAD_MUTEX_INITIALIZER };
-    cache_in_folder c = open_with(&s);
+    OWNED_CACHE c = open_with(&s);
     sdd_cache_item item = item_of(KEY, fixture_image("png/rgb8.png"), NULL, SDD_CACHE_ALL);
     sdd_cache_put_wait(c.cache, &item);
     CHECK_EQUAL(s.calls, 1);
     CHECK_EQUAL(sdd_cache_contains_wait(c.cache, KEY, SDD_CACHE_ALL), SDD_CACHE_MEMORY);
     CHECK_EQUAL(counts_of(c.cache).errors, 0);
     sdd_image_release(item.image);
-    close_cache(&c);
 }
 
 CASE(a_store_asks_the_serializer_on_a_thread_of_the_cache)
@@ -254,11 +248,10 @@ CASE(a_store_asks_the_serializer_on_a_thread_of_the_cache)
     sdd_downloader *downloader = make_downloader(NULL);
     for (int i = 0; i < 50; i++) {
         char key[32];
-        sdd_bytes *bytes = text_bytes("stored");
+        OWNED_BYTES bytes = text_bytes("stored");
         snprintf(key, sizeof key, "key %d", i);
         sdd_cache_item item = item_of(key, NULL, bytes, SDD_CACHE_DISK);
         CHECK(sdd_cache_put(c.cache, downloader, &item) != 0);
-        sdd_bytes_release(bytes);
     }
     CHECK_STATUS(sdd_cache_flush_wait(c.cache, -1), SDD_OK);
     pthread_mutex_lock(&s.lock);
@@ -276,12 +269,11 @@ CASE(a_store_asks_the_serializer_on_a_thread_of_the_cache)
 CASE(nothing_is_serialized_for_memory)
 {
     serializer s = { .lock = PTHREAD_MUTEX_INITIALIZER, .answer = "never" };
-    cache_in_folder c = open_with(&s);
+    OWNED_CACHE c = open_with(&s);
     sdd_cache_item item = item_of(KEY, fixture_image("png/rgb8.png"), NULL, SDD_CACHE_MEMORY);
     CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_OK);
     CHECK_EQUAL(s.calls, 0);
     sdd_image_release(item.image);
-    close_cache(&c);
 }
 
 int main(void) { return run_cases(); }

@@ -72,8 +72,8 @@ static void flip_byte(const char *path, long offset)
 
 CASE(each_entry_has_its_facts)
 {
-    cache_in_folder c = open_default();
-    sdd_bytes *picture = fixture_bytes("png/rgb8.png");
+    OWNED_CACHE c = open_default();
+    OWNED_BYTES picture = fixture_bytes("png/rgb8.png");
     int64_t before = now_ms();
     list(c.cache, 0);
     CHECK_EQUAL(told.count, 0);
@@ -94,8 +94,6 @@ CASE(each_entry_has_its_facts)
     list(c.cache, SDD_LIST_CHECK); /* is no use of it */
     CHECK_EQUAL(entry_of(KEY)->used_ms, used);
     CHECK(counts_of(c.cache).disk_hits == 0);
-    sdd_bytes_release(picture);
-    close_cache(&c);
 }
 
 CASE(bad_entries_say_so)
@@ -103,7 +101,7 @@ CASE(bad_entries_say_so)
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.max_disk_age_ms = 60000;
     config.trim_interval_ms = -1;
-    cache_in_folder c = open_cache(config);
+    OWNED_CACHE c = open_cache(config);
     char path[1024];
     put_text(c.cache, "good", "good");
     put_text(c.cache, "old", "old");
@@ -131,12 +129,11 @@ CASE(bad_entries_say_so)
     list(c.cache, SDD_LIST_CHECK);
     CHECK(told.count == 2 && count_of(SDD_ENTRY_DAMAGED) == 0);
     CHECK_EQUAL(counts_of(c.cache).disk_count, 2);
-    close_cache(&c);
 }
 
 CASE(entries_are_removed_and_the_rest_stays)
 {
-    cache_in_folder c = open_default();
+    OWNED_CACHE c = open_default();
     char key[32];
     for (int i = 0; i < 1000; i++) {
         snprintf(key, sizeof key, "%d", i);
@@ -160,13 +157,12 @@ CASE(entries_are_removed_and_the_rest_stays)
         snprintf(key, sizeof key, "%d", i);
         if (i != 500) check_text(c.cache, key, "changed");
     }
-    close_cache(&c);
 }
 
 CASE(private_entries_have_the_key_of_their_url)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     const char *url = at("/file/png/rgb8.png");
     sdd_header header = { "Authorization", "Bearer secret" };
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
@@ -185,8 +181,6 @@ CASE(private_entries_have_the_key_of_their_url)
     told.unwanted = NULL;
     list(l.cache.cache, 0);
     CHECK_EQUAL(told.count, 0);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 CASE(caches_without_files_are_refused)

@@ -40,9 +40,9 @@ CASE(a_query_gives_the_same_warm_as_cold)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.no_live_images = 1; /* the delivering thread may still have the last result's image */
-    cache_in_folder c = open_cache(config);
-    sdd_downloader *downloader = make_downloader(NULL);
-    record r = RECORD_INIT;
+    OWNED_CACHE c = open_cache(config);
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
+    OWNED_RECORD r = RECORD_INIT;
     sdd_bytes *picture = fixture_bytes("jpeg/baseline-420.jpg");
     sdd_cache_item item = item_of(KEY, NULL, picture, SDD_CACHE_ALL);
     item.extended = text_bytes("the application's");
@@ -71,16 +71,13 @@ CASE(a_query_gives_the_same_warm_as_cold)
     }
     sdd_bytes_release(picture);
     sdd_bytes_release(item.extended);
-    record_clear(&r);
-    destroy(downloader);
-    close_cache(&c);
 }
 
 CASE(a_query_ends_with_the_cached_entry)
 {
-    cache_in_folder c = open_default();
-    sdd_downloader *downloader = make_downloader(NULL);
-    record r = RECORD_INIT;
+    OWNED_CACHE c = open_default();
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
+    OWNED_RECORD r = RECORD_INIT;
     sdd_cache_item item = item_of(KEY, fixture_image("png/rgb8.png"), NULL, SDD_CACHE_ALL);
     item.extended = text_bytes("the host's");
     CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_OK);
@@ -103,18 +100,15 @@ CASE(a_query_ends_with_the_cached_entry)
     put_text(c.cache, "text", "no picture");
     look_for(downloader, c.cache, &r, "text", SDD_WANT_IMAGE);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
-    record_clear(&r);
-    destroy(downloader);
-    close_cache(&c);
 }
 
 CASE(no_callback_comes_inside_the_call)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    cache_in_folder c = open_default();
-    record r = RECORD_INIT;
+    OWNED_CACHE c = open_default();
+    OWNED_RECORD r = RECORD_INIT;
     config.delivery = SDD_DELIVERY_APPLICATION;
-    sdd_downloader *downloader = make_downloader(&config);
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
     sdd_cache_item item = item_of(KEY, fixture_image("png/rgb8.png"), NULL, SDD_CACHE_MEMORY);
     CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_OK);
     sdd_cache_query_options query = record_query(&r, KEY, SDD_WANT_IMAGE);
@@ -124,17 +118,14 @@ CASE(no_callback_comes_inside_the_call)
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK(r.freed_count == 1 && pthread_equal(r.thread, pthread_self()));
     sdd_image_release(item.image);
-    record_clear(&r);
-    destroy(downloader);
-    close_cache(&c);
 }
 
 enum { QUERIES = 60 };
 
 CASE(equal_queries_share_the_decoding)
 {
-    cache_in_folder c = open_default();
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_CACHE c = open_default();
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     sdd_statistics statistics = SDD_STATISTICS_INIT;
     record records[QUERIES];
     put(c.cache, KEY, NULL, fixture_bytes("large/baseline.jpg"));
@@ -151,17 +142,15 @@ CASE(equal_queries_share_the_decoding)
     CHECK_STATUS(sdd_downloader_get_statistics(downloader, &statistics), SDD_OK);
     CHECK(statistics.images_decoded == 1 && statistics.transfers_started == 0);
     for (int i = 0; i < QUERIES; i++) record_clear(&records[i]);
-    destroy(downloader);
-    close_cache(&c);
 }
 
 CASE(a_cancelled_query_ends_once)
 {
-    cache_in_folder c = open_default();
-    sdd_downloader *downloader = make_downloader(NULL);
-    sdd_bytes *picture = fixture_bytes("large/baseline.jpg");
+    OWNED_CACHE c = open_default();
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
+    OWNED_BYTES picture = fixture_bytes("large/baseline.jpg");
     for (int i = 0; i < scaled(200); i++) {
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         if (i % 20 == 0) {
             put(c.cache, KEY, NULL, sdd_bytes_retain(picture));
             CHECK_STATUS(sdd_cache_trim_memory(c.cache, SDD_TRIM_ALL), SDD_OK);
@@ -178,23 +167,19 @@ CASE(a_cancelled_query_ends_once)
         else
             CHECK_ENDED(&r, i % 3 ? SDD_OK : SDD_ERROR_NOT_CACHED, 0);
         CHECK_STATUS(sdd_cancel(token), SDD_ERROR_NOT_FOUND);
-        record_clear(&r);
     }
-    sdd_bytes_release(picture);
-    destroy(downloader);
-    close_cache(&c);
 }
 
 /* ------------------------------------------------------------------------------------------- stores */
 
 CASE(a_store_is_found_at_once_and_ends_on_disk)
 {
-    cache_in_folder c = open_default();
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_CACHE c = open_default();
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     sdd_cache_query_options query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_BOTH);
     bodies_go_elsewhere = 1;
     for (int i = 0; i < 20; i++) {
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         sdd_cache_item item = item_of(KEY, fixture_image("png/rgb8.png"), NULL, SDD_CACHE_ALL);
         item.completed = record_completed;
         item.user_data = &r;
@@ -207,20 +192,17 @@ CASE(a_store_is_found_at_once_and_ends_on_disk)
         CHECK_ENDED(&r, SDD_OK, 0);
         CHECK(r.token == token && access(path_of(c.cache, KEY), F_OK) == 0);
         sdd_image_release(item.image);
-        record_clear(&r);
         CHECK_STATUS(sdd_cache_remove_wait(c.cache, KEY, SDD_CACHE_ALL), SDD_OK);
         CHECK_EQUAL(sdd_cache_contains_wait(c.cache, KEY, SDD_CACHE_ALL), 0);
     }
     bodies_go_elsewhere = 0;
-    destroy(downloader);
-    close_cache(&c);
 }
 
 /* Stores and removals take effect in the order of the calls: the last call wins. */
 CASE(stores_and_removals_keep_their_order)
 {
-    cache_in_folder c = open_default();
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_CACHE c = open_default();
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     char text[32];
     for (int i = 0; i < scaled(300); i++) {
         snprintf(text, sizeof text, "text %d", i);
@@ -242,8 +224,6 @@ CASE(stores_and_removals_keep_their_order)
     c.cache = cache_at(c.folder);
     check_text(c.cache, KEY, "last");
     CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
-    destroy(downloader);
-    close_cache(&c);
 }
 
 /* -------------------------------------------------------------------------- destroyed while in use */
@@ -252,7 +232,7 @@ CASE(every_query_ends_though_its_cache_is_destroyed)
 {
     for (int round = 0; round < scaled(20); round++) {
         cache_in_folder c = open_default();
-        sdd_downloader *downloader = make_downloader(NULL);
+        OWNED_DOWNLOADER downloader = make_downloader(NULL);
         record records[QUERIES];
         put(c.cache, KEY, NULL, fixture_bytes("large/baseline.jpg"));
         for (int i = 0; i < QUERIES; i++) {
@@ -267,14 +247,13 @@ CASE(every_query_ends_though_its_cache_is_destroyed)
             if (records[i].error != SDD_ERROR_NOT_CACHED) CHECK_ENDED(&records[i], i % 4 ? SDD_OK : -1, 0);
             record_clear(&records[i]);
         }
-        destroy(downloader);
     }
 }
 
 CASE(every_query_ends_though_its_downloader_is_destroyed)
 {
     for (int round = 0; round < scaled(20); round++) {
-        cache_in_folder c = open_default();
+        OWNED_CACHE c = open_default();
         sdd_downloader *downloader = make_downloader(NULL);
         record records[QUERIES];
         put(c.cache, KEY, NULL, fixture_bytes("large/baseline.jpg"));
@@ -289,7 +268,6 @@ CASE(every_query_ends_though_its_downloader_is_destroyed)
             if (records[i].error != SDD_ERROR_CANCELLED) CHECK_ENDED(&records[i], SDD_OK, 0);
             record_clear(&records[i]);
         }
-        close_cache(&c);
     }
 }
 
@@ -298,10 +276,9 @@ CASE(nothing_is_left_of_a_cache)
     sdd_cache_query_options query = query_of(KEY, SDD_CACHE_ALL, SDD_WANT_IMAGE);
     int threads = count_threads(), descriptors = count_descriptors();
     for (int i = 0; i < 5; i++) {
-        cache_in_folder c = open_default();
+        OWNED_CACHE c = open_default();
         put(c.cache, KEY, fixture_image("png/rgb8.png"), NULL);
         CHECK_STATUS(find(c.cache, &query, NULL, NULL, NULL, NULL), SDD_OK);
-        close_cache(&c);
     }
     CHECK_NOTHING_LEFT(threads, descriptors);
 }
@@ -312,10 +289,10 @@ CASE(a_fresh_response_needs_no_network)
 {
     const char *path = "/file/png/rgb8.png?header=Cache-Control:%20max-age=600";
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    cache_in_folder c = open_default();
-    record r = RECORD_INIT;
+    OWNED_CACHE c = open_default();
+    OWNED_RECORD r = RECORD_INIT;
     config.cache = c.cache;
-    sdd_downloader *downloader = make_downloader(&config);
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
     fetch(downloader, &r, at(path), SDD_OPTION_USE_HTTP_CACHE);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_EQUAL(r.origin, SDD_ORIGIN_NETWORK);
@@ -335,9 +312,6 @@ CASE(a_fresh_response_needs_no_network)
     fetch(downloader, &r, at("/ok/asked"), SDD_OPTION_BYTES_ONLY); /* other requests work as before */
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_STATUS(sdd_downloader_set_offline(downloader, 0), SDD_OK);
-    record_clear(&r);
-    destroy(downloader);
-    close_cache(&c);
 }
 
 /* Ends with the range's bytes, or without them, in `r`. */
@@ -359,12 +333,12 @@ CASE(u6_a_range_needs_no_network)
 {
     const char *path = "/file/png/rgb8.png?header=Cache-Control:%20max-age=600";
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    cache_in_folder c = open_default();
-    record r = RECORD_INIT;
-    sdd_bytes *whole = fixture_bytes("png/rgb8.png");
+    OWNED_CACHE c = open_default();
+    OWNED_RECORD r = RECORD_INIT;
+    OWNED_BYTES whole = fixture_bytes("png/rgb8.png");
     const size_t size = sdd_bytes_size(whole);
     config.cache = c.cache;
-    sdd_downloader *downloader = make_downloader(&config);
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
     long asked = requests_of("/file/png/rgb8.png");
     fetch(downloader, &r, at(path), SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_OK, 0);
@@ -380,29 +354,22 @@ CASE(u6_a_range_needs_no_network)
     ask_for_range(downloader, &r, path, "999999999-");
     CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
     CHECK_EQUAL(requests_of("/file/png/rgb8.png"), asked + 1);
-    record_clear(&r);
-    sdd_bytes_release(whole);
-    destroy(downloader);
-    close_cache(&c);
 }
 
 /* What is ignored must be there: the option uses the HTTP cache by itself. */
 CASE(o3_the_option_alone_uses_the_http_cache)
 {
-    cache_in_folder c = open_default();
+    OWNED_CACHE c = open_default();
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.cache = c.cache;
-    sdd_downloader *downloader = make_downloader(&config);
-    record r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
+    OWNED_RECORD r = RECORD_INIT;
     const char *url = at("/file/png/rgb8.png?o3&header=Cache-Control:%20max-age=600");
     fetch(downloader, &r, url, SDD_OPTION_IGNORE_CACHED_RESPONSE);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_STATUS(sdd_cache_flush_wait(c.cache, -1), SDD_OK);
     fetch(downloader, &r, url, SDD_OPTION_IGNORE_CACHED_RESPONSE);
     CHECK_ENDED(&r, SDD_ERROR_NOT_MODIFIED, 0);
-    record_clear(&r);
-    destroy(downloader);
-    close_cache(&c);
 }
 
 /* A cache in a downloader's config may be destroyed before the downloader. */
@@ -411,18 +378,16 @@ CASE(a_downloader_works_without_its_destroyed_cache)
     const char *path = "/file/png/rgb8.png?header=Cache-Control:%20max-age=600&gone";
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     cache_in_folder c = open_default();
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     config.cache = c.cache;
     config.http_cache = 1;
-    sdd_downloader *downloader = make_downloader(&config);
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
     fetch(downloader, &r, at(path), 0);
     CHECK_ENDED(&r, SDD_OK, 0);
     close_cache(&c);
     fetch(downloader, &r, at(path), 0);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_EQUAL(r.origin, SDD_ORIGIN_NETWORK);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 /* The cache of a downloader and requests with and without the bit: nothing is stored or found without it. */
@@ -430,10 +395,10 @@ CASE(x32_without_the_bit_nothing_is_kept)
 {
     static const char path[] = "/ok/kept?size=1000&header=Cache-Control:%20max-age=600";
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    cache_in_folder c = open_default();
-    record r = RECORD_INIT;
+    OWNED_CACHE c = open_default();
+    OWNED_RECORD r = RECORD_INIT;
     config.cache = c.cache;
-    sdd_downloader *downloader = make_downloader(&config);
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
     static const struct { uint64_t options; int32_t origin; int requests; } all[] = {
         { 0, SDD_ORIGIN_NETWORK, 1 },
         { SDD_OPTION_USE_HTTP_CACHE, SDD_ORIGIN_NETWORK, 2 },
@@ -448,9 +413,6 @@ CASE(x32_without_the_bit_nothing_is_kept)
         CHECK_STATUS(sdd_cache_flush_wait(c.cache, -1), SDD_OK);
         CHECK_EQUAL(sdd_cache_contains_wait(c.cache, at(path), SDD_CACHE_ALL), i == 0 ? 0 : SDD_CACHE_DISK);
     }
-    record_clear(&r);
-    destroy(downloader);
-    close_cache(&c);
 }
 
 /* X16: by a validator where the server has one, else by the bytes. X37: the same end as 1002, others are delivered. */
@@ -463,10 +425,10 @@ CASE(x16_x37_what_is_the_same_is_not_delivered)
     uint64_t uses = SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_BYTES_ONLY;
     uint64_t ignores = uses | SDD_OPTION_IGNORE_CACHED_RESPONSE;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    cache_in_folder c = open_default();
-    record r = RECORD_INIT;
+    OWNED_CACHE c = open_default();
+    OWNED_RECORD r = RECORD_INIT;
     config.cache = c.cache;
-    sdd_downloader *downloader = make_downloader(&config);
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
     for (int i = 0; i < 2; i++) {
         const char *path = i ? compared : validated;
         fetch(downloader, &r, at(path), uses);
@@ -483,9 +445,6 @@ CASE(x16_x37_what_is_the_same_is_not_delivered)
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK(sdd_bytes_size(r.bytes) == 3 && memcmp(sdd_bytes_data(r.bytes), "two", 3) == 0);
     CHECK_EQUAL(r.origin, SDD_ORIGIN_NETWORK);
-    record_clear(&r);
-    destroy(downloader);
-    close_cache(&c);
 }
 
 int main(void) { return run_cases(); }

@@ -350,7 +350,7 @@ static int has_picture(const world *o, int person) { return person != NOBODY || 
 static void kept(world *o, const char *name, levels at, const sdd_decode_options *decode, int32_t origin)
 {
     char path[4096];
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     path_for(path, o, name, files, "");
     for (int p = 0; p < PERSONS; p++) {
         load_for(o, &r, p, path, SDD_OPTION_FROM_CACHE_ONLY, at, decode);
@@ -367,7 +367,6 @@ static void kept(world *o, const char *name, levels at, const sdd_decode_options
         load_for(o, &r, p, path, 0, at, decode);
         check_gets_own(o, &r, p, decode, "in the end");
     }
-    record_clear(&r);
 }
 
 static void in_memory(world *o)
@@ -380,7 +379,7 @@ static void on_disk(world *o)
 {
     levels at = { SDD_CACHE_DISK, SDD_CACHE_DISK };
     char path[4096];
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     kept(o, "disk", at, NULL, SDD_ORIGIN_DISK);
     path_for(path, o, "disk", files, "");
     sdd_cache *again = cache_at(o->cache.folder);
@@ -404,7 +403,6 @@ static void on_disk(world *o)
         if (seat(o, p) == p) CHECK_STATUS(sdd_loader_destroy(o->loaders[p]), SDD_OK);
     memcpy(o->loaders, before, sizeof before);
     CHECK_STATUS(sdd_cache_destroy(again), SDD_OK);
-    record_clear(&r);
 }
 
 static void thumbnails(world *o)
@@ -420,7 +418,7 @@ static void in_the_http_cache(world *o)
 {
     enum { USES = SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_BYTES_ONLY };
     char path[4096];
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     path_for(path, o, "http", files, "&header=Cache-Control:%20max-age%3D3600");
     for (int p = 0; p < PERSONS; p++) {
         download_for(o, &r, p, path, USES);
@@ -435,7 +433,6 @@ static void in_the_http_cache(world *o)
         check_gets_own(o, &r, p, NULL, "in the end");
         if (has_picture(o, p) && r.origin != SDD_ORIGIN_HTTP_FRESH) IN_CELL("%s's own is not fresh in the end", names[p]);
     }
-    record_clear(&r);
 }
 
 /* Repeats the download until the part is found: another thread writes it. */
@@ -455,7 +452,7 @@ static void parts(world *o)
 {
     static const char *const cut[PERSONS] = { "ranged", "ranged", "ranged" };
     char path[4096];
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     path_for(path, o, "parts", cut, "&cuts=100");
     for (int p = 0; p < PERSONS; p++) {
         download_for(o, &r, p, path, SDD_OPTION_RESUME | SDD_OPTION_BYTES_ONLY);
@@ -466,7 +463,6 @@ static void parts(world *o)
         if (o->w == VARIED || p != ALICE) go_on(o, &r, p, path, "the rest");
     }
     if (o->w != VARIED) go_on(o, &r, ALICE, path, "the rest, later");
-    record_clear(&r);
 }
 
 /* One caller is refused, which must not affect the others. */
@@ -476,7 +472,7 @@ static void in_the_failed_list(world *o)
         { "status/403", "ok", "ok" }, { "ok", "status/404", "ok" }, { "ok", "ok", "status/403" },
     };
     levels none = { SDD_CACHE_NONE, SDD_CACHE_NONE };
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     for (int refused = 0; refused < PERSONS; refused++) {
         char path[4096], name[20];
         snprintf(name, sizeof name, "refused-%d", refused);
@@ -493,14 +489,13 @@ static void in_the_failed_list(world *o)
             check_gets_own(o, &r, p, NULL, "after another was refused");
         }
     }
-    record_clear(&r);
 }
 
 /* The cached image delivered during a refresh is the caller's own, too. */
 static void refreshed(world *o)
 {
     char path[4096];
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     path_for(path, o, "refresh", files, "&header=Cache-Control:%20max-age%3D0");
     for (int turn = 0; turn < 2; turn++) {
         for (int p = 0; p < PERSONS; p++) {
@@ -511,7 +506,6 @@ static void refreshed(world *o)
             check_gets_own(o, &r, p, NULL, "after a refresh");
         }
     }
-    record_clear(&r);
 }
 
 /* ------------------------------------------------------------------------------ search for secrets */
@@ -678,7 +672,7 @@ CASE(an_alternative_with_its_own_user_info)
 /* Checks that the same URL without the cookie gets its own result, by the HTTP cache and by loads. */
 static void check_kept_from_nobody(world *o, const char *url, const char *when)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     snprintf(cell, sizeof cell, "[%s]", when);
     CHECK_STATUS(sdd_cache_flush_wait(o->cache.cache, -1), SDD_OK);
     fetch(o->downloaders[0], &r, url, SDD_OPTION_BYTES_ONLY | SDD_OPTION_USE_HTTP_CACHE);
@@ -688,7 +682,6 @@ static void check_kept_from_nobody(world *o, const char *url, const char *when)
     CHECK(sdd_loader_submit(o->loaders[0], &request) != 0);
     record_wait(&r);
     check_gets_own(o, &r, NOBODY, NULL, "by a load");
-    record_clear(&r);
 }
 
 /* The cookie is set after the request was submitted and before it is sent. */

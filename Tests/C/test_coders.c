@@ -16,7 +16,7 @@ static void check_is_toy(const record *r)
 
 CASE(b18_a_downloader_has_a_coder)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     toy own = { 0 };
     sdd_coder coder = toy_coder(&own);
     sdd_downloader *downloader = toy_downloader(), *other = toy_downloader();
@@ -33,12 +33,11 @@ CASE(b18_a_downloader_has_a_coder)
     destroy(downloader);
     CHECK_EQUAL(own.freed, 1);
     destroy(other);
-    record_clear(&r);
 }
 
 CASE(b18_the_shared_downloader_may_have_one)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     static toy own = { .magic = "\x89PNG", .format = SDD_IMAGE_FORMAT_PNG };
     sdd_coder coder = toy_coder(&own);
     coder.user_data_free = NULL; /* the shared downloader never ends */
@@ -49,18 +48,17 @@ CASE(b18_the_shared_downloader_may_have_one)
     own.magic = "none";
     fetch(NULL, &r, at("/file/png/rgb8.png"), 0);
     CHECK_ENDED(&r, SDD_OK, 0);
-    record_clear(&r);
 }
 
 /* A downloader's coders are asked before those of the process, each from the newest to the oldest, and the library's
    own last. */
 CASE(c12_the_newest_is_asked_first)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     toy old = { .name = "old", .format = 1001 }, new = { .name = "new", .format = 1002 };
     toy own = { .name = "own", .format = SDD_IMAGE_FORMAT_GIF }, other = { .name = "other", .magic = "none" };
     sdd_coder coders[] = { toy_coder(&old), toy_coder(&new), toy_coder(&own), toy_coder(&other) };
-    sdd_downloader *downloader = toy_downloader();
+    OWNED_DOWNLOADER downloader = toy_downloader();
     CHECK_STATUS(sdd_downloader_add_coder(downloader, &coders[2]), SDD_OK);
     CHECK_STATUS(sdd_downloader_add_coder(downloader, &coders[3]), SDD_OK);
     CHECK_STATUS(sdd_process_add_coder(&coders[0]), SDD_OK);
@@ -83,17 +81,15 @@ CASE(c12_the_newest_is_asked_first)
     CHECK_STATUS(sdd_process_remove_coder("new"), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_process_remove_coder("old"), SDD_OK);
     CHECK_EQUAL(old.freed, 1);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 /* The hint selects the coder of a body that no coder recognizes; it is ignored for a body that one does. */
 CASE(b27_the_hint_names_a_format_bytes_do_not_tell)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     toy raw = { .name = "raw", .format = 1234, .magic = "none" }, known = { .name = "known", .magic = "KNOW" };
     sdd_coder coders[] = { toy_coder(&raw), toy_coder(&known) };
-    sdd_downloader *downloader = toy_downloader();
+    OWNED_DOWNLOADER downloader = toy_downloader();
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
     uint8_t bytes[TOY_SIZE];
     memcpy(bytes, toy_bytes(1, NO_FAULT), TOY_SIZE);
@@ -115,18 +111,16 @@ CASE(b27_the_hint_names_a_format_bytes_do_not_tell)
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
     CHECK(raw.opened == 1 && known.opened == 1);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 /* ----------------------------------------------------------------------- frames and decode options */
 
 CASE(z11_z15_frames_follow_the_decode_options)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     toy own = { 0 };
     sdd_coder coder = toy_coder(&own);
-    sdd_downloader *downloader = toy_downloader();
+    OWNED_DOWNLOADER downloader = toy_downloader();
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
     CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder), SDD_OK);
     options.pixel_format = SDD_PIXEL_FORMAT_BGRA8;
@@ -138,8 +132,6 @@ CASE(z11_z15_frames_follow_the_decode_options)
     CHECK_STATUS(sdd_downloader_set_decode_options(downloader, &options), SDD_OK);
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     CHECK(sdd_image_width(r.image) == 1 && sdd_image_height(r.image) == 1 && own.wanted_side == 1);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 static sdd_transfer begun_transfer;
@@ -164,10 +156,10 @@ CASE(b18_a_body_that_comes_in_pieces)
 {
     sem_init(&has_begun, 0, 0);
     for (int is_hinted = 0; is_hinted < 2; is_hinted++) {
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         toy own = { .magic = is_hinted ? "none" : "TOY!" };
         sdd_coder coder = toy_coder(&own);
-        sdd_downloader *downloader = make_downloader(NULL);
+        OWNED_DOWNLOADER downloader = make_downloader(NULL);
         sdd_transport transport = SDD_TRANSPORT_INIT;
         sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
         options.format_hint = is_hinted ? TOY_FORMAT : 0;
@@ -189,8 +181,6 @@ CASE(b18_a_body_that_comes_in_pieces)
         CHECK(image_info(r.image).format == TOY_FORMAT && sdd_image_pixels(r.image)[7] == 7);
         /* At most about each of the first four bytes, then whether it shows previews, and at the end. */
         CHECK(own.opened == 1 && own.closed == 1 && own.asked <= 6);
-        record_clear(&r);
-        destroy(downloader);
     }
 }
 
@@ -207,7 +197,7 @@ CASE(every_fault_is_an_error)
         { A_DETAIL, SDD_DETAIL_IMAGE_TOO_MANY_SCANS }, { NO_MEMORY, SDD_DETAIL_IMAGE_NO_MEMORY },
         { OVER_MAX_PIXELS, SDD_DETAIL_IMAGE_TOO_MANY_PIXELS }, { BEYOND_MAX_PIXELS, SDD_DETAIL_IMAGE_TOO_MANY_PIXELS },
     };
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     toy own = { 0 };
     sdd_coder coder = toy_coder(&own);
     sdd_downloader *downloader = toy_downloader();
@@ -230,7 +220,6 @@ CASE(every_fault_is_an_error)
     own.fault_of_open = NO_DECODER;
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_CODER);
-    record_clear(&r);
     destroy(downloader);
     CHECK(own.freed == 1 && own.closed == own.opened);
 }
@@ -245,7 +234,7 @@ CASE(b18_a_coder_of_the_process_encodes)
     toy jpeg = { .name = "jpeg", .format = SDD_IMAGE_FORMAT_JPEG, .magic = "none" };
     sdd_coder coders[] = { toy_coder(&own), toy_coder(&plain), toy_coder(&jpeg) };
     sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
-    sdd_image *image = NULL;
+    OWNED_IMAGE image = NULL;
     sdd_bytes *bytes = NULL;
     coders[0].encode = coders[2].encode = toy_encode;
     CHECK_STATUS(sdd_image_create(3, 2, SDD_PIXEL_FORMAT_BGRA8, bgra, 12, &image), SDD_OK);
@@ -296,7 +285,6 @@ CASE(b18_a_coder_of_the_process_encodes)
     CHECK(own.freed == 1 && plain.freed == 1 && jpeg.freed == 1);
     options.format = SDD_IMAGE_FORMAT_GIF;
     CHECK_STATUS(sdd_image_encode(image, &options, &bytes), SDD_ERROR_UNSUPPORTED);
-    sdd_image_release(image);
 }
 
 /* ------------------------------------------------------------------------------ removal and the end */
@@ -312,7 +300,7 @@ static void wait_in_next(toy *self)
 
 CASE(a_coder_is_removed_while_it_decodes)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     toy own = { .in_next = wait_in_next };
     sdd_coder coder = toy_coder(&own);
     sdd_downloader *downloader = toy_downloader();
@@ -328,7 +316,6 @@ CASE(a_coder_is_removed_while_it_decodes)
     sem_post(&may_go_on);
     record_wait(&r);
     check_is_toy(&r);
-    record_clear(&r);
     destroy(downloader);
     CHECK_EQUAL(own.freed, 1);
 }
@@ -338,14 +325,13 @@ static void take_itself_back(toy *self) { CHECK_STATUS(sdd_process_remove_coder(
 /* No lock is held while the coder is called, so it may remove itself. */
 CASE(a_coder_removes_itself)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     toy own = { .in_next = take_itself_back };
     sdd_coder coder = toy_coder(&own);
     sdd_downloader *downloader = toy_downloader();
     CHECK_STATUS(sdd_process_add_coder(&coder), SDD_OK);
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     check_is_toy(&r);
-    record_clear(&r);
     destroy(downloader);
     CHECK_EQUAL(own.freed, 1);
 }
@@ -353,7 +339,7 @@ CASE(a_coder_removes_itself)
 /* An animated picture may be asked for more frames, so its coder lives as long as the picture. */
 CASE(an_animated_picture_keeps_its_coder)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     toy own = { 0 };
     sdd_coder coder = toy_coder(&own);
     sdd_downloader *downloader = toy_downloader();
@@ -391,7 +377,7 @@ CASE(coders_come_and_go_while_pictures_are_decoded)
 {
     int rounds = scaled(ROUNDS), count = 0;
     record *records = calloc((size_t)rounds, sizeof *records);
-    sdd_downloader *downloader = toy_downloader();
+    OWNED_DOWNLOADER downloader = toy_downloader();
     pthread_t thread;
     toy_body.bytes = toy_bytes(1, NO_FAULT);
     toy_body.size = TOY_SIZE;
@@ -413,7 +399,6 @@ CASE(coders_come_and_go_while_pictures_are_decoded)
     pthread_join(thread, NULL);
     printf("%d of %d pictures were decoded by a coder\n", count, rounds);
     free(records);
-    destroy(downloader);
 }
 
 /* --------------------------------------------------------------------------------------- arguments */
@@ -476,8 +461,8 @@ static void check_load(const char *path, sdd_status expected, const char *part)
 
 CASE(a_coder_from_a_shared_object)
 {
-    record r = RECORD_INIT;
-    sdd_downloader *downloader = toy_downloader();
+    OWNED_RECORD r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = toy_downloader();
     check_load(object("good"), SDD_OK, "");
     toy_fetch(downloader, &r, (const uint8_t *)"LOAD", 4);
     CHECK_ENDED(&r, SDD_OK, 0);
@@ -491,8 +476,6 @@ CASE(a_coder_from_a_shared_object)
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_STATUS(sdd_process_remove_coder("loadable"), SDD_OK);
     CHECK_STATUS(sdd_process_remove_coder("loadable"), SDD_ERROR_NOT_FOUND);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 CASE(a_shared_object_without_a_coder)

@@ -102,7 +102,7 @@ CASE(waiting_loads_hold_no_descriptor)
 {
     int count = scaled(2000), before = count_descriptors();
     order("/reset-stats");
-    loader_in_folder l = open_one();
+    OWNED_LOADER l = open_one();
     ends e = ENDS_INIT;
     for (int i = 0; i < count; i++) {
         const char *url = atf("/hold/descriptors?size=500&n=%d", i);
@@ -117,7 +117,6 @@ CASE(waiting_loads_hold_no_descriptor)
     CHECK_STATUS(sdd_downloader_cancel_all(l.downloader), SDD_OK);
     wait_for_ends(&e, count);
     release("descriptors");
-    close_loader(&l);
 }
 
 /* Half of them are loads, half are requests with the HTTP cache, each for its own URL. */
@@ -128,7 +127,7 @@ CASE(no_load_fails_for_lack_of_descriptors)
     CHECK(getrlimit(RLIMIT_NOFILE, &old) == 0);
     small = old;
     small.rlim_cur = 64;
-    loader_in_folder l = open_one();
+    OWNED_LOADER l = open_one();
     ends e = ENDS_INIT;
     int before = count_descriptors();
     CHECK(setrlimit(RLIMIT_NOFILE, &small) == 0);
@@ -146,13 +145,12 @@ CASE(no_load_fails_for_lack_of_descriptors)
     sdd_cache_statistics counts = counts_of(l.cache.cache);
     CHECK_EQUAL(counts.errors, 0);
     printf("%d requests under a limit of 64 descriptors, %d of them open at the start\n", count, before);
-    close_loader(&l);
 }
 
 /* A second cache on the same folder stands for another process. */
 CASE(waiting_loads_do_not_block_another_process)
 {
-    loader_in_folder l = open_one();
+    OWNED_LOADER l = open_one();
     ends waiting = ENDS_INIT;
     order("/reset-stats");
     for (int i = 0; i < RUNNING; i++) submit_bytes(&l, &waiting, atf("/hold/first?size=500&n=%d", i));
@@ -179,7 +177,6 @@ CASE(waiting_loads_do_not_block_another_process)
     CHECK_STATUS(sdd_loader_destroy(other.loader), SDD_OK);
     destroy(other.downloader);
     CHECK_STATUS(sdd_cache_destroy(other.cache.cache), SDD_OK);
-    close_loader(&l);
 }
 
 int main(void) { return run_cases(); }

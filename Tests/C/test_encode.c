@@ -33,7 +33,7 @@ CASE(b10_a_jpeg_equals_that_of_cjpeg)
 {
     sdd_image *opaque = image_of("encoded/opaque.pam"), *glass = image_of("encoded/glass.pam");
     sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
-    sdd_bytes *bytes = encoded(opaque, NULL); /* quality 90, and JPEG, since nothing is transparent */
+    OWNED_BYTES bytes = encoded(opaque, NULL); /* quality 90, and JPEG, since nothing is transparent */
     check_is_file(bytes, "encoded/opaque-90.jpg");
     sdd_bytes_release(bytes);
     options.quality = 100;
@@ -61,7 +61,6 @@ CASE(b10_a_jpeg_equals_that_of_cjpeg)
     options.background = 0x336699;
     bytes = encoded(glass, &options);
     check_is_file(bytes, "encoded/glass-80.jpg");
-    sdd_bytes_release(bytes);
     sdd_image_release(opaque);
     sdd_image_release(glass);
 }
@@ -97,7 +96,7 @@ CASE(b10_i16_a_png_keeps_every_pixel)
 
 CASE(b10_a_picture_is_scaled_to_fit)
 {
-    sdd_image *image = image_of("encoded/opaque.pam");
+    OWNED_IMAGE image = image_of("encoded/opaque.pam");
     sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
     options.max_width = 20;
     options.max_height = 20;
@@ -127,7 +126,6 @@ CASE(b10_a_picture_is_scaled_to_fit)
         CHECK_STATUS(sdd_image_encode(image, &options, &bytes), SDD_ERROR_DOES_NOT_FIT);
         CHECK(bytes == NULL);
     }
-    sdd_image_release(image);
 }
 
 CASE(a_jpeg_has_at_most_65500_pixels_a_side)

@@ -144,7 +144,7 @@ static int kept;
 /* The server is not asked: the result comes from the cache and must be whole. */
 static void check_kept(sdd_downloader *downloader, const download *d)
 {
-    sdd_bytes *bytes = NULL;
+    OWNED_BYTES bytes = NULL;
     sdd_status status = sdd_get(downloader, d->address, SDD_OPTION_BYTES_ONLY | SDD_OPTION_USE_HTTP_CACHE, -1, NULL,
                                 &bytes, NULL);
     if (status == SDD_OK) {
@@ -152,7 +152,6 @@ static void check_kept(sdd_downloader *downloader, const download *d)
         CHECK(d->error == SDD_OK);
         kept++;
     }
-    sdd_bytes_release(bytes);
 }
 
 static void no_wrong_byte(int count)

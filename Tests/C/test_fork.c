@@ -67,7 +67,7 @@ static void a_new_downloader_works(int delivery)
     sdd_downloader *downloader = make_downloader(&config);
     sdd_loader_config loading = SDD_LOADER_CONFIG_INIT;
     sdd_loader *own = NULL;
-    record loaded = RECORD_INIT;
+    OWNED_RECORD loaded = RECORD_INIT;
     sdd_load_request load = SDD_LOAD_REQUEST_INIT;
     loading.downloader = downloader;
     loading.no_cache = 1;
@@ -88,7 +88,6 @@ static void a_new_downloader_works(int delivery)
         record_clear(&records[i]);
     }
     CHECK_ENDED(&loaded, SDD_OK, 0);
-    record_clear(&loaded);
     CHECK_STATUS(sdd_loader_destroy(own), SDD_OK);
     destroy(downloader);
     CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_ERROR_CLOSED);
@@ -199,12 +198,10 @@ static atomic_int stops;
 static void *submit_always(void *rounds)
 {
     for (; !stops; ++*(atomic_int *)rounds) {
-        sdd_downloader *downloader = make_downloader(NULL);
-        record r = RECORD_INIT;
+        OWNED_DOWNLOADER downloader = make_downloader(NULL);
+        OWNED_RECORD r = RECORD_INIT;
         fetch(downloader, &r, at("/file/png/rgb8.png"), 0);
         CHECK_ENDED(&r, SDD_OK, 0);
-        record_clear(&r);
-        destroy(downloader);
     }
     return NULL;
 }
@@ -225,16 +222,14 @@ static void *register_always(void *rounds)
 /* The child inherits the process's coders and may change them. */
 static void coders_are_inherited(void)
 {
-    record r = RECORD_INIT;
-    sdd_downloader *downloader = toy_downloader();
+    OWNED_RECORD r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = toy_downloader();
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_EQUAL(image_info(r.image).format, TOY_FORMAT);
     CHECK_STATUS(sdd_process_remove_coder("inherited"), SDD_OK);
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 /* Forks while other threads are inside the library: no lock may stay locked in the child. */
@@ -270,10 +265,9 @@ CASE(forks_while_others_call)
 
 static void check_frame(int index)
 {
-    sdd_image *frame = NULL;
+    OWNED_IMAGE frame = NULL;
     CHECK_STATUS(sdd_image_frame(held.image, index, &frame), SDD_OK);
     CHECK_EQUAL(sdd_image_width(frame), 14);
-    sdd_image_release(frame);
 }
 
 static void *play_always(void *unused)

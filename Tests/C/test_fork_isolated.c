@@ -3,7 +3,7 @@
 
 CASE(a_child_of_a_fork_has_helpers_of_its_own)
 {
-    sdd_downloader *downloader = isolated_downloader(1);
+    OWNED_DOWNLOADER downloader = isolated_downloader(1);
     fetch_good(downloader);
     int status;
     pid_t child = fork();
@@ -19,7 +19,6 @@ CASE(a_child_of_a_fork_has_helpers_of_its_own)
     CHECK_EQUAL(status, 0);
     fetch_good(downloader);
     CHECK_EQUAL(helper_count(), 1);
-    destroy(downloader);
 }
 
 int main(void) { return run_cases(); }

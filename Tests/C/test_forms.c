@@ -60,7 +60,7 @@ static void check_form(sdd_image *image, int form)
 /* X39: all requests run at once, over one transfer. */
 CASE(x39_z15_each_request_has_its_own)
 {
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     record records[FORMS];
     for (int i = 0; i < FORMS; i++) {
         records[i] = (record)RECORD_INIT;
@@ -83,23 +83,21 @@ CASE(x39_z15_each_request_has_its_own)
     CHECK_STATUS(sdd_downloader_get_statistics(downloader, &statistics), SDD_OK);
     CHECK_EQUAL(statistics.images_decoded, 1);
     for (int i = 0; i < FORMS; i++) record_clear(&records[i]);
-    destroy(downloader);
 }
 
 CASE(z15_the_downloaders_options_apply_to_the_others)
 {
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     const char *url = at("/file/facts/orientation.png");
     for (int i = 0; i < FORMS; i++) {
         sdd_decode_options options = options_of(i);
-        sdd_image *image = NULL;
+        OWNED_IMAGE image = NULL;
         CHECK_STATUS(sdd_downloader_set_decode_options(downloader, &options), SDD_OK);
         CHECK_STATUS(sdd_get(downloader, url, 0, -1, &image, NULL, NULL), SDD_OK);
         check_form(image, i);
-        sdd_image_release(image);
     }
     /* A request's own options replace the downloader's; NULL options restore the default. */
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     sdd_decode_options options = options_of(2);
     sdd_download_request request = record_request(&r, url);
     request.decode = &options;
@@ -110,8 +108,6 @@ CASE(z15_the_downloaders_options_apply_to_the_others)
     CHECK_STATUS(sdd_downloader_set_decode_options(downloader, NULL), SDD_OK);
     fetch(downloader, &r, url, 0);
     check_form(r.image, 0);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 /* Z11: sizes refer to the upright picture; one body serves all requests. */
@@ -125,7 +121,7 @@ CASE(z11_each_request_has_its_size)
     };
     enum { SIZES = sizeof sizes / sizeof *sizes };
     static const char *const names[] = { "facts/orientation.png", "png/rgba8-interlaced.png" };
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     for (int name = 0; name < 2; name++) {
         record records[SIZES];
         const char *url = atf("/hold/sizes%d?file=%s", name, names[name]);
@@ -154,14 +150,13 @@ CASE(z11_each_request_has_its_size)
         }
         for (int i = 0; i < SIZES; i++) record_clear(&records[i]);
     }
-    destroy(downloader);
 }
 
 /* O8, C9: a limit of 60 MiB, as in SDWebImage, which no picture here reaches, and a small one. */
 CASE(o8_c9_large_pictures_are_scaled_down)
 {
-    sdd_downloader *downloader = make_downloader(NULL);
-    record r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
+    OWNED_RECORD r = RECORD_INIT;
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
     options.scale_down_limit_bytes = 60 << 20;
     CHECK_STATUS(sdd_downloader_set_decode_options(downloader, &options), SDD_OK);
@@ -172,13 +167,11 @@ CASE(o8_c9_large_pictures_are_scaled_down)
     CHECK_STATUS(sdd_downloader_set_decode_options(downloader, &options), SDD_OK);
     fetch(downloader, &r, at("/file/facts/orientation.png"), 0);
     CHECK(sdd_image_width(r.image) == 8 && sdd_image_height(r.image) == 11);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 CASE(o9_x44_pixels_are_decoded_when_they_are_asked_for)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     sdd_image_info info = SDD_IMAGE_INFO_INIT;
     fetch(NULL, &r, at("/file/facts/orientation-6.jpg"), SDD_OPTION_AVOID_DECODE_IMAGE);
     CHECK_ENDED(&r, SDD_OK, 0);
@@ -202,7 +195,6 @@ CASE(o9_x44_pixels_are_decoded_when_they_are_asked_for)
     CHECK_STATUS(sdd_image_decode_pixels(r.image), SDD_ERROR_BAD_IMAGE_DATA);
     CHECK(last_detail() == SDD_DETAIL_IMAGE_CORRUPT || last_detail() == SDD_DETAIL_IMAGE_TRUNCATED);
     CHECK_STATUS(sdd_image_decode_pixels(NULL), SDD_ERROR_INVALID_ARGUMENT);
-    record_clear(&r);
 }
 
 CASE(z15_bad_options_are_refused)
@@ -217,9 +209,9 @@ CASE(z15_bad_options_are_refused)
         { .pixels = pixels + 1, .pixels_size = 63, .row_alignment = 2 },
         { .pixels = pixels, .pixels_size = 64, .allocator = &none },
     };
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         sdd_decode_options options = bad[i];
         options.struct_size = sizeof options;
         CHECK_STATUS(sdd_downloader_set_decode_options(downloader, &options), SDD_ERROR_INVALID_ARGUMENT);
@@ -228,7 +220,6 @@ CASE(z15_bad_options_are_refused)
         submit(downloader, &request);
         record_wait(&r);
         CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_BAD_DECODE);
-        record_clear(&r);
     }
     CHECK_EQUAL(requests_of("/ok/never"), 0);
     /* A downloader's options cannot have a pixel buffer, which belongs to one request; structs with bad sizes are
@@ -242,7 +233,6 @@ CASE(z15_bad_options_are_refused)
     CHECK_STATUS(sdd_downloader_set_decode_options(downloader, &options), SDD_ERROR_UNSUPPORTED);
     options.struct_size = 0;
     CHECK_STATUS(sdd_downloader_set_decode_options(downloader, &options), SDD_ERROR_INVALID_ARGUMENT);
-    destroy(downloader);
 }
 
 int main(void) { return run_cases(); }

@@ -14,7 +14,7 @@ static sdd_image *get(sdd_downloader *downloader, const char *name, uint64_t opt
 /* Compares a frame with a file that has the pixels of all frames in a row. */
 static void check_frame(sdd_image *image, int index, const uint8_t *expected)
 {
-    sdd_image *frame = NULL;
+    OWNED_IMAGE frame = NULL;
     CHECK_STATUS(sdd_image_frame(image, index, &frame), SDD_OK);
     size_t row = (size_t)sdd_image_width(frame) * 4, height = (size_t)sdd_image_height(frame);
     CHECK(sdd_image_width(frame) == 14 && height == 11 && sdd_image_stride(frame) >= row);
@@ -23,7 +23,6 @@ static void check_frame(sdd_image *image, int index, const uint8_t *expected)
                      expected + ((size_t)index * height + y) * row, row) == 0);
     CHECK(image_info(frame).frame_count == 1 && sdd_image_bytes(frame) == NULL);
     CHECK(image_info(frame).format == SDD_IMAGE_FORMAT_PNG);
-    sdd_image_release(frame);
 }
 
 static const struct { const char *name; int frames, loops; } animations[] = {
@@ -35,7 +34,7 @@ enum { ANIMATIONS = sizeof animations / sizeof *animations };
 CASE(b19_frames_in_any_order)
 {
     static const uint64_t options[] = { 0, SDD_OPTION_PRELOAD_ALL_FRAMES };
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     for (int i = 0; i < ANIMATIONS; i++) {
         char name[64];
         size_t size;
@@ -53,18 +52,16 @@ CASE(b19_frames_in_any_order)
         }
         free(expected);
     }
-    destroy(downloader);
 }
 
 CASE(b19_how_long_they_are_shown)
 {
     static const int64_t expected[] = { 100000, 0, 0, 10000, 33333, 65535000000, 1000000, 7000 };
-    sdd_image *image = get(NULL, "frames/delays.png", 0);
+    OWNED_IMAGE image = get(NULL, "frames/delays.png", 0);
     for (int i = 0; i < 8; i++) CHECK_EQUAL(sdd_image_frame_duration_us(image, i), expected[i]);
     CHECK_EQUAL(sdd_image_frame_duration_us(image, 8), 0);
     CHECK_EQUAL(sdd_image_frame_duration_us(image, -1), 0);
     CHECK_EQUAL(sdd_image_frame_duration_us(image, INT32_MAX), 0);
-    sdd_image_release(image);
 }
 
 CASE(frames_outlive_their_picture)
@@ -81,7 +78,7 @@ CASE(frames_outlive_their_picture)
 
 CASE(frames_have_the_pictures_form)
 {
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
     options.pixel_format = SDD_PIXEL_FORMAT_GREY8;
     options.target_width = 7;
@@ -95,7 +92,6 @@ CASE(frames_have_the_pictures_form)
         sdd_image_release(frame);
     }
     sdd_image_release(image);
-    destroy(downloader);
 }
 
 /* ------------------------------------------------------------------------------------- threads */
@@ -177,14 +173,13 @@ CASE(o11_all_frames_count_against_the_limit)
         sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
         config.limits = &limits;
         limits.max_pixels = 7 * 154 - i;
-        sdd_downloader *downloader = make_downloader(&config);
+        OWNED_DOWNLOADER downloader = make_downloader(&config);
         fetch(downloader, &r, at("/file/frames/pillow.png"), SDD_OPTION_PRELOAD_ALL_FRAMES);
         CHECK_ENDED(&r, i ? SDD_ERROR_BAD_IMAGE_DATA : SDD_OK, i ? SDD_DETAIL_IMAGE_TOO_MANY_FRAMES : 0);
         CHECK_EQUAL(r.error_class, i ? SDD_CLASS_LIMIT : SDD_CLASS_NONE);
         fetch(downloader, &r, at("/file/frames/pillow.png"), 0);
         CHECK_ENDED(&r, SDD_OK, 0);
         record_clear(&r);
-        destroy(downloader);
     }
 }
 
@@ -192,7 +187,7 @@ CASE(o11_all_frames_count_against_the_limit)
 CASE(o10_o11_each_request_gets_its_own_frames)
 {
     static const uint64_t options[] = { 0, SDD_OPTION_DECODE_FIRST_FRAME_ONLY, SDD_OPTION_PRELOAD_ALL_FRAMES };
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     record records[3];
     for (int i = 0; i < 3; i++) {
         records[i] = (record)RECORD_INIT;
@@ -207,7 +202,6 @@ CASE(o10_o11_each_request_gets_its_own_frames)
         record_clear(&records[i]);
     }
     CHECK_EQUAL(requests_of("/hold/frames"), 1);
-    destroy(downloader);
 }
 
 /* --------------------------------------------------------------------------------------- facts */

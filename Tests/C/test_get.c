@@ -13,28 +13,26 @@ static sdd_downloader *downloader_of(int32_t delivery)
 
 static void check_picture(sdd_downloader *downloader, const char *url)
 {
-    sdd_image *image = NULL;
+    OWNED_IMAGE image = NULL;
     sdd_bytes *bytes = NULL;
     CHECK_STATUS(sdd_get(downloader, url, 0, -1, &image, &bytes, NULL), SDD_OK);
     CHECK(sdd_image_width(image) == 19 && sdd_image_height(image) == 13 && sdd_image_bytes(image) == bytes);
     sdd_bytes_release(bytes);
     CHECK_EQUAL(sdd_image_pixels(image)[3], 255);
-    sdd_image_release(image);
 }
 
 static void check_bytes(sdd_downloader *downloader, const char *path, size_t size, int64_t timeout)
 {
-    sdd_bytes *bytes = NULL;
+    OWNED_BYTES bytes = NULL;
     CHECK_STATUS(sdd_get(downloader, at(path), SDD_OPTION_BYTES_ONLY, timeout, NULL, &bytes, NULL), SDD_OK);
     CHECK_EQUAL(sdd_bytes_size(bytes), size);
     CHECK(is_pattern(sdd_bytes_data(bytes), size, path));
-    sdd_bytes_release(bytes);
 }
 
 CASE(p1_a_picture_and_its_bytes)
 {
     for (int delivery = 0; delivery < 2; delivery++) {
-        sdd_downloader *downloader = downloader_of(delivery);
+        OWNED_DOWNLOADER downloader = downloader_of(delivery);
         sdd_image *image = (sdd_image *)&downloader;
         sdd_bytes *bytes = (sdd_bytes *)&downloader;
         check_picture(downloader, at("/file/png/rgb8.png"));
@@ -61,7 +59,6 @@ CASE(p1_a_picture_and_its_bytes)
             CHECK_EQUAL(count, 0);
         }
         CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
-        destroy(downloader);
     }
     check_picture(NULL, at("/file/png/rgb8.png")); /* the shared one */
 }
@@ -140,7 +137,7 @@ CASE(k4_the_response_comes_too)
 CASE(z6_the_timeout_covers_the_whole_call)
 {
     for (int delivery = 0; delivery < 2; delivery++) {
-        sdd_downloader *downloader = downloader_of(delivery);
+        OWNED_DOWNLOADER downloader = downloader_of(delivery);
         int64_t start = milliseconds_now();
         CHECK_STATUS(sdd_get(downloader, at("/silence"), 0, 120, NULL, NULL, NULL), SDD_ERROR_TIMEOUT);
         CHECK(milliseconds_now() - start >= 119);
@@ -152,7 +149,6 @@ CASE(z6_the_timeout_covers_the_whole_call)
         /* Without a timeout the downloader's own limits apply. */
         CHECK_STATUS(sdd_downloader_set_download_timeout(downloader, 100), SDD_OK);
         CHECK_STATUS(sdd_get(downloader, at("/silence"), 0, -1, NULL, NULL, NULL), SDD_ERROR_TIMEOUT);
-        destroy(downloader);
     }
 }
 
@@ -210,11 +206,10 @@ CASE(p1_inside_a_callback)
 {
     sem_init(&done, 0, 0);
     for (int delivery = 0; delivery < 2; delivery++) {
-        sdd_downloader *downloader = downloader_of(delivery);
+        OWNED_DOWNLOADER downloader = downloader_of(delivery);
         CHECK(sdd_download(downloader, at("/ok"), SDD_OPTION_BYTES_ONLY, NULL, get_inside, downloader) != 0);
         CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
         take(&done);
-        destroy(downloader);
     }
 }
 
@@ -227,8 +222,8 @@ static void *get_shared(void *downloader)
 
 CASE(z4_it_shares_transfers)
 {
-    sdd_downloader *downloader = downloader_of(SDD_DELIVERY_THREAD);
-    record r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = downloader_of(SDD_DELIVERY_THREAD);
+    OWNED_RECORD r = RECORD_INIT;
     pthread_t threads[3];
     record_submit(downloader, &r, at("/hold/get-shared?size=3000"), SDD_OPTION_BYTES_ONLY);
     for (int i = 0; i < 3; i++) pthread_create(&threads[i], NULL, get_shared, downloader);
@@ -241,8 +236,6 @@ CASE(z4_it_shares_transfers)
     record_wait(&r);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_EQUAL(requests_of("/hold/get-shared"), 1);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 /* ---------------------------------------------------------- ended by other threads while it waits */
@@ -282,15 +275,13 @@ static sdd_status to_another(sdd_draft *draft, void *user_data)
 
 CASE(h7_modifiers_apply)
 {
-    sdd_downloader *downloader = downloader_of(SDD_DELIVERY_APPLICATION);
+    OWNED_DOWNLOADER downloader = downloader_of(SDD_DELIVERY_APPLICATION);
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
-    sdd_bytes *bytes = NULL;
+    OWNED_BYTES bytes = NULL;
     modifiers.request_modifier = to_another;
     CHECK_STATUS(sdd_downloader_set_modifiers(downloader, &modifiers), SDD_OK);
     CHECK_STATUS(sdd_get(downloader, at("/status/404"), 0, -1, NULL, &bytes, NULL), SDD_OK);
     CHECK(sdd_bytes_size(bytes) == 321 && is_pattern(sdd_bytes_data(bytes), 321, "/ok?size=321&another"));
-    sdd_bytes_release(bytes);
-    destroy(downloader);
 }
 
 /* The long form has all settings, and gives the whole result, also of a request that failed. */
@@ -300,7 +291,7 @@ CASE(a_download_is_waited_for)
     for (int mode = 0; mode < 2; mode++) {
         sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
         config.delivery = mode ? SDD_DELIVERY_APPLICATION : SDD_DELIVERY_THREAD;
-        sdd_downloader *downloader = make_downloader(&config);
+        OWNED_DOWNLOADER downloader = make_downloader(&config);
         sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
         sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
         sdd_result *result = NULL;
@@ -335,7 +326,6 @@ CASE(a_download_is_waited_for)
         request = record_request(&r, at("/ok"));
         CHECK_STATUS(sdd_downloader_submit_wait(downloader, &request, -1, &result), SDD_ERROR_INVALID_ARGUMENT);
         CHECK(result == NULL && r.completed_count == 0 && r.freed_count == 0);
-        destroy(downloader);
     }
     sdd_result_release(NULL);
 }

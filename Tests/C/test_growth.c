@@ -453,12 +453,11 @@ static double beside_cookies(int count)
     set_cookies(downloader, count / 10 > 3000 ? 3000 : count / 10);
     double begin = processor_time();
     for (int i = 0; i < 300; i++) {
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         record_submit(downloader, &r, atf("/ok?size=10&header=Set-Cookie:%%20n%d=v", i % 40),
                       SDD_OPTION_BYTES_ONLY | SDD_OPTION_HANDLE_COOKIES);
         record_wait(&r);
         CHECK_ENDED(&r, SDD_OK, 0);
-        record_clear(&r);
     }
     double cost = processor_time() - begin;
     destroy(downloader);

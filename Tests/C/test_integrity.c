@@ -10,8 +10,8 @@
 
 static void expect(const char *integrity, int64_t bytes, uint64_t options, sdd_status error, int32_t detail)
 {
-    sdd_downloader *downloader = make_downloader(NULL);
-    record r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
+    OWNED_RECORD r = RECORD_INIT;
     sdd_download_request request = record_request(&r, atf("/file/png/rgb8.png"));
     request.options = options;
     request.integrity = integrity;
@@ -21,8 +21,6 @@ static void expect(const char *integrity, int64_t bytes, uint64_t options, sdd_s
     CHECK_ENDED(&r, error, detail);
     CHECK((r.bytes != NULL) == (error == SDD_OK));
     CHECK((r.image != NULL) == (error == SDD_OK && !(options & SDD_OPTION_BYTES_ONLY)));
-    record_clear(&r);
-    destroy(downloader);
 }
 
 CASE(a_matching_body_is_accepted)
@@ -58,7 +56,7 @@ CASE(bad_expectations_are_refused)
 /* Requests with different expectations have different transfers. */
 CASE(expectations_are_not_shared)
 {
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     record records[3] = { RECORD_INIT, RECORD_INIT, RECORD_INIT };
     sdd_statistics statistics = SDD_STATISTICS_INIT;
     CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
@@ -75,19 +73,18 @@ CASE(expectations_are_not_shared)
         CHECK_ENDED(&records[i], SDD_OK, 0);
         record_clear(&records[i]);
     }
-    destroy(downloader);
 }
 
 CASE(a_body_that_does_not_match_is_not_stored)
 {
-    cache_in_folder c = open_default();
+    OWNED_CACHE c = open_default();
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.cache = c.cache;
     config.http_cache = 1;
-    sdd_downloader *downloader = make_downloader(&config);
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
     const char *url = at("/file/png/rgb8.png?header=Cache-Control:%20max-age=1000");
     for (int i = 0; i < 2; i++) {
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         sdd_download_request request = record_request(&r, url);
         request.integrity = i ? "sha256-" HEX : NULL;
         request.expected_bytes = i ? SIZE : 1;
@@ -97,10 +94,7 @@ CASE(a_body_that_does_not_match_is_not_stored)
         CHECK_EQUAL(r.origin, i ? SDD_ORIGIN_NETWORK : SDD_ORIGIN_NONE);
         CHECK_STATUS(sdd_cache_flush_wait(c.cache, -1), SDD_OK);
         CHECK_EQUAL(counts_of(c.cache).disk_count, i);
-        record_clear(&r);
     }
-    destroy(downloader);
-    close_cache(&c);
 }
 
 int main(void) { return run_cases(); }

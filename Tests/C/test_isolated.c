@@ -52,7 +52,7 @@ static void an_idle_helper_is_killed(void)
 /* An animation may be asked for frames after its downloader has ended. */
 static void an_image_outlives_its_downloader(void)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     sdd_downloader *downloader = isolated_downloader(1);
     fetch(downloader, &r, at("/file/frames/pillow.png"), 0);
     CHECK_ENDED(&r, SDD_OK, 0);
@@ -64,7 +64,6 @@ static void an_image_outlives_its_downloader(void)
         sdd_image_release(frame);
         CHECK_EQUAL(helper_count(), 0);
     }
-    record_clear(&r);
 }
 
 /* The application waits for all children, or ignores their ends. */
@@ -102,7 +101,7 @@ static sdd_downloader *evil_downloader(void)
 static void a_coder_that_ends_its_process(void)
 {
     static const enum letter ends[] = { CRASHES, ABORTS, EXITS, OVERFLOWS, CRASHES_IN_FEED };
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     sdd_downloader *downloader = evil_downloader();
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         fetch_evil(downloader, &r, ends[i]);
@@ -117,7 +116,6 @@ static void a_coder_that_ends_its_process(void)
     /* A coder that cannot tell whether a body is its own is asked to decode it. */
     fetch_evil(downloader, &r, CRASHES_IN_CAN_DECODE);
     CHECK_ENDED(&r, SDD_OK, 0);
-    record_clear(&r);
     destroy(downloader);
     CHECK_EQUAL(helper_count(), 0);
 }
@@ -125,7 +123,7 @@ static void a_coder_that_ends_its_process(void)
 static void a_coder_that_never_answers(void)
 {
     static const enum letter letters[] = { LOOPS, SLEEPS };
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     sdd_downloader *downloader = evil_downloader();
     for (int i = 0; i < 2; i++) {
         fetch_evil(downloader, &r, letters[i]);
@@ -133,37 +131,32 @@ static void a_coder_that_never_answers(void)
         CHECK(strstr(r.message, "killed") != NULL);
         fetch_good(downloader);
     }
-    record_clear(&r);
     destroy(downloader);
     CHECK_EQUAL(helper_count(), 0);
 }
 
 static void what_a_coder_may_do(void)
 {
-    record r = RECORD_INIT;
-    sdd_downloader *downloader = evil_downloader();
+    OWNED_RECORD r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = evil_downloader();
     for (int letter = READS_A_FILE; letter <= COMPUTES; letter++) {
         fetch_evil(downloader, &r, letter);
         CHECK_ENDED(&r, SDD_OK, 0);
         int pixel = sdd_image_pixels(r.image)[0];
         if (pixel != (letter == COMPUTES ? ALLOWED : REFUSED)) FAIL("%c: pixel %d", letter, pixel);
     }
-    record_clear(&r);
-    destroy(downloader);
 }
 
 static void frames_of_a_coder_are_checked(void)
 {
-    record r = RECORD_INIT;
-    sdd_downloader *downloader = evil_downloader();
+    OWNED_RECORD r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = evil_downloader();
     fetch_evil(downloader, &r, ANSWERS_NEGATIVE_SIZE);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_CODER);
     fetch_evil(downloader, &r, ANSWERS_HUGE_SIZE);
     CHECK(r.error == SDD_ERROR_BAD_IMAGE_DATA && r.detail != 0);
     fetch_evil(downloader, &r, ANSWERS_NO_PIXELS);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_CODER);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 /* ------------------------------------------------------------------------------------ a bad program */
@@ -187,7 +180,7 @@ static void a_program_that_lies(void)
         "stride", "narrow", "format", "nowhere", "rows", "minus", "answer", "unasked", "nothing", "reason",
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         set_false_program(words[i]);
         sdd_downloader *downloader = isolated_downloader(1);
         for (int turn = 0; turn < 2; turn++) {
@@ -195,7 +188,6 @@ static void a_program_that_lies(void)
             if (r.error != SDD_ERROR_BAD_IMAGE_DATA || r.detail == 0)
                 FAIL("%s: %d %d %s", words[i], r.error, r.detail, r.message);
         }
-        record_clear(&r);
         destroy(downloader);
         CHECK_EQUAL(helper_count(), 0);
     }
@@ -206,7 +198,7 @@ static void a_program_that_does_not_begin(void)
 {
     static const char *const words[] = { "exits", "old", "noise", "flawed", "text" };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         set_false_program(words[i]);
         sdd_downloader *downloader = isolated_downloader(1);
         for (int turn = 0; turn < 2; turn++) {
@@ -214,7 +206,6 @@ static void a_program_that_does_not_begin(void)
             CHECK_ENDED(&r, SDD_ERROR_NO_RESOURCES, SDD_DETAIL_RESOURCES_DECODER);
             CHECK(r.retryable == 1 && strchr(r.message, '\033') == NULL);
         }
-        record_clear(&r);
         destroy(downloader);
         CHECK_EQUAL(helper_count(), 0);
     }
@@ -225,16 +216,14 @@ static void a_program_with_other_pixels(void)
 {
     static const char *const words[] = { "good", "time", "twice", "fills" };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         set_false_program(words[i]);
-        sdd_downloader *downloader = isolated_downloader(1);
+        OWNED_DOWNLOADER downloader = isolated_downloader(1);
         for (int turn = 0; turn < 3; turn++) {
             fetch(downloader, &r, at("/file/png/rgb8.png"), 0);
             CHECK_ENDED(&r, SDD_OK, 0);
             CHECK(sdd_image_width(r.image) == 19 && sdd_image_height(r.image) == 13);
         }
-        record_clear(&r);
-        destroy(downloader);
     }
 }
 
@@ -278,12 +267,11 @@ static void programs_that_are_none(void)
     }
     static const char *const others[] = { "/bin/true", "/bin/cat", "/tmp" };
     for (int i = 0; i < 3; i++) {
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         set_program(others[i]);
         downloader = make_downloader(&config);
         fetch(downloader, &r, at("/file/png/rgb8.png"), 0);
         CHECK_ENDED(&r, SDD_ERROR_NO_RESOURCES, SDD_DETAIL_RESOURCES_DECODER);
-        record_clear(&r);
         destroy(downloader);
         CHECK_EQUAL(helper_count(), 0);
     }
@@ -351,9 +339,8 @@ static void the_program_is_started_by_hand(void)
 /* What is started once in a process, perhaps by a sanitizer, is not counted. */
 static void fetch_first(void)
 {
-    sdd_downloader *downloader = isolated_downloader(1);
+    OWNED_DOWNLOADER downloader = isolated_downloader(1);
     fetch_good(downloader);
-    destroy(downloader);
 }
 
 int main(void)

@@ -180,9 +180,9 @@ CASE(the_thread_that_started_it_ends)
     pid_t first[MOST_HELPERS], later[MOST_HELPERS];
     pthread_t thread;
     set_real_program();
-    sdd_downloader *downloader = isolated_downloader(1);
-    record r = RECORD_INIT;
-    sdd_image *frame = NULL;
+    OWNED_DOWNLOADER downloader = isolated_downloader(1);
+    OWNED_RECORD r = RECORD_INIT;
+    OWNED_IMAGE frame = NULL;
     fetch(downloader, &r, at("/file/frames/pillow.png"), 0);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_EQUAL(helpers(first), 1);
@@ -190,9 +190,6 @@ CASE(the_thread_that_started_it_ends)
     CHECK_STATUS(sdd_image_frame(r.image, 1, &frame), SDD_OK);
     CHECK_EQUAL(helpers(later), 1);
     CHECK_EQUAL(first[0], later[0]);
-    sdd_image_release(frame);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 /* ----------------------------------------------------------------------------- nobody waits any more */
@@ -239,7 +236,7 @@ CASE(a_cancel_ends_the_helper)
 {
     static const char *const words[] = { "hangs", "naps", "loops", "asleep", "busy" };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         set_false_program(words[i]);
         sdd_downloader *downloader = isolated_downloader(1);
         sdd_token token = record_submit(downloader, &r, at("/file/png/rgb8.png"), 0);
@@ -255,7 +252,6 @@ CASE(a_cancel_ends_the_helper)
         destroy(downloader);
         check_time(begin, words[i]);
         record_wait(&r);
-        record_clear(&r);
         CHECK(settles(processes, 0));
     }
 }
@@ -267,13 +263,13 @@ CASE(idle_helpers_give_way)
     record records[2] = { RECORD_INIT, RECORD_INIT };
     sdd_downloader_config config = config_over(&groups);
     set_real_program();
-    sdd_downloader *isolated = isolated_downloader(1);
+    OWNED_DOWNLOADER isolated = isolated_downloader(1);
     fetch_good(isolated);
     CHECK_EQUAL(processes(), 1);
     CHECK_STATUS(sdd_process_set_decode_memory_limit(8 << 20), SDD_OK);
     /* Its pictures wait for their delivery, so that the second has no room. */
     config.delivery = SDD_DELIVERY_APPLICATION;
-    sdd_downloader *waiting = make_downloader(&config);
+    OWNED_DOWNLOADER waiting = make_downloader(&config);
     for (int i = 0; i < 2; i++) record_submit(waiting, &records[i], atf("/file/png/rgb8.png?waits=%d", i), 0);
     CHECK(settles(processes, 0));
     CHECK_STATUS(sdd_downloader_idle_wait(waiting, -1), SDD_OK);
@@ -283,8 +279,6 @@ CASE(idle_helpers_give_way)
     }
     fetch_good(isolated);
     CHECK_STATUS(sdd_process_set_decode_memory_limit(0), SDD_OK);
-    destroy(waiting);
-    destroy(isolated);
 }
 
 int main(void) { return run_cases(); }

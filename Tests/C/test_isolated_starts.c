@@ -56,7 +56,7 @@ static void check_not_started(const record *r, int system_error)
 static void no_descriptors(void)
 {
     struct rlimit before, few;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     sdd_downloader *downloader = isolated_downloader(1);
     CHECK(getrlimit(RLIMIT_NOFILE, &before) == 0);
     for (int more = 0; more < 9; more++) {
@@ -69,7 +69,6 @@ static void no_descriptors(void)
         else CHECK(more > 0);
     }
     fetch_good(downloader);
-    record_clear(&r);
     destroy(downloader);
     CHECK_EQUAL(helper_count(), 0);
 }
@@ -77,9 +76,9 @@ static void no_descriptors(void)
 /* An upgrade takes the program away for a moment. */
 static void a_program_that_is_away(void)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     const char *path = own_program();
-    sdd_downloader *downloader = isolated_downloader(1);
+    OWNED_DOWNLOADER downloader = isolated_downloader(1);
     CHECK(unlink(path) == 0);
     for (int turn = 0; turn < 3; turn++) {
         fetch(downloader, &r, at("/file/png/rgb8.png"), 0);
@@ -88,8 +87,6 @@ static void a_program_that_is_away(void)
     }
     (void)own_program();
     fetch_good(downloader);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 /* The URL has not failed, and a picture that a cache has is not missing there. */
@@ -97,10 +94,10 @@ static void loads_without_a_program(void)
 {
     config_groups groups;
     sdd_downloader_config config = isolated(&groups);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     groups.retry.max_attempts = 1;
     const char *path = own_program(), *url = at("/file/png/rgb8.png?kept"), *other = at("/file/png/rgb8.png?not-kept");
-    loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
+    OWNED_LOADER l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
     CHECK(unlink(path) == 0);
     for (int turn = 0; turn < 3; turn++) {
         load(&l, &r, other, 0);
@@ -118,14 +115,12 @@ static void loads_without_a_program(void)
     check_not_started(&r, ENOENT);
     (void)own_program();
     get_from(&l, &r, url, SDD_OPTION_FROM_CACHE_ONLY, SDD_ORIGIN_DISK);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* A coder whose helper cannot be started has no say in bodies that others decode. */
 static void a_coder_that_is_away(void)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     const char *path = object_path("away.so");
     (void)own_program();
     copy(object_path("misbehaving.so"), path);
@@ -148,7 +143,6 @@ static void a_coder_that_is_away(void)
     fetch(downloader, &r, "data:,EVILx", 0);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_STATUS(sdd_process_remove_coder("misbehaving"), SDD_OK);
-    record_clear(&r);
     destroy(downloader);
     CHECK_EQUAL(helper_count(), 0);
 }

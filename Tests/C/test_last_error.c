@@ -138,7 +138,7 @@ CASE(a_callback_has_the_message_of_its_thread)
 {
     for (int delivery = SDD_DELIVERY_THREAD; delivery <= SDD_DELIVERY_APPLICATION; delivery++) {
         sdd_downloader *downloader = make(delivery);
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         CHECK_STATUS(sdd_cancel(14), SDD_ERROR_NOT_FOUND);
         CHECK(sdd_download(downloader, at("/ok?size=10"), SDD_OPTION_BYTES_ONLY, NULL, fails_inside, &r) != 0);
         CHECK_STATUS(sdd_downloader_idle_wait(downloader, 60000), SDD_OK);
@@ -149,7 +149,6 @@ CASE(a_callback_has_the_message_of_its_thread)
         }
         CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_OK);
         CHECK_EQUAL(r.completed_count, 1);
-        record_clear(&r);
     }
 }
 
@@ -224,13 +223,12 @@ CASE(a_blocking_call_has_its_requests_message)
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         sdd_downloader *downloader = make(SDD_DELIVERY_THREAD);
         sdd_image *image = NULL;
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         fetch(downloader, &r, at(paths[i]), 0);
         CHECK(r.error != SDD_OK && r.message[0] != 0);
         CHECK_STATUS(sdd_get(downloader, at(paths[i]), 0, -1, &image, NULL, NULL), r.error);
         CHECK_TEXT(why(), r.message);
         CHECK_STATUS(sdd_downloader_destroy(downloader), SDD_OK);
-        record_clear(&r);
     }
 }
 

@@ -201,7 +201,7 @@ static void two_threads_destroy_one(void)
     pthread_barrier_init(&together, NULL, 2);
     for (int i = 0; i < scaled(100); i++) {
         sdd_downloader *downloader = downloader_of(i % 2);
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         pthread_t thread;
         void *other;
         record_submit(downloader, &r, at("/hold/two"), 0);
@@ -211,7 +211,6 @@ static void two_threads_destroy_one(void)
         pthread_join(thread, &other);
         CHECK_EQUAL(mine + (sdd_status)(intptr_t)other, SDD_OK + SDD_ERROR_CLOSED);
         CHECK_EQUAL(r.freed_count, 1);
-        record_clear(&r);
     }
 }
 
@@ -237,7 +236,7 @@ static void destroy_ends_the_waits_of_others(void)
 {
     for (int i = 0; i < scaled(100); i++) {
         sdd_downloader *downloader = downloader_of(i % 2);
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         pthread_t thread;
         if (i % 3) record_submit(downloader, &r, at("/hold/waiting"), 0);
         pthread_create(&thread, NULL, i % 4 == 1 ? wait_for_an_event : wait_too, downloader);
@@ -245,7 +244,6 @@ static void destroy_ends_the_waits_of_others(void)
         destroy(downloader);
         pthread_join(thread, NULL);
         CHECK_EQUAL(r.freed_count, i % 3 != 0);
-        record_clear(&r);
     }
 }
 
@@ -271,7 +269,7 @@ static void hooks_run_once_on_the_callback_thread(void)
     sdd_callback_options callbacks = SDD_CALLBACK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.callbacks = &callbacks;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     callbacks.on_thread_start = on_start;
     callbacks.on_thread_stop = on_stop;
     callbacks.user_data = hook_calls;
@@ -281,7 +279,6 @@ static void hooks_run_once_on_the_callback_thread(void)
     destroy(downloader);
     CHECK(hook_calls[0] == 1 && hook_calls[1] == 1);
     CHECK(pthread_equal(hook_threads[0], r.thread) && pthread_equal(hook_threads[1], r.thread));
-    record_clear(&r);
 }
 
 static void every_thread_blocks_every_signal(void)
@@ -291,7 +288,7 @@ static void every_thread_blocks_every_signal(void)
     const unsigned long long wanted =
         ~(1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1) | 1ull << 31 | 1ull << 32 | 1ull << 63);
     sdd_downloader *downloader = downloader_of(THREAD);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     fetch(downloader, &r, at("/file/png/rgb8.png"), 0);
     DIR *tasks = opendir("/proc/self/task");
     int net = 0, decode = 0, callback = 0;
@@ -317,7 +314,6 @@ static void every_thread_blocks_every_signal(void)
     destroy(downloader);
     CHECK_EQUAL(net - callback, 0);
     CHECK(net >= 1 && decode >= 2);
-    record_clear(&r);
 }
 
 #define RUN_CLEAN(function) \

@@ -172,7 +172,7 @@ CASE(limits_hold_for_enlarged_pictures)
         config.limits = &limits;
         limits.max_pixels = cases[i].pixels;
         limits.max_decode_bytes = cases[i].bytes;
-        loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
+        OWNED_LOADER l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
         sdd_transform list = resize(cases[i].side, cases[i].side, SDD_FIT_STRETCH, 1);
         sdd_load_request request = record_load(&r, atf("/file/png/rgb8.png?large%zu", i), 0);
         request.transforms = &list;
@@ -182,7 +182,6 @@ CASE(limits_hold_for_enlarged_pictures)
         CHECK_ENDED(&r, cases[i].detail ? SDD_ERROR_BAD_IMAGE_DATA : SDD_OK, cases[i].detail);
         if (!cases[i].detail) CHECK_EQUAL(sdd_image_width(r.image), cases[i].side);
         record_clear(&r);
-        close_loader(&l);
     }
 }
 

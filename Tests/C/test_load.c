@@ -9,13 +9,12 @@ CASE(m1_the_shared_loader)
     const char *url = at("/file/png/rgb8.png?m1");
     CHECK(shared != NULL && sdd_loader_shared() == shared);
     for (int i = 0; i < 2; i++) {
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         sdd_load_request request = record_load(&r, url, 0);
         CHECK(sdd_loader_submit(i ? shared : NULL, &request) != 0);
         record_wait(&r);
         CHECK_ENDED(&r, SDD_OK, 0);
         CHECK_EQUAL(r.origin, i ? SDD_ORIGIN_MEMORY : SDD_ORIGIN_NETWORK);
-        record_clear(&r);
     }
     CHECK_EQUAL(sdd_cache_contains_wait(NULL, url, SDD_CACHE_ALL), SDD_CACHE_ALL);
     CHECK_EQUAL(hits("/file/png/rgb8.png?m1"), 1);
@@ -28,7 +27,7 @@ CASE(m1_the_shared_loader)
 CASE(m2_f1_loaders_are_separate)
 {
     loader_in_folder a = open_loader(), b = open_loader();
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     const char *url = at("/file/png/rgb8.png?m2"), *missing = at("/status/404?m2");
     CHECK(a.loader != b.loader && a.loader != sdd_loader_shared());
     get_from(&a, &r, url, 0, SDD_ORIGIN_NETWORK);
@@ -37,7 +36,6 @@ CASE(m2_f1_loaders_are_separate)
     load(&a, &r, missing, 0);
     CHECK_EQUAL(sdd_loader_is_blocked(a.loader, missing), 1);
     CHECK_EQUAL(sdd_loader_is_blocked(b.loader, missing), 0);
-    record_clear(&r);
     close_loader(&a);
     close_loader(&b);
 }
@@ -45,10 +43,10 @@ CASE(m2_f1_loaders_are_separate)
 /* Two loaders share a downloader and a cache, and the second finds what the first has stored. */
 CASE(m2_any_cache_and_any_downloader)
 {
-    loader_in_folder a = open_loader();
+    OWNED_LOADER a = open_loader();
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
     sdd_loader *other = NULL, *bare = NULL;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     const char *url = at("/file/png/rgb8.png?m2-shared");
     config.downloader = a.downloader;
     config.cache = a.cache.cache;
@@ -65,8 +63,6 @@ CASE(m2_any_cache_and_any_downloader)
     CHECK_EQUAL(hits("/file/png/rgb8.png?m2-shared"), 3);
     CHECK_STATUS(sdd_loader_destroy(other), SDD_OK);
     CHECK_STATUS(sdd_loader_destroy(bare), SDD_OK);
-    record_clear(&r);
-    close_loader(&a);
 }
 
 /* A load of a bad URL has a token, and ends outside the submitting call; a second load ends in the same way. */
@@ -87,9 +83,9 @@ CASE(m3_m4_m6_a_bad_url_ends_with_1000)
     config_groups groups;
     sdd_downloader_config config = quick_retries(&groups);
     config.delivery = SDD_DELIVERY_APPLICATION;
-    loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
+    OWNED_LOADER l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
     for (size_t i = 0; i < 2 * sizeof bad / sizeof *bad; i++) {
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         sdd_load_request request = record_load(&r, bad[i / 2].url, 0);
         int is_blocked = bad[i / 2].is_tried && i % 2;
         sdd_token token = submit_load(&l, &request);
@@ -98,15 +94,13 @@ CASE(m3_m4_m6_a_bad_url_ends_with_1000)
         CHECK_ENDED(&r, is_blocked ? SDD_ERROR_BLOCKED : bad[i / 2].detail / 100, is_blocked ? 0 : bad[i / 2].detail);
         CHECK(r.token == token && pthread_equal(r.thread, pthread_self()));
         CHECK_STATUS(sdd_cancel(token), SDD_ERROR_NOT_FOUND);
-        record_clear(&r);
     }
     CHECK_EQUAL(sdd_loader_running_count(l.loader), 0);
-    close_loader(&l);
 }
 
 CASE(m6_m7_one_token_and_a_count)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     record r[3] = { RECORD_INIT, RECORD_INIT, RECORD_INIT };
     sdd_token tokens[3];
     CHECK_EQUAL(sdd_loader_running_count(l.loader), 0);
@@ -128,13 +122,12 @@ CASE(m6_m7_one_token_and_a_count)
     }
     CHECK_EQUAL(sdd_loader_running_count(l.loader), 0);
     for (int i = 0; i < 3; i++) record_clear(&r[i]);
-    close_loader(&l);
 }
 
 CASE(m8_m10_m20_the_cache_is_asked_first)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     const char *url = at("/file/png/rgb8.png?m8");
     get_from(&l, &r, url, 0, SDD_ORIGIN_NETWORK);
     CHECK(r.http_status == 200 && r.bytes != NULL && r.metrics.attempts == 1);
@@ -151,27 +144,23 @@ CASE(m8_m10_m20_the_cache_is_asked_first)
     get_from(&l, &r, url, 0, SDD_ORIGIN_MEMORY);
     CHECK_EQUAL(hits("/file/png/rgb8.png?m8"), 1);
     CHECK_EQUAL(counts_of(l.cache.cache).entries_written, 1);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 CASE(m11_nothing_cached)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     load(&l, &r, at("/file/png/rgb8.png?m11"), SDD_OPTION_FROM_CACHE_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
     CHECK_EQUAL(hits("/file/png/rgb8.png?m11"), 0);
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, at("/file/png/rgb8.png?m11")), 0);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* A failed load ends with the error and the server's response, and stores nothing. */
 CASE(m17_other_errors)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     static const struct { const char *path; sdd_status error; int32_t detail, status; } bad[] = {
         { "/status/403?m17", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0, 403 },
         { "/html?m17", SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT, 200 },
@@ -185,8 +174,6 @@ CASE(m17_other_errors)
         CHECK_EQUAL(r.http_status, bad[i].status);
         CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, at(bad[i].path), SDD_CACHE_ALL), 0);
     }
-    record_clear(&r);
-    close_loader(&l);
 }
 
 static sem_t entered, may_go_on;
@@ -207,7 +194,7 @@ CASE(m21_b5_with_the_bit_the_end_waits_for_the_disk)
     sem_init(&entered, 0, 0);
     sem_init(&may_go_on, 0, 0);
     loader_in_folder l = open_loader_of((sdd_loader_config)SDD_LOADER_CONFIG_INIT, NULL, cache);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     const char *url = at("/file/png/rgb8.png?m21"), *other = at("/file/png/rgb8.png?m21-wait");
     get_from(&l, &r, url, 0, SDD_ORIGIN_NETWORK);
     CHECK_EQUAL(r.metrics.store_us, 0);
@@ -224,15 +211,14 @@ CASE(m21_b5_with_the_bit_the_end_waits_for_the_disk)
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK(r.token == token && r.metrics.store_us > 0 && r.metrics.total_us >= r.metrics.store_us);
     CHECK_EQUAL(counts_of(l.cache.cache).entries_written, 2);
-    record_clear(&r);
     close_loader(&l);
 }
 
 /* The key is the URL as it is, except that braces are escaped. */
 CASE(m22_m25_the_key_is_the_url)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     const char *url = at("/file/png/rgb8.png?m22=a%20b&%7B");
     get_from(&l, &r, url, 0, SDD_ORIGIN_NETWORK);
     CHECK_TEXT(key_of(l.cache.cache, url, NULL, NULL, 0), url);
@@ -241,8 +227,6 @@ CASE(m22_m25_the_key_is_the_url)
     CHECK_STATUS(sdd_cache_remove_wait(l.cache.cache, url, SDD_CACHE_ALL), SDD_OK);
     record_clear(&r);
     get_from(&l, &r, url, 0, SDD_ORIGIN_NETWORK);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* The end of a load is an event of its downloader: here it waits until it is taken. */
@@ -251,7 +235,7 @@ CASE(m26_ends_are_delivered_by_the_downloader)
     config_groups groups;
     sdd_downloader_config config = quick_retries(&groups);
     config.delivery = SDD_DELIVERY_APPLICATION;
-    loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
+    OWNED_LOADER l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
     sdd_event event = SDD_EVENT_INIT;
     size_t count = 0;
     for (int i = 0; i < 2; i++) {
@@ -263,14 +247,13 @@ CASE(m26_ends_are_delivered_by_the_downloader)
         CHECK_EQUAL(event.result->origin, i ? SDD_ORIGIN_MEMORY : SDD_ORIGIN_NETWORK);
         check_image(event.result->image, "png/rgb8.pam");
     }
-    close_loader(&l);
 }
 
 /* Equal loads share one transfer, one file of the original, and one of each size, however many join while it runs. */
 CASE(b22_z4_equal_work_is_shared)
 {
     enum { COUNT = 12 };
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     record r[COUNT];
     sdd_decode_options decode[3] = { SDD_DECODE_OPTIONS_INIT, inside(5), inside(8) };
     const char *url = at("/hold/b22?file=png/rgb8.png");
@@ -282,7 +265,7 @@ CASE(b22_z4_equal_work_is_shared)
         submit_load(&l, &request);
     }
     /* Disk lookups run in order, so when this load has ended, the earlier ones have joined the transfer. */
-    record last = RECORD_INIT;
+    OWNED_RECORD last = RECORD_INIT;
     load(&l, &last, at("/file/png/rgb8.png?b22"), 0);
     release("b22");
     for (int i = 0; i < COUNT; i++) {
@@ -295,14 +278,12 @@ CASE(b22_z4_equal_work_is_shared)
     CHECK_EQUAL(requests_of("/hold/b22"), 1);
     CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
     CHECK_EQUAL(counts_of(l.cache.cache).disk_count, 3 + 1);
-    record_clear(&last);
-    close_loader(&l);
 }
 
 CASE(z7_there_are_two_attempts)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     get_from(&l, &r, in_turns("z7", "/status/503", "/file/png/rgb8.png"), 0, SDD_ORIGIN_NETWORK);
     CHECK(r.metrics.attempts == 2 && requests_of("/turns/z7") == 2);
@@ -324,8 +305,6 @@ CASE(z7_there_are_two_attempts)
     transfer.max_attempts = 4;
     load_as(&l, &r, &request);
     CHECK_EQUAL(hits("/status/503?z7-four"), 4);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 int main(void)

@@ -55,7 +55,7 @@ static void check_counts(int64_t requests, int64_t succeeded, int64_t failed, in
 
 CASE(a_load_goes_on_while_its_downloader_is_drained)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     open_acting(drain);
     const char *url = at("/file/png/rgb8.png?drained");
     load(&l, &r, url, 0);
@@ -66,7 +66,6 @@ CASE(a_load_goes_on_while_its_downloader_is_drained)
     load(&l, &r, at("/file/png/rgb8.png?late"), SDD_OPTION_FROM_LOADER_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_CLOSED);
     check_counts(3, 1, 2, 0);
-    record_clear(&r);
     close_loader(&l);
 }
 
@@ -74,13 +73,12 @@ CASE(a_load_is_cancelled_with_its_downloader)
 {
     void (*const actions[])(void) = { end_all, cancel_all };
     for (int i = 0; i < 2; i++) {
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         open_acting(actions[i]);
         load(&l, &r, at("/file/png/rgb8.png?cancelled"), 0);
         CHECK_STATUS(r.error, SDD_ERROR_CANCELLED);
         CHECK_EQUAL(hits("/file/png/rgb8.png?cancelled"), 0);
         check_counts(1, 0, 0, 1);
-        record_clear(&r);
         close_loader(&l);
     }
 }
@@ -122,7 +120,7 @@ CASE(m16_a_load_cancelled_between_two_stages_is_silent)
     host.delivery = SDD_DELIVERY_APPLICATION;
     config.should_block_failed_url = hold_and_forget;
     l = open_loader_over(config, &host);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     sdd_load_request request = record_load(&r, at("/status/404?silent"), 0);
     token = submit_load(&l, &request);
     wait_until_asked();
@@ -133,7 +131,6 @@ CASE(m16_a_load_cancelled_between_two_stages_is_silent)
     CHECK(sem_post(&answered) == 0);
     CHECK_STATUS(sdd_downloader_idle_wait(l.downloader, -1), SDD_OK);
     CHECK(r.progress_count == 0 && r.completed_count == 1);
-    record_clear(&r);
     close_loader(&l);
 }
 

@@ -11,17 +11,16 @@ static loader_in_folder open_with(int32_t policy)
 /* Checks that a load of this URL fails with `error`, and whether the URL is blocked then. */
 static void fails(loader_in_folder *l, const char *url, sdd_status error, int is_blocked)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     load(l, &r, url, 0);
     if (r.error != error) FAIL("%s: %s \"%s\"", url, sdd_status_name(r.error), r.message);
     if (sdd_loader_is_blocked(l->loader, url) != is_blocked) FAIL("%s: is %sblocked", url, is_blocked ? "not " : "");
-    record_clear(&r);
 }
 
 CASE(m5_f5_a_failed_url_ends_at_once)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     const char *url = at("/status/404?m5");
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
     fails(&l, url, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1);
@@ -37,15 +36,13 @@ CASE(m5_f5_a_failed_url_ends_at_once)
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
     fetch(l.downloader, &r, at("/status/404?raw"), 0);
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, at("/status/404?raw")), 0);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* A cached picture whose refresh has failed is delivered, however it is asked for. */
 static void check_cached_though_blocked(loader_in_folder *l, const char *url, int32_t origin)
 {
     static const uint64_t options[] = { 0, SDD_OPTION_FROM_CACHE_ONLY, SDD_OPTION_REFRESH_CACHED };
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         if (origin == SDD_ORIGIN_DISK) leave_to_disk(l);
         CHECK_EQUAL(sdd_loader_is_blocked(l->loader, url), 1);
@@ -59,7 +56,6 @@ static void check_cached_though_blocked(loader_in_folder *l, const char *url, in
         CHECK(loaded->image != NULL && loaded->origin == origin);
         sdd_result_release(loaded);
     }
-    record_clear(&r);
 }
 
 CASE(m5_f5_the_list_bars_the_network_and_never_the_caches)
@@ -74,8 +70,8 @@ CASE(m5_f5_the_list_bars_the_network_and_never_the_caches)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
         config.fail_policy = cases[i].policy;
-        loader_in_folder l = open_loader_over(config, NULL);
-        record r = RECORD_INIT;
+        OWNED_LOADER l = open_loader_over(config, NULL);
+        OWNED_RECORD r = RECORD_INIT;
         const char *url = in_turns(cases[i].name, "/file/png/rgb8.png", cases[i].reply);
         get_from(&l, &r, url, 0, SDD_ORIGIN_NETWORK);
         load(&l, &r, url, SDD_OPTION_REFRESH_CACHED);
@@ -85,15 +81,13 @@ CASE(m5_f5_the_list_bars_the_network_and_never_the_caches)
         /* A load that would have to download is still refused. */
         load(&l, &r, url, SDD_OPTION_FROM_LOADER_ONLY);
         CHECK_ENDED(&r, SDD_ERROR_BLOCKED, 0);
-        record_clear(&r);
-        close_loader(&l);
     }
 }
 
 CASE(m5_the_http_cache_answers_for_a_blocked_url)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     const char *url = in_turns("m5-http", "/file/png/rgb8.png?header=Cache-Control:%20max-age=600", "/status/404");
     get_from(&l, &r, url, SDD_OPTION_USE_HTTP_CACHE, SDD_ORIGIN_NETWORK);
     CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
@@ -104,15 +98,13 @@ CASE(m5_the_http_cache_answers_for_a_blocked_url)
     CHECK_STATUS(sdd_cache_clear_wait(l.cache.cache, SDD_CACHE_ALL), SDD_OK);
     load(&l, &r, url, SDD_OPTION_USE_HTTP_CACHE);
     CHECK_ENDED(&r, SDD_ERROR_BLOCKED, 0);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* A success by an alternative is one of the load's own URL. */
 CASE(m18_an_alternative_unblocks_the_own_url)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     const char *url = at("/status/404?own"), *other = at("/file/png/rgb8.png?own");
     sdd_load_request request = record_load(&r, url, 0);
     request.alternatives = &other;
@@ -120,8 +112,6 @@ CASE(m18_an_alternative_unblocks_the_own_url)
     load_from(&l, &request, SDD_ORIGIN_NETWORK);
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
     get_from(&l, &r, url, 0, SDD_ORIGIN_MEMORY);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 static sdd_status say_range(sdd_response *response, sdd_response_change *change, void *user_data)
@@ -134,19 +124,18 @@ static sdd_status say_range(sdd_response *response, sdd_response_change *change,
 /* The list uses the status that a response modifier has set: 404 is a failure of the URL, 416 is not. */
 CASE(the_modified_status_is_remembered)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
     modifiers.response_modifier = say_range;
     CHECK_STATUS(sdd_downloader_set_modifiers(l.downloader, &modifiers), SDD_OK);
     fails(&l, at("/status/404?modified"), SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
     CHECK_STATUS(sdd_downloader_set_modifiers(l.downloader, NULL), SDD_OK);
     fails(&l, at("/status/404?modified"), SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1);
-    close_loader(&l);
 }
 
 CASE(f7_failures_of_the_url_are_remembered)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     static const struct { const char *path; sdd_status error; int is_blocked; } failures[] = {
         { "/status/404?f7", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1 },
         { "/status/410?f7", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1 },
@@ -167,14 +156,13 @@ CASE(f7_failures_of_the_url_are_remembered)
         fails(&l, at(failures[i].path), failures[i].error, failures[i].is_blocked);
     fails(&l, "http://127.0.0.1:1/f7", SDD_ERROR_CONNECT, 0);
     fails(&l, "http://nobody.invalid/f7", SDD_ERROR_RESOLVE, 0);
-    close_loader(&l);
 }
 
 /* A timeout, a modifier's refusal and a cancel say nothing about the URL. */
 CASE(f7_the_callers_own_ends_are_not_remembered)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     const char *url = at("/silence?f7");
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_load_request request = record_load(&r, url, 0);
@@ -193,8 +181,6 @@ CASE(f7_the_callers_own_ends_are_not_remembered)
     load(&l, &r, url, SDD_OPTION_FROM_CACHE_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* A condition that only one caller has says nothing about the URL: the next caller gets the picture. A failure for all
@@ -208,8 +194,8 @@ CASE(f7_conditions_concern_one_caller_alone)
         { NULL, NULL, "206", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE },
     };
     for (int32_t policy = SDD_FAIL_POLICY_BACK_OFF; policy <= SDD_FAIL_POLICY_NONE; policy++) {
-        loader_in_folder l = open_with(policy);
-        record r = RECORD_INIT;
+        OWNED_LOADER l = open_with(policy);
+        OWNED_RECORD r = RECORD_INIT;
         for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
             const char *url = atf("/file/png/rgb8.png?conditions%d-%zu", (int)policy, i);
             sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
@@ -223,11 +209,9 @@ CASE(f7_conditions_concern_one_caller_alone)
             CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
             get_from(&l, &r, url, 0, SDD_ORIGIN_NETWORK);
         }
-        record_clear(&r);
-        close_loader(&l);
     }
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     const char *url = at("/status/404?file=png/rgb8.png&conditions");
     fails(&l, url, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1);
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
@@ -235,16 +219,14 @@ CASE(f7_conditions_concern_one_caller_alone)
     sdd_load_request request = record_load(&r, url, 0);
     request.transfer = &transfer;
     load_from(&l, &request, SDD_ORIGIN_NETWORK);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* A 403 for a bad token blocks the URL only for requests with the same token. Removing the URL from the list unblocks
    it for all callers. */
 CASE(f7_a_failure_concerns_the_caller_that_asked)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     const char *url = at("/who/token?bad=/status/403%3Fheader%3DRetry-After:%25203600&good=/file/png/rgb8.png&nobody=/file/png/rgb8.png");
     static const char *const tokens[] = { "bad", "bad", "good", NULL, "bad" };
     static const sdd_status ends[] = { SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, SDD_ERROR_BLOCKED, SDD_OK, SDD_OK,
@@ -264,14 +246,12 @@ CASE(f7_a_failure_concerns_the_caller_that_asked)
             CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
         }
     }
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* After a 500 the URL is blocked for a second; after the next failure, for two. */
 CASE(f7_a_failure_expires)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     const char *url = at("/status/500?f7-again");
     for (int seconds = 1; seconds <= 2; seconds++) {
         int64_t start = milliseconds_now();
@@ -280,14 +260,13 @@ CASE(f7_a_failure_expires)
         if (milliseconds_now() - start < 1000 * seconds) FAIL("blocked for less than %d seconds", seconds);
     }
     CHECK_EQUAL(hits("/status/500?f7-again"), 4);
-    close_loader(&l);
 }
 
 /* Retry-After takes precedence: without it a 503 would block the URL for a second. */
 CASE(f7_z7_retry_after)
 {
     loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     const char *url = at("/status/503?f7-after&header=Retry-After:%203600");
     fails(&l, url, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1);
     /* The delay is longer than a retry may wait, so there was one attempt. */
@@ -298,14 +277,13 @@ CASE(f7_z7_retry_after)
     while (sdd_loader_is_blocked(l.loader, soon)) sched_yield();
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 1);
     close_loader(&l);
-    record_clear(&r);
 }
 
 /* A picture removes the URL from the list, if the load was tried in spite of the block: row M18. */
 CASE(f6_m18_a_success_removes_the_url)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     const char *url = in_turns("m18", "/status/404", "/file/png/rgb8.png"), *never = at("/status/404?m18");
     fails(&l, url, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1);
     get_from(&l, &r, url, SDD_OPTION_RETRY_FAILED, SDD_ORIGIN_NETWORK);
@@ -315,13 +293,11 @@ CASE(f6_m18_a_success_removes_the_url)
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, never), 1);
     CHECK_EQUAL(hits("/status/404?m18"), 2);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 CASE(f6_b11_urls_can_be_removed_from_the_list)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     const char *urls[3];
     for (int i = 0; i < 3; i++) fails(&l, urls[i] = atf("/status/404?b11-%d", i), SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1);
     CHECK_STATUS(sdd_loader_remove_failed_url(l.loader, urls[1]), SDD_OK);
@@ -335,15 +311,14 @@ CASE(f6_b11_urls_can_be_removed_from_the_list)
     for (int i = 0; i < 3; i++) CHECK_EQUAL(sdd_loader_is_blocked(l.loader, urls[i]), 0);
     fails(&l, urls[2], SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 1);
     CHECK_EQUAL(hits("/status/404?b11-2"), 2);
-    close_loader(&l);
 }
 
 /* Row F4: of the library's errors 1000 and 1001 block the URL, and of the transport's all but connection errors; for
    good. */
 CASE(f4_the_policy_of_sdwebimage)
 {
-    loader_in_folder l = open_with(SDD_FAIL_POLICY_SDWEBIMAGE);
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_with(SDD_FAIL_POLICY_SDWEBIMAGE);
+    OWNED_RECORD r = RECORD_INIT;
     static const struct { const char *path; sdd_status error; int is_blocked; } failures[] = {
         { "/html?f4", SDD_ERROR_BAD_IMAGE_DATA, 1 },
         { "/empty?f4", SDD_ERROR_BAD_IMAGE_DATA, 1 },
@@ -365,18 +340,15 @@ CASE(f4_the_policy_of_sdwebimage)
     fails(&l, url, SDD_ERROR_BAD_IMAGE_DATA, 1);
     get_from(&l, &r, url, SDD_OPTION_RETRY_FAILED, SDD_ORIGIN_NETWORK);
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 CASE(f7_the_policy_that_remembers_nothing)
 {
-    loader_in_folder l = open_with(SDD_FAIL_POLICY_NONE);
+    OWNED_LOADER l = open_with(SDD_FAIL_POLICY_NONE);
     static const char *const paths[] = { "/status/404?none", "/status/410?none", "/html?none" };
     for (int i = 0; i < 6; i++)
         fails(&l, at(paths[i / 2]), i < 4 ? SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE : SDD_ERROR_BAD_IMAGE_DATA, 0);
     CHECK(hits(paths[0]) == 2 && hits(paths[1]) == 2 && hits(paths[2]) == 2);
-    close_loader(&l);
 }
 
 /* The arguments of the application's should_block_failed_url, and its answer. */
@@ -430,7 +402,7 @@ CASE(m23_the_application_decides)
         memset(&judge, 0, sizeof judge);
         judge.answer = cases[i].answer;
         loader_in_folder l = open_loader_over(config, NULL);
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         const char *url = at(cases[i].path);
         load(&l, &r, url, 0);
         CHECK(judge.calls == 1 && judge.failure.status == r.error && judge.failure.detail == r.detail);
@@ -445,7 +417,6 @@ CASE(m23_the_application_decides)
         get_from(&l, &r, at("/file/png/rgb8.png?m23"), 0, SDD_ORIGIN_NETWORK);
         CHECK_EQUAL(judge.calls, 1);
         CHECK_EQUAL(judge.freed, 0);
-        record_clear(&r);
         close_loader(&l);
         CHECK_EQUAL(judge.freed, 1);
     }
@@ -457,19 +428,17 @@ CASE(f1_the_list_is_bounded)
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
     config.fail_policy = SDD_FAIL_POLICY_SDWEBIMAGE;
     config.no_cache = 1;
-    loader_in_folder l = open_loader_over(config, NULL);
+    OWNED_LOADER l = open_loader_over(config, NULL);
     char url[64];
     for (int i = 0; i < 4097; i++) {
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         snprintf(url, sizeof url, "data:image/png,%d", i);
         load(&l, &r, url, 0);
         CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
-        record_clear(&r);
     }
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, "data:image/png,0"), 0);
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, "data:image/png,1"), 1);
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, "data:image/png,4096"), 1);
-    close_loader(&l);
 }
 
 int main(void) { return run_cases(); }

@@ -41,7 +41,7 @@ static loader_in_folder open_asking(int32_t answer)
 CASE(m9_the_application_is_asked_on_a_miss_alone)
 {
     loader_in_folder l = open_asking(1);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     const char *url = at(PICTURE "?m9");
     get_from(&l, &r, url, 0, SDD_ORIGIN_NETWORK);
     CHECK_EQUAL(host.calls, 1);
@@ -72,8 +72,8 @@ CASE(m9_the_application_is_asked_on_a_miss_alone)
 
 CASE(m9_the_application_refuses)
 {
-    loader_in_folder l = open_asking(0);
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_asking(0);
+    OWNED_RECORD r = RECORD_INIT;
     const char *url = at(PICTURE "?m9-no");
     load(&l, &r, url, 0);
     CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
@@ -86,8 +86,6 @@ CASE(m9_the_application_refuses)
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_EQUAL(r.origin, SDD_ORIGIN_MEMORY);
     CHECK(host.calls == 2 && hits(PICTURE "?m9-no") == 0);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* ----------------------------------------------------------------------------------- options_processor */
@@ -125,7 +123,7 @@ CASE(b14_the_processor_changes_the_request)
     config.user_data = &host;
     config.user_data_free = note_freed;
     loader_in_folder l = open_loader_over(config, NULL);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     get_from(&l, &r, at(PICTURE "?b14-thumb"), SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
     CHECK(sdd_image_width(r.image) == 5 && hits(PICTURE "?b14-thumb") == 0 && hits(PICTURE "?b14-other") == 1);
     CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, host.url, SDD_CACHE_ALL), SDD_CACHE_DISK);
@@ -141,7 +139,6 @@ CASE(b14_the_processor_changes_the_request)
     /* The processor's request is checked like one that the application submits. */
     sdd_load_request request = record_load(&r, at(PICTURE "?b14-wrong"), 0);
     CHECK_REFUSED(sdd_loader_submit(l.loader, &request), SDD_ERROR_INVALID_ARGUMENT);
-    record_clear(&r);
     close_loader(&l);
     CHECK_EQUAL(host.freed, 1);
 }
@@ -162,7 +159,7 @@ CASE(b12_m22_the_filter_makes_the_key)
     cache.key_filter = name_alone;
     cache.ignored_query_parameters = "token,X-Amz-*";
     loader_in_folder l = open_loader_of((sdd_loader_config)SDD_LOADER_CONFIG_INIT, NULL, cache);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     get_from(&l, &r, at(PICTURE "?token=1&X-Amz-Date=2&size=3"), 0, SDD_ORIGIN_NETWORK);
     get_from(&l, &r, at(PICTURE "?token=2&size=3&X-Amz-Signature=4#top"), 0, SDD_ORIGIN_MEMORY);
     CHECK_EQUAL(hits(PICTURE "?token=1&X-Amz-Date=2&size=3"), 1);
@@ -170,7 +167,6 @@ CASE(b12_m22_the_filter_makes_the_key)
     get_from(&l, &r, at(PICTURE "?filtered=1"), SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
     CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, "/rgb8.png?filtered=1", SDD_CACHE_ALL), SDD_CACHE_ALL);
     CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, at(PICTURE "?filtered=1"), SDD_CACHE_ALL), 0);
-    record_clear(&r);
     close_loader(&l);
 }
 
@@ -180,7 +176,7 @@ CASE(m22_a_key_of_its_own)
     sdd_cache_config cache = SDD_CACHE_CONFIG_INIT;
     cache.ignored_query_parameters = "a";
     loader_in_folder l = open_loader_of((sdd_loader_config)SDD_LOADER_CONFIG_INIT, NULL, cache);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     sdd_decode_options decode = inside(5);
     sdd_load_request request = record_load(&r, at(PICTURE "?key=1"), SDD_OPTION_WAIT_STORE_CACHE);
     request.cache_key = "the cat?a=1.png";
@@ -197,7 +193,6 @@ CASE(m22_a_key_of_its_own)
         request.cache_key = bad[i];
         CHECK_REFUSED(sdd_loader_submit(l.loader, &request), SDD_ERROR_INVALID_ARGUMENT);
     }
-    record_clear(&r);
     close_loader(&l);
 }
 
@@ -239,7 +234,7 @@ static sdd_transform callback_of(sdd_transform_fn function, const char *key)
 CASE(m24_b15_transforms_are_told_apart_by_their_keys)
 {
     enum { COUNT = 6 };
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     record r[COUNT];
     sdd_transform list[2] = { SDD_TRANSFORM_INIT, callback_of(blacken, "black") };
     const char *url = at("/hold/b15?file=png/rgb8.png");
@@ -278,13 +273,12 @@ CASE(m24_b15_transforms_are_told_apart_by_their_keys)
     CHECK_EQUAL(requests_of("/hold/b15"), 1);
     pictures_are_transformed = 0;
     record_clear(&r[0]);
-    close_loader(&l);
 }
 
 CASE(m24_a_transform_that_fails)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     sdd_transform transform = callback_of(nothing, "nothing");
     const char *url = at(PICTURE "?m24-fails");
     sdd_load_request request = record_load(&r, url, SDD_OPTION_WAIT_STORE_CACHE);
@@ -296,8 +290,6 @@ CASE(m24_a_transform_that_fails)
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
     load(&l, &r, url, 0);
     CHECK_ENDED(&r, SDD_OK, 0);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* ---------------------------------------------------------------------------- options of the download */
@@ -305,8 +297,8 @@ CASE(m24_a_transform_that_fails)
 /* Loads with credentials have entries of their own: no other caller gets their pictures. */
 CASE(z4_credentials_have_entries_of_their_own)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     sdd_credential one = SDD_CREDENTIAL_INIT, other = SDD_CREDENTIAL_INIT;
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     const char *url = at(PICTURE "?who");
@@ -330,8 +322,6 @@ CASE(z4_credentials_have_entries_of_their_own)
     load_from(&l, &request, SDD_ORIGIN_DISK);
     CHECK_EQUAL(hits(PICTURE "?who"), 4);
     CHECK_EQUAL(counts_of(l.cache.cache).disk_count, 4);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 static sdd_status add_field(sdd_draft *draft, void *user_data)
@@ -356,8 +346,8 @@ static sdd_bytes *reverse(sdd_bytes *bytes, sdd_response *response, void *user_d
    not serve it. */
 CASE(a_modified_body_is_no_http_response)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
     const char *url = at("/ok?size=1000&header=Cache-Control:%20max-age=600");
@@ -366,22 +356,19 @@ CASE(a_modified_body_is_no_http_response)
     transfer.modifiers = &modifiers;
     request.transfer = &transfer;
     load_from(&l, &request, SDD_ORIGIN_NETWORK);
-    sdd_bytes *made = sdd_bytes_retain(r.bytes);
+    OWNED_BYTES made = sdd_bytes_retain(r.bytes);
     CHECK_EQUAL(counts_of(l.cache.cache).disk_count, 1);
     request.transfer = NULL;
     request.options |= SDD_OPTION_USE_HTTP_CACHE;
     load_from(&l, &request, SDD_ORIGIN_NETWORK);
     CHECK(sdd_bytes_size(r.bytes) == 1000 && memcmp(sdd_bytes_data(r.bytes), sdd_bytes_data(made), 1000) != 0);
-    sdd_bytes_release(made);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* A load has the headers and modifiers of its transfer options; the cache stores the modified body. */
 CASE(z23_options_of_a_transfer_apply)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
     sdd_header header = { "X-Given", "too" };
@@ -411,8 +398,6 @@ CASE(z23_options_of_a_transfer_apply)
     request.url = at("/status/404?size=10&z23");
     load_from(&l, &request, SDD_ORIGIN_NETWORK);
     CHECK_EQUAL(r.http_status, 404);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 int main(void) { return run_cases(); }

@@ -63,7 +63,7 @@ static void check_found(loader_in_folder *l, const sdd_load_request *request, in
 /* The original is on `there`, and the load looks for it on each set of levels. */
 CASE(b9_where_an_original_is_looked_for)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     for (int there = 0; there < LEVELS; there++) {
         char url[100];
         snprintf(url, sizeof url, "http://host.example/%d/a.png", there);
@@ -81,7 +81,6 @@ CASE(b9_where_an_original_is_looked_for)
         }
         CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, url, SDD_CACHE_ALL), bits_of(levels[there]));
     }
-    close_loader(&l);
 }
 
 /* Result and original are on any levels, and the load looks on any levels: first for the result in memory, then on
@@ -109,7 +108,7 @@ static void look_for_thumbnail(loader_in_folder *l, const char *url, int32_t res
 
 CASE(b6_b7_b9_where_a_thumbnail_is_looked_for)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     sdd_decode_options decode = inside(5);
     for (int i = 0; i < LEVELS * LEVELS; i++) {
         char url[100];
@@ -119,17 +118,16 @@ CASE(b6_b7_b9_where_a_thumbnail_is_looked_for)
         lay(l.cache.cache, url, ORIGINAL, NULL, original);
         look_for_thumbnail(&l, url, result, original);
     }
-    close_loader(&l);
 }
 
 /* A download is stored on exactly the requested levels. */
 CASE(b9_m20_where_downloads_are_stored)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     sdd_decode_options decode = inside(5);
     sdd_cache *cache = l.cache.cache;
     for (int i = 0; i < LEVELS * LEVELS; i++) {
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         int32_t store = levels[i / LEVELS], original = levels[i % LEVELS];
         const char *url = atf("/file/" ORIGINAL "?store-%d", i), *plain = atf("/file/" ORIGINAL "?plain-%d", i);
         sdd_load_request request = record_load(&r, url, SDD_OPTION_WAIT_STORE_CACHE);
@@ -145,18 +143,16 @@ CASE(b9_m20_where_downloads_are_stored)
         request.url = plain;
         request.decode = NULL;
         load_from(&l, &request, SDD_ORIGIN_NETWORK);
-        record_clear(&r);
         CHECK_EQUAL(sdd_cache_contains_wait(cache, plain, SDD_CACHE_ALL), bits_of(store));
     }
-    close_loader(&l);
 }
 
 /* By default the original is stored on disk, the thumbnail in memory and on disk, and a picture as it came in both,
    written once. */
 CASE(m20_one_write_for_each)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     sdd_decode_options decode = inside(5);
     get_from(&l, &r, at("/file/" ORIGINAL "?m20"), SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
     CHECK_EQUAL(counts_of(l.cache.cache).entries_written, 1);
@@ -171,15 +167,13 @@ CASE(m20_one_write_for_each)
     CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
     CHECK_EQUAL(counts_of(l.cache.cache).entries_written, 4);
     CHECK_EQUAL(hits("/file/" ORIGINAL "?m20"), 1);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* The original is stored with the bytes as they came, whatever form was requested. */
 CASE(b7_the_original_is_as_it_came)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     sdd_decode_options decode = inside(5);
     const char *url = at("/file/" ORIGINAL "?b7");
     sdd_load_request request = record_load(&r, url, SDD_OPTION_WAIT_STORE_CACHE);
@@ -198,17 +192,15 @@ CASE(b7_the_original_is_as_it_came)
     get_from(&l, &r, url, 0, SDD_ORIGIN_DISK);
     check_image(r.image, "png/rgb8.pam");
     CHECK_EQUAL(hits("/file/" ORIGINAL "?b7"), 1);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 CASE(b31_originals_have_a_cache_of_their_own)
 {
-    cache_in_folder originals = open_default();
+    OWNED_CACHE originals = open_default();
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
     config.original_cache = originals.cache;
-    loader_in_folder l = open_loader_over(config, NULL);
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader_over(config, NULL);
+    OWNED_RECORD r = RECORD_INIT;
     sdd_decode_options decode = inside(5);
     const char *url = at("/file/" ORIGINAL "?b31"), *plain = at("/file/" ORIGINAL "?b31-plain");
     sdd_load_request request = record_load(&r, url, SDD_OPTION_WAIT_STORE_CACHE);
@@ -226,9 +218,6 @@ CASE(b31_originals_have_a_cache_of_their_own)
     get_from(&l, &r, plain, SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
     CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, plain, SDD_CACHE_ALL), SDD_CACHE_ALL);
     CHECK_EQUAL(sdd_cache_contains_wait(originals.cache, plain, SDD_CACHE_ALL), 0);
-    record_clear(&r);
-    close_loader(&l);
-    close_cache(&originals);
 }
 
 static struct {
@@ -260,7 +249,7 @@ CASE(b13_the_serializer_is_asked_for_both)
     cache.serializer = marking;
     cache.user_data = &served;
     loader_in_folder l = open_loader_of((sdd_loader_config)SDD_LOADER_CONFIG_INIT, NULL, cache);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     sdd_decode_options decode = inside(5);
     const char *url = at("/file/" ORIGINAL "?b13"), *plain = at("/file/" ORIGINAL "?b13-plain");
     sdd_load_request request = record_load(&r, url, SDD_OPTION_WAIT_STORE_CACHE);
@@ -281,15 +270,14 @@ CASE(b13_the_serializer_is_asked_for_both)
     get_from(&l, &r, plain, 0, SDD_ORIGIN_DISK);
     CHECK_EQUAL(sdd_bytes_size(r.bytes), size + 4);
     check_image(r.image, "png/rgb8.pam");
-    record_clear(&r);
     close_loader(&l);
 }
 
 /* A transformed picture has an entry of its own, and is not transformed again. */
 CASE(m24_b15_transformed_pictures_are_stored)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     sdd_transform rotation = SDD_TRANSFORM_INIT;
     const char *url = at("/file/" ORIGINAL "?m24");
     rotation.kind = SDD_TRANSFORM_ROTATE;
@@ -317,15 +305,13 @@ CASE(m24_b15_transformed_pictures_are_stored)
     get_from(&l, &r, url, 0, SDD_ORIGIN_DISK);
     CHECK(memcmp(sdd_image_pixels(r.image) + 12 * sdd_image_stride(r.image), first, 4) == 0);
     CHECK_EQUAL(hits("/file/" ORIGINAL "?m24"), 1);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* A load of bytes alone stores them on disk under the original's key, and no picture in memory. */
 CASE(z13_bytes_only)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     const char *url = at("/ok?size=1000&z13"), *picture = at("/file/" ORIGINAL "?z13");
     sdd_load_request request = record_load(&r, url, SDD_OPTION_WAIT_STORE_CACHE | SDD_OPTION_BYTES_ONLY);
     load_from(&l, &request, SDD_ORIGIN_NETWORK);
@@ -349,15 +335,13 @@ CASE(z13_bytes_only)
     CHECK(size == 1000 && read(descriptor, bytes, sizeof bytes) == 1000);
     CHECK(is_pattern(bytes, 1000, "/ok?size=1000&z13"));
     close(descriptor);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* Pixels in the caller's memory have no key: the load looks for the original and stores it, but not the picture. */
 CASE(z15_pixels_in_the_callers_memory_are_not_stored)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     static uint8_t pixels[19 * 13 * 4];
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
     const char *url = at("/file/" ORIGINAL "?z15");
@@ -374,23 +358,19 @@ CASE(z15_pixels_in_the_callers_memory_are_not_stored)
     check_image(r.image, "png/rgb8.pam");
     CHECK_EQUAL(counts_of(l.cache.cache).entries_written, 1);
     CHECK_EQUAL(hits("/file/" ORIGINAL "?z15"), 1);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* A damaged picture on disk is downloaded again and replaced. */
 CASE(z12_a_damaged_picture_is_downloaded_again)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     const char *url = at("/file/" ORIGINAL "?z12");
     put_text(l.cache.cache, url, "<p>no picture</p>");
     get_from(&l, &r, url, SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
     record_clear(&r);
     leave_to_disk(&l);
     get_from(&l, &r, url, 0, SDD_ORIGIN_DISK);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* ----------------------------------------------------------------------------------- loads in a row */
@@ -412,7 +392,7 @@ static int count_of_crowd(void) { return atomic_load(&crowd_begun) - atomic_load
 CASE(m10_a_hot_url_is_decoded_once)
 {
     enum { URLS = 40, AFTER = 10, MOST = 400 };
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     sdd_statistics statistics = SDD_STATISTICS_INIT;
     char url[200];
     for (int i = 0; i < URLS; i++) {
@@ -436,14 +416,13 @@ CASE(m10_a_hot_url_is_decoded_once)
        it makes a transfer of its own. What is found on disk is never decoded again. */
     CHECK(statistics.images_decoded <= statistics.transfers_started);
     CHECK(statistics.transfers_started <= URLS + URLS / 10);
-    close_loader(&l);
 }
 
 /* RFC 3986 section 6.2.2.1: scheme and host are the same in any case. */
 CASE(scheme_and_host_are_the_same_in_any_case)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     const char *given = at("/file/png/rgb8.png?case");
     char other[300];
     snprintf(other, sizeof other, "HTTP%s", given + 4);
@@ -455,8 +434,6 @@ CASE(scheme_and_host_are_the_same_in_any_case)
     CHECK_STATUS(sdd_cache_key(l.cache.cache, "HTTPS://Host.Example/A", NULL, NULL, 0, first, sizeof first, NULL), SDD_OK);
     CHECK_STATUS(sdd_cache_key(l.cache.cache, "https://host.example/A", NULL, NULL, 0, second, sizeof second, NULL), SDD_OK);
     CHECK(strcmp(first, second) == 0 && strcmp(first, "https://host.example/A") == 0);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 int main(void) { return run_cases(); }

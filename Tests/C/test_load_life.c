@@ -63,8 +63,8 @@ static void check_cancel(loader_in_folder *l, record *r, sdd_token token, int32_
 
 CASE(m16_cancelled_while_it_waits_and_while_it_is_sent)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     sdd_load_request request = record_load(&r, at("/hold/m16?file=png/rgb8.png"), SDD_OPTION_FROM_LOADER_ONLY);
     CHECK_STATUS(sdd_downloader_suspend(l.downloader), SDD_OK);
     sdd_token token = submit_load(&l, &request);
@@ -74,7 +74,7 @@ CASE(m16_cancelled_while_it_waits_and_while_it_is_sent)
     wait_for_requests("/hold/m16", 1);
     check_cancel(&l, &r, token, SDD_DETAIL_CANCELLED_SENDING);
     /* If two loads share the transfer, the other one continues. */
-    record other = RECORD_INIT;
+    OWNED_RECORD other = RECORD_INIT;
     token = submit_load(&l, &request);
     wait_for_requests("/hold/m16", 2);
     request.user_data = &other;
@@ -86,9 +86,6 @@ CASE(m16_cancelled_while_it_waits_and_while_it_is_sent)
     record_wait(&other);
     CHECK_ENDED(&other, SDD_OK, 0);
     CHECK_EQUAL(requests_of("/hold/m16"), 2);
-    record_clear(&r);
-    record_clear(&other);
-    close_loader(&l);
 }
 
 /* The load is between the cache and the network, where no request of the downloader has its token. */
@@ -96,8 +93,8 @@ CASE(m16_cancelled_while_the_application_is_asked)
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
     config.should_download = held_up;
-    loader_in_folder l = open_loader_over(config, NULL);
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader_over(config, NULL);
+    OWNED_RECORD r = RECORD_INIT;
     sdd_load_request request = record_load(&r, at(PICTURE "?m16-asked"), 0);
     sdd_token token = submit_load(&l, &request);
     take(&entered);
@@ -109,8 +106,6 @@ CASE(m16_cancelled_while_the_application_is_asked)
     sem_post(&may_go_on);
     CHECK_STATUS(sdd_downloader_idle_wait(l.downloader, -1), SDD_OK);
     CHECK_EQUAL(hits(PICTURE "?m16-asked"), 0);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* The load is between two sources. */
@@ -118,8 +113,8 @@ CASE(m16_cancelled_while_a_failure_is_judged)
 {
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
     config.should_block_failed_url = judge;
-    loader_in_folder l = open_loader_over(config, NULL);
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader_over(config, NULL);
+    OWNED_RECORD r = RECORD_INIT;
     const char *other = at(PICTURE "?m16-judged");
     sdd_load_request request = record_load(&r, at("/status/404?m16"), 0);
     request.alternatives = &other;
@@ -134,14 +129,12 @@ CASE(m16_cancelled_while_a_failure_is_judged)
     get_from(&l, &r, at(PICTURE "?m16-after"), 0, SDD_ORIGIN_NETWORK);
     CHECK_EQUAL(hits(PICTURE "?m16-judged"), 0);
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, at("/status/404?m16")), 1);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* The load is being decoded: first from the network, then from the disk. */
 CASE(m16_x11_cancelled_while_it_is_decoded)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     record r = RECORD_INIT;
     sdd_transform held = SDD_TRANSFORM_INIT;
     const char *url = at(PICTURE "?m16-decoded");
@@ -162,7 +155,6 @@ CASE(m16_x11_cancelled_while_it_is_decoded)
         record_clear(&r);
     }
     pictures_are_transformed = 0;
-    close_loader(&l);
 }
 
 CASE(m16_cancelled_while_it_is_stored)
@@ -170,7 +162,7 @@ CASE(m16_cancelled_while_it_is_stored)
     sdd_cache_config cache = SDD_CACHE_CONFIG_INIT;
     cache.serializer = serialize;
     loader_in_folder l = open_loader_of((sdd_loader_config)SDD_LOADER_CONFIG_INIT, NULL, cache);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     const char *url = at(PICTURE "?m16-stored");
     sdd_load_request request = record_load(&r, url, SDD_OPTION_WAIT_STORE_CACHE);
     sdd_token token = submit_load(&l, &request);
@@ -179,7 +171,6 @@ CASE(m16_cancelled_while_it_is_stored)
     sem_post(&may_go_on);
     CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
     get_from(&l, &r, url, 0, SDD_ORIGIN_MEMORY); /* the store is not undone */
-    record_clear(&r);
     close_loader(&l);
 }
 
@@ -190,14 +181,13 @@ CASE(z7_cancelled_while_it_waits_for_another_attempt)
     config.retry = &retry;
     retry.delay_ms = 10000000;
     retry.max_delay_ms = 10000000;
-    loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
+    OWNED_LOADER l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
     record r = RECORD_INIT;
     sdd_load_request request = record_load(&r, at("/status/503?m16"), 0);
     sdd_token token = submit_load(&l, &request);
     wait_for_hit("/status/503?m16");
     check_cancel(&l, &r, token, 0);
     CHECK_EQUAL(hits("/status/503?m16"), 1);
-    close_loader(&l);
 }
 
 /* The loads are cancelled inside their cached callback and inside their terminal callback. */
@@ -221,8 +211,8 @@ static void load_inside(const sdd_result *result, void *user_data)
 
 CASE(k6_cancelled_inside_callbacks)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     const char *url = in_turns("k6", PICTURE, "/hold/k6?file=jpeg/baseline-444.jpg");
     inner = &l;
     sdd_load_request request = record_load(&r, url, SDD_OPTION_WAIT_STORE_CACHE);
@@ -236,8 +226,6 @@ CASE(k6_cancelled_inside_callbacks)
     load_as(&l, &r, &request);
     CHECK_EQUAL(r.error, SDD_ERROR_CANCELLED);
     release("k6");
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* ---------------------------------------------------------------------------- token info and timeouts */
@@ -245,8 +233,8 @@ CASE(k6_cancelled_inside_callbacks)
 /* The load's priority applies to each of its stages. */
 CASE(z5_priority_and_info_by_the_token)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     sdd_token_info info = SDD_TOKEN_INFO_INIT;
     char url[300];
     const char *other = at("/hold/z5?file=png/rgb8.png");
@@ -269,15 +257,13 @@ CASE(z5_priority_and_info_by_the_token)
     release("z5");
     record_wait(&r);
     CHECK_ENDED(&r, SDD_OK, 0);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* The limit covers all stages together: neither of the two would have reached it alone. */
 CASE(z6_one_clock_over_all_stages)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     const char *others[] = { at("/status/404?z6&delay=700"), at("/silence?z6") };
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_load_request request = record_load(&r, at("/status/410?z6&delay=700"), 0);
@@ -291,8 +277,6 @@ CASE(z6_one_clock_over_all_stages)
         FAIL("after %lld us", (long long)r.metrics.total_us);
     CHECK_EQUAL(hits("/silence?z6"), 0);
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, others[0]), 0);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* ----------------------------------------------------------------------------------------------- ends */

@@ -8,8 +8,8 @@
 
 CASE(unknown_bits_end_the_load)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     static const uint64_t unknown[] = { 1ull << 40, 1ull << 32, 1ull << 63, ~0ull };
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
         load(&l, &r, at(PICTURE "?unknown"), unknown[i]);
@@ -18,8 +18,6 @@ CASE(unknown_bits_end_the_load)
     }
     CHECK_EQUAL(hits(PICTURE "?unknown"), 0);
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, at(PICTURE "?unknown")), 0);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* ------------------------------------------------------------------------------------ bits of the download */
@@ -43,12 +41,11 @@ static sdd_priority priority_of(loader_in_folder *l, const char *name, sdd_prior
 
 CASE(m28_priorities)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     CHECK_EQUAL(priority_of(&l, "normal", SDD_PRIORITY_DEFAULT), SDD_PRIORITY_NORMAL);
     CHECK_EQUAL(priority_of(&l, "low", SDD_PRIORITY_LOW), SDD_PRIORITY_LOW);
     CHECK_EQUAL(priority_of(&l, "high", SDD_PRIORITY_HIGH), SDD_PRIORITY_HIGH);
     CHECK_EQUAL(priority_of(&l, "highest", SDD_PRIORITY_VERY_HIGH), SDD_PRIORITY_VERY_HIGH);
-    close_loader(&l);
 }
 
 typedef struct shown {
@@ -84,7 +81,7 @@ CASE(m19_previews_are_passed_on_and_not_stored)
     sdd_downloader_config config = quick_retries(&groups);
     groups.callbacks.min_preview_interval_ms = -1;
     groups.limits.download_timeout_ms = 100000;
-    loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
+    OWNED_LOADER l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
     shown s = { .r = RECORD_INIT };
     const char *url = at("/steps/m19?at=9000&file=large/rows.png");
     sdd_load_request request = record_load(&s.r, url, SDD_OPTION_WAIT_STORE_CACHE);
@@ -105,14 +102,13 @@ CASE(m19_previews_are_passed_on_and_not_stored)
     load_as(&l, &s.r, &request);
     CHECK(s.r.origin == SDD_ORIGIN_MEMORY && s.previews == 0 && image_info(s.r.image).is_preview == 0);
     record_clear(&s.r);
-    close_loader(&l);
 }
 
 /* In the background a running load pauses without the bit, and continues with it. */
 CASE(m28_continue_in_background)
 {
-    loader_in_folder l = open_loader();
-    record without = RECORD_INIT, with = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD without = RECORD_INIT, with = RECORD_INIT;
     sdd_load_request request = record_load(&without, at("/hold/b-without?after=10&file=large/rows.png"), 0);
     submit_load(&l, &request);
     request = record_load(&with, at("/hold/b-with?after=10&file=large/rows.png"), SDD_OPTION_CONTINUE_IN_BACKGROUND);
@@ -128,15 +124,12 @@ CASE(m28_continue_in_background)
     CHECK_STATUS(sdd_downloader_enter_foreground(l.downloader), SDD_OK);
     record_wait(&without);
     CHECK_ENDED(&without, SDD_OK, 0);
-    record_clear(&with);
-    record_clear(&without);
-    close_loader(&l);
 }
 
 CASE(m28_cookies)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     sdd_cookie cookie = SDD_COOKIE_INIT;
     cookie.name = "who";
     cookie.value = "me";
@@ -148,28 +141,24 @@ CASE(m28_cookies)
         load_from(&l, &request, SDD_ORIGIN_NETWORK);
         CHECK_EQUAL(echoes(&r, "Cookie: who=me"), i);
     }
-    record_clear(&r);
-    close_loader(&l);
 }
 
 CASE(m28_certificates)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     const char *url = address_at("SDD_TEST_TLS_SELF_SIGNED", "/png/rgb8.png");
     load(&l, &r, url, 0);
     CHECK_EQUAL(r.error, SDD_ERROR_TLS);
     CHECK_EQUAL(sdd_loader_is_blocked(l.loader, url), 0);
     get_from(&l, &r, url, SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES, SDD_ORIGIN_NETWORK);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* Lazy decoding works from the network and from the disk. */
 CASE(m28_decoding)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     const char *url = at(PICTURE "?lazy"), *animated = at("/file/facts/animated.png?frames");
     get_from(&l, &r, url, SDD_OPTION_AVOID_DECODE_IMAGE | SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
     CHECK_EQUAL(image_info(r.image).pixels_size, 0);
@@ -185,15 +174,13 @@ CASE(m28_decoding)
     get_from(&l, &r, animated, SDD_OPTION_DECODE_FIRST_FRAME_ONLY, SDD_ORIGIN_MEMORY);
     CHECK_EQUAL(image_info(r.image).frame_count, 1);
     CHECK_EQUAL(hits("/file/facts/animated.png?frames"), 1);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* Animated pictures are not transformed unless the bit is set. */
 CASE(m28_transform_animated_images)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     sdd_transform rotation = SDD_TRANSFORM_INIT;
     rotation.kind = SDD_TRANSFORM_ROTATE;
     rotation.degrees = 90;
@@ -208,16 +195,14 @@ CASE(m28_transform_animated_images)
         CHECK_EQUAL(sdd_image_width(r.image), i ? 8 : 12);
     }
     pictures_are_transformed = 0;
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* ----------------------------------------------------------------------------------- bits of the cache */
 
 CASE(bit_12_the_bytes_too)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     sdd_decode_options decode = inside(5);
     const char *url = at(PICTURE "?bit12");
     sdd_load_request request = record_load(&r, url, SDD_OPTION_WAIT_STORE_CACHE);
@@ -233,8 +218,6 @@ CASE(bit_12_the_bytes_too)
     uint8_t *file = read_whole(path_of(l.cache.cache, key_of(l.cache.cache, url, &decode, NULL, 0)), &size);
     CHECK(size > sdd_bytes_size(r.bytes) && memcmp(file, sdd_bytes_data(r.bytes), sdd_bytes_size(r.bytes)) == 0);
     free(file);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* Waits for a load that never goes to the network. No event is delivered. */
@@ -262,7 +245,7 @@ CASE(bits_13_and_14_on_the_calling_thread)
     config_groups groups;
     sdd_downloader_config config = quick_retries(&groups);
     config.delivery = SDD_DELIVERY_APPLICATION;
-    loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
+    OWNED_LOADER l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
     const char *url = at(PICTURE "?sync");
     put(l.cache.cache, url, NULL, fixture_bytes("png/rgb8.png"));
     check_cached(&l, url, 0, SDD_ORIGIN_DISK, 1);
@@ -285,12 +268,11 @@ CASE(bits_13_and_14_on_the_calling_thread)
     release("sync");
     CHECK_STATUS(sdd_downloader_wait(l.downloader, &event, 1, -1, &count), SDD_OK);
     CHECK(event.token == token && event.result->failure.status == SDD_OK && event.result->origin == SDD_ORIGIN_NETWORK);
-    close_loader(&l);
 }
 
 CASE(bit_14_bytes_alone)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     sdd_load_request request = SDD_LOAD_REQUEST_INIT;
     sdd_result *result = NULL;
     request.url = at(PICTURE "?sync-bytes");
@@ -300,13 +282,12 @@ CASE(bit_14_bytes_alone)
     CHECK(result->origin == SDD_ORIGIN_DISK && result->image == NULL && result->bytes != NULL);
     CHECK_EQUAL(hits(PICTURE "?sync-bytes"), 0);
     sdd_result_release(result);
-    close_loader(&l);
 }
 
 CASE(bits_15_and_16_cache_or_network_alone)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     const char *url = in_turns("bit16", PICTURE, "/file/jpeg/baseline-444.jpg");
     load(&l, &r, url, SDD_OPTION_FROM_CACHE_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
@@ -325,8 +306,6 @@ CASE(bits_15_and_16_cache_or_network_alone)
     /* With both bits the load has no source. */
     load(&l, &r, url, SDD_OPTION_FROM_CACHE_ONLY | SDD_OPTION_FROM_LOADER_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 int main(void) { return run_cases(); }

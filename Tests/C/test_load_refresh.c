@@ -58,7 +58,7 @@ static void get_old(loader_in_folder *l, refresh *f, const char *url)
 /* The entry has a validator, so the server answers 304 without a body. */
 CASE(m12_m13_u2_u4_a_304_ends_it)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     refresh f = { .r = RECORD_INIT };
     const char *url = at("/tagged?file=png/rgb8.png&m13");
     get_old(&l, &f, url);
@@ -81,13 +81,12 @@ CASE(m12_m13_u2_u4_a_304_ends_it)
     get_from(&l, &f.r, url, 0, SDD_ORIGIN_DISK);
     CHECK_EQUAL(hits("/tagged?file=png/rgb8.png&m13"), 3);
     record_clear(&f.r);
-    close_loader(&l);
 }
 
 /* Without validators the whole body is downloaded and compared. */
 CASE(m13_u4_the_same_bytes_end_it)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     refresh f = { .r = RECORD_INIT };
     get_old(&l, &f, at(OLD "?m13-bytes"));
     for (int i = 0; i < 2; i++) {
@@ -98,7 +97,6 @@ CASE(m13_u4_the_same_bytes_end_it)
         leave_to_disk(&l);
     }
     record_clear(&f.r);
-    close_loader(&l);
 }
 
 /* The load ends with the new picture, which is in the cache on all levels. */
@@ -121,13 +119,12 @@ static void check_changed(loader_in_folder *l, const char *url)
 
 CASE(m14_a_new_picture_ends_it)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     check_changed(&l, in_turns("m14", OLD, NEW));
     check_changed(&l, in_turns("m14-tags", "/tagged?file=png/rgb8.png", "/tagged?etag=\"v2\"&file=jpeg/baseline-444.jpg"));
     /* The server answers with another entity tag, and then without one. */
     check_changed(&l, in_turns("m14-gone", "/tagged?file=png/rgb8.png", NEW));
     CHECK_EQUAL(requests_of("/turns/m14"), 2);
-    close_loader(&l);
 }
 
 /* If the refresh fails, the load ends with that error, and the cached image stays. */
@@ -140,7 +137,7 @@ CASE(m15_errors_keep_the_cached_image)
         { "m15-html", "/html", SDD_ERROR_BAD_IMAGE_DATA },
         { "m15-head", "/garbage", SDD_ERROR_PROTOCOL },
     };
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         refresh f = { .r = RECORD_INIT };
         const char *url = in_turns(bad[i].name, OLD, bad[i].then);
@@ -156,13 +153,12 @@ CASE(m15_errors_keep_the_cached_image)
         CHECK_EQUAL(sdd_image_width(f.r.image), 19);
         record_clear(&f.r);
     }
-    close_loader(&l);
 }
 
 /* Alternatives cannot tell whether the cached image is current, so they are not asked. */
 CASE(m15_alternatives_are_not_asked)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     refresh f = { .r = RECORD_INIT };
     const char *url = in_turns("m15-alt", OLD, "/status/404"), *other = at(NEW "?m15-alt");
     get_old(&l, &f, url);
@@ -178,13 +174,12 @@ CASE(m15_alternatives_are_not_asked)
     check_refresh(&l, &f, &request, SDD_OK, 0, 0);
     CHECK_EQUAL(sdd_image_width(f.r.image), 37);
     record_clear(&f.r);
-    close_loader(&l);
 }
 
 /* Without a cached image there is no `cached` callback, and the load ends like any other. */
 CASE(m12_nothing_to_refresh)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     refresh f = { .r = RECORD_INIT };
     sdd_load_request request = refreshing(&f, at(OLD "?m12-none"));
     check_refresh(&l, &f, &request, SDD_OK, 0, 0);
@@ -202,13 +197,12 @@ CASE(m12_nothing_to_refresh)
     CHECK_EQUAL(f.count, 0);
     CHECK_EQUAL(hits(OLD "?m12-none"), 2);
     record_clear(&f.r);
-    close_loader(&l);
 }
 
 /* The cached thumbnail is delivered, and the server is asked for its original. */
 CASE(b6_a_thumbnail_is_refreshed)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     refresh f = { .r = RECORD_INIT };
     sdd_decode_options decode = inside(5);
     const char *same = at("/tagged?file=png/rgb8.png&b6"), *changed = in_turns("b6", OLD, NEW);
@@ -233,14 +227,13 @@ CASE(b6_a_thumbnail_is_refreshed)
     CHECK_EQUAL(sdd_image_width(f.r.image), 37);
     CHECK(hits("/tagged?file=png/rgb8.png&b6") == 2 && requests_of("/turns/b6") == 2);
     record_clear(&f.r);
-    close_loader(&l);
 }
 
 /* All refreshes of one URL share a transfer; each gets the cached image and the end. */
 CASE(b22_refreshes_are_shared)
 {
     enum { COUNT = 5 };
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     refresh f[COUNT];
     const char *url = in_turns("b22-refresh", OLD, "/hold/b22-refresh?file=jpeg/baseline-444.jpg");
     refresh first = { .r = RECORD_INIT };
@@ -259,7 +252,6 @@ CASE(b22_refreshes_are_shared)
         record_clear(&f[i].r);
     }
     CHECK_EQUAL(requests_of("/turns/b22-refresh"), 2);
-    close_loader(&l);
 }
 
 /* During a refresh no preview of the new picture is shown over the old one. */
@@ -274,7 +266,7 @@ CASE(m28_no_previews_over_a_cached_image)
     config_groups groups;
     sdd_downloader_config config = quick_retries(&groups);
     groups.callbacks.min_preview_interval_ms = -1;
-    loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
+    OWNED_LOADER l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
     refresh f = { .r = RECORD_INIT };
     const char *url = in_turns("m28", OLD, "/steps/m28?at=4000,8000&file=large/rows.png");
     get_old(&l, &f, url);
@@ -285,7 +277,6 @@ CASE(m28_no_previews_over_a_cached_image)
     check_refresh(&l, &f, &request, SDD_OK, SDD_ORIGIN_MEMORY, 19);
     CHECK_EQUAL(sdd_image_width(f.r.image), 320);
     record_clear(&f.r);
-    close_loader(&l);
 }
 
 /* SDD_EVENT_CACHED comes first, then SDD_EVENT_COMPLETED, each with its own result. */
@@ -294,7 +285,7 @@ CASE(m12_drained_events)
     config_groups groups;
     sdd_downloader_config config = quick_retries(&groups);
     config.delivery = SDD_DELIVERY_APPLICATION;
-    loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
+    OWNED_LOADER l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
     const char *url = in_turns("m12-drain", OLD, NEW);
     static const int kinds[][2] = { { SDD_EVENT_COMPLETED }, { SDD_EVENT_CACHED, SDD_EVENT_COMPLETED } };
     for (int i = 0; i < 2; i++) {
@@ -313,14 +304,13 @@ CASE(m12_drained_events)
         }
         CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
     }
-    close_loader(&l);
 }
 
 /* By default loads ignore HTTP's rules on freshness. */
 CASE(u1_u5_loads_ignore_http_freshness)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     static const char *const fields[] = { "no-cache", "no-store", "max-age=0", "private", "max-age=100000" };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         const char *url = atf(OLD "?u5&header=Cache-Control:%%20%s", fields[i]);
@@ -329,15 +319,13 @@ CASE(u1_u5_loads_ignore_http_freshness)
         leave_to_disk(&l);
         get_from(&l, &r, url, 0, SDD_ORIGIN_DISK);
     }
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* With USE_HTTP_CACHE loads follow HTTP's rules; one file serves both. */
 CASE(u1_u2_u3_http_rules_by_option)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     const char *fresh = at(OLD "?u2&header=Cache-Control:%20max-age=1000");
     const char *stale = at("/tagged?file=png/rgb8.png&u3&header=Cache-Control:%20max-age=0");
     sdd_load_request request = record_load(&r, fresh, SDD_OPTION_WAIT_STORE_CACHE | SDD_OPTION_USE_HTTP_CACHE);
@@ -351,8 +339,6 @@ CASE(u1_u2_u3_http_rules_by_option)
     CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
     CHECK_EQUAL(counts_of(l.cache.cache).disk_count, 2);
     CHECK(hits(OLD "?u2&header=Cache-Control:%20max-age=1000") == 1);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 int main(void) { return run_cases(); }

@@ -46,9 +46,9 @@ CASE(m20_a_thumbnail_of_a_stored_original_is_stored)
     static const int32_t levels[] = { SDD_CACHE_DEFAULT, SDD_CACHE_ALL, SDD_CACHE_MEMORY, SDD_CACHE_DISK, SDD_CACHE_NONE };
     for (int way = 0; way < 2; way++) {
         for (int i = 0; i < 5; i++) {
-            loader_in_folder l = open_loader();
+            OWNED_LOADER l = open_loader();
             sdd_cache *cache = l.cache.cache;
-            record r = RECORD_INIT;
+            OWNED_RECORD r = RECORD_INIT;
             sdd_decode_options decode = inside(9);
             int32_t stored = levels[i] == SDD_CACHE_NONE ? 0 : levels[i] == SDD_CACHE_DEFAULT ? SDD_CACHE_ALL : levels[i];
             put_on(cache, "http://host.example/a.jpg", PICTURE, SDD_CACHE_DISK);
@@ -71,8 +71,6 @@ CASE(m20_a_thumbnail_of_a_stored_original_is_stored)
                 CHECK_EQUAL(sdd_image_width(r.image), 9);
                 CHECK_EQUAL(counts_of(cache).entries_written, 2);
             }
-            record_clear(&r);
-            close_loader(&l);
         }
     }
 }
@@ -80,8 +78,8 @@ CASE(m20_a_thumbnail_of_a_stored_original_is_stored)
 /* The thumbnail is stored also by a refresh for which the server has nothing newer. */
 CASE(m20_a_refresh_stores_the_thumbnail_too)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     sdd_decode_options decode = inside(9);
     const char *url = atf("/file/" PICTURE "?refreshed");
     get_from(&l, &r, url, SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
@@ -92,8 +90,6 @@ CASE(m20_a_refresh_stores_the_thumbnail_too)
     CHECK_STATUS(sdd_cache_flush_wait(l.cache.cache, -1), SDD_OK);
     CHECK_EQUAL(sdd_cache_contains_wait(l.cache.cache, key_of(l.cache.cache, url, &decode, NULL, 0), SDD_CACHE_DISK),
                 SDD_CACHE_DISK);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* If original_store includes MEMORY, the original is in memory, undecoded until it is requested; other sizes are made
@@ -102,10 +98,10 @@ CASE(b9_originals_in_memory)
 {
     static const int32_t levels[] = { SDD_CACHE_MEMORY, SDD_CACHE_ALL };
     for (int i = 0; i < 2; i++) {
-        loader_in_folder l = open_loader();
-        record r = RECORD_INIT;
+        OWNED_LOADER l = open_loader();
+        OWNED_RECORD r = RECORD_INIT;
         sdd_decode_options decode = inside(9), other = inside(20);
-        sdd_image *expected = fixture_image(PICTURE);
+        OWNED_IMAGE expected = fixture_image(PICTURE);
         char url[200];
         snprintf(url, sizeof url, "%s", atf("/file/" PICTURE "?memory-%d", i));
         sdd_load_request request = record_load(&r, url, SDD_OPTION_WAIT_STORE_CACHE);
@@ -122,9 +118,6 @@ CASE(b9_originals_in_memory)
         CHECK(is_same(r.image, expected));
         get_from(&l, &r, url, SDD_OPTION_FROM_CACHE_ONLY, SDD_ORIGIN_MEMORY);
         CHECK(is_same(r.image, expected) && sdd_image_bytes(r.image) != NULL);
-        sdd_image_release(expected);
-        record_clear(&r);
-        close_loader(&l);
     }
 }
 
@@ -133,22 +126,19 @@ CASE(b9_originals_in_memory)
 CASE(b19_the_first_frame_of_an_image_in_memory)
 {
     static const char *const names[] = { PICTURE, MOVING, "png/rgba8.png" };
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     for (int i = 0; i < 3; i++) {
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         char url[100];
         snprintf(url, sizeof url, "http://host.example/%d/first.png", i);
         put_on(l.cache.cache, url, names[i], SDD_CACHE_MEMORY);
-        sdd_image *expected = fixture_image(names[i]);
+        OWNED_IMAGE expected = fixture_image(names[i]);
         get_from(&l, &r, url, SDD_OPTION_FROM_CACHE_ONLY | SDD_OPTION_DECODE_FIRST_FRAME_ONLY, SDD_ORIGIN_MEMORY);
         CHECK_EQUAL(image_info(r.image).frame_count, 1);
         CHECK(is_same(r.image, expected) && sdd_image_bytes(r.image) != NULL);
         get_from(&l, &r, url, SDD_OPTION_FROM_CACHE_ONLY, SDD_ORIGIN_MEMORY);
         CHECK_EQUAL(image_info(r.image).frame_count, image_info(expected).frame_count);
-        sdd_image_release(expected);
-        record_clear(&r);
     }
-    close_loader(&l);
 }
 
 /* A file's extension comes from the URL's path, in which letters and digits may be escaped; no other escape is
@@ -163,14 +153,13 @@ CASE(i4_the_extension_of_an_escaped_path)
         { "http://host.example/a.%4Gif", ".%4Gif" },      { "not a URL.%6Apg", ".%6Apg" },
         { "http://host.example/a.%25%36%41pg", ".%256Apg" },
     };
-    cache_in_folder c = open_default();
+    OWNED_CACHE c = open_default();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         put(c.cache, names[i][0], NULL, fixture_bytes("png/rgb8.png"));
         const char *name = name_of(path_of(c.cache, names[i][0]));
         if (strcmp(name + 32, names[i][1]) != 0) FAIL("%s is in %s", names[i][0], name);
         CHECK_EQUAL(sdd_cache_contains_wait(c.cache, names[i][0], SDD_CACHE_DISK), SDD_CACHE_DISK);
     }
-    close_cache(&c);
 }
 
 static void check_bytes(const record *r, const uint8_t *file, size_t size)
@@ -202,8 +191,8 @@ CASE(b12_bytes_by_one_rule)
     uint8_t *file = fixture(PICTURE, &size);
     sdd_decode_options small = inside(9);
     for (int i = 0; i < 4; i++) {
-        loader_in_folder l = open_loader();
-        record r = RECORD_INIT;
+        OWNED_LOADER l = open_loader();
+        OWNED_RECORD r = RECORD_INIT;
         const sdd_decode_options *decode = i < 2 ? NULL : &small;
         const uint8_t *expected = i < 2 ? file : NULL;
         char url[200], key[300];
@@ -226,8 +215,6 @@ CASE(b12_bytes_by_one_rule)
             load_from(&l, &request, SDD_ORIGIN_DISK);
             check_bytes(&r, NULL, 0);
         }
-        record_clear(&r);
-        close_loader(&l);
     }
     free(file);
 }

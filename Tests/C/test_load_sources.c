@@ -53,7 +53,7 @@ static void check_source(const sources *s, size_t i, const char *url, sdd_status
 /* Sources are tried in order until one gives a picture, which is stored under the first URL. */
 CASE(the_first_success_wins)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     sources s = { .r = RECORD_INIT };
     const char *url = at("/status/410?alt"), *others[] = { at("/html?alt"), at(PICTURE "?alt"), at("/ok?alt") };
     sdd_load_request request = with_sources(&s, url, others, 3);
@@ -76,13 +76,12 @@ CASE(the_first_success_wins)
     CHECK_EQUAL(s.count, 0);
     CHECK(!sdd_loader_is_blocked(l.loader, url) && !sdd_loader_is_blocked(l.loader, others[1]));
     record_clear(&s.r);
-    close_loader(&l);
 }
 
 /* The load ends with the last source's error; the errors of all sources are listed. */
 CASE(all_sources_fail)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     sources s = { .r = RECORD_INIT };
     const char *url = at("/status/404?all"), *others[] = { NULL, "nonsense", at("/reset?all"), at("/status/503?all") };
     sdd_load_request request = with_sources(&s, url, others, 4);
@@ -98,15 +97,14 @@ CASE(all_sources_fail)
     CHECK(!s.of[0].retryable && s.of[3].retryable && s.of[4].retryable);
     CHECK_EQUAL(hits("/status/503?all"), 2);
     record_clear(&s.r);
-    close_loader(&l);
 }
 
 /* A picture from an alternative is stored for loads, but is not a response for the first URL: the HTTP cache does not
    serve it. */
 CASE(an_alternative_is_no_http_response_of_the_first_url)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     const char *others[] = { at("/ok?size=1000&header=Cache-Control:%20max-age=600") };
     sdd_load_request request = record_load(&r, at("/status/404?alternative"), SDD_OPTION_BYTES_ONLY);
     request.options |= SDD_OPTION_WAIT_STORE_CACHE;
@@ -120,14 +118,12 @@ CASE(an_alternative_is_no_http_response_of_the_first_url)
     CHECK_STATUS(sdd_downloader_set_offline(l.downloader, 1), SDD_OK);
     load_as(&l, &r, &request);
     CHECK_ENDED(&r, SDD_ERROR_NOT_CACHED, 0);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* Without alternatives the list would only repeat the result, so it is empty. */
 CASE(one_source)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     sources s = { .r = RECORD_INIT };
     sdd_load_request request = with_sources(&s, at("/status/404?one"), NULL, 0);
     load_as(&l, &s.r, &request);
@@ -141,13 +137,12 @@ CASE(one_source)
     load_as(&l, &s.r, &request);
     CHECK_EQUAL(s.count, 0);
     record_clear(&s.r);
-    close_loader(&l);
 }
 
 /* Blocked and bad URLs are skipped, and the other sources are tried as usual. */
 CASE(blocked_sources_are_skipped)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     sources s = { .r = RECORD_INIT };
     const char *bad = at("/status/404?pass"), *good = at(PICTURE "?pass");
     load(&l, &s.r, bad, 0);
@@ -186,7 +181,6 @@ CASE(blocked_sources_are_skipped)
     load_as(&l, &s.r, &request);
     CHECK_ENDED(&s.r, SDD_ERROR_BLOCKED, 0);
     record_clear(&s.r);
-    close_loader(&l);
 }
 
 /* A file is read again whenever memory does not have it: it is on a disk already. */
@@ -195,8 +189,8 @@ CASE(b16_files_where_they_are_allowed)
     config_groups groups;
     sdd_downloader_config config = quick_retries(&groups);
     groups.network.allow_file_urls = 1;
-    loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
+    OWNED_RECORD r = RECORD_INIT;
     char folder[300], url[700];
     CHECK(realpath(setting("SDD_TEST_FIXTURES"), folder) != NULL);
     snprintf(url, sizeof url, "file://%s/png/rgb8.png", folder);
@@ -216,8 +210,6 @@ CASE(b16_files_where_they_are_allowed)
     CHECK_ENDED(&s.r, SDD_OK, 0);
     check_source(&s, 0, "file:///nowhere/at/all.png", SDD_ERROR_FILE_NOT_READABLE, 0);
     record_clear(&s.r);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* A PNG of one grey pixel of value 128. */
@@ -226,8 +218,8 @@ CASE(b16_files_where_they_are_allowed)
 
 CASE(b16_data_urls)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     get_from(&l, &r, PIXEL, SDD_OPTION_WAIT_STORE_CACHE, SDD_ORIGIN_NETWORK);
     CHECK(sdd_image_width(r.image) == 1 && sdd_image_height(r.image) == 1);
     CHECK_EQUAL(sdd_image_pixels(r.image)[0], 128);
@@ -240,8 +232,6 @@ CASE(b16_data_urls)
     request.alternative_count = 1;
     load_from(&l, &request, SDD_ORIGIN_NETWORK);
     CHECK_EQUAL(sdd_image_width(r.image), 1);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* --------------------------------------------------------------------------- an application's transport */
@@ -275,8 +265,8 @@ static void cancel(sdd_transfer transfer, void *user_data)
 /* Pictures from the application's transport are stored like those from HTTP. */
 CASE(b16_m27_transports_of_the_application)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     sdd_transport transport = SDD_TRANSPORT_INIT;
     const char *url = "archive://pictures/a.png";
     load(&l, &r, url, 0);
@@ -296,8 +286,6 @@ CASE(b16_m27_transports_of_the_application)
     load(&l, &r, "archive://pictures/b.png", 0);
     CHECK_ENDED(&r, SDD_ERROR_CONNECTION_LOST, 0);
     CHECK_EQUAL(started, 3); /* two attempts */
-    record_clear(&r);
-    close_loader(&l);
 }
 
 int main(void) { return run_cases(); }

@@ -17,15 +17,13 @@ static const char *program;
 /* One request succeeds; one fails, with a password and a token in its URL. */
 static void one_of_two(void)
 {
-    record good = RECORD_INIT, bad = RECORD_INIT;
+    OWNED_RECORD good = RECORD_INIT, bad = RECORD_INIT;
     fetch(NULL, &good, at("/file/png/rgb8.png?token=secret"), 0);
     char url[200];
     snprintf(url, sizeof url, "http://user:password@%s/status/404?token=secret", strstr(at(""), "127"));
     fetch(NULL, &bad, url, 0);
     CHECK_ENDED(&good, SDD_OK, 0);
     CHECK_EQUAL(bad.error, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
-    record_clear(&good);
-    record_clear(&bad);
 }
 
 static atomic_int noticed;
@@ -46,10 +44,9 @@ static void with_a_log_of_its_own(void)
     /* Now the downloader has no log, so SDD_LOG applies. */
     CHECK_STATUS(sdd_downloader_set_log(NULL, SDD_LOG_NONE, NULL, NULL, NULL), SDD_OK);
     int before = noticed;
-    record bad = RECORD_INIT;
+    OWNED_RECORD bad = RECORD_INIT;
     fetch(NULL, &bad, at("/status/410"), 0);
     CHECK_EQUAL(bad.error, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
-    record_clear(&bad);
     CHECK_EQUAL(noticed, before);
 }
 
@@ -86,9 +83,8 @@ static void two_slow_callbacks_with_a_log(void)
     CHECK_STATUS(sdd_downloader_set_log(NULL, SDD_LOG_WARNING, keep_notice, NULL, NULL), SDD_OK);
     two_slow_callbacks();
     /* The message about the slow callback is queued after the second end; this request comes after the message. */
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     fetch(NULL, &r, at("/ok"), SDD_OPTION_BYTES_ONLY);
-    record_clear(&r);
     CHECK(strncmp(told, "A callback (completed) kept its thread for 1.", 45) == 0);
 }
 

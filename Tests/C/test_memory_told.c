@@ -62,7 +62,7 @@ static void told_of(const kind *k)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.max_memory_cost = -1;
-    cache_in_folder c = open_cache(config);
+    OWNED_CACHE c = open_cache(config);
     int64_t before = 0;
     int count = 1, first = 2; /* one-time allocations of the first images are not counted */
     for (int i = 0; i < first + count; i++) {
@@ -71,25 +71,22 @@ static void told_of(const kind *k)
             count = scaled((int)(ENOUGH / (one > 4096 ? one : 4096)));
             before = resident() - counts_of(c.cache).memory_cost;
         }
-        sdd_image *image = decoded(k);
+        OWNED_IMAGE image = decoded(k);
         sdd_cache_item item = item_of(key_number(i), image, NULL, SDD_CACHE_MEMORY);
         CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_OK);
         if (k->use) k->use(image);
-        sdd_image_release(image);
     }
     check_told(k->name, counts_of(c.cache).memory_cost, resident() - before);
     CHECK_STATUS(sdd_cache_clear_wait(c.cache, SDD_CACHE_MEMORY), SDD_OK);
     CHECK_EQUAL(counts_of(c.cache).memory_cost, 0);
-    close_cache(&c);
 }
 
 static void play(sdd_image *image)
 {
     CHECK(image_info(image).frame_count > 2);
     for (int32_t i = 0; i < image_info(image).frame_count; i++) {
-        sdd_image *frame = NULL;
+        OWNED_IMAGE frame = NULL;
         CHECK_STATUS(sdd_image_frame(image, i, &frame), SDD_OK);
-        sdd_image_release(frame);
     }
 }
 
@@ -133,21 +130,19 @@ CASE(i13_pixels_of_the_application)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.max_memory_cost = -1;
-    cache_in_folder c = open_cache(config);
+    OWNED_CACHE c = open_cache(config);
     int count = scaled(ENOUGH / (256 * 256 * 4));
     uint8_t *pixels = malloc(256 * 256 * 4);
     memset(pixels, 77, 256 * 256 * 4);
     int64_t before = resident();
     for (int i = 0; i < count; i++) {
-        sdd_image *image = NULL;
+        OWNED_IMAGE image = NULL;
         CHECK_STATUS(sdd_image_create(256, 256, SDD_PIXEL_FORMAT_RGBA8, pixels, 256 * 4, &image), SDD_OK);
         sdd_cache_item item = item_of(key_number(i), image, NULL, SDD_CACHE_MEMORY);
         CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_OK);
-        sdd_image_release(image);
     }
     check_told("the application's pixels", counts_of(c.cache).memory_cost, resident() - before);
     free(pixels);
-    close_cache(&c);
 }
 
 /* Thumbnails that loads make of large files do not count the files. They come from a folder, so that they are not on
@@ -159,7 +154,7 @@ CASE(i13_thumbnails_of_large_files)
     config_groups groups;
     sdd_downloader_config downloader = quick_retries(&groups);
     groups.network.allow_file_urls = 1;
-    loader_in_folder l = open_loader_of((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &downloader, config);
+    OWNED_LOADER l = open_loader_of((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &downloader, config);
     record r = RECORD_INIT;
     size_t size;
     uint8_t *file = noisy_png(300, 300, &size);
@@ -188,7 +183,6 @@ CASE(i13_thumbnails_of_large_files)
     CHECK_EQUAL(told, (int64_t)count * 100 * 100 * 4);
     /* Resident memory includes bodies and pixels that the library keeps for the next request, at most 36 MiB. */
     if (is_plain()) CHECK(resident() - before < told * 115 / 100 + (4 << 20));
-    close_loader(&l);
 }
 
 /* The limit also counts what an image takes later: an animated one that plays evicts the others. */
@@ -199,7 +193,7 @@ CASE(i13_an_image_that_grows_evicts_others)
     uint8_t *file = moving_png(100, 100, 8, &size);
     config.max_memory_cost = 6 * (100 * 100 * 4 + (int64_t)size);
     config.no_live_images = 1;
-    cache_in_folder c = open_cache(config);
+    OWNED_CACHE c = open_cache(config);
     sdd_image *last = NULL;
     for (int i = 0; i < 6; i++) {
         sdd_image_release(last);
@@ -216,7 +210,6 @@ CASE(i13_an_image_that_grows_evicts_others)
     CHECK_EQUAL(sdd_cache_contains_wait(c.cache, key_number(0), SDD_CACHE_MEMORY), 0);
     sdd_image_release(last);
     free(file);
-    close_cache(&c);
 }
 
 /* The memory level is for pictures, so entries of bytes alone are held only by the queue of writes. */
@@ -224,24 +217,22 @@ CASE(i13_bytes_alone_are_not_kept_in_memory)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
     config.max_memory_cost = -1;
-    cache_in_folder c = open_cache(config);
+    OWNED_CACHE c = open_cache(config);
     size_t size = 256 << 10;
     uint8_t *body = malloc(size);
     memset(body, 0x5a, size);
     int count = scaled((int)(ENOUGH / size));
     int64_t before = resident();
     for (int i = 0; i < count; i++) {
-        sdd_bytes *bytes = sdd_bytes_create(body, size);
+        OWNED_BYTES bytes = sdd_bytes_create(body, size);
         sdd_cache_item item = item_of(key_number(i), NULL, bytes, SDD_CACHE_ALL);
         CHECK_STATUS(sdd_cache_put_wait(c.cache, &item), SDD_OK);
-        sdd_bytes_release(bytes);
     }
     CHECK_STATUS(sdd_cache_flush_wait(c.cache, -1), SDD_OK);
     sdd_cache_statistics counts = counts_of(c.cache);
     CHECK(counts.memory_cost == 0 && counts.queued_bytes == 0 && counts.disk_count == count);
     if (is_plain()) CHECK(resident() - before < ENOUGH * 15 / 100);
     free(body);
-    close_cache(&c);
 }
 
 /* -------------------------------------------------------------------- pools, queues and budgets */

@@ -33,12 +33,11 @@ static void check_blocks(sdd_image *image, const char *name)
 
 CASE(b32_metadata_written_by_pillow)
 {
-    sdd_image *image = get("pillow.png");
+    OWNED_IMAGE image = get("pillow.png");
     check_blocks(image, "pillow");
     sdd_image_release(image);
     image = get("pillow.jpg");
     check_blocks(image, "pillow-jpeg");
-    sdd_image_release(image);
 }
 
 static sdd_image_text text_of(sdd_image *image, size_t index)
@@ -50,7 +49,7 @@ static sdd_image_text text_of(sdd_image *image, size_t index)
 
 CASE(b32_texts)
 {
-    sdd_image *image = get("kinds.png");
+    OWNED_IMAGE image = get("kinds.png");
     CHECK_EQUAL(sdd_image_text_count(image), 9);
     sdd_image_text text = text_of(image, 2);
     CHECK_TEXT(text.keyword, "Packed");
@@ -74,7 +73,6 @@ CASE(b32_texts)
     text = text_of(image, 1);
     CHECK_TEXT(text.keyword, "Comment");
     CHECK_TEXT(text.text, "caf\xc3\xa9");
-    sdd_image_release(image);
 }
 
 CASE(b32_damaged_or_too_large_metadata)
@@ -87,17 +85,15 @@ CASE(b32_damaged_or_too_large_metadata)
         { "bad/exif-wrong-crc.png", SDD_METADATA_EXIF, SDD_DETAIL_IMAGE_CORRUPT },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        sdd_image *image = get(all[i].name);
+        OWNED_IMAGE image = get(all[i].name);
         const void *data = image;
         size_t size = 7;
         CHECK_FAILS(sdd_image_metadata(image, all[i].kind, &data, &size), SDD_ERROR_BAD_IMAGE_DATA, all[i].detail);
         CHECK(data == NULL && size == 0);
-        sdd_image_release(image);
     }
-    sdd_image *image = get("bad/text-bombs.png");
+    OWNED_IMAGE image = get("bad/text-bombs.png");
     CHECK_EQUAL(sdd_image_text_count(image), 1);
     CHECK_TEXT(text_of(image, 0).text, "good");
-    sdd_image_release(image);
 }
 
 /* ------------------------------------------------------------------------------------- threads */
@@ -118,11 +114,10 @@ CASE(b32_several_threads_at_a_time)
     for (int turn = 0; turn < scaled(50); turn++) {
         pthread_t threads[4];
         void *found[4];
-        sdd_image *image = get("pillow.png");
+        OWNED_IMAGE image = get("pillow.png");
         for (int i = 0; i < 4; i++) CHECK(pthread_create(&threads[i], NULL, read_profile, image) == 0);
         for (int i = 0; i < 4; i++) pthread_join(threads[i], &found[i]);
         for (int i = 1; i < 4; i++) CHECK(found[i] == found[0]);
-        sdd_image_release(image);
     }
 }
 

@@ -85,7 +85,7 @@ CASE(h7_a_request_modifier_changes_what_the_server_sees)
 {
     sdd_modifiers modifiers = modifiers_of(change_everything, NULL, NULL);
     sdd_header headers[] = { { "X-Own", "mine" } };
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     submitter = pthread_self();
     new_url = at("/echo?changed");
     for (int own = 0; own < 2; own++) {
@@ -106,7 +106,6 @@ CASE(h7_a_request_modifier_changes_what_the_server_sees)
         destroy(downloader);
         check_frees(1);
     }
-    record_clear(&r);
 }
 
 static sdd_status drop_the_body(sdd_draft *draft, void *user_data)
@@ -124,7 +123,7 @@ static sdd_status remove_the_body(sdd_draft *draft, void *user_data)
 
 CASE(h7_a_body_may_be_removed)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     for (int i = 0; i < 2; i++) {
         sdd_modifiers modifiers = modifiers_of(i ? remove_the_body : drop_the_body, NULL, NULL);
         const sdd_transfer_options transfer = { .struct_size = sizeof transfer, .modifiers = &modifiers };
@@ -137,7 +136,6 @@ CASE(h7_a_body_may_be_removed)
         fetch_request(NULL, &r, request);
         CHECK(echoes(&r, i ? "POST /echo" : "GET /echo") && !echoes(&r, "never sent"));
     }
-    record_clear(&r);
 }
 
 static sdd_status make_mistakes(sdd_draft *draft, void *user_data)
@@ -170,10 +168,9 @@ static sdd_status make_mistakes(sdd_draft *draft, void *user_data)
 CASE(h7_mistakes_leave_the_draft_as_it_was)
 {
     sdd_modifiers modifiers = modifiers_of(make_mistakes, NULL, NULL);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     fetch_modified(NULL, &r, at("/echo?mistakes"), &modifiers);
     CHECK(echoes(&r, "GET /echo?mistakes HTTP/1.1\r\n") && !echoes(&r, "X:") && !echoes(&r, "Y:"));
-    record_clear(&r);
 }
 
 static sdd_status refuse(sdd_draft *draft, void *user_data)
@@ -186,7 +183,7 @@ CASE(h7_e5_a_modifier_may_refuse)
 {
     sdd_modifiers modifiers = modifiers_of(refuse, NULL, NULL);
     sdd_downloader *downloader = make_downloader(NULL);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     frees = 0;
     for (int i = 0; i < 2; i++) {
         if (i == 1) CHECK_STATUS(sdd_downloader_set_modifiers(downloader, &modifiers), SDD_OK);
@@ -200,7 +197,6 @@ CASE(h7_e5_a_modifier_may_refuse)
     CHECK_STATUS(status, SDD_ERROR_INVALID_DOWNLOAD_OPERATION);
     destroy(downloader);
     check_frees(2);
-    record_clear(&r);
 }
 
 /* Removes the query, which then must not reach the server. */
@@ -228,7 +224,7 @@ CASE(z4_h7_requests_share_after_modification)
 {
     for (int differ = 0; differ < 2; differ++) {
         sdd_modifiers modifiers = modifiers_of(differ ? count_up : forget_the_query, NULL, NULL);
-        sdd_downloader *downloader = downloader_with(&modifiers);
+        OWNED_DOWNLOADER downloader = downloader_with(&modifiers);
         record records[4];
         sdd_token token = 0;
         for (int i = 0; i < 4; i++) {
@@ -247,7 +243,6 @@ CASE(z4_h7_requests_share_after_modification)
             record_clear(&records[i]);
         }
         CHECK_EQUAL(requests_of(differ ? "/hold/modified1" : "/hold/modified0"), differ ? 4 : 1);
-        destroy(downloader);
     }
 }
 
@@ -286,8 +281,8 @@ CASE(b3_z23_a_requests_own_modifiers_take_precedence)
     general.response_modifier = see_response;
     general.body_transform = see_body;
     general.user_data = of_downloader;
-    sdd_downloader *downloader = downloader_with(&general);
-    record r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = downloader_with(&general);
+    OWNED_RECORD r = RECORD_INIT;
     for (int i = 0; i < 5; i++) {
         sdd_modifiers own = SDD_MODIFIERS_INIT;
         if (i == 1 || i == 4) own.request_modifier = see_request;
@@ -299,8 +294,6 @@ CASE(b3_z23_a_requests_own_modifiers_take_precedence)
         CHECK_ENDED(&r, SDD_OK, 0);
         CHECK_TEXT(seen, expected[i]);
     }
-    record_clear(&r);
-    destroy(downloader);
 }
 
 /* Writes nothing, because several decode threads call it at the same time. */
@@ -315,7 +308,7 @@ CASE(z4_b3_the_same_modifiers_share)
 {
     char a[] = "a", b[] = "b";
     record records[6];
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     frees = 0;
     for (int i = 0; i < 6; i++) {
         sdd_modifiers own = SDD_MODIFIERS_INIT;
@@ -336,7 +329,6 @@ CASE(z4_b3_the_same_modifiers_share)
         record_clear(&records[i]);
     }
     CHECK_EQUAL(requests_of("/hold/same"), 3);
-    destroy(downloader);
 }
 
 /* --------------------------------------------------------------------------------------- responses */
@@ -372,7 +364,7 @@ static sdd_status refuse_response(sdd_response *response, sdd_response_change *c
 CASE(b3_e8_a_response_modifier_changes_and_refuses)
 {
     sdd_modifiers turns = modifiers_of(NULL, turn_round, NULL), refuses = modifiers_of(NULL, refuse_response, NULL);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
     request.transfer = &transfer;
@@ -401,7 +393,6 @@ CASE(b3_e8_a_response_modifier_changes_and_refuses)
     /* The body is read to its end, and the limits apply meanwhile. */
     fetch_modified(NULL, &r, at("/cut?status=404&size=1000"), &turns);
     CHECK_ENDED(&r, SDD_ERROR_TRUNCATED_BODY, 0);
-    record_clear(&r);
 }
 
 /* ------------------------------------------------------------------------------------------ bodies */
@@ -506,7 +497,7 @@ CASE(z1_data_of_a_request_is_freed_once)
     sdd_modifiers modifiers = modifiers_of(NULL, NULL, decrypt);
     const sdd_transfer_options transfer = { .struct_size = sizeof transfer, .modifiers = &modifiers };
     sdd_downloader *downloader = make_downloader(NULL);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     static const char *const paths[] = { "/ok", "/reset", "/status/404", "/cut?size=1000", "/html" };
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         frees = 0;
@@ -547,7 +538,6 @@ CASE(z1_data_of_a_request_is_freed_once)
     refused.completed = record_completed;
     CHECK_REFUSED(sdd_downloader_submit(downloader, &refused), SDD_ERROR_CLOSED);
     CHECK_EQUAL(frees, 0);
-    record_clear(&r);
 }
 
 /* The request is cancelled, or its downloader destroyed, while a transform runs: the data lives until the transform is
@@ -565,7 +555,7 @@ CASE(z1_x11_data_lives_while_a_transform_runs)
     for (int destroys = 0; destroys < 2; destroys++) {
         sdd_modifiers modifiers = modifiers_of(NULL, NULL, wait_in_transform);
         sdd_downloader *downloader = make_downloader(NULL);
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         pthread_t thread;
         frees = 0;
         const sdd_transfer_options transfer = { .struct_size = sizeof transfer, .modifiers = &modifiers };
@@ -586,7 +576,6 @@ CASE(z1_x11_data_lives_while_a_transform_runs)
         else
             destroy(downloader);
         check_frees(1);
-        record_clear(&r);
     }
 }
 
@@ -598,7 +587,7 @@ CASE(z1_data_of_a_downloader_is_freed_once)
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.network = &network;
     sdd_downloader *downloader = NULL;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     frees = 0;
     config.modifiers = &modifiers;
     network.max_redirects = -1;
@@ -641,7 +630,6 @@ CASE(z1_data_of_a_downloader_is_freed_once)
     check_frees(1);
     destroy(downloader);
     CHECK_EQUAL(frees, 1);
-    record_clear(&r);
 }
 
 /* Functions of the library may be called inside modifiers. */
@@ -667,7 +655,7 @@ CASE(p6_functions_may_be_called_inside_modifiers)
 {
     sdd_downloader *downloader = make_downloader(NULL);
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     modifiers.request_modifier = call_inside;
     modifiers.body_transform = submit_inside;
     modifiers.user_data = downloader;
@@ -677,7 +665,6 @@ CASE(p6_functions_may_be_called_inside_modifiers)
     fetch(downloader, &r, at("/echo?after"), SDD_OPTION_BYTES_ONLY);
     CHECK(echoes(&r, "X-Inside: 1\r\n") && !echoes(&r, "X-Draft"));
     destroy(downloader);
-    record_clear(&r);
 }
 
 int main(void) { return run_cases(); }

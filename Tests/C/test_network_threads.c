@@ -130,12 +130,11 @@ CASE(cookies_are_in_one_jar)
     network.cookie_file = file;
     sdd_downloader *downloader = downloader_with(&network, 8);
     for (int i = 0; i < HOSTS; i++) {
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         char path[100];
         snprintf(path, sizeof path, "/ok?header=Set-Cookie:%%20c%d=v;%%20Max-Age=1000", i);
         fetch(downloader, &r, host_url(i, path), SDD_OPTION_BYTES_ONLY | SDD_OPTION_HANDLE_COOKIES);
         CHECK_ENDED(&r, SDD_OK, 0);
-        record_clear(&r);
     }
     destroy(downloader);
     uint8_t *text = read_whole(file, &size);
@@ -194,7 +193,7 @@ CASE(slots_count_for_all_threads)
 {
     static record records[HOSTS];
     sdd_network_options network = spread_over(THREADS);
-    sdd_downloader *downloader = downloader_with(&network, 3);
+    OWNED_DOWNLOADER downloader = downloader_with(&network, 3);
     for (int i = 0; i < HOSTS; i++) {
         char path[40];
         snprintf(path, sizeof path, "/ok/slots/%d", i);
@@ -209,7 +208,6 @@ CASE(slots_count_for_all_threads)
         CHECK_ENDED(&records[i], SDD_OK, 0);
         record_clear(&records[i]);
     }
-    destroy(downloader);
 }
 
 /* ------------------------------------------------------------------------------- ends at any time */

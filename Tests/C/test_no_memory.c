@@ -45,10 +45,10 @@ CASE(an_encoder_reports_a_lack_of_memory)
         { SDD_IMAGE_FORMAT_JPEG, 0 }, /* no memory for the bytes */
         { SDD_IMAGE_FORMAT_JPEG, 1 }, /* no memory for libjpeg's coefficients */
     };
-    sdd_image *image = noise();
+    OWNED_IMAGE image = noise();
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
-        sdd_bytes *bytes = (sdd_bytes *)1;
+        OWNED_BYTES bytes = (sdd_bytes *)1;
         options.format = all[i].format;
         options.progressive = all[i].progressive;
         limit_memory(10 << 20);
@@ -57,9 +57,7 @@ CASE(an_encoder_reports_a_lack_of_memory)
         limit_memory(-1);
         options.max_width = 100;
         CHECK_STATUS(sdd_image_encode(image, &options, &bytes), SDD_OK);
-        sdd_bytes_release(bytes);
     }
-    sdd_image_release(image);
 }
 
 CASE(a_transform_reports_a_lack_of_memory)

@@ -95,8 +95,8 @@ static void no_thread_no_cache(void)
 /* libcurl resolves names on a thread. */
 static void no_thread_for_a_name(void)
 {
-    sdd_downloader *downloader = make_downloader(NULL);
-    record r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
+    OWNED_RECORD r = RECORD_INIT;
     char url[100];
     snprintf(url, sizeof url, "http://localhost%s/ok", strrchr(setting("SDD_TEST_SERVER"), ':'));
     creations = 0;
@@ -106,14 +106,12 @@ static void no_thread_for_a_name(void)
     CHECK(r.error != SDD_OK || creations == 0);
     fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_OK, 0);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 /* The first use of the shared downloader may be the one that fails: it reports that, and the next use works. */
 static void no_thread_for_the_shared_downloader(void)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     sdd_download_request request = record_request(&r, at("/ok"));
     creations = 0;
     failing = fails_after = 1;
@@ -125,7 +123,6 @@ static void no_thread_for_the_shared_downloader(void)
     CHECK_NOTHING_LEFT(threads_before, descriptors_before);
     fetch(NULL, &r, at("/ok"), SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_OK, 0);
-    record_clear(&r);
 }
 
 /* ------------------------------------------------------------------------------------ descriptors */
@@ -155,7 +152,7 @@ static int is_open(record *r)
    and the end reach it. */
 static void check_works(sdd_downloader *downloader, int turn)
 {
-    record held = RECORD_INIT, r = RECORD_INIT;
+    OWNED_RECORD held = RECORD_INIT, r = RECORD_INIT;
     char path[50];
     record_submit(downloader, &r, at("/ok"), SDD_OPTION_BYTES_ONLY);
     CHECK_STATUS(sdd_downloader_idle_wait(downloader, 10000), SDD_OK);
@@ -170,8 +167,6 @@ static void check_works(sdd_downloader *downloader, int turn)
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_STATUS(sdd_cancel(token), SDD_OK);
     CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
-    record_clear(&r);
-    record_clear(&held);
     destroy(downloader);
 }
 
@@ -227,10 +222,9 @@ static void descriptors_run_out(void)
         record_clear(&records[i]);
     }
     CHECK(failed > 0 && failed < REQUESTS);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     fetch(downloader, &r, at("/ok?again"), SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_OK, 0);
-    record_clear(&r);
     destroy(downloader);
     CHECK_NOTHING_LEFT(threads_before, descriptors_before);
 }

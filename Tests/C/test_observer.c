@@ -191,7 +191,7 @@ static void orders_of_a_transfer(int32_t delivery, int drains)
         { "http://127.0.0.1:1/", 1, "sx", SDD_ERROR_CONNECT, 0 },
         { "nonsense", 1, "", SDD_OK, 0 },
     };
-    sdd_downloader *downloader = observed_downloader(delivery);
+    OWNED_DOWNLOADER downloader = observed_downloader(delivery);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         const char *url = all[i].path[0] == '/' ? at(all[i].path) : all[i].path;
         forget();
@@ -210,7 +210,6 @@ static void orders_of_a_transfer(int32_t delivery, int drains)
     start(downloader, at("/ok?unheard"), SDD_OPTION_BYTES_ONLY);
     deliver(downloader, drains);
     CHECK_TEXT(heard.letters, "C");
-    destroy(downloader);
 }
 
 CASE(n1_n4_x34_a_transfer_on_a_thread) { orders_of_a_transfer(SDD_DELIVERY_THREAD, 0); }
@@ -221,21 +220,20 @@ CASE(n1_n4_x34_a_transfer_drained) { orders_of_a_transfer(SDD_DELIVERY_APPLICATI
 CASE(n1_n3_one_order_with_the_ends)
 {
     for (int delivery = 0; delivery < 2; delivery++) {
-        sdd_downloader *downloader = observed_downloader(delivery);
+        OWNED_DOWNLOADER downloader = observed_downloader(delivery);
         CHECK_STATUS(sdd_downloader_set_max_concurrent_downloads(downloader, 1), SDD_OK);
         for (int i = 0; i < 3; i++) start(downloader, atf("/ok?order%d", i), SDD_OPTION_BYTES_ONLY);
         deliver(downloader, 0);
         CHECK_TEXT(notices(), "srfxsrfxsrfx");
         CHECK(strchr(heard.letters, 'C') > strchr(heard.letters, 'f'));
         CHECK(heard.all[0].transfer != heard.all[heard.count - 1].transfer || heard.letters[heard.count - 1] == 'C');
-        destroy(downloader);
     }
 }
 
 CASE(n3_a_cancelled_transfer_stops)
 {
     for (int delivery = 0; delivery < 2; delivery++) {
-        sdd_downloader *downloader = observed_downloader(delivery);
+        OWNED_DOWNLOADER downloader = observed_downloader(delivery);
         /* The transfer is cancelled on the network. */
         sdd_token token = start(downloader, atf("/silence?%d", delivery), SDD_OPTION_BYTES_ONLY);
         order("/wait?path=/silence");
@@ -252,14 +250,13 @@ CASE(n3_a_cancelled_transfer_stops)
         CHECK_TEXT(heard.letters, "C");
         CHECK_STATUS(sdd_downloader_resume(downloader), SDD_OK);
         order("/reset-stats");
-        destroy(downloader);
     }
 }
 
 /* Requests that share have one transfer, reported with the first one's token, even if that request has left. */
 CASE(n1_n4_a_shared_transfer_is_reported_once)
 {
-    sdd_downloader *downloader = observed_downloader(SDD_DELIVERY_THREAD);
+    OWNED_DOWNLOADER downloader = observed_downloader(SDD_DELIVERY_THREAD);
     sdd_token first = start(downloader, at("/hold/observed"), SDD_OPTION_BYTES_ONLY);
     start(downloader, at("/hold/observed"), SDD_OPTION_BYTES_ONLY);
     start(downloader, at("/hold/observed"), 0);
@@ -270,7 +267,6 @@ CASE(n1_n4_a_shared_transfer_is_reported_once)
     CHECK_TEXT(notices(), "srfx");
     check_transfer(first, at("/hold/observed"), SDD_OK);
     CHECK_EQUAL(heard.count, 7);
-    destroy(downloader);
 }
 
 /* STOP comes for every transfer that began, also when the downloader is destroyed or closed. */
@@ -306,7 +302,7 @@ static void observe_other(const sdd_notice *notice, void *user_data)
 
 CASE(n1_a_new_observer_gets_no_old_notices)
 {
-    sdd_downloader *downloader = observed_downloader(SDD_DELIVERY_APPLICATION);
+    OWNED_DOWNLOADER downloader = observed_downloader(SDD_DELIVERY_APPLICATION);
     sdd_token token = start(downloader, at("/hold/another"), SDD_OPTION_BYTES_ONLY);
     wait_for_requests("/hold/another", 1);
     /* START was queued for the first observer, so the second one does not get it. */
@@ -315,7 +311,6 @@ CASE(n1_a_new_observer_gets_no_old_notices)
     deliver(downloader, 0);
     CHECK_TEXT(notices(), "ooo");
     for (int i = 0; i < heard.count; i++) CHECK(heard.all[i].token == token);
-    destroy(downloader);
 }
 
 /* ---------------------------------------------------------------------------- data is freed once */
@@ -407,7 +402,7 @@ static int count_level(int32_t level)
 
 CASE(n5_h13_messages_by_level)
 {
-    sdd_downloader *downloader = downloader_of(SDD_DELIVERY_THREAD);
+    OWNED_DOWNLOADER downloader = downloader_of(SDD_DELIVERY_THREAD);
     static const int32_t bad[] = { -1, 5, INT32_MAX };
     for (int i = 0; i < 3; i++)
         CHECK_STATUS(sdd_downloader_set_log(downloader, bad[i], observe, &the_observer, NULL), SDD_ERROR_INVALID_ARGUMENT);
@@ -444,13 +439,12 @@ CASE(n5_h13_messages_by_level)
         CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
         CHECK_TEXT(heard.letters, "C");
     }
-    destroy(downloader);
 }
 
 /* One function gets both, as records; no password, token or user info is ever in a message. */
 CASE(n5_observer_and_log_together)
 {
-    sdd_downloader *downloader = observed_downloader(SDD_DELIVERY_APPLICATION);
+    OWNED_DOWNLOADER downloader = observed_downloader(SDD_DELIVERY_APPLICATION);
     sdd_credential credential = SDD_CREDENTIAL_INIT;
     CHECK_STATUS(sdd_downloader_set_log(downloader, SDD_LOG_DEBUG, observe, &the_observer, NULL), SDD_OK);
     credential.username = "user";
@@ -462,7 +456,6 @@ CASE(n5_observer_and_log_together)
     CHECK(strchr(heard.letters, 's') && strchr(heard.letters, 'r') && strchr(heard.letters, 'x'));
     CHECK(strchr(heard.letters, 'L') && strchr(heard.letters, 'C'));
     for (int i = 0; i < heard.count; i++) CHECK(strstr(heard.all[i].message, "hunter2") == NULL);
-    destroy(downloader);
 }
 
 int main(void) { return run_cases(); }

@@ -5,11 +5,10 @@
 
 CASE(d11_first_in_first_out)
 {
-    sdd_downloader *downloader = downloader_of(1);
+    OWNED_DOWNLOADER downloader = downloader_of(1);
     for (int i = 1; i <= 7; i++) submit_number(downloader, i, i == 1 ? at("/hold/fifo") : atf("/ok?fifo%d", i), 0);
     release("fifo");
     CHECK_ORDER(downloader, 1, 2, 3, 4, 5, 6, 7);
-    destroy(downloader);
 }
 
 /* D13: with one slot, 1 to 7 are submitted; when 7 starts, 8 to 14 are. The newest waiting request is always the
@@ -19,7 +18,7 @@ CASE(d10_d13_last_in_first_out)
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.max_concurrent_downloads = 1;
     config.execution_order = SDD_ORDER_LIFO;
-    sdd_downloader *downloader = make_downloader(&config);
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
     for (int i = 1; i <= 7; i++)
         submit_number(downloader, i, i == 1 || i == 7 ? atf("/hold/lifo%d", i) : atf("/ok?lifo%d", i), 0);
     release("lifo1");
@@ -27,13 +26,12 @@ CASE(d10_d13_last_in_first_out)
     for (int i = 8; i <= 14; i++) submit_number(downloader, i, atf("/ok?lifo%d", i), 0);
     release("lifo7");
     CHECK_ORDER(downloader, 1, 7, 14, 13, 12, 11, 10, 9, 8, 6, 5, 4, 3, 2);
-    destroy(downloader);
 }
 
 /* D10: a new order also applies to requests that wait already. D14: priority comes before order. */
 CASE(d10_d14_the_order_changes_while_they_wait)
 {
-    sdd_downloader *downloader = downloader_of(1);
+    OWNED_DOWNLOADER downloader = downloader_of(1);
     submit_number(downloader, 1, at("/hold/order"), 0);
     for (int i = 2; i <= 6; i++)
         submit_number(downloader, i, atf("/ok?order%d", i), i % 2 ? SDD_PRIORITY_HIGH : SDD_PRIORITY_NORMAL);
@@ -45,7 +43,6 @@ CASE(d10_d14_the_order_changes_while_they_wait)
     CHECK_STATUS(sdd_downloader_set_execution_order(downloader, SDD_ORDER_FIFO), SDD_OK);
     release("order-back");
     CHECK_ORDER(downloader, 1, 2, 3, 4, 5, 6);
-    destroy(downloader);
 }
 
 CASE(o0_o7_r1_r2_five_priorities)
@@ -75,7 +72,7 @@ CASE(o0_o7_r1_r2_five_priorities)
 
 CASE(r3_z5_priorities_change_while_they_wait)
 {
-    sdd_downloader *downloader = downloader_of(1);
+    OWNED_DOWNLOADER downloader = downloader_of(1);
     sdd_token tokens[6];
     for (int i = 0; i < 6; i++) tokens[i] = submit_number(downloader, i, i ? atf("/ok?set%d", i) : at("/hold/set"), 0);
     CHECK_STATUS(sdd_set_priority(tokens[5], SDD_PRIORITY_VERY_HIGH), SDD_OK);
@@ -89,13 +86,12 @@ CASE(r3_z5_priorities_change_while_they_wait)
     release("set");
     CHECK_ORDER(downloader, 0, 5, 4, 2, 3, 1);
     CHECK_STATUS(sdd_set_priority(tokens[1], SDD_PRIORITY_HIGH), SDD_ERROR_NOT_FOUND);
-    destroy(downloader);
 }
 
 /* R3: requests that share a transfer have the highest priority among them, as long as that one stays. */
 CASE(r3_z5_a_joiner_raises_the_priority_until_it_leaves)
 {
-    sdd_downloader *downloader = downloader_of(1);
+    OWNED_DOWNLOADER downloader = downloader_of(1);
     submit_number(downloader, 0, at("/hold/joined"), 0);
     sdd_token first = submit_number(downloader, 1, at("/ok?joined1"), SDD_PRIORITY_LOW);
     submit_number(downloader, 2, at("/ok?joined2"), SDD_PRIORITY_NORMAL);
@@ -120,7 +116,6 @@ CASE(r3_z5_a_joiner_raises_the_priority_until_it_leaves)
     for (int i = 0; i < 7; i++) CHECK_EQUAL(ends.numbers[i], expected[i]);
     CHECK_STATUS(ends.errors[0], SDD_ERROR_CANCELLED);
     ends.count = 0;
-    destroy(downloader);
 }
 
 /* Z3: a request that has waited long enough gains one priority level, and later one more. The waits are those of
@@ -131,7 +126,7 @@ CASE(z3_waiting_raises_the_priority)
     config.max_concurrent_downloads = 1;
     config.ageing_ms = 200;
     sdd_downloader *downloader = make_downloader(&config), *clock = make_downloader(NULL);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     submit_number(downloader, 0, at("/hold/ageing"), 0);
     sdd_token old = submit_number(downloader, 1, at("/ok?ageing1"), SDD_PRIORITY_LOW);
     fetch(clock, &r, at("/ok?delay=450"), SDD_OPTION_BYTES_ONLY);
@@ -139,7 +134,6 @@ CASE(z3_waiting_raises_the_priority)
     CHECK_EQUAL(info_of(old).priority, SDD_PRIORITY_LOW);
     release("ageing");
     CHECK_ORDER(downloader, 0, 1, 2);
-    record_clear(&r);
     destroy(clock);
     destroy(downloader);
 }

@@ -40,7 +40,7 @@ static uint8_t *pam_pixels(const char *name)
 CASE(z15_bytes_in_memory_are_decoded)
 {
     int threads = count_threads();
-    sdd_image *image = image_of("facts/orientation.png", NULL);
+    OWNED_IMAGE image = image_of("facts/orientation.png", NULL);
     uint8_t *expected = pam_pixels("facts/orientation.upright.pam");
     CHECK(sdd_image_width(image) == 13 && sdd_image_height(image) == 19 && sdd_image_stride(image) == 13 * 4);
     CHECK_EQUAL(image_info(image).pixels_size, 13 * 19 * 4);
@@ -52,7 +52,6 @@ CASE(z15_bytes_in_memory_are_decoded)
     CHECK_EQUAL(count_threads(), threads);
     free(bytes);
     free(expected);
-    sdd_image_release(image);
 }
 
 CASE(z15_an_image_has_info)
@@ -117,12 +116,11 @@ CASE(c7_sixteen_bits_are_kept)
     options.pixel_format = SDD_PIXEL_FORMAT_RGBA16;
     size_t size;
     uint8_t *expected = fixture("png/rgba16.rgba16", &size);
-    sdd_image *image = image_of("png/rgba16.png", &options);
+    OWNED_IMAGE image = image_of("png/rgba16.png", &options);
     CHECK_EQUAL(image_info(image).pixels_size, size);
     const uint16_t *channels = (const uint16_t *)(const void *)sdd_image_pixels(image);
     for (size_t i = 0; i < size / 2; i++) CHECK_EQUAL(channels[i], expected[i * 2] << 8 | expected[i * 2 + 1]);
     free(expected);
-    sdd_image_release(image);
 }
 
 /* ------------------------------------------------------------------------------ a caller's buffer */
@@ -242,7 +240,7 @@ CASE(z15_pixels_come_from_an_allocator)
         sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
         options.pixel_format = format;
         options.row_alignment = 256;
-        sdd_image *packed = image_of("jpeg/exif-orientation.jpg", &options);
+        OWNED_IMAGE packed = image_of("jpeg/exif-orientation.jpg", &options);
         options.allocator = &allocator;
         sdd_image *image = image_of("jpeg/exif-orientation.jpg", &options);
         CHECK((uintptr_t)sdd_image_pixels(image) % 256 == 0 && sdd_image_stride(image) % 256 == 0);
@@ -255,7 +253,6 @@ CASE(z15_pixels_come_from_an_allocator)
         CHECK(it.given == 1 && it.back == 0);
         sdd_image_release(image);
         CHECK(it.given == 1 && it.back == 1);
-        sdd_image_release(packed);
     }
 }
 
@@ -283,7 +280,7 @@ CASE(z15_memory_of_a_failed_decode_is_freed)
 CASE(z15_a_downloader_has_an_allocator)
 {
     pool it = { 0 };
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     sdd_downloader *downloader = make_downloader(NULL);
     {
         sdd_pixel_allocator allocator = allocator_of(&it); /* copied with the options */
@@ -299,7 +296,6 @@ CASE(z15_a_downloader_has_an_allocator)
     it.is_empty = 1;
     fetch(downloader, &r, at("/file/facts/orientation.png"), 0);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_NO_MEMORY);
-    record_clear(&r);
     destroy(downloader);
     CHECK_EQUAL(it.back, 0);
     sdd_image_release(image);

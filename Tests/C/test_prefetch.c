@@ -113,9 +113,9 @@ static void submit_list(loader_in_folder *l, list_record *r, const char *const *
 
 CASE(b30_prefetched_pictures_are_in_memory_at_once)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     list_record list = LIST_RECORD_INIT;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     const char *urls[] = { at("/file/png/rgb8.png?b30"), at("/status/503?b30"), at("/file/png/rgb16.png?b30") };
     submit_list(&l, &list, urls, 3, SDD_PREFETCH_MEMORY);
     wait_for_list(&list);
@@ -132,13 +132,11 @@ CASE(b30_prefetched_pictures_are_in_memory_at_once)
     CHECK_EQUAL(r.origin, SDD_ORIGIN_MEMORY);
     check_image(r.image, "png/rgb8.pam");
     CHECK_EQUAL(hits("/file/png/rgb8.png?b30"), 1);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 CASE(z22_to_disk_alone_nothing_is_decoded)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     list_record list = LIST_RECORD_INIT, again = LIST_RECORD_INIT;
     record r = RECORD_INIT;
     sdd_statistics statistics = SDD_STATISTICS_INIT;
@@ -160,12 +158,11 @@ CASE(z22_to_disk_alone_nothing_is_decoded)
     wait_for_list(&again);
     CHECK(again.outcomes[0].failure.status == SDD_OK && again.outcomes[0].origin == SDD_ORIGIN_DISK);
     CHECK_EQUAL(hits("/file/png/rgb8.png?z22"), 1);
-    close_loader(&l);
 }
 
 CASE(b30_three_run_at_once_and_more_when_allowed)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     list_record list = LIST_RECORD_INIT;
     const char *urls[5];
     char name[32];
@@ -186,12 +183,11 @@ CASE(b30_three_run_at_once_and_more_when_allowed)
     wait_for_list(&list);
     CHECK(list.report.finished == 5 && list.report.skipped == 0);
     for (int i = 0; i < 5; i++) free((char *)urls[i]);
-    close_loader(&l);
 }
 
 CASE(b30_a_cancelled_list_ends_once_with_its_outcomes)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     list_record list = LIST_RECORD_INIT;
     const char *urls[5];
     urls[0] = strdup(at("/file/png/rgb8.png?cancelled"));
@@ -209,7 +205,6 @@ CASE(b30_a_cancelled_list_ends_once_with_its_outcomes)
     CHECK_STATUS(sdd_downloader_idle_wait(l.downloader, -1), SDD_OK);
     CHECK_EQUAL(sdd_loader_running_count(l.loader), 0);
     for (int i = 0; i < 5; i++) free((char *)urls[i]);
-    close_loader(&l);
 }
 
 CASE(destroying_a_loader_ends_its_lists)
@@ -242,7 +237,7 @@ CASE(destroying_the_downloader_ends_them_too)
 
 CASE(a_bad_url_fails_alone)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     list_record list = LIST_RECORD_INIT;
     const char *urls[] = { NULL, "", "no url", at("/file/png/rgb8.png?alone") };
     submit_list(&l, &list, urls, 4, SDD_PREFETCH_MEMORY);
@@ -252,12 +247,11 @@ CASE(a_bad_url_fails_alone)
     CHECK_EQUAL(list.outcomes[1].failure.detail, SDD_DETAIL_URL_EMPTY);
     CHECK_EQUAL(list.outcomes[2].failure.detail, SDD_DETAIL_URL_MALFORMED);
     CHECK_EQUAL(list.outcomes[3].failure.status, SDD_OK);
-    close_loader(&l);
 }
 
 CASE(an_empty_list_and_one_without_callbacks)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     list_record list = LIST_RECORD_INIT;
     sdd_prefetch_list silent = SDD_PREFETCH_LIST_INIT;
     const char *urls[] = { at("/file/png/rgb8.png?silent") };
@@ -270,7 +264,6 @@ CASE(an_empty_list_and_one_without_callbacks)
     CHECK(sdd_prefetch(l.loader, &silent) != 0);
     CHECK_STATUS(sdd_downloader_idle_wait(l.downloader, -1), SDD_OK);
     CHECK_EQUAL(hits("/file/png/rgb8.png?silent"), 1);
-    close_loader(&l);
 }
 
 /* --------------------------------------------------------------------------------- events as records */
@@ -279,7 +272,7 @@ CASE(z2_an_application_that_drains_gets_the_same)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.delivery = SDD_DELIVERY_APPLICATION;
-    loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
+    OWNED_LOADER l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
     const char *urls[] = { at("/file/png/rgb8.png?drained"), at("/status/410?drained") };
     sdd_prefetch_list list = SDD_PREFETCH_LIST_INIT;
     int user = 0, steps = 0;
@@ -306,7 +299,6 @@ CASE(z2_an_application_that_drains_gets_the_same)
         }
     }
     CHECK_EQUAL(steps, 2);
-    close_loader(&l);
 }
 
 /* ---------------------------------------------------------------- callbacks that deliver and cancel */

@@ -170,10 +170,10 @@ CASE(x39_z20_each_request_has_previews_of_its_size)
     static const int sides[] = { 0, 300, 150 };
     config_groups groups;
     sdd_downloader_config config = quick_config(&groups);
-    sdd_downloader *downloader = make_downloader(&config);
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
     for (int i = 0; i < PICTURES; i++) {
         album albums[3];
-        record silent = RECORD_INIT;
+        OWNED_RECORD silent = RECORD_INIT;
         const char *url = atf("/steps/s%d?at=20000&file=%s", i, pictures[i].file);
         for (int k = 0; k < 3; k++) {
             albums[k] = (album)ALBUM_INIT;
@@ -201,9 +201,7 @@ CASE(x39_z20_each_request_has_previews_of_its_size)
             }
             album_clear(&albums[k]);
         }
-        record_clear(&silent);
     }
-    destroy(downloader);
 }
 
 static sdd_downloader *host_downloader(void)
@@ -222,7 +220,7 @@ static void wait_for_events(sdd_downloader *downloader)
 
 CASE(x31_dispatch_brings_previews_to_this_thread)
 {
-    sdd_downloader *downloader = host_downloader();
+    OWNED_DOWNLOADER downloader = host_downloader();
     album a = ALBUM_INIT;
     sdd_download_request request = album_request(&a, at("/steps/dispatch?at=20000&file=large/baseline.jpg"));
     submit(downloader, &request);
@@ -233,7 +231,6 @@ CASE(x31_dispatch_brings_previews_to_this_thread)
     }
     check_album(&a, 0);
     album_clear(&a);
-    destroy(downloader);
 }
 
 CASE(x31_drain_hands_previews_and_facts_out)
@@ -343,7 +340,7 @@ CASE(x30_none_where_the_body_is_transformed)
     modifiers.body_transform = as_it_is;
     config_groups groups;
     sdd_downloader_config config = quick_config(&groups);
-    sdd_downloader *downloader = make_downloader(&config);
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
     album a = ALBUM_INIT;
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = album_request(&a, at("/steps/transform?at=20000&file=large/baseline.jpg"));
@@ -356,7 +353,6 @@ CASE(x30_none_where_the_body_is_transformed)
     CHECK_ENDED(&a.r, SDD_OK, 0);
     CHECK(a.count == 0 && a.facts_count == 1);
     album_clear(&a);
-    destroy(downloader);
 }
 
 /* Facts come before the end, also where nothing is decoded, and where the whole body comes at once. */
@@ -365,7 +361,7 @@ CASE(facts_come_with_every_picture)
     static const char *const urls[] = {
         "/file/png/rgb8.png", "/steps/facts?at=600&file=png/rgb8.png", "/gzip?file=png/rgb8.png", "/html", "/empty",
     };
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     release("facts.1");
     for (int i = 0; i < 5; i++) {
         for (int bytes_only = 0; bytes_only < 2; bytes_only++) {
@@ -380,7 +376,6 @@ CASE(facts_come_with_every_picture)
             album_clear(&a);
         }
     }
-    destroy(downloader);
 }
 
 /* The last scans add nothing to a progressive JPEG that is scaled down, so the request does not wait for them. */
@@ -388,8 +383,8 @@ CASE(z11_a_request_does_not_wait_for_the_rest)
 {
     const char *const url = at("/steps/stop?at=33000&file=large/progressive.jpg");
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
-    sdd_downloader *downloader = make_downloader(NULL);
-    record early = RECORD_INIT, whole = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
+    OWNED_RECORD early = RECORD_INIT, whole = RECORD_INIT;
     sdd_download_request request = record_request(&early, url);
     options.target_width = 40;
     request.decode = &options;
@@ -416,9 +411,6 @@ CASE(z11_a_request_does_not_wait_for_the_rest)
     CHECK(sdd_bytes_size(whole.bytes) == size && whole.metrics.saved_bytes == 0);
     CHECK(sdd_image_height(early.image) == sdd_image_height(whole.image));
     CHECK(same_rows(early.image, whole.image, sdd_image_height(whole.image)));
-    record_clear(&early);
-    record_clear(&whole);
-    destroy(downloader);
 }
 
 /* The transfer ends early only if all requests that share it allow that. */
@@ -426,9 +418,9 @@ CASE(z11_all_requests_must_allow_it)
 {
     const char *const url = at("/steps/all?at=33000&file=large/progressive.jpg");
     sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     album a = ALBUM_INIT;
-    record all = RECORD_INIT;
+    OWNED_RECORD all = RECORD_INIT;
     record_submit(downloader, &all, url, SDD_OPTION_BYTES_ONLY);
     sdd_download_request request = album_request(&a, url);
     options.target_width = 40;
@@ -443,8 +435,6 @@ CASE(z11_all_requests_must_allow_it)
     record_wait(&all);
     CHECK(a.r.bytes != NULL && a.r.bytes == all.bytes && a.r.metrics.saved_bytes == 0);
     album_clear(&a);
-    record_clear(&all);
-    destroy(downloader);
 }
 
 /* The limits are the number of a picture's scans, and how many more scans each preview must show. */

@@ -46,12 +46,11 @@ CASE(g4_proxies_are_read_once)
 CASE(a_failing_proxy_is_named)
 {
     setenv("http_proxy", "user:geheim@proxy.invalid:3128", 1);
-    sdd_downloader *downloader = downloader_with(SDD_PROXY_ENVIRONMENT);
+    OWNED_DOWNLOADER downloader = downloader_with(SDD_PROXY_ENVIRONMENT);
     unsetenv("http_proxy");
     CHECK_STATUS(get_nowhere(downloader, "somewhere"), SDD_ERROR_RESOLVE);
     CHECK(strstr(sdd_last_error_message(), "the proxy http://proxy.invalid:3128 could not be resolved") != NULL);
     CHECK(strstr(sdd_last_error_message(), "geheim") == NULL);
-    destroy(downloader);
 }
 
 CASE(z18_an_address_policy_uses_no_proxy)
@@ -61,10 +60,9 @@ CASE(z18_an_address_policy_uses_no_proxy)
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.network = &network;
     network.address_policy = SDD_ADDRESS_PUBLIC_ONLY;
-    sdd_downloader *downloader = make_downloader(&config);
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
     unsetenv("http_proxy");
     CHECK_STATUS(get_nowhere(downloader, "somewhere"), SDD_ERROR_RESOLVE);
-    destroy(downloader);
 }
 
 int main(void) { return run_cases(); }

@@ -135,7 +135,7 @@ CASE(z3_z10_what_a_waiting_request_costs)
 
 CASE(z3_all_are_cancelled_in_no_time)
 {
-    sdd_downloader *downloader = full_queue();
+    OWNED_DOWNLOADER downloader = full_queue();
     int64_t start = milliseconds_now();
     CHECK_STATUS(sdd_downloader_cancel_all(downloader), SDD_OK);
     int64_t call = milliseconds_now() - start;
@@ -145,13 +145,12 @@ CASE(z3_all_are_cancelled_in_no_time)
     printf("all of them cancelled in %lld ms, their ends delivered in %lld ms\n", (long long)call, (long long)all);
     if (is_full_test() && all >= 2000) FAIL("cancelling took %lld ms", (long long)all);
     CHECK(cancelled == requests && instant.started == 0);
-    destroy(downloader);
 }
 
 /* Cancels every other request one by one; the rest start in their order. */
 CASE(z3_each_is_cancelled_in_no_time)
 {
-    sdd_downloader *downloader = full_queue();
+    OWNED_DOWNLOADER downloader = full_queue();
     int64_t start = milliseconds_now();
     for (int i = requests; i > 0; i -= 2) CHECK_STATUS(sdd_cancel(tokens[i]), SDD_OK);
     int64_t time = milliseconds_now() - start;
@@ -160,7 +159,6 @@ CASE(z3_each_is_cancelled_in_no_time)
     CHECK_STATUS(sdd_downloader_resume(downloader), SDD_OK);
     CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     CHECK(cancelled == (requests + 1) / 2 && good == requests - cancelled && instant.started == good);
-    destroy(downloader);
 }
 
 /* A downloader with a full queue is destroyed as fast. */
@@ -180,10 +178,9 @@ CASE(z1_nothing_is_left)
 {
     size_t before = heap_bytes();
     for (int i = 0; i < 2; i++) {
-        sdd_downloader *downloader = full_queue();
+        OWNED_DOWNLOADER downloader = full_queue();
         if (i == 0) CHECK_STATUS(sdd_downloader_resume(downloader), SDD_OK);
         if (i == 0) CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
-        destroy(downloader);
     }
     size_t after = heap_bytes();
     if (after > before + (size_t)requests + 65536) FAIL("%zu bytes on the heap, %zu before", after, before);

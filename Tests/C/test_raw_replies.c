@@ -60,20 +60,18 @@ static void ask_good(sdd_downloader *downloader, record *r)
 
 CASE(on_a_fresh_downloader)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     for (int i = 0; i < row_count; i++) {
-        sdd_downloader *downloader = make_downloader(NULL);
+        OWNED_DOWNLOADER downloader = make_downloader(NULL);
         ask(downloader, &r, &rows[i], raw_url("/raw/%d", i));
         check_row(&rows[i], "on a fresh downloader", &r);
-        destroy(downloader);
     }
-    record_clear(&r);
 }
 
 CASE(on_a_used_connection)
 {
     sdd_downloader *downloader = make_downloader(NULL);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     for (int i = 0; i < row_count; i++) {
         ask_good(downloader, &r);
         ask(downloader, &r, &rows[i], raw_url("/raw/%d", i));
@@ -81,20 +79,18 @@ CASE(on_a_used_connection)
     }
     ask_good(downloader, &r);
     destroy(downloader);
-    record_clear(&r);
 }
 
 CASE(behind_a_redirect)
 {
     sdd_downloader *downloader = make_downloader(NULL);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     for (int i = 0; i < row_count; i++) {
         ask(downloader, &r, &rows[i], raw_url("/to/%d", i));
         check_row(&rows[i], "behind a redirect", &r);
     }
     ask_good(downloader, &r);
     destroy(downloader);
-    record_clear(&r);
 }
 
 static int row_named(const char *name)
@@ -108,7 +104,7 @@ static int row_named(const char *name)
 CASE(good_and_bad_by_turns)
 {
     sdd_downloader *downloader = make_downloader(NULL);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     int number = row_named("a fold before any field");
     for (int turn = 0; turn < 20 + scaled(80); turn++) {
         ask_good(downloader, &r);
@@ -116,7 +112,6 @@ CASE(good_and_bad_by_turns)
         check_row(&rows[number], "by turns", &r);
     }
     destroy(downloader);
-    record_clear(&r);
 }
 
 /* A cache delivers a body with an unknown coding as it came, with its Content-Encoding field. */
@@ -126,7 +121,7 @@ CASE(an_unknown_coding_from_a_cache)
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.cache = c.cache;
     sdd_downloader *downloader = make_downloader(&config);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     const char *url = raw_url("/raw/%d", row_named("a coding that nobody knows, to be kept"));
     for (int i = 0; i < 2; i++) {
         fetch(downloader, &r, url, SDD_OPTION_USE_HTTP_CACHE | SDD_OPTION_BYTES_ONLY);
@@ -137,20 +132,18 @@ CASE(an_unknown_coding_from_a_cache)
     }
     destroy(downloader);
     close_cache(&c);
-    record_clear(&r);
 }
 
 /* The decoder decides whether the body is a picture, whatever Content-Encoding says. */
 CASE(a_picture_in_an_unknown_coding)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     fetch(NULL, &r, at("/file/png/rgb8.png?header=Content-Encoding:%20x-what"), 0);
     CHECK_ENDED(&r, SDD_OK, 0);
     fetch(NULL, &r, at("/cut?file=png/rgb8.png&header=Content-Encoding:%20x-what"), 0);
     CHECK_ENDED(&r, SDD_ERROR_TRUNCATED_BODY, 0);
     fetch(NULL, &r, at("/html?header=Content-Encoding:%20x-what"), 0);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
-    record_clear(&r);
 }
 
 int main(void)

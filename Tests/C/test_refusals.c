@@ -148,7 +148,7 @@ static sdd_status spoil_draft(sdd_draft *draft, void *user_data)
 static void drafts(void)
 {
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     int asked = 0;
     modifiers.request_modifier = spoil_draft;
     modifiers.user_data = &asked;
@@ -160,7 +160,6 @@ static void drafts(void)
     record_wait(&r);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_MODIFIER);
     CHECK_EQUAL(asked, 1);
-    record_clear(&r);
 }
 
 static void coders(void)
@@ -408,7 +407,7 @@ static void make_objects(void)
 static void what_every_call_refuses(void)
 {
     sdd_batch_config config = SDD_BATCH_CONFIG_INIT;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     fetch(downloader, &r, at("/ok?size=10"), SDD_OPTION_BYTES_ONLY);
     good_response = r.response, good_bytes = r.bytes;
     CHECK_STATUS(sdd_downloader_get_cookies(downloader, &good_cookies), SDD_OK);
@@ -417,7 +416,6 @@ static void what_every_call_refuses(void)
     numbers_of_no_enumeration_are_refused();
     CHECK_STATUS(sdd_batch_destroy(good_batch), SDD_OK);
     sdd_cookies_release(good_cookies);
-    record_clear(&r);
 }
 
 static void handles_that_are_not_valid(void)

@@ -15,20 +15,19 @@ static sdd_download_request request_of(const char *url)
 /* Checks that a request ends because of a bad field, before anything is sent. */
 static void check_refused(sdd_downloader *downloader, sdd_download_request request, int32_t detail)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     request.url = at("/ok/never-sent");
     fetch_request(downloader, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, detail);
     CHECK(r.stage == SDD_STAGE_SUBMIT && r.metrics.attempts == 0 && r.http_status == 0 && r.response == NULL);
     CHECK_EQUAL(requests_of("/ok/never-sent"), 0);
-    record_clear(&r);
 }
 
 /* ---------------------------------------------------------------------------------- referrer, range */
 
 CASE(d32_the_referrer_is_a_header)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = request_of(at("/echo?referrer"));
     request.transfer = &transfer;
@@ -50,7 +49,6 @@ CASE(d32_the_referrer_is_a_header)
     request.transfer = reset(&transfer);
     transfer.referrer = "a\r\nX: y";
     check_refused(NULL, request, SDD_DETAIL_OPERATION_BAD_HEADER);
-    record_clear(&r);
 }
 
 CASE(d32_a_range_gives_a_part)
@@ -62,8 +60,8 @@ CASE(d32_a_range_gives_a_part)
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.network = &network;
     network.ca_file = setting("SDD_TEST_CA");
-    sdd_downloader *downloader = make_downloader(&config);
-    record r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
+    OWNED_RECORD r = RECORD_INIT;
     char value[60];
     size_t size;
     uint8_t *whole = fixture("png/rgb8.png", &size);
@@ -94,8 +92,6 @@ CASE(d32_a_range_gives_a_part)
         request.range = bad[i];
         check_refused(downloader, request, SDD_DETAIL_OPERATION_BAD_RANGE);
     }
-    record_clear(&r);
-    destroy(downloader);
 }
 
 /* ------------------------------------------------------------------------------------ time limits */
@@ -118,7 +114,7 @@ static int full_port(int *port, int *client)
 static void check_limit(sdd_downloader *downloader, const char *url, sdd_transfer_options transfer, sdd_detail detail,
                         sdd_stage stage, int64_t limit)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     sdd_download_request request = request_of(url);
     request.transfer = &transfer;
     int64_t start = milliseconds_now();
@@ -127,12 +123,11 @@ static void check_limit(sdd_downloader *downloader, const char *url, sdd_transfe
     CHECK_ENDED(&r, SDD_ERROR_TIMEOUT, detail);
     CHECK(r.error_class == SDD_CLASS_TIMEOUT && r.stage == stage && r.retryable == 1);
     if (time < limit - 5) FAIL("a limit of %lld ms was over after %lld", (long long)limit, (long long)time);
-    record_clear(&r);
 }
 
 CASE(d9_z6_each_stage_has_its_limit)
 {
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     char url[100];
     int port, client, listener = full_port(&port, &client);
     snprintf(url, sizeof url, "http://127.0.0.1:%d/x.png", port);
@@ -168,7 +163,6 @@ CASE(d9_z6_each_stage_has_its_limit)
     record_clear(&r);
     close(listener);
     close(client);
-    destroy(downloader);
 }
 
 /* The config sets each limit for all requests; SDD_NO_LIMIT removes it for one. */
@@ -191,8 +185,8 @@ CASE(z6_a_request_may_have_no_limit)
         if (limit == FIRST_BYTE) limits.first_byte_timeout_ms = 150;
         if (limit == STALL) limits.download_timeout_ms = 150, limits.connect_timeout_ms = 10000;
         if (limit == TOTAL) limits.total_timeout_ms = 150;
-        sdd_downloader *downloader = make_downloader(&config);
-        record with = RECORD_INIT, without = RECORD_INIT;
+        OWNED_DOWNLOADER downloader = make_downloader(&config);
+        OWNED_RECORD with = RECORD_INIT, without = RECORD_INIT;
         /* The request would end by itself after twice the time, except for the connect, which never ends. */
         const char *path = limit == CONNECT ? url : atf("/ok?delay=400&none%d", limit);
         sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
@@ -214,9 +208,6 @@ CASE(z6_a_request_may_have_no_limit)
         if (limit == CONNECT) CHECK_STATUS(sdd_cancel(token), SDD_OK);
         record_wait(&without);
         CHECK_STATUS(without.error, limit == CONNECT ? SDD_ERROR_CANCELLED : SDD_OK);
-        record_clear(&with);
-        record_clear(&without);
-        destroy(downloader);
     }
     close(listener);
     close(client);
@@ -225,7 +216,7 @@ CASE(z6_a_request_may_have_no_limit)
 /* Z4: each request that shares a transfer keeps its own total limit; a different stall limit needs another transfer. */
 CASE(z4_z6_sharing_and_limits)
 {
-    record patient = RECORD_INIT, hasty = RECORD_INIT, other = RECORD_INIT;
+    OWNED_RECORD patient = RECORD_INIT, hasty = RECORD_INIT, other = RECORD_INIT;
     record_submit(NULL, &patient, at("/hold/limits"), SDD_OPTION_BYTES_ONLY);
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = record_request(&hasty, at("/hold/limits"));
@@ -248,9 +239,6 @@ CASE(z4_z6_sharing_and_limits)
     record_wait(&other);
     CHECK_ENDED(&patient, SDD_OK, 0);
     CHECK_ENDED(&other, SDD_OK, 0);
-    record_clear(&patient);
-    record_clear(&hasty);
-    record_clear(&other);
 }
 
 /* ---------------------------------------------------------------------- accepted statuses and types */
@@ -283,7 +271,7 @@ CASE(g8_g9_x22_x23_accepted_statuses_and_types)
         { "/status/404", NULL, "image/png", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE },
         { "/status/404", "*", "image/png", SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE },
     };
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
         sdd_download_request request = request_of(at(all[i].path));
@@ -299,7 +287,7 @@ CASE(g8_g9_x22_x23_accepted_statuses_and_types)
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.accepted_status_codes = "404";
     config.accepted_content_types = "text/html";
-    sdd_downloader *downloader = make_downloader(&config);
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
     fetch(downloader, &r, at("/status/404"), SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_OK, 0);
     fetch(downloader, &r, at("/html"), SDD_OPTION_BYTES_ONLY);
@@ -313,13 +301,11 @@ CASE(g8_g9_x22_x23_accepted_statuses_and_types)
     transfer.accepted_content_types = "*";
     fetch_request(downloader, &r, request);
     CHECK_ENDED(&r, SDD_OK, 0);
-    destroy(downloader);
-    record_clear(&r);
 }
 
 CASE(x22_a_refused_body_is_not_read)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     fetch(NULL, &r, at("/stall?status=404&size=1000000&after=1000"), SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
@@ -328,7 +314,6 @@ CASE(x22_a_refused_body_is_not_read)
     transfer.accepted_content_types = "image/*";
     fetch_request(NULL, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE, 0);
-    record_clear(&r);
 }
 
 CASE(g8_g9_bad_lists_are_refused)
@@ -399,9 +384,9 @@ static sdd_downloader *tls_downloader(void)
 
 CASE(h9_h10_a_password_answers_a_challenge)
 {
-    sdd_downloader *downloader = tls_downloader();
+    OWNED_DOWNLOADER downloader = tls_downloader();
     sdd_credential credential = SDD_CREDENTIAL_INIT;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = request_of(address_at("SDD_TEST_TLS", "/private"));
     request.transfer = &transfer;
@@ -433,8 +418,6 @@ CASE(h9_h10_a_password_answers_a_challenge)
     transfer.credential = NULL;
     fetch_request(downloader, &r, request);
     CHECK_EQUAL(r.http_status, 401);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 #define CHALLENGE "status=401&header=WWW-Authenticate:%20Basic%20realm=%22x%22"
@@ -444,7 +427,7 @@ CASE(h10_h11_a_password_is_sent_once_and_on_request)
     sdd_credential credential = SDD_CREDENTIAL_INIT;
     credential.username = "user";
     credential.password = "secret";
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = request_of(at("/echo?unasked"));
     request.transfer = &transfer;
@@ -460,16 +443,15 @@ CASE(h10_h11_a_password_is_sent_once_and_on_request)
     transfer.accepted_status_codes = "401";
     fetch_request(NULL, &r, request);
     CHECK(echoes(&r, "Authorization: Basic dXNlcjpzZWNyZXQ=\r\n"));
-    record_clear(&r);
 }
 
 CASE(h9_h14_a_bearer_token_stays_with_its_host)
 {
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     sdd_credential credential = SDD_CREDENTIAL_INIT, other = SDD_CREDENTIAL_INIT;
     credential.bearer_token = "abc.def";
     other.bearer_token = "own";
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = request_of(at("/echo?bearer"));
     request.transfer = &transfer;
@@ -536,24 +518,20 @@ CASE(h9_h14_a_bearer_token_stays_with_its_host)
     downloader = make_downloader(&config);
     fetch(downloader, &r, at("/echo?4"), SDD_OPTION_BYTES_ONLY);
     CHECK(echoes(&r, "Authorization: Bearer abc.def\r\n"));
-    record_clear(&r);
-    destroy(downloader);
 }
 
 CASE(h9_a_missing_certificate_is_a_tls_error)
 {
     sdd_credential credential = SDD_CREDENTIAL_INIT;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     credential.client_certificate = "/nonexistent/client.pem";
-    sdd_downloader *downloader = tls_downloader();
+    OWNED_DOWNLOADER downloader = tls_downloader();
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = request_of(address_at("SDD_TEST_TLS", "/png/rgb8.png"));
     request.transfer = &transfer;
     transfer.credential = &credential;
     fetch_request(downloader, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_TLS, SDD_DETAIL_TLS_CLIENT_CERTIFICATE);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 /* --------------------------------------------------------------------------------- the response */
@@ -561,7 +539,7 @@ CASE(h9_a_missing_certificate_is_a_tls_error)
 CASE(k4_a_response_has_url_status_type_and_fields)
 {
     sdd_downloader *downloader = make_downloader(NULL);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     fetch(downloader, &r,
           at("/redirect?to=/ok?type=Image/PNG;%2520x=y%26header=X-Two:%2520a%26header=x-two:%2520b"
              "%26header=X-Space:%2520%2520v%2520w%2520%2520%26header=X-Empty:"),
@@ -611,13 +589,12 @@ CASE(k4_a_response_has_url_status_type_and_fields)
     CHECK_EQUAL(sdd_response_status(r.response), 200);
     fetch(NULL, &r, at("/reset"), SDD_OPTION_BYTES_ONLY);
     CHECK(r.response == NULL);
-    record_clear(&r);
 }
 
 CASE(k5_z21_metrics_and_timings)
 {
     sdd_downloader *downloader = make_downloader(NULL);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     int port = atoi(strrchr(setting("SDD_TEST_SERVER"), ':') + 1);
     for (int i = 0; i < 3; i++) {
         const char *path = i < 2 ? atf("/ok?size=10000&metrics%d&delay=20", i) : at("/redirect-chain/3?size=10000");
@@ -669,15 +646,14 @@ CASE(k5_z21_metrics_and_timings)
         CHECK(r.metrics.tls_us > 0 && r.metrics.connect_us > 0 && r.metrics.redirects == 0);
     }
     destroy(downloader);
-    record_clear(&r);
 }
 
 /* Nobody is named unless a credential is given, to the downloader or with the request. */
 CASE(g7_by_default_there_is_no_credential)
 {
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     sdd_credential credential = SDD_CREDENTIAL_INIT;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     fetch_request(downloader, &r, request_of(at("/echo?nobody")));
     CHECK(!echoes(&r, "Authorization") && !echoes(&r, "Cookie"));
     fetch_request(downloader, &r, request_of(at("/challenge/basic?nobody")));
@@ -691,8 +667,6 @@ CASE(g7_by_default_there_is_no_credential)
     CHECK_STATUS(sdd_downloader_set_credential(downloader, NULL), SDD_OK);
     fetch_request(downloader, &r, request_of(at("/challenge/basic?again")));
     CHECK(r.http_status == 401 && requests_of("/challenge/basic?again") == 1);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 static int64_t largest_expected; /* of the counts before the last one, which has the size of the whole */
@@ -710,8 +684,8 @@ CASE(x21_the_size_that_is_announced)
     static const struct { const char *name, *framing; int64_t expected; } all[] = {
         { "with-length", "length", 1000 }, { "in-chunks", "chunked", -1 }, { "till-closed", "close", -1 },
     };
-    sdd_downloader *downloader = make_downloader(NULL);
-    record r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
+    OWNED_RECORD r = RECORD_INIT;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         record_clear(&r);
         const char *url = atf("/hold/%s?size=1000&after=500&framing=%s", all[i].name, all[i].framing);
@@ -740,8 +714,6 @@ CASE(x21_the_size_that_is_announced)
     /* A length below zero is no HTTP (RFC 9110, section 8.6). */
     fetch(downloader, &r, at("/ok?size=0&framing=close&header=Content-Length:%20-5"), SDD_OPTION_BYTES_ONLY);
     CHECK_STATUS(r.error, SDD_ERROR_PROTOCOL);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 int main(void) { return run_cases(); }

@@ -61,7 +61,7 @@ CASE(fields_are_set_replaced_and_removed)
     };
     wanted w = { .headers = headers, .count = 5 };
     sdd_modifiers modifiers = modifiers_of(&w);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     fetch_modified(NULL, &r, at("/ok?header=X-Server:%20a&header=X-Server:%20b&header=X-Gone:%20c&header=X-Kept:%20d"),
                    &modifiers);
     CHECK_ENDED(&r, SDD_OK, 0);
@@ -80,7 +80,6 @@ CASE(fields_are_set_replaced_and_removed)
     CHECK(own == 2 && server == 1);
     CHECK_EQUAL(sdd_response_status(r.response), 200);
     CHECK(strncmp(sdd_response_url(r.response), at("/ok"), strlen(at("/ok"))) == 0);
-    record_clear(&r);
 }
 
 /* The type follows from Content-Type, unless the modifier sets one. */
@@ -95,7 +94,7 @@ CASE(the_type_follows_from_the_field)
         { png, NULL, "image/png", 1 },     { png, NULL, "text/plain", 0 }, { png, "image/gif", "image/gif", 1 },
         { png, "image/gif", "image/png", 0 }, { none, NULL, "text/plain", 0 }, { none, "image/gif", "image/gif", 1 },
     };
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         wanted w = { .headers = cases[i].headers, .count = 1, .type = cases[i].type };
         sdd_modifiers modifiers = modifiers_of(&w);
@@ -109,7 +108,6 @@ CASE(the_type_follows_from_the_field)
         CHECK_ENDED(&r, cases[i].fits ? SDD_OK : SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE, 0);
         CHECK_TEXT(sdd_response_mime_type(r.response), cases[i].headers == png ? "image/png" : "");
     }
-    record_clear(&r);
 }
 
 CASE(bad_fields_refuse_the_response)
@@ -117,7 +115,7 @@ CASE(bad_fields_refuse_the_response)
     static const sdd_header bad[] = {
         { "X Y", "v" }, { "", "v" }, { NULL, "v" }, { "X", "a\r\nb" }, { "X", "\x01" }, { NULL, NULL }, { "X:", NULL },
     };
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         wanted w = { .headers = &bad[i], .count = 1 };
         sdd_modifiers modifiers = modifiers_of(&w);
@@ -133,7 +131,6 @@ CASE(bad_fields_refuse_the_response)
     w.count = 1001;
     fetch_modified(NULL, &r, at("/ok"), &modifiers);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_RESPONSE, 0);
-    record_clear(&r);
 }
 
 /* A Retry-After from the modifier that is longer than a retry may wait prevents the retry; without it there is one. */
@@ -147,7 +144,7 @@ CASE(retry_after_counts)
     retry.max_attempts = 2;
     retry.delay_ms = 1;
     tries_again = 1;
-    sdd_downloader *downloader = make_downloader(&config);
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
     for (int asks = 0; asks < 2; asks++) {
         wanted w = { .headers = later, .count = asks ? 1 : 0, .status = 503 };
         sdd_modifiers modifiers = modifiers_of(&w);
@@ -159,18 +156,17 @@ CASE(retry_after_counts)
     }
     record_clear(&r);
     tries_again = 0;
-    destroy(downloader);
 }
 
 /* The HTTP cache follows the server's own fields, stores these, and asks the modifier again. */
 CASE(caches_keep_what_the_server_said)
 {
     static const sdd_header forbids[] = { { "Cache-Control", "no-store" }, { "X-Own", "1" }, { "Vary", "*" } };
-    record r = RECORD_INIT;
-    loader_in_folder l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.cache = l.cache.cache;
-    sdd_downloader *downloader = make_downloader(&config);
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
     wanted w = { .headers = forbids, .count = 3 };
     sdd_modifiers modifiers = modifiers_of(&w);
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
@@ -193,17 +189,14 @@ CASE(caches_keep_what_the_server_said)
     CHECK_EQUAL(r.origin, SDD_ORIGIN_HTTP_FRESH);
     CHECK_TEXT(sdd_response_header(r.response, "Cache-Control"), "max-age=1000");
     CHECK(sdd_response_header(r.response, "X-Own") == NULL);
-    record_clear(&r);
-    destroy(downloader);
-    close_loader(&l);
 }
 
 /* Loads use them, too; the stored entry is found again, because the server sent no Vary. */
 CASE(loads_see_modified_fields)
 {
     static const sdd_header own[] = { { "X-Own", "1" }, { "Vary", "*" } };
-    record r = RECORD_INIT;
-    loader_in_folder l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
     wanted w = { .headers = own, .count = 2 };
     sdd_modifiers modifiers = modifiers_of(&w);
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
@@ -217,8 +210,6 @@ CASE(loads_see_modified_fields)
     leave_to_disk(&l);
     load_from(&l, &request, SDD_ORIGIN_DISK);
     load_from(&l, &request, SDD_ORIGIN_MEMORY);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 int main(void) { return run_cases(); }

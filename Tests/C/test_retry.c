@@ -63,8 +63,8 @@ static sdd_downloader *retrying(int32_t attempts, int64_t delay)
 /* Checks a failure, a pause and a second transfer. */
 static void recovers(const char *path, sdd_status error)
 {
-    sdd_downloader *downloader = retrying(3, 20);
-    record r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = retrying(3, 20);
+    OWNED_RECORD r = RECORD_INIT;
     fetch(downloader, &r, at(path), SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK(is_pattern(sdd_bytes_data(r.bytes), sdd_bytes_size(r.bytes), path));
@@ -75,8 +75,6 @@ static void recovers(const char *path, sdd_status error)
     CHECK(retry.transfer != second.transfer);
     CHECK(retry.delay_us >= 10000 && retry.delay_us <= 20000);
     CHECK(second.time_us - retry.time_us >= retry.delay_us);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 CASE(z7_a_status_that_passes) { recovers("/recover?a&by=503", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE); }
@@ -85,8 +83,8 @@ CASE(z7_a_body_that_is_cut_off) { recovers("/recover?by=cut&size=3000", SDD_ERRO
 
 CASE(z7_attempts_are_exhausted)
 {
-    sdd_downloader *downloader = retrying(1, 1);
-    record r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = retrying(1, 1);
+    OWNED_RECORD r = RECORD_INIT;
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
     request.transfer = &transfer;
@@ -104,14 +102,12 @@ CASE(z7_attempts_are_exhausted)
         fetch_request(downloader, &r, request);
         CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_BAD_NUMBER);
     }
-    record_clear(&r);
-    destroy(downloader);
 }
 
 CASE(z7_retry_after)
 {
-    sdd_downloader *downloader = retrying(2, 1);
-    record r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = retrying(2, 1);
+    OWNED_RECORD r = RECORD_INIT;
     fetch(downloader, &r, at("/recover?by=429&failing-header=Retry-After:%201"), SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_OK, 0);
     sdd_notice retry = notice_of(SDD_EVENT_RETRY, 0);
@@ -126,14 +122,12 @@ CASE(z7_retry_after)
     CHECK(retry.delay_us <= 3000000 && retry.delay_us % 1000000 == 0);
     fetch(downloader, &r, at("/recover?failing-header=Retry-After:%2031"), SDD_OPTION_BYTES_ONLY);
     CHECK(r.error == SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE && r.metrics.attempts == 1);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 CASE(z7_requests_that_must_not_be_sent_twice)
 {
-    sdd_downloader *downloader = retrying(2, 1);
-    record r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = retrying(2, 1);
+    OWNED_RECORD r = RECORD_INIT;
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
     request.url = at("/recover?c");
     request.method = "POST";
@@ -145,8 +139,6 @@ CASE(z7_requests_that_must_not_be_sent_twice)
     CHECK(r.error == SDD_OK && r.metrics.attempts == 2);
     fetch(downloader, &r, at("/status/404"), SDD_OPTION_BYTES_ONLY);
     CHECK(r.error == SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE && r.metrics.attempts == 1);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 /* The second transfer requests the rest. */
@@ -179,7 +171,7 @@ CASE(z7_cancelled_while_it_waits)
 {
     for (int i = 0; i < 3; i++) {
         sdd_downloader *downloader = retrying(2, 20000);
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         const char *path = i == 0 ? "/recover?e" : i == 1 ? "/recover?f" : "/recover?g";
         sdd_token token = record_submit(downloader, &r, at(path), SDD_OPTION_BYTES_ONLY);
         CHECK(notice_of(SDD_EVENT_RETRY, 0).delay_us >= 10000000);
@@ -192,7 +184,6 @@ CASE(z7_cancelled_while_it_waits)
         destroy(downloader);
         CHECK_ENDED(&r, SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_WAITING);
         CHECK_EQUAL(r.metrics.attempts, 1);
-        record_clear(&r);
     }
     CHECK_EQUAL(requests_of("/recover%3Fe"), 1);
 }
@@ -202,8 +193,8 @@ CASE(z7_the_budget_is_spent)
     config_groups groups;
     sdd_downloader_config config = config_of_retries(&groups, 2, 1);
     groups.retry.budget = 2;
-    sdd_downloader *downloader = make_observed(&config);
-    record r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = make_observed(&config);
+    OWNED_RECORD r = RECORD_INIT;
     for (int i = 0; i < 3; i++) {
         fetch(downloader, &r, atf("/status/503?n=%d", i), SDD_OPTION_BYTES_ONLY);
         CHECK_EQUAL(r.metrics.attempts, i < 2 ? 2 : 1);
@@ -211,8 +202,6 @@ CASE(z7_the_budget_is_spent)
     for (int i = 0; i < 5; i++) fetch(downloader, &r, at("/ok"), SDD_OPTION_BYTES_ONLY);
     fetch(downloader, &r, at("/recover?h"), SDD_OPTION_BYTES_ONLY);
     CHECK(r.error == SDD_OK && r.metrics.attempts == 2);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 CASE(z14_a_minimum_time_between_two_starts)

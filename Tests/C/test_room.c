@@ -152,10 +152,9 @@ typedef struct blocker {
 
 static void get_one(blocker *b, const char *url)
 {
-    sdd_image *image = NULL;
+    OWNED_IMAGE image = NULL;
     CHECK_STATUS(sdd_get(b->downloader, url, 0, -1, &image, NULL, NULL), SDD_OK);
     CHECK(sdd_image_width(image) >= 1000);
-    sdd_image_release(image);
 }
 
 static void take_a_batch(blocker *b)
@@ -311,7 +310,7 @@ CASE(max_decode_ratio_allows_more_memory)
     sdd_image *image = NULL;
     limits.max_decode_ratio = -1;
     limits.decode_time_ms = -1; /* a tool takes minutes for 36 million pixels */
-    sdd_downloader *downloader = make_downloader(&config);
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
     CHECK_STATUS(sdd_get(downloader, paced_url("flat", 6000, 6000, 0, 0, 1), 0, -1, &image, NULL, NULL), SDD_OK);
     CHECK_EQUAL(sdd_image_width(image), 6000);
     sdd_image_release(image);
@@ -323,7 +322,6 @@ CASE(max_decode_ratio_allows_more_memory)
     sdd_image_release(image);
     CHECK_STATUS(sdd_get(downloader, paced_url("flat", 5700, 5700, 0, 0, 3), 0, -1, &image, NULL, NULL), SDD_OK);
     sdd_image_release(image);
-    destroy(downloader);
 }
 
 static sem_t scans_ended;

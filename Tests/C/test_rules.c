@@ -15,7 +15,7 @@ static sdd_downloader_config config_of(sdd_downloader *downloader)
 
 CASE(d15_g1_g11_the_defaults_are_the_headers)
 {
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     sdd_downloader_config config = config_of(downloader);
     CHECK_EQUAL(config.delivery, SDD_DELIVERY_THREAD);
     CHECK_EQUAL(config.max_concurrent_downloads, 6);
@@ -46,7 +46,6 @@ CASE(d15_g1_g11_the_defaults_are_the_headers)
     CHECK_EQUAL(config.limits->max_decode_ratio, 512);
     CHECK(config.limits->low_speed_limit == 100 && config.limits->low_speed_time_ms == 60000);
     CHECK(config.network->cookie_file == NULL && config.network->network_interface == NULL && config.network->unix_socket_path == NULL);
-    destroy(downloader);
 }
 
 /* Gives every number of a struct a value that is not its default: where there may be no limit, none. */
@@ -87,7 +86,7 @@ CASE(d2_d15_a_config_comes_back)
     given_network.ca_file = ca_file;
     given_network.receive_buffer_bytes = 2048;
     given_network.network_threads = 3;
-    sdd_downloader *downloader = make_downloader(&given);
+    OWNED_DOWNLOADER downloader = make_downloader(&given);
     memset(status_codes, '#', sizeof status_codes - 1);
     memset(types, '#', sizeof types - 1);
     for (int i = 0; i < 2; i++) {
@@ -112,7 +111,6 @@ CASE(d2_d15_a_config_comes_back)
         destroy(downloader);
         downloader = next;
     }
-    destroy(downloader);
 }
 
 CASE(a_config_comes_back_without_the_proxys_password)
@@ -127,9 +125,8 @@ CASE(a_config_comes_back_without_the_proxys_password)
         config_groups groups;
         sdd_downloader_config config = config_over(&groups);
         groups.network.proxy = proxies[i][0];
-        sdd_downloader *downloader = make_downloader(&config);
+        OWNED_DOWNLOADER downloader = make_downloader(&config);
         CHECK_TEXT(config_of(downloader).network->proxy, proxies[i][1]);
-        destroy(downloader);
     }
 }
 
@@ -168,7 +165,7 @@ CASE(g1_g2_d7_d9_d10_setters_change_the_config_and_refuse_the_rest)
     config = config_of(downloader);
     CHECK(config.reserved_urgent_slots == 0 && config.limits->download_timeout_ms == 15000);
     /* The new limit applies to requests submitted from now on. */
-    record early = RECORD_INIT, late = RECORD_INIT;
+    OWNED_RECORD early = RECORD_INIT, late = RECORD_INIT;
     record_submit(downloader, &early, at("/hold/timeout?1"), SDD_OPTION_BYTES_ONLY);
     CHECK_STATUS(sdd_downloader_set_download_timeout(downloader, 500), SDD_OK);
     record_submit(downloader, &late, at("/hold/timeout?2"), SDD_OPTION_BYTES_ONLY);
@@ -177,8 +174,6 @@ CASE(g1_g2_d7_d9_d10_setters_change_the_config_and_refuse_the_rest)
     release("timeout");
     record_wait(&early);
     CHECK_ENDED(&early, SDD_OK, 0);
-    record_clear(&early);
-    record_clear(&late);
     destroy(downloader);
 }
 
@@ -229,7 +224,7 @@ CASE(d19_a_suspended_downloader_starts_nothing)
 /* D18: a request after the close ends once, with its own error code, by the usual callback. */
 static void check_closed(sdd_downloader *downloader)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     for (int i = 0; i < 2; i++) {
         fetch(downloader, &r, i ? at("/ok/after-close") : "nonsense", SDD_OPTION_BYTES_ONLY);
         CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_CLOSED);
@@ -237,13 +232,12 @@ static void check_closed(sdd_downloader *downloader)
         CHECK(r.stage == SDD_STAGE_SUBMIT && r.response == NULL);
     }
     CHECK_EQUAL(requests_of("/ok/after-close"), 0);
-    record_clear(&r);
 }
 
 CASE(d17_d18_close_can_cancel)
 {
     sdd_downloader *downloader = downloader_of(1);
-    record running = RECORD_INIT, joined = RECORD_INIT, waiting = RECORD_INIT;
+    OWNED_RECORD running = RECORD_INIT, joined = RECORD_INIT, waiting = RECORD_INIT;
     CHECK_STATUS(sdd_downloader_close(downloader, 2), SDD_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(sdd_downloader_close(downloader, -1), SDD_ERROR_INVALID_ARGUMENT);
     record_submit(downloader, &running, at("/hold/closed"), SDD_OPTION_BYTES_ONLY);
@@ -258,17 +252,14 @@ CASE(d17_d18_close_can_cancel)
     check_closed(downloader);
     CHECK_STATUS(sdd_downloader_close(downloader, SDD_CLOSE_CANCEL), SDD_OK);
     CHECK_EQUAL(requests_of("/ok/never"), 0);
-    record_clear(&running);
-    record_clear(&joined);
-    record_clear(&waiting);
     destroy(downloader);
     CHECK_STATUS(sdd_downloader_close(downloader, SDD_CLOSE_CANCEL), SDD_ERROR_CLOSED);
 }
 
 CASE(d17_d18_close_can_drain)
 {
-    sdd_downloader *downloader = downloader_of(1);
-    record running = RECORD_INIT, waiting = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = downloader_of(1);
+    OWNED_RECORD running = RECORD_INIT, waiting = RECORD_INIT;
     record_submit(downloader, &running, at("/hold/drained"), SDD_OPTION_BYTES_ONLY);
     record_submit(downloader, &waiting, at("/file/png/rgb8.png?drained"), 0);
     CHECK_STATUS(sdd_downloader_close(downloader, SDD_CLOSE_DRAIN), SDD_OK);
@@ -290,26 +281,23 @@ CASE(d17_d18_close_can_drain)
     record_wait(&running);
     CHECK_STATUS(running.error, SDD_ERROR_CANCELLED);
     check_closed(downloader);
-    record_clear(&running);
-    destroy(downloader);
 }
 
 CASE(d17_the_shared_downloader_is_not_closed)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     for (int mode = SDD_CLOSE_CANCEL; mode <= SDD_CLOSE_DRAIN; mode++) {
         CHECK_STATUS(sdd_downloader_close(NULL, mode), SDD_ERROR_INVALID_ARGUMENT);
         CHECK_STATUS(sdd_downloader_close(sdd_downloader_shared(), mode), SDD_ERROR_INVALID_ARGUMENT);
     }
     fetch(NULL, &r, at("/ok?shared"), SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_OK, 0);
-    record_clear(&r);
 }
 
 /* D8: the count includes waiting and running transfers, but not requests that join one, nor those that have ended. */
 CASE(d8_the_count_is_of_transfers)
 {
-    sdd_downloader *downloader = downloader_of(2);
+    OWNED_DOWNLOADER downloader = downloader_of(2);
     CHECK_EQUAL(transfers_of(downloader), 0);
     for (int i = 0; i < 12; i++) submit_number(downloader, i, atf("/hold/count?%d", i / 2), 0);
     CHECK_EQUAL(transfers_of(downloader), 6);
@@ -322,7 +310,6 @@ CASE(d8_the_count_is_of_transfers)
     CHECK_EQUAL(transfers_of(downloader), 0);
     CHECK_EQUAL(transfers_of((sdd_downloader *)&ends), 0);
     ends.count = 0;
-    destroy(downloader);
 }
 
 /* A downloader has one session for as long as it lives; who wants other settings makes another downloader, and nothing
@@ -330,9 +317,9 @@ CASE(d8_the_count_is_of_transfers)
 CASE(d16_a_second_downloader_has_a_session_of_its_own)
 {
     config_groups groups;
-    sdd_downloader *first = make_downloader(NULL);
+    OWNED_DOWNLOADER first = make_downloader(NULL);
     sdd_downloader_config config = config_over(&groups);
-    record held = RECORD_INIT, r = RECORD_INIT;
+    OWNED_RECORD held = RECORD_INIT, r = RECORD_INIT;
     record_submit(first, &held, at("/hold/first-session"), SDD_OPTION_BYTES_ONLY);
     wait_for_requests("/hold/first-session", 1);
     groups.limits.download_timeout_ms = 1234;
@@ -349,9 +336,6 @@ CASE(d16_a_second_downloader_has_a_session_of_its_own)
     release("first-session");
     record_wait(&held);
     CHECK_ENDED(&held, SDD_OK, 0);
-    record_clear(&held);
-    record_clear(&r);
-    destroy(first);
 }
 
 int main(void) { return run_cases(); }

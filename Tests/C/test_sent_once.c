@@ -72,7 +72,7 @@ CASE(an_idempotent_request_is_sent_again)
 CASE(a_post_over_a_used_connection)
 {
     sdd_downloader *downloader = make_downloader(NULL);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     for (int i = 0; i < 3; i++) {
         sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
         request.url = raw_url("/good");
@@ -84,7 +84,6 @@ CASE(a_post_over_a_used_connection)
         CHECK_EQUAL(r.metrics.connection_reused, i > 0);
     }
     destroy(downloader);
-    record_clear(&r);
 }
 
 int main(void)

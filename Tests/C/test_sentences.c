@@ -31,8 +31,8 @@ static const struct { int status; const char *says; } statuses[] = {
 
 CASE(each_status_says_what_it_means)
 {
-    sdd_downloader *downloader = make_downloader(NULL);
-    record r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
+    OWNED_RECORD r = RECORD_INIT;
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
         char number[30];
         snprintf(number, sizeof number, "HTTP status %d: ", statuses[i].status);
@@ -47,8 +47,6 @@ CASE(each_status_says_what_it_means)
         CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
         CHECK_SAYS(&r, "in 120 seconds as it says itself (Retry-After)");
     }
-    record_clear(&r);
-    destroy(downloader);
 }
 
 /* ------------------------------------------------------------------------------------- proxies */
@@ -119,7 +117,7 @@ CASE(a_proxy_that_refuses_is_named)
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
         refusing_proxy proxy;
         char url[100], name[100];
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         start_proxy(&proxy, answers[i].status);
         snprintf(url, sizeof url, "http://user:geheim@127.0.0.1:%d", proxy.port);
         snprintf(name, sizeof name, "The proxy http://127.0.0.1:%d on the way to example.invalid ", proxy.port);
@@ -131,7 +129,6 @@ CASE(a_proxy_that_refuses_is_named)
         CHECK_SAYS_NOT(&r, "geheim");
         destroy(downloader);
         stop_proxy(&proxy);
-        record_clear(&r);
     }
 }
 
@@ -140,7 +137,7 @@ CASE(a_proxy_that_cannot_be_reached_is_named)
     struct sockaddr_in address;
     socklen_t size = sizeof address;
     char url[100], name[100];
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     /* The port is bound, but nothing listens. */
     int taken = loopback_socket(&address, 0);
     CHECK(bind(taken, (struct sockaddr *)&address, size) == 0);
@@ -148,13 +145,12 @@ CASE(a_proxy_that_cannot_be_reached_is_named)
     snprintf(url, sizeof url, "http://user:geheim@127.0.0.1:%d", ntohs(address.sin_port));
     snprintf(name, sizeof name, "the proxy http://127.0.0.1:%d on the way to example.invalid", ntohs(address.sin_port));
     for (int i = 0; i < 2; i++) {
-        sdd_downloader *downloader = downloader_over(url);
+        OWNED_DOWNLOADER downloader = downloader_over(url);
         fetch(downloader, &r, i ? "https://example.invalid/" : "http://example.invalid/", 0);
         CHECK_ENDED(&r, SDD_ERROR_CONNECT, 0);
         CHECK_SAYS(&r, name);
         CHECK_SAYS(&r, "check its URL, or http_proxy and https_proxy");
         CHECK_SAYS_NOT(&r, "geheim");
-        destroy(downloader);
     }
     sdd_downloader *unknown = downloader_over("socks5h://user:geheim@proxy.invalid:3128");
     fetch(unknown, &r, "http://example.invalid/", 0);
@@ -171,7 +167,6 @@ CASE(a_proxy_that_cannot_be_reached_is_named)
     CHECK_SAYS_NOT(&r, "proxy");
     destroy(direct);
     close(taken);
-    record_clear(&r);
 }
 
 /* ----------------------------------------------------------------------------------- addresses */
@@ -198,7 +193,7 @@ CASE(an_address_that_is_refused_is_named_with_its_rule)
     };
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     config.network = &network;
     network.address_policy = SDD_ADDRESS_PUBLIC_ONLY;
     sdd_downloader *strict = make_downloader(&config);
@@ -211,13 +206,11 @@ CASE(an_address_that_is_refused_is_named_with_its_rule)
     destroy(strict);
     network.address_policy = SDD_ADDRESS_ANY;
     network.address_filter = refuse_all;
-    sdd_downloader *filtered = make_downloader(&config);
+    OWNED_DOWNLOADER filtered = make_downloader(&config);
     fetch(filtered, &r, at("/ok"), 0);
     CHECK_ENDED(&r, SDD_ERROR_ADDRESS_REFUSED, 0);
     CHECK_SAYS(&r, "127.0.0.1");
     CHECK_SAYS(&r, "is refused by the application's address_filter");
-    destroy(filtered);
-    record_clear(&r);
 }
 
 int main(void) { return run_cases(); }

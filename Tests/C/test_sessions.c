@@ -37,7 +37,7 @@ CASE(no_session_resumes_under_other_conditions)
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     config.network = &network;
     network.ca_file = setting("SDD_TEST_CA");
-    sdd_downloader *downloader = make_downloader(&config);
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
     for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
         char said = session_of(downloader, turns[i].options);
         if (said != '.' && (turns[i].is_new || said != 'r')) FAIL("turn %zu: nginx says '%c'", i, said);
@@ -46,7 +46,6 @@ CASE(no_session_resumes_under_other_conditions)
     /* Another downloader has no session to resume. */
     downloader = make_downloader(&config);
     CHECK_EQUAL(session_of(downloader, 0), '.');
-    destroy(downloader);
 }
 
 int main(void) { return run_cases(); }

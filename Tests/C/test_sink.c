@@ -55,7 +55,7 @@ CASE(x27_z13_a_body_goes_to_a_file)
         { "/empty", "", 0 },
     };
     sdd_downloader *downloader = make_downloader(NULL);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         int file = new_file();
         /* The body is written from the file's current position. */
@@ -79,7 +79,6 @@ CASE(x27_z13_a_body_goes_to_a_file)
     CHECK_ENDED(&r, SDD_OK, 0);
     check_file(copy, 0, 70000, "/hold/sink?size=70000&after=100");
     close(copy);
-    record_clear(&r);
     destroy(downloader);
     CHECK_NOTHING_LEFT(threads_before, descriptors_before);
 }
@@ -87,8 +86,8 @@ CASE(x27_z13_a_body_goes_to_a_file)
 /* A large body is not kept in memory; max_body_bytes still applies. */
 CASE(z10_x27_nothing_stays_in_memory_and_limits_apply)
 {
-    sdd_downloader *downloader = make_downloader(NULL);
-    record r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
+    OWNED_RECORD r = RECORD_INIT;
     fetch_to(downloader, &r, at("/ok?size=30000000"), SDD_SINK_DISCARD, -1);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK(r.metrics.body_bytes == 30000000 && r.metrics.response_body_bytes == 30000000);
@@ -112,8 +111,6 @@ CASE(z10_x27_nothing_stays_in_memory_and_limits_apply)
     fetch_to(downloader, &r, at("/ok?size=1000"), SDD_SINK_DISCARD, 12345);
     CHECK_ENDED(&r, SDD_OK, 0);
     close(file);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 /* Only an accepted body is written; bytes written before an error stay. */
@@ -127,7 +124,7 @@ CASE(g8_x27_a_refused_body_is_not_written)
         { "/cut?size=1000&after=300&type=image/x", SDD_ERROR_TRUNCATED_BODY, 300 },
         { "nonsense", SDD_ERROR_INVALID_URL, 0 },
     };
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         int file = new_file();
         record_clear(&r);
@@ -142,13 +139,12 @@ CASE(g8_x27_a_refused_body_is_not_written)
         CHECK_EQUAL(r.metrics.body_bytes, all[i].written);
         close(file);
     }
-    record_clear(&r);
 }
 
 CASE(x27_bad_sinks_are_refused)
 {
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     int closed = dup(0);
     close(closed);
     const struct { int32_t sink; int descriptor; } bad[] = {
@@ -169,7 +165,6 @@ CASE(x27_bad_sinks_are_refused)
     submit(NULL, &request);
     record_wait(&r);
     CHECK_ENDED(&r, SDD_OK, 0);
-    record_clear(&r);
 }
 
 /* Descriptors that accept nothing: one opened for reading, a full disk, a pipe whose reader is gone. No signal is
@@ -178,7 +173,7 @@ CASE(x27_errors_of_writing)
 {
     int ends[2], full = open("/dev/full", O_WRONLY | O_CLOEXEC), readable = open("/dev/null", O_RDONLY | O_CLOEXEC);
     sdd_downloader *downloader = make_downloader(NULL);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     CHECK(full >= 0 && readable >= 0 && pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
     const struct { int descriptor, error; } bad[] = {
         { full, ENOSPC }, { readable, EBADF }, { ends[1], EPIPE },
@@ -196,7 +191,6 @@ CASE(x27_errors_of_writing)
     close(full);
     close(readable);
     close(ends[1]);
-    record_clear(&r);
     destroy(downloader);
     CHECK_NOTHING_LEFT(threads_before, descriptors_before);
 }
@@ -204,7 +198,7 @@ CASE(x27_errors_of_writing)
 /* Each request with a sink has a transfer of its own. */
 CASE(z4_x27_such_requests_share_nothing)
 {
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     record records[4];
     int files[2] = { new_file(), new_file() };
     for (int i = 0; i < 4; i++) {
@@ -224,7 +218,6 @@ CASE(z4_x27_such_requests_share_nothing)
         if (i < 2) close(files[i]);
         record_clear(&records[i]);
     }
-    destroy(downloader);
 }
 
 /* The request is cancelled, or its downloader destroyed, in the middle: nothing more is written, and the library
@@ -233,7 +226,7 @@ CASE(x10_x27_cancelled_in_the_middle)
 {
     for (int destroys = 0; destroys < 2; destroys++) {
         sdd_downloader *downloader = make_downloader(NULL);
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         int file = new_file();
         const char *path = destroys ? "/hold/middle1?size=100000&after=1000" : "/hold/middle0?size=100000&after=1000";
         sdd_download_request request = request_to(&r, at(path), SDD_SINK_FD, file);
@@ -246,7 +239,6 @@ CASE(x10_x27_cancelled_in_the_middle)
         check_file(file, 0, 1000, path);
         close(file);
         release(destroys ? "middle1" : "middle0");
-        record_clear(&r);
         CHECK_NOTHING_LEFT(threads_before, descriptors_before);
     }
 }
@@ -266,9 +258,9 @@ static void cancel_nothing(sdd_transfer transfer, void *user_data)
 
 CASE(d27_x27_a_transports_body)
 {
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     sdd_transport transport = SDD_TRANSPORT_INIT;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     char text[20] = "";
     int file = new_file();
     transport.scheme = "archive";
@@ -281,8 +273,6 @@ CASE(d27_x27_a_transports_body)
     CHECK_EQUAL(pread(file, text, sizeof text - 1, 0), 18);
     CHECK_TEXT(text, "piece piece piece ");
     close(file);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 int main(void)

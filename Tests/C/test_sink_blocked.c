@@ -90,13 +90,12 @@ static void wait_until_full(int writer, record *r)
 
 static void others_go_on(sdd_downloader *downloader)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     sdd_download_request request = record_request(&r, at("/ok?size=100"));
     request.sink = SDD_SINK_DISCARD;
     submit(downloader, &request);
     record_wait(&r);
     CHECK_ENDED(&r, SDD_OK, 0);
-    record_clear(&r);
 }
 
 /* The request's limits keep running, and other requests of the downloader continue. */
@@ -292,7 +291,7 @@ CASE(one_stream_does_not_block_another)
     CHECK(size > 100000);
     ends e = new_pipe();
     CHECK(fcntl(e.writer, F_SETPIPE_SZ, 4096) == 4096);
-    record blocked = RECORD_INIT, other = RECORD_INIT;
+    OWNED_RECORD blocked = RECORD_INIT, other = RECORD_INIT;
     begin(downloader, &blocked, url, e.writer);
     wait_until_full(e.writer, &blocked);
     sdd_download_request request = record_request(&other, url);
@@ -314,8 +313,6 @@ CASE(one_stream_does_not_block_another)
     free(got);
     close(file);
     close_both(e);
-    record_clear(&blocked);
-    record_clear(&other);
     destroy(downloader);
     CHECK_NOTHING_LEFT(threads_before, descriptors_before);
 }

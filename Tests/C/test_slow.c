@@ -65,7 +65,7 @@ CASE(slow_bodies_free_their_slots)
 CASE(a_request_may_be_as_slow_as_it_likes)
 {
     sdd_downloader *strict = downloader_with(1000, 300), *patient = downloader_with(0, -1);
-    record without = RECORD_INIT, of_config = RECORD_INIT, own = RECORD_INIT, slow = RECORD_INIT;
+    OWNED_RECORD without = RECORD_INIT, of_config = RECORD_INIT, own = RECORD_INIT, slow = RECORD_INIT;
     const char *path = "/trickle?size=60&every=20";
     sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
     sdd_download_request request = bytes_of(&without, at(path));
@@ -90,10 +90,6 @@ CASE(a_request_may_be_as_slow_as_it_likes)
     CHECK_ENDED(&without, SDD_OK, 0);
     CHECK_ENDED(&of_config, SDD_OK, 0);
     CHECK_ENDED(&own, SDD_OK, 0);
-    record_clear(&without);
-    record_clear(&of_config);
-    record_clear(&own);
-    record_clear(&slow);
     destroy(strict);
     destroy(patient);
 }
@@ -102,28 +98,26 @@ CASE(a_request_may_be_as_slow_as_it_likes)
    server's thinking time does not count. */
 CASE(only_bytes_on_the_way_count)
 {
-    sdd_downloader *downloader = downloader_with(1000000, 300);
-    record r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = downloader_with(1000000, 300);
+    OWNED_RECORD r = RECORD_INIT;
     sdd_download_request request = bytes_of(&r, at("/ok?delay=900&size=10"));
     submit(downloader, &request);
     record_wait(&r);
     CHECK_ENDED(&r, SDD_OK, 0);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 /* While the library itself pauses a transfer, it does not count as slow. */
 CASE(pauses_do_not_count)
 {
     sdd_downloader *downloader = downloader_with(1000, 400);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     sdd_download_request request = bytes_of(&r, at("/hold/slow?size=200000&after=1000"));
     submit(downloader, &request);
     record_wait_received(&r, 1000);
     CHECK_STATUS(sdd_downloader_enter_background(downloader, 0), SDD_OK);
     /* Two windows pass, measured by a transfer that ends after them. */
     sdd_downloader *other = downloader_with(1000, 800);
-    record measure = RECORD_INIT;
+    OWNED_RECORD measure = RECORD_INIT;
     sdd_download_request slow = bytes_of(&measure, at("/trickle?size=100000&every=20&measure"));
     submit(other, &slow);
     check_slow(&measure);
@@ -131,8 +125,6 @@ CASE(pauses_do_not_count)
     CHECK_STATUS(sdd_downloader_enter_foreground(downloader), SDD_OK);
     record_wait(&r);
     CHECK_ENDED(&r, SDD_OK, 0);
-    record_clear(&r);
-    record_clear(&measure);
     destroy(other);
     destroy(downloader);
     CHECK_NOTHING_LEFT(threads_before, descriptors_before);
@@ -169,7 +161,7 @@ CASE(uploads_count_too)
     char url[64];
     size_t size = 16 << 20;
     void *body = calloc(1, size);
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     snprintf(url, sizeof url, "http://127.0.0.1:%d/", ntohs(address.sin_port));
     sdd_download_request request = bytes_of(&r, url);
     request.method = "PUT";
@@ -182,7 +174,6 @@ CASE(uploads_count_too)
     pthread_join(thread, NULL);
     close(s.listener);
     free(body);
-    record_clear(&r);
     destroy(downloader);
     CHECK_NOTHING_LEFT(threads_before, descriptors_before);
 }
@@ -201,9 +192,9 @@ static void cancel_nothing(sdd_transfer transfer, void *user_data)
 
 CASE(transports_count_too)
 {
-    sdd_downloader *downloader = downloader_with(10, 300);
+    OWNED_DOWNLOADER downloader = downloader_with(10, 300);
     sdd_transport transport = SDD_TRANSPORT_INIT;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     transport.scheme = "given";
     transport.start = start_slowly;
     transport.cancel = cancel_nothing;
@@ -215,8 +206,6 @@ CASE(transports_count_too)
     submit(downloader, &request);
     record_wait(&r);
     CHECK_ENDED(&r, SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_SLOW);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 int main(void)

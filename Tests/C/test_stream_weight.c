@@ -67,12 +67,12 @@ CASE(x17_a_stream_has_the_weight_of_its_priority)
     config_groups groups;
     sdd_downloader_config config = config_over(&groups);
     groups.network.http_version = SDD_HTTP_2_PRIOR_KNOWLEDGE;
-    sdd_downloader *downloader = make_downloader(&config);
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
     int port, listener = listening(&port);
     for (int i = 0; i < COUNT; i++) {
         char url[64];
         uint8_t preface[PREFACE];
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         snprintf(url, sizeof url, "http://127.0.0.1:%d/%d", port, i);
         sdd_download_request request = record_request(&r, url);
         request.options = SDD_OPTION_BYTES_ONLY;
@@ -92,10 +92,8 @@ CASE(x17_a_stream_has_the_weight_of_its_priority)
         record_wait(&r);
         CHECK(r.error != SDD_OK);
         close(connection);
-        record_clear(&r);
     }
     close(listener);
-    destroy(downloader);
 }
 
 int main(void) { return run_cases(); }

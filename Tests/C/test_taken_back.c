@@ -107,7 +107,7 @@ static int says(const record *r, const char *text)
 CASE(a_transport_is_removed)
 {
     archive a = ARCHIVE_INIT;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     a.text = "of the archive";
     sdd_downloader *downloader = make_downloader(NULL);
     add(downloader, "Archive", &a);
@@ -123,7 +123,6 @@ CASE(a_transport_is_removed)
     CHECK_STATUS(sdd_downloader_remove_transport(downloader, "not a scheme"), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_downloader_remove_transport(downloader, ""), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_downloader_remove_transport(downloader, none), SDD_ERROR_INVALID_ARGUMENT);
-    record_clear(&r);
     destroy(downloader);
     CHECK_STATUS(sdd_downloader_remove_transport(downloader, "archive"), SDD_ERROR_CLOSED);
     CHECK_EQUAL(a.freed, 1);
@@ -219,7 +218,7 @@ CASE(a_cancelled_transfer_frees_its_transport)
 {
     for (int i = 0; i < scaled(60); i++) {
         archive a = ARCHIVE_INIT;
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         sdd_downloader *downloader = make_downloader(NULL);
         add(downloader, "archive", &a);
         sdd_token token = record_submit(downloader, &r, "archive:x", SDD_OPTION_BYTES_ONLY);
@@ -235,7 +234,6 @@ CASE(a_cancelled_transfer_frees_its_transport)
         record_wait(&r);
         CHECK_ENDED(&r, SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_SENDING);
         wait_freed(&a);
-        record_clear(&r);
         destroy(downloader);
         CHECK_EQUAL(a.freed, 1);
     }
@@ -328,7 +326,7 @@ CASE(transports_are_removed_by_many_threads)
 
 CASE(a_coder_is_removed)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     toy first = { .name = "toy" }, second = { .name = "toy" }, other = { .name = "other" };
     sdd_downloader *downloader = toy_downloader();
     toy *all[] = { &first, &second, &other };
@@ -357,7 +355,6 @@ CASE(a_coder_is_removed)
     CHECK_EQUAL(first.freed, 1);
     toy_fetch(downloader, &r, toy_bytes(1, NO_FAULT), TOY_SIZE);
     CHECK_ENDED(&r, SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_UNKNOWN_FORMAT);
-    record_clear(&r);
     destroy(downloader);
     CHECK_STATUS(sdd_downloader_remove_coder(downloader, "toy"), SDD_ERROR_CLOSED);
     CHECK(first.freed == 1 && second.freed == 1 && other.freed == 1);
@@ -376,7 +373,7 @@ static void take_back(toy *self)
 /* The coder is decoding on a decode thread when it is removed; an animated picture asks it for more frames later. */
 CASE(a_coder_at_work_is_removed)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     toy own = { .name = "toy", .in_next = take_back };
     sdd_coder coder = toy_coder(&own);
     sdd_downloader *downloader = toy_downloader();

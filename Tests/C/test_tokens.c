@@ -82,8 +82,8 @@ static void is_cancelled_once(sdd_token token, record *r)
 
 CASE(a_download)
 {
-    sdd_downloader *downloader = make_downloader(NULL);
-    record r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
+    OWNED_RECORD r = RECORD_INIT;
     CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
     sdd_token token = record_submit(downloader, &r, at("/ok?waiting"), SDD_OPTION_BYTES_ONLY);
     CHECK_EQUAL(info_of(token).state, SDD_STATE_WAITING);
@@ -105,14 +105,12 @@ CASE(a_download)
     /* This request ends by itself. */
     fetch(downloader, &r, at("/ok?token"), SDD_OPTION_BYTES_ONLY);
     is_none(r.token);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 CASE(a_load)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     const char *url = at("/hold/token-load?size=100000&after=5000");
     sdd_load_request request = record_load(&r, url, 0);
     sdd_token token = submit_load(&l, &request);
@@ -126,8 +124,6 @@ CASE(a_load)
     load(&l, &r, at("/file/png/rgb8.png?token"), 0);
     CHECK_ENDED(&r, SDD_OK, 0);
     is_none(r.token);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* --------------------------------------------------------------------------------------------- caches */
@@ -165,11 +161,11 @@ static sdd_token put_later(sdd_cache *cache, sdd_downloader *downloader, record 
 CASE(a_store)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
-    record first = RECORD_INIT, second = RECORD_INIT;
+    OWNED_RECORD first = RECORD_INIT, second = RECORD_INIT;
     reset_gate();
     config.serializer = wait_in_serializer;
-    cache_in_folder c = open_cache(config);
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_CACHE c = open_cache(config);
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     sdd_token token = put_later(c.cache, downloader, &first, "one");
     take(&entered);
     sdd_token next = put_later(c.cache, downloader, &second, "two");
@@ -184,9 +180,6 @@ CASE(a_store)
     bodies_go_elsewhere = 0;
     CHECK_ENDED(&first, SDD_OK, 0);
     is_none(token);
-    record_clear(&first);
-    destroy(downloader);
-    close_cache(&c);
 }
 
 /* Blocks a decode thread. */
@@ -203,13 +196,13 @@ CASE(a_query)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
-    cache_in_folder c = open_default();
-    record holder = RECORD_INIT, r = RECORD_INIT;
+    OWNED_CACHE c = open_default();
+    OWNED_RECORD holder = RECORD_INIT, r = RECORD_INIT;
     reset_gate();
     modifiers.body_transform = wait_in_transform;
     config.decode_threads = 1;
     config.modifiers = &modifiers;
-    sdd_downloader *downloader = make_downloader(&config);
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
     put(c.cache, KEY, NULL, fixture_bytes("png/rgb8.png"));
     record_submit(downloader, &holder, at("/ok?holder"), SDD_OPTION_BYTES_ONLY);
     take(&entered);
@@ -226,9 +219,6 @@ CASE(a_query)
     sem_post(&leave);
     record_wait(&holder);
     CHECK_ENDED(&holder, SDD_OK, 0);
-    record_clear(&holder);
-    destroy(downloader);
-    close_cache(&c);
 }
 
 /* ------------------------------------------------------------------------------------ lists to prefetch */
@@ -273,7 +263,7 @@ static sdd_loader *loader_over(sdd_downloader *downloader)
 
 CASE(a_list)
 {
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     sdd_loader *loader = loader_over(downloader);
     list_end end = { .calls = 0 };
     const char *urls[] = { at("/hold/token-list-0"), at("/hold/token-list-1"), at("/hold/token-list-2") };
@@ -297,14 +287,13 @@ CASE(a_list)
     CHECK(end.error == SDD_OK && end.calls == 2);
     is_none(token);
     CHECK_STATUS(sdd_loader_destroy(loader), SDD_OK);
-    destroy(downloader);
 }
 
 /* Each load of the list shares a transfer with a load of the test, which shows its current priority. */
 CASE(the_priority_of_a_list_is_that_of_its_loads)
 {
     enum { URLS = 3 };
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     sdd_loader *loader = loader_over(downloader);
     list_end end = { .calls = 0 };
     const char *urls[URLS];
@@ -342,7 +331,6 @@ CASE(the_priority_of_a_list_is_that_of_its_loads)
         free((char *)urls[i]);
     }
     CHECK_STATUS(sdd_loader_destroy(loader), SDD_OK);
-    destroy(downloader);
 }
 
 /* ------------------------------------------------------------------ the owner of the token is destroyed */
@@ -352,7 +340,7 @@ CASE(tokens_of_destroyed_objects)
     sdd_downloader *downloader = make_downloader(NULL), *other = make_downloader(NULL);
     sdd_loader *loader = loader_over(downloader);
     list_end end = { .calls = 0 };
-    record loaded = RECORD_INIT, downloaded = RECORD_INIT, lives = RECORD_INIT;
+    OWNED_RECORD loaded = RECORD_INIT, downloaded = RECORD_INIT, lives = RECORD_INIT;
     const char *urls[] = { at("/hold/destroyed-list") };
     sdd_load_request request = record_load(&loaded, at("/hold/destroyed-load"), 0);
     sdd_token list = submit_list(loader, &end, urls, 1);
@@ -375,8 +363,6 @@ CASE(tokens_of_destroyed_objects)
     is_cancelled_once(living, &lives);
     destroy(other);
     is_none(living);
-    record_clear(&loaded);
-    record_clear(&downloaded);
 }
 
 /* -------------------------------------------------------------------------------------- other numbers */
@@ -391,7 +377,7 @@ static uint64_t next_random(uint64_t *state)
 
 CASE(other_numbers_are_no_tokens)
 {
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     record r = RECORD_INIT;
     uint64_t state = 0x9e3779b97f4a7c15;
     CHECK_STATUS(sdd_downloader_suspend(downloader), SDD_OK);
@@ -407,7 +393,6 @@ CASE(other_numbers_are_no_tokens)
     CHECK_EQUAL(info_of(token).priority, SDD_PRIORITY_NORMAL);
     CHECK_EQUAL(transfers_of(downloader), 1);
     is_cancelled_once(token, &r);
-    destroy(downloader);
 }
 
 /* ---------------------------------------------------------------------------- eight threads at once */

@@ -60,7 +60,7 @@ CASE(items_have_message_and_response)
     sdd_downloader_config downloading = SDD_DOWNLOADER_CONFIG_INIT;
     downloading.accepted_content_types = "image/png,text/html";
     for (int loads = 0; loads < 2; loads++) {
-        loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &downloading);
+        OWNED_LOADER l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &downloading);
         for (int responses = 0; responses < 2; responses++) {
             sdd_batch_config config = SDD_BATCH_CONFIG_INIT;
             sdd_batch *batch = NULL;
@@ -72,7 +72,6 @@ CASE(items_have_message_and_response)
             CHECK_STATUS(sdd_batch_create(&config, &batch), SDD_OK);
             check_items(batch, responses);
         }
-        close_loader(&l);
     }
     sdd_batch_config config = SDD_BATCH_CONFIG_INIT;
     sdd_batch *batch = NULL;
@@ -138,7 +137,7 @@ static sdd_load_request load_of(const char *url, const sdd_transform *transforms
 
 CASE(results_report_transforms)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     sdd_transform flip = SDD_TRANSFORM_INIT, nothing = SDD_TRANSFORM_INIT;
     flip.kind = SDD_TRANSFORM_FLIP;
     flip.flip = SDD_FLIP_VERTICAL;
@@ -176,7 +175,6 @@ CASE(results_report_transforms)
     CHECK_EQUAL(load_told(&l, request, SDD_ORIGIN_NETWORK), 1);
     request.options |= SDD_OPTION_REFRESH_CACHED;
     CHECK_EQUAL(load_told(&l, request, SDD_ORIGIN_NETWORK), 1);
-    close_loader(&l);
 }
 
 int main(void) { return run_cases(); }

@@ -28,21 +28,19 @@ CASE(b15_pixels_move_as_pillow_moves_them)
         { T(.kind = SDD_TRANSFORM_CROP, .x = 3, .y = 2, .width = 5, .height = 4), "crop", "crop(3,2,5,4)" },
         { T(.kind = SDD_TRANSFORM_RESIZE, .width = 13, .height = 99), "picture", "resize(13,99,inside)" },
     };
-    sdd_image *image = image_of("transformed/picture.pam");
+    OWNED_IMAGE image = image_of("transformed/picture.pam");
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         char name[100], key[100];
         size_t length = 0;
         snprintf(name, sizeof name, "transformed/%s.pam", all[i].pam);
-        sdd_image *made = transformed(image, &all[i].transform, 1);
+        OWNED_IMAGE made = transformed(image, &all[i].transform, 1);
         check_image(made, name);
         CHECK(sdd_image_bytes(made) == NULL && image_info(made).format == 0);
         CHECK_STATUS(sdd_transform_key(&all[i].transform, 1, key, sizeof key, &length), SDD_OK);
         CHECK_TEXT(key, all[i].key);
         CHECK_EQUAL(length, strlen(all[i].key));
-        sdd_image_release(made);
     }
     check_image(image, "transformed/picture.pam");
-    sdd_image_release(image);
 }
 
 CASE(b15_sizes_and_corners)
@@ -56,7 +54,7 @@ CASE(b15_sizes_and_corners)
     static const uint8_t alphas[16] = { 97, 234, 234, 97, 234, 255, 255, 234, 234, 255, 255, 234, 97, 234, 234, 97 };
     uint8_t white[9 * 7 * 3];
     char key[100];
-    sdd_image *image = NULL;
+    OWNED_IMAGE image = NULL;
     memset(white, 255, sizeof white);
     CHECK_STATUS(sdd_image_create(9, 7, SDD_PIXEL_FORMAT_RGB8, white, 0, &image), SDD_OK);
     sdd_image *made = transformed(image, list, 2);
@@ -73,27 +71,24 @@ CASE(b15_sizes_and_corners)
     sdd_image_release(made);
     CHECK_STATUS(sdd_transform_key(list, 3, key, sizeof key, NULL), SDD_OK);
     CHECK_TEXT(key, "resize(4,4,fill)-round(2,15)-round(1000000,8)");
-    sdd_image_release(image);
 }
 
 /* An image made from a downloaded picture has no bytes, but keeps its format. */
 CASE(b15_a_downloaded_picture)
 {
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     sdd_image *image = NULL;
     CHECK_STATUS(sdd_get(downloader, at("/file/facts/grey.jpg"), 0, 30000, &image, NULL, NULL), SDD_OK);
     sdd_image *same = transformed(image, NULL, 0);
     CHECK(same == image);
     sdd_image_release(same);
     const sdd_transform turn = T(.kind = SDD_TRANSFORM_ROTATE, .degrees = 90);
-    sdd_image *made = transformed(image, &turn, 1);
+    OWNED_IMAGE made = transformed(image, &turn, 1);
     CHECK(sdd_image_width(made) == sdd_image_height(image) && sdd_image_height(made) == sdd_image_width(image));
     CHECK(sdd_image_bytes(image) != NULL && sdd_image_bytes(made) == NULL);
     CHECK_EQUAL(image_info(made).format, SDD_IMAGE_FORMAT_JPEG);
     sdd_image_release(image);
     CHECK(sdd_image_pixels(made)[3] == 255);
-    sdd_image_release(made);
-    destroy(downloader);
 }
 
 /* ------------------------------------------------------------------ the application's functions */
@@ -147,7 +142,7 @@ CASE(b15_functions_of_the_application)
         T(.kind = SDD_TRANSFORM_CALLBACK, .key = "invert", .callback = invert, .user_data = &seen),
     };
     char key[100];
-    sdd_image *image = image_of("transformed/picture.pam");
+    OWNED_IMAGE image = image_of("transformed/picture.pam");
     sdd_image *made = transformed(image, twice, 4);
     check_image(made, "transformed/rotate-90.pam");
     CHECK_EQUAL(seen.count, 2);
@@ -164,7 +159,6 @@ CASE(b15_functions_of_the_application)
     CHECK_STATUS(sdd_image_transform(image, twice, 4, &made), SDD_ERROR_BAD_IMAGE_DATA);
     CHECK(made == NULL);
     CHECK_EQUAL(seen.count, 4);
-    sdd_image_release(image);
 }
 
 /* ------------------------------------------------------------------------------- bad arguments */

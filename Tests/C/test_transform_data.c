@@ -91,8 +91,8 @@ static void check_ends(int has_cache)
     };
     sdd_loader_config config = SDD_LOADER_CONFIG_INIT;
     config.no_cache = !has_cache;
-    loader_in_folder l = open_loader_over(config, NULL);
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader_over(config, NULL);
+    OWNED_RECORD r = RECORD_INIT;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         begin();
         sdd_transform transform = black(&l);
@@ -110,8 +110,6 @@ static void check_ends(int has_cache)
     CHECK_STATUS(sdd_cancel(submit_load(&l, &request)), SDD_OK);
     record_wait(&r);
     check_freed(1);
-    record_clear(&r);
-    close_loader(&l);
 }
 
 CASE(each_end_frees_the_data)
@@ -122,8 +120,8 @@ CASE(each_end_frees_the_data)
 
 CASE(cached_pictures_free_the_data)
 {
-    loader_in_folder l = open_loader();
-    record r = RECORD_INIT;
+    OWNED_LOADER l = open_loader();
+    OWNED_RECORD r = RECORD_INIT;
     const char *url = at("/file/png/rgb8.png?cached");
     for (int i = 0; i < 4; i++) {
         begin();
@@ -138,8 +136,6 @@ CASE(cached_pictures_free_the_data)
         check_freed(1);
         CHECK_EQUAL(calls, i == 0 || i == 3);
     }
-    record_clear(&r);
-    close_loader(&l);
 }
 
 /* A call that is refused takes nothing; nor does one that only makes a key. */
@@ -187,7 +183,7 @@ CASE(refused_calls_leave_the_data)
 CASE(a_waiting_load_frees_the_data)
 {
     static const char *const paths[] = { "/file/png/rgb8.png?waiting", "/status/404", "nonsense" };
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     for (size_t i = 0; i < sizeof paths / sizeof *paths + 1; i++) {
         begin();
         sdd_transform transform = black(&l);
@@ -203,7 +199,6 @@ CASE(a_waiting_load_frees_the_data)
         check_freed(1);
         sdd_result_release(loaded);
     }
-    close_loader(&l);
 }
 
 /* A load that is cancelled ends at once, although its transform is still running. */
@@ -236,7 +231,7 @@ CASE(the_data_lives_while_a_transform_runs)
 /* Loads with equal keys share the work, which may be done with the data of a load that has been cancelled. */
 CASE(the_data_lives_while_another_load_shares_it)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     record records[3] = { RECORD_INIT, RECORD_INIT, RECORD_INIT };
     for (int from_disk = 0; from_disk < 2; from_disk++) {
         const char *url = at("/hold/shared?file=png/rgb8.png");
@@ -275,7 +270,6 @@ CASE(the_data_lives_while_another_load_shares_it)
         CHECK(calls >= 1);
     }
     for (int i = 0; i < 3; i++) record_clear(&records[i]);
-    close_loader(&l);
 }
 
 /* The options processor gives loads of prefetch lists and batches transforms. */

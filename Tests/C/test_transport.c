@@ -165,7 +165,7 @@ static void answer_picture(plug *p, sdd_transfer transfer, const char *url)
 CASE(d27_answers_inside_start)
 {
     plug p = PLUG_INIT;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     p.answer = answer_picture;
     sdd_downloader *downloader = downloader_with(&p);
     fetch(downloader, &r, "archive:some/picture", 0);
@@ -200,7 +200,6 @@ CASE(d27_answers_inside_start)
     CHECK(p.body_size == 4 && memcmp(p.body, "body", 4) == 0);
     CHECK_EQUAL(p.priorities[1], SDD_PRIORITY_VERY_HIGH);
     CHECK(p.started == 2 && p.cancelled == 0);
-    record_clear(&r);
     destroy(downloader);
     CHECK_EQUAL(p.freed, 1);
 }
@@ -209,7 +208,7 @@ CASE(d27_answers_inside_start)
 CASE(d27_answers_from_another_thread_in_pieces)
 {
     plug p = PLUG_INIT;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     char piece[1000];
     sdd_downloader *downloader = downloader_with(&p);
     for (int announced = 0; announced < 2; announced++) {
@@ -242,7 +241,6 @@ CASE(d27_answers_from_another_thread_in_pieces)
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK(r.http_status == 200 && sdd_bytes_size(r.bytes) == 0 && sdd_response_header_count(r.response) == 0);
     CHECK_EQUAL(p.cancelled, 0);
-    record_clear(&r);
     destroy(downloader);
     CHECK_EQUAL(p.freed, 1);
 }
@@ -253,9 +251,9 @@ CASE(d27_answers_that_are_refused)
         { "X Y", "v" }, { "", "v" }, { NULL, "v" }, { "X", NULL }, { "X", "a\r\nb" }, { "X", "\x01" },
     };
     plug p = PLUG_INIT;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     void *volatile none = NULL;
-    sdd_downloader *downloader = downloader_with(&p);
+    OWNED_DOWNLOADER downloader = downloader_with(&p);
     record_submit(downloader, &r, "archive:refused", SDD_OPTION_BYTES_ONLY);
     sdd_transfer transfer = started(&p, 1);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -278,16 +276,14 @@ CASE(d27_answers_that_are_refused)
     record_wait(&r);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK(sdd_bytes_size(r.bytes) == 4 && memcmp(sdd_bytes_data(r.bytes), "good", 4) == 0);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 CASE(e10_d27_errors_keep_their_class)
 {
     plug p = PLUG_INIT;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     int count = 0;
-    sdd_downloader *downloader = downloader_with(&p);
+    OWNED_DOWNLOADER downloader = downloader_with(&p);
     for (sdd_status error = 2999; error <= 3017; error++) {
         int is_class = error >= SDD_ERROR_TRANSPORT && error <= SDD_ERROR_PROXY;
         record_clear(&r);
@@ -308,16 +304,14 @@ CASE(e10_d27_errors_keep_their_class)
     CHECK_ENDED(&r, SDD_ERROR_CONNECTION_LOST, 0);
     CHECK(r.http_status == 200 && r.stage == SDD_STAGE_BODY && r.retryable == 1);
     CHECK_EQUAL(p.cancelled, 0);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 /* The status is checked, and the body of a bad one is not read; 0 is not a status. */
 CASE(g8_d27_statuses_are_judged)
 {
     plug p = PLUG_INIT;
-    record r = RECORD_INIT;
-    sdd_downloader *downloader = downloader_with(&p);
+    OWNED_RECORD r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = downloader_with(&p);
     record_submit(downloader, &r, "archive:missing", SDD_OPTION_BYTES_ONLY);
     sdd_transfer transfer = started(&p, 1);
     CHECK_STATUS(sdd_transfer_respond(transfer, 404, NULL, 0, -1), SDD_OK);
@@ -335,8 +329,6 @@ CASE(g8_d27_statuses_are_judged)
     record_wait(&r);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK(r.http_status == 0 && sdd_response_status(r.response) == 0 && p.cancelled == 1);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 /* Z10: the limit on the body applies here too. */
@@ -344,7 +336,7 @@ CASE(z10_d27_a_body_over_the_limit)
 {
     static char piece[60000];
     plug p = PLUG_INIT;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     sdd_downloader *downloader = downloader_with(&p); /* 100,000 bytes */
     record_submit(downloader, &r, "archive:large", SDD_OPTION_BYTES_ONLY);
     sdd_transfer transfer = started(&p, 1);
@@ -355,7 +347,6 @@ CASE(z10_d27_a_body_over_the_limit)
     record_wait(&r);
     CHECK_ENDED(&r, SDD_ERROR_BODY_TOO_LARGE, 0);
     CHECK(r.error_class == SDD_CLASS_LIMIT && r.stage == SDD_STAGE_BODY);
-    record_clear(&r);
     destroy(downloader);
     CHECK_EQUAL(p.freed, 1);
 }
@@ -365,7 +356,7 @@ CASE(z10_d27_a_body_over_the_limit)
 CASE(z6_d27_no_answer_in_time)
 {
     plug p = PLUG_INIT;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     sdd_downloader *downloader = downloader_with(&p);
     static const int32_t details[] = {
         SDD_DETAIL_TIMEOUT_TOTAL, SDD_DETAIL_TIMEOUT_STALL, SDD_DETAIL_TIMEOUT_FIRST_BYTE, SDD_DETAIL_TIMEOUT_STALL,
@@ -387,7 +378,6 @@ CASE(z6_d27_no_answer_in_time)
         WAIT_UNTIL(&p, p.cancelled == i + 1);
         CHECK_STATUS(sdd_transfer_finish(transfer, SDD_OK, NULL), SDD_ERROR_NOT_FOUND);
     }
-    record_clear(&r);
     destroy(downloader);
     CHECK_EQUAL(p.cancelled, 4);
 }
@@ -395,7 +385,7 @@ CASE(z6_d27_no_answer_in_time)
 CASE(x10_d27_cancel_is_called_once)
 {
     plug p = PLUG_INIT;
-    record first = RECORD_INIT, second = RECORD_INIT;
+    OWNED_RECORD first = RECORD_INIT, second = RECORD_INIT;
     sdd_downloader *downloader = downloader_with(&p);
     /* `cancel` is called when the last request leaves. */
     sdd_token one = record_submit(downloader, &first, "archive:shared", SDD_OPTION_BYTES_ONLY);
@@ -421,14 +411,12 @@ CASE(x10_d27_cancel_is_called_once)
     CHECK(p.cancelled == 3 && p.freed == 1);
     CHECK_ENDED(&first, SDD_ERROR_CANCELLED, SDD_DETAIL_CANCELLED_SENDING);
     CHECK_STATUS(sdd_transfer_write(transfer, "x", 1), SDD_ERROR_NOT_FOUND);
-    record_clear(&first);
-    record_clear(&second);
 }
 
 CASE(r2_d27_priorities_are_passed_on)
 {
     plug p = PLUG_INIT, plain = PLUG_INIT;
-    record r = RECORD_INIT, joiner = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT, joiner = RECORD_INIT;
     sdd_downloader *downloader = downloader_with(&p);
     sdd_download_request request = record_request(&r, "archive:priority");
     request.options = SDD_OPTION_BYTES_ONLY;
@@ -459,7 +447,6 @@ CASE(r2_d27_priorities_are_passed_on)
     CHECK_STATUS(sdd_transfer_finish(transfer, SDD_OK, NULL), SDD_OK);
     record_wait(&r);
     CHECK_ENDED(&r, SDD_OK, 0);
-    record_clear(&r);
     destroy(downloader);
     CHECK(plain.raised == 0 && plain.freed == 1 && p.freed == 1);
 }
@@ -469,7 +456,7 @@ CASE(g1_d27_limits_and_order_hold)
 {
     plug p = PLUG_INIT;
     record records[10];
-    sdd_downloader *downloader = downloader_with(&p);
+    OWNED_DOWNLOADER downloader = downloader_with(&p);
     CHECK_STATUS(sdd_downloader_set_max_concurrent_downloads(downloader, 3), SDD_OK);
     for (int i = 0; i < 10; i++) {
         char url[40];
@@ -494,7 +481,6 @@ CASE(g1_d27_limits_and_order_hold)
         CHECK_ENDED(&records[i], SDD_OK, 0);
         record_clear(&records[i]);
     }
-    destroy(downloader);
 }
 
 /* The functions are called on sdd-net alone, also `cancel` after a body that is too large; except for transfers that
@@ -504,7 +490,7 @@ CASE(d27_its_functions_are_called_on_sdd_net)
     static char piece[100001];
     for (int at_the_end = 0; at_the_end < 2; at_the_end++) {
         plug p = PLUG_INIT;
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         sdd_downloader *downloader = downloader_with(&p);
         sdd_token token = record_submit(downloader, &r, "archive:where", SDD_OPTION_BYTES_ONLY);
         sdd_transfer transfer = started(&p, 1);
@@ -518,7 +504,6 @@ CASE(d27_its_functions_are_called_on_sdd_net)
         if (p.elsewhere[0] && !at_the_end) FAIL("called on %s", p.elsewhere);
         CHECK(p.cancelled <= 1 && p.freed == 1);
         if (at_the_end) CHECK_EQUAL(p.cancelled, 1);
-        record_clear(&r);
     }
 }
 
@@ -535,12 +520,11 @@ static void answer_own_name(plug *p, sdd_transfer transfer, const char *url)
 static void check_answered_by(sdd_downloader *downloader, const char *url, plug *p)
 {
     char text[320];
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_OK, 0);
     int length = snprintf(text, sizeof text, "%p %s", (void *)p, url);
     CHECK(sdd_bytes_size(r.bytes) == (size_t)length && memcmp(sdd_bytes_data(r.bytes), text, (size_t)length) == 0);
-    record_clear(&r);
 }
 
 /* A transport may also replace libcurl; of several the last one is asked. Each is freed when the downloader has ended,
@@ -548,7 +532,7 @@ static void check_answered_by(sdd_downloader *downloader, const char *url, plug 
 CASE(d27_b16_the_last_one_added_is_asked)
 {
     plug first = PLUG_INIT, second = PLUG_INIT, web = PLUG_INIT;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     first.answer = second.answer = web.answer = answer_own_name;
     sdd_downloader *downloader = make_downloader(NULL);
     add(downloader, "x-1.a+b", &first);
@@ -571,7 +555,6 @@ CASE(d27_b16_the_last_one_added_is_asked)
     fetch(NULL, &r, at("/ok?size=10"), SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK(first.freed == 0 && second.freed == 0 && web.freed == 0);
-    record_clear(&r);
     destroy(downloader);
     CHECK(first.freed == 1 && second.freed == 1 && web.freed == 1);
 }
@@ -629,7 +612,7 @@ static void add_deciding(
 CASE(m27_b16_can_load_selects_a_transport)
 {
     plug all = PLUG_INIT, cats = PLUG_INIT, web = PLUG_INIT, park = PLUG_INIT, none = PLUG_INIT;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     sdd_downloader *downloader = make_downloader(NULL);
     all.answer = answer_own_name;
     add(downloader, "zoo", &all);
@@ -656,7 +639,6 @@ CASE(m27_b16_can_load_selects_a_transport)
     CHECK_EQUAL(r.stage, SDD_STAGE_SUBMIT);
     CHECK_TEXT(r.url, "park:dog");
     CHECK_EQUAL(none.started, 0);
-    record_clear(&r);
     destroy(downloader);
     CHECK(all.freed == 1 && cats.freed == 1 && web.freed == 1 && park.freed == 1 && none.freed == 1);
 }
@@ -665,7 +647,7 @@ CASE(m27_b16_a_transport_of_any_scheme)
 {
     static const char *const others[] = { "dogs:x", "file:///etc/hostname", "javascript:x" };
     plug p = PLUG_INIT, zoo = PLUG_INIT;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     sdd_downloader *downloader = make_downloader(NULL);
     p.downloader = downloader;
     add_deciding(downloader, "*", &p, calls_back);
@@ -689,7 +671,6 @@ CASE(m27_b16_a_transport_of_any_scheme)
     zoo.answer = answer_own_name;
     add(downloader, "x-zoo", &zoo);
     check_answered_by(downloader, "x-zoo:cat", &zoo);
-    record_clear(&r);
     destroy(downloader);
     CHECK(p.freed == 1 && zoo.freed == 1);
 }
@@ -698,14 +679,12 @@ CASE(m27_b16_a_transport_of_any_scheme)
 CASE(d29_d27_no_redirect_leads_to_a_transport)
 {
     plug p = PLUG_INIT;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     p.answer = answer_own_name;
-    sdd_downloader *downloader = downloader_with(&p);
+    OWNED_DOWNLOADER downloader = downloader_with(&p);
     fetch(downloader, &r, at("/redirect?to=archive:secret"), SDD_OPTION_BYTES_ONLY);
     CHECK_ENDED(&r, SDD_ERROR_REDIRECT_REFUSED, SDD_DETAIL_REDIRECT_SCHEME);
     CHECK_EQUAL(p.started, 0);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 /* -------------------------------------------------------------------------------- many transfers */
@@ -736,7 +715,7 @@ static void cancel_nothing(sdd_transfer transfer, void *user_data)
 
 static void many(int count)
 {
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     sdd_transport transport = SDD_TRANSPORT_INIT;
     char url[40];
     transport.scheme = "instant";
@@ -750,7 +729,6 @@ static void many(int count)
     }
     CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
     CHECK_EQUAL(ends, count);
-    destroy(downloader);
 }
 
 CASE(z1_a_hundred_thousand_leave_nothing)
@@ -771,8 +749,8 @@ CASE(z1_a_hundred_thousand_leave_nothing)
 CASE(d27_a_transfer_is_of_its_own_downloader)
 {
     plug first = PLUG_INIT, p;
-    record waits = RECORD_INIT, r = RECORD_INIT;
-    sdd_downloader *downloader = downloader_with(&first);
+    OWNED_RECORD waits = RECORD_INIT, r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = downloader_with(&first);
     sdd_token token = record_submit(downloader, &waits, "archive:waits", SDD_OPTION_BYTES_ONLY);
     sdd_transfer waiting = started(&first, 1), last = waiting;
     for (int i = 0; i < 70; i++) { /* ids repeat after some 64 downloaders */
@@ -797,8 +775,6 @@ CASE(d27_a_transfer_is_of_its_own_downloader)
     record_wait(&waits);
     CHECK_ENDED(&waits, SDD_OK, 0);
     CHECK_EQUAL(sdd_bytes_size(waits.bytes), 0);
-    record_clear(&waits);
-    destroy(downloader);
 }
 
 /* --------------------------------------------------------------------------------------- previews */

@@ -5,7 +5,7 @@
 
 CASE(x7_x8_the_last_cancel_ends_the_transfer)
 {
-    sdd_downloader *downloader = downloader_of(1);
+    OWNED_DOWNLOADER downloader = downloader_of(1);
     record records[3];
     sdd_token tokens[3];
     /* Requests share a transfer on the network, and in the queue: the last one that leaves ends it. */
@@ -25,7 +25,6 @@ CASE(x7_x8_the_last_cancel_ends_the_transfer)
             record_clear(&records[i]);
         }
     }
-    destroy(downloader);
 }
 
 static struct {
@@ -77,7 +76,7 @@ CASE(k1_k4_x1_a_request_has_info_in_every_state)
     config.decode_threads = 1;
     config.modifiers = &modifiers;
     sdd_downloader *downloader = make_downloader(&config);
-    record first = RECORD_INIT, second = RECORD_INIT, third = RECORD_INIT;
+    OWNED_RECORD first = RECORD_INIT, second = RECORD_INIT, third = RECORD_INIT;
     char url[3][200];
     for (int i = 0; i < 3; i++) snprintf(url[i], sizeof url[i], "%s", atf("/hold/state%d?size=5000&after=1000", i));
     sem_init(&transform.entered, 0, 0);
@@ -134,16 +133,13 @@ CASE(k1_k4_x1_a_request_has_info_in_every_state)
     destroy(downloader);
     CHECK_TEXT(sdd_response_url(kept), url[0]);
     sdd_response_release(kept);
-    record_clear(&first);
-    record_clear(&second);
-    record_clear(&third);
 }
 
 /* --------------------------------------------------------------------------------- statistics */
 
 CASE(z21_statistics_add_up)
 {
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     record records[MOST];
     int count = 0;
     for (int i = 0; i < MOST; i++) records[i] = (record)RECORD_INIT;
@@ -185,7 +181,6 @@ CASE(z21_statistics_add_up)
     CHECK_EQUAL(s.body_bytes, body_bytes);
     CHECK(s.waiting == 0 && s.running == 0 && s.decoding == 0);
     for (int i = 0; i < count; i++) record_clear(&records[i]);
-    destroy(downloader);
 }
 
 /* Six at a time, whose answers end in another order than they began: each request gets its own. */
@@ -193,7 +188,7 @@ CASE(d28_each_answer_reaches_its_own_request)
 {
     enum { COUNT = 6 };
     static const int order_of_ends[COUNT] = { 3, 5, 0, 4, 2, 1 };
-    sdd_downloader *downloader = downloader_of(COUNT);
+    OWNED_DOWNLOADER downloader = downloader_of(COUNT);
     record records[COUNT];
     char targets[COUNT][64];
     for (int i = 0; i < COUNT; i++) {
@@ -214,7 +209,6 @@ CASE(d28_each_answer_reaches_its_own_request)
         for (int later = i + 1; later < COUNT; later++) CHECK(record_is_open(&records[order_of_ends[later]]));
     }
     for (int i = 0; i < COUNT; i++) record_clear(&records[i]);
-    destroy(downloader);
 }
 
 int main(void) { return run_cases(); }

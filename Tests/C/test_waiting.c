@@ -27,8 +27,8 @@ static sdd_token begin_encoding(
 CASE(encoding_is_a_request)
 {
     static const int32_t formats[] = { 0, SDD_IMAGE_FORMAT_JPEG, SDD_IMAGE_FORMAT_PNG };
-    record r = RECORD_INIT;
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_RECORD r = RECORD_INIT;
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     sdd_image *image = big_image();
     for (int i = 0; i < 3; i++) {
         sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
@@ -51,8 +51,6 @@ CASE(encoding_is_a_request)
     sdd_image_release(image);
     record_wait(&r);
     CHECK_ENDED(&r, SDD_OK, 0);
-    record_clear(&r);
-    destroy(downloader);
 }
 
 CASE(encoding_fails_like_the_blocking_call)
@@ -185,7 +183,7 @@ CASE(a_load_is_waited_for)
 
 CASE(a_failed_load_has_a_message)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     sdd_result *loaded = NULL;
     sdd_load_request request = load_of(at("/status/404?waited"), 0);
     CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
@@ -222,13 +220,12 @@ CASE(a_failed_load_has_a_message)
     CHECK_STATUS(sdd_loader_submit_wait(l.loader, none, -1, &loaded), SDD_ERROR_INVALID_ARGUMENT);
     CHECK(loaded == NULL);
     CHECK(r.completed_count == 0 && r.freed_count == 0);
-    close_loader(&l);
 }
 
 /* A refresh returns the cached picture if the server has nothing new or does not answer. */
 CASE(a_refresh_is_waited_for)
 {
-    loader_in_folder l = open_loader();
+    OWNED_LOADER l = open_loader();
     sdd_result *loaded = NULL;
     sdd_load_request request = load_of(at("/tagged?file=png/rgb8.png&refreshed"), SDD_OPTION_REFRESH_CACHED | SDD_OPTION_WAIT_STORE_CACHE);
     CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_OK);
@@ -244,7 +241,6 @@ CASE(a_refresh_is_waited_for)
     CHECK_STATUS(sdd_loader_submit_wait(l.loader, &request, -1, &loaded), SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
     CHECK(loaded->image != NULL && loaded->failure.http_status == 500);
     sdd_result_release(loaded);
-    close_loader(&l);
 }
 
 /* A load may be waited for inside a callback, in both delivery modes. */
@@ -267,13 +263,12 @@ CASE(a_callback_may_wait)
     for (int mode = 0; mode < 2; mode++) {
         sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
         config.delivery = mode ? SDD_DELIVERY_APPLICATION : SDD_DELIVERY_THREAD;
-        loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
+        OWNED_LOADER l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
         inner = &l;
         waited = 0;
         CHECK(sdd_load(l.loader, at("/file/png/rgb8.png?outside"), 0, NULL, load_inside, NULL) != 0);
         CHECK_STATUS(sdd_downloader_idle_wait(l.downloader, -1), SDD_OK);
         CHECK_EQUAL(waited, 1);
-        close_loader(&l);
     }
 }
 

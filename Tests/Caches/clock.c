@@ -24,9 +24,9 @@ static long age_of(const record *r)
 static void check_asked_again(long shift)
 {
     const char *url = atf("/ok?size=3000&header=Cache-Control:%%20max-age=600&shift=%ld", shift);
-    cache_in_folder c = open_default();
-    sdd_downloader *downloader = downloader_with(c.cache);
-    record r = RECORD_INIT;
+    OWNED_CACHE c = open_default();
+    OWNED_DOWNLOADER downloader = downloader_with(c.cache);
+    OWNED_RECORD r = RECORD_INIT;
     long before = requests_of("/ok");
     fetch_right(downloader, &r, url);
     CHECK_STATUS(sdd_cache_flush_wait(c.cache, -1), SDD_OK);
@@ -44,9 +44,6 @@ static void check_asked_again(long shift)
     CHECK_STATUS(sdd_cache_flush_wait(c.cache, -1), SDD_OK);
     check_trimmed(c.cache, c.folder);
     CHECK_EQUAL(counts_of(c.cache).errors, 0);
-    record_clear(&r);
-    destroy(downloader);
-    close_cache(&c);
 }
 
 CASE(a_response_is_requested_again)
@@ -60,7 +57,7 @@ CASE(a_response_is_requested_again)
 /* An entry is kept for 7 days, the default. */
 CASE(entries_age_by_the_clock_there_is)
 {
-    cache_in_folder c = open_default();
+    OWNED_CACHE c = open_default();
     CHECK_STATUS(put_numbered(c.cache, 1, 1, 5000), SDD_OK);
     shift_clock(-30L * DAY);
     CHECK(check_numbered(c.cache, 1)); /* an entry from the future counts as stored now */
@@ -75,7 +72,6 @@ CASE(entries_age_by_the_clock_there_is)
     CHECK_EQUAL(counts_of(c.cache).disk_count, 0);
     CHECK_EQUAL(counts_of(c.cache).errors, 0);
     shift_clock(0);
-    close_cache(&c);
 }
 
 /* Waits and timers do not depend on this clock. */
@@ -86,7 +82,7 @@ CASE(no_wait_depends_on_the_clock)
     config.share_wait_ms = 100;
     int64_t began = milliseconds_now();
     for (long shift = -3L * DAY; shift <= 3L * DAY; shift += DAY) {
-        cache_in_folder c = open_cache(config);
+        OWNED_CACHE c = open_cache(config);
         CHECK_STATUS(put_numbered(c.cache, 1, 1, 5000), SDD_OK);
         shift_clock(shift);
         CHECK(check_numbered(c.cache, 1));
@@ -94,7 +90,6 @@ CASE(no_wait_depends_on_the_clock)
         shift_clock(-shift);
         CHECK_STATUS(put_numbered(c.cache, 1, 2, 5000), SDD_OK);
         shift_clock(0);
-        close_cache(&c);
     }
     if (milliseconds_now() - began > 10000) FAIL("a wait depends on the clock");
 }

@@ -139,10 +139,9 @@ static void use_encoders(void)
     sdd_image_release(turned);
     for (int i = 0; i < 2; i++) {
         sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
-        sdd_bytes *bytes = NULL;
+        OWNED_BYTES bytes = NULL;
         options.format = formats[i];
         if (went_well("encode", sdd_image_encode(image, &options, &bytes), 0)) CHECK(sdd_bytes_size(bytes) > 100);
-        sdd_bytes_release(bytes);
     }
     sdd_image_release(image);
 }
@@ -166,18 +165,17 @@ static int fetched(sdd_downloader *downloader, record *r, const sdd_download_req
 
 static void fetch_pattern(sdd_downloader *downloader, const char *path, const char *target, size_t size, uint64_t options)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
     request.url = at(path);
     request.options = SDD_OPTION_BYTES_ONLY | options;
     if (fetched(downloader, &r, &request))
         CHECK(sdd_bytes_size(r.bytes) == size && is_pattern(sdd_bytes_data(r.bytes), size, target));
-    record_clear(&r);
 }
 
 static void fetch_sample(sdd_downloader *downloader, int index, const char *query, uint64_t options)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     sdd_download_request request = SDD_DOWNLOAD_REQUEST_INIT;
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
     request.url = atf("/file/%s%s", samples[index].file, query);
@@ -185,7 +183,6 @@ static void fetch_sample(sdd_downloader *downloader, int index, const char *quer
     decode.target_width = decode.target_height = samples[index].side;
     request.decode = &decode;
     if (fetched(downloader, &r, &request)) CHECK_EQUAL(hash_of(r.image), samples[index].hash);
-    record_clear(&r);
 }
 
 static void fetch_to_file(sdd_downloader *downloader, const char *folder)
@@ -232,11 +229,10 @@ static void use_downloader(sdd_downloader *downloader, const char *folder)
     request.options = SDD_OPTION_BYTES_ONLY;
     if (fetched(downloader, &r, &request)) CHECK(is_body_of(r.bytes, local, 500));
     record_clear(&r);
-    sdd_bytes *bytes = NULL;
+    OWNED_BYTES bytes = NULL;
     sdd_status status = sdd_get(downloader, at("/ok?size=700"), SDD_OPTION_BYTES_ONLY, -1, NULL, &bytes, NULL);
     if (call_went_well("sdd_get", status))
         CHECK(sdd_bytes_size(bytes) == 700 && is_pattern(sdd_bytes_data(bytes), 700, "/ok?size=700"));
-    sdd_bytes_release(bytes);
 }
 
 /* Uses a downloader whose events the application takes. */
@@ -244,7 +240,7 @@ static void use_host_delivery(void)
 {
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
     sdd_downloader *downloader = NULL;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     config.delivery = SDD_DELIVERY_APPLICATION;
     if (!went_well("create", sdd_downloader_create(&config, &downloader), 0)) return;
     sdd_download_request request = record_request(&r, at("/ok?size=5000"));
@@ -254,14 +250,13 @@ static void use_host_delivery(void)
     while (token && r.freed_count == 0) CHECK_STATUS(sdd_downloader_wait(downloader, NULL, 16, -1, NULL), SDD_OK);
     if (token && went_well("host delivery", r.error, r.detail)) CHECK(is_body_of(r.bytes, at("/ok?size=5000"), 5000));
     destroy(downloader);
-    record_clear(&r);
 }
 
 /* --------------------------------------------------------------------------------- loads and batches */
 
 static void load_sample(sdd_loader *loader, int index, int32_t side, uint64_t hash, uint64_t options)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     sdd_decode_options decode = SDD_DECODE_OPTIONS_INIT;
     sdd_load_request request = SDD_LOAD_REQUEST_INIT;
     decode.target_width = decode.target_height = side;
@@ -281,7 +276,6 @@ static void load_sample(sdd_loader *loader, int index, int32_t side, uint64_t ha
     if (!is_as_before && went_well(request.url, r.error, r.detail) && hash_of(r.image) != hash)
         FAIL("%s: other pixels, %d x %d, from %d", request.url, (int)sdd_image_width(r.image),
              (int)sdd_image_height(r.image), (int)r.origin);
-    record_clear(&r);
 }
 
 static void use_loader(sdd_downloader *downloader, sdd_cache *cache)

@@ -13,23 +13,21 @@ static int is_clean(sdd_status status) { return status == SDD_OK || status == SD
 
 static void check_picture(sdd_downloader *downloader, const char *name, const char *pam, int number)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     fetch(downloader, &r, atf("/file/png/%s?header=Cache-Control:%%20max-age=600&n=%d", name, number), 0);
     CHECK_ENDED(&r, SDD_OK, 0);
     check_image(r.image, pam);
-    record_clear(&r);
 }
 
 static void check_resumed(sdd_downloader *downloader)
 {
     const char *url = at("/ranged?size=30000&cuts=10000,20000");
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     for (int i = 0; i < 6; i++) {
         fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY | SDD_OPTION_RESUME);
         if (r.error == SDD_OK) CHECK(is_body_of(r.bytes, url, 30000));
         else CHECK_STATUS(r.error, SDD_ERROR_TRUNCATED_BODY);
     }
-    record_clear(&r);
 }
 
 static void use_cache(sdd_cache *cache)

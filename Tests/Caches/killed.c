@@ -43,11 +43,10 @@ static void store_later(sdd_downloader *downloader, sdd_cache *cache, int number
 
 static void download(sdd_downloader *downloader, const char *url, size_t size)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY | SDD_OPTION_RESUME);
     if (r.error == SDD_OK) CHECK(is_body_of(r.bytes, url, size));
     else CHECK_STATUS(r.error, SDD_ERROR_TRUNCATED_BODY);
-    record_clear(&r);
 }
 
 static void change_something(sdd_downloader *downloader, sdd_cache *cache)

@@ -23,11 +23,10 @@ static const picture pictures[] = {
 static void check_downloaded(int number)
 {
     const picture *expected = &pictures[number % 3];
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     fetch(downloader, &r, atf("/file/%s?header=Cache-Control:%%20max-age=%d&n=%d", expected->file, number % 2, number), 0);
     CHECK_ENDED(&r, SDD_OK, 0);
     check_image(r.image, expected->pam);
-    record_clear(&r);
 }
 
 static void check_kept_picture(int number)

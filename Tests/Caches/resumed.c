@@ -35,7 +35,7 @@ static void check_is_large_file(sdd_bytes *bytes)
 
 static void download(const char *folder, const char *at_byte)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     char line[64];
     kill_at = atoll(at_byte);
     sdd_cache *cache = cache_at(folder);
@@ -49,7 +49,6 @@ static void download(const char *folder, const char *at_byte)
     check_is_large_file(r.bytes);
     snprintf(line, sizeof line, "%lld", (long long)r.metrics.resumed_bytes);
     say(line);
-    record_clear(&r);
     destroy(downloader);
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
 }
@@ -130,18 +129,15 @@ CASE(a_body_that_breaks_off_at_once_is_kept)
     const char *url = at("/ranged?size=50000&cuts=1000");
     char path[1200];
     for (int i = 0; i < amount(10, 100); i++) {
-        cache_in_folder c = open_default();
-        sdd_downloader *downloader = downloader_with(c.cache);
-        record r = RECORD_INIT;
+        OWNED_CACHE c = open_default();
+        OWNED_DOWNLOADER downloader = downloader_with(c.cache);
+        OWNED_RECORD r = RECORD_INIT;
         fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY | SDD_OPTION_RESUME);
         CHECK_ENDED(&r, SDD_ERROR_TRUNCATED_BODY, 0);
         wait_for_part(c.folder, path, sizeof path, 1000);
         fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY | SDD_OPTION_RESUME);
         CHECK_ENDED(&r, SDD_OK, 0);
         CHECK(is_body_of(r.bytes, url, 50000) && r.metrics.resumed_bytes == 1000);
-        record_clear(&r);
-        destroy(downloader);
-        close_cache(&c);
     }
 }
 

@@ -52,7 +52,7 @@ static void what_nobody_waits_for_is_dropped(const char *folder)
 {
     sdd_cache *cache = cache_with_budget(folder, 100);
     sdd_downloader *downloader = downloader_with(cache);
-    record first = RECORD_INIT, r = RECORD_INIT;
+    OWNED_RECORD first = RECORD_INIT, r = RECORD_INIT;
     int count = amount(150, 1500);
     begin_to_hang(cache, downloader, &first);
     int64_t before = resident_bytes(), most = 0;
@@ -79,7 +79,6 @@ static void what_nobody_waits_for_is_dropped(const char *folder)
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
     go_on();
     record_wait(&first);
-    record_clear(&first);
 }
 
 /* Every store gets its end once: those that were written, and those that could not be written. */
@@ -87,7 +86,7 @@ static void who_waits_is_told(const char *folder)
 {
     enum { COUNT = 20 };
     sdd_cache *cache = cache_with_budget(folder, 100);
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     record first = RECORD_INIT, records[COUNT];
     bodies_go_elsewhere = 1; /* results of stores have no bytes */
     begin_to_hang(cache, downloader, &first);
@@ -123,7 +122,6 @@ static void who_waits_is_told(const char *folder)
     record_wait(&first);
     CHECK_ENDED(&first, SDD_OK, 0);
     record_clear(&first);
-    destroy(downloader);
 }
 
 /* ----------------------------------------------------------------------------------------- a slow trim */
@@ -154,7 +152,7 @@ static void fill_folder(const char *folder)
 static void use_meanwhile(sdd_cache *cache, sdd_downloader *downloader, int first)
 {
     for (int i = first; i < first + 3; i++) {
-        record r = RECORD_INIT;
+        OWNED_RECORD r = RECORD_INIT;
         sdd_bytes *bytes = numbered_bytes((uint32_t)i, 1, 3000);
         sdd_cache_item item = item_of(key_of(i), NULL, bytes, SDD_CACHE_DISK);
         item.completed = record_completed;
@@ -164,7 +162,6 @@ static void use_meanwhile(sdd_cache *cache, sdd_downloader *downloader, int firs
         sdd_bytes_release(bytes);
         record_wait(&r);
         CHECK_ENDED(&r, SDD_OK, 0);
-        record_clear(&r);
         CHECK(check_numbered(cache, i));
     }
 }
@@ -178,7 +175,7 @@ static void nobody_waits_for_a_trim(const char *folder)
     config.levels = SDD_CACHE_DISK;
     config.max_disk_bytes = OLD_ENTRIES / 2 * 4096;
     config.trim_interval_ms = -1;
-    sdd_downloader *downloader = make_downloader(NULL);
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     bodies_go_elsewhere = 1; /* results of stores have no bytes */
     fill_folder(folder);
     hold_removals();
@@ -192,7 +189,6 @@ static void nobody_waits_for_a_trim(const char *folder)
     CHECK_EQUAL(counts_of(cache).errors, 0);
     for (int i = 1; i < 4; i++) CHECK(check_numbered(cache, i));
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
-    destroy(downloader);
 }
 
 static void hang(const char *what, const char *folder)

@@ -58,7 +58,7 @@ static void check_errors(sdd_cache *cache, int expected_errno)
 /* Uses a new URL each time, so that nothing is cached. */
 static void check_picture_comes(sdd_downloader *downloader, int number, int32_t origin)
 {
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     fetch(downloader, &r, atf("%s&n=%d", picture, number), SDD_OPTION_RESUME);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_EQUAL(r.origin, origin);
@@ -66,7 +66,6 @@ static void check_picture_comes(sdd_downloader *downloader, int number, int32_t 
     uint8_t *file = fixture("large/baseline.jpg", &size);
     CHECK(r.image && sdd_bytes_size(r.bytes) == size && memcmp(sdd_bytes_data(r.bytes), file, size) == 0);
     free(file);
-    record_clear(&r);
 }
 
 static void check_usable(sdd_cache *cache, sdd_downloader *downloader, int number)

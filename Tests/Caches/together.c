@@ -29,7 +29,7 @@ static void load_once(sdd_downloader *downloader, sdd_cache *cache, record *r, c
 static void fetch_once(const char *how, const char *folder, const char *url, const char *wait_ms)
 {
     sdd_cache_config config = SDD_CACHE_CONFIG_INIT;
-    record r = RECORD_INIT;
+    OWNED_RECORD r = RECORD_INIT;
     char line[64];
     config.directory = folder;
     config.share_wait_ms = atoi(wait_ms);
@@ -46,7 +46,6 @@ static void fetch_once(const char *how, const char *folder, const char *url, con
     snprintf(line, sizeof line, "%d %d %d", (int)r.error, is_body_of(r.bytes, url, SIZE),
              (int)(milliseconds_now() - began));
     say(line);
-    record_clear(&r);
     destroy(downloader);
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
 }

@@ -35,7 +35,7 @@ static void check_no_errors(sdd_cache *cache)
 
 static void an_entry_of_another_version(uint32_t version)
 {
-    cache_in_folder c = open_default();
+    OWNED_CACHE c = open_default();
     CHECK_STATUS(put_numbered(c.cache, 1, 1, 5000), SDD_OK);
     CHECK_STATUS(put_numbered(c.cache, 2, 1, 5000), SDD_OK);
     const char *path = path_of(c.cache, key_of(1));
@@ -57,7 +57,6 @@ static void an_entry_of_another_version(uint32_t version)
     check_trimmed(c.cache, c.folder);
     check_no_errors(c.cache);
     free(before);
-    close_cache(&c);
 }
 
 CASE(an_older_and_a_newer_entry)
@@ -71,9 +70,9 @@ CASE(an_older_and_a_newer_entry)
 CASE(a_response_of_another_version_is_requested_again)
 {
     const char *url = at("/ok?size=5000&header=Cache-Control:%20max-age=600");
-    cache_in_folder c = open_default();
-    sdd_downloader *downloader = downloader_with(c.cache);
-    record r = RECORD_INIT;
+    OWNED_CACHE c = open_default();
+    OWNED_DOWNLOADER downloader = downloader_with(c.cache);
+    OWNED_RECORD r = RECORD_INIT;
     fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY);
     CHECK_STATUS(sdd_cache_flush_wait(c.cache, -1), SDD_OK);
     put_version(path_of(c.cache, url), -VERSION_FROM_END, 2, 1);
@@ -84,18 +83,15 @@ CASE(a_response_of_another_version_is_requested_again)
     CHECK(r.error == SDD_OK && r.origin == SDD_ORIGIN_HTTP_FRESH && is_body_of(r.bytes, url, 5000));
     CHECK_EQUAL(requests_of("/ok"), 2);
     check_no_errors(c.cache);
-    record_clear(&r);
-    destroy(downloader);
-    close_cache(&c);
 }
 
 CASE(a_part_of_another_version_starts_again)
 {
     const char *url = at("/ranged?size=50000&cuts=20000");
     char path[1200];
-    cache_in_folder c = open_default();
-    sdd_downloader *downloader = downloader_with(c.cache);
-    record r = RECORD_INIT;
+    OWNED_CACHE c = open_default();
+    OWNED_DOWNLOADER downloader = downloader_with(c.cache);
+    OWNED_RECORD r = RECORD_INIT;
     for (int is_other = 0; is_other < 2; is_other++) {
         fetch(downloader, &r, url, SDD_OPTION_BYTES_ONLY | SDD_OPTION_RESUME);
         CHECK_ENDED(&r, SDD_ERROR_TRUNCATED_BODY, 0);
@@ -108,9 +104,6 @@ CASE(a_part_of_another_version_starts_again)
         CHECK_STATUS(sdd_cache_flush_wait(c.cache, -1), SDD_OK);
     }
     check_no_errors(c.cache);
-    record_clear(&r);
-    destroy(downloader);
-    close_cache(&c);
 }
 
 int main(void)
