@@ -6,11 +6,10 @@
 - a name of 0.3.0 that is gone has no row. A row for a type stands for its fields and its _INIT macro, too, and
   `reserved` for the fields of that name in all structs.
 
-    Tests/abi/check-migration.py            compares
-    Tests/abi/check-migration.py --names    prints the names of the header, as in names-0.3.0, which never changes
+    Tests/abi/check-migration.py
 
-Each line of names-0.3.0 is a kind (call, type, field, number, macro) and a name. The tables for Python, Rust and C++
-are not checked.
+Each line of names-0.3.0, which never changes, is a kind (call, type, number, macro) and names, or `field`, a struct and
+its fields. The tables for Python, Rust and C++ are not checked.
 """
 import pathlib
 import re
@@ -81,10 +80,10 @@ def is_of(field, left):
 def main():
     header = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "include/sdd").glob("*.h")))
     new = names_of(header)
-    if sys.argv[1:] == ["--names"]:
-        print("\n".join(sorted(f"{kind} {name}" for kind, name in new)))
-        return
-    old = {tuple(line.split()) for line in OLD.read_text(encoding="utf-8").splitlines()}
+    old = set()
+    for kind, *names in map(str.split, OLD.read_text(encoding="utf-8").splitlines()):
+        struct = names.pop(0) + "." if kind == "field" else ""
+        old |= {(kind, struct + name) for name in names}
     there = {name for _, name in new} | {"." + name.partition(".")[2] for kind, name in new if kind == "field"}
     wrong, told, rows = [], set(), rows_of((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
     for before, after in rows:
