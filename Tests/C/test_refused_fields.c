@@ -56,7 +56,10 @@ static void credentials_cookies_and_vtables(void)
     WRONG(sdd_credential, client_key, "/key.pem");
     WRONG(sdd_credential, client_key_password, "secret");
     WRONG(sdd_cookie, name, "a=b");
+    WRONG(sdd_cookie, name, text_of_70000);
     WRONG(sdd_cookie, value, "a;b");
+    WRONG(sdd_cookie, value, "a\tb");
+    WRONG(sdd_cookie, value, "\xff");
     WRONG(sdd_cookie, domain, "com", given.include_subdomains = 1);
     WRONG(sdd_cookie, path, "a");
     WRONG(sdd_cookie, expires_ms, -1);

@@ -99,14 +99,16 @@ import Testing
         #expect(jar.set(cookie))
         _ = try transport.run(request(server, "/ok"))
         _ = try transport.run(request(server, "/ok", host: "sub.a.example"))
-        cookie.includeSubdomains = true
-        cookie.name = "b"
+        (cookie.name, cookie.includeSubdomains, cookie.httpOnly) = ("b", true, true)
         #expect(jar.set(cookie))
         _ = try transport.run(request(server, "/ok", host: "sub.a.example"))
         jar.clear(domain: "a.example")
+        (cookie.name, cookie.secure) = ("over-https", true)
+        #expect(jar.set(cookie))
         _ = try transport.run(request(server, "/ok"))
         // then
         #expect(server.requests.map { $0.header("Cookie") } == ["a=1", nil, "b=1", nil])
+        #expect(jar.all().map(\.name) == ["over-https"])
     }
 
     @Test("H8: a file keeps cookies beyond the transport, except session cookies") func h8_file() throws {
@@ -279,6 +281,7 @@ import Testing
         // when, then
         for cookie in cookies + [relative, negative] { #expect(!jar.set(cookie), "\(cookie)") }
         #expect(jar.all() == [])
+        #expect(jar.set(Cookie(name: "a", value: String(long.dropLast(101)), domain: "a.example")))
     }
 
     @Test("H8: refuses a cookie for a public suffix", arguments: ["com", "co.uk", "CO.UK", "github.io", "example"])
