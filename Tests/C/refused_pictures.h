@@ -40,7 +40,10 @@ static void bytes_and_decoding(void)
     GIVES(0, sdd_image_sniff, (NULL, 3), "bytes: NULL");
     REFUSES(sdd_image_probe, (NULL, 3, &facts), INVALID, "bytes: NULL");
     REFUSES(sdd_image_probe, ("", 0, NULL), INVALID, "info: NULL");
+    REFUSES(sdd_image_probe, ("\xff", SIZE_MAX, &facts), INVALID, "size: ");
     REFUSES(sdd_image_decode, (NULL, 3, NULL, &made), INVALID, "bytes: NULL");
+    REFUSES(sdd_image_decode, ("x", SIZE_MAX, NULL, &made), INVALID, "size: ");
+    REFUSES_AS_REQUEST(sdd_image_decode, (NULL, 0, NULL, &made), SDD_ERROR_BAD_IMAGE_DATA, "empty");
     REFUSES(sdd_image_probe, ("\x89PNG", 4, &facts), SDD_ERROR_INCOMPLETE, "size: 4 bytes end before");
     REFUSES(sdd_image_probe, ("no picture", 10, &facts), SDD_ERROR_BAD_IMAGE_DATA, "bytes: they do not begin");
     REFUSES_AS_REQUEST(sdd_image_decode, ("no picture", 10, NULL, &made), SDD_ERROR_BAD_IMAGE_DATA,

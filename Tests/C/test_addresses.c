@@ -107,30 +107,16 @@ CASE(the_filter_is_asked_about_exceptions)
     CHECK(asked > 0);
 }
 
-CASE(bad_exceptions_are_refused)
+CASE(exceptions_are_not_told)
 {
-    static const char *const bad[] = {
-        "", "10.0.0.1/8", "10.0.0.0/33", "fd00::/129", "host:0", "host:x", "http://host", "*", "a b", "\n", NULL,
-    };
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    OWNED_DOWNLOADER downloader = NULL;
+    const char *good = "10.0.0.0/8";
     config.network = &network;
     network.address_policy = SDD_ADDRESS_PUBLIC_ONLY;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        network.address_exceptions = &bad[i];
-        network.address_exception_count = 1;
-        CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_ERROR_INVALID_ARGUMENT);
-    }
-    network.address_exceptions = NULL;
-    CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_ERROR_INVALID_ARGUMENT);
-    /* Exceptions without a policy to except from are refused. */
-    const char *good = "10.0.0.0/8";
     network.address_exceptions = &good;
-    network.address_policy = SDD_ADDRESS_ANY;
-    CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_ERROR_INVALID_ARGUMENT);
-    network.address_policy = SDD_ADDRESS_PUBLIC_ONLY;
-    downloader = make_downloader(&config);
+    network.address_exception_count = 1;
+    OWNED_DOWNLOADER downloader = make_downloader(&config);
     CHECK_STATUS(sdd_downloader_get_config(downloader, &config), SDD_OK);
     CHECK(config.network->address_exceptions == NULL && config.network->address_exception_count == 0);
 }

@@ -1,13 +1,10 @@
 /* Batches: many URLs in, each item out once, and all pixels in one tensor. */
-#include "every_call.h"
 #include "record.h"
 #include "server.h"
 
 #include <poll.h>
 
 static sdd_downloader *downloader;
-/* A NULL for arguments that the header does not allow to be NULL. */
-static void *none;
 
 static sdd_batch_config config_of(const char *const *urls, size_t count)
 {
@@ -450,29 +447,6 @@ CASE(z14_without_a_tensor_there_are_images)
 
 /* --------------------------------------------------------------------------------- the ends */
 
-CASE(z14_the_look_ahead_limits_the_requests)
-{
-    sdd_batch_item item;
-    make_urls("/hold/ahead?size=10");
-    sdd_batch_config config = config_of(many, 20);
-    config.look_ahead = 4;
-    config.options = SDD_OPTION_BYTES_ONLY;
-    sdd_batch *batch = make_batch(&config);
-    wait_for_requests("/hold/ahead", 4);
-    release("ahead");
-    wait_for_ends(batch, 4);
-    CHECK_EQUAL(requests_of("/hold/ahead"), 4); /* none of them has been taken */
-    CHECK(is_readable(batch));
-    for (int i = 0; i < 20; i++) {
-        CHECK(take_one(batch, &item) && item.result->failure.status == SDD_OK);
-        let_go(&item);
-        CHECK(requests_of("/hold/ahead") <= i + 1 + 4);
-    }
-    CHECK(!take_one(batch, &item));
-    CHECK_EQUAL(requests_of("/hold/ahead"), 20);
-    end_batch(batch);
-}
-
 CASE(z14_items_after_the_deadline_are_too_late)
 {
     const char *urls[12];
@@ -652,39 +626,6 @@ CASE(z14_several_threads_share_the_items)
     for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
     for (int i = 0; i < MANY; i++) CHECK_EQUAL(shared.seen[i], 1);
     end_batch(shared.batch);
-}
-
-/* -------------------------------------------------------------------------------- wrong use */
-
-CASE(wrong_calls_are_refused)
-{
-    sdd_batch_config config = config_of(NULL, 0);
-    sdd_batch_item items[2] = { SDD_BATCH_ITEM_INIT, SDD_BATCH_ITEM_INIT };
-    sdd_batch *batch = make_batch(&config); /* nothing to do */
-    size_t count = 7;
-    CHECK(is_readable(batch));
-    CHECK_STATUS(sdd_batch_wait(batch, items, 0, -1, &count), SDD_ERROR_INVALID_ARGUMENT);
-    items[0].struct_size = offsetof(sdd_batch_item, result);
-    CHECK_STATUS(sdd_batch_wait(batch, items, 1, -1, &count), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_EQUAL(count, 7);
-    items[0].struct_size = sizeof *items;
-    CHECK_STATUS(sdd_batch_wait(batch, items, SIZE_MAX, INT64_MIN, &count), SDD_OK);
-    CHECK_EQUAL(count, 0);
-    CHECK_STATUS(sdd_batch_release_slot(batch, 0), SDD_ERROR_NOT_FOUND);
-    CHECK_STATUS(sdd_batch_release_slot(batch, INT64_MIN), SDD_ERROR_NOT_FOUND);
-    CHECK_STATUS(sdd_batch_create(none, &batch), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK(batch == NULL);
-    CHECK_STATUS(sdd_batch_create(&config, none), SDD_ERROR_INVALID_ARGUMENT);
-}
-
-CASE(a_dead_handle_does_nothing)
-{
-    sdd_batch_config config = config_of(NULL, 0);
-    sdd_batch *batch = make_batch(&config);
-    end_batch(batch);
-    every_batch_call_gives(batch, SDD_ERROR_CLOSED);
-    every_batch_call_gives((sdd_batch *)downloader, SDD_ERROR_CLOSED);
-    every_batch_call_gives(NULL, SDD_ERROR_INVALID_ARGUMENT);
 }
 
 int main(void)

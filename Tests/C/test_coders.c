@@ -403,44 +403,6 @@ CASE(coders_come_and_go_while_pictures_are_decoded)
 
 /* --------------------------------------------------------------------------------------- arguments */
 
-CASE(a_coder_must_be_whole)
-{
-    static const struct { size_t offset; const char *name; } needed[] = {
-        { offsetof(sdd_coder, name), "name" }, { offsetof(sdd_coder, can_decode), "can_decode" },
-        { offsetof(sdd_coder, open), "open" }, { offsetof(sdd_coder, feed), "feed" },
-        { offsetof(sdd_coder, next), "next" }, { offsetof(sdd_coder, close), "close" },
-    };
-    static const char *const bad_names[] = { "", "two words", "a/b", "\xc3\xa4", "new\nline" };
-    static const char *const bad_types[] = { "", "image", "image/", "/webp", "image/webp; q=1", "a/b/c", "image/\n" };
-    static const int32_t bad_formats[] = { 0, -1, 12, 999, INT32_MIN };
-    sdd_downloader *downloader = make_downloader(NULL);
-    toy own = { 0 };
-    for (int i = 0; i < 24; i++) {
-        sdd_coder coder = toy_coder(&own);
-        const char *expected = "format";
-        if (i < 6) memset((char *)&coder + needed[i].offset, 0, sizeof(void *)), expected = needed[i].name;
-        else if (i < 11) coder.name = bad_names[i - 6], expected = "name";
-        else if (i < 18) coder.mime_type = bad_types[i - 11], expected = "mime_type";
-        else if (i < 23) coder.format = bad_formats[i - 18];
-        else { /* as short as allowed */
-            coder.struct_size = offsetof(sdd_coder, format);
-        }
-        CHECK_STATUS(sdd_downloader_add_coder(downloader, &coder), SDD_ERROR_INVALID_ARGUMENT);
-        check_named_member("sdd_coder", expected);
-        CHECK_STATUS(sdd_process_add_coder(&coder), SDD_ERROR_INVALID_ARGUMENT);
-        check_named_member("sdd_coder", expected);
-    }
-    sdd_coder *none = NULL;
-    const char *no_name = NULL;
-    CHECK_STATUS(sdd_process_add_coder(none), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_downloader_add_coder(downloader, none), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_process_remove_coder(no_name), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_process_remove_coder("toy"), SDD_ERROR_NOT_FOUND);
-    CHECK_STATUS(sdd_process_remove_coder(""), SDD_ERROR_NOT_FOUND);
-    destroy(downloader);
-    CHECK_EQUAL(own.freed, 0);
-}
-
 /* ----------------------------------------------------------------------------------- shared objects */
 
 /* Returns the path of a variant of loadable_coder.c, built by run.sh. */

@@ -197,42 +197,4 @@ CASE(o9_x44_pixels_are_decoded_when_they_are_asked_for)
     CHECK_STATUS(sdd_image_decode_pixels(NULL), SDD_ERROR_INVALID_ARGUMENT);
 }
 
-CASE(z15_bad_options_are_refused)
-{
-    static unsigned char pixels[64];
-    const sdd_pixel_allocator none = SDD_PIXEL_ALLOCATOR_INIT, long_one = { 8192, NULL, NULL, NULL };
-    const sdd_decode_options bad[] = {
-        { .allocator = &none }, { .pixels_size = 1 }, { .pixels_stride = 1 },
-        { .pixels = pixels, .pixels_size = SIZE_MAX },
-        { .pixels = pixels, .pixels_size = 64, .pixels_stride = SIZE_MAX },
-        { .pixels = pixels, .pixels_size = 64, .pixels_stride = 6, .row_alignment = 4 },
-        { .pixels = pixels + 1, .pixels_size = 63, .row_alignment = 2 },
-        { .pixels = pixels, .pixels_size = 64, .allocator = &none },
-    };
-    OWNED_DOWNLOADER downloader = make_downloader(NULL);
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        OWNED_RECORD r = RECORD_INIT;
-        sdd_decode_options options = bad[i];
-        options.struct_size = sizeof options;
-        CHECK_STATUS(sdd_downloader_set_decode_options(downloader, &options), SDD_ERROR_INVALID_ARGUMENT);
-        sdd_download_request request = record_request(&r, at("/ok/never"));
-        request.decode = &options;
-        submit(downloader, &request);
-        record_wait(&r);
-        CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_BAD_DECODE);
-    }
-    CHECK_EQUAL(requests_of("/ok/never"), 0);
-    /* A downloader's options cannot have a pixel buffer, which belongs to one request; structs with bad sizes are
-       refused. */
-    sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
-    options.pixels = pixels;
-    options.pixels_size = sizeof pixels;
-    CHECK_STATUS(sdd_downloader_set_decode_options(downloader, &options), SDD_ERROR_INVALID_ARGUMENT);
-    options = (sdd_decode_options)SDD_DECODE_OPTIONS_INIT;
-    options.allocator = &long_one;
-    CHECK_STATUS(sdd_downloader_set_decode_options(downloader, &options), SDD_ERROR_UNSUPPORTED);
-    options.struct_size = 0;
-    CHECK_STATUS(sdd_downloader_set_decode_options(downloader, &options), SDD_ERROR_INVALID_ARGUMENT);
-}
-
 int main(void) { return run_cases(); }

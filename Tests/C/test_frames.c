@@ -228,17 +228,4 @@ CASE(facts_of_an_image)
     sdd_image_release(image);
 }
 
-CASE(bad_arguments_are_refused)
-{
-    sdd_image *image = get(NULL, "frames/pillow.png", 0), *frame = image;
-    CHECK(image_info(NULL).frame_count == 0 && image_info(NULL).loop_count == 0);
-    static const int32_t indices[] = { -1, INT32_MIN, 7, INT32_MAX };
-    for (int i = 0; i < 4; i++) {
-        frame = image;
-        CHECK_FAILS(sdd_image_frame(image, indices[i], &frame), SDD_ERROR_NOT_FOUND, 0);
-        CHECK(frame == NULL);
-    }
-    sdd_image_release(image);
-}
-
 int main(void) { return run_cases(); }

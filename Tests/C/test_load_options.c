@@ -6,20 +6,6 @@
 
 /* ---------------------------------------------------------------------------------------------- unknown bits */
 
-CASE(unknown_bits_end_the_load)
-{
-    OWNED_LOADER l = open_loader();
-    OWNED_RECORD r = RECORD_INIT;
-    static const uint64_t unknown[] = { 1ull << 40, 1ull << 32, 1ull << 63, ~0ull };
-    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
-        load(&l, &r, at(PICTURE "?unknown"), unknown[i]);
-        CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_UNKNOWN_OPTIONS);
-        CHECK(r.has_url && r.stage == SDD_STAGE_SUBMIT);
-    }
-    CHECK_EQUAL(hits(PICTURE "?unknown"), 0);
-    CHECK_EQUAL(sdd_loader_is_blocked(l.loader, at(PICTURE "?unknown")), 0);
-}
-
 /* ------------------------------------------------------------------------------------ bits of the download */
 
 static sdd_priority priority_of(loader_in_folder *l, const char *name, sdd_priority priority)

@@ -99,15 +99,6 @@ CASE(c10_a_body_that_is_not_a_picture_has_a_detail)
     }
 }
 
-CASE(bad_arguments_are_refused)
-{
-    sdd_image *image = (sdd_image *)&image;
-    CHECK_FAILS(sdd_image_decode(NULL, 0, NULL, &image), SDD_ERROR_BAD_IMAGE_DATA, SDD_DETAIL_IMAGE_EMPTY);
-    CHECK(image == NULL);
-    CHECK_FAILS(sdd_image_decode(NULL, 1, NULL, &image), SDD_ERROR_INVALID_ARGUMENT, SDD_DETAIL_NONE);
-    CHECK_STATUS(sdd_image_decode("x", SIZE_MAX, NULL, &image), SDD_ERROR_INVALID_ARGUMENT);
-}
-
 /* --------------------------------------------------------------------------------------- 16 bits */
 
 CASE(c7_sixteen_bits_are_kept)

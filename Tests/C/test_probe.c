@@ -72,13 +72,4 @@ CASE(c10_bytes_that_are_not_a_picture)
     free(bytes);
 }
 
-CASE(bad_arguments_are_refused)
-{
-    sdd_image_info facts = SDD_IMAGE_INFO_INIT;
-    uint8_t byte = 0xff;
-    CHECK_STATUS(sdd_image_probe(NULL, 0, &facts), SDD_ERROR_INCOMPLETE);
-    CHECK_STATUS(sdd_image_probe(NULL, 1, &facts), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_image_probe(&byte, SIZE_MAX, &facts), SDD_ERROR_INVALID_ARGUMENT);
-}
-
 int main(void) { return run_cases(); }

@@ -10,6 +10,7 @@ static const char url[] = "http://127.0.0.1:1/";
 static sdd_downloader *downloader, *hosted, *dead;
 static sdd_cache *cache, *dead_cache;
 static sdd_loader *loader, *dead_loader;
+static sdd_batch *dead_batch;
 static int forged; /* its address is not a handle */
 
 /* Calls that cannot fail, with the reason. */
@@ -363,6 +364,7 @@ static void batches(void)
     REFUSES(sdd_batch_get_status, (batch, 5, &kind), SDD_ERROR_NOT_FOUND, "index: 5 is not below 0");
     REFUSES(sdd_batch_get_host, (batch, 5, &host), SDD_ERROR_NOT_FOUND, "index: 5 is not below 0");
     CHECK_STATUS(sdd_batch_destroy(batch), SDD_OK);
+    dead_batch = batch;
     CHECK_EQUAL(count, 7);
 }
 
@@ -428,6 +430,8 @@ static void handles_that_are_not_valid(void)
     every_call_gives(dead, 1, SDD_ERROR_CLOSED);
     every_cache_call_gives(downloader, dead_cache, SDD_ERROR_CLOSED);
     every_load_gives(dead_loader, SDD_ERROR_CLOSED);
+    every_batch_call_gives(dead_batch, SDD_ERROR_CLOSED);
+    every_batch_call_gives(NULL, SDD_ERROR_INVALID_ARGUMENT);
 }
 
 int main(void)

@@ -71,7 +71,11 @@ static void credentials_cookies_and_vtables(void)
     WRONG(sdd_transport, scheme, "archive:");
     WRONG(sdd_transport, scheme, "**");
     WRONG(sdd_transport, can_load, NULL, given.scheme = "*");
+    WRONG(sdd_coder, name, "two words");
+    WRONG(sdd_coder, name, "\xc3\xa4");
     WRONG(sdd_coder, mime_type, "picture");
+    WRONG(sdd_coder, mime_type, "image/webp; q=1");
+    WRONG(sdd_coder, mime_type, "a/b/c");
     CHECK_STATUS(sdd_process_remove_coder("never"), SDD_ERROR_NOT_FOUND);
     CHECK_STATUS(sdd_downloader_remove_transport(good_downloader, "archive"), SDD_ERROR_NOT_FOUND);
 }
@@ -111,12 +115,15 @@ static void requests(void)
 {
     WRONG(sdd_download_request, options, SDD_OPTION_RETRY_FAILED);
     WRONG(sdd_download_request, method, "G T");
+    WRONG(sdd_download_request, method, "GET\r\n");
     WRONG(sdd_download_request, body, NULL, given.body_size = 1, given.method = "POST");
     WRONG(sdd_download_request, body, "x", given.body_size = 1);
+    WRONG(sdd_download_request, body, "x", given.body_size = 1, given.method = "HEAD");
     WRONG(sdd_download_request, body_size, SIZE_MAX, given.body = "x", given.method = "POST");
     WRONG(sdd_download_request, range, "5-3");
     WRONG(sdd_download_request, sink_fd, 987654, given.sink = SDD_SINK_FD);
     WRONG(sdd_download_request, integrity, "md5-x");
+    WRONG(sdd_transfer_options, headers, NULL, given.header_count = 2);
     WRONG(sdd_transfer_options, headers, &no_name, given.header_count = 1);
     WRONG(sdd_transfer_options, headers, &no_value, given.header_count = 1);
     WRONG(sdd_transfer_options, header_count, 1001, given.headers = &no_name);
@@ -154,6 +161,7 @@ static void pixels_in_requests(void)
     sdd_batch_config batch;
     into.pixels = pixels;
     into.pixels_size = sizeof pixels;
+    CHECK_STATUS(sdd_downloader_set_decode_options(good_downloader, &into), INVALID);
     make_base(&row_of_sdd_load_request, "transforms", &load);
     load.decode = &into;
     load.transforms = &flip;

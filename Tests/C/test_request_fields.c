@@ -316,32 +316,6 @@ CASE(x22_a_refused_body_is_not_read)
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE, 0);
 }
 
-CASE(g8_g9_bad_lists_are_refused)
-{
-    static const char *const statuses[] = {
-        "", ",", "200,", "200-", "-200", "299-200", "abc", "20", "2000", "200;300", "200-299-300", "**", "2*", "a\nb",
-        "+200",
-    };
-    static const char *const types[] = {
-        "", ",", "image", "image/", "/png", "image/png,", "*/png", "image/png;q=1", "image/png text/html", "a/b/c",
-        "image/png\r\nX: y", "**",
-    };
-    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
-        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
-        sdd_download_request request = request_of(NULL);
-        request.transfer = &transfer;
-        transfer.accepted_status_codes = statuses[i];
-        check_refused(NULL, request, SDD_DETAIL_OPERATION_BAD_ACCEPT);
-    }
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
-        sdd_download_request request = request_of(NULL);
-        request.transfer = &transfer;
-        transfer.accepted_content_types = types[i];
-        check_refused(NULL, request, SDD_DETAIL_OPERATION_BAD_ACCEPT);
-    }
-}
-
 /* Z4: requests share a transfer, and each is checked by its own lists. */
 CASE(z4_g8_requests_that_share_are_checked_separately)
 {

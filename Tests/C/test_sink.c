@@ -124,6 +124,7 @@ CASE(g8_x27_a_refused_body_is_not_written)
         { "/cut?size=1000&after=300&type=image/x", SDD_ERROR_TRUNCATED_BODY, 300 },
         { "nonsense", SDD_ERROR_INVALID_URL, 0 },
     };
+    OWNED_DOWNLOADER downloader = make_downloader(NULL);
     OWNED_RECORD r = RECORD_INIT;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         int file = new_file();
@@ -132,39 +133,13 @@ CASE(g8_x27_a_refused_body_is_not_written)
         sdd_download_request request = request_to(&r, all[i].path[0] == '/' ? at(all[i].path) : all[i].path, SDD_SINK_FD, file);
         request.transfer = &transfer;
         transfer.accepted_content_types = "image/*";
-        submit(NULL, &request);
+        submit(downloader, &request);
         record_wait(&r);
         CHECK_STATUS(r.error, all[i].error);
         CHECK_EQUAL(lseek(file, 0, SEEK_END), all[i].written);
         CHECK_EQUAL(r.metrics.body_bytes, all[i].written);
         close(file);
     }
-}
-
-CASE(x27_bad_sinks_are_refused)
-{
-    sdd_modifiers modifiers = SDD_MODIFIERS_INIT;
-    OWNED_RECORD r = RECORD_INIT;
-    int closed = dup(0);
-    close(closed);
-    const struct { int32_t sink; int descriptor; } bad[] = {
-        { SDD_SINK_FD, -1 }, { SDD_SINK_FD, closed }, { SDD_SINK_FD, INT32_MAX }, { 3, 0 }, { -1, 0 },
-    };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        fetch_to(NULL, &r, at("/ok/never-sent"), bad[i].sink, bad[i].descriptor);
-        CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_BAD_SINK);
-        CHECK_EQUAL(r.stage, SDD_STAGE_SUBMIT);
-    }
-    CHECK_EQUAL(requests_of("/ok/never-sent"), 0);
-    /* A transform needs the whole body, so it is refused; a request modifier is allowed. */
-    record_clear(&r);
-    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
-    sdd_download_request request = request_to(&r, at("/ok?size=10"), SDD_SINK_DISCARD, 0);
-    request.transfer = &transfer;
-    transfer.modifiers = &modifiers;
-    submit(NULL, &request);
-    record_wait(&r);
-    CHECK_ENDED(&r, SDD_OK, 0);
 }
 
 /* Descriptors that accept nothing: one opened for reading, a full disk, a pipe whose reader is gone. No signal is
