@@ -248,25 +248,13 @@ CASE(g8_g9_x22_x23_accepted_statuses_and_types)
     static const struct { const char *path, *statuses, *types; sdd_status error; } all[] = {
         { "/status/404", NULL, NULL, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE },
         { "/status/404", "404", NULL, SDD_OK },
-        { "/status/404", "400-403,405-499", NULL, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE },
-        { "/status/404", " 200-299 , 400-404 ", NULL, SDD_OK },
         { "/status/404", "*", NULL, SDD_OK },
-        { "/status/599", "500-599", NULL, SDD_OK },
         { "/status/304", NULL, NULL, SDD_ERROR_NOT_MODIFIED },
-        { "/status/304", "304", NULL, SDD_ERROR_NOT_MODIFIED },
         { "/status/304", "*", "*", SDD_ERROR_NOT_MODIFIED },
-        { "/status/204", "204", NULL, SDD_OK },
         { "/ok?size=10", "404", NULL, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE },
         { "/html", NULL, "image/png", SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE },
-        { "/html", NULL, "image/*,text/plain", SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE },
-        { "/html", NULL, "image/*,text/html", SDD_OK },
-        { "/html", NULL, "text/*", SDD_OK },
-        { "/html", NULL, "*", SDD_OK },
         { "/file/png/rgb8.png", NULL, "image/png", SDD_OK },
-        { "/file/png/rgb8.png", NULL, "IMAGE/PNG", SDD_OK },
-        { "/file/png/rgb8.png", NULL, "image/jpeg", SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE },
         { "/ok?type=IMAGE/Png;%20charset=x", NULL, "image/png", SDD_OK },
-        { "/ok?type=imagepng", NULL, "image/*", SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE },
         /* The status is checked first. */
         { "/status/404", NULL, "image/png", SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE },
         { "/status/404", "*", "image/png", SDD_ERROR_INVALID_DOWNLOAD_CONTENT_TYPE },
@@ -392,31 +380,11 @@ CASE(h9_h10_a_password_answers_a_challenge)
     transfer.credential = NULL;
     fetch_request(downloader, &r, request);
     CHECK_EQUAL(r.http_status, 401);
-}
-
-#define CHALLENGE "status=401&header=WWW-Authenticate:%20Basic%20realm=%22x%22"
-
-CASE(h10_h11_a_password_is_sent_once_and_on_request)
-{
-    sdd_credential credential = SDD_CREDENTIAL_INIT;
-    credential.username = "user";
-    credential.password = "secret";
-    OWNED_RECORD r = RECORD_INIT;
-    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
-    sdd_download_request request = request_of(at("/echo?unasked"));
-    request.transfer = &transfer;
+    credential = (sdd_credential)SDD_CREDENTIAL_INIT;
+    credential.client_certificate = "/nonexistent/client.pem";
     transfer.credential = &credential;
-    fetch_request(NULL, &r, request);
-    CHECK(!echoes(&r, "Authorization"));
-    request.url = at("/ok/challenge?" CHALLENGE);
-    fetch_request(NULL, &r, request);
-    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
-    CHECK_EQUAL(r.http_status, 401);
-    CHECK_EQUAL(requests_of("/ok/challenge"), 2); /* once without the password, and once with it */
-    request.url = at("/echo?" CHALLENGE);
-    transfer.accepted_status_codes = "401";
-    fetch_request(NULL, &r, request);
-    CHECK(echoes(&r, "Authorization: Basic dXNlcjpzZWNyZXQ=\r\n"));
+    fetch_request(downloader, &r, request);
+    CHECK_ENDED(&r, SDD_ERROR_TLS, SDD_DETAIL_TLS_CLIENT_CERTIFICATE);
 }
 
 CASE(h9_h14_a_bearer_token_stays_with_its_host)
@@ -432,15 +400,8 @@ CASE(h9_h14_a_bearer_token_stays_with_its_host)
     transfer.credential = &credential;
     fetch_request(downloader, &r, request);
     CHECK(echoes(&r, "Authorization: Bearer abc.def\r\n"));
-    request.url = at("/redirect?to=/echo");
-    fetch_request(downloader, &r, request);
-    CHECK(echoes(&r, "Authorization: Bearer abc.def\r\n"));
     /* The token is not sent to another port, nor again when the redirects come back. */
     char url[600];
-    snprintf(url, sizeof url, "%s%s", at("/redirect?to="), address_at("SDD_TEST_SERVER_2", "/echo"));
-    request.url = url;
-    fetch_request(downloader, &r, request);
-    CHECK(!echoes(&r, "Authorization"));
     snprintf(url, sizeof url, "%s%s%s", at("/redirect?to="), address_at("SDD_TEST_SERVER_2", "/redirect%3Fto="),
              at("/echo"));
     request.url = url;
@@ -467,23 +428,6 @@ CASE(h9_h14_a_bearer_token_stays_with_its_host)
         fetch(downloader, &r, at("/echo?3"), SDD_OPTION_BYTES_ONLY);
         CHECK(!echoes(&r, "Authorization"));
     }
-
-    /* D22: requests with different credentials do not share. */
-    record first = RECORD_INIT, second = RECORD_INIT;
-    record_submit(downloader, &first, at("/hold/who"), SDD_OPTION_BYTES_ONLY);
-    sdd_transfer_options as_other_transfer = SDD_TRANSFER_OPTIONS_INIT;
-    sdd_download_request as_other = record_request(&second, at("/hold/who"));
-    as_other.transfer = &as_other_transfer;
-    as_other.options = SDD_OPTION_BYTES_ONLY;
-    as_other_transfer.credential = &other;
-    submit(downloader, &as_other);
-    wait_for_requests("/hold/who", 2);
-    release("who");
-    record_wait(&first);
-    record_wait(&second);
-    record_clear(&first);
-    record_clear(&second);
-    record_clear(&r);
     destroy(downloader);
 
     /* The config can have a credential, too. */
@@ -492,20 +436,6 @@ CASE(h9_h14_a_bearer_token_stays_with_its_host)
     downloader = make_downloader(&config);
     fetch(downloader, &r, at("/echo?4"), SDD_OPTION_BYTES_ONLY);
     CHECK(echoes(&r, "Authorization: Bearer abc.def\r\n"));
-}
-
-CASE(h9_a_missing_certificate_is_a_tls_error)
-{
-    sdd_credential credential = SDD_CREDENTIAL_INIT;
-    OWNED_RECORD r = RECORD_INIT;
-    credential.client_certificate = "/nonexistent/client.pem";
-    OWNED_DOWNLOADER downloader = tls_downloader();
-    sdd_transfer_options transfer = SDD_TRANSFER_OPTIONS_INIT;
-    sdd_download_request request = request_of(address_at("SDD_TEST_TLS", "/png/rgb8.png"));
-    request.transfer = &transfer;
-    transfer.credential = &credential;
-    fetch_request(downloader, &r, request);
-    CHECK_ENDED(&r, SDD_ERROR_TLS, SDD_DETAIL_TLS_CLIENT_CERTIFICATE);
 }
 
 /* --------------------------------------------------------------------------------- the response */
@@ -620,27 +550,6 @@ CASE(k5_z21_metrics_and_timings)
         CHECK(r.metrics.tls_us > 0 && r.metrics.connect_us > 0 && r.metrics.redirects == 0);
     }
     destroy(downloader);
-}
-
-/* Nobody is named unless a credential is given, to the downloader or with the request. */
-CASE(g7_by_default_there_is_no_credential)
-{
-    OWNED_DOWNLOADER downloader = make_downloader(NULL);
-    sdd_credential credential = SDD_CREDENTIAL_INIT;
-    OWNED_RECORD r = RECORD_INIT;
-    fetch_request(downloader, &r, request_of(at("/echo?nobody")));
-    CHECK(!echoes(&r, "Authorization") && !echoes(&r, "Cookie"));
-    fetch_request(downloader, &r, request_of(at("/challenge/basic?nobody")));
-    CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE, 0);
-    CHECK(r.http_status == 401 && requests_of("/challenge/basic?nobody") == 1);
-    credential.username = "user";
-    credential.password = "secret";
-    CHECK_STATUS(sdd_downloader_set_credential(downloader, &credential), SDD_OK);
-    fetch_request(downloader, &r, request_of(at("/challenge/basic?somebody")));
-    CHECK_ENDED(&r, SDD_OK, 0);
-    CHECK_STATUS(sdd_downloader_set_credential(downloader, NULL), SDD_OK);
-    fetch_request(downloader, &r, request_of(at("/challenge/basic?again")));
-    CHECK(r.http_status == 401 && requests_of("/challenge/basic?again") == 1);
 }
 
 static int64_t largest_expected; /* of the counts before the last one, which has the size of the whole */

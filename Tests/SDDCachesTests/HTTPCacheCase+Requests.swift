@@ -94,6 +94,9 @@ extension HTTPCacheCase {
             "9111 §5.2.1.6: no-transform is ignored", ["Cache-Control: max-age=60"],
             ask: ["Cache-Control: no-transform"], gives: .fresh(age: 0)),
         .init(
+            "9111 §5.2.3: unknown directives are ignored", ["Cache-Control: max-age=60"],
+            ask: ["Cache-Control: frobnicate=1"], gives: .fresh(age: 0)),
+        .init(
             "9111 §5.2.1.7: only-if-cached with a fresh response", ["Cache-Control: max-age=60"],
             ask: ["Cache-Control: only-if-cached"], gives: .fresh(age: 0)),
         .init(
