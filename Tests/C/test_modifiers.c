@@ -138,41 +138,6 @@ CASE(h7_a_body_may_be_removed)
     }
 }
 
-static sdd_status make_mistakes(sdd_draft *draft, void *user_data)
-{
-    (void)user_data;
-    static const struct { const char *name, *value; } bad[] = {
-        { "", "v" }, { "X Y", "v" }, { "X\r\nY", "v" }, { "X", "a\r\nY: b" }, { "X", "a\nb" }, { "X", "\x01" },
-    };
-    static const char *const urls[] = { "", "nonsense", "ftp://127.0.0.1/", "http://127.0.0.1/a b", "file:///x" };
-    static const char *const methods[] = { "", "GE T", "GET\r\n" };
-    char *volatile none = NULL;
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        CHECK_STATUS(sdd_draft_set_header(draft, bad[i].name, bad[i].value), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_draft_set_header(draft, none, "v"), SDD_ERROR_INVALID_ARGUMENT);
-    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++)
-        CHECK_STATUS(sdd_draft_set_url(draft, urls[i]), SDD_ERROR_INVALID_URL);
-    CHECK_STATUS(sdd_draft_set_url(draft, none), SDD_ERROR_INVALID_URL);
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
-        CHECK_STATUS(sdd_draft_set_method(draft, methods[i]), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_draft_set_method(draft, none), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_draft_set_body(draft, "x", 1), SDD_ERROR_INVALID_ARGUMENT); /* a GET has no body */
-    CHECK_STATUS(sdd_draft_set_method(draft, "POST"), SDD_OK);
-    CHECK_STATUS(sdd_draft_set_body(draft, none, 1), SDD_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(sdd_draft_set_method(draft, "GET"), SDD_OK);
-    CHECK(sdd_draft_header(draft, none) == NULL && sdd_draft_header(draft, "") == NULL);
-    CHECK_TEXT(sdd_draft_url(draft), at("/echo?mistakes"));
-    return SDD_OK;
-}
-
-CASE(h7_mistakes_leave_the_draft_as_it_was)
-{
-    sdd_modifiers modifiers = modifiers_of(make_mistakes, NULL, NULL);
-    OWNED_RECORD r = RECORD_INIT;
-    fetch_modified(NULL, &r, at("/echo?mistakes"), &modifiers);
-    CHECK(echoes(&r, "GET /echo?mistakes HTTP/1.1\r\n") && !echoes(&r, "X:") && !echoes(&r, "Y:"));
-}
-
 static sdd_status refuse(sdd_draft *draft, void *user_data)
 {
     (void)draft, (void)user_data;
