@@ -210,26 +210,6 @@ CASE(z14_a_function_gives_items_to_a_waiting_application)
     end_batch(batch);
 }
 
-CASE(z14_a_function_is_not_asked_after_a_cancel)
-{
-    giver g = { NULL, pthread_self(), 0, 50, "" };
-    sdd_batch_config config = config_of(NULL, 0);
-    sdd_batch_item item;
-    int taken = 0;
-    config.next = give;
-    config.user_data = &g;
-    config.look_ahead = 3;
-    config.options = SDD_OPTION_BYTES_ONLY;
-    sdd_batch *batch = make_batch(&config);
-    CHECK_STATUS(sdd_batch_cancel(batch), SDD_OK);
-    while (take_one(batch, &item)) {
-        let_go(&item);
-        taken++;
-    }
-    CHECK(taken == 3 && g.given == 3);
-    end_batch(batch);
-}
-
 /* --------------------------------------------------------------------------------- bad items */
 
 static int64_t items_with(sdd_batch *batch, sdd_status error, int32_t detail, int32_t http_status)

@@ -413,30 +413,6 @@ CASE(z11_a_request_does_not_wait_for_the_rest)
     CHECK(same_rows(early.image, whole.image, sdd_image_height(whole.image)));
 }
 
-/* The transfer ends early only if all requests that share it allow that. */
-CASE(z11_all_requests_must_allow_it)
-{
-    const char *const url = at("/steps/all?at=33000&file=large/progressive.jpg");
-    sdd_decode_options options = SDD_DECODE_OPTIONS_INIT;
-    OWNED_DOWNLOADER downloader = make_downloader(NULL);
-    album a = ALBUM_INIT;
-    OWNED_RECORD all = RECORD_INIT;
-    record_submit(downloader, &all, url, SDD_OPTION_BYTES_ONLY);
-    sdd_download_request request = album_request(&a, url);
-    options.target_width = 40;
-    request.decode = &options;
-    request.options |= SDD_OPTION_STOP_WHEN_COMPLETE;
-    submit(downloader, &request);
-    record_wait_received(&all, 33000);
-    record_wait_received(&a.r, 33000);
-    CHECK(record_is_open(&a.r) && record_is_open(&all));
-    release("all.1");
-    record_wait(&a.r);
-    record_wait(&all);
-    CHECK(a.r.bytes != NULL && a.r.bytes == all.bytes && a.r.metrics.saved_bytes == 0);
-    album_clear(&a);
-}
-
 /* The limits are the number of a picture's scans, and how many more scans each preview must show. */
 CASE(z20_the_limits_hold)
 {
