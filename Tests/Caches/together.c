@@ -50,16 +50,27 @@ static void fetch_once(const char *how, const char *folder, const char *url, con
     CHECK_STATUS(sdd_cache_destroy(cache), SDD_OK);
 }
 
-static void start_all_to(const char *how, worker *workers, const char *folder, const char *url, const char *wait_ms)
+/* The workers of a case, and the folder of their caches. */
+static worker workers[WORKERS];
+static char folder[512];
+
+#define RUN_IN_FOLDER(function) \
+    do { \
+        snprintf(folder, sizeof folder, "%s", new_folder()); \
+        RUN(function); \
+        remove_folder(folder); \
+    } while (0)
+
+static void start_all_to(const char *how, const char *url, const char *wait_ms)
 {
     for (int i = 0; i < WORKERS; i++) workers[i] = START(NULL, how, folder, url, wait_ms);
     for (int i = 0; i < WORKERS; i++) CHECK_TEXT(hear(&workers[i]), "ready");
     for (int i = 0; i < WORKERS; i++) order_worker(&workers[i], "go");
 }
 
-static void start_all(worker *workers, const char *folder, const char *url, const char *wait_ms)
+static void start_all(const char *url, const char *wait_ms)
 {
-    start_all_to("fetch", workers, folder, url, wait_ms);
+    start_all_to("fetch", url, wait_ms);
 }
 
 /* Checks the worker's result and returns how long it took, in milliseconds. */
@@ -74,7 +85,7 @@ static int hear_end(worker *w, int expected)
     return took;
 }
 
-static int longest_of(worker *workers, int expected)
+static int longest_of(int expected)
 {
     int longest = 0;
     for (int i = 0; i < WORKERS; i++) {
@@ -87,7 +98,7 @@ static int longest_of(worker *workers, int expected)
 }
 
 /* Returns the process that holds the only lock. */
-static pid_t owner_of_lock(const char *folder)
+static pid_t owner_of_lock(void)
 {
     char path[1200];
     long owner = 0;
@@ -114,16 +125,16 @@ static long requests_to(const char *name)
     return requests_of(path);
 }
 
-static worker *worker_with(worker *workers, pid_t pid)
+static worker *worker_with(pid_t pid)
 {
     for (int i = 0; i < WORKERS; i++)
         if (workers[i].pid == pid) return &workers[i];
     FAIL("the owner, %d, is not a living worker; %ld requests", (int)pid, requests_to("killed"));
 }
 
-static void kill_owner(worker *workers, const char *folder)
+static void kill_owner(void)
 {
-    worker *owner = worker_with(workers, owner_of_lock(folder));
+    worker *owner = worker_with(owner_of_lock());
     kill(owner->pid, SIGKILL);
     end_of(owner);
     owner->pid = 0;
@@ -148,34 +159,27 @@ static void wait_for_request_to(const char *name, int count)
 
 static void one_downloads_for_all(void)
 {
-    worker workers[WORKERS];
-    char folder[512];
-    snprintf(folder, sizeof folder, "%s", new_folder());
-    start_all(workers, folder, at(held("all")), "60000");
+    start_all(at(held("all")), "60000");
     wait_for_request_to("all", 1);
     release("all");
-    longest_of(workers, SDD_OK);
+    longest_of(SDD_OK);
     CHECK_EQUAL(requests_to("all"), 1);
-    remove_folder(folder);
 }
 
 /* For loads the cache's own rules apply, whatever HTTP says. */
 static void one_loads_for_all(void)
 {
-    worker workers[WORKERS];
-    char folder[512], url[300];
-    snprintf(folder, sizeof folder, "%s", new_folder());
+    char url[300];
     snprintf(url, sizeof url, "%s", atf("/hold/loads?after=20000&size=%d&header=Cache-Control:%%20no-store", SIZE));
-    start_all_to("load", workers, folder, url, "60000");
+    start_all_to("load", url, "60000");
     wait_for_request_to("loads", 1);
     release("loads");
-    longest_of(workers, SDD_OK);
+    longest_of(SDD_OK);
     CHECK_EQUAL(requests_to("loads"), 1);
-    remove_folder(folder);
 }
 
 /* Starts one process, which is alone until its load has begun, and then the others. */
-static void start_one_first(worker *workers, const char *folder, const char *url, const char *request)
+static void start_one_first(const char *url, const char *request)
 {
     workers[0] = START(NULL, "load", folder, url, "60000");
     CHECK_TEXT(hear(&workers[0]), "ready");
@@ -189,101 +193,79 @@ static void start_one_first(worker *workers, const char *folder, const char *url
 /* A process that is alone takes no claim; those that come later find its download all the same. */
 static void one_that_began_alone_loads_for_all(void)
 {
-    worker workers[WORKERS];
-    char folder[512], url[300];
-    snprintf(folder, sizeof folder, "%s", new_folder());
+    char url[300];
     snprintf(url, sizeof url, "%s", at(held("alone")));
-    start_one_first(workers, folder, url, "alone");
+    start_one_first(url, "alone");
     release("alone");
-    longest_of(workers, SDD_OK);
+    longest_of(SDD_OK);
     CHECK_EQUAL(requests_to("alone"), 1);
-    remove_folder(folder);
 }
 
 static void the_next_process_continues_when_one_that_began_alone_is_killed(void)
 {
-    worker workers[WORKERS];
-    char folder[512], url[300];
-    snprintf(folder, sizeof folder, "%s", new_folder());
+    char url[300];
     snprintf(url, sizeof url, "%s", at(held("first")));
-    start_one_first(workers, folder, url, "first");
+    start_one_first(url, "first");
     kill(workers[0].pid, SIGKILL);
     end_of(&workers[0]);
     workers[0].pid = 0;
     wait_for_request_to("first", 2);
     int64_t began = milliseconds_now();
     release("first");
-    longest_of(workers, SDD_OK);
+    longest_of(SDD_OK);
     if (milliseconds_now() - began > 10000) FAIL("the others hung");
     CHECK_EQUAL(requests_to("first"), 2);
-    remove_folder(folder);
 }
 
 /* The others do not wait for one another when the first has nothing to store. */
 static void no_process_waits_long_for_one_that_began_alone(void)
 {
-    worker workers[WORKERS];
-    char folder[512];
-    snprintf(folder, sizeof folder, "%s", new_folder());
-    start_one_first(workers, folder, at("/hold/gone?status=404"), "gone");
+    start_one_first(at("/hold/gone?status=404"), "gone");
     int64_t began = milliseconds_now();
     release("gone");
-    longest_of(workers, SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
+    longest_of(SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
     if (milliseconds_now() - began > 3000) FAIL("the others waited for one another");
     CHECK(requests_to("gone") <= WORKERS);
-    remove_folder(folder);
 }
 
 static void the_next_process_continues_when_one_is_killed(void)
 {
-    worker workers[WORKERS];
-    char folder[512];
-    snprintf(folder, sizeof folder, "%s", new_folder());
-    start_all(workers, folder, at(held("killed")), "60000");
+    start_all(at(held("killed")), "60000");
     for (int i = 1; i <= 4; i++) {
         wait_for_request_to("killed", i);
-        if (i < 4) kill_owner(workers, folder);
+        if (i < 4) kill_owner();
     }
     int64_t began = milliseconds_now();
     release("killed");
-    longest_of(workers, SDD_OK);
+    longest_of(SDD_OK);
     if (milliseconds_now() - began > 10000) FAIL("the others hung");
     CHECK_EQUAL(requests_to("killed"), 4);
-    remove_folder(folder);
 }
 
 static void no_process_hangs_when_one_is_stopped(void)
 {
-    worker workers[WORKERS];
-    char folder[512];
-    snprintf(folder, sizeof folder, "%s", new_folder());
-    start_all(workers, folder, at(held("stopped")), "300");
+    start_all(at(held("stopped")), "300");
     wait_for_request_to("stopped", 1);
-    worker *owner = worker_with(workers, owner_of_lock(folder)), stopped = *owner;
+    worker *owner = worker_with(owner_of_lock()), stopped = *owner;
     kill(stopped.pid, SIGSTOP);
     owner->pid = 0;
     release("stopped");
-    int longest = longest_of(workers, SDD_OK);
+    int longest = longest_of(SDD_OK);
     if (longest > 6000) FAIL("one waited for %d ms, not 300", longest);
     kill(stopped.pid, SIGCONT);
     hear_end(&stopped, SDD_OK);
     CHECK_ENDS_WELL(&stopped);
     CHECK(requests_to("stopped") <= WORKERS);
-    remove_folder(folder);
 }
 
 /* A response that may not be stored cannot be shared: every process asks for itself, and not one after the other, which
    would take 16 * 400 ms. */
 static void check_not_shared(const char *path, sdd_status expected)
 {
-    worker workers[WORKERS];
-    char folder[512];
-    snprintf(folder, sizeof folder, "%s", new_folder());
-    start_all(workers, folder, at(path), "60000");
-    int longest = longest_of(workers, expected);
+    start_all(at(path), "60000");
+    int longest = longest_of(expected);
     if (longest > 3000) FAIL("one waited for %d ms", longest);
     printf("%s: %d ms\n", path, longest);
-    remove_folder(folder);
 }
 
 static void no_process_waits_for_an_unstorable_response(void)
@@ -308,15 +290,15 @@ int main(int count, char **words)
     if (count == 5) return fetch_once(words[1], words[2], words[3], words[4]), 0;
     for (int i = 0; i < amount(1, 10); i++) {
         order("/reset-stats");
-        RUN(one_downloads_for_all);
-        RUN(one_loads_for_all);
-        RUN(one_that_began_alone_loads_for_all);
-        RUN(the_next_process_continues_when_one_that_began_alone_is_killed);
-        RUN(no_process_waits_long_for_one_that_began_alone);
-        RUN(the_next_process_continues_when_one_is_killed);
-        RUN(no_process_hangs_when_one_is_stopped);
-        RUN(no_process_waits_for_an_unstorable_response);
-        RUN(no_process_waits_for_a_missing_url);
+        RUN_IN_FOLDER(one_downloads_for_all);
+        RUN_IN_FOLDER(one_loads_for_all);
+        RUN_IN_FOLDER(one_that_began_alone_loads_for_all);
+        RUN_IN_FOLDER(the_next_process_continues_when_one_that_began_alone_is_killed);
+        RUN_IN_FOLDER(no_process_waits_long_for_one_that_began_alone);
+        RUN_IN_FOLDER(the_next_process_continues_when_one_is_killed);
+        RUN_IN_FOLDER(no_process_hangs_when_one_is_stopped);
+        RUN_IN_FOLDER(no_process_waits_for_an_unstorable_response);
+        RUN_IN_FOLDER(no_process_waits_for_a_missing_url);
     }
     return 0;
 }

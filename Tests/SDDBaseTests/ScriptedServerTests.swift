@@ -5,9 +5,11 @@ import Testing
 
 /// Checks through a bare socket that the test server does what its README says.
 @Suite struct ScriptedServerTests {
+    private let server: ScriptedServer
+
+    init() throws { server = try ScriptedServer() }
+
     @Test func sendsTheBytesItPromises() throws {
-        // given
-        let server = try ScriptedServer()
         // when
         let reply = try exchange(with: server, "/ok?size=70000&close")
         // then
@@ -32,7 +34,6 @@ import Testing
 
     @Test func failsAsOftenAsRequested() throws {
         // given
-        let server = try ScriptedServer()
         let target = "/recover?fails=2&by=429&failing-header=Retry-After:%207&text=good&close"
         // when
         let replies = try (0..<3).map { _ in try exchange(with: server, target).text }
@@ -48,7 +49,6 @@ import Testing
 
     @Test func reusesAConnectionAndRecordsInOrder() throws {
         // given
-        let server = try ScriptedServer()
         let first = "GET /ok?size=1 HTTP/1.1\r\nX-Test: a\r\n\r\n"
         let second = "POST /echo?close HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"
         // when
@@ -66,7 +66,6 @@ import Testing
 
     @Test func holdsARequestUntilItIsReleased() throws {
         // given
-        let server = try ScriptedServer()
         let replies = Recorder<String>()
         let client = try NativeThread(name: "client") {
             replies.record((try? exchange(with: server, "/hold/a?text=held&close"))?.text ?? "")
@@ -82,8 +81,6 @@ import Testing
     }
 
     @Test func remembersAReleaseBeforeTheRequest() throws {
-        // given
-        let server = try ScriptedServer()
         // when
         server.release("*")
         // then
@@ -93,7 +90,6 @@ import Testing
 
     @Test func noticesThatAHeldClientDisconnects() throws {
         // given
-        let server = try ScriptedServer()
         let client = try connectToLoopback(port: server.port)
         let request = Array("GET /silence HTTP/1.1\r\n\r\n".utf8)
         #expect(send(client, request, request.count, Int32(MSG_NOSIGNAL)) == request.count)
@@ -107,7 +103,6 @@ import Testing
     @Test(arguments: ["/silence", "/hold/x", "/endless", "/stall", "/header-flood", "/trickle?every=100000"])
     func stopsDuringAnyReply(target: String) throws {
         // given
-        let server = try ScriptedServer()
         let client = try connectToLoopback(port: server.port)
         defer { close(client) }
         let request = Array("GET \(target) HTTP/1.1\r\n\r\n".utf8)
@@ -121,8 +116,6 @@ import Testing
     }
 
     @Test func refusesURLsThatItDoesNotUnderstand() throws {
-        // given
-        let server = try ScriptedServer()
         // when, then
         #expect(try exchange(with: server, "/ok?size=many&close").text.hasPrefix("HTTP/1.1 400 "))
         #expect(try exchange(with: server, "/unheard-of?close").text.hasPrefix("HTTP/1.1 404 "))
@@ -131,7 +124,6 @@ import Testing
 
     @Test func servesManyConnectionsAtOnce() throws {
         // given
-        let server = try ScriptedServer()
         let replies = Recorder<Bool>()
         // when
         let clients = try (0..<200).map { number in

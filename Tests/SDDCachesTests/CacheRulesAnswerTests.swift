@@ -3,32 +3,13 @@ import SDDCaches
 import Testing
 
 @Suite struct CacheRulesAnswerTests {
-    @Test("current age", arguments: HTTPCacheCase.ages)
-    func age(_ test: HTTPCacheCase) { #expect(test.answer == test.gives) }
-
-    @Test("freshness lifetime", arguments: HTTPCacheCase.lifetimes)
-    func lifetime(_ test: HTTPCacheCase) { #expect(test.answer == test.gives) }
-
-    @Test("heuristic lifetime", arguments: HTTPCacheCase.heuristics)
-    func heuristic(_ test: HTTPCacheCase) { #expect(test.answer == test.gives) }
-
-    @Test("parsing of directives", arguments: HTTPCacheCase.parsing)
-    func parsing(_ test: HTTPCacheCase) { #expect(test.answer == test.gives) }
-
-    @Test("directives of responses", arguments: HTTPCacheCase.directives)
-    func directive(_ test: HTTPCacheCase) { #expect(test.answer == test.gives) }
-
-    @Test("conditional requests", arguments: HTTPCacheCase.validators)
-    func validator(_ test: HTTPCacheCase) { #expect(test.answer == test.gives) }
-
-    @Test("directives of requests", arguments: HTTPCacheCase.requests)
-    func request(_ test: HTTPCacheCase) { #expect(test.answer == test.gives) }
-
-    @Test("offline", arguments: HTTPCacheCase.offline)
-    func offline(_ test: HTTPCacheCase) { #expect(test.answer == test.gives) }
-
-    @Test("variants", arguments: HTTPCacheCase.variants)
-    func variant(_ test: HTTPCacheCase) { #expect(test.answer == test.gives) }
+    @Test(
+        arguments: [
+            HTTPCacheCase.ages, HTTPCacheCase.lifetimes, HTTPCacheCase.heuristics, HTTPCacheCase.parsing,
+            HTTPCacheCase.directives, HTTPCacheCase.validators, HTTPCacheCase.requests, HTTPCacheCase.offline,
+            HTTPCacheCase.variants,
+        ].joined())
+    func answers(_ test: HTTPCacheCase) { #expect(test.answer == test.gives) }
 
     @Test("9111 §4, §5.2.1.7, §4.2.4: no response is stored")
     func nothingStored() {

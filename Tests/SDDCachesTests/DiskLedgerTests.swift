@@ -6,6 +6,10 @@ import Testing
 @testable import SDDCaches
 
 @Suite struct DiskLedgerTests {
+    private let fixture: DiskFixture
+
+    init() throws { fixture = try DiskFixture() }
+
     private func expected(_ fixture: DiskFixture) throws -> DiskTotals {
         let blocks = try fixture.entries().map { try fixture.stat($0, "%b") * 512 }
         return DiskTotals(bytes: blocks.reduce(0, +), count: Int64(blocks.count))
@@ -13,7 +17,6 @@ import Testing
 
     @Test func countsTheChangesOfAllStores() throws {
         // given
-        let fixture = try DiskFixture()
         let stores = [try fixture.store(), try fixture.soundStore()]
         var random = SeededRandom(seed: 7)
         // when
@@ -34,7 +37,6 @@ import Testing
     }
 
     @Test func openingExaminesNoEntry() throws {
-        let fixture = try DiskFixture()
         for number in 0..<50 { try fixture.soundStore().write("k\(number)", [1]) }
         // One directory and two subdirectories, each of which is created, opened and checked, and the file with the
         // secret key.
@@ -46,7 +48,6 @@ import Testing
 
     @Test func changesDuringACountAreCountedOnce() throws {
         // given
-        let fixture = try DiskFixture()
         let store = try fixture.store()
         for number in 0..<2000 { try store.write("k\(number)", [1]) }
         let count = try store.beginCount()
@@ -76,7 +77,6 @@ import Testing
     }
 
     @Test func openingDoesNotRebuildIt() throws {
-        let fixture = try DiskFixture()
         let store = try fixture.store()
         #expect(try store.totals() == DiskTotals())
         try store.write("k", [1])
@@ -86,7 +86,6 @@ import Testing
 
     @Test(arguments: ["rm", "truncate -s 0", "truncate -s 39", "cp /etc/passwd"])
     func isRebuiltWhenMissingOrDamaged(command: String) throws {
-        let fixture = try DiskFixture()
         let store = try fixture.store()
         _ = try store.totals()
         for index in 0..<5 { try store.write("k\(index)", randomBytes(5000)) }
@@ -99,7 +98,6 @@ import Testing
     }
 
     @Test func anIncompleteRecordIsDetectedWithTheNext() throws {
-        let fixture = try DiskFixture()
         let store = try fixture.store()
         _ = try store.totals()
         for index in 0..<5 { try store.write("k\(index)", randomBytes(5000)) }
@@ -111,7 +109,6 @@ import Testing
     }
 
     @Test func aChangedBitIsDetectedAndTheLedgerRebuilt() throws {
-        let fixture = try DiskFixture()
         let store = try fixture.store()
         _ = try store.totals()
         for index in 0..<3 { try store.write("k\(index)", randomBytes(5000)) }
@@ -155,7 +152,6 @@ import Testing
     }
 
     @Test func withoutALedgerAStoreCountsForItself() throws {
-        let fixture = try DiskFixture()
         fixture.files.plan = .init(kind: .rename, errno: ENOSPC)
         let store = try fixture.store()
         #expect(try store.totals() == DiskTotals())

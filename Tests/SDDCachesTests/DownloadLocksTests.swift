@@ -6,6 +6,10 @@ import Testing
 @testable import SDDCaches
 
 @Suite struct DownloadLocksTests {
+    private let fixture: DiskFixture
+
+    init() throws { fixture = try DiskFixture() }
+
     private static func claim(_ store: DiskStore, _ key: String = "k") -> DownloadClaim? {
         guard case .owned(let claim) = store.downloads.claim(key) else { return nil }
         return claim
@@ -23,7 +27,6 @@ import Testing
 
     @Test("Z8: one owner, in all stores of a directory")
     func hasOneOwner() throws {
-        let fixture = try DiskFixture()
         let (a, b) = (try fixture.store(), try fixture.store())
         let owned = try #require(Self.claim(a))
         #expect(isBusy(a) && isBusy(b))
@@ -38,7 +41,6 @@ import Testing
     }
 
     @Test func aUserOfTheDirectoryKnowsWhetherItIsAlone() throws {
-        let fixture = try DiskFixture()
         let store = try fixture.store()
         #expect(!store.downloads.isShared)
         var other: DiskStore? = try fixture.store()
@@ -48,7 +50,6 @@ import Testing
     }
 
     @Test func whoComesLaterFindsTheMarkOfAUserWhoWasAlone() throws {
-        let fixture = try DiskFixture()
         let store = try fixture.store()
         let mark = try #require(store.downloads.markAlone("k"))
         #expect(try locks(fixture).isEmpty)
@@ -61,7 +62,6 @@ import Testing
     }
 
     @Test func aMarkEndsOnce() throws {
-        let fixture = try DiskFixture()
         let store = try fixture.store()
         var first: DownloadMark? = try #require(store.downloads.markAlone("k"))
         first?.release()
@@ -73,7 +73,6 @@ import Testing
 
     @Test(arguments: [FaultyFiles.Plan(kind: .lock), FaultyFiles.Plan(isOnLocalDisk: false)])
     func aDirectoryWhoseUsersAreNotToldCountsAsShared(_ plan: FaultyFiles.Plan) throws {
-        let fixture = try DiskFixture()
         fixture.files.plan = plan
         let store = try fixture.store()
         fixture.files.plan = FaultyFiles.Plan()
@@ -81,14 +80,12 @@ import Testing
     }
 
     @Test func aDeadOwnersLockIsFree() throws {
-        let fixture = try DiskFixture()
         let store = try fixture.store()
         try fixture.put(Self.name, Array("1-2-3".utf8))
         #expect(Self.claim(store) != nil)
     }
 
     @Test func theHeirOfADeadOwnerKeepsItsNumber() throws {
-        let fixture = try DiskFixture()
         let store = try fixture.store()
         func number() -> UInt64? {
             if case .busy(let lock) = store.downloads.claim("k") { lock } else { nil }
@@ -118,7 +115,6 @@ import Testing
     }
 
     @Test func aLockThatOutlivesItsOwnerIsBroken() throws {
-        let fixture = try DiskFixture()
         let store = try fixture.store()
         let me = ProcessIdentity.current()
         #expect(me.start > 0 && me.namespace > 0 && !me.isGone)
@@ -134,7 +130,6 @@ import Testing
     }
 
     @Test func anOwnerThatEndsDuringTheCheckLeavesItsNumber() throws {
-        let fixture = try DiskFixture()
         let store = try fixture.store()
         let ended = ProcessIdentity(process: .max, start: 5, namespace: ProcessIdentity.current().namespace)
         let descriptor = try hold(fixture, as: ended)
@@ -149,7 +144,6 @@ import Testing
     }
 
     @Test func aLockTakenOverMeanwhileIsNotBroken() throws {
-        let fixture = try DiskFixture()
         let store = try fixture.store()
         let ended = ProcessIdentity(process: .max, start: 5, namespace: ProcessIdentity.current().namespace)
         let descriptor = try hold(fixture, as: ended)
@@ -164,7 +158,6 @@ import Testing
     }
 
     @Test func aLockWhoseOwnerMayBeAliveIsNotBroken() throws {
-        let fixture = try DiskFixture()
         let store = try fixture.store()
         let me = ProcessIdentity.current()
         let far = ProcessIdentity(process: .max, start: 5, namespace: me.namespace + 1)
@@ -178,7 +171,6 @@ import Testing
 
     @Test func aDownloadThatIsBeingStoredStaysOwnedWithoutADescriptor() throws {
         // given
-        let fixture = try DiskFixture()
         let (a, b) = (try fixture.store(), try fixture.store())
         let before = fixture.files.opened
         let owned = try #require(Self.claim(a))
@@ -202,7 +194,6 @@ import Testing
     }
 
     @Test func theDownloadOfADeadProcessIsTakenOver() throws {
-        let fixture = try DiskFixture()
         let store = try fixture.store()
         let me = ProcessIdentity.current()
         let ended = ProcessIdentity(process: .max, start: 5, namespace: me.namespace)
@@ -219,7 +210,6 @@ import Testing
 
     @Test("a process that is not visible from here counts as alive for some minutes")
     func theDownloadOfAnInvisibleProcessStaysOwnedForAWhile() throws {
-        let fixture = try DiskFixture()
         let store = try fixture.store()
         let far = ProcessIdentity(process: 1, start: 5, namespace: ProcessIdentity.current().namespace + 1)
         try fixture.put(Self.name, Array((far.text + " 5 storing").utf8))
@@ -231,7 +221,6 @@ import Testing
     }
 
     @Test func askingForTheOwnerTakesNoLock() throws {
-        let fixture = try DiskFixture()
         let store = try fixture.store()
         #expect(store.downloads.owner(of: "k") == nil)
         #expect(try locks(fixture).isEmpty)
@@ -246,7 +235,6 @@ import Testing
     }
 
     @Test func reportsThatLocksAreUnavailable() throws {
-        let fixture = try DiskFixture()
         let store = try fixture.store()
         for kind in [FaultyFiles.Kind.open, .lock, .write] {
             fixture.files.plan = .init(kind: kind, errno: ENOLCK)
@@ -265,7 +253,6 @@ import Testing
     }
 
     @Test func onlyOneOfManyThreadsHoldsALock() throws {
-        let fixture = try DiskFixture()
         let stores = [try fixture.soundStore(), try fixture.soundStore()]
         let holders = Monitor((now: 0, most: 0, all: 0))
         let threads = try (0..<4).map { number in
@@ -284,7 +271,6 @@ import Testing
     }
 
     @Test func aTrimRemovesOldLocksThatAreNotHeld() throws {
-        let fixture = try DiskFixture()
         let store = try fixture.store()
         try fixture.put("locks/16ada05214aa9a815c6159c4ab557994.lock", [])
         let owned = try #require(Self.claim(store))

@@ -6,6 +6,10 @@ import Testing
 @testable import SDDCaches
 
 @Suite struct PartStoreTests {
+    private let fixture: DiskFixture
+
+    init() throws { fixture = try DiskFixture() }
+
     private static let key = "https://example.com/a.jpg"
     private static let name = "parts/7cff6e664a8bf6783610a2814043d343.part"
     private static let validator = Array("\"e\"".utf8)
@@ -25,7 +29,6 @@ import Testing
     }
 
     @Test func writesThePartAssembledByHand() throws {
-        let fixture = try DiskFixture()
         let store = try fixture.store()
         let writer = try begin(store)
         try append(writer, "first piece")
@@ -37,7 +40,6 @@ import Testing
     }
 
     @Test func readsTheIntactBytesOfADamagedPart() throws {
-        let fixture = try DiskFixture()
         let store = try fixture.store()
         try fixture.put(Self.name, Self.file)
         let part = try #require(try store.parts.open(Self.key))
@@ -66,7 +68,6 @@ import Testing
     @Test("Z17: resumes after the intact bytes")
     func resumes() throws {
         // given
-        let fixture = try DiskFixture()
         let store = try fixture.store()
         try fixture.put(Self.name, Array(Self.file.dropLast()))
         let part = try #require(try store.parts.open(Self.key))
@@ -82,7 +83,6 @@ import Testing
     }
 
     @Test func doesNotResumeAReplacedPart() throws {
-        let fixture = try DiskFixture()
         let store = try fixture.store()
         try begin(store).close()
         let part = try #require(try store.parts.open(Self.key))
@@ -97,7 +97,6 @@ import Testing
     }
 
     @Test func aReplacedWriterDoesNoHarm() throws {
-        let fixture = try DiskFixture()
         let store = try fixture.store()
         let first = try begin(store)
         let second = try begin(store)
@@ -111,7 +110,6 @@ import Testing
     }
 
     @Test func respectsItsBudget() throws {
-        let fixture = try DiskFixture()
         let store = try fixture.store()
         let writer = try begin(store, mostBytes: 200)
         try append(writer, "first piece")
@@ -123,7 +121,6 @@ import Testing
     }
 
     @Test func aFullDiskLeavesThePartUnchanged() throws {
-        let fixture = try DiskFixture()
         let store = try fixture.store()
         let writer = try begin(store)
         try append(writer, "first piece")
@@ -136,7 +133,6 @@ import Testing
 
     @Test("Z17: a trim enforces the budget and the age limit")
     func trimsParts() throws {
-        let fixture = try DiskFixture()
         let store = try fixture.store()
         for (index, age) in [30, 20, 10].enumerated() {
             try store.parts.begin("k\(index)", validator: [], mostBytes: 1 << 20).close()

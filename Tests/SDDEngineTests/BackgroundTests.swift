@@ -6,6 +6,10 @@ import Testing
 
 /// The application in the background, O4, and suspension, D19.
 @Suite struct BackgroundTests {
+    private let driver: Driver
+
+    init() throws { driver = try Driver() }
+
     private func submit(_ driver: Driver, _ number: Int, continues: Bool) throws -> UInt64 {
         try driver.submit(number) { $0.continuesInBackground = continues }
     }
@@ -33,7 +37,6 @@ import Testing
 
     @Test("O4: no grace time ends continuing transfers at once; an infinite one never", arguments: [0, -1] as [Int64])
     func noGraceTimeAndAnInfiniteOne(grace: Int64) throws {
-        let driver = try Driver()
         let token = try submit(driver, 0, continues: true)
         _ = driver.commands()
         driver.enterBackground(grace: grace)
@@ -44,7 +47,6 @@ import Testing
 
     @Test("O4: nothing starts in the background")
     func nothingStartsInTheBackground() throws {
-        let driver = try Driver()
         driver.enterBackground(grace: -1)
         _ = try submit(driver, 0, continues: true)
         driver.setRules { $0.maxConcurrent = 9 }
@@ -56,7 +58,6 @@ import Testing
 
     @Test("O4: after another call the new grace time counts")
     func theNewGraceTimeCounts() throws {
-        let driver = try Driver()
         let token = try submit(driver, 0, continues: true)
         driver.enterBackground(grace: 100)
         driver.now += 99
@@ -71,7 +72,6 @@ import Testing
 
     @Test("O4: a transfer continues while one of its requests may: joins and leavings resume and pause it")
     func joinsAndLeavingsResumeAndPause() throws {
-        let driver = try Driver()
         let plain = try submit(driver, 0, continues: false)
         _ = driver.commands()
         driver.enterBackground(grace: -1)
@@ -85,7 +85,6 @@ import Testing
 
     @Test("O4: a request that refuses the response leaves, which may pause the transfer")
     func theRefusalOfTheContinuingRequestPauses() throws {
-        let driver = try Driver()
         try driver.submit(0) { $0.acceptance = try Sample.acceptance(statuses: "*") }
         _ = try submit(driver, 0, continues: true)
         driver.enterBackground(grace: -1)
@@ -96,7 +95,6 @@ import Testing
 
     @Test("O4: in the foreground the most urgent transfer resumes first")
     func theMostUrgentResumesFirst() throws {
-        let driver = try Driver()
         for (number, priority) in [Priority.low, .high, .low, .veryHigh].enumerated() {
             try driver.submit(number, priority: priority)
         }
@@ -124,7 +122,6 @@ import Testing
 
     @Test("O4: a received body is decoded and delivered in the background")
     func receivedBodiesAreDelivered() throws {
-        let driver = try Driver()
         let token = try driver.submit(0)
         driver.answer(1)
         driver.enterBackground(grace: 0)
@@ -134,7 +131,6 @@ import Testing
 
     @Test("D19: while suspended nothing starts; running transfers continue, waiting ones can be cancelled and joined")
     func suspensionStartsNothing() throws {
-        let driver = try Driver()
         let running = try driver.submit(0, pixels: false)
         driver.suspend(true)
         #expect(driver.table.slots.isSuspended)

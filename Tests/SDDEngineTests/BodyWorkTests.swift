@@ -6,6 +6,10 @@ import Testing
 
 /// Functions of the application for responses and bodies: B3 of the contract.
 @Suite struct BodyWorkTests {
+    private let driver: Driver
+
+    init() throws { driver = try Driver() }
+
     private func work(
         _ modifier: BodyWork.Modifier? = nil, transform: BodyWork.Transform? = nil, identity: UInt = 1
     ) -> BodyWork {
@@ -16,14 +20,12 @@ import Testing
     func equalWorkShares() throws {
         let (first, same, other) = (work(), work(), work(identity: 2))
         #expect(first == same && first != other)
-        let driver = try Driver()
         for work in [first, same, other] { try driver.submit(0) { $0.bodyWork = work } }
         #expect(driver.commands().started == [1, 2])
     }
 
     @Test("B3: a modifier sees the response before it is judged, and its result is judged")
     func aModifierChangesTheStatus() throws {
-        let driver = try Driver()
         let token = try driver.submit(0) {
             $0.bodyWork = work { response in .init(response.status == 404 ? 200 : 500, "image/png") }
         }
@@ -41,7 +43,6 @@ import Testing
 
     @Test("B3 G9: a modifier changes the media type, in any case")
     func aModifierChangesTheType() throws {
-        let driver = try Driver()
         let token = try driver.submit(0, pixels: false) {
             $0.bodyWork = work { .init($0.status, "Image/PNG") }
             $0.acceptance = try Sample.acceptance(types: "image/png")
@@ -55,7 +56,6 @@ import Testing
     @Test("B3 B20: each request judges the modified response for itself")
     func eachRequestJudgesTheModifiedResponse() throws {
         let work = work { _ in .init(404, "") }
-        let driver = try Driver()
         let standard = try driver.submit(0) { $0.bodyWork = work }
         let tolerant = try driver.submit(0, pixels: false) {
             $0.bodyWork = work
@@ -71,7 +71,6 @@ import Testing
 
     @Test("B3: a modifier that refuses ends the request with 2003")
     func aModifierRefuses() throws {
-        let driver = try Driver()
         let tokens = try [true, false].map { pixels in
             try driver.submit(0, pixels: pixels) { $0.bodyWork = work { _ in nil } }
         }
@@ -85,7 +84,6 @@ import Testing
     @Test("B3: a transform gets the whole body and the response, and its result is handed out and decoded")
     func aTransformMakesOtherBytes() throws {
         let other = try Sample.body([7, 8, 9])
-        let driver = try Driver()
         let transform: BodyWork.Transform = { bytes, response in
             bytes.count == 5 && response.status == 206 ? other : nil
         }
@@ -105,7 +103,6 @@ import Testing
 
     @Test("B3: a transform that returns nothing ends the request with 1001 and the detail for it")
     func aTransformReturnsNothing() throws {
-        let driver = try Driver()
         let token = try driver.submit(0) { $0.bodyWork = work(transform: { _, _ in nil }) }
         driver.answer(1)
         driver.work()
@@ -115,7 +112,6 @@ import Testing
 
     @Test("B3 X24: with a transform alone a bad response ends the transfer at once")
     func aTransformDoesNotDelayTheJudgement() throws {
-        let driver = try Driver()
         let token = try driver.submit(0) { $0.bodyWork = work(transform: { bytes, _ in bytes }) }
         _ = driver.commands()
         driver.respond(1, 404)
@@ -125,7 +121,6 @@ import Testing
 
     @Test("B3: with both, the refusal of the response comes before the transform's failure")
     func theRefusalComesBeforeTheTransform() throws {
-        let driver = try Driver()
         let work = work({ _ in .init(404, "") }, transform: { _, _ in nil })
         let standard = try driver.submit(0) { $0.bodyWork = work }
         let tolerant = try driver.submit(0) {
@@ -140,7 +135,6 @@ import Testing
 
     @Test("B3: with both, the transform gets the server's response, and each is called once for all requests")
     func bothAreCalledOnce() throws {
-        let driver = try Driver()
         let work = work(
             { _ in .init(299, "image/png") }, transform: { bytes, response in response.status == 200 ? bytes : nil })
         let tokens = try (0..<3).map { _ in try driver.submit(0) { $0.bodyWork = work } }
@@ -154,7 +148,6 @@ import Testing
 
     @Test("X40: a request that joins before or during the application's work gets its result")
     func lateJoinersGetTheResultOfTheWork() throws {
-        let driver = try Driver()
         let work = work(transform: { bytes, _ in bytes })
         try driver.submit(0) { $0.bodyWork = work }
         driver.answer(1)
@@ -172,7 +165,6 @@ import Testing
 
     @Test("X11: the result of work that no request waits for any more is dropped")
     func aLateOutcomeIsDropped() throws {
-        let driver = try Driver()
         let token = try driver.submit(0) { $0.bodyWork = work() }
         driver.answer(1)
         _ = driver.nextWork()

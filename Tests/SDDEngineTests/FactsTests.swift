@@ -7,8 +7,11 @@ import Testing
 
 /// The facts of a picture: delivered once, and before the end.
 @Suite struct FactsTests {
+    private let driver: Driver
+
+    init() throws { driver = try Driver() }
+
     @Test func factsAreDeliveredOnceToEachRequest() throws {
-        let driver = try Driver()
         let first = try driver.begin(0) { $0.wantsFacts = true }
         let bytes = try driver.submit(0, pixels: false) { $0.wantsFacts = true }
         let other = try driver.submit(0) { $0.wantsPreviews = true }
@@ -28,7 +31,6 @@ import Testing
 
     @Test("also for a body that arrives in one piece")
     func factsOfASmallBodyAreDelivered() throws {
-        let driver = try Driver()
         let token = try driver.submit(0) { $0.wantsFacts = true }
         driver.answer(1)
         _ = driver.nextWork()
@@ -39,7 +41,6 @@ import Testing
 
     @Test(arguments: [nil, CoderError.Kind.corrupt])
     func aRequestForBytesWaitsForTheFacts(failure: CoderError.Kind?) throws {
-        let driver = try Driver()
         let bytes = try driver.submit(0, pixels: false) { $0.wantsFacts = true }
         let plain = try driver.submit(0, pixels: false)
         driver.answer(1, size: 5)
@@ -58,7 +59,6 @@ import Testing
     }
 
     @Test func aBadPictureDoesNotDelayARequestForBytes() throws {
-        let driver = try Driver()
         let pixels = try driver.submit(0)
         let bytes = try driver.submit(0, pixels: false) { $0.wantsFacts = true }
         driver.answer(1)
@@ -71,7 +71,6 @@ import Testing
 
     @Test("when they are known, and no request wants the picture, no more is read")
     func readingEndsWhenTheFactsAreKnown() throws {
-        let driver = try Driver()
         let token = try driver.begin(0, pixels: false) { $0.wantsFacts = true }
         driver.show(1, 100)
         _ = driver.nextPart()
@@ -103,7 +102,6 @@ import Testing
         [true, false])
     func aRequestThatJoinsNeedsNoMoreBytes(end: StepEnd, joinsDuringStep: Bool) throws {
         // given
-        let driver = try Driver()
         _ = try driver.begin(0)
         driver.now += 25_000
         driver.show(1, 100_000)
@@ -126,7 +124,6 @@ import Testing
 
     @Test("facts are delivered once, even if a late request makes the picture decode again")
     func factsAreDeliveredOnceIfThePictureIsDecodedTwice() throws {
-        let driver = try Driver()
         let first = try driver.submit(0) { $0.wantsFacts = true }
         driver.answer(1)
         _ = driver.nextWork()
@@ -144,7 +141,6 @@ import Testing
 
     @Test("they are of the body that the application's transform made", arguments: [true, false])
     func factsAreOfTheTransformedBody(pixels: Bool) throws {
-        let driver = try Driver()
         let token = try driver.submit(0, pixels: pixels) {
             $0.wantsFacts = true
             $0.bodyWork = Sample.bodyWork(1, transforms: true)

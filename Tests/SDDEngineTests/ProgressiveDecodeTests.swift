@@ -8,10 +8,13 @@ import Testing
 
 /// The bodies that are decoded before their last byte, and the steps of that.
 @Suite struct ProgressiveDecodeTests {
+    private let driver: Driver
+
+    init() throws { driver = try Driver() }
+
     // MARK: - Which transfers
 
     @Test func aLargeSlowBodyIsDecodedProgressively() throws {
-        let driver = try Driver()
         _ = try driver.begin(0, expected: 192 << 10)
         driver.receive(1, 1000)
         driver.now += 24_999
@@ -32,7 +35,6 @@ import Testing
             (-1, 196_607, false), (-1, 196_608, true),
         ] as [(Int64, Int64, Bool)])
     func enoughBytesMustBeMissing(expected: Int64, received: Int64, isRead: Bool) throws {
-        let driver = try Driver()
         _ = try driver.begin(0, expected: expected)
         driver.now += 25_000
         driver.receive(1, received)
@@ -55,7 +57,6 @@ import Testing
             },
         ] as [@Sendable (inout DownloadRequest) -> Void])
     func someBodiesAreNeverDecodedProgressively(_ change: @Sendable (inout DownloadRequest) -> Void) throws {
-        let driver = try Driver()
         _ = try driver.begin(0, change: change)
         driver.now += 1_000_000
         driver.receive(1, 500_000)
@@ -65,7 +66,6 @@ import Testing
     /// It is not begun again for the same requests, but for one that wants previews.
     @Test func aStreamMayAskForTheWholeBody() throws {
         // given
-        let driver = try Driver()
         _ = try driver.begin(0)
         driver.now += 25_000
         driver.show(1, 100_000)
@@ -89,7 +89,6 @@ import Testing
     /// A coder of the application has no previews, also not later.
     @Test func aWatchedStreamThatWantsTheWholeBodyEnds() throws {
         // given
-        let driver = try Driver()
         _ = try driver.begin(0) { $0.wantsPreviews = true }
         driver.show(1, 10_000)
         #expect(driver.nextPart()?.part.mayWait == false)
@@ -106,7 +105,6 @@ import Testing
     @Test(
         arguments: [{ $0.wantsFacts = true }, { $0.endsEarly = true }] as [@Sendable (inout DownloadRequest) -> Void])
     func aWatchedStreamMayNotAskForTheWholeBody(_ change: @Sendable (inout DownloadRequest) -> Void) throws {
-        let driver = try Driver()
         _ = try driver.begin(0, change: change)
         driver.show(1, 100_000)
         driver.show(1, 200_000)
@@ -114,7 +112,6 @@ import Testing
     }
 
     @Test func noneStartsWhileABodyWaitsForADecodeThread() throws {
-        let driver = try Driver()
         _ = try driver.begin(0)
         _ = try driver.begin(1)
         driver.now += 25_000
@@ -154,7 +151,6 @@ import Testing
     }
 
     @Test func aLateJoinerThatWatchesStartsIt() throws {
-        let driver = try Driver()
         _ = try driver.begin(0)
         driver.receive(1, 5000)
         #expect(driver.commands().isEmpty)
@@ -170,7 +166,6 @@ import Testing
 
     @Test("X30: at most one step of a transfer is under way")
     func oneStepAtATime() throws {
-        let driver = try Driver()
         _ = try driver.begin(0) { $0.wantsPreviews = true }
         driver.show(1, 5000)
         driver.show(1, 6000)
@@ -185,7 +180,6 @@ import Testing
 
     @Test("each step wakes one thread, and waits until there are enough bytes for it", arguments: [true, false])
     func stepsHaveAMinimumSize(isWatched: Bool) throws {
-        let driver = try Driver()
         _ = try driver.begin(0, expected: 4 << 20) { $0.wantsPreviews = isWatched }
         driver.now += 25_000
         // The least step of a watched transfer is 1 KiB, and with the first preview a 64th of the bytes read, at least
@@ -220,7 +214,6 @@ import Testing
 
     @Test("R3: the step of the most urgent transfer is first, even if it has become so in the queue")
     func stepsGoByPriority() throws {
-        let driver = try Driver()
         for (number, priority) in [Priority.low, .high, .normal].enumerated() {
             _ = try driver.begin(number, priority: priority) { $0.wantsPreviews = true }
         }
@@ -232,7 +225,6 @@ import Testing
     }
 
     @Test func aCompleteBodyGoesFirst() throws {
-        let driver = try Driver()
         _ = try driver.begin(0, priority: .veryHigh) { $0.wantsPreviews = true }
         _ = try driver.begin(1, priority: .veryLow)
         driver.show(1, 5000)
@@ -243,7 +235,6 @@ import Testing
 
     @Test("X10: the stream that began a picture also ends it")
     func theSameStreamDoesTheLastStep() throws {
-        let driver = try Driver()
         let token = try driver.begin(0) { $0.wantsPreviews = true }
         driver.show(1, 5000)
         guard case .advance(let stream, _)? = driver.nextWork()?.step else { throw TestSupportFailure("no step") }
@@ -261,7 +252,6 @@ import Testing
 
     @Test("X30: the last byte arrives during a step: there is no more preview, and the picture once")
     func theLastByteArrivesDuringAStep() throws {
-        let driver = try Driver()
         let token = try driver.begin(0) {
             $0.wantsPreviews = true
             $0.endsEarly = true
@@ -283,7 +273,6 @@ import Testing
     }
 
     @Test func aFailedStepLeavesTheDecodeToTheWholeBody() throws {
-        let driver = try Driver()
         let token = try driver.begin(0) { $0.wantsPreviews = true }
         driver.show(1, 5000)
         _ = driver.nextPart()
@@ -303,7 +292,6 @@ import Testing
     }
 
     @Test func aFailedStepOfACompleteBodyLeavesTheDecodeToo() throws {
-        let driver = try Driver()
         let token = try driver.begin(0) { $0.wantsPreviews = true }
         driver.show(1, 5000)
         _ = driver.nextPart()
@@ -341,7 +329,6 @@ import Testing
 
     @Test("X11 X30: after a cancel nothing is left of it, and nothing is reported", arguments: Standing.allCases)
     func aCancelLeavesNothing(standing: Standing) throws {
-        let driver = try Driver()
         let token = try bring(driver, to: standing)
         let previews = driver.previews[token, default: []].count
         driver.cancel(token)
@@ -356,7 +343,6 @@ import Testing
 
     @Test(arguments: [Standing.begun, .inLine, .working, .workingWithMore, .between])
     func aFailureOfTheTransferLeavesNothing(standing: Standing) throws {
-        let driver = try Driver()
         let token = try bring(driver, to: standing)
         driver.fail(1)
         driver.advanced(1, Made.previews())

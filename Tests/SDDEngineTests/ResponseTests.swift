@@ -7,11 +7,14 @@ import Testing
 
 /// Responses, which each request accepts or refuses for itself.
 @Suite struct ResponseTests {
+    private let driver: Driver
+
+    init() throws { driver = try Driver() }
+
     @Test(
         "X22 X24 G8: by default the statuses 200 to 299 are accepted; another ends the transfer at once, with 2001",
         arguments: [100, 199, 200, 204, 206, 299, 300, 301, 400, 404, 500, 503] as [Int32])
     func acceptsStatus200To299(_ status: Int32) throws {
-        let driver = try Driver()
         let token = try driver.submit(0)
         _ = driver.commands()
         driver.respond(1, status)
@@ -28,7 +31,6 @@ import Testing
         "G8 B20: a set of the request's own",
         arguments: [(404, true), (200, false), (503, true), (504, false)] as [(Int32, Bool)])
     func acceptsAStatusOfItsOwnSet(_ status: Int32, isAccepted: Bool) throws {
-        let driver = try Driver()
         let token = try driver.submit(0, pixels: false) {
             $0.acceptance = try Sample.acceptance(statuses: "404, 500-503")
         }
@@ -39,7 +41,6 @@ import Testing
 
     @Test("X22: a scheme without statuses is not judged by them")
     func acceptsResponsesWithoutAStatus() throws {
-        let driver = try Driver()
         let token = try driver.submit(0, pixels: false)
         driver.respond(1, 0)
         driver.finish(1)
@@ -49,7 +50,6 @@ import Testing
 
     @Test("X23: status 304 is 1002, whatever is accepted", arguments: [nil, "304", "*"] as [String?])
     func notModifiedHasItsOwnError(_ statuses: String?) throws {
-        let driver = try Driver()
         let token = try driver.submit(0) { $0.acceptance = try Sample.acceptance(statuses: statuses) }
         _ = driver.commands()
         driver.respond(1, 304)
@@ -67,7 +67,6 @@ import Testing
             ("*", "", true), (nil, "", true), (nil, "text/html", true), ("IMAGE/PNG", "image/png", true),
         ] as [(String?, String, Bool)])
     func acceptsAMediaType(_ types: String?, type: String, isAccepted: Bool) throws {
-        let driver = try Driver()
         let token = try driver.submit(0, pixels: false) { $0.acceptance = try Sample.acceptance(types: types) }
         _ = driver.commands()
         driver.respond(1, type: type)
@@ -78,7 +77,6 @@ import Testing
 
     @Test("G9: a type may have parameters and any case, which are ignored")
     func readsTheMediaTypeOfAField() throws {
-        let driver = try Driver()
         let token = try driver.submit(0, pixels: false) { $0.acceptance = try Sample.acceptance(types: "image/png") }
         driver.respond(1, type: "Image/PNG; charset=binary")
         driver.finish(1)
@@ -87,7 +85,6 @@ import Testing
 
     @Test("B20 Z4: requests that share a transfer judge for themselves; it continues for those that accept")
     func eachRequestJudgesForItself() throws {
-        let driver = try Driver()
         let standard = try driver.submit(0)
         let tolerant = try driver.submit(0, pixels: false) { $0.acceptance = try Sample.acceptance(statuses: "*") }
         let strict = try driver.submit(0) { $0.acceptance = try Sample.acceptance(statuses: "*", types: "image/*") }
@@ -103,7 +100,6 @@ import Testing
 
     @Test("B20 X40: a request that joins after the response is judged at once")
     func aLateJoinerIsJudgedAtOnce() throws {
-        let driver = try Driver()
         try driver.submit(0) { $0.acceptance = try Sample.acceptance(statuses: "*") }
         driver.respond(1, 404)
         let late = try driver.submit(0)
@@ -114,7 +110,6 @@ import Testing
     }
 
     @Test func aRefusedRequestThatLeavesLowersThePriority() throws {
-        let driver = try Driver()
         try driver.submit(0, priority: .veryHigh)
         try driver.submit(0, priority: .low) { $0.acceptance = try Sample.acceptance(statuses: "*") }
         _ = driver.commands()
@@ -124,7 +119,6 @@ import Testing
 
     @Test("X35 X33: the response's error counts, whatever the transport reports afterwards")
     func theFirstErrorCounts() throws {
-        let driver = try Driver()
         let token = try driver.submit(0)
         driver.respond(1, 500)
         driver.fail(1, .truncatedBody)
@@ -148,7 +142,6 @@ import Testing
             (.unsupported, .imageUnsupported), (.noMemory, .imageNoMemory), (.tooManyScans, .imageTooManyScans),
         ] as [(CoderError.Kind, DownloadError.Detail)])
     func aBodyThatCannotBeDecodedIsBadData(_ kind: CoderError.Kind, _ detail: DownloadError.Detail) throws {
-        let driver = try Driver()
         let token = try driver.submit(0)
         driver.answer(1)
         _ = driver.nextWork()
@@ -165,7 +158,6 @@ import Testing
             (.addressRefused, .connect), (.firstByteTimeout, .response), (.connectionLost, .response),
         ] as [(TransportError.Kind, DownloadResult.Stage)])
     func aFailureHasItsStage(_ kind: TransportError.Kind, _ stage: DownloadResult.Stage) throws {
-        let driver = try Driver()
         let token = try driver.submit(0)
         driver.fail(1, kind)
         #expect(driver.ended[token]?.stage == stage)

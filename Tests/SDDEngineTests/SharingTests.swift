@@ -8,9 +8,12 @@ import Testing
 
 /// Requests that share a transfer, a body and a picture, each with its own end.
 @Suite struct SharingTests {
+    private let driver: Driver
+
+    init() throws { driver = try Driver() }
+
     @Test("D22 X5 Z4: equal requests share one transfer, with a token and an end for each")
     func equalRequestsShareOneTransfer() throws {
-        let driver = try Driver()
         let tokens = try (0..<3).map { _ in try driver.submit(0) }
         #expect(Set(tokens).count == 3)
         #expect(driver.commands() == [.start(1, .normal)])
@@ -37,7 +40,6 @@ import Testing
             { $0.transfer.url = (try? Sample.url("https://host/0")) ?? $0.transfer.url },
         ] as [@Sendable (inout DownloadRequest) -> Void])
     func requestsThatDifferDoNotShare(_ change: @Sendable (inout DownloadRequest) -> Void) throws {
-        let driver = try Driver()
         try driver.submit(0)
         try driver.submit(0, change: change)
         #expect(driver.commands().started == [1, 2])
@@ -56,7 +58,6 @@ import Testing
             { $0.transfer.options = TransferOptions(TransferOptions.Values()) },
         ] as [@Sendable (inout DownloadRequest) -> Void])
     func optionsThatAreNotSentDoNotPreventSharing(_ change: @Sendable (inout DownloadRequest) -> Void) throws {
-        let driver = try Driver()
         try driver.submit(0)
         try driver.submit(0, change: change)
         #expect(driver.commands().started == [1])
@@ -69,14 +70,12 @@ import Testing
             { $0.transfer.body = Sample.body(1) },
         ] as [@Sendable (inout DownloadRequest) -> Void])
     func unsafeRequestsAreNeverShared(_ change: @Sendable (inout DownloadRequest) -> Void) throws {
-        let driver = try Driver()
         for _ in 0..<2 { try driver.submit(0, change: change) }
         #expect(driver.commands().started == [1, 2])
     }
 
     @Test("D23: a transfer that was cancelled is not joined, though the transport has not heard of it yet")
     func aCancelledTransferIsNotJoined() throws {
-        let driver = try Driver()
         driver.cancel(try driver.submit(0))
         let second = try driver.submit(0)
         #expect(driver.commands() == [.start(1, .normal), .cancel(1), .start(2, .normal)])
@@ -102,14 +101,12 @@ import Testing
 
     @Test("D26: a response that arrives as soon as possible finds its request")
     func noFastResponseIsLost() throws {
-        let driver = try Driver()
         let token = try driver.submit(0, pixels: false)
         driver.answer(1)
         #expect(driver.ended[token]?.bytes?.count == 1)
     }
 
     @Test func aRequestForBytesEndsBeforeTheDecoder() throws {
-        let driver = try Driver()
         let pixels = try driver.submit(0)
         let bytes = try driver.submit(0, pixels: false)
         driver.answer(1)
@@ -121,7 +118,6 @@ import Testing
 
     @Test("X39: one body is decoded once, however many wait for it")
     func decodesOnceForAll() throws {
-        let driver = try Driver()
         let tokens = try (0..<5).map { _ in try driver.submit(0) }
         driver.answer(1)
         #expect(driver.table.takeWakes().decoders == 1)
@@ -134,7 +130,6 @@ import Testing
     @Test("X39: each distinct set of decode options is decoded once, in one go")
     func distinctOptionsAreDecodedInOneGo() throws {
         // given
-        let driver = try Driver()
         let formats = [PixelFormat.rgba8, .bgra8, .bgra8, .rgba8]
         let tokens = try formats.map { format in try driver.submit(0) { $0.form = DecodeOptions(format: format) } }
         driver.answer(1)
@@ -152,7 +147,6 @@ import Testing
     @Test("X39 X40: a request that joins during the decode with other options is served by another decode")
     func lateOptionsAreDecodedAfterwards() throws {
         // given
-        let driver = try Driver()
         let first = try driver.submit(0)
         driver.answer(1, size: 7)
         _ = driver.nextWork()
@@ -175,7 +169,6 @@ import Testing
 
     @Test("X40 B22: a request that joins while a body waits for the decoder, or is being decoded, is served from it")
     func lateJoinersAreServedFromTheSameBody() throws {
-        let driver = try Driver()
         try driver.submit(0)
         driver.answer(1)
         let early = try driver.submit(0)
@@ -192,7 +185,6 @@ import Testing
 
     @Test("B22: late requests are told of a failure, too")
     func lateJoinersGetAFailure() throws {
-        let driver = try Driver()
         try driver.submit(0)
         driver.answer(1)
         _ = driver.nextWork()

@@ -5,6 +5,10 @@ import Testing
 
 /// Z6: the clocks of a transfer's stages, with time that stands still until the test moves it.
 @Suite struct ClockTests {
+    private let server: ScriptedServer
+
+    init() throws { server = try ScriptedServer() }
+
     private func request(
         _ url: String, connect: Int64 = 15_000, firstByte: Int64 = 0, stall: Int64 = 15_000, body: String? = nil
     ) throws -> HTTPRequest {
@@ -23,7 +27,6 @@ import Testing
     ])
     func endsASilentTransfer(target: String, kind: TransportError.Kind, received: Int64) throws {
         // given: time stands still until everything has arrived
-        let server = try ScriptedServer()
         let time = ManualTime(microseconds: 1)
         let transport = try TransportUnderTest(time: time)
         let id = transport.start(try request(server.url(target), stall: 10_000))
@@ -44,7 +47,6 @@ import Testing
 
     @Test func everyByteRestartsTheSilenceLimit() throws {
         // given
-        let server = try ScriptedServer()
         let time = ManualTime()
         let transport = try TransportUnderTest(time: time)
         let id = transport.start(try request(server.url("/steps/s?at=1,2,3&size=4"), stall: 10_000))
@@ -60,7 +62,6 @@ import Testing
 
     @Test func aSilentTransferDoesNotAffectOthers() throws {
         // given
-        let server = try ScriptedServer()
         let time = ManualTime()
         let transport = try TransportUnderTest(time: time)
         let silent = transport.start(try request(server.url("/silence"), stall: 10_000))
@@ -81,7 +82,6 @@ import Testing
 
     @Test func endsASilentHandshake() throws {
         // given: a server that accepts the connection and never answers the TLS handshake
-        let server = try ScriptedServer()
         let transport = try TransportUnderTest()
         // when
         let end = try transport.run(request("https://127.0.0.1:\(server.port)/", connect: 50))
@@ -92,7 +92,6 @@ import Testing
 
     @Test func noticesSilenceWithoutAWakeUp() throws {
         // given
-        let server = try ScriptedServer()
         let transport = try TransportUnderTest()
         // when
         let failure = try transport.failure(of: request(server.url("/silence"), stall: 50))
@@ -103,7 +102,6 @@ import Testing
     @Test("Z6: ends a request that is sent and not answered", arguments: [nil, "a body"])
     func z6_endsARequestWithoutAnAnswer(body: String?) throws {
         // given: a limit on the first byte that is shorter than that on silence
-        let server = try ScriptedServer()
         let time = ManualTime()
         let transport = try TransportUnderTest(time: time)
         let id = transport.start(try request(server.url("/silence"), firstByte: 3000, stall: 10_000, body: body))
@@ -131,7 +129,6 @@ import Testing
     @Test("Z6: the limit on the first byte ends with the response")
     func z6_theFirstByteLimitEndsWithTheResponse() throws {
         // given
-        let server = try ScriptedServer()
         let time = ManualTime()
         let transport = try TransportUnderTest(time: time)
         let id = transport.start(try request(server.url("/hold/f?after=1"), firstByte: 1000, stall: 0))
@@ -146,7 +143,6 @@ import Testing
 
     @Test("Z6: starts anew with each hop") func z6_startsAnewWithEachHop() throws {
         // given
-        let server = try ScriptedServer()
         let time = ManualTime()
         let transport = try TransportUnderTest(time: time)
         let target = "/hold/1?status=302&header=Location:%20/hold/2"
@@ -168,7 +164,6 @@ import Testing
 
     @Test("Z6: sets no limits unless asked to") func z6_hasNoLimitsByDefault() throws {
         // given
-        let server = try ScriptedServer()
         let time = ManualTime()
         let transport = try TransportUnderTest(time: time)
         let id = transport.start(try request(server.url("/hold/n"), connect: 0, stall: 0))
@@ -184,7 +179,6 @@ import Testing
     @Test("Z6: an expired limit is noticed in time", arguments: [30, 90] as [Int64])
     func z6_isPrecise(limit: Int64) throws {
         // given
-        let server = try ScriptedServer()
         let transport = try TransportUnderTest()
         let clock = SystemTime()
         var took = Int64.max

@@ -5,6 +5,11 @@ import Testing
 
 /// H9 to H12, H14: credentials, and the origins that they are sent to.
 @Suite struct CredentialTests {
+    private let server: ScriptedServer
+    private let transport: TransportUnderTest
+
+    init() throws { (server, transport) = (try ScriptedServer(), try TransportUnderTest()) }
+
     private func request(
         _ url: String, method: String = "GET", body: String? = nil, _ change: (inout Credential) -> Void
     ) throws -> HTTPRequest {
@@ -27,9 +32,6 @@ import Testing
             Credential.Schemes.all, .basic, [.basic, .digest],
         ])
     func h10_answersAChallenge(schemes: Credential.Schemes) throws {
-        // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         // when
         let id = transport.start(
             try request(server.url("/challenge/basic?size=70")) {
@@ -52,9 +54,6 @@ import Testing
             ("digest,basic", .basic, "Basic"), ("digest", .digest, "Digest"),
         ])
     func h10_takesTheStrongest(offered: String, allowed: Credential.Schemes, taken: String) throws {
-        // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         // when
         let request = try request(server.url("/challenge/\(offered)")) {
             password(&$0)
@@ -69,9 +68,6 @@ import Testing
     }
 
     @Test("H10: does not answer a scheme that is not allowed") func h10_keepsToTheAllowedSchemes() throws {
-        // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         // when
         let end = try transport.run(
             request(server.url("/challenge/basic")) {
@@ -85,9 +81,6 @@ import Testing
 
     @Test("H11: tries once, and hands out the 401", arguments: ["basic", "digest", "basic,digest"])
     func h11_triesOnce(scheme: String) throws {
-        // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         // when
         let id = transport.start(try request(server.url("/challenge/\(scheme)?refuse"), password))
         let end = try transport.waitForEnd(of: id)
@@ -100,9 +93,6 @@ import Testing
     }
 
     @Test("H12: hands out a 401 to a request without a credential") func h12_handsOutTheChallenge() throws {
-        // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         // when
         let end = try transport.run(HTTPRequest(to: server.url("/challenge/basic")))
         // then
@@ -112,8 +102,6 @@ import Testing
 
     @Test("H10: sends a body again with the answer") func h10_sendsTheBodyAgain() throws {
         // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         let body = String(repeating: "b", count: 100_000)
         // when
         let end = try transport.run(
@@ -125,8 +113,6 @@ import Testing
 
     @Test("H10: sends a bearer token at once") func h10_sendsABearerTokenAtOnce() throws {
         // when: each alternates with a request without credentials
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         // when: each beside the same without
         for _ in 0..<2 {
             #expect(
@@ -142,7 +128,6 @@ import Testing
         // given: one origin, another one, and the first one again
         let home = try ScriptedServer()
         let away = try ScriptedServer()
-        let transport = try TransportUnderTest()
         let back = home.url("/challenge/basic")
         let target = "/redirect?to=" + away.url("/redirect?to=\(back)")
         // when
@@ -157,9 +142,6 @@ import Testing
 
     @Test("H14: sends credentials after a redirect to the same origin")
     func h14_sendsCredentialsToTheSameOrigin() throws {
-        // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         // when
         let end = try transport.run(request(server.url("/redirect?to=/challenge/basic"), password))
         // then
@@ -169,8 +151,6 @@ import Testing
 
     @Test func prefersTheCredentialToTheURL() throws {
         // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         let url = server.url("/challenge/basic").replacing("http://", with: "http://other:wrong@")
         // when
         let end = try transport.run(request(url, password))
@@ -180,9 +160,6 @@ import Testing
     }
 
     @Test func doesNotAffectTheNextRequest() throws {
-        // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         // when
         #expect(try transport.run(request(server.url("/challenge/basic"), password)).status == 200)
         #expect(try transport.run(HTTPRequest(to: server.url("/challenge/basic"))).status == 401)
@@ -194,8 +171,6 @@ import Testing
     @Test("H10: sends at once what the server has accepted, within the folder", arguments: ["GET", "POST"])
     func h10_sendsAnAcceptedPasswordAtOnce(method: String) throws {
         // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         #expect(try transport.run(request(server.url("/challenge/basic?size=7"), password)).status == 200)
         // when: below the folder, beside it, and after a redirect into it
         for path in ["/challenge/basic?size=8", "/ok?size=9", "/redirect?to=/challenge/basic"] {
@@ -209,9 +184,7 @@ import Testing
     @Test("H10: an accepted password stays with its user, scheme and origin")
     func h10_keepsAnAcceptedPasswordToItsIdentity() throws {
         // given
-        let server = try ScriptedServer()
         let other = try ScriptedServer()
-        let transport = try TransportUnderTest()
         #expect(try transport.run(request(server.url("/challenge/basic"), password)).status == 200)
         let before = server.requests.count
         // when
@@ -237,8 +210,6 @@ import Testing
     @Test("H10: an accepted password that is refused later is forgotten, and the response is the 401")
     func h11_forgetsARefusedPassword() throws {
         // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         #expect(try transport.run(request(server.url("/challenge/basic"), password)).status == 200)
         // when
         let id = transport.start(try request(server.url("/challenge/basic?refuse"), password))
@@ -253,8 +224,6 @@ import Testing
 
     @Test("H10: goes over to the scheme that the server asks for now") func h10_takesAnotherScheme() throws {
         // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         #expect(try transport.run(request(server.url("/challenge/basic"), password)).status == 200)
         // when
         let body = String(repeating: "b", count: 100_000)
@@ -270,9 +239,6 @@ import Testing
 
     @Test("H10: uses a nonce again, and counts; takes the nonce of a stale answer")
     func h10_usesANonceAgain() throws {
-        // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         // when
         for nonce in ["a", "a", "a", "b", "b"] {
             let end = try transport.run(request(server.url("/challenge/digest?nonce=\(nonce)&size=5"), password))
@@ -297,8 +263,6 @@ import Testing
 
     @Test("H11: a digest that is refused twice ends with the 401") func h11_triesADigestOnce() throws {
         // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         #expect(try transport.run(request(server.url("/challenge/digest"), password)).status == 200)
         // when
         let end = try transport.run(request(server.url("/challenge/digest?refuse"), password))

@@ -5,10 +5,13 @@ import Testing
 
 /// Requests as a server sees them.
 @Suite struct RequestTests {
+    private let server: ScriptedServer
+    private let transport: TransportUnderTest
+
+    init() throws { (server, transport) = (try ScriptedServer(), try TransportUnderTest()) }
+
     @Test func sendsHeaderFieldsExactlyAsGiven() throws {
         // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         let fields = [
             ("Accept", "image/*;q=0.8"), ("User-Agent", "test/1 (x; y)"), ("X-Empty", ""), ("X-Blank", " \t "),
             ("x-lower", "a: b; c"), ("X-Unicode", "é"), ("Referer", "https://example.org/"), ("X-Tab", "a\tb"),
@@ -27,9 +30,6 @@ import Testing
     }
 
     @Test func addsNoUnneededFields() throws {
-        // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         // when
         _ = try transport.run(HTTPRequest(to: server.url("/ok")))
         _ = try transport.run(
@@ -40,9 +40,6 @@ import Testing
     }
 
     @Test func offersTheCodingsItDecompresses() throws {
-        // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         // when
         _ = try transport.run(HTTPRequest(to: server.url("/ok")))
         _ = try transport.run(HTTPRequest(to: server.url("/ok"), headers: [("Accept-Encoding", "identity")]))
@@ -54,8 +51,6 @@ import Testing
     /// Each request runs on the handle of the one before, and must inherit nothing from it.
     @Test func forgetsEachRequestBeforeTheNext() throws {
         // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         let url = server.url("/echo?size=2")
         let withPassword = url.replacing("http://", with: "http://user:secret@")
         // when
@@ -85,8 +80,6 @@ import Testing
 
     @Test func sendsALargeBodyAsItIs() throws {
         // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         let body = String(repeating: "0123456789abcdef", count: 200_000)
         // when
         let echo = try transport.body(of: HTTPRequest(to: server.url("/echo"), method: "POST", body: body))
@@ -97,7 +90,6 @@ import Testing
 
     @Test func hasNoBodyForHEADWhateverTheLength() throws {
         // given: a length over the limit, of a body that is not sent
-        let server = try ScriptedServer()
         var configuration = TransportConfiguration()
         configuration.maxBodyBytes = 1000
         let transport = try TransportUnderTest(configuration)

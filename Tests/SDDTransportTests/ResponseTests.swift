@@ -6,10 +6,13 @@ import Testing
 
 /// The response that is handed out, the metrics of a transfer, and the messages about it.
 @Suite struct ResponseTests {
+    private let server: ScriptedServer
+    private let transport: TransportUnderTest
+
+    init() throws { (server, transport) = (try ScriptedServer(), try TransportUnderTest()) }
+
     @Test func handsOutTheFieldsUnchanged() throws {
         // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         let target =
             "/ok?type=Image/PNG;%20q=1&header=X-A:%20%20one%20&header=x-a:two&header=X-Empty:"
             + "&header=X-Folded:%20a%0d%0a%20%20b%0d%0a%09c&header=X-Colon:%20a:b"
@@ -31,8 +34,6 @@ import Testing
 
     @Test func handsOutTheLastResponse() throws {
         // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         let user = server.url("/redirect?to=/interim?count=3%26size=9%23part").replacing("//127", with: "//u:p@127")
         // when
         let id = transport.start(try HTTPRequest(to: user))
@@ -51,9 +52,6 @@ import Testing
     }
 
     @Test func reportsTheResponseBeforeItsBody() throws {
-        // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         // when
         let id = transport.start(try HTTPRequest(to: server.url("/hold/r?after=0&status=404&size=70")))
         // then
@@ -64,8 +62,6 @@ import Testing
 
     @Test func dropsTheBodiesOfRedirects() throws {
         // given: bodies with a length, without one, and without an end
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         let hops = ["/ok?size=100", "/ok?size=60000", "/endless?x", "/gzip?size=3000", "/announce?size=99999999999999"]
         for hop in hops {
             let target = hop + "&status=302&header=Location:%20/ok?size=7"
@@ -79,9 +75,6 @@ import Testing
     }
 
     @Test func reusesAConnectionAfterAShortRedirect() throws {
-        // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         // when
         let end = try transport.run(HTTPRequest(to: server.url("/ok?size=60000&status=302&header=Location:%20/ok")))
         // then
@@ -91,9 +84,6 @@ import Testing
     }
 
     @Test func handsOutARedirectWithoutLocation() throws {
-        // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         // when
         for target in ["/ok?status=302", "/ok?status=302&header=Location:", "/ok?status=300&header=Location:%20/x"] {
             // then
@@ -104,8 +94,6 @@ import Testing
     @Test(arguments: ["compress", "gzip, x-what", "none", "identity", "utf-8"])
     func handsOutUnknownCodingsUnchanged(coding: String) throws {
         // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         let target = "/ok?header=Content-Encoding:%20" + coding.replacing(" ", with: "%20")
         // when
         let end = try transport.run(HTTPRequest(to: server.url(target)))
@@ -117,8 +105,6 @@ import Testing
     @Test(arguments: ["br", "zstd", "deflate", "gzip, br", "identity, br"])
     func refusesABodyThatDoesNotDecompress(coding: String) throws {
         // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         let target = "/ok?header=Content-Encoding:%20" + coding.replacing(" ", with: "%20")
         // when
         let end = try transport.run(HTTPRequest(to: server.url(target)))
@@ -129,9 +115,6 @@ import Testing
     }
 
     @Test func asksForGzipUnlessForARange() throws {
-        // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         // when
         for headers in [[], [("Range", "bytes=0-9")], [("range", "bytes=0-9"), ("Accept-Encoding", "br")]] {
             _ = try transport.run(HTTPRequest(to: server.url("/ok"), headers: headers))
@@ -142,10 +125,13 @@ import Testing
 }
 
 @Suite struct MetricsTests {
+    private let server: ScriptedServer
+    private let transport: TransportUnderTest
+
+    init() throws { (server, transport) = (try ScriptedServer(), try TransportUnderTest()) }
+
     @Test func countsBytesSentAndReceived() throws {
         // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         let body = String(repeating: "b", count: 300_000)
         // when: the reply's body is the request as it arrived
         let get = try transport.run(HTTPRequest(to: server.url("/echo"), headers: [("X-A", "1")]))
@@ -163,9 +149,6 @@ import Testing
     }
 
     @Test func countsABodyAsCompressed() throws {
-        // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         // when
         let end = try transport.run(HTTPRequest(to: server.url("/gzip-bomb?size=100000")))
         // then
@@ -175,11 +158,9 @@ import Testing
 
     @Test func addsUpOverRedirects() throws {
         // given: the hops measured one by one
-        let server = try ScriptedServer()
         var configuration = TransportConfiguration()
         configuration.maxRedirects = 0
         let single = try TransportUnderTest(configuration)
-        let transport = try TransportUnderTest()
         let hops = try ["/redirect-chain/2?size=9", "/redirect-chain/1?size=9", "/ok?size=9"].map {
             try single.run(HTTPRequest(to: server.url($0))).metrics
         }
@@ -195,9 +176,6 @@ import Testing
     }
 
     @Test func measuresTheWholeChain() throws {
-        // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         // when
         let end = try transport.run(HTTPRequest(to: server.url("/redirect?delay=20&to=/ok?delay=20")))
         // then
@@ -207,9 +185,6 @@ import Testing
     }
 
     @Test func measuresAFailureToo() throws {
-        // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         // when
         let end = try transport.run(HTTPRequest(to: server.url("/cut?size=100&after=40")))
         let stalled = try transport.run(HTTPRequest(to: server.url("/stall?after=40")) { $0.clocks.stall = 50 })

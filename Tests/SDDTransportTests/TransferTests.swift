@@ -5,6 +5,11 @@ import Testing
 
 /// Successful transfers: bytes arrive as they were sent, and requests as they were given.
 @Suite struct TransferTests {
+    private let server: ScriptedServer
+    private let transport: TransportUnderTest
+
+    init() throws { (server, transport) = (try ScriptedServer(), try TransportUnderTest()) }
+
     @Test(arguments: [
         "/ok?size=1", "/ok?size=1000003", "/ok?size=300000&framing=chunked", "/ok?size=300000&framing=close",
         "/gzip?size=300000", "/gzip?size=300000&framing=chunked",
@@ -14,8 +19,6 @@ import Testing
     ])
     func deliversTheBodyIntact(target: String) throws {
         // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         let size = target.split(separator: "=").compactMap { Int($0.prefix { $0.isNumber }) }.max() ?? 0
         // when
         let end = try transport.run(HTTPRequest(to: server.url(target)))
@@ -26,9 +29,6 @@ import Testing
     }
 
     @Test func reportsResponseGrowingCountsAndEnd() throws {
-        // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         // when: each step is sent after the event of the one before
         let id = transport.start(try HTTPRequest(to: server.url("/steps/a?at=10,20&size=30")))
         #expect(transport.wait(for: id) { $0.received == 10 } != nil)
@@ -45,9 +45,6 @@ import Testing
     }
 
     @Test func reportsAtMostOneCountPerTurn() throws {
-        // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         // when
         let id = transport.start(try HTTPRequest(to: server.url("/ok?size=20000000")))
         _ = try transport.waitForEnd(of: id)
@@ -62,9 +59,6 @@ import Testing
         ("/empty?framing=chunked", -1),
     ])
     func reportsTheLengthOfTheDecodedBody(target: String, length: Int64) throws {
-        // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         // when
         let id = transport.start(try HTTPRequest(to: server.url(target)))
         _ = try transport.waitForEnd(of: id)
@@ -74,9 +68,6 @@ import Testing
 
     @Test(arguments: [200, 204, 304, 404, 410, 500, 503])
     func handsOutAnyStatus(status: Int32) throws {
-        // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         // when
         let id = transport.start(try HTTPRequest(to: server.url("/status/\(status)")))
         let end = try transport.waitForEnd(of: id)
@@ -88,8 +79,6 @@ import Testing
 
     @Test func measuresOnlyStagesThatHappened() throws {
         // given
-        let server = try ScriptedServer()
-        let transport = try TransportUnderTest()
         let request = try HTTPRequest(to: server.url("/ok?delay=5"))
         // when
         let first = try transport.run(request).timings
@@ -123,7 +112,6 @@ import Testing
         #expect(transport.events(of: id).first?.head?.summary == [0, 300_000])
         #expect(try transport.body(of: HTTPRequest(to: "file://localhost" + folder.path("empty"))).isEmpty)
         // and the handle does not keep the permission
-        let server = try ScriptedServer()
         let redirect = try HTTPRequest(to: server.url("/redirect?to=\(url)"))
         #expect(try transport.failure(of: redirect).kind == .redirectScheme)
     }
