@@ -304,8 +304,12 @@ CASE(h8_cookies_outlive_their_downloader_in_a_file)
     CHECK(strstr(text, "kept") == NULL && strstr(text, "example.org") == NULL);
     CHECK_EQUAL(count_entries(setting("SDD_TEST_FOLDER"), 0), before + 1); /* and no other file beside it */
     unlink(file_path);
+}
 
-    /* A folder cannot be read as a file: the error comes at once, and nothing is left behind. */
+/* The error comes at once, and nothing is left behind. */
+CASE(h8_a_folder_is_no_cookie_file)
+{
+    sdd_downloader *downloader = (sdd_downloader *)&downloader;
     int threads = count_threads(), descriptors = count_descriptors();
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;

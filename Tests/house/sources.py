@@ -96,7 +96,7 @@ def swift_functions(code):
 
 C_BODY = re.compile(r"^\{\n.*?^\}", re.MULTILINE | re.DOTALL)
 C_HEAD = re.compile(r"(?:^[^\s/*#}].*\n|^ .*\n)*\Z", re.MULTILINE)
-C_NAME = re.compile(r"(\w+)\s*\(")
+C_NAME = re.compile(r"(?:CASE\()?(\w+)\s*[()]")  # "static int name(", "CASE(name)"
 
 
 def c_functions(text):
