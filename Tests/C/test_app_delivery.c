@@ -150,25 +150,6 @@ CASE(events_may_be_larger_than_the_library_knows)
     CHECK_EQUAL(count, 2);
 }
 
-/* Progress that is not taken is merged: (0, -1), (0, N), then the newest count, then the end. */
-CASE(progress_is_merged)
-{
-    OWNED_DOWNLOADER downloader = host_downloader();
-    OWNED_RECORD r = RECORD_INIT;
-    size_t count;
-    record_submit(downloader, &r, at("/trickle?size=100&piece=5&every=1"), SDD_OPTION_BYTES_ONLY);
-    order("/wait?path=/trickle");
-    order("/wait-idle");
-    OWNED_RECORD other = RECORD_INIT;
-    /* The end of this request is queued behind the end of the first one, so it proves that the first one has ended. */
-    record_submit(downloader, &other, at("/ok?behind"), SDD_OPTION_BYTES_ONLY);
-    order("/wait?path=/ok?behind");
-    while (r.completed_count == 0) CHECK_STATUS(sdd_downloader_wait(downloader, NULL, 1, -1, &count), SDD_OK);
-    CHECK_ENDED(&r, SDD_OK, 0);
-    CHECK(r.progress_count >= 3 && r.progress_count <= 4 && r.last_received == 100 && r.last_expected == 100);
-    CHECK_STATUS(sdd_downloader_idle_wait(downloader, -1), SDD_OK);
-}
-
 CASE(waits_end_in_time)
 {
     OWNED_DOWNLOADER downloader = host_downloader();
@@ -256,24 +237,6 @@ CASE(two_threads_do_not_take_events_at_once)
     pthread_join(thread, NULL);
     CHECK_STATUS(sdd_downloader_dispatch(inside.downloader, 0, NULL), SDD_OK);
     destroy(inside.downloader);
-}
-
-CASE(destroy_delivers_pending_events_here)
-{
-    sdd_downloader *downloader = host_downloader();
-    record records[30];
-    for (int i = 0; i < 30; i++) {
-        records[i] = (record)RECORD_INIT;
-        record_submit(downloader, &records[i], atf("/hold/owed?%d", i / 2), SDD_OPTION_BYTES_ONLY);
-    }
-    order("/wait?path=/hold/owed&count=6");
-    CHECK(sdd_download(downloader, at("/hold/owed?nobody"), 0, NULL, NULL, NULL) != 0);
-    destroy(downloader);
-    for (int i = 0; i < 30; i++) {
-        CHECK(records[i].freed_count == 1 && pthread_equal(records[i].thread, pthread_self()));
-        CHECK_STATUS(records[i].error, SDD_ERROR_CANCELLED);
-        record_clear(&records[i]);
-    }
 }
 
 static sdd_status refuse_all(sdd_draft *draft, void *user_data)

@@ -36,14 +36,6 @@ CASE(b10_a_jpeg_equals_that_of_cjpeg)
     OWNED_BYTES bytes = encoded(opaque, NULL); /* quality 90, and JPEG, since nothing is transparent */
     check_is_file(bytes, "encoded/opaque-90.jpg");
     sdd_bytes_release(bytes);
-    options.quality = 100;
-    bytes = encoded(opaque, &options);
-    check_is_file(bytes, "encoded/opaque-100.jpg");
-    sdd_bytes_release(bytes);
-    options.quality = 75;
-    bytes = encoded(opaque, &options);
-    check_is_file(bytes, "encoded/opaque-75.jpg");
-    sdd_bytes_release(bytes);
     options.quality = 90;
     options.chroma = SDD_CHROMA_444;
     bytes = encoded(opaque, &options);
@@ -126,28 +118,6 @@ CASE(b10_a_picture_is_scaled_to_fit)
         CHECK_STATUS(sdd_image_encode(image, &options, &bytes), SDD_ERROR_DOES_NOT_FIT);
         CHECK(bytes == NULL);
     }
-}
-
-CASE(a_jpeg_has_at_most_65500_pixels_a_side)
-{
-    enum { LONG = 65501 };
-    uint8_t *row = calloc(1, LONG);
-    sdd_image *image = NULL;
-    sdd_bytes *bytes = NULL;
-    sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
-    CHECK_STATUS(sdd_image_create(LONG, 1, SDD_PIXEL_FORMAT_GREY8, row, 0, &image), SDD_OK);
-    options.format = SDD_IMAGE_FORMAT_JPEG;
-    CHECK_STATUS(sdd_image_encode(image, &options, &bytes), SDD_ERROR_DOES_NOT_FIT);
-    bytes = encoded(image, NULL);
-    CHECK_EQUAL(facts_of(bytes).format, SDD_IMAGE_FORMAT_PNG);
-    CHECK_EQUAL(facts_of(bytes).stored_width, LONG);
-    sdd_bytes_release(bytes);
-    options.max_width = LONG - 1;
-    bytes = encoded(image, &options);
-    CHECK_EQUAL(facts_of(bytes).stored_width, LONG - 1);
-    sdd_bytes_release(bytes);
-    sdd_image_release(image);
-    free(row);
 }
 
 int main(void) { return run_cases(); }

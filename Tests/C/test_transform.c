@@ -163,20 +163,6 @@ CASE(b15_functions_of_the_application)
 
 /* ------------------------------------------------------------------------------- bad arguments */
 
-CASE(crops_outside_the_picture_are_refused)
-{
-    sdd_image *image = image_of("transformed/picture.pam"), *made = (sdd_image *)1;
-    sdd_transform crop = T(.kind = SDD_TRANSFORM_CROP, .x = 13, .width = 1, .height = 1);
-    CHECK_STATUS(sdd_image_transform(image, &crop, 1, &made), SDD_ERROR_DOES_NOT_FIT);
-    crop.x = INT32_MIN;
-    crop.width = INT32_MAX;
-    CHECK_STATUS(sdd_image_transform(image, &crop, 1, &made), SDD_ERROR_DOES_NOT_FIT);
-    crop.x = INT32_MAX;
-    crop.y = INT32_MAX;
-    CHECK_STATUS(sdd_image_transform(image, &crop, 1, &made), SDD_ERROR_DOES_NOT_FIT);
-    sdd_image_release(image);
-}
-
 CASE(keys_fit_their_buffers)
 {
     const sdd_transform list[] = { T(.kind = SDD_TRANSFORM_ROTATE, .degrees = 90) };
