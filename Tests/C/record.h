@@ -295,17 +295,23 @@ static inline int record_is_open(record *r)
     return is_open;
 }
 
-/* Submits a request given as a struct and waits for its end. Its callbacks go to `r`; its options get BYTES_ONLY. */
-static inline void fetch_request(sdd_downloader *downloader, record *r, sdd_download_request request)
+/* Submits a request given as a struct and waits for its end. Its callbacks go to `r`. */
+static inline void fetch_as(sdd_downloader *downloader, record *r, sdd_download_request request)
 {
     record_clear(r);
-    request.options |= SDD_OPTION_BYTES_ONLY;
     request.progress = record_progress;
     request.completed = record_completed;
     request.user_data = r;
     request.user_data_free = record_freed;
     submit(downloader, &request);
     record_wait(r);
+}
+
+/* The same for a request that gets BYTES_ONLY, too. */
+static inline void fetch_request(sdd_downloader *downloader, record *r, sdd_download_request request)
+{
+    request.options |= SDD_OPTION_BYTES_ONLY;
+    fetch_as(downloader, r, request);
 }
 
 /* Submits a request for a URL and waits for its end. */

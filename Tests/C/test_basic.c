@@ -262,8 +262,7 @@ CASE(a_request_has_headers_method_and_body)
     request = record_request(&r, at("/ok?size=700&head"));
     request.method = "HEAD";
     request.options = SDD_OPTION_BYTES_ONLY;
-    submit(downloader, &request);
-    record_wait(&r);
+    fetch_as(downloader, &r, request);
     CHECK_ENDED(&r, SDD_OK, 0);
     CHECK_EQUAL(sdd_bytes_size(r.bytes), 0);
 }

@@ -101,8 +101,7 @@ CASE(z15_the_downloaders_options_apply_to_the_others)
     sdd_decode_options options = options_of(2);
     sdd_download_request request = record_request(&r, url);
     request.decode = &options;
-    submit(downloader, &request);
-    record_wait(&r);
+    fetch_as(downloader, &r, request);
     check_form(r.image, 2);
     record_clear(&r);
     CHECK_STATUS(sdd_downloader_set_decode_options(downloader, NULL), SDD_OK);

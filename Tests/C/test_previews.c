@@ -405,8 +405,7 @@ CASE(z11_a_request_does_not_wait_for_the_rest)
     release("stop.1");
     request = record_request(&whole, url);
     request.decode = &options;
-    submit(downloader, &request);
-    record_wait(&whole);
+    fetch_as(downloader, &whole, request);
     CHECK_ENDED(&whole, SDD_OK, 0);
     CHECK(sdd_bytes_size(whole.bytes) == size && whole.metrics.saved_bytes == 0);
     CHECK(sdd_image_height(early.image) == sdd_image_height(whole.image));

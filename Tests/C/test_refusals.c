@@ -157,8 +157,7 @@ static void drafts(void)
     sdd_download_request request = record_request(&r, at("/ok"));
     request.transfer = &transfer;
     transfer.modifiers = &modifiers;
-    submit(downloader, &request);
-    record_wait(&r);
+    fetch_as(downloader, &r, request);
     CHECK_ENDED(&r, SDD_ERROR_INVALID_DOWNLOAD_OPERATION, SDD_DETAIL_OPERATION_MODIFIER);
     CHECK_EQUAL(asked, 1);
 }

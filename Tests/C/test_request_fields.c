@@ -223,8 +223,7 @@ CASE(z4_z6_sharing_and_limits)
     request.transfer = &transfer;
     request.options = SDD_OPTION_BYTES_ONLY;
     transfer.total_timeout_ms = 100;
-    submit(NULL, &request);
-    record_wait(&hasty);
+    fetch_as(NULL, &hasty, request);
     CHECK_ENDED(&hasty, SDD_ERROR_TIMEOUT, SDD_DETAIL_TIMEOUT_TOTAL);
     CHECK(record_is_open(&patient));
     CHECK_EQUAL(requests_of("/hold/limits"), 1);

@@ -93,8 +93,7 @@ static void others_go_on(sdd_downloader *downloader)
     OWNED_RECORD r = RECORD_INIT;
     sdd_download_request request = record_request(&r, at("/ok?size=100"));
     request.sink = SDD_SINK_DISCARD;
-    submit(downloader, &request);
-    record_wait(&r);
+    fetch_as(downloader, &r, request);
     CHECK_ENDED(&r, SDD_OK, 0);
 }
 
@@ -296,8 +295,7 @@ CASE(one_stream_does_not_block_another)
     wait_until_full(e.writer, &blocked);
     sdd_download_request request = record_request(&other, url);
     request.sink = SDD_SINK_DISCARD;
-    submit(downloader, &request);
-    record_wait(&other);
+    fetch_as(downloader, &other, request);
     CHECK_ENDED(&other, SDD_OK, 0);
     uint8_t *expected = malloc((size_t)size), *got = malloc((size_t)size);
     CHECK_EQUAL(pread(file, expected, (size_t)size, 0), size);

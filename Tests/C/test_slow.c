@@ -94,42 +94,6 @@ CASE(a_request_may_be_as_slow_as_it_likes)
     destroy(patient);
 }
 
-/* Bytes count as sent: a compressed body that is slow on the wire is slow, however large it is decompressed. The
-   server's thinking time does not count. */
-CASE(only_bytes_on_the_way_count)
-{
-    OWNED_DOWNLOADER downloader = downloader_with(1000000, 300);
-    OWNED_RECORD r = RECORD_INIT;
-    sdd_download_request request = bytes_of(&r, at("/ok?delay=900&size=10"));
-    submit(downloader, &request);
-    record_wait(&r);
-    CHECK_ENDED(&r, SDD_OK, 0);
-}
-
-/* While the library itself pauses a transfer, it does not count as slow. */
-CASE(pauses_do_not_count)
-{
-    sdd_downloader *downloader = downloader_with(1000, 400);
-    OWNED_RECORD r = RECORD_INIT;
-    sdd_download_request request = bytes_of(&r, at("/hold/slow?size=200000&after=1000"));
-    submit(downloader, &request);
-    record_wait_received(&r, 1000);
-    CHECK_STATUS(sdd_downloader_enter_background(downloader, 0), SDD_OK);
-    /* Two windows pass, measured by a transfer that ends after them. */
-    sdd_downloader *other = downloader_with(1000, 800);
-    OWNED_RECORD measure = RECORD_INIT;
-    sdd_download_request slow = bytes_of(&measure, at("/trickle?size=100000&every=20&measure"));
-    submit(other, &slow);
-    check_slow(&measure);
-    release("slow");
-    CHECK_STATUS(sdd_downloader_enter_foreground(downloader), SDD_OK);
-    record_wait(&r);
-    CHECK_ENDED(&r, SDD_OK, 0);
-    destroy(other);
-    destroy(downloader);
-    CHECK_NOTHING_LEFT(threads_before, descriptors_before);
-}
-
 /* ---------------------------------------------------------------------------------------- uploads */
 
 typedef struct server { int listener; atomic_int is_over; } server;
