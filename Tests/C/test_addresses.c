@@ -8,8 +8,7 @@ static int port_of(const char *variable) { return atoi(strrchr(setting(variable)
 static sdd_downloader *public_but(const char *const *exceptions, size_t count, const char *resolve)
 {
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.network = &network;
+    sdd_downloader_config config = { .struct_size = sizeof config, .network = &network };
     network.address_policy = SDD_ADDRESS_PUBLIC_ONLY;
     network.address_exceptions = exceptions;
     network.address_exception_count = count;
@@ -94,8 +93,7 @@ CASE(the_filter_is_asked_about_exceptions)
     int asked = 0;
     const char *exception = "127.0.0.1";
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.network = &network;
+    sdd_downloader_config config = { .struct_size = sizeof config, .network = &network };
     network.address_policy = SDD_ADDRESS_PUBLIC_ONLY;
     network.address_exceptions = &exception;
     network.address_exception_count = 1;
@@ -136,8 +134,7 @@ CASE(data_urls_are_switched_off)
 {
     record r = RECORD_INIT;
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.network = &network;
+    sdd_downloader_config config = { .struct_size = sizeof config, .network = &network };
     network.no_data_urls = 1;
     loader_in_folder l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);
     static const char *const urls[] = { "data:,x", "DATA:image/png;base64,AAAA", "data:text/plain,hello" };

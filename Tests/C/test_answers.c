@@ -104,8 +104,7 @@ CASE(as_many_redirects_as_the_request_says)
     };
     OWNED_RECORD r = RECORD_INIT;
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.network = &network;
+    sdd_downloader_config config = { .struct_size = sizeof config, .network = &network };
     network.max_redirects = 3;
     OWNED_DOWNLOADER downloader = make_downloader(&config);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -148,8 +147,7 @@ CASE(a_request_has_a_limit_on_its_body)
 {
     OWNED_RECORD r = RECORD_INIT;
     sdd_limits limits = SDD_LIMITS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.limits = &limits;
+    sdd_downloader_config config = { .struct_size = sizeof config, .limits = &limits };
     limits.max_body_bytes = 1000;
     OWNED_DOWNLOADER downloader = make_downloader(&config);
     static const char *const framings[] = { "length", "chunked", "close" };
@@ -389,8 +387,7 @@ CASE(the_file_replaces_the_configs)
     char other[1000];
     snprintf(other, sizeof other, "%.*s/self_signed.pem", (int)(strrchr(ours, '/') - ours), ours);
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.network = &network;
+    sdd_downloader_config config = { .struct_size = sizeof config, .network = &network };
     network.ca_file = ours;
     OWNED_DOWNLOADER downloader = make_downloader(&config);
     const char *url = address_at("SDD_TEST_TLS", "/png/rgb8.png");

@@ -17,8 +17,7 @@ static void submit_body(sdd_downloader *downloader, record *r, const char *name,
 CASE(o4_background_pauses_and_foreground_goes_on)
 {
     sdd_limits limits = SDD_LIMITS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.limits = &limits;
+    sdd_downloader_config config = { .struct_size = sizeof config, .limits = &limits };
     limits.download_timeout_ms = 1500;
     sdd_downloader *downloader = make_downloader(&config), *clock = make_downloader(NULL);
     OWNED_RECORD paused, goes_on, waits = RECORD_INIT, r = RECORD_INIT;

@@ -86,8 +86,7 @@ CASE(bodies_without_end)
         { "/gzip?size=99900", SDD_OK, 0, 1 },
     };
     sdd_limits limits = SDD_LIMITS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.limits = &limits;
+    sdd_downloader_config config = { .struct_size = sizeof config, .limits = &limits };
     limits.max_body_bytes = 100000;
     OWNED_DOWNLOADER downloader = make_downloader(&config);
     CHECK_ROWS(downloader, rows);
@@ -129,8 +128,7 @@ CASE(bodies_that_are_not_pictures)
     };
     CHECK_ROWS(NULL, rows);
     sdd_limits limits = SDD_LIMITS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.limits = &limits;
+    sdd_downloader_config config = { .struct_size = sizeof config, .limits = &limits };
     OWNED_RECORD r = RECORD_INIT;
     limits.max_pixels = 19 * 13 - 1;
     OWNED_DOWNLOADER downloader = make_downloader(&config);
@@ -142,8 +140,7 @@ CASE(files_only_where_they_are_allowed)
 {
     static const char *const names[] = { "png/rgb8.png", "jpeg/baseline-420.jpg" };
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.network = &network;
+    sdd_downloader_config config = { .struct_size = sizeof config, .network = &network };
     network.allow_file_urls = 1;
     sdd_downloader *downloader = make_downloader(&config);
     OWNED_RECORD r = RECORD_INIT;
@@ -217,8 +214,7 @@ CASE(silence_has_a_limit)
         { "/trickle?size=40&every=50", SDD_OK, 0, 1 },
     };
     sdd_limits limits = SDD_LIMITS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.limits = &limits;
+    sdd_downloader_config config = { .struct_size = sizeof config, .limits = &limits };
     limits.download_timeout_ms = 500;
     config.max_concurrent_downloads = 20;
     sdd_downloader *downloader = make_downloader(&config);
@@ -244,8 +240,7 @@ CASE(certificates_are_checked)
         { "SDD_TEST_TLS_SELF_SIGNED", SDD_DETAIL_TLS_SELF_SIGNED },
     };
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.network = &network;
+    sdd_downloader_config config = { .struct_size = sizeof config, .network = &network };
     network.ca_file = setting("SDD_TEST_CA");
     sdd_downloader *downloader = make_downloader(&config);
     OWNED_RECORD r = RECORD_INIT;

@@ -97,8 +97,7 @@ CASE(pictures_come_over_http_and_https)
 {
     static const char *const roots[] = { "SDD_TEST_SERVER", "SDD_TEST_TLS", "SDD_TEST_TLS_HTTP1" };
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.network = &network;
+    sdd_downloader_config config = { .struct_size = sizeof config, .network = &network };
     network.ca_file = setting("SDD_TEST_CA");
     sdd_downloader *downloader = make_downloader(&config);
     record records[3][PICTURES];
@@ -122,8 +121,7 @@ CASE(pictures_come_over_http_and_https)
 CASE(https_speaks_http2_where_the_server_does)
 {
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.network = &network;
+    sdd_downloader_config config = { .struct_size = sizeof config, .network = &network };
     network.ca_file = setting("SDD_TEST_CA");
     OWNED_DOWNLOADER downloader = make_downloader(&config);
     OWNED_RECORD r = RECORD_INIT;

@@ -216,8 +216,7 @@ CASE(h8_attributes_are_recognized_by_name_alone)
     snprintf(safe, sizeof safe, "https://plain.example%s", strrchr(setting(servers[1]), ':'));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
-        sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-        config.network = &network;
+        sdd_downloader_config config = { .struct_size = sizeof config, .network = &network };
         network.resolve = resolve;
         network.resolve_count = 2;
         network.allow_downgrade = 1;
@@ -250,8 +249,7 @@ static char file_path[900];
 static sdd_downloader *downloader_with_file(void)
 {
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.network = &network;
+    sdd_downloader_config config = { .struct_size = sizeof config, .network = &network };
     network.cookie_file = file_path;
     return make_downloader(&config);
 }
@@ -312,8 +310,7 @@ CASE(h8_a_folder_is_no_cookie_file)
     sdd_downloader *downloader = (sdd_downloader *)&downloader;
     int threads = count_threads(), descriptors = count_descriptors();
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.network = &network;
+    sdd_downloader_config config = { .struct_size = sizeof config, .network = &network };
     network.cookie_file = setting("SDD_TEST_FOLDER");
     CHECK_STATUS(sdd_downloader_create(&config, &downloader), SDD_ERROR_INVALID_ARGUMENT);
     CHECK(downloader == NULL);

@@ -97,8 +97,7 @@ CASE(z10_b16_limits)
 {
     enum { LIMIT = 90000, LONGEST = LIMIT / 3 * 4 + 1024 };
     sdd_limits limits = SDD_LIMITS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.limits = &limits;
+    sdd_downloader_config config = { .struct_size = sizeof config, .limits = &limits };
     limits.max_body_bytes = LIMIT;
     OWNED_DOWNLOADER downloader = make_downloader(&config);
     OWNED_RECORD r = RECORD_INIT;

@@ -75,8 +75,7 @@ CASE(b10_i16_a_png_keeps_every_pixel)
     close(file);
 
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.network = &network;
+    sdd_downloader_config config = { .struct_size = sizeof config, .network = &network };
     network.allow_file_urls = 1;
     sdd_downloader *downloader = make_downloader(&config);
     CHECK_STATUS(sdd_get(downloader, url, 0, 30000, &image, NULL, NULL), SDD_OK);

@@ -284,8 +284,7 @@ CASE(h8_a_cookie_file_that_cannot_be_written_is_reported)
     for (int i = 0; i < scaled(40); i++) {
         int heard = 0;
         sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
-        sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-        config.network = &network;
+        sdd_downloader_config config = { .struct_size = sizeof config, .network = &network };
         sdd_downloader *downloader = NULL;
         sdd_cookie cookie = SDD_COOKIE_INIT;
         network.cookie_file = "/nonexistent/folder/cookies";
@@ -305,8 +304,7 @@ CASE(h8_a_cookie_file_that_cannot_be_written_is_reported)
 CASE(z18_no_proxy_hides_an_address_from_its_filter)
 {
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.network = &network;
+    sdd_downloader_config config = { .struct_size = sizeof config, .network = &network };
     sdd_downloader *downloader = NULL;
     network.proxy = "http://127.0.0.1:1";
     network.address_policy = SDD_ADDRESS_PUBLIC_ONLY;

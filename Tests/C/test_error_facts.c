@@ -96,8 +96,7 @@ CASE(e10_z16_every_error_has_class_stage_and_retryable)
     };
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_limits limits = SDD_LIMITS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.network = &network;
+    sdd_downloader_config config = { .struct_size = sizeof config, .network = &network };
     config.limits = &limits;
     limits.max_body_bytes = 200000;
     limits.download_timeout_ms = 700;

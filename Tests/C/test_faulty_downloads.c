@@ -158,8 +158,7 @@ static void no_wrong_byte(int count)
 {
     cache_in_folder cache = open_default();
     sdd_retry_options retry = SDD_RETRY_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.retry = &retry;
+    sdd_downloader_config config = { .struct_size = sizeof config, .retry = &retry };
     config.cache = cache.cache;
     config.http_cache = 1;
     config.max_concurrent_per_host = config.max_concurrent_downloads = 16;

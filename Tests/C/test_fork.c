@@ -59,8 +59,7 @@ static void make_loader(void)
 static void a_new_downloader_works(int delivery)
 {
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.network = &network;
+    sdd_downloader_config config = { .struct_size = sizeof config, .network = &network };
     record records[5];
     config.delivery = delivery;
     network.ca_file = setting("SDD_TEST_CA");

@@ -170,8 +170,7 @@ CASE(o11_all_frames_count_against_the_limit)
     record r = RECORD_INIT;
     for (int i = 0; i < 2; i++) {
         sdd_limits limits = SDD_LIMITS_INIT;
-        sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-        config.limits = &limits;
+        sdd_downloader_config config = { .struct_size = sizeof config, .limits = &limits };
         limits.max_pixels = 7 * 154 - i;
         OWNED_DOWNLOADER downloader = make_downloader(&config);
         fetch(downloader, &r, at("/file/frames/pillow.png"), SDD_OPTION_PRELOAD_ALL_FRAMES);

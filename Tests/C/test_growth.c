@@ -503,8 +503,7 @@ static double posts_beside_running(int count)
     CHECK(getsockname(listener, (struct sockaddr *)&address, &length) == 0);
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_retry_options retry = SDD_RETRY_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.network = &network;
+    sdd_downloader_config config = { .struct_size = sizeof config, .network = &network };
     config.retry = &retry;
     config.max_concurrent_downloads = config.max_concurrent_per_host = 2 * count + 1;
     network.max_connections_per_host = 1;

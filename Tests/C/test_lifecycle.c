@@ -267,8 +267,7 @@ static void on_stop(void *data)
 static void hooks_run_once_on_the_callback_thread(void)
 {
     sdd_callback_options callbacks = SDD_CALLBACK_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.callbacks = &callbacks;
+    sdd_downloader_config config = { .struct_size = sizeof config, .callbacks = &callbacks };
     OWNED_RECORD r = RECORD_INIT;
     callbacks.on_thread_start = on_start;
     callbacks.on_thread_stop = on_stop;

@@ -168,8 +168,7 @@ CASE(limits_hold_for_enlarged_pictures)
     record r = RECORD_INIT;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sdd_limits limits = SDD_LIMITS_INIT;
-        sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-        config.limits = &limits;
+        sdd_downloader_config config = { .struct_size = sizeof config, .limits = &limits };
         limits.max_pixels = cases[i].pixels;
         limits.max_decode_bytes = cases[i].bytes;
         OWNED_LOADER l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);

@@ -177,8 +177,7 @@ CASE(m16_cancelled_while_it_is_stored)
 CASE(z7_cancelled_while_it_waits_for_another_attempt)
 {
     sdd_retry_options retry = SDD_RETRY_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.retry = &retry;
+    sdd_downloader_config config = { .struct_size = sizeof config, .retry = &retry };
     retry.delay_ms = 10000000;
     retry.max_delay_ms = 10000000;
     OWNED_LOADER l = open_loader_over((sdd_loader_config)SDD_LOADER_CONFIG_INIT, &config);

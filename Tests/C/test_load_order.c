@@ -12,8 +12,7 @@ static void open_for(int wanted)
 {
     sdd_callback_options callbacks = SDD_CALLBACK_OPTIONS_INIT;
     sdd_retry_options retry = SDD_RETRY_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.callbacks = &callbacks;
+    sdd_downloader_config config = { .struct_size = sizeof config, .callbacks = &callbacks };
     config.retry = &retry;
     way = wanted;
     config.delivery = way == BY_THREAD ? SDD_DELIVERY_THREAD : SDD_DELIVERY_APPLICATION;

@@ -267,8 +267,7 @@ static void forget_transfer(sdd_transfer transfer, void *user_data)
 static sdd_downloader *ask_sender(sender *s, int count, uint64_t options)
 {
     sdd_limits limits = SDD_LIMITS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.limits = &limits;
+    sdd_downloader_config config = { .struct_size = sizeof config, .limits = &limits };
     sdd_transport transport = SDD_TRANSPORT_INIT;
     config.delivery = SDD_DELIVERY_APPLICATION;
     config.max_concurrent_downloads = config.max_concurrent_per_host = 64;

@@ -45,8 +45,7 @@ static void fetch_modified(sdd_downloader *downloader, record *r, const char *ur
 static sdd_downloader *downloader_with(const sdd_modifiers *modifiers)
 {
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.network = &network;
+    sdd_downloader_config config = { .struct_size = sizeof config, .network = &network };
     config.modifiers = modifiers;
     network.allow_file_urls = 1;
     return make_downloader(&config);
@@ -549,8 +548,7 @@ CASE(z1_data_of_a_downloader_is_freed_once)
     struct { sdd_modifiers known; uint64_t unknown; } newer = { modifiers_of(NULL, NULL, decrypt), 1 };
     sdd_modifiers modifiers = modifiers_of(NULL, NULL, decrypt), waits = modifiers_of(NULL, NULL, wait_in_transform);
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.network = &network;
+    sdd_downloader_config config = { .struct_size = sizeof config, .network = &network };
     sdd_downloader *downloader = NULL;
     OWNED_RECORD r = RECORD_INIT;
     frees = 0;

@@ -91,8 +91,7 @@ static void completed(const sdd_result *result, void *user_data)
 static sdd_downloader *downloader_of(int32_t delivery)
 {
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.network = &network;
+    sdd_downloader_config config = { .struct_size = sizeof config, .network = &network };
     config.delivery = delivery;
     network.ca_file = setting("SDD_TEST_CA");
     return make_downloader(&config);

@@ -14,8 +14,7 @@ static sdd_status get_nowhere(sdd_downloader *downloader, const char *host)
 static sdd_downloader *downloader_with(int32_t proxy_mode)
 {
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.network = &network;
+    sdd_downloader_config config = { .struct_size = sizeof config, .network = &network };
     network.proxy_mode = proxy_mode;
     return make_downloader(&config);
 }
@@ -57,8 +56,7 @@ CASE(z18_an_address_policy_uses_no_proxy)
 {
     setenv("http_proxy", setting("SDD_TEST_SERVER"), 1);
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.network = &network;
+    sdd_downloader_config config = { .struct_size = sizeof config, .network = &network };
     network.address_policy = SDD_ADDRESS_PUBLIC_ONLY;
     OWNED_DOWNLOADER downloader = make_downloader(&config);
     unsetenv("http_proxy");

@@ -57,8 +57,7 @@ CASE(d32_a_range_gives_a_part)
         { "0-9", 0, 10 }, { "10-", 10, SIZE_MAX }, { "-5", 5, 0 }, { "7-7", 7, 8 }, { "3-100000", 3, SIZE_MAX },
     };
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.network = &network;
+    sdd_downloader_config config = { .struct_size = sizeof config, .network = &network };
     network.ca_file = setting("SDD_TEST_CA");
     OWNED_DOWNLOADER downloader = make_downloader(&config);
     OWNED_RECORD r = RECORD_INIT;
@@ -178,8 +177,7 @@ CASE(z6_a_request_may_have_no_limit)
     snprintf(url, sizeof url, "http://127.0.0.1:%d/x.png", port);
     for (int limit = 0; limit < LIMITS; limit++) {
         sdd_limits limits = SDD_LIMITS_INIT;
-        sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-        config.limits = &limits;
+        sdd_downloader_config config = { .struct_size = sizeof config, .limits = &limits };
         if (limit == QUEUE) limits.queue_timeout_ms = 150;
         if (limit == CONNECT) limits.connect_timeout_ms = 150;
         if (limit == FIRST_BYTE) limits.first_byte_timeout_ms = 150;
@@ -337,8 +335,7 @@ CASE(z4_g8_requests_that_share_are_checked_separately)
 static sdd_downloader *tls_downloader(void)
 {
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.network = &network;
+    sdd_downloader_config config = { .struct_size = sizeof config, .network = &network };
     network.ca_file = setting("SDD_TEST_CA");
     return make_downloader(&config);
 }

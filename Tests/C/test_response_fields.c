@@ -139,8 +139,7 @@ CASE(retry_after_counts)
     static const sdd_header later[] = { { "Retry-After", "100000" } };
     record r = RECORD_INIT;
     sdd_retry_options retry = SDD_RETRY_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.retry = &retry;
+    sdd_downloader_config config = { .struct_size = sizeof config, .retry = &retry };
     retry.max_attempts = 2;
     retry.delay_ms = 1;
     tries_again = 1;

@@ -11,8 +11,7 @@ enum { MIB = 1 << 20 };
 static sdd_downloader *downloader_of(int32_t delivery, int32_t threads, int32_t concurrent)
 {
     sdd_limits limits = SDD_LIMITS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.limits = &limits;
+    sdd_downloader_config config = { .struct_size = sizeof config, .limits = &limits };
     config.delivery = delivery;
     config.decode_threads = threads;
     config.max_concurrent_downloads = concurrent;
@@ -305,8 +304,7 @@ CASE(a_small_file_cannot_claim_much_memory)
 CASE(max_decode_ratio_allows_more_memory)
 {
     sdd_limits limits = SDD_LIMITS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.limits = &limits;
+    sdd_downloader_config config = { .struct_size = sizeof config, .limits = &limits };
     sdd_image *image = NULL;
     limits.max_decode_ratio = -1;
     limits.decode_time_ms = -1; /* a tool takes minutes for 36 million pixels */

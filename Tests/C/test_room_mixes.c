@@ -199,8 +199,7 @@ static void run_mix(mix *m)
     sdd_callback_options callbacks = SDD_CALLBACK_OPTIONS_INIT;
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
     sdd_limits limits = SDD_LIMITS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.callbacks = &callbacks;
+    sdd_downloader_config config = { .struct_size = sizeof config, .callbacks = &callbacks };
     config.network = &network;
     config.limits = &limits;
     m->is_host = chance(&m->state, 2) != 0;

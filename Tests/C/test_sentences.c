@@ -102,8 +102,7 @@ static void stop_proxy(refusing_proxy *p)
 static sdd_downloader *downloader_over(const char *proxy)
 {
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.network = &network;
+    sdd_downloader_config config = { .struct_size = sizeof config, .network = &network };
     network.proxy = proxy;
     return make_downloader(&config);
 }

@@ -34,8 +34,7 @@ CASE(no_session_resumes_under_other_conditions)
         { SDD_OPTION_HANDLE_COOKIES, 1 }, { SDD_OPTION_HANDLE_COOKIES, 0 }, { 0, 0 },
     };
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.network = &network;
+    sdd_downloader_config config = { .struct_size = sizeof config, .network = &network };
     network.ca_file = setting("SDD_TEST_CA");
     OWNED_DOWNLOADER downloader = make_downloader(&config);
     for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {

@@ -98,8 +98,7 @@ CASE(z10_x27_nothing_stays_in_memory_and_limits_apply)
     destroy(downloader);
 
     sdd_limits limits = SDD_LIMITS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.limits = &limits;
+    sdd_downloader_config config = { .struct_size = sizeof config, .limits = &limits };
     limits.max_body_bytes = 1000;
     downloader = make_downloader(&config);
     int file = new_file();

@@ -127,8 +127,7 @@ CASE(a_sink_that_nobody_reads_is_reported)
 {
     for (int kind = 0; kind < KINDS; kind++) {
         sdd_limits limits = SDD_LIMITS_INIT;
-        sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-        config.limits = &limits;
+        sdd_downloader_config config = { .struct_size = sizeof config, .limits = &limits };
         limits.download_timeout_ms = 300;
         limits.connect_timeout_ms = 10000;
         sdd_downloader *downloader = make_downloader(&config);
@@ -277,8 +276,7 @@ CASE(a_request_can_be_cancelled_while_its_sink_blocks)
 CASE(one_stream_does_not_block_another)
 {
     sdd_network_options network = SDD_NETWORK_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.network = &network;
+    sdd_downloader_config config = { .struct_size = sizeof config, .network = &network };
     network.ca_file = setting("SDD_TEST_CA");
     network.http_version = SDD_HTTP_2;
     sdd_downloader *downloader = make_downloader(&config);
@@ -339,8 +337,7 @@ CASE(a_transport_is_never_blocked)
         giver g = { 0 };
         sem_init(&g.started, 0, 0);
         sdd_limits limits = SDD_LIMITS_INIT;
-        sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-        config.limits = &limits;
+        sdd_downloader_config config = { .struct_size = sizeof config, .limits = &limits };
         limits.download_timeout_ms = reads ? 0 : 300;
         sdd_downloader *downloader = make_downloader(&config);
         sdd_transport transport = SDD_TRANSPORT_INIT;

@@ -10,8 +10,7 @@ static int threads_before, descriptors_before;
 static sdd_downloader *downloader_with(int64_t bytes_per_second, int64_t window)
 {
     sdd_limits limits = SDD_LIMITS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.limits = &limits;
+    sdd_downloader_config config = { .struct_size = sizeof config, .limits = &limits };
     limits.low_speed_limit = bytes_per_second;
     limits.low_speed_time_ms = window;
     return make_downloader(&config);

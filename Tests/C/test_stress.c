@@ -314,8 +314,7 @@ static site *make_site(uint64_t *state)
 {
     site *s = calloc(1, sizeof *s);
     sdd_callback_options callbacks = SDD_CALLBACK_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.callbacks = &callbacks;
+    sdd_downloader_config config = { .struct_size = sizeof config, .callbacks = &callbacks };
     s->delivery = (int32_t)chance(state, 2) ? SDD_DELIVERY_APPLICATION : SDD_DELIVERY_THREAD;
     s->drains = s->delivery == SDD_DELIVERY_APPLICATION && chance(state, 2);
     config.delivery = s->delivery;

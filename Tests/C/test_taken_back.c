@@ -170,8 +170,7 @@ CASE(requests_end_with_the_transport_they_began_with)
     archive a = ARCHIVE_INIT, b = ARCHIVE_INIT;
     record r[REQUESTS], late = RECORD_INIT;
     sdd_retry_options retry = SDD_RETRY_OPTIONS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.retry = &retry;
+    sdd_downloader_config config = { .struct_size = sizeof config, .retry = &retry };
     config.max_concurrent_downloads = 2;
     retry.max_attempts = 3;
     retry.delay_ms = 1;

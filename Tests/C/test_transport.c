@@ -118,8 +118,7 @@ static void add(sdd_downloader *downloader, const char *scheme, plug *p)
 static sdd_downloader *downloader_with(plug *p)
 {
     sdd_limits limits = SDD_LIMITS_INIT;
-    sdd_downloader_config config = SDD_DOWNLOADER_CONFIG_INIT;
-    config.limits = &limits;
+    sdd_downloader_config config = { .struct_size = sizeof config, .limits = &limits };
     limits.max_body_bytes = 100000;
     config.decode_threads = 2;
     sdd_downloader *downloader = make_downloader(&config);
