@@ -81,16 +81,6 @@ static inline sdd_detail last_detail(void)
         CHECK_STATUS(sdd_last_error(NULL), status); \
     } while (0)
 
-/* Checks that the message of the last failed call names this member of a struct. */
-static inline void check_named_member(const char *owner, const char *member)
-{
-    const char *said = sdd_last_error_message();
-    size_t length = strlen(owner);
-    if (strncmp(said, owner, length) || said[length] != '.' || strncmp(said + length + 1, member, strlen(member)) ||
-        said[length + 1 + strlen(member)] != ':')
-        FAIL("the message does not name %s.%s: %s", owner, member, said);
-}
-
 /* Begins the declaration of a variable that ends with its block: `release` gets its address then. */
 #define OWNED(release) __attribute__((cleanup(release)))
 #define OWNED_IMAGE OWNED(release_image) sdd_image *

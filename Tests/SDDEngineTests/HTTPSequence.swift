@@ -9,8 +9,7 @@ import Testing
 /// One row of the tables for the whole HTTP cache: requests for a URL, one after the other, the replies of a real
 /// server to those that reach it, and the expected results. The rule names the section of the RFC, 9111 or another.
 ///
-/// `{-60}` in a field is the date a minute before the sequence began; `{-60 rfc850}` and `{-60 asctime}` are that date
-/// in the other two forms of RFC 9110 §5.6.7.
+/// `{-60}` in a field is the date a minute before the sequence began.
 struct HTTPSequence: Sendable, CustomTestStringConvertible {
     let rule: String
     let steps: [HTTPStep]

@@ -70,20 +70,17 @@ extension HTTPStep {
 private func dated(_ field: String, _ start: Int64) -> String {
     let parts = field.split(separator: "{", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, let end = parts[1].firstIndex(of: "}") else { return field }
-    let words = parts[1][..<end].split(separator: " ")
-    guard let shift = words.first.flatMap({ Int64($0) }) else { return field }
-    let form = words.count > 1 ? String(words[1]) : ""
-    return String(parts[0]) + text(of: start + shift, form: form) + dated(String(parts[1][end...].dropFirst()), start)
+    guard let shift = Int64(parts[1][..<end]) else { return field }
+    return String(parts[0]) + text(of: start + shift) + dated(String(parts[1][end...].dropFirst()), start)
 }
 
 /// Formats a time as RFC 9110 §5.6.7 has it, with the system's own calendar.
-private func text(of seconds: Int64, form: String) -> String {
-    let formats = ["rfc850": "%A, %d-%b-%y %H:%M:%S GMT", "asctime": "%a %b %e %H:%M:%S %Y"]
+private func text(of seconds: Int64) -> String {
     var time = time_t(seconds)
     var parts = tm()
     gmtime_r(&time, &parts)
     var buffer = [CChar](repeating: 0, count: 64)
     // The process's locale is C: no test sets another.
-    strftime(&buffer, buffer.count, formats[form] ?? "%a, %d %b %Y %H:%M:%S GMT", &parts)
+    strftime(&buffer, buffer.count, "%a, %d %b %Y %H:%M:%S GMT", &parts)
     return buffer.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
 }
