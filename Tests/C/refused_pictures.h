@@ -53,7 +53,7 @@ static void bytes_and_decoding(void)
 
 static void encoding_and_transforms(void)
 {
-    static const uint8_t pixels[16];
+    static const uint8_t pixels[16], row[65504];
     sdd_image *made = NULL;
     sdd_bytes *bytes = NULL;
     sdd_encode_options options = SDD_ENCODE_OPTIONS_INIT;
@@ -64,6 +64,10 @@ static void encoding_and_transforms(void)
     options.max_bytes = 0;
     options.format = TOY_FORMAT;
     REFUSES(sdd_image_encode, (image, &options, &bytes), SDD_ERROR_UNSUPPORTED, "sdd_encode_options.format: ");
+    OWNED_IMAGE wide = NULL;
+    CHECK_STATUS(sdd_image_create(65501, 1, SDD_PIXEL_FORMAT_GREY8, row, 0, &wide), SDD_OK);
+    options.format = SDD_IMAGE_FORMAT_JPEG;
+    REFUSES_AS_REQUEST(sdd_image_encode, (wide, &options, &bytes), SDD_ERROR_DOES_NOT_FIT, "image: it has more pixels");
     REFUSES(sdd_image_create, (0, 2, 1, pixels, 0, &made), INVALID, "width: 0 is not at least 1");
     REFUSES(sdd_image_create, (2, -7, 1, pixels, 0, &made), INVALID, "height: -7 ");
     REFUSES(sdd_image_create, (2, 2, SDD_PIXEL_FORMAT_RGBA8, pixels, 7, &made), INVALID,
