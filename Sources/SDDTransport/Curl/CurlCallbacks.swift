@@ -7,22 +7,28 @@ enum CurlCallback {
     // `connect` gave it, and with memory that stays valid until they return.
 
     /// - Parameters:
-    ///   - transfer: The address of a `CurlTransfer` that lives as long as the handle.
+    ///   - transfer: The address of a `CurlTransfer` that lives as long as the handle is used for it.
     ///   - sockets: Must live as long as the multi handle.
     static func connect(
         _ easy: EasyHandle, to transfer: UnsafeRawPointer, sockets: OpenSockets
     ) throws(EasyHandle.Refusal) {
-        try easy.set(CURLOPT_WRITEDATA, pointer: transfer)
         try easy.set(CURLOPT_WRITEFUNCTION, callback: body)
-        try easy.set(CURLOPT_HEADERDATA, pointer: transfer)
         try easy.set(CURLOPT_HEADERFUNCTION, callback: header)
-        try easy.set(CURLOPT_OPENSOCKETDATA, pointer: transfer)
         try easy.set(CURLOPT_OPENSOCKETFUNCTION, callback: openSocket)
         // This callback does not get the transfer, because the connection may outlive it.
         try easy.set(CURLOPT_CLOSESOCKETDATA, pointer: Unmanaged.passUnretained(sockets).toOpaque())
         try easy.set(CURLOPT_CLOSESOCKETFUNCTION, callback: closeSocket)
-        try easy.set(CURLOPT_PREREQDATA, pointer: transfer)
         try easy.set(CURLOPT_PREREQFUNCTION, callback: connected)
+        try reconnect(easy, to: transfer)
+    }
+
+    /// Passes the calls of a handle that `connect` was called for to another transfer.
+    static func reconnect(_ easy: EasyHandle, to transfer: UnsafeRawPointer) throws(EasyHandle.Refusal) {
+        try easy.set(CURLOPT_PRIVATE, pointer: transfer)
+        try easy.set(CURLOPT_WRITEDATA, pointer: transfer)
+        try easy.set(CURLOPT_HEADERDATA, pointer: transfer)
+        try easy.set(CURLOPT_OPENSOCKETDATA, pointer: transfer)
+        try easy.set(CURLOPT_PREREQDATA, pointer: transfer)
     }
 
     /// Makes libcurl report each byte of the body before decompression, the head of each request as it is sent, and its

@@ -283,6 +283,7 @@ extension CurlLoop {
             options.cookies.added(transfer.cookieCount)
         }
         free(of: transfer)
+        if case .success = end.result, end.response?.status ?? 0 < 400 { surroundings.kept.keep(transfer.easy) }
     }
 
     private func noteEnd(of transfer: CurlTransfer, _ end: TransferEnd) {

@@ -39,11 +39,17 @@ extension CurlTransfer {
         let news = News()
         let time: any TimeSource
         let watch: TurnWatch
+        var kept = KeptHandles()
 
         init(options: CurlOptions, time: any TimeSource, watch: TurnWatch) {
             self.options = options
             self.time = time
             self.watch = watch
+        }
+
+        /// Returns a kept handle if there is one for the request, or else a new one; `nil` if libcurl has no memory.
+        func handle(for request: HTTPRequest, priority: Priority) -> EasyHandle? {
+            KeptHandles.Shape(request, priority: priority, options).flatMap { kept.take(for: $0) } ?? EasyHandle()
         }
 
         func witness(of request: HTTPRequest, at now: Int64) -> ConnectionWitness {

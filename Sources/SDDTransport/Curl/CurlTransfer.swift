@@ -2,9 +2,9 @@ internal import CCurl
 internal import Glibc
 internal import SDDBase
 
-/// One transfer: creates and sets up an easy handle for each hop, reads the response, and reports events. No handle is
-/// used for a second hop, because libcurl's state from one response must not affect the next. A transfer does not know
-/// the multi handle. Owned by `CurlLoop`, and never moved, because libcurl holds its address.
+/// One transfer: takes and sets up an easy handle for each hop, reads the response, and reports events. Handles are used
+/// for a second hop only as `KeptHandles` says, because libcurl's state from one response must not affect the next. A
+/// transfer does not know the multi handle. Owned by `CurlLoop`, and never moved, because libcurl holds its address.
 /// thread: sdd-net
 final class CurlTransfer {
     let id: TransferID
@@ -27,7 +27,9 @@ final class CurlTransfer {
         _ id: TransferID, _ request: HTTPRequest, priority: Priority, headers: HeaderList,
         in surroundings: Surroundings, at now: Int64
     ) throws(TransportError) {
-        guard let easy = EasyHandle() else { throw .notStarted(CURLE_OUT_OF_MEMORY) }
+        guard let easy = surroundings.handle(for: request, priority: priority) else {
+            throw .notStarted(CURLE_OUT_OF_MEMORY)
+        }
         self.id = id
         self.surroundings = surroundings
         self.easy = easy
@@ -50,14 +52,21 @@ final class CurlTransfer {
 
     /// Sets the options of the hop's handle.
     private func setUp() throws(TransportError) {
-        // Safety: the handle, and with it libcurl's knowledge of this address, ends with the transfer.
+        // Safety: the handle, and with it libcurl's knowledge of this address, ends with the transfer, or is kept: then
+        // libcurl does not use the address before `reconnect` replaces it.
         let address = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
+        let kept = easy.shape
         do throws(EasyHandle.Refusal) {
-            try easy.set(CURLOPT_PRIVATE, pointer: address)
-            try CurlCallback.connect(easy, to: address, sockets: surroundings.watch.sockets)
-            try options.apply(request, priority: progress.priority, to: easy)
-            if progress.sentCookies != nil { try CurlCallback.tap(easy) }
+            if kept != nil {
+                try CurlCallback.reconnect(easy, to: address)
+                try options.applyAgain(request, to: easy)
+            } else {
+                try CurlCallback.connect(easy, to: address, sockets: surroundings.watch.sockets)
+                try options.apply(request, priority: progress.priority, to: easy)
+            }
             try easy.set(CURLOPT_HTTPHEADER, list: headers.first)
+            easy.shape = kept ?? .init(request, priority: progress.priority, options)
+            if progress.sentCookies != nil { try CurlCallback.tap(easy) }
             if progress.leavesPacked { reader.leavePacked(true) }
         } catch {
             throw .notStarted(error.code)
@@ -78,7 +87,9 @@ extension CurlTransfer {
     /// previous one.
     /// - Parameter headers: `nil` keeps the header list of the previous hop.
     func goOn(_ request: HTTPRequest, headers: HeaderList?, at now: Int64) throws(TransportError) {
-        guard let next = EasyHandle() else { throw .notStarted(CURLE_OUT_OF_MEMORY) }
+        guard let next = surroundings.handle(for: request, priority: progress.priority) else {
+            throw .notStarted(CURLE_OUT_OF_MEMORY)
+        }
         // The previous handle reads from the request and headers, so they are freed after it.
         let before = (easy, self.request, self.headers)
         defer { withExtendedLifetime(before) {} }
@@ -106,10 +117,10 @@ extension CurlTransfer {
     /// - Returns: The answer for libcurl: the count, 0 to end the transfer, or CURL_WRITEFUNC_PAUSE.
     func received(_ bytes: UnsafeRawPointer, count: Int) -> Int {
         witness.handsOut()
-        if progress.pause == .stopped { return Int(CURL_WRITEFUNC_PAUSE) }
+        if progress.pause == .stopped { return easy.stopReading() }
         if progress.sink != .none, hasOwnConnection {
             progress.sink = .stopped
-            return Int(CURL_WRITEFUNC_PAUSE)
+            return easy.stopReading()
         }
         note(.received)
         guard reader.received(bytes, count: count) else { return 0 }
@@ -313,7 +324,7 @@ extension CurlTransfer {
     /// read once more if the transfer has just resumed, and hold back a header until after its body was decompressed,
     /// so that `tap` would come too late.
     private func stop() {
-        _ = curl_easy_pause(easy.raw, progress.sink == .stopped ? CURLPAUSE_ALL : CURLPAUSE_SEND)
+        easy.pause(progress.sink == .stopped ? CURLPAUSE_ALL : CURLPAUSE_SEND)
     }
 
     /// - Returns: Whether the transfer must be added to libcurl's multi handle again.
@@ -330,7 +341,7 @@ extension CurlTransfer {
     /// Makes libcurl read again, unless the sink is blocked. Bytes that libcurl held back arrive within this call.
     private func readOn() {
         if progress.sink == .none {
-            _ = curl_easy_pause(easy.raw, CURLPAUSE_CONT)
+            easy.pause(CURLPAUSE_CONT)
         } else {
             progress.sink = .stopped
         }

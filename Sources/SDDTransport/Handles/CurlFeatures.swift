@@ -17,6 +17,9 @@ enum CurlFeatures {
     /// Whether a turn ends although more bytes wait at the sockets, so that a flood is a row of turns and not one turn
     /// that does not end. Seen with 8.14; known to be otherwise only with 7.88 and 8.0.
     static let turnsEndInFloods = isAtLeast(0x08_01_00)
+    /// Whether a handle may be used for a second request. In 8.0 and earlier versions a reply that begins with white space
+    /// is then joined to a line of the previous one, whose memory was freed.
+    static let mayKeepHandles = isAtLeast(0x08_01_00)
     static let hasHTTP2 = has(CURL_VERSION_HTTP2)
     static let hasUnixSockets = has(CURL_VERSION_UNIX_SOCKETS)
     static let hasSecureProxies = has(CURL_VERSION_HTTPS_PROXY)

@@ -9,6 +9,9 @@ final class EasyHandle {
     private let sentence = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     /// The share in use, kept alive until the handle has been freed.
     private var share: CurlShare?
+    /// The shape of the requests that the handle is set up for; `nil` if it is set up for nothing, or if an option was
+    /// set or its transfer paused since.
+    var shape: KeptHandles.Shape?
 
     /// Fails if libcurl has no memory for a handle.
     init?() {
@@ -50,6 +53,7 @@ final class EasyHandle {
 
     /// Sets a text option. libcurl copies the text.
     func set(_ option: CURLoption, _ value: String) throws(Refusal) {
+        shape = nil
         let code = value.withCString { sddc_set_string(raw, option, $0) }
         guard code == CURLE_OK else { throw Refusal(code: code, option: option) }
     }
@@ -93,7 +97,20 @@ final class EasyHandle {
         self.share = share
     }
 
+    /// Pauses or continues the handle's transfer, as CURLPAUSE_* say.
+    func pause(_ directions: Int32) {
+        shape = nil
+        _ = curl_easy_pause(raw, directions)
+    }
+
+    /// Returns what the body callback returns so that libcurl stops reading.
+    func stopReading() -> Int {
+        shape = nil
+        return Int(CURL_WRITEFUNC_PAUSE)
+    }
+
     private func check(_ code: CURLcode) throws(Refusal) {
+        shape = nil
         guard code == CURLE_OK else { throw Refusal(code: code) }
     }
 }

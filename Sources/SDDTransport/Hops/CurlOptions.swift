@@ -2,7 +2,7 @@ internal import CCurl
 internal import Glibc
 internal import SDDBase
 
-/// Sets libcurl's options for one hop, on a handle made for it. An option is left out if its documented default is the
+/// Sets libcurl's options for one hop, on a handle made for it or kept for its shape. An option is left out if its documented default is the
 /// wanted value, because each option costs time on every request. A class, so that each transfer has it by reference.
 /// Immutable.
 final class CurlOptions: Sendable {
@@ -90,6 +90,19 @@ extension CurlOptions {
             try Self.setCredential(credential, isAuthorized: request.authorization != nil, clientKeys, easy)
         }
         try Self.setMethod(request, easy)
+    }
+
+    /// Sets what differs between two requests of the same shape, on a handle that was set up for one of them.
+    func applyAgain(_ request: HTTPRequest, to easy: EasyHandle) throws(EasyHandle.Refusal) {
+        try easy.set(CURLOPT_URL, Self.url(of: request))
+    }
+
+    /// Whether requests go to their hosts themselves, by addresses of the system's resolver.
+    func isDirect(_ scheme: ImageURL.Scheme) -> Bool {
+        if resolve != nil { return false }
+        if let environment { return environment[scheme].isEmpty }
+        if case .url = configuration.proxy, addressPolicy.allowsEverything { return false }
+        return true
     }
 
     /// Only a coding whose end can be verified is accepted.

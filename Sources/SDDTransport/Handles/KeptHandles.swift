@@ -1,0 +1,48 @@
+internal import SDDBase
+
+/// Easy handles of plain requests that ended well, for later requests of the same shape: making and setting up a handle
+/// is a tenth of a small request. The handles of all other hops are used once, because what libcurl keeps of a response
+/// in its handle could change the next one (docs/libcurl-state.md).
+/// thread: sdd-net
+struct KeptHandles {
+    /// What the options of a plain request's handle depend on, besides the downloader's configuration.
+    struct Shape: Equatable {
+        private let scheme: ImageURL.Scheme
+        private let connectLimit: Int64
+        private let staysPacked: Bool
+    }
+
+    private var handles: [EasyHandle] = []
+    /// A handle has some 6 KB.
+    private static let most = 8
+
+    /// Returns a handle for requests of this shape, and forgets it; `nil` if there is none.
+    mutating func take(for shape: Shape) -> EasyHandle? {
+        handles.lastIndex { $0.shape == shape }.map { handles.remove(at: $0) }
+    }
+
+    /// Keeps a handle that libcurl's multi handle has released after a complete response, unless it has no shape.
+    mutating func keep(_ easy: EasyHandle) {
+        guard easy.shape != nil else { return }
+        // Requests of another shape are made now.
+        if handles.count == Self.most { handles.removeFirst() }
+        handles.append(easy)
+    }
+}
+
+extension KeptHandles.Shape {
+    /// - Returns: `nil` if the handle of the request must not be kept: it has options that few requests have, or libcurl
+    ///   has a fault that forbids it.
+    init?(
+        _ request: HTTPRequest, priority: Priority, _ options: CurlOptions,
+        mayBeKept: Bool = CurlFeatures.mayKeepHandles
+    ) {
+        let values = request.options.values
+        guard mayBeKept, priority == .normal, request.method == "GET", request.body == nil,
+            request.scheme == .http || request.scheme == .https, values.verifiesCertificate, !values.usesCookies,
+            values.credential == nil, !request.url.hasUserinfo, values.caFile == nil,
+            options.isDirect(request.scheme)
+        else { return nil }
+        self.init(scheme: request.scheme, connectLimit: values.clocks.connect, staysPacked: values.staysPacked)
+    }
+}
