@@ -57,7 +57,7 @@ step "pip install, and pytest"
 cat >"$system/sdd/run" <<'END'
 set -eu
 python3 -m venv /venv
-/venv/bin/pip install --quiet --disable-pip-version-check --no-index --find-links /packages /packages/sdd-*.whl \
+/venv/bin/pip install --quiet --disable-pip-version-check --no-index --find-links /packages /packages/libsdd-*.whl \
     --requirement /packages/requirements.txt
 cd /sdd/bindings/python
 /venv/bin/python -c 'import sys, sdd; print(sys.version, sdd.library_version(), sdd.library_file)'

@@ -95,6 +95,16 @@ if ! "$bin/python" -c 'import ctypes; ctypes.CDLL("libsdd.so.0")' 2>/dev/null &&
     refuses "there is no libsdd: none is installed" "$work/bare/bindings/python"
 fi
 
+step "an sdist, which installs where the library is, and says what it needs where it is not"
+rm -rf "$work/sdist"
+(cd "$work/checkout" && SDD_LIBRARY="" "$bin/python" setup.py -q sdist --dist-dir "$work/sdist" 2>/dev/null)
+(export LD_LIBRARY_PATH=$work/lib && cd "$work" &&
+    installed/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps sdist/libsdd-*.tar.gz &&
+    installed/bin/python -c "$program")
+if said=$(cd "$work" && SDD_LIBRARY=/none/libsdd.so installed/bin/pip install --disable-pip-version-check --no-deps \
+    --force-reinstall sdist/libsdd-*.tar.gz 2>&1); then fail "pip installs an sdist without a library"; fi
+[[ $said == *"sdd: SDD_LIBRARY names /none/libsdd.so"* ]] || fail "pip does not say what the sdist needs: $said"
+
 step "make_wheel.sh, and pytest with the wheel in a fresh virtual environment"
 rm -rf "$work/wheels"
 PYTHON=$bin/python SDD_LIBRARY=$library "$folder/make_wheel.sh" "$work/wheels"

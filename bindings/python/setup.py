@@ -59,7 +59,7 @@ def library_to_carry() -> Path | None:
     if not (ROOT / "include" / "sdd" / "sdd.h").exists():
         stop(
             "libsdd.so.0 is not installed: install it (Debian: libsdd0; in a checkout: `make install`), or name the "
-            "file to carry by SDD_LIBRARY, as in SDD_LIBRARY=/path/libsdd.so.0 pip install sdd."
+            "file to carry by SDD_LIBRARY, as in SDD_LIBRARY=/path/libsdd.so.0 pip install libsdd."
         )
     built = ROOT / "build" / "libsdd.so"
     targets = ["build/libsdd.so", "build/sdd-decoder", "coders"]

@@ -7,13 +7,13 @@
     print(report_of(plan, options))
 
 `download(options)` does the same in processes of this machine. bindings/python/DISTRIBUTED.md describes options, output
-and what happens when a worker is killed. The module needs pyarrow: `pip install sdd[distributed]`.
+and what happens when a worker is killed. The module needs pyarrow: `pip install libsdd[distributed]`.
 """
 
 try:
     import pyarrow as _pyarrow
 except ImportError as error:  # pragma: no cover
-    raise ImportError("sdd.distributed needs pyarrow: pip install sdd[distributed]") from error
+    raise ImportError("sdd.distributed needs pyarrow: pip install libsdd[distributed]") from error
 
 from ._failures import Failure
 from ._local import LaneFailed, download, report_of
