@@ -105,7 +105,7 @@ TYPES = {
     "Credential.client_key": "str | None = None",
     "Credential.client_key_password": "str | None = None",
     "NetworkOptions.min_tls_version": 'Literal["1.0", "1.1", "1.2", "1.3"]',
-    "NetworkOptions.http_version": 'Literal["1.0", "1.1", "2", "2-prior-knowledge"]',
+    "NetworkOptions.http_version": 'Literal["1.0", "1.1", "2", "2-prior-knowledge", "3"]',
     "NetworkOptions.ip_version": "Literal[4, 6]",
     "NetworkOptions.public_addresses_only": "bool",
     "NetworkOptions.ignore_proxy_environment": "bool",
@@ -413,7 +413,8 @@ OWN = {
     ),
     "NetworkOptions.min_tls_version": 'Lowest version of TLS, "1.0" to "1.3". Default "1.2".',
     "NetworkOptions.http_version": (
-        '"1.0", "1.1", "2", or "2-prior-knowledge": over plain TCP without negotiation. Default: HTTP/2 over TLS '
+        '"1.0", "1.1", "2", "2-prior-knowledge": over plain TCP without negotiation, or "3": HTTP/3 where a host offers '
+        'it. Default: HTTP/2 over TLS '
         "where the server has it, else 1.1."
     ),
     "NetworkOptions.allow_downgrade": "Follows redirects from https to http. Default: False.",

@@ -60,14 +60,14 @@ struct NginxConfiguration {
                     listen 127.0.0.1:\(port) \(special == .cleartextHTTP2 ? "http2" : "ssl http2");
                     ssl_certificate \(certificates.certificateFile(.valid));
                     ssl_certificate_key \(certificates.keyFile(.valid));
-            \(directives(special))
+            \(directives(special, port))
             \(locations)
                 }
             """
         }.joined(separator: "\n")
     }
 
-    private func directives(_ special: NginxServer.Special) -> String {
+    private func directives(_ special: NginxServer.Special, _ port: UInt16) -> String {
         switch special {
         case .clientCertificate:
             """
@@ -77,6 +77,11 @@ struct NginxConfiguration {
             """
         case .oldTLS: "        ssl_protocols TLSv1.2;"
         case .cleartextHTTP2: ""
+        case .http3, .noHTTP3:
+            """
+            \(special == .http3 && NginxServer.hasHTTP3 ? "        listen 127.0.0.1:\(port) quic;" : "")
+                    add_header Alt-Svc 'h2=":1", h3=":\(port)"; ma=60' always;
+            """
         }
     }
 

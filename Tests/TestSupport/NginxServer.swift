@@ -38,6 +38,10 @@ package final class NginxServer: Sendable {
         case oldTLS
         /// HTTP/2 without TLS.
         case cleartextHTTP2
+        /// HTTPS that offers HTTP/3 by Alt-Svc, and has it if nginx has (`hasHTTP3`).
+        case http3
+        /// HTTPS that offers HTTP/3, and has none.
+        case noHTTP3
     }
 
     /// The port for plain HTTP/1.1.
@@ -97,6 +101,10 @@ package final class NginxServer: Sendable {
     }
 
     package func stop() { process.stop() }
+
+    /// Whether nginx was built with HTTP/3, as since Debian 13.
+    package static let hasHTTP3 =
+        (try? run([program, "-V"], mergesErrors: true))?.text.contains("with-http_v3_module") ?? false
 
     /// The path of nginx, which Debian installs where only root's PATH leads.
     private static var program: String { access("/usr/sbin/nginx", X_OK) == 0 ? "/usr/sbin/nginx" : "nginx" }

@@ -266,7 +266,7 @@ private func readWays(_ network: sdd_network_options, _ made: inout TransportCon
         network.http_version, "sdd_network_options.http_version", "SDD_HTTP_",
         [
             SDD_HTTP_DEFAULT: .standard, SDD_HTTP_1_0: .http1_0, SDD_HTTP_1_1: .http1_1, SDD_HTTP_2: .http2,
-            SDD_HTTP_2_PRIOR_KNOWLEDGE: .http2PriorKnowledge,
+            SDD_HTTP_2_PRIOR_KNOWLEDGE: .http2PriorKnowledge, SDD_HTTP_3: .http3,
         ])
     let keepAlive = try unlessNone(
         network.tcp_keepalive_ms, "sdd_network_options.tcp_keepalive_ms", default: 60_000, most: 32_767_000)

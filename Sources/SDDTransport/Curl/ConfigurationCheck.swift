@@ -12,6 +12,7 @@ enum ConfigurationCheck {
         if configuration.httpVersion == .http2 || configuration.httpVersion == .http2PriorKnowledge {
             guard CurlFeatures.hasHTTP2 else { throw .unsupported("http_version", "HTTP/2") }
         }
+        if configuration.httpVersion == .http3, !CurlFeatures.hasHTTP3 { throw .unsupported("http_version", "HTTP/3") }
     }
 
     private static func checkProxy(_ url: String) throws(TransportError) {

@@ -10,6 +10,10 @@ extension CurlTransfer {
         measure()
         if isNotProcessed(code) { return refused(code) }
         learnAuthorization()
+        learnAlternatives(works: code == CURLE_OK || reader.refusal != nil)
+        if hop.way == .http3, !hop.isConnected, code != CURLE_OK, reader.refusal == nil {
+            return .startsOver(reauthorized(request), because: TransferMessages.leavesHTTP3)
+        }
         if mayBeLeftPacked(code) {
             progress.leavesPacked = true
             return .startsOver(reauthorized(request), because: TransferMessages.leavesPacked)
@@ -61,6 +65,7 @@ extension CurlTransfer {
     /// Ends the transfer because a time limit has expired.
     func endOfPatience(_ kind: TransportError.Kind) -> TransferEnd {
         measure()
+        learnAlternatives(works: false)
         // libcurl would reuse the connection for the next request, which over HTTP/2 may wait as long for a server that
         // is gone.
         if kind == .stall || kind == .firstByteTimeout || kind == .tooSlow, isAloneOnConnection { witness.abandon() }
@@ -129,6 +134,27 @@ extension CurlTransfer {
             configuration: options.configuration, environment: options.environment,
             isConnected: hop.isConnected, hasHead: reader.head != nil,
             refusedAddress: hop.hasOpenedSocket ? nil : hop.refusedAddress)
+    }
+}
+
+// MARK: - HTTP/3
+
+extension CurlTransfer {
+    /// Remembers what the hop says about HTTP/3 at its origin.
+    /// - Parameter works: The connection did what it should.
+    private func learnAlternatives(works: Bool) {
+        guard options.mayUseHTTP3(for: request) else { return }
+        let now = surroundings.time.monotonicMicroseconds()
+        if hop.way != .usual {
+            let works = works && easy.httpVersion == 30
+            options.alternatives.withLock { $0.ended(request.hostKey, works: works, at: now) }
+        }
+        guard let values = reader.head?.response.fields.values(of: "Alt-Svc"), !values.isEmpty,
+            let url = URLParts(request.url.text)
+        else { return }
+        options.alternatives.withLock {
+            $0.learn(request.hostKey, values, host: url.host, port: url.port, at: now)
+        }
     }
 }
 

@@ -129,6 +129,7 @@ extension CurlTransfer {
         /// The latest step since the loop last looked.
         var step: Step?
         var isConnected = false
+        var way = AlternativeServices.Way.usual
         /// True if the request was first sent over a connection that libcurl had opened for another request.
         var hasJoined = false
         /// The local port of a connection that may use HTTP/2; 0 if there is none.

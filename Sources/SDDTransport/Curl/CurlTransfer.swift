@@ -64,6 +64,11 @@ final class CurlTransfer {
                 try CurlCallback.connect(easy, to: address, sockets: surroundings.watch.sockets)
                 try options.apply(request, priority: progress.priority, to: easy)
             }
+            if options.mayUseHTTP3(for: request) {
+                let now = surroundings.time.monotonicMicroseconds()
+                hop.way = options.alternatives.withLock { $0.way(to: request.hostKey, at: now) }
+                try options.setWay(hop.way, for: request, easy)
+            }
             try easy.set(CURLOPT_HTTPHEADER, list: headers.first)
             easy.shape = kept ?? .init(request, priority: progress.priority, options)
             if progress.sentCookies != nil { try CurlCallback.tap(easy) }
@@ -367,7 +372,7 @@ extension CurlTransfer {
         switch options.configuration.httpVersion {
         case .http1_0, .http1_1: true
         case .http2, .http2PriorKnowledge: false
-        case .standard: easy.httpVersion > 0 ? easy.httpVersion < 20 : request.scheme != .https
+        case .standard, .http3: easy.httpVersion > 0 ? easy.httpVersion < 20 : request.scheme != .https
         }
     }
 }

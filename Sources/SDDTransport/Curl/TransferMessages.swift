@@ -17,6 +17,8 @@ enum TransferMessages {
 
     static let isChallenged = "The host asks for the password in another way than before; the request is sent again."
 
+    static let leavesHTTP3 = "The host does not answer by HTTP/3; the request starts over by TCP."
+
     static let asksAgain = "The host did not look at the request; it is sent again over another connection."
 
     static func success(_ end: TransferEnd, bytes: Int) -> String {

@@ -21,6 +21,7 @@ enum CurlFeatures {
     /// is then joined to a line of the previous one, whose memory was freed.
     static let mayKeepHandles = isAtLeast(0x08_01_00)
     static let hasHTTP2 = has(CURL_VERSION_HTTP2)
+    static let hasHTTP3 = has(CURL_VERSION_HTTP3)
     static let hasUnixSockets = has(CURL_VERSION_UNIX_SOCKETS)
     static let hasSecureProxies = has(CURL_VERSION_HTTPS_PROXY)
     static let hasNegotiate = has(CURL_VERSION_SPNEGO)

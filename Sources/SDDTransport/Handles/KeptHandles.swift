@@ -41,7 +41,7 @@ extension KeptHandles.Shape {
         guard mayBeKept, priority == .normal, request.method == "GET", request.body == nil,
             request.scheme == .http || request.scheme == .https, values.verifiesCertificate, !values.usesCookies,
             values.credential == nil, !request.url.hasUserinfo, values.caFile == nil,
-            options.isDirect(request.scheme)
+            options.isDirect(request.scheme), !options.mayUseHTTP3(for: request)
         else { return nil }
         self.init(scheme: request.scheme, connectLimit: values.clocks.connect, staysPacked: values.staysPacked)
     }

@@ -54,7 +54,7 @@ extension CurlOptions {
     private func setHTTPVersion(_ easy: EasyHandle) throws(EasyHandle.Refusal) {
         switch configuration.httpVersion {
         // libcurl's default since 7.62: HTTP/2 over TLS, if libcurl was built with it.
-        case .standard: break
+        case .standard, .http3: break
         case .http1_0: try easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_0))
         case .http1_1: try easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         case .http2: try easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2_0))
@@ -62,6 +62,25 @@ extension CurlOptions {
             try easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
         }
     }
+
+    /// Sets what a way to the origin needs beyond the configuration.
+    func setWay(_ way: AlternativeServices.Way, for request: HTTPRequest, _ easy: EasyHandle) throws(EasyHandle.Refusal)
+    {
+        switch way {
+        case .usual: break
+        case .trial:
+            try easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_3))
+            try easy.set(CURLOPT_FRESH_CONNECT, true)
+        case .http3:
+            try easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_3ONLY))
+            // Enough time must be left for the way over TCP.
+            let limit = request.options.values.clocks.connect
+            let most = Self.connectLimitOfHTTP3
+            try easy.set(CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: limit > 0 ? max(1, min(limit / 2, most)) : most))
+        }
+    }
+
+    private static let connectLimitOfHTTP3: Int64 = 3_000
 
     /// Enables TCP keep-alive. Probes use the idle time as their interval; the kernel decides when to give up.
     private func setKeepAlive(_ easy: EasyHandle) throws(EasyHandle.Refusal) {

@@ -12,6 +12,7 @@ final class CurlOptions: Sendable {
     private let resolve: StringList?
     private let clientKeys = ClientKeys()
     let knownSpaces = KnownSpaces()
+    let alternatives = Monitor(AlternativeServices())
     /// The share for requests without cookies. Requests with cookies use the jar's share.
     private let sessions: CurlShare
     /// The proxies from the environment; `nil` if the environment does not choose the proxy.
@@ -103,6 +104,12 @@ extension CurlOptions {
         if let environment { return environment[scheme].isEmpty }
         if case .url = configuration.proxy, addressPolicy.allowsEverything { return false }
         return true
+    }
+
+    /// Whether a request may use HTTP/3: if its server is verified, and reached without a proxy.
+    func mayUseHTTP3(for request: HTTPRequest) -> Bool {
+        configuration.httpVersion == .http3 && request.scheme == .https && request.options.values.verifiesCertificate
+            && isDirect(.https) && configuration.unixSocketPath == nil
     }
 
     /// Only a coding whose end can be verified is accepted.

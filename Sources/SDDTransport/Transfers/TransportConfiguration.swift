@@ -11,7 +11,7 @@ package struct TransportConfiguration: Sendable {
     }
 
     package enum IPVersion: Sendable { case any, v4, v6 }
-    package enum HTTPVersion: Sendable { case standard, http1_0, http1_1, http2, http2PriorKnowledge }
+    package enum HTTPVersion: Sendable { case standard, http1_0, http1_1, http2, http2PriorKnowledge, http3 }
     package enum TLSVersion: Sendable { case tls1_0, tls1_1, tls1_2, tls1_3 }
 
     package enum AddressPolicy: Sendable {
@@ -77,7 +77,7 @@ package struct TransportConfiguration: Sendable {
     var speaksHTTP2Plainly: Bool {
         switch httpVersion {
         case .http2, .http2PriorKnowledge: true
-        case .standard, .http1_0, .http1_1: false
+        case .standard, .http1_0, .http1_1, .http3: false
         }
     }
 }

@@ -23,7 +23,7 @@ VALUES = {
     "--fit": "inside fill stretch",
     "--to": "jpeg png webp avif jxl",
     "--show": "auto kitty iterm sixel blocks none",
-    "--http": "1.0 1.1 2 2-prior-knowledge",
+    "--http": "1.0 1.1 2 2-prior-knowledge 3",
     "--min-tls": "1.0 1.1 1.2 1.3",
     "--cache": "http any off",
     "--sort": "name size used stored",

@@ -15,7 +15,7 @@ from ._values import flag, no_option, number, shown
 
 _TLS = Choices("min_tls_version", **{"1.0": c.TLS_1_0, "1.1": c.TLS_1_1, "1.2": c.TLS_1_2, "1.3": c.TLS_1_3})
 _HTTP = Choices("http_version", **{"1.0": c.HTTP_1_0, "1.1": c.HTTP_1_1, "2": c.HTTP_2,
-                                   "2-prior-knowledge": c.HTTP_2_PRIOR_KNOWLEDGE})  # fmt: skip
+                                   "2-prior-knowledge": c.HTTP_2_PRIOR_KNOWLEDGE, "3": c.HTTP_3})  # fmt: skip
 _ORDERS = Choices("execution_order", fifo=c.ORDER_FIFO, lifo=c.ORDER_LIFO)
 
 # Options that are no fields of the same name, or not of their types.

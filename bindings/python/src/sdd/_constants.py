@@ -255,6 +255,7 @@ HTTP_1_0: Final = 10
 HTTP_1_1: Final = 11
 HTTP_2: Final = 20
 HTTP_2_PRIOR_KNOWLEDGE: Final = 21
+HTTP_3: Final = 30
 TLS_DEFAULT: Final = 0
 TLS_1_0: Final = 10
 TLS_1_1: Final = 11

@@ -150,8 +150,8 @@ client_key_password: The password of the key; None: it has none.
 ca_file: PEM file of trusted certificates. Default: the system's.
 ca_path: Directory of such files, hashed by `openssl rehash`. Default: the system's.
 min_tls_version: Lowest version of TLS, "1.0" to "1.3". Default "1.2".
-http_version: "1.0", "1.1", "2", or "2-prior-knowledge": over plain TCP without negotiation.
-    Default: HTTP/2 over TLS where the server has it, else 1.1.
+http_version: "1.0", "1.1", "2", "2-prior-knowledge": over plain TCP without negotiation, or "3":
+    HTTP/3 where a host offers it. Default: HTTP/2 over TLS where the server has it, else 1.1.
 max_redirects: Most redirects of a request that are followed. Default 10.
 allow_downgrade: Follows redirects from https to http. Default: False.
 allow_file_urls: Reads file: URLs, but never after a redirect. Default: False.

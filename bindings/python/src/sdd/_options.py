@@ -271,9 +271,9 @@ class NetworkOptions(TypedDict, total=False):
     """Directory of such files, hashed by `openssl rehash`. Default: the system's."""
     min_tls_version: Literal["1.0", "1.1", "1.2", "1.3"]
     """Lowest version of TLS, "1.0" to "1.3". Default "1.2"."""
-    http_version: Literal["1.0", "1.1", "2", "2-prior-knowledge"]
-    """"1.0", "1.1", "2", or "2-prior-knowledge": over plain TCP without negotiation. Default: HTTP/2 over TLS where the
-    server has it, else 1.1."""
+    http_version: Literal["1.0", "1.1", "2", "2-prior-knowledge", "3"]
+    """"1.0", "1.1", "2", "2-prior-knowledge": over plain TCP without negotiation, or "3": HTTP/3 where a host offers
+    it. Default: HTTP/2 over TLS where the server has it, else 1.1."""
     max_redirects: int
     """Most redirects of a request that are followed. Default 10."""
     allow_downgrade: bool

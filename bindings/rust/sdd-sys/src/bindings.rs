@@ -1266,6 +1266,7 @@ pub const SDD_HTTP_1_0: _bindgen_ty_27 = 10;
 pub const SDD_HTTP_1_1: _bindgen_ty_27 = 11;
 pub const SDD_HTTP_2: _bindgen_ty_27 = 20;
 pub const SDD_HTTP_2_PRIOR_KNOWLEDGE: _bindgen_ty_27 = 21;
+pub const SDD_HTTP_3: _bindgen_ty_27 = 30;
 pub type _bindgen_ty_27 = sdd_http_version;
 pub type sdd_tls_version = i32;
 pub const SDD_TLS_DEFAULT: _bindgen_ty_28 = 0;

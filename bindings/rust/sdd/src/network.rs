@@ -28,6 +28,8 @@ numbers! {
         Http2 = SDD_HTTP_2,
         /// HTTP/2 over plain TCP without negotiation.
         Http2PriorKnowledge = SDD_HTTP_2_PRIOR_KNOWLEDGE,
+        /// As the default, and HTTP/3 with hosts that offer it in an Alt-Svc field. Needs a libcurl that has it.
+        Http3 = SDD_HTTP_3,
     }
 }
 
