@@ -54,7 +54,7 @@ formatted_c = $(shell find Sources coders examples bench tools -name '*.[ch]')
 	sanitize-swift sanitize-shims sanitize-c-asan sanitize-c-valgrind sanitize-c-tsan sanitize-cxx-asan \
 	sanitize-cxx-tsan sanitize-tool torture coverage fuzz damage soak fault-server \
 	circles docs test-docs man format wheel bench bench-quick bench-distributed bench-formats bench-guard bench-guard-renew bench-programs \
-	deb check-deb check-installed check-reproducible check-roots
+	deb check-deb check-installed check-reproducible check-roots release check-release
 
 all: build/libsdd.so build/sdd ## (default) builds build/libsdd.so, with the Swift runtime inside, and the programs
 
@@ -473,6 +473,15 @@ check-installed: deb fault-server ## installs the packages in bare releases of D
 
 check-roots: fault-server ## runs the README's commands and the packages' tests in bare releases of Debian, for hours; as root
 	$(with_server) Tests/roots.sh
+
+RELEASE ?= build/release
+RELEASE_OPTIONS ?=
+
+release: ## makes all files of a release in build/release: packages, wheel, crates, checksums; as root, for hours
+	packaging/release.sh $(RELEASE_OPTIONS) $(RELEASE)
+
+check-release: ## installs the files of a release in a bare Debian, as docs/guides/install.md says; as root
+	Tests/released.sh $(RELEASE)
 
 check-reproducible: ## builds the packages twice, in different folders and environments, and compares their bytes
 	Tests/reproducible.sh

@@ -10,6 +10,7 @@
 #     Tests/roots.sh [PART...]      default: all; `make check-roots`
 #
 #   SUITES      releases; default: bookworm trixie sid
+#   PACKAGES    a folder that keeps what `make deb` has made, in SUITE/
 #
 # Needs root, debootstrap and a network; tests the committed files. Takes an hour a release on two cores. The clone is
 # below a folder that only root may enter. Writes only temporary folders, which are removed.
@@ -20,6 +21,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 toolchain=$(realpath "$(dirname "$(realpath "$(command -v swift)")")/../..")
 work=$(mktemp -d)
 trap 'rm -rf "$work"; remove_root' EXIT
+: "${PACKAGES:=$work}"
 
 in_clone() { inside bash -c "cd /root/libsdd && $1" || fail "$suite: $1"; }
 
@@ -33,8 +35,8 @@ part_packages() {
     grep '^    ' "$work/said" >"$work/commands" || { cat "$work/said"; fail "$suite: make deb gives no advice"; }
     while read -r command; do in_clone "DEBIAN_FRONTEND=noninteractive $command </dev/null"; done <"$work/commands"
     in_clone "make deb check-deb"
-    mkdir -p "$work/$suite"
-    cp "$bare"/root/libsdd/build/deb/*.deb "$work/$suite/"
+    mkdir -p "$PACKAGES/$suite"
+    find "$bare/root/libsdd/build/deb" -maxdepth 1 -type f -name '*_*' -exec cp -t "$PACKAGES/$suite" {} +
 }
 
 for suite in ${SUITES:=bookworm trixie sid}; do
@@ -64,7 +66,7 @@ done
 if [[ " $* " == *" installed "* ]]; then
     for suite in ${SUITES:=bookworm trixie sid}; do
         echo "== $suite: installed"
-        PACKAGES=$work/$suite SUITES=$suite Tests/installed.sh || fail "$suite: installed"
+        PACKAGES=$PACKAGES/$suite SUITES=$suite Tests/installed.sh || fail "$suite: installed"
     done
 fi
 echo "Tests/roots.sh: passed"
