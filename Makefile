@@ -229,7 +229,7 @@ suites := test-c test-swift test-python test-docs test-tool test-examples test-c
 check: ## runs all of the following, two at a time; build/suites/ has what they said:
 	Tests/suites.sh lint all debug docs man coders -- bench-programs fault-server -- $(suites)
 
-lint: ##   checks formats, comments, sentences, sizes, circles of files and folders, figures, bindings
+lint: ##   checks formats, comments, sentences, sizes, circles of files and folders, figures, bindings, recipes
 	Tests/house/requirements.py
 	Tests/house/limits.py
 	Tests/house/circles.py
@@ -237,6 +237,7 @@ lint: ##   checks formats, comments, sentences, sizes, circles of files and fold
 	Tests/house/figures.py
 	Tests/house/sentences.py
 	tools/bindings.sh --check
+	packaging/set-release.sh --check
 	@echo "$(CLANG_FORMAT) --dry-run -Werror (C)"
 	@$(CLANG_FORMAT) --dry-run -Werror $(formatted_c)
 	swift format lint --strict --recursive Package.swift Sources Tests
