@@ -54,7 +54,7 @@ formatted_c = $(shell find Sources coders examples bench tools -name '*.[ch]')
 	sanitize-swift sanitize-shims sanitize-c-asan sanitize-c-valgrind sanitize-c-tsan sanitize-cxx-asan \
 	sanitize-cxx-tsan sanitize-tool torture coverage fuzz damage soak fault-server \
 	circles docs test-docs man format wheel bench bench-quick bench-distributed bench-formats bench-guard bench-guard-renew bench-programs \
-	deb check-deb check-installed check-reproducible check-roots release check-release
+	deb check-deb check-installed check-reproducible check-roots check-recipes release check-release
 
 all: build/libsdd.so build/sdd ## (default) builds build/libsdd.so, with the Swift runtime inside, and the programs
 
@@ -486,3 +486,8 @@ check-release: ## installs the files of a release in a bare Debian, as docs/guid
 
 check-reproducible: ## builds the packages twice, in different folders and environments, and compares their bytes
 	Tests/reproducible.sh
+
+# ---- recipes of other distributions and package managers
+
+check-recipes: all ## tries the recipes of packaging/ with their tools, as far as these are installed: docs/packaging.md
+	packaging/check.sh
