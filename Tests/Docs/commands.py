@@ -15,7 +15,7 @@ BLOCK = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 
-PLACE = re.compile(r"^(?:\./)?((?:Tests|tools|bench|bindings|docs|examples|debian)/[\w./-]+)$")
+PLACE = re.compile(r"^(?:\./)?((?:Tests|tools|bench|bindings|docs|examples|debian|packaging)/[\w./-]+)$")
 MADE = ("build/", ".build/")
 
 
