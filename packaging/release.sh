@@ -9,6 +9,8 @@
 #               Tests/roots.sh
 #
 #   libsdd-VERSION.tar.gz            the sources
+#   libsdd-VERSION-linux-MACHINE.tar.gz    an installed tree, for the recipes that build nothing
+#   recipes/                         the recipes of this folder, with the checksums of both
 #   debian/SUITE/                    packages, their sources, and .buildinfo files, which say what built them
 #   python/                          wheel and sdist
 #   rust/libsdd-crates-VERSION.tar.gz    the crates, as cargo reads a folder of sources
@@ -53,12 +55,18 @@ tar -xzf "$folder/libsdd-$version.tar.gz" -C "$work"
 tree=$work/libsdd-$version
 
 echo "== Python"
-make -s -C "$tree" all coders
+make -s -C "$tree" all tool coders
+"$tree/packaging/make_archive.sh" "$folder"
 bindings=$tree/bindings/python
 "$bindings/make_wheel.sh" "$folder/python"
 python3 -m venv "$work/venv"
 "$work/venv/bin/pip" install -q setuptools wheel spdx-tools
 (cd "$bindings" && SDD_LIBRARY='' "$work/venv/bin/python" setup.py -q sdist --dist-dir "$folder/python")
+
+echo "== recipes"
+"$tree/packaging/set-release.sh" "$version" "$folder/libsdd-$version"*.tar.gz
+mkdir "$folder/recipes"
+for recipe in "$tree"/packaging/*/; do cp -r "$recipe" "$folder/recipes/"; done
 
 echo "== Rust"
 "$tree/debian/scripts/crates" "$work/crates"
