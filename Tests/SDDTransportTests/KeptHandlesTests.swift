@@ -13,7 +13,7 @@ import Testing
         _ url: String = url, method: String = "GET", priority: Priority = .normal,
         _ change: (inout HTTPRequest, inout TransferOptions.Values, inout TransportConfiguration) -> Void = { _, _, _ in
         }
-    ) throws -> KeptHandles.Shape? {
+    ) throws -> HandleShape? {
         var configuration = TransportConfiguration()
         configuration.proxy = .none
         var values = TransferOptions.Values()
@@ -21,7 +21,7 @@ import Testing
         change(&request, &values, &configuration)
         request.options = TransferOptions(values)
         let options = try CurlOptions(configuration, cookies: CookieJar(file: nil))
-        return KeptHandles.Shape(request, priority: priority, options, mayBeKept: true)
+        return HandleShape(request, priority: priority, options, mayBeKept: true)
     }
 
     @Test func givesAHandleToARequestOfItsShape() throws {
@@ -95,6 +95,6 @@ import Testing
     @Test func hasNoShapeWithALibcurlThatForbidsIt() throws {
         let options = try CurlOptions(TransportConfiguration(), cookies: CookieJar(file: nil))
         let request = try HTTPRequest(to: Self.url)
-        #expect(KeptHandles.Shape(request, priority: .normal, options, mayBeKept: false) == nil)
+        #expect(HandleShape(request, priority: .normal, options, mayBeKept: false) == nil)
     }
 }

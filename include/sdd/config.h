@@ -120,10 +120,11 @@ SDD_ENUM(sdd_http_version) {
     SDD_HTTP_2 = 20, /* also over plain TCP, by Upgrade */
     /* Over plain TCP without negotiation: the server is known to support it. */
     SDD_HTTP_2_PRIOR_KNOWLEDGE = 21,
-    /* As the default, and HTTP/3 with hosts that offer it in an Alt-Svc field (RFC 7838) at their own name and port. The
-       downloader remembers the offers. The first request after one is tried by HTTP/3 and over TCP at once; where HTTP/3
-       does not work, it is not tried again for five minutes. Not through a proxy or a Unix socket, and not for requests
-       that do not verify the certificate. sdd_downloader_create() gives SDD_ERROR_UNSUPPORTED if libcurl has no HTTP/3. */
+    /* As the default, and HTTP/3 with hosts that offer it in an Alt-Svc field (RFC 7838) at their
+       own name and port. The downloader remembers the offers. The first request after one is tried
+       by HTTP/3 and over TCP at once; where HTTP/3 does not work, it is not tried again for five
+       minutes. Not through a proxy or a Unix socket, and not for requests that do not verify the
+       certificate. sdd_downloader_create() gives SDD_ERROR_UNSUPPORTED if libcurl has none. */
     SDD_HTTP_3 = 30
 };
 

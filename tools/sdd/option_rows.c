@@ -72,8 +72,8 @@ const struct option_row option_rows[] = {
         "media types that are no errors; image/: all images", 0, 0, NULL),
     ROW("max-redirects", 0, "N", OPTION_NUMBER, max_redirects, NETWORK, http, false,
         "most redirects to follow; default 10; 0 refuses them", 0, 1000, NULL),
-    ROW("http", 0, "VERSION", OPTION_CHOICE, http_version, NETWORK, http, false, "1.0, 1.1, 2, 2-prior-knowledge or 3", 0,
-        0, "1.0=10,1.1=11,2=20,2-prior-knowledge=21,3=30"),
+    ROW("http", 0, "VERSION", OPTION_CHOICE, http_version, NETWORK, http, false, "1.0, 1.1, 2, 2-prior-knowledge or 3",
+        0, 0, "1.0=10,1.1=11,2=20,2-prior-knowledge=21,3=30"),
 
     ROW("proxy", 'x', "URL", OPTION_TEXT, proxy, NETWORK, network, false,
         "use a proxy; none: not even that of the environment", 0, 0, NULL),

@@ -49,7 +49,7 @@ extension CurlTransfer {
 
         /// Returns a kept handle if there is one for the request, or else a new one; `nil` if libcurl has no memory.
         func handle(for request: HTTPRequest, priority: Priority) -> EasyHandle? {
-            KeptHandles.Shape(request, priority: priority, options).flatMap { kept.take(for: $0) } ?? EasyHandle()
+            HandleShape(request, priority: priority, options).flatMap { kept.take(for: $0) } ?? EasyHandle()
         }
 
         func witness(of request: HTTPRequest, at now: Int64) -> ConnectionWitness {

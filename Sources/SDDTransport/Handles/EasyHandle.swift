@@ -11,7 +11,7 @@ final class EasyHandle {
     private var share: CurlShare?
     /// The shape of the requests that the handle is set up for; `nil` if it is set up for nothing, or if an option was
     /// set or its transfer paused since.
-    var shape: KeptHandles.Shape?
+    var shape: HandleShape?
 
     /// Fails if libcurl has no memory for a handle.
     init?() {

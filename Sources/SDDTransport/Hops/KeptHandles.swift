@@ -5,19 +5,12 @@ internal import SDDBase
 /// in its handle could change the next one (docs/libcurl-state.md).
 /// thread: sdd-net
 struct KeptHandles {
-    /// What the options of a plain request's handle depend on, besides the downloader's configuration.
-    struct Shape: Equatable {
-        private let scheme: ImageURL.Scheme
-        private let connectLimit: Int64
-        private let staysPacked: Bool
-    }
-
     private var handles: [EasyHandle] = []
     /// A handle has some 6 KB.
     private static let most = 8
 
     /// Returns a handle for requests of this shape, and forgets it; `nil` if there is none.
-    mutating func take(for shape: Shape) -> EasyHandle? {
+    mutating func take(for shape: HandleShape) -> EasyHandle? {
         handles.lastIndex { $0.shape == shape }.map { handles.remove(at: $0) }
     }
 
@@ -30,7 +23,7 @@ struct KeptHandles {
     }
 }
 
-extension KeptHandles.Shape {
+extension HandleShape {
     /// - Returns: `nil` if the handle of the request must not be kept: it has options that few requests have, or libcurl
     ///   has a fault that forbids it.
     init?(
