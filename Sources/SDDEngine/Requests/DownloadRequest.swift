@@ -109,7 +109,7 @@ package struct DownloadRequest: Sendable {
 
 extension DownloadRequest {
     /// The lookup that the request makes, or would make if it needed one.
-    var anyLookup: (any CacheLookup)? { self.lookup ?? self.claiming?.lookup }
+    var anyLookup: (any CacheLookup)? { parts.lookup ?? parts.claiming?.lookup }
 
     /// Lets nothing but the HTTP cache answer (RFC 9111 §5.2.1.7).
     mutating func useOnlyHTTPCache() {
@@ -124,12 +124,12 @@ extension DownloadRequest {
 
     /// Hash key of the request: equal for requests that may share a transfer, and usually different for others.
     var hashKey: UInt64 {
-        var hashKey = self.transfer.hashKey
+        var hashKey = parts.transfer.hashKey
         // An optional lookup has the key 0, like none: such requests may share a transfer.
-        hashKey = (hashKey ^ (self.bodyWork?.hashKey ?? 0)) &* 0x100_0000_01b3
-        return (hashKey ^ (self.lookup?.hashKey ?? 0)) &* 0x100_0000_01b3
+        hashKey = (hashKey ^ (parts.bodyWork?.hashKey ?? 0)) &* 0x100_0000_01b3
+        return (hashKey ^ (parts.lookup?.hashKey ?? 0)) &* 0x100_0000_01b3
     }
 
     /// See `HTTPRequest.isShareable`.
-    var isShareable: Bool { self.transfer.isShareable }
+    var isShareable: Bool { parts.transfer.isShareable }
 }
