@@ -12,7 +12,7 @@ _sdd() {
     --fit) mapfile -t COMPREPLY < <(compgen -W "inside fill stretch" -- "$word"); return ;;
     --to) mapfile -t COMPREPLY < <(compgen -W "jpeg png webp avif jxl" -- "$word"); return ;;
     --show) mapfile -t COMPREPLY < <(compgen -W "auto kitty iterm sixel blocks none" -- "$word"); return ;;
-    --http) mapfile -t COMPREPLY < <(compgen -W "1.0 1.1 2 2-prior-knowledge" -- "$word"); return ;;
+    --http) mapfile -t COMPREPLY < <(compgen -W "1.0 1.1 2 2-prior-knowledge 3" -- "$word"); return ;;
     --min-tls) mapfile -t COMPREPLY < <(compgen -W "1.0 1.1 1.2 1.3" -- "$word"); return ;;
     --cache) mapfile -t COMPREPLY < <(compgen -W "http any off" -- "$word"); return ;;
     --sort) mapfile -t COMPREPLY < <(compgen -W "name size used stored" -- "$word"); return ;;
