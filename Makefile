@@ -151,13 +151,16 @@ install: all build/man/.made ## installs to $(DESTDIR)$(PREFIX), /usr/local by d
 	$(STRIP) --strip-unneeded $(DESTDIR)$(LIBDIR)/libsdd.so.$(VERSION)
 	ln -sf libsdd.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libsdd.so
-	install -m 644 include/sdd/*.h include/sdd/*.hpp $(DESTDIR)$(INCLUDEDIR)/sdd/
+	install -m 644 include/sdd/*.h include/sdd/*.hpp toolkits/sdd/*.h toolkits/sdd/*.hpp $(DESTDIR)$(INCLUDEDIR)/sdd/
 	install -m 644 include/sdd/cpp/*.hpp $(DESTDIR)$(INCLUDEDIR)/sdd/cpp/
 	sed -e 's|@PREFIX@|$(PC_PREFIX)|' -e 's|@VERSION@|$(VERSION)|' \
 	    -e 's|@LIBDIR@|$${prefix}/$(call relative,$(PREFIX),$(LIBDIR))|' \
 	    -e 's|@INCLUDEDIR@|$${prefix}/$(call relative,$(PREFIX),$(INCLUDEDIR))|' \
 	    -e 's|@DATADIR@|$${prefix}/$(call relative,$(PREFIX),$(DATADIR))|' \
 	    pkgconfig/sdd.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/sdd.pc
+	for file in sdd-gtk4 sdd-qt6; do \
+	    sed 's|@VERSION@|$(VERSION)|' pkgconfig/$$file.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/$$file.pc; \
+	done
 	for file in sdd-config sdd-config-version; do \
 	    sed -e 's|@VERSION@|$(VERSION)|' -e 's|@MAJOR@|$(firstword $(subst ., ,$(VERSION)))|' -e 's|@SONAME@|$(SONAME)|' \
 	        -e 's|@INCLUDEDIR@|$(call relative,$(LIBDIR)/cmake/sdd,$(INCLUDEDIR))|' \
@@ -191,7 +194,8 @@ man: build/man/.made ## writes the manual pages of the library, from the header,
 uninstall: ## removes the files of `make install`
 	rm -f $(DESTDIR)$(DATADIR)/libsdd/libsdd.supp
 	if [ -d $(DESTDIR)$(DATADIR)/libsdd ]; then rmdir --ignore-fail-on-non-empty $(DESTDIR)$(DATADIR)/libsdd; fi
-	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libsdd.so $(SONAME) libsdd.so.$(VERSION) pkgconfig/sdd.pc)
+	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libsdd.so $(SONAME) libsdd.so.$(VERSION))
+	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/pkgconfig/,sdd.pc sdd-gtk4.pc sdd-qt6.pc)
 	rm -f $(DESTDIR)$(BINDIR)/sdd $(addprefix $(DESTDIR)$(MANDIR)/man1/,$(notdir $(wildcard docs/man/sdd*.1)))
 	rm -f $(addprefix $(DESTDIR)$(DATADIR)/,bash-completion/completions/sdd zsh/site-functions/_sdd fish/vendor_completions.d/sdd.fish)
 	rm -f $(DESTDIR)$(LIBDIR)/sdd/sdd-decoder $(addprefix $(DESTDIR)$(LIBDIR)/sdd/coders/,$(CODERS:%=%.so))
@@ -259,7 +263,7 @@ test-c: all fault-server bench-programs ##   runs programs in C against the libr
 	$(with_server) Tests/abi/check-programs.sh
 	$(with_server) SDD_TEST_JOBS=2 SDD_TEST_ISOLATED_SHARE=$(call share,0) Tests/C/run.sh plain
 
-test-cxx: all fault-server ##   runs programs in C++ over sdd.hpp, and its examples with CMake, Meson, Qt and GTK
+test-cxx: all fault-server ##   runs programs in C++ over sdd.hpp, and those of CMake, Meson, Qt and GTK
 	Tests/Cxx/coverage.py
 	$(with_server) Tests/Cxx/run.sh plain
 	$(with_server) Tests/Cxx/packages.sh
@@ -463,7 +467,7 @@ build/bench-checksum.so: bench/checksum.c bench/checksum.h
 
 deb: build/deb/.built ## builds Debian packages in build/deb/: docs/packaging.md
 
-build/deb/.built: $(sources) Makefile pkgconfig/sdd.pc.in $(shell find debian docs bindings/python/src -type f)
+build/deb/.built: $(sources) Makefile $(shell find pkgconfig toolkits debian docs bindings/python/src -type f)
 	debian/scripts/build
 
 check-deb: deb ## lints the packages, compares their contents with the tree; builds programs with them and runs these

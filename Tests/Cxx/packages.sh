@@ -66,12 +66,23 @@ for layout in "/usr /usr/lib/x86_64-linux-gnu" "/opt/sdd /opt/sdd/lib"; do
             check_sizes "$work/cmake/sizes"
             echo "ok CMake, /lib"
         fi
-        if pkg-config --exists Qt6Widgets; then
+        if pkg-config --exists Qt6Quick; then
             rm -rf "$work/qt"
             quiet cmake -S examples/qt -B "$work/qt" -DCMAKE_PREFIX_PATH="$work/moved$prefix" \
                 -DCMAKE_LIBRARY_ARCHITECTURE=x86_64-linux-gnu
             quiet cmake --build "$work/qt" # Tests/Cxx/toolkits.sh runs it
             echo "ok CMake with Qt, $prefix"
+        fi
+        if pkg-config --exists gtk4; then
+            mkdir -p "$work/gtk"
+            printf '%s\n' 'cmake_minimum_required(VERSION 3.16)' 'project(gtk_gallery LANGUAGES C)' \
+                'find_package(sdd 0.4 REQUIRED COMPONENTS gtk4)' "add_executable(gtk_gallery $PWD/examples/gtk/gtk_gallery.c)" \
+                'target_link_libraries(gtk_gallery PRIVATE sdd::gtk4)' >"$work/gtk/CMakeLists.txt"
+            rm -rf "$work/gtk/build"
+            quiet cmake -S "$work/gtk" -B "$work/gtk/build" -DCMAKE_PREFIX_PATH="$work/moved$prefix" \
+                -DCMAKE_LIBRARY_ARCHITECTURE=x86_64-linux-gnu
+            quiet cmake --build "$work/gtk/build"
+            echo "ok CMake with GTK, $prefix"
         fi
     else
         echo "skip CMake: no cmake"
@@ -91,18 +102,28 @@ for layout in "/usr /usr/lib/x86_64-linux-gnu" "/opt/sdd /opt/sdd/lib"; do
     g++ -std=c++17 examples/cpp-cmake/sizes.cc $flags -o "$work/sizes"
     check_sizes "$work/sizes"
     echo "ok pkg-config, $prefix"
+    if pkg-config --exists gtk4; then # by the command in its first line
+        line=$(sed -nE '1s#^/\* (.*) -o .*#\1#p' examples/gtk/gtk_gallery.c)
+        (cd examples/gtk && PKG_CONFIG_PATH=$moved_libdir/pkgconfig eval "quiet $line -o $work/gtk_gallery")
+        echo "ok pkg-config with GTK, $prefix"
+    fi
+    if pkg-config --exists Qt6Quick; then
+        flags=$(PKG_CONFIG_PATH=$moved_libdir/pkgconfig pkg-config --cflags --libs sdd-qt6 Qt6Quick)
+        quiet g++ -std=c++17 examples/qt/qt_gallery.cc $flags -o "$work/qt_gallery"
+        echo "ok pkg-config with Qt, $prefix"
+    fi
 done
 
 # ---- versions that CMake must not take
 
 if command -v cmake >/dev/null; then
-    for version in 0.99 1.0; do
+    for version in 0.99 1.0 '0.4 COMPONENTS qt9'; do
         mkdir -p "$work/version"
         printf '%s\n' 'cmake_minimum_required(VERSION 3.14)' 'project(p NONE)' "find_package(sdd $version)" \
             'if(sdd_FOUND)' 'message(FATAL_ERROR "taken")' 'endif()' >"$work/version/CMakeLists.txt"
         rm -rf "$work/version/build"
         quiet cmake -S "$work/version" -B "$work/version/build" -DCMAKE_PREFIX_PATH="$work/moved/opt/sdd"
-        grep -q 'version: 0\.' "$work/log" || fail "CMake does not say which version it found: $(cat "$work/log")"
+        grep -q 'version: 0\.\|no target sdd::qt9' "$work/log" || fail "CMake does not say why: $(cat "$work/log")"
     done
     echo "ok CMake: versions"
 fi

@@ -1,17 +1,84 @@
-// Checks the functions of examples/qt/sdd_qt.hpp: a QImage shares the pixels of its image, and keeps them.
+// Checks sdd/qt.hpp: images and pixmaps share pixels; pictures, the list model, the widget and the image provider for
+// QML load at their size, cancel and fail as they say.
+//
+//     toolkit_qt thread|application       where the downloader delivers
 #include "check.hpp"
 
-#include "../../examples/qt/sdd_qt.hpp"
+#include <sdd/qt.hpp>
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QListView>
+#include <QPixmapCache>
+#include <QQmlApplicationEngine>
+#include <QQuickItem>
+#include <QQuickWindow>
+#include <unistd.h>
 
 namespace {
 
-int64_t images() { return sdd::process_statistics().value().images; }
+constexpr QSize cell(160, 120);
+constexpr int rows = 600;
 
-CASE(a_qimage_shares_pixels)
+sdd::downloader *downloader;
+sdd::loader *loader;
+
+int64_t images() { return sdd::process_statistics().value().images; }
+sdd_statistics counts() { return downloader->statistics().value(); }
+
+// Runs the event loop until the condition holds; the watchdog ends a test that waits for ever.
+template <class Condition> void run_until(Condition condition)
 {
-    sdd::image image = sdd::image::decode(sdd::as_bytes(fixture_of("png/rgb8.png"))).value();
+    while (!condition()) {
+        QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents | QEventLoop::AllEvents, 5);
+        QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+        usleep(1000);
+    }
+}
+
+void run_until_idle()
+{
+    run_until([] {
+        QPixmapCache::clear(); // where views keep pixmaps that they have drawn
+        const sdd_statistics now = counts();
+        return now.running + now.waiting + now.decoding == 0 && loader->running_count() == 0 && images() == 0;
+    });
+}
+
+QUrl file(const char *name) { return QUrl(QString::fromStdString(url_of(std::string("/file/") + name))); }
+QUrl missing() { return QUrl(QString::fromStdString(url_of("/status/404"))); }
+
+// A URL that is held back, after so many bytes, until let_go() of that name. The server keeps names.
+QUrl held_back(const std::string &name, const char *file, int after = 0)
+{
+    return QUrl(QString::fromStdString(
+        url_of("/hold/" + name + std::to_string(getpid()) + "?file=" + file + "&after=" + std::to_string(after))));
+}
+void let_go(const std::string &name) { orderf("/release/%s%d", name.c_str(), static_cast<int>(getpid())); }
+
+// Whether an image shows plain.png, which has four colours.
+bool is_plain(const QImage &image)
+{
+    const int right = image.width() * 3 / 4, low = image.height() * 3 / 4;
+    const int left = image.width() / 4, high = image.height() / 4;
+    return image.pixelColor(left, high).rgb() == 0xffff0000 && image.pixelColor(right, high).rgb() == 0xff00c800 &&
+           image.pixelColor(left, low).rgb() == 0xff0000ff && image.pixelColor(right, low).rgb() == 0xffffffff;
+}
+
+// ---- pixels
+
+sdd::image decoded(sdd_pixel_format format)
+{
+    sdd::decode_options options;
+    options.pixel_format = format;
+    return sdd::image::decode(sdd::as_bytes(fixture_of("png/rgb8.png")), options).value();
+}
+
+void a_qimage_shares_pixels()
+{
+    sdd::image image = decoded(0);
     const sdd::pixel_view pixels = image.pixels();
-    QImage first = qt_image(image);
+    QImage first = sdd::qt::to_image(image);
     CHECK(first.constBits() == pixels.bytes.data() && first.width() == 19 && first.height() == 13);
     CHECK(first.bytesPerLine() == static_cast<qsizetype>(pixels.stride));
     const QColor corner = first.pixelColor(18, 12);
@@ -28,25 +95,291 @@ CASE(a_qimage_shares_pixels)
     CHECK_EQUAL(images(), 0);
 }
 
-CASE(every_format_has_the_same_colours)
+void a_qpixmap_shares_pixels()
 {
-    const QColor expected = qt_image(sdd::image::decode(sdd::as_bytes(fixture_of("png/rgb8.png"))).value())
-                                .pixelColor(3, 4);
+    sdd::image image = decoded(sdd::qt::native_format);
+    const uint8_t *pixels = image.pixels().bytes.data();
+    QPixmap pixmap = sdd::qt::to_pixmap(image);
+    image = {};
+    CHECK(pixmap.toImage().constBits() == pixels);
+    pixmap = {};
+    CHECK_EQUAL(images(), 0);
+}
+
+void every_format_has_the_same_colours()
+{
+    const QColor expected = sdd::qt::to_image(decoded(0)).pixelColor(3, 4);
     for (const sdd_pixel_format format :
          { SDD_PIXEL_FORMAT_RGBA8_PREMULTIPLIED, SDD_PIXEL_FORMAT_BGRA8, SDD_PIXEL_FORMAT_BGRA8_PREMULTIPLIED,
            SDD_PIXEL_FORMAT_RGB8, SDD_PIXEL_FORMAT_RGBA16, SDD_PIXEL_FORMAT_RGBA16_PREMULTIPLIED }) {
-        sdd::decode_options options;
-        options.pixel_format = format;
-        const QImage made = qt_image(sdd::image::decode(sdd::as_bytes(fixture_of("png/rgb8.png")), options).value());
+        const QImage made = sdd::qt::to_image(decoded(format));
         if (made.pixelColor(3, 4).rgba() != expected.rgba()) FAIL("format %d has other colours", format);
     }
-    sdd::decode_options options;
-    options.pixel_format = SDD_PIXEL_FORMAT_RGB8_PLANAR;
-    CHECK(qt_image(sdd::image::decode(sdd::as_bytes(fixture_of("png/rgb8.png")), options).value()).isNull());
-    CHECK(qt_image(sdd::image()).isNull());
+    CHECK(sdd::qt::to_image(decoded(SDD_PIXEL_FORMAT_RGB8_PLANAR)).isNull());
+    CHECK(sdd::qt::to_image(sdd::image()).isNull());
     CHECK_EQUAL(images(), 0);
+}
+
+// ---- one picture
+
+void a_picture_shows_previews()
+{
+    QObject receiver;
+    sdd::qt::picture picture(&receiver, loader->get());
+    std::vector<sdd::qt::state> states;
+    picture.on_change = [&] { states.push_back(picture.state()); };
+    picture.start({ held_back("late", "late.jpg", 60000), { 240, 240 }, SDD_FIT_INSIDE, true });
+    run_until([&] { return !picture.image().isNull(); });
+    CHECK(picture.state() == sdd::qt::state::loading && picture.image().size() == QSize(240, 180));
+    let_go("late");
+    run_until([&] { return picture.state() == sdd::qt::state::loaded; });
+    CHECK(states.size() >= 3 && states.front() == sdd::qt::state::loading);
+    picture.clear();
+    CHECK(states.back() == sdd::qt::state::empty && picture.image().isNull());
+    run_until_idle();
+}
+
+void a_dead_loader_is_a_failure()
+{
+    QObject receiver;
+    sdd::loader_config config;
+    config.downloader = downloader->get();
+    sdd::loader dead(config);
+    sdd::qt::picture picture(&receiver, dead.get());
+    dead.destroy();
+    picture.start({ file("plain.png") });
+    CHECK(picture.state() == sdd::qt::state::failed);
+    CHECK_STATUS(picture.error()->status(), SDD_ERROR_CLOSED);
+}
+
+void results_on_their_way_are_dropped()
+{
+    for (int i = 0; i < 50; i++) {
+        QObject receiver;
+        sdd::qt::picture picture(&receiver, loader->get());
+        picture.on_change = [&] { CHECK(picture.state() == sdd::qt::state::loading); };
+        picture.start({ file("plain.png"), { 100 + i, 0 } });
+        while (counts().running + counts().waiting > 0) usleep(200); // it arrives, and nothing takes it
+    }
+    run_until_idle();
+}
+
+void a_callback_destroys_its_picture()
+{
+    QObject receiver;
+    auto picture = std::make_unique<sdd::qt::picture>(&receiver, loader->get());
+    picture->on_change = [&] {
+        if (picture->state() == sdd::qt::state::loaded) picture.reset();
+    };
+    picture->start({ file("plain.png") });
+    run_until([&] { return !picture; });
+    run_until_idle();
+}
+
+// ---- the widget
+
+void a_widget_loads_at_its_size()
+{
+    sdd::qt::picture_widget widget(nullptr, loader->get());
+    widget.resize(cell);
+    widget.set_url(file("plain.png"));
+    CHECK(widget.state() == sdd::qt::state::loading && loader->running_count() == 0); // it is not shown yet
+    widget.show();
+    run_until([&] { return widget.state() == sdd::qt::state::loaded; });
+    CHECK(widget.shown().image().size() == cell * widget.devicePixelRatioF());
+    CHECK(is_plain(widget.grab().toImage()));
+    widget.set_url(file("large.png"));
+    run_until([&] { return widget.state() == sdd::qt::state::loaded; });
+    widget.resize(2 * cell);
+    run_until([&] { return widget.shown().image().size() == 2 * cell * widget.devicePixelRatioF(); });
+    CHECK(widget.state() == sdd::qt::state::loaded); // it showed the small one meanwhile
+}
+
+void a_widget_shows_placeholder_and_failure()
+{
+    sdd::qt::picture_widget widget(nullptr, loader->get());
+    QPixmap placeholder(4, 4), failure(4, 4);
+    placeholder.fill(Qt::gray);
+    failure.fill(Qt::magenta);
+    widget.set_placeholder(placeholder);
+    widget.set_failure(failure);
+    widget.set_fit(SDD_FIT_STRETCH);
+    widget.resize(cell);
+    widget.show();
+    widget.set_url(held_back("widget", "plain.png"));
+    CHECK(widget.grab().toImage().pixelColor(80, 60) == QColor(Qt::gray));
+    widget.set_url(missing());
+    run_until([&] { return widget.state() != sdd::qt::state::loading; });
+    CHECK(widget.state() == sdd::qt::state::failed);
+    CHECK_STATUS(widget.shown().error()->status(), SDD_ERROR_INVALID_DOWNLOAD_STATUS_CODE);
+    CHECK(widget.grab().toImage().pixelColor(80, 60) == QColor(Qt::magenta));
+    widget.set_url({});
+    CHECK(widget.state() == sdd::qt::state::empty);
+    run_until_idle();
+}
+
+void a_window_goes_in_mid_load()
+{
+    const int64_t before = counts().requests_cancelled;
+    auto widget = std::make_unique<sdd::qt::picture_widget>(nullptr, loader->get());
+    widget->resize(cell);
+    widget->show();
+    widget->set_url(held_back("gone", "late.jpg", 60000));
+    run_until([] { return counts().running == 1; });
+    widget.reset();
+    run_until([&] { return counts().requests_cancelled == before + 1; });
+    run_until_idle();
+}
+
+// ---- the list model
+
+void a_view_shows_thumbnails_and_failures()
+{
+    QListView view;
+    sdd::qt::thumbnail_model model(cell, loader->get());
+    model.set_urls({ file("plain.png"), missing() });
+    model.attach(&view);
+    view.resize(480, 360);
+    view.show();
+    const auto state_of = [&](int row) {
+        return static_cast<sdd::qt::state>(model.index(row).data(model.state_role).toInt());
+    };
+    run_until([&] { return state_of(0) == sdd::qt::state::loaded && state_of(1) == sdd::qt::state::failed; });
+    const QPixmap thumbnail = model.index(0).data(Qt::DecorationRole).value<QPixmap>();
+    CHECK(thumbnail.size() == cell * view.devicePixelRatioF() && is_plain(thumbnail.toImage()));
+    CHECK(model.index(1).data(model.error_role).toString().contains(QStringLiteral("404")));
+    const QRect drawn(view.visualRect(model.index(0)));
+    const QImage shown = view.viewport()->grab(drawn).toImage();
+    CHECK(shown.pixelColor(shown.width() / 8, shown.height() / 4).rgb() == 0xffff0000);
+    CHECK_EQUAL(model.held_count(), 2);
+    model.set_urls({});
+    CHECK_EQUAL(model.held_count(), 0);
+}
+
+void scrolling_a_view_cancels()
+{
+    const sdd_statistics before = counts();
+    auto view = std::make_unique<QListView>();
+    auto model = std::make_unique<sdd::qt::thumbnail_model>(cell, loader->get());
+    QList<QUrl> urls;
+    for (int i = 0; i < rows; i++) urls.append(held_back("row" + std::to_string(i), "plain.png"));
+    model->set_urls(urls);
+    model->attach(view.get());
+    view->resize(480, 360);
+    view->show();
+    run_until([] { return counts().running > 0; });
+    CHECK(model->loading_count() > 0 && model->loading_count() < 20); // only rows in sight
+    view->scrollToBottom();
+    run_until([&] { return counts().requests_cancelled > before.requests_cancelled; });
+    run_until([&] { return model->index(rows - 1).data(model->state_role).toInt() != 0; });
+    CHECK(model->index(0).data(model->state_role).toInt() == 0 && model->held_count() < 20);
+    view.reset();
+    model.reset();
+    run_until_idle();
+    CHECK_EQUAL(counts().requests_succeeded, before.requests_succeeded);
+}
+
+// ---- QML
+
+// An engine that shows a scene with the provider, whose root has the properties that the tests set.
+class Scene {
+public:
+    Scene()
+    {
+        engine.addImageProvider(QStringLiteral("sdd"), new sdd::qt::image_provider(loader->get()));
+        engine.loadData(R"(
+import QtQuick
+import QtQuick.Window
+Window {
+    property var urls: []
+    property alias at: grid.contentY
+    property int failed: 0
+    width: 480; height: 360; visible: true
+    GridView {
+        id: grid
+        anchors.fill: parent
+        cellWidth: 160; cellHeight: 120
+        model: urls
+        delegate: Image {
+            width: 160; height: 120; sourceSize: "160x120"; cache: false
+            source: "image://sdd/" + modelData
+            onStatusChanged: if (status === Image.Error) failed++
+        }
+    }
+})");
+        CHECK_EQUAL(engine.rootObjects().size(), 1);
+        window = qobject_cast<QQuickWindow *>(engine.rootObjects().first());
+    }
+    void show(const QStringList &urls) { window->setProperty("urls", urls); }
+
+    QQmlApplicationEngine engine;
+    QQuickWindow *window;
+};
+
+void qml_shows_pictures_and_failures()
+{
+    Scene scene;
+    scene.show({ file("plain.png").toString(), missing().toString(), file("a b%2F?x=1&y=%20#z").toString() });
+    const int side = static_cast<int>(160 * scene.window->effectiveDevicePixelRatio());
+    run_until([&] { return is_plain(scene.window->grabWindow().copy(0, 0, side, side * 3 / 4)); });
+    run_until([&] { return scene.window->property("failed").toInt() == 2; });
+}
+
+void scrolling_qml_cancels()
+{
+    const sdd_statistics before = counts();
+    auto scene = std::make_unique<Scene>();
+    QStringList urls;
+    for (int i = 0; i < rows; i++) urls += held_back("qml" + std::to_string(i), "plain.png").toString();
+    scene->show(urls);
+    run_until([] { return counts().running > 0; });
+    CHECK(loader->running_count() < rows / 2);
+    run_until([&] { // scrolls by a page, as a user does
+        scene->window->setProperty("at", scene->window->property("at").toDouble() + scene->window->height());
+        return counts().requests_cancelled > before.requests_cancelled;
+    });
+    run_until([&] { return counts().running > 0; });
+    scene.reset(); // in mid-load
+    run_until_idle();
+    CHECK_EQUAL(counts().requests_succeeded, before.requests_succeeded);
 }
 
 } // namespace
 
-int main() { return run_cases(); }
+int main(int argc, char **argv)
+{
+    start_watchdog();
+    CHECK_EQUAL(argc, 2);
+    QApplication application(argc, argv);
+    QApplication::setQuitOnLastWindowClosed(false);
+    sdd::downloader_config config;
+    const bool in_thread = std::string(argv[1]) == "thread";
+    config.delivery = in_thread ? SDD_DELIVERY_THREAD : SDD_DELIVERY_APPLICATION;
+    sdd::downloader own_downloader(config);
+    downloader = &own_downloader;
+    std::unique_ptr<sdd::qt::event_delivery> delivery;
+    if (!in_thread) delivery = std::make_unique<sdd::qt::event_delivery>(own_downloader);
+    sdd::loader_config loading;
+    loading.downloader = own_downloader.get();
+    loading.no_cache = true;
+    loading.fail_policy = SDD_FAIL_POLICY_NONE;
+    sdd::loader own_loader(loading);
+    loader = &own_loader;
+
+    RUN(a_qimage_shares_pixels);
+    RUN(a_qpixmap_shares_pixels);
+    RUN(every_format_has_the_same_colours);
+    RUN(a_picture_shows_previews);
+    RUN(a_dead_loader_is_a_failure);
+    RUN(results_on_their_way_are_dropped);
+    RUN(a_callback_destroys_its_picture);
+    RUN(a_widget_loads_at_its_size);
+    RUN(a_widget_shows_placeholder_and_failure);
+    RUN(a_window_goes_in_mid_load);
+    RUN(a_view_shows_thumbnails_and_failures);
+    RUN(scrolling_a_view_cancels);
+    RUN(qml_shows_pictures_and_failures);
+    RUN(scrolling_qml_cancels);
+    delivery.reset();
+    return 0;
+}

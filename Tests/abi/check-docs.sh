@@ -11,9 +11,9 @@ if [ $# = 0 ]; then
     more=(docs/{guides,decisions}/*.md bindings/*/README.md)
     mapfile -t -O "${#pages[@]}" pages < <(grep -lE '\b(sdd|SDD)_[A-Za-z0-9]' "${more[@]}")
 fi
-# Names that only look like libsdd's: modules of the examples, a function of a coder's object, a word for any struct,
+# Names that the headers do not define: a function of a coder's object, a word for any struct, a macro of the program,
 # and environment variables.
-readonly others=(sdd_gtk sdd_qt sdd_coder_main sdd_struct SDD_LIBRARY SDD_LIB_DIR SDD_LOG SDD_CODER_PATH SDD_DECODER)
+readonly others=(sdd_coder_main sdd_struct SDD_GTK_IMPLEMENTATION SDD_LIBRARY SDD_LIB_DIR SDD_LOG SDD_CODER_PATH SDD_DECODER)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export LC_ALL=C
@@ -22,7 +22,7 @@ fail() { echo "check-docs.sh: $*" >&2; exit 1; }
 
 # Comments are removed, so that a name that only a comment still has does not count. Macros stay; nothing is included.
 # -w: macros with a version for each compiler are defined several times.
-for header in include/sdd/*.h; do
+for header in include/sdd/*.h toolkits/sdd/*.h; do
     gcc -w -fpreprocessed -dD -E -P "$header"
 done >"$work/header"
 grep -oE '\b(sdd|SDD)_[A-Za-z0-9_]+' "$work/header" | sort -u >"$work/names"
@@ -53,7 +53,7 @@ for page in "${pages[@]}"; do
     done <"$work/page"
     while read -r field; do
         count=$((count + 1))
-        # Checks a struct's name, a dot and a word; in a file's name ("sdd_gtk.h") the first word is not a struct.
+        # Checks a struct's name, a dot and a word; in a file's name ("sdd_demo.h") the first word is not a struct.
         grep -q "^${field%%.*}\." "$work/fields" || continue
         grep -qx "$field" "$work/fields" || report "$page: $field is not a field in the header"
     done < <(grep -oE '\bsdd_[a-z0-9_]+\.[a-z][A-Za-z0-9_]*' "$page" | sort -u)

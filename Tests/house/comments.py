@@ -10,7 +10,7 @@ import sys
 sys.dont_write_bytecode = True
 from sources import ROOT  # noqa: E402
 
-FOLDERS = ("Sources", "include", "Tests", "bench", "examples", "tools")
+FOLDERS = ("Sources", "include", "Tests", "bench", "examples", "toolkits", "tools")
 MOST = 0.01
 
 OPENING = re.compile(

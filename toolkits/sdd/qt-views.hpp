@@ -1,0 +1,297 @@
+/*
+ * sdd/qt-views.hpp - The views of sdd/qt.hpp, which includes it: a list model with thumbnails, a
+ * widget, an image provider for QML.
+ */
+#ifndef SDD_QT_VIEWS_HPP
+#define SDD_QT_VIEWS_HPP
+
+#include <sdd/qt.hpp>
+
+#ifdef QT_WIDGETS_LIB
+#include <QAbstractItemView>
+#include <QPainter>
+#include <QScrollBar>
+#include <QWidget>
+#endif
+#ifdef QT_QUICK_LIB
+#include <QQuickAsyncImageProvider>
+#endif
+
+SDD_CPP_BEGIN
+namespace qt {
+
+/**
+ * A list model of URLs whose Qt::DecorationRole is a thumbnail, as QPixmap: for QListView and the
+ * like. A row loads when a view first asks for its thumbnail; dataChanged() tells that it is there.
+ * Rows that a view has scrolled away are cancelled and forgotten, if it was given to attach(); the
+ * loader's memory cache has their pictures when they come back.
+ *
+ * Qt::SizeHintRole is the thumbnail's size, so that views need not load rows to lay them out.
+ * Ownership: of its loads; views are borrowed, and may be destroyed before the model or after it.
+ */
+class thumbnail_model : public QAbstractListModel {
+public:
+    enum roles { url_role = Qt::UserRole + 1, state_role, error_role };
+
+    /** size: of a thumbnail, in Qt's units; pictures are cropped to it. nullptr: shared loader. */
+    explicit thumbnail_model(QSize size, sdd_loader *loader = nullptr, QObject *parent = nullptr)
+        : QAbstractListModel(parent), size_(size), loader_(loader) {}
+
+    /** Replaces all rows: the loads of those before are cancelled. */
+    void set_urls(const QList<QUrl> &urls) {
+        beginResetModel();
+        rows_.clear();
+        urls_ = urls;
+        endResetModel();
+    }
+    /** Pixmaps shown while a row loads, and after a failure. */
+    void set_placeholder(const QPixmap &placeholder) { placeholder_ = placeholder; }
+    void set_failure(const QPixmap &failure) { failure_ = failure; }
+    /** Device pixels of one of Qt's units; attach() sets that of the view. A pixmap for a ratio
+        other than 1 is a copy, since Qt copies read-only pixels when it sets one. */
+    void set_device_pixel_ratio(qreal ratio) { ratio_ = ratio; }
+
+    /** Cancels and forgets the rows outside of a range. */
+    void keep_only(int first, int last) {
+        forget([=](int row) { return row < first || row > last; });
+    }
+    /** Rows that are loading or have a picture, and those that are loading. */
+    int held_count() const noexcept { return static_cast<int>(rows_.size()); }
+    int loading_count() const noexcept {
+        return static_cast<int>(std::count_if(rows_.begin(), rows_.end(), [](const auto &row) {
+            return row.second->state() == state::loading;
+        }));
+    }
+
+#ifdef QT_WIDGETS_LIB
+    /** Shows the model in a view, and keeps only rows within a page of its viewport from now on. */
+    void attach(QAbstractItemView *view) {
+        set_device_pixel_ratio(view->devicePixelRatioF());
+        if (view->model() != this) view->setModel(this);
+        const auto scrolled = [this, view] { forget_hidden(*view); };
+        connect(view->verticalScrollBar(), &QScrollBar::valueChanged, this, scrolled);
+        connect(view->horizontalScrollBar(), &QScrollBar::valueChanged, this, scrolled);
+    }
+#endif
+
+    int rowCount(const QModelIndex &parent = {}) const override {
+        return parent.isValid() ? 0 : static_cast<int>(urls_.size());
+    }
+    QVariant data(const QModelIndex &at, int role = Qt::DisplayRole) const override {
+        if (!checkIndex(at, CheckIndexOption::IndexIsValid)) return {};
+        const auto held = rows_.find(at.row());
+        switch (role) {
+        case Qt::DecorationRole: return thumbnail(at.row());
+        case Qt::SizeHintRole: return size_;
+        case Qt::ToolTipRole: return urls_.at(at.row()).toDisplayString();
+        case url_role: return urls_.at(at.row());
+        case state_role:
+            return static_cast<int>(held == rows_.end() ? state::empty : held->second->state());
+        case error_role:
+            if (held == rows_.end() || !held->second->error()) return {};
+            return QString::fromStdString(held->second->error()->message());
+        default: return {};
+        }
+    }
+    QHash<int, QByteArray> roleNames() const override {
+        QHash<int, QByteArray> names = QAbstractListModel::roleNames();
+        names.insert(url_role, "url");
+        names.insert(state_role, "state");
+        names.insert(error_role, "error");
+        return names;
+    }
+
+private:
+    /* Views ask through a const function: rows_ is filled as a cache is. */
+    QPixmap thumbnail(int row) const {
+        auto &held = rows_[row];
+        if (!held) {
+            auto *model = const_cast<thumbnail_model *>(this);
+            held = std::make_unique<picture>(model, loader_);
+            picture &made = *held;
+            made.on_change = [model, row] {
+                const QModelIndex at = model->index(row);
+                emit model->dataChanged(at, at, { Qt::DecorationRole, state_role, error_role });
+            };
+            made.start({ urls_.at(row), size_ * ratio_, SDD_FIT_FILL, true });
+        }
+        const picture &shown = *rows_[row];
+        if (shown.state() == state::failed) return failure_;
+        if (shown.image().isNull()) return placeholder_;
+        auto made = QPixmap::fromImage(QImage(shown.image()), Qt::NoOpaqueDetection);
+        if (ratio_ != 1) made.setDevicePixelRatio(ratio_);
+        return made;
+    }
+    template <class Condition> void forget(Condition is_unwanted) {
+        for (auto row = rows_.begin(); row != rows_.end();)
+            row = is_unwanted(row->first) ? rows_.erase(row) : std::next(row);
+    }
+#ifdef QT_WIDGETS_LIB
+    void forget_hidden(const QAbstractItemView &view) {
+        const QRect shown = view.viewport()->rect();
+        const QRect kept = shown.adjusted(-shown.width(), -shown.height(), shown.width(),
+                                          shown.height());
+        forget([&](int row) { return !view.visualRect(index(row)).intersects(kept); });
+    }
+#endif
+
+    const QSize size_;
+    sdd_loader *const loader_;
+    qreal ratio_ = 1;
+    QList<QUrl> urls_;
+    QPixmap placeholder_, failure_;
+    mutable std::unordered_map<int, std::unique_ptr<picture>> rows_;
+};
+
+#ifdef QT_WIDGETS_LIB
+/**
+ * A widget that shows the picture of a URL, from libsdd's memory. It loads when it has a size, and
+ * again when it becomes larger; it takes the size that it is given.
+ */
+class picture_widget : public QWidget {
+public:
+    /** loader: nullptr is the shared one. */
+    explicit picture_widget(QWidget *parent = nullptr, sdd_loader *loader = nullptr)
+        : QWidget(parent), picture_(this, loader) {
+        picture_.on_change = [this] {
+            update();
+            const auto changed = on_change; /* which may destroy this */
+            if (changed) changed();
+        };
+    }
+
+    /** Called after each change of state and picture, on the widget's thread. */
+    std::function<void()> on_change{};
+
+    /** Loads a URL in place of the one before, whose load is cancelled. The same URL loads again
+        only after a failure. An empty URL: the widget is empty. */
+    void set_url(const QUrl &url) {
+        if (url == url_ && state() != qt::state::failed) return;
+        url_ = url;
+        asked_ = {};
+        picture_.clear();
+        load();
+    }
+    const QUrl &url() const noexcept { return url_; }
+    /** Pixmaps shown before the picture, and after a failure. */
+    void set_placeholder(const QPixmap &placeholder) { placeholder_ = placeholder, update(); }
+    void set_failure(const QPixmap &failure) { failure_ = failure, update(); }
+    /** How the picture fills the widget: one of SDD_FIT_; initially SDD_FIT_FILL. */
+    void set_fit(sdd_fit fit) {
+        fit_ = fit;
+        asked_ = {};
+        load();
+    }
+
+    qt::state state() const noexcept {
+        const qt::state state = picture_.state();
+        return state == qt::state::empty && !url_.isEmpty() ? qt::state::loading : state;
+    }
+    /** The picture that loads, for its error and image. */
+    const qt::picture &shown() const noexcept { return picture_; }
+
+protected:
+    void resizeEvent(QResizeEvent *event) override {
+        QWidget::resizeEvent(event);
+        load();
+    }
+    void showEvent(QShowEvent *event) override {
+        QWidget::showEvent(event);
+        load();
+    }
+    void paintEvent(QPaintEvent *) override {
+        QPainter painter(this);
+        painter.setRenderHint(QPainter::SmoothPixmapTransform);
+        if (!picture_.image().isNull())
+            painter.drawImage(place(picture_.image().size()), picture_.image());
+        else if (const QPixmap &other = state() == qt::state::failed ? failure_ : placeholder_;
+                 !other.isNull() && !url_.isEmpty())
+            painter.drawPixmap(place(other.size()), other, QRectF(other.rect()));
+    }
+
+private:
+    void load() {
+        const QSize wanted = size() * devicePixelRatioF();
+        if (url_.isEmpty() || wanted.isEmpty() || !isVisible()) return;
+        if (asked_.isValid() && wanted.width() <= asked_.width() &&
+            wanted.height() <= asked_.height())
+            return;
+        asked_ = wanted.expandedTo(asked_);
+        picture_.start({ url_, asked_, fit_, true });
+    }
+    /* Where something of a size is drawn; what exceeds the widget is clipped. */
+    QRectF place(QSizeF drawn) const {
+        const auto mode = fit_ == SDD_FIT_FILL     ? Qt::KeepAspectRatioByExpanding
+                          : fit_ == SDD_FIT_INSIDE ? Qt::KeepAspectRatio
+                                                   : Qt::IgnoreAspectRatio;
+        QRectF made(QPointF(), drawn.scaled(QSizeF(size()), mode));
+        made.moveCenter(QRectF(rect()).center());
+        return made;
+    }
+
+    QUrl url_;
+    QSize asked_; /* of the load, in device pixels; invalid: none was begun */
+    sdd_fit fit_ = SDD_FIT_FILL;
+    QPixmap placeholder_, failure_;
+    qt::picture picture_;
+};
+#endif
+
+#ifdef QT_QUICK_LIB
+/**
+ * The image provider for QML's Image and BorderImage: "image://NAME/" and the URL of a picture,
+ * where NAME is that of QQmlEngine::addImageProvider(), which takes the provider over.
+ *
+ * sourceSize is the size in QML's units; the picture covers it, unless `fit` says otherwise.
+ * Without one a picture has all its pixels. Bindings on Image.status show placeholders and
+ * failures. A delegate that a view destroys or reuses cancels its load. `cache: false` of the
+ * Image saves a second memory cache beside that of the loader.
+ * Thread: its functions are called by Qt.
+ */
+class image_provider : public QQuickAsyncImageProvider {
+public:
+    /** loader: nullptr is the shared one. fit: one of SDD_FIT_. */
+    explicit image_provider(sdd_loader *loader = nullptr, sdd_fit fit = SDD_FIT_FILL)
+        : loader_(loader), fit_(fit) {}
+
+    QQuickImageResponse *requestImageResponse(const QString &id, const QSize &size) override {
+        return new response(loader_, { QUrl(id), size, fit_, false });
+    }
+
+private:
+    class response : public QQuickImageResponse {
+    public:
+        response(sdd_loader *loader, const wish &wanted) : picture_(this, loader) {
+            picture_.on_change = [this] {
+                if (picture_.state() != state::loading) finish();
+            };
+            picture_.start(wanted);
+        }
+        QQuickTextureFactory *textureFactory() const override {
+            return QQuickTextureFactory::textureFactoryForImage(picture_.image());
+        }
+        QString errorString() const override {
+            if (picture_.error()) return QString::fromStdString(picture_.error()->message());
+            return picture_.image().isNull() ? QStringLiteral("cancelled") : QString();
+        }
+        void cancel() override {
+            if (picture_.state() == state::loading) picture_.clear();
+        }
+
+    private:
+        /* Queued, since Qt connects the signal after it has got the response. */
+        void finish() {
+            QMetaObject::invokeMethod(this, [this] { emit finished(); }, Qt::QueuedConnection);
+        }
+        picture picture_;
+    };
+
+    sdd_loader *const loader_;
+    const sdd_fit fit_;
+};
+#endif
+
+} // namespace qt
+SDD_CPP_END
+
+#endif /* SDD_QT_VIEWS_HPP */

@@ -1,0 +1,265 @@
+/*
+ * sdd/qt.hpp - Pictures in Qt 6 and 5.15: an image provider for QML, a list model with thumbnails,
+ * a widget, and QImage and QPixmap over the pixels of libsdd.
+ *
+ * Header only, C++17: it needs Qt Gui and libsdd, and sdd.hpp does not include it. The image
+ * provider is there with Qt Quick, the widget with Qt Widgets: where QT_QUICK_LIB and
+ * QT_WIDGETS_LIB are defined, as Qt's CMake targets and .pc files do. The classes have no Q_OBJECT,
+ * since moc does not run on installed headers: functions take the place of new signals.
+ *
+ *     QQmlApplicationEngine engine;
+ *     engine.addImageProvider("sdd", new sdd::qt::image_provider);   // C++
+ *     Image { source: "image://sdd/" + url; sourceSize: "120x120" }  // QML
+ *
+ * Sizes      Pictures are decoded to the size at which they are shown, in device pixels.
+ * Threads    An object of this header lives on the thread that made it, which has an event loop.
+ *            Its functions are called there, and its callbacks come there, wherever the downloader
+ *            delivers. to_image() may be called on any thread, to_pixmap() where Qt allows pixmaps.
+ * Loaders    nullptr is the shared loader; sdd::loader::get() gives another, with headers, limits
+ *            and transforms of the application (sdd::loader_config::options_processor). It may be
+ *            destroyed at any time: loads then fail with SDD_ERROR_CLOSED or SDD_ERROR_CANCELLED.
+ *            With SDD_DELIVERY_APPLICATION an event_delivery takes its downloader's events.
+ * Lifetime   A load is cancelled when its object starts another, is cleared or destroyed. Nothing
+ *            is called for it after that.
+ * Errors     A load that fails has state::failed and an sdd::error. Starting again tries again.
+ */
+#ifndef SDD_QT_HPP
+#define SDD_QT_HPP
+
+#include <sdd/sdd.hpp>
+
+#include <QAbstractListModel>
+#include <QImage>
+#include <QPixmap>
+#include <QPointer>
+#include <QSocketNotifier>
+#include <QThread>
+#include <QUrl>
+#include <unordered_map>
+
+SDD_CPP_BEGIN
+namespace qt {
+
+/* ---------------------------------------------------------------------------- pixels and events */
+
+namespace detail {
+inline QImage::Format format_of(sdd_pixel_format pixel_format) noexcept {
+    switch (pixel_format) {
+    case SDD_PIXEL_FORMAT_RGBA8: return QImage::Format_RGBA8888;
+    case SDD_PIXEL_FORMAT_RGBA8_PREMULTIPLIED: return QImage::Format_RGBA8888_Premultiplied;
+    case SDD_PIXEL_FORMAT_RGB8: return QImage::Format_RGB888;
+    case SDD_PIXEL_FORMAT_GREY8: return QImage::Format_Grayscale8;
+    case SDD_PIXEL_FORMAT_RGBA16: return QImage::Format_RGBA64;
+    case SDD_PIXEL_FORMAT_RGBA16_PREMULTIPLIED: return QImage::Format_RGBA64_Premultiplied;
+#if Q_BYTE_ORDER == Q_LITTLE_ENDIAN /* Qt's ARGB32 is a number, whose lowest byte is blue */
+    case SDD_PIXEL_FORMAT_BGRA8: return QImage::Format_ARGB32;
+    case SDD_PIXEL_FORMAT_BGRA8_PREMULTIPLIED: return QImage::Format_ARGB32_Premultiplied;
+#endif
+    default: return QImage::Format_Invalid;
+    }
+}
+} // namespace detail
+
+/** The pixel format that QPainter and QPixmap take as it is. */
+inline constexpr sdd_pixel_format native_format = Q_BYTE_ORDER == Q_LITTLE_ENDIAN
+                                                      ? SDD_PIXEL_FORMAT_BGRA8_PREMULTIPLIED
+                                                      : SDD_PIXEL_FORMAT_RGBA8_PREMULTIPLIED;
+
+/**
+ * Makes a QImage over the pixels of an image, without copying them. It holds a reference, which its
+ * last copy gives back, on any thread. The pixels are read-only: Qt copies them when something
+ * writes to the QImage. Null for no image, and for SDD_PIXEL_FORMAT_RGB8_PLANAR.
+ */
+inline QImage to_image(const image &from) {
+    const pixel_view pixels = from.pixels();
+    const QImage::Format format = detail::format_of(pixels.format);
+    if (pixels.empty() || format == QImage::Format_Invalid) return {};
+    return QImage(
+        pixels.bytes.data(), pixels.width, pixels.height, static_cast<int>(pixels.stride), format,
+        [](void *held) { delete static_cast<image *>(held); }, new image(from));
+}
+
+/** Makes a QPixmap of an image; without a copy if the image has native_format and the platform
+    draws in memory, as xcb, wayland and offscreen do. Null as to_image(). */
+inline QPixmap to_pixmap(const image &from) {
+    return QPixmap::fromImage(to_image(from), Qt::NoOpaqueDetection);
+}
+
+/**
+ * Delivers the events of a downloader with SDD_DELIVERY_APPLICATION in the event loop of the thread
+ * that makes it, while it exists; a few at a time, so that the loop stays responsive. Destroy it
+ * before the downloader.
+ */
+class event_delivery : public QSocketNotifier {
+public:
+    explicit event_delivery(downloader &of, QObject *parent = nullptr)
+        : QSocketNotifier(of.event_fd(), QSocketNotifier::Read, parent) {
+        connect(this, &QSocketNotifier::activated, this,
+                [handle = of.get()] { (void)sdd_downloader_dispatch(handle, 32, nullptr); });
+    }
+};
+
+/* ---------------------------------------------------------------------------------------- loads */
+
+/** The states of a URL. */
+enum class state { empty, loading, loaded, failed };
+
+/** The picture that a load is to give. */
+struct wish {
+    QUrl url{};
+    QSize size{};               /* device pixels; 0 or less: any. Pictures are never enlarged */
+    sdd_fit fit = SDD_FIT_FILL; /* one of SDD_FIT_ */
+    bool previews = true;       /* also shows parts of pictures while they arrive */
+};
+
+namespace detail {
+
+/* A load, shared by its owner and its request. Its mutex guards receiver, which is null once the
+   load is cancelled or its owner is gone. */
+struct load {
+    std::mutex mutex;
+    QObject *receiver = nullptr;
+    std::function<void(result<loaded> outcome, bool is_last)> arrived;
+};
+
+/* Runs on the receiver's thread, on which alone loads are cancelled. */
+inline void arrive(const std::shared_ptr<load> &load, result<loaded> outcome, bool is_last) {
+    {
+        const std::lock_guard<std::mutex> lock(load->mutex);
+        if (load->receiver == nullptr) return;
+    }
+    const auto arrived = load->arrived; /* which may destroy the owner */
+    arrived(std::move(outcome), is_last);
+}
+
+/* Runs where the downloader delivers. The receiver lives while the mutex is locked, and an event
+   that was posted to it goes with it. */
+inline void hand_over(const sdd_result *from, void *user_data) noexcept {
+    const auto load = *static_cast<std::shared_ptr<detail::load> *>(user_data);
+    auto outcome = sdd::detail::outcome_of<loaded>(*from);
+    const bool is_last = from->is_terminal != 0;
+    {
+        const std::lock_guard<std::mutex> lock(load->mutex);
+        if (load->receiver == nullptr) return;
+        if (load->receiver->thread() != QThread::currentThread()) {
+            QMetaObject::invokeMethod(
+                load->receiver, [load, outcome, is_last] { arrive(load, outcome, is_last); },
+                Qt::QueuedConnection);
+            return;
+        }
+    }
+    arrive(load, std::move(outcome), is_last);
+}
+
+} // namespace detail
+
+/**
+ * One picture that is loaded, for views of the application's own: the others of this header use it.
+ * Starting it again replaces the load before, which is cancelled.
+ * Ownership: not to be copied or moved. Thread: that of `receiver`.
+ */
+class picture {
+public:
+    /** receiver: must live as long; its thread runs on_change. loader: nullptr: the shared one. */
+    explicit picture(QObject *receiver, sdd_loader *loader = nullptr)
+        : receiver_(receiver), loader_(loader) {}
+    ~picture() { cancel(); }
+    picture(const picture &) = delete;
+    picture &operator=(const picture &) = delete;
+
+    /** Called after each change of state and image; it may destroy the picture. */
+    std::function<void()> on_change{};
+
+    /** Starts a load. If the URL is that of the picture shown, it stays until the new one is there.
+        An empty URL: as clear(). */
+    void start(const wish &wanted) {
+        cancel();
+        error_.reset();
+        if (wanted.url != url_ || url_.isEmpty()) image_ = {}, is_whole_ = false;
+        url_ = wanted.url;
+        if (url_.isEmpty()) return change(state::empty);
+        load_ = std::make_shared<detail::load>();
+        load_->receiver = receiver_;
+        load_->arrived = [this](result<loaded> outcome, bool is_last) {
+            arrive(std::move(outcome), is_last);
+        };
+        submit(wanted);
+    }
+    void clear() { start({}); }
+
+    qt::state state() const noexcept { return state_; }
+    /** The image to show: a preview or the picture. Null if there is none. */
+    const QImage &image() const noexcept { return image_; }
+    const QUrl &url() const noexcept { return url_; }
+    /** Why the load failed; nothing unless the state is failed. */
+    const std::optional<sdd::error> &error() const noexcept { return error_; }
+
+private:
+    void submit(const wish &wanted) {
+        const QByteArray url = wanted.url.toEncoded();
+        decode_options decode = decode_options::to_size(
+            std::max(wanted.size.width(), 0), std::max(wanted.size.height(), 0), wanted.fit);
+        sdd_load_request request = SDD_LOAD_REQUEST_INIT;
+        auto kept = std::make_unique<std::shared_ptr<detail::load>>(load_);
+        decode.pixel_format = native_format;
+        request.url = url.constData();
+        request.decode = &decode;
+        request.completed = detail::hand_over;
+        if (wanted.previews) request.preview = detail::hand_over;
+        request.user_data = kept.get();
+        request.user_data_free = sdd::detail::free_user_data<std::shared_ptr<detail::load>>;
+        token_ = sdd_loader_submit(loader_, &request);
+        if (token_ == 0) {
+            auto reason = sdd::error::of_last_call();
+            cancel();
+            return fail(std::move(reason));
+        }
+        (void)kept.release();
+        change(is_whole_ ? state::loaded : state::loading);
+    }
+    void cancel() {
+        if (!load_) return;
+        {
+            const std::lock_guard<std::mutex> lock(load_->mutex);
+            load_->receiver = nullptr;
+        }
+        load_.reset();
+        (void)sdd_cancel(token_);
+    }
+    void arrive(result<loaded> outcome, bool is_last) {
+        const QImage arrived = outcome ? to_image(outcome->image) : QImage();
+        if (is_last) cancel();
+        if (!arrived.isNull() && (is_last || !is_whole_)) image_ = arrived, is_whole_ = is_last;
+        if (!is_last) return change(state_);
+        if (is_whole_) return change(state::loaded); /* also a smaller one than was wanted now */
+        fail(outcome ? sdd::error(SDD_ERROR_BAD_IMAGE_DATA, "The picture has no pixels.")
+                     : outcome.error());
+    }
+    void fail(sdd::error reason) {
+        image_ = {};
+        error_ = std::move(reason);
+        change(state::failed);
+    }
+    void change(qt::state next) {
+        state_ = next;
+        const auto changed = on_change; /* which may destroy this */
+        if (changed) changed();
+    }
+
+    QObject *const receiver_;
+    sdd_loader *const loader_;
+    std::shared_ptr<detail::load> load_;
+    sdd_token token_ = 0;
+    QUrl url_;
+    QImage image_;
+    bool is_whole_ = false; /* image_ is a whole picture, not a preview */
+    qt::state state_ = state::empty;
+    std::optional<sdd::error> error_;
+};
+
+} // namespace qt
+SDD_CPP_END
+
+#include <sdd/qt-views.hpp>
+
+#endif /* SDD_QT_HPP */
