@@ -40,7 +40,14 @@ need libavif-bin has avifenc avifdec
 need libjxl-tools has cjxl djxl
 need libheif-examples has heif-enc heif-convert
 need libheif-plugin-x265 sh -c 'heif-enc --list-encoders | grep -qi x265'
-need qt6-base-dev pkg-config --exists Qt6Widgets       # the header together with others
+need qt6-base-dev pkg-config --exists Qt6Widgets       # the headers for toolkits, and galleries of them
+need qt6-declarative-dev pkg-config --exists Qt6Quick
+qml_module() { compgen -G "/usr/lib/*/qt6/qml/$1/qmldir"; }
+need qml6-module-qtquick qml_module QtQuick
+need qml6-module-qtquick-window qml_module QtQuick/Window
+need qml6-module-qtquick-controls qml_module QtQuick/Controls
+need qml6-module-qtquick-templates qml_module QtQuick/Templates
+need qml6-module-qtqml-workerscript qml_module QtQml/WorkerScript
 need libgtk-4-dev pkg-config --exists gtk4
 need imagemagick has import                           # what the galleries show on the screen
 need cmake has cmake                                  # examples in C++

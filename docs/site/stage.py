@@ -55,6 +55,7 @@ PARTS = [
         "Guides",
         [
             "guides/event-loops",
+            "guides/toolkits",
             "guides/caching",
             "guides/sizes",
             "guides/progressive",
