@@ -288,8 +288,8 @@ public:
     {
         engine.addImageProvider(QStringLiteral("sdd"), new sdd::qt::image_provider(loader->get()));
         engine.loadData(R"(
-import QtQuick
-import QtQuick.Window
+import QtQuick 2.15
+import QtQuick.Window 2.15
 Window {
     property var urls: []
     property alias at: grid.contentY

@@ -115,10 +115,12 @@ private:
             };
             made.start({ urls_.at(row), size_ * ratio_, SDD_FIT_FILL, true });
         }
-        const picture &shown = *rows_[row];
-        if (shown.state() == state::failed) return failure_;
-        if (shown.image().isNull()) return placeholder_;
-        auto made = QPixmap::fromImage(QImage(shown.image()), Qt::NoOpaqueDetection);
+        const auto shown = rows_.find(row); /* dataChanged() may have made a view forget it */
+        if (shown == rows_.end()) return placeholder_;
+        if (shown->second->state() == state::failed) return failure_;
+        const QImage image = shown->second->image();
+        if (image.isNull()) return placeholder_;
+        auto made = QPixmap::fromImage(image, Qt::NoOpaqueDetection);
         if (ratio_ != 1) made.setDevicePixelRatio(ratio_);
         return made;
     }
@@ -205,7 +207,7 @@ protected:
         if (!picture_.image().isNull())
             painter.drawImage(place(picture_.image().size()), picture_.image());
         else if (const QPixmap &other = state() == qt::state::failed ? failure_ : placeholder_;
-                 !other.isNull() && !url_.isEmpty())
+                 !other.isNull())
             painter.drawPixmap(place(other.size()), other, QRectF(other.rect()));
     }
 
@@ -245,7 +247,8 @@ private:
  * sourceSize is the size in QML's units; the picture covers it, unless `fit` says otherwise.
  * Without one a picture has all its pixels. Bindings on Image.status show placeholders and
  * failures. A delegate that a view destroys or reuses cancels its load. `cache: false` of the
- * Image saves a second memory cache beside that of the loader.
+ * Image saves a second memory cache beside that of the loader. An engine that is destroyed cancels
+ * its loads; Qt (6.4) then loses the few bytes of each response, but no pixels.
  * Thread: its functions are called by Qt.
  */
 class image_provider : public QQuickAsyncImageProvider {
