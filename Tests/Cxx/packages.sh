@@ -109,7 +109,7 @@ for layout in "/usr /usr/lib/x86_64-linux-gnu" "/opt/sdd /opt/sdd/lib"; do
     fi
     if pkg-config --exists Qt6Quick; then
         flags=$(PKG_CONFIG_PATH=$moved_libdir/pkgconfig pkg-config --cflags --libs sdd-qt6 Qt6Quick)
-        quiet g++ -std=c++17 examples/qt/qt_gallery.cc $flags -o "$work/qt_gallery"
+        quiet g++ -std=c++17 -fPIC examples/qt/qt_gallery.cc $flags -o "$work/qt_gallery"
         echo "ok pkg-config with Qt, $prefix"
     fi
 done

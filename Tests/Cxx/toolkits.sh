@@ -69,7 +69,7 @@ sanitize=(-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all)
 export SDD_TEST_FIXTURES=$PWD/Tests/Fixtures/ SDD_TEST_SERVER=$base
 # Leaks of the libraries below the toolkits, which they make once; and responses that Qt Quick loses when an engine goes
 # while they are cancelled: the event that would delete them comes after the loop of its thread has ended.
-printf 'leak:%s\n' libfontconfig libEGL_mesa libGLX_mesa swrast_dri libQt6Quick libQt5Quick >"$work/suppressions"
+printf 'leak:%s\n' libfontconfig libEGL_mesa libGLX_mesa swrast_dri libQt6Quick libQt5Quick libQt5DBus >"$work/suppressions"
 export LSAN_OPTIONS=suppressions=$work/suppressions:print_suppressions=0:fast_unwind_on_malloc=0
 
 # build_TOOLKIT PROGRAM SOURCE OPTION...: false if the toolkit is not installed
