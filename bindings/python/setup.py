@@ -68,7 +68,8 @@ def library_to_carry() -> Path | None:
     if not built.exists():
         stop(
             f"there is no libsdd: none is installed, and {ROOT} has none, nor Swift to build it. Install libsdd "
-            "(Debian: libsdd0), or run `make` with Swift 6.3 (swift.org/install), or name a built library by SDD_LIBRARY."
+            "(Debian: libsdd0), or run `make` with Swift 6.2 or later (swift.org/install), or name a built library by "
+            "SDD_LIBRARY."
         )
     return built.resolve()
 
