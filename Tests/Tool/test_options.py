@@ -53,7 +53,7 @@ class OptionTests(ToolTest):
         bad = {"size": ["0", "x", "0x0", "axb", "-5", "9999999999x1", "1x2x3", "5.5", ""], "fit": ["crop", ""],
                "to": ["gif", "heif"], "quality": ["0", "101", "1e1", "-1", " 5"], "show": ["vga"], "max-size": ["0", "x", "1Q", "-1",
                "99999999999T"], "wait": ["x", "-1", "1y", "1e9"], "tries": ["0", "1001", "nan"], "parallel": ["0", "1001"],
-               "http": ["3", "9"], "limit-rate": ["0", "fast"], "min-tls": ["1.4"], "max-redirects": ["-1", "1001"], "cache": ["yes"]}
+               "http": ["4", "9"], "limit-rate": ["0", "fast"], "min-tls": ["1.4"], "max-redirects": ["-1", "1001"], "cache": ["yes"]}
         for name, values in bad.items():
             for value in values:
                 with self.subTest(name=name, value=value):
