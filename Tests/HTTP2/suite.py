@@ -22,6 +22,8 @@ from server import GOOD_BODY, Server, good
 from stories import STORIES
 
 LONG = os.environ.get("SDD_TEST_LONG") == "1"
+# Cases that run at a time.
+JOBS = int(os.environ.get("SDD_TEST_JOBS", 4))
 FLOOD_DETAIL = 300701
 # Verdicts need only some limit, because a machine under load is slow.
 PATIENCE = 120
@@ -226,7 +228,7 @@ def main():
     stories = [story for story in STORIES if not names or any(name in story.__name__ for name in wanted)]
     begun = time.monotonic()
     failures = 0
-    with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("SDD_TEST_JOBS", 4))) as pool:
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
         runs = [(case, pool.submit(run, case, program, certificate)) for case in chosen]
         for case, future in runs:
             wrong = future.result()
@@ -240,10 +242,18 @@ def main():
             failures += bool(wrong)
             if wrong:
                 print(f"not ok {story.__name__}", *wrong, sep="\n    ", flush=True)
-    # Whether a fault is visible depends on how the frames fall into the turns of the client's loop; mostly it is.
-    seen = [case.settings["said"]["error"] != "SDD_OK" for case in chosen if case.group == "seen" and case.settings.get("said")]
-    if len(seen) > 10 and sum(seen) < len(seen) / 2:
-        print(f"not ok: of {len(seen)} connections that broke within a body only {sum(seen)} were seen to")
+    # Whether a fault is visible depends on how the frames fall into the turns of the client's loop; mostly it is. On a busy
+    # machine the server may be woken, and answer, before the client's turn has ended: then the cases run again.
+    doubtful = [case for case in chosen if case.group == "seen" and case.settings.get("said")]
+    for _ in range(3):
+        seen = sum(case.settings["said"]["error"] != "SDD_OK" for case in doubtful)
+        if len(doubtful) <= 10 or seen >= len(doubtful) / 2:
+            break
+        print(f"of {len(doubtful)} connections that broke within a body {seen} were seen to: once more", flush=True)
+        with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+            failures += sum(map(bool, pool.map(lambda case: run(case, program, certificate), doubtful)))
+    else:
+        print("not ok: most connections that broke within a body were not seen to")
         failures += 1
     seconds = time.monotonic() - begun
     print(f"{len(chosen)} hostile servers of HTTP/2, {len(stories)} stories, {failures} wrong, {seconds:.1f} s")
