@@ -55,9 +55,9 @@ func loadedCoder(
     }
 }
 
-/// Returns the absolute path of an object, by which a process that decodes finds it later, when this one may have changed
-/// its directory. A name without "/" is for the system's loader, in whose directories that process looks as well; `nil`
-/// for that, and for a file that does not exist.
+/// Returns the absolute path of an object, by which a process that decodes finds it later, when this one may have
+/// changed its directory. A name without "/" is for the system's loader, in whose directories that process looks as
+/// well; `nil` for that, and for a file that does not exist.
 private func absolute(_ path: String) -> String? {
     guard path.contains("/"), let found = realpath(path, nil) else { return nil }
     defer { free(found) }

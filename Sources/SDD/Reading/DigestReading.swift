@@ -17,7 +17,8 @@ private func hexadecimal(_ digits: ArraySlice<UInt8>) -> [UInt8]? {
     return stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) }
 }
 
-/// Decodes the base64 of 32 bytes, RFC 4648 section 4: 43 digits, of which the last has two bits that are 0, and padding.
+/// Decodes the base64 of 32 bytes, RFC 4648 section 4: 43 digits, of which the last has two bits that are 0, and
+/// padding.
 private func base64(_ digits: ArraySlice<UInt8>) -> [UInt8]? {
     guard digits.count == 44, digits.last == UInt8(ascii: "="), let last = digits.dropLast().last,
         "AEIMQUYcgkosw048".utf8.contains(last)

@@ -101,7 +101,8 @@ extension sdd_load_request {
     /// A search in memory that was made before the rest of a request is read, and the URL of the request.
     typealias Ahead = (url: ImageURL, search: MemorySearch)
 
-    /// Searches memory, if that may be all that the load needs. What is wrong with the request is found when it is read.
+    /// Searches memory, if that may be all that the load needs. What is wrong with the request is found when it is
+    /// read.
     /// - Parameter hasEvents: whether the application takes events.
     func searchAhead(_ caches: LoadCaches?, hasEvents: Bool, _ defaults: RequestDefaults) -> Ahead? {
         guard isPlain, let caches else { return nil }

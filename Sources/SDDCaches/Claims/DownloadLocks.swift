@@ -44,7 +44,8 @@ package final class DownloadLocks: Sendable {
         tellsUsers = isLocked && directory.files.isOnLocalDisk(directory.descriptor)
     }
 
-    /// Marks a key, unless anyone else uses the directory now, or that cannot be known. Two system calls that never wait.
+    /// Marks a key, unless anyone else uses the directory now, or that cannot be known. Two system calls that never
+    /// wait.
     /// - Returns: nil if the key is to be claimed instead.
     package func markAlone(_ key: String) -> DownloadMark? {
         guard tellsUsers else { return nil }
@@ -222,8 +223,8 @@ package final class DownloadLocks: Sendable {
     }
 }
 
-/// Tells other users of the directory that this one downloads a key. Ends with `release`, with the last reference, or with
-/// the process and those that it has forked. Thread-safe.
+/// Tells other users of the directory that this one downloads a key. Ends with `release`, with the last reference, or
+/// with the process and those that it has forked. Thread-safe.
 package final class DownloadMark: Sendable {
     private let byte: Int64
     private let directory: CacheDirectory

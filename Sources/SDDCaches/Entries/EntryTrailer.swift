@@ -27,7 +27,8 @@ struct EntryTrailer: Equatable {
 
     static let version: UInt32 = 2
     static let footerLength = 24
-    /// The longest trailer, in bytes. More than any header and any data of the application should need, and still small compared with memory.
+    /// The longest trailer, in bytes. More than any header and any data of the application should need, and still small
+    /// compared with memory.
     static let longest = 16 << 20
     private static let magic: UInt64 = 0x7364_6465_6e74_7279  // "sddentry"
     private static let box: UInt32 = 0x6672_6565  // "free"

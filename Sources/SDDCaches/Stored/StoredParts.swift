@@ -1,7 +1,7 @@
 internal import SDDBase
 
-/// What 206 responses have brought of one body (RFC 9111 §3.3), as the record of an entry whose body is these parts, one
-/// after the other. A value type.
+/// What 206 responses have brought of one body (RFC 9111 §3.3), as the record of an entry whose body is these parts,
+/// one after the other. A value type.
 package struct StoredParts: Sendable {
     /// The response as an incomplete 200, without the fields that describe one part.
     package var response: StoredResponse

@@ -10,7 +10,8 @@ package protocol AppCoder: AnyObject, Sendable {
     var canEncode: Bool { get }
     /// Whether its decoders take a body in pieces, and show what they have so far.
     var hasPreviews: Bool { get }
-    /// True for a coder that is installed beside the library. It checks `AppDecodeTask.maxPixels` before it takes memory.
+    /// True for a coder that is installed beside the library. It checks `AppDecodeTask.maxPixels` before it takes
+    /// memory.
     var isInstalled: Bool { get }
 
     /// The path of the shared object that the coder was loaded from; `nil` for functions of the application itself.

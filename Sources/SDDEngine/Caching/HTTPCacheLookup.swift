@@ -85,8 +85,8 @@ package final class HTTPCacheLookup: CacheLookup {
     var revalidating: HTTPCacheLookup { HTTPCacheLookup(revalidating: self) }
 }
 
-/// A lookup for a load that has found nothing on disk, and downloads. It needs to look once more, with a claim to download,
-/// only if another user of the disk may download or have stored the same.
+/// A lookup for a load that has found nothing on disk, and downloads. It needs to look once more, with a claim to
+/// download, only if another user of the disk may download or have stored the same.
 struct ClaimIfShared: Sendable {
     let lookup: HTTPCacheLookup
     /// `StoreProgress.settled` before the load looked.

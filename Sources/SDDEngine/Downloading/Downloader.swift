@@ -322,8 +322,8 @@ extension Downloader {
         // Released without the lock: a request that was refused or has joined another may hold the last reference to
         // objects of the application.
         withExtendedLifetime(submissions) {}
-        // Cache tasks that store data or start revalidations run before any event is delivered, so that a listener finds
-        // the data in place.
+        // Cache tasks that store data or start revalidations run before any event is delivered, so that a listener
+        // finds the data in place.
         if !cacheTasks.isEmpty { run(cacheTasks.filter { !$0.asks }) }
         // The events do not wait for a decode, which `give` may have to do on this thread.
         if batch.ticket > 0 { delivery.enqueue(batch) }

@@ -12,7 +12,8 @@ final class Job<Recipient: AnyObject> {
     struct Handler {
         let token: UInt64
         let listener: Recipient
-        /// The caller's request, with its own form of the pixels and its own limits; other handlers of the job have others.
+        /// The caller's request, with its own form of the pixels and its own limits; other handlers of the job have
+        /// others.
         let request: DownloadRequest
         var priority: Priority
         let submitted: Int64

@@ -7,9 +7,9 @@ import Synchronization
 /// knows no thread, clock, cache or callback; `Loader` keeps it under a lock and runs the actions.
 ///
 /// A load goes from stage to stage. At each stage only one operation is under way for it, and the end of that is the
-/// next event: asking → (making, or consulting → fetching → judging → the next source) → storing → finished. A cancelled
-/// load ends at once, except while the downloader has a request of it, or is about to get one: the end of that is the
-/// end of the load.
+/// next event: asking → (making, or consulting → fetching → judging → the next source) → storing → finished. A
+/// cancelled load ends at once, except while the downloader has a request of it, or is about to get one: the end of
+/// that is the end of the load.
 struct LoadTable {
     enum Action {
         /// Read the cache's entry, for this load and all others with the same lookup.
@@ -63,8 +63,8 @@ struct LoadTable {
 /// One load. Owned by the `LoadTable`.
 final class Load: @unchecked Sendable {
     // Safety: `submitted` and what follows it is written only by `LoadTable`, under its loader's lock. `Loader` reads
-    // `source`, `asksHTTPCache`, `shown` and `isCacheBad` without the lock while it runs an action of the load: until that action's end
-    // is reported, no event changes them.
+    // `source`, `asksHTTPCache`, `shown` and `isCacheBad` without the lock while it runs an action of the load: until
+    // that action's end is reported, no event changes them.
     let listener: Listener
     let plan: LoadPlan
     /// `ImageCacheLookup.memoryVersion` when memory was searched for the image.

@@ -3,8 +3,8 @@ package import SDDCoders
 package import SDDTransport
 
 /// One caller's validated request: the transfer to make, its priority and limits, the responses it accepts, and whether
-/// it wants pixels or bytes. A value type that holds a single reference, because a request is passed on often and rarely
-/// changed. Its properties are those of `Parts`; within this module the compiler sees through the key paths.
+/// it wants pixels or bytes. A value type that holds a single reference, because a request is passed on often and
+/// rarely changed. Its properties are those of `Parts`; within this module the compiler sees through the key paths.
 @dynamicMemberLookup
 package struct DownloadRequest: Sendable {
     /// All that a request consists of. Changed in place while the request is being made, on one thread.

@@ -3,8 +3,8 @@ import SDDCoders
 import SDDTransport
 
 /// The work that waits for decode threads: complete bodies, bodies that lack room for their image, and steps on
-/// incomplete bodies. It counts the bytes that wait, and holds back ends whose memory a decode thread still writes to. A
-/// value, part of the table.
+/// incomplete bodies. It counts the bytes that wait, and holds back ends whose memory a decode thread still writes to.
+/// A value, part of the table.
 struct DecodeQueue<Recipient: AnyObject> {
     typealias Place = PriorityBuckets<TransferID>.Place
 

@@ -218,8 +218,8 @@ extension DownloadTable {
         caching.turn = nil
     }
 
-    /// Stores the decoded pixels and the original that they were made of, where keepers want them. The pixels come first:
-    /// who finds the original finds them, too, and decodes nothing.
+    /// Stores the decoded pixels and the original that they were made of, where keepers want them. The pixels come
+    /// first: who finds the original finds them, too, and decodes nothing.
     /// - Parameter forms: the forms of the pictures.
     mutating func keep(_ pictures: [FormedPicture], _ forms: FormIndex, of job: Job<Recipient>) {
         keepPixels(pictures, forms, of: job)

@@ -162,8 +162,8 @@ extension DownloadTable {
         feed(job)
     }
 
-    /// Leaves the picture to a decode of the whole body. For a handler that wants previews or facts the stream may begin
-    /// again, unless there already was one.
+    /// Leaves the picture to a decode of the whole body. For a handler that wants previews or facts the stream may
+    /// begin again, unless there already was one.
     private mutating func leaveForTheEnd(_ job: Job<Recipient>, _ progressive: Job<Recipient>.ProgressiveDecode) {
         endProgressive(of: job)
         (progressive.isIdle, progressive.wantsWhole) = (progressive.mayWait, true)

@@ -135,8 +135,8 @@ extension DownloadTable {
         outbox.run(.claim(job.id, turn))
     }
 
-    /// Returns what asks for a claim, if the job has none and needs one: its disk has other users, or may have the entry
-    /// by now. Otherwise the job marks its key, for users that may come.
+    /// Returns what asks for a claim, if the job has none and needs one: its disk has other users, or may have the
+    /// entry by now. Otherwise the job marks its key, for users that may come.
     private func lateTurn(of job: Job<Recipient>) -> HTTPLookupJob? {
         guard job.caching == nil, job.mark == nil, let claiming = job.claiming, let disk = claiming.lookup.cache.disk
         else { return nil }

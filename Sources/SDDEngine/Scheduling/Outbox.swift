@@ -2,7 +2,8 @@ import SDDBase
 import SDDTransport
 
 /// The decisions of a `DownloadTable` that others have to carry out: events for listeners, commands for the transport,
-/// work for caches, objects to release, and wake-ups of the decode threads. Each kind keeps its order. A value, part of the table.
+/// work for caches, objects to release, and wake-ups of the decode threads. Each kind keeps its order. A value, part of
+/// the table.
 struct Outbox<Recipient: AnyObject> {
     private var batch = EventBatch<Recipient>()
     /// Commands for each network thread, by its number.

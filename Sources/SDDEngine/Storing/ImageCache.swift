@@ -237,8 +237,8 @@ extension ImageCache {
 }
 
 extension ImageCache {
-    /// Moves the entries of another cache's directory to the disk level. Keys with the mark of a caller were made with that
-    /// directory's secret, so that nothing could find them here.
+    /// Moves the entries of another cache's directory to the disk level. Keys with the mark of a caller were made with
+    /// that directory's secret, so that nothing could find them here.
     /// - Returns: `nil` without a disk level.
     package func merge(_ directory: String) -> DiskCache.Merged? {
         disk?.merge(directory) { !$0.contains(Self.callerMark) }

@@ -2,9 +2,8 @@ internal import CCurl
 internal import SDDBase
 
 /// The loop of a network thread: takes commands, lets libcurl work, delivers events, sleeps. The only file that calls
-/// curl_multi_*, except for `CurlThread`, which creates the handle, and the wake-up in `LoopLine`. Owns the multi handle
-/// and every transfer that its thread was told to start.
-/// thread: sdd-net
+/// curl_multi_*, except for `CurlThread`, which creates the handle, and the wake-up in `LoopLine`. Owns the multi
+/// handle and every transfer that its thread was told to start. thread: sdd-net
 final class CurlLoop {
     private let thread: NetworkThreads
     private let multi: UnsafeMutableRawPointer

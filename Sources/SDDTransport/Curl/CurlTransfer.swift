@@ -2,10 +2,10 @@ internal import CCurl
 internal import Glibc
 internal import SDDBase
 
-/// One transfer: takes and sets up an easy handle for each hop, reads the response, and reports events. Handles are used
-/// for a second hop only as `KeptHandles` says, because libcurl's state from one response must not affect the next. A
-/// transfer does not know the multi handle. Owned by `CurlLoop`, and never moved, because libcurl holds its address.
-/// thread: sdd-net
+/// One transfer: takes and sets up an easy handle for each hop, reads the response, and reports events. Handles are
+/// used for a second hop only as `KeptHandles` says, because libcurl's state from one response must not affect the
+/// next. A transfer does not know the multi handle. Owned by `CurlLoop`, and never moved, because libcurl holds its
+/// address. thread: sdd-net
 final class CurlTransfer {
     let id: TransferID
     let surroundings: Surroundings

@@ -1,11 +1,10 @@
 internal import CLibZ
 internal import Glibc
 
-/// Detects the end of deflate data (RFC 1951, with or without the zlib wrapper of RFC 1950), because libcurl accepts data
-/// that stops anywhere as complete; no version up to 8.21.0 ends this reason. The end shows only when the data is
-/// decompressed, so this class decompresses it a second time, as `BrotliEnd` does, and discards the output. Invalid data
-/// is left for libcurl to report.
-/// thread: sdd-net
+/// Detects the end of deflate data (RFC 1951, with or without the zlib wrapper of RFC 1950), because libcurl accepts
+/// data that stops anywhere as complete; no version up to 8.21.0 ends this reason. The end shows only when the data is
+/// decompressed, so this class decompresses it a second time, as `BrotliEnd` does, and discards the output. Invalid
+/// data is left for libcurl to report. thread: sdd-net
 final class DeflateEnd {
     private static let scratchBytes = 64 << 10
 
@@ -51,8 +50,8 @@ final class DeflateEnd {
         decompress(UnsafeRawBufferPointer(rebasing: rest))
     }
 
-    /// Whether the data begins with the header of RFC 1950. Like libcurl, this tells the two forms apart by the first two
-    /// bytes.
+    /// Whether the data begins with the header of RFC 1950. Like libcurl, this tells the two forms apart by the first
+    /// two bytes.
     private var isWrapped: Bool {
         let (method, flags) = (Int(start[0]), Int(start[1]))
         return method & 15 == 8 && method >> 4 <= 7 && (method << 8 | flags) % 31 == 0
@@ -85,8 +84,8 @@ extension DeflateEnd {
         let end: End
     }
 
-    /// The functions of the zlib that libcurl and libpng bring into the process. They are looked up at run time instead of
-    /// linked, because the library itself needs only those two.
+    /// The functions of the zlib that libcurl and libpng bring into the process. They are looked up at run time instead
+    /// of linked, because the library itself needs only those two.
     private static let functions: Functions? = {
         guard let begin = dlsym(nil, "inflateInit2_"), let reset = dlsym(nil, "inflateReset2"),
             let decode = dlsym(nil, "inflate"), let end = dlsym(nil, "inflateEnd")

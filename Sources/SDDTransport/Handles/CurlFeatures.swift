@@ -17,8 +17,8 @@ enum CurlFeatures {
     /// Whether a turn ends although more bytes wait at the sockets, so that a flood is a row of turns and not one turn
     /// that does not end. Seen with 8.14; known to be otherwise only with 7.88 and 8.0.
     static let turnsEndInFloods = isAtLeast(0x08_01_00)
-    /// Whether a handle may be used for a second request. In 8.0 and earlier versions a reply that begins with white space
-    /// is then joined to a line of the previous one, whose memory was freed.
+    /// Whether a handle may be used for a second request. In 8.0 and earlier versions a reply that begins with white
+    /// space is then joined to a line of the previous one, whose memory was freed.
     static let mayKeepHandles = isAtLeast(0x08_01_00)
     static let hasHTTP2 = has(CURL_VERSION_HTTP2)
     static let hasHTTP3 = has(CURL_VERSION_HTTP3)
@@ -49,6 +49,7 @@ enum CurlFeatures {
 
 /// Result codes that the headers of libcurl 7.88 do not have.
 extension CURLcode {
-    /// CURLE_TOO_LARGE, since 8.6: a header line is longer than libcurl takes. Earlier versions report a lack of memory.
+    /// CURLE_TOO_LARGE, since 8.6: a header line is longer than libcurl takes. Earlier versions report a lack of
+    /// memory.
     static let tooLarge = CURLcode(rawValue: 100)
 }

@@ -1,6 +1,6 @@
 import SDDBase
 
-/// What the options of a plain request's handle depend on, besides the downloader's configuration: see `KeptHandles`.
+/// The options of a plain request's handle depend on these three, and on the downloader's configuration: `KeptHandles`.
 struct HandleShape: Equatable {
     let scheme: ImageURL.Scheme
     let connectLimit: Int64

@@ -1,13 +1,14 @@
 import SDDBase
 
-/// The origins that offer HTTP/3 by Alt-Svc (RFC 7838), and whether it works. Only an offer at the origin's own host and
-/// port counts. A value; times are microseconds of a clock that never jumps.
+/// The origins that offer HTTP/3 by Alt-Svc (RFC 7838), and whether it works. Only an offer at the origin's own host
+/// and port counts. A value; times are microseconds of a clock that never jumps.
 struct AlternativeServices {
     /// A way to an origin.
     enum Way {
         /// Over TCP.
         case usual
-        /// By HTTP/3 on a new connection, or over TCP if that answers first. One request of an origin takes it at a time.
+        /// By HTTP/3 on a new connection, or over TCP if that answers first. One request of an origin takes it at a
+        /// time.
         case trial
         /// By HTTP/3 alone, as it has worked before.
         case http3

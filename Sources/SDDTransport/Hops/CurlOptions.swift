@@ -2,9 +2,9 @@ internal import CCurl
 internal import Glibc
 internal import SDDBase
 
-/// Sets libcurl's options for one hop, on a handle made for it or kept for its shape. An option is left out if its documented default is the
-/// wanted value, because each option costs time on every request. A class, so that each transfer has it by reference.
-/// Immutable.
+/// Sets libcurl's options for one hop, on a handle made for it or kept for its shape. An option is left out if its
+/// documented default is the wanted value, because each option costs time on every request. A class, so that each
+/// transfer has it by reference. Immutable.
 final class CurlOptions: Sendable {
     let configuration: TransportConfiguration
     let cookies: CookieJar
