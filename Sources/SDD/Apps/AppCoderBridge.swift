@@ -2,17 +2,6 @@ internal import CSDD
 internal import SDDBase
 internal import SDDCoders
 
-/// A member of a vtable of the application that is NULL, or cannot be.
-struct VtableFlaw: Error {
-    let member: StaticString
-}
-
-extension Refusal {
-    init(_ flaw: VtableFlaw, in table: Place) {
-        self.init(SDD_ERROR_INVALID_ARGUMENT, table.field(flaw.member), "it is NULL, or cannot be")
-    }
-}
-
 /// A coder that the application implements as a C vtable. Immutable. Thread: its functions are called on decode
 /// threads.
 final class AppCoderBridge: AppCoder, @unchecked Sendable {
