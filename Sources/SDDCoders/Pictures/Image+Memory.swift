@@ -34,13 +34,15 @@ final class MemoryWatches: Sendable {
         }
     }
 
-    /// Adds an observer, unless there is one for the same cache entry.
+    /// Adds an observer, unless there is one for the same cache entry. The caller then looks at the image's cost: it
+    /// sees a change, or whoever has made that change sees the observer.
     func add(_ watcher: any MemoryWatching) {
         while true {
             let known = first.load(ordering: .acquiring)
             if contains(watcher, from: known) { return }
             let added = Unmanaged.passRetained(Watch(watcher, before: known))
             if first.compareExchange(expected: known, desired: added, ordering: .acquiringAndReleasing).exchanged {
+                atomicMemoryFence(ordering: .sequentiallyConsistent)
                 return
             }
             added.release()
@@ -57,6 +59,7 @@ final class MemoryWatches: Sendable {
     }
 
     func tell(of image: Image) {
+        atomicMemoryFence(ordering: .sequentiallyConsistent)
         var place = first.load(ordering: .acquiring)
         while let current = place?.takeUnretainedValue() {
             current.watcher.memoryChanged(of: image)
