@@ -237,6 +237,7 @@ lint: ##   checks formats, comments, sentences, sizes, circles of files and fold
 	Tests/house/requirements.py
 	Tests/house/limits.py
 	Tests/house/circles.py
+	Tests/house/atomics.py
 	Tests/house/comments.py
 	Tests/house/figures.py
 	Tests/house/sentences.py

@@ -96,6 +96,7 @@ PARTS = [
             "map",
             "glossary",
             "house",
+            "memory-order",
             "decisions/index",
             "libcurl-state",
             "fuzzing",
