@@ -72,6 +72,7 @@ static int limit_resources(const struct sddhelper_limits *limits)
 #ifdef THIS_MACHINE
 
 // The words of struct seccomp_data. Arguments have 64 bits; both machines have the lower half first.
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "ARGUMENT is the lower half");
 enum { NUMBER = offsetof(struct seccomp_data, nr), MACHINE = offsetof(struct seccomp_data, arch) };
 #define ARGUMENT(n) ((unsigned)offsetof(struct seccomp_data, args) + 8 * (n))
 
