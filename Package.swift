@@ -64,7 +64,7 @@ let packsRelocations: Bool = {
     var text = [CChar](repeating: 0, count: 64)
     confstr(Int32(_CS_GNU_LIBC_VERSION), &text, text.count)
     // For instance "glibc 2.36".
-    let words = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let words = String(decoding: text.prefix { $0 != 0 }.map { UInt8(truncatingIfNeeded: $0) }, as: UTF8.self)
     let version = words.split { $0 == " " || $0 == "." }.compactMap { Int($0) }
     return !version.lexicographicallyPrecedes([2, 36])
 }()
@@ -76,6 +76,7 @@ let sharedObject: [LinkerSetting] = [
         "-static-stdlib", "-use-ld=lld",
         "-no-toolchain-stdlib-rpath",
         "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/SDD/sdd.map",
+        "-Xlinker", "\(Context.packageDirectory)/Sources/SDD/sdd.ld",
         "-Xlinker", "-soname=libsdd.so.0",
         "-Xlinker", "--gc-sections",
         // Functions that are the same are one: nobody compares their addresses.
@@ -135,7 +136,7 @@ let package = Package(
             dependencies: [
                 "SDDBase", "SDDCoders", "SDDTransport", "SDDCaches", "SDDEngine", "CFork", "CHelper", "CSDD", "CSystem",
             ],
-            exclude: ["sdd.map"], swiftSettings: strict + implementsHeader, linkerSettings: sharedObject),
+            exclude: ["sdd.ld", "sdd.map"], swiftSettings: strict + implementsHeader, linkerSettings: sharedObject),
 
         // Tests.
         .target(
