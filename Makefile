@@ -2,6 +2,7 @@
 #
 #   PREFIX, LIBDIR, BINDIR, INCLUDEDIR, DATADIR, MANDIR, DESTDIR   the folders that `make install` writes to
 #   PC_PREFIX                             the prefix in sdd.pc; default: relative to the folder of sdd.pc
+#   BUILD                                 the folder of the library, the programs and the coders
 #   SCRATCH, SWIFTFLAGS                   SwiftPM's build folder, and additional flags for `swift build`
 #   DOCS_PYTHON                           the Python that has Sphinx, for `make docs`; default: /usr/bin/python3
 #   TURN, SHARES                          which of the long checks a run makes, see below
@@ -15,7 +16,7 @@ SHELL := /bin/bash
 
 VERSION := $(shell sed -n 's/^\#define SDD_VERSION_STRING "\(.*\)"/\1/p' include/sdd/base.h)
 SONAME := libsdd.so.0
-LIBRARY := build/libsdd.so.$(VERSION)
+LIBRARY = $(BUILD)/libsdd.so.$(VERSION)
 
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
@@ -24,6 +25,7 @@ INCLUDEDIR ?= $(PREFIX)/include
 DATADIR ?= $(PREFIX)/share
 MANDIR ?= $(DATADIR)/man
 DESTDIR ?=
+BUILD ?= build
 SCRATCH ?= .build
 SWIFTFLAGS ?=
 STRIP ?= strip
@@ -54,9 +56,10 @@ formatted_c = $(shell find Sources coders examples bench tools -name '*.[ch]')
 	sanitize-swift sanitize-shims sanitize-c-asan sanitize-c-valgrind sanitize-c-tsan sanitize-cxx-asan \
 	sanitize-cxx-tsan sanitize-tool torture coverage fuzz damage soak fault-server \
 	circles docs test-docs man format wheel bench bench-quick bench-distributed bench-formats bench-guard bench-guard-renew bench-programs \
-	deb check-deb check-installed check-reproducible check-roots check-recipes release check-release
+	deb check-deb check-installed check-reproducible check-roots check-recipes release check-release \
+	cross-arm64 deb-arm64 wheel-arm64
 
-all: build/libsdd.so build/sdd ## (default) builds build/libsdd.so, with the Swift runtime inside, and the programs
+all: $(BUILD)/libsdd.so $(BUILD)/sdd ## (default) builds build/libsdd.so, with the Swift runtime inside, and the programs
 
 help: ## prints this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 20
@@ -68,36 +71,36 @@ check_swift := @bash -euc '. tools/packages.sh; check_toolchain' make
 
 # SwiftPM does not put the version into the library's name, and creates no symbolic links beside it.
 # --disable-local-rpath: a system library must not search its own folder for other libraries. SwiftPM locks its folder;
-# with one of its own the library is built beside the tests.
+# with one of its own the library is built beside the tests. It takes a compiler in CC for its own clang.
 $(LIBRARY): $(sources)
 	$(check_swift)
-	swift build -c release --product sdd --scratch-path $(SCRATCH)/library --disable-local-rpath $(SWIFTFLAGS)
-	mkdir -p build
+	env -u CC swift build -c release --product sdd --scratch-path $(SCRATCH)/library --disable-local-rpath $(SWIFTFLAGS)
+	mkdir -p $(BUILD)
 	install -m 755 $(SCRATCH)/library/release/libsdd.so $@.new
 	mv -f $@.new $@
 
-build/$(SONAME): $(LIBRARY)
+$(BUILD)/$(SONAME): $(LIBRARY)
 	ln -sf libsdd.so.$(VERSION) $@
 
-build/libsdd.so: build/$(SONAME) | build/sdd-decoder
+$(BUILD)/libsdd.so: $(BUILD)/$(SONAME) | $(BUILD)/sdd-decoder
 	ln -sf $(SONAME) $@
 
 # ---- the program sdd, in C over the public interface; it is linked twice, for build/ and for the system's folders
 
-tool_objects := $(patsubst tools/sdd/%.c,build/tool/%.o,$(wildcard tools/sdd/*.c))
+tool_objects := $(patsubst tools/sdd/%.c,$(BUILD)/tool/%.o,$(wildcard tools/sdd/*.c))
 
-tool: build/sdd ## builds build/sdd, the command line tool
+tool: $(BUILD)/sdd ## builds build/sdd, the command line tool
 
-build/tool/%.o: tools/sdd/%.c $(wildcard tools/sdd/*.h) $(headers)
-	@mkdir -p build/tool
+$(BUILD)/tool/%.o: tools/sdd/%.c $(wildcard tools/sdd/*.h) $(headers)
+	@mkdir -p $(BUILD)/tool
 	$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(CPPFLAGS) $(CFLAGS) -Wall -Wextra -Wpedantic -Werror -Iinclude -c -o $@ $<
 
-build/sdd: $(tool_objects) build/libsdd.so
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(tool_objects) -Lbuild -lsdd -lm -Wl,-rpath,'$$ORIGIN'
+$(BUILD)/sdd: $(tool_objects) $(BUILD)/libsdd.so
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(tool_objects) -L$(BUILD) -lsdd -lm -Wl,-rpath,'$$ORIGIN'
 
 # The process that decodes for SDD_DECODE_ISOLATED. It loads the library that starts it.
-build/sdd-decoder: tools/decoder/sdd-decoder.c
-	@mkdir -p build
+$(BUILD)/sdd-decoder: tools/decoder/sdd-decoder.c
+	@mkdir -p $(BUILD)
 	$(CC) -std=c11 -O2 -g $(CPPFLAGS) $(CFLAGS) -Wall -Wextra -Wpedantic -Werror $(LDFLAGS) -o $@ $< -ldl
 
 clean: ## removes build/ and SwiftPM's folders
@@ -115,7 +118,7 @@ coder_flags = $(if $(coder_packages_$(1)),$$(pkg-config --cflags --libs $(coder_
 coder_check = $(if $(coder_packages_$(1)),pkg-config --exists $(coder_packages_$(1)),\
     $(CC) -include stdio.h -include gif_lib.h -x c -fsyntax-only /dev/null 2>/dev/null)
 CODER_FLAGS ?= -O2 -g
-CODER_DIR ?= build/coders
+CODER_DIR ?= $(BUILD)/coders
 
 coders: $(CODERS:%=coder-%) ## builds the coders whose libraries are there: build/coders/
 
@@ -172,10 +175,10 @@ install: all build/man/.made ## installs to $(DESTDIR)$(PREFIX), /usr/local by d
 	install -d $(DESTDIR)$(DATADIR)/libsdd
 	install -m 644 tools/libsdd.supp $(DESTDIR)$(DATADIR)/libsdd/
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man1
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $(DESTDIR)$(BINDIR)/sdd $(tool_objects) -Lbuild -lsdd -lm $(tool_rpath)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $(DESTDIR)$(BINDIR)/sdd $(tool_objects) -L$(BUILD) -lsdd -lm $(tool_rpath)
 	$(STRIP) $(DESTDIR)$(BINDIR)/sdd
 	install -d $(DESTDIR)$(LIBDIR)/sdd
-	install -m 755 build/sdd-decoder $(DESTDIR)$(LIBDIR)/sdd/
+	install -m 755 $(BUILD)/sdd-decoder $(DESTDIR)$(LIBDIR)/sdd/
 	$(STRIP) $(DESTDIR)$(LIBDIR)/sdd/sdd-decoder
 	install -m 644 docs/man/sdd*.1 $(DESTDIR)$(MANDIR)/man1/
 	install -d $(addprefix $(DESTDIR)$(DATADIR)/,bash-completion/completions zsh/site-functions fish/vendor_completions.d)
@@ -206,6 +209,18 @@ uninstall: ## removes the files of `make install`
 	rm -f $(DESTDIR)$(MANDIR)/man3/sdd_*.3 $(DESTDIR)$(MANDIR)/man7/libsdd.7
 	if [ -d $(DESTDIR)$(INCLUDEDIR)/sdd ]; then rmdir --ignore-fail-on-non-empty $(DESTDIR)$(INCLUDEDIR)/sdd; fi
 	if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
+
+# ---- arm64, built on another machine: docs/packaging.md
+
+cross-arm64: ## builds the library, the programs and the coders for arm64 in build/arm64/, on amd64 with Debian sid
+	tools/cross-arm64.sh $(MAKE) all coders
+
+deb-arm64: cross-arm64 ## builds Debian packages of these, in build/arm64/deb/
+	tools/cross-arm64.sh env SDD_BUILT=$(CURDIR)/build/arm64 SDD_FOR=arm64 debian/scripts/build build/arm64/deb
+
+wheel-arm64: cross-arm64 ## builds a wheel of these, in build/arm64/wheels/
+	tools/cross-arm64.sh env SDD_LIBRARY=build/arm64/libsdd.so \
+	    bindings/python/make_wheel.sh --system-libraries build/arm64/wheels
 
 # ---- Python
 

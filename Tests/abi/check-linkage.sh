@@ -42,7 +42,7 @@ grep -E 'GNU_STACK' "$work/segments" | grep -q ' RW ' || fail "its stack is exec
 # ---- the installed file
 
 cp "$library" "$work/stripped.so"
-strip --strip-unneeded "$work/stripped.so"
+"${STRIP:-strip}" --strip-unneeded "$work/stripped.so"
 size=$(stat -c %s "$work/stripped.so")
 [ "$size" -le $largest ] || fail "stripped it has $size bytes, more than $largest"
 ! grep -aqF "$PWD/" "$work/stripped.so" || fail "it contains the path of its build folder"

@@ -42,6 +42,6 @@ if [ "$is_whole" ]; then
         { cat "$work/log" >&2; exit 1; }
 else
     cp "$work"/wheels/*.whl "$target"
-    echo "The library inside needs: $(objdump -p "$library" | awk '$1 == "NEEDED" { printf "%s ", $2 }')"
+    echo "The library inside needs: $(readelf -dW "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | xargs)"
 fi
 ls -l "$target"

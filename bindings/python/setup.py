@@ -77,6 +77,13 @@ def library_to_carry() -> Path | None:
 LIBRARY = library_to_carry()
 
 
+def machine_of(library: Path) -> str:
+    """The machine that a library is for, which may be another one than this; by its ELF header."""
+    with library.open("rb") as file:
+        number = int.from_bytes(file.read(20)[18:], "little")
+    return {62: "x86_64", 183: "aarch64"}.get(number, os.uname().machine)
+
+
 def coders_of(library: Path) -> list[Path]:
     """The coders beside a library: in a build's folder, or in that of an installed one."""
     for folder in (library.parent / "sdd" / "coders", library.parent / "coders"):
@@ -100,8 +107,9 @@ class Build(build_py):
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, target)
             target.chmod(0o755)
-            if shutil.which("strip"):
-                subprocess.run(["strip", "--strip-unneeded", target], check=True)
+            strip = os.environ.get("STRIP", "strip")  # another machine's, where the library is for that
+            if shutil.which(strip):
+                subprocess.run([strip, "--strip-unneeded", target], check=True)
 
 
 class ForOneMachine(Distribution):
@@ -111,8 +119,8 @@ class ForOneMachine(Distribution):
 
 class Wheel(bdist_wheel):
     def get_tag(self) -> tuple[str, str, str]:
-        """With the library: any version of Python, of which the library uses nothing, on this kind of machine."""
-        return ("py3", "none", f"linux_{os.uname().machine}") if LIBRARY else super().get_tag()
+        """With the library: any version of Python, of which the library uses nothing, on the library's kind of machine."""
+        return ("py3", "none", f"linux_{machine_of(LIBRARY)}") if LIBRARY else super().get_tag()
 
 
 setup(distclass=ForOneMachine if LIBRARY else Distribution, cmdclass={"build_py": Build, "bdist_wheel": Wheel})
