@@ -57,7 +57,7 @@ formatted_c = $(shell find Sources coders examples bench tools -name '*.[ch]')
 	sanitize-cxx-tsan sanitize-tool torture coverage fuzz damage soak fault-server \
 	circles docs test-docs man format wheel bench bench-quick bench-distributed bench-formats bench-guard bench-guard-renew bench-programs \
 	deb check-deb check-installed check-reproducible check-roots check-recipes release check-release \
-	cross-arm64 deb-arm64 wheel-arm64
+	cross-arm64 deb-arm64 wheel-arm64 check-arm64
 
 all: $(BUILD)/libsdd.so $(BUILD)/sdd ## (default) builds build/libsdd.so, with the Swift runtime inside, and the programs
 
@@ -221,6 +221,9 @@ deb-arm64: cross-arm64 ## builds Debian packages of these, in build/arm64/deb/
 wheel-arm64: cross-arm64 ## builds a wheel of these, in build/arm64/wheels/
 	tools/cross-arm64.sh env SDD_LIBRARY=build/arm64/libsdd.so \
 	    bindings/python/make_wheel.sh --system-libraries build/arm64/wheels
+
+check-arm64: cross-arm64 fault-server ## runs the programs in C, the coders and the Swift tests of arm64 under qemu
+	$(with_server) Tests/arm64.sh
 
 # ---- Python
 

@@ -141,7 +141,7 @@ let package = Package(
         // Tests.
         .target(
             name: "TestSupport", dependencies: ["SDDBase"], path: "Tests/TestSupport", swiftSettings: strict,
-            linkerSettings: absentLibraries),
+            linkerSettings: absentLibraries + [.unsafeFlags(["-use-ld=lld"])]),
         .executableTarget(
             name: "fault-server", dependencies: ["TestSupport"], path: "Tests/FaultServer", exclude: ["README.md"],
             swiftSettings: strict),

@@ -12,6 +12,7 @@
 #
 #   SDD_LIBDIR     where libsdd.so is; default: build/; for tsan it is built, in .build-tsan
 #   FAULT_SERVER   the program Tests/FaultServer; default: built here
+#   SDD_TEST_RUNNER  in the mode plain, the command that runs each program, for those of another machine
 #   CC, CXX        compilers; default: cc, and both g++ and clang++ if they are there; for tsan Swift's clang
 #   SDD_STRESS     how many requests test_stress makes; default: 40,000, with tsan 20,000, less in the other modes
 #   SDD_TEST_SECONDS  when a program counts as hanging; default: 600, for machines that do much else
@@ -34,7 +35,10 @@ mode=${1:-}
 [ $# -gt 0 ] && shift
 sanitize=() runner=() extra_libraries=()
 case $mode in
-plain) export SDD_TEST_SCALE=${SDD_TEST_SCALE:-1} SDD_TEST_SECONDS=${SDD_TEST_SECONDS:-600} ;;
+plain)
+    export SDD_TEST_SCALE=${SDD_TEST_SCALE:-1} SDD_TEST_SECONDS=${SDD_TEST_SECONDS:-600}
+    read -ra runner <<<"${SDD_TEST_RUNNER:-}"
+    ;;
 asan)
     export SDD_TEST_SCALE=${SDD_TEST_SCALE:-0.25} SDD_TEST_SECONDS=${SDD_TEST_SECONDS:-600}
     sanitize=(-fsanitize=address,undefined -fno-sanitize-recover=all)

@@ -15,6 +15,7 @@
 #   SDD_LIBDIR     where libsdd.so is; default: build/
 #   SDD_CODERS     where the coders are; default: build/coders
 #   FAULT_SERVER   the program Tests/FaultServer; default: built here
+#   SDD_TEST_RUNNER     the command that runs the program of pixels, if it is for another machine
 #   SDD_TEST_LONG       1: larger hostile pictures, and more of them at once
 #   SDD_CODER_CHANGES   how many changes of bytes are tried with each file; default: 400
 #
@@ -62,6 +63,10 @@ build() { # build NAME SOURCE FLAGS...
     shift 2
     "${CC:-cc}" -std=c11 -D_GNU_SOURCE -g -Wall -Wextra -Werror -Iinclude "$@" "$source" -o "$work/bin/$name" \
         -L"$work/lib" -lsdd -Wl,-rpath,"$work/lib" -pthread -ldl
+    [ "${SDD_TEST_RUNNER:-}" ] || return 0
+    mv "$work/bin/$name" "$work/bin/$name.program"
+    printf '#!/bin/sh\nexec %s "%s" "$@"\n' "$SDD_TEST_RUNNER" "$work/bin/$name.program" >"$work/bin/$name"
+    chmod +x "$work/bin/$name"
 }
 unset SDD_LOG SDD_CODER_PATH http_proxy https_proxy all_proxy HTTPS_PROXY ALL_PROXY
 
