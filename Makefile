@@ -108,15 +108,17 @@ clean: ## removes build/ and SwiftPM's folders
 
 # ---- coders of further formats, each with its own library
 
-CODERS := webp avif gif jxl heif
+CODERS := webp avif gif jxl heif bmp ico
 coder_packages_webp := libwebp libwebpdemux
 coder_packages_avif := libavif
 coder_packages_jxl := libjxl
 coder_packages_heif := libheif
+coder_packages_ico := libpng
 # giflib has a file for pkg-config in newer versions only.
-coder_flags = $(if $(coder_packages_$(1)),$$(pkg-config --cflags --libs $(coder_packages_$(1))),-lgif)
-coder_check = $(if $(coder_packages_$(1)),pkg-config --exists $(coder_packages_$(1)),\
-    $(CC) -include stdio.h -include gif_lib.h -x c -fsyntax-only /dev/null 2>/dev/null)
+coder_flags_gif := -lgif
+coder_flags = $(if $(coder_packages_$(1)),$$(pkg-config --cflags --libs $(coder_packages_$(1))),$(coder_flags_$(1)))
+coder_check_gif := $(CC) -include stdio.h -include gif_lib.h -x c -fsyntax-only /dev/null 2>/dev/null
+coder_check = $(if $(coder_packages_$(1)),pkg-config --exists $(coder_packages_$(1)),$(or $(coder_check_$(1)),true))
 CODER_FLAGS ?= -O2 -g
 CODER_DIR ?= $(BUILD)/coders
 

@@ -13,6 +13,7 @@ says_of() {
     turned.avif) echo "1 0 8: 1000" ;;
     mirrored.avif) echo "1 0 7: 1000" ;;
     *.avif) echo "1 0 1: 1000" ;;
+    *.bmp | *.ico) echo "0 0 0: 0" ;;
     esac
 }
 

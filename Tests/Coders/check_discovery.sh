@@ -103,7 +103,8 @@ check_objects() {
 # where there is a coder.
 check_facts() {
     local tool=${SDD_TOOL:-$libdir/sdd} format file number
-    for format in webp:4:small avif:5:small gif:3:palette heif:6:small jxl:11:small; do
+    for format in webp:4:small avif:5:small gif:3:palette heif:6:small jxl:11:small bmp:8:small \
+        ico:12:small; do
         IFS=: read -r format number file <<<"$format"
         has_coder "$format" || continue
         file=$(find "$pictures" -name "$file*.$format" | sort | head -n 1)

@@ -64,7 +64,7 @@ def main():
     failures = compared = 0
     with tempfile.TemporaryDirectory() as folder:
         for path in sorted(pictures.iterdir()):
-            if path.suffix not in (".webp", ".avif", ".gif", ".jxl", ".heif"):
+            if path.suffix not in (".webp", ".avif", ".gif", ".jxl", ".heif", ".bmp", ".ico"):
                 continue
             run = subprocess.run([to_pam, str(path)], capture_output=True)
             if run.returncode != 0:

@@ -12,7 +12,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 names=("$@")
-[ $# -gt 0 ] || for name in webp avif gif jxl heif; do [ ! -f "build/coders/$name.so" ] || names+=("$name"); done
+[ $# -gt 0 ] || for name in webp avif gif jxl heif bmp ico; do [ ! -f "build/coders/$name.so" ] || names+=("$name"); done
 have() { command -v "$1" >/dev/null; }
 python=python3
 "$python" -c 'import numpy, PIL' 2>/dev/null || python=/usr/bin/python3
@@ -24,6 +24,8 @@ flags() {
     case $1 in
     webp) pkg-config --cflags --libs libwebp libwebpdemux ;;
     gif) echo -lgif ;;
+    bmp) ;;
+    ico) pkg-config --cflags --libs libpng ;;
     *) pkg-config --cflags --libs "lib$1" ;;
     esac
 }

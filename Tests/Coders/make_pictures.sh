@@ -68,3 +68,18 @@ make_heif() {
         heif-enc -q 60 "$pictures/$name.png" -o "$pictures/$name.heif" >/dev/null 2>&1
     done
 }
+
+# of_pillow EXTENSION NAME...: converts PNGs.
+of_pillow() {
+    "$python" - "$pictures" "$@" <<'EOF'
+import sys
+from PIL import Image
+
+folder, extension, names = sys.argv[1], sys.argv[2], sys.argv[3:]
+for name in names:
+    Image.open(f"{folder}/{name}.png").save(f"{folder}/{name}.{extension}")
+EOF
+}
+
+make_bmp() { of_pillow bmp large small row column dot grey; }
+make_ico() { of_pillow ico small small-alpha grey; }

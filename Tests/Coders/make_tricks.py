@@ -98,6 +98,47 @@ def make_gif():
     write("gif-comment.gif", gif_screen(16, 16) + comment + gif_frame(4, 0) + b";")
 
 
+# ---- bitmaps, written by hand
+
+def bitmap(width, height, bits, compression=0, palette=0):
+    return struct.pack("<IiiHHIIiiII", 40, width, height, 1, bits, compression, 0, 0, 0, palette, 0)
+
+
+def bmp(header, rest):
+    return b"BM" + struct.pack("<IHHI", 14 + len(header) + len(rest), 0, 0, 0) + header + rest
+
+
+def make_bmp():
+    Image.new("RGB", (16, 16)).save(path("bmp-small.bmp"))
+    Image.new("RGB", (SIDE, SIDE)).save(path("bmp-plain.bmp"))
+    write("bmp-huge.bmp", bmp(bitmap(60000, 60000, 24), bytes(1000)))
+    write("bmp-wide.bmp", bmp(bitmap(0x7fffffff, 1, 1), bytes(1000)))
+    # Few bytes, of which each draws a row, and some that only move.
+    runs = (bytes([255, 0]) * 8 + b"\0\0") * SIDE + b"\0\1"
+    write("bmp-runs.bmp", bmp(bitmap(SIDE, SIDE, 8, 1, 1), bytes(4) + runs))
+    write("bmp-moves.bmp", bmp(bitmap(SIDE, SIDE, 8, 1, 1), bytes(4) + b"\0\2\0\0" * (2 << 20) + b"\0\1"))
+    write("bmp-palette.bmp", bmp(bitmap(16, 16, 24, 0, 0xffffffff), bytes(2000)))
+
+
+def make_ico():
+    Image.new("RGBA", (16, 16)).save(path("ico-small.ico"))
+    Image.new("RGB", (SIDE, SIDE)).save(path("ico.png"))
+    png = bytes(read("ico.png"))
+
+    def directory(entries):
+        return struct.pack("<HHH", 0, 1, len(entries)) + b"".join(
+            struct.pack("<BBBBHHII", 0, 0, 0, 0, 1, 32, size, at) for size, at in entries)
+
+    write("ico-plain.ico", directory([(len(png), 22)]) + png)
+    header = bitmap(60000, 120000, 32)
+    write("ico-huge.ico", directory([(40, 22)]) + header)
+    # As many entries as there can be, all of the same picture, and entries that are the directory itself.
+    small = bitmap(16, 32, 8) + bytes(4 * 256 + 256 + 64)
+    count = 65535
+    write("ico-many.ico", directory([(len(small), 6 + 16 * count)] * count) + small)
+    write("ico-itself.ico", directory([(len(small), 22), (1000, 0), (1000, 6)]) + small)
+
+
 # ---- boxes
 
 def patch_sizes(data, width, height):

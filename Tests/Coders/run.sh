@@ -44,7 +44,7 @@ pictures=$work/pictures fixtures=$PWD/Tests/Fixtures/coders
 cp "$libdir/libsdd.so" "$work/lib/libsdd.so.0"
 ln -s libsdd.so.0 "$work/lib/libsdd.so"
 names=()
-for name in webp avif gif jxl heif; do
+for name in webp avif gif jxl heif bmp ico; do
     if [ -f "$coders/$name.so" ]; then
         cp "$coders/$name.so" "$work/coders/"
         names+=("$name")

@@ -197,7 +197,177 @@ def make_avif():
     save_with_frames("moving.avif", encoded(pictures, "AVIF", quality=90, subsampling="4:4:4", duration=[40, 80, 120]))
 
 
+# ------------------------------------------------------------------------------------ BMP and ICO
+
+
+def bitmap_header(length, width, height, bits, compression=0, colours=0, masks=()):
+    """The header of a bitmap: 12 bytes as in OS/2 1, 40 to 124 as in Windows, or 64 as in OS/2 2."""
+    if length == 12:
+        return struct.pack("<IHHHH", 12, width, height, 1, bits)
+    header = struct.pack("<IiiHHIIiiII", length, width, height, 1, bits, compression, 0, 0, 0, colours, 0)
+    return (header + struct.pack(f"<{len(masks)}I", *masks)).ljust(length, b"\0")
+
+
+def bmp(header, palette, pixels):
+    begin = 14 + len(header) + len(palette)
+    return b"BM" + struct.pack("<IHHI", begin + len(pixels), 0, 0, begin) + header + palette + pixels
+
+
+def bitmap_rows(rows):
+    """Rows of a bitmap, the lowest first, each filled up to a multiple of 4 bytes."""
+    return b"".join(row + bytes(-len(row) % 4) for row in reversed(rows))
+
+
+def bitmap_palette(colours, entry=4):
+    return b"".join(bytes([blue, green, red, 0][:entry]) for red, green, blue in colours)
+
+
+def packed(indexes, bits):
+    """Indexes of a row, the first in the highest bits of a byte."""
+    value = 0
+    for index in indexes:
+        value = value << bits | index
+    spare = -len(indexes) * bits % 8
+    return (value << spare).to_bytes((len(indexes) * bits + spare) // 8, "big")
+
+
+def runs(rows, bits):
+    """Rows as runs: repeated indexes, and literal ones where at least three differ."""
+    out = bytearray()
+    for row in reversed(rows):
+        at = 0
+        while at < len(row):
+            count = next((i for i in range(1, len(row) - at) if row[at + i] != row[at]), len(row) - at)
+            literal = row[at:at + 9]
+            if count == 1 and len(literal) > 2:
+                data = packed(literal, bits)
+                out += bytes([0, len(literal)]) + data + bytes(len(data) % 2)
+                at += len(literal)
+            else:
+                out += bytes([count, row[at] if bits == 8 else row[at] * 17])
+                at += count
+        out += b"\0\0"
+    return bytes(out[:-2]) + b"\0\1"
+
+
+def make_bmp():
+    width, height = 22, 13
+    values = noise(21)
+    colours = [(next(values), next(values), next(values)) for _ in range(16)]
+    # Some that are repeated, so that there are runs.
+    rows = [[next(values) % 16 if (x + y) % 9 < 5 else y for x in range(width)] for y in range(height)]
+
+    def shown(colour_at, size=(width, height)):
+        picture = Image.new("RGBA", size)
+        picture.putdata([colour_at(x, y) for y in range(size[1]) for x in range(size[0])])
+        return [picture]
+
+    def colour_at(x, y):
+        return (*colours[rows[y][x]], 255)
+
+    def keep(name, header, palette, pixels, picture):
+        save_with_frames(f"{name}.bmp", bmp(header, palette, pixels), picture)
+
+    for bits in 1, 2, 4, 8:
+        mask = (1 << bits) - 1
+        few = [[index & mask for index in row] for row in rows]
+        keep(f"palette{bits}", bitmap_header(40, width, height, bits, 0, min(16, mask + 1)),
+             bitmap_palette(colours[:mask + 1]), bitmap_rows([packed(row, bits) for row in few]),
+             shown(lambda x, y, few=few: (*colours[few[y][x]], 255)))
+    four = bitmap_rows([packed(row, 4) for row in rows])
+    keep("os2", bitmap_header(12, width, height, 4), bitmap_palette(colours, 3), four, shown(colour_at))
+    keep("os2-2", bitmap_header(64, width, height, 4), bitmap_palette(colours), four, shown(colour_at))
+    keep("top-down", bitmap_header(40, width, -height, 4), bitmap_palette(colours),
+         bitmap_rows([packed(row, 4) for row in reversed(rows)]), shown(colour_at))
+    # Indexes without a colour are black.
+    keep("few-colours", bitmap_header(40, width, height, 4, 0, 5), bitmap_palette(colours[:5]), four,
+         shown(lambda x, y: colour_at(x, y) if rows[y][x] < 5 else (0, 0, 0, 255)))
+    keep("rle8", bitmap_header(40, width, height, 8, 1, 16), bitmap_palette(colours), runs(rows, 8), shown(colour_at))
+    keep("rle4", bitmap_header(40, width, height, 4, 2), bitmap_palette(colours), runs(rows, 4), shown(colour_at))
+    true = b"\0\0".join(b"".join(bytes([1, *reversed(colours[index])]) for index in row) for row in reversed(rows))
+    keep("rle24", bitmap_header(64, width, height, 24, 4), b"", true + b"\0\1", shown(colour_at))
+    # What runs pass over is transparent, and what lies beside the picture is cut off.
+    keep("rle8-skips", bitmap_header(40, width, height, 8, 1, 16), bitmap_palette(colours),
+         bytes([200, 2, 0, 0, 0, 2, 7, 4, 3, 3, 0, 1]),
+         shown(lambda x, y: (*colours[2], 255) if y == height - 1 else
+               (*colours[3], 255) if y == height - 6 and 7 <= x < 10 else (0, 0, 0, 0)))
+
+    def deep(name, length, bits, compression, masks, behind, picture, alpha_of=lambda x: 255):
+        """Pixels with channels in these bits."""
+        lines = []
+        for y in range(height):
+            line = b""
+            for x in range(width):
+                pixel = 0
+                for value, mask in zip((*colours[rows[y][x]], alpha_of(x)), masks):
+                    most = mask & -mask and mask // (mask & -mask)
+                    pixel |= (value * most // 255) * (mask & -mask)
+                line += pixel.to_bytes(bits // 8, "little")
+            lines.append(line)
+        stored = () if behind else masks if compression else ()
+        keep(name, bitmap_header(length, width, height, bits, compression, 0, stored),
+             struct.pack(f"<{behind}I", *masks[:behind]), bitmap_rows(lines), picture)
+
+    def rounded(masks):
+        def of(value, mask):
+            most = mask // (mask & -mask)
+            return (value * most // 255 * 255 + most // 2) // most
+        return shown(lambda x, y: (*(of(value, mask) for value, mask in zip(colours[rows[y][x]], masks)), 255))
+
+    five = (0x7c00, 0x3e0, 0x1f)
+    deep("rgb555", 40, 16, 0, five, 0, rounded(five))
+    six = (0xf800, 0x7e0, 0x1f)
+    deep("rgb565", 40, 16, 3, six, 3, rounded(six))
+    deep("rgb24", 40, 24, 0, (0xff0000, 0xff00, 0xff), 0, shown(colour_at))
+    deep("rgb32", 40, 32, 0, (0xff0000, 0xff00, 0xff, 0xff000000), 0, shown(colour_at), lambda x: x)
+    turned = (0xff000000, 0xff0000, 0xff00, 0xff)
+    glassy = shown(lambda x, y: (*colours[rows[y][x]], x * 11))
+    for name, length, compression, behind in (("rgba32-v3", 56, 3, 0), ("rgba32-v4", 108, 3, 0), ("rgba32-v5", 124, 3, 0),
+                                              ("rgba32-masks", 40, 6, 4)):
+        deep(name, length, 32, compression, turned, behind, glassy, lambda x: x * 11)
+    # Writers without an idea of alpha leave zeros.
+    deep("rgba32-zero", 108, 32, 3, turned, 0, shown(colour_at), lambda x: 0)
+    deep("rgb30", 40, 32, 3, (0x3ff00000, 0xffc00, 0x3ff), 3, shown(colour_at))
+    return colours, rows
+
+
+def make_ico(colours, rows):
+    width, height = len(rows[0]), len(rows)
+
+    def icon(*pictures, kind=1):
+        out, at = struct.pack("<HHH", 0, kind, len(pictures)), 6 + 16 * len(pictures)
+        for side, data in pictures:
+            out += struct.pack("<BBBBHHII", side, side, 0, 0, 1, 32, len(data), at)
+            at += len(data)
+        return out + b"".join(data for _, data in pictures)
+
+    def masked(mask):
+        return bitmap_header(40, width, height * 2, 4) + bitmap_palette(colours) + \
+            bitmap_rows([packed(row, 4) for row in rows]) + bitmap_rows([packed(row, 1) for row in mask])
+
+    def shown(mask):
+        picture = Image.new("RGBA", (width, height))
+        picture.putdata([(0, 0, 0, 0) if mask[y][x] else (*colours[rows[y][x]], 255)
+                         for y in range(height) for x in range(width)])
+        return [picture]
+
+    mask = [[int((x + y) % 3 == 0) for x in range(width)] for y in range(height)]
+    save_with_frames("mask.ico", icon((16, masked(mask))), shown(mask))
+    save_with_frames("cursor.ico", icon((16, masked(mask)), kind=2), shown(mask))
+    # The mask is left out at times.
+    whole = [[0] * width for _ in rows]
+    save_with_frames("no-mask.ico", icon((16, masked(whole)[:-4 * height])), shown(whole))
+    glassy = glass(16, 16, 31)
+    blue_first = b"".join(bytes([b, g, r, a]) for r, g, b, a in glassy.getdata())
+    rgba = bitmap_header(40, 16, 32, 32) + bitmap_rows([blue_first[y * 64:y * 64 + 64] for y in range(16)])
+    save_with_frames("alpha.ico", icon((16, rgba)), [glassy])
+    # The largest is shown, whatever the directory says of sizes; what cannot be read is passed over.
+    large = without_hidden_colours(glass(24, 24, 33))
+    save_with_frames("sizes.ico", icon((255, rgba), (0, b"none" * 20), (8, encoded([large], "PNG"))), [large])
+
+
 if __name__ == "__main__":
     make_webp()
     make_gif()
     make_avif()
+    make_ico(*make_bmp())

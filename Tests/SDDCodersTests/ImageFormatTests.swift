@@ -19,6 +19,11 @@ import Testing
             ("MM\0+\0\u{8}\0\0", .tiff), ("II+\0", nil),
             ("BM\0\0\0\0\0\0\0\0\0\0\0\0\u{28}\0\0\0", .bmp), ("BM\0\0\0\0\0\0\0\0\0\0\0\0\u{0c}\0\0\0", .bmp),
             ("BM\0\0\0\0\0\0\0\0\0\0\0\0\u{29}\0\0\0", nil), ("BMW, a car maker in Munich", nil), ("BM", nil),
+            ("\0\0\u{1}\0\u{1}\0\u{10}\u{10}\0\0\u{1}\0\u{20}\0\u{68}\u{4}\0\0\u{16}\0\0\0", .ico),
+            ("\0\0\u{2}\0\u{2}\0\0\0\0\u{ff}\0\0\0\0\u{1}\0\0\0\u{26}\0\0\0", .ico),
+            ("\0\0\u{1}\0\u{2}\0\0\0\0\0\0\0\0\0\u{1}\0\0\0\u{25}\0\0\0", nil),
+            ("\0\0\u{1}\0\0\0\0\0\0\0\0\0\0\0\u{1}\0\0\0\u{16}\0\0\0", nil),
+            ("\0\0\u{1}\0\u{1}\0\0\0\0\0\0\0\0\0\0\0\0\0\u{16}\0\0\0", nil), ("\0\0\u{3}\0\u{1}\0", nil),
             ("%PDF-1.7", .pdf), ("%PDF", nil), ("", nil), ("<", nil), ("plain text", nil),
         ] as [(String, ImageFormat?)])
     func isRecognizedByItsWholeMagicNumber(text: String, expected: ImageFormat?) {
@@ -64,7 +69,7 @@ import Testing
     }
 
     @Test func otherNumbersAreNotFormats() {
-        #expect([-1, 0, 12, 999, Int32.min].allSatisfy { ImageFormat(rawValue: $0) == nil })
+        #expect([-1, 0, 13, 999, Int32.min].allSatisfy { ImageFormat(rawValue: $0) == nil })
         #expect([1, 10, 1000, Int32.max].allSatisfy { ImageFormat(rawValue: $0)?.rawValue == $0 })
     }
 

@@ -114,7 +114,7 @@ grep -v '^#\|^mypy\|^pyright\|^types-' "$requirements" >"$work/requirements-whee
 loaded=$(cd "$work" && "$work/wheel/bin/python" -c "$program")
 echo "$loaded"
 [[ $loaded == *"$work/wheel/"*libsdd.so.0 ]] || fail "the wheel does not load the library inside it"
-for coder in "$(dirname "$library")"/coders/{webp,gif,avif}.so; do
+for coder in "$(dirname "$library")"/coders/{webp,gif,avif,bmp,ico}.so; do
     [ ! -e "$coder" ] || [ -x "$(dirname "${loaded##* }")/sdd/coders/$(basename "$coder")" ] ||
         fail "the wheel lacks $coder"
 done

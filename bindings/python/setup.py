@@ -27,7 +27,7 @@ except ImportError:  # an older setuptools
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-CODERS = ("webp.so", "gif.so", "avif.so")
+CODERS = ("webp.so", "gif.so", "avif.so", "bmp.so", "ico.so")
 
 
 def stop(sentence: str) -> NoReturn:

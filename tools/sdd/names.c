@@ -152,7 +152,8 @@ static const struct {
     { SDD_IMAGE_FORMAT_HEIF, "heif", "HEIF", { "heic", "heif" } },
     { SDD_IMAGE_FORMAT_JXL, "jxl", "JPEG XL", { "jxl" } },
     { SDD_IMAGE_FORMAT_TIFF, "tiff", "TIFF", { "tif", "tiff" } },
-    { SDD_IMAGE_FORMAT_BMP, "bmp", "BMP", { "bmp" } },
+    { SDD_IMAGE_FORMAT_BMP, "bmp", "BMP", { "bmp", "dib" } },
+    { SDD_IMAGE_FORMAT_ICO, "ico", "ICO", { "ico", "cur" } },
     { SDD_IMAGE_FORMAT_PDF, "pdf", "PDF", { "pdf" } },
     { SDD_IMAGE_FORMAT_SVG, "svg", "SVG", { "svg" } },
 };

@@ -155,6 +155,8 @@ extension ImageFormat {
         case .avif: ["image/avif"]
         case .heif: ["image/heic", "image/heif"]
         case .jxl: ["image/jxl"]
+        case .bmp: ["image/bmp"]
+        case .ico: ["image/x-icon"]
         default: []
         }
     }
@@ -167,13 +169,14 @@ extension ImageFormat {
         case .gif: "libsdd-coder-gif"
         case .jxl: "libsdd-coder-jxl"
         case .heif: "libsdd-coder-heif"
+        case .bmp, .ico: "libsdd-coder-bmp"
         default: nil
         }
     }
 
     /// The name of the format in messages; `nil` for formats of the application.
     package var name: String? {
-        let names = ["JPEG", "PNG", "GIF", "WebP", "AVIF", "HEIF", "TIFF", "BMP", "PDF", "SVG", "JPEG XL"]
+        let names = ["JPEG", "PNG", "GIF", "WebP", "AVIF", "HEIF", "TIFF", "BMP", "PDF", "SVG", "JPEG XL", "ICO"]
         return names.indices.contains(Int(rawValue) - 1) ? names[Int(rawValue) - 1] : nil
     }
 }

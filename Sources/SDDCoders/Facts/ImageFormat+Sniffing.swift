@@ -20,6 +20,7 @@ extension ImageFormat {
             return .tiff
         }
         if bytes.starts(with: "BM".utf8), isBitmapHeader(bytes) { return .bmp }
+        if isIconDirectory(bytes) { return .ico }
         return bytes.starts(with: "%PDF-".utf8) ? .pdf : nil
     }
 
@@ -36,6 +37,19 @@ extension ImageFormat {
             return false
         }
         return bytes.count < min(Int(size), 16 + 64 * 4)
+    }
+
+    /// Whether the bytes are the directory of an icon (type 1) or a cursor (type 2) with its first entry, whose picture
+    /// has a size and lies behind the directory. A byte of the entry is unused.
+    private static func isIconDirectory(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var cursor = ByteCursor(bytes, .littleEndian)
+        guard cursor.number16() == 0, let type = cursor.number16(), type == 1 || type == 2,
+            let count = cursor.number16(),
+            count > 0, let entry = cursor.take(8), entry[3] == 0 || entry[3] == 255, let size = cursor.number32(),
+            size > 0,
+            let place = cursor.number32()
+        else { return false }
+        return place >= 6 + 16 * count
     }
 
     /// Whether the file's header of 14 bytes, of which only "BM" is fixed, is followed by the length of a Windows or

@@ -5,7 +5,7 @@ package struct ImageFormat: RawRepresentable, Hashable, Sendable {
 
     /// Returns `nil` for a value that no format can have: below `firstAppCoder` only the header's values are valid.
     package init?(rawValue: Int32) {
-        guard (1...Self.jxl.rawValue).contains(rawValue) || rawValue >= Self.firstAppCoder else { return nil }
+        guard (1...Self.ico.rawValue).contains(rawValue) || rawValue >= Self.firstAppCoder else { return nil }
         self.init(rawValue)
     }
 
@@ -24,4 +24,5 @@ package struct ImageFormat: RawRepresentable, Hashable, Sendable {
     package static let pdf = ImageFormat(9)
     package static let svg = ImageFormat(10)
     package static let jxl = ImageFormat(11)
+    package static let ico = ImageFormat(12)
 }

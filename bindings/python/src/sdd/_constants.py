@@ -169,6 +169,7 @@ IMAGE_FORMAT_BMP: Final = 8
 IMAGE_FORMAT_PDF: Final = 9
 IMAGE_FORMAT_SVG: Final = 10
 IMAGE_FORMAT_JXL: Final = 11
+IMAGE_FORMAT_ICO: Final = 12
 IMAGE_FORMAT_APPLICATION: Final = 1000
 METADATA_ICC: Final = 1
 METADATA_EXIF: Final = 2
@@ -533,6 +534,7 @@ class ImageFormat(Number):
     PDF = 9
     SVG = 10
     JXL = 11
+    ICO = 12
     APPLICATION = 1000
 
 

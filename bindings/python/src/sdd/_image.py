@@ -41,7 +41,7 @@ _SUFFIXES = {
     ".jpg": ImageFormat.JPEG, ".jpeg": ImageFormat.JPEG, ".jpe": ImageFormat.JPEG, ".jfif": ImageFormat.JPEG,
     ".png": ImageFormat.PNG, ".gif": ImageFormat.GIF, ".webp": ImageFormat.WEBP, ".avif": ImageFormat.AVIF,
     ".heif": ImageFormat.HEIF, ".heic": ImageFormat.HEIF, ".tif": ImageFormat.TIFF, ".tiff": ImageFormat.TIFF,
-    ".bmp": ImageFormat.BMP, ".jxl": ImageFormat.JXL,
+    ".bmp": ImageFormat.BMP, ".ico": ImageFormat.ICO, ".jxl": ImageFormat.JXL,
 }  # fmt: skip
 _WRITTEN_BY_CODERS = {ImageFormat.WEBP: "WebP", ImageFormat.AVIF: "AVIF", ImageFormat.JXL: "JPEG XL"}
 _SHOWN_SIDE = 1024

@@ -13,7 +13,8 @@ _QUOTED = re.compile(r'("[^"]*")')
 _NAME = re.compile(r"\bSDD_[A-Z0-9_]+|\bsdd_(\w+)(\.\w+|\(\))?")
 _WORDS = [(re.compile(pattern), replacement) for pattern, replacement in WORDS]
 PACKAGES = {"WebP": "libsdd-coder-webp", "AVIF": "libsdd-coder-avif", "GIF": "libsdd-coder-gif",
-            "JPEG XL": "libsdd-coder-jxl", "HEIF": "libsdd-coder-heif"}  # fmt: skip
+            "JPEG XL": "libsdd-coder-jxl", "HEIF": "libsdd-coder-heif", "BMP": "libsdd-coder-bmp",
+            "ICO": "libsdd-coder-bmp"}  # fmt: skip
 """The packages of Debian with the coders that libsdd has."""
 
 

@@ -299,6 +299,7 @@ pub const SDD_IMAGE_FORMAT_BMP: _bindgen_ty_7 = 8;
 pub const SDD_IMAGE_FORMAT_PDF: _bindgen_ty_7 = 9;
 pub const SDD_IMAGE_FORMAT_SVG: _bindgen_ty_7 = 10;
 pub const SDD_IMAGE_FORMAT_JXL: _bindgen_ty_7 = 11;
+pub const SDD_IMAGE_FORMAT_ICO: _bindgen_ty_7 = 12;
 pub const SDD_IMAGE_FORMAT_APPLICATION: _bindgen_ty_7 = 1000;
 pub type _bindgen_ty_7 = sdd_image_format;
 extern "C" {

@@ -89,6 +89,8 @@ impl ImageFormat {
     pub const SVG: ImageFormat = ImageFormat(sys::SDD_IMAGE_FORMAT_SVG);
     /// JPEG XL.
     pub const JXL: ImageFormat = ImageFormat(sys::SDD_IMAGE_FORMAT_JXL);
+    /// ICO and CUR, icons and cursors of Windows.
+    pub const ICO: ImageFormat = ImageFormat(sys::SDD_IMAGE_FORMAT_ICO);
 
     /// Returns a format of the application's own, for its coders: `number` counts from 0.
     pub const fn application(number: u16) -> ImageFormat {
