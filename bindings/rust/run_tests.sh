@@ -62,6 +62,7 @@ step tests
 "$CARGO" test --workspace --all-features --all-targets
 step examples
 "$CARGO" run --quiet --example tokio
+"$CARGO" run --quiet --example egui
 step "tests of the documentation"
 standard_library=$("$RUSTC" --print target-libdir)
 LD_LIBRARY_PATH=$standard_library${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} RUSTDOC=$work/rustdoc \
