@@ -351,8 +351,8 @@ OWN = {
         "arrive, the request ends with NotModified. Default: False."
     ),
     "LoadOptions.transforms": (
-        "Transforms, one after the other: `resize()`, `crop()`, `flip()`, `rotate()`, `round_corners()`. The "
-        "result has a cache entry of its own. Default: none."
+        "Transforms, one after the other: `resize()`, `crop()`, `flip()`, `rotate()`, `round_corners()`, `border()`, "
+        "`tint()`, `blur()`. The result has a cache entry of its own. Default: none."
     ),
     "LoadOptions.alternatives": (
         "At most 64 URLs of the same picture, tried in order if the first fails. The first success is stored "

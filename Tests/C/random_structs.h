@@ -6,6 +6,8 @@
 
 #include "random_model.h"
 
+#include <math.h>
+
 /* Makes a call that does not block, for callbacks on threads that must not wait. */
 static void call_something_quick(void);
 /* Makes any call, for callbacks on the application's threads. */
@@ -229,12 +231,14 @@ static sdd_decode_options random_decode(call *c)
 static sdd_transform random_transform(void)
 {
     sdd_transform t = SDD_TRANSFORM_INIT;
-    t.kind = mostly32(1 + (int32_t)chance(6));
+    t.kind = mostly32(1 + (int32_t)chance(9));
     t.fit = mostly32((int32_t)chance(3));
     t.x = mostly32((int32_t)chance(20)), t.y = mostly32((int32_t)chance(20));
     t.width = mostly32((int32_t)chance(50)), t.height = mostly32((int32_t)chance(50));
     t.flip = mostly32((int32_t)chance(4));
-    t.degrees = mostly32(90 * (int32_t)chance(4));
+    t.degrees = one_in(2) ? 90 * (int32_t)chance(4) : one_in(20) ? NAN : ((int32_t)chance(1000000) - 500000) / 1000.0;
+    t.keep_size = mostly32((int32_t)chance(2));
+    t.border = mostly32((int32_t)chance(10)), t.colour = (uint32_t)random_bits();
     t.radius = mostly32((int32_t)chance(10));
     t.corners = mostly32((int32_t)chance(16));
     t.key = mostly_text("key");

@@ -154,6 +154,8 @@ static void refuses(const struct_row *row, const char *field, sdd_status expecte
 static const struct { const char *field; sdd_transform_kind kind; } kinds[] = {
     { "flip", SDD_TRANSFORM_FLIP },
     { "degrees", SDD_TRANSFORM_ROTATE },
+    { "keep_size", SDD_TRANSFORM_ROTATE },
+    { "border", SDD_TRANSFORM_BORDER },
     { "radius", SDD_TRANSFORM_ROUND_CORNERS },
     { "corners", SDD_TRANSFORM_ROUND_CORNERS },
     { "key", SDD_TRANSFORM_CALLBACK },
@@ -275,6 +277,7 @@ static const char *const unlimited[] = {
     "sdd_decode_options.target_height",
     "sdd_decode_options.scale_down_limit_bytes", "sdd_encode_options.max_width", "sdd_encode_options.max_height",
     "sdd_encode_options.max_bytes", "sdd_transform.width", "sdd_transform.height", "sdd_transform.radius",
+    "sdd_transform.border",
     "sdd_cache_config.max_memory_count", "sdd_tensor.width", "sdd_tensor.height", "sdd_download_request.expected_bytes",
     "sdd_load_request.expected_bytes",
 };
@@ -290,6 +293,7 @@ static const char *const any_text[] = {
 /* Fields that take any value, beside those of can_take_all(). */
 static const char *const take_all[] = {
     "sdd_batch_config.ids", "sdd_download_request.url", "sdd_load_request.url", "sdd_transform.x", "sdd_transform.y",
+    "sdd_transform.colour",
 };
 
 /* Fields that take SDD_NO_LIMIT, and whose own comment does not say so. */
@@ -422,7 +426,9 @@ static void try_field(const struct_row *row, const field_row *field)
     if (field->kind == KIND_COUNT && strstr(field->name, "count")) try_count(row, field);
     if (is_checked_object(field)) try_value(row, field, SDD_ERROR_CLOSED, &no_object);
     if (is_checked_object(field)) try_value(row, field, SDD_ERROR_CLOSED, &other_object);
-    for (int i = 0; i < 3 && field->kind == KIND_REAL; i++) try_value(row, field, INVALID, &no_fractions[i]);
+    /* Any finite number is an angle. */
+    for (int i = 0; i < 3 && field->kind == KIND_REAL; i++)
+        if (i == 0 || row != &row_of_sdd_transform) try_value(row, field, INVALID, &no_fractions[i]);
 }
 
 static void values_of_no_field_of_its_kind(void)

@@ -311,7 +311,7 @@ CASE(items_and_events_are_filled)
 
 CASE(arrays_are_read)
 {
-    transforms_are_read(offsetof(sdd_transform, degrees) + 4);
+    transforms_are_read(offsetof(sdd_transform, degrees) + 8);
     transforms_are_read(sizeof(sdd_transform));
     transforms_are_read(sizeof(sdd_transform) + 24);
 }

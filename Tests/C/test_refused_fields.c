@@ -104,9 +104,8 @@ static void pictures(void)
     WRONG(sdd_transform, width, 0, given.kind = SDD_TRANSFORM_CROP);
     WRONG(sdd_transform, height, -1, given.kind = SDD_TRANSFORM_CROP);
     WRONG(sdd_transform, flip, 0);
-    WRONG(sdd_transform, degrees, 0);
-    WRONG(sdd_transform, degrees, 45);
-    WRONG(sdd_transform, degrees, 360);
+    WRONG(sdd_transform, degrees, NAN);
+    WRONG(sdd_transform, degrees, -INFINITY);
     WRONG(sdd_transform, key, NULL);
     WRONG(sdd_transform, callback, NULL);
 }

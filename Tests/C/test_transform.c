@@ -73,6 +73,35 @@ CASE(b15_sizes_and_corners)
     CHECK_TEXT(key, "resize(4,4,fill)-round(2,15)-round(1000000,8)");
 }
 
+/* What the Swift tests show of pixels is here shown of the fields: each reaches its transform. */
+CASE(b15_angles_borders_tints_and_blurs)
+{
+    static const struct { sdd_transform transform; const char *key; int width, height; uint8_t first[4]; } all[] = {
+        { T(.kind = SDD_TRANSFORM_ROTATE, .degrees = 45), "rotate(45)", 29, 29, { 0, 0, 0, 0 } },
+        { T(.kind = SDD_TRANSFORM_ROTATE, .degrees = -0.5, .keep_size = 1), "rotate(359.5,keep)", 20, 20, { 200, 100, 50, 0 } },
+        { T(.kind = SDD_TRANSFORM_ROTATE, .degrees = 360), "rotate(0)", 20, 20, { 200, 100, 50, 255 } },
+        { T(.kind = SDD_TRANSFORM_BORDER, .border = 1, .colour = 0xff010203), "border(1,ff010203,0,15)", 20, 20, { 1, 2, 3, 255 } },
+        { T(.kind = SDD_TRANSFORM_BORDER, .border = 1, .colour = 0x10203, .radius = 4, .corners = SDD_CORNER_TOP_LEFT),
+          "border(1,00010203,4,1)", 20, 20, { 200, 100, 50, 255 } },
+        { T(.kind = SDD_TRANSFORM_TINT, .colour = 0xff010203), "tint(ff010203)", 20, 20, { 1, 2, 3, 255 } },
+        { T(.kind = SDD_TRANSFORM_BLUR, .radius = 3), "blur(3)", 20, 20, { 200, 100, 50, 255 } },
+    };
+    uint8_t plain[20 * 20 * 4];
+    for (size_t i = 0; i < sizeof plain; i += 4) memcpy(plain + i, (uint8_t[]) { 200, 100, 50, 255 }, 4);
+    OWNED_IMAGE image = NULL;
+    CHECK_STATUS(sdd_image_create(20, 20, SDD_PIXEL_FORMAT_RGBA8, plain, 0, &image), SDD_OK);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char key[100];
+        OWNED_IMAGE made = transformed(image, &all[i].transform, 1);
+        const uint8_t *pixel = sdd_image_pixels(made);
+        CHECK_STATUS(sdd_transform_key(&all[i].transform, 1, key, sizeof key, NULL), SDD_OK);
+        CHECK_TEXT(key, all[i].key);
+        CHECK(sdd_image_width(made) == all[i].width && sdd_image_height(made) == all[i].height);
+        if (all[i].first[3] > 0) CHECK(memcmp(pixel, all[i].first, 4) == 0);
+        else CHECK(pixel[3] < 255);
+    }
+}
+
 /* An image made from a downloaded picture has no bytes, but keeps its format. */
 CASE(b15_a_downloaded_picture)
 {

@@ -186,12 +186,14 @@ import Testing
             .resize(SizeRule(width: 3, height: 4, fit: .stretch)), .crop(x: -1, y: 2, width: 3, height: 4),
             .flip(.horizontal), .flip(.vertical), .flip(.both), .rotate(.one), .rotate(.two), .rotate(.three),
             .roundCorners(radius: 8, .all), .roundCorners(radius: 8, [.topLeft, .bottomRight]),
-            .custom(key: "sepia(2)") { _ in nil },
+            .turn(.init(degrees: 12.5, keepsSize: false)), .turn(.init(degrees: -0.0204, keepsSize: true)),
+            .border(.init(width: 2, .init(argb: 0xff33_6699), radius: 8, .all)), .tint(.init(argb: 0x00ff_0000)),
+            .blur(4), .custom(key: "sepia(2)") { _ in nil },
         ])
         let expected = [
             "resize(100,100,fill)", "resize(7,0,inside)", "resize(3,4,stretch)", "crop(-1,2,3,4)", "flip(horizontal)",
             "flip(vertical)", "flip(both)", "rotate(90)", "rotate(180)", "rotate(270)", "round(8,15)", "round(8,9)",
-            "sepia(2)",
+            "rotate(12.5)", "rotate(359.98,keep)", "border(2,ff336699,8,15)", "tint(00ff0000)", "blur(4)", "sepia(2)",
         ]
         #expect(chain.key == expected.joined(separator: "-"))
         #expect(TransformChain().key == "")

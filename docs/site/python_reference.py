@@ -64,7 +64,7 @@ GROUPS = [
             "Credential",
         ],
     ),
-    ("Transforms", ["Transform", "resize", "crop", "flip", "rotate", "round_corners"]),
+    ("Transforms", ["Transform", "resize", "crop", "flip", "rotate", "round_corners", "border", "tint", "blur"]),
     (
         "Errors",
         [

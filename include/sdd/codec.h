@@ -259,12 +259,22 @@ SDD_ENUM(sdd_transform_kind) {
     /* x, y, width, height: keeps that part of the picture. "crop(10,0,64,64)". */
     SDD_TRANSFORM_CROP = 2,
     SDD_TRANSFORM_FLIP = 3,   /* flip: SDD_FLIP_ bits. "flip(horizontal)"; "vertical", "both" */
-    SDD_TRANSFORM_ROTATE = 4, /* degrees: 90, 180 or 270, clockwise. "rotate(90)" */
+    /* degrees, keep_size: turns clockwise. What the picture does not reach is transparent, with
+       soft edges; quarter turns only move pixels. "rotate(90)"; "rotate(12.5,keep)". */
+    SDD_TRANSFORM_ROTATE = 4,
     /* radius, corners: makes the outside of quarter circles transparent, with soft edges.
        "round(8,15)": the radius and the corner bits. */
     SDD_TRANSFORM_ROUND_CORNERS = 5,
     /* callback, user_data, key: calls the application. Its key is `key`. */
-    SDD_TRANSFORM_CALLBACK = 6
+    SDD_TRANSFORM_CALLBACK = 6,
+    /* border, colour, radius, corners: draws a line along the inside of the edges, and of the
+       quarter circles that SDD_TRANSFORM_ROUND_CORNERS leaves with the same radius and corners.
+       "border(2,ff336699,8,15)". */
+    SDD_TRANSFORM_BORDER = 7,
+    /* colour: mixes the colours with it, as far as it is opaque. "tint(80ff0000)". */
+    SDD_TRANSFORM_TINT = 8,
+    /* radius: blurs; the standard deviation, as of blur() in CSS. "blur(4)". */
+    SDD_TRANSFORM_BLUR = 9
 };
 
 /** Bits of sdd_transform.flip. */
@@ -310,9 +320,15 @@ typedef struct sdd_transform {
     int32_t width; /* resize: pixels, 0 in one of the two: any; crop: at least 1 */
     int32_t height;
     sdd_flip flip;    /* flip: SDD_FLIP_ bits, at least one */
-    int32_t degrees; /* rotate: 90, 180 or 270 */
-    int32_t radius;  /* round corners: pixels, clamped to half the shorter side */
-    sdd_corners corners; /* round corners: SDD_CORNER_ bits; 0: all four */
+    /* Rotate: 1: the result is as large as the picture, and its corners are cut off; 0: the result
+       is as large as the turned picture, in a load at most max_pixels. */
+    int32_t keep_size;
+    double degrees;  /* rotate: any number, rounded to thousandths */
+    /* Round corners, border: pixels, clamped to half the shorter side. Blur: pixels. */
+    int32_t radius;
+    sdd_corners corners; /* round corners, border: SDD_CORNER_ bits; 0: all four */
+    int32_t border;      /* border: its width in pixels, at most to the middle */
+    uint32_t colour;     /* border, tint: 0xAARRGGBB; not multiplied by alpha */
     /* Resize: 1: a smaller picture is enlarged, by interpolation between neighbouring pixels. In a
        load the result may have at most max_pixels (SDD_DETAIL_IMAGE_TOO_MANY_PIXELS), and its
        memory counts as decode memory. */
@@ -330,15 +346,15 @@ typedef struct sdd_transform {
 } sdd_transform;
 
 #define SDD_TRANSFORM_INIT \
-    { sizeof(sdd_transform), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL }
+    { sizeof(sdd_transform), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL, NULL }
 
 /**
  * Applies transforms to an image, one after the other, and makes another image. WAITS for the work,
  * on the calling thread.
  *
  * The image itself never changes; if the transforms have no effect, `out` is `image` with one more
- * reference. The result keeps its format and pixel format (round corners of a format
- * without alpha give RGBA8), and has no sdd_image_bytes().
+ * reference. The result keeps its format and pixel format (round corners, and rotations by other
+ * than quarter turns, of a format without alpha give RGBA8), and has no sdd_image_bytes().
  *
  * @param image Borrowed for the call.
  * @param list An array of count records, copied. The struct_size of the first is the size of each.

@@ -49,12 +49,16 @@ private func transform(_ given: sdd_transform, _ appData: inout [AppData]) throw
             throw .number("sdd_transform.flip", given.flip, allowed: "one or more of SDD_FLIP_")
         }
         return .flip(PictureTransform.Flip(rawValue: given.flip))
-    case SDD_TRANSFORM_ROTATE:
-        guard let turns = PictureTransform.QuarterTurns(rawValue: Int(given.degrees)) else {
-            throw .number("sdd_transform.degrees", given.degrees, allowed: "90, 180 or 270")
-        }
-        return .rotate(turns)
-    case SDD_TRANSFORM_ROUND_CORNERS: return try roundCorners(given)
+    case SDD_TRANSFORM_ROTATE: return try rotation(given)
+    case SDD_TRANSFORM_ROUND_CORNERS:
+        return .roundCorners(radius: try length(given.radius, "sdd_transform.radius"), try corners(given))
+    case SDD_TRANSFORM_BORDER:
+        return .border(
+            PictureTransform.Border(
+                width: try length(given.border, "sdd_transform.border"), PictureTransform.Colour(argb: given.colour),
+                radius: try length(given.radius, "sdd_transform.radius"), try corners(given)))
+    case SDD_TRANSFORM_TINT: return .tint(PictureTransform.Colour(argb: given.colour))
+    case SDD_TRANSFORM_BLUR: return .blur(try length(given.radius, "sdd_transform.radius"))
     case SDD_TRANSFORM_CALLBACK: return try custom(given, &appData)
     default: throw .number("sdd_transform.kind", given.kind, allowed: "one of SDD_TRANSFORM_")
     }
@@ -66,14 +70,25 @@ private func side(_ given: Int32, _ place: Place) throws(Refusal) -> Int {
     return Int(given)
 }
 
-private func roundCorners(_ given: sdd_transform) throws(Refusal) -> PictureTransform {
-    guard given.radius >= 0 else { throw .number("sdd_transform.radius", given.radius, allowed: "at least 0") }
+private func length(_ given: Int32, _ place: Place) throws(Refusal) -> Int {
+    guard given >= 0 else { throw .number(place, given, allowed: "at least 0") }
+    return Int(given)
+}
+
+private func corners(_ given: sdd_transform) throws(Refusal) -> PictureTransform.Corners {
     guard (0...PictureTransform.Corners.all.rawValue).contains(given.corners) else {
         throw .number("sdd_transform.corners", given.corners, allowed: "0 or some of SDD_CORNER_")
     }
-    let corners: PictureTransform.Corners =
-        given.corners == 0 ? .all : PictureTransform.Corners(rawValue: given.corners)
-    return .roundCorners(radius: Int(given.radius), corners)
+    return given.corners == 0 ? .all : PictureTransform.Corners(rawValue: given.corners)
+}
+
+private func rotation(_ given: sdd_transform) throws(Refusal) -> PictureTransform {
+    guard given.degrees.isFinite else {
+        throw Refusal(SDD_ERROR_INVALID_ARGUMENT, "sdd_transform.degrees", "\(given.degrees) is no finite number")
+    }
+    let rotation = PictureTransform.Rotation(
+        degrees: given.degrees, keepsSize: try flag(given.keep_size, "sdd_transform.keep_size"))
+    return rotation.quarterTurns.map { .rotate($0) } ?? .turn(rotation)
 }
 
 private func size(_ given: sdd_transform) throws(Refusal) -> SizeRule {

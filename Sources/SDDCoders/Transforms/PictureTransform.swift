@@ -1,5 +1,4 @@
-/// A transform of a decoded picture. A value; PixelMoving.swift, PixelResizing.swift and CornerRounding.swift implement
-/// it.
+/// A transform of a decoded picture. A value; the other files of this folder implement it.
 package enum PictureTransform: Sendable {
     /// Resizes the picture; enlarges it only if the rule says so.
     case resize(SizeRule)
@@ -7,8 +6,15 @@ package enum PictureTransform: Sendable {
     case crop(x: Int, y: Int, width: Int, height: Int)
     case flip(Flip)
     case rotate(QuarterTurns)
+    /// Rotates by an angle that is no quarter turn. The result has alpha, even if the picture had none.
+    case turn(Rotation)
     /// Rounds the corners, by at most half of the shorter side. The result has alpha, even if the picture had none.
     case roundCorners(radius: Int, Corners)
+    case border(Border)
+    /// Mixes the colours with one, as far as it is opaque.
+    case tint(Colour)
+    /// Blurs the picture; the number is the standard deviation in pixels.
+    case blur(Int)
     /// Calls a function of the application; it fails if that returns `nil`. The application chooses the key.
     case custom(key: String, @Sendable (PixelBuffer) -> PixelBuffer?)
 
@@ -43,6 +49,32 @@ package enum PictureTransform: Sendable {
         package static let all: Corners = [.topLeft, .topRight, .bottomLeft, .bottomRight]
     }
 
+    /// A colour, not multiplied by alpha.
+    package struct Colour: Sendable {
+        /// 0xAARRGGBB.
+        package let argb: UInt32
+        package init(argb: UInt32) { self.argb = argb }
+
+        /// Eight hexadecimal digits, those of alpha first.
+        fileprivate var text: String {
+            let digits = String(argb, radix: 16)
+            return String(repeating: "0", count: 8 - digits.count) + digits
+        }
+    }
+
+    /// A line along the inside of the edges, and of the quarter circles that rounding these corners leaves.
+    package struct Border: Sendable {
+        /// Pixels; at most to the middle.
+        package let width: Int
+        package let colour: Colour
+        package let radius: Int
+        package let corners: Corners
+
+        package init(width: Int, _ colour: Colour, radius: Int, _ corners: Corners) {
+            (self.width, self.colour, self.radius, self.corners) = (width, colour, radius, corners)
+        }
+    }
+
     /// Key that identifies the transform. The names of stored pictures contain it, so it never changes.
     package var key: String {
         switch self {
@@ -51,7 +83,12 @@ package enum PictureTransform: Sendable {
         case .crop(let x, let y, let width, let height): "crop(\(x),\(y),\(width),\(height))"
         case .flip(let flip): flip == .both ? "flip(both)" : flip == .vertical ? "flip(vertical)" : "flip(horizontal)"
         case .rotate(let turns): "rotate(\(turns.rawValue))"
+        case .turn(let rotation): "rotate(\(rotation.text)\(rotation.keepsSize ? ",keep" : ""))"
         case .roundCorners(let radius, let corners): "round(\(radius),\(corners.rawValue))"
+        case .border(let border):
+            "border(\(border.width),\(border.colour.text),\(border.radius),\(border.corners.rawValue))"
+        case .tint(let colour): "tint(\(colour.text))"
+        case .blur(let deviation): "blur(\(deviation))"
         case .custom(let key, _): key
         }
     }

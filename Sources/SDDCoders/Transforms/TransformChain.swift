@@ -49,7 +49,10 @@ package final class TransformChain: Hashable, Sendable {
             case .crop(_, _, let cutWidth, let cutHeight):
                 (width, height) = (min(width, cutWidth), min(height, cutHeight))
             case .rotate(let turns): if turns != .two { (width, height) = (height, width) }
-            case .flip, .roundCorners, .custom: break
+            case .turn(let rotation):
+                let turning = PixelTurning(rotation, width: max(width, 1), height: max(height, 1))
+                (width, height) = (turning.width, turning.height)
+            case .flip, .roundCorners, .border, .tint, .blur, .custom: break
             }
             let (count, isTooLarge) = width.multipliedReportingOverflow(by: height)
             most = max(most, isTooLarge ? .max : count)
@@ -60,11 +63,18 @@ package final class TransformChain: Hashable, Sendable {
     private func apply(
         _ transform: PictureTransform, to pixels: PixelBuffer, maxPixels: Int
     ) throws(TransformError) -> PixelBuffer {
-        if case .resize(let size) = transform {
+        switch transform {
+        case .resize(let size):
             let plan = size.plan(width: pixels.width, height: pixels.height)
             if !plan.isWhole, (try? PixelBuffer.check(plan, maxPixels: maxPixels)) == nil {
                 throw .tooLarge(width: plan.width, height: plan.height)
             }
+        case .turn(let rotation):
+            let turning = PixelTurning(rotation, width: pixels.width, height: pixels.height)
+            guard let width = UInt32(exactly: turning.width), let height = UInt32(exactly: turning.height),
+                (try? PixelBuffer.check(width: width, height: height, maxPixels: maxPixels)) != nil
+            else { throw .tooLarge(width: turning.width, height: turning.height) }
+        default: break
         }
         do throws(CoderError) {
             switch transform {
@@ -75,6 +85,10 @@ package final class TransformChain: Hashable, Sendable {
             case .rotate(let turns): return try PixelMoves(rotating: turns, pixels).make()
             case .roundCorners(let radius, let corners):
                 return try pixels.withRoundCorners(radius: radius, corners)
+            case .turn(let rotation): return try pixels.turned(by: rotation)
+            case .border(let border): return try pixels.withBorder(border)
+            case .tint(let colour): return try pixels.tinted(colour)
+            case .blur(let deviation): return try pixels.blurred(deviation)
             case .custom(_, let function):
                 if let made = function(pixels) { return made }
             }

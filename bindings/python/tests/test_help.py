@@ -93,7 +93,7 @@ def test_reprs_and_the_version() -> None:
         things = [cache, loader, loader.downloader, loader.load_many([]), sdd.Cache.shared(), sdd.rotate(90)]
         assert [repr(thing) for thing in things] == [
             "<sdd.Cache>", "<sdd.Loader, 0 running>", "<sdd.Downloader>", "<sdd.Batch, 0 taken>", "<sdd.Cache, shared>",
-            "Transform(fields=(('kind', 4), ('degrees', 90)))",
+            "Transform(fields=(('kind', 4), ('degrees', 90.0)))",
         ]  # fmt: skip
     assert repr(cache) == "<sdd.Cache, closed>" and repr(loader) == "<sdd.Loader, closed>"
     assert repr(loader.downloader) == "<sdd.Downloader, closed>"

@@ -212,8 +212,15 @@ def test_transforms() -> None:
     assert image.transform(sdd.resize(5, 0), sdd.rotate(90)).size == (3, 5)
     assert image.transform(sdd.resize(20, 12, enlarge=True)).size == (20, 12)
     assert image.transform(sdd.round_corners(3)).pixel_format == sdd.PixelFormat.RGBA8
+    assert image.transform(sdd.rotate(30)).size == (12, 11)
+    assert image.transform(sdd.rotate(-7.5, keep_size=True)).size == image.size
+    assert (np.asarray(image.transform(sdd.border(1, 0xFF336699)))[0, :, :3] == (0x33, 0x66, 0x99)).all()
+    assert (np.asarray(image.transform(sdd.tint(0xFF010203)))[..., :3] == (1, 2, 3)).all()
+    assert np.asarray(image.transform(sdd.blur(50))).std(axis=(0, 1)).max() < pixels.std(axis=(0, 1)).min() / 4
     with pytest.raises(sdd.RequestError):
         image.transform(sdd.crop(100, 100, 1, 1))
+    with pytest.raises(TypeError, match="degrees must be a number, not 'right'"):
+        sdd.rotate("right")  # type: ignore[arg-type]
 
 
 def test_frames() -> None:

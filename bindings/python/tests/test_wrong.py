@@ -89,7 +89,7 @@ WRONG_VALUES: list[Callable[[Things], Any]] = [
     lambda t: t.image.encode("bpm"), lambda t: t.image.encode(99), lambda t: t.image.save("/tmp/without"),
     lambda t: t.image.save("/tmp/a.bpm"),
     lambda t: t.image.encode(chroma="410"), lambda t: t.image.encode(quality=500), lambda t: t.sdd.flip("inside out"),
-    lambda t: t.image.transform(t.sdd.rotate(45)), lambda t: t.image.transform(sdd.resize(-1, 5)),
+    lambda t: t.image.transform(t.sdd.rotate(math.nan)), lambda t: t.image.transform(sdd.resize(-1, 5)),
     lambda t: t.downloader.set_header("a b", "c"), lambda t: t.batch(fit="best"),
     lambda t: t.loader.load_many([URL], priority="default"), lambda t: t.loader.prefetch_sync([URL], redirects="both"),
     lambda t: t.batch(layout="whc"),

@@ -245,10 +245,11 @@ public:
         made.c_.flip = flip;
         return made;
     }
-    /** degrees: 90, 180 or 270, clockwise. */
-    static transform rotate(int32_t degrees) {
+    /** degrees: clockwise. keep_size: corners are cut off, and the result is as large as the picture. */
+    static transform rotate(double degrees, bool keep_size = false) {
         transform made(SDD_TRANSFORM_ROTATE);
         made.c_.degrees = degrees;
+        made.c_.keep_size = keep_size;
         return made;
     }
     /** corners: SDD_CORNER_ bits; 0: all. */
@@ -256,6 +257,28 @@ public:
         transform made(SDD_TRANSFORM_ROUND_CORNERS);
         made.c_.radius = radius;
         made.c_.corners = corners;
+        return made;
+    }
+    /** colour: 0xAARRGGBB. radius, corners: those of round_corners(), which the line follows. */
+    static transform border(int32_t width, uint32_t colour, int32_t radius = 0,
+                            sdd_corners corners = 0) {
+        transform made(SDD_TRANSFORM_BORDER);
+        made.c_.border = width;
+        made.c_.colour = colour;
+        made.c_.radius = radius;
+        made.c_.corners = corners;
+        return made;
+    }
+    /** Mixes the colours with a colour, 0xAARRGGBB, as far as it is opaque. */
+    static transform tint(uint32_t colour) {
+        transform made(SDD_TRANSFORM_TINT);
+        made.c_.colour = colour;
+        return made;
+    }
+    /** radius: the standard deviation in pixels, as of blur() in CSS. */
+    static transform blur(int32_t radius) {
+        transform made(SDD_TRANSFORM_BLUR);
+        made.c_.radius = radius;
         return made;
     }
     /**

@@ -65,7 +65,7 @@ from ._prefetch import PrefetchOutcome, PrefetchReport
 from ._previews import Previews
 from ._process import library_version, process_statistics, set_decode_memory_limit
 from ._results import Response, Result
-from ._transforms import Transform, crop, flip, resize, rotate, round_corners
+from ._transforms import Transform, blur, border, crop, flip, resize, rotate, round_corners, tint
 
 __version__: str = VERSION_STRING
 """The version of this package. `library_version()` is that of the loaded library, which may be newer."""
@@ -78,7 +78,7 @@ __all__ = [
     "PictureItem", "PictureOptions", "PixelFormat", "PrefetchOptions", "PrefetchOutcome", "PrefetchReport",
     "Previews", "Priority", "RequestCancelled", "RequestError", "RequestOptions", "RequestTimeout", "ResourceError",
     "Response", "ResponseError", "Result", "RowItem", "RowOptions", "Stage", "Status", "StoreOptions", "TLSError",
-    "TransferOptions", "Transform", "batch", "crop", "default_loader", "fetch", "fetch_sync", "flip",
+    "TransferOptions", "Transform", "batch", "blur", "border", "crop", "default_loader", "fetch", "fetch_sync", "flip",
     "library_file", "library_version", "load", "load_many", "load_sync", "previews", "probe", "process_statistics",
-    "resize", "rotate", "round_corners", "set_decode_memory_limit",
+    "resize", "rotate", "round_corners", "set_decode_memory_limit", "tint",
 ]  # fmt: skip

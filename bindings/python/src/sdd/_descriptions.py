@@ -109,7 +109,8 @@ original_store: Cache levels in which the original of a smaller or transformed p
     "all", "memory", "disk" or "none". Default "disk".
 cache_key: The key in the cache. Default: made of the URL, see `Cache.key()`.
 transforms: Transforms, one after the other: `resize()`, `crop()`, `flip()`, `rotate()`,
-    `round_corners()`. The result has a cache entry of its own. Default: none.
+    `round_corners()`, `border()`, `tint()`, `blur()`. The result has a cache entry of its own.
+    Default: none.
 alternatives: At most 64 URLs of the same picture, tried in order if the first fails. The first
     success is stored under the URL of the load. Default: none.
 transform_animated_image: Transforms animated pictures too, which makes them still. Default: False:

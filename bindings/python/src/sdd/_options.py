@@ -189,8 +189,8 @@ class LoadOptions(RequestOptions, StoreOptions, total=False):
     cache_key: str
     """The key in the cache. Default: made of the URL, see `Cache.key()`."""
     transforms: Sequence[Transform]
-    """Transforms, one after the other: `resize()`, `crop()`, `flip()`, `rotate()`, `round_corners()`. The result has a
-    cache entry of its own. Default: none."""
+    """Transforms, one after the other: `resize()`, `crop()`, `flip()`, `rotate()`, `round_corners()`, `border()`,
+    `tint()`, `blur()`. The result has a cache entry of its own. Default: none."""
     alternatives: Sequence[str]
     """At most 64 URLs of the same picture, tried in order if the first fails. The first success is stored under the URL
     of the load. Default: none."""

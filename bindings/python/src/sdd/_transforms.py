@@ -1,4 +1,4 @@
-"""Transforms of pictures: `resize`, `crop`, `flip`, `rotate`, `round_corners`."""
+"""Transforms of pictures: `resize`, `crop`, `flip`, `rotate`, `round_corners`, `border`, `tint`, `blur`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 from . import _constants as c
 from ._native import ffi
 from ._structs import Choices
-from ._values import number, put, shown
+from ._values import number, put, real, shown
 
 Fit = Literal["inside", "fill", "stretch"]
 
@@ -22,7 +22,7 @@ _FLIPS = Choices("direction", horizontal=c.FLIP_HORIZONTAL, vertical=c.FLIP_VERT
 class Transform:
     """A change of a decoded picture, for `Image.transform()` and the `transforms` of a load."""
 
-    fields: tuple[tuple[str, int], ...]
+    fields: tuple[tuple[str, float], ...]
     """Fields of sdd_transform."""
 
 
@@ -45,14 +45,36 @@ def flip(direction: Literal["horizontal", "vertical", "both"]) -> Transform:
     return _transform(c.TRANSFORM_FLIP, flip=_FLIPS.of(direction))
 
 
-def rotate(degrees: Literal[90, 180, 270]) -> Transform:
-    """Turns clockwise."""
-    return _transform(c.TRANSFORM_ROTATE, degrees=degrees)
+def rotate(degrees: float, *, keep_size: bool = False) -> Transform:
+    """Turns clockwise, by any angle. What the picture does not reach is transparent; quarter turns only move pixels.
+
+    With `keep_size` the result is as large as the picture, and its corners are cut off.
+    """
+    kept = {"keep_size": 1} if keep_size else {}
+    return Transform((*_transform(c.TRANSFORM_ROTATE, **kept).fields, ("degrees", real("degrees", degrees))))
 
 
 def round_corners(radius: int) -> Transform:
     """Makes the outside of quarter circles at all corners transparent."""
     return _transform(c.TRANSFORM_ROUND_CORNERS, radius=radius)
+
+
+def border(width: int, colour: int, *, radius: int = 0) -> Transform:
+    """Draws a line along the inside of the edges, and of corners that `round_corners()` has made with that radius.
+
+    `colour` is 0xAARRGGBB.
+    """
+    return _transform(c.TRANSFORM_BORDER, border=width, colour=colour, radius=radius)
+
+
+def tint(colour: int) -> Transform:
+    """Mixes the colours with one, 0xAARRGGBB, as far as it is opaque."""
+    return _transform(c.TRANSFORM_TINT, colour=colour)
+
+
+def blur(radius: int) -> Transform:
+    """Blurs; `radius` is the standard deviation in pixels, as of blur() in CSS."""
+    return _transform(c.TRANSFORM_BLUR, radius=radius)
 
 
 class Transforms(NamedTuple):

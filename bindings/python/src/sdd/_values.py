@@ -71,7 +71,7 @@ def sides(name: str, value: object) -> tuple[int, int]:
     return number(name, value), number(name, value)
 
 
-def put(struct: Any, field: str, name: str, value: int) -> None:
+def put(struct: Any, field: str, name: str, value: float) -> None:
     """Sets a field to a number, which may be too large for it."""
     try:
         setattr(struct, field, value)

@@ -660,6 +660,9 @@ pub const SDD_TRANSFORM_FLIP: _bindgen_ty_14 = 3;
 pub const SDD_TRANSFORM_ROTATE: _bindgen_ty_14 = 4;
 pub const SDD_TRANSFORM_ROUND_CORNERS: _bindgen_ty_14 = 5;
 pub const SDD_TRANSFORM_CALLBACK: _bindgen_ty_14 = 6;
+pub const SDD_TRANSFORM_BORDER: _bindgen_ty_14 = 7;
+pub const SDD_TRANSFORM_TINT: _bindgen_ty_14 = 8;
+pub const SDD_TRANSFORM_BLUR: _bindgen_ty_14 = 9;
 pub type _bindgen_ty_14 = sdd_transform_kind;
 pub type sdd_flip = i32;
 pub const SDD_FLIP_HORIZONTAL: _bindgen_ty_15 = 1;
@@ -685,9 +688,12 @@ pub struct sdd_transform {
     pub width: i32,
     pub height: i32,
     pub flip: sdd_flip,
-    pub degrees: i32,
+    pub keep_size: i32,
+    pub degrees: f64,
     pub radius: i32,
     pub corners: sdd_corners,
+    pub border: i32,
+    pub colour: u32,
     pub allow_enlarging: i32,
     pub key: *const ::std::os::raw::c_char,
     pub callback: sdd_transform_fn,

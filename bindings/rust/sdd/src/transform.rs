@@ -54,8 +54,15 @@ pub enum Transform {
         /// True to swap top and bottom.
         vertical: bool,
     },
-    /// Rotates clockwise by 90, 180 or 270 degrees.
+    /// Rotates clockwise by 90, 180 or 270 degrees, which only moves pixels; other angles as `Turn`.
     Rotate(u32),
+    /// Rotates clockwise by any angle. What the picture does not reach is transparent.
+    Turn {
+        /// Any finite number; it is rounded to thousandths.
+        degrees: f64,
+        /// True to cut corners off, so that the result is as large as the picture.
+        keep_size: bool,
+    },
     /// Makes the outside of quarter circles transparent.
     RoundCorners {
         /// Pixels, at most half of the shorter side.
@@ -63,6 +70,21 @@ pub enum Transform {
         /// Which corners.
         corners: Corners,
     },
+    /// Draws a line along the inside of the edges, and of the quarter circles that `RoundCorners` leaves.
+    Border {
+        /// Pixels, at most to the middle.
+        width: u32,
+        /// `0xAARRGGBB`, not multiplied by alpha.
+        colour: u32,
+        /// Pixels; 0 for corners that are not round.
+        radius: u32,
+        /// Which corners are round.
+        corners: Corners,
+    },
+    /// Mixes the colours with one, `0xAARRGGBB`, as far as it is opaque.
+    Tint(u32),
+    /// Blurs; the standard deviation in pixels, as of `blur()` in CSS.
+    Blur(u32),
     /// Calls a closure of the application: see [`Transform::custom`].
     Custom(CustomTransform),
 }
@@ -161,12 +183,22 @@ impl Transform {
                     | if vertical { sys::SDD_FLIP_VERTICAL } else { 0 };
             }
             &Transform::Rotate(degrees) => {
-                (lent.kind, lent.degrees) = (sys::SDD_TRANSFORM_ROTATE, clamped_i32(degrees));
+                (lent.kind, lent.degrees) = (sys::SDD_TRANSFORM_ROTATE, degrees.into());
+            }
+            &Transform::Turn { degrees, keep_size } => {
+                lent.kind = sys::SDD_TRANSFORM_ROTATE;
+                (lent.degrees, lent.keep_size) = (degrees, keep_size.into());
             }
             &Transform::RoundCorners { radius, corners } => {
                 lent.kind = sys::SDD_TRANSFORM_ROUND_CORNERS;
                 (lent.radius, lent.corners) = (clamped_i32(radius), corners.0);
             }
+            &Transform::Border { width, colour, radius, corners } => {
+                (lent.kind, lent.border, lent.colour) = (sys::SDD_TRANSFORM_BORDER, clamped_i32(width), colour);
+                (lent.radius, lent.corners) = (clamped_i32(radius), corners.0);
+            }
+            &Transform::Tint(colour) => (lent.kind, lent.colour) = (sys::SDD_TRANSFORM_TINT, colour),
+            &Transform::Blur(radius) => (lent.kind, lent.radius) = (sys::SDD_TRANSFORM_BLUR, clamped_i32(radius)),
             Transform::Custom(custom) => {
                 (lent.kind, lent.key) = (sys::SDD_TRANSFORM_CALLBACK, texts.add(&custom.0.key)?);
                 lent.callback = Some(call);
@@ -184,7 +216,11 @@ impl Transform {
     /// Returns the text that names the transforms in the keys of caches, such as `resize(100,80,fill)-rotate(90)`.
     ///
     /// ```
-    /// assert_eq!(sdd::Transform::key(&[sdd::Transform::Rotate(90)])?, "rotate(90)");
+    /// use sdd::Transform;
+    ///
+    /// assert_eq!(Transform::key(&[Transform::Rotate(90)])?, "rotate(90)");
+    /// let tilted = Transform::Turn { degrees: -7.25, keep_size: true };
+    /// assert_eq!(Transform::key(&[tilted, Transform::Tint(0x80ff0000)])?, "rotate(352.75,keep)-tint(80ff0000)");
     /// # Ok::<(), sdd::Error>(())
     /// ```
     pub fn key(list: &[Transform]) -> Result<String, Error> {

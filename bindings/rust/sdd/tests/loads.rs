@@ -100,7 +100,7 @@ fn refused_settings_are_errors() {
     assert!(Image::from_pixels(u32::MAX, u32::MAX, PixelFormat::Rgba8, &[0; 16], usize::MAX).is_err());
     let image = Image::from_pixels(1, 1, PixelFormat::Grey8, &[0], 1).unwrap();
     assert!(image.encode(&EncodeOptions::new().quality(101)).is_err());
-    assert!(image.transform(&[Transform::Rotate(45)]).is_err());
+    assert!(image.transform(&[Transform::Turn { degrees: f64::NAN, keep_size: false }]).is_err());
     assert!(image.frame(1).is_err());
     assert_eq!(image.metadata(Metadata::Icc).unwrap(), None);
     assert_eq!(image.texts().count(), 0);
