@@ -80,6 +80,13 @@ CASE(transforms)
     const auto corners =
         image.transformed({ sdd::transform::flip(SDD_FLIP_VERTICAL), sdd::transform::round_corners(5) });
     CHECK_EQUAL(corners.value().pixels().at(0, 0)[3], 0);
+    CHECK_EQUAL(image.transformed({ sdd::transform::rotate(45) }).value().width(), 23);
+    CHECK_EQUAL(image.transformed({ sdd::transform::rotate(-1.5, true) }).value().width(), 19);
+    const auto drawn = image.transformed({ sdd::transform::blur(1), sdd::transform::tint(0xff000000),
+                                           sdd::transform::border(1, 0xff010203, 4, SDD_CORNER_TOP_LEFT) });
+    CHECK_EQUAL(drawn.value().pixels().at(18, 0)[2], 3);
+    CHECK_EQUAL(drawn.value().pixels().at(0, 0)[2], 0);
+    CHECK_EQUAL(drawn.value().pixels().at(9, 6)[0], 0);
 
     Thrown thrown;
     auto alive = std::make_shared<int>(0);
