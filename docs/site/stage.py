@@ -74,6 +74,7 @@ PARTS = [
             "guides/from-libcurl-stb",
             "guides/from-aiohttp-pillow",
             "guides/from-libsoup-gdk-pixbuf",
+            "ports",
         ],
     ),
     (
@@ -124,6 +125,8 @@ def places() -> dict[str, str]:
         name = path.relative_to(ROOT).as_posix()
         if name not in found and name not in NO_PAGES and not name.startswith("docs/man/"):
             found[name] = name.removeprefix("docs/")
+            if name.startswith("docs/ports/"):  # a folder's README is the page of that name
+                found[name] = found[name].replace("/README.md", ".md")
     return {name: place for name, place in found.items() if (ROOT / name).exists()}
 
 
@@ -192,11 +195,14 @@ class Stager:
     def toctree(self) -> str:
         """The tree of all pages, in parts."""
         there = {place.removesuffix(".md") for place in self.pages.values()} | {"decisions/index", "man/sdd"}
-        named = {name for _, names in PARTS for name in names}
+        ports = sorted(name for name in there if name.startswith("ports/"))
+        named = {name for _, names in PARTS for name in names} | set(ports)
         rest = sorted(name for name in there - named - {"index"} if not name.startswith("decisions/"))
         lines = []
         for title, names in [*PARTS, ("More", rest)]:
             shown = [name for name in names if name in there]
+            if "ports" in shown:
+                shown += ports
             if shown:
                 lines += ["```{toctree}", ":hidden:", ":maxdepth: 1", f":caption: {title}", "", *shown, "```", ""]
         return "\n".join(lines)
