@@ -152,6 +152,26 @@ static void textures_have_the_same_colours(void)
     sdd_image_release(image);
 }
 
+static void pixbufs_share_pixels(void)
+{
+    sdd_image *image = decoded(SDD_PIXEL_FORMAT_RGB8), *glass = decoded(SDD_PIXEL_FORMAT_RGBA8);
+    GdkPixbuf *pixbuf = sdd_glib_pixbuf(image), *clear = sdd_glib_pixbuf(glass);
+    CHECK(!gdk_pixbuf_get_has_alpha(pixbuf) && gdk_pixbuf_get_has_alpha(clear));
+    CHECK(gdk_pixbuf_read_pixels(pixbuf) == sdd_image_pixels(image));
+    CHECK(gdk_pixbuf_get_rowstride(clear) == (int)sdd_image_stride(glass));
+    CHECK(gdk_pixbuf_get_width(clear) == 19 && gdk_pixbuf_get_height(clear) == 13);
+    sdd_image_release(image);
+    sdd_image_release(glass);
+    CHECK_EQUAL(images(), 2); /* those of the pixbufs */
+    g_object_unref(pixbuf);
+    g_object_unref(clear);
+    CHECK_EQUAL(images(), 0);
+    image = decoded(SDD_PIXEL_FORMAT_BGRA8);
+    CHECK(sdd_glib_pixbuf(image) == NULL && sdd_glib_pixbuf(NULL) == NULL);
+    sdd_image_release(image);
+    CHECK_EQUAL(images(), 0);
+}
+
 /* ---- the widget */
 
 static void a_picture_loads_at_its_size(void)
@@ -392,9 +412,10 @@ int main(int argc, char **argv)
     loading.no_cache = 1;
     loading.fail_policy = SDD_FAIL_POLICY_NONE;
     CHECK_STATUS(sdd_loader_create(&loading, &loader), SDD_OK);
-    if (config.delivery == SDD_DELIVERY_APPLICATION) watch = sdd_gtk_watch(downloader);
+    if (config.delivery == SDD_DELIVERY_APPLICATION) watch = sdd_glib_watch(downloader);
 
     RUN(textures_have_the_same_colours);
+    RUN(pixbufs_share_pixels);
     RUN(a_picture_loads_at_its_size);
     RUN(a_picture_fades_in_over_its_placeholder);
     RUN(a_larger_widget_loads_again);

@@ -102,6 +102,8 @@ alone_qt5() { alone -std=c++17 -fPIC $(pkg-config --cflags Qt5Gui | sed 's/-I/-i
 alone_gtk() {
     alone $(pkg-config --cflags gtk4 | sed 's/-I/-isystem /g') -DSDD_GTK_IMPLEMENTATION -include sdd/gtk.h
     alone $(pkg-config --cflags gtk4 | sed 's/-I/-isystem /g') -include sdd/gtk.h
+    alone $(pkg-config --cflags glib-2.0 | sed 's/-I/-isystem /g') -include sdd/glib.h
+    alone $(pkg-config --cflags gdk-pixbuf-2.0 | sed 's/-I/-isystem /g') -include gdk-pixbuf/gdk-pixbuf.h -include sdd/glib.h
 }
 
 # run NAME PROGRAM DELIVERY: the program of the toolkit's tests

@@ -9,9 +9,7 @@
 
 G_BEGIN_DECLS
 
-/* ---------------------------------------------------------------------------- pixels and events */
-
-static void sdd_gtk_release_(gpointer image) { sdd_image_release((sdd_image *)image); }
+/* --------------------------------------------------------------------------------------- pixels */
 
 /* Gives GDK's name of a pixel format: FALSE for those that it lacks. */
 static gboolean sdd_gtk_format_(sdd_pixel_format pixel_format, GdkMemoryFormat *format)
@@ -38,33 +36,16 @@ static gboolean sdd_gtk_format_(sdd_pixel_format pixel_format, GdkMemoryFormat *
 
 GdkTexture *sdd_gtk_texture(sdd_image *image)
 {
-    const uint8_t *pixels = sdd_image_pixels(image); /* decodes, so that their size is known */
-    sdd_image_info info = SDD_IMAGE_INFO_INIT;
+    GBytes *pixels = sdd_glib_pixels(image);
     GdkMemoryFormat format;
-    GdkTexture *texture;
-    GBytes *bytes;
+    GdkTexture *texture = NULL;
 
-    if (pixels == NULL || !sdd_gtk_format_(sdd_image_pixel_format(image), &format)) return NULL;
-    sdd_image_get_info(image, &info);
-    bytes = g_bytes_new_with_free_func(pixels, info.pixels_size, sdd_gtk_release_,
-                                       sdd_image_retain(image));
-    texture = gdk_memory_texture_new(sdd_image_width(image), sdd_image_height(image), format, bytes,
-                                     sdd_image_stride(image));
-    g_bytes_unref(bytes);
+    if (pixels == NULL) return NULL;
+    if (sdd_gtk_format_(sdd_image_pixel_format(image), &format))
+        texture = gdk_memory_texture_new(sdd_image_width(image), sdd_image_height(image), format,
+                                         pixels, sdd_image_stride(image));
+    g_bytes_unref(pixels);
     return texture;
-}
-
-static gboolean sdd_gtk_dispatch_(gint descriptor, GIOCondition condition, gpointer downloader)
-{
-    const sdd_status status = sdd_downloader_dispatch((sdd_downloader *)downloader, 32, NULL);
-    (void)descriptor, (void)condition;
-    return status == SDD_ERROR_CLOSED ? G_SOURCE_REMOVE : G_SOURCE_CONTINUE;
-}
-
-guint sdd_gtk_watch(sdd_downloader *downloader)
-{
-    return g_unix_fd_add(sdd_downloader_event_fd(downloader), G_IO_IN, sdd_gtk_dispatch_,
-                         downloader);
 }
 
 G_DEFINE_QUARK(sdd-gtk-error, sdd_gtk_error)

@@ -20,7 +20,7 @@
  * Loaders    NULL is the shared loader. One of the application's own gives headers, limits and
  *            transforms (sdd_loader_config.options_processor); it may be destroyed at any time:
  *            loads then fail with SDD_ERROR_CLOSED or SDD_ERROR_CANCELLED. If its downloader has
- *            SDD_DELIVERY_APPLICATION, sdd_gtk_watch() takes its events.
+ *            SDD_DELIVERY_APPLICATION, sdd_glib_watch() takes its events.
  * Lifetime   A load is cancelled when its URL is replaced, its list item is unbound, or its object
  *            is disposed of. Nothing is called for it after that.
  * Errors     A load that fails has state SDD_GTK_FAILED and a GError: SDD_GTK_ERROR, an sdd_status
@@ -29,13 +29,12 @@
 #ifndef SDD_GTK_H
 #define SDD_GTK_H
 
-#include <glib-unix.h>
 #include <gtk/gtk.h>
-#include <sdd/sdd.h>
+#include <sdd/glib.h>
 
 G_BEGIN_DECLS
 
-/* ---------------------------------------------------------------------------- pixels and events */
+/* --------------------------------------------------------------------------------------- pixels */
 
 /**
  * Makes a texture over the pixels of an image, without copying them.
@@ -48,15 +47,6 @@ G_BEGIN_DECLS
  * Thread: any.
  */
 GdkTexture *sdd_gtk_texture(sdd_image *image);
-
-/**
- * Delivers the events of a downloader with SDD_DELIVERY_APPLICATION in the default main context, a
- * few at a time, so that the loop stays responsive.
- *
- * @param downloader Not the shared one.
- * @return The source: g_source_remove() it before the downloader is destroyed.
- */
-guint sdd_gtk_watch(sdd_downloader *downloader);
 
 /** The states of a URL. */
 typedef enum {
