@@ -139,6 +139,31 @@ void a_picture_shows_previews()
     run_until_idle();
 }
 
+void a_wish_has_settings_of_a_request()
+{
+    QObject receiver;
+    sdd::qt::picture picture(&receiver, loader->get());
+    sdd::qt::wish wanted;
+    wanted.url = missing();
+    wanted.size = { 80, 60 };
+    wanted.request.alternatives = { file("plain.png").toString().toStdString() };
+    wanted.request.decode.emplace().target_width = 10; // in place of which `size` is used
+    picture.start(wanted);
+    run_until([&] { return picture.state() != sdd::qt::state::loading; });
+    CHECK(picture.state() == sdd::qt::state::loaded && is_plain(picture.image()) && picture.image().width() == 80);
+    picture.clear();
+    wanted.request.decode->scale_down_limit_bytes = 4 * 40 * 30;
+    picture.start(wanted);
+    run_until([&] { return picture.state() != sdd::qt::state::loading; });
+    CHECK_EQUAL(picture.image().width(), 40);
+    picture.clear();
+    wanted.request.options = SDD_OPTION_FROM_CACHE_ONLY; // and there is no cache
+    picture.start(wanted);
+    run_until([&] { return picture.state() != sdd::qt::state::loading; });
+    CHECK_STATUS(picture.error()->status(), SDD_ERROR_NOT_CACHED);
+    run_until_idle();
+}
+
 void a_dead_loader_is_a_failure()
 {
     QObject receiver;
@@ -176,6 +201,69 @@ void a_callback_destroys_its_picture()
     picture->start({ file("plain.png") });
     run_until([&] { return !picture; });
     run_until_idle();
+}
+
+// ---- coders over Qt's plugins
+
+// The end of a download of the bytes by a downloader of its own, with the coders of the formats.
+sdd::result<sdd::loaded> decoded_by_plugins(const QByteArray &bytes, const QList<QByteArray> &formats)
+{
+    sdd::downloader_config config;
+    config.no_installed_coders = true;
+    sdd::downloader own(config);
+    CHECK(sdd::qt::add_coders(own, formats).has_value());
+    sdd::download_request request;
+    request.url = "data:," + bytes.toPercentEncoding().toStdString();
+    return own.submit_wait(request);
+}
+
+QByteArray encoded(const QImage &image, const char *format)
+{
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    CHECK(buffer.open(QIODevice::WriteOnly) && image.save(&buffer, format));
+    return bytes;
+}
+
+void plugins_of_qt_decode()
+{
+    QImage drawn(48, 36, QImage::Format_RGB32);
+    drawn.fill(QColor(10, 200, 30));
+    drawn.setPixelColor(47, 0, QColor(250, 5, 120));
+    for (const char *format : { "bmp", "ico", "ppm" }) {
+        const QByteArray bytes = encoded(drawn, format);
+        CHECK_STATUS(decoded_by_plugins(bytes, {}).error().status(), SDD_ERROR_BAD_IMAGE_DATA);
+        const auto loaded = decoded_by_plugins(bytes, { "jpeg", "unknown", format });
+        if (!loaded) FAIL("%s: %s", format, loaded.error().what());
+        CHECK(sdd::qt::to_image(loaded->image).convertToFormat(QImage::Format_RGB32) == drawn);
+        const sdd_image_format expected =
+            QByteArray(format) == "bmp" ? SDD_IMAGE_FORMAT_BMP : SDD_IMAGE_FORMAT_APPLICATION;
+        CHECK_EQUAL(loaded->image.info().format, expected);
+    }
+    CHECK(decoded_by_plugins(encoded(drawn, "png"), QImageReader::supportedImageFormats())->image.info().format ==
+          SDD_IMAGE_FORMAT_PNG);
+    const QByteArray cut = encoded(drawn, "ppm").left(200);
+    CHECK_STATUS(decoded_by_plugins(cut, { "ppm" }).error().status(), SDD_ERROR_BAD_IMAGE_DATA);
+    CHECK_EQUAL(images(), 0);
+}
+
+void plugins_of_qt_decode_animations()
+{
+    const std::string file = fixture_of("coders/moving.gif");
+    const auto loaded = decoded_by_plugins(QByteArray::fromStdString(file), { "gif" });
+    CHECK(loaded.has_value() && loaded->image.info().format == SDD_IMAGE_FORMAT_GIF);
+    QByteArray bytes = QByteArray::fromStdString(file);
+    QBuffer buffer(&bytes);
+    buffer.open(QIODevice::ReadOnly);
+    QImageReader reader(&buffer, "gif");
+    const int frames = reader.imageCount();
+    CHECK(frames > 1 && loaded->image.info().frame_count == frames);
+    for (int i = 0; i < frames; i++) {
+        const QImage expected = reader.read().convertToFormat(QImage::Format_ARGB32_Premultiplied);
+        const QImage frame = sdd::qt::to_image(loaded->image.frame(i).value());
+        CHECK(frame.convertToFormat(QImage::Format_ARGB32_Premultiplied) == expected);
+        CHECK(loaded->image.frame_duration(i) == std::chrono::milliseconds(reader.nextImageDelay()));
+    }
 }
 
 // ---- the widget
@@ -372,9 +460,12 @@ int main(int argc, char **argv)
     RUN(a_qpixmap_shares_pixels);
     RUN(every_format_has_the_same_colours);
     RUN(a_picture_shows_previews);
+    RUN(a_wish_has_settings_of_a_request);
     RUN(a_dead_loader_is_a_failure);
     RUN(results_on_their_way_are_dropped);
     RUN(a_callback_destroys_its_picture);
+    RUN(plugins_of_qt_decode);
+    RUN(plugins_of_qt_decode_animations);
     RUN(a_widget_loads_at_its_size);
     RUN(a_widget_shows_placeholder_and_failure);
     RUN(a_window_goes_in_mid_load);

@@ -1,6 +1,6 @@
 /*
  * sdd/qt.hpp - Pictures in Qt 6 and 5.15: an image provider for QML, a list model with thumbnails,
- * a widget, and QImage and QPixmap over the pixels of libsdd.
+ * a widget, coders over Qt's image plugins, and QImage and QPixmap over the pixels of libsdd.
  *
  * Header only, C++17: it needs Qt Gui and libsdd, and sdd.hpp does not include it. The image
  * provider is there with Qt Quick, the widget with Qt Widgets: where QT_QUICK_LIB and
@@ -110,6 +110,9 @@ struct wish {
     QSize size{};               /* device pixels; 0 or less: any. Pictures are never enlarged */
     sdd_fit fit = SDD_FIT_FILL; /* one of SDD_FIT_ */
     bool previews = true;       /* also shows parts of pictures while they arrive */
+    /* Header fields, limits, options, cache levels, other URLs of the picture and the like. Its url
+       and its callbacks are not used, nor size, fit and pixel format of its decode options. */
+    load_request request{};
 };
 
 namespace detail {
@@ -196,24 +199,26 @@ public:
 
 private:
     void submit(const wish &wanted) {
-        const QByteArray url = wanted.url.toEncoded();
-        decode_options decode = decode_options::to_size(
-            std::max(wanted.size.width(), 0), std::max(wanted.size.height(), 0), wanted.fit);
-        sdd_load_request request = SDD_LOAD_REQUEST_INIT;
+        load_request wanted_request = wanted.request;
+        wanted_request.url = wanted.url.toEncoded().toStdString();
+        if (!wanted_request.decode) wanted_request.decode.emplace();
+        wanted_request.decode->target_width = std::max(wanted.size.width(), 0);
+        wanted_request.decode->target_height = std::max(wanted.size.height(), 0);
+        wanted_request.decode->fit = wanted.fit;
+        wanted_request.decode->pixel_format = native_format;
+        sdd::detail::c_load request(wanted_request);
         auto kept = std::make_unique<std::shared_ptr<detail::load>>(load_);
-        decode.pixel_format = native_format;
-        request.url = url.constData();
-        request.decode = &decode;
-        request.completed = detail::hand_over;
-        if (wanted.previews) request.preview = detail::hand_over;
-        request.user_data = kept.get();
-        request.user_data_free = sdd::detail::free_user_data<std::shared_ptr<detail::load>>;
-        token_ = sdd_loader_submit(loader_, &request);
+        request.c.completed = detail::hand_over;
+        if (wanted.previews) request.c.preview = detail::hand_over;
+        request.c.user_data = kept.get();
+        request.c.user_data_free = sdd::detail::free_user_data<std::shared_ptr<detail::load>>;
+        token_ = sdd_loader_submit(loader_, &request.c);
         if (token_ == 0) {
             auto reason = sdd::error::of_last_call();
             cancel();
             return fail(std::move(reason));
         }
+        request.taken();
         (void)kept.release();
         change(is_whole_ ? state::loaded : state::loading);
     }
@@ -260,6 +265,7 @@ private:
 } // namespace qt
 SDD_CPP_END
 
+#include <sdd/qt-coders.hpp>
 #include <sdd/qt-views.hpp>
 
 #endif /* SDD_QT_HPP */
