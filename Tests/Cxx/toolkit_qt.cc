@@ -120,6 +120,29 @@ void every_format_has_the_same_colours()
     CHECK_EQUAL(images(), 0);
 }
 
+// ---- settings
+
+// Whether a downloader with the proxy fetches a name that nothing but a proxy can look up.
+bool fetches_by(const QNetworkProxy &proxy)
+{
+    sdd::downloader_config config;
+    config.network = sdd::qt::to_network_options(proxy);
+    sdd::downloader own(config);
+    return own.submit_wait("http://unknown.invalid/file/plain.png").has_value();
+}
+
+void a_proxy_of_qt_is_used()
+{
+    const QUrl server = file("plain.png");
+    const auto port = static_cast<quint16>(server.port());
+    CHECK(!fetches_by(QNetworkProxy::NoProxy));
+    CHECK(fetches_by(QNetworkProxy(QNetworkProxy::HttpProxy, server.host(), port)));
+    const QNetworkProxy socks(QNetworkProxy::Socks5Proxy, QStringLiteral("::1"), 1080, QStringLiteral("a@b"),
+                              QStringLiteral("c:d/e"));
+    CHECK(sdd::qt::to_network_options(socks).proxy == "socks5h://a%40b:c:d%2Fe@[::1]:1080");
+    CHECK_EQUAL(sdd::qt::to_network_options(QNetworkProxy::DefaultProxy).proxy_mode, SDD_PROXY_ENVIRONMENT);
+}
+
 // ---- one picture
 
 void a_picture_shows_previews()
@@ -459,6 +482,7 @@ int main(int argc, char **argv)
     RUN(a_qimage_shares_pixels);
     RUN(a_qpixmap_shares_pixels);
     RUN(every_format_has_the_same_colours);
+    RUN(a_proxy_of_qt_is_used);
     RUN(a_picture_shows_previews);
     RUN(a_wish_has_settings_of_a_request);
     RUN(a_dead_loader_is_a_failure);

@@ -3,9 +3,10 @@
  * a widget, coders over Qt's image plugins, and QImage and QPixmap over the pixels of libsdd.
  *
  * Header only, C++17: it needs Qt Gui and libsdd, and sdd.hpp does not include it. The image
- * provider is there with Qt Quick, the widget with Qt Widgets: where QT_QUICK_LIB and
- * QT_WIDGETS_LIB are defined, as Qt's CMake targets and .pc files do. The classes have no Q_OBJECT,
- * since moc does not run on installed headers: functions take the place of new signals.
+ * provider is there with Qt Quick, the widget with Qt Widgets, proxies with Qt Network: where
+ * QT_QUICK_LIB, QT_WIDGETS_LIB and QT_NETWORK_LIB are defined, as Qt's CMake targets and .pc files
+ * do. The classes have no Q_OBJECT, since moc does not run on installed headers: functions take the
+ * place of new signals.
  *
  *     QQmlApplicationEngine engine;
  *     engine.addImageProvider("sdd", new sdd::qt::image_provider);   // C++
@@ -36,6 +37,9 @@
 #include <QThread>
 #include <QUrl>
 #include <unordered_map>
+#ifdef QT_NETWORK_LIB
+#include <QNetworkProxy>
+#endif
 
 SDD_CPP_BEGIN
 namespace qt {
@@ -98,6 +102,31 @@ public:
                 [handle = of.get()] { (void)sdd_downloader_dispatch(handle, 32, nullptr); });
     }
 };
+
+#ifdef QT_NETWORK_LIB
+/** The network settings for a proxy: DefaultProxy is that of the environment, NoProxy is none, as
+    the caching proxies of FTP are. A SOCKS5 proxy looks names up unless it lacks the capability. */
+inline network_options to_network_options(const QNetworkProxy &proxy) {
+    network_options made;
+    const QNetworkProxy::ProxyType type = proxy.type();
+    if (type == QNetworkProxy::DefaultProxy) return made;
+    if (type == QNetworkProxy::NoProxy || type == QNetworkProxy::FtpCachingProxy) {
+        made.proxy_mode = SDD_PROXY_NONE;
+        return made;
+    }
+    QUrl url;
+    const bool looks_up = proxy.capabilities().testFlag(QNetworkProxy::HostNameLookupCapability);
+    url.setScheme(QLatin1String(type != QNetworkProxy::Socks5Proxy ? "http"
+                                : looks_up                         ? "socks5h"
+                                                                   : "socks5"));
+    url.setHost(proxy.hostName());
+    url.setPort(proxy.port());
+    url.setUserName(proxy.user());
+    url.setPassword(proxy.password());
+    made.proxy = url.toEncoded().toStdString();
+    return made;
+}
+#endif
 
 /* ---------------------------------------------------------------------------------------- loads */
 
