@@ -260,7 +260,9 @@ void plugins_of_qt_decode()
         if (!loaded) FAIL("%s: %s", format, loaded.error().what());
         CHECK(sdd::qt::to_image(loaded->image).convertToFormat(QImage::Format_RGB32) == drawn);
         const sdd_image_format expected =
-            QByteArray(format) == "bmp" ? SDD_IMAGE_FORMAT_BMP : SDD_IMAGE_FORMAT_APPLICATION;
+            QByteArray(format) == "bmp"   ? SDD_IMAGE_FORMAT_BMP
+            : QByteArray(format) == "ico" ? SDD_IMAGE_FORMAT_ICO
+                                          : SDD_IMAGE_FORMAT_APPLICATION;
         CHECK_EQUAL(loaded->image.info().format, expected);
     }
     CHECK(decoded_by_plugins(encoded(drawn, "png"), QImageReader::supportedImageFormats())->image.info().format ==

@@ -96,7 +96,8 @@ public:
             { "avif", SDD_IMAGE_FORMAT_AVIF }, { "heif", SDD_IMAGE_FORMAT_HEIF },
             { "heic", SDD_IMAGE_FORMAT_HEIF }, { "tiff", SDD_IMAGE_FORMAT_TIFF },
             { "tif", SDD_IMAGE_FORMAT_TIFF },  { "bmp", SDD_IMAGE_FORMAT_BMP },
-            { "svg", SDD_IMAGE_FORMAT_SVG },   { "jxl", SDD_IMAGE_FORMAT_JXL }
+            { "svg", SDD_IMAGE_FORMAT_SVG },   { "jxl", SDD_IMAGE_FORMAT_JXL },
+            { "ico", SDD_IMAGE_FORMAT_ICO },   { "cur", SDD_IMAGE_FORMAT_ICO }
         };
         const auto found = known.find(format_);
         return found != known.end() ? found->second : SDD_IMAGE_FORMAT_APPLICATION;
