@@ -3,6 +3,8 @@
 #include "record.h"
 #include "server.h"
 
+#include <dlfcn.h>
+
 enum { PREFACE = 24, FRAME = 9, HEADERS = 1, PRIORITY = 2, SETTINGS = 4, PING = 6, HAS_PRIORITY = 0x20, IS_PADDED = 8 };
 
 static void read_all(int descriptor, uint8_t *bytes, size_t size)
@@ -96,4 +98,19 @@ CASE(x17_a_stream_has_the_weight_of_its_priority)
     close(listener);
 }
 
-int main(void) { return run_cases(); }
+/* libnghttp2 of Debian 13, 1.64, sends weights; that of sid, 1.70, does not any more, since RFC 9113 has deprecated
+   them. */
+static int weights_are_sent(void)
+{
+    typedef struct { int age, version; } information;
+    information *(*ask)(int) = NULL;
+    *(void **)&ask = dlsym(RTLD_DEFAULT, "nghttp2_version");
+    return ask == NULL || ask(0) == NULL || ask(0)->version < 0x014600;
+}
+
+int main(void)
+{
+    if (weights_are_sent()) return run_cases();
+    puts("skip: libnghttp2 sends no weights");
+    return 0;
+}
