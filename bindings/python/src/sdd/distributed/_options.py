@@ -18,12 +18,13 @@ InputFormat = Literal["txt", "csv", "tsv", "json", "jsonl", "parquet"]
 EncodeFormat = Literal["jpg", "png"]
 IncrementalMode = Literal["incremental", "overwrite"]
 
-_CHOICES: dict[str, tuple[str, ...]] = {
+CHOICES: dict[str, tuple[str, ...]] = {
     "resize_mode": get_args(ResizeMode), "output_format": get_args(OutputFormat),
     "input_format": get_args(InputFormat), "encode_format": get_args(EncodeFormat),
     "incremental_mode": get_args(IncrementalMode),
 }  # fmt: skip
 _TEXTS = ("url_list", "output_folder", "url_col")
+_PATHS = ("url_list", "output_folder")
 _OPTIONAL_TEXTS = ("caption_col", "compute_hash", "user_agent_token")
 _LISTS = ("save_additional_columns", "disallowed_header_directives", "verify_hash")
 _LEAST = {
@@ -43,13 +44,14 @@ _FORM = ("image_size", "resize_mode", "resize_only_if_bigger", "encode_quality",
          "max_image_area", "max_aspect_ratio", "keep_orientation", "lenient", "error_columns")  # fmt: skip
 
 NOT_SUPPORTED: dict[str, tuple[Any, str]] = {
-    "upscale_interpolation": ("lanczos", "pictures are enlarged by bilinear interpolation"),
-    "downscale_interpolation": ("area", "pictures are scaled down by area means"),
-    "bbox_col": (None, "faces and other boxes are not blurred"),
-    "enable_wandb": (False, "progress goes to the logger sdd.distributed"),
-    "wandb_project": ("img2dataset", "progress goes to the logger sdd.distributed"),
+    "upscale_interpolation": ("lanczos", "leave it out; pictures are enlarged by bilinear interpolation"),
+    "downscale_interpolation": ("area", "leave it out; pictures are scaled down by area means"),
+    "bbox_col": (None, "keep the column by save_additional_columns, and blur the pictures afterwards"),
+    "enable_wandb": (False, "leave it out, and report what download() gives the function `progress`"),
+    "wandb_project": ("img2dataset", "leave it out, and report what download() gives the function `progress`"),
     "distributor": ("multiprocessing", "call a ShardWorker from the engine: see the examples"),
-    "subjob_size": (1000, "lanes take its place"),
+    "subjob_size": (1000, "leave it out; lanes take its place"),
+    "ignore_ssl_certificate": (False, "name a file with the authorities to trust, as in downloader={'ca_file': FILE}"),
 }
 """Options of img2dataset that this module does not have: the value that is accepted all the same, and why."""
 
@@ -66,44 +68,61 @@ class JobOptions:
     output_folder: str = "images"
     """A folder that all workers see."""
     image_size: int = 256
+    """Pixels of the side that resize_mode says."""
     resize_mode: ResizeMode = "border"
+    """How a picture gets its size."""
     resize_only_if_bigger: bool = False
+    """Keeps the size of small pictures."""
     encode_quality: int = 95
     """Of a JPEG, 1 to 100. A PNG has none."""
     encode_format: EncodeFormat = "jpg"
+    """The format of the pictures that are written."""
     skip_reencode: bool = False
     """Keeps the bytes of pictures that are not resized."""
     disable_all_reencoding: bool = False
     """Keeps all bodies as they are, unseen."""
     output_format: OutputFormat = "files"
+    """Folders of files, tar files, Parquet files, or the statistics alone."""
     input_format: InputFormat = "txt"
     """A file may also be packed, and end with ".gz"; not Parquet."""
     url_col: str = "url"
+    """The column with the URLs."""
     caption_col: str | None = None
+    """The column with the captions."""
     save_additional_columns: tuple[str, ...] = ()
+    """Further columns of the list that the output has."""
     number_sample_per_shard: int = 10000
+    """Most URLs of a shard."""
     oom_shard_count: int = 5
     """Digits of a shard's number in names of files."""
     processes_count: int = 1
-    """Processes of `download()`. Engines have workers of their own."""
+    """Processes of this machine. Engines have workers of their own."""
     thread_count: int = 256
     """Transfers at a time in a process."""
     timeout: float = 10
     """Seconds without progress: to connect, to the first byte, and from one byte to the next."""
     retries: int = 0
+    """Further attempts at a URL, after failures that may pass."""
     extract_exif: bool = True
+    """Whether there is a column exif."""
     compute_hash: str | None = "sha256"
+    """The hash of each body, and the name of its column; None for none."""
     verify_hash: tuple[str, ...] = ()
-    """A column and the kind of its hash, such as ("md5", "md5")."""
+    """A column and the kind of its hash, such as ["md5", "md5"]."""
     min_image_size: int = 0
+    """Pictures with a shorter side are refused."""
     max_image_area: float = math.inf
+    """Pictures of more pixels are refused."""
     max_aspect_ratio: float = math.inf
+    """Pictures whose long side is more times the short one are refused."""
     incremental_mode: IncrementalMode = "incremental"
+    """Whether the job goes on, or first removes what there is."""
     max_shard_retry: int = 1
-    """Further attempts of `download()` at a lane whose process died."""
+    """Further attempts at a lane that failed or whose process died; an engine has attempts of its own."""
     user_agent_token: str | None = None
+    """A word that User-Agent has besides."""
     disallowed_header_directives: tuple[str, ...] = ("noai", "noimageai", "noindex", "noimageindex")
-    """Of X-Robots-Tag; () accepts all."""
+    """Of X-Robots-Tag; [] accepts all."""
 
     max_concurrent_per_host: int = 6
     """Transfers at a time to one host, in the whole job."""
@@ -118,6 +137,7 @@ class JobOptions:
     look_ahead: int = 0
     """URLs under way or waiting for a transform, in a lane; 0: twice thread_count."""
     max_body_bytes: int = 64 << 20
+    """Most bytes of a body."""
     keep_orientation: bool = False
     """Whether pictures stay as stored, not turned by their Exif orientation."""
     lenient: bool = False
@@ -125,7 +145,7 @@ class JobOptions:
     error_columns: bool = True
     """Whether the Parquet files have the columns error_class, error_code, error_detail and http_status."""
     downloader: Mapping[str, Any] = field(default_factory=dict)
-    """Further options of `sdd.Downloader`."""
+    """Further options of `sdd.Downloader`, such as {"total_timeout": 60}."""
 
     def __post_init__(self) -> None:
         for name in _LISTS:
@@ -209,13 +229,15 @@ def _plain(value: Any) -> Any:
 
 
 def _check(name: str, value: Any) -> None:
-    if name in _TEXTS or name in _CHOICES:
+    if name in _TEXTS or name in CHOICES:
         if not isinstance(value, str):
             raise TypeError(f"{name} must be a text, not {value!r}")
-        if name in _CHOICES and value not in _CHOICES[name]:
-            raise ValueError(f"{name} is {value!r}; it must be one of {', '.join(_CHOICES[name])}")
+        if name in CHOICES and value not in CHOICES[name]:
+            raise ValueError(f"{name} is {value!r}; it must be one of {', '.join(CHOICES[name])}")
         if not value:
             raise ValueError(f"{name} is empty")
+        if name in _PATHS and "://" in value:
+            raise ValueError(f"{name} is {value!r}, a URL; give a path, for example of the store where it is mounted")
     elif name in _OPTIONAL_TEXTS:
         if value is not None and not isinstance(value, str):
             raise TypeError(f"{name} must be a text or None, not {value!r}")

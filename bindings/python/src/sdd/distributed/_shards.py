@@ -46,6 +46,16 @@ def remove_leftovers(shard: int, options: JobOptions) -> None:
         _remove(left)
 
 
+def remove_leftovers_of(pid: int, options: JobOptions) -> None:
+    """Removes what a process of this machine has left, which is gone."""
+    for left in Path(options.output_folder).glob(f"*{_mark_of(pid)}"):
+        _remove(left)
+
+
+def _mark_of(pid: int) -> str:
+    return f"{_MARK}{socket.gethostname()}-{pid}"
+
+
 def _remove(path: Path) -> None:
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
@@ -133,7 +143,7 @@ class ShardWriter:
         self._bytes = 0
         self._began = time.time()
         folder, name = Path(options.output_folder), shard_name(shard, options)
-        self._mark = f"{_MARK}{socket.gethostname()}-{os.getpid()}"
+        self._mark = _mark_of(os.getpid())
         self._parquet = folder / f"{name}.parquet"
         self._samples: _Samples | None = None
         if options.output_format == "webdataset":

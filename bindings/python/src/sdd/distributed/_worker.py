@@ -12,7 +12,8 @@ from ._options import JobOptions
 from ._pictures import convert
 from ._plan import load_plan
 from ._process import downloader_of_process
-from ._report import ShardReport
+from ._progress import Tally
+from ._report import JobReport, ShardReport
 from ._shards import ShardWriter, is_done, remove_leftovers, stats_file
 
 _NO_URL = Failure("failed_to_download", "RequestError", "INVALID_URL", "", 0, "The row has no URL.")
@@ -32,25 +33,33 @@ class ShardWorker:
         self.options = options
 
     def __call__(self, lane: int) -> list[ShardReport]:
-        plan = load_plan(self.options)
-        shards = plan.shards_of(lane)
-        with plan.locked(lane):
-            todo = [shard for shard in shards if not is_done(shard, self.options)]
-            for shard in todo:
-                remove_leftovers(shard, self.options)
-            if todo:
-                _Lane(self.options, (ShardWriter(plan, shard, self.options) for shard in todo)).run()
-        return [ShardReport.read(stats_file(shard, self.options)) for shard in shards]
+        return make_lane(self.options, lane)
 
     def __repr__(self) -> str:
         return f"ShardWorker({self.options.url_list!r} -> {self.options.output_folder!r})"
 
 
+def make_lane(options: JobOptions, lane: int, tally: Tally | None = None) -> list[ShardReport]:
+    """Makes what is not done of a lane. Rows are counted as they end, with those of shards that are done."""
+    plan = load_plan(options)
+    shards = plan.shards_of(lane)
+    with plan.locked(lane):
+        todo = [shard for shard in shards if not is_done(shard, options)]
+        if tally:
+            done = set(shards).difference(todo)
+            tally.add(JobReport.of(ShardReport.read(stats_file(shard, options)) for shard in done))
+        for shard in todo:
+            remove_leftovers(shard, options)
+        if todo:
+            _Lane(options, (ShardWriter(plan, shard, options) for shard in todo), tally).run()
+    return [ShardReport.read(stats_file(shard, options)) for shard in shards]
+
+
 class _Lane:
     """Several threads take bodies from one batch, make pictures of them, and write these, one at a time."""
 
-    def __init__(self, options: JobOptions, shards: Iterator[ShardWriter]) -> None:
-        self._options, self._shards = options, shards
+    def __init__(self, options: JobOptions, shards: Iterator[ShardWriter], tally: Tally | None) -> None:
+        self._options, self._shards, self._tally = options, shards, tally
         self._downloader = downloader_of_process(options)
         self._directives = frozenset(text.strip().lower() for text in options.disallowed_header_directives)
         self._look_ahead = options.look_ahead or 2 * options.thread_count
@@ -111,7 +120,7 @@ class _Lane:
                     self._current = None
                 url = shard.urls[row]
                 if url is None or not _is_text(url):
-                    self._end(shard, shard.fail(row, _NO_URL))
+                    self._fail(shard, row, _NO_URL)
                     continue
             self._given[index] = shard, row
             index += 1
@@ -155,10 +164,17 @@ class _Lane:
         except Exception as error:
             failure = failure_of(error, status, item.http_status)
             with self._write:
-                self._end(shard, shard.fail(row, failure))
+                self._fail(shard, row, failure)
         else:
             with self._write:
+                if self._tally:
+                    self._tally.count_row(body_bytes=len(body))
                 self._end(shard, shard.succeed(row, picture, len(body)))
+
+    def _fail(self, shard: ShardWriter, row: int, failure: Failure) -> None:
+        if self._tally:
+            self._tally.count_row(is_failed=True)
+        self._end(shard, shard.fail(row, failure))
 
     def _end(self, shard: ShardWriter, is_complete: bool) -> None:
         if is_complete:
