@@ -3,45 +3,14 @@
 import ctypes
 import re
 import struct
-from dataclasses import dataclass, field
 
-import frames as f
-from server import GOOD_BODY
-
-# Verdicts, see `suite.judge`.
-GOOD, TOLD, FAILS, FLOOD = "good", "told", "fails", "flood"
-CUT = "SDD_ERROR_TRUNCATED_BODY"
-LOST = "SDD_ERROR_CONNECTION_LOST"
-RULES = "SDD_ERROR_PROTOCOL"
-TIMEOUT = "SDD_ERROR_TIMEOUT"
-HEADERS = "SDD_ERROR_HEADERS_TOO_LARGE"
-BROKEN = (CUT, LOST, RULES)
+from HTTP2 import frames as f
+from HTTP2.server import GOOD_BODY
+from HTTP2.verdicts import BROKEN, FAILS, FLOOD, GOOD, HEADERS, LOST, RULES, TIMEOUT, TOLD, Case
 
 _curl = ctypes.CDLL("libcurl.so.4")
 _curl.curl_version.restype = ctypes.c_char_p
 LIBCURL = tuple(map(int, re.match(r"libcurl/(\d+)\.(\d+)", _curl.curl_version().decode()).groups()))
-
-
-@dataclass
-class Case:
-    name: str
-    script: object
-    verdicts: tuple
-    body: bytes = GOOD_BODY
-    errors: tuple = ()
-    detail: int | None = None
-    hostile: int = 1
-    greeting: bytes | None = None
-    options: str = ""
-    config: str = ""
-    # Numbers of requests of which the server must have seen one at the end of the hostile request; (): not checked.
-    requests: tuple = ()
-    reads_body: bool = False
-    group: str = ""
-    in_flight: int = 1
-    memory: int = 96 << 10
-    settings: dict = field(default_factory=dict)
-
 
 CASES = []
 

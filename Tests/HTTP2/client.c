@@ -9,7 +9,7 @@
 #include <sdd/sdd.h>
 
 static const char usage[] =
-    "make [max_body=N] [attempts=N] [requests=N] [cache=FOLDER]   makes the downloader\n"
+    "make [max_body=N] [attempts=N] [requests=N] [cache=FOLDER] [http3]   makes the downloader\n"
     "get TAG URL [post] [total=MS] [stall=MS] [picture] [http_cache]\n"
     "cancel TAG\n"
     "memory                    tells the most resident memory so far, in KiB\n"
@@ -37,10 +37,11 @@ static void ended(const sdd_result *result, void *tag)
     for (size_t i = 0; i < count; i++) sum = (sum ^ bytes[i]) * 1099511628211u;
     int unproven = result->metrics->end_unproven;
     printf("end %s error=%s code=%d detail=%d status=%d curl=%d bytes=%zu sum=%016" PRIx64
-           " unproven=%d attempts=%d origin=%d image=%d message=%s\n",
+           " unproven=%d attempts=%d origin=%d image=%d version=%d fields=%zu message=%s\n",
            (char *)tag, sdd_status_name(result->failure.status), result->failure.status, result->failure.detail,
            result->failure.http_status, result->failure.curl_code, count, sum, unproven, result->metrics->attempts,
-           result->origin, result->image != NULL, result->failure.message);
+           result->origin, result->image != NULL, result->metrics->http_version,
+           sdd_response_header_count(result->response), result->failure.message);
     fflush(stdout);
 }
 
@@ -71,7 +72,12 @@ static void make(const char *line)
         if (sdd_cache_create(&cache_config, &cache) != SDD_OK) exit(3);
         config.cache = cache;
     }
-    if (sdd_downloader_create(&config, &downloader) != SDD_OK) exit(3);
+    if (strstr(line, " http3")) network.http_version = SDD_HTTP_3;
+    sdd_status status = sdd_downloader_create(&config, &downloader);
+    if (status != SDD_OK) {
+        fprintf(stderr, "no downloader: %s\n", sdd_last_error_message());
+        exit(status == SDD_ERROR_UNSUPPORTED ? 4 : 3);
+    }
     puts("made");
 }
 

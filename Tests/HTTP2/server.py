@@ -7,7 +7,7 @@ import struct
 import threading
 import time
 
-import frames
+from HTTP2 import frames
 
 
 class Gone(Exception):

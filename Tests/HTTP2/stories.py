@@ -6,9 +6,9 @@ import socket
 import tempfile
 import threading
 
-import frames as f
-from cases import LIBCURL
-from server import Server, good
+from HTTP2 import frames as f
+from HTTP2.cases import LIBCURL
+from HTTP2.server import Server, good
 
 FRESH = ("cache-control", "max-age=3600")
 PICTURE = "Tests/Fixtures/png/rgb8.png"

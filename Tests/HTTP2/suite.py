@@ -10,137 +10,19 @@ server; and that the downloader could be destroyed.
 
 import concurrent.futures
 import os
-import re
-import subprocess
 import sys
 import threading
 import time
 
-import frames
-from cases import CASES, FAILS, FLOOD, GOOD, TOLD
-from server import GOOD_BODY, Server, good
-from stories import STORIES
+from HTTP2.cases import CASES
+from HTTP2.client import Client, is_right
+from HTTP2.server import GOOD_BODY, Server, good
+from HTTP2.stories import STORIES
+from HTTP2.verdicts import judge
 
 LONG = os.environ.get("SDD_TEST_LONG") == "1"
 # Cases that run at a time.
 JOBS = int(os.environ.get("SDD_TEST_JOBS", 4))
-FLOOD_DETAIL = 300701
-# Verdicts need only some limit, because a machine under load is slow.
-PATIENCE = 120
-
-
-def fnv(body):
-    """Returns the hash that the client computes. It is slow, so of long bodies only the size is compared."""
-    value = 1469598103934665603
-    for byte in body:
-        value = (value ^ byte) * 1099511628211 & 0xFFFFFFFFFFFFFFFF
-    return f"{value:016x}"
-
-
-class Client:
-    def __init__(self, program):
-        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.lines, self.ends = [], {}
-        self.changed = threading.Condition()
-        self.is_over = False
-        threading.Thread(target=self._read, daemon=True).start()
-
-    def _read(self):
-        for line in self.process.stdout:
-            with self.changed:
-                words = line.rstrip("\n")
-                if words.startswith("end "):
-                    end = dict(re.findall(r"(\w+)=(\S*)", words.split(" message=")[0]))
-                    end["message"] = words.split(" message=", 1)[1]
-                    self.ends[words.split()[1]] = end
-                else:
-                    self.lines.append(words)
-                self.changed.notify_all()
-        with self.changed:
-            self.is_over = True
-            self.changed.notify_all()
-
-    def tell(self, line):
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-
-    def _wait(self, condition):
-        with self.changed:
-            self.changed.wait_for(lambda: self.is_over or condition(), PATIENCE)
-            return condition()
-
-    def end(self, tag):
-        self._wait(lambda: tag in self.ends)
-        return self.ends.get(tag)
-
-    def number(self, word):
-        """Returns the number of the client's answer "WORD NUMBER"."""
-        def found():
-            return next((line for line in self.lines if line.startswith(word + " ")), None)
-        self._wait(found)
-        line = found()
-        if line is None:
-            return None
-        self.lines.remove(line)
-        return int(line.split()[1])
-
-    def finish(self):
-        if not self.process.stdin.closed:
-            self.process.stdin.close()
-        try:
-            return self.process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            return "it did not end"
-
-
-def is_right(end, body):
-    right = end["error"] == "SDD_OK" and int(end["bytes"]) == len(body)
-    return right and (len(body) > 100000 or end["sum"] == fnv(body))
-
-
-def reads_no_more(server):
-    """Whether the client has cut the flood off or reads no more of it: it does not read a connection that no transfer
-    uses, and once the system's buffers are full the server can send nothing."""
-    end = time.monotonic() + PATIENCE
-    unchanged, before = 0, -1
-    while time.monotonic() < end:
-        if server.was_cut_off.wait(0.5):
-            return True
-        if server.outlasted.is_set():
-            return False
-        unchanged = unchanged + 1 if server.flooded == before else 0
-        before = server.flooded
-        if unchanged == 10:
-            return True
-    return False
-
-
-def judge(case, end, server):
-    """Returns the fault in the end of the hostile request, or None."""
-    if end is None:
-        return "never ended"
-    failed = end["error"] != "SDD_OK"
-    if failed and not end["message"]:
-        return "an error without a message"
-    if failed and end["unproven"] != "0":
-        return "an error is marked as a body without a proven end"
-    if FLOOD in case.verdicts and failed and int(end["detail"]) == FLOOD_DETAIL:
-        return None if server.was_cut_off.wait(PATIENCE) else "the flood was not cut off"
-    if failed and FAILS in case.verdicts:
-        if case.errors and end["error"] not in case.errors:
-            return f"ended with {end['error']}: {end['message']}"
-        if case.detail is not None and int(end["detail"]) != case.detail:
-            return f"ended with the detail {end['detail']}: {end['message']}"
-        return None
-    if failed:
-        return f"failed with {end['error']} ({end['detail']}): {end['message']}"
-    if GOOD in case.verdicts and end["unproven"] == "0" and is_right(end, case.body):
-        return None
-    if TOLD in case.verdicts and end["unproven"] == "1":
-        is_flood = case.group == "flood"
-        return "the flood was not cut off" if is_flood and not reads_no_more(server) else None
-    return f"accepted as good with {end['bytes']} bytes, unproven={end['unproven']}"
 
 
 def run(case, program, certificate):
