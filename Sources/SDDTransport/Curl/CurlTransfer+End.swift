@@ -11,9 +11,7 @@ extension CurlTransfer {
         if isNotProcessed(code) { return refused(code) }
         learnAuthorization()
         learnAlternatives(works: code == CURLE_OK || reader.refusal != nil)
-        if hop.way == .http3, !hop.isConnected, code != CURLE_OK, reader.refusal == nil {
-            return .startsOver(reauthorized(request), because: TransferMessages.leavesHTTP3)
-        }
+        if leavesHTTP3(code) { return .startsOver(reauthorized(request), because: TransferMessages.leavesHTTP3) }
         if mayBeLeftPacked(code) {
             progress.leavesPacked = true
             return .startsOver(reauthorized(request), because: TransferMessages.leavesPacked)
@@ -45,6 +43,9 @@ extension CurlTransfer {
         guard code != CURLE_OK, reader.refusal == nil || hop.hasGivenUp, maySpeakHTTP2,
             easy.number(CURLINFO_HEADER_SIZE) == 0
         else { return false }
+        if hop.way == .http3, hop.hasJoined, hop.repeats == 0, progress.refusals == 0, isLostUnanswered(code) {
+            return true
+        }
         // A request that joined a failing connection is sent again only once, on a new connection.
         if witness.isFlooded || code == CURLE_PARTIAL_FILE {
             return hop.hasJoined && progress.refusals == 0 && request.isIdempotent
@@ -57,6 +58,10 @@ extension CurlTransfer {
         // All of many transfers that lost one connection wait for the new one of the first.
         progress.wantsNewConnection = progress.refusals > 1 || surroundings.news.isFirst(toReplace: hop.port)
         if progress.refusals <= Progress.mostRefusals { return .asksAgain(request) }
+        if hop.way != .usual {
+            learnAlternatives(works: false)
+            return .startsOver(request, because: TransferMessages.leavesHTTP3)
+        }
         var error = TransportError.notProcessed(host: outcome(code).host, times: progress.refusals)
         error.curlCode = Int32(code.rawValue)
         return .ended(end(error))
@@ -140,6 +145,22 @@ extension CurlTransfer {
 // MARK: - HTTP/3
 
 extension CurlTransfer {
+    /// Whether the request starts over by TCP: there is no connection by HTTP/3, or it was of no use. A request that
+    /// joined a connection has met a new one before.
+    private func leavesHTTP3(_ code: CURLcode) -> Bool {
+        guard hop.way != .usual, code != CURLE_OK else { return false }
+        if !hop.isConnected { return hop.way == .http3 && reader.refusal == nil }
+        return isLostUnanswered(code) && !witness.isFlooded
+    }
+
+    /// Whether the connection was lost before a byte of the response, and the request may be sent again. libcurl sends
+    /// a request on a QUIC connection that the server has closed meanwhile, and fails.
+    private func isLostUnanswered(_ code: CURLcode) -> Bool {
+        guard hop.isUnanswered, request.isIdempotent else { return false }
+        if reader.refusal != nil { return hop.hasGivenUp }
+        return [CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_HTTP3].contains(code)
+    }
+
     /// Remembers what the hop says about HTTP/3 at its origin.
     /// - Parameter works: The connection did what it should.
     private func learnAlternatives(works: Bool) {

@@ -84,7 +84,10 @@ extension ConnectionWitness {
             stream = number(in: line, after: "Using Stream ID: ")
         } else if begins(line, with: "[HTTP/2] ["), contains("] OPENED stream ", line) {
             stream = number(in: line, after: "[HTTP/2] [")
-        } else if begins(line, with: "REFUSED_STREAM") {
+        } else if begins(line, with: "REFUSED_STREAM")
+            || begins(line, with: "HTTP/") && contains(" refused by server", line)
+        {
+            // libcurl has the second form on connections that have served others: 8.23.
             hasHeardRefusal = true
         } else if begins(line, with: "recveived GOAWAY") || begins(line, with: "received GOAWAY"),
             let last = number(in: line, after: "last_stream=")

@@ -160,7 +160,9 @@ extension CurlOutcome {
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_SEND_FAIL_REWIND, CURLE_SSL_SHUTDOWN_FAILED:
             (.connectionLost, "The connection to \(host) broke: \(systemDetail).")
         case CURLE_HTTP2_STREAM: (.connectionLost, "\(host) broke off the HTTP/2 stream.")
-        case CURLE_HTTP2, CURLE_HTTP3: (.notHTTP, "\(host) broke the rules of HTTP/2.")
+        // libcurl has this code for a stream that was reset; a broken rule ends the connection, with CURLE_RECV_ERROR.
+        case CURLE_HTTP3: (.connectionLost, "\(host) broke off the HTTP/3 stream.")
+        case CURLE_HTTP2: (.notHTTP, "\(host) broke the rules of HTTP/2.")
         case CURLE_WEIRD_SERVER_REPLY: (.notHTTP, "What \(host) sent is not HTTP.")
         case CURLE_FILESIZE_EXCEEDED:
             (.bodyTooLarge, TransportError.bodyTooLarge(limit: limitOnBody).message)
