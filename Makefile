@@ -51,7 +51,7 @@ CLANG_FORMAT ?= clang-format
 formatted_c = $(shell find Sources coders examples bench tools -name '*.[ch]')
 
 .PHONY: all tool coders install-coders $(CODERS:%=coder-%) test-coders fuzz-coders help install uninstall clean check lint test-swift \
-	test-headers test-c test-cxx test-rust test-python test-bench test-http2 test-caches test-tool test-abi \
+	test-headers test-c test-cxx test-rust test-python test-bench test-http2 test-http3 test-caches test-tool test-abi \
 	test-binders abi-description bindings test-examples debug debug-tsan sanitize sanitize-all \
 	sanitize-swift sanitize-shims sanitize-c-asan sanitize-c-valgrind sanitize-c-tsan sanitize-cxx-asan \
 	sanitize-cxx-tsan sanitize-tool torture coverage fuzz damage soak fault-server \
@@ -248,7 +248,7 @@ swift_share = $(if $(SHARES),--filter "^$$(echo SDDEngineTests 'SDD(Transport|Ba
 
 # The suites of `make check`, those that take long first; and before them what several of them need.
 suites := test-c test-swift test-python test-docs test-tool test-examples test-caches test-cxx test-rust test-coders \
-	test-http2 test-headers test-binders test-abi test-bench
+	test-http2 test-http3 test-headers test-binders test-abi test-bench
 
 check: ## runs all of the following, two at a time; build/suites/ has what they said:
 	Tests/suites.sh lint all debug docs man coders -- bench-programs fault-server -- $(suites)
@@ -301,6 +301,9 @@ test-bench: bench-programs ##   checks that the benchmark notices wrong bytes an
 
 test-http2: all ##   runs hostile HTTP/2 servers; SDD_TEST_LONG=1: the long form
 	Tests/HTTP2/run.sh
+
+test-http3: all ##   runs hostile HTTP/3 servers, where libcurl has HTTP/3; SDD_TEST_LONG=1: the long form
+	Tests/HTTP3/run.sh
 
 test-caches: all fault-server ##   tests caches with many and killed processes, full disks; SDD_TEST_LONG=1: the long form
 	$(with_server) Tests/Caches/run.sh

@@ -84,6 +84,9 @@ if ! grep -qs '^ID=ubuntu' /etc/os-release; then      # it opens each page; Ubun
     need chromium-driver has chromedriver
     need python3-selenium /usr/bin/python3 -c 'import selenium'
 fi
+if apt-cache depends libcurl4t64 2>/dev/null | grep -q ngtcp2; then # hostile servers, where libcurl has HTTP/3
+    need python3-aioquic python3_with aioquic
+fi
 need python3-aiohttp python3_with aiohttp            # what the guides begin with
 need libstb-dev pkg-config --exists stb
 need libsoup-3.0-dev pkg-config --exists libsoup-3.0

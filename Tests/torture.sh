@@ -41,6 +41,7 @@ steps=(
     "coders, fuzzing|7200|make -s fuzz-coders FUZZ_SECONDS=$(times 120)"
     "caches|3000|Tests/Caches/run.sh killed together spaces clock versions mixed faults resumed slow"
     "hostile HTTP/2|3600|make -s test-http2"
+    "hostile HTTP/3|3600|make -s test-http3"
     "programs in C|3600|SDD_RANDOM_SECONDS=5 SDD_TEST_SECONDS=1800 Tests/C/run.sh plain"
     "programs in C, TSan|5400|SDD_RANDOM_SECONDS=5 SDD_TEST_SECONDS=1800 Tests/C/run.sh tsan"
     "programs in C, ASan|3600|SDD_RANDOM_SECONDS=5 SDD_TEST_SECONDS=1800 Tests/C/run.sh asan"
