@@ -149,7 +149,9 @@ extension CurlTransfer {
     /// joined a connection has met a new one before.
     private func leavesHTTP3(_ code: CURLcode) -> Bool {
         guard hop.way != .usual, code != CURLE_OK else { return false }
-        if !hop.isConnected { return hop.way == .http3 && reader.refusal == nil }
+        if !hop.isConnected {
+            return hop.way == .http3 && reader.refusal == nil && (request.isIdempotent || !hop.isUnanswered)
+        }
         return isLostUnanswered(code) && !witness.isFlooded
     }
 

@@ -154,6 +154,8 @@ extension CurlTransfer.Hop {
     mutating func openSocket(
         _ address: UnsafeMutablePointer<curl_sockaddr>, for url: String, in surroundings: CurlTransfer.Surroundings
     ) -> curl_socket_t {
+        // libcurl has lost a connection, and makes another one.
+        isConnected = false
         let policy = surroundings.options.addressPolicy
         if !policy.allowsEverything, let refusal = policy.refusal(of: address, for: url) {
             refusedAddress = refusal

@@ -184,7 +184,7 @@ extension CurlTransfer {
             }
         }
         witness.connected(localPort: localPort)
-        if !hop.isConnected { hop.hasJoined = easy.number(CURLINFO_NUM_CONNECTS) == 0 }
+        if !hop.isConnected, !hop.isUnanswered { hop.hasJoined = easy.number(CURLINFO_NUM_CONNECTS) == 0 }
         hop.isUnanswered = true
         hop.isConnected = true
         leaveConnection()
