@@ -17,7 +17,7 @@ from HTTP2.server import GOOD_BODY
 from HTTP2.verdicts import BROKEN, FAILS, FLOOD, GOOD, HEADERS, RULES, TIMEOUT, TOLD, Case
 from HTTP3 import frames as f
 from HTTP3.datagrams import BAD_QUIC, NO_QUIC, retry, twice, with_garbage, with_losses
-from HTTP3.server import good, greeting
+from HTTP3.server import PREFERRED_ADDRESS, good, greeting
 
 TRIAL, JOINED, AGAIN = "trial", "joined", "again"
 TCP, QUIC, ANY = (20,), (30,), (20, 30)
@@ -58,6 +58,13 @@ for kind, options in BAD_QUIC.items():
     add(kind, good, GOOD, places=(TRIAL, AGAIN), by=TCP, is_held=False, server=options)
 for kind, mangle in (("each datagram twice", twice), ("garbage between datagrams", with_garbage)):
     add(kind, good, GOOD, places=(TRIAL, JOINED, AGAIN), server={"mangle": mangle})
+add("QUIC from another port", good, FAILS, places=(JOINED,), options="stall=1500", errors=(TIMEOUT,),
+    server=BAD_QUIC["QUIC from another port"])
+# Nobody is there, and libcurl 8.23 loses the connection.
+add("a preferred address", good, GOOD, places=(TRIAL, AGAIN), by=ANY, server={
+    "parameters": PREFERRED_ADDRESS + bytes([127, 0, 0, 1, 0, 9]) + bytes(18) + b"\x08another!" + bytes(16)})
+add("parameters of QUIC that nobody knows", good, GOOD, places=(TRIAL, AGAIN), server={"parameters": b"".join(
+    f.number(27 + 31 * number) + b"\x01x" for number in range(100, 150))})
 for place in (TRIAL, JOINED, AGAIN):
     add("each third datagram lost", good, GOOD, places=(place,), by=ANY, server={"mangle": with_losses()})
 
@@ -85,6 +92,8 @@ for code in f.CODES:
 for code in f.TRANSPORT_CODES:
     add(f"closed at once with {code:#x} of QUIC", good, GOOD, places=(TRIAL, AGAIN), by=TCP,
         server={"greet": closes(code, 0)}, hostile=1000)
+add("closed under 50 bodies", lambda c, s: (c.heard(s, f.head(5000), f.data(PART)), c.close()), FAILS, GOOD,
+    places=(JOINED,), by=ANY, errors=BROKEN, in_flight=50, hostile=1000)
 add("closed while nothing was asked", good, GOOD, places=(AGAIN,))
 add("closed at the request", lambda c, s: c.close(), GOOD, places=(TRIAL, JOINED, AGAIN), by=ANY)
 add("closed at each request", lambda c, s: c.close(), GOOD, places=(TRIAL, JOINED, AGAIN), by=TCP, hostile=1000)
@@ -156,7 +165,7 @@ FAULTS = {
 }
 # RFC 9114 lets a client bear these, or nghttp3 and ngtcp2 do: the response goes on.
 MILD = {"the answer to a path that was not asked for", "CANCEL_PUSH of nothing",
-        "HANDSHAKE_DONE again"}
+        "HANDSHAKE_DONE again", "a field section of no bytes"}
 
 
 def fault(kind, length, before, stays):
@@ -164,6 +173,8 @@ def fault(kind, length, before, stays):
         if before:
             connection.heard(stream, f.head(length), f.data(PART))
         FAULTS[kind](connection, stream)
+        if stays is None:
+            connection.wait(connection.server.was_cut_off, 20)
         if not stays:
             connection.close()
         # A client that bears it gets its response.
@@ -182,6 +193,9 @@ for kind in FAULTS:
     add(f"{kind}, within a body of no length", fault(kind, None, True, True), FAILS, *([TOLD] if mild else []),
         errors=BROKEN, body=PART * 2, places=(TRIAL,))
     add(f"{kind}, within a body, and closed", fault(kind, 5000, True, False), FAILS, errors=BROKEN, places=(TRIAL,))
+    if not mild:
+        # Nothing comes any more that could wake the client; it must find out before its time limit of 15 s.
+        add(f"{kind}, within a body, and silence", fault(kind, 5000, True, None), FAILS, errors=BROKEN, places=(TRIAL,))
 
 
 # ---- a body that ends too early, after each frame, in each way
@@ -212,6 +226,7 @@ ENDS = {
     "closed": lambda c, s: c.close(),
     "closed with an error": lambda c, s: c.close(f.INTERNAL_ERROR),
     "closed by QUIC": lambda c, s: c.close(0, 0),
+    "forgotten": lambda c, s: c.forget(),
     "ended": lambda c, s: c.end(s),
 }
 for length in (None, 5000):

@@ -148,4 +148,7 @@ BAD_QUIC = {
     "a certificate for another host": {"own_certificate": "elsewhere"},
     "a certificate that has expired": {"own_certificate": "expired"},
     "another protocol than h3": {"alpn": "hq-interop"},
+    "datagrams of 100 bytes at most": {"parameters": b"\x03\x02\x40\x64"},
+    "a parameter of QUIC without its end": {"parameters": b"\x0d\x29abc"},
+    "a preferred address of no connection id": {"parameters": b"\x0d\x29" + bytes(41)},
 }

@@ -25,12 +25,19 @@ class Stopped(Exception):
     """Raised when the client takes no more of a stream."""
 
 
+# How QUIC's parameter for the server's other address begins: RFC 9000 section 18.2.
+PREFERRED_ADDRESS = b"\x0d\x31"
+
+
 class Wire(QuicConnection):
     """aioquic's connection, with frames of any bytes in its packets."""
 
-    def __init__(self, **arguments):
+    def __init__(self, parameters=b"", **arguments):
         super().__init__(**arguments)
-        self.raw = []
+        self.raw, self.parameters = [], parameters
+        if parameters.startswith(PREFERRED_ADDRESS):
+            # It has the connection id that is number 1.
+            self._host_cid_seq += 1
 
     def _write_connection_limits(self, builder, space):
         super()._write_connection_limits(builder, space)
@@ -38,6 +45,9 @@ class Wire(QuicConnection):
             # A frame that does not fit leaves by an exception, and waits for the next packet.
             builder.start_frame(self.raw[0][0], capacity=len(self.raw[0])).push_bytes(self.raw[0][1:])
             self.raw.pop(0)
+
+    def _serialize_transport_parameters(self):
+        return super()._serialize_transport_parameters() + self.parameters
 
     def _handle_path_response_frame(self, context, frame_type, buf):
         # aioquic would end the connection over a challenge that is not its own.
@@ -88,6 +98,12 @@ class Connection:
         """Sends frames of QUIC."""
         self.quic.raw += frames
         self._step(0)
+
+    def forget(self):
+        """Sends a stateless reset, as a server does that does not know the connection: RFC 9000 section 10.3."""
+        token = self.quic._host_cids[0].stateless_reset_token
+        self.server.send_raw(b"\x40" + bytes(40) + token, self.address)
+        raise Gone
 
     def reset(self, stream, code):
         """Resets a stream: what was sent before has arrived."""
@@ -248,9 +264,10 @@ class Server:
     place of QUIC: it gets the server, the bytes, and the sender; and `mangle` each that QUIC is to send."""
 
     def __init__(self, certificate, script=good, hostile=1, greet=greeting, datagrams=None, longest_flood=20,
-                 own_certificate=None, alpn="h3", mangle=None, streams=128):
+                 own_certificate=None, alpn="h3", mangle=None, streams=128, parameters=b""):
         self.script, self.hostile, self.greet, self.datagrams = script, hostile, greet, datagrams
         self.longest_flood, self.mangle, self.streams = longest_flood, mangle, streams
+        self.parameters = parameters
         self.is_hostile = self.is_closed = False
         self.requests = self.handshakes = self.arrived = self.flooded = 0
         self.flood_began, self.was_cut_off, self.outlasted = (threading.Event() for _ in range(3))
@@ -356,6 +373,7 @@ class Server:
             if header.packet_type != QuicPacketType.INITIAL or len(data) < 1200:
                 return
             quic = Wire(
+                parameters=self.parameters if self.is_hostile else b"",
                 configuration=self.configuration if self.is_hostile else self.good_configuration,
                 original_destination_connection_id=original or header.destination_cid,
                 retry_source_connection_id=retried)

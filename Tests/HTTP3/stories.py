@@ -65,6 +65,23 @@ def cancelled_under_a_flood(client, certificate):
     return wrong
 
 
+def cancelled_while_nothing_answers(client, certificate):
+    server = Server(certificate, datagrams=lambda *_: server.flood_began.set())
+    wrong = lead(AGAIN, client, server)
+    server.is_hostile = True
+    client.tell(f"get a {server.url('/a')}")
+    server.flood_began.wait(60)
+    client.tell("cancel a")
+    client.tell(f"get b {server.url('/b')}")
+    ends = [client.end(tag) for tag in "ab"]
+    if ends[0] is None or ends[0]["error"] != "SDD_ERROR_CANCELLED":
+        wrong.append(f"the request ended with {ends[0]}")
+    if ends[1] is None or not is_right(ends[1], GOOD_BODY) or ends[1]["version"] != "20":
+        wrong.append(f"the next one ended with {ends[1]}")
+    server.close()
+    return wrong
+
+
 def silence_leads_to_tcp(client, certificate):
     """After a connection has become silent, the host is asked over TCP, and no more by HTTP/3."""
     server, wrong = _joined(client, certificate, lambda c, s: c.cut())
@@ -162,7 +179,8 @@ def a_picture_without_its_end(client, certificate):
 
 
 STORIES = [
-    destroyed_under_a_flood, cancelled_under_a_flood, silence_leads_to_tcp,
+    destroyed_under_a_flood, cancelled_under_a_flood, cancelled_while_nothing_answers,
+    silence_leads_to_tcp,
     a_connection_that_many_lose_is_replaced_once, an_offer_that_is_taken_back_is_not_followed, bytes_without_a_length,
     bytes_of_a_reset_stream, a_picture_without_a_length, a_picture_without_its_end,
 ]
