@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
 
 from .._config import downloader_config
+from .._constants import VERSION_MAJOR, VERSION_MINOR
 from .._options import DownloaderOptions
 from .._plans import names_of
 
@@ -210,7 +211,7 @@ class JobOptions:
     def downloader_options(self) -> DownloaderOptions:
         """The options of the one downloader of a process."""
         token = f"; {self.user_agent_token}" if self.user_agent_token else ""
-        agent = f"Mozilla/5.0 (compatible; libsdd/0.3{token})"
+        agent = f"Mozilla/5.0 (compatible; libsdd/{VERSION_MAJOR}.{VERSION_MINOR}{token})"
         made: dict[str, Any] = {
             "max_concurrent_downloads": self.thread_count, "max_concurrent_per_host": self.max_concurrent_per_host,
             "min_host_interval": self.min_host_interval, "connect_timeout": self.timeout,
