@@ -13,6 +13,7 @@ from conftest import LIMIT, Run, Server, in_thread, run_script
 
 import sdd
 from sdd._events import EventQueue
+from sdd._interrupts import Lock
 from sdd._pump import Pump
 from sdd._waiters import ThreadWaiter
 
@@ -89,8 +90,7 @@ def test_alarms_at_any_moment(seed: int) -> None:
 
 
 # Raises an exception in the main thread at each line of the package, one in each round, while the main thread, whose
-# own load does not begin, takes the ends of other threads' loads. Lines of `with` are left out: Python does not call
-# signal handlers while it enters or leaves such a block.
+# own load does not begin, takes the ends of other threads' loads.
 AT_EACH_LINE = """
 import linecache, os, sys, threading
 import sdd
@@ -111,11 +111,10 @@ class Countdown:
     def __call__(self, frame, event, argument):
         if frame.f_code.co_filename not in FILES:
             return None
-        line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
-        if event == "line" and self.where is None and not line.startswith("with "):
+        if event == "line" and self.where is None:
             self.lines -= 1
             if self.lines == 0:
-                self.where = frame.f_code.co_name, line
+                self.where = frame.f_code.co_name, linecache.getline(frame.f_code.co_filename, frame.f_lineno)
                 raise Alarm
         return self
 
@@ -186,6 +185,37 @@ def raising_once(function: Callable[..., Any], raised: list[Alarm], after: bool)
         return value
 
     return called
+
+
+class InterruptedLock:
+    """A lock of which one method is interrupted: after its work, as signal handlers are called."""
+
+    def __init__(self, name: str) -> None:
+        self._lock, self._name = threading.RLock(), name
+
+    def acquire(self) -> None:
+        self._lock.acquire()
+        self._interrupt("acquire")
+
+    def release(self) -> None:
+        self._lock.release()
+        self._interrupt("release")
+
+    def _interrupt(self, name: str) -> None:
+        if name == self._name:
+            self._name = ""
+            raise Alarm
+
+
+@pytest.mark.parametrize("name", ["acquire", "release"])
+def test_a_lock_is_given_back(name: str) -> None:
+    lock = Lock()
+    setattr(lock, "_lock", InterruptedLock(name))
+    with pytest.raises(Alarm):
+        lock.held(lambda: None)
+    thread, outcomes = in_thread(lambda: lock.held(lambda: "free"))
+    thread.join(LIMIT)
+    assert not thread.is_alive() and outcomes == ["free"]
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,6 +11,7 @@ from ._downloader import Downloader
 from ._fork import generation
 from ._help import takes
 from ._image import Image
+from ._interrupts import Lock
 from ._items import PictureItem, RowItem
 from ._loader import Loader
 from ._previews import Previews
@@ -32,16 +32,18 @@ class _Default:
     def __init__(self) -> None:
         self._generation = -1
         self._loader: Loader | None = None
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def get(self) -> Loader:
         if self._generation != generation():
             # The lock may be held by a thread of the parent, which the child lacks.
-            self._lock, self._loader, self._generation = threading.Lock(), None, generation()
-        with self._lock:
-            if self._loader is None or self._loader.closed:
-                self._loader = Loader(cache=Cache.shared())
-            return self._loader
+            self._lock, self._loader, self._generation = Lock(), None, generation()
+        return self._lock.held(self._open_one)
+
+    def _open_one(self) -> Loader:
+        if self._loader is None or self._loader.closed:
+            self._loader = Loader(cache=Cache.shared())
+        return self._loader
 
 
 _default = _Default()

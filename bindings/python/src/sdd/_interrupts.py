@@ -7,8 +7,12 @@ exception is raised after it.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
+from typing import TypeVar
+
+Value = TypeVar("Value")
 
 _ATTEMPTS = 100
 """Each exception needs one. Work that fails by itself ends after them."""
@@ -46,6 +50,41 @@ def in_any_case(work: Callable[..., object], *arguments: object) -> None:
                     last = error
     if last is not None:
         raise last
+
+
+class Lock:
+    """A lock that an exception out of a signal handler cannot leave locked.
+
+    `with` does: from Python 3.14 on, a handler may be called when `__enter__` has acquired a lock, and the block has not
+    begun yet. Then no other thread would ever get it.
+    """
+
+    __slots__ = ("_lock",)
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()  # which knows its thread
+
+    def held(self, work: Callable[..., Value], *arguments: object) -> Value:
+        """Calls `work`, and no other thread's meanwhile."""
+        try:
+            self._lock.acquire()
+            value = work(*arguments)
+            self._lock.release()
+            return value
+        except BaseException:
+            try:
+                in_any_case(self._give_back)
+            finally:  # another handler may have raised an exception before the call
+                self._give_back()
+            raise
+
+    def _give_back(self) -> None:
+        """Releases it, if this thread has it."""
+        try:
+            while True:
+                self._lock.release()
+        except RuntimeError:
+            pass
 
 
 class Bell:

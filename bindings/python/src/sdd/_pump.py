@@ -18,7 +18,7 @@ from . import _constants as c
 from ._errors import ClosedError, RequestCancelled, call_error, check
 from ._events import Event, EventQueue
 from ._fork import check_generation, generation
-from ._interrupts import in_any_case
+from ._interrupts import Lock, in_any_case
 from ._loops import Watch
 from ._native import ffi, lib, text
 from ._plans import Plan
@@ -140,7 +140,7 @@ class Pump:
         self._signal = Signal(lib.sdd_downloader_event_fd(self.handle))
         self.is_closed = False
         self._requests: dict[int, _Request] = {}
-        self._lock = threading.Lock()
+        self._lock = Lock()
         """Held while requests are submitted and events are taken, so that no end overtakes its token."""
         self._leader: dict[str, int] = {}
         """The plain thread that polls for all others: {"thread": its identity}, or nothing."""
@@ -161,18 +161,20 @@ class Pump:
     def _submit(self, submit: Submit, plan: Plan, url: str, bits: int, waiter: Waiter, make: Make,
                 listener: Listener) -> int:  # fmt: skip
         memory = c_text(url, "url") if plan.has_url else ffi.NULL
+        return self._lock.held(self._submit_now, submit, plan, memory, bits, _Request(waiter, make, listener))
+
+    def _submit_now(self, submit: Submit, plan: Plan, url: Any, bits: int, waiting: _Request) -> int:
+        if self.is_closed:
+            raise ClosedError("The loader or downloader is closed.", status=c.ERROR_CLOSED)
         request = plan.c
-        with self._lock:
-            if self.is_closed:
-                raise ClosedError("The loader or downloader is closed.", status=c.ERROR_CLOSED)
-            if plan.has_url:
-                request.url = memory
-                request.options = plan.bits | bits
-            token = submit(request)
-            if token:
-                self._requests[token] = _Request(waiter, make, listener)
-                return token
-            raise call_error()
+        if plan.has_url:
+            request.url = url
+            request.options = plan.bits | bits
+        token = submit(request)
+        if token:
+            self._requests[token] = waiting
+            return token
+        raise call_error()
 
     async def run(self, submit: Submit, plan: Plan, url: str, bits: int, make: Callable[[Any], Value],
                   listener: Listener) -> Value:  # fmt: skip
@@ -295,7 +297,7 @@ class Pump:
 
     def _hand_out(self, loop: Any, actions: deque[tuple[bool, Action]]) -> None:
         """Takes events and does what follows from them. Can be called again, with the same actions, if it fails."""
-        self._take_events(actions)
+        self._lock.held(self._take_events, actions)
         # Without the lock, since functions of the application may use this downloader.
         while actions:
             is_end, action = actions[0]
@@ -308,14 +310,13 @@ class Pump:
             self._nudge.send()
 
     def _take_events(self, actions: deque[tuple[bool, Action]]) -> None:
-        with self._lock:
-            if self.is_closed:
-                return
-            # The last time finds none, unless they come without end: then the descriptor stays readable.
-            for _ in range(_TAKINGS):
-                if not self._events.take():
-                    break
-                self._take_actions(actions)
+        if self.is_closed:
+            return
+        # The last time finds none, unless they come without end: then the descriptor stays readable.
+        for _ in range(_TAKINGS):
+            if not self._events.take():
+                break
+            self._take_actions(actions)
 
     def _take_actions(self, actions: deque[tuple[bool, Action]]) -> None:
         for event in self._events:
@@ -344,8 +345,7 @@ class Pump:
         check_generation(self.made_in, "loader or downloader")
         if not self.is_closed:
             self.drain(None)
-            with self._lock:
-                self.is_closed = True
+            self._lock.held(setattr, self, "is_closed", True)
         self._end()
         in_any_case(self._end_all)
 
