@@ -8,7 +8,7 @@ import itertools
 import json
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -244,3 +244,14 @@ def test_images_of_items_are_released(loader: sdd.Loader, server: Server) -> Non
     assert len(images) == 5 and sdd.process_statistics()["images"] > before
     del images
     assert sdd.process_statistics()["images"] <= before + 1  # that of the cache
+
+
+@pytest.mark.parametrize("kind", [list, iter])
+def test_a_text_that_is_no_url_is_a_failed_item(server: Server, kind: Callable[[Any], Any]) -> None:
+    good = server.url("echo")
+    urls: list[Any] = [good, None, "http://a\0b/", "\ud800", "", good]
+    with sdd.Downloader() as downloader:
+        items = downloader.fetch_many_bytes(kind(urls), ordered=True).wait()
+    assert [item.url for item in items] == urls
+    assert [item.error is None for item in items] == [True, False, False, False, False, True]
+    assert {item.error.status for item in items if item.error} == {sdd.Status.INVALID_URL}

@@ -36,6 +36,18 @@ _ITEMS, _COUNT = ffi.typeof(f"sdd_batch_item[{_TAKEN}]"), ffi.typeof("size_t *")
 _ITEM_SIZE = ffi.sizeof("sdd_batch_item")
 
 
+def _shown_to_c(url: str | None) -> str:
+    """What C is given for a URL. A missing one, or a text that cannot be one, is an empty one: only its item fails."""
+    if url is None:
+        return ""
+    if not isinstance(url, str):
+        return url  # which is refused
+    try:
+        return "" if "\0" in url or not (url.isascii() or url.encode()) else url
+    except UnicodeEncodeError:
+        return ""
+
+
 class _Source:
     """The URLs of a batch: a sequence, which the library copies, or an iterator, which it asks for one at a time."""
 
@@ -47,7 +59,7 @@ class _Source:
             raise TypeError(f"urls must be a list or another iterable of texts, not {shown(urls)}")
         if isinstance(urls, (list, tuple)):
             self._sequence = tuple(urls)
-            config.set_texts("urls", "count", self._sequence)
+            config.set_texts("urls", "count", [_shown_to_c(url) for url in self._sequence])
         else:
             self._iterator = iter(urls)
             self._count = 0
@@ -59,7 +71,7 @@ class _Source:
         """Called by the library on the thread that takes items. An exception is raised when all items are taken."""
         try:
             url = next(self._iterator)
-            self._memory = c_text(url, "a URL")  # until the next call: the library copies it after this one
+            self._memory = c_text(_shown_to_c(url), "a URL")  # until the next call: the library copies it after this one
         except StopIteration:
             return 0
         except BaseException as error:
