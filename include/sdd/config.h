@@ -230,7 +230,7 @@ typedef struct sdd_network_options {
     const char *SDD_NULLABLE const *SDD_NULLABLE address_exceptions;
     size_t address_exception_count;
     /* "http://user:password@host:port", also https, socks4, socks4a, socks5, socks5h; see
-       CURLOPT_PROXY. Not with SDD_ADDRESS_PUBLIC_ONLY or address_filter. */
+       CURLOPT_PROXY. Not with SDD_ADDRESS_PUBLIC_ONLY, address_filter or SDD_PROXY_NONE. */
     const char *SDD_NULLABLE proxy;
     /* Hosts that are reached without `proxy`: "localhost,.example.org"; see CURLOPT_NOPROXY. */
     const char *SDD_NULLABLE no_proxy;

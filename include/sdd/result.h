@@ -154,10 +154,10 @@ typedef struct sdd_metrics {
     int32_t attempts;
     /* 1, without a failure: nothing proves that the body is complete. The response announced no
        length, and its body ended with the HTTP/1 connection (RFC 9112 section 8) or came over
-       HTTP/2, where libcurl does not tell a stream that ended from one that the server reset with
-       NO_ERROR (RFC 9113 section 8.1). No cache stores such a body. 0: a length, the last chunk,
-       the end of packed data or the end of the picture's own format (JPEG, PNG, GIF, WebP) proves
-       it. */
+       HTTP/2 or 3, where libcurl does not tell a stream that ended from one that the server reset
+       with NO_ERROR (RFC 9113 section 8.1). No cache stores such a body. 0: a length, the last
+       chunk, the end of packed data or the end of the picture's own format (JPEG, PNG, GIF, WebP)
+       proves it. */
     int32_t end_unproven;
 } sdd_metrics;
 
