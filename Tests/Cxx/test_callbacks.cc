@@ -123,7 +123,7 @@ CASE(modifiers_change_what_is_sent_and_received)
         CHECK(gone.load(load).get());
         load.url = url_of("/status/404");
         CHECK(!gone.submit_wait(load));
-        load.transforms = { sdd::transform::rotate(33) };
+        load.transforms = { sdd::transform::blur(-1) };
         CHECK_STATUS(gone.submit_wait(load).status(), SDD_ERROR_INVALID_ARGUMENT);
         CHECK(downloader.set_modifiers(*request.transfer.modifiers));
         CHECK(downloader.set_modifiers(std::nullopt));

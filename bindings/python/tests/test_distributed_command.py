@@ -183,8 +183,10 @@ def test_interrupted(crowd: Crowd, tmp_path: Path) -> None:
     urls = [crowd.url(f"pic/int-{number}/a.jpg", number % HOSTS) for number in range(39)]
     urls.append(crowd.url("gate/int/1/a.jpg", 3))
     arguments = job(crowd, tmp_path, urls, "--output_format=webdataset", "--processes_count=2", "--lanes=2")
+    # A shell has the signal ignored by what it runs in the background, as these tests may be.
     process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               start_new_session=True)  # fmt: skip
+                               start_new_session=True,
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # fmt: skip
     crowd.order("wait/int")
     out = tmp_path / "out"
     end = time.monotonic() + LIMIT

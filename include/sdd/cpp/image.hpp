@@ -245,7 +245,7 @@ public:
         made.c_.flip = flip;
         return made;
     }
-    /** degrees: clockwise. keep_size: corners are cut off, and the result is as large as the picture. */
+    /** degrees: clockwise. keep_size: the result is as large as the picture; corners are cut. */
     static transform rotate(double degrees, bool keep_size = false) {
         transform made(SDD_TRANSFORM_ROTATE);
         made.c_.degrees = degrees;
