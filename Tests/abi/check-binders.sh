@@ -61,8 +61,8 @@ if has python3; then
     fi
     export PYTHONPATH=$work/pip:$work
     if python3 -c 'import ctypesgen' 2>/dev/null; then
-        quiet python3 -c 'from ctypesgen.main import main; main()' -Iinclude -D SDD_API= -l sdd -L "$work" --no-macro-warnings \
-            -o "$work/made.py" include/sdd/sdd.h $(printf ' %s' include/sdd/*.h)
+        quiet python3 -c 'from ctypesgen.main import main; main()' --cpp "gcc -std=c11 -E" -Iinclude -D SDD_API= -l sdd \
+            -L "$work" --no-macro-warnings -o "$work/made.py" include/sdd/sdd.h $(printf ' %s' include/sdd/*.h)
         quiet python3 Tests/abi/binders/ctypesgen_check.py
         echo "ok ctypesgen"
     else
