@@ -294,13 +294,13 @@ static inline sdd_status dib_fill_runs(const struct dib *dib, unsigned char *can
     }
 }
 
-/* Whether the bitmap has an alpha channel in which a pixel is not 0. Writers that know of none leave zeros. */
-static inline int dib_has_alpha(const struct dib *dib, const unsigned char *canvas)
+/* Whether a pixel of an alpha channel is not 0. Writers that know of none leave zeros: then all are made opaque. */
+static inline int dib_settle_alpha(const struct dib *dib, unsigned char *canvas)
 {
     size_t pixels = (size_t)dib->width * (size_t)dib->height;
-    if (dib->bits < 16 || dib->channels[3].count == 0) return 0;
     for (size_t i = 0; i < pixels; i++)
         if (canvas[i * 4 + 3] != 0) return 1;
+    for (size_t i = 0; i < pixels; i++) canvas[i * 4 + 3] = 255;
     return 0;
 }
 
@@ -310,10 +310,8 @@ static inline sdd_status dib_fill(const struct dib *dib, unsigned char *canvas, 
 {
     int has_runs = dib->compression == DIB_RLE8 || dib->compression == DIB_RLE4 || dib->compression == DIB_RLE24;
     sdd_status status = has_runs ? dib_fill_runs(dib, canvas) : dib_fill_rows(dib, canvas);
-    *has_alpha = has_runs || dib_has_alpha(dib, canvas);
-    if (status != SDD_OK || *has_alpha) return status;
-    for (size_t i = 0, pixels = (size_t)dib->width * (size_t)dib->height; i < pixels; i++) canvas[i * 4 + 3] = 255;
-    return SDD_OK;
+    *has_alpha = has_runs || (status == SDD_OK && dib->channels[3].count > 0 && dib_settle_alpha(dib, canvas));
+    return status;
 }
 
 #endif

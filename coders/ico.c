@@ -59,9 +59,10 @@ static uint32_t number_of_png(const unsigned char *bytes)
 
 /* Reads what the picture of an entry says of itself. What the directory says of sizes is often wrong, and has one byte
    for a side. */
-static sdd_status read_entry(struct decoder *decoder, const unsigned char *directory, struct entry *entry)
+static sdd_status read_entry(struct decoder *decoder, uint32_t index, struct entry *entry)
 {
     const struct body *body = &decoder->body;
+    const unsigned char *directory = body->bytes + 6 + (size_t)index * 16;
     static const int channels[7] = { 1, 0, 3, 1, 2, 0, 4 };
     sdd_status status;
     entry->at = dib_32(directory + 12);
@@ -92,37 +93,36 @@ static int is_enough(const struct entry *entry, const struct entry *largest, int
            (int64_t)entry->width * largest->height == (int64_t)entry->height * largest->width;
 }
 
+/* Of equally large pictures, one with more bits is better. */
+static int is_better(int64_t by, const struct entry *entry, const struct entry *best)
+{
+    return by > 0 || (by == 0 && entry->bits > best->bits);
+}
+
 /* Chooses the pictures. One that cannot be read is passed over, if another can; one that the file has not got is an
    error, since the file may have been cut. */
 static sdd_status choose(struct decoder *decoder)
 {
     const struct body *body = &decoder->body;
-    sdd_status first = SDD_DETAIL_IMAGE_CORRUPT;
-    uint32_t count;
+    struct entry entry, *largest = &decoder->largest, *chosen = &decoder->chosen;
+    sdd_status status, first = SDD_DETAIL_IMAGE_CORRUPT;
+    size_t count;
+    if (chosen->width > 0) return SDD_OK; /* for the estimate */
     if (!body->is_whole || body->size < 6) return SDD_ERROR_INCOMPLETE;
     count = dib_16(body->bytes + 4);
-    for (int round = 0; round < 2; round++) {
-        struct entry *best = round == 0 ? &decoder->largest : &decoder->chosen;
-        if (round == 1) *best = decoder->largest;
-        for (uint32_t i = 0; i < count; i++) {
-            struct entry entry;
-            sdd_status status;
-            size_t at = 6 + (size_t)i * 16;
-            int64_t more;
-            if (body->size - 6 < ((size_t)i + 1) * 16) break;
-            status = read_entry(decoder, body->bytes + at, &entry);
-            if (status == SDD_ERROR_INCOMPLETE) return status;
-            if (i == 0) first = status;
-            if (status != SDD_OK) continue;
-            if (round == 1 &&
-                (decoder->wanted_side <= 0 || !is_enough(&entry, &decoder->largest, decoder->wanted_side)))
-                continue;
-            more = area_of(&entry) - area_of(best);
-            if (round == 1) more = -more;
-            if (more > 0 || (more == 0 && entry.bits > best->bits)) *best = entry;
-        }
-        if (decoder->largest.width == 0) return body->size < 22 ? SDD_ERROR_INCOMPLETE : first;
+    if (count > (body->size - 6) / 16) count = (body->size - 6) / 16;
+    for (uint32_t i = 0; i < count; i++) {
+        status = read_entry(decoder, i, &entry);
+        if (status == SDD_ERROR_INCOMPLETE) return status;
+        if (i == 0) first = status;
+        if (status == SDD_OK && is_better(area_of(&entry) - area_of(largest), &entry, largest)) *largest = entry;
     }
+    if (largest->width == 0) return body->size < 22 ? SDD_ERROR_INCOMPLETE : first;
+    *chosen = *largest;
+    for (uint32_t i = 0; i < count && decoder->wanted_side > 0; i++)
+        if (read_entry(decoder, i, &entry) == SDD_OK && is_enough(&entry, largest, decoder->wanted_side) &&
+            is_better(area_of(chosen) - area_of(&entry), &entry, chosen))
+            *chosen = entry;
     return SDD_OK;
 }
 
