@@ -21,7 +21,7 @@ from ._plans import names_of, take_request
 from ._results import copy_of, data_of, image_of, origin_of, response_of
 from ._signal import Signal
 from ._structs import Struct
-from ._values import c_text, flag, no_option, shown
+from ._values import c_text, fits_c, flag, no_option, shown
 
 if TYPE_CHECKING:
     from ._pump import Pump
@@ -38,14 +38,9 @@ _ITEM_SIZE = ffi.sizeof("sdd_batch_item")
 
 def _shown_to_c(url: str | None) -> str:
     """What C is given for a URL. A missing one, or a text that cannot be one, is an empty one: only its item fails."""
-    if url is None:
+    if url is None or isinstance(url, str) and not fits_c(url):
         return ""
-    if not isinstance(url, str):
-        return url  # which is refused
-    try:
-        return "" if "\0" in url or not (url.isascii() or url.encode()) else url
-    except UnicodeEncodeError:
-        return ""
+    return url
 
 
 class _Source:
@@ -59,7 +54,7 @@ class _Source:
             raise TypeError(f"urls must be a list or another iterable of texts, not {shown(urls)}")
         if isinstance(urls, (list, tuple)):
             self._sequence = tuple(urls)
-            config.set_texts("urls", "count", [_shown_to_c(url) for url in self._sequence])
+            config.set_texts("urls", "count", map(_shown_to_c, self._sequence))
         else:
             self._iterator = iter(urls)
             self._count = 0

@@ -90,6 +90,16 @@ def c_text(value: object, name: str = "a text") -> Any:
     return ffi.new("char[]", encoded)
 
 
+def fits_c(text: str) -> bool:
+    """Whether `c_text()` takes a text: it has no NUL character, and no half of a surrogate pair."""
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            return False
+    return "\0" not in text
+
+
 def texts(name: str, values: object) -> list[str]:
     """A list of texts, or another iterable."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):

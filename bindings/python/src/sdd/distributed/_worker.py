@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from .._batch import Batch
 from .._items import Item
+from .._values import fits_c
 from ._failures import Failure, FailureStatus, Rejected, failure_of
 from ._options import JobOptions
 from ._pictures import convert
@@ -119,7 +120,7 @@ class _Lane:
                 if self._row == shard.count:
                     self._current = None
                 url = shard.urls[row]
-                if url is None or not _is_text(url):
+                if url is None or not fits_c(url):
                     self._fail(shard, row, _NO_URL)
                     continue
             self._given[index] = shard, row
@@ -196,14 +197,3 @@ class _Lane:
                 if directive.strip().lower() in self._directives:
                     raise Rejected("DISALLOWED_BY_HEADER", f"X-Robots-Tag says {directive.strip()}.",
                                    "failed_to_download")  # fmt: skip
-
-
-def _is_text(url: object) -> bool:
-    """Whether the library can be given the URL at all; what is wrong otherwise it says itself."""
-    if not isinstance(url, str) or "\0" in url:
-        return False
-    try:
-        url.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
