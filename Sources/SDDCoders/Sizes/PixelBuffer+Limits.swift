@@ -12,9 +12,14 @@ extension PixelBuffer {
 
     /// Checks the size that a picture is scaled to. If the aspect ratio is kept, that size depends on a server, too.
     static func check(_ plan: SizePlan, maxPixels: Int) throws(CoderError) {
-        let (count, isTooLarge) = plan.width.multipliedReportingOverflow(by: plan.height)
-        guard !isTooLarge, count <= maxPixels, max(plan.width, plan.height) <= Int32.max else {
+        guard mayBeMade(plan.width, plan.height, maxPixels: maxPixels) else {
             throw CoderError(.tooManyPixels, "enlarged to \(plan.width) x \(plan.height) pixels")
         }
+    }
+
+    /// Whether a picture may be made in this size: its sides have 31 bits, as those of the C interface.
+    static func mayBeMade(_ width: Int, _ height: Int, maxPixels: Int) -> Bool {
+        let (count, isTooLarge) = width.multipliedReportingOverflow(by: height)
+        return !isTooLarge && count <= maxPixels && max(width, height) <= Int32.max
     }
 }

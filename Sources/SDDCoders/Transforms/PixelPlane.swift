@@ -13,7 +13,7 @@ struct PixelPlane {
         try PixelPlane(owning: PixelBuffer.make(width: width, height: height, buffer.format))
     }
 
-    private init(owning buffer: PixelBuffer) throws(CoderError) {
+    private init(owning buffer: PixelBuffer) {
         self.buffer = buffer
         isDeep = buffer.format == .rgba16
     }

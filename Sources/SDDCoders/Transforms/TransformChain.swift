@@ -43,15 +43,11 @@ package final class TransformChain: Hashable, Sendable {
         if isHuge { return 0 }
         for transform in transforms {
             switch transform {
-            case .resize(let size):
-                let plan = size.plan(width: max(width, 1), height: max(height, 1))
-                (width, height) = (plan.width, plan.height)
+            case .resize, .turn:
+                (width, height) = transform.madeSize(ofWidth: max(width, 1), height: max(height, 1)) ?? (width, height)
             case .crop(_, _, let cutWidth, let cutHeight):
                 (width, height) = (min(width, cutWidth), min(height, cutHeight))
             case .rotate(let turns): if turns != .two { (width, height) = (height, width) }
-            case .turn(let rotation):
-                let turning = PixelTurning(rotation, width: max(width, 1), height: max(height, 1))
-                (width, height) = (turning.width, turning.height)
             case .flip, .roundCorners, .border, .tint, .blur, .custom: break
             }
             let (count, isTooLarge) = width.multipliedReportingOverflow(by: height)
@@ -63,18 +59,10 @@ package final class TransformChain: Hashable, Sendable {
     private func apply(
         _ transform: PictureTransform, to pixels: PixelBuffer, maxPixels: Int
     ) throws(TransformError) -> PixelBuffer {
-        switch transform {
-        case .resize(let size):
-            let plan = size.plan(width: pixels.width, height: pixels.height)
-            if !plan.isWhole, (try? PixelBuffer.check(plan, maxPixels: maxPixels)) == nil {
-                throw .tooLarge(width: plan.width, height: plan.height)
-            }
-        case .turn(let rotation):
-            let turning = PixelTurning(rotation, width: pixels.width, height: pixels.height)
-            guard let width = UInt32(exactly: turning.width), let height = UInt32(exactly: turning.height),
-                (try? PixelBuffer.check(width: width, height: height, maxPixels: maxPixels)) != nil
-            else { throw .tooLarge(width: turning.width, height: turning.height) }
-        default: break
+        if let size = transform.madeSize(ofWidth: pixels.width, height: pixels.height),
+            !PixelBuffer.mayBeMade(size.width, size.height, maxPixels: maxPixels)
+        {
+            throw .tooLarge(width: size.width, height: size.height)
         }
         do throws(CoderError) {
             switch transform {
@@ -98,5 +86,20 @@ package final class TransformChain: Hashable, Sendable {
         // A transform that reaches this point gave no pixels.
         if case .custom = transform { throw .refused }
         throw .outside
+    }
+}
+
+extension PictureTransform {
+    /// The size of a picture that the transform scales or turns by an angle; `nil` if it makes none, or is another one.
+    fileprivate func madeSize(ofWidth width: Int, height: Int) -> (width: Int, height: Int)? {
+        switch self {
+        case .resize(let size):
+            let plan = size.plan(width: width, height: height)
+            return plan.isWhole ? nil : (plan.width, plan.height)
+        case .turn(let rotation):
+            let turning = PixelTurning(rotation, width: width, height: height)
+            return (turning.width, turning.height)
+        default: return nil
+        }
     }
 }
