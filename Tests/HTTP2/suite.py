@@ -1,7 +1,8 @@
-#!/usr/bin/env python3
 """Runs the cases of cases.py with a hostile HTTP/2 server, a good one, and the client program.
 
-    suite.py CLIENT CERTIFICATE [NAME...]     only cases whose names contain one of NAME; -NAME: none of these
+    python3 -m HTTP2.suite CLIENT CERTIFICATE [NAME...]
+
+NAME: only cases whose names contain one of them; -NAME: none of these.
 
 It checks the verdict on the hostile request; that the other server's response came meanwhile; that the next responses
 of both servers are good; how much memory the client took; that a flood was cut off by the client, and not ended by the
@@ -9,20 +10,16 @@ server; and that the downloader could be destroyed.
 """
 
 import concurrent.futures
-import os
 import sys
 import threading
 import time
 
 from HTTP2.cases import CASES
 from HTTP2.client import Client, is_right
+from HTTP2.running import JOBS, LONG, check_end, choose, finish, run_all
 from HTTP2.server import GOOD_BODY, Server, good
 from HTTP2.stories import STORIES
 from HTTP2.verdicts import judge
-
-LONG = os.environ.get("SDD_TEST_LONG") == "1"
-# Cases that run at a time.
-JOBS = int(os.environ.get("SDD_TEST_JOBS", 4))
 
 
 def run(case, program, certificate):
@@ -38,11 +35,7 @@ def run(case, program, certificate):
     except BrokenPipeError:
         wrong.append("the client has gone")
     finally:
-        status = client.finish()
-        if status != 0:
-            wrong.append(f"the client ended with {status}")
-        server.close()
-        other.close()
+        finish(client, (server, other), wrong)
     return wrong
 
 
@@ -81,49 +74,17 @@ def _run(case, client, server, other):
         end = client.end(tag)
         if end is None or not is_right(end, GOOD_BODY):
             wrong.append(f"the good answer '{tag}': {end}")
-    client.tell("memory")
-    memory = client.number("memory")
-    if memory is None or memory > case.memory:
-        wrong.append(f"{memory} KiB of memory")
-    client.tell("destroy")
-    if client.number("destroyed") is None:
-        wrong.append("the downloader was not destroyed")
+    check_end(client, case.memory, wrong)
     return wrong
-
-
-def tell(story, program, certificate):
-    client = Client(program)
-    try:
-        return story(client, certificate)
-    finally:
-        client.finish()
 
 
 def main():
     program, certificate, *names = sys.argv[1:]
-    wanted, unwanted = [name for name in names if name[0] != "-"], [name[1:] for name in names if name[0] == "-"]
-    chosen = [case for case in CASES if not wanted or any(name in case.name for name in wanted)]
-    chosen = [case for case in chosen if not any(name in case.name for name in unwanted)]
-    if not LONG and not names:
-        # Each flood takes more than a second, so one of two positions is enough.
-        chosen = [case for case in chosen if not (case.group == "flood" and case.name.endswith("before the answer"))]
-    stories = [story for story in STORIES if not names or any(name in story.__name__ for name in wanted)]
+    # Each flood takes more than a second, so one of two positions is enough.
+    chosen, stories = choose(
+        CASES, STORIES, names, lambda case: case.group == "flood" and case.name.endswith("before the answer"))
     begun = time.monotonic()
-    failures = 0
-    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
-        runs = [(case, pool.submit(run, case, program, certificate)) for case in chosen]
-        for case, future in runs:
-            wrong = future.result()
-            failures += bool(wrong)
-            if wrong:
-                print(f"not ok {case.name}", *wrong, sep="\n    ", flush=True)
-            elif os.environ.get("SDD_TEST_VERBOSE"):
-                print(f"ok {case.name}: {case.settings.get('said')}", flush=True)
-        for story, future in [(story, pool.submit(tell, story, program, certificate)) for story in stories]:
-            wrong = future.result()
-            failures += bool(wrong)
-            if wrong:
-                print(f"not ok {story.__name__}", *wrong, sep="\n    ", flush=True)
+    failures = run_all(run, chosen, stories, program, certificate, lambda case: case.settings.get("said"))
     # Whether a fault is visible depends on how the frames fall into the turns of the client's loop; mostly it is. On a busy
     # machine the server may be woken, and answer, before the client's turn has ended: then the cases run again.
     doubtful = [case for case in chosen if case.group == "seen" and case.settings.get("said")]

@@ -10,7 +10,6 @@ client took; that a flood was cut off by the client, and not ended by the server
 destroyed.
 """
 
-import concurrent.futures
 import logging
 import os
 import sys
@@ -19,15 +18,12 @@ import time
 
 import HTTP2.server
 from HTTP2.client import Client, is_right
+from HTTP2.running import LONG, check_end, choose, finish, run_all
 from HTTP2.server import GOOD_BODY
 from HTTP2.verdicts import judge
 from HTTP3.cases import CASES, JOINED, PICTURE, TRIAL
 from HTTP3.server import Server
 from HTTP3.stories import STORIES, lead
-
-LONG = os.environ.get("SDD_TEST_LONG") == "1"
-# Cases that run at a time.
-JOBS = int(os.environ.get("SDD_TEST_JOBS", 4))
 
 
 def make_server(case, certificate):
@@ -49,11 +45,7 @@ def run(case, program, certificate):
     except BrokenPipeError:
         wrong.append("the client has gone")
     finally:
-        status = client.finish()
-        if status != 0:
-            wrong.append(f"the client ended with {status}")
-        server.close()
-        other.close()
+        finish(client, (server, other), wrong)
     return wrong
 
 
@@ -98,51 +90,24 @@ def _run(case, client, server, other):
         wrong.append(f"the good answer 'after': {after}")
     if following is None or following["error"] != "SDD_OK" or following["image"] != "1":
         wrong.append(f"the good picture: {following}")
-    client.tell("memory")
-    memory = client.number("memory")
-    if memory is None or memory > case.memory:
-        wrong.append(f"{memory} KiB of memory")
-    client.tell("destroy")
-    if client.number("destroyed") is None:
-        wrong.append("the downloader was not destroyed")
+    check_end(client, case.memory, wrong)
     return wrong
 
 
-def tell(story, program, certificate):
-    client = Client(program)
-    try:
-        return story(client, certificate)
-    finally:
-        client.finish()
-
-
-def report(name, wrong, end=None):
-    if wrong:
-        print(f"not ok {name}", *wrong, sep="\n    ", flush=True)
-    elif os.environ.get("SDD_TEST_VERBOSE"):
-        shown = ("error", "detail", "curl", "version", "bytes", "unproven", "message")
-        print(f"ok {name}:", *[end[key] for key in shown] if end else [], flush=True)
-    return bool(wrong)
+def said_of(case):
+    """What is shown of the end of a good case."""
+    end = case.settings.get("said") or {}
+    return {key: end.get(key) for key in ("error", "detail", "curl", "version", "bytes", "unproven", "message")}
 
 
 def main():
     program, certificate, *names = sys.argv[1:]
-    wanted, unwanted = [name for name in names if name[0] != "-"], [name[1:] for name in names if name[0] == "-"]
-    chosen = [case for case in CASES if not wanted or any(name in case.name for name in wanted)]
-    chosen = [case for case in chosen if not any(name in case.name for name in unwanted)]
-    if not LONG and not names:
-        # Each flood takes more than a second, so one of two positions is enough.
-        chosen = [case for case in chosen if not (case.group == "flood" and case.place == JOINED)]
-    stories = [story for story in STORIES if not names or any(name in story.__name__ for name in wanted)]
+    # Each flood takes more than a second, so one of two positions is enough.
+    chosen, stories = choose(CASES, STORIES, names, lambda case: case.group == "flood" and case.place == JOINED)
     # aioquic says there what the cases do on purpose.
     logging.disable()
     begun = time.monotonic()
-    failures = 0
-    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
-        for case, future in [(case, pool.submit(run, case, program, certificate)) for case in chosen]:
-            failures += report(case.name, future.result(), case.settings.get("said"))
-        for story, future in [(story, pool.submit(tell, story, program, certificate)) for story in stories]:
-            failures += report(story.__name__, future.result())
+    failures = run_all(run, chosen, stories, program, certificate, said_of)
     seconds = time.monotonic() - begun
     print(f"{len(chosen)} hostile servers of HTTP/3, {len(stories)} stories, {failures} wrong, {seconds:.1f} s")
     return 1 if failures else 0
