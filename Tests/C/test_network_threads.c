@@ -1,7 +1,7 @@
 /* sdd_network_options.network_threads: hosts are spread over threads, and everything else is as with one thread. */
 #include "loads.h"
+#include "tasks.h"
 
-#include <dirent.h>
 #include <stdatomic.h>
 
 enum { HOSTS = 96, THREADS = 4 };
@@ -40,24 +40,14 @@ static sdd_downloader *downloader_with(sdd_network_options *network, int slots)
     return make_downloader(&config);
 }
 
-/* The number of this process's threads with a name. */
-static int threads_named(const char *name)
+static int has_name(const char *task, const char *name)
 {
-    int count = 0;
-    DIR *tasks = opendir("/proc/self/task");
-    for (struct dirent *entry; tasks && (entry = readdir(tasks));) {
-        char path[300], text[32] = "";
-        snprintf(path, sizeof path, "/proc/self/task/%s/comm", entry->d_name);
-        FILE *file = fopen(path, "r");
-        if (!file) continue;
-        if (!fgets(text, sizeof text, file)) text[0] = 0;
-        fclose(file);
-        text[strcspn(text, "\n")] = 0;
-        if (strcmp(text, name) == 0) count++;
-    }
-    closedir(tasks);
-    return count;
+    char text[32];
+    task_line(task, "comm", text, sizeof text);
+    return strcmp(text, name) == 0;
 }
+
+static int threads_named(const char *name) { return count_tasks(has_name, name); }
 
 /* -------------------------------------------------------------------------------------- the spread */
 

@@ -9,6 +9,7 @@
 #include "random_objects.h"
 
 #include "caches.h"
+#include "tasks.h"
 
 /* ---------------------------------------------------------------------------- making and destroying */
 
@@ -391,31 +392,20 @@ static void check_and_forget(void)
     all_things = NULL;
 }
 
-/* Counts the decode threads that work. Those of the shared downloader may still decode a picture that nobody wants any
-   more; at the end of the process valgrind takes what such a thread has in its registers alone for lost. A thread at
-   rest is in futex(2); one that valgrind holds up reads from its pipe. */
-static int count_decoding_threads(void)
+/* Whether a thread decodes: one at rest is in futex(2), one that valgrind holds up reads from its pipe. */
+static int decodes(const char *task, const char *unused)
 {
-    char path[300], text[64];
-    int count = 0;
-    DIR *directory = opendir("/proc/self/task");
-    CHECK(directory != NULL);
-    for (struct dirent *entry = readdir(directory); entry; entry = readdir(directory)) {
-        static const char *const names[] = { "comm", "syscall" };
-        int is_one = 1;
-        for (int i = 0; i < 2 && is_one; i++) {
-            snprintf(path, sizeof path, "/proc/self/task/%s/%s", entry->d_name, names[i]);
-            FILE *file = fopen(path, "r");
-            is_one = file != NULL && fgets(text, sizeof text, file) != NULL;
-            if (file != NULL) fclose(file);
-            if (i == 0) is_one = is_one && strncmp(text, "sdd-decode", 10) == 0;
-            else is_one = is_one && (strncmp(text, "running", 7) == 0 || strncmp(text, "0 ", 2) == 0);
-        }
-        count += is_one;
-    }
-    closedir(directory);
-    return count;
+    char text[64];
+    (void)unused;
+    task_line(task, "comm", text, sizeof text);
+    if (strncmp(text, "sdd-decode", 10) != 0) return 0;
+    task_line(task, "syscall", text, sizeof text);
+    return strncmp(text, "running", 7) == 0 || strncmp(text, "0 ", 2) == 0;
 }
+
+/* The shared downloader may still decode a picture that nobody wants any more; at the end of the process valgrind takes
+   what such a thread has in its registers alone for lost. */
+static int count_decoding_threads(void) { return count_tasks(decodes, NULL); }
 
 static void round_of(int count)
 {
