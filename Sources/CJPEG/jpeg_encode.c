@@ -87,6 +87,21 @@ static void describe(struct jpeg_compress_struct *jpeg, sddj_layout layout)
     jpeg->input_components = components[layout];
 }
 
+/* Writes a note in as many segments as it takes. */
+static void write_note(struct jpeg_compress_struct *jpeg, const uint8_t *note, size_t size)
+{
+    static const char name[] = "libsdd colour";
+    enum { MOST_OF_A_SEGMENT = 65533 - sizeof name };
+    while (size > 0) {
+        const size_t count = size < MOST_OF_A_SEGMENT ? size : MOST_OF_A_SEGMENT;
+        jpeg_write_m_header(jpeg, JPEG_APP0 + 2, (unsigned)(sizeof name + count));
+        for (size_t i = 0; i < sizeof name; i++) jpeg_write_m_byte(jpeg, name[i]);
+        for (size_t i = 0; i < count; i++) jpeg_write_m_byte(jpeg, note[i]);
+        note += count;
+        size -= count;
+    }
+}
+
 __attribute__((noinline)) static void start(sddj_encoder *e, const sddj_picture *picture)
 {
     struct jpeg_compress_struct *jpeg = &e->jpeg;
@@ -104,6 +119,10 @@ __attribute__((noinline)) static void start(sddj_encoder *e, const sddj_picture 
     }
     if (picture->is_progressive) jpeg_simple_progression(jpeg);
     jpeg_start_compress(jpeg, TRUE);
+    if (picture->profile_size > 0) {
+        jpeg_write_icc_profile(jpeg, picture->profile, (unsigned)picture->profile_size);
+    }
+    write_note(jpeg, picture->note, picture->note_size);
 }
 
 __attribute__((noinline)) static void write_rows(sddj_encoder *e, const uint8_t *first, size_t stride, uint32_t count)

@@ -71,6 +71,13 @@ static int colour_type(const sddp_picture *picture)
     }
 }
 
+static void write_chunk(png_structp png, const sddp_chunk *chunk)
+{
+    const png_byte name[5] = { (png_byte)(chunk->name >> 24), (png_byte)(chunk->name >> 16),
+                               (png_byte)(chunk->name >> 8), (png_byte)chunk->name, 0 };
+    png_write_chunk(png, name, chunk->data, chunk->size);
+}
+
 __attribute__((noinline)) static void start(sddp_encoder *e, const sddp_picture *picture)
 {
     const bool has_four = picture->layout == SDDP_RGBA || picture->layout == SDDP_BGRA;
@@ -86,7 +93,14 @@ __attribute__((noinline)) static void start(sddp_encoder *e, const sddp_picture 
     png_set_write_fn(e->png, e, pass_bytes_on, do_nothing);
     png_set_IHDR(e->png, e->info, picture->width, picture->height, 8, colour_type(picture), PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    /* What is wrong with a profile is a warning, not an error of the picture. */
+    png_set_benign_errors(e->png, 1);
+    if (picture->profile_size > 0) {
+        png_set_iCCP(e->png, e->info, "ICC profile", PNG_COMPRESSION_TYPE_BASE, picture->profile,
+                     (png_uint_32)picture->profile_size);
+    }
     png_write_info(e->png, e->info);
+    for (size_t i = 0; i < picture->chunk_count; i++) write_chunk(e->png, &picture->chunks[i]);
     if (picture->layout == SDDP_BGRA) png_set_bgr(e->png);
     if (has_four && picture->drops_alpha) png_set_filler(e->png, 0, PNG_FILLER_AFTER);
     e->rows_left = picture->height;

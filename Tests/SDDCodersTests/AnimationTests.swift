@@ -133,7 +133,7 @@ import Testing
         let form = DecodeOptions(format: .grey8, frames: .preload)
         let limits = DecodeLimits()
         let animation = try #require(
-            try Animation(source, form: form, orientation: 1, limits: limits, DecodeClock(limits, byteCount: 0)))
+            try Animation(source, form: form, nil, limits: limits, DecodeClock(limits, byteCount: 0)))
         source = nil
         // then
         #expect(remains == nil)
@@ -153,7 +153,7 @@ import Testing
         let outcome = { (limits: DecodeLimits, byteCount: Int) -> CoderError? in
             do throws(CoderError) {
                 let clock = DecodeClock(limits, byteCount: byteCount)
-                _ = try Animation(source, form: DecodeOptions(frames: .preload), orientation: 1, limits: limits, clock)
+                _ = try Animation(source, form: DecodeOptions(frames: .preload), nil, limits: limits, clock)
                 return nil
             } catch {
                 return error

@@ -114,7 +114,9 @@ import Testing
             opened.withLock { $0 += 1 }
             return RowDecoder(self)
         }
-        func encode(_ pixels: PixelBuffer, quality: Int, into bytes: ByteBuilder) throws(CoderError) {
+        func encode(
+            _ pixels: PixelBuffer, _ colour: EncodedColour.Parts, quality: Int, into bytes: ByteBuilder
+        ) throws(CoderError) {
             throw CoderError(.unsupported)
         }
     }

@@ -45,7 +45,9 @@ final class ToyCoder: AppCoder {
         return ToyDecoder(self, change)
     }
 
-    func encode(_ pixels: PixelBuffer, quality: Int, into bytes: ByteBuilder) throws(CoderError) {
+    func encode(
+        _ pixels: PixelBuffer, _ colour: EncodedColour.Parts, quality: Int, into bytes: ByteBuilder
+    ) throws(CoderError) {
         guard quality > 1 else { throw CoderError(.unsupported) }
         var head = [first, UInt8(pixels.width), UInt8(pixels.height), UInt8(quality)]
         guard bytes.append(&head, count: 4), bytes.append(pixels.base, count: 4) else { throw CoderError(.noMemory) }

@@ -48,7 +48,7 @@ import Testing
     private func lookup(_ cache: ImageCache, _ key: String, _ form: DecodeOptions, _ change: Change) -> ImageCacheLookup
     {
         ImageCacheLookup(
-            cache, key: key, form: form, levels: change.levels,
+            cache, key: key, form: form.coloured(forLoad: true), levels: change.levels,
             originals: ImageCacheLookup.Originals(change.originals, change.originalLevels),
             wantsImage: change.wantsImage, wantsBytes: change.wantsBytes, keepsInMemory: change.keepsInMemory,
             headers: HTTPFields())

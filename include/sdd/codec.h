@@ -102,6 +102,22 @@ SDD_ENUM(sdd_scaling) {
     SDD_SCALING_EXACT = 1
 };
 
+/** Colours of decoded pixels: sdd_decode_options.colour. */
+typedef int32_t sdd_colour;
+
+SDD_ENUM(sdd_colour) {
+    /* SDD_COLOUR_SRGB for loads and prefetch lists, and for cache queries, which find what loads
+       have stored; SDD_COLOUR_AS_STORED for everything else. */
+    SDD_COLOUR_DEFAULT = 0,
+    /* The numbers of the file: sdd_image_get_colour() tells what they mean. */
+    SDD_COLOUR_AS_STORED = 1,
+    /* Converted to sRGB, as browsers do it: by the curves and the matrix of a profile (ICC.1), by
+       code points (ITU-T H.273), or by gAMA and cHRM of a PNG. Colours that sRGB lacks are clipped.
+       A picture that says nothing of its colours, or is within one level of sRGB, or cannot be
+       converted (see SDD_COLOUR_KIND_), stays as stored. */
+    SDD_COLOUR_SRGB = 2
+};
+
 /**
  * Options for decoding a body to pixels. All 0: RGBA8, turned by its Exif orientation, at full
  * size. Begin with SDD_DECODE_OPTIONS_INIT.
@@ -160,10 +176,11 @@ typedef struct sdd_decode_options {
     /* Bytes from row to row at `pixels`; those between rows are not touched. 0: as row_alignment
        says. `pixels` and pixels_stride must be multiples of row_alignment. */
     size_t pixels_stride;
+    sdd_colour colour; /* one of SDD_COLOUR_ */
 } sdd_decode_options;
 
 #define SDD_DECODE_OPTIONS_INIT \
-    { sizeof(sdd_decode_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0 }
+    { sizeof(sdd_decode_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0 }
 
 /**
  * Decodes a picture in memory, on the calling thread, which WAITS: for tools, tests and bindings.

@@ -123,8 +123,9 @@ SDD_API size_t sdd_image_stride(sdd_image *SDD_NULLABLE image);
 SDD_API sdd_pixel_format sdd_image_pixel_format(sdd_image *SDD_NULLABLE image);
 
 /**
- * Returns the pixels: height rows of sdd_image_stride() bytes, the top row first. Colours are as
- * in the file: no colour profile and no gamma is applied. Decodes like sdd_image_decode_pixels().
+ * Returns the pixels: height rows of sdd_image_stride() bytes, the top row first. Their colours are
+ * those of the file, or converted to sRGB, as sdd_decode_options.colour says. Decodes like
+ * sdd_image_decode_pixels().
  *
  * @param image Borrowed.
  * @return The first byte of the top row (sdd_decode_options.pixels, if that was set); NULL for
@@ -146,6 +147,24 @@ SDD_API const uint8_t *SDD_NULLABLE sdd_image_pixels(sdd_image *SDD_NULLABLE ima
  *     pixels decoded before the fork are there.
  */
 SDD_API sdd_status sdd_image_decode_pixels(sdd_image *SDD_NULLABLE image);
+
+/** Kinds of colours: sdd_image_info.colour_kind. */
+typedef int32_t sdd_colour_kind;
+
+SDD_ENUM(sdd_colour_kind) {
+    /* The picture does not say, or in a way that cannot be used. Browsers take it for sRGB. */
+    SDD_COLOUR_KIND_UNSTATED = 0,
+    SDD_COLOUR_KIND_SRGB = 1, /* sRGB, or at most one level of 255 from it */
+    /* Curves and a matrix, such as Display P3 and Adobe RGB: from a profile, from code points, or
+       from gAMA and cHRM. */
+    SDD_COLOUR_KIND_MATRIX = 2,
+    SDD_COLOUR_KIND_GREY = 3, /* a curve for greys */
+    /* A profile with tables (A2B0). They are not read; if it has curves and a matrix as well, the
+       picture is converted by those. */
+    SDD_COLOUR_KIND_TABLES = 4,
+    SDD_COLOUR_KIND_INKS = 5, /* a profile of four inks, which is not read */
+    SDD_COLOUR_KIND_HDR = 6   /* PQ or HLG (ITU-R BT.2100), which are not converted */
+};
 
 /**
  * The facts of a picture, beside its pixels. Filled by the library: by sdd_image_get_info() for
@@ -192,10 +211,13 @@ typedef struct sdd_image_info {
     /* 1: the body was truncated or damaged, and no more will come. 0: a complete picture. */
     int32_t is_partial;
     int32_t is_scaled; /* 1: scaled or cropped by sdd_decode_options */
+    /* What the picture says of its colours, one of SDD_COLOUR_KIND_, also if they were converted. */
+    sdd_colour_kind colour_kind;
+    int32_t is_converted; /* 1: the pixels were converted to sRGB */
 } sdd_image_info;
 
 #define SDD_IMAGE_INFO_INIT \
-    { sizeof(sdd_image_info), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(sdd_image_info), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /**
  * Reads what is known of an image. Never decodes.
@@ -207,6 +229,42 @@ typedef struct sdd_image_info {
  */
 SDD_API sdd_status sdd_image_get_info(sdd_image *SDD_NULLABLE image,
                                       sdd_image_info *SDD_NONNULL info);
+
+/**
+ * What a picture says of its colours, as it lies in the file: also if the pixels were scaled,
+ * transformed or converted since.
+ */
+typedef struct sdd_image_colour {
+    size_t struct_size;
+    sdd_colour_kind kind; /* one of SDD_COLOUR_KIND_ */
+    int32_t is_converted; /* 1: the pixels were converted to sRGB */
+    /* "Display P3": the description in the profile, or the name of the code points. UTF-8 without
+       control characters; "" if there is none. */
+    const char *SDD_NULLABLE name;
+    const void *SDD_NULLABLE icc_profile; /* a profile (ICC.1); NULL if there is none */
+    size_t icc_profile_size;
+    /* Code points of ITU-T H.273, from cICP of a PNG or nclx of an AVIF or HEIF; 0: not stated. */
+    int32_t primaries;
+    int32_t transfer;
+    /* gAMA of a PNG, times 100,000: the exponent from light to stored values. 0: not stated. */
+    int32_t gamma;
+    /* cHRM of a PNG, times 100,000: x and y of white, red, green and blue. All 0: not stated. */
+    int32_t chromaticities[8];
+} sdd_image_colour;
+
+#define SDD_IMAGE_COLOUR_INIT \
+    { sizeof(sdd_image_colour), 0, 0, NULL, NULL, 0, 0, 0, 0, { 0, 0, 0, 0, 0, 0, 0, 0 } }
+
+/**
+ * Reads what a picture says of its colours. Never decodes.
+ *
+ * @param image Borrowed.
+ * @param colour Its struct_size says how much is wanted.
+ * @return SDD_OK, also for a picture that says nothing; SDD_ERROR_INVALID_ARGUMENT.
+ * Thread: any. Lifetime: name and profile, while a reference to the image is held.
+ */
+SDD_API sdd_status sdd_image_get_colour(sdd_image *SDD_NULLABLE image,
+                                        sdd_image_colour *SDD_NONNULL colour);
 
 /**
  * Returns the encoded bytes that the image was decoded from.
@@ -298,8 +356,8 @@ SDD_API sdd_status sdd_image_frame(sdd_image *SDD_NULLABLE image, int32_t index,
 /* ------------------------------------------------------------------------------------- metadata */
 
 /**
- * Kinds of metadata: sdd_image_metadata(). The library passes them on unchanged: no profile is
- * applied to pixels, and only the orientation is read from Exif.
+ * Kinds of metadata: sdd_image_metadata(). The library passes them on unchanged. It uses the
+ * profile, see sdd_decode_options.colour, and the orientation in Exif.
  */
 typedef int32_t sdd_metadata_kind;
 

@@ -96,7 +96,7 @@ int32_t sddhelper_enter_sandbox(const struct sddhelper_limits *limits);
 void sddhelper_close_others(void);
 
 /// Numbers by which both sides know that they understand each other. Change the second one with the structs below.
-enum { SDDHELPER_MAGIC = 0x73646430, SDDHELPER_PROTOCOL = 2 };
+enum { SDDHELPER_MAGIC = 0x73646430, SDDHELPER_PROTOCOL = 3 };
 
 /// Why a helper cannot work.
 enum sddhelper_flaw { SDDHELPER_READY, SDDHELPER_NO_CODER, SDDHELPER_NO_SANDBOX };
@@ -174,6 +174,9 @@ struct sddhelper_reply {
     // The rest of a coder's frame.
     int32_t picture_width, picture_height, orientation, frame_count, loop_count;
     int64_t duration;
+    /// A colour profile in the pixel file, and code points of ITU-T H.273.
+    uint64_t profile_offset, profile_size;
+    int32_t primaries, transfer;
 
     /// For `SDDHELPER_ESTIMATE`: bytes of memory that the decoder takes, with the size of the picture.
     int64_t decode_bytes;

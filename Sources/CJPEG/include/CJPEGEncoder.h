@@ -33,6 +33,10 @@ typedef struct sddj_picture {
     int32_t quality;    /* 1 to 100 */
     sddj_chroma chroma; /* ignored for grey */
     bool is_progressive;
+    const void *profile; /* a colour profile (ICC.1); NULL for none */
+    size_t profile_size;
+    const void *note; /* stored in segments APP2 named "libsdd colour"; NULL for none */
+    size_t note_size;
 } sddj_picture;
 
 /* Receives the encoded bytes piece by piece; `bytes` is valid only during the call. Must return normally; false

@@ -23,11 +23,22 @@ typedef enum sddp_encoded {
     SDDP_ENCODE_FAILED /* also for a size that PNG does not support */
 } sddp_encoded;
 
+/* A chunk that is written before the pixels as it is. */
+typedef struct sddp_chunk {
+    uint32_t name; /* its four letters, the first one in the highest byte */
+    const void *data;
+    size_t size;
+} sddp_chunk;
+
 typedef struct sddp_picture {
     uint32_t width;
     uint32_t height;
-    sddp_layout layout; /* layout of the input rows; 8 bits per channel */
-    bool drops_alpha;   /* true if the fourth byte of each 4-byte pixel is not stored */
+    sddp_layout layout;  /* layout of the input rows; 8 bits per channel */
+    bool drops_alpha;    /* true if the fourth byte of each 4-byte pixel is not stored */
+    const void *profile; /* a colour profile (ICC.1), left out if libpng does not accept it; NULL for none */
+    size_t profile_size;
+    const sddp_chunk *chunks;
+    size_t chunk_count;
 } sddp_picture;
 
 /* Receives the encoded bytes piece by piece; `bytes` is valid only during the call. Must return normally; false

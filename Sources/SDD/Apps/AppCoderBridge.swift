@@ -72,7 +72,9 @@ final class AppCoderBridge: AppCoder, @unchecked Sendable {
 
     var canEncode: Bool { table.encode != nil }
 
-    func encode(_ pixels: PixelBuffer, quality: Int, into bytes: ByteBuilder) throws(CoderError) {
+    func encode(
+        _ pixels: PixelBuffer, _ colour: EncodedColour.Parts, quality: Int, into bytes: ByteBuilder
+    ) throws(CoderError) {
         guard let encode = table.encode else { throw CoderError(.unsupported) }
         var lent = sdd_coder_frame()
         lent.struct_size = MemoryLayout<sdd_coder_frame>.size
@@ -81,7 +83,11 @@ final class AppCoderBridge: AppCoder, @unchecked Sendable {
         lent.width = Int32(clamping: pixels.width)
         lent.height = Int32(clamping: pixels.height)
         lent.pixel_format = pixels.format.rawValue
-        let status = withExtendedLifetime((pixels, bytes)) {
+        lent.icc_profile = UnsafeRawPointer(colour.profile?.pointer.baseAddress)
+        lent.icc_profile_size = colour.profile?.count ?? 0
+        lent.primaries = Int32(clamping: colour.codePoints?.primaries ?? 0)
+        lent.transfer = Int32(clamping: colour.codePoints?.transfer ?? 0)
+        let status = withExtendedLifetime((pixels, colour, bytes)) {
             // Safety: `bytes` lives until the call returns, and no other call uses it as its context.
             encode(&lent, Int32(clamping: quality), append, Unmanaged.passUnretained(bytes).toOpaque(), data.pointer)
         }

@@ -70,6 +70,10 @@ extension AppFrame {
         frameCount = given.frame_count
         loopCount = given.loop_count
         duration = given.duration_us
+        if let base = given.icc_profile, given.icc_profile_size > 0 {
+            profile = UnsafeRawBufferPointer(start: base, count: given.icc_profile_size)
+        }
+        (primaries, transfer) = (given.primaries, given.transfer)
     }
 }
 

@@ -126,7 +126,7 @@ public func sdd_cache_key(
     status { () throws(Refusal) in
         try checkBuffer(buffer, capacity: capacity)
         let given = try cacheKey(url, "url")
-        var form = try pixelForm(decode, "decode") ?? DecodeOptions()
+        var form = (try pixelForm(decode, "decode") ?? DecodeOptions()).coloured(forLoad: true)
         form.transforms = try appTransforms(transforms, "transforms", count: count, "transform_count").chain
         let cache = try Caches.cache(cache)
         guard let key = CacheKeys.key(of: cache.key(ofURL: given), as: form) else {

@@ -45,7 +45,8 @@ private func encoded(_ image: Image, _ options: EncodeOptions) -> Result<Bytes, 
     let pixels: PixelBuffer
     do throws(CoderError) { pixels = try image.decoded() } catch { return .failure(DownloadError(error)) }
     do throws(EncodeError) {
-        return .success(try ImageEncoder.encode(pixels, options, registry: .ofProcess))
+        return .success(
+            try ImageEncoder.encode(pixels, options, colour: EncodedColour(of: image), registry: .ofProcess))
     } catch {
         return .failure(DownloadError(error, options))
     }

@@ -14,6 +14,16 @@ public func sdd_image_get_info(
     }
 }
 
+@_cdecl("sdd_image_get_colour") @implementation
+public func sdd_image_get_colour(
+    _ image: OpaquePointer?, _ colour: UnsafeMutablePointer<sdd_image_colour>?
+) -> sdd_status {
+    status { () throws(Refusal) in
+        guard let image = Handle.image(image) else { throw .null("image") }
+        try fill(colour, "colour", with: sdd_image_colour(image))
+    }
+}
+
 @_cdecl("sdd_image_probe") @implementation
 public func sdd_image_probe(
     _ bytes: UnsafeRawPointer?, _ size: Int, _ info: UnsafeMutablePointer<sdd_image_info>?
@@ -79,5 +89,33 @@ extension sdd_image_info {
         is_preview = image.isPreview ? 1 : 0
         is_partial = image.isPartial ? 1 : 0
         is_scaled = image.isScaled ? 1 : 0
+        colour_kind = image.colour?.kind.rawValue ?? 0
+        is_converted = image.isConverted ? 1 : 0
+    }
+}
+
+extension sdd_image_colour {
+    /// Safety: the image holds the name and the profile.
+    fileprivate init(_ image: Image) {
+        self.init()
+        struct_size = MemoryLayout<sdd_image_colour>.size
+        is_converted = image.isConverted ? 1 : 0
+        guard let colour = image.colour else {
+            name = emptyString
+            return
+        }
+        kind = colour.kind.rawValue
+        name = colour.name.pointer
+        icc_profile = colour.description.profile.flatMap { UnsafeRawPointer($0.pointer.baseAddress) }
+        icc_profile_size = colour.description.profile?.count ?? 0
+        primaries = Int32(clamping: colour.description.codePoints?.primaries ?? 0)
+        transfer = Int32(clamping: colour.description.codePoints?.transfer ?? 0)
+        gamma = Int32(clamping: colour.description.gamma ?? 0)
+        withUnsafeMutableBytes(of: &chromaticities) { given in
+            let given = given.bindMemory(to: Int32.self)
+            for (index, number) in (colour.description.chromaticities ?? []).prefix(given.count).enumerated() {
+                given[index] = Int32(clamping: number)
+            }
+        }
     }
 }

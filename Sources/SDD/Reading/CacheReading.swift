@@ -287,7 +287,7 @@ func readQuery(
         ])
     let form = try pixelForm(
         given.decode, "sdd_cache_query_options.decode", options: options, standard: standard
-    ).withOwnBytesAlone
+    ).coloured(forLoad: true).withOwnBytesAlone
     let key = try cacheKey(given.key, "sdd_cache_query_options.key")
     let lookup = ImageCacheLookup(
         cache, key: key, form: form, levels: try cacheLevels(given.levels, "sdd_cache_query_options.levels"),

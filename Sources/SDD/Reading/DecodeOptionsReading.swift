@@ -19,7 +19,8 @@ func pixelForm(_ source: UnsafePointer<sdd_decode_options>?, _ place: Place) thr
         isLenient: try choice(
             given.damage, "sdd_decode_options.damage", "SDD_DAMAGE_",
             [SDD_DAMAGE_REFUSE: false, SDD_DAMAGE_KEEP_REST: true]),
-        memory: try pixelMemory(given), formatHint: ImageFormat(rawValue: given.format_hint))
+        memory: try pixelMemory(given), formatHint: ImageFormat(rawValue: given.format_hint),
+        colour: try colour(given.colour, "sdd_decode_options.colour"))
 }
 
 /// Reads sdd_decode_options and applies option bits.
@@ -64,6 +65,13 @@ func fit(_ given: sdd_fit, _ place: Place, default standard: SizeRule.Fit) throw
     try choice(
         given, place, "SDD_FIT_",
         [SDD_FIT_DEFAULT: standard, SDD_FIT_INSIDE: .inside, SDD_FIT_FILL: .fill, SDD_FIT_STRETCH: .stretch])
+}
+
+/// Reads the colours of pixels.
+func colour(_ given: sdd_colour, _ place: Place) throws(Refusal) -> DecodeOptions.Colour {
+    try choice(
+        given, place, "SDD_COLOUR_",
+        [SDD_COLOUR_DEFAULT: .usual, SDD_COLOUR_AS_STORED: .asStored, SDD_COLOUR_SRGB: .sRGB])
 }
 
 /// The largest row alignment that is useful, in bytes.

@@ -25,8 +25,11 @@ package protocol AppCoder: AnyObject, Sendable {
     /// Encodes pixels and appends the result to `bytes`.
     /// - Parameters:
     ///   - pixels: RGBA8.
+    ///   - colour: what is to be stored with them.
     ///   - quality: 1 to 100.
-    func encode(_ pixels: PixelBuffer, quality: Int, into bytes: ByteBuilder) throws(CoderError)
+    func encode(
+        _ pixels: PixelBuffer, _ colour: EncodedColour.Parts, quality: Int, into bytes: ByteBuilder
+    ) throws(CoderError)
 }
 
 extension AppCoder {
@@ -150,6 +153,11 @@ package struct AppFrame {
     package var loopCount: Int32 = 0
     /// Time for which the frame is shown, in microseconds.
     package var duration: Int64 = 0
+    /// The picture's colour profile, borrowed like the pixels; empty if there is none.
+    package var profile = UnsafeRawBufferPointer(start: nil, count: 0)
+    /// Code points of ITU-T H.273; 0 if they are not stated.
+    package var primaries: Int32 = 0
+    package var transfer: Int32 = 0
 
     package init() {}
 }

@@ -1,3 +1,5 @@
+internal import SDDBase
+
 /// A frame from an application's coder that has passed all checks. Its pixels are borrowed, like those of the
 /// `AppFrame`.
 struct CheckedFrame {
@@ -13,6 +15,8 @@ struct CheckedFrame {
     let loopCount: Int
     /// Time for which the frame is shown, in microseconds.
     let duration: Int64
+    private let profile: UnsafeRawBufferPointer
+    private let codePoints: CodePoints?
 
     /// Checks a frame.
     /// - Throws: `.coder` if the frame's fields are invalid.
@@ -29,6 +33,9 @@ struct CheckedFrame {
         guard frame.stride >= width * format.bytesPerPixel,
             !frame.stride.multipliedReportingOverflow(by: height).overflow
         else { throw CoderError(.coder, "a frame of \(width) pixels in rows of \(frame.stride) bytes") }
+        guard (0...255).contains(frame.primaries), (0...255).contains(frame.transfer) else {
+            throw CoderError(.coder, "a frame with code points of more than 8 bits")
+        }
         guard let pixels = frame.pixels else { throw CoderError(.coder, "a frame without pixels") }
         guard (0...8).contains(frame.orientation), frame.frameCount >= 0, frame.loopCount >= 0, frame.duration >= 0
         else { throw CoderError(.coder, "a frame with numbers below 0, or no orientation") }
@@ -47,6 +54,8 @@ struct CheckedFrame {
         frameCount = max(1, Int(frame.frameCount))
         loopCount = Int(frame.loopCount)
         duration = frame.duration
+        profile = frame.profile
+        codePoints = Self.codePoints(frame)
     }
 
     /// Bytes of the coder's memory that hold the frame's pixels.
@@ -94,6 +103,23 @@ struct CheckedFrame {
         return Preview(pixels: reducer.target, goodRows: reducer.rowsMade)
     }
 
+    private static func codePoints(_ frame: AppFrame) -> CodePoints? {
+        if frame.primaries == 0 && frame.transfer == 0 { return nil }
+        let number = { (given: Int32) in given == 0 ? CodePoints.unspecified : Int(given) }
+        return CodePoints(primaries: number(frame.primaries), transfer: number(frame.transfer))
+    }
+
+    /// What the picture says of its colours. Pixels of inks have become colours already.
+    private var colour: PictureColour? {
+        var description = ColourDescription()
+        if profile.count <= ColourDescription.largestProfile, !profile.isEmpty {
+            description.profile = Bytes(copying: profile)
+        }
+        description.codePoints = codePoints
+        description.isGrey = format == .grey8
+        return KnownColours.ofProcess.colour(of: description)
+    }
+
     func facts(_ format: ImageFormat) -> ImageFacts? {
         do throws(ImageFacts.Failure) {
             var facts = try ImageFacts(
@@ -102,6 +128,7 @@ struct CheckedFrame {
             facts.frameCount = frameCount
             facts.loopCount = frameCount > 1 ? loopCount : 1
             facts.orientation = orientation
+            facts.colour = colour
             return facts
         } catch {
             return nil

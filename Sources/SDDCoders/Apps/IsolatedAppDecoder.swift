@@ -8,6 +8,8 @@ final class IsolatedAppDecoder: AppDecoder {
     private let task: AppDecodeTask
     private var seat: HelperPool.Seat?
     private var hasBegun = false
+    /// The colour profile of the latest frame.
+    private var profile: Bytes?
     /// The pixels of the latest frame.
     private var block: SpareMemory.Block?
 
@@ -109,6 +111,9 @@ final class IsolatedAppDecoder: AppDecoder {
         (frame.pictureWidth, frame.pictureHeight) = (reply.picture_width, reply.picture_height)
         (frame.orientation, frame.duration) = (reply.orientation, reply.duration)
         (frame.frameCount, frame.loopCount) = (reply.frame_count, reply.loop_count)
+        (frame.primaries, frame.transfer) = (reply.primaries, reply.transfer)
+        profile = try helper.profile(of: reply)
+        if let profile { frame.profile = profile.pointer }
         guard reply.has_pixels, let format = PixelFormat(rawValue: reply.pixel_format) else { return frame }
         try PixelBuffer.check(
             width: UInt32(max(reply.width, 0)), height: UInt32(max(reply.height, 0)), maxPixels: task.maxPixels)

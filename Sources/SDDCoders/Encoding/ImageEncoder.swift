@@ -3,28 +3,33 @@ package import SDDBase
 /// Encodes pixels as JPEG or PNG, or with one of the application's coders. Callable from any thread.
 package enum ImageEncoder {
     /// Encodes pixels as the options say.
-    /// - Parameter registry: its application coders take precedence over the library's own.
+    /// - Parameters:
+    ///   - colour: what the pixels' colours are.
+    ///   - registry: its application coders take precedence over the library's own.
     package static func encode(
-        _ pixels: PixelBuffer, _ options: EncodeOptions, registry: CoderRegistry = .builtIn
+        _ pixels: PixelBuffer, _ options: EncodeOptions, colour: EncodedColour = .none,
+        registry: CoderRegistry = .builtIn
     ) throws(EncodeError) -> Bytes {
-        let made = try resized(pixels, options.size)
+        var made = try resized(pixels, options.size)
         let isOpaque = made.isOpaque
         let fitsJPEG = max(made.width, made.height) <= JPEGEncoder.longestSide
         let format = options.format ?? (isOpaque && fitsJPEG ? .jpeg : .png)
-        if let coder = try coder(for: format, in: registry) { return try encode(made, with: coder, options) }
+        if let shaper = colour.shaper(for: format) { made = try converted(made, by: shaper) }
+        let parts = colour.parts(for: format)
+        if let coder = try coder(for: format, in: registry) { return try encode(made, parts, with: coder, options) }
         switch format {
-        case .jpeg: return try encodeJPEG(made, isOpaque: isOpaque, options)
-        case .png: return try encodePNG(made, isOpaque: isOpaque, options)
+        case .jpeg: return try encodeJPEG(made, isOpaque: isOpaque, parts, options)
+        case .png: return try encodePNG(made, isOpaque: isOpaque, parts, options)
         default: throw .unsupported
         }
     }
 
     private static func encodeJPEG(
-        _ pixels: PixelBuffer, isOpaque: Bool, _ options: EncodeOptions
+        _ pixels: PixelBuffer, isOpaque: Bool, _ colour: EncodedColour.Parts, _ options: EncodeOptions
     ) throws(EncodeError) -> Bytes {
         let encoder = try JPEGEncoder()
         return try encodeToFit(options) { quality, limit throws(EncodeError) in
-            try encoder.encode(pixels, isOpaque: isOpaque, quality: quality, limit: limit, options)
+            try encoder.encode(pixels, isOpaque: isOpaque, colour, quality: quality, limit: limit, options)
         }
     }
 
@@ -35,12 +40,12 @@ package enum ImageEncoder {
     }
 
     private static func encode(
-        _ pixels: PixelBuffer, with coder: any AppCoder, _ options: EncodeOptions
+        _ pixels: PixelBuffer, _ colour: EncodedColour.Parts, with coder: any AppCoder, _ options: EncodeOptions
     ) throws(EncodeError) -> Bytes {
         try encodeToFit(options) { quality, limit throws(EncodeError) in
             let bytes: Bytes
             do throws(CoderError) {
-                bytes = try CoderRegistry.encode(pixels, with: coder, quality: quality)
+                bytes = try CoderRegistry.encode(pixels, colour, with: coder, quality: quality)
             } catch {
                 throw error.kind == .noMemory ? .noMemory : .unsupported
             }
@@ -85,12 +90,12 @@ package enum ImageEncoder {
     /// Encodes a PNG as large as the byte limit allows. PNG has no quality setting, so only the size can be reduced;
     /// the file size is roughly proportional to the area.
     private static func encodePNG(
-        _ pixels: PixelBuffer, isOpaque: Bool, _ options: EncodeOptions
+        _ pixels: PixelBuffer, isOpaque: Bool, _ colour: EncodedColour.Parts, _ options: EncodeOptions
     ) throws(EncodeError) -> Bytes {
         let encoder = try PNGEncoder()
         var (made, scale) = (pixels, 1.0)
         while true {
-            let bytes = try encoder.encode(made, isOpaque: isOpaque)
+            let bytes = try encoder.encode(made, isOpaque: isOpaque, colour)
             guard options.byteLimit > 0, bytes.count > options.byteLimit else { return bytes }
             guard made.width > 1 || made.height > 1 else { throw .doesNotFit }
             scale *= min(0.95, (Double(options.byteLimit) / Double(bytes.count)).squareRoot())
@@ -98,6 +103,16 @@ package enum ImageEncoder {
                 width: max(1, Int(Double(pixels.width) * scale)), height: max(1, Int(Double(pixels.height) * scale)),
                 fit: .stretch)
             made = try resized(pixels, size)
+        }
+    }
+
+    private static func converted(_ pixels: PixelBuffer, by shaper: ColourShaper) throws(EncodeError) -> PixelBuffer {
+        do throws(CoderError) {
+            let copy = try pixels.straightCopy()
+            try shaper.convert(copy)
+            return copy
+        } catch {
+            throw .noMemory
         }
     }
 

@@ -23,24 +23,41 @@ final class JPEGEncoder {
     ///   - isOpaque: whether the pixels are opaque; passed in because it is costly to compute.
     ///   - limit: largest number of bytes; the encode fails with `.doesNotFit` as soon as it is exceeded.
     func encode(
-        _ pixels: PixelBuffer, isOpaque: Bool, quality: Int, limit: Int, _ options: EncodeOptions
+        _ pixels: PixelBuffer, isOpaque: Bool, _ colour: EncodedColour.Parts, quality: Int, limit: Int,
+        _ options: EncodeOptions
     ) throws(EncodeError) -> Bytes {
         guard pixels.width <= Self.longestSide, pixels.height <= Self.longestSide else { throw .doesNotFit }
         let (layout, feed) = Self.feed(pixels, isOpaque: isOpaque, background: options.background)
         var picture = sddj_picture(
             width: UInt32(clamping: pixels.width), height: UInt32(clamping: pixels.height), layout: layout,
             quality: Int32(clamping: quality), chroma: Self.chroma(options.chroma),
-            is_progressive: options.isProgressive)
+            is_progressive: options.isProgressive, profile: nil, profile_size: 0, note: nil, note_size: 0)
         let bytes = EncodedBytes(limit: limit)
         // Safety: the encoder calls `bytes` no more after the last call here.
         defer { withExtendedLifetime(bytes) {} }
-        try check(bytes.take { sddj_encode_start(encoder, &picture, $0, $1) }, bytes)
+        try start(&picture, colour, bytes)
         try feed.forEach { first, stride, count throws(EncodeError) in
             // Safety: so many rows, each of as many pixels of the layout as the picture is wide, are there.
             try check(sddj_encode_rows(encoder, first, stride, UInt32(clamping: count)), bytes)
         }
         try check(sddj_encode_finish(encoder), bytes)
         return bytes.end()
+    }
+
+    /// Writes all that comes before the pixels.
+    private func start(
+        _ picture: inout sddj_picture, _ colour: EncodedColour.Parts, _ bytes: EncodedBytes
+    ) throws(EncodeError) {
+        defer { withExtendedLifetime(colour) {} }
+        (picture.profile, picture.profile_size) = (
+            UnsafeRawPointer(colour.profile?.pointer.baseAddress), colour.profile?.count ?? 0
+        )
+        // Safety: the shim reads the profile and the note until it returns.
+        let status = colour.note.withUnsafeBytes { note in
+            (picture.note, picture.note_size) = (note.baseAddress, note.count)
+            return bytes.take { sddj_encode_start(encoder, &picture, $0, $1) }
+        }
+        try check(status, bytes)
     }
 
     private static func feed(_ pixels: PixelBuffer, isOpaque: Bool, background: UInt32) -> (sddj_layout, RowFeed) {

@@ -25,6 +25,8 @@ package struct ImageFacts: Equatable, Sendable {
     package var loopCount = 1
     /// Exif orientation, 1 to 8.
     package var orientation = 1
+    /// What the picture says of its colours; `nil` if that is nothing, or was not read.
+    package var colour: PictureColour?
     /// Bytes of all coefficients of a JPEG in libjpeg's memory; 0 for other formats.
     var coefficientBytes = 0
     /// Bytes of those that are kept of a whole progressive JPEG at an eighth of its size.

@@ -9,10 +9,16 @@ enum PNGChunkName: UInt32 {
     case fcTL = 0x6663_544c
     case fdAT = 0x6664_4154
     case iCCP = 0x6943_4350
+    case cICP = 0x6349_4350
+    case sRGB = 0x7352_4742
+    case gAMA = 0x6741_4d41
+    case cHRM = 0x6348_524d
     case eXIf = 0x6558_4966
     case tEXt = 0x7445_5874
     case zTXt = 0x7a54_5874
     case iTXt = 0x6954_5874
+    /// The library's own: a `ColourNote`.
+    case sdCo = 0x7364_436f
 }
 
 /// One chunk of a PNG (Third Edition, 5.3): length, name, data, checksum.

@@ -255,6 +255,18 @@ final class Helper: @unchecked Sendable {
         return UnsafeRawPointer(base + Int(reply.offset))
     }
 
+    /// Returns a copy of the colour profile of a reply; `nil` if there is none.
+    /// - Throws: `.decoder` if it is not in the helper's file.
+    func profile(of reply: sddhelper_reply) throws(CoderError) -> Bytes? {
+        if reply.profile_size == 0 { return nil }
+        let (end, isTooFar) = reply.profile_offset.addingReportingOverflow(reply.profile_size)
+        guard reply.profile_size <= UInt64(ColourDescription.largestProfile), !isTooFar, end <= UInt64(Int64.max),
+            try map(Int(end)), let base = pixels.base
+        else { throw CoderError(.decoder, "it answered with a profile that it does not have") }
+        return try Bytes.copy(
+            UnsafeRawBufferPointer(start: base + Int(reply.profile_offset), count: Int(reply.profile_size)))
+    }
+
     private func map(_ end: Int) throws(CoderError) -> Bool {
         if end <= pixels.count { return true }
         let file = process.pointee.pixels

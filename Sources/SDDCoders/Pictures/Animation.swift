@@ -12,6 +12,8 @@ package struct Animation: Sendable {
     private var sharesFirst = false
     /// Exif orientation, 1 to 8.
     private let orientation: Int
+    /// What converts the frames to sRGB; `nil` if they stay as stored.
+    private let shaper: ColourShaper?
     package let frameCount: Int
     /// Number of times the animation plays; 0 means forever.
     package let loopCount: Int
@@ -19,10 +21,11 @@ package struct Animation: Sendable {
     /// Returns `nil` for a still picture, if the form wants only the first frame, and if a frame that should be
     /// preloaded is damaged. The picture is then shown as a still one.
     init?(
-        _ source: (any FrameSource)?, form: DecodeOptions, orientation: Int, limits: DecodeLimits, _ clock: DecodeClock
+        _ source: (any FrameSource)?, form: DecodeOptions, _ facts: ImageFacts?, limits: DecodeLimits,
+        _ clock: DecodeClock
     ) throws(CoderError) {
         guard let source, source.frameCount > 1, form.framesLeft != .firstOnly else { return nil }
-        let lazy = Animation(frames: .source(source), source, form, orientation)
+        let lazy = Animation(frames: .source(source), source, form, facts)
         guard form.framesLeft == .preload else {
             self = lazy
             return
@@ -30,7 +33,7 @@ package struct Animation: Sendable {
         do throws(CoderError) {
             let pixels = try lazy.allFrames(limits, clock, encodedCount: source.encodedByteCount)
             let durations = pixels.indices.map { source.duration(of: $0) }
-            self.init(frames: .ready(pixels, durations: durations), source, form, orientation)
+            self.init(frames: .ready(pixels, durations: durations), source, form, facts)
         } catch {
             switch error.kind {
             case .noMemory, .tooManyFrames, .tooManyPixels, .tooMuchMemory, .tooMuchForBody, .tooSlow: throw error
@@ -39,10 +42,11 @@ package struct Animation: Sendable {
         }
     }
 
-    private init(frames: Frames, _ source: any FrameSource, _ form: DecodeOptions, _ orientation: Int) {
+    private init(frames: Frames, _ source: any FrameSource, _ form: DecodeOptions, _ facts: ImageFacts?) {
         self.frames = frames
         self.form = form.withoutFunctions
-        self.orientation = orientation
+        orientation = facts?.orientation ?? 1
+        shaper = form.colour == .sRGB ? facts?.colour?.shaper : nil
         frameCount = source.frameCount
         loopCount = source.loopCount
     }
@@ -60,7 +64,7 @@ package struct Animation: Sendable {
 
     private init(frames: Frames, _ other: Animation) {
         self.frames = frames
-        (form, orientation) = (other.form, other.orientation)
+        (form, orientation, shaper) = (other.form, other.orientation, other.shaper)
         (frameCount, loopCount) = (other.frameCount, other.loopCount)
     }
 
@@ -138,7 +142,16 @@ package struct Animation: Sendable {
     /// Converts a frame to the form, as `PictureStream` does for a still picture.
     private func formed(_ canvas: PixelBuffer) throws(CoderError) -> PixelBuffer {
         // Memory lent by the application is for one picture, not for each frame.
-        try PixelConverter(reduced(canvas), to: form, in: form.memory.forPreview, orientation: orientation).make()
+        try PixelConverter(shaped(canvas), to: form, in: form.memory.forPreview, orientation: orientation).make()
+    }
+
+    /// Scales a frame and converts its colours. The canvas itself stays as it is: the next frame is drawn on it.
+    private func shaped(_ canvas: PixelBuffer) throws(CoderError) -> PixelBuffer {
+        let made = try reduced(canvas)
+        guard let shaper else { return made }
+        let own = made === canvas ? try canvas.straightCopy() : made
+        try shaper.convert(own)
+        return own
     }
 
     private func reduced(_ canvas: PixelBuffer) throws(CoderError) -> PixelBuffer {
@@ -163,6 +176,7 @@ extension Image {
         guard let animation else { return self }
         let before = animation.keptByteCount
         defer { if animation.keptByteCount != before { memoryChanged() } }
-        return Image(pixels: try animation.frame(index), format: format, bytes: nil, form: form)
+        return Image(
+            pixels: try animation.frame(index), format: format, bytes: nil, form: form, colour: colour)
     }
 }

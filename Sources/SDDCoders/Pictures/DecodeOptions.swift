@@ -24,6 +24,18 @@ package struct DecodeOptions: Hashable, Sendable {
         case preload
     }
 
+    /// The colours of the pixels.
+    package var colour: Colour
+
+    package enum Colour: Hashable, Sendable {
+        /// The numbers of the file, but a load makes `sRGB` of it.
+        case usual
+        /// The numbers of the file, for a load as well.
+        case asStored
+        /// Converted to sRGB, if the picture says what its colours are.
+        case sRGB
+    }
+
     /// Format to assume for a body whose first bytes no coder recognizes.
     package let formatHint: ImageFormat?
 
@@ -41,7 +53,7 @@ package struct DecodeOptions: Hashable, Sendable {
     package init(
         format: PixelFormat = .rgba8, isUpright: Bool = true, background: UInt32 = 0, size: SizeRule = .none,
         isLenient: Bool = false, memory: PixelMemory = .library, frames: Frames = .access,
-        formatHint: ImageFormat? = nil, isLazy: Bool = false
+        formatHint: ImageFormat? = nil, isLazy: Bool = false, colour: Colour = .usual
     ) {
         self.format = format
         self.isUpright = isUpright
@@ -51,6 +63,7 @@ package struct DecodeOptions: Hashable, Sendable {
         self.frames = frames
         self.formatHint = formatHint
         self.isLazy = isLazy
+        self.colour = colour
         // A background that has no effect is dropped, so that equivalent forms are equal.
         self.background = format.hasAlpha ? 0 : background & 0xff_ffff
     }
@@ -93,6 +106,14 @@ package struct DecodeOptions: Hashable, Sendable {
     package var isPossible: Bool {
         if isLazy && isCallers { return false }
         return transforms == nil || (!isLazy && memory.owner == .library)
+    }
+
+    /// This form with the colours that are usual for a load, or for anything else. Forms of the same pixels are equal.
+    package func coloured(forLoad isLoad: Bool) -> DecodeOptions {
+        guard colour == (isLoad ? .usual : .asStored) else { return self }
+        var form = self
+        form.colour = isLoad ? .sRGB : .usual
+        return form
     }
 
     /// The treatment of an animation after `transformsAnimated` is taken into account.

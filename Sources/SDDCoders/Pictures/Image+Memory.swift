@@ -70,12 +70,13 @@ final class MemoryWatches: Sendable {
 
 extension Image {
     /// Bytes of everything the image keeps alive: its pixels, counted even before they are decoded; its encoded bytes,
-    /// or the data that frames and pixels are still decoded from; frames that are preloaded or kept; and its metadata,
-    /// once that has been read. It may grow while the image is used, see `addWatch`. Takes no lock.
+    /// or the data that frames and pixels are still decoded from; frames that are preloaded or kept; its colour profile;
+    /// and its metadata, once that has been read. It may grow while the image is used, see `addWatch`. Takes no lock.
     package var memoryCost: Int {
         let pixels = ready?.byteCount ?? width.multipliedSaturated(by: height).multipliedSaturated(by: 4)
         let frames = animation.map { $0.readyByteCount.addedSaturated($0.keptByteCount) } ?? 0
-        return pixels.addedSaturated(encodedByteCount).addedSaturated(frames).addedSaturated(metadataByteCount)
+        return pixels.addedSaturated(encodedByteCount).addedSaturated(frames)
+            .addedSaturated(colour?.byteCount ?? 0).addedSaturated(metadataByteCount)
     }
 
     private var encodedByteCount: Int { bytes?.count ?? animation?.encodedByteCount ?? undecodedByteCount }

@@ -19,6 +19,8 @@ package final class Image: Sendable {
     package let bytes: Bytes?
     /// Facts about the picture as stored, from its bytes; `nil` if they are unknown.
     package let facts: ImageFacts?
+    /// What the picture says of its colours, before any conversion; `nil` if that is nothing.
+    package let colour: PictureColour?
     /// The form that was requested, without functions of the application.
     package let form: DecodeOptions
     /// Number of good rows from the top, before the picture was turned; `nil` means all rows.
@@ -35,7 +37,7 @@ package final class Image: Sendable {
     package init(
         pixels: PixelBuffer, format: ImageFormat?, bytes: Bytes?, facts: ImageFacts? = nil,
         form: DecodeOptions = DecodeOptions(), goodRows: Int? = nil, isPreview: Bool = false,
-        animation: Animation? = nil
+        animation: Animation? = nil, colour: PictureColour? = nil
     ) {
         content = .made(pixels)
         width = pixels.width
@@ -43,6 +45,7 @@ package final class Image: Sendable {
         self.format = format
         self.bytes = form.keepsBytes ? bytes : nil
         self.facts = facts
+        self.colour = facts?.colour ?? colour
         self.form = form.withoutFunctions
         self.goodRows = goodRows
         self.isPreview = isPreview
@@ -64,6 +67,7 @@ package final class Image: Sendable {
         self.format = format
         bytes = form.keepsBytes ? encoded : nil
         self.facts = facts
+        colour = facts.colour
         self.form = form.withoutFunctions
         goodRows = nil
         isPreview = false
@@ -106,6 +110,18 @@ package final class Image: Sendable {
 
     package var pixelFormat: PixelFormat { ready?.format ?? form.format }
 
+    /// Whether the image is what a request for `wanted` gets. If the pixels are not decoded yet, that is so only for a
+    /// form that decodes later.
+    package func serves(_ wanted: DecodeOptions) -> Bool {
+        var own = form
+        // Pixels that cannot be converted are the same either way.
+        if colour?.isConvertible != true { own.colour = wanted.colour }
+        return wanted.isServed(by: own) || (ready != nil && wanted.isServedReady(by: own))
+    }
+
+    /// True if the pixels were converted to sRGB.
+    package var isConverted: Bool { form.colour == .sRGB && colour?.isConvertible == true }
+
     /// True if the picture was made from an incomplete or damaged body.
     package var isPartial: Bool { goodRows != nil && !isPreview }
 
@@ -127,7 +143,8 @@ package final class Image: Sendable {
     /// while its pixels are not decoded.
     package func still(_ form: DecodeOptions) -> Image? {
         guard let pixels = ready, !isPreview, !isPartial else { return nil }
-        let image = Image(pixels: pixels, format: format, bytes: bytes, facts: facts, form: form)
+        let image = Image(
+            pixels: pixels, format: format, bytes: bytes, facts: facts, form: form, colour: colour)
         if let keptFor { image.keep(for: keptFor) }
         return image
     }

@@ -40,7 +40,7 @@ extension MetadataBuilder {
 
 /// The parts of an ICC profile. One that is too large for a segment is split into several, each with its number, from
 /// 1, and the number of parts (ICC.1, B.4).
-private struct ProfileParts {
+struct ProfileParts {
     private var parts: [Int: UnsafeRawBufferPointer] = [:]
     private var count: Int?
     private var isConsistent = true

@@ -10,7 +10,7 @@ extension MetadataBuilder {
             switch chunk.name {
             // The second bit of the colour type (11.2.1) says whether the picture has colour.
             case .IHDR: isGrey = chunk.data.dropFirst(9).first.map { $0 & 2 == 0 } ?? false
-            case .iCCP: addProfile(chunk, isGrey: isGrey)
+            case .iCCP: add(.icc) { () throws(CoderError) in try Self.profile(chunk, isGrey: isGrey) }
             case .eXIf:
                 add(.exif) { () throws(CoderError) in
                     try Self.check(chunk)
@@ -25,15 +25,12 @@ extension MetadataBuilder {
         }
     }
 
-    /// Adds a profile. Its name is ignored.
-    private mutating func addProfile(_ chunk: PNGChunk, isGrey: Bool) {
-        add(.icc) { () throws(CoderError) in
-            try Self.check(chunk)
-            var cursor = ByteCursor(chunk.data)
-            guard cursor.takeText() != nil, cursor.number8() == 0 else { throw CoderError(.corrupt) }
-            return try Self.unpacked(
-                cursor.takeRest(), isGrey ? SDDP_GREY_PROFILE : SDDP_COLOUR_PROFILE, limit: Self.largest)
-        }
+    /// Unpacks the profile of an iCCP chunk. Its name is ignored.
+    static func profile(_ chunk: PNGChunk, isGrey: Bool) throws(CoderError) -> Bytes {
+        try check(chunk)
+        var cursor = ByteCursor(chunk.data)
+        guard cursor.takeText() != nil, cursor.number8() == 0 else { throw CoderError(.corrupt) }
+        return try unpacked(cursor.takeRest(), isGrey ? SDDP_GREY_PROFILE : SDDP_COLOUR_PROFILE, limit: largest)
     }
 
     private static func plainText(_ chunk: PNGChunk, _ most: Int) throws(CoderError) -> MetadataText {

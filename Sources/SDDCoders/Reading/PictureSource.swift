@@ -7,11 +7,14 @@ struct PictureSource {
         /// shown, which may be turned by a quarter.
         let isTransposed: Bool
         let isLenient: Bool
+        /// True if the pixels are converted to sRGB, which changes them.
+        let isConverted: Bool
 
         init(_ form: DecodeOptions, facts: ImageFacts?, isMade: Bool) {
             size = PictureSource.size(form, facts, isMade)
             isTransposed = PictureSource.isTransposed(form, facts?.orientation ?? 1)
             isLenient = form.isLenient
+            isConverted = form.colour == .sRGB && !isMade && facts?.colour?.isConvertible == true
         }
     }
 

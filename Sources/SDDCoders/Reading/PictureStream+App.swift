@@ -78,7 +78,9 @@ extension PictureStream {
             Result { () throws(CoderError) in
                 let plan = source.plan(frame.pictureWidth, frame.pictureHeight)
                 try PixelBuffer.check(plan, maxPixels: limits.maxPixels)
-                return try frame.pixels(plan)
+                let pixels = try frame.pixels(plan)
+                if source.key.isConverted { try facts.colour?.shaper?.convert(pixels) }
+                return pixels
             }
         }
         var whole = picture.task
@@ -107,9 +109,9 @@ extension PictureStream {
     ) throws(CoderError) -> Image {
         let pixels = try PixelConverter(made, to: form, orientation: facts.orientation).make()
         let animation = try Animation(
-            frames, form: form, orientation: facts.orientation, limits: limits, clock)?.sharing(pixels)
+            frames, form: form, facts, limits: limits, clock)?.sharing(pixels)
         if let transformed = try transformed(pixels, form, facts, animation) {
-            return Image(transformed, of: facts.format, form: form, isPartial: false)
+            return Image(transformed, of: facts.format, form: form, colour: facts.colour, isPartial: false)
         }
         return Image(
             pixels: pixels, format: facts.format, bytes: bytes, facts: facts, form: form, animation: animation)
@@ -232,6 +234,7 @@ extension PictureStream {
             try PixelBuffer.check(plan, maxPixels: limits.maxPixels)
             let preview = try frame.preview(plan, rows: rows)
             guard preview.goodRows > 0 else { continue }
+            if source.key.isConverted { try facts.colour?.shaper?.convert(preview.pixels) }
             for form in forms where sources.firstIndex(where: { $0.serves(form, facts: facts) }) == index {
                 step.previews.append((form, try previewImage(form, of: preview, nil)))
             }

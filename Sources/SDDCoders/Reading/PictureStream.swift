@@ -25,6 +25,8 @@ package final class PictureStream: @unchecked Sendable {
     package internal(set) var facts: ImageFacts?
     /// See `ImageFacts.hasScanForEachComponent(_:)`; `nil` until it is known.
     private var hasScans: Bool?
+    /// Whether `facts` have the colours.
+    private var isColourRead = false
     /// Whether the whole body is a progressive JPEG with all its scans; `nil` until that has been looked at.
     private var isRegular: Bool?
     private var parts: [Part] = []
@@ -41,6 +43,8 @@ package final class PictureStream: @unchecked Sendable {
     /// One reader, and all forms that can be made from its pixels.
     private struct Part {
         let source: PictureSource
+        /// What converts the reader's pixels to sRGB; `nil` if they stay as stored.
+        let shaper: ColourShaper?
         var reader: any PictureReading
         var pixels: PixelBuffer?
         /// The reason why this reader gives no pixels, although the body may be good.
@@ -50,7 +54,9 @@ package final class PictureStream: @unchecked Sendable {
 
         mutating func read(_ bytes: Bytes, isLast: Bool) throws(CoderError) {
             do throws(CoderError) {
-                pixels = try reader.read(bytes, isLast: isLast)
+                let read = try reader.read(bytes, isLast: isLast)
+                if let read { try shaper?.convert(read) }
+                pixels = read
             } catch {
                 guard error.isOfForm else { throw error }
                 failure = error
@@ -144,6 +150,7 @@ package final class PictureStream: @unchecked Sendable {
         guard try isKnown(bytes, isLast: isLast) else { return Step() }
         var step = Step()
         step.facts = facts
+        guard isColourKnown(bytes, isLast: isLast) else { return step }
         try setParts(for: forms, of: bytes, isLast: isLast)
         guard try isCostKnown(bytes, isLast: isLast) else { return step }
         if try !hasRoom(for: bytes, isLast: isLast) {
@@ -190,6 +197,17 @@ package final class PictureStream: @unchecked Sendable {
         return true
     }
 
+    /// Reads what the picture says of its colours, once all of that has arrived. A JPEG may say it until its first scan,
+    /// and no reader takes memory before that.
+    private func isColourKnown(_ bytes: Bytes, isLast: Bool) -> Bool {
+        guard let known = facts, !isColourRead else { return true }
+        if known.format == .jpeg, !isLast, ImageFacts.hasScanForEachComponent(bytes.pointer) == nil { return false }
+        isColourRead = true
+        let noted = isMade(known) ? ColourNote.colour(in: bytes, known.format) : nil
+        facts?.colour = noted ?? PictureColour.stated(by: bytes, known)
+        return true
+    }
+
     /// Returns a hint for a body of a known format that nothing decodes.
     private static func missingCoder(_ bytes: Bytes) -> String {
         guard let format = ImageFormat(magicNumberOf: bytes.pointer), let name = format.name else { return "" }
@@ -226,7 +244,9 @@ package final class PictureStream: @unchecked Sendable {
         for form in forms where part(for: form) == nil {
             var source = PictureSource(form, isAlone: forms.count == 1, facts: facts, isMade: isMade(facts))
             source.dropsScans = dropsScans(source, of: bytes, isLast: isLast)
-            var part = Part(source: source, reader: try coder.makeReader(source.task(limits)))
+            var part = Part(
+                source: source, shaper: source.key.isConverted ? facts?.colour?.shaper : nil,
+                reader: try coder.makeReader(source.task(limits)))
             part.failure = failure(of: source)
             places[source.key, default: []].append(parts.count)
             parts.append(part)
@@ -373,7 +393,7 @@ extension PictureStream {
             if let failure = part.failure { return (form, .failure(failure)) }
             return part.pixels.map { pixels in
                 let made = Result { () throws(CoderError) in
-                    let animation = try Animation(frames, form: form, orientation: orientation, limits: limits, clock)
+                    let animation = try Animation(frames, form: form, facts, limits: limits, clock)
                     return try image(
                         form, of: pixels, goodRows: part.reader.goodRows, bytes: bytes, animation: animation)
                 }
@@ -404,7 +424,7 @@ extension PictureStream {
                         return try made.image.get().decoded()
                     }
                 }, of: bytes, width: size.width, height: size.height, format: format, facts: facts, form: form,
-                animation: try Animation(frames, form: form, orientation: orientation, limits: limits, clock))
+                animation: try Animation(frames, form: form, facts, limits: limits, clock))
         }
     }
 
@@ -422,6 +442,7 @@ extension PictureStream {
         }
         for (part, forms) in zip(parts, shown) where !part.isOver {
             guard let preview = try part.reader.preview(afterScans: hasGrown ? 0 : scans) else { continue }
+            try part.shaper?.convert(preview.pixels)
             for form in forms {
                 images.append((form, try previewImage(form, of: preview, frames)))
             }
@@ -442,7 +463,7 @@ extension PictureStream {
         var whenAskedFor = form
         if form.frames == .preload { whenAskedFor.frames = .access }
         let clock = DecodeClock(limits, byteCount: 0)
-        let animation = try Animation(frames, form: whenAskedFor, orientation: orientation, limits: limits, clock)
+        let animation = try Animation(frames, form: whenAskedFor, facts, limits: limits, clock)
         return try image(
             form, of: preview.pixels, goodRows: preview.goodRows, bytes: nil, isPreview: true, animation: animation)
     }
@@ -458,7 +479,8 @@ extension PictureStream {
         let memory = isPreview ? form.memory.forPreview : form.memory
         let made = try PixelConverter(pixels, to: form, in: memory, orientation: orientation).make()
         if !isPreview, let transformed = try transformed(made, form, facts, animation) {
-            return Image(transformed, of: format ?? .jpeg, form: form, isPartial: goodRows != nil)
+            return Image(
+                transformed, of: format ?? .jpeg, form: form, colour: facts?.colour, isPartial: goodRows != nil)
         }
         return Image(
             pixels: made, format: format ?? .jpeg, bytes: bytes, facts: facts, form: form, goodRows: goodRows,
@@ -482,7 +504,10 @@ extension PictureStream {
 
 extension Image {
     /// Creates a transformed picture. It has no encoded bytes of its own, and it is unknown which of its rows are good.
-    convenience init(_ pixels: PixelBuffer, of format: ImageFormat, form: DecodeOptions, isPartial: Bool) {
-        self.init(pixels: pixels, format: format, bytes: nil, form: form, goodRows: isPartial ? 0 : nil)
+    convenience init(
+        _ pixels: PixelBuffer, of format: ImageFormat, form: DecodeOptions, colour: PictureColour?, isPartial: Bool
+    ) {
+        self.init(
+            pixels: pixels, format: format, bytes: nil, form: form, goodRows: isPartial ? 0 : nil, colour: colour)
     }
 }

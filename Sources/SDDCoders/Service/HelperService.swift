@@ -283,6 +283,12 @@ package final class HelperService {
         (reply.picture_width, reply.picture_height) = (frame.pictureWidth, frame.pictureHeight)
         (reply.orientation, reply.duration) = (frame.orientation, frame.duration)
         (reply.frame_count, reply.loop_count) = (frame.frameCount, frame.loopCount)
+        (reply.primaries, reply.transfer) = (frame.primaries, frame.transfer)
+        if let profile = frame.profile.baseAddress, frame.profile.count <= ColourDescription.largestProfile {
+            let (base, offset) = try canvas.allocate(frame.profile.count)
+            base.copyMemory(from: profile, byteCount: frame.profile.count)
+            (reply.profile_offset, reply.profile_size) = (UInt64(offset), UInt64(frame.profile.count))
+        }
         guard let pixels = frame.pixels, let format = PixelFormat(rawValue: frame.pixelFormat), frame.width > 0,
             frame.height > 0, format.planeCount == 1
         else { return }

@@ -40,7 +40,7 @@ package final class MemorySearch: @unchecked Sendable {
         var held = Held(version: cache.memoryVersion)
         guard let wanted else { return held }
         let image = cache.image(for: wanted, askedWith: headers)
-        if let image, serves(form, image) {
+        if let image, image.serves(form) {
             held.ready = image
         } else if form.frames == .firstOnly, let stillImage {
             held.ready = stillImage
@@ -50,17 +50,13 @@ package final class MemorySearch: @unchecked Sendable {
         return held
     }
 
-    private func serves(_ form: DecodeOptions, _ image: Image) -> Bool {
-        form.isServed(by: image.form) || (image.ready != nil && form.isServedReady(by: image.form))
-    }
-
     /// A still image for a request of the first frame only: an image in memory without other frames, or the first frame
     /// of an animated one. Not the latter if the form has transforms: they apply to still images, not to frames.
     private var stillImage: Image? {
         var moving = form
         moving.frames = .access
         guard let key = CacheKeys.key(of: original, as: moving),
-            let image = cache.image(for: key, askedWith: headers), serves(moving, image)
+            let image = cache.image(for: key, askedWith: headers), image.serves(moving)
         else { return nil }
         if image.animation == nil { return image }
         return form.transforms == nil ? image.still(form) : nil

@@ -91,10 +91,10 @@ struct Original: Sendable {
     /// The image in its stored form, for memory. If no request has wanted that form, the image is decoded lazily.
     /// Formats of the application's decoders, which would have to be decoded now, are left out.
     fileprivate func keptImage(_ registry: CoderRegistry) -> Image? {
-        let form = DecodeOptions()
-        if let image, image.isAsEncoded, image.bytes != nil, form.isServedReady(by: image.form) { return image }
+        let form = DecodeOptions().coloured(forLoad: true)
+        if let image, image.isAsEncoded, image.bytes != nil, image.serves(form) { return image }
         guard (try? ImageFacts(of: body.pointer)) != nil else { return nil }
-        return try? DecoderSet(registry: registry).decode(body, in: DecodeOptions(isLazy: true))
+        return try? DecoderSet(registry: registry).decode(body, in: DecodeOptions(isLazy: true).coloured(forLoad: true))
     }
 
     /// Returns the response as the HTTP cache stores it; `nil` if it must not be stored, or is not from HTTP.

@@ -98,22 +98,27 @@ extension DownloadRequest.Parts {
     }
 
     fileprivate func setForm(_ spec: RequestSpec, over defaults: RequestDefaults) throws(DownloadError) {
+        // A request that changes nothing shares the form of the defaults.
+        var made = form
         if let whole = spec.wholeForm {
-            form = whole
+            made = whole
         } else if spec.form != nil || form.isChanged(by: spec.options) {
-            form = (spec.form ?? form).with(spec.options)
+            made = (spec.form ?? form).with(spec.options)
         }
-        guard form.isPossible else {
+        made = made.coloured(forLoad: spec.load != nil)
+        guard made.isPossible else {
             throw DownloadError(
                 .invalidOperation, .badDecode,
                 "sdd_decode_options.pixels and SDD_OPTION_AVOID_DECODE_IMAGE exclude each other: the memory is lent for "
                     + "the request alone, and the picture would be decoded later.")
         }
-        guard let load = spec.load else { return }
-        form.transforms = load.transforms
-        form.transformsAnimated = spec.options.contains(.transformAnimatedImage)
-        // An empty chain has become none.
-        form.keepsBytes = form.size == .none && form.transforms == nil
+        if let load = spec.load {
+            made.transforms = load.transforms
+            made.transformsAnimated = spec.options.contains(.transformAnimatedImage)
+            // An empty chain has become none.
+            made.keepsBytes = made.size == .none && made.transforms == nil
+        }
+        if made != form { form = made }
     }
 
     fileprivate func setSink(_ sink: RequestSpec.Sink) throws(DownloadError) {

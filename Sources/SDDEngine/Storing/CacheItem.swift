@@ -47,10 +47,13 @@ package struct CacheItem: Sendable {
     /// - Throws: only `noMemory`: an image to be stored losslessly must not become lossy for lack of memory.
     private func encoded() throws(EncodeError) -> Bytes? {
         guard let image, let pixels = try? image.decoded() else { return nil }
-        // Its own format may have no encoder, or none that takes this image.
-        for options in [EncodeOptions(format: image.format), EncodeOptions()] {
+        // Its own format may have no encoder, or none that takes this image. Only the library's own formats keep what
+        // an image said of its colours before they were converted.
+        let own = image.isConverted && image.format != .jpeg && image.format != .png
+        for options in own ? [EncodeOptions()] : [EncodeOptions(format: image.format), EncodeOptions()] {
             do throws(EncodeError) {
-                return try ImageEncoder.encode(pixels, options, registry: .ofProcess)
+                return try ImageEncoder.encode(
+                    pixels, options, colour: EncodedColour(of: image, isForItself: true), registry: .ofProcess)
             } catch .noMemory {
                 throw .noMemory
             } catch {

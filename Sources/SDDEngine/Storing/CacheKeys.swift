@@ -34,6 +34,8 @@ package enum CacheKeys {
         if let thumbnail = thumbnail(form.size) { parts.append(thumbnail) }
         if let rest = rest(form) { parts.append(rest) }
         if let transforms = form.transforms { parts.append(transforms.key) }
+        // An original has the colours that it has: each form is decoded from it.
+        if form.colour == .asStored, !parts.isEmpty { parts.append("Colour(stored)") }
         return parts.isEmpty ? original : insert("-" + parts.joined(separator: "-"), into: original)
     }
 
