@@ -157,6 +157,18 @@ static int32_t orientation_of(const avifImage *image)
     return axis == 0 ? upside_down[turn] : mirrored[turn];
 }
 
+/* A profile comes before code points, as in browsers. */
+static void describe_colours(const avifImage *image, sdd_coder_frame *frame)
+{
+    if (image->icc.size > 0) {
+        frame->icc_profile = image->icc.data;
+        frame->icc_profile_size = image->icc.size;
+    } else if (image->colorPrimaries <= 255 && image->transferCharacteristics <= 255) {
+        frame->primaries = image->colorPrimaries;
+        frame->transfer = image->transferCharacteristics;
+    }
+}
+
 static sdd_status avif_next(void *given, sdd_coder_frame *frame, void *user_data)
 {
     struct decoder *decoder = given;
@@ -188,6 +200,7 @@ static sdd_status avif_next(void *given, sdd_coder_frame *frame, void *user_data
     if (status != SDD_OK) return status;
     fill_frame(frame, decoder->pixels, (int32_t)width, (int32_t)height);
     frame->orientation = orientation_of(image);
+    describe_colours(image, frame);
     frame->frame_count = decoder->avif->imageCount;
     if (decoder->avif->imageTiming.duration > 0 && decoder->avif->imageTiming.duration < 1e6)
         frame->duration_us = (int64_t)(decoder->avif->imageTiming.duration * 1e6 + 0.5);
@@ -234,6 +247,22 @@ static void set_quality(avifEncoder *encoder, int32_t quality)
 #endif
 }
 
+/* Says what the colours are; sRGB if nothing else is stated. */
+static sdd_status set_colours(avifImage *image, const sdd_coder_frame *picture)
+{
+    image->colorPrimaries = AVIF_COLOR_PRIMARIES_BT709;
+    image->transferCharacteristics = AVIF_TRANSFER_CHARACTERISTICS_SRGB;
+    if (picture->primaries > 0) image->colorPrimaries = (avifColorPrimaries)picture->primaries;
+    if (picture->transfer > 0) image->transferCharacteristics = (avifTransferCharacteristics)picture->transfer;
+    if (picture->icc_profile_size == 0) return SDD_OK;
+#if AVIF_VERSION >= 1000000
+    return status_of(avifImageSetProfileICC(image, picture->icc_profile, picture->icc_profile_size));
+#else
+    avifImageSetProfileICC(image, picture->icc_profile, picture->icc_profile_size);
+    return image->icc.size > 0 ? SDD_OK : SDD_ERROR_NO_RESOURCES;
+#endif
+}
+
 /* Encodes; lossless at quality 100. */
 static sdd_status avif_encode(const sdd_coder_frame *picture, int32_t quality, sdd_coder_write_fn write, void *context,
                               void *user_data)
@@ -247,8 +276,6 @@ static sdd_status avif_encode(const sdd_coder_frame *picture, int32_t quality, s
     (void)user_data;
     if (image != NULL && encoder != NULL) {
         image->yuvRange = AVIF_RANGE_FULL;
-        image->colorPrimaries = AVIF_COLOR_PRIMARIES_BT709;
-        image->transferCharacteristics = AVIF_TRANSFER_CHARACTERISTICS_SRGB;
         image->matrixCoefficients = quality >= 100 ? AVIF_MATRIX_COEFFICIENTS_IDENTITY : AVIF_MATRIX_COEFFICIENTS_BT601;
         avifRGBImageSetDefaults(&rgb, image);
         rgb.depth = 8;
@@ -259,7 +286,8 @@ static sdd_status avif_encode(const sdd_coder_frame *picture, int32_t quality, s
         encoder->maxThreads = 1;
         encoder->speed = 8; /* of 0 to 10 */
         set_quality(encoder, quality);
-        status = status_of(avifImageRGBToYUV(image, &rgb));
+        status = set_colours(image, picture);
+        if (status == SDD_OK) status = status_of(avifImageRGBToYUV(image, &rgb));
         if (status == SDD_OK) status = status_of(avifEncoderWrite(encoder, image, &made));
         if (status == SDD_OK) status = write(context, made.data, made.size);
     }

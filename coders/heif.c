@@ -11,6 +11,7 @@ struct decoder {
     struct heif_context *heif;
     struct heif_image_handle *handle;
     struct heif_image *image;
+    void *profile;
     int is_begun, is_done;
 };
 
@@ -170,6 +171,32 @@ static sdd_status decode(struct decoder *decoder)
     return status_of(error);
 }
 
+/* Gives out a profile, or code points. */
+static sdd_status describe_colours(struct decoder *decoder, sdd_coder_frame *frame)
+{
+    struct heif_color_profile_nclx *points = NULL;
+    size_t size;
+    switch (heif_image_handle_get_color_profile_type(decoder->handle)) {
+    case heif_color_profile_type_nclx:
+        if (heif_image_handle_get_nclx_color_profile(decoder->handle, &points).code != heif_error_Ok) return SDD_OK;
+        frame->primaries = (int32_t)points->color_primaries & 0xff;
+        frame->transfer = (int32_t)points->transfer_characteristics & 0xff;
+        heif_nclx_color_profile_free(points);
+        return SDD_OK;
+    case heif_color_profile_type_rICC:
+    case heif_color_profile_type_prof: break;
+    default: return SDD_OK;
+    }
+    size = heif_image_handle_get_raw_color_profile_size(decoder->handle);
+    if (size == 0) return SDD_OK;
+    decoder->profile = malloc(size);
+    if (decoder->profile == NULL) return SDD_ERROR_NO_RESOURCES;
+    if (heif_image_handle_get_raw_color_profile(decoder->handle, decoder->profile).code != heif_error_Ok) return SDD_OK;
+    frame->icc_profile = decoder->profile;
+    frame->icc_profile_size = size;
+    return SDD_OK;
+}
+
 static sdd_status heif_next(void *given, sdd_coder_frame *frame, void *user_data)
 {
     struct decoder *decoder = given;
@@ -196,13 +223,14 @@ static sdd_status heif_next(void *given, sdd_coder_frame *frame, void *user_data
     frame->stride = (size_t)stride;
     if (heif_image_handle_is_premultiplied_alpha(decoder->handle))
         frame->pixel_format = SDD_PIXEL_FORMAT_RGBA8_PREMULTIPLIED;
-    return SDD_OK;
+    return describe_colours(decoder, frame);
 }
 
 static void heif_close(void *given, void *user_data)
 {
     struct decoder *decoder = given;
     (void)user_data;
+    free(decoder->profile);
     if (decoder->image != NULL) heif_image_release(decoder->image);
     if (decoder->handle != NULL) heif_image_handle_release(decoder->handle);
     if (decoder->heif != NULL) heif_context_free(decoder->heif);

@@ -7,7 +7,7 @@
 #include <jxl/encode.h>
 #include <jxl/version.h>
 
-enum { MOST_FRAMES = 10001 }; /* one more than libsdd decodes */
+enum { MOST_FRAMES = 10001, MOST_OF_A_PROFILE = 8 << 20 }; /* one frame more than libsdd decodes; bytes */
 
 static const JxlPixelFormat rgba8 = { 4, JXL_TYPE_UINT8, JXL_NATIVE_ENDIAN, 0 };
 
@@ -18,6 +18,8 @@ struct decoder {
     JxlDecoder *jxl; /* NULL before the first frame or preview; decodes on this thread alone */
     JxlBasicInfo info;
     uint8_t *pixels;
+    uint8_t *profile; /* of the pixels */
+    size_t profile_size;
     int64_t duration_us;
     int32_t frame_count;
     int has_info, has_failed, is_closed, is_full; /* is_full: the preview has shown the whole picture */
@@ -96,6 +98,31 @@ static sdd_status choose_colours(struct decoder *decoder)
                                                                                          : SDD_ERROR_BAD_IMAGE_DATA;
 }
 
+/* Keeps the profile of the colours that libjxl gives, which it makes from code points if the file has those. */
+static sdd_status read_profile(struct decoder *decoder)
+{
+    size_t size = 0;
+    int has_profile;
+#if JPEGXL_NUMERIC_VERSION < JPEGXL_COMPUTE_NUMERIC_VERSION(0, 9, 0)
+    has_profile = JxlDecoderGetICCProfileSize(decoder->jxl, &rgba8, JXL_COLOR_PROFILE_TARGET_DATA, &size) ==
+                  JXL_DEC_SUCCESS;
+#else
+    has_profile = JxlDecoderGetICCProfileSize(decoder->jxl, JXL_COLOR_PROFILE_TARGET_DATA, &size) == JXL_DEC_SUCCESS;
+#endif
+    if (!has_profile || size == 0 || size > MOST_OF_A_PROFILE || decoder->profile != NULL) return SDD_OK;
+    decoder->profile = malloc(size);
+    if (decoder->profile == NULL) return SDD_ERROR_NO_RESOURCES;
+#if JPEGXL_NUMERIC_VERSION < JPEGXL_COMPUTE_NUMERIC_VERSION(0, 9, 0)
+    has_profile = JxlDecoderGetColorAsICCProfile(decoder->jxl, &rgba8, JXL_COLOR_PROFILE_TARGET_DATA, decoder->profile,
+                                                 size) == JXL_DEC_SUCCESS;
+#else
+    has_profile = JxlDecoderGetColorAsICCProfile(decoder->jxl, JXL_COLOR_PROFILE_TARGET_DATA, decoder->profile, size) ==
+                  JXL_DEC_SUCCESS;
+#endif
+    if (has_profile) decoder->profile_size = size;
+    return SDD_OK;
+}
+
 static sdd_status give_memory(struct decoder *decoder)
 {
     size_t size = (size_t)decoder->info.xsize * decoder->info.ysize * 4, needed = 0;
@@ -130,7 +157,10 @@ static sdd_status decode_frame(struct decoder *decoder)
     while (status == SDD_OK) {
         switch (JxlDecoderProcessInput(decoder->jxl)) {
         case JXL_DEC_BASIC_INFO: status = read_info(decoder); break;
-        case JXL_DEC_COLOR_ENCODING: status = choose_colours(decoder); break;
+        case JXL_DEC_COLOR_ENCODING:
+            status = choose_colours(decoder);
+            if (status == SDD_OK) status = read_profile(decoder);
+            break;
         case JXL_DEC_FRAME: read_duration(decoder); break;
         case JXL_DEC_NEED_IMAGE_OUT_BUFFER: status = give_memory(decoder); break;
         case JXL_DEC_FULL_IMAGE: return SDD_OK;
@@ -226,6 +256,10 @@ static void describe(const struct decoder *decoder, sdd_coder_frame *frame)
     frame->orientation = (int32_t)decoder->info.orientation; /* numbered as in Exif */
     frame->frame_count = decoder->frame_count;
     frame->duration_us = decoder->duration_us;
+    if (decoder->profile_size > 0) {
+        frame->icc_profile = decoder->profile;
+        frame->icc_profile_size = decoder->profile_size;
+    }
     if (decoder->info.have_animation && decoder->info.animation.num_loops <= INT32_MAX)
         frame->loop_count = (int32_t)decoder->info.animation.num_loops;
 }
@@ -297,6 +331,7 @@ static void jxl_close(void *given, void *user_data)
     (void)user_data;
     if (decoder->jxl != NULL) JxlDecoderDestroy(decoder->jxl);
     free(decoder->pixels);
+    free(decoder->profile);
     body_free(&decoder->body);
     free(decoder);
 }
@@ -310,11 +345,28 @@ static float distance_of(int32_t quality)
     return quality >= 30 ? 0.1f + (100 - q) * 0.09f : 53.0f / 3000 * q * q - 23.0f / 20 * q + 25;
 }
 
-/* Describes RGBA8 in sRGB, lossless at quality 100. Returns the settings of the frame; NULL on an error. */
+/* Says what the colours are: those of a profile, of code points, or sRGB. */
+static JxlEncoderStatus set_colours(JxlEncoder *encoder, const sdd_coder_frame *picture)
+{
+    JxlColorEncoding colours;
+    if (picture->icc_profile_size > 0)
+        return JxlEncoderSetICCProfile(encoder, picture->icc_profile, picture->icc_profile_size);
+    JxlColorEncodingSetToSRGB(&colours, JXL_FALSE);
+    /* libjxl numbers them as ITU-T H.273 does, but Display P3. */
+    if (picture->primaries == 9) colours.primaries = JXL_PRIMARIES_2100;
+    if (picture->primaries == 11 || picture->primaries == 12) colours.primaries = JXL_PRIMARIES_P3;
+    if (picture->primaries == 11) colours.white_point = JXL_WHITE_POINT_DCI;
+    if (picture->transfer == 8 || picture->transfer == 16 || picture->transfer == 18)
+        colours.transfer_function = (JxlTransferFunction)picture->transfer;
+    if (picture->transfer == 1 || picture->transfer == 6 || picture->transfer == 14 || picture->transfer == 15)
+        colours.transfer_function = JXL_TRANSFER_FUNCTION_709;
+    return JxlEncoderSetColorEncoding(encoder, &colours);
+}
+
+/* Describes RGBA8, lossless at quality 100. Returns the settings of the frame; NULL on an error. */
 static JxlEncoderFrameSettings *prepare(JxlEncoder *encoder, const sdd_coder_frame *picture, int32_t quality)
 {
     JxlEncoderFrameSettings *settings = JxlEncoderFrameSettingsCreate(encoder, NULL);
-    JxlColorEncoding colours;
     JxlBasicInfo info;
     int is_good;
     JxlEncoderInitBasicInfo(&info);
@@ -324,9 +376,8 @@ static JxlEncoderFrameSettings *prepare(JxlEncoder *encoder, const sdd_coder_fra
     info.num_color_channels = 3;
     info.num_extra_channels = 1;
     info.uses_original_profile = quality >= 100;
-    JxlColorEncodingSetToSRGB(&colours, JXL_FALSE);
     is_good = settings != NULL && JxlEncoderSetBasicInfo(encoder, &info) == JXL_ENC_SUCCESS &&
-              JxlEncoderSetColorEncoding(encoder, &colours) == JXL_ENC_SUCCESS &&
+              set_colours(encoder, picture) == JXL_ENC_SUCCESS &&
               JxlEncoderFrameSettingsSetOption(settings, JXL_ENC_FRAME_SETTING_EFFORT, 3) == JXL_ENC_SUCCESS &&
               (quality >= 100 ? JxlEncoderSetFrameLossless(settings, JXL_TRUE)
                               : JxlEncoderSetFrameDistance(settings, distance_of(quality))) == JXL_ENC_SUCCESS;

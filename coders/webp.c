@@ -206,6 +206,21 @@ static sdd_status webp_estimate(void *given, sdd_coder_estimate *estimate, void 
                          result + extra);
 }
 
+/* Gives out the colour profile, which follows the extended header (RFC 9649, 2.7.1.4). */
+static void describe_profile(const struct body *body, sdd_coder_frame *frame)
+{
+    enum { EXTENDED_HEADER = 30, CHUNK_HEAD = 8 };
+    const uint8_t *chunk = body->bytes + EXTENDED_HEADER;
+    size_t size;
+    if (body->size < EXTENDED_HEADER + CHUNK_HEAD || memcmp(body->bytes + 12, "VP8X", 4) != 0 ||
+        !(body->bytes[20] & 0x20) || memcmp(chunk, "ICCP", 4) != 0)
+        return;
+    size = number(chunk + 4, 4, 1);
+    if (size > body->size - EXTENDED_HEADER - CHUNK_HEAD) return;
+    frame->icc_profile = chunk + CHUNK_HEAD;
+    frame->icc_profile_size = size;
+}
+
 static void describe(const struct decoder *decoder, sdd_coder_frame *frame, const void *pixels)
 {
     fill_frame(frame, pixels, decoder->width, decoder->height);
@@ -214,6 +229,7 @@ static void describe(const struct decoder *decoder, sdd_coder_frame *frame, cons
     frame->frame_count = decoder->frame_count;
     frame->loop_count = decoder->loop_count;
     frame->orientation = decoder->orientation;
+    describe_profile(&decoder->body, frame);
 }
 
 static sdd_status webp_next(void *given, sdd_coder_frame *frame, void *user_data)

@@ -127,6 +127,10 @@ def main():
     write("tables.png", png([iccp(tables)]), picture().convert("RGBA"))
     greys = encoded(picture(), "JPEG", quality=95, subsampling=0, icc_profile=curve)
     write("grey-for-colours.jpg", greys, Image.open(io.BytesIO(greys)).convert("RGBA"))
+    # 16 bits a channel, dark ones among them.
+    rows = [[(x * 2730 // 2 + y, y * 1500, (x * 7 + y * 13) * 251 % 8192) for x in range(SIDE)] for y in range(SIDE)]
+    data = minipng.encode((SIDE, SIDE, rows), 16, minipng.RGB, before=minipng.chunk(*iccp(deep)))
+    (HERE / "deep.png").write_bytes(data)
     # Transparency stays as it is.
     glass = picture().convert("RGBA")
     glass.putalpha(Image.linear_gradient("L").resize((SIDE, SIDE)))

@@ -117,6 +117,23 @@ import Testing
         }
     }
 
+    /// Of a PNG with 16 bits a channel, all bits are converted before 8 are left.
+    @Test func sixteenBitsAreConvertedBeforeTheyAreNarrowed() throws {
+        let form = DecodeOptions(format: .rgba16)
+        let stored = try decoders.decode(Self.bytes("deep.png"), in: form)
+        let shaper = try #require(stored.colour?.shaper)
+        let image = try decoders.decode(Self.bytes("deep.png"), in: Self.inSRGB)
+        let (deep, narrow) = (stored.pixels, image.pixels)
+        for y in 0..<deep.height {
+            let row = (deep.base + y * deep.stride).assumingMemoryBound(to: SIMD4<UInt16>.self)
+            let made = (narrow.base + y * narrow.stride).assumingMemoryBound(to: SIMD4<UInt8>.self)
+            for x in 0..<deep.width {
+                let exact = shaper.converted(SIMD3<Double>(SIMD3(row[x].x, row[x].y, row[x].z)) / 65_535) * 255
+                for channel in 0..<3 { #expect(abs(exact[channel] - Double(made[x][channel])) <= 0.55) }
+            }
+        }
+    }
+
     @Test(arguments: ["display-p3.jpg", "glass.png"])
     func formsOfBothKindsComeFromOneBody(name: String) throws {
         let small = SizeRule(width: 9, height: 9)

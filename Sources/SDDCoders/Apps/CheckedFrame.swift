@@ -116,7 +116,8 @@ struct CheckedFrame {
             description.profile = Bytes(copying: profile)
         }
         description.codePoints = codePoints
-        description.isGrey = format == .grey8
+        // A coder may give greys as colours.
+        description.isGrey = true
         return KnownColours.ofProcess.colour(of: description)
     }
 

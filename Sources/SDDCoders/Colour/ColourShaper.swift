@@ -25,17 +25,20 @@ final class ColourShaper: Sendable {
 
     /// True if no colour is moved by more than one level of 255.
     var isOfSRGB: Bool {
-        let steps = stride(from: 0.0, through: 255, by: 15)
+        let greys = stride(from: 5.0, to: 255, by: 10).map { SIMD3(repeating: $0) }
+        if !greys.allSatisfy(isKept) { return false }
+        let steps = stride(from: 0.0, through: 255, by: 51)
         for red in steps {
             for green in steps {
-                for blue in steps {
-                    let colour = SIMD3(red, green, blue)
-                    let moved = (converted(colour / 255) * 255).rounded(.toNearestOrAwayFromZero) - colour
-                    if max(abs(moved.x), abs(moved.y), abs(moved.z)) > 1 { return false }
-                }
+                for blue in steps where !isKept(SIMD3(red, green, blue)) { return false }
             }
         }
         return true
+    }
+
+    private func isKept(_ colour: SIMD3<Double>) -> Bool {
+        let moved = (converted(colour / 255) * 255).rounded(.toNearestOrAwayFromZero) - colour
+        return max(abs(moved.x), abs(moved.y), abs(moved.z)) <= 1
     }
 
     /// Returns a colour in sRGB, each channel from 0 to 1.

@@ -74,8 +74,10 @@ final class ShaperTables: @unchecked Sendable {
     @inline(__always)
     private func colour(_ red: Int, _ green: Int, _ blue: Int) -> (UInt32, UInt32, UInt32) {
         let (products, stored) = (products.base, stored.base)
-        let sum = products[red] + products[256 &+ green] + products[512 &+ blue]
-        let light = sum.clamped(lowerBound: .zero, upperBound: SIMD4(repeating: Self.most))
+        var light = products[red] + products[256 &+ green] + products[512 &+ blue]
+        // The compiler makes vector instructions of these two, but none of `clamp`.
+        light.replace(with: 0, where: light .< 0)
+        light.replace(with: Self.most, where: light .> Self.most)
         // The addition rounds: a float from 2^23 on is an integer, held in its lowest bits.
         let places = unsafeBitCast(light + 0x1p23, to: SIMD4<UInt32>.self) & 0x3fff
         return (UInt32(stored[Int(places.x)]), UInt32(stored[Int(places.y)]), UInt32(stored[Int(places.z)]))
@@ -119,7 +121,9 @@ final class DeepShaperTables: @unchecked Sendable {
             var sum = columns.0 * light.base[Int(pixel[0])]
             sum += columns.1 * light.base[green &+ Int(pixel[1])]
             sum += columns.2 * light.base[blue &+ Int(pixel[2])]
-            let roots = sum.clamped(lowerBound: .zero, upperBound: .one).squareRoot() * Float(Self.steps)
+            sum.replace(with: 0, where: sum .< 0)
+            sum.replace(with: 1, where: sum .> 1)
+            let roots = sum.squareRoot() * Float(Self.steps)
             pixel[0] = value(roots.x)
             pixel[1] = value(roots.y)
             pixel[2] = value(roots.z)

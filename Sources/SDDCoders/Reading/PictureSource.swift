@@ -22,6 +22,8 @@ struct PictureSource {
     /// True if the picture is turned by a quarter, with any size.
     private let isTurned: Bool
     private let wanted: PixelFormat
+    /// True if the reader's pixels have 16 bits a channel, of which 8 are left after the conversion to sRGB.
+    let narrows: Bool
     private let memory: PixelMemory
     private let isMade: Bool
     /// True for a whole progressive JPEG whose scans have been found to be complete. The reader then leaves out scans
@@ -36,8 +38,11 @@ struct PictureSource {
         self.isMade = isMade
         key = Key(form, facts: facts, isMade: isMade)
         isTurned = form.isTurned(by: orientation)
-        let isDirect = isAlone && Self.isDirect(form, orientation)
-        wanted = isDirect ? form.format : form.format.source
+        // With 8 bits dark colours would be converted from few levels to many.
+        let isDeep = key.isConverted && facts?.format == .png && facts?.depth == 16
+        narrows = isDeep && form.format.source == .rgba8
+        let isDirect = isAlone && !narrows && Self.isDirect(form, orientation)
+        wanted = isDirect ? form.format : narrows ? .rgba16 : form.format.source
         memory = isDirect ? form.memory : .library
     }
 
@@ -56,7 +61,9 @@ struct PictureSource {
 
     /// Whether the form can be made from the reader's pixels. They must be in the library's own memory, since the
     /// application's memory is available only as long as the request that provided it.
-    private func isSource(of form: DecodeOptions) -> Bool { wanted == form.format.source && memory.owner == .library }
+    private func isSource(of form: DecodeOptions) -> Bool {
+        (narrows ? .rgba8 : wanted) == form.format.source && memory.owner == .library
+    }
 
     /// Whether the reader can write the form's pixels without a conversion.
     private static func isDirect(_ form: DecodeOptions, _ orientation: Int) -> Bool {
@@ -68,7 +75,7 @@ struct PictureSource {
     }
 
     /// Approximate number of bytes of each pixel that the reader makes.
-    var bytesPerPixel: Int { wanted.source.bytesPerPixel }
+    var bytesPerPixel: Int { wanted.source.bytesPerPixel + (narrows ? 4 : 0) }
 
     func task(_ limits: DecodeLimits) -> DecodeTask {
         DecodeTask(

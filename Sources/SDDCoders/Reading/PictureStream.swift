@@ -52,11 +52,16 @@ package final class PictureStream: @unchecked Sendable {
 
         var isOver: Bool { pixels != nil || failure != nil }
 
+        /// Returns pixels of the reader, which nobody else has, in sRGB if that is wanted.
+        func converted(_ pixels: PixelBuffer) throws(CoderError) -> PixelBuffer {
+            guard let shaper else { return pixels }
+            try shaper.convert(pixels)
+            return source.narrows ? try pixels.straightCopy(isNarrow: true) : pixels
+        }
+
         mutating func read(_ bytes: Bytes, isLast: Bool) throws(CoderError) {
             do throws(CoderError) {
-                let read = try reader.read(bytes, isLast: isLast)
-                if let read { try shaper?.convert(read) }
-                pixels = read
+                pixels = try reader.read(bytes, isLast: isLast).map { read throws(CoderError) in try converted(read) }
             } catch {
                 guard error.isOfForm else { throw error }
                 failure = error
@@ -441,8 +446,8 @@ extension PictureStream {
             if let place = place(for: form) { shown[place].append(form) }
         }
         for (part, forms) in zip(parts, shown) where !part.isOver {
-            guard let preview = try part.reader.preview(afterScans: hasGrown ? 0 : scans) else { continue }
-            try part.shaper?.convert(preview.pixels)
+            guard let made = try part.reader.preview(afterScans: hasGrown ? 0 : scans) else { continue }
+            let preview = Preview(pixels: try part.converted(made.pixels), goodRows: made.goodRows)
             for form in forms {
                 images.append((form, try previewImage(form, of: preview, frames)))
             }

@@ -51,9 +51,10 @@ struct FuzzChoices {
 
     /// Full size, scaled, and upright; perhaps one form alone, which takes another code path.
     func forms(isLenient: Bool) -> [DecodeOptions] {
+        let colour = flags & 1 == 0 ? DecodeOptions.Colour.usual : .sRGB
         let all = [
-            DecodeOptions(format: format, isUpright: false, isLenient: isLenient),
-            DecodeOptions(format: flags & 2 == 0 ? .rgba8 : format, size: size, isLenient: isLenient),
+            DecodeOptions(format: format, isUpright: false, isLenient: isLenient, colour: colour),
+            DecodeOptions(format: flags & 2 == 0 ? .rgba8 : format, size: size, isLenient: isLenient, colour: colour),
             DecodeOptions(format: .bgra8Premultiplied, isUpright: true, isLenient: isLenient),
         ]
         return flags & 0x10 == 0 ? all : [all[flags & 0x08 == 0 ? 0 : 1]]
