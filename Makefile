@@ -51,7 +51,7 @@ CLANG_FORMAT ?= clang-format
 formatted_c = $(shell find Sources coders examples bench tools -name '*.[ch]')
 
 .PHONY: all tool coders install-coders $(CODERS:%=coder-%) test-coders fuzz-coders help install uninstall clean check lint test-swift \
-	test-headers test-c test-cxx test-rust test-python test-bench test-http2 test-http3 test-caches test-tool test-abi \
+	test-headers test-c test-cxx test-rust test-python test-bench test-http2 test-http3 test-browser test-caches test-tool test-abi \
 	test-binders abi-description bindings test-examples debug debug-tsan sanitize sanitize-all \
 	sanitize-swift sanitize-shims sanitize-c-asan sanitize-c-valgrind sanitize-c-tsan sanitize-cxx-asan \
 	sanitize-cxx-tsan sanitize-tool torture coverage fuzz damage soak fault-server \
@@ -419,6 +419,9 @@ test-docs: all fault-server docs build/man/.made ##   compiles and runs the code
 	if command -v chromedriver >/dev/null || ! grep -qs '^ID=ubuntu' /etc/os-release; then \
 	    $(DOCS_PYTHON) Tests/Docs/pages.py build/docs/html; \
 	else echo "skip pages: no chromedriver"; fi
+
+test-browser: all coders ## compares pictures with what Chromium shows, and writes the tables of docs/formats.md
+	Tests/Browser/run.sh
 
 format: ## formats the Swift and C code
 	$(CLANG_FORMAT) -i $(formatted_c)
