@@ -108,12 +108,13 @@ clean: ## removes build/ and SwiftPM's folders
 
 # ---- coders of further formats, each with its own library
 
-CODERS := webp avif gif jxl heif bmp ico
+CODERS := webp avif gif jxl heif bmp ico icc
 coder_packages_webp := libwebp libwebpdemux
 coder_packages_avif := libavif
 coder_packages_jxl := libjxl
 coder_packages_heif := libheif
 coder_packages_ico := libpng
+coder_packages_icc := lcms2
 # giflib has a file for pkg-config in newer versions only.
 coder_flags_gif := -lgif
 coder_flags = $(if $(coder_packages_$(1)),$$(pkg-config --cflags --libs $(coder_packages_$(1))),$(coder_flags_$(1)))

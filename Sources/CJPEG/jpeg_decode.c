@@ -267,7 +267,7 @@ static JDIMENSION read_rows(sddj_decoder *d, uint8_t *first, size_t stride)
     const JDIMENSION got = jpeg_read_scanlines(jpeg, rows, wanted);
     /* cannot happen: there is no more input to wait for */
     if (got == 0 && d->is_last) sddj_leave(d, SDDJ_CORRUPT, "no rows");
-    const bool is_cmyk = jpeg->out_color_space == JCS_CMYK;
+    const bool is_cmyk = jpeg->out_color_space == JCS_CMYK && !d->rules.keeps_inks;
     for (JDIMENSION y = 0; is_cmyk && y < got; y++) cmyk_to_rgba(rows[y], jpeg->output_width);
     return got;
 }

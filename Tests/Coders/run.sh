@@ -8,9 +8,10 @@
 #   discovery  SDD_CODER_PATH, permissions, broken objects, threads, forks; also under valgrind
 #   previews   pictures that arrive slowly
 #   isolated   the same pictures, decoded by processes of their own
+#   profiles   pictures whose profiles have tables, or are of four inks
 #   limits     hostile pictures, in this process and others: memory and time, held to sdd_limits
 #
-#     Tests/Coders/run.sh [pixels|coders|discovery|previews|isolated|limits...]
+#     Tests/Coders/run.sh [pixels|coders|discovery|previews|isolated|profiles|limits...]
 #
 #   SDD_LIBDIR     where libsdd.so is; default: build/
 #   SDD_CODERS     where the coders are; default: build/coders
@@ -24,7 +25,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 parts=("$@")
-[ $# -gt 0 ] || parts=(pixels coders discovery previews isolated limits)
+[ $# -gt 0 ] || parts=(pixels coders discovery previews isolated profiles limits)
 libdir=$(realpath "${SDD_LIBDIR:-build}") coders=$(realpath "${SDD_CODERS:-build/coders}")
 python=python3
 "$python" -c 'import numpy, PIL' 2>/dev/null || python=/usr/bin/python3
@@ -109,7 +110,7 @@ if wants previews; then
     build previews Tests/Coders/previews.c
     check_previews
 fi
-if wants isolated || wants limits; then
+if wants isolated || wants limits || wants profiles; then
     "${CC:-cc}" -std=c11 tools/decoder/sdd-decoder.c -o "$work/lib/sdd-decoder" -ldl
 fi
 if wants isolated; then
@@ -118,6 +119,20 @@ if wants isolated; then
         SDD_CODER_PATH=$work/coders xargs -0 "$work/bin/isolated" >"$work/err" 2>&1 ||
         fail "isolated decoding gives other pictures"
     ok "isolated: $(cat "$work/err")"
+fi
+if wants profiles; then
+    build profiles Tests/Coders/profiles.c
+    colours=$PWD/Tests/Fixtures/colour
+    SDD_CODER_PATH='' "$work/bin/profiles" missing "$colours" >"$work/err" 2>&1 || fail "profiles without their coder"
+    if [ -f "$coders/icc.so" ]; then
+        mkdir "$work/profiles"
+        cp "$coders/icc.so" "$work/profiles/"
+        SDD_CODER_PATH=$work/profiles "$work/bin/profiles" installed "$colours" >"$work/err" 2>&1 ||
+            fail "profiles with tables, or of inks"
+        ok "profiles: tables and inks, isolated and not"
+    else
+        echo "skip icc: coders/icc.c was not built"
+    fi
 fi
 if wants limits; then
     build limits Tests/Coders/limits.c

@@ -17,7 +17,9 @@ from PIL import Image, ImageCms
 
 import minipng
 from make_fixtures import pam
-from profiles import SPACES, SRGB, gamma, grey_profile, matrix_profile, parametric, profile, table
+from profiles import (
+    SPACES, SRGB, faded, gamma, grey_profile, matrix_profile, parametric, printed, profile, table, table_profile,
+)  # fmt: skip
 
 HERE = Path(__file__).parent / "colour"
 SIDE = 24
@@ -38,11 +40,11 @@ def picture(rows=None):
     return made
 
 
-def in_srgb(decoded, icc):
+def in_srgb(decoded, icc, intent=ImageCms.Intent.RELATIVE_COLORIMETRIC):
     """Converts as lcms2 does without its shortcuts for 8 bits."""
     converted = ImageCms.profileToProfile(
         decoded, ImageCms.ImageCmsProfile(io.BytesIO(icc)), ImageCms.createProfile("sRGB"),
-        renderingIntent=ImageCms.Intent.RELATIVE_COLORIMETRIC, outputMode="RGB", flags=ImageCms.Flags.NOOPTIMIZE,
+        renderingIntent=intent, outputMode="RGB", flags=ImageCms.Flags.NOOPTIMIZE,
     )  # fmt: skip
     return converted.convert("RGBA")
 
@@ -131,6 +133,15 @@ def main():
     rows = [[(x * 2730 // 2 + y, y * 1500, (x * 7 + y * 13) * 251 % 8192) for x in range(SIDE)] for y in range(SIDE)]
     data = minipng.encode((SIDE, SIDE, rows), 16, minipng.RGB, before=minipng.chunk(*iccp(deep)))
     (HERE / "deep.png").write_bytes(data)
+    # Profiles with tables, which libsdd-icc reads.
+    film = table_profile(b"RGB ", 3, 9, faded, "faded film")
+    write("film.png", png([iccp(film)]), in_srgb(picture(), film))
+    film_jpeg = encoded(picture(), "JPEG", quality=95, subsampling=0, icc_profile=film)
+    write("film-jpeg.jpg", film_jpeg, in_srgb(Image.open(io.BytesIO(film_jpeg)).convert("RGB"), film))
+    press = table_profile(b"CMYK", 4, 5, printed, "a press")
+    inks = Image.merge("CMYK", [*picture().convert("CMYK").split()[:3], picture().convert("L").point(lambda x: 120 - x // 3)])
+    inks_jpeg = encoded(inks, "JPEG", quality=95, icc_profile=press)
+    write("inks.jpg", inks_jpeg, in_srgb(Image.open(io.BytesIO(inks_jpeg)), press))
     # Transparency stays as it is.
     glass = picture().convert("RGBA")
     glass.putalpha(Image.linear_gradient("L").resize((SIDE, SIDE)))

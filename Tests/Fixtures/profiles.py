@@ -106,3 +106,42 @@ def matrix_profile(space: str, curve: bytes, name: str, version: int = 4) -> byt
 def grey_profile(curve: bytes, name: str) -> bytes:
     return profile(b"GRAY", [(b"desc", description(name, 2)), (b"cprt", b"text" + bytes(4) + b"public domain\0"),
                              (b"wtpt", b"XYZ " + bytes(4) + fixed(*D50)), (b"kTRC", curve)], 2)
+
+
+def lab_of(colour: tuple[float, float, float]) -> tuple[float, float, float]:
+    """L*a*b* with the white D50 of a colour in sRGB, each from 0 to 1."""
+    light = [[srgb_light(x)] for x in colour]
+    xyz = [row[0] / white for row, white in zip(multiply(to_xyz("srgb"), light), D50)]
+    f = [x ** (1 / 3) if x > 216 / 24389 else (24389 / 27 * x + 16) / 116 for x in xyz]
+    return 116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])
+
+
+def table_profile(space: bytes, channels: int, grid: int, function, name: str) -> bytes:
+    """A profile with a table (lut16Type, ICC.1:2022, 10.10) whose colours are those of `function`, in sRGB."""
+    identity = struct.pack(">2H", 0, 65535)
+    nodes = b""
+    for number in range(grid**channels):
+        place = [number // grid ** (channels - 1 - i) % grid / (grid - 1) for i in range(channels)]
+        lightness, a, b = lab_of(function(*place))
+        encoded = (lightness * 652.8, (a + 128) * 256, (b + 128) * 256)
+        nodes += struct.pack(">3H", *(min(max(round(x), 0), 65535) for x in encoded))
+    content = b"mft2" + struct.pack(">I4B", 0, channels, 3, grid, 0) + fixed(1, 0, 0, 0, 1, 0, 0, 0, 1)
+    content += struct.pack(">HH", 2, 2) + identity * channels + nodes + identity * 3
+    tags = [(b"desc", description(name, 2)), (b"cprt", b"text" + bytes(4) + b"public domain\0"),
+            (b"wtpt", b"XYZ " + bytes(4) + fixed(*D50)), (b"A2B0", content)]  # fmt: skip
+    return profile(space, tags, 2, b"Lab ")
+
+
+def faded(red: float, green: float, blue: float) -> tuple[float, float, float]:
+    """Colours with little contrast and a tint, as on old film."""
+    grey = 0.3 * red + 0.59 * green + 0.11 * blue
+    return tuple(0.1 + 0.75 * (0.7 * x**1.3 + 0.3 * grey) + tint for x, tint in zip((red, green, blue), (0.06, 0, -0.04)))
+
+
+def printed(cyan: float, magenta: float, yellow: float, black: float) -> tuple[float, float, float]:
+    """The colours of four inks on paper, roughly those of a press."""
+    paper, inks = (0.98, 0.97, 0.95), ((0, 0.62, 0.88), (0.9, 0.1, 0.5), (1, 0.93, 0.1), (0.14, 0.13, 0.14))
+    colour = list(paper)
+    for amount, ink in zip((cyan, magenta, yellow, black), inks):
+        colour = [x * (1 - amount + amount * y) for x, y in zip(colour, ink)]
+    return tuple(colour)

@@ -98,7 +98,8 @@ import Testing
 
     /// Sixteen bits are converted with all of them.
     @Test func sixteenBitsStaySixteen() throws {
-        let shaper = try #require(try decoders.decode(Self.bytes("prophoto.jpg"), in: Self.inSRGB).colour?.shaper)
+        let shaper = try #require(
+            try decoders.decode(Self.bytes("prophoto.jpg"), in: Self.inSRGB).colour?.converter as? ColourShaper)
         let pixels = try #require(PixelBuffer(width: 256, height: 1, format: .rgba16))
         let row = pixels.base.assumingMemoryBound(to: UInt16.self)
         var random = SeededRandom(seed: 16)
@@ -121,7 +122,7 @@ import Testing
     @Test func sixteenBitsAreConvertedBeforeTheyAreNarrowed() throws {
         let form = DecodeOptions(format: .rgba16)
         let stored = try decoders.decode(Self.bytes("deep.png"), in: form)
-        let shaper = try #require(stored.colour?.shaper)
+        let shaper = try #require(stored.colour?.converter as? ColourShaper)
         let image = try decoders.decode(Self.bytes("deep.png"), in: Self.inSRGB)
         let (deep, narrow) = (stored.pixels, image.pixels)
         for y in 0..<deep.height {
@@ -231,7 +232,7 @@ import Testing
             guard let colour = PictureColour.made(of: description) else { continue }
             readable += 1
             for y in 0..<256 { (pixels.base + y).storeBytes(of: UInt8(y), as: UInt8.self) }
-            try colour.shaper?.convert(pixels)
+            try colour.converter?.convert(pixels)
         }
         #expect(readable > 100 && readable < 3000)
     }

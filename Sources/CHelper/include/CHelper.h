@@ -132,7 +132,7 @@ struct sddhelper_request {
     bool is_last;
 
     // The task of a reader of the library's own.
-    bool is_lenient, is_exact, drops_scans, is_transposed, allows_enlarging, size_is_exact;
+    bool is_lenient, is_exact, drops_scans, keeps_inks, is_transposed, allows_enlarging, size_is_exact;
     int32_t format, wanted, row_alignment;
     int32_t fit;
     int64_t width, height, byte_limit;

@@ -11,7 +11,7 @@ final class CoderFolders: CoderSource {
     private static var names: [(format: ImageFormat, file: String)] {
         [
             (.webp, "webp.so"), (.avif, "avif.so"), (.gif, "gif.so"), (.jxl, "jxl.so"), (.heif, "heif.so"),
-            (.bmp, "bmp.so"), (.ico, "ico.so"),
+            (.bmp, "bmp.so"), (.ico, "ico.so"), (.icc, "icc.so"),
         ]
     }
 

@@ -110,7 +110,7 @@ struct CheckedFrame {
     }
 
     /// What the picture says of its colours. Pixels of inks have become colours already.
-    private var colour: PictureColour? {
+    private func colour(_ registry: CoderRegistry) -> PictureColour? {
         var description = ColourDescription()
         if profile.count <= ColourDescription.largestProfile, !profile.isEmpty {
             description.profile = Bytes(copying: profile)
@@ -118,10 +118,10 @@ struct CheckedFrame {
         description.codePoints = codePoints
         // A coder may give greys as colours.
         description.isGrey = true
-        return KnownColours.ofProcess.colour(of: description)
+        return KnownColours.ofProcess.colour(of: description)?.asking(registry)
     }
 
-    func facts(_ format: ImageFormat) -> ImageFacts? {
+    func facts(_ format: ImageFormat, _ registry: CoderRegistry) -> ImageFacts? {
         do throws(ImageFacts.Failure) {
             var facts = try ImageFacts(
                 format: format, width: pictureWidth, height: pictureHeight, channels: self.format.bytesPerPixel,
@@ -129,7 +129,7 @@ struct CheckedFrame {
             facts.frameCount = frameCount
             facts.loopCount = frameCount > 1 ? loopCount : 1
             facts.orientation = orientation
-            facts.colour = colour
+            facts.colour = colour(registry)
             return facts
         } catch {
             return nil

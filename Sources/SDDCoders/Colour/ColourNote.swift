@@ -50,7 +50,7 @@ enum ColourNote {
         let description = withExtendedLifetime(bytes) {
             format == .png ? inPNG(bytes.pointer) : inJPEG(bytes.pointer)
         }
-        return description.flatMap { KnownColours.ofProcess.colour(of: $0) }
+        return description.flatMap { KnownColours.ofProcess.colour(of: $0) }?.converted
     }
 
     private static func inPNG(_ bytes: UnsafeRawBufferPointer) -> ColourDescription? {

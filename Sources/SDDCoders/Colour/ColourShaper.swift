@@ -3,7 +3,7 @@ internal import SDDBase
 
 /// Converts pixels to sRGB: three curves to light, a matrix to the primaries of sRGB, and the curve of sRGB back. Colours
 /// that sRGB does not have are clipped, as browsers do it. Immutable; callable from any thread.
-final class ColourShaper: Sendable {
+final class ColourShaper: PixelConverting {
     private let curves: (ToneCurve, ToneCurve, ToneCurve)
     /// From linear light to linear sRGB.
     private let matrix: ColourMatrix
@@ -55,7 +55,6 @@ final class ColourShaper: Sendable {
         return light <= 0.0031308 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055
     }
 
-    /// Converts pixels in place. Alpha is not multiplied, or the picture is opaque.
     func convert(_ pixels: PixelBuffer) throws(CoderError) {
         switch pixels.format {
         case .rgba16, .rgba16Premultiplied:

@@ -18,23 +18,46 @@ package final class PictureColour: Sendable {
     package let name: CText
     package let description: ColourDescription
     /// What converts the picture to sRGB; `nil` if it needs no conversion, or none is possible.
-    let shaper: ColourShaper?
+    let converter: (any PixelConverting)?
+    /// True if the pixels can be converted to sRGB, and differ then, or have been converted.
+    package let isConvertible: Bool
     /// True if it comes from a profile for pictures of red, green and blue.
     let hasProfileOfColours: Bool
 
     private init(
-        _ kind: Kind, _ name: String, _ description: ColourDescription, _ shaper: ColourShaper? = nil,
-        hasProfileOfColours: Bool = false
+        _ kind: Kind, _ name: String, _ description: ColourDescription, _ converter: (any PixelConverting)? = nil,
+        hasProfileOfColours: Bool = false, wasConverted: Bool = false
     ) {
         self.kind = kind
         self.name = CText(name)
         self.description = description
-        self.shaper = shaper
+        self.converter = converter
+        isConvertible = converter != nil || wasConverted
         self.hasProfileOfColours = hasProfileOfColours
     }
 
-    /// True if the pixels can be converted to sRGB, and differ then.
-    package var isConvertible: Bool { shaper != nil }
+    /// True if the pixels are converted by an installed coder, which takes four bytes a pixel.
+    var needsEngine: Bool { converter is ProfileEngine }
+
+    /// True if it has a profile that the library does not read.
+    private var isForEngine: Bool { kind == .tables || kind == .inks }
+
+    /// Returns the same with what is installed to convert it.
+    func asking(_ registry: CoderRegistry) -> PictureColour {
+        guard isForEngine, let profile = description.profile,
+            let engine = ProfileEngine(profile, hasInks: kind == .inks, registry)
+        else { return self }
+        return PictureColour(self, engine)
+    }
+
+    /// Returns the same for pixels that were converted before they were stored.
+    var converted: PictureColour { PictureColour(self, converter, wasConverted: true) }
+
+    private init(_ other: PictureColour, _ converter: (any PixelConverting)?, wasConverted: Bool = false) {
+        (kind, name, description, self.converter) = (other.kind, other.name, other.description, converter)
+        isConvertible = converter != nil || wasConverted
+        hasProfileOfColours = other.hasProfileOfColours
+    }
 
     /// Returns what a description means; `nil` if it says nothing that can be used.
     static func made(of description: ColourDescription) -> PictureColour? {

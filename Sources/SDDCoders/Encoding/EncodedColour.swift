@@ -49,11 +49,11 @@ package struct EncodedColour: Sendable {
     }
 
     /// Returns what converts the pixels to sRGB first; `nil` if the format can say what they are.
-    func shaper(for format: ImageFormat) -> ColourShaper? {
-        guard !isConverted, let shaper = colour?.shaper else { return nil }
+    func converter(for format: ImageFormat) -> (any PixelConverting)? {
+        guard !isConverted, let converter = colour?.converter, colour?.kind != .inks else { return nil }
         let parts = parts(for: format)
         let isSaid =
             parts.profile != nil || parts.codePoints != nil || parts.gamma != nil || parts.chromaticities != nil
-        return isSaid ? nil : shaper
+        return isSaid ? nil : converter
     }
 }

@@ -14,7 +14,7 @@ package enum ImageEncoder {
         let isOpaque = made.isOpaque
         let fitsJPEG = max(made.width, made.height) <= JPEGEncoder.longestSide
         let format = options.format ?? (isOpaque && fitsJPEG ? .jpeg : .png)
-        if let shaper = colour.shaper(for: format) { made = try converted(made, by: shaper) }
+        if let converter = colour.converter(for: format) { made = try converted(made, by: converter) }
         let parts = colour.parts(for: format)
         if let coder = try coder(for: format, in: registry) { return try encode(made, parts, with: coder, options) }
         switch format {
@@ -106,10 +106,12 @@ package enum ImageEncoder {
         }
     }
 
-    private static func converted(_ pixels: PixelBuffer, by shaper: ColourShaper) throws(EncodeError) -> PixelBuffer {
+    private static func converted(_ pixels: PixelBuffer, by converter: any PixelConverting) throws(EncodeError)
+        -> PixelBuffer
+    {
         do throws(CoderError) {
-            let copy = try pixels.straightCopy()
-            try shaper.convert(copy)
+            let copy = try pixels.straightCopy(isNarrow: true)
+            try converter.convert(copy)
             return copy
         } catch {
             throw .noMemory

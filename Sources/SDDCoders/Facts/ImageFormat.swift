@@ -5,7 +5,7 @@ package struct ImageFormat: RawRepresentable, Hashable, Sendable {
 
     /// Returns `nil` for a value that no format can have: below `firstAppCoder` only the header's values are valid.
     package init?(rawValue: Int32) {
-        guard (1...Self.ico.rawValue).contains(rawValue) || rawValue >= Self.firstAppCoder else { return nil }
+        guard (1...Self.icc.rawValue).contains(rawValue) || rawValue >= Self.firstAppCoder else { return nil }
         self.init(rawValue)
     }
 
@@ -25,4 +25,6 @@ package struct ImageFormat: RawRepresentable, Hashable, Sendable {
     package static let svg = ImageFormat(10)
     package static let jxl = ImageFormat(11)
     package static let ico = ImageFormat(12)
+    /// Pixels with a profile, see `ProfileEngine`: never a body from outside.
+    package static let icc = ImageFormat(13)
 }

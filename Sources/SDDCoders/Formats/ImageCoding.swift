@@ -13,6 +13,8 @@ package struct DecodeTask {
     let isExact: Bool
     /// True if scans of a JPEG that the size does not need are left out, see `PictureSource.dropsScans`.
     var dropsScans = false
+    /// True if the inks of a JPEG stay what they are, in the place of red, green, blue and alpha.
+    var keepsInks = false
     /// The size of the pixels, and whether its sides are exchanged in the stored picture, see `PictureSource.Key`.
     var size = SizeRule.none
     var isTransposed = false

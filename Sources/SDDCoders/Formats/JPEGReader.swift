@@ -73,6 +73,7 @@ final class JPEGReader: PictureReading {
         (rules.max_microseconds, rules.microseconds_per_mib) = task.limits.microseconds
         rules.is_lenient = task.isLenient
         rules.drops_scans = task.dropsScans
+        rules.keeps_inks = task.keepsInks
         rules.memory = Self.memory
         sddj_open(decoder, &rules)
     }
@@ -173,7 +174,7 @@ extension JPEGReader {
         _ = try isDone(sddj_scale(decoder, UInt32(eighths), &width, &height))
         let reduction = Reduction(
             width: Int(width), height: Int(height), plan: plan, storedWidth: storedWidth, storedHeight: storedHeight,
-            format: .rgba8, isOpaque: true)
+            format: .rgba8, isOpaque: true, hasInks: task.keepsInks)
         return .reduced(try reduction.makeReducer(in: task.memory(for: .rgba8)), reduction)
     }
 

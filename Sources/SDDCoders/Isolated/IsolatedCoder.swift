@@ -161,6 +161,7 @@ extension sddhelper_request {
         is_lenient = task.isLenient
         is_exact = task.isExact
         drops_scans = task.dropsScans
+        keeps_inks = task.keepsInks
         is_transposed = task.isTransposed
         (width, height) = (Int64(task.size.width), Int64(task.size.height))
         fit = task.size.fit.rawValue
@@ -181,7 +182,7 @@ extension sddhelper_request {
         (limits.milliseconds, limits.millisecondsPerMiB) = (milliseconds, milliseconds_per_mib)
         return DecodeTask(
             wanted: wanted, memory: memory, limits: limits, isLenient: is_lenient, isExact: is_exact,
-            dropsScans: drops_scans,
+            dropsScans: drops_scans, keepsInks: keeps_inks,
             size: SizeRule(
                 width: Int(width), height: Int(height), fit: fit, byteLimit: byte_limit,
                 allowsEnlarging: allows_enlarging, isExact: size_is_exact), isTransposed: is_transposed)

@@ -13,7 +13,7 @@ package struct Animation: Sendable {
     /// Exif orientation, 1 to 8.
     private let orientation: Int
     /// What converts the frames to sRGB; `nil` if they stay as stored.
-    private let shaper: ColourShaper?
+    private let converter: (any PixelConverting)?
     package let frameCount: Int
     /// Number of times the animation plays; 0 means forever.
     package let loopCount: Int
@@ -46,7 +46,7 @@ package struct Animation: Sendable {
         self.frames = frames
         self.form = form.withoutFunctions
         orientation = facts?.orientation ?? 1
-        shaper = form.colour == .sRGB ? facts?.colour?.shaper : nil
+        converter = form.colour == .sRGB ? facts?.colour?.converter : nil
         frameCount = source.frameCount
         loopCount = source.loopCount
     }
@@ -64,7 +64,7 @@ package struct Animation: Sendable {
 
     private init(frames: Frames, _ other: Animation) {
         self.frames = frames
-        (form, orientation, shaper) = (other.form, other.orientation, other.shaper)
+        (form, orientation, converter) = (other.form, other.orientation, other.converter)
         (frameCount, loopCount) = (other.frameCount, other.loopCount)
     }
 
@@ -148,9 +148,11 @@ package struct Animation: Sendable {
     /// Scales a frame and converts its colours. The canvas itself stays as it is: the next frame is drawn on it.
     private func shaped(_ canvas: PixelBuffer) throws(CoderError) -> PixelBuffer {
         let made = try reduced(canvas)
-        guard let shaper else { return made }
-        let own = made === canvas ? try canvas.straightCopy() : made
-        try shaper.convert(own)
+        guard let converter else { return made }
+        // What is installed converts 8 bits a channel.
+        let isNarrow = converter is ProfileEngine
+        let own = made === canvas || isNarrow ? try made.straightCopy(isNarrow: isNarrow) : made
+        try converter.convert(own)
         return own
     }
 

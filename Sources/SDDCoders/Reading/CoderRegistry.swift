@@ -129,6 +129,12 @@ package struct CoderRegistry: Sendable {
         return coder
     }
 
+    /// The installed coder for profiles that the library does not read; `nil` if there is none, or it cannot be loaded,
+    /// which was logged then.
+    var profileCoder: (any AppCoder)? {
+        do throws(CoderError) { return try installed?.coder(for: .icc) } catch { return nil }
+    }
+
     /// Encodes pixels with one of the application's coders.
     /// - Parameter quality: 1 to 100.
     package static func encode(

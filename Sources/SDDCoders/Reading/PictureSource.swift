@@ -24,6 +24,9 @@ struct PictureSource {
     private let wanted: PixelFormat
     /// True if the reader's pixels have 16 bits a channel, of which 8 are left after the conversion to sRGB.
     let narrows: Bool
+    /// True if an installed coder converts the pixels, from four inks or from RGBA8.
+    private let needsEngine: Bool
+    private let keepsInks: Bool
     private let memory: PixelMemory
     private let isMade: Bool
     /// True for a whole progressive JPEG whose scans have been found to be complete. The reader then leaves out scans
@@ -39,10 +42,13 @@ struct PictureSource {
         key = Key(form, facts: facts, isMade: isMade)
         isTurned = form.isTurned(by: orientation)
         // With 8 bits dark colours would be converted from few levels to many.
-        let isDeep = key.isConverted && facts?.format == .png && facts?.depth == 16
+        let isDeep =
+            key.isConverted && facts?.format == .png && facts?.depth == 16 && facts?.colour?.needsEngine != true
         narrows = isDeep && form.format.source == .rgba8
-        let isDirect = isAlone && !narrows && Self.isDirect(form, orientation)
-        wanted = isDirect ? form.format : narrows ? .rgba16 : form.format.source
+        needsEngine = key.isConverted && facts?.colour?.needsEngine == true
+        keepsInks = needsEngine && facts?.colour?.kind == .inks
+        let isDirect = isAlone && !narrows && !needsEngine && Self.isDirect(form, orientation)
+        wanted = isDirect ? form.format : needsEngine ? .rgba8 : narrows ? .rgba16 : form.format.source
         memory = isDirect ? form.memory : .library
     }
 
@@ -62,7 +68,8 @@ struct PictureSource {
     /// Whether the form can be made from the reader's pixels. They must be in the library's own memory, since the
     /// application's memory is available only as long as the request that provided it.
     private func isSource(of form: DecodeOptions) -> Bool {
-        (narrows ? .rgba8 : wanted) == form.format.source && memory.owner == .library
+        let made = narrows ? .rgba8 : wanted
+        return (needsEngine || made == form.format.source) && memory.owner == .library
     }
 
     /// Whether the reader can write the form's pixels without a conversion.
@@ -75,12 +82,12 @@ struct PictureSource {
     }
 
     /// Approximate number of bytes of each pixel that the reader makes.
-    var bytesPerPixel: Int { wanted.source.bytesPerPixel + (narrows ? 4 : 0) }
+    var bytesPerPixel: Int { wanted.source.bytesPerPixel + (narrows ? 4 : 0) + (needsEngine ? 8 : 0) }
 
     func task(_ limits: DecodeLimits) -> DecodeTask {
         DecodeTask(
             wanted: wanted, memory: memory, limits: limits, isLenient: key.isLenient, isExact: key.size.isExact,
-            dropsScans: dropsScans, size: key.size, isTransposed: key.isTransposed)
+            dropsScans: dropsScans, keepsInks: keepsInks, size: key.size, isTransposed: key.isTransposed)
     }
 
     /// Returns the eighths of its size to which libjpeg reduces a JPEG.

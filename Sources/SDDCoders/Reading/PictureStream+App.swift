@@ -58,7 +58,7 @@ extension PictureStream {
             step.lacksRoom = bytes
             return step
         }
-        guard let frame = try picture.next(), let facts = frame.facts(coder.format) else {
+        guard let frame = try picture.next(), let facts = frame.facts(coder.format, registry) else {
             throw CoderError(.coder, "coder \(coder.name): no frame")
         }
         // A body that arrived at once has them here first.
@@ -79,7 +79,7 @@ extension PictureStream {
                 let plan = source.plan(frame.pictureWidth, frame.pictureHeight)
                 try PixelBuffer.check(plan, maxPixels: limits.maxPixels)
                 let pixels = try frame.pixels(plan)
-                if source.key.isConverted { try facts.colour?.shaper?.convert(pixels) }
+                if source.key.isConverted { try facts.colour?.converter?.convert(pixels) }
                 return pixels
             }
         }
@@ -206,7 +206,7 @@ extension PictureStream {
             format = coder.format
             if frame.pixels == nil { break }
             let checked = try arriving.picture.checked(frame)
-            guard let previewScans, let facts = checked.facts(coder.format), !forms.isEmpty else { break }
+            guard let previewScans, let facts = checked.facts(coder.format, registry), !forms.isEmpty else { break }
             let rows = goodRows.map { min($0, checked.height) }
             guard rows ?? 1 > 0, arriving.shows(rows: rows, of: bytes.count) || previewScans == 0 else { break }
             try show(checked, rows: rows ?? checked.height, of: bytes, forms, facts, in: &step)
@@ -234,7 +234,7 @@ extension PictureStream {
             try PixelBuffer.check(plan, maxPixels: limits.maxPixels)
             let preview = try frame.preview(plan, rows: rows)
             guard preview.goodRows > 0 else { continue }
-            if source.key.isConverted { try facts.colour?.shaper?.convert(preview.pixels) }
+            if source.key.isConverted { try facts.colour?.converter?.convert(preview.pixels) }
             for form in forms where sources.firstIndex(where: { $0.serves(form, facts: facts) }) == index {
                 step.previews.append((form, try previewImage(form, of: preview, nil)))
             }

@@ -44,7 +44,7 @@ package final class PictureStream: @unchecked Sendable {
     private struct Part {
         let source: PictureSource
         /// What converts the reader's pixels to sRGB; `nil` if they stay as stored.
-        let shaper: ColourShaper?
+        let converter: (any PixelConverting)?
         var reader: any PictureReading
         var pixels: PixelBuffer?
         /// The reason why this reader gives no pixels, although the body may be good.
@@ -54,8 +54,8 @@ package final class PictureStream: @unchecked Sendable {
 
         /// Returns pixels of the reader, which nobody else has, in sRGB if that is wanted.
         func converted(_ pixels: PixelBuffer) throws(CoderError) -> PixelBuffer {
-            guard let shaper else { return pixels }
-            try shaper.convert(pixels)
+            guard let converter else { return pixels }
+            try converter.convert(pixels)
             return source.narrows ? try pixels.straightCopy(isNarrow: true) : pixels
         }
 
@@ -209,7 +209,7 @@ package final class PictureStream: @unchecked Sendable {
         if known.format == .jpeg, !isLast, ImageFacts.hasScanForEachComponent(bytes.pointer) == nil { return false }
         isColourRead = true
         let noted = isMade(known) ? ColourNote.colour(in: bytes, known.format) : nil
-        facts?.colour = noted ?? PictureColour.stated(by: bytes, known)
+        facts?.colour = (noted ?? PictureColour.stated(by: bytes, known))?.asking(registry)
         return true
     }
 
@@ -250,7 +250,7 @@ package final class PictureStream: @unchecked Sendable {
             var source = PictureSource(form, isAlone: forms.count == 1, facts: facts, isMade: isMade(facts))
             source.dropsScans = dropsScans(source, of: bytes, isLast: isLast)
             var part = Part(
-                source: source, shaper: source.key.isConverted ? facts?.colour?.shaper : nil,
+                source: source, converter: source.key.isConverted ? facts?.colour?.converter : nil,
                 reader: try coder.makeReader(source.task(limits)))
             part.failure = failure(of: source)
             places[source.key, default: []].append(parts.count)

@@ -5,6 +5,7 @@
 final class AreaReducer {
     let target: PixelBuffer
     private let isOpaque: Bool
+    private let hasInks: Bool
     private let columns: Scratch<PixelSpan>
     private let rows: Scratch<PixelSpan>
     /// The range of pixels used from each source row: `count` pixels from `left` on.
@@ -23,13 +24,15 @@ final class AreaReducer {
     ///   - plan: in the pixels of the picture as stored, `storedWidth` x `storedHeight`.
     ///   - target: as large as the plan says; RGBA8 or RGBA16, like the rows.
     ///   - isOpaque: true if no pixel is transparent.
+    ///   - hasInks: true if the fourth channel of opaque pixels is an ink.
     /// - Throws: if there is no memory.
     init(
         width: Int, height: Int, plan: SizePlan, storedWidth: Int, storedHeight: Int, into target: PixelBuffer,
-        isOpaque: Bool
+        isOpaque: Bool, hasInks: Bool = false
     ) throws(CoderError) {
         self.target = target
         self.isOpaque = isOpaque
+        self.hasInks = hasInks
         let (scaleX, scaleY) = (Double(width) / Double(storedWidth), Double(height) / Double(storedHeight))
         let partHeight = plan.partHeight * scaleY
         columns = try PixelSpan.all(target.width, from: plan.x * scaleX, length: plan.partWidth * scaleX, of: width)
@@ -110,7 +113,7 @@ final class AreaReducer {
 
     @inline(__always)
     private func eachPixel(most: Float, _ store: (Int, SIMD4<Float>) -> Void) {
-        let (sums, columns, isOpaque) = (sums.base - left, columns.base, isOpaque)
+        let (sums, columns, isOpaque, hasInks) = (sums.base - left, columns.base, isOpaque, hasInks)
         for x in 0..<target.width {
             let span = columns[x]
             var sum = sums[Int(span.first)] * span.firstWeight
@@ -122,7 +125,7 @@ final class AreaReducer {
             // A nearly transparent pixel has no usable colour.
             let alpha = isOpaque ? most : sum.w
             var pixel = alpha > 0.001 ? sum * (most / alpha) : .zero
-            pixel.w = alpha
+            pixel.w = hasInks ? sum.w : alpha
             store(x, pixel)
         }
     }

@@ -11,11 +11,14 @@ struct Reduction {
     let format: PixelFormat
     /// True if no pixel is transparent.
     let isOpaque: Bool
+    /// True if the fourth channel is an ink, not alpha.
+    var hasInks = false
 
     func makeReducer(in memory: PixelMemory = .library) throws(CoderError) -> AreaReducer {
         try AreaReducer(
             width: width, height: height, plan: plan, storedWidth: storedWidth, storedHeight: storedHeight,
-            into: try PixelBuffer.make(width: plan.width, height: plan.height, format, in: memory), isOpaque: isOpaque)
+            into: try PixelBuffer.make(width: plan.width, height: plan.height, format, in: memory), isOpaque: isOpaque,
+            hasInks: hasInks)
     }
 
     /// Scales a whole picture in memory.

@@ -23,13 +23,13 @@ public func fuzzColour(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     checkNote(of: description)
     guard let colour = PictureColour.made(of: description) else { return Verdict.rejected }
     if let name = colour.name.pointer, String(validatingCString: name) == nil { finding("a name that is not UTF-8") }
-    guard let shaper = colour.shaper else { return Verdict.interesting }
-    for format in [PixelFormat.rgba8, .rgb8, .grey8, .rgba16] { convertAll(by: shaper, format) }
+    guard let converter = colour.converter else { return Verdict.interesting }
+    for format in [PixelFormat.rgba8, .rgb8, .grey8, .rgba16] { convertAll(by: converter, format) }
     return Verdict.interesting
 }
 
 /// Converts pixels with each value of a channel.
-private func convertAll(by shaper: ColourShaper, _ format: PixelFormat) {
+private func convertAll(by converter: any PixelConverting, _ format: PixelFormat) {
     guard let pixels = PixelBuffer(width: 256, height: 3, format: format) else { return }
     for y in 0..<3 {
         let row = pixels.base + y * pixels.stride
@@ -38,7 +38,7 @@ private func convertAll(by shaper: ColourShaper, _ format: PixelFormat) {
             row.storeBytes(of: value, toByteOffset: offset, as: UInt8.self)
         }
     }
-    do { try shaper.convert(pixels) } catch {}
+    do { try converter.convert(pixels) } catch {}
 }
 
 private func checkNote(of description: ColourDescription) {
