@@ -35,6 +35,7 @@ need libgif-dev cc -include gif_lib.h -x c -fsyntax-only /dev/null
 need libavif-dev pkg-config --exists libavif
 need libjxl-dev pkg-config --exists libjxl
 need libheif-dev pkg-config --exists libheif
+need liblcms2-dev pkg-config --exists lcms2
 need webp has cwebp dwebp gif2webp                    # files for the tests of coders
 need libavif-bin has avifenc avifdec
 need libjxl-tools has cjxl djxl

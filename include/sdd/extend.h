@@ -172,7 +172,8 @@ SDD_API sdd_status sdd_transfer_finish(sdd_transfer transfer, sdd_status error,
  * application are added by sdd_downloader_add_coder(), sdd_process_add_coder() and
  * sdd_process_load_coder_wait().
  * Installed coders are shared objects in a folder that the library knows: webp.so, avif.so, gif.so,
- * jxl.so, heif.so, bmp.so and ico.so, each for the format of its name. They need no call:
+ * jxl.so, heif.so, bmp.so and ico.so, each for the format of its name, and icc.so, which converts
+ * colours by profiles with tables and of inks. They need no call:
  *
  * - The folder is "sdd/coders" in the directory from which libsdd.so.0 itself was loaded, or the
  *   first of those in the environment variable SDD_CODER_PATH (absolute, separated by colons) that

@@ -161,10 +161,10 @@ SDD_ENUM(sdd_colour_kind) {
        from gAMA and cHRM. */
     SDD_COLOUR_KIND_MATRIX = 2,
     SDD_COLOUR_KIND_GREY = 3, /* a curve for greys */
-    /* A profile with tables (A2B0). They are not read; if it has curves and a matrix as well, the
-       picture is converted by those. */
+    /* A profile with tables (A2B0), which is read if libsdd-icc is installed. If it is not, and the
+       profile has curves and a matrix as well, the picture is converted by those. */
     SDD_COLOUR_KIND_TABLES = 4,
-    SDD_COLOUR_KIND_INKS = 5, /* a profile of four inks, which is not read */
+    SDD_COLOUR_KIND_INKS = 5, /* a profile of four inks, which is read if libsdd-icc is installed */
     SDD_COLOUR_KIND_HDR = 6   /* PQ or HLG (ITU-R BT.2100), which are not converted */
 };
 
