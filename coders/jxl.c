@@ -20,6 +20,7 @@ struct decoder {
     uint8_t *pixels;
     uint8_t *profile; /* of the pixels */
     size_t profile_size;
+    int32_t primaries, transfer; /* code points of ITU-T H.273, in place of a profile; 0: none */
     int64_t duration_us;
     int32_t frame_count;
     int has_info, has_failed, is_closed, is_full; /* is_full: the preview has shown the whole picture */
@@ -98,11 +99,42 @@ static sdd_status choose_colours(struct decoder *decoder)
                                                                                          : SDD_ERROR_BAD_IMAGE_DATA;
 }
 
-/* Keeps the profile of the colours that libjxl gives, which it makes from code points if the file has those. */
+/* Reads the code points of the colours that libjxl gives, if they have some. */
+static int read_code_points(struct decoder *decoder)
+{
+    JxlColorEncoding colours;
+#if JPEGXL_NUMERIC_VERSION < JPEGXL_COMPUTE_NUMERIC_VERSION(0, 9, 0)
+    if (JxlDecoderGetColorAsEncodedProfile(decoder->jxl, &rgba8, JXL_COLOR_PROFILE_TARGET_DATA, &colours) !=
+        JXL_DEC_SUCCESS)
+        return 0;
+#else
+    if (JxlDecoderGetColorAsEncodedProfile(decoder->jxl, JXL_COLOR_PROFILE_TARGET_DATA, &colours) != JXL_DEC_SUCCESS)
+        return 0;
+#endif
+    if (colours.transfer_function == JXL_TRANSFER_FUNCTION_GAMMA ||
+        colours.transfer_function == JXL_TRANSFER_FUNCTION_UNKNOWN)
+        return 0;
+    if (colours.color_space == JXL_COLOR_SPACE_GRAY && colours.white_point == JXL_WHITE_POINT_D65) {
+        decoder->primaries = 1;
+    } else if (colours.color_space != JXL_COLOR_SPACE_RGB || colours.primaries == JXL_PRIMARIES_CUSTOM) {
+        return 0;
+    } else if (colours.white_point == JXL_WHITE_POINT_D65) {
+        decoder->primaries = colours.primaries == JXL_PRIMARIES_P3 ? 12 : (int32_t)colours.primaries;
+    } else if (colours.white_point == JXL_WHITE_POINT_DCI && colours.primaries == JXL_PRIMARIES_P3) {
+        decoder->primaries = 11;
+    } else {
+        return 0;
+    }
+    decoder->transfer = (int32_t)colours.transfer_function; /* numbered as there */
+    return 1;
+}
+
+/* Keeps the profile of the colours that libjxl gives, which it makes itself if the file has none. */
 static sdd_status read_profile(struct decoder *decoder)
 {
     size_t size = 0;
     int has_profile;
+    if (read_code_points(decoder)) return SDD_OK;
 #if JPEGXL_NUMERIC_VERSION < JPEGXL_COMPUTE_NUMERIC_VERSION(0, 9, 0)
     has_profile = JxlDecoderGetICCProfileSize(decoder->jxl, &rgba8, JXL_COLOR_PROFILE_TARGET_DATA, &size) ==
                   JXL_DEC_SUCCESS;
@@ -260,6 +292,8 @@ static void describe(const struct decoder *decoder, sdd_coder_frame *frame)
         frame->icc_profile = decoder->profile;
         frame->icc_profile_size = decoder->profile_size;
     }
+    frame->primaries = decoder->primaries;
+    frame->transfer = decoder->transfer;
     if (decoder->info.have_animation && decoder->info.animation.num_loops <= INT32_MAX)
         frame->loop_count = (int32_t)decoder->info.animation.num_loops;
 }

@@ -106,7 +106,8 @@ struct CheckedFrame {
     private static func codePoints(_ frame: AppFrame) -> CodePoints? {
         if frame.primaries == 0 && frame.transfer == 0 { return nil }
         let number = { (given: Int32) in given == 0 ? CodePoints.unspecified : Int(given) }
-        return CodePoints(primaries: number(frame.primaries), transfer: number(frame.transfer))
+        return CodePoints(
+            primaries: number(frame.primaries), transfer: number(frame.transfer), isOfStills: true)
     }
 
     /// What the picture says of its colours. Pixels of inks have become colours already.

@@ -5,8 +5,13 @@ package struct CodePoints: Equatable, Sendable {
     package var primaries = 2
     /// 13: sRGB; 1: BT.709; 16: PQ; 18: HLG. 2: unspecified (8.2).
     package var transfer = 2
+    /// True for the box nclx of AVIF and HEIF: whoever made stills with the curve of films there meant sRGB, and browsers
+    /// show them so.
+    package var isOfStills = false
 
-    package init(primaries: Int, transfer: Int) { (self.primaries, self.transfer) = (primaries, transfer) }
+    package init(primaries: Int, transfer: Int, isOfStills: Bool = false) {
+        (self.primaries, self.transfer, self.isOfStills) = (primaries, transfer, isOfStills)
+    }
 
     static let unspecified = 2
 
@@ -23,7 +28,7 @@ package struct CodePoints: Equatable, Sendable {
     private var curve: ToneCurve? {
         switch transfer {
         // What was filmed by this curve is shown by that of ITU-R BT.1886.
-        case 1, 6, 14, 15: .gamma(2.4)
+        case 1, 6, 11, 14, 15: isOfStills ? .sRGB : .gamma(2.4)
         case 4: .gamma(2.2)
         case 5: .gamma(2.8)
         case 7: .function(g: 1 / 0.45, a: 1 / 1.1115, b: 0.1115 / 1.1115, c: 1 / 4, d: 0.0913, e: 0, f: 0)

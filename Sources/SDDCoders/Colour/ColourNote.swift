@@ -12,10 +12,11 @@ enum ColourNote {
     /// Returns a note; it is empty if there is too much to note.
     static func bytes(of description: ColourDescription) -> [UInt8] {
         guard (description.profile?.count ?? 0) <= mostBytes else { return [] }
+        let points = description.codePoints
         let flags: UInt8 =
             (description.isSRGB ? 1 : 0) | (description.hasInks ? 2 : 0) | (description.isGrey ? 4 : 0)
+            | (points?.isOfStills == true ? 8 : 0)
         var bytes = [version, flags]
-        let points = description.codePoints
         bytes += [UInt8(clamping: points?.primaries ?? 0), UInt8(clamping: points?.transfer ?? 0)]
         for number in [description.gamma ?? 0] + (description.chromaticities ?? []) {
             withUnsafeBytes(of: UInt32(clamping: number).bigEndian) { bytes += $0 }
@@ -34,7 +35,8 @@ enum ColourNote {
         var description = ColourDescription()
         (description.isSRGB, description.hasInks, description.isGrey) = (flags & 1 != 0, flags & 2 != 0, flags & 4 != 0)
         if primaries > 0 || transfer > 0 {
-            description.codePoints = CodePoints(primaries: primaries, transfer: transfer)
+            description.codePoints = CodePoints(
+                primaries: primaries, transfer: transfer, isOfStills: flags & 8 != 0)
         }
         if gamma > 0 { description.gamma = gamma }
         let points = (0..<8).compactMap { _ in cursor.number32() }
