@@ -161,6 +161,7 @@ LOW_LAYER = frozenset(
 # Calls, fields and numbers of the header, and their counterparts.
 CALLS = {
     "SDD_ADDRESS_PUBLIC_ONLY": "public_addresses_only",
+    "SDD_DECODE_ALL_IN_PROCESS": "isolated_decoding=False",
     "SDD_DECODE_ISOLATED": "isolated_decoding",
     "SDD_NO_LIMIT": "-1",
     "SDD_OPTION_AVOID_DECODE_IMAGE": "undecoded pictures",
@@ -501,7 +502,8 @@ OWN = {
         "Decodes without the coders that are installed beside the library. Default: False."
     ),
     "DownloaderOptions.isolated_decoding": (
-        "Decodes pictures in processes of their own, without files and network. Default: False."
+        "True: decodes pictures in processes of their own, without files and network; False: in this one. Default: in "
+        "this one, but for pictures that are programs, like SVG."
     ),
     "DownloaderOptions.log_level": (
         'Level of `logging` up to which messages go to the logger "sdd"; None: none. Default: that logger\'s level.'

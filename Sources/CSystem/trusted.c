@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -194,6 +195,8 @@ int sddsys_is_whole_object(int folder, const char *name)
 }
 
 const char *sddsys_secure_variable(const char *name) { return secure_getenv(name); }
+
+bool sddsys_gains_privileges(void) { return getauxval(AT_SECURE) != 0; }
 
 // The path from which the system has loaded this object; empty if it is unknown.
 static char own_path[PATH_MAX];

@@ -208,9 +208,9 @@ static inline void toy_cancel(sdd_transfer transfer, void *user_data)
     (void)transfer, (void)user_data;
 }
 
-static inline sdd_downloader *toy_downloader(void)
+static inline sdd_downloader *toy_downloader_with(const sdd_downloader_config *config)
 {
-    sdd_downloader *downloader = make_downloader(NULL);
+    sdd_downloader *downloader = make_downloader(config);
     sdd_transport transport = SDD_TRANSPORT_INIT;
     transport.scheme = "toy";
     transport.start = toy_start;
@@ -218,6 +218,8 @@ static inline sdd_downloader *toy_downloader(void)
     CHECK_STATUS(sdd_downloader_add_transport(downloader, &transport), SDD_OK);
     return downloader;
 }
+
+static inline sdd_downloader *toy_downloader(void) { return toy_downloader_with(NULL); }
 
 /* Returns a picture of 3 x 2 pixels with 2 frames: 0, 1, 2, ... */
 enum { TOY_SIZE = 8 + 2 * 3 * 2 * 4 };

@@ -26,6 +26,7 @@ UNUSED_FUNCTIONS = {
 
 # Fields of those structs, and why C++ has no form for them.
 UNUSED_FIELDS = {
+    "sdd_coder.isolate": "for shared objects, which give the C struct",
 }
 
 # Structs that the application fills, and that C++ has a struct of its own for. Others are used as they are.

@@ -79,6 +79,8 @@ CASE(a_transport)
     CHECK_EQUAL(Memory::ended, 2);
 }
 
+static std::atomic<int> resized;
+
 // A format of the tests: "TOY" and a digit, the number of frames; each frame is 2 x 1 grey pixels.
 class ToyDecoder : public sdd::decoder {
 public:
@@ -94,6 +96,12 @@ public:
         CHECK(estimate.struct_size == sizeof estimate && given == 0);
         estimate.width = 2, estimate.height = 1;
         estimate.decode_bytes = sizeof *this;
+        return SDD_OK;
+    }
+    sdd_status resize(int32_t width, int32_t height) override
+    {
+        CHECK(width == 2 && height == 1);
+        resized++;
         return SDD_OK;
     }
     sdd_status next(sdd_coder_frame &frame) override
@@ -129,6 +137,7 @@ public:
         return std::make_unique<ToyDecoder>();
     }
     bool has_estimates() const override { return true; }
+    bool draws() const override { return true; }
     bool can_encode() const override { return true; }
     std::optional<std::string> encode(const sdd::pixel_view &picture, int32_t quality) override
     {
@@ -174,6 +183,7 @@ CASE(a_coder_of_the_process)
     CHECK(sdd::process_add_coder(toy));
     const sdd::image image = sdd::image::decode(sdd::as_bytes("TOY1")).value();
     CHECK_EQUAL(image.pixels().at(0, 0)[1], 10);
+    CHECK(resized > 0);
     sdd::encode_options options;
     options.format = toy->format();
     CHECK(image.encode(options).value().text() == "TOY1");

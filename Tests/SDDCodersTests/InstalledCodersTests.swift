@@ -22,6 +22,7 @@ import Testing
             loads.withLock { $0.append(format.rawValue) }
             return try make(format).get()
         }
+        func findDecoder(_ limits: DecodeLimits) throws(CoderError) -> HelperProgram { throw CoderError(.noDecoder) }
     }
 
     private func installed(_ source: Source) -> InstalledCoders {

@@ -36,6 +36,7 @@ UNUSED_FIELDS = {
     "sdd_callback_options.on_thread_stop": "as on_thread_start",
     "sdd_callback_options.user_data": "as on_thread_start",
     "sdd_callback_options.user_data_free": "as on_thread_start",
+    "sdd_coder.isolate": "for shared objects, which are loaded by their path",
     "sdd_decode_options.pixels_stride": "row_alignment says it",
     "sdd_prefetch_report.cancelled": "a list that is cancelled ends with an error",
     "sdd_result.is_terminal": "each callback has a function of its own",

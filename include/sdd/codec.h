@@ -184,8 +184,8 @@ typedef struct sdd_decode_options {
 
 /**
  * Decodes a picture in memory, on the calling thread, which WAITS: for tools, tests and bindings.
- * It needs no downloader and starts no thread. A picture may have up to 134,217,728 pixels (128
- * Mi).
+ * It needs no downloader and starts no thread, but a process for a picture that is a program, like
+ * SVG (sdd_decode_mode). A picture may have up to 134,217,728 pixels (128 Mi).
  *
  * @param bytes Borrowed for the call: a whole picture. The image keeps a copy, see
  *     sdd_image_bytes().
@@ -195,7 +195,7 @@ typedef struct sdd_decode_options {
  *     an error.
  * @return SDD_OK; SDD_ERROR_BAD_IMAGE_DATA: the detail of sdd_last_error() says why;
  *     SDD_ERROR_INVALID_ARGUMENT, also for an invalid option; SDD_ERROR_UNSUPPORTED;
- *     SDD_ERROR_NO_RESOURCES: no memory for the copy.
+ *     SDD_ERROR_NO_RESOURCES: no memory for the copy, or no process.
  * Thread: any.
  */
 SDD_API sdd_status sdd_image_decode(const void *SDD_NULLABLE bytes, size_t size,

@@ -85,6 +85,10 @@ SDD_ENUM(sdd_address_policy) {
  *   Coders of sdd_process_add_coder() and sdd_downloader_add_coder() that are functions of the
  *   application, own transforms, encoding, and calls without a downloader remain in the
  *   application's process.
+ * - Pictures that are programs (sdd_coder.isolate: SVG) are decoded there also with
+ *   SDD_DECODE_IN_PROCESS, and without a downloader; calls without one start a process for each
+ *   picture. A picture that needs a process which cannot be had fails with
+ *   SDD_DETAIL_RESOURCES_DECODER.
  * - The library starts them with posix_spawn(3). SIGCHLD is sent when one ends; an application that
  *   waits for any child may be given one that it does not know.
  * - The program is "sdd/sdd-decoder" or "sdd-decoder" in the directory from which libsdd.so.0 was
@@ -97,8 +101,9 @@ SDD_ENUM(sdd_address_policy) {
 typedef int32_t sdd_decode_mode;
 
 SDD_ENUM(sdd_decode_mode) {
-    SDD_DECODE_IN_PROCESS = 0,
-    SDD_DECODE_ISOLATED = 1
+    SDD_DECODE_IN_PROCESS = 0, /* but for pictures that are programs, like SVG */
+    SDD_DECODE_ISOLATED = 1,
+    SDD_DECODE_ALL_IN_PROCESS = 2 /* programs, too */
 };
 
 /** IP versions to use: sdd_network_options.ip_version. */

@@ -172,8 +172,8 @@ SDD_API sdd_status sdd_transfer_finish(sdd_transfer transfer, sdd_status error,
  * application are added by sdd_downloader_add_coder(), sdd_process_add_coder() and
  * sdd_process_load_coder_wait().
  * Installed coders are shared objects in a folder that the library knows: webp.so, avif.so, gif.so,
- * jxl.so, heif.so, bmp.so and ico.so, each for the format of its name, and icc.so, which converts
- * colours by profiles with tables and of inks. They need no call:
+ * jxl.so, heif.so, bmp.so, ico.so and svg.so, each for the format of its name, and icc.so, which
+ * converts colours by profiles with tables and of inks. They need no call:
  *
  * - The folder is "sdd/coders" in the directory from which libsdd.so.0 itself was loaded, or the
  *   first of those in the environment variable SDD_CODER_PATH (absolute, separated by colons) that
@@ -190,6 +190,8 @@ SDD_API sdd_status sdd_transfer_finish(sdd_transfer transfer, sdd_status error,
  * - sdd_downloader_config.no_installed_coders turns them off for a downloader. Calls without a
  *   downloader (sdd_image_decode(), sdd_image_encode(), queries of caches) always use them; in a
  *   process that must not, set SDD_CODER_PATH="" before the first call.
+ * - SVG is decoded by the program sdd-decoder unless decode_mode is SDD_DECODE_ALL_IN_PROCESS (see
+ *   `isolate` below), and not at all in a program that gains privileges.
  */
 
 /**
@@ -362,11 +364,26 @@ typedef struct sdd_coder {
     sdd_status (*SDD_NULLABLE estimate)(void *SDD_NONNULL decoder,
                                         sdd_coder_estimate *SDD_NONNULL estimate,
                                         void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    /* For a coder that draws its picture, and can do so at any size; it needs `estimate`. Sets the
+       size in pixels of the frames to come: the one that is wanted, which may be larger than the
+       picture. Called after the first `estimate`, which is then asked again, and states the same
+       width and height. `next` gives a frame of this size, with the picture's own size in
+       picture_width and picture_height. max_pixels holds for this size, not for the picture's own.
+       The further frames of an animation are asked for at the picture's own size. NULL: the library
+       scales. */
+    sdd_status (*SDD_NULLABLE resize)(void *SDD_NONNULL decoder, int32_t width, int32_t height,
+                                      void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
+    /* Not NULL for a format whose pictures are programs, like SVG. If the coder comes from a shared
+       object, they are decoded by the program sdd-decoder even where decode_mode is
+       SDD_DECODE_IN_PROCESS, and for calls without a downloader. Called once in that process,
+       before it gives up files, threads and more memory: here the coder opens what it needs of
+       these. */
+    void (*SDD_NULLABLE isolate)(void *SDD_NULLABLE user_data) SDD_NOEXCEPT;
 } sdd_coder;
 
 #define SDD_CODER_INIT \
     { sizeof(sdd_coder), NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
-      NULL }
+      NULL, NULL, NULL }
 
 /**
  * Adds a coder to every downloader of the process, existing and future, and of children of a fork.

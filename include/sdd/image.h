@@ -288,8 +288,8 @@ SDD_API sdd_bytes *SDD_NULLABLE sdd_image_bytes(sdd_image *SDD_NULLABLE image);
  *
  * It takes microseconds and no memory, however large the picture claims to be. Nothing proves that
  * the pixels are valid. It knows JPEG and PNG only: coders, installed ones too, are not asked. For
- * a GIF, WebP, AVIF, HEIF or JPEG XL it returns SDD_ERROR_BAD_IMAGE_DATA: sdd_image_sniff() names
- * these formats, and their pictures have an info when they have been decoded.
+ * a GIF, WebP, AVIF, HEIF, JPEG XL or SVG it returns SDD_ERROR_BAD_IMAGE_DATA: sdd_image_sniff()
+ * names these formats, and their pictures have an info when they have been decoded.
  *
  * @param bytes Borrowed for the call: the first `size` bytes of a JPEG or PNG. May be NULL if size
  *     is 0.

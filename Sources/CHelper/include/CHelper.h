@@ -118,6 +118,8 @@ enum sddhelper_question {
     SDDHELPER_NEXT,
     SDDHELPER_CAN_DECODE,
     SDDHELPER_ESTIMATE,
+    /// For a coder that draws: `width` and `height` are those of the frame.
+    SDDHELPER_RESIZE,
     /// Has no reply.
     SDDHELPER_CLOSE
 };

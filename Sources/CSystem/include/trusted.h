@@ -2,6 +2,7 @@
 #ifndef SDD_TRUSTED_H
 #define SDD_TRUSTED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// The reasons why a folder or file is not trusted.
@@ -42,6 +43,9 @@ int sddsys_is_whole_object(int folder, const char *name);
 
 /// Returns the value of an environment variable; NULL if there is none, and in a program that gains privileges.
 const char *sddsys_secure_variable(const char *name);
+
+/// Whether this process has privileges that the user who started it does not have.
+bool sddsys_gains_privileges(void);
 
 /// Returns the absolute path from which the system has loaded the object that contains this function; NULL if it is
 /// unknown. The same in the whole life of the process.

@@ -25,6 +25,7 @@ final class AppCoderBridge: AppCoder, @unchecked Sendable {
         if table.feed == nil { throw VtableFlaw(member: "feed") }
         if table.next == nil { throw VtableFlaw(member: "next") }
         if table.close == nil { throw VtableFlaw(member: "close") }
+        if table.resize != nil && table.estimate == nil { throw VtableFlaw(member: "estimate") }
         self.name = name
         self.format = format
         self.isInstalled = isInstalled
@@ -67,6 +68,11 @@ final class AppCoderBridge: AppCoder, @unchecked Sendable {
     }
 
     var hasPreviews: Bool { table.preview != nil }
+    var draws: Bool { table.resize != nil }
+    var wantsIsolation: Bool { table.isolate != nil }
+
+    /// Prepares for a process that decodes apart, before that gives up its rights.
+    func isolate() { table.isolate?(data.pointer) }
 
     // MARK: - Encoding
 

@@ -29,6 +29,11 @@ final class AppDecoderBridge: AppDecoder {
         }
     }
 
+    func resize(width: Int, height: Int) throws(CoderError) {
+        guard let resize = table.resize else { return }
+        try CoderError.check(resize(decoder, Int32(clamping: width), Int32(clamping: height), data.pointer))
+    }
+
     func next() throws(CoderError) -> AppAnswer {
         var given = sdd_coder_frame()
         given.struct_size = MemoryLayout<sdd_coder_frame>.size

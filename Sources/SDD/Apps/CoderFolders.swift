@@ -11,7 +11,7 @@ final class CoderFolders: CoderSource {
     private static var names: [(format: ImageFormat, file: String)] {
         [
             (.webp, "webp.so"), (.avif, "avif.so"), (.gif, "gif.so"), (.jxl, "jxl.so"), (.heif, "heif.so"),
-            (.bmp, "bmp.so"), (.ico, "ico.so"), (.icc, "icc.so"),
+            (.bmp, "bmp.so"), (.ico, "ico.so"), (.svg, "svg.so"), (.icc, "icc.so"),
         ]
     }
 
@@ -30,12 +30,16 @@ final class CoderFolders: CoderSource {
                 continue
             }
             defer { close(descriptor) }
-            for (format, file) in Self.names where found[format] == nil {
+            for (format, file) in Self.names where found[format] == nil && Self.mayUse(format) {
                 if Self.isUsed(file, in: folder, descriptor) { found[format] = folder }
             }
         }
         return found
     }
+
+    /// Whether this process may decode pictures of a format: those that are programs are not for a process with
+    /// privileges that its user does not have.
+    private static func mayUse(_ format: ImageFormat) -> Bool { format != .svg || !sddsys_gains_privileges() }
 
     private static func isUsed(_ file: String, in folder: String, _ descriptor: Int32) -> Bool {
         var error: Int32 = 0
@@ -105,6 +109,10 @@ final class CoderFolders: CoderSource {
         }
         return "\(path(of: trust))/\(file)"
     }
+
+    // MARK: - The program that decodes
+
+    func findDecoder(_ limits: DecodeLimits) throws(CoderError) -> HelperProgram { try DecoderProgram.find(limits) }
 
     // MARK: - Sentences
 

@@ -29,6 +29,7 @@ public func sddDecoderMain(
             return 1
         }
     }
+    coder?.isolate()
     let error = sddhelper_enter_sandbox(&limits)
     guard error == 0 else {
         HelperService.greet(.noSandbox(error))

@@ -31,7 +31,7 @@ func readConfiguration(
     try readWays(parts.network, &downloader.transport)
     let isWithout = try flag(config.no_installed_coders, "sdd_downloader_config.no_installed_coders")
     downloader.installedCoders = isWithout ? nil : .process
-    downloader.decoder = try decoder(config.decode_mode, downloader.decodeLimits)
+    downloader.decoding = try decoding(config.decode_mode, downloader.decodeLimits)
     let threads = AppData(parts.callbacks.user_data, free: parts.callbacks.user_data_free)
     downloader.delivery = try delivery(config.delivery, parts.callbacks, threads)
     let filter = AppData(parts.network.user_data, free: parts.network.user_data_free)
@@ -50,10 +50,18 @@ func readConfiguration(
         appData: [threads, filter] + (modifiers.map { [$0.data] } ?? []))
 }
 
-private func decoder(_ mode: Int32, _ limits: DecodeLimits) throws(Refusal) -> HelperProgram? {
+private func decoding(
+    _ mode: Int32, _ limits: DecodeLimits
+) throws(Refusal) -> DownloaderConfiguration.DecodingPlace {
     switch Int(mode) {
-    case SDD_DECODE_IN_PROCESS: return nil
-    case SDD_DECODE_ISOLATED: return try DecoderProgram.find(limits)
+    case SDD_DECODE_IN_PROCESS: return .programsIsolated
+    case SDD_DECODE_ISOLATED:
+        do throws(CoderError) {
+            return .isolated(try DecoderProgram.find(limits))
+        } catch {
+            throw Refusal(SDD_ERROR_UNSUPPORTED, "sdd_downloader_config.decode_mode", error.reason)
+        }
+    case SDD_DECODE_ALL_IN_PROCESS: return .inThisProcess
     default:
         throw .number("sdd_downloader_config.decode_mode", mode, allowed: "one of SDD_DECODE_")
     }

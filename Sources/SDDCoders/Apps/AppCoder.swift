@@ -16,6 +16,10 @@ package protocol AppCoder: AnyObject, Sendable {
 
     /// The path of the shared object that the coder was loaded from; `nil` for functions of the application itself.
     var object: String? { get }
+    /// Whether its pictures are programs, which are decoded by helpers unless the application says otherwise.
+    var wantsIsolation: Bool { get }
+    /// Whether it draws frames of any size.
+    var draws: Bool { get }
 
     /// Whether the coder decodes a body.
     /// - Parameter bytes: a body, or its beginning.
@@ -37,6 +41,8 @@ extension AppCoder {
     package var hasPreviews: Bool { false }
     package var isInstalled: Bool { false }
     package var object: String? { nil }
+    package var wantsIsolation: Bool { false }
+    package var draws: Bool { false }
 }
 
 /// The decoder that an application's coder opens for one body. Used by one thread at a time.
@@ -46,6 +52,8 @@ package protocol AppDecoder: AnyObject {
     func feed(_ piece: UnsafeRawBufferPointer, isLast: Bool) throws(CoderError)
     /// Says what the picture will take, before the first frame is asked for.
     func estimate() throws(CoderError) -> AppEstimate
+    /// Sets the size of the frames of a coder that draws. What it takes is estimated again afterwards.
+    func resize(width: Int, height: Int) throws(CoderError)
     func next() throws(CoderError) -> AppAnswer
     /// Shows the picture as far as the pieces that have been fed allow.
     func preview() throws(CoderError) -> AppPreview
@@ -57,6 +65,7 @@ package protocol AppDecoder: AnyObject {
 
 extension AppDecoder {
     package func estimate() throws(CoderError) -> AppEstimate { .unknown }
+    package func resize(width: Int, height: Int) throws(CoderError) {}
     package func preview() throws(CoderError) -> AppPreview { .wholeOnly(AppFrame()) }
     package var isLost: Bool { false }
 }

@@ -87,13 +87,29 @@ final class AppPicture {
                 guard width > 0, height > 0, bytes >= 0 else {
                     throw CoderError(.coder, "an estimate of \(bytes) bytes for \(width) x \(height) pixels")
                 }
-                try PixelBuffer.check(width: UInt32(width), height: UInt32(height), maxPixels: task.maxPixels)
+                // What is drawn has the size that is wanted.
+                if !coder.draws {
+                    try PixelBuffer.check(width: UInt32(width), height: UInt32(height), maxPixels: task.maxPixels)
+                }
                 estimated = Needs(width: Int(width), height: Int(height), bytes: Int(bytes))
             }
         } catch {
             throw error.told(by: coder, task)
         }
         return estimated
+    }
+
+    /// Sets the size of the frames of a coder that draws, and forgets what the picture takes.
+    func resize(width: Int, height: Int) throws(CoderError) {
+        do throws(CoderError) {
+            guard PixelBuffer.mayBeMade(width, height, maxPixels: task.maxPixels) else {
+                throw CoderError(.tooManyPixels, "\(width) x \(height) pixels")
+            }
+            try decoder.resize(width: width, height: height)
+        } catch {
+            throw error.told(by: coder, task)
+        }
+        estimated = nil
     }
 
     /// Shows what the decoder has made of the bytes so far.
@@ -104,7 +120,7 @@ final class AppPicture {
     /// Checks a frame of `preview`.
     func checked(_ frame: AppFrame) throws(CoderError) -> CheckedFrame {
         do throws(CoderError) {
-            return try CheckedFrame(frame, maxPixels: task.maxPixels)
+            return try CheckedFrame(frame, maxPixels: task.maxPixels, isDrawn: coder.draws)
         } catch {
             throw error.told(by: coder, task)
         }
@@ -114,7 +130,8 @@ final class AppPicture {
     func next() throws(CoderError) -> CheckedFrame? {
         do throws(CoderError) {
             switch try decoder.next() {
-            case .frame(let frame): return try CheckedFrame(frame, maxPixels: task.maxPixels)
+            case .frame(let frame):
+                return try CheckedFrame(frame, maxPixels: task.maxPixels, isDrawn: coder.draws)
             case .incomplete: throw CoderError(.truncated)
             case .end: return nil
             }

@@ -19,8 +19,9 @@ struct CheckedFrame {
     private let codePoints: CodePoints?
 
     /// Checks a frame.
+    /// - Parameter isDrawn: true if it may be larger than its picture.
     /// - Throws: `.coder` if the frame's fields are invalid.
-    init(_ frame: AppFrame, maxPixels: Int) throws(CoderError) {
+    init(_ frame: AppFrame, maxPixels: Int, isDrawn: Bool = false) throws(CoderError) {
         guard frame.width > 0, frame.height > 0 else {
             throw CoderError(.coder, "a frame of \(frame.width) x \(frame.height) pixels")
         }
@@ -43,12 +44,12 @@ struct CheckedFrame {
             (pictureWidth, pictureHeight) = (width, height)
         } else {
             (pictureWidth, pictureHeight) = (Int(frame.pictureWidth), Int(frame.pictureHeight))
-            guard pictureWidth >= width, pictureHeight >= height else {
-                throw CoderError(.coder, "a frame larger than its picture")
-            }
+            guard pictureWidth > 0, pictureHeight > 0, isDrawn || (pictureWidth >= width && pictureHeight >= height)
+            else { throw CoderError(.coder, "a frame larger than its picture") }
         }
         try PixelBuffer.check(
-            width: UInt32(pictureWidth), height: UInt32(pictureHeight), maxPixels: maxPixels)
+            width: UInt32(isDrawn ? width : pictureWidth), height: UInt32(isDrawn ? height : pictureHeight),
+            maxPixels: maxPixels)
         (base, stride, self.format) = (pixels, frame.stride, format)
         orientation = max(1, Int(frame.orientation))
         frameCount = max(1, Int(frame.frameCount))
@@ -81,13 +82,18 @@ struct CheckedFrame {
     /// Returns a copy of the first rows of the frame as RGBA8, or a smaller picture made from them. Rows of the result
     /// that need further rows of the frame stay empty.
     func preview(_ plan: SizePlan, rows: Int) throws(CoderError) -> Preview {
-        if plan.isWhole && isWhole { return Preview(pixels: try whole(rows: rows), goodRows: rows) }
+        let isUncut = plan.partWidth == Double(pictureWidth) && plan.partHeight == Double(pictureHeight)
+        if isUncut && width == plan.width && height == plan.height {
+            return Preview(pixels: try whole(rows: rows), goodRows: rows)
+        }
         // Sides are rounded, so a frame may be one pixel too small.
         let least = (
             Double(plan.width) * Double(pictureWidth) / plan.partWidth - 1,
             Double(plan.height) * Double(pictureHeight) / plan.partHeight - 1
         )
-        guard !plan.isWhole, Double(width) > least.0, Double(height) > least.1 else {
+        guard !plan.isWhole || width >= pictureWidth && height >= pictureHeight, Double(width) > least.0,
+            Double(height) > least.1
+        else {
             throw CoderError(.coder, "a frame of \(width) x \(height) pixels, which is less than was wanted")
         }
         let reduction = Reduction(

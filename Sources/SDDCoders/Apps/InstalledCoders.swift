@@ -8,6 +8,9 @@ package protocol CoderSource: Sendable {
     /// Loads the coder of a format that `findFormats` has returned with that place. Called once for each, without a lock.
     /// - Throws: `.unknownFormat`, with the file and the reason.
     func load(_ format: ImageFormat, in place: String) throws(CoderError) -> any AppCoder
+    /// Finds the program that decodes in processes of its own.
+    /// - Throws: `.noDecoder`.
+    func findDecoder(_ limits: DecodeLimits) throws(CoderError) -> HelperProgram
 }
 
 /// The coders that are installed beside the library, one for each format. They are looked for when the first is needed,
@@ -50,6 +53,14 @@ package final class InstalledCoders: Sendable {
 
     /// Sets the source, before anything else is called.
     package func setSource(_ source: any CoderSource) { state.withLock { $0.source = source } }
+
+    /// Returns processes for coders that want isolation. The program is looked for when the first one starts.
+    package func makeHelpers(_ limits: DecodeLimits, memory: (any MemoryKeeping)? = nil) -> HelperPool {
+        HelperPool(memory: memory) { () throws(CoderError) in
+            guard let source = self.state.withLock({ $0.source }) else { throw CoderError(.noDecoder) }
+            return try source.findDecoder(limits)
+        }
+    }
 
     /// The formats of the coders that were found, also of those that have failed to load.
     package var formats: [ImageFormat] {
@@ -157,6 +168,7 @@ extension ImageFormat {
         case .jxl: ["image/jxl"]
         case .bmp: ["image/bmp"]
         case .ico: ["image/x-icon"]
+        case .svg: ["image/svg+xml"]
         default: []
         }
     }
@@ -170,6 +182,7 @@ extension ImageFormat {
         case .jxl: "libsdd-coder-jxl"
         case .heif: "libsdd-coder-heif"
         case .bmp, .ico: "libsdd-coder-bmp"
+        case .svg: "libsdd-coder-svg"
         default: nil
         }
     }

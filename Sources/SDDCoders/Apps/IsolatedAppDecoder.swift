@@ -10,6 +10,8 @@ final class IsolatedAppDecoder: AppDecoder {
     private var hasBegun = false
     /// The colour profile of the latest frame.
     private var profile: Bytes?
+    /// Pixels of a frame whose size was set.
+    private var drawn: Int64?
     /// The pixels of the latest frame.
     private var block: SpareMemory.Block?
 
@@ -31,7 +33,7 @@ final class IsolatedAppDecoder: AppDecoder {
         try ask(SDDHELPER_ESTIMATE) { _, reply throws(CoderError) in
             switch reply.answer {
             case SDDHELPER_GIVEN.rawValue:
-                let pixels = Int64(max(reply.picture_width, 0)) * Int64(max(reply.picture_height, 0))
+                let pixels = self.drawn ?? Int64(max(reply.picture_width, 0)) * Int64(max(reply.picture_height, 0))
                 let copies = pixels > Int64.max / 8 ? Int64.max : pixels * 8
                 let (bytes, isTooMany) = reply.decode_bytes.addingReportingOverflow(copies)
                 return .known(
@@ -40,6 +42,13 @@ final class IsolatedAppDecoder: AppDecoder {
             case SDDHELPER_NO.rawValue: return .unknown
             default: throw Self.error(reply)
             }
+        }
+    }
+
+    func resize(width: Int, height: Int) throws(CoderError) {
+        drawn = Int64(width) * Int64(height)
+        try ask(SDDHELPER_RESIZE, width: width, height: height) { _, reply throws(CoderError) in
+            guard reply.answer == SDDHELPER_NOTHING.rawValue else { throw Self.error(reply) }
         }
     }
 
@@ -75,7 +84,8 @@ final class IsolatedAppDecoder: AppDecoder {
 
     private func ask<Answer>(
         _ question: sddhelper_question, _ piece: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
-        isLast: Bool = false, _ use: (Helper, sddhelper_reply) throws(CoderError) -> Answer
+        isLast: Bool = false, width: Int = 0, height: Int = 0,
+        _ use: (Helper, sddhelper_reply) throws(CoderError) -> Answer
     ) throws(CoderError) -> Answer {
         freePixels()
         var request = sddhelper_request()
@@ -83,6 +93,7 @@ final class IsolatedAppDecoder: AppDecoder {
         request.is_last = isLast
         request.max_pixels = Int64(task.maxPixels)
         request.wanted_side = Int64(task.wantedSide)
+        (request.width, request.height) = (Int64(width), Int64(height))
         let (hasBegun, limits) = (hasBegun, task.limits)
         self.hasBegun = true
         return try helpers.ask(&seat, object) { seat, isNew throws(CoderError) in

@@ -15,7 +15,7 @@ final class ProfileEngine: PixelConverting {
         self.coder = coder
         self.profile = profile
         self.hasInks = hasInks
-        helpers = registry.helpers
+        helpers = registry.helpers(for: coder, DecodeLimits())
         guard canConvert else { return nil }
     }
 

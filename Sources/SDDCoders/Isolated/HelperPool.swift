@@ -11,12 +11,15 @@ package final class HelperPool: Sendable {
         var lastReader: UInt32 = 0
     }
 
-    private let program: HelperProgram
+    private let program: @Sendable () throws(CoderError) -> HelperProgram
     /// Room among all pictures of the process for what idle helpers keep; `nil` means that there is always enough.
     private let memory: (any MemoryKeeping)?
     private let state = Monitor(State())
 
-    package init(_ program: HelperProgram, memory: (any MemoryKeeping)? = nil) {
+    /// - Parameter program: returns the program, each time that a helper is needed.
+    package init(
+        memory: (any MemoryKeeping)? = nil, _ program: @escaping @Sendable () throws(CoderError) -> HelperProgram
+    ) {
         self.program = program
         self.memory = memory
     }
@@ -107,7 +110,7 @@ package final class HelperPool: Sendable {
     private func takeSeat(_ object: String?) throws(CoderError) -> Seat {
         if let seat = state.withLock({ Self.seat(of: object, &$0) }) { return counted(seat) }
         do throws(CoderError) {
-            let helper = try Helper.start(program, object: object)
+            let helper = try Helper.start(program(), object: object)
             return state.withLock { state in
                 state.helpers.append(helper)
                 return Self.seat(of: helper, &state, isNew: true)
@@ -208,7 +211,7 @@ package final class HelperPool: Sendable {
         defer { if let seat { leave(seat, isKept: false) } }
         let beginning = UnsafeRawBufferPointer(rebasing: bytes.pointer.prefix(Self.beginning))
         let reply = try ask(&seat, object) { seat, _ throws(CoderError) in
-            try seat.helper.ask(request, beginning, program.limits)
+            try seat.helper.ask(request, beginning, program().limits)
         }
         switch reply.answer {
         case SDDHELPER_GIVEN.rawValue: return true

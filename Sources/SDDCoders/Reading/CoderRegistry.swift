@@ -9,7 +9,16 @@ package struct CoderRegistry: Sendable {
     private var appLists: [AppCoderList] = []
     private var installed: InstalledCoders?
     /// The processes that decode, if this process does not.
-    package private(set) var helpers: HelperPool?
+    private var helpers: HelperPool?
+    private var programs = ProgramHelpers.here
+
+    /// Which processes decode the pictures of a coder that wants isolation, where others are decoded by this process.
+    private enum ProgramHelpers {
+        case here
+        case pool(HelperPool)
+        /// One for each picture, which ends with it.
+        case own
+    }
 
     package init(_ coders: [any ImageCoding] = []) { self.coders = coders }
 
@@ -40,8 +49,52 @@ package struct CoderRegistry: Sendable {
         return registry
     }
 
+    /// Returns a copy in which helpers decode the pictures of coders that want isolation.
+    package func isolatingPrograms(by helpers: HelperPool) -> CoderRegistry {
+        var registry = self
+        registry.programs = .pool(helpers)
+        return registry
+    }
+
     /// The coders of the library, of the process, and those that are installed, for pictures that no downloader decodes.
-    package static var ofProcess: CoderRegistry { builtIn.asking([.process], installed: .process) }
+    package static var ofProcess: CoderRegistry {
+        var registry = builtIn.asking([.process], installed: .process)
+        registry.programs = .own
+        return registry
+    }
+
+    /// Returns the helpers that decode the pictures of a coder; `nil` if this process does.
+    func helpers(for coder: any AppCoder, _ limits: DecodeLimits) -> HelperPool? {
+        if coder.object == nil { return nil }
+        if let helpers { return helpers }
+        guard coder.wantsIsolation else { return nil }
+        switch programs {
+        case .here: return nil
+        case .pool(let pool): return pool
+        case .own:
+            let pool = InstalledCoders.process.makeHelpers(limits)
+            pool.close()
+            return pool
+        }
+    }
+
+    /// Whether helpers may decode a body.
+    package func mayIsolate(_ bytes: Bytes) -> Bool {
+        if helpers != nil { return true }
+        if case .here = programs { return false }
+        return ImageFormat(sniffing: bytes) == nil
+    }
+
+    /// Ends the helpers that nothing is asked of.
+    package func endIdleHelpers() { eachPool { $0.endIdle() } }
+
+    /// Ends all helpers, each with what it decodes.
+    package func closeHelpers() { eachPool { $0.close() } }
+
+    private func eachPool(_ body: (HelperPool) -> Void) {
+        if let helpers { body(helpers) }
+        if case .pool(let pool) = programs { body(pool) }
+    }
 
     /// The format of a body, if an installed coder decodes it.
     private func installedFormat(of bytes: Bytes) -> ImageFormat? {

@@ -46,13 +46,14 @@ extension PictureStream {
 
     private func task(for forms: [DecodeOptions], _ coder: any AppCoder, _ bytes: Bytes) -> AppDecodeTask {
         var task = AppDecodeTask(for: forms, limits: limits, isMade: isOfMadeBody)
-        (task.helpers, task.limits) = (registry.helpers, limits)
+        (task.helpers, task.limits) = (registry.helpers(for: coder, limits), limits)
         return coder.isInstalled ? task.limited(by: limits, forBodyOf: bytes.count) : task
     }
 
     /// Decodes the first frame of a whole body in each of the forms, once there is room for all that this takes.
     private func pictures(of picture: AppPicture, _ bytes: Bytes, _ forms: [DecodeOptions]) throws(CoderError) -> Step {
         let coder = picture.coder
+        try setSize(of: picture, forms)
         if case .lacking(let bytes) = try takeRoomAhead(of: picture, bytes, forms, isLast: true) {
             var step = Step()
             step.lacksRoom = bytes
@@ -100,6 +101,21 @@ extension PictureStream {
         picture.close()
         step.reserved = roomOfMade(cost)
         return step
+    }
+
+    /// Tells a coder that draws the size that the largest of the forms needs.
+    private func setSize(of picture: AppPicture, _ forms: [DecodeOptions]) throws(CoderError) {
+        guard picture.coder.draws, let needs = try picture.needs(), needs.width > 0 else { return }
+        var frame = AppFrame()
+        (frame.width, frame.height) = (Int32(clamping: needs.width), Int32(clamping: needs.height))
+        guard let facts = frame.facts(picture.coder.format) else { return }
+        let plans = sources(of: forms, facts).map { $0.plan(needs.width, needs.height) }
+        let side = { (own: Int, scale: Double) in
+            max(1, Int(min((Double(own) * scale).rounded(), Double(Int32.max))))
+        }
+        try picture.resize(
+            width: side(needs.width, plans.map { Double($0.width) / $0.partWidth }.max() ?? 1),
+            height: side(needs.height, plans.map { Double($0.height) / $0.partHeight }.max() ?? 1))
     }
 
     /// Returns the picture of a form, made from the pixels of its source.

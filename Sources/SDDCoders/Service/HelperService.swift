@@ -214,21 +214,13 @@ package final class HelperService {
             case nil: return SDDHELPER_NOTHING
             }
         case SDDHELPER_READ.rawValue:
-            let (known, decoder) = try decoder(of: request, coder)
-            let piece = try body(request.count)
-            guard request.is_last, known.whole == nil else {
-                try withExtendedLifetime(piece) { () throws(CoderError) in
-                    try decoder.feed(piece.pointer, isLast: request.is_last)
-                }
-                return SDDHELPER_NOTHING
-            }
-            // A decoder may refer to the whole body, which the next request replaces in the file.
-            let copy = withExtendedLifetime(piece) { Bytes(copying: piece.pointer) }
-            guard let copy else { throw CoderError(.noMemory) }
-            known.whole = copy
-            try decoder.feed(copy.pointer, isLast: true)
+            try feed(request, coder)
             return SDDHELPER_NOTHING
         case SDDHELPER_ESTIMATE.rawValue: return try estimate(request, coder, &reply)
+        case SDDHELPER_RESIZE.rawValue:
+            try decoder(of: request, coder).1.resize(
+                width: Int(clamping: request.width), height: Int(clamping: request.height))
+            return SDDHELPER_NOTHING
         case SDDHELPER_NEXT.rawValue:
             switch try decoder(of: request, coder).1.next() {
             case .frame(let frame):
@@ -251,6 +243,22 @@ package final class HelperService {
             }
         default: throw CoderError(.unsupported, "question \(request.question)")
         }
+    }
+
+    private func feed(_ request: sddhelper_request, _ coder: any AppCoder) throws(CoderError) {
+        let (known, decoder) = try decoder(of: request, coder)
+        let piece = try body(request.count)
+        guard request.is_last, known.whole == nil else {
+            try withExtendedLifetime(piece) { () throws(CoderError) in
+                try decoder.feed(piece.pointer, isLast: request.is_last)
+            }
+            return
+        }
+        // A decoder may refer to the whole body, which the next request replaces in the file.
+        let copy = withExtendedLifetime(piece) { Bytes(copying: piece.pointer) }
+        guard let copy else { throw CoderError(.noMemory) }
+        known.whole = copy
+        try decoder.feed(copy.pointer, isLast: true)
     }
 
     private func estimate(

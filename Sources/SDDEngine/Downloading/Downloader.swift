@@ -43,8 +43,7 @@ package final class Downloader: Sendable {
         coders = AppCoderList()
         let helperAccount = DecodeMemory.ofProcess.makeAccount()
         self.helperAccount = helperAccount
-        registry = .builtIn.asking([coders, .process], installed: configuration.installedCoders)
-            .isolated(by: configuration.decoder.map { HelperPool($0, memory: helperAccount) })
+        registry = configuration.registry(of: [coders, .process], helperAccount)
         decodeAccount = DecodeMemory.ofProcess.makeAccount()
         promptAccount = DecodeMemory.ofProcess.makeAccount(keepsUndelivered: false)
         let table = DownloadTable<Listener>(
@@ -108,7 +107,7 @@ package final class Downloader: Sendable {
         let client = DecodePool.Client(
             next: { [unowned self] in
                 // A picture that waits for room comes before helpers that wait for pictures.
-                if decodeAccount.isWanted { registry.helpers?.endIdle() }
+                if decodeAccount.isWanted { registry.endIdleHelpers() }
                 return change { table, now in table.decoderAsks(at: now) }
             },
             decoded: { [unowned self] id, outcome, facts in
@@ -295,7 +294,7 @@ extension Downloader: TokenOwner {
         }
         pool?.stop()
         pool?.join()
-        registry.helpers?.close()
+        registry.closeHelpers()
     }
 }
 

@@ -9,13 +9,21 @@ package struct DownloaderConfiguration: Sendable {
         case application
     }
 
+    /// Where pictures are decoded.
+    package enum DecodingPlace: Sendable {
+        case inThisProcess
+        /// In this process, but for those of coders that want isolation.
+        case programsIsolated
+        /// In processes of a program.
+        case isolated(HelperProgram)
+    }
+
     package var delivery = DeliveryMode.thread(start: {}, stop: {})
     package var decodeLimits = DecodeLimits()
     package var decodeThreads = 1
     /// The installed coders to use; `nil` means none.
     package var installedCoders: InstalledCoders?
-    /// The program that decodes in processes of its own; `nil` if this process decodes.
-    package var decoder: HelperProgram?
+    package var decoding = DecodingPlace.programsIsolated
     package var transport = TransportConfiguration()
 
     // Scheduling of transfers.
@@ -44,5 +52,19 @@ package struct DownloaderConfiguration: Sendable {
 
     package init() {
         transport.logs = { [logSwitch] in logSwitch.level }
+    }
+
+    /// Returns the coders of a downloader.
+    /// - Parameters:
+    ///   - lists: the application's, in the order in which they are asked.
+    ///   - memory: the account of what idle helpers keep.
+    func registry(of lists: [AppCoderList], _ memory: any MemoryKeeping) -> CoderRegistry {
+        let registry = CoderRegistry.builtIn.asking(lists, installed: installedCoders)
+        switch decoding {
+        case .inThisProcess: return registry
+        case .programsIsolated:
+            return registry.isolatingPrograms(by: InstalledCoders.process.makeHelpers(decodeLimits, memory: memory))
+        case .isolated(let program): return registry.isolated(by: HelperPool(memory: memory) { program })
+        }
     }
 }

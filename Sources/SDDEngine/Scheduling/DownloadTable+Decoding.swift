@@ -26,12 +26,12 @@ extension DownloadTable {
         return DecodeWork(
             id: job.id, bytes: bytes, step: .decode(job.forms, takeProgressive(of: job)),
             isMade: job.caching?.isMade ?? false, memory: decoding.keeper(for: job, hasRoom: granted != nil),
-            room: granted, stop: makeStop(for: job), search: job.search)
+            room: granted, stop: makeStop(for: job, bytes), search: job.search)
     }
 
     /// Returns what ends the step of a job that is about to begin, when the last handler has left.
-    func makeStop(for job: Job<Recipient>) -> DecodeStop? {
-        job.decodeStop = registry.helpers == nil ? nil : DecodeStop()
+    func makeStop(for job: Job<Recipient>, _ bytes: Bytes) -> DecodeStop? {
+        job.decodeStop = registry.mayIsolate(bytes) ? DecodeStop() : nil
         return job.decodeStop
     }
 

@@ -113,7 +113,7 @@ extension DownloadTable {
                 forms: job.progressiveForms, wantsPreviews: progressive.showsAll || owesPreview,
                 leastScans: owesPreview ? 0 : rules.progressive.previewScans, endsEarly: job.handlers.allEndEarly,
                 mayWait: progressive.mayWait)
-            return DecodeWork(id: id, bytes: body, step: .advance(stream, part), stop: makeStop(for: job))
+            return DecodeWork(id: id, bytes: body, step: .advance(stream, part), stop: makeStop(for: job, body))
         }
         return nil
     }

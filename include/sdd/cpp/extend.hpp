@@ -144,6 +144,12 @@ public:
         (void)estimate;
         return SDD_ERROR_UNSUPPORTED;
     }
+    /** Sets the size of the frames to come, after the first estimate(), if coder::draws(): see
+        sdd_coder.resize. */
+    virtual sdd_status resize(int32_t width, int32_t height) {
+        (void)width, (void)height;
+        return SDD_ERROR_UNSUPPORTED;
+    }
     /** Gives the next frame, whose pixels stay valid until the next call; SDD_ERROR_NOT_FOUND:
         there is no more. All fields but struct_size are 0 before. */
     virtual sdd_status next(sdd_coder_frame &frame) = 0;
@@ -184,6 +190,9 @@ public:
     virtual bool has_previews() const { return false; }
     /** Whether its decoders say what a picture will take: decoder::estimate(). Asked once. */
     virtual bool has_estimates() const { return false; }
+    /** Whether its decoders draw frames of any size: decoder::resize(). It then needs estimates.
+        Asked once. */
+    virtual bool draws() const { return false; }
     /** Whether encode() works. Asked once. */
     virtual bool can_encode() const { return false; }
     /** Encodes a picture, in SDD_PIXEL_FORMAT_RGBA8, with quality 1 to 100; none: it cannot. */
@@ -254,6 +263,11 @@ inline sdd_coder c_coder(kept_coder &kept) {
         made.estimate = [](void *self, sdd_coder_estimate *estimate, void *) noexcept {
             return guarded("decoder.estimate", coder_failed,
                            [&] { return static_cast<decoder *>(self)->estimate(*estimate); });
+        };
+    if (kept.coder->draws())
+        made.resize = [](void *self, int32_t width, int32_t height, void *) noexcept {
+            return guarded("decoder.resize", coder_failed,
+                           [&] { return static_cast<decoder *>(self)->resize(width, height); });
         };
     if (kept.coder->can_encode()) made.encode = encode_with;
     made.user_data = &kept;

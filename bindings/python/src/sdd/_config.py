@@ -52,7 +52,7 @@ def _set_special(config: Struct, network: Struct, name: str, value: Any) -> None
     if value is None and name in _NAMES:
         return
     if name == "isolated_decoding":
-        config.c.decode_mode = c.DECODE_ISOLATED if flag(name, value) else c.DECODE_IN_PROCESS
+        config.c.decode_mode = c.DECODE_ISOLATED if flag(name, value) else c.DECODE_ALL_IN_PROCESS
     elif name == "min_tls_version":
         network.c.min_tls_version = _TLS.of(value)
     elif name == "http_version":

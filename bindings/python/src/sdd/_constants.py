@@ -261,6 +261,7 @@ ADDRESS_ANY: Final = 0
 ADDRESS_PUBLIC_ONLY: Final = 1
 DECODE_IN_PROCESS: Final = 0
 DECODE_ISOLATED: Final = 1
+DECODE_ALL_IN_PROCESS: Final = 2
 IP_ANY: Final = 0
 IP_V4: Final = 4
 IP_V6: Final = 6

@@ -253,8 +253,8 @@ http_cache: Whether all requests follow the rules of HTTP caches, RFC 9111. Defa
 resume: Whether all requests have `resume`. Default: False.
 no_installed_coders: Decodes without the coders that are installed beside the library. Default:
     False.
-isolated_decoding: Decodes pictures in processes of their own, without files and network. Default:
-    False.
+isolated_decoding: True: decodes pictures in processes of their own, without files and network;
+    False: in this one. Default: in this one, but for pictures that are programs, like SVG.
 headers: Header fields of all requests. Default: none.
 log_level: Level of `logging` up to which messages go to the logger "sdd"; None: none. Default: that
     logger's level.

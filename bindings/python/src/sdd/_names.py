@@ -3,6 +3,7 @@
 
 NAMES: dict[str, str] = {
     "SDD_ADDRESS_PUBLIC_ONLY": "public_addresses_only",
+    "SDD_DECODE_ALL_IN_PROCESS": "isolated_decoding=False",
     "SDD_DECODE_ISOLATED": "isolated_decoding",
     "SDD_NO_LIMIT": "-1",
     "SDD_OPTION_ALLOW_INVALID_SSL_CERTIFICATES": "allow_invalid_certificates",

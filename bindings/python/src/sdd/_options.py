@@ -441,7 +441,8 @@ class DownloaderOptions(NetworkOptions, LimitOptions, RetryOptions, ReportOption
     no_installed_coders: bool
     """Decodes without the coders that are installed beside the library. Default: False."""
     isolated_decoding: bool
-    """Decodes pictures in processes of their own, without files and network. Default: False."""
+    """True: decodes pictures in processes of their own, without files and network; False: in this one. Default: in this
+    one, but for pictures that are programs, like SVG."""
     headers: Mapping[str, str | None]
     """Header fields of all requests. Default: none."""
     log_level: int | None

@@ -1019,6 +1019,15 @@ pub struct sdd_coder {
             user_data: *mut ::std::os::raw::c_void,
         ) -> sdd_status,
     >,
+    pub resize: ::std::option::Option<
+        unsafe extern "C" fn(
+            decoder: *mut ::std::os::raw::c_void,
+            width: i32,
+            height: i32,
+            user_data: *mut ::std::os::raw::c_void,
+        ) -> sdd_status,
+    >,
+    pub isolate: ::std::option::Option<unsafe extern "C" fn(user_data: *mut ::std::os::raw::c_void)>,
 }
 impl Default for sdd_coder {
     fn default() -> Self {
@@ -1261,6 +1270,7 @@ pub type _bindgen_ty_24 = sdd_address_policy;
 pub type sdd_decode_mode = i32;
 pub const SDD_DECODE_IN_PROCESS: _bindgen_ty_25 = 0;
 pub const SDD_DECODE_ISOLATED: _bindgen_ty_25 = 1;
+pub const SDD_DECODE_ALL_IN_PROCESS: _bindgen_ty_25 = 2;
 pub type _bindgen_ty_25 = sdd_decode_mode;
 pub type sdd_ip_version = i32;
 pub const SDD_IP_ANY: _bindgen_ty_26 = 0;

@@ -251,6 +251,9 @@ pub trait Coder: Send + Sync + 'static {
     /// True for a coder whose decoders say what a picture will take: [`Decoder::estimate`].
     const CAN_ESTIMATE: bool = false;
 
+    /// True for a coder that draws frames of any size: [`Decoder::resize`]. It needs [`Coder::CAN_ESTIMATE`].
+    const CAN_RESIZE: bool = false;
+
     /// True for a coder whose [`encode`](Coder::encode) is to be called.
     const CAN_ENCODE: bool = false;
 
@@ -302,6 +305,14 @@ pub trait Decoder: Send + 'static {
     /// Says what the picture will take, before the first call of `next` or `preview`, if [`Coder::CAN_ESTIMATE`]: the
     /// library decodes it once there is room for that. `None`: more bytes are needed.
     fn estimate(&mut self) -> Result<Option<Estimate>, CoderError> {
+        Err(CoderError::Unsupported)
+    }
+
+    /// Sets the size of the frames to come, if [`Coder::CAN_RESIZE`]: the one that is wanted, which may be larger than
+    /// the picture. Called after the first [`estimate`](Decoder::estimate), which is then asked again, and states the
+    /// picture's own size as before.
+    fn resize(&mut self, width: u32, height: u32) -> Result<(), CoderError> {
+        let _ = (width, height);
         Err(CoderError::Unsupported)
     }
 

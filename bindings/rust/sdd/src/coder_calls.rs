@@ -22,6 +22,7 @@ impl<C: Coder> Calls<C> {
             close: Some(Self::close),
             preview: C::CAN_PREVIEW.then_some(Self::preview),
             estimate: C::CAN_ESTIMATE.then_some(Self::estimate),
+            resize: C::CAN_RESIZE.then_some(Self::resize),
             encode: C::CAN_ENCODE.then_some(Self::encode),
             user_data_free: Some(Self::free),
             ..sys::sized!(sdd_coder)
@@ -139,6 +140,14 @@ impl<C: Coder> Calls<C> {
         } else {
             status
         }
+    }
+
+    unsafe extern "C" fn resize(decoder: *mut c_void, width: i32, height: i32, _: *mut c_void) -> sys::sdd_status {
+        answer(|| {
+            // SAFETY: as above.
+            let opened = unsafe { &mut *decoder.cast::<C::Decoder>() };
+            opened.resize(width.unsigned_abs(), height.unsigned_abs())
+        })
     }
 
     unsafe extern "C" fn close(decoder: *mut c_void, _: *mut c_void) {

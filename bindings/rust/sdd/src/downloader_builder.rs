@@ -33,7 +33,7 @@ pub struct DownloaderBuilder {
     credential: Option<Credential>,
     modifiers: Option<Modifiers>,
     cache: Option<Cache>,
-    isolated_decoding: bool,
+    decode_mode: sys::sdd_decode_mode,
     min_progress: (f64, i64),
     min_preview: (i64, u64, u32),
     network: Network,
@@ -70,7 +70,14 @@ impl DownloaderBuilder {
     /// a decoder then ends one request, not the program. [`build()`](Self::build) fails if the program sdd-decoder is
     /// not installed with the library.
     pub fn isolated_decoding(mut self) -> Self {
-        self.isolated_decoding = true;
+        self.decode_mode = sys::SDD_DECODE_ISOLATED as _;
+        self
+    }
+
+    /// Decodes all pictures in this process, also those that are programs, like SVG, which otherwise are decoded in
+    /// processes of their own: `SDD_DECODE_ALL_IN_PROCESS`.
+    pub fn all_decoding_in_process(mut self) -> Self {
+        self.decode_mode = sys::SDD_DECODE_ALL_IN_PROCESS as _;
         self
     }
 
@@ -134,7 +141,7 @@ impl DownloaderBuilder {
         config.delivery = self.delivery as i32;
         config.credential = crate::credential::pointer(&credential);
         config.cache = self.cache.as_ref().map_or(ptr::null_mut(), Cache::raw);
-        config.decode_mode = self.isolated_decoding.into();
+        config.decode_mode = self.decode_mode;
         (config.callbacks, config.limits, config.retry) = (&callbacks, &limits, &retry);
         self.network.lend(&mut texts, |network| {
             config.network = network;

@@ -185,6 +185,61 @@ fn a_coder_decodes_animations_and_encodes() {
     assert!(Image::decode(b"FILM\x02\x01\x01\x02\x03\x04").is_err());
 }
 
+/// A picture of 4 x 3 pixels, drawn at any size.
+struct Drawn;
+
+struct DrawnDecoder {
+    size: Option<(u32, u32)>,
+    pixels: Vec<u8>,
+}
+
+impl Coder for Drawn {
+    type Decoder = DrawnDecoder;
+    const CAN_ESTIMATE: bool = true;
+    const CAN_RESIZE: bool = true;
+
+    fn can_decode(&self, first: &[u8]) -> CanDecode {
+        if first.starts_with(b"DRAWN") {
+            CanDecode::Yes
+        } else {
+            CanDecode::No
+        }
+    }
+
+    fn open(&self, _: &CoderTask) -> Result<DrawnDecoder, CoderError> {
+        Ok(DrawnDecoder { size: None, pixels: Vec::new() })
+    }
+}
+
+impl Decoder for DrawnDecoder {
+    fn feed(&mut self, _: &[u8], _: bool) -> Result<(), CoderError> {
+        Ok(())
+    }
+
+    fn estimate(&mut self) -> Result<Option<Estimate>, CoderError> {
+        Ok(Some(Estimate { width: 4, height: 3, decode_bytes: 100 }))
+    }
+
+    fn resize(&mut self, width: u32, height: u32) -> Result<(), CoderError> {
+        self.size = Some((width, height));
+        Ok(())
+    }
+
+    fn next(&mut self) -> Result<Option<Frame<'_>>, CoderError> {
+        let (width, height) = self.size.ok_or(CoderError::Corrupt)?;
+        self.pixels = vec![9; (width * height) as usize];
+        Ok(Some(Frame::new(width, height, PixelFormat::Grey8, &self.pixels)))
+    }
+}
+
+#[test]
+fn a_coder_is_told_the_size_to_draw() {
+    register_coder("drawn", ImageFormat::application(8), None, Drawn).unwrap();
+    let image = Image::decode(b"DRAWN").unwrap();
+    assert_eq!((image.width(), image.height(), image.pixels().unwrap().row(0)[0]), (4, 3, 9));
+    unregister_coder("drawn").unwrap();
+}
+
 /// "ROWS", width, height, then grey pixels.
 struct Rows;
 
