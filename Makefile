@@ -108,13 +108,14 @@ clean: ## removes build/ and SwiftPM's folders
 
 # ---- coders of further formats, each with its own library
 
-CODERS := webp avif gif jxl heif bmp ico icc
+CODERS := webp avif gif jxl heif bmp ico svg icc
 coder_packages_webp := libwebp libwebpdemux
 coder_packages_avif := libavif
 coder_packages_jxl := libjxl
 coder_packages_heif := libheif
 coder_packages_ico := libpng
 coder_packages_icc := lcms2
+coder_packages_svg := librsvg-2.0 fontconfig
 # giflib has a file for pkg-config in newer versions only.
 coder_flags_gif := -lgif
 coder_flags = $(if $(coder_packages_$(1)),$$(pkg-config --cflags --libs $(coder_packages_$(1))),$(coder_flags_$(1)))

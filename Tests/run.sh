@@ -36,10 +36,13 @@ need libavif-dev pkg-config --exists libavif
 need libjxl-dev pkg-config --exists libjxl
 need libheif-dev pkg-config --exists libheif
 need liblcms2-dev pkg-config --exists lcms2
+need librsvg2-dev pkg-config --exists librsvg-2.0
+need libfontconfig-dev pkg-config --exists fontconfig
 need webp has cwebp dwebp gif2webp                    # files for the tests of coders
 need libavif-bin has avifenc avifdec
 need libjxl-tools has cjxl djxl
 need libheif-examples has heif-enc heif-convert
+need librsvg2-bin has rsvg-convert
 need libheif-plugin-x265 sh -c 'heif-enc --list-encoders | grep -qi x265'
 need qt6-base-dev pkg-config --exists Qt6Widgets       # the headers for toolkits, and galleries of them
 need qt6-declarative-dev pkg-config --exists Qt6Quick

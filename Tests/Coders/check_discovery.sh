@@ -104,7 +104,7 @@ check_objects() {
 check_facts() {
     local tool=${SDD_TOOL:-$libdir/sdd} format file number
     for format in webp:4:small avif:5:small gif:3:palette heif:6:small jxl:11:small bmp:8:small \
-        ico:12:small; do
+        ico:12:small svg:10:small; do
         IFS=: read -r format number file <<<"$format"
         has_coder "$format" || continue
         file=$(find "$pictures" -name "$file*.$format" | sort | head -n 1)
@@ -126,6 +126,9 @@ check_discovery() {
     build discovery Tests/Coders/discovery.c -rdynamic
     path=$work/coders discovery '' lazy "$webp" "$jpeg"
     path=$work/coders discovery 'image/jpeg,image/png,*image/webp*,image/\*;q=0.8,*' accept
+    if has_coder svg; then
+        path=$work/coders discovery 'image/jpeg,image/png,*image/svg+xml*,image/\*;q=0.8,*' accept
+    fi
     path= discovery 'image/jpeg,image/png,image/\*;q=0.8,\*/\*;q=0.5' accept
     path=$work/coders discovery '' off "$webp"
     path=$work/coders discovery '' before "$webp"

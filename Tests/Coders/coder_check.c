@@ -6,6 +6,7 @@
  *     coder_check limit OBJECT FILE          asks with max_pixels one too small
  *     coder_check damage OBJECT FILE         every truncation, then every byte changed in several ways: the
  *                                            truncations give an error, the changes never too many frames or pixels
+ *     coder_check sizes OBJECT FILE          draws the picture in other sizes
  *     coder_check changes OBJECT FILE COUNT  COUNT times: random bytes changed, some also cut, whole and in pieces
  *     coder_check near FILE OTHER            checks that two files are equally long, and no byte differs by more than 3
  *     coder_check encode OBJECT FILE QUALITY encodes the first frame of FILE with the coder */
@@ -43,7 +44,8 @@ static void check_frame(const sdd_coder_frame *frame)
     unsigned sum = 0;
     CHECK(frame->struct_size == sizeof *frame);
     CHECK(frame->pixel_format == SDD_PIXEL_FORMAT_RGBA8 ||
-          frame->pixel_format == SDD_PIXEL_FORMAT_RGBA8_PREMULTIPLIED);
+          frame->pixel_format == SDD_PIXEL_FORMAT_RGBA8_PREMULTIPLIED ||
+          frame->pixel_format == SDD_PIXEL_FORMAT_BGRA8_PREMULTIPLIED);
     CHECK(frame->width > 0 && frame->height > 0 && (int64_t)frame->width * frame->height <= max_pixels);
     CHECK(frame->pixels != NULL && frame->stride >= (size_t)frame->width * 4);
     CHECK(frame->orientation >= 0 && frame->orientation <= 8 && frame->frame_count >= 0 && frame->loop_count >= 0);
@@ -64,8 +66,10 @@ static sdd_status ask_first(void *decoder, sdd_coder_estimate *estimate)
         return SDD_OK;
     CHECK(coder->estimate != NULL);
     status = coder->estimate(decoder, estimate, coder->user_data);
+    /* What is drawn may be smaller than the picture. */
     CHECK(status != SDD_OK || (estimate->width > 0 && estimate->height > 0 &&
-                               (int64_t)estimate->width * estimate->height <= max_pixels));
+                               (coder->resize != NULL ||
+                                (int64_t)estimate->width * estimate->height <= max_pixels)));
     return status;
 }
 
@@ -129,6 +133,21 @@ static void *open_fed(const unsigned char *bytes, size_t size, size_t piece, sdd
     return decoder;
 }
 
+/* Writes a row as RGBA. */
+static void write_row(const unsigned char *row, const sdd_coder_frame *frame)
+{
+    if (frame->pixel_format != SDD_PIXEL_FORMAT_BGRA8_PREMULTIPLIED) {
+        fwrite(row, 4, (size_t)frame->width, stdout);
+        return;
+    }
+    for (int x = 0; x < frame->width; x++, row += 4) {
+        unsigned char pixel[4] = { 0, 0, 0, row[3] };
+        for (int i = 0; i < 3 && row[3] > 0; i++)
+            pixel[i] = (unsigned char)((row[2 - i] * 255 + row[3] / 2) / row[3]);
+        fwrite(pixel, 4, 1, stdout);
+    }
+}
+
 /* Returns the number of frames; `status` gets the status after the last one. */
 static int read_frames(const unsigned char *bytes, size_t size, size_t piece, int writes, sdd_status *status)
 {
@@ -149,7 +168,7 @@ static int read_frames(const unsigned char *bytes, size_t size, size_t piece, in
             printf("P7\nWIDTH %d\nHEIGHT %d\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n", frame.width,
                    frame.height);
             for (int y = 0; y < frame.height; y++)
-                fwrite((const char *)frame.pixels + (size_t)y * frame.stride, 4, (size_t)frame.width, stdout);
+                write_row((const unsigned char *)frame.pixels + (size_t)y * frame.stride, &frame);
         }
         count++;
     }
@@ -217,6 +236,31 @@ static void change(const unsigned char *bytes, size_t size, int count)
     }
 }
 
+/* A frame has the size that was set, and one that is too large is refused. */
+static void draw_sizes(const unsigned char *bytes, size_t size)
+{
+    static const int sides[][2] = { { 1, 1 }, { 7, 5 }, { 300, 200 }, { 65536, 1 }, { 1000, 1000 } };
+    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
+        int width = sides[i][0], height = sides[i][1];
+        sdd_status status;
+        sdd_coder_estimate first, estimate;
+        sdd_coder_frame frame = { .struct_size = sizeof frame };
+        void *decoder = open_fed(bytes, size, size + 1, &status, &first);
+        CHECK(status == SDD_OK && coder->resize(decoder, width, height, coder->user_data) == SDD_OK);
+        status = ask_first(decoder, &estimate);
+        CHECK(status != SDD_OK || (estimate.width == first.width && estimate.height == first.height));
+        status = coder->next(decoder, &frame, coder->user_data);
+        CHECK((status == SDD_OK) == (width <= 300));
+        if (status == SDD_OK) {
+            check_frame(&frame);
+            check_estimate(&estimate, &frame);
+            CHECK(frame.width == width && frame.height == height);
+            CHECK(frame.picture_width == first.width && frame.picture_height == first.height);
+        }
+        coder->close(decoder, coder->user_data);
+    }
+}
+
 static sdd_status write_out(void *context, const void *bytes, size_t size)
 {
     return fwrite(bytes, 1, size, context) == size ? SDD_OK : SDD_ERROR_NO_RESOURCES;
@@ -280,6 +324,8 @@ int main(int argc, char **argv)
         printf("%d\n", (int)status);
     } else if (strcmp(argv[1], "damage") == 0) {
         damage(bytes, size);
+    } else if (strcmp(argv[1], "sizes") == 0) {
+        draw_sizes(bytes, size);
     } else if (strcmp(argv[1], "changes") == 0 && argc > 4) {
         change(bytes, size, atoi(argv[4]));
     } else if (strcmp(argv[1], "encode") == 0 && argc > 4) {

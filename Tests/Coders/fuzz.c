@@ -11,6 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum { MAX_PIXELS = 1 << 16, MOST_FRAMES = 20 };
 
 static volatile unsigned sum;
+static int draws; /* whether frames may be larger than their pictures */
 
 static void fail(void) { abort(); }
 
@@ -19,7 +20,7 @@ static void read_frame(const sdd_coder_frame *frame, int rows)
     if (frame->width <= 0 || frame->height <= 0 || rows > frame->height) fail();
     if ((int64_t)frame->width * frame->height > MAX_PIXELS || frame->stride < (size_t)frame->width * 4) fail();
     if (frame->orientation < 0 || frame->orientation > 8 || frame->frame_count < 0 || frame->duration_us < 0) fail();
-    if (frame->picture_width && (frame->picture_width < frame->width || frame->picture_height < frame->height)) fail();
+    if (frame->picture_width && !draws && (frame->picture_width < frame->width || frame->picture_height < frame->height)) fail();
     for (int y = 0; y < rows; y++)
         for (int i = 0; i < frame->width * 4; i++)
             sum += ((const unsigned char *)frame->pixels)[(size_t)y * frame->stride + (size_t)i];
@@ -42,6 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     void *decoder = NULL;
     size_t at = 0, piece;
     if (coder == NULL || size < 2) return 0;
+    draws = coder->resize != NULL;
     piece = data[0] % 4 == 0 && coder->preview != NULL ? 16u * (1 + data[0]) : size;
     task.wanted_side = data[1] % 3 == 0 ? data[1] : 0;
     data += 2, size -= 2;
@@ -56,6 +58,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         at += count;
         if (status == SDD_OK && at < size && !show(coder, decoder)) piece = size;
     } while (status == SDD_OK && at < size);
+    if (status == SDD_OK && coder->resize != NULL && task.wanted_side > 0)
+        status = coder->resize(decoder, task.wanted_side, 300 - task.wanted_side, coder->user_data);
     for (int i = 0; status == SDD_OK && i < MOST_FRAMES; i++) {
         sdd_coder_frame frame = { .struct_size = sizeof frame };
         status = coder->next(decoder, &frame, coder->user_data);

@@ -12,7 +12,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 names=("$@")
-[ $# -gt 0 ] || for name in webp avif gif jxl heif bmp ico; do [ ! -f "build/coders/$name.so" ] || names+=("$name"); done
+[ $# -gt 0 ] || for name in webp avif gif jxl heif bmp ico svg; do [ ! -f "build/coders/$name.so" ] || names+=("$name"); done
 have() { command -v "$1" >/dev/null; }
 python=python3
 "$python" -c 'import numpy, PIL' 2>/dev/null || python=/usr/bin/python3
@@ -26,9 +26,13 @@ flags() {
     gif) echo -lgif ;;
     bmp) ;;
     ico) pkg-config --cflags --libs libpng ;;
+    svg) echo "$(pkg-config --cflags --libs librsvg-2.0 fontconfig) -ldl" ;;
     *) pkg-config --cflags --libs "lib$1" ;;
     esac
 }
+# librsvg 2.54 does not free the text of an entity.
+echo leak:xmlParseEntityValue >"$pictures/leaks"
+export LSAN_OPTIONS=suppressions=$pictures/leaks:print_suppressions=0
 clang=${CLANG:-$(dirname "$(realpath "$(command -v swift)")")/clang}
 status=0
 for name in "${names[@]}"; do

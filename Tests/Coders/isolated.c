@@ -52,7 +52,7 @@ static int same_frames(sdd_image *a, sdd_image *b)
 
 int main(int count, char **files)
 {
-    sdd_downloader *here = downloader_of(SDD_DECODE_IN_PROCESS), *there = downloader_of(SDD_DECODE_ISOLATED);
+    sdd_downloader *here = downloader_of(SDD_DECODE_ALL_IN_PROCESS), *there = downloader_of(SDD_DECODE_ISOLATED);
     int wrong = 0, compared = 0;
     for (int i = 1; i < count; i++) {
         char url[2000];

@@ -214,8 +214,11 @@ int main(int count, char **arguments)
     int wrong = 0, loads = count > 3 ? atoi(arguments[2]) : 0;
     CHECK(count > 3 && loads > 0);
     int32_t mode = strcmp(arguments[1], "isolated") == 0 ? SDD_DECODE_ISOLATED : SDD_DECODE_IN_PROCESS;
-    has_helpers = mode == SDD_DECODE_ISOLATED;
     CHECK(sdd_process_set_decode_memory_limit(LIMIT) == SDD_OK);
-    for (int i = 3; i < count; i++) wrong += check(mode, arguments[i], loads);
+    for (int i = 3; i < count; i++) {
+        /* SVG is always isolated. */
+        has_helpers = mode == SDD_DECODE_ISOLATED || strstr(arguments[i], ".svg") != NULL;
+        wrong += check(mode, arguments[i], loads);
+    }
     return wrong > 0;
 }

@@ -83,3 +83,26 @@ EOF
 
 make_bmp() { of_pillow bmp large small row column dot grey; }
 make_ico() { of_pillow ico small small-alpha grey; }
+
+# Shapes at the edges of pixels, which each version of librsvg draws alike, and some that are not.
+make_svg() {
+    "$python" - "$pictures" <<'EOF'
+import sys
+
+def tiles(width, height, alpha):
+    for y in range(0, height, 8):
+        for x in range(0, width, 8):
+            colour = f"#{x * 7 % 256:02x}{y * 5 % 256:02x}{(x + y) % 256:02x}"
+            opacity = f' fill-opacity="{(x + 3 * y) % 11 / 10}"' if alpha else ""
+            yield f'<rect x="{x}" y="{y}" width="8" height="8" fill="{colour}"{opacity}/>'
+
+folder = sys.argv[1]
+for name, width, height in [("large", 641, 479), ("small", 37, 29), ("small-alpha", 37, 29), ("row", 53, 1),
+                            ("column", 1, 47), ("dot", 1, 1)]:
+    inside = "".join(tiles(width, height, name == "small-alpha"))
+    if name == "large":
+        inside += '<circle cx="300" cy="200" r="150" fill="gold" opacity=".5"/><text x="50" y="99" font-size="60">Text</text>'
+    with open(f"{folder}/{name}.svg", "w") as file:
+        file.write(f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}">{inside}</svg>')
+EOF
+}

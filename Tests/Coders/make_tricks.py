@@ -4,6 +4,7 @@
 
 The formats' own tools make the pictures; what is wrong with them is written into their files here. "short" makes
 pictures of 4 million pixels, "long" also of 16, and more kinds."""
+import base64
 import struct
 import subprocess
 import sys
@@ -222,5 +223,32 @@ plain("tile.png", SIDE // 4)
 noisy("noisy.png", SIDE)
 if is_long:
     plain("plain11000.png", 11000)
+# ---- SVG
+
+def make_svg():
+    def svg(name, inside, attributes='width="100" height="80"'):
+        write(f"svg-{name}.svg", f'<svg xmlns="http://www.w3.org/2000/svg" {attributes}>{inside}</svg>'.encode())
+
+    def filtered(primitives):
+        return f'<filter id="f">{primitives}</filter><rect width="{SIDE}" height="{SIDE}" filter="url(#f)"/>'
+
+    whole = f'width="{SIDE}" height="{SIDE}"'
+    svg("small", '<rect width="50" height="40"/><text y="50">Text</text>')
+    svg("plain", f'<rect {whole}/>', whole)
+    svg("huge", "", 'width="60000" height="60000"')
+    svg("wide", "", 'width="2147483647" height="1"')
+    svg("groups", '<g opacity=".5">' * 100 + f'<rect {whole}/>' + "</g>" * 100, whole)
+    svg("filters", filtered('<feGaussianBlur stdDeviation="9"/>' * 30), whole)
+    svg("octaves", filtered('<feTurbulence baseFrequency=".1" numOctaves="9999999"/>'), whole)
+    svg("elements", '<rect width="1" height="1"/>' * 30000)
+    svg("path", '<path d="M0 0' + " 1 1" * 200000 + '"/>')
+    svg("uses", '<rect id="a0" width="1" height="1"/>' + "".join(
+        f'<g id="a{i}">' + f'<use href="#a{i - 1}"/>' * 10 + "</g>" for i in range(1, 20)))
+    svg("chain", '<rect id="a0" width="1" height="1"/>' + "".join(
+        f'<g id="a{i}">{"<g>" * 200}<use href="#a{i - 1}"/>{"</g>" * 200}</g>' for i in range(1, 300)))
+    Image.new("1", (20000, 20000)).save(path("svg.png"))
+    svg("image", f'<image href="data:image/png;base64,{base64.b64encode(read("svg.png")).decode()}"/>')
+
+
 for format in formats:
     globals()[f"make_{format}"]()

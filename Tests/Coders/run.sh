@@ -7,11 +7,12 @@
 #              changed bytes
 #   discovery  SDD_CODER_PATH, permissions, broken objects, threads, forks; also under valgrind
 #   previews   pictures that arrive slowly
+#   svg        sizes, pixels, isolation, what an SVG may not reach
 #   isolated   the same pictures, decoded by processes of their own
 #   profiles   pictures whose profiles have tables, or are of four inks
 #   limits     hostile pictures, in this process and others: memory and time, held to sdd_limits
 #
-#     Tests/Coders/run.sh [pixels|coders|discovery|previews|isolated|profiles|limits...]
+#     Tests/Coders/run.sh [pixels|coders|discovery|previews|svg|isolated|profiles|limits...]
 #
 #   SDD_LIBDIR     where libsdd.so is; default: build/
 #   SDD_CODERS     where the coders are; default: build/coders
@@ -25,7 +26,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 parts=("$@")
-[ $# -gt 0 ] || parts=(pixels coders discovery previews isolated profiles limits)
+[ $# -gt 0 ] || parts=(pixels coders discovery previews svg isolated profiles limits)
 libdir=$(realpath "${SDD_LIBDIR:-build}") coders=$(realpath "${SDD_CODERS:-build/coders}")
 python=python3
 "$python" -c 'import numpy, PIL' 2>/dev/null || python=/usr/bin/python3
@@ -45,7 +46,7 @@ pictures=$work/pictures fixtures=$PWD/Tests/Fixtures/coders
 cp "$libdir/libsdd.so" "$work/lib/libsdd.so.0"
 ln -s libsdd.so.0 "$work/lib/libsdd.so"
 names=()
-for name in webp avif gif jxl heif bmp ico; do
+for name in webp avif gif jxl heif bmp ico svg; do
     if [ -f "$coders/$name.so" ]; then
         cp "$coders/$name.so" "$work/coders/"
         names+=("$name")
@@ -98,6 +99,9 @@ start_server() {
 if wants discovery || wants previews; then start_server; fi
 export SDD_TEST_SECONDS=${SDD_TEST_SECONDS:-300} SDD_TEST_FIXTURES=$PWD/Tests/Fixtures/
 
+# The program that decodes in processes of its own: some pictures do so always.
+"${CC:-cc}" -std=c11 tools/decoder/sdd-decoder.c -o "$work/lib/sdd-decoder" -ldl
+
 if wants pixels; then
     build to_pam examples/coders/to_pam.c
     SDD_CODER_PATH=$work/coders "$python" Tests/Coders/compare.py "$work/bin/to_pam" "$pictures" >"$work/err" ||
@@ -110,8 +114,12 @@ if wants previews; then
     build previews Tests/Coders/previews.c
     check_previews
 fi
-if wants isolated || wants limits || wants profiles; then
-    "${CC:-cc}" -std=c11 tools/decoder/sdd-decoder.c -o "$work/lib/sdd-decoder" -ldl
+if wants svg && has_coder svg; then
+    build show Tests/Coders/show.c
+    mkdir "$work/svg"
+    SDD_CODER_PATH=$work/coders "$python" Tests/Coders/svg.py "$work/bin/show" "$work/svg" >"$work/err" ||
+        fail "an SVG is drawn in another way, or reaches more than it may"
+    ok "svg: $(grep -c '^ok' "$work/err") tests"
 fi
 if wants isolated; then
     build isolated Tests/Coders/isolated.c

@@ -366,7 +366,38 @@ def make_ico(colours, rows):
     save_with_frames("sizes.ico", icon((255, rgba), (0, b"none" * 20), (8, encoded([large], "PNG"))), [large])
 
 
+# ---------------------------------------------------------------------------------------- SVG
+
+
+def make_svg():
+    space = 'xmlns="http://www.w3.org/2000/svg"'
+    # Multiplied by 102 / 255, these are whole numbers.
+    back, front, glass = (10, 90, 160, 255), (255, 255, 255, 255), (200, 100, 50, 102)
+    inside = ('<rect width="10" height="6" fill="#0a5aa0"/><path fill="#fff" d="M1 1h2v3h-2z"/><g class="a"><rect x="5" '
+              'width="3" height="6" fill="#c86432"/></g>')
+
+    def picture(scale, is_opaque):
+        made = Image.new("RGBA", (10, 6), back if is_opaque else (0, 0, 0, 0))
+        made.paste(front, (1, 1, 3, 4))
+        made.paste((200, 100, 50, 255) if is_opaque else glass, (5, 0, 8, 6))
+        return [made.resize((10 * scale, 6 * scale), Image.Resampling.NEAREST)]
+
+    def keep(name, text, frames):
+        save_with_frames(f"{name}.svg", text.encode(), frames)
+
+    keep("shapes", f'<svg {space} width="10" height="6">{inside}</svg>', picture(1, True))
+    keep("box", f'<svg {space} viewBox="0 0 10 6" width="20">{inside}</svg>', picture(2, True))
+    clear = inside[inside.index("<path"):].replace('class="a"', 'opacity=".4"')
+    keep("alpha", f'<svg {space} width=".3125in" height="13.5pt" viewBox="0 0 10 6">{clear}</svg>', picture(3, False))
+    # As drawing programs write it.
+    keep("entities", '<?xml version="1.0" encoding="utf-8"?>\n<!-- <svg> -->\n<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" '
+         '"http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd" [\n<!ENTITY ns "http://www.w3.org/2000/svg">\n<!ENTITY c '
+         f'"fill: #0a5aa0">]>\n<svg xmlns="&ns;" width="10px" height="6px">{inside}</svg>'.replace(
+             'fill="#0a5aa0"', 'style="&c;"'), picture(1, True))
+
+
 if __name__ == "__main__":
+    make_svg()
     make_webp()
     make_gif()
     make_avif()

@@ -11,7 +11,7 @@ static const struct {
     { SDD_IMAGE_FORMAT_WEBP, "libsdd-coder-webp", true },  { SDD_IMAGE_FORMAT_AVIF, "libsdd-coder-avif", true },
     { SDD_IMAGE_FORMAT_JXL, "libsdd-coder-jxl", true },    { SDD_IMAGE_FORMAT_GIF, "libsdd-coder-gif", false },
     { SDD_IMAGE_FORMAT_HEIF, "libsdd-coder-heif", false }, { SDD_IMAGE_FORMAT_BMP, "libsdd-coder-bmp", false },
-    { SDD_IMAGE_FORMAT_ICO, "libsdd-coder-bmp", false },
+    { SDD_IMAGE_FORMAT_ICO, "libsdd-coder-bmp", false },   { SDD_IMAGE_FORMAT_SVG, "libsdd-coder-svg", false },
 };
 
 const char *coder_package(int32_t format)

@@ -14,7 +14,7 @@ _NAME = re.compile(r"\bSDD_[A-Z0-9_]+|\bsdd_(\w+)(\.\w+|\(\))?")
 _WORDS = [(re.compile(pattern), replacement) for pattern, replacement in WORDS]
 PACKAGES = {"WebP": "libsdd-coder-webp", "AVIF": "libsdd-coder-avif", "GIF": "libsdd-coder-gif",
             "JPEG XL": "libsdd-coder-jxl", "HEIF": "libsdd-coder-heif", "BMP": "libsdd-coder-bmp",
-            "ICO": "libsdd-coder-bmp"}  # fmt: skip
+            "ICO": "libsdd-coder-bmp", "SVG": "libsdd-coder-svg"}  # fmt: skip
 """The packages of Debian with the coders that libsdd has."""
 
 
