@@ -49,6 +49,7 @@ ENUMERATIONS = {
     "ORIGIN_": ("Origin", "Where a result comes from: SDD_ORIGIN_ of the header."),
     "PRIORITY_": ("Priority", "Priorities of requests: SDD_PRIORITY_ of the header."),
     "ENTRY_": ("EntryState", "States of an entry on disk: SDD_ENTRY_ of the header."),
+    "COLOUR_KIND_": ("ColourKind", "Kinds of colours, `Colour.kind`: SDD_COLOUR_KIND_ of the header."),
     "IMAGE_FORMAT_": ("ImageFormat", "Formats of encoded pictures: SDD_IMAGE_FORMAT_ of the header."),
     "PIXEL_FORMAT_": ("PixelFormat", "Layouts of pixels: SDD_PIXEL_FORMAT_ of the header."),
 }

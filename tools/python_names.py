@@ -85,6 +85,7 @@ TYPES = {
     "PictureOptions.pixel_format": "PixelFormat | PixelFormatName",
     "PictureOptions.exact": "bool",
     "PictureOptions.lenient": "bool",
+    "PictureOptions.colour": 'Literal["srgb", "stored"]',
     "TransferOptions.priority": "Priority | PriorityName",
     "TransferOptions.headers": "Mapping[str, str | None]",
     "TransferOptions.credential": "Credential",
@@ -266,6 +267,10 @@ OWN = {
     "PictureOptions.exact": "Whether scaling takes exact area means, for half as much time again; default: False.",
     "PictureOptions.lenient": (
         "Whether the valid part of a damaged picture is delivered, in place of an error; default: False."
+    ),
+    "PictureOptions.colour": (
+        'Colours of the pixels: "srgb": converted from what the picture says of them, as browsers do it; "stored": as '
+        'in the file, see `Image.colour`. Default: "srgb" for loads, "stored" for everything else.'
     ),
     "PictureOptions.scale_down_limit_bytes": (
         "A picture that takes more bytes, at 4 bytes a pixel, is scaled down to fit, whatever `size` and `fit` "

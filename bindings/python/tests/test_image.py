@@ -255,8 +255,8 @@ def test_bad_data_is_an_error() -> None:
         sdd.Image.decode(b"no picture")
     assert caught.value.status is sdd.Status.BAD_IMAGE_DATA
     assert caught.value.detail is sdd.Detail.IMAGE_UNKNOWN_FORMAT
-    with pytest.raises(TypeError, match="colour"):
-        sdd.Image.decode(b"", colour=1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="tone"):
+        sdd.Image.decode(b"", tone=1)  # type: ignore[call-arg]
     with pytest.raises(sdd.InvalidArgument):
         sdd.Image.decode(b"no picture", size=(-1, 5))
 

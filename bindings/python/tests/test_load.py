@@ -143,14 +143,14 @@ def test_a_time_limit_is_a_timeout(loader: sdd.Loader, server: Server) -> None:
 
 def test_unknown_options_are_refused(loader: sdd.Loader, downloader: sdd.Downloader) -> None:
     for call in (
-        lambda: loader.load_sync("data:,", colour=1),  # type: ignore[call-arg]
+        lambda: loader.load_sync("data:,", tone=1),  # type: ignore[call-arg]
         lambda: loader.load_sync("data:,", method="GET"),  # type: ignore[call-arg]
         lambda: downloader.fetch_sync("data:,", completed=1),  # type: ignore[call-arg]
-        lambda: sdd.Downloader(colour=1),  # type: ignore[call-arg]
+        lambda: sdd.Downloader(tone=1),  # type: ignore[call-arg]
         lambda: downloader.fetch_sync("data:,", user_data=None),  # type: ignore[call-arg]
-        lambda: sdd.Cache(colour=1),  # type: ignore[call-arg]
+        lambda: sdd.Cache(tone=1),  # type: ignore[call-arg]
         lambda: sdd.Cache(key_filter=None),  # type: ignore[call-arg]
-        lambda: loader.load_many([], colour=1),  # type: ignore[call-arg]
+        lambda: loader.load_many([], tone=1),  # type: ignore[call-arg]
         lambda: loader.load_many("http://one.text/"),
         lambda: sdd.Loader(downloader=downloader, max_concurrent_downloads=3),
     ):

@@ -533,6 +533,18 @@ class EntryState(Number):
     FOREIGN = 3
 
 
+class ColourKind(Number):
+    """Kinds of colours, `Colour.kind`: SDD_COLOUR_KIND_ of the header."""
+
+    UNSTATED = 0
+    SRGB = 1
+    MATRIX = 2
+    GREY = 3
+    TABLES = 4
+    INKS = 5
+    HDR = 6
+
+
 class ImageFormat(Number):
     """Formats of encoded pictures: SDD_IMAGE_FORMAT_ of the header."""
 

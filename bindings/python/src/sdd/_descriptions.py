@@ -19,6 +19,9 @@ enlarge: Whether a smaller picture is enlarged to `size`, as `fit` says; default
 lenient: Whether the valid part of a damaged picture is delivered, in place of an error; default:
     False.
 exact: Whether scaling takes exact area means, for half as much time again; default: False.
+colour: Colours of the pixels: "srgb": converted from what the picture says of them, as browsers do
+    it; "stored": as in the file, see `Image.colour`. Default: "srgb" for loads, "stored" for
+    everything else.
 """,
     "TransferOptions": """\
 headers: Header fields of this request, which replace the downloader's by name; None removes the

@@ -82,6 +82,7 @@ NAMES: dict[str, str] = {
     "sdd_credential.username": "username",
     "sdd_decode_options.allow_enlarging": "enlarge",
     "sdd_decode_options.background": "background",
+    "sdd_decode_options.colour": "colour",
     "sdd_decode_options.damage": "lenient",
     "sdd_decode_options.fit": "fit",
     "sdd_decode_options.keep_orientation": "keep_orientation",

@@ -55,6 +55,9 @@ class PictureOptions(TypedDict, total=False):
     """Whether the valid part of a damaged picture is delivered, in place of an error; default: False."""
     exact: bool
     """Whether scaling takes exact area means, for half as much time again; default: False."""
+    colour: Literal["srgb", "stored"]
+    """Colours of the pixels: "srgb": converted from what the picture says of them, as browsers do it; "stored": as in
+    the file, see `Image.colour`. Default: "srgb" for loads, "stored" for everything else."""
 
 
 @takes("TransferOptions")
