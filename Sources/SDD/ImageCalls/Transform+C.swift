@@ -66,7 +66,9 @@ private func transformed(_ image: Image, by chain: TransformChain) throws(Refusa
     do throws(TransformError) {
         let pixels = try chain.apply(to: source)
         if pixels === source { return image }
-        return Image(pixels: pixels, format: image.format, bytes: nil)
+        return Image(
+            pixels: pixels, format: image.format, bytes: nil, form: DecodeOptions(colour: image.form.colour),
+            colour: image.colour)
     } catch {
         switch error {
         case .noMemory: throw Refusal(SDD_ERROR_NO_RESOURCES, "image", "there is no memory for what it becomes")
