@@ -10,7 +10,7 @@
 /* -------------------------------------------------------------------------------------- fixed inputs */
 
 /* Pictures and bodies that are not pictures, read once. */
-static struct { uint8_t *bytes; size_t size; } inputs[9];
+static struct { uint8_t *bytes; size_t size; } inputs[11];
 enum { INPUTS = sizeof inputs / sizeof *inputs };
 
 static void read_inputs(void)
@@ -18,7 +18,7 @@ static void read_inputs(void)
     static const char *const names[INPUTS] = {
         "png/rgb8.png", "png/rgba16-interlaced.png", "jpeg/progressive-420.jpg", "jpeg/cmyk-adobe.jpg",
         "frames/every-operation.png", "metadata/kinds.png", "metadata/kinds.jpg", "jpeg/exif-orientation.jpg",
-        "png/rgb8.pam",
+        "png/rgb8.pam", "colour/display-p3.jpg", "colour/gama-chrm.png",
     };
     for (int i = 0; i < INPUTS; i++) inputs[i].bytes = fixture(names[i], &inputs[i].size);
 }
@@ -57,6 +57,7 @@ static void do_create(void)
 static void look_at_image(sdd_image *image)
 {
     PLACE(sdd_image_info) info = { .room = { 0 } };
+    PLACE(sdd_image_colour) colour = { .room = { 0 } };
     sdd_image_info whole = SDD_IMAGE_INFO_INIT;
     sdd_image_text piece = SDD_IMAGE_TEXT_INIT;
     const void *data;
@@ -64,6 +65,8 @@ static void look_at_image(sdd_image *image)
     info.s.struct_size = random_size(sizeof info.s, info.room);
     CHECK(CALL(sdd_image_width, image) >= (image != NULL) && CALL(sdd_image_height, image) >= (image != NULL));
     CALL(sdd_image_get_info, image, &info.s);
+    colour.s.struct_size = random_size(sizeof colour.s, colour.room);
+    CALL(sdd_image_get_colour, image, one_in(40) ? NULL : &colour.s);
     CALL(sdd_image_pixel_format, image);
     CALL(sdd_image_frame_duration_us, image, mostly32((int32_t)chance(6)));
     CALL(sdd_image_metadata, image, mostly32(1 + (int32_t)chance(3)), one_in(40) ? NULL : &data, &size);

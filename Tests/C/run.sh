@@ -378,7 +378,7 @@ reset_server() { # reset_server PORT: resets counts and releases
     exec {server}>&-
 }
 # Programs that run a second time, with pictures that are decoded by other processes.
-isolated=(test_bad_input test_frames test_pixels test_previews test_room test_forms test_get test_growth test_batch test_load_order test_transform test_transform_data test_lifecycle test_living test_ends test_app_delivery test_descriptors test_cache_bad test_integrity test_memory_told test_error_facts test_callers test_exit test_background test_load_refresh)
+isolated=(test_bad_input test_colour test_frames test_pixels test_previews test_room test_forms test_get test_growth test_batch test_load_order test_transform test_transform_data test_lifecycle test_living test_ends test_app_delivery test_descriptors test_cache_bad test_integrity test_memory_told test_error_facts test_callers test_exit test_background test_load_refresh)
 if [ "${SDD_TEST_ISOLATED_SHARE:-}" ]; then
     mapfile -t isolated < <(share_of "$SDD_TEST_ISOLATED_SHARE" "${isolated[@]}")
 fi
