@@ -9,8 +9,10 @@ include/sdd/sdd.h, describes every option in full. Times are seconds, sizes byte
 
 from ._batch import Batch
 from ._cache import Cache, CacheEntry
+from ._colour import Colour
 from ._constants import (
     VERSION_STRING,
+    ColourKind,
     Detail,
     EntryState,
     ErrorClass,
@@ -72,13 +74,14 @@ __version__: str = VERSION_STRING
 
 __all__ = [
     "Batch", "BatchOptions", "Blocked", "BytesItem", "Cache", "CacheEntry", "CacheOptions", "CallError",
-    "ClosedError", "Credential", "Detail", "DownloadOptions", "Downloader", "DownloaderOptions", "EntryState",
-    "Error", "ErrorClass", "FailedItem", "ForkedError", "Image", "ImageError", "ImageFormat", "InvalidArgument",
-    "Item", "LimitError", "LoadOptions", "Loader", "Metrics", "NetworkError", "NotCached", "NotModified", "Origin",
-    "PictureItem", "PictureOptions", "PixelFormat", "PrefetchOptions", "PrefetchOutcome", "PrefetchReport",
-    "Previews", "Priority", "RequestCancelled", "RequestError", "RequestOptions", "RequestTimeout", "ResourceError",
-    "Response", "ResponseError", "Result", "RowItem", "RowOptions", "Stage", "Status", "StoreOptions", "TLSError",
-    "TransferOptions", "Transform", "batch", "blur", "border", "crop", "default_loader", "fetch", "fetch_sync", "flip",
-    "library_file", "library_version", "load", "load_many", "load_sync", "previews", "probe", "process_statistics",
-    "resize", "rotate", "round_corners", "set_decode_memory_limit", "tint",
+    "ClosedError", "Colour", "ColourKind", "Credential", "Detail", "DownloadOptions", "Downloader",
+    "DownloaderOptions", "EntryState", "Error", "ErrorClass", "FailedItem", "ForkedError", "Image", "ImageError",
+    "ImageFormat", "InvalidArgument", "Item", "LimitError", "LoadOptions", "Loader", "Metrics", "NetworkError",
+    "NotCached", "NotModified", "Origin", "PictureItem", "PictureOptions", "PixelFormat", "PrefetchOptions",
+    "PrefetchOutcome", "PrefetchReport", "Previews", "Priority", "RequestCancelled", "RequestError", "RequestOptions",
+    "RequestTimeout", "ResourceError", "Response", "ResponseError", "Result", "RowItem", "RowOptions", "Stage",
+    "Status", "StoreOptions", "TLSError", "TransferOptions", "Transform", "batch", "blur", "border", "crop",
+    "default_loader", "fetch", "fetch_sync", "flip", "library_file", "library_version", "load", "load_many",
+    "load_sync", "previews", "probe", "process_statistics", "resize", "rotate", "round_corners",
+    "set_decode_memory_limit", "tint",
 ]  # fmt: skip

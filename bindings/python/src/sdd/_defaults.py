@@ -115,7 +115,8 @@ def batch(
     and `async for` give each as its row is complete. A row may be read once its item is taken. The array must be left
     alone otherwise until the batch is over or closed; the batch keeps its memory where it is.
 
-    The pictures are downloads, of `downloader` or the default loader's; with `loader` they come through its cache.
+    The pictures are downloads, of `downloader` or the default loader's, in the colours of their files; with `loader`
+    they come through its cache, and are converted to sRGB.
     """
     tensor, view = tensor_of(out, layout, fit, background)
     if loader is not None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from . import _constants as c
+from ._colour import Colour, colour_of
 from ._constants import ImageFormat, PixelFormat
 from ._errors import InvalidArgument, RequestError, check
 from ._help import takes
@@ -314,8 +315,15 @@ class Image:
         )
 
     def to_pil(self) -> PillowImage:
-        """A picture of Pillow. RGBA8 and GREY8 share the pixels; Pillow copies other formats into its own layout."""
-        return to_pil(self.memoryview(), self._layout(), self.size, self.stride)  # type: ignore[no-any-return]
+        """A picture of Pillow. RGBA8 and GREY8 share the pixels; Pillow copies other formats into its own layout.
+
+        The profile of pixels that were not converted to sRGB is `info["icc_profile"]`, where Pillow keeps it.
+        """
+        picture = to_pil(self.memoryview(), self._layout(), self.size, self.stride)
+        colour = self.colour
+        if colour.icc_profile is not None and not colour.is_converted:
+            picture.info["icc_profile"] = colour.icc_profile
+        return picture  # type: ignore[no-any-return]
 
     # ---- frames
 
@@ -355,9 +363,15 @@ class Image:
         return bytes(ffi.buffer(data[0], size[0])) if size[0] else b""
 
     @property
+    def colour(self) -> Colour:
+        """What the picture says of its colours, and whether the pixels were converted to sRGB."""
+        return colour_of(self._live())
+
+    @property
     def icc_profile(self) -> bytes | None:
-        """The colour profile, which is not applied to the pixels."""
-        return self._metadata(c.METADATA_ICC)
+        """The colour profile of the picture, also if it was scaled or converted, and one that cannot be used."""
+        profile = self.colour.icc_profile
+        return self._metadata(c.METADATA_ICC) if profile is None else profile
 
     @property
     def exif(self) -> bytes | None:
