@@ -68,6 +68,27 @@ CASE(decoding_and_encoding)
     CHECK(image.decode_pixels());
 }
 
+CASE(colours)
+{
+    const std::string jpeg = fixture_of("colour/display-p3.jpg");
+    sdd::decode_options options;
+    options.colour = SDD_COLOUR_SRGB;
+    const sdd::image stored = sdd::image::decode(sdd::as_bytes(jpeg)).value();
+    const sdd::image converted = sdd::image::decode(sdd::as_bytes(jpeg), options).value();
+    const sdd::image_colour colour = converted.colour();
+    CHECK(colour.kind == SDD_COLOUR_KIND_MATRIX && colour.is_converted && !stored.colour().is_converted);
+    CHECK(std::string(colour.name) == "Display P3" && stored.info().colour_kind == SDD_COLOUR_KIND_MATRIX);
+    CHECK(converted.info().is_converted && !stored.info().is_converted);
+    const sdd::byte_view profile = colour.profile(), same = stored.metadata(SDD_METADATA_ICC).value();
+    CHECK(profile.size() > 128 && profile.size() == same.size());
+    CHECK(std::memcmp(profile.data(), same.data(), same.size()) == 0);
+    CHECK(std::memcmp(stored.pixels().bytes.data(), converted.pixels().bytes.data(), 400) != 0);
+    const sdd::image points = sdd::image::decode(sdd::as_bytes(fixture_of("colour/gama-chrm.png"))).value();
+    CHECK(points.colour().gamma == 55556 && points.colour().chromaticities[0] == 31270);
+    CHECK(points.colour().profile().empty());
+    CHECK(sdd::image().colour().kind == SDD_COLOUR_KIND_UNSTATED && sdd::image().colour().profile().empty());
+}
+
 CASE(transforms)
 {
     const sdd::image image = sdd::image::decode(sdd::as_bytes(fixture_of("png/rgb8.png"))).value();

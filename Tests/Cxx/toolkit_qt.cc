@@ -120,6 +120,33 @@ void every_format_has_the_same_colours()
     CHECK_EQUAL(images(), 0);
 }
 
+void a_qimage_knows_its_colours()
+{
+    const std::string jpeg = fixture_of("colour/display-p3.jpg");
+    sdd::decode_options options;
+    sdd::image image = sdd::image::decode(sdd::as_bytes(jpeg), options).value();
+    const QImage stored = sdd::qt::to_image(image);
+    CHECK(stored.constBits() == image.pixels().bytes.data());
+    CHECK(stored.colorSpace().isValid() && stored.colorSpace().primaries() == QColorSpace::Primaries::DciP3D65);
+    CHECK(stored.colorSpace().transferFunction() == QColorSpace::TransferFunction::SRgb);
+    options.colour = SDD_COLOUR_SRGB;
+    image = sdd::image::decode(sdd::as_bytes(jpeg), options).value();
+    const QImage converted = sdd::qt::to_image(image);
+    CHECK(converted.constBits() == image.pixels().bytes.data());
+    CHECK(converted.colorSpace() == QColorSpace(QColorSpace::SRgb));
+    // Qt's own conversion gives the same colours, but for its rounding.
+    const QImage by_qt = stored.convertedToColorSpace(QColorSpace::SRgb);
+    for (int y = 0; y < by_qt.height(); y++)
+        for (int x = 0; x < by_qt.width(); x++) {
+            const QColor ours = converted.pixelColor(x, y), theirs = by_qt.pixelColor(x, y);
+            CHECK(std::abs(ours.red() - theirs.red()) <= 3 && std::abs(ours.green() - theirs.green()) <= 3 &&
+                  std::abs(ours.blue() - theirs.blue()) <= 3);
+        }
+    CHECK(!sdd::qt::to_image(decoded(0)).colorSpace().isValid());
+    const auto srgb = sdd::image::decode(sdd::as_bytes(fixture_of("colour/srgb.png"))).value();
+    CHECK(sdd::qt::to_image(srgb).colorSpace() == QColorSpace(QColorSpace::SRgb));
+}
+
 // ---- settings
 
 // Whether a downloader with the proxy fetches a name that nothing but a proxy can look up.
@@ -267,6 +294,13 @@ void plugins_of_qt_decode()
     }
     CHECK(decoded_by_plugins(encoded(drawn, "png"), QImageReader::supportedImageFormats())->image.info().format ==
           SDD_IMAGE_FORMAT_PNG);
+    drawn.setColorSpace(QColorSpace::DisplayP3);
+    for (const char *format : { "webp", "tiff" }) {
+        if (!QImageReader::supportedImageFormats().contains(format)) continue;
+        const auto loaded = decoded_by_plugins(encoded(drawn, format), { format });
+        CHECK(loaded && loaded->image.colour().kind == SDD_COLOUR_KIND_MATRIX);
+        CHECK(sdd::qt::to_image(loaded->image).colorSpace().primaries() == QColorSpace::Primaries::DciP3D65);
+    }
     const QByteArray cut = encoded(drawn, "ppm").left(200);
     CHECK_STATUS(decoded_by_plugins(cut, { "ppm" }).error().status(), SDD_ERROR_BAD_IMAGE_DATA);
     CHECK_EQUAL(images(), 0);
@@ -484,6 +518,7 @@ int main(int argc, char **argv)
     RUN(a_qimage_shares_pixels);
     RUN(a_qpixmap_shares_pixels);
     RUN(every_format_has_the_same_colours);
+    RUN(a_qimage_knows_its_colours);
     RUN(a_proxy_of_qt_is_used);
     RUN(a_picture_shows_previews);
     RUN(a_wish_has_settings_of_a_request);

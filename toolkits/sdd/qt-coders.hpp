@@ -64,6 +64,9 @@ public:
         frame.width = frame_.width();
         frame.height = frame_.height();
         frame.pixel_format = native_format;
+        profile_ = frame_.colorSpace().iccProfile(); /* empty: the plugin does not say */
+        frame.icc_profile = profile_.isEmpty() ? nullptr : profile_.constData();
+        frame.icc_profile_size = static_cast<std::size_t>(profile_.size());
         if (count > 1) {
             frame.frame_count = count;
             frame.loop_count = reader_.loopCount() + 1; /* Qt: how often again; -1: for ever */
@@ -76,6 +79,7 @@ private:
     QBuffer buffer_;
     QImageReader reader_;
     QImage frame_;
+    QByteArray profile_;
     int given_ = 0; /* frames */
 };
 

@@ -30,6 +30,7 @@
 #include <sdd/sdd.hpp>
 
 #include <QAbstractListModel>
+#include <QColorSpace>
 #include <QImage>
 #include <QPixmap>
 #include <QPointer>
@@ -62,6 +63,16 @@ inline QImage::Format format_of(sdd_pixel_format pixel_format) noexcept {
     default: return QImage::Format_Invalid;
     }
 }
+
+/* What Qt is told of the colours; an invalid one if there is nothing to tell. */
+inline QColorSpace colour_space_of(const image &from) {
+    const image_colour colour = from.colour();
+    if (colour.is_converted || colour.kind == SDD_COLOUR_KIND_SRGB) return QColorSpace::SRgb;
+    const byte_view profile = colour.profile();
+    if (profile.empty()) return {};
+    return QColorSpace::fromIccProfile(QByteArray(reinterpret_cast<const char *>(profile.data()),
+                                                  static_cast<int>(profile.size())));
+}
 } // namespace detail
 
 /** The pixel format that QPainter and QPixmap take as it is. */
@@ -72,15 +83,19 @@ inline constexpr sdd_pixel_format native_format = Q_BYTE_ORDER == Q_LITTLE_ENDIA
 /**
  * Makes a QImage over the pixels of an image, without copying them. It holds a reference, which its
  * last copy gives back, on any thread. The pixels are read-only: Qt copies them when something
- * writes to the QImage. Null for no image, and for SDD_PIXEL_FORMAT_RGB8_PLANAR.
+ * writes to the QImage. Its QColorSpace is sRGB for colours that were converted, as those of loads
+ * are, and that of the profile for colours as stored. Null for no image, and for
+ * SDD_PIXEL_FORMAT_RGB8_PLANAR.
  */
 inline QImage to_image(const image &from) {
     const pixel_view pixels = from.pixels();
     const QImage::Format format = detail::format_of(pixels.format);
     if (pixels.empty() || format == QImage::Format_Invalid) return {};
-    return QImage(
+    QImage made(
         pixels.bytes.data(), pixels.width, pixels.height, static_cast<int>(pixels.stride), format,
         [](void *held) { delete static_cast<image *>(held); }, new image(from));
+    made.setColorSpace(detail::colour_space_of(from)); /* copies nothing: no one else has it yet */
+    return made;
 }
 
 /** Makes a QPixmap of an image; without a copy if the image has native_format and the platform

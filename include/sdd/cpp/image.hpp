@@ -118,6 +118,18 @@ struct encode_options : sdd_encode_options {
 /** Facts about a picture, beside its pixels. */
 using image_info = sdd_image_info;
 
+/**
+ * What a picture says of its colours.
+ * Lifetime: its name and profile, while a reference to the image is held.
+ */
+struct image_colour : sdd_image_colour {
+    image_colour() noexcept : sdd_image_colour SDD_IMAGE_COLOUR_INIT {}
+    /** The profile (ICC.1); empty: there is none. */
+    byte_view profile() const noexcept {
+        return {static_cast<const std::uint8_t *>(icc_profile), icc_profile_size};
+    }
+};
+
 class transform;
 
 /**
@@ -172,6 +184,12 @@ public:
     image_info info() const noexcept {
         image_info made = SDD_IMAGE_INFO_INIT;
         (void)sdd_image_get_info(get(), &made);
+        return made;
+    }
+    /** What the picture says of its colours, also if the pixels were converted. Never decodes. */
+    image_colour colour() const noexcept {
+        image_colour made;
+        (void)sdd_image_get_colour(get(), &made);
         return made;
     }
     /** The encoded bytes that it was decoded from; none: see sdd_image_bytes(). */
